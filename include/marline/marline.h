@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Marline's public face for what OpenMP has no directive for: events that a task can wait for without holding a core,
+ * progress hooks that the scheduler polls, and names for tasks. libmarline-mpi is written on nothing else, so whatever it
+ * can do, a program or a library can do too.
+ *
+ * Conventions. All functions are thread-safe unless they say otherwise, never throw, and may be called from any thread
+ * of the process, also one that the runtime has never seen. Nothing here allocates on the path of a wait. A misuse that
+ * the runtime can see (waiting twice for one event, say) ends the program with one line that names it.
+ */
+#ifndef MARLINE_MARLINE_H
+#define MARLINE_MARLINE_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The runtime's version, "MAJOR.MINOR.PATCH". The string is static. */
+const char *marline_version(void);
+
+/* Events ------------------------------------------------------------------------------------------------------------ */
+
+/* Something that happens once: a message arrives, a kernel ends, a callback fires. The caller owns the storage (on the
+ * waiting task's stack, typically) and keeps it alive until the wait has returned. `state` is the runtime's. At most one
+ * task waits for an event; it is fulfilled at most once after each initialisation. */
+typedef struct marline_event {
+  uintptr_t state;
+} marline_event_t;
+
+#define MARLINE_EVENT_INIT {0}
+
+/* Makes *event pending. Not thread-safe for one event: call it before the event is shared. */
+void marline_event_init(marline_event_t *event);
+
+/* Suspends the current task until *event is fulfilled; returns at once if it already is. The thread runs other tasks in
+ * the meantime. A tied task resumes on the same thread, an untied one on any thread of its team: after the call, do not
+ * use thread-local addresses from before it. Everything written before the fulfilment is visible after the wait. From a
+ * thread that runs no task of Marline's, the thread itself sleeps until the event is fulfilled. */
+void marline_event_wait(marline_event_t *event);
+
+/* Fulfils *event and makes its waiter ready; never runs a task itself. The storage may be gone when the call returns.
+ * Accepts the handle of a `detach` clause too, and `omp_fulfill_event` accepts an event's address: they are one thing. */
+void marline_event_fulfill(marline_event_t *event);
+
+/* 1 if *event has been fulfilled, 0 if not; never blocks. What was written before a fulfilment that it saw is visible. */
+int marline_event_test(const marline_event_t *event);
+
+/* 1 if the caller may usefully suspend: it runs inside a parallel region or an explicit task of Marline's, and not
+ * inside a progress hook. A library that offers a blocking call asks this first, and blocks as ever where it is 0. */
+int marline_can_suspend(void);
+
+/* Progress hooks ---------------------------------------------------------------------------------------------------- */
+
+/* A function that moves asynchronous operations forward and fulfils the events of those that ended. The scheduler calls
+ * it at task scheduling points and from idle threads, one thread of the process at a time, and only while operations
+ * are pending (marline_progress_add). It must not block, suspend, create tasks or open a parallel region; it may fulfil
+ * events and call marline_progress_add. Returns the number of operations that it found finished: 0 makes the next call
+ * come later. */
+typedef int (*marline_poll_fn)(void *arg);
+typedef struct marline_hook marline_hook_t;
+
+/* Registers `poll`, to be called with `arg`. `name` (not copied) appears in diagnostics. Returns NULL when the table of
+ * 16 hooks is full. */
+marline_hook_t *marline_progress_register(const char *name, marline_poll_fn poll, void *arg);
+
+/* Takes the hook out; no call of it is under way when this returns. Not from inside a hook. */
+void marline_progress_unregister(marline_hook_t *hook);
+
+/* Adds n (negative: subtracts) to the number of operations that wait for this hook. While the sum is positive the hook
+ * is polled: one idle worker stays awake for it, and a watchdog bounds the delay when all workers are busy. */
+void marline_progress_add(marline_hook_t *hook, int n);
+
+/* Names ------------------------------------------------------------------------------------------------------------- */
+
+/* Names the next task that the current task creates, for traces, `marline ps` and error messages. `label` is not copied:
+ * a string literal, or storage that outlives the task. */
+void marline_task_label(const char *label);
+
+/* Colours the next task that the current task creates in charts: 0xRRGGBB. */
+void marline_task_color(uint32_t rgb);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
