@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: Apache-2.0
+# MARLINE_SANITIZE: empty, or one of thread, address, undefined: applied to every target of the build.
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_C_STANDARD 11)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_CXX_FLAGS_RELEASE "-O2 -g")
+set(CMAKE_C_FLAGS_RELEASE "-O2 -g")
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(MARLINE_SANITIZE "" CACHE STRING "thread, address or undefined")
+
+add_library(marline_warnings INTERFACE)
+target_compile_options(marline_warnings INTERFACE
+  -Wall -Wextra -Wshadow -Wpointer-arith -Wundef $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor>)
+
+if(MARLINE_SANITIZE)
+  add_compile_options(-fsanitize=${MARLINE_SANITIZE} -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${MARLINE_SANITIZE})
+endif()
