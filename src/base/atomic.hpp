@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The one door to atomics. All lock-free code says Atomic<T> and the short order names below, so that a test can put
+// another implementation under the same source: built with -DMARLINE_MODEL it takes Atomic and cpu_relax from a file
+// "model_atomic.hpp" that the test provides (yield points at every access, tiny capacities). Stateless.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "build.hpp"
+
+#ifdef MARLINE_MODEL
+#include "model_atomic.hpp"
+#else
+namespace marline {
+
+template <class T>
+using Atomic = std::atomic<T>;
+
+// Tells the core that this is a spin loop.
+inline void cpu_relax() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  // `isb` rather than `yield`: the latter is a no-op on cores without SMT, and the loop would hammer the line.
+  asm volatile("isb" ::: "memory");
+#endif
+}
+
+}  // namespace marline
+#endif
+
+namespace marline {
+
+inline constexpr std::size_t kCacheLine = 64;
+
+inline constexpr std::memory_order relaxed = std::memory_order_relaxed;
+inline constexpr std::memory_order acquire = std::memory_order_acquire;
+inline constexpr std::memory_order release = std::memory_order_release;
+inline constexpr std::memory_order acq_rel = std::memory_order_acq_rel;
+inline constexpr std::memory_order seq_cst = std::memory_order_seq_cst;
+
+#if MARLINE_TSAN
+// ThreadSanitizer does not model fences. A read-modify-write on one word common to all orders the callers at least as
+// strongly, and TSan understands it.
+inline Atomic<uint32_t> tsan_fence_word{0};
+inline void fence_seq_cst() { tsan_fence_word.fetch_add(1, seq_cst); }
+#else
+inline void fence_seq_cst() { std::atomic_thread_fence(seq_cst); }
+#endif
+
+}  // namespace marline

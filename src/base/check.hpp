@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What to do when something is wrong. MARLINE_ASSERT: cannot happen. fatal: can happen, cannot go on. warn: goes on.
+// (The user's mistake in a call that can report it is an error code instead.) Every message is one line that says what
+// failed, the value, and what to do. Callable from any thread, on any stack with about 2 KiB left; no allocation.
+#pragma once
+
+namespace marline {
+
+// Writes "marline: fatal: ..." to stderr and aborts, so that a core can be had.
+[[noreturn]] void fatal(const char* format, ...) __attribute__((format(printf, 1, 2), cold));
+
+// Writes "marline: warning: ..." to stderr.
+void warn(const char* format, ...) __attribute__((format(printf, 1, 2), cold));
+
+[[noreturn]] void assertion_failed(const char* condition, const char* file, int line) __attribute__((cold));
+
+}  // namespace marline
+
+#ifdef NDEBUG
+#define MARLINE_ASSERT(condition) static_cast<void>(sizeof((condition) ? 1 : 0))
+#else
+#define MARLINE_ASSERT(condition) \
+  (__builtin_expect(!!(condition), 1) ? static_cast<void>(0) : ::marline::assertion_failed(#condition, __FILE__, __LINE__))
+#endif

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Time: a cycle counter for short intervals on a hot path, and seconds for everything else. Stateless but for the
+// frequency, which is measured once.
+#pragma once
+
+#include <cstdint>
+
+namespace marline {
+
+// Ticks of the processor's constant-rate counter. Not ordered with the instructions around it.
+inline uint64_t cycles() {
+#if defined(__x86_64__)
+  return __builtin_ia32_rdtsc();
+#elif defined(__aarch64__)
+  uint64_t ticks;
+  asm volatile("mrs %0, cntvct_el0" : "=r"(ticks));
+  return ticks;
+#else
+#error "no cycle counter for this architecture: add it here"
+#endif
+}
+
+// Ticks of cycles() per second. The first call may take a millisecond: not on a hot path.
+double cycles_per_second();
+
+// Seconds since some fixed point in the past (CLOCK_MONOTONIC).
+double wtime();
+
+// The same in nanoseconds.
+uint64_t nanoseconds_now();
+
+}  // namespace marline

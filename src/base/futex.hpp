@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Sleeping on a 32-bit word, private to the process (futex(2)). All keep errno. They are calls, not inline: inlined into
+// a function that switches fibers, the address of errno could be kept across the switch and belong to another thread.
+#pragma once
+
+#include "atomic.hpp"
+
+namespace marline {
+
+// Sleeps while `word` holds `expected`. May return early without a reason: look at the word again.
+void futex_wait(Atomic<uint32_t>& word, uint32_t expected);
+
+// The same, for at most `nanoseconds`. False if the time ran out.
+bool futex_wait_for(Atomic<uint32_t>& word, uint32_t expected, uint64_t nanoseconds);
+
+// Wakes up to `count` sleepers. The word may be gone already (a waker may lose the race with the sleeper's end): the
+// kernel uses its address only, and whoever sleeps there now wakes early, which futex_wait allows.
+void futex_wake(Atomic<uint32_t>& word, int count);
+
+}  // namespace marline

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// fatal and warn. A message is formatted into one buffer and leaves in one write, so that the lines of several threads
+// and ranks do not mix. errno is kept, because warn may run between a user's call and his look at errno.
+#include "check.hpp"
+
+#include <cerrno>
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <unistd.h>
+
+namespace marline {
+namespace {
+
+constexpr int kLineBytes = 1024;
+
+void write_line(const char* prefix, const char* format, va_list arguments) {
+  const int saved_errno = errno;
+  char line[kLineBytes];
+  int length = snprintf(line, sizeof line, "marline: %s: ", prefix);
+  const int wanted = vsnprintf(line + length, sizeof line - static_cast<size_t>(length), format, arguments);
+  length = wanted < 0 ? length : length + wanted;
+  if (length > kLineBytes - 2) length = kLineBytes - 2;  // a cut message still ends its line
+  line[length] = '\n';
+  const char* at = line;
+  for (size_t left = static_cast<size_t>(length) + 1; left > 0;) {
+    const ssize_t written = write(STDERR_FILENO, at, left);
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) break;  // stderr is closed: there is nobody to tell
+    at += written;
+    left -= static_cast<size_t>(written);
+  }
+  errno = saved_errno;
+}
+
+}  // namespace
+
+void fatal(const char* format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  write_line("fatal", format, arguments);
+  va_end(arguments);
+  abort();
+}
+
+void warn(const char* format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  write_line("warning", format, arguments);
+  va_end(arguments);
+}
+
+void assertion_failed(const char* condition, const char* file, int line) {
+  fatal("%s:%d: assertion failed: %s (a defect of Marline: please report it)", file, line, condition);
+}
+
+}  // namespace marline

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The slow paths of SlabPool. See slab.hpp.
+#include "slab.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <new>
+#include <sys/mman.h>
+
+#include "check.hpp"
+#include "spin_lock.hpp"
+
+namespace marline {
+namespace {
+
+SpinLock retired_lock;               // guards the two below
+SlabPool* retired_pools = nullptr;   // linked by next_retired_
+uint32_t pools_made = 0;
+
+void* map(size_t bytes) {
+  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) {
+    fatal("cannot map %zu bytes for task descriptors: %s; raise the memory limit or create fewer tasks at a time", bytes,
+          strerror(errno));
+  }
+  return memory;
+}
+
+// `bytes` (a multiple of the page size) at an address that is a multiple of a slab's size. The kernel usually puts a
+// mapping next to the last one, so that the plain attempt succeeds and neighbours merge into one mapping.
+uintptr_t map_aligned(size_t bytes) {
+  constexpr uintptr_t kMask = SlabPool::kSlabBytes - 1;
+  const uintptr_t plain = reinterpret_cast<uintptr_t>(map(bytes));
+  if ((plain & kMask) == 0) return plain;
+  munmap(reinterpret_cast<void*>(plain), bytes);
+  const uintptr_t wide = reinterpret_cast<uintptr_t>(map(bytes + SlabPool::kSlabBytes));
+  const uintptr_t base = (wide + kMask) & ~kMask;
+  if (base > wide) munmap(reinterpret_cast<void*>(wide), base - wide);
+  const uintptr_t surplus = wide + SlabPool::kSlabBytes - base;
+  if (surplus > 0) munmap(reinterpret_cast<void*>(base + bytes), surplus);
+  return base;
+}
+
+}  // namespace
+
+SlabPool* SlabPool::acquire() {
+  Guard guard(retired_lock);
+  if (SlabPool* pool = retired_pools; pool != nullptr) {
+    retired_pools = pool->next_retired_;
+    pool->next_retired_ = nullptr;
+    return pool;
+  }
+  constexpr size_t kPage = 4096;
+  static_assert(sizeof(SlabPool) <= kPage);
+  SlabPool* pool = new (map(kPage)) SlabPool;
+  pool->number_ = pools_made++;
+  return pool;
+}
+
+void SlabPool::retire() {
+  flush_remote();
+  Guard guard(retired_lock);
+  next_retired_ = retired_pools;
+  retired_pools = this;
+}
+
+void* SlabPool::allocate_slow(size_t bytes) {
+  if (bytes > kClassLimit) return allocate_large(bytes);
+  const unsigned size_class = class_of(bytes);
+  FreeBlock* block;
+  if (refill(size_class)) {
+    block = free_[size_class];
+    free_[size_class] = block->next;
+  } else {
+    block = cut(size_class);
+  }
+  mark_used(block, bytes);
+  return block;
+}
+
+// Sorts returned blocks into free_ until kRefillBlocks of `size_class` are there or no more came back. Lazily, so that
+// no single allocation pays for a long list.
+bool SlabPool::refill(unsigned size_class) {
+  unsigned found = 0;
+  while (found < kRefillBlocks) {
+    if (pending_ == nullptr) pending_ = remote_.take_all();
+    FreeBlock* block = pending_;
+    if (block == nullptr) break;
+    pending_ = block->next;
+    const unsigned its_class = slab_of(block)->size_class;
+    push_free(block, its_class);
+    found += its_class == size_class;
+  }
+  return found > 0;
+}
+
+// A block that was never used. Cut one by one, so that only touched pages are ever backed by memory.
+SlabPool::FreeBlock* SlabPool::cut(unsigned size_class) {
+  const size_t bytes = class_bytes(size_class);
+  if (fresh_end_[size_class] - fresh_[size_class] < bytes) open_slab(size_class);
+  FreeBlock* block = reinterpret_cast<FreeBlock*>(fresh_[size_class]);
+  fresh_[size_class] += bytes;
+  return block;
+}
+
+void SlabPool::open_slab(unsigned size_class) {
+  if (chunk_ == chunk_end_) {
+    chunk_ = map_aligned(kChunkBytes);
+    chunk_end_ = chunk_ + kChunkBytes;
+    mapped_bytes_ += kChunkBytes;
+  }
+  const uintptr_t base = chunk_;
+  chunk_ += kSlabBytes;
+  Slab* slab = new (slab_at(base)) Slab{this, size_class, kSlabBytes};
+  fresh_[size_class] = reinterpret_cast<uintptr_t>(slab + 1);
+  fresh_end_[size_class] = base + kSlabBytes;
+#if MARLINE_ASAN
+  ASAN_POISON_MEMORY_REGION(slab + 1, fresh_end_[size_class] - fresh_[size_class]);
+#endif
+}
+
+void* SlabPool::allocate_large(size_t bytes) {
+  constexpr size_t kHeader = kColours * kCacheLine;  // room for the header at any colour
+  if (bytes > SIZE_MAX / 2) fatal("a task with %zu bytes of private data was asked for", bytes);
+  const size_t total = (bytes + kHeader + kSlabBytes - 1) & ~(kSlabBytes - 1);  // the rest is never touched
+  Slab* slab = new (slab_at(map_aligned(total))) Slab{nullptr, 0, total};
+  return slab + 1;
+}
+
+void SlabPool::release_slow(FreeBlock* block, Slab* slab, SlabPool* mine) {
+  SlabPool* owner = slab->owner;
+  if (owner == nullptr) {
+    const uintptr_t base = reinterpret_cast<uintptr_t>(slab) & ~static_cast<uintptr_t>(kSlabBytes - 1);
+    munmap(reinterpret_cast<void*>(base), slab->bytes);
+    return;
+  }
+  mark_free(block, slab->size_class);
+  if (mine == nullptr) {
+    owner->remote_.push(block);
+    return;
+  }
+  Batch& batch = mine->batches_[owner->number_ % kBatches];
+  if (batch.owner != owner) {
+    if (batch.count > 0) mine->send(batch);
+    batch.owner = owner;
+  }
+  block->next = batch.first;
+  if (batch.count == 0) batch.last = block;
+  batch.first = block;
+  if (++batch.count == kBatchBlocks) mine->send(batch);
+}
+
+void SlabPool::send(Batch& batch) {
+  batch.owner->remote_.push_chain(batch.first, batch.last);
+  batch.first = nullptr;
+  batch.last = nullptr;
+  batch.count = 0;
+}
+
+void SlabPool::flush_remote() {
+  for (Batch& batch : batches_) {
+    if (batch.count > 0) send(batch);
+  }
+}
+
+}  // namespace marline

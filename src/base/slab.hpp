@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Memory for task descriptors. A SlabPool belongs to one worker, its owner, and only the owner allocates from it; any
+// thread may release a block, and the block then returns to the pool that it came from. Blocks of one size class are cut
+// from slabs, 64 KiB at a 64 KiB-aligned address, whose header names the owner: a block finds its pool by its address.
+//
+//   owner, allocate        pop from free_[class]; if empty, take back remote_ with one exchange, else cut a new block
+//   owner, release         push on free_[class]
+//   another worker         collects blocks of one owner and pushes the chain on the owner's remote_ with one CAS; what it
+//                          holds back is bounded (kBatches x kBatchBlocks) and leaves with flush_remote
+//   a thread without pool  pushes the block on the owner's remote_
+//
+// Invariant: a free block is in exactly one of: free_[class] or pending_ (the owner's), a batch (a releaser's), remote_
+// (anybody's to push to, the owner's to take). Slabs are never unmapped: a pool whose worker ends keeps its blocks,
+// among them living ones, and waits in a list for the next worker that starts.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+#include "atomic.hpp"
+#include "build.hpp"
+#include "intrusive.hpp"
+
+#if MARLINE_ASAN
+#include <sanitizer/asan_interface.h>
+#endif
+
+namespace marline {
+
+class SlabPool {
+ public:
+  static constexpr size_t kStep = 64;           // blocks are aligned to this
+  static constexpr size_t kStepLimit = 512;     // size classes in steps of kStep up to here,
+  static constexpr size_t kClassLimit = 16384;  // two per power of two up to here, a mapping of its own above
+  static constexpr unsigned kClasses = 18;
+  static constexpr size_t kSlabBytes = 64 * 1024;
+
+  // A pool for the calling thread, which becomes its owner: one that an ended worker left, or a new one.
+  static SlabPool* acquire();
+
+  // Gives the pool up; blocks of it may still be in use. Called by the owner, last.
+  void retire();
+
+  // At least `bytes` bytes, aligned to 64. Never null. Owner only.
+  void* allocate(size_t bytes) {
+    if (bytes <= kClassLimit) [[likely]] {
+      FreeBlock*& head = free_[class_of(bytes)];
+      if (FreeBlock* block = head; block != nullptr) [[likely]] {
+        head = block->next;
+        mark_used(block, bytes);
+        return block;
+      }
+    }
+    return allocate_slow(bytes);
+  }
+
+  // Gives `block` back. `mine`: the pool that the calling thread owns, or null if it owns none.
+  static void release(void* block, SlabPool* mine) {
+    Slab* slab = slab_of(block);
+    if (slab->owner == mine && mine != nullptr) [[likely]] {
+      mine->push_free(static_cast<FreeBlock*>(block), slab->size_class);
+    } else {
+      release_slow(static_cast<FreeBlock*>(block), slab, mine);
+    }
+  }
+
+  // Sends the blocks of other owners that this worker still holds back. Owner only; a worker calls it before it sleeps.
+  void flush_remote();
+
+  // The usable size of a block that allocate(bytes) returns.
+  static constexpr size_t block_bytes(size_t bytes) {
+    return bytes <= kClassLimit ? class_bytes(class_of(bytes)) : bytes;
+  }
+
+  // Bytes that this pool has mapped for slabs so far. Owner only.
+  [[nodiscard]] size_t mapped_bytes() const { return mapped_bytes_; }
+
+ private:
+  struct FreeBlock {
+    FreeBlock* next;
+  };
+  using RemoteStack = MpscStack<FreeBlock, &FreeBlock::next>;
+
+  struct alignas(kCacheLine) Slab {
+    SlabPool* owner;       // null: a mapping of its own, of `bytes` bytes, for one large block
+    uint32_t size_class;
+    size_t bytes;
+  };
+
+  struct Batch {
+    SlabPool* owner = nullptr;
+    FreeBlock* first = nullptr;
+    FreeBlock* last = nullptr;
+    uint32_t count = 0;
+  };
+
+  static constexpr unsigned kBatches = 4;
+  static constexpr unsigned kBatchBlocks = 32;
+  static constexpr unsigned kRefillBlocks = 32;
+  static constexpr unsigned kColours = 16;
+  static constexpr size_t kChunkBytes = 1024 * 1024;
+
+  SlabPool() = default;
+
+  static constexpr unsigned class_of(size_t bytes) {
+    if (bytes <= kStepLimit) return static_cast<unsigned>((bytes + kStep - 1 + (bytes == 0)) / kStep - 1);
+    const size_t last = bytes - 1;
+    const unsigned width = static_cast<unsigned>(std::bit_width(last));
+    return 8 + (width - 10) * 2 + static_cast<unsigned>((last >> (width - 2)) & 1);
+  }
+
+  static constexpr size_t class_bytes(unsigned size_class) {
+    if (size_class < 8) return (size_class + 1) * kStep;
+    const size_t base = kStepLimit << ((size_class - 8) / 2);
+    return base + base / 2 * (1 + (size_class - 8) % 2);
+  }
+
+  // Headers at the same offset of every slab would fall into the same few cache sets; the slab's own address colours it.
+  static Slab* slab_at(uintptr_t base) {
+    return reinterpret_cast<Slab*>(base + (base / kSlabBytes % kColours) * kCacheLine);
+  }
+  static Slab* slab_of(void* block) {
+    return slab_at(reinterpret_cast<uintptr_t>(block) & ~static_cast<uintptr_t>(kSlabBytes - 1));
+  }
+
+  // Under ASan a free block is poisoned but for its link.
+  static void mark_used([[maybe_unused]] void* block, [[maybe_unused]] size_t bytes) {
+#if MARLINE_ASAN
+    ASAN_UNPOISON_MEMORY_REGION(block, bytes);
+#endif
+  }
+  static void mark_free([[maybe_unused]] FreeBlock* block, [[maybe_unused]] unsigned size_class) {
+#if MARLINE_ASAN
+    ASAN_POISON_MEMORY_REGION(block, class_bytes(size_class));
+    ASAN_UNPOISON_MEMORY_REGION(block, sizeof(FreeBlock));
+#endif
+  }
+
+  void push_free(FreeBlock* block, unsigned size_class) {
+    mark_free(block, size_class);
+    block->next = free_[size_class];
+    free_[size_class] = block;
+  }
+
+  void* allocate_slow(size_t bytes);
+  static void* allocate_large(size_t bytes);
+  static void release_slow(FreeBlock* block, Slab* slab, SlabPool* mine);
+  bool refill(unsigned size_class);
+  FreeBlock* cut(unsigned size_class);
+  void open_slab(unsigned size_class);
+  void send(Batch& batch);
+
+  // The owner's.
+  FreeBlock* free_[kClasses] = {};
+  FreeBlock* pending_ = nullptr;    // taken back from remote_, classes mixed, not yet sorted into free_
+  uintptr_t fresh_[kClasses] = {};  // the uncut rest of the newest slab of each class: [fresh_, fresh_end_)
+  uintptr_t fresh_end_[kClasses] = {};
+  uintptr_t chunk_ = 0;  // mapped, not yet slabs: [chunk_, chunk_end_)
+  uintptr_t chunk_end_ = 0;
+  size_t mapped_bytes_ = 0;
+  Batch batches_[kBatches];   // by owner's number
+  uint32_t number_ = 0;
+  SlabPool* next_retired_ = nullptr;
+
+  // Everybody's: on a line of its own, so that releases do not slow the owner's fast path.
+  alignas(kCacheLine) RemoteStack remote_;
+};
+
+}  // namespace marline
