@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+# The short way to each job; CMake presets do the work. Everything is built under build/<preset>.
+JOBS   ?= $(shell nproc)
+PREFIX ?= /usr/local
+BUILD   = build/release
+# pytest, matplotlib and numpy live here; .venv is made by `make deps`.
+PYTHON  = .venv/bin/python3
+SOURCES = $(shell git ls-files '*.c' '*.h' '*.cpp' '*.hpp')
+
+.PHONY: all deps build tsan demo check bench format install clean
+all: build
+
+deps:
+	tools/install_deps.sh
+
+build: deps
+	@test -f $(BUILD)/build.ninja || cmake --preset release
+	cmake --build --preset release -j $(JOBS)
+
+# The tests that ThreadSanitizer can judge: they carry the label `tsan`.
+tsan: deps
+	@test -f build/tsan/build.ninja || cmake --preset tsan
+	cmake --build --preset tsan -j $(JOBS)
+	ctest --preset tsan -L tsan
+
+demo: build
+	$(PYTHON) -m marline.demo --build $(BUILD)
+
+check: build
+	python3 tools/check_layers.py
+	python3 tools/check_sizes.py
+	$(MAKE) --no-print-directory tsan
+	ctest --preset release
+
+bench: build
+	$(PYTHON) bench/run.py
+
+format: deps
+	clang-format-19 -i $(SOURCES)
+
+install: build
+	cmake --install $(BUILD) --prefix $(abspath $(PREFIX))
+
+clean:
+	rm -rf build

@@ -1,0 +1,45 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Installs what building, testing and demonstrating Marline needs: Debian packages by apt-get (as root), Python packages
+# into .venv. Idempotent: with everything there it asks dpkg once and ends. Run from anywhere; takes no argument.
+set -eu
+cd "$(dirname "$0")/.."
+
+build="build-essential cmake ninja-build pkg-config git python3 python3-venv libhwloc-dev"
+compilers="gcc-12 g++-12 gfortran-12 clang-14 clang-19 libomp-19-dev clang-format-19"
+mpi="openmpi-bin libopenmpi-dev mpich libmpich-dev"
+programs="libopenblas-dev hwloc"
+tests="libgtest-dev libbenchmark-dev spin valgrind gdb qemu-user gcc-12-aarch64-linux-gnu g++-12-aarch64-linux-gnu"
+python_packages="pytest==8.* numpy==2.* matplotlib==3.*"
+
+missing=""
+# shellcheck disable=SC2086  # the lists are lists
+installed=" $(dpkg-query -W -f '${Package} ${db:Status-Status}\n' $build $compilers $mpi $programs $tests 2>/dev/null |
+  sed -n 's/ installed$//p' | tr '\n' ' ') "
+for package in $build $compilers $mpi $programs $tests; do
+  case "$installed" in
+    *" $package "*) ;;
+    *) missing="$missing $package" ;;
+  esac
+done
+
+if [ -n "$missing" ]; then
+  if [ "$(id -u)" -ne 0 ]; then
+    echo "install_deps: missing Debian packages; run as root: apt-get install --no-install-recommends$missing" >&2
+    exit 1
+  fi
+  echo "install_deps: installing$missing"
+  export DEBIAN_FRONTEND=noninteractive
+  apt-get update -qq
+  # shellcheck disable=SC2086
+  apt-get install -y -qq --no-install-recommends $missing >/dev/null
+fi
+
+stamp=.venv/marline-packages
+if [ "$(cat "$stamp" 2>/dev/null)" != "$python_packages" ]; then
+  echo "install_deps: making .venv with $python_packages"
+  python3 -m venv .venv
+  # shellcheck disable=SC2086
+  .venv/bin/pip install --quiet --disable-pip-version-check $python_packages
+  printf '%s\n' "$python_packages" > "$stamp"
+fi
