@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The machine's cache-line hand-over time, h: two threads, bound to two processors, count one word up in turns, and h is
+ * the time from one increment to the next. Everything that a runtime does between threads is made of such hand-overs, so
+ * goals are stated in h. Plain pthreads: no OpenMP runtime takes part. The invariant: the word is even when it is the
+ * main thread's turn and odd when it is the partner's; nobody else writes it.
+ */
+#define _GNU_SOURCE
+#include "bench.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+
+enum { kTurns = 10000 };
+
+struct Line {
+  _Alignas(2 * kBenchLine) atomic_long word;
+  _Alignas(2 * kBenchLine) long turns;
+};
+
+static struct Line line;
+static int processors[2];
+
+static void bind_to(int processor) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(processor, &set);
+  int error = pthread_setaffinity_np(pthread_self(), sizeof set, &set);
+  if (error) bench_fail("cannot bind a thread to processor %d: %s", processor, strerror(error));
+}
+
+static void find_processors(void) {
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set)) bench_fail("cannot read the affinity mask");
+  int found = 0;
+  for (int i = 0; i < CPU_SETSIZE && found < 2; ++i)
+    if (CPU_ISSET(i, &set)) processors[found++] = i;
+  if (found < 2) bench_fail("a hand-over needs two processors, this process may use %d", found);
+}
+
+static void take_turns(long first, long end) {
+  for (long turn = first; turn < end; turn += 2) {
+    while (atomic_load_explicit(&line.word, memory_order_acquire) != turn) continue;
+    atomic_store_explicit(&line.word, turn + 1, memory_order_release);
+  }
+}
+
+static void *partner(void *unused) {
+  (void)unused;
+  bind_to(processors[1]);
+  take_turns(1, line.turns);
+  return NULL;
+}
+
+static void hand_over(long rounds) {
+  pthread_t thread;
+  atomic_store(&line.word, 0);
+  line.turns = rounds * kTurns;
+  int error = pthread_create(&thread, NULL, partner, NULL);
+  if (error) bench_fail("cannot create a thread: %s", strerror(error));
+  take_turns(0, line.turns);
+  pthread_join(thread, NULL);
+}
+
+static int check(long rounds) { return atomic_load(&line.word) == rounds * kTurns; }
+
+int main(int argc, char **argv) {
+  find_processors();
+  bind_to(processors[0]);
+  static const struct BenchFigure figures[] = {{"handover", "ns", kTurns, hand_over, check}};
+  return bench_main(argc, argv, figures, 1);
+}
