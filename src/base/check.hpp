@@ -21,5 +21,6 @@ void warn(const char* format, ...) __attribute__((format(printf, 1, 2), cold));
 #define MARLINE_ASSERT(condition) static_cast<void>(sizeof((condition) ? 1 : 0))
 #else
 #define MARLINE_ASSERT(condition) \
-  (__builtin_expect(!!(condition), 1) ? static_cast<void>(0) : ::marline::assertion_failed(#condition, __FILE__, __LINE__))
+  (__builtin_expect(!!(condition), 1) ? static_cast<void>(0) \
+                                      : ::marline::assertion_failed(#condition, __FILE__, __LINE__))
 #endif

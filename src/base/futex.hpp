@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sleeping on a 32-bit word, private to the process (futex(2)). All keep errno. They are calls, not inline: inlined into
-// a function that switches fibers, the address of errno could be kept across the switch and belong to another thread.
+// Sleeping on a 32-bit word, private to the process (futex(2)). All keep errno. They are calls, not inline: inlined
+// into a function that switches fibers, the address of errno could be kept across the switch and belong to another
+// thread.
 #pragma once
 
 #include "atomic.hpp"

@@ -21,8 +21,8 @@ uint32_t pools_made = 0;
 void* map(size_t bytes) {
   void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) {
-    fatal("cannot map %zu bytes for task descriptors: %s; raise the memory limit or create fewer tasks at a time", bytes,
-          strerror(errno));
+    fatal("cannot map %zu bytes for task descriptors: %s; raise the memory limit or create fewer tasks at a time",
+          bytes, strerror(errno));
   }
   return memory;
 }

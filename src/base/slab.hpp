@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Memory for task descriptors. A SlabPool belongs to one worker, its owner, and only the owner allocates from it; any
-// thread may release a block, and the block then returns to the pool that it came from. Blocks of one size class are cut
-// from slabs, 64 KiB at a 64 KiB-aligned address, whose header names the owner: a block finds its pool by its address.
+// thread may release a block, and the block then returns to the pool that it came from. Blocks of one size class are
+// cut from slabs, 64 KiB at a 64 KiB-aligned address, whose header names the owner: a block finds its pool by its
+// address.
 //
 //   owner, allocate        pop from free_[class]; if empty, take back remote_ with one exchange, else cut a new block
 //   owner, release         push on free_[class]
-//   another worker         collects blocks of one owner and pushes the chain on the owner's remote_ with one CAS; what it
-//                          holds back is bounded (kBatches x kBatchBlocks) and leaves with flush_remote
+//   another worker         collects blocks of one owner and pushes the chain on the owner's remote_ with one CAS; what
+//                          it holds back is bounded (kBatches x kBatchBlocks) and leaves with flush_remote
 //   a thread without pool  pushes the block on the owner's remote_
 //
 // Invariant: a free block is in exactly one of: free_[class] or pending_ (the owner's), a batch (a releaser's), remote_
@@ -117,7 +118,8 @@ class SlabPool {
     return base + base / 2 * (1 + (size_class - 8) % 2);
   }
 
-  // Headers at the same offset of every slab would fall into the same few cache sets; the slab's own address colours it.
+  // Headers at the same offset of every slab would fall into the same few cache sets; the slab's own address colours
+  // it.
   static Slab* slab_at(uintptr_t base) {
     return reinterpret_cast<Slab*>(base + (base / kSlabBytes % kColours) * kCacheLine);
   }

@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// THE option table. To add an option: a field in Options, an entry here, and `tools/gen_options_doc.py` for the page.
+// Each entry: name, default, accepted values, one line; then how it is read and shown. Constant.
+#include "option_table.hpp"
+
+#include <climits>
+#include <cstdlib>
+#include <cstring>
+
+namespace marline {
+namespace {
+
+constexpr size_t kSmallestStack = 16 * 1024;
+
+bool read_bool(Cursor& in, bool& result) {
+  static constexpr const char* kWords[] = {"false", "true", "0", "1", "no", "yes", "off", "on"};
+  const int word = in.accept_one_of(kWords);
+  result = word % 2 == 1;
+  return word >= 0;
+}
+
+template <class Number>
+bool read_number(Cursor& in, int64_t low, int64_t high, Number& result) {
+  int64_t value;
+  if (!in.accept_number(low, high, value)) return false;
+  result = static_cast<Number>(value);
+  return true;
+}
+
+// An enumeration whose values are the positions in `words`, from `first` on.
+template <class Enum, size_t N>
+bool read_word(Cursor& in, const char* const (&words)[N], Enum& result, int first = 0) {
+  const int word = in.accept_one_of(words);
+  result = static_cast<Enum>(word + first);
+  return word >= 0;
+}
+
+// OpenMP 5.1, 6.7: a number and B, K, M or G; K if there is none.
+bool read_size(Cursor& in, size_t& result) {
+  int64_t number;
+  if (!in.accept_number(1, INT64_MAX, number)) return false;
+  int shift = 10;
+  if (in.accept_word("b")) {
+    shift = 0;
+  } else if (in.accept_word("m")) {
+    shift = 20;
+  } else if (in.accept_word("g")) {
+    shift = 30;
+  } else {
+    in.accept_word("k");
+  }
+  if (number > (INT64_MAX >> shift)) return false;
+  result = static_cast<size_t>(number) << shift;
+  return result >= kSmallestStack;
+}
+
+// The rest of the value, copied: a program may overwrite its environment.
+bool read_rest(Cursor& in, const char*& result) {
+  result = strdup(in.rest());
+  in.reset(in.rest() + strlen(in.rest()));
+  return result != nullptr;
+}
+
+constexpr const char* kScheduleWords[] = {"static", "dynamic", "guided", "auto"};
+constexpr const char* kBindWords[] = {"false", "true", "primary", "close", "spread"};
+constexpr const char* kWaitWords[] = {"auto", "active", "passive"};
+constexpr const char* kOffloadWords[] = {"mandatory", "disabled", "default"};
+constexpr const char* kDisplayWords[] = {"false", "true", "verbose"};
+constexpr const char* kToolWords[] = {"disabled", "enabled"};
+constexpr const char* kPolicyWords[] = {"lifo", "fifo", "random"};
+constexpr const char* kConstraintWords[] = {"relaxed", "strict"};
+constexpr const char* kProgressWords[] = {"none", "weak", "strong", "both"};  // bit 0: weak, bit 1: strong
+constexpr const char* kBarrierWords[] = {"auto", "flat", "tree"};
+// Positions are the values of omp_allocator_handle_t less one (OpenMP 5.1, 3.13.1, as in omp.h of both compilers).
+constexpr const char* kAllocatorWords[] = {"omp_default_mem_alloc", "omp_large_cap_mem_alloc", "omp_const_mem_alloc",
+                                           "omp_high_bw_mem_alloc", "omp_low_lat_mem_alloc",   "omp_cgroup_mem_alloc",
+                                           "omp_pteam_mem_alloc",   "omp_thread_mem_alloc"};
+
+bool read_num_threads(Cursor& in, Options& to) {
+  to.num_threads_count = 0;
+  if (in.accept_word("auto")) return true;
+  do {
+    int threads;
+    if (!read_number(in, 1, INT_MAX, threads)) return false;
+    if (to.num_threads_count < Options::kMaxLevels) to.num_threads[to.num_threads_count++] = threads;
+  } while (in.accept(','));
+  return true;
+}
+
+void show_num_threads(Text& out, const Options& from) {
+  if (from.num_threads_count == 0) out.add("auto");
+  for (int i = 0; i < from.num_threads_count; ++i) out.add("%s%d", i == 0 ? "" : ",", from.num_threads[i]);
+}
+
+bool read_proc_bind(Cursor& in, Options& to) {
+  to.proc_bind_count = 0;
+  if (in.accept_word("auto")) return true;
+  if (bool bound; read_bool(in, bound)) {
+    to.proc_bind[to.proc_bind_count++] = bound ? ProcBind::bound : ProcBind::unbound;
+    return true;
+  }
+  static constexpr const char* kWords[] = {"primary", "close", "spread"};
+  do {
+    ProcBind bind = ProcBind::primary;
+    if (!in.accept_word("master") && !read_word(in, kWords, bind, static_cast<int>(ProcBind::primary))) return false;
+    if (to.proc_bind_count < Options::kMaxLevels) to.proc_bind[to.proc_bind_count++] = bind;
+  } while (in.accept(','));
+  return true;
+}
+
+void show_proc_bind(Text& out, const Options& from) {
+  for (int i = 0; i < from.proc_bind_count; ++i) {
+    out.add("%s%s", i == 0 ? "" : ",", kBindWords[static_cast<int>(from.proc_bind[i])]);
+  }
+}
+
+// OpenMP 5.1, 6.1: [modifier:]kind[,chunk].
+bool read_schedule(Cursor& in, Options& to) {
+  to.schedule_chunk = 0;
+  const bool monotonic = in.accept_word("monotonic");
+  const bool modified = monotonic || in.accept_word("nonmonotonic");
+  if (modified && !in.accept(':')) return false;
+  if (!read_word(in, kScheduleWords, to.schedule_kind, 1)) return false;
+  // 2.11.4: without a modifier, static is monotonic and the other kinds are not.
+  to.schedule_monotonic = monotonic || (!modified && to.schedule_kind == LoopSchedule::static_);
+  return !in.accept(',') || read_number(in, 1, INT_MAX, to.schedule_chunk);
+}
+
+void show_schedule(Text& out, const Options& from) {
+  if (from.schedule_monotonic != (from.schedule_kind == LoopSchedule::static_)) {
+    out.add(from.schedule_monotonic ? "monotonic:" : "nonmonotonic:");
+  }
+  out.add("%s", kScheduleWords[static_cast<int>(from.schedule_kind) - 1]);
+  if (from.schedule_chunk > 0) out.add(",%d", from.schedule_chunk);
+}
+
+bool read_task_schedule(Cursor& in, Options& to) {
+  to.schedule.seed = 0;
+  if (in.accept_word("default")) {
+    to.schedule.policy = SchedulePolicy::lifo;
+    return true;
+  }
+  if (!read_word(in, kPolicyWords, to.schedule.policy)) return false;
+  return to.schedule.policy != SchedulePolicy::random || (in.accept(':') && in.accept_unsigned(to.schedule.seed));
+}
+
+void show_task_schedule(Text& out, const Options& from) {
+  out.add("%s", kPolicyWords[static_cast<int>(from.schedule.policy)]);
+  if (from.schedule.policy == SchedulePolicy::random) {
+    out.add(":%llu", static_cast<unsigned long long>(from.schedule.seed));
+  }
+}
+
+void show_bool(Text& out, bool value) { out.add("%s", value ? "TRUE" : "FALSE"); }
+void show_number(Text& out, int64_t value) { out.add("%lld", static_cast<long long>(value)); }
+
+void show_size(Text& out, size_t bytes) {
+  static constexpr struct {
+    int shift;
+    char unit;
+  } kUnits[] = {{30, 'G'}, {20, 'M'}, {10, 'K'}, {0, 'B'}};
+  for (const auto& unit : kUnits) {
+    if (bytes % (size_t{1} << unit.shift) != 0) continue;
+    out.add("%zu%c", bytes >> unit.shift, unit.unit);
+    return;
+  }
+}
+
+constexpr Option kOptions[] = {
+    {"OMP_NUM_THREADS", "auto", "a list of positive numbers, one per nesting level",
+     "Threads of a parallel region. `auto`: as many as the process has cores, divided among the MPI ranks of the node.",
+     read_num_threads, show_num_threads},
+    {"OMP_DYNAMIC", "false", "true or false", "Whether a region may get fewer threads than it asks for.",
+     [](Cursor& in, Options& to) { return read_bool(in, to.dynamic); },
+     [](Text& out, const Options& from) { show_bool(out, from.dynamic); }},
+    {"OMP_SCHEDULE", "static", "[monotonic:|nonmonotonic:]static, dynamic, guided or auto, then [,chunk]",
+     "What `schedule(runtime)` means.", read_schedule, show_schedule},
+    {"OMP_NESTED", "false", "true or false",
+     "Deprecated by OpenMP: OMP_MAX_ACTIVE_LEVELS says more. `true` is an unlimited number of levels.",
+     [](Cursor& in, Options& to) { return read_bool(in, to.nested); },
+     [](Text& out, const Options& from) { show_bool(out, from.nested); }},
+    {"OMP_MAX_ACTIVE_LEVELS", "auto", "a number from 0 up",
+     "Nested parallel regions that may be active. `auto`: 1, or unlimited with OMP_NESTED=true or with a list in "
+     "OMP_NUM_THREADS or OMP_PROC_BIND.",
+     [](Cursor& in, Options& to) {
+       to.max_active_levels = -1;
+       return in.accept_word("auto") || read_number(in, 0, INT_MAX, to.max_active_levels);
+     },
+     [](Text& out, const Options& from) { show_number(out, from.max_active_levels); }},
+    {"OMP_THREAD_LIMIT", "2147483647", "a positive number", "Threads of a contention group, at most.",
+     [](Cursor& in, Options& to) { return read_number(in, 1, INT_MAX, to.thread_limit); },
+     [](Text& out, const Options& from) { show_number(out, from.thread_limit); }},
+    {"OMP_STACKSIZE", "4M", "a number and B, K, M or G (K if none), at least 16K",
+     "Stack of a thread that the runtime creates.",
+     [](Cursor& in, Options& to) { return read_size(in, to.stacksize); },
+     [](Text& out, const Options& from) { show_size(out, from.stacksize); }},
+    {"OMP_WAIT_POLICY", "auto", "active or passive",
+     "Whether idle threads spin (active) or sleep (passive). `auto`: they spin for as long as MARLINE_SPIN says.",
+     [](Cursor& in, Options& to) { return read_word(in, kWaitWords, to.wait_policy); },
+     [](Text& out, const Options& from) { out.add("%s", kWaitWords[static_cast<int>(from.wait_policy)]); }},
+    {"OMP_PROC_BIND", "auto", "true, false, or a list of primary, close, spread",
+     "Whether and how threads are bound to places. `auto`: true if OMP_PLACES is given, else false.", read_proc_bind,
+     show_proc_bind},
+    {"OMP_PLACES", "",
+     "threads, cores, ll_caches, numa_domains or sockets, each with an optional (count), or a list of {numbers}",
+     "The places that threads are bound to. Empty: cores, when binding is asked for.",
+     [](Cursor& in, Options& to) { return read_rest(in, to.places); },
+     [](Text& out, const Options& from) { out.add("%s", from.places); }},
+    {"OMP_DISPLAY_ENV", "false", "true, false or verbose",
+     "Prints the options in force when the program starts; `verbose` adds Marline's own.",
+     [](Cursor& in, Options& to) {
+       bool on;
+       if (!read_bool(in, on)) return read_word(in, kDisplayWords, to.display_env);
+       to.display_env = on ? DisplayEnv::on : DisplayEnv::off;
+       return true;
+     },
+     [](Text& out, const Options& from) { out.add("%s", kDisplayWords[static_cast<int>(from.display_env)]); }},
+    {"OMP_DISPLAY_AFFINITY", "false", "true or false", "Prints each thread's binding when a region's binding changes.",
+     [](Cursor& in, Options& to) { return read_bool(in, to.display_affinity); },
+     [](Text& out, const Options& from) { show_bool(out, from.display_affinity); }},
+    {"OMP_AFFINITY_FORMAT", "level %L thread %n of %N on %H: %A", "a format of OpenMP 5.1, 6.14",
+     "What OMP_DISPLAY_AFFINITY prints.",
+     [](Cursor& in, Options& to) { return read_rest(in, to.affinity_format); },
+     [](Text& out, const Options& from) { out.add("%s", from.affinity_format); }},
+    {"OMP_CANCELLATION", "false", "true or false", "Whether the cancel construct has an effect.",
+     [](Cursor& in, Options& to) { return read_bool(in, to.cancellation); },
+     [](Text& out, const Options& from) { show_bool(out, from.cancellation); }},
+    {"OMP_MAX_TASK_PRIORITY", "0", "a number from 0 up", "The highest value of a priority clause that counts.",
+     [](Cursor& in, Options& to) { return read_number(in, 0, INT_MAX, to.max_task_priority); },
+     [](Text& out, const Options& from) { show_number(out, from.max_task_priority); }},
+    {"OMP_DEFAULT_DEVICE", "0", "a number from 0 up", "The device of a target region without a device clause.",
+     [](Cursor& in, Options& to) { return read_number(in, 0, INT_MAX, to.default_device); },
+     [](Text& out, const Options& from) { show_number(out, from.default_device); }},
+    {"OMP_TARGET_OFFLOAD", "default", "mandatory, disabled or default",
+     "Whether target regions must, must not or may run on a device.",
+     [](Cursor& in, Options& to) { return read_word(in, kOffloadWords, to.target_offload); },
+     [](Text& out, const Options& from) { out.add("%s", kOffloadWords[static_cast<int>(from.target_offload)]); }},
+    {"OMP_ALLOCATOR", "omp_default_mem_alloc", "the name of a predefined allocator",
+     "The allocator of allocate directives and clauses that name none.",
+     [](Cursor& in, Options& to) { return read_word(in, kAllocatorWords, to.allocator, 1); },
+     [](Text& out, const Options& from) { out.add("%s", kAllocatorWords[from.allocator - 1]); }},
+    {"OMP_TOOL", "enabled", "enabled or disabled", "Whether an OMPT tool may be started.",
+     [](Cursor& in, Options& to) { return read_word(in, kToolWords, to.tool); },
+     [](Text& out, const Options& from) { out.add("%s", kToolWords[from.tool]); }},
+    {"OMP_TOOL_LIBRARIES", "", "a list of libraries, separated by colons", "Where to look for an OMPT tool.",
+     [](Cursor& in, Options& to) { return read_rest(in, to.tool_libraries); },
+     [](Text& out, const Options& from) { out.add("%s", from.tool_libraries); }},
+    {"OMP_TOOL_VERBOSE_INIT", "disabled", "disabled, stdout, stderr or a file name",
+     "Where the search for an OMPT tool is reported.",
+     [](Cursor& in, Options& to) { return read_rest(in, to.tool_verbose_init); },
+     [](Text& out, const Options& from) { out.add("%s", from.tool_verbose_init); }},
+    {"OMP_NUM_TEAMS", "0", "a number from 0 up", "Teams of a teams region without a num_teams clause; 0: one.",
+     [](Cursor& in, Options& to) { return read_number(in, 0, INT_MAX, to.num_teams); },
+     [](Text& out, const Options& from) { show_number(out, from.num_teams); }},
+    {"OMP_TEAMS_THREAD_LIMIT", "0", "a number from 0 up", "Threads of each team of a teams region; 0: no limit.",
+     [](Cursor& in, Options& to) { return read_number(in, 0, INT_MAX, to.teams_thread_limit); },
+     [](Text& out, const Options& from) { show_number(out, from.teams_thread_limit); }},
+    {"MARLINE_SCHEDULE", "default", "default, fifo, lifo or random:SEED",
+     "Order of ready tasks. `default` is lifo; `random:SEED` perturbs task order, steals and completions by the seed, "
+     "to find and to reproduce errors that depend on the schedule.",
+     read_task_schedule, show_task_schedule},
+    {"MARLINE_SPIN", "auto", "auto, or microseconds from 0 up",
+     "How long an idle worker looks for work before it sleeps. `auto`: short, and shorter with more workers than "
+     "cores.",
+     [](Cursor& in, Options& to) {
+       to.spin_us = -1;
+       return in.accept_word("auto") || read_number(in, 0, INT_MAX, to.spin_us);
+     },
+     [](Text& out, const Options& from) {
+       if (from.spin_us < 0) return out.add("auto");
+       show_number(out, from.spin_us);
+     }},
+    {"MARLINE_INLINE", "256", "a number from 0 up",
+     "With more queued tasks than this on a worker, a new independent task runs at once; 0: never.",
+     [](Cursor& in, Options& to) { return read_number(in, 0, INT_MAX, to.inline_limit); },
+     [](Text& out, const Options& from) { show_number(out, from.inline_limit); }},
+    {"MARLINE_TASK_CONSTRAINT", "relaxed", "relaxed or strict",
+     "Whether a thread with suspended tied tasks starts only their descendants, as OpenMP's task scheduling constraint "
+     "demands (strict), or any task (relaxed).",
+     [](Cursor& in, Options& to) { return read_word(in, kConstraintWords, to.strict_constraint); },
+     [](Text& out, const Options& from) { out.add("%s", kConstraintWords[from.strict_constraint]); }},
+    {"MARLINE_WATCHDOG", "1000", "microseconds from 0 up",
+     "How often the watchdog polls for completed operations while all workers are busy; 0: never.",
+     [](Cursor& in, Options& to) { return read_number(in, 0, INT_MAX, to.watchdog_us); },
+     [](Text& out, const Options& from) { show_number(out, from.watchdog_us); }},
+    {"MARLINE_STACKSIZE", "auto", "auto, or a number and B, K, M or G (K if none), at least 16K",
+     "Stack of a suspended task. `auto`: OMP_STACKSIZE.",
+     [](Cursor& in, Options& to) {
+       to.fiber_stacksize = 0;
+       return in.accept_word("auto") || read_size(in, to.fiber_stacksize);
+     },
+     [](Text& out, const Options& from) { show_size(out, from.fiber_stacksize); }},
+    {"MARLINE_MAX_FIBERS", "1000000", "a positive number",
+     "Suspended tasks, at most: beyond it a blocking call blocks its thread.",
+     [](Cursor& in, Options& to) { return read_number(in, 1, INT64_MAX, to.max_fibers); },
+     [](Text& out, const Options& from) { show_number(out, from.max_fibers); }},
+    {"MARLINE_PROGRESS", "both", "weak, strong, both or none",
+     "Who polls for completed operations: workers at scheduling points (weak), the watchdog (strong).",
+     [](Cursor& in, Options& to) {
+       int bits;
+       if (!read_word(in, kProgressWords, bits)) return false;
+       to.progress_weak = (bits & 1) != 0;
+       to.progress_strong = (bits & 2) != 0;
+       return true;
+     },
+     [](Text& out, const Options& from) {
+       out.add("%s", kProgressWords[(from.progress_weak ? 1 : 0) + (from.progress_strong ? 2 : 0)]);
+     }},
+    {"MARLINE_BARRIER", "auto", "auto, flat or tree",
+     "Shape of the barrier. `auto`: flat for small teams, a tree for large ones.",
+     [](Cursor& in, Options& to) { return read_word(in, kBarrierWords, to.barrier); },
+     [](Text& out, const Options& from) { out.add("%s", kBarrierWords[static_cast<int>(from.barrier)]); }},
+};
+
+}  // namespace
+
+std::span<const Option> option_table() { return kOptions; }
+
+}  // namespace marline

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reading the environment by the option table, and showing it. See options.hpp.
+#include "options.hpp"
+
+#include <cerrno>
+#include <climits>
+#include <cstdlib>
+#include <cstring>
+#include <unistd.h>
+
+#include "../base/check.hpp"
+#include "../base/version.hpp"
+#include "option_table.hpp"
+
+namespace marline {
+namespace {
+
+Options the_options;  // written by options_init and options_set_default_threads, before there are other threads
+
+bool parse_value(const Option& option, const char* value, Options& to) {
+  Cursor in(value);
+  return option.parse(in, to) && in.at_end();
+}
+
+// An empty value counts as not given: `OMP_X= ./a.out` is how one takes a variable back.
+bool is_blank(const char* value) { return value == nullptr || Cursor(value).at_end(); }
+
+void parse_option(const Option& option, Options& result, Lookup lookup) {
+  const char* value = lookup(option.name);
+  if (!is_blank(value)) {
+    if (parse_value(option, value, result)) return;
+    warn("%s=\"%s\" is not usable: expected %s; using the default, \"%s\"", option.name, value, option.accepted,
+         option.default_value);
+  }
+  if (!parse_value(option, option.default_value, result)) {
+    fatal("out of memory while reading %s", option.name);  // a default is well-formed; copying it can fail
+  }
+}
+
+// Options whose default depends on others (OpenMP 5.1, 2.4.3 and 6.4).
+void resolve(Options& result) {
+  if (result.max_active_levels < 0) {
+    const bool many = result.nested || result.num_threads_count > 1 || result.proc_bind_count > 1;
+    result.max_active_levels = many ? INT_MAX : 1;
+  }
+  if (result.proc_bind_count == 0) {
+    result.proc_bind[result.proc_bind_count++] = result.places[0] == '\0' ? ProcBind::unbound : ProcBind::bound;
+  }
+  if (result.fiber_stacksize == 0) result.fiber_stacksize = result.stacksize;
+}
+
+const char* from_environment(const char* name) { return getenv(name); }
+
+}  // namespace
+
+const Options& options() { return the_options; }
+
+void options_parse(Options& result, Lookup lookup) {
+  for (const Option& option : option_table()) parse_option(option, result, lookup);
+  resolve(result);
+}
+
+void options_init() { options_parse(the_options, from_environment); }
+
+void options_set_default_threads(int threads) {
+  if (the_options.num_threads_count == 0) the_options.num_threads[the_options.num_threads_count++] = threads;
+}
+
+size_t options_format(const Options& source, bool verbose, char* buffer, size_t size) {
+  Text out(buffer, size);
+  out.add("\nOPENMP DISPLAY ENVIRONMENT BEGIN\n");
+  out.add("  MARLINE_VERSION = '%s'\n  _OPENMP = '%d'\n", kVersion, kOpenmpVersion);
+  for (const Option& option : option_table()) {
+    if (!verbose && strncmp(option.name, "OMP_", 4) != 0) continue;
+    out.add("  [host] %s = '", option.name);
+    option.show(out, source);
+    out.add("'\n");
+  }
+  out.add("OPENMP DISPLAY ENVIRONMENT END\n");
+  return out.length();
+}
+
+void options_display(bool verbose) {
+  char block[8192];
+  const size_t length = options_format(the_options, verbose, block, sizeof block);
+  for (size_t done = 0; done < length;) {
+    const ssize_t written = write(STDERR_FILENO, block + done, length - done);
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return;  // stderr is closed: nobody reads it
+    done += static_cast<size_t>(written);
+  }
+}
+
+}  // namespace marline

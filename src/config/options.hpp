@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The environment variables that the runtime obeys, read once when the library is loaded and constant from then on:
+// every thread may read them without synchronisation. Which variables there are, their defaults and what they mean
+// stands in one table (option_table.cpp), from which the parser, the OMP_DISPLAY_ENV output and docs/options.md come.
+// An unusable value is reported in one line and the default takes its place.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace marline {
+
+// Values as omp_sched_t (OpenMP 5.1, 3.2.11), without the monotonic bit.
+enum class LoopSchedule : int { static_ = 1, dynamic = 2, guided = 3, auto_ = 4 };
+
+// Values as omp_proc_bind_t (OpenMP 5.1, 3.3.1). `bound`: OMP_PROC_BIND=true, i.e. bound, and the policy is ours.
+enum class ProcBind : int { unbound = 0, bound = 1, primary = 2, close = 3, spread = 4 };
+
+enum class WaitPolicy : int { automatic, active, passive };
+enum class TargetOffload : int { mandatory, disabled, default_ };
+enum class DisplayEnv : int { off, on, verbose };
+enum class SchedulePolicy : int { lifo, fifo, random };
+enum class BarrierKind : int { automatic, flat, tree };
+
+struct Options {
+  static constexpr int kMaxLevels = 16;  // of the lists by nesting level; deeper levels use the last entry
+
+  // OpenMP's
+  int num_threads[kMaxLevels];
+  int num_threads_count;   // 0: not given, one thread per core (see options_set_default_threads)
+  bool dynamic;
+  LoopSchedule schedule_kind;
+  bool schedule_monotonic;
+  int schedule_chunk;      // 0: none given
+  bool nested;
+  int max_active_levels;   // resolved: from OMP_MAX_ACTIVE_LEVELS, OMP_NESTED, or the lists' lengths
+  int thread_limit;
+  size_t stacksize;        // bytes
+  WaitPolicy wait_policy;
+  ProcBind proc_bind[kMaxLevels];
+  int proc_bind_count;     // at least 1 once parsed
+  const char* places;      // as given; empty if not. platform/places reads it
+  DisplayEnv display_env;
+  bool display_affinity;
+  const char* affinity_format;
+  bool cancellation;
+  int max_task_priority;
+  int default_device;
+  TargetOffload target_offload;
+  int allocator;           // an omp_allocator_handle_t
+  bool tool;
+  const char* tool_libraries;
+  const char* tool_verbose_init;
+  int num_teams;           // 0: not given
+  int teams_thread_limit;  // 0: not given
+
+  // Marline's
+  struct Schedule {
+    SchedulePolicy policy;
+    uint64_t seed;
+  } schedule;
+  int64_t spin_us;         // -1: automatic
+  int inline_limit;        // 0: never
+  bool strict_constraint;
+  uint32_t watchdog_us;    // 0: off
+  size_t fiber_stacksize;  // bytes; resolved
+  int64_t max_fibers;
+  bool progress_weak;      // poll at scheduling points
+  bool progress_strong;    // the watchdog polls
+  BarrierKind barrier;
+};
+
+// The options in force. All zero before options_init.
+const Options& options();
+
+// Reads the environment. Called once, while the library is loaded, by the thread that loads it.
+void options_init();
+
+// Says what OMP_NUM_THREADS is when it is not given. Right after options_init, by the same thread.
+void options_set_default_threads(int threads);
+
+// Prints the block that OMP_DISPLAY_ENV and omp_display_env ask for, on stderr; `verbose` adds Marline's own options.
+void options_display(bool verbose);
+
+// The pure functions beneath, for tests. `lookup` is getenv or a stand-in; the result refers to copies of its strings.
+using Lookup = const char* (*)(const char* name);
+void options_parse(Options& result, Lookup lookup);
+size_t options_format(const Options& source, bool verbose, char* buffer, size_t size);
+
+}  // namespace marline
