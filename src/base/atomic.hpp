@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "build.hpp"
+#include "base/build.hpp"
 
 #ifdef MARLINE_MODEL
 #include "model_atomic.hpp"

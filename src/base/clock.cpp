@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Clocks. See clock.hpp.
-#include "clock.hpp"
+#include "base/clock.hpp"
 
 #include <ctime>
 
-#include "atomic.hpp"
+#include "base/atomic.hpp"
 
 namespace marline {
 namespace {

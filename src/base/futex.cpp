@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // futex(2) calls. See futex.hpp.
-#include "futex.hpp"
+#include "base/futex.hpp"
 
 #include <cerrno>
 #include <climits>
@@ -11,7 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "check.hpp"
+#include "base/check.hpp"
 
 namespace marline {
 namespace {

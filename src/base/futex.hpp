@@ -5,7 +5,7 @@
 // thread.
 #pragma once
 
-#include "atomic.hpp"
+#include "base/atomic.hpp"
 
 namespace marline {
 

@@ -4,7 +4,7 @@
 // The container never owns its elements.
 #pragma once
 
-#include "atomic.hpp"
+#include "base/atomic.hpp"
 
 namespace marline {
 

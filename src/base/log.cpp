@@ -2,7 +2,7 @@
 //
 // fatal and warn. A message is formatted into one buffer and leaves in one write, so that the lines of several threads
 // and ranks do not mix. errno is kept, because warn may run between a user's call and his look at errno.
-#include "check.hpp"
+#include "base/check.hpp"
 
 #include <cerrno>
 #include <cstdarg>

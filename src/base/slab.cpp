@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The slow paths of SlabPool. See slab.hpp.
-#include "slab.hpp"
+#include "base/slab.hpp"
 
 #include <cerrno>
 #include <cstring>
 #include <new>
 #include <sys/mman.h>
 
-#include "check.hpp"
-#include "spin_lock.hpp"
+#include "base/check.hpp"
+#include "base/spin_lock.hpp"
 
 namespace marline {
 namespace {

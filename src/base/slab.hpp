@@ -20,9 +20,9 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "atomic.hpp"
-#include "build.hpp"
-#include "intrusive.hpp"
+#include "base/atomic.hpp"
+#include "base/build.hpp"
+#include "base/intrusive.hpp"
 
 #if MARLINE_ASAN
 #include <sanitizer/asan_interface.h>

@@ -7,7 +7,7 @@
 
 #include <sched.h>
 
-#include "atomic.hpp"
+#include "base/atomic.hpp"
 
 namespace marline {
 

@@ -2,7 +2,7 @@
 //
 // THE option table. To add an option: a field in Options, an entry here, and `tools/gen_options_doc.py` for the page.
 // Each entry: name, default, accepted values, one line; then how it is read and shown. Constant.
-#include "option_table.hpp"
+#include "config/option_table.hpp"
 
 #include <climits>
 #include <cstdlib>

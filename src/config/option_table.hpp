@@ -5,8 +5,8 @@
 
 #include <span>
 
-#include "options.hpp"
-#include "text.hpp"
+#include "config/options.hpp"
+#include "config/text.hpp"
 
 namespace marline {
 

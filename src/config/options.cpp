@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Reading the environment by the option table, and showing it. See options.hpp.
-#include "options.hpp"
+#include "config/options.hpp"
 
 #include <cerrno>
 #include <climits>
@@ -9,9 +9,9 @@
 #include <cstring>
 #include <unistd.h>
 
-#include "../base/check.hpp"
-#include "../base/version.hpp"
-#include "option_table.hpp"
+#include "base/check.hpp"
+#include "base/version.hpp"
+#include "config/option_table.hpp"
 
 namespace marline {
 namespace {

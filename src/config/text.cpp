@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Numbers in, formatted text out. See text.hpp.
-#include "text.hpp"
+#include "config/text.hpp"
 
 namespace marline {
 

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Kernel threads by pthreads; counts by sched_getaffinity, cgroups and the launchers' variables. See thread.hpp.
+#include "platform/thread.hpp"
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <sched.h>
+#include <unistd.h>
+
+#include "base/atomic.hpp"
+#include "base/check.hpp"
+#include "config/text.hpp"
+
+namespace marline {
+namespace {
+
+// What the new thread needs; on the heap because its creator may be gone first. The new thread frees it.
+struct Start {
+  ThreadMain main;
+  void* argument;
+  char name[16];
+};
+
+void* thread_main(void* raw) {
+  const Start start = *static_cast<Start*>(raw);
+  free(raw);
+  pthread_setname_np(pthread_self(), start.name);
+  start.main(start.argument);
+  return nullptr;
+}
+
+// Faults stay deliverable: a blocked SIGSEGV would kill the process without the program's handler.
+void block_asynchronous_signals(sigset_t& before) {
+  sigset_t blocked;
+  sigfillset(&blocked);
+  for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS}) sigdelset(&blocked, fault);
+  pthread_sigmask(SIG_SETMASK, &blocked, &before);
+}
+
+int set_attributes(pthread_attr_t& attributes, size_t stack_bytes, const CpuMask* mask, bool detached) {
+  if (detached) pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  if (mask != nullptr) {
+    const auto* set = reinterpret_cast<const cpu_set_t*>(mask->words);
+    if (const int error = pthread_attr_setaffinity_np(&attributes, sizeof mask->words, set); error != 0) return error;
+  }
+  if (stack_bytes == 0) return 0;
+  const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  const size_t smallest = static_cast<size_t>(sysconf(_SC_THREAD_STACK_MIN));
+  if (stack_bytes < smallest) stack_bytes = smallest;
+  return pthread_attr_setstacksize(&attributes, (stack_bytes + page - 1) & ~(page - 1));
+}
+
+bool create(pthread_t& thread, const char* name, ThreadMain main, void* argument, size_t stack_bytes,
+            const CpuMask* mask, bool detached) {
+  auto* start = static_cast<Start*>(malloc(sizeof(Start)));
+  if (start == nullptr) return false;
+  *start = Start{main, argument, {}};
+  strncpy(start->name, name, sizeof start->name - 1);
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  int error = set_attributes(attributes, stack_bytes, mask, detached);
+  if (error == 0) {
+    sigset_t before;
+    block_asynchronous_signals(before);
+    error = pthread_create(&thread, &attributes, thread_main, start);
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  }
+  pthread_attr_destroy(&attributes);
+  if (error == 0) return true;
+  free(start);
+  errno = error;
+  return false;
+}
+
+// The first line of a file, or an empty string.
+void read_line(const char* path, char* line, int size) {
+  line[0] = '\0';
+  FILE* file = fopen(path, "re");
+  if (file == nullptr) return;
+  if (fgets(line, size, file) == nullptr) line[0] = '\0';
+  fclose(file);
+}
+
+int64_t read_number(const char* path) {
+  char line[64];
+  read_line(path, line, sizeof line);
+  int64_t value;
+  return Cursor(line).accept_number(INT64_MIN, INT64_MAX, value) ? value : -1;
+}
+
+// The quota of the control group that is mounted as this process's root: inside a container that is the container's.
+int control_group_cpus() {
+  char line[64];
+  read_line("/sys/fs/cgroup/cpu.max", line, sizeof line);
+  if (line[0] != '\0') return quota_cpus(line);
+  const int64_t quota = read_number("/sys/fs/cgroup/cpu/cpu.cfs_quota_us");  // cgroup v1: -1 is no limit
+  const int64_t period = read_number("/sys/fs/cgroup/cpu/cpu.cfs_period_us");
+  if (quota <= 0 || period <= 0) return 0;
+  return static_cast<int>((quota + period - 1) / period);
+}
+
+const char* from_environment(const char* name) { return getenv(name); }
+
+}  // namespace
+
+bool thread_start_detached(const char* name, ThreadMain main, void* argument, size_t stack_bytes, const CpuMask* mask) {
+  pthread_t thread;
+  return create(thread, name, main, argument, stack_bytes, mask, true);
+}
+
+bool thread_start(pthread_t& thread, const char* name, ThreadMain main, void* argument, size_t stack_bytes,
+                  const CpuMask* mask) {
+  return create(thread, name, main, argument, stack_bytes, mask, false);
+}
+
+void thread_join(pthread_t thread) {
+  if (const int error = pthread_join(thread, nullptr); error != 0) fatal("cannot join a thread: %s", strerror(error));
+}
+
+bool thread_bind_self(const CpuMask& mask) {
+  return sched_setaffinity(0, sizeof mask.words, reinterpret_cast<const cpu_set_t*>(mask.words)) == 0;
+}
+
+CpuMask thread_affinity() {
+  CpuMask mask;
+  if (sched_getaffinity(0, sizeof mask.words, reinterpret_cast<cpu_set_t*>(mask.words)) != 0) {
+    fatal("cannot read the CPU affinity: %s; Marline handles up to %d CPUs", strerror(errno), CpuMask::kCpus);
+  }
+  return mask;
+}
+
+int usable_cpus() {
+  const int bound = thread_affinity().count();
+  const int quota = control_group_cpus();
+  return quota > 0 && quota < bound ? quota : bound;
+}
+
+int quota_cpus(const char* cpu_max_text) {
+  Cursor in(cpu_max_text);
+  int64_t quota;
+  int64_t period;
+  if (!in.accept_number(1, INT64_MAX / 2, quota) || !in.accept_number(1, INT64_MAX / 2, period)) return 0;
+  // Rounded up: 1.5 CPUs are worth two threads.
+  const int64_t cpus = (quota + period - 1) / period;
+  return cpus < CpuMask::kCpus ? static_cast<int>(cpus) : CpuMask::kCpus;
+}
+
+int local_ranks_from(const char* (*lookup)(const char* name)) {
+  // Open MPI and its PMIx; MPICH's Hydra and Intel MPI; MVAPICH2; Slurm ("4(x2),3": this node's is not told apart, the
+  // first is taken); Cray PALS; Flux has none.
+  static constexpr const char* kNames[] = {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "MV2_COMM_WORLD_LOCAL_SIZE",
+                                           "PALS_LOCAL_SIZE", "SLURM_NTASKS_PER_NODE", "SLURM_STEP_TASKS_PER_NODE"};
+  for (const char* name : kNames) {
+    const char* value = lookup(name);
+    int64_t ranks;
+    if (value != nullptr && Cursor(value).accept_number(1, CpuMask::kCpus, ranks)) return static_cast<int>(ranks);
+  }
+  return 1;
+}
+
+int local_ranks() { return local_ranks_from(from_environment); }
+
+// A launcher that binds its ranks leaves each with fewer CPUs than the node has: they are this process's own. If it
+// binds nothing, all ranks see the same CPUs and share them.
+int share_of_node(int usable, int online, int ranks) {
+  if (usable < online || ranks <= 1) return usable > 0 ? usable : 1;
+  return usable / ranks > 0 ? usable / ranks : 1;
+}
+
+int cores_per_process() {
+  // 0 until asked for. Threads that race store the same value.
+  static Atomic<int> cached{0};
+  int cores = cached.load(relaxed);
+  if (cores == 0) {
+    const int online = static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
+    cores = share_of_node(thread_affinity().count(), online, local_ranks());
+    const int quota = control_group_cpus();
+    if (quota > 0 && quota < cores) cores = quota;
+    cached.store(cores, relaxed);
+  }
+  return cores;
+}
+
+}  // namespace marline

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Kernel threads, and how many of them make sense here. Any thread may call these.
+#pragma once
+
+#include <cstddef>
+#include <pthread.h>
+
+#include "platform/cpu_mask.hpp"
+
+namespace marline {
+
+using ThreadMain = void (*)(void* argument);
+
+// Starts a thread that runs main(argument) with all signals blocked but those of its own faults: signals are the
+// program's affair. `name` (cut to 15 characters by the kernel) is what ps and gdb show; `stack_bytes` 0 is the system's
+// default; `mask` null inherits the caller's. False, with errno kept as the reason, if the system refuses.
+[[nodiscard]] bool thread_start_detached(const char* name, ThreadMain main, void* argument, size_t stack_bytes = 0,
+                                         const CpuMask* mask = nullptr);
+
+// The same; to be ended by thread_join.
+[[nodiscard]] bool thread_start(pthread_t& thread, const char* name, ThreadMain main, void* argument,
+                                size_t stack_bytes = 0, const CpuMask* mask = nullptr);
+void thread_join(pthread_t thread);
+
+// Binds the calling thread. False if the system refuses (a CPU outside the process's cpuset, say).
+[[nodiscard]] bool thread_bind_self(const CpuMask& mask);
+
+// The CPUs that the calling thread may run on.
+CpuMask thread_affinity();
+
+// CPUs worth of time that the process may use: those of its affinity, cut by the quota of its control group.
+int usable_cpus();
+
+// Processes of this MPI job on this node, from what the launcher put into the environment; 1 if there is no launcher.
+int local_ranks();
+
+// Threads that this process should have if nobody says how many: all usable CPUs if the launcher has bound the
+// process to a part of the node, else its share of them. At least 1. Constant after the first call.
+int cores_per_process();
+
+// The pure functions beneath, for tests. The quota file is "MAX PERIOD" in microseconds, MAX may be the word max
+// (cgroup v2, cpu.max); 0 means no limit.
+int quota_cpus(const char* cpu_max_text);
+int local_ranks_from(const char* (*lookup)(const char* name));
+int share_of_node(int usable, int online, int ranks);
+
+}  // namespace marline
