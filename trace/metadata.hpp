@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the JSON file of one process says: program, machine, clocks, loaded code. Plain data, owned and locked by
+// recorder.cpp.
+#ifndef MARLINE_TRACE_METADATA_HPP
+#define MARLINE_TRACE_METADATA_HPP
+
+#include "clock.hpp"
+#include "recorder.hpp"
+
+namespace marline::trace {
+
+struct Metadata {
+  static constexpr int kMostSamples = 64;
+
+  int rank;
+  int size;  // 0: no MPI
+  char tag[kTagBytes];
+  char runtime[256];
+  unsigned omp_version;
+  char mpi[256];
+  ClockPair clock_begin;
+  ClockPair clock_end;
+  ClockSample samples[kMostSamples];
+  int sample_count;
+
+  // Writes the file whole under another name, then renames it to `path`. False (and errno) on failure.
+  bool write(const char *path) const;
+};
+
+}  // namespace marline::trace
+
+#endif

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What stands in a trace file: a header, then records of 32 bytes, made from the one event table (events.def). A record's
+// time is written last and is never 0, so in a file whose writer was killed the first record with time 0 ends the
+// trace and every record before it is whole.
+#ifndef MARLINE_TRACE_RECORD_HPP
+#define MARLINE_TRACE_RECORD_HPP
+
+#include <stddef.h>
+#include <stdint.h>
+
+namespace marline::trace {
+
+using u64 = uint64_t;
+using i64 = int64_t;
+
+struct Record {
+  u64 time;  // raw cycle counter of the thread's CPU
+  u64 head;  // task id << 16 | event number
+  u64 payload[2];
+};
+static_assert(sizeof(Record) == 32);
+
+// One struct per event, named as in the table.
+namespace event {
+#define MARLINE_EVENT(number, name, fields) \
+  struct name {                             \
+    static constexpr u64 kNumber = number;  \
+    fields                                  \
+  };                                        \
+  static_assert(sizeof(name) <= sizeof(Record::payload));
+#define MARLINE_MPI_CALL(number, name)
+#include "events.def"
+#undef MARLINE_EVENT
+#undef MARLINE_MPI_CALL
+}  // namespace event
+
+namespace call {
+#define MARLINE_EVENT(number, name, fields)
+#define MARLINE_MPI_CALL(number, name) constexpr u64 k_##name = number;
+#include "events.def"
+#undef MARLINE_EVENT
+#undef MARLINE_MPI_CALL
+}  // namespace call
+
+// FNV-1a (Fowler, Noll, Vo; 64 bits) over the table's text: "number name fields" or "number name", each with a newline.
+constexpr u64 kFnvBasis = 0xcbf29ce484222325;
+constexpr u64 fnv1a(const char *text, u64 hash = kFnvBasis) {
+  for (; *text != '\0'; ++text) {
+    hash = (hash ^ static_cast<unsigned char>(*text)) * 0x100000001b3;
+  }
+  return hash;
+}
+
+#define MARLINE_EVENT(number, name, fields) #number " " #name " " #fields "\n"
+#define MARLINE_MPI_CALL(number, name) #number " " #name "\n"
+constexpr u64 kFingerprint = fnv1a(
+#include "events.def"
+);
+#undef MARLINE_EVENT
+#undef MARLINE_MPI_CALL
+
+constexpr char kMagic[8] = {'M', 'A', 'R', 'L', 'T', 'R', 'C', '1'};
+
+struct FileHeader {
+  char magic[8];
+  u64 fingerprint;
+  uint32_t record_bytes;
+  uint32_t thread;  // number of the thread in its process, from 1: the upper half of the ids it makes
+  uint32_t pid;
+  uint32_t os_tid;
+  u64 reserved[4];
+};
+static_assert(sizeof(FileHeader) == 2 * sizeof(Record));
+
+// Of ompt_task_flag_t the kind (bits 0-7) and the properties (bits 24-31).
+constexpr u64 pack_task_flags(int flags) {
+  const u64 bits = static_cast<uint32_t>(flags);
+  return (bits & 0xff) | (bits >> 16 & 0xff00);
+}
+
+}  // namespace marline::trace
+
+#endif

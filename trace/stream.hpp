@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One thread's part of the trace: a file that only this thread writes, through a window of shared memory that slides
+// over it. The kernel owns the pages, so what was recorded survives the program, however that ends. Everything here belongs to
+// the thread; only the list of all streams (for renaming the files once the rank is known) is shared, under a lock.
+//
+// Invariant: next_ points to room for one record, always; when the window is full it slides at once. If it cannot slide
+// (disk full) the stream goes on writing into scratch_, which nobody reads, so that the hot path has no error branch.
+#ifndef MARLINE_TRACE_STREAM_HPP
+#define MARLINE_TRACE_STREAM_HPP
+
+#include <string.h>
+
+#include "clock.hpp"
+#include "record.hpp"
+
+namespace marline::trace {
+
+class Stream {
+ public:
+  // The calling thread's stream, opened by its first event. Null while nothing is to be recorded.
+  static Stream *mine() {
+    Stream *stream = mine_;
+    return __builtin_expect(stream != nullptr, 1) ? stream : open_mine();
+  }
+
+  template <class Event>
+  void emit(u64 task, const Event &event) {
+    emit_at(read_cycles(), task, event);
+  }
+
+  // For an event that turned out to be worth a record only after it had begun.
+  template <class Event>
+  void emit_at(u64 time, u64 task, const Event &event) {
+    Record *record = next_;
+    record->head = task << 16 | Event::kNumber;
+    memcpy(record->payload, &event, sizeof event);
+    // The reader of a killed program's file trusts a record once it has a time. x86-64 keeps the order of stores, and
+    // so does one CPU with its own stores; the compiler has to be told.
+    __atomic_signal_fence(__ATOMIC_RELEASE);
+    *static_cast<volatile u64 *>(&record->time) = time;
+    next_ = record + 1;
+    if (__builtin_expect(next_ == end_, 0)) {
+      slide();
+    }
+  }
+
+  u64 new_id() { return base_id_ | ++last_id_; }
+  // The id that stands for this thread outside of any task.
+  u64 base_id() const { return base_id_; }
+
+  u64 current_task() const { return current_task_; }
+  void set_current_task(u64 task) { current_task_ = task; }
+
+  // The id under which `text` stands in this stream; writes the text itself where this thread has not lately.
+  u64 intern(const char *text);
+
+  // Gives every open stream's file the name it has under `tag` ("rank0003").
+  static void rename_all(const char *tag);
+  // In the child of a fork: forgets the parent's streams, whose files the child must not write.
+  static void abandon_all();
+
+ private:
+  static constexpr int kTextCache = 64;
+
+  static Stream *open_mine();
+  static void close_at_thread_exit(void *stream);
+  static void create_exit_key();
+  bool create_file();
+  bool map_window(u64 offset, u64 bytes);
+  void slide();
+  void close();
+
+  static constinit thread_local Stream *mine_ __attribute__((tls_model("initial-exec")));
+
+  Record *next_;
+  Record *end_;
+  u64 base_id_;
+  u64 last_id_;
+  u64 current_task_;
+
+  Record scratch_[2];
+  char *window_;
+  u64 window_offset_;
+  u64 window_bytes_;
+  int fd_;
+  unsigned number_;
+  bool last_round_;
+  Stream *next_stream_;
+  u64 text_cache_[kTextCache];
+};
+
+}  // namespace marline::trace
+
+#endif
