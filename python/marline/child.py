@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs one program in the foreground on the caller's behalf: same standard streams, signals passed on, exit status
+passed back. The caller must be single-threaded (the code between fork and exec runs Python)."""
+
+import ctypes
+import os
+import resource
+import signal
+from collections.abc import Mapping, Sequence
+
+from marline.errors import NOT_EXECUTABLE, NOT_FOUND
+
+FORWARDED = {signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2}
+SI_KERNEL = 0x80  # si_code of a signal that the kernel sent: Ctrl-C at a terminal, for one
+PR_SET_PDEATHSIG = 1
+RANK_VARIABLES = ("OMPI_COMM_WORLD_RANK", "PMI_RANK")
+
+
+def run(words: Sequence[str], environment: Mapping[str, str]) -> int:
+    """Returns the wait status (os.WIFEXITED and so on) of `words` run with `environment`."""
+    watched = FORWARDED | {signal.SIGCHLD}
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, watched)
+    parent = os.getpid()
+    libc = ctypes.CDLL(None)
+    child = os.fork()
+    if child == 0:
+        libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != parent:  # it ended before the line above
+            os._exit(NOT_EXECUTABLE)
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        _execute(words, environment)
+    try:
+        return _attend(child, watched)
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def finish(status: int) -> int:
+    """The exit status that tells the caller's caller what `status` told us; ends by the same signal if there was one."""
+    if os.WIFSIGNALED(status):
+        number = os.WTERMSIG(status)
+        resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))  # one core is enough
+        if number != signal.SIGKILL:
+            signal.signal(number, signal.SIG_DFL)
+        os.kill(os.getpid(), number)
+        return 128 + number  # the signal is blocked in our caller's mask
+    return os.WEXITSTATUS(status)
+
+
+def _execute(words: Sequence[str], environment: Mapping[str, str]) -> None:
+    try:
+        os.execvpe(words[0], list(words), dict(environment))
+    except OSError as error:
+        os.write(2, f"marline: cannot execute {words[0]}: {error.strerror}\n".encode())
+        os._exit(NOT_FOUND if isinstance(error, FileNotFoundError) else NOT_EXECUTABLE)
+
+
+def _attend(child: int, watched: set[signal.Signals]) -> int:
+    while True:
+        arrived = signal.sigwaitinfo(watched)
+        if arrived.si_signo == signal.SIGCHLD:
+            ended, status = os.waitpid(child, os.WNOHANG)
+            if ended:
+                return status
+        elif not _child_has_it(arrived):
+            os.kill(child, arrived.si_signo)
+
+
+def _child_has_it(arrived: signal.struct_siginfo) -> bool:
+    """Whether the signal went to our whole process group, and so to the child too: from the terminal, or from the MPI
+    daemon that started us as a rank (both implementations signal a rank's group)."""
+    if arrived.si_code == SI_KERNEL:
+        return True
+    from_daemon = arrived.si_pid == os.getppid() and any(name in os.environ for name in RANK_VARIABLES)
+    return from_daemon and os.getpgrp() == os.getpid()

@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How the command reports: every message is one line on stderr that starts with `marline: `. The exit statuses are those
+of env(1) and timeout(1): what Marline itself refuses is 125, a program that cannot be executed 126 or 127."""
+
+import sys
+
+REFUSED = 125
+NOT_EXECUTABLE = 126
+NOT_FOUND = 127
+
+
+class Refusal(Exception):
+    """The command cannot do what it was asked. The text says what failed, the value, and what to do."""
+
+    def __init__(self, text: str, status: int = REFUSED) -> None:
+        super().__init__(text)
+        self.status = status
+
+
+def say(text: str) -> None:
+    """Writes one line to stderr, in one write so that the lines of several ranks do not mix."""
+    sys.stderr.write(f"marline: {text}\n")
+    sys.stderr.flush()

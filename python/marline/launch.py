@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The launcher's command line. Each rank is started as `marline run` of its own (without -n), so that a job started by
+`marline run -n`, by the user's own mpirun and by srun takes one path, and every node proves its own processes."""
+
+import os
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+
+from marline.errors import Refusal
+
+# A batch system or a host file knows more about the machine than this node does: then placement is the launcher's.
+ALLOCATIONS = ("SLURM_JOB_ID", "PBS_NODEFILE", "LSB_HOSTS", "PE_HOSTFILE", "OMPI_MCA_orte_default_hostfile", "HYDRA_HOST_FILE")
+LAUNCHERS = {"openmpi": ("mpirun.openmpi", "mpirun"), "mpich": ("mpirun.mpich", "mpiexec.hydra", "mpirun")}
+PACKAGES = {"openmpi": "openmpi-bin", "mpich": "mpich"}
+WRAPPERS = {"openmpi": "mpicc.openmpi", "mpich": "mpicc.mpich"}
+HEADERS = {"openmpi": "libopenmpi-dev", "mpich": "libmpich-dev"}
+FORWARDED = ("OMP_", "MARLINE_", "KMP_", "GOMP_")
+
+
+def launcher(mpi: str, environment: Mapping[str, str]) -> Path:
+    for name in LAUNCHERS[mpi]:
+        found = shutil.which(name, path=environment.get("PATH"))
+        if found:
+            return Path(found)
+    raise Refusal(f"no launcher of {mpi} in PATH ({', '.join(LAUNCHERS[mpi])}); on Debian: apt-get install {PACKAGES[mpi]}")
+
+
+def command(mpi: str, ranks: int, threads: int | None, environment: Mapping[str, str]) -> list[str]:
+    """The words before the program's. `threads` is how many each rank will use, where that is known."""
+    words = [str(launcher(mpi, environment)), "-n", str(ranks)]
+    local = not any(name in environment for name in ALLOCATIONS)
+    cores = core_count()
+    share = threads or max(1, cores // ranks)
+    fits = ranks * share <= cores
+    if mpi == "mpich":
+        return words + (["-bind-to", f"core:{share}"] if local and fits else [])
+    if os.geteuid() == 0:
+        words.append("--allow-run-as-root")
+    if local:
+        # Open MPI's own default binds each of one or two ranks to a single core, whatever its number of threads.
+        words += ["--map-by", f"slot:PE={share}", "--bind-to", "core"] if fits else ["--bind-to", "none"]
+        words += ["--oversubscribe"] if ranks > cores else []
+    for name in sorted(environment):
+        if name.startswith(FORWARDED):
+            words += ["-x", name]
+    return words
+
+
+def core_count() -> int:
+    """Cores (not hardware threads) that this process may use: what Open MPI counts as slots."""
+    topology = Path("/sys/devices/system/cpu")
+    cores = set()
+    for cpu in os.sched_getaffinity(0):
+        ids = [topology / f"cpu{cpu}" / "topology" / name for name in ("physical_package_id", "core_id")]
+        cores.add(tuple(path.read_text().strip() for path in ids) if all(map(Path.exists, ids)) else ("cpu", str(cpu)))
+    return len(cores)

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`marline run`: starts a program with Marline as its OpenMP runtime and proves that it was, or refuses with the reason.
+Three checks: preflight.py before the start; src/platform/identity.cpp in the process, at its start and at its end; and
+here, afterwards, that the process left its proof. With -n, the launcher starts one `marline run` per rank."""
+
+import argparse
+import os
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+from marline import child, launch, preflight
+from marline.errors import NOT_EXECUTABLE, NOT_FOUND, REFUSED, Refusal, say
+from marline.layout import Layout
+
+MPI_NAMES = {"openmpi": "Open MPI", "mpich": "MPICH"}
+# Variables by which each implementation's launcher tells a process its rank.
+RANK_OF = {"openmpi": "OMPI_COMM_WORLD_RANK", "mpich": "PMI_RANK"}
+
+
+def parse(arguments: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="marline run",
+        description="Runs PROGRAM with Marline as its OpenMP runtime, or says why that cannot be.",
+        epilog="Without -n the program runs here: also as `mpirun -n 4 marline run ./app` or `srun marline run ./app`. "
+        "Exit status: the program's; 125 if Marline was not, or not alone, its OpenMP runtime.",
+    )
+    parser.add_argument("-n", dest="ranks", type=_positive, metavar="RANKS", help="start this many MPI ranks")
+    parser.add_argument("-t", dest="threads", type=_positive, metavar="THREADS", help="OpenMP threads of each rank")
+    parser.add_argument("--mpi", choices=MPI_NAMES, help="for a program that loads MPI itself (scripts): which")
+    parser.add_argument("--trace", metavar="DIR", type=Path, help="record tasks and MPI calls into DIR")
+    parser.add_argument("program", metavar="PROGRAM")
+    parser.add_argument("arguments", nargs=argparse.REMAINDER, metavar="...")
+    return parser.parse_args(arguments)
+
+
+def main(arguments: list[str], prefix: Path) -> int:
+    options = parse(arguments)
+    layout = Layout(prefix)
+    if any(separator in str(prefix) for separator in " :"):
+        raise Refusal(f"{prefix} holds a space or a colon, which LD_PRELOAD cannot express; install Marline elsewhere")
+    layout.require(layout.runtime, "this installation is incomplete: install Marline again")
+    environment = searched_environment(layout)
+    program = preflight.examine(options.program, environment)
+    options.mpi = which_mpi(options, program)
+    _note_without_openmp(program)
+    if options.ranks:
+        return launch_ranks(options, layout)
+    environment |= marline_environment(options, layout, environment)
+    return run_proved([options.program, *options.arguments], environment, layout)
+
+
+def which_mpi(options: argparse.Namespace, program: preflight.Program) -> str | None:
+    """The implementation to serve: the one that the program is linked with, else the one asked for."""
+    linked = program.mpi
+    if options.mpi and linked and options.mpi != linked:
+        raise Refusal(f"--mpi {options.mpi}: {program.path} is linked with {MPI_NAMES[linked]}; leave --mpi out")
+    mpi = linked or options.mpi
+    if options.ranks and not mpi:
+        raise Refusal(f"-n {options.ranks}: {program.path} is linked neither with Open MPI nor with MPICH; "
+                      "leave -n out, or name the implementation that it loads by --mpi")  # fmt: skip
+    for other, variable in RANK_OF.items():
+        if mpi and other != mpi and variable in os.environ and RANK_OF[mpi] not in os.environ and not options.ranks:
+            raise Refusal(f"{program.path} uses {MPI_NAMES[mpi]} but was started by {MPI_NAMES[other]}'s launcher: every "
+                          f"rank would be alone; start it by {launch.LAUNCHERS[mpi][0]}")  # fmt: skip
+    return mpi
+
+
+def searched_environment(layout: Layout) -> dict[str, str]:
+    """The caller's environment with Marline's stand-ins first on the library path."""
+    environment = dict(os.environ)
+    environment["LD_LIBRARY_PATH"] = _joined([str(layout.compat)], environment.get("LD_LIBRARY_PATH"))
+    return environment
+
+
+def marline_environment(options: argparse.Namespace, layout: Layout, environment: dict[str, str]) -> dict[str, str]:
+    """What `run` adds for the program alone. The caller's own preloads stay in front: a tool that wraps MPI expects to be
+    the first to see its calls."""
+    libraries = []
+    added = {}
+    if options.trace:
+        options.trace.mkdir(parents=True, exist_ok=True)
+        added["MARLINE_TRACE_DIR"] = str(options.trace.resolve())
+        libraries.append(layout.require(layout.trace(options.mpi), "build Marline with its recorder"))
+    if options.mpi:
+        remedy = f"build Marline where {launch.WRAPPERS[options.mpi]} is in PATH (Debian: {launch.HEADERS[options.mpi]})"
+        libraries.append(layout.require(layout.mpi(options.mpi), remedy))
+    libraries.append(layout.runtime)
+    own = [str(library) for library in libraries]
+    others = [word for word in environment.get("LD_PRELOAD", "").replace(":", " ").split() if word not in own]
+    added["LD_PRELOAD"] = ":".join(others + own)
+    if options.threads:
+        added["OMP_NUM_THREADS"] = str(options.threads)
+    return added
+
+
+def launch_ranks(options: argparse.Namespace, layout: Layout) -> int:
+    words = launch.command(options.mpi, options.ranks, options.threads or _threads_in_force(), os.environ)
+    words += [sys.executable, str(layout.command), "run", "--mpi", options.mpi]
+    words += ["-t", str(options.threads)] if options.threads else []
+    words += ["--trace", str(options.trace.resolve())] if options.trace else []
+    return child.finish(child.run([*words, "--", options.program, *options.arguments], os.environ))
+
+
+def run_proved(words: list[str], environment: dict[str, str], layout: Layout) -> int:
+    """Runs the program and returns its status, or REFUSED if it left no proof of having run on this Marline."""
+    folder = tempfile.mkdtemp(prefix="marline-")
+    proof = Path(folder) / "proof"
+    try:
+        status = child.run(words, environment | {"MARLINE_PROOF": str(proof)})
+        complaint = judge(proof.read_text().splitlines() if proof.exists() else [], status, words[0], layout)
+    finally:
+        shutil.rmtree(folder)
+    if complaint is None:
+        return child.finish(status)
+    if complaint:
+        say(complaint)
+    return REFUSED
+
+
+def judge(records: list[str], status: int, program: str, layout: Layout) -> str | None:
+    """None if the records prove that Marline was the runtime; else why not ("" where the process said so itself)."""
+    fields = [record.split("\t") for record in records]
+    if any(kind == "refused" for kind, *_ in fields):
+        return ""
+    loaded = [values[1] for kind, *values in fields if kind == "loaded"]
+    if not loaded and os.WIFEXITED(status) and os.WEXITSTATUS(status) in (NOT_EXECUTABLE, NOT_FOUND):
+        return None  # it never started: the loader, or child.py, has said why
+    if not loaded:
+        ended = f"signal {os.WTERMSIG(status)}" if os.WIFSIGNALED(status) else f"status {os.WEXITSTATUS(status)}"
+        return f"{program} ended ({ended}) without ever loading Marline; does it, or its wrapper, clear LD_PRELOAD?"
+    strangers = [path for path in loaded if not os.path.samefile(path, layout.runtime)]
+    if strangers:
+        return f"{program} ran on {strangers[0]}, not on {layout.runtime}; take the other one out of LD_PRELOAD"
+    return None
+
+
+def _note_without_openmp(program: preflight.Program) -> None:
+    if program.uses_openmp or program.is_script or any(os.environ.get(name, "0") != "0" for name in RANK_OF.values()):
+        return
+    say(f"note: {program.path} and the libraries it is linked with use no OpenMP")
+
+
+def _threads_in_force() -> int | None:
+    first = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
+    return int(first) if first.isdecimal() and int(first) else None
+
+
+def _joined(first: list[str], rest: str | None) -> str:
+    return ":".join(first + ([rest] if rest else []))
+
+
+def _positive(text: str) -> int:
+    value = int(text) if text.isdecimal() else 0
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a positive whole number")
+    return value
