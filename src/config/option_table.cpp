@@ -97,13 +97,13 @@ bool read_proc_bind(Cursor& in, Options& to) {
   to.proc_bind_count = 0;
   if (in.accept_word("auto")) return true;
   if (bool bound; read_bool(in, bound)) {
-    to.proc_bind[to.proc_bind_count++] = bound ? ProcBind::bound : ProcBind::unbound;
+    to.proc_bind[to.proc_bind_count++] = bound ? ProcBind::kBound : ProcBind::kUnbound;
     return true;
   }
   static constexpr const char* kWords[] = {"primary", "close", "spread"};
   do {
-    ProcBind bind = ProcBind::primary;
-    if (!in.accept_word("master") && !read_word(in, kWords, bind, static_cast<int>(ProcBind::primary))) return false;
+    ProcBind bind = ProcBind::kPrimary;
+    if (!in.accept_word("master") && !read_word(in, kWords, bind, static_cast<int>(ProcBind::kPrimary))) return false;
     if (to.proc_bind_count < Options::kMaxLevels) to.proc_bind[to.proc_bind_count++] = bind;
   } while (in.accept(','));
   return true;
@@ -123,12 +123,12 @@ bool read_schedule(Cursor& in, Options& to) {
   if (modified && !in.accept(':')) return false;
   if (!read_word(in, kScheduleWords, to.schedule_kind, 1)) return false;
   // 2.11.4: without a modifier, static is monotonic and the other kinds are not.
-  to.schedule_monotonic = monotonic || (!modified && to.schedule_kind == LoopSchedule::static_);
+  to.schedule_monotonic = monotonic || (!modified && to.schedule_kind == LoopSchedule::kStatic);
   return !in.accept(',') || read_number(in, 1, INT_MAX, to.schedule_chunk);
 }
 
 void show_schedule(Text& out, const Options& from) {
-  if (from.schedule_monotonic != (from.schedule_kind == LoopSchedule::static_)) {
+  if (from.schedule_monotonic != (from.schedule_kind == LoopSchedule::kStatic)) {
     out.add(from.schedule_monotonic ? "monotonic:" : "nonmonotonic:");
   }
   out.add("%s", kScheduleWords[static_cast<int>(from.schedule_kind) - 1]);
@@ -138,16 +138,16 @@ void show_schedule(Text& out, const Options& from) {
 bool read_task_schedule(Cursor& in, Options& to) {
   to.schedule.seed = 0;
   if (in.accept_word("default")) {
-    to.schedule.policy = SchedulePolicy::lifo;
+    to.schedule.policy = SchedulePolicy::kLifo;
     return true;
   }
   if (!read_word(in, kPolicyWords, to.schedule.policy)) return false;
-  return to.schedule.policy != SchedulePolicy::random || (in.accept(':') && in.accept_unsigned(to.schedule.seed));
+  return to.schedule.policy != SchedulePolicy::kRandom || (in.accept(':') && in.accept_unsigned(to.schedule.seed));
 }
 
 void show_task_schedule(Text& out, const Options& from) {
   out.add("%s", kPolicyWords[static_cast<int>(from.schedule.policy)]);
-  if (from.schedule.policy == SchedulePolicy::random) {
+  if (from.schedule.policy == SchedulePolicy::kRandom) {
     out.add(":%llu", static_cast<unsigned long long>(from.schedule.seed));
   }
 }
@@ -212,7 +212,7 @@ constexpr Option kOptions[] = {
      [](Cursor& in, Options& to) {
        bool on;
        if (!read_bool(in, on)) return read_word(in, kDisplayWords, to.display_env);
-       to.display_env = on ? DisplayEnv::on : DisplayEnv::off;
+       to.display_env = on ? DisplayEnv::kOn : DisplayEnv::kOff;
        return true;
      },
      [](Text& out, const Options& from) { out.add("%s", kDisplayWords[static_cast<int>(from.display_env)]); }},
@@ -282,8 +282,8 @@ constexpr Option kOptions[] = {
      [](Text& out, const Options& from) { out.add("%s", kConstraintWords[from.strict_constraint]); }},
     {"MARLINE_WATCHDOG", "1000", "microseconds from 0 up",
      "How often the watchdog polls for completed operations while all workers are busy; 0: never.",
-     [](Cursor& in, Options& to) { return read_number(in, 0, INT_MAX, to.watchdog_us); },
-     [](Text& out, const Options& from) { show_number(out, from.watchdog_us); }},
+     [](Cursor& in, Options& to) { return read_number(in, 0, INT_MAX, to.watchdog); },
+     [](Text& out, const Options& from) { show_number(out, from.watchdog); }},
     {"MARLINE_STACKSIZE", "auto", "auto, or a number and B, K, M or G (K if none), at least 16K",
      "Stack of a suspended task. `auto`: OMP_STACKSIZE.",
      [](Cursor& in, Options& to) {

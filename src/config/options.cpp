@@ -45,7 +45,7 @@ void resolve(Options& result) {
     result.max_active_levels = many ? INT_MAX : 1;
   }
   if (result.proc_bind_count == 0) {
-    result.proc_bind[result.proc_bind_count++] = result.places[0] == '\0' ? ProcBind::unbound : ProcBind::bound;
+    result.proc_bind[result.proc_bind_count++] = result.places[0] == '\0' ? ProcBind::kUnbound : ProcBind::kBound;
   }
   if (result.fiber_stacksize == 0) result.fiber_stacksize = result.stacksize;
 }

@@ -12,16 +12,16 @@
 namespace marline {
 
 // Values as omp_sched_t (OpenMP 5.1, 3.2.11), without the monotonic bit.
-enum class LoopSchedule : int { static_ = 1, dynamic = 2, guided = 3, auto_ = 4 };
+enum class LoopSchedule : int { kStatic = 1, kDynamic = 2, kGuided = 3, kAuto = 4 };
 
-// Values as omp_proc_bind_t (OpenMP 5.1, 3.3.1). `bound`: OMP_PROC_BIND=true, i.e. bound, and the policy is ours.
-enum class ProcBind : int { unbound = 0, bound = 1, primary = 2, close = 3, spread = 4 };
+// Values as omp_proc_bind_t (OpenMP 5.1, 3.3.1). kBound: OMP_PROC_BIND=true, i.e. bound, and the policy is ours.
+enum class ProcBind : int { kUnbound = 0, kBound = 1, kPrimary = 2, kClose = 3, kSpread = 4 };
 
-enum class WaitPolicy : int { automatic, active, passive };
-enum class TargetOffload : int { mandatory, disabled, default_ };
-enum class DisplayEnv : int { off, on, verbose };
-enum class SchedulePolicy : int { lifo, fifo, random };
-enum class BarrierKind : int { automatic, flat, tree };
+enum class WaitPolicy : int { kAuto, kActive, kPassive };
+enum class TargetOffload : int { kMandatory, kDisabled, kDefault };
+enum class DisplayEnv : int { kOff, kOn, kVerbose };
+enum class SchedulePolicy : int { kLifo, kFifo, kRandom };
+enum class BarrierKind : int { kAuto, kFlat, kTree };
 
 struct Options {
   static constexpr int kMaxLevels = 16;  // of the lists by nesting level; deeper levels use the last entry
@@ -63,7 +63,7 @@ struct Options {
   int64_t spin_us;         // -1: automatic
   int inline_limit;        // 0: never
   bool strict_constraint;
-  uint32_t watchdog_us;    // 0: off
+  uint32_t watchdog;       // microseconds; 0: off
   size_t fiber_stacksize;  // bytes; resolved
   int64_t max_fibers;
   bool progress_weak;      // poll at scheduling points
