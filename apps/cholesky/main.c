@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Tiled Cholesky factorisation with MPI processes, OpenMP threads and dependent tasks, some of which call plain blocking
+ * MPI. This file is the course of a run; each step is collective, and after each step that can fail the processes agree
+ * (failure.h) whether to go on. Everything here runs on the main thread.
+ */
+#include <float.h>
+#include <limits.h>
+#include <mpi.h>
+#include <omp.h>
+#include <stdio.h>
+
+#include "factorise.h"
+#include "failure.h"
+#include "generate.h"
+#include "kernels.h"
+#include "layout.h"
+#include "matrix.h"
+#include "matrix_market.h"
+#include "options.h"
+#include "panel.h"
+#include "report.h"
+#include "verify.h"
+
+typedef struct {
+  int ranks;
+  int rank;
+  int threads;
+  int thread_support;
+} Job;
+
+static Job start_mpi(int *argc, char ***argv) {
+  Job job = {.threads = omp_get_max_threads()};
+  MPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &job.thread_support);
+  MPI_Comm_size(MPI_COMM_WORLD, &job.ranks);
+  MPI_Comm_rank(MPI_COMM_WORLD, &job.rank);
+  return job;
+}
+
+/* MPI_Init_thread may grant less than it was asked for. */
+static void check_thread_support(const Job *job, Failure *failure) {
+  if (job->threads > 1 && job->thread_support < MPI_THREAD_MULTIPLE) {
+    failure_note(failure, kExitInput,
+                 "this MPI library does not provide MPI_THREAD_MULTIPLE, which %d threads need; set OMP_NUM_THREADS=1",
+                 job->threads);
+  }
+}
+
+static void choose_grid(Options *options, const Job *job, Failure *failure) {
+  if (options->grid_rows == 0) {
+    int grid[2] = {0, 0};
+    MPI_Dims_create(job->ranks, 2, grid);
+    options->grid_rows = grid[0];
+    options->grid_cols = grid[1];
+  } else if ((long long)options->grid_rows * options->grid_cols != job->ranks) {
+    failure_note(failure, kExitInput, "the process grid %dx%d does not have as many places as there are ranks: %d",
+                 options->grid_rows, options->grid_cols, job->ranks);
+  }
+}
+
+static void check_tags(const Layout *layout, Failure *failure) {
+  int *upper_bound = NULL;
+  int found = 0;
+  MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &upper_bound, &found);
+  int bound = found ? *upper_bound : SHRT_MAX; /* the least that MPI guarantees, MPI 4.0 section 9.1.2 */
+  long long tag = panel_largest_tag(layout);
+  if (tag > bound) {
+    failure_note(failure, kExitInput, "%d tiles of %d need message tags up to %lld, this MPI library has %d; use larger tiles",
+                 layout->tiles, layout->tile, tag, bound);
+  }
+}
+
+/* Everything that a run holds; destroyed in one place however it ends. */
+typedef struct {
+  Options options;
+  MarketFile file;
+  Layout layout;
+  Matrix matrix;
+  Panel panel;
+  Verification verification;
+} Run;
+
+static int prepare(Run *run, const Job *job) {
+  Failure failure = {0};
+  Options *options = &run->options;
+  if (options->file) {
+    market_open(&run->file, options->file, &failure);
+    options->n = run->file.n;
+  }
+  int code = failure_agree(&failure);
+  if (code != 0) {
+    return code;
+  }
+  run->layout = layout_make(options->n, options->tile, options->grid_rows, options->grid_cols, job->rank);
+  check_tags(&run->layout, &failure);
+  if (failure.code == 0 && (!matrix_create(&run->matrix, &run->layout) || !panel_create(&run->panel, &run->layout) ||
+                            (options->check && !verify_create(&run->verification, &run->layout)))) {
+    failure_note(&failure, kExitInput, "not enough memory for a matrix of order %d on %d rank%s", options->n, job->ranks,
+                 job->ranks == 1 ? "" : "s");
+  }
+  return failure_agree(&failure);
+}
+
+static int load(Run *run) {
+  Failure failure = {0};
+  if (run->options.file) {
+    market_read(&run->file, &run->matrix, &failure);
+  } else {
+    generate_matrix(&run->matrix, run->options.seed);
+  }
+  return failure_agree(&failure);
+}
+
+/* The time of the slowest process. */
+static double timed_factorise(Run *run) {
+  MPI_Barrier(MPI_COMM_WORLD);
+  double start = MPI_Wtime();
+  factorise(&run->matrix, &run->panel);
+  double seconds = MPI_Wtime() - start;
+  MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+  return seconds;
+}
+
+static int solve(Run *run, const Job *job) {
+  const Options *options = &run->options;
+  Failure failure = {0};
+  if (options->check) {
+    verify_keep(&run->verification, &run->matrix);
+  }
+  Report report = {.layout = &run->layout,
+                   .file = options->file,
+                   .seed = options->seed,
+                   .ranks = job->ranks,
+                   .threads = job->threads,
+                   .checked = options->check,
+                   .tolerance = 10.0 * run->layout.n * DBL_EPSILON};
+  report.seconds = timed_factorise(run);
+  int minor = factorise_bad_minor(&run->matrix);
+  if (minor != 0) {
+    failure_note(&failure, kExitNumerical, "the matrix is not positive definite: its leading minor of order %d is not positive",
+                 minor);
+    return failure_agree(&failure);
+  }
+  if (options->check) {
+    report.residual = verify_residual(&run->verification, &run->matrix, &run->panel);
+  }
+  report.passed = report.residual <= report.tolerance;
+  if (job->rank == 0) {
+    report_print(&report, options->json);
+  }
+  if (!report.passed) {
+    failure_note(&failure, kExitNumerical, "the relative residual %.3e exceeds 10 n eps = %.3e", report.residual,
+                 report.tolerance);
+  }
+  return failure_agree(&failure);
+}
+
+static int execute(Run *run, const Job *job) {
+  int code = prepare(run, job);
+  if (code == 0) {
+    code = load(run);
+  }
+  return code != 0 ? code : solve(run, job);
+}
+
+static int start(Run *run, Job *job, int argc, char **argv) {
+  Failure failure = {0};
+  options_parse(&run->options, argc, argv, &failure);
+  choose_grid(&run->options, job, &failure);
+  check_thread_support(job, &failure);
+  int code = failure_agree(&failure);
+  if (code == 0 && run->options.help) {
+    if (job->rank == 0) {
+      options_print_usage();
+    }
+    return 0;
+  }
+  return code != 0 ? code : execute(run, job);
+}
+
+int main(int argc, char **argv) {
+  Job job = start_mpi(&argc, &argv);
+  kernels_use_one_thread();
+  Run run = {0};
+  int code = start(&run, &job, argc, argv);
+  verify_destroy(&run.verification);
+  panel_destroy(&run.panel);
+  matrix_destroy(&run.matrix);
+  market_close(&run.file);
+  MPI_Finalize();
+  return code;
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Parsing of the command line with getopt_long; see options.h. Main thread only.
+ */
+#include "options.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum {
+  kDefaultOrder = 2048,
+  kDefaultTile = 256,
+  kLargestTile = 32768, /* the elements of a tile and its status fit into the int that counts a message */
+  kLargestOrder = INT_MAX / 2,
+};
+
+void options_print_usage(void) {
+  printf(
+      "usage: cholesky [-n N | -f FILE] [-b TILE] [-s SEED] [-p PxQ] [--no-check] [--json]\n"
+      "Factorises a symmetric positive definite matrix by tiles, with MPI ranks x OpenMP threads.\n"
+      "  -n N        order of the generated matrix (default %d)\n"
+      "  -s SEED     which matrix is generated (default 1)\n"
+      "  -f FILE     read the matrix from a Matrix Market file instead\n"
+      "  -b TILE     edge of a tile, 1 to %d (default %d)\n"
+      "  -p PxQ      process grid, P * Q = number of ranks (default: nearly square)\n"
+      "  --no-check  do not compute the residual\n"
+      "  --json      print one JSON object instead of lines\n",
+      kDefaultOrder, kLargestTile, kDefaultTile);
+}
+
+/* A whole decimal number between low and high, and nothing behind it but `end`. Returns where it stopped, or NULL. */
+static const char *parse_number(const char *text, long long low, long long high, long long *value) {
+  char *end;
+  errno = 0;
+  *value = strtoll(text, &end, 10);
+  return end != text && errno == 0 && *value >= low && *value <= high ? end : NULL;
+}
+
+static long long number_option(char option, const char *text, long long low, long long high, Failure *failure) {
+  long long value = 0;
+  const char *end = parse_number(text, low, high, &value);
+  if (!end || *end != '\0') {
+    failure_note(failure, kExitInput, "-%c takes a whole number from %lld to %lld, not '%s'", option, low, high, text);
+    return low;
+  }
+  return value;
+}
+
+static void parse_grid(Options *options, const char *text, Failure *failure) {
+  long long rows = 0, cols = 0;
+  const char *end = parse_number(text, 1, INT_MAX, &rows);
+  if (end && *end == 'x') {
+    end = parse_number(end + 1, 1, INT_MAX, &cols);
+  }
+  if (!end || *end != '\0' || cols == 0) {
+    failure_note(failure, kExitInput, "-p takes a process grid such as 2x3, not '%s'", text);
+    return;
+  }
+  options->grid_rows = (int)rows;
+  options->grid_cols = (int)cols;
+}
+
+enum { kNoCheck = 256, kJson };
+
+static const struct option kLongOptions[] = {
+    {"no-check", no_argument, NULL, kNoCheck},
+    {"json", no_argument, NULL, kJson},
+    {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
+};
+
+static void apply_option(Options *options, int option, char **argv, bool *generate, Failure *failure) {
+  switch (option) {
+    case 'n':
+      options->n = (int)number_option('n', optarg, 1, kLargestOrder, failure);
+      *generate = true;
+      break;
+    case 's':
+      options->seed = number_option('s', optarg, 0, LLONG_MAX, failure);
+      *generate = true;
+      break;
+    case 'b':
+      options->tile = (int)number_option('b', optarg, 1, kLargestTile, failure);
+      break;
+    case 'f':
+      options->file = optarg;
+      break;
+    case 'p':
+      parse_grid(options, optarg, failure);
+      break;
+    case kNoCheck:
+      options->check = false;
+      break;
+    case kJson:
+      options->json = true;
+      break;
+    case 'h':
+      options->help = true;
+      break;
+    case ':':
+      failure_note(failure, kExitInput, "option '%s' needs a value; see --help", argv[optind - 1]);
+      break;
+    default:
+      failure_note(failure, kExitInput, "unknown option '%s'; see --help", argv[optind - 1]);
+  }
+}
+
+void options_parse(Options *options, int argc, char **argv, Failure *failure) {
+  *options = (Options){.seed = 1, .n = kDefaultOrder, .tile = kDefaultTile, .check = true};
+  bool generate = false;
+  int option;
+  while ((option = getopt_long(argc, argv, ":n:s:b:f:p:h", kLongOptions, NULL)) != -1) {
+    apply_option(options, option, argv, &generate, failure);
+  }
+  if (optind < argc) {
+    failure_note(failure, kExitInput, "unexpected argument '%s'; see --help", argv[optind]);
+  }
+  if (options->file && generate) {
+    failure_note(failure, kExitInput, "-f reads the matrix from a file; it cannot be combined with -n or -s");
+  }
+}
