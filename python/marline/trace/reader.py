@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reads a trace folder into columns.
+
+`read_trace(folder)` gives a Trace: the records of all threads of all ranks in one set of arrays, sorted by rank, thread and
+time, times in nanoseconds on rank 0's clock from the first record on. What cannot be read raises TraceError with one line
+that says which file, what is wrong and what to do.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .clock import ClockError, clock_maps
+from .events import EVENTS, FINGERPRINT
+
+MAGIC = b"MARLTRC1"
+HEADER = struct.Struct("<8sQIIII32x")
+RECORD = np.dtype([("time", "<u8"), ("head", "<u8"), ("payload", "<u8", (2,))])
+TASK_BITS = 48
+FORMAT = "marline-trace 1"
+
+
+class TraceError(Exception):
+    """A trace that cannot be read; the text is meant for the user."""
+
+
+@dataclass
+class Trace:
+    """All records as columns of equal length, sorted by (rank, thread, time). A task id carries its rank in its upper 16
+    bits, so ids are unique in the trace."""
+
+    time: np.ndarray  # int64, ns
+    kind: np.ndarray  # uint16, event number
+    task: np.ndarray  # uint64, rank << 48 | id within the rank
+    rank: np.ndarray  # uint16
+    thread: np.ndarray  # uint16, as the recorder numbered it: from 1
+    payload: np.ndarray  # uint64, n by 2
+    ranks: dict[int, dict[str, Any]]  # the JSON file of each rank
+    cut: list[str] = field(default_factory=list)  # files whose last bytes were dropped, and why
+
+    def select(self, name: str) -> np.ndarray:
+        """Indices of the records of one kind, in order."""
+        return np.flatnonzero(self.kind == EVENTS[name].number)
+
+    def field(self, name: str, column: str, rows: np.ndarray) -> np.ndarray:
+        """One field of the records `rows`, all of kind `name`."""
+        return EVENTS[name].fields[column].extract(self.payload[rows])
+
+    def global_task(self, rows: np.ndarray, ids: np.ndarray) -> np.ndarray:
+        """Task ids from payloads, made unique like the column `task`; 0 (no task) stays 0."""
+        prefix = self.rank[rows].astype(np.uint64) << np.uint64(TASK_BITS)
+        return np.where(ids == 0, np.uint64(0), prefix | ids)
+
+
+@dataclass
+class _Stream:
+    rank: int
+    thread: int
+    records: np.ndarray
+
+
+def read_trace(folder: str | Path) -> Trace:
+    """Reads every rank and thread found in `folder`."""
+    folder = Path(folder)
+    if not folder.is_dir():
+        raise TraceError(f"{folder}: no such folder: give the one that MARLINE_TRACE_DIR named when the program ran")
+    ranks: dict[int, dict[str, Any]] = {}
+    streams: list[_Stream] = []
+    cut: list[str] = []
+    for path in sorted(folder.glob("*.json")):
+        metadata = _read_metadata(path)
+        rank = metadata["rank"]
+        if rank in ranks:
+            raise TraceError(f"{path}: a second process says that it is rank {rank}: record each run into its own folder")
+        ranks[rank] = metadata
+        for file in sorted(folder.glob(metadata["files"])):
+            stream = _read_stream(file, rank, cut)
+            if stream is not None:
+                streams.append(stream)
+    if not ranks:
+        raise TraceError(f"{folder}: holds no trace (no *.json): did the program load the recorder?")
+    if not streams:
+        raise TraceError(f"{folder}: holds no records: the program did nothing that is recorded, or ended before it did")
+    return _join(streams, ranks, cut)
+
+
+def _read_metadata(path: Path) -> dict[str, Any]:
+    try:
+        metadata = json.loads(path.read_text(encoding="utf-8", errors="replace"))
+    except (OSError, json.JSONDecodeError) as error:
+        raise TraceError(f"{path}: not a trace's description: {error}") from error
+    if not isinstance(metadata, dict) or metadata.get("format") != FORMAT:
+        found = metadata.get("format") if isinstance(metadata, dict) else None
+        raise TraceError(f"{path}: format {found!r}, expected {FORMAT!r}: read it with the version that wrote it")
+    missing = [key for key in ("rank", "size", "files", "clock_begin", "clock_end", "boot_id") if key not in metadata]
+    if missing:
+        raise TraceError(f"{path}: {', '.join(missing)} missing: the file is damaged")
+    return metadata
+
+
+def _read_stream(path: Path, rank: int, cut: list[str]) -> _Stream | None:
+    size = path.stat().st_size
+    if size < HEADER.size:
+        raise TraceError(f"{path}: {size} bytes, less than a header: the file is truncated; remove it to read the others")
+    with path.open("rb") as file:
+        magic, fingerprint, record_bytes, thread, _, _ = HEADER.unpack(file.read(HEADER.size))
+    if magic != MAGIC:
+        raise TraceError(f"{path}: starts with {magic!r} instead of {MAGIC!r}: not a trace, or damaged")
+    if fingerprint != FINGERPRINT or record_bytes != RECORD.itemsize:
+        raise TraceError(
+            f"{path}: written with event table {fingerprint:016x}, this reader has {FINGERPRINT:016x}: "
+            "use the reader that came with the recorder"
+        )
+    body = size - HEADER.size
+    if body % RECORD.itemsize:
+        cut.append(f"{path.name}: ends inside a record: {body % RECORD.itemsize} bytes dropped")
+    records = np.fromfile(path, dtype=RECORD, count=body // RECORD.itemsize, offset=HEADER.size)
+    return _check_stream(path, _Stream(rank, thread, records))
+
+
+def _check_stream(path: Path, stream: _Stream) -> _Stream | None:
+    """Drops the unused tail and refuses records that the recorder cannot have written."""
+    unused = np.flatnonzero(stream.records["time"] == 0)
+    used = int(unused[0]) if unused.size else len(stream.records)
+    if unused.size and np.any(stream.records["time"][used:]):
+        raise TraceError(f"{path}: record {used} is empty but others follow: the file is damaged; remove it to read the others")
+    records = stream.records[:used]
+    known = np.zeros(1 << (64 - TASK_BITS), dtype=bool)
+    known[[event.number for event in EVENTS.values()]] = True
+    strange = np.flatnonzero(~known[(records["head"] & np.uint64(0xFFFF)).astype(np.int64)])
+    if strange.size:
+        number = int(records["head"][strange[0]]) & 0xFFFF
+        raise TraceError(f"{path}: record {strange[0]} has the unknown event number {number}: the file is damaged")
+    if not used:
+        return None
+    # A poll that succeeded is recorded with the time at which it began, and so may stand a little late.
+    stream.records = records[np.argsort(records["time"], kind="stable")]
+    return stream
+
+
+def _join(streams: list[_Stream], ranks: dict[int, dict[str, Any]], cut: list[str]) -> Trace:
+    try:
+        to_nanoseconds = clock_maps(ranks)
+    except ClockError as error:
+        raise TraceError(str(error)) from error
+    streams.sort(key=lambda stream: (stream.rank, stream.thread))
+    lengths = [len(stream.records) for stream in streams]
+    records = np.concatenate([stream.records for stream in streams])
+    time = np.concatenate([to_nanoseconds[stream.rank](stream.records["time"]) for stream in streams])
+    rank = np.repeat(np.array([stream.rank for stream in streams], dtype=np.uint16), lengths)
+    head = records["head"]
+    return Trace(
+        time=time - time.min(),
+        kind=(head & np.uint64(0xFFFF)).astype(np.uint16),
+        task=(head >> np.uint64(16)) | rank.astype(np.uint64) << np.uint64(TASK_BITS),
+        rank=rank,
+        thread=np.repeat(np.array([stream.thread for stream in streams], dtype=np.uint16), lengths),
+        payload=records["payload"],
+        ranks=dict(sorted(ranks.items())),
+        cut=cut,
+    )
