@@ -85,7 +85,7 @@ static inline void bench_name_runtime(void) {
   void *entry = (void *)GOMP_parallel;
 #endif
   Dl_info info;
-  if (!dladdr(entry, &info) || !info.dli_fname) bench_fail("no shared object holds the OpenMP entry point: static link?");
+  if (!dladdr(entry, &info) || !info.dli_fname) bench_fail("no shared object holds the OpenMP entry: static link?");
   printf("# runtime %s\n", info.dli_fname);
 }
 #else

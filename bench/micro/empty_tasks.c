@@ -12,7 +12,7 @@
  *   task_one_flood, task_all_flood  10,000 tasks per taskwait: what a program without a grain size does. The runtime
  *                      chooses, so this is a mixture; the remark `inlined_FIGURE` tells how many per cent ran at once.
  *
- * Tasks count in thread-local counters (each is read by its own thread only, and added up at the end of the region), and
+ * Tasks count in thread-local counters (each read by its own thread only, and added up at the end of the region), and
  * count apart those that ran while their thread was creating. The invariant: every task is counted exactly once.
  */
 #include "bench.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The machine's cache-line hand-over time, h: two threads, bound to two processors, count one word up in turns, and h is
- * the time from one increment to the next. Everything that a runtime does between threads is made of such hand-overs, so
- * goals are stated in h. Plain pthreads: no OpenMP runtime takes part. The invariant: the word is even when it is the
- * main thread's turn and odd when it is the partner's; nobody else writes it.
+ * The machine's cache-line hand-over time, h: two threads, bound to two processors, count one word up in turns, and h
+ * is the time from one increment to the next. Everything that a runtime does between threads is made of such
+ * hand-overs, so goals are stated in h. Plain pthreads: no OpenMP runtime takes part. The invariant: the word is even
+ * when it is the main thread's turn and odd when it is the partner's; nobody else writes it.
  */
 #define _GNU_SOURCE
 #include "bench.h"

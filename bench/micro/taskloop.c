@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * A taskloop of 10,000 iterations in tasks of one iteration, created by one thread. Figure: `taskloop`, wall time per
- * task. A runtime that counts the tasks beforehand may run them all at once (libgomp does). Each iteration marks its own
- * element, so each is known to have run, and how often.
+ * task. A runtime that counts the tasks beforehand may run them all at once (libgomp does). Each iteration marks its
+ * own element, so each is known to have run, and how often.
  */
 #include "bench.h"
 

@@ -20,8 +20,8 @@ static inline void update(unsigned *cell, unsigned w, unsigned nw, unsigned n, u
 static void sweep(void) {
   for (int i = 1; i <= kSide; ++i)
     for (int j = 1; j <= kSide; ++j) {
-#pragma omp task firstprivate(i, j) depend(in : grid[i][j - 1], grid[i - 1][j - 1], grid[i - 1][j], grid[i - 1][j + 1]) \
-    depend(inout : grid[i][j])
+#pragma omp task firstprivate(i, j) depend(in : grid[i][j - 1], grid[i - 1][j - 1], grid[i - 1][j]) \
+    depend(in : grid[i - 1][j + 1]) depend(inout : grid[i][j])
       update(&grid[i][j], grid[i][j - 1], grid[i - 1][j - 1], grid[i - 1][j], grid[i - 1][j + 1]);
     }
 }
