@@ -1,0 +1,136 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Instructions per task, counted by callgrind: a regression gate that no noise can hide.
+
+Each program runs twice on one thread under Marline, with N and with 2 N rounds; the difference over the difference of
+operations is free of start-up and tear-down. The count includes the compiler's code of the benchmark itself, which does
+not change. Figures are compared with those committed in instructions.json: `bench/instructions.py` ends with status 1
+if one grew by more than the tolerance, and with 0 if none did; `--update` writes the file anew (commit it with the
+change that explains it). `--runtime libgomp` or `libomp` shows the peers' figures and compares nothing.
+"""
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import shutil
+import sys
+from pathlib import Path
+
+from catalog import COUNTED
+from process import Variant, environment, execute, marline_library, parse, served_by
+
+ROOT = Path(__file__).resolve().parent.parent
+COMMITTED = Path(__file__).resolve().parent / "instructions.json"
+LIMIT_SECONDS = 120
+
+
+class CountError(Exception):
+    """A program could not be counted; the text says which and why."""
+
+
+def count(command: list[str], variant: Variant, build: Path) -> tuple[int, int]:
+    """Instructions and operations of one run."""
+    valgrind = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", *command]
+    env = environment(variant, build, threads=1)
+    status, out, err = execute(valgrind, env, LIMIT_SECONDS)
+    found = re.search(r"Collected\s*:\s*(\d+)", err)
+    _, remarks, _ = parse(out)
+    if status != 0 or not found or "operations" not in remarks:
+        ending = f"cut after {LIMIT_SECONDS} s" if status is None else f"exit status {status}"
+        raise CountError(f"{' '.join(command)} under valgrind: {ending}:\n{err.strip()[-2000:]}")
+    wrong = served_by(remarks.get("runtime", "an unnamed library"), variant, build)
+    if wrong:
+        raise CountError(f"{' '.join(command)}: {wrong}")
+    return int(found.group(1)), int(remarks["operations"])
+
+
+def per_operation(program: Path, figure: str, rounds: int, variant: Variant, build: Path) -> float:
+    runs = [count([str(program), "--only", figure, "--rounds", str(n)], variant, build) for n in (rounds, 2 * rounds)]
+    return (runs[1][0] - runs[0][0]) / (runs[1][1] - runs[0][1])
+
+
+def measure(runtime: str, build: Path) -> dict[str, float]:
+    """Figure per program and compiler, e.g. {"chain gcc12": 412.0}. Prints each as it comes."""
+    compilers = {"libgomp": ["gcc12"], "libomp": ["clang19"], "marline": ["gcc12", "clang19"]}[runtime]
+    measured: dict[str, float] = {}
+    for name, figure, rounds in COUNTED:
+        for compiler in compilers:
+            program = build / "bench" / "micro" / f"micro-{name}-{compiler}"
+            if not program.exists():
+                raise CountError(f"{program} is not built: build the benchmarks first (make build)")
+            value = per_operation(program, figure, rounds, Variant(compiler, runtime), build)
+            measured[f"{figure} {compiler}"] = round(value, 1)
+            print(f"{figure} {compiler}+{runtime}: {value:.1f} instructions", flush=True)
+    return measured
+
+
+def compare(measured: dict[str, float], committed: dict[str, float], tolerance: float) -> list[str]:
+    """What is wrong, one line each."""
+    problems = []
+    for name, value in measured.items():
+        if name not in committed:
+            problems.append(f"{name}: no committed figure (measured {value:.1f})")
+        elif value > committed[name] * (1 + tolerance):
+            problems.append(f"{name}: {value:.1f} instructions, committed {committed[name]:.1f} "
+                            f"({100 * (value / committed[name] - 1):+.1f} %, allowed {100 * tolerance:+.0f} %)")
+    problems += [f"{name}: committed, but no longer measured" for name in committed if name not in measured]
+    return problems
+
+
+def options(arguments: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description="Instructions per task under callgrind, against the committed ones.")
+    parser.add_argument("--build", type=Path, default=ROOT / "build" / "release", help="build tree (build/release)")
+    parser.add_argument("--runtime", choices=["marline", "libgomp", "libomp"], default="marline",
+                        help="whose instructions; peers are shown, not compared (marline)")
+    parser.add_argument("--committed", type=Path, default=COMMITTED, help="figures to compare with")
+    parser.add_argument("--update", action="store_true", help="write the measured figures to that file")
+    parsed = parser.parse_args(arguments)
+    parsed.build = parsed.build.resolve()
+    if parsed.update and parsed.runtime != "marline":
+        parser.error("--update is for Marline's figures: the file holds no others")
+    return parsed
+
+
+def check(measured: dict[str, float], path: Path) -> int:
+    document = json.loads(path.read_text(encoding="utf-8"))
+    problems = compare(measured, document["instructions"], document["tolerance"])
+    for problem in problems:
+        print(f"instructions: {problem}", file=sys.stderr)
+    if problems:
+        print(f"instructions: if the change is meant, run bench/instructions.py --update and commit {path.name}",
+              file=sys.stderr)
+    return 1 if problems else 0
+
+
+def update(measured: dict[str, float], path: Path) -> int:
+    tolerance = json.loads(path.read_text(encoding="utf-8"))["tolerance"] if path.exists() else 0.05
+    document = {"tolerance": tolerance, "instructions": measured}
+    path.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+    print(f"written: {path}")
+    return 0
+
+
+def main(arguments: list[str]) -> int:
+    chosen = options(arguments)
+    if shutil.which("valgrind") is None:
+        print("instructions: valgrind is not installed: apt-get install valgrind", file=sys.stderr)
+        return 2
+    if chosen.runtime == "marline" and not marline_library(chosen.build).exists():
+        print(f"instructions: {marline_library(chosen.build)} is not there: build it first", file=sys.stderr)
+        return 2
+    if chosen.runtime == "marline" and not chosen.update and not chosen.committed.exists():
+        print(f"instructions: {chosen.committed} is not there: make it with --update", file=sys.stderr)
+        return 2
+    try:
+        measured = measure(chosen.runtime, chosen.build)
+    except CountError as error:
+        print(f"instructions: {error}", file=sys.stderr)
+        return 2
+    if chosen.runtime != "marline":
+        return 0
+    return update(measured, chosen.committed) if chosen.update else check(measured, chosen.committed)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
