@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// OMP_PLACES, the binding policies and this process's places. See places.hpp.
+//
+// The grammar of an explicit list (OpenMP 5.1, 6.5), `len` positive, `stride` any number, both 1 if absent:
+//   list      = interval { "," interval }        interval = place [ ":" len [ ":" stride ] ]  |  "!" place
+//   place     = "{" resources "}"                resources = range { "," range }
+//   range     = number [ ":" len [ ":" stride ] ]  |  "!" number
+// What "!" excludes is excluded wherever it stands in its list.
+#include "platform/places.hpp"
+
+#include <pthread.h>
+
+#include "base/check.hpp"
+#include "platform/thread.hpp"
+
+namespace marline {
+namespace {
+
+constexpr const char* kLevelNames[kLevels] = {"threads", "cores", "ll_caches", "numa_domains", "sockets"};
+
+struct Repetition {
+  int64_t length = 1;
+  int64_t stride = 1;
+};
+
+class PlaceReader {
+ public:
+  PlaceReader(const char* text, const Topology& topology, Places& result, Text& reason)
+      : in_(text), topology_(topology), result_(result), reason_(reason) {}
+
+  bool read() {
+    if (in_.at_end()) return read_level(static_cast<int>(Level::kCores));
+    const int level = in_.accept_one_of(kLevelNames);
+    if (level >= 0) return read_level(level);
+    Places excluded;
+    const bool good = read_list(excluded) && drop_excluded(excluded) && drop_unusable();
+    excluded.free_all();
+    return good;
+  }
+
+ private:
+  bool fail(const char* what) {
+    reason_.add("%s", what);
+    if (!in_.at_end()) reason_.add(" at \"%s\"", in_.rest());
+    return false;
+  }
+
+  bool append(Places& list, const CpuMask& mask) { return list.append(mask) || fail("out of memory"); }
+
+  bool read_level(int level) {
+    const MaskList& objects = topology_.level[level];
+    int64_t wanted = objects.count;
+    if (in_.accept('(')) {
+      if (!in_.accept_number(1, INT32_MAX, wanted)) return fail("expected a positive number of places");
+      if (!in_.accept(')')) return fail("expected )");
+    }
+    if (!in_.at_end()) return fail("unexpected text");
+    for (int i = 0; i < objects.count && i < wanted; ++i) {
+      if (!append(result_, objects.masks[i])) return false;
+    }
+    return true;
+  }
+
+  bool read_list(Places& excluded) {
+    do {
+      const bool exclude = in_.accept('!');
+      CpuMask place;
+      Repetition repetition;
+      if (!read_place(place)) return false;
+      if (exclude) {
+        if (!append(excluded, place)) return false;
+      } else if (!read_repetition(repetition) || !append_shifted(place, repetition)) {
+        return false;
+      }
+    } while (in_.accept(','));
+    return in_.at_end() || fail("unexpected text");
+  }
+
+  bool read_place(CpuMask& place) {
+    if (!in_.accept('{')) return fail("expected threads, cores, ll_caches, numa_domains, sockets or {");
+    CpuMask excluded;
+    do {
+      CpuMask& target = in_.accept('!') ? excluded : place;
+      int64_t cpu;
+      Repetition repetition;
+      if (!in_.accept_number(0, CpuMask::kCpus - 1, cpu)) return fail("expected a CPU number");
+      if (&target == &place && !read_repetition(repetition)) return false;
+      for (int64_t i = 0; i < repetition.length; ++i, cpu += repetition.stride) {
+        if (cpu < 0 || cpu >= CpuMask::kCpus) return fail("an interval leaves the range of CPU numbers");
+        target.set(static_cast<int>(cpu));
+      }
+    } while (in_.accept(','));
+    if (!in_.accept('}')) return fail("expected }");
+    for (int cpu = excluded.first(); cpu >= 0; cpu = excluded.next(cpu + 1)) place.clear(cpu);
+    return true;
+  }
+
+  bool read_repetition(Repetition& result) {
+    if (!in_.accept(':')) return true;
+    if (!in_.accept_number(1, CpuMask::kCpus, result.length)) return fail("expected a positive length");
+    if (!in_.accept(':')) return true;
+    return in_.accept_number(-CpuMask::kCpus, CpuMask::kCpus, result.stride) || fail("expected a stride");
+  }
+
+  bool append_shifted(const CpuMask& place, const Repetition& repetition) {
+    for (int64_t i = 0; i < repetition.length; ++i) {
+      CpuMask shifted;
+      for (int cpu = place.first(); cpu >= 0; cpu = place.next(cpu + 1)) {
+        const int64_t target = cpu + i * repetition.stride;
+        if (target < 0 || target >= CpuMask::kCpus) return fail("an interval leaves the range of CPU numbers");
+        shifted.set(static_cast<int>(target));
+      }
+      if (!append(result_, shifted)) return false;
+    }
+    return true;
+  }
+
+  bool drop_excluded(const Places& excluded) {
+    for (int i = result_.count - 1; i >= 0; --i) {
+      for (int k = 0; k < excluded.count; ++k) {
+        if (result_.masks[i] != excluded.masks[k]) continue;
+        result_.remove(i);
+        break;
+      }
+    }
+    return true;
+  }
+
+  bool drop_unusable() {
+    for (int i = result_.count - 1; i >= 0; --i) {
+      result_.masks[i] &= topology_.allowed;
+      if (result_.masks[i].empty()) result_.remove(i);
+    }
+    return result_.count > 0 || fail("no place has a CPU that this process may use");
+  }
+
+  Cursor in_;
+  const Topology& topology_;
+  Places& result_;
+  Text& reason_;
+};
+
+// Place p of the partition, counted from the parent's, gets the threads [p*T/P, (p+1)*T/P): consecutive numbers, and
+// as many per place as every other, or one more.
+void assign_packed(int first, int count, int start, int threads, bool narrow, PlaceAssignment* result) {
+  for (int p = 0; p < count; ++p) {
+    const int place = first + (start + p) % count;
+    const auto begin = static_cast<int>(int64_t{p} * threads / count);
+    const auto end = static_cast<int>(int64_t{p + 1} * threads / count);
+    for (int thread = begin; thread < end; ++thread) {
+      result[thread] = narrow ? PlaceAssignment{place, place, 1} : PlaceAssignment{place, first, count};
+    }
+  }
+}
+
+// At least as many places as threads: the partition falls into one part per thread, [i*P/T, (i+1)*P/T). The part that
+// holds the parent's place is the primary thread's, and the primary thread stays where it is.
+void assign_spread(int first, int count, int start, int threads, PlaceAssignment* result) {
+  const auto part_begin = [&](int part) { return static_cast<int>(int64_t{part} * count / threads); };
+  int own = 0;
+  while (part_begin(own + 1) <= start) ++own;
+  for (int thread = 0; thread < threads; ++thread) {
+    const int part = (own + thread) % threads;
+    const int begin = part_begin(part);
+    const int place = thread == 0 ? start : begin;
+    result[thread] = PlaceAssignment{first + place, first + begin, part_begin(part + 1) - begin};
+  }
+}
+
+pthread_mutex_t places_mutex = PTHREAD_MUTEX_INITIALIZER;  // guards the two below until places_known is set
+bool places_known = false;
+Places the_places;
+
+void compute_process_places() {
+  char reason_text[256];
+  Text reason(reason_text, sizeof reason_text);
+  Topology topology;
+  const char* failure = nullptr;
+  if (!topology_read(topology, failure)) {
+    warn("%s; all threads share one place", failure);
+    topology_free(topology);
+    if (!the_places.append(thread_affinity())) fatal("out of memory while computing places");
+    return;
+  }
+  if (!places_parse(options().places, topology, the_places, reason)) {
+    warn("OMP_PLACES=\"%s\" is not usable: %s; using cores", options().places, reason.c_str());
+    the_places.free_all();
+    if (!places_parse("", topology, the_places, reason)) fatal("out of memory while computing places");
+  }
+  topology_free(topology);
+}
+
+}  // namespace
+
+bool places_parse(const char* text, const Topology& topology, Places& result, Text& reason) {
+  return PlaceReader(text, topology, result, reason).read();
+}
+
+void places_assign(ProcBind policy, int first, int count, int parent_place, int threads, PlaceAssignment* result) {
+  const int start = parent_place < first || parent_place >= first + count ? 0 : parent_place - first;
+  if (policy == ProcBind::kUnbound || policy == ProcBind::kPrimary) {
+    for (int i = 0; i < threads; ++i) result[i] = PlaceAssignment{first + start, first, count};
+  } else if (threads > count) {
+    assign_packed(first, count, start, threads, policy != ProcBind::kClose, result);
+  } else if (policy == ProcBind::kClose) {
+    for (int i = 0; i < threads; ++i) result[i] = PlaceAssignment{first + (start + i) % count, first, count};
+  } else {
+    assign_spread(first, count, start, threads, result);
+  }
+}
+
+const Places& process_places() {
+  pthread_mutex_lock(&places_mutex);
+  if (!places_known) {
+    compute_process_places();
+    places_known = true;
+  }
+  pthread_mutex_unlock(&places_mutex);
+  return the_places;
+}
+
+void show_cpus(Text& out, const CpuMask& mask) {
+  const char* separator = "";
+  for (int cpu = mask.first(); cpu >= 0;) {
+    int last = cpu;
+    while (last + 1 < CpuMask::kCpus && mask.test(last + 1)) ++last;
+    out.add(last == cpu ? "%s%d" : "%s%d-%d", separator, cpu, last);
+    separator = ",";
+    cpu = last + 1 < CpuMask::kCpus ? mask.next(last + 1) : -1;
+  }
+}
+
+}  // namespace marline

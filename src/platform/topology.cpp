@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reading a topology through hwloc. See topology.hpp.
+#include "platform/topology.hpp"
+
+#include <cstdlib>
+#include <cstring>
+#include <hwloc.h>
+#include <initializer_list>
+
+#include "platform/thread.hpp"
+
+namespace marline {
+namespace {
+
+// Ends the hwloc topology on every way out.
+class HwlocTopology {
+ public:
+  HwlocTopology() : ok_(hwloc_topology_init(&topology_) == 0) {}
+  ~HwlocTopology() {
+    if (ok_) hwloc_topology_destroy(topology_);
+  }
+  HwlocTopology(const HwlocTopology&) = delete;
+  HwlocTopology& operator=(const HwlocTopology&) = delete;
+
+  [[nodiscard]] bool ok() const { return ok_; }
+  [[nodiscard]] hwloc_topology_t get() const { return topology_; }
+
+ private:
+  hwloc_topology_t topology_ = nullptr;
+  bool ok_;
+};
+
+CpuMask mask_of(hwloc_const_bitmap_t set) {
+  CpuMask mask;
+  for (int cpu = hwloc_bitmap_first(set); cpu >= 0 && cpu < CpuMask::kCpus; cpu = hwloc_bitmap_next(set, cpu)) {
+    mask.set(cpu);
+  }
+  return mask;
+}
+
+// The last level of cache that the machine has: L3, or what there is.
+hwloc_obj_type_t last_level_cache(hwloc_topology_t topology) {
+  for (const hwloc_obj_type_t type : {HWLOC_OBJ_L5CACHE, HWLOC_OBJ_L4CACHE, HWLOC_OBJ_L3CACHE, HWLOC_OBJ_L2CACHE}) {
+    if (hwloc_get_nbobjs_by_type(topology, type) > 0) return type;
+  }
+  return HWLOC_OBJ_L1CACHE;
+}
+
+// The objects of one type, cut to the allowed CPUs. Two memory nodes with the same CPUs (fast and large memory) are one
+// domain. A level that the machine does not show (containers hide packages, say) is one object: all of it.
+bool collect(hwloc_topology_t topology, hwloc_obj_type_t type, const CpuMask& allowed, MaskList& result) {
+  const int count = hwloc_get_nbobjs_by_type(topology, type);
+  for (int i = 0; i < count; ++i) {
+    CpuMask mask = mask_of(hwloc_get_obj_by_type(topology, type, static_cast<unsigned>(i))->cpuset);
+    mask &= allowed;
+    if (mask.empty()) continue;
+    if (result.count > 0 && result.masks[result.count - 1] == mask) continue;
+    if (!result.append(mask)) return false;
+  }
+  return result.count > 0 || result.append(allowed);
+}
+
+bool convert(hwloc_topology_t topology, const CpuMask* allowed, Topology& result, const char*& reason) {
+  if (hwloc_topology_load(topology) != 0) {
+    reason = "hwloc cannot read the machine's description";
+    return false;
+  }
+  result.allowed = mask_of(hwloc_topology_get_allowed_cpuset(topology));
+  if (allowed != nullptr) result.allowed &= *allowed;
+  if (result.allowed.empty()) {
+    reason = "the machine's description has no CPU that this process may use";
+    return false;
+  }
+  const hwloc_obj_type_t types[kLevels] = {HWLOC_OBJ_PU, HWLOC_OBJ_CORE, last_level_cache(topology), HWLOC_OBJ_NUMANODE,
+                                           HWLOC_OBJ_PACKAGE};
+  for (int i = 0; i < kLevels; ++i) {
+    if (collect(topology, types[i], result.allowed, result.level[i])) continue;
+    reason = "out of memory";
+    return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+bool MaskList::append(const CpuMask& mask) {
+  if ((count & (count - 1)) == 0) {  // full at every power of two: the capacity needs no field
+    const size_t capacity = count == 0 ? 1 : static_cast<size_t>(count) * 2;
+    auto* grown = static_cast<CpuMask*>(realloc(masks, capacity * sizeof(CpuMask)));
+    if (grown == nullptr) return false;
+    masks = grown;
+  }
+  masks[count++] = mask;
+  return true;
+}
+
+void MaskList::remove(int index) {
+  // Never shrinks the memory; append may grow it once more than needed, which realloc makes harmless.
+  for (int i = index + 1; i < count; ++i) masks[i - 1] = masks[i];
+  --count;
+}
+
+void MaskList::free_all() {
+  free(masks);
+  masks = nullptr;
+  count = 0;
+}
+
+bool topology_read(Topology& result, const char*& reason) {
+  const HwlocTopology topology;
+  const CpuMask allowed = thread_affinity();
+  reason = "hwloc cannot start";
+  return topology.ok() && convert(topology.get(), &allowed, result, reason);
+}
+
+bool topology_read_description(const char* synthetic, const char* xml_path, const CpuMask* allowed, Topology& result,
+                               const char*& reason) {
+  const HwlocTopology topology;
+  reason = "hwloc does not understand the description";
+  if (!topology.ok()) return false;
+  const int status = synthetic != nullptr ? hwloc_topology_set_synthetic(topology.get(), synthetic)
+                                          : hwloc_topology_set_xml(topology.get(), xml_path);
+  return status == 0 && convert(topology.get(), allowed, result, reason);
+}
+
+void topology_free(Topology& topology) {
+  for (MaskList& list : topology.level) list.free_all();
+}
+
+}  // namespace marline

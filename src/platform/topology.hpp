@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The machine as far as placement is concerned: for each level that OMP_PLACES can name, the CPUs of each object. Read
+// through hwloc, and only when somebody asks for places: reading takes milliseconds. A value once made; nothing of
+// hwloc stays behind.
+#pragma once
+
+#include <cstddef>
+
+#include "platform/cpu_mask.hpp"
+
+namespace marline {
+
+// In the order in which OpenMP 5.1, 6.5 lists the abstract names.
+enum class Level : int { kThreads, kCores, kLlCaches, kNumaDomains, kSockets };
+inline constexpr int kLevels = 5;
+
+// An array of masks on the heap.
+struct MaskList {
+  CpuMask* masks = nullptr;
+  int count = 0;
+
+  // False if memory is exhausted.
+  [[nodiscard]] bool append(const CpuMask& mask);
+  void remove(int index);
+  void free_all();
+};
+
+struct Topology {
+  CpuMask allowed;         // what the process may use; every object below is cut to it, and none is empty
+  MaskList level[kLevels]; // in hwloc's logical order, i.e. neighbours are close; at least one object each
+};
+
+// This machine, cut to what the calling thread may run on. False if hwloc cannot read it; `reason` then says why.
+bool topology_read(Topology& result, const char*& reason);
+
+// Another machine: an hwloc synthetic description ("pack:2 core:4 pu:2") or the path of an XML export. `allowed` null:
+// all of it.
+bool topology_read_description(const char* synthetic, const char* xml_path, const CpuMask* allowed, Topology& result,
+                               const char*& reason);
+
+void topology_free(Topology& topology);
+
+}  // namespace marline
