@@ -77,6 +77,16 @@ def send(group: int, number: signal.Signals) -> None:
         pass  # all of it has ended
 
 
+def end_group(child: subprocess.Popen[str]) -> None:
+    send(child.pid, signal.SIGTERM)
+    try:
+        child.communicate(timeout=GRACE_SECONDS)
+    except subprocess.TimeoutExpired:
+        pass  # the kill is for those who did not listen
+    send(child.pid, signal.SIGKILL)
+    child.wait()
+
+
 def execute(command: list[str], env: Mapping[str, str], seconds: float) -> tuple[int | None, str, str]:
     """Exit status (None: cut after `seconds`), standard output and error. Leaves no process of the group behind."""
     child = subprocess.Popen(command, env=dict(env), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
@@ -85,15 +95,11 @@ def execute(command: list[str], env: Mapping[str, str], seconds: float) -> tuple
         out, err = child.communicate(timeout=seconds)
         return child.returncode, out, err
     except subprocess.TimeoutExpired:
-        send(child.pid, signal.SIGTERM)
-        try:
-            child.communicate(timeout=GRACE_SECONDS)
-        except subprocess.TimeoutExpired:
-            pass  # it is killed below
+        end_group(child)
         return None, "", ""
-    finally:
-        send(child.pid, signal.SIGKILL)  # also when the user interrupts: the group does not get the terminal's signal
-        child.wait()
+    except KeyboardInterrupt:  # which reaches this process only: the child leads a session of its own
+        end_group(child)
+        raise
 
 
 def parse(text: str) -> tuple[dict[str, tuple[float, str]], dict[str, str], str]:
