@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Callers by shared object, with a table of call sites. See caller.h.
+ *
+ * The table is direct-mapped; a slot is one word that holds a call site and its answer together, so a reader sees both
+ * or neither, and two threads that fill a slot at once leave one valid entry. A library that is unloaded and another
+ * that takes its addresses keep the old answer: MPI libraries are not unloaded in practice, and the others are users.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* dladdr */
+#endif
+#include "caller.h"
+
+#include <dlfcn.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mpi_library.h"
+
+enum { kSlots = 1024, kAnswerBits = 2, kSiteShift = 1 };
+
+/* call site << kAnswerBits | answer; user-space addresses leave these bits free. Written and read by any caller; relaxed,
+ * as an entry is complete in itself. */
+static _Atomic uintptr_t call_sites[kSlots];
+
+/* File name prefixes of the parts of MPI implementations that live outside the library proper. Open MPI's components are
+ * opened when first needed, so the set of objects cannot be taken once at the start. */
+static const char kMpiParts[] = "mca_,libopen-pal.,libopen-rte.,libmca_common,libmpl.,libopa.,libromio";
+
+/* Libraries that keep global state across MPI calls. MARLINE_MPI_NEVER_SUSPEND adds to them. */
+static const char kNeverSuspend[] = "libhdf5,libnetcdf,libpnetcdf";
+
+/* `prefixes` is a list separated by commas or colons; true if `name` begins with one of them. */
+static bool begins_with_any(const char *name, const char *prefixes)
+{
+  while (*prefixes != '\0') {
+    const size_t length = strcspn(prefixes, ",:");
+    if (length > 0 && strncmp(name, prefixes, length) == 0)
+      return true;
+    prefixes += length;
+    prefixes += *prefixes != '\0';
+  }
+  return false;
+}
+
+static Caller find_caller(const void *return_address)
+{
+  library_resolve();
+  Dl_info caller;
+  Dl_info mpi;
+  if (dladdr(return_address, &caller) == 0)
+    return kCallerUser; /* code made at run time */
+  if (dladdr(library_address(), &mpi) != 0 && caller.dli_fbase == mpi.dli_fbase)
+    return kCallerMpi;
+  const char *slash = strrchr(caller.dli_fname, '/');
+  const char *name = slash != NULL ? slash + 1 : caller.dli_fname;
+  if (begins_with_any(name, kMpiParts))
+    return kCallerMpi;
+  const char *more = getenv("MARLINE_MPI_NEVER_SUSPEND");
+  if (begins_with_any(name, kNeverSuspend) || (more != NULL && begins_with_any(name, more)))
+    return kCallerNeverSuspends;
+  return kCallerUser;
+}
+
+Caller caller_of(const void *return_address)
+{
+  const uintptr_t site = (uintptr_t)return_address;
+  _Atomic uintptr_t *slot = &call_sites[(site >> kSiteShift) % kSlots];
+  const uintptr_t entry = atomic_load_explicit(slot, memory_order_relaxed);
+  if (entry >> kAnswerBits == site)
+    return (Caller)(entry & ((1U << kAnswerBits) - 1));
+  const Caller answer = find_caller(return_address);
+  atomic_store_explicit(slot, site << kAnswerBits | (uintptr_t)answer, memory_order_relaxed);
+  return answer;
+}

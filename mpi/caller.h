@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Who calls? MPI's own libraries use MPI too (ROMIO's collective writes, Open MPI's components), inside locks and
+ * states of theirs: such calls go straight through. A library with global state (HDF5 and what builds on it) must not
+ * be entered by a second task while the first is in the middle of it: its calls block. Everybody else is the user, also
+ * the Fortran wrappers of MPI (libmpi_mpifh, libmpichfort), which merely translate.
+ *
+ * Decided by the shared object that holds the return address; a small table remembers the answer per call site, so that
+ * all but the first call cost one load. Any thread.
+ */
+#ifndef MARLINE_MPI_CALLER_H
+#define MARLINE_MPI_CALLER_H
+
+typedef enum Caller {
+  kCallerUser,
+  kCallerNeverSuspends, /* a library with global state: block, but as everybody else does it */
+  kCallerMpi,           /* the MPI library itself: leave the call as it is */
+} Caller;
+
+/* Whose code is at `return_address`. Resolves the MPI library on the way. */
+Caller caller_of(const void *return_address);
+
+#endif

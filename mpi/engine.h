@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The engine: what a task hands over when a blocking MPI call cannot complete at once. The task sleeps on an event of
+ * Marline's; a progress hook asks MPI, and fulfils the event when the call has its result.
+ *
+ * A Pending lives on the stack of the task that waits. The task fills it and posts it; from then on it is the poller's,
+ * until the event is fulfilled; from then on it is the task's again, and may be gone.
+ *
+ * Errors. The poller asks with the nonblocking twins (MPI_Testsome, Testall, Testany, Iprobe), so an error at completion
+ * calls the error handler that MPI's twin calls, from the poller, in which no MPI call suspends. The task then gets the
+ * error code. (MPICH 4.0 calls MPI_COMM_WORLD's handler for all errors at completion, also for plain MPI_Wait.)
+ */
+#ifndef MARLINE_MPI_ENGINE_H
+#define MARLINE_MPI_ENGINE_H
+
+#include <stdbool.h>
+
+#include "marline/marline.h"
+#include "mpi_library.h"
+
+typedef struct Pending {
+  struct Pending *next;
+  marline_event_t event;
+  /* Asks MPI about the call, and keeps the result if there is one; NULL for a single request, as these are asked for
+   * many at a time. Called by the poller, must not block. */
+  bool (*finished)(struct Pending *pending);
+  /* A single request. The poller leaves in it what MPI does: MPI_REQUEST_NULL, or the now inactive persistent one. */
+  MPI_Request request;
+  MPI_Status *status;
+  int error;
+} Pending;
+
+/* After MPI_Init, once: suspension works from here on. Says so if it cannot. `thread_level` is what MPI provides. */
+void engine_start(int thread_level);
+
+/* Before MPI_Finalize: no call of MPI is made by the engine when this returns. */
+void engine_stop(void);
+
+/* True if a blocking call that returns to `return_address` is to suspend: its caller is the user, in a task. */
+bool may_suspend(const void *return_address);
+
+/* Suspends the current task until pending->finished() has said yes, or the single request has completed. */
+void engine_wait(Pending *pending);
+
+/* Completes *request as MPI_Wait would, suspending if it is not complete already. May_suspend() has said yes. */
+int engine_complete(MPI_Request *request, MPI_Status *status);
+
+#endif

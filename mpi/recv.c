@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * MPI_Recv. In a task, MPI_Irecv and a suspension until the message is there. Receives are matched in the order in which
+ * the tasks call, as MPI demands for threads.
+ */
+#include "engine.h"
+
+int MPI_Recv(void *buffer, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm, MPI_Status *status)
+{
+  if (!may_suspend(__builtin_return_address(0)))
+    return next_mpi.recv(buffer, count, type, source, tag, comm, status);
+  MPI_Request request;
+  const int error = next_mpi.irecv(buffer, count, type, source, tag, comm, &request);
+  return error != MPI_SUCCESS ? error : engine_complete(&request, status);
+}
+
+extern __typeof__(MPI_Recv) PMPI_Recv __attribute__((alias("MPI_Recv")));

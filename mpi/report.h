@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What libmarline-mpi has to say to a user, on stderr, one line each: what failed, the value, what to do. Any thread;
+ * one write per line, so that lines of several ranks do not mix.
+ */
+#ifndef MARLINE_MPI_REPORT_H
+#define MARLINE_MPI_REPORT_H
+
+/* Cannot go on: says why and ends the process with status 1, without running exit handlers (MPI's may block). */
+void report_fatal(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
+
+/* Goes on, with less than the user may expect. */
+void report_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+#endif

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * MPI_Wait. In a task, a suspension until the request is complete; a null or inactive request is so at once.
+ */
+#include "engine.h"
+
+int MPI_Wait(MPI_Request *request, MPI_Status *status)
+{
+  return may_suspend(__builtin_return_address(0)) ? engine_complete(request, status) : next_mpi.wait(request, status);
+}
+
+extern __typeof__(MPI_Wait) PMPI_Wait __attribute__((alias("MPI_Wait")));

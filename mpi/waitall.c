@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * MPI_Waitall. In a task, MPI_Testall until it says yes: it leaves all requests alone until all are complete, and treats
+ * null, inactive and failed ones as MPI_Waitall does.
+ */
+#include "engine.h"
+
+typedef struct PendingWaitall {
+  Pending base; /* first: the engine hands back a pointer to it */
+  int count;
+  MPI_Request *requests;
+  MPI_Status *statuses;
+} PendingWaitall;
+
+static bool finished(Pending *pending)
+{
+  PendingWaitall *call = (PendingWaitall *)pending;
+  int flag = 0;
+  call->base.error = next_mpi.testall(call->count, call->requests, &flag, call->statuses);
+  return flag || call->base.error != MPI_SUCCESS;
+}
+
+int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[])
+{
+  if (!may_suspend(__builtin_return_address(0)))
+    return next_mpi.waitall(count, requests, statuses);
+  PendingWaitall call = {.base.finished = finished, .count = count, .requests = requests, .statuses = statuses};
+  if (!finished(&call.base))
+    engine_wait(&call.base);
+  return call.base.error;
+}
+
+extern __typeof__(MPI_Waitall) PMPI_Waitall __attribute__((alias("MPI_Waitall")));
