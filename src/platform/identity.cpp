@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The check behind `marline run`: each loaded object's relocations are compared with where this library lies. What the
+// dynamic linker wrote there is what the calls do, whatever search paths, versions or loading flags led to it. Runs in
+// the thread that loads the library, then in the one that exits; keeps nothing in between but the file's name.
+#include "platform/identity.hpp"
+
+#include <cerrno>
+#include <climits>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <link.h>
+#include <unistd.h>
+
+#include "base/check.hpp"
+#include "platform/elf_image.hpp"
+
+namespace marline {
+namespace {
+
+constexpr int kRefused = 125;
+constexpr size_t kReasonBytes = 2048;
+constexpr const char* kOwnSoname = "libmarline.so";
+constexpr const char* kCallPrefixes[] = {"GOMP_", "__kmpc_", "omp_"};
+// Each parallel region starts at one of these: what defines one is a runtime (or contains it).
+constexpr const char* kRuntimeMarks[] = {"GOMP_parallel", "__kmpc_fork_call"};
+constexpr const char* kRuntimeNames[] = {"libgomp", "libomp", "libiomp5"};
+
+char proof_path[PATH_MAX];  // empty: no proof is wanted. Written once, while the library is loaded.
+
+bool starts_with(const char* text, const char* prefix) { return strncmp(text, prefix, strlen(prefix)) == 0; }
+
+template <size_t N>
+bool starts_with_one_of(const char* text, const char* const (&prefixes)[N]) {
+  for (const char* prefix : prefixes) {
+    if (starts_with(text, prefix)) return true;
+  }
+  return false;
+}
+
+const char* file_name(const char* path) {
+  const char* slash = strrchr(path, '/');
+  return slash == nullptr ? path : slash + 1;
+}
+
+bool is_this_library(const ElfImage& image) { return image.contains(reinterpret_cast<uintptr_t>(&proof_path)); }
+
+bool contains_runtime(const ElfImage& image) {
+  for (const char* mark : kRuntimeMarks) {
+    if (image.defines(mark)) return true;
+  }
+  return false;
+}
+
+// A library whose business is to be an OpenMP runtime, as opposed to one that has a runtime linked into it.
+bool is_named_as_runtime(const ElfImage& image) {
+  const char* name = image.soname() != nullptr ? image.soname() : file_name(image.path());
+  return starts_with_one_of(name, kRuntimeNames);
+}
+
+// This library, and the stand-ins that lead to it.
+bool is_ours(const ElfImage& image) {
+  return is_this_library(image) || (is_named_as_runtime(image) && image.needs(kOwnSoname));
+}
+
+// Calls visit(const ElfImage&) -> bool for each object of the process until one call returns true.
+template <class Visit>
+bool any_object(Visit& visit) {
+  const auto call = [](dl_phdr_info* info, size_t, void* argument) -> int {
+    ElfImage image;
+    return image.read(*info) && (*static_cast<Visit*>(argument))(image) ? 1 : 0;
+  };
+  return dl_iterate_phdr(call, &visit) != 0;
+}
+
+bool find_object(uintptr_t address, ElfImage* found) {
+  auto holds = [&](const ElfImage& image) {
+    if (!image.contains(address)) return false;
+    *found = image;
+    return true;
+  };
+  return any_object(holds);
+}
+
+// Writes the path of `image` into `path`, which for the program itself the dynamic linker does not know.
+void name_object(const ElfImage& image, char (&path)[PATH_MAX]) {
+  if (image.path()[0] != '\0') {
+    snprintf(path, sizeof path, "%s", image.path());
+    return;
+  }
+  const ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
+  path[length > 0 ? length : 0] = '\0';
+}
+
+class Auditor {
+ public:
+  Auditor(AuditTime time, char* reason, size_t reason_bytes)
+      : time_(time), reason_(reason), reason_bytes_(reason_bytes) {}
+
+  // Both return true, with the reason written, at the first fault.
+  bool finds_earlier_definition();
+  bool operator()(const ElfImage& image);
+
+ private:
+  bool is_foreign(const ElfImage& user, const Binding& binding);
+  void explain(const ElfImage& user, const ElfImage& provider, const Binding& binding);
+
+  AuditTime time_;
+  char* reason_;
+  size_t reason_bytes_;
+};
+
+// A program that exports a runtime of its own comes before every library in the search order.
+bool Auditor::finds_earlier_definition() {
+  for (const char* mark : kRuntimeMarks) {
+    ElfImage provider;
+    const void* address = dlsym(RTLD_DEFAULT, mark);
+    if (address == nullptr || !find_object(reinterpret_cast<uintptr_t>(address), &provider)) continue;
+    if (is_ours(provider) || is_named_as_runtime(provider)) continue;  // who uses another library is judged below
+    explain(provider, provider, Binding{mark, nullptr, 0, 0});
+    return true;
+  }
+  return false;
+}
+
+bool Auditor::operator()(const ElfImage& image) {
+  if (is_ours(image)) return false;
+  if (contains_runtime(image) && is_named_as_runtime(image)) return false;  // its users are judged, not itself
+  return image.any_binding([&](const Binding& binding) { return is_foreign(image, binding); });
+}
+
+bool Auditor::is_foreign(const ElfImage& user, const Binding& binding) {
+  if (!starts_with_one_of(binding.symbol, kCallPrefixes)) return false;
+  uintptr_t target = binding.value;
+  const bool unresolved = user.contains(target) && target != binding.own;
+  if (unresolved) {
+    if (time_ == AuditTime::kExit) return false;  // the call was never made
+    const void* address = binding.version != nullptr ? dlvsym(RTLD_DEFAULT, binding.symbol, binding.version)
+                                                     : dlsym(RTLD_DEFAULT, binding.symbol);
+    target = reinterpret_cast<uintptr_t>(address);
+  }
+  ElfImage provider;
+  if (target == 0 || !find_object(target, &provider)) return false;
+  if (is_ours(provider) || !contains_runtime(provider)) return false;
+  explain(user, provider, binding);
+  return true;
+}
+
+// At the start only a preloaded library can come before Marline; later, RTLD_DEEPBIND puts an object's own libraries, as
+// its RPATH finds them, before all others.
+void Auditor::explain(const ElfImage& user, const ElfImage& provider, const Binding& binding) {
+  char user_path[PATH_MAX];
+  char provider_path[PATH_MAX];
+  name_object(user, user_path);
+  name_object(provider, provider_path);
+  int length = snprintf(reason_, reason_bytes_, "%s takes %s from %s, not from Marline; ", user_path, binding.symbol,
+                        provider_path);
+  if (length < 0 || static_cast<size_t>(length) >= reason_bytes_) return;
+  char* advice = reason_ + length;
+  const size_t advice_bytes = reason_bytes_ - static_cast<size_t>(length);
+  const char* preloaded = getenv("LD_PRELOAD");
+  ElfImage self;
+  find_object(reinterpret_cast<uintptr_t>(&proof_path), &self);
+  if (!is_named_as_runtime(provider)) {
+    snprintf(advice, advice_bytes, "an OpenMP runtime is linked into that file: link it against the shared one");
+  } else if (preloaded != nullptr && strstr(preloaded, provider_path) != nullptr) {
+    snprintf(advice, advice_bytes, "take that library out of LD_PRELOAD");
+  } else if (time_ == AuditTime::kStart || !self.defines(binding.symbol)) {
+    snprintf(advice, advice_bytes, "Marline does not provide this entry point%s%s yet",
+             binding.version != nullptr ? " at version " : "", binding.version != nullptr ? binding.version : "");
+  } else if (user.rpath() != nullptr) {
+    snprintf(advice, advice_bytes, "load it without RTLD_DEEPBIND, or take its RPATH %s out (patchelf --remove-rpath)",
+             user.rpath());
+  } else {
+    snprintf(advice, advice_bytes, "load it without RTLD_DEEPBIND");
+  }
+}
+
+void record(const char* kind, const char* text) {
+  char line[kReasonBytes + 16];
+  const int length = snprintf(line, sizeof line, "%s\t%s\n", kind, text);
+  const int file = open(proof_path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
+  if (file < 0 || write(file, line, static_cast<size_t>(length)) != length) {
+    warn("cannot write MARLINE_PROOF=%s: %s; give a file that this process can write", proof_path, strerror(errno));
+  }
+  if (file >= 0) close(file);
+}
+
+void refuse(const char* reason) {
+  char line[kReasonBytes + 32];
+  const int length = snprintf(line, sizeof line, "marline: refused: %s\n", reason);
+  record("refused", reason);
+  if (write(STDERR_FILENO, line, static_cast<size_t>(length)) != length) return;  // stderr is closed; the record stands
+}
+
+__attribute__((constructor)) void prove_at_start() {
+  const char* wanted = getenv("MARLINE_PROOF");
+  if (wanted == nullptr || wanted[0] == '\0') return;
+  snprintf(proof_path, sizeof proof_path, "%s", wanted);
+  char reason[kReasonBytes];
+  if (!is_only_runtime(AuditTime::kStart, reason, sizeof reason)) {
+    refuse(reason);
+    _exit(kRefused);
+  }
+  ElfImage self;
+  find_object(reinterpret_cast<uintptr_t>(&proof_path), &self);
+  record("loaded", self.path());
+}
+
+// The exit status is the program's by now, and its buffered output is not written yet: reporting is all that is left.
+__attribute__((destructor)) void confirm_at_exit() {
+  char reason[kReasonBytes];
+  if (proof_path[0] != '\0' && !is_only_runtime(AuditTime::kExit, reason, sizeof reason)) refuse(reason);
+}
+
+}  // namespace
+
+bool is_only_runtime(AuditTime time, char* reason, size_t reason_bytes) {
+  Auditor auditor(time, reason, reason_bytes);
+  if (time == AuditTime::kStart && auditor.finds_earlier_definition()) return false;
+  return !any_object(auditor);
+}
+
+}  // namespace marline
