@@ -24,7 +24,7 @@ tsan: deps
 	ctest --preset tsan -L tsan
 
 demo: build
-	$(PYTHON) -m marline.demo --build $(BUILD)
+	PYTHONPATH=python $(PYTHON) -m marline.demo $(BUILD)
 
 check: build
 	python3 tools/check_layers.py

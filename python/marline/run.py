@@ -121,10 +121,10 @@ def run_proved(words: list[str], environment: dict[str, str], layout: Layout) ->
 
 def judge(records: list[str], status: int, program: str, layout: Layout) -> str | None:
     """None if the records prove that Marline was the runtime; else why not ("" where the process said so itself)."""
-    fields = [record.split("\t") for record in records]
-    if any(kind == "refused" for kind, *_ in fields):
+    outcomes = [record.partition("\t") for record in records]
+    if any(kind == "refused" for kind, _, _ in outcomes):
         return ""
-    loaded = [values[1] for kind, *values in fields if kind == "loaded"]
+    loaded = [path for kind, _, path in outcomes if kind == "loaded"]
     if not loaded and os.WIFEXITED(status) and os.WEXITSTATUS(status) in (NOT_EXECUTABLE, NOT_FOUND):
         return None  # it never started: the loader, or child.py, has said why
     if not loaded:
@@ -139,7 +139,7 @@ def judge(records: list[str], status: int, program: str, layout: Layout) -> str 
 def _note_without_openmp(program: preflight.Program) -> None:
     if program.uses_openmp or program.is_script or any(os.environ.get(name, "0") != "0" for name in RANK_OF.values()):
         return
-    say(f"note: {program.path} and the libraries it is linked with use no OpenMP")
+    say(f"note: {program.path} itself uses no OpenMP; Marline serves what it loads or starts")
 
 
 def _threads_in_force() -> int | None:
