@@ -64,7 +64,7 @@ def find(command: str, environment: Mapping[str, str]) -> Path:
     """The file that execvp(3) would start."""
     found = shutil.which(command, path=environment.get("PATH"))
     if found:
-        return Path(found)
+        return Path(os.path.abspath(found))  # the loader takes a name without a slash for a library
     if "/" in command and Path(command).exists():
         raise Refusal(f"{command} is not an executable file; check its mode (chmod +x)", NOT_EXECUTABLE)
     hint = "give its path, as in ./" + command if Path(command).exists() else "check the name"

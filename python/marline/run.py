@@ -6,6 +6,7 @@ here, afterwards, that the process left its proof. With -n, the launcher starts 
 import argparse
 import os
 import shutil
+import signal
 import sys
 import tempfile
 from pathlib import Path
@@ -125,15 +126,25 @@ def judge(records: list[str], status: int, program: str, layout: Layout) -> str 
     if any(kind == "refused" for kind, _, _ in outcomes):
         return ""
     loaded = [path for kind, _, path in outcomes if kind == "loaded"]
-    if not loaded and os.WIFEXITED(status) and os.WEXITSTATUS(status) in (NOT_EXECUTABLE, NOT_FOUND):
-        return None  # it never started: the loader, or child.py, has said why
     if not loaded:
-        ended = f"signal {os.WTERMSIG(status)}" if os.WIFSIGNALED(status) else f"status {os.WEXITSTATUS(status)}"
-        return f"{program} ended ({ended}) without ever loading Marline; does it, or its wrapper, clear LD_PRELOAD?"
+        if _explains_itself(status):
+            return None
+        return f"{program} ended ({_outcome(status)}) without ever loading Marline; does it, or a wrapper, clear LD_PRELOAD?"
     strangers = [path for path in loaded if not os.path.samefile(path, layout.runtime)]
     if strangers:
         return f"{program} ran on {strangers[0]}, not on {layout.runtime}; take the other one out of LD_PRELOAD"
     return None
+
+
+def _explains_itself(status: int) -> bool:
+    """The program may never have started: the loader or child.py has said why, or somebody stopped it."""
+    if os.WIFSIGNALED(status):
+        return os.WTERMSIG(status) in child.FORWARDED | {signal.SIGKILL}
+    return os.WEXITSTATUS(status) in (NOT_EXECUTABLE, NOT_FOUND)
+
+
+def _outcome(status: int) -> str:
+    return f"signal {os.WTERMSIG(status)}" if os.WIFSIGNALED(status) else f"status {os.WEXITSTATUS(status)}"
 
 
 def _note_without_openmp(program: preflight.Program) -> None:

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`marline info`: what is installed here, what the machine is, which options are in force, what is missing and how to get
+it. Facts come from the parts themselves: the runtime is loaded into a Python process of its own and asked."""
+
+import argparse
+import functools
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from marline import launch
+from marline.layout import Layout
+
+SECONDS = 20
+# Command, and the Debian package that has it.
+COMPILERS = {"gcc-12": "gcc-12", "gfortran-12": "gfortran-12", "clang-14": "clang-14", "clang-19": "clang-19"}
+TOOLS = {"hwloc-ls": "hwloc", "gdb": "gdb"}
+OPTION_PREFIXES = ("OMP_", "MARLINE_", "KMP_", "GOMP_")
+# A line of OMP_DISPLAY_ENV: NAME = 'VALUE', with the device in brackets before it or not.
+OPTION_LINE = re.compile(r"(\[\w+\] )?[A-Z_]+\s*=\s*'")
+# Runs in a process that has libmarline.so preloaded: prints its version, and touches the runtime so that it starts and
+# answers OMP_DISPLAY_ENV.
+ASK_RUNTIME = """
+import ctypes
+here = ctypes.CDLL(None)
+here.marline_version.restype = ctypes.c_char_p
+print(here.marline_version().decode(), flush=True)
+here.omp_get_max_threads()
+"""
+
+
+def main(arguments: list[str], prefix: Path) -> int:
+    parser = argparse.ArgumentParser(prog="marline info", description=__doc__.splitlines()[0])
+    parser.parse_args(arguments)
+    layout = Layout(prefix)
+    missing: list[str] = []
+    sections: list[tuple[str, Callable[[Layout, list[str]], list[str]]]] = [
+        ("Marline", describe_runtime),
+        ("Compilers", describe_compilers),
+        ("MPI", describe_mpi),
+        ("Machine", describe_machine),
+        ("Options in the environment", describe_environment),
+        ("Options in force", describe_options),
+    ]
+    for title, describe in sections:
+        print_section(title, describe(layout, missing))
+    print_section("Missing", missing or ["nothing"])
+    return 0
+
+
+def print_section(title: str, lines: list[str]) -> None:
+    print(title)
+    for line in lines:
+        print(f"  {line}")
+
+
+def describe_runtime(layout: Layout, missing: list[str]) -> list[str]:
+    version, _ = ask_runtime(layout)
+    if version is None:
+        missing.append(f"{layout.runtime}: the runtime does not load; install Marline again")
+    lines = [f"version  {version or 'unknown'}", f"prefix   {layout.prefix}"]
+    for library in (layout.trace(None), *(layout.compat / name for name in ("libomp.so.5", "libiomp5.so", "libgomp.so.1"))):
+        if library.is_file():
+            lines.append(f"has      {library.relative_to(layout.prefix)}")
+        else:
+            missing.append(f"{library}: install Marline again")
+    return lines
+
+
+def describe_compilers(_: Layout, missing: list[str]) -> list[str]:
+    lines = []
+    for command, package in COMPILERS.items():
+        lines += [f"{command:<12} {first_line([command, '--version'])}"] if found(command, package, missing) else []
+    return lines or ["none of " + ", ".join(COMPILERS)]
+
+
+def describe_mpi(layout: Layout, missing: list[str]) -> list[str]:
+    lines = []
+    for mpi, wrapper in launch.WRAPPERS.items():
+        program = next((name for name in launch.LAUNCHERS[mpi] if shutil.which(name)), None)
+        if program is None:
+            missing.append(f"{mpi}: apt-get install {launch.PACKAGES[mpi]} {launch.HEADERS[mpi]}")
+            continue
+        lines.append(f"{mpi:<8} {first_match([program, '--version'], r'([0-9]+[.][0-9]\S*)')} ({shutil.which(program)})")
+        if layout.mpi(mpi).is_file():
+            lines.append(f"         served by {layout.mpi(mpi).relative_to(layout.prefix)}")
+        else:
+            missing.append(f"Marline's library for {mpi}: build Marline where {wrapper} is in PATH "
+                           f"(apt-get install {launch.HEADERS[mpi]})")  # fmt: skip
+    return lines or ["none"]
+
+
+def describe_machine(_: Layout, missing: list[str]) -> list[str]:
+    usable = len(os.sched_getaffinity(0))
+    lines = [
+        f"{platform.machine()}, Linux {platform.release()}: {processor_name()}",
+        f"{os.cpu_count()} CPUs, of which this process may use {usable} ({launch.core_count()} cores)",
+    ]
+    for command, package in TOOLS.items():
+        if found(command, package, missing) and command == "hwloc-ls":
+            lines += run(["hwloc-ls", "--no-io", "--of", "console"]).splitlines()
+    return lines
+
+
+def describe_environment(_: Layout, __: list[str]) -> list[str]:
+    chosen = [f"{name}={value}" for name, value in sorted(os.environ.items()) if name.startswith(OPTION_PREFIXES)]
+    return chosen or ["none set"]
+
+
+def describe_options(layout: Layout, _: list[str]) -> list[str]:
+    _, display = ask_runtime(layout)
+    lines = [line.strip() for line in display.splitlines()]
+    return [line for line in lines if OPTION_LINE.match(line)] or ["unknown: the runtime did not answer OMP_DISPLAY_ENV"]
+
+
+@functools.cache
+def ask_runtime(layout: Layout) -> tuple[str | None, str]:
+    """The runtime's version and what it prints for OMP_DISPLAY_ENV=verbose; (None, reason) if it does not load."""
+    environment = {name: value for name, value in os.environ.items() if name != "MARLINE_PROOF"}
+    environment |= {"LD_PRELOAD": str(layout.runtime), "OMP_DISPLAY_ENV": "verbose"}
+    answer = subprocess.run([sys.executable, "-c", ASK_RUNTIME], env=environment, stdin=subprocess.DEVNULL,
+                            capture_output=True, text=True, timeout=SECONDS, check=False)  # fmt: skip
+    lines = answer.stdout.splitlines()
+    version = next((line for line in lines if re.fullmatch(r"\d+[.]\d+[.]\d+", line)), None)
+    return version, answer.stderr + answer.stdout
+
+
+def processor_name() -> str:
+    for line in Path("/proc/cpuinfo").read_text().splitlines():
+        name, _, value = line.partition(":")
+        if name.strip() == "model name":
+            return value.strip()
+    return platform.processor() or "unnamed processor"
+
+
+def found(command: str, package: str, missing: list[str]) -> bool:
+    if shutil.which(command):
+        return True
+    missing.append(f"{command}: apt-get install {package}")
+    return False
+
+
+def run(words: list[str]) -> str:
+    return subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=SECONDS, check=False).stdout
+
+
+def first_line(words: list[str]) -> str:
+    return (run(words).splitlines() or ["gives no version"])[0]
+
+
+def first_match(words: list[str], pattern: str) -> str:
+    match = re.search(pattern, run(words))
+    return match[1] if match else "unknown version"
