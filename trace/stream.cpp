@@ -20,7 +20,7 @@ namespace marline::trace {
 namespace {
 
 constexpr u64 kFirstWindow = u64{64} << 10;
-constexpr u64 kLargestWindow = u64{1} << 20;
+constexpr u64 kLargestWindow = u64{256} << 10;
 constexpr unsigned kMostThreads = 0xffff;
 
 pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Draws a Picture as a Gantt chart with Matplotlib.
+
+One lane per thread, filled where a task runs, in the colour of its kind. Below each rank's threads, thinner lanes for MPI
+calls whose task is suspended: they lie under what the threads run meanwhile. Bars of one kind are one collection, so that
+10^5 of them still draw in seconds.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt  # noqa: E402
+import numpy as np  # noqa: E402
+from matplotlib.collections import PolyCollection  # noqa: E402
+from matplotlib.patches import Patch  # noqa: E402
+
+from .events import CALL_NUMBER, MPI_CALLS
+from .picture import Picture
+
+_MOST_LANES = 24  # of suspended calls drawn per rank; a line of text counts the rest
+_MOST_KINDS = 14  # in the legend
+_THREAD_HEIGHT, _LANE_HEIGHT, _RANK_GAP = 1.0, 0.45, 0.8
+_SENDS = {number for name, number in CALL_NUMBER.items() if "end" in name and name != "MPI_Sendrecv"}
+_SEND_COLOR, _RECEIVE_COLOR, _OTHER_COLOR = "#e08214", "#5e3c99", "#80cdc1"
+_WAIT_COLOR, _IMPLICIT_COLOR, _BUSY_CALL_COLOR = "#eeeeee", "#c8c8c8", "#222222"
+
+
+class _Rows:
+    """Where each thread and lane stands: y grows downwards."""
+
+    def __init__(self, picture: Picture) -> None:
+        self.thread: dict[tuple[int, int], float] = {}
+        self.lane: dict[tuple[int, int], float] = {}
+        self.ticks: list[tuple[float, str]] = []
+        self.hidden: dict[int, tuple[float, int]] = {}
+        y = 0.0
+        for rank in picture.trace.ranks:
+            for number, thread in enumerate(_threads_with_work(picture, rank)):
+                self.thread[rank, thread] = y
+                self.ticks.append((y + _THREAD_HEIGHT / 2, f"rank {rank} thread {number}"))
+                y += _THREAD_HEIGHT
+            lanes = picture.lane_of_call[picture.calls.rank[picture.suspended_calls] == rank]
+            count = int(lanes.max()) + 1 if lanes.size else 0
+            shown = min(count, _MOST_LANES)
+            for lane in range(shown):
+                self.lane[rank, lane] = y + lane * _LANE_HEIGHT
+            if shown:
+                self.ticks.append((y + shown * _LANE_HEIGHT / 2, f"rank {rank} suspended\nin MPI"))
+            y += shown * _LANE_HEIGHT
+            if count > shown:
+                self.hidden[rank] = (y + _RANK_GAP / 2, count - shown)
+            y += _RANK_GAP
+        self.height = y
+
+
+def _threads_with_work(picture: Picture, rank: int) -> list[int]:
+    mine = np.concatenate(
+        [picture.runs.thread[picture.runs.rank == rank], picture.calls.start_thread[picture.calls.rank == rank]]
+    )
+    return np.unique(mine).tolist()
+
+
+def _bars(axes: plt.Axes, start: np.ndarray, end: np.ndarray, y: np.ndarray, height: float, color: str) -> None:
+    if not len(start):
+        return
+    left, right, top, bottom = start / 1e6, end / 1e6, y + 0.06 * height, y + 0.94 * height
+    corners = np.stack([left, top, right, top, right, bottom, left, bottom], axis=1).reshape(-1, 4, 2)
+    axes.add_collection(PolyCollection(corners, facecolors=color, edgecolors="none", rasterized=True))
+
+
+def _draw_threads(axes: plt.Axes, picture: Picture, rows: _Rows) -> list[Patch]:
+    runs = picture.runs
+    y = np.array([rows.thread[key] for key in zip(runs.rank.tolist(), runs.thread.tolist())], dtype=float)
+    row = picture.tasks.index(runs.task)
+    implicit = row < 0
+    for chosen, color in ((implicit & ~runs.waits, _IMPLICIT_COLOR), (runs.waits, _WAIT_COLOR)):
+        _bars(axes, runs.start[chosen], runs.end[chosen], y[chosen], _THREAD_HEIGHT, color)
+    kind = np.full(len(row), -1)
+    kind[~implicit] = picture.kind_of_task[row[~implicit]]
+    weight = np.zeros(len(picture.kind_names))
+    active = (kind >= 0) & ~runs.waits
+    np.add.at(weight, kind[active], (runs.end - runs.start)[active])
+    legend = []
+    for one in np.argsort(-weight).tolist():
+        chosen = active & (kind == one)
+        _bars(axes, runs.start[chosen], runs.end[chosen], y[chosen], _THREAD_HEIGHT, picture.kind_colors[one])
+        if len(legend) < _MOST_KINDS and chosen.any():
+            legend.append(Patch(color=picture.kind_colors[one], label=picture.kind_names[one]))
+    return legend
+
+
+def _draw_calls(axes: plt.Axes, picture: Picture, rows: _Rows) -> list[Patch]:
+    calls = picture.calls
+    held = np.setdiff1d(np.arange(len(calls.call)), picture.suspended_calls)
+    y = np.array([rows.thread[key] for key in zip(calls.rank[held].tolist(), calls.start_thread[held].tolist())], dtype=float)
+    # A call that holds its thread: a dark stripe in the middle of the task's bar.
+    _bars(axes, calls.start[held], calls.end[held], y + 0.35, 0.3, _BUSY_CALL_COLOR)
+    legend = [Patch(color=_BUSY_CALL_COLOR, label="MPI call that holds its thread")] if len(held) else []
+    shown = picture.lane_of_call < _MOST_LANES
+    suspended, lane = picture.suspended_calls[shown], picture.lane_of_call[shown]
+    y = np.array([rows.lane[key] for key in zip(calls.rank[suspended].tolist(), lane.tolist())], dtype=float)
+    colors = np.array([_call_color(number) for number in calls.call[suspended].tolist()], dtype=object)
+    for color, label in ((_SEND_COLOR, "suspended in a send"), (_RECEIVE_COLOR, "suspended in a receive"),
+                         (_OTHER_COLOR, "suspended in another MPI call")):
+        chosen = colors == color
+        if chosen.any():
+            _bars(axes, calls.start[suspended][chosen], calls.end[suspended][chosen], y[chosen], _LANE_HEIGHT, color)
+            legend.append(Patch(color=color, label=label))
+    return legend
+
+
+def _call_color(number: int) -> str:
+    if number in _SENDS:
+        return _SEND_COLOR
+    return _RECEIVE_COLOR if MPI_CALLS.get(number, "") in ("MPI_Recv", "MPI_Probe", "MPI_Sendrecv") else _OTHER_COLOR
+
+
+def write_png(picture: Picture, path: str | Path, title: str = "") -> None:
+    """Draws the whole picture into the PNG file `path`."""
+    rows = _Rows(picture)
+    figure, axes = plt.subplots(figsize=(14, min(1.5 + 0.45 * rows.height, 40)))
+    legend = _draw_threads(axes, picture, rows) + _draw_calls(axes, picture, rows)
+    times = picture.trace.time
+    first = min((int(a.min()) for a in (picture.runs.start, picture.calls.start) if len(a)), default=0)
+    axes.set_xlim(first / 1e6, max(int(times.max()), first + 1) / 1e6)
+    axes.set_ylim(max(rows.height, 1.0), 0)
+    axes.set_yticks([y for y, _ in rows.ticks], [text for _, text in rows.ticks], fontsize=8)
+    for y, count in rows.hidden.values():
+        axes.text(first / 1e6, y, f" and {count} more suspended at the same time", fontsize=7, va="center")
+    axes.set_xlabel("time [ms]")
+    axes.set_title(title or _title(picture), fontsize=10)
+    axes.legend(handles=legend, fontsize=7, loc="upper left", bbox_to_anchor=(1.005, 1.0), frameon=False)
+    for side in ("top", "right", "left"):
+        axes.spines[side].set_visible(False)
+    figure.savefig(path, dpi=130, bbox_inches="tight")
+    plt.close(figure)
+
+
+def _title(picture: Picture) -> str:
+    base = next(iter(picture.trace.ranks.values()))
+    program = Path(base.get("exe", "")).name
+    return f"{program}: {len(picture.trace.ranks)} rank(s), {len(picture.tasks.id)} tasks, {len(picture.calls.call)} MPI calls"
