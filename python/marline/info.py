@@ -86,7 +86,7 @@ def describe_mpi(layout: Layout, missing: list[str]) -> list[str]:
         if program is None:
             missing.append(f"{mpi}: apt-get install {launch.PACKAGES[mpi]} {launch.HEADERS[mpi]}")
             continue
-        lines.append(f"{mpi:<8} {first_match([program, '--version'], r'([0-9]+[.][0-9]\S*)')} ({shutil.which(program)})")
+        lines.append(f"{mpi:<8} {mpi_version(program)} ({shutil.which(program)})")
         if layout.mpi(mpi).is_file():
             lines.append(f"         served by {layout.mpi(mpi).relative_to(layout.prefix)}")
         else:
@@ -153,6 +153,6 @@ def first_line(words: list[str]) -> str:
     return (run(words).splitlines() or ["gives no version"])[0]
 
 
-def first_match(words: list[str], pattern: str) -> str:
-    match = re.search(pattern, run(words))
-    return match[1] if match else "unknown version"
+def mpi_version(launcher: str) -> str:
+    match = re.search(r"\d+[.]\d\S*", run([launcher, "--version"]))
+    return match[0] if match else "unknown version"
