@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One thread per process walks through the steps in program order and creates a task for each kernel and each message;
- * the `depend` clauses are all that orders them. Every kind of task has a function of its own that is not inlined, so that
- * the code address which a tool sees at its creation names it.
+ * One thread per process walks through the steps in program order and creates a task for each kernel and each
+ * message; the `depend` clauses are all that orders them. Every kind of task has a function of its own that is not
+ * inlined, so that the code address which a tool sees at its creation names it.
  */
 #include "factorise.h"
 

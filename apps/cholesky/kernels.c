@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Calls of OpenBLAS; see kernels.h. No state but OpenBLAS' own thread count, which the main thread sets before the tasks.
+ * Calls of OpenBLAS; see kernels.h. No state but OpenBLAS' own thread count, which the main thread sets before the
+ * tasks.
  */
 #include "kernels.h"
 
@@ -78,7 +79,7 @@ void kernel_gemm(Tile a, Tile b, Tile c) {
 
 double kernel_norm(Tile a, bool diagonal) {
   if (!diagonal) {
-    return cblas_dnrm2(a.rows * a.cols, a.data, 1);
+    return M_SQRT2 * cblas_dnrm2(a.rows * a.cols, a.data, 1);
   }
   double norm = 0;
   for (int j = 0; j < a.cols; ++j) {

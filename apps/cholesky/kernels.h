@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The sequential work on tiles: one call of BLAS or LAPACK each, on one thread. Called from tasks, which own the tiles
- * for the duration as their `depend` clauses say. Each kernel passes the status of its operands on (see matrix.h) and skips
- * the arithmetic once it is set: the numbers no longer mean anything, the dataflow goes on.
+ * The sequential work on tiles: one call of BLAS or LAPACK each, on one thread. Called from tasks, which own the
+ * tiles for the duration as their `depend` clauses say. Each kernel passes the status of its operands on (see
+ * matrix.h) and skips the arithmetic once it is set: the numbers no longer mean anything, the dataflow goes on.
  */
 #ifndef CHOLESKY_KERNELS_H
 #define CHOLESKY_KERNELS_H
@@ -24,8 +24,8 @@ void kernel_syrk(Tile a, Tile c);
 /* c := c - a * transpose(b) */
 void kernel_gemm(Tile a, Tile b, Tile c);
 
-/* Frobenius norm of a tile; of the symmetric matrix that its lower triangle stands for, if `diagonal`. Scaled: does not
- * overflow where the result does not. */
+/* What a tile contributes to the Frobenius norm of the symmetric matrix: a diagonal one stands for its lower triangle and
+ * that one's mirror image, any other for itself and its own. Scaled: does not overflow where the result does not. */
 double kernel_norm(Tile a, bool diagonal);
 
 #endif

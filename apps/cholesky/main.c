@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Tiled Cholesky factorisation with MPI processes, OpenMP threads and dependent tasks, some of which call plain blocking
- * MPI. This file is the course of a run; each step is collective, and after each step that can fail the processes agree
- * (failure.h) whether to go on. Everything here runs on the main thread.
+ * Tiled Cholesky factorisation with MPI processes, OpenMP threads and dependent tasks, some of which call plain
+ * blocking MPI. This file is the course of a run; each step is collective, and after each step that can fail the
+ * processes agree (failure.h) whether to go on. Everything here runs on the main thread.
  */
 #include <float.h>
 #include <limits.h>
@@ -65,8 +65,8 @@ static void check_tags(const Layout *layout, Failure *failure) {
   int bound = found ? *upper_bound : SHRT_MAX; /* the least that MPI guarantees, MPI 4.0 section 9.1.2 */
   long long tag = panel_largest_tag(layout);
   if (tag > bound) {
-    failure_note(failure, kExitInput, "%d tiles of %d need message tags up to %lld, this MPI library has %d; use larger tiles",
-                 layout->tiles, layout->tile, tag, bound);
+    failure_note(failure, kExitInput, "tiles of %d need message tags up to %lld, this MPI has %d; use larger tiles",
+                 layout->tile, tag, bound);
   }
 }
 
@@ -95,8 +95,8 @@ static int prepare(Run *run, const Job *job) {
   check_tags(&run->layout, &failure);
   if (failure.code == 0 && (!matrix_create(&run->matrix, &run->layout) || !panel_create(&run->panel, &run->layout) ||
                             (options->check && !verify_create(&run->verification, &run->layout)))) {
-    failure_note(&failure, kExitInput, "not enough memory for a matrix of order %d on %d rank%s", options->n, job->ranks,
-                 job->ranks == 1 ? "" : "s");
+    failure_note(&failure, kExitInput, "not enough memory for a matrix of order %d in tiles of %d", options->n,
+                 run->layout.tile);
   }
   return failure_agree(&failure);
 }
@@ -137,11 +137,12 @@ static int solve(Run *run, const Job *job) {
   report.seconds = timed_factorise(run);
   int minor = factorise_bad_minor(&run->matrix);
   if (minor != 0) {
-    failure_note(&failure, kExitNumerical, "the matrix is not positive definite: its leading minor of order %d is not positive",
-                 minor);
+    failure_note(&failure, kExitNumerical,
+                 "the matrix is not positive definite: its leading minor of order %d is not positive", minor);
     return failure_agree(&failure);
   }
   if (options->check) {
+    report.norm = run->verification.norm_a;
     report.residual = verify_residual(&run->verification, &run->matrix, &run->panel);
   }
   report.passed = report.residual <= report.tolerance;

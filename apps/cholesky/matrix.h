@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The tiles of one matrix that this process holds. Each tile is contiguous and column-major, followed by one number,
- * its status: 0, or the order of the leading minor that was found not to be positive. The status travels with the data
- * through kernels and messages, so that a matrix that is not positive definite is discovered by dataflow alone: no task
- * is cancelled, no message is missing, and every process ends.
+ * its status: 0, or the order of the leading minor that was found not to be positive. The status travels with the
+ * data through kernels and messages, so that a matrix that is not positive definite is discovered by dataflow alone:
+ * no task is cancelled, no message is missing, and every process ends.
  *
- * A Matrix is created and destroyed by the main thread. Its tiles are read and written by tasks, which name the tile's first
- * element in their `depend` clauses; nothing else orders them.
+ * A Matrix is created and destroyed by the main thread. Its tiles are read and written by tasks, which name the
+ * tile's first element in their `depend` clauses; nothing else orders them.
  */
 #ifndef CHOLESKY_MATRIX_H
 #define CHOLESKY_MATRIX_H

@@ -175,16 +175,16 @@ static bool read_index(MarketFile *file, long long entry, int *index, Failure *f
   char *end;
   long long number = strtoll(token, &end, 10);
   if (*end != '\0' || number < 1 || number > file->n) {
-    failure_note(failure, kExitInput, "%s:%lld: '%s' is not a row or column from 1 to %d", file->path, file->line, token,
-                 file->n);
+    failure_note(failure, kExitInput, "%s:%lld: '%s' is not a row or column from 1 to %d", file->path, file->line,
+                 token, file->n);
     return false;
   }
   *index = (int)number - 1;
   return true;
 }
 
-/* Entries are stored by rows and columns i >= j. In a general file, what stands above the diagonal goes to `mirror`, with
- * its indices exchanged. */
+/* Entries are stored by rows and columns i >= j. In a general file, what stands above the diagonal goes to
+ * `mirror`, with its indices exchanged. */
 static void store(MarketFile *file, Matrix *lower, Matrix *mirror, int i, int j, double value, Failure *failure) {
   if (i < j && !file->general) {
     note(file, failure, "an entry above the diagonal, in a file that is declared symmetric");

@@ -41,7 +41,8 @@ static long long tile_tag(const Layout *layout, int m, int k) {
 }
 
 long long panel_largest_tag(const Layout *layout) {
-  return tile_tag(layout, layout->tiles - 1, layout->tiles - 1);
+  bool alone = layout->grid_rows == 1 && layout->grid_cols == 1;
+  return alone ? 0 : tile_tag(layout, layout->tiles - 1, layout->tiles - 1);
 }
 
 static Tile panel_buffer(const Panel *panel, int m, int k) {
@@ -56,7 +57,8 @@ Tile panel_tile(const Panel *panel, const Matrix *l, int m, int k) {
   return layout_owns(&panel->layout, m, k) ? matrix_tile(l, m, k) : panel_buffer(panel, m, k);
 }
 
-/* No default(none) in these two: Open MPI's handles are the addresses of global variables, which it would have to list. */
+/* No default(none) in these two: Open MPI's handles are the addresses of global variables, which it would have to
+ * list. */
 __attribute__((noinline)) static void task_send(Tile tile, int receiver, int tag) {
 #pragma omp task untied firstprivate(tile, receiver, tag) depend(in : tile.data[0])
   MPI_Send(tile.data, tile_message_count(tile), MPI_DOUBLE, receiver, tag, MPI_COMM_WORLD);

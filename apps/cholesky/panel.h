@@ -3,11 +3,11 @@
  * The exchange of a step's tiles of L. Tile (m, k) goes once to each process that reads it, by a plain blocking
  * MPI_Send in a task of its own there and a plain blocking MPI_Recv here, into a buffer that all local readers share.
  *
- * Memory is bounded: the buffers form a ring of kPanels panels, step k uses panel k mod kPanels, and since the receiving
- * task has `depend(out)` on the buffer it waits for the readers of step k - kPanels. That cannot deadlock: a task of step k
- * waits only for tasks and messages of steps up to k, and within a step only for tasks that come earlier in one order
- * which all processes share (rising m). The same argument shows that creation order itself is a valid sequential
- * execution.
+ * Memory is bounded: the buffers form a ring of kPanels panels, step k uses panel k mod kPanels, and since the
+ * receiving task has `depend(out)` on the buffer it waits for the readers of step k - kPanels. That cannot deadlock:
+ * a task of step k waits only for tasks and messages of steps up to k, and within a step only for tasks that come
+ * earlier in one order which all processes share (rising m). The same argument shows that creation order itself is a
+ * valid sequential execution.
  *
  * A Panel is created by the main thread; the functions that create tasks are called by one thread per phase.
  */

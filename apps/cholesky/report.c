@@ -23,8 +23,8 @@ static void print_lines(const Report *report) {
   printf("ranks %d\ngrid %dx%d\nthreads %d\n", report->ranks, layout->grid_rows, layout->grid_cols, report->threads);
   printf("seconds %.6f\ngflops %.3f\n", report->seconds, gflops(report));
   if (report->checked) {
-    printf("residual %.3e\ntolerance %.3e\ncheck %s\n", report->residual, report->tolerance,
-           report->passed ? "passed" : "failed");
+    printf("norm %.16e\nresidual %.6e\ntolerance %.6e\ncheck %s\n", report->norm, report->residual,
+           report->tolerance, report->passed ? "passed" : "failed");
   } else {
     printf("check skipped\n");
   }
@@ -47,7 +47,7 @@ static void print_json_string(const char *text) {
 /* JSON has neither NaN nor infinity. */
 static void print_json_number(double value) {
   if (isfinite(value)) {
-    printf("%.6e", value);
+    printf("%.16e", value);
   } else {
     printf("null");
   }
@@ -65,6 +65,8 @@ static void print_json(const Report *report) {
          layout->tile, layout->tiles, report->ranks, layout->grid_rows, layout->grid_cols, report->threads);
   printf(", \"seconds\": %.6f, \"gflops\": %.3f", report->seconds, gflops(report));
   if (report->checked) {
+    printf(", \"norm\": ");
+    print_json_number(report->norm);
     printf(", \"residual\": ");
     print_json_number(report->residual);
     printf(", \"tolerance\": ");

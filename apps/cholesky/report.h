@@ -17,7 +17,8 @@ typedef struct {
   int threads;
   double seconds;
   bool checked;
-  double residual; /* if checked, and the tolerance that it is held against */
+  double norm;     /* of A, if checked; its residual, and the tolerance that it is held against */
+  double residual;
   double tolerance;
   bool passed;
 } Report;

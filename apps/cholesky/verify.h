@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The check: the relative residual norm(A - L * transpose(L)) / norm(A), in the Frobenius norm, computed where the tiles
- * are, by tasks and with the same exchange of tiles as the factorisation. It costs a second copy of the matrix.
+ * The check: the relative residual norm(A - L * transpose(L)) / norm(A), in the Frobenius norm, computed where the
+ * tiles are, by tasks and with the same exchange of tiles as the factorisation. It costs a second copy of the matrix.
  *
  * All functions are called by the main thread outside of parallel regions.
  */
@@ -24,7 +24,8 @@ void verify_destroy(Verification *verification);
 /* Keeps a copy of A and its norm. Collective. */
 void verify_keep(Verification *verification, const Matrix *a);
 
-/* The relative residual, the same on all processes; 0 if A is zero and so is the product. Collective; uses the copy up. */
+/* The relative residual, the same on all processes; 0 if A is zero and so is the product. Collective; uses the
+ * copy up. */
 double verify_residual(Verification *verification, const Matrix *l, const Panel *panel);
 
 #endif
