@@ -12,9 +12,11 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import re
 import shutil
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from catalog import COUNTED
@@ -51,16 +53,21 @@ def per_operation(program: Path, figure: str, rounds: int, variant: Variant, bui
 
 
 def measure(runtime: str, build: Path) -> dict[str, float]:
-    """Figure per program and compiler, e.g. {"chain gcc12": 412.0}. Prints each as it comes."""
+    """Figure per program and compiler, e.g. {"chain gcc12": 412.0}. Counts do not mind company: one run per core."""
     compilers = {"libgomp": ["gcc12"], "libomp": ["clang19"], "marline": ["gcc12", "clang19"]}[runtime]
+    wanted = [(name, figure, rounds, compiler) for name, figure, rounds in COUNTED for compiler in compilers]
+
+    def one(what: tuple[str, str, int, str]) -> float:
+        name, figure, rounds, compiler = what
+        program = build / "bench" / "micro" / f"micro-{name}-{compiler}"
+        if not program.exists():
+            raise CountError(f"{program} is not built: build the benchmarks first (make build)")
+        return round(per_operation(program, figure, rounds, Variant(compiler, runtime), build), 1)
+
     measured: dict[str, float] = {}
-    for name, figure, rounds in COUNTED:
-        for compiler in compilers:
-            program = build / "bench" / "micro" / f"micro-{name}-{compiler}"
-            if not program.exists():
-                raise CountError(f"{program} is not built: build the benchmarks first (make build)")
-            value = per_operation(program, figure, rounds, Variant(compiler, runtime), build)
-            measured[f"{figure} {compiler}"] = round(value, 1)
+    with ThreadPoolExecutor(max_workers=len(os.sched_getaffinity(0))) as pool:
+        for (_, figure, _, compiler), value in zip(wanted, pool.map(one, wanted)):
+            measured[f"{figure} {compiler}"] = value
             print(f"{figure} {compiler}+{runtime}: {value:.1f} instructions", flush=True)
     return measured
 
