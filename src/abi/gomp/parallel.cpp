@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// parallel, as GCC calls it. The interface is described in libgomp's manual, "The libgomp ABI".
+#include "construct/parallel.hpp"
+
+#include "abi/gomp/parallel.hpp"
+
+namespace marline::gomp {
+
+namespace {
+
+constexpr unsigned kProcBindMask = 7;
+
+void run_function(Team* team, Member*) { reinterpret_cast<void (*)(void*)>(team->microtask)(team->arguments); }
+
+}  // namespace
+
+ParallelRequest parallel_request(void (*function)(void*), void* data, unsigned num_threads, unsigned flags,
+                                 const void* codeptr) {
+  ParallelRequest request{run_function, reinterpret_cast<void*>(function), static_cast<void**>(data), 1};
+  request.num_threads = static_cast<int>(num_threads);
+  request.if_clause = num_threads != 1;  // GCC passes 1 for if(0)
+  request.proc_bind = static_cast<int>(flags & kProcBindMask);
+  request.codeptr = codeptr;
+  return request;
+}
+
+#pragma GCC visibility push(default)
+extern "C" {
+
+void GOMP_parallel(void (*function)(void*), void* data, unsigned num_threads, unsigned flags) {
+  parallel(parallel_request(function, data, num_threads, flags, __builtin_return_address(0)));
+}
+
+void GOMP_parallel_start(void (*function)(void*), void* data, unsigned num_threads) {
+  parallel_begin(parallel_request(function, data, num_threads, 0, __builtin_return_address(0)));
+}
+
+void GOMP_parallel_end() { parallel_end(); }
+
+}  // extern "C"
+#pragma GCC visibility pop
+
+}  // namespace marline::gomp

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// task, taskwait, taskyield and taskgroup, as GCC calls them. GCC's untied tasks are ordinary calls: they suspend like any
+// other, and may resume elsewhere.
+#include "construct/task.hpp"
+
+#include "abi/gomp/task_block.hpp"
+
+#include <alloca.h>
+
+namespace marline::gomp {
+
+namespace {
+
+// An undeferred task needs no copy of its arguments, unless they have copy constructors, whose effects must be its own.
+void run_in_place(Worker* worker, Function function, void* data, CopyFunction copy, size_t bytes, size_t align,
+                  unsigned flags, const DependenceBuffer& dependences, const void* codeptr) {
+  if (dependences.count() != 0) {
+    taskwait_depend(worker, dependences.list(), dependences.count(), codeptr);
+    worker = this_worker();
+  }
+  Task* task = allocate_task(worker, nullptr, task_flags(flags), 0, 0, 0);
+  begin_undeferred(worker, task, codeptr);
+  if (copy != nullptr) {
+    auto space = reinterpret_cast<uintptr_t>(alloca(bytes + align - 1));
+    void* own = reinterpret_cast<void*>((space + align - 1) & ~(uintptr_t{align} - 1));
+    copy(own, data);
+    data = own;
+  }
+  function(data);
+  end_undeferred(task);
+}
+
+}  // namespace
+
+#pragma GCC visibility push(default)
+extern "C" {
+
+// Arguments behind `flags` are there only if their flag is set (older GCC passes fewer).
+void GOMP_task(Function function, void* data, CopyFunction copy, long bytes, long align, bool if_clause, unsigned flags,
+               void** depend, int priority, void* detach) {
+  const void* codeptr = __builtin_return_address(0);
+  DependenceBuffer dependences;
+  if (flags & kDepend) decode(dependences, depend);
+  Worker* worker = this_worker();
+  bool deferred = if_clause && !in_final(worker);
+  if (!deferred && !(flags & kDetach)) {
+    return run_in_place(worker, function, data, copy, bytes, align, flags, dependences, codeptr);
+  }
+  Task* task = allocate(worker, function, task_flags(flags), bytes, align, dependences.count());
+  if (flags & kPriority) task->priority = priority;
+  if (flags & kDetach) {  // the creator's variable, and the task's own copy of it, which is the block's first word
+    *static_cast<void**>(detach) = detach_event(task);
+    if (data != nullptr) *static_cast<void**>(data) = detach_event(task);
+  }
+  copy_arguments(task, data, bytes, copy);
+  if (deferred) {
+    spawn_task(worker, task, dependences.list(), dependences.count(), codeptr);
+  } else {
+    run_undeferred(worker, task, dependences.list(), dependences.count(), codeptr);
+  }
+}
+
+void GOMP_taskwait() { taskwait(this_worker(), __builtin_return_address(0)); }
+
+void GOMP_taskwait_depend(void** depend) {
+  DependenceBuffer dependences;
+  decode(dependences, depend);
+  taskwait_depend(this_worker(), dependences.list(), dependences.count(), __builtin_return_address(0));
+}
+
+void GOMP_taskyield() { taskyield(this_worker()); }
+
+void GOMP_taskgroup_start() { taskgroup_begin(this_worker(), __builtin_return_address(0)); }
+void GOMP_taskgroup_end() { taskgroup_end(this_worker(), __builtin_return_address(0)); }
+
+}  // extern "C"
+#pragma GCC visibility pop
+
+}  // namespace marline::gomp

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Task blocks and depend arrays of GCC. Runs on the thread that creates the task.
+#include "abi/gomp/task_block.hpp"
+
+#include "base/check.hpp"
+
+#include <cstring>
+
+namespace marline::gomp {
+
+namespace {
+
+// omp_depend_t as GCC lays it out, which is also how it passes single locators of later kinds.
+struct DependObject {
+  void* address;
+  uintptr_t kind;
+};
+
+// GOMP_DEPEND_* of GCC's include/gomp-constants.h.
+Access access_of(uintptr_t kind) {
+  switch (kind) {
+    case 1: return Access::kIn;
+    case 2:
+    case 3: return Access::kOut;
+    case 4: return Access::kMutexinoutset;
+    case 5: return Access::kInoutset;
+    default: fatal("a depend object has kind %zu; use a depobj construct to initialise it", static_cast<size_t>(kind));
+  }
+}
+
+void invoke(Task* task) {
+  auto* block = static_cast<TaskBlock*>(task->block);
+  block->function(block->arguments);
+}
+
+}  // namespace
+
+Task* allocate(Worker* worker, Function function, uint32_t flags, size_t bytes, size_t align, size_t dependences) {
+  size_t offset = std::max(sizeof(TaskBlock), align);
+  Task* task = allocate_task(worker, invoke, flags, offset + bytes, std::max(alignof(TaskBlock), align), dependences);
+  auto* block = static_cast<TaskBlock*>(task->block);
+  block->function = function;
+  block->arguments = static_cast<char*>(task->block) + offset;
+  return task;
+}
+
+void copy_arguments(Task* task, void* data, size_t bytes, CopyFunction copy) {
+  if (copy != nullptr) {
+    copy(arguments_of(task), data);
+  } else if (bytes != 0) {
+    std::memcpy(arguments_of(task), data, bytes);
+  }
+}
+
+// The first form is {count, out count, locators...}: the out ones (with inout) first, then in. The second begins with 0:
+// {0, count, out, mutexinoutset, in, locators...}: in that order, and behind them pointers to depend objects.
+void decode(DependenceBuffer& buffer, void* const* depend) {
+  bool first_form = depend[0] != nullptr;
+  size_t count = reinterpret_cast<size_t>(depend[first_form ? 0 : 1]);
+  size_t out = reinterpret_cast<size_t>(depend[first_form ? 1 : 2]);
+  size_t mutexinoutset = first_form ? 0 : reinterpret_cast<size_t>(depend[3]);
+  size_t in = first_form ? count - out : reinterpret_cast<size_t>(depend[4]);
+  void* const* locators = depend + (first_form ? 2 : 5);
+  for (size_t i = 0; i < count; ++i) {
+    if (i < out) {
+      buffer.add(locators[i], Access::kOut);  // a null locator is omp_all_memory
+    } else if (i < out + mutexinoutset) {
+      buffer.add(locators[i], Access::kMutexinoutset);
+    } else if (i < out + mutexinoutset + in) {
+      buffer.add(locators[i], Access::kIn);
+    } else {
+      auto* object = static_cast<const DependObject*>(locators[i]);
+      buffer.add(object->address, access_of(object->kind));
+    }
+  }
+}
+
+}  // namespace marline::gomp

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// GCC's task: a function, and an argument block that the runtime copies. Ours puts the function in front of the copy.
+#pragma once
+
+#include "construct/dependence_buffer.hpp"
+#include "construct/task.hpp"
+
+#include <algorithm>
+
+namespace marline::gomp {
+
+// The flags of GOMP_task and GOMP_taskloop (GCC, include/gomp-constants.h).
+inline constexpr unsigned kUntied = 1u << 0;
+inline constexpr unsigned kFinal = 1u << 1;
+inline constexpr unsigned kMergeable = 1u << 2;
+inline constexpr unsigned kDepend = 1u << 3;
+inline constexpr unsigned kPriority = 1u << 4;
+inline constexpr unsigned kUp = 1u << 8;
+inline constexpr unsigned kGrainsize = 1u << 9;
+inline constexpr unsigned kIf = 1u << 10;
+inline constexpr unsigned kNogroup = 1u << 11;
+inline constexpr unsigned kReduction = 1u << 12;
+inline constexpr unsigned kDetach = 1u << 13;
+inline constexpr unsigned kStrict = 1u << 14;
+
+using Function = void (*)(void*);
+using CopyFunction = void (*)(void* to, void* from);
+
+struct TaskBlock {
+  Function function;
+  void* arguments;
+};
+
+inline uint32_t task_flags(unsigned flags) {
+  uint32_t result = 0;
+  if (!(flags & kUntied)) result |= task_flag::kTied;
+  if (flags & kFinal) result |= task_flag::kFinal;
+  if (flags & kMergeable) result |= task_flag::kMergeable;
+  if (flags & kDetach) result |= task_flag::kDetach;
+  return result;
+}
+
+// A descriptor whose `arguments` has room for `bytes` bytes with that alignment; the caller fills them.
+Task* allocate(Worker* worker, Function function, uint32_t flags, size_t bytes, size_t align, size_t dependences);
+
+inline void* arguments_of(Task* task) { return static_cast<TaskBlock*>(task->block)->arguments; }
+
+// Copies the creator's block, with the compiler's function if the variables need more than their bytes.
+void copy_arguments(Task* task, void* data, size_t bytes, CopyFunction copy);
+
+// Decodes a depend clause: both array forms, depobj, and the kinds of GCC 13 and later.
+void decode(DependenceBuffer& buffer, void* const* depend);
+
+}  // namespace marline::gomp

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// parallel, as Clang calls it. Called by any thread of the program.
+#include "construct/parallel.hpp"
+
+#include "abi/kmp/types.hpp"
+#include "base/check.hpp"
+#include "exec/worker.hpp"
+
+#include <cstdarg>
+#include <utility>
+
+namespace marline::kmp {
+
+namespace {
+
+// The outlined function takes each captured variable as an argument of its own. In the calling conventions of x86-64
+// (System V) and AArch64 (AAPCS64) the caller owns the argument area and a callee ignores what it has no parameter for,
+// so a few arities serve all counts.
+constexpr int kMaxArguments = 128;
+
+template <size_t... I>
+void call_with(void* microtask, int32_t* gtid, int32_t* bound_tid, void** arguments, std::index_sequence<I...>) {
+  using Fixed = void (*)(int32_t*, int32_t*, decltype(static_cast<void>(I), static_cast<void*>(nullptr))...);
+  reinterpret_cast<Fixed>(microtask)(gtid, bound_tid, arguments[I]...);
+}
+
+void run_microtask(Team* team, Member* member) {
+  int32_t gtid = member->worker->id;
+  int32_t bound_tid = member->index;
+  if (team->argument_count <= 8) {
+    call_with(team->microtask, &gtid, &bound_tid, team->arguments, std::make_index_sequence<8>());
+  } else if (team->argument_count <= 32) {
+    call_with(team->microtask, &gtid, &bound_tid, team->arguments, std::make_index_sequence<32>());
+  } else {
+    call_with(team->microtask, &gtid, &bound_tid, team->arguments, std::make_index_sequence<kMaxArguments>());
+  }
+}
+
+void run_nothing(Team*, Member*) {}
+
+// Reads the clauses announced for the next region, and forgets them.
+ParallelRequest take_request(Worker* worker, void* microtask, void** arguments, int count, const void* codeptr) {
+  ParallelRequest request{run_microtask, microtask, arguments, count};
+  request.num_threads = worker->pushed.num_threads;
+  request.proc_bind = worker->pushed.proc_bind;
+  request.codeptr = codeptr;
+  worker->pushed.num_threads = 0;
+  worker->pushed.proc_bind = 0;
+  return request;
+}
+
+}  // namespace
+
+#pragma GCC visibility push(default)
+extern "C" {
+
+int32_t __kmpc_global_thread_num(Ident*) { return this_worker()->id; }
+int32_t __kmpc_global_num_threads(Ident*) { return worker_count(); }
+int32_t __kmpc_bound_thread_num(Ident*) { return this_worker()->member->index; }
+int32_t __kmpc_bound_num_threads(Ident*) { return this_worker()->member->team->size; }
+int32_t __kmpc_in_parallel(Ident*) { return this_worker()->member->team->active_level > 0; }
+int32_t __kmpc_ok_to_fork(Ident*) { return 1; }
+void __kmpc_begin(Ident*, int32_t) {}  // the library initialises itself when it is loaded
+void __kmpc_end(Ident*) {}
+
+void __kmpc_fork_call(Ident*, int32_t argc, Microtask microtask, ...) {
+  if (argc > kMaxArguments) {
+    fatal("a parallel region captures %d variables, Marline passes at most %d; put them into a structure", argc,
+          kMaxArguments);
+  }
+  void* arguments[kMaxArguments];  // only the first argc are set; what lies behind is passed and ignored
+  va_list list;
+  va_start(list, microtask);
+  for (int32_t i = 0; i < argc; ++i) arguments[i] = va_arg(list, void*);
+  va_end(list);
+  parallel(take_request(this_worker(), reinterpret_cast<void*>(microtask), arguments, argc,
+                        __builtin_return_address(0)));
+}
+
+void __kmpc_fork_call_if(Ident*, int32_t argc, Microtask microtask, int32_t condition, void* captured) {
+  void* arguments[8] = {captured};
+  ParallelRequest request = take_request(this_worker(), reinterpret_cast<void*>(microtask), arguments,
+                                         captured != nullptr ? argc : 0, __builtin_return_address(0));
+  request.if_clause = condition != 0;
+  parallel(request);
+}
+
+void __kmpc_serialized_parallel(Ident*, int32_t) {
+  ParallelRequest request = take_request(this_worker(), nullptr, nullptr, 0, __builtin_return_address(0));
+  request.run_implicit = run_nothing;
+  request.if_clause = false;
+  parallel_begin(request);
+}
+
+void __kmpc_end_serialized_parallel(Ident*, int32_t) { parallel_end(); }
+
+void __kmpc_push_num_threads(Ident*, int32_t, int32_t num_threads) { this_worker()->pushed.num_threads = num_threads; }
+void __kmpc_pop_num_threads(Ident*, int32_t) { this_worker()->pushed.num_threads = 0; }
+void __kmpc_push_proc_bind(Ident*, int32_t, int32_t proc_bind) { this_worker()->pushed.proc_bind = proc_bind; }
+
+}  // extern "C"
+#pragma GCC visibility pop
+
+}  // namespace marline::kmp

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// barrier, single, master, masked, critical, flush and atomic, as Clang calls them.
+#include "abi/kmp/types.hpp"
+#include "construct/lock.hpp"
+#include "construct/single.hpp"
+#include "exec/barrier.hpp"
+
+namespace marline::kmp {
+
+#pragma GCC visibility push(default)
+extern "C" {
+
+void __kmpc_barrier(Ident*, int32_t) { team_barrier(this_worker()); }
+
+int32_t __kmpc_single(Ident*, int32_t) { return single_enter(this_worker()); }
+void __kmpc_end_single(Ident*, int32_t) {}
+
+void __kmpc_copyprivate(Ident*, int32_t, size_t, void* data, void (*copy)(void* to, void* from), int32_t ran_it) {
+  if (ran_it) {
+    single_publish(this_worker(), data);
+  } else {
+    void* from = single_receive(this_worker());
+    copy(data, from);
+  }
+  team_barrier(this_worker());
+}
+
+void* __kmpc_copyprivate_light(Ident*, int32_t, void* data) {
+  if (data == nullptr) return single_receive(this_worker());
+  single_publish(this_worker(), data);
+  return nullptr;
+}
+
+int32_t __kmpc_master(Ident*, int32_t) { return this_worker()->member->index == 0; }
+void __kmpc_end_master(Ident*, int32_t) {}
+int32_t __kmpc_masked(Ident*, int32_t, int32_t filter) { return this_worker()->member->index == filter; }
+void __kmpc_end_masked(Ident*, int32_t) {}
+
+void __kmpc_critical(Ident*, int32_t, CriticalName* name) { lock_acquire(lock_word(name)); }
+void __kmpc_critical_with_hint(Ident*, int32_t, CriticalName* name, uint32_t) { lock_acquire(lock_word(name)); }
+void __kmpc_end_critical(Ident*, int32_t, CriticalName* name) { lock_release(lock_word(name)); }
+
+void __kmpc_flush(Ident*) { fence_seq_cst(); }
+
+void __kmpc_atomic_start() { lock_acquire(g_atomic_lock); }
+void __kmpc_atomic_end() { lock_release(g_atomic_lock); }
+
+}  // extern "C"
+#pragma GCC visibility pop
+
+}  // namespace marline::kmp

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// task, taskwait, taskyield and taskgroup, as Clang calls them. The task's block is Clang's kmp_task_t with the privates
+// and the shared pointers behind it.
+//
+// Clang cuts an untied task into parts at its scheduling points: the routine hands its own block to __kmpc_omp_task and
+// returns, and a later call goes on at `part_id`. Ours suspend inside the scheduling point instead, so the next part
+// follows at once.
+#include "construct/task.hpp"
+
+#include "abi/kmp/depend.hpp"
+#include "abi/kmp/types.hpp"
+
+namespace marline::kmp {
+
+namespace {
+
+constexpr size_t kExpectedDependences = 4;  // Clang allocates a task before it says how many it has
+
+int32_t run_parts(Task* task, TaskBlock* block) {
+  do {
+    task->flags &= ~task_flag::kRequeued;
+    block->routine(this_worker()->id, block);
+  } while (task->has(task_flag::kRequeued));
+  return 0;
+}
+
+void run_task(Task* task) {
+  auto* block = static_cast<TaskBlock*>(task->block);
+  run_parts(task, block);
+  if (block->destructors != nullptr) block->destructors(this_worker()->id, block);
+}
+
+void run_nothing(Task*) {}
+
+uint32_t task_flags(int32_t flags) {
+  uint32_t result = 0;
+  if (flags & kTaskTied) result |= task_flag::kTied;
+  if (flags & kTaskFinal) result |= task_flag::kFinal;
+  if (flags & kTaskMergedIf0) result |= task_flag::kMergeable;
+  if (flags & kTaskDetachable) result |= task_flag::kDetach;
+  return result;
+}
+
+}  // namespace
+
+#pragma GCC visibility push(default)
+extern "C" {
+
+TaskBlock* __kmpc_omp_task_alloc(Ident*, int32_t, int32_t flags, size_t task_bytes, size_t shareds_bytes,
+                                 TaskBlock::Routine routine) {
+  size_t shareds_at = (task_bytes + 15) & ~size_t{15};
+  Task* task = allocate_task(this_worker(), run_task, task_flags(flags), shareds_at + shareds_bytes, 0,
+                             kExpectedDependences);
+  auto* block = static_cast<TaskBlock*>(task->block);
+  block->shareds = shareds_bytes != 0 ? static_cast<char*>(task->block) + shareds_at : nullptr;
+  block->routine = routine;
+  block->part_id = 0;
+  block->destructors = nullptr;  // the compiler sets it if there are any
+  block->reserved = nullptr;     // priority 0, unless the compiler sets one
+  return block;
+}
+
+int32_t __kmpc_omp_task(Ident*, int32_t, TaskBlock* block) {
+  Worker* worker = this_worker();
+  Task* task = task_of(block);
+  if (task == worker->task) {  // an untied task between two parts
+    task->flags |= task_flag::kRequeued;
+    return 0;
+  }
+  task->priority = block->priority;
+  spawn_task(worker, task, nullptr, 0, __builtin_return_address(0));
+  return 0;
+}
+
+int32_t __kmpc_omp_task_parts(Ident* where, int32_t gtid, TaskBlock* block) {
+  return __kmpc_omp_task(where, gtid, block);
+}
+
+int32_t __kmpc_omp_task_with_deps(Ident*, int32_t, TaskBlock* block, int32_t count, DependInfo* list,
+                                  int32_t noalias_count, DependInfo* noalias_list) {
+  DependenceBuffer buffer;
+  decode(buffer, list, count);
+  decode(buffer, noalias_list, noalias_count);
+  Task* task = task_of(block);
+  task->priority = block->priority;
+  spawn_task(this_worker(), task, buffer.list(), buffer.count(), __builtin_return_address(0));
+  return 0;
+}
+
+void __kmpc_omp_task_begin_if0(Ident*, int32_t, TaskBlock* block) {
+  begin_undeferred(this_worker(), task_of(block), __builtin_return_address(0));
+}
+
+void __kmpc_omp_task_complete_if0(Ident*, int32_t, TaskBlock* block) {
+  Task* task = task_of(block);
+  if (task->has(task_flag::kRequeued)) run_parts(task, block);  // the compiler called the first part only
+  if (block->destructors != nullptr) block->destructors(this_worker()->id, block);
+  end_undeferred(task);
+}
+
+void __kmpc_omp_wait_deps(Ident*, int32_t, int32_t count, DependInfo* list, int32_t noalias_count,
+                          DependInfo* noalias_list) {
+  DependenceBuffer buffer;
+  decode(buffer, list, count);
+  decode(buffer, noalias_list, noalias_count);
+  taskwait_depend(this_worker(), buffer.list(), buffer.count(), __builtin_return_address(0));
+}
+
+void __kmpc_omp_taskwait_deps_51(Ident*, int32_t, int32_t count, DependInfo* list, int32_t noalias_count,
+                                 DependInfo* noalias_list, int32_t nowait) {
+  DependenceBuffer buffer;
+  decode(buffer, list, count);
+  decode(buffer, noalias_list, noalias_count);
+  Worker* worker = this_worker();
+  if (!nowait) return taskwait_depend(worker, buffer.list(), buffer.count(), __builtin_return_address(0));
+  Task* task = allocate_task(worker, run_nothing, 0, 0, 0, buffer.count());  // OpenMP 5.2, section 15.5: an empty task
+  spawn_task(worker, task, buffer.list(), buffer.count(), __builtin_return_address(0));
+}
+
+int32_t __kmpc_omp_taskwait(Ident*, int32_t) {
+  taskwait(this_worker(), __builtin_return_address(0));
+  return 0;
+}
+
+int32_t __kmpc_omp_taskyield(Ident*, int32_t, int32_t) {
+  taskyield(this_worker());
+  return 0;
+}
+
+void __kmpc_taskgroup(Ident*, int32_t) { taskgroup_begin(this_worker(), __builtin_return_address(0)); }
+void __kmpc_end_taskgroup(Ident*, int32_t) { taskgroup_end(this_worker(), __builtin_return_address(0)); }
+
+void* __kmpc_task_allow_completion_event(Ident*, int32_t, TaskBlock* block) { return detach_event(task_of(block)); }
+
+// Affinity is a hint (OpenMP 5.2, section 12.5.1); Marline does not follow it.
+int32_t __kmpc_omp_reg_task_with_affinity(Ident*, int32_t, TaskBlock*, int32_t, void*) { return 0; }
+
+}  // extern "C"
+#pragma GCC visibility pop
+
+}  // namespace marline::kmp

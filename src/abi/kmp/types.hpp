@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What Clang passes to the __kmpc_* entry points. The layouts and values are facts of the interface: LLVM,
+// openmp/runtime/src/kmp.h and clang/lib/CodeGen/CGOpenMPRuntime.cpp.
+#pragma once
+
+#include "sched/team.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace marline::kmp {
+
+// ident_t: where in the source the construct stands.
+struct Ident {
+  int32_t reserved_1;
+  int32_t flags;
+  int32_t reserved_2;
+  int32_t reserved_3;
+  const char* source;  // ";file;function;line;column;;"
+};
+
+inline constexpr int32_t kIdentAtomicReduce = 0x10;
+
+using CriticalName = int32_t[8];
+
+// kmp_task_t. The task's private variables and shared pointers follow it.
+struct TaskBlock {
+  using Routine = int32_t (*)(int32_t gtid, TaskBlock*);
+  void* shareds;
+  Routine routine;
+  int32_t part_id;       // untied tasks: where the routine goes on
+  Routine destructors;   // of the privates, with kTaskDestructors
+  union {
+    int32_t priority;    // with kTaskPriority
+    Routine reserved;
+  };
+};
+static_assert(sizeof(TaskBlock) == 40);
+
+// kmp_tasking_flags_t
+inline constexpr int32_t kTaskTied = 0x1;
+inline constexpr int32_t kTaskFinal = 0x2;
+inline constexpr int32_t kTaskMergedIf0 = 0x4;
+inline constexpr int32_t kTaskDestructors = 0x8;
+inline constexpr int32_t kTaskPriority = 0x20;
+inline constexpr int32_t kTaskDetachable = 0x40;
+
+// kmp_depend_info
+struct DependInfo {
+  void* address;
+  size_t length;
+  uint8_t flags;
+};
+static_assert(sizeof(DependInfo) == 24);
+
+inline constexpr uint8_t kDependIn = 0x1;
+inline constexpr uint8_t kDependOut = 0x2;
+inline constexpr uint8_t kDependMutexinoutset = 0x4;
+inline constexpr uint8_t kDependInoutset = 0x8;
+inline constexpr uint8_t kDependAllMemory = 0x80;
+
+using Microtask = void (*)(int32_t* gtid, int32_t* bound_tid, ...);
+
+// The block's descriptor: allocate_task puts blocks of default alignment right behind it.
+inline Task* task_of(TaskBlock* block) { return reinterpret_cast<Task*>(block) - 1; }
+
+}  // namespace marline::kmp

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A growable list of dependences for a face to decode a depend clause into. Lives on the stack of the entry point that
+// fills it; short lists need no memory beyond it.
+#pragma once
+
+#include "graph/dependences.hpp"
+
+namespace marline {
+
+class DependenceBuffer {
+ public:
+  DependenceBuffer() = default;
+  DependenceBuffer(const DependenceBuffer&) = delete;
+  DependenceBuffer& operator=(const DependenceBuffer&) = delete;
+  ~DependenceBuffer();
+
+  void add(void* address, Access access) {
+    if (count_ == capacity_) [[unlikely]] {
+      grow();
+    }
+    list_[count_++] = {address, access};
+  }
+
+  [[nodiscard]] const Dependence* list() const { return list_; }
+  [[nodiscard]] size_t count() const { return count_; }
+
+ private:
+  static constexpr size_t kInline = 16;
+  void grow();
+
+  Dependence inline_[kInline];
+  Dependence* list_ = inline_;
+  size_t count_ = 0;
+  size_t capacity_ = kInline;
+};
+
+}  // namespace marline

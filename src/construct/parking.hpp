@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A parking lot: where tasks wait for a word in memory that has no room for a list of waiters (a 4-byte omp_lock_t, the
+// turn of an ordered loop). Waiters hang in a bucket that the word's address selects; each brings its own Event on its
+// stack. They suspend, so a word whose writer is suspended blocks no thread.
+//
+// Invariant: a Parked is in its bucket's list exactly from push to removal, both under the bucket's lock; who removes
+// it fulfils its event, after the lock, and does not touch it again.
+#pragma once
+
+#include "base/intrusive.hpp"
+#include "base/spin_lock.hpp"
+#include "task/event.hpp"
+
+#include <cstdint>
+
+namespace marline {
+
+struct Parked {
+  Event event;
+  const void* key = nullptr;
+  uint64_t value = 0;
+  Parked* next = nullptr;
+};
+
+struct alignas(kCacheLine) ParkingBucket {
+  SpinLock lock;
+  Atomic<uint32_t> count{0};  // parked or about to be; written by waiters and removers, read by wakers
+  Fifo<Parked, &Parked::next> waiting;
+};
+
+ParkingBucket& parking_bucket(const void* key);
+
+// Bounded spinning before a task parks: about a microsecond, none if MARLINE_SPIN is 0.
+int spins_before_parking();
+
+// Waits until `word` is at least `value`, which an `advance` must bring about.
+void wait_at_least(Atomic<uint64_t>& word, uint64_t value);
+
+// Raises `word` to `value` and lets the tasks go that wait for that or less. What was written before is visible to them.
+void advance(Atomic<uint64_t>& word, uint64_t value);
+
+}  // namespace marline
