@@ -73,7 +73,7 @@ class Results:
 
     def problems(self) -> list[str]:
         """One line for each program and variant that failed or hung, and for h."""
-        lines = [f"{self.handover_problem}"] if self.handover_problem else []
+        lines = [self.handover_problem] if self.handover_problem else []
         for name, by_variant in self.series.items():
             for variant, series in by_variant.items():
                 bad = series.bad()
@@ -139,13 +139,12 @@ def table(results: Results) -> str:
 def inlined_lines(results: Results) -> list[str]:
     """How many per cent of the empty tasks ran at their creation: what an empty-task figure is a measure of."""
     lines = []
-    for variant in results.variants:
-        for series in [results.series.get("empty_tasks", {}).get(variant.name)]:
-            good = [o for o in series.outcomes if o.status == OK] if series else []
-            if good:
-                shares = [f"{key.removeprefix('inlined_task_')} {value}" for key, value in good[-1].remarks.items()
-                          if key.startswith("inlined_")]
-                lines.append(f"  {variant.name}: " + ", ".join(shares))
+    for variant, series in results.series.get("empty_tasks", {}).items():
+        good = [o for o in series.outcomes if o.status == OK]
+        if good:
+            shares = [f"{key.removeprefix('inlined_task_')} {value}" for key, value in good[-1].remarks.items()
+                      if key.startswith("inlined_")]
+            lines.append(f"  {variant}: " + ", ".join(shares))
     return ["tasks that ran at their creation, in %:", *lines] if lines else []
 
 
