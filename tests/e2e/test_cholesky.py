@@ -355,6 +355,54 @@ def test_more_tiles_than_tags() -> None:
     expect_refusal(outcome, EXIT_INPUT, "message tags", "use larger tiles", ranks=2)
 
 
+# Every rank's own exit status ----------------------------------------------------------------------------------------
+
+NOTE_EXIT = """
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+static void note(int status, void *unused) {
+  char path[4096];
+  snprintf(path, sizeof path, "%s/%d", getenv("NOTE_EXIT"), (int)getpid());
+  FILE *file = fopen(path, "w");
+  fprintf(file, "%d", status);
+  fclose(file);
+  (void)unused;
+}
+__attribute__((constructor)) static void start(void) {
+  if (strncmp(program_invocation_short_name, "cholesky-", 9) == 0) {
+    on_exit(note, NULL);
+  }
+}
+"""
+
+
+def build_library(folder: Path, source: str) -> Path:
+    compiler = shutil.which("gcc-12")
+    if not compiler:
+        pytest.skip("gcc-12 is not there to build a library with")
+    (folder / "library.c").write_text(source)
+    subprocess.run([compiler, "-shared", "-fPIC", folder / "library.c", "-o", folder / "library.so"], check=True)
+    return folder / "library.so"
+
+
+@pytest.mark.parametrize("ranks", RANKS)
+@pytest.mark.parametrize("code", (0, EXIT_NUMERICAL, EXIT_INPUT))
+def test_exit_status_of_every_rank(code: int, ranks: int, tmp_path: Path) -> None:
+    library = build_library(tmp_path, NOTE_EXIT)
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    a = {0: laplacian(12), EXIT_NUMERICAL: [[0.0] * 12] * 12, EXIT_INPUT: []}[code]
+    path = write_array(tmp_path / "a.mtx", a, "symmetric")
+    # MPICH's launcher lets the other ranks end by themselves when one has returned a status other than 0.
+    extra = {"LD_PRELOAD": str(library), "NOTE_EXIT": str(notes)}
+    run("cholesky-clang19-mpich", ranks, "-f", path, "-b", 4, extra=extra)
+    assert [note.read_text() for note in notes.iterdir()] == [str(code)] * ranks
+
+
 # That the check itself checks ----------------------------------------------------------------------------------------
 
 WRONG_TRSM = """
@@ -372,12 +420,7 @@ void cblas_dtrsm(CBLAS_ORDER order, CBLAS_SIDE side, CBLAS_UPLO uplo, CBLAS_TRAN
 
 
 def test_a_wrong_factor_is_found(tmp_path: Path) -> None:
-    compiler = shutil.which("gcc-12")
-    if not compiler:
-        pytest.skip("gcc-12 is not there to build a wrong BLAS with")
-    (tmp_path / "wrong.c").write_text(WRONG_TRSM)
-    library = tmp_path / "wrong.so"
-    subprocess.run([compiler, "-shared", "-fPIC", tmp_path / "wrong.c", "-o", library, "-ldl"], check=True)
+    library = build_library(tmp_path, WRONG_TRSM)
     outcome = run(PROGRAMS[0], 1, "-n", 64, "-b", 16, extra={"LD_PRELOAD": str(library)})
     assert outcome.code == EXIT_NUMERICAL
     assert "check failed" in outcome.stdout.splitlines()
