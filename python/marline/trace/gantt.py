@@ -124,9 +124,8 @@ def write_png(picture: Picture, path: str | Path, title: str = "") -> None:
     rows = _Rows(picture)
     figure, axes = plt.subplots(figsize=(14, min(1.5 + 0.45 * rows.height, 40)))
     legend = _draw_threads(axes, picture, rows) + _draw_calls(axes, picture, rows)
-    times = picture.trace.time
-    first = min((int(a.min()) for a in (picture.runs.start, picture.calls.start) if len(a)), default=0)
-    axes.set_xlim(first / 1e6, max(int(times.max()), first + 1) / 1e6)
+    first, last = _span(picture)
+    axes.set_xlim(first / 1e6, last / 1e6)
     axes.set_ylim(max(rows.height, 1.0), 0)
     axes.set_yticks([y for y, _ in rows.ticks], [text for _, text in rows.ticks], fontsize=8)
     for y, count in rows.hidden.values():
@@ -138,6 +137,19 @@ def write_png(picture: Picture, path: str | Path, title: str = "") -> None:
         axes.spines[side].set_visible(False)
     figure.savefig(path, dpi=130, bbox_inches="tight")
     plt.close(figure)
+
+
+def _span(picture: Picture) -> tuple[float, float]:
+    """The time to show: where there are explicit tasks, as start-up and end of MPI would squeeze them; else everything."""
+    tasks = picture.tasks
+    ran = tasks.start >= 0
+    if not ran.any():
+        return 0.0, max(float(picture.trace.time.max()), 1.0)
+    first = float(tasks.start[ran].min())
+    unfinished = bool((tasks.end < 0).any())
+    last = float(picture.trace.time.max() if unfinished else tasks.end.max())
+    margin = 0.02 * max(last - first, 1.0)
+    return first - margin, last + margin
 
 
 def _title(picture: Picture) -> str:

@@ -6,6 +6,7 @@ Without either tool, or for a file without debug information, an address is show
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 from dataclasses import dataclass
@@ -27,10 +28,11 @@ class Location:
     line: int
 
     def short(self) -> str:
-        """`function file:line`, as short as it is known."""
+        """`function file:line`, without what compilers add to the function that they outline from a construct."""
         if not self.line:
             return self.function
-        return f"{self.function} {Path(self.file).name}:{self.line}"
+        function = re.split(r"\.?[._]omp_", self.function)[0]
+        return f"{function} {Path(self.file).name}:{self.line}".lstrip()
 
 
 def resolve(metadata: dict[str, Any], addresses: np.ndarray) -> dict[int, Location]:
