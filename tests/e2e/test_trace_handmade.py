@@ -1,0 +1,300 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Traces made by hand, with answers worked out by hand: suspensions and their lanes, dependences of every kind, clocks of
+two machines, the Perfetto file read back with its schema; and damaged files, each refused in one clear line.
+
+One cycle is one nanosecond in these traces, so times are small round numbers.
+"""
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "python"))
+
+from marline.trace import clock, events, export, graph, model, perfetto, picture, reader  # noqa: E402
+from marline.trace.events import CALL_NUMBER, EVENTS  # noqa: E402
+
+COMPLETE, SWITCH = 1, 7  # ompt_task_status_t
+IMPLICIT, A, B, C = 101, 102, 103, 104  # task ids
+
+
+@dataclass
+class Stream:
+    """Records of one thread, written as the recorder would."""
+
+    thread: int = 1
+    records: list[tuple[int, int, tuple[int, int]]] = field(default_factory=list)
+
+    def add(self, time: int, name: str, task: int, **values: int) -> "Stream":
+        words = [0, 0]
+        fields = EVENTS[name].fields
+        assert set(values) <= set(fields)
+        for key, value in values.items():
+            where = fields[key]
+            words[where.word] |= (value & (1 << where.bits) - 1) << where.shift
+        self.records.append((time, task << 16 | EVENTS[name].number, (words[0], words[1])))
+        return self
+
+    def data(self) -> bytes:
+        header = reader.HEADER.pack(reader.MAGIC, events.FINGERPRINT, reader.RECORD.itemsize, self.thread, 1, 1)
+        return header + np.array(self.records, dtype=reader.RECORD).tobytes()
+
+
+def description(rank: int = 0, **changes: Any) -> dict[str, Any]:
+    return {"format": reader.FORMAT, "rank": rank, "size": 0, "files": f"rank{rank:04}.thread*.mtr", "boot_id": "here",
+            "clock_begin": {"cycles": 1000, "monotonic_ns": 5000}, "clock_end": {"cycles": 2000, "monotonic_ns": 6000},
+            "clock_samples": [], "maps": []} | changes
+
+
+def save(folder: Path, streams: list[Stream], rank: int = 0, **changes: Any) -> Path:
+    (folder / f"rank{rank:04}.json").write_text(json.dumps(description(rank, **changes)))
+    for stream in streams:
+        (folder / f"rank{rank:04}.thread{stream.thread:04}.mtr").write_bytes(stream.data())
+    return folder
+
+
+def suspended_receive() -> list[Stream]:
+    """Task A receives (110 to 160) and is suspended (120 to 150) while B runs on its thread; it resumes on another thread."""
+    call = {"peer": 1, "tag": 7, "bytes": 8, "comm": 1, "call": CALL_NUMBER["MPI_Recv"]}
+    first = Stream(1).add(1000, "implicit_begin", IMPLICIT, index=0, size=2)
+    first.add(1010, "task_create", A, parent=IMPLICIT).add(1020, "task_create", B, parent=IMPLICIT)
+    first.add(1100, "task_schedule", IMPLICIT, next=A, status=SWITCH)
+    first.add(1110, "mpi_enter", A, **call)
+    first.add(1120, "task_schedule", A, next=B, status=SWITCH)
+    first.add(1140, "task_schedule", B, next=IMPLICIT, status=COMPLETE)
+    first.add(1200, "implicit_end", IMPLICIT)
+    second = Stream(2).add(1005, "implicit_begin", 201, index=1, size=2)
+    second.add(1150, "task_schedule", 201, next=A, status=SWITCH)
+    second.add(1160, "mpi_exit", A, **call)
+    second.add(1170, "task_schedule", A, next=201, status=COMPLETE)
+    second.add(1190, "implicit_end", 201)
+    return [first, second]
+
+
+def test_task_suspended_in_mpi(tmp_path: Path) -> None:
+    drawn = picture.interpret(reader.read_trace(save(tmp_path, suspended_receive())))
+    tasks, gaps, calls = drawn.tasks, drawn.suspensions, drawn.calls
+    assert tasks.id.tolist() == [A, B] and tasks.start.tolist() == [100, 120] and tasks.end.tolist() == [170, 140]
+    assert tasks.running.tolist() == [20 + 20, 20]
+    assert (calls.start.tolist(), calls.end.tolist()) == ([110], [160])
+    assert (calls.start_thread.tolist(), calls.end_thread.tolist()) == ([1], [2])
+    assert (gaps.task.tolist(), gaps.start.tolist(), gaps.end.tolist(), gaps.call.tolist()) == ([A], [120], [150], [0])
+    assert drawn.suspended_calls.tolist() == [0] and drawn.lane_of_call.tolist() == [0]
+    runs = sorted(zip(drawn.runs.thread.tolist(), drawn.runs.start.tolist(), drawn.runs.end.tolist(),
+                      drawn.runs.task.tolist()))
+    assert runs == [(1, 0, 100, IMPLICIT), (1, 100, 120, A), (1, 120, 140, B), (1, 140, 200, IMPLICIT),
+                    (2, 5, 150, 201), (2, 150, 170, A), (2, 170, 190, 201)]
+
+
+def test_task_still_suspended_when_the_trace_ends(tmp_path: Path) -> None:
+    first, second = suspended_receive()
+    second.records = second.records[:1] + [(1190, 201 << 16 | EVENTS["implicit_end"].number, (0, 0))]
+    drawn = picture.interpret(reader.read_trace(save(tmp_path, [first, second])))
+    assert drawn.tasks.end.tolist() == [-1, 140]
+    assert drawn.calls.returned.tolist() == [False] and drawn.calls.end.tolist() == [200]
+    assert (drawn.suspensions.start.tolist(), drawn.suspensions.end.tolist()) == ([120], [200])
+    assert drawn.suspended_calls.tolist() == [0]
+
+
+def test_waiting_is_not_running(tmp_path: Path) -> None:
+    """A waits from 20 to 60 and runs its child B from 30 to 50 meanwhile."""
+    stream = Stream().add(1000, "task_create", A).add(1010, "task_create", B, parent=A)
+    stream.add(1010, "task_schedule", IMPLICIT, next=A, status=SWITCH).add(1020, "wait_begin", A, kind=5)
+    stream.add(1030, "task_schedule", A, next=B, status=SWITCH).add(1050, "task_schedule", B, next=A, status=COMPLETE)
+    stream.add(1060, "wait_end", A, kind=5).add(1090, "task_schedule", A, next=IMPLICIT, status=COMPLETE)
+    trace = reader.read_trace(save(tmp_path, [stream]))
+    runs = model.segments(trace)
+    assert list(zip(runs.task.tolist(), runs.start.tolist(), runs.end.tolist(), runs.waits.tolist())) == [
+        (A, 10, 20, False), (A, 20, 30, True), (B, 30, 50, False), (A, 50, 60, True), (A, 60, 90, False)]
+    assert model.tasks(trace, runs).running.tolist() == [10 + 30, 20]
+
+
+def edges_of(tmp_path: Path, clauses: list[list[tuple[int, int]]]) -> set[tuple[int, int]]:
+    """Edges between sibling tasks 0, 1, ... that have these (type, address) dependences."""
+    stream = Stream()
+    for number, dependences in enumerate(clauses):
+        stream.add(1000 + 10 * number, "task_create", 1000 - number, parent=IMPLICIT)  # ids against the order of creation
+        for kind, address in dependences:
+            stream.add(1001 + 10 * number, "dependence", 1000 - number, type=kind, address=address)
+    trace = reader.read_trace(save(tmp_path, [stream]))
+    tasks = model.tasks(trace, model.segments(trace))
+    edges = graph.dependence_edges(trace, tasks)
+    number_of = [1000 - int(task) for task in tasks.id]
+    return {(number_of[a], number_of[b]) for a, b in zip(edges.source.tolist(), edges.sink.tolist())}
+
+
+IN, OUT, INOUT, MUTEX, SET, ALL = (graph.IN, graph.OUT, graph.INOUT, graph.MUTEXINOUTSET, graph.INOUTSET, graph.OUT_ALL)
+X, Y = 0x1000, 0x7FFFFFFFF000
+
+
+@pytest.mark.parametrize(("clauses", "edges"), [
+    ([[(OUT, X)], [(IN, X)], [(IN, X)], [(INOUT, X)]], {(0, 1), (0, 2), (1, 3), (2, 3)}),
+    ([[(OUT, X)], [(OUT, X)], [(OUT, Y)], [(IN, X), (IN, Y)]], {(0, 1), (1, 3), (2, 3)}),
+    ([[(IN, X)], [(SET, X)], [(SET, X)], [(IN, X)]], {(0, 1), (0, 2), (1, 3), (2, 3)}),
+    ([[(OUT, X)], [(MUTEX, X)], [(MUTEX, X)], [(SET, X)]], {(0, 1), (0, 2), (1, 3), (2, 3)}),
+    ([[(IN, X), (OUT, X)], [(OUT, X), (IN, X)], [(IN, X)]], {(0, 1), (1, 2)}),
+    ([[(OUT, X), (OUT, Y)], [(IN, X), (IN, Y)]], {(0, 1)}),
+    ([[(OUT, X)], [(OUT, Y)], [(ALL, 0)], [(IN, X)], [(ALL, 0)]], {(0, 2), (1, 2), (2, 3), (2, 4), (3, 4)}),
+    ([[(5, X)], [(6, X)]], set()),  # ordered loops' source and sink are no task dependences
+])
+def test_dependences(tmp_path: Path, clauses: list[list[tuple[int, int]]], edges: set[tuple[int, int]]) -> None:
+    assert edges_of(tmp_path, clauses) == edges
+
+
+def test_tasks_of_different_parents_are_unordered(tmp_path: Path) -> None:
+    stream = Stream()
+    for time, task, parent in ((1000, A, 1), (1001, B, 2), (1002, C, 1)):
+        stream.add(time, "task_create", task, parent=parent).add(time, "dependence", task, type=OUT, address=X)
+    trace = reader.read_trace(save(tmp_path, [stream]))
+    edges = graph.dependence_edges(trace, model.tasks(trace, model.segments(trace)))
+    assert (edges.source.tolist(), edges.sink.tolist()) == ([0], [2])
+
+
+def test_label_and_color(tmp_path: Path) -> None:
+    stream = Stream().add(1000, "text", 77, low=int.from_bytes(b"panel fa", "little"), high=int.from_bytes(b"ctorisat", "little"))
+    stream.add(1000, "text", 77, low=int.from_bytes(b"ion", "little"))
+    stream.add(1001, "task_create", A).add(1001, "task_label", A, text=77, color=0x123456)
+    drawn = picture.interpret(reader.read_trace(save(tmp_path, [stream])))
+    assert drawn.kind_names == ["panel factorisation"] and drawn.kind_colors == ["#123456"]
+
+
+def test_clocks_of_two_machines(tmp_path: Path) -> None:
+    """Rank 1's counter runs at half speed and was 10^15 ahead; rank 0's time is the trace's."""
+    save(tmp_path, [Stream().add(1000, "thread_begin", 1).add(2000, "thread_end", 1)])
+    ahead = 10**15
+    samples = [{"local": ahead + 100, "sent": 1190, "received": 1210}, {"local": ahead + 400, "sent": 1790, "received": 1810}]
+    stream = Stream().add(ahead + 200, "thread_begin", 1).add(ahead + 500, "thread_end", 1)
+    save(tmp_path, [stream], rank=1, boot_id="elsewhere", clock_samples=samples)
+    trace = reader.read_trace(tmp_path)
+    assert trace.time.tolist() == [0, 1000, 400, 1000]
+    save(tmp_path, [stream], rank=1, boot_id="elsewhere")
+    with pytest.raises(reader.TraceError, match="clock offset was not measured"):
+        reader.read_trace(tmp_path)
+
+
+def test_frequency_of_a_damaged_description() -> None:
+    with pytest.raises(clock.ClockError, match="stands still"):
+        clock.frequency(description(clock_end={"cycles": 1000, "monotonic_ns": 6000}))
+
+
+def test_perfetto_file_is_what_its_schema_says(tmp_path: Path) -> None:
+    schema = pytest.importorskip("perfetto.protos.perfetto.trace.perfetto_trace_pb2")
+    sender = Stream().add(1050, "mpi_enter", IMPLICIT, peer=0, tag=7, bytes=8, comm=1, call=CALL_NUMBER["MPI_Send"])
+    sender.add(1060, "mpi_exit", IMPLICIT, peer=0, tag=7, bytes=8, comm=1, call=CALL_NUMBER["MPI_Send"])
+    save(tmp_path, suspended_receive())
+    save(tmp_path, [sender], rank=1)
+    drawn = export.export(tmp_path, perfetto=tmp_path / "out")
+    assert (drawn.messages.send.tolist(), drawn.messages.receive.tolist()) == ([1], [0])
+    trace = schema.Trace()
+    trace.ParseFromString((tmp_path / "out").read_bytes())
+    names = {packet.track_descriptor.uuid: packet.track_descriptor.name
+             or packet.track_descriptor.thread.thread_name or packet.track_descriptor.process.process_name
+             for packet in trace.packet if packet.HasField("track_descriptor")}
+    stacks: dict[int, list[tuple[str, int]]] = {}
+    slices = []
+    flows: dict[int, list[str]] = {}
+    last = 0
+    for packet in trace.packet:
+        if not packet.HasField("track_event"):
+            continue
+        event = packet.track_event
+        assert packet.timestamp >= last and event.track_uuid in names
+        last = packet.timestamp
+        stack = stacks.setdefault(event.track_uuid, [])
+        if event.type == event.TYPE_SLICE_BEGIN:
+            stack.append((event.name, packet.timestamp))
+        else:
+            name, start = stack.pop()
+            slices.append((names[event.track_uuid], name, start, packet.timestamp, len(stack)))
+        for flow in [*event.flow_ids, *event.terminating_flow_ids]:
+            flows.setdefault(flow, []).append(event.name or name)
+    assert all(not stack for stack in stacks.values())
+    assert ("suspended in MPI 0", "MPI_Recv from 1 tag 7", 110, 160, 0) in slices
+    assert ("thread 1", "task", 100, 120, 0) in slices and ("thread 2", "task", 150, 170, 0) in slices
+    assert ("thread 1", "MPI_Send to 0 tag 7", 50, 60, 0) in slices
+    assert list(flows.values()) == [["MPI_Send to 0 tag 7", "MPI_Recv from 1 tag 7"]]
+
+
+def test_varint_of_large_and_negative_numbers() -> None:
+    assert perfetto._number(1, 300) == b"\x08\xac\x02"
+    assert perfetto._number(1, -1) == b"\x08" + b"\xff" * 9 + b"\x01"
+
+
+def test_lanes_are_reused_and_never_overlap() -> None:
+    start = np.array([0, 10, 20, 50, 5])
+    end = np.array([30, 20, 40, 60, 6])
+    rank = np.array([0, 0, 0, 0, 1])
+    assert picture._lanes(rank, start, end).tolist() == [0, 1, 1, 0, 0]
+
+
+def test_unused_tail_is_dropped(tmp_path: Path) -> None:
+    folder = save(tmp_path, suspended_receive())
+    file = folder / "rank0000.thread0001.mtr"
+    file.write_bytes(file.read_bytes() + bytes(4096))
+    assert len(reader.read_trace(folder).time) == 8 + 5
+
+
+def damage(folder: Path, kind: str) -> None:
+    file, text = folder / "rank0000.thread0001.mtr", folder / "rank0000.json"
+    data = bytearray(file.read_bytes())
+    if kind == "empty":
+        data = bytearray()
+    elif kind == "magic":
+        data[0] ^= 0xFF
+    elif kind == "table":
+        data[8] ^= 0xFF
+    elif kind == "kind":
+        data[64 + 8] = 0xEE
+    elif kind == "hole":
+        data[64 + 32 : 64 + 40] = bytes(8)
+    elif kind == "json":
+        text.write_text(text.read_text()[:50])
+    elif kind == "keys":
+        text.write_text(json.dumps({key: value for key, value in description().items() if key != "clock_end"}))
+    elif kind == "format":
+        text.write_text(json.dumps(description(format="marline-trace 99")))
+    elif kind == "twice":
+        (folder / "pid99.json").write_text(text.read_text())
+    elif kind == "nothing":
+        data = data[:64]
+        (folder / "rank0000.thread0002.mtr").unlink()
+    file.write_bytes(data)
+
+
+@pytest.mark.parametrize(("kind", "message"), [
+    ("empty", "thread0001.mtr: 0 bytes, less than a header"),
+    ("magic", "not a trace, or damaged"),
+    ("table", "use the reader that came with the recorder"),
+    ("kind", "unknown event number 238"),
+    ("hole", "record 1 is empty but others follow"),
+    ("json", "not a trace's description"),
+    ("keys", "clock_end missing"),
+    ("format", "format 'marline-trace 99', expected"),
+    ("twice", "second process says that it is rank 0"),
+    ("nothing", "holds no records"),
+])
+def test_damage_is_refused_in_one_line(tmp_path: Path, kind: str, message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    damage(save(tmp_path, suspended_receive()), kind)
+    assert export.main([str(tmp_path)]) == 1
+    error = capsys.readouterr().err
+    assert message in error and len(error.splitlines()) == 1
+
+
+def test_file_cut_inside_a_record_is_reported_and_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = save(tmp_path, suspended_receive())
+    file = folder / "rank0000.thread0001.mtr"
+    file.write_bytes(file.read_bytes()[:-20])
+    assert export.main([str(folder)]) == 0
+    assert "rank0000.thread0001.mtr: ends inside a record: 12 bytes dropped" in capsys.readouterr().out
+
+
+def test_folder_that_is_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert export.main([str(tmp_path / "no")]) == 1
+    assert "no such folder" in capsys.readouterr().err
