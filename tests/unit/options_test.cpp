@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// config/: every option's default, good values, and bad ones, of which each gives one line and leaves the default.
+#include "config/options.hpp"
+
+#include <gtest/gtest.h>
+
+#include <climits>
+#include <map>
+#include <string>
+
+#include "config/option_table.hpp"
+
+namespace marline {
+namespace {
+
+std::map<std::string, std::string> environment;
+
+const char* lookup(const char* name) {
+  const auto found = environment.find(name);
+  return found == environment.end() ? nullptr : found->second.c_str();
+}
+
+struct Parsed {
+  Options options{};
+  std::string warnings;
+};
+
+Parsed parse(std::map<std::string, std::string> variables) {
+  environment = std::move(variables);
+  Parsed result;
+  testing::internal::CaptureStderr();
+  options_parse(result.options, lookup);
+  result.warnings = testing::internal::GetCapturedStderr();
+  return result;
+}
+
+Options parse_good(std::map<std::string, std::string> variables) {
+  const Parsed parsed = parse(std::move(variables));
+  EXPECT_EQ(parsed.warnings, "");
+  return parsed.options;
+}
+
+std::string shown(const Options& options, bool verbose) {
+  char buffer[8192];
+  return {buffer, options_format(options, verbose, buffer, sizeof buffer)};
+}
+
+TEST(Options, Defaults) {
+  const Options options = parse_good({});
+  EXPECT_EQ(options.num_threads_count, 0);
+  EXPECT_EQ(options.schedule_kind, LoopSchedule::kStatic);
+  EXPECT_TRUE(options.schedule_monotonic);
+  EXPECT_EQ(options.max_active_levels, 1);
+  EXPECT_EQ(options.thread_limit, INT_MAX);
+  EXPECT_EQ(options.stacksize, size_t{4} << 20);
+  EXPECT_EQ(options.fiber_stacksize, options.stacksize);
+  EXPECT_EQ(options.proc_bind_count, 1);
+  EXPECT_EQ(options.proc_bind[0], ProcBind::kUnbound);
+  EXPECT_EQ(options.display_env, DisplayEnv::kOff);
+  EXPECT_TRUE(options.tool);
+  EXPECT_EQ(options.allocator, 1);
+  EXPECT_EQ(options.target_offload, TargetOffload::kDefault);
+  EXPECT_EQ(options.schedule.policy, SchedulePolicy::kLifo);
+  EXPECT_EQ(options.spin_us, -1);
+  EXPECT_EQ(options.inline_limit, 256);
+  EXPECT_FALSE(options.strict_constraint);
+  EXPECT_EQ(options.watchdog, 1000u);
+  EXPECT_EQ(options.max_fibers, 1000000);
+  EXPECT_TRUE(options.progress_weak && options.progress_strong);
+  EXPECT_EQ(options.barrier, BarrierKind::kAuto);
+}
+
+TEST(Options, Lists) {
+  const Options options = parse_good({{"OMP_NUM_THREADS", " 4 , 3,2 "}, {"OMP_PROC_BIND", "SPREAD,close, master"}});
+  ASSERT_EQ(options.num_threads_count, 3);
+  EXPECT_EQ(options.num_threads[0], 4);
+  EXPECT_EQ(options.num_threads[2], 2);
+  ASSERT_EQ(options.proc_bind_count, 3);
+  EXPECT_EQ(options.proc_bind[0], ProcBind::kSpread);
+  EXPECT_EQ(options.proc_bind[2], ProcBind::kPrimary);
+  EXPECT_EQ(options.max_active_levels, INT_MAX);  // OpenMP 5.1, 2.4.3: a list means nesting is wanted
+}
+
+TEST(Options, ListsLongerThanWeKeepAreCut) {
+  std::string list = "1";
+  for (int i = 2; i < 40; ++i) list += "," + std::to_string(i);
+  const Options options = parse_good({{"OMP_NUM_THREADS", list}});
+  EXPECT_EQ(options.num_threads_count, Options::kMaxLevels);
+  EXPECT_EQ(options.num_threads[Options::kMaxLevels - 1], Options::kMaxLevels);
+}
+
+TEST(Options, DefaultsThatDependOnOthers) {
+  EXPECT_EQ(parse_good({{"OMP_NESTED", "true"}}).max_active_levels, INT_MAX);
+  EXPECT_EQ(parse_good({{"OMP_NESTED", "true"}, {"OMP_MAX_ACTIVE_LEVELS", "3"}}).max_active_levels, 3);
+  EXPECT_EQ(parse_good({{"OMP_MAX_ACTIVE_LEVELS", "0"}}).max_active_levels, 0);
+  EXPECT_EQ(parse_good({{"OMP_PLACES", "cores"}}).proc_bind[0], ProcBind::kBound);
+  EXPECT_EQ(parse_good({{"OMP_PLACES", "cores"}, {"OMP_PROC_BIND", "false"}}).proc_bind[0], ProcBind::kUnbound);
+  EXPECT_EQ(parse_good({{"OMP_STACKSIZE", "64M"}}).fiber_stacksize, size_t{64} << 20);
+  EXPECT_EQ(parse_good({{"OMP_STACKSIZE", "64M"}, {"MARLINE_STACKSIZE", "32"}}).fiber_stacksize, size_t{32} << 10);
+}
+
+TEST(Options, Sizes) {
+  const std::pair<const char*, size_t> cases[] = {{"20000B", 20000}, {"100", 102400}, {" 100 k ", 102400},
+                                                  {"2m", 2u << 20},  {"3G", size_t{3} << 30}};
+  for (const auto& [text, bytes] : cases) EXPECT_EQ(parse_good({{"OMP_STACKSIZE", text}}).stacksize, bytes) << text;
+}
+
+TEST(Options, LoopSchedules) {
+  struct {
+    const char* text;
+    LoopSchedule kind;
+    bool monotonic;
+    int chunk;
+  } const cases[] = {{"static", LoopSchedule::kStatic, true, 0},
+                     {"dynamic,4", LoopSchedule::kDynamic, false, 4},
+                     {" GUIDED , 7 ", LoopSchedule::kGuided, false, 7},
+                     {"auto", LoopSchedule::kAuto, false, 0},
+                     {"monotonic:dynamic", LoopSchedule::kDynamic, true, 0},
+                     {"nonmonotonic: static,2", LoopSchedule::kStatic, false, 2}};
+  for (const auto& expected : cases) {
+    const Options options = parse_good({{"OMP_SCHEDULE", expected.text}});
+    EXPECT_EQ(options.schedule_kind, expected.kind) << expected.text;
+    EXPECT_EQ(options.schedule_monotonic, expected.monotonic) << expected.text;
+    EXPECT_EQ(options.schedule_chunk, expected.chunk) << expected.text;
+  }
+}
+
+TEST(Options, TaskSchedules) {
+  EXPECT_EQ(parse_good({{"MARLINE_SCHEDULE", "default"}}).schedule.policy, SchedulePolicy::kLifo);
+  EXPECT_EQ(parse_good({{"MARLINE_SCHEDULE", "fifo"}}).schedule.policy, SchedulePolicy::kFifo);
+  const Options random = parse_good({{"MARLINE_SCHEDULE", "random:0xff"}});
+  EXPECT_EQ(random.schedule.policy, SchedulePolicy::kRandom);
+  EXPECT_EQ(random.schedule.seed, 255u);
+}
+
+TEST(Options, Progress) {
+  const std::tuple<const char*, bool, bool> cases[] = {
+      {"weak", true, false}, {"strong", false, true}, {"both", true, true}, {"none", false, false}};
+  for (const auto& [text, weak, strong] : cases) {
+    const Options options = parse_good({{"MARLINE_PROGRESS", text}});
+    EXPECT_EQ(options.progress_weak, weak) << text;
+    EXPECT_EQ(options.progress_strong, strong) << text;
+  }
+}
+
+TEST(Options, RemainingWords) {
+  const Options options = parse_good({{"OMP_DYNAMIC", "YES"},
+                                      {"OMP_WAIT_POLICY", "Active"},
+                                      {"OMP_DISPLAY_ENV", "verbose"},
+                                      {"OMP_CANCELLATION", "1"},
+                                      {"OMP_TARGET_OFFLOAD", "mandatory"},
+                                      {"OMP_ALLOCATOR", "omp_thread_mem_alloc"},
+                                      {"OMP_TOOL", "disabled"},
+                                      {"OMP_TOOL_LIBRARIES", "/a/b.so:/c d.so"},
+                                      {"MARLINE_SPIN", "50"},
+                                      {"MARLINE_TASK_CONSTRAINT", "strict"},
+                                      {"MARLINE_WATCHDOG", "0"},
+                                      {"MARLINE_BARRIER", "tree"}});
+  EXPECT_TRUE(options.dynamic);
+  EXPECT_EQ(options.wait_policy, WaitPolicy::kActive);
+  EXPECT_EQ(options.display_env, DisplayEnv::kVerbose);
+  EXPECT_TRUE(options.cancellation);
+  EXPECT_EQ(options.target_offload, TargetOffload::kMandatory);
+  EXPECT_EQ(options.allocator, 8);
+  EXPECT_FALSE(options.tool);
+  EXPECT_STREQ(options.tool_libraries, "/a/b.so:/c d.so");
+  EXPECT_EQ(options.spin_us, 50);
+  EXPECT_TRUE(options.strict_constraint);
+  EXPECT_EQ(options.watchdog, 0u);
+  EXPECT_EQ(options.barrier, BarrierKind::kTree);
+}
+
+TEST(Options, BlankCountsAsNotGiven) {
+  const Options options = parse_good({{"OMP_NUM_THREADS", ""}, {"OMP_DYNAMIC", "  "}, {"MARLINE_INLINE", "\t"}});
+  EXPECT_EQ(options.num_threads_count, 0);
+  EXPECT_EQ(options.inline_limit, 256);
+}
+
+TEST(Options, TextIsCopied) {
+  environment = {{"OMP_PLACES", "sockets"}};
+  Options options{};
+  options_parse(options, lookup);
+  environment["OMP_PLACES"][0] = 'X';
+  EXPECT_STREQ(options.places, "sockets");
+}
+
+// Each bad value: one line with the variable, the value, what is accepted and the default; and the default in force.
+TEST(Options, BadValuesAreNamedAndReplacedByTheDefault) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"OMP_NUM_THREADS", "0"},          {"OMP_NUM_THREADS", "-1"},         {"OMP_NUM_THREADS", "4,"},
+      {"OMP_NUM_THREADS", "2,x"},        {"OMP_NUM_THREADS", "3000000000"}, {"OMP_DYNAMIC", "maybe"},
+      {"OMP_SCHEDULE", "dynamic,0"},     {"OMP_SCHEDULE", "statics"},       {"OMP_SCHEDULE", "monotonic dynamic"},
+      {"OMP_STACKSIZE", "8K"},           {"OMP_STACKSIZE", "1T"},           {"OMP_STACKSIZE", "9000000000000G"},
+      {"OMP_WAIT_POLICY", "lazy"},       {"OMP_PROC_BIND", "close,true"},   {"OMP_PROC_BIND", "close,"},
+      {"OMP_DISPLAY_ENV", "loud"},       {"OMP_MAX_ACTIVE_LEVELS", "-1"},   {"OMP_THREAD_LIMIT", "0"},
+      {"OMP_MAX_TASK_PRIORITY", "high"}, {"OMP_TARGET_OFFLOAD", "yes"},     {"OMP_ALLOCATOR", "my_alloc"},
+      {"OMP_TOOL", "on"},                {"MARLINE_SCHEDULE", "random"},    {"MARLINE_SCHEDULE", "random:"},
+      {"MARLINE_SCHEDULE", "lifo:1"},    {"MARLINE_SPIN", "-2"},            {"MARLINE_INLINE", "many"},
+      {"MARLINE_WATCHDOG", "1ms"},       {"MARLINE_STACKSIZE", "1600B"}, {"MARLINE_MAX_FIBERS", "0"},
+      {"MARLINE_PROGRESS", "weak,strong"}, {"MARLINE_BARRIER", "round"},    {"MARLINE_TASK_CONSTRAINT", "loose"}};
+  const std::string by_default = shown(parse_good({}), true);
+  for (const auto& [name, value] : cases) {
+    const Parsed parsed = parse({{name, value}});
+    SCOPED_TRACE(std::string(name) + "=" + value);
+    EXPECT_EQ(parsed.warnings.find("marline: warning: " + std::string(name) + "=\"" + value + "\""), 0u);
+    EXPECT_NE(parsed.warnings.find("expected "), std::string::npos);
+    EXPECT_NE(parsed.warnings.find("using the default, \""), std::string::npos);
+    EXPECT_EQ(parsed.warnings.find('\n'), parsed.warnings.size() - 1);
+    EXPECT_EQ(shown(parsed.options, true), by_default);
+  }
+}
+
+TEST(Options, EveryDefaultIsAGoodValue) {
+  for (const Option& option : option_table()) {
+    const Parsed parsed = parse({{option.name, option.default_value}});
+    EXPECT_EQ(parsed.warnings, "") << option.name;
+  }
+}
+
+TEST(Options, DisplayHasTheStandardsForm) {
+  const Options options = parse_good({{"OMP_NUM_THREADS", "4,2"}, {"MARLINE_SCHEDULE", "random:7"}});
+  const std::string brief = shown(options, false);
+  EXPECT_EQ(brief.find("\nOPENMP DISPLAY ENVIRONMENT BEGIN\n  MARLINE_VERSION = '"), 0u);
+  EXPECT_NE(brief.find("\n  _OPENMP = '202011'\n"), std::string::npos);
+  EXPECT_NE(brief.find("\n  [host] OMP_NUM_THREADS = '4,2'\n"), std::string::npos);
+  EXPECT_EQ(brief.find("MARLINE_SCHEDULE"), std::string::npos);
+  EXPECT_EQ(brief.substr(brief.size() - 31), "OPENMP DISPLAY ENVIRONMENT END\n");
+  const std::string verbose = shown(options, true);
+  EXPECT_NE(verbose.find("\n  [host] MARLINE_SCHEDULE = 'random:7'\n"), std::string::npos);
+}
+
+// What is shown can be given back: the shown value of every option parses to the same.
+TEST(Options, ShownValuesParseToThemselves) {
+  const Options options = parse_good({{"OMP_SCHEDULE", "monotonic:guided,3"},
+                                      {"OMP_PROC_BIND", "close,spread"},
+                                      {"OMP_STACKSIZE", "20000B"},
+                                      {"MARLINE_PROGRESS", "weak"},
+                                      {"MARLINE_SPIN", "9"}});
+  std::map<std::string, std::string> again;
+  for (const Option& option : option_table()) {
+    char buffer[256];
+    Text text(buffer, sizeof buffer);
+    option.show(text, options);
+    again[option.name] = text.c_str();
+  }
+  EXPECT_EQ(shown(parse_good(again), true), shown(options, true));
+}
+
+}  // namespace
+}  // namespace marline

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// platform/thread.hpp: name, mask, stack and signals of a thread that we start; counts from fixed inputs.
+#include "platform/thread.hpp"
+
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <map>
+#include <string>
+
+#include "base/futex.hpp"
+
+namespace marline {
+namespace {
+
+struct Seen {
+  char name[16] = "";
+  CpuMask mask;
+  size_t stack_bytes = 0;
+  bool user_signal_blocked = false;
+  bool fault_blocked = true;
+  Atomic<uint32_t> done{0};
+};
+
+void look(void* argument) {
+  Seen& seen = *static_cast<Seen*>(argument);
+  pthread_getname_np(pthread_self(), seen.name, sizeof seen.name);
+  seen.mask = thread_affinity();
+  pthread_attr_t attributes;
+  pthread_getattr_np(pthread_self(), &attributes);
+  void* base = nullptr;
+  pthread_attr_getstack(&attributes, &base, &seen.stack_bytes);
+  pthread_attr_destroy(&attributes);
+  sigset_t blocked;
+  pthread_sigmask(SIG_BLOCK, nullptr, &blocked);
+  seen.user_signal_blocked = sigismember(&blocked, SIGUSR1) == 1;
+  seen.fault_blocked = sigismember(&blocked, SIGSEGV) == 1;
+  seen.done.store(1, release);
+  futex_wake(seen.done, 1);
+}
+
+TEST(Thread, GetsNameMaskStackAndQuietSignals) {
+  CpuMask one;
+  one.set(thread_affinity().first());
+  Seen seen;
+  pthread_t thread;
+  ASSERT_TRUE(thread_start(thread, "marline/7", look, &seen, 3 << 20, &one));
+  thread_join(thread);
+  EXPECT_STREQ(seen.name, "marline/7");
+  EXPECT_EQ(seen.mask, one);
+  EXPECT_GE(seen.stack_bytes, size_t{3} << 20);
+  EXPECT_TRUE(seen.user_signal_blocked);
+  EXPECT_FALSE(seen.fault_blocked);
+  sigset_t blocked;
+  pthread_sigmask(SIG_BLOCK, nullptr, &blocked);
+  EXPECT_EQ(sigismember(&blocked, SIGUSR1), 0);  // the starter's own mask is as before
+}
+
+TEST(Thread, DetachedRunsAndLongNamesAreCut) {
+  Seen seen;
+  ASSERT_TRUE(thread_start_detached("marline/a-very-long-name", look, &seen));
+  while (seen.done.load(acquire) == 0) futex_wait(seen.done, 0);
+  EXPECT_STREQ(seen.name, "marline/a-very-");
+  EXPECT_EQ(seen.mask, thread_affinity());
+}
+
+TEST(Thread, ImpossibleMaskIsRefused) {
+  CpuMask nowhere;
+  Seen seen;
+  pthread_t thread;
+  EXPECT_FALSE(thread_start(thread, "marline/0", look, &seen, 0, &nowhere));
+  EXPECT_FALSE(thread_bind_self(nowhere));
+  EXPECT_FALSE(thread_affinity().empty());
+}
+
+TEST(Counts, Quota) {
+  EXPECT_EQ(quota_cpus("max 100000\n"), 0);
+  EXPECT_EQ(quota_cpus("200000 100000\n"), 2);
+  EXPECT_EQ(quota_cpus("150000 100000\n"), 2);
+  EXPECT_EQ(quota_cpus("1000 100000\n"), 1);
+  EXPECT_EQ(quota_cpus(""), 0);
+  EXPECT_EQ(quota_cpus("100000"), 0);
+}
+
+std::map<std::string, std::string> environment;
+const char* lookup(const char* name) {
+  const auto found = environment.find(name);
+  return found == environment.end() ? nullptr : found->second.c_str();
+}
+
+TEST(Counts, LocalRanksOfEachLauncher) {
+  environment = {};
+  EXPECT_EQ(local_ranks_from(lookup), 1);
+  environment = {{"OMPI_COMM_WORLD_LOCAL_SIZE", "4"}};
+  EXPECT_EQ(local_ranks_from(lookup), 4);
+  environment = {{"MPI_LOCALNRANKS", "2"}};
+  EXPECT_EQ(local_ranks_from(lookup), 2);
+  environment = {{"SLURM_NTASKS_PER_NODE", "8"}};
+  EXPECT_EQ(local_ranks_from(lookup), 8);
+  environment = {{"SLURM_STEP_TASKS_PER_NODE", "3(x2),1"}};
+  EXPECT_EQ(local_ranks_from(lookup), 3);
+  environment = {{"OMPI_COMM_WORLD_LOCAL_SIZE", "0"}, {"MPI_LOCALNRANKS", "junk"}};
+  EXPECT_EQ(local_ranks_from(lookup), 1);
+}
+
+TEST(Counts, RanksShareWhatIsNotBound) {
+  EXPECT_EQ(share_of_node(16, 16, 1), 16);
+  EXPECT_EQ(share_of_node(16, 16, 4), 4);
+  EXPECT_EQ(share_of_node(16, 16, 5), 3);
+  EXPECT_EQ(share_of_node(2, 2, 8), 1);
+  EXPECT_EQ(share_of_node(4, 16, 4), 4);  // bound by the launcher: all its own
+  EXPECT_EQ(share_of_node(0, 1, 1), 1);
+  EXPECT_GE(cores_per_process(), 1);
+  EXPECT_GE(usable_cpus(), 1);
+  EXPECT_LE(cores_per_process(), usable_cpus());
+}
+
+}  // namespace
+}  // namespace marline
