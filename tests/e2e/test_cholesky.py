@@ -17,6 +17,7 @@ import subprocess
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -41,7 +42,7 @@ class Outcome:
         return [line for line in self.stderr.splitlines() if line.startswith("cholesky: ")]
 
     @property
-    def report(self) -> dict[str, object]:
+    def report(self) -> dict[str, Any]:
         assert self.code == 0, self.stderr
         return json.loads(self.stdout)
 
@@ -401,6 +402,25 @@ def test_exit_status_of_every_rank(code: int, ranks: int, tmp_path: Path) -> Non
     extra = {"LD_PRELOAD": str(library), "NOTE_EXIT": str(notes)}
     run("cholesky-clang19-mpich", ranks, "-f", path, "-b", 4, extra=extra)
     assert [note.read_text() for note in notes.iterdir()] == [str(code)] * ranks
+
+
+# An MPI library that grants less than MPI_THREAD_MULTIPLE -------------------------------------------------------------
+
+FUNNELED = """
+extern int PMPI_Init_thread(int *argc, char ***argv, int required, int *provided);
+int MPI_Init_thread(int *argc, char ***argv, int required, int *provided) {
+  int code = PMPI_Init_thread(argc, argv, required, provided);
+  *provided = 1; /* MPI_THREAD_FUNNELED in Open MPI and MPICH */
+  return code;
+}
+"""
+
+
+def test_thread_support(tmp_path: Path) -> None:
+    extra = {"LD_PRELOAD": str(build_library(tmp_path, FUNNELED))}
+    outcome = run(PROGRAMS[0], 1, "-n", 32, threads=2, extra=extra)
+    expect_refusal(outcome, EXIT_INPUT, "MPI_THREAD_MULTIPLE", "2 threads", ranks=1)
+    assert run(PROGRAMS[0], 1, "-n", 32, "--json", threads=1, extra=extra).report["check"] == "passed"
 
 
 # That the check itself checks ----------------------------------------------------------------------------------------
