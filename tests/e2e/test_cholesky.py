@@ -132,6 +132,12 @@ def write_coordinate(path: Path, a: Dense, symmetry: str) -> Path:
     return write(path, f"coordinate real {symmetry}", f"{n} {n} {len(places)}", lines)
 
 
+def write_with_carriage_returns(path: Path, a: Dense) -> Path:
+    write_coordinate(path, a, "general")
+    path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
+    return path
+
+
 def frobenius(a: Dense) -> float:
     return math.sqrt(sum(x * x for row in a for x in row))
 
@@ -208,6 +214,7 @@ FILES: dict[str, tuple[Dense, Callable[[Path, Dense], Path]]] = {
     "array integer": (factor_product(20), lambda path, a: write_array(path, a, "symmetric", "integer")),
     "coordinate symmetric": (laplacian(60), lambda path, a: write_coordinate(path, a, "symmetric")),
     "coordinate general": (laplacian(60), lambda path, a: write_coordinate(path, a, "general")),
+    "carriage returns": (laplacian(20), write_with_carriage_returns),
     "huge numbers": ([[1e200, 1e199], [1e199, 1e200]], lambda path, a: write_array(path, a, "symmetric")),
 }
 
