@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What stands in a trace file: a header, then records of 32 bytes, made from the one event table (events.def). A record's
-// time is written last and is never 0, so in a file whose writer was killed the first record with time 0 ends the
-// trace and every record before it is whole.
+// What stands in a trace file: a header, the window into which the thread writes, and then, in order, copies of the window
+// as it was each time it was full. All of it is records of 32 bytes, made from the one event table (events.def).
+//
+// Invariant: a record's time is written last, is never 0, and differs from that of the record that stood in its place
+// before. So in the file of a program that was killed at any moment, the copies that `flushed` counts are whole, and the
+// window begins with the whole records that are younger than the last copy; the first whose time is 0, or is still the one
+// in that copy, ends the trace. (A window that was being copied is not counted, and is all there in its own place.)
 #ifndef MARLINE_TRACE_RECORD_HPP
 #define MARLINE_TRACE_RECORD_HPP
 
@@ -69,7 +73,9 @@ struct FileHeader {
   uint32_t thread;  // number of the thread in its process, from 1: the upper half of the ids it makes
   uint32_t pid;
   uint32_t os_tid;
-  u64 reserved[4];
+  u64 window_records;
+  u64 flushed;  // copies of the window that stand behind it
+  u64 reserved[2];
 };
 static_assert(sizeof(FileHeader) == 2 * sizeof(Record));
 

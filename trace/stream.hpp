@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One thread's part of the trace: a file that only this thread writes, through a window of shared memory that slides
-// over it. The kernel owns the pages, so what was recorded survives the program, however that ends. Everything here belongs to
-// the thread; only the list of all streams (for renaming the files once the rank is known) is shared, under a lock.
+// One thread's part of the trace: a file that only this thread writes. Its beginning is mapped, and records are stored
+// there; the kernel owns the pages, so what was recorded survives the program, however that ends. The mapped window is
+// small and used again and again (it stays in the cache, and its pages stay present): when it is full, it is appended to
+// the file. Everything here belongs to the thread; only the list of all streams (for renaming the files once the rank is
+// known) is shared, under a lock.
 //
-// Invariant: next_ points to room for one record, always; when the window is full it slides at once. If it cannot slide
-// (disk full) the stream goes on writing into scratch_, which nobody reads, so that the hot path has no error branch.
+// Invariant: next_ points to room for one record, always; a full window is flushed at once. If it cannot be (disk full)
+// the stream goes on writing into scratch_, which nobody reads, so that the hot path has no error branch.
 #ifndef MARLINE_TRACE_STREAM_HPP
 #define MARLINE_TRACE_STREAM_HPP
 
@@ -41,7 +43,7 @@ class Stream {
     *static_cast<volatile u64 *>(&record->time) = time;
     next_ = record + 1;
     if (__builtin_expect(next_ == end_, 0)) {
-      slide();
+      flush();
     }
   }
 
@@ -67,8 +69,8 @@ class Stream {
   static void close_at_thread_exit(void *stream);
   static void create_exit_key();
   bool create_file();
-  bool map_window(u64 offset, u64 bytes);
-  void slide();
+  bool map_window();
+  void flush();
   void close();
 
   static constinit thread_local Stream *mine_ __attribute__((tls_model("initial-exec")));
@@ -80,9 +82,7 @@ class Stream {
   u64 current_task_;
 
   Record scratch_[2];
-  char *window_;
-  u64 window_offset_;
-  u64 window_bytes_;
+  FileHeader *header_;  // the window follows; null once the stream writes into scratch_
   int fd_;
   unsigned number_;
   bool last_round_;

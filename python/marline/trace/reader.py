@@ -20,7 +20,7 @@ from .clock import ClockError, clock_maps
 from .events import EVENTS, FINGERPRINT
 
 MAGIC = b"MARLTRC1"
-HEADER = struct.Struct("<8sQIIII32x")
+HEADER = struct.Struct("<8sQIIIIQQ16x")
 RECORD = np.dtype([("time", "<u8"), ("head", "<u8"), ("payload", "<u8", (2,))])
 TASK_BITS = 48
 FORMAT = "marline-trace 1"
@@ -109,7 +109,7 @@ def _read_stream(path: Path, rank: int, cut: list[str]) -> _Stream | None:
     if size < HEADER.size:
         raise TraceError(f"{path}: {size} bytes, less than a header: the file is truncated; remove it to read the others")
     with path.open("rb") as file:
-        magic, fingerprint, record_bytes, thread, _, _ = HEADER.unpack(file.read(HEADER.size))
+        magic, fingerprint, record_bytes, thread, _, _, window, flushed = HEADER.unpack(file.read(HEADER.size))
     if magic != MAGIC:
         raise TraceError(f"{path}: starts with {magic!r} instead of {MAGIC!r}: not a trace, or damaged")
     if fingerprint != FINGERPRINT or record_bytes != RECORD.itemsize:
@@ -120,24 +120,35 @@ def _read_stream(path: Path, rank: int, cut: list[str]) -> _Stream | None:
     body = size - HEADER.size
     if body % RECORD.itemsize:
         cut.append(f"{path.name}: ends inside a record: {body % RECORD.itemsize} bytes dropped")
-    records = np.fromfile(path, dtype=RECORD, count=body // RECORD.itemsize, offset=HEADER.size)
-    return _check_stream(path, _Stream(rank, thread, records))
+    stored = np.fromfile(path, dtype=RECORD, count=body // RECORD.itemsize, offset=HEADER.size)
+    return _check_stream(path, _Stream(rank, thread, _in_order(path, stored, window, flushed, cut)))
+
+
+def _in_order(path: Path, stored: np.ndarray, window: int, flushed: int, cut: list[str]) -> np.ndarray:
+    """The records in the order of their writing: the full windows that were appended, then the young part of the window
+    itself (the layout and why it is safe: trace/record.hpp)."""
+    live, copies = stored[:window], stored[window : window * (flushed + 1)]
+    if len(copies) < window * flushed:
+        cut.append(f"{path.name}: {window * flushed - len(copies)} records missing at its end")
+        return copies
+    before = copies[-window:]["time"] if flushed else np.zeros(len(live), dtype=np.uint64)
+    old = np.flatnonzero((live["time"] == 0) | (live["time"] == before))
+    used = int(old[0]) if old.size else len(live)
+    if np.any((live["time"] != 0) & (live["time"] != before) & (np.arange(len(live)) > used)):
+        raise TraceError(f"{path}: record {used} is empty but others follow: the file is damaged; remove it to read the others")
+    return np.concatenate([copies, live[:used]])
 
 
 def _check_stream(path: Path, stream: _Stream) -> _Stream | None:
-    """Drops the unused tail and refuses records that the recorder cannot have written."""
-    unused = np.flatnonzero(stream.records["time"] == 0)
-    used = int(unused[0]) if unused.size else len(stream.records)
-    if unused.size and np.any(stream.records["time"][used:]):
-        raise TraceError(f"{path}: record {used} is empty but others follow: the file is damaged; remove it to read the others")
-    records = stream.records[:used]
+    """Refuses records that the recorder cannot have written."""
+    records = stream.records
     known = np.zeros(1 << (64 - TASK_BITS), dtype=bool)
     known[[event.number for event in EVENTS.values()]] = True
     strange = np.flatnonzero(~known[(records["head"] & np.uint64(0xFFFF)).astype(np.int64)])
     if strange.size:
         number = int(records["head"][strange[0]]) & 0xFFFF
         raise TraceError(f"{path}: record {strange[0]} has the unknown event number {number}: the file is damaged")
-    if not used:
+    if not len(records):
         return None
     # A poll that succeeded is recorded with the time at which it began, and so may stand a little late.
     stream.records = records[np.argsort(records["time"], kind="stable")]
