@@ -1,0 +1,137 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The checks in tools/ fail when their rule is broken: each is run on small trees with one violation, and on a clean one.
+
+    rules_test.py TOOLS_FOLDER
+"""
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+TOOLS = Path(sys.argv.pop(1)).resolve()
+
+
+def body(lines: int) -> str:
+    return "  step();\n" * (lines - 2)
+
+
+class Tree(unittest.TestCase):
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = Path(folder.name)
+        self.write("include/marline/marline.h", "")
+        self.write("src/base/list.hpp", "")
+        self.write("src/sched/deque.hpp", '#include "base/list.hpp"\n#include "marline/marline.h"\n')
+        self.write("mpi/engine.c", '#include "engine.h"\n#include <marline/marline.h>\n')
+        self.write("mpi/engine.h", "")
+        self.write("tools/layers.txt", (TOOLS / "layers.txt").read_text())
+
+    def write(self, name: str, text: str) -> None:
+        path = self.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+    def run_tool(self, name: str, *options: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run([sys.executable, TOOLS / name, *options, self.root], capture_output=True, text=True)
+
+    def expect(self, tool: str, *fragments: str) -> None:
+        result = self.run_tool(tool)
+        self.assertEqual(result.returncode, 1 if fragments else 0, result.stdout + result.stderr)
+        for fragment in fragments:
+            self.assertIn(fragment, result.stdout)
+
+
+class Layers(Tree):
+    def test_clean(self) -> None:
+        self.expect("check_layers.py")
+
+    def test_upwards(self) -> None:
+        self.write("src/base/list.cpp", '#include "sched/deque.hpp"\n')
+        self.expect("check_layers.py", "src/base/list.cpp:1", "base (0) must not see sched (5)")
+
+    def test_upwards_by_relative_path_and_angle_brackets(self) -> None:
+        self.write("src/base/a.cpp", '#include "../sched/deque.hpp"\n')
+        self.write("src/base/b.cpp", "#  include <sched/deque.hpp>\n")
+        self.expect("check_layers.py", "src/base/a.cpp:1", "src/base/b.cpp:1")
+
+    def test_room_without_number(self) -> None:
+        self.write("src/attic/old.hpp", "")
+        self.expect("check_layers.py", "src/attic: this room has no number")
+
+    def test_client_looks_inside(self) -> None:
+        self.write("mpi/engine.h", '#include "../src/base/list.hpp"\n')
+        self.expect("check_layers.py", "mpi/engine.h:1", "is a client")
+
+    def test_core_looks_at_a_client(self) -> None:
+        self.write("src/sched/deque.hpp", '#include "../../mpi/engine.h"\n')
+        self.expect("check_layers.py", "src/ includes include/ and its own rooms only")
+
+    def test_missing_file(self) -> None:
+        self.write("src/sched/queue.hpp", '#include "sched/nothing.hpp"\n')
+        self.expect("check_layers.py", "no such file")
+
+    def test_nothing_to_check_is_no_success(self) -> None:
+        for folder in ("src", "mpi"):
+            shutil.rmtree(self.root / folder)
+        (self.root / "src").mkdir()
+        self.assertEqual(self.run_tool("check_layers.py").returncode, 1)
+
+
+class Sizes(Tree):
+    def test_at_the_limits(self) -> None:
+        self.write("src/base/long.cpp", "int x;\n" * 540 + "void f() {\n" + body(60) + "}\n")
+        self.expect("check_sizes.py")
+
+    def test_file(self) -> None:
+        self.write("src/base/long.cpp", "int x;\n" * 601)
+        self.expect("check_sizes.py", "src/base/long.cpp: 601 lines")
+
+    def test_function(self) -> None:
+        self.write("src/base/f.cpp", "namespace a {\nvoid f(int x = 1) {\n" + body(61) + "}\n}\n")
+        self.expect("check_sizes.py", "src/base/f.cpp:2: f has 61 lines")
+
+    def test_function_after_braces_in_strings_comments_and_directives(self) -> None:
+        noise = "#define OPEN {\nconst char* s = \"{\"; // {\n/* { */ char c = '{'; auto r = R\"({)\"; int n = 1'000;\n"
+        self.write("src/base/f.cpp", noise + "class C {\n void g() const {\n" + body(61) + " }\n};\n")
+        self.expect("check_sizes.py", "g has 61 lines")
+
+    def test_constructor_with_braced_members(self) -> None:
+        self.write("src/base/f.cpp", "C::C() : a_{1}, b_{2} {\n" + body(61) + "}\n")
+        self.expect("check_sizes.py", "C::C has 61 lines")
+
+    def test_table_of_values_is_no_function(self) -> None:
+        self.write("src/base/t.cpp", "int table[f(3)] = {\n" + "  1,\n" * 100 + "};\nstruct S {\n" + "int x;\n" * 99 + "};\n")
+        self.expect("check_sizes.py")
+
+    def test_python(self) -> None:
+        self.write("python/marline/x.py", "def f():\n" + "    pass\n" * 60)
+        self.expect("check_sizes.py", "python/marline/x.py:1: f has 61 lines")
+
+
+class OptionsPage(Tree):
+    ENTRY = '    {"OMP_X", "1", "a number "\n     "or two", "What | it is.",\n     read, show},\n'
+
+    def test_page_follows_the_table(self) -> None:
+        table = self.root / "src/config/option_table.cpp"
+        self.write("src/config/option_table.cpp", self.ENTRY)
+        self.assertEqual(self.run_tool("gen_options_doc.py", "--check").returncode, 1)
+        self.assertEqual(self.run_tool("gen_options_doc.py").returncode, 0)
+        page = (self.root / "docs/options.md").read_text()
+        self.assertIn("| `OMP_X` | `1` | a number or two | What \\| it is. |", page)
+        self.assertEqual(self.run_tool("gen_options_doc.py", "--check").returncode, 0)
+        table.write_text(self.ENTRY.replace('"1"', '"2"'))
+        self.assertEqual(self.run_tool("gen_options_doc.py", "--check").returncode, 1)
+
+    def test_entry_that_is_not_understood(self) -> None:
+        self.write("src/config/option_table.cpp", self.ENTRY + '    {"OMP_Y", kDefault, "b", "c",\n')
+        self.assertNotEqual(self.run_tool("gen_options_doc.py").returncode, 0)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,119 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Checks that every file of src/ includes its own room and lower ones only, and that mpi/ and trace/ are clients of the
+public interface. The rules stand in layers.txt next to this file.
+
+    check_layers.py [ROOT]        exit 0: clean; 1: each violation on a line; 2: the rules cannot be read
+"""
+from __future__ import annotations
+
+import re
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+SOURCES = {".c", ".cpp", ".h", ".hpp", ".def", ".S"}
+INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
+
+
+@dataclass
+class Rules:
+    rooms: dict[str, int] = field(default_factory=dict)
+    clients: list[str] = field(default_factory=list)
+    outside: set[str] = field(default_factory=set)
+
+
+def read_rules(path: Path) -> Rules:
+    rules = Rules()
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        words = line.split("#")[0].split()
+        match words:
+            case []:
+                pass
+            case ["room", name, level] if level.isdigit():
+                rules.rooms[name] = int(level)
+            case ["client", name]:
+                rules.clients.append(name)
+            case ["outside", name]:
+                rules.outside.add(name)
+            case _:
+                sys.exit(f"{path}:{number}: expected 'room NAME NUMBER', 'client NAME' or 'outside HEADER': {line}")
+    return rules
+
+
+def sources(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.rglob("*") if path.suffix in SOURCES)
+
+
+def resolve(root: Path, user: Path, quote: str, name: str, bases: list[Path]) -> Path | None:
+    """The file of this repository that an #include means, or None if it means none."""
+    first = [user.parent] if quote == '"' else []
+    for base in first + bases:
+        candidate = (base / name).resolve()
+        if candidate.is_file() and candidate.is_relative_to(root):
+            return candidate
+    return None
+
+
+def room_of(root: Path, path: Path) -> str | None:
+    parts = path.relative_to(root).parts
+    return parts[1] if parts[0] == "src" and len(parts) > 2 else None
+
+
+def judge(root: Path, rules: Rules, user: Path, target: Path) -> str | None:
+    """Why `user` must not include `target`, or None if it may."""
+    top = target.relative_to(root).parts[0]
+    if top == "include":
+        return None
+    own = user.relative_to(root).parts[0]
+    if own in rules.clients:
+        return None if top == own else f"{own}/ is a client: it includes include/ and its own folder only"
+    mine, other = room_of(root, user), room_of(root, target)
+    if other is None or other not in rules.rooms:
+        return "src/ includes include/ and its own rooms only"
+    if mine is None or mine == other or rules.rooms[other] < rules.rooms[mine]:
+        return None
+    return f"{mine} ({rules.rooms[mine]}) must not see {other} ({rules.rooms[other]})"
+
+
+def check_file(root: Path, rules: Rules, path: Path) -> list[str]:
+    problems = []
+    own = path.relative_to(root).parts[0]
+    bases = [root / "include", root / ("src" if own == "src" else own)]
+    for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1):
+        found = INCLUDE.match(line)
+        if not found or found[2] in rules.outside:
+            continue
+        target = resolve(root, path, found[1], found[2], bases)
+        if target is not None:
+            reason = judge(root, rules, path, target)
+        else:
+            reason = "no such file in this repository" if found[1] == '"' else None
+        if reason:
+            problems.append(f'{path.relative_to(root)}:{number}: includes "{found[2]}": {reason}')
+    return problems
+
+
+def main() -> int:
+    root = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parent.parent).resolve()
+    rules_path = root / "tools" / "layers.txt"
+    if not rules_path.is_file():
+        print(f"{rules_path}: no such file", file=sys.stderr)
+        return 2
+    rules = read_rules(rules_path)
+    problems = [
+        f"src/{folder.name}: this room has no number in tools/layers.txt"
+        for folder in sorted((root / "src").iterdir())
+        if folder.is_dir() and folder.name not in rules.rooms
+    ]
+    files = [path for top in ["src", *rules.clients] for path in sources(root / top)]
+    for path in files:
+        problems += check_file(root, rules, path)
+    for problem in problems:
+        print(problem)
+    print(f"check_layers: {len(files)} files, {len(problems)} violations")
+    return 1 if problems or not files else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Writes docs/options.md from the option table (src/config/option_table.cpp).
+
+    gen_options_doc.py [--check] [ROOT]     --check: writes nothing, exit 1 if the page is not what the table says
+"""
+from __future__ import annotations
+
+import re
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+LITERAL = r'"(?:\\.|[^"\\])*"'
+FIELD = rf"{LITERAL}(?:\s*{LITERAL})*"
+ENTRY = re.compile(rf'^    \{{({LITERAL}),\s*({FIELD}),\s*({FIELD}),\s*({FIELD}),', re.MULTILINE)
+
+INTRODUCTION = """\
+<!-- Made by tools/gen_options_doc.py from src/config/option_table.cpp. Edit the table, not this page. -->
+# Options
+
+Marline reads its options from the environment once, when the library is loaded. `OMP_DISPLAY_ENV=true` prints those of
+OpenMP that are in force, `OMP_DISPLAY_ENV=verbose` all of them.
+
+- A value that cannot be used is reported in one line on stderr, with what is accepted, and the default takes its place.
+- An empty value counts as not given. Case does not matter in words, nor does white space around items.
+- `true` may also be written `yes`, `on` or `1`; `false` may be written `no`, `off` or `0`.
+- Variables that only LLVM's or GCC's runtime knows are ignored without a message, so that job scripts keep working:
+  `KMP_*` (`KMP_BLOCKTIME`, `KMP_AFFINITY`, ...) and `GOMP_*` (`GOMP_SPINCOUNT`, `GOMP_CPU_AFFINITY`, ...). Use
+  `MARLINE_SPIN` or `OMP_WAIT_POLICY` for the first of each, `OMP_PLACES` and `OMP_PROC_BIND` for the second.
+"""
+
+
+@dataclass(frozen=True)
+class Option:
+    name: str
+    default: str
+    accepted: str
+    summary: str
+
+
+def join(field: str) -> str:
+    """The text of adjacent C string literals."""
+    return "".join(part[1:-1].replace('\\"', '"').replace("\\\\", "\\") for part in re.findall(LITERAL, field))
+
+
+def read_table(path: Path) -> list[Option]:
+    text = path.read_text()
+    options = [Option(*(join(field) for field in match.groups())) for match in ENTRY.finditer(text)]
+    entries = len(re.findall(r'^    \{"(?:OMP|MARLINE)_', text, re.MULTILINE))
+    if not options or entries != len(options):
+        sys.exit(f"{path}: {entries} entries, {len(options)} understood: see ENTRY in {Path(__file__).name}")
+    return options
+
+
+def cell(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+def table(options: list[Option]) -> list[str]:
+    lines = ["| variable | default | accepted | |", "|---|---|---|---|"]
+    for option in options:
+        default = f"`{option.default}`" if option.default else "(empty)"
+        lines.append(f"| `{option.name}` | {default} | {cell(option.accepted)} | {cell(option.summary)} |")
+    return lines
+
+
+def page(options: list[Option]) -> str:
+    lines = [INTRODUCTION]
+    for title, prefix in (("OpenMP's variables", "OMP_"), ("Marline's own", "MARLINE_")):
+        lines += [f"## {title}", ""]
+        lines += table([option for option in options if option.name.startswith(prefix)]) + [""]
+    return "\n".join(lines[:-1]) + "\n"
+
+
+def main() -> int:
+    arguments = [argument for argument in sys.argv[1:] if argument != "--check"]
+    root = Path(arguments[0] if arguments else Path(__file__).parent.parent)
+    target = root / "docs" / "options.md"
+    text = page(read_table(root / "src" / "config" / "option_table.cpp"))
+    if "--check" not in sys.argv:
+        target.parent.mkdir(exist_ok=True)
+        target.write_text(text)
+        return 0
+    if target.is_file() and target.read_text() == text:
+        return 0
+    print(f"{target} is not what the option table says: run tools/gen_options_doc.py")
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
