@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`make demo`: the same two Cholesky binaries (GCC's and Clang's) under the compilers' own OpenMP runtimes and under
+Marline, 2 ranks with 1 and 2 threads each, as a table; then one recorded run as a trace for Perfetto and a chart.
+
+Runs are interleaved, so that a change of the machine's speed meets all alike, and reported as medians. A run that
+exceeds the time limit is reported as a hang; its configuration is not tried again."""
+
+import argparse
+import json
+import os
+import shutil
+import signal
+import statistics
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from marline import launch
+from marline.errors import Refusal, say
+from marline.layout import Layout
+from marline.preflight import examine
+
+MPI = "openmpi"
+RANKS = 2
+THREADS = (1, 2)
+COMPILERS = {"gcc12": "GCC 12", "clang19": "Clang 19"}
+OPENMP_SONAMES = ("libgomp.so.1", "libomp.so.5")
+# What a user's shell may hold that would make the stock runs other than stock, or the two kinds of runs unlike.
+DROPPED = ("LD_PRELOAD", "LD_LIBRARY_PATH", "OMP_", "KMP_", "GOMP_", "MARLINE_", "OPENBLAS_")
+
+
+@dataclass
+class Case:
+    """One binary, number of threads and runtime, and what its runs gave."""
+
+    compiler: str
+    threads: int
+    runtime: str  # "Marline", or the file name of the stock runtime
+    program: Path
+    results: list[dict] = field(default_factory=list)
+    fault: str | None = None
+
+    @property
+    def is_marline(self) -> bool:
+        return self.runtime == "Marline"
+
+    def median(self, key: str) -> float:
+        return statistics.median(result[key] for result in self.results)
+
+
+def main(arguments: list[str]) -> int:
+    options = parse(arguments)
+    layout = Layout(options.build.resolve())
+    try:
+        cases = [case for compiler in COMPILERS for case in cases_of(compiler, layout)]
+        print(f"Tiled Cholesky, blocking MPI calls inside tasks: n = {options.order}, tiles of {options.tile}, {RANKS} ranks. "
+              f"Medians of {options.repeats}; limit {options.limit} s per run.", flush=True)  # fmt: skip
+        for _ in range(options.repeats):
+            for case in cases:
+                if case.fault is None:
+                    run_once(case, layout, options)
+        print(table(cases))
+        charts = record(cases[-1].program, layout, options)
+    except Refusal as refusal:
+        say(str(refusal))
+        return 1
+    print(charts)
+    return 1 if any(case.fault for case in cases if case.is_marline) else 0
+
+
+def parse(arguments: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="make demo", description=__doc__.splitlines()[0])
+    parser.add_argument("build", type=Path, help="the build tree")
+    parser.add_argument("--order", type=int, default=4096, help="of the matrix (default %(default)s)")
+    parser.add_argument("--tile", type=int, default=256, help="edge of a tile (default %(default)s)")
+    parser.add_argument("--repeats", type=int, default=3, help="runs of each case (default %(default)s)")
+    parser.add_argument("--limit", type=int, default=20, help="seconds after which a run counts as hung (%(default)s)")
+    return parser.parse_args(arguments)
+
+
+def cases_of(compiler: str, layout: Layout) -> list[Case]:
+    program = layout.prefix / "apps" / f"cholesky-{compiler}-{MPI}"
+    if not program.is_file():
+        raise Refusal(f"{program} is missing; build it by `make`")
+    loaded = examine(str(program), stock_environment(1)).loaded
+    stock = next((str(loaded[name]) for name in OPENMP_SONAMES if name in loaded), None)
+    if stock is None:
+        raise Refusal(f"{program}: its own OpenMP runtime is not installed; run tools/install_deps.sh")
+    runtimes = (Path(stock).name, "Marline")
+    return [Case(compiler, threads, runtime, program) for threads in THREADS for runtime in runtimes]
+
+
+def stock_environment(threads: int) -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(DROPPED)}
+    return kept | {"OMP_NUM_THREADS": str(threads)}
+
+
+def run_once(case: Case, layout: Layout, options: argparse.Namespace) -> None:
+    """One run; its result or its fault goes into `case`."""
+    environment = stock_environment(case.threads)
+    program = [str(case.program), "-n", str(options.order), "-b", str(options.tile), "--json"]
+    if case.is_marline:
+        words = [str(layout.command), "run", "-n", str(RANKS), "-t", str(case.threads), "--", *program]
+    else:
+        words = [*launch.command(MPI, RANKS, case.threads, environment), *program]
+    status, output, errors = run_limited(words, environment, options.limit)
+    lines = [line for line in output.splitlines() if line.startswith("{")]
+    if status is None:
+        case.fault = f"hang (> {options.limit} s)"
+    elif status != 0 or not lines:
+        case.fault = f"failed (status {status})"
+        say(f"{' '.join(words)}: status {status}: {errors.strip() or 'no message'}")
+    else:
+        case.results.append(json.loads(lines[-1]))
+
+
+def run_limited(words: list[str], environment: dict[str, str], seconds: float) -> tuple[int | None, str, str]:
+    """Exit status (None: the time is up, and everything started is ended), standard output and error."""
+    process = subprocess.Popen(words, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, text=True, start_new_session=True)  # fmt: skip
+    try:
+        output, errors = process.communicate(timeout=seconds)
+        return process.returncode, output, errors
+    except subprocess.TimeoutExpired:
+        process.send_signal(signal.SIGTERM)  # the launcher ends its ranks
+    try:
+        process.communicate(timeout=5)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    return None, "", ""
+
+
+def table(cases: list[Case]) -> str:
+    rows = [("compiler", "threads", "runtime", "time s", "GFLOP/s", "residual", "verdict", "speed-up")]
+    stock: Case | None = None
+    for case in cases:
+        stock = stock if case.is_marline else case
+        rows.append((COMPILERS[case.compiler], str(case.threads), case.runtime, *figures(case), speed_up(case, stock)))
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    return "\n".join([lines[0], "-" * len(lines[0]), *lines[1:]])
+
+
+def figures(case: Case) -> tuple[str, str, str, str]:
+    if case.fault:
+        return "-", "-", "-", case.fault
+    worst = max(case.results, key=lambda result: result["residual"])
+    return f"{case.median('seconds'):.3f}", f"{case.median('gflops'):.2f}", f"{worst['residual']:.1e}", worst["check"]
+
+
+def speed_up(case: Case, stock: Case | None) -> str:
+    if not case.is_marline or stock is None or case.fault:
+        return ""
+    return "stock hangs or fails" if stock.fault else f"{stock.median('seconds') / case.median('seconds'):.2f}x"
+
+
+def record(program: Path, layout: Layout, options: argparse.Namespace) -> str:
+    """Runs once with the recorder on, writes the charts and returns what to print about them."""
+    folder = layout.prefix / "demo"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    words = [str(layout.command), "run", "-n", str(RANKS), "-t", str(THREADS[-1]), "--trace", str(folder / "trace"), "--",
+             str(program), "-n", str(options.order // 2), "-b", str(options.tile)]  # fmt: skip
+    status, _, errors = run_limited(words, stock_environment(THREADS[-1]), options.limit)
+    if status != 0:
+        raise Refusal(f"the recorded run {'hung' if status is None else f'failed with status {status}'}: {errors.strip()}")
+    try:
+        from marline.trace.export import export, summary  # needs NumPy and Matplotlib, which the table above does not
+    except ImportError as error:
+        raise Refusal(f"cannot draw the trace {folder / 'trace'}: {error}; run tools/install_deps.sh") from error
+    perfetto, picture = folder / "cholesky.pftrace", folder / "cholesky.png"
+    traced = export(folder / "trace", perfetto, picture)
+    return f"\nOne recorded run, {RANKS} ranks x {THREADS[-1]} threads, n = {options.order // 2}:\n{summary(traced)}\n" \
+           f"  trace (open in https://ui.perfetto.dev): {perfetto}\n  chart: {picture}"  # fmt: skip
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
