@@ -87,9 +87,9 @@ bool ElfImage::contains(uintptr_t address) const {
   return false;
 }
 
-bool ElfImage::needs(const char* soname) const {
+bool ElfImage::needs_prefixed(const char* prefix) const {
   for (const ElfW(Dyn)* entry = dynamic_; entry->d_tag != DT_NULL; ++entry) {
-    if (entry->d_tag == DT_NEEDED && strcmp(strings_ + entry->d_un.d_val, soname) == 0) return true;
+    if (entry->d_tag == DT_NEEDED && strncmp(strings_ + entry->d_un.d_val, prefix, strlen(prefix)) == 0) return true;
   }
   return false;
 }

@@ -29,7 +29,7 @@ class ElfImage {
   const char* soname() const { return soname_; }  // null if it has none
   const char* rpath() const { return rpath_; }    // the DT_RPATH in force (searched before LD_LIBRARY_PATH), or null
   bool contains(uintptr_t address) const;
-  bool needs(const char* soname) const;
+  bool needs_prefixed(const char* prefix) const;  // a library whose name starts with that
   bool defines(const char* symbol) const;
 
   // Calls visit(const Binding&) -> bool for each slot that holds a symbol's address, until one call returns true.

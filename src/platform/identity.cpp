@@ -23,7 +23,7 @@ namespace {
 
 constexpr int kRefused = 125;
 constexpr size_t kReasonBytes = 2048;
-constexpr const char* kOwnSoname = "libmarline.so";
+constexpr const char* kOwnSoname = "libmarline.so";  // a version may follow
 constexpr const char* kCallPrefixes[] = {"GOMP_", "__kmpc_", "omp_"};
 // Each parallel region starts at one of these: what defines one is a runtime (or contains it).
 constexpr const char* kRuntimeMarks[] = {"GOMP_parallel", "__kmpc_fork_call"};
@@ -63,7 +63,7 @@ bool is_named_as_runtime(const ElfImage& image) {
 
 // This library, and the stand-ins that lead to it.
 bool is_ours(const ElfImage& image) {
-  return is_this_library(image) || (is_named_as_runtime(image) && image.needs(kOwnSoname));
+  return is_this_library(image) || (is_named_as_runtime(image) && image.needs_prefixed(kOwnSoname));
 }
 
 // Calls visit(const ElfImage&) -> bool for each object of the process until one call returns true.
