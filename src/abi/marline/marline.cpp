@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The entry points of include/marline/marline.h. Any thread.
+#include "marline/marline.h"
+
+#include "base/version.hpp"
+#include "exec/suspend.hpp"
+#include "sched/progress.hpp"
+#include "sched/queue.hpp"
+
+#define MARLINE_EXPORT extern "C" [[gnu::visibility("default")]]
+
+namespace {
+
+static_assert(sizeof(marline_event_t) == sizeof(marline::Event));
+
+marline::Event* as_event(marline_event_t* event) { return reinterpret_cast<marline::Event*>(event); }
+
+}  // namespace
+
+MARLINE_EXPORT const char* marline_version() { return marline::kVersion; }
+
+MARLINE_EXPORT void marline_event_init(marline_event_t* event) { as_event(event)->reset(); }
+
+MARLINE_EXPORT void marline_event_wait(marline_event_t* event) { marline::wait_event(as_event(event)); }
+
+MARLINE_EXPORT void marline_event_fulfill(marline_event_t* event) {
+  marline::fulfil(marline::this_worker_or_null(), as_event(event));
+}
+
+MARLINE_EXPORT int marline_event_test(const marline_event_t* event) {
+  return as_event(const_cast<marline_event_t*>(event))->is_fulfilled() ? 1 : 0;
+}
+
+MARLINE_EXPORT int marline_can_suspend() { return marline::can_suspend() ? 1 : 0; }
+
+MARLINE_EXPORT marline_hook_t* marline_progress_register(const char* name, marline_poll_fn poll, void* arg) {
+  return marline::progress_register(name, poll, arg);
+}
+
+MARLINE_EXPORT void marline_progress_unregister(marline_hook_t* hook) { marline::progress_unregister(hook); }
+
+MARLINE_EXPORT void marline_progress_add(marline_hook_t* hook, int n) { marline::progress_add(hook, n); }
+
+MARLINE_EXPORT void marline_task_label(const char* label) { marline::this_worker()->next_label = label; }
+
+MARLINE_EXPORT void marline_task_color(uint32_t rgb) { marline::this_worker()->next_color = rgb; }

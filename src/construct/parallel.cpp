@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The parallel construct: how many threads, which team, begin and end. The thread that encounters it.
+#include "construct/parallel.hpp"
+
+#include "config/options.hpp"
+#include "exec/barrier.hpp"
+#include "exec/completion.hpp"
+#include "exec/fp_control.hpp"
+#include "exec/team.hpp"
+#include "tool/tool.hpp"
+
+namespace marline {
+
+namespace {
+
+constexpr int kInvokedByRuntime = 0x1, kTeamFlag = int(0x80000000u);  // ompt_parallel_flag_t
+
+// OpenMP 5.2, section 10.1.1 (algorithm 2.1 of OpenMP 5.1). Regions inside an active one have one thread for now.
+int number_of_threads(const Worker* worker, const ParallelRequest& request) {
+  const Team* outer = worker->member->team;
+  const Icvs* icvs = worker->task->icvs;
+  if (!request.if_clause || outer->active_level >= 1 || icvs->max_active_levels < 1) return 1;
+  int wanted = request.num_threads > 0 ? request.num_threads : icvs->num_threads;
+  if (wanted > icvs->thread_limit) wanted = icvs->thread_limit;
+  return wanted > kMaxTeam ? kMaxTeam : wanted;
+}
+
+Icvs inner_icvs(const Worker* worker, int level) {
+  Icvs icvs = *worker->task->icvs;
+  const Options& o = options();
+  if (o.num_threads_count > 1) icvs.num_threads = o.num_threads[level < o.num_threads_count ? level : o.num_threads_count - 1];
+  return icvs;
+}
+
+void describe(Team* team, Worker* worker, const ParallelRequest& request) {
+  const Team* outer = worker->member->team;
+  team->level = outer->level + 1;
+  team->active_level = outer->active_level + (team->size > 1 ? 1 : 0);
+  team->parent_task = worker->task;
+  team->parent_member = worker->member;
+  team->icvs = inner_icvs(worker, team->level);
+  team->fp_control = FpControl::current().word;
+  team->run_implicit = request.run_implicit;
+  team->microtask = request.microtask;
+  team->arguments = request.arguments;
+  team->argument_count = request.argument_count;
+  team->requested = request.num_threads;
+  team->tool_data = 0;
+  team->tool_codeptr = request.codeptr;
+}
+
+}  // namespace
+
+Team* parallel_begin(const ParallelRequest& request) {
+  Worker* worker = this_worker();
+  int threads = number_of_threads(worker, request);
+  Team* team = threads > 1 ? team_hot(worker, threads) : nullptr;
+  if (team == nullptr) team = team_serial(worker);
+  describe(team, worker, request);
+  if (tool::on(tool::event::kParallel)) {
+    tool::parallel_begin(&worker->task->tool_data, &team->tool_data, static_cast<unsigned>(threads),
+                         kInvokedByRuntime | kTeamFlag, request.codeptr);
+  }
+  team_start(team);
+  implicit_task_begin(worker, &team->members[0]);
+  return team;
+}
+
+void parallel_end() {
+  Worker* worker = this_worker();
+  Member* member = worker->member;
+  Team* team = member->team;
+  team_barrier(worker);
+  worker = this_worker();
+  implicit_task_end(worker, member, team->parent_task, team->parent_member);
+  if (tool::on(tool::event::kParallel)) {
+    tool::parallel_end(&team->tool_data, &worker->task->tool_data, kInvokedByRuntime | kTeamFlag, team->tool_codeptr);
+  }
+  if (team == worker->hot_team) {
+    team_hot_release(team);
+  } else {
+    team_serial_release(worker, team);
+  }
+}
+
+void parallel(const ParallelRequest& request) {
+  Team* team = parallel_begin(request);
+  request.run_implicit(team, &team->members[0]);
+  parallel_end();
+}
+
+}  // namespace marline

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The task construct: allocating, spawning, undeferred tasks. The thread that runs the generating task.
+#include "construct/task.hpp"
+
+#include "config/options.hpp"
+#include "exec/completion.hpp"
+#include "exec/fiber.hpp"
+#include "exec/suspend.hpp"
+#include "sched/idle.hpp"
+#include "sched/progress.hpp"
+#include "sched/queue.hpp"
+#include "tool/tool.hpp"
+
+namespace marline {
+
+namespace {
+
+constexpr int kInlineDepth = 8;       // tasks run at creation, one inside another
+constexpr size_t kInlineEdges = 4096;  // most edges that a descriptor has room for
+
+uintptr_t round_up(uintptr_t value, uintptr_t alignment) { return (value + alignment - 1) & ~(alignment - 1); }
+
+void become_child(Worker* worker, Task* task) {
+  Task* parent = worker->task;
+  ++parent->created;
+  if (Taskgroup* group = parent->taskgroup) {
+    if (group->owner == parent) {
+      ++group->created;
+    } else {
+      group->count.fetch_add(Taskgroup::kOne, relaxed);  // the parent is counted in it, so it cannot end meanwhile
+    }
+  }
+  task->taskgroup = parent->taskgroup;
+}
+
+int tool_flags(const Task* task) {
+  using namespace tool::task_bits;
+  int flags = kExplicit;
+  if (task->has(task_flag::kUndeferred)) flags |= kUndeferred;
+  if (!task->has(task_flag::kTied)) flags |= kUntied;
+  if (task->has(task_flag::kFinal)) flags |= kFinal;
+  if (task->has(task_flag::kMergeable)) flags |= kMergeable;
+  return flags;
+}
+
+int tool_dependence_type(const Dependence& dependence) {
+  if (dependence.address == nullptr) return 9;
+  switch (dependence.access) {
+    case Access::kIn: return 1;
+    case Access::kOut: return 3;
+    case Access::kMutexinoutset: return 4;
+    case Access::kInoutset: return 7;
+  }
+  return 0;
+}
+
+void tell_tool(Worker* worker, Task* task, const Dependence* list, size_t count, const void* codeptr) {
+  if (tool::on(tool::event::kTaskCreate)) {
+    tool::task_create(&worker->task->tool_data, &task->tool_data, tool_flags(task), count != 0, codeptr, task->label,
+                      task->color);
+  }
+  if (count == 0 || !tool::on(tool::event::kDependences)) return;
+  constexpr size_t kBatch = 32;
+  tool::DependenceRecord records[kBatch];
+  for (size_t first = 0; first < count; first += kBatch) {
+    size_t n = count - first < kBatch ? count - first : kBatch;
+    for (size_t i = 0; i < n; ++i) {
+      records[i] = {reinterpret_cast<uint64_t>(list[first + i].address), tool_dependence_type(list[first + i])};
+    }
+    tool::dependences(&task->tool_data, records, n);
+  }
+}
+
+// A task may run at once, on a fiber of its own, where it costs less than to queue it: plenty is queued already, or
+// nobody else could take it (the initial thread outside of parallel regions).
+bool runs_at_once(Worker* worker) {
+  Member* member = worker->member;
+  if (worker->fiber->depth >= kInlineDepth) return false;
+  if (member->team->level == 0) return true;
+  int64_t limit = options().inline_limit;
+  return limit != 0 && member->deque.size_hint() >= limit && member->deque.size() >= limit;
+}
+
+void make_run(Worker* worker, Task* task) {
+  if (runs_at_once(worker)) {
+    run_on_spare(worker, worker->member, task);
+    return;
+  }
+  worker->member->deque.push(task);
+  wake_one(worker->member->team);
+}
+
+// The current task is `task` while its body is called in line.
+void enter_body(Worker* worker, Task* task) {
+  if (tool::on(tool::event::kTaskSchedule)) {
+    tool::task_schedule(&worker->task->tool_data, tool::TaskStatus::kSwitch, &task->tool_data);
+  }
+  task->flags |= task_flag::kUndeferred | task_flag::kStarted;
+  worker->task = task;
+  worker->fiber->tied_frames += task->tied() ? 1 : 0;
+}
+
+void leave_body(Task* task) {
+  if (task->has(task_flag::kDetach)) wait_event(&task->event);
+  Worker* worker = this_worker();
+  worker->fiber->tied_frames -= task->tied() ? 1 : 0;
+  worker->task = task->parent;
+  if (tool::on(tool::event::kTaskSchedule)) {
+    tool::task_schedule(&task->tool_data, tool::TaskStatus::kComplete, &task->parent->tool_data);
+  }
+  if (Task* next = complete_task(worker, task)) enqueue(worker, next);
+}
+
+}  // namespace
+
+Task* allocate_task(Worker* worker, void (*invoke)(Task*), uint32_t flags, size_t block_bytes, size_t block_align,
+                    size_t dependences) {
+  size_t slack = block_align > kCacheLine ? block_align : 0;
+  size_t room = dependences < kInlineEdges ? dependences : kInlineEdges;
+  size_t block_end = round_up(sizeof(Task) + slack + block_bytes, alignof(Edge*));
+  auto* task = static_cast<Task*>(worker->pool->allocate(block_end + room * kEdgeBytes));
+  Task* parent = worker->task;
+  task->invoke = invoke;
+  auto block = reinterpret_cast<uintptr_t>(task + 1);
+  task->block = reinterpret_cast<void*>(slack != 0 ? round_up(block, block_align) : block);
+  task->parent = parent;
+  task->team = parent->team;
+  task->fiber = nullptr;
+  task->home = nullptr;
+  task->flags = flags | (parent->flags & task_flag::kFinal);
+  task->priority = 0;
+  task->children.store(0, relaxed);
+  task->created = 0;
+  task->table = nullptr;
+  task->icvs = parent->icvs;
+  task->label = worker->next_label;
+  task->color = worker->next_color;
+  worker->next_label = nullptr;
+  worker->next_color = 0;
+  task->tool_data = 0;
+  task->references.store(1, relaxed);
+  task->event.reset();
+  task->inline_edges = static_cast<uint16_t>(room);
+  task->edges = reinterpret_cast<Edge*>(reinterpret_cast<char*>(task) + block_end);
+  return task;
+}
+
+void spawn_task(Worker* worker, Task* task, const Dependence* list, size_t count, const void* codeptr) {
+  if (worker->task->has(task_flag::kFinal)) {
+    run_undeferred(worker, task, list, count, codeptr);
+    return;
+  }
+  become_child(worker, task);
+  tell_tool(worker, task, list, count, codeptr);
+  progress_at_scheduling_point(worker);
+  if (count != 0 && !enter_graph(worker, task, list, count)) return;
+  make_run(worker, task);
+}
+
+void begin_undeferred(Worker* worker, Task* task, const void* codeptr) {
+  become_child(worker, task);
+  task->flags |= task_flag::kUndeferred;
+  tell_tool(worker, task, nullptr, 0, codeptr);
+  enter_body(worker, task);
+}
+
+void end_undeferred(Task* task) { leave_body(task); }
+
+void run_undeferred(Worker* worker, Task* task, const Dependence* list, size_t count, const void* codeptr) {
+  if (count != 0) taskwait_depend(worker, list, count, codeptr);
+  worker = this_worker();
+  become_child(worker, task);
+  task->flags |= task_flag::kUndeferred;
+  tell_tool(worker, task, list, count, codeptr);
+  enter_body(worker, task);
+  task->invoke(task);
+  leave_body(task);
+}
+
+void taskyield(Worker*) { yield_task(); }
+
+bool in_final(const Worker* worker) { return worker->task->has(task_flag::kFinal); }
+
+}  // namespace marline

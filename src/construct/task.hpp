@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The task construct (OpenMP 5.2, section 12.5) and its relatives: taskwait, taskyield, taskgroup, detach. Both faces
+// build on these.
+//
+// Life of a task here: allocate_task -> the face fills task->block -> spawn_task. The current task is the parent.
+#pragma once
+
+#include "graph/dependences.hpp"
+#include "sched/team.hpp"
+
+namespace marline {
+
+// A descriptor with a block of `block_bytes` bytes (aligned to `block_align`, a power of two up to 4096; 0: 64) behind it
+// and room for the in-line edges of `dependences` locators. `invoke(task)` will be called once to run it. flags: the
+// task_flag bits kTied, kFinal (also set if the parent is final), kDetach, kMergeable. The label set by
+// marline_task_label moves to it. `codeptr`: return address into the program, for tools.
+Task* allocate_task(Worker* worker, void (*invoke)(Task*), uint32_t flags, size_t block_bytes, size_t block_align,
+                    size_t dependences);
+
+// Makes the task a child of the current one, with its dependences, and lets it run: queued, or run at once where the
+// standard or the load says so (final parent, plenty queued); in any case a task that suspends does not hold its creator
+// unless it is undeferred.
+void spawn_task(Worker* worker, Task* task, const Dependence* list, size_t count, const void* codeptr);
+
+// An undeferred task whose body the compiler calls in line (KMP's if(0)): between the two calls the current task is
+// `task`. Its dependences must have been waited for (taskwait_depend).
+void begin_undeferred(Worker* worker, Task* task, const void* codeptr);
+void end_undeferred(Task* task);
+
+// Runs a task of the face's that is included or undeferred, from spawn to completion, before it returns.
+void run_undeferred(Worker* worker, Task* task, const Dependence* list, size_t count, const void* codeptr);
+
+// The event that a task with kDetach waits for; its address is the omp_event_handle_t.
+inline Event* detach_event(Task* task) { return &task->event; }
+
+void taskwait(Worker* worker, const void* codeptr);
+
+// taskwait with depend clauses: waits for the predecessors that a task with these dependences would have.
+void taskwait_depend(Worker* worker, const Dependence* list, size_t count, const void* codeptr);
+
+void taskyield(Worker* worker);
+
+// Regions nest; the end waits for all tasks generated inside, and their descendants.
+void taskgroup_begin(Worker* worker, const void* codeptr);
+void taskgroup_end(Worker* worker, const void* codeptr);
+
+// Whether the current task is included/final (omp_in_final).
+bool in_final(const Worker* worker);
+
+}  // namespace marline

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// taskwait and taskgroup: waiting for children. As long as the newest task of the own deque is one that is waited for, it
+// runs right here, over the waiting frame, which cannot go on before it anyway; recursion therefore needs no fiber. Else
+// the waiting task is suspended, and whoever completes the last child makes it ready.
+#include "construct/task.hpp"
+
+#include "base/check.hpp"
+#include "config/options.hpp"
+#include "exec/completion.hpp"
+#include "exec/fiber.hpp"
+#include "exec/suspend.hpp"
+#include "sched/progress.hpp"
+#include "sched/queue.hpp"
+#include "tool/tool.hpp"
+
+#include <new>
+
+namespace marline {
+
+namespace {
+
+// A frame is stacked only while at least this part of the stack is left for the program's own frames.
+constexpr size_t kReservedFraction = 4;
+
+// What the task waits for: its children (group null), or the members of a group.
+struct Awaited {
+  Task* task;
+  Taskgroup* group;
+
+  bool includes(const Task* other) const {
+    return group != nullptr ? other->taskgroup == group : other->parent == task;
+  }
+};
+
+bool may_lie_over(const Fiber* fiber, const Task* task) {
+  return (task->tied() || fiber->tied_frames == 0) && stack_left(fiber) > fiber->stack.size() / kReservedFraction;
+}
+
+// Runs one awaited task. A successor of it is awaited, too (siblings), or queued.
+void run_awaited(const Awaited& awaited, Task* task) {
+  while (task != nullptr) {
+    Worker* worker = this_worker();
+    if (task->fiber != nullptr) {
+      flush_reports(worker);
+      resume_from_here(worker->member, task);
+      return;
+    }
+    if (!may_lie_over(worker->fiber, task)) {
+      run_on_spare(worker, worker->member, task);
+      return;
+    }
+    task = run_task(task);
+    if (task != nullptr && !awaited.includes(task)) {
+      enqueue(this_worker(), task);
+      return;
+    }
+  }
+}
+
+void run_awaited_tasks_here(const Awaited& awaited) {
+  if (options().schedule.policy != SchedulePolicy::kLifo) return;
+  for (;;) {
+    Member* member = this_worker()->member;
+    Task* task = pop_own(member);
+    if (task == nullptr) return;
+    if (!awaited.includes(task) || stack_left(this_worker()->fiber) < this_worker()->fiber->stack.size() / kReservedFraction) {
+      member->deque.push(task);
+      return;
+    }
+    run_awaited(awaited, task);
+  }
+}
+
+// Publications: the settling that makes the last completion wake the task (task/task.hpp).
+void publish_taskwait(Task* task, void*) {
+  using namespace children_word;
+  uint64_t added = task->created * kLeaf + kWaitingForChildren;
+  task->created = 0;
+  uint64_t now = task->children.fetch_add(added, acq_rel) + added;
+  if (incomplete(now) == 0) enqueue(this_worker(), task);
+}
+
+void publish_taskgroup(Task* task, void* context) {
+  auto* group = static_cast<Taskgroup*>(context);
+  int64_t added = group->created * Taskgroup::kOne + Taskgroup::kWaiting;
+  group->created = 0;
+  int64_t now = group->count.fetch_add(added, acq_rel) + added;
+  if (now == Taskgroup::kWaiting) enqueue(this_worker(), task);
+}
+
+int64_t unfinished(const Taskgroup* group) {
+  // acquire pairs with the completions' subtraction: zero makes their effects visible.
+  return group->count.load(acquire) + group->created * Taskgroup::kOne;
+}
+
+void wait_for_children(Task* task) {
+  run_awaited_tasks_here({task, nullptr});
+  flush_reports(this_worker());
+  if (incomplete_children(task) == 0) return;
+  suspend_task(publish_taskwait, nullptr);
+  task->children.fetch_and(~children_word::kWaitingForChildren, relaxed);
+}
+
+void wait_for_group(Task* task, Taskgroup* group) {
+  run_awaited_tasks_here({task, group});
+  flush_reports(this_worker());
+  if (unfinished(group) == 0) return;
+  suspend_task(publish_taskgroup, group);
+}
+
+void announce(tool::SyncRegion kind, tool::Endpoint endpoint, Task* task, const void* codeptr) {
+  if (tool::on(tool::event::kSyncRegion)) {
+    tool::sync_region(kind, endpoint, &task->team->tool_data, &task->tool_data, codeptr);
+  }
+  if (tool::on(tool::event::kSyncRegionWait)) {
+    tool::sync_region_wait(kind, endpoint, &task->team->tool_data, &task->tool_data, codeptr);
+  }
+}
+
+}  // namespace
+
+void taskwait(Worker* worker, const void* codeptr) {
+  Task* task = worker->task;
+  progress_at_scheduling_point(worker);
+  announce(tool::SyncRegion::kTaskwait, tool::Endpoint::kBegin, task, codeptr);
+  if (!has_no_children(task)) wait_for_children(task);
+  announce(tool::SyncRegion::kTaskwait, tool::Endpoint::kEnd, task, codeptr);
+}
+
+void taskwait_depend(Worker* worker, const Dependence* list, size_t count, const void* codeptr) {
+  Task* task = worker->task;
+  Event event;
+  announce(tool::SyncRegion::kTaskwait, tool::Endpoint::kBegin, task, codeptr);
+  if (enter_wait(worker, task, list, count, &event)) wait_event(&event);
+  announce(tool::SyncRegion::kTaskwait, tool::Endpoint::kEnd, task, codeptr);
+}
+
+void taskgroup_begin(Worker* worker, const void* codeptr) {
+  Task* task = worker->task;
+  auto* group = new (worker->pool->allocate(sizeof(Taskgroup))) Taskgroup;
+  group->outer = task->taskgroup;
+  group->owner = task;
+  group->count.store(0, relaxed);
+  group->created = 0;
+  group->reductions = nullptr;
+  task->taskgroup = group;
+  announce(tool::SyncRegion::kTaskgroup, tool::Endpoint::kBegin, task, codeptr);
+}
+
+void taskgroup_end(Worker* worker, const void* codeptr) {
+  Task* task = worker->task;
+  Taskgroup* group = task->taskgroup;
+  if (group == nullptr || group->owner != task) fatal("a taskgroup region ends that this task has not begun");
+  progress_at_scheduling_point(worker);
+  wait_for_group(task, group);
+  task->taskgroup = group->outer;
+  SlabPool::release(group, this_worker()->pool);
+  announce(tool::SyncRegion::kTaskgroup, tool::Endpoint::kEnd, task, codeptr);
+}
+
+}  // namespace marline

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The team barrier. A member arrives when its implicit task is at the barrier and the subtree of explicit tasks below it
+// has ended. A task is always in the subtree of some implicit task, so when all members have arrived no task of the team
+// is left, without any counter that all tasks share.
+#include "exec/barrier.hpp"
+
+#include "config/options.hpp"
+#include "exec/completion.hpp"
+#include "exec/worker.hpp"
+#include "sched/idle.hpp"
+
+namespace marline {
+
+namespace {
+
+constexpr int kFanIn = 4;
+constexpr int kTreeFrom = 16;  // threads; below, one counter costs less than the levels of a tree
+
+struct Wait {
+  Team* team;
+  uint64_t epoch;
+};
+
+bool released(void* context) {
+  auto* wait = static_cast<Wait*>(context);
+  return wait->team->epoch.load(seq_cst) != wait->epoch;  // acquire pairs with release_all; seq_cst: sched/idle.hpp
+}
+
+bool uses_tree(const Team* team) {
+  BarrierKind kind = options().barrier;
+  return kind == BarrierKind::kTree || (kind == BarrierKind::kAuto && team->size >= kTreeFrom);
+}
+
+void release_all(Team* team) {
+  team->epoch.fetch_add(1, seq_cst);
+  wake_all(team);
+}
+
+// Counts one arrival; true for the last of `expected`, who leaves the counter at zero for the next barrier.
+bool last_of(Atomic<int32_t>& arrived, int expected) {
+  // acq_rel: the last one has seen what all did before they arrived.
+  if (arrived.fetch_add(1, acq_rel) + 1 != expected) return false;
+  arrived.store(0, relaxed);  // the next arrival comes after the release
+  return true;
+}
+
+void climb_tree(Team* team, int index) {
+  int offset = 0;
+  for (int width = team->size; width > 1;) {
+    int parent = index / kFanIn;
+    int children = width - parent * kFanIn < kFanIn ? width - parent * kFanIn : kFanIn;
+    if (!last_of(team->tree[offset + parent].arrived, children)) return;
+    int nodes = (width + kFanIn - 1) / kFanIn;
+    offset += nodes;
+    width = nodes;
+    index = parent;
+  }
+  release_all(team);
+}
+
+}  // namespace
+
+void barrier_arrive(Member* member) {
+  Team* team = member->team;
+  if (uses_tree(team)) {
+    climb_tree(team, member->index);
+  } else if (last_of(team->arrived, team->size)) {
+    release_all(team);
+  }
+}
+
+void team_barrier(Worker* worker) {
+  using namespace children_word;
+  Member* member = worker->member;
+  Task* task = &member->implicit_task;
+  flush_reports(worker);
+  Wait wait{member->team, member->team->epoch.load(relaxed)};  // nobody can move it before this member arrives
+  if (has_no_children(task)) {
+    barrier_arrive(member);
+  } else {
+    uint64_t added = task->created * kLeaf + kWaitingForSubtree;
+    uint64_t now = task->children.fetch_add(added, acq_rel) + added;
+    if (alive(now) == 0) barrier_arrive(member);
+  }
+  work_until(released, &wait);
+  task->children.store(0, relaxed);
+  task->created = 0;
+}
+
+}  // namespace marline

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The team barrier: complete when every member has arrived and every explicit task of the team has completed; members run
+// tasks while they wait. Gathering is flat (one counter) for small teams and a tree for large ones; the release is one
+// word that all members look at.
+#pragma once
+
+#include "sched/team.hpp"
+
+namespace marline {
+
+// The current implicit task's barrier.
+void team_barrier(Worker* worker);
+
+// The subtree of an implicit task that waits at a barrier has ended: its member arrives. Called by whichever thread
+// completed the last task of it.
+void barrier_arrive(Member* member);
+
+}  // namespace marline

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Binding: the policy is platform/places.hpp's pure function; here it meets the team's members.
+#include "exec/binding.hpp"
+
+#include "base/check.hpp"
+#include "config/options.hpp"
+#include "platform/places.hpp"
+#include "platform/thread.hpp"
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+namespace marline {
+
+namespace {
+
+bool binding_wanted() {
+  const Options& o = options();
+  return o.proc_bind[0] != ProcBind::kUnbound || (o.places != nullptr && o.places[0] != '\0');
+}
+
+}  // namespace
+
+void assign_places(Team* team, Worker* opener) {
+  if (!binding_wanted()) return;
+  const Places& places = process_places();
+  auto* assigned = static_cast<PlaceAssignment*>(std::calloc(static_cast<size_t>(team->size), sizeof(PlaceAssignment)));
+  if (assigned == nullptr) fatal("out of memory for the places of %d threads", team->size);
+  ProcBind policy = options().proc_bind[0] == ProcBind::kUnbound ? ProcBind::kBound : options().proc_bind[0];
+  places_assign(policy, 0, places.count, opener->place, team->size, assigned);
+  for (int i = 0; i < team->size; ++i) team->members[i].place = assigned[i].place;
+  std::free(assigned);
+  bind_to_place(opener, team->members[0].place);
+}
+
+void bind_to_place(Worker* worker, int place) {
+  if (place < 0 || worker->place == place) return;
+  worker->place = place;
+  if (thread_bind_self(process_places().masks[place])) return;
+  int error = errno;
+  static Atomic<int> said{0};
+  if (said.exchange(1, relaxed) == 0) {
+    warn("cannot bind a thread to place %d (%s): threads stay where the system puts them; check OMP_PLACES against the "
+         "CPUs that the process may use",
+         place, std::strerror(error));
+  }
+}
+
+}  // namespace marline

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Running and ending tasks. Any worker; the task is the caller's own until it is told to its parent.
+#include "exec/completion.hpp"
+
+#include "exec/barrier.hpp"
+#include "exec/fiber.hpp"
+#include "graph/dependences.hpp"
+#include "sched/queue.hpp"
+#include "sched/progress.hpp"
+#include "tool/tool.hpp"
+
+namespace marline {
+
+namespace {
+
+// The whole subtree of `task`, whose body has ended, is gone: so is its descriptor, and maybe its parent's.
+void end_subtree(Worker* worker, Task* task);
+
+// Takes `amount` (children_word) from the parent's counts and does what falls to the one that brings them to zero.
+void tell_parent(Worker* worker, Task* parent, uint64_t amount) {
+  using namespace children_word;
+  // acq_rel: the children's effects are released to the waiter, and the last teller acquires them all for it.
+  uint64_t old = parent->children.fetch_sub(amount, acq_rel);
+  uint64_t now = old - amount;
+  if ((now & kWaitingForChildren) != 0) {
+    if (incomplete(now) == 0 && incomplete(old) != 0) enqueue(worker, parent);
+  } else if ((now & kWaitingForSubtree) != 0 && alive(now) == 0) {
+    end_subtree(worker, parent);
+  }
+}
+
+void tell_group(Worker* worker, Taskgroup* group, int64_t tasks) {
+  if (group == nullptr) return;
+  Task* owner = group->owner;  // the group may be gone after the subtraction
+  int64_t now = group->count.fetch_sub(tasks * Taskgroup::kOne, acq_rel) - tasks * Taskgroup::kOne;
+  if (now == Taskgroup::kWaiting) enqueue(worker, owner);
+}
+
+void end_subtree(Worker* worker, Task* task) {
+  if (task->has(task_flag::kImplicit)) {
+    barrier_arrive(static_cast<Member*>(task->block));
+    return;
+  }
+  Task* parent = task->parent;
+  release_task(worker, task);
+  tell_parent(worker, parent, children_word::kAlive);
+}
+
+void report(Worker* worker, Task* parent, Taskgroup* group) {
+  if (worker->reported_parent != parent || worker->reported_group != group) {
+    flush_reports(worker);
+    worker->reported_parent = parent;
+    worker->reported_group = group;
+  }
+  ++worker->reported_count;
+}
+
+// A task with children: they hold its descriptor, and it its parent's, until the last of them has ended.
+void complete_inner(Worker* worker, Task* task) {
+  using namespace children_word;
+  Task* parent = task->parent;
+  tell_group(worker, task->taskgroup, 1);
+  // The parent hears of the completion first: it cannot go away before it hears of the subtree's end.
+  tell_parent(worker, parent, kIncomplete);
+  uint64_t added = task->created * kLeaf + kWaitingForSubtree;
+  uint64_t now = task->children.fetch_add(added, acq_rel) + added;
+  if (alive(now) == 0) end_subtree(worker, task);
+}
+
+}  // namespace
+
+bool has_no_children(const Task* task) { return task->created == 0 && task->children.load(relaxed) == 0; }
+
+uint32_t incomplete_children(const Task* task) {
+  // acquire pairs with tell_parent: a zero makes the children's effects visible.
+  return children_word::incomplete(task->children.load(acquire) + task->created * children_word::kLeaf);
+}
+
+void flush_reports(Worker* worker) {
+  if (worker->reported_count == 0) return;
+  uint64_t count = worker->reported_count;
+  worker->reported_count = 0;
+  Task* parent = worker->reported_parent;
+  worker->reported_parent = nullptr;
+  tell_group(worker, worker->reported_group, static_cast<int64_t>(count));
+  tell_parent(worker, parent, count * children_word::kLeaf);
+}
+
+Task* complete_task(Worker* worker, Task* task) {
+  if (worker->reported_parent == task) flush_reports(worker);
+  Task* next = nullptr;
+  if (task->has(task_flag::kGraph)) next = release_successors(worker, task);
+  if (task->table != nullptr) drop_table(worker, task);
+  if (has_no_children(task)) {
+    Task* parent = task->parent;
+    Taskgroup* group = task->taskgroup;
+    release_task(worker, task);
+    report(worker, parent, group);
+  } else {
+    complete_inner(worker, task);
+  }
+  return next;
+}
+
+namespace {
+
+void call_body(Task* task) {
+  Fiber* fiber = this_worker()->fiber;
+  int tied = task->tied() ? 1 : 0;
+  fiber->tied_frames += tied;
+  task->invoke(task);
+  fiber->tied_frames -= tied;  // the body ends on the fiber that it began on, on whatever thread
+}
+
+// Tools hear how a body ended and whom the thread goes back to.
+void announce_end(Worker* worker, Task* task, Task* previous, tool::TaskStatus status) {
+  if (!tool::on(tool::event::kTaskSchedule)) return;
+  Task* next = previous != nullptr ? previous : &worker->member->implicit_task;
+  tool::task_schedule(&task->tool_data, status, &next->tool_data);
+}
+
+void announce_start(Worker* worker, Task* task, Task* previous) {
+  if (!tool::on(tool::event::kTaskSchedule)) return;
+  Task* prior = previous != nullptr ? previous : &worker->member->implicit_task;
+  tool::task_schedule(&prior->tool_data, tool::TaskStatus::kSwitch, &task->tool_data);
+}
+
+}  // namespace
+
+Task* run_task(Task* task) {
+  Worker* worker = this_worker();
+  if (worker->reported_count != 0 &&
+      (worker->reported_parent != task->parent || worker->reported_group != task->taskgroup)) {
+    flush_reports(worker);
+  }
+  if (task->has(task_flag::kBodyDone)) return complete_task(worker, task);
+  Task* previous = worker->task;
+  announce_start(worker, task, previous);
+  task->flags |= task_flag::kStarted;
+  worker->task = task;
+  call_body(task);
+  worker = this_worker();
+  worker->task = previous;
+  progress_at_scheduling_point(worker);
+  if (task->has(task_flag::kDetach) && !task->event.is_fulfilled()) {
+    task->flags |= task_flag::kBodyDone;
+    announce_end(worker, task, previous, tool::TaskStatus::kDetach);
+    // From here on whoever fulfils the event may complete the task.
+    if (task->event.transition_to_waiting(WaiterKind::kCompletion, task)) return nullptr;
+  } else {
+    announce_end(worker, task, previous, tool::TaskStatus::kComplete);
+  }
+  return complete_task(worker, task);
+}
+
+}  // namespace marline

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The context switch, AArch64 (AAPCS64, sections 6.1.1 and 6.1.2): x19-x30, d8-d15 and the stack pointer. FPCR is handled
+// in exec/fp_control.hpp. The two stacks have the same layout at the switch, so one set of unwind information serves.
+#if defined(__aarch64__)
+	.text
+
+// void marline_switch(void** save_sp, void* load_sp)
+	.globl marline_switch
+	.hidden marline_switch
+	.type marline_switch, %function
+	.p2align 4
+marline_switch:
+	.cfi_startproc
+	stp x29, x30, [sp, #-160]!
+	.cfi_def_cfa_offset 160
+	.cfi_offset x29, -160
+	.cfi_offset x30, -152
+	stp x19, x20, [sp, #16]
+	.cfi_offset x19, -144
+	.cfi_offset x20, -136
+	stp x21, x22, [sp, #32]
+	.cfi_offset x21, -128
+	.cfi_offset x22, -120
+	stp x23, x24, [sp, #48]
+	.cfi_offset x23, -112
+	.cfi_offset x24, -104
+	stp x25, x26, [sp, #64]
+	.cfi_offset x25, -96
+	.cfi_offset x26, -88
+	stp x27, x28, [sp, #80]
+	.cfi_offset x27, -80
+	.cfi_offset x28, -72
+	stp d8, d9, [sp, #96]
+	stp d10, d11, [sp, #112]
+	stp d12, d13, [sp, #128]
+	stp d14, d15, [sp, #144]
+	mov x9, sp
+	str x9, [x0]
+	mov sp, x1
+	ldp d14, d15, [sp, #144]
+	ldp d12, d13, [sp, #128]
+	ldp d10, d11, [sp, #112]
+	ldp d8, d9, [sp, #96]
+	ldp x27, x28, [sp, #80]
+	ldp x25, x26, [sp, #64]
+	ldp x23, x24, [sp, #48]
+	ldp x21, x22, [sp, #32]
+	ldp x19, x20, [sp, #16]
+	ldp x29, x30, [sp], #160
+	.cfi_def_cfa_offset 0
+	ret
+	.cfi_endproc
+	.size marline_switch, . - marline_switch
+
+// Where a new fiber's first switch returns to: calls x20(x19), which never returns. An undefined return address ends the
+// stack for unwinders.
+	.globl marline_fiber_start
+	.hidden marline_fiber_start
+	.type marline_fiber_start, %function
+	.p2align 4
+marline_fiber_start:
+	.cfi_startproc
+	.cfi_undefined x30
+	mov x0, x19
+	mov x29, xzr
+	blr x20
+	brk #0
+	.cfi_endproc
+	.size marline_fiber_start, . - marline_fiber_start
+
+	.section .note.GNU-stack, "", %progbits
+#endif

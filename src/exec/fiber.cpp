@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Fibers: switching, the base frame of spare ones, the lists of idle ones. A worker keeps up to kKept idle fibers of its
+// own; beyond that their stacks go back to the process's pool.
+#include "exec/fiber.hpp"
+
+#include "base/check.hpp"
+#include "exec/completion.hpp"
+#include "exec/context.hpp"
+#include "exec/worker.hpp"
+#include "platform/sanitizer.hpp"
+#include "sched/queue.hpp"
+
+#include <cerrno>
+#include <cstdlib>
+#include <new>
+
+namespace marline {
+
+namespace {
+
+constexpr int kKept = 64;
+
+// On the arriving side of a switch: the worker takes over what the fiber had saved.
+void arrive(Fiber* self) {
+  Worker* worker = this_worker();
+  asan_finish_switch(self->asan_fake_stack, nullptr, nullptr);
+  exception_state_install(worker, self->exceptions);
+  *worker->error_number = self->error_number;
+  self->fp.install();
+  worker->task = self->task;
+  worker->member = self->member;
+  if (auto arrival = self->arrival) {
+    self->arrival = nullptr;
+    arrival(self->arrival_context);
+  }
+}
+
+void save(Worker* worker, Fiber* self) {
+  self->task = worker->task;
+  self->member = worker->member;
+  self->fp = FpControl::current();
+  self->exceptions = exception_state_of(worker);
+  self->error_number = *worker->error_number;
+}
+
+// The base frame of a spare fiber. After each switch back it starts over: with the next task, or as a scheduling loop.
+void fiber_main(void* argument) {
+  auto* self = static_cast<Fiber*>(argument);
+  arrive(self);
+  for (;;) {
+    if (Task* task = self->first) {
+      self->first = nullptr;
+      while (task != nullptr) {
+        task = run_task(task);
+        if (task != nullptr && self->caller != nullptr) {  // the caller decides what comes next
+          enqueue(this_worker(), task);
+          task = nullptr;
+        }
+      }
+    } else {
+      schedule_on_this_fiber();
+    }
+    // `first` is set when the fiber was released in the loop and is used again by now.
+    if (Fiber* caller = self->caller; caller != nullptr && self->first == nullptr) {
+      self->caller = nullptr;
+      fiber_switch(caller, fiber_release, self);
+    }
+  }
+}
+
+Fiber* fiber_create(Worker* worker) {
+  exception_state_look_up(worker);
+  Stack stack = stack_allocate();
+  auto top = (reinterpret_cast<uintptr_t>(stack.high) - sizeof(Fiber)) & ~uintptr_t{63};
+  auto* fiber = new (reinterpret_cast<void*>(top)) Fiber;
+  fiber->stack = stack;
+  fiber->sp = make_context(fiber, fiber_main, fiber);
+  fiber->tsan = tsan_create_fiber();
+  fiber->valgrind_stack = valgrind_stack_register(stack.low, fiber);
+  return fiber;
+}
+
+void fiber_destroy(Fiber* fiber) {
+  tsan_destroy_fiber(fiber->tsan);
+  valgrind_stack_deregister(fiber->valgrind_stack);
+  stack_free(fiber->stack);
+}
+
+// Prepares an idle fiber to be entered from the current one, with the current thread state.
+void inherit_state(Worker* worker, Fiber* fiber, Member* member) {
+  fiber->depth = 0;
+  fiber->task = nullptr;
+  fiber->member = member;
+  fiber->fp = FpControl::current();
+  fiber->exceptions = {};
+  fiber->error_number = *worker->error_number;
+}
+
+Fiber* detach_fiber(Member* member, Task* task) {
+  Fiber* target = task->fiber;
+  task->fiber = nullptr;
+  target->member = member;
+  return target;
+}
+
+}  // namespace
+
+Fiber* fiber_for_thread(Worker* worker) {
+  void* memory = worker->pool->allocate(sizeof(Fiber));
+  auto* fiber = new (memory) Fiber;
+  fiber->native = true;
+  fiber->stack = stack_of_thread();
+  fiber->tsan = tsan_current_fiber();
+  return fiber;
+}
+
+Fiber* fiber_take(Worker* worker) {
+  Fiber* fiber = worker->spares;
+  if (fiber == nullptr) {
+    fiber = fiber_create(worker);
+  } else {
+    worker->spares = fiber->next;
+    --worker->spare_count;
+  }
+  inherit_state(worker, fiber, worker->member);
+  return fiber;
+}
+
+void fiber_release(void* context) {
+  auto* fiber = static_cast<Fiber*>(context);
+  Worker* worker = this_worker();
+  if (stack_overrun(fiber->stack)) [[unlikely]] {
+    fatal("a task overran its stack of %zu KiB: set OMP_STACKSIZE or MARLINE_STACKSIZE to more",
+          fiber->stack.size() / 1024);
+  }
+  if (worker->spare_count >= kKept) {
+    fiber_destroy(fiber);
+    return;
+  }
+  fiber->next = worker->spares;
+  worker->spares = fiber;
+  ++worker->spare_count;
+}
+
+void fiber_switch(Fiber* target, void (*arrival)(void*), void* context) {
+  Worker* worker = this_worker();
+  Fiber* self = worker->fiber;
+  save(worker, self);
+  target->arrival = arrival;
+  target->arrival_context = context;
+  worker->fiber = target;
+  tsan_switch_to_fiber(target->tsan);
+  asan_start_switch(&self->asan_fake_stack, target->stack.low, target->stack.size());
+  marline_switch(&self->sp, target->sp);
+  arrive(self);
+}
+
+void run_on_spare(Worker* worker, Member* member, Task* task) {
+  Fiber* spare = fiber_take(worker);
+  spare->member = member;
+  spare->first = task;
+  spare->caller = worker->fiber;
+  spare->depth = worker->fiber->depth + 1;
+  fiber_switch(spare, nullptr, nullptr);
+}
+
+void resume_from_here(Member* member, Task* task) {
+  Fiber* target = detach_fiber(member, task);
+  Fiber* self = this_worker()->fiber;
+  target->caller = self;
+  target->depth = self->depth + 1;
+  fiber_switch(target, nullptr, nullptr);
+}
+
+void resume_and_release(Member* member, Task* task) {
+  fiber_switch(detach_fiber(member, task), fiber_release, this_worker()->fiber);
+}
+
+size_t stack_left(const Fiber* fiber) {
+  return static_cast<size_t>(static_cast<char*>(__builtin_frame_address(0)) - fiber->stack.low);
+}
+
+}  // namespace marline

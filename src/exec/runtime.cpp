@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Start: options when the library is loaded, tools when the first thread enters the runtime. End: tasks that the initial
+// thread has left unfinished are completed, then the tool is told.
+#include "exec/runtime.hpp"
+
+#include "config/options.hpp"
+#include "exec/completion.hpp"
+#include "exec/worker.hpp"
+#include "platform/thread.hpp"
+#include "tool/tool.hpp"
+
+#include <pthread.h>
+
+#include <cstdlib>
+
+namespace marline {
+
+namespace {
+
+void read_options() {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, [] {
+    options_init();
+    options_set_default_threads(cores_per_process());
+    if (options().display_env != DisplayEnv::kOff) options_display(options().display_env == DisplayEnv::kVerbose);
+  });
+}
+
+[[gnu::constructor]] void on_load() { read_options(); }
+
+// exit() runs the implicit barrier that ends the initial task (OpenMP 5.2, section 10.1: it completes all its tasks).
+void at_exit() {
+  Worker* worker = this_worker_or_null();
+  if (worker != nullptr && worker->root && worker->task == &worker->member->implicit_task &&
+      worker->member->team->level == 0) {
+    flush_reports(worker);
+    Task* task = worker->task;
+    work_until([](void* t) { return incomplete_children(static_cast<Task*>(t)) == 0; }, task);
+  }
+  tool::finalize();
+}
+
+}  // namespace
+
+void runtime_start() {
+  read_options();
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, [] {
+    tool::initialize();
+    std::atexit(at_exit);
+  });
+}
+
+}  // namespace marline

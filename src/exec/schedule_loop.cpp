@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a worker does when no task of its own is running: the scheduling loop of spare fibers, the in-place wait of
+// barriers, the pool thread's wait for a job. All three idle in the same way: poll, spin for a bounded time, sleep.
+#include "base/clock.hpp"
+#include "config/options.hpp"
+#include "exec/completion.hpp"
+#include "exec/fiber.hpp"
+#include "exec/suspend.hpp"
+#include "exec/worker.hpp"
+#include "sched/idle.hpp"
+#include "sched/progress.hpp"
+#include "sched/queue.hpp"
+
+#include <sched.h>
+
+namespace marline {
+
+namespace {
+
+struct Condition {
+  bool (*done)(void*);
+  void* context;
+};
+
+// One stretch of idleness. Looking at other workers' queues takes their cache lines away from them, so the looks grow
+// rarer, up to one per about a microsecond.
+struct Idleness {
+  static constexpr uint32_t kLongestPause = 64;
+  uint64_t since = 0;
+  uint32_t pause = 1;
+  uint32_t fruitless_polls = 0;
+};
+
+uint64_t spin_nanoseconds() {
+  const Options& o = options();
+  if (o.spin_us >= 0) return static_cast<uint64_t>(o.spin_us) * 1000;
+  if (o.wait_policy == WaitPolicy::kPassive) return 0;
+  if (oversubscribed()) return 20 * 1000;
+  return o.wait_policy == WaitPolicy::kActive ? uint64_t{1} << 62 : 2 * 1000 * 1000;
+}
+
+bool never(void*) { return false; }
+
+bool must_not_sleep(Worker* worker, void* context) {
+  auto* condition = static_cast<Condition*>(context);
+  return condition->done(condition->context) || work_in_sight(worker);
+}
+
+bool job_posted(Worker* worker, void*) { return worker->job.load(seq_cst) != nullptr; }
+
+// While operations are pending, one idle worker polls instead of sleeping. True: this one does.
+bool poll_while_idle(Worker* worker, Idleness& idle) {
+  if (!progress_pending() || !options().progress_weak || !progress_take_idle_role(worker)) return false;
+  if (progress_poll(worker) > 0) {
+    idle.fruitless_polls = 0;
+    idle.pause = 1;
+  } else if (++idle.fruitless_polls > 16 && oversubscribed()) {
+    sched_yield();  // another process on this core may be the one that sends
+  }
+  return true;
+}
+
+void idle_once(Worker* worker, Idleness& idle, Condition condition) {
+  flush_reports(worker);
+  if (poll_while_idle(worker, idle)) return;
+  uint64_t now = nanoseconds_now();
+  if (idle.since == 0) {
+    idle.since = now;
+    worker->pool->flush_remote();
+  }
+  if (now - idle.since < spin_nanoseconds()) {
+    for (uint32_t i = 0; i < idle.pause; ++i) cpu_relax();
+    if (idle.pause < Idleness::kLongestPause) idle.pause *= 2;
+    if (oversubscribed()) sched_yield();
+    return;
+  }
+  sleep_unless(worker, must_not_sleep, &condition);
+  idle = {};
+}
+
+// Back to work: somebody else may take over the polling.
+void end_idleness(Worker* worker, Idleness& idle) {
+  if (idle.since == 0 && idle.fruitless_polls == 0) return;
+  idle = {};
+  progress_drop_idle_role(worker);
+  if (progress_pending() && worker->member != nullptr) wake_one(worker->member->team);
+}
+
+}  // namespace
+
+void schedule_on_this_fiber() {
+  Idleness idle;
+  for (;;) {
+    Worker* worker = this_worker();
+    if (worker->fiber->caller != nullptr) return;
+    Found found = find_work(worker);
+    if (!found) {
+      idle_once(worker, idle, {never, nullptr});
+      continue;
+    }
+    end_idleness(worker, idle);
+    if (found.task->fiber != nullptr) {
+      flush_reports(worker);
+      resume_and_release(found.member, found.task);
+      return;
+    }
+    worker->member = found.member;
+    for (Task* task = found.task; task != nullptr;) {
+      task = run_task(task);
+      if (task != nullptr && this_worker()->fiber->caller != nullptr) {
+        enqueue(this_worker(), task);
+        return;
+      }
+    }
+  }
+}
+
+void work_until(bool (*done)(void*), void* context) {
+  Idleness idle;
+  while (!done(context)) {
+    Worker* worker = this_worker();
+    Member* member = worker->member;
+    Found found = find_work(worker);
+    if (!found) {
+      if (worker->fiber->caller != nullptr) {
+        yield_to_caller();
+      } else {
+        idle_once(worker, idle, {done, context});
+      }
+      continue;
+    }
+    end_idleness(worker, idle);
+    while (found.task != nullptr) {
+      if (found.task->fiber != nullptr) {
+        flush_reports(worker);
+        resume_from_here(found.member, found.task);
+        break;
+      }
+      // A tied task of this team may lie over a barrier that waits for it. An untied one would be nailed to this thread.
+      if (!found.task->tied() || found.member != member) {
+        run_on_spare(worker, found.member, found.task);
+        break;
+      }
+      found.task = run_task(found.task);
+    }
+  }
+  end_idleness(this_worker(), idle);
+}
+
+Team* wait_for_job(Worker* worker) {
+  uint64_t since = nanoseconds_now();
+  worker->pool->flush_remote();
+  for (uint32_t looks = 0;; ++looks) {
+    if (Team* team = worker->job.load(acquire)) {  // pairs with team_start
+      worker->job.store(nullptr, relaxed);
+      return team;
+    }
+    if (looks % 64 != 63) {
+      cpu_relax();
+      continue;
+    }
+    if (oversubscribed()) sched_yield();
+    if (nanoseconds_now() - since > spin_nanoseconds()) sleep_unless(worker, job_posted, nullptr);
+  }
+}
+
+}  // namespace marline

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Stacks for fibers: cut from slabs of kStacksPerSlab, one mapping each, because 10^5 suspended tasks with a mapping and a
+// guard of their own would exceed the kernel's default of 65,530 mappings (vm.max_map_count). Memory is committed lazily
+// and kept out of transparent huge pages, which would commit 2 MiB at the first touch. Each stack has a guard below it:
+// a lightweight one where the kernel has them (MADV_GUARD_INSTALL, Linux 6.13: no mapping is split), else a page without
+// access while a budget of mappings lasts, else a canary that is checked when the fiber is left.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace marline {
+
+struct Stack {
+  char* low;   // lowest usable byte
+  char* high;  // one past the highest
+  size_t size() const { return static_cast<size_t>(high - low); }
+};
+
+// A stack of options().fiber_stacksize bytes. Fatal when memory or mappings run out, or above MARLINE_MAX_FIBERS.
+// Thread-safe.
+Stack stack_allocate();
+
+// Gives it back for reuse. Thread-safe.
+void stack_free(Stack stack);
+
+// Whether a stack without a guard has been overrun; false for one with a guard (the fault has been reported then).
+bool stack_overrun(const Stack& stack);
+
+// If `address` lies in a guard: the stack that it guards, for the fault handler. Async-signal-safe.
+bool stack_of_guard(const void* address, Stack* stack);
+
+// The calling thread's own stack.
+Stack stack_of_thread();
+
+// Installs the handler that turns a stack overflow into one line that names the task, unless the program has a SIGSEGV
+// handler of its own; and the alternate stack that the handler needs, for the calling thread. Every worker calls it.
+void stack_watch_overflow();
+
+}  // namespace marline

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Suspending the current task. The fiber goes with the task; the worker goes on
+//   1. on the fiber's caller, if one waits in place for this task to end or block;
+//   2. else on a spare fiber, in the scheduling loop.
+// Either side runs the publication first: only then is the task's context saved, and only then may others resume it.
+#include "exec/suspend.hpp"
+
+#include "base/check.hpp"
+#include "base/futex.hpp"
+#include "exec/completion.hpp"
+#include "exec/fiber.hpp"
+#include "sched/progress.hpp"
+#include "sched/queue.hpp"
+#include "tool/tool.hpp"
+
+namespace marline {
+
+namespace {
+
+struct Publication {
+  void (*publish)(Task*, void*);
+  Task* task;
+  void* context;
+};
+
+// Runs on the fiber that the worker went to. The record lies on the suspended stack: read it before publishing.
+void run_publication(void* argument) {
+  Publication p = *static_cast<Publication*>(argument);
+  p.publish(p.task, p.context);
+}
+
+void publish_to_event(Task* task, void* context) {
+  auto* event = static_cast<Event*>(context);
+  if (!event->transition_to_waiting(WaiterKind::kTask, task)) enqueue(this_worker(), task);
+}
+
+void publish_yield(Task* task, void* context) { enqueue_yielded(this_worker(), static_cast<Member*>(context), task); }
+
+void sleep_until_fulfilled(Event* event) {
+  Atomic<uint32_t> word{0};
+  if (!event->transition_to_waiting(WaiterKind::kThread, &word)) return;
+  while (word.load(acquire) == 0) futex_wait(word, 0);  // pairs with fulfil
+}
+
+void announce(Task* from, tool::TaskStatus status, Task* to) {
+  if (tool::on(tool::event::kTaskSchedule)) tool::task_schedule(&from->tool_data, status, &to->tool_data);
+}
+
+void suspend(void (*publish)(Task*, void*), void* context, tool::TaskStatus status) {
+  Worker* worker = this_worker();
+  Task* task = worker->task;
+  Fiber* fiber = worker->fiber;
+  Publication publication{publish, task, context};
+  flush_reports(worker);
+  task->fiber = fiber;
+  task->home = fiber->tied_frames > 0 ? worker : nullptr;
+  Fiber* target = fiber->caller;
+  if (target != nullptr) {
+    fiber->caller = nullptr;
+    fiber->depth = 0;
+  } else {
+    target = fiber_take(worker);
+  }
+  Task* other = target->task != nullptr ? target->task : &worker->member->implicit_task;
+  announce(task, status, other);
+  fiber_switch(target, run_publication, &publication);
+  worker = this_worker();
+  task->home = nullptr;
+  announce(&worker->member->implicit_task, tool::TaskStatus::kSwitch, task);
+}
+
+}  // namespace
+
+void suspend_task(void (*publish)(Task*, void*), void* context) {
+  suspend(publish, context, tool::TaskStatus::kSwitch);
+}
+
+bool can_suspend() {
+  Worker* worker = this_worker_or_null();
+  if (worker == nullptr || worker->task == nullptr || worker->in_hook) return false;
+  return !worker->task->has(task_flag::kImplicit) || worker->member->team->level > 0;
+}
+
+void wait_event(Event* event) {
+  if (event->is_fulfilled()) return;
+  Worker* worker = this_worker_or_null();
+  if (worker == nullptr || worker->task == nullptr) {
+    sleep_until_fulfilled(event);
+    return;
+  }
+  if (worker->in_hook) fatal("a progress hook called marline_event_wait: hooks must not block");
+  suspend(publish_to_event, event, tool::TaskStatus::kSwitch);
+}
+
+void yield_to_caller() { suspend(publish_yield, this_worker()->member, tool::TaskStatus::kYield); }
+
+void yield_task() {
+  Worker* worker = this_worker();
+  progress_at_scheduling_point(worker);
+  if (worker->task == nullptr || !work_in_sight(worker)) return;
+  suspend(publish_yield, worker->member, tool::TaskStatus::kYield);
+}
+
+}  // namespace marline

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The points where the current task leaves its thread. After any of these calls the task may be on another worker (if it
+// is untied and nothing tied lies under it on the fiber): call this_worker() again.
+#pragma once
+
+#include "sched/team.hpp"
+
+namespace marline {
+
+// Suspends the current task until `event` is fulfilled; returns at once if it is. A thread that runs no task of ours
+// sleeps instead.
+void wait_event(Event* event);
+
+// A taskyield: lets other ready tasks run, if there are any, and comes back after them.
+void yield_task();
+
+// For a task that waits in place and finds nothing to do while another fiber of this worker waits for it to block: goes
+// back there, and is looked at again after everything else.
+void yield_to_caller();
+
+// Suspends the current task; `publish(task, context)` is called on another fiber once the task can be resumed, and makes
+// it known to whoever will enqueue it.
+void suspend_task(void (*publish)(Task* task, void* context), void* context);
+
+// Whether a library call that would block the thread should suspend the task instead (marline_can_suspend).
+bool can_suspend();
+
+}  // namespace marline

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Teams: see the header. A team's fields are written by its opener before the members' `job` words are set (release), and
+// by nobody while the region runs; each member initialises its own Member when it takes the job.
+#include "exec/team.hpp"
+
+#include "base/check.hpp"
+#include "exec/binding.hpp"
+#include "exec/fiber.hpp"
+#include "exec/worker.hpp"
+#include "graph/dependences.hpp"
+#include "sched/idle.hpp"
+#include "tool/tool.hpp"
+
+#include <sched.h>
+
+#include <cstdlib>
+#include <new>
+
+namespace marline {
+
+namespace {
+
+template <class T>
+T* allocate_array(int count) {
+  void* memory = std::aligned_alloc(alignof(T), sizeof(T) * static_cast<size_t>(count));
+  if (memory == nullptr) fatal("out of memory for a team of %d threads", count);
+  auto* array = static_cast<T*>(memory);
+  for (int i = 0; i < count; ++i) new (&array[i]) T;
+  return array;
+}
+
+template <class T>
+void free_array(T* array, int count) {
+  for (int i = 0; i < count; ++i) array[i].~T();
+  std::free(array);
+}
+
+Team* team_create(int capacity) {
+  auto* team = allocate_array<Team>(1);
+  team->members = allocate_array<Member>(capacity);
+  team->tree = allocate_array<Team::TreeNode>(capacity);  // a tree of n leaves has fewer inner nodes
+  team->capacity = capacity;
+  for (int i = 0; i < capacity; ++i) {
+    team->members[i].team = team;
+    team->members[i].index = i;
+  }
+  return team;
+}
+
+void team_destroy(Team* team) {
+  free_array(team->tree, team->capacity);
+  free_array(team->members, team->capacity);
+  free_array(team, 1);
+}
+
+// Waits until the workers of the last region have left it: they may still look at queues that are about to change.
+void wait_for_stragglers(Team* team) {
+  for (int i = 1; i < team->capacity; ++i) {
+    Worker* worker = team->members[i].worker;
+    while (worker != nullptr && worker->in_region.load(acquire) != 0) sched_yield();
+  }
+}
+
+Team* grow_hot_team(Worker* worker, int size) {
+  Team* old = worker->hot_team;
+  if (old != nullptr) {
+    wait_for_stragglers(old);
+    dismiss_workers(old, 1);
+    team_destroy(old);
+  }
+  Team* team = team_create(size);
+  team->members[0].worker = worker;
+  worker->hot_team = team;
+  team->size = 1;
+  return team;
+}
+
+void init_implicit_task(Team* team, Member* member) {
+  Task& task = member->implicit_task;
+  member->icvs = team->icvs;
+  task.block = member;
+  task.parent = team->parent_task;
+  task.team = team;
+  task.taskgroup = nullptr;
+  task.fiber = nullptr;
+  task.home = nullptr;
+  task.flags = task_flag::kTied | task_flag::kImplicit;
+  if (team->parent_task != nullptr) task.flags |= team->parent_task->flags & task_flag::kFinal;
+  task.children.store(0, relaxed);
+  task.created = 0;
+  task.table = nullptr;
+  task.icvs = &member->icvs;
+  task.label = nullptr;
+  task.tool_data = 0;
+  task.references.store(1, relaxed);
+}
+
+}  // namespace
+
+Team* team_hot(Worker* worker, int size) {
+  Team* team = worker->hot_team;
+  if (team != nullptr && team->in_use) return nullptr;
+  if (team == nullptr || team->capacity < size) team = grow_hot_team(worker, size);
+  if (team->size != size) {
+    wait_for_stragglers(team);
+    int have = 1;
+    while (have < team->capacity && team->members[have].worker != nullptr) ++have;
+    if (have < size) have += hire_workers(team, have, size - have);
+    team->size = have < size ? have : size;
+    assign_places(team, worker);
+  }
+  team->in_use = true;
+  return team;
+}
+
+void team_hot_release(Team* team) { team->in_use = false; }
+
+Team* team_serial(Worker* worker) {
+  Team* team = worker->free_serial_teams;
+  if (team != nullptr) {
+    worker->free_serial_teams = team->next_free;
+  } else {
+    team = team_create(1);
+  }
+  team->members[0].worker = worker;
+  team->size = 1;
+  team->in_use = true;
+  return team;
+}
+
+void team_serial_release(Worker* worker, Team* team) {
+  team->in_use = false;
+  team->next_free = worker->free_serial_teams;
+  worker->free_serial_teams = team;
+}
+
+void team_start(Team* team) {
+  team->first_workshare = team->members[0].workshares_entered;
+  team->first_single = team->members[0].singles_entered;
+  for (int i = 1; i < team->size; ++i) {
+    Worker* worker = team->members[i].worker;
+    worker->job_index = i;
+    worker->in_region.store(1, relaxed);
+    worker->job.store(team, seq_cst);  // releases the team's fields; before the look at `announced`
+    wake_worker(worker);
+  }
+}
+
+void implicit_task_begin(Worker* worker, Member* member) {
+  Team* team = member->team;
+  member->next_membership = worker->memberships;
+  worker->memberships = member;
+  if (member->index != 0) {  // member 0 goes on from the last region: no slot of the ring needs to be reset
+    member->workshares_entered = team->first_workshare;
+    member->singles_entered = team->first_single;
+  }
+  init_implicit_task(team, member);
+  worker->member = member;
+  worker->task = &member->implicit_task;
+  ++worker->fiber->tied_frames;
+  if (tool::on(tool::event::kImplicitTask) && team->level > 0) {
+    tool::implicit_task(tool::Endpoint::kBegin, &team->tool_data, &member->implicit_task.tool_data,
+                        static_cast<unsigned>(team->size), static_cast<unsigned>(member->index),
+                        tool::task_bits::kImplicit);
+  }
+}
+
+void implicit_task_end(Worker* worker, Member* member, Task* previous, Member* previous_member) {
+  if (tool::on(tool::event::kImplicitTask) && member->team->level > 0) {
+    tool::implicit_task(tool::Endpoint::kEnd, nullptr, &member->implicit_task.tool_data, 0,
+                        static_cast<unsigned>(member->index), tool::task_bits::kImplicit);
+  }
+  if (member->implicit_task.table != nullptr) drop_table(worker, &member->implicit_task);
+  --worker->fiber->tied_frames;
+  Member** link = &worker->memberships;
+  while (*link != member) link = &(*link)->next_membership;
+  *link = member->next_membership;
+  worker->task = previous;
+  worker->member = previous_member;
+}
+
+void team_dissolve(Worker* worker) {
+  if (Team* team = worker->hot_team) {
+    wait_for_stragglers(team);
+    dismiss_workers(team, 1);
+    team_destroy(team);
+    worker->hot_team = nullptr;
+  }
+  while (Team* team = worker->free_serial_teams) {
+    worker->free_serial_teams = team->next_free;
+    team_destroy(team);
+  }
+}
+
+}  // namespace marline

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Teams: making them, and the implicit task of each member. A root worker keeps its team ("hot") from region to region,
+// with its threads; teams of one thread, for serialised regions, are kept in a list.
+#pragma once
+
+#include "sched/team.hpp"
+
+namespace marline {
+
+// The calling root worker's team with `size` threads, itself as member 0; null if it is in use (a region inside a region)
+// or if not even one more thread can be had. `team->size` may be less than asked.
+Team* team_hot(Worker* worker, int size);
+void team_hot_release(Team* team);
+
+// A team of one thread: the caller.
+Team* team_serial(Worker* worker);
+void team_serial_release(Worker* worker, Team* team);
+
+// Starts the region on all members but the caller's, who is member 0.
+void team_start(Team* team);
+
+// Between these, `worker` runs the implicit task of `member`; the current task and member before it come back after.
+void implicit_task_begin(Worker* worker, Member* member);
+void implicit_task_end(Worker* worker, Member* member, Task* previous, Member* previous_member);
+
+// Gives all threads of an ending root worker's team back to the pool, and its teams' memory to the system.
+void team_dissolve(Worker* worker);
+
+}  // namespace marline

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Workers: registration of the program's threads, the pool, what a pool thread does all its life. Worker structures are
+// never freed, so that a waker may touch the parker of one whose thread has ended; they are reused.
+#include "exec/worker.hpp"
+
+#include "base/check.hpp"
+#include "base/spin_lock.hpp"
+#include "config/options.hpp"
+#include "exec/barrier.hpp"
+#include "exec/binding.hpp"
+#include "exec/completion.hpp"
+#include "exec/fiber.hpp"
+#include "exec/runtime.hpp"
+#include "exec/team.hpp"
+#include "platform/thread.hpp"
+#include "tool/tool.hpp"
+
+#include <pthread.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+namespace marline {
+
+namespace {
+
+SpinLock g_lock;               // the lists and the key
+Worker* g_idle = nullptr;      // pool workers without a team
+Worker* g_retired = nullptr;   // structures of ended root threads
+Atomic<int> g_created{0};      // structures, hence ids
+Atomic<int> g_living{0};
+pthread_key_t g_key;
+bool g_key_made = false;
+
+void retire_root_worker(void* argument);
+
+Worker* worker_create() {
+  {
+    Guard<SpinLock> guard(g_lock);
+    if (Worker* worker = g_retired) {
+      g_retired = worker->next;
+      return worker;
+    }
+  }
+  void* memory = std::aligned_alloc(alignof(Worker), sizeof(Worker));
+  if (memory == nullptr) fatal("out of memory for one more thread");
+  auto* worker = new (memory) Worker;
+  worker->id = g_created.fetch_add(1, relaxed);
+  return worker;
+}
+
+// What only the thread itself can set up.
+void worker_enter_thread(Worker* worker) {
+  set_this_worker(worker);
+  worker->error_number = &errno;
+  worker->exception_globals = nullptr;
+  worker->pool = SlabPool::acquire();
+  worker->random = static_cast<uint32_t>(options().schedule.seed * 2654435761u + static_cast<uint32_t>(worker->id)) | 1;
+  exception_state_look_up(worker);
+  worker->fiber = fiber_for_thread(worker);
+  stack_watch_overflow();
+  g_living.fetch_add(1, relaxed);
+}
+
+Icvs initial_icvs() {
+  const Options& o = options();
+  return {o.num_threads[0],  o.max_active_levels, o.schedule_kind, o.schedule_chunk,
+          o.default_device, o.thread_limit,      o.dynamic,       o.schedule_monotonic};
+}
+
+void run_job(Worker* worker, Team* team) {
+  Member* member = &team->members[worker->job_index];
+  FpControl{team->fp_control}.install();
+  bind_to_place(worker, member->place);
+  implicit_task_begin(worker, member);
+  team->run_implicit(team, member);
+  worker = this_worker();
+  team_barrier(worker);
+  implicit_task_end(worker, member, nullptr, nullptr);
+  worker->in_region.store(0, release);  // pairs with wait_for_stragglers
+}
+
+void pool_main(void* argument) {
+  auto* worker = static_cast<Worker*>(argument);
+  worker_enter_thread(worker);
+  if (tool::on(tool::event::kThread)) tool::thread_begin(&worker->tool_data, false);
+  for (;;) run_job(worker, wait_for_job(worker));
+}
+
+Worker* hire_one() {
+  {
+    Guard<SpinLock> guard(g_lock);
+    if (Worker* worker = g_idle) {
+      g_idle = worker->next;
+      return worker;
+    }
+  }
+  if (g_living.load(relaxed) >= options().thread_limit) return nullptr;
+  Worker* worker = worker_create();
+  char name[16];
+  snprintf(name, sizeof name, "marline/%d", worker->id);
+  if (thread_start_detached(name, pool_main, worker, options().stacksize)) return worker;
+  int error = errno;
+  static Atomic<int> said{0};
+  if (said.exchange(1, relaxed) == 0) {
+    warn("cannot start a thread with a stack of %zu KiB (%s): regions have fewer threads than asked; set a smaller "
+         "OMP_STACKSIZE or OMP_NUM_THREADS, or raise the limits on threads and memory",
+         options().stacksize / 1024, std::strerror(error));
+  }
+  Guard<SpinLock> guard(g_lock);
+  worker->next = g_retired;
+  g_retired = worker;
+  return nullptr;
+}
+
+// The child of a fork has one thread, the caller's: the pool and the hot team's threads did not come along.
+void after_fork_in_child() {
+  g_idle = nullptr;
+  if (Worker* worker = this_worker_or_null()) worker->hot_team = nullptr;
+}
+
+void make_key() {
+  Guard<SpinLock> guard(g_lock);
+  if (g_key_made) return;
+  g_key_made = true;
+  if (int error = pthread_key_create(&g_key, retire_root_worker); error != 0) {
+    fatal("no thread-specific key is left (%s): the program uses more than the system allows", std::strerror(error));
+  }
+  pthread_atfork(nullptr, nullptr, after_fork_in_child);
+}
+
+// The thread ends: its structure, descriptors and hot team's threads stay for others.
+void retire_root_worker(void* argument) {
+  auto* worker = static_cast<Worker*>(argument);
+  set_this_worker(worker);  // glibc runs this after the thread's own thread-locals are gone, but the slot is static TLS
+  if (tool::on(tool::event::kThread)) tool::thread_end(&worker->tool_data);
+  flush_reports(worker);
+  Member* member = worker->member;
+  implicit_task_end(worker, member, nullptr, nullptr);
+  team_serial_release(worker, member->team);
+  team_dissolve(worker);
+  SlabPool::release(worker->fiber, worker->pool);
+  worker->pool->retire();
+  worker->pool = nullptr;
+  worker->fiber = nullptr;
+  set_this_worker(nullptr);
+  g_living.fetch_sub(1, relaxed);
+  Guard<SpinLock> guard(g_lock);
+  worker->next = g_retired;
+  g_retired = worker;
+}
+
+}  // namespace
+
+Worker* this_worker() {
+  Worker* worker = this_worker_or_null();
+  return worker != nullptr ? worker : register_root_worker();
+}
+
+Worker* register_root_worker() {
+  runtime_start();
+  make_key();
+  Worker* worker = worker_create();
+  worker->root = true;
+  worker_enter_thread(worker);
+  pthread_setspecific(g_key, worker);
+  Team* team = team_serial(worker);
+  team->level = 0;
+  team->active_level = 0;
+  team->parent_task = nullptr;
+  team->parent_member = nullptr;
+  team->icvs = initial_icvs();
+  implicit_task_begin(worker, &team->members[0]);
+  if (tool::on(tool::event::kThread)) tool::thread_begin(&worker->tool_data, true);
+  if (tool::on(tool::event::kImplicitTask)) {
+    tool::implicit_task(tool::Endpoint::kBegin, &team->tool_data, &worker->task->tool_data, 1, 1,
+                        tool::task_bits::kInitial);
+  }
+  return worker;
+}
+
+int hire_workers(Team* team, int first, int count) {
+  for (int i = 0; i < count; ++i) {
+    Worker* worker = hire_one();
+    if (worker == nullptr) return i;
+    team->members[first + i].worker = worker;
+  }
+  return count;
+}
+
+void dismiss_workers(Team* team, int first) {
+  Guard<SpinLock> guard(g_lock);
+  for (int i = first; i < team->capacity; ++i) {
+    Worker* worker = team->members[i].worker;
+    if (worker == nullptr) continue;
+    team->members[i].worker = nullptr;
+    worker->next = g_idle;
+    g_idle = worker;
+  }
+}
+
+bool oversubscribed() { return g_living.load(relaxed) > cores_per_process(); }
+
+int worker_count() { return g_living.load(relaxed); }
+
+}  // namespace marline

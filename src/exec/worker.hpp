@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Workers: the threads of the pool, and the program's own threads ("root" workers).
+#pragma once
+
+#include "sched/team.hpp"
+
+namespace marline {
+
+// Makes the calling thread a root worker: with a fiber for its stack and an implicit team of one thread.
+Worker* register_root_worker();
+
+// Takes up to `count` workers from the pool, starting threads as needed, as team->members[first..]. Returns how many it
+// got: fewer if the thread limit is reached or the system refuses, which is said once.
+int hire_workers(Team* team, int first, int count);
+
+// Sends the workers of team->members[first..] back to the pool.
+void dismiss_workers(Team* team, int first);
+
+// Runs tasks on the current fiber, which has no task of its own. Returns when the fiber was given up for a resumed task
+// and is used again, or when it has a caller to return to.
+void schedule_on_this_fiber();
+
+// The current task, an implicit one at a barrier, waits in place: runs or resumes what there is, else spins, polls and
+// sleeps, until `done(context)`.
+void work_until(bool (*done)(void* context), void* context);
+
+// Pool workers: sleeps until there is a job, and takes it.
+Team* wait_for_job(Worker* worker);
+
+// More workers than cores: waiting threads give their core away early.
+bool oversubscribed();
+
+// Number of workers that live.
+int worker_count();
+
+}  // namespace marline

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Task dependences (OpenMP 5.2, section 15.9): from locators to edges, and from completions to ready tasks.
+#pragma once
+
+#include "sched/team.hpp"
+
+#include <cstddef>
+
+namespace marline {
+
+enum class Access : uint8_t {
+  kIn,
+  kOut,  // out and inout order alike
+  kMutexinoutset,
+  kInoutset,
+};
+
+// One locator of a depend clause. A null address with kOut is omp_all_memory.
+struct Dependence {
+  void* address;
+  Access access;
+};
+
+// Enters the task's dependences into its parent's table and makes the edges. Cost linear in `count`. The caller runs the
+// parent. True: nothing stands before the task, and it holds its exclusions: the caller makes it run. False: the last of
+// its predecessors will. The task may run, and end, before this returns false.
+[[nodiscard]] bool enter_graph(Worker* worker, Task* task, const Dependence* list, size_t count);
+
+// For taskwait with depend clauses: makes `event` fulfilled when every task has completed that a task with these
+// dependences would wait for. False: there is none.
+[[nodiscard]] bool enter_wait(Worker* worker, Task* parent, const Dependence* list, size_t count, Event* event);
+
+// The task has ended: leaves its exclusions, releases its successors, enqueues those that become ready, except one,
+// which it returns to be run next (or null).
+[[nodiscard]] Task* release_successors(Worker* worker, Task* task);
+
+// Forgets the dependences of a task's children: it generates no more.
+void drop_table(Worker* worker, Task* parent);
+
+// A descriptor loses a holder (execution or table); the last one frees it.
+void release_task(Worker* worker, Task* task);
+
+}  // namespace marline

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// mutexinoutset (OpenMP 5.2, section 15.9.5): the tasks of one set exclude each other but are not ordered. Each set has an
+// Exclusion; a task that is ready takes those of all its sets, in the order of their addresses, and holds those it has
+// while it waits for the next. As all tasks take them in one order, no cycle of waiting can close.
+#pragma once
+
+#include "base/spin_lock.hpp"
+#include "sched/team.hpp"
+
+namespace marline {
+
+struct Exclusion {
+  SpinLock lock;                 // the fields below
+  bool held = false;
+  TaskFifo waiters;              // tasks that have everything before it
+  Atomic<int32_t> references{0}; // tasks + the table's entry
+};
+
+Exclusion* exclusion_create(Worker* worker);
+void exclusion_release(Worker* worker, Exclusion* exclusion);
+
+// Adds a set to the task, unless it has it already. Creator only.
+void exclusion_add(Worker* worker, Task* task, Exclusion* exclusion);
+
+// Takes the exclusions that the task does not hold yet. False: it waits for one, and whoever leaves that one goes on.
+[[nodiscard]] bool exclusions_take(Task* task);
+
+// The task has ended: leaves its exclusions. Tasks that thereby got all of theirs are appended to `ready`.
+void exclusions_leave(Worker* worker, Task* task, TaskFifo& ready);
+
+}  // namespace marline

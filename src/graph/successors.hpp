@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The successor list of a task: producers add, the completion closes.
+//
+// Invariant: `successors` goes from a list of edges to `closed` once, by the one exchange at completion. An edge is added
+// by a compare-and-swap that fails once the list is closed, so each edge is either added before (and the completion
+// takes it) or refused (and the successor does not wait for this task). A successor's `predecessors` counts the edges
+// that were added, plus the creator's guard: it reaches zero exactly once, and whoever brings it there makes the task
+// run. Model: tests/model/successors.pml.
+#pragma once
+
+#include "task/task.hpp"
+
+namespace marline {
+
+// Lies in the successor's allocation, which lives at least until its last predecessor has taken the edge.
+struct Edge {
+  Edge* next;
+  Task* successor;
+};
+
+static_assert(sizeof(Edge) == kEdgeBytes);
+
+inline Edge* closed_list() { return reinterpret_cast<Edge*>(uintptr_t{1}); }
+
+// False: `predecessor` has completed; the edge was not added. The caller has counted it in `predecessors` already, and
+// takes that back.
+[[nodiscard]] inline bool transition_to_waiting_on(Task* predecessor, Edge* edge) {
+  Edge* head = predecessor->successors.load(acquire);  // acquire: a closed list means that its effects are visible
+  do {
+    if (head == closed_list()) return false;
+    edge->next = head;
+    // release: the completion sees the edge and the successor; acquire as above when it has closed in between.
+  } while (!predecessor->successors.compare_exchange_weak(head, edge, release, acquire));
+  return true;
+}
+
+// The completion's side: all edges, newest first.
+[[nodiscard]] inline Edge* transition_to_closed(Task* task) {
+  // acquire pairs with the producer's release; release with the load of a producer that finds the list closed.
+  return task->successors.exchange(closed_list(), acq_rel);
+}
+
+inline bool has_completed(const Task* task) { return task->successors.load(acquire) == closed_list(); }
+
+}  // namespace marline

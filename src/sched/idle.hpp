@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Sleep and wake. A worker that finds nothing spins for a bounded time, then sleeps on its parker.
+//
+// The protocol and why no wake-up is lost (model: tests/model/sleep.pml):
+//   sleeper   1. announce: set its bit in every team it is a member of, and Worker::announced     (seq_cst)
+//             2. look once more at everything that could give it work                            (seq_cst loads)
+//             3. nothing: park. In any case withdraw: clear the bits
+//   pusher    a. make the work visible: Deque::push, TaskStack::push, the barrier's epoch          (seq_cst)
+//             b. read the sleepers' mask (or `announced`); clear a bit it finds set, unpark that worker
+// 1 and a are ordered before 2 and b in the single total order of seq_cst operations, so either the sleeper sees the
+// work in 2, or the pusher sees the sleeper in b. acquire/release would allow both to miss each other.
+#pragma once
+
+#include "sched/team.hpp"
+
+namespace marline {
+
+bool wake_one_slow(Team* team);
+
+// Wakes one sleeping member, if any. Called after work for any member was made visible by a seq_cst operation.
+inline void wake_one(Team* team) {
+  int words = (team->size + 63) / 64;
+  for (int i = 0; i < words; ++i) {
+    if (team->sleepers[i].load(seq_cst) != 0) [[unlikely]] {
+      wake_one_slow(team);
+      return;
+    }
+  }
+}
+
+// Wakes every sleeping member (barrier release).
+void wake_all(Team* team);
+
+// Wakes this worker if it sleeps or is about to. Called after something for it was made visible.
+inline void wake_worker(Worker* worker) {
+  if (worker->announced.load(seq_cst) != 0) worker->parker.unpark();
+}
+
+// Waits for a wake-up unless `has_work(worker, context)` says that there is something to do. Owner only.
+void sleep_unless(Worker* worker, bool (*has_work)(Worker*, void*), void* context);
+
+}  // namespace marline

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Parker: where one thread sleeps and anybody wakes it. A notification that comes before the sleep is kept, one deep.
+// States: empty -> parked (the owner, about to sleep) -> notified (a waker) -> empty (the owner, awake);
+//         empty -> notified -> empty when the waker was first. Only the owner leaves `notified`.
+#pragma once
+
+#include "base/futex.hpp"
+
+namespace marline {
+
+class Parker {
+ public:
+  // Owner: sleeps until notified; returns at once if it has been already.
+  void park() {
+    uint32_t expected = kEmpty;
+    if (state_.compare_exchange_strong(expected, kParked, acq_rel, acquire)) {
+      while (state_.load(acquire) == kParked) futex_wait(state_, kParked);
+    }
+    state_.store(kEmpty, relaxed);  // it was kNotified, which only the owner leaves; its acquire is above
+  }
+
+  // Anybody. What was written before is visible to the owner after park().
+  void unpark() {
+    if (state_.exchange(kNotified, acq_rel) == kParked) futex_wake(state_, 1);
+  }
+
+ private:
+  enum : uint32_t { kEmpty, kParked, kNotified };
+  Atomic<uint32_t> state_{kEmpty};  // the owner: empty/parked; wakers: notified
+};
+
+}  // namespace marline

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Progress hooks: the table, the one poller, the idle poller's role, the watchdog.
+#include "sched/progress.hpp"
+
+#include "base/check.hpp"
+#include "base/clock.hpp"
+#include "base/futex.hpp"
+#include "base/spin_lock.hpp"
+#include "config/options.hpp"
+#include "platform/thread.hpp"
+
+#include <pthread.h>
+
+#include <time.h>
+
+struct marline_hook {
+  const char* name;
+  int (*poll)(void*);  // null: the slot is free. Changed under g_poll_lock.
+  void* arg;
+  marline::Atomic<int32_t> pending;
+};
+
+namespace marline {
+
+Atomic<int32_t> g_pending_operations{0};
+
+namespace {
+
+constexpr int kHooks = 16;
+constexpr uint32_t kPollEvery = 4;  // scheduling points between two polls
+
+marline_hook g_hooks[kHooks];
+SpinLock g_poll_lock;                      // held by the one poller, and to change the table
+Atomic<uint32_t> g_polls{0};               // written by pollers; the watchdog sees whether anybody polled
+Atomic<Worker*> g_idle_poller{nullptr};
+Atomic<uint32_t> g_watchdog_started{0};
+Atomic<uint32_t> g_watchdog_word{0};       // futex: bumped when operations become pending
+
+int poll_locked() {
+  int finished = 0;
+  for (marline_hook& hook : g_hooks) {
+    if (hook.poll != nullptr && hook.pending.load(relaxed) > 0) finished += hook.poll(hook.arg);
+  }
+  g_polls.fetch_add(1, relaxed);
+  return finished;
+}
+
+void watchdog_main(void*) {
+  const uint64_t period = static_cast<uint64_t>(options().watchdog) * 1000;
+  const timespec nap{static_cast<time_t>(period / 1000000000u), static_cast<long>(period % 1000000000u)};
+  uint32_t seen = 0;
+  for (;;) {
+    uint32_t word = g_watchdog_word.load(acquire);  // pairs with progress_add
+    if (!progress_pending()) {
+      futex_wait(g_watchdog_word, word);
+      continue;
+    }
+    nanosleep(&nap, nullptr);
+    uint32_t polls = g_polls.load(relaxed);
+    if (polls == seen) progress_poll(nullptr);
+    seen = g_polls.load(relaxed);
+  }
+}
+
+void start_watchdog() {
+  if (options().watchdog == 0 || !options().progress_strong) return;
+  if (g_watchdog_started.exchange(1, acq_rel) != 0) return;
+  if (!thread_start_detached("marline/watch", watchdog_main, nullptr)) {
+    warn("cannot start the watchdog thread: a finished MPI call may go unnoticed while all threads compute");
+  }
+}
+
+// The watchdog does not live on in a forked child: it is started anew when operations become pending there.
+void after_fork_in_child() { g_watchdog_started.store(0, relaxed); }
+
+}  // namespace
+
+int progress_poll(Worker* worker) {
+  if (!progress_pending() || !g_poll_lock.try_lock()) return 0;
+  if (worker != nullptr) worker->in_hook = true;
+  int finished = poll_locked();
+  if (worker != nullptr) worker->in_hook = false;
+  g_poll_lock.unlock();
+  return finished;
+}
+
+void progress_paced(Worker* worker) {
+  if (!options().progress_weak || worker->poll_countdown-- != 0) return;
+  worker->poll_countdown = kPollEvery - 1;
+  progress_poll(worker);
+}
+
+bool progress_take_idle_role(Worker* worker) {
+  Worker* holder = g_idle_poller.load(relaxed);
+  if (holder == worker) return true;
+  return holder == nullptr && g_idle_poller.compare_exchange_strong(holder, worker, acq_rel, relaxed);
+}
+
+void progress_drop_idle_role(Worker* worker) {
+  if (g_idle_poller.load(relaxed) == worker) g_idle_poller.store(nullptr, release);
+}
+
+marline_hook* progress_register(const char* name, int (*poll)(void*), void* arg) {
+  Guard<SpinLock> guard(g_poll_lock);
+  static bool fork_handled = false;
+  if (!fork_handled) fork_handled = pthread_atfork(nullptr, nullptr, after_fork_in_child) == 0;
+  for (marline_hook& hook : g_hooks) {
+    if (hook.poll != nullptr) continue;
+    hook.name = name;
+    hook.arg = arg;
+    hook.pending.store(0, relaxed);
+    hook.poll = poll;
+    return &hook;
+  }
+  return nullptr;
+}
+
+void progress_unregister(marline_hook* hook) {
+  Guard<SpinLock> guard(g_poll_lock);  // no poll is under way
+  hook->poll = nullptr;
+  g_pending_operations.fetch_sub(hook->pending.exchange(0, relaxed), relaxed);
+}
+
+void progress_add(marline_hook* hook, int n) {
+  hook->pending.fetch_add(n, relaxed);
+  if (g_pending_operations.fetch_add(n, seq_cst) > 0 || n <= 0) return;
+  start_watchdog();
+  if (g_watchdog_started.load(relaxed) == 0) return;
+  g_watchdog_word.fetch_add(1, release);  // pairs with the watchdog's load before it sleeps
+  futex_wake(g_watchdog_word, 1);
+}
+
+}  // namespace marline

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Progress hooks (marline.h): functions that move asynchronous operations forward. One poller per process at a time.
+// While nothing is pending, a poll costs one load. Weak progress: workers poll at task scheduling points and when idle.
+// Strong progress: a watchdog thread polls when nobody has for MARLINE_WATCHDOG microseconds. MARLINE_PROGRESS switches
+// each, for study.
+#pragma once
+
+#include "base/atomic.hpp"
+#include "sched/team.hpp"
+
+struct marline_hook;
+
+namespace marline {
+
+// Operations pending over all hooks. Written by progress_add; read, relaxed, at every scheduling point.
+extern Atomic<int32_t> g_pending_operations;
+
+inline bool progress_pending() { return g_pending_operations.load(relaxed) > 0; }
+
+// Calls the hooks that have operations pending, unless another thread is at it. `worker`: the caller's, or null.
+// Returns how many operations the hooks found finished.
+int progress_poll(Worker* worker);
+
+void progress_paced(Worker* worker);
+
+// At a task scheduling point: polls now and then.
+inline void progress_at_scheduling_point(Worker* worker) {
+  if (progress_pending()) [[unlikely]] {
+    progress_paced(worker);
+  }
+}
+
+// The role of the one idle worker that stays awake while operations are pending. True: the caller has it (now or since
+// earlier) and must not sleep.
+bool progress_take_idle_role(Worker* worker);
+void progress_drop_idle_role(Worker* worker);
+
+// marline.h
+marline_hook* progress_register(const char* name, int (*poll)(void*), void* arg);
+void progress_unregister(marline_hook* hook);
+void progress_add(marline_hook* hook, int n);
+
+}  // namespace marline

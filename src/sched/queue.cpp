@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Queues: pushing ready tasks, choosing the next one, stealing.
+#include "sched/queue.hpp"
+
+#include "base/check.hpp"
+#include "base/futex.hpp"
+#include "config/options.hpp"
+#include "sched/idle.hpp"
+
+namespace marline {
+
+namespace {
+
+// xorshift32 (Marsaglia, 2003).
+uint32_t next_random(Worker* worker) {
+  uint32_t x = worker->random;
+  x ^= x << 13;
+  x ^= x >> 17;
+  x ^= x << 5;
+  return worker->random = x;
+}
+
+Member* membership_in(Worker* worker, const Team* team) {
+  if (worker->member != nullptr && worker->member->team == team) return worker->member;
+  for (Member* m = worker->memberships; m != nullptr; m = m->next_membership) {
+    if (m->team == team) return m;
+  }
+  return nullptr;
+}
+
+Task* pop_resumed(Worker* worker) {
+  if (Task* chain = reversed<Task, &Task::next>(worker->inbox.take_all())) {
+    while (chain != nullptr) {
+      Task* next = chain->next;
+      worker->resumed.push_back(chain);
+      chain = next;
+    }
+  }
+  return worker->resumed.pop_front();
+}
+
+Task* steal_from(Member* victim) {
+  bool lost = true;
+  while (lost) {
+    lost = false;
+    if (Task* task = victim->deque.steal(&lost)) return task;
+  }
+  return nullptr;
+}
+
+Task* pop_yielded(Member* victim) {
+  if (victim->yielded_count.load(seq_cst) == 0) return nullptr;
+  Guard<SpinLock> guard(victim->yielded_lock);
+  Task* task = victim->yielded.pop_front();
+  if (task != nullptr) victim->yielded_count.fetch_sub(1, relaxed);
+  return task;
+}
+
+// Own deque, by policy.
+Task* pop_own_deque(Worker* worker, Member* member) {
+  switch (options().schedule.policy) {
+    case SchedulePolicy::kLifo: return member->deque.pop();
+    case SchedulePolicy::kFifo: return steal_from(member);
+    case SchedulePolicy::kRandom: return next_random(worker) & 1 ? member->deque.pop() : steal_from(member);
+  }
+  return nullptr;
+}
+
+// A task that a thread outside the team made ready; the rest of the chain moves to the own deque.
+Task* take_injected(Worker* worker, Member* member) {
+  Task* chain = reversed<Task, &Task::next>(member->team->injected.take_all());
+  if (chain == nullptr) return nullptr;
+  Task* first = chain;
+  for (Task* task = chain->next; task != nullptr;) {
+    Task* next = task->next;
+    enqueue(worker, task);
+    task = next;
+  }
+  return first;
+}
+
+// Neighbours first: with places bound in order, the nearest index is the nearest core.
+Task* steal(Worker* worker, Member* thief) {
+  Team* team = thief->team;
+  int size = team->size;
+  if (size == 1) return nullptr;
+  int start = options().schedule.policy == SchedulePolicy::kRandom ? static_cast<int>(next_random(worker) % size) : 0;
+  for (int i = 1; i < size; ++i) {
+    int victim = (thief->index + (start + i - 1) % (size - 1) + 1) % size;
+    if (Task* task = steal_from(&team->members[victim])) return task;
+  }
+  return nullptr;
+}
+
+Task* find_in_team(Worker* worker, Member* member) {
+  if (Task* task = pop_own_deque(worker, member)) return task;
+  if (Task* task = take_injected(worker, member)) return task;
+  return steal(worker, member);
+}
+
+Task* find_yielded(Worker* worker) {
+  worker->yielded_turn = !worker->yielded_turn;
+  if (worker->yielded_turn && !worker->yielded.empty()) return worker->yielded.pop_front();
+  for (Member* m = worker->memberships; m != nullptr; m = m->next_membership) {
+    for (int i = 0; i < m->team->size; ++i) {
+      if (Task* task = pop_yielded(&m->team->members[(m->index + i) % m->team->size])) return task;
+    }
+  }
+  return worker->yielded.pop_front();
+}
+
+bool team_has_work(Member* member) {
+  Team* team = member->team;
+  if (!team->injected.empty()) return true;
+  for (int i = 0; i < team->size; ++i) {
+    if (!team->members[i].deque.empty() || team->members[i].yielded_count.load(seq_cst) != 0) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+void enqueue(Worker* worker, Task* task) {
+  if (Worker* home = task->home; home != nullptr && task->fiber != nullptr) {
+    home->inbox.push(task);
+    fence_seq_cst();  // the push is before the look at `announced` (sched/idle.hpp)
+    wake_worker(home);
+    return;
+  }
+  Team* team = task->team;
+  Member* member = worker != nullptr ? membership_in(worker, team) : nullptr;
+  if (member != nullptr) {
+    member->deque.push(task);
+  } else {
+    team->injected.push(task);
+    fence_seq_cst();
+  }
+  wake_one(team);
+}
+
+void enqueue_yielded(Worker* worker, Member* member, Task* task) {
+  if (task->home != nullptr) {  // tied: only this worker resumes it
+    worker->yielded.push_back(task);
+    return;
+  }
+  {
+    Guard<SpinLock> guard(member->yielded_lock);
+    member->yielded.push_back(task);
+    member->yielded_count.fetch_add(1, seq_cst);
+  }
+  wake_one(member->team);
+}
+
+Found find_work(Worker* worker) {
+  if (Task* task = pop_resumed(worker)) return {task, membership_in(worker, task->team)};
+  for (Member* m = worker->memberships; m != nullptr; m = m->next_membership) {
+    if (Task* task = find_in_team(worker, m)) return {task, m};
+  }
+  if (Task* task = find_yielded(worker)) return {task, membership_in(worker, task->team)};
+  return {};
+}
+
+bool work_in_sight(Worker* worker) {
+  if (!worker->resumed.empty() || !worker->yielded.empty() || !worker->inbox.empty()) return true;
+  for (Member* member = worker->memberships; member != nullptr; member = member->next_membership) {
+    if (team_has_work(member)) return true;
+  }
+  return false;
+}
+
+void fulfil(Worker* worker, Event* event) {
+  Waiter waiter = event->transition_to_fulfilled();
+  switch (waiter.kind) {
+    case WaiterKind::kNone: return;
+    case WaiterKind::kTask:
+    case WaiterKind::kCompletion: enqueue(worker, static_cast<Task*>(waiter.who)); return;
+    case WaiterKind::kThread: {
+      auto* word = static_cast<Atomic<uint32_t>*>(waiter.who);
+      word->store(1, release);  // pairs with the sleeper's acquire; the word may be gone right after
+      futex_wake(*word, 1);
+      return;
+    }
+  }
+}
+
+}  // namespace marline

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where ready tasks wait and how a worker chooses the next one. Four kinds of work: resumed tied tasks (the worker's
+// inbox), new tasks and successors and resumed untied tasks (the deques), tasks that yielded (a FIFO per member, last).
+#pragma once
+
+#include "sched/team.hpp"
+
+namespace marline {
+
+// Work that a worker may run, and its own place in that task's team.
+struct Found {
+  Task* task = nullptr;
+  Member* member = nullptr;
+  explicit operator bool() const { return task != nullptr; }
+};
+
+// Queues a ready task: on the caller's own deque if the caller is of the team, else where the team finds it. A suspended
+// task that must stay on its thread goes to that thread. Wakes a sleeper. `worker`: the caller's, or null (a foreign
+// thread, the watchdog). The task may be running elsewhere when this returns.
+void enqueue(Worker* worker, Task* task);
+
+// Queues a task that yields: behind everything else that its team has.
+void enqueue_yielded(Worker* worker, Member* member, Task* task);
+
+// The next task by policy, from all memberships of the worker, innermost team first.
+Found find_work(Worker* worker);
+
+// The newest task of the worker's own deque in `member`: the caller may give it back with Deque::push.
+inline Task* pop_own(Member* member) { return member->deque.pop(); }
+
+// Whether find_work might find something. The sleep protocol's second look: seq_cst.
+bool work_in_sight(Worker* worker);
+
+// Fulfils an event: takes its waiter and enqueues it.
+void fulfil(Worker* worker, Event* event);
+
+}  // namespace marline

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Worker, Team and Member: who runs tasks, for which parallel region, and in which place of it.
+//
+//   Worker   one kernel thread that the runtime knows; owned by that thread
+//   Team     the threads of one parallel region, and of its tasks; owned by the worker that opened the region
+//   Member   one thread's place in one team: its queues and its implicit task. A worker may have several at a time
+//            (a region inside a task, serialised): `Worker::memberships` lists them, innermost first
+//
+// Tasks are bound to a team (OpenMP 5.2, section 12.1): they are queued with a Member of it and run by its Members only.
+#pragma once
+
+#include "base/atomic.hpp"
+#include "base/intrusive.hpp"
+#include "base/slab.hpp"
+#include "base/spin_lock.hpp"
+#include "sched/deque.hpp"
+#include "sched/parker.hpp"
+#include "task/task.hpp"
+#include "task/workshare.hpp"
+
+#include <cstdint>
+
+namespace marline {
+
+struct Member;
+inline constexpr int kMaxTeam = 1024;  // threads in one team
+using TaskFifo = Fifo<Task, &Task::next>;
+using TaskStack = MpscStack<Task, &Task::next>;
+
+struct alignas(kCacheLine) Worker {
+  // Owner only.
+  Task* task = nullptr;      // the current task; null only while the thread is between regions
+  Member* member = nullptr;  // the place in the current task's team
+  Fiber* fiber = nullptr;    // the fiber that the thread is on
+  SlabPool* pool = nullptr;  // task descriptors
+  Member* memberships = nullptr;
+  Fiber* spares = nullptr;   // idle fibers kept by this worker (exec/fiber.cpp)
+  int spare_count = 0;
+  int place = -1;            // that the thread is bound to, -1: none
+  int id = 0;                // small, unique among living workers: the "global thread number" of the KMP interface
+  uint32_t random = 1;       // victim selection; and every choice under MARLINE_SCHEDULE=random
+  uint32_t poll_countdown = 0;
+  bool in_hook = false;
+  bool root = false;         // a thread of the program's, not one of ours
+  TaskFifo resumed;          // taken from `inbox`, oldest first
+  TaskFifo yielded;          // tied tasks that yielded: after everything else
+  bool yielded_turn = false; // alternates between `yielded` and Member::yielded, so that neither starves the other
+  // Completions that the parent has not been told yet (exec/completion.cpp).
+  Task* reported_parent = nullptr;
+  Taskgroup* reported_group = nullptr;
+  uint64_t reported_count = 0;
+  const char* next_label = nullptr;  // marline_task_label: of the next task that the current task creates
+  uint32_t next_color = 0;
+  // The C++ runtime's exception state of this thread, null until a C++ runtime is seen (exec/exception_state.cpp).
+  void* exception_globals = nullptr;
+  int* error_number = nullptr;       // &errno of the thread
+  Team* hot_team = nullptr;          // of a root worker: kept from region to region
+  Team* free_serial_teams = nullptr; // teams of one thread, for serialised regions
+  uint64_t tool_data = 0;            // ompt_data_t of the thread
+  struct {                           // clauses that the KMP face announces before the construct they belong to
+    int32_t num_threads = 0;
+    int32_t proc_bind = 0;
+    int32_t num_teams = 0, thread_limit = 0;
+  } pushed;
+
+  // Others write these.
+  alignas(kCacheLine) TaskStack inbox;   // suspended tasks that only this worker may resume
+  Atomic<uint32_t> announced{0};         // 1: about to sleep or asleep (sched/idle.cpp)
+  Parker parker;
+  alignas(kCacheLine) Atomic<Team*> job{nullptr};  // pool workers: the team whose region to take part in
+  int job_index = 0;                     // written before `job`, read after it
+  Atomic<uint32_t> in_region{0};         // 1: has not yet left the region of its last job
+  Worker* next = nullptr;                // link in the lists of idle and of retired workers
+};
+
+struct alignas(kCacheLine) Member {
+  Worker* worker = nullptr;
+  Team* team = nullptr;
+  int index = 0;              // omp_get_thread_num
+  int place = -1;             // assigned by the binding policy, -1: none
+  Member* next_membership = nullptr;  // Worker::memberships
+  // The worker's own.
+  uint64_t workshares_entered = 0;    // number of the next worksharing construct
+  uint64_t singles_entered = 0;
+  LoopPlace loop;                     // the loop that the thread is in (construct/loop.cpp)
+  uint64_t barrier_epoch = 0;
+  Icvs icvs{};                        // of the implicit task
+  Task implicit_task{};
+  Deque deque;                        // ready tasks; the owner's end is LIFO
+  // Tasks that yielded: FIFO, so that everybody else gets a turn first. Others steal from it.
+  alignas(kCacheLine) SpinLock yielded_lock;
+  TaskFifo yielded;
+  Atomic<int32_t> yielded_count{0};
+};
+
+struct alignas(kCacheLine) Team {
+  static constexpr int kMaskWords = 16;  // 64 threads each: kMaxTeam
+
+  int size = 1;
+  int level = 0;         // nested regions around, counting serialised ones
+  int active_level = 0;
+  Member* members = nullptr;
+  int capacity = 0;      // members allocated
+  Task* parent_task = nullptr;
+  Member* parent_member = nullptr;  // the opener's place in the team around
+  Team* next_free = nullptr;
+  bool in_use = false;   // hot team: a region is under way
+  uint64_t fp_control = 0;  // the creator's (exec/fp_control.hpp)
+  Icvs icvs{};              // that the implicit tasks start with
+  void (*run_implicit)(Team*, Member*) = nullptr;  // calls the outlined function
+  void* microtask = nullptr;
+  void** arguments = nullptr;
+  int argument_count = 0;
+  uint64_t tool_data = 0;  // ompt_data_t of the parallel region
+  const void* tool_codeptr = nullptr;
+  int requested = 0;
+
+  // Tasks made ready by a thread that is not of the team; any member drains it.
+  alignas(kCacheLine) TaskStack injected;
+  // Who sleeps: bit i of word i / 64 stands for member i. Set by the member before its last look, cleared by its waker
+  // or by itself (sched/idle.cpp).
+  alignas(kCacheLine) Atomic<uint64_t> sleepers[kMaskWords] = {};
+
+  alignas(kCacheLine) Atomic<uint64_t> epoch{0};  // barriers completed; written by the last to arrive
+  alignas(kCacheLine) Atomic<int32_t> arrived{0};
+  struct alignas(kCacheLine) TreeNode {
+    Atomic<int32_t> arrived{0};
+  };
+  TreeNode* tree = nullptr;  // for large teams: the arrivals at each inner node, level by level (exec/barrier.cpp)
+  alignas(kCacheLine) Atomic<uint64_t> singles{0};  // `single` constructs that some thread has taken
+  void* copyprivate = nullptr;
+  void* reduction = nullptr;
+  // The members' counts of constructs go on from region to region, so that the ring need not be cleared.
+  uint64_t first_workshare = 0;  // numbers of the region's first constructs: all members start from member 0's
+  uint64_t first_single = 0;
+  Workshare workshares[kWorkshares];
+};
+
+// The calling thread's worker, or null if the runtime has not seen the thread. Never cached across a point where the
+// current task may suspend: call it again.
+Worker* this_worker_or_null();
+
+// The same, registering the thread as a root worker first if need be (exec/worker.cpp provides it).
+Worker* this_worker();
+
+void set_this_worker(Worker* worker);
+
+}  // namespace marline

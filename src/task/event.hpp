@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Event: something that happens once, and the one party that waits for it. The same word serves marline_event_t, the
+// handle of a `detach` clause and the runtime's own waits. It is owned by whoever declared it (often the waiting task's
+// stack); any thread may fulfil it.
+//
+// Invariant: the word makes exactly one of two journeys, each step a single atomic operation,
+//   pending -> waiter -> fulfilled      the fulfiller takes the waiter and must make it ready
+//   pending -> fulfilled -> (refused)   the waiter's publish is refused and it must go on by itself
+// so the waiter is released exactly once. A waiter publishes itself only after its context is saved (it runs on another
+// fiber by then), and a fulfiller never touches the word after its one exchange, so the storage may die at once.
+// Model: tests/model/event.pml.
+#pragma once
+
+#include "base/atomic.hpp"
+
+#include <cstdint>
+
+namespace marline {
+
+struct Task;
+
+// What a fulfilled event's waiter was.
+enum class WaiterKind : uintptr_t {
+  kNone = 0,
+  kTask = 2,        // a suspended task, to be resumed
+  kCompletion = 3,  // a detached task whose body has ended, to be completed
+  kThread = 4,      // a thread outside the runtime, asleep on a futex word
+};
+
+struct Waiter {
+  WaiterKind kind;
+  void* who;  // Task* or Atomic<uint32_t>*
+};
+
+class Event {
+ public:
+  // Waiter side. False: the event had been fulfilled already, nothing was published.
+  [[nodiscard]] bool transition_to_waiting(WaiterKind kind, void* who) {
+    uintptr_t expected = kPending;
+    // release: the waiter's saved context is visible to whoever takes it; acquire: pairs with the fulfilment seen.
+    return state_.compare_exchange_strong(expected, reinterpret_cast<uintptr_t>(who) | static_cast<uintptr_t>(kind),
+                                          acq_rel, acquire);
+  }
+
+  // Fulfiller side. The caller must act on the waiter that comes back.
+  [[nodiscard]] Waiter transition_to_fulfilled() {
+    // acquire pairs with the waiter's publish; release with the waiter's resumption and is_fulfilled.
+    uintptr_t old = state_.exchange(kFulfilled, acq_rel);
+    if (old == kPending || old == kFulfilled) return {WaiterKind::kNone, nullptr};
+    return {static_cast<WaiterKind>(old & kTagMask), reinterpret_cast<void*>(old & ~kTagMask)};
+  }
+
+  bool is_fulfilled() const { return state_.load(acquire) == kFulfilled; }  // acquire pairs with the fulfilment
+  void reset() { state_.store(kPending, relaxed); }                         // before the event is shared
+
+ private:
+  static constexpr uintptr_t kPending = 0, kFulfilled = 1, kTagMask = 7;
+  Atomic<uintptr_t> state_{kPending};
+};
+
+}  // namespace marline

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Task: the one datum that goes round the runtime. A single allocation holds this descriptor, then the compiler's own
+// block (kmp_task_t or GCC's argument block), then in-line edges. Implicit tasks use the same descriptor, inside Member.
+//
+// Who may touch what:
+//   creator, until the task is made ready      every field
+//   graph side (the thread that runs the parent)   `table_references`, `last_successor`
+//   any thread that completes a predecessor    `predecessors`
+//   any thread that completes a child          `children`
+//   the thread that runs the task              `created`, `own_icvs`, `table`, `label`-to-be of children, `flags`
+//   whoever popped it from a queue             `next`, `fiber`
+//
+// The word `children` counts, in one atomic, the children that have not completed (what taskwait waits for) and those
+// whose whole subtree has not ended (what barriers wait for). The running task counts the children that it creates in
+// `created`, without an atomic, and adds them to the word ("settles") only when it must know: until then completions
+// drive the word below zero, harmlessly, because a flag that somebody acts on is only ever set by the settling
+// operation itself. Exactly one completion takes a settled count to zero, and that one acts.
+#pragma once
+
+#include "base/atomic.hpp"
+#include "task/event.hpp"
+#include "task/icvs.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace marline {
+
+struct DependenceTable;
+struct Edge;
+struct EdgeChunk;
+struct Exclusion;
+inline constexpr size_t kEdgeBytes = 2 * sizeof(void*);  // graph/successors.hpp
+struct Fiber;
+struct Task;
+struct Taskgroup;
+struct Team;
+struct Worker;
+
+namespace task_flag {
+inline constexpr uint32_t kTied = 1u << 0;
+inline constexpr uint32_t kFinal = 1u << 1;       // its descendants are included tasks
+inline constexpr uint32_t kUndeferred = 1u << 2;  // its creator waits for it
+inline constexpr uint32_t kImplicit = 1u << 3;
+inline constexpr uint32_t kEmpty = 1u << 4;       // a node of the graph without a body (graph/dependences.cpp)
+inline constexpr uint32_t kDetach = 1u << 5;      // completes when its body has ended and `event` is fulfilled
+inline constexpr uint32_t kBodyDone = 1u << 6;    // only its completion is left
+inline constexpr uint32_t kRequeued = 1u << 7;    // Clang's untied task asked to be run for its next part
+inline constexpr uint32_t kInTable = 1u << 8;     // a dependence table knows it: `references` counts
+inline constexpr uint32_t kGraph = 1u << 9;       // has the graph fields below initialised
+inline constexpr uint32_t kMergeable = 1u << 10;
+inline constexpr uint32_t kStarted = 1u << 11;
+inline constexpr uint32_t kPinned = 1u << 12;     // untied, but must stay on its thread (it holds a reduction copy)
+}  // namespace task_flag
+
+// The two counts and two flags in Task::children.
+namespace children_word {
+inline constexpr uint64_t kWaitingForChildren = 1;  // the task is suspended in taskwait
+inline constexpr uint64_t kWaitingForSubtree = 2;   // the body has ended (or is at a barrier): act when the subtree ends
+inline constexpr uint64_t kIncomplete = uint64_t{1} << 2;
+inline constexpr uint64_t kAlive = uint64_t{1} << 33;
+inline constexpr uint64_t kLeaf = kIncomplete | kAlive;
+constexpr uint32_t incomplete(uint64_t word) { return static_cast<uint32_t>(word >> 2) & 0x7fffffffu; }
+constexpr uint32_t alive(uint64_t word) { return static_cast<uint32_t>(word >> 33); }
+}  // namespace children_word
+
+struct alignas(kCacheLine) Task {
+  // First line: what running it needs.
+  void (*invoke)(Task*);  // calls the compiler's function on `block`
+  void* block;            // kmp_task_t, or GCC's argument block
+  Task* parent;           // alive as long as this task is (counted by the parent's `children`)
+  Team* team;
+  Taskgroup* taskgroup;   // innermost one that it belongs to, or null
+  Fiber* fiber;           // the fiber that it is suspended on; null: start it rather than resume it
+  Task* next;             // link of the one queue that it is in
+  uint32_t flags;
+  int32_t priority;
+
+  // Second line: relations to other tasks.
+  Atomic<uint64_t> children;   // children_word
+  uint64_t created;            // children since `children` was last settled
+  Atomic<Edge*> successors;    // graph/successors.hpp
+  DependenceTable* table;      // of its children; null until a child has a dependence
+  Icvs* icvs;
+  const char* label;           // null: none
+  uint64_t tool_data;          // ompt_data_t of the task
+  Atomic<int32_t> predecessors;
+  Atomic<int32_t> references;  // execution (1) + dependence table (1): the descriptor goes at zero
+
+  // Third line: touched by few tasks.
+  Event event;                // `detach`
+  Worker* home;               // suspended and pinned: the only worker that may resume it
+  const Task* last_successor; // the last task that took an edge from this one: drops duplicates in O(1)
+  EdgeChunk* edge_chunks;     // edges beyond the in-line ones
+  Exclusion** exclusions;     // mutexinoutset, sorted by address
+  uint16_t exclusion_count;
+  uint16_t exclusions_held;
+  uint16_t inline_edges_used;
+  uint16_t inline_edges;
+  uint32_t color;             // 0xRRGGBB, 0: none
+  uint32_t table_references;  // entries of the dependence table that name this task; graph side
+  Edge* edges;                // in-line edges, after the block
+
+  bool tied() const { return flags & (task_flag::kTied | task_flag::kPinned); }
+  bool has(uint32_t flag) const { return flags & flag; }
+};
+
+static_assert(sizeof(Task) == 3 * kCacheLine);
+
+// A taskgroup region: counts the tasks generated in it and their descendants. Owned by the task that opened it, on its
+// stack or heap; alive until its end, which waits for the count.
+struct Taskgroup {
+  static constexpr int64_t kWaiting = 1, kOne = 2;
+  Taskgroup* outer;
+  Task* owner;
+  Atomic<int64_t> count;   // kOne per unfinished task, settled by the owner like Task::children; kWaiting: owner suspended
+  int64_t created;         // by the owner since the last settling
+  void* reductions;        // construct/task_reduction.hpp; null: none
+};
+
+}  // namespace marline

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The shared part of one worksharing construct that a team is in (a dynamic loop, sections, a scope with task
+// reductions), and one thread's place in a loop. Team holds a ring of the former: threads may be up to kWorkshares
+// constructs apart (nowait). Construct number k of a team uses slot k % kWorkshares for the slot's use number
+// u = k / kWorkshares; numbers go on from region to region (Team::first_workshare).
+//
+// Invariant: `phase` is 2u while the slot is free for use u and 2u + 1 from the claim by the first thread that arrives
+// until the last thread of the team has left. The claimer fills the fields and publishes k + 1 in `ready`
+// (construct/workshare.cpp).
+#pragma once
+
+#include "base/atomic.hpp"
+
+#include <cstdint>
+
+namespace marline {
+
+inline constexpr int kWorkshares = 8;
+
+enum class LoopKind : int32_t { kStatic, kDynamic, kGuided, kRuntime };
+
+struct alignas(kCacheLine) Workshare {
+  Atomic<uint64_t> phase{0};
+  Atomic<uint64_t> ready{0};
+  Atomic<int32_t> left{0};  // threads that have left this use
+  // Loops: iterations are counted from 0, the face maps them to the program's bounds. The claimer's, then read-only.
+  LoopKind kind = LoopKind::kStatic;
+  uint64_t iterations = 0;
+  uint64_t chunk = 0;
+  void* reductions = nullptr;  // the first thread's block of a GCC reduction (construct/task_reduction.hpp)
+  void* memory = nullptr;      // zeroed, shared by the team during the construct; freed by the last to leave
+  alignas(kCacheLine) Atomic<uint64_t> next{0};          // first iteration that nobody has taken
+  alignas(kCacheLine) Atomic<uint64_t> ordered_next{0};  // first iteration of the chunk whose `ordered` regions may run
+};
+
+// One thread's way through the loop (or sections) that it is in. Its own.
+struct LoopPlace {
+  Workshare* shared = nullptr;  // null: a static loop, which needs nobody
+  LoopKind kind = LoopKind::kStatic;
+  bool ordered = false;
+  uint64_t iterations = 0;
+  uint64_t chunk = 0;
+  uint64_t position = 0;  // static: first iteration of the thread's next chunk
+  uint64_t step = 0;      // static: from one of its chunks to the next
+  uint64_t first = 0;     // the current chunk: [first, end)
+  uint64_t end = 0;
+  uint64_t lower = 0, upper = 0, stride = 0;  // the program's bounds, as the face keeps them
+};
+
+}  // namespace marline

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// OMPT emitters (OpenMP 5.2, chapter 19): what the runtime tells a performance tool. A tool that is off, or has not asked
+// for an event, costs one load and one branch. The rooms above say what happened; tool.cpp calls the tool. `data` words
+// are ompt_data_t, owned by the datum that they belong to.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace marline::tool {
+
+// One bit per callback that a tool has registered. Written at start-up (and by ompt_set_callback), read everywhere.
+extern uint32_t g_enabled;
+
+namespace event {
+inline constexpr uint32_t kThread = 1u << 0;
+inline constexpr uint32_t kParallel = 1u << 1;
+inline constexpr uint32_t kImplicitTask = 1u << 2;
+inline constexpr uint32_t kTaskCreate = 1u << 3;
+inline constexpr uint32_t kTaskSchedule = 1u << 4;
+inline constexpr uint32_t kDependences = 1u << 5;
+inline constexpr uint32_t kTaskDependence = 1u << 6;
+inline constexpr uint32_t kSyncRegion = 1u << 7;
+inline constexpr uint32_t kSyncRegionWait = 1u << 8;
+inline constexpr uint32_t kMutex = 1u << 9;
+inline constexpr uint32_t kWork = 1u << 10;
+inline constexpr uint32_t kMasked = 1u << 11;
+inline constexpr uint32_t kDispatch = 1u << 12;
+inline constexpr uint32_t kReduction = 1u << 13;
+}  // namespace event
+
+inline bool on(uint32_t events) { return (g_enabled & events) != 0; }
+
+// Values of ompt_scope_endpoint_t, ompt_task_status_t, ompt_task_flag_t, ompt_sync_region_t (omp-tools.h).
+enum class Endpoint : int { kBegin = 1, kEnd = 2 };
+enum class TaskStatus : int { kComplete = 1, kYield = 2, kCancel = 3, kDetach = 4, kEarlyFulfill = 5, kLateFulfill = 6,
+                              kSwitch = 7 };
+enum class SyncRegion : int { kBarrierImplicit = 2, kBarrierExplicit = 3, kTaskwait = 5, kTaskgroup = 6, kReduction = 7,
+                              kBarrierImplicitWorkshare = 8, kBarrierImplicitParallel = 9 };
+namespace task_bits {
+inline constexpr int kInitial = 0x1, kImplicit = 0x2, kExplicit = 0x4, kTarget = 0x8, kTaskwait = 0x10;
+inline constexpr int kUndeferred = 0x08000000, kUntied = 0x10000000, kFinal = 0x20000000, kMergeable = 0x40000000;
+}  // namespace task_bits
+
+// A dependence as tools see it (ompt_dependence_t with ompt_dependence_type_t values).
+struct DependenceRecord {
+  uint64_t variable;
+  int type;  // in 1, out 2, inout 3, mutexinoutset 4, inoutset 7, all-memory out 9, inout 10
+};
+
+void thread_begin(uint64_t* thread_data, bool initial);
+void thread_end(uint64_t* thread_data);
+void parallel_begin(uint64_t* task_data, uint64_t* parallel_data, unsigned requested, int flags, const void* codeptr);
+void parallel_end(uint64_t* parallel_data, uint64_t* task_data, int flags, const void* codeptr);
+void implicit_task(Endpoint endpoint, uint64_t* parallel_data, uint64_t* task_data, unsigned team_size, unsigned index,
+                   int flags);
+// label, color: what marline_task_label/_color gave this task; a tool may ask for them during the callback.
+void task_create(uint64_t* parent_data, uint64_t* task_data, int flags, bool has_dependences, const void* codeptr,
+                 const char* label, uint32_t color);
+void dependences(uint64_t* task_data, const DependenceRecord* list, size_t count);
+void task_dependence(uint64_t* predecessor_data, uint64_t* successor_data);
+// next_data is null when the prior task was not replaced by another (detach and fulfilment events).
+void task_schedule(uint64_t* prior_data, TaskStatus status, uint64_t* next_data);
+void sync_region(SyncRegion kind, Endpoint endpoint, uint64_t* parallel_data, uint64_t* task_data, const void* codeptr);
+void sync_region_wait(SyncRegion kind, Endpoint endpoint, uint64_t* parallel_data, uint64_t* task_data,
+                      const void* codeptr);
+
+// Looks for a tool and starts it (OpenMP 5.2, section 19.2.2); at the runtime's start and end.
+void initialize();
+void finalize();
+
+}  // namespace marline::tool
