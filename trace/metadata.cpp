@@ -76,13 +76,14 @@ void write_code_maps(FILE *out) {
     uint64_t offset = 0;
     char rights[5] = "";
     int path_at = 0;
-    if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*s %*s %n", &begin, &end, rights, &offset, &path_at) != 4 ||
-        rights[2] != 'x' || line[path_at] != '/') {
+    const int found = sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*s %*s %n", &begin, &end, rights, &offset,
+                             &path_at);
+    if (found != 4 || rights[2] != 'x' || line[path_at] != '/') {
       continue;
     }
     line[strcspn(line, "\n")] = '\0';
-    fprintf(out, "%s    {\"begin\": %" PRIu64 ", \"end\": %" PRIu64 ", \"offset\": %" PRIu64 ", \"path\": ", separator, begin,
-            end, offset);
+    fprintf(out, "%s    {\"begin\": %" PRIu64 ", \"end\": %" PRIu64 ", \"offset\": %" PRIu64 ", \"path\": ", separator,
+            begin, end, offset);
     write_string(out, line + path_at);
     fputc('}', out);
     separator = ",\n";
@@ -104,8 +105,8 @@ void write_clocks(FILE *out, const Metadata &process) {
   fputs("  \"clock_samples\": [", out);
   for (int i = 0; i < process.sample_count; ++i) {
     const ClockSample &sample = process.samples[i];
-    fprintf(out, "%s\n    {\"local\": %" PRIu64 ", \"sent\": %" PRIu64 ", \"received\": %" PRIu64 "}", i == 0 ? "" : ",",
-            sample.local, sample.sent, sample.received);
+    fprintf(out, "%s\n    {\"local\": %" PRIu64 ", \"sent\": %" PRIu64 ", \"received\": %" PRIu64 "}",
+            i == 0 ? "" : ",", sample.local, sample.sent, sample.received);
   }
   fputs("],\n", out);
 }

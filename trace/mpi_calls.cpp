@@ -24,8 +24,8 @@ i64 given(int value) { return value < 0 ? kNone : value; }
 u64 request_id(MPI_Request request) { return (u64)request; }  // an integer in MPICH, a pointer in Open MPI
 
 void emit_enter(Stream &stream, u64 time, const Call &call) {
-  stream.emit_at(time, call.task, event::mpi_enter{.peer = given(call.peer), .tag = given(call.tag), .bytes = call.bytes,
-                                                   .comm = call.comm, .call = call.number});
+  stream.emit_at(time, call.task, event::mpi_enter{.peer = given(call.peer), .tag = given(call.tag),
+                                                   .bytes = call.bytes, .comm = call.comm, .call = call.number});
 }
 
 struct Arrived {

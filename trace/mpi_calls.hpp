@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the MPI wrappers share. A wrapper is: enter, the PMPI call, leave; the functions here turn MPI's arguments into
-// records. They are never inlined: under a runtime that suspends tasks the thread may be another one after the PMPI call, and
-// an address of thread-local storage from before it must not be used after it.
+// records. They are never inlined: under a runtime that suspends tasks the thread may be another one after the PMPI
+// call, and an address of thread-local storage from before it must not be used after it.
 #ifndef MARLINE_TRACE_MPI_CALLS_HPP
 #define MARLINE_TRACE_MPI_CALLS_HPP
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Start and end of MPI: rank, library, and the offset of this rank's clock to rank 0's. The offset comes from ping-pongs on
-// a communicator of our own: the reading of the peer lies between two of rank 0's, so the exchange with the shortest round
-// trip bounds the error by half of it (Cristian, 1989). Measured at both ends of the run, it gives the drift too.
-// Raw readings are stored; the reader does the arithmetic.
+// Start and end of MPI: rank, library, and the offset of this rank's clock to rank 0's. The offset comes from
+// ping-pongs on a communicator of our own: the reading of the peer lies between two of rank 0's, so the exchange with
+// the shortest round trip bounds the error by half of it (Cristian, 1989). Measured at both ends of the run, it gives
+// the drift too. Raw readings are stored; the reader does the arithmetic.
 #include "clock.hpp"
 #include "mpi_calls.hpp"
 #include "recorder.hpp"

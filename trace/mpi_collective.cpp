@@ -19,7 +19,8 @@ MARLINE_MPI int MPI_Bcast(void *buf, int count, MPI_Datatype type, int root, MPI
   return result;
 }
 
-MARLINE_MPI int MPI_Reduce(const void *send, void *recv, int count, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm) {
+MARLINE_MPI int MPI_Reduce(const void *send, void *recv, int count, MPI_Datatype type, MPI_Op op, int root,
+                           MPI_Comm comm) {
   const Call call = enter(call::k_MPI_Reduce, comm, root, kNone, count, type);
   const int result = PMPI_Reduce(send, recv, count, type, op, root, comm);
   leave(call);

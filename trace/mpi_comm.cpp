@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Numbers for communicators. A number is an MPI attribute of the communicator, so it goes when the communicator is freed
-// and a reused handle does not inherit it. MPI_COMM_WORLD, the usual one, is recognised without a look-up.
+// Numbers for communicators. A number is an MPI attribute of the communicator, so it goes when the communicator is
+// freed and a reused handle does not inherit it. MPI_COMM_WORLD, the usual one, is recognised without a look-up.
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -30,8 +30,8 @@ void write_members(MPI_Comm comm, u64 id) {
     int world_rank = kNone;
     PMPI_Group_translate_ranks(group, 1, &rank, world, &world_rank);
     stream->emit(stream->current_task(),
-                 event::mpi_member{.comm = id, .index = static_cast<u64>(rank), .world = static_cast<uint32_t>(world_rank),
-                                   .size = static_cast<u64>(size)});
+                 event::mpi_member{.comm = id, .index = static_cast<u64>(rank),
+                                   .world = static_cast<uint32_t>(world_rank), .size = static_cast<u64>(size)});
   }
   PMPI_Group_free(&group);
   PMPI_Group_free(&world);

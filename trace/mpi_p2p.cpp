@@ -61,7 +61,8 @@ MARLINE_MPI int MPI_Rsend(const void *buf, int count, MPI_Datatype type, int des
   return result;
 }
 
-MARLINE_MPI int MPI_Recv(void *buf, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm, MPI_Status *status) {
+MARLINE_MPI int MPI_Recv(void *buf, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
+                         MPI_Status *status) {
   MPI_Status own;
   status = status_or(status, own);
   const Call call = enter(call::k_MPI_Recv, comm, source, tag, count, type);
@@ -70,9 +71,9 @@ MARLINE_MPI int MPI_Recv(void *buf, int count, MPI_Datatype type, int source, in
   return result;
 }
 
-MARLINE_MPI int MPI_Sendrecv(const void *send, int send_count, MPI_Datatype send_type, int dest, int send_tag, void *recv,
-                             int recv_count, MPI_Datatype recv_type, int source, int recv_tag, MPI_Comm comm,
-                             MPI_Status *status) {
+MARLINE_MPI int MPI_Sendrecv(const void *send, int send_count, MPI_Datatype send_type, int dest, int send_tag,
+                             void *recv, int recv_count, MPI_Datatype recv_type, int source, int recv_tag,
+                             MPI_Comm comm, MPI_Status *status) {
   MPI_Status own;
   status = status_or(status, own);
   const Call call = enter(call::k_MPI_Sendrecv, comm, dest, send_tag, send_count, send_type);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The OMPT side of the recorder: ompt_start_tool, and one callback per event, each of which packs its arguments into a
-// record of the calling thread. It works on any runtime with OMPT (OpenMP 5.0 and later); a callback that a runtime does
-// not offer is left out.
+// record of the calling thread. It works on any runtime with OMPT (OpenMP 5.0 and later); a callback that a runtime
+// does not offer is left out.
 //
 // Who runs where is followed by the thread that reports it: task_schedule, implicit_task and parallel_end move the
 // stream's current task. A task's or region's id lives in the data word that OMPT keeps for the tool.
@@ -91,7 +91,8 @@ void record_label(Stream &stream, u64 task) {
   }
 }
 
-void on_task_create(ompt_data_t *encountering, const ompt_frame_t *, ompt_data_t *task, int flags, int, const void *code) {
+void on_task_create(ompt_data_t *encountering, const ompt_frame_t *, ompt_data_t *task, int flags, int,
+                    const void *code) {
   Stream *stream = Stream::mine();
   if (stream == nullptr) {
     return;
@@ -204,7 +205,8 @@ void finalize(ompt_data_t *) { write_metadata(); }
 }  // namespace
 }  // namespace marline::trace
 
-// OpenMP 5.1, 4.2.1: no result means that there is nothing to record, and the runtime then runs as if there were no tool.
+// OpenMP 5.1, 4.2.1: no result means that there is nothing to record, and the runtime then runs as if there were no
+// tool.
 extern "C" __attribute__((visibility("default"))) ompt_start_tool_result_t *ompt_start_tool(unsigned omp_version,
                                                                                          const char *runtime_version) {
   static ompt_start_tool_result_t result = {marline::trace::initialize, marline::trace::finalize, {}};

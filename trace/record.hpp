@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What stands in a trace file: a header, the window into which the thread writes, and then, in order, copies of the window
-// as it was each time it was full. All of it is records of 32 bytes, made from the one event table (events.def).
+// What stands in a trace file: a header, the window into which the thread writes, and then, in order, copies of the
+// window as it was each time it was full. All of it is records of 32 bytes, made from the one event table
+// (events.def).
 //
 // Invariant: a record's time is written last, is never 0, and differs from that of the record that stood in its place
-// before. So in the file of a program that was killed at any moment, the copies that `flushed` counts are whole, and the
-// window begins with the whole records that are younger than the last copy; the first whose time is 0, or is still the one
-// in that copy, ends the trace. (A window that was being copied is not counted, and is all there in its own place.)
+// before. So in the file of a program that was killed at any moment, the copies that `flushed` counts are whole, and
+// the window begins with the whole records that are younger than the last copy; the first whose time is 0, or is still
+// the one in that copy, ends the trace. (A window that was being copied is not counted, and is all there in its own
+// place.)
 #ifndef MARLINE_TRACE_RECORD_HPP
 #define MARLINE_TRACE_RECORD_HPP
 

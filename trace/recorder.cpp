@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The process's side of the recorder. All state stands in one Process, guarded by process_lock except `state`, which every
-// thread reads. Nothing here is on the path of an event.
+// The process's side of the recorder. All state stands in one Process, guarded by process_lock except `state`, which
+// every thread reads. Nothing here is on the path of an event.
 #include "recorder.hpp"
 
 #include <errno.h>
@@ -57,7 +57,8 @@ bool open_trace() {
   }
   // Absolute: the program may change its folder. The folder itself is made; its parent must be there.
   if (mkdir(wanted, 0777) != 0 && errno != EEXIST) {
-    fprintf(stderr, "marline-trace: cannot make MARLINE_TRACE_DIR=%s: %s; nothing is recorded\n", wanted, strerror(errno));
+    fprintf(stderr, "marline-trace: cannot make MARLINE_TRACE_DIR=%s: %s; nothing is recorded\n", wanted,
+            strerror(errno));
     return false;
   }
   char *absolute = realpath(wanted, nullptr);
@@ -143,8 +144,7 @@ void set_mpi(int rank, int size, const char *library) {
     trace_path(old_path, ".json");
     char tag[kTagBytes];
     snprintf(tag, sizeof tag, "rank%04d", rank);
-    Stream::rename_all(tag);
-    strcpy(process.tag, tag);
+    Stream::rename_all(process.tag, tag);
     unlink(old_path);
     rank_known = true;
   }

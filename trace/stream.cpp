@@ -13,8 +13,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "recorder.hpp"
-
 namespace marline::trace {
 namespace {
 
@@ -199,21 +197,22 @@ u64 Stream::intern(const char *text) {
   return id;
 }
 
-void Stream::rename_all(const char *tag) {
-  char directory[kPathBytes];
-  trace_path(directory, "");
-  char *slash = strrchr(directory, '/');
-  *slash = '\0';
+void Stream::rename_all(char (&tag)[kTagBytes], const char *new_tag) {
+  char from[kPathBytes];
+  char to[kPathBytes];
   pthread_mutex_lock(&list_lock);
+  char old_tag[kTagBytes];
+  memcpy(old_tag, tag, sizeof old_tag);
   for (Stream *stream = all_streams; stream != nullptr; stream = stream->next_stream_) {
-    char from[kPathBytes];
-    char to[kPathBytes + kTagBytes];
+    memcpy(tag, old_tag, sizeof old_tag);
     stream_path(from, stream->number_);
-    snprintf(to, sizeof to, "%s/%s.thread%04u.mtr", directory, tag, stream->number_);
+    snprintf(tag, sizeof tag, "%s", new_tag);
+    stream_path(to, stream->number_);
     if (rename(from, to) != 0) {
       fprintf(stderr, "marline-trace: cannot rename %s to %s: %s\n", from, to, strerror(errno));
     }
   }
+  snprintf(tag, sizeof tag, "%s", new_tag);
   pthread_mutex_unlock(&list_lock);
 }
 

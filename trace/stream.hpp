@@ -2,9 +2,9 @@
 //
 // One thread's part of the trace: a file that only this thread writes. Its beginning is mapped, and records are stored
 // there; the kernel owns the pages, so what was recorded survives the program, however that ends. The mapped window is
-// small and used again and again (it stays in the cache, and its pages stay present): when it is full, it is appended to
-// the file. Everything here belongs to the thread; only the list of all streams (for renaming the files once the rank is
-// known) is shared, under a lock.
+// small and used again and again (it stays in the cache, and its pages stay present): when it is full, it is appended
+// to the file. Everything here belongs to the thread; only the list of all streams (for renaming the files once the
+// rank is known) is shared, under a lock.
 //
 // Invariant: next_ points to room for one record, always; a full window is flushed at once. If it cannot be (disk full)
 // the stream goes on writing into scratch_, which nobody reads, so that the hot path has no error branch.
@@ -15,6 +15,7 @@
 
 #include "clock.hpp"
 #include "record.hpp"
+#include "recorder.hpp"
 
 namespace marline::trace {
 
@@ -57,8 +58,9 @@ class Stream {
   // The id under which `text` stands in this stream; writes the text itself where this thread has not lately.
   u64 intern(const char *text);
 
-  // Gives every open stream's file the name it has under `tag` ("rank0003").
-  static void rename_all(const char *tag);
+  // Gives every open stream's file the name it has under the new tag ("rank0003"), and makes that the tag, in one
+  // step for threads that open their streams meanwhile.
+  static void rename_all(char (&tag)[kTagBytes], const char *new_tag);
   // In the child of a fork: forgets the parent's streams, whose files the child must not write.
   static void abandon_all();
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The recorder on real programs under LLVM's libomp and both MPIs: what the program did is what the trace says, also of a
-program that was killed; what cannot be recorded or read is said in one line.
+"""The recorder on real programs under LLVM's libomp and both MPIs: what the program did is what the trace says, also of
+a program that was killed; what cannot be recorded or read is said in one line.
 """
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ BUILD = Path(os.environ.get("MARLINE_BUILD", ROOT / "build" / "release"))
 LLVM = Path("/usr/lib/llvm-19/lib")
 sys.path.insert(0, str(ROOT / "python"))
 
-from marline.trace import export, graph, model, reader  # noqa: E402
+from marline.trace import events, export, graph, model, reader  # noqa: E402
 
 TASKS = r"""
 #include <omp.h>
@@ -192,9 +192,10 @@ def test_mpi_calls_and_messages(tmp_path: Path, mpi: str) -> None:
     preload = settings.pop("LD_PRELOAD")
     settings |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
                  "OMPI_MCA_rmaps_base_oversubscribe": "1"}
-    subprocess.run([f"mpirun.{mpi}", "-n", "2", "env", f"LD_PRELOAD={preload}", program], env=settings, check=True, timeout=60)
+    subprocess.run([f"mpirun.{mpi}", "-n", "2", "env", f"LD_PRELOAD={preload}", program], env=settings, check=True,
+                   timeout=60)
     trace = reader.read_trace(tmp_path / "trace")
-    assert sorted(trace.ranks) == [0, 1] and all(len(one["clock_samples"]) == rank * 2 for rank, one in trace.ranks.items())
+    assert {rank: len(one["clock_samples"]) for rank, one in trace.ranks.items()} == {0: 0, 1: 2}
     calls = model.mpi_calls(trace)
     assert calls.returned.all()
 
@@ -209,7 +210,8 @@ def test_mpi_calls_and_messages(tmp_path: Path, mpi: str) -> None:
     assert (count("MPI_Send", 0), count("MPI_Send", 1), count("MPI_Recv", 0), count("MPI_Recv", 1)) == (5, 1, 0, 4)
     received = model.call_mask(calls, "MPI_Recv")
     assert sorted(calls.received_tag[received].tolist()) == [0, 1, 2, 3]
-    assert (calls.source[received] == 0).all() and (calls.peer[received] == -1).all() and (calls.bytes[received] == 24).all()
+    for column, value in ((calls.source, 0), (calls.peer, -1), (calls.bytes, 24)):
+        assert (column[received] == value).all()
     # Calls made in a task are recorded against it.
     tasks = model.tasks(trace, model.segments(trace))
     assert (tasks.index(calls.task[received]) >= 0).all() and len(np.unique(calls.task[received])) == 4
@@ -220,6 +222,45 @@ def test_mpi_calls_and_messages(tmp_path: Path, mpi: str) -> None:
     assert found == [(0, 0, 1), (0, 1, 1), (0, 2, 1), (0, 3, 1), (0, 50, 1), (0, 51, 1), (0, 52, 1),
                      (1, 50, 0), (1, 51, 0), (1, 52, 0)]
     assert (calls.end[messages.receive] > calls.start[messages.send]).all()
+
+
+def test_rank_that_only_mpi_knows(tmp_path: Path) -> None:
+    """Started without a launcher, nothing in the environment says the rank: the files get their names in MPI_Init."""
+    source = "#include <mpi.h>\nint main(int c, char **v) { MPI_Init(&c, &v); MPI_Barrier(MPI_COMM_WORLD); MPI_Finalize(); }"
+    mpi = next((m for m in ("mpich", "openmpi") if shutil.which(f"mpirun.{m}")), None)
+    if mpi is None:
+        pytest.skip("no MPI")
+    program = compile_program(tmp_path, source, mpi)
+    subprocess.run([program], env=environment(tmp_path / "trace", mpi), check=True, timeout=60)
+    names = sorted(path.name for path in (tmp_path / "trace").iterdir())
+    assert names == ["rank0000.json", "rank0000.thread0001.mtr"]
+    calls = model.mpi_calls(reader.read_trace(tmp_path / "trace"))
+    assert [events.MPI_CALLS[call] for call in calls.call.tolist()] == ["MPI_Init", "MPI_Barrier", "MPI_Finalize"]
+
+
+def test_child_of_a_fork_leaves_the_trace_alone(tmp_path: Path) -> None:
+    source = r"""
+    #include <sys/wait.h>
+    #include <unistd.h>
+    static void region(void) {
+      #pragma omp parallel num_threads(1)
+      {
+        #pragma omp task if(0)
+        { }
+      }
+    }
+    int main(void) {
+      region();
+      if (fork() == 0) { for (int i = 0; i < 10000; i++) region(); _exit(0); }
+      wait(0);
+      region();
+      return 0;
+    }
+    """
+    program = compile_program(tmp_path, source)
+    subprocess.run([program], env=environment(tmp_path / "trace"), check=True, timeout=30)
+    trace = reader.read_trace(tmp_path / "trace")
+    assert len(model.tasks(trace, model.segments(trace)).id) == 2 and trace.cut == []
 
 
 def test_killed_program_leaves_a_readable_trace(tmp_path: Path) -> None:
@@ -271,7 +312,8 @@ def test_command_line(recorded: Path, tmp_path: Path) -> None:
     settings = {**os.environ, "PYTHONPATH": str(ROOT / "python")}
     result = subprocess.run(command, env=settings, capture_output=True, text=True, check=True, timeout=60)
     assert "22 tasks (22 completed), 14 edges" in result.stdout and (tmp_path / "x.png").stat().st_size > 10_000
-    bad = subprocess.run([*command[:3], str(tmp_path)], env=settings, capture_output=True, text=True, timeout=60, check=False)
+    bad = subprocess.run([*command[:3], str(tmp_path)], env=settings, capture_output=True, text=True, timeout=60,
+                         check=False)
     assert bad.returncode == 1 and "holds no trace" in bad.stderr and len(bad.stderr.splitlines()) == 1
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Traces made by hand, with answers worked out by hand: suspensions and their lanes, dependences of every kind, clocks of
-two machines, the Perfetto file read back with its schema; and damaged files, each refused in one clear line.
+"""Traces made by hand, with answers worked out by hand: suspensions and their lanes, dependences of every kind, clocks
+of two machines, the Perfetto file read back with its schema; and damaged files, each refused in one clear line.
 
 One cycle is one nanosecond in these traces, so times are small round numbers.
 """
@@ -70,7 +70,7 @@ def save(folder: Path, streams: list[Stream], rank: int = 0, **changes: Any) -> 
 
 
 def suspended_receive() -> list[Stream]:
-    """Task A receives (110 to 160) and is suspended (120 to 150) while B runs on its thread; it resumes on another thread."""
+    """Task A receives (110 to 160) and is suspended (120 to 150) while B runs on its thread; it resumes on another."""
     call = {"peer": 1, "tag": 7, "bytes": 8, "comm": 1, "call": CALL_NUMBER["MPI_Recv"]}
     first = Stream(1).add(1000, "implicit_begin", IMPLICIT, index=0, size=2)
     first.add(1010, "task_create", A, parent=IMPLICIT).add(1020, "task_create", B, parent=IMPLICIT)
@@ -129,7 +129,8 @@ def edges_of(tmp_path: Path, clauses: list[list[tuple[int, int]]]) -> set[tuple[
     """Edges between sibling tasks 0, 1, ... that have these (type, address) dependences."""
     stream = Stream()
     for number, dependences in enumerate(clauses):
-        stream.add(1000 + 10 * number, "task_create", 1000 - number, parent=IMPLICIT)  # ids against the order of creation
+        # Ids fall while time rises: the order of creation counts.
+        stream.add(1000 + 10 * number, "task_create", 1000 - number, parent=IMPLICIT)
         for kind, address in dependences:
             stream.add(1001 + 10 * number, "dependence", 1000 - number, type=kind, address=address)
     trace = reader.read_trace(save(tmp_path, [stream]))
@@ -167,8 +168,8 @@ def test_tasks_of_different_parents_are_unordered(tmp_path: Path) -> None:
 
 
 def test_label_and_color(tmp_path: Path) -> None:
-    stream = Stream().add(1000, "text", 77, low=int.from_bytes(b"panel fa", "little"), high=int.from_bytes(b"ctorisat", "little"))
-    stream.add(1000, "text", 77, low=int.from_bytes(b"ion", "little"))
+    low, high, rest = (int.from_bytes(part, "little") for part in (b"panel fa", b"ctorisat", b"ion"))
+    stream = Stream().add(1000, "text", 77, low=low, high=high).add(1000, "text", 77, low=rest)
     stream.add(1001, "task_create", A).add(1001, "task_label", A, text=77, color=0x123456)
     drawn = picture.interpret(reader.read_trace(save(tmp_path, [stream])))
     assert drawn.kind_names == ["panel factorisation"] and drawn.kind_colors == ["#123456"]
@@ -178,7 +179,8 @@ def test_clocks_of_two_machines(tmp_path: Path) -> None:
     """Rank 1's counter runs at half speed and was 10^15 ahead; rank 0's time is the trace's."""
     save(tmp_path, [Stream().add(1000, "thread_begin", 1).add(2000, "thread_end", 1)])
     ahead = 10**15
-    samples = [{"local": ahead + 100, "sent": 1190, "received": 1210}, {"local": ahead + 400, "sent": 1790, "received": 1810}]
+    samples = [{"local": ahead + 100, "sent": 1190, "received": 1210},
+               {"local": ahead + 400, "sent": 1790, "received": 1810}]
     stream = Stream().add(ahead + 200, "thread_begin", 1).add(ahead + 500, "thread_end", 1)
     save(tmp_path, [stream], rank=1, boot_id="elsewhere", clock_samples=samples)
     trace = reader.read_trace(tmp_path)
@@ -319,7 +321,9 @@ def damage(folder: Path, kind: str) -> None:
     ("twice", "second process says that it is rank 0"),
     ("nothing", "holds no records"),
 ])
-def test_damage_is_refused_in_one_line(tmp_path: Path, kind: str, message: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_damage_is_refused_in_one_line(
+    tmp_path: Path, kind: str, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     damage(save(tmp_path, suspended_receive()), kind)
     assert export.main([str(tmp_path)]) == 1
     error = capsys.readouterr().err

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The event table, parsed from the same file that the recorder is compiled with (events.def).
 
-A field of an event is a bit range of one of the record's two payload words: `Field.extract` takes a whole column of words
-and gives the column of the field.
+A field of an event is a bit range of one of the record's two payload words: `Field.extract` takes a whole column of
+words and gives the column of the field.
 """
 
 from __future__ import annotations

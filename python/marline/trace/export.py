@@ -38,7 +38,7 @@ def export(folder: str | Path, perfetto: str | Path | None = None, png: str | Pa
         try:
             from .gantt import write_png  # only here: Matplotlib is slow to load, and a Perfetto file does not need it
         except ImportError as error:
-            raise TraceError(f"cannot draw {png}: {error}: install Matplotlib (python3 -m pip install matplotlib)") from error
+            raise TraceError(f"cannot draw {png}: {error}: python3 -m pip install matplotlib") from error
         write_png(picture, png)
     return picture
 
@@ -47,7 +47,7 @@ def main(arguments: list[str] | None = None) -> int:
     """The command line."""
     parser = argparse.ArgumentParser(prog="marline.trace.export", description="Export a Marline trace folder.")
     parser.add_argument("folder", help="what MARLINE_TRACE_DIR named when the program ran")
-    parser.add_argument("--perfetto", metavar="FILE", help="write a Perfetto trace (open it at https://ui.perfetto.dev)")
+    parser.add_argument("--perfetto", metavar="FILE", help="write a trace for https://ui.perfetto.dev")
     parser.add_argument("--png", metavar="FILE", help="draw a Gantt chart")
     options = parser.parse_args(arguments)
     try:

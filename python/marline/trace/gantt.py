@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Draws a Picture as a Gantt chart with Matplotlib.
 
-One lane per thread, filled where a task runs, in the colour of its kind. Below each rank's threads, thinner lanes for MPI
-calls whose task is suspended: they lie under what the threads run meanwhile. Bars of one kind are one collection, so that
-10^5 of them still draw in seconds.
+One lane per thread, filled where a task runs, in the colour of its kind. Below each rank's threads, thinner lanes for
+MPI calls whose task is suspended: they lie under what the threads run meanwhile. Bars of one kind are one collection,
+so that 10^5 of them still draw in seconds.
 """
 
 from __future__ import annotations
@@ -96,7 +96,8 @@ def _draw_threads(axes: plt.Axes, picture: Picture, rows: _Rows) -> list[Patch]:
 def _draw_calls(axes: plt.Axes, picture: Picture, rows: _Rows) -> list[Patch]:
     calls = picture.calls
     held = np.setdiff1d(np.arange(len(calls.call)), picture.suspended_calls)
-    y = np.array([rows.thread[key] for key in zip(calls.rank[held].tolist(), calls.start_thread[held].tolist())], dtype=float)
+    threads = zip(calls.rank[held].tolist(), calls.start_thread[held].tolist())
+    y = np.array([rows.thread[key] for key in threads], dtype=float)
     # A call that holds its thread: a dark stripe in the middle of the task's bar.
     _bars(axes, calls.start[held], calls.end[held], y + 0.35, 0.3, _BUSY_CALL_COLOR)
     legend = [Patch(color=_BUSY_CALL_COLOR, label="MPI call that holds its thread")] if len(held) else []
@@ -140,7 +141,7 @@ def write_png(picture: Picture, path: str | Path, title: str = "") -> None:
 
 
 def _span(picture: Picture) -> tuple[float, float]:
-    """The time to show: where there are explicit tasks, as start-up and end of MPI would squeeze them; else everything."""
+    """The time to show: where there are explicit tasks, as MPI's start and end would squeeze them; else everything."""
     tasks = picture.tasks
     ran = tasks.start >= 0
     if not ran.any():
@@ -155,4 +156,5 @@ def _span(picture: Picture) -> tuple[float, float]:
 def _title(picture: Picture) -> str:
     base = next(iter(picture.trace.ranks.values()))
     program = Path(base.get("exe", "")).name
-    return f"{program}: {len(picture.trace.ranks)} rank(s), {len(picture.tasks.id)} tasks, {len(picture.calls.call)} MPI calls"
+    ranks, tasks, calls = len(picture.trace.ranks), len(picture.tasks.id), len(picture.calls.call)
+    return f"{program}: {ranks} rank(s), {tasks} tasks, {calls} MPI calls"

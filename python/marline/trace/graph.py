@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The task graph that the program declared, and the messages between ranks.
 
-Edges follow from the dependence records alone (OpenMP 5.1, 2.19.11), whether or not the predecessor had already ended: the
-graph does not depend on timing or runtime. Per parent and address, tasks in creation order fall into generations: one
-writer, or a run of readers (or of inoutset, or of mutexinoutset members, which exclude each other but are not ordered).
-Each member of a generation follows each member of the one before.
+Edges follow from the dependence records alone (OpenMP 5.1, 2.19.11), whether or not the predecessor had already
+ended: the graph does not depend on timing or runtime. Per parent and address, tasks in creation order fall into
+generations: one writer, or a run of readers (or of inoutset, or of mutexinoutset members, which exclude each other
+but are not ordered). Each member of a generation follows each member of the one before.
 """
 
 from __future__ import annotations
@@ -134,9 +134,9 @@ def _world_ranks(trace: Trace, rank: np.ndarray, comm: np.ndarray, peer: np.ndar
 
 
 def messages(trace: Trace, calls: Calls) -> Messages:
-    """Sends matched with receives: the k-th of one sender, receiver, communicator and tag with the k-th, in the order of
-    the calls' starts, as MPI orders messages (MPI 4.0, 3.5). Concurrent calls of one process with equal envelopes have no
-    order, and may be drawn crosswise."""
+    """Sends matched with receives: the k-th of one sender, receiver, communicator and tag with the k-th, in the order
+    of the calls' starts, as MPI orders messages (MPI 4.0, 3.5). Concurrent calls of one process with equal envelopes
+    have no order, and may be drawn crosswise."""
     sends = np.flatnonzero(
         call_mask(calls, "MPI_Send", "MPI_Ssend", "MPI_Bsend", "MPI_Rsend", "MPI_Isend", "MPI_Issend", "MPI_Sendrecv")
         & (calls.peer >= 0)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the records mean: tasks, who ran where and when, suspensions, MPI calls, messages, dependences.
 
-Each function turns the records of a Trace into one table (a dataclass of equally long arrays) with array operations only.
-The virtual scheduler is `segments`: a thread runs a task from the record that brings the task to it up to the next record
-that takes the thread elsewhere.
+Each function turns the records of a Trace into one table (a dataclass of equally long arrays) with array operations
+only. The virtual scheduler is `segments`: a thread runs a task from the record that brings the task to it up to the
+next record that takes the thread elsewhere.
 """
 
 from __future__ import annotations
@@ -62,7 +62,8 @@ class Segments:
 
 @dataclass
 class Suspensions:
-    """Explicit task `task`, once begun, was on no thread during [start, end). `call`: row of the MPI call it was in, or -1."""
+    """Explicit task `task`, once begun, was on no thread during [start, end). `call`: row of the MPI call it was in, or
+    -1."""
 
     task: np.ndarray
     rank: np.ndarray
@@ -73,8 +74,8 @@ class Suspensions:
 
 @dataclass
 class Calls:
-    """MPI calls, by task and time. `peer` as given, `source`/`received_tag` as the call's end said; `comm` as numbered by
-    the rank; `returned` is False for a call under way when the trace ended."""
+    """MPI calls, by task and time. `peer` as given, `source`/`received_tag` as the call's end said; `comm` as
+    numbered by the rank; `returned` is False for a call under way when the trace ended."""
 
     call: np.ndarray
     task: np.ndarray
@@ -113,10 +114,10 @@ def segments(trace: Trace) -> Segments:
         is_switch[trace.select(name)] = True
     rows = np.flatnonzero(is_switch)
     lane = _lanes(trace)
-    last_row_of_lane = np.searchsorted(lane[rows], lane[rows], side="right") - 1  # index in rows of the lane's last switch
+    last_of_lane = np.searchsorted(lane[rows], lane[rows], side="right") - 1
     lane_end = trace.time[np.searchsorted(lane, lane[rows], side="right") - 1]
     index = np.arange(len(rows))
-    end = np.where(index == last_row_of_lane, lane_end, trace.time[np.minimum(np.roll(rows, -1), len(trace.time) - 1)])
+    end = np.where(index == last_of_lane, lane_end, trace.time[np.roll(rows, -1)])
     task = task_after[rows]
     # A thread's own id (outside of any task) and "none" are no segments.
     inside = (task & _THREAD_BASE != 0) & (end > trace.time[rows])
@@ -144,7 +145,7 @@ def _waiting(trace: Trace, task: np.ndarray, time: np.ndarray) -> np.ndarray:
 
 
 def texts(trace: Trace) -> dict[int, str]:
-    """Label texts by id: the pieces of one text follow one another in its thread's stream until the one with the NUL."""
+    """Label texts by id: a text's pieces follow one another in its thread's stream, up to the one with the NUL."""
     rows = trace.select("text")
     pieces = np.ascontiguousarray(trace.payload[rows]).view("S16").ravel()
     found: dict[int, str] = {}
@@ -209,10 +210,10 @@ def mpi_calls(trace: Trace) -> Calls:
     order = np.lexsort((is_exit, trace.time[rows], trace.task[rows]))
     rows, is_exit = rows[order], is_exit[order]
     first = np.flatnonzero(~is_exit)
-    following = np.minimum(first + 1, max(len(rows) - 1, 0))
-    returned = is_exit[following] & (trace.task[rows[following]] == trace.task[rows[first]]) if len(first) else is_exit[:0]
+    following = np.minimum(first + 1, len(rows) - 1)
     enter = rows[first]
-    leave = np.where(returned, rows[following], enter) if len(first) else enter
+    returned = is_exit[following] & (trace.task[rows[following]] == trace.task[enter])
+    leave = np.where(returned, rows[following], enter)
     last_time = int(trace.time.max())
     return Calls(
         call=trace.field("mpi_enter", "call", enter),

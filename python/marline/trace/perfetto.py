@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes a Picture as a Perfetto trace (https://ui.perfetto.dev opens it).
 
-The few messages of perfetto/trace/*.proto that this needs are encoded here: the `perfetto` package would add a dependency
-and a protobuf object per packet, for what are a dozen fields. The tests read the result back with that package's schema.
+The few messages of perfetto/trace/*.proto that this needs are encoded here: the `perfetto` package would add a
+dependency and a protobuf object per packet, for what are a dozen fields. The tests read the result back with that
+package's schema.
 
 Per rank: a track per thread with task slices and, inside them, MPI calls that did not suspend; and lanes with the calls
 whose task is suspended. Arrows go from the send to the end of the receive, and from the end of a task to the start of
@@ -22,7 +23,7 @@ _PACKET, _TIMESTAMP, _SEQUENCE, _EVENT, _DESCRIPTOR = 1, 8, 10, 11, 60
 _TYPE, _TRACK, _CATEGORY, _NAME, _FLOW, _FLOW_END, _NOTE = 9, 11, 22, 23, 47, 48, 4
 _UUID, _TITLE, _PROCESS, _THREAD, _PARENT = 1, 2, 3, 4, 5
 _PID, _PROCESS_NAME, _TID, _THREAD_NAME = 1, 6, 2, 5
-_NOTE_NAME, _NOTE_INT = 10, 4
+_NOTE_NAME, _NOTE_INT, _NOTE_TEXT = 10, 4, 6
 _BEGIN, _END = 1, 2
 
 _MOST_ARROWS = 200_000  # beyond this the viewer becomes unusable
@@ -164,7 +165,8 @@ def _write_calls(writer: _Writer, picture: Picture) -> None:
     lane = dict(zip(picture.suspended_calls.tolist(), picture.lane_of_call.tolist()))
     owner = picture.tasks.index(calls.task)
     for call in range(len(calls.call)):
-        begin = _text(_CATEGORY, "mpi") + _text(_NAME, picture.call_title(call)) + _note("bytes", int(calls.bytes[call]))
+        begin = _text(_CATEGORY, "mpi") + _text(_NAME, picture.call_title(call))
+        begin += _note("bytes", int(calls.bytes[call]))
         if call in sent:
             begin += _fixed64(_FLOW, 1 << 63 | sent[call])
         start, end, rank = int(calls.start[call]), int(calls.end[call]), int(calls.rank[call])
@@ -172,5 +174,6 @@ def _write_calls(writer: _Writer, picture: Picture) -> None:
         if call in lane:
             track = _lane_track(rank, lane[call])
             if owner[call] >= 0:
-                begin += _bytes(_NOTE, _text(_NOTE_NAME, "of") + _text(6, picture.kind_names[picture.kind_of_task[owner[call]]]))
+                kind = picture.kind_names[picture.kind_of_task[owner[call]]]
+                begin += _bytes(_NOTE, _text(_NOTE_NAME, "in") + _text(_NOTE_TEXT, kind))
         writer.slice(track, 1, start, end, begin, received.get(call, b""))

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What both exports draw, computed once: bars on threads, bars in lanes for tasks suspended in MPI, names and colours.
 
-A lane holds what is in flight and on no thread. Bars of one lane never overlap: each takes the lowest lane that is free.
+A lane holds what is in flight and on no thread. Bars of one lane never overlap: each takes the lowest lane that is
+free.
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ from .events import MPI_CALLS
 from .reader import TASK_BITS, Trace
 
 # Ten colours that stay apart, also for most colour-blind readers' eyes (Tableau's palette); more kinds get even hues.
-_PALETTE = ("#4e79a7", "#f28e2b", "#59a14f", "#e15759", "#76b7b2", "#edc948", "#b07aa1", "#ff9da7", "#9c755f", "#bab0ac")
+_PALETTE = (
+    "#4e79a7", "#f28e2b", "#59a14f", "#e15759", "#76b7b2", "#edc948", "#b07aa1", "#ff9da7", "#9c755f", "#bab0ac",
+)
 
 
 @dataclass

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads a trace folder into columns.
 
-`read_trace(folder)` gives a Trace: the records of all threads of all ranks in one set of arrays, sorted by rank, thread and
-time, times in nanoseconds on rank 0's clock from the first record on. What cannot be read raises TraceError with one line
-that says which file, what is wrong and what to do.
+`read_trace(folder)` gives a Trace: the records of all threads of all ranks in one set of arrays, sorted by rank,
+thread and time, times in nanoseconds on rank 0's clock from the first record on. What cannot be read raises
+TraceError with one line that says which file, what is wrong and what to do.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ class TraceError(Exception):
 
 @dataclass
 class Trace:
-    """All records as columns of equal length, sorted by (rank, thread, time). A task id carries its rank in its upper 16
-    bits, so ids are unique in the trace."""
+    """All records as columns of equal length, sorted by (rank, thread, time). A task id carries its rank in its upper
+    16 bits, so ids are unique in the trace."""
 
     time: np.ndarray  # int64, ns
     kind: np.ndarray  # uint16, event number
@@ -77,7 +77,7 @@ def read_trace(folder: str | Path) -> Trace:
         metadata = _read_metadata(path)
         rank = metadata["rank"]
         if rank in ranks:
-            raise TraceError(f"{path}: a second process says that it is rank {rank}: record each run into its own folder")
+            raise TraceError(f"{path}: a second process says that it is rank {rank}: give each run its own folder")
         ranks[rank] = metadata
         for file in sorted(folder.glob(metadata["files"])):
             stream = _read_stream(file, rank, cut)
@@ -86,7 +86,7 @@ def read_trace(folder: str | Path) -> Trace:
     if not ranks:
         raise TraceError(f"{folder}: holds no trace (no *.json): did the program load the recorder?")
     if not streams:
-        raise TraceError(f"{folder}: holds no records: the program did nothing that is recorded, or ended before it did")
+        raise TraceError(f"{folder}: holds no records: the program ended before it did anything that is recorded")
     return _join(streams, ranks, cut)
 
 
@@ -107,7 +107,7 @@ def _read_metadata(path: Path) -> dict[str, Any]:
 def _read_stream(path: Path, rank: int, cut: list[str]) -> _Stream | None:
     size = path.stat().st_size
     if size < HEADER.size:
-        raise TraceError(f"{path}: {size} bytes, less than a header: the file is truncated; remove it to read the others")
+        raise TraceError(f"{path}: {size} bytes, less than a header: truncated; remove it to read the others")
     with path.open("rb") as file:
         magic, fingerprint, record_bytes, thread, _, _, window, flushed = HEADER.unpack(file.read(HEADER.size))
     if magic != MAGIC:
@@ -135,7 +135,7 @@ def _in_order(path: Path, stored: np.ndarray, window: int, flushed: int, cut: li
     old = np.flatnonzero((live["time"] == 0) | (live["time"] == before))
     used = int(old[0]) if old.size else len(live)
     if np.any((live["time"] != 0) & (live["time"] != before) & (np.arange(len(live)) > used)):
-        raise TraceError(f"{path}: record {used} is empty but others follow: the file is damaged; remove it to read the others")
+        raise TraceError(f"{path}: record {used} is empty but others follow: damaged; remove it to read the others")
     return np.concatenate([copies, live[:used]])
 
 

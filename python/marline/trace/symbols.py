@@ -86,7 +86,7 @@ def _parse(function: str, place: str) -> Location | None:
 
 
 def _virtual_addresses(path: str, offsets: list[int]) -> list[int]:
-    """File offsets to the addresses in the file's program headers, in which symbolizers think (ELF-64, little endian)."""
+    """File offsets to the addresses of the file's program headers, in which symbolizers think (ELF-64)."""
     try:
         with open(path, "rb") as file:
             header = file.read(64)
