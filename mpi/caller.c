@@ -22,12 +22,12 @@
 
 enum { kSlots = 1024, kAnswerBits = 2, kSiteShift = 1 };
 
-/* call site << kAnswerBits | answer; user-space addresses leave these bits free. Written and read by any caller; relaxed,
- * as an entry is complete in itself. */
+/* call site << kAnswerBits | answer; user-space addresses leave these bits free. Written and read by any caller;
+ * relaxed, as an entry is complete in itself. */
 static _Atomic uintptr_t call_sites[kSlots];
 
-/* File name prefixes of the parts of MPI implementations that live outside the library proper. Open MPI's components are
- * opened when first needed, so the set of objects cannot be taken once at the start. */
+/* File name prefixes of the parts of MPI implementations that live outside the library proper. Open MPI's components
+ * are opened when first needed, so the set of objects cannot be taken once at the start. */
 static const char kMpiParts[] = "mca_,libopen-pal.,libopen-rte.,libmca_common,libmpl.,libopa.,libromio";
 
 /* Libraries that keep global state across MPI calls. MARLINE_MPI_NEVER_SUSPEND adds to them. */

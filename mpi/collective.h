@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What all converted collectives share. MPI does not match a blocking collective with a nonblocking one (MPI 3.1, 5.12),
- * and a rank cannot know whether its peers call from a task. So every call is converted, in tasks and outside, on all
- * ranks; only the MPI library's own remain as they are, since their peers are its own calls on the other ranks.
+ * What all converted collectives share. MPI does not match a blocking collective with a nonblocking one (MPI 3.1,
+ * 5.12), and a rank cannot know whether its peers call from a task. So every call is converted, in tasks and outside,
+ * on all ranks; only the MPI library's own remain as they are, since their peers are its own calls on the other ranks.
  */
 #ifndef MARLINE_MPI_COLLECTIVE_H
 #define MARLINE_MPI_COLLECTIVE_H

@@ -6,7 +6,7 @@
  * A Pending lives on the stack of the task that waits. The task fills it and posts it; from then on it is the poller's,
  * until the event is fulfilled; from then on it is the task's again, and may be gone.
  *
- * Errors. The poller asks with the nonblocking twins (MPI_Testsome, Testall, Testany, Iprobe), so an error at completion
+ * Errors. The poller asks with the nonblocking twins (MPI_Testany, Testall, Iprobe), so an error at completion
  * calls the error handler that MPI's twin calls, from the poller, in which no MPI call suspends. The task then gets the
  * error code. (MPICH 4.0 calls MPI_COMM_WORLD's handler for all errors at completion, also for plain MPI_Wait.)
  */

@@ -36,9 +36,8 @@ static const Symbol kSymbols[] = {
     {"PMPI_Irecv", offsetof(NextMpi, irecv)},             {"PMPI_Iprobe", offsetof(NextMpi, iprobe)},
     {"PMPI_Cancel", offsetof(NextMpi, cancel)},           {"PMPI_Test", offsetof(NextMpi, test)},
     {"PMPI_Testall", offsetof(NextMpi, testall)},         {"PMPI_Testany", offsetof(NextMpi, testany)},
-    {"PMPI_Testsome", offsetof(NextMpi, testsome)},       {"PMPI_Ibarrier", offsetof(NextMpi, ibarrier)},
-    {"PMPI_Ibcast", offsetof(NextMpi, ibcast)},           {"PMPI_Ireduce", offsetof(NextMpi, ireduce)},
-    {"PMPI_Iallreduce", offsetof(NextMpi, iallreduce)},
+    {"PMPI_Ibarrier", offsetof(NextMpi, ibarrier)},       {"PMPI_Ibcast", offsetof(NextMpi, ibcast)},
+    {"PMPI_Ireduce", offsetof(NextMpi, ireduce)},         {"PMPI_Iallreduce", offsetof(NextMpi, iallreduce)},
     {"PMPI_Get_library_version", offsetof(NextMpi, get_library_version)},
 };
 
@@ -55,7 +54,8 @@ static int is_mpi_library(struct dl_phdr_info *info, size_t size, void *found)
   return 1;
 }
 
-/* An interpreter's extension module brings MPI in under RTLD_LOCAL: the library is there, but RTLD_NEXT cannot see it. */
+/* An interpreter's extension module brings MPI in under RTLD_LOCAL: the library is there, but RTLD_NEXT cannot see it.
+ * */
 static void *local_library(void)
 {
   const char *path = NULL;
@@ -77,7 +77,8 @@ static void check_implementation(void)
   Dl_info self = {.dli_fname = "libmarline-mpi.so"};
   dladdr((const void *)&next_mpi, &self);
   report_fatal("%s is built for %s, but this program runs '%.60s': preload lib/marline/%s/libmarline-mpi.so instead",
-               self.dli_fname, MARLINE_MPI_IS_OPENMPI ? "Open MPI" : "MPICH", version, is_open_mpi ? "openmpi" : "mpich");
+               self.dli_fname, MARLINE_MPI_IS_OPENMPI ? "Open MPI" : "MPICH", version,
+               is_open_mpi ? "openmpi" : "mpich");
 }
 
 static void resolve(void)

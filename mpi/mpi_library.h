@@ -2,8 +2,8 @@
  *
  * The MPI library behind libmarline-mpi: its functions, found at run time. Nothing here is linked against libmpi, for
  * three reasons: this library is also preloaded into processes without MPI (a launcher's shell); RTLD_NEXT is what lets
- * a PMPI tool stand in front; and in a program of the other MPI implementation a missing symbol would end the process in
- * the dynamic linker, where it is our task to say why. Hence no data symbol of MPI either (Open MPI's MPI_COMM_WORLD
+ * a PMPI tool stand in front; and in a program of the other MPI implementation a missing symbol would end the process
+ * in the dynamic linker, where it is our task to say why. Hence no data symbol of MPI either (Open MPI's MPI_COMM_WORLD
  * and MPI_REQUEST_NULL are some).
  *
  * `next_mpi` is written once, by library_resolve(), before the first use, and only read afterwards, by any thread.
@@ -44,7 +44,6 @@ typedef struct NextMpi {
   __typeof__(MPI_Test) *test;
   __typeof__(MPI_Testall) *testall;
   __typeof__(MPI_Testany) *testany;
-  __typeof__(MPI_Testsome) *testsome;
   __typeof__(MPI_Ibarrier) *ibarrier;
   __typeof__(MPI_Ibcast) *ibcast;
   __typeof__(MPI_Ireduce) *ireduce;

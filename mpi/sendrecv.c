@@ -33,7 +33,12 @@ int MPI_Sendrecv(const void *send_buffer, int send_count, MPI_Datatype send_type
   if (error != MPI_SUCCESS)
     return error;
   error = next_mpi.isend(send_buffer, send_count, send_type, destination, send_tag, comm, &send);
-  return error != MPI_SUCCESS ? withdraw(&receive, error) : complete_both(&send, &receive, status);
+  if (error != MPI_SUCCESS)
+    return withdraw(&receive, error);
+  error = complete_both(&send, &receive, status);
+  if (source == MPI_PROC_NULL && error == MPI_SUCCESS) /* for its status: see recv.c */
+    return next_mpi.recv(recv_buffer, recv_count, recv_type, source, recv_tag, comm, status);
+  return error;
 }
 
 extern __typeof__(MPI_Sendrecv) PMPI_Sendrecv __attribute__((alias("MPI_Sendrecv")));

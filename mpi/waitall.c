@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * MPI_Waitall. In a task, MPI_Testall until it says yes: it leaves all requests alone until all are complete, and treats
- * null, inactive and failed ones as MPI_Waitall does.
+ * MPI_Waitall. In a task, MPI_Testall until it says yes: it leaves all requests alone until all are complete, and
+ * treats null, inactive and failed ones as MPI_Waitall does.
  */
 #include "engine.h"
 

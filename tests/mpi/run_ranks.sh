@@ -1,0 +1,61 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# Runs an MPI program on its stock OpenMP runtime (plain) or on Marline, and decides whether the run is as it should be:
+# by default, exit status 0 and the line "rank N: done" from every rank.
+#
+#   run_ranks.sh plain|marline openmpi|mpich RANKS THREADS [option]... PROGRAM [ARGUMENT]...
+#     -e VAR=VALUE  for the ranks           -p LIBRARY  preloaded in front of Marline's
+#     -m MPI        Marline's library for that MPI, instead of the program's
+#     -o REGEX      a line of the output must match
+#     -f REGEX      the run must fail, without a time-out, and a line of its output must match
+#
+# From the environment: MARLINE_PREFIX (lib/ is in it), MARLINE_STOCK_OPENMP (folder of libomp.so.5).
+set -u
+mode=$1 mpi=$2 ranks=$3 threads=$4
+shift 4
+library_mpi=$mpi
+front='' must_match='' must_fail=''
+environment=("OMP_NUM_THREADS=$threads" "OMP_WAIT_POLICY=passive")
+while getopts 'e:p:m:o:f:' option; do
+  case $option in
+    e) environment+=("$OPTARG") ;;
+    p) front="$OPTARG:" ;;
+    m) library_mpi=$OPTARG ;;
+    o) must_match=$OPTARG ;;
+    f) must_fail=$OPTARG ;;
+    *) exit 2 ;;
+  esac
+done
+shift $((OPTIND - 1))
+
+if [ "$mode" = marline ]; then
+  lib=$MARLINE_PREFIX/lib
+  environment+=("LD_LIBRARY_PATH=$lib/marline/compat"
+                "LD_PRELOAD=$front$lib/marline/$library_mpi/libmarline-mpi.so:$lib/libmarline.so")
+else
+  environment+=("LD_LIBRARY_PATH=$MARLINE_STOCK_OPENMP")
+fi
+# Test machines are small, and containers run as root.
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none
+
+output=$(timeout -k 5 "${MARLINE_TEST_SECONDS:-50}" "mpirun.$mpi" -n "$ranks" env "${environment[@]}" "$@" 2>&1)
+status=$?
+printf '%s\n' "$output"
+
+fail()
+{
+  echo "run_ranks.sh: $*" >&2
+  exit 1
+}
+[ "$status" -ne 124 ] || fail "the program hangs"
+if [ -n "$must_fail" ]; then
+  [ "$status" -ne 0 ] || fail "exit status 0, a failure was expected"
+  grep -qE "$must_fail" <<<"$output" || fail "no line matches '$must_fail'"
+  ! grep -qE '^ *rank [0-9]+: done$' <<<"$output" || fail "a rank came to its end"
+  exit 0
+fi
+[ "$status" -eq 0 ] || fail "exit status $status"
+[ "$(grep -cE '^ *rank [0-9]+: done$' <<<"$output")" -eq "$ranks" ] || fail "not every rank came to its end"
+[ -z "$must_match" ] || grep -qE "$must_match" <<<"$output" || fail "no line matches '$must_match'"
