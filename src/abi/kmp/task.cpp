@@ -10,6 +10,7 @@
 
 #include "abi/kmp/depend.hpp"
 #include "abi/kmp/types.hpp"
+#include "construct/task_reduction.hpp"
 
 namespace marline::kmp {
 
@@ -129,7 +130,7 @@ int32_t __kmpc_omp_taskyield(Ident*, int32_t, int32_t) {
 }
 
 void __kmpc_taskgroup(Ident*, int32_t) { taskgroup_begin(this_worker(), __builtin_return_address(0)); }
-void __kmpc_end_taskgroup(Ident*, int32_t) { taskgroup_end(this_worker(), __builtin_return_address(0)); }
+void __kmpc_end_taskgroup(Ident*, int32_t) { taskgroup_end_reducing(this_worker(), __builtin_return_address(0)); }
 
 void* __kmpc_task_allow_completion_event(Ident*, int32_t, TaskBlock* block) { return detach_event(task_of(block)); }
 

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// GCC's loop bounds: `start` included, `end` excluded, `increment` of either sign; `long` or, with a direction apart,
+// `unsigned long long`. Both become iterations counted from 0, in unsigned arithmetic, which wraps as GCC expects.
+#pragma once
+
+#include "construct/loop.hpp"
+
+namespace marline::gomp {
+
+struct Bounds {
+  uint64_t start;
+  uint64_t end;
+  uint64_t increment;
+  uint64_t iterations;
+};
+
+inline Bounds bounds(long start, long end, long increment) {
+  auto from = static_cast<uint64_t>(start);
+  auto to = static_cast<uint64_t>(end);
+  auto step = static_cast<uint64_t>(increment);
+  uint64_t count = 0;
+  if (increment > 0 && start < end) count = (to - from - 1) / step + 1;
+  if (increment < 0 && start > end) count = (from - to - 1) / (0 - step) + 1;
+  return {from, to, step, count};
+}
+
+inline Bounds bounds_ull(bool up, uint64_t start, uint64_t end, uint64_t increment) {
+  uint64_t count = 0;
+  if (up && start < end) count = (end - start - 1) / increment + 1;
+  if (!up && start > end) count = (start - end - 1) / (0 - increment) + 1;
+  return {start, end, increment, count};
+}
+
+// What a construct may ask for beyond its loop: memory for task reductions, and memory that the team shares.
+struct Extras {
+  uintptr_t* reductions = nullptr;
+  void** memory = nullptr;  // in: how many bytes; out: where
+};
+
+struct Schedule {
+  LoopKind kind;
+  long chunk = 0;
+  bool ordered = false;
+};
+
+// The schedule argument of GOMP_loop_start (GCC, libgomp/libgomp.h, enum gomp_schedule_type).
+Schedule schedule_of(long schedule, long chunk, bool ordered);
+
+void begin(const Schedule& schedule, const Bounds& bounds, const Extras& extras);
+
+// The next chunk of the loop that the thread is in.
+template <class T>
+bool next(T* start, T* end) {
+  LoopChunk chunk;
+  if (!loop_next(this_worker(), &chunk)) return false;
+  const LoopPlace& place = this_worker()->member->loop;
+  *start = static_cast<T>(place.lower + chunk.first * place.stride);
+  *end = static_cast<T>(chunk.last ? place.upper : place.lower + (chunk.first + chunk.count) * place.stride);
+  return true;
+}
+
+template <class T>
+bool begin_and_next(const Schedule& schedule, const Bounds& bounds, T* start, T* end) {
+  begin(schedule, bounds, {});
+  return next(start, end);
+}
+
+}  // namespace marline::gomp

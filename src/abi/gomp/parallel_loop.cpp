@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// parallel loop and parallel sections in one call, as GCC makes it: the outlined function asks for its first chunk
+// right away, so each implicit task enters the loop before it calls the function.
+#include "abi/gomp/loop.hpp"
+#include "abi/gomp/parallel.hpp"
+
+namespace marline::gomp {
+
+namespace {
+
+using Function = void (*)(void*);
+
+struct Combined {
+  Function function;
+  void* data;
+  Schedule schedule;
+  Bounds limits;
+};
+
+void run_combined(Team* team, Member*) {
+  auto* combined = reinterpret_cast<Combined*>(team->arguments);
+  begin(combined->schedule, combined->limits, {});
+  combined->function(combined->data);
+}
+
+void run(Combined combined, unsigned threads, unsigned flags, const void* codeptr) {
+  ParallelRequest request = parallel_request(combined.function, nullptr, threads, flags, codeptr);
+  request.run_implicit = run_combined;
+  request.arguments = reinterpret_cast<void**>(&combined);
+  parallel(request);
+}
+
+}  // namespace
+
+#pragma GCC visibility push(default)
+extern "C" {
+
+void GOMP_parallel_loop_static(Function function, void* data, unsigned threads, long start, long end,
+                               long step, long chunk, unsigned flags) {
+  run({function, data, {LoopKind::kStatic, chunk}, bounds(start, end, step)}, threads, flags, __builtin_return_address(0));
+}
+
+void GOMP_parallel_loop_dynamic(Function function, void* data, unsigned threads, long start, long end,
+                                long step, long chunk, unsigned flags) {
+  run({function, data, {LoopKind::kDynamic, chunk}, bounds(start, end, step)}, threads, flags, __builtin_return_address(0));
+}
+
+void GOMP_parallel_loop_guided(Function function, void* data, unsigned threads, long start, long end,
+                               long step, long chunk, unsigned flags) {
+  run({function, data, {LoopKind::kGuided, chunk}, bounds(start, end, step)}, threads, flags, __builtin_return_address(0));
+}
+
+void GOMP_parallel_loop_runtime(Function function, void* data, unsigned threads, long start, long end,
+                                long step, unsigned flags) {
+  run({function, data, {LoopKind::kRuntime}, bounds(start, end, step)}, threads, flags, __builtin_return_address(0));
+}
+
+void GOMP_parallel_loop_nonmonotonic_dynamic(Function function, void* data, unsigned threads, long start, long end,
+                                             long step, long chunk, unsigned flags) {
+  run({function, data, {LoopKind::kDynamic, chunk}, bounds(start, end, step)}, threads, flags, __builtin_return_address(0));
+}
+
+void GOMP_parallel_loop_nonmonotonic_guided(Function function, void* data, unsigned threads, long start, long end,
+                                            long step, long chunk, unsigned flags) {
+  run({function, data, {LoopKind::kGuided, chunk}, bounds(start, end, step)}, threads, flags, __builtin_return_address(0));
+}
+
+void GOMP_parallel_loop_nonmonotonic_runtime(Function function, void* data, unsigned threads, long start, long end,
+                                             long step, unsigned flags) {
+  run({function, data, {LoopKind::kRuntime}, bounds(start, end, step)}, threads, flags, __builtin_return_address(0));
+}
+
+void GOMP_parallel_loop_maybe_nonmonotonic_runtime(Function function, void* data, unsigned threads, long start, long end,
+                                                   long step, unsigned flags) {
+  run({function, data, {LoopKind::kRuntime}, bounds(start, end, step)}, threads, flags, __builtin_return_address(0));
+}
+
+// Sections are the iterations of a dynamic loop, numbered from 1.
+void GOMP_parallel_sections(Function function, void* data, unsigned threads, unsigned count, unsigned flags) {
+  run({function, data, {LoopKind::kDynamic, 1}, bounds_ull(true, 1, count + 1ull, 1)}, threads, flags,
+      __builtin_return_address(0));
+}
+
+}  // extern "C"
+#pragma GCC visibility pop
+
+}  // namespace marline::gomp

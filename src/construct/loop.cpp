@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Loops. A static loop without `ordered` computes its chunks from the thread's number and touches nothing shared; the
+// others take them from Workshare::next.
+#include "construct/loop.hpp"
+
+#include "construct/parking.hpp"
+#include "construct/workshare.hpp"
+
+#include <algorithm>
+
+namespace marline {
+
+namespace {
+
+// Below this many iterations, `next` cannot wrap: at most 1024 threads add a chunk, which is no larger, behind the end.
+constexpr uint64_t kFetchAddLimit = uint64_t{1} << 48;
+
+struct Resolved {
+  LoopKind kind;
+  uint64_t chunk;
+};
+
+Resolved resolve(const Worker* worker, const LoopRequest& request) {
+  if (request.kind != LoopKind::kRuntime) return {request.kind, request.chunk};
+  const Icvs* icvs = worker->task->icvs;
+  auto chunk = static_cast<uint64_t>(std::max(icvs->run_sched_chunk, 0));
+  switch (icvs->run_sched_kind) {
+    case LoopSchedule::kDynamic: return {LoopKind::kDynamic, chunk};
+    case LoopSchedule::kGuided: return {LoopKind::kGuided, chunk};
+    case LoopSchedule::kStatic:
+    case LoopSchedule::kAuto: break;
+  }
+  return {LoopKind::kStatic, chunk};
+}
+
+void fill(Workshare* shared, const Worker* worker, const LoopRequest& request) {
+  Resolved resolved = resolve(worker, request);
+  shared->kind = resolved.kind;
+  shared->chunk = resolved.chunk;
+  shared->iterations = request.iterations;
+  shared->next.store(0, relaxed);
+  shared->ordered_next.store(0, relaxed);
+}
+
+void place_static(LoopPlace& place, uint64_t chunk, const Member* member) {
+  auto threads = static_cast<uint64_t>(member->team->size);
+  auto thread = static_cast<uint64_t>(member->index);
+  uint64_t n = place.iterations;
+  if (chunk == 0) {  // one block each, the first n % threads of them one iteration longer
+    uint64_t extras = n % threads;
+    place.chunk = n / threads + (thread < extras ? 1 : 0);
+    place.position = place.chunk == 0 ? n : thread * (n / threads) + std::min(thread, extras);
+    place.step = n;
+  } else {
+    place.chunk = std::min(chunk, n);
+    bool far = thread != 0 && place.chunk > n / thread;  // thread * chunk would be behind the end
+    place.position = far ? n : thread * place.chunk;
+    place.step = place.chunk > n / threads ? n : threads * place.chunk;
+  }
+}
+
+bool next_static(LoopPlace& place) {
+  if (place.position >= place.iterations) return false;
+  uint64_t left = place.iterations - place.position;
+  place.first = place.position;
+  place.end = place.first + std::min(place.chunk, left);
+  place.position = left > place.step ? place.position + place.step : place.iterations;
+  return true;
+}
+
+bool take(LoopPlace& place, Atomic<uint64_t>& next, uint64_t (*size)(const LoopPlace&, uint64_t left, uint64_t threads),
+          uint64_t threads) {
+  uint64_t first = next.load(relaxed);
+  uint64_t count;
+  do {
+    if (first >= place.iterations) return false;
+    uint64_t left = place.iterations - first;
+    count = std::min(left, size(place, left, threads));
+  } while (!next.compare_exchange_weak(first, first + count, relaxed));
+  place.first = first;
+  place.end = first + count;
+  return true;
+}
+
+bool next_dynamic(LoopPlace& place, Atomic<uint64_t>& next) {
+  if (place.iterations >= kFetchAddLimit) {
+    return take(place, next, [](const LoopPlace& p, uint64_t, uint64_t) { return p.chunk; }, 0);
+  }
+  if (next.load(relaxed) >= place.iterations) return false;
+  uint64_t first = next.fetch_add(place.chunk, relaxed);
+  if (first >= place.iterations) return false;
+  place.first = first;
+  place.end = std::min(first + place.chunk, place.iterations);
+  return true;
+}
+
+// Half of an even share of what is left, at least `chunk` (Polychronopoulos and Kuck, 1987, with a factor of two).
+bool next_guided(LoopPlace& place, Atomic<uint64_t>& next, uint64_t threads) {
+  auto size = [](const LoopPlace& p, uint64_t left, uint64_t n) { return std::max(p.chunk, (left - 1) / (2 * n) + 1); };
+  return take(place, next, size, threads);
+}
+
+bool next_chunk(LoopPlace& place, uint64_t threads) {
+  switch (place.kind) {
+    case LoopKind::kDynamic: return next_dynamic(place, place.shared->next);
+    case LoopKind::kGuided: return next_guided(place, place.shared->next, threads);
+    case LoopKind::kStatic:
+    case LoopKind::kRuntime: break;
+  }
+  return next_static(place);
+}
+
+}  // namespace
+
+void loop_begin(Worker* worker, const LoopRequest& request) {
+  LoopPlace& place = worker->member->loop;
+  place.shared = nullptr;
+  place.kind = request.kind;
+  place.ordered = request.ordered;
+  place.iterations = request.iterations;
+  place.first = place.end = 0;
+  uint64_t chunk = request.chunk;
+  if (request.kind != LoopKind::kStatic || request.ordered || request.prepare != nullptr) {
+    auto [shared, first] = workshare_enter(worker);
+    worker = this_worker();
+    if (first) fill(shared, worker, request);
+    if (request.prepare != nullptr) request.prepare(worker, shared, first, request.context);
+    if (first) workshare_publish(worker, shared);
+    place.shared = shared;
+    place.kind = shared->kind;
+    chunk = shared->chunk;
+  }
+  if (place.kind == LoopKind::kStatic) {
+    place_static(place, chunk, worker->member);
+  } else {
+    place.chunk = std::clamp<uint64_t>(chunk, 1, std::max<uint64_t>(place.iterations, 1));
+  }
+}
+
+bool loop_next(Worker* worker, LoopChunk* chunk) {
+  Member* member = worker->member;
+  LoopPlace& place = member->loop;
+  if (place.ordered && place.end != place.first) {  // pass the turn on, also if no iteration of ours took it
+    wait_at_least(place.shared->ordered_next, place.first);
+    advance(place.shared->ordered_next, place.end);
+    place.first = place.end;
+  }
+  if (!next_chunk(place, static_cast<uint64_t>(member->team->size))) return false;
+  *chunk = {place.first, place.end - place.first, place.end == place.iterations};
+  return true;
+}
+
+void loop_leave(Worker* worker) {
+  Workshare* shared = worker->member->loop.shared;
+  if (shared == nullptr) return;
+  worker->member->loop.shared = nullptr;
+  workshare_leave(worker, shared);
+}
+
+void ordered_begin(Worker* worker) {
+  LoopPlace& place = worker->member->loop;
+  if (place.ordered) wait_at_least(place.shared->ordered_next, place.first);
+}
+
+}  // namespace marline

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Worksharing loops and sections (OpenMP 5.2, sections 11.5 and 11.3), for both faces: iterations are numbered from 0
+// here, and a face maps them to the program's bounds, which it keeps in Member::loop. Also `ordered`: chunks take their
+// turn one after the other, and within a chunk its thread goes through the iterations in order.
+#pragma once
+
+#include "sched/team.hpp"
+
+namespace marline {
+
+struct LoopRequest {
+  LoopKind kind;        // kRuntime: by run-sched-var
+  uint64_t chunk;       // 0: none given
+  uint64_t iterations;
+  bool ordered = false;
+  // With a function, the loop gets a Workshare whatever its kind; it is called before any thread goes on, with
+  // first = true in the thread that fills the slot.
+  void (*prepare)(Worker* worker, Workshare* shared, bool first, void* context) = nullptr;
+  void* context = nullptr;
+};
+
+struct LoopChunk {
+  uint64_t first;
+  uint64_t count;
+  bool last;  // contains the loop's last iteration
+};
+
+// The calling thread enters the loop.
+void loop_begin(Worker* worker, const LoopRequest& request);
+
+// Its next chunk; false: none is left.
+[[nodiscard]] bool loop_next(Worker* worker, LoopChunk* chunk);
+
+// The thread leaves the loop, after loop_next has said false.
+void loop_leave(Worker* worker);
+
+// Begins the ordered region of the current iteration. Its end needs no call: the turn passes with the chunk.
+void ordered_begin(Worker* worker);
+
+}  // namespace marline

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The ring of worksharing slots. A thread that is kWorkshares constructs ahead of the slowest waits, suspended, for the
+// slot to become free.
+#include "construct/workshare.hpp"
+
+#include "base/check.hpp"
+#include "construct/parking.hpp"
+
+#include <cstdlib>
+
+namespace marline {
+
+Arrival workshare_enter(Worker* worker) {
+  Member* member = worker->member;
+  uint64_t number = member->workshares_entered++;
+  Workshare* shared = &member->team->workshares[number % kWorkshares];
+  uint64_t free = 2 * (number / kWorkshares);
+  wait_at_least(shared->phase, free);
+  // acquire pairs with the last leaver's store: its use of the fields is over.
+  if (shared->phase.load(relaxed) == free && shared->phase.compare_exchange_strong(free, free + 1, acquire, relaxed)) {
+    return {shared, true};
+  }
+  wait_at_least(shared->ready, number + 1);
+  return {shared, false};
+}
+
+void workshare_publish(Worker* worker, Workshare* shared) {
+  advance(shared->ready, worker->member->workshares_entered);
+}
+
+void workshare_leave(Worker* worker, Workshare* shared) {
+  // acq_rel: the last one sees everybody's use of the fields behind it.
+  if (shared->left.fetch_add(1, acq_rel) + 1 != worker->member->team->size) return;
+  std::free(shared->memory);
+  shared->memory = nullptr;
+  shared->left.store(0, relaxed);
+  advance(shared->phase, shared->phase.load(relaxed) + 1);
+}
+
+void* workshare_memory(Workshare* shared, size_t bytes) {
+  shared->memory = std::calloc(1, bytes);
+  if (shared->memory == nullptr) fatal("no memory (%zu bytes) for a worksharing construct", bytes);
+  return shared->memory;
+}
+
+}  // namespace marline
