@@ -119,10 +119,18 @@ void on_dependences(ompt_data_t *task, const ompt_dependence_t *dependences, int
   }
 }
 
+// Where a thread goes that is given no next task: outside of any task if it left the prior one, and nowhere if the
+// event is only about that task's state (a fulfilment, the end of a taskwait with dependences).
+u64 without_next(const Stream &stream, u64 prior, ompt_task_status_t status) {
+  const bool leaves = status == ompt_task_complete || status == ompt_task_yield || status == ompt_task_cancel ||
+                      status == ompt_task_detach || status == ompt_task_switch;
+  return leaves && prior == stream.current_task() ? stream.base_id() : 0;
+}
+
 void on_task_schedule(ompt_data_t *prior, ompt_task_status_t status, ompt_data_t *next) {
   if (Stream *stream = Stream::mine()) {
     const u64 from = task_id(*stream, prior);
-    const u64 to = next == nullptr ? 0 : task_id(*stream, next);
+    const u64 to = next == nullptr ? without_next(*stream, from, status) : task_id(*stream, next);
     stream->emit(from, event::task_schedule{.next = to, .status = static_cast<u64>(status)});
     if (to != 0) {
       stream->set_current_task(to);

@@ -104,7 +104,7 @@ def segments(trace: Trace) -> Segments:
     is_switch = np.zeros(len(trace.time), dtype=bool)
     schedule = trace.select("task_schedule")
     following = trace.global_task(schedule, trace.field("task_schedule", "next", schedule))
-    # No next task: a completion that moves no thread (detached tasks, a taskwait's own end).
+    # No next task: an event that moves no thread (a detached task's fulfilment, a taskwait's own end).
     task_after[schedule], is_switch[schedule] = following, following != 0
     # The ends of a wait lead nowhere else, but what follows is another state of the same task.
     for name in ("implicit_begin", "parallel_end", "wait_begin", "wait_end"):
