@@ -22,8 +22,6 @@ constexpr uint32_t kPlainAddress = R_AARCH64_ABS64;
 #error "elf_image.cpp: name this architecture's relocations that hold a symbol's address"
 #endif
 
-constexpr ElfW(Half) kVersionMask = 0x7fff;  // bit 15 of a version index marks a hidden definition
-
 uint32_t gnu_hash_of(const char* name) {
   uint32_t hash = 5381;
   for (; *name != '\0'; ++name) hash = hash * 33 + static_cast<unsigned char>(*name);
@@ -69,8 +67,6 @@ void ElfImage::take(const ElfW(Dyn) & entry) {
     case DT_SYMTAB: symbols_ = at<const ElfW(Sym)*>(value); break;
     case DT_GNU_HASH: gnu_hash_ = at<const uint32_t*>(value); break;
     case DT_HASH: plain_hash_ = at<const uint32_t*>(value); break;
-    case DT_VERSYM: version_indexes_ = at<const ElfW(Half)*>(value); break;
-    case DT_VERNEED: versions_needed_ = at<const ElfW(Verneed)*>(value); break;
     case DT_RELA: rela_ = at<const ElfW(Rela)*>(value); break;
     case DT_RELASZ: rela_bytes_ = entry.d_un.d_val; break;
     case DT_JMPREL: plt_rela_ = at<const ElfW(Rela)*>(value); break;
@@ -135,28 +131,10 @@ bool ElfImage::decode(const ElfW(Rela) & relocation, Binding* binding) const {
   if (index == 0 || (type != kCallSlot && type != kDataSlot && type != kPlainAddress)) return false;
   const ElfW(Sym)& symbol = symbols_[index];
   binding->symbol = strings_ + symbol.st_name;
-  binding->version = version_of(index);
   binding->value = *reinterpret_cast<const uintptr_t*>(base_ + relocation.r_offset);
   if (type == kPlainAddress) binding->value -= static_cast<uintptr_t>(relocation.r_addend);
   binding->own = symbol.st_shndx == SHN_UNDEF ? 0 : base_ + symbol.st_value;
   return true;
-}
-
-const char* ElfImage::version_of(size_t symbol_index) const {
-  if (version_indexes_ == nullptr || versions_needed_ == nullptr) return nullptr;
-  const ElfW(Half) wanted = version_indexes_[symbol_index] & kVersionMask;
-  const char* file = reinterpret_cast<const char*>(versions_needed_);
-  for (;;) {
-    const auto* need = reinterpret_cast<const ElfW(Verneed)*>(file);
-    const char* at = file + need->vn_aux;
-    for (unsigned left = need->vn_cnt; left > 0; --left) {
-      const auto* version = reinterpret_cast<const ElfW(Vernaux)*>(at);
-      if ((version->vna_other & kVersionMask) == wanted) return strings_ + version->vna_name;
-      at += version->vna_next;
-    }
-    if (need->vn_next == 0) return nullptr;
-    file += need->vn_next;
-  }
 }
 
 }  // namespace marline

@@ -15,9 +15,8 @@ namespace marline {
 // What one relocation of an object against a named symbol came to.
 struct Binding {
   const char* symbol;
-  const char* version;  // the version asked for, or null
-  uintptr_t value;      // the address in the slot now; of a call that was never made, an address in the object's own PLT
-  uintptr_t own;        // the object's own definition of the symbol, or 0
+  uintptr_t value;  // the address in the slot now; of a call that was never made, an address in the object's own PLT
+  uintptr_t own;    // the object's own definition of the symbol, or 0
 };
 
 class ElfImage {
@@ -48,7 +47,6 @@ class ElfImage {
     return false;
   }
   bool decode(const ElfW(Rela) & relocation, Binding* binding) const;
-  const char* version_of(size_t symbol_index) const;
   bool gnu_hash_finds(const char* symbol) const;
   bool plain_hash_finds(const char* symbol) const;
   bool is_definition(size_t symbol_index, const char* symbol) const;
@@ -65,8 +63,6 @@ class ElfImage {
   const ElfW(Sym) * symbols_ = nullptr;
   const uint32_t* gnu_hash_ = nullptr;
   const uint32_t* plain_hash_ = nullptr;
-  const ElfW(Half) * version_indexes_ = nullptr;
-  const ElfW(Verneed) * versions_needed_ = nullptr;
   const ElfW(Rela) * rela_ = nullptr;
   size_t rela_bytes_ = 0;
   const ElfW(Rela) * plt_rela_ = nullptr;

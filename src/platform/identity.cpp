@@ -27,7 +27,7 @@ constexpr const char* kOwnSoname = "libmarline.so";  // a version may follow
 constexpr const char* kCallPrefixes[] = {"GOMP_", "__kmpc_", "omp_"};
 // Each parallel region starts at one of these: what defines one is a runtime (or contains it).
 constexpr const char* kRuntimeMarks[] = {"GOMP_parallel", "__kmpc_fork_call"};
-constexpr const char* kRuntimeNames[] = {"libgomp", "libomp", "libiomp5"};
+constexpr const char* kRuntimeNames[] = {"libgomp", "libomp", "libiomp5", "libmarline"};
 
 char proof_path[PATH_MAX];  // empty: no proof is wanted. Written once, while the library is loaded.
 
@@ -106,7 +106,7 @@ class Auditor {
 
  private:
   bool is_foreign(const ElfImage& user, const Binding& binding);
-  void explain(const ElfImage& user, const ElfImage& provider, const Binding& binding);
+  void explain(const ElfImage& user, const ElfImage& provider, const char* symbol);
 
   AuditTime time_;
   char* reason_;
@@ -120,7 +120,7 @@ bool Auditor::finds_earlier_definition() {
     const void* address = dlsym(RTLD_DEFAULT, mark);
     if (address == nullptr || !find_object(reinterpret_cast<uintptr_t>(address), &provider)) continue;
     if (is_ours(provider) || is_named_as_runtime(provider)) continue;  // who uses another library is judged below
-    explain(provider, provider, Binding{mark, nullptr, 0, 0});
+    explain(provider, provider, mark);
     return true;
   }
   return false;
@@ -138,25 +138,24 @@ bool Auditor::is_foreign(const ElfImage& user, const Binding& binding) {
   const bool unresolved = user.contains(target) && target != binding.own;
   if (unresolved) {
     if (time_ == AuditTime::kExit) return false;  // the call was never made
-    const void* address = binding.version != nullptr ? dlvsym(RTLD_DEFAULT, binding.symbol, binding.version)
-                                                     : dlsym(RTLD_DEFAULT, binding.symbol);
-    target = reinterpret_cast<uintptr_t>(address);
+    // By name alone, whatever version the object asks for: this library's definitions have none and answer to all.
+    target = reinterpret_cast<uintptr_t>(dlsym(RTLD_DEFAULT, binding.symbol));
   }
   ElfImage provider;
   if (target == 0 || !find_object(target, &provider)) return false;
   if (is_ours(provider) || !contains_runtime(provider)) return false;
-  explain(user, provider, binding);
+  explain(user, provider, binding.symbol);
   return true;
 }
 
 // At the start only a preloaded library can come before Marline; later, RTLD_DEEPBIND puts an object's own libraries, as
 // its RPATH finds them, before all others.
-void Auditor::explain(const ElfImage& user, const ElfImage& provider, const Binding& binding) {
+void Auditor::explain(const ElfImage& user, const ElfImage& provider, const char* symbol) {
   char user_path[PATH_MAX];
   char provider_path[PATH_MAX];
   name_object(user, user_path);
   name_object(provider, provider_path);
-  int length = snprintf(reason_, reason_bytes_, "%s takes %s from %s, not from Marline; ", user_path, binding.symbol,
+  int length = snprintf(reason_, reason_bytes_, "%s takes %s from %s, not from Marline; ", user_path, symbol,
                         provider_path);
   if (length < 0 || static_cast<size_t>(length) >= reason_bytes_) return;
   char* advice = reason_ + length;
@@ -168,9 +167,8 @@ void Auditor::explain(const ElfImage& user, const ElfImage& provider, const Bind
     snprintf(advice, advice_bytes, "an OpenMP runtime is linked into that file: link it against the shared one");
   } else if (preloaded != nullptr && strstr(preloaded, provider_path) != nullptr) {
     snprintf(advice, advice_bytes, "take that library out of LD_PRELOAD");
-  } else if (time_ == AuditTime::kStart || !self.defines(binding.symbol)) {
-    snprintf(advice, advice_bytes, "Marline does not provide this entry point%s%s yet",
-             binding.version != nullptr ? " at version " : "", binding.version != nullptr ? binding.version : "");
+  } else if (time_ == AuditTime::kStart || !self.defines(symbol)) {
+    snprintf(advice, advice_bytes, "Marline does not provide this entry point yet");
   } else if (user.rpath() != nullptr) {
     snprintf(advice, advice_bytes, "load it without RTLD_DEEPBIND, or take its RPATH %s out (patchelf --remove-rpath)",
              user.rpath());
