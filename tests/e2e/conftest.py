@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Fixtures of the tests of the `marline` command: the build tree, and programs compiled for the test at hand by a
+compiler's plain command line. MARLINE_BUILD names the build tree (default: build/release)."""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+SECONDS = 120
+PROGRAMS = Path(__file__).parent / "programs"
+Result = subprocess.CompletedProcess[str]
+
+
+def build_tree() -> Path:
+    here = Path(__file__).resolve().parents[2]
+    return Path(os.environ.get("MARLINE_BUILD", here / "build" / "release")).resolve()
+
+
+def clean_environment(**changes: str) -> dict[str, str]:
+    """The environment without what an outer test run or shell has set for OpenMP, MPI or Marline."""
+    dropped = ("OMP_", "MARLINE_", "KMP_", "GOMP_", "LD_PRELOAD", "LD_LIBRARY_PATH", "OMPI_COMM", "PMI_", "PMIX_")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(dropped)}
+    return kept | changes
+
+
+def run(words: Sequence[str | Path], **changes: str) -> Result:
+    return subprocess.run([str(word) for word in words], env=clean_environment(**changes), stdin=subprocess.DEVNULL,
+                          capture_output=True, text=True, timeout=SECONDS, check=False)  # fmt: skip
+
+
+@pytest.fixture(scope="session")
+def build() -> Path:
+    tree = build_tree()
+    assert (tree / "lib" / "libmarline.so").exists(), f"{tree} holds no libmarline.so: build first, or set MARLINE_BUILD"
+    return tree
+
+
+@pytest.fixture(scope="session")
+def marline(build: Path) -> Callable[..., Result]:
+    """marline("run", "./a.out", OMP_NUM_THREADS="2") runs the command with that environment added."""
+    return lambda *words, **changes: run([build / "bin" / "marline", *words], **changes)
+
+
+@pytest.fixture(scope="session")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+    """compiled("gcc-12", "probe.c", "-fopenmp") is the executable; equal calls share it. Skips where the compiler is not
+    installed."""
+    folder = tmp_path_factory.mktemp("programs")
+    made: dict[tuple[str, ...], Path] = {}
+
+    def compile_once(compiler: str, source: str, *flags: str) -> Path:
+        key = (compiler, source, *flags)
+        if key not in made:
+            if shutil.which(compiler) is None:
+                pytest.skip(f"{compiler} is not installed")
+            output = folder / f"{Path(source).stem}-{len(made)}"
+            words = [compiler, "-O1", str(PROGRAMS / source), "-o", str(output), *flags]
+            subprocess.run(words, check=True, timeout=SECONDS)
+            made[key] = output
+        return made[key]
+
+    return compile_once

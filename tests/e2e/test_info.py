@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`marline info`: each section is there, and what it says is true of this machine."""
+
+import os
+import re
+import shutil
+
+import pytest
+
+
+@pytest.fixture(scope="module")
+def sections(marline) -> dict[str, list[str]]:
+    result = marline("info", OMP_NUM_THREADS="3")
+    assert (result.returncode, result.stderr) == (0, "")
+    found: dict[str, list[str]] = {}
+    for line in result.stdout.splitlines():
+        if line.startswith("  "):
+            found[list(found)[-1]].append(line.strip())
+        else:
+            found[line] = []
+    return found
+
+
+def test_version_is_the_runtimes(sections, build):
+    cache = (build / "CMakeCache.txt").read_text()
+    version = re.search(r"CMAKE_PROJECT_VERSION:STATIC=(\S+)", cache)[1]
+    assert sections["Marline"][:2] == [f"version  {version}", f"prefix   {build}"]
+
+
+def test_compilers_and_mpi(sections, build):
+    assert len(sections["Compilers"]) == sum(1 for name in ("gcc-12", "gfortran-12", "clang-14", "clang-19") if shutil.which(name))
+    for mpi, launcher in (("openmpi", "mpirun.openmpi"), ("mpich", "mpirun.mpich")):
+        assert any(line.startswith(mpi) for line in sections["MPI"]) == bool(shutil.which(launcher))
+        library = f"lib/marline/{mpi}/libmarline-mpi.so"
+        assert (f"served by {library}" in sections["MPI"]) == (build / library).exists()
+
+
+def test_machine(sections):
+    assert any(f"this process may use {len(os.sched_getaffinity(0))} " in line for line in sections["Machine"])
+
+
+def test_options(sections):
+    assert sections["Options in the environment"] == ["OMP_NUM_THREADS=3"]
+    assert any(re.search(r"OMP_NUM_THREADS\s*=\s*'3'", line) for line in sections["Options in force"])
+
+
+def test_missing_tools_come_with_their_package(marline, tmp_path):
+    for tool in ("python3", "env"):
+        (tmp_path / tool).symlink_to(shutil.which(tool))
+    result = marline("info", PATH=str(tmp_path))
+    assert result.returncode == 0, result.stderr
+    missing = result.stdout.split("Missing\n")[1]
+    assert "gcc-12: apt-get install gcc-12" in missing
+    assert "mpich: apt-get install mpich libmpich-dev" in missing
