@@ -5,13 +5,16 @@
 // are ompt_data_t, owned by the datum that they belong to.
 #pragma once
 
+#include "base/atomic.hpp"
+#include "tool/ompt_types.hpp"
+
 #include <cstddef>
 #include <cstdint>
 
 namespace marline::tool {
 
-// One bit per callback that a tool has registered. Written at start-up (and by ompt_set_callback), read everywhere.
-extern uint32_t g_enabled;
+// One bit per kind of event that a tool has registered a callback for. Written by ompt_set_callback, read everywhere.
+extern Atomic<uint32_t> g_enabled;
 
 namespace event {
 inline constexpr uint32_t kThread = 1u << 0;
@@ -23,14 +26,11 @@ inline constexpr uint32_t kDependences = 1u << 5;
 inline constexpr uint32_t kTaskDependence = 1u << 6;
 inline constexpr uint32_t kSyncRegion = 1u << 7;
 inline constexpr uint32_t kSyncRegionWait = 1u << 8;
-inline constexpr uint32_t kMutex = 1u << 9;
-inline constexpr uint32_t kWork = 1u << 10;
-inline constexpr uint32_t kMasked = 1u << 11;
-inline constexpr uint32_t kDispatch = 1u << 12;
-inline constexpr uint32_t kReduction = 1u << 13;
+inline constexpr uint32_t kControl = 1u << 9;
 }  // namespace event
 
-inline bool on(uint32_t events) { return (g_enabled & events) != 0; }
+// relaxed: a callback that is registered while events happen may miss some.
+inline bool on(uint32_t events) { return (g_enabled.load(relaxed) & events) != 0; }
 
 // Values of ompt_scope_endpoint_t, ompt_task_status_t, ompt_task_flag_t, ompt_sync_region_t (omp-tools.h).
 enum class Endpoint : int { kBegin = 1, kEnd = 2 };
@@ -46,7 +46,7 @@ inline constexpr int kUndeferred = 0x08000000, kUntied = 0x10000000, kFinal = 0x
 // A dependence as tools see it (ompt_dependence_t with ompt_dependence_type_t values).
 struct DependenceRecord {
   uint64_t variable;
-  int type;  // in 1, out 2, inout 3, mutexinoutset 4, inoutset 7, all-memory out 9, inout 10
+  int type;  // in 1, out 2, inout 3, mutexinoutset 4, inoutset 7, all-memory out 34, inout 35
 };
 
 void thread_begin(uint64_t* thread_data, bool initial);
@@ -66,8 +66,19 @@ void sync_region(SyncRegion kind, Endpoint endpoint, uint64_t* parallel_data, ui
 void sync_region_wait(SyncRegion kind, Endpoint endpoint, uint64_t* parallel_data, uint64_t* task_data,
                       const void* codeptr);
 
-// Looks for a tool and starts it (OpenMP 5.2, section 19.2.2); at the runtime's start and end.
+// omp_control_tool: the tool's answer, or what omp_control_tool_result_t has for its absence.
+int control_tool(uint64_t command, uint64_t modifier, void* argument, const void* codeptr);
+
+// Looks for a tool and starts it (OpenMP 5.2, section 19.2); at the runtime's start and end. start.cpp.
 void initialize();
 void finalize();
+
+// What a tool may ask for. The inquiries that need the rooms above are found by `inquiry`, which abi/ompt/inquiry.cpp
+// provides; these by tool.cpp.
+ompt::SetResult set_callback(int number, ompt::Function function);
+ompt::Function get_callback(int number);
+void forget_callbacks();
+bool created_task_info(const char** label, uint32_t* color);  // of the task whose task_create callback is under way
+ompt::Function inquiry(const char* name);
 
 }  // namespace marline::tool

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What omp_* and OMPT both answer about processors and places. Any thread; the first question about places reads the
+// machine's topology.
+#pragma once
+
+namespace marline {
+
+// Processors that the process may use: as when the library was loaded, so that binding this thread does not change it.
+int processors();
+
+int place_count();
+
+// Writes up to `size` processor numbers of the place to `ids` and returns how many it has; 0 if there is no such place.
+int place_cpus(int place, int size, int* ids);
+
+}  // namespace marline

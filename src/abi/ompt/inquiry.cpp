@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The functions that a tool looks up by name (OpenMP 5.2, section 19.6), and Marline's own marline_task_info. A tool may
+// call them from a signal handler in any thread, so they never register a thread and never allocate.
+#include "abi/omp/place_query.hpp"
+#include "sched/team.hpp"
+#include "tool/tool.hpp"
+
+#include <sched.h>
+
+#include <cstring>
+
+namespace marline::ompt {
+
+namespace {
+
+Data* data(uint64_t* word) { return reinterpret_cast<Data*>(word); }
+
+// The calling thread's worker if it runs a task.
+Worker* worker_with_task() {
+  Worker* worker = this_worker_or_null();
+  return worker != nullptr && worker->task != nullptr ? worker : nullptr;
+}
+
+int set_callback(int number, Function function) { return static_cast<int>(tool::set_callback(number, function)); }
+
+int get_callback(int number, Function* function) {
+  Function registered = tool::get_callback(number);
+  if (registered == nullptr) return 0;
+  *function = registered;
+  return 1;
+}
+
+Data* get_thread_data() {
+  Worker* worker = this_worker_or_null();
+  return worker != nullptr ? data(&worker->tool_data) : nullptr;
+}
+
+struct NamedState {
+  State state;
+  const char* name;
+};
+constexpr NamedState kStates[] = {{State::kWorkSerial, "ompt_state_work_serial"},
+                                  {State::kWorkParallel, "ompt_state_work_parallel"},
+                                  {State::kIdle, "ompt_state_idle"},
+                                  {State::kUndefined, "ompt_state_undefined"}};
+constexpr int kStateCount = sizeof kStates / sizeof kStates[0];
+
+// The first call passes ompt_state_undefined, so the walk starts behind the last entry, which is that.
+int enumerate_states(int current, int* next, const char** name) {
+  int i = 0;
+  if (current != static_cast<int>(State::kUndefined)) {
+    while (i < kStateCount && static_cast<int>(kStates[i].state) != current) ++i;
+    ++i;
+  }
+  if (i >= kStateCount - 1) return 0;
+  *next = static_cast<int>(kStates[i].state);
+  *name = kStates[i].name;
+  return 1;
+}
+
+int enumerate_mutex_impls(int, int*, const char**) { return 0; }  // no mutex event names one
+
+int get_state(uint64_t* wait_id) {
+  if (wait_id != nullptr) *wait_id = 0;
+  Worker* worker = this_worker_or_null();
+  if (worker == nullptr) return static_cast<int>(State::kUndefined);
+  if (worker->task == nullptr) return static_cast<int>(State::kIdle);
+  return static_cast<int>(worker->task->team->level > 0 ? State::kWorkParallel : State::kWorkSerial);
+}
+
+int get_parallel_info(int ancestor_level, Data** parallel_data, int* team_size) {
+  Worker* worker = worker_with_task();
+  const Member* member = worker != nullptr ? worker->member : nullptr;
+  for (; member != nullptr && ancestor_level > 0; --ancestor_level) member = member->team->parent_member;
+  if (member == nullptr) return 0;
+  if (parallel_data != nullptr) *parallel_data = data(&member->team->tool_data);
+  if (team_size != nullptr) *team_size = member->team->size;
+  return 2;
+}
+
+int flags_of(const Task* task) {
+  using namespace tool::task_bits;
+  if (task->has(task_flag::kImplicit)) return task->team->level == 0 ? kInitial : kImplicit;
+  int flags = kExplicit;
+  if (task->has(task_flag::kUndeferred)) flags |= kUndeferred;
+  if (!task->has(task_flag::kTied)) flags |= kUntied;
+  if (task->has(task_flag::kFinal)) flags |= kFinal;
+  if (task->has(task_flag::kMergeable)) flags |= kMergeable;
+  return flags;
+}
+
+int get_task_info(int ancestor_level, int* flags, Data** task_data, Frame** frame, Data** parallel_data,
+                  int* thread_num) {
+  static Frame no_frame = {};  // Marline keeps no frame addresses
+  Worker* worker = worker_with_task();
+  if (worker == nullptr) return 0;
+  Task* task = worker->task;
+  const Member* member = worker->member;
+  for (; ancestor_level > 0 && task != nullptr; --ancestor_level) {
+    if (task->has(task_flag::kImplicit)) member = member->team->parent_member;
+    task = task->parent;
+  }
+  if (task == nullptr) return 0;
+  if (flags != nullptr) *flags = flags_of(task);
+  if (task_data != nullptr) *task_data = data(&task->tool_data);
+  if (frame != nullptr) *frame = &no_frame;
+  if (parallel_data != nullptr) *parallel_data = data(&task->team->tool_data);
+  if (thread_num != nullptr) *thread_num = member->index;
+  return 2;
+}
+
+int get_task_memory(void**, size_t*, int) { return 0; }  // blocks are not reported
+
+uint64_t get_unique_id() {
+  static Atomic<uint64_t> last{0};
+  return last.fetch_add(1, relaxed) + 1;
+}
+
+void finalize_tool() { tool::finalize(); }
+
+int get_num_procs() { return processors(); }
+int get_num_places() { return place_count(); }
+int get_place_proc_ids(int place, int size, int* ids) { return place_cpus(place, size, ids); }
+
+int get_place_num() {
+  Worker* worker = this_worker_or_null();
+  return worker != nullptr ? worker->place : -1;
+}
+
+int get_partition_place_nums(int size, int* places) {
+  int count = place_count();
+  for (int i = 0; i < count && i < size; ++i) places[i] = i;
+  return count;
+}
+
+int get_proc_id() { return sched_getcpu(); }
+
+int get_target_info(uint64_t*, uint64_t*, uint64_t*) { return 0; }  // no target regions here
+int get_num_devices() { return 0; }
+
+int task_info(const char** label, uint32_t* color) { return tool::created_task_info(label, color) ? 1 : 0; }
+
+struct Entry {
+  const char* name;
+  Function function;
+};
+
+template <class F>
+Function erase(F* function) {
+  return reinterpret_cast<Function>(function);
+}
+
+const Entry kEntries[] = {
+    {"ompt_set_callback", erase(set_callback)},
+    {"ompt_get_callback", erase(get_callback)},
+    {"ompt_get_thread_data", erase(get_thread_data)},
+    {"ompt_enumerate_states", erase(enumerate_states)},
+    {"ompt_enumerate_mutex_impls", erase(enumerate_mutex_impls)},
+    {"ompt_get_state", erase(get_state)},
+    {"ompt_get_parallel_info", erase(get_parallel_info)},
+    {"ompt_get_task_info", erase(get_task_info)},
+    {"ompt_get_task_memory", erase(get_task_memory)},
+    {"ompt_get_unique_id", erase(get_unique_id)},
+    {"ompt_finalize_tool", erase(finalize_tool)},
+    {"ompt_get_num_procs", erase(get_num_procs)},
+    {"ompt_get_num_places", erase(get_num_places)},
+    {"ompt_get_place_proc_ids", erase(get_place_proc_ids)},
+    {"ompt_get_place_num", erase(get_place_num)},
+    {"ompt_get_partition_place_nums", erase(get_partition_place_nums)},
+    {"ompt_get_proc_id", erase(get_proc_id)},
+    {"ompt_get_target_info", erase(get_target_info)},
+    {"ompt_get_num_devices", erase(get_num_devices)},
+    {"marline_task_info", erase(task_info)},
+};
+
+}  // namespace
+
+}  // namespace marline::ompt
+
+namespace marline::tool {
+
+ompt::Function inquiry(const char* name) {
+  for (const ompt::Entry& entry : ompt::kEntries) {
+    if (std::strcmp(entry.name, name) == 0) return entry.function;
+  }
+  return nullptr;
+}
+
+}  // namespace marline::tool
