@@ -15,7 +15,7 @@ constexpr u64 kWorld = 1;       // 0: no communicator
 constexpr u64 kMostComms = 0xffff;
 
 pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-int key = MPI_KEYVAL_INVALID;  // lock
+int key = MPI_KEYVAL_INVALID;  // written once, under lock; read by any thread, acquire pairs with that write's release
 u64 last_id = kWorld;          // lock
 
 void write_members(MPI_Comm comm, u64 id) {
@@ -41,7 +41,9 @@ void write_members(MPI_Comm comm, u64 id) {
 u64 number_comm(MPI_Comm comm) {
   pthread_mutex_lock(&lock);
   if (key == MPI_KEYVAL_INVALID) {
-    PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &key, nullptr);
+    int fresh_key = MPI_KEYVAL_INVALID;
+    PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &fresh_key, nullptr);
+    __atomic_store_n(&key, fresh_key, __ATOMIC_RELEASE);
   }
   void *value = nullptr;
   int found = 0;
@@ -69,7 +71,7 @@ u64 comm_id(MPI_Comm comm) {
   if (comm == MPI_COMM_NULL) {
     return 0;
   }
-  const int known_key = __atomic_load_n(&key, __ATOMIC_RELAXED);  // written once, before any communicator has a number
+  const int known_key = __atomic_load_n(&key, __ATOMIC_ACQUIRE);
   if (known_key != MPI_KEYVAL_INVALID) {
     void *value = nullptr;
     int found = 0;

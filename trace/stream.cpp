@@ -217,6 +217,9 @@ void Stream::rename_all(char (&tag)[kTagBytes], const char *new_tag) {
 }
 
 void Stream::abandon_all() {
+  if (mine_ != nullptr) {
+    pthread_setspecific(exit_key, nullptr);  // or this thread's end would cut the parent's file
+  }
   mine_ = nullptr;
   all_streams = nullptr;
   pthread_mutex_init(&list_lock, nullptr);

@@ -233,6 +233,30 @@ def test_perfetto_file_is_what_its_schema_says(tmp_path: Path) -> None:
     assert list(flows.values()) == [["MPI_Send to 0 tag 7", "MPI_Recv from 1 tag 7"]]
 
 
+def test_chart_shows_the_suspended_call_below_its_rank_s_threads(tmp_path: Path) -> None:
+    """Colours in the picture itself: the lane's lies below the task bars, and beside it the other task runs."""
+    gantt = pytest.importorskip("marline.trace.gantt")
+    from matplotlib.image import imread
+
+    drawn = picture.interpret(reader.read_trace(save(tmp_path, suspended_receive())))
+    drawn.kind_names, drawn.kind_colors = ["receiver", "other"], ["#00ff00", "#ff0000"]
+    drawn.kind_of_task = np.array([0, 1])
+    gantt.write_png(drawn, tmp_path / "out.png", "title")
+    pixels = np.rint(imread(tmp_path / "out.png")[:, :, :3] * 255).astype(int)
+
+    def box(color: str, right: int) -> tuple[int, int, int, int]:
+        wanted = [int(color[at : at + 2], 16) for at in (1, 3, 5)]
+        rows, columns = np.nonzero((pixels[:, :right] == wanted).all(axis=2))
+        assert rows.size, color
+        return int(rows.min()), int(rows.max()), int(columns.min()), int(columns.max())
+
+    edge = box(gantt._IMPLICIT_COLOR, pixels.shape[1])[3]  # of the axes: the legend beyond has no such patch
+    receiver, other, lane = box("#00ff00", edge), box("#ff0000", edge), box(gantt._RECEIVE_COLOR, edge)
+    assert lane[0] > max(receiver[1], other[1])
+    # In time: receiver from 100, lane 110 to 160, other 120 to 140, receiver's end 170.
+    assert receiver[2] < lane[2] < other[2] < other[3] < lane[3] < receiver[3]
+
+
 def test_varint_of_large_and_negative_numbers() -> None:
     assert perfetto._number(1, 300) == b"\x08\xac\x02"
     assert perfetto._number(1, -1) == b"\x08" + b"\xff" * 9 + b"\x01"
