@@ -246,7 +246,9 @@ def test_chart_shows_the_suspended_call_below_its_rank_s_threads(tmp_path: Path)
 
     def box(color: str, right: int) -> tuple[int, int, int, int]:
         wanted = [int(color[at : at + 2], 16) for at in (1, 3, 5)]
-        rows, columns = np.nonzero((pixels[:, :right] == wanted).all(axis=2))
+        same = (pixels[:, :right] == wanted).all(axis=2)
+        same[:, same.sum(axis=0) < 15] = False  # what text's smooth edges happen to hit
+        rows, columns = np.nonzero(same)
         assert rows.size, color
         return int(rows.min()), int(rows.max()), int(columns.min()), int(columns.max())
 
