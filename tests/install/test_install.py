@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The installed package: swaps the runtime under existing binaries, is found by CMake and pkg-config, and can be moved.
+MARLINE_BUILD names the build tree that is installed, into a temporary folder, for these tests."""
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+PROBE = HERE.parent / "e2e" / "programs" / "probe.c"
+BUILD = Path(os.environ.get("MARLINE_BUILD", HERE.parents[1] / "build" / "release")).resolve()
+DROPPED = ("OMP_", "MARLINE_", "LD_PRELOAD", "LD_LIBRARY_PATH", "PKG_CONFIG", "CMAKE_PREFIX")
+SECONDS = 120
+
+
+def run(words: list[str | Path], **changes: str) -> subprocess.CompletedProcess[str]:
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(DROPPED)} | changes
+    return subprocess.run([str(word) for word in words], env=environment, stdin=subprocess.DEVNULL, capture_output=True,
+                          text=True, timeout=SECONDS, check=False)  # fmt: skip
+
+
+def checked(words: list[str | Path], **changes: str) -> str:
+    result = run(words, **changes)
+    assert result.returncode == 0, result.stdout + result.stderr
+    return result.stdout
+
+
+@pytest.fixture(scope="module")
+def prefix(tmp_path_factory) -> Path:
+    """Installed into one folder, then moved to another: nothing may remember the first."""
+    first = tmp_path_factory.mktemp("first") / "marline"
+    checked(["cmake", "--install", BUILD, "--prefix", first])
+    final = tmp_path_factory.mktemp("final") / "marline"
+    shutil.move(first, final)
+    return final
+
+
+@pytest.fixture(scope="module", params=["gcc-12", "clang-19"])
+def probe(request, tmp_path_factory) -> Path:
+    if shutil.which(request.param) is None:
+        pytest.skip(f"{request.param} is not installed")
+    program = tmp_path_factory.mktemp("probe") / "a.out"
+    checked([request.param, "-fopenmp", PROBE, "-o", program])
+    return program
+
+
+def version() -> str:
+    return re.search(r"CMAKE_PROJECT_VERSION:STATIC=(\S+)", (BUILD / "CMakeCache.txt").read_text())[1]
+
+
+def library_of(output: str) -> Path:
+    return Path(re.search(r"library=(\S+)", output)[1]).resolve()
+
+
+def test_library_path_swaps_the_runtime(prefix, probe):
+    output = checked([probe], LD_LIBRARY_PATH=str(prefix / "lib" / "marline" / "compat"), OMP_NUM_THREADS="3")
+    assert library_of(output) == (prefix / "lib" / "libmarline.so").resolve()
+    assert "threads=3" in output
+
+
+def test_display_env_says_so(prefix, probe):
+    compat = str(prefix / "lib" / "marline" / "compat")
+    result = run([probe], LD_LIBRARY_PATH=compat, OMP_DISPLAY_ENV="verbose")
+    assert re.search(rf"marline.*{re.escape(version())}", result.stdout + result.stderr, re.IGNORECASE)
+
+
+def test_command_runs_the_program(prefix, probe):
+    output = checked([prefix / "bin" / "marline", "run", "-t", "2", "--", probe])
+    assert library_of(output) == (prefix / "lib" / "libmarline.so").resolve()
+
+
+def test_command_through_a_link(prefix, probe, tmp_path):
+    (tmp_path / "marline").symlink_to(prefix / "bin" / "marline")
+    assert "threads=2" in checked([tmp_path / "marline", "run", "-t", "2", "--", probe])
+
+
+def test_info_misses_nothing_of_the_installation(prefix):
+    output = checked([prefix / "bin" / "marline", "info"])
+    assert f"version  {version()}" in output
+    assert str(prefix) not in output.split("Missing\n")[1]
+
+
+def test_cmake_consumer(prefix, tmp_path):
+    words = ["cmake", "-S", HERE / "consumer", "-B", tmp_path, f"-DCMAKE_PREFIX_PATH={prefix}", "-G", "Ninja"]
+    output = checked(words)
+    assert f"command: {prefix / 'bin' / 'marline'}" in output
+    assert f"compat: {prefix / 'lib' / 'marline' / 'compat'}" in output
+    checked(["cmake", "--build", tmp_path])
+    assert checked([tmp_path / "consumer"]) == f"{version()} 1\n"
+
+
+def test_cmake_consumer_of_a_later_version(prefix, tmp_path):
+    shutil.copytree(HERE / "consumer", tmp_path / "source")
+    listing = tmp_path / "source" / "CMakeLists.txt"
+    listing.write_text(listing.read_text().replace("Marline 0.1", "Marline 99.0"))
+    result = run(["cmake", "-S", tmp_path / "source", "-B", tmp_path / "build", f"-DCMAKE_PREFIX_PATH={prefix}"])
+    assert result.returncode != 0
+    assert 'requested version "99.0"' in result.stderr
+
+
+def test_pkg_config_consumer(prefix, tmp_path):
+    search = {"PKG_CONFIG_PATH": str(prefix / "lib" / "pkgconfig")}
+    assert checked(["pkg-config", "--modversion", "marline"], **search).strip() == version()
+    flags = checked(["pkg-config", "--cflags", "--libs", "marline"], **search).split()
+    program = tmp_path / "consumer"
+    checked(["gcc-12", HERE / "consumer" / "consumer.c", "-o", program, *flags])
+    assert checked([program], LD_LIBRARY_PATH=str(prefix / "lib")) == f"{version()} 1\n"
+
+
+def test_modulefile_names_what_is_there(prefix):
+    modulefile = prefix / "share" / "modulefiles" / "marline" / version()
+    text = modulefile.read_text()
+    # As Tcl computes it: three folders above the modulefile's own.
+    assert (modulefile.parent / ".." / ".." / "..").resolve() == prefix.resolve()
+    paths = re.findall(r"^prepend-path \w+ \$prefix(\S*)$", text, re.MULTILINE)
+    assert len(paths) == 4
+    assert all((prefix / path.lstrip("/")).is_dir() for path in paths)
+
+
+def test_spack_recipe_has_this_version():
+    recipe = (HERE.parents[1] / "packaging" / "spack" / "package.py").read_text()
+    compile(recipe, "package.py", "exec")
+    assert f'version("{version()}")' in recipe
+
+
+def test_nothing_remembers_the_build_tree(prefix):
+    for library in prefix.rglob("*.so*"):
+        if not library.is_symlink():
+            dynamic = checked(["readelf", "-d", library])
+            assert str(BUILD) not in dynamic, f"{library} searches the build tree"
+    texts = [path for path in prefix.rglob("*") if path.suffix in (".py", ".pc", ".cmake", ".h") and path.is_file()]
+    assert texts
+    assert [path for path in texts if str(BUILD) in path.read_text()] == []
