@@ -6,7 +6,7 @@
  */
 #include "support.h"
 
-enum { kRanks = 4, kRounds = 20, kComms = 8 };
+enum { kRanks = 4, kRounds = 4, kComms = 4 };
 
 static MPI_Comm comms[kComms];
 
