@@ -3,38 +3,18 @@
 // parallel, as Clang calls it. Called by any thread of the program.
 #include "construct/parallel.hpp"
 
+#include "abi/kmp/microtask.hpp"
 #include "abi/kmp/types.hpp"
-#include "base/check.hpp"
 #include "exec/worker.hpp"
 
 #include <cstdarg>
-#include <utility>
 
 namespace marline::kmp {
 
 namespace {
 
-// The outlined function takes each captured variable as an argument of its own. In the calling conventions of x86-64
-// (System V) and AArch64 (AAPCS64) the caller owns the argument area and a callee ignores what it has no parameter for,
-// so a few arities serve all counts.
-constexpr int kMaxArguments = 128;
-
-template <size_t... I>
-void call_with(void* microtask, int32_t* gtid, int32_t* bound_tid, void** arguments, std::index_sequence<I...>) {
-  using Fixed = void (*)(int32_t*, int32_t*, decltype(static_cast<void>(I), static_cast<void*>(nullptr))...);
-  reinterpret_cast<Fixed>(microtask)(gtid, bound_tid, arguments[I]...);
-}
-
 void run_microtask(Team* team, Member* member) {
-  int32_t gtid = member->worker->id;
-  int32_t bound_tid = member->index;
-  if (team->argument_count <= 8) {
-    call_with(team->microtask, &gtid, &bound_tid, team->arguments, std::make_index_sequence<8>());
-  } else if (team->argument_count <= 32) {
-    call_with(team->microtask, &gtid, &bound_tid, team->arguments, std::make_index_sequence<32>());
-  } else {
-    call_with(team->microtask, &gtid, &bound_tid, team->arguments, std::make_index_sequence<kMaxArguments>());
-  }
+  call_microtask(team->microtask, member->worker->id, member->index, team->arguments, team->argument_count);
 }
 
 void run_nothing(Team*, Member*) {}
@@ -65,14 +45,10 @@ void __kmpc_begin(Ident*, int32_t) {}  // the library initialises itself when it
 void __kmpc_end(Ident*) {}
 
 void __kmpc_fork_call(Ident*, int32_t argc, Microtask microtask, ...) {
-  if (argc > kMaxArguments) {
-    fatal("a parallel region captures %d variables, Marline passes at most %d; put them into a structure", argc,
-          kMaxArguments);
-  }
-  void* arguments[kMaxArguments];  // only the first argc are set; what lies behind is passed and ignored
+  void* arguments[kMaxArguments];  // only the first argc are set
   va_list list;
   va_start(list, microtask);
-  for (int32_t i = 0; i < argc; ++i) arguments[i] = va_arg(list, void*);
+  collect_arguments(arguments, argc, list);
   va_end(list);
   parallel(take_request(this_worker(), reinterpret_cast<void*>(microtask), arguments, argc,
                         __builtin_return_address(0)));

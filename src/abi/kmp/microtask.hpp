@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Calling Clang's outlined functions, which take each captured variable as an argument of its own.
+#pragma once
+
+#include <cstdarg>
+#include <cstdint>
+
+namespace marline::kmp {
+
+inline constexpr int kMaxArguments = 128;
+
+// Calls microtask(&gtid, &bound_tid, arguments[0], ..., arguments[count - 1]). The array has kMaxArguments entries, of
+// which those behind the first `count` may hold anything.
+void call_microtask(void* microtask, int32_t gtid, int32_t bound_tid, void** arguments, int32_t count);
+
+// Ends the program if there are more than kMaxArguments.
+void collect_arguments(void** arguments, int32_t count, va_list list);
+
+}  // namespace marline::kmp

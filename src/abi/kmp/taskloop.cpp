@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// taskloop, as Clang calls it: one pattern task, whose block holds the loop's bounds, to be copied for each task. The
+// compiler's `duplicate` function, if there is one, copies firstprivates and tells the last task that it is the last.
+#include "construct/taskloop.hpp"
+
+#include "abi/kmp/schedule.hpp"
+#include "abi/kmp/types.hpp"
+#include "construct/task.hpp"
+
+#include <cstring>
+
+namespace marline::kmp {
+
+namespace {
+
+using Duplicate = void (*)(TaskBlock* to, TaskBlock* from, int32_t last);
+
+struct Pattern {
+  TaskBlock* block;
+  ptrdiff_t lower_at, upper_at;  // where in the block the bounds are
+  uint64_t lower;
+  uint64_t stride;
+  Duplicate duplicate;
+  bool deferred;
+};
+
+uint64_t& word_at(TaskBlock* block, ptrdiff_t offset) {
+  return *reinterpret_cast<uint64_t*>(reinterpret_cast<char*>(block) + offset);
+}
+
+// The in-line edges follow the block (allocate_task).
+size_t block_bytes(const Task* task) {
+  return static_cast<size_t>(reinterpret_cast<const char*>(task->edges) - static_cast<const char*>(task->block));
+}
+
+TaskBlock* copy_pattern(Worker* worker, const Pattern& pattern, bool last) {
+  Task* model = task_of(pattern.block);
+  size_t bytes = block_bytes(model);
+  Task* task = allocate_task(worker, model->invoke, model->flags, bytes, 0, 0);
+  task->label = model->label;
+  task->color = model->color;
+  auto* block = static_cast<TaskBlock*>(task->block);
+  std::memcpy(block, pattern.block, bytes);
+  if (block->shareds != nullptr) {  // they lie inside the block
+    ptrdiff_t at = static_cast<char*>(pattern.block->shareds) - reinterpret_cast<char*>(pattern.block);
+    block->shareds = reinterpret_cast<char*>(block) + at;
+  }
+  if (pattern.duplicate != nullptr) pattern.duplicate(block, pattern.block, last);
+  return block;
+}
+
+void make_task(const Pattern& pattern, const TaskloopPlan& plan, uint64_t i, const void* codeptr) {
+  Worker* worker = this_worker();
+  bool last = i + 1 == plan.tasks;
+  bool reuse = last && pattern.duplicate == nullptr;  // nobody needs the pattern any more
+  TaskBlock* block = reuse ? pattern.block : copy_pattern(worker, pattern, last);
+  word_at(block, pattern.lower_at) = pattern.lower + plan.first(i) * pattern.stride;
+  word_at(block, pattern.upper_at) = pattern.lower + (plan.first(i) + plan.count(i) - 1) * pattern.stride;
+  Task* task = task_of(block);
+  task->priority = block->priority;
+  if (pattern.deferred) {
+    spawn_task(worker, task, nullptr, 0, codeptr);
+  } else {
+    run_undeferred(worker, task, nullptr, 0, codeptr);
+  }
+}
+
+void discard(TaskBlock* block) {
+  if (block->destructors != nullptr) block->destructors(this_worker()->id, block);
+  release_task(this_worker(), task_of(block));
+}
+
+void taskloop(const Pattern& pattern, const TaskloopPlan& plan, bool group, const void* codeptr) {
+  if (group) taskgroup_begin(this_worker(), codeptr);
+  for (uint64_t i = 0; i < plan.tasks; ++i) make_task(pattern, plan, i, codeptr);
+  if (plan.tasks == 0 || pattern.duplicate != nullptr) discard(pattern.block);
+  if (group) taskgroup_end(this_worker(), codeptr);
+}
+
+}  // namespace
+
+#pragma GCC visibility push(default)
+extern "C" {
+
+void __kmpc_taskloop_5(Ident*, int32_t, TaskBlock* block, int32_t if_clause, uint64_t* lower, uint64_t* upper,
+                       int64_t stride, int32_t nogroup, int32_t clause, uint64_t value, int32_t strict,
+                       Duplicate duplicate) {
+  auto from = static_cast<int64_t>(*lower);
+  auto to = static_cast<int64_t>(*upper);
+  bool empty = stride > 0 ? to < from : from < to;
+  Worker* worker = this_worker();
+  TaskloopPlan plan = taskloop_plan(empty ? 0 : trip_count(from, to, stride), static_cast<TaskloopClause>(clause), value,
+                                    strict != 0, worker->member->team->size);
+  auto offset = [block](uint64_t* at) { return reinterpret_cast<char*>(at) - reinterpret_cast<char*>(block); };
+  Pattern pattern{block,     offset(lower), offset(upper), *lower, static_cast<uint64_t>(stride),
+                  duplicate, if_clause != 0 && !in_final(worker)};
+  taskloop(pattern, plan, nogroup == 0, __builtin_return_address(0));
+}
+
+void __kmpc_taskloop(Ident* where, int32_t gtid, TaskBlock* block, int32_t if_clause, uint64_t* lower, uint64_t* upper,
+                     int64_t stride, int32_t nogroup, int32_t clause, uint64_t value, Duplicate duplicate) {
+  __kmpc_taskloop_5(where, gtid, block, if_clause, lower, upper, stride, nogroup, clause, value, 0, duplicate);
+}
+
+}  // extern "C"
+#pragma GCC visibility pop
+
+}  // namespace marline::kmp

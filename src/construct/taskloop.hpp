@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How a taskloop's iterations become tasks (OpenMP 5.2, section 12.6). Pure arithmetic; the faces make the tasks.
+#pragma once
+
+#include <cstdint>
+
+namespace marline {
+
+enum class TaskloopClause : int32_t { kNone = 0, kGrainsize = 1, kNumTasks = 2 };
+
+// Task i has `size` iterations, the first `longer` of them one more; with a strict grain the last takes what is left.
+struct TaskloopPlan {
+  uint64_t iterations;
+  uint64_t tasks;
+  uint64_t size;
+  uint64_t longer;
+
+  [[nodiscard]] uint64_t first(uint64_t i) const { return i * size + (i < longer ? i : longer); }
+  [[nodiscard]] uint64_t count(uint64_t i) const {
+    return i + 1 == tasks ? iterations - first(i) : size + (i < longer ? 1 : 0);
+  }
+};
+
+// `value` is the clause's; `threads` decides where there is no clause.
+TaskloopPlan taskloop_plan(uint64_t iterations, TaskloopClause clause, uint64_t value, bool strict, int threads);
+
+}  // namespace marline
