@@ -10,7 +10,12 @@ import argparse
 import sys
 from pathlib import Path
 
-import numpy as np
+try:
+    import numpy as np
+except ImportError as missing:
+    if __name__ != "__main__":
+        raise
+    sys.exit(f"marline: reading a trace needs NumPy: {missing}: python3 -m pip install numpy matplotlib")
 
 from .perfetto import write_perfetto
 from .picture import Picture, interpret

@@ -10,13 +10,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import matplotlib
-
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt  # noqa: E402
-import numpy as np  # noqa: E402
-from matplotlib.collections import PolyCollection  # noqa: E402
-from matplotlib.patches import Patch  # noqa: E402
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.collections import PolyCollection
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch
 
 from .events import CALL_NUMBER, MPI_CALLS
 from .picture import Picture
@@ -64,15 +62,15 @@ def _threads_with_work(picture: Picture, rank: int) -> list[int]:
     return np.unique(mine).tolist()
 
 
-def _bars(axes: plt.Axes, start: np.ndarray, end: np.ndarray, y: np.ndarray, height: float, color: str) -> None:
+def _bars(axes: Axes, start: np.ndarray, end: np.ndarray, y: np.ndarray, height: float, color: str) -> None:
     if not len(start):
         return
     left, right, top, bottom = start / 1e6, end / 1e6, y + 0.06 * height, y + 0.94 * height
     corners = np.stack([left, top, right, top, right, bottom, left, bottom], axis=1).reshape(-1, 4, 2)
-    axes.add_collection(PolyCollection(corners, facecolors=color, edgecolors="none", rasterized=True))
+    axes.add_collection(PolyCollection(list(corners), facecolors=color, edgecolors="none", rasterized=True))
 
 
-def _draw_threads(axes: plt.Axes, picture: Picture, rows: _Rows) -> list[Patch]:
+def _draw_threads(axes: Axes, picture: Picture, rows: _Rows) -> list[Patch]:
     runs = picture.runs
     y = np.array([rows.thread[key] for key in zip(runs.rank.tolist(), runs.thread.tolist())], dtype=float)
     row = picture.tasks.index(runs.task)
@@ -84,7 +82,7 @@ def _draw_threads(axes: plt.Axes, picture: Picture, rows: _Rows) -> list[Patch]:
     weight = np.zeros(len(picture.kind_names))
     active = (kind >= 0) & ~runs.waits
     np.add.at(weight, kind[active], (runs.end - runs.start)[active])
-    legend = []
+    legend: list[Patch] = []
     for one in np.argsort(-weight).tolist():
         chosen = active & (kind == one)
         _bars(axes, runs.start[chosen], runs.end[chosen], y[chosen], _THREAD_HEIGHT, picture.kind_colors[one])
@@ -93,7 +91,7 @@ def _draw_threads(axes: plt.Axes, picture: Picture, rows: _Rows) -> list[Patch]:
     return legend
 
 
-def _draw_calls(axes: plt.Axes, picture: Picture, rows: _Rows) -> list[Patch]:
+def _draw_calls(axes: Axes, picture: Picture, rows: _Rows) -> list[Patch]:
     calls = picture.calls
     held = np.setdiff1d(np.arange(len(calls.call)), picture.suspended_calls)
     threads = zip(calls.rank[held].tolist(), calls.start_thread[held].tolist())
@@ -123,7 +121,8 @@ def _call_color(number: int) -> str:
 def write_png(picture: Picture, path: str | Path, title: str = "") -> None:
     """Draws the whole picture into the PNG file `path`."""
     rows = _Rows(picture)
-    figure, axes = plt.subplots(figsize=(14, min(1.5 + 0.45 * rows.height, 40)))
+    figure = Figure(figsize=(14, min(1.5 + 0.45 * rows.height, 40)))  # no pyplot: no window system, no global state
+    axes = figure.subplots()
     legend = _draw_threads(axes, picture, rows) + _draw_calls(axes, picture, rows)
     first, last = _span(picture)
     axes.set_xlim(first / 1e6, last / 1e6)
@@ -136,8 +135,7 @@ def write_png(picture: Picture, path: str | Path, title: str = "") -> None:
     axes.legend(handles=legend, fontsize=7, loc="upper left", bbox_to_anchor=(1.005, 1.0), frameon=False)
     for side in ("top", "right", "left"):
         axes.spines[side].set_visible(False)
-    figure.savefig(path, dpi=130, bbox_inches="tight")
-    plt.close(figure)
+    figure.savefig(path, format="png", dpi=130, bbox_inches="tight")
 
 
 def _span(picture: Picture) -> tuple[float, float]:
