@@ -7,7 +7,6 @@
 #include "exec/completion.hpp"
 #include "exec/fiber.hpp"
 #include "exec/suspend.hpp"
-#include "sched/idle.hpp"
 #include "sched/progress.hpp"
 #include "sched/queue.hpp"
 #include "tool/tool.hpp"
@@ -87,8 +86,7 @@ void make_run(Worker* worker, Task* task) {
     run_on_spare(worker, worker->member, task);
     return;
   }
-  worker->member->deque.push(task);
-  wake_one(worker->member->team);
+  enqueue_own(worker->member, task);
 }
 
 // The current task is `task` while its body is called in line.
@@ -96,7 +94,7 @@ void enter_body(Worker* worker, Task* task) {
   if (tool::on(tool::event::kTaskSchedule)) {
     tool::task_schedule(&worker->task->tool_data, tool::TaskStatus::kSwitch, &task->tool_data);
   }
-  task->flags |= task_flag::kUndeferred | task_flag::kStarted;
+  task->flags |= task_flag::kUndeferred;
   worker->task = task;
   worker->fiber->tied_frames += task->tied() ? 1 : 0;
 }

@@ -137,7 +137,6 @@ Task* run_task(Task* task) {
   if (task->has(task_flag::kBodyDone)) return complete_task(worker, task);
   Task* previous = worker->task;
   announce_start(worker, task, previous);
-  task->flags |= task_flag::kStarted;
   worker->task = task;
   call_body(task);
   worker = this_worker();

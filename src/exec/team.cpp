@@ -6,6 +6,7 @@
 
 #include "base/check.hpp"
 #include "exec/binding.hpp"
+#include "config/options.hpp"
 #include "exec/fiber.hpp"
 #include "exec/worker.hpp"
 #include "graph/dependences.hpp"
@@ -44,11 +45,15 @@ Team* team_create(int capacity) {
   for (int i = 0; i < capacity; ++i) {
     team->members[i].team = team;
     team->members[i].index = i;
+    if (options().max_task_priority > 0) team->members[i].urgent = allocate_array<PriorityQueue>(1);
   }
   return team;
 }
 
 void team_destroy(Team* team) {
+  for (int i = 0; i < team->capacity; ++i) {
+    if (team->members[i].urgent != nullptr) free_array(team->members[i].urgent, 1);
+  }
   free_array(team->tree, team->capacity);
   free_array(team->members, team->capacity);
   free_array(team, 1);

@@ -180,6 +180,11 @@ void drop_edge_chunks(Worker* worker, Task* task) {
   }
 }
 
+void free_descriptor(Worker* worker, Task* task) {
+  if (task->has(task_flag::kGraph)) drop_edge_chunks(worker, task);
+  SlabPool::release(task, worker != nullptr ? worker->pool : nullptr);
+}
+
 // One predecessor fewer. A task that becomes ready joins `ready`, a node joins `nodes`.
 void notify(Task* successor, TaskFifo& ready, TaskFifo& nodes) {
   // acq_rel: the predecessor's effects are released; whoever makes it ready has acquired those of all.
@@ -271,11 +276,18 @@ void drop_table(Worker* worker, Task* parent) {
   parent->table = nullptr;
 }
 
+void release_task_from_table(Worker* worker, Task* task) {
+  // acq_rel: the last holder sees what the other did with the descriptor before it frees it. Until then the flags are
+  // not this thread's to read.
+  if (task->references.fetch_sub(1, acq_rel) == 1) free_descriptor(worker, task);
+}
+
 void release_task(Worker* worker, Task* task) {
-  // acq_rel: the last holder sees what the other did with the descriptor before it frees it.
-  if (task->has(task_flag::kInTable) && task->references.fetch_sub(1, acq_rel) != 1) return;
-  if (task->has(task_flag::kGraph)) drop_edge_chunks(worker, task);
-  SlabPool::release(task, worker != nullptr ? worker->pool : nullptr);
+  if (task->has(task_flag::kInTable)) {
+    release_task_from_table(worker, task);
+  } else {
+    free_descriptor(worker, task);
+  }
 }
 
 }  // namespace marline

@@ -38,7 +38,8 @@ struct Dependence {
 // Forgets the dependences of a task's children: it generates no more.
 void drop_table(Worker* worker, Task* parent);
 
-// A descriptor loses a holder (execution or table); the last one frees it.
+// A descriptor loses its holder "execution" or its holder "table"; the last one frees it.
 void release_task(Worker* worker, Task* task);
+void release_task_from_table(Worker* worker, Task* task);
 
 }  // namespace marline

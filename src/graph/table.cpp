@@ -108,7 +108,7 @@ void widen_members(Worker* worker, TableEntry* entry) {
 void table_reference(Task* task) { ++task->table_references; }
 
 void table_unreference(Worker* worker, Task* task) {
-  if (--task->table_references == 0) release_task(worker, task);
+  if (--task->table_references == 0) release_task_from_table(worker, task);
 }
 
 DependenceTable* table_create(Worker* worker) {

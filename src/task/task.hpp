@@ -50,7 +50,6 @@ inline constexpr uint32_t kRequeued = 1u << 7;    // Clang's untied task asked t
 inline constexpr uint32_t kInTable = 1u << 8;     // a dependence table knows it: `references` counts
 inline constexpr uint32_t kGraph = 1u << 9;       // has the graph fields below initialised
 inline constexpr uint32_t kMergeable = 1u << 10;
-inline constexpr uint32_t kStarted = 1u << 11;
 inline constexpr uint32_t kPinned = 1u << 12;     // untied, but must stay on its thread (it holds a reduction copy)
 }  // namespace task_flag
 
