@@ -236,10 +236,13 @@ void engine_start(int thread_level)
 
 void engine_stop(void)
 {
-  marline_hook_t *registered = atomic_exchange_explicit(&hook, NULL, memory_order_relaxed);
+  marline_hook_t *registered = atomic_load_explicit(&hook, memory_order_relaxed);
   if (registered == NULL)
     return;
+  /* The last task may have been told, and the program have come here, while the poller has yet to count it down: the
+   * pointer stays until no poll is under way. */
   marline_progress_unregister(registered);
+  atomic_store_explicit(&hook, NULL, memory_order_relaxed);
   empty_inbox(); /* nobody polls any more: the poller's data is ours */
   const int left = open_requests.count + open_calls.count;
   if (left > 0)
