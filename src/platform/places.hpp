@@ -26,8 +26,8 @@ struct PlaceAssignment {
 };
 
 // Assigns places to `threads` threads (OpenMP 5.1, 2.6.2) within the partition [first, first + count) of the place
-// list. `parent_place` is where the encountering thread is; a negative one counts as the partition's first place. kBound,
-// where the standard leaves the policy to us, is spread.
+// list. `parent_place` is where the encountering thread is; a negative one counts as the partition's first place.
+// kBound, where the standard leaves the policy to us, is spread.
 void places_assign(ProcBind policy, int first, int count, int parent_place, int threads, PlaceAssignment* result);
 
 // The places of this process by OMP_PLACES; a value that cannot be used is reported once and cores are taken. To be

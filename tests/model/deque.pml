@@ -11,8 +11,8 @@
 // Invariants: no task is taken twice, none is lost (in the end each was taken once), top never decreases.
 //
 // Mutants, each of which must be found: 1 the owner takes the last task without the compare-and-swap; 2 pop reads top
-// before its store of bottom is visible (no seq_cst); 3 a grown ring is published before it is filled; 4 steal reads the
-// slot after moving top.
+// before its store of bottom is visible (no seq_cst); 3 a grown ring is published before it is filled; 4 steal reads
+// the slot after moving top.
 #ifndef MUTANT
 #define MUTANT 0
 #endif

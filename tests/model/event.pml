@@ -2,8 +2,8 @@
 //
 // Model of src/task/event.hpp and of its users wait_event (src/exec/suspend.cpp) and fulfil (src/sched/queue.cpp).
 //
-// A task waits for an event that lies on its own stack, a foreign thread fulfils it, and another worker resumes whatever
-// it finds in the queue. Once the task goes on, its frame returns and the event's storage is gone.
+// A task waits for an event that lies on its own stack, a foreign thread fulfils it, and another worker resumes what it
+// finds in the queue. Once the task goes on, its frame returns and the event's storage is gone.
 //
 //   state   Event::state_: PENDING, WAITER (the tagged task) or FULFILLED
 //   saved   the task's context has been saved by the switch to the worker's other fiber

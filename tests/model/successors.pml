@@ -3,8 +3,8 @@
 // Model of src/graph/successors.hpp and of its use in src/graph/dependences.cpp (begin_linking, end_linking, notify).
 //
 // A creator makes two successors, each of which depends on both of two predecessors, while the predecessors complete at
-// any time on threads of their own. Every step of a process between two `->` or `;` outside atomic{} is one access to
-// shared memory; d_step and atomic stand for one hardware read-modify-write each.
+// any time on threads of their own. Every step of a process is one access to shared memory; a d_step stands for one
+// hardware read-modify-write.
 //
 //   head[p]   Task::successors of predecessor p: EMPTY, an edge's number, or CLOSED
 //   next[e]   Edge::next of edge e; written by the creator before the edge is published
@@ -14,8 +14,8 @@
 //   each successor is made ready exactly once, and only after both predecessors have completed (no edge lost, none
 //   released twice);   an edge is released at most once;   no count ends anywhere but at zero.
 //
-// Mutants, each of which must be found: 1 no guard, each edge is counted when it is made; 2 the list is closed by a load
-// and a store instead of an exchange; 3 a refused edge is counted all the same.
+// Mutants, each of which must be found: 1 no guard, each edge is counted when it is made; 2 the list is closed by a
+// load and a store instead of an exchange; 3 a refused edge is counted all the same.
 #ifndef MUTANT
 #define MUTANT 0
 #endif

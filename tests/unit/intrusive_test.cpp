@@ -76,7 +76,7 @@ TEST(MpscStack, SaysWhenItWasEmptyAndGivesNewestFirst) {
   EXPECT_EQ(chain->next->next, &nodes[2]);
 }
 
-// Each taker pushes what it took again until every node has been around `rounds` times: this is where an ABA would show.
+// Each taker pushes what it took again until every node has been around kRounds times: an ABA would show here.
 TEST(MpscStack, StressRecyclesNodes) {
   constexpr int kThreads = 4;
   constexpr int kNodes = 64;

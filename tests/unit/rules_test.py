@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The checks in tools/ fail when their rule is broken: each is run on small trees with one violation, and on a clean one.
+"""The checks in tools/ fail when their rule is broken: each is run on small trees with one violation, and on a clean
+one.
 
     rules_test.py TOOLS_FOLDER
 """
@@ -106,7 +107,8 @@ class Sizes(Tree):
         self.expect("check_sizes.py", "C::C has 61 lines")
 
     def test_table_of_values_is_no_function(self) -> None:
-        self.write("src/base/t.cpp", "int table[f(3)] = {\n" + "  1,\n" * 100 + "};\nstruct S {\n" + "int x;\n" * 99 + "};\n")
+        table = "int table[f(3)] = {\n" + "  1,\n" * 100 + "};\n"
+        self.write("src/base/t.cpp", table + "struct S {\n" + "int x;\n" * 99 + "};\n")
         self.expect("check_sizes.py")
 
     def test_python(self) -> None:
