@@ -93,13 +93,14 @@ bool Stream::create_file() {
     ::close(fd_);
     return false;
   }
-  memcpy(header_->magic, kMagic, sizeof kMagic);
   header_->fingerprint = kFingerprint;
   header_->record_bytes = sizeof(Record);
   header_->thread = number_;
   header_->pid = static_cast<uint32_t>(getpid());
   header_->os_tid = static_cast<uint32_t>(syscall(SYS_gettid));
   header_->window_records = kWindowBytes / sizeof(Record);
+  __atomic_signal_fence(__ATOMIC_RELEASE);
+  memcpy(header_->magic, kMagic, sizeof kMagic);  // last: a file without it was never begun
   base_id_ = static_cast<u64>(number_) << 32;
   current_task_ = base_id_;
   return true;

@@ -311,8 +311,8 @@ def test_unused_tail_is_dropped(tmp_path: Path) -> None:
 def damage(folder: Path, kind: str) -> None:
     file, text = folder / "rank0000.thread0001.mtr", folder / "rank0000.json"
     data = bytearray(file.read_bytes())
-    if kind == "empty":
-        data = bytearray()
+    if kind == "short":
+        data = data[:30]
     elif kind == "magic":
         data[0] ^= 0xFF
     elif kind == "table":
@@ -336,7 +336,7 @@ def damage(folder: Path, kind: str) -> None:
 
 
 @pytest.mark.parametrize(("kind", "message"), [
-    ("empty", "thread0001.mtr: 0 bytes, less than a header"),
+    ("short", "thread0001.mtr: 30 bytes, less than a header"),
     ("magic", "not a trace, or damaged"),
     ("table", "use the reader that came with the recorder"),
     ("kind", "unknown event number 238"),
@@ -354,6 +354,14 @@ def test_damage_is_refused_in_one_line(
     assert export.main([str(tmp_path)]) == 1
     error = capsys.readouterr().err
     assert message in error and len(error.splitlines()) == 1
+
+
+@pytest.mark.parametrize(("data", "message"), [(b"", "empty"), (bytes(65600), "never begun")])
+def test_killed_while_a_thread_began(tmp_path: Path, data: bytes, message: str) -> None:
+    folder = save(tmp_path, suspended_receive())
+    (folder / "rank0000.thread0003.mtr").write_bytes(data)
+    trace = reader.read_trace(folder)
+    assert len(trace.time) == 8 + 5 and len(trace.cut) == 1 and message in trace.cut[0]
 
 
 def test_file_cut_inside_a_record_is_reported_and_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -106,10 +106,16 @@ def _read_metadata(path: Path) -> dict[str, Any]:
 
 def _read_stream(path: Path, rank: int, cut: list[str]) -> _Stream | None:
     size = path.stat().st_size
+    if size == 0:
+        cut.append(f"{path.name}: empty: the program was killed while a thread began to record")
+        return None
     if size < HEADER.size:
         raise TraceError(f"{path}: {size} bytes, less than a header: truncated; remove it to read the others")
     with path.open("rb") as file:
         magic, fingerprint, record_bytes, thread, _, _, window, flushed = HEADER.unpack(file.read(HEADER.size))
+    if magic == bytes(len(MAGIC)):
+        cut.append(f"{path.name}: never begun: the program was killed while a thread began to record")
+        return None
     if magic != MAGIC:
         raise TraceError(f"{path}: starts with {magic!r} instead of {MAGIC!r}: not a trace, or damaged")
     if fingerprint != FINGERPRINT or record_bytes != RECORD.itemsize:
