@@ -61,12 +61,14 @@ def main(arguments: list[str]) -> int:
                 if case.fault is None:
                     run_once(case, layout, options)
         print(table(cases))
+        if any(case.fault for case in cases if case.is_marline):
+            raise Refusal("a run on Marline failed, see the table: nothing was recorded")
         charts = record(cases[-1].program, layout, options)
     except Refusal as refusal:
         say(str(refusal))
         return 1
     print(charts)
-    return 1 if any(case.fault for case in cases if case.is_marline) else 0
+    return 0
 
 
 def parse(arguments: list[str]) -> argparse.Namespace:
@@ -110,7 +112,7 @@ def run_once(case: Case, layout: Layout, options: argparse.Namespace) -> None:
         case.fault = f"hang (> {options.limit} s)"
     elif status != 0 or not lines:
         case.fault = f"failed (status {status})"
-        say(f"{' '.join(words)}: status {status}: {errors.strip() or 'no message'}")
+        say(f"{' '.join(words)}: status {status}: {first_message(errors)}")
     else:
         case.results.append(json.loads(lines[-1]))
 
@@ -130,6 +132,11 @@ def run_limited(words: list[str], environment: dict[str, str], seconds: float) -
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
     return None, "", ""
+
+
+def first_message(errors: str) -> str:
+    """The first line that is not of the frame that the launcher draws around its own words."""
+    return next((line for line in errors.splitlines() if line.strip("-= ")), "no message")
 
 
 def table(cases: list[Case]) -> str:
@@ -165,7 +172,7 @@ def record(program: Path, layout: Layout, options: argparse.Namespace) -> str:
              str(program), "-n", str(options.order // 2), "-b", str(options.tile)]  # fmt: skip
     status, _, errors = run_limited(words, stock_environment(THREADS[-1]), options.limit)
     if status != 0:
-        raise Refusal(f"the recorded run {'hung' if status is None else f'failed with status {status}'}: {errors.strip()}")
+        raise Refusal(f"the recorded run {'hung' if status is None else f'failed with status {status}'}: {first_message(errors)}")
     try:
         from marline.trace.export import export, summary  # needs NumPy and Matplotlib, which the table above does not
     except ImportError as error:
