@@ -36,7 +36,7 @@ def run(words: Sequence[str], environment: Mapping[str, str]) -> int:
 
 
 def finish(status: int) -> int:
-    """The exit status that tells the caller's caller what `status` told us; ends by the same signal if there was one."""
+    """The exit status that passes `status` on to our own caller; ends by the same signal if there was one."""
     if os.WIFSIGNALED(status):
         number = os.WTERMSIG(status)
         resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))  # one core is enough

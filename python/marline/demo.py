@@ -54,8 +54,8 @@ def main(arguments: list[str]) -> int:
     layout = Layout(options.build.resolve())
     try:
         cases = [case for compiler in COMPILERS for case in cases_of(compiler, layout)]
-        print(f"Tiled Cholesky, blocking MPI calls inside tasks: n = {options.order}, tiles of {options.tile}, {RANKS} ranks. "
-              f"Medians of {options.repeats}; limit {options.limit} s per run.", flush=True)  # fmt: skip
+        print(f"Tiled Cholesky, blocking MPI calls inside tasks: n = {options.order}, tiles of {options.tile}, "
+              f"{RANKS} ranks. Medians of {options.repeats}; limit {options.limit} s per run.", flush=True)  # fmt: skip
         for _ in range(options.repeats):
             for case in cases:
                 if case.fault is None:
@@ -168,18 +168,20 @@ def record(program: Path, layout: Layout, options: argparse.Namespace) -> str:
     folder = layout.prefix / "demo"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
-    words = [str(layout.command), "run", "-n", str(RANKS), "-t", str(THREADS[-1]), "--trace", str(folder / "trace"), "--",
-             str(program), "-n", str(options.order // 2), "-b", str(options.tile)]  # fmt: skip
-    status, _, errors = run_limited(words, stock_environment(THREADS[-1]), options.limit)
+    order, threads = options.order // 2, THREADS[-1]
+    words = [str(layout.command), "run", "-n", str(RANKS), "-t", str(threads), "--trace", str(folder / "trace"), "--",
+             str(program), "-n", str(order), "-b", str(options.tile)]  # fmt: skip
+    status, _, errors = run_limited(words, stock_environment(threads), options.limit)
     if status != 0:
-        raise Refusal(f"the recorded run {'hung' if status is None else f'failed with status {status}'}: {first_message(errors)}")
+        ended = "hung" if status is None else f"failed with status {status}"
+        raise Refusal(f"the recorded run {ended}: {first_message(errors)}")
     try:
         from marline.trace.export import export, summary  # needs NumPy and Matplotlib, which the table above does not
     except ImportError as error:
         raise Refusal(f"cannot draw the trace {folder / 'trace'}: {error}; run tools/install_deps.sh") from error
     perfetto, picture = folder / "cholesky.pftrace", folder / "cholesky.png"
     traced = export(folder / "trace", perfetto, picture)
-    return f"\nOne recorded run, {RANKS} ranks x {THREADS[-1]} threads, n = {options.order // 2}:\n{summary(traced)}\n" \
+    return f"\nOne recorded run, {RANKS} ranks x {threads} threads, n = {order}:\n{summary(traced)}\n" \
            f"  trace (open in https://ui.perfetto.dev): {perfetto}\n  chart: {picture}"  # fmt: skip
 
 

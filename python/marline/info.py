@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`marline info`: what is installed here, what the machine is, which options are in force, what is missing and how to get
-it. Facts come from the parts themselves: the runtime is loaded into a Python process of its own and asked."""
+"""`marline info`: what is installed here, what the machine is, which options are in force, what is missing and how to
+get it. Facts come from the parts themselves: the runtime is loaded into a Python process of its own and asked."""
 
 import argparse
 import functools
@@ -64,7 +64,8 @@ def describe_runtime(layout: Layout, missing: list[str]) -> list[str]:
     if version is None:
         missing.append(f"{layout.runtime}: the runtime does not load; install Marline again")
     lines = [f"version  {version or 'unknown'}", f"prefix   {layout.prefix}"]
-    for library in (layout.trace(None), *(layout.compat / name for name in ("libomp.so.5", "libiomp5.so", "libgomp.so.1"))):
+    stand_ins = [layout.compat / name for name in ("libomp.so.5", "libiomp5.so", "libgomp.so.1")]
+    for library in (layout.trace(None), *stand_ins):
         if library.is_file():
             lines.append(f"has      {library.relative_to(layout.prefix)}")
         else:
@@ -115,7 +116,8 @@ def describe_environment(_: Layout, __: list[str]) -> list[str]:
 def describe_options(layout: Layout, _: list[str]) -> list[str]:
     _, display = ask_runtime(layout)
     lines = [line.strip() for line in display.splitlines()]
-    return [line for line in lines if OPTION_LINE.match(line)] or ["unknown: the runtime did not answer OMP_DISPLAY_ENV"]
+    options = [line for line in lines if OPTION_LINE.match(line)]
+    return options or ["unknown: the runtime did not answer OMP_DISPLAY_ENV"]
 
 
 @functools.cache
@@ -146,7 +148,8 @@ def found(command: str, package: str, missing: list[str]) -> bool:
 
 
 def run(words: list[str]) -> str:
-    return subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=SECONDS, check=False).stdout
+    answer = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=SECONDS, check=False)
+    return answer.stdout
 
 
 def first_line(words: list[str]) -> str:

@@ -10,7 +10,8 @@ from pathlib import Path
 from marline.errors import Refusal
 
 # A batch system or a host file knows more about the machine than this node does: then placement is the launcher's.
-ALLOCATIONS = ("SLURM_JOB_ID", "PBS_NODEFILE", "LSB_HOSTS", "PE_HOSTFILE", "OMPI_MCA_orte_default_hostfile", "HYDRA_HOST_FILE")
+ALLOCATIONS = ("SLURM_JOB_ID", "PBS_NODEFILE", "LSB_HOSTS", "PE_HOSTFILE", "OMPI_MCA_orte_default_hostfile",
+               "HYDRA_HOST_FILE")  # fmt: skip
 LAUNCHERS = {"openmpi": ("mpirun.openmpi", "mpirun"), "mpich": ("mpirun.mpich", "mpiexec.hydra", "mpirun")}
 PACKAGES = {"openmpi": "openmpi-bin", "mpich": "mpich"}
 WRAPPERS = {"openmpi": "mpicc.openmpi", "mpich": "mpicc.mpich"}
@@ -23,7 +24,8 @@ def launcher(mpi: str, environment: Mapping[str, str]) -> Path:
         found = shutil.which(name, path=environment.get("PATH"))
         if found:
             return Path(found)
-    raise Refusal(f"no launcher of {mpi} in PATH ({', '.join(LAUNCHERS[mpi])}); on Debian: apt-get install {PACKAGES[mpi]}")
+    names = ", ".join(LAUNCHERS[mpi])
+    raise Refusal(f"no launcher of {mpi} in PATH ({names}); on Debian: apt-get install {PACKAGES[mpi]}")
 
 
 def command(mpi: str, ranks: int, threads: int | None, environment: Mapping[str, str]) -> list[str]:

@@ -82,7 +82,7 @@ def refuse_privileged(executable: Path) -> None:
         capable = False
     if gains_user or gains_group or capable:
         kind = "setuid" if gains_user else "setgid" if gains_group else "has file capabilities"
-        raise Refusal(f"{executable} is {kind}: the loader lets no library be preloaded into it; run a plain copy of it")
+        raise Refusal(f"{executable} is {kind}: the loader preloads no library into it; run a plain copy of it")
 
 
 def _interpreter_of(path: Path, environment: Mapping[str, str]) -> tuple[Path, bool]:
@@ -116,8 +116,8 @@ def _read_executable(executable: Path) -> Elf:
 
 
 def _loaded_libraries(executable: Path, interpreter: str, environment: Mapping[str, str]) -> dict[str, Path]:
-    """Asks the program's own loader, which runs nothing of the program in this mode (ld.so(8), LD_TRACE_LOADED_OBJECTS).
-    A library that it does not find is left out: the start itself will fail, with the loader's message."""
+    """Asks the program's own loader, which runs nothing of it in this mode (ld.so(8), LD_TRACE_LOADED_OBJECTS). A library
+    that it does not find is left out: the start itself will fail, with the loader's message."""
     listing = subprocess.run(
         [interpreter, str(executable)],
         env={**environment, "LD_TRACE_LOADED_OBJECTS": "1"},

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`marline run`: starts a program with Marline as its OpenMP runtime and proves that it was, or refuses with the reason.
+"""`marline run`: starts a program with Marline as its OpenMP runtime and proves that it was, or refuses with a reason.
 Three checks: preflight.py before the start; src/platform/identity.cpp in the process, at its start and at its end; and
 here, afterwards, that the process left its proof. With -n, the launcher starts one `marline run` per rank."""
 
@@ -63,8 +63,8 @@ def which_mpi(options: argparse.Namespace, program: preflight.Program) -> str | 
                       "leave -n out, or name the implementation that it loads by --mpi")  # fmt: skip
     for other, variable in RANK_OF.items():
         if mpi and other != mpi and variable in os.environ and RANK_OF[mpi] not in os.environ and not options.ranks:
-            raise Refusal(f"{program.path} uses {MPI_NAMES[mpi]} but was started by {MPI_NAMES[other]}'s launcher: every "
-                          f"rank would be alone; start it by {launch.LAUNCHERS[mpi][0]}")  # fmt: skip
+            raise Refusal(f"{program.path} uses {MPI_NAMES[mpi]} but was started by {MPI_NAMES[other]}'s launcher: "
+                          f"every rank would be alone; start it by {launch.LAUNCHERS[mpi][0]}")  # fmt: skip
     return mpi
 
 
@@ -76,8 +76,8 @@ def searched_environment(layout: Layout) -> dict[str, str]:
 
 
 def marline_environment(options: argparse.Namespace, layout: Layout, environment: dict[str, str]) -> dict[str, str]:
-    """What `run` adds for the program alone. The caller's own preloads stay in front: a tool that wraps MPI expects to be
-    the first to see its calls."""
+    """What `run` adds for the program alone. The caller's own preloads stay in front: a tool that wraps MPI expects to
+    be the first to see its calls."""
     libraries = []
     added = {}
     if options.trace:
@@ -85,7 +85,8 @@ def marline_environment(options: argparse.Namespace, layout: Layout, environment
         added["MARLINE_TRACE_DIR"] = str(options.trace.resolve())
         libraries.append(layout.require(layout.trace(options.mpi), "build Marline with its recorder"))
     if options.mpi:
-        remedy = f"build Marline where {launch.WRAPPERS[options.mpi]} is in PATH (Debian: {launch.HEADERS[options.mpi]})"
+        wrapper, package = launch.WRAPPERS[options.mpi], launch.HEADERS[options.mpi]
+        remedy = f"build Marline where {wrapper} is in PATH (Debian: {package})"
         libraries.append(layout.require(layout.mpi(options.mpi), remedy))
     libraries.append(layout.runtime)
     own = [str(library) for library in libraries]
@@ -129,7 +130,8 @@ def judge(records: list[str], status: int, program: str, layout: Layout) -> str 
     if not loaded:
         if _explains_itself(status):
             return None
-        return f"{program} ended ({_outcome(status)}) without ever loading Marline; does it, or a wrapper, clear LD_PRELOAD?"
+        ended = f"{program} ended ({_outcome(status)}) without ever loading Marline"
+        return f"{ended}; does it, or a wrapper of it, clear LD_PRELOAD?"
     strangers = [path for path in loaded if not os.path.samefile(path, layout.runtime)]
     if strangers:
         return f"{program} ran on {strangers[0]}, not on {layout.runtime}; take the other one out of LD_PRELOAD"

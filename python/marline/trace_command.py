@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`marline trace DIR`: the command line of marline.trace.export. Apart from it so that the absence of NumPy is one line."""
+"""`marline trace DIR`: the command line of marline.trace.export. Apart so that a missing NumPy is one line."""
 
 from pathlib import Path
 

@@ -148,8 +148,8 @@ bool Auditor::is_foreign(const ElfImage& user, const Binding& binding) {
   return true;
 }
 
-// At the start only a preloaded library can come before Marline; later, RTLD_DEEPBIND puts an object's own libraries, as
-// its RPATH finds them, before all others.
+// At the start only a preloaded library can come before Marline; later, RTLD_DEEPBIND puts an object's own libraries,
+// as its RPATH finds them, before all others.
 void Auditor::explain(const ElfImage& user, const ElfImage& provider, const char* symbol) {
   char user_path[PATH_MAX];
   char provider_path[PATH_MAX];

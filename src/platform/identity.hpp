@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Is this library the OpenMP runtime of the process it is in? An RPATH, a second runtime that a package brought along, or
-// one linked into the program can take calls away from it unnoticed. `marline run` wants proof, and sets MARLINE_PROOF
+// Is this library the OpenMP runtime of the process it is in? An RPATH, a second runtime that a package brought along,
+// or one linked into the program can take calls away from it unnoticed. `marline run` wants proof, and sets MARLINE_PROOF
 // to a file name: then a check runs when the library is loaded, where a failure ends the process before its first
 // instruction (one line on stderr, exit status 125), and another when the process exits, for what was loaded since,
 // where a failure is reported. Each outcome is a line in that file, appended in one write:
@@ -16,7 +16,7 @@
 namespace marline {
 
 enum class AuditTime {
-  kStart,  // calls not yet made are judged by where they would go: right while only the program's own libraries are here
+  kStart,  // calls not yet made are judged by where they would go: right while nothing has been dlopened
   kExit,   // only calls that were made count
 };
 

@@ -35,7 +35,7 @@ def run(words: Sequence[str | Path], **changes: str) -> Result:
 @pytest.fixture(scope="session")
 def build() -> Path:
     tree = build_tree()
-    assert (tree / "lib" / "libmarline.so").exists(), f"{tree} holds no libmarline.so: build first, or set MARLINE_BUILD"
+    assert (tree / "lib" / "libmarline.so").exists(), f"{tree} has no libmarline.so: build it, or set MARLINE_BUILD"
     return tree
 
 
@@ -47,8 +47,8 @@ def marline(build: Path) -> Callable[..., Result]:
 
 @pytest.fixture(scope="session")
 def compiled(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
-    """compiled("gcc-12", "probe.c", "-fopenmp") is the executable; equal calls share it. Skips where the compiler is not
-    installed."""
+    """compiled("gcc-12", "probe.c", "-fopenmp") is the executable; equal calls share it. Skips where the compiler is
+    not installed."""
     folder = tmp_path_factory.mktemp("programs")
     made: dict[tuple[str, ...], Path] = {}
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where Marline cannot be, or not alone, the program's OpenMP runtime, `marline run` ends with 125 and one line that says
-why. Real binaries, one per way in which a swap of the runtime fails."""
+"""Where Marline cannot be, or not alone, the program's OpenMP runtime, `marline run` ends with 125 and one line that
+says why. Real binaries, one per way in which a swap of the runtime fails."""
 
 import os
 import shutil
@@ -21,7 +21,8 @@ def assert_refused(result, *texts: str, status: int = 125) -> None:
 
 
 def gcc_file(name: str) -> str:
-    return subprocess.run(["gcc-12", f"-print-file-name={name}"], capture_output=True, text=True, check=True).stdout.strip()
+    words = ["gcc-12", f"-print-file-name={name}"]
+    return subprocess.run(words, capture_output=True, text=True, check=True).stdout.strip()
 
 
 @pytest.fixture
