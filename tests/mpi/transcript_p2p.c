@@ -17,7 +17,7 @@ static void receive_and_record(const char *what, int source, int tag, int room)
   MPI_Status status = fresh_status();
   memset(buffer, 0, sizeof buffer);
   const int error = MPI_Recv(buffer, room, MPI_INT, source, tag, MPI_COMM_WORLD, &status);
-  record_status(what, error, &status, 0);
+  record_status(what, error, &status);
   record(what, error, "first int", buffer[0]);
 }
 
@@ -50,7 +50,7 @@ static void ready_send(void)
     MPI_Irecv(buffer, kInts, MPI_INT, 0, 4, MPI_COMM_WORLD, &request);
     MPI_Send(buffer, 0, MPI_INT, 0, 3, MPI_COMM_WORLD);
     const int error = MPI_Wait(&request, &status);
-    record_status("Wait", error, &status, 0);
+    record_status("Wait", error, &status);
     record("Wait", error, "null", request == MPI_REQUEST_NULL);
   } else {
     receive_and_record("Recv", 1, 3, kInts);
@@ -69,7 +69,7 @@ static void large_messages(void)
       record("Send", MPI_Send(large, kLargeInts, MPI_INT, peer, turn, MPI_COMM_WORLD), "large", kLargeInts);
     } else {
       const int error = MPI_Recv(large, kLargeInts, MPI_INT, peer, turn, MPI_COMM_WORLD, &status);
-      record_status("Recv", error, &status, 0);
+      record_status("Recv", error, &status);
       record("Recv", error, "last int", large[kLargeInts - 1]);
     }
   }
@@ -96,11 +96,11 @@ static void no_peer(void)
   record("Ssend to nobody", MPI_Ssend(buffer, 5, MPI_INT, MPI_PROC_NULL, 5, MPI_COMM_WORLD), "sent", 5);
   record("Rsend to nobody", MPI_Rsend(buffer, 5, MPI_INT, MPI_PROC_NULL, 5, MPI_COMM_WORLD), "sent", 5);
   int error = MPI_Probe(MPI_PROC_NULL, 5, MPI_COMM_WORLD, &status);
-  record_status("Probe nobody", error, &status, 0);
+  record_status("Probe nobody", error, &status);
   status = fresh_status();
   error = MPI_Sendrecv(buffer, 5, MPI_INT, MPI_PROC_NULL, 5, buffer + 5, 5, MPI_INT, MPI_PROC_NULL, 5, MPI_COMM_WORLD,
                        &status);
-  record_status("Sendrecv with nobody", error, &status, 0);
+  record_status("Sendrecv with nobody", error, &status);
 }
 
 static void exchange(void)
@@ -113,7 +113,7 @@ static void exchange(void)
     let_peer_block();
   int error = MPI_Sendrecv(out, 4 + world_rank, MPI_INT, peer, world_rank, in, 8, MPI_INT, peer, peer, MPI_COMM_WORLD,
                            &status);
-  record_status("Sendrecv", error, &status, 0);
+  record_status("Sendrecv", error, &status);
   record("Sendrecv", error, "first int", in[0]);
   error = MPI_Sendrecv(out, 1, MPI_INT, peer, 9, in, 8, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD,
                        MPI_STATUS_IGNORE);
@@ -130,7 +130,7 @@ static void probing(void)
   }
   MPI_Status status = fresh_status();
   int error = MPI_Probe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &status);
-  record_status("Probe any", error, &status, 0);
+  record_status("Probe any", error, &status);
   receive_and_record("Recv probed", 0, 21, kInts);
   error = MPI_Probe(0, 22, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   record("Probe, no status", error, "tag", 22);

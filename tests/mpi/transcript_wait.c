@@ -22,10 +22,10 @@ static void wait_null(void)
   MPI_Status status = fresh_status();
   MPI_Request request = MPI_REQUEST_NULL;
   int error = MPI_Wait(&request, &status);
-  record_status("Wait null", error, &status, 0);
+  record_status("Wait null", error, &status);
   MPI_Recv_init(&error, 1, MPI_INT, 0, 1, MPI_COMM_SELF, &request);
   status = fresh_status();
-  record_status("Wait inactive", MPI_Wait(&request, &status), &status, 0);
+  record_status("Wait inactive", MPI_Wait(&request, &status), &status);
   record("Wait inactive", MPI_SUCCESS, "null", request == MPI_REQUEST_NULL);
   MPI_Request_free(&request);
 }
@@ -43,7 +43,7 @@ static void wait_persistent(void)
   for (int i = 0; i < 2; ++i) {
     MPI_Status status = fresh_status();
     MPI_Start(&request);
-    record_status("Wait persistent", MPI_Wait(&request, &status), &status, 0);
+    record_status("Wait persistent", MPI_Wait(&request, &status), &status);
     record("Wait persistent", MPI_SUCCESS, "still a request", request != MPI_REQUEST_NULL);
   }
   MPI_Request_free(&request);
@@ -70,7 +70,7 @@ static void waitall_mixed(void)
   const int error = MPI_Waitall(kRequests, requests, statuses);
   for (int i = 0; i < kRequests; ++i) {
     if (i == 1 || i == 3)
-      record_status("Waitall received", error, &statuses[i], 0);
+      record_status("Waitall received", error, &statuses[i]);
     record("Waitall", error, "null", requests[i] == MPI_REQUEST_NULL);
   }
   record("Waitall", error, "sum", in[0] + in[1]);
@@ -84,8 +84,8 @@ static void waitall_nothing(void)
   MPI_Status statuses[2] = {fresh_status(), fresh_status()};
   record("Waitall of none", MPI_Waitall(0, requests, statuses), "count", 0);
   const int error = MPI_Waitall(2, requests, statuses);
-  record_status("Waitall of null ones", error, &statuses[0], 0);
-  record_status("Waitall of null ones", error, &statuses[1], 0);
+  record_status("Waitall of null ones", error, &statuses[0]);
+  record_status("Waitall of null ones", error, &statuses[1]);
 }
 
 static void waitall_without_statuses(void)
@@ -117,7 +117,7 @@ static void waitany_all(void)
     int index = kUntouched;
     MPI_Status status = fresh_status();
     const int error = MPI_Waitany(5, requests, &index, &status);
-    record_status("Waitany", error, &status, 0);
+    record_status("Waitany", error, &status);
     record("Waitany", error, index == MPI_UNDEFINED ? "undefined" : "index", index == MPI_UNDEFINED ? 1 : index);
   }
   for (int i = 0; i < 4; ++i)
@@ -130,7 +130,7 @@ static void waitany_nothing(void)
   int index = kUntouched;
   MPI_Status status = fresh_status();
   const int error = MPI_Waitany(0, NULL, &index, &status);
-  record_status("Waitany of none", error, &status, 0);
+  record_status("Waitany of none", error, &status);
   record("Waitany of none", error, "undefined", index == MPI_UNDEFINED);
 }
 
@@ -190,7 +190,7 @@ static void wait_generalised(void)
     let_peer_block();
     MPI_Grequest_complete(user);
   }
-  record_status("Wait generalised", MPI_Wait(&request, &status), &status, 0);
+  record_status("Wait generalised", MPI_Wait(&request, &status), &status);
 #pragma omp taskwait
   record("Wait generalised", MPI_SUCCESS, "freed", state == 0);
 }
