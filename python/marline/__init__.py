@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The `marline` command: one module per subcommand; cli.py dispatches. `run` and `info` need only the standard library."""
+"""The `marline` command: one module per subcommand. `run` and `info` need only the standard library."""

@@ -148,8 +148,8 @@ def found(command: str, package: str, missing: list[str]) -> bool:
 
 
 def run(words: list[str]) -> str:
-    answer = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=SECONDS, check=False)
-    return answer.stdout
+    return subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=SECONDS,
+                          check=False).stdout  # fmt: skip
 
 
 def first_line(words: list[str]) -> str:

@@ -116,8 +116,8 @@ def _read_executable(executable: Path) -> Elf:
 
 
 def _loaded_libraries(executable: Path, interpreter: str, environment: Mapping[str, str]) -> dict[str, Path]:
-    """Asks the program's own loader, which runs nothing of it in this mode (ld.so(8), LD_TRACE_LOADED_OBJECTS). A library
-    that it does not find is left out: the start itself will fail, with the loader's message."""
+    """Asks the program's own loader, which runs nothing of it in this mode (ld.so(8), LD_TRACE_LOADED_OBJECTS). What
+    it does not find is left out: the start itself will fail, with the loader's message."""
     listing = subprocess.run(
         [interpreter, str(executable)],
         env={**environment, "LD_TRACE_LOADED_OBJECTS": "1"},
