@@ -2,10 +2,11 @@
 //
 // Model of the sleep/wake protocol of src/sched/idle.hpp and of src/sched/parker.hpp, with store buffers.
 //
-// WORKERS workers take tasks from one queue, and sleep when they find none; a pusher pushes TASKS tasks. (Several queues
-// do not matter here: a sleeper looks at all of them, a task is in one.) Memory is TSO: a store goes into the writer's
-// buffer first and becomes visible at any later time; a read-modify-write, and a seq_cst store, wait until the buffer is
-// empty. That is the reordering that the protocol has to stand: each side stores, then loads what the other has stored.
+// WORKERS workers take tasks from one queue, and sleep when they find none; a pusher pushes TASKS tasks. (Several
+// queues do not matter here: a sleeper looks at all of them, a task is in one.) Memory is TSO: a store goes into the
+// writer's buffer first and becomes visible at any later time; a read-modify-write, and a seq_cst store, wait until the
+// buffer is empty. That is the reordering that the protocol has to stand: each side stores, then loads what the other
+// has stored.
 //
 //   visible      tasks in the queue that all can see;  buffered: pushed, still in the pusher's store buffer
 //   mask         bit w set: worker w has announced that it sleeps

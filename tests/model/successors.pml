@@ -8,11 +8,10 @@
 //
 //   head[p]   Task::successors of predecessor p: EMPTY, an edge's number, or CLOSED
 //   next[e]   Edge::next of edge e; written by the creator before the edge is published
-//   count[s]  Task::predecessors of successor s: GUARD while the creator makes edges, then GUARD replaced by their number
+//   count[s]  Task::predecessors of successor s: GUARD while the creator makes edges, then their number in its place
 //
-// Invariants, asserted where they could break and at the end:
-//   each successor is made ready exactly once, and only after both predecessors have completed (no edge lost, none
-//   released twice);   an edge is released at most once;   no count ends anywhere but at zero.
+// Invariants, asserted where they could break and at the end: each successor is made ready exactly once, and only after
+// both predecessors have completed (no edge lost); an edge is released at most once; no count is left over.
 //
 // Mutants, each of which must be found: 1 no guard, each edge is counted when it is made; 2 the list is closed by a
 // load and a store instead of an exchange; 3 a refused edge is counted all the same.

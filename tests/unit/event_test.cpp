@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// task/event.hpp and sched/parker.hpp: each journey of the event's word, and both under a racing fulfiller or waker.
+#include "task/event.hpp"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "sched/parker.hpp"
+
+namespace marline {
+namespace {
+
+TEST(Event, WaiterFirst) {
+  Event event;
+  alignas(8) int who = 0;
+  EXPECT_FALSE(event.is_fulfilled());
+  EXPECT_TRUE(event.transition_to_waiting(WaiterKind::kTask, &who));
+  const Waiter waiter = event.transition_to_fulfilled();
+  EXPECT_EQ(waiter.kind, WaiterKind::kTask);
+  EXPECT_EQ(waiter.who, &who);
+  EXPECT_TRUE(event.is_fulfilled());
+}
+
+TEST(Event, FulfilmentFirst) {
+  Event event;
+  alignas(8) int who = 0;
+  EXPECT_EQ(event.transition_to_fulfilled().kind, WaiterKind::kNone);
+  EXPECT_FALSE(event.transition_to_waiting(WaiterKind::kCompletion, &who));
+  EXPECT_TRUE(event.is_fulfilled());
+  event.reset();
+  EXPECT_FALSE(event.is_fulfilled());
+  EXPECT_TRUE(event.transition_to_waiting(WaiterKind::kCompletion, &who));
+  EXPECT_EQ(event.transition_to_fulfilled().kind, WaiterKind::kCompletion);
+}
+
+// Either the waiter is refused or the fulfiller gets it, never both and never neither; and what the fulfiller wrote
+// before is visible to whoever goes on.
+TEST(Event, RaceReleasesTheWaiterExactlyOnce) {
+  constexpr int kRounds = 20000;
+  Event event;
+  alignas(8) int who = 0;
+  Atomic<int> turn{0};     // the round that may begin
+  Atomic<int> handed{-1};  // twice the round that the fulfiller has ended, plus one if it got the waiter
+  int effect = 0;
+  std::thread fulfiller([&] {
+    for (int round = 1; round <= kRounds; ++round) {
+      while (turn.load(acquire) < round) cpu_relax();
+      effect = round;
+      const Waiter waiter = event.transition_to_fulfilled();
+      handed.store(2 * round + (waiter.kind == WaiterKind::kTask ? 1 : 0), release);
+    }
+  });
+  for (int round = 1; round <= kRounds; ++round) {
+    event.reset();
+    turn.store(round, release);
+    for (int i = 0; i < round % 40; ++i) cpu_relax();
+    const bool published = event.transition_to_waiting(WaiterKind::kTask, &who);
+    if (!published) ASSERT_EQ(effect, round);
+    int answer;
+    for (int looks = 0; (answer = handed.load(acquire)) < 2 * round; ++looks) {
+      if (looks > 100) std::this_thread::yield();
+    }
+    ASSERT_EQ(answer % 2 == 1, published);
+  }
+  fulfiller.join();
+}
+
+TEST(Parker, KeepsOneNotification) {
+  Parker parker;
+  parker.unpark();
+  parker.unpark();
+  parker.park();  // would hang
+  std::thread waker([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    parker.unpark();
+  });
+  parker.park();  // the second notification was not kept: this one waits for the thread
+  waker.join();
+}
+
+TEST(Parker, PingPong) {
+  constexpr int kRounds = 5000;
+  Parker ours;
+  Parker theirs;
+  int ball = 0;  // plain: the parkers order the accesses
+  std::thread partner([&] {
+    for (int i = 0; i < kRounds; ++i) {
+      theirs.park();
+      ++ball;
+      ours.unpark();
+    }
+  });
+  for (int i = 0; i < kRounds; ++i) {
+    theirs.unpark();
+    ours.park();
+    ASSERT_EQ(ball, i + 1);
+  }
+  partner.join();
+}
+
+}  // namespace
+}  // namespace marline
