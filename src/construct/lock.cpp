@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Locks. The word: free -> locked by an uncontended acquire; any -> contended by one about to wait, under its parking
-// bucket's lock. A releaser that finds `contended` takes that lock too, so it sees the waiter or the waiter sees the free
-// word. Hand-over leaves the word locked: the heir owns it without touching it.
+// bucket's lock. A releaser that finds `contended` takes that lock too, so it sees the waiter or the waiter sees the
+// free word. Hand-over leaves the word locked: the heir owns it without touching it.
 #include "construct/lock.hpp"
 
 #include "base/check.hpp"
@@ -89,7 +89,8 @@ void lock_release(LockWord& word) {
   uint32_t expected = kLocked;
   if (word.compare_exchange_strong(expected, kFree, release, relaxed)) return;
   if (expected == kFree) {
-    fatal("a lock at %p is unset that nobody has set; set it first, or initialise it once only", static_cast<void*>(&word));
+    fatal("the lock at %p is unset but nobody has set it; set it first, and initialise it only once",
+          static_cast<void*>(&word));
   }
   release_contended(word);
 }

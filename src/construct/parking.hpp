@@ -37,7 +37,7 @@ int spins_before_parking();
 // Waits until `word` is at least `value`, which an `advance` must bring about.
 void wait_at_least(Atomic<uint64_t>& word, uint64_t value);
 
-// Raises `word` to `value` and lets the tasks go that wait for that or less. What was written before is visible to them.
+// Raises `word` to `value` and lets the tasks go that wait for that or less; they see what was written before.
 void advance(Atomic<uint64_t>& word, uint64_t value);
 
 }  // namespace marline

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The reductions at the end of a construct that Clang asks the runtime to order (OpenMP 5.2, section 5.5.8). The compiler
-// has the code for three ways; Marline chooses between two: each thread adds atomically, or under a lock.
+// The reductions at the end of a construct that Clang asks the runtime to order (OpenMP 5.2, section 5.5.8). The
+// compiler has the code for three ways; Marline chooses between two: each thread adds atomically, or under a lock.
 #pragma once
 
 #include "construct/lock.hpp"

@@ -37,7 +37,7 @@ bool inside(const void* address, const void* base, size_t bytes) {
   return base != nullptr && at >= from && at - from < bytes;
 }
 
-// The item that `address` names: by its variable, or by a copy that an enclosing task was given. *offset: how far inside.
+// The item that `address` names: by its variable, or by a copy that an enclosing task was given.
 bool find_item(const ReductionSet* set, void* address, size_t* item) {
   for (size_t i = 0; i < set->count; ++i) {
     *item = i;

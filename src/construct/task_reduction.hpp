@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Task reductions (OpenMP 5.2, sections 5.5.9 to 5.5.11): a taskgroup holds private copies of the reduction variables, one
-// per thread of the team, made by whichever task of the group first asks on that thread, and combined when the group has
-// ended. A task that holds a copy stays on its thread (task_flag::kPinned).
+// Task reductions (OpenMP 5.2, sections 5.5.9 to 5.5.11): a taskgroup holds private copies of the reduction variables,
+// one per thread of the team, made by whichever task of the group first asks on that thread, and combined when the group
+// has ended. A task that holds a copy stays on its thread (task_flag::kPinned).
 //
-// Clang leaves copies, initialisation and combination to the runtime (ReductionItem). GCC allocates one block per thread
-// through the runtime and does the rest itself (GccReduction, told apart by a tag in Taskgroup::reductions).
+// Clang leaves copies, initialisation and combination to the runtime (ReductionItem). GCC allocates one block per
+// thread through the runtime and does the rest itself (GccReduction, told apart by a tag in Taskgroup::reductions).
 #pragma once
 
 #include "sched/team.hpp"
@@ -26,15 +26,15 @@ struct ReductionItem {
 // Attaches the items to the innermost taskgroup of the current task; they are copied.
 void reductions_attach(Worker* worker, const ReductionItem* items, size_t count);
 
-// The current thread's copy of the variable that lies at `address` (the original, or somebody's copy). `group`: where to
-// look first, null: the current task's innermost.
+// The current thread's copy of the variable that lies at `address` (the original, or somebody's copy). `group`: where
+// to look first, null: the current task's innermost.
 [[nodiscard]] void* reduction_copy(Worker* worker, Taskgroup* group, void* address);
 
 // Ends the innermost taskgroup and combines what is attached to it.
 void taskgroup_end_reducing(Worker* worker, const void* codeptr);
 
-// GCC's block, an array of words (GCC, libgomp/task.c and gcc/omp-low.c): [0] number of variables, [1] bytes per thread,
-// [2] alignment, then the memory, [4] next block, [6] end of the memory, [7 + 3i] address of variable i, [8 + 3i] its
+// GCC's block, an array of words (GCC, libgomp/task.c and gcc/omp-low.c): [0] number of variables, [1] bytes per
+// thread, [2] alignment, then the memory, [4] next block, [6] end of the memory, [7 + 3i] address of variable i, [8 + 3i] its
 // offset in a thread's part.
 using GccReduction = uintptr_t;
 
@@ -44,8 +44,8 @@ void gcc_reduction_free(GccReduction* chain);
 void gcc_reduction_attach(Worker* worker, GccReduction* chain);
 [[nodiscard]] GccReduction* gcc_reduction_attached(Worker* worker);
 
-// Replaces each of the `count` addresses by the current thread's copy; for the first `originals` of them, the address of
-// the original goes behind the array.
+// Replaces each of the `count` addresses by the current thread's copy; for the first `originals` of them, the address
+// of the original goes behind the array.
 void gcc_reduction_remap(Worker* worker, size_t count, size_t originals, void** addresses);
 
 }  // namespace marline

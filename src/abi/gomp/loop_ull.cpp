@@ -36,13 +36,16 @@ bool GOMP_loop_ull_maybe_nonmonotonic_runtime_start(bool up, Ull start, Ull end,
   return begin_and_next({LoopKind::kRuntime}, bounds_ull(up, start, end, step), istart, iend);
 }
 bool GOMP_loop_ull_ordered_static_start(bool up, Ull start, Ull end, Ull step, Ull chunk, Ull* istart, Ull* iend) {
-  return begin_and_next({LoopKind::kStatic, static_cast<long>(chunk), true}, bounds_ull(up, start, end, step), istart, iend);
+  return begin_and_next({LoopKind::kStatic, static_cast<long>(chunk), true},
+                        bounds_ull(up, start, end, step), istart, iend);
 }
 bool GOMP_loop_ull_ordered_dynamic_start(bool up, Ull start, Ull end, Ull step, Ull chunk, Ull* istart, Ull* iend) {
-  return begin_and_next({LoopKind::kDynamic, static_cast<long>(chunk), true}, bounds_ull(up, start, end, step), istart, iend);
+  return begin_and_next({LoopKind::kDynamic, static_cast<long>(chunk), true},
+                        bounds_ull(up, start, end, step), istart, iend);
 }
 bool GOMP_loop_ull_ordered_guided_start(bool up, Ull start, Ull end, Ull step, Ull chunk, Ull* istart, Ull* iend) {
-  return begin_and_next({LoopKind::kGuided, static_cast<long>(chunk), true}, bounds_ull(up, start, end, step), istart, iend);
+  return begin_and_next({LoopKind::kGuided, static_cast<long>(chunk), true},
+                        bounds_ull(up, start, end, step), istart, iend);
 }
 bool GOMP_loop_ull_ordered_runtime_start(bool up, Ull start, Ull end, Ull step, Ull* istart, Ull* iend) {
   return begin_and_next({LoopKind::kRuntime, 0, true}, bounds_ull(up, start, end, step), istart, iend);

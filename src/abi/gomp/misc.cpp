@@ -12,6 +12,17 @@
 
 namespace marline::gomp {
 
+namespace {
+
+// The message of an error directive need not end with a null byte if its length is given (-1: it does).
+int shown(const char* message, size_t length) {
+  constexpr size_t kMost = 1000;
+  if (message == nullptr) return 0;
+  return static_cast<int>(length < kMost ? length : kMost);
+}
+
+}  // namespace
+
 #pragma GCC visibility push(default)
 extern "C" {
 
@@ -36,13 +47,12 @@ bool GOMP_loop_end_cancel() {
 
 bool GOMP_sections_end_cancel() { return GOMP_loop_end_cancel(); }
 
-// The error directive. The message need not end with a null byte if its length is given (-1: it does).
 void GOMP_warning(const char* message, size_t length) {
-  warn("error directive: %.*s", length == ~size_t{0} ? 1 << 16 : static_cast<int>(length), message ? message : "(none)");
+  warn("error directive: %.*s", shown(message, length), message != nullptr ? message : "");
 }
 
 void GOMP_error(const char* message, size_t length) {
-  fatal("error directive: %.*s", length == ~size_t{0} ? 1 << 16 : static_cast<int>(length), message ? message : "(none)");
+  fatal("error directive: %.*s", shown(message, length), message != nullptr ? message : "");
 }
 
 }  // extern "C"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// sections and scope, as GCC calls them. Sections are the iterations of a dynamic loop, numbered from 1; 0: none is left.
+// sections and scope, as GCC calls them. Sections are the iterations of a dynamic loop, numbered from 1; 0: none is
+// left.
 #include "abi/gomp/loop.hpp"
 #include "construct/workshare.hpp"
 #include "exec/barrier.hpp"

@@ -53,8 +53,8 @@ void copy_arguments(Task* task, void* data, size_t bytes, CopyFunction copy) {
   }
 }
 
-// The first form is {count, out count, locators...}: the out ones (with inout) first, then in. The second begins with 0:
-// {0, count, out, mutexinoutset, in, locators...}: in that order, and behind them pointers to depend objects.
+// The first form is {count, out count, locators...}: the out ones (with inout) first, then in. The second begins with
+// 0: {0, count, out, mutexinoutset, in, locators...}, in that order, and behind them pointers to depend objects.
 void decode(DependenceBuffer& buffer, void* const* depend) {
   bool first_form = depend[0] != nullptr;
   size_t count = reinterpret_cast<size_t>(depend[first_form ? 0 : 1]);

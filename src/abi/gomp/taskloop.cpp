@@ -45,7 +45,8 @@ void make_task(const Loop& loop, const Bounds& limits, const TaskloopPlan& plan,
 void taskloop(const Loop& loop, const Bounds& limits, unsigned long value, const void* codeptr) {
   Worker* worker = this_worker();
   int threads = worker->member->team->size;
-  TaskloopPlan plan = taskloop_plan(limits.iterations, clause_of(loop.flags, value), value, loop.flags & kStrict, threads);
+  TaskloopClause clause = clause_of(loop.flags, value);
+  TaskloopPlan plan = taskloop_plan(limits.iterations, clause, value, loop.flags & kStrict, threads);
   bool group = !(loop.flags & kNogroup);
   if (group) taskgroup_begin(worker, codeptr);
   if (group && (loop.flags & kReduction)) {

@@ -4,7 +4,6 @@
 #include "construct/reduction.hpp"
 
 #include "abi/kmp/types.hpp"
-#include "construct/dependence_buffer.hpp"
 #include "construct/task.hpp"
 #include "construct/task_reduction.hpp"
 #include "exec/barrier.hpp"
@@ -52,6 +51,10 @@ void* attach(int32_t count, const Input* inputs, void* (*original)(const Input&)
   return worker->task->taskgroup;
 }
 
+void* attach_old(int32_t count, const OldTaskReductionInput* inputs) {
+  return attach<OldTaskReductionInput>(count, inputs, [](const OldTaskReductionInput& input) { return input.shared; });
+}
+
 void* attach_new(int32_t count, const TaskReductionInput* inputs) {
   return attach<TaskReductionInput>(count, inputs, [](const TaskReductionInput& input) {
     return input.original != nullptr ? input.original : input.shared;
@@ -63,7 +66,8 @@ void* attach_new(int32_t count, const TaskReductionInput* inputs) {
 #pragma GCC visibility push(default)
 extern "C" {
 
-int32_t __kmpc_reduce_nowait(Ident* where, int32_t, int32_t, size_t, void*, void (*)(void*, void*), CriticalName* lock) {
+int32_t __kmpc_reduce_nowait(Ident* where, int32_t, int32_t, size_t, void*, void (*)(void*, void*),
+                             CriticalName* lock) {
   return static_cast<int32_t>(reduction_begin(this_worker(), atomic_possible(where), lock_word(lock)));
 }
 
@@ -83,7 +87,7 @@ void __kmpc_end_reduce(Ident* where, int32_t, CriticalName* lock) {
 void* __kmpc_taskred_init(int32_t, int32_t count, TaskReductionInput* inputs) { return attach_new(count, inputs); }
 
 void* __kmpc_task_reduction_init(int32_t, int32_t count, OldTaskReductionInput* inputs) {
-  return attach<OldTaskReductionInput>(count, inputs, [](const OldTaskReductionInput& input) { return input.shared; });
+  return attach_old(count, inputs);
 }
 
 // reduction(task, ...): each implicit task has a taskgroup of its own around the construct, whose result goes to the
@@ -91,6 +95,11 @@ void* __kmpc_task_reduction_init(int32_t, int32_t count, OldTaskReductionInput* 
 void* __kmpc_taskred_modifier_init(Ident*, int32_t, int32_t, int32_t count, TaskReductionInput* inputs) {
   taskgroup_begin(this_worker(), __builtin_return_address(0));
   return attach_new(count, inputs);
+}
+
+void* __kmpc_task_reduction_modifier_init(Ident*, int32_t, int32_t, int32_t count, OldTaskReductionInput* inputs) {
+  taskgroup_begin(this_worker(), __builtin_return_address(0));
+  return attach_old(count, inputs);
 }
 
 void __kmpc_task_reduction_modifier_fini(Ident*, int32_t, int32_t) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Loops with a static schedule, as Clang calls them: the thread's share, computed from its number alone. The bounds are
-// inclusive; with a chunk size the first chunk and the stride to the next one come back, and the compiler clips the last.
+// inclusive; with a chunk size the first chunk and the stride to the next one come back, and the compiler clips the
+// last.
 // (OpenMP 5.2, section 11.5.3.)
 #include "abi/kmp/schedule.hpp"
 #include "abi/kmp/types.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// task, taskwait, taskyield and taskgroup, as Clang calls them. The task's block is Clang's kmp_task_t with the privates
-// and the shared pointers behind it.
+// task, taskwait, taskyield and taskgroup, as Clang calls them. The task's block is Clang's kmp_task_t with the
+// privates and the shared pointers behind it.
 //
 // Clang cuts an untied task into parts at its scheduling points: the routine hands its own block to __kmpc_omp_task and
 // returns, and a later call goes on at `part_id`. Ours suspend inside the scheduling point instead, so the next part

@@ -90,8 +90,9 @@ void __kmpc_taskloop_5(Ident*, int32_t, TaskBlock* block, int32_t if_clause, uin
   auto to = static_cast<int64_t>(*upper);
   bool empty = stride > 0 ? to < from : from < to;
   Worker* worker = this_worker();
-  TaskloopPlan plan = taskloop_plan(empty ? 0 : trip_count(from, to, stride), static_cast<TaskloopClause>(clause), value,
-                                    strict != 0, worker->member->team->size);
+  uint64_t trips = empty ? 0 : trip_count(from, to, stride);
+  TaskloopPlan plan = taskloop_plan(trips, static_cast<TaskloopClause>(clause), value, strict != 0,
+                                    worker->member->team->size);
   auto offset = [block](uint64_t* at) { return reinterpret_cast<char*>(at) - reinterpret_cast<char*>(block); };
   Pattern pattern{block,     offset(lower), offset(upper), *lower, static_cast<uint64_t>(stride),
                   duplicate, if_clause != 0 && !in_final(worker)};
