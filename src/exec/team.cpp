@@ -11,6 +11,7 @@
 #include "exec/worker.hpp"
 #include "graph/dependences.hpp"
 #include "sched/idle.hpp"
+#include "task/own_icvs.hpp"
 #include "tool/tool.hpp"
 
 #include <sched.h>
@@ -177,6 +178,7 @@ void implicit_task_end(Worker* worker, Member* member, Task* previous, Member* p
                         static_cast<unsigned>(member->index), tool::task_bits::kImplicit);
   }
   if (member->implicit_task.table != nullptr) drop_table(worker, &member->implicit_task);
+  free_own_icvs(&member->implicit_task, worker->pool, &member->icvs);
   --worker->fiber->tied_frames;
   Member** link = &worker->memberships;
   while (*link != member) link = &(*link)->next_membership;

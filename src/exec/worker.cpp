@@ -68,8 +68,9 @@ void worker_enter_thread(Worker* worker) {
 
 Icvs initial_icvs() {
   const Options& o = options();
-  return {o.num_threads[0],  o.max_active_levels, o.schedule_kind, o.schedule_chunk,
-          o.default_device, o.thread_limit,      o.dynamic,       o.schedule_monotonic};
+  auto allocator = static_cast<uintptr_t>(o.allocator);
+  return {o.num_threads[0], o.max_active_levels, o.schedule_kind, o.schedule_chunk,     o.default_device,
+          o.thread_limit,   allocator,           o.dynamic,       o.schedule_monotonic};
 }
 
 void run_job(Worker* worker, Team* team) {

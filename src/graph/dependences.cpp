@@ -10,6 +10,7 @@
 #include "graph/successors.hpp"
 #include "graph/table.hpp"
 #include "sched/queue.hpp"
+#include "task/own_icvs.hpp"
 #include "tool/tool.hpp"
 
 #include <new>
@@ -181,8 +182,10 @@ void drop_edge_chunks(Worker* worker, Task* task) {
 }
 
 void free_descriptor(Worker* worker, Task* task) {
+  SlabPool* pool = worker != nullptr ? worker->pool : nullptr;
   if (task->has(task_flag::kGraph)) drop_edge_chunks(worker, task);
-  SlabPool::release(task, worker != nullptr ? worker->pool : nullptr);
+  free_own_icvs(task, pool, nullptr);
+  SlabPool::release(task, pool);
 }
 
 // One predecessor fewer. A task that becomes ready joins `ready`, a node joins `nodes`.

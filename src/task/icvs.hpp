@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Internal control variables with task scope (OpenMP 5.2, section 2.1): a task shares its parent's until it sets one
-// (copy on write in Task::own_icvs), so creating a task copies a pointer. Those with global scope are in config/options.hpp.
+// (copy on write, task/own_icvs.hpp), so creating a task copies a pointer. Those with global scope are in
+// config/options.hpp.
 #pragma once
 
 #include "config/options.hpp"
@@ -17,6 +18,7 @@ struct Icvs {
   int32_t run_sched_chunk;    // 0: none given
   int32_t default_device;
   int32_t thread_limit;
+  uintptr_t allocator;        // def-allocator-var, an omp_allocator_handle_t
   bool dynamic;               // dyn-var
   bool run_sched_monotonic;   // the modifier's bit 0x80000000
 };

@@ -8,7 +8,7 @@
 //   graph side (the thread that runs the parent)   `table_references`, `last_successor`
 //   any thread that completes a predecessor    `predecessors`
 //   any thread that completes a child          `children`
-//   the thread that runs the task              `created`, `own_icvs`, `table`, `label`-to-be of children, `flags`
+//   the thread that runs the task              `created`, `icvs`, `table`, `label`-to-be of children, `flags`
 //   whoever popped it from a queue             `next`, `fiber`
 //
 // The word `children` counts, in one atomic, the children that have not completed (what taskwait waits for) and those
@@ -51,6 +51,7 @@ inline constexpr uint32_t kInTable = 1u << 8;     // a dependence table knows it
 inline constexpr uint32_t kGraph = 1u << 9;       // has the graph fields below initialised
 inline constexpr uint32_t kMergeable = 1u << 10;
 inline constexpr uint32_t kPinned = 1u << 12;     // untied, but must stay on its thread (it holds a reduction copy)
+inline constexpr uint32_t kOwnIcvs = 1u << 13;    // `icvs` is its own copy (task/own_icvs.hpp)
 }  // namespace task_flag
 
 // The two counts and two flags in Task::children.

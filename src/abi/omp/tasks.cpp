@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Tasks, events and the tool (OpenMP 5.1, sections 3.5, 3.11, 3.14). Any thread; omp_fulfill_event also one that the
+// runtime has never seen.
+#include "abi/omp/current.hpp"
+#include "construct/task.hpp"
+#include "sched/queue.hpp"
+#include "tool/tool.hpp"
+
+namespace marline::omp {
+
+namespace {
+
+// The handle is the event's address (construct/task.hpp, detach_event).
+void fulfil_handle(uintptr_t handle) { fulfil(this_worker_or_null(), reinterpret_cast<Event*>(handle)); }
+
+int control_tool(int command, int modifier, void* argument, const void* codeptr) {
+  return tool::control_tool(static_cast<uint64_t>(command), static_cast<uint64_t>(modifier), argument, codeptr);
+}
+
+}  // namespace
+
+#pragma GCC visibility push(default)
+extern "C" {
+
+int omp_in_final() { return in_final(this_worker()) ? 1 : 0; }
+[[gnu::alias("omp_in_final")]] int omp_in_final_();
+
+int omp_in_explicit_task() { return this_worker()->task->has(task_flag::kImplicit) ? 0 : 1; }
+[[gnu::alias("omp_in_explicit_task")]] int omp_in_explicit_task_();
+
+int omp_get_max_task_priority() { return options().max_task_priority; }
+[[gnu::alias("omp_get_max_task_priority")]] int omp_get_max_task_priority_();
+
+void omp_fulfill_event(uintptr_t handle) { fulfil_handle(handle); }
+void omp_fulfill_event_(const uintptr_t* handle) { fulfil_handle(*handle); }
+
+int omp_control_tool(int command, int modifier, void* argument) {
+  return control_tool(command, modifier, argument, __builtin_return_address(0));
+}
+int omp_control_tool_(const int32_t* command, const int32_t* modifier, void* argument) {
+  return control_tool(*command, *modifier, argument, __builtin_return_address(0));
+}
+
+}  // extern "C"
+#pragma GCC visibility pop
+
+}  // namespace marline::omp

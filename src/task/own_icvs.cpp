@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Copies form a chain from the newest to the oldest; task_flag::kOwnIcvs says that task->icvs lies in its first link.
+#include "task/own_icvs.hpp"
+
+#include <cstddef>
+#include <new>
+
+namespace marline {
+
+namespace {
+
+struct OwnIcvs {
+  Icvs values;  // first: task->icvs points to it
+  OwnIcvs* older;
+};
+static_assert(offsetof(OwnIcvs, values) == 0);
+
+// No living child shares the values with the task.
+bool unshared(const Task* task) {
+  return task->created == 0 && task->children.load(acquire) == 0;  // acquire pairs with the children's last reads
+}
+
+}  // namespace
+
+Icvs& writable_icvs(Task* task, SlabPool* pool) {
+  bool own = task->has(task_flag::kOwnIcvs | task_flag::kImplicit);
+  if (own && unshared(task)) return *task->icvs;
+  OwnIcvs* older = task->has(task_flag::kOwnIcvs) ? reinterpret_cast<OwnIcvs*>(task->icvs) : nullptr;
+  auto* copy = new (pool->allocate(sizeof(OwnIcvs))) OwnIcvs{*task->icvs, older};
+  task->icvs = &copy->values;
+  task->flags |= task_flag::kOwnIcvs;
+  return copy->values;
+}
+
+void free_own_icvs(Task* task, SlabPool* pool, Icvs* base) {
+  if (!task->has(task_flag::kOwnIcvs)) return;
+  for (auto* copy = reinterpret_cast<OwnIcvs*>(task->icvs); copy != nullptr;) {
+    OwnIcvs* older = copy->older;
+    SlabPool::release(copy, pool);
+    copy = older;
+  }
+  task->icvs = base;
+  task->flags &= ~task_flag::kOwnIcvs;
+}
+
+}  // namespace marline
