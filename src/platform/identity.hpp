@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Is this library the OpenMP runtime of the process it is in? An RPATH, a second runtime that a package brought along,
-// or one linked into the program can take calls away from it unnoticed. `marline run` wants proof: it sets MARLINE_PROOF
-// to a file name: then a check runs when the library is loaded, where a failure ends the process before its first
-// instruction (one line on stderr, exit status 125), and another when the process exits, for what was loaded since,
-// where a failure is reported. Each outcome is a line in that file, appended in one write:
+// or one linked into the program can take calls away from it unnoticed. `marline run` wants proof: it sets
+// MARLINE_PROOF to a file name, and a check runs when the library is loaded, where a failure ends the process before
+// its first instruction (one line on stderr, exit status 125), and another when the process exits, for what was loaded
+// since, where a failure is reported. Each outcome is a line in that file, appended in one write:
 //   loaded <TAB> path of libmarline      refused <TAB> reason
 // Without MARLINE_PROOF, one look at the environment is all that happens.
 //
