@@ -39,16 +39,16 @@ static void fan_in_and_out(void) {
   CHECK_EQ(after, kMany);
 }
 
-/* `stride` is 0, but not for the compiler: GCC 12 loses an iterator whose address expression folds to a constant. */
-static void one_address_many_times(int stride) {
-  int x = 0;
+/* The counter is an array: GCC 12 passes a shared scalar by value to a reading task whose dependences have iterators. */
+static void one_address_many_times(void) {
+  int x[1] = {0};
 #pragma omp parallel
 #pragma omp single
   for (int t = 0; t < 10; t++) {
-#pragma omp task depend(iterator(i = 0 : kMany), inout : cells[i * stride]) shared(x) firstprivate(t)
-    CHECK_EQ(x++, t);
+#pragma omp task depend(iterator(i = 0 : kMany), inout : cells[i * 0]) shared(x) firstprivate(t)
+    CHECK_EQ(x[0]++, t);
 #pragma omp task depend(iterator(i = 0 : kMany), in : cells[i % 2]) shared(x) firstprivate(t)
-    CHECK_EQ(x, t + 1);
+    CHECK_EQ(x[0], t + 1);
   }
 }
 
@@ -94,7 +94,7 @@ int main(void) {
   CHECK(spread != NULL);
   for (int round = 0; round < 3; round++) {
     fan_in_and_out();
-    one_address_many_times(round / 4);
+    one_address_many_times();
     one_predecessor_many_successors();
     strides();
   }

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A hundred thousand tasks suspended at once: their stacks must fit the kernel's default limit of 65,530 mappings, must
+ * not be inflated by transparent huge pages, and must come back when the tasks have ended. Usage: many TASKS
+ */
+#include "../check.h"
+#include <marline/marline.h>
+#include <omp.h>
+
+enum { kMaxMappings = 60000, kMaxBytesPerTask = 16384, kSlackBytes = 100 << 20 };
+
+static long lines_of(const char *path) {
+  FILE *file = fopen(path, "r");
+  CHECK(file != NULL);
+  long lines = 0;
+  for (int c; (c = fgetc(file)) != EOF;)
+    lines += c == '\n';
+  fclose(file);
+  return lines;
+}
+
+static long resident_bytes(void) {
+  FILE *file = fopen("/proc/self/statm", "r");
+  CHECK(file != NULL);
+  long pages = 0;
+  CHECK_EQ(fscanf(file, "%*d %ld", &pages), 1);
+  fclose(file);
+  return pages * sysconf(_SC_PAGESIZE);
+}
+
+static void suspend_and_resume(int tasks, marline_event_t *events, int untied) {
+  int arrived = 0, resumed = 0;
+  long before = resident_bytes();
+#pragma omp parallel shared(arrived, resumed)
+#pragma omp single
+  {
+    for (int t = 0; t < tasks; t++) {
+      marline_event_init(&events[t]);
+#define BODY                                                                                                           \
+  {                                                                                                                    \
+    __atomic_add_fetch(&arrived, 1, __ATOMIC_RELAXED);                                                                 \
+    marline_event_wait(&events[t]);                                                                                    \
+    __atomic_add_fetch(&resumed, 1, __ATOMIC_RELAXED);                                                                 \
+  }
+      if (untied) {
+#pragma omp task untied firstprivate(t)
+        BODY
+      } else {
+#pragma omp task firstprivate(t)
+        BODY
+      }
+    }
+    while (__atomic_load_n(&arrived, __ATOMIC_RELAXED) < tasks) {
+#pragma omp taskyield
+    }
+    CHECK_EQ(__atomic_load_n(&resumed, __ATOMIC_RELAXED), 0);
+    long grown = resident_bytes() - before, mappings = lines_of("/proc/self/maps");
+    printf("%d suspended tasks: %ld bytes each, %ld mappings\n", tasks, grown / tasks, mappings);
+    CHECK_RANGE(mappings, 0, kMaxMappings);
+    CHECK(grown <= (long)kMaxBytesPerTask * tasks + kSlackBytes);
+    for (int t = 0; t < tasks; t++)
+      marline_event_fulfill(&events[t]);
+  }
+  CHECK_EQ(resumed, tasks);
+}
+
+int main(int argc, char **argv) {
+  CHECK_EQ(argc, 2);
+  int tasks = atoi(argv[1]);
+  marline_event_t *events = malloc((size_t)tasks * sizeof *events);
+  CHECK(events != NULL);
+  suspend_and_resume(tasks, events, 1);
+  suspend_and_resume(tasks, events, 0); /* again on the same stacks: nothing may have leaked */
+  free(events);
+  return 0;
+}
