@@ -30,7 +30,11 @@ void assign_places(Team* team, Worker* opener) {
   if (assigned == nullptr) fatal("out of memory for the places of %d threads", team->size);
   ProcBind policy = options().proc_bind[0] == ProcBind::kUnbound ? ProcBind::kBound : options().proc_bind[0];
   places_assign(policy, 0, places.count, opener->place, team->size, assigned);
-  for (int i = 0; i < team->size; ++i) team->members[i].place = assigned[i].place;
+  for (int i = 0; i < team->size; ++i) {
+    team->members[i].place = assigned[i].place;
+    team->members[i].partition_first = assigned[i].partition_first;
+    team->members[i].partition_count = assigned[i].partition_count;
+  }
   std::free(assigned);
   bind_to_place(opener, team->members[0].place);
 }

@@ -16,6 +16,7 @@
 #include "base/spin_lock.hpp"
 #include "sched/deque.hpp"
 #include "sched/parker.hpp"
+#include "sched/priority.hpp"
 #include "task/task.hpp"
 #include "task/workshare.hpp"
 
@@ -79,6 +80,8 @@ struct alignas(kCacheLine) Member {
   Team* team = nullptr;
   int index = 0;              // omp_get_thread_num
   int place = -1;             // assigned by the binding policy, -1: none
+  int partition_first = 0;    // place-partition-var: a part of the place list; of no places: that of the region around
+  int partition_count = 0;
   Member* next_membership = nullptr;  // Worker::memberships
   // The worker's own.
   uint64_t workshares_entered = 0;    // number of the next worksharing construct
@@ -88,6 +91,7 @@ struct alignas(kCacheLine) Member {
   Icvs icvs{};                        // of the implicit task
   Task implicit_task{};
   Deque deque;                        // ready tasks; the owner's end is LIFO
+  PriorityQueue* urgent = nullptr;    // ready tasks with a priority; null while OMP_MAX_TASK_PRIORITY is 0
   // Tasks that yielded: FIFO, so that everybody else gets a turn first. Others steal from it.
   alignas(kCacheLine) SpinLock yielded_lock;
   TaskFifo yielded;

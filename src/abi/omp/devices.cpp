@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Devices and their memory (OpenMP 5.1, sections 3.7 and 3.8) where the host is the only one. If LLVM's libomptarget (or
+// what stands in front of it) is in the process, it knows the devices and answers instead: its definitions come behind
+// ours in the loader's order. Any thread.
+#include "abi/omp/current.hpp"
+
+#include <dlfcn.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+namespace marline::omp {
+
+namespace {
+
+constexpr int kInitialDevice = -1;  // omp_initial_device
+
+// The definition of `name` behind this library, looked up at each call: routines of this kind are rare and slow.
+template <class Function>
+Function next(Function, const char* name) {
+  return reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
+}
+
+bool is_host(int device) { return device == 0 || device == kInitialDevice; }
+
+struct Rectangle {
+  size_t element;
+  int dimensions;
+  const size_t* volume;
+  const size_t* to_offsets;
+  const size_t* from_offsets;
+  const size_t* to_extents;
+  const size_t* from_extents;
+};
+
+size_t elements_below(const size_t* extents, int dimensions) {
+  size_t count = 1;
+  for (int i = 1; i < dimensions; ++i) count *= extents[i];
+  return count;
+}
+
+// One dimension less at each step; the innermost copies a run of elements.
+void copy_rectangle(char* to, const char* from, const Rectangle& r) {
+  if (r.dimensions == 1) {
+    std::memcpy(to + r.to_offsets[0] * r.element, from + r.from_offsets[0] * r.element, r.volume[0] * r.element);
+    return;
+  }
+  size_t to_slice = elements_below(r.to_extents, r.dimensions) * r.element;
+  size_t from_slice = elements_below(r.from_extents, r.dimensions) * r.element;
+  Rectangle inner{r.element,          r.dimensions - 1,  r.volume + 1,      r.to_offsets + 1,
+                  r.from_offsets + 1, r.to_extents + 1, r.from_extents + 1};
+  for (size_t i = 0; i < r.volume[0]; ++i) {
+    copy_rectangle(to + (r.to_offsets[0] + i) * to_slice, from + (r.from_offsets[0] + i) * from_slice, inner);
+  }
+}
+
+}  // namespace
+
+#pragma GCC visibility push(default)
+extern "C" {
+
+int omp_get_num_devices() {
+  auto other = next(omp_get_num_devices, "omp_get_num_devices");
+  return other != nullptr ? other() : 0;
+}
+[[gnu::alias("omp_get_num_devices")]] int omp_get_num_devices_();
+
+// OpenMP 5.1, 3.7.7: the number of the host is the number of other devices.
+int omp_get_initial_device() { return omp_get_num_devices(); }
+[[gnu::alias("omp_get_initial_device")]] int omp_get_initial_device_();
+int omp_get_device_num() { return omp_get_num_devices(); }
+[[gnu::alias("omp_get_device_num")]] int omp_get_device_num_();
+int omp_is_initial_device() { return 1; }
+[[gnu::alias("omp_is_initial_device")]] int omp_is_initial_device_();
+
+int omp_get_default_device() { return current_icvs().default_device; }
+[[gnu::alias("omp_get_default_device")]] int omp_get_default_device_();
+void omp_set_default_device(int device) { own_current_icvs().default_device = device; }
+void omp_set_default_device_(const int32_t* device) { omp_set_default_device(*device); }
+void omp_set_default_device_8_(const int64_t* device) { omp_set_default_device(static_cast<int>(*device)); }
+
+void* omp_target_alloc(size_t size, int device) {
+  if (auto other = next(omp_target_alloc, "omp_target_alloc")) return other(size, device);
+  return is_host(device) ? std::malloc(size) : nullptr;
+}
+
+void omp_target_free(void* pointer, int device) {
+  if (auto other = next(omp_target_free, "omp_target_free")) {
+    other(pointer, device);
+  } else if (is_host(device)) {
+    std::free(pointer);
+  }
+}
+
+int omp_target_is_present(const void* pointer, int device) {
+  if (auto other = next(omp_target_is_present, "omp_target_is_present")) return other(pointer, device);
+  return is_host(device) ? 1 : 0;
+}
+
+int omp_target_memcpy(void* to, const void* from, size_t length, size_t to_offset, size_t from_offset, int to_device,
+                      int from_device) {
+  if (auto other = next(omp_target_memcpy, "omp_target_memcpy")) {
+    return other(to, from, length, to_offset, from_offset, to_device, from_device);
+  }
+  if (!is_host(to_device) || !is_host(from_device)) return EINVAL;
+  if (length != 0) std::memcpy(static_cast<char*>(to) + to_offset, static_cast<const char*>(from) + from_offset, length);
+  return 0;
+}
+
+int omp_target_memcpy_rect(void* to, const void* from, size_t element, int dimensions, const size_t* volume,
+                           const size_t* to_offsets, const size_t* from_offsets, const size_t* to_extents,
+                           const size_t* from_extents, int to_device, int from_device) {
+  if (auto other = next(omp_target_memcpy_rect, "omp_target_memcpy_rect")) {
+    return other(to, from, element, dimensions, volume, to_offsets, from_offsets, to_extents, from_extents, to_device,
+                 from_device);
+  }
+  if (to == nullptr && from == nullptr) return 16;  // the most dimensions that are supported (OpenMP 5.1, 3.8.6)
+  if (!is_host(to_device) || !is_host(from_device) || dimensions < 1 || dimensions > 16) return EINVAL;
+  copy_rectangle(static_cast<char*>(to), static_cast<const char*>(from),
+                 {element, dimensions, volume, to_offsets, from_offsets, to_extents, from_extents});
+  return 0;
+}
+
+// The host's data is not mapped to itself: there is nothing to associate.
+int omp_target_associate_ptr(const void* host, const void* device_pointer, size_t size, size_t offset, int device) {
+  auto other = next(omp_target_associate_ptr, "omp_target_associate_ptr");
+  return other != nullptr ? other(host, device_pointer, size, offset, device) : EINVAL;
+}
+int omp_target_disassociate_ptr(const void* host, int device) {
+  auto other = next(omp_target_disassociate_ptr, "omp_target_disassociate_ptr");
+  return other != nullptr ? other(host, device) : EINVAL;
+}
+
+}  // extern "C"
+#pragma GCC visibility pop
+
+}  // namespace marline::omp

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Places and binding (OpenMP 5.1, section 3.3). Any thread.
+#include "abi/omp/current.hpp"
+#include "abi/omp/place_query.hpp"
+#include "base/check.hpp"
+#include "config/options.hpp"
+
+#include <climits>
+#include <cstdlib>
+
+namespace marline::omp {
+
+namespace {
+
+struct Partition {
+  int first;
+  int count;
+};
+
+// The innermost region around whose threads were given a part of the place list; outside of such regions, all of it.
+Partition current_partition() {
+  for (const Member* member = current_member(); member != nullptr; member = member->team->parent_member) {
+    if (member->partition_count > 0) return {member->partition_first, member->partition_count};
+  }
+  return {0, place_count()};
+}
+
+// bind-var of the next region: OMP_PROC_BIND's element for this level. Places without a policy mean that threads are bound.
+int proc_bind() {
+  const Options& o = options();
+  int level = current_member()->team->level;
+  ProcBind policy = o.proc_bind[level < o.proc_bind_count ? level : o.proc_bind_count - 1];
+  bool has_places = o.places != nullptr && o.places[0] != '\0';
+  return static_cast<int>(policy == ProcBind::kUnbound && has_places ? ProcBind::kBound : policy);
+}
+
+int place_processors(int64_t place) { return place > INT_MAX ? 0 : place_cpus(static_cast<int>(place), 0, nullptr); }
+
+template <class Integer>
+void store_partition(Integer* places) {
+  Partition partition = current_partition();
+  for (int i = 0; i < partition.count; ++i) places[i] = partition.first + i;
+}
+
+// The numbers go through an array of ints: the caller's may be wider.
+void store_processors_wide(int64_t place, int64_t* ids) {
+  int count = place_processors(place);
+  auto* narrow = static_cast<int*>(std::malloc(static_cast<size_t>(count) * sizeof(int) + 1));
+  if (narrow == nullptr) fatal("out of memory for the %d processors of a place", count);
+  place_cpus(static_cast<int>(place), count, narrow);
+  for (int i = 0; i < count; ++i) ids[i] = narrow[i];
+  std::free(narrow);
+}
+
+}  // namespace
+
+#pragma GCC visibility push(default)
+extern "C" {
+
+int omp_get_proc_bind() { return proc_bind(); }
+[[gnu::alias("omp_get_proc_bind")]] int omp_get_proc_bind_();
+
+int omp_get_num_places() { return place_count(); }
+[[gnu::alias("omp_get_num_places")]] int omp_get_num_places_();
+
+int omp_get_place_num_procs(int place) { return place_processors(place); }
+int omp_get_place_num_procs_(const int32_t* place) { return place_processors(*place); }
+int omp_get_place_num_procs_8_(const int64_t* place) { return place_processors(*place); }
+
+void omp_get_place_proc_ids(int place, int* ids) { place_cpus(place, INT_MAX, ids); }
+void omp_get_place_proc_ids_(const int32_t* place, int32_t* ids) { place_cpus(*place, INT_MAX, ids); }
+void omp_get_place_proc_ids_8_(const int64_t* place, int64_t* ids) { store_processors_wide(*place, ids); }
+
+int omp_get_place_num() { return this_worker()->place; }
+[[gnu::alias("omp_get_place_num")]] int omp_get_place_num_();
+
+int omp_get_partition_num_places() { return current_partition().count; }
+[[gnu::alias("omp_get_partition_num_places")]] int omp_get_partition_num_places_();
+
+void omp_get_partition_place_nums(int* places) { store_partition(places); }
+void omp_get_partition_place_nums_(int32_t* places) { store_partition(places); }
+void omp_get_partition_place_nums_8_(int64_t* places) { store_partition(places); }
+
+}  // extern "C"
+#pragma GCC visibility pop
+
+}  // namespace marline::omp
