@@ -93,7 +93,19 @@ Task* steal(Worker* worker, Member* thief) {
   return nullptr;
 }
 
+// The own urgent tasks, then the others'.
+Task* take_urgent(Member* member) {
+  Team* team = member->team;
+  for (int i = 0; i < team->size; ++i) {
+    if (Task* task = team->members[(member->index + i) % team->size].urgent->pop()) return task;
+  }
+  return nullptr;
+}
+
 Task* find_in_team(Worker* worker, Member* member) {
+  if (member->urgent != nullptr) {
+    if (Task* task = take_urgent(member)) return task;
+  }
   if (Task* task = pop_own_deque(worker, member)) return task;
   if (Task* task = take_injected(worker, member)) return task;
   return steal(worker, member);
@@ -114,7 +126,9 @@ bool team_has_work(Member* member) {
   Team* team = member->team;
   if (!team->injected.empty()) return true;
   for (int i = 0; i < team->size; ++i) {
-    if (!team->members[i].deque.empty() || team->members[i].yielded_count.load(seq_cst) != 0) return true;
+    const Member& other = team->members[i];
+    if (!other.deque.empty() || other.yielded_count.load(seq_cst) != 0) return true;
+    if (other.urgent != nullptr && !other.urgent->empty()) return true;
   }
   return false;
 }
@@ -131,12 +145,21 @@ void enqueue(Worker* worker, Task* task) {
   Team* team = task->team;
   Member* member = worker != nullptr ? membership_in(worker, team) : nullptr;
   if (member != nullptr) {
-    member->deque.push(task);
-  } else {
-    team->injected.push(task);
-    fence_seq_cst();
+    enqueue_own(member, task);
+    return;
   }
+  team->injected.push(task);
+  fence_seq_cst();
   wake_one(team);
+}
+
+void enqueue_own(Member* member, Task* task) {
+  if (task->priority > 0 && member->urgent != nullptr) {
+    member->urgent->push(task);
+  } else {
+    member->deque.push(task);
+  }
+  wake_one(member->team);
 }
 
 void enqueue_yielded(Worker* worker, Member* member, Task* task) {

@@ -20,6 +20,9 @@ struct Found {
 // thread, the watchdog). The task may be running elsewhere when this returns.
 void enqueue(Worker* worker, Task* task);
 
+// Queues a ready task on the caller's own place in the team.
+void enqueue_own(Member* member, Task* task);
+
 // Queues a task that yields: behind everything else that its team has.
 void enqueue_yielded(Worker* worker, Member* member, Task* task);
 
