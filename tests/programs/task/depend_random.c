@@ -153,6 +153,7 @@ static void create(Plan plan, int untied) {
   int l[kKinds][kMaxDeps], n[kKinds]; /* per kind: the addresses named with it, and how many */
   for (int kind = 0; kind < kKinds; kind++)
     n[kind] = collect(&plan, (Kind)kind, l[kind]);
+  (void)n; /* Clang 14 does not see the use in an iterator */
 #define GRAPH_TASK(...)                                                                                                \
   OMP(omp task __VA_ARGS__ firstprivate(plan) depend(iterator(i = 0 : n[kIn]), in : addresses[l[kIn][i]])              \
           depend(iterator(i = 0 : n[kOut]), out : addresses[l[kOut][i]])                                               \
