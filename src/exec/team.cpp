@@ -147,7 +147,7 @@ void team_start(Team* team) {
   for (int i = 1; i < team->size; ++i) {
     Worker* worker = team->members[i].worker;
     worker->job_index = i;
-    worker->in_region.store(1, relaxed);
+    worker->in_region.fetch_add(1, relaxed);
     worker->job.store(team, seq_cst);  // releases the team's fields; before the look at `announced`
     wake_worker(worker);
   }

@@ -82,7 +82,7 @@ void run_job(Worker* worker, Team* team) {
   worker = this_worker();
   team_barrier(worker);
   implicit_task_end(worker, member, nullptr, nullptr);
-  worker->in_region.store(0, release);  // pairs with wait_for_stragglers
+  worker->in_region.fetch_sub(1, release);  // pairs with wait_for_stragglers
 }
 
 void pool_main(void* argument) {

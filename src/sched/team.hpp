@@ -71,7 +71,8 @@ struct alignas(kCacheLine) Worker {
   Parker parker;
   alignas(kCacheLine) Atomic<Team*> job{nullptr};  // pool workers: the team whose region to take part in
   int job_index = 0;                     // written before `job`, read after it
-  Atomic<uint32_t> in_region{0};         // 1: has not yet left the region of its last job
+  // Jobs given to it that it has not yet left: 2 while the next region starts and it still leaves the last one.
+  Atomic<uint32_t> in_region{0};
   Worker* next = nullptr;                // link in the lists of idle and of retired workers
 };
 
