@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * A task suspends while it holds an OpenMP lock or is inside `critical`; others contend. The threads must go on with
- * other tasks rather than block on the lock: on one thread the holder could otherwise never resume. And exclusion holds.
+ * other tasks rather than block on the lock: on one thread the holder could otherwise never resume. Exclusion holds.
  */
 #include "../check.h"
 #include <marline/marline.h>

@@ -39,7 +39,7 @@ static void fan_in_and_out(void) {
   CHECK_EQ(after, kMany);
 }
 
-/* The counter is an array: GCC 12 passes a shared scalar by value to a reading task whose dependences have iterators. */
+/* The counter is an array: GCC 12 passes a shared scalar by value to a task that reads it and names iterators. */
 static void one_address_many_times(void) {
   int x[1] = {0};
 #pragma omp parallel
