@@ -3,12 +3,10 @@
 // Memory, teams on the host, cancellation and error, as GCC calls them.
 #include "base/check.hpp"
 #include "config/options.hpp"
+#include "construct/allocator.hpp"
 #include "construct/cancel.hpp"
 #include "construct/loop.hpp"
-#include "construct/memory.hpp"
 #include "exec/barrier.hpp"
-
-#include <cstdlib>
 
 namespace marline::gomp {
 
@@ -26,8 +24,10 @@ int shown(const char* message, size_t length) {
 #pragma GCC visibility push(default)
 extern "C" {
 
-void* GOMP_alloc(size_t alignment, size_t bytes, uintptr_t) { return memory_allocate(alignment, bytes); }
-void GOMP_free(void* memory, uintptr_t) { std::free(memory); }
+void* GOMP_alloc(size_t alignment, size_t bytes, uintptr_t handle) {
+  return allocator_allocate(handle, alignment, bytes);
+}
+void GOMP_free(void* memory, uintptr_t) { allocator_free(memory); }
 
 // A league of one team, which is the initial one.
 void GOMP_teams_reg(void (*function)(void*), void* data, unsigned, unsigned, unsigned) { function(data); }
