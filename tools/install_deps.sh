@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Installs what building, testing and demonstrating Marline needs: Debian packages by apt-get (as root), Python packages
-# into .venv. Idempotent: with everything there it asks dpkg once and ends. Run from anywhere; takes no argument.
+# into .venv, AArch64 libraries for the cross build into .deps. Idempotent: with everything there it asks dpkg once and
+# ends. Run from anywhere; takes no argument.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -10,6 +11,7 @@ compilers="gcc-12 g++-12 gfortran-12 clang-14 clang-19 libomp-19-dev clang-forma
 mpi="openmpi-bin libopenmpi-dev mpich libmpich-dev"
 programs="libopenblas-dev hwloc"
 tests="libgtest-dev libbenchmark-dev spin valgrind gdb qemu-user gcc-12-aarch64-linux-gnu g++-12-aarch64-linux-gnu"
+aarch64_libraries="libhwloc15 libhwloc-dev libudev1 libgtest-dev"
 python_packages="pytest==8.* numpy==2.* matplotlib==3.*"
 
 missing=""
@@ -42,4 +44,26 @@ if [ "$(cat "$stamp" 2>/dev/null)" != "$python_packages" ]; then
   # shellcheck disable=SC2086
   .venv/bin/pip install --quiet --disable-pip-version-check $python_packages
   printf '%s\n' "$python_packages" > "$stamp"
+fi
+
+# What the cross build links, unpacked beside the sources: as packages of a second architecture they would make apt
+# upgrade half the system to keep versions equal. A private apt state knows arm64; the system's does not change.
+stamp=.deps/aarch64/marline-packages
+if [ "$(cat "$stamp" 2>/dev/null)" != "$aarch64_libraries" ]; then
+  echo "install_deps: unpacking AArch64's $aarch64_libraries into .deps/aarch64"
+  rm -rf .deps/aarch64 .deps/apt
+  mkdir -p .deps/aarch64 .deps/apt/lists/partial .deps/apt/cache/archives/partial
+  cd .deps/apt
+  arm64="-qq -o APT::Architecture=arm64 -o APT::Architectures=arm64 -o Dir::State::lists=$PWD/lists
+         -o Dir::State::status=/dev/null -o Dir::Cache=$PWD/cache -o APT::Sandbox::User=$(id -un)"
+  # shellcheck disable=SC2086
+  apt-get $arm64 update
+  # shellcheck disable=SC2086
+  apt-get $arm64 download $aarch64_libraries
+  for package in *.deb; do
+    dpkg -x "$package" ../aarch64
+  done
+  cd ../..
+  rm -rf .deps/apt
+  printf '%s\n' "$aarch64_libraries" > "$stamp"
 fi
