@@ -38,7 +38,7 @@ void publish_to_event(Task* task, void* context) {
 void publish_yield(Task* task, void* context) { enqueue_yielded(this_worker(), static_cast<Member*>(context), task); }
 
 void sleep_until_fulfilled(Event* event) {
-  Atomic<uint32_t> word{0};
+  alignas(8) Atomic<uint32_t> word{0};  // the event keeps the kind of waiter in the address's low bits
   if (!event->transition_to_waiting(WaiterKind::kThread, &word)) return;
   while (word.load(acquire) == 0) futex_wait(word, 0);  // pairs with fulfil
 }
