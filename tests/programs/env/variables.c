@@ -74,7 +74,7 @@ static void display(void) {
   EXPECT("OMP_DISPLAY_ENV=true", "OMP_NUM_THREADS");
   CHECK_LINE(&child, "OMP_SCHEDULE");
   CHECK_LINE(&child, "_OPENMP");
-  EXPECT("OMP_DISPLAY_ENV=verbose", "Marline");
+  EXPECT("OMP_DISPLAY_ENV=verbose", "MARLINE_VERSION");
   CHECK_LINE(&child, "MARLINE_SCHEDULE");
   EXPECT("OMP_DISPLAY_ENV=false", "max_threads=");
   CHECK(strstr(child.output, "_OPENMP") == NULL);
