@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Task reductions (OpenMP 5.2, sections 5.5.9 to 5.5.11): a taskgroup holds private copies of the reduction variables,
-// one per thread of the team, made by whichever task of the group first asks on that thread, and combined when the group
-// has ended. A task that holds a copy stays on its thread (task_flag::kPinned).
+// one per thread of the team, made by whichever task of the group first asks on that thread, and combined when the
+// group has ended. A task that holds a copy stays on its thread (task_flag::kPinned).
 //
 // Clang leaves copies, initialisation and combination to the runtime (ReductionItem). GCC allocates one block per
 // thread through the runtime and does the rest itself (GccReduction, told apart by a tag in Taskgroup::reductions).
@@ -34,8 +34,8 @@ void reductions_attach(Worker* worker, const ReductionItem* items, size_t count)
 void taskgroup_end_reducing(Worker* worker, const void* codeptr);
 
 // GCC's block, an array of words (GCC, libgomp/task.c and gcc/omp-low.c): [0] number of variables, [1] bytes per
-// thread, [2] alignment, then the memory, [4] next block, [6] end of the memory, [7 + 3i] address of variable i, [8 + 3i] its
-// offset in a thread's part.
+// thread, [2] alignment, then the memory, [4] next block, [6] end of the memory, [7 + 3i] address of variable i,
+// [8 + 3i] its offset in a thread's part.
 using GccReduction = uintptr_t;
 
 void gcc_reduction_allocate(GccReduction* chain, int threads);

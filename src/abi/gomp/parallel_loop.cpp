@@ -76,8 +76,8 @@ void GOMP_parallel_loop_nonmonotonic_runtime(Function function, void* data, unsi
   run({function, data, {LoopKind::kRuntime}, bounds(start, end, step)}, threads, flags, __builtin_return_address(0));
 }
 
-void GOMP_parallel_loop_maybe_nonmonotonic_runtime(Function function, void* data, unsigned threads, long start, long end,
-                                                   long step, unsigned flags) {
+void GOMP_parallel_loop_maybe_nonmonotonic_runtime(Function function, void* data, unsigned threads, long start,
+                                                   long end, long step, unsigned flags) {
   run({function, data, {LoopKind::kRuntime}, bounds(start, end, step)}, threads, flags, __builtin_return_address(0));
 }
 
