@@ -12,7 +12,7 @@ mpi="openmpi-bin libopenmpi-dev mpich libmpich-dev"
 programs="libopenblas-dev hwloc"
 tests="libgtest-dev libbenchmark-dev spin valgrind gdb qemu-user gcc-12-aarch64-linux-gnu g++-12-aarch64-linux-gnu"
 aarch64_libraries="libhwloc15 libhwloc-dev libudev1 libgtest-dev"
-python_packages="pytest==8.* numpy==2.* matplotlib==3.*"
+python_packages="pytest==8.* numpy==2.* matplotlib==3.* perfetto==0.*"
 
 missing=""
 # shellcheck disable=SC2086  # the lists are lists
