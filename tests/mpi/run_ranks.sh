@@ -5,8 +5,8 @@
 # by default, exit status 0 and the line "rank N: done" from every rank.
 #
 #   run_ranks.sh plain|marline openmpi|mpich RANKS THREADS [option]... PROGRAM [ARGUMENT]...
-#     -e VAR=VALUE  for the ranks           -p LIBRARY  preloaded in front of Marline's
-#     -m MPI        Marline's library for that MPI, instead of the program's
+#     -e VAR=VALUE  for the ranks           -m MPI      Marline's library for that MPI, instead of the program's
+#     -p LIBRARY    preloaded in front of Marline's     -b LIBRARY  preloaded behind it
 #     -o REGEX      a line of the output must match
 #     -f REGEX      the run must fail, without a time-out, and a line of its output must match
 #
@@ -15,12 +15,13 @@ set -u
 mode=$1 mpi=$2 ranks=$3 threads=$4
 shift 4
 library_mpi=$mpi
-front='' must_match='' must_fail=''
+front='' behind='' must_match='' must_fail=''
 environment=("OMP_NUM_THREADS=$threads" "OMP_WAIT_POLICY=passive")
-while getopts 'e:p:m:o:f:' option; do
+while getopts 'e:p:b:m:o:f:' option; do
   case $option in
     e) environment+=("$OPTARG") ;;
     p) front="$OPTARG:" ;;
+    b) behind=":$OPTARG" ;;
     m) library_mpi=$OPTARG ;;
     o) must_match=$OPTARG ;;
     f) must_fail=$OPTARG ;;
@@ -32,7 +33,7 @@ shift $((OPTIND - 1))
 if [ "$mode" = marline ]; then
   lib=$MARLINE_PREFIX/lib
   environment+=("LD_LIBRARY_PATH=$lib/marline/compat"
-                "LD_PRELOAD=$front$lib/marline/$library_mpi/libmarline-mpi.so:$lib/libmarline.so")
+                "LD_PRELOAD=$front$lib/marline/$library_mpi/libmarline-mpi.so:$lib/libmarline.so$behind")
 else
   environment+=("LD_LIBRARY_PATH=$MARLINE_STOCK_OPENMP")
 fi
