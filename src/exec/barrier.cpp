@@ -59,6 +59,13 @@ void climb_tree(Team* team, int index) {
   release_all(team);
 }
 
+void announce(tool::Endpoint endpoint, Member* member, tool::SyncRegion kind, const void* codeptr) {
+  if (!tool::on(tool::event::kSyncRegion | tool::event::kSyncRegionWait)) return;
+  Team* team = member->team;
+  tool::sync_wait_region(kind, endpoint, &team->tool_data, &member->implicit_task.tool_data,
+                         kind == tool::SyncRegion::kBarrierImplicitParallel ? team->tool_codeptr : codeptr);
+}
+
 }  // namespace
 
 void barrier_arrive(Member* member) {
@@ -70,9 +77,10 @@ void barrier_arrive(Member* member) {
   }
 }
 
-void team_barrier(Worker* worker) {
+void team_barrier(Worker* worker, tool::SyncRegion kind, const void* codeptr) {
   using namespace children_word;
   Member* member = worker->member;
+  announce(tool::Endpoint::kBegin, member, kind, codeptr);
   Task* task = &member->implicit_task;
   flush_reports(worker);
   Wait wait{member->team, member->team->epoch.load(relaxed)};  // nobody can move it before this member arrives
@@ -86,6 +94,7 @@ void team_barrier(Worker* worker) {
   work_until(released, &wait);
   task->children.store(0, relaxed);
   task->created = 0;
+  announce(tool::Endpoint::kEnd, member, kind, codeptr);
 }
 
 }  // namespace marline

@@ -6,11 +6,13 @@
 #pragma once
 
 #include "sched/team.hpp"
+#include "tool/tool.hpp"
 
 namespace marline {
 
-// The current implicit task's barrier.
-void team_barrier(Worker* worker);
+// The current implicit task's barrier. kind, codeptr: for tools; of a region's end, codeptr is the region's.
+void team_barrier(Worker* worker, tool::SyncRegion kind = tool::SyncRegion::kBarrierImplicitParallel,
+                  const void* codeptr = nullptr);
 
 // The subtree of an implicit task that waits at a barrier has ended: its member arrives. Called by whichever thread
 // completed the last task of it.

@@ -5,21 +5,28 @@
 // thread it leaves must not. Marline itself links no C++ runtime: the program's is looked up when it has one.
 #pragma once
 
+#include "sched/team.hpp"
+
 #include <cstdint>
 
 namespace marline {
 
-struct Worker;
-
 struct ExceptionState {
   void* caught = nullptr;
-  uint32_t uncaught = 0;
+  unsigned int uncaught = 0;
 };
 
 // Looks for the program's C++ runtime if the worker has not found one yet; a library may bring one at any time.
 void exception_state_look_up(Worker* worker);
 
-ExceptionState exception_state_of(const Worker* worker);
-void exception_state_install(Worker* worker, const ExceptionState& state);
+// Without a C++ runtime in the program, both are a test of one pointer.
+inline ExceptionState exception_state_of(const Worker* worker) {
+  auto* globals = static_cast<const ExceptionState*>(worker->exception_globals);
+  return globals != nullptr ? *globals : ExceptionState{};
+}
+
+inline void exception_state_install(Worker* worker, const ExceptionState& state) {
+  if (auto* globals = static_cast<ExceptionState*>(worker->exception_globals)) *globals = state;
+}
 
 }  // namespace marline

@@ -25,9 +25,14 @@ constexpr int kKept = 64;
 void arrive(Fiber* self) {
   Worker* worker = this_worker();
   asan_finish_switch(self->asan_fake_stack, nullptr, nullptr);
-  exception_state_install(worker, self->exceptions);
-  *worker->error_number = self->error_number;
-  self->fp.install();
+  if (self->fresh) {  // nothing of its own yet: it goes on with the thread's state, outside of any catch block
+    self->fresh = false;
+    exception_state_install(worker, {});
+  } else {
+    exception_state_install(worker, self->exceptions);
+    *worker->error_number = self->error_number;
+    self->fp.install(worker->fp_control);
+  }
   worker->task = self->task;
   worker->member = self->member;
   if (auto arrival = self->arrival) {
@@ -40,6 +45,7 @@ void save(Worker* worker, Fiber* self) {
   self->task = worker->task;
   self->member = worker->member;
   self->fp = FpControl::current();
+  worker->fp_control = self->fp.word;
   self->exceptions = exception_state_of(worker);
   self->error_number = *worker->error_number;
 }
@@ -87,16 +93,6 @@ void fiber_destroy(Fiber* fiber) {
   stack_free(fiber->stack);
 }
 
-// Prepares an idle fiber to be entered from the current one, with the current thread state.
-void inherit_state(Worker* worker, Fiber* fiber, Member* member) {
-  fiber->depth = 0;
-  fiber->task = nullptr;
-  fiber->member = member;
-  fiber->fp = FpControl::current();
-  fiber->exceptions = {};
-  fiber->error_number = *worker->error_number;
-}
-
 Fiber* detach_fiber(Member* member, Task* task) {
   Fiber* target = task->fiber;
   task->fiber = nullptr;
@@ -123,7 +119,10 @@ Fiber* fiber_take(Worker* worker) {
     worker->spares = fiber->next;
     --worker->spare_count;
   }
-  inherit_state(worker, fiber, worker->member);
+  fiber->fresh = true;
+  fiber->depth = 0;
+  fiber->task = nullptr;
+  fiber->member = worker->member;
   return fiber;
 }
 

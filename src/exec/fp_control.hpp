@@ -27,8 +27,9 @@ struct FpControl {
 #endif
   }
 
-  void install() const {
-    if (current().word == word) return;
+  // Makes this the thread's, which is known to be `now` at the moment.
+  void install(uint64_t now) const {
+    if (now == word) return;
 #if defined(__x86_64__)
     uint32_t mxcsr = static_cast<uint32_t>(word);
     uint16_t x87 = static_cast<uint16_t>(word >> 32);

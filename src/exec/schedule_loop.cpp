@@ -30,6 +30,7 @@ struct Idleness {
   uint64_t since = 0;
   uint32_t pause = 1;
   uint32_t fruitless_polls = 0;
+  bool slept = false;
 };
 
 uint64_t spin_nanoseconds() {
@@ -77,14 +78,17 @@ void idle_once(Worker* worker, Idleness& idle, Condition condition) {
   }
   sleep_unless(worker, must_not_sleep, &condition);
   idle = {};
+  idle.slept = true;
 }
 
-// Back to work: somebody else may take over the polling.
+// Back to work: somebody else may take over the polling, and what else there is. (A worker that was woken for a task of
+// its team may have found one of its own inbox first; the wake-up must not end with it.)
 void end_idleness(Worker* worker, Idleness& idle) {
-  if (idle.since == 0 && idle.fruitless_polls == 0) return;
+  if (idle.since == 0 && idle.fruitless_polls == 0 && !idle.slept) return;
+  bool pass_on = progress_pending() || (idle.slept && work_in_sight(worker));
   idle = {};
   progress_drop_idle_role(worker);
-  if (progress_pending() && worker->member != nullptr) wake_one(worker->member->team);
+  if (pass_on && worker->member != nullptr) wake_one(worker->member->team);
 }
 
 }  // namespace

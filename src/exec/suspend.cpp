@@ -44,7 +44,9 @@ void sleep_until_fulfilled(Event* event) {
 }
 
 void announce(Task* from, tool::TaskStatus status, Task* to) {
-  if (tool::on(tool::event::kTaskSchedule)) tool::task_schedule(&from->tool_data, status, &to->tool_data);
+  // An implicit task that suspends stands for what its thread does meanwhile: no change of task then.
+  if (from == to || !tool::on(tool::event::kTaskSchedule)) return;
+  tool::task_schedule(&from->tool_data, status, &to->tool_data);
 }
 
 void suspend(void (*publish)(Task*, void*), void* context, tool::TaskStatus status) {

@@ -75,7 +75,7 @@ Icvs initial_icvs() {
 
 void run_job(Worker* worker, Team* team) {
   Member* member = &team->members[worker->job_index];
-  FpControl{team->fp_control}.install();
+  FpControl{team->fp_control}.install(FpControl::current().word);
   bind_to_place(worker, member->place);
   implicit_task_begin(worker, member);
   team->run_implicit(team, member);
@@ -157,11 +157,7 @@ void retire_root_worker(void* argument) {
 
 }  // namespace
 
-Worker* this_worker() {
-  Worker* worker = this_worker_or_null();
-  return worker != nullptr ? worker : register_root_worker();
-}
-
+// A fiber for the thread's stack, and an implicit team of one thread.
 Worker* register_root_worker() {
   runtime_start();
   make_key();

@@ -7,9 +7,6 @@
 
 namespace marline {
 
-// Makes the calling thread a root worker: with a fiber for its stack and an implicit team of one thread.
-Worker* register_root_worker();
-
 // Takes up to `count` workers from the pool, starting threads as needed, as team->members[first..]. Returns how many it
 // got: fewer if the thread limit is reached or the system refuses, which is said once.
 int hire_workers(Team* team, int first, int count);

@@ -23,8 +23,7 @@ static_assert(sizeof(Edge) == kEdgeBytes);
 
 inline Edge* closed_list() { return reinterpret_cast<Edge*>(uintptr_t{1}); }
 
-// False: `predecessor` has completed; the edge was not added. The caller has counted it in `predecessors` already, and
-// takes that back.
+// False: `predecessor` has completed; the edge was not added, and the caller does not count it.
 [[nodiscard]] inline bool transition_to_waiting_on(Task* predecessor, Edge* edge) {
   Edge* head = predecessor->successors.load(acquire);  // acquire: a closed list means that its effects are visible
   do {

@@ -7,6 +7,7 @@
 #include "base/futex.hpp"
 #include "config/options.hpp"
 #include "sched/idle.hpp"
+#include "tool/tool.hpp"
 
 namespace marline {
 
@@ -196,8 +197,12 @@ void fulfil(Worker* worker, Event* event) {
   Waiter waiter = event->transition_to_fulfilled();
   switch (waiter.kind) {
     case WaiterKind::kNone: return;
-    case WaiterKind::kTask:
-    case WaiterKind::kCompletion: enqueue(worker, static_cast<Task*>(waiter.who)); return;
+    case WaiterKind::kCompletion:
+      if (tool::on(tool::event::kTaskSchedule)) {
+        tool::task_schedule(&static_cast<Task*>(waiter.who)->tool_data, tool::TaskStatus::kLateFulfill, nullptr);
+      }
+      [[fallthrough]];
+    case WaiterKind::kTask: enqueue(worker, static_cast<Task*>(waiter.who)); return;
     case WaiterKind::kThread: {
       auto* word = static_cast<Atomic<uint32_t>*>(waiter.who);
       word->store(1, release);  // pairs with the sleeper's acquire; the word may be gone right after

@@ -17,6 +17,7 @@
 #include "sched/deque.hpp"
 #include "sched/parker.hpp"
 #include "sched/priority.hpp"
+#include "sched/this_worker.hpp"
 #include "task/task.hpp"
 #include "task/workshare.hpp"
 
@@ -54,6 +55,7 @@ struct alignas(kCacheLine) Worker {
   const char* next_label = nullptr;  // marline_task_label: of the next task that the current task creates
   uint32_t next_color = 0;
   // The C++ runtime's exception state of this thread, null until a C++ runtime is seen (exec/exception_state.cpp).
+  uint64_t fp_control = 0;     // as the fiber that the thread last left had it (exec/fiber.cpp)
   void* exception_globals = nullptr;
   int* error_number = nullptr;       // &errno of the thread
   Team* hot_team = nullptr;          // of a root worker: kept from region to region
@@ -141,14 +143,5 @@ struct alignas(kCacheLine) Team {
   uint64_t first_single = 0;
   Workshare workshares[kWorkshares];
 };
-
-// The calling thread's worker, or null if the runtime has not seen the thread. Never cached across a point where the
-// current task may suspend: call it again.
-Worker* this_worker_or_null();
-
-// The same, registering the thread as a root worker first if need be (exec/worker.cpp provides it).
-Worker* this_worker();
-
-void set_this_worker(Worker* worker);
 
 }  // namespace marline
