@@ -63,6 +63,7 @@ void suspend(void (*publish)(Task*, void*), void* context, tool::TaskStatus stat
     fiber->depth = 0;
   } else {
     target = fiber_take(worker);
+    target->fp = {worker->member->team->fp_control};  // not what the suspended task has made of it
   }
   Task* other = target->task != nullptr ? target->task : &worker->member->implicit_task;
   announce(task, status, other);

@@ -13,6 +13,7 @@
 #pragma once
 
 #include "base/atomic.hpp"
+#include "base/check.hpp"
 
 #include <cstdint>
 
@@ -37,6 +38,7 @@ class Event {
  public:
   // Waiter side. False: the event had been fulfilled already, nothing was published.
   [[nodiscard]] bool transition_to_waiting(WaiterKind kind, void* who) {
+    MARLINE_ASSERT((reinterpret_cast<uintptr_t>(who) & kTagMask) == 0);
     uintptr_t expected = kPending;
     // release: the waiter's saved context is visible to whoever takes it; acquire: pairs with the fulfilment seen.
     return state_.compare_exchange_strong(expected, reinterpret_cast<uintptr_t>(who) | static_cast<uintptr_t>(kind),
