@@ -44,7 +44,7 @@ int tool_flags(const Task* task) {
 }
 
 int tool_dependence_type(const Dependence& dependence) {
-  if (dependence.address == nullptr) return 9;
+  if (dependence.address == nullptr) return 34;  // ompt_dependence_type_out_all_memory
   switch (dependence.access) {
     case Access::kIn: return 1;
     case Access::kOut: return 3;
