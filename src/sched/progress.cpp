@@ -35,7 +35,7 @@ SpinLock g_poll_lock;                      // held by the one poller, and to cha
 Atomic<uint32_t> g_polls{0};               // written by pollers; the watchdog sees whether anybody polled
 Atomic<Worker*> g_idle_poller{nullptr};
 Atomic<uint32_t> g_watchdog_started{0};
-Atomic<uint32_t> g_watchdog_word{0};       // futex: bumped when operations become pending
+Atomic<uint32_t> g_watchdog_asleep{0};     // futex: 1 from the watchdog's announcement until somebody wakes it
 
 int poll_locked() {
   int finished = 0;
@@ -51,11 +51,11 @@ void watchdog_main(void*) {
   const timespec nap{static_cast<time_t>(period / 1000000000u), static_cast<long>(period % 1000000000u)};
   uint32_t seen = 0;
   for (;;) {
-    uint32_t word = g_watchdog_word.load(acquire);  // pairs with progress_add
-    if (!progress_pending()) {
-      futex_wait(g_watchdog_word, word);
-      continue;
-    }
+    // As in sched/idle.hpp: announced before the last look, so that either the look sees the operation or its poster
+    // sees the announcement; both seq_cst.
+    g_watchdog_asleep.store(1, seq_cst);
+    if (g_pending_operations.load(seq_cst) > 0) g_watchdog_asleep.store(0, relaxed);
+    while (g_watchdog_asleep.load(acquire) != 0) futex_wait(g_watchdog_asleep, 1);
     nanosleep(&nap, nullptr);
     uint32_t polls = g_polls.load(relaxed);
     if (polls == seen) progress_poll(nullptr);
@@ -126,9 +126,9 @@ void progress_add(marline_hook* hook, int n) {
   hook->pending.fetch_add(n, relaxed);
   if (g_pending_operations.fetch_add(n, seq_cst) > 0 || n <= 0) return;
   start_watchdog();
-  if (g_watchdog_started.load(relaxed) == 0) return;
-  g_watchdog_word.fetch_add(1, release);  // pairs with the watchdog's load before it sleeps
-  futex_wake(g_watchdog_word, 1);
+  if (g_watchdog_asleep.load(seq_cst) == 0) return;
+  g_watchdog_asleep.store(0, release);  // pairs with the watchdog's loop
+  futex_wake(g_watchdog_asleep, 1);
 }
 
 }  // namespace marline
