@@ -14,7 +14,7 @@ namespace marline {
 
 namespace {
 
-constexpr int kInvokedByRuntime = 0x1, kTeamFlag = int(0x80000000u);  // ompt_parallel_flag_t
+constexpr int kInvokedByRuntime = 0x2, kTeamFlag = int(0x80000000u);  // ompt_parallel_flag_t
 
 // OpenMP 5.2, section 10.1.1 (algorithm 2.1 of OpenMP 5.1). Regions inside an active one have one thread for now.
 int number_of_threads(const Worker* worker, const ParallelRequest& request) {

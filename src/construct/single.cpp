@@ -17,12 +17,12 @@ bool single_enter(Worker* worker) {
 
 void single_publish(Worker* worker, void* data) {
   worker->member->team->copyprivate = data;
-  team_barrier(worker);
+  team_barrier(worker, tool::SyncRegion::kBarrierImplicitWorkshare);
 }
 
 void* single_receive(Worker* worker) {
   Team* team = worker->member->team;
-  team_barrier(worker);
+  team_barrier(worker, tool::SyncRegion::kBarrierImplicitWorkshare);
   return team->copyprivate;
 }
 

@@ -110,12 +110,8 @@ void wait_for_group(Task* task, Taskgroup* group) {
 }
 
 void announce(tool::SyncRegion kind, tool::Endpoint endpoint, Task* task, const void* codeptr) {
-  if (tool::on(tool::event::kSyncRegion)) {
-    tool::sync_region(kind, endpoint, &task->team->tool_data, &task->tool_data, codeptr);
-  }
-  if (tool::on(tool::event::kSyncRegionWait)) {
-    tool::sync_region_wait(kind, endpoint, &task->team->tool_data, &task->tool_data, codeptr);
-  }
+  if (!tool::on(tool::event::kSyncRegion | tool::event::kSyncRegionWait)) return;
+  tool::sync_wait_region(kind, endpoint, &task->team->tool_data, &task->tool_data, codeptr);
 }
 
 }  // namespace
@@ -145,7 +141,10 @@ void taskgroup_begin(Worker* worker, const void* codeptr) {
   group->created = 0;
   group->reductions = nullptr;
   task->taskgroup = group;
-  announce(tool::SyncRegion::kTaskgroup, tool::Endpoint::kBegin, task, codeptr);
+  if (tool::on(tool::event::kSyncRegion)) {
+    tool::sync_region(tool::SyncRegion::kTaskgroup, tool::Endpoint::kBegin, &task->team->tool_data, &task->tool_data,
+                      codeptr);
+  }
 }
 
 void taskgroup_end(Worker* worker, const void* codeptr) {
@@ -153,6 +152,10 @@ void taskgroup_end(Worker* worker, const void* codeptr) {
   Taskgroup* group = task->taskgroup;
   if (group == nullptr || group->owner != task) fatal("a taskgroup region ends that this task has not begun");
   progress_at_scheduling_point(worker);
+  if (tool::on(tool::event::kSyncRegionWait)) {
+    tool::sync_region_wait(tool::SyncRegion::kTaskgroup, tool::Endpoint::kBegin, &task->team->tool_data,
+                           &task->tool_data, codeptr);
+  }
   wait_for_group(task, group);
   task->taskgroup = group->outer;
   SlabPool::release(group, this_worker()->pool);

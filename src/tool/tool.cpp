@@ -158,4 +158,11 @@ void sync_region_wait(SyncRegion kind, Endpoint endpoint, uint64_t* parallel_dat
   emit_sync(Callback::kSyncRegionWait, kind, endpoint, parallel_data, task_data, codeptr);
 }
 
+void sync_wait_region(SyncRegion kind, Endpoint endpoint, uint64_t* parallel_data, uint64_t* task_data,
+                      const void* codeptr) {
+  if (endpoint == Endpoint::kBegin) sync_region(kind, endpoint, parallel_data, task_data, codeptr);
+  sync_region_wait(kind, endpoint, parallel_data, task_data, codeptr);
+  if (endpoint == Endpoint::kEnd) sync_region(kind, endpoint, parallel_data, task_data, codeptr);
+}
+
 }  // namespace marline::tool

@@ -36,8 +36,8 @@ inline bool on(uint32_t events) { return (g_enabled.load(relaxed) & events) != 0
 enum class Endpoint : int { kBegin = 1, kEnd = 2 };
 enum class TaskStatus : int { kComplete = 1, kYield = 2, kCancel = 3, kDetach = 4, kEarlyFulfill = 5, kLateFulfill = 6,
                               kSwitch = 7 };
-enum class SyncRegion : int { kBarrierImplicit = 2, kBarrierExplicit = 3, kTaskwait = 5, kTaskgroup = 6, kReduction = 7,
-                              kBarrierImplicitWorkshare = 8, kBarrierImplicitParallel = 9 };
+enum class SyncRegion : int { kBarrierExplicit = 3, kTaskwait = 5, kTaskgroup = 6, kBarrierImplicitWorkshare = 8,
+                              kBarrierImplicitParallel = 9 };
 namespace task_bits {
 inline constexpr int kInitial = 0x1, kImplicit = 0x2, kExplicit = 0x4, kTarget = 0x8, kTaskwait = 0x10;
 inline constexpr int kUndeferred = 0x08000000, kUntied = 0x10000000, kFinal = 0x20000000, kMergeable = 0x40000000;
@@ -64,6 +64,9 @@ void task_dependence(uint64_t* predecessor_data, uint64_t* successor_data);
 void task_schedule(uint64_t* prior_data, TaskStatus status, uint64_t* next_data);
 void sync_region(SyncRegion kind, Endpoint endpoint, uint64_t* parallel_data, uint64_t* task_data, const void* codeptr);
 void sync_region_wait(SyncRegion kind, Endpoint endpoint, uint64_t* parallel_data, uint64_t* task_data,
+                      const void* codeptr);
+// Both, for a region that is nothing but a wait: the region's begin comes first and its end last.
+void sync_wait_region(SyncRegion kind, Endpoint endpoint, uint64_t* parallel_data, uint64_t* task_data,
                       const void* codeptr);
 
 // omp_control_tool: the tool's answer, or what omp_control_tool_result_t has for its absence.

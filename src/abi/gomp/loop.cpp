@@ -79,7 +79,7 @@ void GOMP_loop_end_nowait() { loop_leave(this_worker()); }
 
 void GOMP_loop_end() {
   loop_leave(this_worker());
-  team_barrier(this_worker());
+  team_barrier(this_worker(), tool::SyncRegion::kBarrierImplicitWorkshare, __builtin_return_address(0));
 }
 
 void GOMP_ordered_start() { ordered_begin(this_worker()); }

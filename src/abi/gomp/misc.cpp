@@ -36,13 +36,14 @@ bool GOMP_cancel(int, bool) { return cancel_requested(); }
 bool GOMP_cancellation_point(int) { return false; }
 
 bool GOMP_barrier_cancel() {
-  team_barrier(this_worker());
+  team_barrier(this_worker(), tool::SyncRegion::kBarrierExplicit, __builtin_return_address(0));
   return false;
 }
 
 bool GOMP_loop_end_cancel() {
   loop_leave(this_worker());
-  return GOMP_barrier_cancel();
+  team_barrier(this_worker(), tool::SyncRegion::kBarrierImplicitWorkshare, __builtin_return_address(0));
+  return false;
 }
 
 bool GOMP_sections_end_cancel() { return GOMP_loop_end_cancel(); }

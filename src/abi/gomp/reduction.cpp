@@ -56,7 +56,7 @@ void GOMP_workshare_task_reduction_unregister(bool cancelled) {
   GccReduction* chain = gcc_reduction_attached(worker);
   bool owner = worker->member->index == 0;
   taskgroup_end(worker, __builtin_return_address(0));
-  if (!cancelled) team_barrier(this_worker());
+  if (!cancelled) team_barrier(this_worker(), tool::SyncRegion::kBarrierImplicitWorkshare, __builtin_return_address(0));
   if (owner) gcc_reduction_free(chain);
 }
 

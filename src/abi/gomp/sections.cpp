@@ -37,7 +37,7 @@ void GOMP_sections_end_nowait() { loop_leave(this_worker()); }
 
 void GOMP_sections_end() {
   loop_leave(this_worker());
-  team_barrier(this_worker());
+  team_barrier(this_worker(), tool::SyncRegion::kBarrierImplicitWorkshare, __builtin_return_address(0));
 }
 
 // A scope with task reductions: a loop without iterations, that the thread leaves as soon as it has the memory.

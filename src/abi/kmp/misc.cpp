@@ -32,7 +32,7 @@ int32_t __kmpc_cancel(Ident*, int32_t, int32_t) { return cancel_requested(); }
 int32_t __kmpc_cancellationpoint(Ident*, int32_t, int32_t) { return 0; }
 
 int32_t __kmpc_cancel_barrier(Ident*, int32_t) {
-  team_barrier(this_worker());
+  team_barrier(this_worker(), tool::SyncRegion::kBarrierExplicit, __builtin_return_address(0));
   return 0;
 }
 

@@ -11,7 +11,11 @@ namespace marline::kmp {
 #pragma GCC visibility push(default)
 extern "C" {
 
-void __kmpc_barrier(Ident*, int32_t) { team_barrier(this_worker()); }
+void __kmpc_barrier(Ident* where, int32_t) {
+  bool implicit = (where->flags & kIdentImplicitBarrier) != 0;
+  team_barrier(this_worker(), implicit ? tool::SyncRegion::kBarrierImplicitWorkshare : tool::SyncRegion::kBarrierExplicit,
+               __builtin_return_address(0));
+}
 
 int32_t __kmpc_single(Ident*, int32_t) { return single_enter(this_worker()); }
 void __kmpc_end_single(Ident*, int32_t) {}
@@ -23,7 +27,7 @@ void __kmpc_copyprivate(Ident*, int32_t, size_t, void* data, void (*copy)(void* 
     void* from = single_receive(this_worker());
     copy(data, from);
   }
-  team_barrier(this_worker());
+  team_barrier(this_worker(), tool::SyncRegion::kBarrierImplicitWorkshare, __builtin_return_address(0));
 }
 
 void* __kmpc_copyprivate_light(Ident*, int32_t, void* data) {
