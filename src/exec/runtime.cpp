@@ -37,6 +37,7 @@ void at_exit() {
     flush_reports(worker);
     Task* task = worker->task;
     work_until([](void* t) { return incomplete_children(static_cast<Task*>(t)) == 0; }, task);
+    announce_root_end(worker);
   }
   tool::finalize();
 }

@@ -138,7 +138,7 @@ void make_key() {
 void retire_root_worker(void* argument) {
   auto* worker = static_cast<Worker*>(argument);
   set_this_worker(worker);  // glibc runs this after the thread's own thread-locals are gone, but the slot is static TLS
-  if (tool::on(tool::event::kThread)) tool::thread_end(&worker->tool_data);
+  announce_root_end(worker);
   flush_reports(worker);
   Member* member = worker->member;
   implicit_task_end(worker, member, nullptr, nullptr);
@@ -178,6 +178,13 @@ Worker* register_root_worker() {
                         tool::task_bits::kInitial);
   }
   return worker;
+}
+
+void announce_root_end(Worker* worker) {
+  if (tool::on(tool::event::kImplicitTask)) {
+    tool::implicit_task(tool::Endpoint::kEnd, nullptr, &worker->task->tool_data, 0, 1, tool::task_bits::kInitial);
+  }
+  if (tool::on(tool::event::kThread)) tool::thread_end(&worker->tool_data);
 }
 
 int hire_workers(Team* team, int first, int count) {

@@ -7,6 +7,9 @@
 
 namespace marline {
 
+// Tells tools that a root worker's initial task and its thread end.
+void announce_root_end(Worker* worker);
+
 // Takes up to `count` workers from the pool, starting threads as needed, as team->members[first..]. Returns how many it
 // got: fewer if the thread limit is reached or the system refuses, which is said once.
 int hire_workers(Team* team, int first, int count);

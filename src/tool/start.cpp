@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Finding, starting and ending the tool (OpenMP 5.2, section 19.2): first an ompt_start_tool that is in the process, then
-// the libraries of OMP_TOOL_LIBRARIES in turn, until one returns a result. Marline exports no ompt_start_tool of its own,
-// so whatever the loader finds under that name is a tool's, or another runtime's stand-in, which answers null. Run once
-// by the thread that starts the runtime, before any event; finalize by the thread that ends the process or by the tool.
+// Finding, starting and ending the tool (OpenMP 5.2, section 19.2): first an ompt_start_tool that is in the process,
+// then the libraries of OMP_TOOL_LIBRARIES in turn, until one returns a result. Marline exports no ompt_start_tool of
+// its own, so whatever the loader finds under that name is a tool's, or another runtime's stand-in, which answers
+// null. Run once by the thread that starts the runtime, before any event; finalize by the thread that ends the process
+// or by the tool.
 #include "base/check.hpp"
 #include "base/version.hpp"
 #include "config/options.hpp"
@@ -91,8 +92,9 @@ ompt::StartToolResult* ask_libraries(const char* list, Log& log) {
   if (copy == nullptr) fatal("no memory for OMP_TOOL_LIBRARIES");
   ompt::StartToolResult* result = nullptr;
   char* rest = nullptr;
-  for (char* path = strtok_r(copy, ":", &rest); path != nullptr && result == nullptr; path = strtok_r(nullptr, ":", &rest)) {
+  for (char* path = strtok_r(copy, ":", &rest); path != nullptr; path = strtok_r(nullptr, ":", &rest)) {
     result = ask_library(path, log);
+    if (result != nullptr) break;
   }
   std::free(copy);
   return result;

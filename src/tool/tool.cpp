@@ -149,7 +149,8 @@ void task_schedule(uint64_t* prior_data, TaskStatus status, uint64_t* next_data)
   }
 }
 
-void sync_region(SyncRegion kind, Endpoint endpoint, uint64_t* parallel_data, uint64_t* task_data, const void* codeptr) {
+void sync_region(SyncRegion kind, Endpoint endpoint, uint64_t* parallel_data, uint64_t* task_data,
+                 const void* codeptr) {
   emit_sync(Callback::kSyncRegion, kind, endpoint, parallel_data, task_data, codeptr);
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// OMPT emitters (OpenMP 5.2, chapter 19): what the runtime tells a performance tool. A tool that is off, or has not asked
-// for an event, costs one load and one branch. The rooms above say what happened; tool.cpp calls the tool. `data` words
-// are ompt_data_t, owned by the datum that they belong to.
+// OMPT emitters (OpenMP 5.2, chapter 19): what the runtime tells a performance tool. A tool that is off, or has not
+// asked for an event, costs one load and one branch. The rooms above say what happened; tool.cpp calls the tool.
+// `data` words are ompt_data_t, owned by the datum that they belong to.
 #pragma once
 
 #include "base/atomic.hpp"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// affinity-format-var and its display (OpenMP 5.1, sections 3.3.8 to 3.3.11). The variable is the device's: one string on
-// the heap under a lock, null while it is the option's. LLVM's omp.h renames the C routines to ompc_; Fortran passes
-// blank-padded text with its length. Any thread.
+// affinity-format-var and its display (OpenMP 5.1, sections 3.3.8 to 3.3.11). The variable is the device's: one string
+// on the heap under a lock, null while it is the option's. LLVM's omp.h renames the C routines to ompc_; Fortran
+// passes blank-padded text with its length. Any thread.
 #include "abi/omp/affinity_format.hpp"
 #include "abi/omp/current.hpp"
 #include "base/check.hpp"

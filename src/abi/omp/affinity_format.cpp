@@ -38,9 +38,11 @@ struct Name {
   char type;
   const char* name;
 };
-constexpr Name kNames[] = {{'t', "team_num"},      {'T', "num_teams"},        {'L', "nesting_level"}, {'n', "thread_num"},
-                           {'N', "num_threads"},   {'a', "ancestor_tnum"},    {'H', "host"},          {'P', "process_id"},
-                           {'i', "native_thread_id"}, {'A', "thread_affinity"}};
+constexpr Name kNames[] = {
+    {'t', "team_num"},     {'T', "num_teams"},        {'L', "nesting_level"}, {'n', "thread_num"},
+    {'N', "num_threads"},  {'a', "ancestor_tnum"},    {'H', "host"},          {'P', "process_id"},
+    {'i', "native_thread_id"}, {'A', "thread_affinity"},
+};
 
 char type_of(const char* name, size_t length) {
   for (const Name& known : kNames) {

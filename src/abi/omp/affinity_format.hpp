@@ -22,8 +22,8 @@ struct AffinityFacts {
   const char* thread_affinity;
 };
 
-// Writes the expanded format, cut to `size` bytes with its null byte; `size` 0 writes nothing. Returns the length of the
-// whole text. A field that does not exist expands to "undefined", as the specification has it.
+// Writes the expanded format, cut to `size` bytes with its null byte; `size` 0 writes nothing. Returns the length of
+// the whole text. A field that does not exist expands to "undefined", as the specification has it.
 size_t format_affinity(char* buffer, size_t size, const char* format, const AffinityFacts& facts);
 
 }  // namespace marline

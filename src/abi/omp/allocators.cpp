@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Memory management routines (OpenMP 5.1, section 3.13) and the handles that LLVM's runtime exports as data, for Fortran
-// modules and Windows-style headers. Any thread.
+// Memory management routines (OpenMP 5.1, section 3.13) and the handles that LLVM's runtime exports as data, for
+// Fortran modules and Windows-style headers. Any thread.
 #include "construct/allocator.hpp"
 
 namespace marline::omp {

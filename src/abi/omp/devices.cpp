@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Devices and their memory (OpenMP 5.1, sections 3.7 and 3.8) where the host is the only one. If LLVM's libomptarget (or
-// what stands in front of it) is in the process, it knows the devices and answers instead: its definitions come behind
-// ours in the loader's order. Any thread.
+// Devices and their memory (OpenMP 5.1, sections 3.7 and 3.8) where the host is the only one. If LLVM's libomptarget
+// (or what stands in front of it) is in the process, it knows the devices and answers instead: its definitions come
+// behind ours in the loader's order. Any thread.
 #include "abi/omp/current.hpp"
 
 #include <dlfcn.h>
@@ -105,7 +105,8 @@ int omp_target_memcpy(void* to, const void* from, size_t length, size_t to_offse
     return other(to, from, length, to_offset, from_offset, to_device, from_device);
   }
   if (!is_host(to_device) || !is_host(from_device)) return EINVAL;
-  if (length != 0) std::memcpy(static_cast<char*>(to) + to_offset, static_cast<const char*>(from) + from_offset, length);
+  if (length == 0) return 0;
+  std::memcpy(static_cast<char*>(to) + to_offset, static_cast<const char*>(from) + from_offset, length);
   return 0;
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// kmp_* routines of LLVM's omp.h: memory, affinity masks, and settings that Marline takes from the environment instead.
-// A setter of those changes nothing, because what it asks for is a hint (blocktime, library mode, buffers, warnings); one
-// that would change behaviour (stack size, defaults) says so. Any thread.
+// kmp_* routines of LLVM's omp.h: memory, affinity masks, and settings that Marline takes from the environment
+// instead. A setter of those changes nothing, because what it asks for is a hint (blocktime, library mode, buffers,
+// warnings); one that would change behaviour (stack size, defaults) says so. Any thread.
 #include "abi/omp/current.hpp"
 #include "base/check.hpp"
 #include "config/options.hpp"
@@ -27,7 +27,7 @@ bool valid(int processor) { return processor >= 0 && processor < CpuMask::kCpus;
 int as_int(size_t value) { return value < INT_MAX ? static_cast<int>(value) : INT_MAX; }
 
 void refuse_stack_size() {
-  warn("kmp_set_stacksize has no effect: threads have the stack size of OMP_STACKSIZE, set it before the program starts");
+  warn("kmp_set_stacksize has no effect: set OMP_STACKSIZE before the program starts");
 }
 
 void* allocate_aligned(size_t bytes, size_t alignment) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Threads and regions (OpenMP 5.1, section 3.2), in C, in Fortran (`_`: by reference; `_8_`: 8-byte integers), and under
-// the ompc_ names that LLVM's omp.h has for some. Any thread.
+// Threads and regions (OpenMP 5.1, section 3.2), in C, in Fortran (`_`: by reference; `_8_`: 8-byte integers), and
+// under the ompc_ names that LLVM's omp.h has for some. Any thread.
 #include "abi/omp/current.hpp"
 #include "abi/omp/place_query.hpp"
 

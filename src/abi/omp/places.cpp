@@ -26,7 +26,8 @@ Partition current_partition() {
   return {0, place_count()};
 }
 
-// bind-var of the next region: OMP_PROC_BIND's element for this level. Places without a policy mean that threads are bound.
+// bind-var of the next region: OMP_PROC_BIND's element for this level. Places without a policy mean that threads are
+// bound.
 int proc_bind() {
   const Options& o = options();
   int level = current_member()->team->level;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Leagues (OpenMP 5.1, section 3.4): outside a teams region there is one team, the initial one. The two control variables
-// are the device's, so one atomic each serves all threads.
+// Leagues (OpenMP 5.1, section 3.4): outside a teams region there is one team, the initial one. The two control
+// variables are the device's, so one atomic each serves all threads.
 #include "base/atomic.hpp"
 #include "config/options.hpp"
 
