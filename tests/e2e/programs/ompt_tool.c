@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * An OMPT tool that prints one line per callback: the event's name, then words `key=value`. Tasks, regions and threads
+ * get small numbers of their own in the order in which they are first seen. `REFUSE` or `DECLINE_LATE` in the
+ * environment make it decline. Built with clang, whose omp-tools.h declares the interface. */
+#include <omp-tools.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static ompt_get_unique_id_t unique_id;
+static ompt_get_parallel_info_t parallel_info;
+static ompt_get_task_info_t task_info;
+static ompt_get_thread_data_t thread_data;
+static int (*created)(const char **label, unsigned *color);
+
+static unsigned long number(ompt_data_t *data) {
+  if (data == NULL) return 0;
+  if (data->value == 0) data->value = unique_id();
+  return data->value;
+}
+
+static void thread_begin(ompt_thread_t type, ompt_data_t *data) {
+  printf("thread_begin type=%d thread=%lu\n", type, number(data));
+}
+
+static void thread_end(ompt_data_t *data) { printf("thread_end thread=%lu\n", number(data)); }
+
+static void parallel_begin(ompt_data_t *task, const ompt_frame_t *frame, ompt_data_t *parallel, unsigned requested,
+                           int flags, const void *code) {
+  printf("parallel_begin task=%lu frame=%d parallel=%lu requested=%u flags=%d code=%d\n", number(task), frame != NULL,
+         number(parallel), requested, flags & 3, code != NULL);
+}
+
+static void parallel_end(ompt_data_t *parallel, ompt_data_t *task, int flags, const void *code) {
+  printf("parallel_end parallel=%lu task=%lu flags=%d code=%d\n", number(parallel), number(task), flags & 3,
+         code != NULL);
+}
+
+static void implicit_task(ompt_scope_endpoint_t end, ompt_data_t *parallel, ompt_data_t *task, unsigned size,
+                          unsigned index, int flags) {
+  printf("implicit_task end=%d parallel=%lu task=%lu size=%u index=%u flags=%d\n", end, number(parallel), number(task),
+         size, index, flags);
+}
+
+static void task_create(ompt_data_t *parent, const ompt_frame_t *frame, ompt_data_t *task, int flags, int dependent,
+                        const void *code) {
+  const char *label = NULL;
+  unsigned color = 0;
+  int known = created == NULL ? -1 : created(&label, &color);
+  printf("task_create parent=%lu frame=%d task=%lu flags=%d dependent=%d code=%d known=%d label=%s color=%06x\n",
+         number(parent), frame != NULL, number(task), flags, dependent, code != NULL, known,
+         label == NULL ? "none" : label, color);
+}
+
+static void task_schedule(ompt_data_t *prior, ompt_task_status_t status, ompt_data_t *next) {
+  printf("task_schedule prior=%lu status=%d next=%lu\n", number(prior), status, number(next));
+}
+
+static void dependences(ompt_data_t *task, const ompt_dependence_t *list, int count) {
+  for (int i = 0; i < count; ++i) {
+    printf("dependence task=%lu address=%p type=%d\n", number(task), list[i].variable.ptr, list[i].dependence_type);
+  }
+}
+
+static void task_dependence(ompt_data_t *from, ompt_data_t *to) {
+  printf("task_dependence from=%lu to=%lu\n", number(from), number(to));
+}
+
+static void sync_region(ompt_sync_region_t kind, ompt_scope_endpoint_t end, ompt_data_t *parallel, ompt_data_t *task,
+                        const void *code) {
+  (void)code;
+  printf("sync_region kind=%d end=%d parallel=%lu task=%lu\n", kind, end, number(parallel), number(task));
+}
+
+static void sync_region_wait(ompt_sync_region_t kind, ompt_scope_endpoint_t end, ompt_data_t *parallel,
+                             ompt_data_t *task, const void *code) {
+  (void)code;
+  printf("sync_region_wait kind=%d end=%d parallel=%lu task=%lu\n", kind, end, number(parallel), number(task));
+}
+
+/* Asked for by the program: what the inquiries say at that place. */
+static int control_tool(uint64_t command, uint64_t modifier, void *argument, const void *code) {
+  (void)argument;
+  (void)code;
+  printf("control_tool command=%lu modifier=%lu thread=%lu\n", command, modifier, number(thread_data()));
+  for (int level = 0;; ++level) {
+    int flags = 0, thread = -1;
+    ompt_data_t *task = NULL, *parallel = NULL;
+    ompt_frame_t *frame = NULL;
+    if (task_info(level, &flags, &task, &frame, &parallel, &thread) != 2) break;
+    printf("task_info level=%d flags=%d task=%lu parallel=%lu thread=%d\n", level, flags, number(task),
+           number(parallel), thread);
+  }
+  for (int level = 0;; ++level) {
+    int size = 0;
+    ompt_data_t *parallel = NULL;
+    if (parallel_info(level, &parallel, &size) != 2) break;
+    printf("parallel_info level=%d parallel=%lu size=%d\n", level, number(parallel), size);
+  }
+  return 42;
+}
+
+static int initialize(ompt_function_lookup_t lookup, int initial_device, ompt_data_t *data) {
+  ompt_set_callback_t set = (ompt_set_callback_t)lookup("ompt_set_callback");
+  unique_id = (ompt_get_unique_id_t)lookup("ompt_get_unique_id");
+  parallel_info = (ompt_get_parallel_info_t)lookup("ompt_get_parallel_info");
+  task_info = (ompt_get_task_info_t)lookup("ompt_get_task_info");
+  thread_data = (ompt_get_thread_data_t)lookup("ompt_get_thread_data");
+  created = (int (*)(const char **, unsigned *))lookup("marline_task_info");
+  data->value = 7;
+  printf("initialize device=%d unknown=%d\n", initial_device, lookup("ompt_no_such_function") != NULL);
+#define SET(event, function) \
+  printf("set event=%s result=%d\n", #event, set(ompt_callback_##event, (ompt_callback_t)function))
+  SET(thread_begin, thread_begin);
+  SET(thread_end, thread_end);
+  SET(parallel_begin, parallel_begin);
+  SET(parallel_end, parallel_end);
+  SET(implicit_task, implicit_task);
+  SET(task_create, task_create);
+  SET(task_schedule, task_schedule);
+  SET(dependences, dependences);
+  SET(task_dependence, task_dependence);
+  SET(sync_region, sync_region);
+  SET(sync_region_wait, sync_region_wait);
+  SET(control_tool, control_tool);
+  SET(cancel, sync_region);
+  return getenv("DECLINE_LATE") == NULL;
+}
+
+static void finalize(ompt_data_t *data) { printf("finalize data=%lu\n", data->value); }
+
+ompt_start_tool_result_t *ompt_start_tool(unsigned version, const char *runtime) {
+  static ompt_start_tool_result_t result = {initialize, finalize, {0}};
+  printf("start version=%u runtime=%.7s\n", version, runtime);
+  return getenv("REFUSE") == NULL ? &result : NULL;
+}
