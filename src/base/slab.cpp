@@ -128,6 +128,11 @@ void* SlabPool::allocate_large(size_t bytes) {
   return slab + 1;
 }
 
+size_t SlabPool::large_bytes(const Slab* slab) {
+  const uintptr_t base = reinterpret_cast<uintptr_t>(slab) & ~static_cast<uintptr_t>(kSlabBytes - 1);
+  return base + slab->bytes - reinterpret_cast<uintptr_t>(slab + 1);
+}
+
 void SlabPool::release_slow(FreeBlock* block, Slab* slab, SlabPool* mine) {
   SlabPool* owner = slab->owner;
   if (owner == nullptr) {

@@ -67,6 +67,12 @@ class SlabPool {
     }
   }
 
+  // The bytes that a block offers, at least what was asked for.
+  static size_t usable_bytes(const void* block) {
+    const Slab* slab = slab_of(const_cast<void*>(block));
+    return slab->owner != nullptr ? class_bytes(slab->size_class) : large_bytes(slab);
+  }
+
   // Sends the blocks of other owners that this worker still holds back. Owner only; a worker calls it before it sleeps.
   void flush_remote();
 
@@ -130,7 +136,7 @@ class SlabPool {
   // Under ASan a free block is poisoned but for its link.
   static void mark_used([[maybe_unused]] void* block, [[maybe_unused]] size_t bytes) {
 #if MARLINE_ASAN
-    ASAN_UNPOISON_MEMORY_REGION(block, bytes);
+    ASAN_UNPOISON_MEMORY_REGION(block, block_bytes(bytes));
 #endif
   }
   static void mark_free([[maybe_unused]] FreeBlock* block, [[maybe_unused]] unsigned size_class) {
@@ -148,6 +154,7 @@ class SlabPool {
 
   void* allocate_slow(size_t bytes);
   static void* allocate_large(size_t bytes);
+  static size_t large_bytes(const Slab* slab);
   static void release_slow(FreeBlock* block, Slab* slab, SlabPool* mine);
   bool refill(unsigned size_class);
   FreeBlock* cut(unsigned size_class);

@@ -20,6 +20,15 @@ constexpr size_t kInlineEdges = 4096;  // most edges that a descriptor has room 
 
 uintptr_t round_up(uintptr_t value, uintptr_t alignment) { return (value + alignment - 1) & ~(alignment - 1); }
 
+// marline_task_label and marline_task_color were called for this task.
+[[gnu::noinline]] void take_name(Worker* worker, Task* task) {
+  task->label = worker->next_label;
+  task->color = worker->next_color;
+  if (task->label != nullptr) task->flags |= task_flag::kLabelled;
+  worker->next_label = nullptr;
+  worker->next_color = 0;
+}
+
 void become_child(Worker* worker, Task* task) {
   Task* parent = worker->task;
   ++parent->created;
@@ -54,9 +63,10 @@ int tool_dependence_type(const Dependence& dependence) {
   return 0;
 }
 
-void tell_tool(Worker* worker, Task* task, const Dependence* list, size_t count, const void* codeptr) {
+[[gnu::noinline]] void tell_tool_slowly(Worker* worker, Task* task, const Dependence* list, size_t count,
+                                        const void* codeptr) {
   if (tool::on(tool::event::kTaskCreate)) {
-    tool::task_create(&worker->task->tool_data, &task->tool_data, tool_flags(task), count != 0, codeptr, task->label,
+    tool::task_create(&worker->task->tool_data, &task->tool_data, tool_flags(task), count != 0, codeptr, task->name(),
                       task->color);
   }
   if (count == 0 || !tool::on(tool::event::kDependences)) return;
@@ -68,6 +78,12 @@ void tell_tool(Worker* worker, Task* task, const Dependence* list, size_t count,
       records[i] = {reinterpret_cast<uint64_t>(list[first + i].address), tool_dependence_type(list[first + i])};
     }
     tool::dependences(&task->tool_data, records, n);
+  }
+}
+
+void tell_tool(Worker* worker, Task* task, const Dependence* list, size_t count, const void* codeptr) {
+  if (tool::on(tool::event::kTaskCreate | tool::event::kDependences)) [[unlikely]] {
+    tell_tool_slowly(worker, task, list, count, codeptr);
   }
 }
 
@@ -125,22 +141,23 @@ Task* allocate_task(Worker* worker, void (*invoke)(Task*), uint32_t flags, size_
   task->parent = parent;
   task->team = parent->team;
   task->fiber = nullptr;
-  task->home = nullptr;
   task->flags = flags | (parent->flags & task_flag::kFinal);
   task->priority = 0;
   task->children.store(0, relaxed);
   task->created = 0;
   task->table = nullptr;
   task->icvs = parent->icvs;
-  task->label = worker->next_label;
-  task->color = worker->next_color;
-  worker->next_label = nullptr;
-  worker->next_color = 0;
-  task->tool_data = 0;
   task->references.store(1, relaxed);
-  task->event.reset();
-  task->inline_edges = static_cast<uint16_t>(room);
-  task->edges = reinterpret_cast<Edge*>(reinterpret_cast<char*>(task) + block_end);
+  task->color = 0;
+  if (flags & task_flag::kDetach) task->event.reset();
+  if (tool::g_enabled != 0) task->tool_data = 0;
+  if (worker->next_label != nullptr || worker->next_color != 0) [[unlikely]] {
+    take_name(worker, task);
+  }
+  if (room != 0) {
+    task->inline_edges = static_cast<uint16_t>(room);
+    task->edges = reinterpret_cast<Edge*>(reinterpret_cast<char*>(task) + block_end);
+  }
   return task;
 }
 

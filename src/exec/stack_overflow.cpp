@@ -38,7 +38,7 @@ void on_fault(int signal, siginfo_t* info, void*) {
     Worker* worker = this_worker_or_null();
     Task* task = worker != nullptr ? worker->task : nullptr;
     const char* kind = task != nullptr && task->has(task_flag::kImplicit) ? "an implicit task" : "task";
-    const char* label = task != nullptr && task->label != nullptr ? task->label : "";
+    const char* label = task != nullptr && task->name() != nullptr ? task->name() : "";
     char line[320];
     int length = snprintf(line, sizeof line,
                           "marline: fatal: stack overflow in %s%s%s%s: its stack has %zu KiB; set OMP_STACKSIZE (or "

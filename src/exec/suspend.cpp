@@ -69,7 +69,6 @@ void suspend(void (*publish)(Task*, void*), void* context, tool::TaskStatus stat
   announce(task, status, other);
   fiber_switch(target, run_publication, &publication);
   worker = this_worker();
-  task->home = nullptr;
   announce(&worker->member->implicit_task, tool::TaskStatus::kSwitch, task);
 }
 

@@ -97,7 +97,6 @@ void init_implicit_task(Team* team, Member* member) {
   task.created = 0;
   task.table = nullptr;
   task.icvs = &member->icvs;
-  task.label = nullptr;
   task.tool_data = 0;
   task.references.store(1, relaxed);
 }

@@ -137,7 +137,8 @@ bool team_has_work(Member* member) {
 }  // namespace
 
 void enqueue(Worker* worker, Task* task) {
-  if (Worker* home = task->home; home != nullptr && task->fiber != nullptr) {
+  if (task->fiber != nullptr && task->home != nullptr) {
+    Worker* home = task->home;
     home->inbox.push(task);
     fence_seq_cst();  // the push is before the look at `announced` (sched/idle.hpp)
     wake_worker(home);

@@ -52,6 +52,7 @@ inline constexpr uint32_t kGraph = 1u << 9;       // has the graph fields below 
 inline constexpr uint32_t kMergeable = 1u << 10;
 inline constexpr uint32_t kPinned = 1u << 12;     // untied, but must stay on its thread (it holds a reduction copy)
 inline constexpr uint32_t kOwnIcvs = 1u << 13;    // `icvs` is its own copy (task/own_icvs.hpp)
+inline constexpr uint32_t kLabelled = 1u << 14;
 }  // namespace task_flag
 
 // The two counts and two flags in Task::children.
@@ -81,27 +82,28 @@ struct alignas(kCacheLine) Task {
   Atomic<uint64_t> children;   // children_word
   uint64_t created;            // children since `children` was last settled
   Atomic<Edge*> successors;    // graph/successors.hpp
+  const Task* last_successor;  // the last task that took an edge from this one: drops duplicates in O(1)
   DependenceTable* table;      // of its children; null until a child has a dependence
   Icvs* icvs;
-  const char* label;           // null: none
-  uint64_t tool_data;          // ompt_data_t of the task
   Atomic<int32_t> predecessors;
   Atomic<int32_t> references;  // execution (1) + dependence table (1): the descriptor goes at zero
+  uint32_t table_references;   // entries of the dependence table that name this task; graph side
+  uint32_t color;              // 0xRRGGBB, 0: none
 
-  // Third line: touched by few tasks.
-  Event event;                // `detach`
-  Worker* home;               // suspended and pinned: the only worker that may resume it
-  const Task* last_successor; // the last task that took an edge from this one: drops duplicates in O(1)
-  EdgeChunk* edge_chunks;     // edges beyond the in-line ones
-  Exclusion** exclusions;     // mutexinoutset, sorted by address
+  // Third line: an independent task without a name, in a program without a tool, never touches it.
+  const char* label;      // only with task_flag::kLabelled
+  uint64_t tool_data;     // ompt_data_t of the task; only while a tool is on
+  Event event;            // `detach`: only with task_flag::kDetach
+  Worker* home;           // only while suspended: the worker that must resume it, or null for any
+  EdgeChunk* edge_chunks; // from here on with task_flag::kGraph: edges beyond the in-line ones
+  Exclusion** exclusions; // mutexinoutset, sorted by address
+  Edge* edges;            // in-line edges, after the block
   uint16_t exclusion_count;
   uint16_t exclusions_held;
   uint16_t inline_edges_used;
   uint16_t inline_edges;
-  uint32_t color;             // 0xRRGGBB, 0: none
-  uint32_t table_references;  // entries of the dependence table that name this task; graph side
-  Edge* edges;                // in-line edges, after the block
 
+  const char* name() const { return has(task_flag::kLabelled) ? label : nullptr; }
   bool tied() const { return flags & (task_flag::kTied | task_flag::kPinned); }
   bool has(uint32_t flag) const { return flags & flag; }
 };

@@ -29,16 +29,14 @@ uint64_t& word_at(TaskBlock* block, ptrdiff_t offset) {
   return *reinterpret_cast<uint64_t*>(reinterpret_cast<char*>(block) + offset);
 }
 
-// The in-line edges follow the block (allocate_task).
-size_t block_bytes(const Task* task) {
-  return static_cast<size_t>(reinterpret_cast<const char*>(task->edges) - static_cast<const char*>(task->block));
-}
+// The block is the rest of the descriptor's slab block: at least as many bytes as the compiler asked for.
+size_t block_bytes(const Task* task) { return SlabPool::usable_bytes(task) - sizeof(Task); }
 
 TaskBlock* copy_pattern(Worker* worker, const Pattern& pattern, bool last) {
   Task* model = task_of(pattern.block);
   size_t bytes = block_bytes(model);
   Task* task = allocate_task(worker, model->invoke, model->flags, bytes, 0, 0);
-  task->label = model->label;
+  task->label = model->label;  // kLabelled came with the flags
   task->color = model->color;
   auto* block = static_cast<TaskBlock*>(task->block);
   std::memcpy(block, pattern.block, bytes);
