@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the documentation says about the sources is true: files and functions that it names exist, links lead somewhere,
+and the README's program compiles and does what the README says."""
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from conftest import SECONDS
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+LIFE = ROOT / "docs" / "design" / "life-of-a-task.md"
+SOURCE_FOLDERS = ("src", "mpi", "trace", "include", "python", "apps", "bench", "tests", "tools", "docs", "packaging")
+SPAN = re.compile(r"`([^`\n]+)`")
+PATH = re.compile(rf"(?:{'|'.join(SOURCE_FOLDERS)})/[\w./-]*")
+FUNCTION = re.compile(r"(\w+)\(\)")
+# Of OpenMP and MPI, not of this project.
+FOREIGN = re.compile(r"(omp|ompt|MPI|PMPI)_\w+")
+
+
+def spans(page: Path) -> list[str]:
+    """The code spans of a page, without its code blocks."""
+    text = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.DOTALL | re.MULTILINE)
+    return SPAN.findall(text)
+
+
+def defines(text: str, function: str) -> bool:
+    """Whether the name is followed by a parameter list somewhere in a source."""
+    return re.search(rf"\b{function}\s*\(", text) is not None
+
+
+def sources() -> str:
+    kinds = {".c", ".h", ".cpp", ".hpp", ".py", ".S"}
+    folders = [ROOT / name for name in ("src", "mpi", "trace", "include", "python")]
+    return "\n".join(path.read_text() for folder in folders for path in folder.rglob("*") if path.suffix in kinds)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_paths_exist(page):
+    named = [span for span in spans(page) if PATH.fullmatch(span)]
+    assert [path for path in named if not (ROOT / path).exists()] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_somewhere(page):
+    targets = [target for target in re.findall(r"\]\(([^)]+)\)", page.read_text()) if "://" not in target]
+    assert [target for target in targets if not (page.parent / target).exists()] == []
+
+
+def test_functions_exist():
+    everything = sources()
+    named = {match[1] for page in PAGES for span in spans(page) if (match := FUNCTION.fullmatch(span))}
+    assert len(named) > 50
+    assert sorted(name for name in named if not FOREIGN.fullmatch(name) and not defines(everything, name)) == []
+
+
+def test_functions_stand_in_the_file_named_last():
+    """The page's own convention: a function stands in the file that was named last before it."""
+    wrong, text, path, checked = [], "", "", 0
+    for span in spans(LIFE):
+        if PATH.fullmatch(span) and (ROOT / span).is_file():
+            path, text = span, (ROOT / span).read_text()
+        elif match := FUNCTION.fullmatch(span):
+            checked += 1
+            if not defines(text, match[1]):
+                wrong.append(f"{match[1]} is not in {path}")
+    assert wrong == []
+    assert checked > 50
+
+
+@pytest.mark.parametrize("compiler", ["gcc-12", "clang-19"])
+def test_readme_program(compiler, marline, tmp_path):
+    if shutil.which(compiler) is None or shutil.which("mpicc.openmpi") is None:
+        pytest.skip(f"{compiler} or mpicc.openmpi is not installed")
+    program = re.search(r"^```c\n(.*?)^```", (ROOT / "README.md").read_text(), re.DOTALL | re.MULTILINE)[1]
+    source, binary = tmp_path / "exchange.c", tmp_path / "exchange"
+    source.write_text(program)
+    command = ["mpicc.openmpi", "-fopenmp", "-O2", "-Wall", "-Werror", str(source), "-o", str(binary)]
+    subprocess.run(command, check=True, timeout=SECONDS, env={"OMPI_CC": compiler, "PATH": "/usr/bin:/bin"})
+    result = marline("run", "-n", "2", "-t", "1", binary)
+    assert result.returncode == 0, result.stderr
+    assert sorted(result.stdout.splitlines()) == ["rank 0: 36", "rank 1: 28"]
+
+
+def test_picture_is_there_and_small():
+    picture = ROOT / "docs" / "images" / "cholesky-gantt.png"
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert picture.stat().st_size < 300_000
