@@ -41,8 +41,14 @@ class Event {
     MARLINE_ASSERT((reinterpret_cast<uintptr_t>(who) & kTagMask) == 0);
     uintptr_t expected = kPending;
     // release: the waiter's saved context is visible to whoever takes it; acquire: pairs with the fulfilment seen.
-    return state_.compare_exchange_strong(expected, reinterpret_cast<uintptr_t>(who) | static_cast<uintptr_t>(kind),
-                                          acq_rel, acquire);
+    if (state_.compare_exchange_strong(expected, reinterpret_cast<uintptr_t>(who) | static_cast<uintptr_t>(kind),
+                                       acq_rel, acquire)) {
+      return true;
+    }
+    if (expected != kFulfilled) [[unlikely]] {
+      fatal("two waits for one event: each needs an event of its own (marline_event_wait, or a detach event)");
+    }
+    return false;
   }
 
   // Fulfiller side. The caller must act on the waiter that comes back.

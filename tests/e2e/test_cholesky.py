@@ -25,6 +25,8 @@ BUILD = Path(os.environ.get("MARLINE_BUILD", Path(__file__).parents[2] / "build"
 MARLINE = BUILD / "bin" / "marline"
 PROGRAMS = [f"cholesky-{compiler}-{mpi}" for compiler in ("gcc12", "clang19") for mpi in ("openmpi", "mpich")]
 RANKS = (1, 2, 4)
+# Every case on every number of ranks takes minutes: by default the cases of a table take turns.
+EXHAUSTIVE = os.environ.get("MARLINE_EXHAUSTIVE", "") not in ("", "0")
 TIME_LIMIT = 60
 EXIT_NUMERICAL = 1
 EXIT_INPUT = 2
@@ -86,6 +88,13 @@ def run(
 def program_for(index: int, ranks: int) -> str:
     """Spreads a table of inputs over the programs, differently for each number of ranks."""
     return PROGRAMS[(index + ranks // 2) % len(PROGRAMS)]
+
+
+def on_ranks(cases: Iterable[str], turns: tuple[int, ...] = RANKS) -> list[tuple[str, int]]:
+    """The cases of a table with numbers of ranks, for parametrize."""
+    if EXHAUSTIVE:
+        return [(case, ranks) for case in cases for ranks in RANKS]
+    return [(case, turns[index % len(turns)]) for index, case in enumerate(cases)]
 
 
 def expect_refusal(outcome: Outcome, code: int, *words: str, ranks: int) -> None:
@@ -174,8 +183,7 @@ SHAPES = {
 }
 
 
-@pytest.mark.parametrize("ranks", RANKS)
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize(("shape", "ranks"), on_ranks(SHAPES))
 def test_generated(shape: str, ranks: int) -> None:
     n, tile = SHAPES[shape]
     program = program_for(list(SHAPES).index(shape), ranks)
@@ -219,8 +227,7 @@ FILES: dict[str, tuple[Dense, Callable[[Path, Dense], Path]]] = {
 }
 
 
-@pytest.mark.parametrize("ranks", RANKS)
-@pytest.mark.parametrize("kind", FILES)
+@pytest.mark.parametrize(("kind", "ranks"), on_ranks(FILES))
 def test_file(kind: str, ranks: int, tmp_path: Path) -> None:
     a, writer = FILES[kind]
     path = writer(tmp_path / "a name with \"quotes\".mtx", a)
@@ -267,8 +274,7 @@ INDEFINITE = {
 }
 
 
-@pytest.mark.parametrize("ranks", RANKS)
-@pytest.mark.parametrize("case", INDEFINITE)
+@pytest.mark.parametrize(("case", "ranks"), on_ranks(INDEFINITE, (1, 4, 2)))
 def test_indefinite(case: str, ranks: int, tmp_path: Path) -> None:
     a, minor = INDEFINITE[case]
     path = write_array(tmp_path / "a.mtx", a, "symmetric")
@@ -309,8 +315,7 @@ BAD_FILES = {
 }
 
 
-@pytest.mark.parametrize("ranks", RANKS)
-@pytest.mark.parametrize("case", BAD_FILES)
+@pytest.mark.parametrize(("case", "ranks"), on_ranks(BAD_FILES, (1, 1, 2, 1, 4)))
 def test_bad_file(case: str, ranks: int, tmp_path: Path) -> None:
     content, words = BAD_FILES[case]
     path = tmp_path / "bad.mtx"
@@ -350,8 +355,7 @@ BAD_OPTIONS = {
 }
 
 
-@pytest.mark.parametrize("ranks", RANKS)
-@pytest.mark.parametrize("case", BAD_OPTIONS)
+@pytest.mark.parametrize(("case", "ranks"), on_ranks(BAD_OPTIONS, (1, 1, 2, 1, 4)))
 def test_bad_option(case: str, ranks: int) -> None:
     arguments, words = BAD_OPTIONS[case]
     outcome = run(program_for(list(BAD_OPTIONS).index(case), ranks), ranks, *arguments)
