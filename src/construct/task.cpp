@@ -7,9 +7,12 @@
 #include "exec/completion.hpp"
 #include "exec/fiber.hpp"
 #include "exec/suspend.hpp"
+#include "sched/constraint.hpp"
 #include "sched/progress.hpp"
 #include "sched/queue.hpp"
 #include "tool/tool.hpp"
+
+#include <sched.h>
 
 namespace marline {
 
@@ -98,11 +101,22 @@ bool runs_at_once(Worker* worker) {
 }
 
 void make_run(Worker* worker, Task* task) {
-  if (runs_at_once(worker)) {
+  if (runs_at_once(worker) && may_start(worker, task)) {
     run_on_spare(worker, worker->member, task);
     return;
   }
   enqueue_own(worker->member, task);
+}
+
+// An undeferred task starts as soon as the scheduling constraint allows (OpenMP 5.2, section 12.9). Its creator lets
+// others run meanwhile: those that stand in the way are suspended on this thread.
+Worker* wait_until_allowed(Worker* worker, const Task* task) {
+  while (!may_start(worker, task)) [[unlikely]] {
+    yield_task();
+    sched_yield();
+    worker = this_worker();
+  }
+  return worker;
 }
 
 // The current task is `task` while its body is called in line.
@@ -174,6 +188,7 @@ void spawn_task(Worker* worker, Task* task, const Dependence* list, size_t count
 }
 
 void begin_undeferred(Worker* worker, Task* task, const void* codeptr) {
+  worker = wait_until_allowed(worker, task);
   become_child(worker, task);
   task->flags |= task_flag::kUndeferred;
   tell_tool(worker, task, nullptr, 0, codeptr);
@@ -184,7 +199,7 @@ void end_undeferred(Task* task) { leave_body(task); }
 
 void run_undeferred(Worker* worker, Task* task, const Dependence* list, size_t count, const void* codeptr) {
   if (count != 0) taskwait_depend(worker, list, count, codeptr);
-  worker = this_worker();
+  worker = wait_until_allowed(this_worker(), task);
   become_child(worker, task);
   task->flags |= task_flag::kUndeferred;
   tell_tool(worker, task, list, count, codeptr);

@@ -10,6 +10,7 @@
 #include "exec/completion.hpp"
 #include "exec/fiber.hpp"
 #include "exec/suspend.hpp"
+#include "sched/constraint.hpp"
 #include "sched/progress.hpp"
 #include "sched/queue.hpp"
 #include "tool/tool.hpp"
@@ -61,10 +62,12 @@ void run_awaited(const Awaited& awaited, Task* task) {
 void run_awaited_tasks_here(const Awaited& awaited) {
   if (options().schedule.policy != SchedulePolicy::kLifo) return;
   for (;;) {
-    Member* member = this_worker()->member;
+    Worker* worker = this_worker();
+    Member* member = worker->member;
     Task* task = pop_own(member);
     if (task == nullptr) return;
-    if (!awaited.includes(task) || stack_left(this_worker()->fiber) < this_worker()->fiber->stack.size() / kReservedFraction) {
+    if (!awaited.includes(task) || !may_start(worker, task) ||
+        stack_left(worker->fiber) < worker->fiber->stack.size() / kReservedFraction) {
       member->deque.push(task);
       return;
     }

@@ -6,6 +6,7 @@
 #include "exec/barrier.hpp"
 #include "exec/fiber.hpp"
 #include "graph/dependences.hpp"
+#include "sched/constraint.hpp"
 #include "sched/queue.hpp"
 #include "sched/progress.hpp"
 #include "tool/tool.hpp"
@@ -90,7 +91,13 @@ void flush_reports(Worker* worker) {
 Task* complete_task(Worker* worker, Task* task) {
   if (worker->reported_parent == task) flush_reports(worker);
   Task* next = nullptr;
-  if (task->has(task_flag::kGraph)) next = release_successors(worker, task);
+  if (task->has(task_flag::kGraph)) {
+    next = release_successors(worker, task);
+    if (next != nullptr && !may_start(worker, next)) [[unlikely]] {
+      defer(next);
+      next = nullptr;
+    }
+  }
   if (task->table != nullptr) drop_table(worker, task);
   if (has_no_children(task)) {
     Task* parent = task->parent;

@@ -10,6 +10,7 @@
 #include "base/futex.hpp"
 #include "exec/completion.hpp"
 #include "exec/fiber.hpp"
+#include "sched/constraint.hpp"
 #include "sched/progress.hpp"
 #include "sched/queue.hpp"
 #include "tool/tool.hpp"
@@ -72,10 +73,17 @@ void suspend(void (*publish)(Task*, void*), void* context, tool::TaskStatus stat
   announce(&worker->member->implicit_task, tool::TaskStatus::kSwitch, task);
 }
 
+// Outside of barriers, suspended tied tasks constrain which others may start.
+void suspend_region(void (*publish)(Task*, void*), void* context, tool::TaskStatus status) {
+  Worker* worker = this_worker();
+  TiedSuspension suspension(worker, worker->task);
+  suspend(publish, context, status);
+}
+
 }  // namespace
 
 void suspend_task(void (*publish)(Task*, void*), void* context) {
-  suspend(publish, context, tool::TaskStatus::kSwitch);
+  suspend_region(publish, context, tool::TaskStatus::kSwitch);
 }
 
 bool can_suspend() {
@@ -92,7 +100,7 @@ void wait_event(Event* event) {
     return;
   }
   if (worker->in_hook) fatal("a progress hook called marline_event_wait: hooks must not block");
-  suspend(publish_to_event, event, tool::TaskStatus::kSwitch);
+  suspend_region(publish_to_event, event, tool::TaskStatus::kSwitch);
 }
 
 void yield_to_caller() { suspend(publish_yield, this_worker()->member, tool::TaskStatus::kYield); }
@@ -101,7 +109,7 @@ void yield_task() {
   Worker* worker = this_worker();
   progress_at_scheduling_point(worker);
   if (worker->task == nullptr || !work_in_sight(worker)) return;
-  suspend(publish_yield, worker->member, tool::TaskStatus::kYield);
+  suspend_region(publish_yield, worker->member, tool::TaskStatus::kYield);
 }
 
 }  // namespace marline

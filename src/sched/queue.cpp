@@ -6,6 +6,7 @@
 #include "base/check.hpp"
 #include "base/futex.hpp"
 #include "config/options.hpp"
+#include "sched/constraint.hpp"
 #include "sched/idle.hpp"
 #include "tool/tool.hpp"
 
@@ -123,9 +124,24 @@ Task* find_yielded(Worker* worker) {
   return worker->yielded.pop_front();
 }
 
-bool team_has_work(Member* member) {
+Found find_next(Worker* worker) {
+  if (Task* task = pop_resumed(worker)) return {task, membership_in(worker, task->team)};
+  for (Member* m = worker->memberships; m != nullptr; m = m->next_membership) {
+    if (Task* task = find_in_team(worker, m)) return {task, m};
+  }
+  if (options().strict_constraint) {
+    for (Member* m = worker->memberships; m != nullptr; m = m->next_membership) {
+      if (Task* task = take_deferred(worker, m)) return {task, m};
+    }
+  }
+  if (Task* task = find_yielded(worker)) return {task, membership_in(worker, task->team)};
+  return {};
+}
+
+bool team_has_work(Worker* worker, Member* member) {
   Team* team = member->team;
   if (!team->injected.empty()) return true;
+  if (options().strict_constraint && deferred_in_sight(worker, member)) return true;
   for (int i = 0; i < team->size; ++i) {
     const Member& other = team->members[i];
     if (!other.deque.empty() || other.yielded_count.load(seq_cst) != 0) return true;
@@ -178,18 +194,17 @@ void enqueue_yielded(Worker* worker, Member* member, Task* task) {
 }
 
 Found find_work(Worker* worker) {
-  if (Task* task = pop_resumed(worker)) return {task, membership_in(worker, task->team)};
-  for (Member* m = worker->memberships; m != nullptr; m = m->next_membership) {
-    if (Task* task = find_in_team(worker, m)) return {task, m};
+  for (;;) {
+    Found found = find_next(worker);
+    if (!found || may_start(worker, found.task)) return found;
+    defer(found.task);
   }
-  if (Task* task = find_yielded(worker)) return {task, membership_in(worker, task->team)};
-  return {};
 }
 
 bool work_in_sight(Worker* worker) {
   if (!worker->resumed.empty() || !worker->yielded.empty() || !worker->inbox.empty()) return true;
   for (Member* member = worker->memberships; member != nullptr; member = member->next_membership) {
-    if (team_has_work(member)) return true;
+    if (team_has_work(worker, member)) return true;
   }
   return false;
 }

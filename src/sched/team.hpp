@@ -26,6 +26,7 @@
 namespace marline {
 
 struct Member;
+class TiedSuspension;  // sched/constraint.hpp
 inline constexpr int kMaxTeam = 1024;  // threads in one team
 using TaskFifo = Fifo<Task, &Task::next>;
 using TaskStack = MpscStack<Task, &Task::next>;
@@ -61,6 +62,7 @@ struct alignas(kCacheLine) Worker {
   Team* hot_team = nullptr;          // of a root worker: kept from region to region
   Team* free_serial_teams = nullptr; // teams of one thread, for serialised regions
   uint64_t tool_data = 0;            // ompt_data_t of the thread
+  TiedSuspension* suspended_tied = nullptr;  // only with MARLINE_TASK_CONSTRAINT=strict (sched/constraint.hpp)
   struct {                           // clauses that the KMP face announces before the construct they belong to
     int32_t num_threads = 0;
     int32_t proc_bind = 0;
@@ -142,6 +144,10 @@ struct alignas(kCacheLine) Team {
   uint64_t first_workshare = 0;  // numbers of the region's first constructs: all members start from member 0's
   uint64_t first_single = 0;
   Workshare workshares[kWorkshares];
+  // Ready tasks that their finders must not start (sched/constraint.hpp); any member.
+  SpinLock deferred_lock;
+  TaskFifo deferred;
+  Atomic<int32_t> deferred_count{0};
 };
 
 }  // namespace marline
