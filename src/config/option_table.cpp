@@ -257,8 +257,8 @@ constexpr Option kOptions[] = {
      [](Cursor& in, Options& to) { return read_number(in, 0, INT_MAX, to.teams_thread_limit); },
      [](Text& out, const Options& from) { show_number(out, from.teams_thread_limit); }},
     {"MARLINE_SCHEDULE", "default", "default, fifo, lifo or random:SEED",
-     "Order of ready tasks. `default` is lifo; `random:SEED` perturbs task order, steals and completions by the seed, "
-     "to find and to reproduce errors that depend on the schedule.",
+     "Order of ready tasks. `default` is lifo; `random:SEED` draws by the seed from which end of its queue a worker takes "
+     "its next task and whom it steals from first, to find errors that depend on the schedule.",
      read_task_schedule, show_task_schedule},
     {"MARLINE_SPIN", "auto", "auto, or microseconds from 0 up",
      "How long an idle worker looks for work before it sleeps. `auto`: short, and shorter with more workers than "
@@ -292,7 +292,7 @@ constexpr Option kOptions[] = {
      },
      [](Text& out, const Options& from) { show_size(out, from.fiber_stacksize); }},
     {"MARLINE_MAX_FIBERS", "1000000", "a positive number",
-     "Suspended tasks, at most: beyond it a blocking call blocks its thread.",
+     "Tasks suspended at once, at most: beyond it the program ends with a line that says so.",
      [](Cursor& in, Options& to) { return read_number(in, 1, INT64_MAX, to.max_fibers); },
      [](Text& out, const Options& from) { show_number(out, from.max_fibers); }},
     {"MARLINE_PROGRESS", "both", "weak, strong, both or none",
