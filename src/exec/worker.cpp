@@ -120,8 +120,10 @@ Worker* hire_one() {
 
 // The child of a fork has one thread, the caller's: the pool and the hot team's threads did not come along.
 void after_fork_in_child() {
+  Worker* worker = this_worker_or_null();
   g_idle = nullptr;
-  if (Worker* worker = this_worker_or_null()) worker->hot_team = nullptr;
+  g_living.store(worker != nullptr ? 1 : 0, relaxed);
+  if (worker != nullptr) worker->hot_team = nullptr;
 }
 
 void make_key() {

@@ -71,8 +71,12 @@ void start_watchdog() {
   }
 }
 
-// The watchdog does not live on in a forked child: it is started anew when operations become pending there.
-void after_fork_in_child() { g_watchdog_started.store(0, relaxed); }
+// Neither the watchdog nor an idle poller lives on in a forked child: the one is started anew when operations become
+// pending there, the other's role is free.
+void after_fork_in_child() {
+  g_watchdog_started.store(0, relaxed);
+  g_idle_poller.store(nullptr, relaxed);
+}
 
 }  // namespace
 
