@@ -7,6 +7,7 @@
 #include "base/check.hpp"
 #include "construct/reduction_set.hpp"
 #include "construct/task.hpp"
+#include "exec/suspend.hpp"
 
 #include <cstdlib>
 #include <cstring>
@@ -79,7 +80,7 @@ void reductions_attach(Worker* worker, const ReductionItem* items, size_t count)
 
 void* reduction_copy(Worker* worker, Taskgroup* group, void* address) {
   Task* task = worker->task;
-  task->flags |= task_flag::kPinned;
+  pin_current_task(worker);
   for (Taskgroup* at = group != nullptr ? group : task->taskgroup; at != nullptr; at = at->outer) {
     ReductionSet* set = clang_reductions(at);
     size_t item;

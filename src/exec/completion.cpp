@@ -71,7 +71,14 @@ void complete_inner(Worker* worker, Task* task) {
 
 }  // namespace
 
-bool has_no_children(const Task* task) { return task->created == 0 && task->children.load(relaxed) == 0; }
+bool has_no_children(const Task* task) {
+  // acquire pairs with tell_parent: what the last of the subtree did is visible to whoever acts on its end.
+  return task->created == 0 && task->children.load(acquire) == 0;
+}
+
+bool subtree_has_ended(const Task* task) {
+  return children_word::alive(task->children.load(acquire) + task->created * children_word::kLeaf) == 0;
+}
 
 uint32_t incomplete_children(const Task* task) {
   // acquire pairs with tell_parent: a zero makes the children's effects visible.
@@ -114,10 +121,10 @@ namespace {
 
 void call_body(Task* task) {
   Fiber* fiber = this_worker()->fiber;
-  int tied = task->tied() ? 1 : 0;
-  fiber->tied_frames += tied;
+  fiber->tied_frames += task->tied() ? 1 : 0;
   task->invoke(task);
-  fiber->tied_frames -= tied;  // the body ends on the fiber that it began on, on whatever thread
+  // The body ends on the fiber that it began on, on whatever thread; it may have been pinned in between.
+  fiber->tied_frames -= task->tied() ? 1 : 0;
 }
 
 // Tools hear how a body ended and whom the thread goes back to.

@@ -25,5 +25,6 @@ void flush_reports(Worker* worker);
 // The task's own count of children that have not completed, and whether none of its subtree is left: own thread only.
 uint32_t incomplete_children(const Task* task);
 bool has_no_children(const Task* task);
+bool subtree_has_ended(const Task* task);
 
 }  // namespace marline

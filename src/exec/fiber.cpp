@@ -28,7 +28,7 @@ void arrive(Fiber* self) {
   if (self->fresh) {  // nothing of its own yet: it goes on with the thread's state, outside of any catch block
     self->fresh = false;
     exception_state_install(worker, {});
-    if (self->fp.word != 0) self->fp.install(worker->fp_control);
+    if (self->fp_given) self->fp.install(worker->fp_control);
   } else {
     exception_state_install(worker, self->exceptions);
     *worker->error_number = self->error_number;
@@ -121,7 +121,7 @@ Fiber* fiber_take(Worker* worker) {
     --worker->spare_count;
   }
   fiber->fresh = true;
-  fiber->fp = {0};
+  fiber->fp_given = false;
   fiber->depth = 0;
   fiber->task = nullptr;
   fiber->member = worker->member;

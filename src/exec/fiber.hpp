@@ -26,6 +26,7 @@ struct Fiber {
   int tied_frames = 0;       // tied tasks with a frame here: while there are any, the fiber stays on its worker
   int depth = 0;             // callers that wait, one on another
   bool native = false;
+  bool fp_given = false;     // fresh, and to start with `fp` rather than with the thread's FP control
   bool fresh = false;        // taken from the idle ones and not entered since
   // Saved while the fiber is not running.
   Task* task = nullptr;

@@ -5,7 +5,6 @@
 #include "exec/runtime.hpp"
 
 #include "config/options.hpp"
-#include "exec/completion.hpp"
 #include "exec/worker.hpp"
 #include "platform/thread.hpp"
 #include "tool/tool.hpp"
@@ -34,9 +33,7 @@ void at_exit() {
   Worker* worker = this_worker_or_null();
   if (worker != nullptr && worker->root && worker->task == &worker->member->implicit_task &&
       worker->member->team->level == 0) {
-    flush_reports(worker);
-    Task* task = worker->task;
-    work_until([](void* t) { return incomplete_children(static_cast<Task*>(t)) == 0; }, task);
+    finish_root_tasks(worker);
     announce_root_end(worker);
   }
   tool::finalize();

@@ -31,6 +31,7 @@ struct Idleness {
   uint32_t pause = 1;
   uint32_t fruitless_polls = 0;
   bool slept = false;
+  bool polled = false;  // has, or had, the idle poller's role
 };
 
 uint64_t spin_nanoseconds() {
@@ -53,6 +54,7 @@ bool job_posted(Worker* worker, void*) { return worker->job.load(seq_cst) != nul
 // While operations are pending, one idle worker polls instead of sleeping. True: this one does.
 bool poll_while_idle(Worker* worker, Idleness& idle) {
   if (!progress_pending() || !options().progress_weak || !progress_take_idle_role(worker)) return false;
+  idle.polled = true;
   if (progress_poll(worker) > 0) {
     idle.fruitless_polls = 0;
     idle.pause = 1;
@@ -84,7 +86,7 @@ void idle_once(Worker* worker, Idleness& idle, Condition condition) {
 // Back to work: somebody else may take over the polling, and what else there is. (A worker that was woken for a task of
 // its team may have found one of its own inbox first; the wake-up must not end with it.)
 void end_idleness(Worker* worker, Idleness& idle) {
-  if (idle.since == 0 && idle.fruitless_polls == 0 && !idle.slept) return;
+  if (idle.since == 0 && !idle.polled && !idle.slept) return;
   bool pass_on = progress_pending() || (idle.slept && work_in_sight(worker));
   idle = {};
   progress_drop_idle_role(worker);
@@ -128,6 +130,7 @@ void work_until(bool (*done)(void*), void* context) {
     Found found = find_work(worker);
     if (!found) {
       if (worker->fiber->caller != nullptr) {
+        progress_poll(worker);
         yield_to_caller();
       } else {
         idle_once(worker, idle, {done, context});
@@ -144,6 +147,12 @@ void work_until(bool (*done)(void*), void* context) {
       // A tied task of this team may lie over a barrier that waits for it. An untied one would be nailed to this thread.
       if (!found.task->tied() || found.member != member) {
         run_on_spare(worker, found.member, found.task);
+        break;
+      }
+      // Taken after the wait was over, it may be of a later phase, for which this frame must not be held. One that is
+      // taken before keeps the barrier from completing until it ends.
+      if (done(context)) {
+        enqueue(worker, found.task);
         break;
       }
       found.task = run_task(found.task);

@@ -30,11 +30,11 @@ constexpr size_t kColours = 16;             // stack tops differ by up to this m
 constexpr size_t kColourStep = 256;         // four cache lines
 constexpr uint64_t kCanary = 0x6d61726c696e6531u;
 
-enum class Guard_ : uint8_t { kNone, kPage };
+enum class GuardKind : uint8_t { kNone, kPage };
 
 struct Slab {
   char* base;
-  Guard_ guard;
+  GuardKind guard;
 };
 
 struct FreeStack {  // lies at the top of a free stack, where memory is committed anyway
@@ -57,15 +57,15 @@ size_t page() {
 // A stack and the guard page below it.
 size_t pitch() { return options().fiber_stacksize + page(); }
 
-void* install_guard(char* at, Guard_* guard) {
-  *guard = Guard_::kPage;
+void* install_guard(char* at, GuardKind* guard) {
+  *guard = GuardKind::kPage;
   if (g_light_guards && madvise(at, page(), MADV_GUARD_INSTALL) == 0) return at;
   g_light_guards = false;
   if (g_mapped_guards < kGuardBudget && mprotect(at, page(), PROT_NONE) == 0) {
     ++g_mapped_guards;
     return at;
   }
-  *guard = Guard_::kNone;
+  *guard = GuardKind::kNone;
   return nullptr;
 }
 
@@ -82,7 +82,7 @@ void open_slab() {
           count * kStacksPerSlab, options().fiber_stacksize / 1024, std::strerror(errno));
   }
   madvise(base, bytes, MADV_NOHUGEPAGE);  // fails only on kernels without huge pages, which need no advice
-  g_slabs[count] = {static_cast<char*>(base), Guard_::kPage};
+  g_slabs[count] = {static_cast<char*>(base), GuardKind::kPage};
   g_slab_count.store(count + 1, release);  // pairs with stack_of_guard
   g_next_in_slab = 0;
 }
@@ -102,10 +102,10 @@ Stack cut_stack() {
           static_cast<long>(options().max_fibers));
   }
   Stack stack = stack_at(index, g_next_in_slab++);
-  Guard_ guard;
+  GuardKind guard;
   install_guard(stack.low - page(), &guard);
-  if (guard == Guard_::kNone) {
-    g_slabs[index].guard = Guard_::kNone;
+  if (guard == GuardKind::kNone) {
+    g_slabs[index].guard = GuardKind::kNone;
     *reinterpret_cast<uint64_t*>(stack.low) = kCanary;
   }
   return stack;
@@ -148,7 +148,7 @@ void stack_free(Stack stack) {
 bool stack_overrun(const Stack& stack) {
   if (g_light_guards) return false;
   size_t index, slot, offset;
-  if (!locate(stack.low, &index, &slot, &offset) || g_slabs[index].guard == Guard_::kPage) return false;
+  if (!locate(stack.low, &index, &slot, &offset) || g_slabs[index].guard == GuardKind::kPage) return false;
   uint64_t word = *reinterpret_cast<const uint64_t*>(stack.low);
   return word != kCanary && word != 0;  // 0: this one of a mixed slab has a page
 }

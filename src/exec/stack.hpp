@@ -36,6 +36,10 @@ Stack stack_of_thread();
 
 // Installs the handler that turns a stack overflow into one line that names the task, unless the program has a SIGSEGV
 // handler of its own; and the alternate stack that the handler needs, for the calling thread. Every worker calls it.
-void stack_watch_overflow();
+// Returns that stack, or null if the thread has one of its own.
+void* stack_watch_overflow();
+
+// Gives the calling thread's alternate stack back, before the thread ends.
+void stack_unwatch_overflow(void* alternate);
 
 }  // namespace marline

@@ -64,17 +64,25 @@ void install_handler() {
 
 }  // namespace
 
-void stack_watch_overflow() {
+void* stack_watch_overflow() {
   static Atomic<int> installed{0};
   if (installed.exchange(1, acq_rel) == 0) install_handler();
   stack_t alternate;
-  if (sigaltstack(nullptr, &alternate) == 0 && (alternate.ss_flags & SS_DISABLE) == 0) return;  // the program's own
+  if (sigaltstack(nullptr, &alternate) == 0 && (alternate.ss_flags & SS_DISABLE) == 0) return nullptr;  // the program's own
   void* memory = mmap(nullptr, kAlternateStack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) return;  // an overflow will be a plain fault
+  if (memory == MAP_FAILED) return nullptr;  // an overflow will be a plain fault
   alternate.ss_sp = memory;
   alternate.ss_size = kAlternateStack;
   alternate.ss_flags = 0;
   sigaltstack(&alternate, nullptr);
+  return memory;
+}
+
+void stack_unwatch_overflow(void* alternate) {
+  if (alternate == nullptr) return;
+  stack_t none{};
+  none.ss_flags = SS_DISABLE;
+  if (sigaltstack(&none, nullptr) == 0) munmap(alternate, kAlternateStack);
 }
 
 }  // namespace marline

@@ -64,6 +64,7 @@ void suspend(void (*publish)(Task*, void*), void* context, tool::TaskStatus stat
     fiber->depth = 0;
   } else {
     target = fiber_take(worker);
+    target->fp_given = true;
     target->fp = {worker->member->team->fp_control};  // not what the suspended task has made of it
   }
   Task* other = target->task != nullptr ? target->task : &worker->member->implicit_task;
@@ -84,6 +85,13 @@ void suspend_region(void (*publish)(Task*, void*), void* context, tool::TaskStat
 
 void suspend_task(void (*publish)(Task*, void*), void* context) {
   suspend_region(publish, context, tool::TaskStatus::kSwitch);
+}
+
+void pin_current_task(Worker* worker) {
+  Task* task = worker->task;
+  if (task->tied()) return;
+  task->flags |= task_flag::kPinned;
+  ++worker->fiber->tied_frames;  // taken back where the body ends, for every task that is tied by then
 }
 
 bool can_suspend() {

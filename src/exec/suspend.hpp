@@ -23,6 +23,9 @@ void yield_to_caller();
 // it known to whoever will enqueue it.
 void suspend_task(void (*publish)(Task* task, void* context), void* context);
 
+// Keeps the current task on its thread from now on (it holds something of the thread's).
+void pin_current_task(Worker* worker);
+
 // Whether a library call that would block the thread should suspend the task instead (marline_can_suspend).
 bool can_suspend();
 

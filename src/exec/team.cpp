@@ -16,12 +16,16 @@
 
 #include <sched.h>
 
+#include <bit>
 #include <cstdlib>
 #include <new>
 
 namespace marline {
 
 namespace {
+
+SpinLock g_abandoned_lock;
+Team* g_abandoned = nullptr;
 
 template <class T>
 T* allocate_array(int count) {
@@ -32,13 +36,28 @@ T* allocate_array(int count) {
   return array;
 }
 
-template <class T>
-void free_array(T* array, int count) {
-  for (int i = 0; i < count; ++i) array[i].~T();
-  std::free(array);
+// A team's memory is kept for the next one of its capacity, never freed: a thread outside the team that has made a task of
+// it ready may still be looking for somebody to wake when the region is long over.
+void team_abandon(Team* team) {
+  Guard<SpinLock> guard(g_abandoned_lock);
+  team->next_free = g_abandoned;
+  g_abandoned = team;
+}
+
+Team* take_abandoned(int capacity) {
+  Guard<SpinLock> guard(g_abandoned_lock);
+  for (Team** link = &g_abandoned; *link != nullptr; link = &(*link)->next_free) {
+    Team* team = *link;
+    if (team->capacity != capacity) continue;
+    *link = team->next_free;
+    for (int i = 0; i < capacity; ++i) team->members[i].worker = nullptr;
+    return team;
+  }
+  return nullptr;
 }
 
 Team* team_create(int capacity) {
+  if (Team* team = take_abandoned(capacity)) return team;
   auto* team = allocate_array<Team>(1);
   team->members = allocate_array<Member>(capacity);
   team->tree = allocate_array<Team::TreeNode>(capacity);  // a tree of n leaves has fewer inner nodes
@@ -49,15 +68,6 @@ Team* team_create(int capacity) {
     if (options().max_task_priority > 0) team->members[i].urgent = allocate_array<PriorityQueue>(1);
   }
   return team;
-}
-
-void team_destroy(Team* team) {
-  for (int i = 0; i < team->capacity; ++i) {
-    if (team->members[i].urgent != nullptr) free_array(team->members[i].urgent, 1);
-  }
-  free_array(team->tree, team->capacity);
-  free_array(team->members, team->capacity);
-  free_array(team, 1);
 }
 
 // Waits until the workers of the last region have left it: they may still look at queues that are about to change.
@@ -73,9 +83,9 @@ Team* grow_hot_team(Worker* worker, int size) {
   if (old != nullptr) {
     wait_for_stragglers(old);
     dismiss_workers(old, 1);
-    team_destroy(old);
+    team_abandon(old);
   }
-  Team* team = team_create(size);
+  Team* team = team_create(static_cast<int>(std::bit_ceil(static_cast<unsigned>(size))));
   team->members[0].worker = worker;
   worker->hot_team = team;
   team->size = 1;
@@ -190,12 +200,12 @@ void team_dissolve(Worker* worker) {
   if (Team* team = worker->hot_team) {
     wait_for_stragglers(team);
     dismiss_workers(team, 1);
-    team_destroy(team);
+    team_abandon(team);
     worker->hot_team = nullptr;
   }
   while (Team* team = worker->free_serial_teams) {
     worker->free_serial_teams = team->next_free;
-    team_destroy(team);
+    team_abandon(team);
   }
 }
 

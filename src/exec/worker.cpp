@@ -14,6 +14,7 @@
 #include "exec/runtime.hpp"
 #include "exec/team.hpp"
 #include "platform/thread.hpp"
+#include "sched/progress.hpp"
 #include "tool/tool.hpp"
 
 #include <pthread.h>
@@ -57,12 +58,17 @@ Worker* worker_create() {
 void worker_enter_thread(Worker* worker) {
   set_this_worker(worker);
   worker->error_number = &errno;
+  worker->place = -1;  // of the thread that the structure had before
+  worker->pushed = {};
+  worker->next_label = nullptr;
+  worker->next_color = 0;
+  worker->in_hook = false;
   worker->exception_globals = nullptr;
   worker->pool = SlabPool::acquire();
   worker->random = static_cast<uint32_t>(options().schedule.seed * 2654435761u + static_cast<uint32_t>(worker->id)) | 1;
   exception_state_look_up(worker);
   worker->fiber = fiber_for_thread(worker);
-  stack_watch_overflow();
+  worker->signal_stack = stack_watch_overflow();
   g_living.fetch_add(1, relaxed);
 }
 
@@ -104,7 +110,7 @@ Worker* hire_one() {
   Worker* worker = worker_create();
   char name[16];
   snprintf(name, sizeof name, "marline/%d", worker->id);
-  if (thread_start_detached(name, pool_main, worker, options().stacksize)) return worker;
+  if (thread_start_detached(name, pool_main, worker, options().stacksize, nullptr, Signals::kAsTheCreator)) return worker;
   int error = errno;
   static Atomic<int> said{0};
   if (said.exchange(1, relaxed) == 0) {
@@ -118,12 +124,16 @@ Worker* hire_one() {
   return nullptr;
 }
 
-// The child of a fork has one thread, the caller's: the pool and the hot team's threads did not come along.
+// fork: the lists are whole while it happens. The child has one thread, the caller's: the pool and the hot team's threads
+// did not come along.
+void before_fork() { g_lock.lock(); }
+void after_fork_in_parent() { g_lock.unlock(); }
 void after_fork_in_child() {
-  Worker* worker = this_worker_or_null();
+  g_lock.unlock();
   g_idle = nullptr;
-  g_living.store(worker != nullptr ? 1 : 0, relaxed);
+  Worker* worker = this_worker_or_null();
   if (worker != nullptr) worker->hot_team = nullptr;
+  g_living.store(worker != nullptr ? 1 : 0, relaxed);
 }
 
 void make_key() {
@@ -133,20 +143,22 @@ void make_key() {
   if (int error = pthread_key_create(&g_key, retire_root_worker); error != 0) {
     fatal("no thread-specific key is left (%s): the program uses more than the system allows", std::strerror(error));
   }
-  pthread_atfork(nullptr, nullptr, after_fork_in_child);
+  pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 }
 
 // The thread ends: its structure, descriptors and hot team's threads stay for others.
 void retire_root_worker(void* argument) {
   auto* worker = static_cast<Worker*>(argument);
   set_this_worker(worker);  // glibc runs this after the thread's own thread-locals are gone, but the slot is static TLS
+  finish_root_tasks(worker);
   announce_root_end(worker);
-  flush_reports(worker);
+  progress_drop_idle_role(worker);
   Member* member = worker->member;
   implicit_task_end(worker, member, nullptr, nullptr);
   team_serial_release(worker, member->team);
   team_dissolve(worker);
   SlabPool::release(worker->fiber, worker->pool);
+  stack_unwatch_overflow(worker->signal_stack);
   worker->pool->retire();
   worker->pool = nullptr;
   worker->fiber = nullptr;
@@ -173,6 +185,7 @@ Worker* register_root_worker() {
   team->parent_task = nullptr;
   team->parent_member = nullptr;
   team->icvs = initial_icvs();
+  team->fp_control = FpControl::current().word;
   implicit_task_begin(worker, &team->members[0]);
   if (tool::on(tool::event::kThread)) tool::thread_begin(&worker->tool_data, true);
   if (tool::on(tool::event::kImplicitTask)) {
@@ -203,10 +216,14 @@ void dismiss_workers(Team* team, int first) {
   for (int i = first; i < team->capacity; ++i) {
     Worker* worker = team->members[i].worker;
     if (worker == nullptr) continue;
-    team->members[i].worker = nullptr;
     worker->next = g_idle;
     g_idle = worker;
   }
+}
+
+void finish_root_tasks(Worker* worker) {
+  flush_reports(worker);
+  work_until([](void* task) { return subtree_has_ended(static_cast<Task*>(task)); }, worker->task);
 }
 
 bool oversubscribed() { return g_living.load(relaxed) > cores_per_process(); }

@@ -36,11 +36,11 @@ void* thread_main(void* raw) {
 }
 
 // Faults stay deliverable: a blocked SIGSEGV would kill the process without the program's handler.
-void block_asynchronous_signals(sigset_t& before) {
+void block_asynchronous_signals() {
   sigset_t blocked;
   sigfillset(&blocked);
   for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS}) sigdelset(&blocked, fault);
-  pthread_sigmask(SIG_SETMASK, &blocked, &before);
+  pthread_sigmask(SIG_SETMASK, &blocked, nullptr);
 }
 
 int set_attributes(pthread_attr_t& attributes, size_t stack_bytes, const CpuMask* mask, bool detached) {
@@ -57,7 +57,7 @@ int set_attributes(pthread_attr_t& attributes, size_t stack_bytes, const CpuMask
 }
 
 bool create(pthread_t& thread, const char* name, ThreadMain main, void* argument, size_t stack_bytes,
-            const CpuMask* mask, bool detached) {
+            const CpuMask* mask, bool detached, Signals signals) {
   auto* start = static_cast<Start*>(malloc(sizeof(Start)));
   if (start == nullptr) return false;
   *start = Start{main, argument, {}};
@@ -67,7 +67,8 @@ bool create(pthread_t& thread, const char* name, ThreadMain main, void* argument
   int error = set_attributes(attributes, stack_bytes, mask, detached);
   if (error == 0) {
     sigset_t before;
-    block_asynchronous_signals(before);
+    pthread_sigmask(SIG_SETMASK, nullptr, &before);
+    if (signals == Signals::kFaultsOnly) block_asynchronous_signals();
     error = pthread_create(&thread, &attributes, thread_main, start);
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
   }
@@ -109,14 +110,15 @@ const char* from_environment(const char* name) { return getenv(name); }
 
 }  // namespace
 
-bool thread_start_detached(const char* name, ThreadMain main, void* argument, size_t stack_bytes, const CpuMask* mask) {
+bool thread_start_detached(const char* name, ThreadMain main, void* argument, size_t stack_bytes, const CpuMask* mask,
+                           Signals signals) {
   pthread_t thread;
-  return create(thread, name, main, argument, stack_bytes, mask, true);
+  return create(thread, name, main, argument, stack_bytes, mask, true, signals);
 }
 
 bool thread_start(pthread_t& thread, const char* name, ThreadMain main, void* argument, size_t stack_bytes,
                   const CpuMask* mask) {
-  return create(thread, name, main, argument, stack_bytes, mask, false);
+  return create(thread, name, main, argument, stack_bytes, mask, false, Signals::kFaultsOnly);
 }
 
 void thread_join(pthread_t thread) {

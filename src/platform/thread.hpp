@@ -12,11 +12,13 @@ namespace marline {
 
 using ThreadMain = void (*)(void* argument);
 
-// Starts a thread that runs main(argument) with all signals blocked but those of its own faults: signals are the
-// program's affair. `name` (cut to 15 characters by the kernel) is what ps and gdb show; `stack_bytes` 0 is the
+// Which signals a new thread takes. kFaultsOnly: those of its own faults, for threads that run no code of the program's.
+enum class Signals { kFaultsOnly, kAsTheCreator };
+
+// Starts a thread that runs main(argument). `name` (cut to 15 characters by the kernel) is what ps and gdb show; `stack_bytes` 0 is the
 // system's default; `mask` null inherits the caller's. False, with errno as the reason, if the system refuses.
 [[nodiscard]] bool thread_start_detached(const char* name, ThreadMain main, void* argument, size_t stack_bytes = 0,
-                                         const CpuMask* mask = nullptr);
+                                         const CpuMask* mask = nullptr, Signals signals = Signals::kFaultsOnly);
 
 // The same; to be ended by thread_join.
 [[nodiscard]] bool thread_start(pthread_t& thread, const char* name, ThreadMain main, void* argument,

@@ -40,7 +40,7 @@ bool wake_one_slow(Team* team) {
   for (int i = 0; i * 64 < team->size; ++i) {
     int bit = claim_bit(team->sleepers[i]);
     if (bit < 0) continue;
-    team->members[i * 64 + bit].worker->parker.unpark();
+    if (Worker* worker = team->members[i * 64 + bit].worker) worker->parker.unpark();
     return true;
   }
   return false;

@@ -8,6 +8,7 @@
 #include "base/futex.hpp"
 #include "base/spin_lock.hpp"
 #include "config/options.hpp"
+#include "sched/idle.hpp"
 #include "platform/thread.hpp"
 
 #include <pthread.h>
@@ -129,6 +130,8 @@ void progress_unregister(marline_hook* hook) {
 void progress_add(marline_hook* hook, int n) {
   hook->pending.fetch_add(n, relaxed);
   if (g_pending_operations.fetch_add(n, seq_cst) > 0 || n <= 0) return;
+  Worker* worker = this_worker_or_null();
+  if (worker != nullptr && worker->member != nullptr) wake_one(worker->member->team);  // it may become the poller
   start_watchdog();
   if (g_watchdog_asleep.load(seq_cst) == 0) return;
   g_watchdog_asleep.store(0, release);  // pairs with the watchdog's loop

@@ -59,6 +59,7 @@ struct alignas(kCacheLine) Worker {
   uint64_t fp_control = 0;     // as the fiber that the thread last left had it (exec/fiber.cpp)
   void* exception_globals = nullptr;
   int* error_number = nullptr;       // &errno of the thread
+  void* signal_stack = nullptr;      // the alternate stack that the runtime gave the thread, or null
   Team* hot_team = nullptr;          // of a root worker: kept from region to region
   Team* free_serial_teams = nullptr; // teams of one thread, for serialised regions
   uint64_t tool_data = 0;            // ompt_data_t of the thread

@@ -47,8 +47,15 @@ struct StaticShare {
 
   void chunks(Unsigned trips, Unsigned thread, Unsigned threads) const {
     Unsigned size = chunk < 1 ? 1 : std::min(static_cast<Unsigned>(chunk), trips);
-    *last = thread == (trips - 1) / size % threads;
-    *stride = static_cast<Signed>(size * static_cast<Unsigned>(increment) * threads);
+    Unsigned count = (trips - 1) / size + 1;
+    *last = thread == (count - 1) % threads;
+    if (thread >= count) {  // no chunk: its bounds might lie beyond the type's end
+      *stride = increment;
+      *lower = at(*upper, 1);
+      return;
+    }
+    // With fewer chunks than threads nobody has a second one: the step need not be the exact one, but must not wrap to 0.
+    *stride = static_cast<Signed>(size * static_cast<Unsigned>(increment) * std::min(threads, count));
     *lower = at(*lower, size * thread);
     *upper = at(*lower, size - 1);
   }
