@@ -67,7 +67,7 @@ void worker_enter_thread(Worker* worker) {
   worker->pool = SlabPool::acquire();
   worker->random = static_cast<uint32_t>(options().schedule.seed * 2654435761u + static_cast<uint32_t>(worker->id)) | 1;
   exception_state_look_up(worker);
-  worker->fiber = fiber_for_thread(worker);
+  worker->fiber = worker->own_fiber = fiber_for_thread(worker);
   worker->signal_stack = stack_watch_overflow();
   g_living.fetch_add(1, relaxed);
 }

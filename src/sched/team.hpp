@@ -64,6 +64,7 @@ struct alignas(kCacheLine) Worker {
   Team* free_serial_teams = nullptr; // teams of one thread, for serialised regions
   uint64_t tool_data = 0;            // ompt_data_t of the thread
   TiedSuspension* suspended_tied = nullptr;  // only with MARLINE_TASK_CONSTRAINT=strict (sched/constraint.hpp)
+  Fiber* own_fiber = nullptr;        // the fiber of the thread's own stack: for debuggers (tools/gdb/marline.py)
   struct {                           // clauses that the KMP face announces before the construct they belong to
     int32_t num_threads = 0;
     int32_t proc_bind = 0;
