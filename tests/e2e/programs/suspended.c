@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * For a debugger: when main calls stop_here(), four tasks are suspended in waits_here(). On more than one thread the first
+ * of them lies on a pool thread's own stack, over the barrier. Ends with "done" once they have come back. */
+#include <marline/marline.h>
+#include <omp.h>
+#include <sched.h>
+#include <stdio.h>
+
+enum { kTasks = 4 };
+
+static marline_event_t events[kTasks];
+static int arrived, returned;
+
+__attribute__((noinline)) void waits_here(int task) {
+  volatile int kept = task * 11;
+  __atomic_add_fetch(&arrived, 1, __ATOMIC_RELAXED);
+  marline_event_wait(&events[task]);
+  if (kept == task * 11)
+    __atomic_add_fetch(&returned, 1, __ATOMIC_RELAXED);
+}
+
+__attribute__((noinline)) void stop_here(void) { __asm__ volatile("" ::: "memory"); }
+
+int main(void) {
+#pragma omp parallel
+#pragma omp single
+  {
+    for (int t = 0; t < kTasks; t++) {
+      marline_event_init(&events[t]);
+      marline_task_label(t % 2 ? "odd number" : "even number");
+      if (t < 2) {
+#pragma omp task firstprivate(t)
+        waits_here(t);
+      } else {
+#pragma omp task untied firstprivate(t)
+        waits_here(t);
+      }
+      while (t == 0 && omp_get_num_threads() > 1 && !__atomic_load_n(&arrived, __ATOMIC_RELAXED))
+        sched_yield(); /* another thread takes the first */
+    }
+    while (__atomic_load_n(&arrived, __ATOMIC_RELAXED) < kTasks) {
+#pragma omp taskyield
+    }
+    stop_here();
+    for (int t = 0; t < kTasks; t++)
+      marline_event_fulfill(&events[t]);
+  }
+  if (returned != kTasks)
+    return 1;
+  puts("done");
+  return 0;
+}

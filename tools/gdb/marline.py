@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0
+"""GDB command for programs on Marline: the stacks of suspended tasks, which no thread is on.
+
+    (gdb) source tools/gdb/marline.py
+    (gdb) marline fibers [COUNT]
+
+A fiber lies at the top of its stack, the stacks lie in slabs (src/exec/stack.cpp), and each thread's own stack is a fiber,
+too. The registers below a saved stack pointer are those that marline_switch pushes (src/exec/context_x86_64.S). They are
+put into the selected thread for the time of one backtrace, so this needs a live process, and libmarline with its debug
+information."""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import gdb
+
+STACKS_PER_SLAB, MAX_SLABS = 64, 1 << 15  # kStacksPerSlab, kMaxSlabs
+PAGE = 4096
+COLOURS, COLOUR_STEP = 16, 256  # kColours, kColourStep
+FIBER_ALIGNMENT = 64  # fiber_create
+SAVED = ("r15", "r14", "r13", "r12", "rbx", "rbp", "rip")  # upwards from the saved stack pointer
+TIED, IMPLICIT, LABELLED = 1 << 0, 1 << 3, 1 << 14  # task_flag
+
+
+def hidden(name: str, type_name: str) -> gdb.Value:
+    """A variable of an unnamed namespace of libmarline. By its place in the symbol table: after link-time optimisation
+    GDB finds two entries in the debug information and takes the one without a place."""
+    symbols = gdb.execute(f"maint print msymbols -objfile {library()}", to_string=True)
+    mangled = rf" (0x[0-9a-f]+) _ZN7marline12_GLOBAL__N_1{len(name)}{name}E(?:\.lto_priv\.\d+)?\s"
+    place = re.search(mangled, symbols)
+    if place is None:
+        raise gdb.error(f"{name} is not in {library()}")
+    return gdb.Value(int(place[1], 16)).cast(gdb.lookup_type(type_name).pointer()).dereference()
+
+
+def library() -> str:
+    for objfile in gdb.objfiles():
+        if Path(objfile.filename).name.startswith("libmarline.so"):
+            return objfile.filename
+    raise gdb.error("the process has no libmarline")
+
+
+def spare_fibers() -> Iterator[gdb.Value]:
+    """The fibers of all stacks. Where no stack has been cut yet, memory is zero, which is a fiber without a task."""
+    fiber = gdb.lookup_type("marline::Fiber")
+    slabs = hidden("g_slabs", "marline::(anonymous namespace)::Slab").address
+    pitch = int(hidden("the_options", "marline::Options")["fiber_stacksize"]) + PAGE
+    for index in range(MAX_SLABS):
+        base = int(slabs[index]["base"])
+        if base == 0:
+            return
+        for slot in range(STACKS_PER_SLAB):
+            high = base + (slot + 1) * pitch - (index * STACKS_PER_SLAB + slot) % COLOURS * COLOUR_STEP
+            address = (high - fiber.sizeof) & -FIBER_ALIGNMENT
+            yield gdb.Value(address).cast(fiber.pointer()).dereference()
+
+
+def native_fibers() -> Iterator[gdb.Value]:
+    """Those of the threads' own stacks."""
+    selected = gdb.selected_thread()
+    try:
+        for thread in gdb.selected_inferior().threads():
+            thread.switch()
+            worker = gdb.parse_and_eval("marline_this_worker")
+            if int(worker) != 0:
+                yield worker["own_fiber"].dereference()
+    finally:
+        selected.switch()
+
+
+def stack_pointers() -> list[int]:
+    selected = gdb.selected_thread()
+    pointers = []
+    for thread in gdb.selected_inferior().threads():
+        thread.switch()
+        pointers.append(int(gdb.newest_frame().read_register("rsp")))
+    selected.switch()
+    return pointers
+
+
+def suspended_task(fiber: gdb.Value) -> gdb.Value | None:
+    """A suspended task names its fiber, and the fiber it."""
+    task = fiber["task"]
+    if int(task) == 0 or int(task["fiber"]) != int(fiber.address):
+        return None
+    return task.dereference()
+
+
+def describe(task: gdb.Value) -> str:
+    flags = int(task["flags"])
+    kind = "implicit task" if flags & IMPLICIT else "tied task" if flags & TIED else "untied task"
+    label = f" '{task['label'].string()}'" if flags & LABELLED and int(task["label"]) != 0 else ""
+    home = f", to be resumed by worker {int(task['home']['id'])}" if int(task["home"]) != 0 else ""
+    return f"{kind} {int(task.address):#x}{label}{home}"
+
+
+@contextmanager
+def registers_of(fiber: gdb.Value) -> Iterator[None]:
+    """The selected thread's registers are the fiber's meanwhile. orig_rax comes back last: GDB marks an interrupted
+    system call as not to be restarted when it writes rip."""
+    gdb.newest_frame().select()
+    names = (*SAVED, "rsp", "orig_rax")
+    before = {name: int(gdb.parse_and_eval(f"${name}")) for name in names}
+    word = gdb.lookup_type("unsigned long")
+    saved = fiber["sp"].cast(word.pointer())
+    after = {name: int(saved[i]) for i, name in enumerate(SAVED)}
+    after["rsp"] = int(fiber["sp"]) + len(SAVED) * word.sizeof
+    try:
+        set_registers(after)
+        yield
+    finally:
+        set_registers(before)
+
+
+def set_registers(values: dict[str, int]) -> None:
+    for name, value in values.items():
+        gdb.execute(f"set ${name} = {value:#x}", to_string=True)
+
+
+class Marline(gdb.Command):
+    """Commands for programs on the OpenMP runtime Marline."""
+
+    def __init__(self) -> None:
+        super().__init__("marline", gdb.COMMAND_STACK, prefix=True)
+
+
+class Fibers(gdb.Command):
+    """marline fibers [COUNT]: the suspended tasks and their stacks, COUNT of them at most."""
+
+    def __init__(self) -> None:
+        super().__init__("marline fibers", gdb.COMMAND_STACK)
+
+    def invoke(self, argument: str, from_tty: bool) -> None:
+        most = int(argument) if argument else None
+        if gdb.selected_thread() is None:
+            raise gdb.GdbError("marline fibers: no process; start the program or attach to one")
+        if gdb.newest_frame().architecture().name() != "i386:x86-64":
+            raise gdb.GdbError("marline fibers: only x86-64's saved registers are known here")
+        try:
+            fibers = [*spare_fibers(), *native_fibers()]
+        except gdb.error as error:
+            raise gdb.GdbError(f"marline fibers: {error}; is this a libmarline with debug information?") from error
+        running = stack_pointers()
+        suspended = []
+        for fiber in fibers:
+            low, high = int(fiber["stack"]["low"]), int(fiber["stack"]["high"])
+            task = suspended_task(fiber)
+            if task is not None and not any(low <= pointer < high for pointer in running):
+                suspended.append((fiber, task))
+        for fiber, task in suspended[:most]:
+            print(describe(task))
+            with registers_of(fiber):
+                print(gdb.execute("backtrace", to_string=True))
+        left = "" if most is None or most >= len(suspended) else f", {most} of them shown"
+        print(f"{len(suspended)} suspended tasks{left}")
+
+
+Marline()
+Fibers()
