@@ -100,12 +100,27 @@ bool runs_at_once(Worker* worker) {
   return limit != 0 && member->deque.size_hint() >= limit && member->deque.size() >= limit;
 }
 
+// Outside of parallel regions nobody else takes what was created too deep to run at once.
+void run_what_is_left(Member* member) {
+  while (this_worker()->fiber->depth == 0) {
+    Task* task = pop_own(member);
+    if (task == nullptr) return;
+    if (task->fiber != nullptr) {
+      resume_from_here(member, task);
+    } else {
+      run_on_spare(this_worker(), member, task);
+    }
+  }
+}
+
 void make_run(Worker* worker, Task* task) {
-  if (runs_at_once(worker) && may_start(worker, task)) {
-    run_on_spare(worker, worker->member, task);
+  Member* member = worker->member;
+  if (!runs_at_once(worker) || !may_start(worker, task)) {
+    enqueue_own(member, task);
     return;
   }
-  enqueue_own(worker->member, task);
+  run_on_spare(worker, member, task);
+  if (member->team->level == 0) run_what_is_left(member);
 }
 
 // An undeferred task starts as soon as the scheduling constraint allows (OpenMP 5.2, section 12.9). Its creator lets
