@@ -45,6 +45,17 @@ bool allowed_by_constraint(const Worker* worker, const Task* task) {
   return true;
 }
 
+namespace {
+
+// An undeferred task in the list stands for its creator, which is suspended until the task may start.
+bool may_take(const Worker* worker, const Task* entry) {
+  if (!allowed_by_constraint(worker, entry)) return false;
+  const Worker* home = entry->has(task_flag::kUndeferred) ? entry->parent->home : nullptr;
+  return home == nullptr || home == worker;
+}
+
+}  // namespace
+
 void defer(Task* task) {
   Team* team = task->team;
   {
@@ -61,14 +72,15 @@ Task* take_deferred(Worker* worker, Member* member) {
   Guard<SpinLock> guard(team->deferred_lock);
   TaskFifo passed_over;
   Task* task = team->deferred.pop_front();
-  while (task != nullptr && !allowed_by_constraint(worker, task)) {
+  while (task != nullptr && !may_take(worker, task)) {
     passed_over.push_back(task);
     task = team->deferred.pop_front();
   }
   passed_over.append(team->deferred);
   team->deferred = passed_over;
-  if (task != nullptr) team->deferred_count.fetch_sub(1, relaxed);
-  return task;
+  if (task == nullptr) return nullptr;
+  team->deferred_count.fetch_sub(1, relaxed);
+  return task->has(task_flag::kUndeferred) ? task->parent : task;
 }
 
 bool deferred_in_sight(Worker* worker, Member* member) {
@@ -76,7 +88,7 @@ bool deferred_in_sight(Worker* worker, Member* member) {
   if (team->deferred_count.load(seq_cst) == 0) return false;
   Guard<SpinLock> guard(team->deferred_lock);
   for (const Task* task = team->deferred.head; task != nullptr; task = task->next) {
-    if (allowed_by_constraint(worker, task)) return true;
+    if (may_take(worker, task)) return true;
   }
   return false;
 }

@@ -54,10 +54,11 @@ inline bool may_start(const Worker* worker, const Task* task) {
   return !options().strict_constraint || allowed_by_constraint(worker, task);
 }
 
-// Leaves a ready task that the caller must not start to others, or to itself at another time.
+// Leaves a ready task that the caller must not start to others, or to itself at another time. Of an undeferred task, the
+// creator has just been suspended: it is resumed by whoever may start the task, there.
 void defer(Task* task);
 
-// The oldest deferred task of the member's team that the worker may start, or null.
+// The oldest deferred task of the member's team that the worker may start (or the creator to resume), or null.
 Task* take_deferred(Worker* worker, Member* member);
 
 // Whether take_deferred might find something. The sleep protocol's second look: seq_cst.

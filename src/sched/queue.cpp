@@ -116,9 +116,12 @@ Task* find_in_team(Worker* worker, Member* member) {
 Task* find_yielded(Worker* worker) {
   worker->yielded_turn = !worker->yielded_turn;
   if (worker->yielded_turn && !worker->yielded.empty()) return worker->yielded.pop_front();
+  // From anywhere: two untied tasks that yield to each other's condition may each have to move to the other's thread.
   for (Member* m = worker->memberships; m != nullptr; m = m->next_membership) {
-    for (int i = 0; i < m->team->size; ++i) {
-      if (Task* task = pop_yielded(&m->team->members[(m->index + i) % m->team->size])) return task;
+    int size = m->team->size;
+    int start = size == 1 ? 0 : static_cast<int>(next_random(worker) % static_cast<uint32_t>(size));
+    for (int i = 0; i < size; ++i) {
+      if (Task* task = pop_yielded(&m->team->members[(start + i) % size])) return task;
     }
   }
   return worker->yielded.pop_front();
