@@ -12,8 +12,6 @@
 #include "sched/queue.hpp"
 #include "tool/tool.hpp"
 
-#include <sched.h>
-
 namespace marline {
 
 namespace {
@@ -105,6 +103,10 @@ void run_what_is_left(Member* member) {
   while (this_worker()->fiber->depth == 0) {
     Task* task = pop_own(member);
     if (task == nullptr) return;
+    if (!may_start(this_worker(), task)) {
+      member->deque.push(task);
+      return;
+    }
     if (task->fiber != nullptr) {
       resume_from_here(member, task);
     } else {
@@ -123,12 +125,12 @@ void make_run(Worker* worker, Task* task) {
   if (member->team->level == 0) run_what_is_left(member);
 }
 
-// An undeferred task starts as soon as the scheduling constraint allows (OpenMP 5.2, section 12.9). Its creator lets
-// others run meanwhile: those that stand in the way are suspended on this thread.
-Worker* wait_until_allowed(Worker* worker, const Task* task) {
+// An undeferred task starts as soon as the scheduling constraint allows (OpenMP 5.2, section 12.9). Its creator is
+// suspended meanwhile, and goes on on another thread if it is untied and that thread may start the task sooner.
+Worker* wait_until_allowed(Worker* worker, Task* task) {
   while (!may_start(worker, task)) [[unlikely]] {
-    yield_task();
-    sched_yield();
+    task->flags |= task_flag::kUndeferred;
+    suspend_task([](Task*, void* undeferred) { defer(static_cast<Task*>(undeferred)); }, task);
     worker = this_worker();
   }
   return worker;
