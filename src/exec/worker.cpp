@@ -15,6 +15,7 @@
 #include "exec/team.hpp"
 #include "platform/thread.hpp"
 #include "sched/progress.hpp"
+#include "sched/queue.hpp"
 #include "tool/tool.hpp"
 
 #include <pthread.h>
@@ -154,8 +155,9 @@ void retire_root_worker(void* argument) {
   announce_root_end(worker);
   progress_drop_idle_role(worker);
   Member* member = worker->member;
+  bool ended = subtree_has_ended(&member->implicit_task);
   implicit_task_end(worker, member, nullptr, nullptr);
-  team_serial_release(worker, member->team);
+  if (ended) team_serial_release(worker, member->team);
   team_dissolve(worker);
   SlabPool::release(worker->fiber, worker->pool);
   stack_unwatch_overflow(worker->signal_stack);
@@ -164,6 +166,8 @@ void retire_root_worker(void* argument) {
   worker->fiber = nullptr;
   set_this_worker(nullptr);
   g_living.fetch_sub(1, relaxed);
+  // Somebody may still fulfil the event of a task that nobody is left to complete: what it points to stays as it is.
+  if (!ended) return;
   Guard<SpinLock> guard(g_lock);
   worker->next = g_retired;
   g_retired = worker;
@@ -223,7 +227,11 @@ void dismiss_workers(Team* team, int first) {
 
 void finish_root_tasks(Worker* worker) {
   flush_reports(worker);
-  work_until([](void* task) { return subtree_has_ended(static_cast<Task*>(task)); }, worker->task);
+  work_until(
+      [](void* task) {
+        return subtree_has_ended(static_cast<Task*>(task)) || (!work_in_sight(this_worker()) && !progress_pending());
+      },
+      worker->task);
 }
 
 bool oversubscribed() { return g_living.load(relaxed) > cores_per_process(); }

@@ -28,7 +28,8 @@ void work_until(bool (*done)(void* context), void* context);
 // Pool workers: sleeps until there is a job, and takes it.
 Team* wait_for_job(Worker* worker);
 
-// A root worker's thread ends, or the program: completes the tasks that its initial task has left unfinished.
+// A root worker's thread ends, or the program: completes what its initial task has left unfinished, except
+// tasks that wait for an event which nothing in the runtime brings about.
 void finish_root_tasks(Worker* worker);
 
 // More workers than cores: waiting threads give their core away early.
