@@ -45,7 +45,6 @@ void describe(Team* team, Worker* worker, const ParallelRequest& request) {
   team->microtask = request.microtask;
   team->arguments = request.arguments;
   team->argument_count = request.argument_count;
-  team->requested = request.num_threads;
   team->tool_data = 0;
   team->tool_codeptr = request.codeptr;
 }

@@ -106,7 +106,6 @@ Fiber* detach_fiber(Member* member, Task* task) {
 Fiber* fiber_for_thread(Worker* worker) {
   void* memory = worker->pool->allocate(sizeof(Fiber));
   auto* fiber = new (memory) Fiber;
-  fiber->native = true;
   fiber->stack = stack_of_thread();
   fiber->tsan = tsan_current_fiber();
   return fiber;

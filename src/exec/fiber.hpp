@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Fiber: a stack and a saved context. A worker is always on exactly one; a fiber is on at most one worker. A fiber either
-//   - belongs to a thread (`native`: the thread's own stack), or
+//   - belongs to a thread (its own stack), or
 //   - is spare: its base frame runs one task for a `caller` fiber (run_on_spare), or the scheduling loop.
 // A task is a plain call on the fiber that runs it. When the task blocks, the fiber goes with it, and the worker goes on
 // on the fiber's caller, or on a spare one: exec/suspend.cpp.
@@ -25,7 +25,6 @@ struct Fiber {
   Task* first = nullptr;     // spare: the task to run first
   int tied_frames = 0;       // tied tasks with a frame here: while there are any, the fiber stays on its worker
   int depth = 0;             // callers that wait, one on another
-  bool native = false;
   bool fp_given = false;     // fresh, and to start with `fp` rather than with the thread's FP control
   bool fresh = false;        // taken from the idle ones and not entered since
   // Saved while the fiber is not running.

@@ -55,8 +55,8 @@ struct alignas(kCacheLine) Worker {
   uint64_t reported_count = 0;
   const char* next_label = nullptr;  // marline_task_label: of the next task that the current task creates
   uint32_t next_color = 0;
-  // The C++ runtime's exception state of this thread, null until a C++ runtime is seen (exec/exception_state.cpp).
   uint64_t fp_control = 0;     // as the fiber that the thread last left had it (exec/fiber.cpp)
+  // The C++ runtime's exception state of this thread, null until a C++ runtime is seen (exec/exception_state.cpp).
   void* exception_globals = nullptr;
   int* error_number = nullptr;       // &errno of the thread
   void* signal_stack = nullptr;      // the alternate stack that the runtime gave the thread, or null
@@ -94,7 +94,6 @@ struct alignas(kCacheLine) Member {
   uint64_t workshares_entered = 0;    // number of the next worksharing construct
   uint64_t singles_entered = 0;
   LoopPlace loop;                     // the loop that the thread is in (construct/loop.cpp)
-  uint64_t barrier_epoch = 0;
   Icvs icvs{};                        // of the implicit task
   Task implicit_task{};
   Deque deque;                        // ready tasks; the owner's end is LIFO
@@ -125,7 +124,6 @@ struct alignas(kCacheLine) Team {
   int argument_count = 0;
   uint64_t tool_data = 0;  // ompt_data_t of the parallel region
   const void* tool_codeptr = nullptr;
-  int requested = 0;
 
   // Tasks made ready by a thread that is not of the team; any member drains it.
   alignas(kCacheLine) TaskStack injected;
@@ -141,7 +139,6 @@ struct alignas(kCacheLine) Team {
   TreeNode* tree = nullptr;  // for large teams: the arrivals at each inner node, level by level (exec/barrier.cpp)
   alignas(kCacheLine) Atomic<uint64_t> singles{0};  // `single` constructs that some thread has taken
   void* copyprivate = nullptr;
-  void* reduction = nullptr;
   // The members' counts of constructs go on from region to region, so that the ring need not be cleared.
   uint64_t first_workshare = 0;  // numbers of the region's first constructs: all members start from member 0's
   uint64_t first_single = 0;
