@@ -9,10 +9,10 @@ cd "$(dirname "$0")/.."
 build="build-essential cmake ninja-build pkg-config git python3 python3-venv libhwloc-dev"
 compilers="gcc-12 g++-12 gfortran-12 clang-14 clang-19 libomp-19-dev clang-format-19"
 mpi="openmpi-bin libopenmpi-dev mpich libmpich-dev"
-programs="libopenblas-dev hwloc"
+programs="libopenblas-dev hwloc libstarpu-dev"
 tests="libgtest-dev libbenchmark-dev spin valgrind gdb qemu-user gcc-12-aarch64-linux-gnu g++-12-aarch64-linux-gnu"
 aarch64_libraries="libhwloc15 libhwloc-dev libudev1 libgtest-dev"
-python_packages="pytest==8.* numpy==2.* matplotlib==3.* perfetto==0.*"
+python_packages="pytest==8.* numpy==2.* matplotlib==3.* perfetto==0.* rich==14.* PyYAML==6.* hypothesis==6.*"
 
 missing=""
 # shellcheck disable=SC2086  # the lists are lists
