@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tables of the model as passes: what every metric and every drawing starts from."""
+
+from __future__ import annotations
+
+from .. import graph, model
+from ..analysis import Analysis, analysis_pass
+
+
+@analysis_pass("segments")
+def segments(of: Analysis) -> model.Segments:
+    """Which task was on which thread, and when."""
+    return model.segments(of.trace)
+
+
+@analysis_pass("tasks", needs=("segments",))
+def tasks(of: Analysis) -> model.Tasks:
+    """All explicit tasks."""
+    return model.tasks(of.trace, of["segments"])
+
+
+@analysis_pass("calls")
+def calls(of: Analysis) -> model.Calls:
+    """All MPI calls."""
+    return model.mpi_calls(of.trace)
+
+
+@analysis_pass("suspensions", needs=("tasks", "segments", "calls"))
+def suspensions(of: Analysis) -> model.Suspensions:
+    """When tasks that had begun were on no thread."""
+    return model.suspensions(of["tasks"], of["segments"], of["calls"])
+
+
+@analysis_pass("edges", needs=("tasks",))
+def edges(of: Analysis) -> graph.Edges:
+    """The dependences between tasks."""
+    return graph.dependence_edges(of.trace, of["tasks"])
+
+
+@analysis_pass("messages", needs=("calls",))
+def messages(of: Analysis) -> graph.Messages:
+    """Sends and the receives that match them."""
+    return graph.messages(of.trace, of["calls"])
