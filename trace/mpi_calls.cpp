@@ -118,7 +118,7 @@ void record_done(const Call &call, int index, const MPI_Status &status) {
   if (Stream *stream = Stream::mine()) {
     const Arrived message = arrived(status);
     stream->emit(call.task, event::mpi_done{.peer = message.source, .tag = message.tag, .bytes = message.bytes,
-                                            .index = static_cast<u64>(index)});
+                                            .index = static_cast<u64>(index), .cancelled = 0});
   }
 }
 

@@ -35,7 +35,7 @@ namespace event {
     fields                                  \
   };                                        \
   static_assert(sizeof(name) <= sizeof(Record::payload));
-#define MARLINE_MPI_CALL(number, name)
+#define MARLINE_MPI_CALL(number, name, kind)
 #include "events.def"
 #undef MARLINE_EVENT
 #undef MARLINE_MPI_CALL
@@ -43,13 +43,14 @@ namespace event {
 
 namespace call {
 #define MARLINE_EVENT(number, name, fields)
-#define MARLINE_MPI_CALL(number, name) constexpr u64 k_##name = number;
+#define MARLINE_MPI_CALL(number, name, kind) constexpr u64 k_##name = number;
 #include "events.def"
 #undef MARLINE_EVENT
 #undef MARLINE_MPI_CALL
 }  // namespace call
 
-// FNV-1a (Fowler, Noll, Vo; 64 bits) over the table's text: "number name fields" or "number name", each with a newline.
+// FNV-1a (Fowler, Noll, Vo; 64 bits) over the table's text: "number name fields" or "number name kind", each with a
+// newline.
 constexpr u64 kFnvBasis = 0xcbf29ce484222325;
 constexpr u64 fnv1a(const char *text, u64 hash = kFnvBasis) {
   for (; *text != '\0'; ++text) {
@@ -59,7 +60,7 @@ constexpr u64 fnv1a(const char *text, u64 hash = kFnvBasis) {
 }
 
 #define MARLINE_EVENT(number, name, fields) #number " " #name " " #fields "\n"
-#define MARLINE_MPI_CALL(number, name) #number " " #name "\n"
+#define MARLINE_MPI_CALL(number, name, kind) #number " " #name " " #kind "\n"
 constexpr u64 kFingerprint = fnv1a(
 #include "events.def"
 );

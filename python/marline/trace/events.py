@@ -16,7 +16,8 @@ import numpy as np
 TABLE = Path(__file__).with_name("events.def")
 
 _EVENT = re.compile(r"^MARLINE_EVENT\((\d+), (\w+), (.*)\)$", re.MULTILINE)
-_CALL = re.compile(r"^MARLINE_MPI_CALL\((\d+), (\w+)\)$", re.MULTILINE)
+_CALL = re.compile(r"^MARLINE_MPI_CALL\((\d+), (\w+), (\w+)\)$", re.MULTILINE)
+_INCLUDE = re.compile(r'^#include "(\w+\.def)"$', re.MULTILINE)
 _FIELD = re.compile(r"([ui])64 (\w+) : (\d+);")
 _WORD_BITS = 64
 
@@ -77,14 +78,17 @@ def _fingerprint(text: str) -> int:
         number, name, fields = match.groups()
         lines.append((match.start(), f"{number} {name} {fields}\n"))
     for match in _CALL.finditer(text):
-        lines.append((match.start(), f"{match[1]} {match[2]}\n"))
+        lines.append((match.start(), f"{match[1]} {match[2]} {match[3]}\n"))
     return _fnv1a("".join(line for _, line in sorted(lines)))
 
 
-_text = TABLE.read_text(encoding="ascii")
+_text = _INCLUDE.sub(lambda match: TABLE.with_name(match[1]).read_text(encoding="ascii"),
+                     TABLE.read_text(encoding="ascii"))  # fmt: skip
 EVENTS: dict[str, Event] = {
     name: Event(int(number), name, _place_fields(fields)) for number, name, fields in _EVENT.findall(_text)
 }
-MPI_CALLS: dict[int, str] = {int(number): name for number, name in _CALL.findall(_text)}
+MPI_CALLS: dict[int, str] = {int(number): name for number, name, _ in _CALL.findall(_text)}
+# How a call takes part in communication (mpi_calls.def names the kinds).
+CALL_KINDS: dict[int, str] = {int(number): kind for number, _, kind in _CALL.findall(_text)}
 CALL_NUMBER: dict[str, int] = {name: number for number, name in MPI_CALLS.items()}
 FINGERPRINT = _fingerprint(_text)
