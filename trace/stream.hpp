@@ -48,6 +48,15 @@ class Stream {
     }
   }
 
+  // The payload of this thread's youngest record, if that is an event of this kind and of `task`, for bringing it up to
+  // date; null otherwise. Valid until the next event.
+  template <class Event>
+  u64 *youngest(u64 task) {
+    Record *record = next_ - 1;
+    const bool any = header_ != nullptr && next_ != reinterpret_cast<Record *>(header_ + 1);
+    return any && record->head == (task << 16 | Event::kNumber) ? record->payload : nullptr;
+  }
+
   u64 new_id() { return base_id_ | ++last_id_; }
   // The id that stands for this thread outside of any task.
   u64 base_id() const { return base_id_; }
