@@ -6,8 +6,12 @@
 // to the file. Everything here belongs to the thread; only the list of all streams (for renaming the files once the
 // rank is known) is shared, under a lock.
 //
-// Invariant: next_ points to room for one record, always; a full window is flushed at once. If it cannot be (disk full)
-// the stream goes on writing into scratch_, which nobody reads, so that the hot path has no error branch.
+// Invariant: next_ points to room for one record, always, and a record stands before it (or the header's tail); a full
+// window is flushed at once. If it cannot be (disk full) the stream goes on writing into scratch_, which nobody reads,
+// so that the hot path has no error branch.
+//
+// Recording is switched off and on by a counter that all threads read (recorder.hpp). A thread learns of it by its next
+// event; meanwhile nothing happened on it, so its state at the switch is the one that it still has.
 #ifndef MARLINE_TRACE_STREAM_HPP
 #define MARLINE_TRACE_STREAM_HPP
 
@@ -24,8 +28,11 @@ class Stream {
   // The calling thread's stream, opened by its first event. Null while nothing is to be recorded.
   static Stream *mine() {
     Stream *stream = mine_;
-    return __builtin_expect(stream != nullptr, 1) ? stream : open_mine();
+    return __builtin_expect(stream != nullptr && stream->switches_ == load_switches(), 1) ? stream : mine_slowly();
   }
+  // The same, also while recording is off: for what must be known once it is on again (who runs here), and for what is
+  // said once only. Null where there is no trace at all.
+  static Stream *mine_even_off() { return mine_ != nullptr ? mine_ : open_mine(); }
 
   template <class Event>
   void emit(u64 task, const Event &event) {
@@ -48,13 +55,11 @@ class Stream {
     }
   }
 
-  // The payload of this thread's youngest record, if that is an event of this kind and of `task`, for bringing it up to
-  // date; null otherwise. Valid until the next event.
-  template <class Event>
-  u64 *youngest(u64 task) {
-    Record *record = next_ - 1;
-    const bool any = header_ != nullptr && next_ != reinterpret_cast<Record *>(header_ + 1);
-    return any && record->head == (task << 16 | Event::kNumber) ? record->payload : nullptr;
+  // The record that is `back` places before this thread's youngest, for bringing it up to date; null where it has left
+  // the window. Valid until the next event.
+  Record *young(u64 back) {
+    const u64 kept = header_ == nullptr ? 0 : static_cast<u64>(next_ - reinterpret_cast<Record *>(header_ + 1));
+    return back < kept ? next_ - 1 - back : nullptr;
   }
 
   u64 new_id() { return base_id_ | ++last_id_; }
@@ -63,6 +68,14 @@ class Stream {
 
   u64 current_task() const { return current_task_; }
   void set_current_task(u64 task) { current_task_ = task; }
+
+  // While recording is off: the thread now runs the task with this data word (null: none). Its id is asked for once
+  // recording is on again (task_words.hpp).
+  void follow_off(u64 *word) {
+    current_word_ = word;
+    current_task_ = word == nullptr ? base_id_ : 0;
+  }
+  bool runs(const u64 *word) const { return current_word_ == nullptr ? *word == current_task_ : word == current_word_; }
 
   // The id under which `text` stands in this stream; writes the text itself where this thread has not lately.
   u64 intern(const char *text);
@@ -75,8 +88,11 @@ class Stream {
 
  private:
   static constexpr int kTextCache = 64;
+  static constexpr u64 kOff = ~u64{0};
 
   static Stream *open_mine();
+  static Stream *mine_slowly();
+  bool follow_switches();
   static void close_at_thread_exit(void *stream);
   static void create_exit_key();
   bool create_file();
@@ -91,8 +107,10 @@ class Stream {
   u64 base_id_;
   u64 last_id_;
   u64 current_task_;
+  u64 switches_;       // load_switches() when this thread last saw that recording is on; kOff while it is off
+  u64 *current_word_;  // of the task that the thread took up while recording was off; or null
 
-  Record scratch_[2];
+  Record scratch_[3];  // the first stays empty
   FileHeader *header_;  // the window follows; null once the stream writes into scratch_
   int fd_;
   unsigned number_;
