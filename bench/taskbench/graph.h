@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The task graph of the benchmark, as a function: `steps` rows of up to `width` tasks; task (t, i) reads outputs of row
+ * t - 1 only, and which ones is the pattern. From Slaughter et al., "Task Bench: A Parameterized Benchmark for
+ * Evaluating Parallel Runtime Performance" (SC'20), section III; where the paper leaves a choice (edges of the grid,
+ * what repeats), README.md has ours. Nothing here holds state, so any thread may ask.
+ * The invariant: j is in graph_dependences(t, i) exactly if i is in graph_readers(t - 1, j), and both lie inside their
+ * rows; the two are computed independently of each other, and a test compares them.
+ */
+#ifndef MARLINE_TASKBENCH_GRAPH_H
+#define MARLINE_TASKBENCH_GRAPH_H
+
+#include <stdint.h>
+
+enum Pattern {
+  kTrivial,
+  kNoComm,
+  kStencil,
+  kStencilPeriodic,
+  kDom,
+  kTree,
+  kFft,
+  kAllToAll,
+  kNearest,
+  kSpread,
+  kRandomNearest,
+  kPatterns
+};
+
+extern const char *const kPatternNames[kPatterns];
+
+enum { kMaxIntervals = 64, kRandomPeriod = 16 };
+
+struct Graph {
+  enum Pattern pattern;
+  long width;
+  long steps;
+  long radix;      /* nearest, spread, random_nearest: inputs of a task */
+  double fraction; /* random_nearest: share of those that is kept */
+  uint64_t seed;
+};
+
+struct Interval {
+  long first, last; /* both inside */
+};
+
+/* Columns, ascending; intervals do not touch. */
+struct IntervalSet {
+  int count;
+  struct Interval at[kMaxIntervals];
+};
+
+/* NULL, or what is wrong with the parameters. */
+const char *graph_check(const struct Graph *graph);
+
+long graph_width_at(const struct Graph *graph, long t);
+
+/* Steps of equal phase have equal dependences and equal width. Phase 0 is the first step, which has none. */
+long graph_phases(const struct Graph *graph);
+long graph_phase(const struct Graph *graph, long t);
+
+void graph_dependences(const struct Graph *graph, long t, long i, struct IntervalSet *out);
+/* The tasks of step t + 1 that read (t, i); none for the last step. */
+void graph_readers(const struct Graph *graph, long t, long i, struct IntervalSet *out);
+
+/* A hash of four words whose bits are all usable: splitmix64's finalizer (Steele, Lea, Flood, OOPSLA'14) over them. */
+uint64_t graph_hash(uint64_t a, uint64_t b, uint64_t c, uint64_t d);
+/* The same as a number in [0, 1). */
+double graph_uniform(uint64_t a, uint64_t b, uint64_t c, uint64_t d);
+
+#endif

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The body of every task, the cells that outputs lie in, and the reference that a run is compared with. See task.h for
+ * who owns what, and the invariant.
+ */
+#define _GNU_SOURCE
+#include "task.h"
+
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { kLine = 64 };
+
+struct Stamp {
+  uint32_t step; /* counts on over the runs */
+  uint32_t column;
+  uint64_t digest;
+};
+
+struct Worker {
+  struct Worker *next;
+  uint64_t tasks, digests;
+  double product; /* of the kernels */
+  struct Scratch scratch;
+  char *unread; /* where outputs go that nobody reads */
+};
+
+/* A thread pushes its worker once; the main thread walks the list when no task runs. Release pairs with its acquire. */
+static _Atomic(struct Worker *) all_workers;
+static _Thread_local struct Worker *own_worker;
+
+void fail(const char *format, ...) {
+  char line[512];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(line, sizeof line, format, arguments);
+  va_end(arguments);
+  fprintf(stderr, "taskbench: %s\n", line); /* one call: lines of two threads do not mix */
+  fflush(stderr);
+  _exit(1);
+}
+
+void *allocate(size_t bytes) {
+  size_t whole = (bytes + kLine) / kLine * kLine;
+  void *memory = aligned_alloc(kLine, whole);
+  if (!memory) fail("cannot allocate %zu bytes: take smaller --width, --slots, --output-bytes or --scratch-bytes", whole);
+  return memset(memory, 0, whole);
+}
+
+static struct Worker *make_worker(const struct Bench *bench) {
+  struct Worker *worker = allocate(sizeof *worker);
+  worker->unread = allocate(bench->cell_bytes);
+  if (bench->options.kernel.kind == kMemory) worker->scratch.data = allocate(bench->options.kernel.scratch_bytes);
+  worker->next = atomic_load_explicit(&all_workers, memory_order_relaxed);
+  while (!atomic_compare_exchange_weak_explicit(&all_workers, &worker->next, worker, memory_order_release,
+                                                memory_order_relaxed)) {
+  }
+  return worker;
+}
+
+void bench_prepare(struct Bench *bench) {
+  const struct Options *options = &bench->options;
+  plan_build(&bench->plan, &options->graph);
+  bench->cell_bytes = ((size_t)options->output_bytes + kLine - 1) / kLine * kLine;
+  bench->cells = allocate((size_t)(options->slots * options->graph.width) * bench->cell_bytes);
+}
+
+void bench_free(struct Bench *bench) {
+  plan_free(&bench->plan);
+  free(bench->cells);
+  struct Worker *next;
+  for (struct Worker *worker = atomic_exchange_explicit(&all_workers, NULL, memory_order_acquire); worker; worker = next) {
+    next = worker->next;
+    free(worker->unread);
+    free(worker->scratch.data);
+    free(worker);
+  }
+}
+
+static uint32_t stamp_step(const struct Bench *bench, long t) {
+  return (uint32_t)(bench->run * bench->options.graph.steps + t + 1); /* 0 is a cell that was never written */
+}
+
+static uint64_t digest(long t, long i, uint64_t sum_of_inputs) {
+  return graph_hash((uint64_t)t, (uint64_t)i, sum_of_inputs, 0);
+}
+
+__attribute__((noreturn, cold)) static void refuse(const struct Bench *bench, long t, long i, long column, size_t byte,
+                                                   struct Stamp is) {
+  fail("run %ld: task (%ld, %ld) read the output of (%ld, %ld), but byte %zu of it holds stamp %u of column %u, not %u",
+       bench->run, t, i, t - 1, column, byte, is.step, is.column, stamp_step(bench, t - 1));
+}
+
+/* The input's digest, after a look at each of its stamps. */
+static uint64_t check_input(const struct Bench *bench, const char *cell, long t, long i, int32_t column) {
+  struct Stamp first, is;
+  memcpy(&first, cell, sizeof first);
+  if (first.step != stamp_step(bench, t - 1) || first.column != (uint32_t)column) refuse(bench, t, i, column, 0, first);
+  size_t last = (size_t)bench->options.output_bytes - sizeof is;
+  for (size_t at = kLine; at <= last; at += kLine) {
+    memcpy(&is, cell + at, sizeof is);
+    if (memcmp(&is, &first, sizeof is)) refuse(bench, t, i, column, at, is);
+  }
+  memcpy(&is, cell + last, sizeof is);
+  if (memcmp(&is, &first, sizeof is)) refuse(bench, t, i, column, last, is);
+  return first.digest;
+}
+
+static void write_output(const struct Bench *bench, char *cell, struct Stamp stamp) {
+  size_t last = (size_t)bench->options.output_bytes - sizeof stamp;
+  for (size_t at = 0; at <= last; at += kLine) memcpy(cell + at, &stamp, sizeof stamp);
+  memcpy(cell + last, &stamp, sizeof stamp);
+}
+
+void bench_run_task(const struct Bench *bench, long t, long i) {
+  struct Worker *worker = own_worker;
+  if (!worker) worker = own_worker = make_worker(bench);
+  uint64_t sum = 0;
+  if (t > 0) {
+    long count;
+    const int32_t *inputs = bench_inputs(bench, t, i, &count);
+    const char *row = bench_row(bench, t - 1);
+    for (long k = 0; k < count; ++k)
+      sum += check_input(bench, row + (size_t)inputs[k] * bench->cell_bytes, t, i, inputs[k]);
+  }
+  worker->product += kernel_run(&bench->options.kernel, t, i, &worker->scratch);
+  struct Stamp stamp = {stamp_step(bench, t), (uint32_t)i, digest(t, i, sum)};
+  write_output(bench, bench_is_read(bench, t, i) ? bench_cell(bench, t, i) : worker->unread, stamp);
+  ++worker->tasks;
+  worker->digests += stamp.digest;
+}
+
+struct Tally bench_take_tally(void) {
+  struct Tally tally = {0};
+  struct Worker *worker = atomic_load_explicit(&all_workers, memory_order_acquire);
+  for (; worker; worker = worker->next) {
+    tally.tasks += worker->tasks;
+    tally.digests += worker->digests;
+    worker->tasks = worker->digests = 0;
+  }
+  return tally;
+}
+
+struct Tally bench_expected(const struct Bench *bench) {
+  const struct Graph *graph = &bench->options.graph;
+  struct Tally tally = {0};
+  uint64_t *rows = allocate(2 * (size_t)graph->width * sizeof *rows);
+  for (long t = 0; t < graph->steps; ++t) {
+    uint64_t *own = rows + t % 2 * graph->width, *before = rows + (t + 1) % 2 * graph->width;
+    for (long i = 0; i < graph_width_at(graph, t); ++i) {
+      long count;
+      const int32_t *inputs = bench_inputs(bench, t, i, &count);
+      uint64_t sum = 0;
+      for (long k = 0; k < count; ++k) sum += before[inputs[k]];
+      own[i] = digest(t, i, sum);
+      ++tally.tasks;
+      tally.digests += own[i];
+      tally.dependences += (uint64_t)count;
+      tally.iterations += (uint64_t)kernel_iterations(&bench->options.kernel, t, i);
+    }
+  }
+  free(rows);
+  return tally;
+}
