@@ -11,6 +11,7 @@ from marline.errors import Refusal, say
 SUBCOMMANDS = {
     "run": ("marline.run", "run a program on Marline, or say why that cannot be"),
     "trace": ("marline.trace_command", "what a recorded run holds; as a Perfetto trace or a chart"),
+    "study": ("marline.study.command", "compare runtimes: run what a YAML file declares, in turns"),
     "info": ("marline.info", "what is installed, what is in force, what is missing"),
 }
 

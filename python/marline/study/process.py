@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs one command to its end or to its time limit, and leaves no process behind.
+
+MPI launchers put their ranks into process groups and sessions of their own, so a group's signal is not enough: every
+run carries a token in its environment, and whoever still has it after the end is killed. The loader's own log
+(ld.so(8), LD_DEBUG=libs) says which libraries a run initialised; it is written while libraries load and costs nothing
+afterwards."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import tempfile
+import time
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+GRACE_SECONDS = 3.0  # between the request to end and the kill: a launcher takes its ranks along
+TOKEN = "STUDY_RUN_TOKEN"
+INITIALISED = re.compile(r"calling init: (/\S+)")
+
+
+@dataclass
+class Ending:
+    """`status` is as in subprocess (negative: a signal), None if the time was up."""
+
+    status: int | None
+    output: str = ""
+    errors: str = ""
+    seconds: float = 0.0
+    libraries: set[str] = field(default_factory=set)
+
+
+def holders(token: str) -> list[int]:
+    """The processes that were started with this token, by themselves or by a parent. Zombies have no environment."""
+    mark = f"{TOKEN}={token}".encode()
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            if mark in (folder / "environ").read_bytes().split(b"\0"):
+                found.append(int(folder.name))
+        except OSError:
+            continue  # it has ended meanwhile, or is another user's and so none of ours
+    return found
+
+
+def _send(processes: Sequence[int], number: signal.Signals) -> None:
+    for process in processes:
+        try:
+            os.kill(process, number)
+        except ProcessLookupError:
+            continue  # it has ended meanwhile
+
+
+def end_all(child: subprocess.Popen[str], token: str) -> None:
+    """Asks the launcher, waits, kills what is left; returns when nothing is."""
+    if child.poll() is None:
+        child.terminate()
+        try:
+            child.communicate(timeout=GRACE_SECONDS)
+        except subprocess.TimeoutExpired:
+            child.kill()
+    while left := holders(token):
+        _send(left, signal.SIGKILL)
+        time.sleep(0.01)
+    child.wait()
+    for stream in (child.stdout, child.stderr):
+        if stream:
+            stream.close()
+
+
+def _libraries(folder: Path) -> set[str]:
+    found: set[str] = set()
+    for log in folder.iterdir():
+        found.update(INITIALISED.findall(log.read_text(errors="replace")))
+    return found
+
+
+def execute(words: Sequence[str], environment: Mapping[str, str], limit: float, folder: Path) -> Ending:
+    """One run in `folder`. Ctrl-C reaches this process only, as the child leads a session of its own; everything is
+    ended before the exception goes on."""
+    token = uuid.uuid4().hex
+    with tempfile.TemporaryDirectory(prefix="marline-study-") as logs:
+        marked = {**environment, TOKEN: token, "LD_DEBUG": "libs", "LD_DEBUG_OUTPUT": f"{logs}/ld"}
+        start = time.monotonic()
+        try:
+            child = subprocess.Popen(words, env=marked, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                     stderr=subprocess.PIPE, text=True, errors="replace", start_new_session=True)
+        except OSError as error:
+            return Ending(127, errors=f"{words[0]}: {error.strerror}")
+        try:
+            output, errors = child.communicate(timeout=limit)
+            seconds = time.monotonic() - start
+            return Ending(child.returncode, output, errors, seconds, _libraries(Path(logs)))
+        except subprocess.TimeoutExpired:
+            return Ending(None, seconds=time.monotonic() - start)
+        finally:
+            end_all(child, token)

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Measures: builds what is missing, then executes run after run and appends each to the results file at once.
+
+One program runs at a time. A hang costs the whole limit and will not go away, so its point is not tried again, and
+after hangs at HANGS points the variant is given up for that program."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+from marline.layout import Layout
+from marline.study import breakdown, launch, machine
+from marline.study.document import Study
+from marline.study.noise import Calibration
+from marline.study.plan import TRACED, Point, Run, schedule
+from marline.study.process import execute
+from marline.study.progress import progress
+from marline.study.store import Store
+from marline.study.verdict import FAILED, HANG, OK, Outcome, judge
+
+HANGS = 3
+
+
+def build_missing(points: list[Point], say: Callable[[str], None]) -> dict[str, str]:
+    """Builds programs that are not there, each once; what went wrong, by the program's first word."""
+    faults: dict[str, str] = {}
+    for point in points:
+        if point.build and point.command[0] not in faults and launch.program_file(point) is None:
+            say(f"building {Path(point.command[0]).name}")
+            faults[point.command[0]] = launch.build(point)
+    return {word: fault for word, fault in faults.items() if fault}
+
+
+def skips(points: list[Point], layout: Layout, faults: dict[str, str]) -> dict[str, str]:
+    """Why points cannot run, by their key."""
+    found = {}
+    for point in points:
+        reason = launch.why_not(point, layout, point.variant.trace)
+        fault = faults.get(point.command[0])
+        if reason:
+            found[point.key] = f"{reason} ({fault})" if fault else reason
+    return found
+
+
+class GivenUp:
+    """Which points are not tried again because of hangs; it can be filled from the file of an earlier session."""
+
+    def __init__(self) -> None:
+        self._hung: set[str] = set()
+        self._count: Counter[tuple[str, str]] = Counter()
+
+    def note(self, program: str, variant: str, key: str) -> None:
+        if key not in self._hung:
+            self._hung.add(key)
+            self._count[program, variant] += 1
+
+    def covers(self, point: Point) -> bool:
+        return point.key in self._hung or self._count[point.program.name, point.variant.name] >= HANGS
+
+
+class Runner:
+    def __init__(self, study: Study, layout: Layout, store: Store) -> None:
+        self._study, self._layout, self._store = study, layout, store
+        self._given_up = GivenUp()
+        for run in store.records.runs:
+            if run["status"] == HANG:
+                self._given_up.note(run["program"], run["variant"], run["point"])
+
+    def measure(self, points: list[Point]) -> None:
+        """All runs of these points that the file does not hold yet."""
+        runs = [run for run in schedule(self._study, points) if self._can(run)]
+        done = self._store.records.done()
+        left = [run for run in runs if run.identity not in done and not self._given_up.covers(run.point)]
+        if not left:
+            return
+        self._store.append("session", machine=machine.describe(points, self._study.file.resolve().parent))
+        shown = progress(self._study.name, len(runs), len(runs) - len(left))
+        calibration = Calibration()
+        try:
+            before = calibration.measure()
+            for run in left:
+                shown.start(run)
+                before = self._one(run, calibration, before)
+                shown.advance()
+        finally:
+            shown.close()
+            calibration.close()
+
+    def _can(self, run: Run) -> bool:
+        return run.kind != TRACED or not launch.why_not(run.point, self._layout, traced=True)
+
+    def _one(self, run: Run, calibration: Calibration, before: float) -> float:
+        """Executes and records; the calibration after it, which is the next run's before."""
+        if self._given_up.covers(run.point):
+            return before
+        start = time.time()
+        outcome, seconds = self._execute(run)
+        after = calibration.measure()
+        if outcome.status == HANG:
+            self._given_up.note(run.point.program.name, run.point.variant.name, run.point.key)
+        self._store.append("run", kind=run.kind, round=run.round, point=run.point.key,
+                           program=run.point.program.name, parameters=run.point.parameters,
+                           variant=run.point.variant.name, status=outcome.status, reason=outcome.reason,
+                           figures=outcome.figures, remarks=outcome.remarks, start=round(start, 3),
+                           seconds=round(seconds, 6), noise=[round(before, 4), round(after, 4)])  # fmt: skip
+        return after
+
+    def _execute(self, run: Run) -> tuple[Outcome, float]:
+        point = run.point
+        recorded = run.kind == TRACED or point.variant.trace
+        folder = Path(tempfile.mkdtemp(prefix="marline-study-")) if recorded else None
+        try:
+            environment = launch.own_environment()
+            added = launch.additions(point, self._layout, folder / "trace" if folder else None)
+            if folder:
+                (folder / "trace").mkdir()
+            ending = execute(launch.words(point, environment, added), environment, self._study.limit,
+                             self._study.file.resolve().parent)  # fmt: skip
+            outcome = judge(ending, point, self._study.limit, self._layout)
+            if run.kind == TRACED and folder and outcome.status == OK:
+                outcome = self._analysed(folder / "trace", outcome)
+            return outcome, ending.seconds
+        finally:
+            if folder:
+                shutil.rmtree(folder)
+
+    def _analysed(self, folder: Path, outcome: Outcome) -> Outcome:
+        try:
+            return Outcome(OK, "", breakdown.figures(folder, self._layout), outcome.remarks)
+        except breakdown.NoReport as error:
+            return Outcome(FAILED, str(error))

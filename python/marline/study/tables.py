@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A summary as text: tables for the terminal and for Markdown, and the lines beside them. Pure."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+from marline.study.document import Table
+from marline.study.metg import Curve, metg
+from marline.study.statistics import Ratio
+from marline.study.summary import NOT_RUN, Cell, Row, Summary
+from marline.study.verdict import FAILED, HANG, OK, SKIPPED
+
+NOISY = "~"
+
+
+@dataclass
+class Grid:
+    """A table's cells as text; the first `names` columns are names, the others figures."""
+
+    title: str
+    head: list[str]
+    rows: list[list[str]]
+    names: int = 1
+
+    def terminal(self) -> str:
+        lines = [self.head, *self.rows]
+        widths = [max(len(line[i]) for line in lines) for i in range(len(self.head))]
+        shown = ["  ".join(text.ljust(w) if i < self.names else text.rjust(w)
+                           for i, (text, w) in enumerate(zip(line, widths, strict=True))).rstrip()
+                 for line in lines]  # fmt: skip
+        return "\n".join([self.title, "-" * max(map(len, shown)), *shown])
+
+    def markdown(self) -> str:
+        rule = ["---" if i < self.names else "---:" for i in range(len(self.head))]
+        lines = ["| " + " | ".join(text.replace("|", "\\|") for text in line) + " |"
+                 for line in [self.head, rule, *self.rows]]
+        return "\n".join([f"### {self.title}", "", *lines])
+
+
+def number(value: float) -> str:
+    """Three significant digits, without an exponent where that is readable; whole from 100 up."""
+    size = abs(value)
+    if size and (size < 1e-4 or size >= 1e9):
+        return f"{value:.2e}"
+    digits = 0 if size >= 100 else 2 - math.floor(math.log10(size)) if size else 0
+    return f"{value:,.{max(0, min(digits, 6))}f}"
+
+
+def cell_text(cell: Cell | None) -> str:
+    """`median ±deviation`; a ~ says that some of the runs lay between noisy calibrations."""
+    if cell is None or cell.status == NOT_RUN:
+        return ""
+    if cell.status == SKIPPED:
+        return "-"
+    if cell.status == HANG:
+        return "HANG"
+    if cell.status == FAILED:
+        return f"FAILED {cell.bad}/{cell.runs}"
+    share = 100 * cell.spread.deviation / abs(cell.spread.median) if cell.spread.median else 0
+    deviation = f" ±{share:.0f}%" if len(cell.samples) > 1 else ""
+    return f"{number(cell.spread.median)}{deviation}{NOISY if cell.noisy else ''}"
+
+
+def ratio_text(ratio: Ratio | None) -> str:
+    return "" if ratio is None else f"{ratio.value:.2f} [{ratio.low:.2f}, {ratio.high:.2f}]"
+
+
+def goal_text(row: Row) -> list[str]:
+    if row.figure.goal is None:
+        return ["", ""]
+    text = row.figure.goal.text()
+    if row.figure.goal.of and row.limit is not None:
+        text += f" = {number(row.limit)}"
+    met = list(row.met.values())
+    return [text, "" if not met else "yes" if all(met) else "no" if not any(met) else "in part"]
+
+
+def figure_grid(table: Table, summary: Summary) -> Grid | None:
+    """One row per input and figure: medians by variant, ratios of those that are compared, goal. None: no such row."""
+    rows = [row for row in summary.rows if row.figure.name in table.figures]
+    rows = [row for row in rows if any(cell.status != NOT_RUN for cell in row.cells.values())]
+    if not rows:
+        return None
+    variants = [name for name in summary.variants() if any(name in row.cells for row in rows)]
+    compared = [name for name in variants if any(row.cells[name].ratio for row in rows if name in row.cells)]
+    goals = any(row.figure.goal for row in rows)
+    several = len({row.figure.name for row in rows}) < len(rows)
+    units = {row.figure.unit for row in rows}
+    head = (["input"] if several else []) + ["figure" if len(units) > 1 else f"figure ({min(units)})"]
+    head += [*variants, *(ratio_head(name, summary) for name in compared)]
+    grid = Grid(table.title, head + (["goal", "met"] if goals else []), [], 2 if several else 1)
+    for row in rows:
+        unit = f" ({row.figure.unit})" if len(units) > 1 else ""
+        line = ([row.input] if several else []) + [row.figure.name + unit]
+        line += [cell_text(row.cells.get(name)) for name in variants]
+        line += [ratio_text(row.cells[name].ratio if name in row.cells else None) for name in compared]
+        grid.rows.append(line + (goal_text(row) if goals else []))
+    return grid
+
+
+def ratio_head(name: str, summary: Summary) -> str:
+    bases = summary.study.variants[name].baseline
+    return f"{name} / {bases[0] if len(bases) == 1 else 'best'}"
+
+
+def metg_grid(of: list[Curve], summary: Summary) -> Grid:
+    """One row per input, one column per share and variant."""
+    wanted = summary.study.metg
+    unit = next(p.figures[wanted.granularity].unit for p in summary.study.programs.values()
+                if wanted.granularity in p.figures)  # fmt: skip
+    inputs = list(dict.fromkeys(curve.input for curve in of))
+    by_place = {(curve.input, curve.variant): curve for curve in of}
+    variants = [name for name in summary.variants() if any(curve.variant == name for curve in of)]
+    head = ["input", f"METG ({unit})", *variants]
+    rows = [[input_, f"{percent:g} %", *(metg_text(by_place.get((input_, name)), percent) for name in variants)]
+            for input_ in inputs for percent in wanted.at]  # fmt: skip
+    return Grid("Minimum effective task granularity", head, rows, 2)
+
+
+def metg_text(curve: Curve | None, percent: float) -> str:
+    if curve is None or curve.status == NOT_RUN:
+        return ""
+    if curve.status == SKIPPED:
+        return "-"
+    if curve.status in (FAILED, HANG):
+        return curve.status.upper()
+    found = metg(curve, percent)
+    if found.kind == "none":
+        return "not reached"
+    if found.kind == "most":
+        return f"<= {number(found.value)}"
+    high = "inf" if math.isinf(found.high) else number(found.high)
+    return f"{number(found.value)} [{number(found.low)}, {high}]"
+
+
+def grids(summary: Summary, curves: list[Curve]) -> list[Grid]:
+    made = [metg_grid(curves, summary)] if curves else []
+    return made + [grid for table in summary.study.tables if (grid := figure_grid(table, summary))]
+
+
+def notes(summary: Summary) -> list[str]:
+    """What a reader must know beside the tables."""
+    lines = ["A figure is the median of the timed runs ± the median absolute deviation; a ratio is the quotient of two "
+             "medians with its 95 % bootstrap interval in brackets."]  # fmt: skip
+    marked = sum(max(run["noise"]) > summary.noise for run in summary.records.runs) if summary.noise else 0
+    if marked:
+        lines.append(f"{marked} of {len(summary.records.runs)} runs lay beside a calibration above "
+                     f"{summary.noise:.1f} ms, far from the others: something else used the machine. "
+                     f"Figures with such runs carry a {NOISY}.")
+    lines += remark_lines(summary)
+    return lines
+
+
+def remark_lines(summary: Summary) -> list[str]:
+    """The remarks that the study asks for, as the last good run of each point printed them."""
+    lines = []
+    for key, runs in summary.runs.items():
+        good = [run for run in runs if run["status"] == OK]
+        shown = [f"{name} {value}" for name, value in (good[-1]["remarks"] if good else {}).items()
+                 if any(fnmatchcase(name, pattern) for pattern in summary.study.remarks)]  # fmt: skip
+        if shown:
+            lines.append(f"{key}: {', '.join(shown)}")
+    return lines
+
+
+def skip_lines(summary: Summary) -> list[str]:
+    lines = []
+    for reason, keys in summary.skipped().items():
+        which = ", ".join(keys[:3]) + (f" and {len(keys) - 3} more" if len(keys) > 3 else "")
+        lines.append(f"skipped: {which}: {reason}")
+    return lines
