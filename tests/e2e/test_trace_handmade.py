@@ -347,13 +347,11 @@ def damage(folder: Path, kind: str) -> None:
     ("twice", "second process says that it is rank 0"),
     ("nothing", "holds no records"),
 ])
-def test_damage_is_refused_in_one_line(
-    tmp_path: Path, kind: str, message: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_damage_is_refused_in_one_line(tmp_path: Path, kind: str, message: str) -> None:
     damage(save(tmp_path, suspended_receive()), kind)
-    assert export.main([str(tmp_path)]) == 1
-    error = capsys.readouterr().err
-    assert message in error and len(error.splitlines()) == 1
+    with pytest.raises(reader.TraceError) as error:
+        reader.read_trace(tmp_path)
+    assert message in str(error.value) and len(str(error.value).splitlines()) == 1
 
 
 @pytest.mark.parametrize(("data", "message"), [(b"", "empty"), (bytes(65600), "never begun")])
@@ -364,14 +362,15 @@ def test_killed_while_a_thread_began(tmp_path: Path, data: bytes, message: str) 
     assert len(trace.time) == 8 + 5 and len(trace.cut) == 1 and message in trace.cut[0]
 
 
-def test_file_cut_inside_a_record_is_reported_and_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_file_cut_inside_a_record_is_reported_and_read(tmp_path: Path) -> None:
     folder = save(tmp_path, suspended_receive())
     file = folder / "rank0000.thread0001.mtr"
     file.write_bytes(file.read_bytes()[:-20])
-    assert export.main([str(folder)]) == 0
-    assert "rank0000.thread0001.mtr: ends inside a record: 12 bytes dropped" in capsys.readouterr().out
+    trace = reader.read_trace(folder)
+    assert len(trace.time) == 8 - 1 + 5
+    assert trace.cut == ["rank0000.thread0001.mtr: ends inside a record: 12 bytes dropped"]
 
 
-def test_folder_that_is_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert export.main([str(tmp_path / "no")]) == 1
-    assert "no such folder" in capsys.readouterr().err
+def test_folder_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(reader.TraceError, match="no such folder"):
+        reader.read_trace(tmp_path / "no")

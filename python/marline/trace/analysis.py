@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from .progress import Progress, no_progress
-from .reader import Trace
+from .records import Trace
 
 
 class AnalysisError(Exception):

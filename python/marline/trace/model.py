@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the records mean: tasks, who ran where and when, suspensions, MPI calls, messages, dependences.
+"""What the records mean: tasks, who ran where and when, suspensions.
 
 Each function turns the records of a Trace into one table (a dataclass of equally long arrays) with array operations
 only. The virtual scheduler is `segments`: a thread runs a task from the record that brings the task to it up to the
@@ -12,14 +12,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .events import CALL_NUMBER
-from .reader import TASK_BITS, Trace
+from .calls import Calls, call_at, call_mask, mpi_calls  # noqa: F401  model.mpi_calls is how they were first known
+from .columns import TimeLines, find
+from .records import TASK_BITS, Trace
 
-# ompt_task_status_t (OpenMP 5.1, 4.4.4.19)
+# ompt_task_status_t (OpenMP 5.1, 4.4.4.19); 8, taskwait_complete, came with 5.1 too but runs no body
 COMPLETE, YIELD, CANCEL, DETACH, EARLY_FULFILL, LATE_FULFILL, SWITCH = range(1, 8)
-# ompt_task_flag_t as the recorder packs it: kind in bits 0-7, properties from bit 8
-EXPLICIT, TASKWAIT = 0x04, 0x10
+# ompt_task_flag_t (4.4.4.18) as the recorder packs it: kind in bits 0-7, properties from bit 8
+INITIAL, IMPLICIT, EXPLICIT, TASKWAIT = 0x01, 0x02, 0x04, 0x10
 UNDEFERRED, UNTIED = 0x08 << 8, 0x10 << 8
+# ompt_mutex_t (4.4.4.17): calls that try for a lock and never wait
+_TRY_LOCKS = (2, 4)
 
 _THREAD_BASE = np.uint64((1 << 32) - 1)
 
@@ -42,15 +45,23 @@ class Tasks:
 
     def index(self, ids: np.ndarray) -> np.ndarray:
         """Row of each id, or -1."""
-        if not len(self.id):
-            return np.full(len(ids), -1)
-        rows = np.minimum(np.searchsorted(self.id, ids), len(self.id) - 1)
-        return np.where(self.id[rows] == ids, rows, -1)
+        return find(self.id, ids)
+
+    @property
+    def rank(self) -> np.ndarray:
+        """The rank of each task."""
+        return (self.id >> np.uint64(TASK_BITS)).astype(np.int64)
+
+    @property
+    def deferred(self) -> np.ndarray:
+        """True for tasks that wait in a queue: neither undeferred nor the empty task of a taskwait's dependences."""
+        return (self.flags & (UNDEFERRED | TASKWAIT)) == 0
 
 
 @dataclass
 class Segments:
-    """Task `task` was on (rank, thread) during [start, end); `waits` where it only waited there (barrier, taskwait)."""
+    """Task `task` was on (rank, thread) during [start, end); `waits` where it only waited there (barrier, taskwait,
+    lock). By rank, thread and time; those of one thread never overlap."""
 
     task: np.ndarray
     rank: np.ndarray
@@ -58,6 +69,11 @@ class Segments:
     start: np.ndarray
     end: np.ndarray
     waits: np.ndarray
+
+    @property
+    def lane(self) -> np.ndarray:
+        """One number for rank and thread."""
+        return lane_number(self.rank, self.thread)
 
 
 @dataclass
@@ -72,76 +88,86 @@ class Suspensions:
     call: np.ndarray
 
 
+def lane_number(rank: np.ndarray, thread: np.ndarray) -> np.ndarray:
+    """Rank and thread in one number that sorts as they do."""
+    return rank.astype(np.int64) << 16 | thread
+
+
 @dataclass
-class Calls:
-    """MPI calls, by task and time. `peer` as given, `source`/`received_tag` as the call's end said; `comm` as
-    numbered by the rank; `returned` is False for a call under way when the trace ended."""
+class _Points:
+    """At `time` the thread of `row` goes over to `task` (0: to none)."""
 
-    call: np.ndarray
+    row: np.ndarray
+    time: np.ndarray
     task: np.ndarray
-    rank: np.ndarray
-    start: np.ndarray
-    end: np.ndarray
-    start_thread: np.ndarray
-    end_thread: np.ndarray
-    peer: np.ndarray
-    tag: np.ndarray
-    source: np.ndarray
-    received_tag: np.ndarray
-    comm: np.ndarray
-    bytes: np.ndarray
-    returned: np.ndarray
-    enter_row: np.ndarray  # row of the enter record in the trace
-
-
-def _lanes(trace: Trace) -> np.ndarray:
-    return trace.rank.astype(np.uint32) << np.uint32(16) | trace.thread
 
 
 def segments(trace: Trace) -> Segments:
     """The virtual scheduler."""
+    points = _switch_points(trace)
+    lane = lane_number(trace.rank[points.row], trace.thread[points.row])
+    points, lane = _in_time_order(points, lane)
+    last = np.r_[lane[1:] != lane[:-1], np.ones(min(len(lane), 1), dtype=bool)]
+    end = np.r_[points.time[1:], points.time[:1]]
+    end[last] = trace.time[np.searchsorted(lane_number(trace.rank, trace.thread), lane[last], side="right") - 1]
+    # A thread's own id (outside of any task) and "none" are no segments.
+    kept = (points.task & _THREAD_BASE != 0) & (end > points.time)
+    row, task, start = points.row[kept], points.task[kept], points.time[kept]
+    return Segments(task, trace.rank[row], trace.thread[row], start, end[kept], _waiting(trace, task, start))
+
+
+def _switch_points(trace: Trace) -> _Points:
+    """In the order of the records; a task_run stands for two, its start first."""
     task_after = np.zeros(len(trace.time), dtype=np.uint64)
-    is_switch = np.zeros(len(trace.time), dtype=bool)
+    points = np.zeros(len(trace.time), dtype=np.uint8)  # how many each record stands for
     schedule = trace.select("task_schedule")
     following = trace.global_task(schedule, trace.field("task_schedule", "next", schedule))
     # No next task: an event that moves no thread (a detached task's fulfilment, a taskwait's own end).
-    task_after[schedule], is_switch[schedule] = following, following != 0
+    task_after[schedule], points[schedule] = following, following != 0
     # The ends of a wait lead nowhere else, but what follows is another state of the same task.
-    for name in ("implicit_begin", "parallel_end", "wait_begin", "wait_end"):
+    for name in ("implicit_begin", "parallel_end", "wait_begin", "wait_end", "recording_on"):
         rows = trace.select(name)
-        task_after[rows], is_switch[rows] = trace.task[rows], True
-    for name in ("implicit_end", "thread_end"):
-        is_switch[trace.select(name)] = True
-    rows = np.flatnonzero(is_switch)
-    lane = _lanes(trace)
-    last_of_lane = np.searchsorted(lane[rows], lane[rows], side="right") - 1
-    lane_end = trace.time[np.searchsorted(lane, lane[rows], side="right") - 1]
-    index = np.arange(len(rows))
-    end = np.where(index == last_of_lane, lane_end, trace.time[np.roll(rows, -1)])
-    task = task_after[rows]
-    # A thread's own id (outside of any task) and "none" are no segments.
-    inside = (task & _THREAD_BASE != 0) & (end > trace.time[rows])
-    rows, end, task = rows[inside], end[inside], task[inside]
-    start = trace.time[rows]
-    return Segments(task, trace.rank[rows], trace.thread[rows], start, end, _waiting(trace, task, start))
+        task_after[rows], points[rows] = trace.task[rows], 1
+    for rows in _lock_waits(trace):
+        task_after[rows], points[rows] = trace.task[rows], 1
+    for name in ("implicit_end", "thread_end", "recording_off"):
+        points[trace.select(name)] = 1
+    runs = trace.select("task_run")
+    task_after[runs] = trace.global_task(runs, trace.field("task_run", "outer", runs))
+    points[runs] = 2
+    row = np.repeat(np.arange(len(points)), points)
+    time, task = trace.time[row], task_after[row]
+    begun = np.searchsorted(row, runs)
+    time[begun], task[begun] = trace.field("task_run", "start", runs).view(np.int64), trace.task[runs]
+    return _Points(row, time, task)
+
+
+def _in_time_order(points: _Points, lane: np.ndarray) -> tuple[_Points, np.ndarray]:
+    """Records are in order already; only what a whole run encloses (its locks) stands before the run's start."""
+    if not np.any((points.time[1:] < points.time[:-1]) & (lane[1:] == lane[:-1])):
+        return points, lane
+    order = np.lexsort((points.time, lane))
+    return _Points(points.row[order], points.time[order], points.task[order]), lane[order]
+
+
+def _lock_waits(trace: Trace) -> tuple[np.ndarray, np.ndarray]:
+    """Rows of mutex_acquire and mutex_acquired where a task waits for a lock, critical region or the like."""
+    acquire, acquired = trace.select("mutex_acquire"), trace.select("mutex_acquired")
+    return (
+        acquire[~np.isin(trace.field("mutex_acquire", "kind", acquire), _TRY_LOCKS)],
+        acquired[~np.isin(trace.field("mutex_acquired", "kind", acquired), _TRY_LOCKS)],
+    )
 
 
 def _waiting(trace: Trace, task: np.ndarray, time: np.ndarray) -> np.ndarray:
-    """True where `task` was between wait_begin and wait_end at `time`."""
-    begins, ends = trace.select("wait_begin"), trace.select("wait_end")
-    events = np.concatenate([begins, ends])
-    depth = np.concatenate([np.ones(len(begins)), -np.ones(len(ends)), np.zeros(len(task))])
-    keys = np.concatenate([trace.task[events], task])
-    times = np.concatenate([trace.time[events], time])
-    order = np.lexsort((np.arange(len(keys)), times, keys))
-    level = np.cumsum(depth[order])
-    # Depth is counted per task: take off what the tasks before left over.
-    starts = np.flatnonzero(np.r_[True, keys[order][1:] != keys[order][:-1]]) if len(keys) else np.zeros(0, dtype=int)
-    before = np.r_[0, level[starts[1:] - 1]] if len(starts) else np.zeros(0)
-    level -= np.repeat(before, np.diff(np.r_[starts, len(keys)]))
-    result = np.empty(len(keys))
-    result[order] = level
-    return result[len(events):] > 0
+    """True where the last that `task` said about waiting, at `time` or before, is that it begins to."""
+    acquire, acquired = _lock_waits(trace)
+    events = np.concatenate([trace.select("wait_begin"), acquire, trace.select("wait_end"), acquired])
+    begins = np.arange(len(events)) < len(events) - len(trace.select("wait_end")) - len(acquired)
+    order = np.argsort(events, kind="stable")
+    events, begins = events[order], begins[order]
+    at = TimeLines(trace.task[events], trace.time[events]).latest(task, time)
+    return (at >= 0) & begins[np.maximum(at, 0)] if len(events) else np.zeros(len(task), dtype=bool)
 
 
 def texts(trace: Trace) -> dict[int, str]:
@@ -159,9 +185,11 @@ def texts(trace: Trace) -> dict[int, str]:
 
 
 def tasks(trace: Trace, runs: Segments) -> Tasks:
-    """All explicit tasks with what is known of them."""
+    """All explicit tasks with what is known of them; also those that ran although no record tells of their creation."""
     created = trace.select("task_create")
     flags = trace.field("task_create", "flags", created)
+    # libomp also announces the tasks that are no explicit ones.
+    created, flags = (column[(flags & (INITIAL | IMPLICIT)) == 0] for column in (created, flags))
     order = np.argsort(trace.task[created], kind="stable")
     created, flags = created[order], flags[order]
     table = Tasks(
@@ -186,64 +214,42 @@ def tasks(trace: Trace, runs: Segments) -> Tasks:
 
 
 def _fill_times(table: Tasks, trace: Trace, runs: Segments) -> None:
-    where = table.index(runs.task)
-    mine = where >= 0
-    first = np.full(len(table.id), np.iinfo(np.int64).max)
-    np.minimum.at(first, where[mine], runs.start[mine])
-    table.start[:] = np.where(first == np.iinfo(np.int64).max, -1, first)
-    active = mine & ~runs.waits
-    np.add.at(table.running, where[active], (runs.end - runs.start)[active])
-    schedule = trace.select("task_schedule")
+    schedule, whole = trace.select("task_schedule"), trace.select("task_run")
+    following = trace.global_task(schedule, trace.field("task_schedule", "next", schedule))
+    never = np.iinfo(np.int64).max
+    first = np.full(len(table.id), never)
+    _update(np.minimum, first, table.index(following), trace.time[schedule])
+    runs_of = table.index(trace.task[whole])
+    _update(np.minimum, first, runs_of, trace.field("task_run", "start", whole).view(np.int64))
+    table.start[:] = np.where(first == never, -1, first)
+    active = ~runs.waits
+    _update(np.add, table.running, table.index(runs.task[active]), (runs.end - runs.start)[active])
     status = trace.field("task_schedule", "status", schedule)
     # A detached task ends with its event's fulfilment if that comes late, with its body otherwise. A status above
     # `switch` is the completion of a taskwait with dependences, which runs no body.
     ends = schedule[np.isin(status, (COMPLETE, CANCEL, LATE_FULFILL)) | (status > SWITCH)]
-    where = table.index(trace.task[ends])
-    np.maximum.at(table.end, where[where >= 0], trace.time[ends][where >= 0])
+    _update(np.maximum, table.end, table.index(trace.task[ends]), trace.time[ends])
+    _update(np.maximum, table.end, runs_of, trace.time[whole])
 
 
-def mpi_calls(trace: Trace) -> Calls:
-    """Enter and exit joined: per task they alternate, on whichever threads."""
-    enters, exits = trace.select("mpi_enter"), trace.select("mpi_exit")
-    rows = np.concatenate([enters, exits])
-    is_exit = np.arange(len(rows)) >= len(enters)
-    order = np.lexsort((is_exit, trace.time[rows], trace.task[rows]))
-    rows, is_exit = rows[order], is_exit[order]
-    first = np.flatnonzero(~is_exit)
-    following = np.minimum(first + 1, len(rows) - 1)
-    enter = rows[first]
-    returned = is_exit[following] & (trace.task[rows[following]] == trace.task[enter])
-    leave = np.where(returned, rows[following], enter)
-    last_time = int(trace.time.max())
-    return Calls(
-        call=trace.field("mpi_enter", "call", enter),
-        task=trace.task[enter],
-        rank=trace.rank[enter],
-        start=trace.time[enter],
-        end=np.where(returned, trace.time[leave], last_time),
-        start_thread=trace.thread[enter],
-        end_thread=trace.thread[leave],
-        peer=trace.field("mpi_enter", "peer", enter),
-        tag=trace.field("mpi_enter", "tag", enter),
-        source=trace.field("mpi_exit", "peer", leave),
-        received_tag=trace.field("mpi_exit", "tag", leave),
-        comm=trace.field("mpi_enter", "comm", enter),
-        bytes=np.where(returned, trace.field("mpi_exit", "bytes", leave), trace.field("mpi_enter", "bytes", enter)),
-        returned=returned,
-        enter_row=enter,
-    )
+def _update(operation: np.ufunc, target: np.ndarray, where: np.ndarray, values: np.ndarray) -> None:
+    known = where >= 0
+    operation.at(target, where[known], values[known])
 
 
 def suspensions(table: Tasks, runs: Segments, calls: Calls) -> Suspensions:
     """Gaps between the segments of explicit tasks, each with the MPI call that caused it, if one did."""
-    explicit = table.index(runs.task) >= 0
-    task, start, end, rank = runs.task[explicit], runs.start[explicit], runs.end[explicit], runs.rank[explicit]
+    where = table.index(runs.task)
+    pieces = np.bincount(where[where >= 0], minlength=len(table.id))
+    # Most tasks run in one piece to their end: leave them out before anything is sorted.
+    kept = np.flatnonzero((where >= 0) & ((pieces > 1) | (table.end < 0))[where]) if len(where) else where
+    task, start, end, rank = runs.task[kept], runs.start[kept], runs.end[kept], runs.rank[kept]
     order = np.lexsort((start, task))
     task, start, end, rank = task[order], start[order], end[order], rank[order]
-    gap = np.flatnonzero((task[1:] == task[:-1]) & (start[1:] > end[:-1])) if len(task) else np.zeros(0, dtype=int)
+    gap = np.flatnonzero((task[1:] == task[:-1]) & (start[1:] > end[:-1]))
     found = Suspensions(task[gap], rank[gap], end[gap], start[gap + 1], np.full(len(gap), -1))
     found = _add_unfinished(found, table, runs, task, end, rank)
-    found.call = _call_at(calls, found.task, found.start)
+    found.call = call_at(calls, found.task, found.start)
     return found
 
 
@@ -263,23 +269,3 @@ def _add_unfinished(
         np.concatenate([found.end, np.full(len(open_end), trace_end)]),
         np.full(len(found.task) + len(open_end), -1),
     )
-
-
-def _call_at(calls: Calls, task: np.ndarray, time: np.ndarray) -> np.ndarray:
-    """Row of the call that each task was in at that time, or -1. `calls` is sorted by task and start."""
-    keys = np.concatenate([calls.task, task])
-    times = np.concatenate([calls.start, time])
-    is_query = np.arange(len(keys)) >= len(calls.task)
-    order = np.lexsort((is_query, times, keys))
-    latest = np.maximum.accumulate(np.where(is_query[order], -1, order)) if len(keys) else np.zeros(0, dtype=int)
-    row = np.empty(len(keys), dtype=np.int64)
-    row[order] = latest
-    row = row[len(calls.task):]
-    safe = np.maximum(row, 0)
-    inside = (row >= 0) & (calls.task[safe] == task) & (calls.end[safe] >= time) if len(calls.task) else row >= 0
-    return np.where(inside, row, -1)
-
-
-def call_mask(calls: Calls, *names: str) -> np.ndarray:
-    """True for the calls with one of these names."""
-    return np.isin(calls.call, [CALL_NUMBER[name] for name in names])

@@ -10,52 +10,22 @@ from __future__ import annotations
 
 import json
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from .clock import ClockError, clock_maps
+from .causality import repair
+from .clock import ClockError, ClockMap, clock_maps
 from .events import EVENTS, FINGERPRINT
+from .progress import Progress, no_progress
+from .records import TASK_BITS, Trace, TraceError
 
 MAGIC = b"MARLTRC1"
 HEADER = struct.Struct("<8sQIIIIQQ16x")
 RECORD = np.dtype([("time", "<u8"), ("head", "<u8"), ("payload", "<u8", (2,))])
-TASK_BITS = 48
 FORMAT = "marline-trace 1"
-
-
-class TraceError(Exception):
-    """A trace that cannot be read; the text is meant for the user."""
-
-
-@dataclass
-class Trace:
-    """All records as columns of equal length, sorted by (rank, thread, time). A task id carries its rank in its upper
-    16 bits, so ids are unique in the trace."""
-
-    time: np.ndarray  # int64, ns
-    kind: np.ndarray  # uint16, event number
-    task: np.ndarray  # uint64, rank << 48 | id within the rank
-    rank: np.ndarray  # uint16
-    thread: np.ndarray  # uint16, as the recorder numbered it: from 1
-    payload: np.ndarray  # uint64, n by 2
-    ranks: dict[int, dict[str, Any]]  # the JSON file of each rank
-    cut: list[str] = field(default_factory=list)  # files whose last bytes were dropped, and why
-
-    def select(self, name: str) -> np.ndarray:
-        """Indices of the records of one kind, in order."""
-        return np.flatnonzero(self.kind == EVENTS[name].number)
-
-    def field(self, name: str, column: str, rows: np.ndarray) -> np.ndarray:
-        """One field of the records `rows`, all of kind `name`."""
-        return EVENTS[name].fields[column].extract(self.payload[rows])
-
-    def global_task(self, rows: np.ndarray, ids: np.ndarray) -> np.ndarray:
-        """Task ids from payloads, made unique like the column `task`; 0 (no task) stays 0."""
-        prefix = self.rank[rows].astype(np.uint64) << np.uint64(TASK_BITS)
-        return np.where(ids == 0, np.uint64(0), prefix | ids)
 
 
 @dataclass
@@ -65,29 +35,40 @@ class _Stream:
     records: np.ndarray
 
 
-def read_trace(folder: str | Path) -> Trace:
-    """Reads every rank and thread found in `folder`."""
+def read_trace(folder: str | Path, progress: Progress = no_progress) -> Trace:
+    """Reads every rank and thread found in `folder`. `progress` counts bytes."""
     folder = Path(folder)
     if not folder.is_dir():
         raise TraceError(f"{folder}: no such folder: give the one that MARLINE_TRACE_DIR named when the program ran")
     ranks: dict[int, dict[str, Any]] = {}
-    streams: list[_Stream] = []
-    cut: list[str] = []
+    files: list[tuple[int, Path, int]] = []
     for path in sorted(folder.glob("*.json")):
         metadata = _read_metadata(path)
         rank = metadata["rank"]
         if rank in ranks:
             raise TraceError(f"{path}: a second process says that it is rank {rank}: give each run its own folder")
         ranks[rank] = metadata
-        for file in sorted(folder.glob(metadata["files"])):
-            stream = _read_stream(file, rank, cut)
-            if stream is not None:
-                streams.append(stream)
+        files += [(rank, file, file.stat().st_size) for file in sorted(folder.glob(metadata["files"]))]
     if not ranks:
         raise TraceError(f"{folder}: holds no trace (no *.json): did the program load the recorder?")
+    cut: list[str] = []
+    streams = _read_streams(files, cut, progress)
     if not streams:
         raise TraceError(f"{folder}: holds no records: the program ended before it did anything that is recorded")
-    return _join(streams, ranks, cut)
+    return repair(_join(streams, ranks, cut))
+
+
+def _read_streams(files: list[tuple[int, Path, int]], cut: list[str], progress: Progress) -> list[_Stream]:
+    streams: list[_Stream] = []
+    done, total = 0, sum(size for _, _, size in files)
+    for rank, file, size in files:
+        progress("read", done, total)
+        stream = _read_stream(file, rank, cut)
+        if stream is not None:
+            streams.append(stream)
+        done += size
+    progress("read", total, total)
+    return streams
 
 
 def _read_metadata(path: Path) -> dict[str, Any]:
@@ -150,35 +131,54 @@ def _check_stream(path: Path, stream: _Stream) -> _Stream | None:
     records = stream.records
     known = np.zeros(1 << (64 - TASK_BITS), dtype=bool)
     known[[event.number for event in EVENTS.values()]] = True
-    strange = np.flatnonzero(~known[(records["head"] & np.uint64(0xFFFF)).astype(np.int64)])
+    strange = np.flatnonzero(~known[records["head"].astype(np.uint16)])
     if strange.size:
         number = int(records["head"][strange[0]]) & 0xFFFF
         raise TraceError(f"{path}: record {strange[0]} has the unknown event number {number}: the file is damaged")
     if not len(records):
         return None
-    # A poll that succeeded is recorded with the time at which it began, and so may stand a little late.
-    stream.records = records[np.argsort(records["time"], kind="stable")]
+    # Some records are written late and carry the time at which what they tell of began.
+    time = np.ascontiguousarray(records["time"])
+    if np.any(time[1:] < time[:-1]):
+        stream.records = records[np.argsort(time, kind="stable")]
     return stream
 
 
 def _join(streams: list[_Stream], ranks: dict[int, dict[str, Any]], cut: list[str]) -> Trace:
+    """One set of columns. Each stream is let go as soon as it is copied."""
     try:
         to_nanoseconds = clock_maps(ranks)
     except ClockError as error:
         raise TraceError(str(error)) from error
     streams.sort(key=lambda stream: (stream.rank, stream.thread))
     lengths = [len(stream.records) for stream in streams]
-    records = np.concatenate([stream.records for stream in streams])
-    time = np.concatenate([to_nanoseconds[stream.rank](stream.records["time"]) for stream in streams])
+    count = sum(lengths)
     rank = np.repeat(np.array([stream.rank for stream in streams], dtype=np.uint16), lengths)
-    head = records["head"]
-    return Trace(
-        time=time - time.min(),
-        kind=(head & np.uint64(0xFFFF)).astype(np.uint16),
-        task=(head >> np.uint64(16)) | rank.astype(np.uint64) << np.uint64(TASK_BITS),
-        rank=rank,
-        thread=np.repeat(np.array([stream.thread for stream in streams], dtype=np.uint16), lengths),
-        payload=records["payload"],
-        ranks=dict(sorted(ranks.items())),
-        cut=cut,
-    )
+    thread = np.repeat(np.array([stream.thread for stream in streams], dtype=np.uint16), lengths)
+    trace = Trace(
+        np.empty(count, np.int64), np.empty(count, np.uint16), np.empty(count, np.uint64), rank, thread,
+        np.empty((count, 2), np.uint64), dict(sorted(ranks.items())), cut,
+    )  # fmt: skip
+    begin = 0
+    streams.reverse()
+    while streams:
+        stream = streams.pop()
+        end = begin + len(stream.records)
+        _fill(trace, slice(begin, end), stream, to_nanoseconds[stream.rank])
+        begin = end
+    runs = trace.select("task_run")
+    starts = trace.payload[runs, 0].view(np.int64)
+    origin = min(int(trace.time.min()), int(starts.min(initial=trace.time[0])))
+    trace.time -= origin
+    trace.payload[runs, 0] = (starts - origin).view(np.uint64)
+    return trace
+
+
+def _fill(trace: Trace, part: slice, stream: _Stream, to_nanoseconds: ClockMap) -> None:
+    head = stream.records["head"]
+    trace.time[part] = to_nanoseconds(stream.records["time"])
+    trace.kind[part] = head  # its low 16 bits
+    trace.task[part] = (head >> np.uint64(16)) | np.uint64(stream.rank) << np.uint64(TASK_BITS)
+    trace.payload[part] = stream.records["payload"]
+    runs = np.flatnonzero(trace.kind[part] == EVENTS["task_run"].number)
+    trace.payload[part][runs, 0] = to_nanoseconds(stream.records["payload"][runs, 0]).view(np.uint64)

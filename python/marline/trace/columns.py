@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Array operations that several passes need: look-ups in many time lines at once, and integrals over intervals.
+
+All are exact on int64 nanoseconds and take a handful of sorts; none loops over elements.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def group_starts(*keys: np.ndarray) -> np.ndarray:
+    """True where an element differs from the one before in any key: the first of each run of equal ones."""
+    first = np.zeros(len(keys[0]), dtype=bool)
+    first[:1] = True
+    for key in keys:
+        first[1:] |= key[1:] != key[:-1]
+    return first
+
+
+def find(sorted_keys: np.ndarray, keys: np.ndarray) -> np.ndarray:
+    """Where each of `keys` stands in the sorted array without duplicates, or -1."""
+    if not len(sorted_keys):
+        return np.full(len(keys), -1, dtype=np.int64)
+    rows = np.minimum(np.searchsorted(sorted_keys, keys), len(sorted_keys) - 1)
+    return np.where(sorted_keys[rows] == keys, rows, -1)
+
+
+class TimeLines:
+    """Events of many keys (tasks, threads) in time: which was the latest event of a key at a time?
+
+    Keys and times are replaced by their ranks among the events, so that both fit one integer whatever their size, and
+    one sorted array serves all keys.
+    """
+
+    def __init__(self, key: np.ndarray, time: np.ndarray) -> None:
+        self._keys = np.unique(key)
+        self._times = np.unique(time)
+        self._span = len(self._times) + 1
+        place = np.searchsorted(self._keys, key) * self._span + np.searchsorted(self._times, time) + 1
+        self.order = np.argsort(place, kind="stable")  # of equal times the later element is the later event
+        self._places = place[self.order]
+
+    def latest(self, key: np.ndarray, time: np.ndarray) -> np.ndarray:
+        """Index of the last event of each key at or before the time, or -1."""
+        found = np.full(len(key), -1, dtype=np.int64)
+        rank = find(self._keys, key)
+        known = np.flatnonzero(rank >= 0)
+        if not known.size:
+            return found
+        low = rank[known] * self._span
+        high = low + np.searchsorted(self._times, time[known], side="right")
+        at = np.searchsorted(self._places, high, side="right") - 1
+        safe = np.maximum(at, 0)
+        found[known] = np.where((at >= 0) & (self._places[safe] > low), self.order[safe], -1)
+        return found
+
+
+class Coverage:
+    """Disjoint intervals of many keys: how much of [start, end) of a key do they cover?"""
+
+    def __init__(self, key: np.ndarray, start: np.ndarray, end: np.ndarray) -> None:
+        self._lines = TimeLines(key, start)
+        self._start, self._length = start, np.maximum(end - start, 0)
+        self._before = np.zeros(len(key), dtype=np.int64)  # covered before each interval, all keys in one sum
+        self._before[self._lines.order] = np.r_[0, np.cumsum(self._length[self._lines.order])[:-1]]
+        self._first = np.zeros(len(key), dtype=np.int64)
+        self._first[self._lines.order] = _first_of_group(key[self._lines.order], self._before[self._lines.order])
+
+    def within(self, key: np.ndarray, start: np.ndarray, end: np.ndarray) -> np.ndarray:
+        """Covered length of each query."""
+        return self._until(key, end) - self._until(key, start)
+
+    def _until(self, key: np.ndarray, time: np.ndarray) -> np.ndarray:
+        at = self._lines.latest(key, time)
+        if not len(self._start):
+            return np.zeros(len(key), dtype=np.int64)
+        safe = np.maximum(at, 0)
+        inside = np.minimum(time - self._start[safe], self._length[safe])
+        return np.where(at >= 0, self._before[safe] - self._first[safe] + inside, 0)
+
+
+def _first_of_group(key: np.ndarray, value: np.ndarray) -> np.ndarray:
+    """For each element the value at the first element of its run of equal keys."""
+    starts = np.flatnonzero(group_starts(key))
+    return np.repeat(value[starts], np.diff(np.r_[starts, len(key)]))
+
+
+def occurrences(group: np.ndarray) -> np.ndarray:
+    """How many equal elements stood before each element."""
+    order = np.argsort(group, kind="stable")
+    starts = np.flatnonzero(group_starts(group[order]))
+    result = np.empty(len(group), dtype=np.int64)
+    result[order] = np.arange(len(group)) - np.repeat(starts, np.diff(np.r_[starts, len(group)]))
+    return result
+
+
+def sums(group: np.ndarray, value: np.ndarray, groups: int) -> np.ndarray:
+    """Sum of `value` per group number. Doubles in between are exact below 2^53 ns, 104 days."""
+    return np.rint(np.bincount(group, weights=value, minlength=groups)).astype(np.int64)
