@@ -47,7 +47,7 @@ static inline bool bench_is_read(const struct Bench *bench, long t, long i) {
   return bench->plan.read[bench_phase(bench, t + 1) * bench->options.graph.width + i];
 }
 
-/* All cells that step t writes; those of step t - 1 for t = 0 are never asked for. */
+/* All cells that step t writes. The row before it is also that of step t + slots - 1, which is never negative. */
 static inline char *bench_row(const struct Bench *bench, long t) {
   return bench->cells + (size_t)(t % bench->options.slots * bench->options.graph.width) * bench->cell_bytes;
 }
