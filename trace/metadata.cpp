@@ -12,10 +12,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "code_maps.hpp"
 #include "record.hpp"
 
 namespace marline::trace {
-namespace {
 
 // A JSON string. Bytes from 0x80 on are passed through: file names are UTF-8, or the reader replaces them.
 void write_string(FILE *out, const char *text) {
@@ -32,6 +32,8 @@ void write_string(FILE *out, const char *text) {
   }
   fputc('"', out);
 }
+
+namespace {
 
 void write_member(FILE *out, const char *name, const char *text) {
   fprintf(out, "  \"%s\": ", name);
@@ -64,36 +66,6 @@ void write_arguments(FILE *out) {
   fputs("],\n", out);
 }
 
-// The executable mappings, so that code addresses can be turned into file offsets after the run.
-void write_code_maps(FILE *out) {
-  fputs("  \"maps\": [", out);
-  FILE *in = fopen("/proc/self/maps", "re");
-  char line[PATH_MAX + 128];
-  const char *separator = "\n";
-  while (in != nullptr && fgets(line, sizeof line, in) != nullptr) {
-    uint64_t begin = 0;
-    uint64_t end = 0;
-    uint64_t offset = 0;
-    char rights[5] = "";
-    int path_at = 0;
-    const int found = sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*s %*s %n", &begin, &end, rights, &offset,
-                             &path_at);
-    if (found != 4 || rights[2] != 'x' || line[path_at] != '/') {
-      continue;
-    }
-    line[strcspn(line, "\n")] = '\0';
-    fprintf(out, "%s    {\"begin\": %" PRIu64 ", \"end\": %" PRIu64 ", \"offset\": %" PRIu64 ", \"path\": ", separator,
-            begin, end, offset);
-    write_string(out, line + path_at);
-    fputc('}', out);
-    separator = ",\n";
-  }
-  if (in != nullptr) {
-    fclose(in);
-  }
-  fputs("],\n", out);
-}
-
 void write_clock(FILE *out, const char *name, const ClockPair &pair) {
   fprintf(out, "  \"%s\": {\"cycles\": %" PRIu64 ", \"monotonic_ns\": %" PRIu64 "},\n", name, pair.cycles,
           pair.monotonic_ns);
@@ -109,6 +81,15 @@ void write_clocks(FILE *out, const Metadata &process) {
             i == 0 ? "" : ",", sample.local, sample.sent, sample.received);
   }
   fputs("],\n", out);
+}
+
+void write_options(FILE *out, const Metadata &process) {
+  fputs("  \"events\": [", out);
+  write_event_words(out, process.options.events);
+  fprintf(out, "],\n  \"start\": \"%s\",\n  \"limit\": %" PRIu64 ",\n", process.options.begin_off ? "off" : "on",
+          process.options.limit);
+  const char *stopped = __atomic_load_n(&process.stopped, __ATOMIC_ACQUIRE);
+  write_member(out, "stopped", stopped == nullptr ? "" : stopped);
 }
 
 void read_line(const char *path, char *text, int bytes) {
@@ -149,11 +130,18 @@ bool Metadata::write(const char *path) const {
   write_member(out, "runtime", runtime);
   fprintf(out, "  \"omp_version\": %u,\n", omp_version);
   write_member(out, "mpi", mpi);
+  write_options(out, *this);
   write_clocks(out, *this);
   write_code_maps(out);
   fprintf(out, "  \"files\": \"%s.thread*.mtr\"\n}\n", tag);
   const bool written = ferror(out) == 0;
-  return (fclose(out) == 0) & written && rename(temporary, path) == 0;
+  if ((fclose(out) == 0) & written && rename(temporary, path) == 0) {
+    return true;
+  }
+  const int error = errno;
+  unlink(temporary);
+  errno = error;
+  return false;
 }
 
 }  // namespace marline::trace

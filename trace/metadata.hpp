@@ -6,6 +6,7 @@
 #define MARLINE_TRACE_METADATA_HPP
 
 #include "clock.hpp"
+#include "options.hpp"
 #include "recorder.hpp"
 
 namespace marline::trace {
@@ -23,6 +24,8 @@ struct Metadata {
   ClockPair clock_end;
   ClockSample samples[kMostSamples];
   int sample_count;
+  Options options;
+  const char *stopped;  // why recording ended before the program did; or null. Atomic: set by any thread, once
 
   // Writes the file whole under another name, then renames it to `path`. False (and errno) on failure.
   bool write(const char *path) const;

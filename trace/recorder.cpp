@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The process's side of the recorder. All state stands in one Process, guarded by process_lock except `state`, which
-// every thread reads. Nothing here is on the path of an event.
+// The process's side of the recorder. What the JSON file says stands in `process`, guarded by process_lock; what every
+// thread reads (state, switch_count, what is wanted) is atomic or constant once recording has started. Nothing here is
+// on the path of an event. Order of locks: process_lock, then the list of streams; stop_recording, which may be called
+// under either, takes none.
 #include "recorder.hpp"
 
 #include <errno.h>
@@ -16,18 +18,26 @@
 
 #include "clock.hpp"
 #include "metadata.hpp"
+#include "options.hpp"
 #include "stream.hpp"
 
 namespace marline::trace {
+
+uint64_t switch_count;
+
 namespace {
 
-enum State { kIdle, kRecording, kStopped };
+// kEnded: there is a trace, to which nothing is added any more. kNever: there is none, or it is a parent process's.
+enum State { kIdle, kRecording, kEnded, kNever };
+constexpr char kEmptyFolder[] = "set MARLINE_TRACE_DIR to an empty folder that every rank can write";
 
 pthread_mutex_t process_lock = PTHREAD_MUTEX_INITIALIZER;
 State state = kIdle;  // written under process_lock, read by any thread
 Metadata process;     // process_lock
 char directory[kPathBytes - 64];
 bool rank_known;
+uint64_t switch_times[2];  // of the last switch on and off; before the count, whose readers want to be near them only
+uint64_t bytes_written;
 
 // The launchers' ways to say the rank before MPI_Init: Open MPI, PMI (MPICH, Intel), PMIx, Slurm.
 bool rank_from_environment(int &rank) {
@@ -45,9 +55,19 @@ State load_state() { return __atomic_load_n(&state, __ATOMIC_RELAXED); }
 void store_state(State value) { __atomic_store_n(&state, value, __ATOMIC_RELAXED); }
 
 void forget_after_fork() {
-  store_state(kStopped);
+  store_state(kNever);
   pthread_mutex_init(&process_lock, nullptr);
   Stream::abandon_all();
+}
+
+void switch_recording(bool off) {
+  uint64_t count = load_switches();
+  while (is_off(count) != off) {
+    __atomic_store_n(&switch_times[off ? 1 : 0], read_cycles(), __ATOMIC_RELAXED);
+    if (__atomic_compare_exchange_n(&switch_count, &count, count + 1, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {
+      return;
+    }
+  }
 }
 
 bool open_trace() {
@@ -81,13 +101,57 @@ bool open_trace() {
   return true;
 }
 
-void write_locked() {
+bool write_locked() {
   char path[kPathBytes];
   trace_path(path, ".json");
   process.clock_end = read_clock_pair();
-  if (!process.write(path)) {
+  const bool written = process.write(path);
+  if (!written) {
     fprintf(stderr, "marline-trace: cannot write %s: %s\n", path, strerror(errno));
   }
+  return written;
+}
+
+bool trace_exists() {
+  char path[kPathBytes];
+  trace_path(path, ".json");
+  if (access(path, F_OK) != 0) {
+    return false;
+  }
+  fprintf(stderr, "marline-trace: %s: %s; nothing is recorded: %s\n", path, strerror(EEXIST), kEmptyFolder);
+  return true;
+}
+
+// Writes the JSON file for the first time: it is all that a killed program leaves beside its records.
+bool begin_metadata() {
+  if (trace_exists()) {
+    return false;
+  }
+  process.clock_begin = read_clock_pair();
+  usleep(2000);  // so that this file too knows the counter's frequency
+  return write_locked();
+}
+
+// The rank is known now, and the files that were named after the process get its name. An older trace's file under that
+// name stays, and this one goes.
+void rename_files(int rank) {
+  char old_path[kPathBytes];
+  char tag[kTagBytes];
+  char old_tag[kTagBytes];
+  trace_path(old_path, ".json");
+  memcpy(old_tag, process.tag, sizeof old_tag);
+  snprintf(tag, sizeof tag, "rank%04d", rank);
+  memcpy(process.tag, tag, sizeof tag);
+  const bool taken = trace_exists();
+  memcpy(process.tag, old_tag, sizeof old_tag);
+  if (taken) {
+    store_state(kNever);
+    switch_recording(true);
+    Stream::unlink_all();
+  } else {
+    Stream::rename_all(process.tag, tag);
+  }
+  unlink(old_path);
 }
 
 }  // namespace
@@ -100,24 +164,65 @@ bool start_recording() {
   }
   pthread_mutex_lock(&process_lock);
   if (state == kIdle) {
-    if (open_trace()) {
-      process.clock_begin = read_clock_pair();
-      usleep(2000);  // so that also the first metadata file, all that a killed program leaves, knows the frequency
-      write_locked();
+    const bool begun = open_trace() && read_options(process.options) && begin_metadata();
+    if (begun) {
       pthread_atfork(nullptr, nullptr, forget_after_fork);
-      store_state(kRecording);
-    } else {
-      store_state(kStopped);
+      switch_recording(process.options.begin_off);
     }
+    store_state(begun ? kRecording : kNever);
   }
   pthread_mutex_unlock(&process_lock);
   return recording();
 }
 
-void stop_recording(const char *what, const char *value, const char *advice) {
-  if (__atomic_exchange_n(&state, kStopped, __ATOMIC_RELAXED) == kRecording) {
-    fprintf(stderr, "marline-trace: %s: %s; recording stops: %s\n", what, value, advice);
+bool wanted(Events events) { return (process.options.events & events) != 0; }
+
+uint64_t switched_at(uint64_t switches) {
+  return __atomic_load_n(&switch_times[is_off(switches) ? 1 : 0], __ATOMIC_RELAXED);
+}
+
+void control_recording(Control what) {
+  if (!recording()) {
+    return;
   }
+  switch (what) {
+    case Control::kOn: switch_recording(false); break;
+    case Control::kOff: switch_recording(true); break;
+    case Control::kFlush: write_metadata(); break;
+    case Control::kEnd:
+      switch_recording(true);
+      store_state(kEnded);
+      write_metadata();
+      break;
+  }
+}
+
+void control_recording_by_level(int level) {
+  if (level >= 0) {
+    control_recording(level == 0 ? Control::kOff : level == 1 ? Control::kOn : Control::kFlush);
+  }
+}
+
+void stop_recording(const char *what, const char *value, const char *advice) {
+  if (__atomic_exchange_n(&state, kEnded, __ATOMIC_RELAXED) != kRecording) {
+    return;
+  }
+  static char reason[kPathBytes];  // written once: the state changes once
+  snprintf(reason, sizeof reason, "%s: %s", what, value);
+  __atomic_store_n(&process.stopped, static_cast<const char *>(reason), __ATOMIC_RELEASE);
+  switch_recording(true);
+  fprintf(stderr, "marline-trace: %s; recording stops: %s\n", reason, advice);
+}
+
+bool count_bytes(uint64_t bytes) {
+  const uint64_t limit = process.options.limit;
+  if (limit == 0 || __atomic_add_fetch(&bytes_written, bytes, __ATOMIC_RELAXED) <= limit) {
+    return true;
+  }
+  char value[48];
+  snprintf(value, sizeof value, "%llu bytes written", static_cast<unsigned long long>(limit));
+  stop_recording("MARLINE_TRACE_LIMIT", value, "raise it, record fewer MARLINE_TRACE_EVENTS, or a part of the run");
+  return false;
 }
 
 void trace_path(char (&path)[kPathBytes], const char *suffix) {
@@ -140,15 +245,12 @@ void set_mpi(int rank, int size, const char *library) {
   process.size = size;
   snprintf(process.mpi, sizeof process.mpi, "%s", library);
   if (!rank_known) {
-    char old_path[kPathBytes];
-    trace_path(old_path, ".json");
-    char tag[kTagBytes];
-    snprintf(tag, sizeof tag, "rank%04d", rank);
-    Stream::rename_all(process.tag, tag);
-    unlink(old_path);
+    rename_files(rank);
     rank_known = true;
   }
-  write_locked();
+  if (recording()) {
+    write_locked();
+  }
   pthread_mutex_unlock(&process_lock);
 }
 
@@ -161,7 +263,8 @@ void add_clock_sample(const ClockSample &sample) {
 }
 
 void write_metadata() {
-  if (!recording()) {
+  const State now = load_state();
+  if (now != kRecording && now != kEnded) {
     return;
   }
   pthread_mutex_lock(&process_lock);

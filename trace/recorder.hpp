@@ -13,11 +13,42 @@ namespace marline::trace {
 constexpr int kPathBytes = 4096;
 constexpr int kTagBytes = 32;
 
-// True while events are to be recorded. Any thread.
+// True while there is a trace to record into, also while recording is off. Any thread.
 bool recording();
+
+// Kinds of event that can be left out (MARLINE_TRACE_EVENTS, options.hpp). Constant once recording has started.
+enum Events : unsigned {
+  kTaskEvents = 1 << 0,
+  kDependenceEvents = 1 << 1,
+  kSyncEvents = 1 << 2,
+  kMutexEvents = 1 << 3,
+  kWorkEvents = 1 << 4,
+  kMpiEvents = 1 << 5,
+  kRegionEvents = 1 << 6,
+};
+bool wanted(Events events);
+
+// What the program asks for at run time (omp_control_tool, MPI_Pcontrol, marline/trace.h). Off and on may alternate at
+// will; flush brings the JSON file up to date (records need no flush: they are in the file at once); after the end
+// nothing is recorded any more. Any thread.
+enum class Control { kOn, kOff, kFlush, kEnd };
+void control_recording(Control what);
+// The same by the level of MPI_Pcontrol (MPI 4.1, section 15.2): 0 off, 1 on, 2 and more flush; negative: nothing.
+void control_recording_by_level(int level);
+
+// The number of times that recording was switched, read by every event of every thread; odd while it is off. A
+// plain load: a thread that sees a switch late records a few events more or less.
+extern uint64_t switch_count;
+inline uint64_t load_switches() { return __atomic_load_n(&switch_count, __ATOMIC_RELAXED); }
+inline bool is_off(uint64_t switches) { return (switches & 1) != 0; }
+// When the switch was made that led to this count or to the next of its kind.
+uint64_t switched_at(uint64_t switches);
 
 // Starts recording if MARLINE_TRACE_DIR says where to and it has not started yet. Any thread; later calls do nothing.
 bool start_recording();
+
+// Counts what a thread appended to its file. False if that exceeds MARLINE_TRACE_LIMIT: recording has then stopped.
+bool count_bytes(uint64_t bytes);
 
 // Ends recording with one line on stderr that says why; what has been written stays.
 void stop_recording(const char *what, const char *value, const char *advice);

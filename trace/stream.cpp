@@ -10,8 +10,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "task_words.hpp"
 
 namespace marline::trace {
 namespace {
@@ -31,6 +34,16 @@ void stream_path(char (&path)[kPathBytes], unsigned number) {
   char suffix[32];
   snprintf(suffix, sizeof suffix, ".thread%04u.mtr", number);
   trace_path(path, suffix);
+}
+
+// A file stays open per thread: the program's own files must not be the ones for which no descriptor is left.
+void make_room_for_files(int fd) {
+  rlimit files;
+  if (getrlimit(RLIMIT_NOFILE, &files) == 0 && static_cast<rlim_t>(fd) >= files.rlim_cur / 2 &&
+      files.rlim_cur < files.rlim_max) {
+    files.rlim_cur = files.rlim_cur < files.rlim_max / 2 ? 2 * files.rlim_cur : files.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &files);  // if not, the next file that cannot be opened says so
+  }
 }
 
 bool append_window(int fd, const Record *window, u64 offset) {
@@ -81,14 +94,47 @@ Stream *Stream::open_mine() {
   return stream;
 }
 
+Stream *Stream::mine_slowly() {
+  Stream *stream = mine_even_off();
+  return stream != nullptr && stream->follow_switches() ? stream : nullptr;
+}
+
+// True if recording is on. An interval that was off and on again since the last event is not mentioned: nothing happened
+// on this thread in it.
+bool Stream::follow_switches() {
+  const u64 now = load_switches();
+  if (is_off(now)) {
+    if (switches_ != kOff) {
+      switches_ = kOff;
+      const u64 last = next_[-1].time;
+      const u64 time = switched_at(now);
+      emit_at(time > last ? time : last, current_task_, event::recording_off{});
+    }
+    return false;
+  }
+  const bool was_off = switches_ == kOff;
+  switches_ = now;
+  if (was_off) {
+    emit_at(switched_at(now), current_task_ == 0 ? base_id_ : current_task_, event::recording_on{});
+    if (current_word_ != nullptr) {
+      current_task_ = task_id(*this, *current_word_);
+      current_word_ = nullptr;
+    }
+  }
+  return true;
+}
+
 bool Stream::create_file() {
   char path[kPathBytes];
   stream_path(path, number_);
   fd_ = ::open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
   if (fd_ < 0) {
-    stop_recording(path, strerror(errno), "set MARLINE_TRACE_DIR to an empty folder that every rank can write");
+    stop_recording(path, strerror(errno),
+                   errno == EMFILE ? "raise the limit on open files (ulimit -n): each thread needs one"
+                                   : "set MARLINE_TRACE_DIR to an empty folder that every rank can write");
     return false;
   }
+  make_room_for_files(fd_);
   if (!map_window()) {
     ::close(fd_);
     return false;
@@ -125,17 +171,21 @@ bool Stream::map_window() {
 
 void Stream::flush() {
   if (header_ == nullptr) {
-    next_ = scratch_;
+    next_ = scratch_ + 1;
     return;
   }
   const u64 before = read_cycles();
   auto *window = reinterpret_cast<Record *>(header_ + 1);
-  if (!append_window(fd_, window, kMappedBytes + header_->flushed * kWindowBytes)) {
+  const u64 file_end = kMappedBytes + header_->flushed * kWindowBytes;
+  if (!count_bytes(kWindowBytes)) {
+    give_up();
+    return;
+  }
+  if (!append_window(fd_, window, file_end)) {
     stop_recording("cannot append to a trace file", strerror(errno), "free disk space or set MARLINE_TRACE_DIR");
-    munmap(header_, kMappedBytes);
-    header_ = nullptr;
-    next_ = scratch_;
-    end_ = scratch_ + 2;
+    // Half a copy is of no use to the reader, and the JSON file needs the space. The window itself is all there.
+    (void)!ftruncate(fd_, static_cast<off_t>(file_end));
+    give_up();
     return;
   }
   // After the copy and before the first store into the window: see the invariant in record.hpp.
@@ -143,6 +193,13 @@ void Stream::flush() {
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
   next_ = window;
   emit_at(before, current_task_, event::pause{.cycles = read_cycles() - before});
+}
+
+void Stream::give_up() {
+  munmap(header_, kMappedBytes);
+  header_ = nullptr;
+  next_ = scratch_ + 1;
+  end_ = scratch_ + 3;
 }
 
 void Stream::close_at_thread_exit(void *argument) {
@@ -214,6 +271,16 @@ void Stream::rename_all(char (&tag)[kTagBytes], const char *new_tag) {
     }
   }
   snprintf(tag, sizeof tag, "%s", new_tag);
+  pthread_mutex_unlock(&list_lock);
+}
+
+void Stream::unlink_all() {
+  char path[kPathBytes];
+  pthread_mutex_lock(&list_lock);
+  for (Stream *stream = all_streams; stream != nullptr; stream = stream->next_stream_) {
+    stream_path(path, stream->number_);
+    unlink(path);
+  }
   pthread_mutex_unlock(&list_lock);
 }
 

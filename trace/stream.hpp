@@ -23,6 +23,11 @@
 
 namespace marline::trace {
 
+struct TaskName {
+  const char *label;
+  u64 color;  // 0xRRGGBB
+};
+
 class Stream {
  public:
   // The calling thread's stream, opened by its first event. Null while nothing is to be recorded.
@@ -55,6 +60,27 @@ class Stream {
     }
   }
 
+  // The record of a task's completion, in place of that of its beginning if the latter is the thread's newest: then
+  // the task ran from there on without an interruption. False if it is not; nothing has been written then.
+  bool emit_run(u64 task, u64 outer) {
+    constexpr u64 kBySwitch = 7;  // ompt_task_switch
+    Record *record = next_ - 1;
+    if (record->head != (outer << 16 | event::task_schedule::kNumber) ||
+        record->payload[0] != (kBySwitch << 48 | task)) {
+      return false;
+    }
+    const u64 end = read_cycles();
+    const event::task_run run = {.start = record->time, .outer = outer};
+    // A program that is killed in here loses this record, but leaves no half of it.
+    *static_cast<volatile u64 *>(&record->time) = 0;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    record->head = task << 16 | event::task_run::kNumber;
+    memcpy(record->payload, &run, sizeof run);
+    __atomic_signal_fence(__ATOMIC_RELEASE);
+    *static_cast<volatile u64 *>(&record->time) = end;
+    return true;
+  }
+
   // The record that is `back` places before this thread's youngest, for bringing it up to date; null where it has left
   // the window. Valid until the next event.
   Record *young(u64 back) {
@@ -80,9 +106,21 @@ class Stream {
   // The id under which `text` stands in this stream; writes the text itself where this thread has not lately.
   u64 intern(const char *text);
 
+  // Name and colour of the next task that is created here, where the runtime does not keep them: the text is the
+  // program's. They are used once.
+  TaskName take_next_name() {
+    const TaskName name = next_name_;
+    next_name_ = {};
+    return name;
+  }
+  void set_next_label(const char *label) { next_name_.label = label; }
+  void set_next_color(u64 color) { next_name_.color = color; }
+
   // Gives every open stream's file the name it has under the new tag ("rank0003"), and makes that the tag, in one
   // step for threads that open their streams meanwhile.
   static void rename_all(char (&tag)[kTagBytes], const char *new_tag);
+  // Removes the open streams' files.
+  static void unlink_all();
   // In the child of a fork: forgets the parent's streams, whose files the child must not write.
   static void abandon_all();
 
@@ -98,6 +136,7 @@ class Stream {
   bool create_file();
   bool map_window();
   void flush();
+  void give_up();
   void close();
 
   static constinit thread_local Stream *mine_ __attribute__((tls_model("initial-exec")));
@@ -108,6 +147,7 @@ class Stream {
   u64 last_id_;
   u64 current_task_;
   u64 switches_;       // load_switches() when this thread last saw that recording is on; kOff while it is off
+  TaskName next_name_;
   u64 *current_word_;  // of the task that the thread took up while recording was off; or null
 
   Record scratch_[3];  // the first stays empty

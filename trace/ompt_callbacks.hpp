@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The callbacks that the recorder registers: each packs its arguments into a record of the calling thread. Their types
+// are those of omp-tools.h; where a thread has no stream, or recording is off, they record nothing.
+#ifndef MARLINE_TRACE_OMPT_CALLBACKS_HPP
+#define MARLINE_TRACE_OMPT_CALLBACKS_HPP
+
+#include <omp-tools.h>
+
+#include "task_words.hpp"
+
+namespace marline::trace {
+
+inline u64 address(const void *pointer) { return reinterpret_cast<u64>(pointer); }
+
+// Some runtimes leave the task out at a region's end.
+inline u64 task_or_current(Stream &stream, ompt_data_t *task) {
+  return task == nullptr ? stream.current_task() : task_id(stream, task->value);
+}
+
+// Marline's own inquiry: label and colour of the task that is being created. Null with other runtimes.
+using TaskInfo = int (*)(const char **label, uint32_t *color);
+extern TaskInfo task_info;
+
+// Threads, regions and tasks: ompt_tasks.cpp. Who runs where is followed here, also while recording is off.
+void on_thread_begin(ompt_thread_t type, ompt_data_t *thread);
+void on_thread_end(ompt_data_t *thread);
+void on_parallel_begin(ompt_data_t *encountering, const ompt_frame_t *, ompt_data_t *parallel, unsigned requested, int,
+                       const void *code);
+void on_parallel_end(ompt_data_t *parallel, ompt_data_t *encountering, int, const void *code);
+void on_implicit_task(ompt_scope_endpoint_t endpoint, ompt_data_t *parallel, ompt_data_t *task, unsigned size,
+                      unsigned index, int flags);
+void on_task_create(ompt_data_t *encountering, const ompt_frame_t *, ompt_data_t *task, int flags, int,
+                    const void *code);
+void on_task_schedule(ompt_data_t *prior, ompt_task_status_t status, ompt_data_t *next);
+void on_dependences(ompt_data_t *task, const ompt_dependence_t *dependences, int count);
+
+// Waiting and sharing work: ompt_waits.cpp.
+void on_sync_region(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoint, ompt_data_t *, ompt_data_t *task,
+                    const void *code);
+void on_sync_region_wait(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoint, ompt_data_t *, ompt_data_t *task,
+                         const void *code);
+void on_work(ompt_work_t kind, ompt_scope_endpoint_t endpoint, ompt_data_t *, ompt_data_t *task, uint64_t count,
+             const void *code);
+void on_mutex_acquire(ompt_mutex_t kind, unsigned, unsigned, ompt_wait_id_t wait_id, const void *code);
+void on_mutex_acquired(ompt_mutex_t kind, ompt_wait_id_t wait_id, const void *code);
+void on_mutex_released(ompt_mutex_t kind, ompt_wait_id_t wait_id, const void *code);
+
+}  // namespace marline::trace
+
+#endif

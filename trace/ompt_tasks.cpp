@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// OMPT callbacks of threads, regions and tasks. Who runs where is followed by the thread that reports it: task_schedule,
+// implicit_task and parallel_end move the stream's current task. While recording is off these three still do, without
+// records; tasks that begin then are announced when they are met later (task_words.hpp).
+#include "ompt_callbacks.hpp"
+
+namespace marline::trace {
+
+TaskInfo task_info;
+
+namespace {
+
+bool leaves(ompt_task_status_t status) {
+  return status == ompt_task_complete || status == ompt_task_yield || status == ompt_task_cancel ||
+         status == ompt_task_detach || status == ompt_task_switch;
+}
+
+// Where a thread goes that is given no next task: outside of any task if it left the prior one, and nowhere if the
+// event is only about that task's state (a fulfilment, the end of a taskwait with dependences).
+u64 without_next(const Stream &stream, u64 prior, ompt_task_status_t status) {
+  return leaves(status) && prior == stream.current_task() ? stream.base_id() : 0;
+}
+
+void record_name(Stream &stream, u64 task) {
+  TaskName name = stream.take_next_name();
+  uint32_t color = 0;
+  if (task_info != nullptr && task_info(&name.label, &color) != 0) {
+    name.color = color;
+  }
+  if (name.label != nullptr || name.color != 0) {
+    const u64 text = name.label == nullptr ? 0 : stream.intern(name.label);
+    stream.emit(task, event::task_label{.text = text, .color = name.color});
+  }
+}
+
+// The callbacks while recording is off -------------------------------------------------------------------------------
+
+void follow_schedule(ompt_data_t *prior, ompt_task_status_t status, ompt_data_t *next) {
+  Stream *stream = Stream::mine_even_off();
+  if (stream == nullptr) {
+    return;
+  }
+  if (next != nullptr) {
+    stream->follow_off(&next->value);
+  } else if (prior != nullptr && leaves(status) && stream->runs(&prior->value)) {
+    stream->follow_off(nullptr);
+  }
+}
+
+void follow_implicit(ompt_scope_endpoint_t endpoint, ompt_data_t *task, unsigned index) {
+  Stream *stream = Stream::mine_even_off();
+  if (stream == nullptr) {
+    return;
+  }
+  if (endpoint == ompt_scope_begin) {
+    task->value = unannounced_implicit(stream->new_id(), index);
+    stream->follow_off(&task->value);
+  } else {
+    stream->follow_off(nullptr);
+  }
+}
+
+}  // namespace
+
+void on_thread_begin(ompt_thread_t type, ompt_data_t *) {
+  if (Stream *stream = Stream::mine_even_off()) {
+    stream->emit(stream->base_id(), event::thread_begin{.type = static_cast<u64>(type)});
+  }
+}
+
+void on_thread_end(ompt_data_t *) {
+  if (Stream *stream = Stream::mine_even_off()) {
+    stream->emit(stream->base_id(), event::thread_end{});
+    stream->follow_off(nullptr);
+  }
+}
+
+void on_parallel_begin(ompt_data_t *encountering, const ompt_frame_t *, ompt_data_t *parallel, unsigned requested, int,
+                       const void *code) {
+  if (Stream *stream = Stream::mine()) {
+    parallel->value = stream->new_id();
+    stream->emit(task_or_current(*stream, encountering),
+                 event::parallel_begin{.code = address(code), .parallel = parallel->value, .size = requested});
+  }
+}
+
+void on_parallel_end(ompt_data_t *parallel, ompt_data_t *encountering, int, const void *) {
+  if (Stream *stream = Stream::mine()) {
+    const u64 task = task_or_current(*stream, encountering);
+    stream->emit(task, event::parallel_end{.parallel = parallel->value});
+    stream->set_current_task(task);
+  } else if (Stream *off = encountering == nullptr ? nullptr : Stream::mine_even_off()) {
+    off->follow_off(&encountering->value);
+  }
+}
+
+void on_implicit_task(ompt_scope_endpoint_t endpoint, ompt_data_t *parallel, ompt_data_t *task, unsigned size,
+                      unsigned index, int flags) {
+  Stream *stream = Stream::mine();
+  if (stream == nullptr) {
+    follow_implicit(endpoint, task, index);
+  } else if (endpoint == ompt_scope_begin) {
+    task->value = stream->new_id();
+    stream->emit(task->value, event::implicit_begin{.parallel = parallel == nullptr ? 0 : parallel->value,
+                                                    .size = size,
+                                                    .index = index,
+                                                    .flags = static_cast<uint32_t>(flags)});
+    stream->set_current_task(task->value);
+  } else {
+    stream->emit(task_id(*stream, task->value), event::implicit_end{.flags = static_cast<uint32_t>(flags)});
+    stream->set_current_task(stream->base_id());
+  }
+}
+
+void on_task_create(ompt_data_t *encountering, const ompt_frame_t *, ompt_data_t *task, int flags, int,
+                    const void *code) {
+  Stream *stream = Stream::mine();
+  if (stream == nullptr) {
+    return;
+  }
+  const u64 parent = task_or_current(*stream, encountering);
+  task->value = stream->new_id();
+  stream->emit(task->value,
+               event::task_create{.code = address(code), .parent = parent, .flags = pack_task_flags(flags)});
+  record_name(*stream, task->value);
+}
+
+void on_dependences(ompt_data_t *task, const ompt_dependence_t *dependences, int count) {
+  Stream *stream = Stream::mine();
+  if (stream == nullptr) {
+    return;
+  }
+  const u64 id = task_or_current(*stream, task);
+  for (int i = 0; i < count; ++i) {
+    const ompt_dependence_t &dependence = dependences[i];
+    stream->emit(id, event::dependence{.address = address(dependence.variable.ptr),
+                                       .type = static_cast<u64>(dependence.dependence_type)});
+  }
+}
+
+void on_task_schedule(ompt_data_t *prior, ompt_task_status_t status, ompt_data_t *next) {
+  Stream *stream = Stream::mine();
+  if (stream == nullptr) {
+    follow_schedule(prior, status, next);
+    return;
+  }
+  const u64 from = task_or_current(*stream, prior);
+  const u64 to = next == nullptr ? without_next(*stream, from, status) : task_id(*stream, next->value);
+  if (status != ompt_task_complete || !stream->emit_run(from, to)) {
+    stream->emit(from, event::task_schedule{.next = to, .status = static_cast<u64>(status)});
+  }
+  if (to != 0) {
+    stream->set_current_task(to);
+  }
+}
+
+}  // namespace marline::trace

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the environment says about a recording besides its folder: read once, when recording starts.
+#ifndef MARLINE_TRACE_OPTIONS_HPP
+#define MARLINE_TRACE_OPTIONS_HPP
+
+#include <stdint.h>
+#include <stdio.h>
+
+namespace marline::trace {
+
+struct Options {
+  unsigned events;  // MARLINE_TRACE_EVENTS=WORD,WORD...: bits of Events; default: all
+  bool begin_off;   // MARLINE_TRACE_START=off: records from the first "on" that the program asks for
+  uint64_t limit;   // MARLINE_TRACE_LIMIT=SIZE: bytes of records per process; 0: none
+};
+
+// False after one line on stderr that says which value is wrong and what would be right.
+bool read_options(Options &options);
+
+// The words of MARLINE_TRACE_EVENTS that the bits stand for, as the inside of a JSON array.
+void write_event_words(FILE *out, unsigned events);
+
+}  // namespace marline::trace
+
+#endif

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a program itself says to its recording: the entry points behind include/marline/trace.h, found there by name and
+// never linked. A region belongs to the task that is in it, also where that goes on on another thread.
+//
+// marline_task_label and marline_task_color are Marline's; here they serve programs on other runtimes. If the runtime
+// has them, because this library stands in front of it, they are handed on.
+#include <dlfcn.h>
+
+#include "stream.hpp"
+
+#define MARLINE_ENTRY extern "C" __attribute__((visibility("default")))
+
+namespace marline::trace {
+namespace {
+
+// The stream if regions are wanted and recording is on.
+Stream *region_stream() {
+  Stream *stream = Stream::mine();
+  return stream != nullptr && wanted(kRegionEvents) ? stream : nullptr;
+}
+
+using SetLabel = void (*)(const char *);
+using SetColor = void (*)(uint32_t);
+
+void keep_label(const char *label) {
+  if (Stream *stream = Stream::mine()) {
+    stream->set_next_label(label);
+  }
+}
+
+void keep_color(uint32_t color) {
+  if (Stream *stream = Stream::mine()) {
+    stream->set_next_color(color);
+  }
+}
+
+// The definition behind this one, or ours. Looked up once; threads that do it at the same time find the same.
+template <class Function>
+Function next_or(const char *name, Function ours, Function &found) {
+  Function function = __atomic_load_n(&found, __ATOMIC_RELAXED);
+  if (function == nullptr) {
+    function = reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
+    function = function == nullptr ? ours : function;
+    __atomic_store_n(&found, function, __ATOMIC_RELAXED);
+  }
+  return function;
+}
+
+}  // namespace
+}  // namespace marline::trace
+
+using namespace marline::trace;
+
+MARLINE_ENTRY void marline_trace_region_begin(const char *name, uint32_t color) {
+  if (Stream *stream = region_stream()) {
+    const u64 text = stream->intern(name);
+    stream->emit(stream->current_task(), event::region_begin{.text = text, .color = color});
+  }
+}
+
+MARLINE_ENTRY void marline_trace_region_end() {
+  if (Stream *stream = region_stream()) {
+    stream->emit(stream->current_task(), event::region_end{});
+  }
+}
+
+MARLINE_ENTRY void marline_trace_control(int level) { control_recording_by_level(level); }
+
+MARLINE_ENTRY void marline_task_label(const char *label) {
+  static SetLabel found;
+  next_or("marline_task_label", keep_label, found)(label);
+}
+
+MARLINE_ENTRY void marline_task_color(uint32_t color) {
+  static SetColor found;
+  next_or("marline_task_color", keep_color, found)(color);
+}

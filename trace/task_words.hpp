@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The word that OMPT keeps for the tool in each task: its id, or what is to be said of the task before its id may stand
+// in a record. A task is announced by the event that begins its life (task_create, implicit_begin); one whose event was
+// not recorded, because recording was off or the runtime did not send it, is announced by the first event that names
+// it. So every task in a trace has been announced. Written by the thread that creates, begins or first names the task.
+#ifndef MARLINE_TRACE_TASK_WORDS_HPP
+#define MARLINE_TRACE_TASK_WORDS_HPP
+
+#include "stream.hpp"
+
+namespace marline::trace {
+
+// A word is an id (48 bits, above 0); 0, an explicit task of which nothing is known; or, negative, an implicit task
+// that began unrecorded: its number in the team above its id.
+constexpr u64 kUnannouncedImplicit = u64{1} << 63;
+constexpr int kIdBits = 48;
+constexpr u64 kMostIndex = (kUnannouncedImplicit >> kIdBits) - 1;
+
+inline u64 unannounced_implicit(u64 id, unsigned index) {
+  return kUnannouncedImplicit | (index < kMostIndex ? index : kMostIndex) << kIdBits | id;
+}
+
+// Writes the task's late announcement into the stream and its id into the word.
+u64 announce(Stream &stream, u64 &word);
+
+// The id that events on this task carry.
+inline u64 task_id(Stream &stream, u64 &word) {
+  return __builtin_expect(static_cast<i64>(word) > 0, 1) ? word : announce(stream, word);
+}
+
+}  // namespace marline::trace
+
+#endif
