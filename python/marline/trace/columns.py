@@ -6,6 +6,8 @@ All are exact on int64 nanoseconds and take a handful of sorts; none loops over 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 
@@ -98,3 +100,47 @@ def occurrences(group: np.ndarray) -> np.ndarray:
 def sums(group: np.ndarray, value: np.ndarray, groups: int) -> np.ndarray:
     """Sum of `value` per group number. Doubles in between are exact below 2^53 ns, 104 days."""
     return np.rint(np.bincount(group, weights=value, minlength=groups)).astype(np.int64)
+
+
+@dataclass
+class Overlaps:
+    """Pairs of intervals a, b of one key that have time in common, and that time."""
+
+    a: np.ndarray
+    b: np.ndarray
+    start: np.ndarray
+    end: np.ndarray
+
+
+def overlaps(a_key: np.ndarray, a_start: np.ndarray, a_end: np.ndarray, b_key: np.ndarray, b_start: np.ndarray,
+             b_end: np.ndarray) -> Overlaps:  # fmt: skip
+    """All pairs that overlap; the intervals b of one key are disjoint."""
+    lines = TimeLines(b_key, b_start)
+    place = np.empty(len(b_key), dtype=np.int64)  # position of each b when sorted by key and time
+    place[lines.order] = np.arange(len(b_key))
+    last = lines.latest(a_key, a_end - 1)
+    first = lines.latest(a_key, a_start)
+    some = np.flatnonzero((last >= 0) & (a_end > a_start))
+    last_place = place[last[some]]
+    # Nothing begins before a: then from the key's first b on.
+    group_first = np.flatnonzero(group_starts(b_key[lines.order]))
+    first_place = np.where(first[some] >= 0, place[first[some]],
+                           group_first[np.searchsorted(group_first, last_place, side="right") - 1])  # fmt: skip
+    count = last_place - first_place + 1
+    a = np.repeat(some, count)
+    b = lines.order[np.repeat(first_place, count) + np.arange(len(a)) - np.repeat(np.cumsum(count) - count, count)]
+    start, end = np.maximum(a_start[a], b_start[b]), np.minimum(a_end[a], b_end[b])
+    kept = end > start
+    return Overlaps(a[kept], b[kept], start[kept], end[kept])
+
+
+def cut(start: np.ndarray, end: np.ndarray, edges: np.ndarray) -> Overlaps:
+    """Intervals clipped to [edges[0], edges[-1]) and cut at the edges: `a` is the interval, `b` the number of the
+    window between two edges."""
+    start, end = np.maximum(start, edges[0]), np.minimum(end, edges[-1])
+    some = np.flatnonzero(end > start)
+    first = np.searchsorted(edges, start[some], side="right") - 1
+    count = np.searchsorted(edges, end[some], side="left") - first
+    a = np.repeat(some, count)
+    window = np.repeat(first, count) + np.arange(len(a)) - np.repeat(np.cumsum(count) - count, count)
+    return Overlaps(a, window, np.maximum(start[a], edges[window]), np.minimum(end[a], edges[window + 1]))

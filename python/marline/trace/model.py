@@ -269,3 +269,23 @@ def _add_unfinished(
         np.concatenate([found.end, np.full(len(open_end), trace_end)]),
         np.full(len(found.task) + len(open_end), -1),
     )
+
+
+@dataclass
+class Gaps:
+    """Recording was off on (rank, thread) during [start, end)."""
+
+    rank: np.ndarray
+    thread: np.ndarray
+    start: np.ndarray
+    end: np.ndarray
+
+
+def recording_gaps(trace: Trace) -> Gaps:
+    """From each recording_off to the thread's next record, or to its last one if none follows."""
+    off = trace.select("recording_off")
+    following = np.minimum(off + 1, len(trace.time) - 1)
+    lane = lane_number(trace.rank, trace.thread)
+    same = lane[following] == lane[off]
+    end = np.where(same, trace.time[following], trace.time[off])
+    return Gaps(trace.rank[off], trace.thread[off], trace.time[off], end)

@@ -1,0 +1,259 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What state a rank is in at each time: are tasks ready, and if none is, why not?
+
+All ranks lie one behind the other on one axis, so that one sorted array of changes serves them all. A change is one
+integer, its place on the axis and its kind, so that sorting needs no index; counts are sums over the sorted kinds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .. import graph, model
+from ..analysis import Analysis, analysis_pass
+from ..calls import Calls
+from ..columns import find, group_starts
+from ..records import Trace
+
+# Exclusive states of a rank, the first that holds (see causes.py for their meaning).
+AWAY, READY, DISCOVERY, COMMUNICATION, DEPENDENCES, TAIL, OUTSIDE = range(7)
+STATES = 7
+
+_COUNTERS = ("alive", "ready", "producing", "communicating", "blocked", "started")
+# Kind of change -> what it does to each counter.
+_CHANGES = np.array([
+    [+1, 0, 0, 0, 0, 0], [-1, 0, 0, 0, 0, 0],  # the rank's first task starts, its last one ends
+    [0, 0, 0, 0, +1, 0], [0, +1, 0, 0, -1, 0],  # created with open dependences; they are all met
+    [0, +1, 0, 0, 0, 0],  # created ready
+    [0, -1, 0, 0, 0, +1], [0, 0, 0, 0, 0, +1], [0, 0, 0, 0, 0, -1],  # starts; starts undeferred; has ended
+    [0, 0, +1, 0, 0, 0], [0, 0, -1, 0, 0, 0],  # a producer runs
+    [0, 0, 0, +1, 0, 0], [0, 0, 0, -1, 0, 0],  # a task is in MPI, or its body is over but an event is awaited
+    [0, 0, -1, +1, 0, 0], [0, 0, +1, -1, 0, 0],  # MPI holds a producer
+    [0, -1, 0, 0, 0, 0], [0, 0, 0, 0, -1, 0],  # never started: out at the end
+], dtype=np.int8)  # fmt: skip
+(_BEGIN, _END, _BLOCK, _UNBLOCK, _CREATE, _START, _START_AT_ONCE, _FINISH, _PRODUCE, _PRODUCED, _CALL, _RETURN,
+ _HOLD, _RELEASE, _NEVER_STARTED, _NEVER_READY) = range(16)  # fmt: skip
+_KIND_BITS = 4
+
+NEVER = np.iinfo(np.int64).max
+
+
+@dataclass
+class Readiness:
+    """When each task could have started: created, its dependences declared, and all predecessors complete. NEVER if a
+    predecessor did not complete. Of an undeferred task, which is never queued: when it started."""
+
+    time: np.ndarray
+    declared: np.ndarray  # creation and declaration of the dependences done
+
+
+@analysis_pass("readiness", needs=("tasks", "edges"))
+def readiness(of: Analysis) -> Readiness:
+    """Ready times."""
+    trace, tasks, edges = of.trace, of["tasks"], of["edges"]
+    declared = tasks.created.copy()
+    rows = trace.select("dependence")
+    where = tasks.index(trace.task[rows])
+    np.maximum.at(declared, where[where >= 0], trace.time[rows][where >= 0])
+    time = declared.copy()
+    np.maximum.at(time, edges.sink, np.where(tasks.end < 0, NEVER, tasks.end)[edges.source])
+    started = tasks.start >= 0
+    # What started was ready, whatever a lost record or members of a mutexinoutset suggest.
+    time[started] = np.minimum(time, tasks.start)[started]
+    declared[started] = np.minimum(declared, tasks.start)[started]
+    time[~tasks.deferred & started] = tasks.start[~tasks.deferred & started]
+    return Readiness(time, declared)
+
+
+@dataclass
+class Producers:
+    """Segments (rows) in which a task that still creates others runs its own code; `until` ends each."""
+
+    segment: np.ndarray
+    until: np.ndarray
+    task: np.ndarray  # all tasks that create others, sorted
+    last: np.ndarray  # when each created its last
+
+
+@analysis_pass("producers", needs=("tasks", "segments"))
+def producers(of: Analysis) -> Producers:
+    """Who creates tasks."""
+    tasks, runs = of["tasks"], of["segments"]
+    mine = tasks.deferred & (tasks.parent != 0)
+    task, number = np.unique(tasks.parent[mine], return_inverse=True)
+    last = np.full(len(task), -1, dtype=np.int64)
+    np.maximum.at(last, number, tasks.created[mine])
+    producer = find(task, runs.task)
+    rows = np.flatnonzero((producer >= 0) & ~runs.waits)
+    until = np.minimum(runs.end[rows], last[producer[rows]])
+    kept = until > runs.start[rows]
+    return Producers(rows[kept], until[kept], task, last)
+
+
+@dataclass
+class States:
+    """The states of the ranks `ranks`, as intervals on the axis: `place` ascending, each up to the next."""
+
+    ranks: np.ndarray
+    begin: int
+    end: int
+    own_begin: np.ndarray  # per rank: first task starts
+    own_end: np.ndarray  # last task ends
+    place: np.ndarray
+    state: np.ndarray
+
+    def locate(self, rank_index: np.ndarray, time: np.ndarray) -> np.ndarray:
+        """Places on the axis of times within [begin, end]."""
+        return rank_index * (self.end - self.begin + 1) + np.clip(time, self.begin, self.end) - self.begin
+
+    def integrals(self) -> "Integrals":
+        """For questions how long a state lasted."""
+        return Integrals(self)
+
+
+class Integrals:
+    """How long the axis is in each state before a place."""
+
+    def __init__(self, states: States) -> None:
+        self._place, self._state = states.place, states.state
+        length = np.diff(states.place)
+        self._before = [np.r_[0, np.cumsum(np.where(states.state[:-1] == s, length, 0))] for s in range(STATES)]
+
+    def find(self, place: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """What `between` takes: the interval that holds each place, and the places."""
+        return np.searchsorted(self._place, place, side="right") - 1, place
+
+    def between(self, state: int, start: tuple[np.ndarray, np.ndarray], end: tuple[np.ndarray, np.ndarray]
+                ) -> np.ndarray:  # fmt: skip
+        """Time in `state` from each start to its end."""
+        return self._until(state, *end) - self._until(state, *start)
+
+    def _until(self, state: int, at: np.ndarray, place: np.ndarray) -> np.ndarray:
+        return self._before[state][at] + np.where(self._state[at] == state, place - self._place[at], 0)
+
+
+@analysis_pass("states", needs=("tasks", "segments", "calls", "suspensions", "readiness", "producers"))
+def states(of: Analysis) -> States | None:
+    """States of the ranks that have explicit tasks that ran; None if there is no such rank."""
+    tasks, runs, calls = of["tasks"], of["segments"], of["calls"]
+    ran = tasks.start >= 0
+    rank = tasks.rank
+    ranks = np.unique(rank[ran])
+    if not len(ranks):
+        return None
+    own_begin, own_end = _own_spans(ranks, rank, tasks, runs)
+    found = States(ranks, int(own_begin.min()), int(own_end.max()), own_begin, own_end, np.zeros(0), np.zeros(0))
+    changes = _Changes(found)
+    number = np.arange(len(ranks))
+    changes.add(_BEGIN, number, own_begin)
+    changes.add(_END, number, own_end)
+    _add_tasks(changes, tasks, of["readiness"], find(ranks, rank), found.end)
+    _add_producers(changes, of["producers"], runs, find(ranks, runs.rank.astype(np.int64)))
+    _add_communication(changes, of, calls, ranks)
+    _add_detached(changes, of.trace, tasks, ranks, found.end)
+    found.place, found.state = changes.states()
+    return found
+
+
+def _own_spans(ranks: np.ndarray, rank: np.ndarray, tasks: model.Tasks, runs: model.Segments
+               ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
+    begin, end = np.full(len(ranks), NEVER), np.full(len(ranks), -1, dtype=np.int64)
+    ran = tasks.start >= 0
+    number = find(ranks, rank)[ran]
+    np.minimum.at(begin, number, tasks.start[ran])
+    np.maximum.at(end, number, np.maximum(tasks.end, tasks.start)[ran])
+    explicit = tasks.index(runs.task) >= 0  # also those that had not ended when the trace did
+    np.maximum.at(end, find(ranks, runs.rank[explicit].astype(np.int64)), runs.end[explicit])
+    return begin, end
+
+
+class _Changes:
+    """Collects changes, then counts."""
+
+    def __init__(self, states: States) -> None:
+        self._states = states
+        self._codes: list[np.ndarray] = []
+
+    def add(self, kind: int, rank_index: np.ndarray, time: np.ndarray) -> None:
+        self._codes.append(self._states.locate(rank_index, time) << _KIND_BITS | kind)
+
+    def states(self) -> tuple[np.ndarray, np.ndarray]:
+        """Places where the state changes, and the state from there on."""
+        codes = np.concatenate(self._codes)
+        self._codes.clear()
+        codes.sort()
+        place = codes >> _KIND_BITS
+        kinds = (codes & ((1 << _KIND_BITS) - 1)).astype(np.uint8)
+        last = np.flatnonzero(np.r_[place[1:] != place[:-1], True])
+        place = place[last]
+        holds = {name: np.cumsum(_CHANGES[:, column][kinds], dtype=np.int32)[last] > 0
+                 for column, name in enumerate(_COUNTERS)}  # fmt: skip
+        state = np.full(len(place), OUTSIDE, dtype=np.uint8)
+        for name, value in (("started", TAIL), ("blocked", DEPENDENCES), ("communicating", COMMUNICATION),
+                            ("producing", DISCOVERY), ("ready", READY)):  # fmt: skip
+            state[holds[name]] = value
+        state[~holds["alive"]] = AWAY
+        changed = group_starts(state)
+        place, state = place[changed], state[changed]
+        return (place, state) if place[0] == 0 else (np.r_[0, place], np.r_[np.uint8(AWAY), state])
+
+
+def _add_tasks(changes: _Changes, tasks: model.Tasks, ready: Readiness, rank: np.ndarray, end: int) -> None:
+    """The life of each task; what never happened happens at the end."""
+    known = rank >= 0
+    queued = known & tasks.deferred
+    blocked = queued & (ready.time > ready.declared)
+    for kind, chosen, time in (
+        (_BLOCK, blocked, ready.declared),
+        (_UNBLOCK, blocked & (ready.time < NEVER), ready.time),
+        (_NEVER_READY, blocked & (ready.time == NEVER), None),
+        (_CREATE, queued & ~blocked, ready.declared),
+        (_START, queued & (tasks.start >= 0), tasks.start),
+        (_NEVER_STARTED, queued & (tasks.start < 0) & (ready.time < NEVER), None),
+        (_START_AT_ONCE, known & ~tasks.deferred & (tasks.start >= 0), tasks.start),
+        (_FINISH, known & (tasks.start >= 0) & (tasks.end >= 0), tasks.end),
+        (_FINISH, known & (tasks.start >= 0) & (tasks.end < 0), None),
+    ):
+        rows = np.flatnonzero(chosen)
+        changes.add(kind, rank[rows], np.full(len(rows), end) if time is None else time[rows])
+
+
+def _add_producers(changes: _Changes, who: Producers, runs: model.Segments, rank: np.ndarray) -> None:
+    known = rank[who.segment] >= 0
+    rows = who.segment[known]
+    changes.add(_PRODUCE, rank[rows], runs.start[rows])
+    changes.add(_PRODUCED, rank[rows], who.until[known])
+
+
+def _add_communication(changes: _Changes, of: Analysis, calls: Calls, ranks: np.ndarray) -> None:
+    """Calls of producers that hold their thread also stop the producing."""
+    who: Producers = of["producers"]
+    rank = find(ranks, calls.rank.astype(np.int64))
+    producer = find(who.task, calls.task)
+    last = who.last[np.maximum(producer, 0)] if len(who.task) else np.zeros(len(calls.task), dtype=np.int64)
+    suspended = np.zeros(len(calls.task), dtype=bool)
+    cause = of["suspensions"].call
+    suspended[cause[cause >= 0]] = True
+    holds = (producer >= 0) & ~suspended & (calls.start < last)
+    plain = np.flatnonzero((rank >= 0) & ~holds)
+    held = np.flatnonzero((rank >= 0) & holds)
+    changes.add(_CALL, rank[plain], calls.start[plain])
+    changes.add(_RETURN, rank[plain], calls.end[plain])
+    changes.add(_HOLD, rank[held], calls.start[held])
+    changes.add(_RELEASE, rank[held], np.minimum(calls.end, last)[held])
+    rest = held[calls.end[held] > last[held]]
+    changes.add(_CALL, rank[rest], last[rest])
+    changes.add(_RETURN, rank[rest], calls.end[rest])
+
+
+def _add_detached(changes: _Changes, trace: Trace, tasks: model.Tasks, ranks: np.ndarray, end: int) -> None:
+    rows = trace.select("task_schedule")
+    rows = rows[trace.field("task_schedule", "status", rows) == model.DETACH]
+    task = tasks.index(trace.task[rows])
+    rows, task = rows[task >= 0], task[task >= 0]
+    rank = find(ranks, trace.rank[rows].astype(np.int64))
+    rows, task, rank = rows[rank >= 0], task[rank >= 0], rank[rank >= 0]
+    changes.add(_CALL, rank, trace.time[rows])
+    changes.add(_RETURN, rank, np.where(tasks.end[task] < 0, end, tasks.end[task]))
