@@ -18,8 +18,8 @@ static inline void create_task(const struct Bench *bench, long t, long i) {
   size_t bytes = bench->cell_bytes;
   char *out = bench_cell(bench, t, i), *row = bench_row(bench, t + bench->options.slots - 1);
   if (bench_is_read(bench, t, i)) {
-#pragma omp task firstprivate(bench, t, i) \
-    depend(iterator(long k = 0 : count), in : *column_of(row, bytes, from[k])) depend(out : *out)
+#pragma omp task firstprivate(bench, t, i) depend(iterator(long k = 0 : count), in : *column_of(row, bytes, from[k])) \
+    depend(out : *out)
     bench_run_task(bench, t, i);
   } else if (count) {
 #pragma omp task firstprivate(bench, t, i) depend(iterator(long k = 0 : count), in : *column_of(row, bytes, from[k]))

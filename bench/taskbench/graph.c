@@ -7,23 +7,12 @@
 
 #include <stddef.h>
 
-const char *const kPatternNames[kPatterns] = {
-    "trivial", "no_comm",    "stencil_1d", "stencil_1d_periodic", "dom",           "tree",
-    "fft",     "all_to_all", "nearest",    "spread",              "random_nearest"};
-
-static uint64_t finalize(uint64_t x) {
-  x += 0x9e3779b97f4a7c15u;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-  return x ^ (x >> 31);
-}
-
-uint64_t graph_hash(uint64_t a, uint64_t b, uint64_t c, uint64_t d) {
-  return finalize(finalize(finalize(finalize(a) ^ b) ^ c) ^ d);
-}
+const char *const kPatternNames[kPatterns] = {"trivial", "no_comm", "stencil_1d",    "stencil_1d_periodic",
+                                              "dom",     "tree",    "fft",           "all_to_all",
+                                              "nearest", "spread",  "random_nearest"};
 
 double graph_uniform(uint64_t a, uint64_t b, uint64_t c, uint64_t d) {
-  return (double)(graph_hash(a, b, c, d) >> 11) * 0x1p-53;
+  return (double)(mix(mix(mix(mix(a) ^ b) ^ c) ^ d) >> 11) * 0x1p-53;
 }
 
 static long ceil_log2(long x) {
@@ -81,22 +70,14 @@ long graph_width_at(const struct Graph *graph, long t) {
   return 1L << t;
 }
 
-static long period(const struct Graph *graph) {
+struct Cycle graph_cycle(const struct Graph *graph) {
   switch (graph->pattern) {
-    case kTree: return ceil_log2(graph->width) + 1;
-    case kFft: return max(1, ceil_log2(graph->width));
-    case kSpread: return (graph->width + graph->radix - 1) / graph->radix;
-    case kRandomNearest: return kRandomPeriod;
-    default: return 1;
+    case kTree: return (struct Cycle){ceil_log2(graph->width) + 1, 1}; /* the step after the last that grows */
+    case kFft: return (struct Cycle){1, max(1, ceil_log2(graph->width))};
+    case kSpread: return (struct Cycle){1, (graph->width + graph->radix - 1) / graph->radix};
+    case kRandomNearest: return (struct Cycle){1, kRandomPeriod};
+    default: return (struct Cycle){1, 1};
   }
-}
-
-long graph_phases(const struct Graph *graph) { return min(graph->steps, 1 + period(graph)); }
-
-long graph_phase(const struct Graph *graph, long t) {
-  if (t == 0) return 0;
-  if (graph->pattern == kTree) return min(t, period(graph)); /* grows once, then stays */
-  return 1 + (t - 1) % period(graph);
 }
 
 static int is_kept(const struct Graph *graph, long phase, long reader, long read) {
@@ -109,7 +90,7 @@ static long spread_offset(const struct Graph *graph, long phase, long k) {
 }
 
 void graph_dependences(const struct Graph *graph, long t, long i, struct IntervalSet *out) {
-  long width = graph->width, radix = graph->radix, phase = graph_phase(graph, t);
+  long width = graph->width, radix = graph->radix, phase = cycle_phase(graph_cycle(graph), t);
   out->count = 0;
   if (t == 0) return;
   switch (graph->pattern) {
@@ -146,7 +127,7 @@ void graph_readers(const struct Graph *graph, long t, long i, struct IntervalSet
   long width = graph->width, radix = graph->radix;
   out->count = 0;
   if (t + 1 >= graph->steps) return;
-  long phase = graph_phase(graph, t + 1);
+  long phase = cycle_phase(graph_cycle(graph), t + 1);
   switch (graph->pattern) {
     case kTrivial: return;
     case kNoComm: add(out, i, i); return;

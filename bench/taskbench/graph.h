@@ -55,17 +55,32 @@ const char *graph_check(const struct Graph *graph);
 
 long graph_width_at(const struct Graph *graph, long t);
 
-/* Steps of equal phase have equal dependences and equal width. Phase 0 is the first step, which has none. */
-long graph_phases(const struct Graph *graph);
-long graph_phase(const struct Graph *graph, long t);
+/* Steps of equal phase have equal dependences and equal width. Step `from` and those after it repeat with this period;
+ * until then each step is a phase of its own. Step 0, which reads nothing, does not come again. */
+struct Cycle {
+  long from, period;
+};
+
+struct Cycle graph_cycle(const struct Graph *graph);
+
+static inline long cycle_phase(struct Cycle cycle, long t) {
+  if (t < cycle.from + cycle.period) return t;
+  return cycle.period == 1 ? cycle.from : cycle.from + (t - cycle.from) % cycle.period;
+}
 
 void graph_dependences(const struct Graph *graph, long t, long i, struct IntervalSet *out);
 /* The tasks of step t + 1 that read (t, i); none for the last step. */
 void graph_readers(const struct Graph *graph, long t, long i, struct IntervalSet *out);
 
-/* A hash of four words whose bits are all usable: splitmix64's finalizer (Steele, Lea, Flood, OOPSLA'14) over them. */
-uint64_t graph_hash(uint64_t a, uint64_t b, uint64_t c, uint64_t d);
-/* The same as a number in [0, 1). */
+/* A bijection of 64-bit words whose result bits all depend on all bits: splitmix64 (Steele, Lea, Flood, OOPSLA'14). */
+static inline uint64_t mix(uint64_t x) {
+  x += 0x9e3779b97f4a7c15u;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+  return x ^ (x >> 31);
+}
+
+/* A number in [0, 1), the same whenever the four words are the same. */
 double graph_uniform(uint64_t a, uint64_t b, uint64_t c, uint64_t d);
 
 #endif

@@ -34,14 +34,14 @@ long kernel_iterations(const struct Kernel *kernel, long t, long i) {
 __attribute__((always_inline)) static inline double multiply_add(long iterations) {
   Vector x[kVectors];
   const Vector half = (Vector){} + 0.5;
-  for (int v = 0; v < kVectors; ++v) x[v] = (Vector){} + (1 + 0x1p-10 * v);
+  for (int v = 0; v < kVectors; ++v) x[v] = (Vector){} + (1 + 0x1p-10 * (v + 1));
   for (long k = 0; k < iterations; ++k) {
 #pragma GCC unroll 8
     for (int v = 0; v < kVectors; ++v) x[v] = x[v] * half + half;
   }
+  for (int v = 1; v < kVectors; ++v) x[0] += x[v];
   double sum = 0;
-  for (int v = 0; v < kVectors; ++v)
-    for (int lane = 0; lane < kLanes; ++lane) sum += x[v][lane];
+  for (int lane = 0; lane < kLanes; ++lane) sum += x[0][lane];
   return sum;
 }
 

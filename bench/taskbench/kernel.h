@@ -15,8 +15,8 @@ enum KernelKind { kEmpty, kBusyWait, kCompute, kMemory, kLoadImbalance, kKernels
 extern const char *const kKernelNames[kKernels];
 
 enum {
-  kFlopsPerIteration = 64,   /* 32 multiply-adds */
-  kBlockBytes = 4096,        /* memory: what one iteration reads and writes back */
+  kFlopsPerIteration = 64, /* 32 multiply-adds */
+  kBlockBytes = 4096,      /* memory: what one iteration reads and writes back */
   kBytesPerIteration = 2 * kBlockBytes
 };
 

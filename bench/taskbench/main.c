@@ -35,7 +35,9 @@ static bool is_right(const struct Bench *bench, const struct Driver *driver, con
   }
   if (done.tasks == expected->tasks && done.digests == expected->digests) return true;
   if (speaks(driver))
-    fprintf(stderr, "taskbench: run %ld: %llu tasks with checksum %016llx, expected %llu with %016llx: the driver's graph is wrong\n",
+    fprintf(stderr,
+            "taskbench: run %ld: %llu tasks with checksum %016llx, expected %llu with %016llx: the driver's graph is "
+            "wrong\n",
             bench->run, (unsigned long long)done.tasks, (unsigned long long)done.digests,
             (unsigned long long)expected->tasks, (unsigned long long)expected->digests);
   return false;
@@ -63,8 +65,8 @@ static bool has_workers(const struct Bench *bench, const struct Driver *driver) 
   long asked = bench->options.workers;
   if (!asked || asked == bench->workers) return true;
   if (speaks(driver))
-    fprintf(stderr, "taskbench: --workers %ld, but %s runs on %ld: OMP_NUM_THREADS and the number of ranks decide\n", asked,
-            driver->name, bench->workers);
+    fprintf(stderr, "taskbench: --workers %ld, but %s runs on %ld: OMP_NUM_THREADS and the number of ranks decide\n",
+            asked, driver->name, bench->workers);
   return false;
 }
 

@@ -25,25 +25,31 @@ struct Entry {
 };
 
 static const struct Entry kEntries[] = {
-    {"pattern", kNameType, offsetof(struct Options, graph.pattern), 0, 0, kPatternNames, kPatterns, "stencil_1d", "dependences, one of"},
-    {"kernel", kNameType, offsetof(struct Options, kernel.kind), 0, 0, kKernelNames, kKernels, "compute", "work of a task, one of"},
+    {"pattern", kNameType, offsetof(struct Options, graph.pattern), 0, 0, kPatternNames, kPatterns, "stencil_1d",
+     "dependences, one of"},
+    {"kernel", kNameType, offsetof(struct Options, kernel.kind), 0, 0, kKernelNames, kKernels, "compute",
+     "work of a task, one of"},
     {"width", kLongType, offsetof(struct Options, graph.width), 1, 1 << 20, NULL, 0, "8", "tasks in a step"},
     {"steps", kLongType, offsetof(struct Options, graph.steps), 1, 1 << 30, NULL, 0, "1000", "steps"},
     {"iterations", kLongType, offsetof(struct Options, kernel.iterations), 0, 1e15, NULL, 0, "1000",
      "grain: compute, load_imbalance: 64 flop each; memory: 4096 bytes read and written each; busy_wait: ns"},
     {"output-bytes", kLongType, offsetof(struct Options, output_bytes), 16, 1 << 30, NULL, 0, "64",
      "what a task writes and each of its readers checks; a multiple of 16"},
-    {"radix", kLongType, offsetof(struct Options, graph.radix), 0, 1 << 20, NULL, 0, "5", "nearest, spread, random_nearest: inputs"},
-    {"fraction", kRealType, offsetof(struct Options, graph.fraction), 0, 1, NULL, 0, "0.5", "random_nearest: share of inputs kept"},
+    {"radix", kLongType, offsetof(struct Options, graph.radix), 0, 1 << 20, NULL, 0, "5",
+     "nearest, spread, random_nearest: inputs"},
+    {"fraction", kRealType, offsetof(struct Options, graph.fraction), 0, 1, NULL, 0, "0.5",
+     "random_nearest: share of inputs kept"},
     {"imbalance", kRealType, offsetof(struct Options, kernel.imbalance), 0, 2, NULL, 0, "1",
      "load_imbalance: iterations x uniform random factor in [1 - IMBALANCE/2, 1 + IMBALANCE/2)"},
     {"seed", kSeedType, offsetof(struct Options, graph.seed), 0, 0, NULL, 0, "1", "random_nearest, load_imbalance"},
     {"scratch-bytes", kBytesType, offsetof(struct Options, kernel.scratch_bytes), kBlockBytes, 1e12, NULL, 0, "262144",
      "memory: what each worker streams over; a multiple of 4096"},
-    {"slots", kLongType, offsetof(struct Options, slots), 2, 1 << 20, NULL, 0, "2", "steps whose outputs are kept (see README.md)"},
+    {"slots", kLongType, offsetof(struct Options, slots), 2, 1 << 20, NULL, 0, "2",
+     "steps whose outputs are kept, a power of two (see README.md)"},
     {"workers", kLongType, offsetof(struct Options, workers), 0, 1 << 16, NULL, 0, "0",
      "StarPU: CPU workers (0: one per core); elsewhere OMP_NUM_THREADS and ranks decide, and this must agree"},
-    {"warmup", kLongType, offsetof(struct Options, warmup), 0, 1000, NULL, 0, "1", "unmeasured runs of the whole graph before the measured one"},
+    {"warmup", kLongType, offsetof(struct Options, warmup), 0, 1000, NULL, 0, "1",
+     "unmeasured runs of the whole graph before the measured one"},
 };
 
 enum { kEntryCount = sizeof kEntries / sizeof kEntries[0] };
@@ -100,6 +106,7 @@ static void describe_range(const struct Entry *entry, char *text, size_t size) {
 static const char *check(const struct Options *options) {
   const char *wrong = graph_check(&options->graph);
   if (wrong) return wrong;
+  if (options->slots & (options->slots - 1)) return "--slots must be a power of two";
   if (options->output_bytes % 16) return "--output-bytes must be a multiple of 16";
   if (options->kernel.scratch_bytes % kBlockBytes) return "--scratch-bytes must be a multiple of 4096";
   if ((double)options->graph.steps * (double)(options->warmup + 1) > 4e9)

@@ -10,7 +10,7 @@
 
 enum { kMaxInputs = 1 << 28 }; /* 1 GiB of column numbers */
 
-/* Phase p is that of step p: phases count up from step 0 before any of them comes again. */
+/* Phase p is that of step p: phases count up before any of them comes again. */
 static int64_t count_inputs(const struct Graph *graph, long phases) {
   int64_t total = 0;
   struct IntervalSet set;
@@ -31,9 +31,13 @@ static int64_t append(int32_t *inputs, int64_t at, const struct IntervalSet *set
 
 void plan_build(struct Plan *plan, const struct Graph *graph) {
   plan->graph = graph;
-  plan->phases = graph_phases(graph);
+  plan->cycle = graph_cycle(graph);
+  plan->phases = plan->cycle.from + plan->cycle.period;
+  if (plan->phases > graph->steps) plan->phases = graph->steps;
   int64_t inputs = count_inputs(graph, plan->phases);
-  if (inputs > kMaxInputs) fail("the pattern has %lld dependences before it repeats, more than 2^28: take a smaller --width", (long long)inputs);
+  if (inputs > kMaxInputs)
+    fail("the pattern has %lld dependences before it repeats, more than 2^28: take a smaller --width",
+         (long long)inputs);
   size_t tasks = (size_t)(plan->phases * graph->width);
   plan->begin = allocate((tasks + 1) * sizeof *plan->begin);
   plan->inputs = allocate((size_t)inputs * sizeof *plan->inputs);

@@ -17,7 +17,8 @@ struct Plan {
   int64_t *begin;  /* [phase * width + i]: where the inputs of column i start; one more entry at the end */
   int32_t *inputs; /* columns of the previous step, ascending */
   bool *read;      /* [phase * width + i]: does a step of this phase read column i of the step before it? */
-  long phases;
+  struct Cycle cycle;
+  long phases; /* that the steps of this graph get to */
 };
 
 void plan_build(struct Plan *plan, const struct Graph *graph);

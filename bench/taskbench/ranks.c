@@ -55,7 +55,8 @@ static void append(struct Messages *messages, long column, int peer) {
   messages->at[messages->count++] = (struct Message){(int32_t)column, peer};
 }
 
-static void list_messages(struct Exchange *exchange, const struct Bench *bench, const int32_t *owners, int rank, int ranks) {
+static void list_messages(struct Exchange *exchange, const struct Bench *bench, const int32_t *owners, int rank,
+                          int ranks) {
   long width = bench->options.graph.width;
   for (long phase = 1; phase < exchange->phases; ++phase) {
     bool *reads = allocate((size_t)(width * ranks) * sizeof *reads);
@@ -75,7 +76,8 @@ static void check_tags(const struct Bench *bench) {
   int *most, known;
   MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &most, &known);
   long needed = bench->options.slots * bench->options.graph.width - 1;
-  if (!known || needed > *most) fail("needs message tags up to %ld, more than MPI has: take smaller --width or --slots", needed);
+  if (!known || needed > *most)
+    fail("needs message tags up to %ld, more than MPI has: take smaller --width or --slots", needed);
 }
 
 void exchange_build(struct Exchange *exchange, const struct Bench *bench) {

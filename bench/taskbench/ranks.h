@@ -45,7 +45,7 @@ static inline struct Messages exchange_of(const struct Messages *of_phases, cons
 
 /* Unambiguous for as long as a cell keeps its output: the same tag comes again only after that. */
 static inline int exchange_tag(const struct Bench *bench, long t, long column) {
-  return (int)(t % bench->options.slots * bench->options.graph.width + column);
+  return (int)((t & (bench->options.slots - 1)) * bench->options.graph.width + column);
 }
 
 /* Own columns that exist in step t end before this one. */
@@ -58,7 +58,8 @@ static inline long exchange_last_at(const struct Exchange *exchange, const struc
 int exchange_start_receives(const struct Exchange *exchange, const struct Bench *bench, long t, MPI_Request *requests);
 int exchange_start_sends(const struct Exchange *exchange, const struct Bench *bench, long t, MPI_Request *requests);
 
-static inline void exchange_start_send(const struct Bench *bench, long t, struct Message message, MPI_Request *request) {
+static inline void exchange_start_send(const struct Bench *bench, long t, struct Message message,
+                                       MPI_Request *request) {
   MPI_Isend(bench_cell(bench, t, message.column), (int)bench->options.output_bytes, MPI_BYTE, message.peer,
             exchange_tag(bench, t, message.column), MPI_COMM_WORLD, request);
 }

@@ -17,7 +17,8 @@
 
 #include "driver.h"
 
-static struct Bench *the_bench; /* StarPU's task function gets no more than a pointer-sized argument without allocation */
+static struct Bench
+    *the_bench; /* StarPU's task function gets no more than a pointer-sized argument without allocation */
 static starpu_data_handle_t *handles; /* [slot * width + column] */
 
 static void run(void *buffers[], void *argument) {
@@ -26,11 +27,10 @@ static void run(void *buffers[], void *argument) {
   bench_run_task(the_bench, task / width, task % width);
 }
 
-static struct starpu_codelet codelet = {
-    .cpu_funcs = {run}, .nbuffers = STARPU_VARIABLE_NBUFFERS, .name = "task"};
+static struct starpu_codelet codelet = {.cpu_funcs = {run}, .nbuffers = STARPU_VARIABLE_NBUFFERS, .name = "task"};
 
 static starpu_data_handle_t handle_of(const struct Bench *bench, long t, long i) {
-  return handles[t % bench->options.slots * bench->options.graph.width + i];
+  return handles[(t & (bench->options.slots - 1)) * bench->options.graph.width + i];
 }
 
 static void make_room(struct starpu_task *task, int buffers) {
@@ -102,7 +102,8 @@ static void start(struct Bench *bench) {
   long count = bench->options.slots * bench->options.graph.width;
   handles = allocate((size_t)count * sizeof *handles);
   for (long k = 0; k < count; ++k)
-    starpu_variable_data_register(&handles[k], STARPU_MAIN_RAM, (uintptr_t)(bench->cells + (size_t)k * bench->cell_bytes),
+    starpu_variable_data_register(&handles[k], STARPU_MAIN_RAM,
+                                  (uintptr_t)(bench->cells + (size_t)k * bench->cell_bytes),
                                   (size_t)bench->options.output_bytes);
 }
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a driver sees: the graph laid out in memory, and bench_run_task, which is all that a task does. An output lies in
- * a cell; column i has `slots` cells, and step t writes cell t % slots. It carries a stamp (step, column, digest) at the
- * start of every cache line and at its end, and a reader checks every stamp of every input: it touches all lines of its
- * inputs, as the consumer of real data would, at a cost of about one load per line.
+ * What a driver sees: the graph laid out in memory, and bench_run_task, which is all that a task does. An output lies
+ * in a cell; column i has `slots` cells, and step t writes cell t % slots. It carries a stamp (step, column, digest) at
+ * the start of every cache line and at its end, and a reader checks every stamp of every input: it touches all lines of
+ * its inputs, as the consumer of real data would, at a cost of about one load per line.
  *
  * The invariant that makes a wrong order visible: the step in a stamp counts on from run to run, so no cell ever holds
- * an old output that could pass for a new one; and a task's digest is a hash over those of its inputs, so the sum of all
- * digests is right only if every task ran exactly once on the right inputs.
+ * an old output that could pass for a new one; and a task's digest is a hash over those of its inputs, so the sum of
+ * all digests is right only if every task ran exactly once on the right inputs.
  *
  * A cell is written by one task and read by its readers; the driver's dependences order them. A Worker belongs to the
  * thread that made it; the main thread reads all of them when no task runs.
@@ -27,6 +27,7 @@ struct Bench {
   struct Plan plan;
   char *cells;
   size_t cell_bytes; /* output_bytes, rounded up to whole cache lines */
+  size_t row_bytes;  /* of the cells of one step */
   long run;          /* 0: the first warm-up; changes only when no task runs */
   long workers;      /* set by the driver: all of them, over all ranks */
 };
@@ -34,7 +35,7 @@ struct Bench {
 void bench_prepare(struct Bench *bench);
 void bench_free(struct Bench *bench);
 
-static inline long bench_phase(const struct Bench *bench, long t) { return graph_phase(&bench->options.graph, t); }
+static inline long bench_phase(const struct Bench *bench, long t) { return cycle_phase(bench->plan.cycle, t); }
 
 /* Columns of step t - 1 that task (t, i) reads. */
 static inline const int32_t *bench_inputs(const struct Bench *bench, long t, long i, long *count) {
@@ -49,7 +50,7 @@ static inline bool bench_is_read(const struct Bench *bench, long t, long i) {
 
 /* All cells that step t writes. The row before it is also that of step t + slots - 1, which is never negative. */
 static inline char *bench_row(const struct Bench *bench, long t) {
-  return bench->cells + (size_t)(t % bench->options.slots * bench->options.graph.width) * bench->cell_bytes;
+  return bench->cells + (size_t)(t & (bench->options.slots - 1)) * bench->row_bytes;
 }
 
 static inline char *bench_cell(const struct Bench *bench, long t, long i) {
@@ -61,7 +62,7 @@ void bench_run_task(const struct Bench *bench, long t, long i);
 
 struct Tally {
   uint64_t tasks;
-  uint64_t digests;      /* sum, modulo 2^64 */
+  uint64_t digests; /* sum, modulo 2^64 */
   uint64_t dependences;
   uint64_t iterations;
 };
