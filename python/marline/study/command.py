@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import signal
 import sys
 from pathlib import Path
@@ -62,12 +63,10 @@ def main(arguments: list[str], prefix: Path) -> int:
 
 
 def _require_packages() -> None:
-    try:
-        import matplotlib  # noqa: F401
-        import numpy  # noqa: F401
-        import rich  # noqa: F401
-    except ImportError as error:
-        raise Refusal(f"{error}: studies need NumPy, Matplotlib, rich and PyYAML; {PACKAGES}") from error
+    """Looked for, not imported: that takes its time, and a study without plots never draws."""
+    missing = [name for name in ("numpy", "matplotlib", "rich") if importlib.util.find_spec(name) is None]
+    if missing:
+        raise Refusal(f"no Python package {', '.join(missing)}: studies need NumPy, Matplotlib, rich and PyYAML; {PACKAGES}")
 
 
 def _interrupt(*_: object) -> NoReturn:

@@ -104,8 +104,9 @@ def _bar_panel(rows: list[Row], plot: Plot, summary: Summary) -> Callable[[Axes]
         for place, name in enumerate(names):
             where, heights, errors = values(name)
             shift = (place - (len(names) - 1) / 2) * width
-            at.bar([i + shift for i in where], heights, width, yerr=errors, label=name, color=colour(name, summary),
-                   error_kw={"elinewidth": 0.8})  # fmt: skip
+            foot = 1.0 if plot.ratio else 0.0
+            at.bar([i + shift for i in where], [height - foot for height in heights], width, bottom=foot, yerr=errors,
+                   label=name, color=colour(name, summary), error_kw={"elinewidth": 0.8})  # fmt: skip
         inputs = len({row.input for row in rows}) > 1 and len({row.figure.name for row in rows}) < len(rows)
         ticks = [f"{row.figure.name}\n{row.input}" if inputs else row.figure.name for row in rows]
         at.set_xticks(range(len(rows)), ticks, rotation=40, ha="right", fontsize=8)

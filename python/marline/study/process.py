@@ -61,7 +61,7 @@ def end_all(child: subprocess.Popen[str], token: str) -> None:
     if child.poll() is None:
         child.terminate()
         try:
-            child.communicate(timeout=GRACE_SECONDS)
+            child.wait(timeout=GRACE_SECONDS)
         except subprocess.TimeoutExpired:
             child.kill()
     while left := holders(token):

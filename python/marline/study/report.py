@@ -12,7 +12,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from marline.study import machine, plots
+from marline.study import machine
 from marline.study.document import Plot
 from marline.study.metg import Curve, metg
 from marline.study.store import FILE
@@ -26,7 +26,7 @@ COLUMNS = ("program", "parameters", "variant", "figure", "unit", "status", "runs
 
 
 def write(summary: Summary, curves: list[Curve], folder: Path) -> None:
-    drawn = plots.draw(summary, curves, folder)
+    drawn = _draw(summary, curves, folder) if summary.study.plots else []
     (folder / "README.md").write_text(readme(summary, curves, drawn), encoding="utf-8")
     text = json.dumps(document(summary, curves), indent=1, allow_nan=False)
     (folder / "results.json").write_text(text + "\n", encoding="utf-8")
@@ -34,6 +34,12 @@ def write(summary: Summary, curves: list[Curve], folder: Path) -> None:
         writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
         writer.writeheader()
         writer.writerows(csv_row(row, name) for row in summary.rows for name in row.cells)
+
+
+def _draw(summary: Summary, curves: list[Curve], folder: Path) -> list[tuple[Plot, str]]:
+    from marline.study import plots  # Matplotlib takes a second to load
+
+    return plots.draw(summary, curves, folder)
 
 
 def csv_row(row: Row, variant: str) -> dict[str, Any]:
@@ -83,7 +89,7 @@ def readme(summary: Summary, curves: list[Curve], drawn: list[tuple[Plot, str]])
     study = summary.study
     command = f"marline study {study.file.name}{' --quick' if study.quick else ''}"
     parts = [f"# {study.title}", f"Made by `{command}`; not edited.", study.text]
-    parts += ["## Machine", _machine_lines(summary), "## Figures"]
+    parts += ["## Machine", _machine_lines(summary), "## Results"]
     parts += [grid.markdown() for grid in grids(summary, curves)]
     parts += notes(summary)
     lines = [f"- {line}" for line in skip_lines(summary) + [f"problem: {line}" for line in summary.problems()]]

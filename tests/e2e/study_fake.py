@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the tests of `marline study` share: a fake program whose answers, faults and hangs are known beforehand, and the
+way to run a study of it. The fake keeps its state in a folder: how often each of its names was started."""
+
+import json
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+from conftest import SECONDS, Result, build_tree, clean_environment
+
+ROOT = Path(__file__).resolve().parents[2]
+PYTHON = ROOT / "python"
+sys.path.insert(0, str(PYTHON))
+
+# fake.py NAME VALUES [ACTION]: its n-th start prints the n-th of the comma-separated values as the figure `time`, and
+# appends NAME to the file `order` beside it.
+FAKE = '''\
+#!{python} -SE
+import os, subprocess, sys, time
+folder = os.path.dirname(os.path.abspath(__file__))
+name, values, action = sys.argv[1], sys.argv[2].split(","), sys.argv[3] if len(sys.argv) > 3 else "answer"
+with open(folder + "/order", "a+") as order:
+    order.seek(0)
+    times = order.read().split("\\n").count(name)
+    order.write(name + "\\n")
+if action == "hang":
+    stray = subprocess.Popen(["sleep", "600"], start_new_session=True, stdout=subprocess.DEVNULL)
+    open(folder + "/stray", "a").write(str(stray.pid) + " " + str(os.getpid()) + "\\n")
+    print("time 1 s", flush=True)
+    time.sleep(600)
+print("time", values[times % len(values)], "s")
+print("# note from the fake")
+if action == "stop" and times == 1:
+    os.kill(int(open(folder + "/study").read()), 2)
+    time.sleep(600)
+sys.exit(3 if action == "fail" else 0)
+'''
+
+
+PLAIN = """\
+    study: plain
+    repeats: 4
+    warmup: 1
+    variants:
+      a: {runtime: none, set: {values: "100,10,12,11,50"}}
+      b: {runtime: none, set: {values: "9,6"}}
+    baseline: a
+    programs:
+      fake:
+        command: "{here}/fake.py {variant} {values}"
+        figures: {time: s}
+    """
+
+
+def write_study(folder: Path, text: str) -> Path:
+    """The study's file, and the fake beside it."""
+    fake = folder / "fake.py"
+    fake.write_text(FAKE.replace("{python}", sys.executable))
+    fake.chmod(0o755)
+    path = folder / "fake.yaml"
+    path.write_text(textwrap.dedent(text))
+    return path
+
+
+def study(path: Path, *words: str, prefix: Path | None = None, **changes: str) -> Result:
+    """`marline study PATH WORDS -o out`, of the build tree or of another prefix."""
+    return subprocess.run(command(path, *words, prefix=prefix), env=clean_environment(**changes), capture_output=True,
+                          stdin=subprocess.DEVNULL, text=True, timeout=SECONDS, check=False, cwd=path.parent)
+
+
+def command(path: Path, *words: str, prefix: Path | None = None) -> list[str]:
+    start = f"import sys; from pathlib import Path; sys.path.insert(0, {str(PYTHON)!r}); from marline.cli import main; " \
+            f"sys.exit(main(sys.argv[1:], Path({str(prefix or build_tree())!r})))"  # fmt: skip
+    return [sys.executable, "-c", start, "study", str(path), "-o", str(path.parent / "out"), *words]
+
+
+def results(path: Path) -> dict:
+    return json.loads((path.parent / "out" / "results.json").read_text())
+
+
+def lines(path: Path, kind: str = "run") -> list[dict]:
+    documents = [json.loads(line) for line in (path.parent / "out" / "runs.jsonl").read_text().splitlines()]
+    return [document for document in documents if document.get("line") == kind]
+
+
+def cell(path: Path, variant: str, figure: str = "time", **parameters: object) -> dict:
+    """The only row of that figure and those parameters, at that variant."""
+    rows = [row for row in results(path)["results"] if row["figure"] == figure
+            and all(row["parameters"][key] == value for key, value in parameters.items())]  # fmt: skip
+    assert len(rows) == 1
+    return rows[0]["variants"][variant]
