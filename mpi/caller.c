@@ -18,8 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mpi_library.h"
-
 enum { kSlots = 1024, kAnswerBits = 2, kSiteShift = 1 };
 
 /* call site << kAnswerBits | answer; user-space addresses leave these bits free. Written and read by any caller;
@@ -32,6 +30,10 @@ static const char kMpiParts[] = "mca_,libopen-pal.,libopen-rte.,libmca_common,li
 
 /* Libraries that keep global state across MPI calls. MARLINE_MPI_NEVER_SUSPEND adds to them. */
 static const char kNeverSuspend[] = "libhdf5,libnetcdf,libpnetcdf";
+
+/* Defined by libmarline-trace where that is loaded: the return address of the call that it passes on in this thread. */
+__attribute__((weak, visibility("default"))) const void *marline_trace_caller(void);
+static const char kRecorder[] = "libmarline-trace.";
 
 /* `prefixes` is a list separated by commas or colons; true if `name` begins with one of them. */
 static bool begins_with_any(const char *name, const char *prefixes)
@@ -48,7 +50,6 @@ static bool begins_with_any(const char *name, const char *prefixes)
 
 static Caller find_caller(const void *return_address)
 {
-  library_resolve();
   Dl_info caller;
   Dl_info mpi;
   if (dladdr(return_address, &caller) == 0)
@@ -59,13 +60,15 @@ static Caller find_caller(const void *return_address)
   const char *name = slash != NULL ? slash + 1 : caller.dli_fname;
   if (begins_with_any(name, kMpiParts))
     return kCallerMpi;
+  if (begins_with_any(name, kRecorder) && marline_trace_caller != NULL)
+    return kCallerRecorder;
   const char *more = getenv("MARLINE_MPI_NEVER_SUSPEND");
   if (begins_with_any(name, kNeverSuspend) || (more != NULL && begins_with_any(name, more)))
     return kCallerNeverSuspends;
   return kCallerUser;
 }
 
-Caller caller_of(const void *return_address)
+static Caller look_up(const void *return_address)
 {
   const uintptr_t site = (uintptr_t)return_address;
   _Atomic uintptr_t *slot = &call_sites[(site >> kSiteShift) % kSlots];
@@ -75,4 +78,10 @@ Caller caller_of(const void *return_address)
   const Caller answer = find_caller(return_address);
   atomic_store_explicit(slot, site << kAnswerBits | (uintptr_t)answer, memory_order_relaxed);
   return answer;
+}
+
+Caller caller_of(const void *return_address)
+{
+  const Caller caller = look_up(return_address);
+  return caller == kCallerRecorder ? look_up(marline_trace_caller()) : caller;
 }

@@ -6,18 +6,31 @@
  * the Fortran wrappers of MPI (libmpi_mpifh, libmpichfort), which merely translate.
  *
  * Decided by the shared object that holds the return address; a small table remembers the answer per call site, so that
- * all but the first call cost one load. Any thread.
+ * all but the first call cost one load. Any thread. Built into libmarline-mpi and into the recorder, which must not take
+ * MPI's own calls for the program's either; where the recorder calls libmarline-mpi, its own caller is asked for.
  */
 #ifndef MARLINE_MPI_CALLER_H
 #define MARLINE_MPI_CALLER_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 typedef enum Caller {
   kCallerUser,
   kCallerNeverSuspends, /* a library with global state: block, but as everybody else does it */
   kCallerMpi,           /* the MPI library itself: leave the call as it is */
+  kCallerRecorder,      /* libmarline-trace, passing on somebody's call; never an answer of caller_of */
 } Caller;
 
-/* Whose code is at `return_address`. Resolves the MPI library on the way. */
+/* Whose code is at `return_address`. */
 Caller caller_of(const void *return_address);
+
+/* An address inside the MPI library. Provided by the library that caller.c is built into. */
+const void *library_address(void);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

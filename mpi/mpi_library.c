@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "caller.h"
 #include "report.h"
 
 NextMpi next_mpi;
@@ -103,6 +104,7 @@ void library_resolve(void)
 
 const void *library_address(void)
 {
+  library_resolve();
   const void *address = NULL;
   memcpy(&address, &next_mpi.init_thread, sizeof address);
   return address;

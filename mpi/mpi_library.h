@@ -56,7 +56,4 @@ extern NextMpi next_mpi;
  * library, if it is not the implementation that this build is for, or if it lacks a function. Thread-safe. */
 void library_resolve(void);
 
-/* An address inside the MPI library, or NULL before library_resolve(). */
-const void *library_address(void);
-
 #endif

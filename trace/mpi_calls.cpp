@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// MPI arguments to records. Uses only PMPI functions that are local and do not block, so it may run inside any task.
+// MPI arguments to records. Uses only MPI functions that are local and do not block, so it may run inside any task.
 #include "mpi_calls.hpp"
+
+#include <string.h>
 
 #include "clock.hpp"
 #include "stream.hpp"
@@ -9,24 +11,18 @@
 namespace marline::trace {
 namespace {
 
-u64 bytes_of(int count, MPI_Datatype type) {
-  int size = 0;
-  if (count <= 0 || type == MPI_DATATYPE_NULL) {
-    return 0;
-  }
-  PMPI_Type_size(type, &size);
-  return static_cast<u64>(count) * static_cast<u64>(size);
-}
+constexpr u64 kMostBytes = (u64{1} << 36) - 1;
+constexpr u64 kMostIndex = (u64{1} << 24) - 1;
+constexpr u64 kMostPolls = (u64{1} << 16) - 1;
+// Programs poll with a few calls in turn (MPI_Iprobe, MPI_Testsome): so many records are looked back at.
+constexpr u64 kPollsInTurn = 4;
 
 // MPI's own negative values (any source, no process, any tag) differ between libraries; all mean "none given".
 i64 given(int value) { return value < 0 ? kNone : value; }
 
-u64 request_id(MPI_Request request) { return (u64)request; }  // an integer in MPICH, a pointer in Open MPI
+u64 saturated(u64 value, u64 most) { return value < most ? value : most; }
 
-void emit_enter(Stream &stream, u64 time, const Call &call) {
-  stream.emit_at(time, call.task, event::mpi_enter{.peer = given(call.peer), .tag = given(call.tag),
-                                                   .bytes = call.bytes, .comm = call.comm, .call = call.number});
-}
+u64 request_id(MPI_Request request) { return (u64)request; }  // an integer in MPICH, a pointer in Open MPI
 
 struct Arrived {
   i64 source;
@@ -36,58 +32,92 @@ struct Arrived {
 
 // An empty status (a send's, or of MPI_PROC_NULL) gives none, none, 0.
 Arrived arrived(const MPI_Status &status) {
-  int bytes = 0;
-  PMPI_Get_count(&status, MPI_BYTE, &bytes);
-  return {given(status.MPI_SOURCE), given(status.MPI_TAG), bytes < 0 ? 0 : static_cast<u64>(bytes)};
+  MPI_Count bytes = 0;
+  mpi().Get_elements_x(&status, MPI_BYTE, &bytes);
+  return {given(status.MPI_SOURCE), given(status.MPI_TAG), saturated(bytes < 0 ? 0 : (u64)bytes, kMostBytes)};
+}
+
+void count_poll(Record &record, event::mpi_poll poll, u64 began, u64 ended) {
+  ++poll.count;
+  poll.busy += ended - began;
+  poll.elapsed = ended - record.time;
+  memcpy(record.payload, &poll, sizeof poll);
 }
 
 }  // namespace
 
-Call enter(u64 number, MPI_Comm comm, int peer, int tag, int count, MPI_Datatype type) {
-  Call call = {number, 0, 0, peer, tag, 0};
+Call enter_at(u64 time, Call call) {
   if (Stream *stream = Stream::mine()) {
     call.task = stream->current_task();
-    call.comm = comm_id(comm);
-    call.bytes = bytes_of(count, type);
-    emit_enter(*stream, read_cycles(), call);
+    call.bytes = saturated(call.bytes, kMostBytes);
+    stream->emit_at(time, call.task, event::mpi_enter{.peer = given(call.peer), .tag = given(call.tag),
+                                                      .bytes = call.bytes, .comm = call.comm, .call = call.number});
   }
   return call;
 }
 
-void enter_receive(const Call &call, int source, int tag, int count, MPI_Datatype type) {
-  if (Stream *stream = Stream::mine()) {
-    stream->emit(call.task, event::mpi_recv_side{.peer = given(source), .tag = given(tag),
-                                                 .bytes = bytes_of(count, type), .comm = call.comm});
-  }
-}
-
-Call enter_wait(u64 number, int count, const MPI_Request *requests) {
-  Call call = {number, 0, 0, kNone, kNone, 0};
-  if (Stream *stream = Stream::mine()) {
-    call.task = stream->current_task();
-    emit_enter(*stream, read_cycles(), call);
-    for (int i = 0; i < count; ++i) {
-      if (requests[i] != MPI_REQUEST_NULL) {
-        stream->emit(call.task, event::mpi_wait{.request = request_id(requests[i]), .index = static_cast<u64>(i)});
-      }
-    }
-  }
-  return call;
-}
+Call enter(Call call) { return enter_at(read_cycles(), call); }
 
 u64 poll_time() { return read_cycles(); }
 
-Call enter_poll(u64 time, u64 number, MPI_Comm comm, int peer, int tag, MPI_Request request) {
-  Call call = {number, 0, 0, peer, tag, 0};
-  if (Stream *stream = Stream::mine()) {
-    call.task = stream->current_task();
-    call.comm = comm_id(comm);
-    emit_enter(*stream, time, call);
-    if (request != MPI_REQUEST_NULL) {
-      stream->emit(call.task, event::mpi_wait{.request = request_id(request), .index = 0});
+void poll_failed(u64 number, u64 time) {
+  Stream *stream = Stream::mine();
+  if (stream == nullptr) {
+    return;
+  }
+  const u64 now = read_cycles();
+  const u64 task = stream->current_task();
+  for (u64 back = 0; back < kPollsInTurn; ++back) {
+    Record *record = stream->young(back);
+    if (record == nullptr || record->head != (task << 16 | event::mpi_poll::kNumber)) {
+      break;
+    }
+    event::mpi_poll poll;
+    memcpy(&poll, record->payload, sizeof poll);
+    if (poll.call == number && poll.count < kMostPolls) {
+      count_poll(*record, poll, time, now);
+      return;
     }
   }
-  return call;
+  stream->emit_at(time, task,
+                  event::mpi_poll{.busy = now - time, .call = number, .elapsed = now - time, .count = 1});
+}
+
+void enter_receive(const Call &call, int source, int tag, u64 bytes) {
+  if (Stream *stream = Stream::mine()) {
+    stream->emit(call.task, event::mpi_recv_side{.peer = given(source), .tag = given(tag),
+                                                 .bytes = saturated(bytes, kMostBytes), .comm = call.comm});
+  }
+}
+
+void wait_for(u64 time, const Call &call, int index, MPI_Request request) {
+  if (Stream *stream = request != MPI_REQUEST_NULL ? Stream::mine() : nullptr) {
+    stream->emit_at(time, call.task,
+                    event::mpi_wait{.request = request_id(request), .index = static_cast<u64>(index)});
+  }
+}
+
+void record_done(const Call &call, int index, const MPI_Status &status) {
+  if (Stream *stream = Stream::mine()) {
+    int cancelled = 0;
+    mpi().Test_cancelled(&status, &cancelled);
+    const Arrived message = cancelled ? Arrived{kNone, kNone, 0} : arrived(status);
+    stream->emit(call.task, event::mpi_done{.peer = message.source, .tag = message.tag, .bytes = message.bytes,
+                                            .index = saturated(static_cast<u64>(index), kMostIndex),
+                                            .cancelled = cancelled != 0});
+  }
+}
+
+void record_request(const Call &call, MPI_Request request) {
+  if (Stream *stream = request != MPI_REQUEST_NULL ? Stream::mine() : nullptr) {
+    stream->emit(call.task, event::mpi_request{.request = request_id(request)});
+  }
+}
+
+void record_free(const Call &call, MPI_Request request) {
+  if (Stream *stream = request != MPI_REQUEST_NULL ? Stream::mine() : nullptr) {
+    stream->emit(call.task, event::mpi_free{.request = request_id(request)});
+  }
 }
 
 void leave(const Call &call) {
@@ -107,19 +137,19 @@ void leave_received(const Call &call, int result, const MPI_Status &status) {
   }
 }
 
-void leave_started(const Call &call, MPI_Request request) {
-  if (Stream *stream = Stream::mine()) {
-    stream->emit(call.task, event::mpi_request{.request = request_id(request)});
+void leave_started(const Call &call, int result, const MPI_Request *request) {
+  if (result == MPI_SUCCESS) {
+    record_request(call, *request);
   }
   leave(call);
 }
 
-void record_done(const Call &call, int index, const MPI_Status &status) {
-  if (Stream *stream = Stream::mine()) {
-    const Arrived message = arrived(status);
-    stream->emit(call.task, event::mpi_done{.peer = message.source, .tag = message.tag, .bytes = message.bytes,
-                                            .index = static_cast<u64>(index), .cancelled = 0});
-  }
+MPI_Status empty_status() {
+  MPI_Status status;
+  memset(&status, 0, sizeof status);
+  status.MPI_SOURCE = MPI_PROC_NULL;
+  status.MPI_TAG = MPI_ANY_TAG;
+  return status;
 }
 
 }  // namespace marline::trace

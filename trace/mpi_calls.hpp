@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the MPI wrappers share. A wrapper is: enter, the PMPI call, leave; the functions here turn MPI's arguments into
-// records. They are never inlined: under a runtime that suspends tasks the thread may be another one after the PMPI
-// call, and an address of thread-local storage from before it must not be used after it.
+// What the MPI wrappers share. A wrapper, generated (mpi_generate.py) or written by hand, is: enter, the call of the
+// next library, leave; the functions here turn MPI's arguments into records. They are never inlined: under a runtime
+// that suspends tasks the thread may be another one after the call, and an address of thread-local storage from before
+// it must not be used after it.
 #ifndef MARLINE_TRACE_MPI_CALLS_HPP
 #define MARLINE_TRACE_MPI_CALLS_HPP
 
-#define OMPI_SKIP_MPICXX 1
-#define MPICH_SKIP_MPICXX 1
-#include <mpi.h>
-
+#include "mpi_library.hpp"
 #include "record.hpp"
 
 #define MARLINE_MPI extern "C" __attribute__((visibility("default")))
@@ -17,42 +15,64 @@
 
 namespace marline::trace {
 
-// One call under way; lives on the caller's stack across the PMPI call.
-struct Call {
-  u64 number;
-  u64 task;
-  u64 comm;
-  int peer;
-  int tag;
-  u64 bytes;
-};
-
 constexpr int kNone = -1;
 
-// A call with a peer (or root), a tag and a buffer; leave those out that the call has not.
-MARLINE_COLD_TLS Call enter(u64 number, MPI_Comm comm, int peer = kNone, int tag = kNone, int count = 0,
-                            MPI_Datatype type = MPI_DATATYPE_NULL);
-// The receiving half of a call that also sends.
-MARLINE_COLD_TLS void enter_receive(const Call &call, int source, int tag, int count, MPI_Datatype type);
-// A call on requests.
-MARLINE_COLD_TLS Call enter_wait(u64 number, int count, const MPI_Request *requests);
-// The same for a poll that succeeded: it began at `time`, and one that fails leaves no record.
-MARLINE_COLD_TLS Call enter_poll(u64 time, u64 number, MPI_Comm comm, int peer, int tag, MPI_Request request);
+// One call under way; lives on the caller's stack across MPI's part of it.
+struct Call {
+  u64 number;
+  u64 comm = 0;
+  int peer = kNone;
+  int tag = kNone;
+  u64 bytes = 0;
+  u64 task = 0;
+};
+
+// Whether the call from `site` is to be recorded: the program makes it (MPI's own libraries use MPI too), and recording
+// is on. The first thing in a wrapper; also tells libmarline-mpi behind us who calls (marline_trace_caller).
+MARLINE_COLD_TLS bool recorded(const void *site);
+
+// Each returns `call` with its task.
+MARLINE_COLD_TLS Call enter(Call call);
+// For a call that is recorded only once it has found something: it began at `time`.
+MARLINE_COLD_TLS Call enter_at(u64 time, Call call);
 u64 poll_time();
+// The call that began at `time` found nothing.
+MARLINE_COLD_TLS void poll_failed(u64 number, u64 time);
+
+// The receiving half of a call that also sends.
+MARLINE_COLD_TLS void enter_receive(const Call &call, int source, int tag, u64 bytes);
+// Request `index` is one that the call waits for or has finished; its handle may be gone by then.
+MARLINE_COLD_TLS void wait_for(u64 time, const Call &call, int index, MPI_Request request);
+// It is finished.
+MARLINE_COLD_TLS void record_done(const Call &call, int index, const MPI_Status &status);
+// It was made or started; null requests are not recorded.
+MARLINE_COLD_TLS void record_request(const Call &call, MPI_Request request);
+MARLINE_COLD_TLS void record_free(const Call &call, MPI_Request request);
 
 MARLINE_COLD_TLS void leave(const Call &call);
 // For a call that received or found a message; after an error the status says nothing and is not read.
 MARLINE_COLD_TLS void leave_received(const Call &call, int result, const MPI_Status &status);
-// For a call that made a request.
-MARLINE_COLD_TLS void leave_started(const Call &call, MPI_Request request);
-// Request `index` of those that the call waits for is finished.
-MARLINE_COLD_TLS void record_done(const Call &call, int index, const MPI_Status &status);
+// For a call that made a request, unless it failed.
+MARLINE_COLD_TLS void leave_started(const Call &call, int result, const MPI_Request *request);
 
 // The status to give to MPI in place of one that the program ignores.
 inline MPI_Status *status_or(MPI_Status *given, MPI_Status &own) { return given == MPI_STATUS_IGNORE ? &own : given; }
+// A status in which a request that only sends leaves "nothing came" (MPICH leaves it untouched).
+MPI_Status empty_status();
 
-// Number of the communicator in this process; the first use writes its members.
+// Numbers of communicators (mpi_comm.cpp): the first use writes identity and members.
 u64 comm_id(MPI_Comm comm);
+// The same for the communicator that a window was made on.
+u64 window_comm_id(MPI_Win window);
+void remember_window(int result, u64 comm, MPI_Win window);
+// After a call that made `made` from `parent` (or from nothing that its processes share): gives it the identity that
+// all its processes compute.
+void remember_comm(int result, MPI_Comm parent, MPI_Comm made, int tag = 0);
+
+// Messages that MPI_Mprobe has taken out of the matching, and their communicators (mpi_message.cpp).
+void remember_message(MPI_Message message, u64 comm);
+u64 forget_message(MPI_Message message);
+
 // After MPI_Init: rank, name of the library, clock offset; before MPI_Finalize: clock offset again.
 void begin_mpi();
 void end_mpi();

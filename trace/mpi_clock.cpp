@@ -1,9 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Start and end of MPI: rank, library, and the offset of this rank's clock to rank 0's. The offset comes from
+// Start and end of MPI: rank, library, and the offset of this machine's clock to that of rank 0. The offset comes from
 // ping-pongs on a communicator of our own: the reading of the peer lies between two of rank 0's, so the exchange with
 // the shortest round trip bounds the error by half of it (Cristian, 1989). Measured at both ends of the run, it gives
-// the drift too. Raw readings are stored; the reader does the arithmetic.
+// the drift too. Raw readings are stored, the round trip with them; the reader does the arithmetic.
+//
+// Processes on one machine (same boot id) read the same counter: one of each machine, the lowest rank, is measured and
+// tells the others. Machines are measured one after the other, each against rank 0 itself: a tree would be faster, but
+// add up the errors of its levels, and one machine takes well under a millisecond.
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "clock.hpp"
 #include "mpi_calls.hpp"
 #include "recorder.hpp"
@@ -11,55 +20,117 @@
 namespace marline::trace {
 namespace {
 
-constexpr int kRounds = 20;
+// Until the best round trip has not become shorter in so many exchanges, but not for ever.
+constexpr int kRoundsWithoutGain = 20;
+constexpr int kMostRounds = 400;
+enum Tag { kPing, kEnd };
 
-// Rank 0's side for one peer: the peer answers each ping with its reading; at the end it is told the best round.
+// Rank 0's side for one machine: the peer answers each ping with its reading; at the end it is told the best exchange.
 void measure_peer(MPI_Comm comm, int peer) {
-  ClockSample best = {};
-  for (int i = 0; i < kRounds; ++i) {
+  ClockSample best = {0, 0, ~uint64_t{0}};
+  int without_gain = 0;
+  for (int i = 0; i < kMostRounds && without_gain < kRoundsWithoutGain; ++i) {
     ClockSample sample = {};
     sample.sent = read_cycles();
-    PMPI_Send(&sample.sent, 1, MPI_UINT64_T, peer, 0, comm);
-    PMPI_Recv(&sample.local, 1, MPI_UINT64_T, peer, 0, comm, MPI_STATUS_IGNORE);
+    mpi().Send(&sample.sent, 1, MPI_UINT64_T, peer, kPing, comm);
+    mpi().Recv(&sample.local, 1, MPI_UINT64_T, peer, kPing, comm, MPI_STATUS_IGNORE);
     sample.received = read_cycles();
-    if (i == 0 || sample.received - sample.sent < best.received - best.sent) {
+    ++without_gain;
+    if (sample.received - sample.sent < best.received - best.sent) {
       best = sample;
+      without_gain = 0;
     }
   }
   const uint64_t message[3] = {best.local, best.sent, best.received};
-  PMPI_Send(message, 3, MPI_UINT64_T, peer, 1, comm);
+  mpi().Send(message, 3, MPI_UINT64_T, peer, kEnd, comm);
 }
 
-void answer_rank_0(MPI_Comm comm) {
-  for (int i = 0; i < kRounds; ++i) {
-    uint64_t ping = 0;
-    PMPI_Recv(&ping, 1, MPI_UINT64_T, 0, 0, comm, MPI_STATUS_IGNORE);
+// The machine's side. The end is a longer message than a ping.
+void answer_rank_0(MPI_Comm comm, uint64_t (&message)[3]) {
+  for (;;) {
+    MPI_Status status;
+    mpi().Recv(message, 3, MPI_UINT64_T, 0, MPI_ANY_TAG, comm, &status);
+    if (status.MPI_TAG == kEnd) {
+      return;
+    }
     const uint64_t reading = read_cycles();
-    PMPI_Send(&reading, 1, MPI_UINT64_T, 0, 0, comm);
+    mpi().Send(&reading, 1, MPI_UINT64_T, 0, kPing, comm);
   }
-  uint64_t message[3] = {};
-  PMPI_Recv(message, 3, MPI_UINT64_T, 0, 1, comm, MPI_STATUS_IGNORE);
-  add_clock_sample({message[0], message[1], message[2]});
+}
+
+uint64_t own_machine() {
+  char text[64] = "";
+  FILE *in = fopen("/proc/sys/kernel/random/boot_id", "re");
+  if (in != nullptr) {
+    if (fgets(text, sizeof text, in) == nullptr) {
+      text[0] = '\0';
+    }
+    fclose(in);
+  }
+  return fnv1a(text);
+}
+
+// On every rank: fills `machine_of` with each rank's machine, as the lowest rank on it. The second half is scratch.
+void find_machines(MPI_Comm comm, int size, int *machine_of, uint64_t *all) {
+  const uint64_t own = own_machine();
+  mpi().Allgather(&own, 1, MPI_UINT64_T, all, 1, MPI_UINT64_T, comm);
+  int machines = 0;  // so many different ones stand at the front of `all`, each with its lowest rank in `lowest`
+  int *lowest = machine_of + size;
+  for (int rank = 0; rank < size; ++rank) {
+    int i = 0;
+    while (i < machines && all[i] != all[rank]) {
+      ++i;
+    }
+    if (i == machines) {
+      all[machines] = all[rank];
+      lowest[machines++] = rank;
+    }
+    machine_of[rank] = lowest[i];
+  }
+}
+
+void measure_machines(MPI_Comm own, int rank, int size, const int *machine_of) {
+  MPI_Comm machine;
+  mpi().Comm_split(own, machine_of[rank], rank, &machine);
+  if (rank == 0) {
+    for (int peer = 1; peer < size; ++peer) {
+      if (machine_of[peer] == peer) {
+        measure_peer(own, peer);
+      }
+    }
+  } else if (machine_of[rank] != 0) {
+    uint64_t sample[3] = {};
+    if (machine_of[rank] == rank) {
+      answer_rank_0(own, sample);
+    }
+    mpi().Bcast(sample, 3, MPI_UINT64_T, 0, machine);
+    add_clock_sample({sample[0], sample[1], sample[2]});
+  }
+  mpi().Comm_free(&machine);
 }
 
 void measure_clocks(int rank, int size) {
-  MPI_Comm own;
-  PMPI_Comm_dup(MPI_COMM_WORLD, &own);
-  if (rank != 0) {
-    answer_rank_0(own);
-  } else {
-    for (int peer = 1; peer < size; ++peer) {
-      measure_peer(own, peer);
-    }
+  auto *all = static_cast<uint64_t *>(malloc(sizeof(uint64_t) * static_cast<size_t>(size)));
+  auto *machine_of = static_cast<int *>(malloc(2 * sizeof(int) * static_cast<size_t>(size)));
+  if (all == nullptr || machine_of == nullptr) {
+    fprintf(stderr, "marline-trace: no memory for the clocks of %d ranks: run fewer ranks, or give them more memory\n",
+            size);
+    mpi().Abort(MPI_COMM_WORLD, EXIT_FAILURE);  // the other ranks wait for this one
   }
-  PMPI_Comm_free(&own);
+  MPI_Comm own;
+  mpi().Comm_dup(MPI_COMM_WORLD, &own);
+  find_machines(own, size, machine_of, all);
+  measure_machines(own, rank, size, machine_of);
+  mpi().Comm_free(&own);
+  free(machine_of);
+  free(all);
 }
 
 // All ranks must take part or none: one that does not record (no folder, disk full) would leave the others waiting.
 bool all_record() {
   int mine = recording() ? 1 : 0;
   int all = 0;
-  PMPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+  mpi().Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
   return all == 1;
 }
 
@@ -70,9 +141,9 @@ void begin_mpi() {
   int size = 0;
   int length = 0;
   char library[MPI_MAX_LIBRARY_VERSION_STRING];
-  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  PMPI_Comm_size(MPI_COMM_WORLD, &size);
-  PMPI_Get_library_version(library, &length);
+  mpi().Comm_rank(MPI_COMM_WORLD, &rank);
+  mpi().Comm_size(MPI_COMM_WORLD, &size);
+  mpi().Get_library_version(library, &length);
   if (all_record()) {
     measure_clocks(rank, size);
   }
@@ -82,8 +153,8 @@ void begin_mpi() {
 void end_mpi() {
   int rank = 0;
   int size = 0;
-  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  PMPI_Comm_size(MPI_COMM_WORLD, &size);
+  mpi().Comm_rank(MPI_COMM_WORLD, &rank);
+  mpi().Comm_size(MPI_COMM_WORLD, &size);
   if (all_record()) {
     measure_clocks(rank, size);
   }

@@ -1,65 +1,224 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Numbers for communicators. A number is an MPI attribute of the communicator, so it goes when the communicator is
-// freed and a reused handle does not inherit it. MPI_COMM_WORLD, the usual one, is recognised without a look-up.
+// Numbers and identities of communicators. The number, which stands in each record, is this process's own: an MPI
+// attribute of the communicator, so it goes when the communicator is freed and a reused handle does not inherit it.
+// MPI_COMM_WORLD, the usual one, is recognised without a look-up.
+//
+// The identity is the same on all processes of a communicator, without a message: a hash of what it was made from, of
+// its members, and of how many were made before from the same by the same. Making one is collective over those that
+// become its members, so they count alike; only threads that make equal communicators from the same parent at the same
+// time have no order (and MPI forbids that but for MPI_Comm_create_group, whose tag is part of the hash).
+#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "mpi_calls.hpp"
+#include "recorder.hpp"
 #include "stream.hpp"
 
 namespace marline::trace {
 namespace {
 
-constexpr u64 kWorld = 1;       // 0: no communicator
+constexpr u64 kWorld = 1;  // 0: no communicator
 constexpr u64 kMostComms = 0xffff;
 
-pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-int key = MPI_KEYVAL_INVALID;  // written once, under lock; read by any thread, acquire pairs with that write's release
-u64 last_id = kWorld;          // lock
+// What the attribute points to. Immutable but for `written`.
+struct Known {
+  u64 number;
+  u64 identity;
+  int written;  // set once by the thread that writes identity and members
+};
 
-void write_members(MPI_Comm comm, u64 id) {
-  Stream *stream = Stream::mine();
-  MPI_Group group;
-  MPI_Group world;
-  int size = 0;
-  PMPI_Comm_group(comm, &group);
-  PMPI_Comm_group(MPI_COMM_WORLD, &world);
-  PMPI_Group_size(group, &size);
-  for (int rank = 0; stream != nullptr && rank < size; ++rank) {
-    int world_rank = kNone;
-    PMPI_Group_translate_ranks(group, 1, &rank, world, &world_rank);
-    stream->emit(stream->current_task(),
-                 event::mpi_member{.comm = id, .index = static_cast<u64>(rank),
-                                   .world = static_cast<uint32_t>(world_rank), .size = static_cast<u64>(size)});
-  }
-  PMPI_Group_free(&group);
-  PMPI_Group_free(&world);
+// How often an equal communicator was made.
+struct Made {
+  Made *next;
+  u64 key;
+  u64 count;
+};
+
+constexpr u64 kBuckets = 256;
+
+pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+int comm_key = MPI_KEYVAL_INVALID;  // both written once, under lock, before `ready` (release)
+int window_key = MPI_KEYVAL_INVALID;
+bool ready;
+u64 last_number = kWorld;  // lock
+Made *made_before[kBuckets];  // lock
+
+u64 mix(u64 hash, u64 value) {
+  // Two rounds of SplitMix64's finalizer (Steele, Lea, Flood 2014): every bit of both moves every bit of the result.
+  u64 x = hash ^ (value + 0x9e3779b97f4a7c15 + (hash << 6) + (hash >> 2));
+  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
+  x = (x ^ x >> 27) * 0x94d049bb133111eb;
+  return x ^ x >> 31;
 }
 
-// The first use of `comm`: another thread may be at the same place, so look again under the lock.
-u64 number_comm(MPI_Comm comm) {
-  pthread_mutex_lock(&lock);
-  if (key == MPI_KEYVAL_INVALID) {
-    int fresh_key = MPI_KEYVAL_INVALID;
-    PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &fresh_key, nullptr);
-    __atomic_store_n(&key, fresh_key, __ATOMIC_RELEASE);
-  }
+int delete_known(MPI_Comm, int, void *value, void *) {
+  free(value);
+  return MPI_SUCCESS;
+}
+
+void make_keys() {
+  mpi().Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_known, &comm_key, nullptr);
+  mpi().Win_create_keyval(MPI_WIN_NULL_COPY_FN, MPI_WIN_NULL_DELETE_FN, &window_key, nullptr);
+  __atomic_store_n(&ready, true, __ATOMIC_RELEASE);
+}
+
+bool keys_ready() { return __atomic_load_n(&ready, __ATOMIC_ACQUIRE); }
+
+Known *known(MPI_Comm comm) {
   void *value = nullptr;
   int found = 0;
-  PMPI_Comm_get_attr(comm, key, &value, &found);
-  bool fresh = false;
-  if (!found) {
-    last_id += last_id < kMostComms;  // beyond that, communicators share the last number
-    value = reinterpret_cast<void *>(last_id);
-    PMPI_Comm_set_attr(comm, key, value);
-    fresh = true;
+  if (keys_ready()) {
+    mpi().Comm_get_attr(comm, comm_key, &value, &found);
+  }
+  return found ? static_cast<Known *>(value) : nullptr;
+}
+
+// Ranks in MPI_COMM_WORLD of the members of a group; -1 for one that is not there, and for all in a program that uses
+// sessions only. Frees the group.
+class WorldRanks {
+ public:
+  explicit WorldRanks(MPI_Group group) {
+    mpi().Group_size(group, &size);
+    auto *own = static_cast<int *>(malloc(2 * sizeof(int) * static_cast<size_t>(size) + 1));
+    if (own == nullptr) {
+      stop_recording("no memory for the members of a communicator", strerror(ENOMEM), "free some");
+      size = 0;
+    }
+    ranks = own;
+    for (int i = 0; i < size; ++i) {
+      own[i] = kNone;
+      own[size + i] = i;
+    }
+    translate(group, own + size, own);
+    mpi().Group_free(&group);
+  }
+  ~WorldRanks() { free(ranks); }
+  WorldRanks(const WorldRanks &) = delete;
+  WorldRanks &operator=(const WorldRanks &) = delete;
+
+  u64 hash() const {
+    u64 value = static_cast<u64>(size);
+    for (int i = 0; i < size; ++i) {
+      value = mix(value, static_cast<u64>(ranks[i]));
+    }
+    return value;
+  }
+
+  int *ranks = nullptr;
+  int size = 0;
+
+ private:
+  void translate(MPI_Group group, const int *from, int *to) const {
+    int world_exists = 0;
+    MPI_Group world;
+    mpi().Initialized(&world_exists);
+    if (!world_exists) {
+      return;
+    }
+    mpi().Comm_group(MPI_COMM_WORLD, &world);
+    mpi().Group_translate_ranks(group, size, from, world, to);
+    mpi().Group_free(&world);
+    for (int i = 0; i < size; ++i) {
+      to[i] = to[i] == MPI_UNDEFINED ? kNone : to[i];
+    }
+  }
+};
+
+MPI_Group local_group(MPI_Comm comm) {
+  MPI_Group group;
+  mpi().Comm_group(comm, &group);
+  return group;
+}
+
+MPI_Group remote_group(MPI_Comm comm) {
+  MPI_Group group;
+  mpi().Comm_remote_group(comm, &group);
+  return group;
+}
+
+bool is_inter(MPI_Comm comm) {
+  int inter = 0;
+  mpi().Comm_test_inter(comm, &inter);
+  return inter != 0;
+}
+
+// The two sides of an inter-communicator must agree: the sum of both groups' hashes has no first and second.
+u64 hash_of_members(MPI_Comm comm) {
+  const u64 own = WorldRanks(local_group(comm)).hash();
+  return is_inter(comm) ? own + WorldRanks(remote_group(comm)).hash() : own;
+}
+
+// Called under the lock.
+u64 count_made(u64 key) {
+  Made **bucket = &made_before[key % kBuckets];
+  for (Made *made = *bucket; made != nullptr; made = made->next) {
+    if (made->key == key) {
+      return ++made->count;
+    }
+  }
+  auto *fresh = static_cast<Made *>(malloc(sizeof(Made)));
+  if (fresh == nullptr) {
+    stop_recording("no memory for a communicator", strerror(ENOMEM), "free some");
+    return 0;
+  }
+  *fresh = {*bucket, key, 1};
+  *bucket = fresh;
+  return 1;
+}
+
+// Numbers `comm`, unless another thread just did.
+Known *number_comm(MPI_Comm comm, u64 parent_identity, int tag) {
+  const u64 key = mix(mix(hash_of_members(comm), parent_identity), static_cast<u64>(tag));
+  pthread_mutex_lock(&lock);
+  if (!ready) {
+    make_keys();
+  }
+  Known *found = known(comm);
+  if (found == nullptr) {
+    found = static_cast<Known *>(malloc(sizeof(Known)));
+    if (found == nullptr) {
+      stop_recording("no memory for a communicator", strerror(ENOMEM), "free some");
+    } else {
+      last_number += last_number < kMostComms;  // beyond that, communicators share the last number
+      *found = {last_number, mix(key, count_made(key)), 0};
+      mpi().Comm_set_attr(comm, comm_key, found);
+    }
   }
   pthread_mutex_unlock(&lock);
-  if (fresh) {
-    write_members(comm, reinterpret_cast<u64>(value));
+  return found;
+}
+
+void write_members(MPI_Comm comm, Known &entry) {
+  Stream *stream = Stream::mine();
+  if (stream == nullptr || __atomic_exchange_n(&entry.written, 1, __ATOMIC_RELAXED)) {
+    return;
   }
-  return reinterpret_cast<u64>(value);
+  const bool inter = is_inter(comm);
+  const WorldRanks world(inter ? remote_group(comm) : local_group(comm));
+  const u64 task = stream->current_task();
+  stream->emit(task, event::mpi_comm{.identity = entry.identity, .comm = entry.number, .inter = inter});
+  for (int i = 0; i < world.size; ++i) {
+    stream->emit(task, event::mpi_member{.comm = entry.number, .index = static_cast<u64>(i),
+                                         .world = static_cast<uint32_t>(world.ranks[i]),
+                                         .size = static_cast<u64>(world.size)});
+  }
+}
+
+// One that no call of the program made here (MPI_Comm_idup's, MPI_Comm_get_parent's) is numbered when it is first met.
+Known *known_or_numbered(MPI_Comm comm) {
+  Known *entry = known(comm);
+  return entry != nullptr ? entry : number_comm(comm, 0, 0);
+}
+
+u64 identity_of(MPI_Comm comm) {
+  if (comm == MPI_COMM_NULL || comm == MPI_COMM_WORLD) {
+    return comm == MPI_COMM_WORLD;
+  }
+  const Known *entry = known_or_numbered(comm);
+  return entry == nullptr ? 0 : entry->identity;
 }
 
 }  // namespace
@@ -71,16 +230,35 @@ u64 comm_id(MPI_Comm comm) {
   if (comm == MPI_COMM_NULL) {
     return 0;
   }
-  const int known_key = __atomic_load_n(&key, __ATOMIC_ACQUIRE);
-  if (known_key != MPI_KEYVAL_INVALID) {
-    void *value = nullptr;
-    int found = 0;
-    PMPI_Comm_get_attr(comm, known_key, &value, &found);
-    if (found) {
-      return reinterpret_cast<u64>(value);
-    }
+  Known *entry = known_or_numbered(comm);
+  if (entry == nullptr) {
+    return 0;
   }
-  return number_comm(comm);
+  if (!__atomic_load_n(&entry->written, __ATOMIC_RELAXED)) {
+    write_members(comm, *entry);
+  }
+  return entry->number;
+}
+
+void remember_comm(int result, MPI_Comm parent, MPI_Comm made, int tag) {
+  if (result == MPI_SUCCESS && made != MPI_COMM_NULL) {
+    number_comm(made, identity_of(parent), tag);
+  }
+}
+
+void remember_window(int result, u64 comm, MPI_Win window) {
+  if (result == MPI_SUCCESS && keys_ready()) {
+    mpi().Win_set_attr(window, window_key, reinterpret_cast<void *>(comm));
+  }
+}
+
+u64 window_comm_id(MPI_Win window) {
+  void *value = nullptr;
+  int found = 0;
+  if (keys_ready() && window != MPI_WIN_NULL) {
+    mpi().Win_get_attr(window, window_key, &value, &found);
+  }
+  return found ? reinterpret_cast<u64>(value) : 0;
 }
 
 }  // namespace marline::trace

@@ -195,7 +195,8 @@ def test_mpi_calls_and_messages(tmp_path: Path, mpi: str) -> None:
     subprocess.run([f"mpirun.{mpi}", "-n", "2", "env", f"LD_PRELOAD={preload}", program], env=settings, check=True,
                    timeout=60)
     trace = reader.read_trace(tmp_path / "trace")
-    assert {rank: len(one["clock_samples"]) for rank, one in trace.ranks.items()} == {0: 0, 1: 2}
+    # Both ranks read one counter: nothing to measure (test_trace_mpi.py makes believe that they are on two machines).
+    assert {rank: len(one["clock_samples"]) for rank, one in trace.ranks.items()} == {0: 0, 1: 0}
     calls = model.mpi_calls(trace)
     assert calls.returned.all()
 

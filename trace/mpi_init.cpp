@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Entry points: start and end of MPI, and MPI's own way to switch tools.
+#include "mpi_calls.hpp"
+#include "recorder.hpp"
+
+using namespace marline::trace;
+
+MARLINE_MPI int MPI_Init(int *argc, char ***argv) {
+  start_recording();
+  recorded(__builtin_return_address(0));
+  const Call call = enter({.number = call::k_MPI_Init});
+  const int result = mpi().Init(argc, argv);
+  leave(call);
+  if (result == MPI_SUCCESS) {
+    begin_mpi();
+  }
+  return result;
+}
+
+MARLINE_MPI int MPI_Init_thread(int *argc, char ***argv, int required, int *provided) {
+  start_recording();
+  recorded(__builtin_return_address(0));
+  const Call call = enter({.number = call::k_MPI_Init_thread});
+  const int result = mpi().Init_thread(argc, argv, required, provided);
+  leave(call);
+  if (result == MPI_SUCCESS) {
+    begin_mpi();
+  }
+  return result;
+}
+
+MARLINE_MPI int MPI_Finalize() {
+  recorded(__builtin_return_address(0));
+  end_mpi();
+  const Call call = enter({.number = call::k_MPI_Finalize});
+  const int result = mpi().Finalize();
+  leave(call);
+  write_metadata();
+  return result;
+}
+
+// MPI 4.0, 15.2.4: 0 turns a tool off, 1 on; 2 makes it write what it has. The meaning of others is each tool's own.
+MARLINE_MPI int MPI_Pcontrol(const int level, ...) {
+  switch (level) {
+    case 0:
+      control_recording(Control::kOff);
+      break;
+    case 1:
+      control_recording(Control::kOn);
+      break;
+    case 2:
+      control_recording(Control::kFlush);
+      break;
+    default:
+      break;
+  }
+  return mpi().Pcontrol(level);
+}
+
+// Fortran bindings and other tools call these.
+MARLINE_MPI __attribute__((alias("MPI_Init"))) decltype(MPI_Init) PMPI_Init;
+MARLINE_MPI __attribute__((alias("MPI_Init_thread"))) decltype(MPI_Init_thread) PMPI_Init_thread;
+MARLINE_MPI __attribute__((alias("MPI_Finalize"))) decltype(MPI_Finalize) PMPI_Finalize;
+MARLINE_MPI __attribute__((alias("MPI_Pcontrol"))) decltype(MPI_Pcontrol) PMPI_Pcontrol;

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Finding the MPI functions behind the recorder, and deciding who calls those in front of it.
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE  // RTLD_NEXT
+#endif
+#include "mpi_library.hpp"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../mpi/caller.h"
+#include "mpi_calls.hpp"
+#include "recorder.hpp"
+#include "stream.hpp"
+
+namespace marline::trace {
+
+NextMpi next_functions;
+bool next_resolved;  // written once, release; read by every wrapper
+
+namespace {
+
+pthread_once_t once = PTHREAD_ONCE_INIT;
+
+constexpr size_t kNextCount = sizeof kNextNames / sizeof kNextNames[0];
+static_assert(sizeof(NextMpi) == kNextCount * sizeof(void *));
+
+// The call that the program makes on this thread. Written on entry, read by the library behind before it suspends.
+constinit thread_local const void *program_site __attribute__((tls_model("initial-exec"))) = nullptr;
+
+void resolve() {
+  for (size_t i = 0; i < kNextCount; ++i) {
+    void *address = dlsym(RTLD_NEXT, kNextNames[i]);
+    if (address == nullptr) {
+      fprintf(stderr, "marline-trace: the MPI library has no %s, which the mpi.h that the recorder was built with "
+                      "declares: rebuild Marline with this MPI, or run without the recorder\n", kNextNames[i]);
+      exit(EXIT_FAILURE);
+    }
+    memcpy(reinterpret_cast<char *>(&next_functions) + i * sizeof address, &address, sizeof address);
+  }
+  __atomic_store_n(&next_resolved, true, __ATOMIC_RELEASE);
+}
+
+}  // namespace
+
+void resolve_next() { pthread_once(&once, resolve); }
+
+bool recorded(const void *site) {
+  program_site = site;
+  return Stream::mine() != nullptr && wanted(kMpiEvents) && caller_of(site) != kCallerMpi;
+}
+
+}  // namespace marline::trace
+
+// For libmarline-mpi: it decides by the caller whether a call may suspend, and sees only us.
+extern "C" __attribute__((visibility("default"), noinline)) const void *marline_trace_caller() {
+  return marline::trace::program_site;
+}
+
+// What caller.c asks of the library that it is built into.
+extern "C" const void *library_address() {
+  const void *address = nullptr;
+  memcpy(&address, &marline::trace::mpi().Init_thread, sizeof address);
+  return address;
+}

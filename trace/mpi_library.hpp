@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The MPI functions behind the recorder. As it defines MPI_X and PMPI_X (Fortran bindings and other tools call either),
+// it reaches the next library's PMPI_X by address: libmarline-mpi's, or MPI's own. Everything in trace/ that needs MPI
+// calls through mpi(), which is never recorded.
+#ifndef MARLINE_TRACE_MPI_LIBRARY_HPP
+#define MARLINE_TRACE_MPI_LIBRARY_HPP
+
+#define OMPI_SKIP_MPICXX 1
+#define MPICH_SKIP_MPICXX 1
+#include <mpi.h>
+
+#include "mpi_next.hpp"  // generated: struct NextMpi, one pointer per function of this mpi.h; kNextNames
+
+namespace marline::trace {
+
+// Filled once, before the first use, and only read afterwards.
+extern NextMpi next_functions;
+extern bool next_resolved;
+
+__attribute__((cold)) void resolve_next();
+
+inline const NextMpi &mpi() {
+  // Pairs with the release in resolve_next(): a thread that sees the flag sees the functions.
+  if (__builtin_expect(!__atomic_load_n(&next_resolved, __ATOMIC_ACQUIRE), 0)) {
+    resolve_next();
+  }
+  return next_functions;
+}
+
+}  // namespace marline::trace
+
+#endif
