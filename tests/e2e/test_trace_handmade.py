@@ -18,7 +18,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "python"))
 
-from marline.trace import clock, events, export, graph, model, perfetto, picture, reader  # noqa: E402
+from marline.trace import clock, events, export, graph, model, picture, reader  # noqa: E402
 from marline.trace.events import CALL_NUMBER, EVENTS  # noqa: E402
 
 COMPLETE, SWITCH = 1, 7  # ompt_task_status_t
@@ -195,44 +195,6 @@ def test_frequency_of_a_damaged_description() -> None:
         clock.frequency(description(clock_end={"cycles": 1000, "monotonic_ns": 6000}))
 
 
-def test_perfetto_file_is_what_its_schema_says(tmp_path: Path) -> None:
-    schema = pytest.importorskip("perfetto.protos.perfetto.trace.perfetto_trace_pb2")
-    sender = Stream().add(1050, "mpi_enter", IMPLICIT, peer=0, tag=7, bytes=8, comm=1, call=CALL_NUMBER["MPI_Send"])
-    sender.add(1060, "mpi_exit", IMPLICIT, peer=0, tag=7, bytes=8, comm=1, call=CALL_NUMBER["MPI_Send"])
-    save(tmp_path, suspended_receive())
-    save(tmp_path, [sender], rank=1)
-    drawn = export.export(tmp_path, perfetto=tmp_path / "out")
-    assert (drawn.messages.send.tolist(), drawn.messages.receive.tolist()) == ([1], [0])
-    trace = schema.Trace()
-    trace.ParseFromString((tmp_path / "out").read_bytes())
-    names = {packet.track_descriptor.uuid: packet.track_descriptor.name
-             or packet.track_descriptor.thread.thread_name or packet.track_descriptor.process.process_name
-             for packet in trace.packet if packet.HasField("track_descriptor")}
-    stacks: dict[int, list[tuple[str, int]]] = {}
-    slices = []
-    flows: dict[int, list[str]] = {}
-    last = 0
-    for packet in trace.packet:
-        if not packet.HasField("track_event"):
-            continue
-        event = packet.track_event
-        assert packet.timestamp >= last and event.track_uuid in names
-        last = packet.timestamp
-        stack = stacks.setdefault(event.track_uuid, [])
-        if event.type == event.TYPE_SLICE_BEGIN:
-            stack.append((event.name, packet.timestamp))
-        else:
-            name, start = stack.pop()
-            slices.append((names[event.track_uuid], name, start, packet.timestamp, len(stack)))
-        for flow in [*event.flow_ids, *event.terminating_flow_ids]:
-            flows.setdefault(flow, []).append(event.name or name)
-    assert all(not stack for stack in stacks.values())
-    assert ("suspended in MPI 0", "MPI_Recv from 1 tag 7", 110, 160, 0) in slices
-    assert ("thread 1", "task", 100, 120, 0) in slices and ("thread 2", "task", 150, 170, 0) in slices
-    assert ("thread 1", "MPI_Send to 0 tag 7", 50, 60, 0) in slices
-    assert list(flows.values()) == [["MPI_Send to 0 tag 7", "MPI_Recv from 1 tag 7"]]
-
-
 def test_chart_shows_the_suspended_call_below_its_rank_s_threads(tmp_path: Path) -> None:
     """Colours in the picture itself: the lane's lies below the task bars, and beside it the other task runs."""
     gantt = pytest.importorskip("marline.trace.gantt")
@@ -257,11 +219,6 @@ def test_chart_shows_the_suspended_call_below_its_rank_s_threads(tmp_path: Path)
     assert lane[0] > max(receiver[1], other[1])
     # In time: receiver from 100, lane 110 to 160, other 120 to 140, receiver's end 170.
     assert receiver[2] < lane[2] < other[2] < other[3] < lane[3] < receiver[3]
-
-
-def test_varint_of_large_and_negative_numbers() -> None:
-    assert perfetto._number(1, 300) == b"\x08\xac\x02"
-    assert perfetto._number(1, -1) == b"\x08" + b"\xff" * 9 + b"\x01"
 
 
 def test_lanes_are_reused_and_never_overlap() -> None:

@@ -1,25 +1,78 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python3 -m marline.trace.export DIR --perfetto OUT --png OUT`: a trace folder as files that people look at.
-
-`export` is the function behind it, for the `marline` command.
-"""
+"""A trace folder as files that people look at: read once, analysed once, written to each of the views asked for."""
 
 from __future__ import annotations
 
 import argparse
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
-try:
-    import numpy as np
-except ImportError as missing:
-    if __name__ != "__main__":
-        raise
-    sys.exit(f"marline: reading a trace needs NumPy: {missing}: python3 -m pip install numpy matplotlib")
+import numpy as np
 
+from .analysis import Analysis
+from .chrome import write_chrome
 from .perfetto import write_perfetto
-from .picture import Picture, interpret
-from .reader import TraceError, read_trace
+from .picture import Picture
+from .progress import Progress, no_progress
+from .reader import Trace, TraceError, read_trace
+from .timeline import timeline
+
+
+@dataclass(frozen=True)
+class Views:
+    """The files to write; None: not that one."""
+
+    perfetto: str | Path | None = None
+    chrome: str | Path | None = None
+    png: str | Path | None = None
+    svg: str | Path | None = None
+
+    def __bool__(self) -> bool:
+        return any((self.perfetto, self.chrome, self.png, self.svg))
+
+
+def load(folder: str | Path, progress: Progress = no_progress) -> Trace:
+    """The trace in `folder`, whose processes know where they were read from: symbols are kept there."""
+    trace = read_trace(folder, progress)
+    for metadata in trace.ranks.values():
+        metadata["folder"] = str(folder)
+    return trace
+
+
+def write_views(of: Analysis, views: Views, progress: Progress = no_progress) -> list[str]:
+    """Writes what is asked for; returns in words what was written and what a file leaves out."""
+    said = []
+    if views.perfetto or views.chrome:
+        drawn = timeline(of)
+        if views.perfetto:
+            write_perfetto(drawn, views.perfetto, progress)
+            said += _said(views.perfetto, "open it in https://ui.perfetto.dev", drawn.left_out)
+        if views.chrome:
+            write_chrome(drawn, views.chrome, progress)
+            said += _said(views.chrome, "open it in chrome://tracing", drawn.left_out)
+    if views.png or views.svg:
+        try:
+            from . import gantt  # only here: Matplotlib is slow to load, and the other files do not need it
+        except ImportError as error:
+            missing = views.png or views.svg
+            raise TraceError(f"cannot draw {missing}: {error}: python3 -m pip install matplotlib") from error
+        if views.png:
+            said += _said(views.png, "Gantt chart", gantt.write_png(of["picture"], views.png))
+        if views.svg:
+            said += _said(views.svg, "Gantt chart", gantt.write_svg(of["picture"], views.svg))
+    return said
+
+
+def _said(path: str | Path, what: str, left_out: list[str]) -> list[str]:
+    return [f"{path}: {what}", *(f"{path} leaves out: {text}" for text in left_out)]
+
+
+def export(folder: str | Path, perfetto: str | Path | None = None, png: str | Path | None = None) -> Picture:
+    """Reads the trace in `folder`, writes the files asked for, and returns what it has read. Raises TraceError."""
+    of = Analysis(load(folder))
+    write_views(of, Views(perfetto=perfetto, png=png))
+    return of["picture"]
 
 
 def summary(picture: Picture) -> str:
@@ -32,20 +85,6 @@ def summary(picture: Picture) -> str:
         f"{len(picture.messages.send)} messages; {len(suspensions.task)} suspensions",
     ]
     return "\n".join(lines + [f"incomplete: {text}" for text in picture.trace.cut])
-
-
-def export(folder: str | Path, perfetto: str | Path | None = None, png: str | Path | None = None) -> Picture:
-    """Reads the trace in `folder`, writes the files asked for, and returns what it has read. Raises TraceError."""
-    picture = interpret(read_trace(folder))
-    if perfetto is not None:
-        write_perfetto(picture, perfetto)
-    if png is not None:
-        try:
-            from .gantt import write_png  # only here: Matplotlib is slow to load, and a Perfetto file does not need it
-        except ImportError as error:
-            raise TraceError(f"cannot draw {png}: {error}: python3 -m pip install matplotlib") from error
-        write_png(picture, png)
-    return picture
 
 
 def main(arguments: list[str] | None = None) -> int:
