@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What stands in a trace file: a header, the window into which the thread writes, and then, in order, copies of the
-// window as it was each time it was full. All of it is records of 32 bytes, made from the one event table
-// (events.def).
+// What stands in a trace file: a header, the window into which the thread writes, and then, from `copies_at` on and in
+// order, copies of the window as it was each time it was full. All of it is records of 32 bytes, made from the one
+// event table (events.def). The newest record may be written anew (a task's beginning becomes its whole run).
 //
 // Invariant: a record's time is written last, is never 0, and differs from that of the record that stood in its place
 // before. So in the file of a program that was killed at any moment, the copies that `flushed` counts are whole, and
@@ -77,8 +77,9 @@ struct FileHeader {
   uint32_t pid;
   uint32_t os_tid;
   u64 window_records;
-  u64 flushed;  // copies of the window that stand behind it
-  u64 reserved[2];
+  u64 flushed;    // copies of the window that stand behind it
+  u64 copies_at;  // where in the file the first begins; 0: directly behind the window
+  u64 reserved;
 };
 static_assert(sizeof(FileHeader) == 2 * sizeof(Record));
 

@@ -46,7 +46,7 @@ class Stream:
 
     def data(self) -> bytes:
         header = reader.HEADER.pack(reader.MAGIC, events.FINGERPRINT, reader.RECORD.itemsize, self.thread, 1, 1,
-                                    self.window, self.flushed)
+                                    self.window, self.flushed, 0)
         records = np.array(self.records, dtype=reader.RECORD)
         copied = self.flushed * self.window
         if not copied:

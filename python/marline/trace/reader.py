@@ -23,7 +23,7 @@ from .progress import Progress, no_progress
 from .records import TASK_BITS, Trace, TraceError
 
 MAGIC = b"MARLTRC1"
-HEADER = struct.Struct("<8sQIIIIQQ16x")
+HEADER = struct.Struct("<8sQIIIIQQQ8x")
 RECORD = np.dtype([("time", "<u8"), ("head", "<u8"), ("payload", "<u8", (2,))])
 FORMAT = "marline-trace 1"
 
@@ -93,7 +93,9 @@ def _read_stream(path: Path, rank: int, cut: list[str]) -> _Stream | None:
     if size < HEADER.size:
         raise TraceError(f"{path}: {size} bytes, less than a header: truncated; remove it to read the others")
     with path.open("rb") as file:
-        magic, fingerprint, record_bytes, thread, _, _, window, flushed = HEADER.unpack(file.read(HEADER.size))
+        magic, fingerprint, record_bytes, thread, _, _, window, flushed, copies_at = HEADER.unpack(
+            file.read(HEADER.size)
+        )
     if magic == bytes(len(MAGIC)):
         cut.append(f"{path.name}: never begun: the program was killed while a thread began to record")
         return None
@@ -108,13 +110,16 @@ def _read_stream(path: Path, rank: int, cut: list[str]) -> _Stream | None:
     if body % RECORD.itemsize:
         cut.append(f"{path.name}: ends inside a record: {body % RECORD.itemsize} bytes dropped")
     stored = np.fromfile(path, dtype=RECORD, count=body // RECORD.itemsize, offset=HEADER.size)
-    return _check_stream(path, _Stream(rank, thread, _in_order(path, stored, window, flushed, cut)))
+    return _check_stream(path, _Stream(rank, thread, _in_order(path, stored, window, flushed, copies_at, cut)))
 
 
-def _in_order(path: Path, stored: np.ndarray, window: int, flushed: int, cut: list[str]) -> np.ndarray:
+def _in_order(
+    path: Path, stored: np.ndarray, window: int, flushed: int, copies_at: int, cut: list[str]
+) -> np.ndarray:
     """The records in the order of their writing: the full windows that were appended, then the young part of the window
-    itself (the layout and why it is safe: trace/record.hpp)."""
-    live, copies = stored[:window], stored[window : window * (flushed + 1)]
+    itself (the layout and why it is safe: trace/record.hpp). `copies_at`: byte in the file, 0 for behind the window."""
+    first = (copies_at - HEADER.size) // RECORD.itemsize if copies_at else window
+    live, copies = stored[:window], stored[first : first + window * flushed]
     if len(copies) < window * flushed:
         cut.append(f"{path.name}: {window * flushed - len(copies)} records missing at its end")
         return copies
