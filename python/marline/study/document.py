@@ -92,6 +92,14 @@ class Variant:
 
 
 @dataclass(frozen=True)
+class Following:
+    """A parameter whose value goes with the value of another one."""
+
+    leader: str
+    values: dict[Scalar, Scalar]
+
+
+@dataclass(frozen=True)
 class Metg:
     granularity: str
     rate: str
@@ -122,6 +130,7 @@ class Study:
     text: str
     programs: dict[str, Program]
     parameters: dict[str, list[Scalar]]
+    following: dict[str, Following]
     sweep: str | None
     variants: dict[str, Variant]
     repeats: int
@@ -173,10 +182,10 @@ def _study(root: Node, path: Path, quick: bool) -> Study:
         of["study"].fail(f"{name!r} becomes a folder's name: letters, digits, _ . - only")
     if "quick" in of:
         _check_quick(of["quick"], of.get("parameters"))
-    parameters = _parameters(of["parameters"]) if "parameters" in of else {}
+    parameters, following = _parameters(of["parameters"]) if "parameters" in of else ({}, {})
     breakdown = of["breakdown"].flag() if "breakdown" in of else False
     programs = _programs(of["programs"], of.get("common"), breakdown)
-    variants = _variants(of["variants"], of.get("baseline"), parameters)
+    variants = _variants(of["variants"], of.get("baseline"), {*parameters, *following})
     _check_only(programs, variants, of["programs"], of.get("common"))
     figures = _figure_names(programs, breakdown)
     _check_goals(programs, figures, of["programs"])
@@ -187,7 +196,7 @@ def _study(root: Node, path: Path, quick: bool) -> Study:
     metg = _metg(of["metg"], figures, sweep) if "metg" in of else None
     return Study(
         file=path, name=name, title=title, text=of["text"].text().strip() if "text" in of else "", programs=programs,
-        parameters=parameters, sweep=sweep, variants=variants, breakdown=breakdown, metg=metg, quick=quick,
+        parameters=parameters, following=following, sweep=sweep, variants=variants, breakdown=breakdown, metg=metg, quick=quick,
         repeats=of["repeats"].whole(1) if "repeats" in of else 5,
         warmup=of["warmup"].whole(0) if "warmup" in of else 1,
         limit=of["limit"].positive() if "limit" in of else 60.0,
@@ -208,15 +217,29 @@ def _check_quick(node: Node, parameters: Node | None) -> None:
                 value.fail(f"no parameter is called {name!r}; there are: {', '.join(known) or 'none'}")
 
 
-def _parameters(node: Node) -> dict[str, list[Scalar]]:
-    parameters = {}
+def _parameters(node: Node) -> tuple[dict[str, list[Scalar]], dict[str, Following]]:
+    parameters, followers = {}, {}
     for name, value in node.items().items():
         if not re.fullmatch(r"[a-zA-Z_]\w*", name) or name in BUILT_IN:
             value.fail(f"not a parameter's name: a word, and none of {', '.join(BUILT_IN)}")
+        if isinstance(value.value, dict):
+            followers[name] = value
+            continue
         parameters[name] = [each.scalar() for each in value.list()]
         if len(set(parameters[name])) != len(parameters[name]):
             value.fail("a value is there twice")
-    return parameters
+    return parameters, {name: _following(value, parameters) for name, value in followers.items()}
+
+
+def _following(node: Node, parameters: dict[str, list[Scalar]]) -> Following:
+    of = node.fields(("follows", "values"), required=("follows", "values"))
+    leader = of["follows"].text()
+    if leader not in parameters:
+        of["follows"].fail(f"no parameter is called {leader!r}; there are: {', '.join(parameters) or 'none'}")
+    values = [each.scalar() for each in of["values"].list()]
+    if len(values) != len(parameters[leader]):
+        of["values"].fail(f"{len(values)} values, but {leader} has {len(parameters[leader])}: one for each")
+    return Following(leader, dict(zip(parameters[leader], values, strict=True)))
 
 
 def _shape(of: dict[str, Node]) -> Shape:
@@ -280,15 +303,14 @@ def _verdict(node: Node) -> Verdict:
                    of["must_not"].pattern() if "must_not" in of else None)  # fmt: skip
 
 
-def _variants(node: Node, baseline: Node | None, parameters: dict[str, list[Scalar]]) -> dict[str, Variant]:
+def _variants(node: Node, baseline: Node | None, parameters: set[str]) -> dict[str, Variant]:
     nodes = node.items()
     names = list(nodes)
     default = tuple(baseline.one_of_each(names, "variant")) if baseline else ()
     return {name: _variant(name, each, names, default, parameters) for name, each in nodes.items()}
 
 
-def _variant(name: str, node: Node, names: list[str], default: tuple[str, ...],
-             parameters: dict[str, list[Scalar]]) -> Variant:  # fmt: skip
+def _variant(name: str, node: Node, names: list[str], default: tuple[str, ...], parameters: set[str]) -> Variant:
     of = node.fields(VARIANT, required=("runtime",))
     values = {key: str(each.scalar()) for key, each in of["set"].items().items()} if "set" in of else {}
     for key in values:

@@ -11,7 +11,7 @@ import fnmatch
 import itertools
 import random
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -87,17 +87,24 @@ def _of_pair(study: Study, program: Program, variant: Variant, prefix: Path) -> 
              "ranks": str(ranks), "threads": str(threads), "workers": str(ranks * threads), **variant.set}  # fmt: skip
     if any(fixed[key] not in values for key, values in program.only.items()):
         return
-    words = [*program.command, *program.build, *environment.values(), *variant.set.values()]
-    named = {name for word in words for name in VARIABLE.findall(word)}
+    named = _names([*program.command, *program.build, *environment.values()])
+    named |= _names([variant.set[name] for name in named & set(variant.set)])
+    named |= {study.following[name].leader for name in named & set(study.following)}
     used = [name for name in study.parameters if name in named]
     for chosen in itertools.product(*(study.parameters[name] for name in used)):
         parameters = dict(zip(used, chosen, strict=True))
+        parameters |= {name: each.values[parameters[each.leader]] for name, each in study.following.items()
+                       if name in named}  # fmt: skip
         values = fixed | {key: str(value) for key, value in parameters.items()}
-        values |= {key: _fill(text, values, study, variant) for key, text in variant.set.items()}
+        values |= {key: _fill(text, values, study, variant) for key, text in variant.set.items() if key in named}
         fill = [tuple(_fill(word, values, study, variant) for word in part) for part in (program.command, program.build)]
         varying = tuple(name for name in used if len(study.parameters[name]) > 1)
         yield Point(program, variant, parameters, varying, mpi, ranks, threads, fill[0], fill[1],
                     {key: _fill(value, values, study, variant) for key, value in environment.items()})
+
+
+def _names(words: Iterable[str]) -> set[str]:
+    return {name for word in words for name in VARIABLE.findall(word)}
 
 
 def _first(*values: object) -> object:
@@ -107,7 +114,7 @@ def _first(*values: object) -> object:
 def _fill(word: str, values: Mapping[str, str], study: Study, variant: Variant) -> str:
     def value_of(match: re.Match[str]) -> str:
         if match[1] not in values:
-            valid = [*BUILT_IN, *study.parameters, *variant.set]
+            valid = [*BUILT_IN, *study.parameters, *study.following, *variant.set]
             raise StudyError(f"{study.file}: {word!r}: unknown variable {match[0]} under variant {variant.name}; "
                              f"valid: {', '.join(dict.fromkeys(valid))}")
         return values[match[1]]
