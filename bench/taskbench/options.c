@@ -44,7 +44,7 @@ static const struct Entry kEntries[] = {
     {"seed", kSeedType, offsetof(struct Options, graph.seed), 0, 0, NULL, 0, "1", "random_nearest, load_imbalance"},
     {"scratch-bytes", kBytesType, offsetof(struct Options, kernel.scratch_bytes), kBlockBytes, 1e12, NULL, 0, "262144",
      "memory: what each worker streams over; a multiple of 4096"},
-    {"slots", kLongType, offsetof(struct Options, slots), 2, 1 << 20, NULL, 0, "2",
+    {"slots", kLongType, offsetof(struct Options, slots), 2, 1 << 20, NULL, 0, "8",
      "steps whose outputs are kept, a power of two (see README.md)"},
     {"workers", kLongType, offsetof(struct Options, workers), 0, 1 << 16, NULL, 0, "0",
      "StarPU: CPU workers (0: one per core); elsewhere OMP_NUM_THREADS and ranks decide, and this must agree"},

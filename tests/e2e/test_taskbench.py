@@ -187,6 +187,7 @@ def test_nearest_of_any_radix(program, radix):
 
 # --- the check -------------------------------------------------------------------------------------------------------
 
+TINY = ("--width", "4", "--steps", "6", "--output-bytes", "256", "--slots", "2")
 FAULTS = {
     "skip_last": "run 0: 23 tasks",
     "twice": "run 0: 25 tasks",
@@ -200,7 +201,7 @@ FAULTS = {
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_broken_graph_is_an_error(program, fault):
-    result = run([program("check"), fault, "--width", "4", "--steps", "6", "--output-bytes", "256"])
+    result = run([program("check"), fault, *TINY])
     assert result.returncode == 1
     assert FAULTS[fault] in result.stderr
     assert result.stderr.count("\n") == 1
@@ -208,7 +209,7 @@ def test_a_broken_graph_is_an_error(program, fault):
 
 
 def test_without_a_fault_the_check_passes(program):
-    result = run([program("check"), "none", "--width", "4", "--steps", "6", "--output-bytes", "256"])
+    result = run([program("check"), "none", *TINY])
     assert read_output(result)[0]["tasks"] == 24
 
 
@@ -291,7 +292,7 @@ def test_starpu_leaves_nothing_behind(program, tmp_path):
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("output_bytes", ["16", "80", "4096"])
 def test_kernels_and_outputs(program, kernel, output_bytes):
-    result = run([program("omp_task-gcc12"), "--kernel", kernel, "--output-bytes", output_bytes, "--slots", "4", *FEW],
+    result = run([program("omp_task-gcc12"), "--kernel", kernel, "--output-bytes", output_bytes, "--slots", "2", *FEW],
                  OMP_NUM_THREADS="2")  # fmt: skip
     figures, remarks = read_output(result)
     units = figures["rate"] * figures["elapsed_s"]
@@ -301,7 +302,7 @@ def test_kernels_and_outputs(program, kernel, output_bytes):
     assert units == pytest.approx(per_task * tasks)
     assert ("flop_rate" in figures) == (kernel in ("compute", "load_imbalance"))
     assert ("byte_rate" in figures) == (kernel == "memory")
-    assert (remarks["kernel"], remarks["output-bytes"], remarks["slots"]) == (kernel, output_bytes, "4")
+    assert (remarks["kernel"], remarks["output-bytes"], remarks["slots"]) == (kernel, output_bytes, "2")
 
 
 def work(program: Callable[[str], Path], *options: str) -> float:
