@@ -46,7 +46,7 @@ def _steps(sender: np.ndarray, receiver: np.ndarray, slack: np.ndarray) -> np.nd
     np.minimum.at(least, pair.ravel(), slack)
     steps = np.zeros(int(pairs.max()) + 1, dtype=np.int64)
     # Longest paths (Bellman and Ford): without a cycle that demands more and more, one round per rank suffices.
-    for _ in range(len(np.unique(pairs))):
+    for _ in range(len(steps)):
         for source, target, spare in zip(pairs[0].tolist(), pairs[1].tolist(), least.tolist()):
             steps[target] = max(steps[target], steps[source] - spare)
     return steps

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .columns import group_starts
+from .columns import distinct, group_starts, order_of_small
 from .messages import Messages, messages  # noqa: F401  graph.messages is how they were first known
 from .model import Tasks
 from .records import Trace
@@ -55,19 +55,20 @@ def dependence_edges(trace: Trace, table: Tasks) -> Edges:
     kept = (task >= 0) & np.isin(kind, _KINDS + _EVERYTHING)
     if not kept.all():
         rows, task, kind = rows[kept], task[kept], kind[kept]
-    _, parent = np.unique(table.parent, return_inverse=True)
+    parents, parent = np.unique(table.parent, return_inverse=True)
     accesses = _Accesses(
         parent[task],
         trace.field("dependence", "address", rows),
         task,
         np.where(np.isin(kind, _WRITERS), np.uint8(OUT), kind),
     )
-    return _edges(_spread_everything(_by_creation(accesses, table.created[task], trace.time[rows])))
+    in_order = _by_creation(accesses, len(parents), table.created[task], trace.time[rows])
+    return _edges(_spread_everything(in_order))
 
 
-def _by_creation(accesses: _Accesses, created: np.ndarray, time: np.ndarray) -> _Accesses:
+def _by_creation(accesses: _Accesses, parents: int, created: np.ndarray, time: np.ndarray) -> _Accesses:
     """A parent creates its tasks one after another, mostly on one thread: then the records are in order."""
-    order = np.argsort(accesses.parent, kind="stable")
+    order = order_of_small(accesses.parent, parents)
     parent, created = accesses.parent[order], created[order]
     if np.any((created[1:] < created[:-1]) & (parent[1:] == parent[:-1])):
         order = order[np.lexsort((time[order], created, parent))]
@@ -100,7 +101,7 @@ def _edges(accesses: _Accesses) -> Edges:
         return Edges(none, none)
     addresses, address = np.unique(accesses.address, return_inverse=True)
     place = accesses.parent * len(addresses) + address
-    order = np.argsort(place, kind="stable")
+    order = order_of_small(place, int(place.max()) + 1)
     place, task, kind = place[order], accesses.task[order], accesses.kind[order]
     new_place = group_starts(place)
     new_generation = new_place | (kind == OUT) | group_starts(kind)
@@ -116,6 +117,6 @@ def _edges(accesses: _Accesses) -> Edges:
     itself = source == sink
     pairs = source[~itself] * (int(task.max()) + 1) + sink[~itself]
     declared = len(pairs)
-    pairs = np.unique(pairs)
+    pairs = distinct(pairs)
     source, sink = np.divmod(pairs, int(task.max()) + 1)
     return Edges(source, sink, declared - len(pairs))

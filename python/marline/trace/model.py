@@ -185,7 +185,7 @@ def texts(trace: Trace) -> dict[int, str]:
 
 
 def tasks(trace: Trace, runs: Segments) -> Tasks:
-    """All explicit tasks with what is known of them; also those that ran although no record tells of their creation."""
+    """All explicit tasks with what is known of them."""
     created = trace.select("task_create")
     flags = trace.field("task_create", "flags", created)
     # libomp also announces the tasks that are no explicit ones.
@@ -237,9 +237,10 @@ def _update(operation: np.ufunc, target: np.ndarray, where: np.ndarray, values: 
     operation.at(target, where[known], values[known])
 
 
-def suspensions(table: Tasks, runs: Segments, calls: Calls) -> Suspensions:
-    """Gaps between the segments of explicit tasks, each with the MPI call that caused it, if one did."""
-    where = table.index(runs.task)
+def suspensions(table: Tasks, runs: Segments, calls: Calls, owners: np.ndarray | None = None) -> Suspensions:
+    """Gaps between the segments of explicit tasks, each with the MPI call that caused it, if one did. `owners`: the
+    row of each segment's task, if known already."""
+    where = table.index(runs.task) if owners is None else owners
     pieces = np.bincount(where[where >= 0], minlength=len(table.id))
     # Most tasks run in one piece to their end: leave them out before anything is sorted.
     kept = np.flatnonzero((where >= 0) & ((pieces > 1) | (table.end < 0))[where]) if len(where) else where

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..calls import Calls
-from ..columns import cut, find, sums
+from ..columns import cut, distinct, find, sums
 from ..model import Segments, lane_number
 from ..records import Trace
 
@@ -31,9 +31,9 @@ class Lanes:
 def all_lanes(trace: Trace, runs: Segments, calls: Calls) -> Lanes:
     """Of each rank the threads that ever ran a task, explicit or implicit; in a rank where none did, those that called
     MPI; if none did that either, all."""
-    every = np.unique(lane_number(trace.rank, trace.thread))
+    every = distinct(lane_number(trace.rank, trace.thread))
     chosen, taken = [], np.zeros(0, dtype=np.int64)
-    for lanes in (np.unique(runs.lane), np.unique(lane_number(calls.rank, calls.start_thread)), every):
+    for lanes in (distinct(runs.lane), distinct(lane_number(calls.rank, calls.start_thread)), every):
         fresh = lanes[~np.isin(lanes >> 16, taken)]
         chosen.append(fresh)
         taken = np.union1d(taken, fresh >> 16)

@@ -14,7 +14,7 @@ import numpy as np
 from .. import graph, model
 from ..analysis import Analysis, analysis_pass
 from ..calls import Calls
-from ..columns import find, group_starts
+from ..columns import distinct, find, group_starts
 from ..records import Trace
 
 # Exclusive states of a rank, the first that holds (see causes.py for their meaning).
@@ -134,16 +134,16 @@ class Integrals:
         return self._before[state][at] + np.where(self._state[at] == state, place - self._place[at], 0)
 
 
-@analysis_pass("states", needs=("tasks", "segments", "calls", "suspensions", "readiness", "producers"))
+@analysis_pass("states", needs=("tasks", "segments", "calls", "suspensions", "owners", "readiness", "producers"))
 def states(of: Analysis) -> States | None:
     """States of the ranks that have explicit tasks that ran; None if there is no such rank."""
     tasks, runs, calls = of["tasks"], of["segments"], of["calls"]
     ran = tasks.start >= 0
     rank = tasks.rank
-    ranks = np.unique(rank[ran])
+    ranks = distinct(rank[ran])
     if not len(ranks):
         return None
-    own_begin, own_end = _own_spans(ranks, rank, tasks, runs)
+    own_begin, own_end = _own_spans(ranks, rank, tasks, runs, of["owners"])
     found = States(ranks, int(own_begin.min()), int(own_end.max()), own_begin, own_end, np.zeros(0), np.zeros(0))
     changes = _Changes(found)
     number = np.arange(len(ranks))
@@ -157,14 +157,14 @@ def states(of: Analysis) -> States | None:
     return found
 
 
-def _own_spans(ranks: np.ndarray, rank: np.ndarray, tasks: model.Tasks, runs: model.Segments
+def _own_spans(ranks: np.ndarray, rank: np.ndarray, tasks: model.Tasks, runs: model.Segments, owners: np.ndarray
                ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
     begin, end = np.full(len(ranks), NEVER), np.full(len(ranks), -1, dtype=np.int64)
     ran = tasks.start >= 0
     number = find(ranks, rank)[ran]
     np.minimum.at(begin, number, tasks.start[ran])
     np.maximum.at(end, number, np.maximum(tasks.end, tasks.start)[ran])
-    explicit = tasks.index(runs.task) >= 0  # also those that had not ended when the trace did
+    explicit = owners >= 0  # also those that had not ended when the trace did
     np.maximum.at(end, find(ranks, runs.rank[explicit].astype(np.int64)), runs.end[explicit])
     return begin, end
 

@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import numpy as np
+
+from .. import calls as calls_of
 from .. import graph, model
 from ..analysis import Analysis, analysis_pass
 
@@ -25,10 +28,22 @@ def calls(of: Analysis) -> model.Calls:
     return model.mpi_calls(of.trace)
 
 
-@analysis_pass("suspensions", needs=("tasks", "segments", "calls"))
+@analysis_pass("owners", needs=("segments", "tasks"))
+def owners(of: Analysis) -> np.ndarray:
+    """Row of each segment's task, -1 for an implicit one."""
+    return of["tasks"].index(of["segments"].task)
+
+
+@analysis_pass("suspensions", needs=("tasks", "segments", "calls", "owners"))
 def suspensions(of: Analysis) -> model.Suspensions:
     """When tasks that had begun were on no thread."""
-    return model.suspensions(of["tasks"], of["segments"], of["calls"])
+    return model.suspensions(of["tasks"], of["segments"], of["calls"], of["owners"])
+
+
+@analysis_pass("requests", needs=("calls",))
+def requests(of: Analysis) -> calls_of.Requests:
+    """All requests, from start to completion."""
+    return calls_of.requests(of.trace, of["calls"])
 
 
 @analysis_pass("edges", needs=("tasks",))
@@ -37,7 +52,7 @@ def edges(of: Analysis) -> graph.Edges:
     return graph.dependence_edges(of.trace, of["tasks"])
 
 
-@analysis_pass("messages", needs=("calls",))
+@analysis_pass("messages", needs=("calls", "requests"))
 def messages(of: Analysis) -> graph.Messages:
     """Sends and the receives that match them."""
-    return graph.messages(of.trace, of["calls"])
+    return graph.messages(of.trace, of["calls"], of["requests"])

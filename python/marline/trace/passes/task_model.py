@@ -67,7 +67,7 @@ def task_times(of: Analysis, lanes: Lanes, edges: np.ndarray) -> np.ndarray:
     measure = _Measure(of["states"], lanes, edges)
     runs, calls, who = of["segments"], of["calls"], of["producers"]
     lane = lanes.index(runs.rank, runs.thread)
-    explicit, runs_code = of["tasks"].index(runs.task) >= 0, ~runs.waits
+    explicit, runs_code = of["owners"] >= 0, ~runs.waits
 
     def part(rows: np.ndarray, until: np.ndarray) -> tuple[_Measured, _Measured]:
         """Segments up to `until`, and what of them lies inside MPI calls."""

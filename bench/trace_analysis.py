@@ -1,0 +1,221 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""How fast traces are read and analysed: writes a synthetic, valid trace of N records, runs every pass of
+marline.trace on it, and prints a table of seconds, records per second and peak memory per stage.
+
+The program traced is a 1-D stencil of tasks on several ranks and threads: in each step every task of a rank depends on
+itself and its neighbours of the step before; the first task of each rank sends to the next rank and the last receives,
+both blocking, suspended meanwhile. Thread 1 of a rank creates all tasks of a step ahead of it.
+
+    trace_analysis.py [--records N] [--ranks R] [--threads T] [--markdown FILE] [--keep FOLDER]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import sys
+import tempfile
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "python"))
+
+from marline.trace import reader  # noqa: E402
+from marline.trace.analysis import Analysis, pass_names  # noqa: E402
+from marline.trace.events import CALL_NUMBER, EVENTS, FINGERPRINT  # noqa: E402
+
+COMPLETE, SWITCH = 1, 7  # ompt_task_status_t
+IN, INOUT = 1, 3  # ompt_dependence_type_t
+EXPLICIT_UNTIED = 0x04 | 0x10 << 8
+GRAIN = 1000  # cycles; a counter of one cycle per nanosecond
+PER_THREAD = 4  # tasks per thread and step
+CREATION = 50  # cycles between two creations
+RECORDS_PER_TASK = 5  # creation, three dependences, run
+BASE = 10**6
+
+
+@dataclass
+class Records:
+    """Records of one thread, in any order until they are written."""
+
+    time: list[np.ndarray] = field(default_factory=list)
+    head: list[np.ndarray] = field(default_factory=list)
+    low: list[np.ndarray] = field(default_factory=list)
+    high: list[np.ndarray] = field(default_factory=list)
+
+    def add(self, name: str, when: np.ndarray, task: np.ndarray, **values: np.ndarray | int) -> None:
+        words = [np.zeros(len(when), dtype=np.uint64), np.zeros(len(when), dtype=np.uint64)]
+        for key, value in values.items():
+            where = EVENTS[name].fields[key]
+            bits = np.broadcast_to(np.asarray(value), len(when)).astype(np.int64).view(np.uint64)
+            words[where.word] |= (bits & np.uint64((1 << where.bits) - 1)) << np.uint64(where.shift)
+        self.time.append(np.asarray(when, dtype=np.uint64))
+        self.head.append(np.asarray(task, dtype=np.uint64) << np.uint64(16) | np.uint64(EVENTS[name].number))
+        self.low.append(words[0])
+        self.high.append(words[1])
+
+    def write(self, path: Path, thread: int) -> int:
+        when = np.concatenate(self.time)
+        order = np.argsort(when, kind="stable")
+        records = np.zeros(len(when), dtype=reader.RECORD)
+        records["time"], records["head"] = when[order], np.concatenate(self.head)[order]
+        records["payload"][:, 0] = np.concatenate(self.low)[order]
+        records["payload"][:, 1] = np.concatenate(self.high)[order]
+        with path.open("wb") as file:
+            # One window that is as large as all records: nothing was ever appended behind it.
+            file.write(reader.HEADER.pack(reader.MAGIC, FINGERPRINT, reader.RECORD.itemsize, thread, 1, 1, len(when), 0, 0))
+            records.tofile(file)
+        return len(when)
+
+
+class Stencil:
+    """The traced program, from arithmetic alone: when and where each task runs follows from its number."""
+
+    def __init__(self, records: int, ranks: int, threads: int) -> None:
+        self.ranks, self.threads = ranks, threads
+        self.width = threads * PER_THREAD
+        self.steps = max(records // (RECORDS_PER_TASK * self.width * ranks), 2)
+        self.period = self.width * CREATION + (PER_THREAD + 3) * GRAIN
+        number = np.arange(self.steps * self.width)
+        self.step, self.place = number // self.width, number % self.width
+        self.task = np.uint64(1 << 32) + np.uint64(1000) + number.astype(np.uint64)
+        # A step is created, then run; a thread runs its tasks one after another.
+        self.created = BASE + self.step * self.period + self.place * CREATION + 10
+        slot = self.place // threads
+        self.thread = self.place % threads + 1
+        self.start = BASE + self.step * self.period + self.width * CREATION + slot * (GRAIN + 10) + 20
+        jitter = (number * 2654435761 % 401).astype(np.int64)
+        self.end = self.start + GRAIN - jitter
+
+    def implicit(self, thread: int) -> int:
+        return thread << 32 | 1
+
+    def rank(self, rank: int) -> list[Records]:
+        streams = [Records() for _ in range(self.threads)]
+        last = BASE + (self.steps + 1) * self.period
+        for thread, stream in enumerate(streams, 1):
+            task = np.array([self.implicit(thread)])
+            stream.add("implicit_begin", np.array([BASE - 100]), task, index=thread - 1, size=self.threads)
+            stream.add("implicit_end", np.array([last]), task)
+        self._create(streams[0])
+        # The last place of each step receives from the rank before, the first sends to the next one.
+        talks = (self.place == 0) | (self.place == self.width - 1)
+        for thread, stream in enumerate(streams, 1):
+            mine = np.flatnonzero((self.thread == thread) & ~talks)
+            stream.add("task_run", self.end[mine], self.task[mine], start=self.start[mine], outer=self.implicit(thread))
+            self._talk(stream, np.flatnonzero((self.thread == thread) & talks), thread, rank)
+        return streams
+
+    def _create(self, producer: Records) -> None:
+        producer.add("task_create", self.created, self.task, code=0x401000 + self.place % 2, parent=self.implicit(1),
+                     flags=EXPLICIT_UNTIED)  # fmt: skip
+        for offset, kind in ((0, INOUT), (-1, IN), (1, IN)):
+            # Two buffers, so that a step reads what the one before wrote.
+            address = 0x10000 + 16 * ((self.place + offset) % self.width) + 8 * ((self.step + (offset != 0)) % 2)
+            producer.add("dependence", self.created + 5 + offset, self.task, address=address, type=kind)
+
+    def _talk(self, stream: Records, mine: np.ndarray, thread: int, rank: int) -> None:
+        """Blocking calls: the task leaves its thread soon and comes back for its end."""
+        task, start, end = self.task[mine], self.start[mine], self.end[mine]
+        sends = self.place[mine] == 0
+        peer = np.where(sends, (rank + 1) % self.ranks, (rank - 1) % self.ranks)
+        call = np.where(sends, CALL_NUMBER["MPI_Send"], CALL_NUMBER["MPI_Recv"])
+        what = {"peer": peer, "tag": self.step[mine] % 1000, "bytes": 8192, "comm": 1, "call": call}
+        outer = self.implicit(thread)
+        stream.add("task_schedule", start, np.full(len(mine), outer), next=task, status=SWITCH)
+        stream.add("mpi_enter", start + 50, task, **what)
+        stream.add("task_schedule", start + 100, task, next=outer, status=SWITCH)
+        stream.add("task_schedule", end - 100, np.full(len(mine), outer), next=task, status=SWITCH)
+        stream.add("mpi_exit", end - 50, task, **what)
+        stream.add("task_schedule", end, task, next=outer, status=COMPLETE)
+
+    def write(self, folder: Path) -> int:
+        count = 0
+        for rank in range(self.ranks):
+            description = {
+                "format": reader.FORMAT, "rank": rank, "size": self.ranks, "files": f"rank{rank:04}.thread*.mtr",
+                "boot_id": "one", "clock_samples": [], "maps": [],
+                "clock_begin": {"cycles": 0, "monotonic_ns": 0}, "clock_end": {"cycles": 10**9, "monotonic_ns": 10**9},
+            }  # fmt: skip
+            (folder / f"rank{rank:04}.json").write_text(json.dumps(description))
+            for thread, stream in enumerate(self.rank(rank), 1):
+                count += stream.write(folder / f"rank{rank:04}.thread{thread:04}.mtr", thread)
+        return count
+
+
+@dataclass
+class Stage:
+    name: str
+    seconds: float
+    peak_mib: float
+
+
+def peak_mib() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def measure(folder: Path) -> tuple[int, list[Stage]]:
+    """Reads and runs every pass, each charged only with its own time."""
+    begin = time.perf_counter()
+    trace = reader.read_trace(folder)
+    stages = [Stage("read", time.perf_counter() - begin, peak_mib())]
+    started: dict[str, float] = {}
+
+    def progress(name: str, _done: int, _total: int) -> None:
+        now = time.perf_counter()
+        for earlier, at in started.items():
+            stages.append(Stage(earlier, now - at, peak_mib()))
+        started.clear()
+        started[name] = now
+
+    of = Analysis(trace, progress)
+    for name in pass_names():
+        of[name]
+        started.clear()
+    return len(trace.time), stages
+
+
+def table(records: int, stages: list[Stage]) -> list[str]:
+    seconds = sum(stage.seconds for stage in stages)
+    lines = ["| stage | seconds | records/s | peak memory, MiB |", "|---|---:|---:|---:|"]
+    for stage in [*stages, Stage("**all**", seconds, max(stage.peak_mib for stage in stages))]:
+        rate = records / stage.seconds if stage.seconds else float("inf")
+        lines.append(f"| {stage.name} | {stage.seconds:.2f} | {rate:,.0f} | {stage.peak_mib:,.0f} |")
+    return lines
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Time the reading and the analysis of a synthetic trace.")
+    parser.add_argument("--records", type=int, default=10**7)
+    parser.add_argument("--ranks", type=int, default=4)
+    parser.add_argument("--threads", type=int, default=4)
+    parser.add_argument("--markdown", type=Path, metavar="FILE", help="also write the table to FILE")
+    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="keep the trace there")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = options.keep or Path(temporary)
+        folder.mkdir(parents=True, exist_ok=True)
+        # In a process of its own: what writing needed is not counted as the reader's memory.
+        import multiprocessing
+
+        writer = multiprocessing.get_context("fork").Process(
+            target=Stencil(options.records, options.ranks, options.threads).write, args=(folder,))  # fmt: skip
+        writer.start()
+        writer.join()
+        if writer.exitcode != 0:
+            return 1
+        records, stages = measure(folder)
+    lines = [f"{records:,} records, {options.ranks} ranks of {options.threads} threads", "", *table(records, stages)]
+    print("\n".join(lines))
+    if options.markdown:
+        options.markdown.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
