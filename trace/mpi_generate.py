@@ -180,6 +180,8 @@ def comm_of(function: Function) -> str | None:
         return "comm_id(*comm)"
     if windows:
         return f"window_comm_id({windows[0]})"
+    if function.name == "MPI_Win_free":
+        return "window_comm_id(*win)"
     if function.kind in ("receive", "start_receive") and function.has("message"):
         return "forget_message(*message)"
     return None
