@@ -65,8 +65,8 @@ static bool has_workers(const struct Bench *bench, const struct Driver *driver) 
   long asked = bench->options.workers;
   if (!asked || asked == bench->workers) return true;
   if (speaks(driver))
-    fprintf(stderr, "taskbench: --workers %ld, but %s runs on %ld: OMP_NUM_THREADS and the number of ranks decide\n",
-            asked, driver->name, bench->workers);
+    fprintf(stderr, "taskbench: --workers %ld, but %s runs on %ld: --help says what decides\n", asked, driver->name,
+            bench->workers);
   return false;
 }
 

@@ -47,7 +47,7 @@ static const struct Entry kEntries[] = {
     {"slots", kLongType, offsetof(struct Options, slots), 2, 1 << 20, NULL, 0, "8",
      "steps whose outputs are kept, a power of two (see README.md)"},
     {"workers", kLongType, offsetof(struct Options, workers), 0, 1 << 16, NULL, 0, "0",
-     "StarPU: CPU workers (0: one per core); elsewhere OMP_NUM_THREADS and ranks decide, and this must agree"},
+     "StarPU: CPU workers (0: one per core; it has a limit); elsewhere OMP_NUM_THREADS and ranks decide: must agree"},
     {"warmup", kLongType, offsetof(struct Options, warmup), 0, 1000, NULL, 0, "1",
      "unmeasured runs of the whole graph before the measured one"},
 };

@@ -2,15 +2,16 @@
  *
  * StarPU: every cell is a registered variable; a task names the handles of its inputs with STARPU_R and of its output
  * with STARPU_W, and StarPU finds the graph from the order of submission (sequential consistency). The main thread
- * submits and is not one of the --workers CPU workers. Machine without accelerators as far as StarPU is told, so data
- * stay where they are. StarPU measures buses at its start and keeps that under $STARPU_HOME: here a folder of this
- * process, gone as soon as StarPU is up.
+ * submits and is not one of the --workers CPU workers. StarPU is told of no accelerator, so data stay where they are.
+ * It measures buses at its start and keeps that under $STARPU_HOME: here a folder of this process, gone once StarPU is
+ * up.
  */
 #define _GNU_SOURCE
 #include <ftw.h>
 #include <limits.h>
 #include <sched.h>
 #include <starpu.h>
+#include <starpu_scheduler.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -80,10 +81,11 @@ static void start_starpu(int workers) {
   if (!mkdtemp(home)) fail("cannot make the folder %s for StarPU's measurements: set TMPDIR", home);
   setenv("STARPU_HOME", home, 1);
   setenv("STARPU_SILENT", "1", 1);
+  char count[16];
+  snprintf(count, sizeof count, "%d", workers);
+  setenv("STARPU_NCPU", count, 1); /* the environment wins over starpu_conf, so that STARPU_SCHED remains the user's */
   struct starpu_conf conf;
   starpu_conf_init(&conf);
-  conf.precedence_over_environment_variables = 1;
-  conf.ncpus = workers;
   conf.ncuda = conf.nopencl = conf.nmic = conf.nmpi_ms = 0;
   conf.bus_calibrate = 0;
   conf.catch_signals = 0;
@@ -98,6 +100,7 @@ static void start(struct Bench *bench) {
   sched_getaffinity(0, sizeof cores, &cores);
   start_starpu((int)(bench->options.workers ? bench->options.workers : CPU_COUNT(&cores)));
   bench->workers = starpu_cpu_worker_get_count();
+  printf("# scheduler %s\n", starpu_sched_ctx_get_sched_policy(0)->policy_name); /* 0: the context of all workers */
   the_bench = bench;
   long count = bench->options.slots * bench->options.graph.width;
   handles = allocate((size_t)count * sizeof *handles);
