@@ -18,8 +18,8 @@
 
 #include "driver.h"
 
-static struct Bench
-    *the_bench; /* StarPU's task function gets no more than a pointer-sized argument without allocation */
+/* Not part of a task's argument, which is one word: more of it would be memory to allocate for each task. */
+static struct Bench *the_bench;
 static starpu_data_handle_t *handles; /* [slot * width + column] */
 
 static void run(void *buffers[], void *argument) {
