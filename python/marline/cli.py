@@ -10,7 +10,8 @@ from marline.errors import Refusal, say
 
 SUBCOMMANDS = {
     "run": ("marline.run", "run a program on Marline, or say why that cannot be"),
-    "trace": ("marline.trace_command", "what a recorded run holds; as a Perfetto trace or a chart"),
+    "trace": ("marline.trace_command", "run a program recorded, and say where the time went"),
+    "report": ("marline.report_command", "where the time of a recorded run went; as text, JSON, CSV or charts"),
     "study": ("marline.study.command", "compare runtimes: run what a YAML file declares, in turns"),
     "info": ("marline.info", "what is installed, what is in force, what is missing"),
 }

@@ -9,9 +9,10 @@ import shutil
 import signal
 import sys
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
-from marline import child, launch, preflight
+from marline import child, launch, preflight, recording
 from marline.errors import NOT_EXECUTABLE, NOT_FOUND, REFUSED, Refusal, say
 from marline.layout import Layout
 
@@ -27,20 +28,40 @@ def parse(arguments: list[str]) -> argparse.Namespace:
         epilog="Without -n the program runs here: also as `mpirun -n 4 marline run ./app` or `srun marline run ./app`. "
         "Exit status: the program's; 125 if Marline was not, or not alone, its OpenMP runtime.",
     )
+    add_job_options(parser)
+    parser.add_argument("--trace", metavar="DIR", type=Path,
+                        help="record into DIR; for ranks that another launcher starts (else: `marline trace`)")  # fmt: skip
+    add_program(parser)
+    return parser.parse_args(arguments)
+
+
+def add_job_options(parser: argparse.ArgumentParser) -> None:
+    """The options that every command that starts a program has."""
     parser.add_argument("-n", dest="ranks", type=_positive, metavar="RANKS", help="start this many MPI ranks")
     parser.add_argument("-t", dest="threads", type=_positive, metavar="THREADS", help="OpenMP threads of each rank")
     parser.add_argument("--mpi", choices=MPI_NAMES, help="for a program that loads MPI itself (scripts): which")
-    parser.add_argument("--trace", metavar="DIR", type=Path, help="record tasks and MPI calls into DIR")
+
+
+def add_program(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("program", metavar="PROGRAM")
     parser.add_argument("arguments", nargs=argparse.REMAINDER, metavar="...")
-    return parser.parse_args(arguments)
 
 
 def main(arguments: list[str], prefix: Path) -> int:
     options = parse(arguments)
-    layout = Layout(prefix)
-    if any(separator in str(prefix) for separator in " :"):
-        raise Refusal(f"{prefix} holds a space or a colon, which LD_PRELOAD cannot express; install Marline elsewhere")
+    if options.trace and options.ranks:
+        recording.claim(options.trace)
+    return child.finish(start(options, Layout(prefix)))
+
+
+def is_rank() -> bool:
+    """Whether an MPI launcher started this process."""
+    return any(variable in os.environ for variable in RANK_OF.values())
+
+
+def start(options: argparse.Namespace, layout: Layout) -> int:
+    """Runs the program as the options say and returns its wait status."""
+    require_preloadable(layout)
     layout.require(layout.runtime, "this installation is incomplete: install Marline again")
     environment = searched_environment(layout)
     program = preflight.examine(options.program, environment)
@@ -50,6 +71,12 @@ def main(arguments: list[str], prefix: Path) -> int:
         return launch_ranks(options, layout)
     environment |= marline_environment(options, layout, environment)
     return run_proved([options.program, *options.arguments], environment, layout)
+
+
+def require_preloadable(layout: Layout) -> None:
+    if any(separator in str(layout.prefix) for separator in " :"):
+        raise Refusal(f"{layout.prefix} holds a space or a colon, which LD_PRELOAD cannot express; "
+                      "install Marline elsewhere")  # fmt: skip
 
 
 def which_mpi(options: argparse.Namespace, program: preflight.Program) -> str | None:
@@ -81,32 +108,37 @@ def marline_environment(options: argparse.Namespace, layout: Layout, environment
     libraries = []
     added = {}
     if options.trace:
-        options.trace.mkdir(parents=True, exist_ok=True)
-        added["MARLINE_TRACE_DIR"] = str(options.trace.resolve())
-        libraries.append(layout.require(layout.trace(options.mpi), "build Marline with its recorder"))
+        added |= recording.environment(options.trace)
+        libraries.append(recording.recorder(layout, options.mpi))
     if options.mpi:
         wrapper, package = launch.WRAPPERS[options.mpi], launch.HEADERS[options.mpi]
         remedy = f"build Marline where {wrapper} is in PATH (Debian: {package})"
         libraries.append(layout.require(layout.mpi(options.mpi), remedy))
     libraries.append(layout.runtime)
-    own = [str(library) for library in libraries]
-    others = [word for word in environment.get("LD_PRELOAD", "").replace(":", " ").split() if word not in own]
-    added["LD_PRELOAD"] = ":".join(others + own)
+    added["LD_PRELOAD"] = preloads(libraries, environment)
     if options.threads:
         added["OMP_NUM_THREADS"] = str(options.threads)
     return added
 
 
+def preloads(libraries: list[Path], environment: Mapping[str, str]) -> str:
+    """LD_PRELOAD with `libraries` behind what the caller preloads."""
+    own = [str(library) for library in libraries]
+    others = [word for word in environment.get("LD_PRELOAD", "").replace(":", " ").split() if word not in own]
+    return ":".join(others + own)
+
+
 def launch_ranks(options: argparse.Namespace, layout: Layout) -> int:
-    words = launch.command(options.mpi, options.ranks, options.threads or _threads_in_force(), os.environ)
+    words = launch.command(options.mpi, options.ranks, options.threads or threads_in_force(), os.environ)
     words += [sys.executable, str(layout.command), "run", "--mpi", options.mpi]
     words += ["-t", str(options.threads)] if options.threads else []
     words += ["--trace", str(options.trace.resolve())] if options.trace else []
-    return child.finish(child.run([*words, "--", options.program, *options.arguments], os.environ))
+    return child.run([*words, "--", options.program, *options.arguments], os.environ)
 
 
 def run_proved(words: list[str], environment: dict[str, str], layout: Layout) -> int:
-    """Runs the program and returns its status, or REFUSED if it left no proof of having run on this Marline."""
+    """Runs the program and returns its wait status: that of exit(REFUSED) if it left no proof of having run on this
+    Marline."""
     folder = tempfile.mkdtemp(prefix="marline-")
     proof = Path(folder) / "proof"
     try:
@@ -115,10 +147,10 @@ def run_proved(words: list[str], environment: dict[str, str], layout: Layout) ->
     finally:
         shutil.rmtree(folder)
     if complaint is None:
-        return child.finish(status)
+        return status
     if complaint:
         say(complaint)
-    return REFUSED
+    return REFUSED << 8  # where wait(2) keeps an exit status
 
 
 def judge(records: list[str], status: int, program: str, layout: Layout) -> str | None:
@@ -155,7 +187,7 @@ def _note_without_openmp(program: preflight.Program) -> None:
     say(f"note: {program.path} itself uses no OpenMP; Marline serves what it loads or starts")
 
 
-def _threads_in_force() -> int | None:
+def threads_in_force() -> int | None:
     first = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
     return int(first) if first.isdecimal() and int(first) else None
 

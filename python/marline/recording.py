@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where a recording goes and what a program needs in its environment to be recorded: the folder is claimed before the
+program starts, so that a run is never lost to a folder that held another one. Standard library only, like `run`."""
+
+from pathlib import Path
+
+from marline.errors import Refusal
+from marline.layout import Layout
+
+REMEDY = "build Marline with its recorder"
+# The words that the recorder knows (trace/options.cpp), which would otherwise say so after the program has started.
+EVENTS = ("task", "dependence", "sync", "mutex", "work", "mpi", "region")
+
+
+def claim(folder: Path) -> Path:
+    """Makes `folder` and its parents; a folder that holds anything, or cannot be made, is a refusal."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        first = next(iter(sorted(folder.iterdir())), None)
+    except OSError as error:
+        raise Refusal(f"{folder}: {error.strerror}; name a folder for the trace that can be written") from error
+    if first is not None:
+        raise Refusal(f"{folder} is not empty (it holds {first.name}); name a new folder for the trace, or empty it")
+    return folder.resolve()
+
+
+def claim_default(program: str) -> Path:
+    """The first of PROGRAM.trace, PROGRAM-2.trace, ... in the current folder that does not exist yet. To make it is to
+    own it: two recordings started at once get two folders."""
+    stem = Path(program).name
+    folder, number = Path(f"{stem}.trace"), 1
+    while True:
+        try:
+            folder.mkdir()
+            return folder.resolve()
+        except FileExistsError:
+            number += 1
+            folder = Path(f"{stem}-{number}.trace")
+        except OSError as error:
+            raise Refusal(f"{folder}: {error.strerror}; name another folder for the trace by -o") from error
+
+
+def drop_empty(folder: Path) -> None:
+    """Takes back a folder into which nothing was recorded."""
+    if not any(folder.iterdir()):
+        folder.rmdir()
+
+
+def environment(folder: Path) -> dict[str, str]:
+    """What tells the recorder where to write. Ranks of one job share the folder: it may be there already."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise Refusal(f"{folder}: {error.strerror}; name a folder for the trace that can be written") from error
+    return {"MARLINE_TRACE_DIR": str(folder.resolve())}
+
+
+def require_events(text: str) -> str:
+    unknown = next((word for word in text.split(",") if word not in EVENTS), None)
+    if unknown is not None:
+        raise Refusal(f"--events {text}: {unknown!r} is none; it is a list of {', '.join(EVENTS)}")
+    return text
+
+
+def recorder(layout: Layout, mpi: str | None) -> Path:
+    return layout.require(layout.trace(mpi), REMEDY)

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Numbers as people read them: three significant digits and a unit that fits."""
+
+_TIMES = ((1e9, "s"), (1e6, "ms"), (1e3, "us"), (1.0, "ns"))
+_COUNTS = ((1e9, "G"), (1e6, "M"), (1e4, "k"))
+_THOUSAND = 1e3
+
+
+def duration(nanoseconds: float) -> str:
+    """1234567 -> "1.23 ms"."""
+    if not nanoseconds:
+        return "0 s"
+    factor, unit = next(((f, u) for f, u in _TIMES if abs(nanoseconds) >= f), _TIMES[-1])
+    return f"{_three_digits(nanoseconds / factor)} {unit}"
+
+
+def count(value: float) -> str:
+    """1234567 -> "1.23 M", 1234 -> "1,234"."""
+    for factor, unit in _COUNTS:
+        if abs(value) >= factor:
+            return f"{_three_digits(value / (_THOUSAND if unit == 'k' else factor))} {unit}"
+    return f"{value:,.0f}" if value == int(value) or abs(value) >= 100 else f"{value:.3g}"
+
+
+def percent(part: float, whole: float) -> str:
+    return f"{100 * part / whole:.1f} %" if whole else "-"
+
+
+def _three_digits(value: float) -> str:
+    size = abs(value)
+    return f"{value:.0f}" if size >= 99.95 else f"{value:.1f}" if size >= 9.995 else f"{value:.2f}"
