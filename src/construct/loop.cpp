@@ -6,6 +6,7 @@
 
 #include "construct/parking.hpp"
 #include "construct/workshare.hpp"
+#include "exec/announce.hpp"
 
 #include <algorithm>
 
@@ -111,6 +112,41 @@ bool next_chunk(LoopPlace& place, uint64_t threads) {
   return next_static(place);
 }
 
+tool::Work kind_for_tools(LoopKind kind) {
+  switch (kind) {
+    case LoopKind::kDynamic: return tool::Work::kLoopDynamic;
+    case LoopKind::kGuided: return tool::Work::kLoopGuided;
+    case LoopKind::kStatic:
+    case LoopKind::kRuntime: break;
+  }
+  return tool::Work::kLoopStatic;
+}
+
+void announce_begin(Worker* worker, LoopPlace& place, const LoopRequest& request) {
+  if (!tool::on(tool::event::kWork | tool::event::kDispatch)) return;
+  if (request.work == tool::Work::kNone) return;
+  place.codeptr = request.codeptr;
+  place.announced = request.work == tool::Work::kLoopStatic ? kind_for_tools(place.kind) : request.work;
+  announce_work(worker, place.announced, tool::Endpoint::kBegin, place.iterations, request.codeptr);
+}
+
+void announce_chunk(Worker* worker, const LoopPlace& place) {
+  if (!tool::on(tool::event::kDispatch)) return;
+  uint64_t* region = &worker->member->team->tool_data;
+  uint64_t* task = &worker->task->tool_data;
+  if (place.announced == tool::Work::kSections) {
+    tool::dispatch_section(region, task, place.codeptr);
+  } else {
+    tool::dispatch_chunk(region, task, place.first, place.end - place.first);
+  }
+}
+
+// What an ordered region waits for, as tools see it. A loop without a shared part has the turn anyway.
+const void* turn_of(const Member* member) {
+  const LoopPlace& place = member->loop;
+  return place.shared != nullptr ? static_cast<const void*>(&place.shared->ordered_next) : &member->loop;
+}
+
 }  // namespace
 
 void loop_begin(Worker* worker, const LoopRequest& request) {
@@ -136,6 +172,7 @@ void loop_begin(Worker* worker, const LoopRequest& request) {
   } else {
     place.chunk = std::clamp<uint64_t>(chunk, 1, std::max<uint64_t>(place.iterations, 1));
   }
+  announce_begin(worker, place, request);
 }
 
 bool loop_next(Worker* worker, LoopChunk* chunk) {
@@ -148,19 +185,41 @@ bool loop_next(Worker* worker, LoopChunk* chunk) {
   }
   if (!next_chunk(place, static_cast<uint64_t>(member->team->size))) return false;
   *chunk = {place.first, place.end - place.first, place.end == place.iterations};
+  announce_chunk(worker, place);
   return true;
 }
 
-void loop_leave(Worker* worker) {
-  Workshare* shared = worker->member->loop.shared;
+void loop_leave(Worker* worker, const void* codeptr) {
+  LoopPlace& place = worker->member->loop;
+  if (place.announced != tool::Work::kNone) [[unlikely]] {
+    announce_work(worker, place.announced, tool::Endpoint::kEnd, 0, codeptr);
+    place.announced = tool::Work::kNone;
+  }
+  Workshare* shared = place.shared;
   if (shared == nullptr) return;
-  worker->member->loop.shared = nullptr;
+  place.shared = nullptr;
   workshare_leave(worker, shared);
 }
 
-void ordered_begin(Worker* worker) {
+void ordered_begin(Worker* worker, const void* codeptr) {
   LoopPlace& place = worker->member->loop;
-  if (place.ordered) wait_at_least(place.shared->ordered_next, place.first);
+  bool told = tool::on(tool::event::kMutex);
+  auto turn = reinterpret_cast<uint64_t>(turn_of(worker->member));
+  if (told) [[unlikely]] {
+    tool::mutex_acquire(tool::Mutex::kOrdered, 0, turn, codeptr);
+  }
+  if (place.ordered) {
+    WaitState state(worker, ompt::State::kWaitOrdered, turn_of(worker->member));
+    wait_at_least(place.shared->ordered_next, place.first);
+  }
+  if (told) [[unlikely]] {
+    tool::mutex_acquired(tool::Mutex::kOrdered, turn, codeptr);
+  }
+}
+
+void ordered_end(Worker* worker, const void* codeptr) {
+  if (!tool::on(tool::event::kMutex)) return;
+  tool::mutex_released(tool::Mutex::kOrdered, reinterpret_cast<uint64_t>(turn_of(worker->member)), codeptr);
 }
 
 }  // namespace marline

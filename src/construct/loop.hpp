@@ -18,6 +18,9 @@ struct LoopRequest {
   // first = true in the thread that fills the slot.
   void (*prepare)(Worker* worker, Workshare* shared, bool first, void* context) = nullptr;
   void* context = nullptr;
+  // For tools.
+  tool::Work work = tool::Work::kLoopStatic;  // of a loop, the kind says more
+  const void* codeptr = nullptr;
 };
 
 struct LoopChunk {
@@ -32,10 +35,12 @@ void loop_begin(Worker* worker, const LoopRequest& request);
 // Its next chunk; false: none is left.
 [[nodiscard]] bool loop_next(Worker* worker, LoopChunk* chunk);
 
-// The thread leaves the loop, after loop_next has said false.
-void loop_leave(Worker* worker);
+// The thread leaves the loop, after loop_next has said false. codeptr, here and below: for tools; by default where the
+// entry point that calls it returns to.
+void loop_leave(Worker* worker, const void* codeptr = __builtin_return_address(0));
 
-// Begins the ordered region of the current iteration. Its end needs no call: the turn passes with the chunk.
-void ordered_begin(Worker* worker);
+// The ordered region of the current iteration. The turn passes with the chunk; the end is only told to tools.
+void ordered_begin(Worker* worker, const void* codeptr = __builtin_return_address(0));
+void ordered_end(Worker* worker, const void* codeptr = __builtin_return_address(0));
 
 }  // namespace marline

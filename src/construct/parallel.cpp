@@ -14,7 +14,11 @@ namespace marline {
 
 namespace {
 
-constexpr int kInvokedByRuntime = 0x2, kTeamFlag = int(0x80000000u);  // ompt_parallel_flag_t
+// What the program asked for, before any limit.
+unsigned requested_threads(const Worker* worker, const ParallelRequest& request) {
+  if (!request.if_clause) return 1;
+  return static_cast<unsigned>(request.num_threads > 0 ? request.num_threads : worker->task->icvs->num_threads);
+}
 
 // OpenMP 5.2, section 10.1.1 (algorithm 2.1 of OpenMP 5.1). Regions inside an active one have one thread for now.
 int number_of_threads(const Worker* worker, const ParallelRequest& request) {
@@ -47,6 +51,8 @@ void describe(Team* team, Worker* worker, const ParallelRequest& request) {
   team->argument_count = request.argument_count;
   team->tool_data = 0;
   team->tool_codeptr = request.codeptr;
+  team->tool_flags = tool::parallel_bits::kTeam | (request.called_by_program ? tool::parallel_bits::kCalledByProgram
+                                                                             : tool::parallel_bits::kCalledByRuntime);
 }
 
 }  // namespace
@@ -58,8 +64,8 @@ Team* parallel_begin(const ParallelRequest& request) {
   if (team == nullptr) team = team_serial(worker);
   describe(team, worker, request);
   if (tool::on(tool::event::kParallel)) {
-    tool::parallel_begin(&worker->task->tool_data, &team->tool_data, static_cast<unsigned>(threads),
-                         kInvokedByRuntime | kTeamFlag, request.codeptr);
+    tool::parallel_begin(&worker->task->tool_data, &team->tool_data, requested_threads(worker, request),
+                         team->tool_flags, request.codeptr);
   }
   team_start(team);
   implicit_task_begin(worker, &team->members[0]);
@@ -74,7 +80,7 @@ void parallel_end() {
   worker = this_worker();
   implicit_task_end(worker, member, team->parent_task, team->parent_member);
   if (tool::on(tool::event::kParallel)) {
-    tool::parallel_end(&team->tool_data, &worker->task->tool_data, kInvokedByRuntime | kTeamFlag, team->tool_codeptr);
+    tool::parallel_end(&team->tool_data, &worker->task->tool_data, team->tool_flags, team->tool_codeptr);
   }
   if (team == worker->hot_team) {
     team_hot_release(team);

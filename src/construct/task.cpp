@@ -4,6 +4,7 @@
 #include "construct/task.hpp"
 
 #include "config/options.hpp"
+#include "construct/task_events.hpp"
 #include "exec/completion.hpp"
 #include "exec/fiber.hpp"
 #include "exec/suspend.hpp"
@@ -43,48 +44,10 @@ void become_child(Worker* worker, Task* task) {
   task->taskgroup = parent->taskgroup;
 }
 
-int tool_flags(const Task* task) {
-  using namespace tool::task_bits;
-  int flags = kExplicit;
-  if (task->has(task_flag::kUndeferred)) flags |= kUndeferred;
-  if (!task->has(task_flag::kTied)) flags |= kUntied;
-  if (task->has(task_flag::kFinal)) flags |= kFinal;
-  if (task->has(task_flag::kMergeable)) flags |= kMergeable;
-  return flags;
-}
-
-int tool_dependence_type(const Dependence& dependence) {
-  if (dependence.address == nullptr) return 34;  // ompt_dependence_type_out_all_memory
-  switch (dependence.access) {
-    case Access::kIn: return 1;
-    case Access::kOut: return 3;
-    case Access::kMutexinoutset: return 4;
-    case Access::kInoutset: return 7;
-  }
-  return 0;
-}
-
-[[gnu::noinline]] void tell_tool_slowly(Worker* worker, Task* task, const Dependence* list, size_t count,
-                                        const void* codeptr) {
-  if (tool::on(tool::event::kTaskCreate)) {
-    tool::task_create(&worker->task->tool_data, &task->tool_data, tool_flags(task), count != 0, codeptr, task->name(),
-                      task->color);
-  }
-  if (count == 0 || !tool::on(tool::event::kDependences)) return;
-  constexpr size_t kBatch = 32;
-  tool::DependenceRecord records[kBatch];
-  for (size_t first = 0; first < count; first += kBatch) {
-    size_t n = count - first < kBatch ? count - first : kBatch;
-    for (size_t i = 0; i < n; ++i) {
-      records[i] = {reinterpret_cast<uint64_t>(list[first + i].address), tool_dependence_type(list[first + i])};
-    }
-    tool::dependences(&task->tool_data, records, n);
-  }
-}
-
 void tell_tool(Worker* worker, Task* task, const Dependence* list, size_t count, const void* codeptr) {
   if (tool::on(tool::event::kTaskCreate | tool::event::kDependences)) [[unlikely]] {
-    tell_tool_slowly(worker, task, list, count, codeptr);
+    announce_creation({&worker->task->tool_data, &task->tool_data, tool_flags(task), task->name(), task->color}, list,
+                      count, codeptr);
   }
 }
 

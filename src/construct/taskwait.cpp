@@ -7,6 +7,8 @@
 
 #include "base/check.hpp"
 #include "config/options.hpp"
+#include "construct/task_events.hpp"
+#include "exec/announce.hpp"
 #include "exec/completion.hpp"
 #include "exec/fiber.hpp"
 #include "exec/suspend.hpp"
@@ -101,6 +103,7 @@ void wait_for_children(Task* task) {
   run_awaited_tasks_here({task, nullptr});
   flush_reports(this_worker());
   if (incomplete_children(task) == 0) return;
+  WaitState state(this_worker(), ompt::State::kWaitTaskwait, nullptr);
   suspend_task(publish_taskwait, nullptr);
   task->children.fetch_and(~children_word::kWaitingForChildren, relaxed);
 }
@@ -109,12 +112,24 @@ void wait_for_group(Task* task, Taskgroup* group) {
   run_awaited_tasks_here({task, group});
   flush_reports(this_worker());
   if (unfinished(group) == 0) return;
+  WaitState state(this_worker(), ompt::State::kWaitTaskgroup, nullptr);
   suspend_task(publish_taskgroup, group);
 }
 
 void announce(tool::SyncRegion kind, tool::Endpoint endpoint, Task* task, const void* codeptr) {
   if (!tool::on(tool::event::kSyncRegion | tool::event::kSyncRegionWait)) return;
   tool::sync_wait_region(kind, endpoint, &task->team->tool_data, &task->tool_data, codeptr);
+}
+
+// A taskwait with dependences is a task of its own for tools, which ends where the taskwait does.
+void announce_taskwait_task(Task* parent, uint64_t* data, const Dependence* list, size_t count, const void* codeptr) {
+  using namespace tool::task_bits;
+  if (!tool::on(tool::event::kTaskCreate | tool::event::kDependences)) return;
+  announce_creation({&parent->tool_data, data, kTaskwait | kUndeferred | kMergeable, nullptr, 0}, list, count, codeptr);
+}
+
+void announce_taskwait_task_end(uint64_t* data) {
+  if (tool::on(tool::event::kTaskSchedule)) tool::task_schedule(data, tool::TaskStatus::kTaskwaitComplete, nullptr);
 }
 
 }  // namespace
@@ -130,8 +145,14 @@ void taskwait(Worker* worker, const void* codeptr) {
 void taskwait_depend(Worker* worker, const Dependence* list, size_t count, const void* codeptr) {
   Task* task = worker->task;
   Event event;
+  uint64_t tool_data = 0;
   announce(tool::SyncRegion::kTaskwait, tool::Endpoint::kBegin, task, codeptr);
-  if (enter_wait(worker, task, list, count, &event)) wait_event(&event);
+  announce_taskwait_task(task, &tool_data, list, count, codeptr);
+  if (enter_wait(worker, task, list, count, &event, tool_data)) {
+    WaitState state(worker, ompt::State::kWaitTaskwait, nullptr);
+    wait_event(&event);
+  }
+  announce_taskwait_task_end(&tool_data);
   announce(tool::SyncRegion::kTaskwait, tool::Endpoint::kEnd, task, codeptr);
 }
 

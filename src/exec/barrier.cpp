@@ -6,6 +6,7 @@
 #include "exec/barrier.hpp"
 
 #include "config/options.hpp"
+#include "exec/announce.hpp"
 #include "exec/completion.hpp"
 #include "exec/worker.hpp"
 #include "sched/idle.hpp"
@@ -59,8 +60,18 @@ void climb_tree(Team* team, int index) {
   release_all(team);
 }
 
-void announce(tool::Endpoint endpoint, Member* member, tool::SyncRegion kind, const void* codeptr) {
-  if (!tool::on(tool::event::kSyncRegion | tool::event::kSyncRegionWait)) return;
+ompt::State state_of(tool::SyncRegion kind) {
+  switch (kind) {
+    case tool::SyncRegion::kBarrierExplicit: return ompt::State::kWaitBarrierExplicit;
+    case tool::SyncRegion::kBarrierImplicitWorkshare: return ompt::State::kWaitBarrierImplicitWorkshare;
+    case tool::SyncRegion::kBarrierImplicitParallel: return ompt::State::kWaitBarrierImplicitParallel;
+    default: return ompt::State::kWaitBarrierImplementation;
+  }
+}
+
+void announce(tool::Endpoint endpoint, Worker* worker, Member* member, tool::SyncRegion kind, const void* codeptr) {
+  if (!tool::present()) return;
+  if (endpoint == tool::Endpoint::kBegin) close_open_work(worker);
   Team* team = member->team;
   tool::sync_wait_region(kind, endpoint, &team->tool_data, &member->implicit_task.tool_data,
                          kind == tool::SyncRegion::kBarrierImplicitParallel ? team->tool_codeptr : codeptr);
@@ -80,7 +91,7 @@ void barrier_arrive(Member* member) {
 void team_barrier(Worker* worker, tool::SyncRegion kind, const void* codeptr) {
   using namespace children_word;
   Member* member = worker->member;
-  announce(tool::Endpoint::kBegin, member, kind, codeptr);
+  announce(tool::Endpoint::kBegin, worker, member, kind, codeptr);
   Task* task = &member->implicit_task;
   flush_reports(worker);
   Wait wait{member->team, member->team->epoch.load(relaxed)};  // nobody can move it before this member arrives
@@ -91,10 +102,13 @@ void team_barrier(Worker* worker, tool::SyncRegion kind, const void* codeptr) {
     uint64_t now = task->children.fetch_add(added, acq_rel) + added;
     if (alive(now) == 0) barrier_arrive(member);
   }
-  work_until(released, &wait);
+  {
+    WaitState state(worker, state_of(kind), nullptr);
+    work_until(released, &wait);
+  }
   task->children.store(0, relaxed);
   task->created = 0;
-  announce(tool::Endpoint::kEnd, member, kind, codeptr);
+  announce(tool::Endpoint::kEnd, worker, member, kind, codeptr);
 }
 
 }  // namespace marline

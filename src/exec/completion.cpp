@@ -3,6 +3,7 @@
 // Running and ending tasks. Any worker; the task is the caller's own until it is told to its parent.
 #include "exec/completion.hpp"
 
+#include "exec/announce.hpp"
 #include "exec/barrier.hpp"
 #include "exec/fiber.hpp"
 #include "graph/dependences.hpp"
@@ -130,14 +131,26 @@ void call_body(Task* task) {
 // Tools hear how a body ended and whom the thread goes back to.
 void announce_end(Worker* worker, Task* task, Task* previous, tool::TaskStatus status) {
   if (!tool::on(tool::event::kTaskSchedule)) return;
-  Task* next = previous != nullptr ? previous : &worker->member->implicit_task;
+  Task* next = previous != nullptr ? previous : task_in_view(worker);
   tool::task_schedule(&task->tool_data, status, &next->tool_data);
 }
 
 void announce_start(Worker* worker, Task* task, Task* previous) {
   if (!tool::on(tool::event::kTaskSchedule)) return;
-  Task* prior = previous != nullptr ? previous : &worker->member->implicit_task;
+  Task* prior = previous != nullptr ? previous : task_in_view(worker);
   tool::task_schedule(&prior->tool_data, tool::TaskStatus::kSwitch, &task->tool_data);
+}
+
+// The body of a task with kDetach has ended. True: its event is pending, and whoever fulfils it completes the task.
+bool leave_to_event(Worker* worker, Task* task, Task* previous) {
+  if (tool::on(tool::event::kTaskSchedule)) [[unlikely]] {
+    // The tool hears "detach" only if the fulfilment comes later, and before it does (sched/queue.cpp, fulfil_detached).
+    Guard<SpinLock> guard(g_detach_lock);
+    bool fulfilled = task->event.is_fulfilled();
+    announce_end(worker, task, previous, fulfilled ? tool::TaskStatus::kComplete : tool::TaskStatus::kDetach);
+    return !fulfilled && task->event.transition_to_waiting(WaiterKind::kCompletion, task);
+  }
+  return task->event.transition_to_waiting(WaiterKind::kCompletion, task);
 }
 
 }  // namespace
@@ -156,11 +169,9 @@ Task* run_task(Task* task) {
   worker = this_worker();
   worker->task = previous;
   progress_at_scheduling_point(worker);
-  if (task->has(task_flag::kDetach) && !task->event.is_fulfilled()) {
+  if (task->has(task_flag::kDetach)) {
     task->flags |= task_flag::kBodyDone;
-    announce_end(worker, task, previous, tool::TaskStatus::kDetach);
-    // From here on whoever fulfils the event may complete the task.
-    if (task->event.transition_to_waiting(WaiterKind::kCompletion, task)) return nullptr;
+    if (leave_to_event(worker, task, previous)) return nullptr;
   } else {
     announce_end(worker, task, previous, tool::TaskStatus::kComplete);
   }

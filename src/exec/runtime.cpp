@@ -34,6 +34,7 @@ void at_exit() {
   if (worker != nullptr && worker->root && worker->task == &worker->member->implicit_task &&
       worker->member->team->level == 0) {
     finish_root_tasks(worker);
+    end_pool_threads(worker);
     announce_root_end(worker);
   }
   tool::finalize();

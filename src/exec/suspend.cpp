@@ -8,6 +8,7 @@
 
 #include "base/check.hpp"
 #include "base/futex.hpp"
+#include "exec/announce.hpp"
 #include "exec/completion.hpp"
 #include "exec/fiber.hpp"
 #include "sched/constraint.hpp"
@@ -67,11 +68,11 @@ void suspend(void (*publish)(Task*, void*), void* context, tool::TaskStatus stat
     target->fp_given = true;
     target->fp = {worker->member->team->fp_control};  // not what the suspended task has made of it
   }
-  Task* other = target->task != nullptr ? target->task : &worker->member->implicit_task;
+  Task* other = target->task != nullptr ? target->task : &worker->memberships->implicit_task;
   announce(task, status, other);
   fiber_switch(target, run_publication, &publication);
   worker = this_worker();
-  announce(&worker->member->implicit_task, tool::TaskStatus::kSwitch, task);
+  announce(task_in_view(worker), tool::TaskStatus::kSwitch, task);
 }
 
 // Outside of barriers, suspended tied tasks constrain which others may start.

@@ -5,6 +5,7 @@
 #include "exec/worker.hpp"
 
 #include "base/check.hpp"
+#include "base/clock.hpp"
 #include "base/spin_lock.hpp"
 #include "config/options.hpp"
 #include "exec/barrier.hpp"
@@ -14,11 +15,14 @@
 #include "exec/runtime.hpp"
 #include "exec/team.hpp"
 #include "platform/thread.hpp"
+#include "sched/idle.hpp"
 #include "sched/progress.hpp"
 #include "sched/queue.hpp"
 #include "tool/tool.hpp"
 
 #include <pthread.h>
+#include <sched.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
@@ -37,6 +41,11 @@ Atomic<int> g_created{0};      // structures, hence ids
 Atomic<int> g_living{0};
 pthread_key_t g_key;
 bool g_key_made = false;
+
+// The job of a pool thread that is to end (end_pool_threads), instead of a team.
+alignas(Team) char g_end;
+Atomic<int> g_ending{0};  // threads that have been told and have not said so yet
+Team* end_job() { return reinterpret_cast<Team*>(&g_end); }
 
 void retire_root_worker(void* argument);
 
@@ -92,11 +101,22 @@ void run_job(Worker* worker, Team* team) {
   worker->in_region.fetch_sub(1, release);  // pairs with wait_for_stragglers
 }
 
+// The tool's word about the thread is the last thing that it does: the process is ending.
+[[noreturn]] void end_thread(Worker* worker) {
+  if (tool::on(tool::event::kThread)) tool::thread_end(&worker->tool_data);
+  g_ending.fetch_sub(1, release);  // pairs with end_pool_threads
+  for (;;) pause();
+}
+
 void pool_main(void* argument) {
   auto* worker = static_cast<Worker*>(argument);
   worker_enter_thread(worker);
   if (tool::on(tool::event::kThread)) tool::thread_begin(&worker->tool_data, false);
-  for (;;) run_job(worker, wait_for_job(worker));
+  for (;;) {
+    Team* team = wait_for_job(worker);
+    if (team == end_job()) end_thread(worker);
+    run_job(worker, team);
+  }
 }
 
 Worker* hire_one() {
@@ -204,6 +224,35 @@ void announce_root_end(Worker* worker) {
     tool::implicit_task(tool::Endpoint::kEnd, nullptr, &worker->task->tool_data, 0, 1, tool::task_bits::kInitial);
   }
   if (tool::on(tool::event::kThread)) tool::thread_end(&worker->tool_data);
+}
+
+void end_pool_threads(Worker* worker) {
+  if (!tool::on(tool::event::kThread)) return;
+  Worker* list;
+  {
+    Guard<SpinLock> guard(g_lock);
+    list = g_idle;
+    g_idle = nullptr;
+    Team* team = worker != nullptr ? worker->hot_team : nullptr;
+    bool idle = team != nullptr && !team->in_use;
+    for (int i = 1; idle && i < team->capacity; ++i) {
+      Worker* member = team->members[i].worker;
+      if (member == nullptr) continue;
+      member->next = list;
+      list = member;
+    }
+  }
+  while (list != nullptr) {
+    Worker* next = list->next;
+    g_ending.fetch_add(1, relaxed);
+    list->job.store(end_job(), seq_cst);  // before the look at `announced`
+    wake_worker(list);
+    list = next;
+  }
+  // A callback of the tool may block, and a program that ends must not wait for that for ever.
+  constexpr uint64_t kPatience = 1'000'000'000;
+  uint64_t since = nanoseconds_now();
+  while (g_ending.load(acquire) != 0 && nanoseconds_now() - since < kPatience) sched_yield();
 }
 
 int hire_workers(Team* team, int first, int count) {

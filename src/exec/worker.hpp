@@ -10,6 +10,10 @@ namespace marline {
 // Tells tools that a root worker's initial task and its thread end.
 void announce_root_end(Worker* worker);
 
+// The process ends: the idle threads of the pool, and those of the caller's team, tell the tool of their own end and
+// sleep for ever. Threads that are in a region are left alone. `worker`: the caller's, or null.
+void end_pool_threads(Worker* worker);
+
 // Takes up to `count` workers from the pool, starting threads as needed, as team->members[first..]. Returns how many it
 // got: fewer if the thread limit is reached or the system refuses, which is said once.
 int hire_workers(Team* team, int first, int count);

@@ -243,9 +243,10 @@ bool enter_graph(Worker* worker, Task* task, const Dependence* list, size_t coun
   return end_linking(linking) && exclusions_take(task);
 }
 
-bool enter_wait(Worker* worker, Task* parent, const Dependence* list, size_t count, Event* event) {
+bool enter_wait(Worker* worker, Task* parent, const Dependence* list, size_t count, Event* event, uint64_t tool_data) {
   if (parent->table == nullptr) return false;
   Task* node = new_node(worker, count, event);
+  node->tool_data = tool_data;
   begin_linking(node);
   Linking linking{worker, node};
   for (size_t i = 0; i < count; ++i) {

@@ -28,8 +28,9 @@ struct Dependence {
 [[nodiscard]] bool enter_graph(Worker* worker, Task* task, const Dependence* list, size_t count);
 
 // For taskwait with depend clauses: makes `event` fulfilled when every task has completed that a task with these
-// dependences would wait for. False: there is none.
-[[nodiscard]] bool enter_wait(Worker* worker, Task* parent, const Dependence* list, size_t count, Event* event);
+// dependences would wait for. False: there is none. tool_data: the waiting task's, as tools know it.
+[[nodiscard]] bool enter_wait(Worker* worker, Task* parent, const Dependence* list, size_t count, Event* event,
+                              uint64_t tool_data);
 
 // The task has ended: leaves its exclusions, releases its successors, enqueues those that become ready, except one,
 // which it returns to be run next (or null).

@@ -153,6 +153,30 @@ bool team_has_work(Worker* worker, Member* member) {
   return false;
 }
 
+void let_go(Worker* worker, Waiter waiter) {
+  switch (waiter.kind) {
+    case WaiterKind::kNone: return;
+    case WaiterKind::kCompletion:
+    case WaiterKind::kTask: enqueue(worker, static_cast<Task*>(waiter.who)); return;
+    case WaiterKind::kThread: {
+      auto* word = static_cast<Atomic<uint32_t>*>(waiter.who);
+      word->store(1, release);  // pairs with the sleeper's acquire; the word may be gone right after
+      futex_wake(*word, 1);
+      return;
+    }
+  }
+}
+
+// The task may complete, and be gone, as soon as its event is fulfilled: the tool hears of it before.
+Waiter announce_fulfilment(Event* event) {
+  auto* task = reinterpret_cast<Task*>(reinterpret_cast<char*>(event) - offsetof(Task, event));
+  Guard<SpinLock> guard(g_detach_lock);
+  bool early = event->is_pending();
+  tool::task_schedule(&task->tool_data, early ? tool::TaskStatus::kEarlyFulfill : tool::TaskStatus::kLateFulfill,
+                      nullptr);
+  return event->transition_to_fulfilled();
+}
+
 }  // namespace
 
 void enqueue(Worker* worker, Task* task) {
@@ -212,22 +236,15 @@ bool work_in_sight(Worker* worker) {
   return false;
 }
 
-void fulfil(Worker* worker, Event* event) {
-  Waiter waiter = event->transition_to_fulfilled();
-  switch (waiter.kind) {
-    case WaiterKind::kNone: return;
-    case WaiterKind::kCompletion:
-      if (tool::on(tool::event::kTaskSchedule)) {
-        tool::task_schedule(&static_cast<Task*>(waiter.who)->tool_data, tool::TaskStatus::kLateFulfill, nullptr);
-      }
-      [[fallthrough]];
-    case WaiterKind::kTask: enqueue(worker, static_cast<Task*>(waiter.who)); return;
-    case WaiterKind::kThread: {
-      auto* word = static_cast<Atomic<uint32_t>*>(waiter.who);
-      word->store(1, release);  // pairs with the sleeper's acquire; the word may be gone right after
-      futex_wake(*word, 1);
-      return;
-    }
+void fulfil(Worker* worker, Event* event) { let_go(worker, event->transition_to_fulfilled()); }
+
+SpinLock g_detach_lock;
+
+void fulfil_detached(Worker* worker, Event* event) {
+  if (tool::on(tool::event::kTaskSchedule)) [[unlikely]] {
+    let_go(worker, announce_fulfilment(event));
+  } else {
+    fulfil(worker, event);
   }
 }
 

@@ -20,6 +20,7 @@
 #include "sched/this_worker.hpp"
 #include "task/task.hpp"
 #include "task/workshare.hpp"
+#include "tool/tool.hpp"
 
 #include <cstdint>
 
@@ -30,6 +31,13 @@ class TiedSuspension;  // sched/constraint.hpp
 inline constexpr int kMaxTeam = 1024;  // threads in one team
 using TaskFifo = Fifo<Task, &Task::next>;
 using TaskStack = MpscStack<Task, &Task::next>;
+
+// What a thread waits for, for tools (exec/announce.hpp). No task: nothing.
+struct ThreadWait {
+  const Task* task = nullptr;
+  ompt::State state = ompt::State::kIdle;
+  uint64_t wait_id = 0;
+};
 
 struct alignas(kCacheLine) Worker {
   // Owner only.
@@ -64,6 +72,7 @@ struct alignas(kCacheLine) Worker {
   Team* free_serial_teams = nullptr; // teams of one thread, for serialised regions
   uint64_t tool_data = 0;            // ompt_data_t of the thread
   TiedSuspension* suspended_tied = nullptr;  // only with MARLINE_TASK_CONSTRAINT=strict (sched/constraint.hpp)
+  ThreadWait wait;                   // only while a tool is there
   Fiber* own_fiber = nullptr;        // the fiber of the thread's own stack: for debuggers (tools/gdb/marline.py)
   struct {                           // clauses that the KMP face announces before the construct they belong to
     int32_t num_threads = 0;
@@ -94,6 +103,8 @@ struct alignas(kCacheLine) Member {
   uint64_t workshares_entered = 0;    // number of the next worksharing construct
   uint64_t singles_entered = 0;
   LoopPlace loop;                     // the loop that the thread is in (construct/loop.cpp)
+  tool::Work open_work = tool::Work::kNone;  // a construct whose end nobody tells (exec/announce.hpp)
+  const void* open_work_codeptr = nullptr;
   Icvs icvs{};                        // of the implicit task
   Task implicit_task{};
   Deque deque;                        // ready tasks; the owner's end is LIFO
@@ -124,6 +135,7 @@ struct alignas(kCacheLine) Team {
   int argument_count = 0;
   uint64_t tool_data = 0;  // ompt_data_t of the parallel region
   const void* tool_codeptr = nullptr;
+  int tool_flags = 0;      // ompt_parallel_flag_t
 
   // Tasks made ready by a thread that is not of the team; any member drains it.
   alignas(kCacheLine) TaskStack injected;

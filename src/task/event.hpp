@@ -60,6 +60,7 @@ class Event {
   }
 
   bool is_fulfilled() const { return state_.load(acquire) == kFulfilled; }  // acquire pairs with the fulfilment
+  bool is_pending() const { return state_.load(relaxed) == kPending; }      // nobody waits yet
   void reset() { state_.store(kPending, relaxed); }                         // before the event is shared
 
  private:

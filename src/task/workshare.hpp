@@ -11,6 +11,7 @@
 #pragma once
 
 #include "base/atomic.hpp"
+#include "tool/tool.hpp"
 
 #include <cstdint>
 
@@ -39,6 +40,7 @@ struct LoopPlace {
   Workshare* shared = nullptr;  // null: a static loop, which needs nobody
   LoopKind kind = LoopKind::kStatic;
   bool ordered = false;
+  tool::Work announced = tool::Work::kNone;  // as what a tool has heard of its begin
   uint64_t iterations = 0;
   uint64_t chunk = 0;
   uint64_t position = 0;  // static: first iteration of the thread's next chunk
@@ -46,6 +48,7 @@ struct LoopPlace {
   uint64_t first = 0;     // the current chunk: [first, end)
   uint64_t end = 0;
   uint64_t lower = 0, upper = 0, stride = 0;  // the program's bounds, as the face keeps them
+  const void* codeptr = nullptr;              // where the program entered it, for tools
 };
 
 }  // namespace marline

@@ -41,6 +41,12 @@ struct StartToolResult {
 
 using StartTool = StartToolResult* (*)(unsigned omp_version, const char* runtime_version);
 
+// ompt_dispatch_chunk_t.
+struct DispatchChunk {
+  uint64_t start;
+  uint64_t iterations;
+};
+
 // ompt_callbacks_t: those that Marline has a place for.
 enum class Callback : int {
   kThreadBegin = 1,
@@ -52,17 +58,42 @@ enum class Callback : int {
   kImplicitTask = 7,
   kControlTool = 11,
   kSyncRegionWait = 16,
+  kMutexReleased = 17,
   kDependences = 18,
   kTaskDependence = 19,
+  kWork = 20,
+  kMasked = 21,
   kSyncRegion = 23,
+  kLockInit = 24,
+  kLockDestroy = 25,
+  kMutexAcquire = 26,
+  kMutexAcquired = 27,
+  kNestLock = 28,
+  kReduction = 31,
+  kDispatch = 32,
 };
 inline constexpr int kLastCallback = 37;  // ompt_callback_error
 
 // ompt_set_result_t.
-enum class SetResult : int { kError = 0, kNever = 1, kAlways = 5 };
+enum class SetResult : int { kError = 0, kNever = 1, kSometimes = 3, kSometimesPaired = 4, kAlways = 5 };
 
 // ompt_state_t.
-enum class State : int { kWorkSerial = 0, kWorkParallel = 1, kIdle = 0x100, kUndefined = 0x102 };
+enum class State : int {
+  kWorkSerial = 0,
+  kWorkParallel = 1,
+  kWaitBarrierImplicitParallel = 0x11,
+  kWaitBarrierImplicitWorkshare = 0x12,
+  kWaitBarrierExplicit = 0x14,
+  kWaitBarrierImplementation = 0x15,
+  kWaitTaskwait = 0x20,
+  kWaitTaskgroup = 0x21,
+  kWaitLock = 0x41,
+  kWaitCritical = 0x42,
+  kWaitAtomic = 0x43,
+  kWaitOrdered = 0x44,
+  kIdle = 0x100,
+  kUndefined = 0x102,
+};
 
 // ompt_thread_t.
 enum class Thread : int { kInitial = 1, kWorker = 2 };

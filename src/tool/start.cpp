@@ -116,6 +116,7 @@ void initialize() {
     log.line("tool search: no tool");
     return;
   }
+  accept_callbacks();
   constexpr int kInitialDevice = 0;  // the host's number where there are no other devices
   if (tool->initialize(inquiry, kInitialDevice, &tool->tool_data) == 0) {
     log.line("tool search: the tool's initialize returned 0, it stays off");

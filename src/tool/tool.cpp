@@ -8,6 +8,7 @@ namespace marline::tool {
 
 using ompt::Callback;
 using ompt::Data;
+using ompt::SetResult;
 
 Atomic<uint32_t> g_enabled{0};
 
@@ -20,28 +21,49 @@ constexpr ompt::Frame kNoFrame = {};
 
 // The task of the task_create callback that the thread is in. Nothing suspends in there: a plain thread-local will do.
 struct CreatedTask {
-  bool valid;
   const char* label;
   uint32_t color;
 };
-[[gnu::tls_model("initial-exec")]] thread_local CreatedTask t_created = {};
+[[gnu::tls_model("initial-exec")]] thread_local const CreatedTask* t_created = nullptr;
 
-uint32_t event_of(Callback callback) {
-  switch (callback) {
-    case Callback::kThreadBegin:
-    case Callback::kThreadEnd: return event::kThread;
-    case Callback::kParallelBegin:
-    case Callback::kParallelEnd: return event::kParallel;
-    case Callback::kTaskCreate: return event::kTaskCreate;
-    case Callback::kTaskSchedule: return event::kTaskSchedule;
-    case Callback::kImplicitTask: return event::kImplicitTask;
-    case Callback::kControlTool: return event::kControl;
-    case Callback::kSyncRegionWait: return event::kSyncRegionWait;
-    case Callback::kDependences: return event::kDependences;
-    case Callback::kTaskDependence: return event::kTaskDependence;
-    case Callback::kSyncRegion: return event::kSyncRegion;
+// A callback, the bit that stands for it in g_enabled, and how often a tool hears of its event. Compilers open some
+// constructs in line, out of sight of any runtime: GCC static loops and masked, both most atomics. GCC calls nothing at
+// the end of a single. A pool thread that is in a region while the process ends does not say so.
+struct Known {
+  Callback callback;
+  uint32_t event;
+  SetResult result;
+};
+constexpr Known kKnown[] = {
+    {Callback::kThreadBegin, event::kThread, SetResult::kAlways},
+    {Callback::kThreadEnd, event::kThread, SetResult::kSometimes},
+    {Callback::kParallelBegin, event::kParallel, SetResult::kAlways},
+    {Callback::kParallelEnd, event::kParallel, SetResult::kAlways},
+    {Callback::kTaskCreate, event::kTaskCreate, SetResult::kAlways},
+    {Callback::kTaskSchedule, event::kTaskSchedule, SetResult::kAlways},
+    {Callback::kImplicitTask, event::kImplicitTask, SetResult::kAlways},
+    {Callback::kControlTool, event::kControl, SetResult::kAlways},
+    {Callback::kSyncRegionWait, event::kSyncRegionWait, SetResult::kAlways},
+    {Callback::kMutexReleased, event::kMutex, SetResult::kSometimes},
+    {Callback::kDependences, event::kDependences, SetResult::kAlways},
+    {Callback::kTaskDependence, event::kTaskDependence, SetResult::kAlways},
+    {Callback::kWork, event::kWork, SetResult::kSometimesPaired},
+    {Callback::kMasked, event::kMasked, SetResult::kSometimesPaired},
+    {Callback::kSyncRegion, event::kSyncRegion, SetResult::kAlways},
+    {Callback::kLockInit, event::kLock, SetResult::kAlways},
+    {Callback::kLockDestroy, event::kLock, SetResult::kAlways},
+    {Callback::kMutexAcquire, event::kMutex, SetResult::kSometimes},
+    {Callback::kMutexAcquired, event::kMutex, SetResult::kSometimes},
+    {Callback::kNestLock, event::kMutex, SetResult::kAlways},
+    {Callback::kReduction, event::kReduction, SetResult::kSometimesPaired},
+    {Callback::kDispatch, event::kDispatch, SetResult::kSometimes},
+};
+
+const Known* known(int number) {
+  for (const Known& entry : kKnown) {
+    if (static_cast<int>(entry.callback) == number) return &entry;
   }
-  return 0;
+  return nullptr;
 }
 
 Data* data(uint64_t* word) { return reinterpret_cast<Data*>(word); }
@@ -54,7 +76,7 @@ auto callback(Callback number) {
   return reinterpret_cast<void (*)(Parameters...)>(function);
 }
 
-void emit_sync(Callback number, SyncRegion kind, Endpoint endpoint, uint64_t* parallel_data, uint64_t* task_data,
+void emit_region(Callback number, SyncRegion kind, Endpoint endpoint, uint64_t* parallel_data, uint64_t* task_data,
                const void* codeptr) {
   if (auto call = callback<int, int, Data*, Data*, const void*>(number)) {
     call(static_cast<int>(kind), static_cast<int>(endpoint), data(parallel_data), data(task_data), codeptr);
@@ -63,22 +85,24 @@ void emit_sync(Callback number, SyncRegion kind, Endpoint endpoint, uint64_t* pa
 
 }  // namespace
 
-ompt::SetResult set_callback(int number, ompt::Function function) {
-  if (number < 1 || number > ompt::kLastCallback) return ompt::SetResult::kError;
-  uint32_t bit = event_of(static_cast<Callback>(number));
-  if (bit == 0) return ompt::SetResult::kNever;
+SetResult set_callback(int number, ompt::Function function) {
+  if (number < 1 || number > ompt::kLastCallback) return SetResult::kError;
+  const Known* entry = known(number);
+  if (entry == nullptr) return SetResult::kNever;
   g_callbacks[number].store(function, release);
-  uint32_t enabled = 0;
-  for (int i = 1; i <= ompt::kLastCallback; ++i) {
-    if (g_callbacks[i].load(relaxed) != nullptr) enabled |= event_of(static_cast<Callback>(i));
+  uint32_t enabled = event::kTool;
+  for (const Known& other : kKnown) {
+    if (g_callbacks[static_cast<int>(other.callback)].load(relaxed) != nullptr) enabled |= other.event;
   }
   g_enabled.store(enabled, relaxed);
-  return ompt::SetResult::kAlways;
+  return entry->result;
 }
 
 ompt::Function get_callback(int number) {
   return number < 1 || number > ompt::kLastCallback ? nullptr : g_callbacks[number].load(acquire);
 }
+
+void accept_callbacks() { g_enabled.store(event::kTool, relaxed); }
 
 void forget_callbacks() {
   g_enabled.store(0, relaxed);
@@ -86,9 +110,9 @@ void forget_callbacks() {
 }
 
 bool created_task_info(const char** label, uint32_t* color) {
-  if (!t_created.valid) return false;
-  *label = t_created.label;
-  *color = t_created.color;
+  if (t_created == nullptr) return false;
+  *label = t_created->label;
+  *color = t_created->color;
   return true;
 }
 
@@ -125,9 +149,10 @@ void implicit_task(Endpoint endpoint, uint64_t* parallel_data, uint64_t* task_da
 void task_create(uint64_t* parent_data, uint64_t* task_data, int flags, bool has_dependences, const void* codeptr,
                  const char* label, uint32_t color) {
   if (auto call = callback<Data*, const ompt::Frame*, Data*, int, int, const void*>(Callback::kTaskCreate)) {
-    t_created = {true, label, color};
+    CreatedTask created{label, color};
+    t_created = &created;
     call(data(parent_data), &kNoFrame, data(task_data), flags, has_dependences ? 1 : 0, codeptr);
-    t_created = {};
+    t_created = nullptr;
   }
 }
 
@@ -151,12 +176,12 @@ void task_schedule(uint64_t* prior_data, TaskStatus status, uint64_t* next_data)
 
 void sync_region(SyncRegion kind, Endpoint endpoint, uint64_t* parallel_data, uint64_t* task_data,
                  const void* codeptr) {
-  emit_sync(Callback::kSyncRegion, kind, endpoint, parallel_data, task_data, codeptr);
+  emit_region(Callback::kSyncRegion, kind, endpoint, parallel_data, task_data, codeptr);
 }
 
 void sync_region_wait(SyncRegion kind, Endpoint endpoint, uint64_t* parallel_data, uint64_t* task_data,
                       const void* codeptr) {
-  emit_sync(Callback::kSyncRegionWait, kind, endpoint, parallel_data, task_data, codeptr);
+  emit_region(Callback::kSyncRegionWait, kind, endpoint, parallel_data, task_data, codeptr);
 }
 
 void sync_wait_region(SyncRegion kind, Endpoint endpoint, uint64_t* parallel_data, uint64_t* task_data,
@@ -164,6 +189,73 @@ void sync_wait_region(SyncRegion kind, Endpoint endpoint, uint64_t* parallel_dat
   if (endpoint == Endpoint::kBegin) sync_region(kind, endpoint, parallel_data, task_data, codeptr);
   sync_region_wait(kind, endpoint, parallel_data, task_data, codeptr);
   if (endpoint == Endpoint::kEnd) sync_region(kind, endpoint, parallel_data, task_data, codeptr);
+}
+
+void reduction(Endpoint endpoint, uint64_t* parallel_data, uint64_t* task_data, const void* codeptr) {
+  emit_region(Callback::kReduction, SyncRegion::kReduction, endpoint, parallel_data, task_data, codeptr);
+}
+
+void work(Work kind, Endpoint endpoint, uint64_t* parallel_data, uint64_t* task_data, uint64_t count,
+          const void* codeptr) {
+  if (auto call = callback<int, int, Data*, Data*, uint64_t, const void*>(Callback::kWork)) {
+    call(static_cast<int>(kind), static_cast<int>(endpoint), data(parallel_data), data(task_data), count, codeptr);
+  }
+}
+
+void dispatch_chunk(uint64_t* parallel_data, uint64_t* task_data, uint64_t first, uint64_t iterations) {
+  if (auto call = callback<Data*, Data*, int, Data>(Callback::kDispatch)) {
+    ompt::DispatchChunk chunk{first, iterations};
+    call(data(parallel_data), data(task_data), static_cast<int>(Dispatch::kLoopChunk), Data{.ptr = &chunk});
+  }
+}
+
+void dispatch_section(uint64_t* parallel_data, uint64_t* task_data, const void* codeptr) {
+  if (auto call = callback<Data*, Data*, int, Data>(Callback::kDispatch)) {
+    call(data(parallel_data), data(task_data), static_cast<int>(Dispatch::kSection),
+         Data{.ptr = const_cast<void*>(codeptr)});
+  }
+}
+
+void masked(Endpoint endpoint, uint64_t* parallel_data, uint64_t* task_data, const void* codeptr) {
+  if (auto call = callback<int, Data*, Data*, const void*>(Callback::kMasked)) {
+    call(static_cast<int>(endpoint), data(parallel_data), data(task_data), codeptr);
+  }
+}
+
+void lock_init(Mutex kind, unsigned hint, uint64_t wait_id, const void* codeptr) {
+  if (auto call = callback<int, unsigned, unsigned, uint64_t, const void*>(Callback::kLockInit)) {
+    call(static_cast<int>(kind), hint, kMutexImplementation, wait_id, codeptr);
+  }
+}
+
+void lock_destroy(Mutex kind, uint64_t wait_id, const void* codeptr) {
+  if (auto call = callback<int, uint64_t, const void*>(Callback::kLockDestroy)) {
+    call(static_cast<int>(kind), wait_id, codeptr);
+  }
+}
+
+void mutex_acquire(Mutex kind, unsigned hint, uint64_t wait_id, const void* codeptr) {
+  if (auto call = callback<int, unsigned, unsigned, uint64_t, const void*>(Callback::kMutexAcquire)) {
+    call(static_cast<int>(kind), hint, kMutexImplementation, wait_id, codeptr);
+  }
+}
+
+void mutex_acquired(Mutex kind, uint64_t wait_id, const void* codeptr) {
+  if (auto call = callback<int, uint64_t, const void*>(Callback::kMutexAcquired)) {
+    call(static_cast<int>(kind), wait_id, codeptr);
+  }
+}
+
+void mutex_released(Mutex kind, uint64_t wait_id, const void* codeptr) {
+  if (auto call = callback<int, uint64_t, const void*>(Callback::kMutexReleased)) {
+    call(static_cast<int>(kind), wait_id, codeptr);
+  }
+}
+
+void nest_lock(Endpoint endpoint, uint64_t wait_id, const void* codeptr) {
+  if (auto call = callback<int, uint64_t, const void*>(Callback::kNestLock)) {
+    call(static_cast<int>(endpoint), wait_id, codeptr);
+  }
 }
 
 }  // namespace marline::tool

@@ -27,17 +27,34 @@ inline constexpr uint32_t kTaskDependence = 1u << 6;
 inline constexpr uint32_t kSyncRegion = 1u << 7;
 inline constexpr uint32_t kSyncRegionWait = 1u << 8;
 inline constexpr uint32_t kControl = 1u << 9;
+inline constexpr uint32_t kWork = 1u << 10;
+inline constexpr uint32_t kDispatch = 1u << 11;
+inline constexpr uint32_t kMasked = 1u << 12;
+inline constexpr uint32_t kReduction = 1u << 13;
+inline constexpr uint32_t kLock = 1u << 14;   // lock_init, lock_destroy
+inline constexpr uint32_t kMutex = 1u << 15;  // mutex_acquire, mutex_acquired, mutex_released, nest_lock
+inline constexpr uint32_t kTool = 1u << 16;   // there is a tool: it may ask for states
 }  // namespace event
 
 // relaxed: a callback that is registered while events happen may miss some.
 inline bool on(uint32_t events) { return (g_enabled.load(relaxed) & events) != 0; }
+inline bool present() { return g_enabled.load(relaxed) != 0; }
 
-// Values of ompt_scope_endpoint_t, ompt_task_status_t, ompt_task_flag_t, ompt_sync_region_t (omp-tools.h).
+// Values of ompt_scope_endpoint_t, ompt_task_status_t, ompt_sync_region_t, ompt_work_t, ompt_mutex_t,
+// ompt_dispatch_t, ompt_task_flag_t, ompt_parallel_flag_t (omp-tools.h).
 enum class Endpoint : int { kBegin = 1, kEnd = 2 };
 enum class TaskStatus : int { kComplete = 1, kYield = 2, kCancel = 3, kDetach = 4, kEarlyFulfill = 5, kLateFulfill = 6,
-                              kSwitch = 7 };
-enum class SyncRegion : int { kBarrierExplicit = 3, kTaskwait = 5, kTaskgroup = 6, kBarrierImplicitWorkshare = 8,
-                              kBarrierImplicitParallel = 9 };
+                              kSwitch = 7, kTaskwaitComplete = 8 };
+enum class SyncRegion : int { kBarrierExplicit = 3, kBarrierImplementation = 4, kTaskwait = 5, kTaskgroup = 6,
+                              kReduction = 7, kBarrierImplicitWorkshare = 8, kBarrierImplicitParallel = 9 };
+enum class Work : int { kNone = 0, kSections = 2, kSingleExecutor = 3, kSingleOther = 4, kDistribute = 6, kTaskloop = 7,
+                        kScope = 8, kLoopStatic = 10, kLoopDynamic = 11, kLoopGuided = 12 };
+enum class Mutex : int { kLock = 1, kTestLock = 2, kNestLock = 3, kTestNestLock = 4, kCritical = 5, kAtomic = 6,
+                         kOrdered = 7 };
+enum class Dispatch : int { kSection = 2, kLoopChunk = 3 };
+namespace parallel_bits {
+inline constexpr int kCalledByProgram = 0x1, kCalledByRuntime = 0x2, kTeam = int(0x80000000u);
+}  // namespace parallel_bits
 namespace task_bits {
 inline constexpr int kInitial = 0x1, kImplicit = 0x2, kExplicit = 0x4, kTarget = 0x8, kTaskwait = 0x10;
 inline constexpr int kUndeferred = 0x08000000, kUntied = 0x10000000, kFinal = 0x20000000, kMergeable = 0x40000000;
@@ -60,7 +77,7 @@ void task_create(uint64_t* parent_data, uint64_t* task_data, int flags, bool has
                  const char* label, uint32_t color);
 void dependences(uint64_t* task_data, const DependenceRecord* list, size_t count);
 void task_dependence(uint64_t* predecessor_data, uint64_t* successor_data);
-// next_data is null when the prior task was not replaced by another (detach and fulfilment events).
+// next_data is null when the prior task was not replaced by another (a fulfilment, the end of a dependent taskwait).
 void task_schedule(uint64_t* prior_data, TaskStatus status, uint64_t* next_data);
 void sync_region(SyncRegion kind, Endpoint endpoint, uint64_t* parallel_data, uint64_t* task_data, const void* codeptr);
 void sync_region_wait(SyncRegion kind, Endpoint endpoint, uint64_t* parallel_data, uint64_t* task_data,
@@ -68,6 +85,26 @@ void sync_region_wait(SyncRegion kind, Endpoint endpoint, uint64_t* parallel_dat
 // Both, for a region that is nothing but a wait: the region's begin comes first and its end last.
 void sync_wait_region(SyncRegion kind, Endpoint endpoint, uint64_t* parallel_data, uint64_t* task_data,
                       const void* codeptr);
+
+// count: iterations, sections, or 1; 0 at the end of a loop or of sections.
+void work(Work kind, Endpoint endpoint, uint64_t* parallel_data, uint64_t* task_data, uint64_t count,
+          const void* codeptr);
+void dispatch_chunk(uint64_t* parallel_data, uint64_t* task_data, uint64_t first, uint64_t iterations);
+void dispatch_section(uint64_t* parallel_data, uint64_t* task_data, const void* codeptr);
+void masked(Endpoint endpoint, uint64_t* parallel_data, uint64_t* task_data, const void* codeptr);
+void reduction(Endpoint endpoint, uint64_t* parallel_data, uint64_t* task_data, const void* codeptr);
+
+// wait_id: the address of what is waited for. hint: omp_sync_hint_t.
+void lock_init(Mutex kind, unsigned hint, uint64_t wait_id, const void* codeptr);
+void lock_destroy(Mutex kind, uint64_t wait_id, const void* codeptr);
+void mutex_acquire(Mutex kind, unsigned hint, uint64_t wait_id, const void* codeptr);
+void mutex_acquired(Mutex kind, uint64_t wait_id, const void* codeptr);
+void mutex_released(Mutex kind, uint64_t wait_id, const void* codeptr);
+void nest_lock(Endpoint endpoint, uint64_t wait_id, const void* codeptr);
+
+// The one way in which Marline's locks wait, as mutex_acquire and lock_init name it (ompt_enumerate_mutex_impls).
+inline constexpr unsigned kMutexImplementation = 1;
+inline constexpr const char* kMutexImplementationName = "marline_mutex_impl_spin_then_suspend";
 
 // omp_control_tool: the tool's answer, or what omp_control_tool_result_t has for its absence.
 int control_tool(uint64_t command, uint64_t modifier, void* argument, const void* codeptr);
@@ -80,6 +117,7 @@ void finalize();
 // provides; these by tool.cpp.
 ompt::SetResult set_callback(int number, ompt::Function function);
 ompt::Function get_callback(int number);
+void accept_callbacks();  // a tool initialises itself
 void forget_callbacks();
 bool created_task_info(const char** label, uint32_t* color);  // of the task whose task_create callback is under way
 ompt::Function inquiry(const char* name);

@@ -83,7 +83,7 @@ void GOMP_loop_end() {
 }
 
 void GOMP_ordered_start() { ordered_begin(this_worker()); }
-void GOMP_ordered_end() {}
+void GOMP_ordered_end() { ordered_end(this_worker()); }
 
 }  // extern "C"
 #pragma GCC visibility pop

@@ -42,12 +42,17 @@ struct Schedule {
   LoopKind kind;
   long chunk = 0;
   bool ordered = false;
+  tool::Work work = tool::Work::kLoopStatic;  // LoopRequest::work
 };
+
+inline constexpr Schedule kSections{LoopKind::kDynamic, 1, false, tool::Work::kSections};
 
 // The schedule argument of GOMP_loop_start (GCC, libgomp/libgomp.h, enum gomp_schedule_type).
 Schedule schedule_of(long schedule, long chunk, bool ordered);
 
-void begin(const Schedule& schedule, const Bounds& bounds, const Extras& extras);
+// codeptr: for tools; by default where the entry point that calls it returns to.
+void begin(const Schedule& schedule, const Bounds& bounds, const Extras& extras,
+           const void* codeptr = __builtin_return_address(0));
 
 // The next chunk of the loop that the thread is in.
 template <class T>
@@ -61,8 +66,9 @@ bool next(T* start, T* end) {
 }
 
 template <class T>
-bool begin_and_next(const Schedule& schedule, const Bounds& bounds, T* start, T* end) {
-  begin(schedule, bounds, {});
+bool begin_and_next(const Schedule& schedule, const Bounds& bounds, T* start, T* end,
+                    const void* codeptr = __builtin_return_address(0)) {
+  begin(schedule, bounds, {}, codeptr);
   return next(start, end);
 }
 

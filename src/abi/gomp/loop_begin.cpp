@@ -42,15 +42,17 @@ Schedule schedule_of(long schedule, long chunk, bool ordered) {
   }
 }
 
-void begin(const Schedule& schedule, const Bounds& bounds, const Extras& extras) {
+void begin(const Schedule& schedule, const Bounds& bounds, const Extras& extras, const void* codeptr) {
   bool special = extras.reductions != nullptr || extras.memory != nullptr;
-  if (extras.reductions != nullptr) taskgroup_begin(this_worker(), nullptr);
+  if (extras.reductions != nullptr) taskgroup_begin(this_worker(), codeptr);
   LoopRequest request{.kind = schedule.kind,
                       .chunk = schedule.chunk > 0 ? static_cast<uint64_t>(schedule.chunk) : 0,
                       .iterations = bounds.iterations,
                       .ordered = schedule.ordered,
                       .prepare = special ? prepare : nullptr,
-                      .context = const_cast<Extras*>(&extras)};
+                      .context = const_cast<Extras*>(&extras),
+                      .work = schedule.work,
+                      .codeptr = codeptr};
   loop_begin(this_worker(), request);
   LoopPlace& place = this_worker()->member->loop;
   place.lower = bounds.start;

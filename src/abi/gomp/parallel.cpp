@@ -33,7 +33,9 @@ void GOMP_parallel(void (*function)(void*), void* data, unsigned num_threads, un
 }
 
 void GOMP_parallel_start(void (*function)(void*), void* data, unsigned num_threads) {
-  parallel_begin(parallel_request(function, data, num_threads, 0, __builtin_return_address(0)));
+  ParallelRequest request = parallel_request(function, data, num_threads, 0, __builtin_return_address(0));
+  request.called_by_program = true;
+  parallel_begin(request);
 }
 
 void GOMP_parallel_end() { parallel_end(); }

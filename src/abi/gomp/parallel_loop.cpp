@@ -20,7 +20,7 @@ struct Combined {
 
 void run_combined(Team* team, Member*) {
   auto* combined = reinterpret_cast<Combined*>(team->arguments);
-  begin(combined->schedule, combined->limits, {});
+  begin(combined->schedule, combined->limits, {}, team->tool_codeptr);
   combined->function(combined->data);
 }
 
@@ -83,8 +83,7 @@ void GOMP_parallel_loop_maybe_nonmonotonic_runtime(Function function, void* data
 
 // Sections are the iterations of a dynamic loop, numbered from 1.
 void GOMP_parallel_sections(Function function, void* data, unsigned threads, unsigned count, unsigned flags) {
-  run({function, data, {LoopKind::kDynamic, 1}, bounds_ull(true, 1, count + 1ull, 1)}, threads, flags,
-      __builtin_return_address(0));
+  run({function, data, kSections, bounds_ull(true, 1, count + 1ull, 1)}, threads, flags, __builtin_return_address(0));
 }
 
 }  // extern "C"

@@ -4,15 +4,10 @@
 // left.
 #include "abi/gomp/loop.hpp"
 #include "construct/workshare.hpp"
+#include "exec/announce.hpp"
 #include "exec/barrier.hpp"
 
 namespace marline::gomp {
-
-namespace {
-
-constexpr Schedule kOneByOne{LoopKind::kDynamic, 1};
-
-}  // namespace
 
 #pragma GCC visibility push(default)
 extern "C" {
@@ -24,12 +19,12 @@ unsigned GOMP_sections_next() {
 }
 
 unsigned GOMP_sections_start(unsigned count) {
-  begin(kOneByOne, bounds_ull(true, 1, count + 1ull, 1), {});
+  begin(kSections, bounds_ull(true, 1, count + 1ull, 1), {});
   return GOMP_sections_next();
 }
 
 unsigned GOMP_sections2_start(unsigned count, uintptr_t* reductions, void** memory) {
-  begin(kOneByOne, bounds_ull(true, 1, count + 1ull, 1), {reductions, memory});
+  begin(kSections, bounds_ull(true, 1, count + 1ull, 1), {reductions, memory});
   return GOMP_sections_next();
 }
 
@@ -42,8 +37,11 @@ void GOMP_sections_end() {
 
 // A scope with task reductions: a loop without iterations, that the thread leaves as soon as it has the memory.
 void GOMP_scope_start(uintptr_t* reductions) {
-  begin(kOneByOne, {}, {reductions, nullptr});
+  begin({LoopKind::kDynamic, 1, false, tool::Work::kNone}, {}, {reductions, nullptr});
   loop_leave(this_worker());
+  if (tool::on(tool::event::kWork)) {
+    announce_work_without_end(this_worker(), tool::Work::kScope, __builtin_return_address(0));
+  }
 }
 
 }  // extern "C"

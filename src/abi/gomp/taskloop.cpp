@@ -7,6 +7,7 @@
 #include "abi/gomp/loop.hpp"
 #include "abi/gomp/task_block.hpp"
 #include "construct/task_reduction.hpp"
+#include "exec/announce.hpp"
 
 namespace marline::gomp {
 
@@ -54,7 +55,9 @@ void taskloop(const Loop& loop, const Bounds& limits, unsigned long value, const
     gcc_reduction_allocate(chain, threads);
     gcc_reduction_attach(worker, chain);
   }
+  announce_work(this_worker(), tool::Work::kTaskloop, tool::Endpoint::kBegin, limits.iterations, codeptr);
   for (uint64_t i = 0; i < plan.tasks; ++i) make_task(loop, limits, plan, i, codeptr);
+  announce_work(this_worker(), tool::Work::kTaskloop, tool::Endpoint::kEnd, limits.iterations, codeptr);
   if (group) taskgroup_end(this_worker(), codeptr);
 }
 

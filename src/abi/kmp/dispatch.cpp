@@ -35,14 +35,16 @@ bool has_chunk(int32_t schedule) {
 }
 
 template <class T, class S>
-void dispatch_init(int32_t schedule, T lower, T upper, S stride, S chunk) {
+void dispatch_init(int32_t schedule, T lower, T upper, S stride, S chunk,
+                   const void* codeptr = __builtin_return_address(0)) {
   if (stride == 0) fatal("a worksharing loop has increment 0; OpenMP requires another one");
   using Wide = std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>;  // 2^32 iterations of a 4-byte loop fit
   bool empty = stride > 0 ? upper < lower : lower < upper;
   LoopRequest request{.kind = kind_of(schedule),
                       .chunk = has_chunk(schedule) && chunk > 0 ? static_cast<uint64_t>(chunk) : 0,
                       .iterations = empty ? 0 : trip_count<Wide, int64_t>(lower, upper, stride),
-                      .ordered = is_ordered(schedule)};
+                      .ordered = is_ordered(schedule),
+                      .codeptr = codeptr};
   loop_begin(this_worker(), request);
   LoopPlace& place = this_worker()->member->loop;
   place.lower = static_cast<uint64_t>(lower);
@@ -50,10 +52,10 @@ void dispatch_init(int32_t schedule, T lower, T upper, S stride, S chunk) {
 }
 
 template <class T, class S>
-int32_t dispatch_next(int32_t* last, T* lower, T* upper, S* stride) {
+int32_t dispatch_next(int32_t* last, T* lower, T* upper, S* stride, const void* codeptr = __builtin_return_address(0)) {
   LoopChunk chunk;
   if (!loop_next(this_worker(), &chunk)) {
-    loop_leave(this_worker());
+    loop_leave(this_worker(), codeptr);
     return 0;
   }
   const LoopPlace& place = this_worker()->member->loop;
@@ -113,7 +115,7 @@ void __kmpc_dispatch_fini_8u(Ident*, int32_t) {}
 void __kmpc_dispatch_deinit(Ident*, int32_t) {}
 
 void __kmpc_ordered(Ident*, int32_t) { ordered_begin(this_worker()); }
-void __kmpc_end_ordered(Ident*, int32_t) {}
+void __kmpc_end_ordered(Ident*, int32_t) { ordered_end(this_worker()); }
 
 }  // extern "C"
 #pragma GCC visibility pop

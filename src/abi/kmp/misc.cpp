@@ -5,6 +5,7 @@
 #include "abi/kmp/types.hpp"
 #include "base/check.hpp"
 #include "construct/cancel.hpp"
+#include "exec/announce.hpp"
 #include "exec/barrier.hpp"
 
 #include <cstdarg>
@@ -42,8 +43,13 @@ void __kmpc_error(Ident*, int32_t severity, const char* message) {
   warn("error directive: %s", message != nullptr ? message : "(none)");
 }
 
-void __kmpc_scope(Ident*, int32_t, void*) {}  // for tools only
-void __kmpc_end_scope(Ident*, int32_t, void*) {}
+// For tools only.
+void __kmpc_scope(Ident*, int32_t, void*) {
+  announce_work(this_worker(), tool::Work::kScope, tool::Endpoint::kBegin, 1, __builtin_return_address(0));
+}
+void __kmpc_end_scope(Ident*, int32_t, void*) {
+  announce_work(this_worker(), tool::Work::kScope, tool::Endpoint::kEnd, 1, __builtin_return_address(0));
+}
 
 }  // extern "C"
 #pragma GCC visibility pop

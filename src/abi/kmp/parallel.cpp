@@ -66,6 +66,7 @@ void __kmpc_serialized_parallel(Ident*, int32_t) {
   ParallelRequest request = take_request(this_worker(), nullptr, nullptr, 0, __builtin_return_address(0));
   request.run_implicit = run_nothing;
   request.if_clause = false;
+  request.called_by_program = true;
   parallel_begin(request);
 }
 

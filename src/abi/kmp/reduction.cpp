@@ -81,7 +81,7 @@ int32_t __kmpc_reduce(Ident* where, int32_t, int32_t, size_t, void*, void (*)(vo
 
 void __kmpc_end_reduce(Ident* where, int32_t, CriticalName* lock) {
   reduction_end(this_worker(), atomic_possible(where), lock_word(lock));
-  team_barrier(this_worker(), tool::SyncRegion::kBarrierImplicitWorkshare, __builtin_return_address(0));
+  team_barrier(this_worker(), tool::SyncRegion::kBarrierImplementation, __builtin_return_address(0));
 }
 
 void* __kmpc_taskred_init(int32_t, int32_t count, TaskReductionInput* inputs) { return attach_new(count, inputs); }

@@ -7,6 +7,7 @@
 #include "abi/kmp/schedule.hpp"
 #include "abi/kmp/types.hpp"
 #include "base/check.hpp"
+#include "exec/announce.hpp"
 
 #include <algorithm>
 #include <type_traits>
@@ -81,9 +82,20 @@ struct StaticShare {
   }
 };
 
+tool::Work work_of(const Ident* where) {
+  if (where->flags & kIdentSections) return tool::Work::kSections;
+  return where->flags & kIdentDistribute ? tool::Work::kDistribute : tool::Work::kLoopStatic;
+}
+
 template <class T, class S>
-void static_init(int32_t schedule, int32_t* last, T* lower, T* upper, S* stride, S increment, S chunk) {
+void static_init(const Ident* where, int32_t schedule, int32_t* last, T* lower, T* upper, S* stride, S increment,
+                 S chunk, const void* codeptr = __builtin_return_address(0)) {
   if (increment == 0) fatal("a worksharing loop has increment 0; OpenMP requires another one");
+  if (tool::on(tool::event::kWork)) [[unlikely]] {
+    bool empty = increment > 0 ? *upper < *lower : *lower < *upper;
+    announce_work(this_worker(), work_of(where), tool::Endpoint::kBegin,
+                  empty ? 0 : trip_count(*lower, *upper, increment), codeptr);
+  }
   StaticShare<T>{last, lower, upper, stride, increment, chunk}.compute(schedule);
 }
 
@@ -92,27 +104,29 @@ void static_init(int32_t schedule, int32_t* last, T* lower, T* upper, S* stride,
 #pragma GCC visibility push(default)
 extern "C" {
 
-void __kmpc_for_static_init_4(Ident*, int32_t, int32_t schedule, int32_t* last, int32_t* lower, int32_t* upper,
+void __kmpc_for_static_init_4(Ident* where, int32_t, int32_t schedule, int32_t* last, int32_t* lower, int32_t* upper,
                               int32_t* stride, int32_t increment, int32_t chunk) {
-  static_init(schedule, last, lower, upper, stride, increment, chunk);
+  static_init(where, schedule, last, lower, upper, stride, increment, chunk);
 }
 
-void __kmpc_for_static_init_4u(Ident*, int32_t, int32_t schedule, int32_t* last, uint32_t* lower, uint32_t* upper,
+void __kmpc_for_static_init_4u(Ident* where, int32_t, int32_t schedule, int32_t* last, uint32_t* lower, uint32_t* upper,
                                int32_t* stride, int32_t increment, int32_t chunk) {
-  static_init(schedule, last, lower, upper, stride, increment, chunk);
+  static_init(where, schedule, last, lower, upper, stride, increment, chunk);
 }
 
-void __kmpc_for_static_init_8(Ident*, int32_t, int32_t schedule, int32_t* last, int64_t* lower, int64_t* upper,
+void __kmpc_for_static_init_8(Ident* where, int32_t, int32_t schedule, int32_t* last, int64_t* lower, int64_t* upper,
                               int64_t* stride, int64_t increment, int64_t chunk) {
-  static_init(schedule, last, lower, upper, stride, increment, chunk);
+  static_init(where, schedule, last, lower, upper, stride, increment, chunk);
 }
 
-void __kmpc_for_static_init_8u(Ident*, int32_t, int32_t schedule, int32_t* last, uint64_t* lower, uint64_t* upper,
+void __kmpc_for_static_init_8u(Ident* where, int32_t, int32_t schedule, int32_t* last, uint64_t* lower, uint64_t* upper,
                                int64_t* stride, int64_t increment, int64_t chunk) {
-  static_init(schedule, last, lower, upper, stride, increment, chunk);
+  static_init(where, schedule, last, lower, upper, stride, increment, chunk);
 }
 
-void __kmpc_for_static_fini(Ident*, int32_t) {}
+void __kmpc_for_static_fini(Ident* where, int32_t) {
+  announce_work(this_worker(), work_of(where), tool::Endpoint::kEnd, 0, __builtin_return_address(0));
+}
 
 }  // extern "C"
 #pragma GCC visibility pop

@@ -2,7 +2,8 @@
 //
 // barrier, single, master, masked, critical, flush and atomic, as Clang calls them.
 #include "abi/kmp/types.hpp"
-#include "construct/lock.hpp"
+#include "construct/masked.hpp"
+#include "construct/mutex.hpp"
 #include "construct/single.hpp"
 #include "exec/barrier.hpp"
 
@@ -17,8 +18,8 @@ void __kmpc_barrier(Ident* where, int32_t) {
                __builtin_return_address(0));
 }
 
-int32_t __kmpc_single(Ident*, int32_t) { return single_enter(this_worker()); }
-void __kmpc_end_single(Ident*, int32_t) {}
+int32_t __kmpc_single(Ident*, int32_t) { return single_enter(this_worker(), SingleEnd::kTold); }
+void __kmpc_end_single(Ident*, int32_t) { single_leave(this_worker()); }
 
 void __kmpc_copyprivate(Ident*, int32_t, size_t, void* data, void (*copy)(void* to, void* from), int32_t ran_it) {
   if (ran_it) {
@@ -27,7 +28,7 @@ void __kmpc_copyprivate(Ident*, int32_t, size_t, void* data, void (*copy)(void* 
     void* from = single_receive(this_worker());
     copy(data, from);
   }
-  team_barrier(this_worker(), tool::SyncRegion::kBarrierImplicitWorkshare, __builtin_return_address(0));
+  team_barrier(this_worker(), tool::SyncRegion::kBarrierImplementation, __builtin_return_address(0));
 }
 
 void* __kmpc_copyprivate_light(Ident*, int32_t, void* data) {
@@ -36,19 +37,23 @@ void* __kmpc_copyprivate_light(Ident*, int32_t, void* data) {
   return nullptr;
 }
 
-int32_t __kmpc_master(Ident*, int32_t) { return this_worker()->member->index == 0; }
-void __kmpc_end_master(Ident*, int32_t) {}
-int32_t __kmpc_masked(Ident*, int32_t, int32_t filter) { return this_worker()->member->index == filter; }
-void __kmpc_end_masked(Ident*, int32_t) {}
+int32_t __kmpc_master(Ident*, int32_t) { return masked_enter(this_worker(), 0); }
+void __kmpc_end_master(Ident*, int32_t) { masked_leave(this_worker()); }
+int32_t __kmpc_masked(Ident*, int32_t, int32_t filter) { return masked_enter(this_worker(), filter); }
+void __kmpc_end_masked(Ident*, int32_t) { masked_leave(this_worker()); }
 
-void __kmpc_critical(Ident*, int32_t, CriticalName* name) { lock_acquire(lock_word(name)); }
-void __kmpc_critical_with_hint(Ident*, int32_t, CriticalName* name, uint32_t) { lock_acquire(lock_word(name)); }
-void __kmpc_end_critical(Ident*, int32_t, CriticalName* name) { lock_release(lock_word(name)); }
+void __kmpc_critical(Ident*, int32_t, CriticalName* name) { mutex_acquire(lock_word(name), tool::Mutex::kCritical); }
+void __kmpc_critical_with_hint(Ident*, int32_t, CriticalName* name, uint32_t hint) {
+  mutex_acquire(lock_word(name), tool::Mutex::kCritical, hint);
+}
+void __kmpc_end_critical(Ident*, int32_t, CriticalName* name) {
+  mutex_release(lock_word(name), tool::Mutex::kCritical);
+}
 
 void __kmpc_flush(Ident*) { fence_seq_cst(); }
 
-void __kmpc_atomic_start() { lock_acquire(g_atomic_lock); }
-void __kmpc_atomic_end() { lock_release(g_atomic_lock); }
+void __kmpc_atomic_start() { mutex_acquire(g_atomic_lock, tool::Mutex::kAtomic); }
+void __kmpc_atomic_end() { mutex_release(g_atomic_lock, tool::Mutex::kAtomic); }
 
 }  // extern "C"
 #pragma GCC visibility pop

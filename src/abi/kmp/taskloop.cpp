@@ -7,6 +7,7 @@
 #include "abi/kmp/schedule.hpp"
 #include "abi/kmp/types.hpp"
 #include "construct/task.hpp"
+#include "exec/announce.hpp"
 
 #include <cstring>
 
@@ -71,9 +72,27 @@ void discard(TaskBlock* block) {
 
 void taskloop(const Pattern& pattern, const TaskloopPlan& plan, bool group, const void* codeptr) {
   if (group) taskgroup_begin(this_worker(), codeptr);
+  announce_work(this_worker(), tool::Work::kTaskloop, tool::Endpoint::kBegin, plan.iterations, codeptr);
   for (uint64_t i = 0; i < plan.tasks; ++i) make_task(pattern, plan, i, codeptr);
+  announce_work(this_worker(), tool::Work::kTaskloop, tool::Endpoint::kEnd, plan.iterations, codeptr);
   if (plan.tasks == 0 || pattern.duplicate != nullptr) discard(pattern.block);
   if (group) taskgroup_end(this_worker(), codeptr);
+}
+
+// The compiler's bounds lie in the block.
+void taskloop_of(TaskBlock* block, bool if_clause, uint64_t* lower, uint64_t* upper, int64_t stride, bool group,
+                 TaskloopClause clause, uint64_t value, bool strict, Duplicate duplicate,
+                 const void* codeptr = __builtin_return_address(0)) {
+  auto from = static_cast<int64_t>(*lower);
+  auto to = static_cast<int64_t>(*upper);
+  bool empty = stride > 0 ? to < from : from < to;
+  Worker* worker = this_worker();
+  uint64_t trips = empty ? 0 : trip_count(from, to, stride);
+  TaskloopPlan plan = taskloop_plan(trips, clause, value, strict, worker->member->team->size);
+  auto offset = [block](uint64_t* at) { return reinterpret_cast<char*>(at) - reinterpret_cast<char*>(block); };
+  Pattern pattern{block,     offset(lower), offset(upper), *lower, static_cast<uint64_t>(stride),
+                  duplicate, if_clause && !in_final(worker)};
+  taskloop(pattern, plan, group, codeptr);
 }
 
 }  // namespace
@@ -84,22 +103,14 @@ extern "C" {
 void __kmpc_taskloop_5(Ident*, int32_t, TaskBlock* block, int32_t if_clause, uint64_t* lower, uint64_t* upper,
                        int64_t stride, int32_t nogroup, int32_t clause, uint64_t value, int32_t strict,
                        Duplicate duplicate) {
-  auto from = static_cast<int64_t>(*lower);
-  auto to = static_cast<int64_t>(*upper);
-  bool empty = stride > 0 ? to < from : from < to;
-  Worker* worker = this_worker();
-  uint64_t trips = empty ? 0 : trip_count(from, to, stride);
-  TaskloopPlan plan = taskloop_plan(trips, static_cast<TaskloopClause>(clause), value, strict != 0,
-                                    worker->member->team->size);
-  auto offset = [block](uint64_t* at) { return reinterpret_cast<char*>(at) - reinterpret_cast<char*>(block); };
-  Pattern pattern{block,     offset(lower), offset(upper), *lower, static_cast<uint64_t>(stride),
-                  duplicate, if_clause != 0 && !in_final(worker)};
-  taskloop(pattern, plan, nogroup == 0, __builtin_return_address(0));
+  taskloop_of(block, if_clause != 0, lower, upper, stride, nogroup == 0, static_cast<TaskloopClause>(clause), value,
+              strict != 0, duplicate);
 }
 
-void __kmpc_taskloop(Ident* where, int32_t gtid, TaskBlock* block, int32_t if_clause, uint64_t* lower, uint64_t* upper,
+void __kmpc_taskloop(Ident*, int32_t, TaskBlock* block, int32_t if_clause, uint64_t* lower, uint64_t* upper,
                      int64_t stride, int32_t nogroup, int32_t clause, uint64_t value, Duplicate duplicate) {
-  __kmpc_taskloop_5(where, gtid, block, if_clause, lower, upper, stride, nogroup, clause, value, 0, duplicate);
+  taskloop_of(block, if_clause != 0, lower, upper, stride, nogroup == 0, static_cast<TaskloopClause>(clause), value,
+              false, duplicate);
 }
 
 }  // extern "C"

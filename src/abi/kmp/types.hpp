@@ -21,6 +21,8 @@ struct Ident {
 };
 
 inline constexpr int32_t kIdentAtomicReduce = 0x10;
+inline constexpr int32_t kIdentSections = 0x400;
+inline constexpr int32_t kIdentDistribute = 0x800;
 inline constexpr int32_t kIdentImplicitBarrier = 0x40;  // and more bits for the construct that it ends
 
 using CriticalName = int32_t[8];

@@ -3,6 +3,7 @@
 // The functions that a tool looks up by name (OpenMP 5.2, section 19.6), and Marline's own marline_task_info. A tool
 // may call them from a signal handler in any thread, so they never register a thread and never allocate.
 #include "abi/omp/place_query.hpp"
+#include "construct/task_events.hpp"
 #include "sched/team.hpp"
 #include "tool/tool.hpp"
 
@@ -40,10 +41,21 @@ struct NamedState {
   State state;
   const char* name;
 };
-constexpr NamedState kStates[] = {{State::kWorkSerial, "ompt_state_work_serial"},
-                                  {State::kWorkParallel, "ompt_state_work_parallel"},
-                                  {State::kIdle, "ompt_state_idle"},
-                                  {State::kUndefined, "ompt_state_undefined"}};
+constexpr NamedState kStates[] = {
+    {State::kWorkSerial, "ompt_state_work_serial"},
+    {State::kWorkParallel, "ompt_state_work_parallel"},
+    {State::kWaitBarrierImplicitParallel, "ompt_state_wait_barrier_implicit_parallel"},
+    {State::kWaitBarrierImplicitWorkshare, "ompt_state_wait_barrier_implicit_workshare"},
+    {State::kWaitBarrierExplicit, "ompt_state_wait_barrier_explicit"},
+    {State::kWaitBarrierImplementation, "ompt_state_wait_barrier_implementation"},
+    {State::kWaitTaskwait, "ompt_state_wait_taskwait"},
+    {State::kWaitTaskgroup, "ompt_state_wait_taskgroup"},
+    {State::kWaitLock, "ompt_state_wait_lock"},
+    {State::kWaitCritical, "ompt_state_wait_critical"},
+    {State::kWaitAtomic, "ompt_state_wait_atomic"},
+    {State::kWaitOrdered, "ompt_state_wait_ordered"},
+    {State::kIdle, "ompt_state_idle"},
+    {State::kUndefined, "ompt_state_undefined"}};
 constexpr int kStateCount = sizeof kStates / sizeof kStates[0];
 
 // The first call passes ompt_state_undefined, so the walk starts behind the last entry, which is that.
@@ -59,12 +71,23 @@ int enumerate_states(int current, int* next, const char** name) {
   return 1;
 }
 
-int enumerate_mutex_impls(int, int*, const char**) { return 0; }  // no mutex event names one
+// There is one, behind ompt_mutex_impl_none, which is 0.
+int enumerate_mutex_impls(int current, int* next, const char** name) {
+  if (current != 0) return 0;
+  *next = static_cast<int>(tool::kMutexImplementation);
+  *name = tool::kMutexImplementationName;
+  return 1;
+}
 
 int get_state(uint64_t* wait_id) {
   if (wait_id != nullptr) *wait_id = 0;
   Worker* worker = this_worker_or_null();
   if (worker == nullptr) return static_cast<int>(State::kUndefined);
+  const ThreadWait& wait = worker->wait;
+  if (wait.task != nullptr && (worker->task == nullptr || worker->task == wait.task)) {
+    if (wait_id != nullptr) *wait_id = wait.wait_id;
+    return static_cast<int>(wait.state);
+  }
   if (worker->task == nullptr) return static_cast<int>(State::kIdle);
   return static_cast<int>(worker->task->team->level > 0 ? State::kWorkParallel : State::kWorkSerial);
 }
@@ -79,17 +102,6 @@ int get_parallel_info(int ancestor_level, Data** parallel_data, int* team_size) 
   return 2;
 }
 
-int flags_of(const Task* task) {
-  using namespace tool::task_bits;
-  if (task->has(task_flag::kImplicit)) return task->team->level == 0 ? kInitial : kImplicit;
-  int flags = kExplicit;
-  if (task->has(task_flag::kUndeferred)) flags |= kUndeferred;
-  if (!task->has(task_flag::kTied)) flags |= kUntied;
-  if (task->has(task_flag::kFinal)) flags |= kFinal;
-  if (task->has(task_flag::kMergeable)) flags |= kMergeable;
-  return flags;
-}
-
 int get_task_info(int ancestor_level, int* flags, Data** task_data, Frame** frame, Data** parallel_data,
                   int* thread_num) {
   static Frame no_frame = {};  // Marline keeps no frame addresses
@@ -102,7 +114,7 @@ int get_task_info(int ancestor_level, int* flags, Data** task_data, Frame** fram
     task = task->parent;
   }
   if (task == nullptr) return 0;
-  if (flags != nullptr) *flags = flags_of(task);
+  if (flags != nullptr) *flags = tool_flags(task);
   if (task_data != nullptr) *task_data = data(&task->tool_data);
   if (frame != nullptr) *frame = &no_frame;
   if (parallel_data != nullptr) *parallel_data = data(&task->team->tool_data);

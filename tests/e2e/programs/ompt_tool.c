@@ -1,22 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * An OMPT tool that prints one line per callback: the event's name, then words `key=value`. Tasks, regions and threads
- * get small numbers of their own in the order in which they are first seen. `REFUSE` or `DECLINE_LATE` in the
- * environment make it decline. Built with clang, whose omp-tools.h declares the interface. */
+ * get small numbers of their own in the order in which they are first seen. `at` is a code pointer, counted from where
+ * its binary is loaded; `by` the number that the kernel gave the thread. `REFUSE` or `DECLINE_LATE` in the environment
+ * make it decline; `WITHOUT` names one event that it does not ask for. Built with clang, whose omp-tools.h declares the interface. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
 #include <omp-tools.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 static ompt_get_unique_id_t unique_id;
 static ompt_get_parallel_info_t parallel_info;
 static ompt_get_task_info_t task_info;
 static ompt_get_thread_data_t thread_data;
+static ompt_get_state_t state;
+static ompt_enumerate_states_t enumerate_states;
+static ompt_enumerate_mutex_impls_t enumerate_mutex_impls;
 static int (*created)(const char **label, unsigned *color);
 
 static unsigned long number(ompt_data_t *data) {
   if (data == NULL) return 0;
   if (data->value == 0) data->value = unique_id();
   return data->value;
+}
+
+static unsigned long offset(const void *code) {
+  Dl_info binary;
+  return code != NULL && dladdr(code, &binary) != 0 ? (unsigned long)((const char *)code - (char *)binary.dli_fbase) : 0;
 }
 
 static void thread_begin(ompt_thread_t type, ompt_data_t *data) {
@@ -27,13 +40,13 @@ static void thread_end(ompt_data_t *data) { printf("thread_end thread=%lu\n", nu
 
 static void parallel_begin(ompt_data_t *task, const ompt_frame_t *frame, ompt_data_t *parallel, unsigned requested,
                            int flags, const void *code) {
-  printf("parallel_begin task=%lu frame=%d parallel=%lu requested=%u flags=%d code=%d\n", number(task), frame != NULL,
-         number(parallel), requested, flags & 3, code != NULL);
+  printf("parallel_begin task=%lu frame=%d parallel=%lu requested=%u flags=%x at=%lx\n", number(task), frame != NULL,
+         number(parallel), requested, (unsigned)flags, offset(code));
 }
 
 static void parallel_end(ompt_data_t *parallel, ompt_data_t *task, int flags, const void *code) {
-  printf("parallel_end parallel=%lu task=%lu flags=%d code=%d\n", number(parallel), number(task), flags & 3,
-         code != NULL);
+  printf("parallel_end parallel=%lu task=%lu flags=%x at=%lx\n", number(parallel), number(task), (unsigned)flags,
+         offset(code));
 }
 
 static void implicit_task(ompt_scope_endpoint_t end, ompt_data_t *parallel, ompt_data_t *task, unsigned size,
@@ -47,13 +60,13 @@ static void task_create(ompt_data_t *parent, const ompt_frame_t *frame, ompt_dat
   const char *label = NULL;
   unsigned color = 0;
   int known = created == NULL ? -1 : created(&label, &color);
-  printf("task_create parent=%lu frame=%d task=%lu flags=%d dependent=%d code=%d known=%d label=%s color=%06x\n",
-         number(parent), frame != NULL, number(task), flags, dependent, code != NULL, known,
+  printf("task_create parent=%lu frame=%d task=%lu flags=%d dependent=%d at=%lx known=%d label=%s color=%06x\n",
+         number(parent), frame != NULL, number(task), flags, dependent, offset(code), known,
          label == NULL ? "none" : label, color);
 }
 
 static void task_schedule(ompt_data_t *prior, ompt_task_status_t status, ompt_data_t *next) {
-  printf("task_schedule prior=%lu status=%d next=%lu\n", number(prior), status, number(next));
+  printf("task_schedule prior=%lu status=%d next=%lu by=%d\n", number(prior), status, number(next), gettid());
 }
 
 static void dependences(ompt_data_t *task, const ompt_dependence_t *list, int count) {
@@ -68,14 +81,75 @@ static void task_dependence(ompt_data_t *from, ompt_data_t *to) {
 
 static void sync_region(ompt_sync_region_t kind, ompt_scope_endpoint_t end, ompt_data_t *parallel, ompt_data_t *task,
                         const void *code) {
-  (void)code;
-  printf("sync_region kind=%d end=%d parallel=%lu task=%lu\n", kind, end, number(parallel), number(task));
+  printf("sync_region kind=%d end=%d parallel=%lu task=%lu at=%lx\n", kind, end, number(parallel), number(task),
+         offset(code));
 }
 
 static void sync_region_wait(ompt_sync_region_t kind, ompt_scope_endpoint_t end, ompt_data_t *parallel,
                              ompt_data_t *task, const void *code) {
-  (void)code;
-  printf("sync_region_wait kind=%d end=%d parallel=%lu task=%lu\n", kind, end, number(parallel), number(task));
+  printf("sync_region_wait kind=%d end=%d parallel=%lu task=%lu at=%lx\n", kind, end, number(parallel), number(task),
+         offset(code));
+}
+
+static void reduction(ompt_sync_region_t kind, ompt_scope_endpoint_t end, ompt_data_t *parallel, ompt_data_t *task,
+                      const void *code) {
+  printf("reduction kind=%d end=%d parallel=%lu task=%lu at=%lx\n", kind, end, number(parallel), number(task),
+         offset(code));
+}
+
+static void work(ompt_work_t kind, ompt_scope_endpoint_t end, ompt_data_t *parallel, ompt_data_t *task, uint64_t count,
+                 const void *code) {
+  printf("work kind=%d end=%d parallel=%lu task=%lu count=%lu at=%lx by=%d\n", kind, end, number(parallel),
+         number(task), count, offset(code), gettid());
+}
+
+static void masked(ompt_scope_endpoint_t end, ompt_data_t *parallel, ompt_data_t *task, const void *code) {
+  printf("masked end=%d parallel=%lu task=%lu at=%lx\n", end, number(parallel), number(task), offset(code));
+}
+
+static void dispatch(ompt_data_t *parallel, ompt_data_t *task, ompt_dispatch_t kind, ompt_data_t instance) {
+  unsigned long start = 0, iterations = 0;
+  if (kind == ompt_dispatch_section) {
+    start = offset(instance.ptr);
+  } else {
+    start = ((ompt_dispatch_chunk_t *)instance.ptr)->start;
+    iterations = ((ompt_dispatch_chunk_t *)instance.ptr)->iterations;
+  }
+  printf("dispatch parallel=%lu task=%lu kind=%d start=%lx iterations=%lu\n", number(parallel), number(task), kind, start,
+         iterations);
+}
+
+static void print_lock(const char *event, int kind, unsigned hint, ompt_wait_id_t wait, const void *code) {
+  printf("%s kind=%d hint=%u wait=%lx at=%lx by=%d\n", event, kind, hint, wait, offset(code), gettid());
+}
+
+static void lock_init(ompt_mutex_t kind, unsigned hint, unsigned impl, ompt_wait_id_t wait, const void *code) {
+  (void)impl;
+  print_lock("lock_init", kind, hint, wait, code);
+}
+
+static void lock_destroy(ompt_mutex_t kind, ompt_wait_id_t wait, const void *code) {
+  print_lock("lock_destroy", kind, 0, wait, code);
+}
+
+static void mutex_acquire(ompt_mutex_t kind, unsigned hint, unsigned impl, ompt_wait_id_t wait, const void *code) {
+  int next = 0;
+  const char *name = "none";
+  for (int i = 0; enumerate_mutex_impls(i, &next, &name) && (unsigned)next != impl; i = next) {}
+  if ((unsigned)next != impl) printf("error impl=%u\n", impl);
+  print_lock("mutex_acquire", kind, hint, wait, code);
+}
+
+static void mutex_acquired(ompt_mutex_t kind, ompt_wait_id_t wait, const void *code) {
+  print_lock("mutex_acquired", kind, 0, wait, code);
+}
+
+static void mutex_released(ompt_mutex_t kind, ompt_wait_id_t wait, const void *code) {
+  print_lock("mutex_released", kind, 0, wait, code);
+}
+
+static void nest_lock(ompt_scope_endpoint_t end, ompt_wait_id_t wait, const void *code) {
+  print_lock("nest_lock", end, 0, wait, code);
 }
 
 /* Asked for by the program: what the inquiries say at that place. */
@@ -106,11 +180,18 @@ static int initialize(ompt_function_lookup_t lookup, int initial_device, ompt_da
   parallel_info = (ompt_get_parallel_info_t)lookup("ompt_get_parallel_info");
   task_info = (ompt_get_task_info_t)lookup("ompt_get_task_info");
   thread_data = (ompt_get_thread_data_t)lookup("ompt_get_thread_data");
+  state = (ompt_get_state_t)lookup("ompt_get_state");
+  enumerate_states = (ompt_enumerate_states_t)lookup("ompt_enumerate_states");
+  enumerate_mutex_impls = (ompt_enumerate_mutex_impls_t)lookup("ompt_enumerate_mutex_impls");
   created = (int (*)(const char **, unsigned *))lookup("marline_task_info");
   data->value = 7;
   printf("initialize device=%d unknown=%d\n", initial_device, lookup("ompt_no_such_function") != NULL);
-#define SET(event, function) \
-  printf("set event=%s result=%d\n", #event, set(ompt_callback_##event, (ompt_callback_t)function))
+  const char *without = getenv("WITHOUT") != NULL ? getenv("WITHOUT") : "";
+#define SET(event, function)                 \
+  if (strcmp(without, #event) != 0) {        \
+    int result = set(ompt_callback_##event, (ompt_callback_t)function); \
+    printf("set event=%s result=%d\n", #event, result); \
+  }
   SET(thread_begin, thread_begin);
   SET(thread_end, thread_end);
   SET(parallel_begin, parallel_begin);
@@ -124,6 +205,16 @@ static int initialize(ompt_function_lookup_t lookup, int initial_device, ompt_da
   SET(sync_region_wait, sync_region_wait);
   SET(control_tool, control_tool);
   SET(cancel, sync_region);
+  SET(reduction, reduction);
+  SET(work, work);
+  SET(masked, masked);
+  SET(dispatch, dispatch);
+  SET(lock_init, lock_init);
+  SET(lock_destroy, lock_destroy);
+  SET(mutex_acquire, mutex_acquire);
+  SET(mutex_acquired, mutex_acquired);
+  SET(mutex_released, mutex_released);
+  SET(nest_lock, nest_lock);
   return getenv("DECLINE_LATE") == NULL;
 }
 

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// masked (OpenMP 5.2, section 10.5), as Clang asks for it; GCC compares thread numbers in line. The thread that encounters
+// it.
+#pragma once
+
+#include "sched/team.hpp"
+#include "tool/tool.hpp"
+
+namespace marline {
+
+// Whether the calling thread runs the block. codeptr: for tools; by default where the entry point that calls it returns
+// to.
+[[nodiscard]] inline bool masked_enter(Worker* worker, int filter, const void* codeptr = __builtin_return_address(0)) {
+  bool executes = worker->member->index == filter;
+  if (executes && tool::on(tool::event::kMasked)) {
+    tool::masked(tool::Endpoint::kBegin, &worker->member->team->tool_data, &worker->task->tool_data, codeptr);
+  }
+  return executes;
+}
+
+inline void masked_leave(Worker* worker, const void* codeptr = __builtin_return_address(0)) {
+  if (!tool::on(tool::event::kMasked)) return;
+  tool::masked(tool::Endpoint::kEnd, &worker->member->team->tool_data, &worker->task->tool_data, codeptr);
+}
+
+}  // namespace marline

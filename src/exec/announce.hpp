@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Events of the current task as a tool hears them (OpenMP 5.2, chapter 19): worksharing regions, whom a thread goes to
+// when a task leaves it, and what a thread waits for (ompt_get_state). Whoever runs the task calls these; without a tool
+// each costs one load and one branch.
+//
+// Invariant, for task_schedule: on one thread the prior task of an event is the next one of the event before. While no
+// task runs on a worker's fiber, `task_in_view` stands for the thread.
+#pragma once
+
+#include "sched/team.hpp"
+#include "tool/tool.hpp"
+
+namespace marline {
+
+// The task of the fiber that waits in place for the worker's one, else the implicit task of the worker's innermost
+// region.
+Task* task_in_view(const Worker* worker);
+
+// A worksharing region of the current task, or another construct of `work`.
+void announce_work_slowly(Worker* worker, tool::Work kind, tool::Endpoint endpoint, uint64_t count,
+                          const void* codeptr);
+inline void announce_work(Worker* worker, tool::Work kind, tool::Endpoint endpoint, uint64_t count,
+                          const void* codeptr) {
+  if (tool::on(tool::event::kWork)) [[unlikely]] {
+    announce_work_slowly(worker, kind, endpoint, count, codeptr);
+  }
+}
+
+// The begin of a construct whose end the compiler does not tell: it ends at the thread's next worksharing construct or
+// barrier, which is where it ends without nowait.
+void announce_work_without_end(Worker* worker, tool::Work kind, const void* codeptr);
+void close_open_work(Worker* worker);
+
+// While it lives, the current task waits for `wait_id`. The thread's state is only kept while there is a tool.
+class WaitState {
+ public:
+  WaitState(Worker* worker, ompt::State state, const void* wait_id) {
+    if (tool::present()) [[unlikely]] {
+      enter(worker, state, wait_id);
+    }
+  }
+  ~WaitState() {
+    if (worker_ != nullptr) [[unlikely]] {
+      worker_->wait = {};
+    }
+  }
+  WaitState(const WaitState&) = delete;
+  WaitState& operator=(const WaitState&) = delete;
+
+ private:
+  void enter(Worker* worker, ompt::State state, const void* wait_id);
+
+  Worker* worker_ = nullptr;
+};
+
+}  // namespace marline
