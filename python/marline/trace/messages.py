@@ -21,6 +21,8 @@ _WORLD = 1  # the number of MPI_COMM_WORLD in every rank
 # A persistent request sends or receives as its maker's name says.
 _PERSISTENT_SENDS = [n for n, kind in CALL_KINDS.items() if kind == "persistent" and "send" in MPI_CALLS[n].lower()]
 _PERSISTENT_RECEIVES = [n for n, kind in CALL_KINDS.items() if kind == "persistent" and "recv" in MPI_CALLS[n].lower()]
+# These start a receive too, whose envelope is not the call's: it is known once it has finished.
+_ALSO_RECEIVES = [n for n, name in MPI_CALLS.items() if name.startswith("MPI_Isendrecv")]
 
 
 @dataclass
@@ -80,19 +82,25 @@ def _sends(calls: Calls, started: Requests) -> _Side:
 def _receives(calls: Calls, started: Requests) -> _Side:
     """Only those whose end is known. A sender that no status told is taken from the receive's own arguments."""
     direct = np.flatnonzero(kind_mask(calls, "receive", "sendreceive") & calls.returned)
-    kinds = kind_mask(calls, "start_receive") | np.isin(calls.call, _PERSISTENT_RECEIVES)
+    kinds = kind_mask(calls, "start_receive") | np.isin(calls.call, _PERSISTENT_RECEIVES + _ALSO_RECEIVES)
     indirect = np.flatnonzero(kinds[started.envelope] & (started.done >= 0) & ~started.cancelled)
     made = started.envelope[indirect]
     source, tag = started.source[indirect], started.received_tag[indirect]
+    told = np.isin(calls.call[made], _ALSO_RECEIVES)
     side = _Side(
         call=np.r_[direct, started.done[indirect]],
         time=np.r_[calls.start[direct], started.start[indirect]],
         rank=np.r_[calls.rank[direct], started.rank[indirect]].astype(np.int64),
-        peer=np.r_[calls.source[direct], np.where(source >= 0, source, calls.peer[made])],
+        peer=np.r_[calls.source[direct], np.where((source >= 0) | told, source, calls.peer[made])],
         comm=np.r_[calls.comm[direct], calls.comm[made]].astype(np.int64),
-        tag=np.r_[calls.received_tag[direct], np.where(tag >= 0, tag, calls.tag[made])],
+        tag=np.r_[calls.received_tag[direct], np.where((tag >= 0) | told, tag, calls.tag[made])],
     )
     return side.take(np.flatnonzero((side.peer >= 0) & (side.tag >= 0)))
+
+
+def world_ranks(trace: Trace, rank: np.ndarray, comm: np.ndarray, peer: np.ndarray) -> np.ndarray:
+    """Rank in MPI_COMM_WORLD of `peer` of `comm` as `rank` numbers it; -1 if there is none or it is not known."""
+    return _Worlds(trace).of(rank.astype(np.int64), comm.astype(np.int64), peer)[0]
 
 
 class _Worlds:

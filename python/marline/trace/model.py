@@ -171,12 +171,13 @@ def _waiting(trace: Trace, task: np.ndarray, time: np.ndarray) -> np.ndarray:
 
 
 def texts(trace: Trace) -> dict[int, str]:
-    """Label texts by id: a text's pieces follow one another in its thread's stream, up to the one with the NUL."""
+    """Label texts by id, which has the rank in it as tasks' ids do: a text's pieces follow one another in its thread's
+    stream, up to the one with the NUL."""
     rows = trace.select("text")
     pieces = np.ascontiguousarray(trace.payload[rows]).view("S16").ravel()
     found: dict[int, str] = {}
     text = b""
-    for task, piece in zip((trace.task[rows] & np.uint64((1 << TASK_BITS) - 1)).tolist(), pieces.tolist()):
+    for task, piece in zip(trace.task[rows].tolist(), pieces.tolist()):
         text += piece
         if len(piece) < 16:
             found[task] = text.decode(errors="replace")
@@ -208,8 +209,9 @@ def tasks(trace: Trace, runs: Segments) -> Tasks:
     _fill_times(table, trace, runs)
     labels = trace.select("task_label")
     where = table.index(trace.task[labels])
-    table.label[where[where >= 0]] = trace.field("task_label", "text", labels)[where >= 0]
-    table.color[where[where >= 0]] = trace.field("task_label", "color", labels)[where >= 0]
+    labels, where = labels[where >= 0], where[where >= 0]
+    table.label[where] = trace.global_task(labels, trace.field("task_label", "text", labels))
+    table.color[where] = trace.field("task_label", "color", labels)
     return table
 
 

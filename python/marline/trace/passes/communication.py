@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Communication: how long MPI calls and requests took, by kind and by peer, and whether a call held its thread.
+
+A call of a suspended task holds no thread: `held` is the part of its duration in which its task was on a thread.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..analysis import Analysis, analysis_pass
+from ..calls import Calls, Requests, kind_mask
+from ..clock import frequency
+from ..columns import find, distinct, overlaps, sums
+from ..events import CALL_KINDS, MPI_CALLS
+from ..messages import Messages, world_ranks
+from .statistics import group_by, rows
+
+_PEER_KINDS = ("send", "receive", "sendreceive", "start_send", "start_receive")
+
+
+@dataclass
+class Communication:
+    """`duration`, `held`: per row of `calls`; `request_duration`: per row of `requests`; `latency`: per row of
+    `messages`, from the start of the send to the end of the receive. All in ns. `peer`: per call the other rank in
+    MPI_COMM_WORLD, -1 if none or unknown."""
+
+    calls: Calls
+    duration: np.ndarray
+    held: np.ndarray
+    peer: np.ndarray
+    requests: Requests
+    request_duration: np.ndarray
+    messages: Messages
+    latency: np.ndarray
+    polls: int  # calls that asked and found nothing
+    polling: int  # time in them
+
+    @property
+    def suspended(self) -> np.ndarray:
+        """The part of each call in which its task was on no thread."""
+        return self.duration - self.held
+
+    def document(self) -> dict[str, Any]:
+        """Aggregated."""
+        return {
+            "calls": self._by_call(),
+            "requests": self._by_request(),
+            "peers": self._by_peer(),
+            "messages": {"count": len(self.latency), "mean_ns": _mean(self.latency),
+                         "max_ns": int(self.latency.max(initial=0))},
+            "polls": {"count": self.polls, "total_ns": self.polling},
+            "total": {"calls": len(self.duration), "total_ns": int(self.duration.sum()),
+                      "held_ns": int(self.held.sum()), "suspended_ns": int(self.suspended.sum())},
+        }  # fmt: skip
+
+    def _by_call(self) -> list[dict[str, Any]]:
+        calls, groups = self.calls, group_by(self.calls.call)
+        total = groups.sum(self.duration)
+        table = rows(
+            **_names(groups.key(calls.call)), count=groups.count, total_ns=total, mean_ns=total / groups.count,
+            max_ns=groups.max(self.duration), held_ns=groups.sum(self.held), suspended_ns=groups.sum(self.suspended),
+            bytes=groups.sum(calls.bytes.astype(np.int64)), unreturned=groups.sum((~calls.returned).astype(np.int64)),
+        )  # fmt: skip
+        return sorted(table, key=lambda row: -row["total_ns"])
+
+    def _by_request(self) -> list[dict[str, Any]]:
+        call = self.calls.call[self.requests.envelope]
+        groups = group_by(call)
+        total = groups.sum(self.request_duration)
+        unfinished = (self.requests.done < 0) & ~self.requests.freed
+        return rows(
+            **_names(groups.key(call)), count=groups.count, total_ns=total, mean_ns=total / groups.count,
+            max_ns=groups.max(self.request_duration), bytes=groups.sum(self.requests.bytes),
+            unfinished=groups.sum(unfinished.astype(np.int64)), freed=groups.sum(self.requests.freed.astype(np.int64)),
+        )  # fmt: skip
+
+    def _by_peer(self) -> list[dict[str, Any]]:
+        chosen = np.flatnonzero((self.peer >= 0) & kind_mask(self.calls, *_PEER_KINDS))
+        rank, peer = self.calls.rank[chosen].astype(np.int64), self.peer[chosen]
+        sends = kind_mask(self.calls, "send", "sendreceive", "start_send")[chosen]
+        groups = group_by(rank, peer, sends)
+        return rows(
+            rank=groups.key(rank), peer=groups.key(peer),
+            direction=["send" if one else "receive" for one in groups.key(sends).tolist()], count=groups.count,
+            bytes=groups.sum(self.calls.bytes[chosen].astype(np.int64)), total_ns=groups.sum(self.duration[chosen]),
+        )  # fmt: skip
+
+
+def _names(numbers: np.ndarray) -> dict[str, list[str]]:
+    known = numbers.tolist()
+    return {"name": [MPI_CALLS.get(one, f"MPI call {one}") for one in known],
+            "kind": [CALL_KINDS.get(one, "local") for one in known]}  # fmt: skip
+
+
+def _mean(values: np.ndarray) -> float:
+    return float(values.mean()) if len(values) else 0.0
+
+
+@analysis_pass("communication", needs=("calls", "requests", "messages", "segments"))
+def communication(of: Analysis) -> Communication:
+    """Durations of calls, requests and messages."""
+    calls, requests, messages, runs = of["calls"], of["requests"], of["messages"], of["segments"]
+    duration = calls.end - calls.start
+    covered = overlaps(calls.task, calls.start, calls.end, *_segments_of(runs, distinct(calls.task)))
+    held = sums(covered.a, covered.end - covered.start, len(duration))
+    alone = find(distinct(runs.task), calls.task) < 0  # OpenMP does not know this thread: it was held all the time
+    polls = of.trace.select("mpi_poll")
+    rate = np.array([_cycles_per_ns(of, rank) for rank in range(max(of.trace.ranks) + 1)])
+    busy = of.trace.field("mpi_poll", "busy", polls) / rate[of.trace.rank[polls]]
+    peer = np.where(calls.source >= 0, calls.source, calls.peer)
+    return Communication(
+        calls, duration, np.where(alone, duration, held), world_ranks(of.trace, calls.rank, calls.comm, peer),
+        requests, requests.end - requests.start, messages, calls.end[messages.receive] - calls.start[messages.send],
+        int(of.trace.field("mpi_poll", "count", polls).sum()), int(busy.sum()),
+    )  # fmt: skip
+
+
+def _cycles_per_ns(of: Analysis, rank: int) -> float:
+    return frequency(of.trace.ranks[rank]) if rank in of.trace.ranks else 1.0
+
+
+def _segments_of(runs: Any, tasks: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Only the segments of tasks that call MPI: most others need not be sorted."""
+    rows_of = np.flatnonzero(find(tasks, runs.task) >= 0)
+    return runs.task[rows_of], runs.start[rows_of], runs.end[rows_of]

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Metrics of the task graph: its size, degrees and depth, and the grain of its tasks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..analysis import Analysis, analysis_pass
+from ..graph import Edges
+from ..model import Tasks
+from .statistics import group_by, rows, summary
+
+_BINS = 64
+_BLOCK = 1 << 16
+
+
+@dataclass
+class GraphMetrics:
+    """Degrees are per task. `grain[k, b]`: tasks of kind k that ran for 2^b to 2^(b+1) ns (b = 0 also below 1 ns)."""
+
+    tasks: int
+    completed: int
+    edges: int
+    duplicates: int
+    roots: int
+    leaves: int
+    depth: int
+    in_degree: np.ndarray
+    out_degree: np.ndarray
+    kind_names: list[str]
+    kind_of_task: np.ndarray
+    running: np.ndarray  # ns of each task that completed
+    grain: np.ndarray
+
+    def document(self) -> dict[str, Any]:
+        """Sums and histograms."""
+        used = np.flatnonzero(self.grain.any(axis=0))
+        low, high = (int(used[0]), int(used[-1]) + 1) if used.size else (0, 0)
+        kinds = group_by(self.kind_of_task)
+        number = kinds.key(self.kind_of_task)
+        return {
+            "tasks": self.tasks, "completed": self.completed, "edges": self.edges,
+            "duplicate_edges": self.duplicates, "roots": self.roots, "leaves": self.leaves, "depth": self.depth,
+            "in_degree": summary(self.in_degree), "out_degree": summary(self.out_degree),
+            "grain_ns": summary(self.running),
+            "kinds": rows(name=[self.kind_names[kind] for kind in number.tolist()], tasks=kinds.count,
+                          total_ns=kinds.sum(self.running), min_ns=kinds.min(self.running),
+                          max_ns=kinds.max(self.running)),
+            "grain": {
+                "edges_ns": [1 << bin for bin in range(low, high + 1)],
+                "kinds": rows(name=self.kind_names, tasks=self.grain[:, low:high]),
+            },
+        }  # fmt: skip
+
+
+@analysis_pass("graph", needs=("tasks", "edges", "kinds"))
+def graph(of: Analysis) -> GraphMetrics:
+    """Graph metrics."""
+    tasks, edges, kinds = of["tasks"], of["edges"], of["kinds"]
+    count = len(tasks.id)
+    in_degree = np.bincount(edges.sink, minlength=count)
+    out_degree = np.bincount(edges.source, minlength=count)
+    completed = np.flatnonzero(tasks.end >= 0)
+    running, kind = tasks.running[completed], kinds.of_task[completed]
+    bins = np.maximum(np.frexp(running.astype(np.float64))[1] - 1, 0)  # the exponent of 2: exact, unlike a logarithm
+    grain = np.bincount(kind * _BINS + bins, minlength=len(kinds.names) * _BINS).reshape(-1, _BINS)
+    return GraphMetrics(
+        count, len(completed), len(edges.source), edges.duplicates, int(np.count_nonzero(in_degree == 0)),
+        int(np.count_nonzero(out_degree == 0)), _depth(tasks, edges), in_degree, out_degree, kinds.names, kind,
+        running, grain,
+    )  # fmt: skip
+
+
+def _depth(tasks: Tasks, edges: Edges) -> int:
+    """Tasks on the longest chain of dependences.
+
+    The one loop over elements: each step of a longest path needs the one before. Edges by creation of their source are
+    in topological order, as a task depends only on siblings created before it; each costs about 0.1 us.
+    """
+    created = tasks.created[edges.source]
+    order = slice(None)
+    if np.any(created[1:] < created[:-1]):
+        order = np.lexsort((edges.source, created))
+    source, sink = edges.source[order], edges.sink[order]
+    level = [1] * len(tasks.id)
+    for begin in range(0, len(source), _BLOCK):
+        block = slice(begin, begin + _BLOCK)
+        for one, other in zip(source[block].tolist(), sink[block].tolist()):
+            if level[one] >= level[other]:
+                level[other] = level[one] + 1
+    return max(level, default=0)

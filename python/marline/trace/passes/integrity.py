@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a trace lacks, in sentences for the user: what was cut off, was not recorded, or had not ended."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..analysis import Analysis, analysis_pass
+from ..columns import distinct
+from ..model import SWITCH, lane_number, recording_gaps
+
+
+@dataclass
+class Integrity:
+    """`incomplete` is empty for a trace of a whole run."""
+
+    incomplete: list[str]
+
+    def document(self) -> dict[str, list[str]]:
+        return {"incomplete": self.incomplete}
+
+
+@analysis_pass("integrity", needs=("tasks", "calls"))
+def integrity(of: Analysis) -> Integrity:
+    """Looks everywhere."""
+    trace = of.trace
+    return Integrity([*trace.cut, *trace.notes, *_ranks(of), *_recording(of), *_tasks(of), *_calls(of)])
+
+
+def _ranks(of: Analysis) -> list[str]:
+    size = max(int(metadata["size"]) for metadata in of.trace.ranks.values())
+    missing = sorted(set(range(size)) - set(of.trace.ranks))
+    silent = sorted(set(of.trace.ranks) - set(distinct(of.trace.rank).tolist()))
+    found = [f"{_plural(len(missing), 'rank')} of {size} left no trace: {_some(missing)}"] if missing else []
+    return found + ([f"{_plural(len(silent), 'rank')} left no records: {_some(silent)}"] if silent else [])
+
+
+def _recording(of: Analysis) -> list[str]:
+    gaps = recording_gaps(of.trace)
+    if not len(gaps.start):
+        return []
+    threads = len(distinct(lane_number(gaps.rank, gaps.thread)))
+    return [f"recording was off for {int((gaps.end - gaps.start).sum()) / 1e6:.3f} ms, summed over {threads} thread(s)"]
+
+
+def _tasks(of: Analysis) -> list[str]:
+    trace, tasks = of.trace, of["tasks"]
+    schedule, runs = trace.select("task_schedule"), trace.select("task_run")
+    # Only an explicit task completes: statuses other than a switch tell it from an implicit one.
+    ended = schedule[trace.field("task_schedule", "status", schedule) != SWITCH]
+    ran = distinct(np.concatenate([trace.task[ended], trace.task[runs]]))
+    strange = ran[(tasks.index(ran) < 0) & ((ran & np.uint64((1 << 32) - 1)) != 0)]
+    found = []
+    if len(strange):
+        found.append(f"{_plural(len(strange), 'task')} ran whose creation is not in the trace: records are missing")
+    late = int(np.count_nonzero((tasks.parent == 0) & (tasks.code == 0)))
+    if late:
+        found.append(f"{_plural(late, 'task')} became known after creation: dependences and ready times are not known")
+    unfinished = int(np.count_nonzero(tasks.end < 0))
+    if unfinished:
+        found.append(f"{_plural(unfinished, 'task')} of {len(tasks.id)} had not completed when the trace ended")
+    return found
+
+
+def _calls(of: Analysis) -> list[str]:
+    inside = int(np.count_nonzero(~of["calls"].returned))
+    return [f"{_plural(inside, 'MPI call')} had not returned when the trace ended"] if inside else []
+
+
+def _plural(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def _some(numbers: list[int], most: int = 8) -> str:
+    return ", ".join(map(str, numbers[:most])) + (", ..." if len(numbers) > most else "")
