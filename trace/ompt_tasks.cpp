@@ -22,15 +22,20 @@ u64 without_next(const Stream &stream, u64 prior, ompt_task_status_t status) {
   return leaves(status) && prior == stream.current_task() ? stream.base_id() : 0;
 }
 
-void record_name(Stream &stream, u64 task) {
-  TaskName name = stream.take_next_name();
-  uint32_t color = 0;
-  if (task_info != nullptr && task_info(&name.label, &color) != 0) {
-    name.color = color;
-  }
+void record_name(Stream &stream, u64 task, const TaskName &name) {
   if (name.label != nullptr || name.color != 0) {
+    const u64 time = read_cycles();
     const u64 text = name.label == nullptr ? 0 : stream.intern(name.label);
-    stream.emit(task, event::task_label{.text = text, .color = name.color});
+    stream.emit_at(time, task, event::task_label{.text = text, .color = name.color});
+  }
+}
+
+__attribute__((noinline)) void ask_name(Stream &stream, u64 task) {
+  TaskName name = {};
+  uint32_t color = 0;
+  if (task_info(&name.label, &color) != 0) {
+    name.color = color;
+    record_name(stream, task, name);
   }
 }
 
@@ -59,6 +64,21 @@ void follow_implicit(ompt_scope_endpoint_t endpoint, ompt_data_t *task, unsigned
   } else {
     stream->follow_off(nullptr);
   }
+}
+
+// Null prior or next, a task not yet announced, recording off: see on_task_schedule.
+__attribute__((noinline)) void schedule_slowly(ompt_data_t *prior, ompt_task_status_t status, ompt_data_t *next) {
+  Stream *stream = Stream::mine();
+  if (stream == nullptr) {
+    follow_schedule(prior, status, next);
+    return;
+  }
+  const u64 from = task_or_current(*stream, prior);
+  const u64 to = next == nullptr ? without_next(*stream, from, status) : task_id(*stream, next->value);
+  if (to != 0) {
+    stream->set_current_task(to);
+  }
+  stream->emit(from, event::task_schedule{.next = to, .status = static_cast<u64>(status)});
 }
 
 }  // namespace
@@ -123,7 +143,11 @@ void on_task_create(ompt_data_t *encountering, const ompt_frame_t *, ompt_data_t
   task->value = stream->new_id();
   stream->emit(task->value,
                event::task_create{.code = address(code), .parent = parent, .flags = pack_task_flags(flags)});
-  record_name(*stream, task->value);
+  if (task_info != nullptr) {
+    ask_name(*stream, task->value);
+  } else if (__builtin_expect(stream->has_next_name(), 0)) {
+    record_name(*stream, task->value, stream->take_next_name());
+  }
 }
 
 void on_dependences(ompt_data_t *task, const ompt_dependence_t *dependences, int count) {
@@ -132,26 +156,28 @@ void on_dependences(ompt_data_t *task, const ompt_dependence_t *dependences, int
     return;
   }
   const u64 id = task_or_current(*stream, task);
+  const u64 time = read_cycles();
   for (int i = 0; i < count; ++i) {
     const ompt_dependence_t &dependence = dependences[i];
-    stream->emit(id, event::dependence{.address = address(dependence.variable.ptr),
-                                       .type = static_cast<u64>(dependence.dependence_type)});
+    stream->emit_at(time, id, event::dependence{.address = address(dependence.variable.ptr),
+                                                .type = static_cast<u64>(dependence.dependence_type)});
   }
 }
 
+// Twice per task: nothing but the usual case stands here, so that the compiler saves no registers for the others.
 void on_task_schedule(ompt_data_t *prior, ompt_task_status_t status, ompt_data_t *next) {
-  Stream *stream = Stream::mine();
-  if (stream == nullptr) {
-    follow_schedule(prior, status, next);
+  Stream *stream = Stream::mine_if_on();
+  if (__builtin_expect(stream == nullptr || prior == nullptr || next == nullptr || !announced(prior->value) ||
+                           !announced(next->value),
+                       0)) {
+    schedule_slowly(prior, status, next);
     return;
   }
-  const u64 from = task_or_current(*stream, prior);
-  const u64 to = next == nullptr ? without_next(*stream, from, status) : task_id(*stream, next->value);
+  const u64 from = prior->value;
+  const u64 to = next->value;
+  stream->set_current_task(to);
   if (status != ompt_task_complete || !stream->emit_run(from, to)) {
     stream->emit(from, event::task_schedule{.next = to, .status = static_cast<u64>(status)});
-  }
-  if (to != 0) {
-    stream->set_current_task(to);
   }
 }
 

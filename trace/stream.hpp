@@ -32,8 +32,13 @@ class Stream {
  public:
   // The calling thread's stream, opened by its first event. Null while nothing is to be recorded.
   static Stream *mine() {
+    Stream *stream = mine_if_on();
+    return __builtin_expect(stream != nullptr, 1) ? stream : mine_slowly();
+  }
+  // The same, but null also where the thread has yet to open its stream or to follow a switch.
+  static Stream *mine_if_on() {
     Stream *stream = mine_;
-    return __builtin_expect(stream != nullptr && stream->switches_ == load_switches(), 1) ? stream : mine_slowly();
+    return __builtin_expect(stream != nullptr && stream->switches_ == load_switches(), 1) ? stream : nullptr;
   }
   // The same, also while recording is off: for what must be known once it is on again (who runs here), and for what is
   // said once only. Null where there is no trace at all.
@@ -108,6 +113,7 @@ class Stream {
 
   // Name and colour of the next task that is created here, where the runtime does not keep them: the text is the
   // program's. They are used once.
+  bool has_next_name() const { return next_name_.label != nullptr || next_name_.color != 0; }
   TaskName take_next_name() {
     const TaskName name = next_name_;
     next_name_ = {};

@@ -24,9 +24,11 @@ inline u64 unannounced_implicit(u64 id, unsigned index) {
 // Writes the task's late announcement into the stream and its id into the word.
 u64 announce(Stream &stream, u64 &word);
 
+inline bool announced(u64 word) { return static_cast<i64>(word) > 0; }
+
 // The id that events on this task carry.
 inline u64 task_id(Stream &stream, u64 &word) {
-  return __builtin_expect(static_cast<i64>(word) > 0, 1) ? word : announce(stream, word);
+  return __builtin_expect(announced(word), 1) ? word : announce(stream, word);
 }
 
 }  // namespace marline::trace
