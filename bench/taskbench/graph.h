@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The task graph of the benchmark, as a function: `steps` rows of up to `width` tasks; task (t, i) reads outputs of row
- * t - 1 only, and which ones is the pattern. From Slaughter et al., "Task Bench: A Parameterized Benchmark for
- * Evaluating Parallel Runtime Performance" (SC'20), section III; where the paper leaves a choice (edges of the grid,
- * what repeats), README.md has ours. Nothing here holds state, so any thread may ask.
+ * t - 1 only, and which ones is the pattern. The idea and the names are those of Slaughter et al., "Task Bench: A
+ * Parameterized Benchmark for Evaluating Parallel Runtime Performance" (SC'20); the exact rules are those of README.md.
+ * Nothing here holds state, so any thread may ask.
  * The invariant: j is in graph_dependences(t, i) exactly if i is in graph_readers(t - 1, j), and both lie inside their
  * rows; the two are computed independently of each other, and a test compares them.
  */
