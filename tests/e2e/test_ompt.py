@@ -174,7 +174,7 @@ def test_tool_that_stays_off_hears_nothing(build: Path, program: Path, tool: Pat
     value = "disabled" if variable == "OMP_TOOL" else "1"
     result = run_on_marline(build, program, OMP_TOOL_LIBRARIES=str(tool), **{variable: value})
     heard = {name for name, _ in events_of(result)}
-    assert heard <= {"start", "initialize", "set", "answer", "done"}
+    assert heard <= {"start", "initialize", "state", "set", "answer", "done"}
     assert named(events_of(result), "answer") == [{"value": "-2", "x": "1"}]
 
 

@@ -19,6 +19,8 @@ static void use(int value) {
   sum += value;
 }
 
+static void first(void) { use(1); }
+
 static void loop_static(void) {
 #pragma omp for schedule(static)
   for (int i = 3; i < 20; ++i) use(i);
@@ -197,6 +199,9 @@ static void fulfilled_late(void) {
   int ended = 0;
 #pragma omp task detach(event) shared(ended)
   ended = 1;
+  while (__atomic_load_n(&ended, __ATOMIC_ACQUIRE) == 0) {
+#pragma omp taskyield
+  }
 #pragma omp task shared(event)
   omp_fulfill_event(event);
 #pragma omp taskwait
@@ -218,7 +223,7 @@ static const struct {
   void (*run)(void);
 } constructs[] = {
 #define C(name) {#name, name}
-    C(loop_static), C(loop_static_chunk), C(loop_dynamic), C(loop_guided), C(loop_runtime), C(loop_empty),
+    C(first), C(loop_static), C(loop_static_chunk), C(loop_dynamic), C(loop_guided), C(loop_runtime), C(loop_empty),
     C(loop_ordered), C(loop_reduction), C(sections), C(single), C(single_nowait), C(single_copyprivate), C(masked),
     C(taskloop), C(taskloop_nogroup), C(critical), C(critical_named), C(locks), C(locks_with_hint), C(nest_locks),
     C(task_wait), C(task_if0), C(task_if0_depend), C(taskwait_depend), C(taskgroup), C(fulfilled_early),

@@ -7,6 +7,7 @@
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <omp-tools.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,18 @@ static ompt_get_state_t state;
 static ompt_enumerate_states_t enumerate_states;
 static ompt_enumerate_mutex_impls_t enumerate_mutex_impls;
 static int (*created)(const char **label, unsigned *color);
+
+/* Of the thread that the last SIGUSR1 went to; a program that preloads the tool looks at them. */
+volatile int tool_state = -1;
+volatile ompt_wait_id_t tool_wait;
+
+static void on_signal(int signal) {
+  (void)signal;
+  ompt_wait_id_t wait = 0;
+  int now = state(&wait);
+  tool_wait = wait;
+  __atomic_store_n(&tool_state, now, __ATOMIC_RELEASE);
+}
 
 static unsigned long number(ompt_data_t *data) {
   if (data == NULL) return 0;
@@ -51,8 +64,8 @@ static void parallel_end(ompt_data_t *parallel, ompt_data_t *task, int flags, co
 
 static void implicit_task(ompt_scope_endpoint_t end, ompt_data_t *parallel, ompt_data_t *task, unsigned size,
                           unsigned index, int flags) {
-  printf("implicit_task end=%d parallel=%lu task=%lu size=%u index=%u flags=%d\n", end, number(parallel), number(task),
-         size, index, flags);
+  printf("implicit_task end=%d parallel=%lu task=%lu size=%u index=%u flags=%d by=%d\n", end, number(parallel), number(task),
+         size, index, flags, gettid());
 }
 
 static void task_create(ompt_data_t *parent, const ompt_frame_t *frame, ompt_data_t *task, int flags, int dependent,
@@ -185,6 +198,9 @@ static int initialize(ompt_function_lookup_t lookup, int initial_device, ompt_da
   enumerate_mutex_impls = (ompt_enumerate_mutex_impls_t)lookup("ompt_enumerate_mutex_impls");
   created = (int (*)(const char **, unsigned *))lookup("marline_task_info");
   data->value = 7;
+  signal(SIGUSR1, on_signal);
+  const char *name;
+  for (int now = ompt_state_undefined; enumerate_states(now, &now, &name);) printf("state value=%x name=%s\n", now, name);
   printf("initialize device=%d unknown=%d\n", initial_device, lookup("ompt_no_such_function") != NULL);
   const char *without = getenv("WITHOUT") != NULL ? getenv("WITHOUT") : "";
 #define SET(event, function)                 \
