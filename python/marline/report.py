@@ -9,16 +9,13 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any, TextIO
 
-import numpy as np
-
 from marline.report_causes import find_causes
-from marline.trace import report_passes  # noqa: F401  registers the passes
+from marline.trace import tied_waits  # noqa: F401  registers its pass
 from marline.trace.analysis import Analysis
 from marline.trace.passes.causes import CAUSES
 
 FORMAT = "marline-report 1"
-PASSES = ("breakdown", "graph", "discovery", "communication", "kind_times", "tied_waits")
-MOST_NAMED = 8  # ranks that a sentence names
+PASSES = ("breakdown", "graph", "discovery", "communication", "integrity", "tied_waits")
 THREAD_COLUMNS = ("rank", "thread", "makespan_ns", "work_ns", "idle_ns", "overhead_ns")
 
 
@@ -35,10 +32,10 @@ def make_document(of: Analysis, own_passes: Sequence[str] = ()) -> dict[str, Any
         "graph": results["graph"],
         "discovery": results["discovery"],
         "communication": results["communication"],
-        "kinds": results["kind_times"],
+        "kinds": sorted(results["graph"]["kinds"], key=lambda kind: -kind["total_ns"]),
         "causes": [],
         "remarks": [],
-        "incomplete": incomplete(of),
+        "incomplete": stopped(of) + results["integrity"]["incomplete"],
         "passes": {name: results[name] for name in own_passes},
     }
     document["causes"] = find_causes(figures(of, document))
@@ -60,34 +57,20 @@ def program(of: Analysis) -> dict[str, Any]:
     }
 
 
-def incomplete(of: Analysis) -> list[str]:
-    """What is missing in the trace, each in one line."""
-    trace = of.trace
-    size = max(one["size"] for one in trace.ranks.values())
-    absent = sorted(set(range(size)) - set(trace.ranks))
-    lines = []
-    if absent:
-        named = ", ".join(map(str, absent[:MOST_NAMED])) + (", ..." if len(absent) > MOST_NAMED else "")
-        lines.append(f"{len(absent)} of {size} ranks left no trace: {named}")
-    lines += trace.cut
-    tasks, calls = of["tasks"], of["calls"]
-    unfinished = int(np.count_nonzero(tasks.end < 0))
-    if unfinished:
-        lines.append(f"{unfinished} of {len(tasks.id)} tasks had not completed when the trace ended")
-    under_way = int(np.count_nonzero(~calls.returned))
-    if under_way:
-        lines.append(f"{under_way} MPI calls had not returned when the trace ended")
-    return lines
+def stopped(of: Analysis) -> list[str]:
+    """Ranks whose recorder had to stop before the program ended, and why."""
+    reasons = {rank: one.get("stopped", "") for rank, one in of.trace.ranks.items()}
+    return [f"rank {rank} stopped recording: {reason}" for rank, reason in reasons.items() if reason]
 
 
 def machine(of: Analysis, ranks: Sequence[dict[str, Any]]) -> tuple[int, int]:
-    """Threads and cores of the fullest node; 0 cores where the trace does not say."""
+    """Threads and CPUs of the fullest node; 0 CPUs where the trace does not say."""
     threads: Counter[str] = Counter()
     cores: dict[str, int] = {}
     for row in ranks:
         metadata = of.trace.ranks[row["rank"]]
         threads[metadata["boot_id"]] += row["threads"]
-        cores[metadata["boot_id"]] = metadata.get("cores", 0)
+        cores[metadata["boot_id"]] = metadata.get("cpus", 0)
     fullest = max(threads, key=lambda node: threads[node] / max(cores[node], 1))
     return threads[fullest], cores[fullest]
 
@@ -102,10 +85,10 @@ def figures(of: Analysis, document: dict[str, Any]) -> dict[str, float]:
         **{f"{cause.name}_ns": total["causes"].get(cause.name, 0) for cause in CAUSES},
         "thread_ns": total["work_ns"] + total["idle_ns"] + total["overhead_ns"],
         "overhead_per_task_ns": total["overhead_ns"] / max(graph["tasks"], 1),
-        "grain_median_ns": graph["grain_median_ns"],
+        "grain_median_ns": graph["grain_ns"]["median"],
         "tasks": graph["tasks"],
         "threads": total["threads"],
-        "tasks_per_second": document["discovery"]["tasks_per_second"],
+        "tasks_per_second": document["discovery"]["tasks_per_second"] or 0.0,
         "threads_per_node": threads_per_node,
         "cores_per_node": cores_per_node,
         "tied_wait_ns": of["tied_waits"].total,
@@ -121,11 +104,11 @@ def remarks(of: Analysis, document: dict[str, Any]) -> list[str]:
     lines = []
     threads, cores = machine(of, document["ranks"])
     if threads > cores > 0:
-        lines.append(f"recorded with {threads} threads on {cores} cores: threads took turns, so every time above "
-                     "includes waiting for a core")  # fmt: skip
+        lines.append(f"recorded with {threads} threads on {cores} CPU{'s'[: cores > 1]}: they took turns, so every time "
+                     "above includes waiting for one")  # fmt: skip
     if not document["graph"]["tasks"]:
         lines.append("no task was recorded: the program created none, or its OpenMP runtime has no OMPT (libgomp)")
-    return lines + of.trace.notes + of["kinds"].notes
+    return lines + of["kinds"].notes
 
 
 def write_csv(document: dict[str, Any], file: TextIO) -> None:

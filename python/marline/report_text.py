@@ -3,6 +3,7 @@
 
 import shutil
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, TextIO
 
 from rich.console import Console
@@ -51,7 +52,7 @@ def print_short(document: dict[str, Any], console: Console) -> None:
 def header(document: dict[str, Any]) -> Text:
     program = document["program"]
     text = Text()
-    text.append(" ".join(program["argv"]) or program["exe"], style="bold")
+    text.append(" ".join([Path(program["exe"]).name, *program["argv"][1:]]), style="bold")
     text.append(f"\n{_shape(document)} on {program['runtime'] or 'a runtime without OMPT'}")
     text.append(f", {program['mpi'].split(',')[0]}" if program["mpi"] else "")
     text.append(f"; {count(program['records'])} records from {', '.join(program['hosts'])}")
@@ -117,15 +118,18 @@ def _bar(row: dict[str, Any]) -> Text:
 def facts(document: dict[str, Any]) -> Table:
     """Discovery, graph and communication, a line each."""
     table = _lines()
-    graph, discovery, communication = (document[name] for name in ("graph", "discovery", "communication"))
-    table.add_row("discovery", f"{duration(discovery['seconds'] * 1e9)} from the first creation to the last, "
-                  f"{count(discovery['tasks_per_second'])} tasks/s")  # fmt: skip
-    table.add_row("graph", f"{_plural(graph['tasks'], 'task')}, {_plural(graph['edges'], 'edge')}, grain "
-                  f"{duration(graph['grain_median_ns'])} in the median")  # fmt: skip
-    if communication["calls"]:
-        table.add_row("communication", f"{_plural(communication['calls'], 'MPI call')} of "
-                      f"{duration(communication['calls_ns'])}, {percent(communication['suspended_ns'], communication['calls_ns'])} "
-                      "of it with the task suspended")  # fmt: skip
+    graph, discovery = document["graph"], document["discovery"]
+    if graph["tasks"]:
+        rate = discovery["tasks_per_second"]
+        table.add_row("discovery", f"{duration(discovery['seconds'] * 1e9)} from the first creation to the last"
+                      + (f", {count(rate)} tasks/s" if rate else ""))  # fmt: skip
+        table.add_row("graph", f"{_plural(graph['tasks'], 'task')}, {_plural(graph['edges'], 'edge')}, grain "
+                      f"{duration(graph['grain_ns']['median'])} in the median")  # fmt: skip
+    calls = [row for row in document["communication"]["calls"] if row["kind"] != "local"]
+    if calls:
+        number, total, suspended = (sum(row[key] for row in calls) for key in ("count", "total_ns", "suspended_ns"))
+        table.add_row("communication", f"{_plural(number, 'MPI call')} of {duration(total)} in sum, "
+                      f"{percent(suspended, total)} of it with the task suspended")  # fmt: skip
     return table
 
 
@@ -135,11 +139,11 @@ def kinds(document: dict[str, Any]) -> Table:
     table.add_column("tasks by time", overflow="ellipsis", no_wrap=True)
     for title in ("tasks", "each", "sum", "share"):
         table.add_column(title, justify="right", no_wrap=True)
-    work = sum(kind["work_ns"] for kind in document["kinds"])
+    work = sum(kind["total_ns"] for kind in document["kinds"])
     for kind in document["kinds"][:MOST_KINDS]:
-        each = kind["work_ns"] / kind["tasks"]
-        table.add_row(kind["name"], count(kind["tasks"]), duration(each), duration(kind["work_ns"]),
-                      percent(kind["work_ns"], work))  # fmt: skip
+        each = kind["total_ns"] / kind["tasks"]
+        table.add_row(kind["name"], count(kind["tasks"]), duration(each), duration(kind["total_ns"]),
+                      percent(kind["total_ns"], work))  # fmt: skip
     return table
 
 

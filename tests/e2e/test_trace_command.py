@@ -93,7 +93,7 @@ def test_two_ranks_on_marline(trace: Callable[..., Result], build: Path, tmp_pat
     assert document["program"]["runtime"].startswith("Marline") and document["incomplete"] == []
     assert [row["rank"] for row in document["ranks"]] == [0, 1]
     check_sums(document)
-    assert document["communication"]["calls"] > 0
+    assert document["communication"]["total"]["calls"] > 0
     assert any(kind["name"].startswith("task_gemm factorise.c:") for kind in document["kinds"])
     assert sum(kind["tasks"] for kind in document["kinds"]) == document["graph"]["tasks"]
 
@@ -114,7 +114,7 @@ def test_libgomp_gives_mpi_calls_only_and_says_so(trace: Callable[..., Result], 
     result = trace(*words, "--", program, "-n", "256", "-b", "64")
     assert result.returncode == 0 and "has no OMPT: only its Open MPI calls are recorded" in result.stderr
     document = document_of(build, tmp_path / "trace")
-    assert document["graph"]["tasks"] == 0 and document["communication"]["calls"] > 0
+    assert document["graph"]["tasks"] == 0 and document["communication"]["total"]["calls"] > 0
     assert any("no task was recorded" in remark for remark in document["remarks"])
 
 

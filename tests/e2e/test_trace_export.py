@@ -84,7 +84,36 @@ def test_perfetto_file_is_what_its_schema_says(exchange: Path, tmp_path: Path) -
     assert ("thread 1", "MPI_Send to 0 tag 7", 50, 60, 0) in read.slices
     assert list(read.arrows.values()) == [["MPI_Send to 0 tag 7", "MPI_Recv from 1 tag 7"]]
     assert read.counters["suspended tasks"] == [(120, 1), (150, 0)]
+    # A and B are created at 10 and 20, and start at 100 and 120.
+    assert read.counters["ready tasks"] == [(10, 1), (20, 2), (100, 1), (120, 0)]
     assert sum(name.startswith("rank ") for name in read.tracks.values()) == 2
+
+
+def text(stream: Stream, number: int, content: str) -> None:
+    low, high = (int.from_bytes(content.encode()[at : at + 8], "little") for at in (0, 8))
+    stream.add(1000, "text", number, low=low, high=high)
+
+
+def test_regions_lie_where_their_task_runs(tmp_path: Path) -> None:
+    """Region `outer` of A lasts from 105 to 165, with `inner` from 112 to 155 in it; A is suspended from 120 to 150."""
+    first, second = suspended_receive()
+    at = {"first": [(1105, "region_begin", 71), (1112, "region_begin", 72)],
+          "second": [(1155, "region_end", 0), (1165, "region_end", 0)]}
+    stream = Stream(1)
+    text(stream, 71, "outer")
+    text(stream, 72, "inner")
+    for time, name, number in at["first"]:
+        stream.add(time, name, A, text=number)
+    first.records = sorted(stream.records + first.records, key=lambda record: record[0])
+    more = Stream(2)
+    for time, name, _ in at["second"]:
+        more.add(time, name, A)
+    second.records = sorted(second.records + more.records, key=lambda record: record[0])
+    write(save(tmp_path, [first, second]), perfetto=tmp_path / "out")
+    slices = Read(tmp_path / "out").slices
+    assert [one for one in slices if one[1] in ("outer", "inner")] == [
+        ("thread 1", "inner", 112, 120, 2), ("thread 1", "outer", 105, 120, 1),
+        ("thread 2", "inner", 150, 155, 2), ("thread 2", "outer", 150, 165, 1)]
 
 
 def test_perfetto_file_in_chunks_is_the_same(exchange: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -128,8 +157,8 @@ def test_chrome_file(exchange: Path, tmp_path: Path) -> None:
     flows = {event["ph"]: event for event in events if event["ph"] in "sf"}
     assert (flows["s"]["pid"], flows["f"]["pid"], flows["s"]["id"]) == (1, 0, flows["f"]["id"])
     assert flows["s"]["ts"] < flows["f"]["ts"]
-    counted = [(event["ts"], event["args"]["tasks"]) for event in events if event["ph"] == "C"]
-    assert counted == [(0.12, 1), (0.15, 0)]
+    counted = [(event["name"], event["ts"], event["args"]["tasks"]) for event in events if event["ph"] == "C"]
+    assert counted[-2:] == [("suspended tasks", 0.12, 1), ("suspended tasks", 0.15, 0)]
 
 
 def test_svg_holds_the_bars_as_shapes(exchange: Path, tmp_path: Path) -> None:

@@ -15,7 +15,9 @@ from typing import Any
 import numpy as np
 
 from .analysis import Analysis
+from .columns import overlaps
 from .events import CALL_KINDS, MPI_CALLS
+from .passes.regions import Spans
 from .picture import Picture
 from .reader import TASK_BITS
 
@@ -24,6 +26,7 @@ CATEGORIES = ("task", "implicit", "wait", "region", "mpi")
 NOTES = ("task", "task", "task", "task", "bytes")  # what `note` of a slice says, by category
 FIRST_LANE = 1 << 24  # tracks from here on are lanes; threads are numbered with 16 bits
 MOST_ARROWS = 200_000  # beyond this the viewers become unusable
+MOST_NESTED = 100  # regions in regions: what is deeper is drawn at this depth
 
 _SENDING = ("send", "start_send", "sendreceive")
 _RECEIVING = ("receive", "start_receive", "probe")
@@ -140,7 +143,7 @@ def _calls(drawn: Picture, name: np.ndarray) -> Slices:
     track[drawn.suspended_calls] = FIRST_LANE + drawn.lane_of_call
     end = np.maximum(calls.end, calls.start + 1)  # a bar of no length has no place among nested ones
     count = len(track)
-    return Slices(calls.rank, track, calls.start, end, np.full(count, 2, dtype=np.int8), name,
+    return Slices(calls.rank, track, calls.start, end, np.full(count, MOST_NESTED + 1, dtype=np.int8), name,
                   np.full(count, CALL), calls.bytes.astype(np.int64))  # fmt: skip
 
 
@@ -162,8 +165,28 @@ def _titles(drawn: Picture) -> tuple[np.ndarray, list[str]]:
 
 
 def _regions(of: Analysis, first_name: int) -> tuple[list[str], Slices]:
-    none = np.zeros(0, dtype=np.int64)
-    return [], Slices(none, none, none, none, none, none, none, none)
+    """A region lies where its task runs: in as many pieces as the task has segments meanwhile."""
+    regions, runs = of["regions"], of["segments"]
+    pieces = overlaps(regions.task, regions.start, regions.end, runs.task, runs.start, runs.end)
+    region, run = pieces.a, pieces.b
+    count = len(region)
+    return regions.names, Slices(
+        runs.rank[run], runs.thread[run].astype(np.int64), pieces.start, pieces.end, _nesting(regions)[region],
+        regions.name[region] + first_name, np.full(count, REGION), (regions.task[region] & _TASK_MASK).astype(np.int64),
+    )  # fmt: skip
+
+
+def _nesting(regions: Spans) -> np.ndarray:
+    """How deep each region stands in its task: 1, 2, ... At equal times inner ones end first, then outer ones begin."""
+    count = len(regions.start)
+    is_begin = np.arange(2 * count) < count
+    order = np.lexsort((
+        -np.concatenate([regions.end, regions.start]), is_begin, np.concatenate([regions.start, regions.end]),
+        np.concatenate([regions.task, regions.task]),
+    ))  # fmt: skip
+    depth = np.empty(2 * count, dtype=np.int64)
+    depth[order] = np.cumsum(np.where(is_begin[order], 1, -1))
+    return np.clip(depth[:count], 1, MOST_NESTED).astype(np.int8)
 
 
 def _joined(parts: list[Slices]) -> Slices:
@@ -196,16 +219,20 @@ def _arrows(drawn: Picture, first_call: int) -> tuple[Arrows, list[str]]:
 
 
 def _counters(of: Analysis) -> list[Counter]:
-    suspensions = of["suspensions"]
+    """Tasks that are ready and wait for a thread, and tasks that are suspended, in each rank."""
+    tasks, suspensions, readiness = of["tasks"], of["suspensions"], of["readiness"]
+    waited = np.flatnonzero(tasks.deferred & (tasks.start > readiness.time))
+    ready = (tasks.rank[waited], readiness.time[waited], tasks.start[waited])
+    suspended = (suspensions.rank, suspensions.start, suspensions.end)
     counters = []
-    for rank in np.unique(suspensions.rank).tolist():
-        mine = suspensions.rank == rank
-        counters.append(_level(rank, "suspended tasks", suspensions.start[mine], suspensions.end[mine]))
+    for name, (rank, start, end) in (("ready tasks", ready), ("suspended tasks", suspended)):
+        for one in np.unique(rank).tolist():
+            counters.append(_level(one, name, start[rank == one], end[rank == one]))
     return counters
 
 
 def _level(rank: int, name: str, start: np.ndarray, end: np.ndarray) -> Counter:
     """How many intervals are open, wherever that changes."""
     time, where = np.unique(np.concatenate([start, end]), return_inverse=True)
-    change = np.bincount(where[: len(start)], minlength=len(time)) - np.bincount(where[len(start):], minlength=len(time))
-    return Counter(rank, name, time, np.cumsum(change))
+    opened, closed = (np.bincount(one, minlength=len(time)) for one in (where[: len(start)], where[len(start):]))
+    return Counter(rank, name, time, np.cumsum(opened - closed))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Passes that only the report asks for: which kinds of tasks the work consists of, and how late tied tasks resume."""
+"""A pass that only the report asks for: how late tied tasks go on, as their own thread is busy elsewhere."""
 
 from __future__ import annotations
 
@@ -10,29 +10,6 @@ import numpy as np
 
 from . import model
 from .analysis import Analysis, analysis_pass
-
-
-@dataclass
-class KindTimes:
-    """Per kind of task: how many, and their time in segments; by time."""
-
-    names: list[str]
-    tasks: np.ndarray
-    work: np.ndarray  # ns
-
-    def document(self) -> list[dict[str, Any]]:
-        return [{"name": name, "tasks": tasks, "work_ns": work}
-                for name, tasks, work in zip(self.names, self.tasks.tolist(), self.work.tolist(), strict=True)]  # fmt: skip
-
-
-@analysis_pass("kind_times", needs=("tasks", "kinds"))
-def kind_times(of: Analysis) -> KindTimes:
-    """Time by kind."""
-    tasks, kinds = of["tasks"], of["kinds"]
-    number = np.bincount(kinds.of_task, minlength=len(kinds.names))
-    work = np.bincount(kinds.of_task, weights=tasks.running, minlength=len(kinds.names)).astype(np.int64)
-    order = np.argsort(-work, kind="stable")
-    return KindTimes([kinds.names[kind] for kind in order.tolist()], number[order], work[order])
 
 
 @dataclass
