@@ -127,6 +127,9 @@ void on_implicit_task(ompt_scope_endpoint_t endpoint, ompt_data_t *parallel, omp
                                                     .index = index,
                                                     .flags = static_cast<uint32_t>(flags)});
     stream->set_current_task(task->value);
+    if ((flags & ompt_task_initial) != 0) {
+      stream->move_regions(task->value);
+    }
   } else {
     stream->emit(task_id(*stream, task->value), event::implicit_end{.flags = static_cast<uint32_t>(flags)});
     stream->set_current_task(stream->base_id());

@@ -55,13 +55,13 @@ using namespace marline::trace;
 MARLINE_ENTRY void marline_trace_region_begin(const char *name, uint32_t color) {
   if (Stream *stream = region_stream()) {
     const u64 text = stream->intern(name);
-    stream->emit(stream->current_task(), event::region_begin{.text = text, .color = color});
+    stream->begin_region(text, color);
   }
 }
 
 MARLINE_ENTRY void marline_trace_region_end() {
   if (Stream *stream = region_stream()) {
-    stream->emit(stream->current_task(), event::region_end{});
+    stream->end_region();
   }
 }
 

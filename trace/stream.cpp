@@ -262,6 +262,32 @@ u64 Stream::intern(const char *text) {
   return id;
 }
 
+void Stream::begin_region(u64 text, u64 color) {
+  const event::region_begin region = {.text = text, .color = color};
+  if (current_task_ == base_id_ && regions_outside_++ < kMostRegions) {
+    outside_[regions_outside_ - 1] = region;
+  }
+  emit(current_task_, region);
+}
+
+void Stream::end_region() {
+  if (current_task_ == base_id_ && regions_outside_ > 0) {
+    --regions_outside_;
+  }
+  emit(current_task_, event::region_end{});
+}
+
+void Stream::move_regions(u64 initial_task) {
+  const int known = regions_outside_ < kMostRegions ? regions_outside_ : kMostRegions;
+  for (int i = 0; i < regions_outside_; ++i) {
+    emit(base_id_, event::region_end{});
+  }
+  for (int i = 0; i < known; ++i) {
+    emit(initial_task, outside_[i]);
+  }
+  regions_outside_ = 0;
+}
+
 void Stream::rename_all(char (&tag)[kTagBytes], const char *new_tag) {
   char from[kPathBytes];
   char to[kPathBytes];

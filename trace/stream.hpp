@@ -111,6 +111,12 @@ class Stream {
   // The id under which `text` stands in this stream; writes the text itself where this thread has not lately.
   u64 intern(const char *text);
 
+  // Regions of the program's: of the current task, but those that a thread opened before its runtime had given it one
+  // belong to its initial task from that task's begin on.
+  void begin_region(u64 text, u64 color);
+  void end_region();
+  void move_regions(u64 initial_task);
+
   // Name and colour of the next task that is created here, where the runtime does not keep them: the text is the
   // program's. They are used once.
   bool has_next_name() const { return next_name_.label != nullptr || next_name_.color != 0; }
@@ -132,6 +138,7 @@ class Stream {
 
  private:
   static constexpr int kTextCache = 64;
+  static constexpr int kMostRegions = 16;  // that are moved to an initial task
   static constexpr u64 kOff = ~u64{0};
 
   static Stream *open_mine();
@@ -154,6 +161,8 @@ class Stream {
   u64 current_task_;
   u64 switches_;       // load_switches() when this thread last saw that recording is on; kOff while it is off
   TaskName next_name_;
+  int regions_outside_;  // open ones, of the thread outside of any task; the first kMostRegions stand in the array
+  event::region_begin outside_[kMostRegions];
   u64 *current_word_;  // of the task that the thread took up while recording was off; or null
 
   Record scratch_[3];  // the first stays empty

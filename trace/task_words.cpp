@@ -12,6 +12,9 @@ constexpr uint32_t kImplicit = 0x2;
 }  // namespace
 
 u64 announce(Stream &stream, u64 &word) {
+  if (word == 0 && !wanted(kTaskEvents)) {
+    return stream.current_task();
+  }
   if (word == 0) {
     word = stream.new_id();
     stream.emit(word, event::task_create{.code = 0, .parent = 0, .flags = kExplicit});

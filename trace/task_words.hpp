@@ -21,7 +21,8 @@ inline u64 unannounced_implicit(u64 id, unsigned index) {
   return kUnannouncedImplicit | (index < kMostIndex ? index : kMostIndex) << kIdBits | id;
 }
 
-// Writes the task's late announcement into the stream and its id into the word.
+// Writes the task's late announcement into the stream and its id into the word. Where tasks are not wanted, what
+// happens in an explicit task belongs to the implicit one that the thread is in: then its id.
 u64 announce(Stream &stream, u64 &word);
 
 inline bool announced(u64 word) { return static_cast<i64>(word) > 0; }

@@ -280,11 +280,11 @@ def test_killed_program_leaves_a_readable_trace(tmp_path: Path) -> None:
 def test_folder_of_another_run_is_not_overwritten(recorded: Path, tmp_path: Path) -> None:
     copy = tmp_path / "trace"
     shutil.copytree(recorded, copy)
-    before = {path.name: path.read_bytes() for path in copy.glob("*.mtr")}
+    before = {path.name: path.read_bytes() for path in copy.iterdir()}
     program = recorded.parent / "program"
     result = subprocess.run([program], env=environment(copy), capture_output=True, text=True, check=True, timeout=30)
     assert "File exists" in result.stderr and "empty folder" in result.stderr and len(result.stderr.splitlines()) == 1
-    assert {path.name: path.read_bytes() for path in copy.glob("*.mtr")} == before
+    assert {path.name: path.read_bytes() for path in copy.iterdir()} == before
 
 
 def test_folder_that_cannot_be_made_is_said(recorded: Path, tmp_path: Path) -> None:
