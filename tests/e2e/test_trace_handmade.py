@@ -1,72 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Traces made by hand, with answers worked out by hand: suspensions and their lanes, dependences of every kind, clocks
-of two machines, the Perfetto file read back with its schema; and damaged files, each refused in one clear line.
+"""The reader and the model on traces made by hand, with answers worked out by hand: suspensions and their lanes, whole
+runs, pauses, dependences of every kind, clocks of two machines; and damaged files, each refused in one clear line.
 
 One cycle is one nanosecond in these traces, so times are small round numbers.
 """
 from __future__ import annotations
 
 import json
-import sys
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "python"))
-
-from marline.trace import clock, events, export, graph, model, picture, reader  # noqa: E402
-from marline.trace.events import CALL_NUMBER, EVENTS  # noqa: E402
-
-COMPLETE, SWITCH = 1, 7  # ompt_task_status_t
-IMPLICIT, A, B, C = 101, 102, 103, 104  # task ids
-
-
-@dataclass
-class Stream:
-    """Records of one thread, written as the recorder would."""
-
-    thread: int = 1
-    flushed: int = 0  # how many full windows the records begin with
-    window: int = 2048
-    records: list[tuple[int, int, tuple[int, int]]] = field(default_factory=list)
-
-    def add(self, time: int, name: str, task: int, **values: int) -> "Stream":
-        words = [0, 0]
-        fields = EVENTS[name].fields
-        assert set(values) <= set(fields)
-        for key, value in values.items():
-            where = fields[key]
-            words[where.word] |= (value & (1 << where.bits) - 1) << where.shift
-        self.records.append((time, task << 16 | EVENTS[name].number, (words[0], words[1])))
-        return self
-
-    def data(self) -> bytes:
-        header = reader.HEADER.pack(reader.MAGIC, events.FINGERPRINT, reader.RECORD.itemsize, self.thread, 1, 1,
-                                    self.window, self.flushed, 0)
-        records = np.array(self.records, dtype=reader.RECORD)
-        copied = self.flushed * self.window
-        if not copied:
-            return header + records.tobytes()
-        live = records[copied - self.window : copied].copy()  # stale, but for what was written since
-        live[: len(records) - copied] = records[copied:]
-        return header + live.tobytes() + records[:copied].tobytes()
-
-
-def description(rank: int = 0, **changes: Any) -> dict[str, Any]:
-    return {"format": reader.FORMAT, "rank": rank, "size": 0, "files": f"rank{rank:04}.thread*.mtr", "boot_id": "here",
-            "clock_begin": {"cycles": 1000, "monotonic_ns": 5000}, "clock_end": {"cycles": 2000, "monotonic_ns": 6000},
-            "clock_samples": [], "maps": []} | changes
-
-
-def save(folder: Path, streams: list[Stream], rank: int = 0, **changes: Any) -> Path:
-    (folder / f"rank{rank:04}.json").write_text(json.dumps(description(rank, **changes)))
-    for stream in streams:
-        (folder / f"rank{rank:04}.thread{stream.thread:04}.mtr").write_bytes(stream.data())
-    return folder
+from handmade import COMPLETE, IMPLICIT, SWITCH, A, B, C, Stream, description, save  # first: it finds marline
+from marline.trace import clock, graph, model, picture, reader
+from marline.trace.events import CALL_NUMBER, EVENTS
 
 
 def suspended_receive() -> list[Stream]:

@@ -31,9 +31,8 @@ class Field:
     bits: int
     signed: bool
 
-    def extract(self, words: np.ndarray) -> np.ndarray:
-        """The field's column from the n-by-2 array of payload words."""
-        column = words[:, self.word]
+    def extract(self, column: np.ndarray) -> np.ndarray:
+        """The field's column from that of its payload word."""
         if self.bits == _WORD_BITS:
             return column.view(np.int64) if self.signed else column
         # Shift the field to the top and back: the second shift extends the sign, or fills with zeros.

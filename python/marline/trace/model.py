@@ -243,9 +243,10 @@ def suspensions(table: Tasks, runs: Segments, calls: Calls, owners: np.ndarray |
     """Gaps between the segments of explicit tasks, each with the MPI call that caused it, if one did. `owners`: the
     row of each segment's task, if known already."""
     where = table.index(runs.task) if owners is None else owners
-    pieces = np.bincount(where[where >= 0], minlength=len(table.id))
+    explicit = np.flatnonzero(where >= 0)
+    pieces = np.bincount(where[explicit], minlength=len(table.id))
     # Most tasks run in one piece to their end: leave them out before anything is sorted.
-    kept = np.flatnonzero((where >= 0) & ((pieces > 1) | (table.end < 0))[where]) if len(where) else where
+    kept = explicit[((pieces > 1) | (table.end < 0))[where[explicit]]]
     task, start, end, rank = runs.task[kept], runs.start[kept], runs.end[kept], runs.rank[kept]
     order = np.lexsort((start, task))
     task, start, end, rank = task[order], start[order], end[order], rank[order]

@@ -41,7 +41,8 @@ class Trace:
 
     def field(self, name: str, column: str, rows: np.ndarray) -> np.ndarray:
         """One field of the records `rows`, all of kind `name`."""
-        return EVENTS[name].fields[column].extract(self.payload[rows])
+        where = EVENTS[name].fields[column]
+        return where.extract(self.payload[rows, where.word])
 
     def global_task(self, rows: np.ndarray, ids: np.ndarray) -> np.ndarray:
         """Task ids from payloads, made unique like the column `task`; 0 (no task) stays 0."""
