@@ -104,8 +104,8 @@ def remarks(of: Analysis, document: dict[str, Any]) -> list[str]:
     lines = []
     threads, cores = machine(of, document["ranks"])
     if threads > cores > 0:
-        lines.append(f"recorded with {threads} threads on {cores} CPU{'s'[: cores > 1]}: they took turns, so every time "
-                     "above includes waiting for one")  # fmt: skip
+        lines.append(f"recorded with {threads} threads on {cores} CPU{'s'[: cores > 1]}: they took turns, so every "
+                     "time above includes waiting for one")  # fmt: skip
     if not document["graph"]["tasks"]:
         lines.append("no task was recorded: the program created none, or its OpenMP runtime has no OMPT (libgomp)")
     return lines + of["kinds"].notes

@@ -65,8 +65,8 @@ _NARROW = ("idle_dependences", "idle_tail")
 RULES = (
     Rule(
         "oversubscribed", _OVERHEAD,
-        "{threads_per_node} threads share {cores_per_node} cores: {share} of thread time ({lost}) passes outside of tasks "
-        "while tasks are ready",
+        "{threads_per_node} threads share {cores_per_node} cores: {share} of thread time ({lost}) passes outside of "
+        "tasks while tasks are ready",
         "give every thread a core of its own: fewer ranks (-n) or threads (-t)",
         _is_oversubscribed,
     ),
@@ -74,8 +74,8 @@ RULES = (
         "fine grain", _OVERHEAD,
         "tasks are {grain_median} long in the median, and the runtime spends {overhead_per_task} per task: {share} of "
         "thread time ({lost})",
-        "raise the grain to {wanted_grain} or more (10 x {overhead_per_task}): larger tiles, or more iterations in each "
-        "task",
+        "raise the grain to {wanted_grain} or more (10 x {overhead_per_task}): larger tiles, or more iterations in "
+        "each task",
         _is_fine_grained,
     ),
     Rule(
@@ -99,8 +99,8 @@ RULES = (
     ),
     Rule(
         "tied tasks", ("idle_communication",),
-        "for {share} of thread time ({lost}) no task was ready; tied tasks whose messages had been sent went on {tied_wait} "
-        "later, in sum",
+        "for {share} of thread time ({lost}) no task was ready; tied tasks whose messages had been sent went on "
+        "{tied_wait} later, in sum",
         "make the tasks that block `untied`: then any idle thread can go on with them",
         _waits_for_tied,
     ),
@@ -111,8 +111,8 @@ RULES = (
     ),
     Rule(
         "imbalance", ("idle_ranks",),
-        "ranks have between {work_least} and {work_most} of work per thread: {share} of thread time ({lost}) passes before "
-        "a rank's first task or after its last",
+        "ranks have between {work_least} and {work_most} of work per thread: {share} of thread time ({lost}) passes "
+        "before a rank's first task or after its last",
         "move work from rank {rank_most} (the most) to rank {rank_least} (the least)",
     ),
     Rule(

@@ -30,7 +30,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     )
     add_job_options(parser)
     parser.add_argument("--trace", metavar="DIR", type=Path,
-                        help="record into DIR; for ranks that another launcher starts (else: `marline trace`)")  # fmt: skip
+                        help="record into DIR: for ranks that another launcher starts; else use `marline trace`")
     add_program(parser)
     return parser.parse_args(arguments)
 

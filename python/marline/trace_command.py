@@ -74,4 +74,5 @@ def report(options: argparse.Namespace, status: int) -> None:
         report_short(options.trace, options)
     except Refusal as refusal:
         say(str(refusal))
-    say(f"the trace is in {options.trace}; `marline report {options.trace}` tells more")
+    folder = os.path.relpath(options.trace) if Path.cwd() in options.trace.parents else options.trace
+    say(f"the trace is in {folder}; `marline report {folder}` tells more")

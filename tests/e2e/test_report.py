@@ -62,7 +62,7 @@ def two_threads(tmp_path: Path) -> Path:
     run_task(second, A, 10 * us, 20 * us, outer=201)
     run_task(second, C, 70 * us, 110 * us, outer=201)
     second.add(1000 + 120 * us, "implicit_end", 201)
-    return save(tmp_path, [first, second], argv=["./app", "7"], exe="/there/app", host="node", runtime="Marline 9", mpi="")
+    return save(tmp_path, [first, second], argv=["./app", "7"], exe="/there/app", host="node", runtime="Marline 9")
 
 
 def test_known_breakdown(two_threads: Path) -> None:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`marline trace` on real programs: the Cholesky on two ranks of Marline and on one of libomp, what it refuses before the
-program starts, and what it says of a program that fails. The command is started by this Python: it has the packages."""
+"""`marline trace` on real programs: the Cholesky on two ranks of Marline and on one of libomp, what it refuses before
+the program starts, and what it says of one that fails. The command is started by this Python: it has the packages."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def test_default_folder_is_named_after_the_program_and_fresh(build: Path, progra
     for name in ("tiny.trace", "tiny-2.trace"):
         result = subprocess.run([sys.executable, build / "bin" / "marline", "trace", program], cwd=tmp_path, text=True,
                                 capture_output=True, timeout=60, check=True)  # fmt: skip
-        assert result.stdout == "sum=45\n" and f"the trace is in {tmp_path / name};" in result.stderr
+        assert result.stdout == "sum=45\n" and f"the trace is in {name};" in result.stderr
         assert (tmp_path / name / "rank0000.json").exists()
 
 

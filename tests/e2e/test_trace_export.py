@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Exports of traces made by hand, read back: Perfetto's file with Perfetto's own schema, Chrome's as JSON, the charts by
-their pixels and shapes; names of code after the run."""
+"""Exports of traces made by hand, read back: Perfetto's file with Perfetto's own schema, Chrome's as JSON, the charts
+by their shapes; names of code after the run."""
 
 from __future__ import annotations
 
@@ -149,7 +149,8 @@ def test_arrows_beyond_what_a_viewer_bears_are_left_out_and_said(
 def test_chrome_file(exchange: Path, tmp_path: Path) -> None:
     write(exchange, chrome=tmp_path / "out.json")
     events = json.loads((tmp_path / "out.json").read_text())["traceEvents"]
-    threads = {(event["pid"], event["tid"]): event["args"]["name"] for event in events if event["name"] == "thread_name"}
+    threads = {(event["pid"], event["tid"]): event["args"]["name"]
+               for event in events if event["name"] == "thread_name"}
     slices = [(threads[event["pid"], event["tid"]], event["name"], event["ts"], event["dur"])
               for event in events if event["ph"] == "X"]
     assert ("suspended in MPI 0", "MPI_Recv from 1 tag 7", 0.11, 0.05) in slices

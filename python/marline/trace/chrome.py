@@ -39,9 +39,9 @@ def write_chrome(drawn: Timeline, path: str | Path, progress: Progress = no_prog
         _add_slices(events, drawn, progress)
         _add_arrows(events, drawn)
         for counter in drawn.counters:
-            events.add([{"ph": "C", "pid": counter.rank, "name": counter.name, "ts": time / 1000,
-                         "args": {"tasks": value}}
-                        for time, value in zip(counter.time.tolist(), counter.value.tolist(), strict=True)])  # fmt: skip
+            common = {"ph": "C", "pid": counter.rank, "name": counter.name}
+            pairs = zip(counter.time.tolist(), counter.value.tolist(), strict=True)
+            events.add([{**common, "ts": time / 1000, "args": {"tasks": value}} for time, value in pairs])
         file.write("\n]}\n")
 
 

@@ -129,7 +129,8 @@ def _colors(tasks: model.Tasks, kind_of_task: np.ndarray, count: int) -> list[st
     given = np.zeros(count, dtype=np.int64)
     coloured = np.flatnonzero(tasks.color)[::-1]  # of several the first counts
     given[kind_of_task[coloured]] = tasks.color[coloured]
-    return [f"#{color & 0xFFFFFF:06x}" if color else _own_color(kind, count) for kind, color in enumerate(given.tolist())]
+    return [f"#{color & 0xFFFFFF:06x}" if color else _own_color(kind, count)
+            for kind, color in enumerate(given.tolist())]  # fmt: skip
 
 
 def _own_color(kind: int, count: int) -> str:
