@@ -6,8 +6,8 @@
  * the Fortran wrappers of MPI (libmpi_mpifh, libmpichfort), which merely translate.
  *
  * Decided by the shared object that holds the return address; a small table remembers the answer per call site, so that
- * all but the first call cost one load. Any thread. Built into libmarline-mpi and into the recorder, which must not take
- * MPI's own calls for the program's either; where the recorder calls libmarline-mpi, its own caller is asked for.
+ * all but the first call cost one load. Any thread. Built into libmarline-mpi and into the recorder, which must not
+ * take MPI's own calls for the program's either; where the recorder calls libmarline-mpi, its own caller is asked for.
  */
 #ifndef MARLINE_MPI_CALLER_H
 #define MARLINE_MPI_CALLER_H

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes the recorder's MPI wrappers from the prototypes in an MPI library's own mpi.h.
 
-    mpi_generate.py TABLE OUTDIR COMPILER [FLAG...]
+    mpi_generate.py TABLES OUTDIR COMPILER [FLAG...]
 
-TABLE is mpi_calls.def; COMPILER with its FLAGS preprocesses `#include <mpi.h>`. OUTDIR gets mpi_next.hpp (a struct with
-one pointer per function: what is behind the recorder) and mpi_wrappers.cpp (the entry points). What a parameter means
-follows from its name in the MPI standard, which both libraries' headers keep, and from the kind of the call in TABLE; a
-header that does not keep it, or has a function that this generator has not been told about, ends the build.
+TABLES is the folder of mpi_calls*.def; COMPILER with its FLAGS preprocesses `#include <mpi.h>`. OUTDIR gets mpi_next.hpp
+(a struct with one pointer per function: what is behind the recorder) and mpi_wrappers.cpp (the entry points). What a
+parameter means follows from its name in the MPI standard, which both libraries' headers keep, and from the kind of the
+call in the table; a header that does not keep it, or has a function that this generator has not been told about, ends
+the build.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ LEFT_OUT = {
     r"MPI_\w+_(f2c|c2f|f2f08|f082f|c2f08|f082c)": "converts a handle, for each argument of each Fortran call",
 }
 # Written by hand: mpi_init.cpp, mpi_requests.cpp.
-BY_HAND = set("""MPI_Init MPI_Init_thread MPI_Finalize MPI_Wait MPI_Waitall MPI_Waitany MPI_Waitsome MPI_Test MPI_Testall
-    MPI_Testany MPI_Testsome MPI_Start MPI_Startall MPI_Request_free""".split())
+BY_HAND = set("""MPI_Init MPI_Init_thread MPI_Finalize MPI_Abort MPI_Wait MPI_Waitall MPI_Waitany MPI_Waitsome MPI_Test
+    MPI_Testall MPI_Testany MPI_Testsome MPI_Start MPI_Startall MPI_Request_free""".split())
 # By hand as well, and never recorded: it switches the recorder.
 CONTROL = "MPI_Pcontrol"
 # These take a request that exists. (MPI_Cancel: what it led to is said where the request completes.)
@@ -44,7 +45,7 @@ SEND = "bytes_of(sendcount, sendtype)"
 RECV = "bytes_of(recvcount, recvtype)"
 MINE_OF_RECV = "bytes_of(recvcounts[own_rank(comm)], recvtype)"
 MINE_OF_SEND = "bytes_of(sendcounts[own_rank(comm)], sendtype)"
-# What a rank puts in; of a scatter, what it gets. With MPI_IN_PLACE the other side's arguments say it (MPI 4.0, 6.5 on).
+# What a rank puts in; of a scatter, what it gets. With MPI_IN_PLACE the other side's arguments say it (MPI 4.0, 6.5).
 COLLECTIVE_BYTES = {
     "Barrier": "0",
     "Bcast": "bytes_of(count, datatype)",
@@ -152,7 +153,9 @@ def parse_prototypes(text: str) -> dict[str, tuple[Parameter, ...] | None]:
     return found
 
 
-def parse_table(text: str) -> dict[str, str]:
+def parse_tables(folder: Path) -> dict[str, str]:
+    """Kinds of calls by name."""
+    text = "".join(file.read_text(encoding="ascii") for file in sorted(folder.glob("mpi_calls*.def")))
     return dict(re.findall(r"^MARLINE_MPI_CALL\(\d+, (\w+), (\w+)\)$", text, re.MULTILINE))
 
 
@@ -201,7 +204,7 @@ def tag_of(function: Function) -> str | None:
 
 
 def bytes_of(function: Function) -> str | None:
-    if function.family in COLLECTIVE_BYTES and "collective" in function.kind + ("collective" * ("_init" in function.name)):
+    if function.family in COLLECTIVE_BYTES:
         return COLLECTIVE_BYTES[function.family]
     if function.kind in ("local", "collective", "start_collective"):
         return None
@@ -251,7 +254,7 @@ def leaving(function: Function) -> str:
 def check_roles(function: Function) -> None:
     """A header with other parameter names would lose what a call communicates without a word."""
     needed: dict[str, object] = {}
-    if function.kind in POINT_TO_POINT and not function.has("message") and not has_collective_bytes(function):
+    if function.kind in POINT_TO_POINT and not function.has("message") and function.family not in COLLECTIVE_BYTES:
         needed |= {"communicator": comm_of(function), "peer": peer_of(function), "tag": tag_of(function)}
         if function.kind != "probe":
             needed["size"] = bytes_of(function)
@@ -269,10 +272,6 @@ def check_roles(function: Function) -> None:
                              f"{', '.join(missing)}: {function.arguments}")  # fmt: skip
 
 
-def has_collective_bytes(function: Function) -> bool:
-    return function.family in COLLECTIVE_BYTES
-
-
 # Writing --------------------------------------------------------------------------------------------------------------
 
 
@@ -285,7 +284,9 @@ def call_expression(function: Function) -> str:
 
 def body(function: Function) -> list[str]:
     after = [line for line in (made_comm(function),) if line]
-    refused = [f"const int outcome = {function.next};", *after, "return outcome;"] if after else [f"return {function.next};"]
+    refused = [f"return {function.next};"]
+    if after:
+        refused = [f"const int outcome = {function.next};", *after, "return outcome;"]
     lines = ["if (!recorded(__builtin_return_address(0))) {", *("  " + line for line in refused), "}"]
     if function.kind in RECEIVES and function.has("status"):
         lines += ["MPI_Status own = empty_status();", "status = status_or(status, own);"]
@@ -314,8 +315,9 @@ def wrapper(function: Function) -> str:
     check_roles(function)
     parameters = ", ".join(parameter.text for parameter in function.parameters) or "void"
     lines = "".join(f"  {line}\n" for line in body(function))
+    alias = f'__attribute__((alias("{function.name}")))'
     return (f"MARLINE_MPI int {function.name}({parameters}) {{\n{lines}}}\n"
-            f'MARLINE_MPI __attribute__((alias("{function.name}"))) decltype({function.name}) P{function.name};\n')  # fmt: skip
+            f"MARLINE_MPI {alias} decltype({function.name}) P{function.name};\n")  # fmt: skip
 
 
 def next_header(names: list[str]) -> str:
@@ -342,8 +344,8 @@ def preprocess(compiler: list[str]) -> str:
     return result.stdout
 
 
-def main(table: str, folder: str, *compiler: str) -> None:
-    functions = functions_of(preprocess(list(compiler)), parse_table(Path(table).read_text(encoding="ascii")))
+def main(tables: str, folder: str, *compiler: str) -> None:
+    functions = functions_of(preprocess(list(compiler)), parse_tables(Path(tables)))
     out = Path(folder)
     out.mkdir(parents=True, exist_ok=True)
     (out / "mpi_next.hpp").write_text(next_header([*(function.name for function in functions), CONTROL]))
@@ -352,7 +354,7 @@ def main(table: str, folder: str, *compiler: str) -> None:
 
 if __name__ == "__main__":
     if len(sys.argv) < 4:
-        sys.exit("usage: mpi_generate.py TABLE OUTDIR COMPILER [FLAG...]")
+        sys.exit("usage: mpi_generate.py TABLES OUTDIR COMPILER [FLAG...]")
     try:
         main(*sys.argv[1:])
     except GeneratorError as error:

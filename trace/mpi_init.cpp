@@ -40,6 +40,15 @@ MARLINE_MPI int MPI_Finalize() {
   return result;
 }
 
+// The process ends in here, mostly without running its exit handlers.
+MARLINE_MPI int MPI_Abort(MPI_Comm comm, int error) {
+  if (recorded(__builtin_return_address(0))) {
+    enter({.number = call::k_MPI_Abort, .comm = comm_id(comm)});
+    write_metadata();
+  }
+  return mpi().Abort(comm, error);
+}
+
 // MPI 4.0, 15.2.4: 0 turns a tool off, 1 on; 2 makes it write what it has. The meaning of others is each tool's own.
 MARLINE_MPI int MPI_Pcontrol(const int level, ...) {
   switch (level) {
@@ -62,4 +71,5 @@ MARLINE_MPI int MPI_Pcontrol(const int level, ...) {
 MARLINE_MPI __attribute__((alias("MPI_Init"))) decltype(MPI_Init) PMPI_Init;
 MARLINE_MPI __attribute__((alias("MPI_Init_thread"))) decltype(MPI_Init_thread) PMPI_Init_thread;
 MARLINE_MPI __attribute__((alias("MPI_Finalize"))) decltype(MPI_Finalize) PMPI_Finalize;
+MARLINE_MPI __attribute__((alias("MPI_Abort"))) decltype(MPI_Abort) PMPI_Abort;
 MARLINE_MPI __attribute__((alias("MPI_Pcontrol"))) decltype(MPI_Pcontrol) PMPI_Pcontrol;

@@ -5,6 +5,7 @@ their place, and clocks of several machines are measured."""
 from __future__ import annotations
 
 import importlib.util
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -15,7 +16,7 @@ from trace_mpi_support import BUILD, MPIS, PROGRAMS, ROOT, build, calls, events,
 from marline.trace import messages, reader
 
 GENERATOR = ROOT / "trace" / "mpi_generate.py"
-TABLE = ROOT / "python" / "marline" / "trace" / "mpi_calls.def"
+TABLES = ROOT / "python" / "marline" / "trace"
 MPI_TESTS = ROOT / "tests" / "mpi"
 NONE = -1
 
@@ -29,8 +30,7 @@ _specification.loader.exec_module(mpi_generate)
 @pytest.mark.parametrize("mpi", MPIS)
 def test_all_of_mpi_h_is_recorded(mpi: str) -> None:
     header = mpi_generate.preprocess([f"mpicc.{mpi}"])
-    recorded = {function.name for function in mpi_generate.functions_of(header, mpi_generate.parse_table(
-        TABLE.read_text()))}  # fmt: skip
+    recorded = {function.name for function in mpi_generate.functions_of(header, mpi_generate.parse_tables(TABLES))}
     assert len(recorded) > 330 and {"MPI_Send", "MPI_File_write_at_all", "MPI_Ineighbor_alltoallw"} <= recorded
     listed = subprocess.run(["nm", "-D", "--defined-only", recorder(mpi)], capture_output=True, text=True, check=True)
     exported = {line.split()[2] for line in listed.stdout.splitlines()}
@@ -56,7 +56,7 @@ def test_a_header_that_is_not_understood_ends_the_build(tmp_path: Path, prototyp
     send = "int MPI_Send(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);"
     compiler.write_text(f"#!/bin/sh\ncat > /dev/null\necho '{send} {prototype}'\n")
     compiler.chmod(0o755)
-    result = subprocess.run([sys.executable, GENERATOR, TABLE, tmp_path / "out", compiler], capture_output=True,
+    result = subprocess.run([sys.executable, GENERATOR, TABLES, tmp_path / "out", compiler], capture_output=True,
                             text=True, check=False)  # fmt: skip
     assert result.returncode == 1 and complaint in result.stderr and result.stderr.count("\n") == 1
     assert not (tmp_path / "out" / "mpi_wrappers.cpp").exists()
@@ -104,6 +104,20 @@ def test_clocks_of_several_machines(tmp_path: Path, mpi: str) -> None:
     table = calls.mpi_calls(trace)
     pairs = messages.messages(trace, table)
     assert len(pairs.send) == 4 and (table.end[pairs.receive] >= table.start[pairs.send]).all()
+
+
+@pytest.mark.parametrize("mpi", MPIS)
+def test_a_program_that_aborts(tmp_path: Path, mpi: str) -> None:
+    source = tmp_path / "abort.c"
+    source.write_text("#include <mpi.h>\nint main() { MPI_Init(0, 0); MPI_Barrier(MPI_COMM_WORLD);"
+                      "MPI_Abort(MPI_COMM_WORLD, 3); }")  # fmt: skip
+    program = build(tmp_path, mpi, source)
+    settings = {"LD_PRELOAD": str(recorder(mpi)), "MARLINE_TRACE_DIR": str(tmp_path / "trace")}
+    result = subprocess.run([program], env={**os.environ, **settings}, capture_output=True, timeout=60, check=False)
+    assert result.returncode != 0
+    table = calls.mpi_calls(reader.read_trace(tmp_path / "trace"))
+    found = [(events.MPI_CALLS[call], ended) for call, ended in zip(table.call.tolist(), table.returned.tolist())]
+    assert found == [("MPI_Init", True), ("MPI_Barrier", True), ("MPI_Abort", False)]
 
 
 @pytest.mark.parametrize("mpi", MPIS)
