@@ -22,21 +22,24 @@ u64 without_next(const Stream &stream, u64 prior, ompt_task_status_t status) {
   return leaves(status) && prior == stream.current_task() ? stream.base_id() : 0;
 }
 
-void record_name(Stream &stream, u64 task, const TaskName &name) {
-  if (name.label != nullptr || name.color != 0) {
-    const u64 time = read_cycles();
-    const u64 text = name.label == nullptr ? 0 : stream.intern(name.label);
-    stream.emit_at(time, task, event::task_label{.text = text, .color = name.color});
+__attribute__((noinline)) void record_name(Stream &stream, u64 task, const char *label, u64 color) {
+  const u64 time = read_cycles();
+  const u64 text = label == nullptr ? 0 : stream.intern(label);
+  stream.emit_at(time, task, event::task_label{.text = text, .color = color});
+}
+
+// Label and colour of the task that is being created, if it has any: from the runtime if that keeps them.
+__attribute__((noinline)) void ask_name(Stream &stream, u64 task) {
+  const char *label = nullptr;
+  uint32_t color = 0;
+  if (task_info(&label, &color) != 0 && (label != nullptr || color != 0)) {
+    record_name(stream, task, label, color);
   }
 }
 
-__attribute__((noinline)) void ask_name(Stream &stream, u64 task) {
-  TaskName name = {};
-  uint32_t color = 0;
-  if (task_info(&name.label, &color) != 0) {
-    name.color = color;
-    record_name(stream, task, name);
-  }
+__attribute__((noinline)) void take_name(Stream &stream, u64 task) {
+  const TaskName name = stream.take_next_name();
+  record_name(stream, task, name.label, name.color);
 }
 
 // The callbacks while recording is off -------------------------------------------------------------------------------
@@ -143,13 +146,13 @@ void on_task_create(ompt_data_t *encountering, const ompt_frame_t *, ompt_data_t
     return;
   }
   const u64 parent = task_or_current(*stream, encountering);
-  task->value = stream->new_id();
-  stream->emit(task->value,
-               event::task_create{.code = address(code), .parent = parent, .flags = pack_task_flags(flags)});
+  const u64 id = stream->new_id();
+  task->value = id;
+  stream->emit(id, event::task_create{.code = address(code), .parent = parent, .flags = pack_task_flags(flags)});
   if (task_info != nullptr) {
-    ask_name(*stream, task->value);
+    ask_name(*stream, id);
   } else if (__builtin_expect(stream->has_next_name(), 0)) {
-    record_name(*stream, task->value, stream->take_next_name());
+    take_name(*stream, id);
   }
 }
 
