@@ -122,16 +122,14 @@ tool::Work kind_for_tools(LoopKind kind) {
   return tool::Work::kLoopStatic;
 }
 
-void announce_begin(Worker* worker, LoopPlace& place, const LoopRequest& request) {
-  if (!tool::on(tool::event::kWork | tool::event::kDispatch)) return;
+[[gnu::noinline]] void announce_begin(Worker* worker, LoopPlace& place, const LoopRequest& request) {
   if (request.work == tool::Work::kNone) return;
   place.codeptr = request.codeptr;
   place.announced = request.work == tool::Work::kLoopStatic ? kind_for_tools(place.kind) : request.work;
   announce_work(worker, place.announced, tool::Endpoint::kBegin, place.iterations, request.codeptr);
 }
 
-void announce_chunk(Worker* worker, const LoopPlace& place) {
-  if (!tool::on(tool::event::kDispatch)) return;
+[[gnu::noinline]] void announce_chunk(Worker* worker, const LoopPlace& place) {
   uint64_t* region = &worker->member->team->tool_data;
   uint64_t* task = &worker->task->tool_data;
   if (place.announced == tool::Work::kSections) {
@@ -145,6 +143,21 @@ void announce_chunk(Worker* worker, const LoopPlace& place) {
 const void* turn_of(const Member* member) {
   const LoopPlace& place = member->loop;
   return place.shared != nullptr ? static_cast<const void*>(&place.shared->ordered_next) : &member->loop;
+}
+
+void wait_for_turn(LoopPlace& place) {
+  if (place.ordered) wait_at_least(place.shared->ordered_next, place.first);
+}
+
+[[gnu::noinline]] void ordered_begin_telling(Worker* worker, const void* codeptr) {
+  const void* turn = turn_of(worker->member);
+  auto id = reinterpret_cast<uint64_t>(turn);
+  bool told = tool::on(tool::event::kMutex);
+  if (told) tool::mutex_acquire(tool::Mutex::kOrdered, 0, id, codeptr);
+  begin_wait(worker, ompt::State::kWaitOrdered, turn);
+  wait_for_turn(worker->member->loop);
+  end_wait(this_worker());
+  if (told) tool::mutex_acquired(tool::Mutex::kOrdered, id, codeptr);
 }
 
 }  // namespace
@@ -172,7 +185,9 @@ void loop_begin(Worker* worker, const LoopRequest& request) {
   } else {
     place.chunk = std::clamp<uint64_t>(chunk, 1, std::max<uint64_t>(place.iterations, 1));
   }
-  announce_begin(worker, place, request);
+  if (tool::on(tool::event::kWork | tool::event::kDispatch)) [[unlikely]] {
+    announce_begin(worker, place, request);
+  }
 }
 
 bool loop_next(Worker* worker, LoopChunk* chunk) {
@@ -185,7 +200,9 @@ bool loop_next(Worker* worker, LoopChunk* chunk) {
   }
   if (!next_chunk(place, static_cast<uint64_t>(member->team->size))) return false;
   *chunk = {place.first, place.end - place.first, place.end == place.iterations};
-  announce_chunk(worker, place);
+  if (tool::on(tool::event::kDispatch)) [[unlikely]] {
+    announce_chunk(worker, place);
+  }
   return true;
 }
 
@@ -202,18 +219,10 @@ void loop_leave(Worker* worker, const void* codeptr) {
 }
 
 void ordered_begin(Worker* worker, const void* codeptr) {
-  LoopPlace& place = worker->member->loop;
-  bool told = tool::on(tool::event::kMutex);
-  auto turn = reinterpret_cast<uint64_t>(turn_of(worker->member));
-  if (told) [[unlikely]] {
-    tool::mutex_acquire(tool::Mutex::kOrdered, 0, turn, codeptr);
-  }
-  if (place.ordered) {
-    WaitState state(worker, ompt::State::kWaitOrdered, turn_of(worker->member));
-    wait_at_least(place.shared->ordered_next, place.first);
-  }
-  if (told) [[unlikely]] {
-    tool::mutex_acquired(tool::Mutex::kOrdered, turn, codeptr);
+  if (tool::present()) [[unlikely]] {
+    ordered_begin_telling(worker, codeptr);
+  } else {
+    wait_for_turn(worker->member->loop);
   }
 }
 

@@ -45,10 +45,9 @@ void announce_nest_acquired(tool::Mutex kind, const void* storage, uint32_t dept
 void mutex_acquire_telling(LockWord& word, tool::Mutex kind, unsigned hint, const void* codeptr) {
   bool told = tool::on(tool::event::kMutex);
   if (told) tool::mutex_acquire(kind, hint, id(&word), codeptr);
-  {
-    WaitState state(this_worker(), state_of(kind), &word);
-    lock_acquire(word);
-  }
+  begin_wait(this_worker(), state_of(kind), &word);
+  lock_acquire(word);
+  end_wait(this_worker());
   if (told) tool::mutex_acquired(kind, id(&word), codeptr);
 }
 
@@ -72,13 +71,12 @@ void nest_mutex_destroy(void* storage, const void* codeptr) {
 
 uint32_t nest_mutex_acquire(void* storage, const void* codeptr) {
   NestLock* lock = nest_lock_in(storage);
+  if (!tool::present()) return nest_lock_acquire(lock);
   bool told = tool::on(tool::event::kMutex);
   if (told) tool::mutex_acquire(tool::Mutex::kNestLock, 0, id(storage), codeptr);
-  uint32_t depth;
-  {
-    WaitState state(this_worker(), ompt::State::kWaitLock, storage);
-    depth = nest_lock_acquire(lock);
-  }
+  begin_wait(this_worker(), ompt::State::kWaitLock, storage);
+  uint32_t depth = nest_lock_acquire(lock);
+  end_wait(this_worker());
   if (told) announce_nest_acquired(tool::Mutex::kNestLock, storage, depth, codeptr);
   return depth;
 }

@@ -51,8 +51,17 @@ void describe(Team* team, Worker* worker, const ParallelRequest& request) {
   team->argument_count = request.argument_count;
   team->tool_data = 0;
   team->tool_codeptr = request.codeptr;
-  team->tool_flags = tool::parallel_bits::kTeam | (request.called_by_program ? tool::parallel_bits::kCalledByProgram
-                                                                             : tool::parallel_bits::kCalledByRuntime);
+}
+
+[[gnu::noinline]] void announce_begin(Worker* worker, Team* team, const ParallelRequest& request) {
+  using namespace tool::parallel_bits;
+  team->tool_flags = kTeam | (request.called_by_program ? kCalledByProgram : kCalledByRuntime);
+  tool::parallel_begin(&worker->task->tool_data, &team->tool_data, requested_threads(worker, request), team->tool_flags,
+                       request.codeptr);
+}
+
+[[gnu::noinline]] void announce_end(Worker* worker, Team* team) {
+  tool::parallel_end(&team->tool_data, &worker->task->tool_data, team->tool_flags, team->tool_codeptr);
 }
 
 }  // namespace
@@ -63,9 +72,8 @@ Team* parallel_begin(const ParallelRequest& request) {
   Team* team = threads > 1 ? team_hot(worker, threads) : nullptr;
   if (team == nullptr) team = team_serial(worker);
   describe(team, worker, request);
-  if (tool::on(tool::event::kParallel)) {
-    tool::parallel_begin(&worker->task->tool_data, &team->tool_data, requested_threads(worker, request),
-                         team->tool_flags, request.codeptr);
+  if (tool::on(tool::event::kParallel)) [[unlikely]] {
+    announce_begin(worker, team, request);
   }
   team_start(team);
   implicit_task_begin(worker, &team->members[0]);
@@ -79,8 +87,8 @@ void parallel_end() {
   team_barrier(worker);
   worker = this_worker();
   implicit_task_end(worker, member, team->parent_task, team->parent_member);
-  if (tool::on(tool::event::kParallel)) {
-    tool::parallel_end(&team->tool_data, &worker->task->tool_data, team->tool_flags, team->tool_codeptr);
+  if (tool::on(tool::event::kParallel)) [[unlikely]] {
+    announce_end(worker, team);
   }
   if (team == worker->hot_team) {
     team_hot_release(team);

@@ -16,9 +16,9 @@ struct ParallelRequest {
   int argument_count;
   int num_threads = 0;     // 0: no clause
   bool if_clause = true;   // false: one thread
+  bool called_by_program = false;  // the program itself calls the outlined function in the opener's implicit task
   int proc_bind = 0;
   const void* codeptr = nullptr;  // return address into the program, for tools
-  bool called_by_program = false; // the program itself calls the outlined function in the opener's implicit task
 };
 
 // Opens a region: the caller becomes thread 0, the others start run_implicit. Then the caller runs its own implicit task

@@ -44,10 +44,18 @@ void become_child(Worker* worker, Task* task) {
   task->taskgroup = parent->taskgroup;
 }
 
+[[gnu::noinline]] void tell_tool_slowly(Worker* worker, Task* task, const Dependence* list, size_t count,
+                                        const void* codeptr) {
+  if (tool::on(tool::event::kTaskCreate)) {
+    tool::task_create(&worker->task->tool_data, &task->tool_data, tool_flags(task), count != 0, codeptr, task->name(),
+                      task->color);
+  }
+  if (count != 0) announce_dependences(&task->tool_data, list, count);
+}
+
 void tell_tool(Worker* worker, Task* task, const Dependence* list, size_t count, const void* codeptr) {
   if (tool::on(tool::event::kTaskCreate | tool::event::kDependences)) [[unlikely]] {
-    announce_creation({&worker->task->tool_data, &task->tool_data, tool_flags(task), task->name(), task->color}, list,
-                      count, codeptr);
+    tell_tool_slowly(worker, task, list, count, codeptr);
   }
 }
 

@@ -23,7 +23,10 @@ int tool_dependence_type(const Dependence& dependence) {
   return 0;
 }
 
+}  // namespace
+
 void announce_dependences(uint64_t* task_data, const Dependence* list, size_t count) {
+  if (count == 0 || !tool::on(tool::event::kDependences)) return;
   constexpr size_t kUsual = 32;
   tool::DependenceRecord usual[kUsual];
   auto* records = usual;
@@ -38,24 +41,11 @@ void announce_dependences(uint64_t* task_data, const Dependence* list, size_t co
   if (records != usual) std::free(records);
 }
 
-}  // namespace
-
 int tool_flags(const Task* task) {
   using namespace tool::task_bits;
   if (task->has(task_flag::kImplicit)) return task->parent == nullptr ? kInitial : kImplicit;
-  int flags = kExplicit;
-  if (task->has(task_flag::kUndeferred)) flags |= kUndeferred;
-  if (!task->has(task_flag::kTied)) flags |= kUntied;
-  if (task->has(task_flag::kFinal)) flags |= kFinal;
-  if (task->has(task_flag::kMergeable)) flags |= kMergeable;
-  return flags;
-}
-
-void announce_creation(const CreatedTask& task, const Dependence* list, size_t count, const void* codeptr) {
-  if (tool::on(tool::event::kTaskCreate)) {
-    tool::task_create(task.parent_data, task.data, task.flags, count != 0, codeptr, task.label, task.color);
-  }
-  if (count != 0 && tool::on(tool::event::kDependences)) announce_dependences(task.data, list, count);
+  return kExplicit | (task->has(task_flag::kUndeferred) ? kUndeferred : 0) | (task->has(task_flag::kTied) ? 0 : kUntied) |
+         (task->has(task_flag::kFinal) ? kFinal : 0) | (task->has(task_flag::kMergeable) ? kMergeable : 0);
 }
 
 }  // namespace marline

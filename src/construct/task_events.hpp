@@ -13,14 +13,7 @@ namespace marline {
 
 int tool_flags(const Task* task);  // ompt_task_flag_t
 
-struct CreatedTask {
-  uint64_t* parent_data;
-  uint64_t* data;
-  int flags;
-  const char* label;
-  uint32_t color;
-};
-
-void announce_creation(const CreatedTask& task, const Dependence* list, size_t count, const void* codeptr);
+// The dependences of a task that has been announced, if a tool wants them.
+void announce_dependences(uint64_t* task_data, const Dependence* list, size_t count);
 
 }  // namespace marline

@@ -99,11 +99,17 @@ int64_t unfinished(const Taskgroup* group) {
   return group->count.load(acquire) + group->created * Taskgroup::kOne;
 }
 
+void announce_wait(ompt::State state) {
+  if (tool::present()) [[unlikely]] {
+    begin_wait(this_worker(), state, nullptr);
+  }
+}
+
 void wait_for_children(Task* task) {
   run_awaited_tasks_here({task, nullptr});
   flush_reports(this_worker());
   if (incomplete_children(task) == 0) return;
-  WaitState state(this_worker(), ompt::State::kWaitTaskwait, nullptr);
+  announce_wait(ompt::State::kWaitTaskwait);
   suspend_task(publish_taskwait, nullptr);
   task->children.fetch_and(~children_word::kWaitingForChildren, relaxed);
 }
@@ -112,20 +118,29 @@ void wait_for_group(Task* task, Taskgroup* group) {
   run_awaited_tasks_here({task, group});
   flush_reports(this_worker());
   if (unfinished(group) == 0) return;
-  WaitState state(this_worker(), ompt::State::kWaitTaskgroup, nullptr);
+  announce_wait(ompt::State::kWaitTaskgroup);
   suspend_task(publish_taskgroup, group);
 }
 
-void announce(tool::SyncRegion kind, tool::Endpoint endpoint, Task* task, const void* codeptr) {
-  if (!tool::on(tool::event::kSyncRegion | tool::event::kSyncRegionWait)) return;
+[[gnu::noinline]] void announce_slowly(tool::SyncRegion kind, tool::Endpoint endpoint, Task* task,
+                                       const void* codeptr) {
+  if (endpoint == tool::Endpoint::kEnd) end_wait(this_worker());
   tool::sync_wait_region(kind, endpoint, &task->team->tool_data, &task->tool_data, codeptr);
+}
+
+void announce(tool::SyncRegion kind, tool::Endpoint endpoint, Task* task, const void* codeptr) {
+  if (tool::present()) [[unlikely]] {
+    announce_slowly(kind, endpoint, task, codeptr);
+  }
 }
 
 // A taskwait with dependences is a task of its own for tools, which ends where the taskwait does.
 void announce_taskwait_task(Task* parent, uint64_t* data, const Dependence* list, size_t count, const void* codeptr) {
   using namespace tool::task_bits;
-  if (!tool::on(tool::event::kTaskCreate | tool::event::kDependences)) return;
-  announce_creation({&parent->tool_data, data, kTaskwait | kUndeferred | kMergeable, nullptr, 0}, list, count, codeptr);
+  if (tool::on(tool::event::kTaskCreate)) {
+    tool::task_create(&parent->tool_data, data, kTaskwait | kUndeferred | kMergeable, count != 0, codeptr, nullptr, 0);
+  }
+  announce_dependences(data, list, count);
 }
 
 void announce_taskwait_task_end(uint64_t* data) {
@@ -149,7 +164,7 @@ void taskwait_depend(Worker* worker, const Dependence* list, size_t count, const
   announce(tool::SyncRegion::kTaskwait, tool::Endpoint::kBegin, task, codeptr);
   announce_taskwait_task(task, &tool_data, list, count, codeptr);
   if (enter_wait(worker, task, list, count, &event, tool_data)) {
-    WaitState state(worker, ompt::State::kWaitTaskwait, nullptr);
+    announce_wait(ompt::State::kWaitTaskwait);
     wait_event(&event);
   }
   announce_taskwait_task_end(&tool_data);

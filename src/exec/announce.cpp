@@ -34,10 +34,8 @@ void close_open_work(Worker* worker) {
   member->open_work = tool::Work::kNone;
 }
 
-// A fiber without a tied task may go on on another thread, whose record this is not.
-void WaitState::enter(Worker* worker, ompt::State state, const void* wait_id) {
+void begin_wait(Worker* worker, ompt::State state, const void* wait_id) {
   if (worker->fiber->tied_frames == 0) return;
-  worker_ = worker;
   worker->wait = {worker->task, state, reinterpret_cast<uint64_t>(wait_id)};
 }
 

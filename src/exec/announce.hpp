@@ -32,26 +32,9 @@ inline void announce_work(Worker* worker, tool::Work kind, tool::Endpoint endpoi
 void announce_work_without_end(Worker* worker, tool::Work kind, const void* codeptr);
 void close_open_work(Worker* worker);
 
-// While it lives, the current task waits for `wait_id`. The thread's state is only kept while there is a tool.
-class WaitState {
- public:
-  WaitState(Worker* worker, ompt::State state, const void* wait_id) {
-    if (tool::present()) [[unlikely]] {
-      enter(worker, state, wait_id);
-    }
-  }
-  ~WaitState() {
-    if (worker_ != nullptr) [[unlikely]] {
-      worker_->wait = {};
-    }
-  }
-  WaitState(const WaitState&) = delete;
-  WaitState& operator=(const WaitState&) = delete;
-
- private:
-  void enter(Worker* worker, ompt::State state, const void* wait_id);
-
-  Worker* worker_ = nullptr;
-};
+// From here to end_wait the current task waits for `wait_id`. A task that may go on elsewhere leaves its thread idle:
+// only a thread with a tied task on its fiber is said to wait, so the record is its own and nobody else's.
+void begin_wait(Worker* worker, ompt::State state, const void* wait_id);
+inline void end_wait(Worker* worker) { worker->wait = {}; }
 
 }  // namespace marline

@@ -69,12 +69,24 @@ ompt::State state_of(tool::SyncRegion kind) {
   }
 }
 
-void announce(tool::Endpoint endpoint, Worker* worker, Member* member, tool::SyncRegion kind, const void* codeptr) {
-  if (!tool::present()) return;
-  if (endpoint == tool::Endpoint::kBegin) close_open_work(worker);
+[[gnu::noinline]] void announce_slowly(tool::Endpoint endpoint, Worker* worker, Member* member, tool::SyncRegion kind,
+                                       const void* codeptr) {
+  bool begins = endpoint == tool::Endpoint::kBegin;
+  if (begins) {
+    close_open_work(worker);
+  } else {
+    end_wait(worker);
+  }
   Team* team = member->team;
   tool::sync_wait_region(kind, endpoint, &team->tool_data, &member->implicit_task.tool_data,
                          kind == tool::SyncRegion::kBarrierImplicitParallel ? team->tool_codeptr : codeptr);
+  if (begins) begin_wait(worker, state_of(kind), nullptr);
+}
+
+void announce(tool::Endpoint endpoint, Worker* worker, Member* member, tool::SyncRegion kind, const void* codeptr) {
+  if (tool::present()) [[unlikely]] {
+    announce_slowly(endpoint, worker, member, kind, codeptr);
+  }
 }
 
 }  // namespace
@@ -102,10 +114,7 @@ void team_barrier(Worker* worker, tool::SyncRegion kind, const void* codeptr) {
     uint64_t now = task->children.fetch_add(added, acq_rel) + added;
     if (alive(now) == 0) barrier_arrive(member);
   }
-  {
-    WaitState state(worker, state_of(kind), nullptr);
-    work_until(released, &wait);
-  }
+  work_until(released, &wait);
   task->children.store(0, relaxed);
   task->created = 0;
   announce(tool::Endpoint::kEnd, worker, member, kind, codeptr);

@@ -129,20 +129,18 @@ void call_body(Task* task) {
 }
 
 // Tools hear how a body ended and whom the thread goes back to.
-void announce_end(Worker* worker, Task* task, Task* previous, tool::TaskStatus status) {
-  if (!tool::on(tool::event::kTaskSchedule)) return;
+[[gnu::noinline]] void announce_end(Worker* worker, Task* task, Task* previous, tool::TaskStatus status) {
   Task* next = previous != nullptr ? previous : task_in_view(worker);
   tool::task_schedule(&task->tool_data, status, &next->tool_data);
 }
 
-void announce_start(Worker* worker, Task* task, Task* previous) {
-  if (!tool::on(tool::event::kTaskSchedule)) return;
+[[gnu::noinline]] void announce_start(Worker* worker, Task* task, Task* previous) {
   Task* prior = previous != nullptr ? previous : task_in_view(worker);
   tool::task_schedule(&prior->tool_data, tool::TaskStatus::kSwitch, &task->tool_data);
 }
 
 // The body of a task with kDetach has ended. True: its event is pending, and whoever fulfils it completes the task.
-bool leave_to_event(Worker* worker, Task* task, Task* previous) {
+[[gnu::noinline]] bool leave_to_event(Worker* worker, Task* task, Task* previous) {
   if (tool::on(tool::event::kTaskSchedule)) [[unlikely]] {
     // The tool hears "detach" only if the fulfilment comes later, and before it does (sched/queue.cpp, fulfil_detached).
     Guard<SpinLock> guard(g_detach_lock);
@@ -163,7 +161,9 @@ Task* run_task(Task* task) {
   }
   if (task->has(task_flag::kBodyDone)) return complete_task(worker, task);
   Task* previous = worker->task;
-  announce_start(worker, task, previous);
+  if (tool::on(tool::event::kTaskSchedule)) [[unlikely]] {
+    announce_start(worker, task, previous);
+  }
   worker->task = task;
   call_body(task);
   worker = this_worker();
@@ -172,7 +172,7 @@ Task* run_task(Task* task) {
   if (task->has(task_flag::kDetach)) {
     task->flags |= task_flag::kBodyDone;
     if (leave_to_event(worker, task, previous)) return nullptr;
-  } else {
+  } else if (tool::on(tool::event::kTaskSchedule)) [[unlikely]] {
     announce_end(worker, task, previous, tool::TaskStatus::kComplete);
   }
   return complete_task(worker, task);
