@@ -112,6 +112,7 @@ void write_machine(FILE *out) {
   const ssize_t length = readlink("/proc/self/exe", text, sizeof text - 1);
   text[length < 0 ? 0 : length] = '\0';
   write_member(out, "exe", text);
+  fprintf(out, "  \"cpus\": %ld,\n", sysconf(_SC_NPROCESSORS_ONLN));  // of the node: is it oversubscribed?
 }
 
 }  // namespace
