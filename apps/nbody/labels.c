@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See labels.h. The program does not link Marline: the call is a weak symbol, which stays NULL on other runtimes.
+ * See labels.h. The program does not link Marline: the header looks for the recording at run time, on any runtime.
  */
 #include "labels.h"
 
+#include <marline/trace.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-__attribute__((weak)) void marline_task_label(const char *label); /* include/marline/marline.h */
-
-bool labels_available(void) { return marline_task_label != NULL; }
 
 static char *name_of(const Labels *labels, LabelKind kind, int hop) {
   return labels->names[(size_t)hop * kLabelKinds + kind];
@@ -37,6 +34,6 @@ void labels_destroy(Labels *labels) {
 
 void label_next_task(const Labels *labels, LabelKind kind, int hop) {
   if (labels->names) {
-    marline_task_label(name_of(labels, kind, hop));
+    marline_name_task(name_of(labels, kind, hop), 0);
   }
 }

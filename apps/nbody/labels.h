@@ -17,9 +17,6 @@ typedef struct {
   char (*names)[kLabelSize]; /* hops x kLabelKinds; NULL: no labels */
 } Labels;
 
-/* Whether the runtime in this process can name tasks: Marline can. */
-bool labels_available(void);
-
 /* False if memory does not suffice. */
 bool labels_create(Labels *labels, int hops);
 void labels_destroy(Labels *labels);

@@ -81,9 +81,6 @@ static int check_environment(const Run *run) {
                 "this MPI library does not provide MPI_THREAD_MULTIPLE, which %d threads need; set OMP_NUM_THREADS=1",
                 job->threads);
   }
-  if (run->options.labels && !labels_available()) {
-    return fail(job, kExitInput, "--labels needs marline_task_label, which this runtime lacks; leave the option out");
-  }
   return 0;
 }
 

@@ -37,7 +37,7 @@ void options_print_usage(void) {
       "  --dt T         length of a step, up to %g (default %g)\n"
       "  --seed SEED    which cluster of bodies (default 1)\n"
       "  --verify       compare with a serial simulation, made by every rank; steps x dt must not exceed %g\n"
-      "  --labels       name tasks by hop in traces; needs Marline\n",
+      "  --labels       name tasks by hop in traces\n",
       kMostBodies, kDefaultBodies, kMostSteps, kDefaultSteps, kLargestBlock, kDefaultBlock, kLongestDt, kDefaultDt,
       kLongestVerified);
 }

@@ -1,0 +1,452 @@
+# SPDX-License-Identifier: Apache-2.0
+"""apps/nbody end to end: as built by each compiler for each MPI, on 1 to 4 ranks of 1 to 3 threads under Marline, on one
+rank under the runtime that the compiler links, and without OpenMP.
+
+The build is the one in MARLINE_BUILD. A run that does not end within its time limit is a failure, so "no hang" is part
+of every test. The expected state is computed here a second time, from the definitions in apps/nbody/README.md.
+"""
+
+import itertools
+import math
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from conftest import clean_environment
+
+SOURCES = Path(__file__).resolve().parents[2] / "apps" / "nbody"
+PROGRAMS = [f"nbody-{compiler}-{mpi}" for compiler in ("gcc12", "clang19") for mpi in ("openmpi", "mpich")]
+SERIAL = [f"nbody-serial-{mpi}" for mpi in ("openmpi", "mpich")]
+# Every program on every number of ranks and threads takes a minute: by default they take turns.
+EXHAUSTIVE = os.environ.get("MARLINE_EXHAUSTIVE", "") not in ("", "0")
+TIME_LIMIT = 60
+EXIT_WRONG = 1
+EXIT_INPUT = 2
+FIGURES = {"elapsed_s": "s", "interactions_per_s": "1/s", "gflops": "Gflop/s"}
+FLOPS = 21
+
+
+@dataclass
+class Outcome:
+    code: int
+    stdout: str
+    stderr: str
+
+    @property
+    def complaints(self) -> list[str]:
+        """The program's own lines on stderr, without those of the MPI launcher."""
+        return [line for line in self.stderr.splitlines() if line.startswith("nbody: ")]
+
+    @property
+    def remarks(self) -> dict[str, str]:
+        assert self.code == 0, self.stderr
+        return dict(line[2:].split(" ", 1) for line in self.stdout.splitlines() if line.startswith("# "))
+
+    @property
+    def figures(self) -> dict[str, float]:
+        assert self.code == 0, self.stderr
+        words = [line.split() for line in self.stdout.splitlines() if not line.startswith("#")]
+        assert {name: unit for name, _, unit in words} == FIGURES
+        return {name: float(value) for name, value, _ in words}
+
+    def per_rank(self, what: str) -> list[int]:
+        return [int(word) for word in self.remarks[f"{what}_per_rank"].split()]
+
+
+def execute(words: list[str], **changes: str) -> Outcome:
+    env = clean_environment(
+        OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_rmaps_base_oversubscribe="1"
+    )
+    with subprocess.Popen(
+        words, env=env | changes, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as process:
+        try:
+            stdout, stderr = process.communicate(timeout=TIME_LIMIT)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            pytest.fail(f"hang: no end after {TIME_LIMIT} s: {shlex.join(words)}")
+    return Outcome(process.returncode, stdout, stderr)
+
+
+@pytest.fixture
+def program(build: Path) -> Callable[[str], str]:
+    def find(name: str) -> str:
+        path = build / "apps" / name
+        if not path.exists():
+            pytest.skip(f"{path} is not built")
+        return str(path)
+
+    return find
+
+
+@pytest.fixture
+def on_marline(build: Path, program: Callable[[str], str]) -> Callable[..., Outcome]:
+    """on_marline("nbody-gcc12-mpich", ranks, threads, "--bodies", 100) is the outcome under `marline run`."""
+
+    def run(name: str, ranks: int, threads: int, *arguments: object, **changes: str) -> Outcome:
+        prefix = [str(build / "bin" / "marline"), "run", "-n", str(ranks), "-t", str(threads), "--"]
+        return execute([*prefix, program(name), *map(str, arguments)], **changes)
+
+    return run
+
+
+@pytest.fixture
+def alone(program: Callable[[str], str]) -> Callable[..., Outcome]:
+    """alone("nbody-gcc12-mpich", "--bodies", 100) is the outcome of one process on what its compiler linked."""
+
+    def run(name: str, *arguments: object, threads: int = 2, **changes: str) -> Outcome:
+        return execute([program(name), *map(str, arguments)], OMP_NUM_THREADS=str(threads), **changes)
+
+    return run
+
+
+@pytest.fixture
+def launched(program: Callable[[str], str]) -> Callable[..., Outcome]:
+    """launched("nbody-serial-mpich", ranks, "--bodies", 100) is the outcome of processes without OpenMP."""
+
+    def run(name: str, ranks: int, *arguments: object, **changes: str) -> Outcome:
+        launcher = shutil.which(f"mpirun.{name.rsplit('-', 1)[1]}")
+        if launcher is None:
+            pytest.skip("the launcher of this MPI is not installed")
+        return execute([launcher, "-n", str(ranks), program(name), *map(str, arguments)], **changes)
+
+    return run
+
+
+def turns(*tables: tuple) -> Iterator[tuple]:
+    """The product of the tables with the programs, which take turns unless all are asked for."""
+    for index, case in enumerate(itertools.product(*tables)):
+        for name in PROGRAMS if EXHAUSTIVE else [PROGRAMS[(index + index // len(PROGRAMS)) % len(PROGRAMS)]]:
+            yield (name, *case)
+
+
+def expect_refusal(outcome: Outcome, code: int, *words: str) -> None:
+    assert outcome.code == code, outcome.stderr
+    assert len(outcome.complaints) == 1, outcome.stderr
+    for word in words:
+        assert word in outcome.complaints[0]
+    assert not [line for line in outcome.stdout.splitlines() if not line.startswith("#")], "a figure of a wrong result"
+
+
+# The same physics a second time --------------------------------------------------------------------------------------
+
+MASK = (1 << 64) - 1
+
+
+def mix(x: int) -> int:
+    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9 & MASK
+    x = (x ^ (x >> 27)) * 0x94D049BB133111EB & MASK
+    return x ^ (x >> 31)
+
+
+def numbers(seed: int, body: int) -> Iterator[float]:
+    state = mix(seed + 1) ^ mix(body + 1)
+    while True:
+        state = (state + 0x9E3779B97F4A7C15) & MASK
+        yield (mix(state) >> 11) / (1 << 53)
+
+
+def direction(draw: Iterator[float], length: float) -> list[float]:
+    cosine, angle = 2 * next(draw) - 1, 2 * math.pi * next(draw)
+    across = length * math.sqrt(1 - cosine * cosine)
+    return [across * math.cos(angle), across * math.sin(angle), length * cosine]
+
+
+def speed(draw: Iterator[float]) -> float:
+    while True:
+        q, height = next(draw), 0.1 * next(draw)
+        if height <= q * q * (1 - q * q) ** 3.5:
+            return q
+
+
+def plummer(seed: int, bodies: int) -> list[tuple[float, list[float], list[float]]]:
+    """Mass, place and velocity of each body."""
+    cluster = []
+    for body in range(bodies):
+        draw = numbers(seed, body)
+        mass = (0.5 + next(draw)) / bodies
+        radius = next(r for r in (((1 - x) ** (-2 / 3) - 1) ** -0.5 for x in draw if x > 0) if r <= 10)
+        place = direction(draw, radius)
+        escape = math.sqrt(2) / (1 + radius * radius) ** 0.25
+        cluster.append((mass, place, direction(draw, speed(draw) * escape)))
+    return cluster
+
+
+def accelerations(cluster: list[tuple[float, list[float], list[float]]], softening: float) -> list[list[float]]:
+    def acceleration(of: list[float]) -> list[float]:
+        total = [0.0, 0.0, 0.0]
+        for mass, place, _ in cluster:
+            apart = [b - a for a, b in zip(of, place)]
+            cube = (sum(x * x for x in apart) + softening**2) ** 1.5
+            total = [t + mass * x / cube for t, x in zip(total, apart)]
+        return total
+
+    return [acceleration(place) for _, place, _ in cluster]
+
+
+def kick(cluster: list[tuple[float, list[float], list[float]]], forces: list[list[float]], time: float) -> None:
+    for (_, _, velocity), force in zip(cluster, forces):
+        velocity[:] = [v + f * time for v, f in zip(velocity, force)]
+
+
+def expected_checksum(seed: int, bodies: int, steps: int, dt: float = 0.01) -> float:
+    softening = bodies ** (-1 / 3)
+    cluster = plummer(seed, bodies)
+    forces = accelerations(cluster, softening)
+    for _ in range(steps):
+        kick(cluster, forces, dt / 2)
+        for _, place, velocity in cluster:
+            place[:] = [x + v * dt for x, v in zip(place, velocity)]
+        forces = accelerations(cluster, softening)
+        kick(cluster, forces, dt / 2)
+    return math.fsum((1 + i / bodies) * (sum(x) + sum(v)) for i, (_, x, v) in enumerate(cluster))
+
+
+def share(bodies: int, parts: int, imbalance: float) -> list[int]:
+    """How many bodies each part gets by the ramp of apps/nbody/layout.h."""
+    if parts == 1:
+        return [bodies]
+    weights = [(1 + imbalance * (2 * p / (parts - 1) - 1)) / parts for p in range(parts)]
+    ends = [math.floor(bodies * sum(weights[:p]) + 1e-9) for p in range(parts)] + [bodies]
+    return [b - a for a, b in itertools.pairwise(ends)]
+
+
+# What is right -------------------------------------------------------------------------------------------------------
+
+SMALL = ("--bodies", 60, "--steps", 3, "--block", 8, "--seed", 5)
+
+
+@pytest.mark.parametrize(("name", "ranks", "threads"), turns((1, 2, 3, 4), (1, 2, 3)))
+def test_right_on_any_ranks_and_threads(
+    on_marline: Callable[..., Outcome], name: str, ranks: int, threads: int
+) -> None:
+    outcome = on_marline(name, ranks, threads, *SMALL, "--imbalance", 0.5, "--verify")
+    remarks = outcome.remarks
+    assert (remarks["ranks"], remarks["threads"]) == (str(ranks), str(threads))
+    assert float(remarks["difference"]) <= 1e-12
+    assert float(remarks["checksum"]) == pytest.approx(expected_checksum(5, 60, 3), rel=1e-11)
+    assert sum(outcome.per_rank("bodies")) == 60
+
+
+@pytest.mark.parametrize("threads", (1, 3))
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_right_on_the_stock_runtimes(alone: Callable[..., Outcome], name: str, threads: int) -> None:
+    remarks = alone(name, *SMALL, "--verify", "--labels", threads=threads).remarks
+    assert (remarks["ranks"], remarks["threads"]) == ("1", str(threads))
+    assert float(remarks["checksum"]) == pytest.approx(expected_checksum(5, 60, 3), rel=1e-11)
+
+
+@pytest.mark.parametrize("ranks", (1, 3, 4))
+@pytest.mark.parametrize("name", SERIAL)
+def test_right_without_openmp(launched: Callable[..., Outcome], name: str, ranks: int) -> None:
+    """The order of creation is a valid sequential execution. These blocks of 40 KB and more go by rendezvous: a
+    send waits for its receive."""
+    remarks = launched(name, ranks, "--bodies", 8000, "--steps", 1, "--block", 4000, "--imbalance", 0.3).remarks
+    assert (remarks["ranks"], remarks["threads"]) == (str(ranks), "1")
+    assert launched(name, ranks, *SMALL, "--verify").remarks["difference"]
+
+
+def test_large_blocks_go_by_rendezvous(on_marline: Callable[..., Outcome]) -> None:
+    for name in (PROGRAMS[0], PROGRAMS[3]):
+        assert on_marline(name, 3, 1, "--bodies", 7000, "--steps", 1, "--block", 2500).figures
+
+
+def test_same_bits_for_any_threads_and_schedule(on_marline: Callable[..., Outcome]) -> None:
+    arguments = (*SMALL, "--imbalance", 0.7, "--labels")
+    runs = [on_marline(PROGRAMS[1], 2, threads, *arguments) for threads in (1, 3)]
+    runs += [on_marline(PROGRAMS[1], 2, 2, *arguments, MARLINE_SCHEDULE="random:1")]
+    assert len({run.remarks["checksum"] for run in runs}) == 1
+
+
+SHAPES = {
+    # name: (bodies, block, imbalance)
+    "block divides": (64, 16, 0),
+    "blocks of one": (13, 1, 0),
+    "block larger than all": (20, 64, 0),
+    "one body": (1, 256, 0),
+    "more ranks than bodies": (3, 2, 0),
+    "first rank and blocks empty": (50, 4, 1),
+    "uneven blocks of a few": (47, 3, 0.9),
+}
+
+
+@pytest.mark.parametrize(("ranks", "shape"), [(2 + i % 3, shape) for i, shape in enumerate(SHAPES)])
+def test_shapes(on_marline: Callable[..., Outcome], ranks: int, shape: str) -> None:
+    bodies, block, imbalance = SHAPES[shape]
+    name = PROGRAMS[ranks % len(PROGRAMS)]
+    outcome = on_marline(
+        name, ranks, 2, "--bodies", bodies, "--block", block, "--imbalance", imbalance, "--steps", 2, "--verify"
+    )
+    assert float(outcome.remarks["checksum"]) == pytest.approx(expected_checksum(1, bodies, 2), rel=1e-10)
+    assert outcome.per_rank("bodies") == share(bodies, ranks, imbalance)
+    assert outcome.per_rank("blocks") == [math.ceil(n / block) for n in share(bodies, ranks, imbalance)]
+
+
+def test_figures(alone: Callable[..., Outcome]) -> None:
+    figures = alone(PROGRAMS[1], "--bodies", 500, "--steps", 4).figures
+    assert figures["interactions_per_s"] == pytest.approx(500**2 * 4 / figures["elapsed_s"], rel=0.01)
+    assert figures["gflops"] == pytest.approx(FLOPS * figures["interactions_per_s"] / 1e9, rel=0.01, abs=1e-3)
+
+
+def test_help_goes_to_stdout(alone: Callable[..., Outcome]) -> None:
+    outcome = alone(PROGRAMS[1], "--help")
+    assert (outcome.code, outcome.stderr) == (0, "")
+    assert outcome.stdout.startswith("usage: nbody")
+
+
+# What is refused -----------------------------------------------------------------------------------------------------
+
+BAD_OPTIONS = {
+    "no bodies": (["--bodies", "0"], "--bodies takes"),
+    "negative bodies": (["--bodies", "-5"], "'-5'"),
+    "bodies a word": (["--bodies", "many"], "'many'"),
+    "bodies with a tail": (["--bodies", "10k"], "'10k'"),
+    "bodies beyond int": (["--bodies", "99999999999"], "to 10000000"),
+    "bodies empty": (["--bodies", ""], "''"),
+    "no steps": (["--steps", "0"], "--steps takes"),
+    "block zero": (["--block", "0"], "--block takes"),
+    "block too large": (["--block", "70000"], "to 65536"),
+    "imbalance above 1": (["--imbalance", "1.1"], "--imbalance takes a number from 0 to 1"),
+    "imbalance negative": (["--imbalance", "-0.1"], "'-0.1'"),
+    "imbalance not a number": (["--imbalance", "nan"], "'nan'"),
+    "imbalance with a tail": (["--imbalance", "0.5x"], "'0.5x'"),
+    "dt zero": (["--dt", "0"], "--dt takes"),
+    "dt too long": (["--dt", "0.2"], "to 0.1"),
+    "seed": (["--seed", "x"], "--seed takes"),
+    "verify too long": (["--verify", "--steps", "101"], "take fewer steps"),
+    "unknown": (["--fast"], "'--fast'"),
+    "no value": (["--bodies"], "needs a value"),
+    "argument": (["cluster.dat"], "'cluster.dat'"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_OPTIONS)
+def test_bad_option(alone: Callable[..., Outcome], case: str) -> None:
+    arguments, words = BAD_OPTIONS[case]
+    expect_refusal(alone(PROGRAMS[len(case) % len(PROGRAMS)], *arguments), EXIT_INPUT, words)
+
+
+def test_one_line_from_many_ranks(on_marline: Callable[..., Outcome]) -> None:
+    outcome = on_marline(PROGRAMS[0], 4, 1, "--bodies", "none")
+    assert outcome.code != 0
+    assert len(outcome.complaints) == 1 and "'none'" in outcome.complaints[0]
+
+
+@pytest.fixture(scope="session")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, str], str]:
+    """library("name", source) is a shared object for LD_PRELOAD."""
+    folder = tmp_path_factory.mktemp("libraries")
+
+    def make(name: str, source: str) -> str:
+        compiler = shutil.which("gcc-12")
+        if compiler is None:
+            pytest.skip("gcc-12 is not there to build a library with")
+        (folder / f"{name}.c").write_text(source)
+        output = folder / f"{name}.so"
+        subprocess.run([compiler, "-shared", "-fPIC", folder / f"{name}.c", "-o", output], check=True)
+        return str(output)
+
+    return make
+
+
+FUNNELED = """
+extern int PMPI_Init_thread(int *argc, char ***argv, int required, int *provided);
+int MPI_Init_thread(int *argc, char ***argv, int required, int *provided) {
+  int code = PMPI_Init_thread(argc, argv, required, provided);
+  *provided = 1; /* MPI_THREAD_FUNNELED in Open MPI and MPICH */
+  return code;
+}
+"""
+FEW_TAGS = """
+int MPI_Comm_get_attr(void *comm, int key, void *value, int *found) {
+  static int bound = 5;
+  *(int **)value = &bound;
+  *found = 1;
+  return 0;
+}
+"""
+NO_MEMORY = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdlib.h>
+void *aligned_alloc(size_t alignment, size_t size) {
+  void *(*right)(size_t, size_t) = dlsym(RTLD_NEXT, "aligned_alloc");
+  return size > 100000 ? NULL : right(alignment, size);
+}
+"""
+
+
+def test_mpi_without_threads(alone: Callable[..., Outcome], library: Callable[[str, str], str]) -> None:
+    preload = {"LD_PRELOAD": library("funneled", FUNNELED)}
+    expect_refusal(alone(PROGRAMS[0], *SMALL, threads=2, **preload), EXIT_INPUT, "MPI_THREAD_MULTIPLE", "2 threads")
+    assert alone(PROGRAMS[0], *SMALL, threads=1, **preload).figures
+
+
+def test_more_messages_than_tags(launched: Callable[..., Outcome], library: Callable[[str, str], str]) -> None:
+    preload = {"LD_PRELOAD": library("few_tags", FEW_TAGS.replace("void *comm", "int comm"))}
+    outcome = launched("nbody-serial-mpich", 2, "--bodies", 10, "--block", 1, **preload)
+    expect_refusal(outcome, EXIT_INPUT, "message tags up to 9", "has 5", "use larger blocks")
+    assert launched("nbody-serial-mpich", 2, "--bodies", 6, "--block", 1, **preload).figures
+
+
+def test_too_little_memory(alone: Callable[..., Outcome], library: Callable[[str, str], str]) -> None:
+    preload = {"LD_PRELOAD": library("no_memory", NO_MEMORY)}
+    expect_refusal(alone(PROGRAMS[1], "--bodies", 9000, **preload), EXIT_INPUT, "not enough memory for 9000 bodies")
+
+
+# That the checks check -----------------------------------------------------------------------------------------------
+
+# The program once more, with kernels that err. Each fault: what to do instead of calling the right kernel.
+FAULTY = """
+#include "block.h"
+#define kernel_forces right_forces
+#define kernel_kick right_kick
+#include "kernels.c"
+#undef kernel_forces
+#undef kernel_kick
+void kernel_forces(Block targets, Block sources, Block force, double softening) {
+  right_forces(targets, sources, force, softening);
+  FORCES
+}
+void kernel_kick(Block velocity, Block force, double dt) { right_kick(velocity, force, dt * FACTOR); }
+"""
+FAULTS = {
+    # name: (code after the forces, factor of a kick, arguments, complaint)
+    "one force lost": ("force.data[0] *= targets.data == sources.data;", 1, (), "the momentum changed by"),
+    "not a number": ("force.data[0] /= 0.0; force.data[0] *= 0;", 1, (), "the momentum changed by"),
+    "twice the force": ("", 2, ("--steps", "50"), "the energy changed by"),
+    "a bit too much force": ("", 1.000001, ("--verify",), "differs by"),
+}
+
+
+@pytest.fixture(scope="session")
+def objects(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[str], list[Path]]:
+    """The command line that builds the program, and its objects without the kernels."""
+    compiler = shutil.which("mpicc.mpich")
+    if compiler is None or shutil.which("gcc-12") is None:
+        pytest.skip("gcc-12 and MPICH are not there to build a faulty program with")
+    folder = tmp_path_factory.mktemp("faulty")
+    headers = SOURCES.parents[1] / "include"
+    words = [compiler, "-cc=gcc-12", "-fopenmp", "-D_GNU_SOURCE", f"-I{SOURCES}", f"-I{headers}", "-w"]
+    sources = [str(source) for source in SOURCES.glob("*.c") if source.name != "kernels.c"]
+    subprocess.run([*words, "-c", *sources], check=True, cwd=folder)
+    return words, sorted(folder.glob("*.o"))
+
+
+@pytest.mark.parametrize("case", FAULTS)
+def test_a_wrong_result_is_found(objects: tuple[list[str], list[Path]], case: str, tmp_path: Path) -> None:
+    words, parts = objects
+    forces, factor, arguments, complaint = FAULTS[case]
+    source = tmp_path / "faulty.c"
+    source.write_text(FAULTY.replace("FORCES", forces).replace("FACTOR", str(factor)))
+    executable = tmp_path / "faulty"
+    subprocess.run([*words, source, *parts, "-o", executable, "-lm"], check=True)
+    outcome = execute([str(executable), "--bodies", "100", "--block", "30", *arguments], OMP_NUM_THREADS="2")
+    expect_refusal(outcome, EXIT_WRONG, complaint)
