@@ -40,7 +40,7 @@ check: build
 	ctest --preset release
 
 bench: build
-	$(PYTHON) bench/run.py
+	$(PYTHON) $(BUILD)/bin/marline study studies/micro.yaml -o build/studies/micro
 
 format: deps
 	clang-format-19 -i $(SOURCES)

@@ -19,10 +19,24 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from catalog import COUNTED
-from process import Variant, environment, execute, marline_library, parse, served_by
-
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "python"))
+
+from marline.layout import Layout  # noqa: E402  (the path above is what finds it)
+from marline.study.launch import own_environment  # noqa: E402
+from marline.study.process import execute  # noqa: E402
+from marline.study.verdict import remarks_of, wrong_runtime  # noqa: E402
+
+# Program, figure, rounds of the shorter of the two runs. Long enough that pools and tables have grown to their final
+# size before it ends.
+COUNTED: tuple[tuple[str, str, int], ...] = (
+    ("empty_tasks", "task_one_deferred", 2),
+    ("empty_tasks", "task_one_flood", 1),
+    ("chains", "chain", 2),
+    ("wavefront", "wavefront", 2),
+    ("fib", "fib", 1),
+    ("forkjoin", "region", 8),
+)
 COMMITTED = Path(__file__).resolve().parent / "instructions.json"
 LIMIT_SECONDS = 120
 
@@ -31,24 +45,28 @@ class CountError(Exception):
     """A program could not be counted; the text says which and why."""
 
 
-def count(command: list[str], variant: Variant, build: Path) -> tuple[int, int]:
+def environment(runtime: str, layout: Layout) -> dict[str, str]:
+    swap = {"LD_LIBRARY_PATH": str(layout.compat), "LD_PRELOAD": str(layout.runtime)} if runtime == "marline" else {}
+    return own_environment() | {"OMP_NUM_THREADS": "1"} | swap
+
+
+def count(command: list[str], runtime: str, layout: Layout) -> tuple[int, int]:
     """Instructions and operations of one run."""
     valgrind = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", *command]
-    env = environment(variant, build, threads=1)
-    status, out, err = execute(valgrind, env, LIMIT_SECONDS)
-    found = re.search(r"Collected\s*:\s*(\d+)", err)
-    _, remarks, _ = parse(out)
-    if status != 0 or not found or "operations" not in remarks:
-        ending = f"cut after {LIMIT_SECONDS} s" if status is None else f"exit status {status}"
-        raise CountError(f"{' '.join(command)} under valgrind: {ending}:\n{err.strip()[-2000:]}")
-    wrong = served_by(remarks.get("runtime", "an unnamed library"), variant, build)
+    ending = execute(valgrind, environment(runtime, layout), LIMIT_SECONDS, ROOT)
+    found = re.search(r"Collected\s*:\s*(\d+)", ending.errors)
+    remarks = remarks_of(ending.output)
+    if ending.status != 0 or not found or "operations" not in remarks:
+        how = f"cut after {LIMIT_SECONDS} s" if ending.status is None else f"exit status {ending.status}"
+        raise CountError(f"{' '.join(command)} under valgrind: {how}:\n{ending.errors.strip()[-2000:]}")
+    wrong = wrong_runtime(runtime, remarks.get("runtime"), ending.libraries, layout)
     if wrong:
         raise CountError(f"{' '.join(command)}: {wrong}")
     return int(found.group(1)), int(remarks["operations"])
 
 
-def per_operation(program: Path, figure: str, rounds: int, variant: Variant, build: Path) -> float:
-    runs = [count([str(program), "--only", figure, "--rounds", str(n)], variant, build) for n in (rounds, 2 * rounds)]
+def per_operation(program: Path, figure: str, rounds: int, runtime: str, layout: Layout) -> float:
+    runs = [count([str(program), "--only", figure, "--rounds", str(n)], runtime, layout) for n in (rounds, 2 * rounds)]
     return (runs[1][0] - runs[0][0]) / (runs[1][1] - runs[0][1])
 
 
@@ -62,7 +80,7 @@ def measure(runtime: str, build: Path) -> dict[str, float]:
         program = build / "bench" / "micro" / f"micro-{name}-{compiler}"
         if not program.exists():
             raise CountError(f"{program} is not built: build the benchmarks first (make build)")
-        return round(per_operation(program, figure, rounds, Variant(compiler, runtime), build), 1)
+        return round(per_operation(program, figure, rounds, runtime, Layout(build)), 1)
 
     measured: dict[str, float] = {}
     with ThreadPoolExecutor(max_workers=len(os.sched_getaffinity(0))) as pool:
@@ -123,8 +141,9 @@ def main(arguments: list[str]) -> int:
     if shutil.which("valgrind") is None:
         print("instructions: valgrind is not installed: apt-get install valgrind", file=sys.stderr)
         return 2
-    if chosen.runtime == "marline" and not marline_library(chosen.build).exists():
-        print(f"instructions: {marline_library(chosen.build)} is not there: build it first", file=sys.stderr)
+    library = Layout(chosen.build).runtime
+    if chosen.runtime == "marline" and not library.exists():
+        print(f"instructions: {library} is not there: build it first", file=sys.stderr)
         return 2
     if chosen.runtime == "marline" and not chosen.update and not chosen.committed.exists():
         print(f"instructions: {chosen.committed} is not there: make it with --update", file=sys.stderr)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What every microbenchmark shares: the clock, self-calibrated repetition, and the output that bench/run.py reads. A
+ * What every microbenchmark shares: the clock, self-calibrated repetition, and the output that studies read. A
  * program is plain OpenMP C and knows nothing of the runtime that serves it, so one binary can be compared on several.
  * Owned by the program's main thread; only bench_now and bench_fail may be called from anywhere. The
  * invariant: a figure is printed only after the result of *every* round that it times has been checked; a wrong result

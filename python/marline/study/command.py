@@ -83,7 +83,7 @@ def show(study: document.Study, points: list[plan.Point], layout: Layout) -> int
     for point in points:
         reason = launch.why_not(point, layout, point.variant.trace)
         if reason and point.build and launch.program_file(point) is None:
-            reason += "; it will be built"
+            reason += "; the program will be built"
         print(f"  {point.key}: {f'MISSING: {reason}' if reason else ' '.join(point.command)}")
     return 0
 
@@ -95,7 +95,7 @@ def _recorded(study: document.Study, folder: Path) -> Records:
     records = store.read(path)
     if records is None:
         raise Refusal(f"{path}: no results yet; leave --report-only out, or name their folder by -o")
-    store.check_same(records, study, path, None)
+    store.check_same(records, study, path, files={})
     return records
 
 
@@ -106,12 +106,14 @@ def measure(study: document.Study, points: list[plan.Point], layout: Layout, fol
     skipped = runner.skips(points, layout, faults)
     if len(skipped) == len(points):
         raise Refusal(f"nothing of {study.file} can run here: {next(iter(skipped.values()))}; --list shows all")
-    results = store.open_store(folder / store.FILE, study, machine.fingerprint(layout, points), fresh)
+    files = machine.fingerprints(layout, points)
+    results = store.open_store(folder / store.FILE, study, files, fresh)
     try:
         for key, reason in skipped.items():
             if results.records.skips.get(key) != reason:
                 results.append("skip", point=key, reason=reason)
-        runner.Runner(study, layout, results).measure([point for point in points if point.key not in skipped])
+        able = [point for point in points if point.key not in skipped]
+        runner.Runner(study, layout, results).measure(able, files)
         return results.records
     finally:
         results.close()

@@ -24,7 +24,7 @@ FILTERS = ("program", "variant", "compiler", "runtime", "mpi")
 STUDY = ("study", "title", "text", "common", "programs", "parameters", "sweep", "variants", "baseline", "repeats",
          "warmup", "limit", "seed", "breakdown", "metg", "remarks", "tables", "plots", "quick")  # fmt: skip
 SHAPE = ("mpi", "ranks", "threads", "environment")
-PROGRAM = ("command", "build", "figures", "verdict", "only", *SHAPE)
+PROGRAM = ("command", "when_recorded", "build", "figures", "verdict", "only", *SHAPE)
 VARIANT = ("compiler", "runtime", "trace", "set", "baseline", *SHAPE)
 FIGURE = ("unit", "regex", "better", "goal")
 QUICK = ("parameters", "repeats", "warmup", "limit")
@@ -73,6 +73,7 @@ class Shape:
 class Program:
     name: str
     command: tuple[str, ...]
+    when_recorded: tuple[str, ...]  # more words for the recorded run of a breakdown
     build: tuple[str, ...]
     figures: dict[str, Figure]
     verdict: Verdict
@@ -265,7 +266,8 @@ def _program(name: str, node: Node, shared: dict[str, Node], breakdown: bool) ->
         if taken in figures:
             of["figures"].child(taken, None).fail("'breakdown: true' adds a figure of that name; choose another one")
     only = {key: each.words() for key, each in of["only"].fields(FILTERS).items()} if "only" in of else {}
-    return Program(name, _command(of["command"]), _command(of["build"]) if "build" in of else (), figures,
+    words = {key: _command(of[key]) if key in of else () for key in ("command", "when_recorded", "build")}
+    return Program(name, words["command"], words["when_recorded"], words["build"], figures,
                    _verdict(of["verdict"]) if "verdict" in of else Verdict(), only, _shape(of))  # fmt: skip
 
 

@@ -45,9 +45,10 @@ def additions(point: Point, layout: Layout, trace: Path | None) -> dict[str, str
     return added
 
 
-def words(point: Point, environment: dict[str, str], added: dict[str, str]) -> list[str]:
+def words(point: Point, environment: dict[str, str], added: dict[str, str], traced: bool) -> list[str]:
     """Through the same launcher as `marline run -n`, so that Marline's ranks and the peers' are placed alike."""
-    own = ["/usr/bin/env", *(f"{key}={value}" for key, value in added.items()), *point.command]
+    more = point.program.when_recorded if traced else ()
+    own = ["/usr/bin/env", *(f"{key}={value}" for key, value in added.items()), *point.command, *more]
     if point.mpi == "none":
         return own
     return [*launch.command(point.mpi, point.ranks, point.threads, environment), *own]

@@ -72,15 +72,13 @@ def describe(points: list[Point], here: Path) -> dict[str, object]:
     }
 
 
-def fingerprint(layout: Layout, points: list[Point]) -> str:
-    """Changes if Marline or one of the programs was built anew with another content: runs before and after would not
-    be of one population."""
+def fingerprints(layout: Layout, points: list[Point]) -> dict[str, str]:
+    """Of Marline's libraries and the programs, by name: whoever is built anew with another content changes, and runs
+    before and after would not be of one population."""
     files = {Path(found) for p in points if (found := shutil.which(p.command[0]))}
-    files |= {path for path in (layout.prefix / "lib").rglob("libmarline*.so*") if path.is_file()}
-    digest = hashlib.sha256()
-    for path in sorted(files):
-        digest.update(path.name.encode() + b"\0" + path.read_bytes())
-    return digest.hexdigest()
+    files |= {path for path in (layout.prefix / "lib").rglob("libmarline*.so") if path.is_file()}
+    return {str(path.relative_to(layout.prefix)) if path.is_relative_to(layout.prefix) else path.name:
+            hashlib.sha256(path.read_bytes()).hexdigest()[:16] for path in sorted(files)}  # fmt: skip
 
 
 def one_line(machine: dict) -> str:

@@ -79,7 +79,7 @@ def document(summary: Summary, curves: list[Curve]) -> dict[str, Any]:
     study = summary.study
     return {"format": FORMAT, "study": study.name, "title": study.title, "quick": study.quick,
             "settings": {"repeats": study.repeats, "warmup": study.warmup, "limit_s": study.limit, "seed": study.seed},
-            "sessions": summary.records.sessions, "noise_limit_ms": summary.noise,
+            "machines": [session["machine"] for session in summary.records.sessions], "noise_limit_ms": summary.noise,
             "results": [row_document(row) for row in summary.rows],
             "metg": [curve_document(curve, summary) for curve in curves],
             "skipped": summary.records.skips, "problems": summary.problems()}  # fmt: skip

@@ -71,14 +71,15 @@ class Runner:
             if run["status"] == HANG:
                 self._given_up.note(run["program"], run["variant"], run["point"])
 
-    def measure(self, points: list[Point]) -> None:
-        """All runs of these points that the file does not hold yet."""
+    def measure(self, points: list[Point], files: dict[str, str]) -> None:
+        """All runs of these points that the file does not hold yet. `files`: what serves them, by fingerprint."""
         runs = [run for run in schedule(self._study, points) if self._can(run)]
         done = self._store.records.done()
         left = [run for run in runs if run.identity not in done and not self._given_up.covers(run.point)]
         if not left:
             return
-        self._store.append("session", machine=machine.describe(points, self._study.file.resolve().parent))
+        described = machine.describe(points, self._study.file.resolve().parent)
+        self._store.append("session", machine=described, files=files)
         shown = progress(self._study.name, len(runs), len(runs) - len(left))
         calibration = Calibration()
         try:
@@ -119,8 +120,8 @@ class Runner:
             added = launch.additions(point, self._layout, folder / "trace" if folder else None)
             if folder:
                 (folder / "trace").mkdir()
-            ending = execute(launch.words(point, environment, added), environment, self._study.limit,
-                             self._study.file.resolve().parent)  # fmt: skip
+            words = launch.words(point, environment, added, run.kind == TRACED)
+            ending = execute(words, environment, self._study.limit, self._study.file.resolve().parent)
             outcome = judge(ending, point, self._study.limit, self._layout)
             if run.kind == TRACED and folder and outcome.status == OK:
                 outcome = self._analysed(folder / "trace", outcome)

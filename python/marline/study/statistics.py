@@ -67,7 +67,9 @@ def spread(samples: Sequence[float], name: str) -> Spread:
 
 
 def ratio(samples: Sequence[float], base: Sequence[float], name: str, baseline: str) -> Ratio | None:
-    """None where the quotient means nothing: a median of the baseline that is not positive in every draw."""
+    """None where it means nothing: one run has no interval, and a baseline must be positive in every draw."""
+    if min(len(samples), len(base)) < 2:
+        return None
     random = generator(name)
     over, under = medians_of_draws(samples, random), medians_of_draws(base, random)
     if np.min(under) <= 0:

@@ -94,18 +94,20 @@ class Store:
         self._file.close()
 
 
-def check_same(records: Records, study: Study, path: Path, fingerprint: str | None) -> None:
-    """Refuses results that another declaration or another build has made."""
+def check_same(records: Records, study: Study, path: Path, files: dict[str, str]) -> None:
+    """Refuses results that another declaration or another build has made. `files`: the fingerprints of this build."""
     remedy = "--fresh measures all anew, -o DIR keeps both"
     if records.study["digest"] != study.digest:
         was = "with --quick" if records.study["quick"] else "without --quick"
         changed = f"made {was}" if records.study["quick"] != study.quick else f"made by another version of {study.file}"
         raise Refusal(f"{path} was {changed}; {remedy}")
-    if fingerprint is not None and records.study["fingerprint"] != fingerprint:
-        raise Refusal(f"{path}: Marline or a program was built anew since it was begun; {remedy}")
+    before = {name: mark for session in records.sessions for name, mark in session["files"].items()}
+    changed = [name for name, mark in files.items() if before.get(name, mark) != mark]
+    if changed:
+        raise Refusal(f"{path}: {changed[0]} was built anew since it was begun; {remedy}")
 
 
-def open_store(path: Path, study: Study, fingerprint: str, fresh: bool) -> Store:
+def open_store(path: Path, study: Study, files: dict[str, str], fresh: bool) -> Store:
     path.parent.mkdir(parents=True, exist_ok=True)
     file = path.open("a", encoding="utf-8")
     try:
@@ -116,11 +118,10 @@ def open_store(path: Path, study: Study, fingerprint: str, fresh: bool) -> Store
         file.truncate(0)
     records = read(path, repair=True)
     if records is None:
-        header = {"format": FORMAT, "study": study.name, "digest": study.digest, "quick": study.quick,
-                  "fingerprint": fingerprint}  # fmt: skip
+        header = {"format": FORMAT, "study": study.name, "digest": study.digest, "quick": study.quick}
         file.write(json.dumps(header) + "\n")
         file.flush()
         records = Records(header)
     else:
-        check_same(records, study, path, fingerprint)
+        check_same(records, study, path, files)
     return Store(file, records)

@@ -78,32 +78,44 @@ def goal_text(row: Row) -> list[str]:
     return [text, "" if not met else "yes" if all(met) else "no" if not any(met) else "in part"]
 
 
-def figure_grid(table: Table, summary: Summary) -> Grid | None:
-    """One row per input and figure: medians by variant, ratios of those that are compared, goal. None: no such row."""
+def figure_grids(table: Table, summary: Summary) -> list[Grid]:
+    """One row per input and figure: medians by variant and goals in one grid, ratios in a second one."""
     rows = [row for row in summary.rows if row.figure.name in table.figures]
     rows = [row for row in rows if any(cell.status != NOT_RUN for cell in row.cells.values())]
     if not rows:
-        return None
+        return []
     variants = [name for name in summary.variants() if any(name in row.cells for row in rows)]
-    compared = [name for name in variants if any(row.cells[name].ratio for row in rows if name in row.cells)]
     goals = any(row.figure.goal for row in rows)
+    head, names = _names(rows)
+    medians = Grid(table.title, [*head, *variants] + (["goal", "met"] if goals else []), [], len(head))
+    for row, name in zip(rows, names, strict=True):
+        cells = [cell_text(row.cells.get(variant)) for variant in variants]
+        medians.rows.append([*name, *cells] + (goal_text(row) if goals else []))
+    return [medians, *_ratio_grid(table, variants, rows, summary)]
+
+
+def _ratio_grid(table: Table, variants: list[str], rows: list[Row], summary: Summary) -> list[Grid]:
+    rows = [row for row in rows if any(cell.ratio for cell in row.cells.values())]
+    if not rows:
+        return []
+    compared = [name for name in variants if any(name in row.cells and row.cells[name].ratio for row in rows)]
+    bases = {summary.study.variants[name].baseline for name in compared}
+    over = f"{'the best of ' if len(min(bases)) > 1 else ''}{', '.join(min(bases))}" if len(bases) == 1 \
+        else "the baseline of each"  # fmt: skip
+    head, names = _names(rows)
+    grid = Grid(f"{table.title}, over {over}", [*head, *compared], [], len(head))
+    for row, name in zip(rows, names, strict=True):
+        grid.rows.append([*name, *(ratio_text(row.cells[v].ratio if v in row.cells else None) for v in compared)])
+    return [grid]
+
+
+def _names(rows: list[Row]) -> tuple[list[str], list[list[str]]]:
+    """The first columns: the input only where a figure has several, the unit where there is more than one."""
     several = len({row.figure.name for row in rows}) < len(rows)
     units = {row.figure.unit for row in rows}
     head = (["input"] if several else []) + ["figure" if len(units) > 1 else f"figure ({min(units)})"]
-    head += [*variants, *(ratio_head(name, summary) for name in compared)]
-    grid = Grid(table.title, head + (["goal", "met"] if goals else []), [], 2 if several else 1)
-    for row in rows:
-        unit = f" ({row.figure.unit})" if len(units) > 1 else ""
-        line = ([row.input] if several else []) + [row.figure.name + unit]
-        line += [cell_text(row.cells.get(name)) for name in variants]
-        line += [ratio_text(row.cells[name].ratio if name in row.cells else None) for name in compared]
-        grid.rows.append(line + (goal_text(row) if goals else []))
-    return grid
-
-
-def ratio_head(name: str, summary: Summary) -> str:
-    bases = summary.study.variants[name].baseline
-    return f"{name} / {bases[0] if len(bases) == 1 else 'best'}"
+    figures = [row.figure.name + (f" ({row.figure.unit})" if len(units) > 1 else "") for row in rows]
+    return head, [([row.input] if several else []) + [figure] for row, figure in zip(rows, figures, strict=True)]
 
 
 def metg_grid(of: list[Curve], summary: Summary) -> Grid:
@@ -138,7 +150,7 @@ def metg_text(curve: Curve | None, percent: float) -> str:
 
 def grids(summary: Summary, curves: list[Curve]) -> list[Grid]:
     made = [metg_grid(curves, summary)] if curves else []
-    return made + [grid for table in summary.study.tables if (grid := figure_grid(table, summary))]
+    return made + [grid for table in summary.study.tables for grid in figure_grids(table, summary)]
 
 
 def notes(summary: Summary) -> list[str]:
