@@ -10,6 +10,7 @@
 // time have no order (and MPI forbids that but for MPI_Comm_create_group, whose tag is part of the hash).
 #include <errno.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -169,6 +170,16 @@ u64 count_made(u64 key) {
   return 1;
 }
 
+// Called under the lock.
+u64 next_number() {
+  if (last_number + 1 == kMostComms) {
+    fprintf(stderr, "marline-trace: the program makes more than %d communicators: in the trace, the later ones count as "
+                    "one\n", static_cast<int>(kMostComms));
+  }
+  last_number += last_number < kMostComms;
+  return last_number;
+}
+
 // Numbers `comm`, unless another thread just did.
 Known *number_comm(MPI_Comm comm, u64 parent_identity, int tag) {
   const u64 key = mix(mix(hash_of_members(comm), parent_identity), static_cast<u64>(tag));
@@ -182,8 +193,7 @@ Known *number_comm(MPI_Comm comm, u64 parent_identity, int tag) {
     if (found == nullptr) {
       stop_recording("no memory for a communicator", strerror(ENOMEM), "free some");
     } else {
-      last_number += last_number < kMostComms;  // beyond that, communicators share the last number
-      *found = {last_number, mix(key, count_made(key)), 0};
+      *found = {next_number(), mix(key, count_made(key)), 0};
       mpi().Comm_set_attr(comm, comm_key, found);
     }
   }

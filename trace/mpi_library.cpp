@@ -32,6 +32,23 @@ static_assert(sizeof(NextMpi) == kNextCount * sizeof(void *));
 // The call that the program makes on this thread. Written on entry, read by the library behind before it suspends.
 constinit thread_local const void *program_site __attribute__((tls_model("initial-exec"))) = nullptr;
 
+// A tool that was linked to the program stands behind a preloaded recorder, which goes past it: MPI's convention is for
+// one tool. Libraries define MPI_X and PMPI_X at one address, a tool defines MPI_X only.
+void warn_of_tool_behind() {
+  for (size_t i = 0; i < kNextCount; ++i) {
+    const void *behind = dlsym(RTLD_NEXT, kNextNames[i] + 1);  // without its P
+    const void *library = dlsym(RTLD_NEXT, kNextNames[i]);
+    Dl_info tool;
+    Dl_info mpi;
+    if (behind != library && dladdr(behind, &tool) != 0 && dladdr(library, &mpi) != 0 &&
+        tool.dli_fbase != mpi.dli_fbase) {
+      fprintf(stderr, "marline-trace: %s defines %s behind the recorder, which goes past it: preload it in front of the "
+                      "recorder, or run without one of them\n", tool.dli_fname, kNextNames[i] + 1);
+      return;
+    }
+  }
+}
+
 void resolve() {
   for (size_t i = 0; i < kNextCount; ++i) {
     void *address = dlsym(RTLD_NEXT, kNextNames[i]);
@@ -42,6 +59,7 @@ void resolve() {
     }
     memcpy(reinterpret_cast<char *>(&next_functions) + i * sizeof address, &address, sizeof address);
   }
+  warn_of_tool_behind();
   __atomic_store_n(&next_resolved, true, __ATOMIC_RELEASE);
 }
 

@@ -74,6 +74,23 @@ def test_a_tool_in_front_sees_every_call_too(tmp_path: Path, mpi: str) -> None:
 
 
 @pytest.mark.parametrize("mpi", MPIS)
+def test_a_tool_behind_is_reported(tmp_path: Path, mpi: str) -> None:
+    tool = build(tmp_path, mpi, MPI_TESTS / "pmpi_tool.c", "-shared", "-fPIC")
+    words = {"LD_PRELOAD": f"{recorder(mpi)}:{tool}", "MARLINE_TRACE_DIR": str(tmp_path / "trace")}
+    source = tmp_path / "alone.c"
+    source.write_text("#include <mpi.h>\nint main() { MPI_Init(0, 0); MPI_Finalize(); }")
+    program = build(tmp_path, mpi, source)
+    result = subprocess.run([program], env={**os.environ, **words}, capture_output=True, text=True, timeout=60,
+                            check=True)  # fmt: skip
+    told = [line for line in result.stderr.splitlines() if line.startswith("marline-trace:")]
+    assert len(told) == 1 and str(tool) in told[0] and "preload it in front" in told[0]
+    alone = subprocess.run([program], env={**os.environ, **words, "LD_PRELOAD": str(recorder(mpi)),
+                                           "MARLINE_TRACE_DIR": str(tmp_path / "second")},
+                           capture_output=True, text=True, timeout=60, check=True)  # fmt: skip
+    assert "marline-trace:" not in alone.stderr
+
+
+@pytest.mark.parametrize("mpi", MPIS)
 def test_a_library_that_never_suspends_is_known_behind_the_recorder(tmp_path: Path, mpi: str) -> None:
     """Its tasks would wait for a lock that their own thread holds: the program would hang."""
     library = build(tmp_path, mpi, MPI_TESTS / "global_library.c", "-shared", "-fPIC").rename(tmp_path / "libglobal.so")
