@@ -309,13 +309,11 @@ def test_recorder_links_no_cxx_runtime() -> None:
 
 
 def test_command_line(recorded: Path, tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "marline.trace.export", str(recorded), "--png", str(tmp_path / "x.png")]
-    settings = {**os.environ, "PYTHONPATH": str(ROOT / "python")}
-    result = subprocess.run(command, env=settings, capture_output=True, text=True, check=True, timeout=60)
-    assert "22 tasks (22 completed), 14 edges" in result.stdout and (tmp_path / "x.png").stat().st_size > 10_000
-    bad = subprocess.run([*command[:3], str(tmp_path)], env=settings, capture_output=True, text=True, timeout=60,
-                         check=False)
-    assert bad.returncode == 1 and "holds no trace" in bad.stderr and len(bad.stderr.splitlines()) == 1
+    command = [sys.executable, str(BUILD / "bin" / "marline"), "report", str(recorded), "--png", str(tmp_path / "x.png")]
+    result = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    assert "22 tasks, 14 edges" in result.stdout and (tmp_path / "x.png").stat().st_size > 10_000
+    bad = subprocess.run([*command[:3], str(tmp_path)], capture_output=True, text=True, timeout=60, check=False)
+    assert bad.returncode == 125 and "holds no trace" in bad.stderr and len(bad.stderr.splitlines()) == 1
 
 
 def test_many_short_threads_get_a_file_each(tmp_path: Path) -> None:

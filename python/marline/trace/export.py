@@ -3,12 +3,8 @@
 
 from __future__ import annotations
 
-import argparse
-import sys
 from dataclasses import dataclass
 from pathlib import Path
-
-import numpy as np
 
 from .analysis import Analysis
 from .chrome import write_chrome
@@ -73,35 +69,3 @@ def export(folder: str | Path, perfetto: str | Path | None = None, png: str | Pa
     of = Analysis(load(folder))
     write_views(of, Views(perfetto=perfetto, png=png))
     return of["picture"]
-
-
-def summary(picture: Picture) -> str:
-    """A few lines that say what the trace holds and what it lacks."""
-    tasks, suspensions = picture.tasks, picture.suspensions
-    lines = [
-        f"{len(picture.trace.ranks)} rank(s), {len(picture.trace.time)} records, "
-        f"{len(tasks.id)} tasks ({int(np.count_nonzero(tasks.end >= 0))} completed), {len(picture.edges.source)} edges",
-        f"{len(picture.calls.call)} MPI calls, {len(picture.suspended_calls)} of them with the task suspended; "
-        f"{len(picture.messages.send)} messages; {len(suspensions.task)} suspensions",
-    ]
-    return "\n".join(lines + [f"incomplete: {text}" for text in picture.trace.cut])
-
-
-def main(arguments: list[str] | None = None) -> int:
-    """The command line."""
-    parser = argparse.ArgumentParser(prog="marline.trace.export", description="Export a Marline trace folder.")
-    parser.add_argument("folder", help="what MARLINE_TRACE_DIR named when the program ran")
-    parser.add_argument("--perfetto", metavar="FILE", help="write a trace for https://ui.perfetto.dev")
-    parser.add_argument("--png", metavar="FILE", help="draw a Gantt chart")
-    options = parser.parse_args(arguments)
-    try:
-        picture = export(options.folder, options.perfetto, options.png)
-    except (TraceError, OSError) as error:
-        print(f"marline: {error}", file=sys.stderr)
-        return 1
-    print(summary(picture))
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
