@@ -110,6 +110,19 @@ def call_at(calls: Calls, task: np.ndarray, time: np.ndarray) -> np.ndarray:
     return np.where((row >= 0) & (calls.end[np.maximum(row, 0)] >= time), row, -1)
 
 
+def _owning_call(trace: Trace, calls: Calls, lines: TimeLines, rows: np.ndarray) -> np.ndarray:
+    """The call between whose enter and exit the record `row` of the same task stands, or -1."""
+    call = lines.latest(trace.task[rows], trace.time[rows])
+    if not len(calls.call):
+        return call
+    enter = calls.enter_row[call]
+    # A call that begins in the same nanosecond, on the same thread, but after the record: it belongs to the one before.
+    early = (call >= 0) & (enter > rows) & (trace.thread[enter] == trace.thread[rows])
+    early &= calls.start[call] == trace.time[rows]
+    before = np.where((call > 0) & (calls.task[call - 1] == trace.task[rows]), call - 1, -1)
+    return np.where(early, before, call)
+
+
 def nested_pairs(key: np.ndarray, time: np.ndarray, begins: np.ndarray) -> np.ndarray:
     """For events that open and close like brackets within a key: the index of each beginning's end, -1 for none (and
     for ends). Of equal times the order of the arrays counts."""
@@ -129,7 +142,7 @@ def requests(trace: Trace, calls: Calls) -> Requests:
     """All requests that became active."""
     made, freed = trace.select("mpi_request"), trace.select("mpi_free")
     lines = TimeLines(calls.task, calls.start)
-    maker = lines.latest(trace.task[made], trace.time[made])
+    maker = _owning_call(trace, calls, lines, made)
     made, maker = made[maker >= 0], maker[maker >= 0]
     handle = trace.field("mpi_request", "request", made)
     # A persistent request is made inactive; MPI_Start makes it active, and it is the same handle again.
@@ -176,8 +189,7 @@ def _envelopes(calls: Calls, maker: np.ndarray, rank: np.ndarray, handle: np.nda
 def _finished(trace: Trace, calls: Calls, lines: TimeLines) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Rows of mpi_wait whose request that call finished; the call; when; and the row of its mpi_done, or -1."""
     waits, dones = trace.select("mpi_wait"), trace.select("mpi_done")
-    wait_call = lines.latest(trace.task[waits], trace.time[waits])
-    done_call = lines.latest(trace.task[dones], trace.time[dones])
+    wait_call, done_call = (_owning_call(trace, calls, lines, rows) for rows in (waits, dones))
     # Call and index in one number; an index has at most 24 bits (mpi_done).
     wait_key = wait_call << 24 | trace.field("mpi_wait", "index", waits).astype(np.int64)
     done_key = done_call << 24 | trace.field("mpi_done", "index", dones).astype(np.int64)

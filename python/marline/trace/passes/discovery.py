@@ -2,6 +2,8 @@
 """Discovery of the task graph: how fast tasks are created, and how much of the graph is known at a time.
 
 Depth here is the number of tasks that have been created and have not completed: what the scheduler can look ahead.
+From the first creation to the last there may be much else; `creating` is what threads spent in the code of tasks that
+create others, up to the last one that each creates, outside of waits (an upper bound of what creation itself costs).
 """
 
 from __future__ import annotations
@@ -47,6 +49,7 @@ class Discovery:
                     "tasks_per_second": _rate(int(self.tasks[row]), float(seconds[row])),
                     "first_ns": int(self.first[row]), "last_ns": int(self.last[row]),
                     "creating_ns": int(self.creating[row]),
+                    "creation_ns_per_task": int(self.creating[row]) / int(self.tasks[row]),
                     "share": _share(int(self.last[row] - self.first[row]), int(self.span[row])),
                     "max_depth": int(self.max_depth[row]), "mean_depth": float(self.mean_depth[row]),
                     "depth": self.series[row].tolist(),

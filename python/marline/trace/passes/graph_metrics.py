@@ -10,7 +10,7 @@ import numpy as np
 
 from ..analysis import Analysis, analysis_pass
 from ..graph import Edges
-from ..model import Tasks
+from ..model import TASKWAIT, Tasks
 from .statistics import group_by, rows, summary
 
 _BINS = 64
@@ -19,10 +19,12 @@ _BLOCK = 1 << 16
 
 @dataclass
 class GraphMetrics:
-    """Degrees are per task. `grain[k, b]`: tasks of kind k that ran for 2^b to 2^(b+1) ns (b = 0 also below 1 ns)."""
+    """Degrees are per task. A taskwait with dependences is a node that runs nothing: its edges count, and its place on
+    a path, but it is no task. `grain[k, b]`: tasks of kind k that ran for 2^b to 2^(b+1) ns (b = 0 also below 1 ns)."""
 
     tasks: int
     completed: int
+    taskwaits: int
     edges: int
     duplicates: int
     roots: int
@@ -42,7 +44,7 @@ class GraphMetrics:
         kinds = group_by(self.kind_of_task)
         number = kinds.key(self.kind_of_task)
         return {
-            "tasks": self.tasks, "completed": self.completed, "edges": self.edges,
+            "tasks": self.tasks, "completed": self.completed, "taskwaits": self.taskwaits, "edges": self.edges,
             "duplicate_edges": self.duplicates, "roots": self.roots, "leaves": self.leaves, "depth": self.depth,
             "in_degree": summary(self.in_degree), "out_degree": summary(self.out_degree),
             "grain_ns": summary(self.running),
@@ -63,14 +65,15 @@ def graph(of: Analysis) -> GraphMetrics:
     count = len(tasks.id)
     in_degree = np.bincount(edges.sink, minlength=count)
     out_degree = np.bincount(edges.source, minlength=count)
-    completed = np.flatnonzero(tasks.end >= 0)
+    real = (tasks.flags & TASKWAIT) == 0
+    completed = np.flatnonzero(real & (tasks.end >= 0))
     running, kind = tasks.running[completed], kinds.of_task[completed]
     bins = np.maximum(np.frexp(running.astype(np.float64))[1] - 1, 0)  # the exponent of 2: exact, unlike a logarithm
     grain = np.bincount(kind * _BINS + bins, minlength=len(kinds.names) * _BINS).reshape(-1, _BINS)
     return GraphMetrics(
-        count, len(completed), len(edges.source), edges.duplicates, int(np.count_nonzero(in_degree == 0)),
-        int(np.count_nonzero(out_degree == 0)), _depth(tasks, edges), in_degree, out_degree, kinds.names, kind,
-        running, grain,
+        int(np.count_nonzero(real)), len(completed), int(np.count_nonzero(~real)), len(edges.source), edges.duplicates,
+        int(np.count_nonzero(in_degree[real] == 0)), int(np.count_nonzero(out_degree[real] == 0)),
+        _depth(tasks, edges), in_degree[real], out_degree[real], kinds.names, kind, running, grain,
     )  # fmt: skip
 
 

@@ -1,0 +1,248 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Properties of the analysis of any valid trace. The traces come from a small runtime that hypothesis drives: threads
+take ready tasks, run them in pieces, wait for children, suspend them in MPI and resume them anywhere; the same events
+are also counted one by one here, the slow way, and both must agree.
+"""
+from __future__ import annotations
+
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from handmade import COMPLETE, SWITCH, UNDEFERRED, Stream, save  # first: it finds marline
+from marline.trace.analysis import Analysis
+from marline.trace.events import CALL_NUMBER
+from marline.trace.passes.causes import NUMBER, OF_PART
+from marline.trace.reader import read_trace
+
+BASE = 1000
+BARRIER = 2
+ADDRESSES = (0x10, 0x20, 0x30)
+RECEIVE = {"peer": 0, "tag": 1, "bytes": 8, "comm": 1, "call": CALL_NUMBER["MPI_Recv"]}
+
+
+@dataclass
+class Task:
+    id: int
+    created: int
+    needs: set[int]
+    start: int = -1
+    end: int = -1
+    pieces: list[tuple[int, int]] = field(default_factory=list)  # on a thread, in its body
+
+
+@dataclass
+class Runtime:
+    """One rank. Time passes by one for every event, and by what hypothesis adds."""
+
+    threads: int
+    streams: list[Stream] = field(default_factory=list)
+    tasks: dict[int, Task] = field(default_factory=dict)
+    suspended: list[int] = field(default_factory=list)
+    on: dict[int, int] = field(default_factory=dict)  # thread -> task
+    writers: dict[int, int] = field(default_factory=dict)
+    began: dict[int, int] = field(default_factory=dict)  # task -> start of its current piece
+    time: int = BASE
+
+    def __post_init__(self) -> None:
+        for thread in range(1, self.threads + 1):
+            self.streams.append(Stream(thread).add(self.tick(), "implicit_begin", self.implicit(thread), size=1))
+        for thread in range(2, self.threads + 1):
+            self.streams[thread - 1].add(self.tick(), "wait_begin", self.implicit(thread), kind=BARRIER)
+
+    @staticmethod
+    def implicit(thread: int) -> int:
+        return thread << 32 | 1
+
+    def tick(self) -> int:
+        self.time += 1
+        return self.time
+
+    def create(self, addresses: list[int], undeferred: bool) -> None:
+        id, now = 1 << 32 | 100 + len(self.tasks), self.tick()
+        task = Task(id, now, {self.writers[a] for a in addresses if a in self.writers})
+        flags = 4 | UNDEFERRED * undeferred
+        self.streams[0].add(now, "task_create", id, parent=self.implicit(1), flags=flags, code=1)
+        for address in addresses:
+            self.streams[0].add(now, "dependence", id, type=3, address=address)
+            self.writers[address] = id
+        self.tasks[id] = task
+
+    def ready(self) -> list[int]:
+        return [one.id for one in self.tasks.values()
+                if one.start < 0 and all(self.tasks[need].end >= 0 for need in one.needs)]  # fmt: skip
+
+    def switch(self, thread: int, task: int, status: int, into: bool) -> None:
+        now, implicit = self.tick(), self.implicit(thread)
+        prior, following = (implicit, task) if into else (task, implicit)
+        self.streams[thread - 1].add(now, "task_schedule", prior, next=following, status=status)
+        if into:
+            self.on[thread], self.began[task] = task, now
+            if self.tasks[task].start < 0:
+                self.tasks[task].start = now
+        else:
+            del self.on[thread]
+            self.tasks[task].pieces.append((self.began[task], now))
+
+    def step(self, choice: int, thread: int) -> None:
+        """One thing that `thread` can do now."""
+        stream = self.streams[thread - 1]
+        if thread in self.on:
+            task = self.on[thread]
+            if choice % 3 == 0 and task not in self.suspended:
+                stream.add(self.tick(), "mpi_enter", task, **RECEIVE)
+                self.switch(thread, task, SWITCH, into=False)
+                self.suspended.append(task)
+            else:
+                self.switch(thread, task, COMPLETE, into=False)
+                self.tasks[task].end = self.time
+        elif self.suspended and choice % 2 == 0:
+            task = self.suspended.pop(choice % len(self.suspended))
+            self.switch(thread, task, SWITCH, into=True)
+            stream.add(self.tick(), "mpi_exit", task, **RECEIVE)
+        elif ready := self.ready():
+            self.switch(thread, ready[choice % len(ready)], SWITCH, into=True)
+
+    def finish(self) -> None:
+        for thread, stream in enumerate(self.streams, 1):
+            stream.add(self.tick(), "implicit_end", self.implicit(thread))
+
+
+ACTION = st.tuples(st.integers(0, 5), st.integers(1, 3), st.integers(0, 11), st.integers(0, 40),
+                   st.lists(st.sampled_from(ADDRESSES), max_size=2, unique=True))  # fmt: skip
+
+
+@st.composite
+def runtimes(draw: st.DrawFn) -> Runtime:
+    threads = draw(st.integers(1, 3))
+    runtime = Runtime(threads)
+    for kind, thread, choice, pause, addresses in draw(st.lists(ACTION, min_size=1, max_size=60)):
+        runtime.time += pause
+        if kind == 0 and 1 not in runtime.on:
+            runtime.create(addresses, undeferred=choice == 0)
+        else:
+            runtime.step(choice, (thread - 1) % threads + 1)
+    runtime.finish()
+    return runtime
+
+
+def analysed(ranks: list[Runtime], windows: int = 3) -> Analysis:
+    with tempfile.TemporaryDirectory() as name:
+        for rank, runtime in enumerate(ranks):
+            save(Path(name), runtime.streams, rank)
+        return Analysis(read_trace(name), windows=windows)
+
+
+bounded = settings(max_examples=60, derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+@bounded
+@given(st.lists(runtimes(), min_size=1, max_size=2), st.integers(1, 7))
+def test_work_and_overhead_and_idle_time_make_up_the_whole(ranks: list[Runtime], windows: int) -> None:
+    found = analysed(ranks, windows)["breakdown"]
+    assert np.all(found.time >= 0)
+    assert np.all(found.time.sum(axis=2) == np.diff(found.edges))
+    for row in found.document()["ranks"]:
+        assert row["work_ns"] + row["overhead_ns"] + row["idle_ns"] == row["threads"] * row["makespan_ns"]
+
+
+@bounded
+@given(runtimes())
+def test_nothing_overlaps_on_one_thread(runtime: Runtime) -> None:
+    runs = analysed([runtime])["segments"]
+    for thread in np.unique(runs.thread):
+        mine = np.flatnonzero(runs.thread == thread)
+        mine = mine[np.argsort(runs.start[mine])]
+        assert np.all(runs.start[mine][1:] >= runs.end[mine][:-1])
+
+
+@bounded
+@given(runtimes())
+def test_tasks_are_what_happened(runtime: Runtime) -> None:
+    """Every scheduled task was created; times and running time as counted."""
+    of = analysed([runtime])
+    tasks, origin = of["tasks"], BASE + 1
+    assert tasks.id.tolist() == sorted(runtime.tasks)
+    for row, id in enumerate(tasks.id.tolist()):
+        told = runtime.tasks[id]
+        assert tasks.created[row] == told.created - origin
+        assert tasks.start[row] == (told.start - origin if told.start >= 0 else -1)
+        assert tasks.end[row] == (told.end - origin if told.end >= 0 else -1)
+        if told.end >= 0:
+            assert tasks.running[row] == sum(end - start for start, end in told.pieces)
+    schedule = of.trace.select("task_schedule")
+    named = of.trace.field("task_schedule", "next", schedule)
+    assert {int(one) for one in named if int(one) & 0xFFFFFFFF != 1} <= set(runtime.tasks)
+
+
+def reference(runtime: Runtime) -> dict[str, int]:
+    """Work, and time with a task ready, nanosecond by nanosecond."""
+    ran = [task for task in runtime.tasks.values() if task.start >= 0]
+    last_record = {thread: stream.records[-1][0] for thread, stream in enumerate(runtime.streams, 1)}
+    open_until = {task: last_record[thread] for thread, task in runtime.on.items()}
+    begin = min(task.start for task in ran)
+    end = max([task.end for task in ran] + [piece[1] for task in ran for piece in task.pieces]
+              + list(open_until.values()) + [task.start for task in ran])  # fmt: skip
+    work = sum(piece[1] - piece[0] for task in ran for piece in task.pieces)
+    work += sum(until - runtime.began[task] for task, until in open_until.items())
+    undeferred = {task for stream in runtime.streams for _, head, words in stream.records
+                  for task in [head >> 16] if head & 0xFFFF == 10 and words[1] >> 48 & UNDEFERRED}  # fmt: skip
+    overhead = 0
+    for now in range(begin, end):
+        ready = any(
+            task.id not in undeferred and task.created <= now and (task.start < 0 or task.start > now)
+            and all(0 <= runtime.tasks[need].end <= now for need in task.needs)
+            for task in runtime.tasks.values()
+        )  # fmt: skip
+        if ready:
+            working = sum(1 for task in ran for piece in task.pieces if piece[0] <= now < piece[1])
+            working += sum(1 for task, until in open_until.items() if runtime.began[task] <= now < until)
+            overhead += runtime.threads - working
+    total = runtime.threads * (end - begin)
+    return {"work": work, "overhead": overhead, "idle": total - work - overhead}
+
+
+@bounded
+@given(runtimes())
+def test_breakdown_is_what_counting_by_hand_gives(runtime: Runtime) -> None:
+    if not any(task.start >= 0 for task in runtime.tasks.values()):
+        return
+    found = analysed([runtime])["breakdown"]
+    sums = found.time.sum(axis=(0, 1))
+    assert {part: int(sums[numbers].sum()) for part, numbers in OF_PART.items()} == reference(runtime)
+    assert sums[NUMBER["idle_barrier"]] == sums[NUMBER["idle_unrecorded"]] == sums[NUMBER["idle_ranks"]] == 0
+
+
+@bounded
+@given(runtimes())
+def test_edges_and_ready_times(runtime: Runtime) -> None:
+    of = analysed([runtime])
+    tasks, edges, readiness = of["tasks"], of["edges"], of["readiness"]
+    found = {(int(tasks.id[a]), int(tasks.id[b])) for a, b in zip(edges.source, edges.sink)}
+    assert found == {(need, task.id) for task in runtime.tasks.values() for need in task.needs}
+    started = tasks.start >= 0
+    assert np.all(readiness.time[started] <= tasks.start[started])
+    assert np.all(readiness.time >= tasks.created)
+
+
+@bounded
+@given(runtimes(), st.integers(0, 2000), st.integers(0, 2))
+def test_any_truncated_file_is_read_or_refused_in_one_line(runtime: Runtime, cut: int, which: int) -> None:
+    from marline.trace.reader import TraceError
+
+    with tempfile.TemporaryDirectory() as name:
+        folder = save(Path(name), runtime.streams)
+        file = folder / f"rank0000.thread{which % runtime.threads + 1:04}.mtr"
+        file.write_bytes(file.read_bytes()[:cut])
+        try:
+            of = Analysis(read_trace(folder))
+        except TraceError as error:
+            assert len(str(error).splitlines()) == 1
+            return
+    assert np.all(of["breakdown"].time.sum(axis=2) == np.diff(of["breakdown"].edges))
+    for name in ("graph", "discovery", "communication", "integrity"):
+        of.document(name)
