@@ -15,10 +15,14 @@ namespace {
 int tool_dependence_type(const Dependence& dependence) {
   if (dependence.address == nullptr) return 34;  // ompt_dependence_type_out_all_memory
   switch (dependence.access) {
-    case Access::kIn: return 1;
-    case Access::kOut: return 3;
-    case Access::kMutexinoutset: return 4;
-    case Access::kInoutset: return 7;
+    case Access::kIn:
+      return 1;
+    case Access::kOut:
+      return 3;
+    case Access::kMutexinoutset:
+      return 4;
+    case Access::kInoutset:
+      return 7;
   }
   return 0;
 }
@@ -44,8 +48,9 @@ void announce_dependences(uint64_t* task_data, const Dependence* list, size_t co
 int tool_flags(const Task* task) {
   using namespace tool::task_bits;
   if (task->has(task_flag::kImplicit)) return task->parent == nullptr ? kInitial : kImplicit;
-  return kExplicit | (task->has(task_flag::kUndeferred) ? kUndeferred : 0) | (task->has(task_flag::kTied) ? 0 : kUntied) |
-         (task->has(task_flag::kFinal) ? kFinal : 0) | (task->has(task_flag::kMergeable) ? kMergeable : 0);
+  return kExplicit | (task->has(task_flag::kUndeferred) ? kUndeferred : 0) |
+         (task->has(task_flag::kTied) ? 0 : kUntied) | (task->has(task_flag::kFinal) ? kFinal : 0) |
+         (task->has(task_flag::kMergeable) ? kMergeable : 0);
 }
 
 }  // namespace marline

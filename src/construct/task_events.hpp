@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What tools hear of a task's creation (OpenMP 5.2, sections 19.5.2.6 to 19.5.2.8): the task, then its dependences in one
-// call. The thread that creates it, before anybody else can know the task.
+// What tools hear of a task's creation (OpenMP 5.2, sections 19.5.2.6 to 19.5.2.8): the task, then its dependences in
+// one call. The thread that creates it, before anybody else can know the task.
 #pragma once
 
 #include "graph/dependences.hpp"

@@ -238,6 +238,8 @@ void end_pool_threads(Worker* worker) {
     for (int i = 1; idle && i < team->capacity; ++i) {
       Worker* member = team->members[i].worker;
       if (member == nullptr) continue;
+      team->members[i].worker = nullptr;  // a region that a destructor opens after this hires threads anew
+      team->size = 1;
       member->next = list;
       list = member;
     }
@@ -245,6 +247,7 @@ void end_pool_threads(Worker* worker) {
   while (list != nullptr) {
     Worker* next = list->next;
     g_ending.fetch_add(1, relaxed);
+    g_living.fetch_sub(1, relaxed);
     list->job.store(end_job(), seq_cst);  // before the look at `announced`
     wake_worker(list);
     list = next;

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an OMPT tool hears of each construct: order and arguments, for a program of either compiler. LLVM's runtime under
-the same tool and the same Clang binary is the oracle: on one thread it must say the same, down to the code pointers."""
+"""What an OMPT tool hears of each construct: order and arguments, for a program of either compiler. LLVM's runtime
+under the same tool and the same Clang binary is the oracle: on one thread it must say the same, down to the code
+pointers."""
 
 import shutil
 import subprocess
@@ -110,9 +111,9 @@ def oracle(folder: Path) -> Heard:
 
 
 # Where the two differ on purpose. On one thread LLVM has no barrier at a region's end, runs each task where it is
-# created (so none ever waits for another), and gives a loop one chunk of any schedule; the end of an implicit task has no size (OpenMP 5.2, 19.5.2.11).
-# It says no wait of a taskwait with dependences, no code pointer of a reduction and at the end of a serial region, and one
-# of its own of a taskloop.
+# created (so none ever waits for another), and gives a loop one chunk of any schedule; the end of an implicit task has
+# no size (OpenMP 5.2, 19.5.2.11). It says no wait of a taskwait with dependences, no code pointer of a reduction and at
+# the end of a serial region, and one of its own of a taskloop.
 def comparable(name: str, events: list[Event]) -> list[Event]:
     kept = []
     for event, given in events:
@@ -297,10 +298,11 @@ def test_schedule_events_of_a_thread_are_a_chain(build: Path, folder: Path, comp
         statuses.add(words["status"])
         if words["status"] in ("1", "6"):
             ended.append(words["prior"])
-        if words["next"] != "0":  # of a fulfilment, and of a dependent taskwait's end, it is 0: no thread changes its task
+        if words["next"] != "0":  # else a fulfilment, or a dependent taskwait's end: no thread changes its task
             assert words["prior"] == current[words["by"]], line
             current[words["by"]] = words["next"]
     assert {"1", "2", "7"} <= statuses
+    assert result.stdout.splitlines()[-1] == f"afterwards sum={threads}"
     assert sorted(ended) == sorted(created)
 
 

@@ -43,6 +43,18 @@ uint32_t task_flags(int32_t flags) {
   return result;
 }
 
+int32_t spawn_block(TaskBlock* block, const void* codeptr = __builtin_return_address(0)) {
+  Worker* worker = this_worker();
+  Task* task = task_of(block);
+  if (task == worker->task) {  // an untied task between two parts
+    task->flags |= task_flag::kRequeued;
+    return 0;
+  }
+  task->priority = block->priority;
+  spawn_task(worker, task, nullptr, 0, codeptr);
+  return 0;
+}
+
 }  // namespace
 
 #pragma GCC visibility push(default)
@@ -62,21 +74,8 @@ TaskBlock* __kmpc_omp_task_alloc(Ident*, int32_t, int32_t flags, size_t task_byt
   return block;
 }
 
-int32_t __kmpc_omp_task(Ident*, int32_t, TaskBlock* block) {
-  Worker* worker = this_worker();
-  Task* task = task_of(block);
-  if (task == worker->task) {  // an untied task between two parts
-    task->flags |= task_flag::kRequeued;
-    return 0;
-  }
-  task->priority = block->priority;
-  spawn_task(worker, task, nullptr, 0, __builtin_return_address(0));
-  return 0;
-}
-
-int32_t __kmpc_omp_task_parts(Ident* where, int32_t gtid, TaskBlock* block) {
-  return __kmpc_omp_task(where, gtid, block);
-}
+int32_t __kmpc_omp_task(Ident*, int32_t, TaskBlock* block) { return spawn_block(block); }
+int32_t __kmpc_omp_task_parts(Ident*, int32_t, TaskBlock* block) { return spawn_block(block); }
 
 int32_t __kmpc_omp_task_with_deps(Ident*, int32_t, TaskBlock* block, int32_t count, DependInfo* list,
                                   int32_t noalias_count, DependInfo* noalias_list) {

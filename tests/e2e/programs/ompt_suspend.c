@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Tasks that leave their threads in every way there is: taskwait, taskgroup, taskyield, a detached child, an event,
- * a lock; tied and untied, nested, with a region inside a task and undeferred ones. The OMPT test follows the threads. */
+ * a lock; tied and untied, nested, with a region inside a task and undeferred ones. The OMPT test follows the threads.
+ * A destructor opens one more region when all is over. */
 #include <marline/marline.h>
 #include <omp.h>
 #include <stdio.h>
@@ -88,6 +89,14 @@ static void detached(void) {
     count();
   }
 #pragma omp taskwait
+}
+
+/* The tool has been told that the process ends, and the threads of the pool with it. */
+__attribute__((destructor)) static void after_exit(void) {
+  int sum = 0;
+#pragma omp parallel reduction(+ : sum)
+  sum++;
+  printf("afterwards sum=%d\n", sum);
 }
 
 int main(void) {

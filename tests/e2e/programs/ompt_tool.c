@@ -3,7 +3,8 @@
  * An OMPT tool that prints one line per callback: the event's name, then words `key=value`. Tasks, regions and threads
  * get small numbers of their own in the order in which they are first seen. `at` is a code pointer, counted from where
  * its binary is loaded; `by` the number that the kernel gave the thread. `REFUSE` or `DECLINE_LATE` in the environment
- * make it decline; `WITHOUT` names one event that it does not ask for. Built with clang, whose omp-tools.h declares the interface. */
+ * make it decline; `WITHOUT` names one event that it does not ask for. Built with clang, whose omp-tools.h declares the
+ * interface. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <omp-tools.h>
@@ -42,7 +43,8 @@ static unsigned long number(ompt_data_t *data) {
 
 static unsigned long offset(const void *code) {
   Dl_info binary;
-  return code != NULL && dladdr(code, &binary) != 0 ? (unsigned long)((const char *)code - (char *)binary.dli_fbase) : 0;
+  if (code == NULL || dladdr(code, &binary) == 0) return 0;
+  return (unsigned long)((const char *)code - (const char *)binary.dli_fbase);
 }
 
 static void thread_begin(ompt_thread_t type, ompt_data_t *data) {
@@ -64,8 +66,8 @@ static void parallel_end(ompt_data_t *parallel, ompt_data_t *task, int flags, co
 
 static void implicit_task(ompt_scope_endpoint_t end, ompt_data_t *parallel, ompt_data_t *task, unsigned size,
                           unsigned index, int flags) {
-  printf("implicit_task end=%d parallel=%lu task=%lu size=%u index=%u flags=%d by=%d\n", end, number(parallel), number(task),
-         size, index, flags, gettid());
+  printf("implicit_task end=%d parallel=%lu task=%lu size=%u index=%u flags=%d by=%d\n", end, number(parallel),
+         number(task), size, index, flags, gettid());
 }
 
 static void task_create(ompt_data_t *parent, const ompt_frame_t *frame, ompt_data_t *task, int flags, int dependent,
@@ -128,8 +130,8 @@ static void dispatch(ompt_data_t *parallel, ompt_data_t *task, ompt_dispatch_t k
     start = ((ompt_dispatch_chunk_t *)instance.ptr)->start;
     iterations = ((ompt_dispatch_chunk_t *)instance.ptr)->iterations;
   }
-  printf("dispatch parallel=%lu task=%lu kind=%d start=%lx iterations=%lu\n", number(parallel), number(task), kind, start,
-         iterations);
+  printf("dispatch parallel=%lu task=%lu kind=%d start=%lx iterations=%lu\n", number(parallel), number(task), kind,
+         start, iterations);
 }
 
 static void print_lock(const char *event, int kind, unsigned hint, ompt_wait_id_t wait, const void *code) {
@@ -200,7 +202,9 @@ static int initialize(ompt_function_lookup_t lookup, int initial_device, ompt_da
   data->value = 7;
   signal(SIGUSR1, on_signal);
   const char *name;
-  for (int now = ompt_state_undefined; enumerate_states(now, &now, &name);) printf("state value=%x name=%s\n", now, name);
+  for (int now = ompt_state_undefined; enumerate_states(now, &now, &name);) {
+    printf("state value=%x name=%s\n", now, name);
+  }
   printf("initialize device=%d unknown=%d\n", initial_device, lookup("ompt_no_such_function") != NULL);
   const char *without = getenv("WITHOUT") != NULL ? getenv("WITHOUT") : "";
 #define SET(event, function)                 \
