@@ -68,7 +68,8 @@ class Records:
         records["payload"][:, 1] = np.concatenate(self.high)[order]
         with path.open("wb") as file:
             # One window that is as large as all records: nothing was ever appended behind it.
-            file.write(reader.HEADER.pack(reader.MAGIC, FINGERPRINT, reader.RECORD.itemsize, thread, 1, 1, len(when), 0, 0))
+            sizes = (reader.RECORD.itemsize, thread, 1, 1, len(when), 0, 0)
+            file.write(reader.HEADER.pack(reader.MAGIC, FINGERPRINT, *sizes))
             records.tofile(file)
         return len(when)
 

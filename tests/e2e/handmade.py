@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes trace files by hand, for the tests of what reads them. One cycle is one nanosecond, and counters start at 1000,
-so times in a test are small round numbers."""
+"""Writes trace files by hand, for the tests of what reads them. One cycle is one nanosecond, and counters start at
+1000, so times in a test are small round numbers."""
 from __future__ import annotations
 
 import json

@@ -137,7 +137,8 @@ def test_file_that_cannot_be_loaded(tmp_path: Path, text: str | None, message: s
 
 def test_pass_that_raises_is_named_with_its_file(tmp_path: Path) -> None:
     file = tmp_path / "user.py"
-    file.write_text("from marline.trace.analysis import analysis_pass\n@analysis_pass('bad')\ndef bad(of): return 1 / 0\n"
+    file.write_text("from marline.trace.analysis import analysis_pass\n"
+                    "@analysis_pass('bad')\ndef bad(of): return 1 / 0\n"
                     "@analysis_pass('mute')\ndef mute(of): return 1\n")  # fmt: skip
     load_passes(file)
     of = trace_of_two_tasks(tmp_path)

@@ -151,6 +151,16 @@ def test_calls_and_requests(tmp_path: Path) -> None:
     assert found["total"] == {"calls": 7, "total_ns": 60 + 10 + 5 + 1 + 1 + 1 + 30, "held_ns": 68, "suspended_ns": 40}
 
 
+def test_polls(tmp_path: Path) -> None:
+    """Three polls in 50 ns, of which 20 in MPI, then a receive of 10."""
+    stream = Stream().add(1000, "mpi_poll", A, count=3, elapsed=50, busy=20, call=CALL_NUMBER["MPI_Test"])
+    stream.add(1060, "mpi_enter", A, peer=1, call=CALL_NUMBER["MPI_Recv"], **CALL)
+    stream.add(1070, "mpi_exit", A, peer=1, call=CALL_NUMBER["MPI_Recv"], **CALL)
+    of = analysed(tmp_path, stream)
+    assert of.document("communication")["polls"] == {"count": 3, "total_ns": 20}
+    assert of.document("breakdown")["total"]["causes"] == {"work_body": 40, "idle_communication": 30}
+
+
 def test_waitany_finishes_only_what_it_names(tmp_path: Path) -> None:
     """Two requests, started at 0 and 10: the first wait (20-50) finishes the second one, the second (60-90) the first.
     A third use of the second's handle runs 55-95, to MPI_Test."""
@@ -218,7 +228,9 @@ def test_messages_keep_their_order_per_tag(tmp_path: Path, comm: int, peers: tup
     calls, messages = of["calls"], of["messages"]
     pairs = sorted(zip(calls.start[messages.send].tolist(), calls.end[messages.receive].tolist()))
     assert pairs == [(0, 40), (10, 30), (20, 50)]
-    assert of.document("communication")["messages"] == {"count": 3, "mean_ns": 30.0, "max_ns": 40}
+    assert of.document("communication")["messages"] == {
+        "count": 3, "mean_ns": 30.0, "max_ns": 40,
+        "sizes": [{"bytes": 8, "count": 3, "total_bytes": 24, "mean_ns": 30.0, "max_ns": 40}]}  # fmt: skip
     assert {(row["rank"], row["peer"]) for row in of.document("communication")["peers"]} == {(0, 1), (1, 0)}
 
 

@@ -17,7 +17,7 @@ from handmade import COMPLETE, SWITCH, UNDEFERRED, Stream, save  # first: it fin
 from marline.trace.analysis import Analysis
 from marline.trace.events import CALL_NUMBER
 from marline.trace.passes.causes import NUMBER, OF_PART
-from marline.trace.reader import read_trace
+from marline.trace.reader import TraceError, read_trace
 
 BASE = 1000
 BARRIER = 2
@@ -229,20 +229,36 @@ def test_edges_and_ready_times(runtime: Runtime) -> None:
     assert np.all(readiness.time >= tasks.created)
 
 
+def analyse_or_refuse(folder: Path) -> None:
+    try:
+        of = Analysis(read_trace(folder))
+    except TraceError as error:
+        assert len(str(error).splitlines()) == 1
+        return
+    assert np.all(of["breakdown"].time.sum(axis=2) == np.diff(of["breakdown"].edges))
+    for name in ("graph", "discovery", "communication", "regions", "worksharing", "integrity"):
+        of.document(name)
+
+
+@bounded
+@given(runtimes(), st.data())
+def test_any_damaged_file_is_read_or_refused_in_one_line(runtime: Runtime, data: st.DataObject) -> None:
+    """Some bytes of one file have other values: the sums still hold, or one line says what is wrong."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = save(Path(name), runtime.streams)
+        file = folder / f"rank0000.thread{data.draw(st.integers(1, runtime.threads)):04}.mtr"
+        content = bytearray(file.read_bytes())
+        for _ in range(data.draw(st.integers(1, 4))):
+            content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
+        file.write_bytes(content)
+        analyse_or_refuse(folder)
+
+
 @bounded
 @given(runtimes(), st.integers(0, 2000), st.integers(0, 2))
 def test_any_truncated_file_is_read_or_refused_in_one_line(runtime: Runtime, cut: int, which: int) -> None:
-    from marline.trace.reader import TraceError
-
     with tempfile.TemporaryDirectory() as name:
         folder = save(Path(name), runtime.streams)
         file = folder / f"rank0000.thread{which % runtime.threads + 1:04}.mtr"
         file.write_bytes(file.read_bytes()[:cut])
-        try:
-            of = Analysis(read_trace(folder))
-        except TraceError as error:
-            assert len(str(error).splitlines()) == 1
-            return
-    assert np.all(of["breakdown"].time.sum(axis=2) == np.diff(of["breakdown"].edges))
-    for name in ("graph", "discovery", "communication", "integrity"):
-        of.document(name)
+        analyse_or_refuse(folder)

@@ -232,6 +232,17 @@ def damage(folder: Path, kind: str) -> None:
         text.write_text(json.dumps({key: value for key, value in description().items() if key != "clock_end"}))
     elif kind == "format":
         text.write_text(json.dumps(description(format="marline-trace 99")))
+    elif kind == "value":
+        text.write_text(json.dumps(description(rank="zero")))
+    elif kind == "early":
+        data[64 : 64 + 8] = (1).to_bytes(8, "little")
+        text.write_text(json.dumps(description(clock_begin={"cycles": 1 << 40, "monotonic_ns": 1})))
+    elif kind == "late":
+        data[64 + 7 * 32 : 64 + 7 * 32 + 8] = (1 << 62).to_bytes(8, "little")
+    elif kind == "copies":
+        data[48 : 48 + 8] = (7).to_bytes(8, "little")
+    elif kind == "thread":
+        (folder / "rank0000.thread0007.mtr").write_bytes(data)
     elif kind == "twice":
         (folder / "pid99.json").write_text(text.read_text())
     elif kind == "nothing":
@@ -249,6 +260,11 @@ def damage(folder: Path, kind: str) -> None:
     ("json", "not a trace's description"),
     ("keys", "clock_end missing"),
     ("format", "format 'marline-trace 99', expected"),
+    ("value", "rank is 'zero': the file is damaged"),
+    ("early", "holds the time 1, but the program began at 1099511627776"),
+    ("late", "holds the time 4611686018427387904"),
+    ("copies", "copies at byte 7: the header is damaged"),
+    ("thread", "a second file of thread 1"),
     ("twice", "second process says that it is rank 0"),
     ("nothing", "holds no records"),
 ])

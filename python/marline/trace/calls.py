@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .clock import frequency
 from .columns import TimeLines, group_starts
 from .events import CALL_KINDS, CALL_NUMBER, MPI_CALLS
 from .records import Trace
@@ -100,6 +101,33 @@ def mpi_calls(trace: Trace) -> Calls:
         returned=returned,
         enter_row=enter,
     )
+
+
+@dataclass
+class InMpi:
+    """When tasks were in MPI: their calls, and runs of polls that found nothing. Disjoint for each task."""
+
+    task: np.ndarray
+    rank: np.ndarray
+    thread: np.ndarray
+    start: np.ndarray
+    end: np.ndarray
+    polls: int  # so many of the rows, the last ones, are polls
+
+
+def in_mpi(trace: Trace, calls: Calls) -> InMpi:
+    """Of a run of polls only the time in MPI is taken, as if it had been at its beginning."""
+    polls = trace.select("mpi_poll")
+    rate = np.ones(max(trace.ranks) + 1)
+    for rank, metadata in trace.ranks.items():
+        rate[rank] = frequency(metadata)
+    rank = trace.rank[polls]
+    busy = np.rint(trace.field("mpi_poll", "busy", polls) / rate[rank]).astype(np.int64)
+    return InMpi(
+        np.concatenate([calls.task, trace.task[polls]]), np.concatenate([calls.rank, rank]),
+        np.concatenate([calls.start_thread, trace.thread[polls]]), np.concatenate([calls.start, trace.time[polls]]),
+        np.concatenate([calls.end, trace.time[polls] + busy]), len(polls),
+    )  # fmt: skip
 
 
 def call_at(calls: Calls, task: np.ndarray, time: np.ndarray) -> np.ndarray:

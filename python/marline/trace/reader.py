@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import struct
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,38 @@ RECORD = np.dtype([("time", "<u8"), ("head", "<u8"), ("payload", "<u8", (2,))])
 FORMAT = "marline-trace 1"
 
 
+def _is_clock(value: Any) -> bool:
+    return isinstance(value, dict) and all(isinstance(value.get(key), int) for key in ("cycles", "monotonic_ns"))
+
+
+def _are_samples(value: Any) -> bool:
+    keys = ("local", "sent", "received")
+    return isinstance(value, list) and all(
+        isinstance(one, dict) and all(isinstance(one.get(key), int) for key in keys) for one in value)  # fmt: skip
+
+
+# What a description must have, and what makes a value of it good.
+_KEYS: dict[str, Callable[[Any], bool]] = {
+    "rank": lambda value: isinstance(value, int) and 0 <= value < 1 << (64 - TASK_BITS),
+    "size": lambda value: isinstance(value, int) and value >= 0,
+    "files": lambda value: isinstance(value, str) and value != "" and "/" not in value,
+    "clock_begin": _is_clock,
+    "clock_end": _is_clock,
+    "clock_samples": _are_samples,
+    "boot_id": lambda value: isinstance(value, str),
+}
+# Threads' counters may differ a little; a run of 2^56 cycles lasts half a year or more.
+_EARLY, _LATE = 1 << 32, 1 << 56
+
+
+@dataclass
+class _File:
+    rank: int
+    path: Path
+    bytes: int
+    begin: int  # cycles at the start of its process
+
+
 @dataclass
 class _Stream:
     rank: int
@@ -41,14 +74,15 @@ def read_trace(folder: str | Path, progress: Progress = no_progress) -> Trace:
     if not folder.is_dir():
         raise TraceError(f"{folder}: no such folder: give the one that MARLINE_TRACE_DIR named when the program ran")
     ranks: dict[int, dict[str, Any]] = {}
-    files: list[tuple[int, Path, int]] = []
+    files: list[_File] = []
     for path in sorted(folder.glob("*.json")):
         metadata = _read_metadata(path)
         rank = metadata["rank"]
         if rank in ranks:
             raise TraceError(f"{path}: a second process says that it is rank {rank}: give each run its own folder")
         ranks[rank] = metadata
-        files += [(rank, file, file.stat().st_size) for file in sorted(folder.glob(metadata["files"]))]
+        begin = metadata["clock_begin"]["cycles"]
+        files += [_File(rank, file, file.stat().st_size, begin) for file in sorted(folder.glob(metadata["files"]))]
     if not ranks:
         raise TraceError(f"{folder}: holds no trace (no *.json): did the program load the recorder?")
     cut: list[str] = []
@@ -58,17 +92,20 @@ def read_trace(folder: str | Path, progress: Progress = no_progress) -> Trace:
     return repair(_join(streams, ranks, cut))
 
 
-def _read_streams(files: list[tuple[int, Path, int]], cut: list[str], progress: Progress) -> list[_Stream]:
-    streams: list[_Stream] = []
-    done, total = 0, sum(size for _, _, size in files)
-    for rank, file, size in files:
+def _read_streams(files: list[_File], cut: list[str], progress: Progress) -> list[_Stream]:
+    streams: dict[tuple[int, int], _Stream] = {}
+    done, total = 0, sum(file.bytes for file in files)
+    for file in files:
         progress("read", done, total)
-        stream = _read_stream(file, rank, cut)
+        stream = _read_stream(file.path, file.rank, cut)
         if stream is not None:
-            streams.append(stream)
-        done += size
+            _check_times(file, stream)
+            if (stream.rank, stream.thread) in streams:
+                raise TraceError(f"{file.path}: a second file of thread {stream.thread}: remove one of them")
+            streams[stream.rank, stream.thread] = stream
+        done += file.bytes
     progress("read", total, total)
-    return streams
+    return list(streams.values())
 
 
 def _read_metadata(path: Path) -> dict[str, Any]:
@@ -79,9 +116,12 @@ def _read_metadata(path: Path) -> dict[str, Any]:
     if not isinstance(metadata, dict) or metadata.get("format") != FORMAT:
         found = metadata.get("format") if isinstance(metadata, dict) else None
         raise TraceError(f"{path}: format {found!r}, expected {FORMAT!r}: read it with the version that wrote it")
-    missing = [key for key in ("rank", "size", "files", "clock_begin", "clock_end", "boot_id") if key not in metadata]
+    missing = [key for key in _KEYS if key not in metadata]
     if missing:
         raise TraceError(f"{path}: {', '.join(missing)} missing: the file is damaged")
+    strange = [key for key, good in _KEYS.items() if not good(metadata[key])]
+    if strange:
+        raise TraceError(f"{path}: {strange[0]} is {metadata[strange[0]]!r}: the file is damaged")
     return metadata
 
 
@@ -118,6 +158,8 @@ def _in_order(
 ) -> np.ndarray:
     """The records in the order of their writing: the full windows that were appended, then the young part of the window
     itself (the layout and why it is safe: trace/record.hpp). `copies_at`: byte in the file, 0 for behind the window."""
+    if copies_at % RECORD.itemsize or 0 < copies_at < HEADER.size:
+        raise TraceError(f"{path}: copies at byte {copies_at}: the header is damaged")
     first = (copies_at - HEADER.size) // RECORD.itemsize if copies_at else window
     live, copies = stored[:window], stored[first : first + window * flushed]
     if len(copies) < window * flushed:
@@ -147,6 +189,17 @@ def _check_stream(path: Path, stream: _Stream) -> _Stream | None:
     if np.any(time[1:] < time[:-1]):
         stream.records = records[np.argsort(time, kind="stable")]
     return stream
+
+
+def _check_times(file: _File, stream: _Stream) -> None:
+    """Refuses times that no run can have: they would stretch the trace, and overflow what is computed of it."""
+    first, last = int(stream.records["time"][0]), int(stream.records["time"][-1])
+    runs = stream.records["payload"][(stream.records["head"].astype(np.uint16)) == EVENTS["task_run"].number, 0]
+    if len(runs):
+        first, last = min(first, int(runs.min())), max(last, int(runs.max()))
+    if first < file.begin - _EARLY or last > file.begin + _LATE:
+        wrong = first if first < file.begin - _EARLY else last
+        raise TraceError(f"{file.path}: holds the time {wrong}, but the program began at {file.begin}: damaged")
 
 
 def _join(streams: list[_Stream], ranks: dict[int, dict[str, Any]], cut: list[str]) -> Trace:

@@ -105,7 +105,7 @@ def _causes(sums: np.ndarray) -> dict[str, dict[str, int]]:
     return {"causes": {cause.name: int(value) for cause, value in zip(CAUSES, sums) if value}}
 
 
-@analysis_pass("breakdown", needs=("segments", "owners", "calls", "states", "producers"))
+@analysis_pass("breakdown", needs=("segments", "owners", "calls", "in_mpi", "states", "producers"))
 def breakdown(of: Analysis) -> Breakdown:
     """Ranks with tasks by their states, the others by their code."""
     states = of["states"]

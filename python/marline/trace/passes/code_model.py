@@ -35,7 +35,7 @@ def code_spans(trace: Trace, calls: Calls, of_tasks: np.ndarray) -> dict[int, tu
 
 def code_times(of: Analysis, lanes: Lanes, edges: np.ndarray, spans: dict[int, tuple[int, int]]) -> np.ndarray:
     """Lane by window by cause."""
-    runs, calls = of["segments"], of["calls"]
+    runs, mpi = of["segments"], of["in_mpi"]
     own_begin = np.array([spans[rank][0] for rank in lanes.rank.tolist()])
     own_end = np.array([spans[rank][1] for rank in lanes.rank.tolist()])
 
@@ -50,8 +50,8 @@ def code_times(of: Analysis, lanes: Lanes, edges: np.ndarray, spans: dict[int, t
     alone = np.setdiff1d(np.arange(len(lanes.rank)), lane)
     code = (np.r_[lane[runs_code], alone], np.r_[runs.start[runs_code], own_begin[alone]],
             np.r_[runs.end[runs_code], own_end[alone]])  # fmt: skip
-    call_lane = lane_number(calls.rank, calls.start_thread)
-    inside = overlaps(lane_number(lanes.rank, lanes.thread)[code[0]], code[1], code[2], call_lane, calls.start, calls.end)
+    inside = overlaps(lane_number(lanes.rank, lanes.thread)[code[0]], code[1], code[2],
+                      lane_number(mpi.rank, mpi.thread), mpi.start, mpi.end)  # fmt: skip
     gaps = recording_gaps(of.trace)
     every = np.arange(len(lanes.rank))
     waits = (lane >= 0) & runs.waits

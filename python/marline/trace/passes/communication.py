@@ -13,8 +13,7 @@ import numpy as np
 
 from ..analysis import Analysis, analysis_pass
 from ..calls import Calls, Requests, kind_mask
-from ..clock import frequency
-from ..columns import find, distinct, overlaps, sums
+from ..columns import distinct, find, overlaps, sums
 from ..events import CALL_KINDS, MPI_CALLS
 from ..messages import Messages, world_ranks
 from .statistics import group_by, rows
@@ -51,7 +50,7 @@ class Communication:
             "requests": self._by_request(),
             "peers": self._by_peer(),
             "messages": {"count": len(self.latency), "mean_ns": _mean(self.latency),
-                         "max_ns": int(self.latency.max(initial=0))},
+                         "max_ns": int(self.latency.max(initial=0)), "sizes": self._by_size()},
             "polls": {"count": self.polls, "total_ns": self.polling},
             "total": {"calls": len(self.duration), "total_ns": int(self.duration.sum()),
                       "held_ns": int(self.held.sum()), "suspended_ns": int(self.suspended.sum())},
@@ -89,6 +88,15 @@ class Communication:
             bytes=groups.sum(self.calls.bytes[chosen].astype(np.int64)), total_ns=groups.sum(self.duration[chosen]),
         )  # fmt: skip
 
+    def _by_size(self) -> list[dict[str, Any]]:
+        """Messages by powers of two of their bytes: `bytes` and more, less than twice as many (0: empty ones)."""
+        size = self.calls.bytes[self.messages.send].astype(np.int64)
+        power = np.where(size > 0, 1 << np.maximum(np.frexp(size.astype(np.float64))[1] - 1, 0), 0)
+        groups = group_by(power)
+        total = groups.sum(self.latency)
+        return rows(bytes=groups.key(power), count=groups.count, total_bytes=groups.sum(size),
+                    mean_ns=total / groups.count, max_ns=groups.max(self.latency))  # fmt: skip
+
 
 def _names(numbers: np.ndarray) -> dict[str, list[str]]:
     known = numbers.tolist()
@@ -100,7 +108,7 @@ def _mean(values: np.ndarray) -> float:
     return float(values.mean()) if len(values) else 0.0
 
 
-@analysis_pass("communication", needs=("calls", "requests", "messages", "segments"))
+@analysis_pass("communication", needs=("calls", "in_mpi", "requests", "messages", "segments"))
 def communication(of: Analysis) -> Communication:
     """Durations of calls, requests and messages."""
     calls, requests, messages, runs = of["calls"], of["requests"], of["messages"], of["segments"]
@@ -109,18 +117,14 @@ def communication(of: Analysis) -> Communication:
     held = sums(covered.a, covered.end - covered.start, len(duration))
     alone = find(distinct(runs.task), calls.task) < 0  # OpenMP does not know this thread: it was held all the time
     polls = of.trace.select("mpi_poll")
-    rate = np.array([_cycles_per_ns(of, rank) for rank in range(max(of.trace.ranks) + 1)])
-    busy = of.trace.field("mpi_poll", "busy", polls) / rate[of.trace.rank[polls]]
+    mpi = of["in_mpi"]
+    polling = int((mpi.end - mpi.start)[len(mpi.task) - mpi.polls :].sum())
     peer = np.where(calls.source >= 0, calls.source, calls.peer)
     return Communication(
         calls, duration, np.where(alone, duration, held), world_ranks(of.trace, calls.rank, calls.comm, peer),
         requests, requests.end - requests.start, messages, calls.end[messages.receive] - calls.start[messages.send],
-        int(of.trace.field("mpi_poll", "count", polls).sum()), int(busy.sum()),
+        int(of.trace.field("mpi_poll", "count", polls).sum()), polling,
     )  # fmt: skip
-
-
-def _cycles_per_ns(of: Analysis, rank: int) -> float:
-    return frequency(of.trace.ranks[rank]) if rank in of.trace.ranks else 1.0
 
 
 def _segments_of(runs: Any, tasks: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

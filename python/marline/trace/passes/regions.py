@@ -56,8 +56,9 @@ def regions(of: Analysis) -> Spans:
     begins = of.trace.select("region_begin")
     key = of.trace.global_task(begins, of.trace.field("region_begin", "text", begins))
     known = texts(of.trace)
-    return _spans(of.trace, begins, of.trace.select("region_end"), {one: known.get(one, "region") for one in key.tolist()},
-                  key, of.trace.field("region_begin", "color", begins))  # fmt: skip
+    names = {one: known.get(one, "region") for one in key.tolist()}
+    color = of.trace.field("region_begin", "color", begins)
+    return _spans(of.trace, begins, of.trace.select("region_end"), names, key, color)
 
 
 @analysis_pass("worksharing")

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .. import graph, model
-from ..analysis import Analysis, analysis_pass
+from ..analysis import Analysis, AnalysisError, analysis_pass
 from ..calls import Calls
 from ..columns import distinct, find, group_starts
 from ..records import Trace
@@ -134,7 +134,7 @@ class Integrals:
         return self._before[state][at] + np.where(self._state[at] == state, place - self._place[at], 0)
 
 
-@analysis_pass("states", needs=("tasks", "segments", "calls", "suspensions", "owners", "readiness", "producers"))
+@analysis_pass("states", needs=("tasks", "segments", "calls", "in_mpi", "suspensions", "owners", "readiness", "producers"))
 def states(of: Analysis) -> States | None:
     """States of the ranks that have explicit tasks that ran; None if there is no such rank."""
     tasks, runs, calls = of["tasks"], of["segments"], of["calls"]
@@ -143,6 +143,8 @@ def states(of: Analysis) -> States | None:
     ranks = distinct(rank[ran])
     if not len(ranks):
         return None
+    if (int(of.trace.time.max()) + 1) * (len(ranks) + 1) >> (62 - _KIND_BITS):
+        raise AnalysisError(f"{len(ranks)} ranks over {int(of.trace.time.max())} ns: more than one axis can hold")
     own_begin, own_end = _own_spans(ranks, rank, tasks, runs, of["owners"])
     found = States(ranks, int(own_begin.min()), int(own_end.max()), own_begin, own_end, np.zeros(0), np.zeros(0))
     changes = _Changes(found)
@@ -243,6 +245,11 @@ def _add_communication(changes: _Changes, of: Analysis, calls: Calls, ranks: np.
     changes.add(_RETURN, rank[plain], calls.end[plain])
     changes.add(_HOLD, rank[held], calls.start[held])
     changes.add(_RELEASE, rank[held], np.minimum(calls.end, last)[held])
+    mpi = of["in_mpi"]
+    polls = slice(len(mpi.task) - mpi.polls, None)
+    poller = find(ranks, mpi.rank[polls].astype(np.int64))
+    changes.add(_CALL, poller[poller >= 0], mpi.start[polls][poller >= 0])
+    changes.add(_RETURN, poller[poller >= 0], mpi.end[polls][poller >= 0])
     rest = held[calls.end[held] > last[held]]
     changes.add(_CALL, rank[rest], last[rest])
     changes.add(_RETURN, rank[rest], calls.end[rest])

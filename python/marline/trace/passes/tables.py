@@ -28,6 +28,12 @@ def calls(of: Analysis) -> model.Calls:
     return model.mpi_calls(of.trace)
 
 
+@analysis_pass("in_mpi", needs=("calls",))
+def in_mpi(of: Analysis) -> calls_of.InMpi:
+    """When tasks were in MPI."""
+    return calls_of.in_mpi(of.trace, of["calls"])
+
+
 @analysis_pass("owners", needs=("segments", "tasks"))
 def owners(of: Analysis) -> np.ndarray:
     """Row of each segment's task, -1 for an implicit one."""

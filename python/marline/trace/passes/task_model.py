@@ -65,14 +65,14 @@ class _Measured:
 def task_times(of: Analysis, lanes: Lanes, edges: np.ndarray) -> np.ndarray:
     """Lane by window by cause."""
     measure = _Measure(of["states"], lanes, edges)
-    runs, calls, who = of["segments"], of["calls"], of["producers"]
+    runs, mpi, who = of["segments"], of["in_mpi"], of["producers"]
     lane = lanes.index(runs.rank, runs.thread)
     explicit, runs_code = of["owners"] >= 0, ~runs.waits
 
     def part(rows: np.ndarray, until: np.ndarray) -> tuple[_Measured, _Measured]:
         """Segments up to `until`, and what of them lies inside MPI calls."""
         start = runs.start[rows]
-        inside = overlaps(runs.task[rows], start, until, calls.task, calls.start, calls.end)
+        inside = overlaps(runs.task[rows], start, until, mpi.task, mpi.start, mpi.end)
         return (measure.pieces(lane[rows], start, until),
                 measure.pieces(lane[rows[inside.a]], inside.start, inside.end))  # fmt: skip
 
