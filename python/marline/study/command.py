@@ -103,7 +103,7 @@ def measure(study: document.Study, points: list[plan.Point], layout: Layout, fol
     from marline.study import machine, runner, store
 
     faults = runner.build_missing(points, say)
-    skipped = runner.skips(points, layout, faults)
+    skipped = runner.skips(points, study, layout, faults)
     if len(skipped) == len(points):
         raise Refusal(f"nothing of {study.file} can run here: {next(iter(skipped.values()))}; --list shows all")
     files = machine.fingerprints(layout, points)

@@ -36,15 +36,21 @@ def build_missing(points: list[Point], say: Callable[[str], None]) -> dict[str, 
     return {word: fault for word, fault in faults.items() if fault}
 
 
-def skips(points: list[Point], layout: Layout, faults: dict[str, str]) -> dict[str, str]:
+def skips(points: list[Point], study: Study, layout: Layout, faults: dict[str, str]) -> dict[str, str]:
     """Why points cannot run, by their key."""
     found = {}
     for point in points:
         reason = launch.why_not(point, layout, point.variant.trace)
         fault = faults.get(point.command[0])
         if reason:
-            found[point.key] = f"{reason} ({fault})" if fault else reason
+            found[point.key] = without_folders(f"{reason} ({fault})" if fault else reason, study, layout)
     return found
+
+
+def without_folders(text: str, study: Study, layout: Layout) -> str:
+    """Results are published: where Marline and the study lie on this machine is nobody's business."""
+    here = str(study.file.resolve().parent)
+    return text.replace(str(layout.prefix), "{prefix}").replace(here, "{here}")
 
 
 class GivenUp:
@@ -106,8 +112,8 @@ class Runner:
             self._given_up.note(run.point.program.name, run.point.variant.name, run.point.key)
         self._store.append("run", kind=run.kind, round=run.round, point=run.point.key,
                            program=run.point.program.name, parameters=run.point.parameters,
-                           variant=run.point.variant.name, status=outcome.status, reason=outcome.reason,
-                           figures=outcome.figures, remarks=outcome.remarks, start=round(start, 3),
+                           variant=run.point.variant.name, status=outcome.status,
+                           reason=without_folders(outcome.reason, self._study, self._layout), figures=outcome.figures, remarks=outcome.remarks, start=round(start, 3),
                            seconds=round(seconds, 6), noise=[round(before, 4), round(after, 4)])  # fmt: skip
         return after
 
