@@ -19,9 +19,9 @@
 namespace marline::trace {
 namespace {
 
-// A small part of a second-level cache. To append a window costs 10 ns per record (ext4, Linux 6.18), most of it for new
-// pages: half as much again if copies begin inside of a page, where the kernel has to go page by page, or if it has to
-// reserve the blocks one by one.
+// A small part of a second-level cache. To append a window costs 10 ns per record (ext4, Linux 6.18), most of it for
+// new pages: half as much again if copies begin inside of a page, where the kernel has to go page by page, or if it has
+// to reserve the blocks one by one.
 constexpr u64 kWindowBytes = u64{64} << 10;
 constexpr u64 kMappedBytes = sizeof(FileHeader) + kWindowBytes;
 constexpr u64 kCopiesAt = 2 * kWindowBytes;
@@ -103,8 +103,8 @@ Stream *Stream::mine_slowly() {
   return stream != nullptr && stream->follow_switches() ? stream : nullptr;
 }
 
-// True if recording is on. An interval that was off and on again since the last event is not mentioned: nothing happened
-// on this thread in it.
+// True if recording is on. An interval that was off and on again since the last event is not mentioned: nothing
+// happened on this thread in it.
 bool Stream::follow_switches() {
   const u64 now = load_switches();
   if (is_off(now)) {

@@ -1,10 +1,10 @@
 ! SPDX-License-Identifier: Apache-2.0
 !
-! The functions of trace.h for Fortran: compile this file with the program. The recorder's entry points are looked for by
-! name at each call, so nothing is linked, and a run without the recorder does nothing here. Thread-safe: no state.
+! The functions of trace.h for Fortran: compile this file with the program. The recorder's entry points are looked for
+! by name at each call, so nothing is linked, and a run without the recorder does nothing here. Thread-safe: no state.
 module marline_trace
-  use, intrinsic :: iso_c_binding, only: c_associated, c_char, c_f_procpointer, c_funptr, c_int, c_int32_t, c_null_char, &
-                                         c_null_ptr, c_ptr
+  use, intrinsic :: iso_c_binding, only: c_associated, c_char, c_f_procpointer, c_funptr, c_int, c_int32_t, &
+                                         c_null_char, c_null_ptr, c_ptr
   implicit none
   private
   public :: marline_region_begin, marline_region_end, marline_trace_on, marline_trace_off

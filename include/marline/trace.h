@@ -28,11 +28,11 @@ static inline void *marline_trace_entry(const char *name, void **found) {
   return entry == (void *)found ? (void *)0 : entry;
 }
 
-/* Regions ----------------------------------------------------------------------------------------------------------- */
+/* Regions ---------------------------------------------------------------------------------------------------------- */
 
 /* The current task (implicit ones too) enters a part of the program called `name`, drawn in the colour `rgb` (0xRRGGBB;
- * 0: the viewer's choice), and leaves the part that it entered last. Regions nest within a task and end in the task that
- * began them, on whatever thread that is by then. The text is copied. */
+ * 0: the viewer's choice), and leaves the part that it entered last. Regions nest within a task and end in the task
+ * that began them, on whatever thread that is by then. The text is copied. */
 static inline void marline_region_begin_rgb(const char *name, uint32_t rgb) {
   static void *found;
   void (*begin)(const char *, uint32_t);
@@ -49,7 +49,7 @@ static inline void marline_region_end(void) {
   if (end) end();
 }
 
-/* Tasks ------------------------------------------------------------------------------------------------------------- */
+/* Tasks ------------------------------------------------------------------------------------------------------------ */
 
 /* Name and colour of the next task that the current task creates: marline_task_label and marline_task_color of
  * marline.h where the runtime is Marline, and as much for the recording on any other runtime. `label` is not copied: a
@@ -64,10 +64,10 @@ static inline void marline_name_task(const char *label, uint32_t rgb) {
   if (set_color) set_color(rgb);
 }
 
-/* Which part of the run --------------------------------------------------------------------------------------------- */
+/* Which part of the run -------------------------------------------------------------------------------------------- */
 
 /* Switches recording, for the whole process: level 0 off, 1 on, 2 brings the description of the trace up to date. The
- * same as omp_control_tool's pause, start and flush, and as MPI_Pcontrol. MARLINE_TRACE_START=off begins switched off. */
+ * same as omp_control_tool's pause, start and flush, and as MPI_Pcontrol. MARLINE_TRACE_START=off begins off. */
 static inline void marline_trace_switch(int level) {
   static void *found;
   void (*control)(int);

@@ -80,8 +80,8 @@ def environment(folder: Path, runtime: str, **changes: str) -> dict[str, str]:
 
 
 def execute(program: Path, runtime: str = "libomp", **changes: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([program], env=environment(program.parent, runtime, **changes), capture_output=True, text=True,
-                          check=True, timeout=60)
+    return subprocess.run([program], env=environment(program.parent, runtime, **changes), capture_output=True,
+                          text=True, check=True, timeout=60)
 
 
 def record(folder: Path, source: str, runtime: str, *flags: str, **changes: str) -> Records:
@@ -95,7 +95,7 @@ def description(folder: Path) -> dict[str, Any]:
     return dict(json.loads(path.read_text()))
 
 
-# Records of tasks -----------------------------------------------------------------------------------------------------
+# Records of tasks ----------------------------------------------------------------------------------------------------
 
 LEAVES_AND_PARENTS = r"""
 int main(void) {
@@ -158,9 +158,10 @@ int main(void) {
 """
 
 
-def test_fulfilments_are_told(tmp_path: Path) -> None:
+@both
+def test_fulfilments_are_told(tmp_path: Path, runtime: str) -> None:
     """Of the second task the body may still be running when its event is fulfilled: then this too is early."""
-    records = record(tmp_path, FULFILMENTS, "libomp")
+    records = record(tmp_path, FULFILMENTS, runtime)
     told = [row for row in records.rows("task_schedule") if row["status"] in (EARLY_FULFILL, LATE_FULFILL)]
     assert sorted(row["task"] for row in told) == sorted(row["task"] for row in records.rows("task_create"))
     assert EARLY_FULFILL in {row["status"] for row in told} and all(row["next"] == 0 for row in told)
@@ -190,8 +191,9 @@ int main(void) {
 """
 
 
-def test_worksharing_and_mutexes(tmp_path: Path) -> None:
-    records = record(tmp_path, WORKSHARING, "libomp")
+@both
+def test_worksharing_and_mutexes(tmp_path: Path, runtime: str) -> None:
+    records = record(tmp_path, WORKSHARING, runtime)
     begins, ends = records.rows("work_begin"), records.rows("work_end")
     assert Counter(row["kind"] for row in begins) == Counter(row["kind"] for row in ends)
     loops = [row for row in begins if row["kind"] in (1, 10, 11, 12, 13)]
@@ -206,7 +208,7 @@ def test_worksharing_and_mutexes(tmp_path: Path) -> None:
     assert set(threads.values()) == {1} and len(threads) == 2
 
 
-# Which part of the run -------------------------------------------------------------------------------------------------
+# Which part of the run ------------------------------------------------------------------------------------------------
 
 PAUSED = r"""
 #include <omp.h>
@@ -482,7 +484,7 @@ def test_code_of_a_library_that_was_loaded_later(tmp_path: Path) -> None:
     assert any(entry["begin"] <= task["code"] < entry["end"] for entry in maps)
 
 
-# Ends that nobody wishes for --------------------------------------------------------------------------------------------
+# Ends that nobody wishes for ------------------------------------------------------------------------------------------
 
 
 def test_thousand_threads_on_few_descriptors(tmp_path: Path) -> None:
