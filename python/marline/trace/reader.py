@@ -146,6 +146,8 @@ def _read_stream(path: Path, rank: int, cut: list[str]) -> _Stream | None:
             f"{path}: written with event table {fingerprint:016x}, this reader has {FINGERPRINT:016x}: "
             "use the reader that came with the recorder"
         )
+    if not 0 < thread < 1 << 16:
+        raise TraceError(f"{path}: of thread {thread}: the header is damaged")
     body = size - HEADER.size
     if body % RECORD.itemsize:
         cut.append(f"{path.name}: ends inside a record: {body % RECORD.itemsize} bytes dropped")
