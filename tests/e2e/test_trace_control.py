@@ -556,7 +556,8 @@ def test_killed_at_any_moment(tmp_path: Path, runtime: str) -> None:
             time.sleep(moments.random() * 0.05)
             running.send_signal(signal.SIGKILL)
         records = Records(tmp_path / f"trace{trial}")
-        assert records.trace.cut == [] and records.count["task_create"] >= 2000
+        assert all("began to record" in said for said in records.trace.cut)  # a thread may have started just now
+        assert records.count["task_create"] >= 2000
         runs = records.rows("task_run")
         assert len({row["task"] for row in runs}) == len(runs) >= 1900
         # A task's creation is written before the task can run anywhere.
