@@ -151,7 +151,7 @@ Task* allocate_task(Worker* worker, void (*invoke)(Task*), uint32_t flags, size_
   task->icvs = parent->icvs;
   task->references.store(1, relaxed);
   task->color = 0;
-  if (flags & task_flag::kDetach) task->event.reset();
+  if (flags & task_flag::kDetach) task->event.reset_detach();
   if (tool::g_enabled != 0) task->tool_data = 0;
   if (worker->next_label != nullptr || worker->next_color != 0) [[unlikely]] {
     take_name(worker, task);

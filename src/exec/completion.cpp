@@ -142,7 +142,8 @@ void call_body(Task* task) {
 // The body of a task with kDetach has ended. True: its event is pending, and whoever fulfils it completes the task.
 [[gnu::noinline]] bool leave_to_event(Worker* worker, Task* task, Task* previous) {
   if (tool::on(tool::event::kTaskSchedule)) [[unlikely]] {
-    // The tool hears "detach" only if the fulfilment comes later, and before it does (sched/queue.cpp, fulfil_detached).
+    // The tool hears "detach" only if the fulfilment comes later, and before it: both sides hold the lock
+    // (sched/queue.cpp, fulfil_for_program).
     Guard<SpinLock> guard(g_detach_lock);
     bool fulfilled = task->event.is_fulfilled();
     announce_end(worker, task, previous, fulfilled ? tool::TaskStatus::kComplete : tool::TaskStatus::kDetach);

@@ -169,9 +169,9 @@ void let_go(Worker* worker, Waiter waiter) {
 
 // The task may complete, and be gone, as soon as its event is fulfilled: the tool hears of it before.
 Waiter announce_fulfilment(Event* event) {
-  auto* task = reinterpret_cast<Task*>(reinterpret_cast<char*>(event) - offsetof(Task, event));
   Guard<SpinLock> guard(g_detach_lock);
-  bool early = event->is_pending();
+  auto* task = reinterpret_cast<Task*>(reinterpret_cast<char*>(event) - offsetof(Task, event));
+  bool early = event->is_pending_detach();
   tool::task_schedule(&task->tool_data, early ? tool::TaskStatus::kEarlyFulfill : tool::TaskStatus::kLateFulfill,
                       nullptr);
   return event->transition_to_fulfilled();
@@ -240,8 +240,8 @@ void fulfil(Worker* worker, Event* event) { let_go(worker, event->transition_to_
 
 SpinLock g_detach_lock;
 
-void fulfil_detached(Worker* worker, Event* event) {
-  if (tool::on(tool::event::kTaskSchedule)) [[unlikely]] {
+void fulfil_for_program(Worker* worker, Event* event) {
+  if (tool::on(tool::event::kTaskSchedule) && (event->is_pending_detach() || event->holds_completion())) [[unlikely]] {
     let_go(worker, announce_fulfilment(event));
   } else {
     fulfil(worker, event);

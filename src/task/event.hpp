@@ -39,7 +39,7 @@ class Event {
   // Waiter side. False: the event had been fulfilled already, nothing was published.
   [[nodiscard]] bool transition_to_waiting(WaiterKind kind, void* who) {
     MARLINE_ASSERT((reinterpret_cast<uintptr_t>(who) & kTagMask) == 0);
-    uintptr_t expected = kPending;
+    uintptr_t expected = state_.load(relaxed) == kDetachPending ? kDetachPending : kPending;
     // release: the waiter's saved context is visible to whoever takes it; acquire: pairs with the fulfilment seen.
     if (state_.compare_exchange_strong(expected, reinterpret_cast<uintptr_t>(who) | static_cast<uintptr_t>(kind),
                                        acq_rel, acquire)) {
@@ -55,16 +55,22 @@ class Event {
   [[nodiscard]] Waiter transition_to_fulfilled() {
     // acquire pairs with the waiter's publish; release with the waiter's resumption and is_fulfilled.
     uintptr_t old = state_.exchange(kFulfilled, acq_rel);
-    if (old == kPending || old == kFulfilled) return {WaiterKind::kNone, nullptr};
+    if ((old & ~kTagMask) == 0) return {WaiterKind::kNone, nullptr};  // pending, or fulfilled
     return {static_cast<WaiterKind>(old & kTagMask), reinterpret_cast<void*>(old & ~kTagMask)};
   }
 
   bool is_fulfilled() const { return state_.load(acquire) == kFulfilled; }  // acquire pairs with the fulfilment
-  bool is_pending() const { return state_.load(relaxed) == kPending; }      // nobody waits yet
   void reset() { state_.store(kPending, relaxed); }                         // before the event is shared
+  void reset_detach() { state_.store(kDetachPending, relaxed); }            // the same for a detach clause's
+
+  // For tools, of a detach clause's event: nobody has fulfilled it, and the task's body has not ended; or it has.
+  bool is_pending_detach() const { return state_.load(relaxed) == kDetachPending; }
+  bool holds_completion() const {
+    return (state_.load(relaxed) & kTagMask) == static_cast<uintptr_t>(WaiterKind::kCompletion);
+  }
 
  private:
-  static constexpr uintptr_t kPending = 0, kFulfilled = 1, kTagMask = 7;
+  static constexpr uintptr_t kPending = 0, kFulfilled = 1, kDetachPending = 5, kTagMask = 7;
   Atomic<uintptr_t> state_{kPending};
 };
 

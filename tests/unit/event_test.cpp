@@ -35,6 +35,23 @@ TEST(Event, FulfilmentFirst) {
   EXPECT_EQ(event.transition_to_fulfilled().kind, WaiterKind::kCompletion);
 }
 
+TEST(Event, DetachClauseSaysHowFarItsTaskIs) {
+  Event event;
+  alignas(8) int who = 0;
+  EXPECT_FALSE(event.is_pending_detach());
+  event.reset_detach();
+  EXPECT_TRUE(event.is_pending_detach());
+  EXPECT_FALSE(event.is_fulfilled());
+  EXPECT_FALSE(event.holds_completion());
+  EXPECT_TRUE(event.transition_to_waiting(WaiterKind::kCompletion, &who));
+  EXPECT_FALSE(event.is_pending_detach());
+  EXPECT_TRUE(event.holds_completion());
+  EXPECT_EQ(event.transition_to_fulfilled().who, &who);
+  event.reset_detach();
+  EXPECT_EQ(event.transition_to_fulfilled().kind, WaiterKind::kNone);
+  EXPECT_TRUE(event.is_fulfilled());
+}
+
 // Either the waiter is refused or the fulfiller gets it, never both and never neither; and what the fulfiller wrote
 // before is visible to whoever goes on.
 TEST(Event, RaceReleasesTheWaiterExactlyOnce) {

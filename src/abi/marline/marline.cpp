@@ -25,7 +25,7 @@ MARLINE_EXPORT void marline_event_init(marline_event_t* event) { as_event(event)
 MARLINE_EXPORT void marline_event_wait(marline_event_t* event) { marline::wait_event(as_event(event)); }
 
 MARLINE_EXPORT void marline_event_fulfill(marline_event_t* event) {
-  marline::fulfil(marline::this_worker_or_null(), as_event(event));
+  marline::fulfil_for_program(marline::this_worker_or_null(), as_event(event));
 }
 
 MARLINE_EXPORT int marline_event_test(const marline_event_t* event) {

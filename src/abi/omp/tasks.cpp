@@ -12,7 +12,7 @@ namespace marline::omp {
 namespace {
 
 // The handle is the event's address (construct/task.hpp, detach_event).
-void fulfil_handle(uintptr_t handle) { fulfil_detached(this_worker_or_null(), reinterpret_cast<Event*>(handle)); }
+void fulfil_handle(uintptr_t handle) { fulfil_for_program(this_worker_or_null(), reinterpret_cast<Event*>(handle)); }
 
 int control_tool(int command, int modifier, void* argument, const void* codeptr) {
   return tool::control_tool(static_cast<uint64_t>(command), static_cast<uint64_t>(modifier), argument, codeptr);
