@@ -142,6 +142,16 @@ def test_what_is_missing_is_skipped_and_said(tmp_path):
     assert results(path)["results"][0]["variants"]["marline"]["status"] == "skipped"
 
 
+def test_a_runtime_that_the_loader_does_not_find_is_skipped(tmp_path, compiled):
+    """A binary that names libgomp.so.1, changed to name a library that is nowhere."""
+    program = tmp_path / "program"
+    program.write_bytes(compiled("gcc-12", "probe.c", "-fopenmp").read_bytes().replace(b"libgomp.so.1", b"libgomp.so.7"))
+    program.chmod(0o755)
+    assert launch._unresolved(program) == {"libgomp.so.7"}
+    assert launch._unresolved(compiled("gcc-12", "probe.c", "-fopenmp")) == set()
+    assert launch._unresolved(write_study(tmp_path, PLAIN)) == set()
+
+
 def test_if_nothing_can_run_it_is_refused(tmp_path):
     path = write_study(tmp_path, PLAIN.replace("runtime: none", "runtime: marline"))
     result = study(path, prefix=tmp_path / "nothing")

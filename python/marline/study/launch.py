@@ -13,6 +13,7 @@ import subprocess
 from pathlib import Path
 
 from marline import launch, preflight
+from marline.elf import NotElf, read_elf
 from marline.errors import Refusal
 from marline.layout import Layout
 from marline.study.plan import Point
@@ -115,10 +116,14 @@ def _why_no_program(point: Point) -> str:
 
 
 def _unresolved(path: Path) -> set[str]:
-    """The OpenMP runtimes that the program names and the loader does not find; a script names none."""
-    with path.open("rb") as file:
-        if file.read(4) != b"\x7fELF":
-            return set()
-    listing = subprocess.run([path], env={**own_environment(), "LD_TRACE_LOADED_OBJECTS": "1"}, check=False,
+    """The libraries that the program needs and its loader does not find. A script needs none, nor does a static
+    program."""
+    try:
+        interpreter = read_elf(path).interpreter
+    except NotElf:
+        return set()
+    if interpreter is None:
+        return set()
+    listing = subprocess.run([interpreter, path], env={**own_environment(), "LD_TRACE_LOADED_OBJECTS": "1"}, check=False,
                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=preflight.TRACE_SECONDS)
     return set(re.findall(r"^\s*(\S+) => not found", listing.stdout, re.MULTILINE))

@@ -62,7 +62,7 @@ def describe(points: list[Point], here: Path) -> dict[str, object]:
         "caches": _caches(),
         "memory": _memory(),
         "governor": _content(CPU / "cpufreq" / "scaling_governor"),
-        "kernel": platform.release(),
+        "kernel": re.match(r"[\d.]*", platform.release())[0],  # without the packager's suffix
         "libc": " ".join(platform.libc_ver()),
         "load": list(os.getloadavg()),
         "compilers": {name: first_line(name, "--version") for name in compilers},

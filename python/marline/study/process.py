@@ -19,7 +19,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from marline.errors import Refusal
+
 GRACE_SECONDS = 3.0  # between the request to end and the kill: a launcher takes its ranks along
+KILL_SECONDS = 10.0  # a killed process that is still there is stuck in the kernel
 TOKEN = "STUDY_RUN_TOKEN"
 INITIALISED = re.compile(r"calling init: (/\S+)")
 
@@ -64,7 +67,11 @@ def end_all(child: subprocess.Popen[str], token: str) -> None:
             child.wait(timeout=GRACE_SECONDS)
         except subprocess.TimeoutExpired:
             child.kill()
+    deadline = time.monotonic() + KILL_SECONDS
     while left := holders(token):
+        if time.monotonic() > deadline:
+            raise Refusal(f"process {left[0]} of a run outlives SIGKILL: the kernel holds it; no figure taken beside it "
+                          "would be worth anything; start again when it is gone")
         _send(left, signal.SIGKILL)
         time.sleep(0.01)
     child.wait()

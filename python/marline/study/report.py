@@ -78,7 +78,8 @@ def curve_document(curve: Curve, summary: Summary) -> dict[str, Any]:
 def document(summary: Summary, curves: list[Curve]) -> dict[str, Any]:
     study = summary.study
     return {"format": FORMAT, "study": study.name, "title": study.title, "quick": study.quick,
-            "settings": {"repeats": study.repeats, "warmup": study.warmup, "limit_s": study.limit, "seed": study.seed},
+            "settings": {"repeats": study.repeats, "warmup": study.warmup, "limit_s": study.limit, "seed": study.seed,
+                         "parameters": study.parameters},
             "machines": [session["machine"] for session in summary.records.sessions], "noise_limit_ms": summary.noise,
             "results": [row_document(row) for row in summary.rows],
             "metg": [curve_document(curve, summary) for curve in curves],
@@ -112,6 +113,9 @@ def _machine_lines(summary: Summary) -> str:
     study = summary.study
     lines = [f"- {key.replace('_', ' ')}: {value}" for key, value in flat.items() if value]
     lines.append(f"- runs: {study.repeats} per point in turns, after {study.warmup} to warm up; limit {study.limit:g} s")
+    chosen = {name: " ".join(map(str, values)) for name, values in study.parameters.items()}
+    chosen |= {name: " ".join(map(str, each.values.values())) for name, each in study.following.items()}
+    lines += [f"- {name}: {values}" for name, values in chosen.items()]
     for later in summary.records.sessions[1:]:
         other = later["machine"]
         changed = [key for key in ("cpu", "kernel", "commit", "load") if other[key] != first[key]]

@@ -19,6 +19,7 @@ from marline.study.store import Records
 from marline.study.verdict import FAILED, HANG, OK, SKIPPED
 
 NOT_RUN = "not run"
+NO_OMPT = "libgomp has no OMPT: nothing can be recorded"
 Runs = list[dict[str, Any]]
 
 
@@ -119,6 +120,8 @@ def _cell(point: Point, figure: str, summary: Summary) -> Cell:
     if point.key in summary.records.skips:
         return Cell(SKIPPED, summary.records.skips[point.key])
     traced = figure in BREAKDOWN_UNITS and summary.study.breakdown
+    if traced and point.variant.runtime == "libgomp":
+        return Cell(SKIPPED, NO_OMPT)
     runs = [run for run in summary.runs[point.key] if (run["kind"] == TRACED) == traced]
     bad = [run for run in runs if run["status"] != OK]
     counted = [run for run in runs if run["status"] == OK and run["kind"] in (TIMED, TRACED)]
