@@ -11,7 +11,7 @@ from typing import Any, TextIO
 import numpy as np
 
 from .progress import Progress, no_progress
-from .timeline import CATEGORIES, NOTES, Timeline
+from .timeline import CATEGORIES, NOTES, Counter, Timeline
 
 _CHUNK = 1 << 16
 
@@ -24,9 +24,11 @@ class _Events:
         self._separator = "\n"
 
     def add(self, events: list[dict[str, Any]]) -> None:
+        self.add_text([json.dumps(event, separators=(",", ":"), ensure_ascii=False) for event in events])
+
+    def add_text(self, events: list[str]) -> None:
         if events:
-            text = ",\n".join(json.dumps(event, separators=(",", ":"), ensure_ascii=False) for event in events)
-            self._file.write(self._separator + text)
+            self._file.write(self._separator + ",\n".join(events))
             self._separator = ",\n"
 
 
@@ -39,9 +41,7 @@ def write_chrome(drawn: Timeline, path: str | Path, progress: Progress = no_prog
         _add_slices(events, drawn, progress)
         _add_arrows(events, drawn)
         for counter in drawn.counters:
-            common = {"ph": "C", "pid": counter.rank, "name": counter.name}
-            pairs = zip(counter.time.tolist(), counter.value.tolist(), strict=True)
-            events.add([{**common, "ts": time / 1000, "args": {"tasks": value}} for time, value in pairs])
+            _add_counter(events, counter)
         file.write("\n]}\n")
 
 
@@ -56,19 +56,28 @@ def _names(drawn: Timeline) -> list[dict[str, Any]]:
 
 
 def _add_slices(events: _Events, drawn: Timeline, progress: Progress) -> None:
-    """Complete events ("X"), an outer one before those in it."""
+    """Complete events ("X"), an outer one before those in it. Written out by hand: there are millions."""
     slices = drawn.slices
+    names = [json.dumps(name, ensure_ascii=False) for name in drawn.names]
     order = np.lexsort((slices.depth, slices.start))
     for first in range(0, len(order), _CHUNK):
         rows = order[first : first + _CHUNK]
         columns = (slices.rank, slices.track, slices.start, slices.end, slices.name, slices.category, slices.note)
-        events.add([
-            {"ph": "X", "pid": rank, "tid": track, "ts": start / 1000, "dur": (end - start) / 1000,
-             "name": drawn.names[name], "cat": CATEGORIES[category], "args": {NOTES[category]: note}}
+        events.add_text([
+            f'{{"ph":"X","pid":{rank},"tid":{track},"ts":{start / 1000},"dur":{(end - start) / 1000},'
+            f'"name":{names[name]},"cat":"{CATEGORIES[category]}","args":{{"{NOTES[category]}":{note}}}}}'
             for rank, track, start, end, name, category, note in zip(*(one[rows].tolist() for one in columns),
                                                                      strict=True)
         ])  # fmt: skip
         progress("Chrome file", first + len(rows), len(order))
+
+
+def _add_counter(events: _Events, counter: Counter) -> None:
+    head = f'{{"ph":"C","pid":{counter.rank},"name":{json.dumps(counter.name)},"ts":'
+    for first in range(0, len(counter.time), _CHUNK):
+        chunk = slice(first, first + _CHUNK)
+        pairs = zip(counter.time[chunk].tolist(), counter.value[chunk].tolist(), strict=True)
+        events.add_text([f'{head}{time / 1000},"args":{{"tasks":{value}}}}}' for time, value in pairs])
 
 
 def _add_arrows(events: _Events, drawn: Timeline) -> None:
