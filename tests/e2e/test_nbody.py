@@ -3,16 +3,18 @@
 rank under the runtime that the compiler links, and without OpenMP.
 
 The build is the one in MARLINE_BUILD. A run that does not end within its time limit is a failure, so "no hang" is part
-of every test. The expected state is computed here a second time, from the definitions in apps/nbody/README.md.
+of every test.
 """
 
 import itertools
+import json
 import math
 import os
 import shlex
 import shutil
 import signal
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +22,7 @@ from pathlib import Path
 import pytest
 
 from conftest import clean_environment
+from nbody_reference import expected_checksum, share
 
 SOURCES = Path(__file__).resolve().parents[2] / "apps" / "nbody"
 PROGRAMS = [f"nbody-{compiler}-{mpi}" for compiler in ("gcc12", "clang19") for mpi in ("openmpi", "mpich")]
@@ -133,89 +136,6 @@ def expect_refusal(outcome: Outcome, code: int, *words: str) -> None:
     for word in words:
         assert word in outcome.complaints[0]
     assert not [line for line in outcome.stdout.splitlines() if not line.startswith("#")], "a figure of a wrong result"
-
-
-# The same physics a second time --------------------------------------------------------------------------------------
-
-MASK = (1 << 64) - 1
-
-
-def mix(x: int) -> int:
-    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9 & MASK
-    x = (x ^ (x >> 27)) * 0x94D049BB133111EB & MASK
-    return x ^ (x >> 31)
-
-
-def numbers(seed: int, body: int) -> Iterator[float]:
-    state = mix(seed + 1) ^ mix(body + 1)
-    while True:
-        state = (state + 0x9E3779B97F4A7C15) & MASK
-        yield (mix(state) >> 11) / (1 << 53)
-
-
-def direction(draw: Iterator[float], length: float) -> list[float]:
-    cosine, angle = 2 * next(draw) - 1, 2 * math.pi * next(draw)
-    across = length * math.sqrt(1 - cosine * cosine)
-    return [across * math.cos(angle), across * math.sin(angle), length * cosine]
-
-
-def speed(draw: Iterator[float]) -> float:
-    while True:
-        q, height = next(draw), 0.1 * next(draw)
-        if height <= q * q * (1 - q * q) ** 3.5:
-            return q
-
-
-def plummer(seed: int, bodies: int) -> list[tuple[float, list[float], list[float]]]:
-    """Mass, place and velocity of each body."""
-    cluster = []
-    for body in range(bodies):
-        draw = numbers(seed, body)
-        mass = (0.5 + next(draw)) / bodies
-        radius = next(r for r in (((1 - x) ** (-2 / 3) - 1) ** -0.5 for x in draw if x > 0) if r <= 10)
-        place = direction(draw, radius)
-        escape = math.sqrt(2) / (1 + radius * radius) ** 0.25
-        cluster.append((mass, place, direction(draw, speed(draw) * escape)))
-    return cluster
-
-
-def accelerations(cluster: list[tuple[float, list[float], list[float]]], softening: float) -> list[list[float]]:
-    def acceleration(of: list[float]) -> list[float]:
-        total = [0.0, 0.0, 0.0]
-        for mass, place, _ in cluster:
-            apart = [b - a for a, b in zip(of, place)]
-            cube = (sum(x * x for x in apart) + softening**2) ** 1.5
-            total = [t + mass * x / cube for t, x in zip(total, apart)]
-        return total
-
-    return [acceleration(place) for _, place, _ in cluster]
-
-
-def kick(cluster: list[tuple[float, list[float], list[float]]], forces: list[list[float]], time: float) -> None:
-    for (_, _, velocity), force in zip(cluster, forces):
-        velocity[:] = [v + f * time for v, f in zip(velocity, force)]
-
-
-def expected_checksum(seed: int, bodies: int, steps: int, dt: float = 0.01) -> float:
-    softening = bodies ** (-1 / 3)
-    cluster = plummer(seed, bodies)
-    forces = accelerations(cluster, softening)
-    for _ in range(steps):
-        kick(cluster, forces, dt / 2)
-        for _, place, velocity in cluster:
-            place[:] = [x + v * dt for x, v in zip(place, velocity)]
-        forces = accelerations(cluster, softening)
-        kick(cluster, forces, dt / 2)
-    return math.fsum((1 + i / bodies) * (sum(x) + sum(v)) for i, (_, x, v) in enumerate(cluster))
-
-
-def share(bodies: int, parts: int, imbalance: float) -> list[int]:
-    """How many bodies each part gets by the ramp of apps/nbody/layout.h."""
-    if parts == 1:
-        return [bodies]
-    weights = [(1 + imbalance * (2 * p / (parts - 1) - 1)) / parts for p in range(parts)]
-    ends = [math.floor(bodies * sum(weights[:p]) + 1e-9) for p in range(parts)] + [bodies]
-    return [b - a for a, b in itertools.pairwise(ends)]
 
 
 # What is right -------------------------------------------------------------------------------------------------------
@@ -450,3 +370,57 @@ def test_a_wrong_result_is_found(objects: tuple[list[str], list[Path]], case: st
     subprocess.run([*words, source, *parts, "-o", executable, "-lm"], check=True)
     outcome = execute([str(executable), "--bodies", "100", "--block", "30", *arguments], OMP_NUM_THREADS="2")
     expect_refusal(outcome, EXIT_WRONG, complaint)
+
+
+# The load imbalance, as the report shows it --------------------------------------------------------------------------
+
+
+@pytest.fixture
+def traced(build: Path, program: Callable[[str], str], tmp_path: Path) -> Callable[..., dict]:
+    """traced(["-n", "2"], "nbody-gcc12-mpich", "--bodies", 100) is the report on a recorded run."""
+
+    def run(job: list[str], name: str, *arguments: object) -> dict:
+        for package in ("numpy", "rich"):
+            pytest.importorskip(package)
+        marline, folder = [sys.executable, str(build / "bin" / "marline")], str(tmp_path / "trace")
+        assert execute([*marline, "trace", *job, "-o", folder, "--", program(name), *map(str, arguments)]).figures
+        report = execute([*marline, "report", folder, "--json"])
+        assert report.code == 0, report.stderr
+        return json.loads(report.stdout)
+
+    return run
+
+
+def share_of(rank: dict, part: str) -> float:
+    """Of the time of all threads of a rank."""
+    assert rank["work_ns"] + rank["idle_ns"] + rank["overhead_ns"] == rank["threads"] * rank["makespan_ns"]
+    return rank[part] / (rank["threads"] * rank["makespan_ns"])
+
+
+@pytest.mark.parametrize("name", (PROGRAMS[1], PROGRAMS[2]))
+def test_report_shows_the_imbalance(traced: Callable[..., dict], name: str) -> None:
+    """Rank 0 has a ninth of the bodies of rank 1, hence of the work: by far most of its time nothing is ready."""
+    small, big = traced(["-n", "2", "-t", "1"], name, "--imbalance", 0.8, "--bodies", 4000, "--steps", 6)["ranks"]
+    assert small["work_ns"] < big["work_ns"] / 2
+    assert share_of(small, "idle_ns") > 0.5
+    assert share_of(small, "idle_ns") > share_of(big, "idle_ns") + 0.3
+    assert share_of(big, "work_ns") > 0.5
+
+
+def test_labels_name_the_hops(traced: Callable[..., dict]) -> None:
+    report = traced(["-n", "3", "-t", "1"], PROGRAMS[0], "--labels", "--bodies", 200, "--block", 40, "--steps", 2)
+    kinds = {kind["name"]: kind["tasks"] for kind in report["kinds"]}
+    # 66 or 67 bodies per rank make 2 blocks; the forces of the start are computed as well.
+    for hop in (0, 1, 2):
+        assert kinds[f"forces, hop {hop}"] == 3 * 3 * 2 * 2
+    for hop in (1, 2):
+        assert kinds[f"send, hop {hop}"] == kinds[f"receive, hop {hop}"] == 3 * 3 * 2
+
+
+def test_one_rank_on_libomp_can_be_traced(traced: Callable[..., dict]) -> None:
+    report = traced(["--runtime", "native", "-t", "2"], "nbody-clang19-mpich", "--bodies", 3000)
+    (rank,) = report["ranks"]
+    assert rank["threads"] == 2
+    assert share_of(rank, "work_ns") > 0
+    tasks = sum(kind["tasks"] for kind in report["kinds"] if kind["name"].startswith("task_"))
+    assert tasks == 12 + 12 * 12 * 11 + 10 * (12 + 12)  # blocks filled; forces; drifts and kicks
