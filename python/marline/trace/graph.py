@@ -55,7 +55,8 @@ def dependence_edges(trace: Trace, table: Tasks) -> Edges:
     kept = (task >= 0) & np.isin(kind, _KINDS + _EVERYTHING)
     if not kept.all():
         rows, task, kind = rows[kept], task[kept], kind[kept]
-    parents, parent = np.unique(table.parent, return_inverse=True)
+    parents = distinct(table.parent)
+    parent = np.searchsorted(parents, table.parent)
     accesses = _Accesses(
         parent[task],
         trace.field("dependence", "address", rows),
@@ -99,8 +100,8 @@ def _edges(accesses: _Accesses) -> Edges:
     none = np.zeros(0, dtype=np.int64)
     if not len(accesses.task):
         return Edges(none, none)
-    addresses, address = np.unique(accesses.address, return_inverse=True)
-    place = accesses.parent * len(addresses) + address
+    addresses = distinct(accesses.address)
+    place = accesses.parent * len(addresses) + np.searchsorted(addresses, accesses.address)
     order = order_of_small(place, int(place.max()) + 1)
     place, task, kind = place[order], accesses.task[order], accesses.kind[order]
     new_place = group_starts(place)

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..analysis import Analysis
 from ..calls import Calls, call_mask
-from ..columns import distinct, overlaps
+from ..columns import group_starts, overlaps
 from ..model import lane_number, recording_gaps
 from ..records import Trace
 from .causes import CAUSES, NUMBER
@@ -23,7 +23,7 @@ def code_spans(trace: Trace, calls: Calls, of_tasks: np.ndarray) -> dict[int, tu
     init = call_mask(calls, "MPI_Init", "MPI_Init_thread") & calls.returned
     finalize = call_mask(calls, "MPI_Finalize")
     spans: dict[int, tuple[int, int]] = {}
-    for rank in np.setdiff1d(distinct(trace.rank).astype(np.int64), of_tasks).tolist():
+    for rank in np.setdiff1d(trace.rank[group_starts(trace.rank)].astype(np.int64), of_tasks).tolist():
         mine = slice(*np.searchsorted(trace.rank, [rank, rank + 1]))
         begins = calls.end[init & (calls.rank == rank)]
         ends = calls.start[finalize & (calls.rank == rank)]

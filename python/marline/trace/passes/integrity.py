@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..analysis import Analysis, analysis_pass
-from ..columns import distinct
+from ..columns import distinct, group_starts
 from ..model import SWITCH, lane_number, recording_gaps
 
 
@@ -32,7 +32,7 @@ def integrity(of: Analysis) -> Integrity:
 def _ranks(of: Analysis) -> list[str]:
     size = max(int(metadata["size"]) for metadata in of.trace.ranks.values())
     missing = sorted(set(range(size)) - set(of.trace.ranks))
-    silent = sorted(set(of.trace.ranks) - set(distinct(of.trace.rank).tolist()))
+    silent = sorted(set(of.trace.ranks) - set(of.trace.rank[group_starts(of.trace.rank)].tolist()))
     found = [f"{_plural(len(missing), 'rank')} of {size} left no trace: {_some(missing)}"] if missing else []
     return found + ([f"{_plural(len(silent), 'rank')} left no records: {_some(silent)}"] if silent else [])
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..calls import Calls
-from ..columns import cut, distinct, find, sums
+from ..columns import cut, distinct, find, group_starts, sums
 from ..model import Segments, lane_number
 from ..records import Trace
 
@@ -31,14 +31,20 @@ class Lanes:
 def all_lanes(trace: Trace, runs: Segments, calls: Calls) -> Lanes:
     """Of each rank the threads that ever ran a task, explicit or implicit; in a rank where none did, those that called
     MPI; if none did that either, all."""
-    every = distinct(lane_number(trace.rank, trace.thread))
     chosen, taken = [], np.zeros(0, dtype=np.int64)
-    for lanes in (distinct(runs.lane), distinct(lane_number(calls.rank, calls.start_thread)), every):
+    every, ran = _first_of_each(trace.rank, trace.thread), _first_of_each(runs.rank, runs.thread)
+    for lanes in (ran, distinct(lane_number(calls.rank, calls.start_thread)), every):
         fresh = lanes[~np.isin(lanes >> 16, taken)]
         chosen.append(fresh)
         taken = np.union1d(taken, fresh >> 16)
     lanes = np.sort(np.concatenate(chosen))
     return Lanes(lanes >> 16, lanes & 0xFFFF)
+
+
+def _first_of_each(rank: np.ndarray, thread: np.ndarray) -> np.ndarray:
+    """The lanes of columns that are sorted by lane."""
+    first = group_starts(rank, thread)
+    return lane_number(rank[first], thread[first])
 
 
 def window_edges(begin: int, end: int, windows: int) -> np.ndarray:

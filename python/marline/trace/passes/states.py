@@ -121,6 +121,10 @@ class Integrals:
         length = np.diff(states.place)
         self._before = [np.r_[0, np.cumsum(np.where(states.state[:-1] == s, length, 0))] for s in range(STATES)]
 
+    def never(self, state: int) -> bool:
+        """True if no rank is ever in the state."""
+        return int(self._before[state][-1]) == 0
+
     def find(self, place: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """What `between` takes: the interval that holds each place, and the places."""
         return np.searchsorted(self._place, place, side="right") - 1, place

@@ -36,6 +36,9 @@ class _Measure:
     def find(self, lane: np.ndarray, time: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return self._integrals.find(self._states.locate(self._rank[lane], time))
 
+    def never(self, state: int) -> bool:
+        return self._integrals.never(state)
+
     def between(self, state: int, start: tuple[np.ndarray, np.ndarray], end: tuple[np.ndarray, np.ndarray]
                 ) -> np.ndarray:  # fmt: skip
         return self._integrals.between(state, start, end)
@@ -59,6 +62,8 @@ class _Measured:
         return self._pieces.total()
 
     def within(self, state: int) -> np.ndarray:
+        if self._measure.never(state):
+            return np.zeros_like(self.total())
         return self._pieces.sum(self._measure.between(state, self._start, self._end))
 
 
