@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import matplotlib
 import numpy as np
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from marline.study.document import Plot
 from marline.study.metg import Curve, band
@@ -49,7 +50,7 @@ def _write(plot: Plot, panels: list[Panel], folder: Path) -> None:
 
     columns = min(COLUMNS, len(panels))
     lines = math.ceil(len(panels) / columns)
-    wide = 2 if plot.kind == "bars" and len(panels) == 1 else 1
+    wide = 1 if columns > 1 else 2 if plot.kind == "bars" else 1.5
     figure, axes = pyplot.subplots(lines, columns, squeeze=False, layout="constrained",
                                    figsize=(PANEL[0] * columns * wide, PANEL[1] * lines + 0.6))  # fmt: skip
     labels: dict[str, object] = {}
@@ -62,7 +63,8 @@ def _write(plot: Plot, panels: list[Panel], folder: Path) -> None:
         at.remove()
     figure.suptitle(plot.title)
     if labels:
-        figure.legend(labels.values(), labels.keys(), loc="outside lower center", ncols=min(4, len(labels)), fontsize=8)
+        figure.legend(labels.values(), labels.keys(), loc="outside lower center", ncols=max(2, int(1.6 * columns * wide)),
+                      fontsize=8)  # fmt: skip
     figure.savefig(folder / f"{plot.file}.png", dpi=130, metadata={"Software": None})
     figure.savefig(folder / f"{plot.file}.svg", metadata={"Date": None})
     pyplot.close(figure)
@@ -70,6 +72,14 @@ def _write(plot: Plot, panels: list[Panel], folder: Path) -> None:
 
 def colour(variant: str, summary: Summary) -> str:
     return f"C{list(summary.study.variants).index(variant) % 10}"
+
+
+def _log_scale(at: Axes) -> None:
+    """A logarithmic y axis with plain numbers at 1, 2 and 5."""
+    at.set_yscale("log")
+    at.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    at.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    at.yaxis.set_minor_formatter(NullFormatter())
 
 
 def _rows(plot: Plot, summary: Summary, figures: tuple[str, ...]) -> list[Row]:
@@ -112,7 +122,9 @@ def _bar_panel(rows: list[Row], plot: Plot, summary: Summary) -> Callable[[Axes]
         at.set_xticks(range(len(rows)), ticks, rotation=40, ha="right", fontsize=8)
         if plot.ratio:
             at.axhline(1, color="black", linewidth=0.8)
-            at.set_yscale("log")
+            low, high = at.get_ylim()
+            if low < 0.4 or high > 2.5:
+                _log_scale(at)
         at.grid(axis="x", visible=False)
 
     return paint
@@ -144,8 +156,11 @@ def _curve_panel(rows: list[Row], plot: Plot, summary: Summary) -> Callable[[Axe
             at.fill_between(xs, [each.low for _, each in known], [each.high for _, each in known], alpha=0.2,
                             color=colour(name, summary), linewidth=0)  # fmt: skip
         at.set_xscale("log", base=2)
+        values = sorted({float(row.parameters[sweep]) for row in rows})
+        at.set_xticks(values, [f"{value:g}" for value in values], fontsize=8)
+        at.xaxis.minorticks_off()
         if not plot.ratio:
-            at.set_yscale("log")
+            _log_scale(at)
         at.set_xlabel(sweep)
         at.set_ylabel("ratio to the baseline" if plot.ratio else rows[0].figure.unit)
 
