@@ -8,6 +8,7 @@ import csv
 import io
 import json
 import os
+import pty
 import re
 import subprocess
 import sys
@@ -103,6 +104,31 @@ def test_no_color_is_respected_on_a_terminal(two_threads: Path) -> None:
         shown = subprocess.run([sys.executable, "-c", code], input=text, env=environment, text=True, timeout=60,
                                capture_output=True, check=True).stdout
         assert ("\x1b[32m" in shown) == coloured and "30.0 %" in shown
+
+
+def test_progress_goes_to_a_terminal_on_standard_error_only(two_threads: Path) -> None:
+    code = "import sys; from pathlib import Path; from marline.cli import main; sys.exit(main(sys.argv[1:], Path('/')))"
+    ours, theirs = pty.openpty()
+    environment = clean_environment(PYTHONPATH=str(ROOT / "python"), TERM="xterm-256color")
+    with subprocess.Popen([sys.executable, "-c", code, "report", two_threads], env=environment, stderr=theirs,
+                          stdout=subprocess.PIPE, text=True) as process:
+        os.close(theirs)
+        shown = b""
+        while chunk := read_terminal(ours):
+            shown += chunk
+        assert process.stdout is not None
+        assert "biggest loss" in (text := process.stdout.read()) and "\x1b" not in text
+    os.close(ours)
+    assert process.returncode == 0 and "━".encode() in shown
+    assert report(two_threads).stderr == ""
+
+
+def read_terminal(descriptor: int) -> bytes:
+    """What there is to read; nothing once the other side is closed, which Linux tells by EIO."""
+    try:
+        return os.read(descriptor, 4096)
+    except OSError:
+        return b""
 
 
 def test_windows(two_threads: Path) -> None:

@@ -142,7 +142,7 @@ def test_arrows_beyond_what_a_viewer_bears_are_left_out_and_said(
 ) -> None:
     monkeypatch.setattr("marline.trace.timeline.MOST_ARROWS", 0)
     said = write(exchange, perfetto=tmp_path / "out")
-    assert said[1:] == [f"{tmp_path / 'out'} leaves out: the arrows of 1 messages (viewers bear 0)"]
+    assert said[1:] == [f"{tmp_path / 'out'}: without arrows for 1 messages: viewers bear 0"]
     assert Read(tmp_path / "out").arrows == {}
 
 
@@ -180,10 +180,13 @@ def test_many_short_bars_are_gathered_and_said(tmp_path: Path) -> None:
     start = np.r_[start, 0]  # 50 short ones, and one long one in another row
     end = np.r_[start[:-1] + 5, 1000]
     row = np.r_[np.zeros(50), 1.0]
-    canvas.bars(start, end, row, 1.0, "#000000")
-    (drawn,) = canvas.axes.collections
-    widths = sorted(round(float(np.ptp(path.vertices[:, 0])) * 1e6) for path in drawn.get_paths())
-    assert widths == [25] * 10 + [1000]  # five of 5 ns in each column: the row keeps its share
+    color = np.arange(51) % 5 // 3  # of five in a column three have the first colour, two the second
+    canvas.bars(start, end, row, 1.0, color, ["#000000", "#ff0000"])
+    spans = [sorted((round(box.x0 * 1e6), round(box.x1 * 1e6)) for path in drawn.get_paths()
+                    for box in [path.get_extents()]) for drawn in canvas.axes.collections]  # fmt: skip
+    # Every row keeps its share of each: 15 ns of one, 10 ns of the other, side by side.
+    assert spans[0] == sorted([(column, column + 15) for column in range(0, 1000, 100)] + [(0, 1000)])
+    assert spans[1] == [(column + 15, column + 25) for column in range(0, 1000, 100)]
     assert canvas.gathered == 50
 
 

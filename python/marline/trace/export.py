@@ -43,10 +43,10 @@ def write_views(of: Analysis, views: Views, progress: Progress = no_progress) ->
         drawn = timeline(of)
         if views.perfetto:
             write_perfetto(drawn, views.perfetto, progress)
-            said += _said(views.perfetto, "open it in https://ui.perfetto.dev", drawn.left_out)
+            said += _said(views.perfetto, "open it in https://ui.perfetto.dev", *drawn.left_out)
         if views.chrome:
             write_chrome(drawn, views.chrome, progress)
-            said += _said(views.chrome, "open it in chrome://tracing", drawn.left_out)
+            said += _said(views.chrome, "open it in chrome://tracing", *drawn.left_out)
     if views.png or views.svg:
         try:
             from . import gantt  # only here: Matplotlib is slow to load, and the other files do not need it
@@ -54,14 +54,14 @@ def write_views(of: Analysis, views: Views, progress: Progress = no_progress) ->
             missing = views.png or views.svg
             raise TraceError(f"cannot draw {missing}: {error}: python3 -m pip install matplotlib") from error
         if views.png:
-            said += _said(views.png, "Gantt chart", gantt.write_png(of["picture"], views.png))
+            said += _said(views.png, "Gantt chart", *gantt.write_png(of["picture"], views.png))
         if views.svg:
-            said += _said(views.svg, "Gantt chart", gantt.write_svg(of["picture"], views.svg))
+            said += _said(views.svg, "Gantt chart", *gantt.write_svg(of["picture"], views.svg))
     return said
 
 
-def _said(path: str | Path, what: str, left_out: list[str]) -> list[str]:
-    return [f"{path}: {what}", *(f"{path} leaves out: {text}" for text in left_out)]
+def _said(path: str | Path, *texts: str) -> list[str]:
+    return [f"{path}: {text}" for text in texts]
 
 
 def export(folder: str | Path, perfetto: str | Path | None = None, png: str | Path | None = None) -> Picture:

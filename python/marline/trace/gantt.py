@@ -16,14 +16,14 @@ from matplotlib.collections import PolyCollection
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from .events import CALL_NUMBER, MPI_CALLS
+from ..report_units import duration
+from .events import CALL_KINDS
 from .picture import Picture
 
 _MOST_LANES = 24  # of suspended calls drawn per rank; a line of text counts the rest
 _MOST_KINDS = 14  # in the legend
 _PNG_COLUMNS, _SVG_COLUMNS = 4000, 1000
 _THREAD_HEIGHT, _LANE_HEIGHT, _RANK_GAP = 1.0, 0.45, 0.8
-_SENDS = {number for name, number in CALL_NUMBER.items() if "end" in name and name != "MPI_Sendrecv"}
 _SEND_COLOR, _RECEIVE_COLOR, _OTHER_COLOR = "#e08214", "#5e3c99", "#80cdc1"
 _WAIT_COLOR, _IMPLICIT_COLOR, _BUSY_CALL_COLOR = "#eeeeee", "#c8c8c8", "#222222"
 
@@ -72,56 +72,57 @@ class _Canvas:
         self._columns = columns
         self.gathered = 0
 
-    def bars(self, start: np.ndarray, end: np.ndarray, y: np.ndarray, height: float, color: str) -> None:
-        """Bars of one colour. Many short ones of one row and column become one bar of their summed length, so that
-        every row keeps its share of every colour."""
+    def bars(self, start: np.ndarray, end: np.ndarray, y: np.ndarray, height: float, color: np.ndarray,
+             colors: list[str]) -> None:  # fmt: skip
+        """Bars of rows of `colors`. Many short ones of one row and column become one bar per colour, side by side, of
+        their summed length: every row keeps its share of every colour."""
         if len(start) > self._columns:
-            start, end, y = self._gather(start.astype(float), end.astype(float), y)
-        if not len(start):
-            return
+            start, end, y, color = self._gather(start.astype(float), end.astype(float), y, color)
         left, right, top, bottom = start / 1e6, end / 1e6, y + 0.06 * height, y + 0.94 * height
         corners = np.stack([left, top, right, top, right, bottom, left, bottom], axis=1).reshape(-1, 4, 2)
-        self.axes.add_collection(PolyCollection(list(corners), facecolors=color, edgecolors="none"))
+        for one in np.unique(color).tolist():
+            self.axes.add_collection(
+                PolyCollection(list(corners[color == one]), facecolors=colors[one], edgecolors="none")
+            )
 
-    def _gather(self, start: np.ndarray, end: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, ...]:
+    def _gather(self, start: np.ndarray, end: np.ndarray, y: np.ndarray, color: np.ndarray) -> tuple[np.ndarray, ...]:
         short = end - start < self._width
         rows, row = np.unique(y[short], return_inverse=True)
-        column = np.floor((start[short] - self._first) / self._width).astype(np.int64)
-        cells, cell = np.unique(row * (2 * self._columns) + column, return_inverse=True)
-        members = np.bincount(cell)
-        length = np.bincount(cell, weights=(end - start)[short])
-        # Drawn from the place of the first, so that colours which alternate in a column lie beside each other.
-        begin = np.full(len(cells), np.inf)
-        np.minimum.at(begin, cell, start[short])
+        # Columns -1 and `_columns` are what lies left and right of the chart.
+        column = np.clip(np.floor((start[short] - self._first) / self._width), -1, self._columns).astype(np.int64)
+        shades = int(color.max()) + 1
+        cell = row * (self._columns + 2) + column + 1
+        groups, group = np.unique(cell * shades + color[short], return_inverse=True)
+        length = np.bincount(group, weights=(end - start)[short])
+        members = np.bincount(group)
         self.gathered += int(members[members > 1].sum())
-        place = rows[cells // (2 * self._columns)] if len(rows) else rows
+        place, shade = groups // shades, groups % shades
+        # Colours of one column lie side by side, from its left edge on.
+        is_first = np.r_[True, place[1:] != place[:-1]][: len(place)]
+        before = np.cumsum(length) - length
+        offset = before - np.repeat(before[is_first], np.diff(np.r_[np.flatnonzero(is_first), len(place)]))
+        begin = self._first + (place % (self._columns + 2) - 1) * self._width + offset
         return (np.concatenate([start[~short], begin]), np.concatenate([end[~short], begin + length]),
-                np.concatenate([y[~short], place]))  # fmt: skip
+                np.concatenate([y[~short], rows[place // (self._columns + 2)]]),
+                np.concatenate([color[~short], shade]))  # fmt: skip
 
     @property
-    def column_us(self) -> float:
-        return self._width / 1e3
+    def column_ns(self) -> float:
+        return self._width
 
 
 def _draw_threads(canvas: _Canvas, picture: Picture, rows: _Rows) -> list[Patch]:
-    runs = picture.runs
+    runs, kinds = picture.runs, len(picture.kind_names)
     y = np.array([rows.thread[key] for key in zip(runs.rank.tolist(), runs.thread.tolist())], dtype=float)
     row = picture.tasks.index(runs.task)
-    implicit = row < 0
-    for chosen, color in ((implicit & ~runs.waits, _IMPLICIT_COLOR), (runs.waits, _WAIT_COLOR)):
-        canvas.bars(runs.start[chosen], runs.end[chosen], y[chosen], _THREAD_HEIGHT, color)
-    kind = np.full(len(row), -1)
-    kind[~implicit] = picture.kind_of_task[row[~implicit]]
-    weight = np.zeros(len(picture.kind_names))
-    active = (kind >= 0) & ~runs.waits
-    np.add.at(weight, kind[active], (runs.end - runs.start)[active])
-    legend: list[Patch] = []
-    for one in np.argsort(-weight).tolist():
-        chosen = active & (kind == one)
-        canvas.bars(runs.start[chosen], runs.end[chosen], y[chosen], _THREAD_HEIGHT, picture.kind_colors[one])
-        if len(legend) < _MOST_KINDS and chosen.any():
-            legend.append(Patch(color=picture.kind_colors[one], label=picture.kind_names[one]))
-    return legend
+    color = np.full(len(row), kinds)  # an implicit task
+    color[row >= 0] = picture.kind_of_task[row[row >= 0]]
+    color[runs.waits] = kinds + 1
+    colors = [*picture.kind_colors, _IMPLICIT_COLOR, _WAIT_COLOR]
+    canvas.bars(runs.start, runs.end, y, _THREAD_HEIGHT, color, colors)
+    weight = np.bincount(color, weights=runs.end - runs.start, minlength=kinds)[:kinds]
+    return [Patch(color=picture.kind_colors[one], label=picture.kind_names[one])
+            for one in np.argsort(-weight)[:_MOST_KINDS].tolist() if weight[one]]  # fmt: skip
 
 
 def _draw_calls(canvas: _Canvas, picture: Picture, rows: _Rows) -> list[Patch]:
@@ -130,25 +131,24 @@ def _draw_calls(canvas: _Canvas, picture: Picture, rows: _Rows) -> list[Patch]:
     threads = zip(calls.rank[held].tolist(), calls.start_thread[held].tolist())
     y = np.array([rows.thread[key] for key in threads], dtype=float)
     # A call that holds its thread: a dark stripe in the middle of the task's bar.
-    canvas.bars(calls.start[held], calls.end[held], y + 0.35, 0.3, _BUSY_CALL_COLOR)
+    canvas.bars(calls.start[held], calls.end[held], y + 0.35, 0.3, np.zeros(len(held), dtype=int), [_BUSY_CALL_COLOR])
     legend = [Patch(color=_BUSY_CALL_COLOR, label="MPI call that holds its thread")] if len(held) else []
     shown = picture.lane_of_call < _MOST_LANES
     suspended, lane = picture.suspended_calls[shown], picture.lane_of_call[shown]
     y = np.array([rows.lane[key] for key in zip(calls.rank[suspended].tolist(), lane.tolist())], dtype=float)
-    colors = np.array([_call_color(number) for number in calls.call[suspended].tolist()], dtype=object)
-    for color, label in ((_SEND_COLOR, "suspended in a send"), (_RECEIVE_COLOR, "suspended in a receive"),
-                         (_OTHER_COLOR, "suspended in another MPI call")):
-        chosen = colors == color
-        if chosen.any():
-            canvas.bars(calls.start[suspended][chosen], calls.end[suspended][chosen], y[chosen], _LANE_HEIGHT, color)
-            legend.append(Patch(color=color, label=label))
-    return legend
+    names = {_SEND_COLOR: "suspended in a send", _RECEIVE_COLOR: "suspended in a receive",
+             _OTHER_COLOR: "suspended in another MPI call"}  # fmt: skip
+    colors = list(names)
+    color = np.array([colors.index(_call_color(number)) for number in calls.call[suspended].tolist()], dtype=int)
+    canvas.bars(calls.start[suspended], calls.end[suspended], y, _LANE_HEIGHT, color, colors)
+    return legend + [Patch(color=colors[one], label=names[colors[one]]) for one in np.unique(color).tolist()]
 
 
 def _call_color(number: int) -> str:
-    if number in _SENDS:
+    kind = CALL_KINDS.get(number, "local")
+    if kind == "send":
         return _SEND_COLOR
-    return _RECEIVE_COLOR if MPI_CALLS.get(number, "") in ("MPI_Recv", "MPI_Probe", "MPI_Sendrecv") else _OTHER_COLOR
+    return _RECEIVE_COLOR if kind in ("receive", "sendreceive", "probe") else _OTHER_COLOR
 
 
 def write_png(picture: Picture, path: str | Path, title: str = "") -> list[str]:
@@ -185,7 +185,7 @@ def _write(picture: Picture, path: str | Path, title: str, kind: str, columns: i
 def _notes(canvas: _Canvas, rows: _Rows) -> list[str]:
     notes = []
     if canvas.gathered:
-        notes.append(f"{canvas.gathered} bars shorter than {canvas.column_us:.3g} us are drawn together")
+        notes.append(f"{canvas.gathered} bars shorter than {duration(canvas.column_ns)} are drawn together")
     hidden = sum(count for _, count in rows.hidden.values())
     if hidden:
         notes.append(f"{hidden} lanes of suspended calls are not drawn")

@@ -200,7 +200,7 @@ def _arrows(drawn: Picture, first_call: int) -> tuple[Arrows, list[str]]:
     left_out = []
     source = sink = np.zeros(0, dtype=np.int64)
     if len(edges.source) > MOST_ARROWS:
-        left_out.append(f"the arrows of {len(edges.source)} dependences (viewers bear {MOST_ARROWS})")
+        left_out.append(f"without arrows for {len(edges.source)} dependences: viewers bear {MOST_ARROWS}")
     else:
         order = np.argsort(runs.start, kind="stable")
         row = tasks.index(runs.task[order])
@@ -212,7 +212,7 @@ def _arrows(drawn: Picture, first_call: int) -> tuple[Arrows, list[str]]:
         source, sink = source[ran], sink[ran]
     send, receive = messages.send, messages.receive
     if len(send) > MOST_ARROWS:
-        left_out.append(f"the arrows of {len(send)} messages (viewers bear {MOST_ARROWS})")
+        left_out.append(f"without arrows for {len(send)} messages: viewers bear {MOST_ARROWS}")
         send = receive = np.zeros(0, dtype=np.int64)
     is_message = np.r_[np.zeros(len(source), dtype=bool), np.ones(len(send), dtype=bool)]
     return Arrows(np.r_[source, send + first_call], np.r_[sink, receive + first_call], is_message), left_out
