@@ -270,13 +270,16 @@ def test_event_that_no_tool_asks_for_is_not_missed(on_marline: Callable[..., Hea
 
 @pytest.mark.parametrize("compiler", ["clang-19", "gcc-12"])
 @pytest.mark.parametrize("threads", [1, 2, 4])
-def test_schedule_events_of_a_thread_are_a_chain(build: Path, folder: Path, compiler: str, threads: int) -> None:
+@pytest.mark.parametrize("schedule", ["lifo", "fifo", "random:1", "random:2", "random:3"])
+def test_schedule_events_of_a_thread_are_a_chain(
+    build: Path, folder: Path, compiler: str, threads: int, schedule: str
+) -> None:
     program = folder / f"ompt_suspend-{compiler}"
     if not program.exists():
         pytest.skip(f"no {compiler}")
     library = build / "lib"
     result = run_under(f"{library}/marline/compat:{library}", str(library / "libmarline.so"), folder / "tool.so",
-                       [program], threads)  # fmt: skip
+                       [program], threads, MARLINE_SCHEDULE=schedule)  # fmt: skip
     assert result.returncode == 0, result.stderr
     current, outside = dict[str, str](), dict[str, str]()  # by thread; by implicit task
     statuses, created, ended = set[str](), set[str](), list[str]()
