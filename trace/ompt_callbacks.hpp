@@ -18,9 +18,12 @@ inline u64 task_or_current(Stream &stream, ompt_data_t *task) {
   return task == nullptr ? stream.current_task() : task_id(stream, task->value);
 }
 
-// Marline's own inquiry: label and colour of the task that is being created. Null with other runtimes.
+// Marline's own inquiry: label and colour of the task that is being created. Null with other runtimes, for which the
+// recorder keeps them (program.cpp).
 using TaskInfo = int (*)(const char **label, uint32_t *color);
 extern TaskInfo task_info;
+// A word, of the runtime's or the recorder's, that is 0 as long as no task has been given a name.
+extern const uint32_t *names_used;
 
 // Threads, regions and tasks: ompt_tasks.cpp. Who runs where is followed here, also while recording is off.
 void on_thread_begin(ompt_thread_t type, ompt_data_t *thread);

@@ -8,6 +8,7 @@
 namespace marline::trace {
 
 TaskInfo task_info;
+const uint32_t *names_used = &Stream::names_kept;
 
 namespace {
 
@@ -22,24 +23,19 @@ u64 without_next(const Stream &stream, u64 prior, ompt_task_status_t status) {
   return leaves(status) && prior == stream.current_task() ? stream.base_id() : 0;
 }
 
-__attribute__((noinline)) void record_name(Stream &stream, u64 task, const char *label, u64 color) {
-  const u64 time = read_cycles();
-  const u64 text = label == nullptr ? 0 : stream.intern(label);
-  stream.emit_at(time, task, event::task_label{.text = text, .color = color});
-}
-
 // Label and colour of the task that is being created, if it has any: from the runtime if that keeps them.
-__attribute__((noinline)) void ask_name(Stream &stream, u64 task) {
+__attribute__((noinline)) void record_name(Stream &stream, u64 task) {
+  TaskName name = stream.take_next_name();
   const char *label = nullptr;
   uint32_t color = 0;
-  if (task_info(&label, &color) != 0 && (label != nullptr || color != 0)) {
-    record_name(stream, task, label, color);
+  if (task_info != nullptr && task_info(&label, &color) != 0) {
+    name = {.label = label, .color = color};
   }
-}
-
-__attribute__((noinline)) void take_name(Stream &stream, u64 task) {
-  const TaskName name = stream.take_next_name();
-  record_name(stream, task, name.label, name.color);
+  if (name.label != nullptr || name.color != 0) {
+    const u64 time = read_cycles();
+    const u64 text = name.label == nullptr ? 0 : stream.intern(name.label);
+    stream.emit_at(time, task, event::task_label{.text = text, .color = name.color});
+  }
 }
 
 // The callbacks while recording is off -------------------------------------------------------------------------------
@@ -149,10 +145,8 @@ void on_task_create(ompt_data_t *encountering, const ompt_frame_t *, ompt_data_t
   const u64 id = stream->new_id();
   task->value = id;
   stream->emit(id, event::task_create{.code = address(code), .parent = parent, .flags = pack_task_flags(flags)});
-  if (task_info != nullptr) {
-    ask_name(*stream, id);
-  } else if (__builtin_expect(stream->has_next_name(), 0)) {
-    take_name(*stream, id);
+  if (__builtin_expect(*names_used != 0, 0)) {
+    record_name(*stream, id);
   }
 }
 

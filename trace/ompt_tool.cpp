@@ -43,9 +43,19 @@ void set_wanted(ompt_set_callback_t set, Events events, std::initializer_list<Ca
   }
 }
 
+void find_names(ompt_function_lookup_t lookup) {
+  static constexpr uint32_t kAlways = 1;
+  using NamesUsed = const uint32_t *(*)();
+  task_info = reinterpret_cast<TaskInfo>(lookup("marline_task_info"));
+  if (task_info != nullptr) {
+    const auto used = reinterpret_cast<NamesUsed>(lookup("marline_names_used"));
+    names_used = used == nullptr ? &kAlways : used();
+  }
+}
+
 int initialize(ompt_function_lookup_t lookup, int, ompt_data_t *) {
   const auto set = reinterpret_cast<ompt_set_callback_t>(lookup("ompt_set_callback"));
-  task_info = reinterpret_cast<TaskInfo>(lookup("marline_task_info"));
+  find_names(lookup);
   // Always: who a thread is, and control.
   for (const Callback &one : {callback(ompt_callback_thread_begin, on_thread_begin),
                               callback(ompt_callback_thread_end, on_thread_end),

@@ -25,13 +25,13 @@ using SetColor = void (*)(uint32_t);
 
 void keep_label(const char *label) {
   if (Stream *stream = Stream::mine()) {
-    stream->set_next_label(label);
+    stream->set_next_name({.label = label, .color = stream->next_name().color});
   }
 }
 
 void keep_color(uint32_t color) {
   if (Stream *stream = Stream::mine()) {
-    stream->set_next_color(color);
+    stream->set_next_name({.label = stream->next_name().label, .color = color});
   }
 }
 

@@ -65,6 +65,7 @@ bool append_window(int fd, const Record *window, u64 offset) {
 }  // namespace
 
 constinit thread_local Stream *Stream::mine_ = nullptr;
+uint32_t Stream::names_kept;
 
 void Stream::create_exit_key() { pthread_key_create(&exit_key, close_at_thread_exit); }
 

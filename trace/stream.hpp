@@ -119,14 +119,17 @@ class Stream {
 
   // Name and colour of the next task that is created here, where the runtime does not keep them: the text is the
   // program's. They are used once.
-  bool has_next_name() const { return next_name_.label != nullptr || next_name_.color != 0; }
   TaskName take_next_name() {
     const TaskName name = next_name_;
     next_name_ = {};
     return name;
   }
-  void set_next_label(const char *label) { next_name_.label = label; }
-  void set_next_color(u64 color) { next_name_.color = color; }
+  void set_next_name(const TaskName &name) {
+    next_name_ = name;
+    __atomic_store_n(&names_kept, 1, __ATOMIC_RELAXED);
+  }
+  const TaskName &next_name() const { return next_name_; }
+  static uint32_t names_kept;  // 1 once a name was set; any thread
 
   // Gives every open stream's file the name it has under the new tag ("rank0003"), and makes that the tag, in one
   // step for threads that open their streams meanwhile.

@@ -11,6 +11,7 @@ using ompt::Data;
 using ompt::SetResult;
 
 Atomic<uint32_t> g_enabled{0};
+Atomic<uint32_t> g_names_used{0};
 
 namespace {
 

@@ -16,6 +16,10 @@ namespace marline::tool {
 // One bit per kind of event that a tool has registered a callback for. Written by ompt_set_callback, read everywhere.
 extern Atomic<uint32_t> g_enabled;
 
+// 1 once a task was given a label or a colour: a tool asks for them only then (marline_names_used). Written by whoever
+// gives them, in the thread that then creates the task.
+extern Atomic<uint32_t> g_names_used;
+
 namespace event {
 inline constexpr uint32_t kThread = 1u << 0;
 inline constexpr uint32_t kParallel = 1u << 1;

@@ -7,6 +7,7 @@
 #include "exec/suspend.hpp"
 #include "sched/progress.hpp"
 #include "sched/queue.hpp"
+#include "tool/tool.hpp"
 
 #define MARLINE_EXPORT extern "C" [[gnu::visibility("default")]]
 
@@ -42,6 +43,12 @@ MARLINE_EXPORT void marline_progress_unregister(marline_hook_t* hook) { marline:
 
 MARLINE_EXPORT void marline_progress_add(marline_hook_t* hook, int n) { marline::progress_add(hook, n); }
 
-MARLINE_EXPORT void marline_task_label(const char* label) { marline::this_worker()->next_label = label; }
+MARLINE_EXPORT void marline_task_label(const char* label) {
+  marline::this_worker()->next_label = label;
+  marline::tool::g_names_used.store(1, marline::relaxed);
+}
 
-MARLINE_EXPORT void marline_task_color(uint32_t rgb) { marline::this_worker()->next_color = rgb; }
+MARLINE_EXPORT void marline_task_color(uint32_t rgb) {
+  marline::this_worker()->next_color = rgb;
+  marline::tool::g_names_used.store(1, marline::relaxed);
+}

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The functions that a tool looks up by name (OpenMP 5.2, section 19.6), and Marline's own marline_task_info. A tool
-// may call them from a signal handler in any thread, so they never register a thread and never allocate.
+// The functions that a tool looks up by name (OpenMP 5.2, section 19.6), and Marline's own marline_task_info and
+// marline_names_used. A tool may call them from a signal handler in any thread, so they never register a thread and
+// never allocate.
 #include "abi/omp/place_query.hpp"
 #include "construct/task_events.hpp"
 #include "sched/team.hpp"
@@ -153,6 +154,12 @@ int get_num_devices() { return 0; }
 
 int task_info(const char** label, uint32_t* color) { return tool::created_task_info(label, color) ? 1 : 0; }
 
+// A word that is 0 as long as no task has a name.
+const uint32_t* names_used() {
+  static_assert(sizeof tool::g_names_used == sizeof(uint32_t));
+  return reinterpret_cast<const uint32_t*>(&tool::g_names_used);
+}
+
 struct Entry {
   const char* name;
   Function function;
@@ -184,6 +191,7 @@ const Entry kEntries[] = {
     {"ompt_get_target_info", erase(get_target_info)},
     {"ompt_get_num_devices", erase(get_num_devices)},
     {"marline_task_info", erase(task_info)},
+    {"marline_names_used", erase(names_used)},
 };
 
 }  // namespace
