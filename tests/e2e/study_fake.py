@@ -71,8 +71,8 @@ def study(path: Path, *words: str, prefix: Path | None = None, **changes: str) -
 
 
 def command(path: Path, *words: str, prefix: Path | None = None) -> list[str]:
-    start = f"import sys; from pathlib import Path; sys.path.insert(0, {str(PYTHON)!r}); from marline.cli import main; " \
-            f"sys.exit(main(sys.argv[1:], Path({str(prefix or build_tree())!r})))"  # fmt: skip
+    start = f"import sys; from pathlib import Path; sys.path.insert(0, {str(PYTHON)!r}); " \
+            f"from marline.cli import main; sys.exit(main(sys.argv[1:], Path({str(prefix or build_tree())!r})))"
     return [sys.executable, "-c", start, "study", str(path), "-o", str(path.parent / "out"), *words]
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`make bench`: studies/micro.yaml on the real programs gives medians of every figure, goals in hand-overs, and a runtime
-that served each run; a program that runs on another runtime than it was meant for is no data point."""
+"""`make bench`: studies/micro.yaml on the real programs gives medians of every figure, goals in hand-overs, and a
+runtime that served each run; a program that runs on another runtime than it was meant for is no data point."""
 
 import json
 import shutil
@@ -16,8 +16,9 @@ LIBGOMP = "/usr/lib/x86_64-linux-gnu/libgomp.so.1"
 
 
 def bench(prefix: Path, folder: Path, *words: str) -> tuple[Result, dict]:
-    command = [sys.executable, prefix / "bin" / "marline", "study", ROOT / "studies" / "micro.yaml", "--quick", "-o", folder]
-    result = subprocess.run([*map(str, command), *words], env=clean_environment(), stdin=subprocess.DEVNULL,
+    file = ROOT / "studies" / "micro.yaml"
+    command = [sys.executable, prefix / "bin" / "marline", "study", file, "--quick", "-o", folder, *words]
+    result = subprocess.run(list(map(str, command)), env=clean_environment(), stdin=subprocess.DEVNULL,
                             capture_output=True, text=True, timeout=SECONDS, check=False)  # fmt: skip
     document = folder / "results.json"
     return result, json.loads(document.read_text()) if document.exists() else {}
@@ -68,7 +69,7 @@ def fake_build(build: Path, folder: Path, script: str) -> Path:
 @pytest.mark.parametrize(("script", "reason"), [
     (f"echo '# runtime {LIBGOMP}'; echo 'chain 500.0 ns'", ""),
     ("echo 'chain 500.0 ns'", "it loaded no OpenMP runtime and printed no '# runtime PATH'"),
-    ("echo '# runtime /usr/lib/libomp.so.5'; echo 'chain 500.0 ns'", "meant for libgomp, but libomp.so.5 (libomp) served"),
+    ("echo '# runtime /usr/lib/libomp.so.5'; echo 'chain 500.0 ns'", "meant for libgomp, but libomp.so.5 (libomp)"),
     (f"echo '# runtime {LIBGOMP}'; echo 'chain 500.0 ns'; kill -SEGV $$", "signal SIGSEGV"),
     ("echo 'bench: chain: wrong result after 4 rounds' >&2; exit 1", "exit status 1: bench: chain: wrong result"),
 ])  # fmt: skip

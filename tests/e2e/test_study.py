@@ -192,8 +192,8 @@ def test_missing_programs_are_built(tmp_path):
 def test_terminal_gets_a_progress_bar(tmp_path):
     path = write_study(tmp_path, PLAIN)
     leader, follower = os.openpty()
-    running = subprocess.Popen(command(path), env=clean_environment(TERM="xterm", COLUMNS="100"), stdout=subprocess.PIPE,
-                               stderr=follower, text=True, cwd=tmp_path)  # fmt: skip
+    running = subprocess.Popen(command(path), env=clean_environment(TERM="xterm", COLUMNS="100"), text=True,
+                               stdout=subprocess.PIPE, stderr=follower, cwd=tmp_path)  # fmt: skip
     os.close(follower)
     output, _ = running.communicate(timeout=60)
     shown = os.read(leader, 1 << 16).decode(errors="replace")

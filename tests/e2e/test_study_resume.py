@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`marline study` is stopped, killed, started again: no run is lost or made twice, and runs of different declarations or
-builds are never mixed."""
+"""`marline study` is stopped, killed, started again: no run is lost or made twice, and runs of different
+declarations or builds are never mixed."""
 
 import fcntl
 import json

@@ -36,7 +36,7 @@ def refused(tmp_path, old: str, new: str) -> str:
     ("repeats: 4", "repeats: [4", "not YAML:"),
     ("study: plain", "study: ../plain", "study: '../plain' becomes a folder's name"),
     ("study: plain", "title: plain", "the key 'study' is missing; valid here: study,"),
-    ("a: {runtime: none,", "a: {runtime: libmop,", "variants.a.runtime: expected one of marline, libomp, libgomp, none"),
+    ("a: {runtime: none,", "a: {runtime: libmop,", "variants.a.runtime: expected one of marline, libomp, libgomp,"),
     ("a: {runtime: none,", "a: {runtme: none,", "variants.a.runtme: unknown key; valid here: compiler, runtime,"),
     ("a: {runtime: none,", "a: {", "variants.a: the key 'runtime' is missing"),
     ("a: {runtime: none,", "a: {runtime: none, ranks: 2,", "programs.fake: 2 ranks under variant a, but mpi is none"),
@@ -47,7 +47,7 @@ def refused(tmp_path, old: str, new: str) -> str:
     ("baseline: a", "parameters: {threads: [1]}", "parameters.threads: not a parameter's name"),
     ("baseline: a", "parameters: {size: [1, 1]}", "parameters.size: a value is there twice"),
     ("baseline: a", "parameters: {size: [on]}", "parameters.size[0]: expected a number or a text (quote yes,"),
-    ("baseline: a", "parameters: {n: 1, m: {follows: k, values: 1}}", "m.follows: no parameter is called 'k'; there are: n"),
+    ("baseline: a", "parameters: {n: 1, m: {follows: k, values: 1}}", "m.follows: no parameter is called 'k'"),
     ("baseline: a", "parameters: {n: 1, m: {follows: n, values: [1, 2]}}", "m.values: 2 values, but n has 1: one for"),
     ("baseline: a", "quick: {seed: 2}", "quick.seed: unknown key; valid here: parameters, repeats,"),
     ("baseline: a", "quick: {parameters: {size: 1}}", "quick.parameters.size: no parameter is called 'size'"),
@@ -55,20 +55,20 @@ def refused(tmp_path, old: str, new: str) -> str:
     ("baseline: a", "metg: {granularity: time, rate: time}", "metg: needs the key 'sweep'"),
     ("baseline: a", "tables: [{figures: tme}]", "tables[0].figures: no figure is called 'tme'; there are: time"),
     ("baseline: a", "plots: [{kind: pie, file: p}]", "plots[0].kind: expected one of curve, breakdown, efficiency,"),
-    ("baseline: a", "plots: [{kind: curve, file: p, figures: time}]", "plots[0].kind: curve needs the study's key 'sweep'"),
+    ("baseline: a", "plots: [{kind: curve, file: p, figures: time}]", "curve needs the study's key 'sweep'"),
     ("baseline: a", "plots: [{kind: bars, file: p}]", "plots[0]: bars needs the key 'figures'"),
     ("baseline: a", "plots: [{kind: bars, file: p.png, figures: time}]", "plots[0].file: 'p.png'"),
     ("{values}", "{vals}", "'{vals}': unknown variable {vals} under variant a; valid: prefix, here, program, variant,"),
     ('"{here}/fake.py', '"\'{here}/fake.py', "programs.fake.command: cannot be split into words: No closing quotation"),
     ("figures: {time: s}", "figures: {time: 5}", "programs.fake.figures.time: expected a mapping"),
-    ("figures: {time: s}", "figures: {time: {}}", "programs.fake.figures.time: expected a mapping with at least one key"),
+    ("figures: {time: s}", "figures: {time: {}}", "figures.time: expected a mapping with at least one key"),
     ("figures: {time: s}", "figures: {time: {unit: s, regex: '('}}", "programs.fake.figures.time.regex: not a regular"),
     ("figures: {time: s}", "figures: {time: {unit: s, regex: t}}", "with 1 group in parentheses, found 0"),
     ("figures: {time: s}", "figures: {time: {unit: s, goal: {times: 2, of: h}}}", "no figure is called 'h'"),
     ("figures: {time: s}", "figures: {work: s}\n    breakdown: true", "'breakdown: true' adds a figure of that name"),
     ("figures: {time: s}", "verdict: {status: 0}", "programs.fake: the key 'figures' is missing, here and in 'common'"),
     ("figures: {time: s}", "figures: {time: s}\n        only: {runtime: libomp}", "no program is left to run"),
-    ("figures: {time: s}", "figures: {time: s}\n        only: {runtime: lib}", "programs.fake.only.runtime: no runtime"),
+    ("figures: {time: s}", "figures: {time: s}\n        only: {runtime: lib}", "fake.only.runtime: no runtime"),
 ])  # fmt: skip
 def test_a_mistake_is_one_line(tmp_path, old, new, said):
     assert said in refused(tmp_path, old, new)
@@ -98,8 +98,8 @@ def test_a_program_meets_the_parameters_that_it_names(tmp_path):
     assert [point.key for point in points if point.program.name == "both"] == [
         "both size=1 depth=3 | a", "both size=1 depth=4 | a", "both size=2 depth=3 | a", "both size=2 depth=4 | a"]
     commands = [point.command for point in points]
-    assert commands[1] == ("p", "1", "4", "5", "6") and commands[4:] == [("p",), ("p", "fast-1"), ("p", "fast-2"), ("p", "8"),
-                                                                       ("p", "9")]
+    assert commands[1] == ("p", "1", "4", "5", "6")
+    assert commands[4:] == [("p",), ("p", "fast-1"), ("p", "fast-2"), ("p", "8"), ("p", "9")]
     assert [point.key for point in points[-2:]] == ["following size=1 | a", "following size=2 | a"]
     assert points[6].ranks == 1 and points[0].ranks == 2
 
@@ -145,7 +145,8 @@ def test_what_is_missing_is_skipped_and_said(tmp_path):
 def test_a_runtime_that_the_loader_does_not_find_is_skipped(tmp_path, compiled):
     """A binary that names libgomp.so.1, changed to name a library that is nowhere."""
     program = tmp_path / "program"
-    program.write_bytes(compiled("gcc-12", "probe.c", "-fopenmp").read_bytes().replace(b"libgomp.so.1", b"libgomp.so.7"))
+    whole = compiled("gcc-12", "probe.c", "-fopenmp").read_bytes()
+    program.write_bytes(whole.replace(b"libgomp.so.1", b"libgomp.so.7"))
     program.chmod(0o755)
     assert launch._unresolved(program) == {"libgomp.so.7"}
     assert launch._unresolved(compiled("gcc-12", "probe.c", "-fopenmp")) == set()

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 STOPPED = 130  # as a shell says of a program that ended by Ctrl-C
 PACKAGES = "python3 -m pip install numpy matplotlib rich PyYAML"
 
-EPILOG = """results: DIR gets runs.jsonl (every run, at once), README.md, results.json, results.csv and plots. A study that was
-stopped (Ctrl-C, power) goes on where it was when the same command is given again.
+EPILOG = """results: DIR gets runs.jsonl (every run, at once), README.md, results.json, results.csv and plots.
+A study that was stopped (Ctrl-C, power) goes on where it was when the same command is given again.
 exit status: 0; 1 if a run failed or hung; 2 for a mistake in FILE or on the command line; 130 if stopped."""
 
 
@@ -32,10 +32,10 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     )  # fmt: skip
     parser.add_argument("file", type=Path, metavar="FILE.yaml", help="the study (docs/guide/studies.md describes it)")
     parser.add_argument("-o", dest="folder", type=Path, metavar="DIR", help="where results go (results/STUDY)")
-    parser.add_argument("--quick", action="store_true", help="with the changes that FILE's key 'quick' declares, for CI")
+    parser.add_argument("--quick", action="store_true", help="with the changes that FILE's key 'quick' declares")
     parser.add_argument("--only", action="append", default=[], metavar="PATTERN",
                         help="programs, variants, figures or PARAMETER=VALUE that fit; repeated: all must fit")
-    parser.add_argument("--list", action="store_true", help="show the points, and what is missing for them; run nothing")
+    parser.add_argument("--list", action="store_true", help="show the points and what is missing; run nothing")
     kinds = parser.add_mutually_exclusive_group()
     kinds.add_argument("--report-only", action="store_true", help="run nothing, report what was measured")
     kinds.add_argument("--fresh", action="store_true", help="forget earlier results and measure all anew")
@@ -66,7 +66,7 @@ def _require_packages() -> None:
     """Looked for, not imported: that takes its time, and a study without plots never draws."""
     missing = [name for name in ("numpy", "matplotlib", "rich") if importlib.util.find_spec(name) is None]
     if missing:
-        raise Refusal(f"no Python package {', '.join(missing)}: studies need NumPy, Matplotlib, rich and PyYAML; {PACKAGES}")
+        raise Refusal(f"no Python package {', '.join(missing)}: studies need them; {PACKAGES}")
 
 
 def _interrupt(*_: object) -> NoReturn:

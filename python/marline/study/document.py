@@ -197,7 +197,8 @@ def _study(root: Node, path: Path, quick: bool) -> Study:
     metg = _metg(of["metg"], figures, sweep) if "metg" in of else None
     return Study(
         file=path, name=name, title=title, text=of["text"].text().strip() if "text" in of else "", programs=programs,
-        parameters=parameters, following=following, sweep=sweep, variants=variants, breakdown=breakdown, metg=metg, quick=quick,
+        parameters=parameters, following=following, sweep=sweep, variants=variants,
+        breakdown=breakdown, metg=metg, quick=quick,
         repeats=of["repeats"].whole(1) if "repeats" in of else 5,
         warmup=of["warmup"].whole(0) if "warmup" in of else 1,
         limit=of["limit"].positive() if "limit" in of else 60.0,

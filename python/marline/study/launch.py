@@ -124,6 +124,7 @@ def _unresolved(path: Path) -> set[str]:
         return set()
     if interpreter is None:
         return set()
-    listing = subprocess.run([interpreter, path], env={**own_environment(), "LD_TRACE_LOADED_OBJECTS": "1"}, check=False,
-                             stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=preflight.TRACE_SECONDS)
+    asking = own_environment() | {"LD_TRACE_LOADED_OBJECTS": "1"}
+    listing = subprocess.run([interpreter, path], env=asking, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                             timeout=preflight.TRACE_SECONDS, check=False)  # fmt: skip
     return set(re.findall(r"^\s*(\S+) => not found", listing.stdout, re.MULTILINE))

@@ -97,7 +97,8 @@ def _of_pair(study: Study, program: Program, variant: Variant, prefix: Path) -> 
                        if name in named}  # fmt: skip
         values = fixed | {key: str(value) for key, value in parameters.items()}
         values |= {key: _fill(text, values, study, variant) for key, text in variant.set.items() if key in named}
-        fill = [tuple(_fill(word, values, study, variant) for word in part) for part in (program.command, program.build)]
+        fill = [tuple(_fill(word, values, study, variant) for word in part)
+                for part in (program.command, program.build)]  # fmt: skip
         varying = tuple(name for name in used if len(study.parameters[name]) > 1)
         yield Point(program, variant, parameters, varying, mpi, ranks, threads, fill[0], fill[1],
                     {key: _fill(value, values, study, variant) for key, value in environment.items()})

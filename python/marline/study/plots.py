@@ -63,8 +63,8 @@ def _write(plot: Plot, panels: list[Panel], folder: Path) -> None:
         at.remove()
     figure.suptitle(plot.title)
     if labels:
-        figure.legend(labels.values(), labels.keys(), loc="outside lower center", ncols=max(2, int(1.6 * columns * wide)),
-                      fontsize=8)  # fmt: skip
+        figure.legend(labels.values(), labels.keys(), loc="outside lower center", fontsize=8,
+                      ncols=max(2, int(1.6 * columns * wide)))  # fmt: skip
     figure.savefig(folder / f"{plot.file}.png", dpi=130, metadata={"Software": None})
     figure.savefig(folder / f"{plot.file}.svg", metadata={"Date": None})
     pyplot.close(figure)

@@ -70,8 +70,8 @@ def end_all(child: subprocess.Popen[str], token: str) -> None:
     deadline = time.monotonic() + KILL_SECONDS
     while left := holders(token):
         if time.monotonic() > deadline:
-            raise Refusal(f"process {left[0]} of a run outlives SIGKILL: the kernel holds it; no figure taken beside it "
-                          "would be worth anything; start again when it is gone")
+            raise Refusal(f"process {left[0]} of a run outlives SIGKILL: the kernel holds it; a figure taken beside it "
+                          "would be worth nothing; start again when it is gone")
         _send(left, signal.SIGKILL)
         time.sleep(0.01)
     child.wait()

@@ -28,7 +28,8 @@ class Plain:
             return
         self._said = now
         left = (now - self._begun) / (self._done - self._first) * (self._total - self._done)
-        print(f"{self._title}: {self._done} of {self._total} runs, about {left:.0f} s left", file=sys.stderr, flush=True)
+        text = f"{self._title}: {self._done} of {self._total} runs, about {left:.0f} s left"
+        print(text, file=sys.stderr, flush=True)
 
     def close(self) -> None:
         sys.stderr.flush()

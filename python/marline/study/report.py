@@ -112,7 +112,7 @@ def _machine_lines(summary: Summary) -> str:
             for key, value in first.items()}  # fmt: skip
     study = summary.study
     lines = [f"- {key.replace('_', ' ')}: {value}" for key, value in flat.items() if value]
-    lines.append(f"- runs: {study.repeats} per point in turns, after {study.warmup} to warm up; limit {study.limit:g} s")
+    lines.append(f"- runs of a point: {study.repeats}, and {study.warmup} before to warm up; limit {study.limit:g} s")
     chosen = {name: " ".join(map(str, values)) for name, values in study.parameters.items()}
     chosen |= {name: " ".join(map(str, each.values.values())) for name, each in study.following.items()}
     lines += [f"- {name}: {values}" for name, values in chosen.items()]

@@ -113,7 +113,8 @@ class Runner:
         self._store.append("run", kind=run.kind, round=run.round, point=run.point.key,
                            program=run.point.program.name, parameters=run.point.parameters,
                            variant=run.point.variant.name, status=outcome.status,
-                           reason=without_folders(outcome.reason, self._study, self._layout), figures=outcome.figures, remarks=outcome.remarks, start=round(start, 3),
+                           reason=without_folders(outcome.reason, self._study, self._layout),
+                           figures=outcome.figures, remarks=outcome.remarks, start=round(start, 3),
                            seconds=round(seconds, 6), noise=[round(before, 4), round(after, 4)])  # fmt: skip
         return after
 
