@@ -49,7 +49,7 @@ def add_program(parser: argparse.ArgumentParser) -> None:
 
 def main(arguments: list[str], prefix: Path) -> int:
     options = parse(arguments)
-    if options.trace and options.ranks:
+    if options.trace and not is_rank():  # the ranks of one job share the folder
         recording.claim(options.trace)
     return child.finish(start(options, Layout(prefix)))
 

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 from conftest import Result, run
+from test_trace_export import Read
 
 TRACED = r"""
 #include <signal.h>
@@ -52,11 +53,10 @@ def trace(build: Path) -> Callable[..., Result]:
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("program")
     (folder / "tiny.c").write_text(TRACED)
-    compiler = next((name for name in ("clang-19", "gcc-12") if shutil.which(name)), None)
-    if compiler is None:
-        pytest.skip("no compiler")
-    flags = ["-L/usr/lib/llvm-19/lib"] if compiler == "clang-19" else []
-    subprocess.run([compiler, "-g", "-fopenmp", *flags, "tiny.c", "-o", "tiny"], cwd=folder, check=True, timeout=60)
+    if shutil.which("clang-19") is None:
+        pytest.skip("clang-19 is not installed")
+    words = ["clang-19", "-g", "-fopenmp=libomp", "-L/usr/lib/llvm-19/lib", "tiny.c", "-o", "tiny"]
+    subprocess.run(words, cwd=folder, check=True, timeout=60)
     return folder / "tiny"
 
 
@@ -79,6 +79,19 @@ def check_sums(document: dict) -> None:
         assert parts == row["threads"] * row["makespan_ns"] > 0
 
 
+def check_perfetto(path: Path) -> None:
+    """Both ranks' tasks by name, and arrows that lead from sends to receives and from tasks to tasks."""
+    read = Read(path)
+    names = [name for _, name, *_ in read.slices]
+    assert any(name.startswith("task_gemm factorise.c:") for name in names)
+    assert {name[:6] for name in read.tracks.values() if name.startswith("rank ")} == {"rank 0", "rank 1"}
+    pairs = [tuple(one.split()[0] for one in names) for names in read.arrows.values()]
+    assert all(len(pair) == 2 for pair in pairs)
+    assert {("MPI_Send", "MPI_Recv"), ("task_potrf", "task_trsm")} <= set(pairs)
+    for _, _, begin, end, _ in read.slices:
+        assert begin <= end
+
+
 def test_two_ranks_on_marline(trace: Callable[..., Result], build: Path, tmp_path: Path) -> None:
     program = cholesky(build, "cholesky-clang19-openmpi")
     views = ["--perfetto", tmp_path / "p", "--chrome", tmp_path / "c", "--png", tmp_path / "g.png", "--svg",
@@ -88,7 +101,8 @@ def test_two_ranks_on_marline(trace: Callable[..., Result], build: Path, tmp_pat
     assert "check passed" in result.stdout and "biggest loss" not in result.stdout  # the program owns its output
     assert "2 ranks x 1 thread: " in result.stderr and "biggest loss" in result.stderr
     assert f"the trace is in {tmp_path / 'trace'}" in result.stderr
-    assert all((tmp_path / name).stat().st_size > 1000 for name in ("p", "c", "g.png", "g.svg"))
+    assert all((tmp_path / name).stat().st_size > 1000 for name in ("c", "g.png", "g.svg"))
+    check_perfetto(tmp_path / "p")
     document = document_of(build, tmp_path / "trace")
     assert document["program"]["runtime"].startswith("Marline") and document["incomplete"] == []
     assert [row["rank"] for row in document["ranks"]] == [0, 1]
@@ -143,6 +157,12 @@ def test_folder_with_something_in_it_is_refused_before_the_program_starts(
     result = trace("-o", tmp_path, program)
     assert result.returncode == 125 and result.stdout == "" and len(result.stderr.splitlines()) == 1
     assert "is not empty (it holds mine)" in result.stderr
+
+
+def test_run_with_trace_refuses_such_a_folder_too(build: Path, program: Path, tmp_path: Path) -> None:
+    (tmp_path / "mine").touch()
+    result = run([build / "bin" / "marline", "run", "--trace", tmp_path, program])
+    assert result.returncode == 125 and result.stdout == "" and "is not empty (it holds mine)" in result.stderr
 
 
 def test_folder_that_cannot_be_made_is_refused(trace: Callable[..., Result], program: Path, tmp_path: Path) -> None:
