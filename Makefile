@@ -40,7 +40,7 @@ check: build
 	ctest --preset release
 
 bench: build
-	$(PYTHON) $(BUILD)/bin/marline study studies/micro.yaml -o build/studies/micro
+	$(PYTHON) $(BUILD)/bin/marline study studies/micro.yaml --fresh -o build/studies/micro
 
 format: deps
 	clang-format-19 -i $(SOURCES)

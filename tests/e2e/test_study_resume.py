@@ -75,6 +75,15 @@ def test_what_concerns_the_report_only_needs_no_new_runs(tmp_path):
     assert "# Turned round" in (tmp_path / "out" / "README.md").read_text()
 
 
+def test_a_damaged_file_is_refused(tmp_path):
+    path = write_study(tmp_path, PLAIN)
+    (tmp_path / "out").mkdir()
+    for text in ("not JSON\n", "[]\n", '{"study": 1}\n', '{"format": "marline-study 0"}\n'):
+        (tmp_path / "out" / "runs.jsonl").write_text(text)
+        result = study(path, "--report-only")
+        assert result.returncode == 125 and "--fresh" in result.stderr and result.stderr.count("\n") == 1
+
+
 def test_results_of_another_build_are_not_mixed(tmp_path):
     path = write_study(tmp_path, PLAIN)
     study(path)

@@ -44,18 +44,18 @@ def read(path: Path, repair: bool = False) -> Records | None:
     text = path.read_text(encoding="utf-8")
     lines = text.split("\n")
     complete, rest = lines[:-1], lines[-1]
-    try:
-        documents = [json.loads(line) for line in complete]
-    except json.JSONDecodeError as error:
-        raise Refusal(f"{path}: damaged ({error}); move it away, or start again with --fresh") from error
     if rest and repair:
         os.truncate(path, len(text.encode()) - len(rest.encode()))
-    if not documents:
+    if not complete:
         return None
-    if documents[0].get("format") != FORMAT:
-        raise Refusal(f"{path}: its format is {documents[0].get('format')!r}, not {FORMAT!r}: "
-                      "made by another version of Marline; start again with --fresh")
-    return _sorted(documents)
+    try:
+        documents = [json.loads(line) for line in complete]
+        if documents[0]["format"] != FORMAT:
+            raise Refusal(f"{path}: its format is {documents[0]['format']!r}, not {FORMAT!r}: "
+                          "made by another version of Marline; start again with --fresh")
+        return _sorted(documents)
+    except (json.JSONDecodeError, KeyError, TypeError) as error:
+        raise Refusal(f"{path}: damaged ({error}); move it away, or start again with --fresh") from error
 
 
 def _sorted(documents: list[dict[str, Any]]) -> Records:
