@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from typing import Any, TextIO
 
 from marline.report_causes import find_causes
-from marline.trace import tied_waits  # noqa: F401  registers its pass
+from marline.trace import imbalance, tied_waits  # noqa: F401  register their passes
 from marline.trace.analysis import Analysis
 from marline.trace.passes.causes import CAUSES
 
 FORMAT = "marline-report 1"
-PASSES = ("breakdown", "graph", "discovery", "communication", "integrity", "tied_waits")
+PASSES = ("breakdown", "graph", "discovery", "communication", "integrity", "tied_waits", "imbalance")
 THREAD_COLUMNS = ("rank", "thread", "makespan_ns", "work_ns", "idle_ns", "overhead_ns")
 
 
@@ -81,8 +81,14 @@ def figures(of: Analysis, document: dict[str, Any]) -> dict[str, float]:
     threads_per_node, cores_per_node = machine(of, document["ranks"])
     by_work = sorted(document["ranks"], key=lambda row: row["work_ns"] / row["threads"])
     least, most = by_work[0], by_work[-1]
-    return {
-        **{f"{cause.name}_ns": total["causes"].get(cause.name, 0) for cause in CAUSES},
+    lost = {f"{cause.name}_ns": total["causes"].get(cause.name, 0) for cause in CAUSES}
+    at_ends, in_communication = (int(column.sum()) for column in (of["imbalance"].at_ends,
+                                                                  of["imbalance"].in_communication))  # fmt: skip
+    return lost | {
+        # What ranks wait for each other has two remedies: divide the work evenly, or communicate otherwise.
+        "imbalance_ns": at_ends + in_communication,
+        "idle_ranks_ns": lost["idle_ranks_ns"] - at_ends,
+        "idle_communication_ns": lost["idle_communication_ns"] - in_communication,
         "thread_ns": total["work_ns"] + total["idle_ns"] + total["overhead_ns"],
         "overhead_per_task_ns": total["overhead_ns"] / max(graph["tasks"], 1),
         "grain_median_ns": graph["grain_ns"]["median"],

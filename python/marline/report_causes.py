@@ -15,6 +15,7 @@ Figures = Mapping[str, float]
 
 WORTH_SAYING = 0.01  # of all thread time
 GRAIN = 10  # a task should last so many times what the runtime spends on it: 9 % overhead
+COARSE_NS = 50_000  # tasks of this length hide what any runtime spends on one; overhead then has another reason
 FEW = 4  # with fewer tasks per thread, the last ones leave threads idle for a quarter of the time or more
 
 
@@ -36,7 +37,8 @@ def _is_oversubscribed(f: Figures) -> bool:
 
 
 def _is_fine_grained(f: Figures) -> bool:
-    return not _is_oversubscribed(f) and 0 < f["grain_median_ns"] < GRAIN * f["overhead_per_task_ns"]
+    limit = min(GRAIN * f["overhead_per_task_ns"], COARSE_NS)
+    return not _is_oversubscribed(f) and 0 < f["grain_median_ns"] < limit
 
 
 def _is_coarse_grained(f: Figures) -> bool:
@@ -82,7 +84,7 @@ RULES = (
         "overhead", _OVERHEAD,
         "threads are outside of tasks for {share} of their time ({lost}) while tasks are ready, though tasks last "
         "{grain_median} in the median",
-        "look in the timeline (--perfetto) where this passes: code between tasks, creation, locks",
+        "look in the timeline (--perfetto) where this passes: code between tasks, locks, threads without a core",
         _is_coarse_grained,
     ),
     Rule(
@@ -110,10 +112,16 @@ RULES = (
         "run it on Marline with MPI_THREAD_MULTIPLE, and block inside of tasks only (docs/guide/running.md)",
     ),
     Rule(
-        "imbalance", ("idle_ranks",),
-        "ranks have between {work_least} and {work_most} of work per thread: {share} of thread time ({lost}) passes "
-        "before a rank's first task or after its last",
+        "imbalance", ("imbalance",),
+        "ranks have between {work_least} and {work_most} of work per thread: for {share} of thread time ({lost}) they "
+        "wait for the ones that have more",
         "move work from rank {rank_most} (the most) to rank {rank_least} (the least)",
+    ),
+    Rule(
+        "ranks out of step", ("idle_ranks",),
+        "{share} of thread time ({lost}) passes before a rank's first task or after its last, while others run theirs, "
+        "and not for lack of work",
+        "let all ranks begin at once: look in the timeline (--perfetto) what the late ones do or wait for",
     ),
     Rule(
         "few tasks", _NARROW,

@@ -54,9 +54,15 @@ def header(document: dict[str, Any]) -> Text:
     text = Text()
     text.append(" ".join([Path(program["exe"]).name, *program["argv"][1:]]), style="bold")
     text.append(f"\n{_shape(document)} on {program['runtime'] or 'a runtime without OMPT'}")
-    text.append(f", {program['mpi'].split(',')[0]}" if program["mpi"] else "")
+    text.append(f", {mpi_name(program['mpi'])}" if program["mpi"] else "")
     text.append(f"; {count(program['records'])} records from {', '.join(program['hosts'])}")
     return text
+
+
+def mpi_name(version: str) -> str:
+    """The name and number in what MPI_Get_library_version says, which may be a page."""
+    words = version.partition("\n")[0].partition(",")[0].replace("Version:", " ").split()
+    return " ".join(words)
 
 
 def _shape(document: dict[str, Any]) -> str:

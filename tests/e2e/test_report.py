@@ -18,7 +18,7 @@ import pytest
 from conftest import clean_environment
 from test_trace_handmade import COMPLETE, IMPLICIT, SWITCH, A, B, C, Stream, save, suspended_receive
 
-from marline import report_causes, report_units
+from marline import report_causes, report_text, report_units
 from marline.report_causes import RULES, find_causes
 from marline.trace.events import CALL_NUMBER
 from marline.trace.passes.causes import CAUSES, WORK
@@ -244,6 +244,26 @@ def test_communication_is_the_cause_where_all_wait_for_messages(tmp_path: Path) 
     assert "96.0 % of thread time (960 us)" in causes[0]["text"]
 
 
+def test_waiting_in_mpi_for_a_rank_with_more_work_is_imbalance(tmp_path: Path) -> None:
+    """Each rank runs A and is then suspended in a receive, until 600 us. Rank 1 works 500 us in all, rank 0 only 100:
+    of the 500 us that rank 0 waits 400 are imbalance, and 100 of each rank are communication."""
+    us = 1000
+    call = {"peer": 1, "tag": 7, "bytes": 8, "comm": 1, "call": CALL_NUMBER["MPI_Recv"]}
+    for rank, work in ((0, 100), (1, 500)):
+        stream = Stream().add(1000, "implicit_begin", IMPLICIT, index=0, size=1)
+        stream.add(1000, "task_create", A, parent=IMPLICIT)
+        stream.add(1000 + 10 * us, "task_schedule", IMPLICIT, next=A, status=SWITCH)
+        stream.add(1000 + work * us, "mpi_enter", A, **call)
+        stream.add(1000 + (work + 5) * us, "task_schedule", A, next=IMPLICIT, status=SWITCH)
+        stream.add(1000 + 605 * us, "task_schedule", IMPLICIT, next=A, status=SWITCH)
+        stream.add(1000 + 605 * us, "mpi_exit", A, **call)
+        stream.add(1000 + 610 * us, "task_schedule", A, next=IMPLICIT, status=COMPLETE)
+        stream.add(1000 + 611 * us, "implicit_end", IMPLICIT)
+        save(tmp_path, [stream], rank=rank)
+    lost = {cause["name"]: cause["lost_ns"] for cause in document_of(tmp_path)["causes"]}
+    assert lost["imbalance"] == 400 * us and lost["communication"] == 200 * us
+
+
 def test_imbalance_between_ranks(tmp_path: Path) -> None:
     """Rank 0 works for 100 us, rank 1 for 400: 300 of 800 us are lost."""
     for rank, length in ((0, 100_000), (1, 400_000)):
@@ -262,7 +282,7 @@ def test_imbalance_between_ranks(tmp_path: Path) -> None:
 QUIET = {f"{cause.name}_ns": 0 for cause in CAUSES} | {
     "thread_ns": 100 * MS, "overhead_per_task_ns": 400.0, "grain_median_ns": 50_000.0, "tasks": 1000, "threads": 4,
     "tasks_per_second": 1_100_000.0, "threads_per_node": 4, "cores_per_node": 8, "tied_wait_ns": 0,
-    "work_least_ns": 10 * MS, "work_most_ns": 30 * MS, "rank_least": 3, "rank_most": 5,
+    "imbalance_ns": 0, "work_least_ns": 10 * MS, "work_most_ns": 30 * MS, "rank_least": 3, "rank_most": 5,
 }  # fmt: skip
 TRIGGERS = {
     "oversubscribed": ({"overhead_scheduler_ns": 20 * MS, "cores_per_node": 2}, "4 threads share 2 cores: 20.0 %"),
@@ -274,7 +294,8 @@ TRIGGERS = {
     "communication": ({"idle_communication_ns": 20 * MS}, "for 20.0 % of thread time (20.0 ms) no task was ready"),
     "tied tasks": ({"idle_communication_ns": 20 * MS, "tied_wait_ns": 15 * MS}, "went on 15.0 ms later, in sum"),
     "held by MPI": ({"work_mpi_ns": 10 * MS, "overhead_mpi_ns": 10 * MS}, "for 20.0 % of thread time (20.0 ms)"),
-    "imbalance": ({"idle_ranks_ns": 20 * MS}, "between 10.0 ms and 30.0 ms of work per thread: 20.0 %"),
+    "imbalance": ({"imbalance_ns": 20 * MS}, "between 10.0 ms and 30.0 ms of work per thread: for 20.0 %"),
+    "ranks out of step": ({"idle_ranks_ns": 20 * MS}, "20.0 % of thread time (20.0 ms) passes before a rank's first"),
     "few tasks": ({"idle_tail_ns": 20 * MS, "tasks": 7}, "there are 7 tasks for 4 threads: for 20.0 % of thread time"),
     "narrow graph": ({"idle_dependences_ns": 20 * MS}, "for 20.0 % of thread time (20.0 ms) no task was ready"),
     "code outside of tasks": ({"idle_outside_ns": 20 * MS}, "for 20.0 % of thread time (20.0 ms) there was no task"),
@@ -285,7 +306,7 @@ TRIGGERS = {
 @pytest.mark.parametrize("name", TRIGGERS)
 def test_each_rule_comes_first_where_its_cause_is_the_biggest(name: str) -> None:
     changes, text = TRIGGERS[name]
-    causes = find_causes(QUIET | changes | ({"idle_ranks_ns": 2 * MS} if name != "imbalance" else {}))
+    causes = find_causes(QUIET | changes | ({"imbalance_ns": 2 * MS} if name != "imbalance" else {}))
     assert causes[0]["name"] == name and text in causes[0]["text"] and "{" not in causes[0]["advice"]
     assert causes[0]["share"] == causes[0]["lost_ns"] / QUIET["thread_ns"]
     assert len(causes) == (1 if name == "imbalance" else 2)
@@ -305,8 +326,16 @@ def test_every_rule_is_triggered_and_every_lost_nanosecond_has_a_rule() -> None:
 
 def test_small_losses_are_not_worth_saying() -> None:
     almost = int(report_causes.WORTH_SAYING * QUIET["thread_ns"]) - 1
-    assert find_causes(QUIET | {"idle_ranks_ns": almost}) == []
+    assert find_causes(QUIET | {"imbalance_ns": almost}) == []
     assert find_causes(QUIET | {"thread_ns": 0}) == []
+
+
+@pytest.mark.parametrize(("version", "name"), [
+    ("Open MPI v4.1.4, package: Debian OpenMPI, ident: 4.1.4", "Open MPI v4.1.4"),
+    ("MPICH Version:    4.0.2\nMPICH Release date:     Thu Apr  7", "MPICH 4.0.2"),
+])
+def test_names_of_mpi(version: str, name: str) -> None:
+    assert report_text.mpi_name(version) == name
 
 
 @pytest.mark.parametrize(("value", "text"), [
