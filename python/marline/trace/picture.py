@@ -16,7 +16,6 @@ import numpy as np
 
 from . import graph, model, symbols
 from .analysis import Analysis, analysis_pass
-from .events import MPI_CALLS
 from .reader import TASK_BITS, Trace
 
 # Ten colours that stay apart, also for most colour-blind readers' eyes (Tableau's palette); more kinds get even hues.
@@ -62,19 +61,6 @@ class Picture:
     suspended_calls: np.ndarray  # rows of calls during which the task was suspended
     lane_of_call: np.ndarray  # lane of each of suspended_calls, numbered per rank
     notes: list[str] = field(default_factory=list)  # why code has no name
-
-    def call_title(self, call: int) -> str:
-        """`MPI_Recv from 1 tag 7`, as far as the call has those."""
-        calls = self.calls
-        title = MPI_CALLS.get(int(calls.call[call]), "MPI")
-        sends = title.endswith("send") or title in ("MPI_Send", "MPI_Sendrecv")
-        receives = title in ("MPI_Recv", "MPI_Irecv", "MPI_Probe", "MPI_Iprobe")
-        peer = int(calls.source[call]) if receives and calls.returned[call] else int(calls.peer[call])
-        if peer >= 0:
-            title += f" {'to' if sends else 'from' if receives else 'root'} {peer}"
-        if (sends or receives) and calls.tag[call] >= 0:
-            title += f" tag {int(calls.tag[call])}"
-        return title
 
 
 def interpret(trace: Trace) -> Picture:
