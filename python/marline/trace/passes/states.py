@@ -234,7 +234,7 @@ def _add_producers(changes: _Changes, who: Producers, runs: model.Segments, rank
 
 
 def _add_communication(changes: _Changes, of: Analysis, calls: Calls, ranks: np.ndarray) -> None:
-    """Calls of producers that hold their thread also stop the producing."""
+    """Calls and polls. Calls of producers that hold their thread also stop the producing."""
     who: Producers = of["producers"]
     rank = find(ranks, calls.rank.astype(np.int64))
     producer = find(who.task, calls.task)
@@ -249,14 +249,14 @@ def _add_communication(changes: _Changes, of: Analysis, calls: Calls, ranks: np.
     changes.add(_RETURN, rank[plain], calls.end[plain])
     changes.add(_HOLD, rank[held], calls.start[held])
     changes.add(_RELEASE, rank[held], np.minimum(calls.end, last)[held])
+    rest = held[calls.end[held] > last[held]]
+    changes.add(_CALL, rank[rest], last[rest])
+    changes.add(_RETURN, rank[rest], calls.end[rest])
     mpi = of["in_mpi"]
     polls = slice(len(mpi.task) - mpi.polls, None)
     poller = find(ranks, mpi.rank[polls].astype(np.int64))
     changes.add(_CALL, poller[poller >= 0], mpi.start[polls][poller >= 0])
     changes.add(_RETURN, poller[poller >= 0], mpi.end[polls][poller >= 0])
-    rest = held[calls.end[held] > last[held]]
-    changes.add(_CALL, rank[rest], last[rest])
-    changes.add(_RETURN, rank[rest], calls.end[rest])
 
 
 def _add_detached(changes: _Changes, trace: Trace, tasks: model.Tasks, ranks: np.ndarray, end: int) -> None:
