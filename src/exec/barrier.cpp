@@ -69,17 +69,21 @@ ompt::State state_of(tool::SyncRegion kind) {
   }
 }
 
+// At the end of a region's barrier the team may have begun the next region: no word of the region's is touched then, and
+// its data is null (OpenMP 5.2, section 19.5.2.12).
 [[gnu::noinline]] void announce_slowly(tool::Endpoint endpoint, Worker* worker, Member* member, tool::SyncRegion kind,
                                        const void* codeptr) {
   bool begins = endpoint == tool::Endpoint::kBegin;
+  bool of_region = kind == tool::SyncRegion::kBarrierImplicitParallel;
   if (begins) {
     close_open_work(worker);
+    member->region_codeptr = member->team->tool_codeptr;
   } else {
     end_wait(worker);
   }
-  Team* team = member->team;
-  tool::sync_wait_region(kind, endpoint, &team->tool_data, &member->implicit_task.tool_data,
-                         kind == tool::SyncRegion::kBarrierImplicitParallel ? team->tool_codeptr : codeptr);
+  uint64_t* region = of_region && !begins ? nullptr : &member->team->tool_data;
+  tool::sync_wait_region(kind, endpoint, region, &member->implicit_task.tool_data,
+                         of_region ? member->region_codeptr : codeptr);
   if (begins) begin_wait(worker, state_of(kind), nullptr);
 }
 

@@ -182,7 +182,8 @@ void implicit_task_begin(Worker* worker, Member* member) {
 }
 
 void implicit_task_end(Worker* worker, Member* member, Task* previous, Member* previous_member) {
-  if (tool::on(tool::event::kImplicitTask) && member->team->level > 0) {
+  // The team may have gone on to its next region: only what is the member's own is looked at.
+  if (tool::on(tool::event::kImplicitTask) && member->implicit_task.parent != nullptr) {
     tool::implicit_task(tool::Endpoint::kEnd, nullptr, &member->implicit_task.tool_data, 0,
                         static_cast<unsigned>(member->index), tool::task_bits::kImplicit);
   }
@@ -194,6 +195,19 @@ void implicit_task_end(Worker* worker, Member* member, Task* previous, Member* p
   *link = member->next_membership;
   worker->task = previous;
   worker->member = previous_member;
+}
+
+Worker* team_give_threads(Team* team, Worker* list) {
+  wait_for_stragglers(team);
+  for (int i = 1; i < team->capacity; ++i) {
+    Worker* worker = team->members[i].worker;
+    if (worker == nullptr) continue;
+    team->members[i].worker = nullptr;
+    worker->next = list;
+    list = worker;
+  }
+  team->size = 1;
+  return list;
 }
 
 void team_dissolve(Worker* worker) {

@@ -24,6 +24,9 @@ void team_start(Team* team);
 void implicit_task_begin(Worker* worker, Member* member);
 void implicit_task_end(Worker* worker, Member* member, Task* previous, Member* previous_member);
 
+// Takes the threads but the owner's out of a hot team that is not in use, in front of a list chained by Worker::next.
+Worker* team_give_threads(Team* team, Worker* list);
+
 // Gives all threads of an ending root worker's team back to the pool, and its teams' memory to the system.
 void team_dissolve(Worker* worker);
 

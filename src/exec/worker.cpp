@@ -233,17 +233,10 @@ void end_pool_threads(Worker* worker) {
     Guard<SpinLock> guard(g_lock);
     list = g_idle;
     g_idle = nullptr;
-    Team* team = worker != nullptr ? worker->hot_team : nullptr;
-    bool idle = team != nullptr && !team->in_use;
-    for (int i = 1; idle && i < team->capacity; ++i) {
-      Worker* member = team->members[i].worker;
-      if (member == nullptr) continue;
-      team->members[i].worker = nullptr;  // a region that a destructor opens after this hires threads anew
-      team->size = 1;
-      member->next = list;
-      list = member;
-    }
   }
+  // A region that a static destructor opens after this hires threads anew.
+  Team* team = worker != nullptr ? worker->hot_team : nullptr;
+  if (team != nullptr && !team->in_use) list = team_give_threads(team, list);
   while (list != nullptr) {
     Worker* next = list->next;
     g_ending.fetch_add(1, relaxed);

@@ -105,6 +105,7 @@ struct alignas(kCacheLine) Member {
   LoopPlace loop;                     // the loop that the thread is in (construct/loop.cpp)
   tool::Work open_work = tool::Work::kNone;  // a construct whose end nobody tells (exec/announce.hpp)
   const void* open_work_codeptr = nullptr;
+  const void* region_codeptr = nullptr;  // the region's, for the barrier at its end, which the team may have outrun
   Icvs icvs{};                        // of the implicit task
   Task implicit_task{};
   Deque deque;                        // ready tasks; the owner's end is LIFO
