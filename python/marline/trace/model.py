@@ -113,7 +113,7 @@ def segments(trace: Trace) -> Segments:
     # A thread's own id (outside of any task) and "none" are no segments.
     kept = (points.task & _THREAD_BASE != 0) & (end > points.time)
     row, task, start = points.row[kept], points.task[kept], points.time[kept]
-    return Segments(task, trace.rank[row], trace.thread[row], start, end[kept], _waiting(trace, task, start))
+    return Segments(task, trace.rank[row], trace.thread[row], start, end[kept], _waiting(trace, row, task, start))
 
 
 def _switch_points(trace: Trace) -> _Points:
@@ -159,15 +159,21 @@ def _lock_waits(trace: Trace) -> tuple[np.ndarray, np.ndarray]:
     )
 
 
-def _waiting(trace: Trace, task: np.ndarray, time: np.ndarray) -> np.ndarray:
-    """True where the last that `task` said about waiting, at `time` or before, is that it begins to."""
+def _waiting(trace: Trace, row: np.ndarray, task: np.ndarray, time: np.ndarray) -> np.ndarray:
+    """True where `task` waits from `time` on, when record `row` brought it there: as that record says if it is about
+    waiting, else as the last one of the task that was."""
     acquire, acquired = _lock_waits(trace)
-    events = np.concatenate([trace.select("wait_begin"), acquire, trace.select("wait_end"), acquired])
-    begins = np.arange(len(events)) < len(events) - len(trace.select("wait_end")) - len(acquired)
-    order = np.argsort(events, kind="stable")
-    events, begins = events[order], begins[order]
-    at = TimeLines(trace.task[events], trace.time[events]).latest(task, time)
-    return (at >= 0) & begins[np.maximum(at, 0)] if len(events) else np.zeros(len(task), dtype=bool)
+    begins, ends = (np.concatenate(pair) for pair in ((trace.select("wait_begin"), acquire),
+                                                      (trace.select("wait_end"), acquired)))  # fmt: skip
+    says = np.zeros(len(trace.time), dtype=np.int8)
+    says[begins], says[ends] = 1, -1
+    waits = says[row] > 0
+    asked = np.flatnonzero(says[row] == 0)
+    events = np.flatnonzero(says)
+    if len(events):
+        at = TimeLines(trace.task[events], trace.time[events]).latest(task[asked], time[asked])
+        waits[asked] = (at >= 0) & (says[events[np.maximum(at, 0)]] > 0)
+    return waits
 
 
 def texts(trace: Trace) -> dict[int, str]:
