@@ -69,8 +69,8 @@ ompt::State state_of(tool::SyncRegion kind) {
   }
 }
 
-// At the end of a region's barrier the team may have begun the next region: no word of the region's is touched then, and
-// its data is null (OpenMP 5.2, section 19.5.2.12).
+// At the end of a region's barrier the team may have begun the next region: no word of the region's is touched then,
+// and its data is null (OpenMP 5.2, section 19.5.2.12).
 [[gnu::noinline]] void announce_slowly(tool::Endpoint endpoint, Worker* worker, Member* member, tool::SyncRegion kind,
                                        const void* codeptr) {
   bool begins = endpoint == tool::Endpoint::kBegin;
