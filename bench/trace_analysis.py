@@ -36,6 +36,7 @@ GRAIN = 1000  # cycles; a counter of one cycle per nanosecond
 PER_THREAD = 4  # tasks per thread and step
 CREATION = 50  # cycles between two creations
 RECORDS_PER_TASK = 5  # creation, three dependences, run
+EXTRA_OF_MPI = 5  # enter, exit, and four switches in place of the run
 BASE = 10**6
 
 
@@ -80,7 +81,7 @@ class Stencil:
     def __init__(self, records: int, ranks: int, threads: int) -> None:
         self.ranks, self.threads = ranks, threads
         self.width = threads * PER_THREAD
-        self.steps = max(records // (RECORDS_PER_TASK * self.width * ranks), 2)
+        self.steps = max(records // ((RECORDS_PER_TASK * self.width + 2 * EXTRA_OF_MPI) * ranks), 2)
         self.period = self.width * CREATION + (PER_THREAD + 3) * GRAIN
         number = np.arange(self.steps * self.width)
         self.step, self.place = number // self.width, number % self.width

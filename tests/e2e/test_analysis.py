@@ -4,6 +4,8 @@ file; and partial traces, of which it is said what they lack."""
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -195,3 +197,23 @@ def test_lost_records_and_pauses_are_told(tmp_path: Path) -> None:
         "1 task ran whose creation is not in the trace: records are missing",
         "1 task became known after creation: dependences and ready times are not known",
     ]
+
+
+def test_benchmark_s_trace_is_valid(tmp_path: Path) -> None:
+    """bench/trace_analysis.py times the analysis on a trace that a program could have left; its table has every pass."""
+    root = Path(__file__).resolve().parents[2]
+    table = tmp_path / "table.md"
+    command = [sys.executable, root / "bench" / "trace_analysis.py", "--records", "20000", "--ranks", "2", "--threads",
+               "3", "--markdown", table, "--keep", tmp_path / "trace"]  # fmt: skip
+    result = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+    assert result.stdout == table.read_text()
+    stages = [line.split(" | ")[0].removeprefix("| ") for line in result.stdout.splitlines()[4:]]
+    assert sorted(stages) == sorted(["read", *pass_names(), "**all**"])
+    of = Analysis(read_trace(tmp_path / "trace"))
+    assert of.document("integrity") == {"incomplete": []}
+    tasks, edges, messages = of["tasks"], of["edges"], of["messages"]
+    assert (tasks.start > tasks.created).all() and (tasks.end > tasks.start).all()
+    assert len(edges.source) > len(tasks.id) and (tasks.end[edges.source] <= tasks.start[edges.sink]).all()
+    calls = of["calls"]
+    assert len(messages.send) * 2 == len(calls.call)
+    assert (calls.end[messages.receive] >= calls.start[messages.send]).all()
