@@ -7,7 +7,7 @@
 #ifndef MARLINE_MPI_COLLECTIVE_H
 #define MARLINE_MPI_COLLECTIVE_H
 
-#include "caller.h"
+#include "../pmpi/caller.h"
 #include "engine.h"
 
 static inline bool is_converted(const void *return_address)

@@ -19,7 +19,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-#include "caller.h"
+#include "../pmpi/caller.h"
 #include "report.h"
 
 enum { kWindow = 64, kWindowAfterHit = 8, kRequestsPerPoll = 128, kCallsPerPoll = 8, kFirstCapacity = 256 };

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "caller.h"
+#include "../pmpi/caller.h"
 #include "report.h"
 
 NextMpi next_mpi;

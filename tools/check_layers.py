@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Checks that every file of src/ includes its own room and lower ones only, and that mpi/ and trace/ are clients of the
-public interface. The rules stand in layers.txt next to this file.
+public interface and share nothing but pmpi/. The rules stand in layers.txt next to this file.
 
     check_layers.py [ROOT]        exit 0: clean; 1: each violation on a line; 2: the rules cannot be read
 """
@@ -20,6 +20,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
 class Rules:
     rooms: dict[str, int] = field(default_factory=dict)
     clients: list[str] = field(default_factory=list)
+    shared: list[str] = field(default_factory=list)
     outside: set[str] = field(default_factory=set)
 
 
@@ -34,10 +35,13 @@ def read_rules(path: Path) -> Rules:
                 rules.rooms[name] = int(level)
             case ["client", name]:
                 rules.clients.append(name)
+            case ["shared", name]:
+                rules.shared.append(name)
             case ["outside", name]:
                 rules.outside.add(name)
             case _:
-                sys.exit(f"{path}:{number}: expected 'room NAME NUMBER', 'client NAME' or 'outside HEADER': {line}")
+                sys.exit(f"{path}:{number}: expected 'room NAME NUMBER', 'client NAME', 'shared NAME' or 'outside HEADER': "
+                         f"{line}")
     return rules
 
 
@@ -63,11 +67,14 @@ def room_of(root: Path, path: Path) -> str | None:
 def judge(root: Path, rules: Rules, user: Path, target: Path) -> str | None:
     """Why `user` must not include `target`, or None if it may."""
     top = target.relative_to(root).parts[0]
+    own = user.relative_to(root).parts[0]
+    if own in rules.shared:
+        return None if top == own else f"{own}/ is shared by clients: it includes its own folder only"
     if top == "include":
         return None
-    own = user.relative_to(root).parts[0]
     if own in rules.clients:
-        return None if top == own else f"{own}/ is a client: it includes include/ and its own folder only"
+        allowed = top == own or top in rules.shared
+        return None if allowed else f"{own}/ is a client: it includes include/, its own folder and shared ones only"
     mine, other = room_of(root, user), room_of(root, target)
     if other is None or other not in rules.rooms:
         return "src/ includes include/ and its own rooms only"
@@ -106,7 +113,7 @@ def main() -> int:
         for folder in sorted((root / "src").iterdir())
         if folder.is_dir() and folder.name not in rules.rooms
     ]
-    files = [path for top in ["src", *rules.clients] for path in sources(root / top)]
+    files = [path for top in ["src", *rules.clients, *rules.shared] for path in sources(root / top)]
     for path in files:
         problems += check_file(root, rules, path)
     for problem in problems:

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../mpi/caller.h"
+#include "../pmpi/caller.h"
 #include "mpi_calls.hpp"
 #include "recorder.hpp"
 #include "stream.hpp"

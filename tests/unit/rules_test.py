@@ -69,6 +69,14 @@ class Layers(Tree):
         self.write("mpi/engine.h", '#include "../src/base/list.hpp"\n')
         self.expect("check_layers.py", "mpi/engine.h:1", "is a client")
 
+    def test_clients_share_one_folder_only(self) -> None:
+        self.write("pmpi/caller.h", "")
+        self.write("mpi/engine.h", '#include "../pmpi/caller.h"\n')
+        self.expect("check_layers.py")
+        self.write("trace/record.hpp", '#include "../mpi/engine.h"\n')
+        self.write("pmpi/caller.c", '#include "../mpi/engine.h"\n#include <marline/marline.h>\n')
+        self.expect("check_layers.py", "trace/record.hpp:1", "pmpi/caller.c:1", "pmpi/caller.c:2")
+
     def test_core_looks_at_a_client(self) -> None:
         self.write("src/sched/deque.hpp", '#include "../../mpi/engine.h"\n')
         self.expect("check_layers.py", "src/ includes include/ and its own rooms only")

@@ -9,8 +9,8 @@
  * all but the first call cost one load. Any thread. Built into libmarline-mpi and into the recorder, which must not
  * take MPI's own calls for the program's either; where the recorder calls libmarline-mpi, its own caller is asked for.
  */
-#ifndef MARLINE_MPI_CALLER_H
-#define MARLINE_MPI_CALLER_H
+#ifndef MARLINE_PMPI_CALLER_H
+#define MARLINE_PMPI_CALLER_H
 
 #ifdef __cplusplus
 extern "C" {
