@@ -417,6 +417,15 @@ def test_labels_name_the_hops(traced: Callable[..., dict]) -> None:
         assert kinds[f"send, hop {hop}"] == kinds[f"receive, hop {hop}"] == 3 * 3 * 2
 
 
+def test_four_ranks_add_up(traced: Callable[..., dict]) -> None:
+    """All ranks share one total, and each divides it without a rest (share_of)."""
+    ranks = traced(["-n", "4", "-t", "1"], PROGRAMS[1], "--imbalance", 0.8, "--bodies", 2000, "--steps", 3)["ranks"]
+    assert [rank["rank"] for rank in ranks] == [0, 1, 2, 3]
+    shares = [share_of(rank, "work_ns") for rank in ranks]
+    assert all(0 < share <= 1 for share in shares)
+    assert len({rank["makespan_ns"] for rank in ranks}) == 1
+
+
 def test_one_rank_on_libomp_can_be_traced(traced: Callable[..., dict]) -> None:
     report = traced(["--runtime", "native", "-t", "2"], "nbody-clang19-mpich", "--bodies", 3000)
     (rank,) = report["ranks"]

@@ -112,6 +112,16 @@ def test_two_ranks_on_marline(trace: Callable[..., Result], build: Path, tmp_pat
     assert sum(kind["tasks"] for kind in document["kinds"]) == document["graph"]["tasks"]
 
 
+def test_four_ranks_on_marline(trace: Callable[..., Result], build: Path, tmp_path: Path) -> None:
+    program = cholesky(build, "cholesky-gcc12-mpich")
+    result = trace("-n", "4", "-t", "2", "-o", tmp_path / "trace", "--", program, "-n", "256", "-b", "32")
+    assert result.returncode == 0 and "check passed" in result.stdout, result.stderr
+    document = document_of(build, tmp_path / "trace")
+    assert [(row["rank"], row["threads"]) for row in document["ranks"]] == [(rank, 2) for rank in range(4)]
+    assert document["incomplete"] == []
+    check_sums(document)
+
+
 def test_one_rank_on_libomp(trace: Callable[..., Result], build: Path, tmp_path: Path) -> None:
     program = cholesky(build, "cholesky-clang19-openmpi")
     words = ["-n", "1", "-t", "2", "--runtime", "native", "-o", tmp_path / "trace"]
