@@ -6,8 +6,8 @@ from spack.package import *
 
 
 class Marline(CMakePackage):
-    """An OpenMP runtime for programs that compose dependent tasks, MPI and accelerators. It takes the place of libomp
-    and libgomp under unmodified binaries; tasks that block in MPI are suspended and hold no core."""
+    """An OpenMP runtime for programs that compose dependent tasks with MPI. It takes the place of libomp and libgomp
+    under unmodified binaries; tasks that block in MPI are suspended and hold no core."""
 
     license("Apache-2.0", checked_by="marline")
     version("0.1.0")
@@ -23,6 +23,8 @@ class Marline(CMakePackage):
     depends_on("python@3.11:", type="run")
     depends_on("py-numpy", type="run")
     depends_on("py-matplotlib", type="run")
+    depends_on("py-rich", type="run")
+    depends_on("py-pyyaml", type="run")
     depends_on("openmpi@4.1:4", when="+openmpi")
     depends_on("mpich@4:", when="+mpich")
 
