@@ -11,9 +11,14 @@ import pytest
 from conftest import SECONDS
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [
+    ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "bench" / "README.md", ROOT / "bench" / "taskbench" / "README.md",
+    *sorted((ROOT / "apps").glob("*/README.md")), *sorted((ROOT / "docs").rglob("*.md")),
+]  # fmt: skip
 LIFE = ROOT / "docs" / "design" / "life-of-a-task.md"
-SOURCE_FOLDERS = ("src", "mpi", "trace", "include", "python", "apps", "bench", "tests", "tools", "docs", "packaging")
+SOURCE_FOLDERS = (
+    "src", "mpi", "pmpi", "trace", "include", "python", "apps", "bench", "studies", "tests", "tools", "docs", "packaging",
+)  # fmt: skip
 SPAN = re.compile(r"`([^`\n]+)`")
 PATH = re.compile(rf"(?:{'|'.join(SOURCE_FOLDERS)})/[\w./-]*")
 FUNCTION = re.compile(r"(\w+)\(\)")
