@@ -118,7 +118,7 @@ void measure_clocks(int rank, int size) {
     mpi().Abort(MPI_COMM_WORLD, EXIT_FAILURE);  // the other ranks wait for this one
   }
   MPI_Comm own;
-  mpi().Comm_dup(MPI_COMM_WORLD, &own);
+  mpi().Comm_split(MPI_COMM_WORLD, 0, rank, &own);  // a duplicate would call the program's attribute copiers
   find_machines(own, size, machine_of, all);
   measure_machines(own, rank, size, machine_of);
   mpi().Comm_free(&own);

@@ -154,3 +154,9 @@ def test_what_mpi_4_added(tmp_path: Path, mpi: str) -> None:
     assert rows(trace, 0, "mpi_recv_side", "peer", "tag", "bytes") == [(1, 2, 64)]
     started = calls.requests(trace, calls.mpi_calls(trace))
     assert len(started.call) == 2 * 3 and (started.done >= 0).all()
+
+
+@pytest.mark.parametrize("mpi", MPIS)
+def test_the_programs_attributes_are_copied_only_where_it_asks(tmp_path: Path, mpi: str) -> None:
+    program = build(tmp_path, mpi, PROGRAMS / "trace_mpi_attribute.c")
+    assert launch(mpi, 2, program, recorder(mpi), MARLINE_TRACE_DIR=str(tmp_path / "trace")) == "copied 1\n"
