@@ -35,8 +35,8 @@ here.omp_get_max_threads()
 
 
 def main(arguments: list[str], prefix: Path) -> int:
-    parser = argparse.ArgumentParser(prog="marline info",
-                                     description="Shows what is installed, the machine, the options in force, what is missing.")  # fmt: skip
+    about = "Shows what is installed, the machine, the options in force, and what is missing."
+    parser = argparse.ArgumentParser(prog="marline info", description=about)
     parser.parse_args(arguments)
     layout = Layout(prefix)
     missing: list[str] = []
