@@ -12,13 +12,13 @@ from conftest import SECONDS
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [
-    ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "bench" / "README.md", ROOT / "bench" / "taskbench" / "README.md",
-    *sorted((ROOT / "apps").glob("*/README.md")), *sorted((ROOT / "docs").rglob("*.md")),
-]  # fmt: skip
+    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "bench/README.md", "bench/taskbench/README.md")),
+    *sorted((ROOT / "apps").glob("*/README.md")),
+    *sorted((ROOT / "docs").rglob("*.md")),
+]
 LIFE = ROOT / "docs" / "design" / "life-of-a-task.md"
-SOURCE_FOLDERS = (
-    "src", "mpi", "pmpi", "trace", "include", "python", "apps", "bench", "studies", "tests", "tools", "docs", "packaging",
-)  # fmt: skip
+SOURCE_FOLDERS = ("src", "mpi", "pmpi", "trace", "include", "python", "apps", "bench", "studies", "tests", "tools", "docs")
+SOURCE_FOLDERS += ("packaging",)
 SPAN = re.compile(r"`([^`\n]+)`")
 PATH = re.compile(rf"(?:{'|'.join(SOURCE_FOLDERS)})/[\w./-]*")
 FUNCTION = re.compile(r"(\w+)\(\)")
