@@ -3,10 +3,12 @@
 only when it is asked for, so that `marline run` starts fast and needs none of the others' packages."""
 
 import importlib
+import os
+import signal
 import sys
 from pathlib import Path
 
-from marline.errors import Refusal, say
+from marline.errors import REFUSED, Refusal, say, what_failed
 
 SUBCOMMANDS = {
     "run": ("marline.run", "run a program on Marline, or say why that cannot be"),
@@ -26,6 +28,34 @@ def usage() -> str:
 
 
 def main(arguments: list[str], prefix: Path) -> int:
+    """Whatever cannot be done is one line; a traceback is a bug of Marline."""
+    sys.stdout = sys.stdout or open(os.devnull, "w")  # the caller may have closed it
+    try:
+        status = _dispatch(arguments, prefix)
+        sys.stdout.flush()  # here, where a full disk can still be said
+        return status
+    except Refusal as refusal:
+        say(str(refusal))
+        return refusal.status
+    except BrokenPipeError:
+        _drop_output()  # its reader is gone: nothing is left to say, nor anybody to say it to
+        return 1
+    except OSError as error:
+        _drop_output()
+        say(what_failed(error))
+        return REFUSED
+    except KeyboardInterrupt:
+        return 128 + signal.SIGINT  # as a shell says of a program that ended by Ctrl-C
+
+
+def _drop_output() -> None:
+    """What could not be written would be tried again at the interpreter's end, and end in a traceback there."""
+    sink = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(sink, sys.stdout.fileno())
+    os.close(sink)
+
+
+def _dispatch(arguments: list[str], prefix: Path) -> int:
     if not arguments or arguments[0] in ("-h", "--help", "help"):
         print(usage())
         return 0 if arguments else USAGE
@@ -33,11 +63,4 @@ def main(arguments: list[str], prefix: Path) -> int:
     if name not in SUBCOMMANDS:
         say(f"no command named {name!r}; there are: {', '.join(SUBCOMMANDS)}")
         return USAGE
-    try:
-        return importlib.import_module(SUBCOMMANDS[name][0]).main(rest, prefix)
-    except Refusal as refusal:
-        say(str(refusal))
-        return refusal.status
-    except BrokenPipeError:
-        sys.stderr.close()  # the reader of our output is gone: nothing is left to say, nor anybody to say it to
-        return 1
+    return importlib.import_module(SUBCOMMANDS[name][0]).main(rest, prefix)

@@ -17,6 +17,12 @@ class Refusal(Exception):
         self.status = status
 
 
+def what_failed(error: OSError) -> str:
+    """The file, where the system has named one, and what was wrong with it."""
+    reason = error.strerror or str(error)
+    return f"{error.filename}: {reason}" if error.filename is not None else reason
+
+
 def say(text: str) -> None:
     """Writes one line to stderr, in one write so that the lines of several ranks do not mix."""
     sys.stderr.write(f"marline: {text}\n")

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from marline import trace_command
-from marline.errors import Refusal, say
+from marline.errors import Refusal, say, what_failed
 from marline.report_progress import progress_bar
 
 try:
@@ -22,6 +22,7 @@ except ImportError as error:
                   "python3 -m pip install numpy rich matplotlib") from error  # fmt: skip
 
 DEFAULT_WINDOWS = 50
+MOST_WINDOWS = 10_000  # a line each; far more would only fill memory
 
 
 def main(arguments: list[str], _: Path) -> int:
@@ -48,14 +49,14 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print everything as JSON")
     form.add_argument("--csv", action="store_true", help="print the breakdown of each thread as CSV")
-    parser.add_argument("--windows", type=_positive, metavar="N", help="the breakdown of N windows of time, too")
+    parser.add_argument("--windows", type=_windows, metavar="N", help="the breakdown of N windows of time, too")
     trace_command.add_views(parser)
     return parser.parse_args(arguments)
 
 
-def _positive(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a positive whole number")
+def _windows(text: str) -> int:
+    if not text.isdecimal() or not 1 <= int(text) <= MOST_WINDOWS:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 to {MOST_WINDOWS}")
     return int(text)
 
 
@@ -69,7 +70,7 @@ def refusing() -> Iterator[None]:
     except (TraceError, AnalysisError) as error:
         raise Refusal(str(error)) from error
     except OSError as error:
-        raise Refusal(f"{error.filename}: {error.strerror}") from error
+        raise Refusal(what_failed(error)) from error
 
 
 def analyse(folder: Path, options: argparse.Namespace) -> tuple["Analysis", list[str]]:

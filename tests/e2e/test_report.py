@@ -13,6 +13,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import IO
 
 import pytest
 from conftest import clean_environment
@@ -27,11 +28,12 @@ ROOT = Path(__file__).resolve().parents[2]
 MS = 1_000_000
 
 
-def report(folder: Path, *words: str | Path, **changes: str) -> subprocess.CompletedProcess[str]:
+def report(folder: Path, *words: str | Path, stdout: int | IO[str] = subprocess.PIPE,
+           **changes: str) -> subprocess.CompletedProcess[str]:  # fmt: skip
     code = "import sys; from pathlib import Path; from marline.cli import main; sys.exit(main(sys.argv[1:], Path('/')))"
     environment = clean_environment(**{"PYTHONPATH": str(ROOT / "python")} | changes)
     return subprocess.run([sys.executable, "-c", code, "report", str(folder), *map(str, words)], text=True,
-                          env=environment, capture_output=True, timeout=60, check=False)  # fmt: skip
+                          env=environment, stdout=stdout, stderr=subprocess.PIPE, timeout=60, check=False)  # fmt: skip
 
 
 def document_of(folder: Path, *words: str | Path) -> dict:
@@ -164,10 +166,26 @@ def test_own_pass(two_threads: Path, tmp_path: Path) -> None:
     assert re.search(r"^longest ns +40000", report(two_threads, "--pass", tmp_path / "longest.py").stdout, re.MULTILINE)
 
 
+OWN = """\
+from marline.trace.analysis import analysis_pass
+class Result:
+    def __init__(self, value): self.value = value
+    def document(self): return {{"value": self.value + 0}}
+@analysis_pass('own', needs={needs})
+def own(of): {body}
+"""
+
+
 @pytest.mark.parametrize(("text", "message"), [
     ("x = 1\n", "registers no pass"),
     ("def f(:\n", "own.py:1: "),
-    ("from marline.trace.analysis import analysis_pass\n@analysis_pass('own')\ndef own(of): return of['no']\n", "own"),
+    (OWN.format(needs="()", body="return of['no']"), "own"),
+    (OWN.format(needs="'tasks'", body="return None"), "needs='tasks' of pass 'own' is a text"),
+    (OWN.format(needs="()", body="raise SystemExit(0)"), "SystemExit"),
+    ("raise SystemExit(0)", "SystemExit"),
+    (OWN.format(needs="()", body="return Result(1 // 0)"), "ZeroDivisionError"),
+    (OWN.format(needs="()", body="return Result(None)"), "document(): TypeError"),
+    (OWN.format(needs="()", body="return Result(float('nan'))"), "document(): ValueError"),
 ])
 def test_own_pass_with_a_fault_is_one_line(two_threads: Path, tmp_path: Path, text: str, message: str) -> None:
     (tmp_path / "own.py").write_text(text)
@@ -215,6 +233,21 @@ def test_refusals_are_one_line(two_threads: Path, words: list[str], message: str
     result = report(*(words if words[0] == "/nowhere" else [two_threads, *words]))
     assert result.returncode == 125 and result.stdout == "" and message in result.stderr
     assert len(result.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("words", [[], ["--json"], ["--csv"]])
+def test_output_that_cannot_be_written_is_one_line(two_threads: Path, words: list[str]) -> None:
+    with open("/dev/full", "w") as full:
+        result = report(two_threads, *words, stdout=full)
+    assert (result.returncode, result.stderr) == (125, "marline: No space left on device\n")
+
+
+def test_a_reader_that_went_away_is_no_traceback(two_threads: Path) -> None:
+    end, start = os.pipe()
+    os.close(end)
+    result = report(two_threads, "--json", stdout=start)
+    os.close(start)
+    assert (result.returncode, result.stderr) == (1, "")
 
 
 def test_missing_package_is_one_line(two_threads: Path, tmp_path: Path) -> None:

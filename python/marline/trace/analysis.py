@@ -15,6 +15,7 @@ has a method `document()` that returns what JSON can hold.
 from __future__ import annotations
 
 import importlib.util
+import json
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -50,6 +51,8 @@ def analysis_pass(name: str, *, needs: Iterable[str] = ()) -> Callable[[PassFunc
 
     def register(function: PassFunction) -> PassFunction:
         new = Pass(name, tuple(needs), function, function.__code__.co_filename)
+        if isinstance(needs, str):
+            raise AnalysisError(f"{new.file}: needs={needs!r} of pass '{name}' is a text: write needs=({needs!r},)")
         old = _passes.get(name)
         if old is not None and old.file != new.file:
             raise AnalysisError(f"{new.file}: pass '{name}' already exists in {old.file}: give it another name")
@@ -85,7 +88,7 @@ def load_passes(path: str | Path) -> list[str]:
     except SyntaxError as error:
         _restore(before)
         raise AnalysisError(f"{path}:{error.lineno}: {error.msg}") from error
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         _restore(before)
         raise AnalysisError(f"{path}: {type(error).__name__} while it was loaded: {error}") from error
     names = [name for name, one in _passes.items() if before.get(name) is not one]
@@ -134,11 +137,16 @@ class Analysis:
     def document(self, name: str) -> Any:
         """What pass `name` gives to a report: values that JSON can hold."""
         result = self[name]
+        one = _passes[name]
         method = getattr(result, "document", None)
         if not callable(method):
-            one = _passes[name]
             raise AnalysisError(f"pass '{name}' ({one.file}): its result has no method document(): add one")
-        return method()
+        try:
+            document = method()
+            json.dumps(document, allow_nan=False)
+        except Exception as error:
+            raise AnalysisError(f"pass '{name}' ({one.file}): document(): {type(error).__name__}: {error}") from error
+        return document
 
     def _compute(self, one: Pass) -> Any:
         self._current = one
@@ -146,7 +154,7 @@ class Analysis:
             return one.function(self)
         except AnalysisError:
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise AnalysisError(f"pass '{one.name}' ({one.file}): {type(error).__name__}: {error}") from error
         finally:
             self._current = None
