@@ -38,8 +38,9 @@ bool work_in_sight(Worker* worker);
 // Fulfils an event: takes its waiter and enqueues it.
 void fulfil(Worker* worker, Event* event);
 
-// The same for omp_fulfill_event and marline_event_fulfill: tools hear of it if the event is a detachable task's. Under the lock a fulfilment and
-// the end of a body with a pending event are told one after the other, in the order in which they happen.
+// The same for omp_fulfill_event and marline_event_fulfill: tools hear of it if the event is a detachable task's. Under
+// the lock a fulfilment and the end of a body with a pending event are told one after the other, in the order in which
+// they happen.
 void fulfil_for_program(Worker* worker, Event* event);
 extern SpinLock g_detach_lock;
 
