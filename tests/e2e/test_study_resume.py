@@ -99,3 +99,14 @@ def test_a_second_writer_is_refused(tmp_path):
         fcntl.flock(file, fcntl.LOCK_EX)
         result = study(path)
     assert result.returncode == 125 and "another marline study writes to it" in result.stderr
+
+
+def test_a_last_line_cut_inside_a_letter_is_taken_out(tmp_path):
+    path = write_study(tmp_path, PLAIN)
+    assert study(path).returncode == 0
+    whole = lines(path)
+    with (tmp_path / "out" / "runs.jsonl").open("ab") as file:
+        file.write(b'{"line": "run", "reason": "\xc3')
+    result = study(path)
+    assert result.returncode == 0, result.stderr
+    assert lines(path) == whole

@@ -28,6 +28,7 @@ PROGRAM = ("command", "when_recorded", "build", "figures", "verdict", "only", *S
 VARIANT = ("compiler", "runtime", "trace", "set", "baseline", *SHAPE)
 FIGURE = ("unit", "regex", "better", "goal")
 QUICK = ("parameters", "repeats", "warmup", "limit")
+LONGEST = 1e6  # seconds: eleven days; poll(2) takes milliseconds in 31 bits
 # Keys that say how to report, not what to run: a change of them keeps the measured runs.
 REPORT_KEYS = ("title", "text", "baseline", "metg", "remarks", "tables", "plots", "quick")
 
@@ -179,8 +180,8 @@ def _digest(document: dict[str, Any], quick: bool) -> str:
 def _study(root: Node, path: Path, quick: bool) -> Study:
     of = root.fields(STUDY, required=("study", "programs", "variants"))
     name = of["study"].text()
-    if not re.fullmatch(r"[\w.-]+", name):
-        of["study"].fail(f"{name!r} becomes a folder's name: letters, digits, _ . - only")
+    if not re.fullmatch(r"[\w-][\w.-]*", name):
+        of["study"].fail(f"{name!r} becomes a folder's name: letters, digits, _ . - only, no . first")
     if "quick" in of:
         _check_quick(of["quick"], of.get("parameters"))
     parameters, following = _parameters(of["parameters"]) if "parameters" in of else ({}, {})
@@ -201,7 +202,7 @@ def _study(root: Node, path: Path, quick: bool) -> Study:
         breakdown=breakdown, metg=metg, quick=quick,
         repeats=of["repeats"].whole(1) if "repeats" in of else 5,
         warmup=of["warmup"].whole(0) if "warmup" in of else 1,
-        limit=of["limit"].positive() if "limit" in of else 60.0,
+        limit=min(of["limit"].positive(), LONGEST) if "limit" in of else 60.0,
         remarks=tuple(of["remarks"].words()) if "remarks" in of else (),
         seed=of["seed"].whole(0) if "seed" in of else 1,
         tables=_tables(of["tables"], figures) if "tables" in of else (Table("Figures", tuple(figures)),),

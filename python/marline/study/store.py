@@ -41,11 +41,10 @@ def read(path: Path, repair: bool = False) -> Records | None:
     not count, and `repair` takes it out."""
     if not path.is_file() or not path.stat().st_size:
         return None
-    text = path.read_text(encoding="utf-8")
-    lines = text.split("\n")
-    complete, rest = lines[:-1], lines[-1]
+    stored = path.read_bytes()
+    *complete, rest = stored.split(b"\n")
     if rest and repair:
-        os.truncate(path, len(text.encode()) - len(rest.encode()))
+        os.truncate(path, len(stored) - len(rest))
     if not complete:
         return None
     try:
@@ -54,7 +53,7 @@ def read(path: Path, repair: bool = False) -> Records | None:
             raise Refusal(f"{path}: its format is {documents[0]['format']!r}, not {FORMAT!r}: "
                           "made by another version of Marline; start again with --fresh")
         return _sorted(documents)
-    except (json.JSONDecodeError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError) as error:
         raise Refusal(f"{path}: damaged ({error}); move it away, or start again with --fresh") from error
 
 
