@@ -54,11 +54,15 @@ def _has_enough_tasks(f: Figures) -> bool:
 
 
 def _waits_for_tied(f: Figures) -> bool:
-    return f["tied_wait_ns"] > f["idle_communication_ns"] / 2
+    return f["tasks"] > 0 and f["tied_wait_ns"] > f["idle_communication_ns"] / 2
 
 
 def _waits_for_messages(f: Figures) -> bool:
-    return not _waits_for_tied(f)
+    return f["tasks"] > 0 and not _waits_for_tied(f)
+
+
+def _has_no_tasks(f: Figures) -> bool:
+    return f["tasks"] == 0
 
 
 _OVERHEAD = ("overhead_creation", "overhead_code", "overhead_scheduler")
@@ -105,6 +109,12 @@ RULES = (
         "{tied_wait} later, in sum",
         "make the tasks that block `untied`: then any idle thread can go on with them",
         _waits_for_tied,
+    ),
+    Rule(
+        "MPI", ("idle_communication",),
+        "MPI calls hold threads of a program without tasks for {share} of their time ({lost})",
+        "overlap it: start sends and receives before the computation that does not need them, or make tasks of both",
+        _has_no_tasks,
     ),
     Rule(
         "held by MPI", ("work_mpi", "overhead_mpi"),

@@ -326,6 +326,7 @@ TRIGGERS = {
                   "1.10 M tasks/s are created: threads wait 34.0 % of their time (34.0 ms) for the producer"),
     "communication": ({"idle_communication_ns": 20 * MS}, "for 20.0 % of thread time (20.0 ms) no task was ready"),
     "tied tasks": ({"idle_communication_ns": 20 * MS, "tied_wait_ns": 15 * MS}, "went on 15.0 ms later, in sum"),
+    "MPI": ({"idle_communication_ns": 20 * MS, "tasks": 0}, "of a program without tasks for 20.0 % of their time"),
     "held by MPI": ({"work_mpi_ns": 10 * MS, "overhead_mpi_ns": 10 * MS}, "for 20.0 % of thread time (20.0 ms)"),
     "imbalance": ({"imbalance_ns": 20 * MS}, "between 10.0 ms and 30.0 ms of work per thread: for 20.0 %"),
     "ranks out of step": ({"idle_ranks_ns": 20 * MS}, "20.0 % of thread time (20.0 ms) passes before a rank's first"),
