@@ -77,9 +77,8 @@ def read_figure(figure: Figure, text: str) -> float | str:
     if figure.regex:
         found = [match[1] for match in figure.regex.finditer(text)]
     else:
-        lines = [line.split() for line in text.splitlines()]
         found = []
-        for line in lines:
+        for line in map(str.split, text.splitlines()):
             if line and line[0] == figure.name:
                 if len(line) != 3 or line[2] != figure.unit:
                     return f"cannot read its output: {' '.join(line)!r}, expected '{figure.name} VALUE {figure.unit}'"
