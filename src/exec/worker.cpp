@@ -147,10 +147,18 @@ Worker* hire_one() {
 
 // fork: the lists are whole while it happens. The child has one thread, the caller's: the pool and the hot team's threads
 // did not come along.
-void before_fork() { g_lock.lock(); }
-void after_fork_in_parent() { g_lock.unlock(); }
-void after_fork_in_child() {
+void before_fork() {
+  g_lock.lock();
+  g_detach_lock.lock();
+}
+
+void after_fork_in_parent() {
+  g_detach_lock.unlock();
   g_lock.unlock();
+}
+
+void after_fork_in_child() {
+  after_fork_in_parent();
   g_idle = nullptr;
   Worker* worker = this_worker_or_null();
   if (worker != nullptr) worker->hot_team = nullptr;

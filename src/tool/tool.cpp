@@ -4,6 +4,8 @@
 // the tool, normally while it initialises.
 #include "tool/tool.hpp"
 
+#include "base/spin_lock.hpp"
+
 namespace marline::tool {
 
 using ompt::Callback;
@@ -16,6 +18,7 @@ Atomic<uint32_t> g_names_used{0};
 namespace {
 
 Atomic<ompt::Function> g_callbacks[ompt::kLastCallback + 1] = {};
+SpinLock g_registration_lock;
 
 // Marline keeps no frame addresses: tools see ompt_data_none and flags of 0.
 constexpr ompt::Frame kNoFrame = {};
@@ -90,6 +93,7 @@ SetResult set_callback(int number, ompt::Function function) {
   if (number < 1 || number > ompt::kLastCallback) return SetResult::kError;
   const Known* entry = known(number);
   if (entry == nullptr) return SetResult::kNever;
+  Guard<SpinLock> guard(g_registration_lock);  // or one of two who register at once could leave out the other's bit
   g_callbacks[number].store(function, release);
   uint32_t enabled = event::kTool;
   for (const Known& other : kKnown) {
