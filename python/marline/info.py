@@ -4,6 +4,8 @@ get it. Facts come from the parts themselves: the runtime is loaded into a Pytho
 
 import argparse
 import functools
+import importlib.metadata
+import importlib.util
 import os
 import platform
 import re
@@ -20,6 +22,8 @@ SECONDS = 20
 # Command, and the Debian package that has it.
 COMPILERS = {"gcc-12": "gcc-12", "gfortran-12": "gfortran-12", "clang-14": "clang-14", "clang-19": "clang-19"}
 TOOLS = {"hwloc-ls": "hwloc", "gdb": "gdb"}
+# What reports, charts and studies import, and the distribution that has it.
+PACKAGES = {"numpy": "numpy", "rich": "rich", "matplotlib": "matplotlib", "yaml": "PyYAML"}
 OPTION_PREFIXES = ("OMP_", "MARLINE_", "KMP_", "GOMP_")
 # A line of OMP_DISPLAY_ENV: NAME = 'VALUE', with the device in brackets before it or not.
 OPTION_LINE = re.compile(r"(\[\w+\] )?[A-Z_]+\s*=\s*'")
@@ -44,6 +48,7 @@ def main(arguments: list[str], prefix: Path) -> int:
         ("Marline", describe_runtime),
         ("Compilers", describe_compilers),
         ("MPI", describe_mpi),
+        ("Python", describe_python),
         ("Machine", describe_machine),
         ("Options in the environment", describe_environment),
         ("Options in force", describe_options),
@@ -95,6 +100,16 @@ def describe_mpi(layout: Layout, missing: list[str]) -> list[str]:
             missing.append(f"Marline's library for {mpi}: build Marline where {wrapper} is in PATH "
                            f"(apt-get install {launch.HEADERS[mpi]})")  # fmt: skip
     return lines or ["none"]
+
+
+def describe_python(_: Layout, missing: list[str]) -> list[str]:
+    lines = [f"{platform.python_version()} ({sys.executable})"]
+    for module, distribution in PACKAGES.items():
+        if importlib.util.find_spec(module):
+            lines.append(f"{distribution:<12} {importlib.metadata.version(distribution)}")
+        else:
+            missing.append(f"{distribution} (marline report, study): {sys.executable} -m pip install {distribution}")
+    return lines
 
 
 def describe_machine(_: Layout, missing: list[str]) -> list[str]:

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from conftest import run
+
 
 @pytest.fixture(scope="module")
 def sections(marline) -> dict[str, list[str]]:
@@ -36,6 +38,15 @@ def test_compilers_and_mpi(sections, build):
         assert any(line.startswith(mpi) for line in sections["MPI"]) == bool(shutil.which(launcher))
         library = f"lib/marline/{mpi}/libmarline-mpi.so"
         assert (f"served by {library}" in sections["MPI"]) == (build / library).exists()
+
+
+def test_python_packages_are_there_or_missing(build):
+    packages = ("numpy", "rich", "matplotlib", "PyYAML")
+    whole = run([sys.executable, build / "bin" / "marline", "info"]).stdout
+    bare = run([sys.executable, "-S", build / "bin" / "marline", "info"]).stdout  # without site-packages
+    assert all(re.search(rf"^  {package} +[0-9]", whole, re.MULTILINE) for package in packages)
+    assert all(f"{package} (marline report, study): {sys.executable} -m pip install {package}" in bare
+               for package in packages)  # fmt: skip
 
 
 def test_machine(sections):
