@@ -30,6 +30,9 @@ if action == "hang":
     open(folder + "/stray", "a").write(str(stray.pid) + " " + str(os.getpid()) + "\\n")
     print("time 1 s", flush=True)
     time.sleep(600)
+if action == "flood":
+    for _ in range(100):
+        sys.stdout.write("x" * 79999 + "\\n")
 print("time", values[times % len(values)], "s")
 print("# note from the fake")
 if action == "stop" and times == 1:

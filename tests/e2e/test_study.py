@@ -63,6 +63,7 @@ def test_variants_of_one_input_stand_side_by_side_in_changing_order(tmp_path):
     ("many", "answer", "{status: 0}", "time is 'many'"),
     ("1", "answer", "{must: 'checked: yes'}", "does not hold 'checked: yes'"),
     ("1", "answer", "{must_not: 'from the \\w+'}", "its output holds 'from the fake'"),
+    ("1", "flood", "{status: 0}", "printed more than 4 MiB"),
 ])  # fmt: skip
 def test_a_wrong_answer_is_a_failed_run_and_no_sample(tmp_path, values, action, verdict, reason):
     path = write_study(tmp_path, f"""\

@@ -70,7 +70,8 @@ def test_all_forms_say_the_same(compared):
     path, shown = compared
     out = path.parent / "out"
     readme = (out / "README.md").read_text()
-    assert "time" in shown and "12.0 ±8%" in shown and "| 12.0 ±8% |" in readme and "0.50 [0." in shown
+    assert "time" in shown and "12.0 ±8%" in shown and "0.50 [0." in shown
+    assert "| 12.0 ±8% |" in readme.replace("%~", "%")  # ~: the machine was noisy meanwhile
     rows = list(csv.DictReader((out / "results.csv").open()))
     assert len(rows) == 6
     row = next(row for row in rows if row["variant"] == "new" and row["parameters"] == "size=2")

@@ -13,15 +13,18 @@ import re
 import signal
 import subprocess
 import tempfile
+import threading
 import time
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import IO
 
 from marline.errors import Refusal
 
 GRACE_SECONDS = 3.0  # between the request to end and the kill: a launcher takes its ranks along
+MOST_OUTPUT = 4 << 20  # bytes that are kept of each stream: a benchmark prints figures, not its data
 KILL_SECONDS = 10.0  # a killed process that is still there is stuck in the kernel
 TOKEN = "STUDY_RUN_TOKEN"
 INITIALISED = re.compile(r"calling init: (/\S+)")
@@ -29,13 +32,15 @@ INITIALISED = re.compile(r"calling init: (/\S+)")
 
 @dataclass
 class Ending:
-    """`status` is as in subprocess (negative: a signal), None if the time was up."""
+    """`status` is as in subprocess (negative: a signal), None if the time was up. `cut`: more was printed than is kept.
+    """
 
     status: int | None
     output: str = ""
     errors: str = ""
     seconds: float = 0.0
     libraries: set[str] = field(default_factory=set)
+    cut: bool = False
 
 
 def holders(token: str) -> list[int]:
@@ -59,7 +64,7 @@ def _send(processes: Sequence[int], number: signal.Signals) -> None:
             continue  # it has ended meanwhile
 
 
-def end_all(child: subprocess.Popen[str], token: str) -> None:
+def end_all(child: subprocess.Popen[bytes], token: str) -> None:
     """Asks the launcher, waits, kills what is left; returns when nothing is."""
     if child.poll() is None:
         child.terminate()
@@ -75,9 +80,41 @@ def end_all(child: subprocess.Popen[str], token: str) -> None:
         _send(left, signal.SIGKILL)
         time.sleep(0.01)
     child.wait()
-    for stream in (child.stdout, child.stderr):
-        if stream:
+
+
+def _drain(stream: IO[bytes], kept: bytearray) -> None:
+    """Reads to the end, so that the program never waits for us, and keeps the beginning."""
+    while chunk := stream.read(1 << 16):
+        kept += chunk[: MOST_OUTPUT + 1 - len(kept)]
+
+
+class _Output:
+    """Both streams of a child, each read by a thread. They end when every process that holds them has ended."""
+
+    def __init__(self, child: subprocess.Popen[bytes]) -> None:
+        self._streams = [stream for stream in (child.stdout, child.stderr) if stream]
+        self._kept = [bytearray() for _ in self._streams]
+        self._readers = [threading.Thread(target=_drain, args=pair) for pair in zip(self._streams, self._kept)]
+        for reader in self._readers:
+            reader.start()
+
+    def ended_before(self, deadline: float) -> bool:
+        for reader in self._readers:
+            reader.join(max(0.0, deadline - time.monotonic()))
+        return not any(reader.is_alive() for reader in self._readers)
+
+    def close(self) -> None:
+        """Once all writers are gone."""
+        for reader, stream in zip(self._readers, self._streams):
+            reader.join()
             stream.close()
+
+    def texts(self) -> tuple[str, str]:
+        output, errors = (bytes(kept[:MOST_OUTPUT]).decode(errors="replace") for kept in self._kept)
+        return output, errors
+
+    def is_cut(self) -> bool:
+        return any(len(kept) > MOST_OUTPUT for kept in self._kept)
 
 
 def _libraries(folder: Path) -> set[str]:
@@ -96,14 +133,20 @@ def execute(words: Sequence[str], environment: Mapping[str, str], limit: float, 
         start = time.monotonic()
         try:
             child = subprocess.Popen(words, env=marked, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                     stderr=subprocess.PIPE, text=True, errors="replace", start_new_session=True)
+                                     stderr=subprocess.PIPE, bufsize=0, start_new_session=True)
         except OSError as error:
             return Ending(127, errors=f"{words[0]}: {error.strerror}")
+        output = _Output(child)
         try:
-            output, errors = child.communicate(timeout=limit)
+            in_time = output.ended_before(start + limit)
+            if in_time:
+                child.wait(max(0.0, start + limit - time.monotonic()))
             seconds = time.monotonic() - start
-            return Ending(child.returncode, output, errors, seconds, _libraries(Path(logs)))
-        except subprocess.TimeoutExpired:
-            return Ending(None, seconds=time.monotonic() - start)
+        except subprocess.TimeoutExpired:  # its streams are closed, and it runs on
+            in_time, seconds = False, time.monotonic() - start
         finally:
             end_all(child, token)
+            output.close()
+        if not in_time:
+            return Ending(None, seconds=seconds)
+        return Ending(child.returncode, *output.texts(), seconds, _libraries(Path(logs)), output.is_cut())

@@ -14,7 +14,7 @@ from pathlib import Path
 from marline.layout import Layout
 from marline.study.document import Figure
 from marline.study.plan import Point
-from marline.study.process import Ending
+from marline.study.process import MOST_OUTPUT, Ending
 
 OK, FAILED, HANG, SKIPPED = "ok", "failed", "hang", "skipped"
 OPENMP_LIBRARY = re.compile(r"lib(gomp|omp|iomp5|marline)\.so[\d.]*")
@@ -35,6 +35,8 @@ def judge(ending: Ending, point: Point, limit: float, layout: Layout) -> Outcome
     verdict = point.program.verdict
     if ending.status != verdict.status:
         return Outcome(FAILED, f"{_how(ending.status)}: {first_line(ending.errors)}")
+    if ending.cut:
+        return Outcome(FAILED, f"printed more than {MOST_OUTPUT >> 20} MiB: let it print its figures only")
     if verdict.must and not verdict.must.search(text):
         return Outcome(FAILED, f"its output does not hold {verdict.must.pattern!r}")
     if verdict.must_not and (found := verdict.must_not.search(text)):
