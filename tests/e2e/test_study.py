@@ -98,6 +98,12 @@ def test_a_figure_that_cannot_be_read_fails_the_run(tmp_path, figures, reason):
     assert result.returncode == 1 and reason in result.stdout
 
 
+def test_a_relative_command_lies_beside_the_study_s_file(tmp_path):
+    path = write_study(tmp_path, PLAIN.replace("{here}/fake.py", "./fake.py"))
+    assert study(path).returncode == 0
+    assert cell(path, "b")["status"] == "ok"
+
+
 def test_one_bad_run_spoils_the_median_but_not_the_other_variant(tmp_path):
     path = write_study(tmp_path, PLAIN.replace("100,10,12,11,50", "100,10,bad,11,50"))
     result = study(path)

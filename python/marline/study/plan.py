@@ -99,9 +99,15 @@ def _of_pair(study: Study, program: Program, variant: Variant, prefix: Path) -> 
         values |= {key: _fill(text, values, study, variant) for key, text in variant.set.items() if key in named}
         fill = [tuple(_fill(word, values, study, variant) for word in part)
                 for part in (program.command, program.build)]  # fmt: skip
+        fill[0] = (_located(fill[0][0], study.file.resolve().parent), *fill[0][1:])
         varying = tuple(name for name in used if len(study.parameters[name]) > 1)
         yield Point(program, variant, parameters, varying, mpi, ranks, threads, fill[0], fill[1],
                     {key: _fill(value, values, study, variant) for key, value in environment.items()})
+
+
+def _located(program: str, folder: Path) -> str:
+    """`./app` lies where the study's file does, whichever folder is the caller's; a plain name is looked up in PATH."""
+    return str(folder / program) if "/" in program else program
 
 
 def _names(words: Iterable[str]) -> set[str]:
