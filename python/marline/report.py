@@ -15,7 +15,8 @@ from marline.trace.analysis import Analysis
 from marline.trace.passes.causes import CAUSES
 
 FORMAT = "marline-report 1"
-PASSES = ("breakdown", "graph", "discovery", "communication", "integrity", "tied_waits", "imbalance")
+PASSES = ("breakdown", "graph", "discovery", "communication", "regions", "worksharing", "integrity", "tied_waits",
+          "imbalance")  # fmt: skip
 THREAD_COLUMNS = ("rank", "thread", "makespan_ns", "work_ns", "idle_ns", "overhead_ns")
 
 
@@ -33,6 +34,8 @@ def make_document(of: Analysis, own_passes: Sequence[str] = ()) -> dict[str, Any
         "discovery": results["discovery"],
         "communication": results["communication"],
         "kinds": sorted(results["graph"]["kinds"], key=lambda kind: -kind["total_ns"]),
+        "regions": results["regions"],
+        "worksharing": results["worksharing"],
         "causes": [],
         "remarks": [],
         "incomplete": stopped(of) + results["integrity"]["incomplete"],
@@ -112,7 +115,7 @@ def remarks(of: Analysis, document: dict[str, Any]) -> list[str]:
     if threads > cores > 0:
         lines.append(f"recorded with {threads} threads on {cores} CPU{'s'[: cores > 1]}: they took turns, so every "
                      "time above includes waiting for one")  # fmt: skip
-    if not document["graph"]["tasks"]:
+    if not document["graph"]["tasks"] and not document["worksharing"]:
         lines.append("no task was recorded: the program created none, or its OpenMP runtime has no OMPT (libgomp)")
     return lines + of["kinds"].notes
 

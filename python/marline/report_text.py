@@ -2,6 +2,7 @@
 """A report's document as one screen of text: 80 columns without colour where it does not go to a terminal."""
 
 import shutil
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TextIO
@@ -15,6 +16,7 @@ from marline.report_units import count, duration, percent
 WIDTH = 80
 MOST_RANKS = 8  # rows of the breakdown; more ranks are represented by those with the least and the most work
 MOST_KINDS = 5
+MOST_REGIONS = 5
 BAR = 24
 # One letter of the bar each, so that it also reads without colour.
 PARTS = (("work", "█", "green"), ("idle", "░", "blue"), ("overhead", "▒", "red"))
@@ -32,6 +34,7 @@ def print_report(document: dict[str, Any], console: Console, with_windows: bool 
     parts += [windows(document)] if with_windows else []
     parts += [facts(document)]
     parts += [kinds(document)] if document["kinds"] else []
+    parts += [regions(document)] if document["regions"] else []
     parts += [passes(document)] if document["passes"] else []
     for part in [*parts, verdict(document)]:
         console.print(part)
@@ -150,6 +153,22 @@ def kinds(document: dict[str, Any]) -> Table:
         each = kind["total_ns"] / kind["tasks"]
         table.add_row(kind["name"], count(kind["tasks"]), duration(each), duration(kind["total_ns"]),
                       percent(kind["total_ns"], work))  # fmt: skip
+    return table
+
+
+def regions(document: dict[str, Any]) -> Table:
+    """What the program named itself, all ranks together."""
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
+    table.add_column("regions by time", overflow="ellipsis", no_wrap=True)
+    for title in ("times", "each", "sum"):
+        table.add_column(title, justify="right", no_wrap=True)
+    times: Counter[str] = Counter()
+    total: Counter[str] = Counter()
+    for row in document["regions"]:
+        times[row["name"]] += row["count"]
+        total[row["name"]] += row["total_ns"]
+    for name, spent in total.most_common(MOST_REGIONS):
+        table.add_row(name, count(times[name]), duration(spent / times[name]), duration(spent))
     return table
 
 

@@ -209,6 +209,25 @@ def test_what_is_missing_is_said(tmp_path: Path) -> None:
     assert all(f"incomplete    {line[:30]}" in text for line in lines)
 
 
+def test_regions_are_summed_up_by_name(tmp_path: Path) -> None:
+    """Twice `halo`, 10 and 30 us, in the initial task of one thread; a loop of 50 us around both."""
+    halo, us = 77, 1000
+    stream = Stream(1).add(1000, "implicit_begin", IMPLICIT, index=0, size=1)
+    stream.add(1001, "text", halo, low=int.from_bytes(b"halo", "little"))
+    stream.add(2000, "work_begin", IMPLICIT, kind=10)
+    for start, length in ((5, 10), (20, 30)):
+        stream.add(start * us, "region_begin", IMPLICIT, text=halo)
+        stream.add((start + length) * us, "region_end", IMPLICIT)
+    stream.add(52_000, "work_end", IMPLICIT, kind=10)
+    stream.add(60_000, "implicit_end", IMPLICIT)
+    folder = save(tmp_path, [stream])
+    document = document_of(folder)
+    assert [(row["name"], row["count"], row["total_ns"]) for row in document["regions"]] == [("halo", 2, 40_000)]
+    assert [(row["name"], row["total_ns"]) for row in document["worksharing"]] == [("loop, static", 50_000)]
+    line = next(line for line in report(folder).stdout.splitlines() if line.startswith("halo"))
+    assert line.split() == ["halo", "2", "20.0", "us", "40.0", "us"]
+
+
 def test_recording_that_stopped_is_said(two_threads: Path) -> None:
     path = two_threads / "rank0000.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | {"stopped": "the limit of 1M is reached"}))
