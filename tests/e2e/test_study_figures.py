@@ -234,9 +234,9 @@ def recorded(tmp_path, answer: dict):
     return path, study(path, prefix=prefix)
 
 
-def test_breakdown_comes_from_one_recorded_run_per_point(tmp_path):
+def test_breakdown_comes_from_recorded_runs_of_each_point(tmp_path):
     path, _ = recorded(tmp_path, ANSWER)
-    assert [run["kind"] for run in lines(path) if run["variant"] == "a"] == ["timed"] * 4 + ["traced"] * 2
+    assert [run["kind"] for run in lines(path) if run["variant"] == "a"] == ["timed"] * 4 + ["traced"] * 4
     expected = {"work": 4, "idle": 1.5, "overhead": 0.5, "discovery": 0.25}
     assert {name: cell(path, "a", name, size=1)["spread"]["median"] for name in expected} == expected
     assert cell(path, "a", "time", size=1)["samples"] == [5, 5], "a recorded run is no sample of the time"

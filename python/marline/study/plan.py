@@ -19,6 +19,7 @@ from marline.study.document import BUILT_IN, Program, Study, Variant
 from marline.study.node import Scalar, StudyError
 
 WARMUP, TIMED, TRACED = "warmup", "timed", "traced"
+MOST_RECORDED = 3  # enough for a median that one disturbed run does not move
 VARIABLE = re.compile(r"\{(\w+)\}")
 
 
@@ -145,9 +146,10 @@ def names_of(point: Point) -> list[str]:
 
 
 def schedule(study: Study, of: list[Point]) -> list[Run]:
-    """All runs in their order: warm-up rounds, timed rounds, then one traced round if the study has a breakdown."""
+    """All runs in their order: warm-up rounds, timed rounds, then traced rounds if the study has a breakdown."""
     runs = []
-    rounds = [(WARMUP, study.warmup), (TIMED, study.repeats), (TRACED, 1 if study.breakdown else 0)]
+    recorded = min(MOST_RECORDED, study.repeats) if study.breakdown else 0
+    rounds = [(WARMUP, study.warmup), (TIMED, study.repeats), (TRACED, recorded)]
     for kind, count in rounds:
         for number in range(count):
             order = random.Random(f"{study.seed} {kind} {number}")
