@@ -22,6 +22,9 @@ LLVM = Path("/usr/lib/llvm-19/lib")
 sys.path.insert(0, str(ROOT / "python"))
 
 from marline.trace import events, export, graph, model, reader  # noqa: E402
+from marline.trace.analysis import Analysis  # noqa: E402
+from marline.trace.calls import call_mask, mpi_calls  # noqa: E402
+from marline.trace.messages import messages as matched_messages  # noqa: E402
 
 TASKS = r"""
 #include <omp.h>
@@ -167,7 +170,7 @@ def test_schedule_is_consistent(recorded: Path) -> None:
 
 
 def test_code_is_resolved_to_function_file_and_line(recorded: Path) -> None:
-    picture = export.export(recorded)
+    picture = Analysis(reader.read_trace(recorded))["picture"]
     lines = TASKS.splitlines()
     tasks = [number for number, line in enumerate(lines, start=1) if "omp task" in line and "wait" not in line]
     assert len(picture.kind_names) == 3
@@ -197,11 +200,11 @@ def test_mpi_calls_and_messages(tmp_path: Path, mpi: str) -> None:
     trace = reader.read_trace(tmp_path / "trace")
     # Both ranks read one counter: nothing to measure (test_trace_mpi.py makes believe that they are on two machines).
     assert {rank: len(one["clock_samples"]) for rank, one in trace.ranks.items()} == {0: 0, 1: 0}
-    calls = model.mpi_calls(trace)
+    calls = mpi_calls(trace)
     assert calls.returned.all()
 
     def count(name: str, rank: int) -> int:
-        return int(np.count_nonzero(model.call_mask(calls, name) & (calls.rank == rank)))
+        return int(np.count_nonzero(call_mask(calls, name) & (calls.rank == rank)))
 
     for rank in (0, 1):
         for name in ("MPI_Init_thread", "MPI_Finalize", "MPI_Isend", "MPI_Waitall", "MPI_Test", "MPI_Sendrecv",
@@ -209,7 +212,7 @@ def test_mpi_calls_and_messages(tmp_path: Path, mpi: str) -> None:
             assert count(name, rank) == 1, name
         assert count("MPI_Irecv", rank) == 2
     assert (count("MPI_Send", 0), count("MPI_Send", 1), count("MPI_Recv", 0), count("MPI_Recv", 1)) == (5, 1, 0, 4)
-    received = model.call_mask(calls, "MPI_Recv")
+    received = call_mask(calls, "MPI_Recv")
     assert sorted(calls.received_tag[received].tolist()) == [0, 1, 2, 3]
     for column, value in ((calls.source, 0), (calls.peer, -1), (calls.bytes, 24)):
         assert (column[received] == value).all()
@@ -217,7 +220,7 @@ def test_mpi_calls_and_messages(tmp_path: Path, mpi: str) -> None:
     tasks = model.tasks(trace, model.segments(trace))
     assert (tasks.index(calls.task[received]) >= 0).all() and len(np.unique(calls.task[received])) == 4
 
-    messages = graph.messages(trace, calls)
+    messages = matched_messages(trace, calls)
     found = sorted(zip(calls.rank[messages.send].tolist(), calls.tag[messages.send].tolist(),
                        calls.rank[messages.receive].tolist()))
     assert found == [(0, 0, 1), (0, 1, 1), (0, 2, 1), (0, 3, 1), (0, 50, 1), (0, 51, 1), (0, 52, 1),
@@ -235,7 +238,7 @@ def test_rank_that_only_mpi_knows(tmp_path: Path) -> None:
     subprocess.run([program], env=environment(tmp_path / "trace", mpi), check=True, timeout=60)
     names = sorted(path.name for path in (tmp_path / "trace").iterdir())
     assert names == ["rank0000.json", "rank0000.thread0001.mtr"]
-    calls = model.mpi_calls(reader.read_trace(tmp_path / "trace"))
+    calls = mpi_calls(reader.read_trace(tmp_path / "trace"))
     assert [events.MPI_CALLS[call] for call in calls.call.tolist()] == ["MPI_Init", "MPI_Barrier", "MPI_Finalize"]
 
 
@@ -269,7 +272,9 @@ def test_killed_program_leaves_a_readable_trace(tmp_path: Path) -> None:
     with subprocess.Popen([program], env=environment(tmp_path / "trace"), stdout=subprocess.PIPE) as running:
         assert running.stdout is not None and running.stdout.readline() == b"running\n"
         running.send_signal(signal.SIGKILL)
-    picture = export.export(tmp_path / "trace", tmp_path / "out.pftrace", tmp_path / "out.png")
+    of = Analysis(reader.read_trace(tmp_path / "trace"))
+    export.write_views(of, export.Views(perfetto=tmp_path / "out.pftrace", png=tmp_path / "out.png"))
+    picture = of["picture"]
     tasks = picture.tasks
     completed = int(np.count_nonzero(tasks.end >= 0))
     # The line was printed by task 20000, so all but the last window of 64 before it had ended.

@@ -4,7 +4,6 @@ became of each request; on both MPIs."""
 
 from __future__ import annotations
 
-from pathlib import Path
 
 import numpy as np
 import pytest

@@ -16,7 +16,8 @@ BUILD = Path(os.environ.get("MARLINE_BUILD", ROOT / "build" / "release"))
 HEADERS = Path("/usr/lib/llvm-19/lib/clang/19/include")
 sys.path.insert(0, str(ROOT / "python"))
 
-from marline.trace import model, picture, reader  # noqa: E402
+from marline.trace import picture, reader  # noqa: E402
+from marline.trace.calls import mpi_calls  # noqa: E402
 
 RUNTIME = r"""
 #include <dlfcn.h>
@@ -147,4 +148,4 @@ def test_description_escapes_what_the_runtime_says(drawn: picture.Picture) -> No
 
 
 def test_waits_table_is_empty(drawn: picture.Picture) -> None:
-    assert not drawn.runs.waits.any() and len(model.mpi_calls(drawn.trace).call) == 0
+    assert not drawn.runs.waits.any() and len(mpi_calls(drawn.trace).call) == 0

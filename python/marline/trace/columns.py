@@ -69,36 +69,6 @@ class TimeLines:
         return found
 
 
-class Coverage:
-    """Disjoint intervals of many keys: how much of [start, end) of a key do they cover?"""
-
-    def __init__(self, key: np.ndarray, start: np.ndarray, end: np.ndarray) -> None:
-        self._lines = TimeLines(key, start)
-        self._start, self._length = start, np.maximum(end - start, 0)
-        self._before = np.zeros(len(key), dtype=np.int64)  # covered before each interval, all keys in one sum
-        self._before[self._lines.order] = np.r_[0, np.cumsum(self._length[self._lines.order])[:-1]]
-        self._first = np.zeros(len(key), dtype=np.int64)
-        self._first[self._lines.order] = _first_of_group(key[self._lines.order], self._before[self._lines.order])
-
-    def within(self, key: np.ndarray, start: np.ndarray, end: np.ndarray) -> np.ndarray:
-        """Covered length of each query."""
-        return self._until(key, end) - self._until(key, start)
-
-    def _until(self, key: np.ndarray, time: np.ndarray) -> np.ndarray:
-        at = self._lines.latest(key, time)
-        if not len(self._start):
-            return np.zeros(len(key), dtype=np.int64)
-        safe = np.maximum(at, 0)
-        inside = np.minimum(time - self._start[safe], self._length[safe])
-        return np.where(at >= 0, self._before[safe] - self._first[safe] + inside, 0)
-
-
-def _first_of_group(key: np.ndarray, value: np.ndarray) -> np.ndarray:
-    """For each element the value at the first element of its run of equal keys."""
-    starts = np.flatnonzero(group_starts(key))
-    return np.repeat(value[starts], np.diff(np.r_[starts, len(key)]))
-
-
 def occurrences(group: np.ndarray) -> np.ndarray:
     """How many equal elements stood before each element."""
     order = np.argsort(group, kind="stable")

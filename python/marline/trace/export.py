@@ -9,7 +9,6 @@ from pathlib import Path
 from .analysis import Analysis
 from .chrome import write_chrome
 from .perfetto import write_perfetto
-from .picture import Picture
 from .progress import Progress, no_progress
 from .reader import Trace, TraceError, read_trace
 from .timeline import timeline
@@ -62,10 +61,3 @@ def write_views(of: Analysis, views: Views, progress: Progress = no_progress) ->
 
 def _said(path: str | Path, *texts: str) -> list[str]:
     return [f"{path}: {text}" for text in texts]
-
-
-def export(folder: str | Path, perfetto: str | Path | None = None, png: str | Path | None = None) -> Picture:
-    """Reads the trace in `folder`, writes the files asked for, and returns what it has read. Raises TraceError."""
-    of = Analysis(load(folder))
-    write_views(of, Views(perfetto=perfetto, png=png))
-    return of["picture"]

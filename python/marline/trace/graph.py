@@ -14,7 +14,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from .columns import distinct, group_starts, order_of_small
-from .messages import Messages, messages  # noqa: F401  graph.messages is how they were first known
 from .model import Tasks
 from .records import Trace
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .calls import Calls, call_at, call_mask, mpi_calls  # noqa: F401  model.mpi_calls is how they were first known
+from .calls import Calls, call_at
 from .columns import TimeLines, find
 from .records import TASK_BITS, Trace
 

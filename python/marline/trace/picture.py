@@ -16,6 +16,7 @@ import numpy as np
 
 from . import graph, model, symbols
 from .analysis import Analysis, analysis_pass
+from .messages import Messages
 from .reader import TASK_BITS, Trace
 
 # Ten colours that stay apart, also for most colour-blind readers' eyes (Tableau's palette); more kinds get even hues.
@@ -54,7 +55,7 @@ class Picture:
     calls: model.Calls
     suspensions: model.Suspensions
     edges: graph.Edges
-    messages: graph.Messages
+    messages: Messages
     kind_names: list[str]
     kind_colors: list[str]  # "#rrggbb"
     kind_of_task: np.ndarray  # row of tasks -> row of kind_names

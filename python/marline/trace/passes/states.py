@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .. import graph, model
+from .. import model
 from ..analysis import Analysis, AnalysisError, analysis_pass
 from ..calls import Calls
 from ..columns import distinct, find, group_starts

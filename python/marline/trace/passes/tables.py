@@ -7,6 +7,7 @@ import numpy as np
 
 from .. import calls as calls_of
 from .. import graph, model
+from .. import messages as messages_of
 from ..analysis import Analysis, analysis_pass
 
 
@@ -23,9 +24,9 @@ def tasks(of: Analysis) -> model.Tasks:
 
 
 @analysis_pass("calls")
-def calls(of: Analysis) -> model.Calls:
+def calls(of: Analysis) -> calls_of.Calls:
     """All MPI calls."""
-    return model.mpi_calls(of.trace)
+    return calls_of.mpi_calls(of.trace)
 
 
 @analysis_pass("in_mpi", needs=("calls",))
@@ -59,6 +60,6 @@ def edges(of: Analysis) -> graph.Edges:
 
 
 @analysis_pass("messages", needs=("calls", "requests"))
-def messages(of: Analysis) -> graph.Messages:
+def messages(of: Analysis) -> messages_of.Messages:
     """Sends and the receives that match them."""
-    return graph.messages(of.trace, of["calls"], of["requests"])
+    return messages_of.messages(of.trace, of["calls"], of["requests"])
