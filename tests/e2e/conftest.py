@@ -3,7 +3,9 @@
 compiler's plain command line. MARLINE_BUILD names the build tree (default: build/release)."""
 
 import os
+import shlex
 import shutil
+import signal
 import subprocess
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -30,6 +32,24 @@ def clean_environment(**changes: str) -> dict[str, str]:
 def run(words: Sequence[str | Path], **changes: str) -> Result:
     return subprocess.run([str(word) for word in words], env=clean_environment(**changes), stdin=subprocess.DEVNULL,
                           capture_output=True, text=True, timeout=SECONDS, check=False)  # fmt: skip
+
+
+# More ranks than cores, perhaps as root in a container: what Open MPI wants to be told.
+CROWDED = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+           "OMPI_MCA_rmaps_base_oversubscribe": "1"}  # fmt: skip
+
+
+def run_without_hang(words: Sequence[str], env: dict[str, str], seconds: float) -> Result:
+    """Fails the test if there is no end in time; a launcher's ranks are killed with it."""
+    with subprocess.Popen(
+        words, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as process:
+        try:
+            stdout, stderr = process.communicate(timeout=seconds)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            pytest.fail(f"hang: no end after {seconds} s: {shlex.join(words)}")
+    return Result(words, process.returncode, stdout, stderr)
 
 
 @pytest.fixture(scope="session")

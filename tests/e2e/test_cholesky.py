@@ -12,7 +12,6 @@ import math
 import os
 import shlex
 import shutil
-import signal
 import subprocess
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -20,6 +19,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from conftest import CROWDED, run_without_hang
 
 BUILD = Path(os.environ.get("MARLINE_BUILD", Path(__file__).parents[2] / "build" / "release")).resolve()
 MARLINE = BUILD / "bin" / "marline"
@@ -50,13 +51,7 @@ class Outcome:
 
 
 def environment(extra: dict[str, str] | None = None) -> dict[str, str]:
-    env = dict(os.environ)
-    # More ranks than cores, perhaps as root in a container: what Open MPI wants to be told.
-    env.update(
-        OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_rmaps_base_oversubscribe="1"
-    )
-    env.update(extra or {})
-    return env
+    return dict(os.environ) | CROWDED | (extra or {})
 
 
 def run(
@@ -74,15 +69,8 @@ def run(
             pytest.skip(f"{MARLINE} is not there: several ranks need a runtime that can suspend tasks")
         prefix = [str(MARLINE), "run", "-n", str(ranks), "-t", str(threads), "--"]
     command = [*prefix, str(executable), *map(str, arguments)]
-    with subprocess.Popen(
-        command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
-    ) as process:
-        try:
-            stdout, stderr = process.communicate(timeout=TIME_LIMIT)
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            pytest.fail(f"hang: no end after {TIME_LIMIT} s: {shlex.join(command)}")
-    return Outcome(process.returncode, stdout, stderr)
+    result = run_without_hang(command, env, TIME_LIMIT)
+    return Outcome(result.returncode, result.stdout, result.stderr)
 
 
 def program_for(index: int, ranks: int) -> str:

@@ -10,9 +10,7 @@ import itertools
 import json
 import math
 import os
-import shlex
 import shutil
-import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -21,7 +19,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import clean_environment
+from conftest import CROWDED, clean_environment, run_without_hang
 from nbody_reference import expected_checksum, share
 
 SOURCES = Path(__file__).resolve().parents[2] / "apps" / "nbody"
@@ -64,18 +62,8 @@ class Outcome:
 
 
 def execute(words: list[str], **changes: str) -> Outcome:
-    env = clean_environment(
-        OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_rmaps_base_oversubscribe="1"
-    )
-    with subprocess.Popen(
-        words, env=env | changes, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
-    ) as process:
-        try:
-            stdout, stderr = process.communicate(timeout=TIME_LIMIT)
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            pytest.fail(f"hang: no end after {TIME_LIMIT} s: {shlex.join(words)}")
-    return Outcome(process.returncode, stdout, stderr)
+    result = run_without_hang(words, clean_environment() | CROWDED | changes, TIME_LIMIT)
+    return Outcome(result.returncode, result.stdout, result.stderr)
 
 
 @pytest.fixture
