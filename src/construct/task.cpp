@@ -26,7 +26,7 @@ uintptr_t round_up(uintptr_t value, uintptr_t alignment) { return (value + align
 [[gnu::noinline]] void take_name(Worker* worker, Task* task) {
   task->label = worker->next_label;
   task->color = worker->next_color;
-  if (task->label != nullptr) task->flags |= task_flag::kLabelled;
+  task->flags |= task_flag::kLabelled;
   worker->next_label = nullptr;
   worker->next_color = 0;
 }
@@ -48,7 +48,7 @@ void become_child(Worker* worker, Task* task) {
                                         const void* codeptr) {
   if (tool::on(tool::event::kTaskCreate)) {
     tool::task_create(&worker->task->tool_data, &task->tool_data, tool_flags(task), count != 0, codeptr, task->name(),
-                      task->color);
+                      task->has(task_flag::kLabelled) ? task->color : 0);
   }
   if (count != 0) announce_dependences(&task->tool_data, list, count);
 }
@@ -130,28 +130,26 @@ void leave_body(Task* task) {
 
 }  // namespace
 
-Task* allocate_task(Worker* worker, void (*invoke)(Task*), uint32_t flags, size_t block_bytes, size_t block_align,
-                    size_t dependences) {
-  size_t slack = block_align > kCacheLine ? block_align : 0;
-  size_t room = dependences < kInlineEdges ? dependences : kInlineEdges;
-  size_t block_end = round_up(sizeof(Task) + slack + block_bytes, alignof(Edge*));
+Task* allocate_task(Worker* worker, const TaskShape& shape) {
+  size_t slack = shape.block_align > kCacheLine ? shape.block_align : 0;
+  size_t room = shape.dependences < kInlineEdges ? shape.dependences : kInlineEdges;
+  size_t block_end = round_up(sizeof(Task) + slack + shape.block_bytes, alignof(Edge*));
   auto* task = static_cast<Task*>(worker->pool->allocate(block_end + room * kEdgeBytes));
   Task* parent = worker->task;
-  task->invoke = invoke;
+  task->invoke = shape.invoke;
   auto block = reinterpret_cast<uintptr_t>(task + 1);
-  task->block = reinterpret_cast<void*>(slack != 0 ? round_up(block, block_align) : block);
+  task->block = reinterpret_cast<void*>(slack != 0 ? round_up(block, shape.block_align) : block);
   task->parent = parent;
   task->team = parent->team;
   task->fiber = nullptr;
-  task->flags = flags | (parent->flags & task_flag::kFinal);
+  task->flags = shape.flags | (parent->flags & task_flag::kFinal);
   task->priority = 0;
   task->children.store(0, relaxed);
   task->created = 0;
   task->table = nullptr;
   task->icvs = parent->icvs;
   task->references.store(1, relaxed);
-  task->color = 0;
-  if (flags & task_flag::kDetach) task->event.reset_detach();
+  if (shape.flags & task_flag::kDetach) task->event.reset_detach();
   if (tool::g_enabled != 0) task->tool_data = 0;
   if (worker->next_label != nullptr || worker->next_color != 0) [[unlikely]] {
     take_name(worker, task);

@@ -11,16 +11,22 @@
 
 namespace marline {
 
-// A descriptor with a block of `block_bytes` bytes (aligned to `block_align`, a power of two up to 4096; 0: 64) behind it
-// and room for the in-line edges of `dependences` locators. `invoke(task)` will be called once to run it. flags: the
-// task_flag bits kTied, kFinal (also set if the parent is final), kDetach, kMergeable. The label set by
-// marline_task_label moves to it. `codeptr`: return address into the program, for tools.
-Task* allocate_task(Worker* worker, void (*invoke)(Task*), uint32_t flags, size_t block_bytes, size_t block_align,
-                    size_t dependences);
+// What kind of task it is: the same for all that one construct generates.
+struct TaskShape {
+  void (*invoke)(Task*);    // called once to run it
+  const void* code;         // the compiler's function for the body: tells one construct's tasks from another's
+  uint32_t flags;           // task_flag bits kTied, kFinal (also set if the parent is final), kDetach, kMergeable
+  size_t block_bytes = 0;   // of the face's block, behind the descriptor
+  size_t block_align = 0;   // a power of two up to 4096; 0: 64
+  size_t dependences = 0;   // room for so many in-line edges
+};
+
+// The label set by marline_task_label moves to it.
+Task* allocate_task(Worker* worker, const TaskShape& shape);
 
 // Makes the task a child of the current one, with its dependences, and lets it run: queued, or run at once where the
 // standard or the load says so (final parent, plenty queued); in any case a task that suspends does not hold its creator
-// unless it is undeferred.
+// unless it is undeferred. `codeptr`: return address into the program, for tools.
 void spawn_task(Worker* worker, Task* task, const Dependence* list, size_t count, const void* codeptr);
 
 // An undeferred task whose body the compiler calls in line (KMP's if(0)): between the two calls the current task is

@@ -74,8 +74,7 @@ void init_graph_fields(Task* task) {
   task->successors.store(nullptr, relaxed);
   task->last_successor = nullptr;
   task->edge_chunks = nullptr;
-  task->exclusion_count = 0;
-  task->exclusions_held = 0;
+  task->exclusions = nullptr;
   task->table_references = 0;
   task->inline_edges_used = 0;
 }
@@ -263,7 +262,7 @@ bool enter_wait(Worker* worker, Task* parent, const Dependence* list, size_t cou
 
 Task* release_successors(Worker* worker, Task* task) {
   TaskFifo ready, nodes;
-  if (task->exclusion_count != 0) exclusions_leave(worker, task, ready);
+  if (task->exclusions != nullptr) exclusions_leave(worker, task, ready);
   notify_all(task, ready, nodes);
   finish_nodes(worker, ready, nodes);
   // Newest first in the list: the oldest is run next, and the others are queued so that the older are on top.

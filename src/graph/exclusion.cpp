@@ -12,21 +12,18 @@ namespace {
 
 constexpr uint16_t kFirstCapacity = 8;
 
-// Exclusion pointers live in a slab block whose capacity is the smallest power of two that holds them.
-uint16_t capacity_for(uint16_t count) {
-  uint16_t capacity = kFirstCapacity;
-  while (capacity < count) capacity = static_cast<uint16_t>(capacity * 2);
-  return capacity;
-}
-
-void reserve_one(Worker* worker, Task* task) {
-  uint16_t count = task->exclusion_count;
-  if (count != 0 && count < capacity_for(count)) return;
-  auto capacity = static_cast<size_t>(count == 0 ? kFirstCapacity : capacity_for(count) * 2);
-  auto** wider = static_cast<Exclusion**>(worker->pool->allocate(capacity * sizeof(Exclusion*)));
-  std::copy_n(task->exclusions, count, wider);
-  if (count != 0) SlabPool::release(task->exclusions, worker->pool);
-  task->exclusions = wider;
+ExclusionList* reserve_one(Worker* worker, Task* task) {
+  ExclusionList* old = task->exclusions;
+  if (old != nullptr && old->count < old->capacity) return old;
+  auto capacity = static_cast<uint16_t>(old == nullptr ? kFirstCapacity : old->capacity * 2);
+  size_t bytes = sizeof(ExclusionList) + capacity * sizeof(Exclusion*);
+  auto* list = new (worker->pool->allocate(bytes)) ExclusionList{0, 0, capacity};
+  if (old != nullptr) {
+    list->count = old->count;
+    std::copy_n(old->items(), old->count, list->items());
+    SlabPool::release(old, worker->pool);
+  }
+  return task->exclusions = list;
 }
 
 // True: the task now holds it. False: it waits in its queue.
@@ -59,38 +56,36 @@ void exclusion_release(Worker* worker, Exclusion* exclusion) {
 }
 
 void exclusion_add(Worker* worker, Task* task, Exclusion* exclusion) {
-  Exclusion** begin = task->exclusions;
-  Exclusion** end = begin + task->exclusion_count;
-  if (task->exclusion_count != 0 && std::find(begin, end, exclusion) != end) return;
-  reserve_one(worker, task);
+  ExclusionList* list = reserve_one(worker, task);
+  Exclusion** end = list->items() + list->count;
+  Exclusion** at = std::lower_bound(list->items(), end, exclusion);
+  if (at != end && *at == exclusion) return;
   exclusion->references.fetch_add(1, relaxed);
-  // Kept sorted by address: the order in which all tasks take them.
-  begin = task->exclusions;
-  end = begin + task->exclusion_count;
-  Exclusion** at = std::lower_bound(begin, end, exclusion);
   std::copy_backward(at, end, end + 1);
   *at = exclusion;
-  ++task->exclusion_count;
+  ++list->count;
 }
 
 bool exclusions_take(Task* task) {
-  while (task->exclusions_held < task->exclusion_count) {
+  ExclusionList* list = task->exclusions;
+  while (list != nullptr && list->held < list->count) {
     // Counted first: the moment it is in a queue, another thread may hand it over and go on from here.
-    Exclusion* next = task->exclusions[task->exclusions_held++];
+    Exclusion* next = list->items()[list->held++];
     if (!take_one(next, task)) return false;
   }
   return true;
 }
 
 void exclusions_leave(Worker* worker, Task* task, TaskFifo& ready) {
-  for (uint16_t i = 0; i < task->exclusion_count; ++i) {
-    Exclusion* exclusion = task->exclusions[i];
+  ExclusionList* list = task->exclusions;
+  for (uint16_t i = 0; i < list->count; ++i) {
+    Exclusion* exclusion = list->items()[i];
     Task* next = leave_one(exclusion);
     if (next != nullptr && exclusions_take(next)) ready.push_back(next);
     exclusion_release(worker, exclusion);
   }
-  if (task->exclusion_count != 0) SlabPool::release(task->exclusions, worker->pool);
-  task->exclusion_count = 0;
+  SlabPool::release(list, worker->pool);
+  task->exclusions = nullptr;
 }
 
 }  // namespace marline

@@ -17,6 +17,14 @@ struct Exclusion {
   Atomic<int32_t> references{0}; // tasks + the table's entry
 };
 
+// The exclusions of one task, sorted by address: the order in which all tasks take them. A slab block; the pointers follow.
+struct ExclusionList {
+  uint16_t count;
+  uint16_t held;  // the first so many
+  uint16_t capacity;
+  Exclusion** items() { return reinterpret_cast<Exclusion**>(this + 1); }
+};
+
 Exclusion* exclusion_create(Worker* worker);
 void exclusion_release(Worker* worker, Exclusion* exclusion);
 

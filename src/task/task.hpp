@@ -30,7 +30,7 @@ namespace marline {
 struct DependenceTable;
 struct Edge;
 struct EdgeChunk;
-struct Exclusion;
+struct ExclusionList;
 inline constexpr size_t kEdgeBytes = 2 * sizeof(void*);  // graph/successors.hpp
 struct Fiber;
 struct Task;
@@ -88,7 +88,7 @@ struct alignas(kCacheLine) Task {
   Atomic<int32_t> predecessors;
   Atomic<int32_t> references;  // execution (1) + dependence table (1): the descriptor goes at zero
   uint32_t table_references;   // entries of the dependence table that name this task; graph side
-  uint32_t color;              // 0xRRGGBB, 0: none
+  uint32_t serial;             // in the taskgroup: its place in the order of creation (construct/task.cpp)
 
   // Third line: an independent task without a name, in a program without a tool, never touches it.
   const char* label;      // only with task_flag::kLabelled
@@ -96,12 +96,11 @@ struct alignas(kCacheLine) Task {
   Event event;            // `detach`: only with task_flag::kDetach
   Worker* home;           // only while suspended: the worker that must resume it, or null for any
   EdgeChunk* edge_chunks; // from here on with task_flag::kGraph: edges beyond the in-line ones
-  Exclusion** exclusions; // mutexinoutset, sorted by address
+  ExclusionList* exclusions;  // of mutexinoutset (graph/exclusion.hpp); null: none
   Edge* edges;            // in-line edges, after the block
-  uint16_t exclusion_count;
-  uint16_t exclusions_held;
   uint16_t inline_edges_used;
   uint16_t inline_edges;
+  uint32_t color;         // 0xRRGGBB; only with task_flag::kLabelled
 
   const char* name() const { return has(task_flag::kLabelled) ? label : nullptr; }
   bool tied() const { return flags & (task_flag::kTied | task_flag::kPinned); }

@@ -19,7 +19,7 @@ void run_in_place(Worker* worker, Function function, void* data, CopyFunction co
     taskwait_depend(worker, dependences.list(), dependences.count(), codeptr);
     worker = this_worker();
   }
-  Task* task = allocate_task(worker, nullptr, task_flags(flags), 0, 0, 0);
+  Task* task = allocate_task(worker, {.invoke = nullptr, .code = code_of(function), .flags = task_flags(flags)});
   begin_undeferred(worker, task, codeptr);
   if (copy != nullptr) {
     auto space = reinterpret_cast<uintptr_t>(alloca(bytes + align - 1));

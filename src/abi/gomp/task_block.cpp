@@ -38,7 +38,12 @@ void invoke(Task* task) {
 
 Task* allocate(Worker* worker, Function function, uint32_t flags, size_t bytes, size_t align, size_t dependences) {
   size_t offset = std::max(sizeof(TaskBlock), align);
-  Task* task = allocate_task(worker, invoke, flags, offset + bytes, std::max(alignof(TaskBlock), align), dependences);
+  Task* task = allocate_task(worker, {.invoke = invoke,
+                                      .code = code_of(function),
+                                      .flags = flags,
+                                      .block_bytes = offset + bytes,
+                                      .block_align = std::max(alignof(TaskBlock), align),
+                                      .dependences = dependences});
   auto* block = static_cast<TaskBlock*>(task->block);
   block->function = function;
   block->arguments = static_cast<char*>(task->block) + offset;

@@ -27,6 +27,8 @@ inline constexpr unsigned kStrict = 1u << 14;
 using Function = void (*)(void*);
 using CopyFunction = void (*)(void* to, void* from);
 
+inline const void* code_of(Function function) { return reinterpret_cast<const void*>(function); }
+
 struct TaskBlock {
   Function function;
   void* arguments;

@@ -63,8 +63,11 @@ extern "C" {
 TaskBlock* __kmpc_omp_task_alloc(Ident*, int32_t, int32_t flags, size_t task_bytes, size_t shareds_bytes,
                                  TaskBlock::Routine routine) {
   size_t shareds_at = (task_bytes + 15) & ~size_t{15};
-  Task* task = allocate_task(this_worker(), run_task, task_flags(flags), shareds_at + shareds_bytes, 0,
-                             kExpectedDependences);
+  Task* task = allocate_task(this_worker(), {.invoke = run_task,
+                                             .code = reinterpret_cast<const void*>(routine),
+                                             .flags = task_flags(flags),
+                                             .block_bytes = shareds_at + shareds_bytes,
+                                             .dependences = kExpectedDependences});
   auto* block = static_cast<TaskBlock*>(task->block);
   block->shareds = shareds_bytes != 0 ? static_cast<char*>(task->block) + shareds_at : nullptr;
   block->routine = routine;
@@ -114,7 +117,10 @@ void __kmpc_omp_taskwait_deps_51(Ident*, int32_t, int32_t count, DependInfo* lis
   decode(buffer, noalias_list, noalias_count);
   Worker* worker = this_worker();
   if (!nowait) return taskwait_depend(worker, buffer.list(), buffer.count(), __builtin_return_address(0));
-  Task* task = allocate_task(worker, run_nothing, 0, 0, 0, buffer.count());  // OpenMP 5.2, section 15.5: an empty task
+  Task* task = allocate_task(worker, {.invoke = run_nothing,  // OpenMP 5.2, section 15.5: an empty task
+                                      .code = reinterpret_cast<const void*>(run_nothing),
+                                      .flags = 0,
+                                      .dependences = buffer.count()});
   spawn_task(worker, task, buffer.list(), buffer.count(), __builtin_return_address(0));
 }
 

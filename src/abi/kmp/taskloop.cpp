@@ -36,7 +36,8 @@ size_t block_bytes(const Task* task) { return SlabPool::usable_bytes(task) - siz
 TaskBlock* copy_pattern(Worker* worker, const Pattern& pattern, bool last) {
   Task* model = task_of(pattern.block);
   size_t bytes = block_bytes(model);
-  Task* task = allocate_task(worker, model->invoke, model->flags, bytes, 0, 0);
+  auto code = reinterpret_cast<const void*>(pattern.block->routine);
+  Task* task = allocate_task(worker, {.invoke = model->invoke, .code = code, .flags = model->flags, .block_bytes = bytes});
   task->label = model->label;  // kLabelled came with the flags
   task->color = model->color;
   auto* block = static_cast<TaskBlock*>(task->block);
