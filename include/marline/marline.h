@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Marline's public face for what OpenMP has no directive for: events that a task can wait for without holding a core,
- * progress hooks that the scheduler polls, and names for tasks. libmarline-mpi is written on nothing else, so whatever it
+ * progress hooks that the scheduler polls, names for tasks, and dependences given by calls. libmarline-mpi is written on nothing else, so whatever it
  * can do, a program or a library can do too.
  *
  * Conventions. All functions are thread-safe unless they say otherwise, never throw, and may be called from any thread
@@ -11,6 +11,7 @@
 #ifndef MARLINE_MARLINE_H
 #define MARLINE_MARLINE_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -80,6 +81,47 @@ void marline_task_label(const char *label);
 
 /* Colours the next task that the current task creates in charts: 0xRRGGBB. */
 void marline_task_color(uint32_t rgb);
+
+/* Dependences ------------------------------------------------------------------------------------------------------- */
+
+/* As in a depend clause. */
+typedef enum marline_depend_type {
+  MARLINE_IN = 1,
+  MARLINE_OUT = 2, /* orders like MARLINE_INOUT */
+  MARLINE_INOUT = 3,
+  MARLINE_MUTEXINOUTSET = 4,
+  MARLINE_INOUTSET = 5
+} marline_depend_type_t;
+
+/* One locator. A null address with MARLINE_OUT or MARLINE_INOUT is omp_all_memory; with another type it means nothing. */
+typedef struct marline_dependence {
+  void *address;
+  marline_depend_type_t type;
+} marline_dependence_t;
+
+/* Adds list[0 .. n-1] to the dependences of the next task that the current task creates; several calls, and the depend
+ * clause of the construct, add up. An address that is named in several ways orders like MARLINE_INOUT. The list is read
+ * before the call returns. For `task` constructs, and for a taskloop's tasks from inside the function that
+ * marline_taskloop_depend was given; a `taskwait` neither uses nor drops them. A task that is undeferred, included or
+ * final waits for these dependences as for its own. The construct follows in the same task, with no task scheduling
+ * point in between. Ends the program: a null list with n > 0, a type that is none of the above, a task that suspends or
+ * ends without having created the task. */
+void marline_task_depend(const marline_dependence_t *list, size_t n);
+
+/* A list of dependences that is prepared once and used for any number of tasks, by any thread, at any time: what depobj
+ * does for one locator. */
+typedef struct marline_depend_object marline_depend_object_t;
+
+/* Copies the list and keeps one entry for each address, with the types merged: one type stays what it is, several
+ * become MARLINE_INOUT. omp_all_memory stands for all other entries. The caller destroys it. */
+marline_depend_object_t *marline_depend_create(const marline_dependence_t *list, size_t n);
+
+/* Any time after the last task construct that uses it: tasks do not need it once they are created. NULL is allowed. */
+void marline_depend_destroy(marline_depend_object_t *object);
+
+/* Like marline_task_depend, with the object's list. Costs less: nothing is checked, and nothing copied where it is all
+ * that the task depends on. The object must live until the task is created. */
+void marline_task_depend_object(const marline_depend_object_t *object);
 
 #ifdef __cplusplus
 }

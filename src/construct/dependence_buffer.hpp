@@ -22,6 +22,10 @@ class DependenceBuffer {
     list_[count_++] = {address, access};
   }
 
+  void append(const Dependence* list, size_t count) {
+    for (size_t i = 0; i < count; ++i) add(list[i].address, list[i].access);
+  }
+
   [[nodiscard]] const Dependence* list() const { return list_; }
   [[nodiscard]] size_t count() const { return count_; }
 

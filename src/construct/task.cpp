@@ -4,6 +4,7 @@
 #include "construct/task.hpp"
 
 #include "config/options.hpp"
+#include "construct/next_task.hpp"
 #include "construct/task_events.hpp"
 #include "exec/completion.hpp"
 #include "exec/fiber.hpp"
@@ -21,15 +22,6 @@ constexpr int kInlineDepth = 8;       // tasks run at creation, one inside anoth
 constexpr size_t kInlineEdges = 4096;  // most edges that a descriptor has room for
 
 uintptr_t round_up(uintptr_t value, uintptr_t alignment) { return (value + alignment - 1) & ~(alignment - 1); }
-
-// marline_task_label and marline_task_color were called for this task.
-[[gnu::noinline]] void take_name(Worker* worker, Task* task) {
-  task->label = worker->next_label;
-  task->color = worker->next_color;
-  task->flags |= task_flag::kLabelled;
-  worker->next_label = nullptr;
-  worker->next_color = 0;
-}
 
 void become_child(Worker* worker, Task* task) {
   Task* parent = worker->task;
@@ -128,11 +120,10 @@ void leave_body(Task* task) {
   if (Task* next = complete_task(worker, task)) enqueue(worker, next);
 }
 
-}  // namespace
-
-Task* allocate_task(Worker* worker, const TaskShape& shape) {
+// `dependences`: room for so many in-line edges.
+[[gnu::always_inline]] inline Task* allocate(Worker* worker, const TaskShape& shape, size_t dependences) {
   size_t slack = shape.block_align > kCacheLine ? shape.block_align : 0;
-  size_t room = shape.dependences < kInlineEdges ? shape.dependences : kInlineEdges;
+  size_t room = dependences < kInlineEdges ? dependences : kInlineEdges;
   size_t block_end = round_up(sizeof(Task) + slack + shape.block_bytes, alignof(Edge*));
   auto* task = static_cast<Task*>(worker->pool->allocate(block_end + room * kEdgeBytes));
   Task* parent = worker->task;
@@ -151,9 +142,6 @@ Task* allocate_task(Worker* worker, const TaskShape& shape) {
   task->references.store(1, relaxed);
   if (shape.flags & task_flag::kDetach) task->event.reset_detach();
   if (tool::g_enabled != 0) task->tool_data = 0;
-  if (worker->next_label != nullptr || worker->next_color != 0) [[unlikely]] {
-    take_name(worker, task);
-  }
   if (room != 0) {
     task->inline_edges = static_cast<uint16_t>(room);
     task->edges = reinterpret_cast<Edge*>(reinterpret_cast<char*>(task) + block_end);
@@ -161,7 +149,42 @@ Task* allocate_task(Worker* worker, const TaskShape& shape) {
   return task;
 }
 
+[[gnu::noinline]] Task* allocate_announced(Worker* worker, const TaskShape& shape) {
+  Task* task = allocate(worker, shape, shape.dependences + next_dependences(worker));
+  take_next_name(worker, task);
+  return task;
+}
+
+[[gnu::noinline]] void spawn_announced(Worker* worker, Task* task, const Dependence* list, size_t count,
+                                       const void* codeptr) {
+  NextDependences all(worker, list, count);
+  spawn_task(worker, task, all.list(), all.count(), codeptr);
+}
+
+[[gnu::noinline]] void run_undeferred_announced(Worker* worker, Task* task, const Dependence* list, size_t count,
+                                                const void* codeptr) {
+  NextDependences all(worker, list, count);
+  run_undeferred(worker, task, all.list(), all.count(), codeptr);
+}
+
+[[gnu::noinline]] void wait_for_announced(Worker* worker, const void* codeptr) {
+  NextDependences all(worker, nullptr, 0);
+  if (all.count() != 0) taskwait_depend(worker, all.list(), all.count(), codeptr);
+}
+
+}  // namespace
+
+Task* allocate_task(Worker* worker, const TaskShape& shape) {
+  if (worker->next_task != nullptr) [[unlikely]] {
+    return allocate_announced(worker, shape);
+  }
+  return allocate(worker, shape, shape.dependences);
+}
+
 void spawn_task(Worker* worker, Task* task, const Dependence* list, size_t count, const void* codeptr) {
+  if (worker->next_task != nullptr) [[unlikely]] {
+    return spawn_announced(worker, task, list, count, codeptr);
+  }
   if (worker->task->has(task_flag::kFinal)) {
     run_undeferred(worker, task, list, count, codeptr);
     return;
@@ -174,7 +197,10 @@ void spawn_task(Worker* worker, Task* task, const Dependence* list, size_t count
 }
 
 void begin_undeferred(Worker* worker, Task* task, const void* codeptr) {
-  worker = wait_until_allowed(worker, task);
+  if (worker->next_task != nullptr) [[unlikely]] {
+    wait_for_announced(worker, codeptr);
+  }
+  worker = wait_until_allowed(this_worker(), task);
   become_child(worker, task);
   task->flags |= task_flag::kUndeferred;
   tell_tool(worker, task, nullptr, 0, codeptr);
@@ -184,6 +210,9 @@ void begin_undeferred(Worker* worker, Task* task, const void* codeptr) {
 void end_undeferred(Task* task) { leave_body(task); }
 
 void run_undeferred(Worker* worker, Task* task, const Dependence* list, size_t count, const void* codeptr) {
+  if (worker->next_task != nullptr) [[unlikely]] {
+    return run_undeferred_announced(worker, task, list, count, codeptr);
+  }
   if (count != 0) taskwait_depend(worker, list, count, codeptr);
   worker = wait_until_allowed(this_worker(), task);
   become_child(worker, task);

@@ -21,10 +21,10 @@ struct TaskShape {
   size_t dependences = 0;   // room for so many in-line edges
 };
 
-// The label set by marline_task_label moves to it.
+// What was said of it beforehand (construct/next_task.hpp): its name moves to it, its dependences get room.
 Task* allocate_task(Worker* worker, const TaskShape& shape);
 
-// Makes the task a child of the current one, with its dependences, and lets it run: queued, or run at once where the
+// Makes the task a child of the current one, with its dependences (and those said beforehand), and lets it run: queued, or run at once where the
 // standard or the load says so (final parent, plenty queued); in any case a task that suspends does not hold its creator
 // unless it is undeferred. `codeptr`: return address into the program, for tools.
 void spawn_task(Worker* worker, Task* task, const Dependence* list, size_t count, const void* codeptr);

@@ -70,8 +70,7 @@ void worker_enter_thread(Worker* worker) {
   worker->error_number = &errno;
   worker->place = -1;  // of the thread that the structure had before
   worker->pushed = {};
-  worker->next_label = nullptr;
-  worker->next_color = 0;
+  worker->next_task = nullptr;
   worker->in_hook = false;
   worker->exception_globals = nullptr;
   worker->pool = SlabPool::acquire();

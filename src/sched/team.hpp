@@ -27,6 +27,7 @@
 namespace marline {
 
 struct Member;
+struct NextTask;
 class TiedSuspension;  // sched/constraint.hpp
 inline constexpr int kMaxTeam = 1024;  // threads in one team
 using TaskFifo = Fifo<Task, &Task::next>;
@@ -45,6 +46,7 @@ struct alignas(kCacheLine) Worker {
   Member* member = nullptr;  // the place in the current task's team
   Fiber* fiber = nullptr;    // the fiber that the thread is on
   SlabPool* pool = nullptr;  // task descriptors
+  NextTask* next_task = nullptr;  // what was said of the next task to be created (construct/next_task.hpp); mostly null
   Member* memberships = nullptr;
   Fiber* spares = nullptr;   // idle fibers kept by this worker (exec/fiber.cpp)
   int spare_count = 0;
@@ -61,8 +63,6 @@ struct alignas(kCacheLine) Worker {
   Task* reported_parent = nullptr;
   Taskgroup* reported_group = nullptr;
   uint64_t reported_count = 0;
-  const char* next_label = nullptr;  // marline_task_label: of the next task that the current task creates
-  uint32_t next_color = 0;
   uint64_t fp_control = 0;     // as the fiber that the thread last left had it (exec/fiber.cpp)
   // The C++ runtime's exception state of this thread, null until a C++ runtime is seen (exec/exception_state.cpp).
   void* exception_globals = nullptr;

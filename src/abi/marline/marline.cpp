@@ -4,6 +4,7 @@
 #include "marline/marline.h"
 
 #include "base/version.hpp"
+#include "construct/next_task.hpp"
 #include "exec/suspend.hpp"
 #include "sched/progress.hpp"
 #include "sched/queue.hpp"
@@ -44,11 +45,11 @@ MARLINE_EXPORT void marline_progress_unregister(marline_hook_t* hook) { marline:
 MARLINE_EXPORT void marline_progress_add(marline_hook_t* hook, int n) { marline::progress_add(hook, n); }
 
 MARLINE_EXPORT void marline_task_label(const char* label) {
-  marline::this_worker()->next_label = label;
+  marline::next_task(marline::this_worker())->label = label;
   marline::tool::g_names_used.store(1, marline::relaxed);
 }
 
 MARLINE_EXPORT void marline_task_color(uint32_t rgb) {
-  marline::this_worker()->next_color = rgb;
+  marline::next_task(marline::this_worker())->color = rgb;
   marline::tool::g_names_used.store(1, marline::relaxed);
 }

@@ -1,0 +1,119 @@
+! SPDX-License-Identifier: Apache-2.0
+!
+! marline.h for Fortran: compile this file with the program, and link it with libmarline. Names, arguments and meaning
+! are those of marline.h; what is written here is only what differs. Thread-safe as there: no state.
+!
+! A locator is `marline_dependence(c_loc(x(i)), MARLINE_IN)`, with x a target. Procedures that are passed (c_funloc) have
+! the interface marline_poll_fn.
+module marline
+  use, intrinsic :: iso_c_binding, only: c_char, c_funptr, c_int, c_int32_t, c_intptr_t, c_ptr, c_size_t
+  implicit none
+  private
+
+  enum, bind(C)
+    enumerator :: MARLINE_IN = 1
+    enumerator :: MARLINE_OUT = 2
+    enumerator :: MARLINE_INOUT = 3
+    enumerator :: MARLINE_MUTEXINOUTSET = 4
+    enumerator :: MARLINE_INOUTSET = 5
+  end enum
+  public :: MARLINE_IN, MARLINE_OUT, MARLINE_INOUT, MARLINE_MUTEXINOUTSET, MARLINE_INOUTSET
+
+  ! A variable of this type that others reach meanwhile is a target and volatile, or lives in the heap.
+  type, bind(C), public :: marline_event
+    integer(c_intptr_t) :: state = 0
+  end type
+
+  type, bind(C), public :: marline_dependence
+    type(c_ptr) :: address
+    integer(c_int) :: access  ! one of MARLINE_IN, ...
+  end type
+
+  public :: marline_version, marline_event_init, marline_event_wait, marline_event_fulfill, marline_event_test
+  public :: marline_can_suspend
+  public :: marline_progress_register, marline_progress_unregister, marline_progress_add, marline_poll_fn
+  public :: marline_task_label, marline_task_color
+  public :: marline_task_depend, marline_depend_create, marline_depend_destroy, marline_task_depend_object
+
+  abstract interface
+    integer(c_int) function marline_poll_fn(arg) bind(C)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: arg
+    end function
+  end interface
+
+  interface
+    ! A C string: see c_f_pointer.
+    type(c_ptr) function marline_version() bind(C)
+      import :: c_ptr
+    end function
+
+    ! Events
+    subroutine marline_event_init(event) bind(C)
+      import :: marline_event
+      type(marline_event), intent(inout) :: event
+    end subroutine
+    subroutine marline_event_wait(event) bind(C)
+      import :: marline_event
+      type(marline_event), intent(inout) :: event
+    end subroutine
+    subroutine marline_event_fulfill(event) bind(C)
+      import :: marline_event
+      type(marline_event), intent(inout) :: event
+    end subroutine
+    integer(c_int) function marline_event_test(event) bind(C)
+      import :: c_int, marline_event
+      type(marline_event), intent(in) :: event
+    end function
+    integer(c_int) function marline_can_suspend() bind(C)
+      import :: c_int
+    end function
+
+    ! Progress hooks
+    type(c_ptr) function marline_progress_register(name, poll, arg) bind(C)
+      import :: c_char, c_funptr, c_ptr
+      character(kind=c_char), intent(in) :: name(*)  ! not copied: a saved target that ends with c_null_char
+      type(c_funptr), value :: poll
+      type(c_ptr), value :: arg
+    end function
+    subroutine marline_progress_unregister(hook) bind(C)
+      import :: c_ptr
+      type(c_ptr), value :: hook
+    end subroutine
+    subroutine marline_progress_add(hook, n) bind(C)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: hook
+      integer(c_int), value :: n
+    end subroutine
+
+    ! Names. The label is not copied: a saved target that ends with c_null_char.
+    subroutine marline_task_label(label) bind(C)
+      import :: c_char
+      character(kind=c_char), intent(in) :: label(*)
+    end subroutine
+    subroutine marline_task_color(rgb) bind(C)
+      import :: c_int32_t
+      integer(c_int32_t), value :: rgb
+    end subroutine
+
+    ! Dependences
+    subroutine marline_task_depend(list, n) bind(C)
+      import :: c_size_t, marline_dependence
+      type(marline_dependence), intent(in) :: list(*)
+      integer(c_size_t), value :: n
+    end subroutine
+    type(c_ptr) function marline_depend_create(list, n) bind(C)
+      import :: c_ptr, c_size_t, marline_dependence
+      type(marline_dependence), intent(in) :: list(*)
+      integer(c_size_t), value :: n
+    end function
+    subroutine marline_depend_destroy(object) bind(C)
+      import :: c_ptr
+      type(c_ptr), value :: object
+    end subroutine
+    subroutine marline_task_depend_object(object) bind(C)
+      import :: c_ptr
+      type(c_ptr), value :: object
+    end subroutine
+  end interface
+end module

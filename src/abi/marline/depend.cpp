@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The entry points of include/marline/marline.h for dependences. The thread that runs the generating task; objects are
+// made and destroyed by any thread.
+#include "marline/marline.h"
+
+#include "base/check.hpp"
+#include "construct/next_task.hpp"
+
+#define MARLINE_EXPORT extern "C" [[gnu::visibility("default")]]
+
+namespace marline {
+
+namespace {
+
+Access access_of(const char* function, const marline_dependence_t* list, size_t i) {
+  switch (list[i].type) {
+    case MARLINE_IN: return Access::kIn;
+    case MARLINE_OUT:
+    case MARLINE_INOUT: return Access::kOut;
+    case MARLINE_MUTEXINOUTSET: return Access::kMutexinoutset;
+    case MARLINE_INOUTSET: return Access::kInoutset;
+  }
+  fatal("%s: entry %zu of the list has the type %d, which is none of marline_depend_type_t", function, i,
+        static_cast<int>(list[i].type));
+}
+
+void decode(DependenceBuffer& buffer, const char* function, const marline_dependence_t* list, size_t count) {
+  if (list == nullptr && count != 0) fatal("%s: a null list of %zu dependences", function, count);
+  for (size_t i = 0; i < count; ++i) {
+    Access access = access_of(function, list, i);
+    if (list[i].address != nullptr || access == Access::kOut) buffer.add(list[i].address, access);
+  }
+}
+
+}  // namespace
+
+}  // namespace marline
+
+MARLINE_EXPORT void marline_task_depend(const marline_dependence_t* list, size_t n) {
+  marline::decode(marline::next_task(marline::this_worker())->buffer(), "marline_task_depend", list, n);
+}
+
+MARLINE_EXPORT marline_depend_object_t* marline_depend_create(const marline_dependence_t* list, size_t n) {
+  marline::DependenceBuffer buffer;
+  marline::decode(buffer, "marline_depend_create", list, n);
+  return reinterpret_cast<marline_depend_object_t*>(marline::depend_object_create(buffer.list(), buffer.count()));
+}
+
+MARLINE_EXPORT void marline_depend_destroy(marline_depend_object_t* object) {
+  marline::depend_object_destroy(reinterpret_cast<marline::DependObject*>(object));
+}
+
+MARLINE_EXPORT void marline_task_depend_object(const marline_depend_object_t* object) {
+  if (object == nullptr) marline::fatal("marline_task_depend_object: no object; make one with marline_depend_create");
+  marline::next_task(marline::this_worker())->add_object(reinterpret_cast<const marline::DependObject*>(object));
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the current task has said of the next task that it creates: name, colour, dependences (marline.h). The thread that
+// runs that task. A record lies with the worker from the first such call to the task construct: allocate_task takes the
+// name, spawn_task the dependences, and whoever takes the last of it frees the record. So a program that says nothing
+// pays for one branch on a null pointer.
+#pragma once
+
+#include "construct/dependence_buffer.hpp"
+#include "graph/depend_object.hpp"
+#include "sched/team.hpp"
+
+namespace marline {
+
+struct NextTask {
+  explicit NextTask(Task* task) : owner(task) {}
+
+  Task* owner;  // that said it
+  const char* label = nullptr;
+  uint32_t color = 0;
+  const DependObject* object = nullptr;  // its list stands for all dependences; null: they are in the buffer
+  DependenceBuffer dependences;
+
+  void add_object(const DependObject* added);
+  DependenceBuffer& buffer();  // to add to
+  [[nodiscard]] size_t count() const { return object != nullptr ? object->count : dependences.count(); }
+};
+
+// The current task's record, made if there is none.
+NextTask* next_task(Worker* worker);
+
+// With a record: how many dependences it holds; moving its name to the task.
+size_t next_dependences(Worker* worker);
+void take_next_name(Worker* worker, Task* task);
+
+// With a record: its dependences, taken from the worker, and those of the construct.
+class NextDependences {
+ public:
+  NextDependences(Worker* worker, const Dependence* list, size_t count);
+  NextDependences(const NextDependences&) = delete;
+  NextDependences& operator=(const NextDependences&) = delete;
+  ~NextDependences();
+
+  [[nodiscard]] const Dependence* list() const { return list_; }
+  [[nodiscard]] size_t count() const { return count_; }
+
+ private:
+  NextTask* next_;
+  const Dependence* list_;
+  size_t count_;
+};
+
+}  // namespace marline

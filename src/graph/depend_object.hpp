@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A reusable list of dependences (marline_depend_create): one entry for each address, in the form that enter_graph reads.
+// Never changes after its creation, so any number of threads use it. The program owns it; it outlives its uses.
+#pragma once
+
+#include "graph/dependences.hpp"
+
+namespace marline {
+
+struct DependObject {
+  size_t count;
+  [[nodiscard]] const Dependence* list() const { return reinterpret_cast<const Dependence*>(this + 1); }
+};
+
+// Entries of one address become one: one access stays what it is, several become kOut. omp_all_memory stands for all.
+DependObject* depend_object_create(const Dependence* list, size_t count);
+void depend_object_destroy(DependObject* object);
+
+}  // namespace marline
