@@ -72,6 +72,9 @@ constexpr const char* kPolicyWords[] = {"lifo", "fifo", "random"};
 constexpr const char* kConstraintWords[] = {"relaxed", "strict"};
 constexpr const char* kProgressWords[] = {"none", "weak", "strong", "both"};  // bit 0: weak, bit 1: strong
 constexpr const char* kBarrierWords[] = {"auto", "flat", "tree"};
+constexpr const char* kValueWords[] = {"zero", "inf", "copy"};
+constexpr const char* kPropagationWords[] = {"none", "equal", "decrement"};
+constexpr const char* kSynchronyWords[] = {"synchronous", "asynchronous"};
 // Positions are the values of omp_allocator_handle_t less one (OpenMP 5.1, 3.13.1, as in omp.h of both compilers).
 constexpr const char* kAllocatorWords[] = {"omp_default_mem_alloc", "omp_large_cap_mem_alloc", "omp_const_mem_alloc",
                                            "omp_high_bw_mem_alloc", "omp_low_lat_mem_alloc",   "omp_cgroup_mem_alloc",
@@ -152,6 +155,47 @@ void show_task_schedule(Text& out, const Options& from) {
   }
 }
 
+// A preset by name, or VALUE,PROPAGATION[,SYNCHRONY].
+bool read_priority(Cursor& in, Options& to) {
+  auto& priority = to.priority;
+  priority = {false, PriorityValue::kCopy, Propagation::kNone, false, false, false, false};
+  if (in.accept_word("auto")) return true;
+  priority.given = true;
+  static constexpr struct {
+    const char *family, *member;
+    PriorityValue value;
+    Propagation propagation;
+    bool asynchronous;
+  } kPresets[] = {{"ma", "1", PriorityValue::kCopy, Propagation::kNone, false},
+                  {"ma", "2", PriorityValue::kCopy, Propagation::kEqual, false},
+                  {"sa", nullptr, PriorityValue::kInf, Propagation::kDecrement, false},
+                  {"fa", nullptr, PriorityValue::kZero, Propagation::kDecrement, true}};
+  const char* start = in.mark();
+  for (const auto& preset : kPresets) {
+    in.reset(start);
+    if (!in.accept_word(preset.family)) continue;
+    if (preset.member != nullptr && !(in.accept('-') && in.accept_word(preset.member))) continue;
+    priority.value = preset.value;
+    priority.propagation = preset.propagation;
+    priority.asynchronous = preset.asynchronous;
+    return true;
+  }
+  in.reset(start);
+  int synchrony = 0;
+  if (!read_word(in, kValueWords, priority.value) || !in.accept(',')) return false;
+  if (!read_word(in, kPropagationWords, priority.propagation)) return false;
+  if (in.accept(',') && !read_word(in, kSynchronyWords, synchrony)) return false;
+  priority.asynchronous = synchrony == 1;
+  return true;
+}
+
+void show_priority(Text& out, const Options& from) {
+  const auto& priority = from.priority;
+  if (!priority.given) return out.add("auto");
+  out.add("%s,%s,%s", kValueWords[static_cast<int>(priority.value)],
+          kPropagationWords[static_cast<int>(priority.propagation)], kSynchronyWords[priority.asynchronous ? 1 : 0]);
+}
+
 void show_bool(Text& out, bool value) { out.add("%s", value ? "TRUE" : "FALSE"); }
 void show_number(Text& out, int64_t value) { out.add("%lld", static_cast<long long>(value)); }
 
@@ -226,7 +270,9 @@ constexpr Option kOptions[] = {
     {"OMP_CANCELLATION", "false", "true or false", "Whether the cancel construct has an effect.",
      [](Cursor& in, Options& to) { return read_bool(in, to.cancellation); },
      [](Text& out, const Options& from) { show_bool(out, from.cancellation); }},
-    {"OMP_MAX_TASK_PRIORITY", "0", "a number from 0 up", "The highest value of a priority clause that counts.",
+    {"OMP_MAX_TASK_PRIORITY", "0", "a number from 0 up",
+     "The highest value of a priority clause that counts. With 0, tasks have no priorities, unless MARLINE_PRIORITY is "
+     "given, with which it then means 2147483647.",
      [](Cursor& in, Options& to) { return read_number(in, 0, INT_MAX, to.max_task_priority); },
      [](Text& out, const Options& from) { show_number(out, from.max_task_priority); }},
     {"OMP_DEFAULT_DEVICE", "0", "a number from 0 up", "The device of a target region without a device clause.",
@@ -260,6 +306,14 @@ constexpr Option kOptions[] = {
      "Order of ready tasks. `default` is lifo; `random:SEED` draws by the seed from which end of its queue a worker takes "
      "its next task and whom it steals from first, to find errors that depend on the schedule.",
      read_task_schedule, show_task_schedule},
+    {"MARLINE_PRIORITY", "auto",
+     "MA-1, MA-2, SA, FA, or VALUE,PROPAGATION[,SYNCHRONY]: zero, inf or copy; none, equal or decrement; synchronous or "
+     "asynchronous",
+     "What a task's priority is: the clause's value (copy), the highest if it is not 0 (inf), or 0 (zero); and whether, "
+     "and when, predecessors get it, the same (equal) or one less (decrement). Given, it switches priorities on. `auto`: "
+     "copy,none, if OMP_MAX_TASK_PRIORITY is above 0. Presets: MA-1 is copy,none; MA-2 is copy,equal; SA is "
+     "inf,decrement; FA is zero,decrement,asynchronous, where tasks like those that were seen to send get the highest.",
+     read_priority, show_priority},
     {"MARLINE_SPIN", "auto", "auto, or microseconds from 0 up",
      "How long an idle worker looks for work before it sleeps. `auto`: short, and shorter with more workers than "
      "cores.",

@@ -38,6 +38,16 @@ void parse_option(const Option& option, Options& result, Lookup lookup) {
   }
 }
 
+void resolve_priority(Options& result) {
+  auto& priority = result.priority;
+  if (priority.given && result.max_task_priority == 0) result.max_task_priority = INT_MAX;
+  // Without the clause's values, there is nothing to propagate but the priorities of tasks that are known to send.
+  priority.profiles = priority.value == PriorityValue::kZero && priority.propagates();
+  priority.on = result.max_task_priority > 0 && (priority.value != PriorityValue::kZero || priority.profiles);
+  if (!priority.on) priority.propagation = Propagation::kNone;
+  priority.exact = priority.value == PriorityValue::kCopy && result.max_task_priority < Options::kExactPriorities;
+}
+
 // Options whose default depends on others (OpenMP 5.1, 2.4.3 and 6.4).
 void resolve(Options& result) {
   if (result.max_active_levels < 0) {
@@ -47,6 +57,7 @@ void resolve(Options& result) {
   if (result.proc_bind_count == 0) {
     result.proc_bind[result.proc_bind_count++] = result.places[0] == '\0' ? ProcBind::kUnbound : ProcBind::kBound;
   }
+  resolve_priority(result);
   if (result.fiber_stacksize == 0) result.fiber_stacksize = result.stacksize;
 }
 

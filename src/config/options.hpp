@@ -21,10 +21,16 @@ enum class WaitPolicy : int { kAuto, kActive, kPassive };
 enum class TargetOffload : int { kMandatory, kDisabled, kDefault };
 enum class DisplayEnv : int { kOff, kOn, kVerbose };
 enum class SchedulePolicy : int { kLifo, kFifo, kRandom };
+// What priorities mean: MARLINE_PRIORITY, its three parameters.
+enum class PriorityValue : int { kZero, kInf, kCopy };
+enum class Propagation : int { kNone, kEqual, kDecrement };
 enum class BarrierKind : int { kAuto, kFlat, kTree };
 
 struct Options {
   static constexpr int kMaxLevels = 16;  // of the lists by nesting level; deeper levels use the last entry
+
+  // Below it, each priority has its own place in the order (sched/priority_bucket.hpp).
+  static constexpr int kExactPriorities = 4096;
 
   // OpenMP's
   int num_threads[kMaxLevels];
@@ -60,6 +66,17 @@ struct Options {
     SchedulePolicy policy;
     uint64_t seed;
   } schedule;
+  struct Priority {
+    bool given;            // MARLINE_PRIORITY is: it switches priorities on
+    PriorityValue value;
+    Propagation propagation;
+    bool asynchronous;
+    // Resolved, from these and OMP_MAX_TASK_PRIORITY:
+    bool on;               // priorities count
+    bool exact;            // no task's priority exceeds the number of buckets (sched/priority_bucket.hpp)
+    bool profiles;         // tasks that send are recognised (graph/profile.hpp)
+    bool propagates() const { return propagation != Propagation::kNone; }
+  } priority;
   int64_t spin_us;         // -1: automatic
   int inline_limit;        // 0: never
   bool strict_constraint;

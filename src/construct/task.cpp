@@ -67,7 +67,7 @@ void run_what_is_left(Member* member) {
     Task* task = pop_own(member);
     if (task == nullptr) return;
     if (!may_start(this_worker(), task)) {
-      member->deque.push(task);
+      enqueue_own(member, task);
       return;
     }
     if (task->fiber != nullptr) {
@@ -78,14 +78,45 @@ void run_what_is_left(Member* member) {
   }
 }
 
+// With plenty queued, the most urgent task runs at once, in place of the new one.
+[[gnu::noinline]] void run_most_urgent(Worker* worker, Task* task) {
+  Member* member = worker->member;
+  enqueue_own(member, task);
+  int64_t limit = options().inline_limit;
+  if (limit == 0 || worker->fiber->depth >= kInlineDepth) return;
+  if (member->urgent->size() + member->deque.size() < limit) return;
+  Task* first = pop_own(member);
+  if (first == nullptr) return;
+  if (!may_start(worker, first)) {
+    enqueue_own(member, first);
+  } else if (first->fiber != nullptr) {
+    resume_from_here(member, first);
+  } else {
+    run_on_spare(worker, member, first);
+  }
+}
+
 void make_run(Worker* worker, Task* task) {
   Member* member = worker->member;
+  if (options().priority.on && member->team->level != 0) [[unlikely]] {
+    return run_most_urgent(worker, task);
+  }
   if (!runs_at_once(worker) || !may_start(worker, task)) {
     enqueue_own(member, task);
     return;
   }
   run_on_spare(worker, member, task);
   if (member->team->level == 0) run_what_is_left(member);
+}
+
+// From the clause's value to the task's own.
+[[gnu::noinline]] void resolve_priority(Task* task) {
+  const Options& o = options();
+  int32_t hint = task->priority.load(relaxed);
+  int32_t own = hint < 0 ? 0 : hint < o.max_task_priority ? hint : o.max_task_priority;
+  if (o.priority.value == PriorityValue::kZero) own = 0;
+  if (o.priority.value == PriorityValue::kInf && own > 0) own = INT32_MAX;
+  task->priority.store(own, relaxed);
 }
 
 // An undeferred task starts as soon as the scheduling constraint allows (OpenMP 5.2, section 12.9). Its creator is
@@ -134,7 +165,7 @@ void leave_body(Task* task) {
   task->team = parent->team;
   task->fiber = nullptr;
   task->flags = shape.flags | (parent->flags & task_flag::kFinal);
-  task->priority = 0;
+  task->priority.store(0, relaxed);
   task->children.store(0, relaxed);
   task->created = 0;
   task->table = nullptr;
@@ -192,6 +223,7 @@ void spawn_task(Worker* worker, Task* task, const Dependence* list, size_t count
   become_child(worker, task);
   tell_tool(worker, task, list, count, codeptr);
   progress_at_scheduling_point(worker);
+  if (options().priority.on) [[unlikely]] resolve_priority(task);
   if (count != 0 && !enter_graph(worker, task, list, count)) return;
   make_run(worker, task);
 }

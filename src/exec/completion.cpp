@@ -3,6 +3,7 @@
 // Running and ending tasks. Any worker; the task is the caller's own until it is told to its parent.
 #include "exec/completion.hpp"
 
+#include "config/options.hpp"
 #include "exec/announce.hpp"
 #include "exec/barrier.hpp"
 #include "exec/fiber.hpp"
@@ -103,6 +104,9 @@ Task* complete_task(Worker* worker, Task* task) {
     next = release_successors(worker, task);
     if (next != nullptr && !may_start(worker, next)) [[unlikely]] {
       defer(next);
+      next = nullptr;
+    } else if (next != nullptr && options().priority.on && is_overtaken(worker, next)) [[unlikely]] {
+      enqueue(worker, next);
       next = nullptr;
     }
   }

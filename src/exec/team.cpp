@@ -65,7 +65,7 @@ Team* team_create(int capacity) {
   for (int i = 0; i < capacity; ++i) {
     team->members[i].team = team;
     team->members[i].index = i;
-    if (options().max_task_priority > 0) team->members[i].urgent = allocate_array<PriorityQueue>(1);
+    if (options().priority.on) team->members[i].urgent = allocate_array<PriorityQueue>(1);
   }
   return team;
 }

@@ -1,15 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ready tasks with a priority (OpenMP 5.2, section 12.4). Only where OMP_MAX_TASK_PRIORITY is above zero, its default, do
-// priorities count; each member then has one of these beside its deque. The order is relaxed: a worker takes the highest of
-// its own buckets, then of its victims', so a task may overtake at most those in other members' queues; within a bucket the
-// order is that of arrival. Priorities above zero are spread evenly over the buckets.
+// Ready tasks with a priority (OpenMP 5.2, section 12.4), one queue beside each member's deque, only where priorities
+// count (options().priority.on). Buckets (sched/priority_bucket.hpp) under a bitmap of two levels: both operations take a
+// constant time, however many priorities there are. Any thread, under the queue's lock.
+//
+// The order is relaxed. A worker takes the highest of its own buckets, and only when it has none the neighbours'; so a
+// task is overtaken by lower ones only if these are of its own bucket or in another member's queue
+// (docs/design/priorities.md). Within a bucket the order is that of MARLINE_SCHEDULE: newest first unless fifo is asked
+// for, so that what was made ready last finds its data in the cache.
+//
+// Invariant, under the lock: bit b of words_[w] is set iff buckets_[64 w + b] is not empty; bit w of summary_ is set iff
+// words_[w] is not zero.
 #pragma once
 
 #include "base/atomic.hpp"
 #include "base/intrusive.hpp"
 #include "base/spin_lock.hpp"
 #include "config/options.hpp"
+#include "sched/priority_bucket.hpp"
 #include "task/task.hpp"
 
 #include <bit>
@@ -18,40 +26,69 @@ namespace marline {
 
 class PriorityQueue {
  public:
-  // Any thread. seq_cst on the mask: the first half of the sleep protocol (sched/idle.hpp).
-  void push(Task* task) {
-    int bucket = bucket_of(task->priority);
-    Guard<SpinLock> guard(lock_);
-    buckets_[bucket].push_back(task);
-    mask_.store(mask_.load(relaxed) | uint64_t{1} << bucket, seq_cst);
+  // The bucket of a task, which no later change of its priority moves.
+  static int bucket_of(const Task* task) {
+    return priority_bucket_of(task->priority.load(relaxed), options().priority.exact);
   }
 
-  // Any thread: a task of the highest bucket in use, or null.
+  void push(Task* task) {
+    int bucket = bucket_of(task);
+    int word = bucket / 64;
+    bool fifo = options().schedule.policy == SchedulePolicy::kFifo;
+    Guard<SpinLock> guard(lock_);
+    if (fifo) {
+      buckets_[bucket].push_back(task);
+    } else {
+      buckets_[bucket].push_front(task);
+    }
+    words_[word].store(words_[word].load(relaxed) | uint64_t{1} << bucket % 64, relaxed);
+    size_.store(size_.load(relaxed) + 1, relaxed);
+    // seq_cst: the first half of the sleep protocol (sched/idle.hpp).
+    summary_.store(summary_.load(relaxed) | uint64_t{1} << word, seq_cst);
+  }
+
+  // A task of the highest bucket in use, or null.
   Task* pop() {
     if (empty()) return nullptr;
     Guard<SpinLock> guard(lock_);
-    uint64_t mask = mask_.load(relaxed);
-    if (mask == 0) return nullptr;
-    int bucket = 63 - std::countl_zero(mask);
-    Task* task = buckets_[bucket].pop_front();
-    if (buckets_[bucket].empty()) mask_.store(mask & ~(uint64_t{1} << bucket), relaxed);
+    uint64_t summary = summary_.load(relaxed);
+    if (summary == 0) return nullptr;
+    int word = 63 - std::countl_zero(summary);
+    uint64_t bits = words_[word].load(relaxed);
+    int bit = 63 - std::countl_zero(bits);
+    auto& bucket = buckets_[word * 64 + bit];
+    Task* task = bucket.pop_front();
+    size_.store(size_.load(relaxed) - 1, relaxed);
+    if (bucket.empty()) {
+      bits &= ~(uint64_t{1} << bit);
+      words_[word].store(bits, relaxed);
+      if (bits == 0) summary_.store(summary & ~(uint64_t{1} << word), relaxed);
+    }
     return task;
   }
 
-  bool empty() const { return mask_.load(seq_cst) == 0; }
+  // Snapshots. seq_cst: the re-check of the sleep protocol.
+  bool empty() const { return summary_.load(seq_cst) == 0; }
+  int64_t size() const { return size_.load(relaxed); }
 
- private:
-  static constexpr int kBuckets = 64;
-
-  static int bucket_of(int32_t priority) {
-    int64_t highest = options().max_task_priority;
-    int64_t clamped = priority < highest ? priority : highest;
-    return static_cast<int>(clamped * (kBuckets - 1) / highest);
+  // The highest bucket in use, or -1.
+  int highest() const {
+    uint64_t summary = summary_.load(relaxed);
+    if (summary == 0) return -1;
+    int word = 63 - std::countl_zero(summary);
+    uint64_t bits = words_[word].load(relaxed);
+    return bits == 0 ? -1 : word * 64 + 63 - std::countl_zero(bits);
   }
 
-  SpinLock lock_;                 // buckets_, and changes of mask_
-  Atomic<uint64_t> mask_{0};      // bit b: bucket b is not empty
-  Fifo<Task, &Task::next> buckets_[kBuckets];
+ private:
+  static constexpr int kWords = kPriorityBuckets / 64;
+  static_assert(kWords <= 64);
+
+  SpinLock lock_;
+  Atomic<int64_t> size_{0};      // written under the lock, as are the bitmaps
+  Atomic<uint64_t> summary_{0};
+  Atomic<uint64_t> words_[kWords] = {};
+  Fifo<Task, &Task::next> buckets_[kPriorityBuckets];
 };
 
 }  // namespace marline

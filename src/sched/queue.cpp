@@ -199,12 +199,23 @@ void enqueue(Worker* worker, Task* task) {
 }
 
 void enqueue_own(Member* member, Task* task) {
-  if (task->priority > 0 && member->urgent != nullptr) {
+  if (task->priority.load(relaxed) > 0 && member->urgent != nullptr) {
     member->urgent->push(task);
   } else {
     member->deque.push(task);
   }
   wake_one(member->team);
+}
+
+bool is_overtaken(Worker* worker, Task* task) {
+  Member* member = membership_in(worker, task->team);
+  if (member == nullptr || member->urgent == nullptr) return false;
+  if (task->priority.load(relaxed) > 0) return member->urgent->highest() > PriorityQueue::bucket_of(task);
+  Team* team = member->team;
+  for (int i = 0; i < team->size; ++i) {
+    if (!team->members[i].urgent->empty()) return true;
+  }
+  return false;
 }
 
 void enqueue_yielded(Worker* worker, Member* member, Task* task) {

@@ -29,8 +29,17 @@ void enqueue_yielded(Worker* worker, Member* member, Task* task);
 // The next task by policy, from all memberships of the worker, innermost team first.
 Found find_work(Worker* worker);
 
-// The newest task of the worker's own deque in `member`: the caller may give it back with Deque::push.
-inline Task* pop_own(Member* member) { return member->deque.pop(); }
+// The most urgent, then the newest task of the worker's own queues in `member`: the caller may give it back with
+// enqueue_own.
+inline Task* pop_own(Member* member) {
+  if (member->urgent != nullptr) [[unlikely]] {
+    if (Task* task = member->urgent->pop()) return task;
+  }
+  return member->deque.pop();
+}
+
+// Only with priorities: whether a worker that looked for work would take another task rather than `task`.
+bool is_overtaken(Worker* worker, Task* task);
 
 // Whether find_work might find something. The sleep protocol's second look: seq_cst.
 bool work_in_sight(Worker* worker);

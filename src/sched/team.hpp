@@ -109,7 +109,7 @@ struct alignas(kCacheLine) Member {
   Icvs icvs{};                        // of the implicit task
   Task implicit_task{};
   Deque deque;                        // ready tasks; the owner's end is LIFO
-  PriorityQueue* urgent = nullptr;    // ready tasks with a priority; null while OMP_MAX_TASK_PRIORITY is 0
+  PriorityQueue* urgent = nullptr;    // ready tasks with a priority; null unless options().priority.on
   // Tasks that yielded: FIFO, so that everybody else gets a turn first. Others steal from it.
   alignas(kCacheLine) SpinLock yielded_lock;
   TaskFifo yielded;

@@ -76,7 +76,7 @@ struct alignas(kCacheLine) Task {
   Fiber* fiber;           // the fiber that it is suspended on; null: start it rather than resume it
   Task* next;             // link of the one queue that it is in
   uint32_t flags;
-  int32_t priority;
+  Atomic<int32_t> priority;  // the clause's, or what successors raised it to (graph/lineage.hpp)
 
   // Second line: relations to other tasks.
   Atomic<uint64_t> children;   // children_word

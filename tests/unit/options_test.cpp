@@ -71,6 +71,52 @@ TEST(Options, Defaults) {
   EXPECT_EQ(options.barrier, BarrierKind::kAuto);
 }
 
+using Priority = Options::Priority;
+
+Priority priority_of(const char* value, const char* highest = "") {
+  return parse_good({{"MARLINE_PRIORITY", value}, {"OMP_MAX_TASK_PRIORITY", highest}}).priority;
+}
+
+void expect_priority(const Priority& actual, PriorityValue value, Propagation propagation, bool asynchronous) {
+  EXPECT_TRUE(actual.on);
+  EXPECT_EQ(actual.value, value);
+  EXPECT_EQ(actual.propagation, propagation);
+  EXPECT_EQ(actual.asynchronous, asynchronous);
+}
+
+TEST(Options, PriorityPresets) {
+  expect_priority(priority_of("MA-1"), PriorityValue::kCopy, Propagation::kNone, false);
+  expect_priority(priority_of("ma-2"), PriorityValue::kCopy, Propagation::kEqual, false);
+  expect_priority(priority_of("SA"), PriorityValue::kInf, Propagation::kDecrement, false);
+  expect_priority(priority_of("FA"), PriorityValue::kZero, Propagation::kDecrement, true);
+  EXPECT_TRUE(priority_of("FA").profiles);
+  EXPECT_FALSE(priority_of("SA").profiles);
+}
+
+TEST(Options, PriorityParameters) {
+  expect_priority(priority_of("copy,none"), PriorityValue::kCopy, Propagation::kNone, false);
+  expect_priority(priority_of("INF , equal , asynchronous"), PriorityValue::kInf, Propagation::kEqual, true);
+  expect_priority(priority_of("zero,decrement,synchronous"), PriorityValue::kZero, Propagation::kDecrement, false);
+  EXPECT_FALSE(priority_of("zero,none").on);  // the clause is ignored, and nothing else gives a task a priority
+}
+
+TEST(Options, PrioritySwitch) {
+  EXPECT_FALSE(parse_good({}).priority.on);
+  EXPECT_TRUE(priority_of("", "3").on);
+  EXPECT_FALSE(priority_of("", "0").on);
+  EXPECT_EQ(parse_good({{"MARLINE_PRIORITY", "SA"}}).max_task_priority, INT_MAX);
+  EXPECT_EQ(parse_good({{"MARLINE_PRIORITY", "SA"}, {"OMP_MAX_TASK_PRIORITY", "7"}}).max_task_priority, 7);
+  EXPECT_TRUE(priority_of("", "4095").exact);
+  EXPECT_FALSE(priority_of("", "4096").exact);
+  EXPECT_FALSE(priority_of("SA", "10").exact);
+}
+
+TEST(Options, PriorityShown) {
+  EXPECT_NE(shown(parse_good({{"MARLINE_PRIORITY", "FA"}}), true).find("MARLINE_PRIORITY = 'zero,decrement,asynchronous'"),
+            std::string::npos);
+  EXPECT_NE(shown(parse_good({}), true).find("MARLINE_PRIORITY = 'auto'"), std::string::npos);
+}
+
 TEST(Options, Lists) {
   const Options options = parse_good({{"OMP_NUM_THREADS", " 4 , 3,2 "}, {"OMP_PROC_BIND", "SPREAD,close, master"}});
   ASSERT_EQ(options.num_threads_count, 3);
@@ -194,7 +240,9 @@ TEST(Options, BadValuesAreNamedAndReplacedByTheDefault) {
       {"OMP_STACKSIZE", "8K"},           {"OMP_STACKSIZE", "1T"},           {"OMP_STACKSIZE", "9000000000000G"},
       {"OMP_WAIT_POLICY", "lazy"},       {"OMP_PROC_BIND", "close,true"},   {"OMP_PROC_BIND", "close,"},
       {"OMP_DISPLAY_ENV", "loud"},       {"OMP_MAX_ACTIVE_LEVELS", "-1"},   {"OMP_THREAD_LIMIT", "0"},
-      {"OMP_MAX_TASK_PRIORITY", "high"}, {"OMP_TARGET_OFFLOAD", "yes"},     {"OMP_ALLOCATOR", "my_alloc"},
+      {"OMP_MAX_TASK_PRIORITY", "high"}, {"MARLINE_PRIORITY", "MA-3"},       {"MARLINE_PRIORITY", "copy"},
+      {"MARLINE_PRIORITY", "inf,up"},     {"MARLINE_PRIORITY", "SA,none"},     {"MARLINE_PRIORITY", "copy,none,now"},
+      {"OMP_TARGET_OFFLOAD", "yes"},     {"OMP_ALLOCATOR", "my_alloc"},
       {"OMP_TOOL", "on"},                {"MARLINE_SCHEDULE", "random"},    {"MARLINE_SCHEDULE", "random:"},
       {"MARLINE_SCHEDULE", "lifo:1"},    {"MARLINE_SPIN", "-2"},            {"MARLINE_INLINE", "many"},
       {"MARLINE_WATCHDOG", "1ms"},       {"MARLINE_STACKSIZE", "1600B"}, {"MARLINE_MAX_FIBERS", "0"},

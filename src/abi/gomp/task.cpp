@@ -48,7 +48,7 @@ void GOMP_task(Function function, void* data, CopyFunction copy, long bytes, lon
     return run_in_place(worker, function, data, copy, bytes, align, flags, dependences, codeptr);
   }
   Task* task = allocate(worker, function, task_flags(flags), bytes, align, dependences.count());
-  if (flags & kPriority) task->priority = priority;
+  if (flags & kPriority) task->priority.store(priority, relaxed);
   if (flags & kDetach) {  // the creator's variable, and the task's own copy of it, which is the block's first word
     *static_cast<void**>(detach) = detach_event(task);
     if (data != nullptr) *static_cast<void**>(data) = detach_event(task);

@@ -31,7 +31,7 @@ TaskloopClause clause_of(unsigned flags, unsigned long value) {
 void make_task(const Loop& loop, const Bounds& limits, const TaskloopPlan& plan, uint64_t i, const void* codeptr) {
   Worker* worker = this_worker();
   Task* task = allocate(worker, loop.function, task_flags(loop.flags), loop.bytes, loop.align, 0);
-  if (loop.flags & kPriority) task->priority = loop.priority;
+  if (loop.flags & kPriority) task->priority.store(loop.priority, relaxed);
   copy_arguments(task, loop.data, loop.bytes, loop.copy);
   auto* words = static_cast<uint64_t*>(arguments_of(task));
   words[0] = limits.start + plan.first(i) * limits.increment;

@@ -50,7 +50,7 @@ int32_t spawn_block(TaskBlock* block, const void* codeptr = __builtin_return_add
     task->flags |= task_flag::kRequeued;
     return 0;
   }
-  task->priority = block->priority;
+  task->priority.store(block->priority, relaxed);
   spawn_task(worker, task, nullptr, 0, codeptr);
   return 0;
 }
@@ -86,7 +86,7 @@ int32_t __kmpc_omp_task_with_deps(Ident*, int32_t, TaskBlock* block, int32_t cou
   decode(buffer, list, count);
   decode(buffer, noalias_list, noalias_count);
   Task* task = task_of(block);
-  task->priority = block->priority;
+  task->priority.store(block->priority, relaxed);
   spawn_task(this_worker(), task, buffer.list(), buffer.count(), __builtin_return_address(0));
   return 0;
 }

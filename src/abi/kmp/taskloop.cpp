@@ -58,7 +58,7 @@ void make_task(const Pattern& pattern, const TaskloopPlan& plan, uint64_t i, con
   word_at(block, pattern.lower_at) = pattern.lower + plan.first(i) * pattern.stride;
   word_at(block, pattern.upper_at) = pattern.lower + (plan.first(i) + plan.count(i) - 1) * pattern.stride;
   Task* task = task_of(block);
-  task->priority = block->priority;
+  task->priority.store(block->priority, relaxed);
   if (pattern.deferred) {
     spawn_task(worker, task, nullptr, 0, codeptr);
   } else {
