@@ -42,6 +42,7 @@ void assign_places(Team* team, Worker* opener) {
 void bind_to_place(Worker* worker, int place) {
   if (place < 0 || worker->place == place) return;
   worker->place = place;
+  if (!places_can_be_bound()) return;
   if (thread_bind_self(process_places().masks[place])) return;
   int error = errno;
   static Atomic<int> said{0};

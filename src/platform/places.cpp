@@ -12,6 +12,7 @@
 #include <pthread.h>
 
 #include "base/check.hpp"
+#include "platform/memory_domain.hpp"
 #include "platform/thread.hpp"
 
 namespace marline {
@@ -168,9 +169,11 @@ void assign_spread(int first, int count, int start, int threads, PlaceAssignment
   }
 }
 
-pthread_mutex_t places_mutex = PTHREAD_MUTEX_INITIALIZER;  // guards the two below until places_known is set
+pthread_mutex_t places_mutex = PTHREAD_MUTEX_INITIALIZER;  // guards those below until places_known is set
 bool places_known = false;
 Places the_places;
+PlaceMap the_map;
+bool bindable = true;
 
 void compute_process_places() {
   char reason_text[256];
@@ -180,7 +183,9 @@ void compute_process_places() {
   if (!topology_read(topology, failure)) {
     warn("%s; all threads share one place", failure);
     topology_free(topology);
-    if (!the_places.append(thread_affinity())) fatal("out of memory while computing places");
+    if (!the_places.append(thread_affinity()) || !locate_places({}, the_places, the_map)) {
+      fatal("out of memory while computing places");
+    }
     return;
   }
   if (!places_parse(options().places, topology, the_places, reason)) {
@@ -188,7 +193,19 @@ void compute_process_places() {
     the_places.free_all();
     if (!places_parse("", topology, the_places, reason)) fatal("out of memory while computing places");
   }
+  if (!locate_places(topology, the_places, the_map)) fatal("out of memory while computing places");
+  bindable = topology.this_system;
+  memory_domains_init(topology);
   topology_free(topology);
+}
+
+void know_places() {
+  pthread_mutex_lock(&places_mutex);
+  if (!places_known) {
+    compute_process_places();
+    places_known = true;
+  }
+  pthread_mutex_unlock(&places_mutex);
 }
 
 }  // namespace
@@ -211,13 +228,18 @@ void places_assign(ProcBind policy, int first, int count, int parent_place, int 
 }
 
 const Places& process_places() {
-  pthread_mutex_lock(&places_mutex);
-  if (!places_known) {
-    compute_process_places();
-    places_known = true;
-  }
-  pthread_mutex_unlock(&places_mutex);
+  know_places();
   return the_places;
+}
+
+const PlaceMap& process_place_map() {
+  know_places();
+  return the_map;
+}
+
+bool places_can_be_bound() {
+  know_places();
+  return bindable;
 }
 
 void show_cpus(Text& out, const CpuMask& mask) {

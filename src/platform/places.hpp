@@ -7,6 +7,7 @@
 
 #include "config/options.hpp"
 #include "config/text.hpp"
+#include "platform/nearness.hpp"
 #include "platform/topology.hpp"
 
 namespace marline {
@@ -33,6 +34,10 @@ void places_assign(ProcBind policy, int first, int count, int parent_place, int 
 // The places of this process by OMP_PLACES; a value that cannot be used is reported once and cores are taken. To be
 // called first before any thread is bound, because the caller's affinity is what the process may use.
 const Places& process_places();
+
+// Where they lie; and whether threads can be bound to them: not on a machine that hwloc only has a description of.
+const PlaceMap& process_place_map();
+bool places_can_be_bound();
 
 // Appends "0-3,8" to `out`.
 void show_cpus(Text& out, const CpuMask& mask);

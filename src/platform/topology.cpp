@@ -61,11 +61,49 @@ bool collect(hwloc_topology_t topology, hwloc_obj_type_t type, const CpuMask& al
   return result.count > 0 || result.append(allowed);
 }
 
-bool convert(hwloc_topology_t topology, const CpuMask* allowed, Topology& result, const char*& reason) {
-  if (hwloc_topology_load(topology) != 0) {
-    reason = "hwloc cannot read the machine's description";
-    return false;
+// What CPUs share: cores, caches, dies, memory domains, packages, the machine. hwloc hangs a memory node under an object
+// with the same CPUs, so the tree of CPUs has them all. An object with the CPUs of the one around it says nothing new.
+bool collect_groups(hwloc_topology_t topology, const CpuMask& allowed, MaskList& result) {
+  const int depths = hwloc_topology_get_depth(topology);
+  for (int depth = 0; depth < depths; ++depth) {
+    const unsigned count = hwloc_get_nbobjs_by_depth(topology, depth);
+    for (unsigned i = 0; i < count; ++i) {
+      const hwloc_obj* object = hwloc_get_obj_by_depth(topology, depth, i);
+      CpuMask mask = mask_of(object->cpuset);
+      mask &= allowed;
+      if (mask.count() < 2) continue;
+      if (object->parent != nullptr) {
+        CpuMask around = mask_of(object->parent->cpuset);
+        around &= allowed;
+        if (around == mask) continue;
+      }
+      if (!result.append(mask)) return false;
+    }
   }
+  return true;
+}
+
+// Nodes without CPUs that may be used (memory behind a link) are nobody's domain.
+void number_nodes(hwloc_topology_t topology, Topology& result) {
+  for (int16_t& domain : result.domain_of_node) domain = -1;
+  const MaskList& domains = result.level[static_cast<int>(Level::kNumaDomains)];
+  for (hwloc_obj_t node = nullptr; (node = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_NUMANODE, node)) != nullptr;) {
+    CpuMask mask = mask_of(node->cpuset);
+    mask &= result.allowed;
+    if (mask.empty() || node->os_index >= Topology::kNodes) continue;
+    for (int i = 0; i < domains.count; ++i) {
+      if (domains.masks[i] == mask) result.domain_of_node[node->os_index] = static_cast<int16_t>(i);
+    }
+  }
+}
+
+bool load(hwloc_topology_t topology, const char*& reason) {
+  reason = "hwloc cannot read the machine's description";
+  return hwloc_topology_load(topology) == 0;
+}
+
+bool convert(hwloc_topology_t topology, const CpuMask* allowed, Topology& result, const char*& reason) {
+  result.this_system = hwloc_topology_is_thissystem(topology) != 0;
   result.allowed = mask_of(hwloc_topology_get_allowed_cpuset(topology));
   if (allowed != nullptr) result.allowed &= *allowed;
   if (result.allowed.empty()) {
@@ -79,7 +117,9 @@ bool convert(hwloc_topology_t topology, const CpuMask* allowed, Topology& result
     reason = "out of memory";
     return false;
   }
-  return true;
+  number_nodes(topology, result);
+  reason = "out of memory";
+  return collect_groups(topology, result.allowed, result.groups);
 }
 
 }  // namespace
@@ -111,7 +151,9 @@ bool topology_read(Topology& result, const char*& reason) {
   const HwlocTopology topology;
   const CpuMask allowed = thread_affinity();
   reason = "hwloc cannot start";
-  return topology.ok() && convert(topology.get(), &allowed, result, reason);
+  if (!topology.ok() || !load(topology.get(), reason)) return false;
+  const bool here = hwloc_topology_is_thissystem(topology.get()) != 0;
+  return convert(topology.get(), here ? &allowed : nullptr, result, reason);
 }
 
 bool topology_read_description(const char* synthetic, const char* xml_path, const CpuMask* allowed, Topology& result,
@@ -121,11 +163,12 @@ bool topology_read_description(const char* synthetic, const char* xml_path, cons
   if (!topology.ok()) return false;
   const int status = synthetic != nullptr ? hwloc_topology_set_synthetic(topology.get(), synthetic)
                                           : hwloc_topology_set_xml(topology.get(), xml_path);
-  return status == 0 && convert(topology.get(), allowed, result, reason);
+  return status == 0 && load(topology.get(), reason) && convert(topology.get(), allowed, result, reason);
 }
 
 void topology_free(Topology& topology) {
   for (MaskList& list : topology.level) list.free_all();
+  topology.groups.free_all();
 }
 
 }  // namespace marline

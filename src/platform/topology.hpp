@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "platform/cpu_mask.hpp"
 
@@ -29,9 +30,14 @@ struct MaskList {
 struct Topology {
   CpuMask allowed;         // what the process may use; every object below is cut to it, and none is empty
   MaskList level[kLevels]; // in hwloc's logical order, i.e. neighbours are close; at least one object each
+  MaskList groups;         // the sets of two CPUs or more that share something, each behind those that contain it
+  static constexpr int kNodes = 256;
+  int16_t domain_of_node[kNodes];  // the system's number of a memory node -> position in level[kNumaDomains], or -1
+  bool this_system;        // false: a description (HWLOC_XMLFILE, HWLOC_SYNTHETIC); nothing can be bound or asked there
 };
 
-// This machine, cut to what the calling thread may run on. False if hwloc cannot read it; `reason` then says why.
+// This machine, cut to what the calling thread may run on; or, whole, the one that hwloc's own environment variables
+// describe instead. False if hwloc cannot read it; `reason` then says why.
 bool topology_read(Topology& result, const char*& reason);
 
 // Another machine: an hwloc synthetic description ("pack:2 core:4 pu:2") or the path of an XML export. `allowed` null:

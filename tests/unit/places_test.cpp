@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -164,6 +165,67 @@ TEST(Policies, PropertiesHoldEverywhere) {
         }
       }
     }
+  }
+}
+
+// From the machine to the CPUs of each thread, in one go.
+struct Placement {
+  const char* machine;  // a synthetic description, or an export under topologies/
+  const char* places;
+  ProcBind policy;
+  int threads;
+  const char* masks;
+};
+
+constexpr const char* kEpyc = "pack:2 numa:2 l3:2 l2:2 core:1 pu:2";  // 16 cores, 2 threads each; 4 CPUs per cache
+
+const Placement kPlacements[] = {
+    {kEpyc, "cores", ProcBind::kClose, 4, "0-1 2-3 4-5 6-7"},
+    {kEpyc, "cores", ProcBind::kSpread, 4, "0-1 8-9 16-17 24-25"},
+    {kEpyc, "cores", ProcBind::kPrimary, 3, "0-1 0-1 0-1"},
+    {kEpyc, "threads", ProcBind::kClose, 5, "0 1 2 3 4"},
+    {kEpyc, "threads", ProcBind::kSpread, 8, "0 4 8 12 16 20 24 28"},
+    {kEpyc, "ll_caches", ProcBind::kClose, 3, "0-3 4-7 8-11"},
+    {kEpyc, "ll_caches", ProcBind::kSpread, 4, "0-3 8-11 16-19 24-27"},
+    {kEpyc, "numa_domains", ProcBind::kSpread, 2, "0-7 16-23"},
+    {kEpyc, "numa_domains", ProcBind::kClose, 6, "0-7 8-15 8-15 16-23 24-31 24-31"},
+    {kEpyc, "sockets", ProcBind::kClose, 4, "0-15 0-15 16-31 16-31"},
+    {kEpyc, "sockets", ProcBind::kBound, 2, "0-15 16-31"},
+    {kEpyc, "threads(6)", ProcBind::kSpread, 3, "0 2 4"},
+    {kEpyc, "{0:4}:8:4", ProcBind::kSpread, 4, "0-3 8-11 16-19 24-27"},
+    {kEpyc, "{1}:16:2", ProcBind::kClose, 3, "1 3 5"},
+    {"two_sockets_smt.xml", "cores", ProcBind::kClose, 3, "0,8 1,9 2,10"},
+    {"two_sockets_smt.xml", "cores", ProcBind::kSpread, 2, "0,8 4,12"},
+    {"two_sockets_smt.xml", "threads", ProcBind::kClose, 3, "0 8 1"},
+    {"two_sockets_smt.xml", "sockets", ProcBind::kSpread, 2, "0-3,8-11 4-7,12-15"},
+    {"hybrid.xml", "cores", ProcBind::kClose, 6, "0-1 2-3 4 5 6 7"},
+    {"hybrid.xml", "cores", ProcBind::kSpread, 3, "0-1 4 6"},
+    {"hybrid.xml", "ll_caches", ProcBind::kPrimary, 2, "0-7 0-7"},
+};
+
+TEST(Placement, GoldenMasks) {
+  for (const Placement& golden : kPlacements) {
+    SCOPED_TRACE(std::string(golden.machine) + " " + golden.places + " " + std::to_string(golden.threads));
+    const bool xml = strstr(golden.machine, ".xml") != nullptr;
+    const std::string path = std::string(MARLINE_TEST_DATA "/topologies/") + golden.machine;
+    Topology topology;
+    const char* failure = "";
+    ASSERT_TRUE(topology_read_description(xml ? nullptr : golden.machine, xml ? path.c_str() : nullptr, nullptr,
+                                          topology, failure))
+        << failure;
+    char buffer[1024];
+    Text text(buffer, sizeof buffer);
+    Places places;
+    ASSERT_TRUE(places_parse(golden.places, topology, places, text)) << text.c_str();
+    std::vector<PlaceAssignment> threads(static_cast<size_t>(golden.threads));
+    places_assign(golden.policy, 0, places.count, 0, golden.threads, threads.data());
+    for (const PlaceAssignment& thread : threads) {
+      if (&thread != &threads[0]) text.add(" ");
+      show_cpus(text, places.masks[thread.place]);
+    }
+    EXPECT_EQ(std::string(text.c_str()), golden.masks);
+    places.free_all();
+    topology_free(topology);
   }
 }
 
