@@ -75,6 +75,8 @@ constexpr const char* kBarrierWords[] = {"auto", "flat", "tree"};
 constexpr const char* kValueWords[] = {"zero", "inf", "copy"};
 constexpr const char* kPropagationWords[] = {"none", "equal", "decrement"};
 constexpr const char* kSynchronyWords[] = {"synchronous", "asynchronous"};
+constexpr const char* kClassWords[] = {"new", "successor", "untied"};
+constexpr const char* kQueueLevelWords[] = {"core", "cache", "numa", "socket", "machine"};
 // Positions are the values of omp_allocator_handle_t less one (OpenMP 5.1, 3.13.1, as in omp.h of both compilers).
 constexpr const char* kAllocatorWords[] = {"omp_default_mem_alloc", "omp_large_cap_mem_alloc", "omp_const_mem_alloc",
                                            "omp_high_bw_mem_alloc", "omp_low_lat_mem_alloc",   "omp_cgroup_mem_alloc",
@@ -196,6 +198,25 @@ void show_priority(Text& out, const Options& from) {
           kPropagationWords[static_cast<int>(priority.propagation)], kSynchronyWords[priority.asynchronous ? 1 : 0]);
 }
 
+bool read_queues(Cursor& in, Options& to) {
+  to.shared_queues = false;
+  for (QueueLevel& level : to.queues) level = QueueLevel::kCore;
+  if (in.accept_word("default")) return true;
+  do {
+    const int kind = in.accept_one_of(kClassWords);
+    if (kind < 0 || !in.accept('=') || !read_word(in, kQueueLevelWords, to.queues[kind])) return false;
+  } while (in.accept(','));
+  for (const QueueLevel level : to.queues) to.shared_queues |= level != QueueLevel::kCore;
+  return true;
+}
+
+void show_queues(Text& out, const Options& from) {
+  if (!from.shared_queues) return out.add("default");
+  for (int i = 0; i < kPlaceableClasses; ++i) {
+    out.add("%s%s=%s", i == 0 ? "" : ",", kClassWords[i], kQueueLevelWords[static_cast<int>(from.queues[i])]);
+  }
+}
+
 void show_bool(Text& out, bool value) { out.add("%s", value ? "TRUE" : "FALSE"); }
 void show_number(Text& out, int64_t value) { out.add("%lld", static_cast<long long>(value)); }
 
@@ -314,6 +335,11 @@ constexpr Option kOptions[] = {
      "copy,none, if OMP_MAX_TASK_PRIORITY is above 0. Presets: MA-1 is copy,none; MA-2 is copy,equal; SA is "
      "inf,decrement; FA is zero,decrement,asynchronous, where tasks like those that were seen to send get the highest.",
      read_priority, show_priority},
+    {"MARLINE_QUEUES", "default", "default, or a list of new=, successor= or untied= and core, cache, numa, socket or machine",
+     "Which threads share one queue for ready tasks that are new, that a predecessor's end made ready, or that were "
+     "suspended and are untied: `new=numa` is one queue per NUMA domain. `default`: each thread (`core`) has its own for "
+     "all.",
+     read_queues, show_queues},
     {"MARLINE_SPIN", "auto", "auto, or microseconds from 0 up",
      "How long an idle worker looks for work before it sleeps. `auto`: short, and shorter with more workers than "
      "cores.",

@@ -25,6 +25,9 @@ enum class SchedulePolicy : int { kLifo, kFifo, kRandom };
 enum class PriorityValue : int { kZero, kInf, kCopy };
 enum class Propagation : int { kNone, kEqual, kDecrement };
 enum class BarrierKind : int { kAuto, kFlat, kTree };
+// Who shares a queue: nobody (the threads' own deques), or the threads within one such object.
+enum class QueueLevel : int { kCore, kCache, kNuma, kSocket, kMachine };
+inline constexpr int kPlaceableClasses = 3;  // new, successor, untied: the first of QueueClass (sched/locality.hpp)
 
 struct Options {
   static constexpr int kMaxLevels = 16;  // of the lists by nesting level; deeper levels use the last entry
@@ -86,6 +89,8 @@ struct Options {
   bool progress_weak;      // poll at scheduling points
   bool progress_strong;    // the watchdog polls
   BarrierKind barrier;
+  QueueLevel queues[kPlaceableClasses];
+  bool shared_queues;      // one of `queues` at least is above kCore
 };
 
 // The options in force. All zero before options_init.

@@ -53,12 +53,12 @@ void tell_tool(Worker* worker, Task* task, const Dependence* list, size_t count,
 
 // A task may run at once, on a fiber of its own, where it costs less than to queue it: plenty is queued already, or
 // nobody else could take it (the initial thread outside of parallel regions).
-bool runs_at_once(Worker* worker) {
+bool runs_at_once(Worker* worker, const Task* task) {
   Member* member = worker->member;
   if (worker->fiber->depth >= kInlineDepth) return false;
   if (member->team->level == 0) return true;
   int64_t limit = options().inline_limit;
-  return limit != 0 && member->deque.size_hint() >= limit && member->deque.size() >= limit;
+  return limit != 0 && plenty_queued(member, task, limit);
 }
 
 // Outside of parallel regions nobody else takes what was created too deep to run at once.
@@ -101,7 +101,7 @@ void make_run(Worker* worker, Task* task) {
   if (options().priority.on && member->team->level != 0) [[unlikely]] {
     return run_most_urgent(worker, task);
   }
-  if (!runs_at_once(worker) || !may_start(worker, task)) {
+  if (!runs_at_once(worker, task) || !may_start(worker, task)) {
     enqueue_own(member, task);
     return;
   }

@@ -24,7 +24,10 @@ bool binding_wanted() {
 }  // namespace
 
 void assign_places(Team* team, Worker* opener) {
-  if (!binding_wanted()) return;
+  if (!binding_wanted()) {
+    if (options().shared_queues) locality_set(team, nullptr);
+    return;
+  }
   const Places& places = process_places();
   auto* assigned = static_cast<PlaceAssignment*>(std::calloc(static_cast<size_t>(team->size), sizeof(PlaceAssignment)));
   if (assigned == nullptr) fatal("out of memory for the places of %d threads", team->size);
@@ -36,6 +39,7 @@ void assign_places(Team* team, Worker* opener) {
     team->members[i].partition_count = assigned[i].partition_count;
   }
   std::free(assigned);
+  locality_set(team, &process_place_map());
   bind_to_place(opener, team->members[0].place);
 }
 

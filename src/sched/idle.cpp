@@ -24,11 +24,11 @@ void withdraw(Worker* worker) {
   }
 }
 
-// Clears the lowest set bit of `word` and returns its number, or -1 if there is none.
-int claim_bit(Atomic<uint64_t>& word) {
+// Clears the lowest set bit of `word` among `wanted` and returns its number, or -1 if there is none.
+int claim_bit(Atomic<uint64_t>& word, uint64_t wanted) {
   uint64_t mask = word.load(seq_cst);  // step b
-  while (mask != 0) {
-    uint64_t bit = mask & -mask;
+  while ((mask & wanted) != 0) {
+    uint64_t bit = mask & wanted & -(mask & wanted);
     if (word.compare_exchange_weak(mask, mask & ~bit, seq_cst)) return std::countr_zero(bit);
   }
   return -1;
@@ -36,9 +36,9 @@ int claim_bit(Atomic<uint64_t>& word) {
 
 }  // namespace
 
-bool wake_one_slow(Team* team) {
+bool wake_one_of(Team* team, const uint64_t* members) {
   for (int i = 0; i * 64 < team->size; ++i) {
-    int bit = claim_bit(team->sleepers[i]);
+    int bit = claim_bit(team->sleepers[i], members != nullptr ? members[i] : ~uint64_t{0});
     if (bit < 0) continue;
     if (Worker* worker = team->members[i * 64 + bit].worker) worker->parker.unpark();
     return true;

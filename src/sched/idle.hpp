@@ -16,14 +16,15 @@
 
 namespace marline {
 
-bool wake_one_slow(Team* team);
+// Wakes one sleeping member of a set (bits as in Team::sleepers; null: of all). False: none of them sleeps.
+bool wake_one_of(Team* team, const uint64_t* members);
 
 // Wakes one sleeping member, if any. Called after work for any member was made visible by a seq_cst operation.
 inline void wake_one(Team* team) {
   int words = (team->size + 63) / 64;
   for (int i = 0; i < words; ++i) {
     if (team->sleepers[i].load(seq_cst) != 0) [[unlikely]] {
-      wake_one_slow(team);
+      wake_one_of(team, nullptr);
       return;
     }
   }

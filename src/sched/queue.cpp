@@ -82,24 +82,29 @@ Task* take_injected(Worker* worker, Member* member) {
   return first;
 }
 
-// Neighbours first: with places bound in order, the nearest index is the nearest core.
+// What a thief finds at one victim.
+Task* steal_at(Member* victim) {
+  if (Task* task = steal_from(victim)) return task;
+  return victim->shared != nullptr ? take_shared(victim) : nullptr;
+}
+
+// The nearest first.
 Task* steal(Worker* worker, Member* thief) {
   Team* team = thief->team;
   int size = team->size;
   if (size == 1) return nullptr;
   int start = options().schedule.policy == SchedulePolicy::kRandom ? static_cast<int>(next_random(worker) % size) : 0;
   for (int i = 1; i < size; ++i) {
-    int victim = (thief->index + (start + i - 1) % (size - 1) + 1) % size;
-    if (Task* task = steal_from(&team->members[victim])) return task;
+    if (Task* task = steal_at(nth_victim(thief, (start + i - 1) % (size - 1)))) return task;
   }
   return nullptr;
 }
 
 // The own urgent tasks, then the others'.
 Task* take_urgent(Member* member) {
-  Team* team = member->team;
-  for (int i = 0; i < team->size; ++i) {
-    if (Task* task = team->members[(member->index + i) % team->size].urgent->pop()) return task;
+  if (Task* task = member->urgent->pop()) return task;
+  for (int i = 0; i + 1 < member->team->size; ++i) {
+    if (Task* task = nth_victim(member, i)->urgent->pop()) return task;
   }
   return nullptr;
 }
@@ -109,6 +114,9 @@ Task* find_in_team(Worker* worker, Member* member) {
     if (Task* task = take_urgent(member)) return task;
   }
   if (Task* task = pop_own_deque(worker, member)) return task;
+  if (member->shared != nullptr) [[unlikely]] {
+    if (Task* task = take_shared(member)) return task;
+  }
   if (Task* task = take_injected(worker, member)) return task;
   return steal(worker, member);
 }
@@ -116,7 +124,8 @@ Task* find_in_team(Worker* worker, Member* member) {
 Task* find_yielded(Worker* worker) {
   worker->yielded_turn = !worker->yielded_turn;
   if (worker->yielded_turn && !worker->yielded.empty()) return worker->yielded.pop_front();
-  // From anywhere: two untied tasks that yield to each other's condition may each have to move to the other's thread.
+  // From anywhere, not from the nearest first: who yields wants all others to have their turn, and two untied tasks that
+  // yield to each other's condition may each have to move to the other's thread.
   for (Member* m = worker->memberships; m != nullptr; m = m->next_membership) {
     int size = m->team->size;
     int start = size == 1 ? 0 : static_cast<int>(next_random(worker) % static_cast<uint32_t>(size));
@@ -149,6 +158,7 @@ bool team_has_work(Worker* worker, Member* member) {
     const Member& other = team->members[i];
     if (!other.deque.empty() || other.yielded_count.load(seq_cst) != 0) return true;
     if (other.urgent != nullptr && !other.urgent->empty()) return true;
+    if (other.shared != nullptr && shared_in_sight(&other)) return true;
   }
   return false;
 }
@@ -165,6 +175,12 @@ void let_go(Worker* worker, Waiter waiter) {
       return;
     }
   }
+}
+
+// Of a task that is not new: what made it ready.
+QueueClass class_of(const Task* task) {
+  if (task->fiber != nullptr) return QueueClass::kUntied;
+  return task->has(task_flag::kGraph) ? QueueClass::kSuccessor : QueueClass::kNew;
 }
 
 // The task may complete, and be gone, as soon as its event is fulfilled: the tool hears of it before.
@@ -190,7 +206,7 @@ void enqueue(Worker* worker, Task* task) {
   Team* team = task->team;
   Member* member = worker != nullptr ? membership_in(worker, team) : nullptr;
   if (member != nullptr) {
-    enqueue_own(member, task);
+    enqueue_own(member, task, class_of(task));
     return;
   }
   team->injected.push(task);
@@ -198,10 +214,14 @@ void enqueue(Worker* worker, Task* task) {
   wake_one(team);
 }
 
-void enqueue_own(Member* member, Task* task) {
+void enqueue_own(Member* member, Task* task, QueueClass kind) {
   if (task->priority.load(relaxed) > 0 && member->urgent != nullptr) {
     member->urgent->push(task);
   } else {
+    if (member->shared != nullptr) [[unlikely]] {
+      uint32_t coin = options().schedule.policy == SchedulePolicy::kRandom ? next_random(member->worker) : 0;
+      if (push_shared(member, task, kind, coin)) return;
+    }
     member->deque.push(task);
   }
   wake_one(member->team);

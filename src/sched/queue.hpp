@@ -21,7 +21,15 @@ struct Found {
 void enqueue(Worker* worker, Task* task);
 
 // Queues a ready task on the caller's own place in the team.
-void enqueue_own(Member* member, Task* task);
+void enqueue_own(Member* member, Task* task, QueueClass kind = QueueClass::kNew);
+
+// Whether so many tasks wait already where enqueue_own would put this new one. Owner only.
+inline bool plenty_queued(Member* member, const Task* task, int64_t limit) {
+  if (member->shared != nullptr) [[unlikely]] {
+    return queued_like(member, task, QueueClass::kNew) >= limit;
+  }
+  return member->deque.size_hint() >= limit && member->deque.size() >= limit;
+}
 
 // Queues a task that yields: behind everything else that its team has.
 void enqueue_yielded(Worker* worker, Member* member, Task* task);

@@ -15,6 +15,7 @@
 #include "base/slab.hpp"
 #include "base/spin_lock.hpp"
 #include "sched/deque.hpp"
+#include "sched/locality.hpp"
 #include "sched/parker.hpp"
 #include "sched/priority.hpp"
 #include "sched/this_worker.hpp"
@@ -109,6 +110,8 @@ struct alignas(kCacheLine) Member {
   Icvs icvs{};                        // of the implicit task
   Task implicit_task{};
   Deque deque;                        // ready tasks; the owner's end is LIFO
+  SharedQueue* const* shared = nullptr;  // by QueueClass; null: none (sched/locality.hpp)
+  const int16_t* victims = nullptr;      // in the order of stealing; null: the neighbours
   PriorityQueue* urgent = nullptr;    // ready tasks with a priority; null unless options().priority.on
   // Tasks that yielded: FIFO, so that everybody else gets a turn first. Others steal from it.
   alignas(kCacheLine) SpinLock yielded_lock;
@@ -127,6 +130,7 @@ struct alignas(kCacheLine) Team {
   Task* parent_task = nullptr;
   Member* parent_member = nullptr;  // the opener's place in the team around
   Team* next_free = nullptr;
+  Locality* locality = nullptr;
   bool in_use = false;   // hot team: a region is under way
   uint64_t fp_control = 0;  // the creator's (exec/fp_control.hpp)
   Icvs icvs{};              // that the implicit tasks start with

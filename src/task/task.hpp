@@ -53,6 +53,7 @@ inline constexpr uint32_t kMergeable = 1u << 10;
 inline constexpr uint32_t kPinned = 1u << 12;     // untied, but must stay on its thread (it holds a reduction copy)
 inline constexpr uint32_t kOwnIcvs = 1u << 13;    // `icvs` is its own copy (task/own_icvs.hpp)
 inline constexpr uint32_t kLabelled = 1u << 14;
+inline constexpr uint32_t kDomainShift = 24;      // the highest byte: 1 + the NUMA domain of its affinity; 0: none
 }  // namespace task_flag
 
 // The two counts and two flags in Task::children.
@@ -105,6 +106,8 @@ struct alignas(kCacheLine) Task {
   const char* name() const { return has(task_flag::kLabelled) ? label : nullptr; }
   bool tied() const { return flags & (task_flag::kTied | task_flag::kPinned); }
   bool has(uint32_t flag) const { return flags & flag; }
+  int domain() const { return static_cast<int>(flags >> task_flag::kDomainShift) - 1; }  // -1: no affinity
+  void set_domain(int domain) { flags |= static_cast<uint32_t>(domain + 1) << task_flag::kDomainShift; }  // once
 };
 
 static_assert(sizeof(Task) == 3 * kCacheLine);
