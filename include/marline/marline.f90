@@ -33,6 +33,7 @@ module marline
   public :: marline_can_suspend
   public :: marline_progress_register, marline_progress_unregister, marline_progress_add, marline_poll_fn
   public :: marline_task_label, marline_task_color
+  public :: marline_task_affinity
   public :: marline_task_depend, marline_depend_create, marline_depend_destroy, marline_task_depend_object
 
   abstract interface
@@ -94,6 +95,13 @@ module marline
     subroutine marline_task_color(rgb) bind(C)
       import :: c_int32_t
       integer(c_int32_t), value :: rgb
+    end subroutine
+
+    ! Affinity. `address`: c_loc of the data
+    subroutine marline_task_affinity(address, length) bind(C)
+      import :: c_ptr, c_size_t
+      type(c_ptr), value :: address
+      integer(c_size_t), value :: length
     end subroutine
 
     ! Dependences

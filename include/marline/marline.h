@@ -82,6 +82,15 @@ void marline_task_label(const char *label);
 /* Colours the next task that the current task creates in charts: 0xRRGGBB. */
 void marline_task_color(uint32_t rgb);
 
+/* Affinity ---------------------------------------------------------------------------------------------------------- */
+
+/* Says that the next task that the current task creates works mostly on the `length` bytes at `address`, like OpenMP's
+ * affinity clause, which GCC 12 drops. When the task is ready, threads bound to the NUMA domain where these bytes lie
+ * take it first. A hint: it has no effect where threads are not bound (OMP_PROC_BIND), or all to one domain, or where
+ * the system does not say where memory lies. Of several calls for one task the longest piece decides. The memory is not
+ * read; pages that nobody has touched yet lie nowhere. */
+void marline_task_affinity(const void *address, size_t length);
+
 /* Dependences ------------------------------------------------------------------------------------------------------- */
 
 /* As in a depend clause. */

@@ -4,6 +4,8 @@
 #include "construct/next_task.hpp"
 
 #include "base/check.hpp"
+#include "platform/memory_domain.hpp"
+#include "sched/locality.hpp"
 
 #include <new>
 
@@ -67,9 +69,24 @@ void take_next_name(Worker* worker, Task* task) {
     next->label = nullptr;
     next->color = 0;
   }
+  if (next->domain >= 0) {
+    task->set_domain(next->domain);
+    next->domain = -1;
+    next->domain_bytes = 0;
+  }
   if (next->count() != 0) return;
   worker->next_task = nullptr;
   discard(next);
+}
+
+void next_task_affinity(Worker* worker, const void* address, size_t bytes) {
+  if (!affinity_matters(worker)) return;
+  DomainTally tally;
+  tally.add(address, bytes);
+  NextTask* next = next_task(worker);
+  if (tally.most() < 0 || bytes <= next->domain_bytes) return;
+  next->domain = tally.most();
+  next->domain_bytes = bytes;
 }
 
 NextDependences::NextDependences(Worker* worker, const Dependence* list, size_t count) : next_(worker->next_task) {

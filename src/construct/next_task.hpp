@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the current task has said of the next task that it creates: name, colour, dependences (marline.h). The thread that
+// What the current task has said of the next task that it creates: name, colour, affinity, dependences (marline.h). The thread that
 // runs that task. A record lies with the worker from the first such call to the task construct: allocate_task takes the
 // name, spawn_task the dependences, and whoever takes the last of it frees the record. So a program that says nothing
 // pays for one branch on a null pointer.
@@ -18,6 +18,8 @@ struct NextTask {
   Task* owner;  // that said it
   const char* label = nullptr;
   uint32_t color = 0;
+  int domain = -1;                       // of its affinity, with so many bytes; -1: none
+  size_t domain_bytes = 0;
   const DependObject* object = nullptr;  // its list stands for all dependences; null: they are in the buffer
   DependenceBuffer dependences;
 
@@ -32,6 +34,9 @@ NextTask* next_task(Worker* worker);
 // With a record: how many dependences it holds; moving its name to the task.
 size_t next_dependences(Worker* worker);
 void take_next_name(Worker* worker, Task* task);
+
+// marline_task_affinity: of several pieces, the largest decides.
+void next_task_affinity(Worker* worker, const void* address, size_t bytes);
 
 // With a record: its dependences, taken from the worker, and those of the construct.
 class NextDependences {

@@ -71,6 +71,13 @@ void complete_inner(Worker* worker, Task* task) {
   if (alive(now) == 0) end_subtree(worker, task);
 }
 
+// A successor with an affinity runs here, depth first, only if its data lies here.
+[[gnu::noinline]] Task* leave_to_its_domain(Worker* worker, Task* next) {
+  if (!belongs_elsewhere(worker, next)) return next;
+  enqueue(worker, next);
+  return nullptr;
+}
+
 }  // namespace
 
 bool has_no_children(const Task* task) {
@@ -108,6 +115,8 @@ Task* complete_task(Worker* worker, Task* task) {
     } else if (next != nullptr && options().priority.on && is_overtaken(worker, next)) [[unlikely]] {
       enqueue(worker, next);
       next = nullptr;
+    } else if (next != nullptr && next->domain() >= 0) [[unlikely]] {
+      next = leave_to_its_domain(worker, next);
     }
   }
   if (task->table != nullptr) drop_table(worker, task);

@@ -107,7 +107,10 @@ struct alignas(kCacheLine) Task {
   bool tied() const { return flags & (task_flag::kTied | task_flag::kPinned); }
   bool has(uint32_t flag) const { return flags & flag; }
   int domain() const { return static_cast<int>(flags >> task_flag::kDomainShift) - 1; }  // -1: no affinity
-  void set_domain(int domain) { flags |= static_cast<uint32_t>(domain + 1) << task_flag::kDomainShift; }  // once
+  void set_domain(int domain) {
+    constexpr uint32_t kOthers = (uint32_t{1} << task_flag::kDomainShift) - 1;
+    flags = (flags & kOthers) | static_cast<uint32_t>(domain + 1) << task_flag::kDomainShift;
+  }
 };
 
 static_assert(sizeof(Task) == 3 * kCacheLine);

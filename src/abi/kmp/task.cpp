@@ -11,6 +11,8 @@
 #include "abi/kmp/depend.hpp"
 #include "abi/kmp/types.hpp"
 #include "construct/task_reduction.hpp"
+#include "platform/memory_domain.hpp"
+#include "sched/locality.hpp"
 
 namespace marline::kmp {
 
@@ -139,8 +141,14 @@ void __kmpc_end_taskgroup(Ident*, int32_t) { taskgroup_end_reducing(this_worker(
 
 void* __kmpc_task_allow_completion_event(Ident*, int32_t, TaskBlock* block) { return detach_event(task_of(block)); }
 
-// Affinity is a hint (OpenMP 5.2, section 12.5.1); Marline does not follow it.
-int32_t __kmpc_omp_reg_task_with_affinity(Ident*, int32_t, TaskBlock*, int32_t, void*) { return 0; }
+// Before __kmpc_omp_task or its like. The locators' lengths are in bytes.
+int32_t __kmpc_omp_reg_task_with_affinity(Ident*, int32_t, TaskBlock* block, int32_t count, AffinityInfo* list) {
+  if (!affinity_matters(this_worker())) return 0;
+  DomainTally tally;
+  for (int32_t i = 0; i < count; ++i) tally.add(list[i].address, list[i].bytes);
+  task_of(block)->set_domain(tally.most());
+  return 0;
+}
 
 }  // extern "C"
 #pragma GCC visibility pop

@@ -57,6 +57,14 @@ struct DependInfo {
 };
 static_assert(sizeof(DependInfo) == 24);
 
+// kmp_task_affinity_info_t
+struct AffinityInfo {
+  void* address;
+  size_t bytes;
+  int32_t flags;
+};
+static_assert(sizeof(AffinityInfo) == 24);
+
 inline constexpr uint8_t kDependIn = 0x1;
 inline constexpr uint8_t kDependOut = 0x2;
 inline constexpr uint8_t kDependMutexinoutset = 0x4;

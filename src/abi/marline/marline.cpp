@@ -53,3 +53,7 @@ MARLINE_EXPORT void marline_task_color(uint32_t rgb) {
   marline::next_task(marline::this_worker())->color = rgb;
   marline::tool::g_names_used.store(1, marline::relaxed);
 }
+
+MARLINE_EXPORT void marline_task_affinity(const void* address, size_t length) {
+  marline::next_task_affinity(marline::this_worker(), address, length);
+}
