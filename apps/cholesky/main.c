@@ -2,17 +2,16 @@
  *
  * Tiled Cholesky factorisation with MPI processes, OpenMP threads and dependent tasks, some of which call plain
  * blocking MPI. This file is the course of a run; each step is collective, and after each step that can fail the
- * processes agree (failure.h) whether to go on. Everything here runs on the main thread.
+ * processes agree (common/failure.h) whether to go on. Everything here runs on the main thread.
  */
 #include <float.h>
-#include <limits.h>
 #include <mpi.h>
-#include <omp.h>
 #include <stdio.h>
 
 #include "factorise.h"
 #include "failure.h"
 #include "generate.h"
+#include "job.h"
 #include "kernels.h"
 #include "layout.h"
 #include "matrix.h"
@@ -21,30 +20,6 @@
 #include "panel.h"
 #include "report.h"
 #include "verify.h"
-
-typedef struct {
-  int ranks;
-  int rank;
-  int threads;
-  int thread_support;
-} Job;
-
-static Job start_mpi(int *argc, char ***argv) {
-  Job job = {.threads = omp_get_max_threads()};
-  MPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &job.thread_support);
-  MPI_Comm_size(MPI_COMM_WORLD, &job.ranks);
-  MPI_Comm_rank(MPI_COMM_WORLD, &job.rank);
-  return job;
-}
-
-/* MPI_Init_thread may grant less than it was asked for. */
-static void check_thread_support(const Job *job, Failure *failure) {
-  if (job->threads > 1 && job->thread_support < MPI_THREAD_MULTIPLE) {
-    failure_note(failure, kExitInput,
-                 "this MPI library does not provide MPI_THREAD_MULTIPLE, which %d threads need; set OMP_NUM_THREADS=1",
-                 job->threads);
-  }
-}
 
 static void choose_grid(Options *options, const Job *job, Failure *failure) {
   if (options->grid_rows == 0) {
@@ -59,10 +34,7 @@ static void choose_grid(Options *options, const Job *job, Failure *failure) {
 }
 
 static void check_tags(const Layout *layout, Failure *failure) {
-  int *upper_bound = NULL;
-  int found = 0;
-  MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &upper_bound, &found);
-  int bound = found ? *upper_bound : SHRT_MAX; /* the least that MPI guarantees, MPI 4.0 section 9.1.2 */
+  int bound = job_largest_tag();
   long long tag = panel_largest_tag(layout);
   if (tag > bound) {
     failure_note(failure, kExitInput, "tiles of %d need message tags up to %lld, this MPI has %d; use larger tiles",
@@ -87,7 +59,7 @@ static int prepare(Run *run, const Job *job) {
     market_open(&run->file, options->file, &failure);
     options->n = run->file.n;
   }
-  int code = failure_agree(&failure);
+  int code = job_agree(job, &failure);
   if (code != 0) {
     return code;
   }
@@ -98,17 +70,17 @@ static int prepare(Run *run, const Job *job) {
     failure_note(&failure, kExitInput, "not enough memory for a matrix of order %d in tiles of %d", options->n,
                  run->layout.tile);
   }
-  return failure_agree(&failure);
+  return job_agree(job, &failure);
 }
 
-static int load(Run *run) {
+static int load(Run *run, const Job *job) {
   Failure failure = {0};
   if (run->options.file) {
-    market_read(&run->file, &run->matrix, &failure);
+    matrix_read(&run->file, &run->matrix, &failure);
   } else {
     generate_matrix(&run->matrix, run->options.seed);
   }
-  return failure_agree(&failure);
+  return job_agree(job, &failure);
 }
 
 /* The time of the slowest process. */
@@ -137,9 +109,9 @@ static int solve(Run *run, const Job *job) {
   report.seconds = timed_factorise(run);
   int minor = factorise_bad_minor(&run->matrix);
   if (minor != 0) {
-    failure_note(&failure, kExitNumerical,
+    failure_note(&failure, kExitWrong,
                  "the matrix is not positive definite: its leading minor of order %d is not positive", minor);
-    return failure_agree(&failure);
+    return job_agree(job, &failure);
   }
   if (options->check) {
     report.norm = run->verification.norm_a;
@@ -150,16 +122,16 @@ static int solve(Run *run, const Job *job) {
     report_print(&report, options->json);
   }
   if (!report.passed) {
-    failure_note(&failure, kExitNumerical, "the relative residual %.3e exceeds 10 n eps = %.3e", report.residual,
+    failure_note(&failure, kExitWrong, "the relative residual %.3e exceeds 10 n eps = %.3e", report.residual,
                  report.tolerance);
   }
-  return failure_agree(&failure);
+  return job_agree(job, &failure);
 }
 
 static int execute(Run *run, const Job *job) {
   int code = prepare(run, job);
   if (code == 0) {
-    code = load(run);
+    code = load(run, job);
   }
   return code != 0 ? code : solve(run, job);
 }
@@ -168,8 +140,8 @@ static int start(Run *run, Job *job, int argc, char **argv) {
   Failure failure = {0};
   options_parse(&run->options, argc, argv, &failure);
   choose_grid(&run->options, job, &failure);
-  check_thread_support(job, &failure);
-  int code = failure_agree(&failure);
+  job_check_thread_support(job, &failure);
+  int code = job_agree(job, &failure);
   if (code == 0 && run->options.help) {
     if (job->rank == 0) {
       options_print_usage();
@@ -180,7 +152,7 @@ static int start(Run *run, Job *job, int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
-  Job job = start_mpi(&argc, &argv);
+  Job job = job_start("cholesky", &argc, &argv);
   kernels_use_one_thread();
   Run run = {0};
   int code = start(&run, &job, argc, argv);

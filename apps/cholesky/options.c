@@ -4,11 +4,11 @@
  */
 #include "options.h"
 
-#include <errno.h>
 #include <getopt.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
+
+#include "argument.h"
 
 enum {
   kDefaultOrder = 2048,
@@ -31,29 +31,11 @@ void options_print_usage(void) {
       kDefaultOrder, kLargestTile, kDefaultTile);
 }
 
-/* A whole decimal number between low and high, and nothing behind it but `end`. Returns where it stopped, or NULL. */
-static const char *parse_number(const char *text, long long low, long long high, long long *value) {
-  char *end;
-  errno = 0;
-  *value = strtoll(text, &end, 10);
-  return end != text && errno == 0 && *value >= low && *value <= high ? end : NULL;
-}
-
-static long long number_option(char option, const char *text, long long low, long long high, Failure *failure) {
-  long long value = 0;
-  const char *end = parse_number(text, low, high, &value);
-  if (!end || *end != '\0') {
-    failure_note(failure, kExitInput, "-%c takes a whole number from %lld to %lld, not '%s'", option, low, high, text);
-    return low;
-  }
-  return value;
-}
-
 static void parse_grid(Options *options, const char *text, Failure *failure) {
   long long rows = 0, cols = 0;
-  const char *end = parse_number(text, 1, INT_MAX, &rows);
+  const char *end = argument_parse(text, 1, INT_MAX, &rows);
   if (end && *end == 'x') {
-    end = parse_number(end + 1, 1, INT_MAX, &cols);
+    end = argument_parse(end + 1, 1, INT_MAX, &cols);
   }
   if (!end || *end != '\0' || cols == 0) {
     failure_note(failure, kExitInput, "-p takes a process grid such as 2x3, not '%s'", text);
@@ -75,15 +57,15 @@ static const struct option kLongOptions[] = {
 static void apply_option(Options *options, int option, char **argv, bool *generate, Failure *failure) {
   switch (option) {
     case 'n':
-      options->n = (int)number_option('n', optarg, 1, kLargestOrder, failure);
+      options->n = (int)argument_whole("-n", optarg, 1, kLargestOrder, failure);
       *generate = true;
       break;
     case 's':
-      options->seed = number_option('s', optarg, 0, LLONG_MAX, failure);
+      options->seed = argument_whole("-s", optarg, 0, LLONG_MAX, failure);
       *generate = true;
       break;
     case 'b':
-      options->tile = (int)number_option('b', optarg, 1, kLargestTile, failure);
+      options->tile = (int)argument_whole("-b", optarg, 1, kLargestTile, failure);
       break;
     case 'f':
       options->file = optarg;

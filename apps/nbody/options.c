@@ -4,12 +4,11 @@
  */
 #include "options.h"
 
-#include <errno.h>
 #include <getopt.h>
 #include <limits.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
+
+#include "argument.h"
 
 enum {
   kDefaultBodies = 4096,
@@ -42,39 +41,6 @@ void options_print_usage(void) {
       kLongestVerified);
 }
 
-/* Notes a mistake; the first one stays. */
-__attribute__((format(printf, 2, 3))) static void mistake(Options *options, const char *format, ...) {
-  if (options->mistake[0] != '\0') {
-    return;
-  }
-  va_list arguments;
-  va_start(arguments, format);
-  vsnprintf(options->mistake, sizeof options->mistake, format, arguments);
-  va_end(arguments);
-}
-
-static long long whole(Options *options, const char *name, long long low, long long high) {
-  char *end;
-  errno = 0;
-  long long value = strtoll(optarg, &end, 10);
-  if (end == optarg || *end != '\0' || errno != 0 || value < low || value > high) {
-    mistake(options, "--%s takes a whole number from %lld to %lld, not '%s'", name, low, high, optarg);
-    return low;
-  }
-  return value;
-}
-
-/* NaN fails both comparisons. */
-static double real(Options *options, const char *name, double low, double high) {
-  char *end;
-  double value = strtod(optarg, &end);
-  if (end == optarg || *end != '\0' || !(value >= low && value <= high)) {
-    mistake(options, "--%s takes a number from %g to %g, not '%s'", name, low, high, optarg);
-    return low;
-  }
-  return value;
-}
-
 enum { kBodies = 256, kSteps, kBlock, kImbalance, kDt, kSeed, kVerify, kLabels, kHelp };
 
 static const struct option kOptions[] = {
@@ -90,25 +56,25 @@ static const struct option kOptions[] = {
     {NULL, 0, NULL, 0},
 };
 
-static void apply_option(Options *options, int option, char **argv) {
+static void apply_option(Options *options, int option, char **argv, Failure *failure) {
   switch (option) {
     case kBodies:
-      options->bodies = (int)whole(options, "bodies", 1, kMostBodies);
+      options->bodies = (int)argument_whole("--bodies", optarg, 1, kMostBodies, failure);
       break;
     case kSteps:
-      options->steps = (int)whole(options, "steps", 1, kMostSteps);
+      options->steps = (int)argument_whole("--steps", optarg, 1, kMostSteps, failure);
       break;
     case kBlock:
-      options->block = (int)whole(options, "block", 1, kLargestBlock);
+      options->block = (int)argument_whole("--block", optarg, 1, kLargestBlock, failure);
       break;
     case kImbalance:
-      options->imbalance = real(options, "imbalance", 0, 1);
+      options->imbalance = argument_real("--imbalance", optarg, 0, 1, failure);
       break;
     case kDt:
-      options->dt = real(options, "dt", 1e-9, kLongestDt);
+      options->dt = argument_real("--dt", optarg, 1e-9, kLongestDt, failure);
       break;
     case kSeed:
-      options->seed = whole(options, "seed", 0, LLONG_MAX);
+      options->seed = argument_whole("--seed", optarg, 0, LLONG_MAX, failure);
       break;
     case kVerify:
       options->verify = true;
@@ -120,14 +86,14 @@ static void apply_option(Options *options, int option, char **argv) {
       options->help = true;
       break;
     case ':':
-      mistake(options, "option '%s' needs a value; see --help", argv[optind - 1]);
+      failure_note(failure, kExitInput, "option '%s' needs a value; see --help", argv[optind - 1]);
       break;
     default:
-      mistake(options, "unknown option '%s'; see --help", argv[optind - 1]);
+      failure_note(failure, kExitInput, "unknown option '%s'; see --help", argv[optind - 1]);
   }
 }
 
-void options_parse(Options *options, int argc, char **argv) {
+void options_parse(Options *options, int argc, char **argv, Failure *failure) {
   *options = (Options){.bodies = kDefaultBodies,
                        .steps = kDefaultSteps,
                        .block = kDefaultBlock,
@@ -135,13 +101,13 @@ void options_parse(Options *options, int argc, char **argv) {
                        .seed = 1};
   int option;
   while ((option = getopt_long(argc, argv, ":", kOptions, NULL)) != -1) {
-    apply_option(options, option, argv);
+    apply_option(options, option, argv, failure);
   }
   if (optind < argc) {
-    mistake(options, "unexpected argument '%s'; see --help", argv[optind]);
+    failure_note(failure, kExitInput, "unexpected argument '%s'; see --help", argv[optind]);
   }
   if (options->verify && options->steps * options->dt > kLongestVerified * (1 + 1e-9)) {
-    mistake(options, "--verify compares trajectories over a time of at most %g, not %d steps of %g: take fewer steps",
+    failure_note(failure, kExitInput, "--verify compares trajectories over a time of at most %g, not %d steps of %g: take fewer steps",
             kLongestVerified, options->steps, options->dt);
   }
 }

@@ -7,6 +7,8 @@
 
 #include <stdbool.h>
 
+#include "failure.h"
+
 typedef struct {
   int bodies;
   int steps;
@@ -17,10 +19,10 @@ typedef struct {
   bool verify;
   bool labels;
   bool help;
-  char mistake[256]; /* what is wrong and what is allowed; empty: nothing */
 } Options;
 
-void options_parse(Options *options, int argc, char **argv);
+/* On a mistake, notes what is wrong and what is allowed. */
+void options_parse(Options *options, int argc, char **argv, Failure *failure);
 
 void options_print_usage(void);
 

@@ -4,13 +4,13 @@
  * next agreement all processes learn of it, one of them prints one line, and all leave with the same exit status.
  * Used by the main thread only.
  */
-#ifndef CHOLESKY_FAILURE_H
-#define CHOLESKY_FAILURE_H
+#ifndef APPS_COMMON_FAILURE_H
+#define APPS_COMMON_FAILURE_H
 
 /* Exit statuses. */
 enum {
-  kExitNumerical = 1, /* not positive definite, or the residual is too large */
-  kExitInput = 2,     /* options, file, memory, or an MPI library that does not serve */
+  kExitWrong = 1, /* the result is wrong, or the problem has none */
+  kExitInput = 2, /* options, file, memory, or libraries that do not serve */
 };
 
 typedef struct {
@@ -21,8 +21,8 @@ typedef struct {
 /* Notes what happened; the first note stays. */
 __attribute__((format(printf, 3, 4))) void failure_note(Failure *failure, int code, const char *format, ...);
 
-/* Collective. 0 if no process noted a failure; otherwise the code of the lowest rank that did, which prints its
- * text. */
-int failure_agree(const Failure *failure);
+/* Collective. 0 if no process noted a failure; otherwise the code of the lowest rank that did, which prints its text
+ * behind the program's name. */
+int failure_agree(const Failure *failure, const char *program);
 
 #endif

@@ -20,7 +20,7 @@ void failure_note(Failure *failure, int code, const char *format, ...) {
   va_end(arguments);
 }
 
-int failure_agree(const Failure *failure) {
+int failure_agree(const Failure *failure, const char *program) {
   struct {
     int rank;
     int code;
@@ -33,7 +33,7 @@ int failure_agree(const Failure *failure) {
   }
   MPI_Allreduce(&mine, &first, 1, MPI_2INT, MPI_MINLOC, MPI_COMM_WORLD);
   if (first.rank == rank) {
-    fprintf(stderr, "cholesky: %s\n", failure->text);
+    fprintf(stderr, "%s: %s\n", program, failure->text);
     fflush(stderr);
   }
   return first.code;

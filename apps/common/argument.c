@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See argument.h. No state.
+ */
+#include "argument.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+const char *argument_parse(const char *text, long long low, long long high, long long *value) {
+  char *end;
+  errno = 0;
+  *value = strtoll(text, &end, 10);
+  return end != text && errno == 0 && *value >= low && *value <= high ? end : NULL;
+}
+
+long long argument_whole(const char *option, const char *text, long long low, long long high, Failure *failure) {
+  long long value = 0;
+  const char *end = argument_parse(text, low, high, &value);
+  if (!end || *end != '\0') {
+    failure_note(failure, kExitInput, "%s takes a whole number from %lld to %lld, not '%s'", option, low, high, text);
+    return low;
+  }
+  return value;
+}
+
+double argument_real(const char *option, const char *text, double low, double high, Failure *failure) {
+  char *end;
+  double value = strtod(text, &end);
+  /* Written so that NaN fails both comparisons. */
+  if (end == text || *end != '\0' || !(value >= low && value <= high)) {
+    failure_note(failure, kExitInput, "%s takes a number from %g to %g, not '%s'", option, low, high, text);
+    return low;
+  }
+  return value;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Numbers on a command line, strictly read. Every process reads the same command line and notes the same mistakes.
+ */
+#ifndef APPS_COMMON_ARGUMENT_H
+#define APPS_COMMON_ARGUMENT_H
+
+#include "failure.h"
+
+/* A whole decimal number between low and high. Returns the place behind it, or NULL. */
+const char *argument_parse(const char *text, long long low, long long high, long long *value);
+
+/* The value `text` of an option (`-n`, `--steps`): nothing but such a number. Notes what is allowed and returns low if
+ * it is not. */
+long long argument_whole(const char *option, const char *text, long long low, long long high, Failure *failure);
+
+/* The same for a real number; "not a number" is none. */
+double argument_real(const char *option, const char *text, double low, double high, Failure *failure);
+
+#endif

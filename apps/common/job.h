@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The start that the applications share: MPI for all threads, and what a process knows of the job. Main thread only.
+ */
+#ifndef APPS_COMMON_JOB_H
+#define APPS_COMMON_JOB_H
+
+#include "failure.h"
+
+typedef struct {
+  const char *program; /* in front of messages */
+  int ranks;
+  int rank;
+  int threads; /* 1 in a build without OpenMP */
+  int thread_support;
+} Job;
+
+/* Starts MPI; MPI_Finalize is the caller's. `program` is not copied. */
+Job job_start(const char *program, int *argc, char ***argv);
+
+/* MPI may grant less than it was asked for: notes a failure if this job's threads need more. */
+void job_check_thread_support(const Job *job, Failure *failure);
+
+/* The largest message tag of this MPI library. */
+int job_largest_tag(void);
+
+/* failure_agree in the program's name. */
+int job_agree(const Job *job, const Failure *failure);
+
+#endif
