@@ -127,7 +127,7 @@ void solver_update_x(Solver *solver, int first, int last) {
   const double *restrict p = solver->p;
   double *restrict x = solver->x;
   double alpha = solver->alpha;
-  if (solver_state(solver) != kSolverRuns) {
+  if (alpha == 0) {
     return;
   }
 #pragma omp simd
@@ -174,6 +174,7 @@ static void set_state(Solver *solver, SolverState state) {
 
 void solver_alpha(Solver *solver, double part) {
   if (solver_state(solver) != kSolverRuns) {
+    solver->alpha = 0;
     return;
   }
   double pap = sum_over_processes(part);

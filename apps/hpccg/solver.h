@@ -42,8 +42,9 @@ typedef struct {
 bool solver_create(Solver *solver, const Matrix *matrix, const Halo *halo, int limit, double tolerance);
 void solver_destroy(Solver *solver);
 
-/* Of rows first .. last - 1. Once the solver no longer runs, they do nothing: iterations that were begun ahead of that
- * decision change nothing. */
+/* Of rows first .. last - 1. Iterations that were begun ahead of the decision to stop change nothing: these steps do
+ * nothing once the solver no longer runs, solver_update_x once alpha is 0, since the last iteration's may come after
+ * that decision. */
 void solver_direction(Solver *solver, int first, int last);
 void solver_product(Solver *solver, int first, int last);
 void solver_update_x(Solver *solver, int first, int last);

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Conjugate gradients as a graph of dependent tasks, messages and sums over processes included, that one thread per
+ * process creates; nothing waits within an iteration. The graph can also be persistent: recorded in the first iteration
+ * and repeated in the others.
+ */
+#ifndef HPCCG_TASKS_H
+#define HPCCG_TASKS_H
+
+#include "failure.h"
+#include "plan.h"
+
+typedef struct {
+  bool persistent;
+  GraphMode mode; /* if persistent */
+  int lag;        /* with a tolerance: iterations that are created ahead of knowing whether to stop */
+  bool cancel;    /* those among them that have not started are dropped rather than run for nothing */
+} TaskForm;
+
+typedef struct {
+  long long created;  /* tasks */
+  double discovery; /* seconds in which tasks were created, waiting between iterations apart */
+} TaskFigures;
+
+/* Collective; main thread, outside of parallel regions. */
+TaskFigures tasks_solve(Plan *plan, const TaskForm *form);
+
+/* Whether tasks may be passed on that way by what this compiler knows and this runtime has; otherwise notes why not.
+ * Also fine without Marline: depend clauses, if no tile has parts or the compiler knows inoutset. */
+void tasks_check(const Tiling *tiling, const TaskForm *form, bool tolerance, const Runtime *runtime, Failure *failure);
+
+#endif
