@@ -23,6 +23,7 @@ from conftest import CROWDED, clean_environment, run_without_hang
 from nbody_reference import expected_checksum, share
 
 SOURCES = Path(__file__).resolve().parents[2] / "apps" / "nbody"
+COMMON = SOURCES.parent / "common"
 PROGRAMS = [f"nbody-{compiler}-{mpi}" for compiler in ("gcc12", "clang19") for mpi in ("openmpi", "mpich")]
 SERIAL = [f"nbody-serial-{mpi}" for mpi in ("openmpi", "mpich")]
 # Every program on every number of ranks and threads takes a minute: by default they take turns.
@@ -342,8 +343,9 @@ def objects(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[str], list[P
         pytest.skip("gcc-12 and MPICH are not there to build a faulty program with")
     folder = tmp_path_factory.mktemp("faulty")
     headers = SOURCES.parents[1] / "include"
-    words = [compiler, "-cc=gcc-12", "-fopenmp", "-D_GNU_SOURCE", f"-I{SOURCES}", f"-I{headers}", "-w"]
-    sources = [str(source) for source in SOURCES.glob("*.c") if source.name != "kernels.c"]
+    words = [compiler, "-cc=gcc-12", "-fopenmp", "-D_GNU_SOURCE", f"-I{SOURCES}", f"-I{COMMON}", f"-I{headers}", "-w"]
+    files = [*SOURCES.glob("*.c"), *COMMON.glob("*.c")]
+    sources = [str(source) for source in files if source.name != "kernels.c"]
     subprocess.run([*words, "-c", *sources], check=True, cwd=folder)
     return words, sorted(folder.glob("*.o"))
 
