@@ -24,6 +24,7 @@ int MPI_Sendrecv(const void *send_buffer, int send_count, MPI_Datatype send_type
                  void *recv_buffer, int recv_count, MPI_Datatype recv_type, int source, int recv_tag, MPI_Comm comm,
                  MPI_Status *status)
 {
+  marline_task_sends();
   if (!may_suspend(__builtin_return_address(0)))
     return next_mpi.sendrecv(send_buffer, send_count, send_type, destination, send_tag, recv_buffer, recv_count,
                              recv_type, source, recv_tag, comm, status);

@@ -6,6 +6,7 @@
 
 int MPI_Ssend(const void *buffer, int count, MPI_Datatype type, int destination, int tag, MPI_Comm comm)
 {
+  marline_task_sends();
   if (!may_suspend(__builtin_return_address(0)))
     return next_mpi.ssend(buffer, count, type, destination, tag, comm);
   MPI_Request request;

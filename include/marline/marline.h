@@ -79,6 +79,12 @@ void marline_progress_add(marline_hook_t *hook, int n);
  * a string literal, or storage that outlives the task. */
 void marline_task_label(const char *label);
 
+/* Tells Marline that the current task sends messages. Tasks of the same kind (of one construct, with as much data and as
+ * many dependences) that are created later then have the highest priority, if MARLINE_PRIORITY asks for that (FA);
+ * otherwise, and outside of explicit tasks, the call does nothing. libmarline-mpi calls it where MPI sends. From any
+ * thread, as often as you like; costs a few nanoseconds. */
+void marline_task_sends(void);
+
 /* Colours the next task that the current task creates in charts: 0xRRGGBB. */
 void marline_task_color(uint32_t rgb);
 

@@ -42,9 +42,9 @@ void resolve_priority(Options& result) {
   auto& priority = result.priority;
   if (priority.given && result.max_task_priority == 0) result.max_task_priority = INT_MAX;
   // Without the clause's values, there is nothing to propagate but the priorities of tasks that are known to send.
-  priority.profiles = priority.value == PriorityValue::kZero && priority.propagates();
+  priority.propagates = priority.propagation != Propagation::kNone;
+  priority.profiles = priority.value == PriorityValue::kZero && priority.propagates;
   priority.on = result.max_task_priority > 0 && (priority.value != PriorityValue::kZero || priority.profiles);
-  if (!priority.on) priority.propagation = Propagation::kNone;
   priority.exact = priority.value == PriorityValue::kCopy && result.max_task_priority < Options::kExactPriorities;
 }
 

@@ -78,7 +78,7 @@ struct Options {
     bool on;               // priorities count
     bool exact;            // no task's priority exceeds the number of buckets (sched/priority_bucket.hpp)
     bool profiles;         // tasks that send are recognised (graph/profile.hpp)
-    bool propagates() const { return propagation != Propagation::kNone; }
+    bool propagates;       // tasks keep their predecessors (graph/lineage.hpp)
   } priority;
   int64_t spin_us;         // -1: automatic
   int inline_limit;        // 0: never

@@ -9,6 +9,8 @@
 #include "exec/completion.hpp"
 #include "exec/fiber.hpp"
 #include "exec/suspend.hpp"
+#include "graph/lineage.hpp"
+#include "graph/profile.hpp"
 #include "sched/constraint.hpp"
 #include "sched/progress.hpp"
 #include "sched/queue.hpp"
@@ -110,11 +112,12 @@ void make_run(Worker* worker, Task* task) {
 }
 
 // From the clause's value to the task's own.
-[[gnu::noinline]] void resolve_priority(Task* task) {
+[[gnu::noinline]] void resolve_priority(Task* task, size_t dependences) {
   const Options& o = options();
   int32_t hint = task->priority.load(relaxed);
   int32_t own = hint < 0 ? 0 : hint < o.max_task_priority ? hint : o.max_task_priority;
   if (o.priority.value == PriorityValue::kZero) own = 0;
+  if (o.priority.profiles && profile_sends(task, dependences)) own = INT32_MAX;
   if (o.priority.value == PriorityValue::kInf && own > 0) own = INT32_MAX;
   task->priority.store(own, relaxed);
 }
@@ -156,7 +159,7 @@ void leave_body(Task* task) {
   size_t slack = shape.block_align > kCacheLine ? shape.block_align : 0;
   size_t room = dependences < kInlineEdges ? dependences : kInlineEdges;
   size_t block_end = round_up(sizeof(Task) + slack + shape.block_bytes, alignof(Edge*));
-  auto* task = static_cast<Task*>(worker->pool->allocate(block_end + room * kEdgeBytes));
+  auto* task = static_cast<Task*>(worker->pool->allocate(block_end + room * kEdgeBytes + lineage_bytes()));
   Task* parent = worker->task;
   task->invoke = shape.invoke;
   auto block = reinterpret_cast<uintptr_t>(task + 1);
@@ -176,6 +179,9 @@ void leave_body(Task* task) {
   if (room != 0) {
     task->inline_edges = static_cast<uint16_t>(room);
     task->edges = reinterpret_cast<Edge*>(reinterpret_cast<char*>(task) + block_end);
+  }
+  if (lineage_bytes() != 0) [[unlikely]] {
+    lineage_begin(task, profile_begin(shape.code, shape.block_bytes, shape.flags), false);
   }
   return task;
 }
@@ -223,7 +229,7 @@ void spawn_task(Worker* worker, Task* task, const Dependence* list, size_t count
   become_child(worker, task);
   tell_tool(worker, task, list, count, codeptr);
   progress_at_scheduling_point(worker);
-  if (options().priority.on) [[unlikely]] resolve_priority(task);
+  if (options().priority.on) [[unlikely]] resolve_priority(task, count);
   if (count != 0 && !enter_graph(worker, task, list, count)) return;
   make_run(worker, task);
 }

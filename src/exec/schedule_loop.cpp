@@ -8,6 +8,7 @@
 #include "exec/fiber.hpp"
 #include "exec/suspend.hpp"
 #include "exec/worker.hpp"
+#include "graph/lineage.hpp"
 #include "sched/idle.hpp"
 #include "sched/progress.hpp"
 #include "sched/queue.hpp"
@@ -66,6 +67,7 @@ bool poll_while_idle(Worker* worker, Idleness& idle) {
 
 void idle_once(Worker* worker, Idleness& idle, Condition condition) {
   flush_reports(worker);
+  if (options().priority.asynchronous && propagate_when_idle(worker)) [[unlikely]] return;
   if (poll_while_idle(worker, idle)) return;
   uint64_t now = nanoseconds_now();
   if (idle.since == 0) {

@@ -7,6 +7,7 @@
 // A task that names one address twice in different ways is ordered as kOut.
 #include "graph/dependences.hpp"
 
+#include "graph/lineage.hpp"
 #include "graph/successors.hpp"
 #include "graph/table.hpp"
 #include "sched/queue.hpp"
@@ -35,6 +36,8 @@ struct Linking {
   Worker* worker;
   Task* task;
   int32_t edges = 0;
+  bool keeps_predecessors = false;  // for priorities that propagate
+  PredecessorChunk* predecessors = nullptr;
 };
 
 Edge* new_edge(Worker* worker, Task* task) {
@@ -58,6 +61,7 @@ void link(Linking& linking, Task* predecessor) {
   edge->successor = task;
   if (!transition_to_waiting_on(predecessor, edge)) return;
   ++linking.edges;
+  if (linking.keeps_predecessors) [[unlikely]] lineage_add(linking.worker, linking.predecessors, predecessor);
   if (tool::on(tool::event::kTaskDependence)) tool::task_dependence(&predecessor->tool_data, &task->tool_data);
 }
 
@@ -82,7 +86,7 @@ void init_graph_fields(Task* task) {
 // A node without a body. Its first word of business is `block`: the Event to fulfil when it is reached, or null.
 Task* new_node(Worker* worker, size_t edges, Event* event) {
   size_t room = edges < 256 ? edges : 256;
-  void* memory = worker->pool->allocate(sizeof(Task) + room * sizeof(Edge));
+  void* memory = worker->pool->allocate(sizeof(Task) + room * sizeof(Edge) + lineage_bytes());
   Task* node = static_cast<Task*>(memory);
   node->flags = task_flag::kEmpty | task_flag::kGraph;
   node->block = event;
@@ -92,6 +96,8 @@ Task* new_node(Worker* worker, size_t edges, Event* event) {
   init_graph_fields(node);
   node->edges = reinterpret_cast<Edge*>(node + 1);
   node->inline_edges = static_cast<uint16_t>(room);
+  node->priority.store(0, relaxed);
+  if (lineage_bytes() != 0) [[unlikely]] lineage_begin(node, 0, true);
   return node;
 }
 
@@ -109,7 +115,9 @@ void gather_members(Worker* worker, TableEntry* entry) {
   node->flags |= task_flag::kInTable;
   begin_linking(node);
   Linking linking{worker, node};
+  linking.keeps_predecessors = options().priority.propagates;
   for (uint32_t i = 0; i < entry->member_count; ++i) link(linking, entry->members[i]);
+  if (linking.keeps_predecessors) [[unlikely]] lineage_publish(node, linking.predecessors);
   entry_set_writer(worker, entry, node);
   entry_clear_members(worker, entry);
   if (end_linking(linking)) {  // all members have completed: so has the node, which has no successor yet
@@ -210,6 +218,7 @@ void finish_nodes(Worker* worker, TaskFifo& ready, TaskFifo& nodes) {
   while (Task* node = nodes.pop_front()) {
     auto* event = static_cast<Event*>(node->block);
     notify_all(node, ready, nodes);
+    if (options().priority.propagates) [[unlikely]] lineage_close(worker, node);
     if (event != nullptr) fulfil(worker, event);
     release_task(worker, node);
   }
@@ -231,12 +240,17 @@ bool enter_graph(Worker* worker, Task* task, const Dependence* list, size_t coun
   table_reference(task);               // the creator's own, so that no entry's end frees it while edges are made
   begin_linking(task);
   Linking linking{worker, task};
+  linking.keeps_predecessors = options().priority.propagates;
   for (size_t i = 0; i < count; ++i) {
     if (list[i].address == nullptr && list[i].access == Access::kOut) {
       access_all_memory(linking, table, true);
     } else {
       access_entry(linking, table_find(worker, table, list[i].address), list[i].access);
     }
+  }
+  if (linking.keeps_predecessors) [[unlikely]] {
+    lineage_publish(task, linking.predecessors);
+    if (task->priority.load(relaxed) > 0) propagate_priority(worker, task);
   }
   table_unreference(worker, task);
   return end_linking(linking) && exclusions_take(task);
@@ -263,6 +277,7 @@ bool enter_wait(Worker* worker, Task* parent, const Dependence* list, size_t cou
 Task* release_successors(Worker* worker, Task* task) {
   TaskFifo ready, nodes;
   if (task->exclusions != nullptr) exclusions_leave(worker, task, ready);
+  if (options().priority.propagates) [[unlikely]] lineage_close(worker, task);
   notify_all(task, ready, nodes);
   finish_nodes(worker, ready, nodes);
   // Newest first in the list: the oldest is run next, and the others are queued so that the older are on top.

@@ -2,8 +2,11 @@
  *
  * Random dependence graphs against a sequential model. Each address has a version that writers increase without any
  * synchronisation of their own: if the runtime drops an edge, a task finds another version than the model foretold (or
- * ThreadSanitizer sees the race). mutexinoutset members increase a plain counter; readers may suspend in between. */
+ * ThreadSanitizer sees the race). mutexinoutset members increase a plain counter; readers may suspend in between. Some
+ * tasks have a priority, some say that they send: with MARLINE_PRIORITY, priorities climb the graph while it runs. */
 #include "stress.h"
+
+#include <marline/marline.h>
 
 #define ADDRESSES 24
 #define TASKS 400
@@ -18,7 +21,8 @@ static void maybe_yield(uint64_t key) {
 }
 
 static void spawn_writer(int a, int b, long expect_a, long expect_b, uint64_t key) {
-#pragma omp task depend(inout : version[a]) depend(in : version[b]) firstprivate(a, b, expect_a, expect_b, key)
+#pragma omp task depend(inout : version[a]) depend(in : version[b]) firstprivate(a, b, expect_a, expect_b, key) \
+    priority((int)(key % 7))
   {
     CHECK(version[a] == expect_a, "address %d: version %ld, model %ld", a, version[a], expect_a);
     CHECK(a == b || version[b] == expect_b, "address %d read: version %ld, model %ld", b, version[b], expect_b);
@@ -37,8 +41,9 @@ static void spawn_reader(int a, int b, long expect_a, long expect_b, uint64_t ke
 }
 
 static void spawn_member(int a, uint64_t key) {
-#pragma omp task depend(mutexinoutset : members_seen[a]) firstprivate(a, key)
+#pragma omp task depend(mutexinoutset : members_seen[a]) firstprivate(a, key) priority(key % 5 == 0)
   {
+    if (key % 8 == 0) marline_task_sends();
     long seen = members_seen[a];
     maybe_yield(key);
     members_seen[a] = seen + 1;

@@ -5,7 +5,9 @@
 
 #include "base/version.hpp"
 #include "construct/next_task.hpp"
+#include "config/options.hpp"
 #include "exec/suspend.hpp"
+#include "graph/profile.hpp"
 #include "sched/progress.hpp"
 #include "sched/queue.hpp"
 #include "tool/tool.hpp"
@@ -56,4 +58,9 @@ MARLINE_EXPORT void marline_task_color(uint32_t rgb) {
 
 MARLINE_EXPORT void marline_task_affinity(const void* address, size_t length) {
   marline::next_task_affinity(marline::this_worker(), address, length);
+}
+
+MARLINE_EXPORT void marline_task_sends() {
+  if (!marline::options().priority.profiles) return;
+  if (marline::Worker* worker = marline::this_worker_or_null()) marline::profile_note_send(worker);
 }

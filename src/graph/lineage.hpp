@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Predecessors, kept only where priorities propagate (options().priority.propagates): each task and each node of the
+// graph then has a Lineage at the end of its memory, with references to its predecessors. A climb goes from a task up
+// its predecessors and raises their priorities; it stops where it raises nothing, and after a bounded number of steps.
+//
+// The list has one word, with three states (docs/design/priorities.md):
+//   a list   published once by the creator, before the task can complete; zero before that, and if it is empty
+//   busy     a climber has taken the list to read it, and puts it back
+//   closed   the task has completed: the list is dropped, by the completion, or by the climber that had it
+// No state is waited for. So a task holds its predecessors until it completes, never their predecessors: memory follows
+// the edges between tasks in flight.
+#pragma once
+
+#include "config/options.hpp"
+#include "sched/team.hpp"
+
+namespace marline {
+
+struct PredecessorChunk {
+  static constexpr int kTasks = 14;
+  PredecessorChunk* next;
+  int used;
+  Task* tasks[kTasks];  // each referenced (Task::references)
+};
+
+struct Lineage {
+  Atomic<uintptr_t> list;  // creator (publish), climbers, completion (close)
+  Lineage* next;           // link in the list of tasks to climb from
+  Task* task;
+  uint64_t profile;        // graph/profile.hpp; creator
+  bool node;               // a node without a body: not a step of `decrement`
+};
+
+// Bytes that a descriptor needs behind everything else.
+inline size_t lineage_bytes() { return options().priority.propagates ? sizeof(Lineage) : 0; }
+
+// The rest only where priorities propagate.
+
+// At the very end of the block, wherever the rest of the descriptor ends.
+inline Lineage* lineage_of(Task* task) {
+  return reinterpret_cast<Lineage*>(reinterpret_cast<char*>(task) + SlabPool::usable_bytes(task)) - 1;
+}
+
+// Creator, right after the allocation.
+void lineage_begin(Task* task, uint64_t profile, bool node);
+
+// Creator: adds a predecessor, which a table holds, to a list that is being made.
+void lineage_add(Worker* worker, PredecessorChunk*& list, Task* predecessor);
+
+// Creator, before the task can complete: the list is complete.
+void lineage_publish(Task* task, PredecessorChunk* list);
+
+// The task has completed: its predecessors are let go.
+void lineage_close(Worker* worker, Task* task);
+
+// A task with a priority has been created: its predecessors get theirs, now or when a worker is idle. The caller holds
+// the task.
+void propagate_priority(Worker* worker, Task* task);
+
+// An idle worker climbs from one of the tasks that wait for it; one worker at a time. False: there was nothing to do.
+bool propagate_when_idle(Worker* worker);
+
+}  // namespace marline

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The set of profiles: a table that only grows, up to its capacity, which is far above the number of task constructs of
+// a program. Beyond that, profiles are not learnt.
+#include "graph/profile.hpp"
+
+#include "base/hash.hpp"
+#include "graph/lineage.hpp"
+
+namespace marline {
+
+namespace {
+
+constexpr uint32_t kSlots = 1024;
+constexpr uint32_t kProbes = 16;
+
+Atomic<uint64_t> g_profiles[kSlots];  // 0: free. Written once, by whoever notes a send.
+
+// The place of a profile: where it is (`*known`), or may be put; null: none.
+Atomic<uint64_t>* find(uint64_t profile, bool* known) {
+  for (uint32_t i = 0; i < kProbes; ++i) {
+    Atomic<uint64_t>& slot = g_profiles[(profile + i) % kSlots];
+    uint64_t there = slot.load(relaxed);  // the word is all there is to see
+    *known = there == profile;
+    if (*known || there == 0) return &slot;
+  }
+  *known = false;
+  return nullptr;
+}
+
+}  // namespace
+
+uint64_t profile_begin(const void* code, size_t block_bytes, uint32_t flags) {
+  return mix64(reinterpret_cast<uintptr_t>(code) ^ mix64(block_bytes << 32 | flags));
+}
+
+bool profile_sends(Task* task, size_t dependences) {
+  Lineage* lineage = lineage_of(task);
+  lineage->profile = mix64(lineage->profile + dependences) | 1;  // not 0, which is a free slot
+  bool known;
+  find(lineage->profile, &known);
+  return known;
+}
+
+void profile_note_send(Worker* worker) {
+  Task* task = worker->task;
+  if (task == nullptr || task->has(task_flag::kImplicit)) return;
+  uint64_t profile = lineage_of(task)->profile;
+  bool known;
+  Atomic<uint64_t>* slot = find(profile, &known);
+  uint64_t free = 0;
+  // Another thread may take the slot first: with the same profile, or else this send is forgotten, and the next learnt.
+  if (slot != nullptr && !known) slot->compare_exchange_strong(free, profile, relaxed);
+}
+
+}  // namespace marline
