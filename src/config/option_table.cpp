@@ -160,7 +160,9 @@ void show_task_schedule(Text& out, const Options& from) {
 // A preset by name, or VALUE,PROPAGATION[,SYNCHRONY].
 bool read_priority(Cursor& in, Options& to) {
   auto& priority = to.priority;
-  priority = {false, PriorityValue::kCopy, Propagation::kNone, false, false, false, false, false};
+  priority = {};
+  priority.value = PriorityValue::kCopy;
+  priority.propagation = Propagation::kNone;
   if (in.accept_word("auto")) return true;
   priority.given = true;
   static constexpr struct {

@@ -43,6 +43,7 @@ void resolve_priority(Options& result) {
   if (priority.given && result.max_task_priority == 0) result.max_task_priority = INT_MAX;
   // Without the clause's values, there is nothing to propagate but the priorities of tasks that are known to send.
   priority.propagates = priority.propagation != Propagation::kNone;
+  priority.lineage_bytes = priority.propagates ? Options::kLineageBytes : 0;
   priority.profiles = priority.value == PriorityValue::kZero && priority.propagates;
   priority.on = result.max_task_priority > 0 && (priority.value != PriorityValue::kZero || priority.profiles);
   priority.exact = priority.value == PriorityValue::kCopy && result.max_task_priority < Options::kExactPriorities;

@@ -35,6 +35,8 @@ struct Options {
   // Below it, each priority has its own place in the order (sched/priority_bucket.hpp).
   static constexpr int kExactPriorities = 4096;
 
+  static constexpr uint32_t kLineageBytes = 40;  // sizeof(Lineage)
+
   // OpenMP's
   int num_threads[kMaxLevels];
   int num_threads_count;   // 0: not given, one thread per core (see options_set_default_threads)
@@ -77,6 +79,7 @@ struct Options {
     // Resolved, from these and OMP_MAX_TASK_PRIORITY:
     bool on;               // priorities count
     bool exact;            // no task's priority exceeds the number of buckets (sched/priority_bucket.hpp)
+    uint32_t lineage_bytes;  // of each task, for that; 0 if not
     bool profiles;         // tasks that send are recognised (graph/profile.hpp)
     bool propagates;       // tasks keep their predecessors (graph/lineage.hpp)
   } priority;

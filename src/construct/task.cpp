@@ -80,6 +80,17 @@ void run_what_is_left(Member* member) {
   }
 }
 
+// From the clause's value to the task's own.
+[[gnu::noinline]] void resolve_priority(Task* task, size_t dependences) {
+  const Options& o = options();
+  int32_t hint = task->priority.load(relaxed);
+  int32_t own = hint < 0 ? 0 : hint < o.max_task_priority ? hint : o.max_task_priority;
+  if (o.priority.value == PriorityValue::kZero) own = 0;
+  if (o.priority.profiles && profile_sends(task, dependences)) own = INT32_MAX;
+  if (o.priority.value == PriorityValue::kInf && own > 0) own = INT32_MAX;
+  task->priority.store(own, relaxed);
+}
+
 // With plenty queued, the most urgent task runs at once, in place of the new one.
 [[gnu::noinline]] void run_most_urgent(Worker* worker, Task* task) {
   Member* member = worker->member;
@@ -109,17 +120,6 @@ void make_run(Worker* worker, Task* task) {
   }
   run_on_spare(worker, member, task);
   if (member->team->level == 0) run_what_is_left(member);
-}
-
-// From the clause's value to the task's own.
-[[gnu::noinline]] void resolve_priority(Task* task, size_t dependences) {
-  const Options& o = options();
-  int32_t hint = task->priority.load(relaxed);
-  int32_t own = hint < 0 ? 0 : hint < o.max_task_priority ? hint : o.max_task_priority;
-  if (o.priority.value == PriorityValue::kZero) own = 0;
-  if (o.priority.profiles && profile_sends(task, dependences)) own = INT32_MAX;
-  if (o.priority.value == PriorityValue::kInf && own > 0) own = INT32_MAX;
-  task->priority.store(own, relaxed);
 }
 
 // An undeferred task starts as soon as the scheduling constraint allows (OpenMP 5.2, section 12.9). Its creator is

@@ -36,8 +36,7 @@ struct Linking {
   Worker* worker;
   Task* task;
   int32_t edges = 0;
-  bool keeps_predecessors = false;  // for priorities that propagate
-  PredecessorChunk* predecessors = nullptr;
+  PredecessorChunk* predecessors = nullptr;  // kept for priorities that propagate
 };
 
 Edge* new_edge(Worker* worker, Task* task) {
@@ -61,7 +60,7 @@ void link(Linking& linking, Task* predecessor) {
   edge->successor = task;
   if (!transition_to_waiting_on(predecessor, edge)) return;
   ++linking.edges;
-  if (linking.keeps_predecessors) [[unlikely]] lineage_add(linking.worker, linking.predecessors, predecessor);
+  if (options().priority.propagates) [[unlikely]] lineage_add(linking.worker, linking.predecessors, predecessor);
   if (tool::on(tool::event::kTaskDependence)) tool::task_dependence(&predecessor->tool_data, &task->tool_data);
 }
 
@@ -115,9 +114,8 @@ void gather_members(Worker* worker, TableEntry* entry) {
   node->flags |= task_flag::kInTable;
   begin_linking(node);
   Linking linking{worker, node};
-  linking.keeps_predecessors = options().priority.propagates;
   for (uint32_t i = 0; i < entry->member_count; ++i) link(linking, entry->members[i]);
-  if (linking.keeps_predecessors) [[unlikely]] lineage_publish(node, linking.predecessors);
+  if (linking.predecessors != nullptr) [[unlikely]] lineage_publish(node, linking.predecessors);
   entry_set_writer(worker, entry, node);
   entry_clear_members(worker, entry);
   if (end_linking(linking)) {  // all members have completed: so has the node, which has no successor yet
@@ -240,7 +238,6 @@ bool enter_graph(Worker* worker, Task* task, const Dependence* list, size_t coun
   table_reference(task);               // the creator's own, so that no entry's end frees it while edges are made
   begin_linking(task);
   Linking linking{worker, task};
-  linking.keeps_predecessors = options().priority.propagates;
   for (size_t i = 0; i < count; ++i) {
     if (list[i].address == nullptr && list[i].access == Access::kOut) {
       access_all_memory(linking, table, true);
@@ -248,9 +245,9 @@ bool enter_graph(Worker* worker, Task* task, const Dependence* list, size_t coun
       access_entry(linking, table_find(worker, table, list[i].address), list[i].access);
     }
   }
-  if (linking.keeps_predecessors) [[unlikely]] {
+  if (options().priority.propagates) [[unlikely]] {
     lineage_publish(task, linking.predecessors);
-    if (task->priority.load(relaxed) > 0) propagate_priority(worker, task);
+    propagate_priority(worker, task);
   }
   table_unreference(worker, task);
   return end_linking(linking) && exclusions_take(task);
@@ -269,7 +266,9 @@ bool enter_wait(Worker* worker, Task* parent, const Dependence* list, size_t cou
       look_at_entry(linking, table_find(worker, parent->table, list[i].address), list[i].access);
     }
   }
+  if (linking.predecessors != nullptr) [[unlikely]] lineage_publish(node, linking.predecessors);
   if (!end_linking(linking)) return true;
+  if (linking.predecessors != nullptr) [[unlikely]] lineage_close(worker, node);
   release_task(worker, node);
   return false;
 }

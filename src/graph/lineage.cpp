@@ -179,6 +179,7 @@ void lineage_close(Worker* worker, Task* task) {
 }
 
 void propagate_priority(Worker* worker, Task* task) {
+  if (task->priority.load(relaxed) == 0) return;
   if (!options().priority.asynchronous) return Climb(worker).from(task);
   if (g_waiting.load(relaxed) >= kMostWaiting && !make_room(worker)) return;
   task->references.fetch_add(1, relaxed);

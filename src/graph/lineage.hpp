@@ -32,8 +32,10 @@ struct Lineage {
   bool node;               // a node without a body: not a step of `decrement`
 };
 
+static_assert(sizeof(Lineage) == Options::kLineageBytes);
+
 // Bytes that a descriptor needs behind everything else.
-inline size_t lineage_bytes() { return options().priority.propagates ? sizeof(Lineage) : 0; }
+inline size_t lineage_bytes() { return options().priority.lineage_bytes; }
 
 // The rest only where priorities propagate.
 
@@ -54,7 +56,7 @@ void lineage_publish(Task* task, PredecessorChunk* list);
 // The task has completed: its predecessors are let go.
 void lineage_close(Worker* worker, Task* task);
 
-// A task with a priority has been created: its predecessors get theirs, now or when a worker is idle. The caller holds
+// A task has been created: if it has a priority, its predecessors get theirs, now or when a worker is idle. The caller holds
 // the task.
 void propagate_priority(Worker* worker, Task* task);
 
