@@ -93,6 +93,7 @@ struct Options {
   bool progress_strong;    // the watchdog polls
   BarrierKind barrier;
   QueueLevel queues[kPlaceableClasses];
+  int prefetch_lines;      // of each dependence; 0: no prefetch
   bool shared_queues;      // one of `queues` at least is above kCore
 };
 

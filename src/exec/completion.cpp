@@ -8,6 +8,7 @@
 #include "exec/barrier.hpp"
 #include "exec/fiber.hpp"
 #include "graph/dependences.hpp"
+#include "graph/footprint.hpp"
 #include "sched/constraint.hpp"
 #include "sched/queue.hpp"
 #include "sched/progress.hpp"
@@ -175,6 +176,9 @@ Task* run_task(Task* task) {
   }
   if (task->has(task_flag::kBodyDone)) return complete_task(worker, task);
   Task* previous = worker->task;
+  if (options().prefetch_lines != 0) [[unlikely]] {
+    footprint_prefetch_after(worker, task);
+  }
   if (tool::on(tool::event::kTaskSchedule)) [[unlikely]] {
     announce_start(worker, task, previous);
   }

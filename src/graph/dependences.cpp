@@ -7,6 +7,8 @@
 // A task that names one address twice in different ways is ordered as kOut.
 #include "graph/dependences.hpp"
 
+#include "config/options.hpp"
+#include "graph/footprint.hpp"
 #include "graph/lineage.hpp"
 #include "graph/successors.hpp"
 #include "graph/table.hpp"
@@ -17,13 +19,6 @@
 #include <new>
 
 namespace marline {
-
-struct EdgeChunk {
-  static constexpr int kEdges = 30;
-  EdgeChunk* next;
-  int used;
-  Edge edges[kEdges];
-};
 
 namespace {
 
@@ -46,6 +41,7 @@ Edge* new_edge(Worker* worker, Task* task) {
     auto* fresh = static_cast<EdgeChunk*>(worker->pool->allocate(sizeof(EdgeChunk)));
     fresh->next = chunk;
     fresh->used = 0;
+    fresh->locators = 0;
     task->edge_chunks = chunk = fresh;
   }
   return &chunk->edges[chunk->used++];
@@ -236,6 +232,9 @@ bool enter_graph(Worker* worker, Task* task, const Dependence* list, size_t coun
   task->flags |= task_flag::kGraph | task_flag::kInTable;
   task->references.store(2, relaxed);  // the execution, and the table
   table_reference(task);               // the creator's own, so that no entry's end frees it while edges are made
+  if (options().prefetch_lines != 0) [[unlikely]] {
+    footprint_keep(worker, task, list, count);
+  }
   begin_linking(task);
   Linking linking{worker, task};
   for (size_t i = 0; i < count; ++i) {

@@ -21,6 +21,15 @@ struct Edge {
 
 static_assert(sizeof(Edge) == kEdgeBytes);
 
+// Edges of a task beyond those in its descriptor. The creator's, until the task's memory goes.
+struct EdgeChunk {
+  static constexpr int kEdges = 30;
+  EdgeChunk* next;
+  int used;
+  int locators;  // of `used`, the first so many are no edges (graph/footprint.hpp); only in a task's first chunk
+  Edge edges[kEdges];
+};
+
 inline Edge* closed_list() { return reinterpret_cast<Edge*>(uintptr_t{1}); }
 
 // False: `predecessor` has completed; the edge was not added, and the caller does not count it.
