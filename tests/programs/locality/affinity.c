@@ -52,6 +52,7 @@ static void one_runs_all(int runner, int chains) {
         int where = i % 2;
         if (chains) {
           int *link = &x[i / 2];
+          (void)link;
           NEAR_AFTER(where, link)
           run(where);
         } else {
