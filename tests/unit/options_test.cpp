@@ -117,6 +117,19 @@ TEST(Options, PriorityShown) {
   EXPECT_NE(shown(parse_good({}), true).find("MARLINE_PRIORITY = 'auto'"), std::string::npos);
 }
 
+TEST(Options, Queues) {
+  const Options given = parse_good({{"MARLINE_QUEUES", " NEW = numa , untied=socket"}});
+  EXPECT_TRUE(given.shared_queues);
+  EXPECT_EQ(given.queues[0], QueueLevel::kNuma);
+  EXPECT_EQ(given.queues[1], QueueLevel::kCore);
+  EXPECT_EQ(given.queues[2], QueueLevel::kSocket);
+  EXPECT_NE(shown(given, true).find("MARLINE_QUEUES = 'new=numa,successor=core,untied=socket'"), std::string::npos);
+  EXPECT_FALSE(parse_good({{"MARLINE_QUEUES", "new=core"}}).shared_queues);
+  EXPECT_FALSE(parse_good({}).shared_queues);
+  EXPECT_EQ(parse_good({{"MARLINE_PREFETCH", "16"}}).prefetch_lines, 16);
+  EXPECT_EQ(parse_good({}).prefetch_lines, 0);
+}
+
 TEST(Options, Lists) {
   const Options options = parse_good({{"OMP_NUM_THREADS", " 4 , 3,2 "}, {"OMP_PROC_BIND", "SPREAD,close, master"}});
   ASSERT_EQ(options.num_threads_count, 3);
@@ -246,6 +259,8 @@ TEST(Options, BadValuesAreNamedAndReplacedByTheDefault) {
       {"OMP_TOOL", "on"},                {"MARLINE_SCHEDULE", "random"},    {"MARLINE_SCHEDULE", "random:"},
       {"MARLINE_SCHEDULE", "lifo:1"},    {"MARLINE_SPIN", "-2"},            {"MARLINE_INLINE", "many"},
       {"MARLINE_WATCHDOG", "1ms"},       {"MARLINE_STACKSIZE", "1600B"}, {"MARLINE_MAX_FIBERS", "0"},
+      {"MARLINE_QUEUES", "new"},          {"MARLINE_QUEUES", "new=planet"},    {"MARLINE_QUEUES", "tied=machine"},
+      {"MARLINE_QUEUES", "new=numa,"},    {"MARLINE_PREFETCH", "257"},         {"MARLINE_PREFETCH", "-1"},
       {"MARLINE_PROGRESS", "weak,strong"}, {"MARLINE_BARRIER", "round"},    {"MARLINE_TASK_CONSTRAINT", "loose"}};
   const std::string by_default = shown(parse_good({}), true);
   for (const auto& [name, value] : cases) {
