@@ -35,7 +35,7 @@ struct Options {
   // Below it, each priority has its own place in the order (sched/priority_bucket.hpp).
   static constexpr int kExactPriorities = 4096;
 
-  static constexpr uint32_t kLineageBytes = 40;  // sizeof(Lineage)
+  static constexpr uint32_t kLineageBytes = 48;  // sizeof(Lineage)
 
   // OpenMP's
   int num_threads[kMaxLevels];

@@ -148,11 +148,12 @@ bool make_room(Worker* worker) {
 
 }  // namespace
 
-void lineage_begin(Task* task, uint64_t profile, bool node) {
+void lineage_begin(Task* task, uint64_t construct, bool node) {
   Lineage* lineage = lineage_of(task);
   lineage->list.store(0, relaxed);
   lineage->task = task;
-  lineage->profile = profile;
+  lineage->construct = construct;
+  lineage->profile = 0;
   lineage->node = node;
 }
 

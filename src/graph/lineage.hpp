@@ -28,7 +28,8 @@ struct Lineage {
   Atomic<uintptr_t> list;  // creator (publish), climbers, completion (close)
   Lineage* next;           // link in the list of tasks to climb from
   Task* task;
-  uint64_t profile;        // graph/profile.hpp; creator
+  uint64_t construct;      // graph/profile.hpp; creator
+  uint64_t profile;        // 0 until the task is spawned
   bool node;               // a node without a body: not a step of `decrement`
 };
 
@@ -45,7 +46,7 @@ inline Lineage* lineage_of(Task* task) {
 }
 
 // Creator, right after the allocation.
-void lineage_begin(Task* task, uint64_t profile, bool node);
+void lineage_begin(Task* task, uint64_t construct, bool node);
 
 // Creator: adds a predecessor, which a table holds, to a list that is being made.
 void lineage_add(Worker* worker, PredecessorChunk*& list, Task* predecessor);

@@ -36,7 +36,7 @@ uint64_t profile_begin(const void* code, size_t block_bytes, uint32_t flags) {
 
 bool profile_sends(Task* task, size_t dependences) {
   Lineage* lineage = lineage_of(task);
-  lineage->profile = mix64(lineage->profile + dependences) | 1;  // not 0, which is a free slot
+  lineage->profile = mix64(lineage->construct + dependences) | 1;  // not 0, which is a free slot
   bool known;
   find(lineage->profile, &known);
   return known;
@@ -46,6 +46,7 @@ void profile_note_send(Worker* worker) {
   Task* task = worker->task;
   if (task == nullptr || task->has(task_flag::kImplicit)) return;
   uint64_t profile = lineage_of(task)->profile;
+  if (profile == 0) return;  // an undeferred task
   bool known;
   Atomic<uint64_t>* slot = find(profile, &known);
   uint64_t free = 0;
