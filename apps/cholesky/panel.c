@@ -58,9 +58,9 @@ Tile panel_tile(const Panel *panel, const Matrix *l, int m, int k) {
 }
 
 /* No default(none) in these two: Open MPI's handles are the addresses of global variables, which it would have to
- * list. */
+ * list. A tile that is sent early is waited for shortly; a priority only counts if the environment says so. */
 __attribute__((noinline)) static void task_send(Tile tile, int receiver, int tag) {
-#pragma omp task untied firstprivate(tile, receiver, tag) depend(in : tile.data[0])
+#pragma omp task untied firstprivate(tile, receiver, tag) depend(in : tile.data[0]) priority(1)
   MPI_Send(tile.data, tile_message_count(tile), MPI_DOUBLE, receiver, tag, MPI_COMM_WORLD);
 }
 
