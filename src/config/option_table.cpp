@@ -71,6 +71,9 @@ constexpr const char* kToolWords[] = {"disabled", "enabled"};
 constexpr const char* kPolicyWords[] = {"lifo", "fifo", "random"};
 constexpr const char* kConstraintWords[] = {"relaxed", "strict"};
 constexpr const char* kProgressWords[] = {"none", "weak", "strong", "both"};  // bit 0: weak, bit 1: strong
+constexpr const char* kHashWords[] = {"mix", "xor_6_2", "xor_0_32", "div_8", "lookup2"};
+constexpr const char* kDiscoveryWords[] = {"concurrent", "first"};
+constexpr const char* kEdgeWords[] = {"duplicate", "transitive", "inoutset"};
 constexpr const char* kBarrierWords[] = {"auto", "flat", "tree"};
 constexpr const char* kValueWords[] = {"zero", "inf", "copy"};
 constexpr const char* kPropagationWords[] = {"none", "equal", "decrement"};
@@ -217,6 +220,32 @@ void show_queues(Text& out, const Options& from) {
   for (int i = 0; i < kPlaceableClasses; ++i) {
     out.add("%s%s=%s", i == 0 ? "" : ",", kClassWords[i], kQueueLevelWords[static_cast<int>(from.queues[i])]);
   }
+}
+
+bool read_edges(Cursor& in, Options& to) {
+  const bool all = in.accept_word("all");
+  to.edges = {all, all, all};
+  if (all || in.accept_word("none")) return true;
+  do {
+    switch (in.accept_one_of(kEdgeWords)) {
+      case 0: to.edges.duplicate = true; break;
+      case 1: to.edges.transitive = true; break;
+      case 2: to.edges.inoutset = true; break;
+      default: return false;
+    }
+  } while (in.accept(','));
+  return true;
+}
+
+void show_edges(Text& out, const Options& from) {
+  const bool on[] = {from.edges.duplicate, from.edges.transitive, from.edges.inoutset};
+  const char* separator = "";
+  for (int i = 0; i < 3; ++i) {
+    if (!on[i]) continue;
+    out.add("%s%s", separator, kEdgeWords[i]);
+    separator = ",";
+  }
+  if (*separator == '\0') out.add("none");
 }
 
 void show_bool(Text& out, bool value) { out.add("%s", value ? "TRUE" : "FALSE"); }
@@ -398,6 +427,23 @@ constexpr Option kOptions[] = {
      "Shape of the barrier. `auto`: flat for small teams, a tree for large ones.",
      [](Cursor& in, Options& to) { return read_word(in, kBarrierWords, to.barrier); },
      [](Text& out, const Options& from) { out.add("%s", kBarrierWords[static_cast<int>(from.barrier)]); }},
+    {"MARLINE_EDGES", "all", "all, none, or a list of duplicate, transitive, inoutset",
+     "Which redundant edges of the task graph are left out: between two tasks that have one; where another predecessor "
+     "comes in between; between the members of two sets, which get an empty node instead.",
+     read_edges, show_edges},
+    {"MARLINE_HASH", "mix", "mix, xor_6_2, xor_0_32, div_8 or lookup2",
+     "How the addresses of dependences are hashed. All but `mix` are for comparison: they are libomp's, libgomp's, "
+     "Nanos6's and Jenkins'.",
+     [](Cursor& in, Options& to) { return read_word(in, kHashWords, to.hash); },
+     [](Text& out, const Options& from) { out.add("%s", kHashWords[static_cast<int>(from.hash)]); }},
+    {"MARLINE_DISCOVERY", "concurrent", "concurrent or first",
+     "Whether tasks may run while their creator goes on creating, or only once it waits or ends: then the graph is known "
+     "before it runs. For measurement.",
+     [](Cursor& in, Options& to) { return read_word(in, kDiscoveryWords, to.discover_first); },
+     [](Text& out, const Options& from) { out.add("%s", kDiscoveryWords[from.discover_first]); }},
+    {"MARLINE_COUNTERS", "false", "true or false", "Prints at exit what the discovery of dependences has done.",
+     [](Cursor& in, Options& to) { return read_bool(in, to.counters); },
+     [](Text& out, const Options& from) { show_bool(out, from.counters); }},
 };
 
 }  // namespace

@@ -28,6 +28,7 @@ enum class BarrierKind : int { kAuto, kFlat, kTree };
 // Who shares a queue: nobody (the threads' own deques), or the threads within one such object.
 enum class QueueLevel : int { kCore, kCache, kNuma, kSocket, kMachine };
 inline constexpr int kPlaceableClasses = 3;  // new, successor, untied: the first of QueueClass (sched/locality.hpp)
+enum class HashFunction : int { kMix, kXor62, kXor032, kDiv8, kLookup2 };
 
 struct Options {
   static constexpr int kMaxLevels = 16;  // of the lists by nesting level; deeper levels use the last entry
@@ -95,6 +96,14 @@ struct Options {
   QueueLevel queues[kPlaceableClasses];
   int prefetch_lines;      // of each dependence; 0: no prefetch
   bool shared_queues;      // one of `queues` at least is above kCore
+  struct EdgeFilters {
+    bool duplicate;
+    bool transitive;
+    bool inoutset;
+  } edges;
+  HashFunction hash;       // of addresses, in dependence tables
+  bool discover_first;     // MARLINE_DISCOVERY=first
+  bool counters;           // print them at exit
 };
 
 // The options in force. All zero before options_init.

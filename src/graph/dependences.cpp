@@ -7,6 +7,7 @@
 // A task that names one address twice in different ways is ordered as kOut.
 #include "graph/dependences.hpp"
 
+#include "base/prefetch.hpp"
 #include "config/options.hpp"
 #include "graph/footprint.hpp"
 #include "graph/lineage.hpp"
@@ -28,54 +29,127 @@ constexpr int32_t kGuard = 1 << 30;
 
 // Edges towards one task, being made.
 struct Linking {
+  static constexpr uint32_t kRemembered = 8;
   Worker* worker;
   Task* task;
+  Options::EdgeFilters filters;
+  Edge* free_edge;  // [free_edge, free_end): in-line, then of a chunk
+  Edge* free_end;
   int32_t edges = 0;
-  PredecessorChunk* predecessors = nullptr;  // kept for priorities that propagate
+  uint32_t pruned = 0, duplicate = 0, transitive = 0;  // DiscoveryCounters
+  // The first predecessors that have not completed, and a set of bits that contains those of all of them.
+  uint32_t remembered = 0;
+  uint64_t bits = 0;
+  const Task* predecessors[kRemembered];  // [0, remembered)
+  PredecessorChunk* lineage = nullptr;    // kept for priorities that propagate
+
+  Linking(Worker* its_worker, Task* its_task)
+      : worker(its_worker),
+        task(its_task),
+        filters(options().edges),
+        free_edge(its_task->edges),
+        free_end(its_task->edges + its_task->inline_edges) {
+    // While edges are made, nobody may see zero.
+    task->predecessors.store(kGuard, relaxed);
+  }
 };
 
-Edge* new_edge(Worker* worker, Task* task) {
-  if (task->inline_edges_used < task->inline_edges) return &task->edges[task->inline_edges_used++];
-  EdgeChunk* chunk = task->edge_chunks;
-  if (chunk == nullptr || chunk->used == EdgeChunk::kEdges) {
-    auto* fresh = static_cast<EdgeChunk*>(worker->pool->allocate(sizeof(EdgeChunk)));
-    fresh->next = chunk;
-    fresh->used = 0;
-    fresh->locators = 0;
-    task->edge_chunks = chunk = fresh;
+// Descriptors are aligned to cache lines.
+uint64_t bit_of(const Task* task) { return uint64_t{1} << (reinterpret_cast<uintptr_t>(task) / kCacheLine % 64); }
+
+void remember(Linking& linking, const Task* predecessor) {
+  if (linking.remembered == Linking::kRemembered) return;
+  linking.predecessors[linking.remembered++] = predecessor;
+  linking.bits |= bit_of(predecessor);
+}
+
+// Whether one of the task's other predecessors comes after the one whose last successor is `last`. Of `last` only the
+// address is known: its task may be gone, and another one of the task's predecessors have its descriptor. But then it
+// has completed, hence so has the predecessor in question, and the edge is as little needed.
+bool is_implied(const Linking& linking, const Task* last) {
+  if ((linking.bits & bit_of(last)) == 0) return false;
+  for (uint32_t i = 0; i < linking.remembered; ++i) {
+    if (linking.predecessors[i] == last) return true;
   }
-  return &chunk->edges[chunk->used++];
+  return false;
 }
 
-void link(Linking& linking, Task* predecessor) {
-  Task* task = linking.task;
-  if (predecessor == nullptr || predecessor == task || predecessor->last_successor == task) return;
-  predecessor->last_successor = task;
-  if (has_completed(predecessor)) return;
-  Edge* edge = new_edge(linking.worker, task);
-  edge->successor = task;
-  if (!transition_to_waiting_on(predecessor, edge)) return;
+[[gnu::noinline]] void add_chunk(Linking& linking) {
+  auto* chunk = static_cast<EdgeChunk*>(linking.worker->pool->allocate(sizeof(EdgeChunk)));
+  chunk->next = linking.task->edge_chunks;
+  chunk->locators = 0;
+  linking.task->edge_chunks = chunk;
+  linking.free_edge = chunk->edges;
+  linking.free_end = chunk->edges + EdgeChunk::kEdges;
+}
+
+Edge* new_edge(Linking& linking) {
+  if (linking.free_edge == linking.free_end) [[unlikely]] {
+    add_chunk(linking);
+  }
+  return linking.free_edge++;
+}
+
+// The predecessor has the task as its last successor. A task is its own until it gets one.
+bool has_edge_already(Linking& linking, const Task* predecessor) {
+  if (predecessor == linking.task) return true;
+  linking.duplicate += linking.filters.duplicate;
+  return linking.filters.duplicate;
+}
+
+// `last`: the predecessor's last successor before this task; `head`: its list, which was not closed.
+[[gnu::noinline]] bool add_edge(Linking& linking, Task* predecessor, const Task* last, Edge* head) {
+  if (options().priority.propagates) [[unlikely]] lineage_add(linking.worker, linking.lineage, predecessor);
+  if (linking.filters.transitive) {
+    bool implied = is_implied(linking, last);
+    remember(linking, predecessor);
+    if (implied) {
+      ++linking.transitive;
+      return true;
+    }
+  }
+  Edge* edge = new_edge(linking);
+  edge->successor = linking.task;
+  if (!transition_to_waiting_on(predecessor, edge, head)) {
+    ++linking.pruned;
+    return false;
+  }
   ++linking.edges;
-  if (options().priority.propagates) [[unlikely]] lineage_add(linking.worker, linking.predecessors, predecessor);
-  if (tool::on(tool::event::kTaskDependence)) tool::task_dependence(&predecessor->tool_data, &task->tool_data);
+  if (tool::on(tool::event::kTaskDependence)) tool::task_dependence(&predecessor->tool_data, &linking.task->tool_data);
+  return true;
 }
 
-void begin_linking(Task* task) { task->predecessors.store(kGuard, relaxed); }
+// Orders the task behind `predecessor`. False: that one has completed, and nobody need wait for it any more.
+[[gnu::always_inline]] inline bool link(Linking& linking, Task* predecessor) {
+  const Task* last = predecessor->last_successor;
+  if (last == linking.task && has_edge_already(linking, predecessor)) return true;
+  predecessor->last_successor = linking.task;
+  Edge* head = successors_of(predecessor);
+  if (head != closed_list()) return add_edge(linking, predecessor, last, head);
+  ++linking.pruned;
+  return false;
+}
 
 // True: no unfinished predecessor is left.
 bool end_linking(Linking& linking) {
+  DiscoveryCounters& counters = linking.worker->discovery;
+  if ((linking.pruned | linking.duplicate | linking.transitive) != 0) {
+    counters.pruned.add(linking.pruned);
+    counters.duplicate.add(linking.duplicate);
+    counters.transitive.add(linking.transitive);
+  }
   if (linking.edges == 0) return true;
+  counters.edges.add(static_cast<uint64_t>(linking.edges));
   // acq_rel: releases the task to the completion that brings it to zero; acquires theirs if it is zero here.
   return linking.task->predecessors.fetch_add(linking.edges - kGuard, acq_rel) + linking.edges == kGuard;
 }
 
 void init_graph_fields(Task* task) {
   task->successors.store(nullptr, relaxed);
-  task->last_successor = nullptr;
+  task->last_successor = task;
   task->edge_chunks = nullptr;
   task->exclusions = nullptr;
   task->table_references = 0;
-  task->inline_edges_used = 0;
 }
 
 // A node without a body. Its first word of business is `block`: the Event to fulfil when it is reached, or null.
@@ -101,62 +175,79 @@ void finish_node(Worker* worker, Task* node, TaskFifo& ready);
 // The members become one writer.
 void gather_members(Worker* worker, TableEntry* entry) {
   if (entry->member_count == 1) {
-    entry_set_writer(worker, entry, entry->members[0]);
+    entry_set_writer(worker, entry, entry->members()[0]);
     entry_clear_members(worker, entry);
     return;
   }
   Task* node = new_node(worker, entry->member_count, nullptr);
   node->references.store(2, relaxed);  // its completion, and the entry
   node->flags |= task_flag::kInTable;
-  begin_linking(node);
-  Linking linking{worker, node};
-  for (uint32_t i = 0; i < entry->member_count; ++i) link(linking, entry->members[i]);
-  if (linking.predecessors != nullptr) [[unlikely]] lineage_publish(node, linking.predecessors);
+  Linking linking(worker, node);
+  entry_clear_members(worker, entry, [&linking](Task* member) { link(linking, member); });
+  if (linking.lineage != nullptr) [[unlikely]] lineage_publish(node, linking.lineage);
   entry_set_writer(worker, entry, node);
-  entry_clear_members(worker, entry);
+  worker->discovery.nodes.add(1);
   if (end_linking(linking)) {  // all members have completed: so has the node, which has no successor yet
     TaskFifo ready;
     finish_node(worker, node, ready);
   }
 }
 
+// Another set begins behind the members.
+[[gnu::noinline]] void end_set(Worker* worker, TableEntry* entry) {
+  if (options().edges.inoutset) {
+    gather_members(worker, entry);
+  } else {
+    entry_push_back_set(worker, entry);
+  }
+}
+
 void link_members_or_writer(Linking& linking, TableEntry* entry) {
-  if (entry->member_count == 0) link(linking, entry->writer);
-  for (uint32_t i = 0; i < entry->member_count; ++i) link(linking, entry->members[i]);
+  if (entry->member_count == 0) {
+    if (entry->writer != nullptr) link(linking, entry->writer);
+    return;
+  }
+  Task** members = entry->members();
+  for (uint32_t i = 0; i < entry->member_count; ++i) link(linking, members[i]);
   // A set of which this task is the only member: the writer before it was linked when it joined.
 }
 
-void access_entry(Linking& linking, TableEntry* entry, Access access) {
-  Worker* worker = linking.worker;
-  Task* task = linking.task;
-  if (entry->last == task) {
-    if (entry->last_access == access || entry->last_access == Access::kOut) return;
-    access = Access::kOut;
+// What stands before the members.
+void link_before_members(Linking& linking, TableEntry* entry) {
+  if (entry->writer != nullptr) {
+    if (!link(linking, entry->writer)) entry_set_writer(linking.worker, entry, nullptr);
+  } else if (entry->is_spilled() && entry->spilled.before != nullptr) {
+    link_members_or_writer(linking, entry->spilled.before);
   }
-  entry->last = task;
-  entry->last_access = access;
-  if (access == Access::kOut) {
-    link_members_or_writer(linking, entry);
-    entry_clear_members(worker, entry);
-    entry_set_writer(worker, entry, task);
-    return;
-  }
-  if (entry->kind != access && entry->member_count != 0) gather_members(worker, entry);
-  entry->kind = access;
-  link(linking, entry->writer);
-  entry_add_member(worker, entry, task);
-  if (access != Access::kMutexinoutset) return;
-  if (entry->exclusion == nullptr) entry->exclusion = exclusion_create(worker);
-  exclusion_add(worker, task, entry->exclusion);
 }
 
-// omp_all_memory: behind every task that the table knows, before every later one.
-void access_all_memory(Linking& linking, DependenceTable* table, bool enters) {
-  for (uint32_t i = 0; i < table->capacity; ++i) {
-    if (table->entries[i].address != nullptr) link_members_or_writer(linking, &table->entries[i]);
+void become_writer(Linking& linking, TableEntry* entry) {
+  if (entry->member_count == 0 && entry->writer != nullptr) link(linking, entry->writer);
+  entry_clear_members(linking.worker, entry, [&linking](Task* member) { link(linking, member); });
+  entry_set_writer(linking.worker, entry, linking.task);
+}
+
+void exclude_others(Linking& linking, TableEntry* entry) {
+  entry_spill(linking.worker, entry);
+  Exclusion*& exclusion = entry->spilled.exclusion;
+  if (exclusion == nullptr) exclusion = exclusion_create(linking.worker);
+  exclusion_add(linking.worker, linking.task, exclusion);
+}
+
+void access_entry(Linking& linking, TableEntry* entry, Access access) {
+  if (entry->last() == linking.task) [[unlikely]] {
+    Access earlier = entry->member_count != 0 ? entry->kind : Access::kOut;
+    if (earlier == access || earlier == Access::kOut) return;
+    access = Access::kOut;
   }
-  link(linking, table->all_memory);
-  if (enters) table_restart_after(linking.worker, table, linking.task);
+  if (access == Access::kOut) return become_writer(linking, entry);
+  if (entry->kind != access) {
+    if (entry->member_count != 0) end_set(linking.worker, entry);
+    entry->kind = access;
+  }
+  link_before_members(linking, entry);
+  entry_add_member(linking.worker, entry, linking.task);
+  if (access == Access::kMutexinoutset) exclude_others(linking, entry);
 }
 
 // What a task with this access would wait for, without entering it.
@@ -165,7 +256,55 @@ void look_at_entry(Linking& linking, TableEntry* entry, Access access) {
   if (access == Access::kOut || access == Access::kMutexinoutset || (entry->kind != access && entry->member_count != 0)) {
     link_members_or_writer(linking, entry);
   } else {
-    link(linking, entry->writer);
+    link_before_members(linking, entry);
+  }
+}
+
+// omp_all_memory: behind every task that the table knows, before every later one.
+void access_all_memory(Linking& linking, DependenceTable* table, bool enters) {
+  for (uint32_t i = 0; i < table->capacity; ++i) {
+    if (table->entries[i].address != nullptr) link_members_or_writer(linking, &table->entries[i]);
+  }
+  if (table->all_memory != nullptr) link(linking, table->all_memory);
+  if (enters) table_restart_after(linking.worker, table, linking.task);
+}
+
+// The tasks that this access will link are on their way while the other entries are looked up: the worker that runs
+// them has their lines.
+void prefetch_predecessors(TableEntry* entry, Access access) {
+  if (entry->writer != nullptr) prefetch_for_write(&entry->writer->successors);
+  if (access != Access::kOut) return;
+  Task** members = entry->members();
+  uint32_t count = entry->member_count < TableEntry::kFew ? entry->member_count : TableEntry::kFew;
+  for (uint32_t i = 0; i < count; ++i) prefetch_for_write(&members[i]->successors);
+}
+
+// Accesses as many entries as one pass over the list finds, and returns how many. It stops before omp_all_memory, which
+// may restart the table.
+template <auto access_one>
+size_t access_some(Linking& linking, DependenceTable* table, const Dependence* list, size_t count) {
+  constexpr size_t kPass = 16;
+  TableEntry* entries[kPass];
+  const Dependence* end = list + (count < kPass ? count : kPass);
+  TableEntry** entry = entries;
+  table_reserve(linking.worker, table, static_cast<size_t>(end - list));
+  for (const Dependence* at = list; at != end && at->address != nullptr; ++at, ++entry) {
+    *entry = table_find(linking.worker, table, at->address);
+    prefetch_predecessors(*entry, at->access);
+  }
+  auto found = static_cast<size_t>(entry - entries);
+  linking.worker->discovery.lookups.add(found);
+  for (TableEntry** done = entries; done != entry; ++done, ++list) access_one(linking, *done, list->access);
+  return found;
+}
+
+template <auto access_one>
+void access_all(Linking& linking, DependenceTable* table, const Dependence* list, size_t count, bool enters) {
+  for (size_t done = 0; done < count;) {
+    done += access_some<access_one>(linking, table, list + done, count - done);
+    if (done == count || list[done].address != nullptr) continue;
+    // A null address of another kind names nothing.
+    if (list[done++].access == Access::kOut) access_all_memory(linking, table, enters);
   }
 }
 
@@ -195,7 +334,7 @@ void notify(Task* successor, TaskFifo& ready, TaskFifo& nodes) {
   if (successor->predecessors.fetch_sub(1, acq_rel) != 1) return;
   if (successor->has(task_flag::kEmpty)) {
     nodes.push_back(successor);
-  } else if (exclusions_take(successor)) {
+  } else if (successor->exclusions == nullptr || exclusions_take(successor)) {
     ready.push_back(successor);
   }
 }
@@ -235,39 +374,28 @@ bool enter_graph(Worker* worker, Task* task, const Dependence* list, size_t coun
   if (options().prefetch_lines != 0) [[unlikely]] {
     footprint_keep(worker, task, list, count);
   }
-  begin_linking(task);
-  Linking linking{worker, task};
-  for (size_t i = 0; i < count; ++i) {
-    if (list[i].address == nullptr && list[i].access == Access::kOut) {
-      access_all_memory(linking, table, true);
-    } else {
-      access_entry(linking, table_find(worker, table, list[i].address), list[i].access);
-    }
-  }
+  Linking linking(worker, task);
+  linking.filters.transitive &= count > 1;  // what one address leads to are tasks that are not ordered
+  access_all<access_entry>(linking, table, list, count, true);
+  worker->discovery.tasks.add(1);
+  worker->discovery.dependences.add(count);
   if (options().priority.propagates) [[unlikely]] {
-    lineage_publish(task, linking.predecessors);
+    lineage_publish(task, linking.lineage);
     propagate_priority(worker, task);
   }
   table_unreference(worker, task);
-  return end_linking(linking) && exclusions_take(task);
+  return end_linking(linking) && (task->exclusions == nullptr || exclusions_take(task));
 }
 
 bool enter_wait(Worker* worker, Task* parent, const Dependence* list, size_t count, Event* event, uint64_t tool_data) {
   if (parent->table == nullptr) return false;
   Task* node = new_node(worker, count, event);
   node->tool_data = tool_data;
-  begin_linking(node);
-  Linking linking{worker, node};
-  for (size_t i = 0; i < count; ++i) {
-    if (list[i].address == nullptr && list[i].access == Access::kOut) {
-      access_all_memory(linking, parent->table, false);
-    } else {
-      look_at_entry(linking, table_find(worker, parent->table, list[i].address), list[i].access);
-    }
-  }
-  if (linking.predecessors != nullptr) [[unlikely]] lineage_publish(node, linking.predecessors);
+  Linking linking(worker, node);
+  access_all<look_at_entry>(linking, parent->table, list, count, false);
+  if (linking.lineage != nullptr) [[unlikely]] lineage_publish(node, linking.lineage);
   if (!end_linking(linking)) return true;
-  if (linking.predecessors != nullptr) [[unlikely]] lineage_close(worker, node);
+  if (linking.lineage != nullptr) [[unlikely]] lineage_close(worker, node);
   release_task(worker, node);
   return false;
 }
@@ -293,9 +421,9 @@ void drop_table(Worker* worker, Task* parent) {
 }
 
 void release_task_from_table(Worker* worker, Task* task) {
-  // acq_rel: the last holder sees what the other did with the descriptor before it frees it. Until then the flags are
-  // not this thread's to read.
-  if (task->references.fetch_sub(1, acq_rel) == 1) free_descriptor(worker, task);
+  // acquire, acq_rel: the last holder sees what the other did with the descriptor before it frees it. Until then the
+  // flags are not this thread's to read. One that finds itself the last has nobody to tell.
+  if (task->references.load(acquire) == 1 || task->references.fetch_sub(1, acq_rel) == 1) free_descriptor(worker, task);
 }
 
 void release_task(Worker* worker, Task* task) {

@@ -47,7 +47,6 @@ void footprint_keep(Worker* worker, Task* task, const Dependence* list, size_t c
     if (list[i].address == nullptr) continue;
     chunk->edges[chunk->locators++] = {static_cast<Edge*>(list[i].address), nullptr};
   }
-  chunk->used = chunk->locators;
   task->edge_chunks = chunk;
 }
 

@@ -25,20 +25,22 @@ static_assert(sizeof(Edge) == kEdgeBytes);
 struct EdgeChunk {
   static constexpr int kEdges = 30;
   EdgeChunk* next;
-  int used;
-  int locators;  // of `used`, the first so many are no edges (graph/footprint.hpp); only in a task's first chunk
+  int locators;  // the first so many are no edges, and no others follow (graph/footprint.hpp); only in a task's first chunk
   Edge edges[kEdges];
 };
 
 inline Edge* closed_list() { return reinterpret_cast<Edge*>(uintptr_t{1}); }
 
-// False: `predecessor` has completed; the edge was not added, and the caller does not count it.
-[[nodiscard]] inline bool transition_to_waiting_on(Task* predecessor, Edge* edge) {
-  Edge* head = predecessor->successors.load(acquire);  // acquire: a closed list means that its effects are visible
+// The list as it is. acquire: a closed one means that the predecessor's effects are visible.
+inline Edge* successors_of(const Task* predecessor) { return predecessor->successors.load(acquire); }
+
+// `head`: the list as successors_of saw it, not closed. False: `predecessor` has completed in between; the edge was not
+// added, and the caller does not count it.
+[[nodiscard]] inline bool transition_to_waiting_on(Task* predecessor, Edge* edge, Edge* head) {
   do {
     if (head == closed_list()) return false;
     edge->next = head;
-    // release: the completion sees the edge and the successor; acquire as above when it has closed in between.
+    // release: the completion sees the edge and the successor; acquire as in successors_of when it has closed meanwhile.
   } while (!predecessor->successors.compare_exchange_weak(head, edge, release, acquire));
   return true;
 }
@@ -49,6 +51,6 @@ inline Edge* closed_list() { return reinterpret_cast<Edge*>(uintptr_t{1}); }
   return task->successors.exchange(closed_list(), acq_rel);
 }
 
-inline bool has_completed(const Task* task) { return task->successors.load(acquire) == closed_list(); }
+inline bool has_completed(const Task* task) { return successors_of(task) == closed_list(); }
 
 }  // namespace marline

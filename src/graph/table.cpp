@@ -5,7 +5,7 @@
 #include "graph/table.hpp"
 
 #include "base/check.hpp"
-#include "base/hash.hpp"
+#include "graph/address_hash.hpp"
 #include "graph/successors.hpp"
 
 #include <cstdlib>
@@ -16,7 +16,7 @@ namespace marline {
 namespace {
 
 constexpr uint32_t kFirstCapacity = 64;
-constexpr uint32_t kFirstMembers = 8;
+constexpr uint32_t kFirstSpilled = 8;  // members that a spilled entry has room for, at least
 
 TableEntry* allocate_entries(uint32_t capacity) {
   size_t bytes = size_t{capacity} * sizeof(TableEntry);
@@ -26,21 +26,30 @@ TableEntry* allocate_entries(uint32_t capacity) {
   return static_cast<TableEntry*>(memory);
 }
 
-TableEntry* slot_for(TableEntry* entries, uint32_t capacity, const void* address) {
-  uint32_t index = static_cast<uint32_t>(mix64(reinterpret_cast<uintptr_t>(address))) & (capacity - 1);
-  while (entries[index].address != nullptr && entries[index].address != address) index = (index + 1) & (capacity - 1);
-  return &entries[index];
+// The slot of `address`, or the free one that it would get.
+TableEntry* slot_for(Worker* worker, const DependenceTable* table, const void* address) {
+  uint32_t mask = table->capacity - 1;
+  uint32_t index = static_cast<uint32_t>(hash_address(table->hash, address)) & mask;
+  TableEntry* entry = &table->entries[index];
+  if (entry->address == address || entry->address == nullptr) return entry;
+  uint32_t probes = 0;
+  do {
+    index = (index + 1) & mask;
+    entry = &table->entries[index];
+    ++probes;
+  } while (entry->address != address && entry->address != nullptr);
+  worker->discovery.probes.add(probes);
+  return entry;
 }
 
 void drop_completed_members(Worker* worker, TableEntry* entry) {
   uint32_t kept = 0;
+  Task** members = entry->members();
   for (uint32_t i = 0; i < entry->member_count; ++i) {
-    Task* task = entry->members[i];
-    if (has_completed(task)) {
-      if (entry->last == task) entry->last = nullptr;  // its address may come back as another task's
-      table_unreference(worker, task);
+    if (has_completed(members[i])) {
+      table_unreference(worker, members[i]);
     } else {
-      entry->members[kept++] = task;
+      members[kept++] = members[i];
     }
   }
   entry->member_count = kept;
@@ -50,8 +59,8 @@ void drop_completed_members(Worker* worker, TableEntry* entry) {
 void entry_close(Worker* worker, TableEntry* entry) {
   entry_clear_members(worker, entry);
   entry_set_writer(worker, entry, nullptr);
-  if (entry->member_capacity != 0) SlabPool::release(entry->members, worker->pool);
-  entry->member_capacity = 0;
+  if (entry->is_spilled()) SlabPool::release(entry->spilled.many, worker->pool);
+  entry->capacity = TableEntry::kFew;
 }
 
 // Whether nothing that the entry names is still to be waited for. Drops what has completed.
@@ -61,7 +70,7 @@ bool entry_is_dead(Worker* worker, TableEntry* entry) {
   return entry->writer == nullptr && entry->member_count == 0;
 }
 
-void rebuild(Worker* worker, DependenceTable* table) {
+uint32_t close_dead_entries(Worker* worker, DependenceTable* table) {
   uint32_t live = 0;
   for (uint32_t i = 0; i < table->capacity; ++i) {
     TableEntry* entry = &table->entries[i];
@@ -73,17 +82,23 @@ void rebuild(Worker* worker, DependenceTable* table) {
       ++live;
     }
   }
-  uint32_t capacity = kFirstCapacity;
-  while (capacity < live * 4) capacity *= 2;  // at most a quarter full: the next rebuild is as many insertions away
-  TableEntry* entries = allocate_entries(capacity);
-  for (uint32_t i = 0; i < table->capacity; ++i) {
-    TableEntry* entry = &table->entries[i];
-    if (entry->address != nullptr) *slot_for(entries, capacity, entry->address) = *entry;
-  }
-  std::free(table->entries);
-  table->entries = entries;
-  table->capacity = capacity;
+  return live;
+}
+
+void rebuild(Worker* worker, DependenceTable* table, size_t count) {
+  uint32_t live = close_dead_entries(worker, table);
+  DependenceTable old = *table;
+  table->capacity = kFirstCapacity;
+  // At most a quarter full: the next rebuild is as many insertions away.
+  while (table->capacity < (live + count) * 4) table->capacity *= 2;
+  table->entries = allocate_entries(table->capacity);
   table->used = live;
+  for (uint32_t i = 0; i < old.capacity; ++i) {
+    TableEntry* entry = &old.entries[i];
+    if (entry->address != nullptr) *slot_for(worker, table, entry->address) = *entry;
+  }
+  std::free(old.entries);
+  worker->discovery.rebuilds.add(1);
 }
 
 void clear_entries(Worker* worker, DependenceTable* table) {
@@ -92,28 +107,23 @@ void clear_entries(Worker* worker, DependenceTable* table) {
   }
 }
 
-void widen_members(Worker* worker, TableEntry* entry) {
-  drop_completed_members(worker, entry);
-  if (entry->member_count * 2 < entry->member_capacity) return;
-  uint32_t capacity = entry->member_capacity == 0 ? kFirstMembers : entry->member_capacity * 2;
+void move_members(Worker* worker, TableEntry* entry, uint32_t capacity) {
   auto** wider = static_cast<Task**>(worker->pool->allocate(capacity * sizeof(Task*)));
-  if (entry->member_count != 0) std::memcpy(wider, entry->members, entry->member_count * sizeof(Task*));
-  if (entry->member_capacity != 0) SlabPool::release(entry->members, worker->pool);
-  entry->members = wider;
-  entry->member_capacity = capacity;
+  if (entry->member_count != 0) std::memcpy(wider, entry->members(), entry->member_count * sizeof(Task*));
+  if (entry->is_spilled()) {
+    SlabPool::release(entry->spilled.many, worker->pool);
+    entry->spilled.many = wider;
+  } else {
+    entry->spilled = {wider, nullptr, nullptr};
+  }
+  entry->capacity = capacity;
 }
 
 }  // namespace
 
-void table_reference(Task* task) { ++task->table_references; }
-
-void table_unreference(Worker* worker, Task* task) {
-  if (--task->table_references == 0) release_task_from_table(worker, task);
-}
-
 DependenceTable* table_create(Worker* worker) {
   auto* table = static_cast<DependenceTable*>(worker->pool->allocate(sizeof(DependenceTable)));
-  *table = {allocate_entries(kFirstCapacity), kFirstCapacity, 0, nullptr};
+  *table = {allocate_entries(kFirstCapacity), kFirstCapacity, 0, nullptr, options().hash};
   return table;
 }
 
@@ -124,16 +134,18 @@ void table_destroy(Worker* worker, DependenceTable* table) {
   SlabPool::release(table, worker->pool);
 }
 
-TableEntry* table_find(Worker* worker, DependenceTable* table, void* address) {
-  TableEntry* entry = slot_for(table->entries, table->capacity, address);
-  if (entry->address == address) return entry;
-  if (table->used * 4 >= table->capacity * 3) {
-    rebuild(worker, table);
-    entry = slot_for(table->entries, table->capacity, address);
+void table_reserve(Worker* worker, DependenceTable* table, size_t count) {
+  if ((table->used + count) * 4 > size_t{table->capacity} * 3) [[unlikely]] {
+    rebuild(worker, table, count);
   }
+}
+
+TableEntry* table_find(Worker* worker, DependenceTable* table, void* address) {
+  TableEntry* entry = slot_for(worker, table, address);
+  if (entry->address == address) return entry;
   ++table->used;
   entry->address = address;
-  entry->kind = Access::kIn;
+  entry->capacity = TableEntry::kFew;
   if (table->all_memory != nullptr) entry_set_writer(worker, entry, table->all_memory);
   return entry;
 }
@@ -147,24 +159,39 @@ void table_restart_after(Worker* worker, DependenceTable* table, Task* task) {
   table->all_memory = task;
 }
 
-void entry_set_writer(Worker* worker, TableEntry* entry, Task* writer) {
-  Task* old = entry->writer;
-  if (writer != nullptr) table_reference(writer);
-  entry->writer = writer;
-  if (old != nullptr) table_unreference(worker, old);
+void entry_widen(Worker* worker, TableEntry* entry) {
+  drop_completed_members(worker, entry);
+  if (entry->member_count * 2 <= entry->capacity) return;
+  move_members(worker, entry, entry->capacity * 2);
 }
 
-void entry_add_member(Worker* worker, TableEntry* entry, Task* task) {
-  if (entry->member_count == entry->member_capacity) widen_members(worker, entry);
-  table_reference(task);
-  entry->members[entry->member_count++] = task;
+void entry_clear_extras(Worker* worker, TableEntry* entry) {
+  if (entry->spilled.exclusion != nullptr) exclusion_release(worker, entry->spilled.exclusion);
+  entry->spilled.exclusion = nullptr;
+  TableEntry* before = entry->spilled.before;
+  if (before == nullptr) return;
+  entry->spilled.before = nullptr;
+  entry_close(worker, before);
+  SlabPool::release(before, worker->pool);
 }
 
-void entry_clear_members(Worker* worker, TableEntry* entry) {
-  for (uint32_t i = 0; i < entry->member_count; ++i) table_unreference(worker, entry->members[i]);
+void entry_spill(Worker* worker, TableEntry* entry) {
+  if (!entry->is_spilled()) move_members(worker, entry, kFirstSpilled);
+}
+
+void entry_push_back_set(Worker* worker, TableEntry* entry) {
+  entry_spill(worker, entry);
+  auto* set = static_cast<TableEntry*>(worker->pool->allocate(sizeof(TableEntry)));
+  *set = *entry;
+  set->spilled.before = nullptr;
+  TableEntry* earlier = entry->spilled.before;  // each member of the set has waited for it
+  entry->writer = nullptr;
   entry->member_count = 0;
-  if (entry->exclusion != nullptr) exclusion_release(worker, entry->exclusion);
-  entry->exclusion = nullptr;
+  entry->capacity = kFirstSpilled;
+  entry->spilled = {static_cast<Task**>(worker->pool->allocate(kFirstSpilled * sizeof(Task*))), nullptr, set};
+  if (earlier == nullptr) return;
+  entry_close(worker, earlier);
+  SlabPool::release(earlier, worker->pool);
 }
 
 }  // namespace marline

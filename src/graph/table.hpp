@@ -3,29 +3,40 @@
 // The dependence table of one generating task: for each address, which tasks the next one must wait for. Only the thread
 // that runs the generating task touches it, hence no locks.
 //
-// An entry is in one of two states. `members` empty: the next task waits for `writer`. Else `members` are the tasks of one
+// An entry is in one of two states. No members: the next task waits for `writer`. Else the members are the tasks of one
 // set that are not ordered among themselves (readers, an inoutset, a mutexinoutset), all ordered after `writer`: a task of
-// the same kind joins them behind `writer`, any other waits for all of them.
+// the same kind joins them behind `writer`, any other waits for all of them. The last member, or without members the
+// writer, is the task that came last: a task that names an address twice meets itself there.
 //
 // Tasks in entries are referenced (Task::table_references). Entries whose tasks have all completed are evicted when the
 // table would grow, so its size follows the tasks in flight, not the addresses ever used.
 #pragma once
 
+#include "config/options.hpp"
 #include "graph/dependences.hpp"
 #include "graph/exclusion.hpp"
 
 namespace marline {
 
 struct alignas(kCacheLine) TableEntry {
-  void* address;         // null: free slot
+  static constexpr uint32_t kFew = 4;
+  void* address;     // null: free slot
   Task* writer;
-  Task** members;
+  union {
+    Task* few[kFew];  // the members, while `capacity` is kFew
+    struct {
+      Task** many;
+      Exclusion* exclusion;  // of the mutexinoutset that the members are
+      TableEntry* before;    // without gathering (MARLINE_EDGES): the set before this one, which stands for `writer`
+    } spilled;
+  };
   uint32_t member_count;
-  uint32_t member_capacity;
-  Exclusion* exclusion;  // of the mutexinoutset that `members` are
-  const Task* last;      // the task that came last, and how: recognises repeated locators of one task
-  Access kind;           // of `members`
-  Access last_access;
+  uint32_t capacity;
+  Access kind;       // of the members
+
+  bool is_spilled() const { return capacity != kFew; }
+  Task** members() { return is_spilled() ? spilled.many : few; }
+  Task* last() { return member_count != 0 ? members()[member_count - 1] : writer; }
 };
 
 static_assert(sizeof(TableEntry) == kCacheLine);
@@ -35,23 +46,70 @@ struct DependenceTable {
   uint32_t capacity;  // a power of two
   uint32_t used;
   Task* all_memory;   // the last omp_all_memory task: stands before every address that has no entry; or null
+  HashFunction hash;  // as the options say; here, as it is used with the table
 };
 
 DependenceTable* table_create(Worker* worker);
 void table_destroy(Worker* worker, DependenceTable* table);
 
-// The entry of `address`, made if there is none.
+// Makes room for `count` addresses more. Until then, entries stay where they are.
+void table_reserve(Worker* worker, DependenceTable* table, size_t count);
+
+// The entry of `address`, which is not null; made if there is none, for which there must be room.
 TableEntry* table_find(Worker* worker, DependenceTable* table, void* address);
 
 // Forgets everything: all addresses are as never used, but come after `task`.
 void table_restart_after(Worker* worker, DependenceTable* table, Task* task);
 
-void entry_set_writer(Worker* worker, TableEntry* entry, Task* writer);
-void entry_add_member(Worker* worker, TableEntry* entry, Task* task);
-void entry_clear_members(Worker* worker, TableEntry* entry);
+// Turns the entry to its spilled form, in which it has room for the rarer fields.
+void entry_spill(Worker* worker, TableEntry* entry);
+
+// The set that the entry's members are becomes one that stands before the entry.
+void entry_push_back_set(Worker* worker, TableEntry* entry);
+
+// Makes room for one more member.
+void entry_widen(Worker* worker, TableEntry* entry);
+
+// Gives up what a spilled entry has beside its members.
+void entry_clear_extras(Worker* worker, TableEntry* entry);
 
 // References from tables.
-void table_reference(Task* task);
-void table_unreference(Worker* worker, Task* task);
+inline void table_reference(Task* task) { ++task->table_references; }
+inline void table_unreference(Worker* worker, Task* task) {
+  if (--task->table_references == 0) release_task_from_table(worker, task);
+}
+
+inline void entry_set_writer(Worker* worker, TableEntry* entry, Task* writer) {
+  Task* old = entry->writer;
+  if (writer != nullptr) table_reference(writer);
+  entry->writer = writer;
+  if (old != nullptr) table_unreference(worker, old);
+}
+
+inline void entry_add_member(Worker* worker, TableEntry* entry, Task* task) {
+  if (entry->member_count == entry->capacity) [[unlikely]] {
+    entry_widen(worker, entry);
+  }
+  table_reference(task);
+  entry->members()[entry->member_count++] = task;
+}
+
+// The members go, after `each` has been called on every one.
+template <class Each>
+void entry_clear_members(Worker* worker, TableEntry* entry, Each each) {
+  Task** members = entry->members();
+  for (uint32_t i = 0; i < entry->member_count; ++i) {
+    each(members[i]);
+    table_unreference(worker, members[i]);
+  }
+  entry->member_count = 0;
+  if (entry->is_spilled()) [[unlikely]] {
+    entry_clear_extras(worker, entry);
+  }
+}
+
+inline void entry_clear_members(Worker* worker, TableEntry* entry) {
+  entry_clear_members(worker, entry, [](Task*) {});
+}
 
 }  // namespace marline

@@ -19,6 +19,7 @@
 #include "sched/parker.hpp"
 #include "sched/priority.hpp"
 #include "sched/this_worker.hpp"
+#include "task/discovery_counters.hpp"
 #include "task/task.hpp"
 #include "task/workshare.hpp"
 #include "tool/tool.hpp"
@@ -80,6 +81,9 @@ struct alignas(kCacheLine) Worker {
     int32_t proc_bind = 0;
     int32_t num_teams = 0, thread_limit = 0;
   } pushed;
+
+  DiscoveryCounters discovery;       // written by the owner, read by anybody
+  Worker* next_created = nullptr;    // link in the list of all workers (exec/worker.cpp)
 
   // Others write these.
   alignas(kCacheLine) TaskStack inbox;   // suspended tasks that only this worker may resume

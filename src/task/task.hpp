@@ -83,7 +83,7 @@ struct alignas(kCacheLine) Task {
   Atomic<uint64_t> children;   // children_word
   uint64_t created;            // children since `children` was last settled
   Atomic<Edge*> successors;    // graph/successors.hpp
-  const Task* last_successor;  // the last task that took an edge from this one: drops duplicates in O(1)
+  const Task* last_successor;  // the last task that was ordered behind this one, at first itself: drops duplicates in O(1)
   DependenceTable* table;      // of its children; null until a child has a dependence
   Icvs* icvs;
   Atomic<int32_t> predecessors;

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// From addresses to places in a dependence table. The default, `mix`, has no bad strides; the others are what other
+// runtimes use, for comparison (studies/hashing.yaml). The low bits count: tables have a power of two of slots.
+#pragma once
+
+#include "base/hash.hpp"
+#include "config/options.hpp"
+
+#include <cstdint>
+
+namespace marline {
+
+// Of the functions that are not the default.
+uint64_t hash_as_others_do(HashFunction function, uint64_t address);
+
+inline uint64_t hash_address(HashFunction function, const void* address) {
+  auto value = static_cast<uint64_t>(reinterpret_cast<uintptr_t>(address));
+  if (function != HashFunction::kMix) [[unlikely]] {
+    return hash_as_others_do(function, value);
+  }
+  return mix64(value);
+}
+
+}  // namespace marline
