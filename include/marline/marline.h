@@ -138,6 +138,28 @@ void marline_depend_destroy(marline_depend_object_t *object);
  * that the task depends on. The object must live until the task is created. */
 void marline_task_depend_object(const marline_depend_object_t *object);
 
+/* Counters ---------------------------------------------------------------------------------------------------------- */
+
+/* What the discovery of dependences has done in this process so far (docs/guide/discovery.md). Later versions add fields
+ * at the end. */
+typedef struct marline_counters {
+  uint64_t tasks;       /* with dependences */
+  uint64_t dependences; /* of them */
+  uint64_t edges;       /* created */
+  uint64_t pruned;      /* not created: the predecessor had completed */
+  uint64_t duplicate;   /* not created: there was one between the two tasks */
+  uint64_t transitive;  /* not created: another predecessor of the task comes after that one */
+  uint64_t nodes;       /* empty nodes between two sets of tasks on one address */
+  uint64_t lookups;     /* of addresses in dependence tables */
+  uint64_t probes;      /* of those lookups beyond the first */
+  uint64_t rebuilds;    /* of dependence tables: they grow, or drop addresses whose tasks have completed */
+} marline_counters_t;
+
+/* Writes the counters to *out, of which `bytes` is the size: sizeof *out. A caller that was compiled for a later version
+ * than the library's gets zeros for what the library does not count. Counts what happened before the call; of tasks that
+ * other threads create meanwhile, some. */
+void marline_counters_read(marline_counters_t *out, size_t bytes);
+
 #ifdef __cplusplus
 }
 #endif

@@ -12,6 +12,7 @@
 #include "graph/lineage.hpp"
 #include "graph/profile.hpp"
 #include "sched/constraint.hpp"
+#include "sched/held.hpp"
 #include "sched/progress.hpp"
 #include "sched/queue.hpp"
 #include "tool/tool.hpp"
@@ -110,6 +111,9 @@ void run_what_is_left(Member* member) {
 }
 
 void make_run(Worker* worker, Task* task) {
+  if (options().discover_first) [[unlikely]] {
+    return hold_back(worker, task);
+  }
   Member* member = worker->member;
   if (options().priority.on && member->team->level != 0) [[unlikely]] {
     return run_most_urgent(worker, task);

@@ -13,6 +13,7 @@
 #include "exec/fiber.hpp"
 #include "exec/suspend.hpp"
 #include "sched/constraint.hpp"
+#include "sched/held.hpp"
 #include "sched/progress.hpp"
 #include "sched/queue.hpp"
 #include "tool/tool.hpp"
@@ -106,6 +107,7 @@ void announce_wait(ompt::State state) {
 }
 
 void wait_for_children(Task* task) {
+  release_held(this_worker(), task);
   run_awaited_tasks_here({task, nullptr});
   flush_reports(this_worker());
   if (incomplete_children(task) == 0) return;
@@ -115,6 +117,7 @@ void wait_for_children(Task* task) {
 }
 
 void wait_for_group(Task* task, Taskgroup* group) {
+  release_held(this_worker(), task);
   run_awaited_tasks_here({task, group});
   flush_reports(this_worker());
   if (unfinished(group) == 0) return;

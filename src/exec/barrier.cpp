@@ -9,6 +9,7 @@
 #include "exec/announce.hpp"
 #include "exec/completion.hpp"
 #include "exec/worker.hpp"
+#include "sched/held.hpp"
 #include "sched/idle.hpp"
 
 namespace marline {
@@ -110,6 +111,7 @@ void team_barrier(Worker* worker, tool::SyncRegion kind, const void* codeptr) {
   announce(tool::Endpoint::kBegin, worker, member, kind, codeptr);
   Task* task = &member->implicit_task;
   flush_reports(worker);
+  release_held(worker, nullptr);
   Wait wait{member->team, member->team->epoch.load(relaxed)};  // nobody can move it before this member arrives
   if (has_no_children(task)) {
     barrier_arrive(member);

@@ -10,6 +10,7 @@
 #include "graph/dependences.hpp"
 #include "graph/footprint.hpp"
 #include "sched/constraint.hpp"
+#include "sched/held.hpp"
 #include "sched/queue.hpp"
 #include "sched/progress.hpp"
 #include "tool/tool.hpp"
@@ -63,6 +64,7 @@ void report(Worker* worker, Task* parent, Taskgroup* group) {
 // A task with children: they hold its descriptor, and it its parent's, until the last of them has ended.
 void complete_inner(Worker* worker, Task* task) {
   using namespace children_word;
+  release_held(worker, task);
   Task* parent = task->parent;
   tell_group(worker, task->taskgroup, 1);
   // The parent hears of the completion first: it cannot go away before it hears of the subtree's end.
@@ -155,6 +157,7 @@ void call_body(Task* task) {
 
 // The body of a task with kDetach has ended. True: its event is pending, and whoever fulfils it completes the task.
 [[gnu::noinline]] bool leave_to_event(Worker* worker, Task* task, Task* previous) {
+  release_held(worker, task);
   if (tool::on(tool::event::kTaskSchedule)) [[unlikely]] {
     // The tool hears "detach" only if the fulfilment comes later, and before it: both sides hold the lock
     // (sched/queue.cpp, fulfil_for_program).

@@ -5,6 +5,7 @@
 #include "exec/runtime.hpp"
 
 #include "config/options.hpp"
+#include "exec/counters.hpp"
 #include "exec/worker.hpp"
 #include "platform/thread.hpp"
 #include "tool/tool.hpp"
@@ -38,6 +39,7 @@ void at_exit() {
     announce_root_end(worker);
   }
   tool::finalize();
+  if (options().counters) counters_print();
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "exec/completion.hpp"
 #include "exec/fiber.hpp"
 #include "sched/constraint.hpp"
+#include "sched/held.hpp"
 #include "sched/progress.hpp"
 #include "sched/queue.hpp"
 #include "tool/tool.hpp"
@@ -57,6 +58,7 @@ void suspend(void (*publish)(Task*, void*), void* context, tool::TaskStatus stat
   Fiber* fiber = worker->fiber;
   Publication publication{publish, task, context};
   flush_reports(worker);
+  release_held(worker, nullptr);
   task->fiber = fiber;
   task->home = fiber->tied_frames > 0 ? worker : nullptr;
   Fiber* target = fiber->caller;

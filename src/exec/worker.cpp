@@ -15,6 +15,7 @@
 #include "exec/runtime.hpp"
 #include "exec/team.hpp"
 #include "platform/thread.hpp"
+#include "sched/held.hpp"
 #include "sched/idle.hpp"
 #include "sched/progress.hpp"
 #include "sched/queue.hpp"
@@ -39,6 +40,7 @@ Worker* g_idle = nullptr;      // pool workers without a team
 Worker* g_retired = nullptr;   // structures of ended root threads
 Atomic<int> g_created{0};      // structures, hence ids
 Atomic<int> g_living{0};
+Atomic<Worker*> g_newest{nullptr};  // written under g_lock
 pthread_key_t g_key;
 bool g_key_made = false;
 
@@ -61,6 +63,9 @@ Worker* worker_create() {
   if (memory == nullptr) fatal("out of memory for one more thread");
   auto* worker = new (memory) Worker;
   worker->id = g_created.fetch_add(1, relaxed);
+  Guard<SpinLock> guard(g_lock);
+  worker->created_before = g_newest.load(relaxed);
+  g_newest.store(worker, release);  // pairs with newest_worker
   return worker;
 }
 
@@ -278,6 +283,7 @@ void dismiss_workers(Team* team, int first) {
 }
 
 void finish_root_tasks(Worker* worker) {
+  release_held(worker, nullptr);
   flush_reports(worker);
   work_until(
       [](void* task) {
@@ -287,6 +293,8 @@ void finish_root_tasks(Worker* worker) {
 }
 
 bool oversubscribed() { return g_living.load(relaxed) > cores_per_process(); }
+
+const Worker* newest_worker() { return g_newest.load(acquire); }  // pairs with worker_create
 
 int worker_count() { return g_living.load(relaxed); }
 

@@ -39,6 +39,9 @@ void finish_root_tasks(Worker* worker);
 // More workers than cores: waiting threads give their core away early.
 bool oversubscribed();
 
+// All workers that ever were: the newest one, from which Worker::created_before leads to the others. Any thread.
+const Worker* newest_worker();
+
 // Number of workers that live.
 int worker_count();
 

@@ -83,7 +83,8 @@ struct alignas(kCacheLine) Worker {
   } pushed;
 
   DiscoveryCounters discovery;       // written by the owner, read by anybody
-  Worker* next_created = nullptr;    // link in the list of all workers (exec/worker.cpp)
+  Worker* created_before = nullptr;  // link in the list of all workers (exec/worker.cpp)
+  TaskFifo held;                     // ready tasks that MARLINE_DISCOVERY=first keeps back (sched/held.hpp)
 
   // Others write these.
   alignas(kCacheLine) TaskStack inbox;   // suspended tasks that only this worker may resume

@@ -5,6 +5,7 @@
 // never allocate.
 #include "abi/omp/place_query.hpp"
 #include "construct/task_events.hpp"
+#include "marline/marline.h"
 #include "sched/team.hpp"
 #include "tool/tool.hpp"
 
@@ -192,6 +193,7 @@ const Entry kEntries[] = {
     {"ompt_get_num_devices", erase(get_num_devices)},
     {"marline_task_info", erase(task_info)},
     {"marline_names_used", erase(names_used)},
+    {"marline_counters_read", erase(marline_counters_read)},
 };
 
 }  // namespace

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The end of holding back. See the header.
+#include "sched/held.hpp"
+
+namespace marline {
+
+void release_held_slowly(Worker* worker, const Task* parent) {
+  TaskFifo tasks = worker->held;
+  worker->held = {};
+  while (Task* task = tasks.pop_front()) {
+    if (parent == nullptr || task->parent == parent) {
+      enqueue(worker, task);
+    } else {
+      worker->held.push_back(task);
+    }
+  }
+}
+
+}  // namespace marline
