@@ -23,6 +23,7 @@
 #include "base/atomic.hpp"
 #include "base/build.hpp"
 #include "base/intrusive.hpp"
+#include "base/prefetch.hpp"
 
 #if MARLINE_ASAN
 #include <sanitizer/asan_interface.h>
@@ -50,6 +51,7 @@ class SlabPool {
       FreeBlock*& head = free_[class_of(bytes)];
       if (FreeBlock* block = head; block != nullptr) [[likely]] {
         head = block->next;
+        prefetch_block(head);
         mark_used(block, bytes);
         return block;
       }
@@ -131,6 +133,13 @@ class SlabPool {
   }
   static Slab* slab_of(void* block) {
     return slab_at(reinterpret_cast<uintptr_t>(block) & ~static_cast<uintptr_t>(kSlabBytes - 1));
+  }
+
+  // What the next allocation returns may lie in the cache of the core that used it last. Null is allowed.
+  static void prefetch_block(const FreeBlock* block) {
+    for (size_t line = 0; line < 3; ++line) {
+      prefetch_for_write(reinterpret_cast<const char*>(reinterpret_cast<uintptr_t>(block) + line * kCacheLine));
+    }
   }
 
   // Under ASan a free block is poisoned but for its link.

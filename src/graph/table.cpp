@@ -89,8 +89,8 @@ void rebuild(Worker* worker, DependenceTable* table, size_t count) {
   uint32_t live = close_dead_entries(worker, table);
   DependenceTable old = *table;
   table->capacity = kFirstCapacity;
-  // At most a quarter full: the next rebuild is as many insertions away.
-  while (table->capacity < (live + count) * 4) table->capacity *= 2;
+  // At most half full: the next rebuild is half as many insertions away.
+  while (table->capacity < (live + count) * 2) table->capacity *= 2;
   table->entries = allocate_entries(table->capacity);
   table->used = live;
   for (uint32_t i = 0; i < old.capacity; ++i) {

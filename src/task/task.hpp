@@ -99,8 +99,7 @@ struct alignas(kCacheLine) Task {
   EdgeChunk* edge_chunks; // from here on with task_flag::kGraph: edges beyond the in-line ones
   ExclusionList* exclusions;  // of mutexinoutset (graph/exclusion.hpp); null: none
   Edge* edges;            // in-line edges, after the block
-  uint16_t inline_edges_used;
-  uint16_t inline_edges;
+  uint32_t inline_edges;
   uint32_t color;         // 0xRRGGBB; only with task_flag::kLabelled
 
   const char* name() const { return has(task_flag::kLabelled) ? label : nullptr; }
