@@ -83,6 +83,24 @@ void write_clocks(FILE *out, const Metadata &process) {
   fputs("],\n", out);
 }
 
+void write_counters(FILE *out, const marline_counters_t &counters) {
+  const struct {
+    const char *name;
+    uint64_t value;
+  } members[] = {{"tasks", counters.tasks},         {"dependences", counters.dependences},
+                 {"edges", counters.edges},         {"pruned", counters.pruned},
+                 {"duplicate", counters.duplicate}, {"transitive", counters.transitive},
+                 {"nodes", counters.nodes},         {"lookups", counters.lookups},
+                 {"probes", counters.probes},       {"rebuilds", counters.rebuilds}};
+  const char *separator = "";
+  fputs("  \"counters\": {", out);
+  for (const auto &member : members) {
+    fprintf(out, "%s\"%s\": %" PRIu64, separator, member.name, member.value);
+    separator = ", ";
+  }
+  fputs("},\n", out);
+}
+
 void write_options(FILE *out, const Metadata &process) {
   fputs("  \"events\": [", out);
   write_event_words(out, process.options.events);
@@ -132,6 +150,7 @@ bool Metadata::write(const char *path) const {
   fprintf(out, "  \"omp_version\": %u,\n", omp_version);
   write_member(out, "mpi", mpi);
   write_options(out, *this);
+  write_counters(out, counters);
   write_clocks(out, *this);
   write_code_maps(out);
   fprintf(out, "  \"files\": \"%s.thread*.mtr\"\n}\n", tag);

@@ -19,6 +19,7 @@ struct Metadata {
   char tag[kTagBytes];
   char runtime[256];
   unsigned omp_version;
+  marline_counters_t counters;  // all zero: the runtime does not count, or no task has dependences
   char mpi[256];
   ClockPair clock_begin;
   ClockPair clock_end;

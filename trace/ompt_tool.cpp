@@ -43,6 +43,9 @@ void set_wanted(ompt_set_callback_t set, Events events, std::initializer_list<Ca
   }
 }
 
+using ReadCounters = decltype(&marline_counters_read);
+ReadCounters read_counters = nullptr;  // null on other runtimes than Marline
+
 void find_names(ompt_function_lookup_t lookup) {
   static constexpr uint32_t kAlways = 1;
   using NamesUsed = const uint32_t *(*)();
@@ -56,6 +59,7 @@ void find_names(ompt_function_lookup_t lookup) {
 int initialize(ompt_function_lookup_t lookup, int, ompt_data_t *) {
   const auto set = reinterpret_cast<ompt_set_callback_t>(lookup("ompt_set_callback"));
   find_names(lookup);
+  read_counters = reinterpret_cast<ReadCounters>(lookup("marline_counters_read"));
   // Always: who a thread is, and control.
   for (const Callback &one : {callback(ompt_callback_thread_begin, on_thread_begin),
                               callback(ompt_callback_thread_end, on_thread_end),
@@ -77,7 +81,14 @@ int initialize(ompt_function_lookup_t lookup, int, ompt_data_t *) {
   return 1;
 }
 
-void finalize(ompt_data_t *) { write_metadata(); }
+void finalize(ompt_data_t *) {
+  if (read_counters != nullptr) {
+    marline_counters_t counters;
+    read_counters(&counters, sizeof counters);
+    set_counters(counters);
+  }
+  write_metadata();
+}
 
 }  // namespace
 }  // namespace marline::trace

@@ -236,6 +236,12 @@ void set_runtime(const char *version, unsigned omp_version) {
   pthread_mutex_unlock(&process_lock);
 }
 
+void set_counters(const marline_counters_t &counters) {
+  pthread_mutex_lock(&process_lock);
+  process.counters = counters;
+  pthread_mutex_unlock(&process_lock);
+}
+
 void set_mpi(int rank, int size, const char *library) {
   if (!recording()) {
     return;

@@ -8,6 +8,8 @@
 
 #include <stdint.h>
 
+#include "marline/marline.h"
+
 namespace marline::trace {
 
 constexpr int kPathBytes = 4096;
@@ -61,6 +63,9 @@ void set_runtime(const char *version, unsigned omp_version);
 
 // What MPI_Init learned: renames the files if the environment had not told the rank.
 void set_mpi(int rank, int size, const char *library);
+
+// What the runtime has counted (marline.h), at the end of the run.
+void set_counters(const marline_counters_t &counters);
 
 // One exchange of clock readings with rank 0: this rank read `local` between rank 0's `sent` and `received`.
 struct ClockSample {

@@ -32,6 +32,7 @@ def make_document(of: Analysis, own_passes: Sequence[str] = ()) -> dict[str, Any
         "windows": breakdown["windows"],
         "graph": results["graph"],
         "discovery": results["discovery"],
+        "counters": counters(of),
         "communication": results["communication"],
         "kinds": sorted(results["graph"]["kinds"], key=lambda kind: -kind["total_ns"]),
         "regions": results["regions"],
@@ -58,6 +59,14 @@ def program(of: Analysis) -> dict[str, Any]:
         "hosts": sorted({one.get("host", "") for one in ranks.values()}),
         "records": len(of.trace.time),
     }
+
+
+def counters(of: Analysis) -> dict[str, int]:
+    """What Marline counted of the discovery of dependences, all ranks together; empty on other runtimes."""
+    sums: Counter[str] = Counter()
+    for one in of.trace.ranks.values():
+        sums.update(one.get("counters", {}))
+    return dict(sums) if sums["tasks"] else {}
 
 
 def stopped(of: Analysis) -> list[str]:

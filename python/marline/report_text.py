@@ -134,6 +134,11 @@ def facts(document: dict[str, Any]) -> Table:
                       + (f", {count(rate)} tasks/s" if rate else ""))  # fmt: skip
         table.add_row("graph", f"{_plural(graph['tasks'], 'task')}, {_plural(graph['edges'], 'edge')}, grain "
                       f"{duration(graph['grain_ns']['median'])} in the median")  # fmt: skip
+    counters = document["counters"]
+    if counters:
+        left_out = ", ".join(f"{count(counters[name])} {name}" for name in ("pruned", "duplicate", "transitive"))
+        table.add_row("dependences", f"{count(counters['dependences'])} of {_plural(counters['tasks'], 'task')}, "
+                      f"{_plural(counters['edges'], 'edge')} created, {left_out}")  # fmt: skip
     calls = [row for row in document["communication"]["calls"] if row["kind"] != "local"]
     if calls:
         number, total, suspended = (sum(row[key] for row in calls) for key in ("count", "total_ns", "suspended_ns"))

@@ -12,6 +12,7 @@ import pytest
 
 from conftest import SECONDS, clean_environment
 from handmade import COMPLETE  # first: it finds marline
+from marline.report import counters
 from marline.trace.analysis import Analysis
 from marline.trace.columns import distinct
 from marline.trace.reader import read_trace
@@ -46,6 +47,14 @@ def test_graph_is_the_program_s(of: Analysis) -> None:
     found = of.document("graph")
     assert (found["tasks"], found["completed"], found["depth"]) == (29, 29, 8)
     assert of.document("discovery")["tasks"] == 28  # all but the undeferred one
+
+
+def test_counters_of_marline_are_in_the_trace(of: Analysis) -> None:
+    found = counters(of)
+    if not of.trace.ranks[0]["runtime"].startswith("Marline"):
+        assert found == {}
+        return
+    assert found["tasks"] > 0 and found["lookups"] >= found["dependences"] >= found["tasks"]
 
 
 def test_time_adds_up(of: Analysis) -> None:
