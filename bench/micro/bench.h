@@ -33,6 +33,7 @@ struct BenchFigure {
   long ops_per_round;
   void (*body)(long rounds);
   int (*check)(long rounds);
+  double (*spent)(void); /* the part of the last body's time that the figure is about, in ns; NULL: all of it */
 };
 
 struct BenchOptions {
@@ -112,7 +113,7 @@ static inline double bench_time(const struct BenchFigure *figure, long rounds) {
   figure->body(rounds);
   double elapsed = bench_now() - start;
   if (!figure->check(rounds)) bench_fail("%s: wrong result after %ld rounds", figure->name, rounds);
-  return elapsed;
+  return figure->spent ? figure->spent() : elapsed;
 }
 
 /* Doubles the rounds until a sample is long enough: warms up caches, pools and the team on the way. */
