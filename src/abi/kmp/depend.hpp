@@ -8,10 +8,14 @@
 
 namespace marline::kmp {
 
+// By the kind of dependence, the low bits of the flags.
 inline Access access_of(uint8_t flags) {
-  if (flags & kDependMutexinoutset) return Access::kMutexinoutset;
-  if (flags & kDependInoutset) return Access::kInoutset;
-  return flags & kDependOut ? Access::kOut : Access::kIn;
+  constexpr Access kMutex = Access::kMutexinoutset, kSet = Access::kInoutset;
+  static constexpr Access kAccesses[16] = {Access::kIn, Access::kIn, Access::kOut, Access::kOut, kMutex, kMutex,
+                                           kMutex,      kMutex,      kSet,         kSet,         kSet,   kSet,
+                                           kMutex,      kMutex,      kMutex,       kMutex};
+  static_assert(kDependIn == 1 && kDependOut == 2 && kDependMutexinoutset == 4 && kDependInoutset == 8);
+  return kAccesses[flags & (kDependIn | kDependOut | kDependMutexinoutset | kDependInoutset)];
 }
 
 inline void decode(DependenceBuffer& buffer, const DependInfo* list, int32_t count) {
