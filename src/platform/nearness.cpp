@@ -58,7 +58,10 @@ bool locate_places(const Topology& topology, const MaskList& places, PlaceMap& r
   if (result.places == nullptr) return false;
   result.count = places.count;
   for (int i = 0; i < places.count; ++i) result.places[i] = locate(topology, places.masks[i].first());
-  for (int level = 0; level < kLevels; ++level) result.domains[level] = topology.level[level].count;
+  for (int level = 0; level < kLevels; ++level) {
+    const int count = topology.level[level].count;
+    result.domains[level] = count > 0 ? count : 1;  // a machine that could not be read is one object
+  }
   return true;
 }
 

@@ -163,6 +163,23 @@ TEST(VictimOrder, NoTwoThievesMeetFirstAtOneVictim) {
   }
 }
 
+TEST(PlaceMap, OfAMachineThatCouldNotBeReadIsOneDomain) {
+  const Topology nothing{};
+  Places places;
+  CpuMask all;
+  all.set(0);
+  ASSERT_TRUE(places.append(all));
+  PlaceMap map;
+  ASSERT_TRUE(locate_places(nothing, places, map));
+  for (int level = 0; level < kLevels; ++level) {
+    EXPECT_EQ(map.domains[level], 1);
+    EXPECT_EQ(map.places[0].domain[level], 0);
+  }
+  EXPECT_EQ(nearness(map, 0, 0), PlaceLocation::kDepth + 1);
+  place_map_free(map);
+  places.free_all();
+}
+
 TEST(PlaceMap, KnowsTheDomainsOfEachLevel) {
   Machine machine("pack:2 numa:2 l3:2 core:2 pu:2", "threads");
   const auto domain = [&](int place, Level level) {
