@@ -39,7 +39,7 @@ const Task* successor_to_run(Task* task) {
 
 }  // namespace
 
-void footprint_keep(Worker* worker, Task* task, const Dependence* list, size_t count) {
+[[gnu::noinline]] void footprint_keep(Worker* worker, Task* task, const Dependence* list, size_t count) {
   auto* chunk = static_cast<EdgeChunk*>(worker->pool->allocate(sizeof(EdgeChunk)));
   chunk->next = nullptr;
   chunk->locators = 0;
@@ -50,7 +50,7 @@ void footprint_keep(Worker* worker, Task* task, const Dependence* list, size_t c
   task->edge_chunks = chunk;
 }
 
-void footprint_prefetch_after(Worker* worker, Task* task) {
+[[gnu::noinline]] void footprint_prefetch_after(Worker* worker, Task* task) {
   if (task->has(task_flag::kGraph)) {
     if (const Task* next = successor_to_run(task)) {
       if (!next->has(task_flag::kEmpty)) prefetch(next);

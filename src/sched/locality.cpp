@@ -170,7 +170,7 @@ Member* nth_victim(const Member* thief, int i) {
   return &team->members[(thief->index + 1 + i) % team->size];
 }
 
-Task* take_shared(Member* member) {
+[[gnu::noinline]] Task* take_shared(Member* member) {
   for (const QueueClass kind :
        {QueueClass::kAffinity, QueueClass::kSuccessor, QueueClass::kNew, QueueClass::kUntied}) {
     SharedQueue* queue = member->shared[static_cast<int>(kind)];
@@ -195,7 +195,7 @@ bool push_shared(Member* member, Task* task, QueueClass kind, uint32_t coin) {
   return true;
 }
 
-int64_t queued_like(Member* member, const Task* task, QueueClass kind) {
+[[gnu::noinline]] int64_t queued_like(Member* member, const Task* task, QueueClass kind) {
   SharedQueue* queue = queue_for(member, task, kind);
   return queue != nullptr ? queue->count.load(relaxed) : member->deque.size();
 }

@@ -177,6 +177,11 @@ void let_go(Worker* worker, Waiter waiter) {
   }
 }
 
+[[gnu::noinline]] bool enqueue_shared(Member* member, Task* task, QueueClass kind) {
+  uint32_t coin = options().schedule.policy == SchedulePolicy::kRandom ? next_random(member->worker) : 0;
+  return push_shared(member, task, kind, coin);
+}
+
 // Of a task that is not new: what made it ready.
 QueueClass class_of(const Task* task) {
   if (task->fiber != nullptr) return QueueClass::kUntied;
@@ -218,9 +223,8 @@ void enqueue_own(Member* member, Task* task, QueueClass kind) {
   if (task->priority.load(relaxed) > 0 && member->urgent != nullptr) {
     member->urgent->push(task);
   } else {
-    if (member->shared != nullptr) [[unlikely]] {
-      uint32_t coin = options().schedule.policy == SchedulePolicy::kRandom ? next_random(member->worker) : 0;
-      if (push_shared(member, task, kind, coin)) return;
+    if (member->shared != nullptr && enqueue_shared(member, task, kind)) [[unlikely]] {
+      return;
     }
     member->deque.push(task);
   }
