@@ -5,7 +5,7 @@
 
 #include "config/options.hpp"
 #include "graph/successors.hpp"
-#include "sched/idle.hpp"
+#include "sched/queue.hpp"
 
 namespace marline {
 
@@ -50,7 +50,7 @@ const Task* successor_to_run(Task* task) {
   task->edge_chunks = chunk;
 }
 
-[[gnu::noinline]] void footprint_prefetch_after(Worker* worker, Task* task) {
+[[gnu::noinline, gnu::cold]] void footprint_prefetch_after(Worker* worker, Task* task) {
   if (task->has(task_flag::kGraph)) {
     if (const Task* next = successor_to_run(task)) {
       if (!next->has(task_flag::kEmpty)) prefetch(next);
@@ -63,8 +63,7 @@ const Task* successor_to_run(Task* task) {
   Task* next = member->deque.pop();
   if (next == nullptr) return;
   if (next->has(task_flag::kGraph)) prefetch(next);
-  member->deque.push(next);
-  wake_one(member->team);  // who looked in between saw nothing
+  enqueue_own(member, next);  // wakes: who looked in between saw nothing
 }
 
 }  // namespace marline

@@ -15,6 +15,6 @@ void footprint_keep(Worker* worker, Task* task, const Dependence* list, size_t c
 
 // The worker that is about to run `task`, and after it the successor that only this one holds up, or the newest task of its
 // own deque.
-void footprint_prefetch_after(Worker* worker, Task* task);
+[[gnu::cold]] void footprint_prefetch_after(Worker* worker, Task* task);
 
 }  // namespace marline
