@@ -119,6 +119,7 @@ void resign() { g_climbing.store(0, release); }  // pairs with become_climber: `
 
 void forget(Worker* worker, Lineage* source) {
   g_waiting.fetch_sub(1, relaxed);
+  source->waits.store(0, release);  // pairs with propagate_priority
   release_task_from_table(worker, source->task);
 }
 
@@ -152,6 +153,7 @@ void lineage_begin(Task* task, uint64_t construct, bool node) {
   Lineage* lineage = lineage_of(task);
   lineage->list.store(0, relaxed);
   lineage->task = task;
+  lineage->waits.store(0, relaxed);
   lineage->construct = construct;
   lineage->profile = 0;
   lineage->node = node;
@@ -183,6 +185,8 @@ void propagate_priority(Worker* worker, Task* task) {
   if (task->priority.load(relaxed) == 0) return;
   if (!options().priority.asynchronous) return Climb(worker).from(task);
   if (g_waiting.load(relaxed) >= kMostWaiting && !make_room(worker)) return;
+  // A descriptor that is used again may come again before it was climbed from. acquire pairs with forget: `next` is free.
+  if (lineage_of(task)->waits.exchange(1, acquire) != 0) return;
   task->references.fetch_add(1, relaxed);
   g_waiting.fetch_add(1, relaxed);
   g_sources.push(lineage_of(task));

@@ -30,6 +30,7 @@ struct Lineage {
   Task* task;
   uint64_t construct;      // graph/profile.hpp; creator
   uint64_t profile;        // 0 until the task is spawned
+  Atomic<uint32_t> waits;  // 1: in that list; creator and the climber
   bool node;               // a node without a body: not a step of `decrement`
 };
 
