@@ -160,6 +160,22 @@ def test_on_the_compilers_own_runtime(alone: Callable[..., Outcome], reference: 
     assert agree(norms(path), reference[: iterations + 1])
 
 
+@pytest.mark.parametrize("ranks", (1, 2))
+@pytest.mark.parametrize("mode", ("barrier", "nowait", "replay"))
+@pytest.mark.parametrize("more", ([], ["--separate", "--parts", "2", "--pass", "lists", "--tolerance", "1e-6"]),
+                         ids=("plain", "separate"))  # fmt: skip
+def test_persistent(on_marline: Callable[..., Outcome], mode: str, more: list[str], ranks: int,
+                    tmp_path: Path) -> None:  # fmt: skip
+    """Bit by bit what the same tasks give when each iteration is discovered."""
+    name = PROGRAMS[len(mode) % 2]
+    common = ["--size", HIGHER if ranks == 1 else SIZE, "--tiles", "7", *more, "--history"]
+    assert on_marline(name, ranks, *common, tmp_path / "tasks").code == 0
+    persistent = on_marline(name, ranks, *common, tmp_path / "graph", "--form", "persistent", "--mode", mode,
+                            MARLINE_SCHEDULE=f"random:{len(mode)}")  # fmt: skip
+    assert persistent.code == 0, persistent.stderr
+    assert norms(tmp_path / "graph") == norms(tmp_path / "tasks")
+
+
 def test_parts_in_depend_clauses(alone: Callable[..., Outcome], reference: list[float], tmp_path: Path) -> None:
     """inoutset as Clang 19 knows it."""
     path = tmp_path / "history"
