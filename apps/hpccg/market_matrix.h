@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * From a Matrix Market file to this process' rows. Every process reads the whole file and keeps its own rows, so no
- * process ever holds the whole matrix. Conjugate gradients need a symmetric matrix: a file that is declared general must
- * be symmetric in fact. Used by the main thread only.
+ * process ever holds the whole matrix. Conjugate gradients need a symmetric matrix: a file that is declared general
+ * must be symmetric in fact. Used by the main thread only.
  */
 #ifndef HPCCG_MARKET_MATRIX_H
 #define HPCCG_MARKET_MATRIX_H

@@ -4,8 +4,8 @@
  * them, in the order of the ranks. A vector that the matrix is multiplied with has the process' own elements first and
  * the halo behind them: those elements of other processes that its rows refer to, in ascending order.
  *
- * Filled by the main thread (stencil.h, market_matrix.h), with column numbers of the whole matrix; matrix_localise turns
- * them into places of such a vector. Only read after that.
+ * Filled by the main thread (stencil.h, market_matrix.h), with column numbers of the whole matrix; matrix_localise
+ * turns them into places of such a vector. Only read after that.
  */
 #ifndef HPCCG_MATRIX_H
 #define HPCCG_MATRIX_H

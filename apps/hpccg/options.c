@@ -11,7 +11,11 @@
 
 #include "argument.h"
 
-enum { kLargestEdge = 1290, kMostIterations = 1000000, kMostTiles = 1 << 24 }; /* the cube of an edge fits into an int */
+enum {
+  kLargestEdge = 1290, /* its cube fits into an int */
+  kMostIterations = 1000000,
+  kMostTiles = 1 << 24,
+};
 
 static const char *const kForms[] = {"sequential", "for", "tasks", "persistent", NULL};
 static const char *const kModes[] = {"barrier", "nowait", "replay", NULL};

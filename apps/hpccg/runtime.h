@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What this program uses of marline.h beyond OpenMP, looked for at run time: the same binary runs on any OpenMP runtime,
- * and the forms that need an entry say so where it is missing. Filled by the main thread, only read after that.
+ * What this program uses of marline.h beyond OpenMP, looked for at run time: the same binary runs on any OpenMP
+ * runtime, and the forms that need an entry say so where it is missing. Filled by the main thread, only read after
+ * that.
  */
 #ifndef HPCCG_RUNTIME_H
 #define HPCCG_RUNTIME_H

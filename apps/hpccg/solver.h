@@ -9,8 +9,8 @@
  *   update      x = x + alpha p,  r = r - alpha ap
  *   beta        beta = (r, r) / (r, r) before      a sum over all processes
  *
- * A form of the program (loops.h, tasks.h) calls these steps; it owes them this order, and that no range is in two calls
- * at a time. The scalars change only in solver_alpha and solver_beta, which are collective.
+ * A form of the program (loops.h, tasks.h) calls these steps; it owes them this order, and that no range is in two
+ * calls at a time. The scalars change only in solver_alpha and solver_beta, which are collective.
  */
 #ifndef HPCCG_SOLVER_H
 #define HPCCG_SOLVER_H
@@ -62,6 +62,8 @@ double solver_update_dot(Solver *solver, int first, int last);
 void solver_alpha(Solver *solver, double part);
 void solver_beta(Solver *solver, double part);
 
-static inline SolverState solver_state(const Solver *solver) { return __atomic_load_n(&solver->state, __ATOMIC_RELAXED); }
+static inline SolverState solver_state(const Solver *solver) {
+  return __atomic_load_n(&solver->state, __ATOMIC_RELAXED);
+}
 
 #endif
