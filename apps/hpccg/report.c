@@ -46,6 +46,9 @@ void report_figures(const Report *report) {
     printf("discovery_s %.6f s\n", report->tasks.discovery);
     printf("tasks %lld tasks\n", report->tasks.created);
     printf("dependences %lld dependences\n", report->plan->dependences * iterations);
+    if (report->tasks.counted) {
+      printf("edges %llu edges\nnodes %llu nodes\n", report->tasks.edges, report->tasks.nodes);
+    }
   }
   fflush(stdout);
 }

@@ -20,7 +20,7 @@ Runtime runtime_find(void) {
       {"marline_graph_iterate", (void **)&runtime.graph_iterate},
       {"marline_graph_end", (void **)&runtime.graph_end},
       {"marline_taskgroup_cancel_later", (void **)&runtime.cancel_later},
-      {"marline_task_sends", (void **)&runtime.task_sends},
+      {"marline_counters_read", (void **)&runtime.counters_read},
   };
   for (size_t k = 0; k < sizeof wanted / sizeof wanted[0]; ++k) {
     *wanted[k].entry = dlsym(RTLD_DEFAULT, wanted[k].name);

@@ -24,7 +24,7 @@ typedef struct {
   int (*graph_iterate)(Graph *graph);
   void (*graph_end)(Graph *graph);
   void (*cancel_later)(void);
-  void (*task_sends)(void);
+  void (*counters_read)(marline_counters_t *out, size_t bytes);
 } Runtime;
 
 /* Entries that the process does not have are NULL. */

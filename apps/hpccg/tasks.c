@@ -192,8 +192,17 @@ static void create_persistent(Plan *plan, const TaskForm *form, TaskFigures *fig
   runtime->graph_end(graph);
 }
 
+static marline_counters_t read_counters(const Runtime *runtime) {
+  marline_counters_t counters = {0};
+  if (runtime->counters_read) {
+    runtime->counters_read(&counters, sizeof counters);
+  }
+  return counters;
+}
+
 TaskFigures tasks_solve(Plan *plan, const TaskForm *form) {
-  TaskFigures figures = {0};
+  TaskFigures figures = {.counted = plan->runtime->counters_read != NULL};
+  marline_counters_t before = read_counters(plan->runtime);
 #pragma omp parallel default(none) shared(plan, form, figures)
 #pragma omp single
   if (form->persistent) {
@@ -202,6 +211,9 @@ TaskFigures tasks_solve(Plan *plan, const TaskForm *form) {
 #pragma omp taskgroup
     create_tasks(plan, form, &figures);
   }
+  marline_counters_t after = read_counters(plan->runtime);
+  figures.edges = after.edges - before.edges;
+  figures.nodes = after.nodes - before.nodes;
   return figures;
 }
 

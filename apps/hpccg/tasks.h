@@ -20,6 +20,9 @@ typedef struct {
 typedef struct {
   long long created;  /* tasks */
   double discovery; /* seconds in which tasks were created, waiting between iterations apart */
+  bool counted;     /* the runtime has counted the two that follow */
+  unsigned long long edges;
+  unsigned long long nodes; /* empty ones, between sets of tasks */
 } TaskFigures;
 
 /* Collective; main thread, outside of parallel regions. */

@@ -206,7 +206,8 @@ def test_figures(on_marline: Callable[..., Outcome], ranks: int) -> None:
     rows = 12 * 10 * 8 * ranks
     assert int(outcome.remarks["rows"]) == rows
     assert int(outcome.remarks["nonzeros"]) == (3 * 12 - 2) * (3 * 10 - 2) * (3 * 8 * ranks - 2)
-    assert set(outcome.figures) == {"seconds", "gflops", "discovery_s", "tasks", "dependences"}
+    assert set(outcome.figures) == {"seconds", "gflops", "discovery_s", "tasks", "dependences", "edges", "nodes"}
+    assert outcome.figures["edges"] > 0
     messages = 2 if ranks == 2 else 0
     assert outcome.figures["tasks"] == 10 * (3 * 4 + 2 + messages)
 
