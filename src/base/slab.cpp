@@ -75,8 +75,32 @@ void* SlabPool::allocate_slow(size_t bytes) {
   } else {
     block = cut(size_class);
   }
+  ++used_[size_class];
   mark_used(block, bytes);
   return block;
+}
+
+// Sorts one returned block into free_. Null: there is none.
+SlabPool::FreeBlock* SlabPool::take_back_one() {
+  if (pending_ == nullptr) pending_ = remote_.take_all();
+  FreeBlock* block = pending_;
+  if (block == nullptr) return nullptr;
+  pending_ = block->next;
+  const unsigned size_class = slab_of(block)->size_class;
+  --used_[size_class];
+  push_free(block, size_class);
+  return block;
+}
+
+void SlabPool::collect() {
+  while (take_back_one() != nullptr) {
+  }
+}
+
+size_t SlabPool::bytes_in_use() const {
+  size_t bytes = large_bytes_in_use();
+  for (unsigned c = 0; c < kClasses; ++c) bytes += used_[c] * class_bytes(c);
+  return bytes;
 }
 
 // Sorts returned blocks into free_ until kRefillBlocks of `size_class` are there or no more came back. Lazily, so that
@@ -84,13 +108,9 @@ void* SlabPool::allocate_slow(size_t bytes) {
 bool SlabPool::refill(unsigned size_class) {
   unsigned found = 0;
   while (found < kRefillBlocks) {
-    if (pending_ == nullptr) pending_ = remote_.take_all();
-    FreeBlock* block = pending_;
+    FreeBlock* block = take_back_one();
     if (block == nullptr) break;
-    pending_ = block->next;
-    const unsigned its_class = slab_of(block)->size_class;
-    push_free(block, its_class);
-    found += its_class == size_class;
+    found += slab_of(block)->size_class == size_class;
   }
   return found > 0;
 }
@@ -112,7 +132,7 @@ void SlabPool::open_slab(unsigned size_class) {
   }
   const uintptr_t base = chunk_;
   chunk_ += kSlabBytes;
-  Slab* slab = new (slab_at(base)) Slab{this, size_class, kSlabBytes};
+  Slab* slab = new (slab_at(base)) Slab{this, size_class, kSlabBytes, nullptr};
   fresh_[size_class] = reinterpret_cast<uintptr_t>(slab + 1);
   fresh_end_[size_class] = base + kSlabBytes;
 #if MARLINE_ASAN
@@ -124,7 +144,8 @@ void* SlabPool::allocate_large(size_t bytes) {
   constexpr size_t kHeader = kColours * kCacheLine;  // room for the header at any colour
   if (bytes > SIZE_MAX / 2) fatal("a task with %zu bytes of private data was asked for", bytes);
   const size_t total = (bytes + kHeader + kSlabBytes - 1) & ~(kSlabBytes - 1);  // the rest is never touched
-  Slab* slab = new (slab_at(map_aligned(total))) Slab{nullptr, 0, total};
+  Slab* slab = new (slab_at(map_aligned(total))) Slab{nullptr, 0, total, this};
+  large_bytes_.fetch_add(total, relaxed);
   return slab + 1;
 }
 
@@ -137,6 +158,7 @@ void SlabPool::release_slow(FreeBlock* block, Slab* slab, SlabPool* mine) {
   SlabPool* owner = slab->owner;
   if (owner == nullptr) {
     const uintptr_t base = reinterpret_cast<uintptr_t>(slab) & ~static_cast<uintptr_t>(kSlabBytes - 1);
+    slab->payer->large_bytes_.fetch_sub(slab->bytes, relaxed);  // pools are never unmapped
     munmap(reinterpret_cast<void*>(base), slab->bytes);
     return;
   }

@@ -52,6 +52,7 @@ class SlabPool {
       if (FreeBlock* block = head; block != nullptr) [[likely]] {
         head = block->next;
         prefetch_block(head);
+        ++used_[class_of(bytes)];
         mark_used(block, bytes);
         return block;
       }
@@ -63,6 +64,7 @@ class SlabPool {
   static void release(void* block, SlabPool* mine) {
     Slab* slab = slab_of(block);
     if (slab->owner == mine && mine != nullptr) [[likely]] {
+      --mine->used_[slab->size_class];
       mine->push_free(static_cast<FreeBlock*>(block), slab->size_class);
     } else {
       release_slow(static_cast<FreeBlock*>(block), slab, mine);
@@ -86,6 +88,16 @@ class SlabPool {
   // Bytes that this pool has mapped for slabs so far. Owner only.
   [[nodiscard]] size_t mapped_bytes() const { return mapped_bytes_; }
 
+  // Bytes of mappings of their own, for large blocks of this pool's that are in use. Owner only.
+  [[nodiscard]] size_t large_bytes_in_use() const { return large_bytes_.load(relaxed); }
+
+  // Bytes of all blocks of this pool's that are in use, and of those that others released and the owner has not yet
+  // taken back. Owner only.
+  [[nodiscard]] size_t bytes_in_use() const;
+
+  // Takes back, at once, all blocks that others released. Owner only.
+  void collect();
+
  private:
   struct FreeBlock {
     FreeBlock* next;
@@ -96,6 +108,7 @@ class SlabPool {
     SlabPool* owner;       // null: a mapping of its own, of `bytes` bytes, for one large block
     uint32_t size_class;
     size_t bytes;
+    SlabPool* payer;       // of a large block: the pool that it was asked of
   };
 
   struct Batch {
@@ -162,10 +175,11 @@ class SlabPool {
   }
 
   void* allocate_slow(size_t bytes);
-  static void* allocate_large(size_t bytes);
+  void* allocate_large(size_t bytes);
   static size_t large_bytes(const Slab* slab);
   static void release_slow(FreeBlock* block, Slab* slab, SlabPool* mine);
   bool refill(unsigned size_class);
+  FreeBlock* take_back_one();
   FreeBlock* cut(unsigned size_class);
   void open_slab(unsigned size_class);
   void send(Batch& batch);
@@ -173,6 +187,7 @@ class SlabPool {
   // The owner's.
   FreeBlock* free_[kClasses] = {};
   FreeBlock* pending_ = nullptr;    // taken back from remote_, classes mixed, not yet sorted into free_
+  uint32_t used_[kClasses] = {};    // blocks that are out
   uintptr_t fresh_[kClasses] = {};  // the uncut rest of the newest slab of each class: [fresh_, fresh_end_)
   uintptr_t fresh_end_[kClasses] = {};
   uintptr_t chunk_ = 0;  // mapped, not yet slabs: [chunk_, chunk_end_)
@@ -184,6 +199,7 @@ class SlabPool {
 
   // Everybody's: on a line of its own, so that releases do not slow the owner's fast path.
   alignas(kCacheLine) RemoteStack remote_;
+  Atomic<size_t> large_bytes_{0};  // the owner adds, releasers subtract; the owner reads
 };
 
 }  // namespace marline

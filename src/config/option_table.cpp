@@ -37,9 +37,9 @@ bool read_word(Cursor& in, const char* const (&words)[N], Enum& result, int firs
 }
 
 // OpenMP 5.1, 6.7: a number and B, K, M or G; K if there is none.
-bool read_size(Cursor& in, size_t& result) {
+bool read_size(Cursor& in, size_t& result, int64_t least = 1) {
   int64_t number;
-  if (!in.accept_number(1, INT64_MAX, number)) return false;
+  if (!in.accept_number(least, INT64_MAX, number)) return false;
   int shift = 10;
   if (in.accept_word("b")) {
     shift = 0;
@@ -387,10 +387,20 @@ constexpr Option kOptions[] = {
        if (from.spin_us < 0) return out.add("auto");
        show_number(out, from.spin_us);
      }},
-    {"MARLINE_INLINE", "256", "a number from 0 up",
-     "With more queued tasks than this on a worker, a new independent task runs at once; 0: never.",
-     [](Cursor& in, Options& to) { return read_number(in, 0, INT_MAX, to.inline_limit); },
-     [](Text& out, const Options& from) { show_number(out, from.inline_limit); }},
+    {"MARLINE_MAX_READY", "256", "a number from 0 up",
+     "Ready tasks that a worker queues: with more, a new task that is ready runs at once; 0: no limit.",
+     [](Cursor& in, Options& to) { return read_number(in, 0, INT_MAX, to.max_ready); },
+     [](Text& out, const Options& from) { show_number(out, from.max_ready); }},
+    {"MARLINE_MAX_TASKS", "1000000", "a number from 0 up",
+     "Tasks of one generating task that have not completed, ready or not: with more, the generating task lets others run "
+     "before it creates the next; 0: no limit.",
+     [](Cursor& in, Options& to) { return read_number(in, 0, INT_MAX, to.max_tasks); },
+     [](Text& out, const Options& from) { show_number(out, from.max_tasks); }},
+    {"MARLINE_MAX_BYTES", "1G", "a number and B, K, M or G (K if none)",
+     "Memory that the tasks created on one worker hold, with their private data: with more, a generating task lets others "
+     "run before it creates the next; 0: no limit.",
+     [](Cursor& in, Options& to) { return read_size(in, to.max_bytes, 0); },
+     [](Text& out, const Options& from) { show_size(out, from.max_bytes); }},
     {"MARLINE_TASK_CONSTRAINT", "relaxed", "relaxed or strict",
      "Whether a thread with suspended tied tasks starts only their descendants, as OpenMP's task scheduling constraint "
      "demands (strict), or any task (relaxed).",

@@ -85,7 +85,9 @@ struct Options {
     bool propagates;       // tasks keep their predecessors (graph/lineage.hpp)
   } priority;
   int64_t spin_us;         // -1: automatic
-  int inline_limit;        // 0: never
+  int max_ready;           // throttling (exec/throttle.hpp); 0: no limit, also of the next two
+  int max_tasks;
+  size_t max_bytes;
   bool strict_constraint;
   uint32_t watchdog;       // microseconds; 0: off
   size_t fiber_stacksize;  // bytes; resolved

@@ -9,6 +9,7 @@
 #include "exec/completion.hpp"
 #include "exec/fiber.hpp"
 #include "exec/suspend.hpp"
+#include "exec/throttle.hpp"
 #include "graph/lineage.hpp"
 #include "graph/profile.hpp"
 #include "sched/constraint.hpp"
@@ -21,7 +22,6 @@ namespace marline {
 
 namespace {
 
-constexpr int kInlineDepth = 8;       // tasks run at creation, one inside another
 constexpr size_t kInlineEdges = 4096;  // most edges that a descriptor has room for
 
 uintptr_t round_up(uintptr_t value, uintptr_t alignment) { return (value + alignment - 1) & ~(alignment - 1); }
@@ -58,9 +58,9 @@ void tell_tool(Worker* worker, Task* task, const Dependence* list, size_t count,
 // nobody else could take it (the initial thread outside of parallel regions).
 bool runs_at_once(Worker* worker, const Task* task) {
   Member* member = worker->member;
-  if (worker->fiber->depth >= kInlineDepth) return false;
+  if (worker->fiber->depth >= kDeepest) return false;
   if (member->team->level == 0) return true;
-  int64_t limit = options().inline_limit;
+  int64_t limit = options().max_ready;
   return limit != 0 && plenty_queued(member, task, limit);
 }
 
@@ -96,8 +96,8 @@ void run_what_is_left(Member* member) {
 [[gnu::noinline]] void run_most_urgent(Worker* worker, Task* task) {
   Member* member = worker->member;
   enqueue_own(member, task);
-  int64_t limit = options().inline_limit;
-  if (limit == 0 || worker->fiber->depth >= kInlineDepth) return;
+  int64_t limit = options().max_ready;
+  if (limit == 0 || worker->fiber->depth >= kDeepest) return;
   if (member->urgent->size() + member->deque.size() < limit) return;
   Task* first = pop_own(member);
   if (first == nullptr) return;
@@ -163,7 +163,11 @@ void leave_body(Task* task) {
   size_t slack = shape.block_align > kCacheLine ? shape.block_align : 0;
   size_t room = dependences < kInlineEdges ? dependences : kInlineEdges;
   size_t block_end = round_up(sizeof(Task) + slack + shape.block_bytes, alignof(Edge*));
-  auto* task = static_cast<Task*>(worker->pool->allocate(block_end + room * kEdgeBytes + lineage_bytes()));
+  size_t bytes = block_end + room * kEdgeBytes + lineage_bytes();
+  if (bytes > SlabPool::kClassLimit) [[unlikely]] {
+    throttle_soon(worker);
+  }
+  auto* task = static_cast<Task*>(worker->pool->allocate(bytes));
   Task* parent = worker->task;
   task->invoke = shape.invoke;
   auto block = reinterpret_cast<uintptr_t>(task + 1);
@@ -234,8 +238,8 @@ void spawn_task(Worker* worker, Task* task, const Dependence* list, size_t count
   tell_tool(worker, task, list, count, codeptr);
   progress_at_scheduling_point(worker);
   if (options().priority.on) [[unlikely]] resolve_priority(task, count);
-  if (count != 0 && !enter_graph(worker, task, list, count)) return;
-  make_run(worker, task);
+  if (count == 0 || enter_graph(worker, task, list, count)) make_run(worker, task);
+  throttle_at_creation(worker);
 }
 
 void begin_undeferred(Worker* worker, Task* task, const void* codeptr) {

@@ -19,6 +19,8 @@ namespace marline {
 
 namespace {
 
+constexpr uint64_t kLongestBatch = 1024;  // completions told in one go
+
 // The whole subtree of `task`, whose body has ended, is gone: so is its descriptor, and maybe its parent's.
 void end_subtree(Worker* worker, Task* task);
 
@@ -58,7 +60,10 @@ void report(Worker* worker, Task* parent, Taskgroup* group) {
     worker->reported_parent = parent;
     worker->reported_group = group;
   }
-  ++worker->reported_count;
+  // Bounded, for a throttled parent counts what is under way (exec/throttle.cpp).
+  if (++worker->reported_count == kLongestBatch) [[unlikely]] {
+    flush_reports(worker);
+  }
 }
 
 // A task with children: they hold its descriptor, and it its parent's, until the last of them has ended.

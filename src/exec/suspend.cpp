@@ -119,7 +119,8 @@ void yield_to_caller() { suspend(publish_yield, this_worker()->member, tool::Tas
 void yield_task() {
   Worker* worker = this_worker();
   progress_at_scheduling_point(worker);
-  if (worker->task == nullptr || !work_in_sight(worker)) return;
+  // A fiber that waits in place is other work, too: a generating task, perhaps, with what this one waits for.
+  if (worker->task == nullptr || (worker->fiber->caller == nullptr && !work_in_sight(worker))) return;
   suspend_region(publish_yield, worker->member, tool::TaskStatus::kYield);
 }
 

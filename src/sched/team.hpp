@@ -65,6 +65,10 @@ struct alignas(kCacheLine) Worker {
   Task* reported_parent = nullptr;
   Taskgroup* reported_group = nullptr;
   uint64_t reported_count = 0;
+  // Throttling (exec/throttle.hpp). The limits are looked at when Task::created has none of these bits.
+  uint32_t throttle_mask = 0;
+  uint64_t throttle_patience = 0;    // nanoseconds; 0: not used yet
+  bool throttle_in_vain = false;     // the last wait ended because patience did
   uint64_t fp_control = 0;     // as the fiber that the thread last left had it (exec/fiber.cpp)
   // The C++ runtime's exception state of this thread, null until a C++ runtime is seen (exec/exception_state.cpp).
   void* exception_globals = nullptr;

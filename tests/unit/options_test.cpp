@@ -63,7 +63,9 @@ TEST(Options, Defaults) {
   EXPECT_EQ(options.target_offload, TargetOffload::kDefault);
   EXPECT_EQ(options.schedule.policy, SchedulePolicy::kLifo);
   EXPECT_EQ(options.spin_us, -1);
-  EXPECT_EQ(options.inline_limit, 256);
+  EXPECT_EQ(options.max_ready, 256);
+  EXPECT_EQ(options.max_tasks, 1000000);
+  EXPECT_EQ(options.max_bytes, size_t{1} << 30);
   EXPECT_FALSE(options.strict_constraint);
   EXPECT_EQ(options.watchdog, 1000u);
   EXPECT_EQ(options.max_fibers, 1000000);
@@ -231,9 +233,9 @@ TEST(Options, RemainingWords) {
 }
 
 TEST(Options, BlankCountsAsNotGiven) {
-  const Options options = parse_good({{"OMP_NUM_THREADS", ""}, {"OMP_DYNAMIC", "  "}, {"MARLINE_INLINE", "\t"}});
+  const Options options = parse_good({{"OMP_NUM_THREADS", ""}, {"OMP_DYNAMIC", "  "}, {"MARLINE_MAX_READY", "\t"}});
   EXPECT_EQ(options.num_threads_count, 0);
-  EXPECT_EQ(options.inline_limit, 256);
+  EXPECT_EQ(options.max_ready, 256);
 }
 
 TEST(Options, TextIsCopied) {
@@ -257,7 +259,8 @@ TEST(Options, BadValuesAreNamedAndReplacedByTheDefault) {
       {"MARLINE_PRIORITY", "inf,up"},     {"MARLINE_PRIORITY", "SA,none"},     {"MARLINE_PRIORITY", "copy,none,now"},
       {"OMP_TARGET_OFFLOAD", "yes"},     {"OMP_ALLOCATOR", "my_alloc"},
       {"OMP_TOOL", "on"},                {"MARLINE_SCHEDULE", "random"},    {"MARLINE_SCHEDULE", "random:"},
-      {"MARLINE_SCHEDULE", "lifo:1"},    {"MARLINE_SPIN", "-2"},            {"MARLINE_INLINE", "many"},
+      {"MARLINE_SCHEDULE", "lifo:1"},    {"MARLINE_SPIN", "-2"},            {"MARLINE_MAX_READY", "many"},
+      {"MARLINE_MAX_TASKS", "-1"},       {"MARLINE_MAX_BYTES", "1T"},
       {"MARLINE_WATCHDOG", "1ms"},       {"MARLINE_STACKSIZE", "1600B"}, {"MARLINE_MAX_FIBERS", "0"},
       {"MARLINE_QUEUES", "new"},          {"MARLINE_QUEUES", "new=planet"},    {"MARLINE_QUEUES", "tied=machine"},
       {"MARLINE_QUEUES", "new=numa,"},    {"MARLINE_PREFETCH", "257"},         {"MARLINE_PREFETCH", "-1"},

@@ -39,6 +39,27 @@ TEST(SlabPool, ClassesWasteLittle) {
   }
 }
 
+TEST(SlabPool, CountsTheBytesInUse) {
+  SlabPool* pool = SlabPool::acquire();
+  const size_t before = pool->bytes_in_use();
+  void* small = pool->allocate(100);
+  void* other = pool->allocate(600);
+  EXPECT_EQ(pool->bytes_in_use() - before, 128u + 768u);
+  void* large = pool->allocate(1'000'000);
+  EXPECT_EQ(pool->large_bytes_in_use(), 1024u * 1024u);
+  EXPECT_EQ(pool->bytes_in_use() - before, 128u + 768u + 1024u * 1024u);
+  SlabPool::release(small, pool);
+  EXPECT_EQ(pool->bytes_in_use() - before, 768u + 1024u * 1024u);
+  std::thread([=] {
+    SlabPool::release(other, nullptr);
+    SlabPool::release(large, nullptr);
+  }).join();
+  EXPECT_EQ(pool->bytes_in_use() - before, 768u);  // until the owner takes it back
+  pool->collect();
+  EXPECT_EQ(pool->bytes_in_use(), before);
+  pool->retire();
+}
+
 TEST(SlabPool, BlocksAreAlignedDistinctAndWholly) {
   SlabPool* pool = SlabPool::acquire();
   struct Block {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * In which order one thread runs ready tasks with priorities: exact where Marline promises it. Usage: order CASE LIMIT,
- * CASE one of the names below, LIMIT the value of MARLINE_INLINE.
+ * CASE one of the names below, LIMIT the value of MARLINE_MAX_READY.
  */
 #include "../check.h"
 #include <limits.h>

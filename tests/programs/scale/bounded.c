@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A producer far faster than its consumers: a million independent tasks, and a million tasks through a million distinct
- * addresses, in bounded memory. Usage: bounded TASKS; with 100000000 it is the long run that ctest does not make.
+ * A producer far faster than its consumers: a million independent tasks, a million tasks through a million distinct
+ * addresses, and chains of a million tasks of which few are ever ready, in bounded memory. Usage: bounded TASKS; with
+ * 100000000 it is the long run that ctest does not make.
  */
 #include "../check.h"
 #include <omp.h>
@@ -48,10 +49,30 @@ static void distinct_addresses(long tasks, char *range) {
   CHECK_RANGE(peak_bytes() - before, 0, kMaxGrowth);
 }
 
+/* Nothing but MARLINE_MAX_TASKS holds this producer. */
+static void chains(long tasks) {
+  enum { kChains = 4 };
+  static char links[kChains];
+  static long ran[kChains];
+  long before = peak_bytes();
+  (void)links; /* GCC does not count a depend clause as a use */
+#pragma omp parallel
+#pragma omp single
+  for (long t = 0; t < tasks; t++) {
+#pragma omp task depend(inout : links[t % kChains]) firstprivate(t)
+    ran[t % kChains]++;
+  }
+  for (int i = 0; i < kChains; i++)
+    CHECK_EQ(ran[i], tasks / kChains);
+  printf("%ld tasks in chains: peak grew by %ld MiB\n", tasks, (peak_bytes() - before) >> 20);
+  CHECK_RANGE(peak_bytes() - before, 0, kMaxGrowth);
+}
+
 int main(int argc, char **argv) {
   CHECK_EQ(argc, 2);
   long tasks = atol(argv[1]);
   independent(tasks);
   distinct_addresses(tasks, (char *)((uintptr_t)1 << 40));
+  chains(tasks);
   return 0;
 }
