@@ -35,6 +35,7 @@ module marline
   public :: marline_task_label, marline_task_color
   public :: marline_task_affinity
   public :: marline_task_depend, marline_depend_create, marline_depend_destroy, marline_task_depend_object
+  public :: marline_taskgroup_cancel_later, marline_taskgroup_cancelled
 
   abstract interface
     integer(c_int) function marline_poll_fn(arg) bind(C)
@@ -123,5 +124,12 @@ module marline
       import :: c_ptr
       type(c_ptr), value :: object
     end subroutine
+
+    ! Cancelling the future. The second one returns 0 or 1.
+    subroutine marline_taskgroup_cancel_later() bind(C)
+    end subroutine
+    integer(c_int) function marline_taskgroup_cancelled() bind(C)
+      import :: c_int
+    end function
   end interface
 end module

@@ -160,6 +160,27 @@ typedef struct marline_counters {
  * other threads create meanwhile, some. */
 void marline_counters_read(marline_counters_t *out, size_t bytes);
 
+/* Cancelling the future --------------------------------------------------------------------------------------------- */
+
+/* Called in a task of a taskgroup: tasks of that taskgroup that were created after the calling one, and have not started,
+ * do not run any more. They complete as if their bodies were empty: what depends on them goes on, and the event of a
+ * `detach` clause is not waited for (it may be fulfilled until the taskgroup ends, or never). Tasks that were created
+ * before run, and so do the caller's own descendants, and tasks that have started. Of several calls, that of the task
+ * created first counts. Called by the task that opened the taskgroup: whatever it creates from here on in the taskgroup.
+ *
+ * The order of creation is that of the task which opened the taskgroup: what other tasks create belongs to their place
+ * in it. The taskgroup is the innermost one that the calling task is in; whole taskgroups inside it are cancelled with
+ * the tasks that opened them, or, where the same task opened both, if they were begun later. Undeferred and final tasks
+ * are skipped as others are, but for Clang's `if(0)`, which the compiler calls itself.
+ *
+ * Private copies of C++ objects in tasks that do not run are destroyed with Clang. With GCC they are not: its code
+ * destroys them at the end of the body. Outside of taskgroups the call ends the program with one line. */
+void marline_taskgroup_cancel_later(void);
+
+/* 1 if a task that the caller's taskgroup creates from now on would not run, so that the one who creates them may stop;
+ * 0 if it would, and outside of taskgroups. Costs a load as long as nothing is cancelled. */
+int marline_taskgroup_cancelled(void);
+
 #ifdef __cplusplus
 }
 #endif

@@ -6,6 +6,7 @@
 #include "config/options.hpp"
 #include "construct/next_task.hpp"
 #include "construct/task_events.hpp"
+#include "exec/cancellation.hpp"
 #include "exec/completion.hpp"
 #include "exec/fiber.hpp"
 #include "exec/suspend.hpp"
@@ -32,7 +33,9 @@ void become_child(Worker* worker, Task* task) {
   if (Taskgroup* group = parent->taskgroup) {
     if (group->owner == parent) {
       ++group->created;
+      task->serial = next_serial(group->order);
     } else {
+      task->serial = parent->serial;
       group->count.fetch_add(Taskgroup::kOne, relaxed);  // the parent is counted in it, so it cannot end meanwhile
     }
   }
@@ -217,6 +220,28 @@ void leave_body(Task* task) {
   if (all.count() != 0) taskwait_depend(worker, all.list(), all.count(), codeptr);
 }
 
+// Its dependences have been waited for, those that calls announced excepted.
+Worker* introduce_undeferred(Worker* worker, Task* task, const Dependence* list, size_t count, const void* codeptr) {
+  if (worker->next_task != nullptr) [[unlikely]] {
+    wait_for_announced(worker, codeptr);
+  }
+  worker = wait_until_allowed(this_worker(), task);
+  become_child(worker, task);
+  task->flags |= task_flag::kUndeferred;
+  tell_tool(worker, task, list, count, codeptr);
+  return worker;
+}
+
+// False: the task is cancelled, and over.
+bool enter_unless_cancelled(Worker* worker, Task* task) {
+  if (is_cancelled(task)) [[unlikely]] {
+    if (Task* next = discard_task(worker, task)) enqueue(this_worker(), next);
+    return false;
+  }
+  enter_body(worker, task);
+  return true;
+}
+
 }  // namespace
 
 Task* allocate_task(Worker* worker, const TaskShape& shape) {
@@ -243,14 +268,11 @@ void spawn_task(Worker* worker, Task* task, const Dependence* list, size_t count
 }
 
 void begin_undeferred(Worker* worker, Task* task, const void* codeptr) {
-  if (worker->next_task != nullptr) [[unlikely]] {
-    wait_for_announced(worker, codeptr);
-  }
-  worker = wait_until_allowed(this_worker(), task);
-  become_child(worker, task);
-  task->flags |= task_flag::kUndeferred;
-  tell_tool(worker, task, nullptr, 0, codeptr);
-  enter_body(worker, task);
+  enter_body(introduce_undeferred(worker, task, nullptr, 0, codeptr), task);
+}
+
+bool try_begin_undeferred(Worker* worker, Task* task, const void* codeptr) {
+  return enter_unless_cancelled(introduce_undeferred(worker, task, nullptr, 0, codeptr), task);
 }
 
 void end_undeferred(Task* task) { leave_body(task); }
@@ -260,11 +282,7 @@ void run_undeferred(Worker* worker, Task* task, const Dependence* list, size_t c
     return run_undeferred_announced(worker, task, list, count, codeptr);
   }
   if (count != 0) taskwait_depend(worker, list, count, codeptr);
-  worker = wait_until_allowed(this_worker(), task);
-  become_child(worker, task);
-  task->flags |= task_flag::kUndeferred;
-  tell_tool(worker, task, list, count, codeptr);
-  enter_body(worker, task);
+  if (!enter_unless_cancelled(introduce_undeferred(this_worker(), task, list, count, codeptr), task)) return;
   task->invoke(task);
   leave_body(task);
 }

@@ -32,6 +32,10 @@ void spawn_task(Worker* worker, Task* task, const Dependence* list, size_t count
 // An undeferred task whose body the compiler calls in line (KMP's if(0)): between the two calls the current task is
 // `task`. Its dependences must have been waited for (taskwait_depend).
 void begin_undeferred(Worker* worker, Task* task, const void* codeptr);
+
+// The same where the face calls the body itself. False: the task is cancelled (exec/cancellation.hpp), and over.
+[[nodiscard]] bool try_begin_undeferred(Worker* worker, Task* task, const void* codeptr);
+
 void end_undeferred(Task* task);
 
 // Runs a task of the face's that is included or undeferred, from spawn to completion, before it returns.

@@ -9,6 +9,7 @@
 #include "config/options.hpp"
 #include "construct/task_events.hpp"
 #include "exec/announce.hpp"
+#include "exec/cancellation.hpp"
 #include "exec/completion.hpp"
 #include "exec/fiber.hpp"
 #include "exec/suspend.hpp"
@@ -182,6 +183,7 @@ void taskgroup_begin(Worker* worker, const void* codeptr) {
   group->count.store(0, relaxed);
   group->created = 0;
   group->reductions = nullptr;
+  begin_order(group, true);
   task->taskgroup = group;
   if (tool::on(tool::event::kSyncRegion)) {
     tool::sync_region(tool::SyncRegion::kTaskgroup, tool::Endpoint::kBegin, &task->team->tool_data, &task->tool_data,
@@ -199,6 +201,7 @@ void taskgroup_end(Worker* worker, const void* codeptr) {
                            &task->tool_data, codeptr);
   }
   wait_for_group(task, group);
+  end_order(this_worker(), group);
   task->taskgroup = group->outer;
   SlabPool::release(group, this_worker()->pool);
   announce(tool::SyncRegion::kTaskgroup, tool::Endpoint::kEnd, task, codeptr);

@@ -6,6 +6,7 @@
 #include "config/options.hpp"
 #include "exec/announce.hpp"
 #include "exec/barrier.hpp"
+#include "exec/cancellation.hpp"
 #include "exec/fiber.hpp"
 #include "graph/dependences.hpp"
 #include "graph/footprint.hpp"
@@ -183,6 +184,9 @@ Task* run_task(Task* task) {
     flush_reports(worker);
   }
   if (task->has(task_flag::kBodyDone)) return complete_task(worker, task);
+  if (is_cancelled(task)) [[unlikely]] {
+    return discard_task(worker, task);
+  }
   Task* previous = worker->task;
   if (options().prefetch_lines != 0) [[unlikely]] {
     footprint_prefetch_after(worker, task);

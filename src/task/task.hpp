@@ -53,6 +53,8 @@ inline constexpr uint32_t kMergeable = 1u << 10;
 inline constexpr uint32_t kPinned = 1u << 12;     // untied, but must stay on its thread (it holds a reduction copy)
 inline constexpr uint32_t kOwnIcvs = 1u << 13;    // `icvs` is its own copy (task/own_icvs.hpp)
 inline constexpr uint32_t kLabelled = 1u << 14;
+inline constexpr uint32_t kDestroys = 1u << 22;   // `invoke` also destroys the task's private objects
+inline constexpr uint32_t kDiscarded = 1u << 23;  // cancelled: `invoke`, if called, does nothing but that
 inline constexpr uint32_t kDomainShift = 24;      // the highest byte: 1 + the NUMA domain of its affinity; 0: none
 }  // namespace task_flag
 
@@ -89,7 +91,7 @@ struct alignas(kCacheLine) Task {
   Atomic<int32_t> predecessors;
   Atomic<int32_t> references;  // execution (1) + dependence table (1): the descriptor goes at zero
   uint32_t table_references;   // entries of the dependence table that name this task; graph side
-  uint32_t serial;             // in the taskgroup: its place in the order of creation (construct/task.cpp)
+  uint32_t serial;             // in a taskgroup: its place in the order of creation (exec/cancellation.hpp)
 
   // Third line: an independent task without a name, in a program without a tool, never touches it.
   const char* label;      // only with task_flag::kLabelled
@@ -123,6 +125,14 @@ struct Taskgroup {
   Atomic<int64_t> count;   // kOne per unfinished task, settled by the owner like Task::children; kWaiting: owner suspended
   int64_t created;         // by the owner since the last settling
   void* reductions;        // construct/task_reduction.hpp; null: none
+  // Cancelling what is created later (exec/cancellation.hpp).
+  static constexpr uint32_t kAll = UINT32_MAX;
+  Taskgroup* order;             // the group in whose order of creation its tasks have their serials
+  bool is_construct;            // the program has written it: it can be cancelled
+  uint32_t last_serial;         // owner only: of what was created last
+  uint32_t place;               // its own serial in the group around
+  Atomic<uint32_t> last_to_run; // any task of it lowers this; tasks with a higher serial are not run
+  Atomic<Task*> kept;           // detachable tasks that were not run, by `next`: their events may yet be fulfilled
 };
 
 }  // namespace marline

@@ -69,6 +69,7 @@ enum class Callback : int {
   kMutexAcquire = 26,
   kMutexAcquired = 27,
   kNestLock = 28,
+  kCancel = 30,
   kReduction = 31,
   kDispatch = 32,
 };

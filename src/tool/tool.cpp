@@ -59,6 +59,7 @@ constexpr Known kKnown[] = {
     {Callback::kMutexAcquire, event::kMutex, SetResult::kSometimes},
     {Callback::kMutexAcquired, event::kMutex, SetResult::kSometimes},
     {Callback::kNestLock, event::kMutex, SetResult::kAlways},
+    {Callback::kCancel, event::kCancel, SetResult::kSometimes},
     {Callback::kReduction, event::kReduction, SetResult::kSometimesPaired},
     {Callback::kDispatch, event::kDispatch, SetResult::kSometimes},
 };
@@ -176,6 +177,13 @@ void task_dependence(uint64_t* predecessor_data, uint64_t* successor_data) {
 void task_schedule(uint64_t* prior_data, TaskStatus status, uint64_t* next_data) {
   if (auto call = callback<Data*, int, Data*>(Callback::kTaskSchedule)) {
     call(data(prior_data), static_cast<int>(status), data(next_data));
+  }
+}
+
+void cancel_discarded_task(uint64_t* task_data) {
+  constexpr int kTaskgroup = 0x08, kDiscardedTask = 0x40;  // ompt_cancel_flag_t
+  if (auto call = callback<Data*, int, const void*>(Callback::kCancel)) {
+    call(data(task_data), kTaskgroup | kDiscardedTask, nullptr);
   }
 }
 

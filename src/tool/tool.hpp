@@ -37,6 +37,7 @@ inline constexpr uint32_t kMasked = 1u << 12;
 inline constexpr uint32_t kReduction = 1u << 13;
 inline constexpr uint32_t kLock = 1u << 14;   // lock_init, lock_destroy
 inline constexpr uint32_t kMutex = 1u << 15;  // mutex_acquire, mutex_acquired, mutex_released, nest_lock
+inline constexpr uint32_t kCancel = 1u << 17;
 inline constexpr uint32_t kTool = 1u << 16;   // there is a tool: it may ask for states
 }  // namespace event
 
@@ -83,6 +84,8 @@ void dependences(uint64_t* task_data, const DependenceRecord* list, size_t count
 void task_dependence(uint64_t* predecessor_data, uint64_t* successor_data);
 // next_data is null when the prior task was not replaced by another (a fulfilment, the end of a dependent taskwait).
 void task_schedule(uint64_t* prior_data, TaskStatus status, uint64_t* next_data);
+// The task's taskgroup was cancelled before it could start.
+void cancel_discarded_task(uint64_t* task_data);
 void sync_region(SyncRegion kind, Endpoint endpoint, uint64_t* parallel_data, uint64_t* task_data, const void* codeptr);
 void sync_region_wait(SyncRegion kind, Endpoint endpoint, uint64_t* parallel_data, uint64_t* task_data,
                       const void* codeptr);

@@ -20,7 +20,7 @@ void run_in_place(Worker* worker, Function function, void* data, CopyFunction co
     worker = this_worker();
   }
   Task* task = allocate_task(worker, {.invoke = nullptr, .code = code_of(function), .flags = task_flags(flags)});
-  begin_undeferred(worker, task, codeptr);
+  if (!try_begin_undeferred(worker, task, codeptr)) return;
   if (copy != nullptr) {
     auto space = reinterpret_cast<uintptr_t>(alloca(bytes + align - 1));
     void* own = reinterpret_cast<void*>((space + align - 1) & ~(uintptr_t{align} - 1));

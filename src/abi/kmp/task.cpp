@@ -28,9 +28,11 @@ int32_t run_parts(Task* task, TaskBlock* block) {
   return 0;
 }
 
-void run_task(Task* task) {
+void run_task(Task* task) { run_parts(task, static_cast<TaskBlock*>(task->block)); }
+
+void run_task_and_destroy(Task* task) {
   auto* block = static_cast<TaskBlock*>(task->block);
-  run_parts(task, block);
+  if (!task->has(task_flag::kDiscarded)) run_parts(task, block);
   if (block->destructors != nullptr) block->destructors(this_worker()->id, block);
 }
 
@@ -42,6 +44,7 @@ uint32_t task_flags(int32_t flags) {
   if (flags & kTaskFinal) result |= task_flag::kFinal;
   if (flags & kTaskMergedIf0) result |= task_flag::kMergeable;
   if (flags & kTaskDetachable) result |= task_flag::kDetach;
+  if (flags & kTaskDestructors) result |= task_flag::kDestroys;
   return result;
 }
 
@@ -65,7 +68,7 @@ extern "C" {
 TaskBlock* __kmpc_omp_task_alloc(Ident*, int32_t, int32_t flags, size_t task_bytes, size_t shareds_bytes,
                                  TaskBlock::Routine routine) {
   size_t shareds_at = (task_bytes + 15) & ~size_t{15};
-  Task* task = allocate_task(this_worker(), {.invoke = run_task,
+  Task* task = allocate_task(this_worker(), {.invoke = flags & kTaskDestructors ? run_task_and_destroy : run_task,
                                              .code = reinterpret_cast<const void*>(routine),
                                              .flags = task_flags(flags),
                                              .block_bytes = shareds_at + shareds_bytes,

@@ -6,6 +6,7 @@
 #include "base/version.hpp"
 #include "construct/next_task.hpp"
 #include "config/options.hpp"
+#include "exec/cancellation.hpp"
 #include "exec/suspend.hpp"
 #include "graph/profile.hpp"
 #include "sched/progress.hpp"
@@ -63,4 +64,12 @@ MARLINE_EXPORT void marline_task_affinity(const void* address, size_t length) {
 MARLINE_EXPORT void marline_task_sends() {
   if (!marline::options().priority.profiles) return;
   if (marline::Worker* worker = marline::this_worker_or_null()) marline::profile_note_send(worker);
+}
+
+MARLINE_EXPORT void marline_taskgroup_cancel_later() {
+  marline::cancel_later(marline::this_worker()->task);
+}
+
+MARLINE_EXPORT int marline_taskgroup_cancelled() {
+  return marline::is_later_cancelled(marline::this_worker()->task) ? 1 : 0;
 }

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Cancelling the future: see the header. Any task of the group calls; whoever would run a task discards it.
+#include "exec/cancellation.hpp"
+
+#include "base/check.hpp"
+#include "exec/announce.hpp"
+#include "exec/completion.hpp"
+#include "graph/dependences.hpp"
+#include "tool/tool.hpp"
+
+namespace marline {
+
+Atomic<uint32_t> g_cancelled_groups{0};
+
+namespace {
+
+// The groups around a task, innermost first, each with the task's serial in its order.
+struct Walk {
+  const Taskgroup* group;
+  uint32_t serial;
+
+  explicit Walk(const Task* task) : group(task->taskgroup), serial(task->serial) {}
+
+  Taskgroup* order() const { return group->order; }
+  void outward() {
+    serial = order()->place;
+    group = order()->outer;
+  }
+  // To the innermost group that a construct stands for. False: there is none.
+  bool find_construct() {
+    while (group != nullptr && !order()->is_construct) outward();
+    return group != nullptr;
+  }
+};
+
+bool is_cancelled_at(const Walk& walk) { return walk.serial > walk.order()->last_to_run.load(relaxed); }
+
+bool is_cancelled_from(Walk walk) {
+  while (walk.find_construct()) {
+    if (is_cancelled_at(walk)) return true;
+    walk.outward();
+  }
+  return false;
+}
+
+// A program may hold the handle of the task's event and fulfil it: the descriptor stays until the group ends.
+void keep_descriptor(Task* task) {
+  if (task->has(task_flag::kInTable)) {
+    task->references.fetch_add(1, relaxed);
+  } else {
+    task->flags |= task_flag::kInTable;  // nobody else knows the task
+    task->references.store(2, relaxed);
+  }
+  Walk walk(task);
+  if (!walk.find_construct()) return;
+  Atomic<Task*>& kept = walk.order()->kept;
+  // relaxed: the owner reads the list once all tasks have completed, and that orders it after this.
+  task->next = kept.load(relaxed);
+  while (!kept.compare_exchange_weak(task->next, task, relaxed, relaxed)) {
+  }
+}
+
+// The private objects of Clang's tasks; GCC's outlined function would destroy them at its end (docs/guide).
+void destroy_privates(Worker* worker, Task* task) {
+  Task* previous = worker->task;
+  worker->task = task;
+  task->flags |= task_flag::kDiscarded;
+  task->invoke(task);
+  this_worker()->task = previous;
+}
+
+void announce_discard(Worker* worker, Task* task) {
+  Task* other = worker->task != nullptr ? worker->task : task_in_view(worker);
+  if (tool::on(tool::event::kTaskSchedule)) {
+    tool::task_schedule(&other->tool_data, tool::TaskStatus::kSwitch, &task->tool_data);
+  }
+  if (tool::on(tool::event::kCancel)) tool::cancel_discarded_task(&task->tool_data);
+  if (tool::on(tool::event::kTaskSchedule)) {
+    tool::task_schedule(&task->tool_data, tool::TaskStatus::kCancel, &other->tool_data);
+  }
+}
+
+}  // namespace
+
+void begin_order(Taskgroup* group, bool is_construct) {
+  Taskgroup* around = group->outer != nullptr ? group->outer->order : nullptr;
+  bool same_owner = around != nullptr && around->owner == group->owner;
+  group->order = !is_construct && same_owner ? around : group;
+  group->is_construct = is_construct;
+  group->last_serial = 0;
+  group->place = around == nullptr ? 0 : same_owner ? next_serial(around) : group->owner->serial;
+  group->last_to_run.store(Taskgroup::kAll, relaxed);
+  group->kept.store(nullptr, relaxed);
+}
+
+void end_order(Worker* worker, Taskgroup* group) {
+  if (group->last_to_run.load(relaxed) == Taskgroup::kAll) return;
+  g_cancelled_groups.fetch_sub(1, relaxed);
+  for (Task* task = group->kept.load(relaxed); task != nullptr;) {
+    Task* next = task->next;
+    release_task_from_table(worker, task);
+    task = next;
+  }
+}
+
+bool is_beyond_cancel(const Task* task) { return is_cancelled_from(Walk(task)); }
+
+Task* discard_task(Worker* worker, Task* task) {
+  if (tool::on(tool::event::kTaskSchedule | tool::event::kCancel)) announce_discard(worker, task);
+  if (task->has(task_flag::kDestroys)) destroy_privates(worker, task);
+  if (task->has(task_flag::kDetach)) keep_descriptor(task);
+  return complete_task(this_worker(), task);
+}
+
+void cancel_later(const Task* current) {
+  Walk walk(current);
+  if (!walk.find_construct()) fatal("marline_taskgroup_cancel_later was called outside of a taskgroup");
+  Taskgroup* order = walk.order();
+  uint32_t last = order->owner == current ? order->last_serial : walk.serial;
+  uint32_t known = order->last_to_run.load(relaxed);
+  g_cancelled_groups.fetch_add(1, relaxed);
+  while (last < known && !order->last_to_run.compare_exchange_weak(known, last, relaxed, relaxed)) {
+  }
+  bool was_first = last < known && known == Taskgroup::kAll;
+  if (!was_first) g_cancelled_groups.fetch_sub(1, relaxed);
+}
+
+bool is_later_cancelled(const Task* current) {
+  if (g_cancelled_groups.load(relaxed) == 0) return false;
+  Walk walk(current);
+  if (!walk.find_construct()) return false;
+  if (walk.order()->last_to_run.load(relaxed) != Taskgroup::kAll) return true;
+  walk.outward();
+  return is_cancelled_from(walk);
+}
+
+}  // namespace marline

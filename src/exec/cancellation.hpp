@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Cancelling the future: marline_taskgroup_cancel_later, called in a task T of a taskgroup G, keeps the tasks of G from
+// running that were created after T and have not started.
+//
+// "After" is an order of serials. The task that opened G numbers what it creates there, tasks and inner taskgroups, and
+// nobody else does: a task has the serial of the ancestor that it descends from among those (Task::serial), for it could
+// be created only because that one ran. In an inner taskgroup, numbers start anew; for the group around, all that is in
+// the inner one has the inner one's serial (Taskgroup::place). A group that no construct of the program stands for (an
+// iteration of a persistent graph) leaves its tasks in the order of the group around.
+//
+// Invariant: Taskgroup::last_to_run only falls, so a task that was not to run stays so. Who is ordered after the call of
+// cancel_later sees it; tasks that start at the same time may or may not.
+#pragma once
+
+#include "sched/team.hpp"
+
+namespace marline {
+
+// Taskgroups that are cancelled, in the whole process. While there are none, nobody walks from group to group.
+extern Atomic<uint32_t> g_cancelled_groups;
+
+// Before a group is used: what this protocol keeps in it. `outer`, `owner` and the owner's `taskgroup` are as they were
+// outside.
+void begin_order(Taskgroup* group, bool is_construct);
+
+// All tasks of the group have completed.
+void end_order(Worker* worker, Taskgroup* group);
+
+// The order's owner is about to create something in it. Serials saturate: what then shares one is kept or cancelled
+// together.
+inline uint32_t next_serial(Taskgroup* order) {
+  if (order->last_serial != Taskgroup::kAll - 1) ++order->last_serial;
+  return order->last_serial;
+}
+
+bool is_beyond_cancel(const Task* task);
+
+// Whether the task, which has not started, must not run. Relaxed: the count was raised before whatever orders the task
+// after the cancellation.
+inline bool is_cancelled(const Task* task) {
+  return task->taskgroup != nullptr && g_cancelled_groups.load(relaxed) != 0 && is_beyond_cancel(task);
+}
+
+// Completes a cancelled task in place of running it, and tells a tool. Returns the successor to run next, or null.
+[[nodiscard]] Task* discard_task(Worker* worker, Task* task);
+
+// marline.h
+void cancel_later(const Task* current);
+bool is_later_cancelled(const Task* current);
+
+}  // namespace marline

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * marline_taskgroup_cancel_later: which tasks run and which do not, where the order of creation and the order in which
+ * they become ready differ. A gate keeps all others back until the cancelling task has made its call.
+ */
+#include "../check.h"
+#include <marline/marline.h>
+#include <omp.h>
+
+enum { kTasks = 100 };
+
+static _Atomic int ran[kTasks];
+static marline_event_t opened;
+static char gate;
+
+static void close_gate(void) {
+  (void)gate; /* GCC does not count a depend clause as a use */
+  for (int i = 0; i < kTasks; i++)
+    ran[i] = 0;
+  marline_event_init(&opened);
+#pragma omp task depend(out : gate)
+  marline_event_wait(&opened);
+}
+
+static void create_gated(int first, int end) {
+  for (int i = first; i < end; i++) {
+#pragma omp task depend(in : gate) firstprivate(i)
+    ran[i]++;
+  }
+}
+
+static void check_ran(int first, int end, int times) {
+  for (int i = first; i < end; i++)
+    CHECK_EQ(ran[i], times);
+}
+
+static void wait_until_cancelled(void) {
+  while (!marline_taskgroup_cancelled()) {
+#pragma omp taskyield
+  }
+}
+
+static void earlier_run_later_do_not(void) {
+#pragma omp taskgroup
+  {
+    CHECK_EQ(marline_taskgroup_cancelled(), 0);
+    close_gate();
+    create_gated(0, 40);
+#pragma omp task depend(out : ran[0]) /* and its descendants, though created later than all others */
+    {
+      wait_until_cancelled();
+#pragma omp task
+      {
+#pragma omp task
+        ran[40]++;
+      }
+    }
+#pragma omp task
+    {
+      marline_taskgroup_cancel_later();
+      CHECK_EQ(marline_taskgroup_cancelled(), 1);
+#pragma omp task
+      ran[41]++;
+    }
+    create_gated(42, 80);
+    wait_until_cancelled();
+    create_gated(80, 90);
+#pragma omp task
+    ran[90]++;
+#pragma omp taskloop num_tasks(9) nogroup
+    for (int i = 91; i < kTasks; i++)
+      ran[i]++;
+    marline_event_fulfill(&opened);
+  }
+  CHECK_EQ(marline_taskgroup_cancelled(), 0);
+  check_ran(0, 42, 1);
+  check_ran(42, kTasks, 0);
+#pragma omp task depend(out : gate) /* comes after tasks that did not run */
+  ran[42]++;
+#pragma omp taskwait
+  CHECK_EQ(ran[42], 1);
+}
+
+/* The call that comes last is that of the earliest task. */
+static void the_earliest_of_several_counts(void) {
+  marline_event_t second = MARLINE_EVENT_INIT;
+#pragma omp taskgroup
+  {
+    close_gate();
+    create_gated(0, 10);
+#pragma omp task shared(second)
+    {
+      marline_event_wait(&second);
+      marline_taskgroup_cancel_later();
+      ran[10]++;
+      marline_event_fulfill(&opened);
+    }
+    create_gated(11, 20);
+#pragma omp task shared(second)
+    {
+      marline_taskgroup_cancel_later();
+      ran[20]++;
+      marline_event_fulfill(&second);
+    }
+    create_gated(21, 30);
+    marline_taskgroup_cancel_later();
+    create_gated(30, 40);
+  }
+  check_ran(0, 11, 1);
+  check_ran(11, 20, 0);
+  check_ran(20, 21, 1);
+  check_ran(21, 40, 0);
+}
+
+static void innermost_group_only(void) {
+#pragma omp taskgroup
+  {
+    close_gate();
+#pragma omp taskgroup
+    {
+#pragma omp task
+      marline_taskgroup_cancel_later();
+      wait_until_cancelled();
+#pragma omp task
+      ran[0]++;
+    }
+    CHECK_EQ(marline_taskgroup_cancelled(), 0);
+    create_gated(1, kTasks);
+    marline_event_fulfill(&opened);
+  }
+  check_ran(0, 1, 0);
+  check_ran(1, kTasks, 1);
+}
+
+/* Groups in a group that is cancelled: of a task created before, of one created after, and of the producer. */
+static void groups_inside(void) {
+#pragma omp taskgroup
+  {
+    close_gate();
+#pragma omp task depend(in : gate)
+    {
+#pragma omp taskgroup
+      create_gated(0, 10);
+      CHECK_EQ(marline_taskgroup_cancelled(), 1);
+#pragma omp taskgroup
+      CHECK_EQ(marline_taskgroup_cancelled(), 0);
+    }
+#pragma omp task
+    marline_taskgroup_cancel_later();
+#pragma omp task depend(in : gate)
+    {
+#pragma omp taskgroup
+      create_gated(10, 20);
+    }
+    wait_until_cancelled();
+    marline_event_fulfill(&opened);
+#pragma omp taskgroup
+    {
+      CHECK_EQ(marline_taskgroup_cancelled(), 1);
+      create_gated(20, 30);
+    }
+  }
+  check_ran(0, 10, 1);
+  check_ran(10, 30, 0);
+}
+
+static void every_kind_of_task(void) {
+  static int set;
+  omp_event_handle_t handle = 0;
+  (void)set;
+#pragma omp taskgroup
+  {
+    close_gate();
+    marline_taskgroup_cancel_later();
+#pragma omp task detach(handle) depend(in : gate)
+    ran[0]++;
+    for (int i = 1; i < 10; i++) {
+#pragma omp task depend(mutexinoutset : set) firstprivate(i)
+      ran[i]++;
+    }
+#pragma omp task final(1)
+    ran[10]++;
+#pragma omp task if (0)
+    ran[11]++;
+#pragma omp task untied
+    ran[12]++;
+    marline_event_fulfill(&opened);
+#pragma omp taskwait
+    omp_fulfill_event(handle); /* of a task that has been over since */
+  }
+  check_ran(0, 11, 0);
+#ifdef __clang__
+  check_ran(11, 12, 1); /* the compiler calls it */
+#else
+  check_ran(11, 12, 0);
+#endif
+  check_ran(12, 13, 0);
+}
+
+/* Included tasks, all run by one thread at their creation. */
+static void in_a_final_task(void) {
+#pragma omp task final(1)
+  {
+    for (int i = 0; i < kTasks; i++)
+      ran[i] = 0;
+#pragma omp taskgroup
+    for (int i = 0; i < kTasks; i++) {
+#pragma omp task firstprivate(i)
+      {
+        ran[i]++;
+        if (i == 20)
+          marline_taskgroup_cancel_later();
+      }
+    }
+    check_ran(0, 21, 1);
+    check_ran(21, kTasks, 0);
+  }
+#pragma omp taskwait
+}
+
+int main(void) {
+  for (int round = 0; round < 20; round++) {
+#pragma omp parallel
+#pragma omp single
+    {
+      earlier_run_later_do_not();
+      the_earliest_of_several_counts();
+      innermost_group_only();
+      groups_inside();
+      every_kind_of_task();
+      in_a_final_task();
+    }
+  }
+  return 0;
+}
