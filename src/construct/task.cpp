@@ -259,12 +259,12 @@ void spawn_task(Worker* worker, Task* task, const Dependence* list, size_t count
     run_undeferred(worker, task, list, count, codeptr);
     return;
   }
+  worker = throttle_before_creation(worker);
   become_child(worker, task);
   tell_tool(worker, task, list, count, codeptr);
   progress_at_scheduling_point(worker);
   if (options().priority.on) [[unlikely]] resolve_priority(task, count);
   if (count == 0 || enter_graph(worker, task, list, count)) make_run(worker, task);
-  throttle_at_creation(worker);
 }
 
 void begin_undeferred(Worker* worker, Task* task, const void* codeptr) {

@@ -130,11 +130,12 @@ void wait_for_room(Worker* worker, const Amount& limit, Amount least) {
 
 }  // namespace
 
-void throttle(Worker* worker) {
+Worker* throttle(Worker* worker) {
   worker->throttle_mask = creations_between_looks() - 1;
   Amount limit = limits();
   Amount now = under_way(worker, limit);
   if (now.reaches(limit)) wait_for_room(worker, limit, now);
+  return this_worker();
 }
 
 }  // namespace marline

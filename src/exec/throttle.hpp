@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Throttling: bounds on what a generating task may have under way. After it has created a task, the thread that runs it
+// Throttling: bounds on what a generating task may have under way. Before it creates a task, the thread that runs it
 // looks at MARLINE_MAX_TASKS (children that have not completed) and MARLINE_MAX_BYTES (memory of the worker's pool), now
-// and then: whenever Task::created has none of the bits of Worker::throttle_mask. Above a limit the thread runs other
+// and then: whenever Task::created has all the bits of Worker::throttle_mask. Above a limit the thread runs other
 // tasks over the generating one, each on a fiber of its own, until there is room again. MARLINE_MAX_READY is the
 // construct's: it runs a new task at once (construct/task.cpp).
 //
@@ -17,16 +17,17 @@ namespace marline {
 // Callers that wait in place, one on another, while they let other tasks run: bounds the fibers that a worker holds.
 inline constexpr int kDeepest = 8;
 
-[[gnu::noinline, gnu::cold]] void throttle(Worker* worker);
+[[gnu::noinline, gnu::cold]] Worker* throttle(Worker* worker);
 
-// The current task has just created a task, deferred. It may go on on another thread after this, if it is untied.
-inline void throttle_at_creation(Worker* worker) {
-  if ((worker->task->created & worker->throttle_mask) == 0) [[unlikely]] {
-    throttle(worker);
+// The current task is about to create a deferred task. Returns its worker, another one perhaps if it is untied.
+inline Worker* throttle_before_creation(Worker* worker) {
+  if ((~worker->task->created & worker->throttle_mask) == 0) [[unlikely]] {
+    return throttle(worker);
   }
+  return worker;
 }
 
-// The task that is about to be created needs a mapping of its own: the limits are looked at right after.
+// That task needs a mapping of its own: the limits are looked at in any case.
 inline void throttle_soon(Worker* worker) { worker->throttle_mask = 0; }
 
 }  // namespace marline

@@ -65,7 +65,7 @@ struct alignas(kCacheLine) Worker {
   Task* reported_parent = nullptr;
   Taskgroup* reported_group = nullptr;
   uint64_t reported_count = 0;
-  // Throttling (exec/throttle.hpp). The limits are looked at when Task::created has none of these bits.
+  // Throttling (exec/throttle.hpp). The limits are looked at when Task::created has all of these bits.
   uint32_t throttle_mask = 0;
   uint64_t throttle_patience = 0;    // nanoseconds; 0: not used yet
   bool throttle_in_vain = false;     // the last wait ended because patience did
