@@ -4,9 +4,9 @@
 ! are those of marline.h; what is written here is only what differs. Thread-safe as there: no state.
 !
 ! A locator is `marline_dependence(c_loc(x(i)), MARLINE_IN)`, with x a target. Procedures that are passed (c_funloc) have
-! the interface marline_poll_fn.
+! the interfaces marline_poll_fn and marline_chunk_depend_fn.
 module marline
-  use, intrinsic :: iso_c_binding, only: c_char, c_funptr, c_int, c_int32_t, c_intptr_t, c_ptr, c_size_t
+  use, intrinsic :: iso_c_binding, only: c_char, c_funptr, c_int, c_int32_t, c_int64_t, c_intptr_t, c_ptr, c_size_t
   implicit none
   private
 
@@ -35,6 +35,7 @@ module marline
   public :: marline_task_label, marline_task_color
   public :: marline_task_affinity
   public :: marline_task_depend, marline_depend_create, marline_depend_destroy, marline_task_depend_object
+  public :: marline_taskloop_depend, marline_chunk_depend_fn, marline_depend_share
   public :: marline_taskgroup_cancel_later, marline_taskgroup_cancelled
 
   abstract interface
@@ -42,6 +43,11 @@ module marline
       import :: c_int, c_ptr
       type(c_ptr), value :: arg
     end function
+    subroutine marline_chunk_depend_fn(first, count, arg) bind(C)
+      import :: c_int64_t, c_ptr
+      integer(c_int64_t), value :: first, count
+      type(c_ptr), value :: arg
+    end subroutine
   end interface
 
   interface
@@ -123,6 +129,13 @@ module marline
     subroutine marline_task_depend_object(object) bind(C)
       import :: c_ptr
       type(c_ptr), value :: object
+    end subroutine
+    subroutine marline_taskloop_depend(depend, arg) bind(C)
+      import :: c_funptr, c_ptr
+      type(c_funptr), value :: depend
+      type(c_ptr), value :: arg
+    end subroutine
+    subroutine marline_depend_share() bind(C)
     end subroutine
 
     ! Cancelling the future. The second one returns 0 or 1.

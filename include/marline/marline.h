@@ -138,6 +138,30 @@ void marline_depend_destroy(marline_depend_object_t *object);
  * that the task depends on. The object must live until the task is created. */
 void marline_task_depend_object(const marline_depend_object_t *object);
 
+/* Called by the task that encounters a taskloop, right before each of its tasks is created, for iterations `first` to
+ * `first` + `count` - 1. The first iteration of the loop, or of the collapsed loops, is 0, whatever its variable starts
+ * from and whichever way it goes. Calls marline_task_depend or marline_task_depend_object, any number of times, and may
+ * name the task; it must not create tasks, wait or suspend. */
+typedef void (*marline_chunk_depend_fn)(uint64_t first, uint64_t count, void *arg);
+
+/* Gives dependences to each task of the next `taskloop` of the current task, which OpenMP has no clause for: depend(first,
+ * count, arg) is called for each. The construct follows in the same task. With any clauses; `nogroup` is what most want,
+ * as a taskloop waits for its tasks otherwise. The tasks are siblings of the current task's other children and ordered
+ * with them. Ends the program: a null function, a task that ends without having reached the taskloop, and
+ * marline_task_depend right before a taskloop, which would not say of which of its tasks it speaks. */
+void marline_taskloop_depend(marline_chunk_depend_fn depend, void *arg);
+
+/* From this call on, the tasks that the current task creates, and their descendants, share its dependences: whatever
+ * task of them creates a task, its dependences are ordered with those of all the others, as if the current task had
+ * created it at that moment. So several tasks discover one graph in parallel; in which order their tasks come is the
+ * program's to settle where it matters, by dependences or waits of the producers.
+ *
+ * A producer never stands before its descendants, also where it has dependences on their addresses itself: to later tasks
+ * its descendants then stand for it. `taskwait` and `taskgroup` wait for whom they always wait; a producer that waits for
+ * tasks of its own must not have them wait, over other producers' tasks, for itself. Lasts as long as the current task
+ * and its descendants, of an implicit task: until the end of the region. No effect when the task shares already. */
+void marline_depend_share(void);
+
 /* Counters ---------------------------------------------------------------------------------------------------------- */
 
 /* What the discovery of dependences has done in this process so far (docs/guide/discovery.md). Later versions add fields

@@ -227,6 +227,7 @@ Worker* introduce_undeferred(Worker* worker, Task* task, const Dependence* list,
   }
   worker = wait_until_allowed(this_worker(), task);
   become_child(worker, task);
+  if (task->parent->has(task_flag::kSharesTable)) inherit_table(task);
   task->flags |= task_flag::kUndeferred;
   tell_tool(worker, task, list, count, codeptr);
   return worker;
@@ -255,9 +256,9 @@ void spawn_task(Worker* worker, Task* task, const Dependence* list, size_t count
   if (worker->next_task != nullptr) [[unlikely]] {
     return spawn_announced(worker, task, list, count, codeptr);
   }
-  if (worker->task->has(task_flag::kFinal)) {
-    run_undeferred(worker, task, list, count, codeptr);
-    return;
+  if (worker->task->has(task_flag::kFinal | task_flag::kSharesTable)) [[unlikely]] {
+    if (worker->task->has(task_flag::kFinal)) return run_undeferred(worker, task, list, count, codeptr);
+    inherit_table(task);
   }
   worker = throttle_before_creation(worker);
   become_child(worker, task);

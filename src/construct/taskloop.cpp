@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The plan of a taskloop. Stateless.
+// The plan of a taskloop is stateless; what was said of the loop lies with the worker.
 #include "construct/taskloop.hpp"
+
+#include "base/check.hpp"
+#include "construct/next_task.hpp"
 
 #include <algorithm>
 
@@ -18,6 +21,19 @@ TaskloopPlan even(uint64_t iterations, uint64_t tasks) {
 }
 
 }  // namespace
+
+ChunkDepend take_chunk_depend(Worker* worker) {
+  if (worker->next_task != nullptr && next_dependences(worker) != 0) {
+    fatal("marline_task_depend stands before a taskloop: say with marline_taskloop_depend which task depends on what");
+  }
+  ChunkDepend depend = worker->chunk_depend;
+  worker->chunk_depend = {};
+  if (depend.call != nullptr && depend.owner != worker->task) {
+    fatal("a task called marline_taskloop_depend, then did not reach a taskloop before it suspended, waited or ended: "
+          "call it right before the taskloop construct");
+  }
+  return depend;
+}
 
 TaskloopPlan taskloop_plan(uint64_t iterations, TaskloopClause clause, uint64_t value, bool strict, int threads) {
   if (iterations == 0) return {0, 0, 0, 0};

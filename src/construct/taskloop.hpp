@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a taskloop's iterations become tasks (OpenMP 5.2, section 12.6). Pure arithmetic; the faces make the tasks.
+// How a taskloop's iterations become tasks (OpenMP 5.2, section 12.6), and what their dependences are. The faces make the
+// tasks, in the thread that encounters the loop.
 #pragma once
+
+#include "sched/team.hpp"
 
 #include <cstdint>
 
@@ -21,6 +24,15 @@ struct TaskloopPlan {
     return i + 1 == tasks ? iterations - first(i) : size + (i < longer ? 1 : 0);
   }
 };
+
+// What marline_taskloop_depend said of the taskloop that the current task encounters; it says it once.
+ChunkDepend take_chunk_depend(Worker* worker);
+
+// Before the face makes the plan's task i: its dependences become those of the next task. Returns the thread's worker.
+inline Worker* depend_chunk(const ChunkDepend& depend, const TaskloopPlan& plan, uint64_t i) {
+  if (depend.call != nullptr) depend.call(plan.first(i), plan.count(i), depend.argument);
+  return this_worker();
+}
 
 // `value` is the clause's; `threads` decides where there is no clause.
 TaskloopPlan taskloop_plan(uint64_t iterations, TaskloopClause clause, uint64_t value, bool strict, int threads);

@@ -51,6 +51,7 @@ void end_subtree(Worker* worker, Task* task) {
     return;
   }
   Task* parent = task->parent;
+  if (task->table != nullptr) drop_table(worker, task);  // that its descendants shared
   release_task(worker, task);
   tell_parent(worker, parent, children_word::kAlive);
 }
@@ -128,8 +129,9 @@ Task* complete_task(Worker* worker, Task* task) {
       next = leave_to_its_domain(worker, next);
     }
   }
-  if (task->table != nullptr) drop_table(worker, task);
-  if (has_no_children(task)) {
+  bool leaf = has_no_children(task);
+  if (task->table != nullptr && (leaf || !shares_own_table(task))) drop_table(worker, task);
+  if (leaf) {
     Task* parent = task->parent;
     Taskgroup* group = task->taskgroup;
     release_task(worker, task);

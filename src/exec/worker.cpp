@@ -76,6 +76,7 @@ void worker_enter_thread(Worker* worker) {
   worker->place = -1;  // of the thread that the structure had before
   worker->pushed = {};
   worker->next_task = nullptr;
+  worker->chunk_depend = {};
   worker->in_hook = false;
   worker->exception_globals = nullptr;
   worker->pool = SlabPool::acquire();

@@ -363,10 +363,35 @@ void finish_node(Worker* worker, Task* node, TaskFifo& ready) {
   finish_nodes(worker, ready, nodes);
 }
 
-}  // namespace
+// A task never waits for the producers that it descends from: to link(), they have an edge to it already. Afterwards they
+// have none, so that nobody takes the task for one that comes after them. Under the table's lock.
+class PassOverProducers {
+ public:
+  PassOverProducers(Linking& linking, const DependenceTable* table, Task* parent)
+      : parent_(parent), sharer_(table->sharer) {
+    linking.filters.duplicate = true;
+    for (Task* task = parent_; task != sharer_; task = task->parent) task->last_successor = linking.task;
+  }
+  PassOverProducers(const PassOverProducers&) = delete;
+  PassOverProducers& operator=(const PassOverProducers&) = delete;
+  ~PassOverProducers() {
+    for (Task* task = parent_; task != sharer_; task = task->parent) task->last_successor = task;
+  }
 
-bool enter_graph(Worker* worker, Task* task, const Dependence* list, size_t count) {
-  DependenceTable* table = table_of(worker, task->parent);
+ private:
+  Task* parent_;
+  const Task* sharer_;
+};
+
+template <auto access_one>
+[[gnu::noinline]] void access_shared(Linking& linking, DependenceTable* table, Task* parent, const Dependence* list,
+                                     size_t count, bool enters) {
+  PassOverProducers pass_over(linking, table, parent);
+  access_all<access_one>(linking, table, list, count, enters);
+}
+
+[[gnu::always_inline]] inline bool enter_table(Worker* worker, DependenceTable* table, Task* task,
+                                               const Dependence* list, size_t count, bool shared) {
   init_graph_fields(task);
   task->flags |= task_flag::kGraph | task_flag::kInTable;
   task->references.store(2, relaxed);  // the execution, and the table
@@ -376,7 +401,11 @@ bool enter_graph(Worker* worker, Task* task, const Dependence* list, size_t coun
   }
   Linking linking(worker, task);
   linking.filters.transitive &= count > 1;  // what one address leads to are tasks that are not ordered
-  access_all<access_entry>(linking, table, list, count, true);
+  if (shared) {
+    access_shared<access_entry>(linking, table, task->parent, list, count, true);
+  } else {
+    access_all<access_entry>(linking, table, list, count, true);
+  }
   worker->discovery.tasks.add(1);
   worker->discovery.dependences.add(count);
   if (options().priority.propagates) [[unlikely]] {
@@ -387,12 +416,34 @@ bool enter_graph(Worker* worker, Task* task, const Dependence* list, size_t coun
   return end_linking(linking) && (task->exclusions == nullptr || exclusions_take(task));
 }
 
+[[gnu::noinline]] bool enter_shared(Worker* worker, DependenceTable* table, Task* task, const Dependence* list,
+                                    size_t count) {
+  Guard<SpinLock> guard(table->lock);
+  return enter_table(worker, table, task, list, count, true);
+}
+
+}  // namespace
+
+bool enter_graph(Worker* worker, Task* task, const Dependence* list, size_t count) {
+  DependenceTable* table = table_of(worker, task->parent);
+  if (table->sharer != nullptr) [[unlikely]] {
+    return enter_shared(worker, table, task, list, count);
+  }
+  return enter_table(worker, table, task, list, count, false);
+}
+
 bool enter_wait(Worker* worker, Task* parent, const Dependence* list, size_t count, Event* event, uint64_t tool_data) {
-  if (parent->table == nullptr) return false;
+  DependenceTable* table = parent->table;
+  if (table == nullptr) return false;
   Task* node = new_node(worker, count, event);
   node->tool_data = tool_data;
   Linking linking(worker, node);
-  access_all<look_at_entry>(linking, parent->table, list, count, false);
+  if (table->sharer != nullptr) {
+    Guard<SpinLock> guard(table->lock);
+    access_shared<look_at_entry>(linking, table, parent, list, count, false);
+  } else {
+    access_all<look_at_entry>(linking, table, list, count, false);
+  }
   if (linking.lineage != nullptr) [[unlikely]] lineage_publish(node, linking.lineage);
   if (!end_linking(linking)) return true;
   if (linking.lineage != nullptr) [[unlikely]] lineage_close(worker, node);
@@ -416,9 +467,23 @@ Task* release_successors(Worker* worker, Task* task) {
 }
 
 void drop_table(Worker* worker, Task* parent) {
-  table_destroy(worker, parent->table);
+  DependenceTable* table = parent->table;
+  if (table->sharer == nullptr || table->sharer == parent) table_destroy(worker, table);
   parent->table = nullptr;
 }
+
+void share_table(Worker* worker, Task* task) {
+  if (task->has(task_flag::kSharesTable)) return;
+  table_of(worker, task)->sharer = task;
+  task->flags |= task_flag::kSharesTable;
+}
+
+void inherit_table(Task* task) {
+  task->table = task->parent->table;
+  task->flags |= task_flag::kSharesTable;
+}
+
+bool shares_own_table(const Task* task) { return task->table->sharer == task; }
 
 void release_task_from_table(Worker* worker, Task* task) {
   // acquire, acq_rel: the last holder sees what the other did with the descriptor before it frees it. Until then the

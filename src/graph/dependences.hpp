@@ -36,8 +36,18 @@ struct Dependence {
 // which it returns to be run next (or null).
 [[nodiscard]] Task* release_successors(Worker* worker, Task* task);
 
-// Forgets the dependences of a task's children: it generates no more.
+// Forgets the dependences of a task's children: it generates no more. One that it shares with its descendants, it drops
+// after them.
 void drop_table(Worker* worker, Task* parent);
+
+// marline_depend_share: the tasks that `task` creates from now on enter their children's dependences in its table.
+void share_table(Worker* worker, Task* task);
+
+// For a task that is created by one with kSharesTable, before it can run.
+void inherit_table(Task* task);
+
+// Whether its descendants may still use its table.
+bool shares_own_table(const Task* task);
 
 // A descriptor loses its holder "execution" or its holder "table"; the last one frees it.
 void release_task(Worker* worker, Task* task);

@@ -10,6 +10,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <new>
 
 namespace marline {
 
@@ -122,9 +123,8 @@ void move_members(Worker* worker, TableEntry* entry, uint32_t capacity) {
 }  // namespace
 
 DependenceTable* table_create(Worker* worker) {
-  auto* table = static_cast<DependenceTable*>(worker->pool->allocate(sizeof(DependenceTable)));
-  *table = {allocate_entries(kFirstCapacity), kFirstCapacity, 0, nullptr, options().hash};
-  return table;
+  void* memory = worker->pool->allocate(sizeof(DependenceTable));
+  return new (memory) DependenceTable{allocate_entries(kFirstCapacity), kFirstCapacity, 0, nullptr, options().hash};
 }
 
 void table_destroy(Worker* worker, DependenceTable* table) {

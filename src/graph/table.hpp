@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The dependence table of one generating task: for each address, which tasks the next one must wait for. Only the thread
-// that runs the generating task touches it, hence no locks.
+// that runs the generating task touches it, hence no locks; unless the task shares it with its descendants
+// (marline_depend_share), which then all take its lock. It is shared before the first of them exists, and goes when the
+// last has ended.
 //
 // An entry is in one of two states. No members: the next task waits for `writer`. Else the members are the tasks of one
 // set that are not ordered among themselves (readers, an inoutset, a mutexinoutset), all ordered after `writer`: a task of
@@ -12,6 +14,7 @@
 // table would grow, so its size follows the tasks in flight, not the addresses ever used.
 #pragma once
 
+#include "base/spin_lock.hpp"
 #include "config/options.hpp"
 #include "graph/dependences.hpp"
 #include "graph/exclusion.hpp"
@@ -47,6 +50,8 @@ struct DependenceTable {
   uint32_t used;
   Task* all_memory;   // the last omp_all_memory task: stands before every address that has no entry; or null
   HashFunction hash;  // as the options say; here, as it is used with the table
+  const Task* sharer = nullptr;  // the task that shares it with its descendants; null: only one task uses it
+  SpinLock lock{};               // with a sharer: everything above, and the graph side of all tasks in it
 };
 
 DependenceTable* table_create(Worker* worker);

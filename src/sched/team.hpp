@@ -42,6 +42,13 @@ struct ThreadWait {
   uint64_t wait_id = 0;
 };
 
+// marline_taskloop_depend: gives dependences to each task of the next taskloop of `owner` (construct/taskloop.hpp).
+struct ChunkDepend {
+  void (*call)(uint64_t first, uint64_t count, void* argument) = nullptr;
+  void* argument = nullptr;
+  const Task* owner = nullptr;
+};
+
 struct alignas(kCacheLine) Worker {
   // Owner only.
   Task* task = nullptr;      // the current task; null only while the thread is between regions
@@ -65,6 +72,7 @@ struct alignas(kCacheLine) Worker {
   Task* reported_parent = nullptr;
   Taskgroup* reported_group = nullptr;
   uint64_t reported_count = 0;
+  ChunkDepend chunk_depend;
   // Throttling (exec/throttle.hpp). The limits are looked at when Task::created has all of these bits.
   uint32_t throttle_mask = 0;
   uint64_t throttle_patience = 0;    // nanoseconds; 0: not used yet

@@ -53,6 +53,7 @@ inline constexpr uint32_t kMergeable = 1u << 10;
 inline constexpr uint32_t kPinned = 1u << 12;     // untied, but must stay on its thread (it holds a reduction copy)
 inline constexpr uint32_t kOwnIcvs = 1u << 13;    // `icvs` is its own copy (task/own_icvs.hpp)
 inline constexpr uint32_t kLabelled = 1u << 14;
+inline constexpr uint32_t kSharesTable = 1u << 15;  // `table` is its own or an ancestor's, for many producers (graph/table.hpp)
 inline constexpr uint32_t kDestroys = 1u << 22;   // `invoke` also destroys the task's private objects
 inline constexpr uint32_t kDiscarded = 1u << 23;  // cancelled: `invoke`, if called, does nothing but that
 inline constexpr uint32_t kDomainShift = 24;      // the highest byte: 1 + the NUMA domain of its affinity; 0: none

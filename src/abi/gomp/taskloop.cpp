@@ -21,6 +21,7 @@ struct Loop {
   size_t align;
   unsigned flags;
   int priority;
+  ChunkDepend depend;
 };
 
 TaskloopClause clause_of(unsigned flags, unsigned long value) {
@@ -29,7 +30,7 @@ TaskloopClause clause_of(unsigned flags, unsigned long value) {
 }
 
 void make_task(const Loop& loop, const Bounds& limits, const TaskloopPlan& plan, uint64_t i, const void* codeptr) {
-  Worker* worker = this_worker();
+  Worker* worker = depend_chunk(loop.depend, plan, i);
   Task* task = allocate(worker, loop.function, task_flags(loop.flags), loop.bytes, loop.align, 0);
   if (loop.flags & kPriority) task->priority.store(loop.priority, relaxed);
   copy_arguments(task, loop.data, loop.bytes, loop.copy);
@@ -68,14 +69,16 @@ extern "C" {
 
 void GOMP_taskloop(Function function, void* data, CopyFunction copy, long bytes, long align, unsigned flags,
                    unsigned long value, int priority, long start, long end, long step) {
-  Loop loop{function, data, copy, static_cast<size_t>(bytes), static_cast<size_t>(align), flags, priority};
+  Loop loop{function, data, copy, static_cast<size_t>(bytes), static_cast<size_t>(align), flags, priority,
+            take_chunk_depend(this_worker())};
   taskloop(loop, bounds(start, end, step), value, __builtin_return_address(0));
 }
 
 void GOMP_taskloop_ull(Function function, void* data, CopyFunction copy, long bytes, long align, unsigned flags,
                        unsigned long value, int priority, unsigned long long start, unsigned long long end,
                        unsigned long long step) {
-  Loop loop{function, data, copy, static_cast<size_t>(bytes), static_cast<size_t>(align), flags, priority};
+  Loop loop{function, data, copy, static_cast<size_t>(bytes), static_cast<size_t>(align), flags, priority,
+            take_chunk_depend(this_worker())};
   taskloop(loop, bounds_ull(flags & kUp, start, end, step), value, __builtin_return_address(0));
 }
 

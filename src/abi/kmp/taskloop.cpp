@@ -24,6 +24,7 @@ struct Pattern {
   uint64_t stride;
   Duplicate duplicate;
   bool deferred;
+  ChunkDepend depend;
 };
 
 uint64_t& word_at(TaskBlock* block, ptrdiff_t offset) {
@@ -33,13 +34,21 @@ uint64_t& word_at(TaskBlock* block, ptrdiff_t offset) {
 // The block is the rest of the descriptor's slab block: at least as many bytes as the compiler asked for.
 size_t block_bytes(const Task* task) { return SlabPool::usable_bytes(task) - sizeof(Task); }
 
+// A task has the loop's name, unless it was given its own.
+void copy_name(Task* task, const Task* model) {
+  if (!model->has(task_flag::kLabelled) || task->has(task_flag::kLabelled)) return;
+  task->label = model->label;
+  task->color = model->color;
+  task->flags |= task_flag::kLabelled;
+}
+
 TaskBlock* copy_pattern(Worker* worker, const Pattern& pattern, bool last) {
   Task* model = task_of(pattern.block);
   size_t bytes = block_bytes(model);
   auto code = reinterpret_cast<const void*>(pattern.block->routine);
-  Task* task = allocate_task(worker, {.invoke = model->invoke, .code = code, .flags = model->flags, .block_bytes = bytes});
-  task->label = model->label;  // kLabelled came with the flags
-  task->color = model->color;
+  uint32_t flags = model->flags & ~task_flag::kLabelled;
+  Task* task = allocate_task(worker, {.invoke = model->invoke, .code = code, .flags = flags, .block_bytes = bytes});
+  copy_name(task, model);
   auto* block = static_cast<TaskBlock*>(task->block);
   std::memcpy(block, pattern.block, bytes);
   if (block->shareds != nullptr) {  // they lie inside the block
@@ -51,7 +60,7 @@ TaskBlock* copy_pattern(Worker* worker, const Pattern& pattern, bool last) {
 }
 
 void make_task(const Pattern& pattern, const TaskloopPlan& plan, uint64_t i, const void* codeptr) {
-  Worker* worker = this_worker();
+  Worker* worker = depend_chunk(pattern.depend, plan, i);
   bool last = i + 1 == plan.tasks;
   bool reuse = last && pattern.duplicate == nullptr;  // nobody needs the pattern any more
   TaskBlock* block = reuse ? pattern.block : copy_pattern(worker, pattern, last);
@@ -92,7 +101,7 @@ void taskloop_of(TaskBlock* block, bool if_clause, uint64_t* lower, uint64_t* up
   TaskloopPlan plan = taskloop_plan(trips, clause, value, strict, worker->member->team->size);
   auto offset = [block](uint64_t* at) { return reinterpret_cast<char*>(at) - reinterpret_cast<char*>(block); };
   Pattern pattern{block,     offset(lower), offset(upper), *lower, static_cast<uint64_t>(stride),
-                  duplicate, if_clause && !in_final(worker)};
+                  duplicate, if_clause && !in_final(worker), take_chunk_depend(worker)};
   taskloop(pattern, plan, group, codeptr);
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/check.hpp"
 #include "construct/next_task.hpp"
+#include "graph/dependences.hpp"
 
 #define MARLINE_EXPORT extern "C" [[gnu::visibility("default")]]
 
@@ -54,4 +55,15 @@ MARLINE_EXPORT void marline_depend_destroy(marline_depend_object_t* object) {
 MARLINE_EXPORT void marline_task_depend_object(const marline_depend_object_t* object) {
   if (object == nullptr) marline::fatal("marline_task_depend_object: no object; make one with marline_depend_create");
   marline::next_task(marline::this_worker())->add_object(reinterpret_cast<const marline::DependObject*>(object));
+}
+
+MARLINE_EXPORT void marline_taskloop_depend(marline_chunk_depend_fn depend, void* arg) {
+  if (depend == nullptr) marline::fatal("marline_taskloop_depend: no function");
+  marline::Worker* worker = marline::this_worker();
+  worker->chunk_depend = {depend, arg, worker->task};
+}
+
+MARLINE_EXPORT void marline_depend_share() {
+  marline::Worker* worker = marline::this_worker();
+  marline::share_table(worker, worker->task);
 }
