@@ -26,6 +26,8 @@ class DependenceBuffer {
     for (size_t i = 0; i < count; ++i) add(list[i].address, list[i].access);
   }
 
+  void clear() { count_ = 0; }
+
   [[nodiscard]] const Dependence* list() const { return list_; }
   [[nodiscard]] size_t count() const { return count_; }
 

@@ -13,21 +13,19 @@ namespace marline {
 
 namespace {
 
-void discard(NextTask* next) {
-  next->~NextTask();
-  SlabPool::release(next, this_worker()->pool);
-}
-
-// A name that its task did not use is lost; dependences must not be.
-void drop_stale(Worker* worker) {
-  NextTask* next = worker->next_task;
-  if (next == nullptr || next->owner == worker->task) return;
-  if (next->count() != 0) {
-    fatal("a task called marline_task_depend or marline_task_depend_object, then did not create a task before it "
-          "suspended, waited or ended: call it right before the task construct");
+void put_by(Worker* worker, NextTask* next) {
+  if (worker->spare_next_task != nullptr) {  // the task has come to another thread, which has one
+    next->~NextTask();
+    SlabPool::release(next, worker->pool);
+    return;
   }
-  worker->next_task = nullptr;
-  discard(next);
+  next->label = nullptr;
+  next->color = 0;
+  next->domain = -1;
+  next->domain_bytes = 0;
+  next->object = nullptr;
+  next->dependences.clear();
+  worker->spare_next_task = next;
 }
 
 }  // namespace
@@ -46,16 +44,27 @@ DependenceBuffer& NextTask::buffer() {
   return dependences;
 }
 
-NextTask* next_task(Worker* worker) {
-  drop_stale(worker);
-  if (worker->next_task == nullptr) {
-    worker->next_task = new (worker->pool->allocate(sizeof(NextTask))) NextTask(worker->task);
+void drop_stale_next_task(Worker* worker) {
+  NextTask* next = worker->next_task;
+  if (next->owner == worker->task) return;
+  if (next->count() != 0) {
+    fatal("a task called marline_task_depend or marline_task_depend_object, then did not create a task before it "
+          "suspended, waited or ended: call it right before the task construct");
   }
-  return worker->next_task;
+  worker->next_task = nullptr;  // a name that its task did not use is lost
+  put_by(worker, next);
+}
+
+NextTask* make_next_task(Worker* worker) {
+  NextTask* next = worker->spare_next_task;
+  if (next == nullptr) next = new (worker->pool->allocate(sizeof(NextTask))) NextTask;
+  worker->spare_next_task = nullptr;
+  next->owner = worker->task;
+  return worker->next_task = next;
 }
 
 size_t next_dependences(Worker* worker) {
-  drop_stale(worker);
+  drop_stale_next_task(worker);
   return worker->next_task != nullptr ? worker->next_task->count() : 0;
 }
 
@@ -76,7 +85,7 @@ void take_next_name(Worker* worker, Task* task) {
   }
   if (next->count() != 0) return;
   worker->next_task = nullptr;
-  discard(next);
+  put_by(worker, next);
 }
 
 void next_task_affinity(Worker* worker, const void* address, size_t bytes) {
@@ -102,6 +111,6 @@ NextDependences::NextDependences(Worker* worker, const Dependence* list, size_t 
   count_ = all.count();
 }
 
-NextDependences::~NextDependences() { discard(next_); }
+NextDependences::~NextDependences() { put_by(this_worker(), next_); }
 
 }  // namespace marline

@@ -2,8 +2,8 @@
 //
 // What the current task has said of the next task that it creates: name, colour, affinity, dependences (marline.h). The thread that
 // runs that task. A record lies with the worker from the first such call to the task construct: allocate_task takes the
-// name, spawn_task the dependences, and whoever takes the last of it frees the record. So a program that says nothing
-// pays for one branch on a null pointer.
+// name, spawn_task the dependences, and whoever takes the last of it puts the record by for the next. So a program that
+// says nothing pays for one branch on a null pointer.
 #pragma once
 
 #include "construct/dependence_buffer.hpp"
@@ -13,9 +13,7 @@
 namespace marline {
 
 struct NextTask {
-  explicit NextTask(Task* task) : owner(task) {}
-
-  Task* owner;  // that said it
+  Task* owner = nullptr;  // that said it; the rest is empty in a record that is put by
   const char* label = nullptr;
   uint32_t color = 0;
   int domain = -1;                       // of its affinity, with so many bytes; -1: none
@@ -28,10 +26,19 @@ struct NextTask {
   [[nodiscard]] size_t count() const { return object != nullptr ? object->count : dependences.count(); }
 };
 
-// The current task's record, made if there is none.
-NextTask* next_task(Worker* worker);
+// Looks for what another task has left behind.
+void drop_stale_next_task(Worker* worker);
+NextTask* make_next_task(Worker* worker);
 
-// With a record: how many dependences it holds; moving its name to the task.
+// The current task's record, made if there is none.
+inline NextTask* next_task(Worker* worker) {
+  if (worker->next_task == nullptr) return make_next_task(worker);
+  if (worker->next_task->owner == worker->task) return worker->next_task;
+  drop_stale_next_task(worker);
+  return make_next_task(worker);
+}
+
+// With a record: how many dependences the current task's holds; moving its name to the task.
 size_t next_dependences(Worker* worker);
 void take_next_name(Worker* worker, Task* task);
 

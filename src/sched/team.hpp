@@ -72,6 +72,7 @@ struct alignas(kCacheLine) Worker {
   Task* reported_parent = nullptr;
   Taskgroup* reported_group = nullptr;
   uint64_t reported_count = 0;
+  NextTask* spare_next_task = nullptr;  // an empty record for `next_task`
   ChunkDepend chunk_depend;
   // Throttling (exec/throttle.hpp). The limits are looked at when Task::created has all of these bits.
   uint32_t throttle_mask = 0;
