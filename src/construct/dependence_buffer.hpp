@@ -6,6 +6,8 @@
 
 #include "graph/dependences.hpp"
 
+#include <cstring>
+
 namespace marline {
 
 class DependenceBuffer {
@@ -23,8 +25,19 @@ class DependenceBuffer {
   }
 
   void append(const Dependence* list, size_t count) {
-    for (size_t i = 0; i < count; ++i) add(list[i].address, list[i].access);
+    if (count == 0) return;
+    std::memcpy(room(count), list, count * sizeof(Dependence));
+    count_ += count;
   }
+
+  // To add up to `count` at once: written from room(count) on, then added up to where they end.
+  Dependence* room(size_t count) {
+    while (count_ + count > capacity_) [[unlikely]] {
+      grow();
+    }
+    return list_ + count_;
+  }
+  void add_until(const Dependence* end) { count_ = static_cast<size_t>(end - list_); }
 
   void clear() { count_ = 0; }
 

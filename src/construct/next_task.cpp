@@ -98,13 +98,17 @@ void next_task_affinity(Worker* worker, const void* address, size_t bytes) {
   next->domain_bytes = bytes;
 }
 
+const DependObject* take_sole_object(Worker* worker) {
+  NextTask* next = worker->next_task;
+  const DependObject* object = next->object;
+  if (object == nullptr) return nullptr;
+  worker->next_task = nullptr;
+  put_by(worker, next);
+  return object;
+}
+
 NextDependences::NextDependences(Worker* worker, const Dependence* list, size_t count) : next_(worker->next_task) {
   worker->next_task = nullptr;
-  if (next_->object != nullptr && count == 0) {
-    list_ = next_->object->list();
-    count_ = next_->object->count;
-    return;
-  }
   DependenceBuffer& all = next_->buffer();
   all.append(list, count);
   list_ = all.list();

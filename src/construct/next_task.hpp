@@ -45,6 +45,9 @@ void take_next_name(Worker* worker, Task* task);
 // marline_task_affinity: of several pieces, the largest decides.
 void next_task_affinity(Worker* worker, const void* address, size_t bytes);
 
+// With a record: the object that is all that it holds, taken from the worker; null: there is more.
+const DependObject* take_sole_object(Worker* worker);
+
 // With a record: its dependences, taken from the worker, and those of the construct.
 class NextDependences {
  public:

@@ -205,6 +205,9 @@ void leave_body(Task* task) {
 
 [[gnu::noinline]] void spawn_announced(Worker* worker, Task* task, const Dependence* list, size_t count,
                                        const void* codeptr) {
+  if (const DependObject* object = count == 0 ? take_sole_object(worker) : nullptr) {
+    return spawn_task(worker, task, object->list(), object->count, codeptr);  // it lives until the task is created
+  }
   NextDependences all(worker, list, count);
   spawn_task(worker, task, all.list(), all.count(), codeptr);
 }

@@ -8,30 +8,31 @@
 #include "construct/next_task.hpp"
 #include "graph/dependences.hpp"
 
+#include <iterator>
+
 #define MARLINE_EXPORT extern "C" [[gnu::visibility("default")]]
 
 namespace marline {
 
 namespace {
 
-Access access_of(const char* function, const marline_dependence_t* list, size_t i) {
-  switch (list[i].type) {
-    case MARLINE_IN: return Access::kIn;
-    case MARLINE_OUT:
-    case MARLINE_INOUT: return Access::kOut;
-    case MARLINE_MUTEXINOUTSET: return Access::kMutexinoutset;
-    case MARLINE_INOUTSET: return Access::kInoutset;
-  }
-  fatal("%s: entry %zu of the list has the type %d, which is none of marline_depend_type_t", function, i,
-        static_cast<int>(list[i].type));
-}
+// By marline_depend_type_t, from 1 on.
+constexpr Access kAccess[] = {Access::kIn, Access::kOut, Access::kOut, Access::kMutexinoutset, Access::kInoutset};
+static_assert(MARLINE_IN == 1 && MARLINE_INOUTSET == std::size(kAccess));
 
 void decode(DependenceBuffer& buffer, const char* function, const marline_dependence_t* list, size_t count) {
   if (list == nullptr && count != 0) fatal("%s: a null list of %zu dependences", function, count);
+  Dependence* end = buffer.room(count);
   for (size_t i = 0; i < count; ++i) {
-    Access access = access_of(function, list, i);
-    if (list[i].address != nullptr || access == Access::kOut) buffer.add(list[i].address, access);
+    unsigned type = static_cast<unsigned>(list[i].type) - 1;
+    if (type >= std::size(kAccess)) {
+      fatal("%s: entry %zu of the list has the type %d, which is none of marline_depend_type_t", function, i,
+            static_cast<int>(list[i].type));
+    }
+    *end = {list[i].address, kAccess[type]};
+    if (list[i].address != nullptr || kAccess[type] == Access::kOut) ++end;
   }
+  buffer.add_until(end);
 }
 
 }  // namespace
