@@ -111,6 +111,17 @@ def test_pkg_config_consumer(prefix, tmp_path):
     assert checked([program], LD_LIBRARY_PATH=str(prefix / "lib")) == f"{version()} 1\n"
 
 
+def test_fortran_module_consumer(prefix, tmp_path):
+    if shutil.which("gfortran-12") is None:
+        pytest.skip("gfortran-12 is not installed")
+    flags = checked(["pkg-config", "--cflags", "--libs", "marline"],
+                    PKG_CONFIG_PATH=str(prefix / "lib" / "pkgconfig")).split()  # fmt: skip
+    program = tmp_path / "consumer"
+    module = prefix / "include" / "marline" / "marline.f90"
+    checked(["gfortran-12", f"-J{tmp_path}", module, HERE / "consumer" / "consumer.f90", "-o", program, *flags])
+    assert checked([program], LD_LIBRARY_PATH=str(prefix / "lib")).split() == ["1"]
+
+
 def test_modulefile_names_what_is_there(prefix):
     modulefile = prefix / "share" / "modulefiles" / "marline" / version()
     text = modulefile.read_text()
