@@ -88,17 +88,18 @@ uint32_t close_dead_entries(Worker* worker, DependenceTable* table) {
 
 void rebuild(Worker* worker, DependenceTable* table, size_t count) {
   uint32_t live = close_dead_entries(worker, table);
-  DependenceTable old = *table;
+  TableEntry* old = table->entries;
+  uint32_t old_capacity = table->capacity;
   table->capacity = kFirstCapacity;
   // At most half full: the next rebuild is half as many insertions away.
   while (table->capacity < (live + count) * 2) table->capacity *= 2;
   table->entries = allocate_entries(table->capacity);
   table->used = live;
-  for (uint32_t i = 0; i < old.capacity; ++i) {
-    TableEntry* entry = &old.entries[i];
+  for (uint32_t i = 0; i < old_capacity; ++i) {
+    TableEntry* entry = &old[i];
     if (entry->address != nullptr) *slot_for(worker, table, entry->address) = *entry;
   }
-  std::free(old.entries);
+  std::free(old);
   worker->discovery.rebuilds.add(1);
 }
 
