@@ -205,6 +205,69 @@ void marline_taskgroup_cancel_later(void);
  * 0 if it would, and outside of taskgroups. Costs a load as long as nothing is cancelled. */
 int marline_taskgroup_cancelled(void);
 
+/* Persistent graphs --------------------------------------------------------------------------------------------------- */
+
+/* For a task that creates the same tasks with the same dependences again and again (time steps, sweeps, solver
+ * iterations). The first iteration is recorded; from then on creating a task of it costs the copy of its firstprivate
+ * data and little else, as descriptors, edges and order are kept. The code stays as it is:
+ *
+ *     marline_graph_t *g = marline_graph_begin(MARLINE_GRAPH_BARRIER);
+ *     for (int it = 0; it < n; ++it) {
+ *       marline_graph_iterate(g);
+ *       ... tasks with depend clauses ...
+ *     }
+ *     marline_graph_end(g);
+ *
+ * or `MARLINE_GRAPH_FOR(int it = 0, it < n, ++it, MARLINE_GRAPH_BARRIER) { ... }`.
+ *
+ * The graph's tasks are those that the calling task itself creates between the first marline_graph_iterate and
+ * marline_graph_end; tasks that these create are as ever. An iteration that differs from the record (another task,
+ * another dependence, more or fewer tasks) is noticed where it does: it goes on correctly with ordinary tasks, and the
+ * iteration after it is recorded anew. A task's data (its firstprivate copies) may differ from iteration to iteration,
+ * and so may its priority. All calls for one graph come from the task that began it; none is thread-safe. A task may
+ * have one graph at a time. */
+typedef struct marline_graph marline_graph_t;
+
+enum {
+  /* An iteration begins when all tasks of the one before have ended. */
+  MARLINE_GRAPH_BARRIER = 0,
+  /* Iterations overlap, ordered by their dependences alone; an iteration begins when the last but one has ended. Two
+   * iterations are recorded, and waited for before the third. */
+  MARLINE_GRAPH_NOWAIT = 1,
+  /* The first iteration's tasks are run again, with the data they had then; the body is not. As MARLINE_GRAPH_BARRIER
+   * where that cannot be: see marline_graph_iterate. */
+  MARLINE_GRAPH_REPLAY = 2
+};
+
+/* Begins a graph; `mode` as above. Free it with marline_graph_end. Ends the program if the task is between
+ * marline_graph_iterate and marline_graph_end of another graph. */
+marline_graph_t *marline_graph_begin(int mode);
+
+/* Begins the next iteration. 1: run the body. 0, with MARLINE_GRAPH_REPLAY only: the iteration has been replayed, skip
+ * the body. That mode returns 1 throughout if a task has data that cannot be copied byte by byte (C++ objects with
+ * copy constructors or destructors), is undeferred, or takes part in a task reduction of a taskgroup in the body. */
+int marline_graph_iterate(marline_graph_t *graph);
+
+/* Waits for all tasks of the graph, and frees it. */
+void marline_graph_end(marline_graph_t *graph);
+
+/* The next iteration is recorded anew: for a producer that knows that its tasks will be others from now on. */
+void marline_graph_invalidate(marline_graph_t *graph);
+
+/* The producer will not create the task that comes next in the record, in this iteration and in all later ones. The
+ * order among the others stays as if it were there. Without effect in an iteration that is being recorded. */
+void marline_graph_drop_task(marline_graph_t *graph);
+
+/* A for loop whose iterations are those of a graph: `MARLINE_GRAPH_FOR(int i = 0, i < n, ++i, MARLINE_GRAPH_NOWAIT)
+ * body`. `break` and `continue` mean what they mean in a for loop (leaving by `return` or `goto` would not end the
+ * graph); the graph is `marline_graph_` inside. A declaration of several variables needs a line of its own in front. */
+#define MARLINE_GRAPH_FOR(init, condition, step, mode)                                                              \
+  for (marline_graph_t *marline_graph_ = marline_graph_begin(mode); marline_graph_;                                 \
+       marline_graph_end(marline_graph_), marline_graph_ = 0)                                                       \
+    for (init; condition; step)                                                                                     \
+      if (!marline_graph_iterate(marline_graph_)) {                                                                 \
+      } else
+
 #ifdef __cplusplus
 }
 #endif

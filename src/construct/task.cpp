@@ -5,6 +5,7 @@
 
 #include "config/options.hpp"
 #include "construct/next_task.hpp"
+#include "construct/persistent.hpp"
 #include "construct/task_events.hpp"
 #include "exec/cancellation.hpp"
 #include "exec/completion.hpp"
@@ -145,6 +146,7 @@ void enter_body(Worker* worker, Task* task) {
   if (tool::on(tool::event::kTaskSchedule)) {
     tool::task_schedule(&worker->task->tool_data, tool::TaskStatus::kSwitch, &task->tool_data);
   }
+  if (worker->task->has(task_flag::kInGraph)) [[unlikely]] persistent_note_undeferred(worker->task);
   task->flags |= task_flag::kUndeferred;
   worker->task = task;
   worker->fiber->tied_frames += task->tied() ? 1 : 0;
@@ -161,6 +163,22 @@ void leave_body(Task* task) {
   if (Task* next = complete_task(worker, task)) enqueue(worker, next);
 }
 
+// What a task starts with, be its descriptor new or a persistent one.
+[[gnu::always_inline]] inline void begin_life(Worker* worker, Task* task, const TaskShape& shape) {
+  Task* parent = worker->task;
+  task->parent = parent;
+  task->team = parent->team;
+  task->fiber = nullptr;
+  task->flags = shape.flags | (parent->flags & task_flag::kFinal);
+  task->priority.store(0, relaxed);
+  task->children.store(0, relaxed);
+  task->created = 0;
+  task->table = nullptr;
+  task->icvs = parent->icvs;
+  if (shape.flags & task_flag::kDetach) task->event.reset_detach();
+  if (tool::g_enabled != 0) task->tool_data = 0;
+}
+
 // `dependences`: room for so many in-line edges.
 [[gnu::always_inline]] inline Task* allocate(Worker* worker, const TaskShape& shape, size_t dependences) {
   size_t slack = shape.block_align > kCacheLine ? shape.block_align : 0;
@@ -171,22 +189,11 @@ void leave_body(Task* task) {
     throttle_soon(worker);
   }
   auto* task = static_cast<Task*>(worker->pool->allocate(bytes));
-  Task* parent = worker->task;
   task->invoke = shape.invoke;
   auto block = reinterpret_cast<uintptr_t>(task + 1);
   task->block = reinterpret_cast<void*>(slack != 0 ? round_up(block, shape.block_align) : block);
-  task->parent = parent;
-  task->team = parent->team;
-  task->fiber = nullptr;
-  task->flags = shape.flags | (parent->flags & task_flag::kFinal);
-  task->priority.store(0, relaxed);
-  task->children.store(0, relaxed);
-  task->created = 0;
-  task->table = nullptr;
-  task->icvs = parent->icvs;
   task->references.store(1, relaxed);
-  if (shape.flags & task_flag::kDetach) task->event.reset_detach();
-  if (tool::g_enabled != 0) task->tool_data = 0;
+  begin_life(worker, task, shape);
   if (room != 0) {
     task->inline_edges = static_cast<uint16_t>(room);
     task->edges = reinterpret_cast<Edge*>(reinterpret_cast<char*>(task) + block_end);
@@ -198,7 +205,9 @@ void leave_body(Task* task) {
 }
 
 [[gnu::noinline]] Task* allocate_announced(Worker* worker, const TaskShape& shape) {
-  Task* task = allocate(worker, shape, shape.dependences + next_dependences(worker));
+  bool in_graph = worker->task->has(task_flag::kInGraph);
+  Task* task = in_graph ? allocate_persistent(worker, shape)
+                        : allocate(worker, shape, shape.dependences + next_dependences(worker));
   take_next_name(worker, task);
   return task;
 }
@@ -252,8 +261,15 @@ Task* allocate_task(Worker* worker, const TaskShape& shape) {
   if (worker->next_task != nullptr) [[unlikely]] {
     return allocate_announced(worker, shape);
   }
+  if (worker->task->has(task_flag::kInGraph)) [[unlikely]] return allocate_persistent(worker, shape);
   return allocate(worker, shape, shape.dependences);
 }
+
+Task* allocate_ordinary_task(Worker* worker, const TaskShape& shape) {
+  return allocate(worker, shape, shape.dependences + (worker->next_task != nullptr ? next_dependences(worker) : 0));
+}
+
+void begin_another_life(Worker* worker, Task* task, const TaskShape& shape) { begin_life(worker, task, shape); }
 
 void spawn_task(Worker* worker, Task* task, const Dependence* list, size_t count, const void* codeptr) {
   if (worker->next_task != nullptr) [[unlikely]] {
@@ -268,7 +284,12 @@ void spawn_task(Worker* worker, Task* task, const Dependence* list, size_t count
   tell_tool(worker, task, list, count, codeptr);
   progress_at_scheduling_point(worker);
   if (options().priority.on) [[unlikely]] resolve_priority(task, count);
-  if (count == 0 || enter_graph(worker, task, list, count)) make_run(worker, task);
+  if (worker->task->has(task_flag::kInGraph)) [[unlikely]] {
+    if (!enter_persistent(worker, task, list, count)) return;
+  } else if (count != 0 && !enter_graph(worker, task, list, count)) {
+    return;
+  }
+  make_run(worker, task);
 }
 
 void begin_undeferred(Worker* worker, Task* task, const void* codeptr) {

@@ -15,7 +15,7 @@ namespace marline {
 struct TaskShape {
   void (*invoke)(Task*);    // called once to run it
   const void* code;         // the compiler's function for the body: tells one construct's tasks from another's
-  uint32_t flags;           // task_flag bits kTied, kFinal (also set if the parent is final), kDetach, kMergeable
+  uint32_t flags;           // task_flag bits kTied, kFinal (also set if the parent is final), kDetach, kMergeable, kObjects
   size_t block_bytes = 0;   // of the face's block, behind the descriptor
   size_t block_align = 0;   // a power of two up to 4096; 0: 64
   size_t dependences = 0;   // room for so many in-line edges
@@ -24,7 +24,13 @@ struct TaskShape {
 // What was said of it beforehand (construct/next_task.hpp): its name moves to it, its dependences get room.
 Task* allocate_task(Worker* worker, const TaskShape& shape);
 
-// Makes the task a child of the current one, with its dependences (and those said beforehand), and lets it run: queued, or run at once where the
+// For construct/persistent.cpp: the same without a look at graphs; and for a descriptor that such a call returned, the
+// beginning of its task's next run. The block stays as it is.
+Task* allocate_ordinary_task(Worker* worker, const TaskShape& shape);
+void begin_another_life(Worker* worker, Task* task, const TaskShape& shape);
+
+// Makes the task a child of the current one, with its dependences (and those said beforehand), and lets it run: queued,
+// or run at once where the
 // standard or the load says so (final parent, plenty queued); in any case a task that suspends does not hold its creator
 // unless it is undeferred. `codeptr`: return address into the program, for tools.
 void spawn_task(Worker* worker, Task* task, const Dependence* list, size_t count, const void* codeptr);
@@ -54,6 +60,10 @@ void taskyield(Worker* worker);
 // Regions nest; the end waits for all tasks generated inside, and their descendants.
 void taskgroup_begin(Worker* worker, const void* codeptr);
 void taskgroup_end(Worker* worker, const void* codeptr);
+
+// For construct/persistent.cpp: a group that lies in other memory than taskgroup_begin's, and the wait for its members.
+void taskgroup_init(Taskgroup* group, Task* owner, Taskgroup* outer, bool is_construct);
+void taskgroup_wait(Task* owner, Taskgroup* group);
 
 // Whether the current task is included/final (omp_in_final).
 bool in_final(const Worker* worker);

@@ -7,6 +7,7 @@
 
 #include "base/check.hpp"
 #include "config/options.hpp"
+#include "construct/persistent.hpp"
 #include "construct/task_events.hpp"
 #include "exec/announce.hpp"
 #include "exec/cancellation.hpp"
@@ -155,6 +156,7 @@ void announce_taskwait_task_end(uint64_t* data) {
 
 void taskwait(Worker* worker, const void* codeptr) {
   Task* task = worker->task;
+  if (task->has(task_flag::kInGraph)) [[unlikely]] persistent_note_wait(task, NodeKind::kTaskwait);
   progress_at_scheduling_point(worker);
   announce(tool::SyncRegion::kTaskwait, tool::Endpoint::kBegin, task, codeptr);
   if (!has_no_children(task)) wait_for_children(task);
@@ -167,7 +169,9 @@ void taskwait_depend(Worker* worker, const Dependence* list, size_t count, const
   uint64_t tool_data = 0;
   announce(tool::SyncRegion::kTaskwait, tool::Endpoint::kBegin, task, codeptr);
   announce_taskwait_task(task, &tool_data, list, count, codeptr);
-  if (enter_wait(worker, task, list, count, &event, tool_data)) {
+  bool waits = task->has(task_flag::kInGraph) ? enter_persistent_wait(worker, list, count, &event, tool_data)
+                                              : enter_wait(worker, task, list, count, &event, tool_data);
+  if (waits) {
     announce_wait(ompt::State::kWaitTaskwait);
     wait_event(&event);
   }
@@ -175,15 +179,25 @@ void taskwait_depend(Worker* worker, const Dependence* list, size_t count, const
   announce(tool::SyncRegion::kTaskwait, tool::Endpoint::kEnd, task, codeptr);
 }
 
-void taskgroup_begin(Worker* worker, const void* codeptr) {
-  Task* task = worker->task;
-  auto* group = new (worker->pool->allocate(sizeof(Taskgroup))) Taskgroup;
-  group->outer = task->taskgroup;
-  group->owner = task;
+void taskgroup_init(Taskgroup* group, Task* owner, Taskgroup* outer, bool is_construct) {
+  group->outer = outer;
+  group->owner = owner;
   group->count.store(0, relaxed);
   group->created = 0;
   group->reductions = nullptr;
-  begin_order(group, true);
+  begin_order(group, is_construct);
+}
+
+void taskgroup_wait(Task* owner, Taskgroup* group) {
+  wait_for_group(owner, group);
+  end_order(this_worker(), group);
+}
+
+void taskgroup_begin(Worker* worker, const void* codeptr) {
+  Task* task = worker->task;
+  auto* group = new (worker->pool->allocate(sizeof(Taskgroup))) Taskgroup;
+  taskgroup_init(group, task, task->taskgroup, true);
+  if (task->has(task_flag::kInGraph)) [[unlikely]] persistent_note_wait(task, NodeKind::kGroupBegin);
   task->taskgroup = group;
   if (tool::on(tool::event::kSyncRegion)) {
     tool::sync_region(tool::SyncRegion::kTaskgroup, tool::Endpoint::kBegin, &task->team->tool_data, &task->tool_data,
@@ -195,6 +209,7 @@ void taskgroup_end(Worker* worker, const void* codeptr) {
   Task* task = worker->task;
   Taskgroup* group = task->taskgroup;
   if (group == nullptr || group->owner != task) fatal("a taskgroup region ends that this task has not begun");
+  if (task->has(task_flag::kInGraph)) [[unlikely]] persistent_note_wait(task, NodeKind::kGroupEnd);
   progress_at_scheduling_point(worker);
   if (tool::on(tool::event::kSyncRegionWait)) {
     tool::sync_region_wait(tool::SyncRegion::kTaskgroup, tool::Endpoint::kBegin, &task->team->tool_data,

@@ -52,8 +52,11 @@ void end_subtree(Worker* worker, Task* task) {
   }
   Task* parent = task->parent;
   if (task->table != nullptr) drop_table(worker, task);  // that its descendants shared
+  // A persistent task's descriptor is used again once its group is empty: the group hears of it last.
+  Taskgroup* group = task->has(task_flag::kPersistent) ? task->taskgroup : nullptr;
   release_task(worker, task);
   tell_parent(worker, parent, children_word::kAlive);
+  tell_group(worker, group, 1);
 }
 
 void report(Worker* worker, Task* parent, Taskgroup* group) {
@@ -73,7 +76,7 @@ void complete_inner(Worker* worker, Task* task) {
   using namespace children_word;
   release_held(worker, task);
   Task* parent = task->parent;
-  tell_group(worker, task->taskgroup, 1);
+  if (!task->has(task_flag::kPersistent)) tell_group(worker, task->taskgroup, 1);
   // The parent hears of the completion first: it cannot go away before it hears of the subtree's end.
   tell_parent(worker, parent, kIncomplete);
   uint64_t added = task->created * kLeaf + kWaitingForSubtree;

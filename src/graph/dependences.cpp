@@ -11,6 +11,7 @@
 #include "config/options.hpp"
 #include "graph/footprint.hpp"
 #include "graph/lineage.hpp"
+#include "graph/recorded_graph.hpp"
 #include "graph/successors.hpp"
 #include "graph/table.hpp"
 #include "sched/queue.hpp"
@@ -42,6 +43,7 @@ struct Linking {
   uint64_t bits = 0;
   const Task* predecessors[kRemembered];  // [0, remembered)
   PredecessorChunk* lineage = nullptr;    // kept for priorities that propagate
+  GraphRecord* record = nullptr;          // of the graph whose iteration is being recorded, or entered again
 
   Linking(Worker* its_worker, Task* its_task)
       : worker(its_worker),
@@ -120,7 +122,7 @@ bool has_edge_already(Linking& linking, const Task* predecessor) {
 }
 
 // Orders the task behind `predecessor`. False: that one has completed, and nobody need wait for it any more.
-[[gnu::always_inline]] inline bool link(Linking& linking, Task* predecessor) {
+[[gnu::always_inline]] inline bool link_now(Linking& linking, Task* predecessor) {
   const Task* last = predecessor->last_successor;
   if (last == linking.task && has_edge_already(linking, predecessor)) return true;
   predecessor->last_successor = linking.task;
@@ -128,6 +130,22 @@ bool has_edge_already(Linking& linking, const Task* predecessor) {
   if (head != closed_list()) return add_edge(linking, predecessor, last, head);
   ++linking.pruned;
   return false;
+}
+
+// The iteration of a graph: the edge is written down whatever has become of the predecessor, whose place in the table
+// stays. A task that is entered again is released already: it waits for nobody.
+[[gnu::noinline]] bool link_recorded(Linking& linking, Task* predecessor) {
+  if (linking.record->reentering || predecessor == linking.task) return true;
+  record_edge(linking.record, predecessor, linking.task);
+  static_cast<void>(link_now(linking, predecessor));
+  return true;
+}
+
+[[gnu::always_inline]] inline bool link(Linking& linking, Task* predecessor) {
+  if (linking.record != nullptr) [[unlikely]] {
+    return link_recorded(linking, predecessor);
+  }
+  return link_now(linking, predecessor);
 }
 
 // True: no unfinished predecessor is left.
@@ -173,7 +191,7 @@ Task* new_node(Worker* worker, size_t edges, Event* event) {
 void finish_node(Worker* worker, Task* node, TaskFifo& ready);
 
 // The members become one writer.
-void gather_members(Worker* worker, TableEntry* entry) {
+void gather_members(Worker* worker, TableEntry* entry, GraphRecord* record) {
   if (entry->member_count == 1) {
     entry_set_writer(worker, entry, entry->members()[0]);
     entry_clear_members(worker, entry);
@@ -182,7 +200,10 @@ void gather_members(Worker* worker, TableEntry* entry) {
   Task* node = new_node(worker, entry->member_count, nullptr);
   node->references.store(2, relaxed);  // its completion, and the entry
   node->flags |= task_flag::kInTable;
+  if (record != nullptr && record->reentering) record = nullptr;  // an ordinary node
+  if (record != nullptr) [[unlikely]] record_gather(record, node, entry->address);
   Linking linking(worker, node);
+  linking.record = record;
   entry_clear_members(worker, entry, [&linking](Task* member) { link(linking, member); });
   if (linking.lineage != nullptr) [[unlikely]] lineage_publish(node, linking.lineage);
   entry_set_writer(worker, entry, node);
@@ -194,9 +215,9 @@ void gather_members(Worker* worker, TableEntry* entry) {
 }
 
 // Another set begins behind the members.
-[[gnu::noinline]] void end_set(Worker* worker, TableEntry* entry) {
+[[gnu::noinline]] void end_set(Worker* worker, TableEntry* entry, GraphRecord* record) {
   if (options().edges.inoutset) {
-    gather_members(worker, entry);
+    gather_members(worker, entry, record);
   } else {
     entry_push_back_set(worker, entry);
   }
@@ -227,9 +248,19 @@ void become_writer(Linking& linking, TableEntry* entry) {
   entry_set_writer(linking.worker, entry, linking.task);
 }
 
+// The task has the set's exclusion already; later members must share it.
+void share_recorded_exclusion(const GraphRecord* record, void* address, Exclusion*& exclusion) {
+  if (exclusion != nullptr) return;
+  exclusion = recorded_exclusion(record, address);
+  if (exclusion != nullptr) exclusion->references.fetch_add(1, relaxed);
+}
+
 void exclude_others(Linking& linking, TableEntry* entry) {
   entry_spill(linking.worker, entry);
   Exclusion*& exclusion = entry->spilled.exclusion;
+  if (linking.record != nullptr && linking.record->reentering) [[unlikely]] {
+    return share_recorded_exclusion(linking.record, entry->address, exclusion);
+  }
   if (exclusion == nullptr) exclusion = exclusion_create(linking.worker);
   exclusion_add(linking.worker, linking.task, exclusion);
 }
@@ -242,7 +273,7 @@ void access_entry(Linking& linking, TableEntry* entry, Access access) {
   }
   if (access == Access::kOut) return become_writer(linking, entry);
   if (entry->kind != access) {
-    if (entry->member_count != 0) end_set(linking.worker, entry);
+    if (entry->member_count != 0) end_set(linking.worker, entry, linking.record);
     entry->kind = access;
   }
   link_before_members(linking, entry);
@@ -266,6 +297,7 @@ void access_all_memory(Linking& linking, DependenceTable* table, bool enters) {
     if (table->entries[i].address != nullptr) link_members_or_writer(linking, &table->entries[i]);
   }
   if (table->all_memory != nullptr) link(linking, table->all_memory);
+  if (table->outer != nullptr) [[unlikely]] access_all_memory(linking, table->outer, false);
   if (enters) table_restart_after(linking.worker, table, linking.task);
 }
 
@@ -313,17 +345,22 @@ DependenceTable* table_of(Worker* worker, Task* parent) {
   return parent->table;
 }
 
-void drop_edge_chunks(Worker* worker, Task* task) {
+}  // namespace
+
+void drop_edges(Worker* worker, Task* task) {
   for (EdgeChunk* chunk = task->edge_chunks; chunk != nullptr;) {
     EdgeChunk* next = chunk->next;
     SlabPool::release(chunk, worker != nullptr ? worker->pool : nullptr);
     chunk = next;
   }
+  task->edge_chunks = nullptr;
 }
+
+namespace {
 
 void free_descriptor(Worker* worker, Task* task) {
   SlabPool* pool = worker != nullptr ? worker->pool : nullptr;
-  if (task->has(task_flag::kGraph)) drop_edge_chunks(worker, task);
+  if (task->has(task_flag::kGraph)) drop_edges(worker, task);
   free_own_icvs(task, pool, nullptr);
   SlabPool::release(task, pool);
 }
@@ -392,14 +429,20 @@ template <auto access_one>
 
 [[gnu::always_inline]] inline bool enter_table(Worker* worker, DependenceTable* table, Task* task,
                                                const Dependence* list, size_t count, bool shared) {
+  if (table->record != nullptr) [[unlikely]] record_as_current(table->record, task);
   init_graph_fields(task);
   task->flags |= task_flag::kGraph | task_flag::kInTable;
-  task->references.store(2, relaxed);  // the execution, and the table
+  if (is_recorded(task)) [[unlikely]] {
+    task->references.fetch_add(1, relaxed);  // a graph's, with which climbers may still be busy (graph/lineage.hpp)
+  } else {
+    task->references.store(2, relaxed);  // the execution, and the table
+  }
   table_reference(task);               // the creator's own, so that no entry's end frees it while edges are made
   if (options().prefetch_lines != 0) [[unlikely]] {
     footprint_keep(worker, task, list, count);
   }
   Linking linking(worker, task);
+  linking.record = table->record;
   linking.filters.transitive &= count > 1;  // what one address leads to are tasks that are not ordered
   if (shared) {
     access_shared<access_entry>(linking, table, task->parent, list, count, true);
@@ -432,12 +475,27 @@ bool enter_graph(Worker* worker, Task* task, const Dependence* list, size_t coun
   return enter_table(worker, table, task, list, count, false);
 }
 
+[[gnu::cold]] void reenter_graph(Worker* worker, GraphRecord* record, Task* task, const Dependence* list,
+                                 size_t count) {
+  DependenceTable* table = worker->task->table;
+  task->references.fetch_add(1, relaxed);  // the table's
+  table_reference(task);                   // the creator's own, as above
+  Linking linking(worker, task);  // nobody looks at `predecessors` of a task that is replayed
+  linking.record = record;
+  record->reentering = true;
+  access_all<access_entry>(linking, table, list, count, true);
+  record->reentering = false;
+  table_unreference(worker, task);
+}
+
 bool enter_wait(Worker* worker, Task* parent, const Dependence* list, size_t count, Event* event, uint64_t tool_data) {
   DependenceTable* table = parent->table;
   if (table == nullptr) return false;
   Task* node = new_node(worker, count, event);
   node->tool_data = tool_data;
+  if (table->record != nullptr) [[unlikely]] record_as_current(table->record, node);
   Linking linking(worker, node);
+  linking.record = table->record;
   if (table->sharer != nullptr) {
     Guard<SpinLock> guard(table->lock);
     access_shared<look_at_entry>(linking, table, parent, list, count, false);
@@ -455,6 +513,7 @@ Task* release_successors(Worker* worker, Task* task) {
   TaskFifo ready, nodes;
   if (task->exclusions != nullptr) exclusions_leave(worker, task, ready);
   if (options().priority.propagates) [[unlikely]] lineage_close(worker, task);
+  if (task->has(task_flag::kReplayed)) [[unlikely]] notify_recorded(worker, task, ready);
   notify_all(task, ready, nodes);
   finish_nodes(worker, ready, nodes);
   // Newest first in the list: the oldest is run next, and the others are queued so that the older are on top.
@@ -491,11 +550,27 @@ void release_task_from_table(Worker* worker, Task* task) {
   if (task->references.load(acquire) == 1 || task->references.fetch_sub(1, acq_rel) == 1) free_descriptor(worker, task);
 }
 
+namespace {
+
+// The descriptor stays, what this run of the task added to it goes.
+[[gnu::noinline]] void release_persistent_task(Worker* worker, Task* task) {
+  if (task->has(task_flag::kOwnIcvs)) free_own_icvs(task, worker != nullptr ? worker->pool : nullptr, nullptr);
+}
+
+}  // namespace
+
+void free_persistent_task(Worker* worker, Task* task) {
+  exclusions_drop(worker, task);
+  release_task_from_table(worker, task);
+}
+
 void release_task(Worker* worker, Task* task) {
-  if (task->has(task_flag::kInTable)) {
+  if (!task->has(task_flag::kInTable | task_flag::kPersistent)) {
+    free_descriptor(worker, task);
+  } else if (!task->has(task_flag::kPersistent)) [[likely]] {
     release_task_from_table(worker, task);
   } else {
-    free_descriptor(worker, task);
+    release_persistent_task(worker, task);
   }
 }
 

@@ -22,10 +22,16 @@ struct Dependence {
   Access access;
 };
 
+struct GraphRecord;
+
 // Enters the task's dependences into its parent's table and makes the edges. Cost linear in `count`. The caller runs the
 // parent. True: nothing stands before the task, and it holds its exclusions: the caller makes it run. False: the last of
 // its predecessors will. The task may run, and end, before this returns false.
 [[nodiscard]] bool enter_graph(Worker* worker, Task* task, const Dependence* list, size_t count);
+
+// Enters a task of a persistent graph that this iteration has released already, into a table that is made only now: later
+// tasks come after it, it comes after nobody.
+void reenter_graph(Worker* worker, GraphRecord* record, Task* task, const Dependence* list, size_t count);
 
 // For taskwait with depend clauses: makes `event` fulfilled when every task has completed that a task with these
 // dependences would wait for. False: there is none. tool_data: the waiting task's, as tools know it.
@@ -35,6 +41,9 @@ struct Dependence {
 // The task has ended: leaves its exclusions, releases its successors, enqueues those that become ready, except one,
 // which it returns to be run next (or null).
 [[nodiscard]] Task* release_successors(Worker* worker, Task* task);
+
+// Frees the edges of a task that has ended.
+void drop_edges(Worker* worker, Task* task);
 
 // Forgets the dependences of a task's children: it generates no more. One that it shares with its descendants, it drops
 // after them.
@@ -50,7 +59,9 @@ void inherit_table(Task* task);
 bool shares_own_table(const Task* task);
 
 // A descriptor loses its holder "execution" or its holder "table"; the last one frees it.
+// A persistent task's is kept by its graph: free_persistent_task frees it.
 void release_task(Worker* worker, Task* task);
+void free_persistent_task(Worker* worker, Task* task);
 void release_task_from_table(Worker* worker, Task* task);
 
 }  // namespace marline

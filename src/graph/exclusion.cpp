@@ -76,16 +76,26 @@ bool exclusions_take(Task* task) {
   return true;
 }
 
+void exclusions_drop(Worker* worker, Task* task) {
+  ExclusionList* list = task->exclusions;
+  if (list == nullptr) return;
+  for (uint16_t i = 0; i < list->count; ++i) exclusion_release(worker, list->items()[i]);
+  SlabPool::release(list, worker->pool);
+  task->exclusions = nullptr;
+}
+
 void exclusions_leave(Worker* worker, Task* task, TaskFifo& ready) {
   ExclusionList* list = task->exclusions;
   for (uint16_t i = 0; i < list->count; ++i) {
     Exclusion* exclusion = list->items()[i];
     Task* next = leave_one(exclusion);
     if (next != nullptr && exclusions_take(next)) ready.push_back(next);
-    exclusion_release(worker, exclusion);
   }
-  SlabPool::release(list, worker->pool);
-  task->exclusions = nullptr;
+  if (task->has(task_flag::kPersistent)) {
+    list->held = 0;
+  } else {
+    exclusions_drop(worker, task);
+  }
 }
 
 }  // namespace marline

@@ -87,7 +87,7 @@ uint32_t close_dead_entries(Worker* worker, DependenceTable* table) {
 }
 
 void rebuild(Worker* worker, DependenceTable* table, size_t count) {
-  uint32_t live = close_dead_entries(worker, table);
+  uint32_t live = table->record != nullptr ? table->used : close_dead_entries(worker, table);
   TableEntry* old = table->entries;
   uint32_t old_capacity = table->capacity;
   table->capacity = kFirstCapacity;
@@ -121,6 +121,35 @@ void move_members(Worker* worker, TableEntry* entry, uint32_t capacity) {
   entry->capacity = capacity;
 }
 
+void import_members(Worker* worker, TableEntry* from, TableEntry* to) {
+  if (from->writer != nullptr) entry_set_writer(worker, to, from->writer);
+  for (uint32_t i = 0; i < from->member_count; ++i) entry_add_member(worker, to, from->members()[i]);
+  to->kind = from->kind;
+}
+
+// A graph's table meets an address for the first time: what the producer's own says of it stands before.
+[[gnu::noinline]] void import_entry(Worker* worker, DependenceTable* outer, TableEntry* entry) {
+  TableEntry* from = slot_for(worker, outer, entry->address);
+  if (from->address == nullptr) {
+    if (outer->all_memory != nullptr) entry_set_writer(worker, entry, outer->all_memory);
+    return;
+  }
+  import_members(worker, from, entry);
+  if (!from->is_spilled()) return;
+  entry_spill(worker, entry);
+  if (Exclusion* exclusion = from->spilled.exclusion) {
+    exclusion->references.fetch_add(1, relaxed);
+    entry->spilled.exclusion = exclusion;
+  }
+  if (TableEntry* before = from->spilled.before) {
+    auto* set = static_cast<TableEntry*>(worker->pool->allocate(sizeof(TableEntry)));
+    *set = {};
+    set->capacity = TableEntry::kFew;
+    import_members(worker, before, set);
+    entry->spilled.before = set;
+  }
+}
+
 }  // namespace
 
 DependenceTable* table_create(Worker* worker) {
@@ -147,6 +176,7 @@ TableEntry* table_find(Worker* worker, DependenceTable* table, void* address) {
   ++table->used;
   entry->address = address;
   entry->capacity = TableEntry::kFew;
+  if (table->outer != nullptr) [[unlikely]] import_entry(worker, table->outer, entry);
   if (table->all_memory != nullptr) entry_set_writer(worker, entry, table->all_memory);
   return entry;
 }
@@ -158,10 +188,11 @@ void table_restart_after(Worker* worker, DependenceTable* table, Task* task) {
   table->used = 0;
   if (table->all_memory != nullptr) table_unreference(worker, table->all_memory);
   table->all_memory = task;
+  table->outer = nullptr;  // all its tasks stand before `task`
 }
 
 void entry_widen(Worker* worker, TableEntry* entry) {
-  drop_completed_members(worker, entry);
+  if (worker->task->table->record == nullptr) drop_completed_members(worker, entry);
   if (entry->member_count * 2 <= entry->capacity) return;
   move_members(worker, entry, entry->capacity * 2);
 }

@@ -21,6 +21,9 @@
 
 namespace marline {
 
+struct GraphRecord;
+struct PersistentGraph;
+
 struct alignas(kCacheLine) TableEntry {
   static constexpr uint32_t kFew = 4;
   void* address;     // null: free slot
@@ -52,6 +55,9 @@ struct DependenceTable {
   HashFunction hash;  // as the options say; here, as it is used with the table
   const Task* sharer = nullptr;  // the task that shares it with its descendants; null: only one task uses it
   SpinLock lock{};               // with a sharer: everything above, and the graph side of all tasks in it
+  PersistentGraph* graph = nullptr;  // of whose iterations this is the table, or null
+  GraphRecord* record = nullptr;     // while an iteration is recorded: every edge is, so nothing is evicted; or null
+  DependenceTable* outer = nullptr;  // the producer's own, whose tasks stand before the graph's; or null
 };
 
 DependenceTable* table_create(Worker* worker);

@@ -33,6 +33,7 @@ struct EdgeChunk;
 struct ExclusionList;
 inline constexpr size_t kEdgeBytes = 2 * sizeof(void*);  // graph/successors.hpp
 struct Fiber;
+struct GraphNode;
 struct Task;
 struct Taskgroup;
 struct Team;
@@ -57,6 +58,11 @@ inline constexpr uint32_t kSharesTable = 1u << 15;  // `table` is its own or an 
 inline constexpr uint32_t kDestroys = 1u << 22;   // `invoke` also destroys the task's private objects
 inline constexpr uint32_t kDiscarded = 1u << 23;  // cancelled: `invoke`, if called, does nothing but that
 inline constexpr uint32_t kDomainShift = 24;      // the highest byte: 1 + the NUMA domain of its affinity; 0: none
+// Persistent graphs (construct/persistent.hpp).
+inline constexpr uint32_t kInGraph = 1u << 16;     // the tasks that it creates belong to its graph
+inline constexpr uint32_t kPersistent = 1u << 17;  // the descriptor is a graph's, which frees it
+inline constexpr uint32_t kReplayed = 1u << 18;    // `node` is set, and its successors wait for this task
+inline constexpr uint32_t kObjects = 1u << 19;     // its block cannot be copied byte by byte
 }  // namespace task_flag
 
 // The two counts and two flags in Task::children.
@@ -101,7 +107,11 @@ struct alignas(kCacheLine) Task {
   Worker* home;           // only while suspended: the worker that must resume it, or null for any
   EdgeChunk* edge_chunks; // from here on with task_flag::kGraph: edges beyond the in-line ones
   ExclusionList* exclusions;  // of mutexinoutset (graph/exclusion.hpp); null: none
-  Edge* edges;            // in-line edges, after the block
+  union {
+    Edge* edges;             // in-line edges, after the block
+    GraphNode* node;         // only with task_flag::kReplayed
+    uintptr_t record_index;  // odd: while a graph is recorded (graph/recorded_graph.hpp)
+  };
   uint32_t inline_edges;
   uint32_t color;         // 0xRRGGBB; only with task_flag::kLabelled
 

@@ -52,6 +52,7 @@ Task* allocate(Worker* worker, Function function, uint32_t flags, size_t bytes, 
 
 void copy_arguments(Task* task, void* data, size_t bytes, CopyFunction copy) {
   if (copy != nullptr) {
+    task->flags |= task_flag::kObjects;
     copy(arguments_of(task), data);
   } else if (bytes != 0) {
     std::memcpy(arguments_of(task), data, bytes);
