@@ -19,6 +19,13 @@ module marline
   end enum
   public :: MARLINE_IN, MARLINE_OUT, MARLINE_INOUT, MARLINE_MUTEXINOUTSET, MARLINE_INOUTSET
 
+  enum, bind(C)
+    enumerator :: MARLINE_GRAPH_BARRIER = 0
+    enumerator :: MARLINE_GRAPH_NOWAIT = 1
+    enumerator :: MARLINE_GRAPH_REPLAY = 2
+  end enum
+  public :: MARLINE_GRAPH_BARRIER, MARLINE_GRAPH_NOWAIT, MARLINE_GRAPH_REPLAY
+
   ! A variable of this type that others reach meanwhile is a target and volatile, or lives in the heap.
   type, bind(C), public :: marline_event
     integer(c_intptr_t) :: state = 0
@@ -37,6 +44,9 @@ module marline
   public :: marline_task_depend, marline_depend_create, marline_depend_destroy, marline_task_depend_object
   public :: marline_taskloop_depend, marline_chunk_depend_fn, marline_depend_share
   public :: marline_taskgroup_cancel_later, marline_taskgroup_cancelled
+
+  public :: marline_graph_begin, marline_graph_iterate, marline_graph_end, marline_graph_invalidate
+  public :: marline_graph_drop_task
 
   abstract interface
     integer(c_int) function marline_poll_fn(arg) bind(C)
@@ -144,5 +154,27 @@ module marline
     integer(c_int) function marline_taskgroup_cancelled() bind(C)
       import :: c_int
     end function
+
+    ! Persistent graphs. In the loop: if (marline_graph_iterate(graph) == 0) cycle
+    type(c_ptr) function marline_graph_begin(mode) bind(C)
+      import :: c_int, c_ptr
+      integer(c_int), value :: mode  ! one of MARLINE_GRAPH_BARRIER, ...
+    end function
+    integer(c_int) function marline_graph_iterate(graph) bind(C)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: graph
+    end function
+    subroutine marline_graph_end(graph) bind(C)
+      import :: c_ptr
+      type(c_ptr), value :: graph
+    end subroutine
+    subroutine marline_graph_invalidate(graph) bind(C)
+      import :: c_ptr
+      type(c_ptr), value :: graph
+    end subroutine
+    subroutine marline_graph_drop_task(graph) bind(C)
+      import :: c_ptr
+      type(c_ptr), value :: graph
+    end subroutine
   end interface
 end module

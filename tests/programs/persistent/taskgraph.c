@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * LLVM's taskgraph entry points, called as its code generation is about to call them: no released compiler does yet. The
+ * region reads its shared variables through its argument block, which differs from encounter to encounter. */
+#include "../check.h"
+
+#include <omp.h>
+#include <stdint.h>
+
+typedef struct Task Task;
+typedef int (*Routine)(int, Task *);
+
+struct Task { /* kmp_task_t, and this program's private variables */
+  void *shareds;
+  Routine routine;
+  int part;
+  Routine destructors;
+  intptr_t priority;
+  int factor;
+};
+
+typedef struct {
+  void *address;
+  size_t bytes;
+  unsigned char flags; /* 1: in, 3: out or inout */
+} Depend;
+
+Task *__kmpc_omp_task_alloc(void *, int, int, size_t, size_t, Routine);
+int __kmpc_global_thread_num(void *);
+void __kmpc_taskgraph(void *, int, void **, long, int, int, void (*)(void *), void *);
+int __kmpc_taskgraph_task(void *, int, Task *, int, size_t, size_t, int, Depend *, void *, void *);
+
+typedef struct {
+  long *value;
+  int factor, tasks;
+} Arguments;
+
+static int multiply(int thread, Task *task) {
+  (void)thread;
+  long *value = *(long **)task->shareds;
+  *value = *value * task->factor + 1;
+  return 0;
+}
+
+static void region(void *data) {
+  Arguments *a = data;
+  for (int i = 0; i < a->tasks; i++) {
+    int thread = __kmpc_global_thread_num(NULL);
+    Task *task = __kmpc_omp_task_alloc(NULL, thread, 1, sizeof(Task), sizeof(long *), multiply);
+    *(long **)task->shareds = a->value;
+    task->factor = a->factor;
+    Depend depend = {a->value, sizeof(long), 3};
+    __kmpc_taskgraph_task(NULL, thread, task, 1, sizeof(Task), sizeof(long *), 1, &depend, NULL, NULL);
+  }
+}
+
+static long expected(int factor, int tasks) {
+  long value = 1;
+  for (int i = 0; i < tasks; i++)
+    value = value * factor + 1;
+  return value;
+}
+
+static void *handle;
+
+/* The result is there when the call returns: the region is a taskgroup. */
+static void encounter(long id, int reset, int factor, int tasks) {
+  long value = 1;
+  Arguments arguments = {&value, factor, tasks};
+  __kmpc_taskgraph(NULL, __kmpc_global_thread_num(NULL), &handle, id, reset, 0, region, &arguments);
+  CHECK_EQ(value, expected(factor, tasks));
+}
+
+static void nowait(int factor, int tasks) {
+  long value = 1;
+  Arguments arguments = {&value, factor, tasks};
+  __kmpc_taskgraph(NULL, __kmpc_global_thread_num(NULL), &handle, 7, 0, 1, region, &arguments);
+#pragma omp taskwait
+  CHECK_EQ(value, expected(factor, tasks));
+}
+
+int main(void) {
+#pragma omp parallel
+  {
+#pragma omp single
+    {
+      for (int i = 0; i < 20; i++) {
+        encounter(0, 0, 2 + i % 2, 9);
+        encounter(1, 0, 3, 5);
+        encounter(2, i % 4 == 0, 3, 5 + i / 8); /* changes, told and untold */
+      }
+      nowait(2, 3);
+#pragma omp task /* another task encounters the same region */
+      encounter(0, 0, 5, 9);
+#pragma omp taskwait
+    }
+    for (int i = 0; i < 50; i++) /* all threads at once */
+      encounter(0, 0, 2, 9);
+  }
+  encounter(0, 0, 2, 9);
+  return 0;
+}
