@@ -240,7 +240,8 @@ enum {
 };
 
 /* Begins a graph; `mode` as above. Free it with marline_graph_end. Ends the program if the task is between
- * marline_graph_iterate and marline_graph_end of another graph. */
+ * marline_graph_iterate and marline_graph_end of another graph. A task that shares its dependence table
+ * (marline_depend_share) has no graphs: its first marline_graph_iterate ends the program. */
 marline_graph_t *marline_graph_begin(int mode);
 
 /* Begins the next iteration. 1: run the body. 0, with MARLINE_GRAPH_REPLAY only: the iteration has been replayed, skip
