@@ -81,9 +81,9 @@ static int check(long rounds) {
 }
 
 int main(int argc, char **argv) {
-  static const struct BenchFigure figures[] = {{"depend_clause", "ns", kSide * kSide, run_clause, check},
-                                               {"depend_list", "ns", kSide * kSide, run_list, check},
-                                               {"depend_object", "ns", kSide * kSide, run_object, check}};
+  static const struct BenchFigure figures[] = {{"depend_clause", "ns", kSide * kSide, run_clause, check, NULL},
+                                               {"depend_list", "ns", kSide * kSide, run_list, check, NULL},
+                                               {"depend_object", "ns", kSide * kSide, run_object, check, NULL}};
   look_up(&calls.depend, "marline_task_depend");
   look_up(&calls.depend_object, "marline_task_depend_object");
   look_up(&calls.create, "marline_depend_create");

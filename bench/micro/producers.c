@@ -56,7 +56,7 @@ static int check(long rounds) {
 }
 
 int main(int argc, char **argv) {
-  static const struct BenchFigure figures[] = {{"producers_1", "ns", kSteps * kCells, run_1, check},
-                                               {"producers_2", "ns", kSteps * kCells, run_2, check}};
+  static const struct BenchFigure figures[] = {{"producers_1", "ns", kSteps * kCells, run_1, check, NULL},
+                                               {"producers_2", "ns", kSteps * kCells, run_2, check, NULL}};
   return bench_main(argc, argv, figures, 2);
 }
