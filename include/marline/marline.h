@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Marline's public face for what OpenMP has no directive for: events that a task can wait for without holding a core,
- * progress hooks that the scheduler polls, names for tasks, and dependences given by calls. libmarline-mpi is written on nothing else, so whatever it
- * can do, a program or a library can do too.
+ * progress hooks that the scheduler polls, names for tasks, and dependences given by calls. libmarline-mpi is written
+ * on nothing else, so whatever it can do, a program or a library can do too.
  *
  * Conventions. All functions are thread-safe unless they say otherwise, never throw, and may be called from any thread
  * of the process, also one that the runtime has never seen. Nothing here allocates on the path of a wait. A misuse that
