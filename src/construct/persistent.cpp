@@ -274,6 +274,7 @@ bool enter_persistent(Worker* worker, Task* task, const Dependence* list, size_t
       if (node->task == task) [[likely]] {
         ++graph->position;
         if (count != 0) task->flags |= task_flag::kGraph;
+        if (node->priority > task->priority.load(relaxed)) [[unlikely]] task->priority.store(node->priority, relaxed);
         return release_guard(node) && exclusions_take(task);
       }
     }

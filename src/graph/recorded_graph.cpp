@@ -3,6 +3,7 @@
 // Recording, building and replaying the nodes of a persistent graph: see the header for who runs what.
 #include "graph/recorded_graph.hpp"
 
+#include "config/options.hpp"
 #include "graph/successors.hpp"
 #include "sched/queue.hpp"
 
@@ -131,7 +132,7 @@ void make_nodes(Builder& builder, int instance) {
     Task* task = step != nullptr && step->kind == NodeKind::kTask ? step->task : nullptr;
     new (&nodes[n]) GraphNode{.task = task, .waiting = required, .required = required, .successors = nullptr,
                               .successor_count = 0, .kind = step != nullptr ? step->kind : NodeKind::kEmpty,
-                              .event = nullptr, .next = nullptr};
+                              .priority = 0, .event = nullptr, .next = nullptr};
     if (task != nullptr) task->node = &nodes[n];
   }
 }
@@ -247,6 +248,7 @@ bool record_build(Worker* worker, GraphRecord* record, int instances) {
   for (int i = 0; i < instances; ++i) make_nodes(builder, i);
   make_successors(builder);
   if (instances > 1) apply_ended_iterations(builder);
+  if (options().priority.propagates) record_propagate(record);
   std::free(builder.place);
   std::free(builder.predecessors);
   record->nodes.clear();

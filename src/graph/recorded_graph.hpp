@@ -36,6 +36,7 @@ struct alignas(kCacheLine) GraphNode {
   GraphNode** successors;
   uint32_t successor_count;
   NodeKind kind;
+  int32_t priority;         // that its successors hand on; only where priorities propagate
   Event* event;             // kWait: to fulfil
   GraphNode* next;          // link of the list of nodes without a task that have been reached
 };
@@ -102,6 +103,9 @@ void record_edge(GraphRecord* record, const Task* from, const Task* to);
 
 // Builds the nodes from `instances` recorded iterations, all of whose tasks have ended. False: they were not alike.
 [[nodiscard]] bool record_build(Worker* worker, GraphRecord* record, int instances);
+
+// Right after the building, where priorities propagate: from each node to its predecessors in the same iteration.
+void record_propagate(GraphRecord* record);
 
 // Forgets everything, except the memory of the arrays. No task of the record is unfinished.
 void record_clear(Worker* worker, GraphRecord* record);
