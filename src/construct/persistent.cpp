@@ -224,7 +224,7 @@ bool enter_recorded(Worker* worker, PersistentGraph* graph, Task* task, const De
   uint32_t step = record_step(&graph->record, NodeKind::kTask, task, list, count);
   graph->record.steps[i][step].allocation = allocation;
   if (graph->mode == GraphMode::kReplay) take_snapshot(graph, task, graph->allocations[i][allocation]);
-  return count == 0 || enter_graph(worker, task, list, count);
+  return count == 0 || enter_graph_rarely(worker, task, list, count);
 }
 
 void begin_replay_of(Worker* worker, Task* task, const TaskShape& shape) {
@@ -282,7 +282,7 @@ bool enter_persistent(Worker* worker, Task* task, const Dependence* list, size_t
   }
   if (graph->state == GraphState::kRecording) return enter_recorded(worker, graph, task, list, count);
   if (task->has(task_flag::kPersistent)) make_ordinary(worker, graph, task);
-  return count == 0 || enter_graph(worker, task, list, count);
+  return count == 0 || enter_graph_rarely(worker, task, list, count);
 }
 
 bool enter_persistent_wait(Worker* worker, const Dependence* list, size_t count, Event* event, uint64_t tool_data) {

@@ -475,6 +475,10 @@ bool enter_graph(Worker* worker, Task* task, const Dependence* list, size_t coun
   return enter_table(worker, table, task, list, count, false);
 }
 
+[[gnu::cold]] bool enter_graph_rarely(Worker* worker, Task* task, const Dependence* list, size_t count) {
+  return enter_table(worker, worker->task->table, task, list, count, false);
+}
+
 [[gnu::cold]] void reenter_graph(Worker* worker, GraphRecord* record, Task* task, const Dependence* list,
                                  size_t count) {
   DependenceTable* table = worker->task->table;

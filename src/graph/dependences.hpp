@@ -29,6 +29,10 @@ struct GraphRecord;
 // its predecessors will. The task may run, and end, before this returns false.
 [[nodiscard]] bool enter_graph(Worker* worker, Task* task, const Dependence* list, size_t count);
 
+// The same for the producer of a persistent graph: a function of its own, so that enter_graph has one caller, into which the
+// compiler puts it.
+[[nodiscard]] bool enter_graph_rarely(Worker* worker, Task* task, const Dependence* list, size_t count);
+
 // Enters a task of a persistent graph that this iteration has released already, into a table that is made only now: later
 // tasks come after it, it comes after nobody.
 void reenter_graph(Worker* worker, GraphRecord* record, Task* task, const Dependence* list, size_t count);
