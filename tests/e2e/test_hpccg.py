@@ -164,11 +164,9 @@ def test_on_the_compilers_own_runtime(alone: Callable[..., Outcome], reference: 
 @pytest.mark.parametrize("mode", ("barrier", "nowait", "replay"))
 @pytest.mark.parametrize("more", ([], ["--separate", "--parts", "2", "--pass", "lists", "--tolerance", "1e-6"]),
                          ids=("plain", "separate"))  # fmt: skip
-def test_persistent(build: Path, on_marline: Callable[..., Outcome], mode: str, more: list[str], ranks: int,
+def test_persistent(on_marline: Callable[..., Outcome], mode: str, more: list[str], ranks: int,
                     tmp_path: Path) -> None:  # fmt: skip
     """Bit by bit what the same tasks give when each iteration is discovered."""
-    if b"marline_graph_begin" not in (build / "lib" / "libmarline.so").read_bytes():
-        pytest.skip("this libmarline has no persistent graphs")
     name = PROGRAMS[len(mode) % 2]
     common = ["--size", HIGHER if ranks == 1 else SIZE, "--tiles", "7", *more, "--history"]
     assert on_marline(name, ranks, *common, tmp_path / "tasks").code == 0
@@ -226,8 +224,8 @@ def test_names_of_dependences_cost_what_they_say(alone: Callable[..., Outcome]) 
 
 
 @pytest.mark.parametrize("ranks", (1, 2))
-@pytest.mark.parametrize("arguments", (["--form", "for"], ["--lag", "0"], ["--lag", "4"], ["--separate", "--lag", "3"]),
-                         ids=" ".join)  # fmt: skip
+@pytest.mark.parametrize("arguments", (["--form", "for"], ["--lag", "0"], ["--lag", "4"], ["--separate", "--lag", "3"],
+                                       ["--lag", "4", "--cancel"]), ids=" ".join)  # fmt: skip
 def test_tolerance(on_marline: Callable[..., Outcome], reference: list[float], ranks: int, arguments: list[str],
                    tmp_path: Path) -> None:  # fmt: skip
     """All forms stop after the same iteration, and iterations that were created ahead of that change nothing."""
