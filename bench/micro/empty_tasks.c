@@ -9,6 +9,8 @@
  *   task_one_deferred  one thread creates, the team runs: batches of 32 and a taskwait; so few that no runtime has
  *                      reason to run them at once: each is allocated, queued and found again.
  *   task_all_deferred  the same, all threads create.
+ *   task_stolen        one thread creates batches of 32 and waits outside the runtime, so all of them are taken by others.
+ *                      On one thread: a taskwait instead.
  *   task_one_flood, task_all_flood  10,000 tasks per taskwait: what a program without a grain size does. The runtime
  *                      chooses, so this is a mixture; the remark `inlined_FIGURE` tells how many per cent ran at once.
  *
@@ -106,6 +108,39 @@ static void inline_tasks(long rounds) {
   }
 }
 
+static _Alignas(64) atomic_long taken;
+
+static void stolen_body(void) {
+  empty_body();
+  atomic_fetch_add_explicit(&taken, 1, memory_order_release);
+}
+
+static void stolen_batches(long batches) {
+  for (long i = 1; i <= batches; ++i) {
+    tls_creating = 1;
+    for (long j = 0; j < kBatch; ++j) {
+#pragma omp task
+      stolen_body();
+    }
+    tls_creating = 0;
+    if (threads == 1) {
+#pragma omp taskwait
+    }
+    while (atomic_load_explicit(&taken, memory_order_acquire) < i * kBatch) continue;
+  }
+}
+
+static void stolen(long rounds) {
+  ran = ran_at_creation = 0;
+  atomic_store(&taken, 0);
+#pragma omp parallel
+  {
+    start_counting();
+    if (omp_get_thread_num() == 0) stolen_batches(rounds * kRepeat);
+    end_counting();
+  }
+}
+
 static void undeferred(long rounds) {
   ran = ran_at_creation = 0;
 #pragma omp parallel
@@ -128,6 +163,7 @@ static int check_undeferred(long rounds) { return ran == rounds * kFlood && ran_
 static int check_inline(long rounds) { return ran == rounds * kInline; }
 static int check_one_deferred(long rounds) { return ran == rounds * kRepeat * kBatch; }
 static int check_all_deferred(long rounds) { return ran == threads * rounds * kRepeat * kBatch; }
+static int check_stolen(long rounds) { return ran == rounds * kRepeat * kBatch && ran_at_creation == 0; }
 static int check_one_flood(long rounds) { return ran == rounds * kFlood; }
 static int check_all_flood(long rounds) { return ran == threads * rounds * kFlood; }
 
@@ -139,6 +175,7 @@ int main(int argc, char **argv) {
       {"task_inline", "ns", kInline, inline_tasks, check_inline},
       {"task_one_deferred", "ns", kRepeat * kBatch, one_deferred, check_one_deferred},
       {"task_all_deferred", "ns", threads * kRepeat * kBatch, all_deferred, check_all_deferred},
+      {"task_stolen", "ns", kRepeat * kBatch, stolen, check_stolen},
       {"task_one_flood", "ns", kFlood, one_flood, check_one_flood},
       {"task_all_flood", "ns", threads * kFlood, all_flood, check_all_flood},
   };

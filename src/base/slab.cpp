@@ -86,6 +86,7 @@ SlabPool::FreeBlock* SlabPool::take_back_one() {
   FreeBlock* block = pending_;
   if (block == nullptr) return nullptr;
   pending_ = block->next;
+  prefetch_block(pending_);
   const unsigned size_class = slab_of(block)->size_class;
   --used_[size_class];
   push_free(block, size_class);
@@ -103,16 +104,14 @@ size_t SlabPool::bytes_in_use() const {
   return bytes;
 }
 
-// Sorts returned blocks into free_ until kRefillBlocks of `size_class` are there or no more came back. Lazily, so that
-// no single allocation pays for a long list.
+// Takes blocks back until one of `size_class` is there. One by one: to follow the links means to wait for one cache line
+// after the other, unless the next was asked for an allocation ago.
 bool SlabPool::refill(unsigned size_class) {
-  unsigned found = 0;
-  while (found < kRefillBlocks) {
+  for (;;) {
     FreeBlock* block = take_back_one();
-    if (block == nullptr) break;
-    found += slab_of(block)->size_class == size_class;
+    if (block == nullptr) return false;
+    if (slab_of(block)->size_class == size_class) return true;
   }
-  return found > 0;
 }
 
 // A block that was never used. Cut one by one, so that only touched pages are ever backed by memory.

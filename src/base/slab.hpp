@@ -5,7 +5,8 @@
 // cut from slabs, 64 KiB at a 64 KiB-aligned address, whose header names the owner: a block finds its pool by its
 // address.
 //
-//   owner, allocate        pop from free_[class]; if empty, take back remote_ with one exchange, else cut a new block
+//   owner, allocate        pop from free_[class]; if empty, pop from pending_, which is what remote_ held when it was last
+//                          taken back, with one exchange; else cut a new block
 //   owner, release         push on free_[class]
 //   another worker         collects blocks of one owner and pushes the chain on the owner's remote_ with one CAS; what
 //                          it holds back is bounded (kBatches x kBatchBlocks) and leaves with flush_remote
@@ -120,7 +121,6 @@ class SlabPool {
 
   static constexpr unsigned kBatches = 4;
   static constexpr unsigned kBatchBlocks = 32;
-  static constexpr unsigned kRefillBlocks = 32;
   static constexpr unsigned kColours = 16;
   static constexpr size_t kChunkBytes = 1024 * 1024;
 

@@ -24,11 +24,7 @@ namespace marline {
 
 namespace {
 
-constexpr size_t kInlineEdges = 4096;  // most edges that a descriptor has room for
-
-uintptr_t round_up(uintptr_t value, uintptr_t alignment) { return (value + alignment - 1) & ~(alignment - 1); }
-
-void become_child(Worker* worker, Task* task) {
+[[gnu::always_inline]] inline void become_child(Worker* worker, Task* task) {
   Task* parent = worker->task;
   ++parent->created;
   if (Taskgroup* group = parent->taskgroup) {
@@ -69,7 +65,7 @@ bool runs_at_once(Worker* worker, const Task* task) {
 }
 
 // Outside of parallel regions nobody else takes what was created too deep to run at once.
-void run_what_is_left(Member* member) {
+[[gnu::noinline]] void run_what_is_left(Member* member) {
   while (this_worker()->fiber->depth == 0) {
     Task* task = pop_own(member);
     if (task == nullptr) return;
@@ -114,7 +110,8 @@ void run_what_is_left(Member* member) {
   }
 }
 
-void make_run(Worker* worker, Task* task) {
+// One function with all that it calls on the way, to be left to by a jump.
+[[gnu::noinline]] void make_run(Worker* worker, Task* task) {
   if (options().discover_first) [[unlikely]] {
     return hold_back(worker, task);
   }
@@ -126,8 +123,10 @@ void make_run(Worker* worker, Task* task) {
     enqueue_own(member, task);
     return;
   }
-  run_on_spare(worker, member, task);
-  if (member->team->level == 0) run_what_is_left(member);
+  run_at_creation(worker, task);
+  if (member->team->level == 0) [[unlikely]] {
+    run_what_is_left(member);
+  }
 }
 
 // An undeferred task starts as soon as the scheduling constraint allows (OpenMP 5.2, section 12.9). Its creator is
@@ -161,55 +160,6 @@ void leave_body(Task* task) {
     tool::task_schedule(&task->tool_data, tool::TaskStatus::kComplete, &task->parent->tool_data);
   }
   if (Task* next = complete_task(worker, task)) enqueue(worker, next);
-}
-
-// What a task starts with, be its descriptor new or a persistent one.
-[[gnu::always_inline]] inline void begin_life(Worker* worker, Task* task, const TaskShape& shape) {
-  Task* parent = worker->task;
-  task->parent = parent;
-  task->team = parent->team;
-  task->fiber = nullptr;
-  task->flags = shape.flags | (parent->flags & task_flag::kFinal);
-  task->priority.store(0, relaxed);
-  task->children.store(0, relaxed);
-  task->created = 0;
-  task->table = nullptr;
-  task->icvs = parent->icvs;
-  if (shape.flags & task_flag::kDetach) task->event.reset_detach();
-  if (tool::g_enabled != 0) task->tool_data = 0;
-}
-
-// `dependences`: room for so many in-line edges.
-[[gnu::always_inline]] inline Task* allocate(Worker* worker, const TaskShape& shape, size_t dependences) {
-  size_t slack = shape.block_align > kCacheLine ? shape.block_align : 0;
-  size_t room = dependences < kInlineEdges ? dependences : kInlineEdges;
-  size_t block_end = round_up(sizeof(Task) + slack + shape.block_bytes, alignof(Edge*));
-  size_t bytes = block_end + room * kEdgeBytes + lineage_bytes();
-  if (bytes > SlabPool::kClassLimit) [[unlikely]] {
-    throttle_soon(worker);
-  }
-  auto* task = static_cast<Task*>(worker->pool->allocate(bytes));
-  task->invoke = shape.invoke;
-  auto block = reinterpret_cast<uintptr_t>(task + 1);
-  task->block = reinterpret_cast<void*>(slack != 0 ? round_up(block, shape.block_align) : block);
-  task->references.store(1, relaxed);
-  begin_life(worker, task, shape);
-  if (room != 0) {
-    task->inline_edges = static_cast<uint16_t>(room);
-    task->edges = reinterpret_cast<Edge*>(reinterpret_cast<char*>(task) + block_end);
-  }
-  if (lineage_bytes() != 0) [[unlikely]] {
-    lineage_begin(task, profile_begin(shape.code, shape.block_bytes, shape.flags), false);
-  }
-  return task;
-}
-
-[[gnu::noinline]] Task* allocate_announced(Worker* worker, const TaskShape& shape) {
-  bool in_graph = worker->task->has(task_flag::kInGraph);
-  Task* task = in_graph ? allocate_persistent(worker, shape)
-                        : allocate(worker, shape, shape.dependences + next_dependences(worker));
-  take_next_name(worker, task);
-  return task;
 }
 
 [[gnu::noinline]] void spawn_announced(Worker* worker, Task* task, const Dependence* list, size_t count,
@@ -257,16 +207,27 @@ bool enter_unless_cancelled(Worker* worker, Task* task) {
 
 }  // namespace
 
-Task* allocate_task(Worker* worker, const TaskShape& shape) {
-  if (worker->next_task != nullptr) [[unlikely]] {
-    return allocate_announced(worker, shape);
-  }
-  if (worker->task->has(task_flag::kInGraph)) [[unlikely]] return allocate_persistent(worker, shape);
-  return allocate(worker, shape, shape.dependences);
+Task* allocate_announced(Worker* worker, const TaskShape& shape) {
+  bool told = worker->next_task != nullptr;
+  bool in_graph = worker->task->has(task_flag::kInGraph);
+  Task* task = in_graph ? allocate_persistent(worker, shape) : allocate_ordinary_task(worker, shape);
+  if (told) take_next_name(worker, task);
+  return task;
+}
+
+void spawn_simple(Worker* worker, Task* task, const void* codeptr) {
+  worker = throttle_before_creation(worker);
+  become_child(worker, task);
+  tell_tool(worker, task, nullptr, 0, codeptr);
+  progress_at_scheduling_point(worker);
+  make_run(worker, task);
 }
 
 Task* allocate_ordinary_task(Worker* worker, const TaskShape& shape) {
-  return allocate(worker, shape, shape.dependences + (worker->next_task != nullptr ? next_dependences(worker) : 0));
+  size_t announced = worker->next_task != nullptr ? next_dependences(worker) : 0;
+  Task* task = allocate_with_room(worker, shape, shape.dependences + announced, lineage_bytes());
+  if (lineage_bytes() != 0) lineage_begin(task, profile_begin(shape.code, shape.block_bytes, shape.flags), false);
+  return task;
 }
 
 void begin_another_life(Worker* worker, Task* task, const TaskShape& shape) { begin_life(worker, task, shape); }
@@ -279,14 +240,18 @@ void spawn_task(Worker* worker, Task* task, const Dependence* list, size_t count
     if (worker->task->has(task_flag::kFinal)) return run_undeferred(worker, task, list, count, codeptr);
     inherit_table(task);
   }
+  if (options().priority.on) [[unlikely]] {
+    resolve_priority(task, count);
+  }
+  bool in_graph = worker->task->has(task_flag::kInGraph);
+  if (count == 0 && !in_graph) return spawn_simple(worker, task, codeptr);
   worker = throttle_before_creation(worker);
   become_child(worker, task);
   tell_tool(worker, task, list, count, codeptr);
   progress_at_scheduling_point(worker);
-  if (options().priority.on) [[unlikely]] resolve_priority(task, count);
-  if (worker->task->has(task_flag::kInGraph)) [[unlikely]] {
+  if (in_graph) [[unlikely]] {
     if (!enter_persistent(worker, task, list, count)) return;
-  } else if (count != 0 && !enter_graph(worker, task, list, count)) {
+  } else if (!enter_graph(worker, task, list, count)) {
     return;
   }
   make_run(worker, task);

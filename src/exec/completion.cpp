@@ -93,10 +93,12 @@ void complete_inner(Worker* worker, Task* task) {
 
 }  // namespace
 
-bool has_no_children(const Task* task) {
+[[gnu::always_inline]] inline bool childless(const Task* task) {
   // acquire pairs with tell_parent: what the last of the subtree did is visible to whoever acts on its end.
   return task->created == 0 && task->children.load(acquire) == 0;
 }
+
+bool has_no_children(const Task* task) { return childless(task); }
 
 bool subtree_has_ended(const Task* task) {
   return children_word::alive(task->children.load(acquire) + task->created * children_word::kLeaf) == 0;
@@ -147,14 +149,6 @@ Task* complete_task(Worker* worker, Task* task) {
 
 namespace {
 
-void call_body(Task* task) {
-  Fiber* fiber = this_worker()->fiber;
-  fiber->tied_frames += task->tied() ? 1 : 0;
-  task->invoke(task);
-  // The body ends on the fiber that it began on, on whatever thread; it may have been pinned in between.
-  fiber->tied_frames -= task->tied() ? 1 : 0;
-}
-
 // Tools hear how a body ended and whom the thread goes back to.
 [[gnu::noinline]] void announce_end(Worker* worker, Task* task, Task* previous, tool::TaskStatus status) {
   Task* next = previous != nullptr ? previous : task_in_view(worker);
@@ -180,17 +174,11 @@ void call_body(Task* task) {
   return task->event.transition_to_waiting(WaiterKind::kCompletion, task);
 }
 
-}  // namespace
-
-Task* run_task(Task* task) {
-  Worker* worker = this_worker();
+// Makes `task` the worker's current one. Returns the one before.
+[[gnu::always_inline]] inline Task* begin_body(Worker* worker, Task* task, Fiber* fiber) {
   if (worker->reported_count != 0 &&
       (worker->reported_parent != task->parent || worker->reported_group != task->taskgroup)) {
     flush_reports(worker);
-  }
-  if (task->has(task_flag::kBodyDone)) return complete_task(worker, task);
-  if (is_cancelled(task)) [[unlikely]] {
-    return discard_task(worker, task);
   }
   Task* previous = worker->task;
   if (options().prefetch_lines != 0) [[unlikely]] {
@@ -200,10 +188,18 @@ Task* run_task(Task* task) {
     announce_start(worker, task, previous);
   }
   worker->task = task;
-  call_body(task);
-  worker = this_worker();
+  fiber->tied_frames += task->tied() ? 1 : 0;
+  return previous;
+}
+
+// A body ends on the fiber that it began on, on whatever thread; it may have been pinned in between.
+[[gnu::always_inline]] inline void end_body(Worker* worker, Task* task, Fiber* fiber, Task* previous) {
+  fiber->tied_frames -= task->tied() ? 1 : 0;
   worker->task = previous;
   progress_at_scheduling_point(worker);
+}
+
+[[gnu::noinline]] Task* complete_body(Worker* worker, Task* task, Task* previous) {
   if (task->has(task_flag::kDetach)) {
     task->flags |= task_flag::kBodyDone;
     if (leave_to_event(worker, task, previous)) return nullptr;
@@ -211,6 +207,74 @@ Task* run_task(Task* task) {
     announce_end(worker, task, previous, tool::TaskStatus::kComplete);
   }
   return complete_task(worker, task);
+}
+
+// Whether nothing but the task's parent has to hear of its end, and its descriptor is nobody else's.
+[[gnu::always_inline]] inline bool ends_alone(const Worker* worker, const Task* task) {
+  constexpr uint32_t kMore = task_flag::kDetach | task_flag::kGraph | task_flag::kInTable | task_flag::kOwnIcvs |
+                             task_flag::kPersistent | task_flag::kReplayed;
+  return !task->has(kMore) && task->table == nullptr && worker->reported_parent != task && has_no_children(task) &&
+         !tool::on(tool::event::kTaskSchedule);
+}
+
+// Takes back what the creation of a task added to counts that only its parent's thread, this one, knows of. Not where the
+// parent would then look at its limits at each creation (exec/throttle.hpp).
+bool uncount_child(const Worker* worker, Task* parent, Taskgroup* group) {
+  if ((~(parent->created - 1) & worker->throttle_mask) == 0) [[unlikely]] {
+    return false;
+  }
+  if (group != nullptr) {
+    if (group->owner != parent) return false;
+    --group->created;
+  }
+  --parent->created;
+  return true;
+}
+
+}  // namespace
+
+Task* run_task(Task* task) {
+  Worker* worker = this_worker();
+  if (task->has(task_flag::kBodyDone)) {
+    if (worker->reported_parent != task->parent || worker->reported_group != task->taskgroup) flush_reports(worker);
+    return complete_task(worker, task);
+  }
+  if (is_cancelled(task)) [[unlikely]] {
+    return discard_task(worker, task);
+  }
+  Fiber* fiber = worker->fiber;
+  Task* previous = begin_body(worker, task, fiber);
+  task->invoke(task);
+  worker = this_worker();
+  end_body(worker, task, fiber, previous);
+  if (!ends_alone(worker, task)) return complete_body(worker, task, previous);
+  Task* parent = task->parent;
+  Taskgroup* group = task->taskgroup;
+  SlabPool::release(task, worker->pool);
+  report(worker, parent, group);
+  return nullptr;
+}
+
+Task* run_created(Worker* worker, Task* task, Fiber* fiber) {
+  if (is_cancelled(task)) [[unlikely]] {
+    return discard_task(worker, task);
+  }
+  Task* previous = begin_body(worker, task, fiber);
+  task->invoke(task);
+  // A task that has blocked does not go back to its creator.
+  if (!fiber->called) [[unlikely]] {
+    worker = this_worker();
+    end_body(worker, task, fiber, nullptr);
+    return complete_body(worker, task, nullptr);
+  }
+  end_body(worker, task, fiber, previous);
+  if (!ends_alone(worker, task)) return complete_body(worker, task, previous);
+  // The creator waits in place, and has not settled since it counted this child.
+  Task* parent = task->parent;
+  Taskgroup* group = task->taskgroup;
+  SlabPool::release(task, worker->pool);
+  if (!uncount_child(worker, parent, group)) report(worker, parent, group);
+  return nullptr;
 }
 
 }  // namespace marline

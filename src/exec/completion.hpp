@@ -15,6 +15,10 @@ namespace marline {
 // After the call the thread may be another one.
 Task* run_task(Task* task);
 
+// The same for a new child of the current task, on `fiber`, which the current task's fiber has called
+// (exec/fiber.hpp). If `fiber` is still called after it, the thread is the same.
+Task* run_created(Worker* worker, Task* task, Fiber* fiber);
+
 // Completes the current undeferred task whose body the compiler called in line, or a node without a body. Returns the
 // successor to run next, or null.
 [[nodiscard]] Task* complete_task(Worker* worker, Task* task);

@@ -8,8 +8,13 @@
 #include <cstring>
 
 extern "C" {
-// Saves the context in *save_sp and goes on with the one at load_sp.
-void marline_switch(void** save_sp, void* load_sp);
+// Saves the context in *save_sp and goes on with the one at load_sp. Returns 0.
+int marline_switch(void** save_sp, void* load_sp);
+
+// Saves the context in *save_sp and calls function(argument) on the stack that ends at `top`, a multiple of 16. Returns 1
+// when the function has returned, and 0 when somebody has switched to the saved context: from then on the function
+// must not return.
+int marline_fiber_call(void** save_sp, void* top, void (*function)(void*), void* argument);
 void marline_fiber_start();
 }
 

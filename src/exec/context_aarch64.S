@@ -5,7 +5,7 @@
 #if defined(__aarch64__)
 	.text
 
-// void marline_switch(void** save_sp, void* load_sp)
+// int marline_switch(void** save_sp, void* load_sp): 0
 	.globl marline_switch
 	.hidden marline_switch
 	.type marline_switch, %function
@@ -49,9 +49,57 @@ marline_switch:
 	ldp x19, x20, [sp, #16]
 	ldp x29, x30, [sp], #160
 	.cfi_def_cfa_offset 0
+	mov w0, wzr
 	ret
 	.cfi_endproc
 	.size marline_switch, . - marline_switch
+
+// int marline_fiber_call(void** save_sp, void* top, void (*function)(void*), void* argument)
+// Saves the context as marline_switch does, and calls function(argument) on the stack that ends at `top`. Returns 1 when
+// the function returns, whose callee-saved registers are those of the saved context; 0 when somebody has switched to
+// that context meanwhile: then the function must never return. For unwinders the other stack ends here.
+	.globl marline_fiber_call
+	.hidden marline_fiber_call
+	.type marline_fiber_call, %function
+	.p2align 4
+marline_fiber_call:
+	.cfi_startproc
+	stp x29, x30, [sp, #-160]!
+	.cfi_def_cfa_offset 160
+	.cfi_offset x29, -160
+	.cfi_offset x30, -152
+	stp x19, x20, [sp, #16]
+	.cfi_offset x19, -144
+	.cfi_offset x20, -136
+	stp x21, x22, [sp, #32]
+	stp x23, x24, [sp, #48]
+	stp x25, x26, [sp, #64]
+	stp x27, x28, [sp, #80]
+	stp d8, d9, [sp, #96]
+	stp d10, d11, [sp, #112]
+	stp d12, d13, [sp, #128]
+	stp d14, d15, [sp, #144]
+	mov x19, sp
+	str x19, [x0]
+	.cfi_remember_state
+	.cfi_undefined x30
+	mov sp, x1
+	mov x29, xzr
+	mov x0, x3
+	blr x2
+	mov sp, x19
+	.cfi_restore_state
+	ldp x19, x20, [sp, #16]
+	.cfi_restore x19
+	.cfi_restore x20
+	ldp x29, x30, [sp], #160
+	.cfi_restore x29
+	.cfi_restore x30
+	.cfi_def_cfa_offset 0
+	mov w0, #1
+	ret
+	.cfi_endproc
+	.size marline_fiber_call, . - marline_fiber_call
 
 // Where a new fiber's first switch returns to: calls x20(x19), which never returns. An undefined return address ends the
 // stack for unwinders.

@@ -6,7 +6,7 @@
 #if defined(__x86_64__)
 	.text
 
-// void marline_switch(void** save_sp, void* load_sp)
+// int marline_switch(void** save_sp, void* load_sp): 0
 	.globl marline_switch
 	.hidden marline_switch
 	.type marline_switch, @function
@@ -51,9 +51,55 @@ marline_switch:
 	popq %rbp
 	.cfi_adjust_cfa_offset -8
 	.cfi_restore %rbp
+	xorl %eax, %eax
 	ret
 	.cfi_endproc
 	.size marline_switch, . - marline_switch
+
+// int marline_fiber_call(void** save_sp, void* top, void (*function)(void*), void* argument)
+// Saves the context as marline_switch does, and calls function(argument) on the stack that ends at `top`. Returns 1 when
+// the function returns, whose callee-saved registers are those of the saved context; 0 when somebody has switched to
+// that context meanwhile: then the function must never return. For unwinders the other stack ends here.
+	.globl marline_fiber_call
+	.hidden marline_fiber_call
+	.type marline_fiber_call, @function
+	.p2align 4
+marline_fiber_call:
+	.cfi_startproc
+	pushq %rbp
+	.cfi_adjust_cfa_offset 8
+	.cfi_rel_offset %rbp, 0
+	pushq %rbx
+	.cfi_adjust_cfa_offset 8
+	.cfi_rel_offset %rbx, 0
+	pushq %r12
+	.cfi_adjust_cfa_offset 8
+	pushq %r13
+	.cfi_adjust_cfa_offset 8
+	pushq %r14
+	.cfi_adjust_cfa_offset 8
+	pushq %r15
+	.cfi_adjust_cfa_offset 8
+	movq %rsp, (%rdi)
+	movq %rsp, %rbx
+	.cfi_remember_state
+	.cfi_undefined %rip
+	movq %rsi, %rsp
+	xorl %ebp, %ebp
+	movq %rcx, %rdi
+	callq *%rdx
+	movq %rbx, %rsp
+	.cfi_restore_state
+	movq 32(%rsp), %rbx
+	.cfi_restore %rbx
+	movq 40(%rsp), %rbp
+	.cfi_restore %rbp
+	addq $48, %rsp
+	.cfi_adjust_cfa_offset -48
+	movl $1, %eax
+	ret
+	.cfi_endproc
+	.size marline_fiber_call, . - marline_fiber_call
 
 // Where a new fiber's first switch returns to: calls %r12(%rbx), which never returns. An undefined return address ends
 // the stack for unwinders.

@@ -25,6 +25,12 @@ inline ExceptionState exception_state_of(const Worker* worker) {
   return globals != nullptr ? *globals : ExceptionState{};
 }
 
+// Whether the current task is inside of a catch block or of unwinding.
+inline bool exceptions_in_flight(const Worker* worker) {
+  ExceptionState state = exception_state_of(worker);
+  return state.caught != nullptr || state.uncaught != 0;
+}
+
 inline void exception_state_install(Worker* worker, const ExceptionState& state) {
   if (auto* globals = static_cast<ExceptionState*>(worker->exception_globals)) *globals = state;
 }

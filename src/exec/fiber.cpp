@@ -51,29 +51,55 @@ void save(Worker* worker, Fiber* self) {
   self->error_number = *worker->error_number;
 }
 
-// The base frame of a spare fiber. After each switch back it starts over: with the next task, or as a scheduling loop.
-void fiber_main(void* argument) {
-  auto* self = static_cast<Fiber*>(argument);
-  arrive(self);
-  for (;;) {
-    if (Task* task = self->first) {
-      self->first = nullptr;
-      while (task != nullptr) {
-        task = run_task(task);
-        if (task != nullptr && self->caller != nullptr) {  // the caller decides what comes next
-          enqueue(this_worker(), task);
-          task = nullptr;
-        }
-      }
-    } else {
-      schedule_on_this_fiber();
+// Runs a task and its successors, or leaves these to the caller, who decides what comes next.
+void run_chain(const Fiber* self, Task* task) {
+  while (task != nullptr) {
+    if (self->caller != nullptr) {
+      enqueue(this_worker(), task);
+      return;
     }
+    task = run_task(task);
+  }
+}
+
+// The rest of a spare fiber's base frame. After each switch back it starts over: with the next task, or as a scheduling
+// loop.
+[[noreturn]] void serve(Fiber* self) {
+  for (;;) {
     // `first` is set when the fiber was released in the loop and is used again by now.
     if (Fiber* caller = self->caller; caller != nullptr && self->first == nullptr) {
       self->caller = nullptr;
       fiber_switch(caller, fiber_release, self);
     }
+    if (Task* task = self->first) {
+      self->first = nullptr;
+      run_chain(self, run_task(task));
+    } else {
+      schedule_on_this_fiber();
+    }
   }
+}
+
+// The base frame of a spare fiber that is switched to.
+void fiber_main(void* argument) {
+  auto* self = static_cast<Fiber*>(argument);
+  arrive(self);
+  serve(self);
+}
+
+// The base frame of one that is called. A task that has blocked leaves a fiber like any other: there is no frame to
+// return to any more.
+void fiber_called(void* argument) {
+  auto* self = static_cast<Fiber*>(argument);
+  Task* task = self->first;
+  self->first = nullptr;
+  Task* next = run_created(this_worker(), task, self);
+  if (self->called) [[likely]] {
+    if (next != nullptr) enqueue(this_worker(), next);
+    return;
+  }
+  run_chain(self, next);
+  serve(self);
 }
 
 Fiber* fiber_create(Worker* worker) {
@@ -82,7 +108,6 @@ Fiber* fiber_create(Worker* worker) {
   auto top = (reinterpret_cast<uintptr_t>(stack.high) - sizeof(Fiber)) & ~uintptr_t{63};
   auto* fiber = new (reinterpret_cast<void*>(top)) Fiber;
   fiber->stack = stack;
-  fiber->sp = make_context(fiber, fiber_main, fiber);
   fiber->tsan = tsan_create_fiber();
   fiber->valgrind_stack = valgrind_stack_register(stack.low, fiber);
   return fiber;
@@ -92,6 +117,13 @@ void fiber_destroy(Fiber* fiber) {
   tsan_destroy_fiber(fiber->tsan);
   valgrind_stack_deregister(fiber->valgrind_stack);
   stack_free(fiber->stack);
+}
+
+inline void check_overrun(const Fiber* fiber) {
+  if (stack_overrun(fiber->stack)) [[unlikely]] {
+    fatal("a task overran its stack of %zu KiB: set OMP_STACKSIZE or MARLINE_STACKSIZE to more",
+          fiber->stack.size() / 1024);
+  }
 }
 
 Fiber* detach_fiber(Member* member, Task* task) {
@@ -119,6 +151,7 @@ Fiber* fiber_take(Worker* worker) {
     worker->spares = fiber->next;
     --worker->spare_count;
   }
+  if (fiber->sp == nullptr) fiber->sp = make_context(fiber, fiber_main, fiber);
   fiber->fresh = true;
   fiber->fp_given = false;
   fiber->depth = 0;
@@ -130,10 +163,7 @@ Fiber* fiber_take(Worker* worker) {
 void fiber_release(void* context) {
   auto* fiber = static_cast<Fiber*>(context);
   Worker* worker = this_worker();
-  if (stack_overrun(fiber->stack)) [[unlikely]] {
-    fatal("a task overran its stack of %zu KiB: set OMP_STACKSIZE or MARLINE_STACKSIZE to more",
-          fiber->stack.size() / 1024);
-  }
+  check_overrun(fiber);
   if (worker->spare_count >= kKept) {
     fiber_destroy(fiber);
     return;
@@ -163,6 +193,39 @@ void run_on_spare(Worker* worker, Member* member, Task* task) {
   spare->caller = worker->fiber;
   spare->depth = worker->fiber->depth + 1;
   fiber_switch(spare, nullptr, nullptr);
+}
+
+void run_at_creation(Worker* worker, Task* task) {
+  Fiber* spare = worker->spares;
+  // Sanitizers want to hear of each change of stacks; a task that is created in a catch block starts outside of it.
+  if (MARLINE_TSAN || MARLINE_ASAN || spare == nullptr || exceptions_in_flight(worker)) [[unlikely]] {
+    run_on_spare(worker, worker->member, task);
+    return;
+  }
+  worker->spares = spare->next;  // counted as idle all the same, until it turns out not to come back
+  Fiber* self = worker->fiber;
+  self->task = worker->task;
+  self->member = worker->member;
+  self->fp = FpControl::current();
+  self->exceptions = {};
+  self->error_number = *worker->error_number;
+  spare->first = task;
+  spare->caller = self;
+  spare->depth = self->depth + 1;
+  spare->called = true;
+  worker->fiber = spare;
+  if (marline_fiber_call(&self->sp, spare, fiber_called, spare) == 0) {
+    --worker->spare_count;
+    arrive(self);
+    return;
+  }
+  check_overrun(spare);
+  worker->fiber = self;
+  *worker->error_number = self->error_number;
+  spare->caller = nullptr;
+  spare->sp = nullptr;  // overwritten are the idle frames that it had, and left those from which it called others
+  spare->next = worker->spares;
+  worker->spares = spare;
 }
 
 void resume_from_here(Member* member, Task* task) {

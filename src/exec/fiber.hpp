@@ -2,7 +2,7 @@
 //
 // Fiber: a stack and a saved context. A worker is always on exactly one; a fiber is on at most one worker. A fiber either
 //   - belongs to a thread (its own stack), or
-//   - is spare: its base frame runs one task for a `caller` fiber (run_on_spare), or the scheduling loop.
+//   - is spare: its base frame runs one task for a `caller` fiber (run_on_spare, run_at_creation), or the scheduling loop.
 // A task is a plain call on the fiber that runs it. When the task blocks, the fiber goes with it, and the worker goes on
 // on the fiber's caller, or on a spare one: exec/suspend.cpp.
 //
@@ -18,7 +18,7 @@
 namespace marline {
 
 struct Fiber {
-  void* sp = nullptr;        // saved context, while nobody runs it
+  void* sp = nullptr;        // saved context, while nobody runs it; null: idle, and to start from the top of the stack
   Stack stack{};
   Fiber* caller = nullptr;   // the fiber that waits, in place, for this one's task to end or block
   Fiber* next = nullptr;     // link in the lists of spare ones
@@ -27,10 +27,12 @@ struct Fiber {
   int depth = 0;             // callers that wait, one on another
   bool fp_given = false;     // fresh, and to start with `fp` rather than with the thread's FP control
   bool fresh = false;        // taken from the idle ones and not entered since
-  // Saved while the fiber is not running.
+  bool called = false;       // its base frame returns to the caller's: until the task blocks for the first time
+  // Saved while the fiber is not running. Task and member lie apart: neighbours in Worker, they would be copied as one
+  // load, which stalls behind the narrower store that has just made the task current.
   Task* task = nullptr;
-  Member* member = nullptr;
   FpControl fp{};
+  Member* member = nullptr;
   ExceptionState exceptions{};
   int error_number = 0;
   // What the fiber that switched here wants done on this side, now that its own context is saved.
@@ -57,6 +59,10 @@ void fiber_switch(Fiber* target, void (*arrival)(void*), void* context);
 
 // Runs `task` on a spare fiber; returns when it has ended or blocked.
 void run_on_spare(Worker* worker, Member* member, Task* task);
+
+// The same for a new task of the current team, created by the current task: by a call rather than two switches. What
+// belongs to the creator's fiber is noted before the call, and put back only if the task blocks.
+void run_at_creation(Worker* worker, Task* task);
 
 // Goes on with a suspended task and comes back when it has ended or blocked again: for a caller that waits in place.
 void resume_from_here(Member* member, Task* task);

@@ -64,6 +64,7 @@ void suspend(void (*publish)(Task*, void*), void* context, tool::TaskStatus stat
   Fiber* target = fiber->caller;
   if (target != nullptr) {
     fiber->caller = nullptr;
+    fiber->called = false;
     fiber->depth = 0;
   } else {
     target = fiber_take(worker);

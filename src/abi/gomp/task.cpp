@@ -7,6 +7,7 @@
 #include "abi/gomp/task_block.hpp"
 
 #include <alloca.h>
+#include <cstring>
 
 namespace marline::gomp {
 
@@ -31,26 +32,27 @@ void run_in_place(Worker* worker, Function function, void* data, CopyFunction co
   end_undeferred(task);
 }
 
-}  // namespace
+// The arguments of GOMP_task behind `flags`.
+struct Clauses {
+  void** depend;
+  int priority;
+  void* detach;
+};
 
-#pragma GCC visibility push(default)
-extern "C" {
-
-// Arguments behind `flags` are there only if their flag is set (older GCC passes fewer).
-void GOMP_task(Function function, void* data, CopyFunction copy, long bytes, long align, bool if_clause, unsigned flags,
-               void** depend, int priority, void* detach) {
-  const void* codeptr = __builtin_return_address(0);
+[[gnu::always_inline]] inline void task_with_clauses(Function function, void* data, CopyFunction copy, size_t bytes,
+                                                     size_t align, bool if_clause, unsigned flags,
+                                                     const Clauses& clauses, const void* codeptr) {
   DependenceBuffer dependences;
-  if (flags & kDepend) decode(dependences, depend);
+  if (flags & kDepend) decode(dependences, clauses.depend);
   Worker* worker = this_worker();
   bool deferred = if_clause && !in_final(worker);
   if (!deferred && !(flags & kDetach)) {
     return run_in_place(worker, function, data, copy, bytes, align, flags, dependences, codeptr);
   }
   Task* task = allocate(worker, function, task_flags(flags), bytes, align, dependences.count());
-  if (flags & kPriority) task->priority.store(priority, relaxed);
+  if (flags & kPriority) task->priority.store(clauses.priority, relaxed);
   if (flags & kDetach) {  // the creator's variable, and the task's own copy of it, which is the block's first word
-    *static_cast<void**>(detach) = detach_event(task);
+    *static_cast<void**>(clauses.detach) = detach_event(task);
     if (data != nullptr) *static_cast<void**>(data) = detach_event(task);
   }
   copy_arguments(task, data, bytes, copy);
@@ -59,6 +61,33 @@ void GOMP_task(Function function, void* data, CopyFunction copy, long bytes, lon
   } else {
     run_undeferred(worker, task, dependences.list(), dependences.count(), codeptr);
   }
+}
+
+}  // namespace
+
+#pragma GCC visibility push(default)
+extern "C" {
+
+// Arguments behind `flags` are there only if their flag is set (older GCC passes fewer). A deferred task without clauses
+// goes the short way.
+void GOMP_task(Function function, void* data, CopyFunction copy, long bytes, long align, bool if_clause, unsigned flags,
+               void** depend, int priority, void* detach) {
+  const void* codeptr = __builtin_return_address(0);
+  Worker* worker = this_worker();
+  constexpr size_t kUsual = alignof(TaskBlock) < kCacheLine ? kCacheLine : alignof(TaskBlock);
+  if ((flags & (kFinal | kDepend | kPriority | kDetach)) != 0 || !if_clause || static_cast<size_t>(align) > kUsual ||
+      copy != nullptr || !is_simple(worker)) {
+    task_with_clauses(function, data, copy, bytes, align, if_clause, flags, {depend, priority, detach}, codeptr);
+    return;
+  }
+  size_t offset = std::max(sizeof(TaskBlock), static_cast<size_t>(align));
+  Task* task = allocate_simple(worker, {.invoke = invoke,
+                                        .code = code_of(function),
+                                        .flags = task_flags(flags & (kUntied | kMergeable)),
+                                        .block_bytes = offset + bytes});
+  fill_block(task, function, offset);
+  if (bytes != 0) std::memcpy(arguments_of(task), data, bytes);
+  spawn_simple(worker, task, codeptr);
 }
 
 void GOMP_taskwait() { taskwait(this_worker(), __builtin_return_address(0)); }

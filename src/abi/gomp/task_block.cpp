@@ -29,11 +29,6 @@ Access access_of(uintptr_t kind) {
   }
 }
 
-void invoke(Task* task) {
-  auto* block = static_cast<TaskBlock*>(task->block);
-  block->function(block->arguments);
-}
-
 }  // namespace
 
 Task* allocate(Worker* worker, Function function, uint32_t flags, size_t bytes, size_t align, size_t dependences) {
@@ -44,9 +39,7 @@ Task* allocate(Worker* worker, Function function, uint32_t flags, size_t bytes, 
                                       .block_bytes = offset + bytes,
                                       .block_align = std::max(alignof(TaskBlock), align),
                                       .dependences = dependences});
-  auto* block = static_cast<TaskBlock*>(task->block);
-  block->function = function;
-  block->arguments = static_cast<char*>(task->block) + offset;
+  fill_block(task, function, offset);
   return task;
 }
 

@@ -43,6 +43,19 @@ inline uint32_t task_flags(unsigned flags) {
   return result;
 }
 
+// Calls the function of the task's block.
+inline void invoke(Task* task) {
+  auto* block = static_cast<TaskBlock*>(task->block);
+  block->function(block->arguments);
+}
+
+// The arguments lie `offset` bytes behind the block's begin.
+inline void fill_block(Task* task, Function function, size_t offset) {
+  auto* block = static_cast<TaskBlock*>(task->block);
+  block->function = function;
+  block->arguments = static_cast<char*>(task->block) + offset;
+}
+
 // A descriptor whose `arguments` has room for `bytes` bytes with that alignment; the caller fills them.
 Task* allocate(Worker* worker, Function function, uint32_t flags, size_t bytes, size_t align, size_t dependences);
 

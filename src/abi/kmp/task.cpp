@@ -56,7 +56,11 @@ int32_t spawn_block(TaskBlock* block, const void* codeptr = __builtin_return_add
     return 0;
   }
   task->priority.store(block->priority, relaxed);
-  spawn_task(worker, task, nullptr, 0, codeptr);
+  if (is_simple(worker)) {
+    spawn_simple(worker, task, codeptr);
+  } else {
+    spawn_task(worker, task, nullptr, 0, codeptr);
+  }
   return 0;
 }
 
