@@ -99,37 +99,55 @@ bool has_edge_already(Linking& linking, const Task* predecessor) {
   return linking.filters.duplicate;
 }
 
-// `last`: the predecessor's last successor before this task; `head`: its list, which was not closed.
-[[gnu::noinline]] bool add_edge(Linking& linking, Task* predecessor, const Task* last, Edge* head) {
-  if (options().priority.propagates) [[unlikely]] lineage_add(linking.worker, linking.lineage, predecessor);
-  if (linking.filters.transitive) {
-    bool implied = is_implied(linking, last);
-    remember(linking, predecessor);
-    if (implied) {
-      ++linking.transitive;
-      return true;
-    }
-  }
-  Edge* edge = new_edge(linking);
+// The edge to `predecessor` is not needed.
+[[gnu::always_inline]] inline bool passes_over(Linking& linking, const Task* predecessor, const Task* last) {
+  if (!linking.filters.transitive) return false;
+  bool implied = is_implied(linking, last);
+  remember(linking, predecessor);
+  linking.transitive += implied;
+  return implied;
+}
+
+[[gnu::always_inline]] inline bool push_edge(Linking& linking, Task* predecessor, Edge* edge, Edge* head) {
   edge->successor = linking.task;
   if (!transition_to_waiting_on(predecessor, edge, head)) {
     ++linking.pruned;
     return false;
   }
   ++linking.edges;
+  return true;
+}
+
+[[gnu::noinline, gnu::cold]] bool add_edge_slowly(Linking& linking, Task* predecessor, const Task* last, Edge* head) {
+  if (options().priority.propagates) lineage_add(linking.worker, linking.lineage, predecessor);
+  if (passes_over(linking, predecessor, last)) return true;
+  if (!push_edge(linking, predecessor, new_edge(linking), head)) return false;
   if (tool::on(tool::event::kTaskDependence)) tool::task_dependence(&predecessor->tool_data, &linking.task->tool_data);
   return true;
 }
 
+// `last`: the predecessor's last successor before this task; `head`: its list, which was not closed. Calls nothing, so
+// that the common edge is made in registers.
+[[gnu::noinline]] bool add_edge(Linking& linking, Task* predecessor, const Task* last, Edge* head) {
+  if (linking.free_edge == linking.free_end || options().priority.propagates || tool::on(tool::event::kTaskDependence))
+      [[unlikely]] {
+    return add_edge_slowly(linking, predecessor, last, head);
+  }
+  if (passes_over(linking, predecessor, last)) return true;
+  return push_edge(linking, predecessor, linking.free_edge++, head);
+}
+
 // Orders the task behind `predecessor`. False: that one has completed, and nobody need wait for it any more.
 [[gnu::always_inline]] inline bool link_now(Linking& linking, Task* predecessor) {
+  Edge* head = successors_of(predecessor);
+  if (head == closed_list()) {
+    ++linking.pruned;
+    return false;
+  }
   const Task* last = predecessor->last_successor;
   if (last == linking.task && has_edge_already(linking, predecessor)) return true;
   predecessor->last_successor = linking.task;
-  Edge* head = successors_of(predecessor);
-  if (head != closed_list()) return add_edge(linking, predecessor, last, head);
-  ++linking.pruned;
-  return false;
+  return add_edge(linking, predecessor, last, head);
 }
 
 // The iteration of a graph: the edge is written down whatever has become of the predecessor, whose place in the table
@@ -149,7 +167,7 @@ bool has_edge_already(Linking& linking, const Task* predecessor) {
 }
 
 // True: no unfinished predecessor is left.
-bool end_linking(Linking& linking) {
+[[gnu::always_inline]] inline bool end_linking(Linking& linking) {
   DiscoveryCounters& counters = linking.worker->discovery;
   if ((linking.pruned | linking.duplicate | linking.transitive) != 0) {
     counters.pruned.add(linking.pruned);
@@ -265,7 +283,7 @@ void exclude_others(Linking& linking, TableEntry* entry) {
   exclusion_add(linking.worker, linking.task, exclusion);
 }
 
-void access_entry(Linking& linking, TableEntry* entry, Access access) {
+[[gnu::noinline]] void access_any_entry(Linking& linking, TableEntry* entry, Access access) {
   if (entry->last() == linking.task) [[unlikely]] {
     Access earlier = entry->member_count != 0 ? entry->kind : Access::kOut;
     if (earlier == access || earlier == Access::kOut) return;
@@ -279,6 +297,41 @@ void access_entry(Linking& linking, TableEntry* entry, Access access) {
   link_before_members(linking, entry);
   entry_add_member(linking.worker, entry, linking.task);
   if (access == Access::kMutexinoutset) exclude_others(linking, entry);
+}
+
+// A writer behind a writer.
+[[gnu::always_inline]] inline void replace_writer(Linking& linking, TableEntry* entry) {
+  Task* writer = entry->writer;
+  if (writer == linking.task) return;
+  table_reference(linking.task);
+  entry->writer = linking.task;
+  if (writer == nullptr) return;
+  link(linking, writer);
+  table_unreference(linking.worker, writer);
+}
+
+// One more reader, for which there is room.
+[[gnu::always_inline]] inline void add_reader(Linking& linking, TableEntry* entry) {
+  Task* writer = entry->writer;
+  if (writer != nullptr && !link(linking, writer)) {
+    entry->writer = nullptr;
+    table_unreference(linking.worker, writer);
+  }
+  table_reference(linking.task);
+  entry->few[entry->member_count++] = linking.task;
+}
+
+// The common accesses; access_any_entry does the others, and would do the same for these.
+[[gnu::always_inline]] inline void access_entry(Linking& linking, TableEntry* entry, Access access) {
+  uint32_t members = entry->member_count;
+  if (access == Access::kOut && (members | (entry->capacity ^ TableEntry::kFew)) == 0) {
+    return replace_writer(linking, entry);
+  }
+  if (access == Access::kIn && entry->kind == Access::kIn && members < TableEntry::kFew && !entry->is_spilled() &&
+      (members != 0 ? entry->few[members - 1] : entry->writer) != linking.task) {
+    return add_reader(linking, entry);
+  }
+  access_any_entry(linking, entry, access);
 }
 
 // What a task with this access would wait for, without entering it.
@@ -301,14 +354,10 @@ void access_all_memory(Linking& linking, DependenceTable* table, bool enters) {
   if (enters) table_restart_after(linking.worker, table, linking.task);
 }
 
-// The tasks that this access will link are on their way while the other entries are looked up: the worker that runs
-// them has their lines.
-void prefetch_predecessors(TableEntry* entry, Access access) {
+// The task that this access will most likely link is on its way while the other entries are looked up: the worker that
+// runs it has its line.
+void prefetch_predecessor(const TableEntry* entry) {
   if (entry->writer != nullptr) prefetch_for_write(&entry->writer->successors);
-  if (access != Access::kOut) return;
-  Task** members = entry->members();
-  uint32_t count = entry->member_count < TableEntry::kFew ? entry->member_count : TableEntry::kFew;
-  for (uint32_t i = 0; i < count; ++i) prefetch_for_write(&members[i]->successors);
 }
 
 // Accesses as many entries as one pass over the list finds, and returns how many. It stops before omp_all_memory, which
@@ -322,7 +371,7 @@ size_t access_some(Linking& linking, DependenceTable* table, const Dependence* l
   table_reserve(linking.worker, table, static_cast<size_t>(end - list));
   for (const Dependence* at = list; at != end && at->address != nullptr; ++at, ++entry) {
     *entry = table_find(linking.worker, table, at->address);
-    prefetch_predecessors(*entry, at->access);
+    prefetch_predecessor(*entry);
   }
   auto found = static_cast<size_t>(entry - entries);
   linking.worker->discovery.lookups.add(found);
@@ -331,13 +380,23 @@ size_t access_some(Linking& linking, DependenceTable* table, const Dependence* l
 }
 
 template <auto access_one>
-void access_all(Linking& linking, DependenceTable* table, const Dependence* list, size_t count, bool enters) {
+[[gnu::noinline]] void access_several(Linking& linking, DependenceTable* table, const Dependence* list, size_t count,
+                                      bool enters) {
   for (size_t done = 0; done < count;) {
     done += access_some<access_one>(linking, table, list + done, count - done);
     if (done == count || list[done].address != nullptr) continue;
     // A null address of another kind names nothing.
     if (list[done++].access == Access::kOut) access_all_memory(linking, table, enters);
   }
+}
+
+template <auto access_one>
+[[gnu::always_inline]] inline void access_all(Linking& linking, DependenceTable* table, const Dependence* list,
+                                              size_t count, bool enters) {
+  if (count != 1 || list->address == nullptr) return access_several<access_one>(linking, table, list, count, enters);
+  table_reserve(linking.worker, table, 1);
+  linking.worker->discovery.lookups.add(1);
+  access_one(linking, table_find(linking.worker, table, list->address), list->access);
 }
 
 DependenceTable* table_of(Worker* worker, Task* parent) {
@@ -365,26 +424,27 @@ void free_descriptor(Worker* worker, Task* task) {
   SlabPool::release(task, pool);
 }
 
-// One predecessor fewer. A task that becomes ready joins `ready`, a node joins `nodes`.
-void notify(Task* successor, TaskFifo& ready, TaskFifo& nodes) {
+// One predecessor fewer. True: that was the last.
+bool count_down(Task* successor) {
   // acq_rel: the predecessor's effects are released; whoever makes it ready has acquired those of all.
-  if (successor->predecessors.fetch_sub(1, acq_rel) != 1) return;
-  if (successor->has(task_flag::kEmpty)) {
-    nodes.push_back(successor);
-  } else if (successor->exclusions == nullptr || exclusions_take(successor)) {
-    ready.push_back(successor);
-  }
+  return successor->predecessors.fetch_sub(1, acq_rel) == 1;
 }
 
+// A task that becomes ready joins `ready`, a node joins `nodes`.
 void notify_all(Task* task, TaskFifo& ready, TaskFifo& nodes) {
   for (Edge* edge = transition_to_closed(task); edge != nullptr;) {
-    Edge* next = edge->next;  // the edge is its successor's, which may run and go once it is notified
-    notify(edge->successor, ready, nodes);
-    edge = next;
+    Task* successor = edge->successor;
+    edge = edge->next;  // the edge is its successor's, which may run and go once it is notified
+    if (!count_down(successor)) continue;
+    if (successor->has(task_flag::kEmpty)) {
+      nodes.push_back(successor);
+    } else if (successor->exclusions == nullptr || exclusions_take(successor)) {
+      ready.push_back(successor);
+    }
   }
 }
 
-void finish_nodes(Worker* worker, TaskFifo& ready, TaskFifo& nodes) {
+[[gnu::noinline]] void finish_nodes(Worker* worker, TaskFifo& ready, TaskFifo& nodes) {
   while (Task* node = nodes.pop_front()) {
     auto* event = static_cast<Event*>(node->block);
     notify_all(node, ready, nodes);
@@ -513,20 +573,53 @@ bool enter_wait(Worker* worker, Task* parent, const Dependence* list, size_t cou
   return false;
 }
 
-Task* release_successors(Worker* worker, Task* task) {
-  TaskFifo ready, nodes;
-  if (task->exclusions != nullptr) exclusions_leave(worker, task, ready);
-  if (options().priority.propagates) [[unlikely]] lineage_close(worker, task);
-  if (task->has(task_flag::kReplayed)) [[unlikely]] notify_recorded(worker, task, ready);
-  notify_all(task, ready, nodes);
-  finish_nodes(worker, ready, nodes);
-  // Newest first in the list: the oldest is run next, and the others are queued so that the older are on top.
-  Task* next = ready.pop_front();
+namespace {
+
+// Newest first: the oldest is run next, and the others are queued so that the older are on top. `next`: newer than all.
+Task* queue_all_but_oldest(Worker* worker, Task* next, TaskFifo& ready) {
   while (Task* older = ready.pop_front()) {
-    enqueue(worker, next);
+    if (next != nullptr) enqueue(worker, next);
     next = older;
   }
   return next;
+}
+
+[[gnu::noinline]] Task* release_unusual(Worker* worker, Task* task) {
+  TaskFifo ready, nodes;
+  if (task->exclusions != nullptr) exclusions_leave(worker, task, ready);
+  if (options().priority.propagates) lineage_close(worker, task);
+  if (task->has(task_flag::kReplayed)) notify_recorded(worker, task, ready);
+  notify_all(task, ready, nodes);
+  finish_nodes(worker, ready, nodes);
+  return queue_all_but_oldest(worker, nullptr, ready);
+}
+
+[[gnu::noinline]] Task* finish_nodes_after(Worker* worker, Task* next, TaskFifo& nodes) {
+  TaskFifo ready;
+  finish_nodes(worker, ready, nodes);
+  return queue_all_but_oldest(worker, next, ready);
+}
+
+}  // namespace
+
+Task* release_successors(Worker* worker, Task* task) {
+  if (task->exclusions != nullptr || options().priority.propagates || task->has(task_flag::kReplayed)) [[unlikely]] {
+    return release_unusual(worker, task);
+  }
+  Task* next = nullptr;
+  TaskFifo nodes;
+  for (Edge* edge = transition_to_closed(task); edge != nullptr;) {
+    Task* successor = edge->successor;
+    edge = edge->next;  // as in notify_all
+    if (!count_down(successor)) continue;
+    if (successor->has(task_flag::kEmpty)) [[unlikely]] {
+      nodes.push_back(successor);
+    } else if (successor->exclusions == nullptr || exclusions_take(successor)) {
+      if (next != nullptr) enqueue(worker, next);
+      next = successor;
+    }
+  }
+  return nodes.empty() ? next : finish_nodes_after(worker, next, nodes);
 }
 
 void drop_table(Worker* worker, Task* parent) {

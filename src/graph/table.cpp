@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The dependence table: open addressing with linear probing over cache-line entries; nothing is ever deleted singly, the
-// table is rebuilt without its dead entries when it is three quarters full.
+// table is rebuilt without its dead entries when it is half full.
 #include "graph/table.hpp"
 
 #include "base/check.hpp"
-#include "graph/address_hash.hpp"
 #include "graph/successors.hpp"
 
 #include <cstdlib>
@@ -17,6 +16,7 @@ namespace marline {
 namespace {
 
 constexpr uint32_t kFirstCapacity = 64;
+constexpr uint32_t kShrink = 2;
 constexpr uint32_t kFirstSpilled = 8;  // members that a spilled entry has room for, at least
 
 TableEntry* allocate_entries(uint32_t capacity) {
@@ -27,20 +27,27 @@ TableEntry* allocate_entries(uint32_t capacity) {
   return static_cast<TableEntry*>(memory);
 }
 
-// The slot of `address`, or the free one that it would get.
-TableEntry* slot_for(Worker* worker, const DependenceTable* table, const void* address) {
-  uint32_t mask = table->capacity - 1;
-  uint32_t index = static_cast<uint32_t>(hash_address(table->hash, address)) & mask;
-  TableEntry* entry = &table->entries[index];
+void set_entries(DependenceTable* table, uint32_t capacity) {
+  table->entries = allocate_entries(capacity);
+  table->capacity = capacity;
+  table->most = capacity / 2;
+}
+
+// The slot of `address`, or the free one that it would get, from `entry` on.
+TableEntry* slot_from(Worker* worker, const DependenceTable* table, const void* address, TableEntry* entry) {
   if (entry->address == address || entry->address == nullptr) return entry;
+  TableEntry* end = table->entries + table->capacity;
   uint32_t probes = 0;
   do {
-    index = (index + 1) & mask;
-    entry = &table->entries[index];
+    if (++entry == end) entry = table->entries;
     ++probes;
   } while (entry->address != address && entry->address != nullptr);
   worker->discovery.probes.add(probes);
   return entry;
+}
+
+TableEntry* slot_for(Worker* worker, const DependenceTable* table, const void* address) {
+  return slot_from(worker, table, address, first_slot(table, address));
 }
 
 void drop_completed_members(Worker* worker, TableEntry* entry) {
@@ -86,21 +93,12 @@ uint32_t close_dead_entries(Worker* worker, DependenceTable* table) {
   return live;
 }
 
-void rebuild(Worker* worker, DependenceTable* table, size_t count) {
-  uint32_t live = table->record != nullptr ? table->used : close_dead_entries(worker, table);
-  TableEntry* old = table->entries;
-  uint32_t old_capacity = table->capacity;
-  table->capacity = kFirstCapacity;
-  // At most half full: the next rebuild is half as many insertions away.
-  while (table->capacity < (live + count) * 2) table->capacity *= 2;
-  table->entries = allocate_entries(table->capacity);
-  table->used = live;
-  for (uint32_t i = 0; i < old_capacity; ++i) {
-    TableEntry* entry = &old[i];
-    if (entry->address != nullptr) *slot_for(worker, table, entry->address) = *entry;
-  }
-  std::free(old);
-  worker->discovery.rebuilds.add(1);
+// Half full at most, so that a search ends in the first slot or the next. A table gets smaller in steps: where as many
+// addresses come in again and again, it keeps its size.
+uint32_t capacity_for(const DependenceTable* table, size_t addresses) {
+  uint32_t capacity = table->capacity / kShrink < kFirstCapacity ? kFirstCapacity : table->capacity / kShrink;
+  while (capacity < addresses * 3) capacity *= 2;
+  return capacity;
 }
 
 void clear_entries(Worker* worker, DependenceTable* table) {
@@ -154,7 +152,10 @@ void import_members(Worker* worker, TableEntry* from, TableEntry* to) {
 
 DependenceTable* table_create(Worker* worker) {
   void* memory = worker->pool->allocate(sizeof(DependenceTable));
-  return new (memory) DependenceTable{allocate_entries(kFirstCapacity), kFirstCapacity, 0, nullptr, options().hash};
+  auto* table = new (memory) DependenceTable{};
+  table->hash = options().hash;
+  set_entries(table, kFirstCapacity);
+  return table;
 }
 
 void table_destroy(Worker* worker, DependenceTable* table) {
@@ -164,14 +165,24 @@ void table_destroy(Worker* worker, DependenceTable* table) {
   SlabPool::release(table, worker->pool);
 }
 
-void table_reserve(Worker* worker, DependenceTable* table, size_t count) {
-  if ((table->used + count) * 4 > size_t{table->capacity} * 3) [[unlikely]] {
-    rebuild(worker, table, count);
+void table_rebuild(Worker* worker, DependenceTable* table, size_t count) {
+  uint32_t live = table->record != nullptr ? table->used : close_dead_entries(worker, table);
+  TableEntry* old = table->entries;
+  uint32_t old_capacity = table->capacity;
+  table->used = live;
+  worker->discovery.rebuilds.add(1);
+  uint32_t capacity = capacity_for(table, live + count);
+  if (live == 0 && capacity <= old_capacity) return;  // every slot is free again
+  set_entries(table, capacity);
+  for (uint32_t i = 0; i < old_capacity; ++i) {
+    TableEntry* entry = &old[i];
+    if (entry->address != nullptr) *slot_for(worker, table, entry->address) = *entry;
   }
+  std::free(old);
 }
 
-TableEntry* table_find(Worker* worker, DependenceTable* table, void* address) {
-  TableEntry* entry = slot_for(worker, table, address);
+TableEntry* table_find_further(Worker* worker, DependenceTable* table, void* address, TableEntry* first) {
+  TableEntry* entry = slot_from(worker, table, address, first);
   if (entry->address == address) return entry;
   ++table->used;
   entry->address = address;

@@ -16,6 +16,7 @@
 
 #include "base/spin_lock.hpp"
 #include "config/options.hpp"
+#include "graph/address_hash.hpp"
 #include "graph/dependences.hpp"
 #include "graph/exclusion.hpp"
 
@@ -51,6 +52,7 @@ struct DependenceTable {
   TableEntry* entries;
   uint32_t capacity;  // a power of two
   uint32_t used;
+  uint32_t most;      // of `used`, before the table is rebuilt: half of the capacity
   Task* all_memory;   // the last omp_all_memory task: stands before every address that has no entry; or null
   HashFunction hash;  // as the options say; here, as it is used with the table
   const Task* sharer = nullptr;  // the task that shares it with its descendants; null: only one task uses it
@@ -64,10 +66,27 @@ DependenceTable* table_create(Worker* worker);
 void table_destroy(Worker* worker, DependenceTable* table);
 
 // Makes room for `count` addresses more. Until then, entries stay where they are.
-void table_reserve(Worker* worker, DependenceTable* table, size_t count);
+void table_rebuild(Worker* worker, DependenceTable* table, size_t count);
+inline void table_reserve(Worker* worker, DependenceTable* table, size_t count) {
+  if (table->used + count > table->most) [[unlikely]] {
+    table_rebuild(worker, table, count);
+  }
+}
+
+// The slot where the search for `address` begins.
+inline TableEntry* first_slot(const DependenceTable* table, const void* address) {
+  return &table->entries[static_cast<uint32_t>(hash_address(table->hash, address)) & (table->capacity - 1)];
+}
+
+// The rest of table_find, where the first slot is not that of `address`.
+TableEntry* table_find_further(Worker* worker, DependenceTable* table, void* address, TableEntry* first);
 
 // The entry of `address`, which is not null; made if there is none, for which there must be room.
-TableEntry* table_find(Worker* worker, DependenceTable* table, void* address);
+inline TableEntry* table_find(Worker* worker, DependenceTable* table, void* address) {
+  TableEntry* first = first_slot(table, address);
+  if (first->address == address) [[likely]] return first;
+  return table_find_further(worker, table, address, first);
+}
 
 // Forgets everything: all addresses are as never used, but come after `task`.
 void table_restart_after(Worker* worker, DependenceTable* table, Task* task);

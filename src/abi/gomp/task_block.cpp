@@ -58,21 +58,26 @@ void decode(DependenceBuffer& buffer, void* const* depend) {
   bool first_form = depend[0] != nullptr;
   size_t count = reinterpret_cast<size_t>(depend[first_form ? 0 : 1]);
   size_t out = reinterpret_cast<size_t>(depend[first_form ? 1 : 2]);
-  size_t mutexinoutset = first_form ? 0 : reinterpret_cast<size_t>(depend[3]);
-  size_t in = first_form ? count - out : reinterpret_cast<size_t>(depend[4]);
-  void* const* locators = depend + (first_form ? 2 : 5);
-  for (size_t i = 0; i < count; ++i) {
-    if (i < out) {
-      buffer.add(locators[i], Access::kOut);  // a null locator is omp_all_memory
-    } else if (i < out + mutexinoutset) {
-      buffer.add(locators[i], Access::kMutexinoutset);
-    } else if (i < out + mutexinoutset + in) {
-      buffer.add(locators[i], Access::kIn);
-    } else {
-      auto* object = static_cast<const DependObject*>(locators[i]);
-      buffer.add(object->address, access_of(object->kind));
+  void* const* locator = depend + (first_form ? 2 : 5);
+  void* const* end = locator + count;
+  Dependence* to = buffer.room(count);
+  auto copy = [&](void* const* until, Access access) {
+    for (; locator != until; ++locator) *to++ = {*locator, access};
+  };
+  copy(locator + out, Access::kOut);  // a null locator is omp_all_memory
+  if (!first_form) {
+    copy(locator + reinterpret_cast<size_t>(depend[3]), Access::kMutexinoutset);
+    size_t in = reinterpret_cast<size_t>(depend[4]);
+    void* const* objects = locator + in;
+    copy(objects, Access::kIn);
+    for (; locator != end; ++locator) {
+      auto* object = static_cast<const DependObject*>(*locator);
+      *to++ = {object->address, access_of(object->kind)};
     }
+  } else {
+    copy(end, Access::kIn);
   }
+  buffer.add_until(to);
 }
 
 }  // namespace marline::gomp
