@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The part of making an edge that comes after the predecessor was found unfinished. See linking.hpp.
+#include "graph/linking.hpp"
+
+#include "sched/team.hpp"
+#include "tool/tool.hpp"
+
+namespace marline {
+
+namespace {
+
+// Descriptors are aligned to cache lines.
+uint64_t bit_of(const Task* task) { return uint64_t{1} << (reinterpret_cast<uintptr_t>(task) / kCacheLine % 64); }
+
+void remember(Linking& linking, const Task* predecessor) {
+  if (linking.remembered == Linking::kRemembered) return;
+  linking.predecessors[linking.remembered++] = predecessor;
+  linking.bits |= bit_of(predecessor);
+}
+
+// Whether one of the task's other predecessors comes after the one whose last successor is `last`. Of `last` only the
+// address is known: its task may be gone, and another one of the task's predecessors have its descriptor. But then it
+// has completed, hence so has the predecessor in question, and the edge is as little needed.
+bool is_implied(const Linking& linking, const Task* last) {
+  if ((linking.bits & bit_of(last)) == 0) return false;
+  for (uint32_t i = 0; i < linking.remembered; ++i) {
+    if (linking.predecessors[i] == last) return true;
+  }
+  return false;
+}
+
+[[gnu::noinline]] void add_chunk(Linking& linking) {
+  auto* chunk = static_cast<EdgeChunk*>(linking.worker->pool->allocate(sizeof(EdgeChunk)));
+  chunk->next = linking.task->edge_chunks;
+  chunk->locators = 0;
+  linking.task->edge_chunks = chunk;
+  linking.free_edge = chunk->edges;
+  linking.free_end = chunk->edges + EdgeChunk::kEdges;
+}
+
+Edge* new_edge(Linking& linking) {
+  if (linking.free_edge == linking.free_end) [[unlikely]] {
+    add_chunk(linking);
+  }
+  return linking.free_edge++;
+}
+
+// The edge to `predecessor` is not needed.
+[[gnu::always_inline]] inline bool passes_over(Linking& linking, const Task* predecessor, const Task* last) {
+  if (!linking.filters.transitive) return false;
+  bool implied = is_implied(linking, last);
+  remember(linking, predecessor);
+  linking.transitive += implied;
+  return implied;
+}
+
+[[gnu::always_inline]] inline bool push_edge(Linking& linking, Task* predecessor, Edge* edge, Edge* head) {
+  edge->successor = linking.task;
+  if (!transition_to_waiting_on(predecessor, edge, head)) {
+    ++linking.pruned;
+    return false;
+  }
+  ++linking.edges;
+  return true;
+}
+
+[[gnu::noinline, gnu::cold]] bool add_edge_slowly(Linking& linking, Task* predecessor, const Task* last, Edge* head) {
+  if (options().priority.propagates) lineage_add(linking.worker, linking.lineage, predecessor);
+  if (passes_over(linking, predecessor, last)) return true;
+  if (!push_edge(linking, predecessor, new_edge(linking), head)) return false;
+  if (tool::on(tool::event::kTaskDependence)) tool::task_dependence(&predecessor->tool_data, &linking.task->tool_data);
+  return true;
+}
+
+}  // namespace
+
+// Calls nothing, so that the common edge is made in registers.
+[[gnu::noinline]] bool add_edge(Linking& linking, Task* predecessor, const Task* last, Edge* head) {
+  if (linking.free_edge == linking.free_end || options().priority.propagates || tool::on(tool::event::kTaskDependence))
+      [[unlikely]] {
+    return add_edge_slowly(linking, predecessor, last, head);
+  }
+  if (passes_over(linking, predecessor, last)) return true;
+  return push_edge(linking, predecessor, linking.free_edge++, head);
+}
+
+// The iteration of a graph: the edge is written down whatever has become of the predecessor, whose place in the table
+// stays. A task that is entered again is released already: it waits for nobody.
+[[gnu::noinline]] bool link_recorded(Linking& linking, Task* predecessor) {
+  if (linking.record->reentering || predecessor == linking.task) return true;
+  record_edge(linking.record, predecessor, linking.task);
+  static_cast<void>(link_now(linking, predecessor));
+  return true;
+}
+
+}  // namespace marline

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Making the edges towards one task. The thread that runs the task's parent, between the task's creation and the moment
+// that it may run; under the table's lock where several threads share one. Invariant: while a Linking is under way nobody
+// sees the task's `predecessors` at zero; after end_linking, exactly one party does: this one, or the completion of the
+// last predecessor.
+#pragma once
+
+#include "config/options.hpp"
+#include "graph/lineage.hpp"
+#include "graph/recorded_graph.hpp"
+#include "graph/successors.hpp"
+
+namespace marline {
+
+// While the creator makes edges, `predecessors` is biased by this: completions may already count it down, but nobody
+// sees zero before the creator has replaced the bias by the number of edges.
+inline constexpr int32_t kGuard = 1 << 30;
+
+// Edges towards one task, being made.
+struct Linking {
+  static constexpr uint32_t kRemembered = 8;
+  Worker* worker;
+  Task* task;
+  Options::EdgeFilters filters;
+  Edge* free_edge;  // [free_edge, free_end): in-line, then of a chunk
+  Edge* free_end;
+  int32_t edges = 0;
+  uint32_t pruned = 0, duplicate = 0, transitive = 0;  // DiscoveryCounters
+  // The first predecessors that have not completed, and a set of bits that contains those of all of them.
+  uint32_t remembered = 0;
+  uint64_t bits = 0;
+  const Task* predecessors[kRemembered];  // [0, remembered)
+  PredecessorChunk* lineage = nullptr;    // kept for priorities that propagate
+  GraphRecord* record = nullptr;          // of the graph whose iteration is being recorded, or entered again
+
+  Linking(Worker* its_worker, Task* its_task)
+      : worker(its_worker),
+        task(its_task),
+        filters(options().edges),
+        free_edge(its_task->edges),
+        free_end(its_task->edges + its_task->inline_edges) {
+    // While edges are made, nobody may see zero.
+    task->predecessors.store(kGuard, relaxed);
+  }
+};
+
+// An edge, unless another one of the task's makes it unnecessary. `last`: the predecessor's last successor before this
+// task; `head`: its list, which was not closed. False: the predecessor has completed meanwhile.
+bool add_edge(Linking& linking, Task* predecessor, const Task* last, Edge* head);
+
+// In place of link_now while an iteration of a graph is recorded.
+bool link_recorded(Linking& linking, Task* predecessor);
+
+// The predecessor has the task as its last successor. A task is its own until it gets one.
+inline bool has_edge_already(Linking& linking, const Task* predecessor) {
+  if (predecessor == linking.task) return true;
+  linking.duplicate += linking.filters.duplicate;
+  return linking.filters.duplicate;
+}
+
+// Orders the task behind `predecessor`. False: that one has completed, and nobody need wait for it any more.
+[[gnu::always_inline]] inline bool link_now(Linking& linking, Task* predecessor) {
+  Edge* head = successors_of(predecessor);
+  if (head == closed_list()) {
+    ++linking.pruned;
+    return false;
+  }
+  const Task* last = predecessor->last_successor;
+  if (last == linking.task && has_edge_already(linking, predecessor)) return true;
+  predecessor->last_successor = linking.task;
+  return add_edge(linking, predecessor, last, head);
+}
+
+[[gnu::always_inline]] inline bool link(Linking& linking, Task* predecessor) {
+  if (linking.record != nullptr) [[unlikely]] {
+    return link_recorded(linking, predecessor);
+  }
+  return link_now(linking, predecessor);
+}
+
+// True: no unfinished predecessor is left.
+[[gnu::always_inline]] inline bool end_linking(Linking& linking) {
+  DiscoveryCounters& counters = linking.worker->discovery;
+  if ((linking.pruned | linking.duplicate | linking.transitive) != 0) {
+    counters.pruned.add(linking.pruned);
+    counters.duplicate.add(linking.duplicate);
+    counters.transitive.add(linking.transitive);
+  }
+  if (linking.edges == 0) return true;
+  counters.edges.add(static_cast<uint64_t>(linking.edges));
+  // acq_rel: releases the task to the completion that brings it to zero; acquires theirs if it is zero here.
+  return linking.task->predecessors.fetch_add(linking.edges - kGuard, acq_rel) + linking.edges == kGuard;
+}
+
+}  // namespace marline
