@@ -13,18 +13,18 @@ namespace {
 // Descriptors are aligned to cache lines.
 uint64_t bit_of(const Task* task) { return uint64_t{1} << (reinterpret_cast<uintptr_t>(task) / kCacheLine % 64); }
 
-void remember(Linking& linking, const Task* predecessor) {
-  if (linking.remembered == Linking::kRemembered) return;
-  linking.predecessors[linking.remembered++] = predecessor;
+[[gnu::always_inline]] inline void remember(Linking& linking, const Task* predecessor) {
+  linking.predecessors[linking.remembered++ % Linking::kRemembered] = predecessor;
   linking.bits |= bit_of(predecessor);
 }
 
 // Whether one of the task's other predecessors comes after the one whose last successor is `last`. Of `last` only the
 // address is known: its task may be gone, and another one of the task's predecessors have its descriptor. But then it
 // has completed, hence so has the predecessor in question, and the edge is as little needed.
-bool is_implied(const Linking& linking, const Task* last) {
+[[gnu::always_inline]] inline bool is_implied(const Linking& linking, const Task* last) {
   if ((linking.bits & bit_of(last)) == 0) return false;
-  for (uint32_t i = 0; i < linking.remembered; ++i) {
+  uint32_t count = linking.remembered < Linking::kRemembered ? linking.remembered : Linking::kRemembered;
+  for (uint32_t i = 0; i < count; ++i) {
     if (linking.predecessors[i] == last) return true;
   }
   return false;
@@ -49,10 +49,13 @@ Edge* new_edge(Linking& linking) {
 // The edge to `predecessor` is not needed.
 [[gnu::always_inline]] inline bool passes_over(Linking& linking, const Task* predecessor, const Task* last) {
   if (!linking.filters.transitive) return false;
-  bool implied = is_implied(linking, last);
+  if (is_implied(linking, last)) {
+    remember(linking, predecessor);
+    ++linking.transitive;
+    return true;
+  }
   remember(linking, predecessor);
-  linking.transitive += implied;
-  return implied;
+  return false;
 }
 
 [[gnu::always_inline]] inline bool push_edge(Linking& linking, Task* predecessor, Edge* edge, Edge* head) {

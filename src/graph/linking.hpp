@@ -27,10 +27,10 @@ struct Linking {
   Edge* free_end;
   int32_t edges = 0;
   uint32_t pruned = 0, duplicate = 0, transitive = 0;  // DiscoveryCounters
-  // The first predecessors that have not completed, and a set of bits that contains those of all of them.
+  // The last predecessors that had not completed, in a ring, and a set of bits that contains those of all of them.
   uint32_t remembered = 0;
   uint64_t bits = 0;
-  const Task* predecessors[kRemembered];  // [0, remembered)
+  const Task* predecessors[kRemembered];  // the first `remembered` places, at most all
   PredecessorChunk* lineage = nullptr;    // kept for priorities that propagate
   GraphRecord* record = nullptr;          // of the graph whose iteration is being recorded, or entered again
 

@@ -52,32 +52,40 @@ void copy_arguments(Task* task, void* data, size_t bytes, CopyFunction copy) {
   }
 }
 
-// The first form is {count, out count, locators...}: the out ones (with inout) first, then in. The second begins with
-// 0: {0, count, out, mutexinoutset, in, locators...}, in that order, and behind them pointers to depend objects.
-void decode(DependenceBuffer& buffer, void* const* depend) {
-  bool first_form = depend[0] != nullptr;
-  size_t count = reinterpret_cast<size_t>(depend[first_form ? 0 : 1]);
-  size_t out = reinterpret_cast<size_t>(depend[first_form ? 1 : 2]);
-  void* const* locator = depend + (first_form ? 2 : 5);
-  void* const* end = locator + count;
-  Dependence* to = buffer.room(count);
-  auto copy = [&](void* const* until, Access access) {
-    for (; locator != until; ++locator) *to++ = {*locator, access};
-  };
-  copy(locator + out, Access::kOut);  // a null locator is omp_all_memory
-  if (!first_form) {
-    copy(locator + reinterpret_cast<size_t>(depend[3]), Access::kMutexinoutset);
-    size_t in = reinterpret_cast<size_t>(depend[4]);
-    void* const* objects = locator + in;
-    copy(objects, Access::kIn);
-    for (; locator != end; ++locator) {
-      auto* object = static_cast<const DependObject*>(*locator);
-      *to++ = {object->address, access_of(object->kind)};
-    }
-  } else {
-    copy(end, Access::kIn);
+namespace {
+
+Dependence* copy(Dependence* to, void* const* locators, size_t count, Access access) {
+  for (void* const* end = locators + count; locators != end; ++locators) *to++ = {*locators, access};
+  return to;
+}
+
+// {0, count, out, mutexinoutset, in, locators...}, in that order, and behind them pointers to depend objects.
+[[gnu::noinline]] void decode_second_form(DependenceBuffer& buffer, void* const* depend) {
+  size_t count = reinterpret_cast<size_t>(depend[1]);
+  size_t out = reinterpret_cast<size_t>(depend[2]);
+  size_t mutexinoutset = reinterpret_cast<size_t>(depend[3]);
+  size_t in = reinterpret_cast<size_t>(depend[4]);
+  void* const* locators = depend + 5;
+  Dependence* to = copy(buffer.room(count), locators, out, Access::kOut);
+  to = copy(to, locators + out, mutexinoutset, Access::kMutexinoutset);
+  to = copy(to, locators + out + mutexinoutset, in, Access::kIn);
+  for (size_t i = out + mutexinoutset + in; i < count; ++i) {
+    auto* object = static_cast<const DependObject*>(locators[i]);
+    *to++ = {object->address, access_of(object->kind)};
   }
   buffer.add_until(to);
+}
+
+}  // namespace
+
+// The first form is {count, out count, locators...}: the out ones (with inout) first, then in. The second begins with 0.
+// A null locator among the out ones is omp_all_memory.
+void decode(DependenceBuffer& buffer, void* const* depend) {
+  size_t count = reinterpret_cast<size_t>(depend[0]);
+  if (count == 0) return decode_second_form(buffer, depend);
+  size_t out = reinterpret_cast<size_t>(depend[1]);
+  Dependence* to = copy(buffer.room(count), depend + 2, out, Access::kOut);
+  buffer.add_until(copy(to, depend + 2 + out, count - out, Access::kIn));
 }
 
 }  // namespace marline::gomp
