@@ -6,6 +6,7 @@
 
 #include <marline/marline.h>
 
+#include <cstddef>
 #include <initializer_list>
 #include <utility>
 

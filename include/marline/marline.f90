@@ -36,13 +36,19 @@ module marline
     integer(c_int) :: access  ! one of MARLINE_IN, ...
   end type
 
+  ! The fields of marline_counters_t.
+  type, bind(C), public :: marline_counters
+    integer(c_int64_t) :: tasks, dependences, edges, pruned, duplicate, transitive, nodes, lookups, probes, rebuilds
+  end type
+
   public :: marline_version, marline_event_init, marline_event_wait, marline_event_fulfill, marline_event_test
   public :: marline_can_suspend
   public :: marline_progress_register, marline_progress_unregister, marline_progress_add, marline_poll_fn
-  public :: marline_task_label, marline_task_color
+  public :: marline_task_label, marline_task_color, marline_task_sends
   public :: marline_task_affinity
   public :: marline_task_depend, marline_depend_create, marline_depend_destroy, marline_task_depend_object
   public :: marline_taskloop_depend, marline_chunk_depend_fn, marline_depend_share
+  public :: marline_counters_read
   public :: marline_taskgroup_cancel_later, marline_taskgroup_cancelled
 
   public :: marline_graph_begin, marline_graph_iterate, marline_graph_end, marline_graph_invalidate
@@ -114,6 +120,10 @@ module marline
       integer(c_int32_t), value :: rgb
     end subroutine
 
+    ! Priorities
+    subroutine marline_task_sends() bind(C)
+    end subroutine
+
     ! Affinity. `address`: c_loc of the data
     subroutine marline_task_affinity(address, length) bind(C)
       import :: c_ptr, c_size_t
@@ -146,6 +156,13 @@ module marline
       type(c_ptr), value :: arg
     end subroutine
     subroutine marline_depend_share() bind(C)
+    end subroutine
+
+    ! Counters. `bytes`: c_sizeof(out)
+    subroutine marline_counters_read(out, bytes) bind(C)
+      import :: c_size_t, marline_counters
+      type(marline_counters), intent(out) :: out
+      integer(c_size_t), value :: bytes
     end subroutine
 
     ! Cancelling the future. The second one returns 0 or 1.

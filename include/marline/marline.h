@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Marline's public face for what OpenMP has no directive for: events that a task can wait for without holding a core,
- * progress hooks that the scheduler polls, names for tasks, and dependences given by calls. libmarline-mpi is written
- * on nothing else, so whatever it can do, a program or a library can do too.
+ * progress hooks that the scheduler polls, names for tasks, dependences given by calls, counters of their discovery,
+ * tasks that are cancelled before they run, and graphs that are recorded once and repeated. libmarline-mpi is written on
+ * nothing else, so whatever it can do, a program or a library can do too. For Fortran: marline.f90; for C++ also
+ * depend.hpp and graph.hpp.
  *
  * Conventions. All functions are thread-safe unless they say otherwise, never throw, and may be called from any thread
  * of the process, also one that the runtime has never seen. Nothing here allocates on the path of a wait. A misuse that
@@ -79,14 +81,16 @@ void marline_progress_add(marline_hook_t *hook, int n);
  * a string literal, or storage that outlives the task. */
 void marline_task_label(const char *label);
 
+/* Colours the next task that the current task creates in charts: 0xRRGGBB. */
+void marline_task_color(uint32_t rgb);
+
+/* Priorities -------------------------------------------------------------------------------------------------------- */
+
 /* Tells Marline that the current task sends messages. Tasks of the same kind (of one construct, with as much data and as
  * many dependences) that are created later then have the highest priority, if MARLINE_PRIORITY asks for that (FA);
  * otherwise, and outside of explicit tasks, the call does nothing. libmarline-mpi calls it where MPI sends. From any
  * thread, as often as you like; costs a few nanoseconds. */
 void marline_task_sends(void);
-
-/* Colours the next task that the current task creates in charts: 0xRRGGBB. */
-void marline_task_color(uint32_t rgb);
 
 /* Affinity ---------------------------------------------------------------------------------------------------------- */
 
@@ -224,8 +228,8 @@ int marline_taskgroup_cancelled(void);
  * marline_graph_end; tasks that these create are as ever. An iteration that differs from the record (another task,
  * another dependence, more or fewer tasks) is noticed where it does: it goes on correctly with ordinary tasks, and the
  * iteration after it is recorded anew. A task's data (its firstprivate copies) may differ from iteration to iteration,
- * and so may its priority. All calls for one graph come from the task that began it; none is thread-safe. A task may
- * have one graph at a time. */
+ * and so may its priority. All calls for one graph come from the task that began it, and none from inside a taskgroup that
+ * begins in the iteration: other calls end the program. A task may have one graph at a time. */
 typedef struct marline_graph marline_graph_t;
 
 enum {
@@ -249,7 +253,7 @@ marline_graph_t *marline_graph_begin(int mode);
  * copy constructors or destructors), is undeferred, or takes part in a task reduction of a taskgroup in the body. */
 int marline_graph_iterate(marline_graph_t *graph);
 
-/* Waits for all tasks of the graph, and frees it. */
+/* Waits for all tasks of the graph, and frees it: not to be used afterwards. */
 void marline_graph_end(marline_graph_t *graph);
 
 /* The next iteration is recorded anew: for a producer that knows that its tasks will be others from now on. */

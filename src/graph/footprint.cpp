@@ -3,6 +3,7 @@
 // Keeping addresses, and fetching what lies behind them. See footprint.hpp.
 #include "graph/footprint.hpp"
 
+#include "base/prefetch.hpp"
 #include "config/options.hpp"
 #include "graph/successors.hpp"
 #include "sched/queue.hpp"
@@ -21,7 +22,7 @@ void prefetch(const Task* task) {
   if (chunk == nullptr) return;
   for (int i = 0; i < chunk->locators; ++i) {
     const auto* address = reinterpret_cast<const char*>(chunk->edges[i].next);
-    for (int line = 0; line < options().prefetch_lines; ++line) __builtin_prefetch(address + line * kCacheLine);
+    for (int line = 0; line < options().prefetch_lines; ++line) prefetch_for_read(address + line * kCacheLine);
   }
 }
 

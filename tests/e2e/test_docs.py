@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the documentation says about the sources is true: files and functions that it names exist, links lead somewhere,
-and the README's program compiles and does what the README says."""
+every page can be reached from the README, the Fortran module has what marline.h has, and the README's program compiles
+and does what the README says."""
 
 import re
 import shutil
@@ -52,6 +53,29 @@ def test_paths_exist(page):
 def test_links_lead_somewhere(page):
     targets = [target for target in re.findall(r"\]\(([^)]+)\)", page.read_text()) if "://" not in target]
     assert [target for target in targets if not (page.parent / target).exists()] == []
+
+
+def test_readme_leads_to_every_page():
+    readme = (ROOT / "README.md").read_text()
+    pages = [*(ROOT / "docs").glob("*.md"), *(ROOT / "docs" / "guide").glob("*.md"), *(ROOT / "docs" / "design").glob("*.md")]
+    assert len(pages) > 20
+    assert [page.name for page in pages if f"]({page.relative_to(ROOT)})" not in readme] == []
+
+
+def test_fortran_module_has_what_the_header_has():
+    header = re.sub(r"/\*.*?\*/", "", (ROOT / "include" / "marline" / "marline.h").read_text(), flags=re.DOTALL)
+    module = re.sub(r"!.*", "", (ROOT / "include" / "marline" / "marline.f90").read_text())
+    functions = re.findall(r"^\w[\w ]*[ *](marline_\w+)\(", header, re.MULTILINE)
+    assert len(functions) > 25
+    public = set(re.findall(r"marline_\w+", " ".join(re.findall(r"public ::(.*)", module))))
+    assert sorted(set(functions) - public) == []
+    assert sorted(set(functions) - set(re.findall(r"(?:function|subroutine) (marline_\w+)\(", module))) == []
+    value = re.compile(r"(MARLINE_\w+) = (\d)")
+    assert len(value.findall(header)) == 8
+    assert value.findall(module) == value.findall(header)
+    counters = re.search(r"typedef struct marline_counters \{(.*?)\}", header, re.DOTALL)[1]
+    fields = re.search(r"type, bind\(C\), public :: marline_counters\n(.*?)end type", module, re.DOTALL)[1]
+    assert re.findall(r"(\w+);", counters) == re.findall(r"\w+", fields.split("::")[1])
 
 
 def test_functions_exist():

@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: Apache-2.0
 !
-! The module `marline`: dependences by calls and by objects, events, hooks and names from Fortran.
+! The module `marline`: dependences by calls and by objects, events, hooks, names and counters from Fortran.
 module depend_calls_hooks
   use, intrinsic :: iso_c_binding
   use marline
@@ -33,6 +33,7 @@ program depend_calls
   character(kind=c_char, len=8), save, target :: label = "column " // c_null_char
   real(c_double), target :: x(n)
   type(marline_dependence) :: list(2)
+  type(marline_counters) :: counters
   type(c_ptr) :: objects(2:n), hook
   integer :: i, step
 
@@ -57,6 +58,7 @@ program depend_calls
       !$omp task firstprivate(i, step) shared(x)
       if (x(i) /= step - 1) error stop "inout"
       if (i > 2 .and. x(i - 1) /= step) error stop "in"
+      call marline_task_sends()
       x(i) = step
       !$omp end task
     end do
@@ -64,6 +66,8 @@ program depend_calls
   !$omp end single
   !$omp end parallel
   if (any(x(2:) /= 20)) error stop "wavefront"
+  call marline_counters_read(counters, c_sizeof(counters))
+  if (counters%tasks /= 20 * (n - 1) .or. counters%dependences /= 40 * (n - 1)) error stop "counters"
   do i = 2, n
     call marline_depend_destroy(objects(i))
   end do
