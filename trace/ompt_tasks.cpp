@@ -159,8 +159,8 @@ void on_dependences(ompt_data_t *task, const ompt_dependence_t *dependences, int
   const u64 time = read_cycles();
   for (int i = 0; i < count; ++i) {
     const ompt_dependence_t &dependence = dependences[i];
-    stream->emit_at(time, id, event::dependence{.address = address(dependence.variable.ptr),
-                                                .type = static_cast<u64>(dependence.dependence_type)});
+    stream->emit_at(time_of(time, i), id, event::dependence{.address = address(dependence.variable.ptr),
+                                                            .type = static_cast<u64>(dependence.dependence_type)});
   }
 }
 

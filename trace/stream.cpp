@@ -23,6 +23,7 @@ namespace {
 // new pages: half as much again if copies begin inside of a page, where the kernel has to go page by page, or if it has
 // to reserve the blocks one by one.
 constexpr u64 kWindowBytes = u64{64} << 10;
+static_assert(kWindowBytes > kAtOneTime * sizeof(Record));
 constexpr u64 kMappedBytes = sizeof(FileHeader) + kWindowBytes;
 constexpr u64 kCopiesAt = 2 * kWindowBytes;
 constexpr u64 kBlocksAhead = u64{1} << 20;

@@ -23,6 +23,11 @@
 
 namespace marline::trace {
 
+// The time of number `index` of any number of records that belong to one moment: `time`, and a cycle more after each 1,024
+// of them. A record must not have the time of the one that stood in its place in the window before (record.hpp).
+constexpr int kAtOneTime = 1024;
+inline u64 time_of(u64 time, int index) { return time + static_cast<u64>(index / kAtOneTime); }
+
 struct TaskName {
   const char *label;
   u64 color;  // 0xRRGGBB

@@ -156,6 +156,26 @@ def test_tasks_and_edges_are_those_of_the_program(recorded: Path) -> None:
     assert (tasks.start[edges.sink] >= tasks.end[edges.source]).all()
 
 
+def test_task_with_more_dependences_than_a_window_has_records(tmp_path: Path) -> None:
+    source = r"""
+    static char cell[9000];
+    int main(void) {
+      #pragma omp parallel num_threads(1)
+      #pragma omp single
+      for (int i = 0; i < 2; i++) {
+        #pragma omp task depend(iterator(k = 0 : 9000), inout: cell[k])
+        cell[i]++;
+      }
+      return 0;
+    }
+    """
+    program = compile_program(tmp_path, source)
+    subprocess.run([program], env=environment(tmp_path / "trace"), check=True, timeout=60)
+    trace = reader.read_trace(tmp_path / "trace")
+    assert trace.cut == []
+    assert len(trace.select("dependence")) == 2 * 9000
+
+
 def test_schedule_is_consistent(recorded: Path) -> None:
     trace = reader.read_trace(recorded)
     runs = model.segments(trace)
