@@ -52,8 +52,10 @@ void keep_descriptor(Task* task) {
     task->flags |= task_flag::kInTable;  // nobody else knows the task
     task->references.store(2, relaxed);
   }
+  // Kept by the group that is cancelled, which may be one around the task's own: only that one looks for it.
   Walk walk(task);
-  if (!walk.find_construct()) return;
+  while (walk.find_construct() && !is_cancelled_at(walk)) walk.outward();
+  if (walk.group == nullptr) return;
   Atomic<Task*>& kept = walk.order()->kept;
   // relaxed: the owner reads the list once all tasks have completed, and that orders it after this.
   task->next = kept.load(relaxed);

@@ -197,6 +197,31 @@ static void every_kind_of_task(void) {
   check_ran(12, 13, 0);
 }
 
+/* In a group inside of the one that is cancelled: the descriptors of tasks that were not run are used again. */
+static void detachable_in_a_group_inside(void) {
+  enum { kRounds = 200 };
+  static omp_event_handle_t seen[kRounds];
+  int distinct = 0;
+  for (int round = 0; round < kRounds; round++) {
+    omp_event_handle_t handle = 0;
+#pragma omp taskgroup
+    {
+      marline_taskgroup_cancel_later();
+#pragma omp taskgroup
+      {
+#pragma omp task detach(handle)
+        CHECK(0);
+      }
+      omp_fulfill_event(handle); /* the group that is cancelled has not ended */
+    }
+    int known = 0;
+    while (known < distinct && seen[known] != handle)
+      known++;
+    if (known == distinct) seen[distinct++] = handle;
+  }
+  CHECK(distinct < kRounds / 2);
+}
+
 /* Included tasks, all run by one thread at their creation. */
 static void in_a_final_task(void) {
 #pragma omp task final(1)
@@ -228,6 +253,7 @@ int main(void) {
       innermost_group_only();
       groups_inside();
       every_kind_of_task();
+      detachable_in_a_group_inside();
       in_a_final_task();
     }
   }
