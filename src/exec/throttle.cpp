@@ -132,6 +132,7 @@ void wait_for_room(Worker* worker, const Amount& limit, Amount least) {
 
 Worker* throttle(Worker* worker) {
   worker->throttle_mask = creations_between_looks() - 1;
+  if (options().discover_first) return worker;  // what was created is kept back: to wait would make no room
   Amount limit = limits();
   Amount now = under_way(worker, limit);
   if (now.reaches(limit)) wait_for_room(worker, limit, now);
