@@ -70,7 +70,7 @@ bool runs_at_once(Worker* worker, const Task* task) {
     Task* task = pop_own(member);
     if (task == nullptr) return;
     if (!may_start(this_worker(), task)) {
-      enqueue_own(member, task);
+      give_back(member, task);
       return;
     }
     if (task->fiber != nullptr) {
@@ -102,7 +102,7 @@ bool runs_at_once(Worker* worker, const Task* task) {
   Task* first = pop_own(member);
   if (first == nullptr) return;
   if (!may_start(worker, first)) {
-    enqueue_own(member, first);
+    give_back(member, first);
   } else if (first->fiber != nullptr) {
     resume_from_here(member, first);
   } else {

@@ -73,7 +73,7 @@ void run_awaited_tasks_here(const Awaited& awaited) {
     if (task == nullptr) return;
     if (!awaited.includes(task) || !may_start(worker, task) ||
         stack_left(worker->fiber) < worker->fiber->stack.size() / kReservedFraction) {
-      enqueue_own(member, task);
+      give_back(member, task);
       return;
     }
     run_awaited(awaited, task);

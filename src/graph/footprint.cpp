@@ -64,7 +64,7 @@ const Task* successor_to_run(Task* task) {
   Task* next = member->deque.pop();
   if (next == nullptr) return;
   if (next->has(task_flag::kGraph)) prefetch(next);
-  enqueue_own(member, next);  // wakes: who looked in between saw nothing
+  give_back(member, next);
 }
 
 }  // namespace marline

@@ -231,6 +231,15 @@ void enqueue_own(Member* member, Task* task, QueueClass kind) {
   wake_one(member->team);
 }
 
+void give_back(Member* member, Task* task) {
+  if (task->priority.load(relaxed) > 0 && member->urgent != nullptr) {
+    member->urgent->push(task);
+  } else {
+    member->deque.push(task);
+  }
+  wake_one(member->team);  // who looked in between saw nothing
+}
+
 bool is_overtaken(Worker* worker, Task* task) {
   Member* member = membership_in(worker, task->team);
   if (member == nullptr || member->urgent == nullptr) return false;

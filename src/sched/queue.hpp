@@ -37,14 +37,16 @@ void enqueue_yielded(Worker* worker, Member* member, Task* task);
 // The next task by policy, from all memberships of the worker, innermost team first.
 Found find_work(Worker* worker);
 
-// The most urgent, then the newest task of the worker's own queues in `member`: the caller may give it back with
-// enqueue_own.
+// The most urgent, then the newest task of the worker's own queues in `member`: the caller may give it back.
 inline Task* pop_own(Member* member) {
   if (member->urgent != nullptr) [[unlikely]] {
     if (Task* task = member->urgent->pop()) return task;
   }
   return member->deque.pop();
 }
+
+// Puts what pop_own returned where it was, whatever class of task has queues of its own.
+void give_back(Member* member, Task* task);
 
 // Only with priorities: whether a worker that looked for work would take another task rather than `task`.
 bool is_overtaken(Worker* worker, Task* task);
