@@ -24,6 +24,41 @@ PATH = re.compile(rf"(?:{'|'.join(SOURCE_FOLDERS)})/[\w./-]*")
 FUNCTION = re.compile(r"(\w+)\(\)")
 # Of OpenMP and MPI, not of this project.
 FOREIGN = re.compile(r"(omp|ompt|MPI|PMPI)_\w+")
+# What the pieces of programs on a page of the guide take for granted.
+SURROUNDINGS = {
+    "discovery": "void create_my_tasks(void);",
+    "irregular-dependences": """
+        typedef double Tile[4];
+        int t, step, steps, producers, tiles, *first, *needs;
+        Tile x[64], y[64];
+        marline_dependence_t list[64];
+        size_t n;
+        marline_depend_object_t *objects[2][64];
+        void multiply_tile(int t, Tile *x, Tile *y);
+        void create_tasks(int step, int producer);""",
+    "locality": "double *block; size_t n; void update(double *block, size_t n);",
+    "persistent-graphs": """
+        typedef double Block[4];
+        int n, blocks;
+        Block now[64], next[64];
+        void smooth(Block *to, Block *from, int b);""",
+    "priorities": """
+        enum { kChains = 8, kSteps = 4, kUrgent = 2, MPI_DOUBLE, MPI_COMM_WORLD };
+        double *tile;
+        int n, peer, tag;
+        char input[1], data[kChains];
+        void MPI_Send(const void *data, int count, int type, int to, int tag, int comm);
+        void load(void), work(int chain), finish(int chain);""",
+    "speculation": """
+        enum { kMost = 9, kBlocks = 4 };
+        typedef struct { double x; } State;
+        State states[2];
+        char updated[2][kBlocks + 2], judged;
+        int iterations;
+        void update_block(State *to, const State *from, int b);
+        int has_converged(const State *state);""",
+    "writing-tasks": "void start_operation(marline_event_t *event);",
+}
 
 
 def spans(page: Path) -> list[str]:
@@ -97,6 +132,23 @@ def test_functions_stand_in_the_file_named_last():
                 wrong.append(f"{match[1]} is not in {path}")
     assert wrong == []
     assert checked > 50
+
+
+@pytest.mark.parametrize("page", SURROUNDINGS)
+def test_pieces_of_programs_compile(page, tmp_path):
+    """Each as the body of a function; GCC allows functions in there."""
+    text = (ROOT / "docs" / "guide" / f"{page}.md").read_text()
+    pieces = re.findall(r"^```c\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+    assert pieces
+    program = "#include <marline/marline.h>\n#include <stdio.h>\n" + SURROUNDINGS[page]
+    for number, piece in enumerate(pieces):
+        body = re.sub(r"^#include.*|^ *\.\.\.$", "", piece, flags=re.MULTILINE)
+        program += f"\nvoid piece_{number}(void) {{\n{body}\n}}\n"
+    (tmp_path / "pieces.c").write_text(program)
+    command = ["gcc-12", "-fopenmp", "-fsyntax-only", "-Werror=implicit-function-declaration",
+               "-Werror=incompatible-pointer-types", f"-I{ROOT / 'include'}", str(tmp_path / "pieces.c")]  # fmt: skip
+    result = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
+    assert result.returncode == 0, result.stderr
 
 
 @pytest.mark.parametrize("compiler", ["gcc-12", "clang-19"])
