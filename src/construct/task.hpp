@@ -90,9 +90,8 @@ Task* allocate_ordinary_task(Worker* worker, const TaskShape& shape);
 void begin_another_life(Worker* worker, Task* task, const TaskShape& shape);
 
 // Makes the task a child of the current one, with its dependences (and those said beforehand), and lets it run: queued,
-// or run at once where the
-// standard or the load says so (final parent, plenty queued); in any case a task that suspends does not hold its creator
-// unless it is undeferred. `codeptr`: return address into the program, for tools.
+// or run at once where the standard or the load says so (final parent, plenty queued); in any case a task that suspends
+// does not hold its creator unless it is undeferred. `codeptr`: return address into the program, for tools.
 void spawn_task(Worker* worker, Task* task, const Dependence* list, size_t count, const void* codeptr);
 
 // The same for a task without dependences, where is_simple() says so.
