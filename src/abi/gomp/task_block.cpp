@@ -54,8 +54,10 @@ void copy_arguments(Task* task, void* data, size_t bytes, CopyFunction copy) {
 
 namespace {
 
+// Last first: GCC has the locators of a kind in the reverse order of the program. So the task that was created last tends
+// to be linked first, as with Clang, and others need no edge because of it (graph/linking.cpp, is_implied).
 Dependence* copy(Dependence* to, void* const* locators, size_t count, Access access) {
-  for (void* const* end = locators + count; locators != end; ++locators) *to++ = {*locators, access};
+  for (void* const* at = locators + count; at != locators;) *to++ = {*--at, access};
   return to;
 }
 
