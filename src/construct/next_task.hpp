@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the current task has said of the next task that it creates: name, colour, affinity, dependences (marline.h). The thread that
-// runs that task. A record lies with the worker from the first such call to the task construct: allocate_task takes the
-// name, spawn_task the dependences, and whoever takes the last of it puts the record by for the next. So a program that
-// says nothing pays for one branch on a null pointer.
+// What the current task has said of the next task that it creates: name, colour, affinity, dependences (marline.h). The
+// thread that runs that task. A record lies with the worker from the first such call to the task construct: allocate_task
+// takes the name, spawn_task the dependences, and whoever takes the last of it puts the record by for the next. So a
+// program that says nothing pays for one branch on a null pointer.
 #pragma once
 
 #include "construct/dependence_buffer.hpp"

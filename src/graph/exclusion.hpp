@@ -37,7 +37,8 @@ void exclusions_drop(Worker* worker, Task* task);
 // Takes the exclusions that the task does not hold yet. False: it waits for one, and whoever leaves that one goes on.
 [[nodiscard]] bool exclusions_take(Task* task);
 
-// The task has ended: leaves its exclusions; a persistent one keeps its list for the next time. Tasks that thereby got all of theirs are appended to `ready`.
+// The task has ended: leaves its exclusions; a persistent one keeps its list for the next time. Tasks that thereby got
+// all of theirs are appended to `ready`.
 void exclusions_leave(Worker* worker, Task* task, TaskFifo& ready);
 
 }  // namespace marline
