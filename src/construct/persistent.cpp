@@ -7,6 +7,7 @@
 #include "construct/persistent.hpp"
 
 #include "base/check.hpp"
+#include "exec/cancellation.hpp"
 #include "graph/table.hpp"
 
 #include <cstdlib>
@@ -87,10 +88,18 @@ void wait_for_iteration(PersistentGraph* graph, int instance) {
   taskgroup_init(group, graph->producer, graph->producers_group, false);
 }
 
+// The graph needs the descriptor no more. A cancelled taskgroup around the iterations may.
+void free_task(Worker* worker, PersistentGraph* graph, Task* task) {
+  constexpr uint32_t kMayBeFulfilled = task_flag::kDetach | task_flag::kDiscarded;
+  exclusions_drop(worker, task);
+  bool unused = (task->flags & kMayBeFulfilled) != kMayBeFulfilled;
+  if (unused || !leave_to_group(graph->producers_group, task)) free_persistent_task(worker, task);
+}
+
 void free_allocations(Worker* worker, PersistentGraph* graph) {
   for (Array<Allocation>& stream : graph->allocations) {
     for (Allocation& one : stream) {
-      if (one.task != nullptr) free_persistent_task(worker, one.task);
+      if (one.task != nullptr) free_task(worker, graph, one.task);
       std::free(one.snapshot);
     }
     stream.clear();
@@ -414,6 +423,9 @@ PersistentGraph* graph_begin(Worker* worker, GraphMode mode) {
 
 bool graph_iterate(PersistentGraph* graph) {
   check_caller(graph, "marline_graph_iterate");
+  if (!graph->open && graph->producer->has(task_flag::kInGraph)) {
+    fatal("marline_graph_iterate: the task is in an iteration of another graph; end that one first");
+  }
   if (!graph->open) enter_producer(graph);
   prepare_iteration(graph);
   graph->position = 0;
@@ -424,7 +436,14 @@ bool graph_iterate(PersistentGraph* graph) {
   return false;
 }
 
-void graph_enter(PersistentGraph* graph, Worker* worker) { graph->producer = worker->task; }
+// A replay knows the tasks of the region alone: those that the producer created before it, and that a task of it would
+// wait for, are waited for here.
+void graph_enter(PersistentGraph* graph, Worker* worker) {
+  graph->producer = worker->task;
+  const Array<Dependence>& list = graph->record.dependences[0];
+  if (list.count == 0 || graph->producer->table == nullptr) return;
+  taskwait_depend(worker, list.items, list.count, nullptr);
+}
 
 void graph_leave(PersistentGraph* graph) {
   if (!graph->open) return;

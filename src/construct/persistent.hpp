@@ -26,7 +26,8 @@ PersistentGraph* graph_begin(Worker* worker, GraphMode mode);
 void graph_end(PersistentGraph* graph);
 
 // For a graph that outlives its producers (taskgraph), each of which takes part for one iteration: makes the current task
-// the producer, to be followed by graph_iterate; and waits for the iteration, after which the task is none any more.
+// the producer, behind those of its earlier tasks that the recorded ones depend on, to be followed by graph_iterate; and
+// waits for the iteration, after which the task is none any more.
 void graph_enter(PersistentGraph* graph, Worker* worker);
 void graph_leave(PersistentGraph* graph);
 

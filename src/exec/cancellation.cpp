@@ -44,6 +44,13 @@ bool is_cancelled_from(Walk walk) {
   return false;
 }
 
+void keep_until_end(Taskgroup* group, Task* task) {
+  // relaxed: the owner reads the list once all tasks have completed, and that orders it after this.
+  task->next = group->kept.load(relaxed);
+  while (!group->kept.compare_exchange_weak(task->next, task, relaxed, relaxed)) {
+  }
+}
+
 // A program may hold the handle of the task's event and fulfil it: the descriptor stays until the group ends.
 void keep_descriptor(Task* task) {
   if (task->has(task_flag::kInTable)) {
@@ -55,12 +62,7 @@ void keep_descriptor(Task* task) {
   // Kept by the group that is cancelled, which may be one around the task's own: only that one looks for it.
   Walk walk(task);
   while (walk.find_construct() && !is_cancelled_at(walk)) walk.outward();
-  if (walk.group == nullptr) return;
-  Atomic<Task*>& kept = walk.order()->kept;
-  // relaxed: the owner reads the list once all tasks have completed, and that orders it after this.
-  task->next = kept.load(relaxed);
-  while (!kept.compare_exchange_weak(task->next, task, relaxed, relaxed)) {
-  }
+  if (walk.group != nullptr) keep_until_end(walk.order(), task);
 }
 
 // The private objects of Clang's tasks; GCC's outlined function would destroy them at its end (docs/guide).
@@ -84,6 +86,15 @@ void announce_discard(Worker* worker, Task* task) {
 }
 
 }  // namespace
+
+bool leave_to_group(Taskgroup* innermost, Task* task) {
+  for (Taskgroup* group = innermost; group != nullptr; group = group->order->outer) {
+    if (!group->order->is_construct || group->order->last_to_run.load(relaxed) == Taskgroup::kAll) continue;
+    keep_until_end(group->order, task);
+    return true;
+  }
+  return false;
+}
 
 void begin_order(Taskgroup* group, bool is_construct) {
   Taskgroup* around = group->outer != nullptr ? group->outer->order : nullptr;
@@ -111,7 +122,12 @@ bool is_beyond_cancel(const Task* task) { return is_cancelled_from(Walk(task)); 
 Task* discard_task(Worker* worker, Task* task) {
   if (tool::on(tool::event::kTaskSchedule | tool::event::kCancel)) announce_discard(worker, task);
   if (task->has(task_flag::kDestroys)) destroy_privates(worker, task);
-  if (task->has(task_flag::kDetach)) keep_descriptor(task);
+  // A persistent task's descriptor is its graph's, and may be on its way again soon: not for a list.
+  if (task->has(task_flag::kPersistent)) {
+    task->flags |= task_flag::kDiscarded;
+  } else if (task->has(task_flag::kDetach)) {
+    keep_descriptor(task);
+  }
   return complete_task(this_worker(), task);
 }
 

@@ -45,6 +45,10 @@ inline bool is_cancelled(const Task* task) {
 // Completes a cancelled task in place of running it, and tells a tool. Returns the successor to run next, or null.
 [[nodiscard]] Task* discard_task(Worker* worker, Task* task);
 
+// Has the innermost cancelled taskgroup, from `innermost` on, free the descriptor of a task that was discarded, in place of
+// the caller, when it ends: until then the program may fulfil the task's event. False: there is none.
+[[nodiscard]] bool leave_to_group(Taskgroup* innermost, Task* task);
+
 // marline.h
 void cancel_later(const Task* current);
 bool is_later_cancelled(const Task* current);

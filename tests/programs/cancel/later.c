@@ -243,6 +243,48 @@ static void in_a_final_task(void) {
 #pragma omp taskwait
 }
 
+/* Detachable tasks of a persistent graph, cancelled in one iteration after the other: their descriptors come back while
+ * their events may still be fulfilled, which holds until the taskgroup around has ended, also after the graph has. */
+static void in_a_persistent_graph(void) {
+  enum { kIterations = 8, kCancelled = 3, kEach = 4 };
+  for (int i = 0; i < kTasks; i++)
+    ran[i] = 0;
+  omp_event_handle_t handles[kEach];
+#pragma omp taskgroup
+  {
+    MARLINE_GRAPH_FOR(int it = 0, it < kIterations, ++it, MARLINE_GRAPH_BARRIER) {
+#pragma omp taskgroup
+      for (int k = 0; k < kEach; k++) {
+        omp_event_handle_t event;
+#pragma omp task detach(event) firstprivate(it, k)
+        {
+          ran[kEach * it + k]++;
+          omp_fulfill_event(event);
+        }
+      }
+      for (int k = 0; k < kEach; k++) {
+        omp_event_handle_t event;
+#pragma omp task detach(event) firstprivate(it, k)
+        {
+          ran[kEach * (kIterations + it) + k]++;
+          omp_fulfill_event(event);
+        }
+        handles[k] = event;
+      }
+#pragma omp task firstprivate(it)
+      if (it == kCancelled)
+        marline_taskgroup_cancel_later();
+    }
+    for (int k = 0; k < kEach; k++)
+      omp_fulfill_event(handles[k]);
+  }
+  for (int group = 0; group < 2; group++) {
+    int first = group * kEach * kIterations;
+    check_ran(first, first + kEach * (kCancelled + 1), 1);
+    check_ran(first + kEach * (kCancelled + 1), first + kEach * kIterations, 0);
+  }
+}
+
 int main(void) {
   for (int round = 0; round < 20; round++) {
 #pragma omp parallel
@@ -255,6 +297,7 @@ int main(void) {
       every_kind_of_task();
       detachable_in_a_group_inside();
       in_a_final_task();
+      in_a_persistent_graph();
     }
   }
   return 0;

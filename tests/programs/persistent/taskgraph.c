@@ -71,6 +71,20 @@ static void encounter(long id, int reset, int factor, int tasks) {
   CHECK_EQ(value, expected(factor, tasks));
 }
 
+/* Tasks of before the region stand before its tasks, in every encounter. */
+static void behind_earlier_tasks(int factor, int tasks) {
+  static long value;
+#pragma omp task depend(out : value)
+  {
+#pragma omp taskyield
+    value = 1;
+  }
+  Arguments arguments = {&value, factor, tasks};
+  __kmpc_taskgraph(NULL, __kmpc_global_thread_num(NULL), &handle, 3, 0, 0, region, &arguments);
+  CHECK_EQ(value, expected(factor, tasks));
+  value = 0;
+}
+
 static void nowait(int factor, int tasks) {
   long value = 1;
   Arguments arguments = {&value, factor, tasks};
@@ -88,6 +102,7 @@ int main(void) {
         encounter(0, 0, 2 + i % 2, 9);
         encounter(1, 0, 3, 5);
         encounter(2, i % 4 == 0, 3, 5 + i / 8); /* changes, told and untold */
+        behind_earlier_tasks(2 + i % 3, 4);
       }
       nowait(2, 3);
 #pragma omp task /* another task encounters the same region */
