@@ -163,7 +163,8 @@ void marline_taskloop_depend(marline_chunk_depend_fn depend, void *arg);
  * A producer never stands before its descendants, also where it has dependences on their addresses itself: to later tasks
  * its descendants then stand for it. `taskwait` and `taskgroup` wait for whom they always wait; a producer that waits for
  * tasks of its own must not have them wait, over other producers' tasks, for itself. Lasts as long as the current task
- * and its descendants, of an implicit task: until the end of the region. No effect when the task shares already. */
+ * and its descendants, of an implicit task: until the end of the region. No effect when the task shares already. Ends
+ * the program between marline_graph_iterate and marline_graph_end of a persistent graph. */
 void marline_depend_share(void);
 
 /* Counters ---------------------------------------------------------------------------------------------------------- */
@@ -245,7 +246,8 @@ enum {
 
 /* Begins a graph; `mode` as above. Free it with marline_graph_end. Ends the program if the task is between
  * marline_graph_iterate and marline_graph_end of another graph. A task that shares its dependence table
- * (marline_depend_share) has no graphs: its first marline_graph_iterate ends the program. */
+ * (marline_depend_share) has no graphs: its first marline_graph_iterate ends the program, as does one of a second graph
+ * before the end of the first. */
 marline_graph_t *marline_graph_begin(int mode);
 
 /* Begins the next iteration. 1: run the body. 0, with MARLINE_GRAPH_REPLAY only: the iteration has been replayed, skip

@@ -209,6 +209,7 @@ bool enter_unless_cancelled(Worker* worker, Task* task) {
 
 Task* allocate_announced(Worker* worker, const TaskShape& shape) {
   bool told = worker->next_task != nullptr;
+  if (told) drop_stale_next_task(worker);  // a replay does not look
   bool in_graph = worker->task->has(task_flag::kInGraph);
   Task* task = in_graph ? allocate_persistent(worker, shape) : allocate_ordinary_task(worker, shape);
   if (told) take_next_name(worker, task);

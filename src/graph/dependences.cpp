@@ -7,6 +7,7 @@
 // A task that names one address twice in different ways is ordered as kOut.
 #include "graph/dependences.hpp"
 
+#include "base/check.hpp"
 #include "base/prefetch.hpp"
 #include "config/options.hpp"
 #include "graph/footprint.hpp"
@@ -475,6 +476,9 @@ void drop_table(Worker* worker, Task* parent) {
 
 void share_table(Worker* worker, Task* task) {
   if (task->has(task_flag::kSharesTable)) return;
+  if (task->has(task_flag::kInGraph)) {
+    fatal("marline_depend_share: the task is in an iteration of a persistent graph, whose dependences are not shared");
+  }
   table_of(worker, task)->sharer = task;
   task->flags |= task_flag::kSharesTable;
 }

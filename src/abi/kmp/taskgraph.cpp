@@ -8,7 +8,8 @@
 // share is that of the present encounter without the compiler's relocation functions, and an encounter that differs is
 // no error. `*handle`, of the compiler's, is null at first and then points to the region's graphs, one for each
 // graph_id, which live as long as the process. One thread at a time goes through a graph; others that come meanwhile run
-// the region as if the directive were not there, as does a region inside another's.
+// the region as if the directive were not there, as do a region inside another's and one in a task that shares its
+// dependences (marline_depend_share).
 #include "abi/kmp/depend.hpp"
 #include "abi/kmp/types.hpp"
 #include "base/check.hpp"
@@ -73,7 +74,7 @@ void __kmpc_taskgraph(Ident*, int32_t, void** handle, int64_t graph_id, int32_t 
                       void (*region)(void*), void* arguments) {
   const void* codeptr = __builtin_return_address(0);
   Worker* worker = this_worker();
-  bool recordable = !nowait && !worker->task->has(task_flag::kInGraph | task_flag::kFinal);
+  bool recordable = !nowait && !worker->task->has(task_flag::kInGraph | task_flag::kFinal | task_flag::kSharesTable);
   TaskgraphRecord* record = recordable ? take_record(handle, graph_id, worker) : nullptr;
   if (record == nullptr) return run_unrecorded(region, arguments, nowait != 0, codeptr);
   if (graph_reset) graph_invalidate(record->graph);
