@@ -101,6 +101,7 @@ bool runs_at_once(Worker* worker, const Task* task) {
   if (member->urgent->size() + member->deque.size() < limit) return;
   Task* first = pop_own(member);
   if (first == nullptr) return;
+  TiedSuspension suspension(worker, worker->task);  // `first` need not descend from the creator, which it lies over
   if (!may_start(worker, first)) {
     give_back(member, first);
   } else if (first->fiber != nullptr) {

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The strict task scheduling constraint where the most urgent task runs in place of a new one (MARLINE_MAX_READY=2): not
+ * over a tied creator that it does not descend from. One thread.
+ */
+#include "../check.h"
+#include <omp.h>
+
+int main(void) {
+  int inside = 0, ran = 0;
+#pragma omp parallel num_threads(1)
+#pragma omp single
+  {
+#pragma omp task shared(inside, ran) priority(5)
+    {
+      CHECK_EQ(inside, 0);
+      ran++;
+    }
+#pragma omp task shared(inside, ran) priority(9)
+    {
+      inside = 1;
+#pragma omp task shared(ran)
+      ran++;
+      inside = 0;
+    }
+  }
+  CHECK_EQ(ran, 2);
+  return 0;
+}
