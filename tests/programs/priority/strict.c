@@ -6,20 +6,21 @@
 #include "../check.h"
 #include <omp.h>
 
+static _Atomic int inside, ran;
+
 int main(void) {
-  int inside = 0, ran = 0;
 #pragma omp parallel num_threads(1)
 #pragma omp single
   {
-#pragma omp task shared(inside, ran) priority(5)
+#pragma omp task priority(5)
     {
       CHECK_EQ(inside, 0);
       ran++;
     }
-#pragma omp task shared(inside, ran) priority(9)
+#pragma omp task priority(9)
     {
       inside = 1;
-#pragma omp task shared(ran)
+#pragma omp task
       ran++;
       inside = 0;
     }
