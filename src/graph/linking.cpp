@@ -18,14 +18,18 @@ uint64_t bit_of(const Task* task) { return uint64_t{1} << (reinterpret_cast<uint
   linking.bits |= bit_of(predecessor);
 }
 
-// Whether one of the task's other predecessors comes after the one whose last successor is `last`. Of `last` only the
-// address is known: its task may be gone, and another one of the task's predecessors have its descriptor. But then it
-// has completed, hence so has the predecessor in question, and the edge is as little needed.
-[[gnu::always_inline]] inline bool is_implied(const Linking& linking, const Task* last) {
+// Whether another one of the task's predecessors comes after `predecessor`, whose last successor is `last`. Only
+// addresses are compared, and a descriptor may have been given to another task since either was seen:
+//   - the last successor is gone, and a predecessor of the task's has its descriptor: then it has completed, hence so
+//     has `predecessor`, and the edge is as little needed
+//   - a predecessor that was remembered is gone, and a gather node that is made while the task's edges are has its
+//     descriptor. What it gathers is implied indeed, as the task is linked with it next. The node itself, which is its
+//     own last successor still, is not.
+[[gnu::always_inline]] inline bool is_implied(const Linking& linking, const Task* predecessor, const Task* last) {
   if ((linking.bits & bit_of(last)) == 0) return false;
   uint32_t count = linking.remembered < Linking::kRemembered ? linking.remembered : Linking::kRemembered;
   for (uint32_t i = 0; i < count; ++i) {
-    if (linking.predecessors[i] == last) return true;
+    if (linking.predecessors[i] == last) return last != predecessor;
   }
   return false;
 }
@@ -49,7 +53,7 @@ Edge* new_edge(Linking& linking) {
 // The edge to `predecessor` is not needed.
 [[gnu::always_inline]] inline bool passes_over(Linking& linking, const Task* predecessor, const Task* last) {
   if (!linking.filters.transitive) return false;
-  if (is_implied(linking, last)) {
+  if (is_implied(linking, predecessor, last)) {
     remember(linking, predecessor);
     ++linking.transitive;
     return true;
