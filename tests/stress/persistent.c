@@ -4,14 +4,15 @@
  * random dependences of all types, waits) and runs them in one of the modes; now and then an iteration differs from the
  * record at a random place. The model foretells for each access how many accesses to its address must have ended before
  * it: if an order is lost, a task finds fewer (or ThreadSanitizer sees the race on the plain data); if a task runs twice
- * or not at all, the sums at the end are wrong. */
+ * or not at all, the sums at the end are wrong. With a third argument the same tasks are made without a graph, in more
+ * iterations: that is how ordinary discovery is tried. */
 #include "stress.h"
 
 #include <marline/marline.h>
 #include <omp.h>
 #include <string.h>
 
-enum { kAddresses = 10, kSteps = 48, kIterations = 12, kAccesses = 4 };
+enum { kAddresses = 10, kSteps = 48, kIterations = 48, kRecorded = 12, kAccesses = 4 };
 
 enum Kind {
   kPlain,
@@ -46,7 +47,7 @@ struct Iteration {
 };
 
 static struct Iteration iterations[kIterations];
-static int iteration_count, addresses, mode;
+static int iteration_count, addresses, mode, ordinary;
 
 static char location[kAddresses];
 static long done[kAddresses];      /* accesses that have ended */
@@ -289,7 +290,7 @@ static void drop(uint64_t *state, struct Iteration *iteration, struct Iteration 
 static void draw(uint64_t *state) {
   static struct Iteration base;
   addresses = 1 + below(state, kAddresses);
-  iteration_count = 1 + below(state, kIterations);
+  iteration_count = 1 + below(state, ordinary ? kIterations : kRecorded);
   base.count = 1 + below(state, kSteps);
   for (int s = 0; s < base.count; ++s) draw_step(state, &base.step[s]);
   for (int n = 0; n < iteration_count; ++n) {
@@ -301,7 +302,7 @@ static void draw(uint64_t *state) {
       change(state, &base);
       iterations[n] = base;
     }
-    if (chance == 2) drop(state, &iterations[n], &base);
+    if (chance == 2 && !ordinary) drop(state, &iterations[n], &base);
   }
   memset(total, 0, sizeof total);
   memset(exclusive_total, 0, sizeof exclusive_total);
@@ -320,6 +321,22 @@ static void draw(uint64_t *state) {
   }
 }
 
+static void run_graph(uint64_t invalidations) {
+  marline_graph_t *graph = marline_graph_begin(mode);
+  for (int n = 0; n < iteration_count; ++n) {
+    if (mode != MARLINE_GRAPH_REPLAY && (invalidations >> n) % 16 == 0) marline_graph_invalidate(graph);
+    if (!marline_graph_iterate(graph)) continue;
+    for (int s = 0; s < iterations[n].count; ++s) take_step(graph, n, s);
+  }
+  marline_graph_end(graph);
+}
+
+static void run_ordinary(void) {
+#pragma omp taskgroup /* waits for the children's children, too */
+  for (int n = 0; n < iteration_count; ++n)
+    for (int s = 0; s < iterations[n].count; ++s) take_step(NULL, n, s);
+}
+
 static void run(uint64_t *state) {
   memset(done, 0, sizeof done);
   memset(plain, 0, sizeof plain);
@@ -329,23 +346,21 @@ static void run(uint64_t *state) {
   /* Outside tasks that the graph must come after. */
 #pragma omp task depend(inout : location[0])
   plain[0] = 0;
-  marline_graph_t *graph = marline_graph_begin(mode);
-  for (int n = 0; n < iteration_count; ++n) {
-    if (mode != MARLINE_GRAPH_REPLAY && (invalidations >> n) % 16 == 0) marline_graph_invalidate(graph);
-    if (!marline_graph_iterate(graph)) continue;
-    for (int s = 0; s < iterations[n].count; ++s) take_step(graph, n, s);
-  }
-  marline_graph_end(graph);
+  if (ordinary)
+    run_ordinary();
+  else
+    run_graph(invalidations);
 #pragma omp taskwait
 }
 
 int main(int argc, char **argv) {
   uint64_t state = argument(argc, argv, 1, 1);
   int rounds = (int)argument(argc, argv, 2, 40) * 8;
+  ordinary = argument(argc, argv, 3, 0) != 0;
 #pragma omp parallel
 #pragma omp single
   for (int round = 0; round < rounds; ++round) {
-    mode = round % 3;
+    mode = ordinary ? MARLINE_GRAPH_NOWAIT : round % 3;
     draw(&state);
     run(&state);
     for (int a = 0; a < addresses; ++a) {
