@@ -5,13 +5,8 @@
 #if defined(__aarch64__)
 	.text
 
-// int marline_switch(void** save_sp, void* load_sp): 0
-	.globl marline_switch
-	.hidden marline_switch
-	.type marline_switch, %function
-	.p2align 4
-marline_switch:
-	.cfi_startproc
+// What a saved context holds above its stack pointer; the first frames of exec/context.hpp follow it.
+	.macro save_registers
 	stp x29, x30, [sp, #-160]!
 	.cfi_def_cfa_offset 160
 	.cfi_offset x29, -160
@@ -35,6 +30,16 @@ marline_switch:
 	stp d10, d11, [sp, #112]
 	stp d12, d13, [sp, #128]
 	stp d14, d15, [sp, #144]
+	.endm
+
+// int marline_switch(void** save_sp, void* load_sp): 0
+	.globl marline_switch
+	.hidden marline_switch
+	.type marline_switch, %function
+	.p2align 4
+marline_switch:
+	.cfi_startproc
+	save_registers
 	mov x9, sp
 	str x9, [x0]
 	mov sp, x1
@@ -64,21 +69,7 @@ marline_switch:
 	.p2align 4
 marline_fiber_call:
 	.cfi_startproc
-	stp x29, x30, [sp, #-160]!
-	.cfi_def_cfa_offset 160
-	.cfi_offset x29, -160
-	.cfi_offset x30, -152
-	stp x19, x20, [sp, #16]
-	.cfi_offset x19, -144
-	.cfi_offset x20, -136
-	stp x21, x22, [sp, #32]
-	stp x23, x24, [sp, #48]
-	stp x25, x26, [sp, #64]
-	stp x27, x28, [sp, #80]
-	stp d8, d9, [sp, #96]
-	stp d10, d11, [sp, #112]
-	stp d12, d13, [sp, #128]
-	stp d14, d15, [sp, #144]
+	save_registers
 	mov x19, sp
 	str x19, [x0]
 	.cfi_remember_state
@@ -92,6 +83,14 @@ marline_fiber_call:
 	ldp x19, x20, [sp, #16]
 	.cfi_restore x19
 	.cfi_restore x20
+	.cfi_restore x21
+	.cfi_restore x22
+	.cfi_restore x23
+	.cfi_restore x24
+	.cfi_restore x25
+	.cfi_restore x26
+	.cfi_restore x27
+	.cfi_restore x28
 	ldp x29, x30, [sp], #160
 	.cfi_restore x29
 	.cfi_restore x30

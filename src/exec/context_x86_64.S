@@ -6,13 +6,8 @@
 #if defined(__x86_64__)
 	.text
 
-// int marline_switch(void** save_sp, void* load_sp): 0
-	.globl marline_switch
-	.hidden marline_switch
-	.type marline_switch, @function
-	.p2align 4
-marline_switch:
-	.cfi_startproc
+// What a saved context holds above its stack pointer; the first frames of exec/context.hpp follow it.
+	.macro save_registers
 	pushq %rbp
 	.cfi_adjust_cfa_offset 8
 	.cfi_rel_offset %rbp, 0
@@ -31,6 +26,16 @@ marline_switch:
 	pushq %r15
 	.cfi_adjust_cfa_offset 8
 	.cfi_rel_offset %r15, 0
+	.endm
+
+// int marline_switch(void** save_sp, void* load_sp): 0
+	.globl marline_switch
+	.hidden marline_switch
+	.type marline_switch, @function
+	.p2align 4
+marline_switch:
+	.cfi_startproc
+	save_registers
 	movq %rsp, (%rdi)
 	movq %rsi, %rsp
 	popq %r15
@@ -66,20 +71,7 @@ marline_switch:
 	.p2align 4
 marline_fiber_call:
 	.cfi_startproc
-	pushq %rbp
-	.cfi_adjust_cfa_offset 8
-	.cfi_rel_offset %rbp, 0
-	pushq %rbx
-	.cfi_adjust_cfa_offset 8
-	.cfi_rel_offset %rbx, 0
-	pushq %r12
-	.cfi_adjust_cfa_offset 8
-	pushq %r13
-	.cfi_adjust_cfa_offset 8
-	pushq %r14
-	.cfi_adjust_cfa_offset 8
-	pushq %r15
-	.cfi_adjust_cfa_offset 8
+	save_registers
 	movq %rsp, (%rdi)
 	movq %rsp, %rbx
 	.cfi_remember_state
@@ -94,6 +86,10 @@ marline_fiber_call:
 	.cfi_restore %rbx
 	movq 40(%rsp), %rbp
 	.cfi_restore %rbp
+	.cfi_restore %r12
+	.cfi_restore %r13
+	.cfi_restore %r14
+	.cfi_restore %r15
 	addq $48, %rsp
 	.cfi_adjust_cfa_offset -48
 	movl $1, %eax
