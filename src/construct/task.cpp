@@ -73,11 +73,7 @@ bool runs_at_once(Worker* worker, const Task* task) {
       give_back(member, task);
       return;
     }
-    if (task->fiber != nullptr) {
-      resume_from_here(member, task);
-    } else {
-      run_on_spare(this_worker(), member, task);
-    }
+    run_over_frame(this_worker(), member, task);
   }
 }
 
@@ -102,12 +98,10 @@ bool runs_at_once(Worker* worker, const Task* task) {
   Task* first = pop_own(member);
   if (first == nullptr) return;
   TiedSuspension suspension(worker, worker->task);  // `first` need not descend from the creator, which it lies over
-  if (!may_start(worker, first)) {
-    give_back(member, first);
-  } else if (first->fiber != nullptr) {
-    resume_from_here(member, first);
+  if (may_start(worker, first)) {
+    run_over_frame(worker, member, first);
   } else {
-    run_on_spare(worker, member, first);
+    give_back(member, first);
   }
 }
 

@@ -47,13 +47,8 @@ bool may_lie_over(const Fiber* fiber, const Task* task) {
 void run_awaited(const Awaited& awaited, Task* task) {
   while (task != nullptr) {
     Worker* worker = this_worker();
-    if (task->fiber != nullptr) {
-      flush_reports(worker);
-      resume_from_here(worker->member, task);
-      return;
-    }
-    if (!may_lie_over(worker->fiber, task)) {
-      run_on_spare(worker, worker->member, task);
+    if (task->fiber != nullptr || !may_lie_over(worker->fiber, task)) {
+      run_over_frame(worker, worker->member, task);
       return;
     }
     task = run_task(task);

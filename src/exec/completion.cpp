@@ -93,12 +93,10 @@ void complete_inner(Worker* worker, Task* task) {
 
 }  // namespace
 
-[[gnu::always_inline]] inline bool childless(const Task* task) {
+bool has_no_children(const Task* task) {
   // acquire pairs with tell_parent: what the last of the subtree did is visible to whoever acts on its end.
   return task->created == 0 && task->children.load(acquire) == 0;
 }
-
-bool has_no_children(const Task* task) { return childless(task); }
 
 bool subtree_has_ended(const Task* task) {
   return children_word::alive(task->children.load(acquire) + task->created * children_word::kLeaf) == 0;
@@ -149,6 +147,11 @@ Task* complete_task(Worker* worker, Task* task) {
 
 namespace {
 
+// A task runs or ends that is not one of those kept back.
+void flush_other_reports(Worker* worker, const Task* task) {
+  if (worker->reported_parent != task->parent || worker->reported_group != task->taskgroup) flush_reports(worker);
+}
+
 // Tools hear how a body ended and whom the thread goes back to.
 [[gnu::noinline]] void announce_end(Worker* worker, Task* task, Task* previous, tool::TaskStatus status) {
   Task* next = previous != nullptr ? previous : task_in_view(worker);
@@ -176,10 +179,7 @@ namespace {
 
 // Makes `task` the worker's current one. Returns the one before.
 [[gnu::always_inline]] inline Task* begin_body(Worker* worker, Task* task, Fiber* fiber) {
-  if (worker->reported_count != 0 &&
-      (worker->reported_parent != task->parent || worker->reported_group != task->taskgroup)) {
-    flush_reports(worker);
-  }
+  if (worker->reported_count != 0) flush_other_reports(worker, task);
   Task* previous = worker->task;
   if (options().prefetch_lines != 0) [[unlikely]] {
     footprint_prefetch_after(worker, task);
@@ -236,7 +236,7 @@ bool uncount_child(const Worker* worker, Task* parent, Taskgroup* group) {
 Task* run_task(Task* task) {
   Worker* worker = this_worker();
   if (task->has(task_flag::kBodyDone)) {
-    if (worker->reported_parent != task->parent || worker->reported_group != task->taskgroup) flush_reports(worker);
+    flush_other_reports(worker, task);
     return complete_task(worker, task);
   }
   if (is_cancelled(task)) [[unlikely]] {

@@ -228,15 +228,18 @@ void run_at_creation(Worker* worker, Task* task) {
   worker->spares = spare;
 }
 
-void resume_from_here(Member* member, Task* task) {
+void run_over_frame(Worker* worker, Member* member, Task* task) {
+  if (task->fiber == nullptr) return run_on_spare(worker, member, task);
+  flush_reports(worker);
   Fiber* target = detach_fiber(member, task);
-  Fiber* self = this_worker()->fiber;
+  Fiber* self = worker->fiber;
   target->caller = self;
   target->depth = self->depth + 1;
   fiber_switch(target, nullptr, nullptr);
 }
 
 void resume_and_release(Member* member, Task* task) {
+  flush_reports(this_worker());
   fiber_switch(detach_fiber(member, task), fiber_release, this_worker()->fiber);
 }
 

@@ -64,8 +64,9 @@ void run_on_spare(Worker* worker, Member* member, Task* task);
 // belongs to the creator's fiber is noted before the call, and put back only if the task blocks.
 void run_at_creation(Worker* worker, Task* task);
 
-// Goes on with a suspended task and comes back when it has ended or blocked again: for a caller that waits in place.
-void resume_from_here(Member* member, Task* task);
+// For a caller that waits in place: starts the ready task on a spare fiber, or goes on with it if it was suspended, and
+// comes back when it has ended or blocked.
+void run_over_frame(Worker* worker, Member* member, Task* task);
 
 // Goes on with a suspended task; the current fiber, which has no task, becomes spare.
 void resume_and_release(Member* member, Task* task);

@@ -109,7 +109,6 @@ void schedule_on_this_fiber() {
     }
     end_idleness(worker, idle);
     if (found.task->fiber != nullptr) {
-      flush_reports(worker);
       resume_and_release(found.member, found.task);
       return;
     }
@@ -141,14 +140,9 @@ void work_until(bool (*done)(void*), void* context) {
     }
     end_idleness(worker, idle);
     while (found.task != nullptr) {
-      if (found.task->fiber != nullptr) {
-        flush_reports(worker);
-        resume_from_here(found.member, found.task);
-        break;
-      }
       // A tied task of this team may lie over a barrier that waits for it. An untied one would be nailed to this thread.
-      if (!found.task->tied() || found.member != member) {
-        run_on_spare(worker, found.member, found.task);
+      if (found.task->fiber != nullptr || !found.task->tied() || found.member != member) {
+        run_over_frame(worker, found.member, found.task);
         break;
       }
       // Taken after the wait was over, it may be of a later phase, for which this frame must not be held. One that is

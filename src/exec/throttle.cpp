@@ -108,9 +108,7 @@ void let_others_run(Worker* worker) {
   if (deep && work_in_sight(worker)) return yield_task();
   Found found = deep ? Found{} : find_work(worker);
   if (!found) return wait_a_moment(worker);
-  if (found.task->fiber == nullptr) return run_on_spare(worker, found.member, found.task);
-  flush_reports(worker);
-  resume_from_here(found.member, found.task);
+  run_over_frame(worker, found.member, found.task);
 }
 
 void wait_for_room(Worker* worker, const Amount& limit, Amount least) {

@@ -51,18 +51,15 @@ class PriorityQueue {
   Task* pop() {
     if (empty()) return nullptr;
     Guard<SpinLock> guard(lock_);
-    uint64_t summary = summary_.load(relaxed);
-    if (summary == 0) return nullptr;
-    int word = 63 - std::countl_zero(summary);
-    uint64_t bits = words_[word].load(relaxed);
-    int bit = 63 - std::countl_zero(bits);
-    auto& bucket = buckets_[word * 64 + bit];
-    Task* task = bucket.pop_front();
+    int bucket = highest();
+    if (bucket < 0) return nullptr;
+    Task* task = buckets_[bucket].pop_front();
     size_.store(size_.load(relaxed) - 1, relaxed);
-    if (bucket.empty()) {
-      bits &= ~(uint64_t{1} << bit);
+    if (buckets_[bucket].empty()) {
+      int word = bucket / 64;
+      uint64_t bits = words_[word].load(relaxed) & ~(uint64_t{1} << bucket % 64);
       words_[word].store(bits, relaxed);
-      if (bits == 0) summary_.store(summary & ~(uint64_t{1} << word), relaxed);
+      if (bits == 0) summary_.store(summary_.load(relaxed) & ~(uint64_t{1} << word), relaxed);
     }
     return task;
   }
@@ -71,7 +68,7 @@ class PriorityQueue {
   bool empty() const { return summary_.load(seq_cst) == 0; }
   int64_t size() const { return size_.load(relaxed); }
 
-  // The highest bucket in use, or -1.
+  // The highest bucket in use, or -1. A snapshot, too, unless the lock is held.
   int highest() const {
     uint64_t summary = summary_.load(relaxed);
     if (summary == 0) return -1;

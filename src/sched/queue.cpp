@@ -182,6 +182,11 @@ void let_go(Worker* worker, Waiter waiter) {
   return push_shared(member, task, kind, coin);
 }
 
+// Whether the task goes to the member's priority queue.
+bool is_urgent(const Member* member, const Task* task) {
+  return task->priority.load(relaxed) > 0 && member->urgent != nullptr;
+}
+
 // Of a task that is not new: what made it ready.
 QueueClass class_of(const Task* task) {
   if (task->fiber != nullptr) return QueueClass::kUntied;
@@ -220,7 +225,7 @@ void enqueue(Worker* worker, Task* task) {
 }
 
 void enqueue_own(Member* member, Task* task, QueueClass kind) {
-  if (task->priority.load(relaxed) > 0 && member->urgent != nullptr) {
+  if (is_urgent(member, task)) {
     member->urgent->push(task);
   } else {
     if (member->shared != nullptr && enqueue_shared(member, task, kind)) [[unlikely]] {
@@ -232,7 +237,7 @@ void enqueue_own(Member* member, Task* task, QueueClass kind) {
 }
 
 void give_back(Member* member, Task* task) {
-  if (task->priority.load(relaxed) > 0 && member->urgent != nullptr) {
+  if (is_urgent(member, task)) {
     member->urgent->push(task);
   } else {
     member->deque.push(task);
