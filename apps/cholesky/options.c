@@ -82,11 +82,8 @@ static void apply_option(Options *options, int option, char **argv, bool *genera
     case 'h':
       options->help = true;
       break;
-    case ':':
-      failure_note(failure, kExitInput, "option '%s' needs a value; see --help", argv[optind - 1]);
-      break;
     default:
-      failure_note(failure, kExitInput, "unknown option '%s'; see --help", argv[optind - 1]);
+      argument_refuse_option(option, argv[optind - 1], failure);
   }
 }
 
@@ -97,9 +94,7 @@ void options_parse(Options *options, int argc, char **argv, Failure *failure) {
   while ((option = getopt_long(argc, argv, ":n:s:b:f:p:h", kLongOptions, NULL)) != -1) {
     apply_option(options, option, argv, &generate, failure);
   }
-  if (optind < argc) {
-    failure_note(failure, kExitInput, "unexpected argument '%s'; see --help", argv[optind]);
-  }
+  argument_refuse_more(argc - optind, argv + optind, failure);
   if (options->file && generate) {
     failure_note(failure, kExitInput, "-f reads the matrix from a file; it cannot be combined with -n or -s");
   }

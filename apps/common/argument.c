@@ -34,3 +34,17 @@ double argument_real(const char *option, const char *text, double low, double hi
   }
   return value;
 }
+
+void argument_refuse_option(int option, const char *word, Failure *failure) {
+  if (option == ':') {
+    failure_note(failure, kExitInput, "option '%s' needs a value; see --help", word);
+  } else {
+    failure_note(failure, kExitInput, "unknown option '%s'; see --help", word);
+  }
+}
+
+void argument_refuse_more(int count, char *const *words, Failure *failure) {
+  if (count > 0) {
+    failure_note(failure, kExitInput, "unexpected argument '%s'; see --help", words[0]);
+  }
+}

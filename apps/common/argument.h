@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Numbers on a command line, strictly read. Every process reads the same command line and notes the same mistakes.
+ * A command line, strictly read. Every process reads the same command line and notes the same mistakes.
  */
 #ifndef APPS_COMMON_ARGUMENT_H
 #define APPS_COMMON_ARGUMENT_H
@@ -16,5 +16,11 @@ long long argument_whole(const char *option, const char *text, long long low, lo
 
 /* The same for a real number; "not a number" is none. */
 double argument_real(const char *option, const char *text, double low, double high, Failure *failure);
+
+/* getopt_long returned ':' (no value, as asked for by a leading ':') or '?' for `word`, argv[optind - 1]. */
+void argument_refuse_option(int option, const char *word, Failure *failure);
+
+/* What is left behind the options: notes the first of `count` words, if there is one. */
+void argument_refuse_more(int count, char *const *words, Failure *failure);
 
 #endif

@@ -151,11 +151,8 @@ static void apply_option(Options *options, int option, char **argv, bool *genera
     case kHelp:
       options->help = true;
       break;
-    case ':':
-      failure_note(failure, kExitInput, "option '%s' needs a value; see --help", argv[optind - 1]);
-      break;
     default:
-      failure_note(failure, kExitInput, "unknown option '%s'; see --help", argv[optind - 1]);
+      argument_refuse_option(option, argv[optind - 1], failure);
   }
 }
 
@@ -172,9 +169,7 @@ void options_parse(Options *options, int argc, char **argv, Failure *failure) {
     }
   }
   options->tasks.persistent = options->form == kFormPersistent;
-  if (optind < argc) {
-    failure_note(failure, kExitInput, "unexpected argument '%s'; see --help", argv[optind]);
-  }
+  argument_refuse_more(argc - optind, argv + optind, failure);
   if (options->file && generate) {
     failure_note(failure, kExitInput, "--file reads the matrix from a file; it cannot be combined with --size");
   }

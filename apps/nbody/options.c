@@ -85,11 +85,8 @@ static void apply_option(Options *options, int option, char **argv, Failure *fai
     case kHelp:
       options->help = true;
       break;
-    case ':':
-      failure_note(failure, kExitInput, "option '%s' needs a value; see --help", argv[optind - 1]);
-      break;
     default:
-      failure_note(failure, kExitInput, "unknown option '%s'; see --help", argv[optind - 1]);
+      argument_refuse_option(option, argv[optind - 1], failure);
   }
 }
 
@@ -103,9 +100,7 @@ void options_parse(Options *options, int argc, char **argv, Failure *failure) {
   while ((option = getopt_long(argc, argv, ":", kOptions, NULL)) != -1) {
     apply_option(options, option, argv, failure);
   }
-  if (optind < argc) {
-    failure_note(failure, kExitInput, "unexpected argument '%s'; see --help", argv[optind]);
-  }
+  argument_refuse_more(argc - optind, argv + optind, failure);
   if (options->verify && options->steps * options->dt > kLongestVerified * (1 + 1e-9)) {
     failure_note(failure, kExitInput, "--verify compares trajectories over a time of at most %g, not %d steps of %g: take fewer steps",
             kLongestVerified, options->steps, options->dt);

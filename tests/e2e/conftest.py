@@ -59,6 +59,19 @@ def build() -> Path:
     return tree
 
 
+@pytest.fixture
+def program(build: Path) -> Callable[[str], str]:
+    """program("nbody-gcc12-mpich") is the path of that application."""
+
+    def find(name: str) -> str:
+        path = build / "apps" / name
+        if not path.exists():
+            pytest.skip(f"{path} is not built")
+        return str(path)
+
+    return find
+
+
 @pytest.fixture(scope="session")
 def marline(build: Path) -> Callable[..., Result]:
     """marline("run", "./a.out", OMP_NUM_THREADS="2") runs the command with that environment added."""

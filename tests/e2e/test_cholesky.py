@@ -14,13 +14,12 @@ import shlex
 import shutil
 import subprocess
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from conftest import CROWDED, run_without_hang
+from application import EXIT_INPUT, EXIT_WRONG, ApplicationOutcome
 
 BUILD = Path(os.environ.get("MARLINE_BUILD", Path(__file__).parents[2] / "build" / "release")).resolve()
 MARLINE = BUILD / "bin" / "marline"
@@ -28,30 +27,15 @@ PROGRAMS = [f"cholesky-{compiler}-{mpi}" for compiler in ("gcc12", "clang19") fo
 RANKS = (1, 2, 4)
 # Every case on every number of ranks takes minutes: by default the cases of a table take turns.
 EXHAUSTIVE = os.environ.get("MARLINE_EXHAUSTIVE", "") not in ("", "0")
-TIME_LIMIT = 60
-EXIT_NUMERICAL = 1
-EXIT_INPUT = 2
 
 
-@dataclass
-class Outcome:
-    code: int
-    stdout: str
-    stderr: str
-
-    @property
-    def complaints(self) -> list[str]:
-        """The program's own lines on stderr, without those of the MPI launcher."""
-        return [line for line in self.stderr.splitlines() if line.startswith("cholesky: ")]
+class Outcome(ApplicationOutcome):
+    program = "cholesky"
 
     @property
     def report(self) -> dict[str, Any]:
         assert self.code == 0, self.stderr
         return json.loads(self.stdout)
-
-
-def environment(extra: dict[str, str] | None = None) -> dict[str, str]:
-    return dict(os.environ) | CROWDED | (extra or {})
 
 
 def run(
@@ -60,7 +44,7 @@ def run(
     executable = BUILD / "apps" / program
     if not executable.exists():
         pytest.skip(f"{executable} is not built")
-    env = environment(extra)
+    env = dict(os.environ) | (extra or {})
     if ranks == 1:
         prefix = shlex.split(os.environ.get("MARLINE_RUN", ""))
         env["OMP_NUM_THREADS"] = str(threads)
@@ -69,8 +53,7 @@ def run(
             pytest.skip(f"{MARLINE} is not there: several ranks need a runtime that can suspend tasks")
         prefix = [str(MARLINE), "run", "-n", str(ranks), "-t", str(threads), "--"]
     command = [*prefix, str(executable), *map(str, arguments)]
-    result = run_without_hang(command, env, TIME_LIMIT)
-    return Outcome(result.returncode, result.stdout, result.stderr)
+    return Outcome.of(command, env)
 
 
 def program_for(index: int, ranks: int) -> str:
@@ -267,7 +250,7 @@ def test_indefinite(case: str, ranks: int, tmp_path: Path) -> None:
     a, minor = INDEFINITE[case]
     path = write_array(tmp_path / "a.mtx", a, "symmetric")
     outcome = run(program_for(list(INDEFINITE).index(case), ranks), ranks, "-f", path, "-b", 8)
-    expect_refusal(outcome, EXIT_NUMERICAL, "not positive definite", f"order {minor} ", ranks=ranks)
+    expect_refusal(outcome, EXIT_WRONG, "not positive definite", f"order {minor} ", ranks=ranks)
 
 
 HEADER = "%%MatrixMarket matrix"
@@ -390,12 +373,12 @@ def build_library(folder: Path, source: str) -> Path:
 
 
 @pytest.mark.parametrize("ranks", RANKS)
-@pytest.mark.parametrize("code", (0, EXIT_NUMERICAL, EXIT_INPUT))
+@pytest.mark.parametrize("code", (0, EXIT_WRONG, EXIT_INPUT))
 def test_exit_status_of_every_rank(code: int, ranks: int, tmp_path: Path) -> None:
     library = build_library(tmp_path, NOTE_EXIT)
     notes = tmp_path / "notes"
     notes.mkdir()
-    a = {0: laplacian(12), EXIT_NUMERICAL: [[0.0] * 12] * 12, EXIT_INPUT: []}[code]
+    a = {0: laplacian(12), EXIT_WRONG: [[0.0] * 12] * 12, EXIT_INPUT: []}[code]
     path = write_array(tmp_path / "a.mtx", a, "symmetric")
     # MPICH's launcher lets the other ranks end by themselves when one has returned a status other than 0.
     extra = {"LD_PRELOAD": str(library), "NOTE_EXIT": str(notes)}
@@ -441,6 +424,6 @@ void cblas_dtrsm(CBLAS_ORDER order, CBLAS_SIDE side, CBLAS_UPLO uplo, CBLAS_TRAN
 def test_a_wrong_factor_is_found(tmp_path: Path) -> None:
     library = build_library(tmp_path, WRONG_TRSM)
     outcome = run(PROGRAMS[0], 1, "-n", 64, "-b", 16, extra={"LD_PRELOAD": str(library)})
-    assert outcome.code == EXIT_NUMERICAL
+    assert outcome.code == EXIT_WRONG
     assert "check failed" in outcome.stdout.splitlines()
     assert len(outcome.complaints) == 1 and "residual" in outcome.complaints[0]

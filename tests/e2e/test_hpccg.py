@@ -9,18 +9,15 @@ of every test.
 import math
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from conftest import CROWDED, clean_environment, run_without_hang
+from application import EXIT_INPUT, EXIT_WRONG, ApplicationOutcome
+from conftest import clean_environment
 
 COMPILERS = ("gcc12", "clang19")
 PROGRAMS = [f"hpccg-{compiler}-{mpi}" for compiler in COMPILERS for mpi in ("openmpi", "mpich")]
-TIME_LIMIT = 60
-EXIT_WRONG = 1
-EXIT_INPUT = 2
 # Another order of summation changes a norm of the residual by this part of the first norm, at most, within 50
 # iterations (apps/hpccg/README.md).
 SAME = 1e-12
@@ -28,21 +25,8 @@ SIZE = "12x10x8"  # of each of two ranks; of one rank: twice as high
 HIGHER = "12x10x16"
 
 
-@dataclass
-class Outcome:
-    code: int
-    stdout: str
-    stderr: str
-
-    @property
-    def complaints(self) -> list[str]:
-        """The program's own lines on stderr, without those of the MPI launcher."""
-        return [line for line in self.stderr.splitlines() if line.startswith("hpccg: ")]
-
-    @property
-    def remarks(self) -> dict[str, str]:
-        assert self.code == 0, self.stderr
-        return dict(line[2:].split(" ", 1) for line in self.stdout.splitlines() if line.startswith("# "))
+class Outcome(ApplicationOutcome):
+    program = "hpccg"
 
     @property
     def figures(self) -> dict[str, float]:
@@ -54,19 +38,7 @@ class Outcome:
 
 
 def execute(words: list[str], **changes: str) -> Outcome:
-    result = run_without_hang(words, clean_environment() | CROWDED | changes, TIME_LIMIT)
-    return Outcome(result.returncode, result.stdout, result.stderr)
-
-
-@pytest.fixture
-def program(build: Path) -> Callable[[str], str]:
-    def find(name: str) -> str:
-        path = build / "apps" / name
-        if not path.exists():
-            pytest.skip(f"{path} is not built")
-        return str(path)
-
-    return find
+    return Outcome.of(words, clean_environment(**changes))
 
 
 @pytest.fixture

@@ -14,12 +14,12 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from conftest import CROWDED, clean_environment, run_without_hang
+from application import EXIT_INPUT, EXIT_WRONG, ApplicationOutcome
+from conftest import clean_environment
 from nbody_reference import expected_checksum, share
 
 SOURCES = Path(__file__).resolve().parents[2] / "apps" / "nbody"
@@ -28,28 +28,12 @@ PROGRAMS = [f"nbody-{compiler}-{mpi}" for compiler in ("gcc12", "clang19") for m
 SERIAL = [f"nbody-serial-{mpi}" for mpi in ("openmpi", "mpich")]
 # Every program on every number of ranks and threads takes a minute: by default they take turns.
 EXHAUSTIVE = os.environ.get("MARLINE_EXHAUSTIVE", "") not in ("", "0")
-TIME_LIMIT = 60
-EXIT_WRONG = 1
-EXIT_INPUT = 2
 FIGURES = {"elapsed_s": "s", "interactions_per_s": "1/s", "gflops": "Gflop/s"}
 FLOPS = 21
 
 
-@dataclass
-class Outcome:
-    code: int
-    stdout: str
-    stderr: str
-
-    @property
-    def complaints(self) -> list[str]:
-        """The program's own lines on stderr, without those of the MPI launcher."""
-        return [line for line in self.stderr.splitlines() if line.startswith("nbody: ")]
-
-    @property
-    def remarks(self) -> dict[str, str]:
-        assert self.code == 0, self.stderr
-        return dict(line[2:].split(" ", 1) for line in self.stdout.splitlines() if line.startswith("# "))
+class Outcome(ApplicationOutcome):
+    program = "nbody"
 
     @property
     def figures(self) -> dict[str, float]:
@@ -63,19 +47,7 @@ class Outcome:
 
 
 def execute(words: list[str], **changes: str) -> Outcome:
-    result = run_without_hang(words, clean_environment() | CROWDED | changes, TIME_LIMIT)
-    return Outcome(result.returncode, result.stdout, result.stderr)
-
-
-@pytest.fixture
-def program(build: Path) -> Callable[[str], str]:
-    def find(name: str) -> str:
-        path = build / "apps" / name
-        if not path.exists():
-            pytest.skip(f"{path} is not built")
-        return str(path)
-
-    return find
+    return Outcome.of(words, clean_environment(**changes))
 
 
 @pytest.fixture
