@@ -64,4 +64,15 @@ static inline int has_line_with(const Child *child, const char *const words[]) {
       check_failed(__FILE__, __LINE__, "no line with %s in the output:\n%s", #__VA_ARGS__, (child)->output);           \
   } while (0)
 
+/* The program, run again with this argument, ends with one line of Marline's, which has these words. */
+static inline void expect_fatal(const char *argument, const char *words) {
+  static Child child;
+  char *variables[] = {NULL};
+  run_child(&child, argument, variables);
+  CHECK(!child.exited || child.status != 0);
+  CHECK_LINE(&child, "marline: fatal: ", words);
+  char *end = strchr(child.output, '\n');
+  CHECK(end != NULL && end[1] == '\0');
+}
+
 #endif

@@ -43,19 +43,11 @@ static int misuse(const char *how) {
   return 0;
 }
 
-static void expect_line(const char *how, const char *words) {
-  static Child child;
-  char *variables[] = {NULL};
-  run_child(&child, how, variables);
-  CHECK(!child.exited || child.status != 0);
-  CHECK_LINE(&child, "marline: fatal: ", words);
-}
-
 int main(int argc, char **argv) {
   if (argc > 1)
     return misuse(argv[1]);
-  expect_line("two_at_once", "marline_graph_iterate: the task is in an iteration of another graph");
-  expect_line("share", "marline_depend_share: the task is in an iteration of a persistent graph");
-  expect_line("no_task", "then did not create a task");
+  expect_fatal("two_at_once", "marline_graph_iterate: the task is in an iteration of another graph");
+  expect_fatal("share", "marline_depend_share: the task is in an iteration of a persistent graph");
+  expect_fatal("no_task", "then did not create a task");
   return 0;
 }

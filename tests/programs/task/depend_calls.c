@@ -236,16 +236,6 @@ static int misuse(const char *how) {
   return 0;
 }
 
-static void expect_line(const char *how, const char *words) {
-  static Child child;
-  char *variables[] = {NULL};
-  run_child(&child, how, variables);
-  CHECK(!child.exited || child.status != 0);
-  CHECK_LINE(&child, "marline: fatal: ", words);
-  char *end = strchr(child.output, '\n');
-  CHECK(end != NULL && end[1] == '\0');
-}
-
 int main(int argc, char **argv) {
   if (argc > 1)
     return misuse(argv[1]);
@@ -262,10 +252,10 @@ int main(int argc, char **argv) {
     with_name();
     nested();
   }
-  expect_line("null_list", "marline_task_depend: a null list of 3 dependences");
-  expect_line("type", "marline_task_depend: entry 1 of the list has the type 9");
-  expect_line("create", "marline_depend_create: entry 1 of the list has the type 9");
-  expect_line("null_object", "marline_task_depend_object: no object");
-  expect_line("no_task", "then did not create a task");
+  expect_fatal("null_list", "marline_task_depend: a null list of 3 dependences");
+  expect_fatal("type", "marline_task_depend: entry 1 of the list has the type 9");
+  expect_fatal("create", "marline_depend_create: entry 1 of the list has the type 9");
+  expect_fatal("null_object", "marline_task_depend_object: no object");
+  expect_fatal("no_task", "then did not create a task");
   return 0;
 }

@@ -162,16 +162,6 @@ static int depend_before_loop(void) {
   return 0;
 }
 
-static void expect_line(const char *how, const char *words) {
-  static Child child;
-  char *variables[] = {NULL};
-  run_child(&child, how, variables);
-  CHECK(!child.exited || child.status != 0);
-  CHECK_LINE(&child, "marline: fatal: ", words);
-  char *end = strchr(child.output, '\n');
-  CHECK(end != NULL && end[1] == '\0');
-}
-
 int main(int argc, char **argv) {
   if (argc > 1)
     return strcmp(argv[1], "task_depend") == 0 ? depend_before_loop() : misuse(argv[1]);
@@ -182,8 +172,8 @@ int main(int argc, char **argv) {
       stages(way);
     backwards_reducing();
   }
-  expect_line("null", "marline_taskloop_depend: no function");
-  expect_line("no_loop", "then did not reach a taskloop");
-  expect_line("task_depend", "marline_task_depend stands before a taskloop");
+  expect_fatal("null", "marline_taskloop_depend: no function");
+  expect_fatal("no_loop", "then did not reach a taskloop");
+  expect_fatal("task_depend", "marline_task_depend stands before a taskloop");
   return 0;
 }
