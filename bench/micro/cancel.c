@@ -75,11 +75,11 @@ static int check_none(long rounds) { return rounds > 0 && ran == 0; }
 int main(int argc, char **argv) {
   if (!marline_taskgroup_cancel_later || !marline_taskgroup_cancelled) bench_fail("this one needs Marline");
   const struct BenchFigure figures[] = {
-      {"group_run", "ns", kGroups, group_run, check_groups},
-      {"group_cancelled", "ns", kGroups, group_cancelled, check_groups},
-      {"query", "ns", kTasks, query, check_none},
-      {"task_run", "ns", kTasks, task_run, check_tasks},
-      {"task_skipped", "ns", kTasks, task_skipped, check_none},
+      {"group_run", "ns", kGroups, group_run, check_groups, NULL},
+      {"group_cancelled", "ns", kGroups, group_cancelled, check_groups, NULL},
+      {"query", "ns", kTasks, query, check_none, NULL},
+      {"task_run", "ns", kTasks, task_run, check_tasks, NULL},
+      {"task_skipped", "ns", kTasks, task_skipped, check_none, NULL},
   };
   return bench_main(argc, argv, figures, sizeof figures / sizeof figures[0]);
 }

@@ -44,6 +44,6 @@ static int check(long rounds) {
 }
 
 int main(int argc, char **argv) {
-  static const struct BenchFigure figures[] = {{"chain", "ns", kChains * kLinks, run, check}};
+  static const struct BenchFigure figures[] = {{"chain", "ns", kChains * kLinks, run, check, NULL}};
   return bench_main(argc, argv, figures, 1);
 }

@@ -171,13 +171,13 @@ int main(int argc, char **argv) {
   bench_init(argc, argv);
   threads = omp_get_max_threads();
   const struct BenchFigure figures[] = {
-      {"task_undeferred", "ns", kFlood, undeferred, check_undeferred},
-      {"task_inline", "ns", kInline, inline_tasks, check_inline},
-      {"task_one_deferred", "ns", kRepeat * kBatch, one_deferred, check_one_deferred},
-      {"task_all_deferred", "ns", threads * kRepeat * kBatch, all_deferred, check_all_deferred},
-      {"task_stolen", "ns", kRepeat * kBatch, stolen, check_stolen},
-      {"task_one_flood", "ns", kFlood, one_flood, check_one_flood},
-      {"task_all_flood", "ns", threads * kFlood, all_flood, check_all_flood},
+      {"task_undeferred", "ns", kFlood, undeferred, check_undeferred, NULL},
+      {"task_inline", "ns", kInline, inline_tasks, check_inline, NULL},
+      {"task_one_deferred", "ns", kRepeat * kBatch, one_deferred, check_one_deferred, NULL},
+      {"task_all_deferred", "ns", threads * kRepeat * kBatch, all_deferred, check_all_deferred, NULL},
+      {"task_stolen", "ns", kRepeat * kBatch, stolen, check_stolen, NULL},
+      {"task_one_flood", "ns", kFlood, one_flood, check_one_flood, NULL},
+      {"task_all_flood", "ns", threads * kFlood, all_flood, check_all_flood, NULL},
   };
   int done = 0;
   for (unsigned i = 0; i < sizeof figures / sizeof figures[0]; ++i) {

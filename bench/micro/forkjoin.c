@@ -31,6 +31,6 @@ static int check(long rounds) {
 
 int main(int argc, char **argv) {
   if (omp_get_max_threads() > kMaxThreads) bench_fail("at most %d threads", kMaxThreads);
-  static const struct BenchFigure figures[] = {{"region", "ns", kRegions, run, check}};
+  static const struct BenchFigure figures[] = {{"region", "ns", kRegions, run, check, NULL}};
   return bench_main(argc, argv, figures, 1);
 }

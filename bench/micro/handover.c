@@ -82,7 +82,7 @@ static int check(long rounds) { return atomic_load(&line.word) == rounds * kTurn
 
 /* The least of the samples, not their median: h is a property of the machine, and whatever else runs only adds to it. */
 int main(int argc, char **argv) {
-  static const struct BenchFigure figure = {"handover", "ns", kTurns, hand_over, check};
+  static const struct BenchFigure figure = {"handover", "ns", kTurns, hand_over, check, NULL};
   bench_init(argc, argv);
   find_processors();
   bind_main_thread();

@@ -48,6 +48,6 @@ static void run(long rounds) {
 static int check(long rounds) { return solutions == rounds * kSolutions; }
 
 int main(int argc, char **argv) {
-  static const struct BenchFigure figures[] = {{"nqueens", "ns", kTasks, run, check}};
+  static const struct BenchFigure figures[] = {{"nqueens", "ns", kTasks, run, check, NULL}};
   return bench_main(argc, argv, figures, 1);
 }

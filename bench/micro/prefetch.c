@@ -92,10 +92,10 @@ static int check_4k(long rounds) { return check_updates(rounds, 4); }
 static int check_chain(long rounds) { return check_updates(rounds, 5); }
 
 int main(int argc, char **argv) {
-  static const struct BenchFigure figures[] = {{"update_1k_l3", "ns", kBatch, update_1k_l3, check_1k},
-                                               {"update_4k_l3", "ns", kBatch, update_4k_l3, check_4k},
-                                               {"update_1k_memory", "ns", kBatch, update_1k_memory, check_1k},
-                                               {"chain_4k_l3", "ns", kBatch, chain_4k_l3, check_chain}};
+  static const struct BenchFigure figures[] = {{"update_1k_l3", "ns", kBatch, update_1k_l3, check_1k, NULL},
+                                               {"update_4k_l3", "ns", kBatch, update_4k_l3, check_4k, NULL},
+                                               {"update_1k_memory", "ns", kBatch, update_1k_memory, check_1k, NULL},
+                                               {"chain_4k_l3", "ns", kBatch, chain_4k_l3, check_chain, NULL}};
   prepare();
   return bench_main(argc, argv, figures, 4);
 }

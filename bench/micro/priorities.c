@@ -68,8 +68,8 @@ int main(int argc, char **argv) {
   }
   threads = omp_get_max_threads();
   const struct BenchFigure figures[] = {
-      {"task_plain", "ns", threads * tasks_per_thread, plain, check},
-      {"task_priority", "ns", threads * tasks_per_thread, priority, check},
+      {"task_plain", "ns", threads * tasks_per_thread, plain, check, NULL},
+      {"task_priority", "ns", threads * tasks_per_thread, priority, check, NULL},
   };
   return bench_main(argc, argv, figures, 2);
 }

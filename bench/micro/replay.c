@@ -1,33 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The wavefront of wavefront.c as a persistent graph: what a task costs that is replayed. One thread creates. Figures,
+ * The wavefront of grid.h as a persistent graph: what a task costs that is replayed. One thread creates. Figures,
  * per task: `replay_barrier`, `replay_nowait`, `replay_code` (without the producer's code), wall time of the whole
  * iteration in the three modes; `replay_producer`, the time that the producer spends in its loops in the first of them
  * (on one thread: nothing else runs meanwhile, as only the first cell is ready). The iterations that record come before
- * the clock starts. The cells' values are those of the serial sweeps if and only if every order was right.
+ * the clock starts.
  */
 #include "bench.h"
 
+#include "grid.h"
+
 #include <marline/marline.h>
 
-enum { kSide = 64, kTasks = kSide * kSide, kRecorded = 3 };
-
-typedef unsigned Grid[kSide + 1][kSide + 2];
-
-static Grid grid, expected;
-
-static inline void update(unsigned *cell, unsigned w, unsigned nw, unsigned n, unsigned ne) {
-  *cell = 3 * *cell + 5 * w + 7 * nw + 11 * n + 13 * ne + 1;
-}
-
-static void sweep(void) {
-  for (int i = 1; i <= kSide; ++i)
-    for (int j = 1; j <= kSide; ++j) {
-#pragma omp task firstprivate(i, j) depend(in : grid[i][j - 1], grid[i - 1][j - 1], grid[i - 1][j]) \
-    depend(in : grid[i - 1][j + 1]) depend(inout : grid[i][j])
-      update(&grid[i][j], grid[i][j - 1], grid[i - 1][j - 1], grid[i - 1][j], grid[i - 1][j + 1]);
-    }
-}
+enum { kTasks = kSide * kSide, kRecorded = 3 };
 
 struct Times {
   double whole, producer; /* of all rounds together */
@@ -55,18 +40,9 @@ static struct Times run(int mode, long rounds) {
   return times;
 }
 
-static int check(long rounds) {
-  memset(expected, 0, sizeof expected);
-  for (long r = 0; r < rounds + kRecorded; ++r)
-    for (int i = 1; i <= kSide; ++i)
-      for (int j = 1; j <= kSide; ++j)
-        update(&expected[i][j], expected[i][j - 1], expected[i - 1][j - 1], expected[i - 1][j], expected[i - 1][j + 1]);
-  return !memcmp(grid, expected, sizeof grid);
-}
-
 static struct Times checked_run(const char *name, int mode, long rounds) {
   struct Times times = run(mode, rounds);
-  if (!check(rounds)) bench_fail("%s: wrong result after %ld rounds", name, rounds);
+  if (!grid_is_swept(rounds + kRecorded)) bench_fail("%s: wrong result after %ld rounds", name, rounds);
   return times;
 }
 

@@ -49,8 +49,8 @@ static int check(long rounds) {
 }
 
 int main(int argc, char **argv) {
-  static const struct BenchFigure figures[] = {{"depth_first", "ns", kBlocks * kPasses, depth_first, check},
-                                               {"pass_by_pass", "ns", kBlocks * kPasses, pass_by_pass, check}};
+  static const struct BenchFigure figures[] = {{"depth_first", "ns", kBlocks * kPasses, depth_first, check, NULL},
+                                               {"pass_by_pass", "ns", kBlocks * kPasses, pass_by_pass, check, NULL}};
   blocks = aligned_alloc(4096, kBlocks * sizeof *blocks);
   if (blocks == NULL) bench_fail("out of memory");
   return bench_main(argc, argv, figures, 2);

@@ -70,6 +70,6 @@ static int check(long rounds) {
 
 int main(int argc, char **argv) {
   fill();
-  static const struct BenchFigure figures[] = {{"sort", "ns", kTasks, run, check}};
+  static const struct BenchFigure figures[] = {{"sort", "ns", kTasks, run, check, NULL}};
   return bench_main(argc, argv, figures, 1);
 }

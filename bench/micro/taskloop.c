@@ -27,6 +27,6 @@ static int check(long rounds) {
 }
 
 int main(int argc, char **argv) {
-  static const struct BenchFigure figures[] = {{"taskloop", "ns", kIterations, run, check}};
+  static const struct BenchFigure figures[] = {{"taskloop", "ns", kIterations, run, check, NULL}};
   return bench_main(argc, argv, figures, 1);
 }

@@ -58,10 +58,10 @@ int main(int argc, char **argv) {
     struct BenchFigure figure;
     double task_ns;
   } figures[] = {
-      {{"one_1us", "ns", kTasks, one_creator, check}, 1e3},
-      {{"one_10us", "ns", kTasks, one_creator, check}, 1e4},
-      {{"all_1us", "ns", kTasks, all_create, check}, 1e3},
-      {{"all_10us", "ns", kTasks, all_create, check}, 1e4},
+      {{"one_1us", "ns", kTasks, one_creator, check, NULL}, 1e3},
+      {{"one_10us", "ns", kTasks, one_creator, check, NULL}, 1e4},
+      {{"all_1us", "ns", kTasks, all_create, check, NULL}, 1e3},
+      {{"all_10us", "ns", kTasks, all_create, check, NULL}, 1e4},
   };
   bench_init(argc, argv);
   if (omp_get_max_threads() > kMostThreads) bench_fail("more than %d threads", kMostThreads);
