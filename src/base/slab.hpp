@@ -148,8 +148,10 @@ class SlabPool {
     return slab_at(reinterpret_cast<uintptr_t>(block) & ~static_cast<uintptr_t>(kSlabBytes - 1));
   }
 
-  // What the next allocation returns may lie in the cache of the core that used it last. Null is allowed.
+  // What the next allocation returns may lie in the cache of the core that used it last. Nothing for null: a prefetch of
+  // an address that is not mapped walks the page tables each time.
   static void prefetch_block(const FreeBlock* block) {
+    if (block == nullptr) return;
     for (size_t line = 0; line < 3; ++line) {
       prefetch_for_write(reinterpret_cast<const char*>(reinterpret_cast<uintptr_t>(block) + line * kCacheLine));
     }
