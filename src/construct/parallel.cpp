@@ -6,8 +6,8 @@
 #include "config/options.hpp"
 #include "exec/barrier.hpp"
 #include "exec/completion.hpp"
-#include "exec/fp_control.hpp"
 #include "exec/team.hpp"
+#include "platform/fp_control.hpp"
 #include "tool/tool.hpp"
 
 namespace marline {
@@ -44,7 +44,7 @@ void describe(Team* team, Worker* worker, const ParallelRequest& request) {
   team->parent_task = worker->task;
   team->parent_member = worker->member;
   team->icvs = inner_icvs(worker, team->level);
-  team->fp_control = FpControl::current().word;
+  team->fp_control.read();
   team->run_implicit = request.run_implicit;
   team->microtask = request.microtask;
   team->arguments = request.arguments;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The context switch, x86-64 (System V psABI, section 3.2.1): callee-saved registers and the stack pointer. MXCSR and the
-// x87 control word are callee-saved too, but loading them costs tens of cycles: exec/fp_control.hpp does it when they
+// x87 control word are callee-saved too, but loading them costs tens of cycles: platform/fp_control.hpp does it when they
 // differ. The two stacks have the same layout at the switch, so one set of unwind information serves before and after.
 #if defined(__x86_64__)
 	.text

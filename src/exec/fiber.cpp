@@ -45,8 +45,8 @@ void arrive(Fiber* self) {
 void save(Worker* worker, Fiber* self) {
   self->task = worker->task;
   self->member = worker->member;
-  self->fp = FpControl::current();
-  worker->fp_control = self->fp.word;
+  self->fp.read();
+  worker->fp_control = self->fp;
   self->exceptions = exception_state_of(worker);
   self->error_number = *worker->error_number;
 }
@@ -206,7 +206,7 @@ void run_at_creation(Worker* worker, Task* task) {
   Fiber* self = worker->fiber;
   self->task = worker->task;
   self->member = worker->member;
-  self->fp = FpControl::current();
+  self->fp.read();
   self->exceptions = {};
   self->error_number = *worker->error_number;
   spare->first = task;

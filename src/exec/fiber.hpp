@@ -11,7 +11,6 @@
 #pragma once
 
 #include "exec/exception_state.hpp"
-#include "exec/fp_control.hpp"
 #include "exec/stack.hpp"
 #include "sched/team.hpp"
 

@@ -69,7 +69,7 @@ void suspend(void (*publish)(Task*, void*), void* context, tool::TaskStatus stat
   } else {
     target = fiber_take(worker);
     target->fp_given = true;
-    target->fp = {worker->member->team->fp_control};  // not what the suspended task has made of it
+    target->fp = worker->member->team->fp_control;  // not what the suspended task has made of it
   }
   Task* other = target->task != nullptr ? target->task : &worker->memberships->implicit_task;
   announce(task, status, other);

@@ -96,7 +96,7 @@ Icvs initial_icvs() {
 
 void run_job(Worker* worker, Team* team) {
   Member* member = &team->members[worker->job_index];
-  FpControl{team->fp_control}.install(FpControl::current().word);
+  team->fp_control.install(FpControl::current());
   bind_to_place(worker, member->place);
   implicit_task_begin(worker, member);
   team->run_implicit(team, member);
@@ -222,7 +222,7 @@ Worker* register_root_worker() {
   team->parent_task = nullptr;
   team->parent_member = nullptr;
   team->icvs = initial_icvs();
-  team->fp_control = FpControl::current().word;
+  team->fp_control.read();
   implicit_task_begin(worker, &team->members[0]);
   if (tool::on(tool::event::kThread)) tool::thread_begin(&worker->tool_data, true);
   if (tool::on(tool::event::kImplicitTask)) {

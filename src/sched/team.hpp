@@ -14,6 +14,7 @@
 #include "base/intrusive.hpp"
 #include "base/slab.hpp"
 #include "base/spin_lock.hpp"
+#include "platform/fp_control.hpp"
 #include "sched/deque.hpp"
 #include "sched/locality.hpp"
 #include "sched/parker.hpp"
@@ -78,7 +79,7 @@ struct alignas(kCacheLine) Worker {
   uint32_t throttle_mask = 0;
   uint64_t throttle_patience = 0;    // nanoseconds; 0: not used yet
   bool throttle_in_vain = false;     // the last wait ended because patience did
-  uint64_t fp_control = 0;     // as the fiber that the thread last left had it (exec/fiber.cpp)
+  FpControl fp_control;        // as the fiber that the thread last left had it (exec/fiber.cpp)
   // The C++ runtime's exception state of this thread, null until a C++ runtime is seen (exec/exception_state.cpp).
   void* exception_globals = nullptr;
   int* error_number = nullptr;       // &errno of the thread
@@ -150,7 +151,7 @@ struct alignas(kCacheLine) Team {
   Team* next_free = nullptr;
   Locality* locality = nullptr;
   bool in_use = false;   // hot team: a region is under way
-  uint64_t fp_control = 0;  // the creator's (exec/fp_control.hpp)
+  FpControl fp_control;  // the creator's
   Icvs icvs{};              // that the implicit tasks start with
   void (*run_implicit)(Team*, Member*) = nullptr;  // calls the outlined function
   void* microtask = nullptr;

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Floating-point control: rounding, denormals, exception masks. A region's threads start with the creator's, as under
+// LLVM's runtime (programs built with -ffast-math set FTZ/DAZ in the initial thread and rely on it); a suspended task finds
+// its own again. Reading costs a nanosecond as long as nothing waits for the result, writing tens: it is written only
+// when it differs.
+#pragma once
+
+#include <cstdint>
+
+namespace marline {
+
+struct FpControl {
+#if defined(__x86_64__)
+  uint32_t mxcsr = 0;
+  uint16_t x87 = 0;
+#elif defined(__aarch64__)
+  uint64_t fpcr = 0;
+#endif
+
+  // Takes over the calling thread's.
+  void read() {
+#if defined(__x86_64__)
+    asm volatile("stmxcsr %0" : "=m"(mxcsr));
+    asm volatile("fnstcw %0" : "=m"(x87));
+#elif defined(__aarch64__)
+    asm volatile("mrs %0, fpcr" : "=r"(fpcr));
+#endif
+  }
+
+  static FpControl current() {
+    FpControl control;
+    control.read();
+    return control;
+  }
+
+  // Makes this the thread's, which is known to be `now` at the moment.
+  void install(const FpControl& now) const {
+#if defined(__x86_64__)
+    // The low six bits of MXCSR are sticky exception flags: state of the thread's past, not control.
+    constexpr uint32_t kFlags = 0x3f;
+    if (((mxcsr ^ now.mxcsr) & ~kFlags) == 0 && x87 == now.x87) return;
+    uint32_t control = mxcsr & ~kFlags;
+    asm volatile("ldmxcsr %0" ::"m"(control));
+    asm volatile("fldcw %0" ::"m"(x87));
+#elif defined(__aarch64__)
+    if (fpcr == now.fpcr) return;
+    asm volatile("msr fpcr, %0" ::"r"(fpcr));
+#endif
+  }
+};
+
+}  // namespace marline
