@@ -3,10 +3,10 @@
 // The slow paths of SlabPool. See slab.hpp.
 #include "base/slab.hpp"
 
+#include <sys/mman.h>
 #include <cerrno>
 #include <cstring>
 #include <new>
-#include <sys/mman.h>
 
 #include "base/check.hpp"
 #include "base/spin_lock.hpp"
@@ -65,8 +65,12 @@ void SlabPool::retire() {
   retired_pools = this;
 }
 
-void* SlabPool::allocate_slow(size_t bytes) {
+void* SlabPool::allocate_wide(size_t bytes) {
   if (bytes > kClassLimit) return allocate_large(bytes);
+  return allocate_of_class(class_of(bytes), bytes);
+}
+
+void* SlabPool::allocate_slow(size_t bytes) {
   const unsigned size_class = class_of(bytes);
   FreeBlock* block;
   if (refill(size_class)) {

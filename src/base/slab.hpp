@@ -48,17 +48,10 @@ class SlabPool {
 
   // At least `bytes` bytes, aligned to 64. Never null. Owner only.
   void* allocate(size_t bytes) {
-    if (bytes <= kClassLimit) [[likely]] {
-      FreeBlock*& head = free_[class_of(bytes)];
-      if (FreeBlock* block = head; block != nullptr) [[likely]] {
-        head = block->next;
-        prefetch_block(head);
-        ++used_[class_of(bytes)];
-        mark_used(block, bytes);
-        return block;
-      }
+    if (bytes > kStepLimit) [[unlikely]] {
+      return allocate_wide(bytes);
     }
-    return allocate_slow(bytes);
+    return allocate_of_class(step_class_of(bytes), bytes);
   }
 
   // Gives `block` back. `mine`: the pool that the calling thread owns, or null if it owns none.
@@ -126,8 +119,12 @@ class SlabPool {
 
   SlabPool() = default;
 
+  static constexpr unsigned step_class_of(size_t bytes) {
+    return static_cast<unsigned>((bytes + kStep - 1 + (bytes == 0)) / kStep - 1);
+  }
+
   static constexpr unsigned class_of(size_t bytes) {
-    if (bytes <= kStepLimit) return static_cast<unsigned>((bytes + kStep - 1 + (bytes == 0)) / kStep - 1);
+    if (bytes <= kStepLimit) return step_class_of(bytes);
     const size_t last = bytes - 1;
     const unsigned width = static_cast<unsigned>(std::bit_width(last));
     return 8 + (width - 10) * 2 + static_cast<unsigned>((last >> (width - 2)) & 1);
@@ -176,6 +173,19 @@ class SlabPool {
     free_[size_class] = block;
   }
 
+  [[gnu::always_inline]] void* allocate_of_class(unsigned size_class, size_t bytes) {
+    FreeBlock* block = free_[size_class];
+    if (block == nullptr) [[unlikely]] {
+      return allocate_slow(bytes);
+    }
+    free_[size_class] = block->next;
+    prefetch_block(block->next);
+    ++used_[size_class];
+    mark_used(block, bytes);
+    return block;
+  }
+
+  void* allocate_wide(size_t bytes);
   void* allocate_slow(size_t bytes);
   void* allocate_large(size_t bytes);
   static size_t large_bytes(const Slab* slab);

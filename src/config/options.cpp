@@ -3,11 +3,11 @@
 // Reading the environment by the option table, and showing it. See options.hpp.
 #include "config/options.hpp"
 
+#include <unistd.h>
 #include <cerrno>
 #include <climits>
 #include <cstdlib>
 #include <cstring>
-#include <unistd.h>
 
 #include "base/check.hpp"
 #include "base/version.hpp"
@@ -59,6 +59,8 @@ void resolve(Options& result) {
     result.proc_bind[result.proc_bind_count++] = result.places[0] == '\0' ? ProcBind::kUnbound : ProcBind::kBound;
   }
   resolve_priority(result);
+  result.simple_creation =
+      !result.priority.on && !result.discover_first && !result.strict_constraint && !result.shared_queues;
   if (result.fiber_stacksize == 0) result.fiber_stacksize = result.stacksize;
 }
 

@@ -105,6 +105,7 @@ struct Options {
   } edges;
   HashFunction hash;       // of addresses, in dependence tables
   bool discover_first;     // MARLINE_DISCOVERY=first
+  bool simple_creation;    // resolved: none of what makes a new task more than queued or run
   bool counters;           // print them at exit
 };
 

@@ -56,7 +56,8 @@ void tell_tool(Worker* worker, Task* task, const Dependence* list, size_t count,
 
 // A task may run at once, on a fiber of its own, where it costs less than to queue it: plenty is queued already, or
 // nobody else could take it (the initial thread outside of parallel regions).
-bool runs_at_once(Worker* worker, const Task* task) {
+template <auto plenty_queued>
+[[gnu::always_inline]] inline bool runs_at_once(Worker* worker, const Task* task) {
   Member* member = worker->member;
   if (worker->fiber->depth >= kDeepest) return false;
   if (member->team->level == 0) return true;
@@ -105,23 +106,28 @@ bool runs_at_once(Worker* worker, const Task* task) {
   }
 }
 
-// One function with all that it calls on the way, to be left to by a jump.
-[[gnu::noinline]] void make_run(Worker* worker, Task* task) {
-  if (options().discover_first) [[unlikely]] {
-    return hold_back(worker, task);
-  }
+[[gnu::noinline]] void run_now(Worker* worker, Task* task) {
   Member* member = worker->member;
-  if (options().priority.on && member->team->level != 0) [[unlikely]] {
-    return run_most_urgent(worker, task);
-  }
-  if (!runs_at_once(worker, task) || !may_start(worker, task)) {
-    enqueue_own(member, task);
-    return;
-  }
   run_at_creation(worker, task);
   if (member->team->level == 0) [[unlikely]] {
     run_what_is_left(member);
   }
+}
+
+// What is called is left to by a jump, so that the common ways need no frame.
+[[gnu::always_inline]] inline void make_run_simply(Worker* worker, Task* task) {
+  if (runs_at_once<plenty_in_deque>(worker, task)) return run_now(worker, task);
+  enqueue_own(worker->member, task);
+}
+
+[[gnu::noinline]] void make_run(Worker* worker, Task* task) {
+  if (options().simple_creation) [[likely]] {
+    return make_run_simply(worker, task);
+  }
+  if (options().discover_first) return hold_back(worker, task);
+  if (options().priority.on && worker->member->team->level != 0) return run_most_urgent(worker, task);
+  if (runs_at_once<plenty_queued>(worker, task) && may_start(worker, task)) return run_now(worker, task);
+  enqueue_own(worker->member, task);
 }
 
 // An undeferred task starts as soon as the scheduling constraint allows (OpenMP 5.2, section 12.9). Its creator is
@@ -211,12 +217,20 @@ Task* allocate_announced(Worker* worker, const TaskShape& shape) {
   return task;
 }
 
-void spawn_simple(Worker* worker, Task* task, const void* codeptr) {
+[[gnu::noinline]] static void spawn_independent(Worker* worker, Task* task, const void* codeptr) {
   worker = throttle_before_creation(worker);
   become_child(worker, task);
   tell_tool(worker, task, nullptr, 0, codeptr);
   progress_at_scheduling_point(worker);
   make_run(worker, task);
+}
+
+void spawn_simple(Worker* worker, Task* task, const void* codeptr) {
+  if (throttle_is_due(worker) || tool::on(tool::event::kTaskCreate) || progress_pending()) [[unlikely]] {
+    return spawn_independent(worker, task, codeptr);
+  }
+  become_child(worker, task);
+  make_run_simply(worker, task);
 }
 
 Task* allocate_ordinary_task(Worker* worker, const TaskShape& shape) {
@@ -240,7 +254,7 @@ void spawn_task(Worker* worker, Task* task, const Dependence* list, size_t count
     resolve_priority(task, count);
   }
   bool in_graph = worker->task->has(task_flag::kInGraph);
-  if (count == 0 && !in_graph) return spawn_simple(worker, task, codeptr);
+  if (count == 0 && !in_graph) return spawn_independent(worker, task, codeptr);
   worker = throttle_before_creation(worker);
   become_child(worker, task);
   tell_tool(worker, task, list, count, codeptr);

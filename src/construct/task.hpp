@@ -51,6 +51,7 @@ inline constexpr size_t kInlineEdges = 4096;  // most edges that a descriptor ha
   size_t room = dependences < kInlineEdges ? dependences : kInlineEdges;
   size_t block_end = round_up(sizeof(Task) + slack + shape.block_bytes, alignof(Edge*));
   size_t bytes = block_end + room * kEdgeBytes + more;
+  if (bytes < sizeof(Task)) __builtin_unreachable();  // nor is it none
   if (bytes > SlabPool::kClassLimit) [[unlikely]] {
     throttle_soon(worker);
   }
@@ -74,7 +75,7 @@ inline constexpr size_t kInlineEdges = 4096;  // most edges that a descriptor ha
 // What was said of it beforehand (construct/next_task.hpp): its name moves to it, its dependences get room.
 [[gnu::always_inline]] inline Task* allocate_task(Worker* worker, const TaskShape& shape) {
   if (worker->next_task != nullptr || lineage_bytes() != 0 || worker->task->has(task_flag::kInGraph)) [[unlikely]] {
-    return allocate_announced(worker, shape);
+    return allocate_announced(worker, TaskShape(shape));  // a copy: the address of `shape` is never taken
   }
   return allocate_with_room(worker, shape, shape.dependences, 0);
 }
@@ -98,9 +99,9 @@ void spawn_task(Worker* worker, Task* task, const Dependence* list, size_t count
 void spawn_simple(Worker* worker, Task* task, const void* codeptr);
 
 // Whether a deferred task without clauses that the current task creates is nothing more than that: no final parent
-// nor one that shares its table, no record of what the next task is to be, and no priorities in use.
+// nor one that shares its table, no record of what the next task is to be, and no option that gives it an order.
 inline bool is_simple(const Worker* worker) {
-  return worker->next_task == nullptr && !options().priority.on &&
+  return worker->next_task == nullptr && options().simple_creation &&
          !worker->task->has(task_flag::kFinal | task_flag::kSharesTable | task_flag::kInGraph);
 }
 

@@ -12,8 +12,8 @@
 #include "graph/footprint.hpp"
 #include "sched/constraint.hpp"
 #include "sched/held.hpp"
-#include "sched/queue.hpp"
 #include "sched/progress.hpp"
+#include "sched/queue.hpp"
 #include "tool/tool.hpp"
 
 namespace marline {
@@ -210,11 +210,10 @@ void flush_other_reports(Worker* worker, const Task* task) {
 }
 
 // Whether nothing but the task's parent has to hear of its end, and its descriptor is nobody else's.
-[[gnu::always_inline]] inline bool ends_alone(const Worker* worker, const Task* task) {
+[[gnu::always_inline]] inline bool ends_alone(const Task* task) {
   constexpr uint32_t kMore = task_flag::kDetach | task_flag::kGraph | task_flag::kInTable | task_flag::kOwnIcvs |
                              task_flag::kPersistent | task_flag::kReplayed;
-  return !task->has(kMore) && task->table == nullptr && worker->reported_parent != task && has_no_children(task) &&
-         !tool::on(tool::event::kTaskSchedule);
+  return !task->has(kMore) && task->table == nullptr && has_no_children(task) && !tool::on(tool::event::kTaskSchedule);
 }
 
 // Takes back what the creation of a task added to counts that only its parent's thread, this one, knows of. Not where the
@@ -247,7 +246,7 @@ Task* run_task(Task* task) {
   task->invoke(task);
   worker = this_worker();
   end_body(worker, task, fiber, previous);
-  if (!ends_alone(worker, task)) return complete_body(worker, task, previous);
+  if (!ends_alone(task)) return complete_body(worker, task, previous);
   Task* parent = task->parent;
   Taskgroup* group = task->taskgroup;
   SlabPool::release(task, worker->pool);
@@ -268,7 +267,7 @@ Task* run_created(Worker* worker, Task* task, Fiber* fiber) {
     return complete_body(worker, task, nullptr);
   }
   end_body(worker, task, fiber, previous);
-  if (!ends_alone(worker, task)) return complete_body(worker, task, previous);
+  if (!ends_alone(task)) return complete_body(worker, task, previous);
   // The creator waits in place, and has not settled since it counted this child.
   Task* parent = task->parent;
   Taskgroup* group = task->taskgroup;

@@ -47,7 +47,6 @@ Slab g_slabs[kMaxSlabs];
 Atomic<size_t> g_slab_count{0};        // release on growth; the fault handler reads without the lock
 size_t g_next_in_slab = kStacksPerSlab;
 size_t g_mapped_guards = 0;
-bool g_light_guards = true;
 
 size_t page() {
   static const size_t bytes = static_cast<size_t>(sysconf(_SC_PAGESIZE));
@@ -59,8 +58,8 @@ size_t pitch() { return options().fiber_stacksize + page(); }
 
 void* install_guard(char* at, GuardKind* guard) {
   *guard = GuardKind::kPage;
-  if (g_light_guards && madvise(at, page(), MADV_GUARD_INSTALL) == 0) return at;
-  g_light_guards = false;
+  if (g_light_guards.load(relaxed) && madvise(at, page(), MADV_GUARD_INSTALL) == 0) return at;
+  g_light_guards.store(false, relaxed);
   if (g_mapped_guards < kGuardBudget && mprotect(at, page(), PROT_NONE) == 0) {
     ++g_mapped_guards;
     return at;
@@ -145,8 +144,9 @@ void stack_free(Stack stack) {
   g_free = link;
 }
 
-bool stack_overrun(const Stack& stack) {
-  if (g_light_guards) return false;
+Atomic<bool> g_light_guards{true};
+
+bool canary_is_gone(const Stack& stack) {
   size_t index, slot, offset;
   if (!locate(stack.low, &index, &slot, &offset) || g_slabs[index].guard == GuardKind::kPage) return false;
   uint64_t word = *reinterpret_cast<const uint64_t*>(stack.low);

@@ -7,6 +7,8 @@
 // access while a budget of mappings lasts, else a canary that is checked when the fiber is left.
 #pragma once
 
+#include "base/atomic.hpp"
+
 #include <cstddef>
 #include <cstdint>
 
@@ -25,8 +27,15 @@ Stack stack_allocate();
 // Gives it back for reuse. Thread-safe.
 void stack_free(Stack stack);
 
+// Whether all guards so far are lightweight: no stack has a canary. Cleared for good, under a lock, before one gets it;
+// relaxed: the stack goes to its first user by other means, and this with it.
+extern Atomic<bool> g_light_guards;
+
+// Whether a canary was overwritten.
+bool canary_is_gone(const Stack& stack);
+
 // Whether a stack without a guard has been overrun; false for one with a guard (the fault has been reported then).
-bool stack_overrun(const Stack& stack);
+inline bool stack_overrun(const Stack& stack) { return !g_light_guards.load(relaxed) && canary_is_gone(stack); }
 
 // If `address` lies in a guard: the stack that it guards, for the fault handler. Async-signal-safe.
 bool stack_of_guard(const void* address, Stack* stack);

@@ -19,9 +19,12 @@ inline constexpr int kDeepest = 8;
 
 [[gnu::noinline, gnu::cold]] Worker* throttle(Worker* worker);
 
+// Whether the limits are to be looked at.
+inline bool throttle_is_due(const Worker* worker) { return (~worker->task->created & worker->throttle_mask) == 0; }
+
 // The current task is about to create a deferred task. Returns its worker, another one perhaps if it is untied.
 inline Worker* throttle_before_creation(Worker* worker) {
-  if ((~worker->task->created & worker->throttle_mask) == 0) [[unlikely]] {
+  if (throttle_is_due(worker)) [[unlikely]] {
     return throttle(worker);
   }
   return worker;

@@ -23,12 +23,15 @@ void enqueue(Worker* worker, Task* task);
 // Queues a ready task on the caller's own place in the team.
 void enqueue_own(Member* member, Task* task, QueueClass kind = QueueClass::kNew);
 
+// Whether so many tasks wait in the member's own deque. Owner only.
+inline bool plenty_in_deque(Member* member, const Task*, int64_t limit) {
+  return member->deque.size_hint() >= limit && member->deque.size() >= limit;
+}
+
 // Whether so many tasks wait already where enqueue_own would put this new one. Owner only.
 inline bool plenty_queued(Member* member, const Task* task, int64_t limit) {
-  if (member->shared != nullptr) [[unlikely]] {
-    return queued_like(member, task, QueueClass::kNew) >= limit;
-  }
-  return member->deque.size_hint() >= limit && member->deque.size() >= limit;
+  if (member->shared != nullptr) return queued_like(member, task, QueueClass::kNew) >= limit;
+  return plenty_in_deque(member, task, limit);
 }
 
 // Queues a task that yields: behind everything else that its team has.

@@ -74,18 +74,16 @@ void GOMP_task(Function function, void* data, CopyFunction copy, long bytes, lon
                void** depend, int priority, void* detach) {
   const void* codeptr = __builtin_return_address(0);
   Worker* worker = this_worker();
-  constexpr size_t kUsual = alignof(TaskBlock) < kCacheLine ? kCacheLine : alignof(TaskBlock);
-  if ((flags & (kFinal | kDepend | kPriority | kDetach)) != 0 || !if_clause || static_cast<size_t>(align) > kUsual ||
-      copy != nullptr || !is_simple(worker)) {
+  if ((flags & (kFinal | kDepend | kPriority | kDetach)) != 0 || !if_clause ||
+      static_cast<size_t>(align) > sizeof(TaskBlock) || copy != nullptr || !is_simple(worker)) {
     task_with_clauses(function, data, copy, bytes, align, if_clause, flags, {depend, priority, detach}, codeptr);
     return;
   }
-  size_t offset = std::max(sizeof(TaskBlock), static_cast<size_t>(align));
   Task* task = allocate_simple(worker, {.invoke = invoke,
                                         .code = code_of(function),
                                         .flags = task_flags(flags & (kUntied | kMergeable)),
-                                        .block_bytes = offset + bytes});
-  fill_block(task, function, offset);
+                                        .block_bytes = sizeof(TaskBlock) + bytes});
+  fill_block(task, function, sizeof(TaskBlock));
   if (bytes != 0) std::memcpy(arguments_of(task), data, bytes);
   spawn_simple(worker, task, codeptr);
 }

@@ -35,12 +35,8 @@ struct TaskBlock {
 };
 
 inline uint32_t task_flags(unsigned flags) {
-  uint32_t result = 0;
-  if (!(flags & kUntied)) result |= task_flag::kTied;
-  if (flags & kFinal) result |= task_flag::kFinal;
-  if (flags & kMergeable) result |= task_flag::kMergeable;
-  if (flags & kDetach) result |= task_flag::kDetach;
-  return result;
+  return ((flags & kUntied) ? 0 : task_flag::kTied) | ((flags & kFinal) ? task_flag::kFinal : 0) |
+         ((flags & kMergeable) ? task_flag::kMergeable : 0) | ((flags & kDetach) ? task_flag::kDetach : 0);
 }
 
 // Calls the function of the task's block.

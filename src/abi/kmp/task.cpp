@@ -20,12 +20,16 @@ namespace {
 
 constexpr size_t kExpectedDependences = 4;  // Clang allocates a task before it says how many it has
 
-int32_t run_parts(Task* task, TaskBlock* block) {
-  do {
+void run_further_parts(Task* task, TaskBlock* block) {
+  while (task->has(task_flag::kRequeued)) [[unlikely]] {
     task->flags &= ~task_flag::kRequeued;
     block->routine(this_worker()->id, block);
-  } while (task->has(task_flag::kRequeued));
-  return 0;
+  }
+}
+
+void run_parts(Task* task, TaskBlock* block) {
+  block->routine(this_worker()->id, block);
+  run_further_parts(task, block);
 }
 
 void run_task(Task* task) { run_parts(task, static_cast<TaskBlock*>(task->block)); }
@@ -39,13 +43,9 @@ void run_task_and_destroy(Task* task) {
 void run_nothing(Task*) {}
 
 uint32_t task_flags(int32_t flags) {
-  uint32_t result = 0;
-  if (flags & kTaskTied) result |= task_flag::kTied;
-  if (flags & kTaskFinal) result |= task_flag::kFinal;
-  if (flags & kTaskMergedIf0) result |= task_flag::kMergeable;
-  if (flags & kTaskDetachable) result |= task_flag::kDetach;
-  if (flags & kTaskDestructors) result |= task_flag::kDestroys;
-  return result;
+  return ((flags & kTaskTied) ? task_flag::kTied : 0) | ((flags & kTaskFinal) ? task_flag::kFinal : 0) |
+         ((flags & kTaskMergedIf0) ? task_flag::kMergeable : 0) | ((flags & kTaskDetachable) ? task_flag::kDetach : 0) |
+         ((flags & kTaskDestructors) ? task_flag::kDestroys : 0);
 }
 
 int32_t spawn_block(TaskBlock* block, const void* codeptr = __builtin_return_address(0)) {
@@ -106,7 +106,7 @@ void __kmpc_omp_task_begin_if0(Ident*, int32_t, TaskBlock* block) {
 
 void __kmpc_omp_task_complete_if0(Ident*, int32_t, TaskBlock* block) {
   Task* task = task_of(block);
-  if (task->has(task_flag::kRequeued)) run_parts(task, block);  // the compiler called the first part only
+  run_further_parts(task, block);  // the compiler called the first part only
   if (block->destructors != nullptr) block->destructors(this_worker()->id, block);
   end_undeferred(task);
 }
