@@ -90,8 +90,8 @@ SlabPool::FreeBlock* SlabPool::take_back_one() {
   FreeBlock* block = pending_;
   if (block == nullptr) return nullptr;
   pending_ = block->next;
-  prefetch_block(pending_);
   const unsigned size_class = slab_of(block)->size_class;
+  prefetch_block(pending_, size_class);  // most likely of the same class
   --used_[size_class];
   push_free(block, size_class);
   return block;
