@@ -25,11 +25,12 @@ struct Condition {
 };
 
 // One stretch of idleness. Looking at other workers' queues takes their cache lines away from them, so the looks grow
-// rarer, up to one per about a microsecond.
+// rarer, up to one per about a microsecond; and the second one waits for about the time that such a line needs, for a
+// thread that creates tasks one by one would else lose it at each.
 struct Idleness {
   static constexpr uint32_t kLongestPause = 64;
   uint64_t since = 0;
-  uint32_t pause = 1;
+  uint32_t pause = 8;
   uint32_t fruitless_polls = 0;
   bool slept = false;
   bool polled = false;  // has, or had, the idle poller's role
