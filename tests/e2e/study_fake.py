@@ -56,6 +56,30 @@ PLAIN = """\
         figures: {time: s}
     """
 
+# In the place of the program that measures the hand-over time: its n-th start prints the n-th line of the file `times`
+# beside it, from the last one on always that.
+HANDOVER = '''\
+#!{python} -SE
+import os, sys
+folder = os.path.dirname(os.path.abspath(__file__))
+times = open(folder + "/times").read().split("\\n")
+with open(folder + "/starts", "a+") as starts:
+    starts.seek(0)
+    number = len(starts.read())
+    starts.write(".")
+print("handover", times[min(number, len(times) - 1)], "ns")
+'''
+
+
+def write_handover(prefix: Path, *times: float) -> Path:
+    """Puts it into a build tree, which is returned."""
+    program = prefix / "bench" / "micro" / "micro-handover"
+    program.parent.mkdir(parents=True, exist_ok=True)
+    program.write_text(HANDOVER.replace("{python}", sys.executable))
+    program.chmod(0o755)
+    (program.parent / "times").write_text("\n".join(map(str, times)))
+    return prefix
+
 
 def write_study(folder: Path, text: str) -> Path:
     """The study's file, and the fake beside it."""

@@ -34,6 +34,7 @@ def refused(tmp_path, old: str, new: str) -> str:
     ("repeats: 4", "limit: -1", "limit: expected a positive number, found -1"),
     ("repeats: 4", "repeats: 4\n    repeats: 5", "3: the key 'repeats' is there twice"),
     ("repeats: 4", "repeats: [4", "not YAML:"),
+    ("repeats: 4", "handover: maybe", "handover: expected true or false, found 'maybe'"),
     ("study: plain", "study: ../plain", "study: '../plain' becomes a folder's name"),
     ("study: plain", "title: plain", "the key 'study' is missing; valid here: study,"),
     ("a: {runtime: none,", "a: {runtime: libmop,", "variants.a.runtime: expected one of marline, libomp, libgomp,"),

@@ -22,7 +22,7 @@ BUILT_IN = ("prefix", "here", "program", "variant", "compiler", "runtime", "mpi"
 FILTERS = ("program", "variant", "compiler", "runtime", "mpi")
 
 STUDY = ("study", "title", "text", "common", "programs", "parameters", "sweep", "variants", "baseline", "repeats",
-         "warmup", "limit", "seed", "breakdown", "metg", "remarks", "tables", "plots", "quick")  # fmt: skip
+         "warmup", "limit", "seed", "breakdown", "handover", "metg", "remarks", "tables", "plots", "quick")  # fmt: skip
 SHAPE = ("mpi", "ranks", "threads", "environment")
 PROGRAM = ("command", "when_recorded", "build", "figures", "verdict", "only", *SHAPE)
 VARIANT = ("compiler", "runtime", "trace", "set", "baseline", *SHAPE)
@@ -140,6 +140,7 @@ class Study:
     limit: float
     seed: int
     breakdown: bool
+    handover: bool
     metg: Metg | None
     remarks: tuple[str, ...]
     tables: tuple[Table, ...]
@@ -205,6 +206,7 @@ def _study(root: Node, path: Path, quick: bool) -> Study:
         limit=min(of["limit"].positive(), LONGEST) if "limit" in of else 60.0,
         remarks=tuple(of["remarks"].words()) if "remarks" in of else (),
         seed=of["seed"].whole(0) if "seed" in of else 1,
+        handover=of["handover"].flag() if "handover" in of else False,
         tables=_tables(of["tables"], figures) if "tables" in of else (Table("Figures", tuple(figures)),),
         plots=_plots(of["plots"], figures, parameters, sweep, breakdown, metg) if "plots" in of else (),
         digest=_digest(root.value, quick),

@@ -10,6 +10,7 @@ import os
 import re
 import shutil
 import subprocess
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from marline import launch, preflight
@@ -67,16 +68,16 @@ def compiler_command(name: str) -> str:
     return f"{fits[1]}-{fits[2]}" if fits and fits[2] else name
 
 
-def build(point: Point) -> str:
-    """Runs the point's build command; empty if the program is there then, else what went wrong."""
+def build(command: Sequence[str], is_there: Callable[[], object]) -> str:
+    """Runs the build command of a program; empty if the program is there then, else what went wrong."""
     try:
-        result = subprocess.run(point.build, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+        result = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True,
                                 timeout=BUILD_SECONDS, check=False)  # fmt: skip
     except OSError as error:
-        return f"{point.build[0]}: {error.strerror}"
+        return f"{command[0]}: {error.strerror}"
     except subprocess.TimeoutExpired:
         return f"its build did not end in {BUILD_SECONDS} s"
-    if program_file(point):
+    if is_there():
         return ""
     lines = (result.stdout + result.stderr).strip().splitlines()
     return f"its build ended with status {result.returncode}: {lines[-1].strip() if lines else 'no message'}"

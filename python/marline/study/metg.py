@@ -6,7 +6,9 @@ Along a sweep of the grain, each point gives a granularity (elapsed time x worke
 second), both of the point's fastest run: what disturbs a run only slows it, and a few per cent of disturbance hide
 METG(95 %) altogether. Efficiency is the rate over the best of all variants with as many workers. METG(p) lies where the
 efficiency first reaches p, coming from the smallest grain; between two points it is interpolated over the logarithm of
-the granularity. If the smallest grain already reaches p, METG is at most that; if none does, there is none."""
+the granularity. If the smallest grain already reaches p, METG is at most that; if none does, there is none. Where the
+hand-over time was measured, a point without a run on near processors is left out: it would lower the curve at this
+grain and not at the next, and make a crossing of it."""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ import numpy as np
 
 from marline.study.plan import Point
 from marline.study.statistics import RESAMPLES, draws, generator, interval
-from marline.study.summary import NOT_RUN, Summary
+from marline.study.summary import FAR_ONLY, MOVED_ONLY, NOT_RUN, Summary
 from marline.study.verdict import FAILED, HANG, OK, SKIPPED
 
 Array = np.ndarray
@@ -103,7 +105,8 @@ def _curve(input_: str, variant: str, points: list[Point], summary: Summary) -> 
     shape = (RESAMPLES + 1, 0)
     granularities = np.stack([c[0] for c in columns], axis=1) if columns else np.zeros(shape)
     rates = np.stack([c[1] for c in columns], axis=1) if columns else np.zeros(shape)
-    status = next((s for s in (HANG, FAILED, OK, SKIPPED, NOT_RUN) if s in statuses), OK)
+    order = (HANG, FAILED, OK, FAR_ONLY, MOVED_ONLY, SKIPPED, NOT_RUN)
+    status = next((s for s in order if s in statuses), OK)
     return Curve(input_, variant, points[0].ranks * points[0].threads, status, grains, granularities, rates)
 
 

@@ -148,16 +148,20 @@ def names_of(point: Point) -> list[str]:
 def schedule(study: Study, of: list[Point]) -> list[Run]:
     """All runs in their order: warm-up rounds, timed rounds, then traced rounds if the study has a breakdown."""
     runs = []
-    recorded = min(MOST_RECORDED, study.repeats) if study.breakdown else 0
-    rounds = [(WARMUP, study.warmup), (TIMED, study.repeats), (TRACED, recorded)]
-    for kind, count in rounds:
+    for kind, count in rounds(study).items():
         for number in range(count):
             order = random.Random(f"{study.seed} {kind} {number}")
-            runs += [Run(kind, number, point) for point in _shuffled(of, order)]
+            runs += [Run(kind, number, point) for point in shuffled(of, order)]
     return runs
 
 
-def _shuffled(of: list[Point], order: random.Random) -> list[Point]:
+def rounds(study: Study) -> dict[str, int]:
+    """How many of each kind, in their order."""
+    recorded = min(MOST_RECORDED, study.repeats) if study.breakdown else 0
+    return {WARMUP: study.warmup, TIMED: study.repeats, TRACED: recorded}
+
+
+def shuffled(of: list[Point], order: random.Random) -> list[Point]:
     groups: dict[str, list[Point]] = {}
     for point in of:
         groups.setdefault(point.input, []).append(point)

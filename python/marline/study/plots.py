@@ -2,7 +2,7 @@
 """A study's plots, as PNG and SVG: bars, curves over the sweep, the stacked breakdown, and efficiency over granularity.
 
 A plot has one panel per input without the sweep (or per figure), and one colour per variant, the same in every plot of
-a study. Points that failed, hung or were skipped are absent; the tables say why."""
+a study. Points that failed, hung, were skipped or have no run with near processors are absent; the tables say why."""
 
 from __future__ import annotations
 

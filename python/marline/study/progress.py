@@ -21,6 +21,9 @@ class Plain:
     def start(self, _: Run) -> None:
         """A line per start would be too many."""
 
+    def more(self, runs: int) -> None:
+        self._total += runs
+
     def advance(self) -> None:
         self._done += 1
         now = time.monotonic()
@@ -45,11 +48,16 @@ class Bar:
         self._progress = Progress(TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
                                   TimeRemainingColumn(elapsed_when_finished=True), TextColumn("{task.fields[now]}"),
                                   console=Console(stderr=True), transient=True)  # fmt: skip
+        self._total = total
         self._task = self._progress.add_task(title, total=total, completed=done, now="")
         self._progress.start()
 
     def start(self, run: Run) -> None:
         self._progress.update(self._task, now=f"{run.kind} {run.point.key}")
+
+    def more(self, runs: int) -> None:
+        self._total += runs
+        self._progress.update(self._task, total=self._total)
 
     def advance(self) -> None:
         self._progress.advance(self._task)

@@ -14,6 +14,7 @@ from typing import Any
 
 from marline.study import machine
 from marline.study.document import Plot
+from marline.study.handover import MODES, Modes
 from marline.study.metg import Curve, metg
 from marline.study.store import FILE
 from marline.study.summary import Row, Summary
@@ -22,7 +23,7 @@ from marline.study.tables import grids, notes, skip_lines
 FORMAT = "marline-study-results 1"
 COLUMNS = ("program", "parameters", "variant", "figure", "unit", "status", "runs", "bad", "noisy", "median",
            "deviation", "lower_quartile", "upper_quartile", "low", "high", "ratio", "ratio_low", "ratio_high",
-           "baseline", "goal", "met")  # fmt: skip
+           "baseline", "goal", "met", "far_median", "far_runs")  # fmt: skip
 
 
 def write(summary: Summary, curves: list[Curve], folder: Path) -> None:
@@ -52,6 +53,9 @@ def csv_row(row: Row, variant: str) -> dict[str, Any]:
     if cell.ratio:
         values |= {"ratio": cell.ratio.value, "ratio_low": cell.ratio.low, "ratio_high": cell.ratio.high,
                    "baseline": cell.ratio.baseline}  # fmt: skip
+    far = row.far.get(variant)
+    if far and far.spread:
+        values |= {"far_median": far.spread.median, "far_runs": len(far.samples)}
     return values
 
 
@@ -59,6 +63,9 @@ def row_document(row: Row) -> dict[str, Any]:
     cells = {}
     for name, cell in row.cells.items():
         cells[name] = {key: value for key, value in asdict(cell).items() if value not in ("", [], None)}
+        far = row.far.get(name)
+        if far and far.spread:
+            cells[name] |= {"far_median": far.spread.median, "far_runs": len(far.samples), "far_samples": far.samples}
         if name in row.met:
             cells[name]["goal_met"] = row.met[name]
     return {"program": row.program, "parameters": row.parameters, "figure": row.figure.name, "unit": row.figure.unit,
@@ -81,9 +88,15 @@ def document(summary: Summary, curves: list[Curve]) -> dict[str, Any]:
             "settings": {"repeats": study.repeats, "warmup": study.warmup, "limit_s": study.limit, "seed": study.seed,
                          "parameters": study.parameters},
             "machines": [session["machine"] for session in summary.records.sessions], "noise_limit_ms": summary.noise,
+            "handover": handover_document(summary.modes) if summary.modes else None,
             "results": [row_document(row) for row in summary.rows],
             "metg": [curve_document(curve, summary) for curve in curves],
             "skipped": summary.records.skips, "problems": summary.problems()}  # fmt: skip
+
+
+def handover_document(modes: Modes) -> dict[str, Any]:
+    """By mode: runs, and the median of their hand-over times."""
+    return {mode: {"runs": len(modes.runs[mode]), "median_ns": modes.typical(mode)} for mode in MODES}
 
 
 def readme(summary: Summary, curves: list[Curve], drawn: list[tuple[Plot, str]]) -> str:

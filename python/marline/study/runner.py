@@ -16,6 +16,7 @@ from pathlib import Path
 from marline.layout import Layout
 from marline.study import breakdown, launch, machine
 from marline.study.document import Study
+from marline.study.handover import HandOver, repetitions
 from marline.study.noise import Calibration
 from marline.study.plan import TRACED, Point, Run, schedule
 from marline.study.process import execute
@@ -32,7 +33,7 @@ def build_missing(points: list[Point], say: Callable[[str], None]) -> dict[str, 
     for point in points:
         if point.build and point.command[0] not in faults and launch.program_file(point) is None:
             say(f"building {Path(point.command[0]).name}")
-            faults[point.command[0]] = launch.build(point)
+            faults[point.command[0]] = launch.build(point.build, lambda: launch.program_file(point))
     return {word: fault for word, fault in faults.items() if fault}
 
 
@@ -69,6 +70,24 @@ class GivenUp:
         return point.key in self._hung or self._count[point.program.name, point.variant.name] >= HANGS
 
 
+class Beside:
+    """What is measured beside the runs: the calibration and, if the study asks for it, the hand-over time."""
+
+    def __init__(self, study: Study, layout: Layout) -> None:
+        self._handover = HandOver(study, layout.prefix) if study.handover else None
+        self._calibration = Calibration()
+
+    def measure(self) -> dict[str, float]:
+        """By the name under which a run holds it."""
+        values = {"noise": round(self._calibration.measure(), 4)}
+        if self._handover:
+            values["handover"] = round(self._handover.measure(), 3)
+        return values
+
+    def close(self) -> None:
+        self._calibration.close()
+
+
 class Runner:
     def __init__(self, study: Study, layout: Layout, store: Store) -> None:
         self._study, self._layout, self._store = study, layout, store
@@ -80,34 +99,47 @@ class Runner:
     def measure(self, points: list[Point], files: dict[str, str]) -> None:
         """All runs of these points that the file does not hold yet. `files`: what serves them, by fingerprint."""
         runs = [run for run in schedule(self._study, points) if self._can(run)]
-        done = self._store.records.done()
-        left = [run for run in runs if run.identity not in done and not self._given_up.covers(run.point)]
+        left = self._left(runs)
+        done = len(runs) - len(left)
+        left = left or self._again(points)
         if not left:
             return
+        beside = Beside(self._study, self._layout)
         described = machine.describe(points, self._study.file.resolve().parent)
-        self._store.append("session", machine=described, files=files)
-        shown = progress(self._study.name, len(runs), len(runs) - len(left))
-        calibration = Calibration()
+        shown = progress(self._study.name, done + len(left), done)
         try:
-            before = calibration.measure()
-            for run in left:
-                shown.start(run)
-                before = self._one(run, calibration, before)
-                shown.advance()
+            before = beside.measure()
+            self._store.append("session", machine=described, files=files)
+            while left:
+                for run in left:
+                    shown.start(run)
+                    before = self._one(run, beside, before)
+                    shown.advance()
+                left = self._again(points)
+                shown.more(len(left))
         finally:
             shown.close()
-            calibration.close()
+            beside.close()
+
+    def _left(self, runs: list[Run]) -> list[Run]:
+        done = self._store.records.done()
+        return [run for run in runs if run.identity not in done and not self._given_up.covers(run.point)]
+
+    def _again(self, points: list[Point]) -> list[Run]:
+        """A round of what has to be repeated. None of it is in the file: its runs go on from the file's last round."""
+        runs = repetitions(self._study, points, self._store.records.runs)
+        return [run for run in self._left(runs) if self._can(run)]
 
     def _can(self, run: Run) -> bool:
         return run.kind != TRACED or not launch.why_not(run.point, self._layout, traced=True)
 
-    def _one(self, run: Run, calibration: Calibration, before: float) -> float:
-        """Executes and records; the calibration after it, which is the next run's before."""
+    def _one(self, run: Run, beside: Beside, before: dict[str, float]) -> dict[str, float]:
+        """Executes and records; what was measured beside it afterwards, which is the next run's before."""
         if self._given_up.covers(run.point):
             return before
         start = time.time()
         outcome, seconds = self._execute(run)
-        after = calibration.measure()
+        after = beside.measure()
         if outcome.status == HANG:
             self._given_up.note(run.point.program.name, run.point.variant.name, run.point.key)
         self._store.append("run", kind=run.kind, round=run.round, point=run.point.key,
@@ -115,7 +147,8 @@ class Runner:
                            variant=run.point.variant.name, status=outcome.status,
                            reason=without_folders(outcome.reason, self._study, self._layout),
                            figures=outcome.figures, remarks=outcome.remarks, start=round(start, 3),
-                           seconds=round(seconds, 6), noise=[round(before, 4), round(after, 4)])  # fmt: skip
+                           seconds=round(seconds, 6),
+                           **{name: [before[name], after[name]] for name in after})  # fmt: skip
         return after
 
     def _execute(self, run: Run) -> tuple[Outcome, float]:

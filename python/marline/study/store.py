@@ -116,6 +116,9 @@ def open_store(path: Path, study: Study, files: dict[str, str], fresh: bool) -> 
     if fresh:
         file.truncate(0)
     records = read(path, repair=True)
+    if records is not None and not records.sessions:  # refused before its first run: its declaration binds nobody
+        file.truncate(0)
+        records = None
     if records is None:
         header = {"format": FORMAT, "study": study.name, "digest": study.digest, "quick": study.quick}
         file.write(json.dumps(header) + "\n")

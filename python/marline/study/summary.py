@@ -2,7 +2,8 @@
 """From the runs of the results file to rows: one per input and figure, with a cell per variant. Pure.
 
 The invariant: a cell has a median only if *every* run of its point was good; a figure next to a wrong answer is worth
-nothing. Runs between noisy calibrations are counted, and stay in."""
+nothing. Runs between noisy calibrations are counted, and stay in. Where the hand-over time was measured (handover.py),
+a row's cells are of the runs with near processors alone, and its far cells of those with far ones."""
 
 from __future__ import annotations
 
@@ -11,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from marline.study.document import BREAKDOWN_UNITS, Figure, Study
+from marline.study.handover import FAR, NEAR, Modes
 from marline.study.node import Scalar
 from marline.study.noise import threshold
 from marline.study.plan import TIMED, TRACED, Point
@@ -19,6 +21,7 @@ from marline.study.store import Records
 from marline.study.verdict import FAILED, HANG, OK, SKIPPED
 
 NOT_RUN = "not run"
+FAR_ONLY, MOVED_ONLY = "far only", "moved only"  # good runs, but none with near processors
 NO_OMPT = "libgomp has no OMPT: nothing can be recorded"
 Runs = list[dict[str, Any]]
 
@@ -45,6 +48,7 @@ class Row:
     parameters: dict[str, Scalar]
     figure: Figure
     cells: dict[str, Cell]
+    far: dict[str, Cell] = field(default_factory=dict)  # empty if no run of the study was far
     limit: float | None = None  # the goal in the figure's unit
     met: dict[str, bool] = field(default_factory=dict)  # by variant
 
@@ -57,6 +61,11 @@ class Summary:
     rows: list[Row]
     runs: dict[str, Runs]  # by the point's key
     noise: float | None  # milliseconds above which a calibration is far out
+    modes: Modes | None  # None: the study does not measure the hand-over time, or has no runs yet
+
+    def mode(self, run: dict[str, Any]) -> str:
+        """Without hand-over times all runs are of one mode."""
+        return self.modes.of(run) if self.modes else NEAR
 
     def variants(self) -> list[str]:
         """Those that anything was planned for, in the file's order."""
@@ -94,9 +103,11 @@ def summarise(study: Study, records: Records, points: list[Point]) -> Summary:
             runs[run["point"]].append(run)
     calibrations = [value for run in records.runs for value in run["noise"]]
     limit = threshold(calibrations) if calibrations else None
-    summary = Summary(study, records, points, [], runs, limit)
+    modes = Modes(records.runs) if study.handover and records.runs else None
+    summary = Summary(study, records, points, [], runs, limit, modes)
     for row in _rows(summary):
-        _compare(row, summary)
+        _compare(row, row.cells, summary)
+        _compare(row, row.far, summary)
         summary.rows.append(row)
     for row in summary.rows:
         _judge_goal(row, summary)
@@ -112,11 +123,13 @@ def _rows(summary: Summary) -> list[Row]:
             group = " ".join([point.program.name, *point.settings(without=summary.study.sweep)])
             new = Row(point.input, group, point.program.name, point.parameters, figure, {})
             row = rows.setdefault((point.input, name), new)
-            row.cells[point.variant.name] = _cell(point, name, summary)
+            row.cells[point.variant.name] = _cell(point, name, summary, NEAR)
+            if summary.modes and summary.modes.runs[FAR]:
+                row.far[point.variant.name] = _cell(point, name, summary, FAR)
     return list(rows.values())
 
 
-def _cell(point: Point, figure: str, summary: Summary) -> Cell:
+def _cell(point: Point, figure: str, summary: Summary, mode: str) -> Cell:
     if point.key in summary.records.skips:
         return Cell(SKIPPED, summary.records.skips[point.key])
     traced = figure in BREAKDOWN_UNITS and summary.study.breakdown
@@ -124,7 +137,8 @@ def _cell(point: Point, figure: str, summary: Summary) -> Cell:
         return Cell(SKIPPED, NO_OMPT)
     runs = [run for run in summary.runs[point.key] if (run["kind"] == TRACED) == traced]
     bad = [run for run in runs if run["status"] != OK]
-    counted = [run for run in runs if run["status"] == OK and run["kind"] in (TIMED, TRACED)]
+    good = [run for run in runs if run["status"] == OK and run["kind"] in (TIMED, TRACED)]
+    counted = [run for run in good if summary.mode(run) == mode]
     cell = Cell(runs=len(runs), bad=len(bad), samples=[run["figures"][figure] for run in counted],
                 noisy=sum(noisy(run, summary.noise) for run in counted))  # fmt: skip
     if bad:
@@ -133,17 +147,18 @@ def _cell(point: Point, figure: str, summary: Summary) -> Cell:
     elif counted:
         cell.status = OK
         cell.spread = spread(cell.samples, f"{point.key} {figure}")
+    elif good and mode == NEAR:
+        cell.status = FAR_ONLY if any(summary.mode(run) == FAR for run in good) else MOVED_ONLY
     return cell
 
 
-def _compare(row: Row, summary: Summary) -> None:
+def _compare(row: Row, cells: dict[str, Cell], summary: Summary) -> None:
     """Each variant's ratio to its baseline: of several, to that with the best median for this row."""
-    for name, cell in row.cells.items():
+    for name, cell in cells.items():
         bases = summary.study.variants[name].baseline
         if name in bases:
             continue  # it is what others are compared with
-        wanted = [other for other in bases if other in row.cells]
-        known = {other: row.cells[other] for other in wanted if row.cells[other].spread}
+        known = {other: cells[other] for other in bases if other in cells and cells[other].spread}
         if not known or not cell.spread:
             continue
         best = (min if row.figure.lower_is_better else max)(known, key=lambda other: known[other].spread.median)
@@ -151,7 +166,8 @@ def _compare(row: Row, summary: Summary) -> None:
 
 
 def _judge_goal(row: Row, summary: Summary) -> None:
-    """Goals are for the variants that have a baseline and are not one: for what the study is about."""
+    """Goals are for the variants that have a baseline and are not one: for what the study is about. They are stated
+    for near processors."""
     goal = row.figure.goal
     if goal is None:
         return

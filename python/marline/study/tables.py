@@ -4,13 +4,15 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
 from marline.study.document import Table
+from marline.study.handover import FAR, MODES, NEAR, Modes
 from marline.study.metg import Curve, metg
 from marline.study.statistics import Ratio
-from marline.study.summary import NOT_RUN, Cell, Row, Summary
+from marline.study.summary import FAR_ONLY, MOVED_ONLY, NOT_RUN, Cell, Row, Summary
 from marline.study.verdict import FAILED, HANG, OK, SKIPPED
 
 NOISY = "~"
@@ -55,6 +57,8 @@ def cell_text(cell: Cell | None) -> str:
         return ""
     if cell.status == SKIPPED:
         return "-"
+    if cell.status in (FAR_ONLY, MOVED_ONLY):
+        return cell.status
     if cell.status == HANG:
         return "HANG"
     if cell.status == FAILED:
@@ -82,10 +86,23 @@ def figure_grids(table: Table, summary: Summary) -> list[Grid]:
     """One row per input and figure: medians by variant and goals in one grid, ratios in a second one."""
     rows = [row for row in summary.rows if row.figure.name in table.figures]
     rows = [row for row in rows if any(cell.status != NOT_RUN for cell in row.cells.values())]
+    return _grids_of(table, rows, summary, goals=any(row.figure.goal for row in rows))
+
+
+def far_grids(table: Table, summary: Summary) -> list[Grid]:
+    """The same of the runs with far processors, without goals, which are stated for near ones."""
+    rows = [replace(row, cells=row.far) for row in summary.rows if row.figure.name in table.figures
+            and any(cell.spread for cell in row.far.values())]  # fmt: skip
+    if not rows:
+        return []
+    title = f"{table.title}, processors far apart (hand-over about {summary.modes.typical(FAR):.0f} ns)"
+    return _grids_of(Table(title, table.figures), rows, summary, goals=False)
+
+
+def _grids_of(table: Table, rows: list[Row], summary: Summary, goals: bool) -> list[Grid]:
     if not rows:
         return []
     variants = [name for name in summary.variants() if any(name in row.cells for row in rows)]
-    goals = any(row.figure.goal for row in rows)
     head, names = _names(rows)
     medians = Grid(table.title, [*head, *variants] + (["goal", "met"] if goals else []), [], len(head))
     for row, name in zip(rows, names, strict=True):
@@ -137,6 +154,8 @@ def metg_text(curve: Curve | None, percent: float) -> str:
         return ""
     if curve.status == SKIPPED:
         return "-"
+    if curve.status in (FAR_ONLY, MOVED_ONLY):
+        return curve.status
     if curve.status in (FAILED, HANG):
         return curve.status.upper()
     found = metg(curve, percent)
@@ -150,7 +169,8 @@ def metg_text(curve: Curve | None, percent: float) -> str:
 
 def grids(summary: Summary, curves: list[Curve]) -> list[Grid]:
     made = [metg_grid(curves, summary)] if curves else []
-    return made + [grid for table in summary.study.tables for grid in figure_grids(table, summary)]
+    made += [grid for table in summary.study.tables for grid in figure_grids(table, summary)]
+    return made + [grid for table in summary.study.tables for grid in far_grids(table, summary)]
 
 
 def notes(summary: Summary) -> list[str]:
@@ -162,8 +182,27 @@ def notes(summary: Summary) -> list[str]:
         lines.append(f"{marked} of {len(summary.records.runs)} runs lay beside a calibration above "
                      f"{summary.noise:.1f} ms, far from the others: something else used the machine. "
                      f"Figures with such runs carry a {NOISY}.")
+    if summary.modes:
+        lines += handover_lines(summary.modes)
     lines += remark_lines(summary)
     return lines
+
+
+def handover_lines(modes: Modes) -> Iterator[str]:
+    """How the processors lay to each other, for a reader who has never heard of it."""
+    what = "The hand-over time, which a cache line takes from one processor to the other, was"
+    if not modes.mixed():
+        if times := modes.times(NEAR):
+            yield f"{what} {min(times):.0f} to {max(times):.0f} ns before and after each run."
+        return
+    near, far, moved = (len(modes.runs[mode]) for mode in MODES)
+    about = {mode: f" (about {modes.typical(mode):.0f} ns)" if modes.runs[mode] else "" for mode in MODES}
+    yield (f"{what} measured before and after each run: a hypervisor may move virtual processors between parts of the "
+           f"chip. Of {near + far + moved} runs {near} had near processors{about[NEAR]}, {far} far ones{about[FAR]}; "
+           f"in {moved} they were moved meanwhile. Near: both times are at most twice the least; far: both are above.")
+    yield ("Tables, ratios, goals, METG and plots count the runs with near processors; those with far ones have "
+           "tables of their own, and those in which processors were moved count nowhere. 'far only', 'moved only': no "
+           "run of that point had near processors; METG leaves such points out.")
 
 
 def remark_lines(summary: Summary) -> list[str]:
