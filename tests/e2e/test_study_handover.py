@@ -88,6 +88,8 @@ def test_modes_of_hand_made_runs():
     assert [modes.of(run) for run in runs] == ["near", "moved", "moved", "far", "far", "near"]
     assert {mode: len(modes.runs[mode]) for mode in handover.MODES} == {"near": 2, "far": 2, "moved": 2}
     assert modes.typical("near") == 80 and modes.typical("far") == 205 and modes.mixed()
+    dip = [{"kind": "timed", "handover": times} for times in ([45, 20], [46, 45], [47, 46], [60, 61])]
+    assert not handover.Modes(dip).mixed(), "one low time alone decides nothing"
     alone = handover.Modes([{"kind": "timed", "handover": [210, 200]}])
     assert not alone.mixed() and alone.typical("far") is None
 
@@ -153,7 +155,7 @@ def test_metg_takes_near_runs_and_leaves_out_points_without(tmp_path):
           rate: {unit: s, regex: 'time (.*) s', better: higher}
     metg: {granularity: time, rate: rate}"""))  # fmt: skip
     rewrite(path, lambda run: "far" if run["parameters"]["size"] == 2 else halves(run))
-    shown = reported(path)
+    reported(path)
     curves = {curve["variant"]: curve for curve in results(path)["metg"]}
     assert curves["old"]["grains"] == [1] and curves["old"]["rates"] == [11], "the fastest near run"
     rewrite(path, lambda run: "far" if run["variant"] == "new" else "near")
@@ -217,6 +219,8 @@ def test_a_round_of_repetitions_holds_the_points_that_lack_near_runs(tmp_path):
         ("timed", 4, "fake size=1 | new"), ("timed", 4, "fake size=2 | new")]
     changed[0]["status"] = "failed"
     assert len(handover.repetitions(declared, points, runs)) == 1, "one bad run has taken the median already"
+    runs.append(changed[1] | {"kind": "warmup", "round": 0, "status": "failed"})
+    assert handover.repetitions(declared, points, runs) == [], "so has a bad run to warm up"
 
 
 @pytest.mark.parametrize(("script", "said"), [
@@ -234,6 +238,17 @@ def test_where_it_cannot_be_measured_the_study_is_refused(tmp_path, script, said
     assert lines(path) == [] and not (tmp_path / "order").exists()
     path.write_text(path.read_text().replace("handover: true\n", ""))
     assert study(path, prefix=prefix).returncode == 0, "the remedy is all that it takes"
+
+
+def test_a_failure_is_tried_again_once(tmp_path):
+    path = write_study(tmp_path, ONE)
+    prefix = write_handover(tmp_path / "prefix", NEAR)
+    failed = tmp_path / "failed"
+    (prefix / "bench" / "micro" / "micro-handover").write_text(
+        f"#!/bin/sh\ntest -e {failed} && echo handover {NEAR} ns && exit\ntouch {failed}; exit 1\n")
+    result = study(path, prefix=prefix)
+    assert result.returncode == 0 and failed.exists(), result.stderr
+    assert len(lines(path)) == 5
 
 
 def test_the_program_is_built_if_it_is_missing(tmp_path):
