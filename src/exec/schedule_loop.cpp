@@ -25,12 +25,13 @@ struct Condition {
 };
 
 // One stretch of idleness. Looking at other workers' queues takes their cache lines away from them, so the looks grow
-// rarer, up to one per about a microsecond; and the second one waits for about the time that such a line needs, for a
-// thread that creates tasks one by one would else lose it at each.
+// rarer, up to one per about a microsecond; nor does the second follow at once, for a thread that creates tasks one by one
+// would lose its line at each. What is waited for is looked at all the time: that takes nothing away.
 struct Idleness {
+  static constexpr uint32_t kFirstPause = 8;
   static constexpr uint32_t kLongestPause = 64;
   uint64_t since = 0;
-  uint32_t pause = 8;
+  uint32_t pause = kFirstPause;
   uint32_t fruitless_polls = 0;
   bool slept = false;
   bool polled = false;  // has, or had, the idle poller's role
@@ -59,7 +60,7 @@ bool poll_while_idle(Worker* worker, Idleness& idle) {
   idle.polled = true;
   if (progress_poll(worker) > 0) {
     idle.fruitless_polls = 0;
-    idle.pause = 1;
+    idle.pause = Idleness::kFirstPause;
   } else if (++idle.fruitless_polls > 16 && oversubscribed()) {
     sched_yield();  // another process on this core may be the one that sends
   }
@@ -76,7 +77,7 @@ void idle_once(Worker* worker, Idleness& idle, Condition condition) {
     worker->pool->flush_remote();
   }
   if (now - idle.since < spin_nanoseconds()) {
-    for (uint32_t i = 0; i < idle.pause; ++i) cpu_relax();
+    for (uint32_t i = 0; i < idle.pause && !condition.done(condition.context); ++i) cpu_relax();
     if (idle.pause < Idleness::kLongestPause) idle.pause *= 2;
     if (oversubscribed()) sched_yield();
     return;
