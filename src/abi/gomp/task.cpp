@@ -7,7 +7,6 @@
 #include "abi/gomp/task_block.hpp"
 
 #include <alloca.h>
-#include <cstring>
 
 namespace marline::gomp {
 
@@ -84,7 +83,7 @@ void GOMP_task(Function function, void* data, CopyFunction copy, long bytes, lon
                                         .flags = task_flags(flags & (kUntied | kMergeable)),
                                         .block_bytes = sizeof(TaskBlock) + bytes});
   fill_block(task, function, sizeof(TaskBlock));
-  if (bytes != 0) std::memcpy(arguments_of(task), data, bytes);
+  copy_bytes(arguments_of(task), data, bytes);
   spawn_simple(worker, task, codeptr);
 }
 

@@ -5,8 +5,6 @@
 
 #include "base/check.hpp"
 
-#include <cstring>
-
 namespace marline::gomp {
 
 namespace {
@@ -47,8 +45,8 @@ void copy_arguments(Task* task, void* data, size_t bytes, CopyFunction copy) {
   if (copy != nullptr) {
     task->flags |= task_flag::kObjects;
     copy(arguments_of(task), data);
-  } else if (bytes != 0) {
-    std::memcpy(arguments_of(task), data, bytes);
+  } else {
+    copy_bytes(arguments_of(task), data, bytes);
   }
 }
 

@@ -7,6 +7,8 @@
 #include "construct/task.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <cstring>
 
 namespace marline::gomp {
 
@@ -56,6 +58,27 @@ inline void fill_block(Task* task, Function function, size_t offset) {
 Task* allocate(Worker* worker, Function function, uint32_t flags, size_t bytes, size_t align, size_t dependences);
 
 inline void* arguments_of(Task* task) { return static_cast<TaskBlock*>(task->block)->arguments; }
+
+// As memcpy, without a call for the sizes that arguments mostly have: one to four words.
+inline void copy_bytes(void* to, const void* from, size_t bytes) {
+  auto* target = static_cast<char*>(to);
+  auto* source = static_cast<const char*>(from);
+  if (bytes - 8 <= 8) {  // the first and the last eight, which may overlap
+    uint64_t first, last;
+    std::memcpy(&first, source, 8);
+    std::memcpy(&last, source + bytes - 8, 8);
+    std::memcpy(target, &first, 8);
+    std::memcpy(target + bytes - 8, &last, 8);
+  } else if (bytes - 16 <= 16) {
+    unsigned __int128 first, last;
+    std::memcpy(&first, source, 16);
+    std::memcpy(&last, source + bytes - 16, 16);
+    std::memcpy(target, &first, 16);
+    std::memcpy(target + bytes - 16, &last, 16);
+  } else if (bytes != 0) {
+    std::memcpy(target, source, bytes);
+  }
+}
 
 // Copies the creator's block, with the compiler's function if the variables need more than their bytes.
 void copy_arguments(Task* task, void* data, size_t bytes, CopyFunction copy);
