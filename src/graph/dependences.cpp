@@ -276,10 +276,12 @@ bool count_down(Task* successor) {
   return successor->predecessors.fetch_sub(1, acq_rel) == 1;
 }
 
-// The successors' creator has their lines, all of which the thread that makes one ready will need. Asked for together,
-// they come in the time of one: every count down would wait for one line after the other.
+// The successors' creator has their lines. Asked for together, they come in the time of one, while every count down would
+// wait for one after the other; and whoever makes a task ready mostly runs it. Of a few: of more the first would be gone
+// from the cache before they are counted down.
 [[gnu::always_inline]] inline void prefetch_successors(const Edge* edge) {
-  for (; edge != nullptr; edge = edge->next) {
+  constexpr int kFew = 8;
+  for (int i = 0; i < kFew && edge != nullptr; ++i, edge = edge->next) {
     const Task* successor = edge->successor;
     prefetch_for_write(&successor->predecessors);
     prefetch_for_write(successor);
