@@ -147,7 +147,7 @@ class SlabPool {
 
   // What the next allocation returns may lie in the cache of the core that used it last: a descriptor of four lines, with
   // arguments or edges of five. Nothing for null: a prefetch of an address that is not mapped walks the page tables each
-  // time. Nor what lies behind the block: it is another task's.
+  // time. Nor a line behind the block, another task's: few blocks have less than four.
   static void prefetch_block(const FreeBlock* block, unsigned size_class) {
     if (block == nullptr) return;
     const char* line = reinterpret_cast<const char*>(block);

@@ -56,13 +56,13 @@ void tell_tool(Worker* worker, Task* task, const Dependence* list, size_t count,
 
 // A task may run at once, on a fiber of its own, where it costs less than to queue it: plenty is queued already, or
 // nobody else could take it (the initial thread outside of parallel regions).
-template <auto plenty_queued>
+template <auto plenty>
 [[gnu::always_inline]] inline bool runs_at_once(Worker* worker, const Task* task) {
   Member* member = worker->member;
   if (worker->fiber->depth >= kDeepest) return false;
   if (member->team->level == 0) return true;
   int64_t limit = options().max_ready;
-  return limit != 0 && plenty_queued(member, task, limit);
+  return limit != 0 && plenty(member, task, limit);
 }
 
 // Outside of parallel regions nobody else takes what was created too deep to run at once.

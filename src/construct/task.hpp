@@ -51,7 +51,7 @@ inline constexpr size_t kInlineEdges = 4096;  // most edges that a descriptor ha
   size_t room = dependences < kInlineEdges ? dependences : kInlineEdges;
   size_t block_end = round_up(sizeof(Task) + slack + shape.block_bytes, alignof(Edge*));
   size_t bytes = block_end + room * kEdgeBytes + more;
-  if (bytes < sizeof(Task)) __builtin_unreachable();  // nor is it none
+  if (bytes < sizeof(Task)) __builtin_unreachable();  // so that the allocation does not ask whether it is none
   if (bytes > SlabPool::kClassLimit) [[unlikely]] {
     throttle_soon(worker);
   }

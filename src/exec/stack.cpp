@@ -21,6 +21,8 @@
 
 namespace marline {
 
+Atomic<bool> g_light_guards{true};
+
 namespace {
 
 constexpr size_t kStacksPerSlab = 64;
@@ -143,8 +145,6 @@ void stack_free(Stack stack) {
   link->next = g_free;
   g_free = link;
 }
-
-Atomic<bool> g_light_guards{true};
 
 bool canary_is_gone(const Stack& stack) {
   size_t index, slot, offset;

@@ -119,6 +119,14 @@ TEST(Options, PriorityShown) {
   EXPECT_NE(shown(parse_good({}), true).find("MARLINE_PRIORITY = 'auto'"), std::string::npos);
 }
 
+TEST(Options, SimpleCreation) {
+  EXPECT_TRUE(parse_good({}).simple_creation);
+  EXPECT_FALSE(parse_good({{"MARLINE_QUEUES", "new=cache"}}).simple_creation);
+  EXPECT_FALSE(parse_good({{"MARLINE_DISCOVERY", "first"}}).simple_creation);
+  EXPECT_FALSE(parse_good({{"MARLINE_TASK_CONSTRAINT", "strict"}}).simple_creation);
+  EXPECT_FALSE(parse_good({{"OMP_MAX_TASK_PRIORITY", "9"}}).simple_creation);
+}
+
 TEST(Options, Queues) {
   const Options given = parse_good({{"MARLINE_QUEUES", " NEW = numa , untied=socket"}});
   EXPECT_TRUE(given.shared_queues);
