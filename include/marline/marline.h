@@ -230,7 +230,7 @@ int marline_taskgroup_cancelled(void);
  * another dependence, more or fewer tasks) is noticed where it does: it goes on correctly with ordinary tasks, and the
  * iteration after it is recorded anew. A task's data (its firstprivate copies) may differ from iteration to iteration,
  * and so may its priority. All calls for one graph come from the task that began it, and none from inside a taskgroup that
- * begins in the iteration: other calls end the program. A task may have one graph at a time. */
+ * begins in the iteration: other calls, and a null graph, end the program. A task may have one graph at a time. */
 typedef struct marline_graph marline_graph_t;
 
 enum {

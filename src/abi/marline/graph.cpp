@@ -10,7 +10,8 @@
 
 namespace {
 
-marline::PersistentGraph* as_graph(marline_graph_t* graph) {
+marline::PersistentGraph* as_graph(marline_graph_t* graph, const char* call) {
+  if (graph == nullptr) marline::fatal("%s: the graph is null; pass what marline_graph_begin returned", call);
   return reinterpret_cast<marline::PersistentGraph*>(graph);
 }
 
@@ -25,11 +26,17 @@ MARLINE_EXPORT marline_graph_t* marline_graph_begin(int mode) {
 }
 
 MARLINE_EXPORT int marline_graph_iterate(marline_graph_t* graph) {
-  return marline::graph_iterate(as_graph(graph)) ? 1 : 0;
+  return marline::graph_iterate(as_graph(graph, "marline_graph_iterate")) ? 1 : 0;
 }
 
-MARLINE_EXPORT void marline_graph_end(marline_graph_t* graph) { marline::graph_end(as_graph(graph)); }
+MARLINE_EXPORT void marline_graph_end(marline_graph_t* graph) {
+  marline::graph_end(as_graph(graph, "marline_graph_end"));
+}
 
-MARLINE_EXPORT void marline_graph_invalidate(marline_graph_t* graph) { marline::graph_invalidate(as_graph(graph)); }
+MARLINE_EXPORT void marline_graph_invalidate(marline_graph_t* graph) {
+  marline::graph_invalidate(as_graph(graph, "marline_graph_invalidate"));
+}
 
-MARLINE_EXPORT void marline_graph_drop_task(marline_graph_t* graph) { marline::graph_drop_task(as_graph(graph)); }
+MARLINE_EXPORT void marline_graph_drop_task(marline_graph_t* graph) {
+  marline::graph_drop_task(as_graph(graph, "marline_graph_drop_task"));
+}

@@ -31,6 +31,8 @@ static void no_task(void) {
   }
 }
 
+static void null_graph(void) { marline_graph_end(NULL); }
+
 static int misuse(const char *how) {
 #pragma omp parallel num_threads(1)
 #pragma omp single
@@ -38,6 +40,8 @@ static int misuse(const char *how) {
     two_at_once();
   else if (strcmp(how, "share") == 0)
     share();
+  else if (strcmp(how, "null") == 0)
+    null_graph();
   else
     no_task();
   return 0;
@@ -48,6 +52,7 @@ int main(int argc, char **argv) {
     return misuse(argv[1]);
   expect_fatal("two_at_once", "marline_graph_iterate: the task is in an iteration of another graph");
   expect_fatal("share", "marline_depend_share: the task is in an iteration of a persistent graph");
+  expect_fatal("null", "marline_graph_end: the graph is null");
   expect_fatal("no_task", "then did not create a task");
   return 0;
 }
