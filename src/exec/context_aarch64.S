@@ -32,6 +32,23 @@
 	stp d14, d15, [sp, #144]
 	.endm
 
+// Tells unwinders so, right after the stack pointer is where it was.
+	.macro registers_are_restored
+	.cfi_restore x19
+	.cfi_restore x20
+	.cfi_restore x21
+	.cfi_restore x22
+	.cfi_restore x23
+	.cfi_restore x24
+	.cfi_restore x25
+	.cfi_restore x26
+	.cfi_restore x27
+	.cfi_restore x28
+	.cfi_restore x29
+	.cfi_restore x30
+	.cfi_def_cfa_offset 0
+	.endm
+
 // int marline_switch(void** save_sp, void* load_sp): 0
 	.globl marline_switch
 	.hidden marline_switch
@@ -53,19 +70,7 @@ marline_switch:
 	ldp x21, x22, [sp, #32]
 	ldp x19, x20, [sp, #16]
 	ldp x29, x30, [sp], #160
-	.cfi_restore x19
-	.cfi_restore x20
-	.cfi_restore x21
-	.cfi_restore x22
-	.cfi_restore x23
-	.cfi_restore x24
-	.cfi_restore x25
-	.cfi_restore x26
-	.cfi_restore x27
-	.cfi_restore x28
-	.cfi_restore x29
-	.cfi_restore x30
-	.cfi_def_cfa_offset 0
+	registers_are_restored
 	mov w0, wzr
 	ret
 	.cfi_endproc
@@ -93,20 +98,8 @@ marline_fiber_call:
 	mov sp, x19
 	.cfi_restore_state
 	ldp x19, x20, [sp, #16]
-	.cfi_restore x19
-	.cfi_restore x20
-	.cfi_restore x21
-	.cfi_restore x22
-	.cfi_restore x23
-	.cfi_restore x24
-	.cfi_restore x25
-	.cfi_restore x26
-	.cfi_restore x27
-	.cfi_restore x28
 	ldp x29, x30, [sp], #160
-	.cfi_restore x29
-	.cfi_restore x30
-	.cfi_def_cfa_offset 0
+	registers_are_restored
 	mov w0, #1
 	ret
 	.cfi_endproc
