@@ -217,17 +217,9 @@ Task* allocate_announced(Worker* worker, const TaskShape& shape) {
   return task;
 }
 
-[[gnu::noinline]] static void spawn_independent(Worker* worker, Task* task, const void* codeptr) {
-  worker = throttle_before_creation(worker);
-  become_child(worker, task);
-  tell_tool(worker, task, nullptr, 0, codeptr);
-  progress_at_scheduling_point(worker);
-  make_run(worker, task);
-}
-
 void spawn_simple(Worker* worker, Task* task, const void* codeptr) {
   if (throttle_is_due(worker) || tool::on(tool::event::kTaskCreate) || progress_pending()) [[unlikely]] {
-    return spawn_independent(worker, task, codeptr);
+    return spawn_task(worker, task, nullptr, 0, codeptr);
   }
   become_child(worker, task);
   make_run_simply(worker, task);
@@ -254,14 +246,13 @@ void spawn_task(Worker* worker, Task* task, const Dependence* list, size_t count
     resolve_priority(task, count);
   }
   bool in_graph = worker->task->has(task_flag::kInGraph);
-  if (count == 0 && !in_graph) return spawn_independent(worker, task, codeptr);
   worker = throttle_before_creation(worker);
   become_child(worker, task);
   tell_tool(worker, task, list, count, codeptr);
   progress_at_scheduling_point(worker);
   if (in_graph) [[unlikely]] {
     if (!enter_persistent(worker, task, list, count)) return;
-  } else if (!enter_graph(worker, task, list, count)) {
+  } else if (count != 0 && !enter_graph(worker, task, list, count)) {
     return;
   }
   make_run(worker, task);
