@@ -276,17 +276,13 @@ bool count_down(Task* successor) {
   return successor->predecessors.fetch_sub(1, acq_rel) == 1;
 }
 
-// The successors' creator has their lines. Asked for together, they come in the time of one, while every count down would
-// wait for one after the other; and whoever makes a task ready mostly runs it. Of a few: of more the first would be gone
-// from the cache before they are counted down.
+// Every count down would wait for its successor's line, and whoever makes a task ready mostly runs it. Of a few: of more
+// the first would be gone from the cache before they are counted down.
 [[gnu::always_inline]] inline void prefetch_successors(const Edge* edge) {
   constexpr int kFew = 8;
   for (int i = 0; i < kFew && edge != nullptr; ++i, edge = edge->next) {
-    const Task* successor = edge->successor;
-    prefetch_for_write(&successor->predecessors);
-    prefetch_for_write(successor);
-    prefetch_for_write(&successor->edges);
-    prefetch_for_write(successor + 1);
+    prefetch_task(edge->successor);
+    prefetch_for_write(&edge->successor->edges);
   }
 }
 

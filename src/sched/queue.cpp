@@ -5,7 +5,6 @@
 
 #include "base/check.hpp"
 #include "base/futex.hpp"
-#include "base/prefetch.hpp"
 #include "config/options.hpp"
 #include "sched/constraint.hpp"
 #include "sched/idle.hpp"
@@ -41,13 +40,6 @@ Task* pop_resumed(Worker* worker) {
     }
   }
   return worker->resumed.pop_front();
-}
-
-// Its lines are its creator's. Asked for together, they come in the time of one.
-void prefetch_task(const Task* task) {
-  prefetch_for_write(task);
-  prefetch_for_write(&task->children);
-  prefetch_for_write(task + 1);
 }
 
 Task* steal_from(Member* victim) {

@@ -19,6 +19,7 @@
 #pragma once
 
 #include "base/atomic.hpp"
+#include "base/prefetch.hpp"
 #include "task/event.hpp"
 #include "task/icvs.hpp"
 
@@ -126,6 +127,14 @@ struct alignas(kCacheLine) Task {
 };
 
 static_assert(sizeof(Task) == 3 * kCacheLine);
+
+// What running any task needs is its creator's, or its predecessors'. Asked for together, the lines come in the time of
+// one. The third one, which graphs use, is left out.
+inline void prefetch_task(const Task* task) {
+  prefetch_for_write(&task->children);
+  prefetch_for_write(task);
+  prefetch_for_write(task + 1);
+}
 
 // A taskgroup region: counts the tasks generated in it and their descendants. Owned by the task that opened it, on its
 // stack or heap; alive until its end, which waits for the count.
