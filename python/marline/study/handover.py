@@ -23,7 +23,7 @@ from typing import Any, NoReturn
 from marline.errors import Refusal, say
 from marline.study import launch
 from marline.study.document import Figure, Study
-from marline.study.plan import WARMUP, Point, Run, rounds, shuffled
+from marline.study.plan import TIMED, TRACED, WARMUP, Point, Run, rounds, shuffled
 from marline.study.verdict import OK, first_line, read_figure
 
 NEAR, FAR, MOVED = "near", "far", "moved"
@@ -113,7 +113,8 @@ def repetitions(study: Study, points: list[Point], runs: list[dict[str, Any]]) -
     for run in runs:
         made[run["kind"], run["point"]].append(run)
     found = []
-    for kind, count in rounds(study).items():
+    for kind in (TIMED, TRACED):
+        count = rounds(study)[kind]
         lacking = {point.key: point for point in points
                    if _lacks(made[WARMUP, point.key], made[kind, point.key], count, modes)}  # fmt: skip
         numbers = {key: max(run["round"] for run in made[kind, key]) + 1 for key in lacking}
@@ -123,7 +124,7 @@ def repetitions(study: Study, points: list[Point], runs: list[dict[str, Any]]) -
 
 
 def _lacks(warmups: list[dict[str, Any]], runs: list[dict[str, Any]], count: int, modes: Modes) -> bool:
-    if any(run["kind"] == WARMUP for run in runs) or any(run["status"] != OK for run in warmups + runs):
+    if any(run["status"] != OK for run in warmups + runs):
         return False
     planned = [run for run in runs if run["round"] < count]
     away = sum(modes.of(run) != NEAR for run in planned)
