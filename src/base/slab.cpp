@@ -3,10 +3,10 @@
 // The slow paths of SlabPool. See slab.hpp.
 #include "base/slab.hpp"
 
-#include <sys/mman.h>
 #include <cerrno>
 #include <cstring>
 #include <new>
+#include <sys/mman.h>
 
 #include "base/check.hpp"
 #include "base/spin_lock.hpp"

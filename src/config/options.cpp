@@ -3,11 +3,11 @@
 // Reading the environment by the option table, and showing it. See options.hpp.
 #include "config/options.hpp"
 
-#include <unistd.h>
 #include <cerrno>
 #include <climits>
 #include <cstdlib>
 #include <cstring>
+#include <unistd.h>
 
 #include "base/check.hpp"
 #include "base/version.hpp"
