@@ -43,6 +43,34 @@ void marline_event_init(marline_event_t *event);
  * thread that runs no task of Marline's, the thread itself sleeps until the event is fulfilled. */
 void marline_event_wait(marline_event_t *event);
 
+/* What a wait is for, as `marline ps` shows it. `operation` is a string of static storage, e.g. "MPI_Recv"; `names` a
+ * static list with one string for each value that is used, closed by NULL, e.g. {"peer", "tag", NULL}. The storage of the
+ * record itself is the caller's, on the waiting task's stack typically. */
+#define MARLINE_WAIT_VALUES 6
+typedef struct marline_wait {
+  const char *operation;
+  const char *const *names;
+  int64_t values[MARLINE_WAIT_VALUES];
+} marline_wait_t;
+
+/* marline_event_wait, and says what for. *wait stays as it is until the call returns. Costs a store more. */
+void marline_event_wait_for(marline_event_t *event, const marline_wait_t *wait);
+
+/* Between the two calls the calling thread, and the task that it runs, may block inside a library rather than suspend:
+ * `marline ps` then does not take it for one that computes. *wait stays as it is, and the task is not suspended, in between. They
+ * nest: the outermost one counts. Cheap on threads that run tasks; a system call on threads that the runtime has not seen, of which 64 are
+ * known at a time. */
+void marline_block_begin(const marline_wait_t *wait);
+void marline_block_end(void);
+
+/* A library's own part of what `marline ps` reads: `describe` calls write(sink, text, length) any number of times, the
+ * whole of which is one JSON value; `name` (not copied) is its key. Called on a thread of the runtime's own while others
+ * run or hang, one call at a time: it must not wait for locks that these may hold, nor suspend. Returns 0, or -1 when the
+ * table of 8 is full. There is no way to take it out again. */
+typedef void (*marline_describe_write_fn)(void *sink, const char *text, size_t length);
+typedef void (*marline_describe_fn)(void *arg, marline_describe_write_fn write, void *sink);
+int marline_describe_register(const char *name, marline_describe_fn describe, void *arg);
+
 /* Fulfils *event and makes its waiter ready; never runs a task itself. The storage may be gone when the call returns.
  * Accepts the handle of a `detach` clause too, and `omp_fulfill_event` accepts an event's address: they are one thing. */
 void marline_event_fulfill(marline_event_t *event);

@@ -29,7 +29,7 @@ void acquire_parked(LockWord& word) {
   bool parked = word.exchange(kContended, acquire) != kFree;
   if (parked) bucket.waiting.push_back(&self);
   bucket.lock.unlock();
-  if (parked) wait_event(&self.event);
+  if (parked) wait_event(&self.event, {WaitKind::kLock, &word, nullptr});
 }
 
 // The longest waiter of `key`; `*more`: there is another one.

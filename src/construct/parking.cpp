@@ -53,7 +53,7 @@ void wait_at_least(Atomic<uint64_t>& word, uint64_t value) {
   bool parked = word.load(seq_cst) < value;
   if (parked) bucket.waiting.push_back(&self);
   bucket.lock.unlock();
-  if (parked) wait_event(&self.event);
+  if (parked) wait_event(&self.event, {WaitKind::kTurn, &word, nullptr});
   bucket.count.fetch_sub(1, relaxed);
 }
 

@@ -135,7 +135,8 @@ template <auto plenty>
 Worker* wait_until_allowed(Worker* worker, Task* task) {
   while (!may_start(worker, task)) [[unlikely]] {
     task->flags |= task_flag::kUndeferred;
-    suspend_task([](Task*, void* undeferred) { defer(static_cast<Task*>(undeferred)); }, task);
+    suspend_task([](Task*, void* undeferred) { defer(static_cast<Task*>(undeferred)); }, task,
+                 {WaitKind::kPermission, task, nullptr});
     worker = this_worker();
   }
   return worker;
@@ -153,7 +154,7 @@ void enter_body(Worker* worker, Task* task) {
 }
 
 void leave_body(Task* task) {
-  if (task->has(task_flag::kDetach)) wait_event(&task->event);
+  if (task->has(task_flag::kDetach)) wait_event(&task->event, {WaitKind::kDetach, &task->event, nullptr});
   Worker* worker = this_worker();
   worker->fiber->tied_frames -= task->tied() ? 1 : 0;
   worker->task = task->parent;

@@ -109,7 +109,7 @@ void wait_for_children(Task* task) {
   flush_reports(this_worker());
   if (incomplete_children(task) == 0) return;
   announce_wait(ompt::State::kWaitTaskwait);
-  suspend_task(publish_taskwait, nullptr);
+  suspend_task(publish_taskwait, nullptr, {WaitKind::kTaskwait, task, nullptr});
   task->children.fetch_and(~children_word::kWaitingForChildren, relaxed);
 }
 
@@ -119,7 +119,7 @@ void wait_for_group(Task* task, Taskgroup* group) {
   flush_reports(this_worker());
   if (unfinished(group) == 0) return;
   announce_wait(ompt::State::kWaitTaskgroup);
-  suspend_task(publish_taskgroup, group);
+  suspend_task(publish_taskgroup, group, {WaitKind::kTaskgroup, group, nullptr});
 }
 
 [[gnu::noinline]] void announce_slowly(tool::SyncRegion kind, tool::Endpoint endpoint, Task* task,
@@ -168,7 +168,7 @@ void taskwait_depend(Worker* worker, const Dependence* list, size_t count, const
                                               : enter_wait(worker, task, list, count, &event, tool_data);
   if (waits) {
     announce_wait(ompt::State::kWaitTaskwait);
-    wait_event(&event);
+    wait_event(&event, {WaitKind::kDependences, &event, nullptr});
   }
   announce_taskwait_task_end(&tool_data);
   announce(tool::SyncRegion::kTaskwait, tool::Endpoint::kEnd, task, codeptr);

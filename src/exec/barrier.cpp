@@ -120,7 +120,9 @@ void team_barrier(Worker* worker, tool::SyncRegion kind, const void* codeptr) {
     uint64_t now = task->children.fetch_add(added, acq_rel) + added;
     if (alive(now) == 0) barrier_arrive(member);
   }
+  member->at_barrier = true;
   work_until(released, &wait);
+  member->at_barrier = false;
   task->children.store(0, relaxed);
   task->created = 0;
   announce(tool::Endpoint::kEnd, worker, member, kind, codeptr);

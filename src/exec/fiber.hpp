@@ -13,6 +13,7 @@
 #include "exec/exception_state.hpp"
 #include "exec/stack.hpp"
 #include "sched/team.hpp"
+#include "task/waiting.hpp"
 
 namespace marline {
 
@@ -34,6 +35,7 @@ struct Fiber {
   Member* member = nullptr;
   ExceptionState exceptions{};
   int error_number = 0;
+  const WaitReason* waits_for = nullptr;  // while `task` is suspended here: on this stack
   // What the fiber that switched here wants done on this side, now that its own context is saved.
   void (*arrival)(void*) = nullptr;
   void* arrival_context = nullptr;

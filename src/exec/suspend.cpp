@@ -9,6 +9,7 @@
 #include "base/check.hpp"
 #include "base/futex.hpp"
 #include "exec/announce.hpp"
+#include "exec/blocked.hpp"
 #include "exec/completion.hpp"
 #include "exec/fiber.hpp"
 #include "sched/constraint.hpp"
@@ -40,10 +41,14 @@ void publish_to_event(Task* task, void* context) {
 
 void publish_yield(Task* task, void* context) { enqueue_yielded(this_worker(), static_cast<Member*>(context), task); }
 
-void sleep_until_fulfilled(Event* event) {
+constexpr WaitReason kYields{WaitKind::kYield, nullptr, nullptr};
+
+void sleep_until_fulfilled(Event* event, const marline_wait* call) {
   alignas(8) Atomic<uint32_t> word{0};  // the event keeps the kind of waiter in the address's low bits
   if (!event->transition_to_waiting(WaiterKind::kThread, &word)) return;
+  if (call != nullptr) block_begin(call);
   while (word.load(acquire) == 0) futex_wait(word, 0);  // pairs with fulfil
+  if (call != nullptr) block_end();
 }
 
 void announce(Task* from, tool::TaskStatus status, Task* to) {
@@ -52,13 +57,15 @@ void announce(Task* from, tool::TaskStatus status, Task* to) {
   tool::task_schedule(&from->tool_data, status, &to->tool_data);
 }
 
-void suspend(void (*publish)(Task*, void*), void* context, tool::TaskStatus status) {
+void suspend(void (*publish)(Task*, void*), void* context, tool::TaskStatus status, const WaitReason& why) {
   Worker* worker = this_worker();
   Task* task = worker->task;
   Fiber* fiber = worker->fiber;
   Publication publication{publish, task, context};
   flush_reports(worker);
   release_held(worker, nullptr);
+  ++worker->in_view.suspensions;
+  fiber->waits_for = &why;
   task->fiber = fiber;
   task->home = fiber->tied_frames > 0 ? worker : nullptr;
   Fiber* target = fiber->caller;
@@ -79,16 +86,16 @@ void suspend(void (*publish)(Task*, void*), void* context, tool::TaskStatus stat
 }
 
 // Outside of barriers, suspended tied tasks constrain which others may start.
-void suspend_region(void (*publish)(Task*, void*), void* context, tool::TaskStatus status) {
+void suspend_region(void (*publish)(Task*, void*), void* context, tool::TaskStatus status, const WaitReason& why) {
   Worker* worker = this_worker();
   TiedSuspension suspension(worker, worker->task);
-  suspend(publish, context, status);
+  suspend(publish, context, status, why);
 }
 
 }  // namespace
 
-void suspend_task(void (*publish)(Task*, void*), void* context) {
-  suspend_region(publish, context, tool::TaskStatus::kSwitch);
+void suspend_task(void (*publish)(Task*, void*), void* context, const WaitReason& why) {
+  suspend_region(publish, context, tool::TaskStatus::kSwitch, why);
 }
 
 void pin_current_task(Worker* worker) {
@@ -104,25 +111,27 @@ bool can_suspend() {
   return !worker->task->has(task_flag::kImplicit) || worker->member->team->level > 0;
 }
 
-void wait_event(Event* event) {
+void wait_event(Event* event, const WaitReason& why) {
   if (event->is_fulfilled()) return;
   Worker* worker = this_worker_or_null();
   if (worker == nullptr || worker->task == nullptr) {
-    sleep_until_fulfilled(event);
+    sleep_until_fulfilled(event, why.call);
     return;
   }
   if (worker->in_hook) fatal("a progress hook called marline_event_wait: hooks must not block");
-  suspend_region(publish_to_event, event, tool::TaskStatus::kSwitch);
+  suspend_region(publish_to_event, event, tool::TaskStatus::kSwitch, why);
 }
 
-void yield_to_caller() { suspend(publish_yield, this_worker()->member, tool::TaskStatus::kYield); }
+void yield_to_caller() {
+  suspend(publish_yield, this_worker()->member, tool::TaskStatus::kYield, kYields);
+}
 
 void yield_task() {
   Worker* worker = this_worker();
   progress_at_scheduling_point(worker);
   // A fiber that waits in place is other work, too: a generating task, perhaps, with what this one waits for.
   if (worker->task == nullptr || (worker->fiber->caller == nullptr && !work_in_sight(worker))) return;
-  suspend_region(publish_yield, worker->member, tool::TaskStatus::kYield);
+  suspend_region(publish_yield, worker->member, tool::TaskStatus::kYield, kYields);
 }
 
 }  // namespace marline

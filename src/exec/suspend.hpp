@@ -5,12 +5,14 @@
 #pragma once
 
 #include "sched/team.hpp"
+#include "task/waiting.hpp"
 
 namespace marline {
 
 // Suspends the current task until `event` is fulfilled; returns at once if it is. A thread that runs no task of ours
-// sleeps instead.
-void wait_event(Event* event);
+// sleeps instead. `why` is for `marline ps`.
+void wait_event(Event* event, const WaitReason& why);
+inline void wait_event(Event* event) { wait_event(event, {WaitKind::kEvent, event, nullptr}); }
 
 // A taskyield: lets other ready tasks run, if there are any, and comes back after them.
 void yield_task();
@@ -20,8 +22,8 @@ void yield_task();
 void yield_to_caller();
 
 // Suspends the current task; `publish(task, context)` is called on another fiber once the task can be resumed, and makes
-// it known to whoever will enqueue it.
-void suspend_task(void (*publish)(Task* task, void* context), void* context);
+// it known to whoever will enqueue it. `why` is for `marline ps`.
+void suspend_task(void (*publish)(Task* task, void* context), void* context, const WaitReason& why);
 
 // Keeps the current task on its thread from now on (it holds something of the thread's).
 void pin_current_task(Worker* worker);

@@ -73,6 +73,9 @@ Worker* worker_create() {
 void worker_enter_thread(Worker* worker) {
   set_this_worker(worker);
   worker->error_number = &errno;
+  worker->in_view.thread = static_cast<int>(gettid());
+  worker->in_view.blocked = nullptr;
+  worker->in_view.block_depth = 0;
   worker->place = -1;  // of the thread that the structure had before
   worker->pushed = {};
   worker->next_task = nullptr;
@@ -82,7 +85,7 @@ void worker_enter_thread(Worker* worker) {
   worker->pool = SlabPool::acquire();
   worker->random = static_cast<uint32_t>(options().schedule.seed * 2654435761u + static_cast<uint32_t>(worker->id)) | 1;
   exception_state_look_up(worker);
-  worker->fiber = worker->own_fiber = fiber_for_thread(worker);
+  worker->fiber = worker->in_view.own_fiber = fiber_for_thread(worker);
   worker->signal_stack = stack_watch_overflow();
   g_living.fetch_add(1, relaxed);
 }
@@ -197,6 +200,7 @@ void retire_root_worker(void* argument) {
   worker->pool->retire();
   worker->pool = nullptr;
   worker->fiber = nullptr;
+  worker->in_view.thread = 0;
   set_this_worker(nullptr);
   g_living.fetch_sub(1, relaxed);
   // Somebody may still fulfil the event of a task that nobody is left to complete: what it points to stays as it is.

@@ -27,6 +27,8 @@
 
 #include <cstdint>
 
+struct marline_wait;  // marline.h
+
 namespace marline {
 
 struct Member;
@@ -48,6 +50,15 @@ struct ChunkDepend {
   void (*call)(uint64_t first, uint64_t count, void* argument) = nullptr;
   void* argument = nullptr;
   const Task* owner = nullptr;
+};
+
+// What `marline ps` (exec/inspect.cpp) and debuggers (tools/gdb/marline.py) want to know of a thread; written by it.
+struct InView {
+  Fiber* own_fiber = nullptr;  // the fiber of the thread's own stack
+  const marline_wait* blocked = nullptr;  // the library call that blocks the thread (exec/blocked.hpp)
+  int block_depth = 0;
+  int thread = 0;            // the kernel's number of it; 0: it has ended
+  uint64_t suspensions = 0;  // of tasks, and library calls that block, by this thread
 };
 
 struct alignas(kCacheLine) Worker {
@@ -89,7 +100,7 @@ struct alignas(kCacheLine) Worker {
   uint64_t tool_data = 0;            // ompt_data_t of the thread
   TiedSuspension* suspended_tied = nullptr;  // only with MARLINE_TASK_CONSTRAINT=strict (sched/constraint.hpp)
   ThreadWait wait;                   // only while a tool is there
-  Fiber* own_fiber = nullptr;        // the fiber of the thread's own stack: for debuggers (tools/gdb/marline.py)
+  InView in_view;
   struct {                           // clauses that the KMP face announces before the construct they belong to
     int32_t num_threads = 0;
     int32_t proc_bind = 0;
@@ -126,6 +137,7 @@ struct alignas(kCacheLine) Member {
   tool::Work open_work = tool::Work::kNone;  // a construct whose end nobody tells (exec/announce.hpp)
   const void* open_work_codeptr = nullptr;
   const void* region_codeptr = nullptr;  // the region's, for the barrier at its end, which the team may have outrun
+  bool at_barrier = false;            // for `marline ps`
   Icvs icvs{};                        // of the implicit task
   Task implicit_task{};
   Deque deque;                        // ready tasks; the owner's end is LIFO

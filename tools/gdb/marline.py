@@ -65,7 +65,7 @@ def native_fibers() -> Iterator[gdb.Value]:
             thread.switch()
             worker = gdb.parse_and_eval("marline_this_worker")
             if int(worker) != 0:
-                yield worker["own_fiber"].dereference()
+                yield worker["in_view"]["own_fiber"].dereference()
     finally:
         selected.switch()
 

@@ -6,7 +6,9 @@
 #include "base/version.hpp"
 #include "construct/next_task.hpp"
 #include "config/options.hpp"
+#include "exec/blocked.hpp"
 #include "exec/cancellation.hpp"
+#include "exec/inspect.hpp"
 #include "exec/suspend.hpp"
 #include "graph/profile.hpp"
 #include "sched/progress.hpp"
@@ -28,6 +30,18 @@ MARLINE_EXPORT const char* marline_version() { return marline::kVersion; }
 MARLINE_EXPORT void marline_event_init(marline_event_t* event) { as_event(event)->reset(); }
 
 MARLINE_EXPORT void marline_event_wait(marline_event_t* event) { marline::wait_event(as_event(event)); }
+
+MARLINE_EXPORT void marline_event_wait_for(marline_event_t* event, const marline_wait_t* wait) {
+  marline::wait_event(as_event(event), {marline::WaitKind::kEvent, event, wait});
+}
+
+MARLINE_EXPORT void marline_block_begin(const marline_wait_t* wait) { marline::block_begin(wait); }
+
+MARLINE_EXPORT void marline_block_end() { marline::block_end(); }
+
+MARLINE_EXPORT int marline_describe_register(const char* name, marline_describe_fn describe, void* arg) {
+  return marline::describe_register(name, describe, arg) ? 0 : -1;
+}
 
 MARLINE_EXPORT void marline_event_fulfill(marline_event_t* event) {
   marline::fulfil_for_program(marline::this_worker_or_null(), as_event(event));

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Threads that block inside a library call, which says so (marline_block_begin in marline.h), for `marline ps`. A worker
+// keeps the record itself; other threads take a slot of a small table.
+#pragma once
+
+#include "base/atomic.hpp"
+
+#include <cstdint>
+
+struct marline_wait;  // marline.h
+
+namespace marline {
+
+// A thread that is no worker. Its own thread claims and frees the slot; anybody may look.
+struct BlockedThread {
+  Atomic<int32_t> thread{0};  // the kernel's number of it; 0: the slot is free
+  Atomic<const marline_wait*> wait{nullptr};
+  int depth = 0;              // owner only
+};
+
+inline constexpr int kBlockedThreads = 64;
+extern BlockedThread g_blocked_threads[kBlockedThreads];
+
+// They nest; the outermost one counts.
+void block_begin(const marline_wait* wait);
+void block_end();
+
+}  // namespace marline

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a suspended task waits for, said by whoever suspends it, for `marline ps` and debuggers. The record lies on the
+// stack of the task, which does not move until it is resumed; the task's fiber points to it (exec/fiber.hpp). Nobody
+// else reads it: exec/inspect.cpp copies it from a running process.
+#pragma once
+
+#include <cstdint>
+
+struct marline_wait;  // marline.h
+
+namespace marline {
+
+// The names stand in kWaitKinds (exec/inspect_tasks.cpp) and tools/gdb/marline.py.
+enum class WaitKind : uint8_t {
+  kNone,
+  kEvent,        // object: the Event
+  kTaskwait,     // its children
+  kDependences,  // taskwait with depend clauses, or an undeferred task's
+  kTaskgroup,    // object: the Taskgroup
+  kLock,         // object: the LockWord, of a lock or a critical construct
+  kTurn,         // object: a word that others advance, of an ordered loop for one
+  kYield,        // ready: it has let others go first
+  kPermission,   // to start an undeferred task, by MARLINE_TASK_CONSTRAINT=strict
+  kDetach,       // object: the Event of an undeferred task's detach clause
+};
+
+struct WaitReason {
+  WaitKind kind;
+  const void* object;
+  const marline_wait* call;  // what the caller of marline_event_wait_for says of it, else null
+};
+
+}  // namespace marline
