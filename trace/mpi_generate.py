@@ -13,10 +13,12 @@ the build.
 from __future__ import annotations
 
 import re
-import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "pmpi"))
+from prototypes import GeneratorError, Parameter, parse_prototypes, preprocess
 
 # Functions that the recorder leaves alone, and why.
 LEFT_OUT = {
@@ -37,8 +39,6 @@ UNIDENTIFIED = {"MPI_Comm_idup", "MPI_Comm_idup_with_info", "MPI_Comm_get_parent
                 "MPI_Comm_spawn_multiple", "MPI_Comm_accept", "MPI_Comm_connect", "MPI_Comm_join"}  # fmt: skip
 ENDS_COMM = {"MPI_Comm_free", "MPI_Comm_disconnect"}
 
-# Where a header calls a parameter otherwise than the standard does.
-SYNONYMS = {("MPI_Datatype", "type"): "datatype", ("int", "target_cout"): "target_count"}  # Open MPI 4.1
 POINT_TO_POINT = {"send", "receive", "sendreceive", "probe", "start_send", "start_receive", "persistent"}
 RECEIVES = {"receive", "sendreceive", "probe"}
 SEND = "bytes_of(sendcount, sendtype)"
@@ -74,17 +74,6 @@ COLLECTIVE_BYTES = {
 }
 
 
-class GeneratorError(Exception):
-    """The text is meant for whoever builds."""
-
-
-@dataclass(frozen=True)
-class Parameter:
-    text: str  # as declared, with its name
-    name: str
-    type: str  # "MPI_Comm", "MPI_Comm *", "const int []"
-
-
 @dataclass(frozen=True)
 class Function:
     name: str
@@ -115,44 +104,6 @@ class Function:
 # Parsing --------------------------------------------------------------------------------------------------------------
 
 
-def without_attributes(text: str) -> str:
-    """Drops `__attribute__((...))`, whose parentheses nest."""
-    parts = []
-    position = 0
-    for match in re.finditer(r"__attribute__\s*\(", text):
-        if match.start() < position:
-            continue
-        parts.append(text[position : match.start()])
-        depth, position = 1, match.end()
-        while depth:
-            depth += {"(": 1, ")": -1}.get(text[position], 0)
-            position += 1
-    return "".join(parts) + text[position:]
-
-
-def parse_parameter(text: str) -> Parameter:
-    match = re.fullmatch(r"(.*?)(\w+)\s*((?:\[\w*\])*)", " ".join(text.split()))
-    if match is None or not match[1].strip():
-        raise GeneratorError(f"mpi.h: cannot read the parameter '{text}'")
-    kind = re.sub(r"\s*\*", " *", match[1].strip()) + (f" {match[3]}" if match[3] else "")
-    # The name is ours to choose, as the wrapper declares it anew.
-    name = SYNONYMS.get((kind, match[2]), match[2])
-    return Parameter(f"{match[1]}{name}{match[3]}", name, kind)
-
-
-def parse_prototypes(text: str) -> dict[str, tuple[Parameter, ...] | None]:
-    """Name to parameters; None for one with `...`."""
-    found: dict[str, tuple[Parameter, ...] | None] = {}
-    for statement in without_attributes(text).split(";"):
-        match = re.search(r"\b(MPI_\w+)\s*\(([^()]*)\)\s*$", statement)
-        if match is None or "typedef" in statement or not re.search(r"\w[\s*]+$", statement[: match.start()]):
-            continue
-        inside = match[2].strip()
-        parts = [] if inside == "void" else inside.split(",")
-        found[match[1]] = None if "..." in inside else tuple(parse_parameter(part) for part in parts)
-    return found
-
-
 def parse_tables(folder: Path) -> dict[str, str]:
     """Kinds of calls by name."""
     text = "".join(file.read_text(encoding="ascii") for file in sorted(folder.glob("mpi_calls*.def")))
@@ -161,8 +112,6 @@ def parse_tables(folder: Path) -> dict[str, str]:
 
 def functions_of(header: str, kinds: dict[str, str]) -> list[Function]:
     prototypes = parse_prototypes(header)
-    if "MPI_Send" not in prototypes:
-        raise GeneratorError("mpi.h: no prototype of MPI_Send found")
     recorded = {name: parameters for name, parameters in prototypes.items() if name != CONTROL
                 and not any(re.fullmatch(pattern, name) for pattern in LEFT_OUT)}  # fmt: skip
     unknown = sorted(recorded.keys() - kinds.keys())
@@ -334,14 +283,6 @@ def wrappers_source(functions: list[Function]) -> str:
             '#pragma GCC diagnostic ignored "-Wdeprecated-declarations"\n'
             '#include "mpi_bytes.hpp"\n#include "mpi_calls.hpp"\nusing namespace marline::trace;\n\n'
             + "\n".join(wrapper(function) for function in functions if function.name not in BY_HAND))  # fmt: skip
-
-
-def preprocess(compiler: list[str]) -> str:
-    command = [*compiler, "-E", "-P", "-DOMPI_SKIP_MPICXX", "-DMPICH_SKIP_MPICXX", "-x", "c", "-"]
-    result = subprocess.run(command, input="#include <mpi.h>\n", capture_output=True, text=True, check=False)
-    if result.returncode:
-        raise GeneratorError(f"{' '.join(command)}: {result.stderr.strip()}")
-    return result.stdout
 
 
 def main(tables: str, folder: str, *compiler: str) -> None:
