@@ -16,11 +16,11 @@ static inline bool is_converted(const void *return_address)
 }
 
 /* Ends a collective that `started` has begun (or failed to): suspends in a task, blocks elsewhere. */
-static inline int collective_complete(int started, MPI_Request *request, const void *return_address)
+static inline int collective_complete(int started, MPI_Request *request, const void *return_address, const MpiCall *call)
 {
   if (started != MPI_SUCCESS)
     return started;
-  return may_suspend(return_address) ? engine_complete(request, MPI_STATUS_IGNORE)
+  return may_suspend(return_address) ? engine_complete(request, MPI_STATUS_IGNORE, call)
                                      : next_mpi.wait(request, MPI_STATUS_IGNORE);
 }
 

@@ -49,17 +49,20 @@ static Calls open_calls = {.last_link = &open_calls.first};
  * call: a thread that calls MPI must know of MPI_Init's return, so relaxed is enough. */
 static _Atomic(marline_hook_t *) hook;
 
+bool engine_is_running(void)
+{
+  return atomic_load_explicit(&hook, memory_order_relaxed) != NULL;
+}
+
 bool may_suspend(const void *return_address)
 {
-  return atomic_load_explicit(&hook, memory_order_relaxed) != NULL && marline_can_suspend() == 1 &&
-         caller_of(return_address) == kCallerUser;
+  return engine_is_running() && marline_can_suspend() == 1 && caller_of(return_address) == kCallerUser;
 }
 
 /* Posting ---------------------------------------------------------------------------------------------------------- */
 
-void engine_wait(Pending *pending)
+void engine_watch(Pending *pending)
 {
-  marline_event_init(&pending->event);
   /* First the count, then the operation: in the other order the poller could finish it and count it down before it was
    * counted up. A poll in between finds an empty inbox and comes again, as the count is positive. */
   marline_progress_add(atomic_load_explicit(&hook, memory_order_relaxed), 1);
@@ -67,16 +70,22 @@ void engine_wait(Pending *pending)
   do {
     pending->next = head;
   } while (!atomic_compare_exchange_weak_explicit(&inbox, &head, pending, memory_order_release, memory_order_relaxed));
+}
+
+void engine_wait(Pending *pending)
+{
+  marline_event_init(&pending->event);
+  engine_watch(pending);
   marline_event_wait(&pending->event);
 }
 
-int engine_complete(MPI_Request *request, MPI_Status *status)
+int engine_complete(MPI_Request *request, MPI_Status *status, const MpiCall *call)
 {
   int flag = 0;
   const int error = next_mpi.test(request, &flag, status);
   if (error != MPI_SUCCESS || flag)
     return error;
-  Pending pending = {.request = *request, .status = status, .error = MPI_SUCCESS};
+  Pending pending = {.request = *request, .status = status, .error = MPI_SUCCESS, .call = call};
   engine_wait(&pending);
   *request = pending.request;
   return pending.error;
@@ -131,6 +140,14 @@ static void empty_inbox(void)
   }
 }
 
+static void tell(Pending *pending)
+{
+  if (pending->completed != NULL)
+    pending->completed(pending);
+  else
+    marline_event_fulfill(&pending->event);
+}
+
 /* Takes entry i out, then gives its task the result. In this order: what the entry points to may be gone after it. */
 static void deliver(Requests *open, int i, const MPI_Status *status, int error)
 {
@@ -145,7 +162,7 @@ static void deliver(Requests *open, int i, const MPI_Status *status, int error)
   --open->count;
   open->owners[i] = open->owners[open->count];
   open->requests[i] = open->requests[open->count];
-  marline_event_fulfill(&pending->event);
+  tell(pending);
 }
 
 /* Asks about up to `window` requests from the cursor on. True if one has completed: its task has been told, and the
@@ -199,7 +216,7 @@ static int poll_calls(Calls *open)
       open->last_link = &open->first;
     --open->count;
     if (pending->finished(pending)) {
-      marline_event_fulfill(&pending->event);
+      tell(pending);
       ++found;
     } else {
       admit(pending);

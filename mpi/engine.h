@@ -15,6 +15,7 @@
 
 #include <stdbool.h>
 
+#include "call.h"
 #include "marline/marline.h"
 #include "mpi_library.h"
 
@@ -28,6 +29,10 @@ typedef struct Pending {
   MPI_Request request;
   MPI_Status *status;
   int error;
+  const MpiCall *call; /* what it is about */
+  /* Instead of fulfilling the event, for those who do not wait: called by the poller, which does not touch the Pending
+   * any more. Must not block; may post again. */
+  void (*completed)(struct Pending *pending);
 } Pending;
 
 /* After MPI_Init, once: suspension works from here on. Says so if it cannot. `thread_level` is what MPI provides. */
@@ -42,7 +47,14 @@ bool may_suspend(const void *return_address);
 /* Suspends the current task until pending->finished() has said yes, or the single request has completed. */
 void engine_wait(Pending *pending);
 
+/* Hands a Pending with a `completed` to the poller and goes on. The engine is there: may_suspend() has said yes, or
+ * engine_is_running(). */
+void engine_watch(Pending *pending);
+
+/* False before MPI_Init and after MPI_Finalize, and where MPI does not provide MPI_THREAD_MULTIPLE. */
+bool engine_is_running(void);
+
 /* Completes *request as MPI_Wait would, suspending if it is not complete already. May_suspend() has said yes. */
-int engine_complete(MPI_Request *request, MPI_Status *status);
+int engine_complete(MPI_Request *request, MPI_Status *status, const MpiCall *call);
 
 #endif

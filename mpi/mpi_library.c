@@ -18,29 +18,15 @@
 
 NextMpi next_mpi;
 
-typedef struct Symbol {
-  const char *name;
-  size_t offset; /* in NextMpi */
-} Symbol;
+/* In the order of NextMpi's members. */
+static const char *const kNames[] = MARLINE_NEXT_NAMES;
+_Static_assert(sizeof(NextMpi) == sizeof kNames / sizeof kNames[0] * sizeof(void (*)(void)), "one pointer per name");
 
-static const Symbol kSymbols[] = {
-    {"PMPI_Init_thread", offsetof(NextMpi, init_thread)}, {"PMPI_Finalize", offsetof(NextMpi, finalize)},
-    {"PMPI_Send", offsetof(NextMpi, send)},               {"PMPI_Ssend", offsetof(NextMpi, ssend)},
-    {"PMPI_Bsend", offsetof(NextMpi, bsend)},             {"PMPI_Rsend", offsetof(NextMpi, rsend)},
-    {"PMPI_Recv", offsetof(NextMpi, recv)},               {"PMPI_Sendrecv", offsetof(NextMpi, sendrecv)},
-    {"PMPI_Probe", offsetof(NextMpi, probe)},             {"PMPI_Wait", offsetof(NextMpi, wait)},
-    {"PMPI_Waitall", offsetof(NextMpi, waitall)},         {"PMPI_Waitany", offsetof(NextMpi, waitany)},
-    {"PMPI_Barrier", offsetof(NextMpi, barrier)},         {"PMPI_Bcast", offsetof(NextMpi, bcast)},
-    {"PMPI_Reduce", offsetof(NextMpi, reduce)},           {"PMPI_Allreduce", offsetof(NextMpi, allreduce)},
-    {"PMPI_Isend", offsetof(NextMpi, isend)},             {"PMPI_Issend", offsetof(NextMpi, issend)},
-    {"PMPI_Ibsend", offsetof(NextMpi, ibsend)},           {"PMPI_Irsend", offsetof(NextMpi, irsend)},
-    {"PMPI_Irecv", offsetof(NextMpi, irecv)},             {"PMPI_Iprobe", offsetof(NextMpi, iprobe)},
-    {"PMPI_Cancel", offsetof(NextMpi, cancel)},           {"PMPI_Test", offsetof(NextMpi, test)},
-    {"PMPI_Testall", offsetof(NextMpi, testall)},         {"PMPI_Testany", offsetof(NextMpi, testany)},
-    {"PMPI_Ibarrier", offsetof(NextMpi, ibarrier)},       {"PMPI_Ibcast", offsetof(NextMpi, ibcast)},
-    {"PMPI_Ireduce", offsetof(NextMpi, ireduce)},         {"PMPI_Iallreduce", offsetof(NextMpi, iallreduce)},
-    {"PMPI_Get_library_version", offsetof(NextMpi, get_library_version)},
-};
+/* What everything else is made of. An older library of the same ABI may lack others, which its programs do not call. */
+static const char *const kNeeded[] = {"PMPI_Init_thread", "PMPI_Test", "PMPI_Testany", "PMPI_Improbe",
+                                      "PMPI_Ibarrier",    "PMPI_Iallreduce"};
+
+static void *mpi_handle; /* for dlsym */
 
 static pthread_once_t resolved = PTHREAD_ONCE_INIT;
 
@@ -82,17 +68,27 @@ static void check_implementation(void)
                is_open_mpi ? "openmpi" : "mpich");
 }
 
+static int not_in_this_library(void)
+{
+  report_fatal("the program calls a function of MPI that the MPI library behind libmarline-mpi does not have: rebuild "
+               "Marline and the program with this MPI");
+}
+
 static void resolve(void)
 {
-  void *handle = RTLD_NEXT;
-  if (dlsym(handle, "PMPI_Get_library_version") == NULL)
-    handle = local_library();
-  for (size_t i = 0; i < sizeof kSymbols / sizeof kSymbols[0]; ++i) {
-    void *address = handle != NULL ? dlsym(handle, kSymbols[i].name) : NULL;
-    if (address == NULL)
+  mpi_handle = RTLD_NEXT;
+  if (dlsym(mpi_handle, "PMPI_Get_library_version") == NULL)
+    mpi_handle = local_library();
+  for (size_t i = 0; i < sizeof kNeeded / sizeof kNeeded[0]; ++i) {
+    if (mpi_handle == NULL || dlsym(mpi_handle, kNeeded[i]) == NULL)
       report_fatal("no function %s behind libmarline-mpi: an MPI library of version 3.0 or newer must be linked "
-                   "dynamically (static MPI cannot be intercepted: run without libmarline-mpi)", kSymbols[i].name);
-    memcpy((char *)&next_mpi + kSymbols[i].offset, &address, sizeof address);
+                   "dynamically (static MPI cannot be intercepted: run without libmarline-mpi)", kNeeded[i]);
+  }
+  for (size_t i = 0; i < sizeof kNames / sizeof kNames[0]; ++i) {
+    void *address = dlsym(mpi_handle, kNames[i]);
+    if (address == NULL)
+      address = (void *)not_in_this_library;
+    memcpy((char *)&next_mpi + i * sizeof address, &address, sizeof address);
   }
   check_implementation();
 }
@@ -108,4 +104,16 @@ const void *library_address(void)
   const void *address = NULL;
   memcpy(&address, &next_mpi.init_thread, sizeof address);
   return address;
+}
+
+MPI_Datatype library_packed(void)
+{
+#if MARLINE_MPI_IS_OPENMPI
+  void *packed = dlsym(mpi_handle, "ompi_mpi_packed");
+  if (packed == NULL)
+    report_fatal("no datatype ompi_mpi_packed in the MPI library: not Open MPI?");
+  return packed;
+#else
+  return MPI_PACKED;
+#endif
 }

@@ -11,49 +11,33 @@
 #ifndef MARLINE_MPI_LIBRARY_H
 #define MARLINE_MPI_LIBRARY_H
 
+#include <stdbool.h>
+
 /* The one place that includes mpi.h: everything else in this library is hidden, the MPI interface is not. */
 #pragma GCC visibility push(default)
 #include <mpi.h>
 #pragma GCC visibility pop
 
-typedef struct NextMpi {
-  __typeof__(MPI_Init_thread) *init_thread;
-  __typeof__(MPI_Finalize) *finalize;
-  __typeof__(MPI_Get_library_version) *get_library_version;
-  __typeof__(MPI_Send) *send;
-  __typeof__(MPI_Ssend) *ssend;
-  __typeof__(MPI_Bsend) *bsend;
-  __typeof__(MPI_Rsend) *rsend;
-  __typeof__(MPI_Recv) *recv;
-  __typeof__(MPI_Sendrecv) *sendrecv;
-  __typeof__(MPI_Probe) *probe;
-  __typeof__(MPI_Wait) *wait;
-  __typeof__(MPI_Waitall) *waitall;
-  __typeof__(MPI_Waitany) *waitany;
-  __typeof__(MPI_Barrier) *barrier;
-  __typeof__(MPI_Bcast) *bcast;
-  __typeof__(MPI_Reduce) *reduce;
-  __typeof__(MPI_Allreduce) *allreduce;
-  __typeof__(MPI_Isend) *isend;
-  __typeof__(MPI_Issend) *issend;
-  __typeof__(MPI_Ibsend) *ibsend;
-  __typeof__(MPI_Irsend) *irsend;
-  __typeof__(MPI_Irecv) *irecv;
-  __typeof__(MPI_Iprobe) *iprobe;
-  __typeof__(MPI_Cancel) *cancel;
-  __typeof__(MPI_Test) *test;
-  __typeof__(MPI_Testall) *testall;
-  __typeof__(MPI_Testany) *testany;
-  __typeof__(MPI_Ibarrier) *ibarrier;
-  __typeof__(MPI_Ibcast) *ibcast;
-  __typeof__(MPI_Ireduce) *ireduce;
-  __typeof__(MPI_Iallreduce) *iallreduce;
-} NextMpi;
+#include "mpi_next.h"
 
 extern NextMpi next_mpi;
 
 /* Fills next_mpi; the first call decides, later ones return at once. Ends the process with one line if there is no MPI
  * library, if it is not the implementation that this build is for, or if it lacks a function. Thread-safe. */
 void library_resolve(void);
+
+/* MPI_PACKED, which is a data symbol in Open MPI. */
+MPI_Datatype library_packed(void);
+
+/* True for the message that MPI_Mprobe gives for MPI_PROC_NULL; only asked where MPI_Imrecv forgets its status. */
+static inline bool is_from_nobody(MPI_Message message)
+{
+#if MARLINE_MPI_IS_OPENMPI
+  (void)message;
+  return false;
+#else
+  return message == MPI_MESSAGE_NO_PROC; /* MPICH 4.0: as with MPI_Irecv, see MPI_PROC_NULL in calls.def */
+#endif
+}
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * MPI_Probe. In a task, MPI_Iprobe until it says yes. As with threads, another task may receive the message that this
- * one has seen, unless tags or communicators keep them apart.
+ * MPI_Probe and MPI_Mprobe. In a task, MPI_Iprobe or MPI_Improbe until it says yes. After MPI_Probe, as with threads,
+ * another task may receive the message that this one has seen, unless tags or communicators keep them apart; MPI_Mprobe
+ * takes it out.
  */
 #include "engine.h"
 
@@ -10,6 +11,7 @@ typedef struct PendingProbe {
   int source;
   int tag;
   MPI_Comm comm;
+  MPI_Message *message; /* NULL: MPI_Probe */
   MPI_Status *status;
 } PendingProbe;
 
@@ -17,18 +19,41 @@ static bool finished(Pending *pending)
 {
   PendingProbe *call = (PendingProbe *)pending;
   int flag = 0;
-  call->base.error = next_mpi.iprobe(call->source, call->tag, call->comm, &flag, call->status);
+  call->base.error =
+      call->message == NULL
+          ? next_mpi.iprobe(call->source, call->tag, call->comm, &flag, call->status)
+          : next_mpi.improbe(call->source, call->tag, call->comm, &flag, call->message, call->status);
   return flag || call->base.error != MPI_SUCCESS;
+}
+
+static int wait_for_message(PendingProbe *call)
+{
+  if (!finished(&call->base))
+    engine_wait(&call->base);
+  return call->base.error;
 }
 
 int MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
 {
   if (!may_suspend(__builtin_return_address(0)))
     return next_mpi.probe(source, tag, comm, status);
-  PendingProbe call = {.base.finished = finished, .source = source, .tag = tag, .comm = comm, .status = status};
-  if (!finished(&call.base))
-    engine_wait(&call.base);
-  return call.base.error;
+  const MpiCall call = {.name = "MPI_Probe", .comm = comm, .peer = source, .tag = tag};
+  return wait_for_message(&(PendingProbe){
+      .base = {.finished = finished, .call = &call}, .source = source, .tag = tag, .comm = comm, .status = status});
+}
+
+int MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status)
+{
+  if (!may_suspend(__builtin_return_address(0)))
+    return next_mpi.mprobe(source, tag, comm, message, status);
+  const MpiCall call = {.name = "MPI_Mprobe", .comm = comm, .peer = source, .tag = tag};
+  return wait_for_message(&(PendingProbe){.base = {.finished = finished, .call = &call},
+                                          .source = source,
+                                          .tag = tag,
+                                          .comm = comm,
+                                          .message = message,
+                                          .status = status});
 }
 
 extern __typeof__(MPI_Probe) PMPI_Probe __attribute__((alias("MPI_Probe")));
+extern __typeof__(MPI_Mprobe) PMPI_Mprobe __attribute__((alias("MPI_Mprobe")));

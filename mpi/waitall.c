@@ -24,7 +24,9 @@ int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[])
 {
   if (!may_suspend(__builtin_return_address(0)))
     return next_mpi.waitall(count, requests, statuses);
-  PendingWaitall call = {.base.finished = finished, .count = count, .requests = requests, .statuses = statuses};
+  const MpiCall what = {.name = "MPI_Waitall", .count = count, .peer = kNoPeer, .tag = kNoTag};
+  PendingWaitall call = {
+      .base = {.finished = finished, .call = &what}, .count = count, .requests = requests, .statuses = statuses};
   if (!finished(&call.base))
     engine_wait(&call.base);
   return call.base.error;

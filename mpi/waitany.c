@@ -25,8 +25,12 @@ int MPI_Waitany(int count, MPI_Request requests[], int *index, MPI_Status *statu
 {
   if (!may_suspend(__builtin_return_address(0)))
     return next_mpi.waitany(count, requests, index, status);
-  PendingWaitany call = {
-      .base.finished = finished, .count = count, .requests = requests, .index = index, .status = status};
+  const MpiCall what = {.name = "MPI_Waitany", .count = count, .peer = kNoPeer, .tag = kNoTag};
+  PendingWaitany call = {.base = {.finished = finished, .call = &what},
+                         .count = count,
+                         .requests = requests,
+                         .index = index,
+                         .status = status};
   if (!finished(&call.base))
     engine_wait(&call.base);
   /* Nothing to wait for: MPI_Waitany gives the empty status then, MPICH's MPI_Testany leaves it alone. */

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What a blocking call of MPI is about, in the program's own terms: for those who ask what a task waits for. Lies on the
+ * stack of the call, which is there as long as the call.
+ */
+#ifndef MARLINE_MPI_CALL_H
+#define MARLINE_MPI_CALL_H
+
+#include <limits.h>
+
+#include "mpi_library.h"
+
+enum { kNoPeer = INT_MIN, kNoTag = INT_MIN };
+
+typedef struct MpiCall {
+  const char *name;      /* "MPI_Recv" */
+  MPI_Comm comm;         /* 0: none */
+  MPI_Datatype datatype; /* 0: none, and then no count */
+  MPI_Count count;
+  int peer; /* rank in comm, MPI_ANY_SOURCE, MPI_PROC_NULL, or kNoPeer */
+  int tag;  /* or MPI_ANY_TAG, or kNoTag */
+} MpiCall;
+
+#endif

@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Writes libmarline-mpi's wrappers from calls.def and the prototypes in an MPI library's own mpi.h.
+
+    generate.py CALLS OUTDIR COMPILER [FLAG...]
+
+COMPILER with its FLAGS preprocesses `#include <mpi.h>`. OUTDIR gets mpi_next.h (a struct with one pointer per function of
+the header: what is behind us) and mpi_wrappers.c (the entry points). A table that names a parameter which the header
+does not have, or a twin that does not take the same arguments, ends the build.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "pmpi"))
+from prototypes import GeneratorError, Parameter, parse_prototypes, preprocess
+
+OBJECTS = ("MPI_Comm", "MPI_Win", "MPI_File", "MPI_Comm *", "MPI_Win *", "MPI_File *")
+LANES = {"": "kLaneOfObject", "alone": "kLaneAlone", "exposure": "kLaneExposure"}
+WAYS = {"send", "receive", "sendrecv", "starts_send", "collective", "helper", "by_hand"}
+
+
+@dataclass(frozen=True)
+class Call:
+    name: str
+    parameters: tuple[Parameter, ...]
+    way: str
+    detail: str
+
+    @property
+    def short(self) -> str:
+        """MPI_Comm_split: comm_split, the name of its pointer in next_mpi."""
+        return self.name.removeprefix("MPI_").lower()
+
+    @property
+    def declaration(self) -> str:
+        return f"int {self.name}({', '.join(parameter.text for parameter in self.parameters) or 'void'})"
+
+    @property
+    def arguments(self) -> str:
+        return ", ".join(parameter.name for parameter in self.parameters)
+
+    @property
+    def next(self) -> str:
+        return f"next_mpi.{self.short}({self.arguments})"
+
+    def parameter(self, *names: str) -> str | None:
+        return next((name for name in names if any(p.name == name for p in self.parameters)), None)
+
+    def first_of_type(self, *types: str) -> Parameter | None:
+        found = [parameter for wanted in types for parameter in self.parameters if parameter.type == wanted]
+        return found[0] if found else None
+
+    @property
+    def is_large(self) -> bool:
+        return self.name.endswith("_c")
+
+
+def read_calls(file: Path) -> dict[str, tuple[str, str]]:
+    """Way and detail by name."""
+    calls = {}
+    for line in file.read_text(encoding="ascii").splitlines():
+        words = line.split("#")[0].split()
+        if not words:
+            continue
+        if not 2 <= len(words) <= 3 or words[1] not in WAYS or words[0] in calls:
+            raise GeneratorError(f"{file.name}: cannot use the line '{line}'")
+        calls[words[0]] = (words[1], words[2] if len(words) == 3 else "")
+    return calls
+
+
+def calls_of(table: dict[str, tuple[str, str]], prototypes: dict[str, tuple[Parameter, ...] | None]) -> list[Call]:
+    """The table's calls that the header has, and their variants with large counts."""
+    calls = []
+    for name, (way, detail) in table.items():
+        for suffix in ("", "_c"):
+            parameters = prototypes.get(name + suffix)
+            if parameters is not None:
+                twin = detail + suffix if way in ("send", "receive", "collective") else detail
+                calls.append(Call(name + suffix, parameters, way, twin))
+    return calls
+
+
+# What a call is, for those who ask what a task waits for -----------------------------------------------------------------
+
+
+def description(call: Call) -> str:
+    """A MpiCall (call.h)."""
+    fields = [f'.name = "{call.name}"']
+    comm = call.first_of_type("MPI_Comm")
+    fields += [f".comm = {comm.name}"] if comm else []
+    for count, datatype in (("count", "datatype"), ("sendcount", "sendtype"), ("recvcount", "recvtype"),
+                            ("recvcount", "datatype")):  # fmt: skip
+        if call.parameter(count) and call.parameter(datatype):
+            fields += [f".count = {count}", f".datatype = {datatype}"]
+            break
+    peer = call.parameter("dest", "source", "root", "target_rank") or (call.parameter("rank") if "Win_" in call.name else None)
+    fields.append(f".peer = {peer or 'kNoPeer'}")
+    tag = call.parameter("tag")
+    fields.append(f".tag = {tag}" if tag and call.way in ("send", "receive") else ".tag = kNoTag")
+    return "&(const MpiCall){" + ", ".join(fields) + "}"
+
+
+# One function per way ---------------------------------------------------------------------------------------------------
+
+
+def twin(call: Call, prototypes: dict[str, tuple[Parameter, ...] | None]) -> str:
+    """The start of the nonblocking twin."""
+    theirs = prototypes.get(call.detail)
+    if theirs is None:
+        raise GeneratorError(f"mpi.h has {call.name}, but not its twin {call.detail}")
+    ours = [parameter for parameter in call.parameters if parameter.name != "status"]
+    if [parameter.type for parameter in theirs] != [*(parameter.type for parameter in ours), "MPI_Request *"]:
+        raise GeneratorError(f"mpi.h: {call.detail} does not take the arguments of {call.name}")
+    arguments = ", ".join([*(parameter.name for parameter in ours), "&request"])
+    return f"next_mpi.{call.detail.removeprefix('MPI_').lower()}({arguments})"
+
+
+def point_to_point(call: Call, prototypes: dict[str, tuple[Parameter, ...] | None]) -> list[str]:
+    lines = ["marline_task_sends();"] if call.way == "send" else []
+    at_once = "source == MPI_PROC_NULL || " if call.parameter("source") else ""
+    at_once = "is_from_nobody(*message) || " if call.parameter("message") else at_once
+    status = "status" if call.parameter("status") else "MPI_STATUS_IGNORE"
+    return [*lines, f"if ({at_once}!may_suspend(__builtin_return_address(0)))", f"  return {call.next};",
+            "MPI_Request request;", f"const int error = {twin(call, prototypes)};",
+            f"return error != MPI_SUCCESS ? error : engine_complete(&request, {status}, {description(call)});"]  # fmt: skip
+
+
+def sendrecv(call: Call) -> list[str]:
+    c = "_c" if call.is_large else ""
+    replaces = call.parameter("sendbuf") is None
+    lines = ["marline_task_sends();", "if (!may_suspend(__builtin_return_address(0)))", f"  return {call.next};",
+             "MPI_Request receive;", "MPI_Request send;"]  # fmt: skip
+    target, source = "recvbuf, recvcount, recvtype", "sendbuf, sendcount, sendtype"
+    if replaces:
+        target, source = "buf, count, datatype", "copy, position, library_packed()"
+        lines += [f"{'MPI_Count' if c else 'int'} size = 0, position = 0;",
+                  f"int error = next_mpi.pack_size{c}(count, datatype, comm, &size);", "if (error != MPI_SUCCESS)",
+                  "  return error;", "void *copy = sendrecv_buffer((size_t)size);",
+                  f"error = next_mpi.pack{c}(buf, count, datatype, copy, size, &position, comm);",
+                  "if (error == MPI_SUCCESS)",
+                  f"  error = next_mpi.irecv{c}({target}, source, recvtag, comm, &receive);",
+                  "if (error != MPI_SUCCESS) {", "  free(copy);", "  return error;", "}"]  # fmt: skip
+    else:
+        lines += [f"int error = next_mpi.irecv{c}({target}, source, recvtag, comm, &receive);",
+                  "if (error != MPI_SUCCESS)", "  return error;"]  # fmt: skip
+    lines += [f"error = next_mpi.isend{c}({source}, dest, sendtag, comm, &send);",
+              f"error = sendrecv_complete(error, &send, &receive, status, {description(call)});"]  # fmt: skip
+    lines += ["free(copy);"] if replaces else []
+    return [*lines, "if (source == MPI_PROC_NULL && error == MPI_SUCCESS) /* for its status: see receives */",
+            f"  return next_mpi.recv{c}({target}, source, recvtag, comm, status);", "return error;"]  # fmt: skip
+
+
+def collective(call: Call, prototypes: dict[str, tuple[Parameter, ...] | None]) -> list[str]:
+    return ["const void *caller = __builtin_return_address(0);", "if (!is_converted(caller))", f"  return {call.next};",
+            "MPI_Request request;", f"const int started = {twin(call, prototypes)};",
+            f"return collective_complete(started, &request, caller, {description(call)});"]  # fmt: skip
+
+
+def member(parameter: Parameter) -> str:
+    """A parameter as a member of a struct: an array is a pointer there."""
+    match = re.fullmatch(r"(.*?)(\w+)\s*\[\w*\]", parameter.text)
+    return f"{match[1]}*{match[2]};" if match else f"{parameter.text};"
+
+
+def lane(call: Call) -> str:
+    found = call.first_of_type(*OBJECTS)
+    owner = "0" if found is None else f"(uintptr_t){'*' if '*' in found.type else ''}{found.name}"
+    if call.detail in LANES:
+        return f"(HelperLane){{{owner}, {LANES[call.detail]}}}"
+    if not call.parameter(call.detail):
+        raise GeneratorError(f"mpi.h: {call.name} has no parameter {call.detail}")
+    return f"(HelperLane){{{owner}, {call.detail}}}"
+
+
+def helper(call: Call) -> list[str]:
+    values = ", ".join(parameter.name for parameter in call.parameters) or "0"
+    return ["if (!may_suspend(__builtin_return_address(0)))", f"  return {call.next};",
+            f"struct {call.short} arguments = {{{values}}};",
+            f"return helper_run(run_{call.short}, &arguments, {lane(call)}, {description(call)});"]  # fmt: skip
+
+
+def helper_preamble(call: Call) -> str:
+    """The arguments in one place, and the function that the helper thread calls with them."""
+    members = "".join(f"  {member(parameter)}\n" for parameter in call.parameters) or "  int none;\n"
+    values = ", ".join(f"a->{parameter.name}" for parameter in call.parameters)
+    unused = "" if call.parameters else "  (void)a;\n"
+    return (f"struct {call.short} {{\n{members}}};\n\nstatic int run_{call.short}(void *arguments)\n{{\n"
+            f"  const struct {call.short} *a = arguments;\n{unused}  return next_mpi.{call.short}({values});\n}}\n\n")  # fmt: skip
+
+
+def wrapper(call: Call, prototypes: dict[str, tuple[Parameter, ...] | None]) -> str:
+    preamble = helper_preamble(call) if call.way == "helper" else ""
+    if call.way in ("send", "receive"):
+        lines = point_to_point(call, prototypes)
+    elif call.way == "sendrecv":
+        lines = sendrecv(call)
+    elif call.way == "collective":
+        lines = collective(call, prototypes)
+    elif call.way == "helper":
+        lines = helper(call)
+    else:
+        lines = ["marline_task_sends();", f"return {call.next};"]
+    body = "".join(f"  {line}\n" for line in lines)
+    return (f"{preamble}{call.declaration}\n{{\n{body}}}\n"
+            f'extern __typeof__({call.name}) P{call.name} __attribute__((alias("{call.name}")));\n')  # fmt: skip
+
+
+# Files --------------------------------------------------------------------------------------------------------------------
+
+QUIET = '#pragma GCC diagnostic ignored "-Wdeprecated-declarations"\n'
+
+
+def next_header(names: list[str]) -> str:
+    members = "".join(f"  __typeof__({name}) *{name.removeprefix('MPI_').lower()};\n" for name in names)
+    strings = "".join(f'  "P{name}", \\\n' for name in names)
+    return ("/* Generated by generate.py from mpi.h. */\n#ifndef MARLINE_MPI_NEXT_H\n#define MARLINE_MPI_NEXT_H\n"
+            f"#pragma GCC diagnostic push\n{QUIET}typedef struct NextMpi {{\n{members}}} NextMpi;\n"
+            f"#define MARLINE_NEXT_NAMES {{ \\\n{strings}}}\n#pragma GCC diagnostic pop\n#endif\n")  # fmt: skip
+
+
+def wrappers_source(calls: list[Call], prototypes: dict[str, tuple[Parameter, ...] | None]) -> str:
+    includes = "".join(f'#include "{name}"\n' for name in ("collective.h", "engine.h", "helpers.h", "mpi_library.h", "sendrecv.h"))
+    return (f"/* Generated by generate.py from calls.def and mpi.h. */\n{includes}\n#include <stdlib.h>\n\n{QUIET}\n"
+            + "\n".join(wrapper(call, prototypes) for call in calls if call.way != "by_hand"))  # fmt: skip
+
+
+def main(table: str, folder: str, *compiler: str) -> None:
+    prototypes = parse_prototypes(preprocess(list(compiler)))
+    calls = calls_of(read_calls(Path(table)), prototypes)
+    out = Path(folder)
+    out.mkdir(parents=True, exist_ok=True)
+    # MPI_T is for tools; handle conversions are macros in some headers: neither is behind us.
+    names = [name for name, parameters in prototypes.items() if parameters is not None
+             and not re.fullmatch(r"MPI_T_\w+|MPI_\w+_(f2c|c2f|f2f08|f082f|c2f08|f082c)|MPI_Wti\w+|MPI_Aint_\w+", name)]  # fmt: skip
+    (out / "mpi_next.h").write_text(next_header(names))
+    (out / "mpi_wrappers.c").write_text(wrappers_source(calls, prototypes))
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 4:
+        sys.exit("usage: generate.py CALLS OUTDIR COMPILER [FLAG...]")
+    try:
+        main(*sys.argv[1:])
+    except GeneratorError as error:
+        sys.exit(f"generate.py: {error}")

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What MPI_Sendrecv and MPI_Sendrecv_replace share in a task: MPI_Irecv and MPI_Isend, each completed with a suspension
+ * if need be.
+ */
+#ifndef MARLINE_MPI_SENDRECV_H
+#define MARLINE_MPI_SENDRECV_H
+
+#include <stddef.h>
+
+#include "call.h"
+
+/* The receive is posted; `sent` is what the start of the send said. Completes both, or takes the receive back. Returns
+ * what the call returns. */
+int sendrecv_complete(int sent, MPI_Request *send, MPI_Request *receive, MPI_Status *status, const MpiCall *call);
+
+/* Memory for the packed message of MPI_Sendrecv_replace; the caller frees it. Ends the process if there is none. */
+void *sendrecv_buffer(size_t bytes);
+
+#endif
