@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Requests whose completion is held back. A request of a receive or a collective is noted when it is made. held() asks
+ * MPI whether it has completed by a call that leaves it alone (MPI_Request_get_status), and says yes until it has and
+ * its time has come; from then on it is a request as any other, which MPI's own calls complete. So handles, statuses
+ * and errors are MPI's, and a request is never completed before its time.
+ *
+ * The table is guarded by one lock; an entry belongs to the thread that asks for its request, as MPI allows one only.
+ */
+#ifndef MARLINE_DELAY_HELD_H
+#define MARLINE_DELAY_HELD_H
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Reads MPI_DELAY_US. Once, after MPI_Init. */
+void delay_start(void);
+
+/* Nothing is held back without a delay: every call goes straight through. */
+bool delay_is_on(void);
+
+/* Nanoseconds of CLOCK_MONOTONIC, which all processes of a node share. */
+int64_t delay_now(void);
+
+/* `stamp`: where the sender notes its time (stamps.h), 0 if it does not. The request's time is then that plus the delay,
+ * otherwise the time at which its completion is first seen plus the delay. */
+void held_add(MPI_Request request, uint64_t stamp);
+void held_forget(MPI_Request request);
+
+/* True if the request must be taken for incomplete. */
+bool held(MPI_Request request);
+bool any_held(int count, const MPI_Request *requests);
+
+/* For a call that has blocked in MPI: returns when a message with that stamp, or one seen now, is due. */
+void linger(uint64_t stamp);
+
+/* Lets MPI move on: what is held back does not call it. */
+void delay_progress(void);
+
+/* Between two questions of a waiting thread: lets MPI move on, and another thread run. */
+void delay_pause(void);
+
+#endif
