@@ -4,7 +4,7 @@
 ! are those of marline.h; what is written here is only what differs. Thread-safe as there: no state.
 !
 ! A locator is `marline_dependence(c_loc(x(i)), MARLINE_IN)`, with x a target. Procedures that are passed (c_funloc) have
-! the interfaces marline_poll_fn and marline_chunk_depend_fn.
+! the interfaces marline_poll_fn, marline_suspend_fn and marline_chunk_depend_fn.
 module marline
   use, intrinsic :: iso_c_binding, only: c_char, c_funptr, c_int, c_int32_t, c_int64_t, c_intptr_t, c_ptr, c_size_t
   implicit none
@@ -44,6 +44,7 @@ module marline
   public :: marline_version, marline_event_init, marline_event_wait, marline_event_fulfill, marline_event_test
   public :: marline_can_suspend
   public :: marline_progress_register, marline_progress_unregister, marline_progress_add, marline_poll_fn
+  public :: marline_suspend_observe, marline_suspend_fn
   public :: marline_task_label, marline_task_color, marline_task_sends
   public :: marline_task_affinity
   public :: marline_task_depend, marline_depend_create, marline_depend_destroy, marline_task_depend_object
@@ -55,6 +56,8 @@ module marline
   public :: marline_graph_drop_task
 
   abstract interface
+    subroutine marline_suspend_fn() bind(C)
+    end subroutine
     integer(c_int) function marline_poll_fn(arg) bind(C)
       import :: c_int, c_ptr
       type(c_ptr), value :: arg
@@ -92,6 +95,10 @@ module marline
     integer(c_int) function marline_can_suspend() bind(C)
       import :: c_int
     end function
+    subroutine marline_suspend_observe(observer) bind(C)
+      import :: c_funptr
+      type(c_funptr), value :: observer  ! a subroutine marline_suspend_fn, or c_null_funptr
+    end subroutine
 
     ! Progress hooks
     type(c_ptr) function marline_progress_register(name, poll, arg) bind(C)

@@ -82,6 +82,15 @@ int marline_event_test(const marline_event_t *event);
  * inside a progress hook. A library that offers a blocking call asks this first, and blocks as ever where it is 0. */
 int marline_can_suspend(void);
 
+/* For tools: called by every task that is about to leave its thread, on the task's own stack, before anything else runs
+ * on the thread. OMPT alone does not tell: it announces changes of tasks, also where one is called over a frame that
+ * stays, and is silent where an implicit task leaves. The observer must not suspend, create tasks or wait for other
+ * threads' tasks; it may ask OMPT for the current task. */
+typedef void (*marline_suspend_fn)(void);
+
+/* Installs the process's only such observer; NULL takes it out. It may still be called for a moment then. */
+void marline_suspend_observe(marline_suspend_fn observer);
+
 /* Progress hooks ---------------------------------------------------------------------------------------------------- */
 
 /* A function that moves asynchronous operations forward and fulfils the events of those that ended. The scheduler calls

@@ -60,6 +60,7 @@ void announce(Task* from, tool::TaskStatus status, Task* to) {
 void suspend(void (*publish)(Task*, void*), void* context, tool::TaskStatus status, const WaitReason& why) {
   Worker* worker = this_worker();
   Task* task = worker->task;
+  if (tool::on(tool::event::kSuspend)) tool::suspending();
   Fiber* fiber = worker->fiber;
   Publication publication{publish, task, context};
   flush_reports(worker);

@@ -18,6 +18,7 @@ Atomic<uint32_t> g_names_used{0};
 namespace {
 
 Atomic<ompt::Function> g_callbacks[ompt::kLastCallback + 1] = {};
+Atomic<void (*)()> g_suspend_observer{nullptr};
 SpinLock g_registration_lock;
 
 // Marline keeps no frame addresses: tools see ompt_data_none and flags of 0.
@@ -88,6 +89,8 @@ void emit_region(Callback number, SyncRegion kind, Endpoint endpoint, uint64_t* 
   }
 }
 
+uint32_t observed() { return g_suspend_observer.load(relaxed) != nullptr ? event::kSuspend : 0; }
+
 }  // namespace
 
 SetResult set_callback(int number, ompt::Function function) {
@@ -96,7 +99,7 @@ SetResult set_callback(int number, ompt::Function function) {
   if (entry == nullptr) return SetResult::kNever;
   Guard<SpinLock> guard(g_registration_lock);  // or one of two who register at once could leave out the other's bit
   g_callbacks[number].store(function, release);
-  uint32_t enabled = event::kTool;
+  uint32_t enabled = event::kTool | observed();
   for (const Known& other : kKnown) {
     if (g_callbacks[static_cast<int>(other.callback)].load(relaxed) != nullptr) enabled |= other.event;
   }
@@ -104,14 +107,24 @@ SetResult set_callback(int number, ompt::Function function) {
   return entry->result;
 }
 
+void observe_suspensions(void (*observer)()) {
+  Guard<SpinLock> guard(g_registration_lock);
+  g_suspend_observer.store(observer, release);  // acquire: suspending
+  g_enabled.store((g_enabled.load(relaxed) & ~event::kSuspend) | observed(), relaxed);
+}
+
 ompt::Function get_callback(int number) {
   return number < 1 || number > ompt::kLastCallback ? nullptr : g_callbacks[number].load(acquire);
 }
 
-void accept_callbacks() { g_enabled.store(event::kTool, relaxed); }
+void accept_callbacks() {
+  Guard<SpinLock> guard(g_registration_lock);
+  g_enabled.store(event::kTool | observed(), relaxed);
+}
 
 void forget_callbacks() {
-  g_enabled.store(0, relaxed);
+  Guard<SpinLock> guard(g_registration_lock);
+  g_enabled.store(observed(), relaxed);
   for (auto& callback : g_callbacks) callback.store(nullptr, relaxed);
 }
 
@@ -172,6 +185,10 @@ void dependences(uint64_t* task_data, const DependenceRecord* list, size_t count
 
 void task_dependence(uint64_t* predecessor_data, uint64_t* successor_data) {
   if (auto call = callback<Data*, Data*>(Callback::kTaskDependence)) call(data(predecessor_data), data(successor_data));
+}
+
+void suspending() {
+  if (auto* observer = g_suspend_observer.load(acquire)) observer();  // pairs with observe_suspensions
 }
 
 void task_schedule(uint64_t* prior_data, TaskStatus status, uint64_t* next_data) {

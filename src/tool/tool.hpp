@@ -13,7 +13,8 @@
 
 namespace marline::tool {
 
-// One bit per kind of event that a tool has registered a callback for. Written by ompt_set_callback, read everywhere.
+// One bit per kind of event that a tool has registered a callback for. Written by ompt_set_callback and
+// marline_suspend_observe, read everywhere.
 extern Atomic<uint32_t> g_enabled;
 
 // 1 once a task was given a label or a colour: a tool asks for them only then (marline_names_used). Written by whoever
@@ -39,6 +40,7 @@ inline constexpr uint32_t kLock = 1u << 14;   // lock_init, lock_destroy
 inline constexpr uint32_t kMutex = 1u << 15;  // mutex_acquire, mutex_acquired, mutex_released, nest_lock
 inline constexpr uint32_t kCancel = 1u << 17;
 inline constexpr uint32_t kTool = 1u << 16;   // there is a tool: it may ask for states
+inline constexpr uint32_t kSuspend = 1u << 18;  // Marline's own: a task leaves its thread (marline_suspend_observe)
 }  // namespace event
 
 // relaxed: a callback that is registered while events happen may miss some.
@@ -84,6 +86,8 @@ void dependences(uint64_t* task_data, const DependenceRecord* list, size_t count
 void task_dependence(uint64_t* predecessor_data, uint64_t* successor_data);
 // next_data is null when the prior task was not replaced by another (a fulfilment, the end of a dependent taskwait).
 void task_schedule(uint64_t* prior_data, TaskStatus status, uint64_t* next_data);
+// The current task is about to leave its thread; on its own stack, before anything else can run there.
+void suspending();
 // The task's taskgroup was cancelled before it could start.
 void cancel_discarded_task(uint64_t* task_data);
 void sync_region(SyncRegion kind, Endpoint endpoint, uint64_t* parallel_data, uint64_t* task_data, const void* codeptr);
@@ -124,6 +128,7 @@ void finalize();
 // provides; these by tool.cpp.
 ompt::SetResult set_callback(int number, ompt::Function function);
 ompt::Function get_callback(int number);
+void observe_suspensions(void (*observer)());  // null: no more
 void accept_callbacks();  // a tool initialises itself
 void forget_callbacks();
 bool created_task_info(const char** label, uint32_t* color);  // of the task whose task_create callback is under way

@@ -51,6 +51,8 @@ MARLINE_EXPORT int marline_event_test(const marline_event_t* event) {
   return as_event(const_cast<marline_event_t*>(event))->is_fulfilled() ? 1 : 0;
 }
 
+MARLINE_EXPORT void marline_suspend_observe(marline_suspend_fn observer) { marline::tool::observe_suspensions(observer); }
+
 MARLINE_EXPORT int marline_can_suspend() { return marline::can_suspend() ? 1 : 0; }
 
 MARLINE_EXPORT marline_hook_t* marline_progress_register(const char* name, marline_poll_fn poll, void* arg) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The functions that a tool looks up by name (OpenMP 5.2, section 19.6), and Marline's own marline_task_info and
-// marline_names_used. A tool may call them from a signal handler in any thread, so they never register a thread and
+// The functions that a tool looks up by name (OpenMP 5.2, section 19.6), and Marline's own marline_task_info,
+// marline_names_used, and two of marline.h. A tool may call them from a signal handler in any thread, so they never register a thread and
 // never allocate.
 #include "abi/omp/place_query.hpp"
 #include "construct/task_events.hpp"
@@ -194,6 +194,7 @@ const Entry kEntries[] = {
     {"marline_task_info", erase(task_info)},
     {"marline_names_used", erase(names_used)},
     {"marline_counters_read", erase(marline_counters_read)},
+    {"marline_suspend_observe", erase(marline_suspend_observe)},
 };
 
 }  // namespace
