@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Code addresses to function, file and line, after the run: one call of llvm-symbolizer (or addr2line) per loaded file.
+"""Code addresses of a trace to function, file and line, after the run: one call of a symbolizer per loaded file.
 
 What was found is kept in the trace's folder, so that names stay those of the run when the program is built again. What
 cannot be found is shown as `file+0xoffset` and said in `notes`, once per reason: never an error.
@@ -8,9 +8,6 @@ cannot be found is shown as `file+0xoffset` and said in `notes`, once per reason
 from __future__ import annotations
 
 import json
-import re
-import shutil
-import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,27 +15,12 @@ from typing import Any
 
 import numpy as np
 
-_SYMBOLIZERS = ("llvm-symbolizer", "llvm-symbolizer-19", "llvm-symbolizer-14")
-_SECONDS = 60
+from marline import symbolizer
+from marline.symbolizer import Location
+
 _CACHE = "symbols.cache"  # not *.json: those are the processes' descriptions
 _CACHE_FORMAT = "marline-symbols 1"
 _PT_LOAD, _PT_NOTE, _NT_GNU_BUILD_ID = 1, 4, 3
-
-
-@dataclass(frozen=True)
-class Location:
-    """Where an address lies in the source; line 0 where unknown."""
-
-    function: str
-    file: str
-    line: int
-
-    def short(self) -> str:
-        """`function file:line`, without what compilers add to the function that they outline from a construct."""
-        if not self.line:
-            return self.function
-        function = re.split(r"\.?[._]omp_", self.function)[0]
-        return f"{function} {Path(self.file).name}:{self.line}".lstrip()
 
 
 @dataclass
@@ -132,45 +114,14 @@ def _resolve_file(file: _File, offsets: list[int], notes: list[str]) -> dict[int
         notes.append(f"{file.path} was built again since the run: its functions have no names")
         return found
     try:
-        places = _ask(file.path, [elf.virtual_address(offset) for offset in offsets])
-    except _Failure as failure:
+        places = symbolizer.ask(file.path, [elf.virtual_address(offset) for offset in offsets])
+    except symbolizer.Failure as failure:
         notes.append(f"functions of {Path(file.path).name} have no names: {failure}")
         return found
     found |= {offset: place for offset, place in zip(offsets, places, strict=True) if place}
     if not any(place.line for place in found.values()):
         notes.append(f"{Path(file.path).name} has no line numbers: build it with -g")
     return found
-
-
-class _Failure(Exception):
-    """Why a symbolizer gave no answer."""
-
-
-def _ask(path: str, addresses: list[int]) -> list[Location | None]:
-    tool = next((tool for tool in map(shutil.which, _SYMBOLIZERS) if tool), None)
-    if tool:
-        command = [tool, "--functions", "--demangle", "--no-inlines", f"--obj={path}"]
-    elif tool := shutil.which("addr2line"):
-        command = [tool, "-f", "-C", "-e", path]
-    else:
-        raise _Failure("neither llvm-symbolizer nor addr2line is in PATH (Debian: binutils)")
-    text = "".join(f"{address:#x}\n" for address in addresses)
-    try:
-        result = subprocess.run(command, input=text, capture_output=True, text=True, timeout=_SECONDS, check=True)
-    except (OSError, subprocess.SubprocessError) as error:
-        raise _Failure(f"{Path(tool).name} failed ({type(error).__name__})") from error
-    lines = [line for line in result.stdout.splitlines() if line]
-    if len(lines) != 2 * len(addresses):
-        raise _Failure(f"{Path(tool).name} answered {len(lines)} lines to {len(addresses)} addresses")
-    return [_parse(function, place) for function, place in zip(lines[::2], lines[1::2], strict=True)]
-
-
-def _parse(function: str, place: str) -> Location | None:
-    if function == "??":
-        return None
-    parts = place.split(" ")[0].rsplit(":", 2)  # FILE:LINE[:COLUMN]; addr2line adds "(discriminator n)"
-    numbers = [int(part) for part in parts[1:] if part.isdigit()]
-    return Location(function, "" if parts[0] == "??" else parts[0], numbers[0] if numbers else 0)
 
 
 @dataclass

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Asks llvm-symbolizer, or addr2line, where addresses of a file lie in its source. Standard library only."""
+
+import re
+import shutil
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+_SYMBOLIZERS = ("llvm-symbolizer", "llvm-symbolizer-19", "llvm-symbolizer-14")
+_SECONDS = 60
+
+
+@dataclass(frozen=True)
+class Location:
+    """Where an address lies in the source; line 0 where unknown."""
+
+    function: str
+    file: str
+    line: int
+
+    def short(self) -> str:
+        """`function file:line`, without what compilers add to the function that they outline from a construct."""
+        if not self.line:
+            return self.function
+        function = re.split(r"(?: [(\[](?:clone )?)?\.?[._]omp_", self.function)[0]
+        return f"{function} {Path(self.file).name}:{self.line}".lstrip()
+
+
+class Failure(Exception):
+    """Why a symbolizer gave no answer."""
+
+
+def ask(path: str, addresses: Sequence[int]) -> list[Location | None]:
+    """The places of these addresses (as linked) in the file, None where it does not say; of inlined code, the place in
+    the function that it was inlined into."""
+    lines = [line for line in _run(path, addresses, inlined=False).splitlines() if line]
+    if len(lines) != 2 * len(addresses):
+        raise Failure(f"the symbolizer answered {len(lines)} lines to {len(addresses)} addresses")
+    return [_parse(function, place) for function, place in zip(lines[::2], lines[1::2], strict=True)]
+
+
+def ask_inlined(path: str, addresses: Sequence[int]) -> list[list[Location]]:
+    """The places of each address, from the innermost inlined function to the one that there is code of."""
+    found: list[list[Location]] = []
+    function = ""
+    for line in _run(path, addresses, inlined=True).splitlines():
+        if re.fullmatch(r"0x[0-9a-fA-F]+", line):
+            found.append([])
+            function = ""
+        elif line and found and not function:
+            function = line
+        elif line and found:
+            place = _parse(function, line)
+            found[-1] += [place] if place else []
+            function = ""
+    if len(found) != len(addresses):
+        raise Failure(f"the symbolizer answered for {len(found)} of {len(addresses)} addresses")
+    return found
+
+
+def _run(path: str, addresses: Sequence[int], inlined: bool) -> str:
+    tool = next((tool for tool in map(shutil.which, _SYMBOLIZERS) if tool), None)
+    if tool:
+        command = [tool, "--functions", "--demangle", f"--obj={path}"]
+        command += ["--inlines", "--addresses"] if inlined else ["--no-inlines"]
+    elif tool := shutil.which("addr2line"):
+        command = [tool, "-f", "-C", "-e", path, *(["-i", "-a"] if inlined else [])]
+    else:
+        raise Failure("neither llvm-symbolizer nor addr2line is in PATH (Debian: binutils)")
+    text = "".join(f"{address:#x}\n" for address in addresses)
+    try:
+        return subprocess.run(command, input=text, capture_output=True, text=True, timeout=_SECONDS, check=True).stdout
+    except (OSError, subprocess.SubprocessError) as error:
+        raise Failure(f"{Path(tool).name} failed ({type(error).__name__})") from error
+
+
+def _parse(function: str, place: str) -> Location | None:
+    if function == "??":
+        return None
+    parts = place.split(" ")[0].rsplit(":", 2)  # FILE:LINE[:COLUMN]; addr2line adds "(discriminator n)"
+    numbers = [int(part) for part in parts[1:] if part.isdigit()]
+    return Location(function, "" if parts[0] == "??" else parts[0], numbers[0] if numbers else 0)
