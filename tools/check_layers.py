@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that every file of src/ includes its own room and lower ones only, and that mpi/ and trace/ are clients of the
+"""Checks that every file of src/ includes its own room and lower ones only, and that mpi/, trace/ and check/ are clients of the
 public interface and share nothing but pmpi/. The rules stand in layers.txt next to this file.
 
     check_layers.py [ROOT]        exit 0: clean; 1: each violation on a line; 2: the rules cannot be read

@@ -71,7 +71,7 @@ def describe_runtime(layout: Layout, missing: list[str]) -> list[str]:
         missing.append(f"{layout.runtime}: the runtime does not load; install Marline again")
     lines = [f"version  {version or 'unknown'}", f"prefix   {layout.prefix}"]
     stand_ins = [layout.compat / name for name in ("libomp.so.5", "libiomp5.so", "libgomp.so.1")]
-    for library in (layout.trace(None), *stand_ins):
+    for library in (layout.trace(None), layout.checker, *stand_ins):
         if library.is_file():
             lines.append(f"has      {library.relative_to(layout.prefix)}")
         else:

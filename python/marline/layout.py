@@ -34,6 +34,10 @@ class Layout:
         folder = self.prefix / "lib" / "marline"
         return (folder / implementation if implementation else folder) / "libmarline-trace.so"
 
+    @property
+    def checker(self) -> Path:
+        return self.prefix / "lib" / "marline" / "libmarline-check.so"
+
     def require(self, library: Path, remedy: str) -> Path:
         if not library.is_file():
             raise Refusal(f"{library} is missing; {remedy}")

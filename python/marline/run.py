@@ -31,6 +31,8 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     add_job_options(parser)
     parser.add_argument("--trace", metavar="DIR", type=Path,
                         help="record into DIR: for ranks that another launcher starts; else use `marline trace`")
+    parser.add_argument("--check", metavar="DIR", type=Path,
+                        help=argparse.SUPPRESS)  # how `marline check` starts its ranks
     add_program(parser)
     return parser.parse_args(arguments)
 
@@ -40,6 +42,7 @@ def add_job_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-n", dest="ranks", type=_positive, metavar="RANKS", help="start this many MPI ranks")
     parser.add_argument("-t", dest="threads", type=_positive, metavar="THREADS", help="OpenMP threads of each rank")
     parser.add_argument("--mpi", choices=MPI_NAMES, help="for a program that loads MPI itself (scripts): which")
+    parser.set_defaults(trace=None, check=None)
 
 
 def add_program(parser: argparse.ArgumentParser) -> None:
@@ -110,6 +113,9 @@ def marline_environment(options: argparse.Namespace, layout: Layout, environment
     if options.trace:
         added |= recording.environment(options.trace)
         libraries.append(recording.recorder(layout, options.mpi))
+    if options.check:
+        added["MARLINE_CHECK_DIR"] = str(options.check)
+        libraries.append(layout.require(layout.checker, "this installation is incomplete: install Marline again"))
     if options.mpi:
         wrapper, package = launch.WRAPPERS[options.mpi], launch.HEADERS[options.mpi]
         remedy = f"build Marline where {wrapper} is in PATH (Debian: {package})"
@@ -133,6 +139,7 @@ def launch_ranks(options: argparse.Namespace, layout: Layout) -> int:
     words += [sys.executable, str(layout.command), "run", "--mpi", options.mpi]
     words += ["-t", str(options.threads)] if options.threads else []
     words += ["--trace", str(options.trace.resolve())] if options.trace else []
+    words += ["--check", str(options.check)] if options.check else []
     return child.run([*words, "--", options.program, *options.arguments], os.environ)
 
 

@@ -18,7 +18,7 @@ PAGES = [
     *sorted((ROOT / "docs").rglob("*.md")),
 ]
 LIFE = ROOT / "docs" / "design" / "life-of-a-task.md"
-SOURCE_FOLDERS = "src mpi pmpi trace include python apps bench studies tests tools docs packaging".split()
+SOURCE_FOLDERS = "src mpi pmpi trace check include python apps bench studies tests tools docs packaging".split()
 SPAN = re.compile(r"`([^`\n]+)`")
 PATH = re.compile(rf"(?:{'|'.join(SOURCE_FOLDERS)})/[\w./-]*")
 FUNCTION = re.compile(r"(\w+)\(\)")

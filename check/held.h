@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Which locks of the program are held, and by whom. A holder is a task, or a thread that runs none: so what a task holds
+ * goes with it to whatever thread resumes it. Any thread; nothing here allocates or locks through pthreads.
+ */
+#ifndef MARLINE_CHECK_HELD_H
+#define MARLINE_CHECK_HELD_H
+
+#include <stdint.h>
+
+typedef enum LockKind { kMutex, kReaderLock, kWriterLock, kSpinLock } LockKind;
+
+enum { kLockFrames = 8 };
+
+typedef struct Held {
+  const void *lock;
+  uint64_t holder;
+  LockKind kind;
+  int times; /* a recursive lock is held until it has been released as often as it was taken */
+  int frames;
+  void *stack[kLockFrames]; /* where it was first taken */
+} Held;
+
+/* `holder` has taken the lock. */
+void held_add(const Held *entry);
+
+/* Somebody releases the lock, `holder` more likely than others: a lock that another has taken is released just as well,
+ * as programs hand them over. To be called before the lock is free. */
+void held_remove(const void *lock, uint64_t holder);
+
+/* Copies at most `most` of the locks that `holder` holds to `found`, and returns how many. */
+int held_by(uint64_t holder, Held *found, int most);
+
+/* How many locks were not noted as too many were held at once. */
+unsigned long held_lost(void);
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Who runs: tasks as the OMPT tool in tasks.c knows them. Any thread.
+ */
+#ifndef MARLINE_CHECK_TASKS_H
+#define MARLINE_CHECK_TASKS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What the tasks of one construct have in common. */
+typedef struct Construct {
+  const void *code;  /* a return address in the construct's code; null where the runtime does not know it */
+  const char *label; /* of marline_task_label, or null */
+  bool implicit;     /* of a parallel region */
+} Construct;
+
+/* The current task, or else the thread: a number that no other has in the life of the process. */
+uint64_t current_holder(void);
+
+/* Whether it is a task, implicit ones of parallel regions included, the one around them not. */
+bool is_task(uint64_t holder);
+
+const Construct *construct_of(uint64_t task);
+
+#endif

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What libmarline-check has written (check/report.c says how), as text: findings of equal places in several processes are
+one. Standard library only."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from marline import symbolizer
+from marline.symbolizer import Location
+
+OURS = re.compile(r"libmarline(-check|-mpi|-trace)?\.so")
+SHOWN = 12  # frames of a stack
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A code address: a loaded file, the address in it as linked, and the exported symbol before it."""
+
+    path: str
+    address: int
+    symbol: str
+
+    @property
+    def is_ours(self) -> bool:
+        return bool(OURS.match(Path(self.path).name))
+
+
+@dataclass
+class Finding:
+    kind: str = "task"
+    label: str = ""
+    construct: Frame | None = None
+    lock: str = ""
+    lock_kind: str = "mutex"
+    locked: list[Frame] = field(default_factory=list)
+    suspended: list[Frame] = field(default_factory=list)
+    times: int = 1
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        return self.kind, self.label, self.construct, tuple(self.locked), tuple(self.suspended)
+
+
+@dataclass
+class Findings:
+    """Those of all processes of a job."""
+
+    processes: int = 0
+    incomplete: int = 0  # processes that did not come to their end in an orderly way
+    lost: int = 0  # locks that were not noted
+    found: dict[tuple[object, ...], Finding] = field(default_factory=dict)
+
+
+def read(folder: Path) -> Findings:
+    result = Findings()
+    for path in sorted(folder.iterdir()):
+        numbered, complete, lost = _read_process(path.read_text(encoding="utf-8", errors="replace"))
+        result.processes += 1
+        result.incomplete += not complete
+        result.lost += lost
+        for finding in numbered.values():
+            known = result.found.setdefault(finding.key, finding)
+            known.times += finding.times if known is not finding else 0
+    return result
+
+
+def _read_process(text: str) -> tuple[dict[int, Finding], bool, int]:
+    """The findings by number, whether the process came to its end, and how many locks it did not note."""
+    finding = Finding()
+    numbered: dict[int, Finding] = {}
+    complete, lost = False, 0
+    for line in text.splitlines():
+        match line.split("\t"):
+            case ["finding", number]:
+                finding = numbered[int(number)] = Finding()
+            case ["task", kind, label]:
+                finding.kind, finding.label = kind, label
+            case ["at", path, address, symbol]:
+                finding.construct = Frame(path, int(address, 16), symbol) if path != "?" else None
+            case ["lock", address, kind]:
+                finding.lock, finding.lock_kind = address, kind
+            case ["locked" | "suspended" as stack, path, address, symbol]:
+                getattr(finding, stack).append(Frame(path, int(address, 16), symbol))
+            case ["times", number, count]:
+                numbered[int(number)].times = int(count)
+            case ["lost", count]:
+                lost = int(count)
+            case ["complete"]:
+                complete = True
+    return numbered, complete, lost
+
+
+class Places:
+    """Source places of frames, one per line: one question for each file."""
+
+    def __init__(self, findings: Iterable[Finding]) -> None:
+        self.notes: list[str] = []
+        self._known: dict[Frame, list[Location]] = {}
+        by_file: dict[str, set[Frame]] = {}
+        for finding in findings:
+            for frame in [*finding.locked, *finding.suspended, *([finding.construct] if finding.construct else [])]:
+                if frame.path != "?" and not frame.is_ours:
+                    by_file.setdefault(frame.path, set()).add(frame)
+        for path, frames in by_file.items():
+            self._ask(path, sorted(frames, key=lambda frame: frame.address))
+
+    def _ask(self, path: str, frames: list[Frame]) -> None:
+        try:
+            places = symbolizer.ask_inlined(path, [frame.address for frame in frames])
+        except symbolizer.Failure as failure:
+            self.notes.append(f"functions of {Path(path).name} have no lines: {failure}")
+            return
+        self._known |= dict(zip(frames, places, strict=True))
+
+    def show(self, frame: Frame) -> list[str]:
+        """The frame's functions, inlined ones first, without those of system headers: std::lock_guard, say."""
+        raw = f"{Path(frame.path).name}+{frame.address:#x}"
+        places = self._known.get(frame)
+        if not places:
+            return [f"{frame.symbol} {raw}" if frame.symbol != "?" else raw]
+        own = [place for place in places if not place.file.startswith("/usr/")] or places[-1:]
+        return [place.short() if place.line else f"{place.function} {raw}" for place in own]
+
+    def show_all(self, stack: list[Frame]) -> list[str]:
+        return [text for frame in stack for text in self.show(frame)][:SHOWN] or ["(unknown)"]
+
+
+def program_part(stack: list[Frame]) -> tuple[str, list[Frame]]:
+    """The call by which the program came into the runtime or MPI, and its own frames from there on outwards. What the
+    runtime has underneath a task on the same stack is none of the task's."""
+    first = next((i for i, frame in enumerate(stack) if not frame.is_ours), len(stack))
+    entry = stack[first - 1].symbol if first else "?"
+    entry = entry[1:] if entry.startswith("PMPI_") else entry  # one function by two names
+    rest = stack[first:]
+    last = next((i for i, frame in enumerate(rest) if frame.is_ours), len(rest))
+    return entry, rest[:last]
+
+
+def texts(found: Iterable[Finding], places: Places) -> list[str]:
+    """A text of several lines for each; those with equal source places are one."""
+    numbers: dict[tuple[str, ...], int] = {}
+    examples: dict[tuple[str, ...], Finding] = {}
+    for finding in found:
+        key = tuple(_lines(finding, places, "", 1))
+        numbers[key] = numbers.get(key, 0) + finding.times
+        examples.setdefault(key, finding)
+    return ["\n".join(_lines(one, places, f" {one.lock}", numbers[key])) for key, one in examples.items()]
+
+
+def _lines(finding: Finding, places: Places, lock: str, times: int) -> list[str]:
+    where = f" ({places.show(finding.construct)[-1]})" if finding.construct else ""
+    task = f'task "{finding.label}"' if finding.label else "a task"
+    if finding.kind == "implicit":
+        task = "the implicit task of a parallel region"
+    entry, frames = program_part(finding.suspended)
+    _, locked = program_part(finding.locked)
+    often = f", {times} times" if times > 1 else ""
+    call = f"in {entry}, called at" if entry != "?" else "at"
+    return [
+        f"{task}{where} was suspended while it held a {finding.lock_kind}{often}",
+        f"  suspended {call}",
+        *(f"    {text}" for text in places.show_all(frames)),
+        f"  {finding.lock_kind}{lock} locked at",
+        *(f"    {text}" for text in places.show_all(locked)),
+    ]
