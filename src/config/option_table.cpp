@@ -454,6 +454,10 @@ constexpr Option kOptions[] = {
     {"MARLINE_COUNTERS", "false", "true or false", "Prints at exit what the discovery of dependences has done.",
      [](Cursor& in, Options& to) { return read_bool(in, to.counters); },
      [](Text& out, const Options& from) { show_bool(out, from.counters); }},
+    {"MARLINE_INSPECT", "true", "true or false",
+     "Whether the process answers `marline ps`: a thread sleeps until it is asked.",
+     [](Cursor& in, Options& to) { return read_bool(in, to.inspect); },
+     [](Text& out, const Options& from) { show_bool(out, from.inspect); }},
 };
 
 }  // namespace

@@ -107,6 +107,7 @@ struct Options {
   bool discover_first;     // MARLINE_DISCOVERY=first
   bool simple_creation;    // resolved: none of what makes a new task more than queued or run
   bool counters;           // print them at exit
+  bool inspect;            // answer `marline ps`
 };
 
 // The options in force. All zero before options_init.

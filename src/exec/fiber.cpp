@@ -105,8 +105,7 @@ void fiber_called(void* argument) {
 Fiber* fiber_create(Worker* worker) {
   exception_state_look_up(worker);
   Stack stack = stack_allocate();
-  auto top = (reinterpret_cast<uintptr_t>(stack.high) - sizeof(Fiber)) & ~uintptr_t{63};
-  auto* fiber = new (reinterpret_cast<void*>(top)) Fiber;
+  auto* fiber = new (fiber_on_stack(stack)) Fiber;
   fiber->stack = stack;
   fiber->tsan = tsan_create_fiber();
   fiber->valgrind_stack = valgrind_stack_register(stack.low, fiber);
@@ -241,6 +240,10 @@ void run_over_frame(Worker* worker, Member* member, Task* task) {
 void resume_and_release(Member* member, Task* task) {
   flush_reports(this_worker());
   fiber_switch(detach_fiber(member, task), fiber_release, this_worker()->fiber);
+}
+
+Fiber* fiber_on_stack(const Stack& stack) {
+  return reinterpret_cast<Fiber*>((reinterpret_cast<uintptr_t>(stack.high) - sizeof(Fiber)) & ~uintptr_t{63});
 }
 
 size_t stack_left(const Fiber* fiber) {

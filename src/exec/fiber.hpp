@@ -72,6 +72,9 @@ void run_over_frame(Worker* worker, Member* member, Task* task);
 // Goes on with a suspended task; the current fiber, which has no task, becomes spare.
 void resume_and_release(Member* member, Task* task);
 
+// Where the fiber of a stack from the pool lies: at its top.
+Fiber* fiber_on_stack(const Stack& stack);
+
 // Bytes of stack left on the current fiber.
 size_t stack_left(const Fiber* fiber);
 

@@ -1,16 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What `marline ps` reads from a process: docs/design/inspection.md.
+// What `marline ps` reads from a process: docs/design/inspection.md. A thread of its own sleeps at a socket of the
+// process (exec/inspect_server.cpp) and answers each request with one JSON document (exec/inspect.cpp).
 #pragma once
 
 #include <cstddef>
 
 namespace marline {
 
+class ReportStream;
+struct InspectRequest;
+
 using DescribeWrite = void (*)(void* sink, const char* text, size_t length);
 using Describe = void (*)(void* arg, DescribeWrite write, void* sink);
 
 // marline_describe_register. False: the table is full.
 bool describe_register(const char* name, Describe describe, void* arg);
+
+// Starts the server unless it is there, or MARLINE_INSPECT says no. Any thread; cheap when it is there.
+void inspect_start();
+
+// The answer to one request. The server's thread.
+void inspect_describe(ReportStream& out, const InspectRequest& request);
 
 }  // namespace marline

@@ -84,7 +84,7 @@ void open_slab() {
   }
   madvise(base, bytes, MADV_NOHUGEPAGE);  // fails only on kernels without huge pages, which need no advice
   g_slabs[count] = {static_cast<char*>(base), GuardKind::kPage};
-  g_slab_count.store(count + 1, release);  // pairs with stack_of_guard
+  g_slab_count.store(count + 1, release);  // pairs with locate and stacks_mapped
   g_next_in_slab = 0;
 }
 
@@ -159,6 +159,10 @@ bool stack_of_guard(const void* address, Stack* stack) {
   *stack = stack_at(index, slot);
   return true;
 }
+
+size_t stacks_mapped() { return g_slab_count.load(acquire) * kStacksPerSlab; }  // pairs with open_slab
+
+Stack stack_number(size_t number) { return stack_at(number / kStacksPerSlab, number % kStacksPerSlab); }
 
 Stack stack_of_thread() {
   pthread_attr_t attributes;

@@ -40,6 +40,10 @@ inline bool stack_overrun(const Stack& stack) { return !g_light_guards.load(rela
 // If `address` lies in a guard: the stack that it guards, for the fault handler. Async-signal-safe.
 bool stack_of_guard(const void* address, Stack* stack);
 
+// All stacks that have been cut or may be, by number: below stacks_mapped(). Memory of one that nobody has used is zero.
+size_t stacks_mapped();
+Stack stack_number(size_t number);
+
 // The calling thread's own stack.
 Stack stack_of_thread();
 

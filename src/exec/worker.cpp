@@ -12,6 +12,7 @@
 #include "exec/binding.hpp"
 #include "exec/completion.hpp"
 #include "exec/fiber.hpp"
+#include "exec/inspect.hpp"
 #include "exec/runtime.hpp"
 #include "exec/team.hpp"
 #include "platform/thread.hpp"
@@ -136,6 +137,7 @@ Worker* hire_one() {
     }
   }
   if (g_living.load(relaxed) >= options().thread_limit) return nullptr;
+  inspect_start();  // in a forked child, whose parent has a server of its own
   Worker* worker = worker_create();
   char name[16];
   snprintf(name, sizeof name, "marline/%d", worker->id);
@@ -220,6 +222,7 @@ Worker* register_root_worker() {
   worker->root = true;
   worker_enter_thread(worker);
   pthread_setspecific(g_key, worker);
+  inspect_start();
   Team* team = team_serial(worker);
   team->level = 0;
   team->active_level = 0;

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reads this process's memory while other threads change it and give it back, through /proc/self/mem: what is not mapped
+// any more is an error instead of a fault, and no thread that writes need know of the reader. What comes back may be
+// torn, and whoever reads must judge it. One thread per object.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <new>
+
+namespace marline {
+
+class OwnMemory {
+ public:
+  OwnMemory();
+  ~OwnMemory();
+  OwnMemory(const OwnMemory&) = delete;
+  OwnMemory& operator=(const OwnMemory&) = delete;
+
+  bool is_open() const { return fd_ >= 0; }
+  bool read(const void* from, void* to, size_t bytes) const;
+
+  // A string of at most `bytes` - 1 characters, cut where it is longer.
+  bool read_string(const char* from, char* to, size_t bytes) const;
+
+ private:
+  int fd_;
+};
+
+// A copy of a T that is not constructed and never destroyed: it may hold atomics.
+template <class T>
+class MemoryCopy {
+ public:
+  bool take(const OwnMemory& memory, const T* from) { return from != nullptr && memory.read(from, bytes_, sizeof(T)); }
+  const T* operator->() const { return std::launder(reinterpret_cast<const T*>(bytes_)); }
+
+ private:
+  alignas(T) char bytes_[sizeof(T)];
+};
+
+}  // namespace marline
