@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`marline ps`: what the tasks of a live or hung job do, and what they wait for (docs/guide/hangs.md). The standard
+library alone.
+
+client    asks processes, over their local socket or another node's relay
+unwind    call stacks of suspended tasks, from copies of their stacks and the call frame information of files
+places    addresses to functions and source lines
+job       one process's or one rank's part of two reports, as objects
+matching  sends with receives, collectives over ranks, messages that nobody receives
+verdict   who computes, who waits for whom, cycles
+text      the report as text
+command   the command line, and --watch
+"""
