@@ -17,8 +17,9 @@ typedef struct MpiCall {
   MPI_Comm comm;         /* 0: none */
   MPI_Datatype datatype; /* 0: none, and then no count */
   MPI_Count count;
-  int peer; /* rank in comm, MPI_ANY_SOURCE, MPI_PROC_NULL, or kNoPeer */
-  int tag;  /* or MPI_ANY_TAG, or kNoTag */
+  int peer;     /* rank in comm, MPI_ANY_SOURCE, MPI_PROC_NULL, or kNoPeer */
+  int tag;      /* or MPI_ANY_TAG, or kNoTag */
+  int requests; /* that the call waits for, where it was given any */
 } MpiCall;
 
 #endif

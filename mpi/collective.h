@@ -9,6 +9,7 @@
 
 #include "../pmpi/caller.h"
 #include "engine.h"
+#include "waiting.h"
 
 static inline bool is_converted(const void *return_address)
 {
@@ -20,8 +21,10 @@ static inline int collective_complete(int started, MPI_Request *request, const v
 {
   if (started != MPI_SUCCESS)
     return started;
-  return may_suspend(return_address) ? engine_complete(request, MPI_STATUS_IGNORE, call)
-                                     : next_mpi.wait(request, MPI_STATUS_IGNORE);
+  if (may_suspend(return_address))
+    return engine_complete(request, MPI_STATUS_IGNORE, call);
+  BLOCKED_IN(call);
+  return next_mpi.wait(request, MPI_STATUS_IGNORE);
 }
 
 #endif

@@ -21,6 +21,7 @@
 
 #include "../pmpi/caller.h"
 #include "report.h"
+#include "waiting.h"
 
 enum { kWindow = 64, kWindowAfterHit = 8, kRequestsPerPoll = 128, kCallsPerPoll = 8, kFirstCapacity = 256 };
 
@@ -75,8 +76,14 @@ void engine_watch(Pending *pending)
 void engine_wait(Pending *pending)
 {
   marline_event_init(&pending->event);
+  if (pending->call == NULL) {
+    engine_watch(pending);
+    marline_event_wait(&pending->event);
+    return;
+  }
+  const marline_wait_t wait = waiting_in(pending->call); /* before the poller may touch the Pending */
   engine_watch(pending);
-  marline_event_wait(&pending->event);
+  marline_event_wait_for(&pending->event, &wait);
 }
 
 int engine_complete(MPI_Request *request, MPI_Status *status, const MpiCall *call)

@@ -20,7 +20,7 @@ from prototypes import GeneratorError, Parameter, parse_prototypes, preprocess
 
 OBJECTS = ("MPI_Comm", "MPI_Win", "MPI_File", "MPI_Comm *", "MPI_Win *", "MPI_File *")
 LANES = {"": "kLaneOfObject", "alone": "kLaneAlone", "exposure": "kLaneExposure"}
-WAYS = {"send", "receive", "sendrecv", "starts_send", "collective", "helper", "by_hand"}
+WAYS = {"send", "receive", "sendrecv", "starts_send", "collective", "helper", "names", "by_hand"}
 
 
 @dataclass(frozen=True)
@@ -53,6 +53,19 @@ class Call:
     def first_of_type(self, *types: str) -> Parameter | None:
         found = [parameter for wanted in types for parameter in self.parameters if parameter.type == wanted]
         return found[0] if found else None
+
+    @property
+    def made(self) -> str | None:
+        """The parameter for the communicator that the call makes."""
+        ends = self.short in ("comm_free", "comm_disconnect")
+        found = None if ends else self.first_of_type("MPI_Comm *")
+        return found.name if found else None
+
+    @property
+    def made_from(self) -> str:
+        """What its identity comes from (comm.h). The two sides of MPI_Intercomm_create have nothing in common there."""
+        found = None if self.short == "intercomm_create" else self.first_of_type("MPI_Comm")
+        return found.name if found else "(MPI_Comm)0"
 
     @property
     def is_large(self) -> bool:
@@ -119,12 +132,17 @@ def twin(call: Call, prototypes: dict[str, tuple[Parameter, ...] | None]) -> str
     return f"next_mpi.{call.detail.removeprefix('MPI_').lower()}({arguments})"
 
 
+def left_as_it_is(call: Call, condition: str) -> list[str]:
+    """The call goes straight to MPI, where the thread may block, which `marline ps` is told."""
+    return [f"if ({condition}) {{", f"BLOCKED_IN({description(call)});", f"return {call.next};", "}"]
+
+
 def point_to_point(call: Call, prototypes: dict[str, tuple[Parameter, ...] | None]) -> list[str]:
     lines = ["marline_task_sends();"] if call.way == "send" else []
     at_once = "source == MPI_PROC_NULL || " if call.parameter("source") else ""
     at_once = "is_from_nobody(*message) || " if call.parameter("message") else at_once
     status = "status" if call.parameter("status") else "MPI_STATUS_IGNORE"
-    return [*lines, f"if ({at_once}!may_suspend(__builtin_return_address(0)))", f"  return {call.next};",
+    return [*lines, *left_as_it_is(call, f"{at_once}!may_suspend(__builtin_return_address(0))"),
             "MPI_Request request;", f"const int error = {twin(call, prototypes)};",
             f"return error != MPI_SUCCESS ? error : engine_complete(&request, {status}, {description(call)});"]  # fmt: skip
 
@@ -132,8 +150,8 @@ def point_to_point(call: Call, prototypes: dict[str, tuple[Parameter, ...] | Non
 def sendrecv(call: Call) -> list[str]:
     c = "_c" if call.is_large else ""
     replaces = call.parameter("sendbuf") is None
-    lines = ["marline_task_sends();", "if (!may_suspend(__builtin_return_address(0)))", f"  return {call.next};",
-             "MPI_Request receive;", "MPI_Request send;"]  # fmt: skip
+    lines = ["marline_task_sends();", *left_as_it_is(call, "!may_suspend(__builtin_return_address(0))"),
+             "MPI_Request receive;", "MPI_Request send;"]
     target, source = "recvbuf, recvcount, recvtype", "sendbuf, sendcount, sendtype"
     if replaces:
         target, source = "buf, count, datatype", "copy, position, library_packed()"
@@ -178,9 +196,14 @@ def lane(call: Call) -> str:
 
 def helper(call: Call) -> list[str]:
     values = ", ".join(parameter.name for parameter in call.parameters) or "0"
-    return ["if (!may_suspend(__builtin_return_address(0)))", f"  return {call.next};",
-            f"struct {call.short} arguments = {{{values}}};",
-            f"return helper_run(run_{call.short}, &arguments, {lane(call)}, {description(call)});"]  # fmt: skip
+    run = f"helper_run(run_{call.short}, &arguments, {lane(call)}, {description(call)})"
+    if call.made:
+        return ["int error;", "if (!may_suspend(__builtin_return_address(0))) {", f"BLOCKED_IN({description(call)});",
+                f"error = {call.next};", "} else {", f"struct {call.short} arguments = {{{values}}};", f"error = {run};",
+                "}", f"comm_created(error, {call.made_from}, {call.made}, {call.parameter('tag') or '0'});",
+                "return error;"]  # fmt: skip
+    return [*left_as_it_is(call, "!may_suspend(__builtin_return_address(0))"),
+            f"struct {call.short} arguments = {{{values}}};", f"return {run};"]  # fmt: skip
 
 
 def helper_preamble(call: Call) -> str:
@@ -202,6 +225,8 @@ def wrapper(call: Call, prototypes: dict[str, tuple[Parameter, ...] | None]) -> 
         lines = collective(call, prototypes)
     elif call.way == "helper":
         lines = helper(call)
+    elif call.way == "names":
+        lines = [f"const int error = {call.next};", f"comm_named(error, {call.arguments});", "return error;"]
     else:
         lines = ["marline_task_sends();", f"return {call.next};"]
     body = "".join(f"  {line}\n" for line in lines)
@@ -223,7 +248,8 @@ def next_header(names: list[str]) -> str:
 
 
 def wrappers_source(calls: list[Call], prototypes: dict[str, tuple[Parameter, ...] | None]) -> str:
-    includes = "".join(f'#include "{name}"\n' for name in ("collective.h", "engine.h", "helpers.h", "mpi_library.h", "sendrecv.h"))
+    includes = "".join(f'#include "{name}"\n' for name in ("collective.h", "comm.h", "engine.h", "helpers.h",
+                                                           "mpi_library.h", "sendrecv.h", "waiting.h"))  # fmt: skip
     return (f"/* Generated by generate.py from calls.def and mpi.h. */\n{includes}\n#include <stdlib.h>\n\n{QUIET}\n"
             + "\n".join(wrapper(call, prototypes) for call in calls if call.way != "by_hand"))  # fmt: skip
 

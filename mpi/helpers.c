@@ -13,6 +13,7 @@
 
 #include "marline/marline.h"
 #include "report.h"
+#include "waiting.h"
 
 typedef struct Job {
   struct Job *next; /* in its lane */
@@ -118,6 +119,7 @@ int helper_run(int (*function)(void *arguments), void *arguments, HelperLane lan
   pthread_mutex_lock(&mutex);
   queue(&job, call);
   pthread_mutex_unlock(&mutex);
-  marline_event_wait(&job.done);
+  const marline_wait_t wait = waiting_in_unchecked(call); /* its arguments may be wrong, which is for MPI to say */
+  marline_event_wait_for(&job.done, &wait);
   return job.result;
 }

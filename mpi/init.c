@@ -3,6 +3,7 @@
  * MPI_Init and MPI_Init_thread: raised to MPI_THREAD_MULTIPLE, since tasks of one program call MPI from several threads
  * and the poller from any. The program learns what it got, which is never less than what it would have got.
  */
+#include "comm.h"
 #include "engine.h"
 #include "mpi_library.h"
 
@@ -10,8 +11,10 @@ static int init(int *argc, char ***argv, int *provided)
 {
   library_resolve();
   const int error = next_mpi.init_thread(argc, argv, MPI_THREAD_MULTIPLE, provided);
-  if (error == MPI_SUCCESS)
+  if (error == MPI_SUCCESS) {
+    comm_start();
     engine_start(*provided);
+  }
   return error;
 }
 

@@ -106,14 +106,51 @@ const void *library_address(void)
   return address;
 }
 
+#if MARLINE_MPI_IS_OPENMPI
+static const void *object(const char *name)
+{
+  const void *found = dlsym(mpi_handle, name);
+  if (found == NULL)
+    report_fatal("no object %s in the MPI library: not Open MPI?", name);
+  return found;
+}
+
+/* Open MPI's predefined handles are addresses of objects of its, of which a program may hold a copy that the library
+ * uses (a copy relocation): it keeps the addresses in variables for Fortran. */
+static void *predefined(const char *name)
+{
+  return *(void *const *)object(name);
+}
+#define PREDEFINED(name, handle) predefined(name)
+#else
+#define PREDEFINED(name, handle) handle
+#endif
+
 MPI_Datatype library_packed(void)
 {
 #if MARLINE_MPI_IS_OPENMPI
-  void *packed = dlsym(mpi_handle, "ompi_mpi_packed");
-  if (packed == NULL)
-    report_fatal("no datatype ompi_mpi_packed in the MPI library: not Open MPI?");
-  return packed;
+  return (MPI_Datatype)object("ompi_mpi_packed"); /* constant: any copy will do */
 #else
   return MPI_PACKED;
 #endif
+}
+
+MPI_Comm library_comm_world(void)
+{
+  return PREDEFINED("ompi_mpi_comm_world_addr", MPI_COMM_WORLD);
+}
+
+MPI_Comm library_comm_self(void)
+{
+  return PREDEFINED("ompi_mpi_comm_self_addr", MPI_COMM_SELF);
+}
+
+MPI_Comm library_comm_null(void)
+{
+  return PREDEFINED("ompi_mpi_comm_null_addr", MPI_COMM_NULL);
+}
+
+MPI_Request library_request_null(void)
+{
+  return PREDEFINED("ompi_request_null_addr", MPI_REQUEST_NULL);
 }

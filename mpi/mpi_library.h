@@ -26,8 +26,12 @@ extern NextMpi next_mpi;
  * library, if it is not the implementation that this build is for, or if it lacks a function. Thread-safe. */
 void library_resolve(void);
 
-/* MPI_PACKED, which is a data symbol in Open MPI. */
+/* MPI_PACKED and so on, which are data symbols in Open MPI: looked up at each call. */
 MPI_Datatype library_packed(void);
+MPI_Comm library_comm_world(void);
+MPI_Comm library_comm_self(void);
+MPI_Comm library_comm_null(void);
+MPI_Request library_request_null(void);
 
 /* True for the message that MPI_Mprobe gives for MPI_PROC_NULL; only asked where MPI_Imrecv forgets its status. */
 static inline bool is_from_nobody(MPI_Message message)

@@ -5,6 +5,7 @@
  * takes it out.
  */
 #include "engine.h"
+#include "waiting.h"
 
 typedef struct PendingProbe {
   Pending base; /* first: the engine hands back a pointer to it */
@@ -35,18 +36,22 @@ static int wait_for_message(PendingProbe *call)
 
 int MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
 {
-  if (!may_suspend(__builtin_return_address(0)))
-    return next_mpi.probe(source, tag, comm, status);
   const MpiCall call = {.name = "MPI_Probe", .comm = comm, .peer = source, .tag = tag};
+  if (!may_suspend(__builtin_return_address(0))) {
+    BLOCKED_IN(&call);
+    return next_mpi.probe(source, tag, comm, status);
+  }
   return wait_for_message(&(PendingProbe){
       .base = {.finished = finished, .call = &call}, .source = source, .tag = tag, .comm = comm, .status = status});
 }
 
 int MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status)
 {
-  if (!may_suspend(__builtin_return_address(0)))
-    return next_mpi.mprobe(source, tag, comm, message, status);
   const MpiCall call = {.name = "MPI_Mprobe", .comm = comm, .peer = source, .tag = tag};
+  if (!may_suspend(__builtin_return_address(0))) {
+    BLOCKED_IN(&call);
+    return next_mpi.mprobe(source, tag, comm, message, status);
+  }
   return wait_for_message(&(PendingProbe){.base = {.finished = finished, .call = &call},
                                           .source = source,
                                           .tag = tag,

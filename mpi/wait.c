@@ -3,12 +3,16 @@
  * MPI_Wait. In a task, a suspension until the request is complete; a null or inactive request is so at once.
  */
 #include "engine.h"
+#include "waiting.h"
 
 int MPI_Wait(MPI_Request *request, MPI_Status *status)
 {
-  if (!may_suspend(__builtin_return_address(0)))
+  const MpiCall call = {.name = "MPI_Wait", .peer = kNoPeer, .tag = kNoTag, .requests = 1};
+  if (!may_suspend(__builtin_return_address(0))) {
+    BLOCKED_IN(&call);
     return next_mpi.wait(request, status);
-  return engine_complete(request, status, &(const MpiCall){.name = "MPI_Wait", .peer = kNoPeer, .tag = kNoTag});
+  }
+  return engine_complete(request, status, &call);
 }
 
 extern __typeof__(MPI_Wait) PMPI_Wait __attribute__((alias("MPI_Wait")));

@@ -4,6 +4,7 @@
  * treats null, inactive and failed ones as MPI_Waitall does.
  */
 #include "engine.h"
+#include "waiting.h"
 
 typedef struct PendingWaitall {
   Pending base; /* first: the engine hands back a pointer to it */
@@ -22,13 +23,17 @@ static bool finished(Pending *pending)
 
 int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[])
 {
-  if (!may_suspend(__builtin_return_address(0)))
+  MpiCall what = {.name = "MPI_Waitall", .peer = kNoPeer, .tag = kNoTag, .requests = count};
+  if (!may_suspend(__builtin_return_address(0))) {
+    BLOCKED_IN(&what);
     return next_mpi.waitall(count, requests, statuses);
-  const MpiCall what = {.name = "MPI_Waitall", .count = count, .peer = kNoPeer, .tag = kNoTag};
+  }
   PendingWaitall call = {
       .base = {.finished = finished, .call = &what}, .count = count, .requests = requests, .statuses = statuses};
-  if (!finished(&call.base))
+  if (!finished(&call.base)) {
+    what.requests = waiting_requests(count, requests);
     engine_wait(&call.base);
+  }
   return call.base.error;
 }
 

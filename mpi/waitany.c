@@ -4,6 +4,7 @@
  * once when all are null or inactive.
  */
 #include "engine.h"
+#include "waiting.h"
 
 typedef struct PendingWaitany {
   Pending base; /* first: the engine hands back a pointer to it */
@@ -23,16 +24,20 @@ static bool finished(Pending *pending)
 
 int MPI_Waitany(int count, MPI_Request requests[], int *index, MPI_Status *status)
 {
-  if (!may_suspend(__builtin_return_address(0)))
+  MpiCall what = {.name = "MPI_Waitany", .peer = kNoPeer, .tag = kNoTag, .requests = count};
+  if (!may_suspend(__builtin_return_address(0))) {
+    BLOCKED_IN(&what);
     return next_mpi.waitany(count, requests, index, status);
-  const MpiCall what = {.name = "MPI_Waitany", .count = count, .peer = kNoPeer, .tag = kNoTag};
+  }
   PendingWaitany call = {.base = {.finished = finished, .call = &what},
                          .count = count,
                          .requests = requests,
                          .index = index,
                          .status = status};
-  if (!finished(&call.base))
+  if (!finished(&call.base)) {
+    what.requests = waiting_requests(count, requests);
     engine_wait(&call.base);
+  }
   /* Nothing to wait for: MPI_Waitany gives the empty status then, MPICH's MPI_Testany leaves it alone. */
   if (call.base.error == MPI_SUCCESS && *index == MPI_UNDEFINED)
     return next_mpi.waitany(count, requests, index, status);

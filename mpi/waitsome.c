@@ -4,6 +4,7 @@
  * MPI_UNDEFINED at once when all are null or inactive.
  */
 #include "engine.h"
+#include "waiting.h"
 
 typedef struct PendingWaitsome {
   Pending base; /* first: the engine hands back a pointer to it */
@@ -23,17 +24,21 @@ static bool finished(Pending *pending)
 
 int MPI_Waitsome(int incount, MPI_Request requests[], int *outcount, int indices[], MPI_Status statuses[])
 {
-  if (!may_suspend(__builtin_return_address(0)))
+  MpiCall what = {.name = "MPI_Waitsome", .peer = kNoPeer, .tag = kNoTag, .requests = incount};
+  if (!may_suspend(__builtin_return_address(0))) {
+    BLOCKED_IN(&what);
     return next_mpi.waitsome(incount, requests, outcount, indices, statuses);
-  const MpiCall what = {.name = "MPI_Waitsome", .count = incount, .peer = kNoPeer, .tag = kNoTag};
+  }
   PendingWaitsome call = {.base = {.finished = finished, .call = &what},
                           .count = incount,
                           .requests = requests,
                           .found = outcount,
                           .indices = indices,
                           .statuses = statuses};
-  if (!finished(&call.base))
+  if (!finished(&call.base)) {
+    what.requests = waiting_requests(incount, requests);
     engine_wait(&call.base);
+  }
   return call.base.error;
 }
 
