@@ -13,39 +13,43 @@ BlockedThread g_blocked_threads[kBlockedThreads];
 
 namespace {
 
-BlockedThread* slot_of(int32_t thread) {
-  for (BlockedThread& slot : g_blocked_threads) {
-    if (slot.thread.load(relaxed) == thread) return &slot;
-  }
-  return nullptr;
+// Of this thread, which runs no task and hence stays on its stack: its number, and the slot that it had last.
+[[gnu::tls_model("initial-exec")]] thread_local int32_t t_number;
+[[gnu::tls_model("initial-exec")]] thread_local BlockedThread* t_slot;
+
+int32_t own_number() {
+  if (t_number == 0) t_number = static_cast<int32_t>(gettid());
+  return t_number;
+}
+
+bool claim(BlockedThread& slot, int32_t thread) {
+  int32_t expected = 0;
+  // acquire pairs with the release of the slot's last owner: its last store to `depth` comes before ours.
+  return slot.thread.load(relaxed) == 0 && slot.thread.compare_exchange_strong(expected, thread, acquire, relaxed);
 }
 
 BlockedThread* claim_slot(int32_t thread) {
+  if (t_slot != nullptr && claim(*t_slot, thread)) return t_slot;
   for (BlockedThread& slot : g_blocked_threads) {
-    int32_t expected = 0;
-    if (slot.thread.load(relaxed) != 0) continue;
-    // acquire pairs with the release of the slot's last owner: its last store to `depth` comes before ours.
-    if (slot.thread.compare_exchange_strong(expected, thread, acquire, relaxed)) return &slot;
+    if (claim(slot, thread)) return t_slot = &slot;
   }
   return nullptr;
 }
 
+bool holds_slot() { return t_slot != nullptr && t_slot->thread.load(relaxed) == own_number(); }
+
 void begin_on_foreign_thread(const marline_wait* wait) {
-  auto thread = static_cast<int32_t>(gettid());
-  BlockedThread* slot = slot_of(thread);
-  if (slot == nullptr) {
-    slot = claim_slot(thread);
-    if (slot == nullptr) return;  // more threads than slots: this one is not shown
-    slot->depth = 0;
+  if (!holds_slot()) {
+    if (claim_slot(own_number()) == nullptr) return;  // more threads than slots: this one is not shown
+    t_slot->depth = 0;
   }
-  if (slot->depth++ == 0) slot->wait.store(wait, relaxed);
+  if (t_slot->depth++ == 0) t_slot->wait.store(wait, relaxed);
 }
 
 void end_on_foreign_thread() {
-  BlockedThread* slot = slot_of(static_cast<int32_t>(gettid()));
-  if (slot == nullptr || --slot->depth > 0) return;
-  slot->wait.store(nullptr, relaxed);
-  slot->thread.store(0, release);  // pairs with claim_slot
+  if (!holds_slot() || --t_slot->depth > 0) return;
+  t_slot->wait.store(nullptr, relaxed);
+  t_slot->thread.store(0, release);  // pairs with claim
 }
 
 }  // namespace
