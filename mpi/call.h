@@ -20,6 +20,7 @@ typedef struct MpiCall {
   int peer;     /* rank in comm, MPI_ANY_SOURCE, MPI_PROC_NULL, or kNoPeer */
   int tag;      /* or MPI_ANY_TAG, or kNoTag */
   int requests; /* that the call waits for, where it was given any */
+  struct marline_mpi_speculation *scope; /* of a receive that is cancelled when this scope is stopped; or NULL */
 } MpiCall;
 
 #endif

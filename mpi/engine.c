@@ -232,6 +232,17 @@ static int poll_calls(Calls *open)
   return found;
 }
 
+void engine_cancel_receives(const struct marline_mpi_speculation *scope)
+{
+  for (int i = 0; i < open_requests.count; ++i) {
+    Pending *owner = open_requests.owners[i];
+    if (owner->cancelled || owner->call == NULL || owner->call->scope != scope)
+      continue;
+    owner->cancelled = true;
+    next_mpi.cancel(&open_requests.requests[i]);
+  }
+}
+
 static int poll(void *unused)
 {
   (void)unused;

@@ -30,6 +30,7 @@ typedef struct Pending {
   MPI_Status *status;
   int error;
   const MpiCall *call; /* what it is about */
+  bool cancelled;      /* the poller's: MPI_Cancel has been called for the request */
   /* Instead of fulfilling the event, for those who do not wait: called by the poller, which does not touch the Pending
    * any more. Must not block; may post again. */
   void (*completed)(struct Pending *pending);
@@ -56,5 +57,9 @@ bool engine_is_running(void);
 
 /* Completes *request as MPI_Wait would, suspending if it is not complete already. May_suspend() has said yes. */
 int engine_complete(MPI_Request *request, MPI_Status *status, const MpiCall *call);
+
+/* Called by the poller, from a finished(): MPI_Cancel, once, for the requests whose call is a receive in the scope. They
+ * complete as ever, soon. */
+void engine_cancel_receives(const struct marline_mpi_speculation *scope);
 
 #endif

@@ -20,6 +20,7 @@ from prototypes import GeneratorError, Parameter, parse_prototypes, preprocess
 
 OBJECTS = ("MPI_Comm", "MPI_Win", "MPI_File", "MPI_Comm *", "MPI_Win *", "MPI_File *")
 LANES = {"": "kLaneOfObject", "alone": "kLaneAlone", "exposure": "kLaneExposure"}
+COMPLETED = ("Barrier", "Bcast", "Reduce", "Allreduce")  # by a rank that has not entered them: speculation_stop.c
 WAYS = {"send", "receive", "sendrecv", "starts_send", "collective", "helper", "names", "by_hand"}
 
 
@@ -100,7 +101,7 @@ def calls_of(table: dict[str, tuple[str, str]], prototypes: dict[str, tuple[Para
 # What a call is, for those who ask what a task waits for -----------------------------------------------------------------
 
 
-def description(call: Call) -> str:
+def description(call: Call, scope: str | None = None) -> str:
     """A MpiCall (call.h)."""
     fields = [f'.name = "{call.name}"']
     comm = call.first_of_type("MPI_Comm")
@@ -114,6 +115,7 @@ def description(call: Call) -> str:
     fields.append(f".peer = {peer or 'kNoPeer'}")
     tag = call.parameter("tag")
     fields.append(f".tag = {tag}" if tag and call.way in ("send", "receive") else ".tag = kNoTag")
+    fields += [f".scope = {scope}"] if scope else []
     return "&(const MpiCall){" + ", ".join(fields) + "}"
 
 
@@ -137,13 +139,43 @@ def left_as_it_is(call: Call, condition: str) -> list[str]:
     return [f"if ({condition}) {{", f"BLOCKED_IN({description(call)});", f"return {call.next};", "}"]
 
 
+def in_a_scope(call: Call) -> list[str]:
+    """Before a message is started (speculation.h): when the scope is stopped, it goes to nobody or comes from nobody."""
+    peer = call.parameter("dest", "source")
+    if not call.parameter("comm") or not peer:
+        return []
+    return ["Speculation *const scope = speculation_of(comm);",
+            f'if (scope != NULL && !speculation_enter(scope, "{call.name}")) {{', f"  {peer} = MPI_PROC_NULL;",
+            f"  return {call.next};", "}"]  # fmt: skip
+
+
+def out_of_a_scope(call: Call, status: str) -> list[str]:
+    """After it."""
+    if not call.parameter("comm"):
+        return []
+    if call.parameter("dest"):
+        return ["if (scope != NULL) {", "  speculation_count_send(scope, dest);", "  speculation_leave(scope);", "}"]
+    return ["if (scope != NULL)",
+            f"  return speculation_complete_receive(error, &request, source, {status}, {description(call, 'scope')});"]  # fmt: skip
+
+
+def collective_call(call: Call) -> str:
+    """A CollectiveCall (speculation.h)."""
+    kind = call.name.removeprefix("MPI_").removesuffix("_c")
+    if kind not in COMPLETED:
+        return "&(const CollectiveCall){.kind = kCollectiveOther}"
+    fields = [f".{field} = {field}" for field in ("root", "count", "datatype", "op") if call.parameter(field)]
+    return "&(const CollectiveCall){" + ", ".join([f".kind = kCollective{kind}", *fields]) + "}"
+
+
 def point_to_point(call: Call, prototypes: dict[str, tuple[Parameter, ...] | None]) -> list[str]:
     lines = ["marline_task_sends();"] if call.way == "send" else []
     at_once = "source == MPI_PROC_NULL || " if call.parameter("source") else ""
     at_once = "is_from_nobody(*message) || " if call.parameter("message") else at_once
     status = "status" if call.parameter("status") else "MPI_STATUS_IGNORE"
     return [*lines, *left_as_it_is(call, f"{at_once}!may_suspend(__builtin_return_address(0))"),
-            "MPI_Request request;", f"const int error = {twin(call, prototypes)};",
+            *in_a_scope(call), "MPI_Request request;", f"const int error = {twin(call, prototypes)};",
+            *out_of_a_scope(call, status),
             f"return error != MPI_SUCCESS ? error : engine_complete(&request, {status}, {description(call)});"]  # fmt: skip
 
 
@@ -151,22 +183,25 @@ def sendrecv(call: Call) -> list[str]:
     c = "_c" if call.is_large else ""
     replaces = call.parameter("sendbuf") is None
     lines = ["marline_task_sends();", *left_as_it_is(call, "!may_suspend(__builtin_return_address(0))"),
-             "MPI_Request receive;", "MPI_Request send;"]
+             "Speculation *const scope = speculation_of(comm);",
+             f'if (scope != NULL && !speculation_enter(scope, "{call.name}")) {{', "  dest = source = MPI_PROC_NULL;",
+             f"  return {call.next};", "}", "MPI_Request receive;", "MPI_Request send;"]  # fmt: skip
     target, source = "recvbuf, recvcount, recvtype", "sendbuf, sendcount, sendtype"
+    leave = ["  if (scope != NULL)", "    speculation_leave(scope);"]
     if replaces:
         target, source = "buf, count, datatype", "copy, position, library_packed()"
         lines += [f"{'MPI_Count' if c else 'int'} size = 0, position = 0;",
-                  f"int error = next_mpi.pack_size{c}(count, datatype, comm, &size);", "if (error != MPI_SUCCESS)",
-                  "  return error;", "void *copy = sendrecv_buffer((size_t)size);",
+                  f"int error = next_mpi.pack_size{c}(count, datatype, comm, &size);", "if (error != MPI_SUCCESS) {", *leave,
+                  "  return error;", "}", "void *copy = sendrecv_buffer((size_t)size);",
                   f"error = next_mpi.pack{c}(buf, count, datatype, copy, size, &position, comm);",
                   "if (error == MPI_SUCCESS)",
                   f"  error = next_mpi.irecv{c}({target}, source, recvtag, comm, &receive);",
-                  "if (error != MPI_SUCCESS) {", "  free(copy);", "  return error;", "}"]  # fmt: skip
+                  "if (error != MPI_SUCCESS) {", "  free(copy);", *leave, "  return error;", "}"]  # fmt: skip
     else:
         lines += [f"int error = next_mpi.irecv{c}({target}, source, recvtag, comm, &receive);",
-                  "if (error != MPI_SUCCESS)", "  return error;"]  # fmt: skip
+                  "if (error != MPI_SUCCESS) {", *leave, "  return error;", "}"]  # fmt: skip
     lines += [f"error = next_mpi.isend{c}({source}, dest, sendtag, comm, &send);",
-              f"error = sendrecv_complete(error, &send, &receive, status, {description(call)});"]  # fmt: skip
+              f"error = sendrecv_complete(error, &send, &receive, source, status, {description(call, 'scope')});"]  # fmt: skip
     lines += ["free(copy);"] if replaces else []
     return [*lines, "if (source == MPI_PROC_NULL && error == MPI_SUCCESS) /* for its status: see receives */",
             f"  return next_mpi.recv{c}({target}, source, recvtag, comm, status);", "return error;"]  # fmt: skip
@@ -174,8 +209,19 @@ def sendrecv(call: Call) -> list[str]:
 
 def collective(call: Call, prototypes: dict[str, tuple[Parameter, ...] | None]) -> list[str]:
     return ["const void *caller = __builtin_return_address(0);", "if (!is_converted(caller))", f"  return {call.next};",
-            "MPI_Request request;", f"const int started = {twin(call, prototypes)};",
+            "Speculation *const scope = speculation_of(comm);",
+            f'if (scope != NULL && !speculation_enter_collective(scope, "{call.name}", {collective_call(call)}))',
+            "  return MPI_SUCCESS;", "MPI_Request request;", f"const int started = {twin(call, prototypes)};",
+            "if (scope != NULL)", "  speculation_leave(scope);",
             f"return collective_complete(started, &request, caller, {description(call)});"]  # fmt: skip
+
+
+def starts_send(call: Call) -> list[str]:
+    lines = in_a_scope(call)
+    if not lines:
+        return ["marline_task_sends();", f"return {call.next};"]
+    return ["marline_task_sends();", *lines, f"const int error = {call.next};", *out_of_a_scope(call, ""),
+            "return error;"]  # fmt: skip
 
 
 def member(parameter: Parameter) -> str:
@@ -228,7 +274,7 @@ def wrapper(call: Call, prototypes: dict[str, tuple[Parameter, ...] | None]) -> 
     elif call.way == "names":
         lines = [f"const int error = {call.next};", f"comm_named(error, {call.arguments});", "return error;"]
     else:
-        lines = ["marline_task_sends();", f"return {call.next};"]
+        lines = starts_send(call)
     body = "".join(f"  {line}\n" for line in lines)
     return (f"{preamble}{call.declaration}\n{{\n{body}}}\n"
             f'extern __typeof__({call.name}) P{call.name} __attribute__((alias("{call.name}")));\n')  # fmt: skip
@@ -249,7 +295,8 @@ def next_header(names: list[str]) -> str:
 
 def wrappers_source(calls: list[Call], prototypes: dict[str, tuple[Parameter, ...] | None]) -> str:
     includes = "".join(f'#include "{name}"\n' for name in ("collective.h", "comm.h", "engine.h", "helpers.h",
-                                                           "mpi_library.h", "sendrecv.h", "waiting.h"))  # fmt: skip
+                                                           "mpi_library.h", "sendrecv.h", "speculation.h",
+                                                           "waiting.h"))  # fmt: skip
     return (f"/* Generated by generate.py from calls.def and mpi.h. */\n{includes}\n#include <stdlib.h>\n\n{QUIET}\n"
             + "\n".join(wrapper(call, prototypes) for call in calls if call.way != "by_hand"))  # fmt: skip
 

@@ -2,9 +2,10 @@
  *
  * MPI_Probe and MPI_Mprobe. In a task, MPI_Iprobe or MPI_Improbe until it says yes. After MPI_Probe, as with threads,
  * another task may receive the message that this one has seen, unless tags or communicators keep them apart; MPI_Mprobe
- * takes it out.
+ * takes it out. In a speculation scope that is stopped there is no message, as from MPI_PROC_NULL.
  */
 #include "engine.h"
+#include "speculation.h"
 #include "waiting.h"
 
 typedef struct PendingProbe {
@@ -14,12 +15,15 @@ typedef struct PendingProbe {
   MPI_Comm comm;
   MPI_Message *message; /* NULL: MPI_Probe */
   MPI_Status *status;
+  Speculation *scope; /* or NULL */
 } PendingProbe;
 
 static bool finished(Pending *pending)
 {
   PendingProbe *call = (PendingProbe *)pending;
   int flag = 0;
+  if (call->scope != NULL && speculation_is_stopped(call->scope))
+    call->source = MPI_PROC_NULL;
   call->base.error =
       call->message == NULL
           ? next_mpi.iprobe(call->source, call->tag, call->comm, &flag, call->status)
@@ -29,6 +33,7 @@ static bool finished(Pending *pending)
 
 static int wait_for_message(PendingProbe *call)
 {
+  call->scope = speculation_of(call->comm);
   if (!finished(&call->base))
     engine_wait(&call->base);
   return call->base.error;

@@ -10,9 +10,10 @@
 
 #include "call.h"
 
-/* The receive is posted; `sent` is what the start of the send said. Completes both, or takes the receive back. Returns
- * what the call returns. */
-int sendrecv_complete(int sent, MPI_Request *send, MPI_Request *receive, MPI_Status *status, const MpiCall *call);
+/* The receive, from `source`, is posted; `sent` is what the start of the send said. Completes both, or takes the receive
+ * back; in a scope, leaves that. Returns what the call returns. */
+int sendrecv_complete(int sent, MPI_Request *send, MPI_Request *receive, int source, MPI_Status *status,
+                      const MpiCall *call);
 
 /* Memory for the packed message of MPI_Sendrecv_replace; the caller frees it. Ends the process if there is none. */
 void *sendrecv_buffer(size_t bytes);

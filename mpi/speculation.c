@@ -7,8 +7,16 @@
 #include <stdlib.h>
 
 #include "collective.h"
+#pragma GCC visibility push(default)
 #include "marline/marline_mpi.h"
+#pragma GCC visibility pop
 #include "report.h"
+
+/* As in speculation_stop.c. */
+#if MARLINE_MPI_IS_OPENMPI
+#pragma weak PMPI_Type_c2f
+#pragma weak PMPI_Op_c2f
+#endif
 
 enum { kMostScopes = 8 };
 #define STOPPED (1U << 31)
@@ -31,7 +39,7 @@ Speculation *speculation_find(MPI_Comm comm)
 
 /* Calls ------------------------------------------------------------------------------------------------------------ */
 
-void speculation_check_caller(const char *call)
+static void check_caller(const char *call)
 {
   if (marline_taskgroup_cancelled() == 1)
     return;
@@ -50,7 +58,7 @@ bool speculation_enter(Speculation *scope, const char *call)
   if ((atomic_fetch_add_explicit(&scope->busy, 1, memory_order_relaxed) & STOPPED) == 0)
     return true;
   speculation_leave(scope);
-  speculation_check_caller(call);
+  check_caller(call);
   add_one(&scope->refused);
   return false;
 }
@@ -61,11 +69,15 @@ void speculation_leave(Speculation *scope)
   atomic_fetch_sub_explicit(&scope->busy, 1, memory_order_release);
 }
 
-void speculation_leave_send(Speculation *scope, int destination)
+void speculation_count_send(Speculation *scope, int destination)
 {
   if (destination != MPI_PROC_NULL)
     add_one(&scope->sent);
-  speculation_leave(scope);
+}
+
+bool speculation_is_stopped(const Speculation *scope)
+{
+  return (atomic_load_explicit(&scope->busy, memory_order_relaxed) & STOPPED) != 0;
 }
 
 static CollectiveRecord record_of(const CollectiveCall *call)
@@ -89,18 +101,19 @@ bool speculation_enter_collective(Speculation *scope, const char *name, const Co
   return true;
 }
 
-int speculation_complete_receive(MPI_Request *request, MPI_Status *status, const MpiCall *call)
+int speculation_complete_receive(int started, MPI_Request *request, int source, MPI_Status *status, const MpiCall *call)
 {
   Speculation *scope = call->scope;
   MPI_Status own;
   MPI_Status *used = status == MPI_STATUS_IGNORE ? &own : status;
   int cancelled = 0;
-  const int error = engine_complete(request, used, call);
+  const int error = started == MPI_SUCCESS ? engine_complete(request, used, call) : started;
   if (error == MPI_SUCCESS)
     next_mpi.test_cancelled(used, &cancelled);
   if (cancelled)
-    speculation_check_caller(call->name);
-  add_one(cancelled ? &scope->withdrawn : &scope->received);
+    check_caller(call->name);
+  if (source != MPI_PROC_NULL && error == MPI_SUCCESS)
+    add_one(cancelled ? &scope->withdrawn : &scope->received);
   speculation_leave(scope);
   return error;
 }
@@ -159,7 +172,7 @@ static void reset(Speculation *scope, MPI_Comm comm)
 Speculation *marline_mpi_speculation_begin(MPI_Comm comm)
 {
   library_resolve();
-  if (!engine_runs())
+  if (!engine_is_running())
     return NULL;
   if (speculation_of(comm) != NULL)
     report_fatal("marline_mpi_speculation_begin: the communicator has a scope already; end that one before");

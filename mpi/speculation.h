@@ -12,6 +12,7 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "call.h"
@@ -80,15 +81,14 @@ static inline Speculation *speculation_of(MPI_Comm comm)
 bool speculation_enter(Speculation *scope, const char *call);
 bool speculation_enter_collective(Speculation *scope, const char *name, const CollectiveCall *call);
 
-/* After a call has started its operation. */
+/* After a call has started its operation, or failed to. A receive stays until it is complete. */
 void speculation_leave(Speculation *scope);
-void speculation_leave_send(Speculation *scope, int destination);
+void speculation_count_send(Speculation *scope, int destination);
 
-/* Completes a receive that was entered and started, and leaves. call->scope is its scope. */
-int speculation_complete_receive(MPI_Request *request, MPI_Status *status, const MpiCall *call);
+/* Completes a receive that `started` has begun (or failed to), and leaves. call->scope is its scope. */
+int speculation_complete_receive(int started, MPI_Request *request, int source, MPI_Status *status, const MpiCall *call);
 
-/* Ends the process if the calling task is one that the stop does not cancel. */
-void speculation_check_caller(const char *call);
+bool speculation_is_stopped(const Speculation *scope);
 
 /* Stops the scope on this rank: from now on nothing is begun, and receives are cancelled. Returns when none is open. */
 void speculation_close(Speculation *scope);

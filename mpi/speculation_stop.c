@@ -9,15 +9,15 @@
 #include <string.h>
 
 #include "engine.h"
+#pragma GCC visibility push(default)
 #include "marline/marline_mpi.h"
+#pragma GCC visibility pop
 #include "report.h"
 #include "speculation.h"
 
-/* Open MPI's handles of predefined objects are addresses of data in the library, and its conversions of handles are
- * functions: weak, as this library must also load where there is no MPI. In MPICH all these are numbers and macros. */
+/* Open MPI's conversions of handles are functions that nobody stands in front of: weak, as this library must also load
+ * where there is no MPI. In MPICH they are macros. */
 #if MARLINE_MPI_IS_OPENMPI
-#pragma weak ompi_mpi_byte
-#pragma weak ompi_mpi_packed
 #pragma weak PMPI_Type_f2c
 #pragma weak PMPI_Op_f2c
 #endif
@@ -64,7 +64,7 @@ static Progress agree(Speculation *scope, int ranks)
   int64_t mine = (int64_t)scope->entered;
   int64_t *all = zeros((size_t)ranks * sizeof mine);
   MPI_Request request;
-  const int started = next_mpi.iallgather(&mine, sizeof mine, MPI_BYTE, all, sizeof mine, MPI_BYTE, scope->shadow,
+  const int started = next_mpi.iallgather(&mine, sizeof mine, library_packed(), all, sizeof mine, library_packed(), scope->shadow,
                                           &request);
   complete(started, &request, MPI_STATUS_IGNORE, "MPI_Iallgather", scope->shadow);
   Progress progress = {all[0], all[0], 0};
@@ -89,7 +89,7 @@ static CollectiveRecord *share_records(const Speculation *scope, const Progress 
   for (int64_t k = 0; k < count; ++k)
     records[k] = scope->kept[(progress->least + k) % kCollectivesKept];
   MPI_Request request;
-  const int started = next_mpi.ibcast(records, (int)((size_t)count * sizeof *records), MPI_BYTE, progress->first,
+  const int started = next_mpi.ibcast(records, (int)((size_t)count * sizeof *records), library_packed(), progress->first,
                                       scope->shadow, &request);
   complete(started, &request, MPI_STATUS_IGNORE, "MPI_Ibcast", scope->shadow);
   return records;
@@ -175,12 +175,12 @@ static bool take_message(MPI_Comm comm, int source)
     engine_wait(&next.base);
   check(next.base.error, "MPI_Improbe");
   int bytes = 0;
-  check(next_mpi.get_count(&next.status, MPI_PACKED, &bytes), "MPI_Get_count");
+  check(next_mpi.get_count(&next.status, library_packed(), &bytes), "MPI_Get_count");
   if (bytes == MPI_UNDEFINED)
     report_fatal("%s: a message from rank %d is longer than %d bytes", kName, source, INT_MAX);
   void *scratch = zeros((size_t)bytes);
   MPI_Request request;
-  const int started = next_mpi.imrecv(scratch, bytes, MPI_PACKED, &next.message, &request);
+  const int started = next_mpi.imrecv(scratch, bytes, library_packed(), &next.message, &request);
   complete(started, &request, MPI_STATUS_IGNORE, "MPI_Imrecv", comm);
   const bool is_marker = bytes == (int)sizeof kMarker && memcmp(scratch, kMarker, sizeof kMarker) == 0;
   free(scratch);
@@ -193,7 +193,7 @@ static void drain(Speculation *scope, MPI_Comm comm, int ranks)
 {
   MPI_Request *markers = zeros((size_t)ranks * sizeof *markers);
   for (int rank = 0; rank < ranks; ++rank)
-    check(next_mpi.isend(kMarker, sizeof kMarker, MPI_BYTE, rank, 0, comm, &markers[rank]), "MPI_Isend");
+    check(next_mpi.isend(kMarker, sizeof kMarker, library_packed(), rank, 0, comm, &markers[rank]), "MPI_Isend");
   for (int rank = 0; rank < ranks; ++rank) {
     while (!take_message(comm, rank))
       ++scope->drained;
