@@ -46,7 +46,7 @@ module marline
   public :: marline_progress_register, marline_progress_unregister, marline_progress_add, marline_poll_fn
   public :: marline_suspend_observe, marline_suspend_fn
   public :: marline_task_label, marline_task_color, marline_task_sends
-  public :: marline_task_affinity
+  public :: marline_task_affinity, marline_task_hold, marline_task_release
   public :: marline_task_depend, marline_depend_create, marline_depend_destroy, marline_task_depend_object
   public :: marline_taskloop_depend, marline_chunk_depend_fn, marline_depend_share
   public :: marline_counters_read
@@ -74,6 +74,15 @@ module marline
     type(c_ptr) function marline_version() bind(C)
       import :: c_ptr
     end function
+
+    ! Holds: a c_ptr that is null where no task is there to be held.
+    type(c_ptr) function marline_task_hold() bind(C)
+      import :: c_ptr
+    end function
+    subroutine marline_task_release(task) bind(C)
+      import :: c_ptr
+      type(c_ptr), value :: task
+    end subroutine
 
     ! Events
     subroutine marline_event_init(event) bind(C)

@@ -112,6 +112,23 @@ void marline_progress_unregister(marline_hook_t *hook);
  * is polled: one idle worker stays awake for it, and a watchdog bounds the delay when all workers are busy. */
 void marline_progress_add(marline_hook_t *hook, int n);
 
+/* Holds ------------------------------------------------------------------------------------------------------------- */
+
+/* What a task is held by; not a pointer to anything. */
+typedef struct marline_task marline_task_t;
+
+/* The current task does not complete before the hold is released: its body may end, but successors, taskwait, taskgroup
+ * and barriers wait as if it still ran. Like a `detach` clause, without one, and as often as you like: each hold is
+ * released once. With a `detach` clause on the same task both count. An undeferred or final task's creator waits for
+ * the holds. In an implicit task, where there is no completion to wait for, the next barrier of its team does, the one at
+ * the end of the region at the latest. Returns NULL, and holds nothing, where no task is there to be held: outside of
+ * parallel regions and explicit tasks, on threads that run none of Marline's tasks, and in progress hooks. */
+marline_task_t *marline_task_hold(void);
+
+/* Releases a hold, from any thread, while the task runs or later; never runs a task itself. What was written before it
+ * is visible to whoever waits for the task. Do not use `task` afterwards: a second release of one hold is not noticed. */
+void marline_task_release(marline_task_t *task);
+
 /* Names ------------------------------------------------------------------------------------------------------------- */
 
 /* Names the next task that the current task creates, for traces, `marline ps` and error messages. `label` is not copied:

@@ -10,6 +10,7 @@
 #include "exec/cancellation.hpp"
 #include "exec/completion.hpp"
 #include "exec/fiber.hpp"
+#include "exec/hold.hpp"
 #include "exec/suspend.hpp"
 #include "exec/throttle.hpp"
 #include "graph/lineage.hpp"
@@ -153,8 +154,14 @@ void enter_body(Worker* worker, Task* task) {
   worker->fiber->tied_frames += task->tied() ? 1 : 0;
 }
 
-void leave_body(Task* task) {
+// Until the event of its detach clause is fulfilled, and all holds are released.
+[[gnu::noinline]] void wait_for_others(Task* task) {
   if (task->has(task_flag::kDetach)) wait_event(&task->event, {WaitKind::kDetach, &task->event, nullptr});
+  if (task->has(task_flag::kHolds)) wait_for_holds(task);
+}
+
+void leave_body(Task* task) {
+  if (task->has(task_flag::kDetach | task_flag::kHolds)) wait_for_others(task);
   Worker* worker = this_worker();
   worker->fiber->tied_frames -= task->tied() ? 1 : 0;
   worker->task = task->parent;

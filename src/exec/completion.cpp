@@ -8,6 +8,7 @@
 #include "exec/barrier.hpp"
 #include "exec/cancellation.hpp"
 #include "exec/fiber.hpp"
+#include "exec/hold.hpp"
 #include "graph/dependences.hpp"
 #include "graph/footprint.hpp"
 #include "sched/constraint.hpp"
@@ -177,6 +178,18 @@ void flush_other_reports(Worker* worker, const Task* task) {
   return task->event.transition_to_waiting(WaiterKind::kCompletion, task);
 }
 
+// The body of a task with kHolds and no event has ended. True: whoever releases the last hold completes the task.
+[[gnu::noinline]] bool leave_to_holders(Worker* worker, Task* task, Task* previous) {
+  release_held(worker, task);
+  if (!tool::on(tool::event::kTaskSchedule)) [[likely]] {
+    return leave_to_holds(task);
+  }
+  // As for an event: "detach" before the fulfilment, if it comes later (exec/hold.cpp).
+  Guard<SpinLock> guard(g_detach_lock);
+  announce_end(worker, task, previous, has_holds_left(task) ? tool::TaskStatus::kDetach : tool::TaskStatus::kComplete);
+  return leave_to_holds(task);
+}
+
 // Makes `task` the worker's current one. Returns the one before.
 [[gnu::always_inline]] inline Task* begin_body(Worker* worker, Task* task, Fiber* fiber) {
   if (worker->reported_count != 0) flush_other_reports(worker, task);
@@ -203,6 +216,9 @@ void flush_other_reports(Worker* worker, const Task* task) {
   if (task->has(task_flag::kDetach)) {
     task->flags |= task_flag::kBodyDone;
     if (leave_to_event(worker, task, previous)) return nullptr;
+    if (task->has(task_flag::kHolds) && leave_to_holds(task)) return nullptr;
+  } else if (task->has(task_flag::kHolds)) {
+    if (leave_to_holders(worker, task, previous)) return nullptr;
   } else if (tool::on(tool::event::kTaskSchedule)) [[unlikely]] {
     announce_end(worker, task, previous, tool::TaskStatus::kComplete);
   }
@@ -212,7 +228,7 @@ void flush_other_reports(Worker* worker, const Task* task) {
 // Whether nothing but the task's parent has to hear of its end, and its descriptor is nobody else's.
 [[gnu::always_inline]] inline bool ends_alone(const Task* task) {
   constexpr uint32_t kMore = task_flag::kDetach | task_flag::kGraph | task_flag::kInTable | task_flag::kOwnIcvs |
-                             task_flag::kPersistent | task_flag::kReplayed;
+                             task_flag::kPersistent | task_flag::kReplayed | task_flag::kHolds;
   return !task->has(kMore) && task->table == nullptr && has_no_children(task) && !tool::on(tool::event::kTaskSchedule);
 }
 
@@ -236,6 +252,7 @@ Task* run_task(Task* task) {
   Worker* worker = this_worker();
   if (task->has(task_flag::kBodyDone)) {
     flush_other_reports(worker, task);
+    if (task->has(task_flag::kHolds) && leave_to_holds(task)) return nullptr;  // its event came first
     return complete_task(worker, task);
   }
   if (is_cancelled(task)) [[unlikely]] {

@@ -400,7 +400,7 @@ bool enter_graph(Worker* worker, Task* task, const Dependence* list, size_t coun
   DependenceTable* table = worker->task->table;
   task->references.fetch_add(1, relaxed);  // the table's
   table_reference(task);                   // the creator's own, as above
-  Linking linking(worker, task);  // nobody looks at `predecessors` of a task that is replayed
+  Linking linking(worker, task, Linking::Life::kMayRun);
   linking.record = record;
   record->reentering = true;
   access_all<access_entry>(linking, table, list, count, true);

@@ -34,14 +34,16 @@ struct Linking {
   PredecessorChunk* lineage = nullptr;    // kept for priorities that propagate
   GraphRecord* record = nullptr;          // of the graph whose iteration is being recorded, or entered again
 
-  Linking(Worker* its_worker, Task* its_task)
+  enum class Life { kNew, kMayRun };
+
+  Linking(Worker* its_worker, Task* its_task, Life life = Life::kNew)
       : worker(its_worker),
         task(its_task),
         filters(options().edges),
         free_edge(its_task->edges),
         free_end(its_task->edges + its_task->inline_edges) {
-    // While edges are made, nobody may see zero.
-    task->predecessors.store(kGuard, relaxed);
+    // While edges are made, nobody may see zero. A task that runs may count its holds there (exec/hold.hpp).
+    if (life == Life::kNew) task->predecessors.store(kGuard, relaxed);
   }
 };
 

@@ -6,7 +6,7 @@
 // Who may touch what:
 //   creator, until the task is made ready      every field
 //   graph side (the thread that runs the parent)   `table_references`, `last_successor`
-//   any thread that completes a predecessor    `predecessors`
+//   any thread that completes a predecessor    `predecessors`, which any thread that releases a hold has later
 //   any thread that completes a child          `children`
 //   the thread that runs the task              `created`, `icvs`, `table`, `label`-to-be of children, `flags`
 //   whoever popped it from a queue             `next`, `fiber`
@@ -52,6 +52,7 @@ inline constexpr uint32_t kRequeued = 1u << 7;    // Clang's untied task asked t
 inline constexpr uint32_t kInTable = 1u << 8;     // a dependence table knows it: `references` counts
 inline constexpr uint32_t kGraph = 1u << 9;       // has the graph fields below initialised
 inline constexpr uint32_t kMergeable = 1u << 10;
+inline constexpr uint32_t kHolds = 1u << 11;     // `predecessors` counts the holds on it (exec/hold.hpp)
 inline constexpr uint32_t kPinned = 1u << 12;     // untied, but must stay on its thread (it holds a reduction copy)
 inline constexpr uint32_t kOwnIcvs = 1u << 13;    // `icvs` is its own copy (task/own_icvs.hpp)
 inline constexpr uint32_t kLabelled = 1u << 14;

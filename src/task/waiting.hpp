@@ -22,7 +22,7 @@ enum class WaitKind : uint8_t {
   kTurn,         // object: a word that others advance, of an ordered loop for one
   kYield,        // ready: it has let others go first
   kPermission,   // to start an undeferred task, by MARLINE_TASK_CONSTRAINT=strict
-  kDetach,       // object: the Event of an undeferred task's detach clause
+  kDetach,       // object: the Event of an undeferred task's detach clause, or the task, for its holds
 };
 
 struct WaitReason {

@@ -8,6 +8,7 @@
 #include "config/options.hpp"
 #include "exec/blocked.hpp"
 #include "exec/cancellation.hpp"
+#include "exec/hold.hpp"
 #include "exec/inspect.hpp"
 #include "exec/suspend.hpp"
 #include "graph/profile.hpp"
@@ -75,6 +76,14 @@ MARLINE_EXPORT void marline_task_color(uint32_t rgb) {
 
 MARLINE_EXPORT void marline_task_affinity(const void* address, size_t length) {
   marline::next_task_affinity(marline::this_worker(), address, length);
+}
+
+MARLINE_EXPORT marline_task_t* marline_task_hold() {
+  return reinterpret_cast<marline_task_t*>(marline::hold_current_task());
+}
+
+MARLINE_EXPORT void marline_task_release(marline_task_t* task) {
+  marline::release_hold(marline::this_worker_or_null(), reinterpret_cast<marline::Hold*>(task));
 }
 
 MARLINE_EXPORT void marline_task_sends() {

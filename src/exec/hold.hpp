@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Holds: a task takes a hold on itself, and does not complete before somebody has released it (marline_task_hold).
+//
+// An explicit task counts its holds, and one for its body, in `predecessors`, which nobody else looks at once a task
+// runs; task_flag::kHolds says so. The thread that runs the task takes holds, any thread releases them. Invariant: exactly
+// one subtraction brings the count to zero, and that one goes on with the completion: the body's end in place, a release
+// by making the task ready, with kBodyDone or, if its creator waits for it, to be resumed.
+//
+// An implicit task is over when its team has passed the barrier, so there a hold is one more in the subtree that the
+// next barrier waits for.
+#pragma once
+
+#include "sched/team.hpp"
+
+namespace marline {
+
+// What a hold is released by: the task and its kind, as the task's flags are for its own thread only.
+struct Hold;
+
+// Of the current task; null where there is no task that completes: outside of parallel regions and explicit tasks, on
+// threads that run no task, and in progress hooks.
+Hold* hold_current_task();
+
+// Any thread. The task may be gone when this returns.
+void release_hold(Worker* worker, Hold* hold);
+
+// The body of a held task has ended. True: holds are left, and whoever releases the last one completes the task.
+[[nodiscard]] bool leave_to_holds(Task* task);
+
+// The same for an undeferred task, whose creator is suspended until the last hold is released.
+void wait_for_holds(Task* task);
+
+// For tools: whether more than the body's own is left. Stays so while the caller has g_detach_lock.
+bool has_holds_left(const Task* task);
+
+}  // namespace marline
