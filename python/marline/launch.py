@@ -28,25 +28,43 @@ def launcher(mpi: str, environment: Mapping[str, str]) -> Path:
     raise Refusal(f"no launcher of {mpi} in PATH ({names}); on Debian: apt-get install {PACKAGES[mpi]}")
 
 
+def unbound(mpi: str, ranks: int, environment: Mapping[str, str]) -> list[str]:
+    """The words before those of `marline run`, which binds its rank itself (placement.py) where no batch system does."""
+    words = _start(mpi, ranks, environment)
+    if mpi == "openmpi" and _is_local(environment):
+        words += ["--bind-to", "none", *(["--oversubscribe"] if ranks > core_count() else [])]
+    return words + (_forwarded(environment) if mpi == "openmpi" else [])
+
+
 def command(mpi: str, ranks: int, threads: int | None, environment: Mapping[str, str]) -> list[str]:
-    """The words before the program's. `threads` is how many each rank will use, where that is known."""
-    words = [str(launcher(mpi, environment)), "-n", str(ranks)]
-    local = not any(name in environment for name in ALLOCATIONS)
+    """The words before those of a program that is started as it is. `threads` is how many each rank will use, where that
+    is known."""
+    words = _start(mpi, ranks, environment)
+    local = _is_local(environment)
     cores = core_count()
     share = threads or max(1, cores // ranks)
     fits = ranks * share <= cores
     if mpi == "mpich":
         return words + (["-bind-to", f"core:{share}"] if local and fits else [])
-    if os.geteuid() == 0:
-        words.append("--allow-run-as-root")
     if local:
         # Open MPI's own default binds each of one or two ranks to a single core, whatever its number of threads.
         words += ["--map-by", f"slot:PE={share}", "--bind-to", "core"] if fits else ["--bind-to", "none"]
         words += ["--oversubscribe"] if ranks > cores else []
-    for name in sorted(environment):
-        if name.startswith(FORWARDED):
-            words += ["-x", name]
-    return words
+    return words + _forwarded(environment)
+
+
+def _start(mpi: str, ranks: int, environment: Mapping[str, str]) -> list[str]:
+    root = ["--allow-run-as-root"] if mpi == "openmpi" and os.geteuid() == 0 else []
+    return [str(launcher(mpi, environment)), "-n", str(ranks), *root]
+
+
+def _is_local(environment: Mapping[str, str]) -> bool:
+    return not any(name in environment for name in ALLOCATIONS)
+
+
+def _forwarded(environment: Mapping[str, str]) -> list[str]:
+    """Open MPI's launcher takes only the variables along that it is told, to other nodes."""
+    return [word for name in sorted(environment) if name.startswith(FORWARDED) for word in ("-x", name)]
 
 
 def core_count() -> int:

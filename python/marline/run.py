@@ -12,7 +12,8 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from marline import child, launch, preflight, recording
+from marline import child, launch, node, preflight, recording
+from marline import placement as placing
 from marline.errors import NOT_EXECUTABLE, NOT_FOUND, REFUSED, Refusal, say
 from marline.layout import Layout
 
@@ -42,6 +43,7 @@ def add_job_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-n", dest="ranks", type=_positive, metavar="RANKS", help="start this many MPI ranks")
     parser.add_argument("-t", dest="threads", type=_positive, metavar="THREADS", help="OpenMP threads of each rank")
     parser.add_argument("--mpi", choices=MPI_NAMES, help="for a program that loads MPI itself (scripts): which")
+    parser.add_argument("--no-bind", action="store_true", help="leave ranks and threads where the launcher puts them")
     parser.set_defaults(trace=None, check=None)
 
 
@@ -73,7 +75,22 @@ def start(options: argparse.Namespace, layout: Layout) -> int:
     if options.ranks:
         return launch_ranks(options, layout)
     environment |= marline_environment(options, layout, environment)
+    environment |= {} if options.no_bind else place(options.threads)
     return run_proved([options.program, *options.arguments], environment, layout)
+
+
+def place(threads: int | None) -> dict[str, str]:
+    """Binds this process, and so the program, to the cores that are this rank's; returns what binds its workers."""
+    placement = placing.decide(node.situation(threads, os.environ))
+    if placement.note:
+        say(placement.note)
+    if placement.cpus:
+        try:
+            os.sched_setaffinity(0, placement.cpus)
+        except OSError as error:  # a control group has fewer than the launcher may use
+            say(f"cannot be bound to {len(placement.cpus)} CPUs ({error.strerror}): the system places threads")
+            return {}
+    return dict(placement.variables)
 
 
 def require_preloadable(layout: Layout) -> None:
@@ -135,9 +152,10 @@ def preloads(libraries: list[Path], environment: Mapping[str, str]) -> str:
 
 
 def launch_ranks(options: argparse.Namespace, layout: Layout) -> int:
-    words = launch.command(options.mpi, options.ranks, options.threads or threads_in_force(), os.environ)
+    words = launch.unbound(options.mpi, options.ranks, os.environ)
     words += [sys.executable, str(layout.command), "run", "--mpi", options.mpi]
     words += ["-t", str(options.threads)] if options.threads else []
+    words += ["--no-bind"] if options.no_bind else []
     words += ["--trace", str(options.trace.resolve())] if options.trace else []
     words += ["--check", str(options.check)] if options.check else []
     return child.run([*words, "--", options.program, *options.arguments], os.environ)

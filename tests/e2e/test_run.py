@@ -30,10 +30,10 @@ def served_by(output: str) -> Path:
 
 
 def test_serves_the_program(marline, build, probe):
-    result = marline("run", "-t", "3", "--", probe)
+    result = marline("run", "-t", "2", "--", probe)
     assert (result.returncode, result.stderr) == (0, "")
     assert served_by(result.stdout) == (build / "lib" / "libmarline.so").resolve()
-    assert "threads=3" in result.stdout
+    assert "threads=2" in result.stdout
 
 
 def test_an_rpath_to_the_stock_runtime_does_not_take_calls_away(marline, build, compiled):
