@@ -3,6 +3,7 @@
  * Start, stop, and the calls that make communicators. The main thread's, but for the last.
  */
 #include <dlfcn.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "held.h"
@@ -22,10 +23,23 @@ __attribute__((constructor)) static void find_next(void)
 #undef DELAY_FIND
 }
 
+/* In front of libmarline-mpi a receive would ask again and again where it should suspend: the program would hang. */
+static void check_place(void)
+{
+  void *address = NULL;
+  Dl_info behind;
+  memcpy(&address, &next.Recv, sizeof address);
+  if (dladdr(address, &behind) == 0 || strstr(behind.dli_fname, "libmarline-mpi") == NULL)
+    return;
+  fprintf(stderr, "mpi-delay: preload libmpi-delay.so behind libmarline-mpi.so, not in front of it\n");
+  next.Abort(MPI_COMM_WORLD, 2);
+}
+
 static int started(int error)
 {
   if (error != MPI_SUCCESS)
     return error;
+  check_place();
   delay_start();
   stamps_start();
   return MPI_SUCCESS;

@@ -13,7 +13,8 @@ from conftest import SECONDS
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [
-    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "bench/README.md", "bench/taskbench/README.md")),
+    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "bench/README.md", "bench/taskbench/README.md",
+                               "bench/delay/README.md")),
     *sorted((ROOT / "apps").glob("*/README.md")),
     *sorted((ROOT / "docs").rglob("*.md")),
 ]

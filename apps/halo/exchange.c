@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See exchange.h. No state.
+ */
+#include "exchange.h"
+
+static int tag_of(bool upwards, int iteration) { return 2 * (iteration % 2) + (upwards ? 1 : 0); }
+
+int exchange_messages(int ranks, int rank, int iteration, Message messages[kMostMessages]) {
+  int count = 0;
+  for (int turn = 0; turn < 2; ++turn) {
+    const bool upper = rank % 2 != turn; /* the neighbour of this turn is above */
+    const int neighbour = upper ? rank - 1 : rank + 1;
+    if (neighbour < 0 || neighbour >= ranks) {
+      continue;
+    }
+    for (int half = 0; half < 2; ++half) {
+      const bool upwards = half == 1;
+      const bool sends = upwards == upper;
+      messages[count++] = (Message){sends, upper, neighbour, tag_of(upwards, iteration)};
+    }
+  }
+  return count;
+}
