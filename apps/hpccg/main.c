@@ -16,6 +16,7 @@
 #include "plan.h"
 #include "report.h"
 #include "solver.h"
+#include "speculate.h"
 #include "stencil.h"
 #include "tasks.h"
 #include "verify.h"
@@ -35,6 +36,10 @@ typedef struct {
 
 static bool has_tasks(const Run *run) {
   return run->options.form == kFormTasks || run->options.form == kFormPersistent;
+}
+
+static bool speculates(const Run *run) {
+  return run->options.tasks.ahead > 0;
 }
 
 static int no_room(const Run *run, bool room) {
@@ -89,26 +94,30 @@ static int prepare(Run *run) {
   if (code == 0) {
     const Options *options = &run->options;
     bool room = halo_create(&run->halo, &run->matrix, &run->rows) &&
-                solver_create(&run->solver, &run->matrix, &run->halo, options->iterations, options->tolerance) &&
+                solver_create(&run->solver, &run->matrix, &run->halo, options->iterations,
+                              speculates(run) ? 0 : options->tolerance) &&
                 (!has_tasks(run) || plan_create(&run->plan, &options->tiling, &run->solver, &run->runtime));
     code = no_room(run, room);
   }
   return code;
 }
 
-/* The time of the slowest process. */
-static double timed_solve(Run *run, TaskFigures *figures) {
+/* Takes the time of the slowest process. False if memory does not suffice. */
+static bool timed_solve(Run *run, Report *report) {
   const Options *options = &run->options;
+  bool room = true;
   MPI_Barrier(MPI_COMM_WORLD);
   double start = MPI_Wtime();
-  if (has_tasks(run)) {
-    *figures = tasks_solve(&run->plan, &options->tasks);
+  if (speculates(run)) {
+    room = speculate_solve(&run->plan, &options->tasks, options->tolerance, &report->tasks, &report->speculation);
+  } else if (has_tasks(run)) {
+    report->tasks = tasks_solve(&run->plan, &options->tasks);
   } else {
     loops_solve(&run->solver, options->form == kFormFor, options->tiling.separate);
   }
-  double seconds = MPI_Wtime() - start;
-  MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-  return seconds;
+  report->seconds = MPI_Wtime() - start;
+  MPI_Allreduce(MPI_IN_PLACE, &report->seconds, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+  return room;
 }
 
 static int judge(const Run *run, const Report *report) {
@@ -126,6 +135,7 @@ static int judge(const Run *run, const Report *report) {
     failure_note(&failure, kExitWrong, "the result is wrong: residual %.3e where the iterations say %.3e; error %.3e, "
                  "bound %.3e", verdict->residual, verdict->recursive, verdict->error, verdict->bound);
   }
+  speculate_judge(&report->speculation, &failure);
   if (run->job.rank == 0 && run->options.history) {
     report_history(run->options.history, &run->solver, &failure);
   }
@@ -144,7 +154,10 @@ static int solve(Run *run) {
                    .plan = has_tasks(run) ? &run->plan : NULL,
                    .order = run->rows.first[run->rows.ranks]};
   MPI_Allreduce(&nonzeros, &report.nonzeros, 1, MPI_LONG_LONG, MPI_SUM, MPI_COMM_WORLD);
-  report.seconds = timed_solve(run, &report.tasks);
+  int code = no_room(run, timed_solve(run, &report));
+  if (code != 0) {
+    return code;
+  }
   report.verdict = verify(&run->solver);
   return judge(run, &report);
 }
@@ -156,6 +169,10 @@ static int execute(Run *run, int argc, char **argv) {
   job_check_thread_support(&run->job, &failure);
   if (!options->help && has_tasks(run)) {
     tasks_check(&options->tiling, &options->tasks, options->tolerance > 0, &run->runtime, &failure);
+  }
+  if (!options->help && speculates(run)) {
+    speculate_check(&options->tiling, &options->tasks, has_tasks(run) && options->tolerance > 0, &run->runtime,
+                    &failure);
   }
   int code = job_agree(&run->job, &failure);
   if (code == 0 && options->help) {

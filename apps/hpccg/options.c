@@ -39,6 +39,7 @@ void options_print_usage(void) {
       "  --tolerance EPS     stop when the residual is that part of the first one\n"
       "  --lag N             with tasks: iterations created ahead of knowing whether to stop (default 0)\n"
       "  --cancel            drop those of them that have not started\n"
+      "  --speculate N       with tasks and a tolerance: iterations that run ahead of knowing whether to stop\n"
       "  --history FILE      write the norm of the residual after each iteration\n");
 }
 
@@ -72,7 +73,7 @@ static void parse_size(Options *options, Failure *failure) {
 
 enum {
   kSize = 256, kFile, kForm, kMode, kTiles, kParts, kSeparate, kDependences, kPass, kIterations, kTolerance, kLag,
-  kCancel, kHistory, kHelp
+  kCancel, kSpeculate, kHistory, kHelp
 };
 
 static const struct option kOptions[] = {
@@ -89,6 +90,7 @@ static const struct option kOptions[] = {
     {"tolerance", required_argument, NULL, kTolerance},
     {"lag", required_argument, NULL, kLag},
     {"cancel", no_argument, NULL, kCancel},
+    {"speculate", required_argument, NULL, kSpeculate},
     {"history", required_argument, NULL, kHistory},
     {"help", no_argument, NULL, kHelp},
     {NULL, 0, NULL, 0},
@@ -118,6 +120,9 @@ static bool apply_task_option(Options *options, int option, Failure *failure) {
       return true;
     case kCancel:
       options->tasks.cancel = true;
+      return true;
+    case kSpeculate:
+      options->tasks.ahead = (int)argument_whole("--speculate", optarg, 1, kMostIterations, failure);
       return true;
     default:
       return false;

@@ -34,6 +34,11 @@ void report_remarks(const Report *report) {
   if (verdict->bound >= 0) {
     printf("# error_bound %.6e\n", verdict->bound);
   }
+  if (options->tasks.ahead > 0) {
+    const SpeculationFigures *in_vain = &report->speculation;
+    printf("# receives_withdrawn %llu\n# messages_drained %llu\n# calls_refused %llu\n# collectives_completed %llu\n",
+           in_vain->withdrawn, in_vain->drained, in_vain->refused, in_vain->completed);
+  }
   printf("check %s\n", verify_passed(verdict) ? "passed" : "failed");
   fflush(stdout);
 }
@@ -42,7 +47,8 @@ void report_figures(const Report *report) {
   printf("seconds %.6f s\n", report->seconds);
   printf("gflops %.3f Gflop/s\n", gflops(report));
   if (report->plan) {
-    long long iterations = report->tasks.created / plan_tasks(report->plan);
+    int judging = report->options->tasks.ahead > 0 ? report->plan->tiling.tiles + 1 : 0;
+    long long iterations = report->tasks.created / (plan_tasks(report->plan) + judging);
     printf("discovery_s %.6f s\n", report->tasks.discovery);
     printf("tasks %lld tasks\n", report->tasks.created);
     printf("dependences %lld dependences\n", report->plan->dependences * iterations);

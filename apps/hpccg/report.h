@@ -9,6 +9,7 @@
 #include "failure.h"
 #include "job.h"
 #include "options.h"
+#include "speculate.h"
 #include "verify.h"
 
 typedef struct {
@@ -17,6 +18,7 @@ typedef struct {
   const Solver *solver;
   const Plan *plan; /* NULL: no tasks */
   TaskFigures tasks;
+  SpeculationFigures speculation;
   long long order;     /* of the whole matrix */
   long long nonzeros;
   double seconds;

@@ -20,6 +20,10 @@ Runtime runtime_find(void) {
       {"marline_graph_iterate", (void **)&runtime.graph_iterate},
       {"marline_graph_end", (void **)&runtime.graph_end},
       {"marline_taskgroup_cancel_later", (void **)&runtime.cancel_later},
+      {"marline_taskgroup_cancelled", (void **)&runtime.cancelled},
+      {"marline_mpi_speculation_begin", (void **)&runtime.speculation_begin},
+      {"marline_mpi_speculation_stop", (void **)&runtime.speculation_stop},
+      {"marline_mpi_speculation_end", (void **)&runtime.speculation_end},
       {"marline_counters_read", (void **)&runtime.counters_read},
   };
   for (size_t k = 0; k < sizeof wanted / sizeof wanted[0]; ++k) {
@@ -34,4 +38,8 @@ bool runtime_has_lists(const Runtime *runtime) {
 
 bool runtime_has_graphs(const Runtime *runtime) {
   return runtime->graph_begin && runtime->graph_iterate && runtime->graph_end;
+}
+
+bool runtime_has_speculation(const Runtime *runtime) {
+  return runtime->cancelled && runtime->speculation_begin && runtime->speculation_stop && runtime->speculation_end;
 }

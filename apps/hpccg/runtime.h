@@ -8,6 +8,7 @@
 #define HPCCG_RUNTIME_H
 
 #include <marline/marline.h>
+#include <marline/marline_mpi.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -24,6 +25,10 @@ typedef struct {
   int (*graph_iterate)(Graph *graph);
   void (*graph_end)(Graph *graph);
   void (*cancel_later)(void);
+  int (*cancelled)(void);
+  marline_mpi_speculation_t *(*speculation_begin)(MPI_Comm comm);
+  void (*speculation_stop)(marline_mpi_speculation_t *speculation);
+  void (*speculation_end)(marline_mpi_speculation_t *speculation, marline_mpi_speculation_counts_t *counts);
   void (*counters_read)(marline_counters_t *out, size_t bytes);
 } Runtime;
 
@@ -32,5 +37,6 @@ Runtime runtime_find(void);
 
 bool runtime_has_lists(const Runtime *runtime);
 bool runtime_has_graphs(const Runtime *runtime);
+bool runtime_has_speculation(const Runtime *runtime);
 
 #endif

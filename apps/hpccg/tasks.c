@@ -145,7 +145,7 @@ static void create_all(Plan *plan, Kind kind, Create create) {
 }
 
 /* Receives come first: whatever the runtime does with tasks that wait, they may wait for the whole iteration. */
-static void create_iteration(Plan *plan, bool cancel) {
+void tasks_create_iteration(Plan *plan, bool cancel) {
   create_all(plan, kReceive, task_receive);
   create_all(plan, kDirection, task_direction);
   create_all(plan, kSend, task_send);
@@ -163,7 +163,7 @@ static void create_iteration(Plan *plan, bool cancel) {
 
 static void create_timed(Plan *plan, bool cancel, TaskFigures *figures) {
   double start = omp_get_wtime();
-  create_iteration(plan, cancel);
+  tasks_create_iteration(plan, cancel);
   figures->discovery += omp_get_wtime() - start;
   figures->created += plan_tasks(plan);
 }
@@ -192,7 +192,7 @@ static void create_persistent(Plan *plan, const TaskForm *form, TaskFigures *fig
   runtime->graph_end(graph);
 }
 
-static marline_counters_t read_counters(const Runtime *runtime) {
+marline_counters_t tasks_read_counters(const Runtime *runtime) {
   marline_counters_t counters = {0};
   if (runtime->counters_read) {
     runtime->counters_read(&counters, sizeof counters);
@@ -200,9 +200,16 @@ static marline_counters_t read_counters(const Runtime *runtime) {
   return counters;
 }
 
+void tasks_count_since(TaskFigures *figures, const marline_counters_t *before, const Runtime *runtime) {
+  marline_counters_t after = tasks_read_counters(runtime);
+  figures->counted = runtime->counters_read != NULL;
+  figures->edges = after.edges - before->edges;
+  figures->nodes = after.nodes - before->nodes;
+}
+
 TaskFigures tasks_solve(Plan *plan, const TaskForm *form) {
-  TaskFigures figures = {.counted = plan->runtime->counters_read != NULL};
-  marline_counters_t before = read_counters(plan->runtime);
+  TaskFigures figures = {0};
+  marline_counters_t before = tasks_read_counters(plan->runtime);
 #pragma omp parallel default(none) shared(plan, form, figures)
 #pragma omp single
   if (form->persistent) {
@@ -211,9 +218,7 @@ TaskFigures tasks_solve(Plan *plan, const TaskForm *form) {
 #pragma omp taskgroup
     create_tasks(plan, form, &figures);
   }
-  marline_counters_t after = read_counters(plan->runtime);
-  figures.edges = after.edges - before.edges;
-  figures.nodes = after.nodes - before.nodes;
+  tasks_count_since(&figures, &before, plan->runtime);
   return figures;
 }
 

@@ -57,7 +57,18 @@ SURROUNDINGS = {
         char updated[2][kBlocks + 2], judged;
         int iterations;
         void update_block(State *to, const State *from, int b);
-        int has_converged(const State *state);""",
+        int has_converged(const State *state);
+        enum { MPI_DOUBLE, MPI_STATUS_IGNORE };
+        typedef struct marline_mpi_speculation marline_mpi_speculation_t;
+        marline_mpi_speculation_t *speculation, *marline_mpi_speculation_begin(int comm);
+        void marline_mpi_speculation_stop(marline_mpi_speculation_t *speculation);
+        void marline_mpi_speculation_end(marline_mpi_speculation_t *speculation, void *counts);
+        int comm, another_comm, left, right;
+        double halo;
+        void MPI_Recv(void *data, int count, int type, int from, int tag, int comm, int status);
+        void MPI_Send(const void *data, int count, int type, int to, int tag, int comm);
+        void update(State *to, const State *from, double halo);
+        int all_have_converged(const State *state, int comm);""",
     "writing-tasks": "void start_operation(marline_event_t *event);",
 }
 

@@ -239,13 +239,21 @@ def write_matrix(path: Path, symmetry: str, n: int) -> Path:
     return write(path, symmetry, n, lower + upper if symmetry == "general" else lower)
 
 
-def solve(n: int, iterations: int) -> list[float]:
-    """The textbook, in plain Python."""
+def euclid(r: list[float]) -> float:
+    return math.sqrt(math.fsum(x * x for x in r))
+
+
+def largest(r: list[float]) -> float:
+    return max(map(abs, r))
+
+
+def solve(n: int, iterations: int, norm: Callable[[list[float]], float] = euclid) -> list[float]:
+    """The textbook, in plain Python: the residual's norms."""
     full = {place: value for (i, j), value in spd(n).items() for place in ((i, j), (j, i))}
     rows = [[(j, value) for (i, j), value in full.items() if i == row] for row in range(n)]
     r = [math.fsum(value for _, value in row) for row in rows]
     p, rr = [0.0] * n, math.fsum(x * x for x in r)
-    beta, found = 0.0, [math.sqrt(rr)]
+    beta, found = 0.0, [norm(r)]
     for _ in range(iterations):
         p = [x + beta * y for x, y in zip(r, p, strict=True)]
         ap = [math.fsum(value * p[j] for j, value in row) for row in rows]
@@ -253,7 +261,7 @@ def solve(n: int, iterations: int) -> list[float]:
         r = [x - alpha * y for x, y in zip(r, ap, strict=True)]
         before, rr = rr, math.fsum(x * x for x in r)
         beta = rr / before
-        found.append(math.sqrt(rr))
+        found.append(norm(r))
     return found
 
 
@@ -265,6 +273,24 @@ def test_matrix_market(on_marline: Callable[..., Outcome], symmetry: str, ranks:
     outcome = on_marline(PROGRAMS[ranks], ranks, "--file", path, "--tiles", 4, "--iterations", 12, "--history", history)
     assert outcome.remarks["rows"] == "61"
     assert agree(norms(history), solve(61, 12))
+
+
+@pytest.mark.parametrize("seed", (1, 2))
+@pytest.mark.parametrize("ahead", (1, 4))
+@pytest.mark.parametrize("ranks", (1, 2, 3))
+def test_speculation(on_marline: Callable[..., Outcome], ranks: int, ahead: int, seed: int, tmp_path: Path) -> None:
+    """The verdict comes while later iterations communicate. The program itself looks for what they leave, and its check
+    exchanges messages with the solver's tag."""
+    path = write_matrix(tmp_path / "a.mtx", "symmetric", 61)
+    history = tmp_path / "history"
+    outcome = on_marline(PROGRAMS[(ranks + seed) % 4], ranks, "--file", path, "--tiles", 4, "--tolerance", 1e-5,
+                         "--speculate", ahead, "--history", history, MARLINE_SCHEDULE=f"random:{seed}")  # fmt: skip
+    expected = solve(61, 30, largest)
+    last = next(k for k, norm in enumerate(expected) if norm <= 1e-5 * expected[0])
+    assert outcome.figures["seconds"] > 0
+    assert int(outcome.remarks["iterations"]) == last
+    assert agree(norms(history), solve(61, last))
+    assert "calls_refused" in outcome.remarks
 
 
 def test_more_ranks_than_rows(on_marline: Callable[..., Outcome], tmp_path: Path) -> None:
@@ -328,6 +354,8 @@ BAD_OPTIONS = {
     "missing file": (["--file", "none.mtx"], "No such file"),
     "history": (["--size", "2", "--history", "/nowhere/at/all"], "cannot open '/nowhere/at/all'"),
     "cancel": (["--cancel"], "--cancel"),
+    "speculate, no tolerance": (["--speculate", "2"], "it goes with --form tasks and --tolerance"),
+    "speculate, lag": (["--speculate", "2", "--lag", "2", "--tolerance", "1e-3"], "without --lag"),
     "too many rows": (["--size", "1290x1290x1290"], "too many rows"),
 }
 
@@ -344,6 +372,7 @@ def test_bad_option(alone: Callable[..., Outcome], case: str) -> None:
         ("gcc12", ["--pass", "objects"], "this runtime does not have"),
         ("gcc12", ["--form", "persistent"], "marline_graph_begin, which this runtime does not have"),
         ("gcc12", ["--parts", "2"], "this compiler does not know"),
+        ("clang19", ["--speculate", "2", "--tolerance", "1e-3"], "marline_mpi_speculation_begin"),
         ("clang19", ["--pass", "lists"], "this runtime does not have"),
     ],
     ids=str,
