@@ -28,8 +28,10 @@ static _Atomic uintptr_t call_sites[kSlots];
  * are opened when first needed, so the set of objects cannot be taken once at the start. */
 static const char kMpiParts[] = "mca_,libopen-pal.,libopen-rte.,libmca_common,libmpl.,libopa.,libromio";
 
-/* Libraries that keep global state across MPI calls. MARLINE_MPI_NEVER_SUSPEND adds to them. */
-static const char kNeverSuspend[] = "libhdf5,libnetcdf,libpnetcdf";
+/* Libraries that keep global state across MPI calls: input and output. MARLINE_MPI_NEVER_SUSPEND adds to them. */
+static const char kNeverSuspend[] =
+  "libhdf5,libnetcdf,libpnetcdf,libadios,libcgns,libsilo,libmedC,libsion,libpioc,libpiof";
+static const char kMoreOption[] = "MARLINE_MPI_NEVER_SUSPEND";
 
 /* Defined by libmarline-trace where that is loaded: the return address of the call that it passes on in this thread. */
 __attribute__((weak, visibility("default"))) const void *marline_trace_caller(void);
@@ -62,7 +64,7 @@ static Caller find_caller(const void *return_address)
     return kCallerMpi;
   if (begins_with_any(name, kRecorder) && marline_trace_caller != NULL)
     return kCallerRecorder;
-  const char *more = getenv("MARLINE_MPI_NEVER_SUSPEND");
+  const char *more = getenv(kMoreOption);
   if (begins_with_any(name, kNeverSuspend) || (more != NULL && begins_with_any(name, more)))
     return kCallerNeverSuspends;
   return kCallerUser;
@@ -78,6 +80,19 @@ static Caller look_up(const void *return_address)
   const Caller answer = find_caller(return_address);
   atomic_store_explicit(slot, site << kAnswerBits | (uintptr_t)answer, memory_order_relaxed);
   return answer;
+}
+
+const char *caller_option_fault(size_t *length)
+{
+  const char *entry = getenv(kMoreOption);
+  while (entry != NULL && *entry != '\0') {
+    *length = strcspn(entry, ",:");
+    if (strcspn(entry, "/ \t\n") < *length)
+      return entry;
+    entry += *length;
+    entry += *entry != '\0';
+  }
+  return NULL;
 }
 
 Caller caller_of(const void *return_address)

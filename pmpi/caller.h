@@ -12,6 +12,8 @@
 #ifndef MARLINE_PMPI_CALLER_H
 #define MARLINE_PMPI_CALLER_H
 
+#include <stddef.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -25,6 +27,10 @@ typedef enum Caller {
 
 /* Whose code is at `return_address`. */
 Caller caller_of(const void *return_address);
+
+/* The first entry of MARLINE_MPI_NEVER_SUSPEND that no file's name can begin with (a path, say), and its length; NULL if
+ * there is none. */
+const char *caller_option_fault(size_t *length);
 
 /* An address inside the MPI library. Provided by the library that caller.c is built into. */
 const void *library_address(void);
