@@ -6,6 +6,7 @@
 #include "helpers.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -55,9 +56,20 @@ static void move(Helper **from, Helper **to, Helper *helper)
   *to = helper;
 }
 
+/* Where the process may run, as it was before any worker was bound. Written once, while the library is loaded. */
+static cpu_set_t process_cpus;
+static bool knows_cpus;
+
+__attribute__((constructor)) static void note_cpus(void)
+{
+  knows_cpus = sched_getaffinity(0, sizeof process_cpus, &process_cpus) == 0;
+}
+
 static void *helper_main(void *self)
 {
   Helper *helper = self;
+  if (knows_cpus) /* not the core of the worker that happened to start it: MPI spins in these calls */
+    (void)pthread_setaffinity_np(pthread_self(), sizeof process_cpus, &process_cpus);
   pthread_mutex_lock(&mutex);
   for (;;) {
     while (helper->first == NULL)
