@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+# Every blocking call, in tasks that must not hold their thread. With the library's variants for large counts, the same
+# programs are built a second time. A last test finds the calls of mpi/calls.def that none of the programs makes.
+function(marline_mpi_tests_of_coverage COMPILER MPI)
+  set(marline ${run} marline ${MPI})
+  set(calls ${CMAKE_CURRENT_SOURCE_DIR}/coverage_calls.py)
+  set(builds "normal")
+  if(MPI STREQUAL mpich)   # Open MPI 4.1 has none
+    list(APPEND builds "large")
+    set(header ${CMAKE_CURRENT_BINARY_DIR}/large_counts-${COMPILER}.h)
+    add_custom_command(OUTPUT ${header}
+      COMMAND ${Python3_EXECUTABLE} ${calls} large-counts ${header} ${CMAKE_C_COMPILER} ${MARLINE_MPI_${MPI}_CFLAGS}
+      DEPENDS ${calls} ${PROJECT_SOURCE_DIR}/mpi/calls.def COMMENT "names of large counts" VERBATIM)
+    add_custom_target(large_counts-${COMPILER} ALL DEPENDS ${header})
+  endif()
+  set(programs "")
+  foreach(build ${builds})
+    foreach(name p2p collectives neighbours persistent comm rma files processes)
+      set(flags -Wno-stringop-overflow -Wno-stringop-overread)
+      if(NOT COMPILER STREQUAL gcc12)
+        set(flags "")
+      endif()
+      set(test coverage_${name})
+      set(needed ${CMAKE_CURRENT_SOURCE_DIR}/support.h ${CMAKE_CURRENT_SOURCE_DIR}/coverage.h)
+      if(build STREQUAL large)
+        string(APPEND test _large)
+        list(APPEND flags -include ${header})
+        list(APPEND needed ${header})
+      endif()
+      marline_add_program(mpi_${test}-${COMPILER}-${MPI} ${COMPILER} SOURCES coverage_${name}.c MPI ${MPI} OUTDIR ${bin}
+        FLAGS ${flags} DEPENDS ${needed})
+      set(program ${bin}/mpi_${test}-${COMPILER}-${MPI})
+      list(APPEND programs ${program})
+      set(arguments "")
+      if(name STREQUAL files OR name STREQUAL processes)
+        set(arguments ${CMAKE_CURRENT_BINARY_DIR}/${test}.${COMPILER}.${MPI})
+      endif()
+      marline_mpi_test(${test}.${COMPILER}.${MPI} ${marline} 2 1 ${program} ${arguments})
+    endforeach()
+  endforeach()
+  marline_mpi_test(coverage_collectives_outside.${COMPILER}.${MPI} ${marline} 2 1
+    ${bin}/mpi_coverage_collectives-${COMPILER}-${MPI} outside)
+  if(MPI STREQUAL openmpi)   # the other implementation of MPI-IO
+    marline_mpi_test(coverage_files_romio.${COMPILER}.${MPI} ${marline} 2 1 -e OMPI_MCA_io=romio321
+      ${bin}/mpi_coverage_files-${COMPILER}-${MPI} ${CMAKE_CURRENT_BINARY_DIR}/coverage_files_romio.${COMPILER})
+  endif()
+  if(COMPILER STREQUAL gcc12)
+    marline_mpi_test(coverage_complete.${MPI} ${Python3_EXECUTABLE} ${calls} check ${programs} --
+      ${CMAKE_C_COMPILER} ${MARLINE_MPI_${MPI}_CFLAGS})
+  endif()
+endfunction()
