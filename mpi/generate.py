@@ -101,16 +101,26 @@ def calls_of(table: dict[str, tuple[str, str]], prototypes: dict[str, tuple[Para
 # What a call is, for those who ask what a task waits for -----------------------------------------------------------------
 
 
+def length(call: Call) -> list[str]:
+    """Count and datatype, where MPI reads them: of arguments that are not significant (MPI 3.1, 2.4, 5.5, 5.7: at some
+    ranks, in place) the program may give any, also no handle at all."""
+    pairs = [("count", "datatype"), ("recvcount", "datatype")]
+    pairs += [("sendcount", "sendtype")] if call.way == "sendrecv" else []
+    pairs += [("recvcount", "recvtype")] if not call.parameter("root") else []
+    for count, datatype in pairs:
+        if call.parameter(count) and call.parameter(datatype):
+            # A process in the root's group that is not the root, in an intercommunicator.
+            value = f"root == MPI_PROC_NULL ? (MPI_Datatype)0 : {datatype}" if call.parameter("root") else datatype
+            return [f".count = {count}", f".datatype = {value}"]
+    return []
+
+
 def description(call: Call, scope: str | None = None) -> str:
     """A MpiCall (call.h)."""
     fields = [f'.name = "{call.name}"']
     comm = call.first_of_type("MPI_Comm")
     fields += [f".comm = {comm.name}"] if comm else []
-    for count, datatype in (("count", "datatype"), ("sendcount", "sendtype"), ("recvcount", "recvtype"),
-                            ("recvcount", "datatype")):  # fmt: skip
-        if call.parameter(count) and call.parameter(datatype):
-            fields += [f".count = {count}", f".datatype = {datatype}"]
-            break
+    fields += length(call)
     peer = call.parameter("dest", "source", "root", "target_rank") or (call.parameter("rank") if "Win_" in call.name else None)
     fields.append(f".peer = {peer or 'kNoPeer'}")
     tag = call.parameter("tag")
@@ -231,6 +241,8 @@ def member(parameter: Parameter) -> str:
 
 
 def lane(call: Call) -> str:
+    if call.detail == "own":
+        return "(HelperLane){(uintptr_t)&arguments, kLaneOfObject}"
     found = call.first_of_type(*OBJECTS)
     owner = "0" if found is None else f"(uintptr_t){'*' if '*' in found.type else ''}{found.name}"
     if call.detail in LANES:

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Every blocking call, in tasks that must not hold their thread. With the library's variants for large counts, the same
 # programs are built a second time. A last test finds the calls of mpi/calls.def that none of the programs makes.
+find_package(Python3 3.9 REQUIRED COMPONENTS Interpreter)
+
 function(marline_mpi_tests_of_coverage COMPILER MPI)
   set(marline ${run} marline ${MPI})
   set(calls ${CMAKE_CURRENT_SOURCE_DIR}/coverage_calls.py)

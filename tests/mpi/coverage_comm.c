@@ -14,6 +14,15 @@ enum { kMany = 6 };
 enum { kMany = 40 };
 #endif
 
+static void call_set_name(void)
+{
+  char name[MPI_MAX_OBJECT_NAME];
+  int length = 0;
+  MPI_Comm_set_name(MPI_COMM_WORLD, "everybody");
+  MPI_Comm_get_name(MPI_COMM_WORLD, name, &length);
+  expect(strcmp(name, "everybody") == 0, "the communicator's name");
+}
+
 /* The new communicator connects `size` processes; this one is `rank`. */
 static void expect_comm(MPI_Comm *comm, int size, int rank)
 {
@@ -239,9 +248,33 @@ static void many_tags_at_once(void)
     expect_and_free(&comms[i], 2, world_rank);
   MPI_Group_free(&group);
 }
+
+/* Likewise without a parent, told apart by a string. The handles are null before: that makes nobody wait. */
+static void many_strings_at_once(void)
+{
+  MPI_Comm comms[kMany];
+  MPI_Group group;
+  announce("many strings at once");
+  MPI_Comm_group(MPI_COMM_WORLD, &group);
+#pragma omp parallel num_threads(1)
+#pragma omp single
+  for (int n = 0; n < kMany; ++n) {
+    const int i = world_rank == 0 ? n : kMany - 1 - n;
+#pragma omp task shared(comms, group) firstprivate(i)
+    {
+      char name[2] = {(char)('a' + i), 0};
+      comms[i] = MPI_COMM_NULL;
+      MPI_Comm_create_from_group(group, name, MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &comms[i]);
+    }
+  }
+  for (int i = 0; i < kMany; ++i)
+    expect_and_free(&comms[i], 2, world_rank);
+  MPI_Group_free(&group);
+}
 #endif
 
 static const Check checks[] = {
+    {.name = "Comm_set_name", .call = call_set_name},
     {.name = "Comm_dup, Comm_free", .call = call_dup},
     {.name = "Comm_dup_with_info", .call = call_dup_with_info},
     {.name = "Comm_create", .call = call_create},
@@ -265,6 +298,7 @@ int main(int argc, char **argv)
   many_at_once();
 #ifdef MPICH_VERSION
   many_tags_at_once();
+  many_strings_at_once();
 #endif
   return finish();
 }
