@@ -25,7 +25,7 @@ enum { kMostHelpers = 256 };
 /* What a call is queued behind: those on the same object and of the same kind. A kind from 0 up is a rank or a
  * tag. */
 typedef struct HelperLane {
-  uintptr_t object; /* the handle of a communicator, window or file; 0: none; of a call that is behind no other, its own address */
+  uintptr_t object; /* the handle of a communicator, window or file; an address, for a call behind no other; 0: none */
   int64_t kind;
 } HelperLane;
 
