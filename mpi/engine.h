@@ -14,10 +14,14 @@
 #define MARLINE_MPI_ENGINE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "call.h"
 #include "marline/marline.h"
 #include "mpi_library.h"
+
+/* How many requests a single look at a call that waits for several may ask MPI about, as a poll must not take long. */
+enum { kRequestsPerLook = 64 };
 
 typedef struct Pending {
   struct Pending *next;
@@ -31,12 +35,14 @@ typedef struct Pending {
   int error;
   const MpiCall *call; /* what it is about */
   bool cancelled;      /* the poller's: MPI_Cancel has been called for the request */
+  uint64_t seen;       /* when the poller found it complete; 0 unless times are taken (counters.h) */
   /* Instead of fulfilling the event, for those who do not wait: called by the poller, which does not touch the Pending
    * any more. Must not block; may post again. */
   void (*completed)(struct Pending *pending);
 } Pending;
 
-/* After MPI_Init, once: suspension works from here on. Says so if it cannot. `thread_level` is what MPI provides. */
+/* After MPI_Init, once: suspension works from here on. Says so if it cannot. `thread_level` is what MPI provides. Who
+ * polls, Marline's threads or one of the engine's own, is MARLINE_MPI_PROGRESS. */
 void engine_start(int thread_level);
 
 /* Before MPI_Finalize: no call of MPI is made by the engine when this returns. */

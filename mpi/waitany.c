@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * MPI_Waitany. In a task, MPI_Testany until it says yes: it completes exactly one request, and answers MPI_UNDEFINED at
- * once when all are null or inactive.
+ * once when all are null or inactive. The first look is at all requests, later ones go round those that are many.
  */
 #include "engine.h"
 #include "waiting.h"
@@ -12,14 +12,35 @@ typedef struct PendingWaitany {
   MPI_Request *requests;
   int *index;
   MPI_Status *status;
+  int begin;    /* of the next look */
+  int inactive; /* requests in looks, since the last that found others, at parts with nothing to wait for */
 } PendingWaitany;
+
+/* Looks at requests [begin, begin + size). */
+static bool look(PendingWaitany *call, int begin, int size)
+{
+  int flag = 0;
+  call->base.error = next_mpi.testany(size, call->requests + begin, call->index, &flag, call->status);
+  if (call->base.error == MPI_SUCCESS && !flag) {
+    call->inactive = 0;
+    return false;
+  }
+  if (*call->index != MPI_UNDEFINED) {
+    *call->index += begin;
+    return true;
+  }
+  call->inactive += size;
+  return call->base.error != MPI_SUCCESS || call->inactive >= call->count;
+}
 
 static bool finished(Pending *pending)
 {
   PendingWaitany *call = (PendingWaitany *)pending;
-  int flag = 0;
-  call->base.error = next_mpi.testany(call->count, call->requests, call->index, &flag, call->status);
-  return flag || call->base.error != MPI_SUCCESS;
+  const int left = call->count - call->begin;
+  const int begin = call->begin;
+  const int size = left < kRequestsPerLook ? left : kRequestsPerLook;
+  call->begin = begin + size < call->count ? begin + size : 0;
+  return look(call, begin, size);
 }
 
 int MPI_Waitany(int count, MPI_Request requests[], int *index, MPI_Status *status)
@@ -34,7 +55,7 @@ int MPI_Waitany(int count, MPI_Request requests[], int *index, MPI_Status *statu
                          .requests = requests,
                          .index = index,
                          .status = status};
-  if (!finished(&call.base)) {
+  if (!look(&call, 0, count)) {
     what.requests = waiting_requests(count, requests);
     engine_wait(&call.base);
   }

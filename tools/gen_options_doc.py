@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes docs/options.md from the option table (src/config/option_table.cpp).
+"""Writes docs/options.md from the option tables (src/config/option_table.cpp, mpi/options.c).
 
     gen_options_doc.py [--check] [ROOT]     --check: writes nothing, exit 1 if the page is not what the table says
 """
@@ -16,11 +16,11 @@ FIELD = rf"{LITERAL}(?:\s*{LITERAL})*"
 ENTRY = re.compile(rf'^    \{{({LITERAL}),\s*({FIELD}),\s*({FIELD}),\s*({FIELD}),', re.MULTILINE)
 
 INTRODUCTION = """\
-<!-- Made by tools/gen_options_doc.py from src/config/option_table.cpp. Edit the table, not this page. -->
+<!-- Made by tools/gen_options_doc.py from src/config/option_table.cpp and mpi/options.c. Edit the tables, not this page. -->
 # Options
 
-Marline reads its options from the environment once, when the library is loaded. `OMP_DISPLAY_ENV=true` prints those of
-OpenMP that are in force, `OMP_DISPLAY_ENV=verbose` all of them.
+Marline reads its options from the environment once, when the library is loaded, and libmarline-mpi its own in `MPI_Init`.
+`OMP_DISPLAY_ENV=true` prints those of OpenMP that are in force, `OMP_DISPLAY_ENV=verbose` all but libmarline-mpi's.
 
 - A value that cannot be used is reported in one line on stderr, with what is accepted, and the default takes its place.
 - An empty value counts as not given. Case does not matter in words, nor does white space around items.
@@ -65,11 +65,13 @@ def table(options: list[Option]) -> list[str]:
     return lines
 
 
-def page(options: list[Option]) -> str:
+def page(runtime: list[Option], mpi: list[Option]) -> str:
     lines = [INTRODUCTION]
-    for title, prefix in (("OpenMP's variables", "OMP_"), ("Marline's own", "MARLINE_")):
+    for title, options in (("OpenMP's variables", [option for option in runtime if option.name.startswith("OMP_")]),
+                           ("Marline's own", [option for option in runtime if option.name.startswith("MARLINE_")]),
+                           ("MPI: libmarline-mpi's", mpi)):  # fmt: skip
         lines += [f"## {title}", ""]
-        lines += table([option for option in options if option.name.startswith(prefix)]) + [""]
+        lines += table(options) + [""]
     return "\n".join(lines[:-1]) + "\n"
 
 
@@ -77,7 +79,7 @@ def main() -> int:
     arguments = [argument for argument in sys.argv[1:] if argument != "--check"]
     root = Path(arguments[0] if arguments else Path(__file__).parent.parent)
     target = root / "docs" / "options.md"
-    text = page(read_table(root / "src" / "config" / "option_table.cpp"))
+    text = page(read_table(root / "src/config/option_table.cpp"), read_table(root / "mpi/options.c"))
     if "--check" not in sys.argv:
         target.parent.mkdir(exist_ok=True)
         target.write_text(text)

@@ -49,7 +49,7 @@ module marline
   public :: marline_task_affinity, marline_task_hold, marline_task_release
   public :: marline_task_depend, marline_depend_create, marline_depend_destroy, marline_task_depend_object
   public :: marline_taskloop_depend, marline_chunk_depend_fn, marline_depend_share
-  public :: marline_counters_read
+  public :: marline_counters_read, marline_tied_waits
   public :: marline_taskgroup_cancel_later, marline_taskgroup_cancelled
 
   public :: marline_graph_begin, marline_graph_iterate, marline_graph_end, marline_graph_invalidate
@@ -179,6 +179,11 @@ module marline
       import :: c_size_t, marline_counters
       type(marline_counters), intent(out) :: out
       integer(c_size_t), value :: bytes
+    end subroutine
+
+    subroutine marline_tied_waits(resumptions, nanoseconds) bind(C)
+      import :: c_int64_t
+      integer(c_int64_t), intent(out) :: resumptions, nanoseconds
     end subroutine
 
     ! Cancelling the future. The second one returns 0 or 1.

@@ -243,6 +243,12 @@ typedef struct marline_counters {
  * other threads create meanwhile, some. */
 void marline_counters_read(marline_counters_t *out, size_t bytes);
 
+/* How many suspended tasks were resumed that had to go on on their own thread (tied ones), and for how long, in sum, they
+ * were ready before it took them up: what `untied` would save. Nothing is measured before the first call, which starts it
+ * and writes zeros; call it before the tasks that count. A task that is ready now counts in the time, not yet in the
+ * number. */
+void marline_tied_waits(uint64_t *resumptions, uint64_t *nanoseconds);
+
 /* Cancelling the future --------------------------------------------------------------------------------------------- */
 
 /* Called in a task of a taskgroup: tasks of that taskgroup that were created after the calling one, and have not started,

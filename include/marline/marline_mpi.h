@@ -7,6 +7,7 @@
 #define MARLINE_MARLINE_MPI_H
 
 #include <mpi.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -72,6 +73,24 @@ void marline_mpi_speculation_stop(marline_mpi_speculation_t *speculation);
 /* Closes the scope, whether it was stopped or not; collective, after the taskgroup. *counts, unless NULL, is what
  * happened. */
 void marline_mpi_speculation_end(marline_mpi_speculation_t *speculation, marline_mpi_speculation_counts_t *counts);
+
+/* Counters ---------------------------------------------------------------------------------------------------------- */
+
+/* What libmarline-mpi has done in this process so far (docs/design/progress.md). The times, and the numbers of
+ * resumptions with them, are zero unless MARLINE_MPI_COUNTERS=true. Later versions add fields at the end. */
+typedef struct marline_mpi_counters {
+  uint64_t polls;              /* times that MPI was asked about the calls of suspended tasks */
+  uint64_t hits;               /* calls that were found complete by a poll: the others were complete at once */
+  uint64_t resumptions;        /* of tasks that were suspended in a call */
+  uint64_t latency_ns;         /* from the poll that found the call complete until the task went on; sum over them */
+  uint64_t longest_latency_ns; /* the largest of these */
+  uint64_t tied_resumptions;   /* of tasks bound to their thread, whatever they had waited for */
+  uint64_t tied_wait_ns;       /* from when they could go on until their thread took them up; sum over them */
+} marline_mpi_counters_t;
+
+/* Writes the counters to *out, of which `bytes` is the size: sizeof *out. A caller that was compiled for a later version
+ * than the library's gets zeros for what the library does not count. Any thread, any time. */
+void marline_mpi_counters_read(marline_mpi_counters_t *out, size_t bytes);
 
 #ifdef __cplusplus
 }

@@ -70,7 +70,9 @@ constexpr const char* kDisplayWords[] = {"false", "true", "verbose"};
 constexpr const char* kToolWords[] = {"disabled", "enabled"};
 constexpr const char* kPolicyWords[] = {"lifo", "fifo", "random"};
 constexpr const char* kConstraintWords[] = {"relaxed", "strict"};
-constexpr const char* kProgressWords[] = {"none", "weak", "strong", "both"};  // bit 0: weak, bit 1: strong
+// Bit 0: at scheduling points and when idle, bit 1: the watchdog; the last is when idle only.
+constexpr const char* kProgressWords[] = {"none", "weak", "strong", "both", "idle"};
+constexpr int kProgressIdle = 4;
 constexpr const char* kHashWords[] = {"mix", "xor_6_2", "xor_0_32", "div_8", "lookup2"};
 constexpr const char* kDiscoveryWords[] = {"concurrent", "first"};
 constexpr const char* kEdgeWords[] = {"duplicate", "transitive", "inoutset"};
@@ -421,17 +423,20 @@ constexpr Option kOptions[] = {
      "Tasks suspended at once, at most: beyond it the program ends with a line that says so.",
      [](Cursor& in, Options& to) { return read_number(in, 1, INT64_MAX, to.max_fibers); },
      [](Text& out, const Options& from) { show_number(out, from.max_fibers); }},
-    {"MARLINE_PROGRESS", "both", "weak, strong, both or none",
-     "Who polls for completed operations: workers at scheduling points (weak), the watchdog (strong).",
+    {"MARLINE_PROGRESS", "both", "weak, strong, both, idle or none",
+     "Who polls for completed operations: workers at scheduling points and when idle (weak), the watchdog (strong), both, "
+     "or workers only when idle (idle). For study.",
      [](Cursor& in, Options& to) {
-       int bits;
-       if (!read_word(in, kProgressWords, bits)) return false;
-       to.progress_weak = (bits & 1) != 0;
-       to.progress_strong = (bits & 2) != 0;
+       int word;
+       if (!read_word(in, kProgressWords, word)) return false;
+       to.progress_points = (word & 1) != 0;
+       to.progress_idle = to.progress_points || word == kProgressIdle;
+       to.progress_strong = (word & 2) != 0;
        return true;
      },
      [](Text& out, const Options& from) {
-       out.add("%s", kProgressWords[(from.progress_weak ? 1 : 0) + (from.progress_strong ? 2 : 0)]);
+       const int word = (from.progress_points ? 1 : 0) + (from.progress_strong ? 2 : 0);
+       out.add("%s", kProgressWords[word == 0 && from.progress_idle ? kProgressIdle : word]);
      }},
     {"MARLINE_BARRIER", "auto", "auto, flat or tree",
      "Shape of the barrier. `auto`: flat for small teams, a tree for large ones.",

@@ -92,7 +92,8 @@ struct Options {
   uint32_t watchdog;       // microseconds; 0: off
   size_t fiber_stacksize;  // bytes; resolved
   int64_t max_fibers;
-  bool progress_weak;      // poll at scheduling points
+  bool progress_points;    // poll at scheduling points
+  bool progress_idle;      // idle workers poll
   bool progress_strong;    // the watchdog polls
   BarrierKind barrier;
   QueueLevel queues[kPlaceableClasses];

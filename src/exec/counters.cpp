@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Summing up and printing the discovery counters. Any thread.
+// Summing up and printing the counters. Any thread.
 #include "exec/counters.hpp"
 
 #include "exec/worker.hpp"
@@ -43,6 +43,20 @@ CounterSums counters_read() {
   CounterSums sums{};
   for (const Worker* worker = newest_worker(); worker != nullptr; worker = worker->created_before) {
     for (const Counter& counter : kCounters) sums.*counter.sum += (worker->discovery.*counter.own).read();
+  }
+  return sums;
+}
+
+TiedWaitSums tied_waits_read() {
+  g_measures_tied_waits.store(true, relaxed);
+  TiedWaitSums sums{};
+  uint64_t now = nanoseconds_now();
+  for (const Worker* worker = newest_worker(); worker != nullptr; worker = worker->created_before) {
+    const TiedWaits& waits = worker->tied_waits;
+    uint64_t resumed = waits.resumed.load(relaxed);
+    uint64_t waiting = waits.ready.load(relaxed) - resumed;
+    sums.resumptions += resumed;
+    sums.nanoseconds += waits.resumed_sum.load(relaxed) + waiting * now - waits.ready_sum.load(relaxed);
   }
   return sums;
 }

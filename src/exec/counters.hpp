@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The discovery counters of the process: the sum of all workers' own (task/discovery_counters.hpp).
+// The counters of the process: the sum of all workers' own (task/discovery_counters.hpp, sched/tied_waits.hpp).
 #pragma once
 
 #include <cstdint>
@@ -14,6 +14,12 @@ struct CounterSums {
 
 // Any thread, any time. Exact for what has happened before: of a region that has ended, for instance.
 CounterSums counters_read();
+
+// How many tied tasks have been resumed, and for how many nanoseconds these had been ready; measured from the first call on.
+struct TiedWaitSums {
+  uint64_t resumptions, nanoseconds;
+};
+TiedWaitSums tied_waits_read();
 
 // For MARLINE_COUNTERS: a table on stderr.
 void counters_print();

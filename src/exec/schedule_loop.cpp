@@ -56,9 +56,9 @@ bool job_posted(Worker* worker, void*) { return worker->job.load(seq_cst) != nul
 
 // While operations are pending, one idle worker polls instead of sleeping. True: this one does.
 bool poll_while_idle(Worker* worker, Idleness& idle) {
-  if (!progress_pending() || !options().progress_weak || !progress_take_idle_role(worker)) return false;
+  if (!progress_pending() || !options().progress_idle || !progress_take_idle_role(worker)) return false;
   idle.polled = true;
-  if (progress_poll(worker) > 0) {
+  if (progress_when_idle(worker) > 0) {
     idle.fruitless_polls = 0;
     idle.pause = Idleness::kFirstPause;
   } else if (++idle.fruitless_polls > 16 && oversubscribed()) {
@@ -133,7 +133,7 @@ void work_until(bool (*done)(void*), void* context) {
     Found found = find_work(worker);
     if (!found) {
       if (worker->fiber->caller != nullptr) {
-        progress_poll(worker);
+        progress_when_idle(worker);
         yield_to_caller();
       } else {
         idle_once(worker, idle, {done, context});

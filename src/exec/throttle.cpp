@@ -97,7 +97,7 @@ class Patience {
 
 void wait_a_moment(Worker* worker) {
   worker->pool->flush_remote();
-  if (progress_pending()) progress_poll(worker);
+  if (progress_pending()) progress_when_idle(worker);
   if (oversubscribed()) sched_yield();
   for (int i = 0; i < 64; ++i) cpu_relax();
 }

@@ -11,6 +11,8 @@
 #include "sched/idle.hpp"
 #include "platform/thread.hpp"
 
+#include <algorithm>
+
 #include <pthread.h>
 
 #include <time.h>
@@ -31,8 +33,17 @@ namespace {
 constexpr int kHooks = 16;
 constexpr uint32_t kPollEvery = 4;  // scheduling points between two polls
 
+// Back-off, of polls at scheduling points only: after so many in vain, the next comes no sooner than after a pause, which
+// doubles. The longest is short against a task for which it is worth waiting, and long against a poll.
+constexpr uint32_t kPatience = 16;
+constexpr uint64_t kFirstPause = 1000;  // nanoseconds
+constexpr uint64_t kLongestPause = 16 * kFirstPause;
+
 marline_hook g_hooks[kHooks];
 SpinLock g_poll_lock;                      // held by the one poller, and to change the table
+uint32_t g_in_vain = 0;                    // polls at scheduling points, since one found something; under g_poll_lock
+uint64_t g_pause = kFirstPause;            // likewise
+Atomic<uint64_t> g_not_before{0};          // when the next poll at a scheduling point is due, 0: now; hint, relaxed
 Atomic<uint32_t> g_polls{0};               // written by pollers; the watchdog sees whether anybody polled
 Atomic<Worker*> g_idle_poller{nullptr};
 Atomic<uint32_t> g_watchdog_started{0};
@@ -44,6 +55,27 @@ int poll_locked() {
     if (hook.poll != nullptr && hook.pending.load(relaxed) > 0) finished += hook.poll(hook.arg);
   }
   g_polls.fetch_add(1, relaxed);
+  return finished;
+}
+
+void back_off(bool found_something) {
+  if (found_something) {
+    g_in_vain = 0;
+    g_pause = kFirstPause;
+    g_not_before.store(0, relaxed);
+  } else if (++g_in_vain > kPatience) {
+    g_not_before.store(nanoseconds_now() + g_pause, relaxed);
+    g_pause = std::min(2 * g_pause, kLongestPause);
+  }
+}
+
+int poll(Worker* worker, bool paced) {
+  if (!progress_pending() || !g_poll_lock.try_lock()) return 0;
+  if (worker != nullptr) worker->in_hook = true;
+  int finished = poll_locked();
+  if (paced || finished > 0) back_off(finished > 0);
+  if (worker != nullptr) worker->in_hook = false;
+  g_poll_lock.unlock();
   return finished;
 }
 
@@ -59,7 +91,7 @@ void watchdog_main(void*) {
     while (g_watchdog_asleep.load(acquire) != 0) futex_wait(g_watchdog_asleep, 1);
     nanosleep(&nap, nullptr);
     uint32_t polls = g_polls.load(relaxed);
-    if (polls == seen) progress_poll(nullptr);
+    if (polls == seen) poll(nullptr, false);
     seen = g_polls.load(relaxed);
   }
 }
@@ -81,19 +113,14 @@ void after_fork_in_child() {
 
 }  // namespace
 
-int progress_poll(Worker* worker) {
-  if (!progress_pending() || !g_poll_lock.try_lock()) return 0;
-  if (worker != nullptr) worker->in_hook = true;
-  int finished = poll_locked();
-  if (worker != nullptr) worker->in_hook = false;
-  g_poll_lock.unlock();
-  return finished;
-}
+int progress_when_idle(Worker* worker) { return options().progress_idle ? poll(worker, false) : 0; }
 
 void progress_paced(Worker* worker) {
-  if (!options().progress_weak || worker->poll_countdown-- != 0) return;
+  if (!options().progress_points || worker->poll_countdown-- != 0) return;
   worker->poll_countdown = kPollEvery - 1;
-  progress_poll(worker);
+  uint64_t due = g_not_before.load(relaxed);
+  if (due != 0 && nanoseconds_now() < due) return;
+  poll(worker, true);
 }
 
 bool progress_take_idle_role(Worker* worker) {

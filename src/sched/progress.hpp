@@ -18,9 +18,9 @@ extern Atomic<int32_t> g_pending_operations;
 
 inline bool progress_pending() { return g_pending_operations.load(relaxed) > 0; }
 
-// Calls the hooks that have operations pending, unless another thread is at it. `worker`: the caller's, or null.
+// Of a worker that has nothing else to do: calls the hooks that have operations pending, unless another thread is at it.
 // Returns how many operations the hooks found finished.
-int progress_poll(Worker* worker);
+int progress_when_idle(Worker* worker);
 
 void progress_paced(Worker* worker);
 

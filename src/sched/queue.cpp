@@ -12,6 +12,8 @@
 
 namespace marline {
 
+Atomic<bool> g_measures_tied_waits{false};
+
 namespace {
 
 // xorshift32 (Marsaglia, 2003).
@@ -39,7 +41,9 @@ Task* pop_resumed(Worker* worker) {
       chain = next;
     }
   }
-  return worker->resumed.pop_front();
+  Task* task = worker->resumed.pop_front();
+  if (task != nullptr && g_measures_tied_waits.load(relaxed)) [[unlikely]] worker->tied_waits.count_resumed();
+  return task;
 }
 
 Task* steal_from(Member* victim) {
@@ -211,6 +215,7 @@ Waiter announce_fulfilment(Event* event) {
 void enqueue(Worker* worker, Task* task) {
   if (task->fiber != nullptr && task->home != nullptr) {
     Worker* home = task->home;
+    if (g_measures_tied_waits.load(relaxed)) [[unlikely]] home->tied_waits.count_ready();
     home->inbox.push(task);
     fence_seq_cst();  // the push is before the look at `announced` (sched/idle.hpp)
     wake_worker(home);

@@ -20,6 +20,7 @@
 #include "sched/parker.hpp"
 #include "sched/priority.hpp"
 #include "sched/this_worker.hpp"
+#include "sched/tied_waits.hpp"
 #include "task/discovery_counters.hpp"
 #include "task/task.hpp"
 #include "task/workshare.hpp"
@@ -113,6 +114,7 @@ struct alignas(kCacheLine) Worker {
 
   // Others write these.
   alignas(kCacheLine) TaskStack inbox;   // suspended tasks that only this worker may resume
+  TiedWaits tied_waits;                  // of these
   Atomic<uint32_t> announced{0};         // 1: about to sleep or asleep (sched/idle.cpp)
   Parker parker;
   alignas(kCacheLine) Atomic<Team*> job{nullptr};  // pool workers: the team whose region to take part in

@@ -69,7 +69,7 @@ TEST(Options, Defaults) {
   EXPECT_FALSE(options.strict_constraint);
   EXPECT_EQ(options.watchdog, 1000u);
   EXPECT_EQ(options.max_fibers, 1000000);
-  EXPECT_TRUE(options.progress_weak && options.progress_strong);
+  EXPECT_TRUE(options.progress_points && options.progress_idle && options.progress_strong);
   EXPECT_EQ(options.barrier, BarrierKind::kAuto);
 }
 
@@ -204,11 +204,15 @@ TEST(Options, TaskSchedules) {
 }
 
 TEST(Options, Progress) {
-  const std::tuple<const char*, bool, bool> cases[] = {
-      {"weak", true, false}, {"strong", false, true}, {"both", true, true}, {"none", false, false}};
-  for (const auto& [text, weak, strong] : cases) {
+  const std::tuple<const char*, bool, bool, bool> cases[] = {{"weak", true, true, false},
+                                                             {"strong", false, false, true},
+                                                             {"both", true, true, true},
+                                                             {"idle", false, true, false},
+                                                             {"none", false, false, false}};
+  for (const auto& [text, points, idle, strong] : cases) {
     const Options options = parse_good({{"MARLINE_PROGRESS", text}});
-    EXPECT_EQ(options.progress_weak, weak) << text;
+    EXPECT_EQ(options.progress_points, points) << text;
+    EXPECT_EQ(options.progress_idle, idle) << text;
     EXPECT_EQ(options.progress_strong, strong) << text;
   }
 }
@@ -309,7 +313,7 @@ TEST(Options, ShownValuesParseToThemselves) {
   const Options options = parse_good({{"OMP_SCHEDULE", "monotonic:guided,3"},
                                       {"OMP_PROC_BIND", "close,spread"},
                                       {"OMP_STACKSIZE", "20000B"},
-                                      {"MARLINE_PROGRESS", "weak"},
+                                      {"MARLINE_PROGRESS", "idle"},
                                       {"MARLINE_SPIN", "9"}});
   std::map<std::string, std::string> again;
   for (const Option& option : option_table()) {

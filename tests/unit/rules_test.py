@@ -126,20 +126,27 @@ class Sizes(Tree):
 
 class OptionsPage(Tree):
     ENTRY = '    {"OMP_X", "1", "a number "\n     "or two", "What | it is.",\n     read, show},\n'
+    MPI_ENTRY = '    {"MARLINE_MPI_X", "off", "on or off", "What that is.", read_x},\n'
 
     def test_page_follows_the_table(self) -> None:
         table = self.root / "src/config/option_table.cpp"
         self.write("src/config/option_table.cpp", self.ENTRY)
+        self.write("mpi/options.c", self.MPI_ENTRY)
         self.assertEqual(self.run_tool("gen_options_doc.py", "--check").returncode, 1)
         self.assertEqual(self.run_tool("gen_options_doc.py").returncode, 0)
         page = (self.root / "docs/options.md").read_text()
         self.assertIn("| `OMP_X` | `1` | a number or two | What \\| it is. |", page)
+        self.assertIn("| `MARLINE_MPI_X` | `off` | on or off | What that is. |", page)
         self.assertEqual(self.run_tool("gen_options_doc.py", "--check").returncode, 0)
         table.write_text(self.ENTRY.replace('"1"', '"2"'))
+        self.assertEqual(self.run_tool("gen_options_doc.py", "--check").returncode, 1)
+        table.write_text(self.ENTRY)
+        self.write("mpi/options.c", self.MPI_ENTRY.replace("off", "no"))
         self.assertEqual(self.run_tool("gen_options_doc.py", "--check").returncode, 1)
 
     def test_entry_that_is_not_understood(self) -> None:
         self.write("src/config/option_table.cpp", self.ENTRY + '    {"OMP_Y", kDefault, "b", "c",\n')
+        self.write("mpi/options.c", self.MPI_ENTRY)
         self.assertNotEqual(self.run_tool("gen_options_doc.py").returncode, 0)
 
 

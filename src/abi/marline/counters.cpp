@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// marline_counters_read of include/marline/marline.h. Any thread.
+// marline_counters_read and marline_tied_waits of include/marline/marline.h. Any thread.
 #include "marline/marline.h"
 
 #include "exec/counters.hpp"
@@ -14,4 +14,10 @@ extern "C" [[gnu::visibility("default")]] void marline_counters_read(marline_cou
   marline::CounterSums sums = marline::counters_read();
   std::memset(out, 0, bytes);
   std::memcpy(out, &sums, std::min(bytes, sizeof sums));
+}
+
+extern "C" [[gnu::visibility("default")]] void marline_tied_waits(uint64_t* resumptions, uint64_t* nanoseconds) {
+  marline::TiedWaitSums sums = marline::tied_waits_read();
+  *resumptions = sums.resumptions;
+  *nanoseconds = sums.nanoseconds;
 }

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the engine has done so far (marline_mpi_counters_read in marline_mpi.h). Polls are counted always, by the poller
+ * alone; times are taken only with MARLINE_MPI_COUNTERS=true, as that reads the clock twice per suspension.
+ */
+#ifndef MARLINE_MPI_COUNTERS_H
+#define MARLINE_MPI_COUNTERS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* In MPI_Init. Has Marline measure its part, too, if times are to be taken. */
+void counters_start(void);
+
+/* In MPI_Finalize: prints them if that was asked for. */
+void counters_stop(void);
+
+/* Whether times are taken. */
+extern bool counters_timing; /* written by counters_start */
+static inline bool counters_time(void) { return counters_timing; }
+
+/* Nanoseconds, of CLOCK_MONOTONIC. */
+uint64_t counters_clock(void);
+
+/* A poll has found `hits` calls complete. The poller. */
+void counters_of_poll(int hits);
+
+/* A task goes on; the poll that saw its call complete was at `seen` (0: before times were taken). Any thread. */
+void counters_of_resumption(uint64_t seen);
+
+#endif
