@@ -107,7 +107,6 @@ struct alignas(kCacheLine) Worker {
     int32_t proc_bind = 0;
     int32_t num_teams = 0, thread_limit = 0;
   } pushed;
-
   DiscoveryCounters discovery;       // written by the owner, read by anybody
   Worker* created_before = nullptr;  // link in the list of all workers (exec/worker.cpp)
   TaskFifo held;                     // ready tasks that MARLINE_DISCOVERY=first keeps back (sched/held.hpp)
