@@ -64,7 +64,7 @@ void marline_block_begin(const marline_wait_t *wait);
 void marline_block_end(void);
 
 /* A library's own part of what `marline ps` reads: `describe` calls write(sink, text, length) any number of times, the
- * whole of which is one JSON value; `name` (not copied) is its key. Called on a thread of the runtime's own while others
+ * whole of which is one JSON value; `name` (not copied) is its key, and by what it is asked for. Called on a thread of the runtime's own while others
  * run or hang, one call at a time: it must not wait for locks that these may hold, nor suspend. Returns 0, or -1 when the
  * table of 8 is full. There is no way to take it out again. */
 typedef void (*marline_describe_write_fn)(void *sink, const char *text, size_t length);

@@ -103,14 +103,16 @@ void describe_maps(ReportStream& out) {
   out.close(']');
 }
 
-void describe_blocked_threads(ReportStream& out, const OwnMemory& memory) {
+void describe_blocked_threads(ReportStream& out, const OwnMemory& memory, const InspectRequest& request) {
   out.open("blocked_threads", '[');
   for (const BlockedThread& slot : g_blocked_threads) {
     int thread = slot.thread.load(relaxed);
     if (thread == 0) continue;
     out.open(nullptr, '{');
     out.number("thread", thread);
-    describe_call(out, memory, slot.wait.load(relaxed));
+    const marline_wait* wait = slot.wait.load(relaxed);
+    describe_call(out, memory, wait);
+    describe_stack_above(out, memory, wait, request);
     out.close('}');
   }
   out.close(']');
@@ -131,11 +133,23 @@ void describe_process(ReportStream& out) {
   out.number("pending", g_pending_operations.load(relaxed));
 }
 
-void describe_sections(ReportStream& out) {
+// `list`: "NAME,NAME,".
+bool asks_for(const char* list, const char* name) {
+  size_t length = std::strlen(name);
+  for (const char* at = list; *at != 0 && *at != ' ' && *at != '\n';) {
+    const char* end = std::strchr(at, ',');
+    if (end == nullptr) return false;
+    if (static_cast<size_t>(end - at) == length && std::strncmp(at, name, length) == 0) return true;
+    at = end + 1;
+  }
+  return false;
+}
+
+void describe_sections(ReportStream& out, const InspectRequest& request) {
   out.open("sections", '{');
   for (Description& one : g_descriptions) {
     Describe describe = one.describe.load(acquire);  // pairs with describe_register
-    if (describe == nullptr) continue;
+    if (describe == nullptr || !asks_for(request.sections, one.name)) continue;
     out.begin_value(one.name);
     describe(one.arg, [](void* sink, const char* t, size_t n) { static_cast<ReportStream*>(sink)->put(t, n); }, &out);
   }
@@ -161,15 +175,15 @@ void inspect_describe(ReportStream& out, const InspectRequest& request) {
   out.open(nullptr, '{');
   describe_process(out);
   if (memory.is_open()) {
-    describe_threads(out, memory);
-    describe_blocked_threads(out, memory);
+    describe_threads(out, memory, request);
+    describe_blocked_threads(out, memory, request);
     describe_tasks(out, memory, request);
   } else {
     out.string("problem", "the process may not read its own memory (/proc/self/mem)");
   }
   describe_kernel_threads(out);
   describe_maps(out);
-  describe_sections(out);
+  describe_sections(out, request);
   out.close('}');
   out.put("\n", 1);
 }

@@ -50,7 +50,7 @@ bool may_ask(int connection) {
   return peer.uid == geteuid() || peer.uid == 0;
 }
 
-// One line of "NAME=NUMBER" words; what is not known is passed over, so that later versions of the command may ask more.
+// One line of "NAME=VALUE" words; what is not known is passed over, so that later versions of the command may ask more.
 void parse(const char* line, InspectRequest* request) {
   struct {
     const char* name;
@@ -60,6 +60,7 @@ void parse(const char* line, InspectRequest* request) {
     const char* at = std::strstr(line, one.name);
     if (at != nullptr) *one.value = std::strtoul(at + std::strlen(one.name), nullptr, 10);
   }
+  if (const char* at = std::strstr(line, "sections=")) request->sections = at + std::strlen("sections=");
 }
 
 bool receive_line(int connection, char* line, size_t bytes) {

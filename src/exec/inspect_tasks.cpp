@@ -44,19 +44,22 @@ bool take_suspended(const OwnMemory& memory, const Fiber* at, Suspended* result)
   return again.take(memory, at) && again->task == fiber->task && again->sp == fiber->sp && again->waits_for == why;
 }
 
-void describe_stack(ReportStream& out, const OwnMemory& memory, const Fiber* fiber, size_t most) {
-  out.address("sp", fiber->sp);
-  auto left = static_cast<size_t>(fiber->stack.high - static_cast<char*>(fiber->sp));
-  if (left > most) left = most;
-  // In pieces, each of which is all that is kept here.
+// In pieces, each of which is all that is kept here; to the end of what is mapped.
+void describe_bytes(ReportStream& out, const OwnMemory& memory, const void* low, size_t left) {
+  out.address("sp", low);
   unsigned char piece[1024];
   out.open("stack", '[');
   for (size_t done = 0; done < left; done += sizeof piece) {
     size_t bytes = left - done < sizeof piece ? left - done : sizeof piece;
-    if (!memory.read(static_cast<char*>(fiber->sp) + done, piece, bytes)) break;
+    if (!memory.read(static_cast<const char*>(low) + done, piece, bytes)) break;
     out.hexadecimal(nullptr, piece, bytes);
   }
   out.close(']');
+}
+
+void describe_stack(ReportStream& out, const OwnMemory& memory, const Fiber* fiber, size_t most) {
+  auto left = static_cast<size_t>(fiber->stack.high - static_cast<char*>(fiber->sp));
+  describe_bytes(out, memory, fiber->sp, left < most ? left : most);
 }
 
 // Both compilers' blocks hold the address of the task's function in one of their first words.
@@ -194,7 +197,12 @@ void describe_tasks(ReportStream& out, const OwnMemory& memory, const InspectReq
   out.number("task_count", static_cast<int64_t>(walk.told));
 }
 
-void describe_threads(ReportStream& out, const OwnMemory& memory) {
+void describe_stack_above(ReportStream& out, const OwnMemory& memory, const void* record,
+                          const InspectRequest& request) {
+  if (record != nullptr && request.stacks != 0) describe_bytes(out, memory, record, request.stack_bytes);
+}
+
+void describe_threads(ReportStream& out, const OwnMemory& memory, const InspectRequest& request) {
   out.open("threads", '[');
   for_each_worker(memory, [&](const Worker*, const Worker* worker) {
     MemoryCopy<Task> task;
@@ -206,6 +214,7 @@ void describe_threads(ReportStream& out, const OwnMemory& memory) {
     out.number("suspensions", static_cast<int64_t>(worker->in_view.suspensions));
     out.number("ready", ready_tasks(memory, worker));
     describe_call(out, memory, worker->in_view.blocked);
+    describe_stack_above(out, memory, worker->in_view.blocked, request);
     if (has_task) {
       out.open("task", '{');
       describe_task(out, memory, worker->task, task.operator->());
