@@ -172,6 +172,7 @@ static void enter(MPI_Comm comm, const CommInfo *info, int *members, const char 
   else
     entry = allocate(sizeof *entry);
   entry->info = *info;
+  entry->info.comm = comm;
   entry->info.members = entry->members = members;
   entry->info.name = strncpy(entry->name, name, kCommNameBytes - 1);
   entry->next = known;

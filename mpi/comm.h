@@ -23,6 +23,7 @@
 enum { kCommNameBytes = 64 };
 
 typedef struct CommInfo {
+  MPI_Comm comm;
   uint64_t identity;
   bool is_agreed;     /* the identity is the same on all processes */
   int size;           /* of the group of this process */

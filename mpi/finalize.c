@@ -2,13 +2,17 @@
  *
  * MPI_Finalize: the engine makes its last call before MPI ends.
  */
+#include "describe.h"
 #include "engine.h"
 #include "mpi_library.h"
+#include "waiting.h"
 
 int MPI_Finalize(void)
 {
   library_resolve();
+  describe_stop();
   engine_stop();
+  BLOCKED_IN(&(const MpiCall){.name = "MPI_Finalize", .peer = kNoPeer, .tag = kNoTag});
   return next_mpi.finalize();
 }
 

@@ -5,6 +5,7 @@
  */
 #include "../pmpi/caller.h"
 #include "comm.h"
+#include "describe.h"
 #include "engine.h"
 #include "mpi_library.h"
 #include "report.h"
@@ -26,6 +27,7 @@ static int init(int *argc, char ***argv, int *provided)
     warn_of_options();
     comm_start();
     engine_start(*provided);
+    describe_start(*provided);
   }
   return error;
 }

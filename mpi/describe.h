@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What libmarline-mpi adds to `marline ps` (docs/design/inspection.md): who this rank is, where the other ranks of its
+ * MPI_COMM_WORLD are, which communicators there are, and which messages have arrived that nobody receives.
+ */
+#ifndef MARLINE_MPI_DESCRIBE_H
+#define MARLINE_MPI_DESCRIBE_H
+
+#include <stdbool.h>
+
+/* After MPI_Init, on all ranks: they tell each other where they are. `thread_level` is what MPI provides. */
+void describe_start(int thread_level);
+
+/* Before MPI_Finalize: no call of MPI is made for `marline ps` when this returns. */
+void describe_stop(void);
+
+/* The local door of this process (the socket of `marline ps`), for other nodes: a thread listens at a TCP port, which is
+ * the result, and connects whoever knows the secret with the door. 0: that cannot be. */
+int relay_start(const char *secret);
+
+#endif

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Programs of two ranks that hang, each in one way, for `marline ps`; and two that only look so. Says "ready" when all is
+ * as it will stay.
+ *
+ *   hangs MODE
+ *     recv        rank 0 receives what nobody sends
+ *     tag         rank 1 sends with another tag than rank 0 receives with
+ *     comm        rank 1 sends on another communicator
+ *     cycle       two tasks of each rank wait for each other over the ranks
+ *     taskwait    a task of rank 0 waits for its child, which hangs
+ *     lock        a task hangs and holds a lock that another one wants
+ *     collective  rank 1 does not come to the barrier: it receives
+ *     blocked     rank 1 blocks in MPI outside of tasks
+ *     compute     rank 1 computes until it is killed, rank 0 waits for it
+ *     sleep       rank 1 sleeps in a task, rank 0 waits for it
+ */
+#include <marline/marline.h>
+#include <mpi.h>
+#include <omp.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static int rank;
+static long value[4];
+
+__attribute__((noinline)) static void receive(int peer, int tag, MPI_Comm comm, long *into)
+{
+  MPI_Recv(into, 1, MPI_LONG, peer, tag, comm, MPI_STATUS_IGNORE);
+  ++*into;
+}
+
+__attribute__((noinline)) static void send(int peer, int tag, MPI_Comm comm, const long *from)
+{
+  MPI_Ssend(from, 1, MPI_LONG, peer, tag, comm);
+  ++value[3];
+}
+
+static void one_receives(void)
+{
+  marline_task_label("receiver");
+#pragma omp task
+  receive(1 - rank, 7, MPI_COMM_WORLD, &value[0]);
+}
+
+static void recv_mode(void)
+{
+  if (rank == 0)
+    one_receives();
+}
+
+static void tag_mode(void)
+{
+  if (rank == 0) {
+    one_receives();
+    return;
+  }
+  marline_task_label("sender");
+#pragma omp task
+  {
+    MPI_Send(&value[1], 1, MPI_LONG, 0, 8, MPI_COMM_WORLD); /* small: it does not wait for the receiver */
+    send(0, 9, MPI_COMM_WORLD, &value[1]);
+  }
+}
+
+static void comm_mode(void)
+{
+  static MPI_Comm other;
+  MPI_Comm_dup(MPI_COMM_WORLD, &other);
+  MPI_Comm_set_name(other, "other");
+  if (rank == 0) {
+    one_receives();
+    return;
+  }
+#pragma omp task
+  send(0, 7, other, &value[1]);
+}
+
+static void cycle_mode(void)
+{
+#pragma omp parallel
+#pragma omp single
+  {
+    marline_task_label("taker");
+#pragma omp task depend(out : value[0])
+    receive(1 - rank, 1, MPI_COMM_WORLD, &value[0]);
+    marline_task_label("giver");
+#pragma omp task depend(in : value[0])
+    send(1 - rank, 1, MPI_COMM_WORLD, &value[0]);
+  }
+}
+
+static void taskwait_mode(void)
+{
+  if (rank != 0)
+    return;
+  marline_task_label("parent");
+#pragma omp task untied
+  {
+    marline_task_label("child");
+#pragma omp task
+    receive(1, 7, MPI_COMM_WORLD, &value[0]);
+    usleep(50000);
+#pragma omp taskwait
+  }
+}
+
+static void lock_mode(void)
+{
+  static omp_lock_t lock;
+  if (rank != 0)
+    return;
+  omp_init_lock(&lock);
+  marline_task_label("holder");
+#pragma omp task
+  {
+    omp_set_lock(&lock);
+    receive(1, 7, MPI_COMM_WORLD, &value[0]);
+    omp_unset_lock(&lock);
+  }
+  usleep(50000);
+  marline_task_label("wants");
+#pragma omp task
+  {
+    omp_set_lock(&lock);
+    omp_unset_lock(&lock);
+  }
+}
+
+static void collective_mode(void)
+{
+  if (rank == 1) {
+    one_receives();
+    return;
+  }
+  marline_task_label("meets");
+#pragma omp task
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+__attribute__((noinline)) static void compute(void)
+{
+  for (volatile double x = 1; x > 0; x = x / 1.5 + 1)
+    ;
+}
+
+static void compute_mode(int by_sleeping)
+{
+  if (rank == 0) {
+    one_receives();
+    return;
+  }
+  marline_task_label("worker");
+#pragma omp task
+  {
+    if (by_sleeping)
+      sleep(1000);
+    compute();
+  }
+}
+
+static void run(const char *mode)
+{
+  if (strcmp(mode, "recv") == 0)
+    recv_mode();
+  else if (strcmp(mode, "tag") == 0)
+    tag_mode();
+  else if (strcmp(mode, "comm") == 0)
+    comm_mode();
+  else if (strcmp(mode, "taskwait") == 0)
+    taskwait_mode();
+  else if (strcmp(mode, "lock") == 0)
+    lock_mode();
+  else if (strcmp(mode, "collective") == 0)
+    collective_mode();
+  else if (strcmp(mode, "compute") == 0 || strcmp(mode, "sleep") == 0)
+    compute_mode(strcmp(mode, "sleep") == 0);
+}
+
+int main(int argc, char **argv)
+{
+  const char *mode = argc > 1 ? argv[1] : "recv";
+  int provided;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  printf("rank %d: pid %d\n", rank, (int)getpid());
+  fflush(stdout);
+  if (strcmp(mode, "cycle") == 0)
+    cycle_mode();
+  if (strcmp(mode, "blocked") == 0 && rank == 1)
+    receive(0, 5, MPI_COMM_WORLD, &value[0]);
+#pragma omp parallel
+#pragma omp single
+  run(mode);
+  if (strcmp(mode, "blocked") == 0)
+    receive(1, 6, MPI_COMM_WORLD, &value[0]);
+  MPI_Finalize();
+  return 0;
+}
