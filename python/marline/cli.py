@@ -13,6 +13,7 @@ from marline.errors import REFUSED, Refusal, say, what_failed
 SUBCOMMANDS = {
     "run": ("marline.run", "run a program on Marline, or say why that cannot be"),
     "check": ("marline.check_command", "run a program, and say which tasks were suspended under a mutex"),
+    "ps": ("marline.ps.command", "what the tasks of a running or hung job wait for"),
     "trace": ("marline.trace_command", "run a program recorded, and say where the time went"),
     "report": ("marline.report_command", "where the time of a recorded run went; as text, JSON, CSV or charts"),
     "study": ("marline.study.command", "compare runtimes: run what a YAML file declares, in turns"),

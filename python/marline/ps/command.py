@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`marline ps [PID]`: looks twice at all ranks of a job, and says what its tasks wait for. `--watch SECONDS` looks all the
+time, and says it once, when nothing has moved for so long (MARLINE_MPI_WATCH starts that)."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import select
+import sys
+import time
+from pathlib import Path
+
+from marline.errors import Refusal, say
+from marline.ps import places, text
+from marline.ps.client import Door, NoAnswer, Request, ask_all, doors_of_job, local_reports
+from marline.ps.job import Process, read
+from marline.ps.verdict import Verdict, as_document, judge, moving_ranks
+
+HUNG = 1  # exit status: hung, stalled or waiting
+STACKS, STACK_BYTES = 256, 16384
+GLANCE = Request(stack_bytes=0, stacks=STACKS)
+LOOK = Request(stack_bytes=STACK_BYTES, stacks=STACKS)
+LOOK_AT_REST = Request(stack_bytes=STACK_BYTES, stacks=STACKS, sections=("mpi", "mpi_messages"))
+LOOKS_PER_PERIOD = 4  # of --watch
+
+
+def main(arguments: list[str], prefix: Path) -> int:
+    about = "What the tasks of a running or hung program wait for, on all its ranks. Exit status 1: it hangs."
+    parser = argparse.ArgumentParser(prog="marline ps", description=about)
+    parser.add_argument("pid", nargs="?", type=int, help="a process of the job on this machine; without it: a list")
+    parser.add_argument("--json", action="store_true", help="the same for programs")
+    parser.add_argument("--all", action="store_true", help="all tasks, also where there are many")
+    parser.add_argument("--seconds", type=float, default=1.0, metavar="S", help="between the two looks (default: 1)")
+    parser.add_argument("--watch", type=float, metavar="S",
+                        help="wait until nothing has moved for S seconds, then report on stderr; ends with the process")  # fmt: skip
+    chosen = parser.parse_args(arguments)
+    if chosen.pid is None:
+        return _list(chosen.json)
+    if chosen.watch is not None:
+        return _watch(chosen.pid, chosen.watch)
+    doors = doors_of_job(chosen.pid)
+    before, _ = _look(doors, GLANCE)
+    time.sleep(chosen.seconds)
+    return _report(doors, before, chosen.seconds, chosen, sys.stdout)
+
+
+def _list(as_json: bool) -> int:
+    reports = list(local_reports())
+    if as_json:
+        print(json.dumps(reports))
+    else:
+        print(text.listing(reports) if reports else "no process of yours runs on Marline here")
+    return 0
+
+
+Look = tuple[dict[int, Process], dict[int, str]]
+
+
+def _look(doors: dict[int, Door], request: Request) -> Look:
+    """The ranks that answer, and why the others do not."""
+    answers = ask_all(doors, request)
+    present = {rank: read(answer, rank) for rank, answer in answers.items() if not isinstance(answer, NoAnswer)}
+    return present, {rank: str(answer) for rank, answer in answers.items() if isinstance(answer, NoAnswer)}
+
+
+def _second_look(doors: dict[int, Door], before: dict[int, Process]) -> tuple[dict[int, Process], Verdict]:
+    """MPI is asked for messages only in a job at rest: see mpi/messages.h."""
+    after, absent = _look(doors, LOOK)
+    if not after:
+        raise Refusal("the job has ended")
+    if not moving_ranks(before, after):
+        after, absent = _look(doors, LOOK_AT_REST)
+    return after, judge(before, after, absent)
+
+
+def _report(doors: dict[int, Door], before: dict[int, Process], seconds: float, chosen: argparse.Namespace,
+            stream: object) -> int:  # fmt: skip
+    after, verdict = _second_look(doors, before)
+    notes = places.locate(after.values())
+    if chosen.json:
+        print(json.dumps(as_document(before, after, verdict)), file=stream)  # type: ignore[arg-type]
+    else:
+        print(text.report(after, verdict, seconds, notes, chosen.all), file=stream)  # type: ignore[arg-type]
+    return HUNG if verdict.is_bad else 0
+
+
+# Watching -------------------------------------------------------------------------------------------------------------------
+
+
+def _watch(pid: int, seconds: float) -> int:
+    """Until it has said something, or the process has ended."""
+    life = os.pidfd_open(pid)
+    doors: dict[int, Door] = {}
+    before: dict[int, Process] = {}
+    quiet_since = time.monotonic()
+    while not select.select([life], [], [], seconds / LOOKS_PER_PERIOD)[0]:
+        try:
+            doors = doors or doors_of_job(pid)
+            after, absent = _look(doors, GLANCE)
+        except Refusal:
+            continue
+        if absent or not before or set(before) != set(after) or moving_ranks(before, after):
+            quiet_since = time.monotonic()
+            before = after
+        elif time.monotonic() - quiet_since >= seconds and _say_what_is_wrong(doors, before, seconds):
+            return HUNG
+    return 0
+
+
+def _say_what_is_wrong(doors: dict[int, Door], before: dict[int, Process], seconds: float) -> bool:
+    try:
+        after, verdict = _second_look(doors, before)
+    except Refusal:
+        return False
+    if not verdict.is_bad:
+        return False
+    notes = places.locate(after.values())
+    words = text.report(after, verdict, seconds, notes, everything=False)
+    say(f"MARLINE_MPI_WATCH: nothing has moved for {seconds:g} s\n{words}")
+    return True

@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One process's report as objects, and what moved between two of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+ANY, NONE = -1, -2  # marline_wait_t of libmarline-mpi: peers and tags
+BUSY = 0.1  # of a core: a thread that is not Marline's and uses more of it computes
+FUTEX = {"x86": "202", "arm": "98"}
+
+
+@dataclass(frozen=True)
+class Call:
+    """A library call that a task or a thread waits in."""
+
+    operation: str
+    values: dict[str, int]
+
+    def __getattr__(self, name: str) -> int | None:
+        return self.__dict__["values"].get(name)
+
+    @property
+    def is_mpi(self) -> bool:
+        return self.operation.startswith("MPI_")
+
+
+@dataclass
+class Waiter:
+    """A suspended task, or a thread that blocks: what `marline ps` has something to say about."""
+
+    rank: int
+    id: str  # of the task; "thread N" of a thread
+    label: str
+    kind: str  # tied, untied, implicit, thread
+    wait: str  # kind of the wait: call, event, taskwait, lock, ...
+    object: str
+    call: Call | None
+    parent: str = ""
+    taskgroup: str = ""
+    children: int = 0
+    home: int | None = None
+    unfinished: int = 0
+    stack: dict[str, Any] = field(default_factory=dict)  # sp and bytes, as reported
+    frames: list[str] = field(default_factory=list)  # the task's own, innermost first
+    guessed: bool = False
+
+    @property
+    def key(self) -> tuple[int, str]:
+        return self.rank, self.id
+
+    @property
+    def title(self) -> str:
+        if self.kind == "thread":
+            return self.id
+        name = f"task '{self.label}'" if self.label else f"task {self.id[-6:]}"
+        return name
+
+    @property
+    def call_name(self) -> str:
+        return self.call.operation if self.call else self.wait
+
+    def signature(self) -> tuple[Any, ...]:
+        return self.id, self.wait, self.object, str(self.call), self.stack.get("sp")
+
+
+@dataclass
+class Thread:
+    number: int
+    worker: int | None
+    state: str  # runs, idle, barrier, blocked
+    ready: int
+    suspensions: int
+    task: dict[str, Any] | None
+    cpu: int  # nanoseconds that it has run so far
+    kernel_state: str
+    syscall: list[str]
+    name: str
+
+
+@dataclass
+class Process:
+    rank: int
+    pid: int
+    host: str
+    program: str
+    is_mpi: bool
+    size: int
+    nanoseconds: int
+    threads: list[Thread]
+    waiters: list[Waiter]
+    communicators: dict[int, dict[str, Any]]
+    messages: list[dict[str, int]]
+    problems: list[str]
+    maps: list[str]
+    task_count: int
+
+    def comm_name(self, identity: int | None) -> str:
+        known = self.communicators.get(identity or 0)
+        if known is None:
+            return "an unknown communicator"
+        return known["name"] or f"a communicator of {known['size']}"
+
+    def world_rank(self, identity: int | None, peer: int | None) -> int | None:
+        """None: not known, or any."""
+        known = self.communicators.get(identity or 0)
+        if known is None or peer is None or not 0 <= peer < len(known["ranks"]):
+            return None
+        found = known["ranks"][peer]
+        return found if found >= 0 else None
+
+
+def read(report: dict[str, Any], rank: int) -> Process:
+    mpi = report["sections"].get("mpi") or {}
+    messages = report["sections"].get("mpi_messages") or {}
+    kernel = {one["thread"]: one for one in report["kernel_threads"]}
+    problems = [text for text in (report.get("problem"), messages.get("problem")) if text]
+    threads = [_thread(one, kernel) for one in report.get("threads", [])]
+    known = {thread.number for thread in threads}
+    blocked = {one["thread"] for one in report.get("blocked_threads", [])}
+    threads += [_foreign(one, number in blocked) for number, one in kernel.items() if number not in known]
+    waiters = [_suspended(rank, one) for one in report.get("tasks", [])]
+    waiters += [_blocked(rank, one) for one in [*report.get("threads", []), *report.get("blocked_threads", [])]
+                if "call" in one]  # fmt: skip
+    comms = {one["id"]: one for one in mpi.get("communicators", [])}
+    return Process(rank, report["pid"], report["host"], report["program"], bool(mpi), mpi.get("size", 1),
+                   report["nanoseconds"], threads, waiters, comms, messages.get("messages", []), problems,
+                   report["maps"], report.get("task_count", 0))  # fmt: skip
+
+
+def _call(one: dict[str, Any]) -> Call | None:
+    values = dict(one.get("call") or {})
+    operation = values.pop("operation", None)
+    values.pop("record", None)
+    return Call(operation, values) if operation else None
+
+
+def _suspended(rank: int, one: dict[str, Any]) -> Waiter:
+    wait = one["wait"]
+    call = _call(wait)
+    kind = "call" if call else wait["kind"]
+    return Waiter(rank, one["id"], one.get("label", ""), one["kind"], kind, wait["object"], call, one["parent"],
+                  one["taskgroup"], one["children"], one.get("home"), wait.get("unfinished", 0),
+                  {name: one[name] for name in ("sp", "stack", "block") if name in one})  # fmt: skip
+
+
+def _blocked(rank: int, one: dict[str, Any]) -> Waiter:
+    task = one.get("task", {})
+    return Waiter(rank, f"thread {one['thread']}", task.get("label", ""), "thread", "call", "", _call(one),
+                  stack={name: one[name] for name in ("sp", "stack") if name in one} | {"scan": True})  # fmt: skip
+
+
+def _kernel(one: dict[str, Any]) -> tuple[int, str, list[str], str]:
+    """CPU time, state, system call and name of a thread: see proc(5)."""
+    stat, schedstat = one.get("stat", ""), one.get("schedstat", "").split()
+    name = stat[stat.find("(") + 1 : stat.rfind(")")]
+    rest = stat[stat.rfind(")") + 2 :].split()
+    state = rest[0] if rest else "?"
+    ticks = int(rest[11]) + int(rest[12]) if len(rest) > 12 else 0
+    cpu = int(schedstat[0]) if schedstat and schedstat[0] != "0" else ticks * 10_000_000
+    return cpu, state, one.get("syscall", "").split(), name
+
+
+def _thread(one: dict[str, Any], kernel: dict[int, dict[str, Any]]) -> Thread:
+    facts = _kernel(kernel.get(one["thread"], {}))
+    return Thread(one["thread"], one["worker"], one["state"], one["ready"], one["suspensions"], one.get("task"), *facts)
+
+
+def _foreign(one: dict[str, Any], blocked: bool) -> Thread:
+    return Thread(one["thread"], None, "blocked" if blocked else "foreign", 0, 0, None, *_kernel(one))
+
+
+# What moved -----------------------------------------------------------------------------------------------------------------
+
+
+def activity(before: Process, after: Process) -> list[str]:
+    """What says that the process goes on by itself; empty where nothing does."""
+    then = {thread.number: thread for thread in before.threads}
+    elapsed = max(after.nanoseconds - before.nanoseconds, 1)
+    found = []
+    for thread in after.threads:
+        previous = then.get(thread.number)
+        used = (thread.cpu - previous.cpu) / elapsed if previous else 1.0
+        if thread.state == "runs" and not _waits_for_ever(previous, thread, used):
+            found.append(_what_runs(thread))
+        elif thread.state == "foreign" and used > BUSY and not thread.name.startswith("marline/"):
+            found.append(f"thread {thread.number} ({thread.name}), which Marline does not know, uses {used:.0%} of a core")
+        if previous and thread.suspensions != previous.suspensions:
+            found.append(f"thread {thread.number} suspends and resumes tasks")
+    if {one.signature() for one in before.waiters} != {one.signature() for one in after.waiters}:
+        found.append("tasks come and go")
+    if any(thread.ready for thread in after.threads) and any(thread.state == "idle" for thread in after.threads):
+        found.append("tasks are ready")
+    return found
+
+
+def _what_runs(thread: Thread) -> str:
+    task = thread.task or {}
+    what = f"task '{task['label']}'" if task.get("label") else "the program" if task.get("kind") == "implicit" else "a task"
+    return f"thread {thread.number} runs {what}"
+
+
+def _waits_for_ever(before: Thread | None, now: Thread, used: float) -> bool:
+    """In a futex without a time limit, as a mutex or a condition variable waits, the whole time: another thread must end
+    that."""
+    call = now.syscall
+    if before is None or used > BUSY / 10 or before.syscall != call or len(call) < 5 or call[0] not in FUTEX.values():
+        return False
+    return int(call[4], 16) == 0

@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Who should provide what a task waits for: sends matched with receives over ranks, collectives with those who have not
+called them, children, locks. Judges a job that is at rest: what is not posted, nobody posts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from marline.ps.job import ANY, NONE, Call, Process, Waiter
+
+SENDS = {"MPI_Send", "MPI_Ssend", "MPI_Rsend", "MPI_Bsend"}
+RECEIVES = {"MPI_Recv", "MPI_Mrecv", "MPI_Probe", "MPI_Mprobe"}
+Key = tuple[int, str]
+Ranks = dict[int, Process]
+
+
+@dataclass
+class Finding:
+    """Of one waiter. `matched`: all that it needs is there, or on its way. `providers`: waiters one of which must go on
+    first."""
+
+    text: str
+    matched: bool = False
+    definite: bool = True  # False: somebody out of sight may provide it
+    providers: list[Key] = field(default_factory=list)
+    ranks: set[int] = field(default_factory=set)  # that must do something
+
+
+def explain(ranks: Ranks) -> dict[Key, Finding]:
+    return {waiter.key: _explain(ranks, process, waiter) for process in ranks.values() for waiter in process.waiters}
+
+
+def direction(call: Call) -> str:
+    """send, receive, collective, requests or other."""
+    name = call.operation.removesuffix("_c")
+    if name in SENDS:
+        return "send"
+    if name in RECEIVES:
+        return "receive"
+    if name.startswith("MPI_Wait"):
+        return "requests"
+    if name == "MPI_Finalize" or (call.comm and call.tag == NONE and not name.startswith("MPI_Sendrecv")):
+        return "collective"
+    return "other"
+
+
+def _explain(ranks: Ranks, process: Process, waiter: Waiter) -> Finding:
+    call = waiter.call
+    if call is not None and call.is_mpi and process.is_mpi:
+        way = direction(call)
+        if way in ("send", "receive"):
+            return _message(ranks, process, waiter, call, way)
+        if way == "collective":
+            return _collective(ranks, process, call)
+        return _requests(ranks, process, call)
+    if call is not None:
+        return Finding("its library must complete the call", definite=False)
+    explainers = {"taskwait": _children, "taskgroup": _group, "lock": _lock, "dependences": _siblings, "turn": _siblings}
+    if waiter.wait in explainers:
+        return explainers[waiter.wait](process, waiter)
+    if waiter.wait in ("yield", "barrier", "permission"):
+        return Finding("goes on when a thread is free", matched=True)
+    return Finding("somebody must fulfil the event", definite=False)
+
+
+# Messages -------------------------------------------------------------------------------------------------------------------
+
+
+def _message(ranks: Ranks, process: Process, waiter: Waiter, call: Call, way: str) -> Finding:
+    peer = process.world_rank(call.comm, call.peer)
+    if call.peer == ANY:
+        return _from_anybody(ranks, process, waiter, call)
+    if peer is None:
+        return Finding("its peer is not known", definite=False)
+    other = ranks.get(peer)
+    if other is None:
+        return Finding(f"rank {peer} does not tell what it does", definite=False, ranks={peer})
+    back = "receive" if way == "send" else "send"
+    offers = [one for one in _calls(other, back) if _aims_at(other, one, process.rank)]
+    exact = next((one for one in offers if _fits(call, one.call)), None)
+    if exact is not None:
+        return Finding(f"rank {peer} has the matching {exact.call_name} ({exact.title})", matched=True, providers=[exact.key],
+                       ranks={peer})  # fmt: skip
+    arrived = _arrived(process, call, peer) if way == "receive" else []
+    if any(_same(call, message) for message in arrived):
+        return Finding(f"its message from rank {peer} has arrived", matched=True)
+    return _unmatched(process, other, call, way, offers, arrived)
+
+
+def _unmatched(process: Process, other: Process, call: Call, way: str, offers: list[Waiter],
+               arrived: list[dict[str, int]]) -> Finding:  # fmt: skip
+    """Nothing fits; what comes close is named."""
+    peer = other.rank
+    near = [f"has sent {_envelope(process, one['tag'], one['comm'])} ({one['bytes']} bytes), which nobody receives"
+            for one in arrived]  # fmt: skip
+    verb = "sends" if way == "receive" else "receives"
+    near += [f"{verb} {_envelope(other, one.call.tag, one.call.comm)} ({one.title})" for one in offers if one.call]
+    if near:
+        text = f"no match: rank {peer} " + "; and ".join(near)
+        return Finding(text, ranks={peer})
+    return Finding(f"rank {peer} {'sends' if way == 'receive' else 'receives'} nothing of that kind: {_what_it_does(other)}",
+                   providers=[one.key for one in other.waiters], ranks={peer})  # fmt: skip
+
+
+def _from_anybody(ranks: Ranks, process: Process, waiter: Waiter, call: Call) -> Finding:
+    members = {rank for rank in process.communicators.get(call.comm or 0, {}).get("ranks", []) if rank >= 0}
+    others = [ranks[rank] for rank in sorted(members) if rank in ranks]
+    for other in others:
+        for offer in _calls(other, "send"):
+            if _aims_at(other, offer, process.rank) and _fits(call, offer.call):
+                return Finding(f"rank {other.rank} has the matching {offer.call_name}", matched=True,
+                               providers=[offer.key], ranks={other.rank})  # fmt: skip
+    if any(_same(call, message) for message in process.messages):
+        return Finding("its message has arrived", matched=True)
+    keys = [one.key for other in others for one in other.waiters if one.key != waiter.key]
+    return Finding("no rank of the communicator sends that", providers=keys, ranks=members)
+
+
+def _calls(process: Process, way: str) -> Iterator[Waiter]:
+    return (one for one in process.waiters if one.call and one.call.is_mpi and direction(one.call) == way)
+
+
+def _aims_at(process: Process, waiter: Waiter, rank: int) -> bool:
+    assert waiter.call is not None
+    return waiter.call.peer == ANY or process.world_rank(waiter.call.comm, waiter.call.peer) == rank
+
+
+def _fits(a: Call, b: Call | None) -> bool:
+    return b is not None and a.comm == b.comm and (a.tag == b.tag or ANY in (a.tag, b.tag))
+
+
+def _same(call: Call, message: dict[str, int]) -> bool:
+    return call.comm == message["comm"] and call.tag in (ANY, message["tag"])
+
+
+def _arrived(process: Process, call: Call, peer: int) -> list[dict[str, int]]:
+    return [one for one in process.messages if process.world_rank(one["comm"], one["source"]) == peer]
+
+
+def _envelope(process: Process, tag: int | None, comm: int | None) -> str:
+    return f"{'any tag' if tag == ANY else f'tag {tag}'} in {process.comm_name(comm)}"
+
+
+# Other calls of MPI ---------------------------------------------------------------------------------------------------------
+
+
+def _collective(ranks: Ranks, process: Process, call: Call) -> Finding:
+    known = process.communicators.get(call.comm or 0)
+    members = set(range(process.size)) if call.operation == "MPI_Finalize" else {*(known or {}).get("ranks", [])}
+    missing, other_call = [], []
+    for rank in sorted(members - {process.rank, -1}):
+        calls = [one.call for one in ranks[rank].waiters if one.call] if rank in ranks else []
+        if any(one.operation == call.operation and one.comm == call.comm for one in calls):
+            continue
+        missing.append(rank)
+        other_call += [f"rank {rank} is in {one.operation}" for one in calls
+                       if one.comm == call.comm and one.is_mpi and direction(one) == "collective"]  # fmt: skip
+    if not missing:
+        return Finding("all ranks have called it", matched=True, definite=known is not None)
+    text = f"{_some(missing)} not called it"
+    if other_call:
+        text += "; on the same communicator " + ", ".join(other_call[:3])
+    elif len(missing) == 1 and missing[0] in ranks:
+        text += f": {_what_it_does(ranks[missing[0]])}"
+    keys = [one.key for rank in missing if rank in ranks for one in ranks[rank].waiters]
+    return Finding(text, providers=keys, ranks=set(missing))
+
+
+def _some(missing: list[int]) -> str:
+    if len(missing) == 1:
+        return f"rank {missing[0]} has"
+    names = ", ".join(map(str, missing[:6])) + (", ..." if len(missing) > 6 else "")
+    return f"ranks {names} have"
+
+
+def _requests(ranks: Ranks, process: Process, call: Call) -> Finding:
+    peer = process.world_rank(call.comm, call.peer)
+    if peer in ranks:
+        keys = [one.key for one in ranks[peer].waiters]
+        return Finding(f"rank {peer} must answer", definite=False, providers=keys, ranks={peer})
+    return Finding("the operations of its requests must complete", definite=False)
+
+
+def _what_it_does(process: Process) -> str:
+    """In half a line."""
+    if not process.waiters:
+        return "none of its tasks waits"
+    first = process.waiters[0]
+    what = f"{first.title} waits in {first.call.operation if first.call else first.wait}"
+    more = len(process.waiters) - 1
+    return f"its {what}" + (f", and {more} more" if more else "")
+
+
+# Within a process -----------------------------------------------------------------------------------------------------------
+
+
+def _children(process: Process, waiter: Waiter) -> Finding:
+    children = [one for one in process.waiters if one.parent == waiter.id and one.kind != "thread"]
+    unseen = waiter.children - len(children)
+    text = f"{waiter.children} child{'ren' if waiter.children != 1 else ''}" if waiter.children else "its children"
+    if children:
+        text += ": " + ", ".join(one.title for one in children[:3]) + (", ..." if len(children) > 3 else "")
+    if unseen > 0:
+        text += f" ({unseen} not started, or detached)"
+    return Finding(text, providers=[one.key for one in children], definite=bool(children))
+
+
+def _group(process: Process, waiter: Waiter) -> Finding:
+    members = [one for one in process.waiters if one.taskgroup == waiter.object and one.key != waiter.key]
+    text = f"{waiter.unfinished} task(s) of the group" if waiter.unfinished else "the tasks of the group"
+    if members:
+        text += ": " + ", ".join(one.title for one in members[:3]) + (", ..." if len(members) > 3 else "")
+    return Finding(text, providers=[one.key for one in members], definite=bool(members))
+
+
+def _lock(process: Process, waiter: Waiter) -> Finding:
+    others = [one for one in process.waiters if one.kind != "thread" and (one.wait, one.object) != ("lock", waiter.object)]
+    if not others:
+        return Finding("whoever holds the lock must release it", definite=False)
+    names = ", ".join(one.title for one in others[:3]) + (", ..." if len(others) > 3 else "")
+    held = "is held, it seems, by" if len(others) == 1 else "is held by one of"
+    return Finding(f"the lock, which {held} {names}", providers=[one.key for one in others])
+
+
+def _siblings(process: Process, waiter: Waiter) -> Finding:
+    others = [one for one in process.waiters if one.kind != "thread" and one.parent == (waiter.parent, waiter.id)[
+        waiter.wait == "dependences"] and one.key != waiter.key]  # fmt: skip
+    if not others:
+        return Finding("tasks that come before it", definite=False)
+    return Finding("one of the tasks before it: " + ", ".join(one.title for one in others[:3]),
+                   providers=[one.key for one in others])  # fmt: skip
+
+
+def unmatched_messages(ranks: Ranks) -> list[dict[str, Any]]:
+    """Arrived, and no call that waits now takes them."""
+    found = []
+    for process in ranks.values():
+        waiting = [one.call for one in _calls(process, "receive") if one.call]
+        for message in process.messages:
+            sender = process.world_rank(message["comm"], message["source"])
+            if not any(_same(call, message) and call.peer in (ANY, message["source"]) for call in waiting):
+                found.append({"rank": process.rank, "from": sender, **message,
+                              "communicator": process.comm_name(message["comm"])})  # fmt: skip
+    return found

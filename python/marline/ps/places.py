@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where waiters are in the source: their stacks unwound, and the functions that are the program's own named, with one
+call of a symbolizer for each file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from marline.ps.job import Process, Thread, Waiter
+from marline.ps.unwind import Code, Frame, Stack, scan, unwind
+from marline.symbolizer import Failure, Location, ask
+
+# Of the runtimes below the program's own code, by the beginnings of their files' names.
+RUNTIMES = ("libmarline", "libmpi", "libmpich", "libopen-", "libomp", "libiomp", "libgomp", "libc.so", "libc-", "ld-",
+            "libpthread", "libucp", "libuct", "mca_")  # fmt: skip
+Place = tuple[str, int]  # a file and an address in it
+
+
+class Places:
+    """Collects addresses, then names them all."""
+
+    def __init__(self) -> None:
+        self.wanted: dict[str, set[int]] = {}
+        self.names: dict[Place, str] = {}
+        self.notes: list[str] = []
+
+    def place(self, code: Code, address: int) -> Place | None:
+        mapping = code.find(address)
+        if mapping is None:
+            return None
+        file = code.file(mapping)
+        offset = address - mapping.begin + mapping.offset
+        place = mapping.path, file.address(offset) if file else offset
+        self.wanted.setdefault(place[0], set()).add(place[1])
+        return place
+
+    def resolve(self) -> None:
+        for path, addresses in self.wanted.items():
+            ordered = sorted(addresses)
+            try:
+                found: list[Location | None] = ask(path, ordered)
+            except Failure as failure:
+                self.notes.append(f"functions of {Path(path).name} have no names: {failure}")
+                found = [None] * len(ordered)
+            for address, location in zip(ordered, found, strict=True):
+                name = location.short() if location else f"{Path(path).name}+{address:#x}"
+                self.names[path, address] = name
+
+
+def locate(processes: Iterable[Process]) -> list[str]:
+    """Fills `frames` of all waiters, and `name` of the functions that threads run. Returns remarks."""
+    places = Places()
+    todo: list[tuple[Waiter, list[Place]]] = []
+    running: list[tuple[Thread, Place]] = []
+    for process in processes:
+        code = Code(process.maps)
+        for waiter in process.waiters:
+            frames = _own_frames(code, waiter)
+            found = [places.place(code, frame.address - 1) for frame in frames]
+            todo.append((waiter, [place for place in found if place]))
+        for thread in process.threads:
+            place = _function_of(code, places, thread) if thread.state == "runs" else None
+            running += [(thread, place)] if place else []
+    places.resolve()
+    for waiter, named in todo:
+        waiter.frames = [places.names[place] for place in named]
+    for thread, place in running:
+        assert thread.task is not None
+        thread.task["function"] = places.names[place]
+    return places.notes
+
+
+def _is_runtime(code: Code, frame: Frame) -> bool:
+    mapping = code.find(frame.address - 1)
+    return mapping is None or os.path.basename(mapping.path).startswith(RUNTIMES)
+
+
+def _own_frames(code: Code, waiter: Waiter) -> list[Frame]:
+    """The program's frames between the runtime's that suspended the task and those that had called it."""
+    stack = _stack(waiter)
+    if stack is None:
+        return []
+    frames = scan(code, stack, stack.low) if waiter.stack.get("scan") else unwind(code, stack)
+    while frames and _is_runtime(code, frames[0]):
+        frames.pop(0)
+    own: list[Frame] = []
+    for frame in frames:
+        if _is_runtime(code, frame):
+            break
+        own.append(frame)
+    waiter.guessed = any(frame.guessed for frame in own)
+    return own[:1] if waiter.stack.get("scan") else own
+
+
+def _stack(waiter: Waiter) -> Stack | None:
+    pieces = waiter.stack.get("stack")
+    if not pieces:
+        return None
+    return Stack(int(waiter.stack["sp"], 16), bytes.fromhex("".join(pieces)))
+
+
+def _function_of(code: Code, places: Places, thread: Thread) -> Place | None:
+    """Of the task that the thread runs: one of the first words of its block."""
+    for word in (thread.task or {}).get("block", []):
+        mapping = code.find(int(word, 16))
+        if mapping and not os.path.basename(mapping.path).startswith(RUNTIMES):
+            return places.place(code, int(word, 16))
+    return None

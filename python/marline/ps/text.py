@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The report as text of at most 118 columns, without colours."""
+
+from __future__ import annotations
+
+import textwrap
+from collections import Counter
+from pathlib import Path
+
+from marline.ps.client import Report
+from marline.ps.job import ANY, NONE, Process, Waiter
+from marline.ps.matching import Ranks, direction
+from marline.ps.verdict import ADVICE, Verdict
+
+WIDTH = 118
+FRAMES = 6
+WAITS = {"event": "an event", "taskwait": "taskwait", "dependences": "taskwait with dependences",
+         "taskgroup": "the end of a taskgroup", "lock": "a lock", "turn": "its turn", "yield": "taskyield",
+         "barrier": "a barrier", "permission": "leave to start a task", "detach": "the event of a detach clause",
+         "none": "something"}  # fmt: skip
+STATES = {"runs": "run", "idle": "idle", "barrier": "at a barrier", "blocked": "blocked in a call"}
+
+
+def report(ranks: Ranks, verdict: Verdict, seconds: float, notes: list[str], everything: bool) -> str:
+    lines = [_head(ranks, seconds), "", f"{verdict.state.upper()}: {ADVICE[verdict.state]}."]
+    for reason in verdict.reasons:
+        lines += _wrapped(reason, 2, 6)
+    for rank in sorted(ranks):
+        lines += ["", *_rank(ranks[rank], verdict, everything)]
+    lines += [""] * bool(notes) + [line for note in notes for line in _wrapped(f"note: {note}", 0, 6)]
+    return "\n".join(lines)
+
+
+def _head(ranks: Ranks, seconds: float) -> str:
+    first = next(iter(ranks.values()))
+    hosts = Counter(process.host for process in ranks.values())
+    where = first.host if len(hosts) == 1 else f"{len(hosts)} nodes"
+    who = f"{len(ranks)} ranks of" if first.is_mpi and first.size > 1 else "process"
+    return f"{who} {Path(first.program).name} on {where}, seen twice within {seconds:.1f} s"
+
+
+def _rank(process: Process, verdict: Verdict, everything: bool) -> list[str]:
+    who = f"rank {process.rank} (pid {process.pid}" if process.is_mpi else f"process (pid {process.pid}"
+    states = Counter(thread.state for thread in process.threads if thread.worker is not None)
+    threads = ", ".join(f"{count} {STATES[state]}" for state, count in sorted(states.items()))
+    tasks = f"{process.task_count} task{'s' * (process.task_count != 1)} suspended"
+    lines = [f"{who} on {process.host}): {tasks}; threads: {threads or 'none yet'}"]
+    for thread in process.threads:
+        if thread.state == "runs" and thread.task:
+            label = f"task '{thread.task['label']}'" if thread.task.get("label") else _kind_that_runs(thread.task)
+            lines += _wrapped(f"thread {thread.number} runs {label}: {thread.task.get('function', 'somewhere')}", 2, 6)
+    ready = sum(thread.ready for thread in process.threads)
+    if ready:
+        lines.append(f"  {ready} task{'s' * (ready != 1)} ready, for which no thread is free")
+    groups = _alike(process, verdict)
+    most = len(groups) if everything else 20
+    for some in groups[:most]:
+        lines += _waiter(process, some, verdict)
+    if len(groups) > most:
+        lines.append(f"  ... and {sum(map(len, groups[most:]))} more (--all shows them)")
+    lines += [line for problem in process.problems for line in _wrapped(f"note: {problem}", 2, 6)]
+    return lines
+
+
+def _kind_that_runs(task: dict[str, object]) -> str:
+    return "the program" if task["kind"] == "implicit" else f"task {str(task['id'])[-6:]}"
+
+
+def _alike(process: Process, verdict: Verdict) -> list[list[Waiter]]:
+    """Tasks that differ in nothing that is shown but their names stand together; those that cannot go on first."""
+    groups: dict[tuple[object, ...], list[Waiter]] = {}
+    for one in process.waiters:
+        key = (one.label or one.kind, what(process, one), tuple(one.frames), verdict.findings[one.key].text)
+        groups.setdefault(key, []).append(one)
+    return sorted(groups.values(), key=lambda some: verdict.findings[some[0].key].matched)
+
+
+def _waiter(process: Process, some: list[Waiter], verdict: Verdict) -> list[str]:
+    one = some[0]
+    count = f"{len(some)} of them, first: " if len(some) > 1 else ""
+    kind = "" if one.kind == "thread" else f" ({one.kind}{f', of worker {one.home}' if one.home is not None else ''})"
+    lines = _wrapped(f"{count}{one.title}{kind} waits in {what(process, one)}", 2, 6)
+    if one.frames:
+        stack = " < ".join(one.frames[:FRAMES]) + (" < ..." if len(one.frames) > FRAMES else "")
+        lines += _wrapped(f"{'near' if one.guessed else 'at  '}  {stack}", 6, 12)
+    finding = verdict.findings[one.key]
+    if process.rank not in verdict.moving or not one.call or finding.matched:
+        lines += _wrapped(f"why   {finding.text}", 6, 12)
+    return lines
+
+
+def what(process: Process, one: Waiter) -> str:
+    if one.call is None:
+        return WAITS.get(one.wait, one.wait)
+    call = one.call
+    if not call.is_mpi:
+        return f"{call.operation}({', '.join(f'{name} {value}' for name, value in call.values.items())})"
+    parts = []
+    if call.peer is not None and call.peer != NONE:
+        peer = process.world_rank(call.comm, call.peer)
+        preposition = {"send": "to ", "receive": "from "}.get(direction(call), "root or peer ")
+        parts.append(preposition + ("any rank" if call.peer == ANY else f"rank {peer if peer is not None else call.peer}"))
+    if call.tag is not None and call.tag != NONE:
+        parts.append("any tag" if call.tag == ANY else f"tag {call.tag}")
+    parts += [process.comm_name(call.comm)] if call.comm else []
+    parts += [f"{call.bytes} bytes"] if call.bytes else []
+    parts += [f"{call.requests} requests open"] if call.requests else []
+    return f"{call.operation} {', '.join(parts)}".rstrip()
+
+
+def _wrapped(text: str, indent: int, further: int) -> list[str]:
+    return textwrap.wrap(text, WIDTH, initial_indent=" " * indent, subsequent_indent=" " * further,
+                         break_long_words=False, break_on_hyphens=False)  # fmt: skip
+
+
+def listing(reports: list[Report]) -> str:
+    """`marline ps` without a process: what runs here."""
+    rows = [("PID", "RANK", "TASKS", "THREADS", "PROGRAM")]
+    for one in reports:
+        mpi = one["sections"].get("mpi")
+        threads = Counter(thread["state"] for thread in one.get("threads", []))
+        busy = f"{threads['runs']} of {threads.total()} run"
+        rows.append((str(one["pid"]), f"{mpi['rank']} of {mpi['size']}" if mpi else "-",
+                     f"{one.get('task_count', 0)} suspended", busy, one["program"]))  # fmt: skip
+    widths = [max(len(row[column]) for row in rows) for column in range(5)]
+    return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows)
