@@ -18,7 +18,7 @@ WAITS = {"event": "an event", "taskwait": "taskwait", "dependences": "taskwait w
          "taskgroup": "the end of a taskgroup", "lock": "a lock", "turn": "its turn", "yield": "taskyield",
          "barrier": "a barrier", "permission": "leave to start a task", "detach": "the event of a detach clause",
          "none": "something"}  # fmt: skip
-STATES = {"runs": "run", "idle": "idle", "barrier": "at a barrier", "blocked": "blocked in a call"}
+STATES = {"runs": "running", "idle": "idle", "barrier": "at a barrier", "blocked": "blocked in a call"}
 
 
 def report(ranks: Ranks, verdict: Verdict, seconds: float, notes: list[str], everything: bool) -> str:
@@ -58,7 +58,8 @@ def _rank(process: Process, verdict: Verdict, everything: bool) -> list[str]:
         lines += _waiter(process, some, verdict)
     if len(groups) > most:
         lines.append(f"  ... and {sum(map(len, groups[most:]))} more (--all shows them)")
-    lines += [line for problem in process.problems for line in _wrapped(f"note: {problem}", 2, 6)]
+    ends = any(one.call and one.call.operation == "MPI_Finalize" for one in process.waiters)
+    lines += [line for problem in process.problems if not ends for line in _wrapped(f"note: {problem}", 2, 6)]
     return lines
 
 
@@ -84,7 +85,7 @@ def _waiter(process: Process, some: list[Waiter], verdict: Verdict) -> list[str]
         stack = " < ".join(one.frames[:FRAMES]) + (" < ..." if len(one.frames) > FRAMES else "")
         lines += _wrapped(f"{'near' if one.guessed else 'at  '}  {stack}", 6, 12)
     finding = verdict.findings[one.key]
-    if process.rank not in verdict.moving or not one.call or finding.matched:
+    if not verdict.moving or not one.call or finding.matched:
         lines += _wrapped(f"why   {finding.text}", 6, 12)
     return lines
 

@@ -97,7 +97,7 @@ def cycles(findings: dict[Key, Finding]) -> list[list[Key]]:
         if start in used or len(found) == MOST_CYCLES:
             continue
         cycle = _shortest_cycle(edges, start)
-        if cycle:
+        if cycle and not used & set(cycle):
             found.append(cycle)
             used.update(cycle)
     return found
