@@ -16,6 +16,7 @@ typedef struct Shard {
 } Shard;
 
 static Shard shards[kShards];
+static _Atomic long total; /* of all shards' counts; relaxed: a holder has counted its own */
 static _Atomic unsigned long lost;
 
 static Shard *shard_of(const void *lock)
@@ -50,6 +51,7 @@ void held_add(const Held *entry)
     shard->entries[count] = *entry;
     shard->entries[count].times = 1;
     atomic_store_explicit(&shard->count, count + 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&total, 1, memory_order_relaxed);
   } else {
     atomic_fetch_add_explicit(&lost, 1, memory_order_relaxed);
   }
@@ -68,8 +70,26 @@ void held_remove(const void *lock, uint64_t holder)
     const int last = atomic_load_explicit(&shard->count, memory_order_relaxed) - 1;
     *entry = shard->entries[last];
     atomic_store_explicit(&shard->count, last, memory_order_relaxed);
+    atomic_fetch_sub_explicit(&total, 1, memory_order_relaxed);
   }
   lock_give(&shard->lock);
+}
+
+bool held_any(void) { return atomic_load_explicit(&total, memory_order_relaxed) != 0; }
+
+void held_set_waiting(uint64_t holder, int is_waiting)
+{
+  for (Shard *shard = shards; shard < shards + kShards; ++shard) {
+    if (atomic_load_explicit(&shard->count, memory_order_relaxed) == 0)
+      continue;
+    lock_take(&shard->lock);
+    const int count = atomic_load_explicit(&shard->count, memory_order_relaxed);
+    for (int i = 0; i < count; ++i) {
+      if (shard->entries[i].holder == holder)
+        shard->entries[i].is_waiting = is_waiting;
+    }
+    lock_give(&shard->lock);
+  }
 }
 
 int held_by(uint64_t holder, Held *found, int most)

@@ -6,6 +6,7 @@
 #ifndef MARLINE_CHECK_HELD_H
 #define MARLINE_CHECK_HELD_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 typedef enum LockKind { kMutex, kReaderLock, kWriterLock, kSpinLock } LockKind;
@@ -16,6 +17,7 @@ typedef struct Held {
   const void *lock;
   uint64_t holder;
   LockKind kind;
+  int is_waiting; /* whether its holder waits for its children */
   int times; /* a recursive lock is held until it has been released as often as it was taken */
   int frames;
   void *stack[kLockFrames]; /* where it was first taken */
@@ -27,6 +29,12 @@ void held_add(const Held *entry);
 /* Somebody releases the lock, `holder` more likely than others: a lock that another has taken is released just as well,
  * as programs hand them over. To be called before the lock is free. */
 void held_remove(const void *lock, uint64_t holder);
+
+/* The holder begins (1) or ends (0) to wait for its children. */
+void held_set_waiting(uint64_t holder, int is_waiting);
+
+/* Whether any lock is held. */
+bool held_any(void);
 
 /* Copies at most `most` of the locks that `holder` holds to `found`, and returns how many. */
 int held_by(uint64_t holder, Held *found, int most);

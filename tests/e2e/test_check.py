@@ -52,6 +52,24 @@ def test_finds(marline, tasks, case):
     assert (result.returncode, places(result.stderr)) == (FOUND, 1), result.stderr
 
 
+def test_finds_it_on_one_thread(marline, tasks):
+    result = marline("check", "-t", "1", tasks, "taskwait")
+    assert (result.returncode, places(result.stderr)) == (FOUND, 1), result.stderr
+
+
+def test_in_a_lock_of_openmp(marline, tasks):
+    result = marline("check", "-t", "1", tasks, "openmp_lock")
+    assert (result.returncode, places(result.stderr)) == (FOUND, 1), result.stderr
+    assert f"mutex_tasks.cpp:{line_of('mutex_tasks.cpp', 'OpenMP lock')}\n" in result.stderr
+
+
+def test_what_is_held_follows_the_task(marline, tasks):
+    result = marline("check", tasks, "moves")
+    assert (result.returncode, places(result.stderr)) == (FOUND, 1), result.stderr
+    suspended, _, _ = result.stderr.partition(" locked at\n")
+    assert re.search(rf" mutex_tasks\.cpp:{line_of('mutex_tasks.cpp', 'with it')}\n", suspended)
+
+
 def test_one_report_for_a_place(marline, tasks):
     result = marline("check", "-t", "2", tasks, "many")
     assert (result.returncode, places(result.stderr)) == (FOUND, 1), result.stderr

@@ -7,6 +7,7 @@
 #include <omp.h>
 #include <pthread.h>
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
@@ -79,6 +80,49 @@ static void recursion() {
   recursive.unlock();
   suspend();
   recursive.unlock();
+}
+
+// The child is on its parent's stack when it is suspended, on one thread.
+static void taskwait() {
+  pthread_mutex_lock(&raw);
+#pragma omp task untied
+  suspend();
+#pragma omp taskwait
+  pthread_mutex_unlock(&raw);
+}
+
+// Suspended in a lock of OpenMP, which a task holds that waits for a third one.
+static void openmp_lock() {
+  static omp_lock_t lock;
+  static marline_event_t event = MARLINE_EVENT_INIT;
+  static std::atomic<bool> locked, wanted;
+  omp_init_lock(&lock);
+#pragma omp task
+  {
+    omp_set_lock(&lock);
+    locked = true;
+    marline_event_wait(&event);
+    omp_unset_lock(&lock);
+  }
+#pragma omp task
+  {
+    while (!locked) {
+#pragma omp taskyield
+    }
+    pthread_mutex_lock(&raw);
+    wanted = true;
+    omp_set_lock(&lock);  // here: OpenMP lock
+    omp_unset_lock(&lock);
+    pthread_mutex_unlock(&raw);
+  }
+#pragma omp task
+  {
+    while (!wanted) {
+#pragma omp taskyield
+    }
+    marline_event_fulfill(&event);
+  }
+#pragma omp taskwait
 }
 
 // Nothing of the following is wrong.
@@ -162,6 +206,21 @@ static void hang() {
   }
 }
 
+// What an untied task holds goes with it to another thread, and comes to its end there.
+static void moves() {
+#pragma omp parallel num_threads(4)
+  for (int i = 0; i < 100; ++i) {
+#pragma omp task untied
+    {
+      std::mutex own;
+      own.lock();
+      suspend();  // here: with it
+      own.unlock();
+      suspend();
+    }
+  }
+}
+
 static void implicit() {
 #pragma omp parallel num_threads(2)
   {
@@ -173,12 +232,19 @@ static void implicit() {
 }
 
 int main(int, char **argv) {
-  const std::map<std::string, void (*)()> in_a_task = {
-      {"guard", guard},         {"many", many},         {"reader", reader},           {"yield", yield},
-      {"undeferred", undeferred}, {"recursion", recursion}, {"released", released}, {"handed_over", handed_over},
-      {"condition", condition}};
-  const std::map<std::string, void (*)()> alone = {{"around", around}, {"crowd", crowd}, {"hang", hang},
-                                                       {"implicit", implicit}};
+  const std::map<std::string, void (*)()> in_a_task = {{"guard", guard},
+                                                       {"many", many},
+                                                       {"reader", reader},
+                                                       {"yield", yield},
+                                                       {"undeferred", undeferred},
+                                                       {"recursion", recursion},
+                                                       {"taskwait", taskwait},
+                                                       {"openmp_lock", openmp_lock},
+                                                       {"released", released},
+                                                       {"handed_over", handed_over},
+                                                       {"condition", condition}};
+  const std::map<std::string, void (*)()> alone = {
+      {"around", around}, {"crowd", crowd}, {"hang", hang}, {"moves", moves}, {"implicit", implicit}};
   const std::string name = argv[1];
   if (auto body = in_a_task.find(name); body != in_a_task.end()) {
     in_task(argv[1], body->second);
