@@ -51,3 +51,21 @@ function(marline_mpi_tests_of_coverage COMPILER MPI)
       ${CMAKE_C_COMPILER} ${MARLINE_MPI_${MPI}_CFLAGS})
   endif()
 endfunction()
+
+# The same from Fortran, by each of MPI's three interfaces.
+function(marline_mpi_tests_of_fortran_coverage MPI INCLUDES LIBRARIES)
+  foreach(interface mpifh mpi f08)
+    string(TOUPPER -DUSE_${interface} choice)
+    set(name coverage_${interface})
+    set(modules ${CMAKE_CURRENT_BINARY_DIR}/modules/${name}-${MPI})
+    file(MAKE_DIRECTORY ${modules})
+    string(TOUPPER -D${MPI} library)
+    # The modules declare one type for a buffer, the first one used.
+    marline_add_program(mpi_${name}-${MPI} gfortran12 SOURCES coverage_fortran.F90 LIBS ${LIBRARIES} OUTDIR ${bin}
+      FLAGS ${choice} ${library} -J${modules} -fallow-argument-mismatch -w ${INCLUDES}
+      DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/coverage_fortran_collectives.inc)
+    marline_mpi_test(${name}.gfortran12.${MPI} ${run} marline ${MPI} 2 1 ${bin}/mpi_${name}-${MPI}
+      ${CMAKE_CURRENT_BINARY_DIR}/${name}.${MPI})
+    marline_mpi_test(${name}_outside.gfortran12.${MPI} ${run} marline ${MPI} 2 1 ${bin}/mpi_${name}-${MPI} outside)
+  endforeach()
+endfunction()
