@@ -15,7 +15,9 @@
 #include "describe_write.h"
 #include "messages.h"
 #include "mpi_library.h"
+#include "options.h"
 #include "report.h"
+#include "watch.h"
 
 enum { kSecretBytes = 16, kMostMembers = 4096 };
 
@@ -128,6 +130,8 @@ void describe_start(int thread_level)
   marline_describe_register("mpi", describe_rank, NULL);
   marline_describe_register("mpi_peers", describe_peers, NULL);
   marline_describe_register("mpi_messages", describe_messages, NULL);
+  if (rank == 0 && mpi_options()->watch > 0)
+    watch_start(mpi_options()->watch);
 }
 
 void describe_stop(void)

@@ -40,6 +40,16 @@ static bool read_progress(const char *value)
   return word >= 0;
 }
 
+static bool read_watch(const char *value)
+{
+  char *end;
+  const double seconds = strtod(value, &end);
+  if (end == value || *end != '\0' || !(seconds >= 0 && seconds <= 1e6))
+    return false;
+  options.watch = seconds;
+  return true;
+}
+
 static bool read_counters(const char *value) { return read_bool(value, &options.counters); }
 
 /* Read by pmpi/caller.c, which the recorder has, too; any list will do. */
@@ -64,6 +74,10 @@ static const Option kOptions[] = {
      read_progress},
     {"MARLINE_MPI_COUNTERS", "false", "true or false",
      "Prints in MPI_Finalize, for each rank, how often MPI was asked and how long tasks took to go on.", read_counters},
+    {"MARLINE_MPI_WATCH", "0", "seconds",
+     "When nothing has moved on any rank for so long, and nothing runs, prints once what `marline ps` says, on stderr. "
+     "0: off.",
+     read_watch},
 };
 
 static void read_environment(void)

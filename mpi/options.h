@@ -16,6 +16,7 @@ typedef enum MpiProgress {
 typedef struct MpiOptions {
   MpiProgress progress;
   bool counters;
+  double watch; /* seconds; 0: nobody watches */
 } MpiOptions;
 
 /* What is in force: the first call reads the environment, and reports values that cannot be used, one line each, of which
