@@ -12,6 +12,7 @@
  *     lock        a task hangs and holds a lock that another one wants
  *     collective  rank 1 does not come to the barrier: it receives
  *     blocked     rank 1 blocks in MPI outside of tasks
+ *     stuck       MPI itself hangs, in an operation of the program's that it calls
  *     compute     rank 1 computes until it is killed, rank 0 waits for it
  *     sleep       rank 1 sleeps in a task, rank 0 waits for it
  */
@@ -139,6 +140,22 @@ static void collective_mode(void)
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
+static void never_returns(void *in, void *inout, int *count, MPI_Datatype *type)
+{
+  (void)in, (void)inout, (void)count, (void)type;
+  for (;;)
+    pause();
+}
+
+static void stuck_mode(void)
+{
+  static MPI_Op op;
+  MPI_Op_create(never_returns, 1, &op);
+  marline_task_label("reduces");
+#pragma omp task
+  MPI_Allreduce(&value[0], &value[1], 1, MPI_LONG, op, MPI_COMM_WORLD);
+}
+
 __attribute__((noinline)) static void compute(void)
 {
   for (volatile double x = 1; x > 0; x = x / 1.5 + 1)
@@ -174,6 +191,8 @@ static void run(const char *mode)
     lock_mode();
   else if (strcmp(mode, "collective") == 0)
     collective_mode();
+  else if (strcmp(mode, "stuck") == 0)
+    stuck_mode();
   else if (strcmp(mode, "compute") == 0 || strcmp(mode, "sleep") == 0)
     compute_mode(strcmp(mode, "sleep") == 0);
 }
