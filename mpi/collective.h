@@ -9,6 +9,7 @@
 
 #include "../pmpi/caller.h"
 #include "engine.h"
+#include "order.h"
 #include "waiting.h"
 
 static inline bool is_converted(const void *return_address)

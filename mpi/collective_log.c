@@ -4,6 +4,8 @@
  */
 #include "collective_log.h"
 
+#include <stddef.h>
+
 static CollectiveEntry *entry_of(CollectiveLog *log, uint64_t number)
 {
   return &log->entries[number % kLogEntries];
@@ -54,12 +56,12 @@ uint64_t collective_log_begun(const CollectiveLog *log)
   return atomic_load_explicit(&log->begun_and_open, memory_order_relaxed) >> kOpenBits;
 }
 
-bool collective_log_read(const CollectiveLog *log, uint64_t number, CollectiveRecord *record)
+bool collective_log_read(const CollectiveLog *log, uint64_t number, LoggedCollective *record)
 {
   const CollectiveEntry *entry = &log->entries[number % kLogEntries];
   if (number == 0 || atomic_load_explicit(&entry->number, memory_order_acquire) != number)
     return false;
-  *record = (CollectiveRecord){
+  *record = (LoggedCollective){
       .number = number,
       .name = atomic_load_explicit(&entry->name, memory_order_relaxed),
       .root = atomic_load_explicit(&entry->root, memory_order_relaxed),

@@ -19,14 +19,14 @@
 enum { kLogEntries = 64 };
 
 /* What can be compared between processes, and said of a call. */
-typedef struct CollectiveRecord {
+typedef struct LoggedCollective {
   uint64_t number;  /* from 1 */
   const char *name; /* "MPI_Bcast" */
   int root;         /* kNoPeer: the operation has none */
   int64_t bytes;    /* -1: not known, or not the same on all processes */
   const void *site; /* the return address */
   bool in_progress;
-} CollectiveRecord;
+} LoggedCollective;
 
 typedef struct CollectiveEntry {
   _Atomic uint64_t number; /* 0: being written */
@@ -56,6 +56,6 @@ void collective_log_end(CollectiveLog *log, uint64_t number);
 uint64_t collective_log_begun(const CollectiveLog *log);
 
 /* Copies entry `number`. False if it has not begun, or is too long ago. */
-bool collective_log_read(const CollectiveLog *log, uint64_t number, CollectiveRecord *record);
+bool collective_log_read(const CollectiveLog *log, uint64_t number, LoggedCollective *record);
 
 #endif

@@ -18,6 +18,7 @@ struct Comm {
   Comm *next;               /* lock: in the list of known ones, or of free ones */
   CommInfo info;            /* constant while in use, but for the name, which the lock guards */
   int *members;
+  _Atomic(CollectiveLog *) log; /* written under the lock, read by those who hold the communicator or the lock */
   char name[kCommNameBytes];
 };
 
@@ -175,6 +176,8 @@ static void enter(MPI_Comm comm, const CommInfo *info, int *members, const char 
   entry->info.comm = comm;
   entry->info.members = entry->members = members;
   entry->info.name = strncpy(entry->name, name, kCommNameBytes - 1);
+  if (info->is_agreed && info->size > 1 && info->remote_size == 0)
+    entry->info.log = entry->log = allocate(sizeof(CollectiveLog));
   entry->next = known;
   known = entry;
   atomic_store_explicit(&entry->handle, comm, memory_order_release);
@@ -193,7 +196,9 @@ static int forget(MPI_Comm comm, int keyval, void *value, void *extra)
   *link = entry->next;
   atomic_store_explicit(&entry->handle, (MPI_Comm)0, memory_order_relaxed);
   free(entry->members);
+  free(entry->log);
   entry->members = NULL;
+  entry->log = NULL;
   entry->next = spare;
   spare = entry;
   pthread_mutex_unlock(&lock);
@@ -289,6 +294,60 @@ void comm_named(int error, MPI_Comm comm, const char *name)
   pthread_mutex_lock(&lock);
   strncpy(entry->name, name, kCommNameBytes - 1);
   pthread_mutex_unlock(&lock);
+}
+
+CollectiveLog *comm_log(MPI_Comm comm)
+{
+  const Comm *entry = find(comm);
+  return entry != NULL ? atomic_load_explicit(&entry->log, memory_order_relaxed) : NULL;
+}
+
+void comm_stop_log(MPI_Comm comm)
+{
+  Comm *entry = find(comm);
+  if (entry == NULL)
+    return;
+  pthread_mutex_lock(&lock);
+  entry->info.log = NULL; /* the memory stays: a call that is in progress will write to it */
+  atomic_store_explicit(&entry->log, NULL, memory_order_relaxed);
+  pthread_mutex_unlock(&lock);
+}
+
+/* Under the lock. */
+static const Comm *find_identity(uint64_t identity)
+{
+  const Comm *entry = known;
+  while (entry != NULL && entry->info.identity != identity)
+    entry = entry->next;
+  return entry;
+}
+
+CommLogState comm_log_read(uint64_t identity, uint64_t number, LoggedCollective *record)
+{
+  CommLogState state = kLogNotYet;
+  pthread_mutex_lock(&lock);
+  const Comm *entry = find_identity(identity);
+  if (entry != NULL && entry->info.log == NULL)
+    state = kLogGone;
+  else if (entry != NULL && collective_log_begun(entry->info.log) >= number)
+    state = collective_log_read(entry->info.log, number, record) ? kLogRead : kLogGone;
+  pthread_mutex_unlock(&lock);
+  return state;
+}
+
+int *comm_members(uint64_t identity, int *size, char *name)
+{
+  int *members = NULL;
+  pthread_mutex_lock(&lock);
+  const Comm *entry = find_identity(identity);
+  if (entry != NULL) {
+    *size = entry->info.size;
+    members = allocate((size_t)*size * sizeof *members);
+    memcpy(members, entry->members, (size_t)*size * sizeof *members);
+    memcpy(name, entry->name, kCommNameBytes);
+  }
+  pthread_mutex_unlock(&lock);
+  return members;
 }
 
 void comm_for_each(comm_visit_fn visit, void *arg)

@@ -18,6 +18,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "collective_log.h"
 #include "mpi_library.h"
 
 enum { kCommNameBytes = 64 };
@@ -31,6 +32,7 @@ typedef struct CommInfo {
   int remote_size;    /* 0: no inter-communicator */
   const int *members; /* ranks in MPI_COMM_WORLD, -1: not there; of the remote group of an inter-communicator */
   const char *name;   /* that the program gave it, or one of the predefined; else "" */
+  const CollectiveLog *log; /* of its collective calls; NULL: none is kept */
 } CommInfo;
 
 /* After MPI_Init, before the program can make a communicator. */
@@ -49,6 +51,21 @@ void comm_created(int error, MPI_Comm parent, const MPI_Comm *made, int tag);
 
 /* What MPI_Comm_set_name's wrapper says. */
 void comm_named(int error, MPI_Comm comm, const char *name);
+
+/* Its log of collective calls, for the thread that makes one; NULL for those whose logs could not be compared between
+ * processes: of one process, inter-communicators, and where not all agree on the identity. */
+CollectiveLog *comm_log(MPI_Comm comm);
+
+/* From now on the communicator's collectives are not the same calls on all processes: no log any more. */
+void comm_stop_log(MPI_Comm comm);
+
+/* Entry `number` in the log of a communicator that another thread may free meanwhile. */
+typedef enum CommLogState { kLogNotYet, kLogGone, kLogRead } CommLogState;
+CommLogState comm_log_read(uint64_t identity, uint64_t number, LoggedCollective *record);
+
+/* The members of such a communicator, which the caller frees, and its name, with room for kCommNameBytes; NULL if there
+ * is no such communicator. */
+int *comm_members(uint64_t identity, int *size, char *name);
 
 /* Calls visit(info, arg) for each known communicator, under the lock: visit calls neither MPI nor functions of this
  * header, and keeps no pointer. Any thread. */

@@ -16,6 +16,7 @@
 #include "counters.h"
 #include "open_calls.h"
 #include "options.h"
+#include "order.h"
 #include "progress_thread.h"
 #include "report.h"
 #include "waiting.h"
@@ -118,6 +119,7 @@ static int poll(void *unused)
 {
   (void)unused;
   empty_inbox();
+  order_poll();
   const int found = open_calls_poll();
   if (found > 0)
     count(-found);

@@ -5,6 +5,7 @@
 #include "describe.h"
 #include "engine.h"
 #include "mpi_library.h"
+#include "order.h"
 #include "waiting.h"
 
 int MPI_Finalize(void)
@@ -13,6 +14,7 @@ int MPI_Finalize(void)
   describe_stop();
   engine_stop();
   BLOCKED_IN(&(const MpiCall){.name = "MPI_Finalize", .peer = kNoPeer, .tag = kNoTag});
+  order_stop();
   return next_mpi.finalize();
 }
 

@@ -8,6 +8,7 @@
 #include "describe.h"
 #include "engine.h"
 #include "mpi_library.h"
+#include "order.h"
 #include "report.h"
 
 static void warn_of_options(void)
@@ -28,6 +29,8 @@ static int init(int *argc, char ***argv, int *provided)
     comm_start();
     engine_start(*provided);
     describe_start(*provided);
+    if (*provided == MPI_THREAD_MULTIPLE)
+      order_start();
   }
   return error;
 }

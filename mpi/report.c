@@ -29,6 +29,14 @@ void report_fatal(const char *format, ...)
   _exit(1);
 }
 
+void report_error(const char *format, ...)
+{
+  va_list arguments;
+  va_start(arguments, format);
+  write_line("error", format, arguments);
+  va_end(arguments);
+}
+
 void report_warning(const char *format, ...)
 {
   va_list arguments;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "collective.h"
+#include "comm.h"
 #pragma GCC visibility push(default)
 #include "marline/marline_mpi.h"
 #pragma GCC visibility pop
@@ -182,6 +183,7 @@ Speculation *marline_mpi_speculation_begin(MPI_Comm comm)
   const int started = next_mpi.comm_idup(comm, &shadow, &request);
   if (collective_complete(started, &request, __builtin_return_address(0), &call) != MPI_SUCCESS)
     report_fatal("marline_mpi_speculation_begin: MPI_Comm_idup failed on the communicator");
+  comm_stop_log(comm); /* a rank that stops does not make all the calls */
   Speculation *scope = take_slot();
   reset(scope, comm);
   scope->shadow = shadow;
