@@ -65,8 +65,8 @@ typedef struct Option {
 
 static const Option kOptions[] = {
     {"MARLINE_MPI_NEVER_SUSPEND", "", "a list of file name prefixes, separated by commas or colons",
-     "Shared libraries from which MPI calls never suspend the task, besides libhdf5, libnetcdf and libpnetcdf: those that "
-     "a second task must not enter while the first is inside.",
+     "Shared libraries from which MPI calls never suspend the task, besides HDF5, NetCDF, PnetCDF, ADIOS, CGNS, Silo, MED, "
+     "SIONlib and ParallelIO: those that a second task must not enter while the first is inside.",
      read_elsewhere},
     {"MARLINE_MPI_PROGRESS", "opportunistic", "opportunistic or thread",
      "Who asks MPI about the calls of suspended tasks: Marline's threads, as MARLINE_PROGRESS says, or a thread that does "
