@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * MPI_Init and MPI_Init_thread: raised to MPI_THREAD_MULTIPLE, since tasks of one program call MPI from several threads
- * and the poller from any. The program learns what it got, which is never less than what it would have got.
+ * and the poller from any. The program learns what it got, which is never less than what it would have got. TAMPI's
+ * level above it (compat/TAMPI.h) is provided to programs that ask for it, and MPI_Query_thread remembers that.
  */
 #include "../pmpi/caller.h"
 #include "comm.h"
@@ -18,6 +19,16 @@ static void warn_of_options(void)
   if (fault != NULL)
     report_warning("MARLINE_MPI_NEVER_SUSPEND: \"%.*s\" is the beginning of no library's file name, and without effect; "
                    "write names without folders or blanks, as in libone,libother", (int)length, fault);
+}
+
+enum { kTaskMultiple = MPI_THREAD_MULTIPLE + 1 }; /* MPI_TASK_MULTIPLE */
+
+static int asked_for; /* written before MPI_Init_thread returns */
+
+/* The level that the program is told. */
+static int level_of(int provided)
+{
+  return asked_for == kTaskMultiple && provided == MPI_THREAD_MULTIPLE ? kTaskMultiple : provided;
 }
 
 static int init(int *argc, char ***argv, int *provided)
@@ -43,9 +54,22 @@ int MPI_Init(int *argc, char ***argv)
 
 int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
-  (void)required; /* never more than MPI_THREAD_MULTIPLE */
-  return init(argc, argv, provided);
+  const int error = init(argc, argv, provided);
+  asked_for = required;
+  if (error == MPI_SUCCESS)
+    *provided = level_of(*provided);
+  return error;
+}
+
+int MPI_Query_thread(int *provided)
+{
+  library_resolve();
+  const int error = next_mpi.query_thread(provided);
+  if (error == MPI_SUCCESS)
+    *provided = level_of(*provided);
+  return error;
 }
 
 extern __typeof__(MPI_Init) PMPI_Init __attribute__((alias("MPI_Init")));
 extern __typeof__(MPI_Init_thread) PMPI_Init_thread __attribute__((alias("MPI_Init_thread")));
+extern __typeof__(MPI_Query_thread) PMPI_Query_thread __attribute__((alias("MPI_Query_thread")));

@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What libmarline-mpi offers beyond MPI's own interface. A program that runs with and without it looks these functions
- * up at run time (dlsym): libmarline-mpi.so is preloaded by `marline run`, not linked.
+ * What libmarline-mpi offers beyond MPI's own interface: requests that hold the current task until they are complete,
+ * callbacks and events for requests, and speculation. Blocking calls of MPI in tasks need none of this
+ * (docs/guide/mpi.md). For Fortran: marline_mpi.f90 and marline_mpi_f08.f90; TAMPI's and MPI Detach's names: compat/.
+ *
+ * Linking. libmarline-mpi.so is preloaded by `marline run`, not linked. Link the archive libmarline-mpi-link.a next to it
+ * (lib/marline/openmpi, lib/marline/mpich), which finds it at run time, or look the functions up (dlsym). With the archive
+ * the same program runs without Marline, too: see each function.
  */
 #ifndef MARLINE_MARLINE_MPI_H
 #define MARLINE_MARLINE_MPI_H
@@ -13,6 +18,60 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* Requests ---------------------------------------------------------------------------------------------------------- */
+
+/* Conventions of this section. Without Marline, before MPI_Init, and where MPI does not provide MPI_THREAD_MULTIPLE, each
+ * function waits for its requests, one after the other, before it returns: a program that counts on going on must ask
+ * marline_mpi_is_active().
+ *
+ * All functions may be called from any thread. The requests are handed over: their handles are MPI_REQUEST_NULL when the
+ * function returns, or has begun to wait, and nobody may use copies of them until they are complete. Null and inactive
+ * requests count as complete, with the empty status. Persistent requests are served; keep a copy of the handle, which is
+ * inactive, and may be started again, when the operation is complete.
+ *
+ * Statuses are written before anybody is told: `statuses` lives until then, or is MPI_STATUSES_IGNORE. Each status's
+ * MPI_ERROR is set, to MPI_SUCCESS too. An operation that fails calls its error handler, as it does in MPI_Wait: with the
+ * default handler the job ends. With handlers that return, the error is what the function returns if the failure is known
+ * by then, and in the status and the callback's `error` in any case: for one request its own, for several
+ * MPI_ERR_IN_STATUS. */
+
+/* 1 if requests are served in the background here; 0 if each function below waits for them. Stays as it is from MPI_Init
+ * to MPI_Finalize. */
+int marline_mpi_is_active(void);
+
+/* Binds the requests to the current task: it goes on, and completes when its body has ended and all of them are complete
+ * (marline_task_hold in marline.h). So its successors, and whoever waits for it, find the messages there; the buffers
+ * belong in its depend clauses. In an implicit task the next barrier waits. Where no task is there to be held (outside of
+ * parallel regions and explicit tasks, in callbacks) the function itself waits. */
+int marline_mpi_iwait(MPI_Request *request, MPI_Status *status);
+int marline_mpi_iwaitall(int count, MPI_Request requests[], MPI_Status *statuses);
+
+/* What to do at completion. Called once, when all requests are complete, by whichever thread notices it, one callback at a
+ * time, or by the calling thread before the function returns. It may fulfil events, start operations and call the
+ * functions of this header; it must not wait, block, suspend, create tasks or take a lock that a caller of this header
+ * holds. */
+typedef void (*marline_mpi_callback_fn)(int error, void *arg);
+
+/* callback(error, arg) when all requests are complete. Returns before that. */
+int marline_mpi_on_completion(int count, MPI_Request requests[], MPI_Status *statuses,
+                              marline_mpi_callback_fn callback, void *arg);
+
+/* Fulfils `event`, the omp_event_handle_t of a detach clause or the address of a marline_event_t, when all requests are
+ * complete, also if some failed. */
+int marline_mpi_fulfill(int count, MPI_Request requests[], MPI_Status *statuses, uintptr_t event);
+
+/* Wait for requests: suspended in a task, blocked elsewhere. MPI's own calls do just that on Marline; here for programs
+ * that say what they count on. */
+static inline int marline_mpi_wait(MPI_Request *request, MPI_Status *status) { return MPI_Wait(request, status); }
+
+static inline int marline_mpi_waitall(int count, MPI_Request requests[], MPI_Status *statuses) {
+  return MPI_Waitall(count, requests, statuses);
+}
+
+static inline int marline_mpi_waitany(int count, MPI_Request requests[], int *index, MPI_Status *status) {
+  return MPI_Waitany(count, requests, index, status);
+}
 
 /* Speculation ------------------------------------------------------------------------------------------------------- */
 
@@ -49,7 +108,7 @@ typedef struct marline_mpi_speculation_counts {
 
 /* Opens a scope on `comm`. Collective: all its ranks call, before the taskgroup. At most 8 scopes are open at a time, one
  * on a communicator. The caller ends it. NULL, on all ranks alike, if tasks cannot suspend in MPI calls here (no thread
- * support): there is nothing to stop then, and the other functions accept it. */
+ * support, no libmarline-mpi): there is nothing to stop then, and the other functions accept it. */
 marline_mpi_speculation_t *marline_mpi_speculation_begin(MPI_Comm comm);
 
 /* Called on each rank by one task of the taskgroup, which speaks for the same iteration on all ranks; suspends until all
