@@ -122,6 +122,20 @@ def test_fortran_module_consumer(prefix, tmp_path):
     assert checked([program], LD_LIBRARY_PATH=str(prefix / "lib")).split() == ["1"]
 
 
+@pytest.mark.parametrize("mpi", ["openmpi", "mpich"])
+def test_cmake_consumer_of_the_mpi_interfaces(prefix, tmp_path, mpi):
+    """Linked as the package says, and run without Marline."""
+    if shutil.which(f"mpicc.{mpi}") is None or not (prefix / "lib" / "marline" / mpi).exists():
+        pytest.skip(f"{mpi} is not installed")
+    words = ["cmake", "-S", HERE / "mpi_consumer", "-B", tmp_path, f"-DCMAKE_PREFIX_PATH={prefix}", "-G", "Ninja",
+             f"-DMPI_C_COMPILER=mpicc.{mpi}", f"-DWANTED=Marline::mpi_{mpi}"]  # fmt: skip
+    checked(words)
+    checked(["cmake", "--build", tmp_path])
+    program = tmp_path / "consumer"
+    alone = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    assert checked([f"mpirun.{mpi}", "-n", "1", program], **alone).split() == ["0", "7", "TAMPI"]
+
+
 def test_modulefile_names_what_is_there(prefix):
     modulefile = prefix / "share" / "modulefiles" / "marline" / version()
     text = modulefile.read_text()
