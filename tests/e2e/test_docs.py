@@ -23,8 +23,8 @@ SOURCE_FOLDERS = "src mpi pmpi trace check include python apps bench studies tes
 SPAN = re.compile(r"`([^`\n]+)`")
 PATH = re.compile(rf"(?:{'|'.join(SOURCE_FOLDERS)})/[\w./-]*")
 FUNCTION = re.compile(r"(\w+)\(\)")
-# Of OpenMP and MPI, not of this project.
-FOREIGN = re.compile(r"(omp|ompt|MPI|PMPI)_\w+")
+# Of OpenMP, MPI and HDF5, not of this project.
+FOREIGN = re.compile(r"(omp|ompt|MPI|PMPI)_\w+|H5\w+")
 # What the pieces of programs on a page of the guide take for granted.
 SURROUNDINGS = {
     "discovery": "void create_my_tasks(void);",
