@@ -8,7 +8,7 @@
 
 #include "support.h"
 
-enum { kOthers = 5 };
+enum { kOthers = 5, kRequests = 100 };
 
 static int order[1 + kOthers]; /* 1: the task that sends */
 static int count;
@@ -33,6 +33,19 @@ static int peer;
     nonblocking(TO_PEER, &request);           \
     MPI_Wait(&request, MPI_STATUS_IGNORE);    \
   } while (0)
+/* Many are made, so that each is found among others. */
+#define START(call)                                             \
+  do {                                                          \
+    MPI_Request others[kRequests], request;                     \
+    for (int i = 0; i < kRequests; i++)                         \
+      MPI_Send_init(TO_PEER, &others[i]);                       \
+    MPI_Ssend_init(TO_PEER, &request);                          \
+    for (int i = 0; i < kRequests; i++)                         \
+      MPI_Request_free(&others[i]);                             \
+    call;                                                       \
+    MPI_Wait(&request, MPI_STATUS_IGNORE);                      \
+    MPI_Request_free(&request);                                 \
+  } while (0)
 
 SENDER(send, MPI_Send(TO_PEER))
 SENDER(ssend, MPI_Ssend(TO_PEER))
@@ -42,6 +55,8 @@ SENDER(isend, AND_WAIT(MPI_Isend))
 SENDER(issend, AND_WAIT(MPI_Issend))
 SENDER(ibsend, AND_WAIT(MPI_Ibsend))
 SENDER(irsend, AND_WAIT(MPI_Irsend))
+SENDER(start, START(MPI_Start(&request)))
+SENDER(startall, START(MPI_Startall(1, &request)))
 SENDER(sendrecv, MPI_Sendrecv(&value, 1, MPI_INT, peer, 1, &value, 0, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_WORLD,
                               MPI_STATUS_IGNORE))
 
@@ -91,6 +106,8 @@ int main(int argc, char **argv)
   check("Issend", create_issend);
   check("Ibsend", create_ibsend);
   check("Irsend", create_irsend);
+  check("Start", create_start);
+  check("Startall", create_startall);
   check("Sendrecv", create_sendrecv);
   void *address;
   int size;
