@@ -12,6 +12,7 @@
 #pragma GCC visibility push(default)
 #include "marline/marline_mpi.h"
 #pragma GCC visibility pop
+#include "order.h"
 #include "report.h"
 #include "speculation.h"
 
@@ -122,14 +123,34 @@ static size_t bytes_of(const CollectiveRecord *record)
   return (size_t)record->count * (size_t)extent;
 }
 
+/* As the program would have called it: the communicator's log of collectives stays the same on all ranks. */
+static MpiCall call_of(const CollectiveRecord *record, MPI_Comm comm)
+{
+  static const char *const kNames[] = {[kCollectiveBarrier] = "MPI_Barrier",
+                                       [kCollectiveBcast] = "MPI_Bcast",
+                                       [kCollectiveReduce] = "MPI_Reduce",
+                                       [kCollectiveAllreduce] = "MPI_Allreduce"};
+  const bool has_root = record->kind == kCollectiveBcast || record->kind == kCollectiveReduce;
+  MpiCall call = {.name = kNames[record->kind], .comm = comm, .peer = has_root ? record->root : kNoPeer, .tag = kNoTag};
+  if (record->kind != kCollectiveBarrier) {
+    call.datatype = PMPI_Type_f2c(record->datatype);
+    call.count = (MPI_Count)record->count;
+  }
+  return call;
+}
+
 /* With zeros for data: the ranks that entered it for the program's sake have cancelled what needs the result. */
 static void enter_in_place_of_the_program(const CollectiveRecord *record, MPI_Comm comm)
 {
+  const MpiCall call = call_of(record, comm);
+  IN_ORDER(ticket, __builtin_return_address(0), &call);
   const size_t bytes = bytes_of(record);
   void *from = zeros(bytes);
   void *to = zeros(bytes);
   MPI_Request request;
   const int started = start_in_place_of_the_program(record, from, to, comm, &request);
+  if (record->kind != kCollectiveBarrier)
+    order_sized(&ticket, &call);
   complete(started, &request, MPI_STATUS_IGNORE, "a collective that other ranks have entered", comm);
   free(from);
   free(to);
