@@ -11,7 +11,8 @@ typedef struct {
   const Grid *grid;
   int ranks;
   int rank;
-  int iterations;
+  int first; /* iterations first to last - 1 */
+  int last;
 } Work;
 
 /* Exchange, wait, compute: nothing overlaps. */

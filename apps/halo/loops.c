@@ -27,7 +27,7 @@ static void exchange(const Work *work, int iteration) {
 
 void loops_run(const Work *work) {
   const Grid *grid = work->grid;
-  for (int iteration = 0; iteration < work->iterations; ++iteration) {
+  for (int iteration = work->first; iteration < work->last; ++iteration) {
     exchange(work, iteration);
 #pragma omp parallel for default(none) shared(grid, iteration) schedule(static)
     for (int block = 1; block <= grid->blocks; ++block) {

@@ -4,6 +4,7 @@
  * fail the processes agree (common/failure.h) whether to go on. Main thread only.
  */
 #include <mpi.h>
+#include <stdlib.h>
 
 #include "forms.h"
 #include "grid.h"
@@ -16,6 +17,7 @@ typedef struct {
   Job job;
   Options options;
   Grid grid;
+  int done; /* iterations */
 } Run;
 
 static void (*const kRun[kForms])(const Work *) = {loops_run, tasks_run, detach_run};
@@ -27,15 +29,56 @@ static void check_thread_support(const Run *run, Failure *failure) {
   job_check_thread_support(&job, failure);
 }
 
-/* The time of the slowest process. */
-static double timed(const Run *run) {
-  const Work work = {&run->grid, run->job.ranks, run->job.rank, run->options.iterations};
+/* All iterations once more. The time of the slowest process. */
+static double timed(Run *run) {
+  const int first = run->done;
+  run->done += run->options.iterations;
+  const Work work = {&run->grid, run->job.ranks, run->job.rank, first, run->done};
   MPI_Barrier(MPI_COMM_WORLD);
   const double start = MPI_Wtime();
   kRun[run->options.form](&work);
   double seconds = MPI_Wtime() - start;
   MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
   return seconds;
+}
+
+/* Between barriers, so that no message is under way. */
+static void switch_tools(int level) {
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Pcontrol(level);
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static int compare(const void *a, const void *b) {
+  const double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+static double median(double *values, int count) {
+  qsort(values, (size_t)count, sizeof *values, compare);
+  return (values[(count - 1) / 2] + values[count / 2]) / 2;
+}
+
+/* Without and with tools by turns, so that both meet the same machine. False if memory does not suffice. */
+static bool measure_turns(Run *run, Report *report) {
+  const int turns = run->options.turns;
+  double *times = calloc(3 * (size_t)turns, sizeof *times);
+  if (!times) {
+    return false;
+  }
+  double *without = times, *with = times + turns, *growth = times + 2 * (size_t)turns;
+  for (int turn = 0; turn < turns; ++turn) {
+    switch_tools(0);
+    without[turn] = timed(run);
+    switch_tools(1);
+    with[turn] = timed(run);
+    growth[turn] = with[turn] / without[turn];
+  }
+  report->without = median(without, turns);
+  report->seconds = median(with, turns);
+  report->growth = median(growth, turns);
+  free(times);
+  return true;
 }
 
 static int judge(const Run *run, const Report *report) {
@@ -48,9 +91,14 @@ static int judge(const Run *run, const Report *report) {
 }
 
 static int iterate(Run *run) {
-  Report report = {.job = &run->job, .options = &run->options, .tolerance = verify_tolerance(run->options.iterations)};
-  report.seconds = timed(run);
-  report.error = verify_error(&run->grid, run->options.iterations);
+  Report report = {.job = &run->job, .options = &run->options};
+  if (run->options.turns == 0) {
+    report.seconds = timed(run);
+  } else if (!measure_turns(run, &report)) {
+    MPI_Abort(MPI_COMM_WORLD, kExitInput);
+  }
+  report.tolerance = verify_tolerance(run->done);
+  report.error = verify_error(&run->grid, run->done);
   MPI_Allreduce(MPI_IN_PLACE, &report.error, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
   if (run->job.rank == 0) {
     report_remarks(&report);

@@ -21,7 +21,7 @@ enum {
 static const char *const kFormNames[kForms] = {"for", "tasks", "detach"};
 
 void options_print_usage(void) {
-  printf("usage: halo [--form FORM] [--rows N] [--columns M] [--blocks B] [--iterations K]\n"
+  printf("usage: halo [--form FORM] [--rows N] [--columns M] [--blocks B] [--iterations K] [--turns T]\n"
          "Jacobi's iteration on a plane that MPI ranks cut into strips; neighbours exchange a row in each iteration.\n"
          "  --form FORM      for: exchange, then a parallel for; tasks (default): each message and each block is a\n"
          "                   task, the messages by blocking calls; detach: messages are tasks with a detach clause,\n"
@@ -29,7 +29,9 @@ void options_print_usage(void) {
          "  --rows N         rows of each rank (default %d)\n"
          "  --columns M      columns (default %d)\n"
          "  --blocks B       blocks of rows of each rank, at least 2 (default %d)\n"
-         "  --iterations K   default %d\n",
+         "  --iterations K   default %d\n"
+         "  --turns T        T times all iterations with the tools in front of MPI switched off (MPI_Pcontrol) and then\n"
+         "                   again with them on: how much longer does it take with a tool that delays messages?\n",
          kDefaultRows, kDefaultColumns, kDefaultBlocks, kDefaultIterations);
 }
 
@@ -45,7 +47,7 @@ static Form parse_form(const char *text, Failure *failure) {
   return kFormTasks;
 }
 
-enum { kForm = 256, kRows, kColumns, kBlocks, kIterations, kHelp };
+enum { kForm = 256, kRows, kColumns, kBlocks, kIterations, kTurns, kHelp };
 
 static const struct option kOptions[] = {
     {"form", required_argument, NULL, kForm},
@@ -53,6 +55,7 @@ static const struct option kOptions[] = {
     {"columns", required_argument, NULL, kColumns},
     {"blocks", required_argument, NULL, kBlocks},
     {"iterations", required_argument, NULL, kIterations},
+    {"turns", required_argument, NULL, kTurns},
     {"help", no_argument, NULL, kHelp},
     {NULL, 0, NULL, 0},
 };
@@ -74,6 +77,9 @@ static void apply_option(Options *options, int option, char **argv, Failure *fai
     case kIterations:
       options->iterations = (int)argument_whole("--iterations", optarg, 1, kMost, failure);
       break;
+    case kTurns:
+      options->turns = (int)argument_whole("--turns", optarg, 1, kMost, failure);
+      break;
     case kHelp:
       options->help = true;
       break;
@@ -93,6 +99,9 @@ void options_parse(Options *options, int argc, char **argv, Failure *failure) {
     apply_option(options, option, argv, failure);
   }
   argument_refuse_more(argc - optind, argv + optind, failure);
+  if (options->turns > 0 && 2LL * options->turns * options->iterations > kMost) {
+    failure_note(failure, kExitInput, "%d turns of %d iterations are too many", options->turns, options->iterations);
+  }
   if (options->blocks > options->rows) {
     failure_note(failure, kExitInput, "%d rows cannot be cut into %d blocks", options->rows, options->blocks);
   }

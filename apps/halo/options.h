@@ -17,6 +17,7 @@ typedef struct {
   int columns;
   int blocks;
   int iterations;
+  int turns; /* 0: no comparison */
   bool help;
 } Options;
 

@@ -79,7 +79,10 @@ static void *poll(void *unused) {
   return NULL;
 }
 
-bool poller_start(void) { return pthread_create(&poller, NULL, poll, NULL) == 0; }
+bool poller_start(void) {
+  stopped = false;
+  return pthread_create(&poller, NULL, poll, NULL) == 0;
+}
 
 void poller_stop(void) {
   pthread_mutex_lock(&lock);

@@ -13,7 +13,7 @@
 
 /* False if there is no thread to be had. */
 bool poller_start(void);
-void poller_stop(void); /* all events have been fulfilled */
+void poller_stop(void); /* all events have been fulfilled; it may be started again */
 
 /* By any thread: the event is fulfilled when the request is complete. */
 void poller_add(MPI_Request request, omp_event_handle_t event);

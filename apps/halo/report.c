@@ -24,6 +24,11 @@ void report_figures(const Report *report) {
   const double points = (double)options->rows * options->columns * report->job->ranks;
   printf("seconds %.6f s\n", report->seconds);
   printf("iteration_us %.3f us\n", 1e6 * report->seconds / options->iterations);
+  if (options->turns > 0) {
+    printf("without_us %.3f us\n", 1e6 * report->without / options->iterations);
+    printf("growth %.4f x\n", report->growth);
+    printf("growth_us %.3f us\n", 1e6 * (report->seconds - report->without) / options->iterations);
+  }
   printf("points_per_s %.6e 1/s\n", points * options->iterations / report->seconds);
   fflush(stdout);
 }

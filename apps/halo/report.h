@@ -11,7 +11,9 @@
 typedef struct {
   const Job *job;
   const Options *options;
-  double seconds; /* of the slowest rank */
+  double seconds; /* of all iterations on the slowest rank; with turns: the median, with tools */
+  double without; /* with turns: the median without tools, and that of the quotients */
+  double growth;
   double error;
   double tolerance;
 } Report;

@@ -53,7 +53,7 @@ __attribute__((noinline)) static void task_inside(const Grid *grid, int iteratio
 
 void create_tasks(const Work *work, MessageTask send, MessageTask receive) {
   const Grid *grid = work->grid;
-  for (int iteration = 0; iteration < work->iterations; ++iteration) {
+  for (int iteration = work->first; iteration < work->last; ++iteration) {
     Message messages[kMostMessages];
     const int count = exchange_messages(work->ranks, work->rank, iteration, messages);
     for (int i = 0; i < count; ++i) {

@@ -6,6 +6,7 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +30,8 @@ static size_t chain_count;
 static size_t entry_count;
 static Entry *spare; /* never freed: complete requests may share a handle, and so two threads may ask for one entry */
 
-static int64_t delay_ns; /* written by delay_start() */
+static int64_t delay_ns;              /* written by delay_start() */
+static _Atomic int64_t delay_in_force; /* that or 0; written by the thread that calls MPI_Pcontrol, read by all: relaxed */
 
 void delay_start(void)
 {
@@ -43,11 +45,17 @@ void delay_start(void)
     next.Abort(MPI_COMM_WORLD, 2);
   }
   delay_ns = (int64_t)(us * 1000);
+  delay_switch(true);
 }
 
 bool delay_is_on(void)
 {
   return delay_ns > 0;
+}
+
+void delay_switch(bool on)
+{
+  atomic_store_explicit(&delay_in_force, on ? delay_ns : 0, memory_order_relaxed);
 }
 
 int64_t delay_now(void)
@@ -145,7 +153,7 @@ static int64_t due_time(uint64_t stamp)
 {
   const int64_t now = delay_now();
   const int64_t sent = stamp != 0 ? stamps_read(stamp, now) : -1;
-  return (sent >= 0 ? sent : now) + delay_ns;
+  return (sent >= 0 ? sent : now) + atomic_load_explicit(&delay_in_force, memory_order_relaxed);
 }
 
 bool held(MPI_Request request)

@@ -17,8 +17,12 @@
 /* Reads MPI_DELAY_US. Once, after MPI_Init. */
 void delay_start(void);
 
-/* Nothing is held back without a delay: every call goes straight through. */
+/* False without a delay: every call goes straight through. Constant after delay_start(). */
 bool delay_is_on(void);
+
+/* MPI_Pcontrol: with `on` false messages are due at once, while all else stays as it is, its cost included. To be called
+ * while no message is under way. */
+void delay_switch(bool on);
 
 /* Nanoseconds of CLOCK_MONOTONIC, which all processes of a node share. */
 int64_t delay_now(void);

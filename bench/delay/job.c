@@ -55,6 +55,14 @@ int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
   return started(next.Init_thread(argc, argv, required, provided));
 }
 
+/* Level 0 switches tools off, others on (MPI 4.0, 15.2.4); negative ones mean something to nobody here. */
+int MPI_Pcontrol(const int level, ...)
+{
+  if (level >= 0)
+    delay_switch(level > 0);
+  return next.Pcontrol(level);
+}
+
 int MPI_Finalize(void)
 {
   stamps_stop();
@@ -96,6 +104,7 @@ int MPI_Cart_create(MPI_Comm comm, int dimensions, const int sizes[], const int 
 #define ALIAS(name) extern __typeof__(MPI_##name) PMPI_##name __attribute__((alias("MPI_" #name)))
 ALIAS(Init);
 ALIAS(Init_thread);
+ALIAS(Pcontrol);
 ALIAS(Finalize);
 ALIAS(Comm_dup);
 ALIAS(Comm_split);

@@ -90,6 +90,13 @@ def test_under_the_delay_shim(on_marline, shim, mpi):
     assert outcome.figures["iteration_us"] >= 500, "each row that a neighbour sends needs the one before"
 
 
+def test_turns_compare_with_and_without_the_delay(on_marline, shim):
+    words = ("--form", "for", *SMALL, "--turns", 3)
+    figures = on_marline(PROGRAMS[0], 2, 1, *words, MPI_DELAY_US="2000", behind=shim("openmpi")).figures
+    assert figures["iteration_us"] >= 2000
+    assert figures["without_us"] > 0 and figures["growth"] > 1, "each exchange takes the delay"
+
+
 def test_the_shim_says_where_it_belongs(on_marline, shim):
     outcome = on_marline(PROGRAMS[0], 2, 1, *SMALL, LD_PRELOAD=shim("openmpi"))
     assert outcome.code != 0

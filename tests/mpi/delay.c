@@ -220,6 +220,28 @@ static void exchange(void)
   check(&mine, peer);
 }
 
+/* Switched off, a message does not wait for its time; the number of the next one is still right. */
+static void switched_off(void)
+{
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Pcontrol(0);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (world_rank == 0) {
+    send_tagged(1, kOtherTag);
+  } else {
+    Message message;
+    MPI_Request request;
+    int flag = 0;
+    MPI_Probe(peer, kOtherTag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Irecv(&message, 2, MPI_LONG_LONG, peer, kOtherTag, MPI_COMM_WORLD, &request);
+    MPI_Test(&request, &flag, MPI_STATUS_IGNORE);
+    expect(flag && message.number == 1, "after MPI_Pcontrol(0) a message that is there is received at once");
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Pcontrol(1);
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
 static void collectives(void)
 {
   long long start = now_ns();
@@ -260,6 +282,8 @@ int main(int argc, char **argv)
   expect(delay != NULL, "the test runs with MPI_DELAY_US");
   delay_ns = 1000 * atoll(delay);
   peer = 1 - world_rank;
+  late_receive();
+  switched_off();
   late_receive();
   many();
   exchange();
