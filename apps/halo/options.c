@@ -78,7 +78,7 @@ static void apply_option(Options *options, int option, char **argv, Failure *fai
       options->iterations = (int)argument_whole("--iterations", optarg, 1, kMost, failure);
       break;
     case kTurns:
-      options->turns = (int)argument_whole("--turns", optarg, 1, kMost, failure);
+      options->turns = (int)argument_whole("--turns", optarg, 0, kMost, failure);
       break;
     case kHelp:
       options->help = true;

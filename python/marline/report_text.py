@@ -144,6 +144,11 @@ def facts(document: dict[str, Any]) -> Table:
         number, total, suspended = (sum(row[key] for row in calls) for key in ("count", "total_ns", "suspended_ns"))
         table.add_row("communication", f"{_plural(number, 'MPI call')} of {duration(total)} in sum, "
                       f"{percent(suspended, total)} of it with the task suspended")  # fmt: skip
+    ratio = document["overlap"]["ratio"]
+    if ratio is not None:
+        number = sum(row["messages"] for row in document["overlap"]["ranks"])
+        table.add_row("overlap", f"while {_plural(number, 'message')} {'was' if number == 1 else 'were'} under way, "
+                      f"threads worked {percent(ratio, 1)} of the time")  # fmt: skip
     return table
 
 

@@ -152,6 +152,28 @@ def test_calls_and_requests(tmp_path: Path) -> None:
     assert found["total"] == {"calls": 6, "total_ns": 60 + 10 + 5 + 1 + 1 + 30, "held_ns": 67, "suspended_ns": 40}
 
 
+def test_overlap(tmp_path: Path) -> None:
+    """Task A works 10-60 on one thread of rank 0, but sends 20-30; B works 40-120 on the other. Rank 1 has got the
+    message at 100, having waited for it. While it was under way, 20-100, A's thread worked 28 of 80, less what two
+    calls more took (a message of rank 0 to itself, which does not count), B's 60 of 80."""
+    one, two = Stream(thread=1), Stream(thread=2)
+    one.add(1000, "implicit_begin", IMPLICIT, size=2)
+    one.add(1001, "task_create", A, parent=IMPLICIT, flags=4).add(1002, "task_create", B, parent=IMPLICIT, flags=4)
+    for start, end, name, peer in ((20, 30, "MPI_Send", 1), (31, 32, "MPI_Send", 0), (33, 34, "MPI_Recv", 0)):
+        one.add(1000 + start, "mpi_enter", A, peer=peer, bytes=8, call=CALL_NUMBER[name], **CALL)
+        one.add(1000 + end, "mpi_exit", A, peer=peer, bytes=8, call=CALL_NUMBER[name], **CALL)
+    one.add(1060, "task_run", A, start=1010, outer=IMPLICIT)
+    two.add(1120, "task_run", B, start=1040, outer=IMPLICIT)
+    other = Stream().add(1050, "mpi_enter", C, peer=0, bytes=8, call=CALL_NUMBER["MPI_Recv"], **CALL)
+    other.add(1100, "mpi_exit", C, peer=0, bytes=8, call=CALL_NUMBER["MPI_Recv"], **CALL)
+    for stream in (one, two):
+        stream.records.sort(key=lambda record: record[0])
+    save(tmp_path, [other], rank=1)
+    of = Analysis(read_trace(save(tmp_path, [one, two])))
+    expected = {"rank": 0, "threads": 2, "messages": 1, "under_way_ns": 80, "work_ns": 28 + 60, "ratio": 88 / 160}
+    assert of.document("overlap") == {"ratio": 88 / 160, "ranks": [expected]}
+
+
 def test_polls(tmp_path: Path) -> None:
     """Three polls in 50 ns, of which 20 in MPI, then a receive of 10."""
     stream = Stream().add(1000, "mpi_poll", A, count=3, elapsed=50, busy=20, call=CALL_NUMBER["MPI_Test"])

@@ -204,7 +204,7 @@ print(open(os.path.dirname(__file__) + "/answer").read())
 """
 ANSWER = {"format": "marline-report 1", "ranks": [], "incomplete": [],
           "total": {"work_ns": 4_000_000_000, "idle_ns": 1_500_000_000, "overhead_ns": 500_000_000, "makespan_ns": 3e9},
-          "discovery": {"seconds": 0.25, "tasks_per_second": 4e4}}  # fmt: skip
+          "discovery": {"seconds": 0.25, "tasks_per_second": 4e4}, "overlap": {"ratio": 0.75}}  # fmt: skip
 
 
 def recorded(tmp_path, answer: dict):
@@ -237,11 +237,16 @@ def recorded(tmp_path, answer: dict):
 def test_breakdown_comes_from_recorded_runs_of_each_point(tmp_path):
     path, _ = recorded(tmp_path, ANSWER)
     assert [run["kind"] for run in lines(path) if run["variant"] == "a"] == ["timed"] * 4 + ["traced"] * 4
-    expected = {"work": 4, "idle": 1.5, "overhead": 0.5, "discovery": 0.25}
+    expected = {"work": 4, "idle": 1.5, "overhead": 0.5, "discovery": 0.25, "overlap": 75}
     assert {name: cell(path, "a", name, size=1)["spread"]["median"] for name in expected} == expected
     assert cell(path, "a", "time", size=1)["samples"] == [5, 5], "a recorded run is no sample of the time"
     assert cell(path, "stock", "work", size=1)["reason"].startswith("libgomp has no OMPT")
     assert (tmp_path / "out" / "breakdown.svg").exists()
+
+
+def test_runs_without_messages_have_no_overlap(tmp_path):
+    path, _ = recorded(tmp_path, {**ANSWER, "overlap": {"ratio": None}})
+    assert cell(path, "a", "work", size=1)["status"] == "ok" and cell(path, "a", "overlap", size=1)["status"] == "not run"
 
 
 def test_breakdown_of_an_incomplete_trace_is_a_failed_run(tmp_path):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Work, idle, overhead and discovery of one recorded run, as `marline report DIR --json` computes them.
+"""Work, idle, overhead, discovery and overlap of one recorded run, as `marline report DIR --json` computes them.
 
 The command is asked, not its modules: what a study publishes is then what a user sees for the same trace."""
 
@@ -23,7 +23,8 @@ class NoReport(Exception):
 
 
 def figures(folder: Path, layout: Layout) -> dict[str, float]:
-    """Seconds, summed over all threads (discovery: from the first to the last creation of a task)."""
+    """Seconds, summed over all threads (discovery: from the first to the last creation of a task); overlap in per cent,
+    if there were messages."""
     words = [sys.executable, str(layout.command), "report", str(folder), "--json"]
     try:
         result = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True,
@@ -43,7 +44,9 @@ def read(text: str) -> dict[str, float]:
         if document["incomplete"]:
             raise NoReport(f"the trace is incomplete: {document['incomplete'][0]}")
         total = document["total"]
-        return {"work": NANO * total["work_ns"], "idle": NANO * total["idle_ns"],
-                "overhead": NANO * total["overhead_ns"], "discovery": float(document["discovery"]["seconds"])}
+        found = {"work": NANO * total["work_ns"], "idle": NANO * total["idle_ns"],
+                 "overhead": NANO * total["overhead_ns"], "discovery": float(document["discovery"]["seconds"])}
+        overlap = document["overlap"]["ratio"]
+        return found if overlap is None else found | {"overlap": 100 * float(overlap)}
     except (json.JSONDecodeError, KeyError, TypeError) as error:
         raise NoReport(f"marline report's JSON cannot be read: {type(error).__name__} {error}") from error

@@ -17,14 +17,14 @@ from marline.study.node import Node, Scalar, read_yaml
 
 RUNTIMES = ("marline", "libomp", "libgomp", "none")
 MPIS = ("openmpi", "mpich", "none")
-BREAKDOWN_UNITS = {"work": "s", "idle": "s", "overhead": "s", "discovery": "s"}
+BREAKDOWN_UNITS = {"work": "s", "idle": "s", "overhead": "s", "discovery": "s", "overlap": "%"}
 BUILT_IN = ("prefix", "here", "program", "variant", "compiler", "runtime", "mpi", "ranks", "threads", "workers")
 FILTERS = ("program", "variant", "compiler", "runtime", "mpi")
 
 STUDY = ("study", "title", "text", "common", "programs", "parameters", "sweep", "variants", "baseline", "repeats",
          "warmup", "limit", "seed", "breakdown", "handover", "metg", "remarks", "tables", "plots", "quick")  # fmt: skip
 SHAPE = ("mpi", "ranks", "threads", "environment")
-PROGRAM = ("command", "when_recorded", "build", "figures", "verdict", "only", *SHAPE)
+PROGRAM = ("command", "when_recorded", "build", "figures", "verdict", "only", "breakdown", *SHAPE)
 VARIANT = ("compiler", "runtime", "trace", "set", "baseline", *SHAPE)
 FIGURE = ("unit", "regex", "better", "goal")
 QUICK = ("parameters", "repeats", "warmup", "limit")
@@ -80,6 +80,7 @@ class Program:
     verdict: Verdict
     only: dict[str, list[str]]
     shape: Shape
+    breakdown: bool  # is it recorded, too?
 
 
 @dataclass(frozen=True)
@@ -149,8 +150,8 @@ class Study:
     digest: str
 
     def figure(self, program: str, name: str) -> Figure:
-        if self.breakdown and name in BREAKDOWN_UNITS:
-            return Figure(name, BREAKDOWN_UNITS[name])
+        if self.programs[program].breakdown and name in BREAKDOWN_UNITS:
+            return Figure(name, BREAKDOWN_UNITS[name], lower_is_better=name != "overlap")
         return self.programs[program].figures[name]
 
 
@@ -266,13 +267,14 @@ def _program(name: str, node: Node, shared: dict[str, Node], breakdown: bool) ->
         if key not in of:
             node.fail(f"the key {key!r} is missing, here and in 'common'; valid here: {', '.join(PROGRAM)}")
     figures = {key: _figure(key, each) for key, each in of["figures"].items().items()}
-    for taken in BREAKDOWN_UNITS if breakdown else ():
+    recorded = breakdown and ("breakdown" not in of or of["breakdown"].flag())
+    for taken in BREAKDOWN_UNITS if recorded else ():
         if taken in figures:
             of["figures"].child(taken, None).fail("'breakdown: true' adds a figure of that name; choose another one")
     only = {key: each.words() for key, each in of["only"].fields(FILTERS).items()} if "only" in of else {}
     words = {key: _command(of[key]) if key in of else () for key in ("command", "when_recorded", "build")}
     return Program(name, words["command"], words["when_recorded"], words["build"], figures,
-                   _verdict(of["verdict"]) if "verdict" in of else Verdict(), only, _shape(of))  # fmt: skip
+                   _verdict(of["verdict"]) if "verdict" in of else Verdict(), only, _shape(of), recorded)  # fmt: skip
 
 
 def _command(node: Node) -> tuple[str, ...]:

@@ -31,7 +31,7 @@ def own_environment() -> dict[str, str]:
 
 
 def additions(point: Point, layout: Layout, trace: Path | None) -> dict[str, str]:
-    """What the program sees on top of own_environment()."""
+    """What the program sees on top of own_environment(). Libraries that the study preloads stand behind Marline's."""
     preload = []
     added = {"OMP_NUM_THREADS": str(point.threads), **point.environment}
     mpi = None if point.mpi == "none" else point.mpi
@@ -42,6 +42,7 @@ def additions(point: Point, layout: Layout, trace: Path | None) -> dict[str, str
         added["LD_LIBRARY_PATH"] = str(layout.compat)
         preload += [layout.mpi(mpi)] if mpi else []
         preload.append(layout.runtime)
+    preload += [point.environment["LD_PRELOAD"]] if "LD_PRELOAD" in point.environment else []
     if preload:
         added["LD_PRELOAD"] = ":".join(str(library) for library in preload)
     return added

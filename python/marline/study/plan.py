@@ -151,7 +151,8 @@ def schedule(study: Study, of: list[Point]) -> list[Run]:
     for kind, count in rounds(study).items():
         for number in range(count):
             order = random.Random(f"{study.seed} {kind} {number}")
-            runs += [Run(kind, number, point) for point in shuffled(of, order)]
+            runs += [Run(kind, number, point) for point in shuffled(of, order)
+                     if kind != TRACED or point.program.breakdown]  # fmt: skip
     return runs
 
 

@@ -162,7 +162,7 @@ class Runner:
                 (folder / "trace").mkdir()
             words = launch.words(point, environment, added, run.kind == TRACED)
             ending = execute(words, environment, self._study.limit, self._study.file.resolve().parent)
-            outcome = judge(ending, point, self._study.limit, self._layout)
+            outcome = judge(ending, point, self._study.limit, self._layout, measured=run.kind != TRACED)
             if run.kind == TRACED and folder and outcome.status == OK:
                 outcome = self._analysed(folder / "trace", outcome)
             return outcome, ending.seconds

@@ -117,7 +117,7 @@ def summarise(study: Study, records: Records, points: list[Point]) -> Summary:
 def _rows(summary: Summary) -> list[Row]:
     rows: dict[tuple[str, str], Row] = {}
     for point in summary.points:
-        names = [*point.program.figures, *(BREAKDOWN_UNITS if summary.study.breakdown else ())]
+        names = [*point.program.figures, *(BREAKDOWN_UNITS if point.program.breakdown else ())]
         for name in names:
             figure = summary.study.figure(point.program.name, name)
             group = " ".join([point.program.name, *point.settings(without=summary.study.sweep)])
@@ -132,22 +132,22 @@ def _rows(summary: Summary) -> list[Row]:
 def _cell(point: Point, figure: str, summary: Summary, mode: str) -> Cell:
     if point.key in summary.records.skips:
         return Cell(SKIPPED, summary.records.skips[point.key])
-    traced = figure in BREAKDOWN_UNITS and summary.study.breakdown
+    traced = figure in BREAKDOWN_UNITS and point.program.breakdown
     if traced and point.variant.runtime == "libgomp":
         return Cell(SKIPPED, NO_OMPT)
     runs = [run for run in summary.runs[point.key] if (run["kind"] == TRACED) == traced]
     bad = [run for run in runs if run["status"] != OK]
     good = [run for run in runs if run["status"] == OK and run["kind"] in (TIMED, TRACED)]
     counted = [run for run in good if summary.mode(run) == mode]
-    cell = Cell(runs=len(runs), bad=len(bad), samples=[run["figures"][figure] for run in counted],
+    cell = Cell(runs=len(runs), bad=len(bad), samples=[run["figures"][figure] for run in counted if figure in run["figures"]],
                 noisy=sum(noisy(run, summary.noise) for run in counted))  # fmt: skip
     if bad:
         cell.status = HANG if any(run["status"] == HANG for run in bad) else FAILED
         cell.reason = bad[0]["reason"]
-    elif counted:
+    elif cell.samples:  # a run without messages has no overlap
         cell.status = OK
         cell.spread = spread(cell.samples, f"{point.key} {figure}")
-    elif good and mode == NEAR:
+    elif good and not counted and mode == NEAR:
         cell.status = FAR_ONLY if any(summary.mode(run) == FAR for run in good) else MOVED_ONLY
     return cell
 
@@ -166,8 +166,8 @@ def _compare(row: Row, cells: dict[str, Cell], summary: Summary) -> None:
 
 
 def _judge_goal(row: Row, summary: Summary) -> None:
-    """Goals are for the variants that have a baseline and are not one: for what the study is about. They are stated
-    for near processors."""
+    """Goals are for the variants that have a baseline and are not one: for what the study is about; for all where none
+    has one. They are stated for near processors."""
     goal = row.figure.goal
     if goal is None:
         return
@@ -175,9 +175,10 @@ def _judge_goal(row: Row, summary: Summary) -> None:
     if factor is None:
         return
     row.limit = goal.value * factor
-    bases = {base for variant in summary.study.variants.values() for base in variant.baseline}
+    variants = summary.study.variants
+    bases = {base for variant in variants.values() for base in variant.baseline}
     for name, cell in row.cells.items():
-        if cell.spread and name not in bases:
+        if cell.spread and name not in bases and (variants[name].baseline or not bases):
             row.met[name] = (cell.spread.median <= row.limit) == row.figure.lower_is_better
 
 

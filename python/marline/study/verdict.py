@@ -28,7 +28,8 @@ class Outcome:
     remarks: dict[str, str] = field(default_factory=dict)
 
 
-def judge(ending: Ending, point: Point, limit: float, layout: Layout) -> Outcome:
+def judge(ending: Ending, point: Point, limit: float, layout: Layout, measured: bool = True) -> Outcome:
+    """A recorded run is not `measured`: its trace is, and it need not print figures."""
     if ending.status is None:
         return Outcome(HANG, f"cut after {limit:g} s")
     text = ending.output + ending.errors
@@ -46,7 +47,7 @@ def judge(ending: Ending, point: Point, limit: float, layout: Layout) -> Outcome
     if wrong:
         return Outcome(FAILED, wrong)
     figures = {}
-    for figure in point.program.figures.values():
+    for figure in point.program.figures.values() if measured else ():
         value = read_figure(figure, ending.output)
         if isinstance(value, str):
             return Outcome(FAILED, value)
