@@ -45,6 +45,24 @@ static void receive_all(int peer) {
   }
 }
 
+/* Collectives, each in a task of its own, in an order by dependences. */
+static void collectives(void) {
+  static int sum, all[3], mine[2];
+  const int counts[2] = {1, 2}, places[2] = {0, 1};
+#pragma omp task depend(inout : mine) depend(out : sum)
+  {
+    mine[0] = mine[1] = 10 + world_rank;
+    TAMPI_Iallreduce(mine, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  }
+#pragma omp task depend(inout : mine) depend(out : all)
+  TAMPI_Iallgatherv(mine, counts[world_rank], MPI_INT, all, counts, places, MPI_INT, MPI_COMM_WORLD);
+#pragma omp task depend(in : sum, all)
+  {
+    expect(sum == 21, "a successor finds the sum");
+    expect(all[0] == 10 && all[1] == 11 && all[2] == 11, "and what was gathered");
+  }
+}
+
 int main(int argc, char **argv) {
   int provided = -1, queried = -1, blocking = -1, nonblocking = -1, value = -1;
   const int plain = argc > 1 && strcmp(argv[1], "plain") == 0;
@@ -68,6 +86,7 @@ int main(int argc, char **argv) {
     receive_all(peer);
     if (!plain)
       send_all(peer);
+    collectives();
   }
   return finish();
 }

@@ -92,6 +92,43 @@ static inline int TAMPI_Ialltoall(const void *from, int n, MPI_Datatype type, vo
                                   MPI_Comm comm) {
   MARLINE_TAMPI_START(MPI_Ialltoall(from, n, type, to, m, to_type, comm, &request), MPI_STATUS_IGNORE);
 }
+static inline int TAMPI_Ireduce_scatter_block(const void *from, void *to, int n, MPI_Datatype type, MPI_Op op,
+                                              MPI_Comm comm) {
+  MARLINE_TAMPI_START(MPI_Ireduce_scatter_block(from, to, n, type, op, comm, &request), MPI_STATUS_IGNORE);
+}
+
+/* With counts per rank. */
+static inline int TAMPI_Ireduce_scatter(const void *from, void *to, const int counts[], MPI_Datatype type, MPI_Op op,
+                                        MPI_Comm comm) {
+  MARLINE_TAMPI_START(MPI_Ireduce_scatter(from, to, counts, type, op, comm, &request), MPI_STATUS_IGNORE);
+}
+static inline int TAMPI_Igatherv(const void *from, int n, MPI_Datatype type, void *to, const int counts[],
+                                 const int places[], MPI_Datatype to_type, int root, MPI_Comm comm) {
+  MARLINE_TAMPI_START(MPI_Igatherv(from, n, type, to, counts, places, to_type, root, comm, &request),
+                      MPI_STATUS_IGNORE);
+}
+static inline int TAMPI_Iscatterv(const void *from, const int counts[], const int places[], MPI_Datatype type, void *to,
+                                  int m, MPI_Datatype to_type, int root, MPI_Comm comm) {
+  MARLINE_TAMPI_START(MPI_Iscatterv(from, counts, places, type, to, m, to_type, root, comm, &request),
+                      MPI_STATUS_IGNORE);
+}
+static inline int TAMPI_Iallgatherv(const void *from, int n, MPI_Datatype type, void *to, const int counts[],
+                                    const int places[], MPI_Datatype to_type, MPI_Comm comm) {
+  MARLINE_TAMPI_START(MPI_Iallgatherv(from, n, type, to, counts, places, to_type, comm, &request), MPI_STATUS_IGNORE);
+}
+static inline int TAMPI_Ialltoallv(const void *from, const int counts[], const int places[], MPI_Datatype type,
+                                   void *to, const int to_counts[], const int to_places[], MPI_Datatype to_type,
+                                   MPI_Comm comm) {
+  MARLINE_TAMPI_START(
+      MPI_Ialltoallv(from, counts, places, type, to, to_counts, to_places, to_type, comm, &request), MPI_STATUS_IGNORE);
+}
+static inline int TAMPI_Ialltoallw(const void *from, const int counts[], const int places[], const MPI_Datatype types[],
+                                   void *to, const int to_counts[], const int to_places[],
+                                   const MPI_Datatype to_types[], MPI_Comm comm) {
+  MARLINE_TAMPI_START(
+      MPI_Ialltoallw(from, counts, places, types, to, to_counts, to_places, to_types, comm, &request),
+      MPI_STATUS_IGNORE);
+}
 
 #undef MARLINE_TAMPI_START
 
