@@ -42,7 +42,7 @@ Speculation *speculation_find(MPI_Comm comm)
 
 static void check_caller(const char *call)
 {
-  if (marline_taskgroup_cancelled() == 1)
+  if (marline_task_cancelled() == 1)
     return;
   report_fatal("%s in a task that marline_mpi_speculation_stop does not cancel, on the communicator that it has "
                "stopped: the task that stops must come after it, by its dependences", call);

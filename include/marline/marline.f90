@@ -50,7 +50,7 @@ module marline
   public :: marline_task_depend, marline_depend_create, marline_depend_destroy, marline_task_depend_object
   public :: marline_taskloop_depend, marline_chunk_depend_fn, marline_depend_share
   public :: marline_counters_read, marline_tied_waits
-  public :: marline_taskgroup_cancel_later, marline_taskgroup_cancelled
+  public :: marline_taskgroup_cancel_later, marline_taskgroup_cancelled, marline_task_cancelled
 
   public :: marline_graph_begin, marline_graph_iterate, marline_graph_end, marline_graph_invalidate
   public :: marline_graph_drop_task
@@ -186,10 +186,13 @@ module marline
       integer(c_int64_t), intent(out) :: resumptions, nanoseconds
     end subroutine
 
-    ! Cancelling the future. The second one returns 0 or 1.
+    ! Cancelling the future. The functions return 0 or 1.
     subroutine marline_taskgroup_cancel_later() bind(C)
     end subroutine
     integer(c_int) function marline_taskgroup_cancelled() bind(C)
+      import :: c_int
+    end function
+    integer(c_int) function marline_task_cancelled() bind(C)
       import :: c_int
     end function
 

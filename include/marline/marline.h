@@ -270,6 +270,10 @@ void marline_taskgroup_cancel_later(void);
  * 0 if it would, and outside of taskgroups. Costs a load as long as nothing is cancelled. */
 int marline_taskgroup_cancelled(void);
 
+/* 1 if the calling task, which has started, would not start any more, so that it may end early: nobody who runs needs its
+ * result. 0 if it would, and outside of taskgroups. Costs a load as long as nothing is cancelled. */
+int marline_task_cancelled(void);
+
 /* Persistent graphs --------------------------------------------------------------------------------------------------- */
 
 /* For a task that creates the same tasks with the same dependences again and again (time steps, sweeps, solver

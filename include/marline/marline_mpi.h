@@ -120,7 +120,7 @@ marline_mpi_speculation_t *marline_mpi_speculation_begin(MPI_Comm comm);
  *   from now on, calls on `comm` in these tasks return at once: messages go to, and come from, MPI_PROC_NULL, and
  *   collectives do nothing
  *
- * Started tasks go on with whatever their buffers hold; marline_taskgroup_cancelled tells a task that it is one of them.
+ * Started tasks go on with whatever their buffers hold; marline_task_cancelled tells a task that it is one of them.
  *
  * Demands, of which the second is checked where it can be: the calling task comes, by its dependences, after all receives
  * and all collectives on `comm` of the iterations that count, and no task that counts calls MPI on `comm` later. In the

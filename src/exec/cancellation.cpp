@@ -153,4 +153,11 @@ bool is_later_cancelled(const Task* current) {
   return is_cancelled_from(walk);
 }
 
+bool is_task_cancelled(const Task* current) {
+  if (g_cancelled_groups.load(relaxed) == 0) return false;
+  Walk walk(current);
+  while (walk.group != nullptr && walk.order()->owner == current) walk.outward();  // it is not in groups that it has opened
+  return is_cancelled_from(walk);
+}
+
 }  // namespace marline

@@ -52,5 +52,6 @@ inline bool is_cancelled(const Task* task) {
 // marline.h
 void cancel_later(const Task* current);
 bool is_later_cancelled(const Task* current);
+bool is_task_cancelled(const Task* current);
 
 }  // namespace marline

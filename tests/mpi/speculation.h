@@ -18,6 +18,7 @@ static struct {
   __typeof__(marline_mpi_speculation_stop) *stop;
   __typeof__(marline_mpi_speculation_end) *end;
   __typeof__(marline_taskgroup_cancelled) *cancelled;
+  __typeof__(marline_task_cancelled) *task_cancelled;
 } marline;
 
 static inline void find_marline(void)
@@ -26,7 +27,8 @@ static inline void find_marline(void)
   *(void **)&marline.stop = dlsym(RTLD_DEFAULT, "marline_mpi_speculation_stop");
   *(void **)&marline.end = dlsym(RTLD_DEFAULT, "marline_mpi_speculation_end");
   *(void **)&marline.cancelled = dlsym(RTLD_DEFAULT, "marline_taskgroup_cancelled");
-  expect(marline.begin && marline.stop && marline.end && marline.cancelled, "marline_mpi.h's functions are there");
+  *(void **)&marline.task_cancelled = dlsym(RTLD_DEFAULT, "marline_task_cancelled");
+  expect(marline.begin && marline.stop && marline.end && marline.cancelled && marline.task_cancelled, "marline_mpi.h's functions are there");
 }
 
 /* After the scope's end: of all that was sent nothing is left, on any rank. */

@@ -28,7 +28,7 @@ static void expect_cancelled(MPI_Status *status)
   int cancelled = 0;
   MPI_Test_cancelled(status, &cancelled);
   expect(cancelled || status->MPI_SOURCE == MPI_PROC_NULL, "the receive was cancelled, or one from nobody");
-  expect(marline.cancelled() == 1, "the task knows that it is");
+  expect(marline.task_cancelled() == 1, "the task knows that it is");
 }
 
 static void receive_in_vain(int source, int tag)

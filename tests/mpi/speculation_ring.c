@@ -51,7 +51,7 @@ static void receive(int k)
   Message *message = &in[k % 2].message;
   MPI_Recv(in[k % 2].room, bytes_of(k), MPI_CHAR, (world_rank + kRanks - 1) % kRanks, kTag + k % 2, comm,
            MPI_STATUS_IGNORE);
-  expect(marline.cancelled() == 1 || (message->run == run_number && message->iteration == k),
+  expect(marline.task_cancelled() == 1 || (message->run == run_number && message->iteration == k),
          "the message is this run's and this iteration's");
 }
 

@@ -98,3 +98,7 @@ MARLINE_EXPORT void marline_taskgroup_cancel_later() {
 MARLINE_EXPORT int marline_taskgroup_cancelled() {
   return marline::is_later_cancelled(marline::this_worker()->task) ? 1 : 0;
 }
+
+MARLINE_EXPORT int marline_task_cancelled() {
+  return marline::is_task_cancelled(marline::this_worker()->task) ? 1 : 0;
+}

@@ -59,6 +59,7 @@ static void earlier_run_later_do_not(void) {
     {
       marline_taskgroup_cancel_later();
       CHECK_EQ(marline_taskgroup_cancelled(), 1);
+      CHECK_EQ(marline_task_cancelled(), 0);
 #pragma omp task
       ran[41]++;
     }
@@ -110,6 +111,45 @@ static void the_earliest_of_several_counts(void) {
   check_ran(11, 20, 0);
   check_ran(20, 21, 1);
   check_ran(21, 40, 0);
+}
+
+/* A task that has started knows on which side of the call it is, also in a group of its own, and so do descendants. */
+static void started_tasks_know(void) {
+  static _Atomic int started;
+  started = 0;
+  marline_event_init(&opened);
+  CHECK_EQ(marline_task_cancelled(), 0);
+#pragma omp taskgroup
+  {
+    for (int i = 0; i < 3; i++) {
+#pragma omp task firstprivate(i)
+      {
+        started++;
+        if (i == 1) {
+          while (started < 3) {
+#pragma omp taskyield
+          }
+          marline_taskgroup_cancel_later();
+          marline_event_fulfill(&opened);
+        }
+#pragma omp taskgroup
+        {
+          marline_event_t *event = &opened;
+          while (!marline_event_test(event)) {
+#pragma omp taskyield
+          }
+          CHECK_EQ(marline_task_cancelled(), i > 1);
+#pragma omp task
+          CHECK_EQ(marline_task_cancelled(), i > 1);
+        }
+        CHECK_EQ(marline_task_cancelled(), i > 1);
+      }
+    }
+    while (!marline_event_test(&opened)) {
+#pragma omp taskyield
+    }
+    CHECK_EQ(marline_task_cancelled(), 0); /* the producer is in no taskgroup */
+  }
 }
 
 static void innermost_group_only(void) {
@@ -292,6 +332,7 @@ int main(void) {
     {
       earlier_run_later_do_not();
       the_earliest_of_several_counts();
+      started_tasks_know();
       innermost_group_only();
       groups_inside();
       every_kind_of_task();

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ *   speculation_misuse early | later | collective | twice
+ *
+ * What a scope cannot put in order is said. `early`: the task that stops does not come after a receive of its iteration,
+ * which is cancelled. `later`: a task that counts sends after the stop. `collective`: one that nobody could enter for
+ * another rank. `twice`: two stops.
+ */
+#include "speculation.h"
+
+static marline_mpi_speculation_t *scope;
+static char order;
+
+static void early(void)
+{
+  int value = 0;
+#pragma omp task firstprivate(value) depend(out : order)
+  MPI_Recv(&value, 1, MPI_INT, 1 - world_rank, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+#pragma omp task
+  {
+    let_peer_block();
+    marline.stop(scope);
+  }
+}
+
+static void later(void)
+{
+  int value = 0;
+#pragma omp task firstprivate(value) depend(in : order)
+  {
+#pragma omp taskyield
+    let_peer_block();
+    MPI_Send(&value, 1, MPI_INT, 1 - world_rank, 1, MPI_COMM_WORLD);
+  }
+#pragma omp task
+  marline.stop(scope);
+}
+
+static void collective(void)
+{
+  int sent[2] = {0}, received[2];
+#pragma omp task shared(sent, received)
+  MPI_Alltoall(sent, 1, MPI_INT, received, 1, MPI_INT, MPI_COMM_WORLD);
+#pragma omp taskwait
+}
+
+static void twice(void)
+{
+#pragma omp task depend(out : order)
+  marline.stop(scope);
+#pragma omp taskwait
+  marline.stop(scope);
+}
+
+int main(int argc, char **argv)
+{
+  start(&argc, &argv, 2);
+  find_marline();
+  const char *how = argc > 1 ? argv[1] : "";
+  scope = marline.begin(MPI_COMM_WORLD);
+#pragma omp parallel
+#pragma omp single
+#pragma omp taskgroup
+  {
+    if (strcmp(how, "early") == 0)
+      early();
+    else if (strcmp(how, "later") == 0)
+      later();
+    else if (strcmp(how, "collective") == 0)
+      collective();
+    else
+      twice();
+  }
+  marline.end(scope, NULL);
+  return finish();
+}
