@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "engine.h"
+#include "owner.h"
 #include "report.h"
 #include "table.h"
 
@@ -147,8 +148,8 @@ int marline_mpi_iwaitall(int count, MPI_Request requests[], MPI_Status *statuses
 {
   library_resolve();
   marline_task_t *task = engine_is_running() ? marline_task_hold() : NULL;
-  if (task == NULL)
-    return wait_here(next_mpi.wait, library_request_null(), count, requests, statuses);
+  if (task == NULL) /* an owner must not be made to wait: MPI_Wait knows */
+    return wait_here(owner_exists() ? MPI_Wait : next_mpi.wait, library_request_null(), count, requests, statuses);
   return marline_mpi_on_completion(count, requests, statuses, release_task, task);
 }
 

@@ -14,6 +14,7 @@ enum { kNoPeer = INT_MIN, kNoTag = INT_MIN };
 
 typedef struct MpiCall {
   const char *name;      /* "MPI_Recv" */
+  const void *caller;    /* its return address; NULL: this library makes the call of itself, for a task */
   MPI_Comm comm;         /* 0: none */
   MPI_Datatype datatype; /* 0: none, and then no count */
   MPI_Count count;

@@ -22,7 +22,7 @@ static inline int collective_complete(int started, MPI_Request *request, const v
 {
   if (started != MPI_SUCCESS)
     return started;
-  if (may_suspend(return_address))
+  if (engine_takes(return_address))
     return engine_complete(request, MPI_STATUS_IGNORE, call);
   BLOCKED_IN(call);
   return next_mpi.wait(request, MPI_STATUS_IGNORE);

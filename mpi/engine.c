@@ -17,6 +17,7 @@
 #include "open_calls.h"
 #include "options.h"
 #include "order.h"
+#include "owner.h"
 #include "progress_thread.h"
 #include "report.h"
 #include "waiting.h"
@@ -46,6 +47,11 @@ bool may_suspend(const void *return_address)
   return engine_is_running() && marline_can_suspend() == 1 && caller_of(return_address) == kCallerUser;
 }
 
+bool engine_takes(const void *return_address)
+{
+  return may_suspend(return_address) || (owner_exists() && !owner_is_me() && engine_is_running());
+}
+
 /* Posting ---------------------------------------------------------------------------------------------------------- */
 
 static void count(int operations)
@@ -67,8 +73,37 @@ void engine_watch(Pending *pending)
   } while (!atomic_compare_exchange_weak_explicit(&inbox, &head, pending, memory_order_release, memory_order_relaxed));
 }
 
+static void open_gate(Pending *pending)
+{
+  gate_open(&pending->gate);
+}
+
+/* The call is the owner's to ask about, but the caller is in no task, or must not leave it. */
+static void block(Pending *pending)
+{
+  pending->completed = open_gate;
+  const marline_wait_t wait = pending->call != NULL ? waiting_in(pending->call) : (marline_wait_t){0};
+  if (pending->call != NULL)
+    marline_block_begin(&wait);
+  engine_watch(pending);
+  gate_wait(&pending->gate);
+  if (pending->call != NULL)
+    marline_block_end();
+}
+
+static bool suspends(const MpiCall *call)
+{
+  if (!owner_exists()) /* engine_takes() was may_suspend() */
+    return true;
+  return call != NULL && call->caller != NULL ? may_suspend(call->caller) : marline_can_suspend() == 1;
+}
+
 void engine_wait(Pending *pending)
 {
+  if (!suspends(pending->call)) {
+    block(pending);
+    return;
+  }
   marline_event_init(&pending->event);
   if (pending->call == NULL) {
     engine_watch(pending);
@@ -128,16 +163,22 @@ static int poll(void *unused)
 
 /* Start and stop --------------------------------------------------------------------------------------------------- */
 
+void engine_take_over(void)
+{
+  owner_start(poll);
+}
+
 void engine_start(int thread_level)
 {
-  if (thread_level < MPI_THREAD_MULTIPLE) {
+  if (!owner_exists() && thread_level < MPI_THREAD_MULTIPLE) {
     report_warning("this MPI library provides thread level %d, not MPI_THREAD_MULTIPLE (%d): blocking calls in tasks "
-                   "hold their thread; use an MPI built with thread support", thread_level, MPI_THREAD_MULTIPLE);
+                   "hold their thread; set MARLINE_MPI_THREADS=owner", thread_level, MPI_THREAD_MULTIPLE);
     return;
   }
   counters_start();
-  if (mpi_options()->progress == kProgressThread) {
-    progress_thread_start(poll);
+  if (owner_exists() || mpi_options()->progress == kProgressThread) {
+    if (!owner_exists())
+      progress_thread_start(poll);
     atomic_store_explicit(&poller, kThread, memory_order_relaxed);
     return;
   }
@@ -149,20 +190,31 @@ void engine_start(int thread_level)
     atomic_store_explicit(&poller, kHook, memory_order_relaxed);
 }
 
+/* By the poller, or when there is none any more. */
+static void forget_all(void *unused)
+{
+  (void)unused;
+  empty_inbox();
+  if (open_calls_count() > 0)
+    report_warning("MPI_Finalize is called while %d tasks wait in MPI calls: they will not resume", open_calls_count());
+  open_calls_clear();
+}
+
 void engine_stop(void)
 {
   if (!engine_is_running())
     return;
   /* The last task may have been told, and the program have come here, while the poller has yet to count it down: the
    * hook stays until no poll is under way. */
-  if (current_poller() == kThread)
-    progress_thread_stop();
-  else
-    marline_progress_unregister(hook);
+  if (owner_exists()) {
+    owner_call(forget_all, NULL);
+  } else {
+    if (current_poller() == kThread)
+      progress_thread_stop();
+    else
+      marline_progress_unregister(hook);
+    forget_all(NULL);
+  }
   atomic_store_explicit(&poller, kNobody, memory_order_relaxed);
-  empty_inbox(); /* nobody polls any more: the poller's data is ours */
-  if (open_calls_count() > 0)
-    report_warning("MPI_Finalize is called while %d tasks wait in MPI calls: they will not resume", open_calls_count());
-  open_calls_clear();
   counters_stop();
 }

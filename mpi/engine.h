@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "call.h"
+#include "gate.h"
 #include "marline/marline.h"
 #include "mpi_library.h"
 
@@ -39,7 +40,11 @@ typedef struct Pending {
   /* Instead of fulfilling the event, for those who do not wait: called by the poller, which does not touch the Pending
    * any more. Must not block; may post again. */
   void (*completed)(struct Pending *pending);
+  Gate gate; /* of a thread that waits and cannot suspend */
 } Pending;
+
+/* Before MPI_Init: it, and all later calls, are made by one thread of our own (owner.h). */
+void engine_take_over(void);
 
 /* After MPI_Init, once: suspension works from here on. Says so if it cannot. `thread_level` is what MPI provides. Who
  * polls, Marline's threads or one of the engine's own, is MARLINE_MPI_PROGRESS. */
@@ -51,6 +56,10 @@ void engine_stop(void);
 /* True if a blocking call that returns to `return_address` is to suspend: its caller is the user, in a task. */
 bool may_suspend(const void *return_address);
 
+/* True if a blocking call that returns to `return_address` is to be made by its nonblocking twin and engine_wait: its task
+ * may suspend, or an owner (owner.h) makes all calls. */
+bool engine_takes(const void *return_address);
+
 /* Suspends the current task until pending->finished() has said yes, or the single request has completed. */
 void engine_wait(Pending *pending);
 
@@ -58,10 +67,10 @@ void engine_wait(Pending *pending);
  * engine_is_running(). */
 void engine_watch(Pending *pending);
 
-/* False before MPI_Init and after MPI_Finalize, and where MPI does not provide MPI_THREAD_MULTIPLE. */
+/* False before MPI_Init and after MPI_Finalize, and where MPI provides less than MPI_THREAD_MULTIPLE and has no owner. */
 bool engine_is_running(void);
 
-/* Completes *request as MPI_Wait would, suspending if it is not complete already. May_suspend() has said yes. */
+/* Completes *request as MPI_Wait would, suspending if it is not complete already. Engine_takes() has said yes. */
 int engine_complete(MPI_Request *request, MPI_Status *status, const MpiCall *call);
 
 /* Called by the poller, from a finished(): MPI_Cancel, once, for the requests whose call is a receive in the scope. They

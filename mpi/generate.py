@@ -4,7 +4,7 @@
     generate.py CALLS OUTDIR COMPILER [FLAG...]
 
 COMPILER with its FLAGS preprocesses `#include <mpi.h>`. OUTDIR gets mpi_next.h (a struct with one pointer per function of
-the header: what is behind us) and mpi_wrappers.c (the entry points). A table that names a parameter which the header
+the header: what is behind us), mpi_wrappers.c (the entry points) and mpi_owner.c (owner_functions.py). A table that names a parameter which the header
 does not have, or a twin that does not take the same arguments, ends the build.
 """
 
@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "pmpi"))
+from owner_functions import member, owner_source
 from prototypes import GeneratorError, Parameter, parse_prototypes, preprocess
 
 OBJECTS = ("MPI_Comm", "MPI_Win", "MPI_File", "MPI_Comm *", "MPI_Win *", "MPI_File *")
@@ -118,7 +119,7 @@ def length(call: Call) -> list[str]:
 
 def description(call: Call, scope: str | None = None) -> str:
     """A MpiCall (call.h)."""
-    fields = [f'.name = "{call.name}"']
+    fields = [f'.name = "{call.name}"', ".caller = __builtin_return_address(0)"]
     comm = call.first_of_type("MPI_Comm")
     fields += [f".comm = {comm.name}"] if comm else []
     fields += length(call)
@@ -184,7 +185,7 @@ def point_to_point(call: Call, prototypes: dict[str, tuple[Parameter, ...] | Non
     at_once = "source == MPI_PROC_NULL || " if call.parameter("source") else ""
     at_once = "is_from_nobody(*message) || " if call.parameter("message") else at_once
     status = "status" if call.parameter("status") else "MPI_STATUS_IGNORE"
-    return [*lines, *left_as_it_is(call, f"{at_once}!may_suspend(__builtin_return_address(0))"),
+    return [*lines, *left_as_it_is(call, f"{at_once}!engine_takes(__builtin_return_address(0))"),
             *in_a_scope(call), "MPI_Request request;", f"const int error = {twin(call, prototypes)};",
             *out_of_a_scope(call, status),
             f"return error != MPI_SUCCESS ? error : engine_complete(&request, {status}, {description(call)});"]  # fmt: skip
@@ -193,7 +194,7 @@ def point_to_point(call: Call, prototypes: dict[str, tuple[Parameter, ...] | Non
 def sendrecv(call: Call) -> list[str]:
     c = "_c" if call.is_large else ""
     replaces = call.parameter("sendbuf") is None
-    lines = ["marline_task_sends();", *left_as_it_is(call, "!may_suspend(__builtin_return_address(0))"),
+    lines = ["marline_task_sends();", *left_as_it_is(call, "!engine_takes(__builtin_return_address(0))"),
              "Speculation *const scope = speculation_of(comm);",
              f'if (scope != NULL && !speculation_enter(scope, "{call.name}")) {{', "  dest = source = MPI_PROC_NULL;",
              f"  return {call.next};", "}", "MPI_Request receive;", "MPI_Request send;"]  # fmt: skip
@@ -250,12 +251,6 @@ def starts_send(call: Call) -> list[str]:
         return ["marline_task_sends();", f"return {call.next};"]
     return ["marline_task_sends();", *lines, f"const int error = {call.next};", *out_of_a_scope(call, ""),
             "return error;"]  # fmt: skip
-
-
-def member(parameter: Parameter) -> str:
-    """A parameter as a member of a struct: an array is a pointer there."""
-    match = re.fullmatch(r"(.*?)(\w+)\s*\[\w*\]", parameter.text)
-    return f"{match[1]}*{match[2]};" if match else f"{parameter.text};"
 
 
 def lane(call: Call) -> str:
@@ -343,6 +338,7 @@ def main(table: str, folder: str, *compiler: str) -> None:
              and not re.fullmatch(r"MPI_T_\w+|MPI_\w+_(f2c|c2f|f2f08|f082f|c2f08|f082c)|MPI_Wti\w+|MPI_Aint_\w+", name)]  # fmt: skip
     (out / "mpi_next.h").write_text(next_header(names))
     (out / "mpi_wrappers.c").write_text(wrappers_source(calls, prototypes))
+    (out / "mpi_owner.c").write_text(owner_source(names, {call.name for call in calls}, prototypes))
 
 
 if __name__ == "__main__":

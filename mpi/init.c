@@ -3,14 +3,23 @@
  * MPI_Init and MPI_Init_thread: raised to MPI_THREAD_MULTIPLE, since tasks of one program call MPI from several threads
  * and the poller from any. The program learns what it got, which is never less than what it would have got. TAMPI's
  * level above it (compat/TAMPI.h) is provided to programs that ask for it, and MPI_Query_thread remembers that.
+ *
+ * With an owner (owner.h), chosen by MARLINE_MPI_THREADS=owner or because the library provides MPI_THREAD_SERIALIZED only,
+ * the program has MPI_THREAD_MULTIPLE all the same, and is answered here what MPI cannot know: its level and main thread.
  */
+#include <pthread.h>
+
 #include "../pmpi/caller.h"
 #include "comm.h"
 #include "describe.h"
 #include "engine.h"
 #include "mpi_library.h"
+#include "options.h"
 #include "order.h"
+#include "owner.h"
 #include "report.h"
+
+static pthread_t main_thread; /* that has initialised MPI, as the program sees it */
 
 static void warn_of_options(void)
 {
@@ -34,8 +43,15 @@ static int level_of(int provided)
 static int init(int *argc, char ***argv, int *provided)
 {
   library_resolve();
-  const int error = next_mpi.init_thread(argc, argv, MPI_THREAD_MULTIPLE, provided);
+  main_thread = pthread_self();
+  if (mpi_options()->one_owner)
+    engine_take_over();
+  const int error = next_mpi.init_thread(argc, argv, owner_exists() ? MPI_THREAD_FUNNELED : MPI_THREAD_MULTIPLE, provided);
   if (error == MPI_SUCCESS) {
+    if (!owner_exists() && *provided == MPI_THREAD_SERIALIZED)
+      engine_take_over();
+    if (owner_exists())
+      *provided = MPI_THREAD_MULTIPLE;
     warn_of_options();
     comm_start();
     engine_start(*provided);
@@ -64,12 +80,23 @@ int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 int MPI_Query_thread(int *provided)
 {
   library_resolve();
-  const int error = next_mpi.query_thread(provided);
+  *provided = MPI_THREAD_MULTIPLE;
+  const int error = owner_exists() ? MPI_SUCCESS : next_mpi.query_thread(provided);
   if (error == MPI_SUCCESS)
     *provided = level_of(*provided);
   return error;
 }
 
+int MPI_Is_thread_main(int *flag)
+{
+  library_resolve();
+  if (!owner_exists())
+    return next_mpi.is_thread_main(flag);
+  *flag = pthread_equal(pthread_self(), main_thread) != 0;
+  return MPI_SUCCESS;
+}
+
+extern __typeof__(MPI_Is_thread_main) PMPI_Is_thread_main __attribute__((alias("MPI_Is_thread_main")));
 extern __typeof__(MPI_Init) PMPI_Init __attribute__((alias("MPI_Init")));
 extern __typeof__(MPI_Init_thread) PMPI_Init_thread __attribute__((alias("MPI_Init_thread")));
 extern __typeof__(MPI_Query_thread) PMPI_Query_thread __attribute__((alias("MPI_Query_thread")));

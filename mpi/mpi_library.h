@@ -6,7 +6,8 @@
  * in the dynamic linker, where it is our task to say why. Hence no data symbol of MPI either (Open MPI's MPI_COMM_WORLD
  * and MPI_REQUEST_NULL are some).
  *
- * `next_mpi` is written once, by library_resolve(), before the first use, and only read afterwards, by any thread.
+ * `next_mpi` is written by library_resolve(), before the first use, and once more in MPI_Init if one owner is to make all
+ * calls (owner.h); otherwise only read, by any thread.
  */
 #ifndef MARLINE_MPI_LIBRARY_H
 #define MARLINE_MPI_LIBRARY_H

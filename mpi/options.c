@@ -50,6 +50,14 @@ static bool read_watch(const char *value)
   return true;
 }
 
+static bool read_threads(const char *value)
+{
+  static const char *const kWords[] = {"auto", "owner", NULL};
+  const int word = position(value, kWords);
+  options.one_owner = word == 1;
+  return word >= 0;
+}
+
 static bool read_counters(const char *value) { return read_bool(value, &options.counters); }
 
 /* Read by pmpi/caller.c, which the recorder has, too; any list will do. */
@@ -72,6 +80,11 @@ static const Option kOptions[] = {
      "Who asks MPI about the calls of suspended tasks: Marline's threads, as MARLINE_PROGRESS says, or a thread that does "
      "nothing else and keeps a core busy while calls are open. For study.",
      read_progress},
+    {"MARLINE_MPI_THREADS", "auto", "auto or owner",
+     "Which threads call MPI: any (auto), if the library provides MPI_THREAD_MULTIPLE, or one thread of libmarline-mpi's "
+     "own that makes all calls (owner), for libraries without it and against the errors of those that have it. With "
+     "MPI_THREAD_SERIALIZED, auto is owner.",
+     read_threads},
     {"MARLINE_MPI_COUNTERS", "false", "true or false",
      "Prints in MPI_Finalize, for each rank, how often MPI was asked and how long tasks took to go on.", read_counters},
     {"MARLINE_MPI_WATCH", "0", "seconds",

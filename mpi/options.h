@@ -15,6 +15,7 @@ typedef enum MpiProgress {
 
 typedef struct MpiOptions {
   MpiProgress progress;
+  bool one_owner; /* owner.h */
   bool counters;
   double watch; /* seconds; 0: nobody watches */
 } MpiOptions;

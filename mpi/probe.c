@@ -41,8 +41,8 @@ static int wait_for_message(PendingProbe *call)
 
 int MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
 {
-  const MpiCall call = {.name = "MPI_Probe", .comm = comm, .peer = source, .tag = tag};
-  if (!may_suspend(__builtin_return_address(0))) {
+  const MpiCall call = {.name = "MPI_Probe", .caller = __builtin_return_address(0), .comm = comm, .peer = source, .tag = tag};
+  if (!engine_takes(__builtin_return_address(0))) {
     BLOCKED_IN(&call);
     return next_mpi.probe(source, tag, comm, status);
   }
@@ -52,8 +52,8 @@ int MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
 
 int MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status)
 {
-  const MpiCall call = {.name = "MPI_Mprobe", .comm = comm, .peer = source, .tag = tag};
-  if (!may_suspend(__builtin_return_address(0))) {
+  const MpiCall call = {.name = "MPI_Mprobe", .caller = __builtin_return_address(0), .comm = comm, .peer = source, .tag = tag};
+  if (!engine_takes(__builtin_return_address(0))) {
     BLOCKED_IN(&call);
     return next_mpi.mprobe(source, tag, comm, message, status);
   }

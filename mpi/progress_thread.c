@@ -5,33 +5,48 @@
  */
 #include "progress_thread.h"
 
-#include <limits.h>
-#include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
+#include "gate.h"
 #include "report.h"
 
-enum { kPatience = 64 }; /* polls in vain before the core is offered to others */
+enum {
+  kPatience = 64,      /* rounds in vain before the core is offered to others */
+  kIdleRounds = 2000,  /* rounds with nothing to do before the thread sleeps */
+};
 
-static _Atomic int open_operations; /* written by anyone, read by the thread */
-static _Atomic bool stopped;        /* written by progress_thread_stop, read by the thread */
-static _Atomic int asleep;          /* futex: 1 from the thread's announcement until somebody takes it back */
+/* On the stack of the thread that waits for it. */
+typedef struct Job {
+  struct Job *next;
+  void (*function)(void *arguments);
+  void *arguments;
+  Gate done;
+} Job;
+
+static int (*poll_operations)(void *); /* written before the thread is there */
+static _Atomic int open_operations;    /* written by anyone, read by the thread */
+static _Atomic(Job *) jobs;            /* newest first; pushed to by anyone, taken whole by the thread */
+static _Atomic bool stopped;           /* written by progress_thread_stop, read by the thread */
+static _Atomic uint32_t asleep;        /* futex: 1 from the thread's announcement until somebody takes it back */
 static pthread_t thread;
+static __thread bool is_me;
+
+static bool has_work(void)
+{
+  return atomic_load(&open_operations) > 0 || atomic_load(&jobs) != NULL || atomic_load(&stopped);
+}
 
 static void sleep_until_needed(void)
 {
   atomic_store(&asleep, 1);
-  if (atomic_load(&open_operations) > 0 || atomic_load(&stopped))
+  if (has_work())
     atomic_store(&asleep, 0);
   while (atomic_load(&asleep) == 1)
-    syscall(SYS_futex, &asleep, FUTEX_WAIT_PRIVATE, 1, NULL, NULL, 0);
+    futex_wait(&asleep, 1);
 }
 
 static void wake(void)
@@ -39,32 +54,63 @@ static void wake(void)
   if (atomic_load(&asleep) == 0)
     return;
   atomic_store(&asleep, 0);
-  syscall(SYS_futex, &asleep, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+  futex_wake(&asleep);
 }
 
-static void *run(void *argument)
+/* Those that are there, oldest first. */
+static bool run_jobs(void)
 {
-  int (*poll)(void *);
-  memcpy(&poll, &argument, sizeof poll);
+  if (atomic_load_explicit(&jobs, memory_order_relaxed) == NULL)
+    return false;
+  /* Acquire: pairs with the push. */
+  Job *newest = atomic_exchange_explicit(&jobs, NULL, memory_order_acquire);
+  Job *oldest = NULL;
+  while (newest != NULL) {
+    Job *next = newest->next;
+    newest->next = oldest;
+    oldest = newest;
+    newest = next;
+  }
+  while (oldest != NULL) {
+    Job *next = oldest->next;
+    oldest->function(oldest->arguments);
+    gate_open(&oldest->done); /* the job may be gone after it */
+    oldest = next;
+  }
+  return true;
+}
+
+static bool poll_once(void)
+{
+  return atomic_load_explicit(&open_operations, memory_order_relaxed) > 0 && poll_operations(NULL) > 0;
+}
+
+static void *run(void *unused)
+{
+  is_me = true;
   int in_vain = 0;
   while (!atomic_load_explicit(&stopped, memory_order_relaxed)) {
-    if (atomic_load_explicit(&open_operations, memory_order_relaxed) <= 0)
-      sleep_until_needed();
-    else if (poll(NULL) > 0)
+    const bool ran = run_jobs();
+    if (poll_once() || ran) {
       in_vain = 0;
-    else if (++in_vain > kPatience)
+    } else if (++in_vain <= kPatience) {
+      spin_pause();
+    } else if (in_vain <= kIdleRounds || atomic_load_explicit(&open_operations, memory_order_relaxed) > 0) {
       sched_yield(); /* the one that it waits for may want this core */
+    } else {
+      sleep_until_needed();
+      in_vain = 0;
+    }
   }
-  return NULL;
+  return unused;
 }
 
 void progress_thread_start(int (*poll)(void *))
 {
-  void *argument;
-  memcpy(&argument, &poll, sizeof argument);
-  const int error = pthread_create(&thread, NULL, run, argument);
+  poll_operations = poll;
+  const int error = pthread_create(&thread, NULL, run, NULL);
   if (error != 0)
-    report_fatal("MARLINE_MPI_PROGRESS=thread: cannot start the thread: %s", strerror(error));
+    report_fatal("cannot start the thread that makes calls of MPI: %s", strerror(error));
   pthread_setname_np(thread, "marline/mpi");
 }
 
@@ -73,6 +119,21 @@ void progress_thread_add(int n)
   atomic_fetch_add(&open_operations, n);
   if (n > 0)
     wake();
+}
+
+void progress_thread_run(void (*function)(void *arguments), void *arguments)
+{
+  Job job = {.function = function, .arguments = arguments};
+  job.next = atomic_load_explicit(&jobs, memory_order_relaxed);
+  while (!atomic_compare_exchange_weak(&jobs, &job.next, &job)) {
+  }
+  wake();
+  gate_wait(&job.done);
+}
+
+bool progress_thread_is_me(void)
+{
+  return is_me;
 }
 
 void progress_thread_stop(void)

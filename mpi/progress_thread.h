@@ -1,16 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The poller as a thread of its own (MARLINE_MPI_PROGRESS=thread): asks all the time while operations are open, sleeps
- * otherwise. Once per process.
+ * A thread of this library's own, one per process. It polls while operations are open (MARLINE_MPI_PROGRESS=thread) and
+ * makes the calls that others hand to it (owner.h), in the order in which they do. It sleeps when there is neither.
  */
 #ifndef MARLINE_MPI_PROGRESS_THREAD_H
 #define MARLINE_MPI_PROGRESS_THREAD_H
 
-/* Starts the thread. `poll(NULL)` returns how many operations it found complete. */
+#include <stdbool.h>
+
+/* Starts the thread. `poll(NULL)` returns how many operations it found complete. Ends the process if there is no thread
+ * to be had. */
 void progress_thread_start(int (*poll)(void *));
 
 /* Adds n (negative: subtracts) to the operations that are open. Any thread. */
 void progress_thread_add(int n);
+
+/* Has the thread call function(arguments), and waits for its end without suspending. Any other thread, between start and
+ * stop. */
+void progress_thread_run(void (*function)(void *arguments), void *arguments);
+
+/* Whether the caller is that thread. */
+bool progress_thread_is_me(void);
 
 /* Ends the thread: no poll is under way any more. Called by another one. */
 void progress_thread_stop(void);

@@ -11,10 +11,10 @@
 #include "speculation.h"
 
 /* The receive is posted already but the send cannot be: MPI_Sendrecv would have done neither. */
-static int withdraw(MPI_Request *receive, int send_error)
+static int withdraw(MPI_Request *receive, int send_error, const MpiCall *call)
 {
   next_mpi.cancel(receive);
-  next_mpi.wait(receive, MPI_STATUS_IGNORE);
+  engine_complete(receive, MPI_STATUS_IGNORE, call);
   return send_error;
 }
 
@@ -36,7 +36,7 @@ int sendrecv_complete(int sent, MPI_Request *send, MPI_Request *receive, int sou
   if (sent != MPI_SUCCESS) {
     if (call->scope != NULL)
       speculation_leave(call->scope);
-    return withdraw(receive, sent);
+    return withdraw(receive, sent, call);
   }
   if (call->scope != NULL)
     return complete_in_scope(send, receive, source, status, call);

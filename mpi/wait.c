@@ -7,8 +7,8 @@
 
 int MPI_Wait(MPI_Request *request, MPI_Status *status)
 {
-  const MpiCall call = {.name = "MPI_Wait", .peer = kNoPeer, .tag = kNoTag, .requests = 1};
-  if (!may_suspend(__builtin_return_address(0))) {
+  const MpiCall call = {.name = "MPI_Wait", .caller = __builtin_return_address(0), .peer = kNoPeer, .tag = kNoTag, .requests = 1};
+  if (!engine_takes(__builtin_return_address(0))) {
     BLOCKED_IN(&call);
     return next_mpi.wait(request, status);
   }

@@ -62,8 +62,8 @@ static bool finished(Pending *pending)
 
 int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[])
 {
-  MpiCall what = {.name = "MPI_Waitall", .peer = kNoPeer, .tag = kNoTag, .requests = count};
-  if (!may_suspend(__builtin_return_address(0))) {
+  MpiCall what = {.name = "MPI_Waitall", .caller = __builtin_return_address(0), .peer = kNoPeer, .tag = kNoTag, .requests = count};
+  if (!engine_takes(__builtin_return_address(0))) {
     BLOCKED_IN(&what);
     return next_mpi.waitall(count, requests, statuses);
   }

@@ -45,8 +45,8 @@ static bool finished(Pending *pending)
 
 int MPI_Waitany(int count, MPI_Request requests[], int *index, MPI_Status *status)
 {
-  MpiCall what = {.name = "MPI_Waitany", .peer = kNoPeer, .tag = kNoTag, .requests = count};
-  if (!may_suspend(__builtin_return_address(0))) {
+  MpiCall what = {.name = "MPI_Waitany", .caller = __builtin_return_address(0), .peer = kNoPeer, .tag = kNoTag, .requests = count};
+  if (!engine_takes(__builtin_return_address(0))) {
     BLOCKED_IN(&what);
     return next_mpi.waitany(count, requests, index, status);
   }

@@ -2,9 +2,10 @@
  *
  * The thread level under Marline: raised for MPI_Init and for every MPI_Init_thread, and the program is told so.
  *
- * Usage: thread_level init | single | funneled | multiple [low]
+ * Usage: thread_level init | single | funneled | serialized | multiple [low]
  * low: the library below has no more than MPI_THREAD_FUNNELED, which the program is told as well, and works.
  */
+#include <omp.h>
 #include <string.h>
 
 #include "support.h"
@@ -18,6 +19,8 @@ int main(int argc, char **argv)
     MPI_Init_thread(&argc, &argv, MPI_THREAD_SINGLE, &provided);
   else if (strcmp(how, "funneled") == 0)
     MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided);
+  else if (strcmp(how, "serialized") == 0)
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided);
   else if (strcmp(how, "multiple") == 0)
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
   else
@@ -30,6 +33,13 @@ int main(int argc, char **argv)
   expect(level == expected, "MPI_Query_thread says what there is");
   expect(provided == level || strcmp(how, "init") == 0, "`provided` is what MPI_Query_thread says");
   expect(is_main, "the thread that initialised MPI is the main one");
+#pragma omp parallel num_threads(2) private(is_main)
+  {
+    is_main = -1;
+    if (omp_get_thread_num() == 1 && expected == MPI_THREAD_MULTIPLE)
+      MPI_Is_thread_main(&is_main);
+    expect(is_main <= 0, "another thread is not");
+  }
   int received = 0;
   char order; /* sends and receives alternate, so that they meet even if nothing suspends */
   const int peer = 1 - world_rank;

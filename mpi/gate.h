@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A gate that one thread waits at and another opens, once: what a thread does that cannot suspend. Zero-initialised it is
+ * closed; it lies on the stack of the thread that waits, and may be gone as soon as it is open.
+ */
+#ifndef MARLINE_MPI_GATE_H
+#define MARLINE_MPI_GATE_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+typedef struct Gate {
+  _Atomic uint32_t state;
+} Gate;
+
+/* Returns when the gate is open: spins for some microseconds, then sleeps. What was written before it was opened is seen. */
+void gate_wait(Gate *gate);
+
+void gate_open(Gate *gate);
+
+/* A futex of this process. */
+void futex_wait(_Atomic uint32_t *word, uint32_t expected);
+void futex_wake(_Atomic uint32_t *word);
+
+/* Tells the processor that the thread spins. */
+static inline void spin_pause(void)
+{
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  __asm__ volatile("yield");
+#endif
+}
+
+#endif
