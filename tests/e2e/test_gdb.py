@@ -2,6 +2,8 @@
 """tools/gdb/marline.py: GDB shows the stacks of suspended tasks, and the program goes on unharmed after it."""
 
 import platform
+import re
+import resource
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -64,6 +66,8 @@ def test_stacks_of_suspended_tasks(build: Path, program: Path, threads: int) -> 
     for stack in waiting.values():
         assert "marline::wait_event" in stack or "marline::(anonymous namespace)::suspend" in stack
         assert "suspended.c:" in stack
+    reasons = sorted(stack.splitlines()[0] for stack in waiting.values())
+    assert reasons == ["waits for an event"] * 2 + ["waits for take(part 0)", "waits for take(part 2)"]
     on_fibers = [stack for stack in waiting.values() if "in marline_fiber_start ()" in stack.splitlines()[-1]]
     on_threads = [stack for stack in waiting.values() if "start_thread" in stack or " in main (" in stack]
     # Each thread may suspend one tied task over its barrier, on its own stack, or come too late to take any.
@@ -71,6 +75,25 @@ def test_stacks_of_suspended_tasks(build: Path, program: Path, threads: int) -> 
     assert len(on_fibers) + len(on_threads) == 4
     assert "\ndone\n" in output
     assert "exited normally" in output
+
+
+@pytest.mark.skipif(Path("/proc/sys/kernel/core_pattern").read_text().startswith("|"), reason="cores go to a program")
+def test_a_core_file(build: Path, program: Path, tmp_path: Path) -> None:
+    limits = resource.getrlimit(resource.RLIMIT_CORE)
+    if limits[1] != resource.RLIM_INFINITY:
+        pytest.skip("no core files here (ulimit -c)")
+    script = f"ulimit -c unlimited; cd {tmp_path}; exec \"$@\""
+    environment = clean_environment(LD_LIBRARY_PATH=f"{build}/lib/marline/compat:{build}/lib", OMP_NUM_THREADS="2",
+                                    ABORTS="1")  # fmt: skip
+    subprocess.run(["sh", "-c", script, "sh", program], env=environment, capture_output=True, timeout=SECONDS, check=False)
+    cores = list(tmp_path.glob("core*"))
+    if not cores:
+        pytest.skip("the system writes no core file")
+    output = debug(build, program, 2, f"core-file {cores[0]}", "marline fibers")
+    assert "4 suspended tasks" in output
+    assert sorted(re.findall("^waits for .*$", output, re.MULTILINE)) == (
+        ["waits for an event"] * 2 + ["waits for take(part 0)", "waits for take(part 2)"])  # fmt: skip
+    assert len(re.findall(r"in waits_here \+ \d+ at .*suspended\.c:\d+$", output, re.MULTILINE)) == 4
 
 
 def test_registers_come_back(build: Path, program: Path) -> None:

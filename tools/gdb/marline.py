@@ -1,20 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-"""GDB command for programs on Marline: the stacks of suspended tasks, which no thread is on.
+"""GDB command for programs on Marline: what suspended tasks wait for, and their stacks, which no thread is on.
 
     (gdb) source tools/gdb/marline.py
     (gdb) marline fibers [COUNT]
 
 A fiber lies at the top of its stack, the stacks lie in slabs (src/exec/stack.cpp), and each thread's own stack is a fiber,
 too. The registers below a saved stack pointer are those that marline_switch pushes (src/exec/context_x86_64.S). They are
-put into the selected thread for the time of one backtrace, so this needs a live process, and libmarline with its debug
-information."""
+put into the selected thread for the time of one backtrace. A core file has no registers to put them into: there the
+stacks are unwound by what `marline ps` does it with (python/marline/ps/unwind.py), and show no arguments. libmarline
+must have its debug information."""
 
 import re
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import gdb
+
+sys.path.append(str(Path(__file__).resolve().parents[2] / "python"))
 
 STACKS_PER_SLAB, MAX_SLABS = 64, 1 << 15  # kStacksPerSlab, kMaxSlabs
 PAGE = 4096
@@ -22,6 +26,9 @@ COLOURS, COLOUR_STEP = 16, 256  # kColours, kColourStep
 FIBER_ALIGNMENT = 64  # fiber_create
 SAVED = ("r15", "r14", "r13", "r12", "rbx", "rbp", "rip")  # upwards from the saved stack pointer
 TIED, IMPLICIT, LABELLED = 1 << 0, 1 << 3, 1 << 14  # task_flag
+WAITS = ("something", "an event", "taskwait", "taskwait with dependences", "the end of a taskgroup", "a lock", "its turn",
+         "nothing: it has yielded", "leave to start a task", "the event of a detach clause")  # WaitKind
+WAIT_VALUES = 6  # MARLINE_WAIT_VALUES
 
 
 def hidden(name: str, type_name: str) -> gdb.Value:
@@ -96,6 +103,27 @@ def describe(task: gdb.Value) -> str:
     return f"{kind} {int(task.address):#x}{label}{home}"
 
 
+def waits_for(fiber: gdb.Value) -> str:
+    if int(fiber["waits_for"]) == 0:
+        return WAITS[0]
+    why = fiber["waits_for"].dereference()
+    call = why["call"]
+    if int(call) == 0:
+        return WAITS[int(why["kind"])]
+    # A null name ends the list, its values are those of marline_wait_t. By hand: libmarline has no debug information of it.
+    word = gdb.lookup_type("unsigned long").pointer()
+    text = gdb.lookup_type("char").pointer()
+    record = call.cast(word)
+    names, parts = record[1], []
+    for index in range(WAIT_VALUES):
+        name = gdb.Value(int(names)).cast(word)[index] if int(names) else 0
+        if int(name) == 0:
+            break
+        value = int(record[2 + index].cast(gdb.lookup_type("long")))
+        parts.append(f"{gdb.Value(int(name)).cast(text).string()} {value}")
+    return f"{gdb.Value(int(record[0])).cast(text).string()}({', '.join(parts)})"
+
+
 @contextmanager
 def registers_of(fiber: gdb.Value) -> Iterator[None]:
     """The selected thread's registers are the fiber's meanwhile. orig_rax comes back last: GDB marks an interrupted
@@ -119,6 +147,43 @@ def set_registers(values: dict[str, int]) -> None:
         gdb.execute(f"set ${name} = {value:#x}", to_string=True)
 
 
+def backtrace(fiber: gdb.Value) -> str:
+    if is_core():
+        return backtrace_in_core(fiber)
+    with registers_of(fiber):
+        return str(gdb.execute("backtrace", to_string=True))
+
+
+def is_core() -> bool:
+    connection = getattr(gdb.selected_inferior(), "connection", None)
+    return connection is not None and connection.type == "core"
+
+
+def backtrace_in_core(fiber: gdb.Value) -> str:
+    from marline.ps.unwind import Code, Stack, unwind
+
+    low, high = int(fiber["sp"]), int(fiber["stack"]["high"])
+    memory = gdb.selected_inferior().read_memory(low, high - low).tobytes()
+    lines = []
+    for level, frame in enumerate(unwind(Code(mappings()), Stack(low, memory))):
+        function = gdb.execute(f"info symbol {frame.address - 1:#x}", to_string=True).split(" in section")[0]
+        place = gdb.find_pc_line(frame.address - 1)
+        where = f" at {place.symtab.filename}:{place.line}" if place.symtab else ""
+        lines.append(f"#{level:<2} {frame.address:#018x} in {function}{where}")
+    return "\n".join(lines) + "\n"
+
+
+def mappings() -> list[str]:
+    """As lines of /proc/PID/maps; of files, whether code or not."""
+    found = []
+    for line in str(gdb.execute("info proc mappings", to_string=True)).splitlines():
+        words = line.split(maxsplit=4)
+        if len(words) == 5 and words[0].startswith("0x") and words[4].startswith("/"):
+            begin, end, _, offset, path = words
+            found.append(f"{begin[2:]}-{end[2:]} r-xp {offset[2:]} 0:0 0 {path}")
+    return found
+
+
 class Marline(gdb.Command):
     """Commands for programs on the OpenMP runtime Marline."""
 
@@ -127,7 +192,7 @@ class Marline(gdb.Command):
 
 
 class Fibers(gdb.Command):
-    """marline fibers [COUNT]: the suspended tasks and their stacks, COUNT of them at most."""
+    """marline fibers [COUNT]: the suspended tasks, what they wait for, and their stacks, COUNT of them at most."""
 
     def __init__(self) -> None:
         super().__init__("marline fibers", gdb.COMMAND_STACK)
@@ -151,8 +216,8 @@ class Fibers(gdb.Command):
                 suspended.append((fiber, task))
         for fiber, task in suspended[:most]:
             print(describe(task))
-            with registers_of(fiber):
-                print(gdb.execute("backtrace", to_string=True))
+            print(f"waits for {waits_for(fiber)}")
+            print(backtrace(fiber))
         left = "" if most is None or most >= len(suspended) else f", {most} of them shown"
         print(f"{len(suspended)} suspended tasks{left}")
 

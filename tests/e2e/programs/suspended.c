@@ -6,6 +6,7 @@
 #include <omp.h>
 #include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 enum { kTasks = 4 };
 
@@ -13,14 +14,25 @@ static marline_event_t events[kTasks];
 static int arrived, returned;
 
 __attribute__((noinline)) void waits_here(int task) {
+  static const char *const names[] = {"part", NULL};
+  const marline_wait_t what = {"take", names, {task}};
   volatile int kept = task * 11;
   __atomic_add_fetch(&arrived, 1, __ATOMIC_RELAXED);
-  marline_event_wait(&events[task]);
+  if (task % 2)
+    marline_event_wait(&events[task]);
+  else
+    marline_event_wait_for(&events[task], &what);
   if (kept == task * 11)
     __atomic_add_fetch(&returned, 1, __ATOMIC_RELAXED);
 }
 
-__attribute__((noinline)) void stop_here(void) { __asm__ volatile("" ::: "memory"); }
+/* Or ends the process with a core file. */
+__attribute__((noinline)) void stop_here(void)
+{
+  if (getenv("ABORTS"))
+    abort();
+  __asm__ volatile("" ::: "memory");
+}
 
 int main(void) {
 #pragma omp parallel
