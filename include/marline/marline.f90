@@ -36,6 +36,13 @@ module marline
     integer(c_int) :: access  ! one of MARLINE_IN, ...
   end type
 
+  ! Of MARLINE_WAIT_VALUES values. `operation` is a C string, `names` an array of them that ends with c_null_ptr.
+  type, bind(C), public :: marline_wait
+    type(c_ptr) :: operation
+    type(c_ptr) :: names
+    integer(c_int64_t) :: values(6)
+  end type
+
   ! The fields of marline_counters_t.
   type, bind(C), public :: marline_counters
     integer(c_int64_t) :: tasks, dependences, edges, pruned, duplicate, transitive, nodes, lookups, probes, rebuilds
@@ -43,6 +50,7 @@ module marline
 
   public :: marline_version, marline_event_init, marline_event_wait, marline_event_fulfill, marline_event_test
   public :: marline_can_suspend
+  public :: marline_event_wait_for, marline_block_begin, marline_block_end, marline_describe_register, marline_describe_fn
   public :: marline_progress_register, marline_progress_unregister, marline_progress_add, marline_poll_fn
   public :: marline_suspend_observe, marline_suspend_fn
   public :: marline_task_label, marline_task_color, marline_task_sends
@@ -62,6 +70,11 @@ module marline
       import :: c_int, c_ptr
       type(c_ptr), value :: arg
     end function
+    subroutine marline_describe_fn(arg, write, sink) bind(C)  ! write: of marline.h's marline_describe_write_fn
+      import :: c_funptr, c_ptr
+      type(c_ptr), value :: arg, sink
+      type(c_funptr), value :: write
+    end subroutine
     subroutine marline_chunk_depend_fn(first, count, arg) bind(C)
       import :: c_int64_t, c_ptr
       integer(c_int64_t), value :: first, count
@@ -93,6 +106,23 @@ module marline
       import :: marline_event
       type(marline_event), intent(inout) :: event
     end subroutine
+    subroutine marline_event_wait_for(event, wait) bind(C)
+      import :: marline_event, marline_wait
+      type(marline_event), intent(inout) :: event
+      type(marline_wait), intent(in) :: wait
+    end subroutine
+    subroutine marline_block_begin(wait) bind(C)
+      import :: marline_wait
+      type(marline_wait), intent(in), target :: wait  ! a target, as it is kept until marline_block_end
+    end subroutine
+    subroutine marline_block_end() bind(C)
+    end subroutine
+    integer(c_int) function marline_describe_register(name, describe, arg) bind(C)
+      import :: c_char, c_funptr, c_int, c_ptr
+      character(kind=c_char), intent(in) :: name(*)  ! not copied: a saved target that ends with c_null_char
+      type(c_funptr), value :: describe  ! a marline_describe_fn
+      type(c_ptr), value :: arg
+    end function
     subroutine marline_event_fulfill(event) bind(C)
       import :: marline_event
       type(marline_event), intent(inout) :: event

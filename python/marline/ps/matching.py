@@ -93,8 +93,9 @@ def _unmatched(process: Process, other: Process, call: Call, way: str, offers: l
                arrived: list[dict[str, int]]) -> Finding:  # fmt: skip
     """Nothing fits; what comes close is named."""
     peer = other.rank
+    offered = {(one.call.tag, one.call.comm) for one in offers if one.call}  # a message may be of a call that waits still
     near = [f"has sent {_envelope(process, one['tag'], one['comm'])} ({one['bytes']} bytes), which nobody receives"
-            for one in arrived]  # fmt: skip
+            for one in arrived if (one["tag"], one["comm"]) not in offered]  # fmt: skip
     verb = "sends" if way == "receive" else "receives"
     near += [f"{verb} {_envelope(other, one.call.tag, one.call.comm)} ({one.title})" for one in offers if one.call]
     if near:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from marline.ps.job import Process, Thread, Waiter
 from marline.ps.unwind import Code, Frame, Stack, scan, unwind
-from marline.symbolizer import Failure, Location, ask
+from marline.symbolizer import Failure, ask_inlined
 
 # Of the runtimes below the program's own code, by the beginnings of their files' names.
 RUNTIMES = ("libmarline", "libmpi", "libmpich", "libopen-", "libomp", "libiomp", "libgomp", "libc.so", "libc-", "ld-",
@@ -23,7 +23,7 @@ class Places:
 
     def __init__(self) -> None:
         self.wanted: dict[str, set[int]] = {}
-        self.names: dict[Place, str] = {}
+        self.names: dict[Place, list[str]] = {}  # with what was inlined there first
         self.notes: list[str] = []
 
     def place(self, code: Code, address: int) -> Place | None:
@@ -40,13 +40,13 @@ class Places:
         for path, addresses in self.wanted.items():
             ordered = sorted(addresses)
             try:
-                found: list[Location | None] = ask(path, ordered)
+                found = ask_inlined(path, ordered)
             except Failure as failure:
                 self.notes.append(f"functions of {Path(path).name} have no names: {failure}")
-                found = [None] * len(ordered)
-            for address, location in zip(ordered, found, strict=True):
-                name = location.short() if location else f"{Path(path).name}+{address:#x}"
-                self.names[path, address] = name
+                found = [[] for _ in ordered]
+            for address, locations in zip(ordered, found, strict=True):
+                names = [location.short() for location in locations]
+                self.names[path, address] = names or [f"{Path(path).name}+{address:#x}"]
 
 
 def locate(processes: Iterable[Process]) -> list[str]:
@@ -65,10 +65,10 @@ def locate(processes: Iterable[Process]) -> list[str]:
             running += [(thread, place)] if place else []
     places.resolve()
     for waiter, named in todo:
-        waiter.frames = [places.names[place] for place in named]
+        waiter.frames = [name for place in named for name in places.names[place]]
     for thread, place in running:
         assert thread.task is not None
-        thread.task["function"] = places.names[place]
+        thread.task["function"] = places.names[place][-1]
     return places.notes
 
 
