@@ -51,9 +51,10 @@ int main(void) {
       while (t == 0 && omp_get_num_threads() > 1 && !__atomic_load_n(&arrived, __ATOMIC_RELAXED))
         sched_yield(); /* another thread takes the first */
     }
-    while (__atomic_load_n(&arrived, __ATOMIC_RELAXED) < kTasks) {
+    for (int t = 0; t < kTasks; t++) /* an event's word changes when its waiter has been suspended */
+      while (__atomic_load_n(&events[t].state, __ATOMIC_ACQUIRE) == 0) {
 #pragma omp taskyield
-    }
+      }
     stop_here();
     for (int t = 0; t < kTasks; t++)
       marline_event_fulfill(&events[t]);
