@@ -7,6 +7,7 @@
  * tells. A batch of one comes from a list of used ones; larger ones are allocated.
  */
 #include <pthread.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
 
@@ -20,6 +21,8 @@ typedef struct Batch Batch;
 typedef struct Bound {
   Pending base; /* first: the engine hands back a pointer to it */
   Batch *batch;
+  MPI_Request handle; /* the program's, for the recorder */
+  MPI_Status own;     /* where the program wants none and the recorder does */
 } Bound;
 
 struct Batch {
@@ -31,6 +34,10 @@ struct Batch {
   void *arg;
   Bound bound[]; /* those that were open at the call */
 };
+
+/* Defined by libmarline-trace where that is loaded: a request that its wrappers have seen start is complete. */
+__attribute__((weak, visibility("default"))) void marline_trace_request_done(MPI_Request request,
+                                                                             const MPI_Status *status);
 
 static pthread_mutex_t used_mutex = PTHREAD_MUTEX_INITIALIZER;
 static Batch *used; /* batches of one */
@@ -82,25 +89,54 @@ static void completed(Pending *pending)
 {
   Batch *batch = ((Bound *)pending)->batch;
   note_result(batch->requests, pending->error, pending->status, &batch->error);
+  if (marline_trace_request_done != NULL && pending->error == MPI_SUCCESS)
+    marline_trace_request_done(((Bound *)pending)->handle, pending->status);
   if (--batch->open == 0)
     tell(batch);
 }
 
+/* An empty status, which sends leave as it is in MPICH, for a request whose status only the recorder wants. */
+static MPI_Status empty_status(void)
+{
+  MPI_Status status;
+  MPI_Request null = library_request_null();
+  int flag = 0;
+  next_mpi.test(&null, &flag, &status);
+  return status;
+}
+
+/* Asks about one request; false: it is open. */
+static bool is_settled(Batch *batch, MPI_Request *request, MPI_Status *status)
+{
+  const MPI_Request handle = *request;
+  const bool recorded = marline_trace_request_done != NULL;
+  Bound *bound = &batch->bound[batch->open];
+  MPI_Status *asked = status;
+  if (recorded && status == MPI_STATUS_IGNORE) {
+    bound->own = empty_status();
+    asked = &bound->own;
+  }
+  int flag = 0;
+  const int error = next_mpi.test(request, &flag, asked);
+  if (flag || error != MPI_SUCCESS) {
+    note_result(batch->requests, error, status, &batch->error);
+    if (recorded && error == MPI_SUCCESS)
+      marline_trace_request_done(handle, asked);
+    return true;
+  }
+  bound->base = (Pending){.request = handle, .status = asked, .error = MPI_SUCCESS, .completed = completed};
+  bound->batch = batch;
+  bound->handle = handle;
+  return false;
+}
+
 /* Takes what is complete, or fails, now; keeps the rest. Null and inactive requests are complete. */
-static void sort_out(Batch *batch, int count, MPI_Request requests[], MPI_Status *statuses)
+static void sort_out(Batch *batch, MPI_Request requests[], MPI_Status *statuses)
 {
   const MPI_Request null = library_request_null();
-  for (int i = 0; i < count; ++i) {
-    MPI_Status *status = statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i];
-    int flag = 0;
-    const MPI_Request request = requests[i];
-    const int error = next_mpi.test(&requests[i], &flag, status);
-    if (flag || error != MPI_SUCCESS) {
-      note_result(count, error, status, &batch->error);
-    } else {
-      batch->bound[batch->open++] = (Bound){
-          .base = {.request = request, .status = status, .error = MPI_SUCCESS, .completed = completed}, .batch = batch};
-    }
+  for (int i = 0; i < batch->requests; ++i) {
+    if (!is_settled(batch, &requests[i], statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i]))
+      ++batch->open;
     requests[i] = null;
   }
 }
@@ -128,7 +164,7 @@ int marline_mpi_on_completion(int count, MPI_Request requests[], MPI_Status *sta
     return error;
   }
   Batch *batch = new_batch(count);
-  sort_out(batch, count, requests, statuses);
+  sort_out(batch, requests, statuses);
   batch->callback = callback;
   batch->arg = arg;
   if (batch->open == 0)

@@ -8,6 +8,7 @@
 
 #include "mpi_calls.hpp"
 #include "recorder.hpp"
+#include "stream.hpp"
 
 using namespace marline::trace;
 
@@ -275,6 +276,18 @@ MARLINE_MPI int MPI_Request_free(MPI_Request *request) {
   const int result = mpi().Request_free(request);
   leave(call);
   return result;
+}
+
+// For libmarline-mpi, whose poller completes the requests that are bound to tasks (mpi/bind.c): recorded as what MPI_Test
+// would have found. `status` is valid.
+MARLINE_MPI void marline_trace_request_done(MPI_Request request, const MPI_Status *status) {
+  if (Stream::mine() == nullptr || !wanted(kMpiEvents) || request == MPI_REQUEST_NULL) {
+    return;
+  }
+  const u64 time = poll_time();
+  const Call call = enter_at(time, {.number = call::k_MPI_Test});
+  record_single(time, call, 0, request, *status);
+  leave(call);
 }
 
 // Fortran bindings and other tools call these.
