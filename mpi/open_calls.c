@@ -40,6 +40,7 @@ typedef struct Requests {
   int capacity;
   int cursor; /* where the next window begins */
   int recent; /* where the last one was that had completed */
+  int failed; /* delivered by deliver_failed() since the poll began */
 } Requests;
 
 /* A queue: what is asked in vain goes to the end. */
@@ -113,6 +114,26 @@ static void deliver(Requests *open, int i, const MPI_Status *status, int error)
   tell(pending);
 }
 
+/* Entry `hit` of [begin, begin + size) has failed. Open MPI 4.1 frees others that have failed, too, and tells nobody
+ * (ompi_errhandler_request_invoke): these get the same code, and their handler is called. From the end, as entries that
+ * leave are replaced by the last. */
+static void deliver_failed(Requests *open, int begin, int size, int hit, const MPI_Status *status, int error)
+{
+  const MPI_Request null = library_request_null();
+  const MPI_Status nothing = {0};
+  for (int i = begin + size - 1; i >= begin; --i) {
+    if (i == hit) {
+      deliver(open, i, status, error);
+    } else if (open->requests[i] == null) {
+      const MpiCall *call = open->owners[i]->call;
+      if (call != NULL && call->comm != (MPI_Comm)0)
+        next_mpi.comm_call_errhandler(call->comm, error);
+      deliver(open, i, &nothing, error);
+      ++open->failed;
+    }
+  }
+}
+
 /* Asks about entries [begin, begin + size). One that has completed is delivered, and its place returned; -1: none. */
 static int poll_window(Requests *open, int begin, int size)
 {
@@ -128,7 +149,10 @@ static int poll_window(Requests *open, int begin, int size)
   if (index == MPI_UNDEFINED)
     report_fatal("a request that a task waits for is no longer active: was it completed by another task?");
   open->recent = begin + index;
-  deliver(open, begin + index, &status, error);
+  if (error == MPI_SUCCESS)
+    deliver(open, begin + index, &status, error);
+  else
+    deliver_failed(open, begin, size, begin + index, &status, error);
   return begin + index;
 }
 
@@ -203,7 +227,9 @@ void engine_cancel_receives(const struct marline_mpi_speculation *scope)
 
 int open_calls_poll(void)
 {
-  const int found = poll_requests(&open_requests) + poll_calls(&other_calls);
+  open_requests.failed = 0;
+  int found = poll_requests(&open_requests) + poll_calls(&other_calls);
+  found += open_requests.failed;
   counters_of_poll(found);
   return found;
 }
