@@ -196,7 +196,8 @@ static void forget_all(void *unused)
   (void)unused;
   empty_inbox();
   if (open_calls_count() > 0)
-    report_warning("MPI_Finalize is called while %d tasks wait in MPI calls: they will not resume", open_calls_count());
+    report_warning("MPI_Finalize is called while calls of tasks are open (%d): the tasks will not go on; wait for them "
+                   "first", open_calls_count());
   open_calls_clear();
 }
 

@@ -8,6 +8,8 @@
  * the program has MPI_THREAD_MULTIPLE all the same, and is answered here what MPI cannot know: its level and main thread.
  */
 #include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 #include "../pmpi/caller.h"
 #include "comm.h"
@@ -40,6 +42,23 @@ static int level_of(int provided)
   return asked_for == kTaskMultiple && provided == MPI_THREAD_MULTIPLE ? kTaskMultiple : provided;
 }
 
+static pid_t initialized_by;
+
+/* MPI takes it for an error, but says so at length, or not at all. Other statuses are said by `marline run`. */
+static void warn_of_exit(int status, void *unused)
+{
+  (void)unused;
+  int finalized = 0;
+  int rank = 0;
+  if (status != 0 || getpid() != initialized_by)
+    return;
+  next_mpi.finalized(&finalized);
+  if (finalized)
+    return;
+  next_mpi.comm_rank(library_comm_world(), &rank);
+  report_warning("rank %d exits without having called MPI_Finalize, which ends the job", rank);
+}
+
 static int init(int *argc, char ***argv, int *provided)
 {
   library_resolve();
@@ -53,6 +72,8 @@ static int init(int *argc, char ***argv, int *provided)
     if (owner_exists())
       *provided = MPI_THREAD_MULTIPLE;
     warn_of_options();
+    initialized_by = getpid();
+    on_exit(warn_of_exit, NULL);
     comm_start();
     engine_start(*provided);
     describe_start(*provided);

@@ -16,8 +16,9 @@ PR_SET_PDEATHSIG = 1
 RANK_VARIABLES = ("OMPI_COMM_WORLD_RANK", "PMI_RANK")
 
 
-def run(words: Sequence[str], environment: Mapping[str, str]) -> int:
-    """Returns the wait status (os.WIFEXITED and so on) of `words` run with `environment`."""
+def run(words: Sequence[str], environment: Mapping[str, str], arrived: set[int] | None = None) -> int:
+    """Returns the wait status (os.WIFEXITED and so on) of `words` run with `environment`. `arrived` gets the signals that
+    came in meanwhile."""
     watched = FORWARDED | {signal.SIGCHLD}
     before = signal.pthread_sigmask(signal.SIG_BLOCK, watched)
     parent = os.getpid()
@@ -30,7 +31,7 @@ def run(words: Sequence[str], environment: Mapping[str, str]) -> int:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
         _execute(words, environment)
     try:
-        return _attend(child, watched)
+        return _attend(child, watched, set() if arrived is None else arrived)
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
@@ -55,14 +56,16 @@ def _execute(words: Sequence[str], environment: Mapping[str, str]) -> None:
         os._exit(NOT_FOUND if isinstance(error, FileNotFoundError) else NOT_EXECUTABLE)
 
 
-def _attend(child: int, watched: set[signal.Signals]) -> int:
+def _attend(child: int, watched: set[signal.Signals], others: set[int]) -> int:
     while True:
         arrived = signal.sigwaitinfo(watched)
         if arrived.si_signo == signal.SIGCHLD:
             ended, status = os.waitpid(child, os.WNOHANG)
             if ended:
                 return status
-        elif not _child_has_it(arrived):
+            continue
+        others.add(arrived.si_signo)
+        if not _child_has_it(arrived):
             os.kill(child, arrived.si_signo)
 
 

@@ -167,15 +167,31 @@ def run_proved(words: list[str], environment: dict[str, str], layout: Layout) ->
     folder = tempfile.mkdtemp(prefix="marline-")
     proof = Path(folder) / "proof"
     try:
-        status = child.run(words, environment | {"MARLINE_PROOF": str(proof)})
+        arrived: set[int] = set()
+        status = child.run(words, environment | {"MARLINE_PROOF": str(proof)}, arrived)
         complaint = judge(proof.read_text().splitlines() if proof.exists() else [], status, words[0], layout)
     finally:
         shutil.rmtree(folder)
     if complaint is None:
+        if not arrived & {signal.SIGTERM, signal.SIGINT, signal.SIGHUP}:  # by which launchers end the other ranks
+            _say_which_rank_ended(words[0], status)
         return status
     if complaint:
         say(complaint)
     return REFUSED << 8  # where wait(2) keeps an exit status
+
+
+def _say_which_rank_ended(program: str, status: int) -> None:
+    """The launchers end the job when a rank fails. What they say of it names our own process, if anything."""
+    rank = next((os.environ[name] for name in RANK_OF.values() if name in os.environ), None)
+    if rank is None or status == 0 or (os.WIFEXITED(status) and os.WEXITSTATUS(status) in (NOT_EXECUTABLE, NOT_FOUND)):
+        return
+    how = f"exit status {os.WEXITSTATUS(status)}" if os.WIFEXITED(status) else _name_of_signal(os.WTERMSIG(status))
+    say(f"rank {rank} on {os.uname().nodename}: {program} ended with {how}")
+
+
+def _name_of_signal(number: int) -> str:
+    return f"signal {number} ({signal.strsignal(number)})"
 
 
 def judge(records: list[str], status: int, program: str, layout: Layout) -> str | None:
