@@ -60,6 +60,27 @@ def test_passes_the_exit_status(marline, ranks):
     assert marline("run", "-n", "2", "-t", "1", "--", ranks, "exit", "7").returncode == 7
 
 
+def last_rank(result: subprocess.CompletedProcess) -> list[str]:
+    return [line for line in result.stderr.splitlines() if line.startswith("marline: rank ")]
+
+
+def test_says_which_rank_failed(marline, ranks):
+    result = marline("run", "-n", "2", "-t", "1", "--", ranks, "exit", "7")
+    assert last_rank(result) == [f"marline: rank 1 on {os.uname().nodename}: {ranks} ended with exit status 7"]
+
+
+def test_says_by_what_a_rank_died(mpi, marline, ranks):
+    """MPICH's launcher now and then loses the last words of a rank that dies."""
+    said = f"marline: rank 1 on {os.uname().nodename}: {ranks} ended with signal 9 (Killed)"
+    results = [marline("run", "-n", "2", "-t", "1", "--", ranks, "kill", "9") for _ in range(3 if mpi == "mpich" else 1)]
+    assert all(result.returncode != 0 for result in results)
+    assert said in [line for result in results for line in last_rank(result)], results[0].stderr
+
+
+def test_passes_the_status_of_an_abort_in_a_task(marline, ranks):
+    assert marline("run", "-n", "2", "-t", "1", "--", ranks, "abort", "5").returncode == 5
+
+
 def test_refuses_the_other_launcher(mpi, build, ranks):
     other = next(name for name in LAUNCHERS if name != mpi)
     result = run([LAUNCHERS[other], "-n", "2", build / "bin" / "marline", "run", ranks], **ROOT)
