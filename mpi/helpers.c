@@ -68,6 +68,7 @@ __attribute__((constructor)) static void note_cpus(void)
 static void *helper_main(void *self)
 {
   Helper *helper = self;
+  pthread_setname_np(pthread_self(), "marline/helper"); /* `marline ps` knows by it that it does not compute */
   if (knows_cpus) /* not the core of the worker that happened to start it: MPI spins in these calls */
     (void)pthread_setaffinity_np(pthread_self(), sizeof process_cpus, &process_cpus);
   pthread_mutex_lock(&mutex);

@@ -66,6 +66,7 @@ static void look_for(const KnownComm *known, int source)
 static void *ask(void *unused)
 {
   (void)unused;
+  pthread_setname_np(pthread_self(), "marline/ps-mpi");
   message_count = comm_count = 0;
   comm_for_each(note_comm, NULL);
   for (int c = 0; c < comm_count; ++c)

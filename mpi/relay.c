@@ -80,6 +80,7 @@ static void serve(int connection)
 static void *relay_main(void *unused)
 {
   (void)unused;
+  pthread_setname_np(pthread_self(), "marline/relay");
   for (;;) {
     const int connection = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
     if (connection < 0) {

@@ -188,6 +188,14 @@ def test_a_collective_that_one_rank_does_not_call(hangs: Path, start: Callable[.
     assert needs == "rank 1 has not called it: its task 'receiver' waits in MPI_Recv"
 
 
+def test_a_call_that_a_helper_thread_makes(hangs: Path, start: Callable[..., Job]) -> None:
+    found = start(hangs, "helper").at_rest()
+    assert found["state"] == "hung"
+    duplicates = waiting(found)["0 duplicates"]
+    assert duplicates["operation"] == "MPI_Comm_dup"
+    assert duplicates["needs"].startswith("rank 1 has not called it")
+
+
 def test_threads_that_block_outside_of_tasks(hangs: Path, start: Callable[..., Job]) -> None:
     found = start(hangs, "blocked").at_rest()
     assert found["state"] == "hung"

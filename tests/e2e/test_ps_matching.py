@@ -186,6 +186,9 @@ SLEEPS = kernel(cpu=5, syscall=MUTEX, state="S")
         ({"threads": [thread(suspensions=4)]}, {"threads": [thread(suspensions=5)]}, True),
         ({"threads": [thread(ready=1)]}, {"threads": [thread(ready=1)]}, True),
         ({}, {"tasks": [task("new")]}, True),
+        # Nobody outside can tell how far a file is.
+        ({"tasks": [task("f", call("MPI_File_write_all", comm=0), id="0x9")]},
+         {"tasks": [task("f", call("MPI_File_write_all", comm=0), id="0x9")]}, True),
         # Threads that are not Marline's: one that computes, one that wakes up now and then, Marline's own watchdog.
         ({"kernel": [kernel(11, 0)]}, {"kernel": [kernel(11, 9 * 10**8)]}, True),
         ({"kernel": [kernel(11, 0)]}, {"kernel": [kernel(11, 10**6)]}, False),

@@ -188,6 +188,8 @@ def activity(before: Process, after: Process) -> list[str]:
             found.append(f"thread {thread.number} ({thread.name}), which Marline does not know, uses {used:.0%} of a core")
         if previous and thread.suspensions != previous.suspensions:
             found.append(f"thread {thread.number} suspends and resumes tasks")
+    found += [f"{one.title} reads or writes a file ({one.call.operation})" for one in after.waiters
+              if one.call and one.call.operation.startswith("MPI_File_")]  # fmt: skip
     if {one.signature() for one in before.waiters} != {one.signature() for one in after.waiters}:
         found.append("tasks come and go")
     if any(thread.ready for thread in after.threads) and any(thread.state == "idle" for thread in after.threads):

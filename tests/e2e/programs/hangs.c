@@ -11,6 +11,7 @@
  *     taskwait    a task of rank 0 waits for its child, which hangs
  *     lock        a task hangs and holds a lock that another one wants
  *     collective  rank 1 does not come to the barrier: it receives
+ *     helper      likewise, of a call that a helper thread makes: MPI_Comm_dup
  *     blocked     rank 1 blocks in MPI outside of tasks
  *     stuck       MPI itself hangs, in an operation of the program's that it calls
  *     compute     rank 1 computes until it is killed, rank 0 waits for it
@@ -140,6 +141,18 @@ static void collective_mode(void)
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
+static void helper_mode(void)
+{
+  static MPI_Comm copy;
+  if (rank == 1) {
+    one_receives();
+    return;
+  }
+  marline_task_label("duplicates");
+#pragma omp task
+  MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+}
+
 static void never_returns(void *in, void *inout, int *count, MPI_Datatype *type)
 {
   (void)in, (void)inout, (void)count, (void)type;
@@ -191,6 +204,8 @@ static void run(const char *mode)
     lock_mode();
   else if (strcmp(mode, "collective") == 0)
     collective_mode();
+  else if (strcmp(mode, "helper") == 0)
+    helper_mode();
   else if (strcmp(mode, "stuck") == 0)
     stuck_mode();
   else if (strcmp(mode, "compute") == 0 || strcmp(mode, "sleep") == 0)
