@@ -7,6 +7,7 @@ import os
 import re
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -17,15 +18,22 @@ import pytest
 from conftest import CROWDED, SECONDS, Result, clean_environment
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "python"))
+from marline.ps.client import Door, NoAnswer, Request, ask  # noqa: E402
+
 MPIS = ("openmpi", "mpich")
 Document = dict[str, Any]
 
 
 @pytest.fixture(scope="module", params=MPIS)
-def hangs(request: pytest.FixtureRequest, build: Path, compiled: Callable[..., Path]) -> Path:
-    mpi = str(request.param)
-    if not (build / "lib" / "marline" / mpi / "libmarline-mpi.so").exists():
-        pytest.skip(f"this build has no library for {mpi}")
+def mpi(request: pytest.FixtureRequest, build: Path) -> str:
+    if not (build / "lib" / "marline" / request.param / "libmarline-mpi.so").exists():
+        pytest.skip(f"this build has no library for {request.param}")
+    return str(request.param)
+
+
+@pytest.fixture(scope="module")
+def hangs(mpi: str, build: Path, compiled: Callable[..., Path]) -> Path:
     return compiled(f"mpicc.{mpi}", "hangs.c", "-g", "-fopenmp", f"-I{ROOT}/include", f"-L{build}/lib", "-lmarline",
                     f"-Wl,-rpath,{build}/lib")  # fmt: skip
 
@@ -70,9 +78,9 @@ def wait_for(look: Callable[[], Any], context: Callable[[], str]) -> Any:
 def start(build: Path, tmp_path: Path) -> Iterator[Callable[..., Job]]:
     started = []
 
-    def start_one(program: Path, *arguments: str, **changes: str) -> Job:
+    def start_one(program: Path, *arguments: str, launch: tuple[str, ...] = (), **changes: str) -> Job:
         marline, output = build / "bin" / "marline", tmp_path / "output"
-        words = [marline, "run", "-n", "2", "-t", "2", "--", program, *arguments]
+        words = list(launch) or [marline, "run", "-n", "2", "-t", "2", "--", program, *arguments]
         with output.open("w") as stream:
             process = subprocess.Popen([str(word) for word in words], env=clean_environment(**CROWDED, **changes),
                                        stdin=subprocess.DEVNULL, stdout=stream, stderr=stream, text=True,
@@ -232,6 +240,29 @@ def test_watching(hangs: Path, start: Callable[..., Job]) -> None:
     assert output.count("marline: MARLINE_MPI_WATCH: nothing has moved for 0.5 s") == 1
     assert "HUNG" in output
     assert "task 'receiver'" in output
+
+
+def on_two_nodes(mpi: str, build: Path, *words: str) -> tuple[str, ...]:
+    """As if: each rank has a host name of its own, by which it can be reached."""
+    if subprocess.run(["unshare", "--uts", "hostname", "127.0.0.2"], capture_output=True, check=False).returncode != 0:
+        pytest.skip("host names cannot be changed here")
+    start = ("sh", "-c", 'hostname "$0" && exec "$@"')
+    rank = (str(build / "bin" / "marline"), "run", "-t", "2", "--", *words)
+    return (f"mpirun.{mpi}", "-n", "1", "unshare", "--uts", *start, "127.0.0.2", *rank,
+            ":", "-n", "1", "unshare", "--uts", *start, "127.0.0.3", *rank)  # fmt: skip
+
+
+def test_ranks_of_other_nodes(mpi: str, hangs: Path, build: Path, start: Callable[..., Job]) -> None:
+    job = start(hangs, launch=on_two_nodes(mpi, build, str(hangs), "tag"))
+    found = job.at_rest()
+    assert [rank["host"] for rank in found["ranks"]] == ["127.0.0.2", "127.0.0.3"]
+    assert "sends tag 9 in MPI_COMM_WORLD (task 'sender')" in waiting(found)["0 receiver"]["needs"]
+    first = ask(Door(job.pid()), Request(sections=("mpi_peers",)))["sections"]["mpi_peers"]
+    there = first["ranks"][1]
+    assert len(first["secret"]) == 32
+    assert ask(Door(there["pid"], there["host"], there["port"], first["secret"]), Request())["pid"] == job.pid(1)
+    with pytest.raises(NoAnswer):
+        ask(Door(there["pid"], there["host"], there["port"], "0" * 32), Request())
 
 
 def test_the_list_has_the_ranks(hangs: Path, start: Callable[..., Job], build: Path) -> None:
