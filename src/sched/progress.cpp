@@ -98,7 +98,7 @@ void watchdog_main(void*) {
 
 void start_watchdog() {
   if (options().watchdog == 0 || !options().progress_strong) return;
-  if (g_watchdog_started.exchange(1, acq_rel) != 0) return;
+  if (g_watchdog_started.load(relaxed) != 0 || g_watchdog_started.exchange(1, acq_rel) != 0) return;
   if (!thread_start_detached("marline/watch", watchdog_main, nullptr)) {
     warn("cannot start the watchdog thread: a finished MPI call may go unnoticed while all threads compute");
   }

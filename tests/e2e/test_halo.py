@@ -103,6 +103,17 @@ def test_the_shim_says_where_it_belongs(on_marline, shim):
     assert "preload libmpi-delay.so behind libmarline-mpi.so" in outcome.stderr
 
 
+def test_netem_delays_or_says_why_not(program):
+    """A job over TCP in a network namespace of its own; a machine may not allow that, or its kernel not delay packets."""
+    script = Path(__file__).resolve().parents[2] / "bench" / "delay" / "netem.sh"
+    launched = ["mpirun.openmpi", "-n", "2", program(PROGRAMS[0]), "--form", "for", *map(str, SMALL)]
+    outcome = Outcome.of([str(script), "2000", *launched], clean_environment(OMP_NUM_THREADS="1"))
+    if outcome.code == 125:
+        assert "netem.sh: " in outcome.stderr
+    else:
+        assert outcome.figures["iteration_us"] >= 2000
+
+
 def test_a_wrong_number_is_noticed(on_marline, compiled):
     library = compiled("gcc-12", "halo_wrong.c", "-shared", "-fPIC")
     outcome = on_marline(PROGRAMS[0], 2, 1, *SMALL, LD_PRELOAD=str(library))
