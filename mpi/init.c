@@ -43,20 +43,18 @@ static int level_of(int provided)
 }
 
 static pid_t initialized_by;
+static int own_rank;
 
 /* MPI takes it for an error, but says so at length, or not at all. Other statuses are said by `marline run`. */
 static void warn_of_exit(int status, void *unused)
 {
   (void)unused;
   int finalized = 0;
-  int rank = 0;
   if (status != 0 || getpid() != initialized_by)
     return;
   next_mpi.finalized(&finalized);
-  if (finalized)
-    return;
-  next_mpi.comm_rank(library_comm_world(), &rank);
-  report_warning("rank %d exits without having called MPI_Finalize, which ends the job", rank);
+  if (!finalized)
+    report_warning("rank %d exits without having called MPI_Finalize, which ends the job", own_rank);
 }
 
 static int init(int *argc, char ***argv, int *provided)
@@ -73,6 +71,7 @@ static int init(int *argc, char ***argv, int *provided)
       *provided = MPI_THREAD_MULTIPLE;
     warn_of_options();
     initialized_by = getpid();
+    next_mpi.comm_rank(library_comm_world(), &own_rank);
     on_exit(warn_of_exit, NULL);
     comm_start();
     engine_start(*provided);
