@@ -35,7 +35,7 @@ from marline.trace.calls import kind_mask  # noqa: E402
 from marline.trace.picture import Picture  # noqa: E402
 from marline.trace.reader import read_trace  # noqa: E402
 
-PANEL, UPDATE = ("task_potrf", "task_trsm"), ("task_syrk", "task_gemm")
+GENERATE, PANEL, UPDATE = "task_fill", ("task_potrf", "task_trsm"), ("task_syrk", "task_gemm")
 COLORS = {PANEL: "#1b7837", UPDATE: "#b8d8b8"}
 SEND_COLOR = "#d6604d"
 
@@ -56,11 +56,15 @@ class Run:
         picture = Analysis(read_trace(folder))["picture"]
         names = np.array([name.split(maxsplit=1)[0] for name in picture.kind_names])[picture.kind_of_task]
         calls, tasks = picture.calls, picture.tasks
-        send, receive = kind_mask(calls, "send"), kind_mask(calls, "receive")
+        # The last round: what was created after the matrix had been generated for the last time.
+        generated = [tasks.end[(names == GENERATE) & (tasks.rank == rank)].max() for rank in (0, 1)]
+        last = tasks.created > np.array(generated)[tasks.rank]
+        send, receive = (tasks.index(calls.task[kind_mask(calls, kind)]) for kind in ("send", "receive"))
         tiles = -(-order // tile)  # on a grid of 2 x 1, the tag of tile (m, k) is m // 2 * tiles + k
-        rows = tasks.index(calls.task[send])
-        return cls(picture, np.isin(names, PANEL), np.isin(names, UPDATE), rows[rows >= 0],
-                   (calls.tag[send] % tiles)[rows >= 0], tasks.index(calls.task[receive]))  # fmt: skip
+        column = calls.tag[kind_mask(calls, "send")] % tiles
+        sends = (send >= 0) & last[send]
+        return cls(picture, np.isin(names, PANEL) & last, np.isin(names, UPDATE) & last, send[sends], column[sends],
+                   receive[(receive >= 0) & last[receive]])  # fmt: skip
 
     @property
     def span(self) -> tuple[int, int]:
@@ -117,10 +121,10 @@ class Run:
 def record(options: argparse.Namespace, value: str, folder: Path) -> Run:
     """One run with MARLINE_PRIORITY=value, or without ("none")."""
     prefix = options.prefix.resolve()
-    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "MARLINE_MAX_TASKS": str(options.max_tasks)}
+    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
     environment |= {} if value == "none" else {"MARLINE_PRIORITY": value}
     program = [str(prefix / "apps" / "cholesky-gcc12-openmpi"), "-n", str(options.n), "-b", str(options.b),
-               "-p", "2x1", "--no-check"]  # fmt: skip
+               "-p", "2x1", "-r", str(options.rounds), "--no-check"]  # fmt: skip
     if options.delay:
         environment["MPI_DELAY_US"] = str(options.delay)
         shim = prefix / "bench" / "delay" / "openmpi" / "libmpi-delay.so"
@@ -187,7 +191,7 @@ def main() -> None:
     parser.add_argument("-b", type=int, default=128, help="edge of a tile (128)")
     parser.add_argument("--runs", type=int, default=5, help="of each value (5)")
     parser.add_argument("--delay", type=int, default=0, metavar="US", help="microseconds that a message takes more (0)")
-    parser.add_argument("--max-tasks", type=int, default=600, help="MARLINE_MAX_TASKS: how far creation is ahead (600)")
+    parser.add_argument("--rounds", type=int, default=2, help="factorisations in a run, of which the last counts (2)")
     parser.add_argument("--png", type=Path, metavar="FILE", help="draw the timelines")
     options = parser.parse_args()
     runs: dict[str, list[Run]] = {value: [] for value in options.values}

@@ -133,6 +133,10 @@ static int execute(Run *run, const Job *job) {
   if (code == 0) {
     code = load(run, job);
   }
+  for (int round = 1; round < run->options.rounds && code == 0; ++round) {
+    factorise(&run->matrix, &run->panel);
+    code = load(run, job);
+  }
   return code != 0 ? code : solve(run, job);
 }
 

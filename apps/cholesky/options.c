@@ -15,17 +15,19 @@ enum {
   kDefaultTile = 256,
   kLargestTile = 32768, /* the elements of a tile and its status fit into the int that counts a message */
   kLargestOrder = INT_MAX / 2,
+  kMostRounds = 1000000,
 };
 
 void options_print_usage(void) {
   printf(
-      "usage: cholesky [-n N | -f FILE] [-b TILE] [-s SEED] [-p PxQ] [--no-check] [--json]\n"
+      "usage: cholesky [-n N | -f FILE] [-b TILE] [-s SEED] [-p PxQ] [-r ROUNDS] [--no-check] [--json]\n"
       "Factorises a symmetric positive definite matrix by tiles, with MPI ranks x OpenMP threads.\n"
       "  -n N        order of the generated matrix (default %d)\n"
       "  -s SEED     which matrix is generated (default 1)\n"
       "  -f FILE     read the matrix from a Matrix Market file instead\n"
       "  -b TILE     edge of a tile, 1 to %d (default %d)\n"
       "  -p PxQ      process grid, P * Q = number of ranks (default: nearly square)\n"
+      "  -r ROUNDS   generate and factorise as often; the last time counts (default 1)\n"
       "  --no-check  do not compute the residual\n"
       "  --json      print one JSON object instead of lines\n",
       kDefaultOrder, kLargestTile, kDefaultTile);
@@ -73,6 +75,9 @@ static void apply_option(Options *options, int option, char **argv, bool *genera
     case 'p':
       parse_grid(options, optarg, failure);
       break;
+    case 'r':
+      options->rounds = (int)argument_whole("-r", optarg, 1, kMostRounds, failure);
+      break;
     case kNoCheck:
       options->check = false;
       break;
@@ -88,14 +93,14 @@ static void apply_option(Options *options, int option, char **argv, bool *genera
 }
 
 void options_parse(Options *options, int argc, char **argv, Failure *failure) {
-  *options = (Options){.seed = 1, .n = kDefaultOrder, .tile = kDefaultTile, .check = true};
+  *options = (Options){.seed = 1, .n = kDefaultOrder, .tile = kDefaultTile, .rounds = 1, .check = true};
   bool generate = false;
   int option;
-  while ((option = getopt_long(argc, argv, ":n:s:b:f:p:h", kLongOptions, NULL)) != -1) {
+  while ((option = getopt_long(argc, argv, ":n:s:b:f:p:r:h", kLongOptions, NULL)) != -1) {
     apply_option(options, option, argv, &generate, failure);
   }
   argument_refuse_more(argc - optind, argv + optind, failure);
-  if (options->file && generate) {
-    failure_note(failure, kExitInput, "-f reads the matrix from a file; it cannot be combined with -n or -s");
+  if (options->file && (generate || options->rounds > 1)) {
+    failure_note(failure, kExitInput, "-f reads the matrix from a file; it cannot be combined with -n, -s or -r");
   }
 }

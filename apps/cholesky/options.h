@@ -16,6 +16,7 @@ typedef struct {
   int tile;
   int grid_rows; /* 0: choose a grid that is nearly square */
   int grid_cols;
+  int rounds; /* times to factorise the generated matrix; the last one counts */
   bool check;
   bool json;
   bool help;
