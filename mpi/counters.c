@@ -38,16 +38,19 @@ uint64_t counters_clock(void)
 }
 
 /* By the only one who writes it: no atomic addition needed. */
-static void add(_Atomic uint64_t *counter, uint64_t n)
+static void add_one(_Atomic uint64_t *counter)
 {
-  atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + n, memory_order_relaxed);
+  atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + 1, memory_order_relaxed);
 }
 
-void counters_of_poll(int found)
+void counters_of_poll(void)
 {
-  add(&polls, 1);
-  if (found > 0)
-    add(&hits, (uint64_t)found);
+  add_one(&polls);
+}
+
+void counters_of_hit(void)
+{
+  add_one(&hits);
 }
 
 void counters_of_resumption(uint64_t seen)

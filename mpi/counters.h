@@ -22,8 +22,9 @@ static inline bool counters_time(void) { return counters_timing; }
 /* Nanoseconds, of CLOCK_MONOTONIC. */
 uint64_t counters_clock(void);
 
-/* A poll has found `hits` calls complete. The poller. */
-void counters_of_poll(int hits);
+/* A poll begins; it has found a call complete, of which nobody has been told yet. The poller. */
+void counters_of_poll(void);
+void counters_of_hit(void);
 
 /* A task goes on; the poll that saw its call complete was at `seen` (0: before times were taken). Any thread. */
 void counters_of_resumption(uint64_t seen);

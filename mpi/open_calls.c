@@ -88,6 +88,7 @@ void open_calls_admit(Pending *pending)
 
 static void tell(Pending *pending)
 {
+  counters_of_hit();
   if (pending->completed != NULL) {
     pending->completed(pending);
     return;
@@ -227,11 +228,10 @@ void engine_cancel_receives(const struct marline_mpi_speculation *scope)
 
 int open_calls_poll(void)
 {
+  counters_of_poll();
   open_requests.failed = 0;
-  int found = poll_requests(&open_requests) + poll_calls(&other_calls);
-  found += open_requests.failed;
-  counters_of_poll(found);
-  return found;
+  const int found = poll_requests(&open_requests) + poll_calls(&other_calls);
+  return found + open_requests.failed;
 }
 
 int open_calls_count(void)
