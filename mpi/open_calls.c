@@ -6,11 +6,11 @@
  * MPI_Testany, since that pays for MPI's progress once per call and only a few nanoseconds per request (Open MPI 4.1:
  * 53 ns for one, 330 ns for 64), and reports errors as a call for one request does: MPI_Testsome, otherwise as good,
  * hides the code behind MPI_ERR_IN_STATUS. Up to kRequestsPerPoll requests are all looked at in each poll. Of more, two
- * parts are: a window that goes round the array, so that each is looked at in turn; and the neighbours of the one that
+ * parts are: a window that goes round the array, so that each is looked at in turn; and the neighbours of those that
  * completed last, since messages mostly complete in the order in which their calls were posted. Without the second look
  * 10^5 messages that come one by one would each be noticed after half a round, which is quadratic. (The entry that
  * completes is replaced by the last, which turns the order around for half of the requests; hence neighbours on both
- * sides.)
+ * sides. A program has several such sequences at a time, from each neighbour and to it; hence several places.)
  *
  * The other calls (Waitall, Waitany, Waitsome, Probe) form a queue, a few of which are asked per poll; each asks for a
  * bounded number of its requests (kRequestsPerLook in engine.h).
@@ -26,7 +26,8 @@
 enum {
   kWindow = 64,
   kWindowAfterHit = 8,
-  kNeighbours = 32,
+  kPlaces = 4,
+  kNeighbours = 16,
   kRequestsPerPoll = 128,
   kCallsPerPoll = 8,
   kFirstCapacity = 256,
@@ -39,7 +40,8 @@ typedef struct Requests {
   int count;
   int capacity;
   int cursor; /* where the next window begins */
-  int recent; /* where the last one was that had completed */
+  int recent[kPlaces]; /* where ones were that had completed, no two of them neighbours */
+  int oldest;          /* of these */
   int failed; /* delivered by deliver_failed() since the poll began */
 } Requests;
 
@@ -135,6 +137,19 @@ static void deliver_failed(Requests *open, int begin, int size, int hit, const M
   }
 }
 
+/* Remembers the place: of the sequence that it goes on with, or of a new one. */
+static void note_place(Requests *open, int place)
+{
+  for (int i = 0; i < kPlaces; ++i) {
+    if (abs(open->recent[i] - place) <= kNeighbours) {
+      open->recent[i] = place;
+      return;
+    }
+  }
+  open->recent[open->oldest] = place;
+  open->oldest = (open->oldest + 1) % kPlaces;
+}
+
 /* Asks about entries [begin, begin + size). One that has completed is delivered, and its place returned; -1: none. */
 static int poll_window(Requests *open, int begin, int size)
 {
@@ -149,7 +164,7 @@ static int poll_window(Requests *open, int begin, int size)
     return -1;
   if (index == MPI_UNDEFINED)
     report_fatal("a request that a task waits for is no longer active: was it completed by another task?");
-  open->recent = begin + index;
+  note_place(open, begin + index);
   if (error == MPI_SUCCESS)
     deliver(open, begin + index, &status, error);
   else
@@ -176,11 +191,11 @@ static int poll_in_turn(Requests *open, int left)
 }
 
 /* As long as there are hits, and over no more than `left` of them. */
-static int poll_neighbours(Requests *open, int left)
+static int poll_neighbours(Requests *open, int place, int left)
 {
   int found = 0;
   for (; found < left && open->count > 0; ++found) {
-    int begin = least(open->recent, open->count) - kNeighbours / 2;
+    int begin = least(open->recent[place], open->count) - kNeighbours / 2;
     begin = begin > 0 ? begin : 0;
     if (poll_window(open, begin, least(kNeighbours, open->count - begin)) < 0)
       break;
@@ -192,7 +207,9 @@ static int poll_requests(Requests *open)
 {
   if (open->count <= kRequestsPerPoll)
     return poll_in_turn(open, open->count);
-  const int found = poll_neighbours(open, kRequestsPerPoll / 2);
+  int found = 0;
+  for (int i = 0; i < kPlaces; ++i)
+    found += poll_neighbours(open, i, kRequestsPerPoll / 2 / kPlaces);
   return found + poll_in_turn(open, least(open->count, kRequestsPerPoll / 2));
 }
 
