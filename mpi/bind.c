@@ -6,7 +6,10 @@
  * engine, one Pending each, and from the first of these on the batch is the poller's alone, which counts them down and
  * tells. A batch of one comes from a list of used ones; larger ones are allocated.
  */
+#include "bind.h"
+
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -38,6 +41,8 @@ struct Batch {
 /* Defined by libmarline-trace where that is loaded: a request that its wrappers have seen start is complete. */
 __attribute__((weak, visibility("default"))) void marline_trace_request_done(MPI_Request request,
                                                                              const MPI_Status *status);
+
+static atomic_int open_bound; /* requests with the poller: counted up by who hands over, down by the poller; relaxed */
 
 static pthread_mutex_t used_mutex = PTHREAD_MUTEX_INITIALIZER;
 static Batch *used; /* batches of one */
@@ -91,6 +96,7 @@ static void completed(Pending *pending)
   note_result(batch->requests, pending->error, pending->status, &batch->error);
   if (marline_trace_request_done != NULL && pending->error == MPI_SUCCESS)
     marline_trace_request_done(((Bound *)pending)->handle, pending->status);
+  atomic_fetch_sub_explicit(&open_bound, 1, memory_order_relaxed);
   if (--batch->open == 0)
     tell(batch);
 }
@@ -145,8 +151,14 @@ static void sort_out(Batch *batch, MPI_Request requests[], MPI_Status *statuses)
 static void watch(Batch *batch)
 {
   const int open = batch->open;
+  atomic_fetch_add_explicit(&open_bound, open, memory_order_relaxed);
   for (int i = 0; i < open; ++i)
     engine_watch(&batch->bound[i].base);
+}
+
+int bound_requests(void)
+{
+  return atomic_load_explicit(&open_bound, memory_order_relaxed);
 }
 
 int marline_mpi_is_active(void)
@@ -215,4 +227,5 @@ __attribute__((visibility("default"))) const MarlineMpiTable marline_mpi_table =
     .speculation_begin = marline_mpi_speculation_begin,
     .speculation_stop = marline_mpi_speculation_stop,
     .speculation_end = marline_mpi_speculation_end,
+    .counters_read = marline_mpi_counters_read,
 };

@@ -11,6 +11,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "bind.h"
 #include "comm.h"
 #include "describe_write.h"
 #include "messages.h"
@@ -58,7 +59,7 @@ static void describe_rank(void *unused, marline_describe_write_fn write, void *s
 {
   (void)unused;
   CommVisit visit = {{write, sink}, ""};
-  print(&visit.out, "{\"rank\":%d,\"size\":%d,\"communicators\":[", rank, size);
+  print(&visit.out, "{\"rank\":%d,\"size\":%d,\"bound\":%d,\"communicators\":[", rank, size, bound_requests());
   comm_for_each(describe_comm, &visit);
   print(&visit.out, "]}");
 }

@@ -3,7 +3,9 @@
  * The functions of compat/mpi-detach.h, in terms of marline_mpi.h. In libmarline-mpi and in the archive that programs
  * link. What is called at completion, and its statuses, lie in a record that goes with the callback.
  */
+#pragma GCC visibility push(default)
 #include "marline/compat/mpi-detach.h"
+#pragma GCC visibility pop
 
 #include <sched.h>
 #include <stdlib.h>

@@ -9,6 +9,7 @@
 #include <dlfcn.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "table.h"
 
@@ -82,4 +83,12 @@ void marline_mpi_speculation_end(marline_mpi_speculation_t *speculation, marline
     table()->speculation_end(speculation, counts);
   else if (counts != NULL)
     *counts = (marline_mpi_speculation_counts_t){0};
+}
+
+void marline_mpi_counters_read(marline_mpi_counters_t *out, size_t bytes)
+{
+  if (table() != NULL)
+    table()->counters_read(out, bytes);
+  else
+    memset(out, 0, bytes);
 }

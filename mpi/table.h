@@ -6,7 +6,9 @@
 #ifndef MARLINE_MPI_TABLE_H
 #define MARLINE_MPI_TABLE_H
 
+#pragma GCC visibility push(default)
 #include "marline/marline_mpi.h"
+#pragma GCC visibility pop
 
 enum { kTableVersion = 1 };
 #define MARLINE_MPI_TABLE_NAME "marline_mpi_table"
@@ -20,6 +22,7 @@ typedef struct MarlineMpiTable {
   __typeof__(marline_mpi_speculation_begin) *speculation_begin;
   __typeof__(marline_mpi_speculation_stop) *speculation_stop;
   __typeof__(marline_mpi_speculation_end) *speculation_end;
+  __typeof__(marline_mpi_counters_read) *counters_read;
 } MarlineMpiTable;
 
 /* One request of several that a call has been given is complete: as in MPI_Waitall, the errors of several are in their

@@ -2,7 +2,9 @@
  *
  * The functions of compat/TAMPI.h, in terms of marline_mpi.h. In libmarline-mpi and in the archive that programs link.
  */
+#pragma GCC visibility push(default)
 #include "marline/compat/TAMPI.h"
+#pragma GCC visibility pop
 
 #include "marline/marline_mpi.h"
 

@@ -151,6 +151,14 @@ def test_the_report_as_text(hangs: Path, start: Callable[..., Job]) -> None:
         assert max(map(len, result.stdout.splitlines())) <= 118
 
 
+def test_a_request_that_is_bound_to_a_task(hangs: Path, start: Callable[..., Job]) -> None:
+    """No task waits for it: what is left is the barrier, and a word on the request."""
+    found = start(hangs, "bound").at_rest()
+    problems = {rank["rank"]: rank["problems"] for rank in found["ranks"]}
+    assert any(text.startswith("1 request open that a task is bound to") for text in problems[0])
+    assert not any("bound" in text for text in problems[1])
+
+
 def test_another_tag(hangs: Path, start: Callable[..., Job]) -> None:
     found = start(hangs, "tag").at_rest()
     assert found["state"] == "hung"

@@ -2,6 +2,10 @@
  *
  * A program in MPI Detach's terms: each of the six ways, with tasks that a callback completes. Works without Marline, too
  * (argument `plain`): each call then waits, and the messages are on their way before the first of them. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* RTLD_NEXT */
+#endif
+#include <dlfcn.h>
 #include <omp.h>
 #include <stdint.h>
 #include <string.h>
@@ -110,6 +114,7 @@ int main(int argc, char **argv) {
   start(&argc, &argv, 2);
   peer = 1 - world_rank;
   const int plain = argc > 1 && strcmp(argv[1], "plain") == 0;
+  expect((dlsym(RTLD_NEXT, "MPIX_Detach_all_status") != NULL) == !plain, "libmarline-mpi has the names, too");
   if (plain)
     send_all(sends);
   six_ways();

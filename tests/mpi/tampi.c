@@ -2,6 +2,10 @@
  *
  * A program in TAMPI's terms. On Marline with one thread, receives before sends; without Marline (argument `plain`), where
  * TAMPI_Iwait waits, the same calls in an order that needs no second thread. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* RTLD_NEXT */
+#endif
+#include <dlfcn.h>
 #include <string.h>
 
 #include "TAMPI.h"
@@ -77,6 +81,7 @@ int main(int argc, char **argv) {
   expect(blocking == !plain && nonblocking == !plain, "both modes are enabled on Marline");
   expect(TAMPI_Property_get(TAMPI_PROPERTY_BLOCKING_MODE, &value) == MPI_SUCCESS && value == !plain, "and a property");
   expect(TAMPI_Property_get(99, &value) == MPI_ERR_ARG, "an unknown property is an error");
+  expect((dlsym(RTLD_NEXT, "TAMPI_Iwaitall") != NULL) == !plain, "libmarline-mpi has the names, too");
   const int peer = 1 - world_rank;
 #pragma omp parallel
 #pragma omp single

@@ -116,6 +116,8 @@ def read(report: dict[str, Any], rank: int) -> Process:
     messages = report["sections"].get("mpi_messages") or {}
     kernel = {one["thread"]: one for one in report["kernel_threads"]}
     problems = [text for text in (report.get("problem"), messages.get("problem")) if text]
+    if bound := mpi.get("bound", 0):
+        problems.append(f"{bound} request{'s' * (bound != 1)} open that a task is bound to, or a callback (marline_mpi_iwait)")
     threads = [_thread(one, kernel) for one in report.get("threads", [])]
     known = {thread.number for thread in threads}
     blocked = {one["thread"] for one in report.get("blocked_threads", [])}

@@ -5,6 +5,7 @@
  *
  *   hangs MODE
  *     recv        rank 0 receives what nobody sends
+ *     bound       likewise, by a request that is bound to a task
  *     tag         rank 1 sends with another tag than rank 0 receives with
  *     comm        rank 1 sends on another communicator
  *     cycle       two tasks of each rank wait for each other over the ranks
@@ -17,6 +18,8 @@
  *     compute     rank 1 computes until it is killed, rank 0 waits for it
  *     sleep       rank 1 sleeps in a task, rank 0 waits for it
  */
+#define _GNU_SOURCE /* RTLD_DEFAULT */
+#include <dlfcn.h>
 #include <marline/marline.h>
 #include <mpi.h>
 #include <omp.h>
@@ -50,6 +53,20 @@ static void recv_mode(void)
 {
   if (rank == 0)
     one_receives();
+}
+
+static void bound_mode(void)
+{
+  if (rank != 0)
+    return;
+#pragma omp task
+  {
+    MPI_Request request;
+    int (*iwait)(MPI_Request *, MPI_Status *) = NULL;
+    *(void **)&iwait = dlsym(RTLD_DEFAULT, "marline_mpi_iwait");
+    MPI_Irecv(&value[0], 1, MPI_LONG, 1, 7, MPI_COMM_WORLD, &request);
+    iwait(&request, MPI_STATUS_IGNORE);
+  }
 }
 
 static void tag_mode(void)
@@ -194,6 +211,8 @@ static void run(const char *mode)
 {
   if (strcmp(mode, "recv") == 0)
     recv_mode();
+  else if (strcmp(mode, "bound") == 0)
+    bound_mode();
   else if (strcmp(mode, "tag") == 0)
     tag_mode();
   else if (strcmp(mode, "comm") == 0)
