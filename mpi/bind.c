@@ -5,6 +5,8 @@
  * The requests of one call are a Batch. Those that are complete already are settled by the caller; the others go to the
  * engine, one Pending each, and from the first of these on the batch is the poller's alone, which counts them down and
  * tells. A batch of one comes from a list of used ones; larger ones are allocated.
+ *
+ * Where a function has to wait itself, it calls MPI_Wait as the program would: that knows how.
  */
 #include "bind.h"
 
@@ -15,7 +17,6 @@
 #include <stdlib.h>
 
 #include "engine.h"
-#include "owner.h"
 #include "report.h"
 #include "table.h"
 
@@ -171,7 +172,7 @@ int marline_mpi_on_completion(int count, MPI_Request requests[], MPI_Status *sta
 {
   library_resolve();
   if (!engine_is_running()) {
-    const int error = wait_here(next_mpi.wait, library_request_null(), count, requests, statuses);
+    const int error = wait_here(MPI_Wait, library_request_null(), count, requests, statuses);
     callback(error, arg);
     return error;
   }
@@ -196,8 +197,8 @@ int marline_mpi_iwaitall(int count, MPI_Request requests[], MPI_Status *statuses
 {
   library_resolve();
   marline_task_t *task = engine_is_running() ? marline_task_hold() : NULL;
-  if (task == NULL) /* an owner must not be made to wait: MPI_Wait knows */
-    return wait_here(owner_exists() ? MPI_Wait : next_mpi.wait, library_request_null(), count, requests, statuses);
+  if (task == NULL)
+    return wait_here(MPI_Wait, library_request_null(), count, requests, statuses);
   return marline_mpi_on_completion(count, requests, statuses, release_task, task);
 }
 
