@@ -11,6 +11,7 @@
 int MPI_Finalize(void)
 {
   library_resolve();
+  PASS_ON_FROM_TOOL(finalize());
   describe_stop();
   engine_stop();
   BLOCKED_IN(&(const MpiCall){.name = "MPI_Finalize", .peer = kNoPeer, .tag = kNoTag});

@@ -57,13 +57,28 @@ static void warn_of_exit(int status, void *unused)
     report_warning("rank %d exits without having called MPI_Finalize, which ends the job", own_rank);
 }
 
-static int init(int *argc, char ***argv, int *provided)
+static int wanted_level(void)
 {
-  library_resolve();
+  return owner_exists() ? MPI_THREAD_FUNNELED : MPI_THREAD_MULTIPLE;
+}
+
+static int init_library(int *argc, char ***argv, bool by_a_tool, int *provided)
+{
+  if (!by_a_tool)
+    return next_mpi.init_thread(argc, argv, wanted_level(), provided);
+  const int error = next_mpi.init(argc, argv); /* where a tool starts; it comes back to MPI_Init */
+  if (error == MPI_SUCCESS)
+    next_mpi.query_thread(provided);
+  return error;
+}
+
+/* `by_a_tool`: a tool behind us has the function that the program calls, and this is MPI_Init. */
+static int init(int *argc, char ***argv, bool by_a_tool, int *provided)
+{
   main_thread = pthread_self();
   if (mpi_options()->one_owner)
     engine_take_over();
-  const int error = next_mpi.init_thread(argc, argv, owner_exists() ? MPI_THREAD_FUNNELED : MPI_THREAD_MULTIPLE, provided);
+  const int error = init_library(argc, argv, by_a_tool, provided);
   if (error == MPI_SUCCESS) {
     if (!owner_exists() && *provided == MPI_THREAD_SERIALIZED)
       engine_take_over();
@@ -85,12 +100,16 @@ static int init(int *argc, char ***argv, int *provided)
 int MPI_Init(int *argc, char ***argv)
 {
   int provided = MPI_THREAD_SINGLE;
-  return init(argc, argv, &provided);
+  library_resolve();
+  PASS_ON_FROM_TOOL(init_thread(argc, argv, wanted_level(), &provided));
+  return init(argc, argv, next_mpi.init != mpi_itself.init, &provided);
 }
 
 int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
-  const int error = init(argc, argv, provided);
+  library_resolve();
+  PASS_ON_FROM_TOOL(init_thread(argc, argv, wanted_level(), provided));
+  const int error = init(argc, argv, false, provided);
   asked_for = required;
   if (error == MPI_SUCCESS)
     *provided = level_of(*provided);
@@ -100,6 +119,7 @@ int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 int MPI_Query_thread(int *provided)
 {
   library_resolve();
+  PASS_ON_FROM_TOOL(query_thread(provided));
   *provided = MPI_THREAD_MULTIPLE;
   const int error = owner_exists() ? MPI_SUCCESS : next_mpi.query_thread(provided);
   if (error == MPI_SUCCESS)
@@ -110,6 +130,7 @@ int MPI_Query_thread(int *provided)
 int MPI_Is_thread_main(int *flag)
 {
   library_resolve();
+  PASS_ON_FROM_TOOL(is_thread_main(flag));
   if (!owner_exists())
     return next_mpi.is_thread_main(flag);
   *flag = pthread_equal(pthread_self(), main_thread) != 0;

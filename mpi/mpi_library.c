@@ -17,6 +17,7 @@
 #include "report.h"
 
 NextMpi next_mpi;
+NextMpi mpi_itself;
 
 /* In the order of NextMpi's members. */
 static const char *const kNames[] = MARLINE_NEXT_NAMES;
@@ -56,7 +57,7 @@ static void check_implementation(void)
 {
   char version[MPI_MAX_LIBRARY_VERSION_STRING + 1] = "";
   int length = 0;
-  next_mpi.get_library_version(version, &length);
+  mpi_itself.get_library_version(version, &length);
   version[strcspn(version, "\n")] = '\0';
   const int is_open_mpi = strstr(version, "Open MPI") != NULL;
   if (is_open_mpi == MARLINE_MPI_IS_OPENMPI)
@@ -74,6 +75,19 @@ static int not_in_this_library(void)
                "Marline and the program with this MPI");
 }
 
+/* What stands behind us under the name MPI_X, if that is a tool. */
+static void *tools_function(const char *pmpi_name, const void *pmpi_address)
+{
+  void *address = dlsym(mpi_handle, pmpi_name + 1);
+  Dl_info mpi;
+  Dl_info pmpi;
+  Dl_info library;
+  if (address == NULL || dladdr(address, &mpi) == 0 || dladdr(pmpi_address, &pmpi) == 0 ||
+      dladdr(dlsym(mpi_handle, "PMPI_Get_library_version"), &library) == 0)
+    return NULL;
+  return mpi.dli_fbase == pmpi.dli_fbase || mpi.dli_fbase == library.dli_fbase ? NULL : address;
+}
+
 static void resolve(void)
 {
   mpi_handle = RTLD_NEXT;
@@ -88,8 +102,14 @@ static void resolve(void)
     void *address = dlsym(mpi_handle, kNames[i]);
     if (address == NULL)
       address = (void *)not_in_this_library;
-    memcpy((char *)&next_mpi + i * sizeof address, &address, sizeof address);
+    memcpy((char *)&mpi_itself + i * sizeof address, &address, sizeof address);
+    void *tools = tools_function(kNames[i], address);
+    if (tools != NULL)
+      tool_behind_add(tools);
+    memcpy((char *)&next_mpi + i * sizeof address, tools != NULL ? &tools : &address, sizeof address);
   }
+  if (tool_behind_count > 0) /* whose call may be a jump, and then seems to come from where the tool was called */
+    tool_behind_add((const void *)not_in_this_library);
   check_implementation();
 }
 
@@ -102,7 +122,7 @@ const void *library_address(void)
 {
   library_resolve();
   const void *address = NULL;
-  memcpy(&address, &next_mpi.init_thread, sizeof address);
+  memcpy(&address, &mpi_itself.get_library_version, sizeof address);
   return address;
 }
 

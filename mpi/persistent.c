@@ -106,6 +106,7 @@ static bool there_are_sends(void)
 
 int MPI_Start(MPI_Request *request)
 {
+  PASS_ON_FROM_TOOL(start(request));
   if (there_are_sends() && any_sends(1, request))
     marline_task_sends();
   return next_mpi.start(request);
@@ -113,6 +114,7 @@ int MPI_Start(MPI_Request *request)
 
 int MPI_Startall(int number, MPI_Request requests[])
 {
+  PASS_ON_FROM_TOOL(startall(number, requests));
   if (there_are_sends() && any_sends(number, requests))
     marline_task_sends();
   return next_mpi.startall(number, requests);
@@ -120,6 +122,7 @@ int MPI_Startall(int number, MPI_Request requests[])
 
 int MPI_Request_free(MPI_Request *request)
 {
+  PASS_ON_FROM_TOOL(request_free(request));
   if (there_are_sends())
     forget((Handle)*request);
   return next_mpi.request_free(request);

@@ -41,6 +41,7 @@ static int wait_for_message(PendingProbe *call)
 
 int MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
 {
+  PASS_ON_FROM_TOOL(probe(source, tag, comm, status));
   const MpiCall call = {.name = "MPI_Probe", .caller = __builtin_return_address(0), .comm = comm, .peer = source, .tag = tag};
   if (!engine_takes(__builtin_return_address(0))) {
     BLOCKED_IN(&call);
@@ -52,6 +53,7 @@ int MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
 
 int MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status)
 {
+  PASS_ON_FROM_TOOL(mprobe(source, tag, comm, message, status));
   const MpiCall call = {.name = "MPI_Mprobe", .caller = __builtin_return_address(0), .comm = comm, .peer = source, .tag = tag};
   if (!engine_takes(__builtin_return_address(0))) {
     BLOCKED_IN(&call);

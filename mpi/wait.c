@@ -7,6 +7,7 @@
 
 int MPI_Wait(MPI_Request *request, MPI_Status *status)
 {
+  PASS_ON_FROM_TOOL(wait(request, status));
   const MpiCall call = {.name = "MPI_Wait", .caller = __builtin_return_address(0), .peer = kNoPeer, .tag = kNoTag, .requests = 1};
   if (!engine_takes(__builtin_return_address(0))) {
     BLOCKED_IN(&call);

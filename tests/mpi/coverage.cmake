@@ -69,3 +69,23 @@ function(marline_mpi_tests_of_fortran_coverage MPI INCLUDES LIBRARIES)
     marline_mpi_test(${name}_outside.gfortran12.${MPI} ${run} marline ${MPI} 2 1 ${bin}/mpi_${name}-${MPI} outside)
   endforeach()
 endfunction()
+
+# A tool between libmarline-mpi and MPI sees the calls that libmarline-mpi makes, whatever thread makes them, and a few of
+# its own (mpi/order.c).
+function(marline_mpi_tests_of_a_tool_behind MPI TOOL)
+  set(suffix gcc12.${MPI})
+  set(behind ${run} marline ${MPI} 2 2 -b ${TOOL})
+  marline_mpi_test(tool_behind.${suffix} ${run} marline ${MPI} 3 1 -b ${TOOL}
+    -o "^tool: [4-9] nonblocking, 0 splits, 3 ranks$" ${bin}/mpi_mpi_only-gcc12-${MPI})
+  marline_mpi_test(tool_behind_tasks.${suffix} ${behind} -o "^tool: 5[0-9] nonblocking, 0 splits, 2 ranks$"
+    ${bin}/mpi_thread_level-gcc12-${MPI} init)
+  marline_mpi_test(tool_behind_init_thread.${suffix} ${behind} -o "^tool: 5[0-9] nonblocking, 0 splits, 2 ranks$"
+    ${bin}/mpi_thread_level-gcc12-${MPI} multiple)
+  marline_mpi_test(tool_behind_helpers.${suffix} ${run} marline ${MPI} 2 1 -b ${TOOL}
+    -o "^tool: [0-9]+ nonblocking, [1-9][0-9]* splits, 2 ranks$" ${bin}/mpi_coverage_comm-gcc12-${MPI})
+  # Linked to the program, it is behind what is preloaded.
+  marline_add_program(mpi_tool_linked-gcc12-${MPI} gcc12 SOURCES thread_level.c MPI ${MPI} OUTDIR ${bin} LIBS ${TOOL}
+    DEPENDS ${TOOL} ${CMAKE_CURRENT_SOURCE_DIR}/support.h)
+  marline_mpi_test(tool_linked.${suffix} ${run} marline ${MPI} 2 2 -o "^tool: 5[0-9] nonblocking, 0 splits, 2 ranks$"
+    ${bin}/mpi_tool_linked-gcc12-${MPI} init)
+endfunction()

@@ -152,6 +152,12 @@ int main(int argc, char **argv)
     return child(&argc, &argv);
   start(&argc, &argv, 2);
   expect(argc == 2, "usage: coverage_processes SOCKET");
+  int level = -1;
+  MPI_Query_thread(&level);
+  expect(level == MPI_THREAD_MULTIPLE, "the level that was provided");
+  int is_main = 0;
+  MPI_Is_thread_main(&is_main);
+  expect(is_main, "the thread that has initialised MPI");
   self = argv[0];
   socket_path = argv[1];
   RUN_CHECKS(names);
