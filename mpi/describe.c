@@ -40,6 +40,24 @@ typedef struct CommVisit {
   const char *comma;
 } CommVisit;
 
+/* The collectives that tasks or threads of this rank are in, each with its number on the communicator. */
+static void describe_collectives(const Out *out, const CollectiveLog *log)
+{
+  const char *comma = "";
+  const uint64_t begun = log != NULL ? collective_log_begun(log) : 0;
+  LoggedCollective call;
+  print(out, ",\"collectives\":[");
+  for (uint64_t number = begun; number > 0 && number + kLogEntries > begun; --number) {
+    if (!collective_log_read(log, number, &call) || !call.in_progress)
+      continue;
+    print(out, "%s{\"number\":%lld,\"operation\":", comma, (long long)number);
+    print_string(out, call.name);
+    print(out, "}");
+    comma = ",";
+  }
+  print(out, "]");
+}
+
 static void describe_comm(const CommInfo *info, void *arg)
 {
   CommVisit *visit = arg;
@@ -51,7 +69,9 @@ static void describe_comm(const CommInfo *info, void *arg)
   print(out, ",\"remote\":%s,\"ranks\":[", info->remote_size > 0 ? "true" : "false");
   for (int i = 0; i < members && i < kMostMembers; ++i)
     print(out, "%s%d", i > 0 ? "," : "", info->members[i]);
-  print(out, "]}");
+  print(out, "]");
+  describe_collectives(out, info->log);
+  print(out, "}");
   visit->comma = ",";
 }
 

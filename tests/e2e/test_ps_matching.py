@@ -48,7 +48,8 @@ def look(*ranks: Report, at: int = 0) -> dict[int, Process]:
     """One report for each rank: {"tasks": [...], "threads": [...], "kernel": [...], "messages": [...]}."""
     found = {}
     for rank, one in enumerate(ranks):
-        sections = {"mpi": {"rank": rank, "size": len(ranks), "communicators": communicators(len(ranks))},
+        known = [{**comm, "collectives": one.get("collectives", [])} for comm in communicators(len(ranks))]
+        sections = {"mpi": {"rank": rank, "size": len(ranks), "communicators": known},
                     "mpi_messages": {"messages": one.get("messages", [])}}  # fmt: skip
         document = {"pid": 100 + rank, "host": "node", "program": "/bin/app", "nanoseconds": at, "maps": [],
                     "threads": one.get("threads", [thread()]), "tasks": one.get("tasks", []), "sections": sections,
@@ -129,6 +130,17 @@ def test_a_collective_waits_for_those_who_have_not_called_it() -> None:
         "rank 1 has not called it; on the same communicator rank 1 is in MPI_Bcast")  # fmt: skip
     ranks = barrier("a"), {}, {}
     assert needs(judge_at_rest(*ranks), ranks, 0) == "ranks 1, 2 have not called it"
+
+
+def test_a_collective_that_ranks_number_differently() -> None:
+    def barrier(number: int) -> Report:
+        return {"tasks": [task("a", call("MPI_Barrier"))], "collectives": [{"number": number, "operation": "MPI_Barrier"}]}
+
+    ranks = barrier(3), barrier(4)
+    assert needs(judge_at_rest(*ranks), ranks, 0) == (
+        "all ranks have called it (as number 3 on the communicator, rank 1 as number 4)")  # fmt: skip
+    ranks = barrier(3), barrier(3)
+    assert needs(judge_at_rest(*ranks), ranks, 0) == "all ranks have called it"
 
 
 def test_a_cycle_over_three_ranks_through_a_taskwait() -> None:

@@ -102,6 +102,11 @@ class Process:
             return "an unknown communicator"
         return known["name"] or f"a communicator of {known['size']}"
 
+    def turns(self, call: Call) -> list[int]:
+        """The numbers, in the order of the communicator's collectives, of those of this operation that are in progress."""
+        known = self.communicators.get(call.comm or 0, {})
+        return [one["number"] for one in known.get("collectives", []) if one["operation"] == call.operation]
+
     def world_rank(self, identity: int | None, peer: int | None) -> int | None:
         """None: not known, or any."""
         known = self.communicators.get(identity or 0)

@@ -159,7 +159,8 @@ def _collective(ranks: Ranks, process: Process, call: Call) -> Finding:
         other_call += [f"rank {rank} is in {one.operation}" for one in calls
                        if one.comm == call.comm and one.is_mpi and direction(one) == "collective"]  # fmt: skip
     if not missing:
-        return Finding("all ranks have called it", matched=True, definite=known is not None)
+        text = "all ranks have called it" + _different_turns(ranks, process, call, members)
+        return Finding(text, matched=True, definite=known is not None)
     text = f"{_some(missing)} not called it"
     if other_call:
         text += "; on the same communicator " + ", ".join(other_call[:3])
@@ -167,6 +168,16 @@ def _collective(ranks: Ranks, process: Process, call: Call) -> Finding:
         text += f": {_what_it_does(ranks[missing[0]])}"
     keys = [one.key for rank in missing if rank in ranks for one in ranks[rank].waiters]
     return Finding(text, providers=keys, ranks=set(missing))
+
+
+def _different_turns(ranks: Ranks, process: Process, call: Call, members: set[int]) -> str:
+    """Whether all mean the same one in the order of the communicator's collectives. Of ranks that go on, some are ahead."""
+    mine = process.turns(call)
+    for rank in sorted(members - {process.rank, -1}):
+        theirs = ranks[rank].turns(call) if rank in ranks else []
+        if mine and theirs and not {*mine} & {*theirs}:
+            return f" (as number {mine[0]} on the communicator, rank {rank} as number {theirs[0]})"
+    return ""
 
 
 def _some(missing: list[int]) -> str:
