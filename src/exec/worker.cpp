@@ -293,11 +293,14 @@ void dismiss_workers(Team* team, int first) {
 void finish_root_tasks(Worker* worker) {
   release_held(worker, nullptr);
   flush_reports(worker);
+  Member* member = worker->member;
+  member->at_barrier = true;
   work_until(
       [](void* task) {
         return subtree_has_ended(static_cast<Task*>(task)) || (!work_in_sight(this_worker()) && !progress_pending());
       },
       worker->task);
+  member->at_barrier = false;
 }
 
 bool oversubscribed() { return g_living.load(relaxed) > cores_per_process(); }
