@@ -67,7 +67,7 @@ def ask(door: Door, request: Request) -> Report:
     try:
         report = json.loads(text.decode("utf-8", "replace"))
     except ValueError as error:
-        raise NoAnswer(f"its report ends early or is damaged ({error})") from error
+        raise NoAnswer(f"its report ends early, as if it had ended meanwhile ({error})") from error
     if not isinstance(report, dict) or report.get("format") != FORMAT:
         raise NoAnswer("it runs another version of Marline")
     return report
