@@ -83,6 +83,8 @@ function(marline_mpi_tests_of_a_tool_behind MPI TOOL)
     ${bin}/mpi_thread_level-gcc12-${MPI} multiple)
   marline_mpi_test(tool_behind_helpers.${suffix} ${run} marline ${MPI} 2 1 -b ${TOOL}
     -o "^tool: [0-9]+ nonblocking, [1-9][0-9]* splits, 2 ranks$" ${bin}/mpi_coverage_comm-gcc12-${MPI})
+  marline_mpi_test(tool_behind_owner.${suffix} ${behind} -e MARLINE_MPI_THREADS=owner
+    -o "^tool: 5[0-9] nonblocking, 0 splits, 2 ranks$" ${bin}/mpi_thread_level-gcc12-${MPI} init)
   # Linked to the program, it is behind what is preloaded.
   marline_add_program(mpi_tool_linked-gcc12-${MPI} gcc12 SOURCES thread_level.c MPI ${MPI} OUTDIR ${bin} LIBS ${TOOL}
     DEPENDS ${TOOL} ${CMAKE_CURRENT_SOURCE_DIR}/support.h)

@@ -98,7 +98,7 @@ static void call_split_type(void)
   expect_and_free(&comm, 2, world_rank);
 }
 
-/* Between groups ---------------------------------------------------------------------------------------------------- */
+/* Between groups --------------------------------------------------------------------------------------------------- */
 
 static void expect_inter_and_free(MPI_Comm *inter)
 {
@@ -121,7 +121,7 @@ static void call_intercomm(void)
   expect_inter_and_free(&inter);
 }
 
-/* Topologies --------------------------------------------------------------------------------------------------------- */
+/* Topologies ------------------------------------------------------------------------------------------------------- */
 
 static void call_cart(void)
 {
@@ -170,7 +170,7 @@ static void call_dist_graph(void)
   expect_dist_graph(&comm);
 }
 
-/* Without a parent: MPI 4.0, chapters 7 and 11 ----------------------------------------------------------------------- */
+/* Without a parent: MPI 4.0, chapters 7 and 11 --------------------------------------------------------------------- */
 
 #if MPI_VERSION >= 4
 static void call_session(void)
@@ -203,7 +203,7 @@ static void call_intercomm_from_groups(void)
 }
 #endif
 
-/* Many at once ------------------------------------------------------------------------------------------------------- */
+/* Many at once ----------------------------------------------------------------------------------------------------- */
 
 /* On kMany communicators a task makes a call each, rank 1 in the opposite order: all of them must be under way. */
 static void many_at_once(void)

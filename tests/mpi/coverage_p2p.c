@@ -31,7 +31,7 @@ static void expect_status(const MPI_Status *status, int tag, int length)
   expect(status->MPI_SOURCE == peer && status->MPI_TAG == tag && count == length, "source, tag and count");
 }
 
-/* Sends: the peer's answer receives ------------------------------------------------------------------------------- */
+/* Sends: the peer's answer receives -------------------------------------------------------------------------------- */
 
 static void receive_large(void)
 {
@@ -140,7 +140,7 @@ static void call_mprobe(void)
   expect_content(in);
 }
 
-/* Both at once ------------------------------------------------------------------------------------------------------ */
+/* Both at once ----------------------------------------------------------------------------------------------------- */
 
 static void call_sendrecv(void)
 {

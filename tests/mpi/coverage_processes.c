@@ -17,7 +17,7 @@ enum { kHello = 5 };
 static char *self;
 static const char *socket_path;
 
-/* New processes ------------------------------------------------------------------------------------------------------ */
+/* New processes ---------------------------------------------------------------------------------------------------- */
 
 static int child(int *argc, char ***argv)
 {
@@ -66,7 +66,7 @@ static void call_spawn_multiple(void)
   greet_and_disconnect(&children, 2);
 }
 
-/* Processes that are there already ----------------------------------------------------------------------------------- */
+/* Processes that are there already --------------------------------------------------------------------------------- */
 
 static char port[MPI_MAX_PORT_NAME];
 

@@ -19,7 +19,7 @@ static void put_at(int target, int place, int value, MPI_Win where)
   MPI_Put(&kept[place], 1, MPI_INT, target, place, 1, MPI_INT, where);
 }
 
-/* Windows and fences --------------------------------------------------------------------------------------------------- */
+/* Windows and fences ----------------------------------------------------------------------------------------------- */
 
 /* Both ranks write to each other between two fences; then the window goes. */
 static void use_and_free(MPI_Win *window, const int *base)
@@ -98,7 +98,7 @@ static void answer_exposure_epoch(void)
 static void call_exposure_epoch(void) { answer_exposure_epoch(); }
 static void answer_access_epoch(void) { call_access_epoch(); }
 
-/* Passive target: the peer holds the lock until this rank's second task has said that it may go on ------------------- */
+/* Passive target: the peer holds the lock until this rank's second task has said that it may go on ----------------- */
 
 static void send_to_peer(int tag) { MPI_Send(NULL, 0, MPI_INT, peer, tag, MPI_COMM_WORLD); }
 static void receive_from_peer(int tag) { MPI_Recv(NULL, 0, MPI_INT, peer, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE); }
