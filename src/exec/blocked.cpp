@@ -69,4 +69,12 @@ void block_end() {
   if (--worker->in_view.block_depth == 0) worker->in_view.blocked = nullptr;
 }
 
+void blocked_after_fork() {
+  t_number = 0;
+  for (BlockedThread& slot : g_blocked_threads) {
+    slot.wait.store(nullptr, relaxed);
+    slot.thread.store(0, relaxed);
+  }
+}
+
 }  // namespace marline

@@ -26,4 +26,7 @@ extern BlockedThread g_blocked_threads[kBlockedThreads];
 void block_begin(const marline_wait* wait);
 void block_end();
 
+// In a forked child, whose only thread is in no such call of the parent's and has another number.
+void blocked_after_fork();
+
 }  // namespace marline

@@ -7,6 +7,7 @@
 
 #include "base/atomic.hpp"
 #include "config/options.hpp"
+#include "exec/blocked.hpp"
 #include "exec/inspect_tasks.hpp"
 #include "platform/thread.hpp"
 
@@ -107,6 +108,7 @@ void server_main(void*) {
 void after_fork_in_child() {
   if (g_door >= 0) close(g_door);
   g_door = -1;
+  blocked_after_fork();
   g_started.store(0, relaxed);
 }
 

@@ -172,6 +172,8 @@ void after_fork_in_child() {
   g_idle = nullptr;
   Worker* worker = this_worker_or_null();
   if (worker != nullptr) worker->hot_team = nullptr;
+  for (Worker* one = g_newest.load(relaxed); one != nullptr; one = one->created_before) one->in_view.thread = 0;
+  if (worker != nullptr) worker->in_view.thread = static_cast<int>(gettid());
   g_living.store(worker != nullptr ? 1 : 0, relaxed);
 }
 
