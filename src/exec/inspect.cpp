@@ -111,8 +111,11 @@ void describe_blocked_threads(ReportStream& out, const OwnMemory& memory, const 
     out.open(nullptr, '{');
     out.number("thread", thread);
     const marline_wait* wait = slot.wait.load(relaxed);
-    describe_call(out, memory, wait);
-    describe_stack_above(out, memory, wait, request);
+    CallCopy call;
+    if (call.take(memory, wait) && slot.wait.load(relaxed) == wait && slot.thread.load(relaxed) == thread) {
+      call.describe(out);
+      describe_stack_above(out, memory, wait, request);
+    }
     out.close('}');
   }
   out.close(']');

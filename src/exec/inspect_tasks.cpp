@@ -6,7 +6,6 @@
 #include "exec/fiber.hpp"
 #include "exec/stack.hpp"
 #include "exec/worker.hpp"
-#include "marline/marline.h"
 #include "sched/team.hpp"
 
 #include <cstring>
@@ -24,6 +23,7 @@ struct Suspended {
   MemoryCopy<Fiber> fiber;
   MemoryCopy<Task> task;
   WaitReason why{};
+  CallCopy call;
 };
 
 bool lies_on(const Fiber* fiber, const void* address) {
@@ -40,6 +40,7 @@ bool take_suspended(const OwnMemory& memory, const Fiber* at, Suspended* result)
   result->why = {};
   const WaitReason* why = fiber->waits_for;
   if (why != nullptr && !memory.read(why, &result->why, sizeof result->why)) return false;
+  if (!result->call.take(memory, result->why.call)) result->call.forget();
   MemoryCopy<Fiber> again;
   return again.take(memory, at) && again->task == fiber->task && again->sp == fiber->sp && again->waits_for == why;
 }
@@ -104,7 +105,7 @@ void describe_wait(ReportStream& out, const OwnMemory& memory, const Suspended& 
   out.open("wait", '{');
   out.string("kind", at_barrier ? "barrier" : kWaitKinds[kind]);
   out.address("object", why.object);
-  describe_call(out, memory, why.call);
+  one.call.describe(out);
   MemoryCopy<Taskgroup> group;
   if (why.kind == WaitKind::kTaskgroup && group.take(memory, static_cast<const Taskgroup*>(why.object))) {
     out.number("unfinished", group->count.load(relaxed) / Taskgroup::kOne);
@@ -140,6 +141,13 @@ void for_each_worker(const OwnMemory& memory, Visit visit) {
   }
 }
 
+// Where `at` still is in that call afterwards, and has been in no other in between.
+bool take_blocked(const OwnMemory& memory, const Worker* at, const InView& before, CallCopy* call) {
+  InView after;
+  return call->take(memory, before.blocked) && memory.read(&at->in_view, &after, sizeof after) &&
+         after.blocked == before.blocked && after.suspensions == before.suspensions;
+}
+
 const char* state_of(const OwnMemory& memory, const Worker* worker, const Task* task) {
   if (worker->in_view.blocked != nullptr) return "blocked";
   if (worker->task == nullptr) return "idle";
@@ -172,19 +180,28 @@ int64_t ready_tasks(const OwnMemory& memory, const Worker* worker) {
 
 }  // namespace
 
-void describe_call(ReportStream& out, const OwnMemory& memory, const marline_wait* call) {
-  marline_wait_t copy;
-  char text[kLongestText];
-  if (call == nullptr || !memory.read(call, &copy, sizeof copy)) return;
-  if (!memory.read_string(copy.operation, text, sizeof text)) return;
-  out.open("call", '{');
-  out.string("operation", text);
-  out.address("record", call);
+bool CallCopy::take(const OwnMemory& memory, const marline_wait_t* call) {
+  forget();
+  count_ = 0;
+  if (call == nullptr || !memory.read(call, &record_, sizeof record_)) return false;
+  if (!memory.read_string(record_.operation, operation_, sizeof operation_) || *operation_ == 0) return false;
   const char* name = nullptr;
-  for (int i = 0; i < MARLINE_WAIT_VALUES && copy.names != nullptr; ++i) {
-    if (!memory.read(copy.names + i, &name, sizeof name) || name == nullptr) break;
-    if (memory.read_string(name, text, sizeof text)) out.number(text, copy.values[i]);
+  while (count_ < MARLINE_WAIT_VALUES && record_.names != nullptr) {
+    if (!memory.read(record_.names + count_, &name, sizeof name)) return false;
+    if (name == nullptr) break;
+    if (!memory.read_string(name, names_[count_], sizeof names_[count_])) return false;
+    ++count_;
   }
+  call_ = call;
+  return true;
+}
+
+void CallCopy::describe(ReportStream& out) const {
+  if (call_ == nullptr) return;
+  out.open("call", '{');
+  out.string("operation", operation_);
+  out.address("record", call_);
+  for (int i = 0; i < count_; ++i) out.number(names_[i], record_.values[i]);
   out.close('}');
 }
 
@@ -204,7 +221,7 @@ void describe_stack_above(ReportStream& out, const OwnMemory& memory, const void
 
 void describe_threads(ReportStream& out, const OwnMemory& memory, const InspectRequest& request) {
   out.open("threads", '[');
-  for_each_worker(memory, [&](const Worker*, const Worker* worker) {
+  for_each_worker(memory, [&](const Worker* at, const Worker* worker) {
     MemoryCopy<Task> task;
     bool has_task = task.take(memory, worker->task);
     out.open(nullptr, '{');
@@ -213,8 +230,10 @@ void describe_threads(ReportStream& out, const OwnMemory& memory, const InspectR
     out.string("state", state_of(memory, worker, has_task ? task.operator->() : nullptr));
     out.number("suspensions", static_cast<int64_t>(worker->in_view.suspensions));
     out.number("ready", ready_tasks(memory, worker));
-    describe_call(out, memory, worker->in_view.blocked);
-    describe_stack_above(out, memory, worker->in_view.blocked, request);
+    if (CallCopy call; take_blocked(memory, at, worker->in_view, &call)) {
+      call.describe(out);
+      describe_stack_above(out, memory, worker->in_view.blocked, request);
+    }
     if (has_task) {
       out.open("task", '{');
       describe_task(out, memory, worker->task, task.operator->());

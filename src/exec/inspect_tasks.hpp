@@ -2,14 +2,14 @@
 //
 // Tasks and threads of the running process as `marline ps` reads them. The server's thread; nobody else stops for it.
 //
-// What it sees may change under it. A suspended task's record is taken only if its fiber says the same before and after;
-// all else is told as it was read, and the reader of the report takes two, a moment apart.
+// What it sees may change under it. A suspended task's record, or that of a call that blocks a thread, is taken only if
+// the fiber or thread says the same before and after; all else is told as it was read, and the reader of the report takes
+// two, a moment apart.
 #pragma once
 
 #include "exec/report_stream.hpp"
+#include "marline/marline.h"
 #include "platform/own_memory.hpp"
-
-struct marline_wait;  // marline.h
 
 namespace marline {
 
@@ -26,7 +26,21 @@ void describe_threads(ReportStream& out, const OwnMemory& memory, const InspectR
 // The stack of a thread that blocks, from the record of its call upwards: no thread says where its stack pointer is.
 void describe_stack_above(ReportStream& out, const OwnMemory& memory, const void* record, const InspectRequest& request);
 
-// The library call that a task or a thread waits in, as marline_wait_t has it.
-void describe_call(ReportStream& out, const OwnMemory& memory, const marline_wait* call);
+// The library call that a task or a thread waits in. Whoever takes one looks afterwards whether it is still waited in:
+// the record lies on a stack that has other uses later.
+class CallCopy {
+ public:
+  // False if `call` is null, or points to no such record.
+  bool take(const OwnMemory& memory, const marline_wait_t* call);
+  void forget() { call_ = nullptr; }
+  void describe(ReportStream& out) const;  // "call": {...}; nothing if there is none
+
+ private:
+  const marline_wait_t* call_ = nullptr;
+  marline_wait_t record_{};
+  char operation_[64];
+  char names_[MARLINE_WAIT_VALUES][32];
+  int count_ = 0;  // of names
+};
 
 }  // namespace marline

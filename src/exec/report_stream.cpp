@@ -49,7 +49,9 @@ void ReportStream::print(const char* format, ...) {
 void ReportStream::begin_value(const char* key) {
   if (comma_) put(",", 1);
   comma_ = true;
-  if (key != nullptr) print("\"%s\":", key);
+  if (key == nullptr) return;
+  quote(key);
+  put(":", 1);
 }
 
 void ReportStream::open(const char* key, char bracket) {
@@ -76,6 +78,10 @@ void ReportStream::address(const char* key, const void* value) {
 
 void ReportStream::string(const char* key, const char* value) {
   begin_value(key);
+  quote(value);
+}
+
+void ReportStream::quote(const char* value) {
   put("\"", 1);
   for (; *value != 0; ++value) {
     auto c = static_cast<unsigned char>(*value);

@@ -28,6 +28,8 @@ class ReportStream {
   bool flush();
 
  private:
+  void quote(const char* value);
+
   int socket_;
   bool broken_ = false;
   bool comma_ = false;  // something stands before, in the same brackets
