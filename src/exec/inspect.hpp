@@ -17,7 +17,9 @@ using Describe = void (*)(void* arg, DescribeWrite write, void* sink);
 // marline_describe_register. False: the table is full.
 bool describe_register(const char* name, Describe describe, void* arg);
 
-// Starts the server unless it is there, or MARLINE_INSPECT says no. Any thread; cheap when it is there.
+// Starts the server unless it is there, or MARLINE_INSPECT says no. Any thread; cheap when it is there. Not called for a
+// program that has one thread, and waits for nobody else: libc leaves out its locks in such, and a second thread would
+// make it pay for them in every putc() and malloc().
 void inspect_start();
 
 // The answer to one request. The server's thread.

@@ -12,6 +12,7 @@
 #include "exec/blocked.hpp"
 #include "exec/completion.hpp"
 #include "exec/fiber.hpp"
+#include "exec/inspect.hpp"
 #include "sched/constraint.hpp"
 #include "sched/held.hpp"
 #include "sched/progress.hpp"
@@ -120,6 +121,7 @@ void wait_event(Event* event, const WaitReason& why) {
     return;
   }
   if (worker->in_hook) fatal("a progress hook called marline_event_wait: hooks must not block");
+  inspect_start();
   suspend_region(publish_to_event, event, tool::TaskStatus::kSwitch, why);
 }
 

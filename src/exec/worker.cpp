@@ -137,7 +137,7 @@ Worker* hire_one() {
     }
   }
   if (g_living.load(relaxed) >= options().thread_limit) return nullptr;
-  inspect_start();  // in a forked child, whose parent has a server of its own
+  inspect_start();
   Worker* worker = worker_create();
   char name[16];
   snprintf(name, sizeof name, "marline/%d", worker->id);
@@ -224,7 +224,7 @@ Worker* register_root_worker() {
   worker->root = true;
   worker_enter_thread(worker);
   pthread_setspecific(g_key, worker);
-  inspect_start();
+  if (worker->id > 0) inspect_start();  // the program has several threads
   Team* team = team_serial(worker);
   team->level = 0;
   team->active_level = 0;
