@@ -174,6 +174,21 @@ def test_what_is_out_of_sight_is_not_called_hung() -> None:
     assert verdict.reasons == ["rank 1 does not answer: no answer"]
 
 
+def test_whoever_waits_for_what_is_out_of_sight_is_not_called_hung() -> None:
+    assert judge_at_rest({"tasks": [task("e", parent="0x77"), task("p", None, "taskwait", id="0x77", children=1)]},
+                         ).state == "waiting"  # fmt: skip
+    alone = {"tasks": [task("b", call("MPI_Barrier"))]}
+    assert judge_at_rest(alone, {}, absent={1: "no answer"}).state == "waiting"
+    assert judge_at_rest(alone, {}).state == "hung"
+
+
+def test_a_wait_for_tasks_whose_messages_are_on_their_way_is_no_deadlock() -> None:
+    parent = task("p", None, "taskwait", id="0x77", children=1)
+    receive, send = task("r", RECEIVE, parent="0x77"), task("s", call("MPI_Send", 0, 7))
+    assert judge_at_rest({"tasks": [parent, receive]}, {"tasks": [send]}).state == "stalled"
+    assert judge_at_rest({"tasks": [parent, receive]}, {}).state == "hung"
+
+
 def pair(before: Report, after: Report) -> Verdict:
     waits = {"tasks": [task("r", call("MPI_Recv", 1, 7), sp="0x7")]}
     return judge(look(waits, before), look(waits, after, at=10**9), {})

@@ -19,12 +19,13 @@ Ranks = dict[int, Process]
 @dataclass
 class Finding:
     """Of one waiter. `matched`: all that it needs is there, or on its way. `providers`: waiters one of which must go on
-    first."""
+    first, unless `needs_all`."""
 
     text: str
     matched: bool = False
     definite: bool = True  # False: somebody out of sight may provide it
     providers: list[Key] = field(default_factory=list)
+    needs_all: bool = False  # of the providers, each of which is judged by itself
     ranks: set[int] = field(default_factory=set)  # that must do something
 
 
@@ -167,7 +168,7 @@ def _collective(ranks: Ranks, process: Process, call: Call) -> Finding:
     elif len(missing) == 1 and missing[0] in ranks:
         text += f": {_what_it_does(ranks[missing[0]])}"
     keys = [one.key for rank in missing if rank in ranks for one in ranks[rank].waiters]
-    return Finding(text, providers=keys, ranks=set(missing))
+    return Finding(text, providers=keys, ranks=set(missing), definite=all(rank in ranks for rank in missing))
 
 
 def _different_turns(ranks: Ranks, process: Process, call: Call, members: set[int]) -> str:
@@ -216,7 +217,7 @@ def _children(process: Process, waiter: Waiter) -> Finding:
         text += ": " + ", ".join(one.title for one in children[:3]) + (", ..." if len(children) > 3 else "")
     if unseen > 0:
         text += f" ({unseen} not started, or detached)"
-    return Finding(text, providers=[one.key for one in children], definite=bool(children))
+    return Finding(text, providers=[one.key for one in children], definite=bool(children), needs_all=True)
 
 
 def _group(process: Process, waiter: Waiter) -> Finding:
@@ -224,7 +225,7 @@ def _group(process: Process, waiter: Waiter) -> Finding:
     text = f"{waiter.unfinished} task(s) of the group" if waiter.unfinished else "the tasks of the group"
     if members:
         text += ": " + ", ".join(one.title for one in members[:3]) + (", ..." if len(members) > 3 else "")
-    return Finding(text, providers=[one.key for one in members], definite=bool(members))
+    return Finding(text, providers=[one.key for one in members], definite=bool(members), needs_all=True)
 
 
 def _lock(process: Process, waiter: Waiter) -> Finding:

@@ -50,16 +50,33 @@ def judge(before: Ranks, after: Ranks, absent: dict[int, str]) -> Verdict:
     open_ones = [finding for finding in verdict.findings.values() if not finding.matched]
     if not verdict.findings:
         verdict.state = "idle"
-    elif not open_ones:
-        verdict.state = "stalled"
-    elif any(finding.definite for finding in open_ones):
+    elif set(verdict.findings) - _may_go_on(verdict.findings):
         verdict.state = "hung"
-    else:
+    elif any(not finding.definite for finding in open_ones):
         verdict.state = "waiting"
+    else:
+        verdict.state = "stalled"
     verdict.cycles = cycles(verdict.findings)
     verdict.messages = unmatched_messages(after)
     verdict.reasons = _reasons(after, verdict)
     return verdict
+
+
+def _may_go_on(findings: dict[Key, Finding]) -> set[Key]:
+    """Those that are matched, that wait for somebody out of sight, or for one who does; and who waits for others of which
+    one may go on, as each of the rest is judged by itself."""
+    unseen = {key for key, finding in findings.items() if not finding.matched and not finding.definite}
+    unseen = _with_those_behind(unseen, {key: one for key, one in findings.items() if not one.matched})
+    matched = {key for key, finding in findings.items() if finding.matched}
+    return _with_those_behind(unseen | matched, {key: one for key, one in findings.items() if one.needs_all})
+
+
+def _with_those_behind(some: set[Key], findings: dict[Key, Finding]) -> set[Key]:
+    """And those of `findings` that wait for one of them, directly or not."""
+    found = set(some)
+    while more := {key for key, finding in findings.items() if not found.isdisjoint(finding.providers)} - found:
+        found |= more
+    return found
 
 
 def _who_waits_for_whom(ranks: Ranks, verdict: Verdict) -> list[str]:
