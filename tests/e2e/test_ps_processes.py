@@ -82,3 +82,10 @@ def test_a_process_of_one_thread_answers_once_it_waits(build: Path, alone: Path,
         assert [one["wait"]["kind"] for one in report["tasks"]] == ["event"]
     finally:
         end(process, told)
+
+
+@pytest.mark.parametrize("words", [("--seconds", "-1"), ("--watch", "0"), ("--watch", "nan")])
+def test_a_time_that_is_none_is_refused(marline: Callable[..., Result], words: tuple[str, str]) -> None:
+    result = marline("ps", str(os.getpid()), *words)
+    assert (result.returncode, "Traceback" in result.stderr) == (2, False)
+    assert words[0] in result.stderr

@@ -32,8 +32,8 @@ def main(arguments: list[str], prefix: Path) -> int:
     parser.add_argument("pid", nargs="?", type=int, help="a process of the job on this machine; without it: a list")
     parser.add_argument("--json", action="store_true", help="the same for programs")
     parser.add_argument("--all", action="store_true", help="all tasks, also where there are many")
-    parser.add_argument("--seconds", type=float, default=1.0, metavar="S", help="between the two looks (default: 1)")
-    parser.add_argument("--watch", type=float, metavar="S",
+    parser.add_argument("--seconds", type=_seconds, default=1.0, metavar="S", help="between the two looks (default: 1)")
+    parser.add_argument("--watch", type=_seconds, metavar="S",
                         help="wait until nothing has moved for S seconds, then report on stderr; ends with the process")  # fmt: skip
     chosen = parser.parse_args(arguments)
     if chosen.pid is None:
@@ -44,6 +44,13 @@ def main(arguments: list[str], prefix: Path) -> int:
     before, _ = _look(doors, GLANCE)
     time.sleep(chosen.seconds)
     return _report(doors, before, chosen.seconds, chosen, sys.stdout)
+
+
+def _seconds(word: str) -> float:
+    value = float(word)
+    if not 0 < value < 1e9:
+        raise ValueError
+    return value
 
 
 def _list(as_json: bool) -> int:
