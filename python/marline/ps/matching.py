@@ -11,6 +11,9 @@ from typing import Any
 from marline.ps.job import ANY, NONE, Call, Process, Waiter
 
 SENDS = {"MPI_Send", "MPI_Ssend", "MPI_Rsend", "MPI_Bsend"}
+# A rank may be through with these before others have called them.
+MAY_END_EARLY = ("MPI_Bcast", "MPI_Reduce", "MPI_Gather", "MPI_Scatter", "MPI_Scan", "MPI_Exscan")
+BUT_NOT = ("MPI_Reduce_scatter",)
 RECEIVES = {"MPI_Recv", "MPI_Mrecv", "MPI_Probe", "MPI_Mprobe"}
 Key = tuple[int, str]
 Ranks = dict[int, Process]
@@ -162,7 +165,9 @@ def _collective(ranks: Ranks, process: Process, call: Call) -> Finding:
     if not missing:
         text = "all ranks have called it" + _different_turns(ranks, process, call, members)
         return Finding(text, matched=True, definite=known is not None)
-    text = f"{_some(missing)} not called it"
+    may_be_through = call.operation.startswith(MAY_END_EARLY) and not call.operation.startswith(BUT_NOT)
+    text = f"{_some(missing, 'is', 'are')} not in it, or not any more" if may_be_through else (
+        f"{_some(missing, 'has', 'have')} not called it")  # fmt: skip
     if other_call:
         text += "; on the same communicator " + ", ".join(other_call[:3])
     elif len(missing) == 1 and missing[0] in ranks:
@@ -181,11 +186,11 @@ def _different_turns(ranks: Ranks, process: Process, call: Call, members: set[in
     return ""
 
 
-def _some(missing: list[int]) -> str:
+def _some(missing: list[int], verb: str, verb_of_many: str) -> str:
     if len(missing) == 1:
-        return f"rank {missing[0]} has"
+        return f"rank {missing[0]} {verb}"
     names = ", ".join(map(str, missing[:6])) + (", ..." if len(missing) > 6 else "")
-    return f"ranks {names} have"
+    return f"ranks {names} {verb_of_many}"
 
 
 def _requests(ranks: Ranks, process: Process, call: Call) -> Finding:

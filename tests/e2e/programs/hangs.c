@@ -177,13 +177,27 @@ static void never_returns(void *in, void *inout, int *count, MPI_Datatype *type)
     pause();
 }
 
+static int suspensions;
+
+static void note_suspension(void) { __atomic_add_fetch(&suspensions, 1, __ATOMIC_RELAXED); }
+
+/* Rank 1 comes when the task of rank 0 is suspended: the operation is then called by whoever asks MPI for that task. */
 static void stuck_mode(void)
 {
   static MPI_Op op;
   MPI_Op_create(never_returns, 1, &op);
+  if (rank == 1) {
+    receive(0, 1, MPI_COMM_WORLD, &value[0]);
+    MPI_Reduce(&value[0], &value[1], 1, MPI_LONG, op, 0, MPI_COMM_WORLD);
+    return;
+  }
+  marline_suspend_observe(note_suspension);
   marline_task_label("reduces");
 #pragma omp task
-  MPI_Allreduce(&value[0], &value[1], 1, MPI_LONG, op, MPI_COMM_WORLD);
+  MPI_Reduce(&value[0], &value[1], 1, MPI_LONG, op, 0, MPI_COMM_WORLD);
+  while (__atomic_load_n(&suspensions, __ATOMIC_RELAXED) == 0)
+    usleep(1000);
+  MPI_Send(&value[2], 1, MPI_LONG, 1, 1, MPI_COMM_WORLD);
 }
 
 __attribute__((noinline)) static void compute(void)
