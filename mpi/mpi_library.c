@@ -75,17 +75,14 @@ static int not_in_this_library(void)
                "Marline and the program with this MPI");
 }
 
-/* What stands behind us under the name MPI_X, if that is a tool. */
-static void *tools_function(const char *pmpi_name, const void *pmpi_address)
+/* What stands behind us under the name MPI_X, if that is a tool: neither in the MPI library nor where its PMPI_X is. */
+static void *tools_function(const char *pmpi_name, const void *pmpi_address, const ObjectRange *library)
 {
   void *address = dlsym(mpi_handle, pmpi_name + 1);
-  Dl_info mpi;
-  Dl_info pmpi;
-  Dl_info library;
-  if (address == NULL || dladdr(address, &mpi) == 0 || dladdr(pmpi_address, &pmpi) == 0 ||
-      dladdr(dlsym(mpi_handle, "PMPI_Get_library_version"), &library) == 0)
+  if (address == NULL || object_holds(library, address))
     return NULL;
-  return mpi.dli_fbase == pmpi.dli_fbase || mpi.dli_fbase == library.dli_fbase ? NULL : address;
+  const ObjectRange other = object_range(pmpi_address);
+  return object_holds(&other, address) ? NULL : address;
 }
 
 static void resolve(void)
@@ -98,12 +95,13 @@ static void resolve(void)
       report_fatal("no function %s behind libmarline-mpi: an MPI library of version 3.0 or newer must be linked "
                    "dynamically (static MPI cannot be intercepted: run without libmarline-mpi)", kNeeded[i]);
   }
+  const ObjectRange library = object_range(dlsym(mpi_handle, "PMPI_Get_library_version"));
   for (size_t i = 0; i < sizeof kNames / sizeof kNames[0]; ++i) {
     void *address = dlsym(mpi_handle, kNames[i]);
     if (address == NULL)
       address = (void *)not_in_this_library;
     memcpy((char *)&mpi_itself + i * sizeof address, &address, sizeof address);
-    void *tools = tools_function(kNames[i], address);
+    void *tools = tools_function(kNames[i], address, &library);
     if (tools != NULL)
       tool_behind_add(tools);
     memcpy((char *)&next_mpi + i * sizeof address, tools != NULL ? &tools : &address, sizeof address);

@@ -15,29 +15,23 @@
 
 enum { kMostTools = 8 };
 
-typedef struct Range {
-  uintptr_t begin;
-  uintptr_t end;
-} Range;
-
-static Range tools[kMostTools];
+static ObjectRange tools[kMostTools];
 int tool_behind_count;
 
 bool tool_behind_holds(const void *address)
 {
-  const uintptr_t place = (uintptr_t)address;
   for (int i = 0; i < tool_behind_count; ++i)
-    if (place >= tools[i].begin && place < tools[i].end)
+    if (object_holds(&tools[i], address))
       return true;
   return false;
 }
 
-/* `wanted`: a Range that begins with an address, and becomes the object that holds it. */
+/* `wanted`: an ObjectRange that begins with an address, and becomes the object that holds it. */
 static int find_object(struct dl_phdr_info *info, size_t size, void *wanted)
 {
   (void)size;
-  Range *const range = wanted;
-  Range object = {UINTPTR_MAX, 0};
+  ObjectRange *const range = wanted;
+  ObjectRange object = {UINTPTR_MAX, 0};
   for (int i = 0; i < info->dlpi_phnum; ++i) {
     const ElfW(Phdr) *const header = &info->dlpi_phdr[i];
     if (header->p_type != PT_LOAD)
@@ -52,6 +46,12 @@ static int find_object(struct dl_phdr_info *info, size_t size, void *wanted)
   return 1;
 }
 
+ObjectRange object_range(const void *address)
+{
+  ObjectRange range = {(uintptr_t)address, 0};
+  return dl_iterate_phdr(find_object, &range) == 1 ? range : (ObjectRange){0, 0};
+}
+
 void tool_behind_add(const void *address)
 {
   if (tool_behind_holds(address))
@@ -59,7 +59,7 @@ void tool_behind_add(const void *address)
   if (tool_behind_count == kMostTools)
     report_fatal("more than %d PMPI tools between libmarline-mpi and MPI: preload some of them in front of it",
                  kMostTools);
-  Range range = {(uintptr_t)address, 0};
-  if (dl_iterate_phdr(find_object, &range) == 1)
+  const ObjectRange range = object_range(address);
+  if (object_holds(&range, address))
     tools[tool_behind_count++] = range;
 }

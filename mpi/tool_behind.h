@@ -13,6 +13,22 @@
 #define MARLINE_MPI_TOOL_BEHIND_H
 
 #include <stdbool.h>
+#include <stdint.h>
+
+/* Where a shared object lies. */
+typedef struct ObjectRange {
+  uintptr_t begin;
+  uintptr_t end;
+} ObjectRange;
+
+/* Of the one that holds `address`; empty if there is none. dladdr() would look for a symbol, too: it goes through all of
+ * the object's, which MPI libraries have thousands of. */
+ObjectRange object_range(const void *address);
+
+static inline bool object_holds(const ObjectRange *object, const void *address)
+{
+  return (uintptr_t)address >= object->begin && (uintptr_t)address < object->end;
+}
 
 extern int tool_behind_count;
 
