@@ -76,7 +76,7 @@ static int init_library(int *argc, char ***argv, bool by_a_tool, int *provided)
 static int init(int *argc, char ***argv, bool by_a_tool, int *provided)
 {
   main_thread = pthread_self();
-  if (mpi_options()->one_owner)
+  if (mpi_options()->one_owner && !owner_exists()) /* a second MPI_Init is for MPI to refuse */
     engine_take_over();
   const int error = init_library(argc, argv, by_a_tool, provided);
   if (error == MPI_SUCCESS) {
