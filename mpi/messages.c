@@ -57,6 +57,8 @@ static void look_for(const KnownComm *known, int source)
   int flag = 0;
   int bytes = 0;
   MPI_Status status;
+  if (comm_identity(known->comm) != known->identity) /* freed since */
+    return;
   if (next_mpi.iprobe(source, MPI_ANY_TAG, known->comm, &flag, &status) != MPI_SUCCESS || !flag)
     return;
   next_mpi.get_count(&status, library_packed(), &bytes);
