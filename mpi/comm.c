@@ -4,6 +4,7 @@
  */
 #include "comm.h"
 
+#include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>
@@ -260,6 +261,14 @@ void comm_start(void)
   atomic_store_explicit(&started, true, memory_order_release);
 }
 
+void comm_stop(void)
+{
+  if (!atomic_exchange_explicit(&started, false, memory_order_relaxed))
+    return;
+  next_mpi.comm_free_keyval(&key); /* stays as long as a communicator has the attribute */
+  next_mpi.group_free(&world);
+}
+
 uint64_t comm_identity(MPI_Comm comm)
 {
   const Comm *entry = find(comm);
@@ -284,6 +293,14 @@ void comm_created(int error, MPI_Comm parent, const MPI_Comm *created, int tag)
   const Comm *from = parent != (MPI_Comm)0 ? find(parent) : NULL;
   get_to_know(*created, from != NULL ? from->info.identity : 0, tag,
               parent == (MPI_Comm)0 || (from != NULL && from->info.is_agreed));
+}
+
+int comm_tag_of(const char *string)
+{
+  uint64_t hash = 0;
+  for (; *string != '\0'; ++string)
+    hash = mix(hash, (unsigned char)*string);
+  return (int)(hash & INT_MAX);
 }
 
 void comm_named(int error, MPI_Comm comm, const char *name)

@@ -38,6 +38,9 @@ typedef struct CommInfo {
 /* After MPI_Init, before the program can make a communicator. */
 void comm_start(void);
 
+/* Before MPI_Finalize: gives back what comm_start() has of MPI. No communicator is got to know any more. */
+void comm_stop(void);
+
 /* The identity of a communicator that is not freed meanwhile; 0 for MPI_COMM_NULL, before MPI_Init, and for one that is
  * not known. A few nanoseconds; any thread. */
 uint64_t comm_identity(MPI_Comm comm);
@@ -48,6 +51,9 @@ uint64_t comm_identify(MPI_Comm comm);
 /* What the wrapper of a call that makes communicators says: `made` is from `parent` (0: from no communicator in
  * particular), if `error` is MPI_SUCCESS. `tag` tells apart what is made at the same time. */
 void comm_created(int error, MPI_Comm parent, const MPI_Comm *made, int tag);
+
+/* A number for a tag that is a string (MPI 4.0, 7.4.2: MPI_Comm_create_from_group). */
+int comm_tag_of(const char *string);
 
 /* What MPI_Comm_set_name's wrapper says. */
 void comm_named(int error, MPI_Comm comm, const char *name);

@@ -2,6 +2,7 @@
  *
  * MPI_Finalize: the engine makes its last call before MPI ends.
  */
+#include "comm.h"
 #include "describe.h"
 #include "engine.h"
 #include "mpi_library.h"
@@ -16,6 +17,7 @@ int MPI_Finalize(void)
   engine_stop();
   BLOCKED_IN(&(const MpiCall){.name = "MPI_Finalize", .peer = kNoPeer, .tag = kNoTag});
   order_stop();
+  comm_stop();
   return next_mpi.finalize();
 }
 

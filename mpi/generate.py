@@ -265,13 +265,18 @@ def lane(call: Call) -> str:
     return f"(HelperLane){{{owner}, {call.detail}}}"
 
 
+def made_tag(call: Call) -> str:
+    """What tells apart communicators that are made of the same at the same time."""
+    return "comm_tag_of(stringtag)" if call.parameter("stringtag") else call.parameter("tag") or "0"
+
+
 def helper(call: Call) -> list[str]:
     values = ", ".join(parameter.name for parameter in call.parameters) or "0"
     run = f"helper_run(run_{call.short}, &arguments, {lane(call)}, {description(call)})"
     if call.made:
         return [*in_order(call), "int error;", "if (!may_suspend(__builtin_return_address(0))) {", f"BLOCKED_IN({description(call)});",
                 f"error = {call.next};", "} else {", f"struct {call.short} arguments = {{{values}}};", f"error = {run};",
-                "}", f"comm_created(error, {call.made_from}, {call.made}, {call.parameter('tag') or '0'});",
+                "}", f"comm_created(error, {call.made_from}, {call.made}, {made_tag(call)});",
                 "return error;"]  # fmt: skip
     return [*in_order(call), *left_as_it_is(call, "!may_suspend(__builtin_return_address(0))"),
             f"struct {call.short} arguments = {{{values}}};", f"return {run};"]  # fmt: skip
