@@ -57,16 +57,16 @@ typedef struct marline_wait {
 void marline_event_wait_for(marline_event_t *event, const marline_wait_t *wait);
 
 /* Between the two calls the calling thread, and the task that it runs, may block inside a library rather than suspend:
- * `marline ps` then does not take it for one that computes. *wait stays as it is, and the task is not suspended, in between. They
- * nest: the outermost one counts. Cheap on threads that run tasks; a system call on threads that the runtime has not seen, of which 64 are
- * known at a time. */
+ * `marline ps` then does not take it for one that computes. *wait stays as it is, and the task is not suspended, in
+ * between. They nest: the outermost one counts. Cheap; a thread that the runtime has not seen makes one system call at
+ * its first time, and 64 of these are known at a time. */
 void marline_block_begin(const marline_wait_t *wait);
 void marline_block_end(void);
 
 /* A library's own part of what `marline ps` reads: `describe` calls write(sink, text, length) any number of times, the
- * whole of which is one JSON value; `name` (not copied) is its key, and by what it is asked for. Called on a thread of the runtime's own while others
- * run or hang, one call at a time: it must not wait for locks that these may hold, nor suspend. Returns 0, or -1 when the
- * table of 8 is full. There is no way to take it out again. */
+ * whole of which is one JSON value; `name` (not copied) is its key, and by what it is asked for. Called on a thread of
+ * the runtime's own while others run or hang, one call at a time: it must not wait for locks that these may hold, nor
+ * suspend. Returns 0, or -1 when the table of 8 is full. There is no way to take it out again. */
 typedef void (*marline_describe_write_fn)(void *sink, const char *text, size_t length);
 typedef void (*marline_describe_fn)(void *arg, marline_describe_write_fn write, void *sink);
 int marline_describe_register(const char *name, marline_describe_fn describe, void *arg);
@@ -245,8 +245,8 @@ void marline_counters_read(marline_counters_t *out, size_t bytes);
 
 /* How many suspended tasks were resumed that had to go on on their own thread (tied ones), and for how long, in sum, they
  * were ready before it took them up: what `untied` would save. Nothing is measured before the first call, which starts it
- * and writes zeros; call it before the tasks that count. A task that is ready now counts in the time, not yet in the
- * number. */
+ * and writes zeros; call it before the tasks that count, and again when they have ended: while tasks are being resumed the
+ * time may be wrong by any amount. */
 void marline_tied_waits(uint64_t *resumptions, uint64_t *nanoseconds);
 
 /* Cancelling the future --------------------------------------------------------------------------------------------- */

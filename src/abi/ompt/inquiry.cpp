@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The functions that a tool looks up by name (OpenMP 5.2, section 19.6), and Marline's own marline_task_info,
-// marline_names_used, and two of marline.h. A tool may call them from a signal handler in any thread, so they never register a thread and
-// never allocate.
+// marline_names_used, and two of marline.h. A tool may call them from a signal handler in any thread, so they never
+// register a thread and never allocate.
 #include "abi/omp/place_query.hpp"
 #include "construct/task_events.hpp"
 #include "marline/marline.h"
