@@ -307,6 +307,8 @@ def wrapper(call: Call, prototypes: dict[str, tuple[Parameter, ...] | None]) -> 
         lines = [f"const int error = {call.next};", f"comm_named(error, {call.arguments});", "return error;"]
     else:
         lines = starts_send(call)
+    if call.name == "MPI_Session_init":  # a program may begin with it, without MPI_Init (MPI 4.0, 11.3)
+        lines = ["library_resolve();", *lines]
     body = "".join(f"  {line}\n" for line in [f"PASS_ON_FROM_TOOL({call.next.removeprefix('next_mpi.')});", *lines])
     return (f"{preamble}{call.declaration}\n{{\n{body}}}\n"
             f'extern __typeof__({call.name}) P{call.name} __attribute__((alias("{call.name}")));\n')  # fmt: skip
