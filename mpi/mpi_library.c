@@ -16,7 +16,6 @@
 #include "../pmpi/caller.h"
 #include "report.h"
 
-NextMpi next_mpi;
 NextMpi mpi_itself;
 
 /* In the order of NextMpi's members. */

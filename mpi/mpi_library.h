@@ -25,7 +25,8 @@
 extern NextMpi next_mpi;    /* what this library calls: of a tool behind it, if there is one, else of MPI */
 extern NextMpi mpi_itself; /* of MPI itself; written by library_resolve() only */
 
-/* Fills both; the first call decides, later ones return at once. Ends the process with one line if there is no MPI
+/* Fills both; the first call decides, later ones return at once. Until then next_mpi leads to functions that call it
+ * first (generate.py). Ends the process with one line if there is no MPI
  * library, if it is not the implementation that this build is for, or if it lacks a function. Thread-safe. */
 void library_resolve(void);
 

@@ -47,11 +47,10 @@ def at_once(name: str, parameters: tuple[Parameter, ...]) -> str:
 
 
 def passed_on(name: str, parameters: tuple[Parameter, ...]) -> str:
-    """Some of these may be called before MPI_Init."""
     key = short(name)
     declared = ", ".join(parameter.text for parameter in parameters) or "void"
     passed = ", ".join(parameter.name for parameter in parameters)
-    return (f"int {name}({declared})\n{{\n  if (__builtin_expect(next_mpi.{key} == NULL, 0))\n    library_resolve();\n"
+    return (f"int {name}({declared})\n{{\n"
             f"  PASS_ON_FROM_TOOL({key}({passed}));\n  return next_mpi.{key}({passed});\n}}\n"
             f'extern __typeof__({name}) P{name} __attribute__((alias("{name}")));\n')  # fmt: skip
 
