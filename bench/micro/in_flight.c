@@ -8,6 +8,7 @@
  * with N is due to who asks for the requests.
  */
 #include "bench.h"
+#include "two_ranks.h"
 
 #include <mpi.h>
 
@@ -93,16 +94,7 @@ static void measure(long count) {
 }
 
 int main(int argc, char **argv) {
-  int provided, size;
-  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
-  if (provided < MPI_THREAD_MULTIPLE || size != 2) {
-    fprintf(stderr, "bench: in_flight needs 2 ranks and MPI_THREAD_MULTIPLE, got %d and level %d\n", size, provided);
-    MPI_Abort(MPI_COMM_WORLD, 1);
-  }
-  if (rank != 0) stdout = freopen("/dev/null", "w", stdout);
-  bench_init(argc, argv);
+  rank = bench_init_two_ranks(argc, argv, "in_flight");
   messages = calloc((size_t)kSize[kSizes - 1], sizeof *messages);
   requests = calloc((size_t)kSize[kSizes - 1], sizeof *requests);
   if (!messages || !requests) bench_fail("in_flight: not enough memory");

@@ -7,6 +7,7 @@
  * Rank 0 keeps time and prints; the ranks agree on the rounds. The message is the round's number, checked on arrival.
  */
 #include "bench.h"
+#include "two_ranks.h"
 
 #include <mpi.h>
 
@@ -67,16 +68,7 @@ static long agree_on_rounds(void) {
 }
 
 int main(int argc, char **argv) {
-  int provided, size;
-  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
-  if (provided < MPI_THREAD_MULTIPLE || size != 2) {
-    fprintf(stderr, "bench: recv_in_task needs 2 ranks and MPI_THREAD_MULTIPLE, got %d and level %d\n", size, provided);
-    MPI_Abort(MPI_COMM_WORLD, 1);
-  }
-  if (rank != 0) stdout = freopen("/dev/null", "w", stdout);
-  bench_init(argc, argv);
+  rank = bench_init_two_ranks(argc, argv, "recv_in_task");
   long rounds = agree_on_rounds();
   double plain[kBenchSamples], in_task[kBenchSamples], extra[kBenchSamples];
   for (int i = 0; i < kBenchSamples; ++i) {

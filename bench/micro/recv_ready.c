@@ -6,6 +6,7 @@
  * that need not wait. (No task is created per message: `recv_in_task` has that.) Rank 0 keeps time and prints.
  */
 #include "bench.h"
+#include "two_ranks.h"
 
 #include <mpi.h>
 
@@ -56,16 +57,7 @@ static double batches(long rounds, int in_task) {
 }
 
 int main(int argc, char **argv) {
-  int provided, size;
-  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
-  if (provided < MPI_THREAD_MULTIPLE || size != 2) {
-    fprintf(stderr, "bench: recv_ready needs 2 ranks and MPI_THREAD_MULTIPLE, got %d and level %d\n", size, provided);
-    MPI_Abort(MPI_COMM_WORLD, 1);
-  }
-  if (rank != 0) stdout = freopen("/dev/null", "w", stdout);
-  bench_init(argc, argv);
+  rank = bench_init_two_ranks(argc, argv, "recv_ready");
   long rounds = (long)(bench_options.sample_ns / (kBatch * 500.0)) + 1;
   batches(rounds, 1);
   double plain[kBenchSamples], in_task[kBenchSamples], extra[kBenchSamples];
