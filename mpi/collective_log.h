@@ -25,6 +25,7 @@ typedef struct LoggedCollective {
   int root;         /* kNoPeer: the operation has none */
   int64_t bytes;    /* -1: not known, or not the same on all processes */
   const void *site; /* the return address */
+  uint64_t oldest;  /* of those in progress when it began, itself included */
   bool in_progress;
 } LoggedCollective;
 
@@ -32,6 +33,7 @@ typedef struct CollectiveEntry {
   _Atomic uint64_t number; /* 0: being written */
   _Atomic(const char *) name;
   _Atomic int64_t bytes;
+  _Atomic uint64_t oldest;
   _Atomic(const void *) site;
   _Atomic int root;
   atomic_bool in_progress;
@@ -44,8 +46,8 @@ typedef struct CollectiveLog {
 
 enum { kOpenBits = 16 };
 
-/* A call begins. Returns its number; *overlaps: another one is in progress. */
-uint64_t collective_log_begin(CollectiveLog *log, const MpiCall *call, const void *site, bool *overlaps);
+/* A call begins. Returns its number; *oldest: the number of the oldest one in progress, itself if there is no other. */
+uint64_t collective_log_begin(CollectiveLog *log, const MpiCall *call, const void *site, uint64_t *oldest);
 
 /* MPI has accepted the call: `bytes` as in the record. */
 void collective_log_sized(CollectiveLog *log, uint64_t number, int64_t bytes);

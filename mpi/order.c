@@ -64,11 +64,10 @@ static void push(Mail *mail)
   } while (!atomic_compare_exchange_weak_explicit(&inbox, &head, mail, memory_order_release, memory_order_relaxed));
 }
 
-/* The calls in progress up to `number` are in an order that is left to chance: it is to be compared. */
-static void ask_about_overlap(MPI_Comm comm, const CollectiveLog *log, uint64_t number)
+/* The calls in progress from `oldest` up to `number` are in an order that is left to chance: it is to be compared. */
+static void ask_about_overlap(MPI_Comm comm, const CollectiveLog *log, uint64_t oldest, uint64_t number)
 {
   const uint64_t identity = comm_identity(comm);
-  const uint64_t oldest = number > kLogEntries ? number - kLogEntries + 1 : 1;
   LoggedCollective record;
   for (uint64_t i = oldest; i <= number; ++i)
     if (collective_log_read(log, i, &record) && record.in_progress)
@@ -80,10 +79,10 @@ OrderTicket order_begin(const MpiCall *call, const void *site)
   CollectiveLog *log = comm_log(call->comm);
   if (log == NULL)
     return (OrderTicket){NULL, 0};
-  bool overlaps = false;
-  const uint64_t number = collective_log_begin(log, call, site, &overlaps);
-  if (overlaps)
-    ask_about_overlap(call->comm, log, number);
+  uint64_t oldest = 0;
+  const uint64_t number = collective_log_begin(log, call, site, &oldest);
+  if (oldest != number)
+    ask_about_overlap(call->comm, log, oldest, number);
   return (OrderTicket){log, number};
 }
 

@@ -43,6 +43,7 @@ OrderCall order_call(uint64_t identity, const LoggedCollective *record, int rank
 {
   OrderCall call = {.identity = identity,
                     .number = record->number,
+                    .oldest = record->oldest,
                     .bytes = record->bytes,
                     .root = record->root,
                     .rank = rank};
@@ -98,18 +99,28 @@ static bool are_same(const OrderCall *a, const OrderCall *b)
   return a->identity == b->identity && are_alike(a, b) && strcmp(a->site, b->site) == 0;
 }
 
-/* A pair whose places differ proves nothing: a root often calls from another line. But the place of our call is that of
- * another call of theirs, and the place of theirs that of another one of ours: then they were exchanged. */
+/* The later pair's call began on one of the two processes while that of the earlier pair was in progress. */
+static bool overlap(const Pair *a, const Pair *b)
+{
+  const Pair *earlier = a->ours.number < b->ours.number ? a : b;
+  const Pair *later = earlier == a ? b : a;
+  return later->ours.oldest <= earlier->ours.number || later->theirs.oldest <= earlier->ours.number;
+}
+
+/* A pair whose places differ proves nothing: a root often calls from another line, and the lines may take turns. But of
+ * calls that overlap, the place of our call is that of another call of theirs, and the place of theirs that of another
+ * one of ours: then they were exchanged. */
 static void compare_places(const Pair *pair)
 {
   pairs[next_pair++ % kPairs] = *pair;
   bool ours_is_theirs = false;
   bool theirs_is_ours = false;
   for (int i = 0; i < kPairs; ++i) {
-    const bool is_near = pairs[i].ours.number + kPairs > pair->ours.number &&
-                         pair->ours.number + kPairs > pairs[i].ours.number && pairs[i].theirs.rank == pair->theirs.rank;
-    ours_is_theirs |= is_near && are_same(&pairs[i].theirs, &pair->ours);
-    theirs_is_ours |= is_near && are_same(&pairs[i].ours, &pair->theirs);
+    if (pairs[i].ours.identity != pair->ours.identity || pairs[i].theirs.rank != pair->theirs.rank ||
+        !overlap(&pairs[i], pair))
+      continue;
+    ours_is_theirs |= are_same(&pairs[i].theirs, &pair->ours);
+    theirs_is_ours |= are_same(&pairs[i].ours, &pair->theirs);
   }
   if (ours_is_theirs && theirs_is_ours)
     end_job(&pair->theirs, &pair->ours);

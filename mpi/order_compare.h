@@ -15,6 +15,7 @@ enum { kOrderNameBytes = 48, kOrderSiteBytes = 96 };
 typedef struct OrderCall {
   uint64_t identity; /* of the communicator */
   uint64_t number;
+  uint64_t oldest; /* of those in progress on that process when it began */
   int64_t bytes; /* -1: cannot be compared */
   int32_t root;  /* kNoPeer: none */
   int32_t rank;  /* of the caller, in MPI_COMM_WORLD */

@@ -7,8 +7,9 @@
  *   like      two allreduces of different lines the other way round: they match, and exchange wrong data
  *   one_rank  likewise, but its tasks only are concurrent: those of the others depend on each other
  *   made      likewise unlike, on a communicator that was split from a duplicate
+ *   joined    likewise, on one that was merged from what MPI_Comm_accept and MPI_Comm_connect gave
  *   right     nothing: calls in progress at once, in one order; communicators in different orders; root and others
- *             calling from different lines. Nothing must be reported.
+ *             calling from different lines, and lines that take turns. Nothing must be reported.
  */
 #include <string.h>
 
@@ -46,13 +47,32 @@ static void broadcast(MPI_Comm comm)
   MPI_Bcast(&value, 1, MPI_INT, 0, comm);
 }
 
+static volatile int place; /* written after calls that the compiler would make one of */
+
 static void broadcast_elsewhere(MPI_Comm comm)
 {
   int value = 0;
-  if (world_rank == 0)
+  if (world_rank == 0) {
     MPI_Bcast(&value, 1, MPI_INT, 0, comm);
-  else
+    place = 1;
+  } else {
     MPI_Bcast(&value, 1, MPI_INT, 0, comm);
+    place = 2;
+  }
+}
+
+/* From two lines, one on the even ranks, the other on the odd ones; with each turn the other way round. */
+static void sum_in_turns(MPI_Comm comm)
+{
+  static int turn;
+  int sum = 0;
+  if ((turn++ + world_rank) % 2 == 0) {
+    MPI_Allreduce(&world_rank, &sum, 1, MPI_INT, MPI_SUM, comm);
+    place = 1;
+  } else {
+    MPI_Allreduce(&world_rank, &sum, 1, MPI_INT, MPI_SUM, comm);
+    place = 2;
+  }
 }
 
 /* Two tasks; the second calls when the first has. */
@@ -92,6 +112,27 @@ static void swapped_on_the_last(void (*a)(MPI_Comm), void (*b)(MPI_Comm), MPI_Co
   }
 }
 
+/* The ranks but the last accept the last. */
+static MPI_Comm joined(void)
+{
+  static char port[MPI_MAX_PORT_NAME];
+  MPI_Comm part;
+  MPI_Comm inter;
+  MPI_Comm all;
+  const int is_last = world_rank == world_size - 1;
+  MPI_Comm_split(MPI_COMM_WORLD, is_last, 0, &part);
+  if (world_rank == 0)
+    MPI_Open_port(MPI_INFO_NULL, port);
+  MPI_Bcast(port, sizeof port, MPI_CHAR, 0, MPI_COMM_WORLD);
+  if (is_last)
+    MPI_Comm_connect(port, MPI_INFO_NULL, 0, part, &inter);
+  else
+    MPI_Comm_accept(port, MPI_INFO_NULL, 0, part, &inter);
+  MPI_Intercomm_merge(inter, is_last, &all);
+  MPI_Comm_set_name(all, "joined");
+  return all;
+}
+
 static void right(void)
 {
   MPI_Comm other;
@@ -100,6 +141,7 @@ static void right(void)
     concurrently(sum_of_ranks, sum_of_ones, MPI_COMM_WORLD, MPI_COMM_WORLD);
     concurrently(broadcast_elsewhere, broadcast, MPI_COMM_WORLD, MPI_COMM_WORLD);
     concurrently(broadcast_elsewhere, broadcast_elsewhere, other, other);
+    concurrently(sum_in_turns, broadcast, MPI_COMM_WORLD, MPI_COMM_WORLD);
     if (world_rank == world_size - 1)
       concurrently(broadcast, sum_of_ones, other, MPI_COMM_WORLD);
     else
@@ -128,6 +170,8 @@ static void run(const char *what)
     MPI_Comm_split(copy, 0, -world_rank, &half); /* the other way round: the last rank is 0 in it */
     MPI_Comm_set_name(half, "turned");
     swapped_on_the_last(sum_of_ranks, broadcast, half);
+  } else if (strcmp(what, "joined") == 0) {
+    swapped_on_the_last(sum_of_ranks, broadcast, joined());
   } else {
     right();
   }
