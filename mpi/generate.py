@@ -67,9 +67,14 @@ class Call:
 
     @property
     def made_from(self) -> str:
-        """What its identity comes from (comm.h). The two sides of MPI_Intercomm_create have nothing in common there."""
-        found = None if self.short == "intercomm_create" else self.first_of_type("MPI_Comm")
+        """What its identity comes from (comm.h). The two sides of these have nothing in common there."""
+        two_sided = self.short in ("intercomm_create", "comm_accept", "comm_connect")
+        found = None if two_sided else self.first_of_type("MPI_Comm")
         return found.name if found else "(MPI_Comm)0"
+
+    @property
+    def gives_request(self) -> bool:
+        return self.first_of_type("MPI_Request *") is not None
 
     @property
     def is_large(self) -> bool:
