@@ -21,6 +21,8 @@ typedef struct MpiCall {
   int peer;     /* rank in comm, MPI_ANY_SOURCE, MPI_PROC_NULL, or kNoPeer */
   int tag;      /* or MPI_ANY_TAG, or kNoTag */
   int requests; /* that the call waits for, where it was given any */
+  const MPI_Request *given; /* the `given_count` requests that it was given, null ones too; NULL: none */
+  int given_count;
   struct marline_mpi_speculation *scope; /* of a receive that is cancelled when this scope is stopped; or NULL */
 } MpiCall;
 

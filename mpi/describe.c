@@ -18,6 +18,7 @@
 #include "mpi_library.h"
 #include "options.h"
 #include "report.h"
+#include "requests.h"
 #include "watch.h"
 
 enum { kSecretBytes = 16, kMostMembers = 4096 };
@@ -104,6 +105,13 @@ static void describe_messages(void *unused, marline_describe_write_fn write, voi
   messages_describe(&out);
 }
 
+static void describe_requests(void *unused, marline_describe_write_fn write, void *sink)
+{
+  (void)unused;
+  const Out out = {write, sink};
+  requests_describe(&out);
+}
+
 /* Where the ranks are -------------------------------------------------------------------------------------------------- */
 
 static bool on_one_node(void)
@@ -148,9 +156,11 @@ void describe_start(int thread_level)
     exchange(&mine);
   }
   messages_start(thread_level);
+  requests_start();
   marline_describe_register("mpi", describe_rank, NULL);
   marline_describe_register("mpi_peers", describe_peers, NULL);
   marline_describe_register("mpi_messages", describe_messages, NULL);
+  marline_describe_register("mpi_requests", describe_requests, NULL);
   if (rank == 0 && mpi_options()->watch > 0)
     watch_start(mpi_options()->watch);
 }

@@ -24,6 +24,7 @@ OBJECTS = ("MPI_Comm", "MPI_Win", "MPI_File", "MPI_Comm *", "MPI_Win *", "MPI_Fi
 LANES = {"": "kLaneOfObject", "alone": "kLaneAlone", "exposure": "kLaneExposure"}
 COMPLETED = ("Barrier", "Bcast", "Reduce", "Allreduce")  # by a rank that has not entered them: speculation_stop.c
 SAME_SIZE = ("MPI_Bcast", "MPI_Reduce", "MPI_Allreduce", "MPI_Reduce_scatter_block", "MPI_Scan", "MPI_Exscan")
+ONLY_USE_REQUESTS = {"MPI_Test", "MPI_Cancel"}  # of the calls with one request that are not in the table
 WAYS = {"send", "receive", "sendrecv", "starts_send", "makes_send", "collective", "helper", "names", "by_hand"}
 
 
@@ -103,7 +104,9 @@ def calls_of(table: dict[str, tuple[str, str]], prototypes: dict[str, tuple[Para
             if parameters is not None:
                 twin = detail + suffix if way in ("send", "receive", "collective") else detail
                 calls.append(Call(name + suffix, parameters, way, twin))
-    return calls
+    named = {call.name for call in calls}
+    others = [Call(name, parameters or (), "begins", "") for name, parameters in prototypes.items() if name not in named]
+    return calls + [call for call in others if call.gives_request and call.name not in ONLY_USE_REQUESTS]
 
 
 # What a call is, for those who ask what a task waits for -----------------------------------------------------------------
@@ -132,7 +135,7 @@ def description(call: Call, scope: str | None = None) -> str:
     peer = call.parameter("dest", "source", "root", "target_rank") or (call.parameter("rank") if "Win_" in call.name else None)
     fields.append(f".peer = {peer or 'kNoPeer'}")
     tag = call.parameter("tag")
-    fields.append(f".tag = {tag}" if tag and call.way in ("send", "receive") else ".tag = kNoTag")
+    fields.append(f".tag = {tag}" if tag and peer else ".tag = kNoTag")
     fields += [f".scope = {scope}"] if scope else []
     return "&(const MpiCall){" + ", ".join(fields) + "}"
 
@@ -251,12 +254,15 @@ def collective(call: Call, prototypes: dict[str, tuple[Parameter, ...] | None]) 
             f"return collective_complete(started, &request, caller, {description(call)});"]  # fmt: skip
 
 
+def begun(call: Call) -> list[str]:
+    """After a call that gives a request."""
+    return [f"request_begun(error, request, {description(call)});"] if call.gives_request else []
+
+
 def starts_send(call: Call) -> list[str]:
     lines = in_a_scope(call)
-    if not lines:
-        return ["marline_task_sends();", f"return {call.next};"]
-    return ["marline_task_sends();", *lines, f"const int error = {call.next};", *out_of_a_scope(call, ""),
-            "return error;"]  # fmt: skip
+    leave = out_of_a_scope(call, "") if lines else []
+    return ["marline_task_sends();", *lines, f"const int error = {call.next};", *begun(call), *leave, "return error;"]
 
 
 def lane(call: Call) -> str:
@@ -279,11 +285,11 @@ def made_tag(call: Call) -> str:
 def helper(call: Call) -> list[str]:
     values = ", ".join(parameter.name for parameter in call.parameters) or "0"
     run = f"helper_run(run_{call.short}, &arguments, {lane(call)}, {description(call)})"
-    if call.made:
+    after = [f"comm_created(error, {call.made_from}, {call.made}, {made_tag(call)});"] if call.made else begun(call)
+    if after:
         return [*in_order(call), "int error;", "if (!may_suspend(__builtin_return_address(0))) {", f"BLOCKED_IN({description(call)});",
                 f"error = {call.next};", "} else {", f"struct {call.short} arguments = {{{values}}};", f"error = {run};",
-                "}", f"comm_created(error, {call.made_from}, {call.made}, {made_tag(call)});",
-                "return error;"]  # fmt: skip
+                "}", *after, "return error;"]  # fmt: skip
     return [*in_order(call), *left_as_it_is(call, "!may_suspend(__builtin_return_address(0))"),
             f"struct {call.short} arguments = {{{values}}};", f"return {run};"]  # fmt: skip
 
@@ -308,7 +314,9 @@ def wrapper(call: Call, prototypes: dict[str, tuple[Parameter, ...] | None]) -> 
     elif call.way == "helper":
         lines = helper(call)
     elif call.way == "makes_send":
-        lines = [f"const int error = {call.next};", "persistent_made(error, request);", "return error;"]
+        lines = [f"const int error = {call.next};", "persistent_made(error, request);", *begun(call), "return error;"]
+    elif call.way == "begins":
+        lines = [f"const int error = {call.next};", *begun(call), "return error;"]
     elif call.way == "names":
         lines = [f"const int error = {call.next};", f"comm_named(error, {call.arguments});", "return error;"]
     else:
@@ -345,8 +353,8 @@ def first_source(names: list[str], prototypes: dict[str, tuple[Parameter, ...] |
 
 def wrappers_source(calls: list[Call], prototypes: dict[str, tuple[Parameter, ...] | None]) -> str:
     includes = "".join(f'#include "{name}"\n' for name in ("collective.h", "comm.h", "engine.h", "helpers.h",
-                                                           "mpi_library.h", "order.h", "persistent.h", "sendrecv.h",
-                                                           "speculation.h", "waiting.h"))  # fmt: skip
+                                                           "mpi_library.h", "order.h", "persistent.h", "requests.h",
+                                                           "sendrecv.h", "speculation.h", "waiting.h"))  # fmt: skip
     return (f"/* Generated by generate.py from calls.def and mpi.h. */\n{includes}\n#include <stdlib.h>\n\n{QUIET}\n"
             + "\n".join(wrapper(call, prototypes) for call in calls if call.way != "by_hand"))  # fmt: skip
 

@@ -63,7 +63,8 @@ static bool finished(Pending *pending)
 int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[])
 {
   PASS_ON_FROM_TOOL(waitall(count, requests, statuses));
-  MpiCall what = {.name = "MPI_Waitall", .caller = __builtin_return_address(0), .peer = kNoPeer, .tag = kNoTag, .requests = count};
+  MpiCall what = {.name = "MPI_Waitall", .caller = __builtin_return_address(0), .peer = kNoPeer, .tag = kNoTag,
+                  .requests = count, .given = requests, .given_count = count};
   if (!engine_takes(__builtin_return_address(0))) {
     BLOCKED_IN(&what);
     return next_mpi.waitall(count, requests, statuses);

@@ -46,7 +46,8 @@ static bool finished(Pending *pending)
 int MPI_Waitany(int count, MPI_Request requests[], int *index, MPI_Status *status)
 {
   PASS_ON_FROM_TOOL(waitany(count, requests, index, status));
-  MpiCall what = {.name = "MPI_Waitany", .caller = __builtin_return_address(0), .peer = kNoPeer, .tag = kNoTag, .requests = count};
+  MpiCall what = {.name = "MPI_Waitany", .caller = __builtin_return_address(0), .peer = kNoPeer, .tag = kNoTag,
+                  .requests = count, .given = requests, .given_count = count};
   if (!engine_takes(__builtin_return_address(0))) {
     BLOCKED_IN(&what);
     return next_mpi.waitany(count, requests, index, status);

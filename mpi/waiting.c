@@ -30,7 +30,8 @@ marline_wait_t waiting_in_unchecked(const MpiCall *call)
 {
   const int64_t comm = (int64_t)comm_identity(call->comm);
   return (marline_wait_t){
-      .operation = call->name, .names = kNames, .values = {peer_of(call), tag_of(call), comm, 0, call->requests}};
+      .operation = call->name, .names = kNames, .values = {peer_of(call), tag_of(call), comm, 0, call->requests},
+      .ids = call->given, .id_count = call->given_count, .id_bytes = sizeof(MPI_Request)};
 }
 
 marline_wait_t waiting_in(const MpiCall *call)

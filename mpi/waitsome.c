@@ -62,7 +62,8 @@ static bool finished(Pending *pending)
 int MPI_Waitsome(int incount, MPI_Request requests[], int *outcount, int indices[], MPI_Status statuses[])
 {
   PASS_ON_FROM_TOOL(waitsome(incount, requests, outcount, indices, statuses));
-  MpiCall what = {.name = "MPI_Waitsome", .caller = __builtin_return_address(0), .peer = kNoPeer, .tag = kNoTag, .requests = incount};
+  MpiCall what = {.name = "MPI_Waitsome", .caller = __builtin_return_address(0), .peer = kNoPeer, .tag = kNoTag,
+                  .requests = incount, .given = requests, .given_count = incount};
   if (!engine_takes(__builtin_return_address(0))) {
     BLOCKED_IN(&what);
     return next_mpi.waitsome(incount, requests, outcount, indices, statuses);

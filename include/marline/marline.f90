@@ -6,7 +6,7 @@
 ! A locator is `marline_dependence(c_loc(x(i)), MARLINE_IN)`, with x a target. Procedures that are passed (c_funloc) have
 ! the interfaces marline_poll_fn, marline_suspend_fn and marline_chunk_depend_fn.
 module marline
-  use, intrinsic :: iso_c_binding, only: c_char, c_funptr, c_int, c_int32_t, c_int64_t, c_intptr_t, c_ptr, c_size_t
+  use, intrinsic :: iso_c_binding, only: c_char, c_funptr, c_int, c_int32_t, c_int64_t, c_intptr_t, c_null_ptr, c_ptr, c_size_t
   implicit none
   private
 
@@ -41,6 +41,8 @@ module marline
     type(c_ptr) :: operation
     type(c_ptr) :: names
     integer(c_int64_t) :: values(6)
+    type(c_ptr) :: ids = c_null_ptr
+    integer(c_int) :: id_count = 0, id_bytes = 0
   end type
 
   ! The fields of marline_counters_t.

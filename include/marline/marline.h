@@ -44,13 +44,18 @@ void marline_event_init(marline_event_t *event);
 void marline_event_wait(marline_event_t *event);
 
 /* What a wait is for, as `marline ps` shows it. `operation` is a string of static storage, e.g. "MPI_Recv"; `names` a
- * static list with one string for each value that is used, closed by NULL, e.g. {"peer", "tag", NULL}. The storage of the
- * record itself is the caller's, on the waiting task's stack typically. */
+ * static list with one string for each value that is used, closed by NULL, e.g. {"peer", "tag", NULL}. A call that waits
+ * for several things gives their ids, which the library's own part of the report explains (marline_describe_register):
+ * an array of `id_count` signed integers of `id_bytes` bytes, 4 or 8, e.g. of MPI_Request; the library may change it
+ * meanwhile. The storage of the record itself is the caller's, on the waiting task's stack typically. */
 #define MARLINE_WAIT_VALUES 6
 typedef struct marline_wait {
   const char *operation;
   const char *const *names;
   int64_t values[MARLINE_WAIT_VALUES];
+  const void *ids; /* or NULL */
+  int id_count;
+  int id_bytes;
 } marline_wait_t;
 
 /* marline_event_wait, and says what for. *wait stays as it is until the call returns. Costs a store more. */

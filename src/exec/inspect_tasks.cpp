@@ -180,6 +180,24 @@ int64_t ready_tasks(const OwnMemory& memory, const Worker* worker) {
 
 }  // namespace
 
+// None where they cannot be read: it is the library's array, which may be gone.
+void CallCopy::take_ids(const OwnMemory& memory) {
+  id_count_ = 0;
+  int count = record_.id_count < kMostIds ? record_.id_count : kMostIds;
+  if (record_.ids == nullptr || count <= 0) return;
+  auto size = static_cast<size_t>(count);
+  if (record_.id_bytes == sizeof(int64_t)) {
+    if (!memory.read(record_.ids, ids_, size * sizeof(int64_t))) return;
+  } else if (record_.id_bytes == sizeof(int32_t)) {
+    int32_t narrow[kMostIds];
+    if (!memory.read(record_.ids, narrow, size * sizeof(int32_t))) return;
+    for (int i = 0; i < count; ++i) ids_[i] = narrow[i];
+  } else {
+    return;
+  }
+  id_count_ = count;
+}
+
 bool CallCopy::take(const OwnMemory& memory, const marline_wait_t* call) {
   forget();
   count_ = 0;
@@ -192,6 +210,7 @@ bool CallCopy::take(const OwnMemory& memory, const marline_wait_t* call) {
     if (!memory.read_string(name, names_[count_], sizeof names_[count_])) return false;
     ++count_;
   }
+  take_ids(memory);
   call_ = call;
   return true;
 }
@@ -202,6 +221,12 @@ void CallCopy::describe(ReportStream& out) const {
   out.string("operation", operation_);
   out.address("record", call_);
   for (int i = 0; i < count_; ++i) out.number(names_[i], record_.values[i]);
+  if (record_.ids != nullptr) {
+    out.number("id_count", record_.id_count);
+    out.open("ids", '[');
+    for (int i = 0; i < id_count_; ++i) out.number(nullptr, ids_[i]);
+    out.close(']');
+  }
   out.close('}');
 }
 

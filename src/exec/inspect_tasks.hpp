@@ -36,11 +36,17 @@ class CallCopy {
   void describe(ReportStream& out) const;  // "call": {...}; nothing if there is none
 
  private:
+  static constexpr int kMostIds = 256;  // are told; more are counted
+
+  void take_ids(const OwnMemory& memory);
+
   const marline_wait_t* call_ = nullptr;
   marline_wait_t record_{};
   char operation_[64];
   char names_[MARLINE_WAIT_VALUES][32];
   int count_ = 0;  // of names
+  int64_t ids_[kMostIds];
+  int id_count_ = 0;
 };
 
 }  // namespace marline

@@ -159,6 +159,29 @@ def test_a_request_that_is_bound_to_a_task(hangs: Path, start: Callable[..., Job
     assert not any("bound" in text for text in problems[1])
 
 
+def test_requests_are_known_by_how_they_began(hangs: Path, start: Callable[..., Job]) -> None:
+    job = start(hangs, "requests")
+    found = job.at_rest()
+    assert found["state"] == "hung"
+    halo = waiting(found)["0 halo"]
+    assert [(one["operation"], *(one["values"][name] for name in ("peer", "tag", "count"))) for one in halo["requests"]] == [
+        ("MPI_Irecv", 1, 7, 1), ("MPI_Issend", 1, 8, 1)]  # fmt: skip
+    assert "MPI_Irecv from rank 1, tag 7: no match: rank 1 sends tag 9 in MPI_COMM_WORLD (task 'halo')" in halo["needs"]
+    assert "MPI_Issend to rank 1, tag 8: no match: rank 1 receives tag 7 in MPI_COMM_WORLD (task 'halo')" in halo["needs"]
+    text = " ".join(job.ps().stdout.split())
+    assert ("waits in MPI_Waitall of MPI_Irecv from rank 1, tag 7, MPI_COMM_WORLD, 1 element; "
+            "MPI_Issend to rank 1, tag 8, MPI_COMM_WORLD, 1 element") in text  # fmt: skip
+
+
+def test_a_persistent_request_outside_of_tasks(hangs: Path, start: Callable[..., Job]) -> None:
+    found = start(hangs, "persistent").at_rest()
+    assert found["state"] == "hung"
+    wait = waiting(found)["0 MPI_Wait"]
+    assert [(one["operation"], one["values"]["peer"], one["values"]["count"]) for one in wait["requests"]] == [
+        ("MPI_Recv_init", -1, 2)]  # fmt: skip
+    assert wait["needs"] == "no rank of the communicator sends that"
+
+
 def test_another_tag(hangs: Path, start: Callable[..., Job]) -> None:
     found = start(hangs, "tag").at_rest()
     assert found["state"] == "hung"

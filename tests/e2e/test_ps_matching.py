@@ -20,8 +20,19 @@ numbers = itertools.count(0x1000, 0x40)
 Report = dict[str, Any]
 
 
-def call(operation: str, peer: int = -2, tag: int = -2, comm: int = WORLD) -> Report:
-    return {"operation": operation, "record": "0x1", "peer": peer, "tag": tag, "comm": comm, "bytes": 8, "requests": 0}
+def call(operation: str, peer: int = -2, tag: int = -2, comm: int = WORLD, **more: Any) -> Report:
+    return {"operation": operation, "record": "0x1", "peer": peer, "tag": tag, "comm": comm, "bytes": 8, "requests": 0, **more}
+
+
+def begun(*calls: Report) -> Report:
+    """The library's table, with ids 1, 2, ... for these."""
+    names = ("operation", "peer", "tag", "comm")
+    known = [{"id": 1 + i, "count": 1, **{name: one[name] for name in names}} for i, one in enumerate(calls)]
+    return {"complete": [0, -5], "requests": known}
+
+
+def wait_for(*ids: int, operation: str = "MPI_Waitall", count: int | None = None) -> Report:
+    return call(operation, comm=0, ids=list(ids), id_count=len(ids) if count is None else count)
 
 
 def task(label: str, what: Report | None = None, kind: str = "event", thing: str = "0x5", **more: Any) -> Report:
@@ -50,7 +61,7 @@ def look(*ranks: Report, at: int = 0) -> dict[int, Process]:
     for rank, one in enumerate(ranks):
         known = [{**comm, "collectives": one.get("collectives", [])} for comm in communicators(len(ranks))]
         sections = {"mpi": {"rank": rank, "size": len(ranks), "communicators": known},
-                    "mpi_messages": {"messages": one.get("messages", [])}}  # fmt: skip
+                    "mpi_messages": {"messages": one.get("messages", [])}, "mpi_requests": one.get("requests")}  # fmt: skip
         document = {"pid": 100 + rank, "host": "node", "program": "/bin/app", "nanoseconds": at, "maps": [],
                     "threads": one.get("threads", [thread()]), "tasks": one.get("tasks", []), "sections": sections,
                     "kernel_threads": one.get("kernel", [kernel()]), "blocked_threads": one.get("blocked", []),
@@ -163,6 +174,72 @@ def test_locks_and_groups() -> None:
     verdict = judge_at_rest(*ranks)
     assert needs(verdict, ranks, 0) == "the lock, which is held by one of task 'group', task 'member'"
     assert needs(verdict, ranks, 0, 2) == "3 task(s) of the group: task 'member'"
+
+
+TO, FROM = call("MPI_Isend", 1, 7), call("MPI_Irecv_c", 0, 7)
+
+
+@pytest.mark.parametrize("other", [wait_for(1, -5), wait_for(0, 1, operation="MPI_Waitall"), call("MPI_Recv", 0, 7)])
+def test_requests_match(other: Report) -> None:
+    ranks = ({"tasks": [task("s", wait_for(1, operation="MPI_Wait"))], "requests": begun(TO)},
+             {"tasks": [task("r", other)], "requests": begun(FROM)})  # fmt: skip
+    verdict = judge_at_rest(*ranks)
+    assert verdict.state == "stalled"
+    assert needs(verdict, ranks, 0).startswith("rank 1 has the matching MPI_")
+
+
+def test_requests_none_of_which_has_a_partner() -> None:
+    ranks = ({"tasks": [task("s", wait_for(1, 2))], "requests": begun(TO, call("MPI_Recv_init", 1, 9))}, {})
+    verdict = judge_at_rest(*ranks)
+    assert verdict.state == "hung"
+    assert needs(verdict, ranks, 0) == (
+        "MPI_Isend to rank 1, tag 7: rank 1 receives nothing of that kind: none of its tasks waits; MPI_Recv_init from rank 1, "
+        "tag 9: rank 1 sends nothing of that kind: none of its tasks waits; one that has no partner may be complete")  # fmt: skip
+
+
+def test_one_partner_is_enough_for_waitany() -> None:
+    known = begun(TO, call("MPI_Irecv", 1, 9))
+    ranks = ({"tasks": [task("w", wait_for(1, 2, operation="MPI_Waitany"))], "requests": known},
+             {"tasks": [task("p", call("MPI_Recv", 0, 7))]})  # fmt: skip
+    assert judge_at_rest(*ranks).state == "stalled"
+    ranks[1]["tasks"] = [task("p", call("MPI_Recv", 0, 3))]
+    verdict = judge_at_rest(*ranks)
+    assert verdict.state == "hung"
+    assert "may be complete" not in needs(verdict, ranks, 0)
+
+
+def test_a_complete_request_beside_what_is_out_of_sight() -> None:
+    """Rank 1 has sent tag 8 and will send tag 7 when its other task goes on."""
+    ranks = ({"tasks": [task("r", call("MPI_Recv", 1, 7))]},
+             {"tasks": [task("w", wait_for(1, 2)), task("e")],
+              "requests": begun(call("MPI_Isend", 0, 8), call("MPI_Irecv", 0, 9))})  # fmt: skip
+    verdict = judge_at_rest(*ranks)
+    assert verdict.state == "waiting"
+    assert needs(verdict, ranks, 0).startswith("no match: rank 1 sends tag 8")
+
+
+def test_anybody_may_be_out_of_sight() -> None:
+    receive = call("MPI_Recv", -1, 7)
+    assert judge_at_rest({"tasks": [task("r", receive)]}, {}).state == "hung"
+    assert judge_at_rest({"tasks": [task("r", receive)]}, {}, absent={1: "no answer"}).state == "waiting"
+    assert judge_at_rest({"tasks": [task("r", call("MPI_Recv", -1, 7, comm=12345))]}, {}).state == "waiting"
+
+
+@pytest.mark.parametrize(
+    ("given", "known", "peer"),
+    [
+        (wait_for(1, 2), begun(TO, call("MPI_Irecv", 1, 9)), call("MPI_Recv", 0, 7)),  # one has a partner
+        (wait_for(1, 2), begun(TO), call("MPI_Recv", 0, 3)),  # one is not known
+        (wait_for(1, count=90), begun(TO), call("MPI_Recv", 0, 3)),  # there are more
+        (wait_for(1), begun(call("MPI_Ibarrier")), None),  # the other may have begun it as well
+        (wait_for(1), begun(call("MPI_File_iread", comm=0)), None),
+        (wait_for(1), None, None),
+    ],
+)
+def test_requests_that_may_go_on(given: Report, known: Report | None, peer: Report | None) -> None:
+    ranks = ({"tasks": [task("w", given)], "requests": known}, {"tasks": [task("p", peer)] if peer else []})
+    verdict = judge_at_rest(*ranks)
+    assert not verdict.findings[0, ranks[0]["tasks"][0]["id"]].definite
 
 
 def test_what_is_out_of_sight_is_not_called_hung() -> None:

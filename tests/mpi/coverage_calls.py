@@ -21,7 +21,8 @@ from prototypes import parse_prototypes, preprocess
 
 def served(compiler: list[str]) -> list[str]:
     """The names of the calls that libmarline-mpi serves under this mpi.h."""
-    return [call.name for call in calls_of(read_calls(ROOT / "mpi" / "calls.def"), parse_prototypes(preprocess(compiler)))]
+    calls = calls_of(read_calls(ROOT / "mpi" / "calls.def"), parse_prototypes(preprocess(compiler)))
+    return [call.name for call in calls if call.way != "begins"]  # these are not in the table
 
 
 def large_counts(header: str, *compiler: str) -> None:

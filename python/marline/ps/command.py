@@ -21,8 +21,8 @@ from marline.ps.verdict import Verdict, as_document, judge, moving_ranks
 HUNG = 1  # exit status: hung, stalled or waiting
 STACKS, STACK_BYTES = 256, 16384
 GLANCE = Request(stack_bytes=0, stacks=STACKS)
-LOOK = Request(stack_bytes=STACK_BYTES, stacks=STACKS)
-LOOK_AT_REST = Request(stack_bytes=STACK_BYTES, stacks=STACKS, sections=("mpi", "mpi_messages"))
+LOOK = Request(stack_bytes=STACK_BYTES, stacks=STACKS, sections=("mpi", "mpi_requests"))
+LOOK_AT_REST = Request(stack_bytes=STACK_BYTES, stacks=STACKS, sections=(*LOOK.sections, "mpi_messages"))
 LOOKS_PER_PERIOD = 4  # of --watch
 
 

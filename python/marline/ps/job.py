@@ -17,6 +17,8 @@ class Call:
 
     operation: str
     values: dict[str, int]
+    requests_given: tuple[int, ...] = ()  # their ids
+    given_count: int = 0  # more than there are ids, if they are many
 
     def __getattr__(self, name: str) -> int | None:
         return self.__dict__["values"].get(name)
@@ -37,6 +39,8 @@ class Waiter:
     wait: str  # kind of the wait: call, event, taskwait, lock, ...
     object: str
     call: Call | None
+    parts: list[Call] = field(default_factory=list)  # how the requests began that the call was given
+    unknown: int = 0  # of them: it is not known how they began
     parent: str = ""
     taskgroup: str = ""
     children: int = 0
@@ -60,6 +64,11 @@ class Waiter:
     @property
     def call_name(self) -> str:
         return self.call.operation if self.call else self.wait
+
+    @property
+    def calls(self) -> list[Call]:
+        """What it takes part in: the call that it waits in, or those that have begun its requests."""
+        return self.parts or ([self.call] if self.call else [])
 
     def signature(self) -> tuple[Any, ...]:
         return self.id, self.wait, self.object, str(self.call), self.stack.get("sp")
@@ -131,6 +140,7 @@ def read(report: dict[str, Any], rank: int) -> Process:
     waiters += [_blocked(rank, one) for one in [*report.get("threads", []), *report.get("blocked_threads", [])]
                 if "call" in one]  # fmt: skip
     comms = {one["id"]: one for one in mpi.get("communicators", [])}
+    _tell_requests(waiters, report["sections"].get("mpi_requests") or {})
     return Process(rank, report["pid"], report["host"], report["program"], bool(mpi), mpi.get("size", 1),
                    report["nanoseconds"], threads, waiters, comms, messages.get("messages", []), problems,
                    report["maps"], report.get("task_count", 0))  # fmt: skip
@@ -140,16 +150,30 @@ def _call(one: dict[str, Any]) -> Call | None:
     values = dict(one.get("call") or {})
     operation = values.pop("operation", None)
     values.pop("record", None)
-    return Call(operation, values) if operation else None
+    ids, count = values.pop("ids", []), values.pop("id_count", 0)
+    return Call(operation, values, tuple(ids), count) if operation else None
+
+
+def _tell_requests(waiters: list[Waiter], section: dict[str, Any]) -> None:
+    known = {one["id"]: Call(one["operation"], {name: one[name] for name in ("peer", "tag", "comm", "count")})
+             for one in section.get("requests", [])}  # fmt: skip
+    for waiter in waiters:
+        if waiter.call is None or "complete" not in section:
+            continue
+        given = [one for one in waiter.call.requests_given if one not in section["complete"]]
+        waiter.parts = [known[one] for one in given if one in known]
+        untold = waiter.call.given_count - len(waiter.call.requests_given)
+        waiter.unknown = len(given) - len(waiter.parts) + untold
 
 
 def _suspended(rank: int, one: dict[str, Any]) -> Waiter:
     wait = one["wait"]
     call = _call(wait)
     kind = "call" if call else wait["kind"]
-    return Waiter(rank, one["id"], one.get("label", ""), one["kind"], kind, wait["object"], call, one["parent"],
-                  one["taskgroup"], one["children"], one.get("home"), wait.get("unfinished", 0),
-                  {name: one[name] for name in ("sp", "stack", "block") if name in one})  # fmt: skip
+    stack = {name: one[name] for name in ("sp", "stack", "block") if name in one}
+    return Waiter(rank, one["id"], one.get("label", ""), one["kind"], kind, wait["object"], call,
+                  parent=one["parent"], taskgroup=one["taskgroup"], children=one["children"], home=one.get("home"),
+                  unfinished=wait.get("unfinished", 0), stack=stack)  # fmt: skip
 
 
 def _blocked(rank: int, one: dict[str, Any]) -> Waiter:
@@ -195,8 +219,8 @@ def activity(before: Process, after: Process) -> list[str]:
             found.append(f"thread {thread.number} ({thread.name}), which Marline does not know, uses {used:.0%} of a core")
         if previous and thread.suspensions != previous.suspensions:
             found.append(f"thread {thread.number} suspends and resumes tasks")
-    found += [f"{one.title} reads or writes a file ({one.call.operation})" for one in after.waiters
-              if one.call and one.call.operation.startswith("MPI_File_")]  # fmt: skip
+    found += [f"{one.title} reads or writes a file ({call.operation})" for one in after.waiters for call in one.calls
+              if call.operation.startswith("MPI_File_")]  # fmt: skip
     if {one.signature() for one in before.waiters} != {one.signature() for one in after.waiters}:
         found.append("tasks come and go")
     if any(thread.ready for thread in after.threads) and any(thread.state == "idle" for thread in after.threads):

@@ -15,6 +15,7 @@ SENDS = {"MPI_Send", "MPI_Ssend", "MPI_Rsend", "MPI_Bsend"}
 MAY_END_EARLY = ("MPI_Bcast", "MPI_Reduce", "MPI_Gather", "MPI_Scatter", "MPI_Scan", "MPI_Exscan")
 BUT_NOT = ("MPI_Reduce_scatter",)
 RECEIVES = {"MPI_Recv", "MPI_Mrecv", "MPI_Probe", "MPI_Mprobe"}
+MOST_PARTS = 6  # of a call's requests are told
 Key = tuple[int, str]
 Ranks = dict[int, Process]
 
@@ -36,9 +37,16 @@ def explain(ranks: Ranks) -> dict[Key, Finding]:
     return {waiter.key: _explain(ranks, process, waiter) for process in ranks.values() for waiter in process.waiters}
 
 
+def blocking(operation: str) -> str:
+    """The blocking call that does what this one begins: MPI_Isend_c, MPI_Send_init: MPI_Send."""
+    name = operation.removesuffix("_c").removesuffix("_init")
+    verb = name.removeprefix("MPI_I")
+    return name if verb == name or verb.startswith(("nit", "ntercomm")) else f"MPI_{verb.capitalize()}"
+
+
 def direction(call: Call) -> str:
     """send, receive, collective, requests or other."""
-    name = call.operation.removesuffix("_c")
+    name = blocking(call.operation)
     if name in SENDS:
         return "send"
     if name in RECEIVES:
@@ -53,12 +61,7 @@ def direction(call: Call) -> str:
 def _explain(ranks: Ranks, process: Process, waiter: Waiter) -> Finding:
     call = waiter.call
     if call is not None and call.is_mpi and process.is_mpi:
-        way = direction(call)
-        if way in ("send", "receive"):
-            return _message(ranks, process, waiter, call, way)
-        if way == "collective":
-            return _collective(ranks, process, call)
-        return _requests(ranks, process, call)
+        return _requests(ranks, process, waiter) if waiter.parts else _call(ranks, process, waiter, call)
     if call is not None:
         return Finding("its library must complete the call", definite=False)
     explainers = {"taskwait": _children, "taskgroup": _group, "lock": _lock, "dependences": _siblings, "turn": _siblings}
@@ -67,6 +70,13 @@ def _explain(ranks: Ranks, process: Process, waiter: Waiter) -> Finding:
     if waiter.wait in ("yield", "barrier", "permission"):
         return Finding("goes on when a thread is free", matched=True)
     return Finding("somebody must fulfil the event", definite=False)
+
+
+def _call(ranks: Ranks, process: Process, waiter: Waiter, call: Call) -> Finding:
+    way = direction(call)
+    if way in ("send", "receive"):
+        return _message(ranks, process, waiter, call, way)
+    return _collective(ranks, process, call) if way == "collective" else _other(ranks, process, call)
 
 
 # Messages -------------------------------------------------------------------------------------------------------------------
@@ -82,10 +92,11 @@ def _message(ranks: Ranks, process: Process, waiter: Waiter, call: Call, way: st
     if other is None:
         return Finding(f"rank {peer} does not tell what it does", definite=False, ranks={peer})
     back = "receive" if way == "send" else "send"
-    offers = [one for one in _calls(other, back) if _aims_at(other, one, process.rank)]
-    exact = next((one for one in offers if _fits(call, one.call)), None)
+    offers = [one for one in _calls(other, back) if _aims_at(other, one[1], process.rank)]
+    exact = next((one for one in offers if _fits(call, one[1])), None)
     if exact is not None:
-        return Finding(f"rank {peer} has the matching {exact.call_name} ({exact.title})", matched=True, providers=[exact.key],
+        who, what = exact
+        return Finding(f"rank {peer} has the matching {what.operation} ({who.title})", matched=True, providers=[who.key],
                        ranks={peer})  # fmt: skip
     arrived = _arrived(process, call, peer) if way == "receive" else []
     if any(_same(call, message) for message in arrived):
@@ -93,47 +104,49 @@ def _message(ranks: Ranks, process: Process, waiter: Waiter, call: Call, way: st
     return _unmatched(process, other, call, way, offers, arrived)
 
 
-def _unmatched(process: Process, other: Process, call: Call, way: str, offers: list[Waiter],
+def _unmatched(process: Process, other: Process, call: Call, way: str, offers: list[tuple[Waiter, Call]],
                arrived: list[dict[str, int]]) -> Finding:  # fmt: skip
     """Nothing fits; what comes close is named."""
     peer = other.rank
-    offered = {(one.call.tag, one.call.comm) for one in offers if one.call}  # a message may be of a call that waits still
+    offered = {(what.tag, what.comm) for _, what in offers}  # a message may be of a call that waits still
     near = [f"has sent {_envelope(process, one['tag'], one['comm'])} ({one['bytes']} bytes), which nobody receives"
             for one in arrived if (one["tag"], one["comm"]) not in offered]  # fmt: skip
     verb = "sends" if way == "receive" else "receives"
-    near += [f"{verb} {_envelope(other, one.call.tag, one.call.comm)} ({one.title})" for one in offers if one.call]
+    near += [f"{verb} {_envelope(other, what.tag, what.comm)} ({who.title})" for who, what in offers]
     if near:
         text = f"no match: rank {peer} " + "; and ".join(near)
-        return Finding(text, ranks={peer})
+        return Finding(text, providers=[one.key for one in other.waiters], ranks={peer})
     return Finding(f"rank {peer} {'sends' if way == 'receive' else 'receives'} nothing of that kind: {_what_it_does(other)}",
                    providers=[one.key for one in other.waiters], ranks={peer})  # fmt: skip
 
 
 def _from_anybody(ranks: Ranks, process: Process, waiter: Waiter, call: Call) -> Finding:
-    members = {rank for rank in process.communicators.get(call.comm or 0, {}).get("ranks", []) if rank >= 0}
+    known = process.communicators.get(call.comm or 0)
+    members = set((known or {}).get("ranks", []))
     others = [ranks[rank] for rank in sorted(members) if rank in ranks]
+    all_seen = known is not None and len(others) == len(members)
     for other in others:
-        for offer in _calls(other, "send"):
-            if _aims_at(other, offer, process.rank) and _fits(call, offer.call):
-                return Finding(f"rank {other.rank} has the matching {offer.call_name}", matched=True,
-                               providers=[offer.key], ranks={other.rank})  # fmt: skip
+        for who, what in _calls(other, "send"):
+            if _aims_at(other, what, process.rank) and _fits(call, what):
+                return Finding(f"rank {other.rank} has the matching {what.operation}", matched=True,
+                               providers=[who.key], ranks={other.rank})  # fmt: skip
     if any(_same(call, message) for message in process.messages):
         return Finding("its message has arrived", matched=True)
     keys = [one.key for other in others for one in other.waiters if one.key != waiter.key]
-    return Finding("no rank of the communicator sends that", providers=keys, ranks=members)
+    text = "no rank of the communicator sends that" + ("" if all_seen else ", of those that can be seen")
+    return Finding(text, providers=keys, ranks={one.rank for one in others}, definite=all_seen)
 
 
-def _calls(process: Process, way: str) -> Iterator[Waiter]:
-    return (one for one in process.waiters if one.call and one.call.is_mpi and direction(one.call) == way)
+def _calls(process: Process, way: str) -> Iterator[tuple[Waiter, Call]]:
+    return ((one, call) for one in process.waiters for call in one.calls if call.is_mpi and direction(call) == way)
 
 
-def _aims_at(process: Process, waiter: Waiter, rank: int) -> bool:
-    assert waiter.call is not None
-    return waiter.call.peer == ANY or process.world_rank(waiter.call.comm, waiter.call.peer) == rank
+def _aims_at(process: Process, call: Call, rank: int) -> bool:
+    return call.peer == ANY or process.world_rank(call.comm, call.peer) == rank
 
 
-def _fits(a: Call, b: Call | None) -> bool:
-    return b is not None and a.comm == b.comm and (a.tag == b.tag or ANY in (a.tag, b.tag))
+def _fits(a: Call, b: Call) -> bool:
+    return a.comm == b.comm and (a.tag == b.tag or ANY in (a.tag, b.tag))
 
 
 def _same(call: Call, message: dict[str, int]) -> bool:
@@ -148,6 +161,48 @@ def _envelope(process: Process, tag: int | None, comm: int | None) -> str:
     return f"{'any tag' if tag == ANY else f'tag {tag}'} in {process.comm_name(comm)}"
 
 
+# Calls that are given requests -----------------------------------------------------------------------------------------------
+
+
+def _requests(ranks: Ranks, process: Process, waiter: Waiter) -> Finding:
+    """Of MPI_Waitall's some may be complete, and MPI does not say which: they have no partner any more either. But one is
+    open, or the call would be over; so if none has a partner, the open ones have none."""
+    found = [_part(ranks, process, waiter, part) for part in waiter.parts]
+    if len(found) == 1 and not waiter.unknown:
+        return found[0]
+    one_is_enough = waiter.call_name.startswith(("MPI_Waitany", "MPI_Waitsome"))
+    matched = any(one.matched for one in found) if one_is_enough else (
+        all(one.matched for one in found) and not waiter.unknown)  # fmt: skip
+    definite = all(one.definite and not one.matched for one in found) and not waiter.unknown
+    texts = [f"{brief(process, part)}: {one.text}" for part, one in zip(waiter.parts, found, strict=True)]
+    more = len(texts) - MOST_PARTS
+    texts = texts[:MOST_PARTS] + [f"and {more} more"] * (more > 0)
+    texts += ["one that has no partner may be complete"] * (not one_is_enough and not matched)
+    texts += [f"of {waiter.unknown} more it is not known what they are"] * (waiter.unknown > 0)
+    return Finding("; ".join(texts), matched=matched, definite=definite,
+                   providers=[key for one in found for key in one.providers if key != waiter.key],
+                   ranks={rank for one in found for rank in one.ranks})  # fmt: skip
+
+
+def _part(ranks: Ranks, process: Process, waiter: Waiter, part: Call) -> Finding:
+    """Who has begun a collective need not wait for it yet, and is not seen then."""
+    found = _call(ranks, process, waiter, part)
+    found.definite = found.definite and direction(part) != "collective"
+    return found
+
+
+def brief(process: Process, call: Call) -> str:
+    """As in: MPI_Irecv from rank 1, tag 3."""
+    parts = []
+    if call.peer is not None and call.peer != NONE:
+        peer = process.world_rank(call.comm, call.peer)
+        preposition = {"send": "to ", "receive": "from "}.get(direction(call), "root or peer ")
+        parts.append(preposition + ("any rank" if call.peer == ANY else f"rank {peer if peer is not None else call.peer}"))
+    if call.tag is not None and call.tag != NONE:
+        parts.append("any tag" if call.tag == ANY else f"tag {call.tag}")
+    return ", ".join([f"{call.operation} {parts[0]}", *parts[1:]]) if parts else call.operation
+
+
 # Other calls of MPI ---------------------------------------------------------------------------------------------------------
 
 
@@ -156,7 +211,7 @@ def _collective(ranks: Ranks, process: Process, call: Call) -> Finding:
     members = set(range(process.size)) if call.operation == "MPI_Finalize" else {*(known or {}).get("ranks", [])}
     missing, other_call = [], []
     for rank in sorted(members - {process.rank, -1}):
-        calls = [one.call for one in ranks[rank].waiters if one.call] if rank in ranks else []
+        calls = [call for one in ranks[rank].waiters for call in one.calls] if rank in ranks else []
         if any(one.operation == call.operation and one.comm == call.comm for one in calls):
             continue
         missing.append(rank)
@@ -193,7 +248,7 @@ def _some(missing: list[int], verb: str, verb_of_many: str) -> str:
     return f"ranks {names} {verb_of_many}"
 
 
-def _requests(ranks: Ranks, process: Process, call: Call) -> Finding:
+def _other(ranks: Ranks, process: Process, call: Call) -> Finding:
     peer = process.world_rank(call.comm, call.peer)
     if peer in ranks:
         keys = [one.key for one in ranks[peer].waiters]
@@ -255,7 +310,7 @@ def unmatched_messages(ranks: Ranks) -> list[dict[str, Any]]:
     """Arrived, and no call that waits now takes them."""
     found = []
     for process in ranks.values():
-        waiting = [one.call for one in _calls(process, "receive") if one.call]
+        waiting = [call for _, call in _calls(process, "receive")]
         for message in process.messages:
             sender = process.world_rank(message["comm"], message["source"])
             if not any(_same(call, message) and call.peer in (ANY, message["source"]) for call in waiting):

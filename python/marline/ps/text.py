@@ -8,8 +8,8 @@ from collections import Counter
 from pathlib import Path
 
 from marline.ps.client import Report
-from marline.ps.job import ANY, NONE, Process, Waiter
-from marline.ps.matching import Ranks, direction
+from marline.ps.job import Call, Process, Waiter
+from marline.ps.matching import MOST_PARTS, Ranks, brief
 from marline.ps.verdict import ADVICE, Verdict
 
 WIDTH = 118
@@ -96,17 +96,22 @@ def what(process: Process, one: Waiter) -> str:
     call = one.call
     if not call.is_mpi:
         return f"{call.operation}({', '.join(f'{name} {value}' for name, value in call.values.items())})"
-    parts = []
-    if call.peer is not None and call.peer != NONE:
-        peer = process.world_rank(call.comm, call.peer)
-        preposition = {"send": "to ", "receive": "from "}.get(direction(call), "root or peer ")
-        parts.append(preposition + ("any rank" if call.peer == ANY else f"rank {peer if peer is not None else call.peer}"))
-    if call.tag is not None and call.tag != NONE:
-        parts.append("any tag" if call.tag == ANY else f"tag {call.tag}")
-    parts += [process.comm_name(call.comm)] if call.comm else []
+    if one.parts:
+        told = "; ".join(envelope(process, part) for part in one.parts[:MOST_PARTS])
+        more = len(one.parts) - MOST_PARTS if len(one.parts) > MOST_PARTS else 0
+        more += one.unknown
+        return f"{call.operation} of {told}" + (f"; and {more} more" if more > 0 else "")
+    return envelope(process, call)
+
+
+def envelope(process: Process, call: Call) -> str:
+    parts = [process.comm_name(call.comm)] if call.comm else []
     parts += [f"{call.bytes} bytes"] if call.bytes else []
-    parts += [f"{call.requests} requests open"] if call.requests else []
-    return f"{call.operation} {', '.join(parts)}".rstrip()
+    parts += [f"{call.count} element{'s' * (call.count != 1)}"] if call.count else []
+    parts += [f"{call.requests} request{'s' * (call.requests != 1)} open"] if call.requests else []
+    first = brief(process, call)
+    between = " " if first == call.operation else ", "
+    return first + between + ", ".join(parts) if parts else first
 
 
 def _wrapped(text: str, indent: int, further: int) -> list[str]:

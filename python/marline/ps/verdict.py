@@ -158,6 +158,7 @@ def _rank_document(process: Process, verdict: Verdict) -> dict[str, Any]:
         "waiting": [{
             "id": one.id, "label": one.label, "kind": one.kind, "wait": one.wait,
             "operation": one.call.operation if one.call else None, "values": one.call.values if one.call else {},
+            "requests": [{"operation": part.operation, "values": part.values} for part in one.parts],
             "stack": one.frames, "guessed": one.guessed, "needs": verdict.findings[one.key].text,
             "matched": verdict.findings[one.key].matched,
             "providers": [list(key) for key in verdict.findings[one.key].providers],

@@ -6,6 +6,8 @@
  *   hangs MODE
  *     recv        rank 0 receives what nobody sends
  *     bound       likewise, by a request that is bound to a task
+ *     requests    two tasks exchange by MPI_Waitall, and each sends with another tag than the other receives with
+ *     persistent  rank 0 waits outside of tasks for a persistent receive
  *     tag         rank 1 sends with another tag than rank 0 receives with
  *     comm        rank 1 sends on another communicator
  *     cycle       two tasks of each rank wait for each other over the ranks
@@ -67,6 +69,30 @@ static void bound_mode(void)
     MPI_Irecv(&value[0], 1, MPI_LONG, 1, 7, MPI_COMM_WORLD, &request);
     iwait(&request, MPI_STATUS_IGNORE);
   }
+}
+
+static void requests_mode(void)
+{
+  marline_task_label("halo");
+#pragma omp task
+  {
+    MPI_Request requests[5] = {MPI_REQUEST_NULL};
+    MPI_Irecv(&value[0], 1, MPI_LONG, 1 - rank, 7, MPI_COMM_WORLD, &requests[1]);
+    MPI_Issend(&value[1], 1, MPI_LONG, 1 - rank, 8 + rank, MPI_COMM_WORLD, &requests[2]);
+    MPI_Irecv(&value[2], 1, MPI_LONG, MPI_PROC_NULL, 7, MPI_COMM_WORLD, &requests[3]); /* as at a border */
+    MPI_Isend(&value[1], 1, MPI_LONG, MPI_PROC_NULL, 7, MPI_COMM_WORLD, &requests[4]);
+    MPI_Waitall(5, requests, MPI_STATUSES_IGNORE);
+  }
+}
+
+static void persistent_mode(void)
+{
+  MPI_Request request;
+  if (rank != 0)
+    return;
+  MPI_Recv_init(&value[0], 2, MPI_INT, MPI_ANY_SOURCE, 7, MPI_COMM_WORLD, &request);
+  MPI_Start(&request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
 static void tag_mode(void)
@@ -227,6 +253,8 @@ static void run(const char *mode)
     recv_mode();
   else if (strcmp(mode, "bound") == 0)
     bound_mode();
+  else if (strcmp(mode, "requests") == 0)
+    requests_mode();
   else if (strcmp(mode, "tag") == 0)
     tag_mode();
   else if (strcmp(mode, "comm") == 0)
@@ -257,6 +285,8 @@ int main(int argc, char **argv)
     cycle_mode();
   if (strcmp(mode, "blocked") == 0 && rank == 1)
     receive(0, 5, MPI_COMM_WORLD, &value[0]);
+  if (strcmp(mode, "persistent") == 0)
+    persistent_mode();
 #pragma omp parallel
 #pragma omp single
   run(mode);
