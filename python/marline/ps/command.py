@@ -24,6 +24,7 @@ GLANCE = Request(stack_bytes=0, stacks=STACKS)
 LOOK = Request(stack_bytes=STACK_BYTES, stacks=STACKS, sections=("mpi", "mpi_requests"))
 LOOK_AT_REST = Request(stack_bytes=STACK_BYTES, stacks=STACKS, sections=(*LOOK.sections, "mpi_messages"))
 LOOKS_PER_PERIOD = 4  # of --watch
+SECONDS_TO_START = 10.0  # that a process may take until it answers, before --watch says that it does not
 
 
 def main(arguments: list[str], prefix: Path) -> int:
@@ -101,12 +102,16 @@ def _watch(pid: int, seconds: float) -> int:
     life = os.pidfd_open(pid)
     doors: dict[int, Door] = {}
     before: dict[int, Process] = {}
-    quiet_since = time.monotonic()
+    begun = quiet_since = time.monotonic()
+    has_said = False  # that it sees nothing
     while not select.select([life], [], [], seconds / LOOKS_PER_PERIOD)[0]:
         try:
             doors = doors or doors_of_job(pid)
             after, absent = _look(doors, GLANCE)
-        except Refusal:
+        except Refusal as refusal:
+            if not before and not has_said and time.monotonic() - begun >= max(seconds, SECONDS_TO_START):
+                has_said = True
+                say(f"nothing can be seen of process {pid} yet, --watch goes on trying: {refusal}")
             continue
         if absent or not before or set(before) != set(after) or moving_ranks(before, after):
             quiet_since = time.monotonic()
