@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import matplotlib
 import numpy as np
+from matplotlib.colors import to_hex
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from marline.study.document import Plot
@@ -71,7 +72,9 @@ def _write(plot: Plot, panels: list[Panel], folder: Path) -> None:
 
 
 def colour(variant: str, summary: Summary) -> str:
-    return f"C{list(summary.study.variants).index(variant) % 10}"
+    """Of more than ten variants the next ten have the lighter shades."""
+    index = list(summary.study.variants).index(variant)
+    return to_hex(matplotlib.colormaps["tab20"](2 * (index % 10) + index // 10 % 2))
 
 
 def _log_scale(at: Axes) -> None:
