@@ -13,6 +13,9 @@ namespace marline {
 // Writes "marline: warning: ..." to stderr.
 void warn(const char* format, ...) __attribute__((format(printf, 1, 2), cold));
 
+// Switches `warn` off and on again, for all threads.
+void set_warnings(bool on);
+
 [[noreturn]] void assertion_failed(const char* condition, const char* file, int line) __attribute__((cold));
 
 }  // namespace marline

@@ -4,6 +4,8 @@
 // and ranks do not mix. errno is kept, because warn may run between a user's call and his look at errno.
 #include "base/check.hpp"
 
+#include "base/atomic.hpp"
+
 #include <cerrno>
 #include <cstdarg>
 #include <cstdio>
@@ -15,6 +17,8 @@ namespace marline {
 namespace {
 
 constexpr int kLineBytes = 1024;
+
+Atomic<bool> warnings_on{true};  // written and read by any thread; orders nothing
 
 void write_line(const char* prefix, const char* format, va_list arguments) {
   const int saved_errno = errno;
@@ -45,7 +49,10 @@ void fatal(const char* format, ...) {
   abort();
 }
 
+void set_warnings(bool on) { warnings_on.store(on, relaxed); }
+
 void warn(const char* format, ...) {
+  if (!warnings_on.load(relaxed)) return;
   va_list arguments;
   va_start(arguments, format);
   write_line("warning", format, arguments);

@@ -16,11 +16,30 @@
 namespace marline {
 namespace {
 
-Options the_options;  // written by options_init and options_set_default_threads, before there are other threads
+Options the_options;  // written by options_init, options_set_default_threads, options_change: before there are threads
 
 bool parse_value(const Option& option, const char* value, Options& to) {
   Cursor in(value);
   return option.parse(in, to) && in.at_end();
+}
+
+// Read when the initial task starts, a thread starts or a thread idles, and nowhere kept.
+constexpr const char* kChangeable[] = {"OMP_NUM_THREADS",  "OMP_DYNAMIC",   "OMP_SCHEDULE",       "OMP_MAX_ACTIVE_LEVELS",
+                                       "OMP_THREAD_LIMIT", "OMP_STACKSIZE", "OMP_DEFAULT_DEVICE", "OMP_WAIT_POLICY",
+                                       "MARLINE_SPIN"};
+
+const Option* option_named(const char* name) {
+  for (const Option& option : option_table()) {
+    if (strcmp(option.name, name) == 0) return &option;
+  }
+  return nullptr;
+}
+
+bool changeable(const char* name) {
+  for (const char* one : kChangeable) {
+    if (strcmp(one, name) == 0) return true;
+  }
+  return false;
 }
 
 // An empty value counts as not given: `OMP_X= ./a.out` is how one takes a variable back.
@@ -79,6 +98,16 @@ void options_init() { options_parse(the_options, from_environment); }
 
 void options_set_default_threads(int threads) {
   if (the_options.num_threads_count == 0) the_options.num_threads[the_options.num_threads_count++] = threads;
+}
+
+OptionChange options_change(const char* name, const char* value, bool alone) {
+  const Option* option = option_named(name);
+  if (option == nullptr) return OptionChange::kUnknown;
+  if (!alone || !changeable(name)) return OptionChange::kTooLate;
+  Options changed = the_options;
+  if (!parse_value(*option, value, changed)) return OptionChange::kMalformed;
+  the_options = changed;
+  return OptionChange::kDone;
 }
 
 size_t options_format(const Options& source, bool verbose, char* buffer, size_t size) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The environment variables that the runtime obeys, read once when the library is loaded and constant from then on:
-// every thread may read them without synchronisation. Which variables there are, their defaults and what they mean
+// The environment variables that the runtime obeys, read once when the library is loaded and constant once there is a
+// second thread: every thread may read them without synchronisation. Which variables there are, their defaults and what they mean
 // stands in one table (option_table.cpp), from which the parser, the OMP_DISPLAY_ENV output and docs/options.md come.
 // An unusable value is reported in one line and the default takes its place.
 #pragma once
@@ -119,6 +119,11 @@ void options_init();
 
 // Says what OMP_NUM_THREADS is when it is not given. Right after options_init, by the same thread.
 void options_set_default_threads(int threads);
+
+// Gives one option another value, as if the environment had it. Only while the runtime has no thread but the caller's
+// (`alone`), and only options that nothing has acted on by then; else kTooLate.
+enum class OptionChange { kDone, kTooLate, kMalformed, kUnknown };
+[[nodiscard]] OptionChange options_change(const char* name, const char* value, bool alone);
 
 // Prints the block that OMP_DISPLAY_ENV and omp_display_env ask for, on stderr; `verbose` adds Marline's own options.
 void options_display(bool verbose);

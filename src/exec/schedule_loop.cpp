@@ -37,11 +37,19 @@ struct Idleness {
   bool polled = false;  // has, or had, the idle poller's role
 };
 
+Atomic<int64_t> g_idle_spin{-1};  // of any thread that sets it, for all that idle; orders nothing
+
+constexpr uint64_t kCrowdedSpin = 20 * 1000;  // somebody else wants the core
+
 uint64_t spin_nanoseconds() {
+  if (int64_t told = g_idle_spin.load(relaxed); told >= 0) [[unlikely]] {
+    auto spin = static_cast<uint64_t>(told);
+    return spin > kCrowdedSpin && oversubscribed() ? kCrowdedSpin : spin;
+  }
   const Options& o = options();
   if (o.spin_us >= 0) return static_cast<uint64_t>(o.spin_us) * 1000;
   if (o.wait_policy == WaitPolicy::kPassive) return 0;
-  if (oversubscribed()) return 20 * 1000;
+  if (oversubscribed()) return kCrowdedSpin;
   return o.wait_policy == WaitPolicy::kActive ? uint64_t{1} << 62 : 2 * 1000 * 1000;
 }
 
@@ -98,6 +106,9 @@ void end_idleness(Worker* worker, Idleness& idle) {
 }
 
 }  // namespace
+
+void set_idle_spin(int64_t nanoseconds) { g_idle_spin.store(nanoseconds, relaxed); }
+int64_t idle_spin() { return g_idle_spin.load(relaxed); }
 
 void schedule_on_this_fiber() {
   Idleness idle;

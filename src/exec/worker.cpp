@@ -91,13 +91,6 @@ void worker_enter_thread(Worker* worker) {
   g_living.fetch_add(1, relaxed);
 }
 
-Icvs initial_icvs() {
-  const Options& o = options();
-  auto allocator = static_cast<uintptr_t>(o.allocator);
-  return {o.num_threads[0], o.max_active_levels, o.schedule_kind, o.schedule_chunk,     o.default_device,
-          o.thread_limit,   allocator,           o.dynamic,       o.schedule_monotonic};
-}
-
 void run_job(Worker* worker, Team* team) {
   Member* member = &team->members[worker->job_index];
   team->fp_control.install(FpControl::current());
@@ -310,5 +303,12 @@ bool oversubscribed() { return g_living.load(relaxed) > cores_per_process(); }
 const Worker* newest_worker() { return g_newest.load(acquire); }  // pairs with worker_create
 
 int worker_count() { return g_living.load(relaxed); }
+
+Icvs initial_icvs() {
+  const Options& o = options();
+  auto allocator = static_cast<uintptr_t>(o.allocator);
+  return {o.num_threads[0], o.max_active_levels, o.schedule_kind, o.schedule_chunk,     o.default_device,
+          o.thread_limit,   allocator,           o.dynamic,       o.schedule_monotonic};
+}
 
 }  // namespace marline

@@ -45,4 +45,11 @@ const Worker* newest_worker();
 // Number of workers that live.
 int worker_count();
 
+// What the options say of a thread that the runtime has not seen yet: the initial task's control variables.
+Icvs initial_icvs();
+
+// How long idle workers look for work before they sleep, in nanoseconds, whatever the options say; -1: as they say.
+void set_idle_spin(int64_t nanoseconds);
+int64_t idle_spin();
+
 }  // namespace marline

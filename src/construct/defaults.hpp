@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a program may still say of its environment once it runs: LLVM's kmp_set_defaults, kmp_set_stacksize and
+// kmp_set_blocktime. The first two hold if the runtime has no thread yet but the caller's: options are read by all
+// threads without synchronisation. Too late, or not understood: one line, and nothing changes.
+#pragma once
+
+#include <cstddef>
+
+namespace marline {
+
+// "NAME=VALUE", or several with `|` in between, for the initial task and threads that are yet to start.
+void set_defaults(const char* settings, size_t length);
+
+// Of threads that are yet to start.
+void set_stack_size(size_t bytes);
+
+// How long idle threads look for work before they sleep, in milliseconds; INT_MAX is for ever. Any time, any thread.
+void set_blocktime(int milliseconds);
+int blocktime();
+
+}  // namespace marline
