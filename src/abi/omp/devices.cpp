@@ -4,8 +4,7 @@
 // (or what stands in front of it) is in the process, it knows the devices and answers instead: its definitions come
 // behind ours in the loader's order. Any thread.
 #include "abi/omp/current.hpp"
-
-#include <dlfcn.h>
+#include "abi/omp/next_definition.hpp"
 
 #include <cerrno>
 #include <cstdlib>
@@ -16,12 +15,6 @@ namespace marline::omp {
 namespace {
 
 constexpr int kInitialDevice = -1;  // omp_initial_device
-
-// The definition of `name` behind this library, looked up at each call: routines of this kind are rare and slow.
-template <class Function>
-Function next(Function, const char* name) {
-  return reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
-}
 
 bool is_host(int device) { return device == 0 || device == kInitialDevice; }
 
