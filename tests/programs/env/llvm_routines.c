@@ -118,7 +118,7 @@ static void hints(void) {
     CHECK_EQ(team_size(), omp_get_max_threads());
   }
   kmpc_set_blocktime(INT_MAX);
-  CHECK_EQ(kmp_get_blocktime(), INT_MAX);
+  CHECK(kmp_get_blocktime() > 1000000); /* for ever, or as long as microseconds fit */
   kmp_set_warnings_off();
   kmp_set_warnings_on();
 }

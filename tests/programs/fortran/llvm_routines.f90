@@ -64,7 +64,8 @@ contains
 
   subroutine settings()
     integer :: threads
-    call kmp_set_defaults("OMP_NUM_THREADS=3|OMP_STACKSIZE=6M")
+    ! The null character is for libomp, which overlooks the length.
+    call kmp_set_defaults("OMP_NUM_THREADS=3|OMP_STACKSIZE=6M"//c_null_char)
     call require(omp_get_max_threads() == 3, "kmp_set_defaults")
     call require(kmp_get_stacksize_s() == 6 * 1024 * 1024, "OMP_STACKSIZE by kmp_set_defaults")
     call kmp_set_stacksize_s(5_c_size_t * 1024 * 1024)
