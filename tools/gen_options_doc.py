@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes docs/options.md from the option tables (src/config/option_table.cpp, mpi/options.c).
+"""Writes docs/options.md from the option tables (src/config/option_table.cpp and foreign_table.cpp, mpi/options.c).
 
     gen_options_doc.py [--check] [ROOT]     --check: writes nothing, exit 1 if the page is not what the table says
 """
@@ -16,7 +16,7 @@ FIELD = rf"{LITERAL}(?:\s*{LITERAL})*"
 ENTRY = re.compile(rf'^    \{{({LITERAL}),\s*({FIELD}),\s*({FIELD}),\s*({FIELD}),', re.MULTILINE)
 
 INTRODUCTION = """\
-<!-- Made by tools/gen_options_doc.py from src/config/option_table.cpp and mpi/options.c. Edit the tables, not this page. -->
+<!-- Made by tools/gen_options_doc.py from src/config/option_table.cpp, foreign_table.cpp and mpi/options.c. Edit the tables, not this page. -->
 # Options
 
 Marline reads its options from the environment once, when the library is loaded, and libmarline-mpi its own in `MPI_Init`.
@@ -25,9 +25,13 @@ Marline reads its options from the environment once, when the library is loaded,
 - A value that cannot be used is reported in one line on stderr, with what is accepted, and the default takes its place.
 - An empty value counts as not given. Case does not matter in words, nor does white space around items.
 - `true` may also be written `yes`, `on` or `1`; `false` may be written `no`, `off` or `0`.
-- Variables that only LLVM's or GCC's runtime knows are ignored without a message, so that job scripts keep working:
-  `KMP_*` (`KMP_BLOCKTIME`, `KMP_AFFINITY`, ...) and `GOMP_*` (`GOMP_SPINCOUNT`, `GOMP_CPU_AFFINITY`, ...). Use
-  `MARLINE_SPIN` or `OMP_WAIT_POLICY` for the first of each, `OMP_PLACES` and `OMP_PROC_BIND` for the second.
+- The most common variables that only LLVM's or GCC's runtime knows are [understood](#other-runtimes-variables). All other
+  `KMP_*` and `GOMP_*` are ignored without a message, so that job scripts keep working.
+"""
+
+FOREIGN = """\
+Each stands for options above, and is passed over if one of those is given. If two stand for the same, the upper one holds.
+A value that cannot be used is reported in one line, and the options that the variable stands for keep their defaults.
 """
 
 
@@ -47,7 +51,7 @@ def join(field: str) -> str:
 def read_table(path: Path) -> list[Option]:
     text = path.read_text()
     options = [Option(*(join(field) for field in match.groups())) for match in ENTRY.finditer(text)]
-    entries = len(re.findall(r'^    \{"(?:OMP|MARLINE)_', text, re.MULTILINE))
+    entries = len(re.findall(r'^    \{"(?:OMP|MARLINE|KMP|GOMP)_', text, re.MULTILINE))
     if not options or entries != len(options):
         sys.exit(f"{path}: {entries} entries, {len(options)} understood: see ENTRY in {Path(__file__).name}")
     return options
@@ -65,13 +69,23 @@ def table(options: list[Option]) -> list[str]:
     return lines
 
 
-def page(runtime: list[Option], mpi: list[Option]) -> str:
+def foreign_table(options: list[Option]) -> list[str]:
+    lines = ["| variable | stands for | accepted | |", "|---|---|---|---|"]
+    for option in options:
+        names = ", ".join(f"`{name}`" for name in option.default.split(", ") if name)
+        lines.append(f"| `{option.name}` | {names} | {cell(option.accepted)} | {cell(option.summary)} |")
+    return lines
+
+
+def page(runtime: list[Option], mpi: list[Option], foreign: list[Option]) -> str:
     lines = [INTRODUCTION]
     for title, options in (("OpenMP's variables", [option for option in runtime if option.name.startswith("OMP_")]),
                            ("Marline's own", [option for option in runtime if option.name.startswith("MARLINE_")]),
                            ("MPI: libmarline-mpi's", mpi)):  # fmt: skip
         lines += [f"## {title}", ""]
         lines += table(options) + [""]
+    lines += ["## Other runtimes' variables", "", FOREIGN]
+    lines += foreign_table(foreign) + [""]
     return "\n".join(lines[:-1]) + "\n"
 
 
@@ -79,7 +93,8 @@ def main() -> int:
     arguments = [argument for argument in sys.argv[1:] if argument != "--check"]
     root = Path(arguments[0] if arguments else Path(__file__).parent.parent)
     target = root / "docs" / "options.md"
-    text = page(read_table(root / "src/config/option_table.cpp"), read_table(root / "mpi/options.c"))
+    tables = ("src/config/option_table.cpp", "mpi/options.c", "src/config/foreign_table.cpp")
+    text = page(*(read_table(root / table) for table in tables))
     if "--check" not in sys.argv:
         target.parent.mkdir(exist_ok=True)
         target.write_text(text)

@@ -8,52 +8,10 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "config/readers.hpp"
+
 namespace marline {
 namespace {
-
-constexpr size_t kSmallestStack = 16 * 1024;
-
-bool read_bool(Cursor& in, bool& result) {
-  static constexpr const char* kWords[] = {"false", "true", "0", "1", "no", "yes", "off", "on"};
-  const int word = in.accept_one_of(kWords);
-  result = word % 2 == 1;
-  return word >= 0;
-}
-
-template <class Number>
-bool read_number(Cursor& in, int64_t low, int64_t high, Number& result) {
-  int64_t value;
-  if (!in.accept_number(low, high, value)) return false;
-  result = static_cast<Number>(value);
-  return true;
-}
-
-// An enumeration whose values are the positions in `words`, from `first` on.
-template <class Enum, size_t N>
-bool read_word(Cursor& in, const char* const (&words)[N], Enum& result, int first = 0) {
-  const int word = in.accept_one_of(words);
-  result = static_cast<Enum>(word + first);
-  return word >= 0;
-}
-
-// OpenMP 5.1, 6.7: a number and B, K, M or G; K if there is none.
-bool read_size(Cursor& in, size_t& result, int64_t least = 1) {
-  int64_t number;
-  if (!in.accept_number(least, INT64_MAX, number)) return false;
-  int shift = 10;
-  if (in.accept_word("b")) {
-    shift = 0;
-  } else if (in.accept_word("m")) {
-    shift = 20;
-  } else if (in.accept_word("g")) {
-    shift = 30;
-  } else {
-    in.accept_word("k");
-  }
-  if (number > (INT64_MAX >> shift)) return false;
-  result = static_cast<size_t>(number) << shift;
-  return result >= kSmallestStack;
-}
 
 // The rest of the value, copied: a program may overwrite its environment.
 bool read_rest(Cursor& in, const char*& result) {
@@ -63,7 +21,7 @@ bool read_rest(Cursor& in, const char*& result) {
 }
 
 constexpr const char* kScheduleWords[] = {"static", "dynamic", "guided", "auto"};
-constexpr const char* kBindWords[] = {"false", "true", "primary", "close", "spread"};
+constexpr const char* kBindWords[] = {"false", "true", "primary", "close", "spread", "close"};  // by ProcBind
 constexpr const char* kWaitWords[] = {"auto", "active", "passive"};
 constexpr const char* kOffloadWords[] = {"mandatory", "disabled", "default"};
 constexpr const char* kDisplayWords[] = {"false", "true", "verbose"};
@@ -383,7 +341,7 @@ constexpr Option kOptions[] = {
      "cores.",
      [](Cursor& in, Options& to) {
        to.spin_us = -1;
-       return in.accept_word("auto") || read_number(in, 0, INT_MAX, to.spin_us);
+       return in.accept_word("auto") || read_number(in, 0, Options::kForever, to.spin_us);
      },
      [](Text& out, const Options& from) {
        if (from.spin_us < 0) return out.add("auto");

@@ -11,6 +11,7 @@
 
 #include "base/check.hpp"
 #include "base/version.hpp"
+#include "config/foreign_table.hpp"
 #include "config/option_table.hpp"
 
 namespace marline {
@@ -57,6 +58,78 @@ void parse_option(const Option& option, Options& result, Lookup lookup) {
   }
 }
 
+const ForeignOption* foreign_named(const char* name) {
+  for (const ForeignOption& foreign : foreign_table()) {
+    if (strcmp(foreign.name, name) == 0) return &foreign;
+  }
+  return nullptr;
+}
+
+// Whether `text` has `name` among its words, of which it is a list with `, ` in between.
+bool lists(const char* text, const char* name) {
+  const size_t length = strlen(name);
+  const char* found = strstr(text, name);
+  return found != nullptr && (found[length] == ',' || found[length] == '\0');
+}
+
+bool changeable(const ForeignOption& foreign) {
+  for (const Option& option : option_table()) {
+    if (lists(foreign.stands_for, option.name) && !changeable(option.name)) return false;
+  }
+  return true;
+}
+
+// Whether the user has said what a foreign variable would say, in our words.
+bool said_otherwise(const ForeignOption& foreign, Lookup lookup) {
+  for (const Option& option : option_table()) {
+    if (lists(foreign.stands_for, option.name) && !is_blank(lookup(option.name))) return true;
+  }
+  return false;
+}
+
+bool parse_foreign_value(const ForeignOption& foreign, const char* value, Options& to) {
+  Options parsed = to;
+  Cursor in(value);
+  if (!foreign.parse(in, parsed) || !in.at_end()) return false;
+  to = parsed;
+  return true;
+}
+
+// What holds instead of a foreign variable that is malformed: the defaults of what it stands for.
+void warn_of_foreign(const ForeignOption& foreign, const char* value) {
+  char buffer[256];
+  Text instead(buffer, sizeof buffer);
+  for (const Option& option : option_table()) {
+    if (!lists(foreign.stands_for, option.name)) continue;
+    instead.add("%s%s=\"%s\"", instead.length() == 0 ? "" : ", ", option.name, option.default_value);
+  }
+  if (instead.length() == 0) instead.add("the default");
+  warn("%s=\"%s\" is not usable: expected %s; using %s", foreign.name, value, foreign.accepted, instead.c_str());
+}
+
+// In the table's order; of two variables that stand for the same, the first that can be used holds.
+void parse_foreign_options(Options& result, Lookup lookup) {
+  const char* taken = nullptr;
+  for (const ForeignOption& foreign : foreign_table()) {
+    const char* value = lookup(foreign.name);
+    if (is_blank(value) || said_otherwise(foreign, lookup)) continue;
+    if (taken != nullptr && strcmp(taken, foreign.stands_for) == 0) continue;
+    if (parse_foreign_value(foreign, value, result)) {
+      taken = foreign.stands_for;
+    } else {
+      warn_of_foreign(foreign, value);
+    }
+  }
+}
+
+// Before anything else is read, and so before any other warning.
+void parse_warnings(Options& result, Lookup lookup) {
+  const char* value = lookup("KMP_WARNINGS");
+  result.warnings = true;
+  if (!is_blank(value) && !parse_foreign_value(*foreign_named("KMP_WARNINGS"), value, result)) result.warnings = true;
+  set_warnings(result.warnings);
+}
+
 void resolve_priority(Options& result) {
   auto& priority = result.priority;
   if (priority.given && result.max_task_priority == 0) result.max_task_priority = INT_MAX;
@@ -90,7 +163,9 @@ const char* from_environment(const char* name) { return getenv(name); }
 const Options& options() { return the_options; }
 
 void options_parse(Options& result, Lookup lookup) {
+  parse_warnings(result, lookup);
   for (const Option& option : option_table()) parse_option(option, result, lookup);
+  parse_foreign_options(result, lookup);
   resolve(result);
 }
 
@@ -102,10 +177,13 @@ void options_set_default_threads(int threads) {
 
 OptionChange options_change(const char* name, const char* value, bool alone) {
   const Option* option = option_named(name);
-  if (option == nullptr) return OptionChange::kUnknown;
-  if (!alone || !changeable(name)) return OptionChange::kTooLate;
+  const ForeignOption* foreign = foreign_named(name);
+  if (option == nullptr && foreign == nullptr) return OptionChange::kUnknown;
+  if (!alone || !(option != nullptr ? changeable(name) : changeable(*foreign))) return OptionChange::kTooLate;
   Options changed = the_options;
-  if (!parse_value(*option, value, changed)) return OptionChange::kMalformed;
+  const bool good = option != nullptr ? parse_value(*option, value, changed) : parse_foreign_value(*foreign, value, changed);
+  if (!good) return OptionChange::kMalformed;
+  if (changed.warnings != the_options.warnings) set_warnings(changed.warnings);
   the_options = changed;
   return OptionChange::kDone;
 }

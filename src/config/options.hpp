@@ -15,7 +15,12 @@ namespace marline {
 enum class LoopSchedule : int { kStatic = 1, kDynamic = 2, kGuided = 3, kAuto = 4 };
 
 // Values as omp_proc_bind_t (OpenMP 5.1, 3.3.1). kBound: OMP_PROC_BIND=true, i.e. bound, and the policy is ours.
-enum class ProcBind : int { kUnbound = 0, kBound = 1, kPrimary = 2, kClose = 3, kSpread = 4 };
+// kInOrder, which no program sees: thread i at the i-th place, round and round (KMP_AFFINITY, GOMP_CPU_AFFINITY).
+enum class ProcBind : int { kUnbound = 0, kBound = 1, kPrimary = 2, kClose = 3, kSpread = 4, kInOrder = 5 };
+
+// Where the list of places comes from: OMP_PLACES, or another runtime's variable (config/foreign_table.hpp).
+enum class AffinityKind : int { kPlaces, kCompact, kScatter, kBalanced, kList };
+enum class Granularity : int { kThread, kCore, kCache, kNuma, kSocket };  // as Level (platform/topology.hpp)
 
 enum class WaitPolicy : int { kAuto, kActive, kPassive };
 enum class TargetOffload : int { kMandatory, kDisabled, kDefault };
@@ -37,6 +42,8 @@ struct Options {
   static constexpr int kExactPriorities = 4096;
 
   static constexpr uint32_t kLineageBytes = 48;  // sizeof(Lineage)
+
+  static constexpr int64_t kForever = 1'000'000'000'000'000;  // microseconds
 
   // OpenMP's
   int num_threads[kMaxLevels];
@@ -66,6 +73,16 @@ struct Options {
   const char* tool_verbose_init;
   int num_teams;           // 0: not given
   int teams_thread_limit;  // 0: not given
+
+  // Other runtimes'
+  bool warnings;           // KMP_WARNINGS
+  struct Affinity {
+    AffinityKind kind;
+    Granularity granularity;  // of kCompact and kScatter, kBalanced
+    int permute;              // levels of the machine whose order of significance is reversed
+    int offset;               // place of thread 0
+    const char* list;         // kList: its text, and perhaps more behind it (config/cpu_list.hpp)
+  } affinity;
 
   // Marline's
   struct Schedule {

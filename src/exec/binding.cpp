@@ -16,10 +16,8 @@ namespace marline {
 
 namespace {
 
-bool binding_wanted() {
-  const Options& o = options();
-  return o.proc_bind[0] != ProcBind::kUnbound || (o.places != nullptr && o.places[0] != '\0');
-}
+// OMP_PLACES alone has been made a policy of by then (config/options.cpp, resolve).
+bool binding_wanted() { return options().proc_bind[0] != ProcBind::kUnbound; }
 
 }  // namespace
 
@@ -31,8 +29,7 @@ void assign_places(Team* team, Worker* opener) {
   const Places& places = process_places();
   auto* assigned = static_cast<PlaceAssignment*>(std::calloc(static_cast<size_t>(team->size), sizeof(PlaceAssignment)));
   if (assigned == nullptr) fatal("out of memory for the places of %d threads", team->size);
-  ProcBind policy = options().proc_bind[0] == ProcBind::kUnbound ? ProcBind::kBound : options().proc_bind[0];
-  places_assign(policy, 0, places.count, opener->place, team->size, assigned);
+  places_assign(options().proc_bind[0], 0, places.count, opener->place, team->size, assigned);
   for (int i = 0; i < team->size; ++i) {
     team->members[i].place = assigned[i].place;
     team->members[i].partition_first = assigned[i].partition_first;

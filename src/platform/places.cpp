@@ -175,9 +175,22 @@ Places the_places;
 PlaceMap the_map;
 bool bindable = true;
 
-void compute_process_places() {
+void read_process_places(const Topology& topology) {
   char reason_text[256];
   Text reason(reason_text, sizeof reason_text);
+  const Options& o = options();
+  if (o.affinity.kind == AffinityKind::kPlaces) {
+    if (places_parse(o.places, topology, the_places, reason)) return;
+    warn("OMP_PLACES=\"%s\" is not usable: %s; using cores", o.places, reason.c_str());
+  } else {
+    if (places_for_affinity(o.affinity, topology, the_places, reason)) return;
+    warn("KMP_AFFINITY or GOMP_CPU_AFFINITY is not usable: %s; using cores", reason.c_str());
+  }
+  the_places.free_all();
+  if (!places_parse("", topology, the_places, reason)) fatal("out of memory while computing places");
+}
+
+void compute_process_places() {
   Topology topology;
   const char* failure = nullptr;
   if (!topology_read(topology, failure)) {
@@ -188,11 +201,7 @@ void compute_process_places() {
     }
     return;
   }
-  if (!places_parse(options().places, topology, the_places, reason)) {
-    warn("OMP_PLACES=\"%s\" is not usable: %s; using cores", options().places, reason.c_str());
-    the_places.free_all();
-    if (!places_parse("", topology, the_places, reason)) fatal("out of memory while computing places");
-  }
+  read_process_places(topology);
   if (!locate_places(topology, the_places, the_map)) fatal("out of memory while computing places");
   bindable = topology.this_system;
   memory_domains_init(topology);
@@ -218,9 +227,9 @@ void places_assign(ProcBind policy, int first, int count, int parent_place, int 
   const int start = parent_place < first || parent_place >= first + count ? 0 : parent_place - first;
   if (policy == ProcBind::kUnbound || policy == ProcBind::kPrimary) {
     for (int i = 0; i < threads; ++i) result[i] = PlaceAssignment{first + start, first, count};
-  } else if (threads > count) {
+  } else if (threads > count && policy != ProcBind::kInOrder) {
     assign_packed(first, count, start, threads, policy != ProcBind::kClose, result);
-  } else if (policy == ProcBind::kClose) {
+  } else if (policy == ProcBind::kClose || policy == ProcBind::kInOrder) {
     for (int i = 0; i < threads; ++i) result[i] = PlaceAssignment{first + (start + i) % count, first, count};
   } else {
     assign_spread(first, count, start, threads, result);

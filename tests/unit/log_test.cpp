@@ -20,6 +20,15 @@ TEST(Log, WarnIsOneLineAndKeepsErrno) {
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "marline: warning: answer is 42\n");
 }
 
+TEST(Log, WarningsCanBeSwitchedOff) {
+  testing::internal::CaptureStderr();
+  set_warnings(false);
+  warn("unheard");
+  set_warnings(true);
+  warn("heard");
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "marline: warning: heard\n");
+}
+
 TEST(Log, TooLongIsCutAndStillEnds) {
   testing::internal::CaptureStderr();
   warn("%s", std::string(5000, 'x').c_str());

@@ -26,14 +26,12 @@ Partition current_partition() {
   return {0, place_count()};
 }
 
-// bind-var of the next region: OMP_PROC_BIND's element for this level. Places without a policy mean that threads are
-// bound.
+// bind-var of the next region: OMP_PROC_BIND's element for this level.
 int proc_bind() {
   const Options& o = options();
   int level = current_member()->team->level;
   ProcBind policy = o.proc_bind[level < o.proc_bind_count ? level : o.proc_bind_count - 1];
-  bool has_places = o.places != nullptr && o.places[0] != '\0';
-  return static_cast<int>(policy == ProcBind::kUnbound && has_places ? ProcBind::kBound : policy);
+  return static_cast<int>(policy == ProcBind::kInOrder ? ProcBind::kClose : policy);  // the nearest that programs know
 }
 
 int place_processors(int64_t place) { return place > INT_MAX ? 0 : place_cpus(static_cast<int>(place), 0, nullptr); }

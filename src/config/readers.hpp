@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How kinds of values are read that several options share: what both option tables (option_table.cpp, foreign_table.cpp)
+// build on. Each moves the cursor and stores a result, or returns false; the result is then undefined. Stateless.
+#pragma once
+
+#include <climits>
+
+#include "config/text.hpp"
+
+namespace marline {
+
+inline constexpr size_t kSmallestStack = 16 * 1024;
+
+inline bool read_bool(Cursor& in, bool& result) {
+  static constexpr const char* kWords[] = {"false", "true", "0", "1", "no", "yes", "off", "on"};
+  const int word = in.accept_one_of(kWords);
+  result = word % 2 == 1;
+  return word >= 0;
+}
+
+template <class Number>
+bool read_number(Cursor& in, int64_t low, int64_t high, Number& result) {
+  int64_t value;
+  if (!in.accept_number(low, high, value)) return false;
+  result = static_cast<Number>(value);
+  return true;
+}
+
+// An enumeration whose values are the positions in `words`, from `first` on.
+template <class Enum, size_t N>
+bool read_word(Cursor& in, const char* const (&words)[N], Enum& result, int first = 0) {
+  const int word = in.accept_one_of(words);
+  result = static_cast<Enum>(word + first);
+  return word >= 0;
+}
+
+// OpenMP 5.1, 6.7: a number and B, K, M or G. `shift`: of a number without any, as the power of two of its unit.
+inline bool read_size(Cursor& in, size_t& result, int64_t least = 1, int shift = 10) {
+  static constexpr const char* kUnits[] = {"b", "k", "m", "g"};
+  int64_t number;
+  if (!in.accept_number(least, INT64_MAX, number)) return false;
+  const int unit = in.accept_one_of(kUnits);
+  if (unit >= 0) shift = unit * 10;
+  if (number > (INT64_MAX >> shift)) return false;
+  result = static_cast<size_t>(number) << shift;
+  return result >= kSmallestStack;
+}
+
+}  // namespace marline

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Variables of LLVM's and GCC's runtimes are understood, OpenMP's own go first, and a bad value gives one line. The
+ * program runs itself once per setting; the child prints where its threads may run.
+ */
+#include "../child.h"
+#include <omp.h>
+#include <sched.h>
+
+static int report(void) {
+  int threads = 0, cpus = 0, on_first = 0;
+  cpu_set_t all;
+  sched_getaffinity(0, sizeof all, &all);
+  int first = 0;
+  while (!CPU_ISSET(first, &all))
+    first++;
+#pragma omp parallel reduction(+ : threads, cpus, on_first)
+  {
+    cpu_set_t mine;
+    sched_getaffinity(0, sizeof mine, &mine);
+    threads++;
+    cpus += CPU_COUNT(&mine);
+    on_first += CPU_COUNT(&mine) == 1 && CPU_ISSET(first, &mine);
+  }
+  printf("threads=%d bound=%d free=%d on_first=%d.\n", threads, cpus == threads, cpus == threads * CPU_COUNT(&all),
+         on_first);
+  return 0;
+}
+
+static Child child;
+
+static int warnings(void) {
+  int count = 0;
+  for (const char *at = child.output; (at = strstr(at, "marline: warning")) != NULL; at++)
+    count++;
+  return count;
+}
+
+/* first, second: "NAME=VALUE"; second may be null. */
+static void run(const char *first, const char *second) {
+  char *variables[] = {strdup(first), second ? strdup(second) : NULL, NULL};
+  run_child(&child, "report", variables);
+  CHECK_EQ(child.status, 0);
+  free(variables[0]);
+  free(variables[1]);
+}
+
+static void shown(const char *first, const char *second, const char *line) {
+  run(first, second);
+  CHECK_LINE(&child, line);
+  CHECK_EQ(warnings(), 0);
+}
+
+static void values(void) {
+  const char *show = "OMP_DISPLAY_ENV=verbose";
+  shown("KMP_SETTINGS=1", "KMP_STACKSIZE=8M", "OMP_STACKSIZE = '8M'");
+  shown("KMP_STACKSIZE=1048576", show, "OMP_STACKSIZE = '1M'");
+  shown("GOMP_STACKSIZE=2048", show, "OMP_STACKSIZE = '2M'");
+  shown("KMP_BLOCKTIME=3", show, "MARLINE_SPIN = '3000'");
+  shown("GOMP_SPINCOUNT=1M", show, "MARLINE_SPIN = '10000'");
+  shown("KMP_LIBRARY=turnaround", show, "OMP_WAIT_POLICY = 'active'");
+  shown("KMP_BLOCKTIME=0", NULL, "threads=3 ");
+  shown("KMP_BLOCKTIME=infinite", NULL, "threads=3 ");
+  shown("OMP_STACKSIZE=5M", "GOMP_STACKSIZE=64K", "threads=3 ");
+  run("OMP_STACKSIZE=5M", "KMP_SETTINGS=true");
+  CHECK_LINE(&child, "OMP_STACKSIZE = '5M'");
+}
+
+static void binding(void) {
+  cpu_set_t all;
+  sched_getaffinity(0, sizeof all, &all);
+  int first = 0;
+  char list[64];
+  while (!CPU_ISSET(first, &all))
+    first++;
+  snprintf(list, sizeof list, "GOMP_CPU_AFFINITY=%d", first);
+  shown(list, NULL, "threads=3 bound=1 ");
+  CHECK_LINE(&child, "on_first=3.");
+  shown(list, "OMP_PROC_BIND=false", "free=1 on_first=");
+  snprintf(list, sizeof list, "KMP_AFFINITY=granularity=fine,proclist=[%d],explicit", first);
+  shown(list, NULL, "bound=1 ");
+  CHECK_LINE(&child, "on_first=3.");
+  shown("KMP_AFFINITY=granularity=fine,compact", NULL, "bound=1 ");
+  shown("KMP_AFFINITY=granularity=fine,scatter,0,1", NULL, "bound=1 ");
+  shown("KMP_AFFINITY=none", NULL, "free=1 ");
+  shown("OMP_PLACES=threads", "OMP_PROC_BIND=false", "free=1 ");
+  shown("KMP_AFFINITY=disabled", "GOMP_CPU_AFFINITY=0", "free=1 ");
+}
+
+static void bad_values(void) {
+  static const char *const bad[][2] = {{"KMP_BLOCKTIME", "soon"},   {"KMP_STACKSIZE", "huge"}, {"GOMP_SPINCOUNT", "a lot"},
+                                       {"KMP_AFFINITY", "tightly"}, {"KMP_LIBRARY", "public"}, {"GOMP_CPU_AFFINITY", "0,x"},
+                                       {"GOMP_STACKSIZE", "1K"},    {"KMP_SETTINGS", "please"}};
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    char setting[64];
+    snprintf(setting, sizeof setting, "%s=%s", bad[i][0], bad[i][1]);
+    run(setting, NULL);
+    CHECK_LINE(&child, "threads=3 ", "free=1 ");
+    CHECK_LINE(&child, bad[i][0], bad[i][1], "expected", "using");
+    CHECK_EQ(warnings(), 1);
+    run(setting, "KMP_WARNINGS=false");
+    CHECK_EQ(warnings(), 0);
+  }
+}
+
+int main(int argc, char **argv) {
+  if (argc > 1 && strcmp(argv[1], "report") == 0)
+    return report();
+  values();
+  binding();
+  bad_values();
+  return 0;
+}

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// config/foreign_table.hpp: what each of the other runtimes' variables means, that OpenMP's and Marline's go first, and
+// that each bad value gives one line and leaves the default.
+#include "config/foreign_table.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+
+#include "base/check.hpp"
+
+namespace marline {
+namespace {
+
+std::map<std::string, std::string> environment;
+
+const char* lookup(const char* name) {
+  const auto found = environment.find(name);
+  return found == environment.end() ? nullptr : found->second.c_str();
+}
+
+struct Parsed {
+  Options options{};
+  std::string warnings;
+};
+
+Parsed parse(std::map<std::string, std::string> variables) {
+  environment = std::move(variables);
+  Parsed result;
+  testing::internal::CaptureStderr();
+  options_parse(result.options, lookup);
+  set_warnings(true);
+  result.warnings = testing::internal::GetCapturedStderr();
+  return result;
+}
+
+Options good(std::map<std::string, std::string> variables) {
+  const Parsed parsed = parse(std::move(variables));
+  EXPECT_EQ(parsed.warnings, "");
+  return parsed.options;
+}
+
+std::string shown(const Options& options) {
+  char buffer[8192];
+  return {buffer, options_format(options, true, buffer, sizeof buffer)};
+}
+
+TEST(ForeignOptions, Stacks) {
+  EXPECT_EQ(good({{"KMP_STACKSIZE", "100000"}}).stacksize, 100000u);
+  EXPECT_EQ(good({{"KMP_STACKSIZE", "8m"}}).stacksize, size_t{8} << 20);
+  EXPECT_EQ(good({{"GOMP_STACKSIZE", "100000"}}).stacksize, size_t{100000} << 10);
+  EXPECT_EQ(good({{"GOMP_STACKSIZE", "64K"}, {"KMP_STACKSIZE", "1G"}}).stacksize, size_t{1} << 30);
+  EXPECT_EQ(good({{"KMP_STACKSIZE", "8M"}, {"GOMP_STACKSIZE", "9M"}, {"OMP_STACKSIZE", "2M"}}).stacksize, 2u << 20);
+  EXPECT_EQ(good({{"KMP_STACKSIZE", "8M"}}).fiber_stacksize, size_t{8} << 20);
+}
+
+TEST(ForeignOptions, IdleTimes) {
+  EXPECT_EQ(good({{"KMP_BLOCKTIME", "200"}}).spin_us, 200000);
+  EXPECT_EQ(good({{"KMP_BLOCKTIME", "7ms"}}).spin_us, 7000);
+  EXPECT_EQ(good({{"KMP_BLOCKTIME", "30 us"}}).spin_us, 30);
+  EXPECT_EQ(good({{"KMP_BLOCKTIME", "0"}}).spin_us, 0);
+  EXPECT_EQ(good({{"KMP_BLOCKTIME", "INFINITE"}}).spin_us, Options::kForever);
+  EXPECT_EQ(good({{"GOMP_SPINCOUNT", "300000"}}).spin_us, 3000);
+  EXPECT_EQ(good({{"GOMP_SPINCOUNT", "2k"}}).spin_us, 20);
+  EXPECT_EQ(good({{"GOMP_SPINCOUNT", "30G"}}).spin_us, 300000000);
+  EXPECT_EQ(good({{"GOMP_SPINCOUNT", "infinity"}}).spin_us, Options::kForever);
+  EXPECT_EQ(good({{"GOMP_SPINCOUNT", "9000000T"}}).spin_us, Options::kForever);
+  EXPECT_EQ(good({{"KMP_BLOCKTIME", "5"}, {"GOMP_SPINCOUNT", "0"}}).spin_us, 5000);
+  EXPECT_EQ(good({{"KMP_BLOCKTIME", "5"}, {"MARLINE_SPIN", "3"}}).spin_us, 3);
+  const Options passive = good({{"KMP_BLOCKTIME", "infinite"}, {"OMP_WAIT_POLICY", "passive"}});
+  EXPECT_EQ(passive.wait_policy, WaitPolicy::kPassive);
+  EXPECT_EQ(passive.spin_us, -1);
+}
+
+TEST(ForeignOptions, LibraryModes) {
+  EXPECT_EQ(good({{"KMP_LIBRARY", "turnaround"}}).wait_policy, WaitPolicy::kActive);
+  EXPECT_EQ(good({{"KMP_LIBRARY", "throughput"}}).wait_policy, WaitPolicy::kAuto);
+  EXPECT_EQ(good({{"KMP_LIBRARY", "turnaround"}, {"OMP_WAIT_POLICY", "passive"}}).wait_policy, WaitPolicy::kPassive);
+  const Options serial = good({{"KMP_LIBRARY", "serial"}});
+  EXPECT_EQ(serial.num_threads_count, 1);
+  EXPECT_EQ(serial.num_threads[0], 1);
+  EXPECT_EQ(good({{"KMP_LIBRARY", "serial"}, {"OMP_NUM_THREADS", "4"}}).num_threads[0], 4);
+}
+
+TEST(ForeignOptions, Display) {
+  EXPECT_EQ(good({{"KMP_SETTINGS", "1"}}).display_env, DisplayEnv::kVerbose);
+  EXPECT_EQ(good({{"KMP_SETTINGS", "false"}}).display_env, DisplayEnv::kOff);
+  EXPECT_EQ(good({{"KMP_SETTINGS", "true"}, {"OMP_DISPLAY_ENV", "false"}}).display_env, DisplayEnv::kOff);
+}
+
+TEST(ForeignOptions, WarningsCanBeSwitchedOff) {
+  EXPECT_EQ(parse({{"KMP_WARNINGS", "off"}, {"OMP_NUM_THREADS", "many"}, {"KMP_BLOCKTIME", "soon"}}).warnings, "");
+  EXPECT_NE(parse({{"KMP_WARNINGS", "on"}, {"OMP_NUM_THREADS", "many"}}).warnings, "");
+}
+
+TEST(ForeignOptions, Affinity) {
+  const Options plain = good({{"KMP_AFFINITY", "compact"}});
+  EXPECT_EQ(plain.affinity.kind, AffinityKind::kCompact);
+  EXPECT_EQ(plain.affinity.granularity, Granularity::kCore);
+  EXPECT_EQ(plain.proc_bind[0], ProcBind::kInOrder);
+  EXPECT_FALSE(plain.display_affinity);
+  const Options full = good({{"KMP_AFFINITY", "verbose, granularity=fine ,Scatter,1,3"}});
+  EXPECT_EQ(full.affinity.kind, AffinityKind::kScatter);
+  EXPECT_EQ(full.affinity.granularity, Granularity::kThread);
+  EXPECT_EQ(full.affinity.permute, 1);
+  EXPECT_EQ(full.affinity.offset, 3);
+  EXPECT_TRUE(full.display_affinity);
+  EXPECT_EQ(good({{"KMP_AFFINITY", "norespect,balanced"}}).proc_bind[0], ProcBind::kClose);
+  EXPECT_EQ(good({{"KMP_AFFINITY", "none"}}).proc_bind[0], ProcBind::kUnbound);
+  EXPECT_EQ(good({{"KMP_AFFINITY", "disabled"}}).affinity.kind, AffinityKind::kPlaces);
+  const Options list = good({{"KMP_AFFINITY", "granularity=fine,proclist=[0,{1,2},4-6],explicit"}});
+  EXPECT_EQ(list.affinity.kind, AffinityKind::kList);
+  const Options logical = good({{"KMP_AFFINITY", "logical,2"}});
+  EXPECT_EQ(logical.affinity.offset, 2);
+  EXPECT_EQ(logical.affinity.permute, 0);
+}
+
+TEST(ForeignOptions, AffinityComesBehindPlacesAndBinding) {
+  EXPECT_EQ(good({{"KMP_AFFINITY", "compact"}, {"OMP_PLACES", "cores"}}).affinity.kind, AffinityKind::kPlaces);
+  EXPECT_EQ(good({{"GOMP_CPU_AFFINITY", "0"}, {"OMP_PROC_BIND", "false"}}).proc_bind[0], ProcBind::kUnbound);
+  EXPECT_EQ(good({{"GOMP_CPU_AFFINITY", "0 3"}, {"KMP_AFFINITY", "compact"}}).affinity.kind, AffinityKind::kCompact);
+  EXPECT_EQ(good({{"GOMP_CPU_AFFINITY", "0 3"}}).proc_bind[0], ProcBind::kInOrder);
+}
+
+TEST(ForeignOptions, BlankCountsAsNotGivenAndOthersAreNotLookedAt) {
+  EXPECT_EQ(shown(good({{"KMP_AFFINITY", ""}, {"KMP_BLOCKTIME", " "}, {"KMP_LOCK_KIND", "?"}})), shown(good({})));
+}
+
+TEST(ForeignOptions, BadValuesAreNamedAndReplacedByTheDefault) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"KMP_BLOCKTIME", "soon"},        {"KMP_BLOCKTIME", "-1"},          {"KMP_BLOCKTIME", "1 hour"},
+      {"GOMP_SPINCOUNT", "-5"},         {"GOMP_SPINCOUNT", "1x"},         {"GOMP_SPINCOUNT", "99999999999T"},
+      {"KMP_LIBRARY", "parallel"},      {"KMP_STACKSIZE", "100"},         {"KMP_STACKSIZE", "1T"},
+      {"GOMP_STACKSIZE", "big"},        {"KMP_SETTINGS", "maybe"},        {"KMP_WARNINGS", "7"},
+      {"KMP_AFFINITY", "tight"},        {"KMP_AFFINITY", "compact,"},     {"KMP_AFFINITY", "compact,scatter"},
+      {"KMP_AFFINITY", "compact,1,2,3"}, {"KMP_AFFINITY", "1,compact"},   {"KMP_AFFINITY", "granularity=atom,compact"},
+      {"KMP_AFFINITY", "explicit"},     {"KMP_AFFINITY", "proclist=[0,1"}, {"KMP_AFFINITY", "proclist=[]"},
+      {"KMP_AFFINITY", "proclist=[3-1]"}, {"GOMP_CPU_AFFINITY", "0-"},    {"GOMP_CPU_AFFINITY", "a"},
+      {"GOMP_CPU_AFFINITY", "0-3:0"},   {"GOMP_CPU_AFFINITY", "5000"},    {"GOMP_CPU_AFFINITY", "{0,1"}};
+  const std::string by_default = shown(good({}));
+  for (const auto& [name, value] : cases) {
+    const Parsed parsed = parse({{name, value}});
+    SCOPED_TRACE(std::string(name) + "=" + value);
+    EXPECT_EQ(parsed.warnings.find("marline: warning: " + std::string(name) + "=\"" + value + "\""), 0u);
+    EXPECT_NE(parsed.warnings.find("expected "), std::string::npos);
+    EXPECT_NE(parsed.warnings.find("; using "), std::string::npos);
+    EXPECT_EQ(parsed.warnings.find('\n'), parsed.warnings.size() - 1);
+    EXPECT_EQ(shown(parsed.options), by_default);
+    EXPECT_EQ(parsed.options.affinity.kind, AffinityKind::kPlaces);
+  }
+}
+
+TEST(ForeignOptions, TheMessageNamesWhatHoldsInstead) {
+  EXPECT_NE(parse({{"KMP_BLOCKTIME", "soon"}}).warnings.find("OMP_WAIT_POLICY=\"auto\", MARLINE_SPIN=\"auto\""),
+            std::string::npos);
+  EXPECT_NE(parse({{"GOMP_STACKSIZE", "big"}}).warnings.find("using OMP_STACKSIZE=\"4M\""), std::string::npos);
+}
+
+}  // namespace
+}  // namespace marline
