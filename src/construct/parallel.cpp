@@ -4,6 +4,7 @@
 #include "construct/parallel.hpp"
 
 #include "config/options.hpp"
+#include "exec/affinity_display.hpp"
 #include "exec/barrier.hpp"
 #include "exec/completion.hpp"
 #include "exec/team.hpp"
@@ -51,6 +52,7 @@ void describe(Team* team, Worker* worker, const ParallelRequest& request) {
   team->argument_count = request.argument_count;
   team->tool_data = 0;
   team->tool_codeptr = request.codeptr;
+  if (options().display_affinity) [[unlikely]] note_affinity_of_region(team);
 }
 
 [[gnu::noinline]] void announce_begin(Worker* worker, Team* team, const ParallelRequest& request) {

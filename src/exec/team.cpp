@@ -5,6 +5,7 @@
 #include "exec/team.hpp"
 
 #include "base/check.hpp"
+#include "exec/affinity_display.hpp"
 #include "exec/binding.hpp"
 #include "config/options.hpp"
 #include "exec/fiber.hpp"
@@ -51,6 +52,7 @@ Team* take_abandoned(int capacity) {
     if (team->capacity != capacity) continue;
     *link = team->next_free;
     for (int i = 0; i < capacity; ++i) team->members[i].worker = nullptr;
+    team->displayed_size = 0;
     return team;
   }
   return nullptr;
@@ -174,6 +176,7 @@ void implicit_task_begin(Worker* worker, Member* member) {
   worker->member = member;
   worker->task = &member->implicit_task;
   ++worker->fiber->tied_frames;
+  if (team->display_affinity) [[unlikely]] affinity_display(AffinityFormat(nullptr).c_str());
   if (tool::on(tool::event::kImplicitTask) && team->level > 0) {
     tool::implicit_task(tool::Endpoint::kBegin, &team->tool_data, &member->implicit_task.tool_data,
                         static_cast<unsigned>(team->size), static_cast<unsigned>(member->index),

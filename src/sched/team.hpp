@@ -164,6 +164,10 @@ struct alignas(kCacheLine) Team {
   Team* next_free = nullptr;
   Locality* locality = nullptr;
   bool in_use = false;   // hot team: a region is under way
+  // OMP_DISPLAY_AFFINITY (exec/affinity_display.hpp): the region's threads say where they are; what they said last.
+  bool display_affinity = false;
+  int displayed_size = 0;
+  int displayed_level = 0;
   FpControl fp_control;  // the creator's
   Icvs icvs{};              // that the implicit tasks start with
   void (*run_implicit)(Team*, Member*) = nullptr;  // calls the outlined function

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // See the header. Stateless.
-#include "abi/omp/affinity_format.hpp"
+#include "exec/affinity_format.hpp"
 
 #include <cstdio>
 #include <cstring>

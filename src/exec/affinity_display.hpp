@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What threads say of where they run (OpenMP 5.2, sections 18.3.10 to 18.3.13 and 21.2.5): affinity-format-var, and the
+// lines of OMP_DISPLAY_AFFINITY, which each thread of a region prints for itself. Any thread, of itself.
+#pragma once
+
+#include "sched/team.hpp"
+
+#include <cstddef>
+
+namespace marline {
+
+// A string on the heap, for as long as the scope lasts. Null or empty text stands for affinity-format-var.
+class AffinityFormat {
+ public:
+  explicit AffinityFormat(const char* text);
+  AffinityFormat(const char* text, size_t length);
+  ~AffinityFormat();
+  AffinityFormat(const AffinityFormat&) = delete;
+  AffinityFormat& operator=(const AffinityFormat&) = delete;
+
+  [[nodiscard]] const char* c_str() const { return text_; }
+  // Makes it affinity-format-var.
+  void install();
+
+ private:
+  void set(const char* text, size_t length);
+
+  char* text_ = nullptr;
+};
+
+// Writes the line of the calling thread to `buffer`, cut to `size` bytes with its null byte; returns its whole length.
+size_t affinity_capture(char* buffer, size_t size, const char* format);
+
+// Prints it on stderr.
+void affinity_display(const char* format);
+
+// The opener of a region, with OMP_DISPLAY_AFFINITY: whether the region's threads have something new to say, by size,
+// level or places, which change together with the size.
+void note_affinity_of_region(Team* team);
+
+}  // namespace marline
