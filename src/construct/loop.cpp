@@ -4,9 +4,12 @@
 // others take them from Workshare::next.
 #include "construct/loop.hpp"
 
+#include "config/options.hpp"
+#include "construct/cancel.hpp"
 #include "construct/parking.hpp"
 #include "construct/workshare.hpp"
 #include "exec/announce.hpp"
+#include "exec/region_cancellation.hpp"
 
 #include <algorithm>
 
@@ -145,8 +148,61 @@ const void* turn_of(const Member* member) {
   return place.shared != nullptr ? static_cast<const void*>(&place.shared->ordered_next) : &member->loop;
 }
 
-void wait_for_turn(LoopPlace& place) {
-  if (place.ordered) wait_at_least(place.shared->ordered_next, place.first);
+// The chunk of a static loop that begins with iteration `at`: whose it is, and where it ends.
+struct StaticChunk {
+  uint64_t thread;
+  uint64_t end;
+};
+
+StaticChunk static_chunk_at(uint64_t at, uint64_t chunk, uint64_t n, uint64_t threads) {
+  if (chunk != 0) return {at / std::min(chunk, n) % threads, at + std::min(chunk, n - at)};
+  uint64_t small = n / threads;
+  uint64_t of_large = n % threads * (small + 1);  // iterations that belong to the longer blocks
+  if (at < of_large) return {at / (small + 1), at + small + 1};
+  return {n % threads + (at - of_large) / small, at + small};
+}
+
+// In a cancelled region the turn of a static loop may be with a thread that has left and will not enter the loop. Whoever
+// waits passes it on; the thread itself does not come to do so.
+void pass_turn_for_leaver(const Team* team, const LoopPlace& place) {
+  Workshare* shared = place.shared;
+  if (place.kind != LoopKind::kStatic) return;  // only a thread that is in the loop has other chunks
+  uint64_t at = shared->ordered_next.load(acquire);
+  if (at >= place.first) return;
+  auto [thread, end] = static_chunk_at(at, shared->chunk, shared->iterations, static_cast<uint64_t>(team->size));
+  if (team->members[thread].left_region.load(acquire) == 0) return;  // pairs with leave in construct/cancel.cpp
+  shared->ordered_next.compare_exchange_strong(at, end, acq_rel, relaxed);  // others may do the same
+}
+
+[[gnu::noinline]] void wait_past_leavers(const Member* member) {
+  const LoopPlace& place = member->loop;
+  while (!wait_unless_cancelled(member->team, place.shared->ordered_next, place.first)) {
+    pass_turn_for_leaver(member->team, place);
+    let_others_run();
+  }
+}
+
+void wait_for_turn(const Member* member) {
+  const LoopPlace& place = member->loop;
+  if (!place.ordered) return;
+  if (options().cancellation) [[unlikely]] {
+    wait_past_leavers(member);
+  } else {
+    wait_at_least(place.shared->ordered_next, place.first);
+  }
+}
+
+// The thread leaves a cancelled ordered loop before its last chunk: others wait for the turns of all.
+[[gnu::noinline]] void pass_all_turns(Worker* worker) {
+  for (LoopChunk chunk; loop_next(worker, &chunk);) {
+  }
+}
+
+// A construct that the thread gets nothing of.
+void enter_none(LoopPlace& place) {
+  place.kind = LoopKind::kStatic;
+  place.ordered = false;
+  place.iterations = place.position = 0;
 }
 
 [[gnu::noinline]] void ordered_begin_telling(Worker* worker, const void* codeptr) {
@@ -155,7 +211,7 @@ void wait_for_turn(LoopPlace& place) {
   bool told = tool::on(tool::event::kMutex);
   if (told) tool::mutex_acquire(tool::Mutex::kOrdered, 0, id, codeptr);
   begin_wait(worker, ompt::State::kWaitOrdered, turn);
-  wait_for_turn(worker->member->loop);
+  wait_for_turn(worker->member);
   end_wait(this_worker());
   if (told) tool::mutex_acquired(tool::Mutex::kOrdered, id, codeptr);
 }
@@ -171,8 +227,9 @@ void loop_begin(Worker* worker, const LoopRequest& request) {
   place.first = place.end = 0;
   uint64_t chunk = request.chunk;
   if (request.kind != LoopKind::kStatic || request.ordered || request.prepare != nullptr) {
-    auto [shared, first] = workshare_enter(worker);
+    auto [shared, first] = workshare_enter(worker, request.prepare == nullptr);
     worker = this_worker();
+    if (shared == nullptr) return enter_none(place);
     if (first) fill(shared, worker, request);
     if (request.prepare != nullptr) request.prepare(worker, shared, first, request.context);
     if (first) workshare_publish(worker, shared);
@@ -194,7 +251,7 @@ bool loop_next(Worker* worker, LoopChunk* chunk) {
   Member* member = worker->member;
   LoopPlace& place = member->loop;
   if (place.ordered && place.end != place.first) {  // pass the turn on, also if no iteration of ours took it
-    wait_at_least(place.shared->ordered_next, place.first);
+    wait_for_turn(member);
     advance(place.shared->ordered_next, place.end);
     place.first = place.end;
   }
@@ -214,6 +271,9 @@ void loop_leave(Worker* worker, const void* codeptr) {
   }
   Workshare* shared = place.shared;
   if (shared == nullptr) return;
+  if (place.ordered && is_workshare_cancelled(worker->member->team)) [[unlikely]] {
+    pass_all_turns(worker);
+  }
   place.shared = nullptr;
   workshare_leave(worker, shared);
 }
@@ -222,7 +282,7 @@ void ordered_begin(Worker* worker, const void* codeptr) {
   if (tool::present()) [[unlikely]] {
     ordered_begin_telling(worker, codeptr);
   } else {
-    wait_for_turn(worker->member->loop);
+    wait_for_turn(worker->member);
   }
 }
 

@@ -35,7 +35,7 @@ void loop_begin(Worker* worker, const LoopRequest& request);
 // Its next chunk; false: none is left.
 [[nodiscard]] bool loop_next(Worker* worker, LoopChunk* chunk);
 
-// The thread leaves the loop, after loop_next has said false. codeptr, here and below: for tools; by default where the
+// The thread leaves the loop, after loop_next has said false or because the loop is cancelled. codeptr, here and below: for tools; by default where the
 // entry point that calls it returns to.
 void loop_leave(Worker* worker, const void* codeptr = __builtin_return_address(0));
 

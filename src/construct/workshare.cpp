@@ -1,22 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The ring of worksharing slots. A thread that is kWorkshares constructs ahead of the slowest waits, suspended, for the
-// slot to become free.
+// slot to become free; it polls where the slowest may have left a cancelled region.
 #include "construct/workshare.hpp"
 
 #include "base/check.hpp"
+#include "config/options.hpp"
+#include "construct/cancel.hpp"
 #include "construct/parking.hpp"
 
 #include <cstdlib>
 
 namespace marline {
 
-Arrival workshare_enter(Worker* worker) {
+Arrival workshare_enter(Worker* worker, bool may_skip) {
   Member* member = worker->member;
   uint64_t number = member->workshares_entered++;
   Workshare* shared = &member->team->workshares[number % kWorkshares];
   uint64_t free = 2 * (number / kWorkshares);
-  wait_at_least(shared->phase, free);
+  if (may_skip && options().cancellation) [[unlikely]] {
+    if (!wait_unless_cancelled(member->team, shared->phase, free)) return {nullptr, false};
+  } else {
+    wait_at_least(shared->phase, free);
+  }
   // acquire pairs with the last leaver's store: its use of the fields is over.
   if (shared->phase.load(relaxed) == free && shared->phase.compare_exchange_strong(free, free + 1, acquire, relaxed)) {
     return {shared, true};

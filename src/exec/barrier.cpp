@@ -8,6 +8,7 @@
 #include "config/options.hpp"
 #include "exec/announce.hpp"
 #include "exec/completion.hpp"
+#include "exec/region_cancellation.hpp"
 #include "exec/worker.hpp"
 #include "sched/held.hpp"
 #include "sched/idle.hpp"
@@ -35,6 +36,10 @@ bool uses_tree(const Team* team) {
 }
 
 void release_all(Team* team) {
+  // relaxed: who cancels does so before it arrives.
+  if (team->cancelled.load(relaxed) != 0) [[unlikely]] {
+    settle_cancellation(team);
+  }
   team->epoch.fetch_add(1, seq_cst);
   wake_all(team);
 }
@@ -94,6 +99,27 @@ void announce(tool::Endpoint endpoint, Worker* worker, Member* member, tool::Syn
   }
 }
 
+// Arrives, and waits until all members have.
+void pass(Worker* worker, Member* member, AtBarrier where) {
+  using namespace children_word;
+  Task* task = &member->implicit_task;
+  flush_reports(worker);
+  release_held(worker, nullptr);
+  member->at_barrier = where;
+  Wait wait{member->team, member->team->epoch.load(relaxed)};  // nobody can move it before this member arrives
+  if (has_no_children(task)) {
+    barrier_arrive(member);
+  } else {
+    uint64_t added = task->created * kLeaf + kWaitingForSubtree;
+    uint64_t now = task->children.fetch_add(added, acq_rel) + added;
+    if (alive(now) == 0) barrier_arrive(member);
+  }
+  work_until(released, &wait);
+  member->at_barrier = AtBarrier::kNot;
+  task->children.store(0, relaxed);
+  task->created = 0;
+}
+
 }  // namespace
 
 void barrier_arrive(Member* member) {
@@ -106,25 +132,15 @@ void barrier_arrive(Member* member) {
 }
 
 void team_barrier(Worker* worker, tool::SyncRegion kind, const void* codeptr) {
-  using namespace children_word;
   Member* member = worker->member;
   announce(tool::Endpoint::kBegin, worker, member, kind, codeptr);
-  Task* task = &member->implicit_task;
-  flush_reports(worker);
-  release_held(worker, nullptr);
-  Wait wait{member->team, member->team->epoch.load(relaxed)};  // nobody can move it before this member arrives
-  if (has_no_children(task)) {
-    barrier_arrive(member);
+  if (kind == tool::SyncRegion::kBarrierImplicitParallel) {
+    // Nobody has begun the next region before all have seen that this one has no other round.
+    do pass(worker, member, AtBarrier::kEnd);
+    while (member->team->another_round);
   } else {
-    uint64_t added = task->created * kLeaf + kWaitingForSubtree;
-    uint64_t now = task->children.fetch_add(added, acq_rel) + added;
-    if (alive(now) == 0) barrier_arrive(member);
+    pass(worker, member, AtBarrier::kInside);
   }
-  member->at_barrier = true;
-  work_until(released, &wait);
-  member->at_barrier = false;
-  task->children.store(0, relaxed);
-  task->created = 0;
   announce(tool::Endpoint::kEnd, worker, member, kind, codeptr);
 }
 

@@ -10,7 +10,8 @@
 
 namespace marline {
 
-// The current implicit task's barrier. kind, codeptr: for tools; of a region's end, codeptr is the region's.
+// The current implicit task's barrier. In a cancelled region (exec/region_cancellation.hpp) it waits for nothing but that
+// all members are at some barrier; the one of the region's end, for all to be there. kind, codeptr: for tools; of a region's end, codeptr is the region's.
 void team_barrier(Worker* worker, tool::SyncRegion kind = tool::SyncRegion::kBarrierImplicitParallel,
                   const void* codeptr = nullptr);
 

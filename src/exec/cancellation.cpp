@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Cancelling the future: see the header. Any task of the group calls; whoever would run a task discards it.
+// Cancelling tasks: see the header. Any task of the group calls; whoever would run a task discards it.
 #include "exec/cancellation.hpp"
 
 #include "base/check.hpp"
 #include "exec/announce.hpp"
 #include "exec/completion.hpp"
+#include "exec/region_cancellation.hpp"
 #include "graph/dependences.hpp"
 #include "tool/tool.hpp"
 
 namespace marline {
 
-Atomic<uint32_t> g_cancelled_groups{0};
+Atomic<uint32_t> g_cancellations{0};
 
 namespace {
 
@@ -34,7 +35,8 @@ struct Walk {
   }
 };
 
-bool is_cancelled_at(const Walk& walk) { return walk.serial > walk.order()->last_to_run.load(relaxed); }
+// acquire pairs with lower: what was done before the cancellation is visible to who finds it.
+bool is_cancelled_at(const Walk& walk) { return walk.serial > walk.order()->last_to_run.load(acquire); }
 
 bool is_cancelled_from(Walk walk) {
   while (walk.find_construct()) {
@@ -42,13 +44,6 @@ bool is_cancelled_from(Walk walk) {
     walk.outward();
   }
   return false;
-}
-
-void keep_until_end(Taskgroup* group, Task* task) {
-  // relaxed: the owner reads the list once all tasks have completed, and that orders it after this.
-  task->next = group->kept.load(relaxed);
-  while (!group->kept.compare_exchange_weak(task->next, task, relaxed, relaxed)) {
-  }
 }
 
 // A program may hold the handle of the task's event and fulfil it: the descriptor stays until the group ends.
@@ -62,7 +57,7 @@ void keep_descriptor(Task* task) {
   // Kept by the group that is cancelled, which may be one around the task's own: only that one looks for it.
   Walk walk(task);
   while (walk.find_construct() && !is_cancelled_at(walk)) walk.outward();
-  if (walk.group != nullptr) keep_until_end(walk.order(), task);
+  keep_until_end(walk.group != nullptr ? walk.order()->kept : task->team->kept, task);
 }
 
 // The private objects of Clang's tasks; GCC's outlined function would destroy them at its end (docs/guide).
@@ -79,18 +74,48 @@ void announce_discard(Worker* worker, Task* task) {
   if (tool::on(tool::event::kTaskSchedule)) {
     tool::task_schedule(&other->tool_data, tool::TaskStatus::kSwitch, &task->tool_data);
   }
-  if (tool::on(tool::event::kCancel)) tool::cancel_discarded_task(&task->tool_data);
+  if (tool::on(tool::event::kCancel)) {
+    using namespace tool::cancel_bits;
+    int what = is_region_cancelled(task->team) ? kParallel : kTaskgroup;
+    tool::cancel(&task->tool_data, what | kDiscardedTask, nullptr);
+  }
   if (tool::on(tool::event::kTaskSchedule)) {
     tool::task_schedule(&task->tool_data, tool::TaskStatus::kCancel, &other->tool_data);
   }
 }
 
+// The tasks of the order behind `last` are not to run.
+void lower(Taskgroup* order, uint32_t last) {
+  uint32_t known = order->last_to_run.load(relaxed);
+  g_cancellations.fetch_add(1, relaxed);
+  while (last < known && !order->last_to_run.compare_exchange_weak(known, last, release, relaxed)) {
+  }
+  bool was_first = last < known && known == Taskgroup::kAll;
+  if (!was_first) g_cancellations.fetch_sub(1, relaxed);
+}
+
 }  // namespace
+
+void keep_until_end(Atomic<Task*>& kept, Task* task) {
+  // relaxed: the list is read once all tasks have completed, and that orders the reader after this.
+  task->next = kept.load(relaxed);
+  while (!kept.compare_exchange_weak(task->next, task, relaxed, relaxed)) {
+  }
+}
+
+void release_kept(Worker* worker, Atomic<Task*>& kept) {
+  for (Task* task = kept.load(relaxed); task != nullptr;) {
+    Task* next = task->next;
+    release_task_from_table(worker, task);
+    task = next;
+  }
+  kept.store(nullptr, relaxed);
+}
 
 bool leave_to_group(Taskgroup* innermost, Task* task) {
   for (Taskgroup* group = innermost; group != nullptr; group = group->order->outer) {
     if (!group->order->is_construct || group->order->last_to_run.load(relaxed) == Taskgroup::kAll) continue;
-    keep_until_end(group->order, task);
+    keep_until_end(group->order->kept, task);
     return true;
   }
   return false;
@@ -109,15 +134,11 @@ void begin_order(Taskgroup* group, bool is_construct) {
 
 void end_order(Worker* worker, Taskgroup* group) {
   if (group->last_to_run.load(relaxed) == Taskgroup::kAll) return;
-  g_cancelled_groups.fetch_sub(1, relaxed);
-  for (Task* task = group->kept.load(relaxed); task != nullptr;) {
-    Task* next = task->next;
-    release_task_from_table(worker, task);
-    task = next;
-  }
+  g_cancellations.fetch_sub(1, relaxed);
+  release_kept(worker, group->kept);
 }
 
-bool is_beyond_cancel(const Task* task) { return is_cancelled_from(Walk(task)); }
+bool is_beyond_cancel(const Task* task) { return is_region_cancelled(task->team) || is_cancelled_from(Walk(task)); }
 
 Task* discard_task(Worker* worker, Task* task) {
   if (tool::on(tool::event::kTaskSchedule | tool::event::kCancel)) announce_discard(worker, task);
@@ -135,17 +156,22 @@ void cancel_later(const Task* current) {
   Walk walk(current);
   if (!walk.find_construct()) fatal("marline_taskgroup_cancel_later was called outside of a taskgroup");
   Taskgroup* order = walk.order();
-  uint32_t last = order->owner == current ? order->last_serial : walk.serial;
-  uint32_t known = order->last_to_run.load(relaxed);
-  g_cancelled_groups.fetch_add(1, relaxed);
-  while (last < known && !order->last_to_run.compare_exchange_weak(known, last, relaxed, relaxed)) {
-  }
-  bool was_first = last < known && known == Taskgroup::kAll;
-  if (!was_first) g_cancelled_groups.fetch_sub(1, relaxed);
+  lower(order, order->owner == current ? order->last_serial : walk.serial);
+}
+
+void cancel_group(const Task* current) {
+  Walk walk(current);
+  if (walk.find_construct()) lower(walk.order(), 0);  // serials begin at 1
+}
+
+bool is_group_cancelled(const Task* current) {
+  if (g_cancellations.load(relaxed) == 0) return false;
+  Walk walk(current);
+  return walk.find_construct() && walk.order()->owner != current && is_cancelled_at(walk);
 }
 
 bool is_later_cancelled(const Task* current) {
-  if (g_cancelled_groups.load(relaxed) == 0) return false;
+  if (g_cancellations.load(relaxed) == 0) return false;
   Walk walk(current);
   if (!walk.find_construct()) return false;
   if (walk.order()->last_to_run.load(relaxed) != Taskgroup::kAll) return true;
@@ -154,7 +180,7 @@ bool is_later_cancelled(const Task* current) {
 }
 
 bool is_task_cancelled(const Task* current) {
-  if (g_cancelled_groups.load(relaxed) == 0) return false;
+  if (g_cancellations.load(relaxed) == 0) return false;
   Walk walk(current);
   while (walk.group != nullptr && walk.order()->owner == current) walk.outward();  // it is not in groups that it has opened
   return is_cancelled_from(walk);

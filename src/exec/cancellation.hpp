@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Cancelling the future: marline_taskgroup_cancel_later, called in a task T of a taskgroup G, keeps the tasks of G from
-// running that were created after T and have not started.
+// Cancelling tasks: whoever would start a task asks is_cancelled, and discards it instead. A task is cancelled with its
+// region (exec/region_cancellation.hpp) or with a taskgroup around it. `cancel taskgroup` keeps all tasks of the group from
+// running that have not started; marline_taskgroup_cancel_later, called in a task T of a taskgroup G, those of them that
+// were created after T.
 //
 // "After" is an order of serials. The task that opened G numbers what it creates there, tasks and inner taskgroups, and
 // nobody else does: a task has the serial of the ancestor that it descends from among those (Task::serial), for it could
@@ -17,8 +19,8 @@
 
 namespace marline {
 
-// Taskgroups that are cancelled, in the whole process. While there are none, nobody walks from group to group.
-extern Atomic<uint32_t> g_cancelled_groups;
+// Taskgroups and regions that are cancelled, in the whole process. While there are none, nobody looks for them.
+extern Atomic<uint32_t> g_cancellations;
 
 // Before a group is used: what this protocol keeps in it. `outer`, `owner` and the owner's `taskgroup` are as they were
 // outside.
@@ -39,7 +41,7 @@ bool is_beyond_cancel(const Task* task);
 // Whether the task, which has not started, must not run. Relaxed: the count was raised before whatever orders the task
 // after the cancellation.
 inline bool is_cancelled(const Task* task) {
-  return task->taskgroup != nullptr && g_cancelled_groups.load(relaxed) != 0 && is_beyond_cancel(task);
+  return g_cancellations.load(relaxed) != 0 && is_beyond_cancel(task);
 }
 
 // Completes a cancelled task in place of running it, and tells a tool. Returns the successor to run next, or null.
@@ -48,6 +50,16 @@ inline bool is_cancelled(const Task* task) {
 // Has the innermost cancelled taskgroup, from `innermost` on, free the descriptor of a task that was discarded, in place of
 // the caller, when it ends: until then the program may fulfil the task's event. False: there is none.
 [[nodiscard]] bool leave_to_group(Taskgroup* innermost, Task* task);
+
+// cancel taskgroup, in a task of it: the innermost one's tasks that have not started will not. Nothing without a taskgroup.
+void cancel_group(const Task* current);
+
+// Whether the task is one that a cancelled innermost taskgroup would not start.
+bool is_group_cancelled(const Task* current);
+
+// The descriptors of discarded tasks whose events may be fulfilled until the construct ends that is cancelled.
+void keep_until_end(Atomic<Task*>& kept, Task* task);
+void release_kept(Worker* worker, Atomic<Task*>& kept);
 
 // marline.h
 void cancel_later(const Task* current);

@@ -94,7 +94,7 @@ void describe_task(ReportStream& out, const OwnMemory& memory, const Task* at, c
 bool is_at_barrier(const OwnMemory& memory, const Task* task) {
   MemoryCopy<Member> member;
   return task->has(task_flag::kImplicit) && member.take(memory, static_cast<Member*>(task->block)) &&
-         member->at_barrier;
+         member->at_barrier != AtBarrier::kNot;
 }
 
 void describe_wait(ReportStream& out, const OwnMemory& memory, const Suspended& one) {

@@ -289,13 +289,13 @@ void finish_root_tasks(Worker* worker) {
   release_held(worker, nullptr);
   flush_reports(worker);
   Member* member = worker->member;
-  member->at_barrier = true;
+  member->at_barrier = AtBarrier::kInside;
   work_until(
       [](void* task) {
         return subtree_has_ended(static_cast<Task*>(task)) || (!work_in_sight(this_worker()) && !progress_pending());
       },
       worker->task);
-  member->at_barrier = false;
+  member->at_barrier = AtBarrier::kNot;
 }
 
 bool oversubscribed() { return g_living.load(relaxed) > cores_per_process(); }

@@ -123,6 +123,9 @@ struct alignas(kCacheLine) Worker {
   Worker* next = nullptr;                // link in the lists of idle and of retired workers
 };
 
+// Where a thread is while its implicit task waits for the team.
+enum class AtBarrier : uint8_t { kNot, kInside, kEnd };  // kEnd: that of the region's end
+
 struct alignas(kCacheLine) Member {
   Worker* worker = nullptr;
   Team* team = nullptr;
@@ -138,7 +141,10 @@ struct alignas(kCacheLine) Member {
   tool::Work open_work = tool::Work::kNone;  // a construct whose end nobody tells (exec/announce.hpp)
   const void* open_work_codeptr = nullptr;
   const void* region_codeptr = nullptr;  // the region's, for the barrier at its end, which the team may have outrun
-  bool at_barrier = false;            // for `marline ps`
+  // Read by the last to arrive at the barrier (exec/region_cancellation.cpp) and by `marline ps`.
+  AtBarrier at_barrier = AtBarrier::kNot;
+  // 1: the thread goes from a cancellation point to the end of its cancelled region; others read it.
+  Atomic<uint32_t> left_region{0};
   Icvs icvs{};                        // of the implicit task
   Task implicit_task{};
   Deque deque;                        // ready tasks; the owner's end is LIFO
@@ -185,7 +191,14 @@ struct alignas(kCacheLine) Team {
   alignas(kCacheLine) Atomic<uint64_t> sleepers[kMaskWords] = {};
 
   alignas(kCacheLine) Atomic<uint64_t> epoch{0};  // barriers completed; written by the last to arrive
+  // That barrier met a cancelled region of which not all threads were at the end (exec/region_cancellation.hpp). Written
+  // by the last to arrive, before `epoch`; read by all before they arrive again.
+  bool another_round = false;
   alignas(kCacheLine) Atomic<int32_t> arrived{0};
+  // Bits kRegion and kWorkshare: what is cancelled. Set by members, cleared by the last to arrive at a barrier.
+  static constexpr uint32_t kRegion = 1, kWorkshare = 2;
+  Atomic<uint32_t> cancelled{0};
+  Atomic<Task*> kept{nullptr};  // as Taskgroup::kept, for tasks that were not run because the region is cancelled
   struct alignas(kCacheLine) TreeNode {
     Atomic<int32_t> arrived{0};
   };

@@ -197,11 +197,8 @@ void task_schedule(uint64_t* prior_data, TaskStatus status, uint64_t* next_data)
   }
 }
 
-void cancel_discarded_task(uint64_t* task_data) {
-  constexpr int kTaskgroup = 0x08, kDiscardedTask = 0x40;  // ompt_cancel_flag_t
-  if (auto call = callback<Data*, int, const void*>(Callback::kCancel)) {
-    call(data(task_data), kTaskgroup | kDiscardedTask, nullptr);
-  }
+void cancel(uint64_t* task_data, int flags, const void* codeptr) {
+  if (auto call = callback<Data*, int, const void*>(Callback::kCancel)) call(data(task_data), flags, codeptr);
 }
 
 void sync_region(SyncRegion kind, Endpoint endpoint, uint64_t* parallel_data, uint64_t* task_data,

@@ -67,6 +67,11 @@ inline constexpr int kInitial = 0x1, kImplicit = 0x2, kExplicit = 0x4, kTarget =
 inline constexpr int kUndeferred = 0x08000000, kUntied = 0x10000000, kFinal = 0x20000000, kMergeable = 0x40000000;
 }  // namespace task_bits
 
+namespace cancel_bits {  // ompt_cancel_flag_t
+inline constexpr int kParallel = 0x01, kSections = 0x02, kLoop = 0x04, kTaskgroup = 0x08;
+inline constexpr int kActivated = 0x10, kDetected = 0x20, kDiscardedTask = 0x40;
+}  // namespace cancel_bits
+
 // A dependence as tools see it (ompt_dependence_t with ompt_dependence_type_t values).
 struct DependenceRecord {
   uint64_t variable;
@@ -88,8 +93,8 @@ void task_dependence(uint64_t* predecessor_data, uint64_t* successor_data);
 void task_schedule(uint64_t* prior_data, TaskStatus status, uint64_t* next_data);
 // The current task is about to leave its thread; on its own stack, before anything else can run there.
 void suspending();
-// The task's taskgroup was cancelled before it could start.
-void cancel_discarded_task(uint64_t* task_data);
+// flags: cancel_bits, what is cancelled and how the task is concerned.
+void cancel(uint64_t* task_data, int flags, const void* codeptr);
 void sync_region(SyncRegion kind, Endpoint endpoint, uint64_t* parallel_data, uint64_t* task_data, const void* codeptr);
 void sync_region_wait(SyncRegion kind, Endpoint endpoint, uint64_t* parallel_data, uint64_t* task_data,
                       const void* codeptr);

@@ -6,7 +6,6 @@
 #include "construct/allocator.hpp"
 #include "construct/cancel.hpp"
 #include "construct/loop.hpp"
-#include "exec/barrier.hpp"
 
 namespace marline::gomp {
 
@@ -18,6 +17,9 @@ int shown(const char* message, size_t length) {
   if (message == nullptr) return 0;
   return static_cast<int>(length < kMost ? length : kMost);
 }
+
+// The `which` of GOMP_cancel (GCC, libgomp/libgomp.h): one bit per kind, in the order of CancelKind.
+CancelKind kind_of(int which) { return static_cast<CancelKind>(__builtin_ctz(static_cast<unsigned>(which))); }
 
 }  // namespace
 
@@ -32,21 +34,26 @@ void GOMP_free(void* memory, uintptr_t) { allocator_free(memory); }
 // A league of one team, which is the initial one.
 void GOMP_teams_reg(void (*function)(void*), void* data, unsigned, unsigned, unsigned) { function(data); }
 
-bool GOMP_cancel(int, bool) { return cancel_requested(); }
-bool GOMP_cancellation_point(int) { return false; }
+bool GOMP_cancel(int which, bool if_clause) {
+  const void* codeptr = __builtin_return_address(0);
+  Worker* worker = this_worker();
+  return if_clause ? cancel(worker, kind_of(which), codeptr) : cancellation_point(worker, kind_of(which), codeptr);
+}
+
+bool GOMP_cancellation_point(int which) {
+  return cancellation_point(this_worker(), kind_of(which), __builtin_return_address(0));
+}
 
 bool GOMP_barrier_cancel() {
-  team_barrier(this_worker(), tool::SyncRegion::kBarrierExplicit, __builtin_return_address(0));
-  return false;
+  return cancellable_barrier(this_worker(), tool::SyncRegion::kBarrierExplicit, __builtin_return_address(0));
 }
 
 bool GOMP_loop_end_cancel() {
   loop_leave(this_worker());
-  team_barrier(this_worker(), tool::SyncRegion::kBarrierImplicitWorkshare, __builtin_return_address(0));
-  return false;
+  return cancellable_barrier(this_worker(), tool::SyncRegion::kBarrierImplicitWorkshare, __builtin_return_address(0));
 }
 
-bool GOMP_sections_end_cancel() { return GOMP_loop_end_cancel(); }
+[[gnu::alias("GOMP_loop_end_cancel")]] bool GOMP_sections_end_cancel();
 
 void GOMP_warning(const char* message, size_t length) {
   warn("error directive: %.*s", shown(message, length), message != nullptr ? message : "");

@@ -5,12 +5,25 @@
 #include "abi/kmp/types.hpp"
 #include "base/check.hpp"
 #include "construct/cancel.hpp"
+#include "construct/loop.hpp"
 #include "exec/announce.hpp"
-#include "exec/barrier.hpp"
 
 #include <cstdarg>
 
 namespace marline::kmp {
+
+namespace {
+
+// kmp_cancel_kind_t, from 1 on.
+CancelKind kind_of(int32_t kind) { return static_cast<CancelKind>(kind - 1); }
+
+// Clang's code goes from here to behind the loop, and does not ask for further chunks.
+int32_t leave_if(bool cancelled, CancelKind kind, const void* codeptr) {
+  if (cancelled && (kind == CancelKind::kLoop || kind == CancelKind::kSections)) loop_leave(this_worker(), codeptr);
+  return cancelled ? 1 : 0;
+}
+
+}  // namespace
 
 #pragma GCC visibility push(default)
 extern "C" {
@@ -29,12 +42,18 @@ void __kmpc_push_num_teams(Ident*, int32_t, int32_t, int32_t) {}  // upper bound
 void __kmpc_push_num_teams_51(Ident*, int32_t, int32_t, int32_t, int32_t) {}
 void __kmpc_set_thread_limit(Ident*, int32_t, int32_t) {}
 
-int32_t __kmpc_cancel(Ident*, int32_t, int32_t) { return cancel_requested(); }
-int32_t __kmpc_cancellationpoint(Ident*, int32_t, int32_t) { return 0; }
+int32_t __kmpc_cancel(Ident*, int32_t, int32_t kind) {
+  const void* codeptr = __builtin_return_address(0);
+  return leave_if(cancel(this_worker(), kind_of(kind), codeptr), kind_of(kind), codeptr);
+}
 
-int32_t __kmpc_cancel_barrier(Ident*, int32_t) {
-  team_barrier(this_worker(), tool::SyncRegion::kBarrierExplicit, __builtin_return_address(0));
-  return 0;
+int32_t __kmpc_cancellationpoint(Ident*, int32_t, int32_t kind) {
+  const void* codeptr = __builtin_return_address(0);
+  return leave_if(cancellation_point(this_worker(), kind_of(kind), codeptr), kind_of(kind), codeptr);
+}
+
+int32_t __kmpc_cancel_barrier(Ident* where, int32_t) {
+  return cancellable_barrier(this_worker(), barrier_kind(where), __builtin_return_address(0));
 }
 
 void __kmpc_error(Ident*, int32_t severity, const char* message) {

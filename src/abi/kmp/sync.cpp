@@ -13,9 +13,7 @@ namespace marline::kmp {
 extern "C" {
 
 void __kmpc_barrier(Ident* where, int32_t) {
-  bool implicit = (where->flags & kIdentImplicitBarrier) != 0;
-  team_barrier(this_worker(), implicit ? tool::SyncRegion::kBarrierImplicitWorkshare : tool::SyncRegion::kBarrierExplicit,
-               __builtin_return_address(0));
+  team_barrier(this_worker(), barrier_kind(where), __builtin_return_address(0));
 }
 
 int32_t __kmpc_single(Ident*, int32_t) { return single_enter(this_worker(), SingleEnd::kTold); }

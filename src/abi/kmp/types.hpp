@@ -25,6 +25,11 @@ inline constexpr int32_t kIdentSections = 0x400;
 inline constexpr int32_t kIdentDistribute = 0x800;
 inline constexpr int32_t kIdentImplicitBarrier = 0x40;  // and more bits for the construct that it ends
 
+inline tool::SyncRegion barrier_kind(const Ident* where) {
+  bool implicit = (where->flags & kIdentImplicitBarrier) != 0;
+  return implicit ? tool::SyncRegion::kBarrierImplicitWorkshare : tool::SyncRegion::kBarrierExplicit;
+}
+
 using CriticalName = int32_t[8];
 
 // kmp_task_t. The task's private variables and shared pointers follow it.

@@ -6,6 +6,7 @@
 #include "abi/omp/current.hpp"
 #include "base/check.hpp"
 #include "config/options.hpp"
+#include "construct/cancel.hpp"
 #include "construct/defaults.hpp"
 #include "exec/worker.hpp"
 #include "platform/thread.hpp"
@@ -115,7 +116,11 @@ void kmp_set_defaults_(const char* settings, int length) {
 
 int kmp_get_num_known_threads() { return worker_count(); }
 [[gnu::alias("kmp_get_num_known_threads")]] int kmp_get_num_known_threads_();
-int kmp_get_cancellation_status(int) { return 0; }  // nothing can be cancelled
+// kmp_cancel_kind_t, from 1 on.
+int kmp_get_cancellation_status(int kind) {
+  if (!options().cancellation || kind < 1 || kind > 4) return 0;
+  return is_cancellation_active(this_worker(), static_cast<CancelKind>(kind - 1)) ? 1 : 0;
+}
 int kmp_get_cancellation_status_(const int32_t* kind) { return kmp_get_cancellation_status(*kind); }
 
 void kmp_create_affinity_mask(MaskHandle* mask) {

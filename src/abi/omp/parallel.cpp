@@ -4,6 +4,7 @@
 // under the ompc_ names that LLVM's omp.h has for some. Any thread.
 #include "abi/omp/current.hpp"
 #include "abi/omp/place_query.hpp"
+#include "config/options.hpp"
 
 #include <algorithm>
 #include <climits>
@@ -103,8 +104,7 @@ void omp_set_dynamic_8_(const int64_t* dynamic) { own_current_icvs().dynamic = *
 int omp_get_thread_limit() { return current_icvs().thread_limit; }
 [[gnu::alias("omp_get_thread_limit")]] int omp_get_thread_limit_();
 
-// Cancellation is not provided, so cancel-var is false whatever OMP_CANCELLATION asks for.
-int omp_get_cancellation() { return 0; }
+int omp_get_cancellation() { return options().cancellation ? 1 : 0; }
 [[gnu::alias("omp_get_cancellation")]] int omp_get_cancellation_();
 
 }  // extern "C"

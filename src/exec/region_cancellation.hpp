@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Cancelling a parallel region or the worksharing region that a team is in (OpenMP 5.2, section 11.5): the team's side of
+// it, and why the barrier is whole afterwards. Members set bits in Team::cancelled; the last to arrive at a barrier acts.
+//
+// No thread leaves a barrier before all members have arrived at one, cancelled or not, so the count of arrivals is always
+// that of an ordinary barrier. In a cancelled region members may arrive at different barriers of the program: some inside,
+// some at the end. If any was inside, the last to arrive says "another round": those inside go to the end (or on to their
+// next cancellation point), those at the end wait there once more. The region is over when a round finds all at its end.
+// A worksharing region that is cancelled ends with a barrier, which clears the bit.
+#pragma once
+
+#include "sched/team.hpp"
+
+namespace marline {
+
+// acquire pairs with cancel_region: what was done before the cancellation is visible to who finds it.
+inline bool is_region_cancelled(const Team* team) { return (team->cancelled.load(acquire) & Team::kRegion) != 0; }
+inline bool is_workshare_cancelled(const Team* team) { return (team->cancelled.load(acquire) & Team::kWorkshare) != 0; }
+
+// By a member, which then goes to the end of the region.
+void cancel_region(Team* team);
+void cancel_workshare(Team* team);
+
+// All members have arrived, and none has been released: decides on another round, and clears what has come to its end.
+// The last to arrive.
+void settle_cancellation(Team* team);
+
+}  // namespace marline

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What an OMPT tool, here in the program itself, hears of cancel and of cancellation points (OpenMP 5.2, section
+ * 19.5.2.18).
+ */
+#include "../check.h"
+#include <omp-tools.h>
+#include <omp.h>
+#include <sched.h>
+
+enum { kFlags = 0x80 };
+
+static _Atomic int heard[kFlags];
+
+static void on_cancel(ompt_data_t *task, int flags, const void *codeptr) {
+  CHECK(task != NULL);
+  CHECK((flags & ompt_cancel_discarded_task) || codeptr != NULL);
+  CHECK_RANGE(flags, 1, kFlags - 1);
+  heard[flags]++;
+}
+
+static int initialize(ompt_function_lookup_t lookup, int device, ompt_data_t *data) {
+  ompt_set_callback_t set_callback = (ompt_set_callback_t)lookup("ompt_set_callback");
+  CHECK(set_callback(ompt_callback_cancel, (ompt_callback_t)on_cancel) != ompt_set_never);
+  return device == 0 && data != NULL;
+}
+
+static void finalize(ompt_data_t *data) { CHECK(data != NULL); }
+
+ompt_start_tool_result_t *ompt_start_tool(unsigned version, const char *runtime) {
+  static ompt_start_tool_result_t result = {initialize, finalize, {0}};
+  return version != 0 && runtime != NULL ? &result : NULL;
+}
+
+int main(void) {
+  int threads = omp_get_max_threads(), chain = 0, ran = 0;
+  CHECK(omp_get_cancellation());
+#pragma omp parallel
+  {
+#pragma omp for schedule(static, 1)
+    for (int i = 0; i < threads; i++) {
+      if (i == 0) {
+#pragma omp cancel for
+      }
+      for (;;) {
+#pragma omp cancellation point for
+        sched_yield();
+      }
+    }
+#pragma omp single
+#pragma omp taskgroup
+    {
+#pragma omp task depend(inout : chain)
+      {
+#pragma omp cancel taskgroup
+      }
+#pragma omp task depend(inout : chain) shared(ran)
+      ran++;
+    }
+    if (omp_get_thread_num() == 0) {
+#pragma omp cancel parallel
+    }
+    for (;;) {
+#pragma omp cancellation point parallel
+      sched_yield();
+    }
+  }
+  CHECK_EQ(ran, 0);
+  CHECK_EQ(heard[ompt_cancel_loop | ompt_cancel_activated], 1);
+  CHECK_EQ(heard[ompt_cancel_loop | ompt_cancel_detected], threads - 1);
+  CHECK_EQ(heard[ompt_cancel_taskgroup | ompt_cancel_activated], 1);
+  CHECK_EQ(heard[ompt_cancel_taskgroup | ompt_cancel_discarded_task], 1);
+  CHECK_EQ(heard[ompt_cancel_parallel | ompt_cancel_activated], 1);
+  CHECK_EQ(heard[ompt_cancel_parallel | ompt_cancel_detected], threads - 1);
+  return 0;
+}
