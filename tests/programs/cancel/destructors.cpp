@@ -41,10 +41,10 @@ void wait_in_parallel(int chosen) {
 }
 
 void in_loop(int chosen) {
-  Object shared;
-#pragma omp parallel num_threads(threads) firstprivate(shared)
+  Object copied;
+#pragma omp parallel num_threads(threads)
   {
-#pragma omp for schedule(static, 1) firstprivate(shared)
+#pragma omp for schedule(static, 1) firstprivate(copied)
     for (int i = 0; i < threads; ++i) {
       Object object;
       if (i == chosen) {

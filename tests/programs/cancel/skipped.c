@@ -89,7 +89,7 @@ static void copyprivate(int round) {
 
 /* What a task waits for before it starts is not fulfilled any more. */
 static void detached(void) {
-  omp_event_handle_t event;
+  omp_event_handle_t event = (omp_event_handle_t)0;
   int chain = 0, ran = 0;
   if (!on)
     return;
