@@ -10,9 +10,6 @@
 
 static int on, threads;
 
-/* libomp 19 has races where a region is cancelled after a barrier, and stops at an assertion where dynamic loops are. */
-static int libomp;
-
 enum { kRounds = 400 };
 
 static int chosen(int round) { return round % threads; }
@@ -202,21 +199,21 @@ LOOP(loop_guided, "omp for schedule(guided, 2)")
 LOOP(loop_runtime, "omp for schedule(runtime)")
 
 static void loops(int round) {
-  enum { kIterations = 100, kLoops = 5, kStatic = 2 };
+  enum { kIterations = 100, kLoops = 5 };
   static void (*const loop[kLoops])(int, int, char *) = {loop_static, loop_static_1, loop_dynamic, loop_guided,
                                                          loop_runtime};
   static char done[kLoops][2][kIterations];
-  int at = round % kIterations, reached = 0, loops = libomp ? kStatic : kLoops;
+  int at = round % kIterations, reached = 0;
   memset(done, 0, sizeof done);
 #pragma omp parallel num_threads(threads)
-  for (int i = 0; i < loops; i++) {
+  for (int i = 0; i < kLoops; i++) {
     loop[i](kIterations, at, done[i][0]);
     loop[i](kIterations, -1, done[i][1]); /* not cancelled: all of it */
 #pragma omp atomic
     reached++;
   }
-  CHECK_EQ(reached, loops * threads);
-  for (int i = 0; i < loops; i++) {
+  CHECK_EQ(reached, kLoops * threads);
+  for (int i = 0; i < kLoops; i++) {
     CHECK_EQ(done[i][0][at], !on);
     for (int k = 0; k < kIterations; k++) {
       CHECK_EQ(done[i][1][k], 1);
@@ -432,12 +429,8 @@ int main(void) {
   CHECK_EQ(on, wanted != NULL && strcmp(wanted, "true") == 0);
   threads = omp_get_max_threads();
   omp_set_dynamic(0);
-#ifdef __clang__
-  const char *runtime = getenv("MARLINE_TEST_RUNTIME");
-  libomp = runtime != NULL && strcmp(runtime, "stock") == 0;
-#endif
   for (int round = 0; round < kRounds; round++) {
-    parallel_at_barriers(round, libomp ? 1 : 1 + round % 3);
+    parallel_at_barriers(round, 1 + round % 3);
     if (round % 4 == 0)
       check_team();
     if (round % 10 == 0)
