@@ -50,7 +50,9 @@ bool read_spincount(Cursor& in, Options& to) {
 }
 
 bool read_library(Cursor& in, Options& to) {
-  switch (in.accept_one_of(kLibraryWords)) {
+  const int word = in.accept_one_of(kLibraryWords);
+  to.library = word + 1;
+  switch (word) {
     case 0:
       if (to.num_threads_count == 0) to.num_threads[0] = to.num_threads_count = 1;
       return true;

@@ -180,11 +180,14 @@ OptionChange options_change(const char* name, const char* value, bool alone) {
   const ForeignOption* foreign = foreign_named(name);
   if (option == nullptr && foreign == nullptr) return OptionChange::kUnknown;
   if (!alone || !(option != nullptr ? changeable(name) : changeable(*foreign))) return OptionChange::kTooLate;
-  Options changed = the_options;
-  const bool good = option != nullptr ? parse_value(*option, value, changed) : parse_foreign_value(*foreign, value, changed);
-  if (!good) return OptionChange::kMalformed;
-  if (changed.warnings != the_options.warnings) set_warnings(changed.warnings);
-  the_options = changed;
+  const auto read_into = [&](Options& to) {
+    Cursor in(value);
+    return (option != nullptr ? option->parse(in, to) : foreign->parse(in, to)) && in.at_end();
+  };
+  Options trial = the_options;
+  if (!read_into(trial)) return OptionChange::kMalformed;
+  if (trial.warnings != the_options.warnings) set_warnings(trial.warnings);
+  read_into(the_options);  // and no other field: the watchdog may be reading its own
   return OptionChange::kDone;
 }
 

@@ -76,6 +76,7 @@ struct Options {
 
   // Other runtimes'
   bool warnings;           // KMP_WARNINGS
+  int library;             // KMP_LIBRARY, as kmp_set_library has it: 1 serial, 2 turnaround; 0: not given
   struct Affinity {
     AffinityKind kind;
     Granularity granularity;  // of kCompact and kScatter, kBalanced

@@ -79,6 +79,7 @@ TEST(ForeignOptions, LibraryModes) {
   EXPECT_EQ(good({{"KMP_LIBRARY", "throughput"}}).wait_policy, WaitPolicy::kAuto);
   EXPECT_EQ(good({{"KMP_LIBRARY", "turnaround"}, {"OMP_WAIT_POLICY", "passive"}}).wait_policy, WaitPolicy::kPassive);
   const Options serial = good({{"KMP_LIBRARY", "serial"}});
+  EXPECT_EQ(serial.library, 1);
   EXPECT_EQ(serial.num_threads_count, 1);
   EXPECT_EQ(serial.num_threads[0], 1);
   EXPECT_EQ(good({{"KMP_LIBRARY", "serial"}, {"OMP_NUM_THREADS", "4"}}).num_threads[0], 4);

@@ -22,10 +22,16 @@ namespace marline::omp {
 namespace {
 
 constexpr int kSerial = 1, kThroughput = 3;  // between them, turnaround: the kinds of kmp_set_library
-Atomic<int> g_library{kThroughput};          // what any thread has set last
+Atomic<int> g_library{0};                    // what any thread has set last; 0: none has
 
 // kmp_affinity_mask_t is a pointer to the runtime's own kind of mask.
 using MaskHandle = CpuMask*;
+
+int library() {
+  int set = g_library.load(relaxed);
+  if (set == 0) set = options().library;
+  return set != 0 ? set : kThroughput;
+}
 
 bool valid(int processor) { return processor >= 0 && processor < CpuMask::kCpus; }
 
@@ -37,7 +43,8 @@ void set_library(int kind) {
     warn("kmp_set_library(%d): expected 1 (serial), 2 (turnaround) or 3 (throughput); ignored", kind);
     return;
   }
-  int before = g_library.exchange(kind, relaxed);
+  int before = library();
+  g_library.store(kind, relaxed);
   if (kind == kSerial) own_current_icvs().num_threads = 1;
   if (kind != kSerial && before == kSerial) own_current_icvs().num_threads = options().num_threads[0];
 }
@@ -87,7 +94,7 @@ void kmp_set_stacksize_s(size_t bytes) { set_stack_size(bytes); }
 void kmp_set_stacksize_s_(const size_t* bytes) { set_stack_size(*bytes); }
 [[gnu::alias("kmp_set_stacksize_s")]] void kmpc_set_stacksize_s(size_t bytes);
 
-int kmp_get_library() { return g_library.load(relaxed); }
+int kmp_get_library() { return library(); }
 [[gnu::alias("kmp_get_library")]] int kmp_get_library_();
 void kmp_set_library(int kind) { set_library(kind); }
 void kmp_set_library_(const int32_t* kind) { set_library(*kind); }

@@ -41,6 +41,8 @@ static void good_settings(void) {
   CHECK_LINE(&child, "team=2 ", "limit=2 stack=8388608 ");
   run("touch:OMP_NUM_THREADS=5");
   CHECK_LINE(&child, "max_threads=5 team=5 ");
+  run("KMP_STACKSIZE=3M|KMP_BLOCKTIME=7");
+  CHECK_LINE(&child, "stack=3145728 blocktime=7.");
   run("KMP_LOCK_KIND=tas|GOMP_RTEMS_THREAD_POOLS=1|");
   CHECK_EQ(warnings(), 0);
 }
@@ -52,6 +54,11 @@ static void bad_settings(void) {
   CHECK_LINE(&child, "OMP_NUM_TREES", "no variable");
   run("threads");
   CHECK_LINE(&child, "\"threads\"", "NAME=VALUE");
+  run("KMP_STACKSIZE=3M|KMP_BLOCKTIME=often");
+  CHECK_LINE(&child, "KMP_BLOCKTIME", "\"often\"", "not usable");
+  CHECK_LINE(&child, "stack=3145728 blocktime=200.");
+  run("KMP_AFFINITY=compact");
+  CHECK_LINE(&child, "KMP_AFFINITY", "before the program starts");
   run("OMP_TOOL=disabled");
   CHECK_LINE(&child, "OMP_TOOL", "before the program starts");
   run("region:OMP_NUM_THREADS=7");
