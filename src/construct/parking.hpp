@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A parking lot: where tasks wait for a word in memory that has no room for a list of waiters (a 4-byte omp_lock_t, the
-// turn of an ordered loop). Waiters hang in a bucket that the word's address selects; each brings its own Event on its
-// stack. They suspend, so a word whose writer is suspended blocks no thread.
+// turn of an ordered loop, what a doacross loop has posted). Waiters hang in a bucket that the word's address selects;
+// each brings its own Event on its stack. They suspend, so a word whose writer is suspended blocks no thread.
 //
 // Invariant: a Parked is in its bucket's list exactly from push to removal, both under the bucket's lock; who removes
 // it fulfils its event, after the lock, and does not touch it again.
@@ -39,5 +39,9 @@ void wait_at_least(Atomic<uint64_t>& word, uint64_t value);
 
 // Raises `word` to `value` and lets the tasks go that wait for that or less; they see what was written before.
 void advance(Atomic<uint64_t>& word, uint64_t value);
+
+// The same for a word of 64 flags: waits until one of `bits` is set, which a `set_bits` must bring about.
+void wait_for_bits(Atomic<uint64_t>& word, uint64_t bits);
+void set_bits(Atomic<uint64_t>& word, uint64_t bits);
 
 }  // namespace marline
