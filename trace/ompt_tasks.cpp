@@ -155,6 +155,10 @@ void on_dependences(ompt_data_t *task, const ompt_dependence_t *dependences, int
   if (stream == nullptr) {
     return;
   }
+  if (count > 0 && (dependences[0].dependence_type == ompt_dependence_type_source ||
+                    dependences[0].dependence_type == ompt_dependence_type_sink)) {
+    return; // between iterations of a loop: no task and no address
+  }
   const u64 id = task_or_current(*stream, task);
   const u64 time = read_cycles();
   for (int i = 0; i < count; ++i) {

@@ -32,6 +32,7 @@ struct marline_wait;  // marline.h
 
 namespace marline {
 
+struct Doacross;
 struct Member;
 struct NextTask;
 class TiedSuspension;  // sched/constraint.hpp
@@ -138,6 +139,7 @@ struct alignas(kCacheLine) Member {
   uint64_t workshares_entered = 0;    // number of the next worksharing construct
   uint64_t singles_entered = 0;
   LoopPlace loop;                     // the loop that the thread is in (construct/loop.cpp)
+  Doacross* doacross = nullptr;       // what its iterations post, if they do (construct/doacross.cpp)
   tool::Work open_work = tool::Work::kNone;  // a construct whose end nobody tells (exec/announce.hpp)
   const void* open_work_codeptr = nullptr;
   const void* region_codeptr = nullptr;  // the region's, for the barrier at its end, which the team may have outrun

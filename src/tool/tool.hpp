@@ -74,9 +74,10 @@ inline constexpr int kActivated = 0x10, kDetected = 0x20, kDiscardedTask = 0x40;
 
 // A dependence as tools see it (ompt_dependence_t with ompt_dependence_type_t values).
 struct DependenceRecord {
-  uint64_t variable;
-  int type;  // in 1, out 2, inout 3, mutexinoutset 4, inoutset 7, all-memory out 34, inout 35
+  uint64_t variable;  // an address; of a doacross dependence, the iteration in one of the loops
+  int type;  // in 1, out 2, inout 3, mutexinoutset 4, source 5, sink 6, inoutset 7, all-memory out 34, inout 35
 };
+enum class DoacrossDependence : int { kSource = 5, kSink = 6 };
 
 void thread_begin(uint64_t* thread_data, bool initial);
 void thread_end(uint64_t* thread_data);

@@ -4,6 +4,7 @@
 // `unsigned long long`. Both become iterations counted from 0, in unsigned arithmetic, which wraps as GCC expects.
 #pragma once
 
+#include "construct/doacross.hpp"
 #include "construct/loop.hpp"
 
 namespace marline::gomp {
@@ -32,10 +33,12 @@ inline Bounds bounds_ull(bool up, uint64_t start, uint64_t end, uint64_t increme
   return {start, end, increment, count};
 }
 
-// What a construct may ask for beyond its loop: memory for task reductions, and memory that the team shares.
+// What a construct may ask for beyond its loop: memory for task reductions, memory that the team shares, and that
+// iterations wait for each other.
 struct Extras {
   uintptr_t* reductions = nullptr;
   void** memory = nullptr;  // in: how many bytes; out: where
+  const DoacrossNest* doacross = nullptr;
 };
 
 struct Schedule {

@@ -22,10 +22,14 @@ void prepare(Worker* worker, Workshare* shared, bool first, void* context) {
     }
     gcc_reduction_attach(worker, extras->reductions);
   }
-  if (extras->memory != nullptr) {
-    if (first) workshare_memory(shared, reinterpret_cast<size_t>(*extras->memory));
-    *extras->memory = shared->memory;
+  size_t bytes = extras->memory != nullptr ? reinterpret_cast<size_t>(*extras->memory) : 0;
+  void* memory = nullptr;
+  if (extras->doacross != nullptr) {
+    memory = doacross_attach(worker, shared, first, *extras->doacross, bytes);
+  } else if (extras->memory != nullptr) {
+    memory = first ? workshare_memory(shared, bytes) : shared->memory;
   }
+  if (extras->memory != nullptr) *extras->memory = memory;
 }
 
 }  // namespace
@@ -43,7 +47,7 @@ Schedule schedule_of(long schedule, long chunk, bool ordered) {
 }
 
 void begin(const Schedule& schedule, const Bounds& bounds, const Extras& extras, const void* codeptr) {
-  bool special = extras.reductions != nullptr || extras.memory != nullptr;
+  bool special = extras.reductions != nullptr || extras.memory != nullptr || extras.doacross != nullptr;
   if (extras.reductions != nullptr) taskgroup_begin(this_worker(), codeptr);
   LoopRequest request{.kind = schedule.kind,
                       .chunk = schedule.chunk > 0 ? static_cast<uint64_t>(schedule.chunk) : 0,
