@@ -29,15 +29,17 @@ bool doacross_start(const Schedule& schedule, unsigned dimensions, const T* coun
   return istart == nullptr || next(istart, iend);
 }
 
-// The values of the dimensions but the first are the function's variable arguments. GCC does not ask for an iteration
-// that does not exist; but for an earlier one of a loop over a 4-byte unsigned it passes 2^32 too much (GCC 12).
+// The values of the dimensions but the first are the function's variable arguments. In loops over unsigned types GCC 12
+// asks for iterations before the first, too; over 4-byte ones it passes 2^32 too much for those that exist.
 void wait_for(uint64_t first, va_list others) {
+  constexpr uint64_t kTooMuch = uint64_t{1} << 32;
   const Worker* worker = this_worker();
   uint64_t iteration[kDoacrossDimensions];
   unsigned dimensions = doacross_dimensions(worker);
   for (unsigned i = 0; i < dimensions; ++i) {
     uint64_t value = i == 0 ? first : va_arg(others, uint64_t);
-    iteration[i] = value < doacross_count(worker, i) ? value : value & UINT32_MAX;
+    uint64_t count = doacross_count(worker, i);
+    iteration[i] = value >= count && value - kTooMuch < count ? value - kTooMuch : value;
   }
   doacross_wait(this_worker(), iteration);
 }

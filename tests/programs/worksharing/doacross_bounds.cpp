@@ -13,8 +13,8 @@
 
 namespace {
 
-// What stock runtimes or GCC 12 cannot do. GCC names iterations of a loop over a 4-byte unsigned that do not exist, and
-// libgomp crashes; of one downwards over any unsigned, later ones, for which no runtime can wait. libomp waits for ever
+// What stock runtimes or GCC 12 cannot do. Of loops over unsigned types GCC names iterations that do not exist, and
+// libgomp crashes or waits for ever; downwards it names later ones, for which no runtime can wait. libomp waits for ever
 // for an iteration one beyond the end of an inner loop, and stops at an assertion where that has none.
 #ifdef __clang__
 constexpr bool kWithGcc = false;
@@ -93,7 +93,7 @@ void bounds() {
   if (!kWithGcc || on_marline()) UP(unsigned, UINT_MAX - 1000, UINT_MAX - 13, 6, 12);
   UP(int64_t, INT64_MAX - 1000, INT64_MAX - 7, 6, 12);
   UP(int64_t, -kWide, kWide, 536870913, 1073741826);
-  UP(uint64_t, 0, 100, 1, 2);
+  if (!kWithGcc || on_marline()) UP(uint64_t, 0, 100, 1, 2);
   UP(uint64_t, UINT64_MAX - 1000, UINT64_MAX - 13, 6, 12);
   UP(uint64_t, kHalf - 500, kHalf + 500, 11, 22);
   DOWN(int, 100, -100, 7, 14);
