@@ -100,7 +100,7 @@ void announce(tool::Endpoint endpoint, Worker* worker, Member* member, tool::Syn
 }
 
 // Arrives, and waits until all members have.
-void pass(Worker* worker, Member* member, AtBarrier where) {
+[[gnu::always_inline]] inline void pass(Worker* worker, Member* member, AtBarrier where) {
   using namespace children_word;
   Task* task = &member->implicit_task;
   flush_reports(worker);
@@ -120,6 +120,12 @@ void pass(Worker* worker, Member* member, AtBarrier where) {
   task->created = 0;
 }
 
+// The end of a cancelled region that not all members have come to. Nobody has begun the next region before all have seen
+// that this one has no other round.
+[[gnu::noinline]] void pass_further_rounds(Worker* worker, Member* member) {
+  while (member->team->another_round) pass(worker, member, AtBarrier::kEnd);
+}
+
 }  // namespace
 
 void barrier_arrive(Member* member) {
@@ -134,12 +140,9 @@ void barrier_arrive(Member* member) {
 void team_barrier(Worker* worker, tool::SyncRegion kind, const void* codeptr) {
   Member* member = worker->member;
   announce(tool::Endpoint::kBegin, worker, member, kind, codeptr);
-  if (kind == tool::SyncRegion::kBarrierImplicitParallel) {
-    // Nobody has begun the next region before all have seen that this one has no other round.
-    do pass(worker, member, AtBarrier::kEnd);
-    while (member->team->another_round);
-  } else {
-    pass(worker, member, AtBarrier::kInside);
+  pass(worker, member, static_cast<AtBarrier>(kind));
+  if (member->team->another_round && kind == tool::SyncRegion::kBarrierImplicitParallel) [[unlikely]] {
+    pass_further_rounds(worker, member);
   }
   announce(tool::Endpoint::kEnd, worker, member, kind, codeptr);
 }

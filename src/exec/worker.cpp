@@ -289,7 +289,7 @@ void finish_root_tasks(Worker* worker) {
   release_held(worker, nullptr);
   flush_reports(worker);
   Member* member = worker->member;
-  member->at_barrier = AtBarrier::kInside;
+  member->at_barrier = AtBarrier::kImplementation;
   work_until(
       [](void* task) {
         return subtree_has_ended(static_cast<Task*>(task)) || (!work_in_sight(this_worker()) && !progress_pending());

@@ -124,8 +124,12 @@ struct alignas(kCacheLine) Worker {
   Worker* next = nullptr;                // link in the lists of idle and of retired workers
 };
 
-// Where a thread is while its implicit task waits for the team.
-enum class AtBarrier : uint8_t { kNot, kInside, kEnd };  // kEnd: that of the region's end
+// At which barrier a thread waits for its team: the values of tool::SyncRegion, or none. kEnd: that of the region's end.
+enum class AtBarrier : int {
+  kNot = 0,
+  kEnd = static_cast<int>(tool::SyncRegion::kBarrierImplicitParallel),
+  kImplementation = static_cast<int>(tool::SyncRegion::kBarrierImplementation),
+};
 
 struct alignas(kCacheLine) Member {
   Worker* worker = nullptr;
