@@ -19,6 +19,10 @@ namespace marline {
 template <class T>
 using Atomic = std::atomic<T>;
 
+// For objects of the program, which are not declared atomic.
+template <class T>
+using AtomicRef = std::atomic_ref<T>;
+
 // Tells the core that this is a spin loop.
 inline void cpu_relax() {
 #if defined(__x86_64__)
