@@ -98,9 +98,9 @@ static void bad_values(void) {
     CHECK_LINE(&child, "free=1 ");
     CHECK_LINE(&child, bad[i][0], bad[i][1], "expected", "using");
     CHECK_EQ(warnings(), 1);
-    run(setting, "KMP_WARNINGS=false");
-    CHECK_EQ(warnings(), 0);
   }
+  run("KMP_BLOCKTIME=soon", "KMP_WARNINGS=false");
+  CHECK_EQ(warnings(), 0);
 }
 
 int main(int argc, char **argv) {
