@@ -8,8 +8,12 @@
 #include "exec/barrier.hpp"
 #include "exec/completion.hpp"
 #include "exec/team.hpp"
+#include "exec/worker.hpp"
 #include "platform/fp_control.hpp"
+#include "platform/thread.hpp"
 #include "tool/tool.hpp"
+
+#include <algorithm>
 
 namespace marline {
 
@@ -21,20 +25,36 @@ unsigned requested_threads(const Worker* worker, const ParallelRequest& request)
   return static_cast<unsigned>(request.num_threads > 0 ? request.num_threads : worker->task->icvs->num_threads);
 }
 
-// OpenMP 5.2, section 10.1.1 (algorithm 2.1 of OpenMP 5.1). Regions inside an active one have one thread for now.
+// With dyn-var: no more threads than there are cores for. An outermost region has all of them, an inner one what the
+// threads in other regions leave.
+int threads_with_cores(const Team* outer) {
+  int cores = cores_per_process();
+  return outer->active_level == 0 ? cores : std::max(1, cores - busy_worker_count() + 1);
+}
+
+// OpenMP 5.2, section 10.1.1 (algorithm 2.1 of OpenMP 5.1). Within thread-limit-var, an inner team gets what is left of
+// it (team_inner).
 int number_of_threads(const Worker* worker, const ParallelRequest& request) {
   const Team* outer = worker->member->team;
   const Icvs* icvs = worker->task->icvs;
-  if (!request.if_clause || outer->active_level >= 1 || icvs->max_active_levels < 1) return 1;
+  if (!request.if_clause || outer->active_level >= icvs->max_active_levels) return 1;
   int wanted = request.num_threads > 0 ? request.num_threads : icvs->num_threads;
+  if (icvs->dynamic) wanted = std::min(wanted, threads_with_cores(outer));
   if (wanted > icvs->thread_limit) wanted = icvs->thread_limit;
   return wanted > kMaxTeam ? kMaxTeam : wanted;
 }
 
+// Null: the region is serialised.
+Team* team_for(Worker* worker, int threads) {
+  if (threads <= 1) return nullptr;
+  return worker->member->team->active_level == 0 ? team_hot(worker, threads) : team_inner(worker, threads);
+}
+
 Icvs inner_icvs(const Worker* worker, int level) {
   Icvs icvs = *worker->task->icvs;
+  // Each level takes the first element off the list; the last one stays (OpenMP 5.2, section 10.1.1).
   const Options& o = options();
-  if (o.num_threads_count > 1) icvs.num_threads = o.num_threads[level < o.num_threads_count ? level : o.num_threads_count - 1];
+  if (level < o.num_threads_count) icvs.num_threads = o.num_threads[level];
   return icvs;
 }
 
@@ -71,7 +91,7 @@ void describe(Team* team, Worker* worker, const ParallelRequest& request) {
 Team* parallel_begin(const ParallelRequest& request) {
   Worker* worker = this_worker();
   int threads = number_of_threads(worker, request);
-  Team* team = threads > 1 ? team_hot(worker, threads) : nullptr;
+  Team* team = team_for(worker, threads);
   if (team == nullptr) team = team_serial(worker);
   describe(team, worker, request);
   if (tool::on(tool::event::kParallel)) [[unlikely]] {
@@ -94,6 +114,8 @@ void parallel_end() {
   }
   if (team == worker->hot_team) {
     team_hot_release(team);
+  } else if (team->inner) {
+    team_inner_release(worker, team);
   } else {
     team_serial_release(worker, team);
   }

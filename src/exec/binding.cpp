@@ -19,25 +19,53 @@ namespace {
 // OMP_PLACES alone has been made a policy of by then (config/options.cpp, resolve).
 bool binding_wanted() { return options().proc_bind[0] != ProcBind::kUnbound; }
 
-}  // namespace
+// bind-var of a region at nesting level `level`, 0 for the outermost ones.
+ProcBind policy_at(int level) {
+  const Options& o = options();
+  return o.proc_bind[level < o.proc_bind_count ? level : o.proc_bind_count - 1];
+}
 
-void assign_places(Team* team, Worker* opener) {
-  if (!binding_wanted()) {
-    if (options().shared_queues) locality_set(team, nullptr);
-    return;
+// What the members' places depend on.
+PlacesGiven conditions(const Team* team, const Worker* opener, const Places* places) {
+  PlacesGiven given;
+  given.size = team->size;
+  if (places == nullptr) return given;
+  given.policy = static_cast<int>(policy_at(opener->member->team->level));
+  given.count = places->count;
+  given.opener = opener->place;
+  for (const Member* around = opener->member; around != nullptr; around = around->team->parent_member) {
+    if (around->partition_count == 0) continue;
+    given.first = around->partition_first;
+    given.count = around->partition_count;
+    break;
   }
-  const Places& places = process_places();
+  return given;
+}
+
+void give_places(Team* team, const PlacesGiven& given) {
   auto* assigned = static_cast<PlaceAssignment*>(std::calloc(static_cast<size_t>(team->size), sizeof(PlaceAssignment)));
   if (assigned == nullptr) fatal("out of memory for the places of %d threads", team->size);
-  places_assign(options().proc_bind[0], 0, places.count, opener->place, team->size, assigned);
+  places_assign(static_cast<ProcBind>(given.policy), given.first, given.count, given.opener, team->size, assigned);
   for (int i = 0; i < team->size; ++i) {
     team->members[i].place = assigned[i].place;
     team->members[i].partition_first = assigned[i].partition_first;
     team->members[i].partition_count = assigned[i].partition_count;
   }
   std::free(assigned);
-  locality_set(team, &process_place_map());
-  bind_to_place(opener, team->members[0].place);
+}
+
+}  // namespace
+
+void assign_places(Team* team, Worker* opener) {
+  bool bound = binding_wanted();
+  if (!bound && !options().shared_queues) return;
+  PlacesGiven given = conditions(team, opener, bound ? &process_places() : nullptr);
+  if (!(given == team->places_given)) {
+    if (bound) give_places(team, given);
+    locality_set(team, bound ? &process_place_map() : nullptr);
+    team->places_given = given;
+  }
+  if (bound) bind_to_place(opener, team->members[0].place);
 }
 
 void bind_to_place(Worker* worker, int place) {

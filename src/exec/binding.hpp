@@ -7,8 +7,8 @@
 
 namespace marline {
 
-// Gives each member of the team a place by the policy in force, and what follows from the places: whom it steals from
-// first, with whom it shares queues.
+// Gives each member of the team a place by the policy for regions inside the opener's current one, within the opener's
+// part of the place list; and what follows from the places: whom it steals from first, with whom it shares queues.
 void assign_places(Team* team, Worker* opener);
 
 // Binds the calling thread to place number `place` of the process unless it is there already; -1: leaves it.

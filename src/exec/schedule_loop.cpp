@@ -40,6 +40,7 @@ struct Idleness {
 Atomic<int64_t> g_idle_spin{-1};  // of any thread that sets it, for all that idle; orders nothing
 
 constexpr uint64_t kCrowdedSpin = 20 * 1000;  // somebody else wants the core
+constexpr uint64_t kSpin = 2 * 1000 * 1000;
 
 uint64_t spin_nanoseconds() {
   if (int64_t told = g_idle_spin.load(relaxed); told >= 0) [[unlikely]] {
@@ -50,7 +51,18 @@ uint64_t spin_nanoseconds() {
   if (o.spin_us >= 0) return static_cast<uint64_t>(o.spin_us) * 1000;
   if (o.wait_policy == WaitPolicy::kPassive) return 0;
   if (oversubscribed()) return kCrowdedSpin;
-  return o.wait_policy == WaitPolicy::kActive ? uint64_t{1} << 62 : 2 * 1000 * 1000;
+  return o.wait_policy == WaitPolicy::kActive ? uint64_t{1} << 62 : kSpin;
+}
+
+// However long it is to spin, a thread of an inner team sleeps at some time: the team's first member waits for that
+// before it works for others (sched/idle.hpp).
+uint64_t spin_nanoseconds(const Worker* worker) {
+  uint64_t spin = spin_nanoseconds();
+  if (spin <= kSpin) return spin;
+  for (const Member* m = worker->memberships; m != nullptr; m = m->next_membership) {
+    if (m->team->inner) return kSpin;
+  }
+  return spin;
 }
 
 bool never(void*) { return false; }
@@ -65,6 +77,7 @@ bool job_posted(Worker* worker, void*) { return worker->job.load(seq_cst) != nul
 // While operations are pending, one idle worker polls instead of sleeping. True: this one does.
 bool poll_while_idle(Worker* worker, Idleness& idle) {
   if (!progress_pending() || !options().progress_idle || !progress_take_idle_role(worker)) return false;
+  if (!idle.polled) tell_primaries(worker);
   idle.polled = true;
   if (progress_when_idle(worker) > 0) {
     idle.fruitless_polls = 0;
@@ -84,7 +97,7 @@ void idle_once(Worker* worker, Idleness& idle, Condition condition) {
     idle.since = now;
     worker->pool->flush_remote();
   }
-  if (now - idle.since < spin_nanoseconds()) {
+  if (now - idle.since < spin_nanoseconds(worker)) {
     for (uint32_t i = 0; i < idle.pause && !condition.done(condition.context); ++i) cpu_relax();
     if (idle.pause < Idleness::kLongestPause) idle.pause *= 2;
     if (oversubscribed()) sched_yield();
@@ -99,10 +112,12 @@ void idle_once(Worker* worker, Idleness& idle, Condition condition) {
 // its team may have found one of its own inbox first; the wake-up must not end with it.)
 void end_idleness(Worker* worker, Idleness& idle) {
   if (idle.since == 0 && !idle.polled && !idle.slept) return;
-  bool pass_on = progress_pending() || (idle.slept && work_in_sight(worker));
+  bool pass_on = progress_pending() || (idle.slept && (work_in_sight(worker) || worker->owes_wakeup));
   idle = {};
   progress_drop_idle_role(worker);
-  if (pass_on && worker->member != nullptr) wake_one(worker->member->team);
+  if (!pass_on) return;
+  worker->owes_wakeup = false;
+  for (Member* m = worker->memberships; m != nullptr; m = m->next_membership) wake_one(m->team);
 }
 
 }  // namespace
@@ -145,6 +160,7 @@ void work_until(bool (*done)(void*), void* context) {
     if (!found) {
       if (worker->fiber->caller != nullptr) {
         progress_when_idle(worker);
+        if (oversubscribed()) sched_yield();
         yield_to_caller();
       } else {
         idle_once(worker, idle, {done, context});

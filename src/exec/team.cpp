@@ -25,6 +25,10 @@ namespace marline {
 
 namespace {
 
+// Inner regions open on one thread that are not around one another: it has left them waiting, with all their threads
+// asleep, and gone on with other tasks (sched/idle.hpp). Each keeps its threads, so there must be a bound.
+constexpr int kMostUnrelatedRegions = 8;
+
 SpinLock g_abandoned_lock;
 Team* g_abandoned = nullptr;
 
@@ -45,12 +49,20 @@ void team_abandon(Team* team) {
   g_abandoned = team;
 }
 
+void abandon_all(Team*& list) {
+  while (Team* team = list) {
+    list = team->next_free;
+    team_abandon(team);
+  }
+}
+
 Team* take_abandoned(int capacity) {
   Guard<SpinLock> guard(g_abandoned_lock);
   for (Team** link = &g_abandoned; *link != nullptr; link = &(*link)->next_free) {
     Team* team = *link;
-    if (team->capacity != capacity) continue;
+    if (team->capacity != capacity || team->inside.load(acquire) != 0) continue;  // pairs with run_job
     *link = team->next_free;
+    team->inner = false;
     for (int i = 0; i < capacity; ++i) team->members[i].worker = nullptr;
     team->displayed_size = 0;
     return team;
@@ -72,6 +84,8 @@ Team* team_create(int capacity) {
   return team;
 }
 
+int capacity_for(int size) { return static_cast<int>(std::bit_ceil(static_cast<unsigned>(size))); }
+
 // Waits until the workers of the last region have left it: they may still look at queues that are about to change.
 void wait_for_stragglers(Team* team) {
   for (int i = 1; i < team->capacity; ++i) {
@@ -87,11 +101,27 @@ Team* grow_hot_team(Worker* worker, int size) {
     dismiss_workers(old, 1);
     team_abandon(old);
   }
-  Team* team = team_create(static_cast<int>(std::bit_ceil(static_cast<unsigned>(size))));
+  Team* team = team_create(capacity_for(size));
   team->members[0].worker = worker;
   worker->hot_team = team;
   team->size = 1;
   return team;
+}
+
+// Of the worker's own inner teams: one that is large enough and that everybody has left.
+Team* take_free_inner(Worker* worker, int size) {
+  for (Team** link = &worker->free_inner_teams; *link != nullptr; link = &(*link)->next_free) {
+    Team* team = *link;
+    if (team->capacity < size || team->inside.load(acquire) != 0) continue;  // pairs with run_job
+    *link = team->next_free;
+    return team;
+  }
+  return nullptr;
+}
+
+void keep_inner(Worker* worker, Team* team) {
+  team->next_free = worker->free_inner_teams;
+  worker->free_inner_teams = team;
 }
 
 void init_implicit_task(Team* team, Member* member) {
@@ -132,6 +162,30 @@ Team* team_hot(Worker* worker, int size) {
 }
 
 void team_hot_release(Team* team) { team->in_use = false; }
+
+Team* team_inner(Worker* worker, int size) {
+  int around = worker->member->team->active_level - 1;  // open ones that may be around this one
+  if (worker->open_inner - around >= kMostUnrelatedRegions) return nullptr;
+  Team* team = take_free_inner(worker, size);
+  if (team == nullptr) team = team_create(capacity_for(size));
+  team->inner = true;
+  team->members[0].worker = worker;
+  team->size = 1 + hire_workers(team, 1, size - 1);
+  if (team->size == 1) {
+    keep_inner(worker, team);
+    return nullptr;
+  }
+  assign_places(team, worker);
+  team->inside.store(team->size - 1, relaxed);  // published by team_start
+  ++worker->open_inner;
+  return team;
+}
+
+void team_inner_release(Worker* worker, Team* team) {
+  --worker->open_inner;
+  dismiss_inner_workers(team);
+  keep_inner(worker, team);
+}
 
 Team* team_serial(Worker* worker) {
   Team* team = worker->free_serial_teams;
@@ -220,10 +274,8 @@ void team_dissolve(Worker* worker) {
     team_abandon(team);
     worker->hot_team = nullptr;
   }
-  while (Team* team = worker->free_serial_teams) {
-    worker->free_serial_teams = team->next_free;
-    team_abandon(team);
-  }
+  abandon_all(worker->free_serial_teams);
+  abandon_all(worker->free_inner_teams);
 }
 
 }  // namespace marline

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Teams: making them, and the implicit task of each member. A root worker keeps its team ("hot") from region to region,
-// with its threads; teams of one thread, for serialised regions, are kept in a list.
+// with its threads. A region inside an active one has an inner team: the memory is the opener's, the threads come from
+// the pool and go back to it (docs/design/nested-teams.md). Teams of one thread, for serialised regions, are kept in a list.
 #pragma once
 
 #include "sched/team.hpp"
@@ -12,6 +13,11 @@ namespace marline {
 // or if not even one more thread can be had. `team->size` may be less than asked.
 Team* team_hot(Worker* worker, int size);
 void team_hot_release(Team* team);
+
+// A team for a region inside an active one, with up to `size` threads from the pool, the caller as member 0; null if not
+// even one more can be had, or if too many regions of other tasks are open on this thread.
+Team* team_inner(Worker* worker, int size);
+void team_inner_release(Worker* worker, Team* team);
 
 // A team of one thread: the caller.
 Team* team_serial(Worker* worker);

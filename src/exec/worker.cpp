@@ -40,7 +40,8 @@ SpinLock g_lock;               // the lists and the key
 Worker* g_idle = nullptr;      // pool workers without a team
 Worker* g_retired = nullptr;   // structures of ended root threads
 Atomic<int> g_created{0};      // structures, hence ids
-Atomic<int> g_living{0};
+Atomic<int> g_living{0};       // with those whose threads are being started
+Atomic<int> g_idle_count{0};   // written under g_lock
 Atomic<Worker*> g_newest{nullptr};  // written under g_lock
 pthread_key_t g_key;
 bool g_key_made = false;
@@ -82,17 +83,19 @@ void worker_enter_thread(Worker* worker) {
   worker->next_task = nullptr;
   worker->chunk_depend = {};
   worker->in_hook = false;
+  worker->open_inner = 0;
+  worker->owes_wakeup = false;
   worker->exception_globals = nullptr;
   worker->pool = SlabPool::acquire();
   worker->random = static_cast<uint32_t>(options().schedule.seed * 2654435761u + static_cast<uint32_t>(worker->id)) | 1;
   exception_state_look_up(worker);
   worker->fiber = worker->in_view.own_fiber = fiber_for_thread(worker);
   worker->signal_stack = stack_watch_overflow();
-  g_living.fetch_add(1, relaxed);
 }
 
 void run_job(Worker* worker, Team* team) {
   Member* member = &team->members[worker->job_index];
+  bool inner = team->inner;
   team->fp_control.install(FpControl::current());
   bind_to_place(worker, member->place);
   implicit_task_begin(worker, member);
@@ -100,6 +103,7 @@ void run_job(Worker* worker, Team* team) {
   worker = this_worker();
   team_barrier(worker);
   implicit_task_end(worker, member, nullptr, nullptr);
+  if (inner) team->inside.fetch_sub(1, release);  // pairs with team_inner
   worker->in_region.fetch_sub(1, release);  // pairs with wait_for_stragglers
 }
 
@@ -121,21 +125,41 @@ void pool_main(void* argument) {
   }
 }
 
+Worker* take_idle() {
+  Guard<SpinLock> guard(g_lock);
+  Worker* worker = g_idle;
+  if (worker == nullptr) return nullptr;
+  g_idle = worker->next;
+  g_idle_count.store(g_idle_count.load(relaxed) - 1, relaxed);
+  return worker;
+}
+
+// Under g_lock.
+void put_idle(Worker* worker) {
+  worker->next = g_idle;
+  g_idle = worker;
+  g_idle_count.store(g_idle_count.load(relaxed) + 1, relaxed);
+}
+
+// Counts one more thread, unless thread-limit-var forbids it. Several threads may hire at a time.
+bool reserve_thread() {
+  int living = g_living.load(relaxed);
+  do {
+    if (living >= options().thread_limit) return false;
+  } while (!g_living.compare_exchange_weak(living, living + 1, relaxed));
+  return true;
+}
+
 Worker* hire_one() {
-  {
-    Guard<SpinLock> guard(g_lock);
-    if (Worker* worker = g_idle) {
-      g_idle = worker->next;
-      return worker;
-    }
-  }
-  if (g_living.load(relaxed) >= options().thread_limit) return nullptr;
+  if (Worker* worker = take_idle()) return worker;
+  if (!reserve_thread()) return nullptr;
   inspect_start();
   Worker* worker = worker_create();
   char name[16];
   snprintf(name, sizeof name, "marline/%d", worker->id);
   if (thread_start_detached(name, pool_main, worker, options().stacksize, nullptr, Signals::kAsTheCreator)) return worker;
   int error = errno;
+  g_living.fetch_sub(1, relaxed);
   static Atomic<int> said{0};
   if (said.exchange(1, relaxed) == 0) {
     warn("cannot start a thread with a stack of %zu KiB (%s): regions have fewer threads than asked; set a smaller "
@@ -163,8 +187,9 @@ void after_fork_in_parent() {
 void after_fork_in_child() {
   after_fork_in_parent();
   g_idle = nullptr;
+  g_idle_count.store(0, relaxed);
   Worker* worker = this_worker_or_null();
-  if (worker != nullptr) worker->hot_team = nullptr;
+  if (worker != nullptr) worker->hot_team = worker->free_inner_teams = nullptr;
   for (Worker* one = g_newest.load(relaxed); one != nullptr; one = one->created_before) one->in_view.thread = 0;
   if (worker != nullptr) worker->in_view.thread = static_cast<int>(gettid());
   g_living.store(worker != nullptr ? 1 : 0, relaxed);
@@ -216,6 +241,7 @@ Worker* register_root_worker() {
   Worker* worker = worker_create();
   worker->root = true;
   worker_enter_thread(worker);
+  g_living.fetch_add(1, relaxed);
   pthread_setspecific(g_key, worker);
   if (worker->id > 0) inspect_start();  // the program has several threads
   Team* team = team_serial(worker);
@@ -248,6 +274,7 @@ void end_pool_threads(Worker* worker) {
     Guard<SpinLock> guard(g_lock);
     list = g_idle;
     g_idle = nullptr;
+    g_idle_count.store(0, relaxed);
   }
   // A region that a static destructor opens after this hires threads anew.
   Team* team = worker != nullptr ? worker->hot_team : nullptr;
@@ -279,10 +306,13 @@ void dismiss_workers(Team* team, int first) {
   Guard<SpinLock> guard(g_lock);
   for (int i = first; i < team->capacity; ++i) {
     Worker* worker = team->members[i].worker;
-    if (worker == nullptr) continue;
-    worker->next = g_idle;
-    g_idle = worker;
+    if (worker != nullptr) put_idle(worker);
   }
+}
+
+void dismiss_inner_workers(Team* team) {
+  Guard<SpinLock> guard(g_lock);
+  for (int i = team->size - 1; i > 0; --i) put_idle(team->members[i].worker);  // the next region gets them in this order
 }
 
 void finish_root_tasks(Worker* worker) {
@@ -298,11 +328,13 @@ void finish_root_tasks(Worker* worker) {
   member->at_barrier = AtBarrier::kNot;
 }
 
-bool oversubscribed() { return g_living.load(relaxed) > cores_per_process(); }
+bool oversubscribed() { return busy_worker_count() > cores_per_process(); }
 
 const Worker* newest_worker() { return g_newest.load(acquire); }  // pairs with worker_create
 
 int worker_count() { return g_living.load(relaxed); }
+
+int busy_worker_count() { return g_living.load(relaxed) - g_idle_count.load(relaxed); }
 
 Icvs initial_icvs() {
   const Options& o = options();

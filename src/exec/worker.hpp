@@ -21,6 +21,10 @@ int hire_workers(Team* team, int first, int count);
 // Sends the workers of team->members[first..] back to the pool.
 void dismiss_workers(Team* team, int first);
 
+// The same for all but the opener of an inner team, whose region has ended. They may still be leaving it: their names
+// stay in the team, and they take their next job when they are out.
+void dismiss_inner_workers(Team* team);
+
 // Runs tasks on the current fiber, which has no task of its own. Returns when the fiber was given up for a resumed task
 // and is used again, or when it has a caller to return to.
 void schedule_on_this_fiber();
@@ -42,8 +46,9 @@ bool oversubscribed();
 // All workers that ever were: the newest one, from which Worker::created_before leads to the others. Any thread.
 const Worker* newest_worker();
 
-// Number of workers that live.
+// Number of workers that live, and of those that are not idle in the pool.
 int worker_count();
+int busy_worker_count();
 
 // What the options say of a thread that the runtime has not seen yet: the initial task's control variables.
 Icvs initial_icvs();

@@ -3,6 +3,8 @@
 // Sleep and wake: the slow halves of sched/idle.hpp, which states the protocol.
 #include "sched/idle.hpp"
 
+#include "sched/progress.hpp"
+
 #include <bit>
 
 namespace marline {
@@ -12,15 +14,34 @@ namespace {
 uint64_t bit_of(const Member* member) { return uint64_t{1} << (member->index % 64); }
 Atomic<uint64_t>& word_of(Member* member) { return member->team->sleepers[member->index / 64]; }
 
-void announce(Worker* worker) {
-  worker->announced.store(1, seq_cst);  // step 1
-  for (Member* m = worker->memberships; m != nullptr; m = m->next_membership) word_of(m).fetch_or(bit_of(m), seq_cst);
+// Step 1. Returns the first place that is out of reach, where it is not announced; null: all are within.
+const Member* announce(Worker* worker) {
+  worker->announced.store(1, seq_cst);
+  for (Member* m = worker->memberships; m != nullptr; m = m->next_membership) {
+    word_of(m).fetch_or(bit_of(m), seq_cst);
+    if (bounds_reach(m)) return m->next_membership;
+  }
+  return nullptr;
 }
 
-void withdraw(Worker* worker) {
+const Member* first_out_of_reach(const Worker* worker) {
+  const Member* m = worker->memberships;
+  while (m != nullptr && !bounds_reach(m)) m = m->next_membership;
+  return m != nullptr ? m->next_membership : nullptr;
+}
+
+// Whether the bit was still there: else somebody has claimed it, and it was a wake-up.
+bool take_back(Member* m) {
+  if ((word_of(m).load(relaxed) & bit_of(m)) == 0) return false;
+  return (word_of(m).fetch_and(~bit_of(m), relaxed) & bit_of(m)) != 0;
+}
+
+void withdraw(Worker* worker, const Member* end) {
   worker->announced.store(0, relaxed);  // a waker that still sees 1 leaves a notification: one early return, no harm
-  for (Member* m = worker->memberships; m != nullptr; m = m->next_membership) {
-    if (word_of(m).load(relaxed) & bit_of(m)) word_of(m).fetch_and(~bit_of(m), relaxed);
+  bool reach_may_shrink = false;
+  for (Member* m = worker->memberships; m != end; m = m->next_membership) {
+    if (!take_back(m) && reach_may_shrink) worker->owes_wakeup = true;
+    if (m->team->inner && m->index == 0) reach_may_shrink = true;
   }
 }
 
@@ -36,6 +57,24 @@ int claim_bit(Atomic<uint64_t>& word, uint64_t wanted) {
 
 }  // namespace
 
+bool others_sleep(const Team* team) {
+  for (int i = 0; i * 64 < team->size; ++i) {
+    int members = team->size - i * 64;
+    uint64_t others = members >= 64 ? ~uint64_t{0} : (uint64_t{1} << members) - 1;
+    if (i == 0) others &= ~uint64_t{1};
+    for (uint64_t awake = others & ~team->sleepers[i].load(seq_cst); awake != 0; awake &= awake - 1) {
+      if (!progress_has_idle_role(team->members[i * 64 + std::countr_zero(awake)].worker)) return false;
+    }
+  }
+  return true;
+}
+
+void tell_primaries(const Worker* worker) {
+  for (const Member* m = worker->memberships; m != nullptr; m = next_in_reach(m)) {
+    if (m->team->inner && m->index != 0 && others_sleep(m->team)) wake_worker(m->team->members[0].worker);
+  }
+}
+
 bool wake_one_of(Team* team, const uint64_t* members) {
   for (int i = 0; i * 64 < team->size; ++i) {
     int bit = claim_bit(team->sleepers[i], members != nullptr ? members[i] : ~uint64_t{0});
@@ -50,14 +89,20 @@ void wake_all(Team* team) {
   for (int i = 0; i * 64 < team->size; ++i) {
     if (team->sleepers[i].load(seq_cst) == 0) continue;
     uint64_t mask = team->sleepers[i].exchange(0, seq_cst);
-    for (; mask != 0; mask &= mask - 1) team->members[i * 64 + std::countr_zero(mask)].worker->parker.unpark();
+    for (; mask != 0; mask &= mask - 1) {
+      if (Worker* worker = team->members[i * 64 + std::countr_zero(mask)].worker) worker->parker.unpark();
+    }
   }
 }
 
 void sleep_unless(Worker* worker, bool (*has_work)(Worker*, void*), void* context) {
-  announce(worker);
-  if (!has_work(worker, context)) worker->parker.park();  // steps 2 and 3
-  withdraw(worker);
+  const Member* end = announce(worker);
+  // Steps 2 and 3. Who has got a wider reach since step 1 is not announced, who has got a smaller one has not looked.
+  if (!has_work(worker, context) && first_out_of_reach(worker) == end) {
+    tell_primaries(worker);
+    worker->parker.park();
+  }
+  withdraw(worker, end);
 }
 
 }  // namespace marline

@@ -126,8 +126,10 @@ void progress_paced(Worker* worker) {
 bool progress_take_idle_role(Worker* worker) {
   Worker* holder = g_idle_poller.load(relaxed);
   if (holder == worker) return true;
-  return holder == nullptr && g_idle_poller.compare_exchange_strong(holder, worker, acq_rel, relaxed);
+  return holder == nullptr && g_idle_poller.compare_exchange_strong(holder, worker, seq_cst, relaxed);
 }
+
+bool progress_has_idle_role(const Worker* worker) { return g_idle_poller.load(seq_cst) == worker; }
 
 void progress_drop_idle_role(Worker* worker) {
   if (g_idle_poller.load(relaxed) == worker) g_idle_poller.store(nullptr, release);

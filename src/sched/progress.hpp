@@ -35,6 +35,7 @@ inline void progress_at_scheduling_point(Worker* worker) {
 // earlier) and must not sleep.
 bool progress_take_idle_role(Worker* worker);
 void progress_drop_idle_role(Worker* worker);
+bool progress_has_idle_role(const Worker* worker);  // seq_cst, as taking it: for others_sleep (sched/idle.hpp)
 
 // marline.h
 marline_hook* progress_register(const char* name, int (*poll)(void*), void* arg);

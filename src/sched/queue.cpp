@@ -133,7 +133,7 @@ Task* find_yielded(Worker* worker) {
   if (worker->yielded_turn && !worker->yielded.empty()) return worker->yielded.pop_front();
   // From anywhere, not from the nearest first: who yields wants all others to have their turn, and two untied tasks that
   // yield to each other's condition may each have to move to the other's thread.
-  for (Member* m = worker->memberships; m != nullptr; m = m->next_membership) {
+  for (Member* m = worker->memberships; m != nullptr; m = next_in_reach(m)) {
     int size = m->team->size;
     int start = size == 1 ? 0 : static_cast<int>(next_random(worker) % static_cast<uint32_t>(size));
     for (int i = 0; i < size; ++i) {
@@ -143,13 +143,25 @@ Task* find_yielded(Worker* worker) {
   return worker->yielded.pop_front();
 }
 
+// It has looked at all teams within reach: a wake-up for another one is for somebody else.
+[[gnu::noinline]] void settle_wakeup(Worker* worker, const Member* bound) {
+  worker->owes_wakeup = false;
+  if (bound == nullptr) return;
+  for (const Member* m = bound->next_membership; m != nullptr; m = m->next_membership) wake_one(m->team);
+}
+
 Found find_next(Worker* worker) {
   if (Task* task = pop_resumed(worker)) return {task, membership_in(worker, task->team)};
-  for (Member* m = worker->memberships; m != nullptr; m = m->next_membership) {
-    if (Task* task = find_in_team(worker, m)) return {task, m};
+  Member* place = worker->memberships;
+  for (; place != nullptr; place = place->next_membership) {
+    if (Task* task = find_in_team(worker, place)) return {task, place};
+    if (bounds_reach(place)) break;
+  }
+  if (worker->owes_wakeup) [[unlikely]] {
+    settle_wakeup(worker, place);
   }
   if (options().strict_constraint) {
-    for (Member* m = worker->memberships; m != nullptr; m = m->next_membership) {
+    for (Member* m = worker->memberships; m != nullptr; m = next_in_reach(m)) {
       if (Task* task = take_deferred(worker, m)) return {task, m};
     }
   }
@@ -287,7 +299,7 @@ Found find_work(Worker* worker) {
 
 bool work_in_sight(Worker* worker) {
   if (!worker->resumed.empty() || !worker->yielded.empty() || !worker->inbox.empty()) return true;
-  for (Member* member = worker->memberships; member != nullptr; member = member->next_membership) {
+  for (Member* member = worker->memberships; member != nullptr; member = next_in_reach(member)) {
     if (team_has_work(worker, member)) return true;
   }
   return false;

@@ -37,7 +37,7 @@ inline bool plenty_queued(Member* member, const Task* task, int64_t limit) {
 // Queues a task that yields: behind everything else that its team has.
 void enqueue_yielded(Worker* worker, Member* member, Task* task);
 
-// The next task by policy, from all memberships of the worker, innermost team first.
+// The next task by policy, from the worker's teams, innermost first, as far out as its reach goes (sched/idle.hpp).
 Found find_work(Worker* worker);
 
 // The most urgent, then the newest task of the worker's own queues in `member`: the caller may give it back.

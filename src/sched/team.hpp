@@ -5,7 +5,7 @@
 //   Worker   one kernel thread that the runtime knows; owned by that thread
 //   Team     the threads of one parallel region, and of its tasks; owned by the worker that opened the region
 //   Member   one thread's place in one team: its queues and its implicit task. A worker may have several at a time
-//            (a region inside a task, serialised): `Worker::memberships` lists them, innermost first
+//            (a region inside a region): `Worker::memberships` lists them, innermost first
 //
 // Tasks are bound to a team (OpenMP 5.2, section 12.1): they are queued with a Member of it and run by its Members only.
 #pragma once
@@ -99,6 +99,9 @@ struct alignas(kCacheLine) Worker {
   void* signal_stack = nullptr;      // the alternate stack that the runtime gave the thread, or null
   Team* hot_team = nullptr;          // of a root worker: kept from region to region
   Team* free_serial_teams = nullptr; // teams of one thread, for serialised regions
+  Team* free_inner_teams = nullptr;  // for regions inside active ones; threads may still be leaving (Team::inside)
+  int open_inner = 0;                // inner teams whose member 0 it is and whose regions have not ended
+  bool owes_wakeup = false;          // woken for a team that it may no longer work for (sched/idle.hpp)
   uint64_t tool_data = 0;            // ompt_data_t of the thread
   TiedSuspension* suspended_tied = nullptr;  // only with MARLINE_TASK_CONSTRAINT=strict (sched/constraint.hpp)
   ThreadWait wait;                   // only while a tool is there
@@ -163,6 +166,12 @@ struct alignas(kCacheLine) Member {
   Atomic<int32_t> yielded_count{0};
 };
 
+// Equal ones give equal places; `size` 0: none were given yet.
+struct PlacesGiven {
+  int policy = 0, first = 0, count = 0, opener = -1, size = 0;
+  bool operator==(const PlacesGiven&) const = default;
+};
+
 struct alignas(kCacheLine) Team {
   static constexpr int kMaskWords = 16;  // 64 threads each: kMaxTeam
 
@@ -180,6 +189,7 @@ struct alignas(kCacheLine) Team {
   bool display_affinity = false;
   int displayed_size = 0;
   int displayed_level = 0;
+  bool inner = false;    // of a region inside an active one: its threads but member 0 are the pool's, region by region
   FpControl fp_control;  // the creator's
   Icvs icvs{};              // that the implicit tasks start with
   void (*run_implicit)(Team*, Member*) = nullptr;  // calls the outlined function
@@ -189,6 +199,7 @@ struct alignas(kCacheLine) Team {
   uint64_t tool_data = 0;  // ompt_data_t of the parallel region
   const void* tool_codeptr = nullptr;
   int tool_flags = 0;      // ompt_parallel_flag_t
+  PlacesGiven places_given;  // what the members' places were computed from (exec/binding.cpp)
 
   // Tasks made ready by a thread that is not of the team; any member drains it.
   alignas(kCacheLine) TaskStack injected;
@@ -219,6 +230,8 @@ struct alignas(kCacheLine) Team {
   SpinLock deferred_lock;
   TaskFifo deferred;
   Atomic<int32_t> deferred_count{0};
+  // Inner teams: the pool's threads that have not left the last region; nobody uses the team again before it is zero.
+  Atomic<int32_t> inside{0};
 };
 
 }  // namespace marline

@@ -7,10 +7,12 @@
 #include "sched/team.hpp"
 #include "task/own_icvs.hpp"
 
+#include <climits>
+
 namespace marline {
 
-// Regions inside an active region have one thread (construct/parallel.cpp).
-inline constexpr int kSupportedActiveLevels = 1;
+// As many as there are threads for.
+inline constexpr int kSupportedActiveLevels = INT_MAX;
 
 inline Member* current_member() { return this_worker()->member; }
 inline const Icvs& current_icvs() { return *this_worker()->task->icvs; }
