@@ -47,7 +47,12 @@ int number_of_threads(const Worker* worker, const ParallelRequest& request) {
 // Null: the region is serialised.
 Team* team_for(Worker* worker, int threads) {
   if (threads <= 1) return nullptr;
-  return worker->member->team->active_level == 0 ? team_hot(worker, threads) : team_inner(worker, threads);
+  if (worker->member->team->active_level == 0) {
+    if (Team* team = team_hot(worker, threads)) return team;
+    // Another task of this thread has it. Beside what the initial task opens, regions in its tasks have one thread.
+    if (worker->hot_team == nullptr || !worker->hot_team->bounds_reach.load(relaxed)) return nullptr;
+  }
+  return team_inner(worker, threads);
 }
 
 Icvs inner_icvs(const Worker* worker, int level) {

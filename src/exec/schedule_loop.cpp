@@ -54,13 +54,13 @@ uint64_t spin_nanoseconds() {
   return o.wait_policy == WaitPolicy::kActive ? uint64_t{1} << 62 : kSpin;
 }
 
-// However long it is to spin, a thread of an inner team sleeps at some time: the team's first member waits for that
-// before it works for others (sched/idle.hpp).
+// However long it is to spin, a thread of a nested region's team sleeps at some time: the team's first member waits for
+// that before it works for others (sched/idle.hpp).
 uint64_t spin_nanoseconds(const Worker* worker) {
   uint64_t spin = spin_nanoseconds();
   if (spin <= kSpin) return spin;
   for (const Member* m = worker->memberships; m != nullptr; m = m->next_membership) {
-    if (m->team->inner) return kSpin;
+    if (m->team->bounds_reach.load(relaxed)) return kSpin;
   }
   return spin;
 }
@@ -111,6 +111,9 @@ void idle_once(Worker* worker, Idleness& idle, Condition condition) {
 // Back to work: somebody else may take over the polling, and what else there is. (A worker that was woken for a task of
 // its team may have found one of its own inbox first; the wake-up must not end with it.)
 void end_idleness(Worker* worker, Idleness& idle) {
+  if (worker->goes_round.load(relaxed) != 0) [[unlikely]] {
+    worker->goes_round.store(0, relaxed);
+  }
   if (idle.since == 0 && !idle.polled && !idle.slept) return;
   bool pass_on = progress_pending() || (idle.slept && (work_in_sight(worker) || worker->owes_wakeup));
   idle = {};
@@ -119,6 +122,17 @@ void end_idleness(Worker* worker, Idleness& idle) {
   worker->owes_wakeup = false;
   for (Member* m = worker->memberships; m != nullptr; m = m->next_membership) wake_one(m->team);
 }
+
+// Nothing to do for a frame that waits in place over another one: it is the other's turn.
+[[gnu::noinline]] void go_round(Worker* worker) {
+  progress_when_idle(worker);
+  if (oversubscribed()) sched_yield();
+  worker->goes_round.store(1, seq_cst);
+  tell_primaries(worker);
+  yield_to_caller();
+}
+
+bool has_yielded(const Task* task) { return task->fiber != nullptr && task->fiber->waits_for->kind == WaitKind::kYield; }
 
 }  // namespace
 
@@ -153,15 +167,14 @@ void schedule_on_this_fiber() {
 
 void work_until(bool (*done)(void*), void* context) {
   Idleness idle;
+  bool turn_below = true;
   while (!done(context)) {
     Worker* worker = this_worker();
     Member* member = worker->member;
     Found found = find_work(worker);
     if (!found) {
       if (worker->fiber->caller != nullptr) {
-        progress_when_idle(worker);
-        if (oversubscribed()) sched_yield();
-        yield_to_caller();
+        go_round(worker);
       } else {
         idle_once(worker, idle, {done, context});
       }
@@ -171,7 +184,14 @@ void work_until(bool (*done)(void*), void* context) {
     while (found.task != nullptr) {
       // A tied task of this team may lie over a barrier that waits for it. An untied one would be nailed to this thread.
       if (found.task->fiber != nullptr || !found.task->tied() || found.member != member) {
-        run_over_frame(worker, found.member, found.task);
+        // If all that is left has yielded, the frame below has a turn as well: it may be what the others wait for.
+        turn_below = !turn_below;
+        if (turn_below && worker->fiber->caller != nullptr && has_yielded(found.task)) {
+          enqueue_yielded(worker, found.member, found.task);
+          go_round(worker);
+        } else {
+          run_over_frame(worker, found.member, found.task);
+        }
         break;
       }
       // Taken after the wait was over, it may be of a later phase, for which this frame must not be held. One that is

@@ -157,6 +157,8 @@ Team* team_hot(Worker* worker, int size) {
     team->size = have < size ? have : size;
     assign_places(team, worker);
   }
+  // What the initial task itself opens is not nested, and the initial team's other tasks may run at its barriers.
+  team->bounds_reach.store(worker->member->team->level > 0 || !worker->task->has(task_flag::kImplicit), relaxed);
   team->in_use = true;
   return team;
 }
@@ -169,6 +171,7 @@ Team* team_inner(Worker* worker, int size) {
   Team* team = take_free_inner(worker, size);
   if (team == nullptr) team = team_create(capacity_for(size));
   team->inner = true;
+  team->bounds_reach.store(true, relaxed);
   team->members[0].worker = worker;
   team->size = 1 + hire_workers(team, 1, size - 1);
   if (team->size == 1) {

@@ -14,7 +14,7 @@ namespace marline {
 Team* team_hot(Worker* worker, int size);
 void team_hot_release(Team* team);
 
-// A team for a region inside an active one, with up to `size` threads from the pool, the caller as member 0; null if not
+// A team for a region inside another one, with up to `size` threads from the pool, the caller as member 0; null if not
 // even one more can be had, or if too many regions of other tasks are open on this thread.
 Team* team_inner(Worker* worker, int size);
 void team_inner_release(Worker* worker, Team* team);

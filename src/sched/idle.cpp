@@ -41,7 +41,7 @@ void withdraw(Worker* worker, const Member* end) {
   bool reach_may_shrink = false;
   for (Member* m = worker->memberships; m != end; m = m->next_membership) {
     if (!take_back(m) && reach_may_shrink) worker->owes_wakeup = true;
-    if (m->team->inner && m->index == 0) reach_may_shrink = true;
+    if (m->index == 0 && m->team->bounds_reach.load(relaxed)) reach_may_shrink = true;
   }
 }
 
@@ -55,6 +55,11 @@ int claim_bit(Atomic<uint64_t>& word, uint64_t wanted) {
   return -1;
 }
 
+// Awake only because it polls, or because several frames wait in place on it.
+bool only_waits(const Worker* worker) {
+  return progress_has_idle_role(worker) || worker->goes_round.load(seq_cst) != 0;
+}
+
 }  // namespace
 
 bool others_sleep(const Team* team) {
@@ -63,7 +68,7 @@ bool others_sleep(const Team* team) {
     uint64_t others = members >= 64 ? ~uint64_t{0} : (uint64_t{1} << members) - 1;
     if (i == 0) others &= ~uint64_t{1};
     for (uint64_t awake = others & ~team->sleepers[i].load(seq_cst); awake != 0; awake &= awake - 1) {
-      if (!progress_has_idle_role(team->members[i * 64 + std::countr_zero(awake)].worker)) return false;
+      if (!only_waits(team->members[i * 64 + std::countr_zero(awake)].worker)) return false;
     }
   }
   return true;
@@ -71,7 +76,8 @@ bool others_sleep(const Team* team) {
 
 void tell_primaries(const Worker* worker) {
   for (const Member* m = worker->memberships; m != nullptr; m = next_in_reach(m)) {
-    if (m->team->inner && m->index != 0 && others_sleep(m->team)) wake_worker(m->team->members[0].worker);
+    if (m->index == 0 || !m->team->bounds_reach.load(relaxed) || !others_sleep(m->team)) continue;
+    wake_worker(m->team->members[0].worker);
   }
 }
 

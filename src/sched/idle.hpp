@@ -11,8 +11,8 @@
 // 1 and a are ordered before 2 and b in the single total order of seq_cst operations, so either the sleeper sees the
 // work in 2, or the pusher sees the sleeper in b. acquire/release would allow both to miss each other.
 //
-// Reach. Member 0 of an inner team (docs/design/nested-teams.md) works for the teams around it only while all others of
-// the inner team sleep: it announces itself, and looks, as far out as it may work. Others who fall asleep widen its reach,
+// Reach. Member 0 of a nested region's team (docs/design/nested-teams.md) works for the teams around it only while all
+// others of its team sleep: it announces itself, and looks, as far out as it may work. Others who fall asleep widen its reach,
 // and the last of them wakes it; by the same argument, with the others' bits for the work, it sees them in 2 or is seen.
 // A wake-up for a team that has got out of reach meanwhile is passed on (Worker::owes_wakeup): a worker that cannot reach
 // a team does not announce itself there, so wake-ups go round at most once.
@@ -22,15 +22,16 @@
 
 namespace marline {
 
-// Whether all members but number 0 sleep, or are about to. The idle poller (sched/progress.hpp) counts as asleep.
+// Whether all members but number 0 sleep, or are about to; or are awake without any work (the idle poller of
+// sched/progress.hpp, Worker::goes_round).
 bool others_sleep(const Team* team);
 
-// The worker has announced that it sleeps, or become the idle poller: the members 0 whose reach that widens are woken.
+// The worker has announced that (seq_cst): the members 0 whose reach it widens are woken.
 void tell_primaries(const Worker* worker);
 
 // Whether the worker must not work for teams around this one, its own place.
 inline bool bounds_reach(const Member* place) {
-  return place->team->inner && place->index == 0 && !others_sleep(place->team);
+  return place->index == 0 && place->team->bounds_reach.load(relaxed) && !others_sleep(place->team);
 }
 
 // The worker's next place outwards, as far as it may work; from Worker::memberships on.

@@ -119,6 +119,7 @@ struct alignas(kCacheLine) Worker {
   alignas(kCacheLine) TaskStack inbox;   // suspended tasks that only this worker may resume
   TiedWaits tied_waits;                  // of these
   Atomic<uint32_t> announced{0};         // 1: about to sleep or asleep (sched/idle.cpp)
+  Atomic<uint32_t> goes_round{0};        // owner only; 1: all that it has are frames that wait, and it tries them in turn
   Parker parker;
   alignas(kCacheLine) Atomic<Team*> job{nullptr};  // pool workers: the team whose region to take part in
   int job_index = 0;                     // written before `job`, read after it
@@ -190,6 +191,9 @@ struct alignas(kCacheLine) Team {
   int displayed_size = 0;
   int displayed_level = 0;
   bool inner = false;    // of a region inside an active one: its threads but member 0 are the pool's, region by region
+  // Member 0 works for the teams around only while the others sleep (sched/idle.hpp). Written by it where a region
+  // begins, read by all; atomic because threads may still be leaving the region before.
+  Atomic<bool> bounds_reach{false};
   FpControl fp_control;  // the creator's
   Icvs icvs{};              // that the implicit tasks start with
   void (*run_implicit)(Team*, Member*) = nullptr;  // calls the outlined function
