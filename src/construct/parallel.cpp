@@ -50,7 +50,7 @@ Team* team_for(Worker* worker, int threads) {
   if (worker->member->team->active_level == 0) {
     if (Team* team = team_hot(worker, threads)) return team;
     // Another task of this thread has it. Beside what the initial task opens, regions in its tasks have one thread.
-    if (worker->hot_team == nullptr || !worker->hot_team->bounds_reach.load(relaxed)) return nullptr;
+    if (worker->hot_team == nullptr || !worker->hot_team->nesting.bounds_reach.load(relaxed)) return nullptr;
   }
   return team_inner(worker, threads);
 }
@@ -119,7 +119,7 @@ void parallel_end() {
   }
   if (team == worker->hot_team) {
     team_hot_release(team);
-  } else if (team->inner) {
+  } else if (team->nesting.inner) {
     team_inner_release(worker, team);
   } else {
     team_serial_release(worker, team);

@@ -60,7 +60,7 @@ uint64_t spin_nanoseconds(const Worker* worker) {
   uint64_t spin = spin_nanoseconds();
   if (spin <= kSpin) return spin;
   for (const Member* m = worker->memberships; m != nullptr; m = m->next_membership) {
-    if (m->team->bounds_reach.load(relaxed)) return kSpin;
+    if (m->team->nesting.bounds_reach.load(relaxed)) return kSpin;
   }
   return spin;
 }
@@ -111,15 +111,15 @@ void idle_once(Worker* worker, Idleness& idle, Condition condition) {
 // Back to work: somebody else may take over the polling, and what else there is. (A worker that was woken for a task of
 // its team may have found one of its own inbox first; the wake-up must not end with it.)
 void end_idleness(Worker* worker, Idleness& idle) {
-  if (worker->goes_round.load(relaxed) != 0) [[unlikely]] {
-    worker->goes_round.store(0, relaxed);
+  if (worker->nesting.goes_round.load(relaxed) != 0) [[unlikely]] {
+    worker->nesting.goes_round.store(0, relaxed);
   }
   if (idle.since == 0 && !idle.polled && !idle.slept) return;
-  bool pass_on = progress_pending() || (idle.slept && (work_in_sight(worker) || worker->owes_wakeup));
+  bool pass_on = progress_pending() || (idle.slept && (work_in_sight(worker) || worker->nesting.owes_wakeup));
   idle = {};
   progress_drop_idle_role(worker);
   if (!pass_on) return;
-  worker->owes_wakeup = false;
+  worker->nesting.owes_wakeup = false;
   for (Member* m = worker->memberships; m != nullptr; m = m->next_membership) wake_one(m->team);
 }
 
@@ -127,7 +127,7 @@ void end_idleness(Worker* worker, Idleness& idle) {
 [[gnu::noinline]] void go_round(Worker* worker) {
   progress_when_idle(worker);
   if (oversubscribed()) sched_yield();
-  worker->goes_round.store(1, seq_cst);
+  worker->nesting.goes_round.store(1, seq_cst);
   tell_primaries(worker);
   yield_to_caller();
 }

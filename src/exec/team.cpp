@@ -60,9 +60,9 @@ Team* take_abandoned(int capacity) {
   Guard<SpinLock> guard(g_abandoned_lock);
   for (Team** link = &g_abandoned; *link != nullptr; link = &(*link)->next_free) {
     Team* team = *link;
-    if (team->capacity != capacity || team->inside.load(acquire) != 0) continue;  // pairs with run_job
+    if (team->capacity != capacity || team->nesting.inside.load(acquire) != 0) continue;  // pairs with run_job
     *link = team->next_free;
-    team->inner = false;
+    team->nesting.inner = false;
     for (int i = 0; i < capacity; ++i) team->members[i].worker = nullptr;
     team->displayed_size = 0;
     return team;
@@ -110,9 +110,9 @@ Team* grow_hot_team(Worker* worker, int size) {
 
 // Of the worker's own inner teams: one that is large enough and that everybody has left.
 Team* take_free_inner(Worker* worker, int size) {
-  for (Team** link = &worker->free_inner_teams; *link != nullptr; link = &(*link)->next_free) {
+  for (Team** link = &worker->nesting.free_inner; *link != nullptr; link = &(*link)->next_free) {
     Team* team = *link;
-    if (team->capacity < size || team->inside.load(acquire) != 0) continue;  // pairs with run_job
+    if (team->capacity < size || team->nesting.inside.load(acquire) != 0) continue;  // pairs with run_job
     *link = team->next_free;
     return team;
   }
@@ -120,8 +120,8 @@ Team* take_free_inner(Worker* worker, int size) {
 }
 
 void keep_inner(Worker* worker, Team* team) {
-  team->next_free = worker->free_inner_teams;
-  worker->free_inner_teams = team;
+  team->next_free = worker->nesting.free_inner;
+  worker->nesting.free_inner = team;
 }
 
 void init_implicit_task(Team* team, Member* member) {
@@ -158,7 +158,7 @@ Team* team_hot(Worker* worker, int size) {
     assign_places(team, worker);
   }
   // What the initial task itself opens is not nested, and the initial team's other tasks may run at its barriers.
-  team->bounds_reach.store(worker->member->team->level > 0 || !worker->task->has(task_flag::kImplicit), relaxed);
+  team->nesting.bounds_reach.store(worker->member->team->level > 0 || !worker->task->has(task_flag::kImplicit), relaxed);
   team->in_use = true;
   return team;
 }
@@ -167,11 +167,11 @@ void team_hot_release(Team* team) { team->in_use = false; }
 
 Team* team_inner(Worker* worker, int size) {
   int around = worker->member->team->active_level - 1;  // open ones that may be around this one
-  if (worker->open_inner - around >= kMostUnrelatedRegions) return nullptr;
+  if (worker->nesting.open_inner - around >= kMostUnrelatedRegions) return nullptr;
   Team* team = take_free_inner(worker, size);
   if (team == nullptr) team = team_create(capacity_for(size));
-  team->inner = true;
-  team->bounds_reach.store(true, relaxed);
+  team->nesting.inner = true;
+  team->nesting.bounds_reach.store(true, relaxed);
   team->members[0].worker = worker;
   team->size = 1 + hire_workers(team, 1, size - 1);
   if (team->size == 1) {
@@ -179,21 +179,21 @@ Team* team_inner(Worker* worker, int size) {
     return nullptr;
   }
   assign_places(team, worker);
-  team->inside.store(team->size - 1, relaxed);  // published by team_start
-  ++worker->open_inner;
+  team->nesting.inside.store(team->size - 1, relaxed);  // published by team_start
+  ++worker->nesting.open_inner;
   return team;
 }
 
 void team_inner_release(Worker* worker, Team* team) {
-  --worker->open_inner;
+  --worker->nesting.open_inner;
   dismiss_inner_workers(team);
   keep_inner(worker, team);
 }
 
 Team* team_serial(Worker* worker) {
-  Team* team = worker->free_serial_teams;
+  Team* team = worker->nesting.free_serial;
   if (team != nullptr) {
-    worker->free_serial_teams = team->next_free;
+    worker->nesting.free_serial = team->next_free;
   } else {
     team = team_create(1);
   }
@@ -205,8 +205,8 @@ Team* team_serial(Worker* worker) {
 
 void team_serial_release(Worker* worker, Team* team) {
   team->in_use = false;
-  team->next_free = worker->free_serial_teams;
-  worker->free_serial_teams = team;
+  team->next_free = worker->nesting.free_serial;
+  worker->nesting.free_serial = team;
 }
 
 void team_start(Team* team) {
@@ -277,8 +277,8 @@ void team_dissolve(Worker* worker) {
     team_abandon(team);
     worker->hot_team = nullptr;
   }
-  abandon_all(worker->free_serial_teams);
-  abandon_all(worker->free_inner_teams);
+  abandon_all(worker->nesting.free_serial);
+  abandon_all(worker->nesting.free_inner);
 }
 
 }  // namespace marline

@@ -83,8 +83,8 @@ void worker_enter_thread(Worker* worker) {
   worker->next_task = nullptr;
   worker->chunk_depend = {};
   worker->in_hook = false;
-  worker->open_inner = 0;
-  worker->owes_wakeup = false;
+  worker->nesting.open_inner = 0;
+  worker->nesting.owes_wakeup = false;
   worker->exception_globals = nullptr;
   worker->pool = SlabPool::acquire();
   worker->random = static_cast<uint32_t>(options().schedule.seed * 2654435761u + static_cast<uint32_t>(worker->id)) | 1;
@@ -95,7 +95,7 @@ void worker_enter_thread(Worker* worker) {
 
 void run_job(Worker* worker, Team* team) {
   Member* member = &team->members[worker->job_index];
-  bool inner = team->inner;
+  bool inner = team->nesting.inner;
   team->fp_control.install(FpControl::current());
   bind_to_place(worker, member->place);
   implicit_task_begin(worker, member);
@@ -103,7 +103,7 @@ void run_job(Worker* worker, Team* team) {
   worker = this_worker();
   team_barrier(worker);
   implicit_task_end(worker, member, nullptr, nullptr);
-  if (inner) team->inside.fetch_sub(1, release);  // pairs with team_inner
+  if (inner) team->nesting.inside.fetch_sub(1, release);  // pairs with team_inner
   worker->in_region.fetch_sub(1, release);  // pairs with wait_for_stragglers
 }
 
@@ -189,7 +189,7 @@ void after_fork_in_child() {
   g_idle = nullptr;
   g_idle_count.store(0, relaxed);
   Worker* worker = this_worker_or_null();
-  if (worker != nullptr) worker->hot_team = worker->free_inner_teams = nullptr;
+  if (worker != nullptr) worker->hot_team = worker->nesting.free_inner = nullptr;
   for (Worker* one = g_newest.load(relaxed); one != nullptr; one = one->created_before) one->in_view.thread = 0;
   if (worker != nullptr) worker->in_view.thread = static_cast<int>(gettid());
   g_living.store(worker != nullptr ? 1 : 0, relaxed);

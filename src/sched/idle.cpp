@@ -40,8 +40,8 @@ void withdraw(Worker* worker, const Member* end) {
   worker->announced.store(0, relaxed);  // a waker that still sees 1 leaves a notification: one early return, no harm
   bool reach_may_shrink = false;
   for (Member* m = worker->memberships; m != end; m = m->next_membership) {
-    if (!take_back(m) && reach_may_shrink) worker->owes_wakeup = true;
-    if (m->index == 0 && m->team->bounds_reach.load(relaxed)) reach_may_shrink = true;
+    if (!take_back(m) && reach_may_shrink) worker->nesting.owes_wakeup = true;
+    if (m->index == 0 && m->team->nesting.bounds_reach.load(relaxed)) reach_may_shrink = true;
   }
 }
 
@@ -57,7 +57,7 @@ int claim_bit(Atomic<uint64_t>& word, uint64_t wanted) {
 
 // Awake only because it polls, or because several frames wait in place on it.
 bool only_waits(const Worker* worker) {
-  return progress_has_idle_role(worker) || worker->goes_round.load(seq_cst) != 0;
+  return progress_has_idle_role(worker) || worker->nesting.goes_round.load(seq_cst) != 0;
 }
 
 }  // namespace
@@ -76,7 +76,7 @@ bool others_sleep(const Team* team) {
 
 void tell_primaries(const Worker* worker) {
   for (const Member* m = worker->memberships; m != nullptr; m = next_in_reach(m)) {
-    if (m->index == 0 || !m->team->bounds_reach.load(relaxed) || !others_sleep(m->team)) continue;
+    if (m->index == 0 || !m->team->nesting.bounds_reach.load(relaxed) || !others_sleep(m->team)) continue;
     wake_worker(m->team->members[0].worker);
   }
 }

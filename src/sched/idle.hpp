@@ -14,7 +14,7 @@
 // Reach. Member 0 of a nested region's team (docs/design/nested-teams.md) works for the teams around it only while all
 // others of its team sleep: it announces itself, and looks, as far out as it may work. Others who fall asleep widen its reach,
 // and the last of them wakes it; by the same argument, with the others' bits for the work, it sees them in 2 or is seen.
-// A wake-up for a team that has got out of reach meanwhile is passed on (Worker::owes_wakeup): a worker that cannot reach
+// A wake-up for a team that has got out of reach meanwhile is passed on (WorkerNesting::owes_wakeup): a worker that cannot reach
 // a team does not announce itself there, so wake-ups go round at most once.
 #pragma once
 
@@ -23,7 +23,7 @@
 namespace marline {
 
 // Whether all members but number 0 sleep, or are about to; or are awake without any work (the idle poller of
-// sched/progress.hpp, Worker::goes_round).
+// sched/progress.hpp, WorkerNesting::goes_round).
 bool others_sleep(const Team* team);
 
 // The worker has announced that (seq_cst): the members 0 whose reach it widens are woken.
@@ -31,7 +31,7 @@ void tell_primaries(const Worker* worker);
 
 // Whether the worker must not work for teams around this one, its own place.
 inline bool bounds_reach(const Member* place) {
-  return place->index == 0 && place->team->bounds_reach.load(relaxed) && !others_sleep(place->team);
+  return place->index == 0 && place->team->nesting.bounds_reach.load(relaxed) && !others_sleep(place->team);
 }
 
 // The worker's next place outwards, as far as it may work; from Worker::memberships on.

@@ -145,7 +145,7 @@ Task* find_yielded(Worker* worker) {
 
 // It has looked at all teams within reach: a wake-up for another one is for somebody else.
 [[gnu::noinline]] void settle_wakeup(Worker* worker, const Member* bound) {
-  worker->owes_wakeup = false;
+  worker->nesting.owes_wakeup = false;
   if (bound == nullptr) return;
   for (const Member* m = bound->next_membership; m != nullptr; m = m->next_membership) wake_one(m->team);
 }
@@ -157,7 +157,7 @@ Found find_next(Worker* worker) {
     if (Task* task = find_in_team(worker, place)) return {task, place};
     if (bounds_reach(place)) break;
   }
-  if (worker->owes_wakeup) [[unlikely]] {
+  if (worker->nesting.owes_wakeup) [[unlikely]] {
     settle_wakeup(worker, place);
   }
   if (options().strict_constraint) {

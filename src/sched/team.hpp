@@ -63,6 +63,15 @@ struct InView {
   uint64_t suspensions = 0;  // of tasks, and library calls that block, by this thread
 };
 
+// What a worker has for regions inside others (docs/design/nested-teams.md). Its own, but for `goes_round`.
+struct WorkerNesting {
+  Team* free_serial = nullptr;    // teams of one thread, for serialised regions
+  Team* free_inner = nullptr;     // for regions inside active ones; threads may still be leaving (TeamNesting::inside)
+  int open_inner = 0;             // inner teams whose member 0 it is and whose regions have not ended
+  bool owes_wakeup = false;       // woken for a team that it may no longer work for (sched/idle.hpp)
+  Atomic<uint32_t> goes_round{0}; // 1: all that it has are frames that wait, and it tries them in turn; read by its teams
+};
+
 struct alignas(kCacheLine) Worker {
   // Owner only.
   Task* task = nullptr;      // the current task; null only while the thread is between regions
@@ -98,10 +107,7 @@ struct alignas(kCacheLine) Worker {
   int* error_number = nullptr;       // &errno of the thread
   void* signal_stack = nullptr;      // the alternate stack that the runtime gave the thread, or null
   Team* hot_team = nullptr;          // of a root worker: kept from region to region
-  Team* free_serial_teams = nullptr; // teams of one thread, for serialised regions
-  Team* free_inner_teams = nullptr;  // for regions inside active ones; threads may still be leaving (Team::inside)
-  int open_inner = 0;                // inner teams whose member 0 it is and whose regions have not ended
-  bool owes_wakeup = false;          // woken for a team that it may no longer work for (sched/idle.hpp)
+  WorkerNesting nesting;
   uint64_t tool_data = 0;            // ompt_data_t of the thread
   TiedSuspension* suspended_tied = nullptr;  // only with MARLINE_TASK_CONSTRAINT=strict (sched/constraint.hpp)
   ThreadWait wait;                   // only while a tool is there
@@ -119,7 +125,6 @@ struct alignas(kCacheLine) Worker {
   alignas(kCacheLine) TaskStack inbox;   // suspended tasks that only this worker may resume
   TiedWaits tied_waits;                  // of these
   Atomic<uint32_t> announced{0};         // 1: about to sleep or asleep (sched/idle.cpp)
-  Atomic<uint32_t> goes_round{0};        // owner only; 1: all that it has are frames that wait, and it tries them in turn
   Parker parker;
   alignas(kCacheLine) Atomic<Team*> job{nullptr};  // pool workers: the team whose region to take part in
   int job_index = 0;                     // written before `job`, read after it
@@ -173,6 +178,15 @@ struct PlacesGiven {
   bool operator==(const PlacesGiven&) const = default;
 };
 
+struct TeamNesting {
+  bool inner = false;  // of a region inside an active one: its threads but member 0 are the pool's, region by region
+  // Member 0 works for the teams around only while the others sleep (sched/idle.hpp). Written by it where a region
+  // begins, read by all; atomic because threads may still be leaving the region before.
+  Atomic<bool> bounds_reach{false};
+  // Inner teams: the pool's threads that have not left the last region; nobody uses the team again before it is zero.
+  Atomic<int32_t> inside{0};
+};
+
 struct alignas(kCacheLine) Team {
   static constexpr int kMaskWords = 16;  // 64 threads each: kMaxTeam
 
@@ -190,10 +204,6 @@ struct alignas(kCacheLine) Team {
   bool display_affinity = false;
   int displayed_size = 0;
   int displayed_level = 0;
-  bool inner = false;    // of a region inside an active one: its threads but member 0 are the pool's, region by region
-  // Member 0 works for the teams around only while the others sleep (sched/idle.hpp). Written by it where a region
-  // begins, read by all; atomic because threads may still be leaving the region before.
-  Atomic<bool> bounds_reach{false};
   FpControl fp_control;  // the creator's
   Icvs icvs{};              // that the implicit tasks start with
   void (*run_implicit)(Team*, Member*) = nullptr;  // calls the outlined function
@@ -204,6 +214,7 @@ struct alignas(kCacheLine) Team {
   const void* tool_codeptr = nullptr;
   int tool_flags = 0;      // ompt_parallel_flag_t
   PlacesGiven places_given;  // what the members' places were computed from (exec/binding.cpp)
+  TeamNesting nesting;
 
   // Tasks made ready by a thread that is not of the team; any member drains it.
   alignas(kCacheLine) TaskStack injected;
@@ -234,8 +245,6 @@ struct alignas(kCacheLine) Team {
   SpinLock deferred_lock;
   TaskFifo deferred;
   Atomic<int32_t> deferred_count{0};
-  // Inner teams: the pool's threads that have not left the last region; nobody uses the team again before it is zero.
-  Atomic<int32_t> inside{0};
 };
 
 }  // namespace marline
