@@ -189,6 +189,7 @@ void doacross_post(Worker* worker, const uint64_t* iteration) {
   if (tool::present()) [[unlikely]] {
     announce(nest, iteration, tool::DoacrossDependence::kSource);
   }
+  if (nest->alone) return;
   Place place = place_of(nest, iteration);
   if (place.word == nullptr) return;
   if (nest->in_rows) {
@@ -200,6 +201,7 @@ void doacross_post(Worker* worker, const uint64_t* iteration) {
 
 void doacross_wait(Worker* worker, const uint64_t* iteration) {
   const Doacross* nest = worker->member->doacross;
+  if (nest->alone && !tool::present()) return;
   Place place = place_of(nest, iteration);
   if (!place.exists) return;
   if (tool::present()) [[unlikely]] {
