@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Loops whose chunks are handed out at run time, and ordered, as Clang calls them. Bounds are inclusive.
-#include "abi/kmp/schedule.hpp"
+#include "abi/kmp/static_share.hpp"
 #include "abi/kmp/types.hpp"
 #include "base/check.hpp"
 #include "construct/loop.hpp"
@@ -51,6 +51,18 @@ void dispatch_init(int32_t schedule, T lower, T upper, S stride, S chunk,
   place.stride = static_cast<uint64_t>(stride);
 }
 
+// distribute parallel for: the team's block of the loop is what its threads hand out among them.
+template <class T, class S>
+void dist_dispatch_init(int32_t schedule, int32_t* last, T lower, T upper, S stride, S chunk,
+                        const void* codeptr = __builtin_return_address(0)) {
+  if (stride == 0) fatal("a worksharing loop has increment 0; OpenMP requires another one");
+  int32_t last_team;
+  S unused;
+  StaticShare<T>{&last_team, &lower, &upper, &unused, stride, 0}.compute_block_of_team();
+  if (last != nullptr) *last = last_team;
+  dispatch_init(schedule, lower, upper, stride, chunk, codeptr);
+}
+
 template <class T, class S>
 int32_t dispatch_next(int32_t* last, T* lower, T* upper, S* stride, const void* codeptr = __builtin_return_address(0)) {
   LoopChunk chunk;
@@ -89,6 +101,26 @@ void __kmpc_dispatch_init_8(Ident*, int32_t, int32_t schedule, int64_t lower, in
 void __kmpc_dispatch_init_8u(Ident*, int32_t, int32_t schedule, uint64_t lower, uint64_t upper, int64_t stride,
                              int64_t chunk) {
   dispatch_init(schedule, lower, upper, stride, chunk);
+}
+
+void __kmpc_dist_dispatch_init_4(Ident*, int32_t, int32_t schedule, int32_t* last, int32_t lower, int32_t upper,
+                                 int32_t stride, int32_t chunk) {
+  dist_dispatch_init(schedule, last, lower, upper, stride, chunk);
+}
+
+void __kmpc_dist_dispatch_init_4u(Ident*, int32_t, int32_t schedule, int32_t* last, uint32_t lower, uint32_t upper,
+                                  int32_t stride, int32_t chunk) {
+  dist_dispatch_init(schedule, last, lower, upper, stride, chunk);
+}
+
+void __kmpc_dist_dispatch_init_8(Ident*, int32_t, int32_t schedule, int32_t* last, int64_t lower, int64_t upper,
+                                 int64_t stride, int64_t chunk) {
+  dist_dispatch_init(schedule, last, lower, upper, stride, chunk);
+}
+
+void __kmpc_dist_dispatch_init_8u(Ident*, int32_t, int32_t schedule, int32_t* last, uint64_t lower, uint64_t upper,
+                                  int64_t stride, int64_t chunk) {
+  dist_dispatch_init(schedule, last, lower, upper, stride, chunk);
 }
 
 int32_t __kmpc_dispatch_next_4(Ident*, int32_t, int32_t* last, int32_t* lower, int32_t* upper, int32_t* stride) {

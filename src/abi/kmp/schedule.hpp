@@ -44,7 +44,7 @@ inline bool is_distribute(int32_t schedule) {
 }
 inline bool is_static_chunked(int32_t schedule) {
   int32_t plain = without_order(schedule);
-  return plain == kStaticChunked || plain == kStaticBalancedChunked;
+  return plain == kStaticChunked || plain == kStaticBalancedChunked || plain == kDistributeStaticChunked;
 }
 
 // The number of iterations from `lower` to `upper`, both included; there is at least one, `increment` is not 0. All but

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Among whom a static schedule divides a loop, and which of them the calling thread is or belongs to.
+#pragma once
+
+#include "sched/team.hpp"
+
+#include <cstdint>
+
+namespace marline::kmp {
+
+struct Division {
+  uint64_t index;
+  uint64_t count;
+};
+
+inline Division among_threads(const Member* member) {
+  return {static_cast<uint64_t>(member->index), static_cast<uint64_t>(member->team->size)};
+}
+
+// `distribute` divides among the teams of the league, of which there is one.
+inline Division among_teams(const Member*) { return {0, 1}; }
+
+}  // namespace marline::kmp
