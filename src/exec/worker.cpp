@@ -15,6 +15,7 @@
 #include "exec/inspect.hpp"
 #include "exec/runtime.hpp"
 #include "exec/team.hpp"
+#include "exec/threadprivate.hpp"
 #include "platform/thread.hpp"
 #include "sched/held.hpp"
 #include "sched/idle.hpp"
@@ -175,17 +176,24 @@ Worker* hire_one() {
 // fork: the lists are whole while it happens. The child has one thread, the caller's: the pool and the hot team's threads
 // did not come along.
 void before_fork() {
+  threadprivate_before_fork();
   g_lock.lock();
   g_detach_lock.lock();
 }
 
-void after_fork_in_parent() {
+void unlock_lists() {
   g_detach_lock.unlock();
   g_lock.unlock();
 }
 
+void after_fork_in_parent() {
+  unlock_lists();
+  threadprivate_after_fork_in_parent();
+}
+
 void after_fork_in_child() {
-  after_fork_in_parent();
+  unlock_lists();
+  threadprivate_after_fork_in_child();
   g_idle = nullptr;
   g_idle_count.store(0, relaxed);
   Worker* worker = this_worker_or_null();
@@ -210,6 +218,7 @@ void retire_root_worker(void* argument) {
   auto* worker = static_cast<Worker*>(argument);
   set_this_worker(worker);  // glibc runs this after the thread's own thread-locals are gone, but the slot is static TLS
   finish_root_tasks(worker);
+  threadprivate_end_thread(worker);
   announce_root_end(worker);
   progress_drop_idle_role(worker);
   Member* member = worker->member;

@@ -35,6 +35,7 @@ namespace marline {
 struct Doacross;
 struct Member;
 struct NextTask;
+struct ThreadprivateCopies;  // exec/threadprivate.hpp
 class TiedSuspension;  // sched/constraint.hpp
 inline constexpr int kMaxTeam = 1024;  // threads in one team
 using TaskFifo = Fifo<Task, &Task::next>;
@@ -70,6 +71,13 @@ struct WorkerNesting {
   int open_inner = 0;             // inner teams whose member 0 it is and whose regions have not ended
   bool owes_wakeup = false;       // woken for a team that it may no longer work for (sched/idle.hpp)
   Atomic<uint32_t> goes_round{0}; // 1: all that it has are frames that wait, and it tries them in turn; read by its teams
+};
+
+// Clauses that the KMP face announces before the construct they belong to.
+struct PushedClauses {
+  int32_t num_threads = 0;
+  int32_t proc_bind = 0;
+  int32_t num_teams = 0, thread_limit = 0;
 };
 
 struct alignas(kCacheLine) Worker {
@@ -112,11 +120,8 @@ struct alignas(kCacheLine) Worker {
   TiedSuspension* suspended_tied = nullptr;  // only with MARLINE_TASK_CONSTRAINT=strict (sched/constraint.hpp)
   ThreadWait wait;                   // only while a tool is there
   InView in_view;
-  struct {                           // clauses that the KMP face announces before the construct they belong to
-    int32_t num_threads = 0;
-    int32_t proc_bind = 0;
-    int32_t num_teams = 0, thread_limit = 0;
-  } pushed;
+  PushedClauses pushed;
+  ThreadprivateCopies* threadprivate = nullptr;  // null: none yet
   DiscoveryCounters discovery;       // written by the owner, read by anybody
   Worker* created_before = nullptr;  // link in the list of all workers (exec/worker.cpp)
   TaskFifo held;                     // ready tasks that MARLINE_DISCOVERY=first keeps back (sched/held.hpp)
