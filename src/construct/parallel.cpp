@@ -4,6 +4,7 @@
 #include "construct/parallel.hpp"
 
 #include "config/options.hpp"
+#include "construct/thread_counts.hpp"
 #include "exec/affinity_display.hpp"
 #include "exec/barrier.hpp"
 #include "exec/completion.hpp"
@@ -70,6 +71,11 @@ void describe(Team* team, Worker* worker, const ParallelRequest& request) {
   team->parent_task = worker->task;
   team->parent_member = worker->member;
   team->icvs = inner_icvs(worker, team->level);
+  team->thread_counts.held = outer->thread_counts.held;
+  if (request.thread_counts != nullptr) thread_counts_adopt(team, *request.thread_counts);
+  if (team->thread_counts.held != nullptr) [[unlikely]] {
+    team->icvs.num_threads = thread_count_inside(team);
+  }
   team->fp_control.read();
   team->run_implicit = request.run_implicit;
   team->microtask = request.microtask;
@@ -99,6 +105,9 @@ Team* parallel_begin(const ParallelRequest& request) {
   Team* team = team_for(worker, threads);
   if (team == nullptr) team = team_serial(worker);
   describe(team, worker, request);
+  if (request.thread_counts != nullptr && request.if_clause) [[unlikely]] {
+    thread_counts_enforce(*request.thread_counts, team->size);
+  }
   if (tool::on(tool::event::kParallel)) [[unlikely]] {
     announce_begin(worker, team, request);
   }

@@ -15,6 +15,7 @@ struct ParallelRequest {
   void** arguments;        // alive until the region ends
   int argument_count;
   int num_threads = 0;     // 0: no clause
+  const ThreadCounts* thread_counts = nullptr;  // more about that clause; null: nothing
   bool if_clause = true;   // false: one thread
   bool called_by_program = false;  // the program itself calls the outlined function in the opener's implicit task
   int proc_bind = 0;

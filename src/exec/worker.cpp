@@ -259,6 +259,7 @@ Worker* register_root_worker() {
   team->parent_task = nullptr;
   team->parent_member = nullptr;
   team->icvs = initial_icvs();
+  team->thread_counts.held = nullptr;
   team->fp_control.read();
   implicit_task_begin(worker, &team->members[0]);
   if (tool::on(tool::event::kThread)) tool::thread_begin(&worker->tool_data, true);

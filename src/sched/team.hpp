@@ -35,6 +35,7 @@ namespace marline {
 struct Doacross;
 struct Member;
 struct NextTask;
+struct ThreadCounts;         // construct/thread_counts.hpp
 struct ThreadprivateCopies;  // exec/threadprivate.hpp
 class TiedSuspension;  // sched/constraint.hpp
 inline constexpr int kMaxTeam = 1024;  // threads in one team
@@ -78,6 +79,7 @@ struct PushedClauses {
   int32_t num_threads = 0;
   int32_t proc_bind = 0;
   int32_t num_teams = 0, thread_limit = 0;
+  const ThreadCounts* thread_counts = nullptr;  // num_threads with a list or with `strict`; its first number is above
 };
 
 struct alignas(kCacheLine) Worker {
@@ -121,6 +123,7 @@ struct alignas(kCacheLine) Worker {
   ThreadWait wait;                   // only while a tool is there
   InView in_view;
   PushedClauses pushed;
+  ThreadCounts* own_thread_counts = nullptr;
   ThreadprivateCopies* threadprivate = nullptr;  // null: none yet
   DiscoveryCounters discovery;       // written by the owner, read by anybody
   Worker* created_before = nullptr;  // link in the list of all workers (exec/worker.cpp)
@@ -192,6 +195,12 @@ struct TeamNesting {
   Atomic<int32_t> inside{0};
 };
 
+// A num_threads clause's list that holds in a region: the team's own or that of one around. Null: none.
+struct TeamThreadCounts {
+  const ThreadCounts* held = nullptr;
+  ThreadCounts* own = nullptr;
+};
+
 struct alignas(kCacheLine) Team {
   static constexpr int kMaskWords = 16;  // 64 threads each: kMaxTeam
 
@@ -211,6 +220,7 @@ struct alignas(kCacheLine) Team {
   int displayed_level = 0;
   FpControl fp_control;  // the creator's
   Icvs icvs{};              // that the implicit tasks start with
+  TeamThreadCounts thread_counts;
   void (*run_implicit)(Team*, Member*) = nullptr;  // calls the outlined function
   void* microtask = nullptr;
   void** arguments = nullptr;

@@ -5,8 +5,10 @@
 
 #include "abi/kmp/microtask.hpp"
 #include "abi/kmp/types.hpp"
+#include "construct/thread_counts.hpp"
 #include "exec/worker.hpp"
 
+#include <algorithm>
 #include <cstdarg>
 
 namespace marline::kmp {
@@ -23,11 +25,26 @@ void run_nothing(Team*, Member*) {}
 ParallelRequest take_request(Worker* worker, void* microtask, void** arguments, int count, const void* codeptr) {
   ParallelRequest request{run_microtask, microtask, arguments, count};
   request.num_threads = worker->pushed.num_threads;
+  request.thread_counts = worker->pushed.thread_counts;
   request.proc_bind = worker->pushed.proc_bind;
   request.codeptr = codeptr;
   worker->pushed.num_threads = 0;
+  worker->pushed.thread_counts = nullptr;
   worker->pushed.proc_bind = 0;
   return request;
+}
+
+// severity 0: not strict.
+void push_num_threads(uint32_t count, const int32_t* numbers, int32_t severity, const char* message) {
+  if (count == 0) return;
+  Worker* worker = this_worker();
+  ThreadCounts* counts = thread_counts_of(worker);
+  counts->count = std::min(count, ThreadCounts::kMost);
+  std::copy_n(numbers, counts->count, counts->numbers);
+  counts->severity = static_cast<ThreadCounts::Severity>(severity);
+  counts->message = message;
+  worker->pushed.num_threads = numbers[0];
+  worker->pushed.thread_counts = counts;
 }
 
 }  // namespace
@@ -73,7 +90,20 @@ void __kmpc_serialized_parallel(Ident*, int32_t) {
 void __kmpc_end_serialized_parallel(Ident*, int32_t) { parallel_end(); }
 
 void __kmpc_push_num_threads(Ident*, int32_t, int32_t num_threads) { this_worker()->pushed.num_threads = num_threads; }
-void __kmpc_pop_num_threads(Ident*, int32_t) { this_worker()->pushed.num_threads = 0; }
+void __kmpc_push_num_threads_strict(Ident*, int32_t, int32_t num_threads, int32_t severity, const char* message) {
+  push_num_threads(1, &num_threads, severity, message);
+}
+void __kmpc_push_num_threads_list(Ident*, int32_t, uint32_t count, const int32_t* numbers) {
+  push_num_threads(count, numbers, 0, nullptr);
+}
+void __kmpc_push_num_threads_list_strict(Ident*, int32_t, uint32_t count, const int32_t* numbers, int32_t severity,
+                                         const char* message) {
+  push_num_threads(count, numbers, severity, message);
+}
+void __kmpc_pop_num_threads(Ident*, int32_t) {
+  this_worker()->pushed.num_threads = 0;
+  this_worker()->pushed.thread_counts = nullptr;
+}
 void __kmpc_push_proc_bind(Ident*, int32_t, int32_t proc_bind) { this_worker()->pushed.proc_bind = proc_bind; }
 
 }  // extern "C"

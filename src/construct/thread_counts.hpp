@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// num_threads with a list, or with `strict` (OpenMP 6.0, section 12.1.2). The first number is the region's, the others
+// are for the regions inside it, level by level; the last one holds for all further levels. With `strict` a region that
+// has fewer threads is an error.
+//
+// A worker keeps what was said for its next region; a team that a list was given for keeps the list for as long as the
+// region lasts, and the teams inside point to it.
+#pragma once
+
+#include <cstdint>
+
+namespace marline {
+
+struct Team;
+struct Worker;
+
+struct ThreadCounts {
+  static constexpr uint32_t kMost = 16;  // numbers in a list; further ones are left out
+  enum class Severity : int32_t { kNone = 0, kWarning = 1, kFatal = 2 };  // OpenMP's severity clause; kNone: not strict
+
+  uint32_t count = 0;
+  int32_t numbers[kMost] = {};
+  int level = 0;  // of the region that the first number is for
+  Severity severity = Severity::kNone;
+  const char* message = nullptr;  // the clause's, or null
+};
+
+// What the worker keeps for its next region, to be filled; the caller sets Worker::pushed.
+ThreadCounts* thread_counts_of(Worker* worker);
+
+// The team that opens with a list makes it its own and that of the teams inside.
+void thread_counts_adopt(Team* team, const ThreadCounts& counts);
+
+// nthreads-var in the team's region.
+int thread_count_inside(const Team* team);
+
+// The region got `have` threads.
+void thread_counts_enforce(const ThreadCounts& counts, int have);
+
+}  // namespace marline
