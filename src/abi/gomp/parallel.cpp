@@ -5,6 +5,8 @@
 
 #include "abi/gomp/parallel.hpp"
 
+#include <cstdlib>
+
 namespace marline::gomp {
 
 namespace {
@@ -38,7 +40,11 @@ void GOMP_parallel_start(void (*function)(void*), void* data, unsigned num_threa
   parallel_begin(request);
 }
 
-void GOMP_parallel_end() { parallel_end(); }
+void GOMP_parallel_end() {
+  void* started_loop = started_loop_of(this_worker()->member->team);
+  parallel_end();
+  std::free(started_loop);
+}
 
 }  // extern "C"
 #pragma GCC visibility pop
