@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Teams on the host, cancellation and error, as Clang calls them.
+// Teams on the host, cancellation, error and the release of resources, as Clang calls them.
 #include "abi/kmp/microtask.hpp"
 #include "abi/kmp/types.hpp"
 #include "base/check.hpp"
 #include "construct/cancel.hpp"
 #include "construct/loop.hpp"
 #include "exec/announce.hpp"
+#include "exec/pause.hpp"
 
 #include <cstdarg>
 
@@ -61,6 +62,9 @@ void __kmpc_error(Ident*, int32_t severity, const char* message) {
   if (severity != kWarning) fatal("error directive: %s", message != nullptr ? message : "(none)");
   warn("error directive: %s", message != nullptr ? message : "(none)");
 }
+
+// As omp_pause_resource on the host: 0 resume, 1 soft, 2 hard; 0 is success.
+int32_t __kmpc_pause_resource(int32_t kind) { return pause_resources(kind); }
 
 // For tools only.
 void __kmpc_scope(Ident*, int32_t, void*) {

@@ -79,6 +79,14 @@ void __kmpc_fork_call_if(Ident*, int32_t argc, Microtask microtask, int32_t cond
   parallel(request);
 }
 
+// Runs the region's outlined function once more in the calling thread's implicit task. No compiler calls it.
+int32_t __kmpc_invoke_task_func(int32_t) {
+  Member* member = this_worker()->member;
+  if (member->team->level == 0) return 0;
+  member->team->run_implicit(member->team, member);
+  return 1;
+}
+
 void __kmpc_serialized_parallel(Ident*, int32_t) {
   ParallelRequest request = take_request(this_worker(), nullptr, nullptr, 0, __builtin_return_address(0));
   request.run_implicit = run_nothing;

@@ -16,6 +16,23 @@ void __kmpc_barrier(Ident* where, int32_t) {
   team_barrier(this_worker(), barrier_kind(where), __builtin_return_address(0));
 }
 
+// A barrier that the primary thread leaves first, to run a block before the others go on: a second barrier holds them.
+int32_t __kmpc_barrier_master(Ident*, int32_t) {
+  team_barrier(this_worker(), tool::SyncRegion::kBarrierExplicit, __builtin_return_address(0));
+  if (this_worker()->member->index == 0) return 1;
+  team_barrier(this_worker(), tool::SyncRegion::kBarrierImplementation, __builtin_return_address(0));
+  return 0;
+}
+void __kmpc_end_barrier_master(Ident*, int32_t) {
+  team_barrier(this_worker(), tool::SyncRegion::kBarrierImplementation, __builtin_return_address(0));
+}
+
+// The others do not wait for the block.
+int32_t __kmpc_barrier_master_nowait(Ident*, int32_t) {
+  team_barrier(this_worker(), tool::SyncRegion::kBarrierExplicit, __builtin_return_address(0));
+  return this_worker()->member->index == 0;
+}
+
 int32_t __kmpc_single(Ident*, int32_t) { return single_enter(this_worker(), SingleEnd::kTold); }
 void __kmpc_end_single(Ident*, int32_t) { single_leave(this_worker()); }
 

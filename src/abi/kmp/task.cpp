@@ -157,6 +157,16 @@ int32_t __kmpc_omp_reg_task_with_affinity(Ident*, int32_t, TaskBlock* block, int
   return 0;
 }
 
+// Numbers by which a debugger tells tasks apart that live at the same time; 0: there is none.
+uint64_t __kmpc_get_taskid() {
+  const Worker* worker = this_worker_or_null();
+  return worker != nullptr ? reinterpret_cast<uint64_t>(worker->task) : 0;
+}
+uint64_t __kmpc_get_parent_taskid() {
+  const Worker* worker = this_worker_or_null();
+  return worker != nullptr ? reinterpret_cast<uint64_t>(worker->task->parent) : 0;
+}
+
 }  // extern "C"
 #pragma GCC visibility pop
 

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// See the header.
+#include "exec/pause.hpp"
+
+#include "exec/team.hpp"
+
+namespace marline {
+
+namespace {
+
+constexpr int kResume = 0, kSoft = 1, kHard = 2;  // omp_pause_resource_t; LLVM's omp.h has `resume`, too
+
+}  // namespace
+
+// Gives the threads that this thread keeps for its next region back to the pool. Not inside a region: they are at work.
+int pause_resources(int kind) {
+  if (kind == kResume) return 0;
+  Worker* worker = this_worker();
+  if ((kind != kSoft && kind != kHard) || !worker->root || worker->member->team->level != 0) return 1;
+  team_dissolve(worker);
+  return 0;
+}
+
+}  // namespace marline

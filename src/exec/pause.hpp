@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// omp_pause_resource on the host (OpenMP 5.1, section 3.6): releases what the runtime keeps for the calling thread's next
+// region. The thread that calls.
+#pragma once
+
+namespace marline {
+
+// kind: an omp_pause_resource_t, or 0 to resume, which needs nothing. 0: done; 1: refused, inside a region for one.
+int pause_resources(int kind);
+
+}  // namespace marline
