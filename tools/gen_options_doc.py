@@ -25,7 +25,7 @@ Marline reads its options from the environment once, when the library is loaded,
 - A value that cannot be used is reported in one line on stderr, with what is accepted, and the default takes its place.
 - An empty value counts as not given. Case does not matter in words, nor does white space around items.
 - `true` may also be written `yes`, `on` or `1`; `false` may be written `no`, `off` or `0`.
-- The most common variables that only LLVM's or GCC's runtime knows are [understood](#other-runtimes-variables). All other
+- The most common variables that only LLVM's or GCC's runtime knows are understood: see the last table. All other
   `KMP_*` and `GOMP_*` are ignored without a message, so that job scripts keep working.
 """
 
