@@ -39,8 +39,13 @@ void single_leave(Worker* worker, const void* codeptr) {
 }
 
 void single_publish(Worker* worker, void* data, const void* codeptr) {
-  worker->member->team->copyprivate = data;
+  Team* team = worker->member->team;
+  team->copyprivate = data;
   team_barrier(worker, tool::SyncRegion::kBarrierImplementation, codeptr);
+  // In a cancelled region the construct's own barrier does not wait. The others arrive anywhere once they have copied.
+  if (team->another_round) [[unlikely]] {
+    team_barrier(this_worker(), tool::SyncRegion::kBarrierImplementation, codeptr);
+  }
 }
 
 void* single_receive(Worker* worker, const void* codeptr) {
