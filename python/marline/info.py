@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`marline info`: what is installed here, what the machine is, which options are in force, what is missing and how to
-get it. Facts come from the parts themselves: the runtime is loaded into a Python process of its own and asked."""
+get it; with --features, what of OpenMP is supported. Facts come from the parts themselves: the runtime is loaded into a Python process of its own and asked."""
 
 import argparse
 import functools
@@ -15,7 +15,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from marline import launch
+from marline import features, launch
 from marline.layout import Layout
 
 SECONDS = 20
@@ -41,7 +41,10 @@ here.omp_get_max_threads()
 def main(arguments: list[str], prefix: Path) -> int:
     about = "Shows what is installed, the machine, the options in force, and what is missing."
     parser = argparse.ArgumentParser(prog="marline info", description=about)
-    parser.parse_args(arguments)
+    parser.add_argument("--features", action="store_true", help="what of OpenMP is supported, and nothing else")
+    if parser.parse_args(arguments).features:
+        print("\n".join(features.in_short(features.read_features())))
+        return 0
     layout = Layout(prefix)
     missing: list[str] = []
     sections: list[tuple[str, Callable[[Layout, list[str]], list[str]]]] = [

@@ -2,7 +2,6 @@
 """libmarline exports what the runtimes export whose place it takes, or says why not (tools/check_exports.py); the check
 fails where it should; and each entry point that is not provided yet ends the program with a line that names it."""
 
-import os
 import shutil
 import subprocess
 import sys
@@ -86,7 +85,7 @@ def tree(tmp_path):
         link("compat", compat / FILES[0])
         for other in FILES[1:]:
             shutil.copy(compat / FILES[0], compat / other)
-        result = run([sys.executable, TOOL, tmp_path, tmp_path], PATH=os.environ["PATH"])
+        result = run([sys.executable, TOOL, tmp_path, tmp_path])
         return result.returncode, result.stdout + result.stderr
 
     check.files = files
@@ -120,10 +119,9 @@ def test_the_check_accepts_what_is_in_order(tree):
     ],
 )
 def test_the_check_finds(tree, changed, old, new, expected):
-    file = changed.replace("__", "/").replace("_dot_", ".")
-    changes = {changed: tree.files[file].replace(old, new, 1)}
-    if "omp_a@@" in expected and changed == "compat.c":
+    changes = {changed: tree.files[changed].replace(old, new, 1)}
+    if changed == "compat.c":
         changes["compat.map"] = tree.files["compat.map"].replace("OMP_1.0 { }", "OMP_1.0 { global: omp_a; }", 1)
-    status, output = tree(**changes)
+    status, output = tree(changes)
     assert status == 1, output
     assert expected in output

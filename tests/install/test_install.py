@@ -73,6 +73,10 @@ def test_command_runs_the_program(prefix, probe):
     assert library_of(output) == (prefix / "lib" / "libmarline.so").resolve()
 
 
+def test_list_of_features_is_installed(prefix):
+    assert "parallel(if, num_threads, " in checked([prefix / "bin" / "marline", "info", "--features"])
+
+
 def test_command_through_a_link(prefix, probe, tmp_path):
     (tmp_path / "marline").symlink_to(prefix / "bin" / "marline")
     assert "threads=2" in checked([tmp_path / "marline", "run", "-t", "2", "--", probe])

@@ -2,6 +2,8 @@
  *
  * marline_taskgroup_cancel_later: which tasks run and which do not, where the order of creation and the order in which
  * they become ready differ. A gate keeps all others back until the cancelling task has made its call.
+ *
+ * Covers: marline later cancellation, task(depend:in)
  */
 #include "../check.h"
 #include <marline/marline.h>

@@ -1,6 +1,8 @@
 ! SPDX-License-Identifier: Apache-2.0
 !
 ! The Fortran face of cancelling later tasks.
+!
+! Covers: marline later cancellation
 program later
   use marline
   use, intrinsic :: iso_c_binding

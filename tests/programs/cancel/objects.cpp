@@ -2,6 +2,8 @@
 //
 // Private copies of objects in tasks that are cancelled: with Clang each is destroyed once, with GCC those of tasks that
 // did not run are not, as marline.h says. Other tasks destroy theirs as ever.
+//
+// Covers: marline later cancellation, task(firstprivate)
 #include "../check.h"
 #include <marline/marline.h>
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What an OMPT tool, here in the program itself, hears of tasks that were cancelled before they could start.
+ *
+ * Covers: marline later cancellation
  */
 #include "../check.h"
 #include <marline/marline.h>

@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The omp_* routines that query and set: clocks, limits, schedules, levels, devices.
+ *
+ * Covers: omp_set_num_threads, omp_get_max_threads, omp_set_dynamic, omp_get_dynamic, omp_get_cancellation,
+ *  omp_set_schedule, omp_get_schedule, omp_get_thread_limit, omp_get_supported_active_levels,
+ *  omp_set_max_active_levels, omp_get_max_active_levels, omp_get_num_places, omp_get_num_teams, omp_get_team_num,
+ *  omp_get_max_task_priority, omp_in_final, omp_get_wtime, omp_get_wtick, omp_get_num_devices, omp_is_initial_device,
+ *  omp_get_initial_device
  */
 #include "../check.h"
 #include <omp.h>

@@ -2,6 +2,8 @@
  *
  * An entry point that Marline does not have yet ends the program with its name; it never runs on with a wrong result. The
  * child calls one of libgomp's by its name.
+ *
+ * Covers: marline refusals
  */
 #include "../child.h"
 #include <omp.h>

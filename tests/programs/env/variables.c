@@ -2,6 +2,9 @@
  *
  * OMP_* variables arrive in the ICVs that they set. The program runs itself once per setting; the child prints what the
  * omp_* routines say, the parent compares. Bad values: one line that names variable and value, and the default holds.
+ *
+ * Covers: omp_get_proc_bind, OMP_DYNAMIC, OMP_NUM_THREADS, OMP_THREAD_LIMIT, OMP_MAX_ACTIVE_LEVELS, OMP_SCHEDULE,
+ *  OMP_STACKSIZE, OMP_WAIT_POLICY, OMP_DISPLAY_ENV
  */
 #include "../child.h"
 #include <omp.h>

@@ -4,6 +4,8 @@
  *
  * A "disk" thread answers read requests, slowly. Sixteen tasks ask and wait; on one OpenMP thread all sixteen requests
  * are under way at once, because a waiting task leaves its thread to the others.
+ *
+ * Covers: marline events
  */
 #include "../check.h"
 #include <marline/marline.h>

@@ -2,6 +2,8 @@
  *
  * Example: a heat equation in blocks, as a persistent graph. The first iteration is recorded; the later ones create the
  * same tasks again at the cost of copying their firstprivate data. The program checks the result against a serial run.
+ *
+ * Covers: marline persistent graphs
  */
 #include "../check.h"
 #include <marline/marline.h>

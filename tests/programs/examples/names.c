@@ -2,6 +2,8 @@
  *
  * Example: names and colours for tasks, as traces, `marline ps` and error messages show them. Each call is about the
  * next task that the current task creates, and about that one only.
+ *
+ * Covers: marline labels
  */
 #include "../check.h"
 #include <marline/marline.h>

@@ -2,6 +2,8 @@
  *
  * Example: one of several chains of tasks ends with a task that matters, and says so. With MARLINE_PRIORITY=SA the whole
  * chain runs first; without, its place is as good as any other's. On one thread the order is exact.
+ *
+ * Covers: marline priorities, task(priority)
  */
 #include "../check.h"
 #include <omp.h>

@@ -5,6 +5,8 @@
  * Timers stand for any asynchronous library with a test function. Starting one tells the scheduler that one operation
  * is pending; the scheduler calls `poll` at task switches and from idle threads; `poll` fulfils the events of those
  * that ended and takes them off the count. While nothing is pending it is not called.
+ *
+ * Covers: marline progress hooks, marline events
  */
 #include "../check.h"
 #include <marline/marline.h>

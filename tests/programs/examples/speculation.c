@@ -2,6 +2,8 @@
  *
  * The program of docs/guide/speculation.md: Jacobi's method for a row of points, whose producer creates iterations
  * without waiting to hear whether the last one has converged.
+ *
+ * Covers: marline later cancellation
  */
 #include <marline/marline.h>
 #include <stdio.h>

@@ -3,6 +3,8 @@
  * Example: a sparse matrix times a vector, again and again, in tiles of rows. Which tiles of the vector a task reads is
  * data, the pattern of the matrix: a depend clause of fixed length cannot say it. Five ways to say it, see
  * docs/guide/irregular-dependences.md.
+ *
+ * Covers: marline dependence calls
  */
 #include "../check.h"
 #include <marline/marline.h>

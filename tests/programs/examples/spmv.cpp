@@ -2,6 +2,8 @@
 //
 // Example: spmv.c in C++, with marline/depend.hpp. An object for each tile of rows, made from the matrix's pattern; then a
 // taskloop whose tasks take the objects of their tiles.
+//
+// Covers: marline dependence calls
 #include "../check.h"
 #include <marline/depend.hpp>
 #include <omp.h>

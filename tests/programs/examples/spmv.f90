@@ -1,6 +1,8 @@
 ! SPDX-License-Identifier: Apache-2.0
 !
 ! Example: spmv.c in Fortran, with the module marline: lists that the program makes, and objects made once.
+!
+! Covers: marline dependence calls
 program spmv
   use, intrinsic :: iso_c_binding
   use marline

@@ -1,6 +1,8 @@
 ! SPDX-License-Identifier: Apache-2.0
 !
 ! The module `marline`: affinity from Fortran, on a described machine of two NUMA domains. Every task runs, once.
+!
+! Covers: marline locality
 program affinity
   use, intrinsic :: iso_c_binding
   use marline

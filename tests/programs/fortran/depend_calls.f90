@@ -1,6 +1,8 @@
 ! SPDX-License-Identifier: Apache-2.0
 !
 ! The module `marline`: dependences by calls and by objects, events, hooks, names and counters from Fortran.
+!
+! Covers: marline dependence calls, marline events, marline progress hooks, marline labels
 module depend_calls_hooks
   use, intrinsic :: iso_c_binding
   use marline

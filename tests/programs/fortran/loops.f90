@@ -2,6 +2,11 @@
 !
 ! Fortran: regions, loops, reductions, sections, critical, locks and the omp_lib routines, which gfortran calls by
 ! names of their own (omp_set_num_threads_, omp_set_lock_, ...).
+!
+! Covers: parallel(num_threads, reduction), parallel for, for(schedule:dynamic/guided/runtime, collapse, ordered,
+!  lastprivate, reduction), ordered, sections, section, single, critical, omp_get_num_threads, omp_get_max_threads,
+!  omp_in_parallel, omp_get_dynamic, omp_set_schedule, omp_get_schedule, omp_init_lock, omp_destroy_lock,
+!  omp_set_lock, omp_unset_lock, omp_get_wtime
 program loops
   use omp_lib
   implicit none

@@ -1,6 +1,9 @@
 ! SPDX-License-Identifier: Apache-2.0
 !
 ! Fortran: tasks with dependences on array elements, taskgroup, taskloop, task reductions, arrays as firstprivate.
+!
+! Covers: parallel(shared), single, task(final, untied, firstprivate, shared, in_reduction, depend:in/inout),
+!  taskloop(grainsize, reduction), taskgroup(task_reduction), taskwait, taskyield, omp_in_final
 program tasks
   use omp_lib
   implicit none

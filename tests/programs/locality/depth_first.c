@@ -2,6 +2,8 @@
  *
  * On one thread, the successor of the task that has just ended runs next: a fan of chains is run chain by chain, though
  * it is created step by step across all chains.
+ *
+ * Covers: marline locality
  */
 #include "../check.h"
 #include "log.h"

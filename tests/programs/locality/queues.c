@@ -3,6 +3,8 @@
  * MARLINE_QUEUES: threads of one domain share a queue. Two threads queue tasks one after the other; then the first of
  * them runs all while the second holds still. It finds the newest first whoever has queued it if they share a queue, and
  * its own first if they do not. Argument: shared; domains, if each has a queue shared with others; own, if a deque.
+ *
+ * Covers: marline locality
  */
 #include "../check.h"
 #include "log.h"

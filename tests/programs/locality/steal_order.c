@@ -2,6 +2,8 @@
  *
  * A thief empties the queues of the others in the order of the topology. Every thread queues tasks of its own; then one
  * thread runs them all while the others hold still. Arguments: the thief, then whose tasks it is to run, in this order.
+ *
+ * Covers: marline locality
  */
 #include "../check.h"
 #include "log.h"

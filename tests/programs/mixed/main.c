@@ -2,6 +2,8 @@
  *
  * One process, two compilers: a Clang program with a GCC-built shared object (a BLAS, in life). Both must end in one
  * runtime: the same library answers, ICVs are common, teams nest, tasks of both are siblings.
+ *
+ * Covers: marline process
  */
 #include "../check.h"
 #include <omp.h>

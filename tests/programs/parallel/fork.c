@@ -2,6 +2,8 @@
  *
  * fork() between parallel regions, as Python's multiprocessing and daemons do it: the child has none of the parent's
  * threads and opens regions of its own; so does the parent, and so does a child of the child.
+ *
+ * Covers: marline process, parallel, task
  */
 #include "../check.h"
 #include <omp.h>

@@ -3,6 +3,10 @@
  * Nested regions with the default max-active-levels-var of 1: the inner region is serialised, but it is a region: it
  * has a level, ancestors, and every construct works in it. An inactive outer region does not use up the one active
  * level (OpenMP 5.1, 2.6.1).
+ *
+ * Covers: parallel(if, num_threads, firstprivate, reduction), for(schedule:dynamic, ordered), ordered, sections,
+ *  section, single, task, taskwait, barrier, omp_in_parallel, omp_set_max_active_levels, omp_get_max_active_levels,
+ *  omp_get_level, omp_get_ancestor_thread_num, omp_get_team_size, omp_get_active_level
  */
 #include "../check.h"
 #include <omp.h>

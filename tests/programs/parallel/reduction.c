@@ -2,6 +2,9 @@
  *
  * Reductions on parallel, for and sections: every operator, scalar types of all sizes, several variables in one clause,
  * array sections, and user-defined ones with an initialiser.
+ *
+ * Covers: parallel(reduction), parallel for, for(schedule:dynamic, nowait, reduction), sections(reduction), section,
+ *  declare reduction(initializer)
  */
 #include "../check.h"
 #include <complex.h>

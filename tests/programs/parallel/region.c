@@ -2,6 +2,10 @@
  *
  * The parallel construct: team sizes, the if, proc_bind and data-sharing clauses, many regions in a row, and ICVs that
  * belong to the task that sets them (OpenMP 5.1, 2.4.4).
+ *
+ * Covers: parallel(if, num_threads, private, firstprivate, shared, reduction, proc_bind), master,
+ *  omp_set_num_threads, omp_get_num_threads, omp_get_max_threads, omp_get_thread_num, omp_in_parallel,
+ *  omp_get_dynamic, omp_get_level, omp_get_active_level, omp_get_num_procs
  */
 #include "../check.h"
 #include <omp.h>

@@ -2,6 +2,8 @@
  *
  * threadprivate variables and copyin: one copy per thread of the team, kept between regions of the same size, and the
  * copy that a tied task sees is the one of the thread that executes it.
+ *
+ * Covers: parallel(num_threads, copyin), threadprivate, omp_get_thread_num
  */
 #include "../check.h"
 #include <omp.h>

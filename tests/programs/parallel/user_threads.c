@@ -2,6 +2,9 @@
  *
  * Several threads of the program's own, each an initial thread with its own teams, open regions at the same time: teams
  * do not mix, ICVs are per thread, `critical` is common to all of them.
+ *
+ * Covers: marline process, parallel(num_threads), for(schedule:dynamic, reduction), task(firstprivate), critical,
+ *  omp_set_num_threads, omp_get_level
  */
 #include "../check.h"
 #include <omp.h>

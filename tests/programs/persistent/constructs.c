@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Constructs inside the iterations of a persistent graph: taskloop, task reductions, taskgroup, graphs inside a graph's
- * tasks, tasks of before the graph, dropped tasks, iterations that differ. Each check knows its result. */
+ * tasks, tasks of before the graph, dropped tasks, iterations that differ. Each check knows its result.
+ *
+ * Covers: marline persistent graphs, taskloop, taskgroup(task_reduction), task(in_reduction)
+ */
 #include "../check.h"
 
 #include <marline/marline.h>

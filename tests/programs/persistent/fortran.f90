@@ -1,6 +1,8 @@
 ! SPDX-License-Identifier: Apache-2.0
 !
 ! Persistent graphs from Fortran: the loop form, in each mode, against the serial sum.
+!
+! Covers: marline persistent graphs
 program persistent
   use, intrinsic :: iso_c_binding
   use marline

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The range form of persistent graphs: the iterations that the body sees, break and exceptions, objects as data.
+//
+// Covers: marline persistent graphs
 #include "../check.h"
 
 #include <initializer_list>

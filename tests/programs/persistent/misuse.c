@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What cannot be done with persistent graphs ends the program with one line that says so. */
+ * What cannot be done with persistent graphs ends the program with one line that says so.
+ *
+ * Covers: marline persistent graphs
+ */
 #include "../child.h"
 #include <marline/marline.h>
 

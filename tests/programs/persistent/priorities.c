@@ -2,6 +2,8 @@
  *
  * Priorities in a persistent graph: in every iteration, recorded or replayed, the chain that ends with a task that
  * matters runs first (MARLINE_PRIORITY=SA, one thread). Usage: priorities MODE, of marline_graph_begin.
+ *
+ * Covers: marline persistent graphs, marline priorities
  */
 #include "../check.h"
 #include <marline/marline.h>

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * LLVM's taskgraph entry points, called as its code generation is about to call them: no released compiler does yet. The
- * region reads its shared variables through its argument block, which differs from encounter to encounter. */
+ * region reads its shared variables through its argument block, which differs from encounter to encounter.
+ *
+ * Covers: marline persistent graphs
+ */
 #include "../check.h"
 
 #include <omp.h>

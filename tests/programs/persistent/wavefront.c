@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * A persistent wavefront in each mode: the values are those of the serial sweeps if and only if each task ran once per
- * iteration, in the right order, with the firstprivate data of its iteration. */
+ * iteration, in the right order, with the firstprivate data of its iteration.
+ *
+ * Covers: marline persistent graphs
+ */
 #include "../check.h"
 
 #include <marline/marline.h>

@@ -2,6 +2,8 @@
  *
  * With propagation, tasks know their predecessors; memory must follow the tasks in flight all the same, not the history.
  * Usage: chain TASKS.
+ *
+ * Covers: marline priorities
  */
 #include "../check.h"
 #include <omp.h>

@@ -2,6 +2,8 @@
  *
  * In which order one thread runs ready tasks with priorities: exact where Marline promises it. Usage: order CASE LIMIT,
  * CASE one of the names below, LIMIT the value of MARLINE_MAX_READY.
+ *
+ * Covers: marline priorities, task(priority)
  */
 #include "../check.h"
 #include <limits.h>

@@ -5,6 +5,8 @@
  * ready. Which priorities they have is computed here from the definition: a task's own value (the clause's, or 0, or
  * INT_MAX), or what its successors pass on (the same, or one less), whichever is higher.
  * Usage: propagation VALUE PROPAGATION, as in MARLINE_PRIORITY; `sends`: tasks that were seen to send have INT_MAX.
+ *
+ * Covers: marline priorities, task(priority)
  */
 #include "../check.h"
 #include <limits.h>

@@ -2,6 +2,8 @@
  *
  * Priorities pass through what Marline puts between the members of two sets (a node without a body), which is no step of
  * its own: members of an inoutset, then readers, then one task with a priority. MARLINE_PRIORITY=copy,decrement.
+ *
+ * Covers: marline priorities, task(priority, depend:inoutset)
  */
 #include "../check.h"
 #include <omp.h>

@@ -3,6 +3,8 @@
  * A producer far faster than its consumers: a million independent tasks, a million tasks through a million distinct
  * addresses, and chains of a million tasks of which few are ever ready, in bounded memory. Usage: bounded TASKS; with
  * 100000000 it is the long run that ctest does not make.
+ *
+ * Covers: marline throttling, task(depend:inout)
  */
 #include "../check.h"
 #include <omp.h>

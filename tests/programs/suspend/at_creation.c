@@ -3,6 +3,8 @@
  * Tasks that run at their creation (outside of parallel regions all do, up to a depth). One that blocks lets its creator
  * go on, with the creator's floating-point control, errno and local variables, and finds its own when it is resumed. One
  * that has run through has not changed the creator's errno. Fibers that have carried either kind carry the other next.
+ *
+ * Covers: marline suspension
  */
 #include "rendezvous.h"
 #include <errno.h>

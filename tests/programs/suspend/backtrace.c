@@ -2,6 +2,8 @@
  *
  * Unwinders work in tasks. Called in a task that runs on a fiber, before and after it was suspended, glibc's backtrace()
  * and the C++ ABI's _Unwind_Backtrace() find the task's functions and then come to an end at the base of the fiber.
+ *
+ * Covers: marline suspension
  */
 #include "../check.h"
 #include <execinfo.h>

@@ -4,6 +4,8 @@
  * descendants of all of them. On one thread the difference is certain: relaxed, a sibling starts; strict, it does not,
  * while children, untied siblings and whatever comes after the resumption do. On more threads, under strict, trees of
  * tasks check at each start who is suspended there. Usage: constraint relaxed|strict
+ *
+ * Covers: marline suspension, task(untied), taskwait
  */
 #include "../check.h"
 #include <marline/marline.h>

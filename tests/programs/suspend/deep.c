@@ -2,6 +2,8 @@
  *
  * Recursion with taskwait to a depth of ten thousand: children run over their parent's wait, so that depth costs stack
  * but no fibers; and nested creation without waiting, which costs neither.
+ *
+ * Covers: task, taskwait
  */
 #include "../check.h"
 #include <omp.h>

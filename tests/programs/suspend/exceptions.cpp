@@ -2,6 +2,8 @@
 //
 // C++ exceptions around suspensions. A task suspends inside its catch block, and inside a destructor that unwinding
 // runs, while others throw and catch their own: the language runtime keeps that state per thread, Marline per task.
+//
+// Covers: marline suspension
 #include "rendezvous.h"
 #include <exception>
 #include <omp.h>

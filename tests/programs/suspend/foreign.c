@@ -2,6 +2,8 @@
  *
  * Threads that the runtime has never seen fulfil events: while the team waits at a barrier, a taskwait or a taskgroup
  * with all its tasks suspended and all its workers asleep. And such a thread may wait for an event itself.
+ *
+ * Covers: marline events, marline suspension
  */
 #include "../check.h"
 #include <marline/marline.h>

@@ -3,6 +3,8 @@
  * Floating-point control (rounding mode, and flush-to-zero where the processor has it) as under libomp: a team inherits
  * what its creator has set before the region, tasks run with it, and what one task sets for itself stays its own
  * through suspensions.
+ *
+ * Covers: marline suspension, parallel
  */
 #include "rendezvous.h"
 #include <fenv.h>

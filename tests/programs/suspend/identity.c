@@ -2,6 +2,8 @@
  *
  * Who am I after a suspension? omp_get_thread_num is always a slot of the current task's team, a tied task comes back
  * on its own thread, and no two tasks that run at the same time share a thread number.
+ *
+ * Covers: marline suspension, omp_get_thread_num
  */
 #include "rendezvous.h"
 #include <omp.h>

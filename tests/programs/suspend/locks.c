@@ -2,6 +2,8 @@
  *
  * A task suspends while it holds an OpenMP lock or is inside `critical`; others contend. The threads must go on with
  * other tasks rather than block on the lock: on one thread the holder could otherwise never resume. Exclusion holds.
+ *
+ * Covers: marline suspension, critical, omp_set_lock, omp_unset_lock
  */
 #include "../check.h"
 #include <marline/marline.h>

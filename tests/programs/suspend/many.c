@@ -2,6 +2,8 @@
  *
  * A hundred thousand tasks suspended at once: their stacks must fit the kernel's default limit of 65,530 mappings, must
  * not be inflated by transparent huge pages, and must come back when the tasks have ended. Usage: many TASKS
+ *
+ * Covers: marline suspension
  */
 #include "../check.h"
 #include <marline/marline.h>

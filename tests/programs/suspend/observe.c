@@ -2,6 +2,8 @@
  *
  * marline_suspend_observe: the observer is called once for every suspension, of explicit and of implicit tasks, on the
  * thread and the stack of the task; and no more once it is taken out.
+ *
+ * Covers: marline suspension
  */
 #include "../check.h"
 #include <marline/marline.h>

@@ -2,6 +2,8 @@
  *
  * A task that overflows its stack ends the program with one line that names the task and the variable to raise, not
  * with a bare SIGSEGV and never by writing into another task's stack.
+ *
+ * Covers: marline suspension
  */
 #include "../child.h"
 #include <marline/marline.h>

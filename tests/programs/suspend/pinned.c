@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * An untied task that takes part in a task reduction holds its thread's copy: it must stay on that thread, also over a
- * suspension; and an undeferred one must leave its creator as tied as it was. */
+ * suspension; and an undeferred one must leave its creator as tied as it was.
+ *
+ * Covers: marline suspension, task(untied, in_reduction), taskgroup(task_reduction)
+ */
 #include "../check.h"
 #include <marline/marline.h>
 #include <omp.h>

@@ -2,6 +2,8 @@
  *
  * What a suspended task keeps: its whole stack at any call depth, with recursion, alloca, variable-length arrays and
  * addresses of locals that other tasks write to, through several suspensions.
+ *
+ * Covers: marline suspension
  */
 #include "rendezvous.h"
 #include <alloca.h>

@@ -2,6 +2,8 @@
  *
  * An event has room for one waiter (marline.h): a second wait for it ends the program with one line, rather than with a
  * task that never comes back.
+ *
+ * Covers: marline events
  */
 #include "../child.h"
 #include <marline/marline.h>

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * With the watchdog off, some idle thread must always poll while operations are pending: when the one that polled goes
- * back to work, and when the waiting tasks are inside regions of their own inside tasks. */
+ * back to work, and when the waiting tasks are inside regions of their own inside tasks.
+ *
+ * Covers: marline progress hooks, marline suspension
+ */
 #include "../check.h"
 #include <marline/marline.h>
 #include <omp.h>

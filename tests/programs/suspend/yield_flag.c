@@ -2,6 +2,8 @@
  *
  * Tasks that yield until another task, created after them, sets a flag. Legal code hangs where taskyield does nothing,
  * or stacks the other task over the one that waits for it: yield must really switch. Usage: yield_flag SPINNERS
+ *
+ * Covers: taskyield, task(untied)
  */
 #include "../check.h"
 #include <omp.h>

@@ -2,6 +2,8 @@
  *
  * atomic on types that the processor can update in one instruction and on those that it cannot (long double, complex),
  * where the compilers turn to the runtime or to libatomic: update, capture, read, write.
+ *
+ * Covers: parallel(num_threads), atomic(read, write, update, capture, seq_cst), flush
  */
 #include "../check.h"
 #include <complex.h>

@@ -2,6 +2,8 @@
  *
  * Barriers: nobody passes before all have come, what was written before is seen after, tasks created before a barrier
  * have ended after it (also those that tasks create), and team sizes may change from region to region.
+ *
+ * Covers: parallel(num_threads), task(firstprivate), barrier
  */
 #include "../check.h"
 #include <omp.h>

@@ -2,6 +2,10 @@
  *
  * Mutual exclusion: critical (unnamed, named, nested with different names), simple and nestable locks, with hints,
  * tested, and owned by tasks.
+ *
+ * Covers: critical(hint), omp_init_lock, omp_destroy_lock, omp_set_lock, omp_unset_lock, omp_test_lock,
+ *  omp_init_nest_lock, omp_destroy_nest_lock, omp_set_nest_lock, omp_unset_nest_lock, omp_test_nest_lock
+ * Covers (clang): omp_init_lock_with_hint, omp_init_nest_lock_with_hint
  */
 #include "../check.h"
 #include <omp.h>

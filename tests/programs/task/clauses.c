@@ -2,6 +2,9 @@
  *
  * if, final, mergeable, untied, priority: when a task is undeferred, included or final, and what its code can see of it
  * (OpenMP 5.1, 2.12.1). Tasks outside any parallel region run at once or at a scheduling point, but they run.
+ *
+ * Covers: parallel(num_threads), task(if, final, untied, mergeable, priority, firstprivate, depend:in/out/inout),
+ *  taskgroup, taskyield, omp_get_max_task_priority, omp_in_final
  */
 #include "../check.h"
 #include <omp.h>

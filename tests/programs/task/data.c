@@ -2,6 +2,8 @@
  *
  * What a task carries: firstprivate blocks of every size from one byte to more than a slab's block, over-aligned ones,
  * variable-length arrays, many variables at once, and shared variables of the creator.
+ *
+ * Covers: task(firstprivate, shared)
  */
 #include "../check.h"
 #include <omp.h>

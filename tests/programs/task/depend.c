@@ -2,6 +2,8 @@
  *
  * Dependence kinds one by one: what orders and what does not (OpenMP 5.1, 2.19.11). Also array sections, the same
  * address several times in one clause, iterators, scopes (only siblings are ordered), and depobj.
+ *
+ * Covers: task(firstprivate, depend:in/out/inout/mutexinoutset/depobj/iterator), depobj(depend, update, destroy)
  */
 #include "../check.h"
 #include <omp.h>

@@ -2,6 +2,9 @@
  *
  * Dependences given by calls (marline.h): marline_task_depend and depend objects order tasks as the clause does, alone,
  * several together and with the clause; undeferred, final and included tasks wait for them; misuse ends in one line.
+ *
+ * Covers: marline dependence calls, parallel(num_threads), task(if, final, untied, firstprivate, depend:in/inout),
+ *  taskwait(depend:in)
  */
 #include "../child.h"
 #include <marline/marline.h>

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * mutexinoutset excludes, it does not order. Both programs here only end on a runtime that keeps the two apart.
+ *
+ * Covers: task(detach, firstprivate, depend:in/out/mutexinoutset), taskgroup
  */
 #include "../check.h"
 #include <omp.h>

@@ -2,6 +2,8 @@
  *
  * Many dependences: thousands on one task (distinct, and all of them the same), thousands of successors of one task,
  * and address strides that a weak hash would fold onto one another.
+ *
+ * Covers: task(firstprivate, depend:in/out/inout/iterator)
  */
 #include "../check.h"
 #include <omp.h>

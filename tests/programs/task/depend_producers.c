@@ -3,6 +3,9 @@
  * marline_depend_share: several producers, which are tasks, discover one graph. A stencil whose blocks are made by
  * different producers gives the serial result; waits and undeferred tasks in a producer see the others' tasks; a producer
  * never stands before its descendants; a table outlives the task that shares it.
+ *
+ * Covers: marline dependence calls, task(if, untied, firstprivate, depend:in/out/inout), taskgroup,
+ *  taskwait(depend:in)
  */
 #include "../check.h"
 #include <marline/marline.h>

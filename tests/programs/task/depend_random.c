@@ -4,6 +4,8 @@
  * kind. While the graph is created, the model notes per address how many reads and writes precede the task; when the
  * task runs, these must have ended, and until it ends no conflicting access may. Built with HAVE_INOUTSET the graphs
  * contain inoutset too. Usage: depend_random [graphs [first seed]]
+ *
+ * Covers: task(firstprivate, depend:in/out/inout/mutexinoutset/iterator), taskyield
  */
 #include "../check.h"
 #include <omp.h>

@@ -2,6 +2,8 @@
  *
  * inoutset and omp_all_memory (OpenMP 5.1): the members of a set run in any order and at the same time, between what
  * came before and what comes after; omp_all_memory orders a task against every sibling with dependences.
+ *
+ * Covers: task(detach, firstprivate, depend:in/out/inout/inoutset/omp_all_memory)
  */
 #include "../check.h"
 #include <omp.h>

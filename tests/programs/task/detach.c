@@ -2,6 +2,9 @@
  *
  * detach: a task completes when its body has ended and its event is fulfilled, whichever comes last, and whoever
  * fulfils it: the task itself, another task, a thread that the runtime has never seen; before or after the body ends.
+ *
+ * Covers: task(if, detach, firstprivate, depend:in/out/inout), taskgroup, taskwait(depend:in), atomic(read, write),
+ *  omp_fulfill_event
  */
 #include "../check.h"
 #include <omp.h>

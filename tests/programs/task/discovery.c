@@ -3,6 +3,8 @@
  * The counters of discovery are exact on known graphs, with and without the filters of edges (MARLINE_EDGES). Runs with
  * MARLINE_DISCOVERY=first: nothing has completed while the graph is discovered, and nothing runs before its creator
  * waits or ends.
+ *
+ * Covers: marline discovery counters, task(if, detach, firstprivate), taskgroup
  */
 #include "../check.h"
 #include <marline/marline.h>

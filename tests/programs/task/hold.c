@@ -2,7 +2,11 @@
  *
  * Holds: a task that took some does not complete before each is released, by whichever thread, before or after its body
  * ends; whoever waits for the task waits for that, too. `released` is set right before the last release: who sees it
- * unset went on too early. */
+ * unset went on too early.
+ *
+ * Covers: marline events, parallel(num_threads), task(if, final, untied, detach, firstprivate, depend:in/out/inout),
+ *  taskgroup
+ */
 #include "../check.h"
 #include "marline/marline.h"
 #include <omp.h>

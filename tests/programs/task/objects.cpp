@@ -2,6 +2,8 @@
 //
 // firstprivate C++ objects: each task gets its own copy, made when the task is created and destroyed after it ran, once
 // each, under every way in which a task can run (deferred, undeferred, with dependences, as a taskloop chunk).
+//
+// Covers: task(if, final, firstprivate, depend:inout), taskloop(grainsize, firstprivate)
 #include "../check.h"
 #include <atomic>
 #include <omp.h>

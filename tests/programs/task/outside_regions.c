@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Tasks outside of parallel regions: a deep chain of them runs without a taskwait, and a thread may end although a
- * detached task of it has not completed; its event may still be fulfilled. */
+ * detached task of it has not completed; its event may still be fulfilled.
+ *
+ * Covers: task(detach, firstprivate), omp_fulfill_event
+ */
 #include "../check.h"
 #include <omp.h>
 #include <pthread.h>

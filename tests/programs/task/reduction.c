@@ -2,6 +2,9 @@
  *
  * Reductions over tasks: taskgroup task_reduction, the task modifier on parallel and on worksharing loops, in_reduction
  * at any depth, several variables, array sections, user-defined operators (OpenMP 5.1, 2.21.5).
+ *
+ * Covers: parallel(num_threads, reduction, reduction:task), for(schedule:dynamic, reduction, reduction:task),
+ *  task(firstprivate, in_reduction), taskgroup(task_reduction), declare reduction(initializer)
  */
 #include "../check.h"
 #include <omp.h>

@@ -2,6 +2,10 @@
  *
  * taskloop: every iteration once, the number and size of tasks that grainsize and num_tasks ask for, 64-bit and
  * unsigned bounds, nogroup, collapse, lastprivate, if, final, reductions (OpenMP 5.1, 2.12.2).
+ *
+ * Covers: parallel(shared), task(shared), taskloop(if, final, untied, mergeable, priority, grainsize, num_tasks,
+ *  collapse, nogroup, firstprivate, lastprivate, shared, reduction, in_reduction), taskgroup(task_reduction),
+ *  omp_in_final
  */
 #include "../check.h"
 #include <omp.h>

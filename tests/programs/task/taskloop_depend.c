@@ -3,6 +3,9 @@
  * marline_taskloop_depend: a taskloop whose tasks have dependences, each on its own iterations (marline.h). Stages of
  * loops over one array follow each other without a wait in between, with every clause that makes tasks, and mix with
  * ordinary tasks. Misuse ends in one line.
+ *
+ * Covers: marline dependence calls, parallel(num_threads), task(depend:in), taskloop(if, final, untied, mergeable,
+ *  priority, grainsize, num_tasks, collapse, nogroup, lastprivate, reduction)
  */
 #include "../child.h"
 #include <marline/marline.h>

@@ -3,6 +3,8 @@
  * Untied tasks that are undeferred or included, with scheduling points inside. Clang still splits such a task into
  * parts: its first part enqueues the task while its creator waits for it, and the creator must not go on before the
  * last part has ended.
+ *
+ * Covers: task(if, final, untied), taskyield
  */
 #include "../check.h"
 #include <omp.h>

@@ -2,6 +2,8 @@
  *
  * Who waits for whom: taskwait for children only, taskgroup for all descendants, nested groups, taskwait with
  * dependences for those alone (OpenMP 5.1, 2.19.5, 2.19.6).
+ *
+ * Covers: task(firstprivate, depend:in/out/inout), taskgroup, taskwait(depend:in/out/inout)
  */
 #include "../check.h"
 #include <omp.h>

@@ -2,6 +2,8 @@
  *
  * Tasks that wait for tasks that their producer creates later, by each way of waiting, many more than the limits allow to
  * be under way: the producer must go on. With undeferred and final tasks among them, which no limit may hold.
+ *
+ * Covers: marline throttling, marline suspension
  */
 #include "../check.h"
 #include <marline/marline.h>

@@ -3,6 +3,8 @@
  * MARLINE_MAX_TASKS and MARLINE_MAX_BYTES as the program itself can count them: one producer, independent tasks, tasks
  * that form a chain, several producers under one another, tasks with large private data, and outside of parallel
  * regions. Usage: limits TASKS BYTES, the limits in force (0: none).
+ *
+ * Covers: marline throttling
  */
 #include "../check.h"
 #include <omp.h>

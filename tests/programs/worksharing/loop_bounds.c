@@ -2,6 +2,8 @@
  *
  * Loop bounds that hurt: negative strides, 64-bit signed and unsigned ranges next to the limits, strides that leave a
  * remainder, collapsed and triangular nests; and lastprivate and linear, which hang on "who ran the last iteration".
+ *
+ * Covers: parallel for, for(schedule:static/dynamic/guided/auto/runtime, collapse, lastprivate, linear)
  */
 #include "../check.h"
 #include <limits.h>

@@ -2,6 +2,8 @@
  *
  * Every loop schedule, with and without a chunk, also through schedule(runtime): each iteration runs once, and the
  * distribution is the one that OpenMP 5.1, 2.11.4 prescribes for that kind.
+ *
+ * Covers: parallel for, for(schedule:static/dynamic/guided/auto/runtime, reduction), omp_set_schedule, omp_get_schedule
  */
 #include "../check.h"
 #include <omp.h>

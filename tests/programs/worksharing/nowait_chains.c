@@ -2,6 +2,9 @@
  *
  * Chains of worksharing constructs without barriers, much longer than any runtime's ring of construct descriptors: a
  * thread that is far behind must still find every construct that the others have left.
+ *
+ * Covers: for(schedule:static/dynamic/guided/runtime, nowait), sections(nowait), section, single(nowait),
+ *  omp_set_schedule
  */
 #include "../check.h"
 #include <omp.h>

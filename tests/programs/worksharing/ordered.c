@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * ordered regions run in iteration order under every schedule, also when some iterations do not execute theirs.
+ *
+ * Covers: for(schedule:static/dynamic/guided/runtime, ordered), ordered
  */
 #include "../check.h"
 #include <omp.h>

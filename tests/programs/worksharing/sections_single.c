@@ -2,6 +2,8 @@
  *
  * sections (each once; lastprivate, reduction), single (exactly one thread; copyprivate), master and, where the
  * compiler knows it, masked with a filter.
+ *
+ * Covers: parallel sections, sections(lastprivate), section, single(copyprivate), master, masked(filter)
  */
 #include "../check.h"
 #include <omp.h>

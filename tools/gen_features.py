@@ -1,0 +1,240 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Writes docs/features.md: which features of OpenMP (python/marline/features.txt) the test programs cover, under which
+compilers.
+
+A program says so near its top, in a comment; a line that ends with a comma goes on in the next:
+
+    Covers: parallel(num_threads, if), task(depend:in/out), omp_get_level
+    Covers (clang): masked(filter)
+
+`a:b/c` is short for `a:b, a:c`; the names in brackets are beginnings of compilers' names: only there the program
+contains this. Which compilers build a program, tests/programs/CMakeLists.txt knows: CMake writes it to
+BUILD/tests/programs/programs.json. What a program claims must stand in its source.
+
+    gen_features.py BUILD [ROOT]            writes the page
+    gen_features.py --check BUILD [ROOT]    exit 1 if something is wrong, or the page is not what this would write
+    gen_features.py --suggest SOURCE...     prints a Covers line from the directives in a source, to be judged by hand
+"""
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "python"))
+
+from marline.features import SUPPORTED, Feature, Malformed, read_features  # noqa: E402
+from pragmas import Pragma, pragmas_of  # noqa: E402
+
+COMPILERS = {"gcc12": "GCC 12", "clang14": "Clang 14", "clang19": "Clang 19", "gfortran12": "gfortran 12"}
+LANGUAGES = {".c": "C", ".h": "C", ".cpp": "C++", ".f90": "Fortran"}
+HEAD_LINES = 40
+SHOWN = 2  # programs per feature on the page
+COVERS = re.compile(r"^[ */!#]*Covers(?: \(([^)]*)\))?: *(.*)$")
+ITEM = re.compile(r"([\w ]+?)\s*(?:\(([^)]*)\))?\s*(?:,|$)")
+
+INTRODUCTION = """\
+<!-- Made by tools/gen_features.py from python/marline/features.txt and the test programs. Do not edit this page. -->
+# Features
+
+What OpenMP 5.2 has for a host, and where it is tested: in which languages the programs in `tests/programs` that cover
+a feature are, and which compiler builds them. Each program runs on several numbers of threads, and asserts its result; two per feature
+are named.
+A dash says that no program covers the feature with this compiler: often, because this compiler does not accept it.
+"Section" is that of the OpenMP 5.2 specification. `marline info --features` prints the list in short.
+"""
+
+
+@dataclass
+class Claim:
+    """One Covers line: words of the list, and the compilers that it is about (empty: all)."""
+
+    source: Path
+    compilers: list[str]
+    words: list[str]
+
+    def holds_for(self, compiler: str) -> bool:
+        return not self.compilers or any(compiler.startswith(name) for name in self.compilers)
+
+
+@dataclass
+class Coverage:
+    languages: dict[tuple[str, str], set[str]] = field(default_factory=dict)  # (word, compiler) -> languages
+    programs: dict[str, list[str]] = field(default_factory=dict)  # word -> programs, in the order of CMakeLists.txt
+
+    def add(self, word: str, compiler: str, source: Path, folder: Path) -> None:
+        self.languages.setdefault((word, compiler), set()).add(LANGUAGES.get(source.suffix, source.suffix))
+        name = str(source.relative_to(folder)) if source.is_relative_to(folder) else source.name
+        programs = self.programs.setdefault(word, [])
+        if name not in programs:
+            programs.append(name)
+
+
+def claims_of(source: Path) -> list[Claim]:
+    claims: list[Claim] = []
+    goes_on = False
+    for line in source.read_text().splitlines()[:HEAD_LINES]:
+        match = COVERS.match(line)
+        if match:
+            claims.append(Claim(source, re.split(r",\s*", match[1]) if match[1] else [], []))
+        if match or goes_on:
+            text = (match[2] if match else line.lstrip(" */!#")).removesuffix("*/").rstrip()
+            claims[-1].words += [text]
+            goes_on = text.endswith(",")
+    for claim in claims:
+        claim.words = list(split_words(" ".join(claim.words)))
+    return claims
+
+
+def split_words(text: str) -> Iterable[str]:
+    """`task(depend:in/out, if)` gives task, task(depend:in), task(depend:out), task(if)."""
+    for name, clauses in ITEM.findall(text):
+        if not name.strip():
+            continue
+        yield name.strip()
+        for clause in filter(None, re.split(r",\s*", clauses)):
+            base, colon, modifiers = clause.partition(":")
+            yield from (f"{name.strip()}({base}{colon}{modifier})" for modifier in modifiers.split("/"))
+
+
+def with_implied(word: str, known: dict[str, Feature]) -> list[str]:
+    """A clause's modifier covers the clause."""
+    bare = word.partition(":")[0] + ")" if ":" in word else word
+    return [word, bare] if bare != word and bare in known else [word]
+
+
+def is_in(feature: Feature, pragmas: list[Pragma], text: str, environment: Iterable[str]) -> bool:
+    """Whether a source has what it claims to cover."""
+    if feature.directive.startswith("marline "):
+        return True
+    if re.match(r"(omp|OMP)_", feature.directive):
+        return feature.directive in environment or re.search(rf"\b{feature.directive}\b", text) is not None
+    if any(pragma.has(feature.directive, feature.clause) for pragma in pragmas):
+        return True
+    # The clause may be the argument of a macro that holds the directive.
+    everywhere = Pragma((), text)
+    return any(pragma.has(feature.directive, "") for pragma in pragmas) and everywhere.has_clause(feature.clause)
+
+
+def read_programs(build: Path) -> list[dict]:
+    path = build / "tests" / "programs" / "programs.json"
+    if not path.is_file():
+        sys.exit(f"{path} is not there: run cmake first")
+    return json.loads(path.read_text())
+
+
+def without_claims(text: str) -> str:
+    """The source without its Covers lines."""
+    lines, goes_on = [], False
+    for line in text.splitlines():
+        is_claim = goes_on or COVERS.match(line) is not None
+        goes_on = is_claim and line.rstrip().endswith(",")
+        lines += [] if is_claim else [line]
+    return "\n".join(lines)
+
+
+def source_text(source: Path) -> str:
+    """The source without its Covers lines, and the headers of the tests that it includes."""
+    text = without_claims(source.read_text())
+    headers = [source.parent / name for name in re.findall(r'^#\s*include "([^"]+)"', text, re.MULTILINE)]
+    return "\n".join([text] + [header.read_text() for header in headers if header.is_file()])
+
+
+def judge(features: list[Feature], programs: list[dict], folder: Path) -> tuple[Coverage, list[str]]:
+    """What is covered, and what is wrong."""
+    known = {feature.word: feature for feature in features}
+    coverage, wrong = Coverage(), []
+    for program in programs:
+        claims = [claim for name in program["sources"] for claim in claims_of(Path(name))]
+        if not claims:
+            wrong.append(f"{program['name']}: no Covers line in {', '.join(Path(s).name for s in program['sources'])}")
+        for claim in claims:
+            text = source_text(claim.source)
+            pragmas = pragmas_of(text)
+            for word in claim.words:
+                if word not in known:
+                    wrong.append(f"{claim.source.name}: `{word}` is not in features.txt")
+                elif not is_in(known[word], pragmas, text, program["environment"]):
+                    wrong.append(f"{claim.source.name}: says that it covers {word}, which it does not contain")
+                else:
+                    add(coverage, with_implied(word, known), claim, program, folder)
+    return coverage, list(dict.fromkeys(wrong)) + judge_status(features, coverage)
+
+
+def add(coverage: Coverage, words: list[str], claim: Claim, program: dict, folder: Path) -> None:
+    for compiler in program["compilers"]:
+        if compiler in COMPILERS and claim.holds_for(compiler):
+            for word in words:
+                coverage.add(word, compiler, claim.source, folder)
+
+
+def judge_status(features: list[Feature], coverage: Coverage) -> list[str]:
+    wrong = []
+    for feature in features:
+        if feature.kind == SUPPORTED and feature.word not in coverage.programs:
+            wrong.append(f"{feature.word}: supported, says features.txt, but no program covers it")
+        if feature.kind != SUPPORTED and feature.word in coverage.programs:
+            wrong.append(f"{feature.word}: `{feature.kind}` in features.txt, but {coverage.programs[feature.word][0]} covers it")
+    return wrong
+
+
+def page(features: list[Feature], coverage: Coverage) -> str:
+    lines = [INTRODUCTION]
+    for heading in dict.fromkeys(feature.heading for feature in features):
+        own = [feature for feature in features if feature.heading == heading]
+        lines += [f"## {heading}", "", f"| | section | {' | '.join(COMPILERS.values())} | programs |",
+                  "|---|---|" + "---|" * len(COMPILERS) + "---|"]  # fmt: skip
+        lines += [row(feature, coverage) for feature in own] + [""]
+    return "\n".join(lines[:-1]) + "\n"
+
+
+def row(feature: Feature, coverage: Coverage) -> str:
+    name = f"&emsp;{feature.clause}" if feature.clause else f"**{feature.directive}**"
+    section = feature.section if feature.section[0].isdigit() else f"[page](../{feature.section})"
+    if feature.kind != SUPPORTED:
+        return f"| {name} | {section} | {' | '.join('–' for _ in COMPILERS)} | {feature.status} |"
+    cells = [", ".join(sorted(coverage.languages.get((feature.word, compiler), ()))) or "–" for compiler in COMPILERS]
+    shown = ", ".join(f"`{name}`" for name in coverage.programs.get(feature.word, [])[:SHOWN])
+    return f"| {name} | {section} | {' | '.join(cells)} | {shown} |"
+
+
+def suggest(source: Path, features: list[Feature]) -> str:
+    found: dict[str, list[str]] = {}
+    text = without_claims(source.read_text())
+    pragmas = pragmas_of(text)
+    for feature in features:
+        used = any(pragma.has(feature.directive, feature.clause) for pragma in pragmas)
+        if used or (re.match(r"(omp|OMP)_", feature.directive) and is_in(feature, [], text, ())):
+            found.setdefault(feature.directive, []).extend([feature.clause] if feature.clause else [])
+    return "Covers: " + ", ".join(f"{name}({', '.join(clauses)})" if clauses else name for name, clauses in found.items())
+
+
+def main() -> int:
+    arguments = [argument for argument in sys.argv[1:] if not argument.startswith("--")]
+    if not arguments:
+        sys.exit(__doc__)
+    root = Path(arguments[1] if len(arguments) > 1 and "--suggest" not in sys.argv else HERE.parent).resolve()
+    try:
+        features = read_features(root / "python" / "marline" / "features.txt")
+    except Malformed as error:
+        sys.exit(str(error))
+    if "--suggest" in sys.argv:
+        print("\n".join(f"{name}: {suggest(Path(name), features)}" for name in arguments))
+        return 0
+    coverage, wrong = judge(features, read_programs(Path(arguments[0])), root / "tests" / "programs")
+    text, target = page(features, coverage), root / "docs" / "features.md"
+    if "--check" not in sys.argv:
+        target.write_text(text)
+    elif not target.is_file() or target.read_text() != text:
+        wrong.append(f"{target} is not what the tests say: run tools/gen_features.py BUILD")
+    print("\n".join(wrong), end="\n" if wrong else "")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
