@@ -2,6 +2,8 @@
  *
  * kmp_set_defaults: what it says holds if it comes before the first region; what is too late, unknown or malformed gives
  * one line each, and nothing changes. Each case is a child.
+ *
+ * Covers: LLVM kmp_ routines
  */
 #include "../child.h"
 #include <omp.h>

@@ -2,6 +2,8 @@
  *
  * OMP_DISPLAY_AFFINITY: every thread of a region prints its line by OMP_AFFINITY_FORMAT, the first time and when what
  * there is to say has changed, and never otherwise. The child opens regions; the parent counts their lines.
+ *
+ * Covers: OMP_DISPLAY_AFFINITY, OMP_AFFINITY_FORMAT
  */
 #include "../child.h"
 #include <omp.h>

@@ -2,6 +2,8 @@
  *
  * Variables of LLVM's and GCC's runtimes are understood, OpenMP's own go first, and a bad value gives one line. The
  * program runs itself once per setting; the child prints where its threads may run.
+ *
+ * Covers: KMP_ and GOMP_ variables, OMP_PLACES, OMP_PROC_BIND
  */
 #include "../child.h"
 #include <omp.h>

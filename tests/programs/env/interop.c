@@ -2,6 +2,9 @@
  *
  * omp_get_interop_* on a host without foreign runtimes: omp_interop_none has no properties, and the return codes and
  * texts say so.
+ *
+ * Covers: omp_get_num_interop_properties, omp_get_interop_int, omp_get_interop_ptr, omp_get_interop_str,
+ *  omp_get_interop_name, omp_get_interop_type_desc, omp_get_interop_rc_desc
  */
 #include "../check.h"
 #include <omp.h>

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The kmp_* routines of LLVM's omp.h and their kmpc_* names: memory, affinity masks, library mode, times and sizes.
+ *
+ * Covers: LLVM kmp_ routines
  */
 #include "../check.h"
 #include <limits.h>

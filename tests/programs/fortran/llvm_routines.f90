@@ -1,6 +1,8 @@
 ! SPDX-License-Identifier: Apache-2.0
 !
 ! The kmp_* routines and omp_get_interop_* by their Fortran names: arguments by reference, text with its length.
+!
+! Covers: LLVM kmp_ routines, omp_get_num_interop_properties, omp_get_interop_int, omp_get_interop_name
 program llvm_routines
   use, intrinsic :: iso_c_binding
   implicit none
