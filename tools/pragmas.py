@@ -41,7 +41,8 @@ class Pragma:
     def has_clause(self, clause: str) -> bool:
         base, colon, modifier = clause.partition(":")
         if not colon:
-            return re.search(rf"\b{base}\b", self.rest) is not None
+            word = "for|do" if base == "for" else base
+            return re.search(rf"\b({word})\b", self.rest) is not None
         return any(re.search(rf"(?<![\w.]){modifier}\b", argument) for argument in arguments_of(base, self.rest))
 
 

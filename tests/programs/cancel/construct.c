@@ -3,6 +3,9 @@
  * cancel and cancellation point for parallel, for, sections and taskgroup; with OMP_CANCELLATION false, the same programs
  * do everything. Threads that wait for a cancellation have no other way out, so one that is not seen is a timeout.
  * Between cancelled regions, ordinary ones show that the team is whole.
+ *
+ * Covers: cancel(parallel, for, sections, taskgroup, if), cancellation point(parallel, for, sections, taskgroup),
+ *  omp_get_cancellation, OMP_CANCELLATION
  */
 #include "../check.h"
 #include <omp.h>

@@ -1,6 +1,8 @@
 ! SPDX-License-Identifier: Apache-2.0
 !
 ! Fortran: cancel and cancellation point for parallel, do, sections and taskgroup.
+!
+! Covers: cancel(parallel, for, sections, taskgroup, if), cancellation point(for), omp_get_cancellation
 program construct
   use omp_lib
   implicit none

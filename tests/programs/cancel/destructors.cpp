@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Objects in the scopes that a cancellation leaves are destroyed on the way out, once, on every thread.
+//
+// Covers: cancel(parallel, for, sections, taskgroup), cancellation point(for, sections, taskgroup)
 #include "../check.h"
 
 #include <omp.h>

@@ -4,6 +4,8 @@
  * a cancellation point (OpenMP 5.2, section 1.3: all threads encounter a worksharing region or none, unless cancellation
  * has been requested). Nobody waits for it: not at the end of the region, not where loops are far ahead of it, not for its
  * turn in an ordered loop. What it would have to say in a single is said by another.
+ *
+ * Covers: cancel(parallel, taskgroup), for(nowait), ordered, single(copyprivate)
  */
 #include "../check.h"
 #include <omp.h>

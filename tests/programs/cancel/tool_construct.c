@@ -2,6 +2,8 @@
  *
  * What an OMPT tool, here in the program itself, hears of cancel and of cancellation points (OpenMP 5.2, section
  * 19.5.2.18).
+ *
+ * Covers: cancel(parallel, for, taskgroup), cancellation point(parallel, for)
  */
 #include "../check.h"
 #include <omp-tools.h>

@@ -39,7 +39,7 @@ int main(int argc, char **argv) {
   EXPECT("OMP_PLACES=threads", "OMP_PROC_BIND=spread", "places=1 bind=4 ");
   EXPECT("OMP_PLACES={0}", "OMP_PROC_BIND=close", "places=1 bind=3 ");
   EXPECT("OMP_PROC_BIND=false", "", "bind=0 ");
-  EXPECT("OMP_CANCELLATION=true", "", "nested=0 ");
+  EXPECT("OMP_CANCELLATION=true", "", "cancel=1 ");
   EXPECT("OMP_CANCELLATION=false", "", "cancel=0 ");
   EXPECT("OMP_DEFAULT_DEVICE=3", "", "device=3 ");
   EXPECT("OMP_TARGET_OFFLOAD=disabled", "", "nested=");
