@@ -1,6 +1,8 @@
 ! SPDX-License-Identifier: Apache-2.0
 !
 ! Fortran: doacross loops of one and two dimensions, upwards and downwards, 4- and 8-byte integers.
+!
+! Covers: for(ordered, schedule:static/dynamic/runtime), ordered(depend:source/sink)
 program doacross
   use omp_lib
   implicit none

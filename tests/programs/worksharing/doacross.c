@@ -3,6 +3,9 @@
  * Doacross loops: ordered(n) with sinks and sources. Each iteration computes with what the iterations that it waits for
  * have left, and now and then an iteration is late, so that a wait that does not wait shows as a wrong value.
  * HAVE_DOACROSS: the syntax of OpenMP 5.2.
+ *
+ * Covers: for(ordered, schedule:static/dynamic), ordered(depend:source/sink)
+ * Covers (clang19): ordered(doacross:source/sink)
  */
 #include "../check.h"
 #include <omp.h>

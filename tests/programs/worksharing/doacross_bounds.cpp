@@ -3,6 +3,8 @@
 // Doacross loops whose bounds hurt: 32 and 64 bits, signed and unsigned, downwards, next to the limits of the type,
 // strides that leave a remainder; sinks outside of the nest, also beyond the end of an inner loop; nests without
 // iterations.
+//
+// Covers: for(ordered, collapse, schedule:static/dynamic), ordered(depend:source/sink)
 #include "../check.h"
 
 #include <omp.h>

@@ -2,6 +2,8 @@
  *
  * What an OMPT tool, here in the program itself, hears of the dependences between iterations: each source, each sink
  * that is in the nest, the sink after its source; one record per loop of the nest, with the iteration's number in it.
+ *
+ * Covers: ordered(depend:source/sink)
  */
 #include "../check.h"
 #include <omp-tools.h>
