@@ -4,6 +4,8 @@
 // openmp/runtime/src/kmp_atomic.h, has the argument lists): by one thread with many operands, then by all threads on
 // one object. What each should do is computed here, by one thread. The program counts the entry points that it has
 // called.
+//
+// Covers: entry points of other compilers
 #include "kmpc_atomics.hpp"
 #include <algorithm>
 #include <functional>
