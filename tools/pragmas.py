@@ -21,7 +21,7 @@ COMBINED = {"parallel": {"teams", "distribute", "target"},
             "simd": {"for", "taskloop", "distribute", "declare", "loop"},
             "update": {"target"},
             "reduction": {"declare"}}  # fmt: skip
-C_DIRECTIVE = re.compile(r'#\s*pragma\s+omp\s+(.*)|_Pragma\(\s*"omp ([^"]*)"|\(\s*omp\s+([a-z].*)')
+C_DIRECTIVE = re.compile(r'#\s*pragma\s+omp\s+(.*)|_Pragma\(\s*"omp ([^"]*)"|[(,]\s*omp\s+([a-z].*)')
 FORTRAN_DIRECTIVE = re.compile(r"^\s*!\$omp\s+(.*)", re.IGNORECASE)
 
 
@@ -32,7 +32,7 @@ class Pragma:
 
     def has(self, directive: str, clause: str) -> bool:
         words = tuple(directive.split())
-        if len(words) > 1 and words[0] not in ("declare", "begin", "cancellation", "target"):
+        if len(words) > 1 and words[0] not in ("declare", "begin", "cancellation", "target", "distribute"):
             fits = self.name == words or self.name[: len(words)] == words
         else:
             fits = any(self.name[i : i + len(words)] == words for i in range(len(self.name)))

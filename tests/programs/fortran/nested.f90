@@ -1,6 +1,9 @@
 ! SPDX-License-Identifier: Apache-2.0
 !
 ! Fortran: regions inside regions, with teams of several threads at three levels.
+!
+! Covers: parallel(num_threads, private, firstprivate, copyin, reduction), threadprivate, omp_set_max_active_levels,
+!  omp_get_max_active_levels, omp_get_level, omp_get_ancestor_thread_num, omp_get_team_size, omp_get_active_level
 program nested
   use omp_lib
   implicit none

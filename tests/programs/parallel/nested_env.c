@@ -2,6 +2,8 @@
  *
  * What the environment says of nesting: lists of OMP_NUM_THREADS by level, when nesting is on by default, the thread
  * limit, dynamic adjustment. Each case is this program, run again.
+ *
+ * Covers: OMP_DYNAMIC, OMP_NUM_THREADS, OMP_THREAD_LIMIT, OMP_MAX_ACTIVE_LEVELS, OMP_NESTED, parallel(num_threads)
  */
 #include "../child.h"
 #include <omp.h>

@@ -2,6 +2,9 @@
  *
  * OMP_PROC_BIND=spread,close on a described machine of 2 x 4 cores (tests/programs/CMakeLists.txt): each thread of the
  * outer team has one domain, and its inner team the first places of that.
+ *
+ * Covers: omp_get_proc_bind, omp_get_num_places, omp_get_place_num, omp_get_partition_num_places,
+ *  omp_get_partition_place_nums, OMP_PROC_BIND
  */
 #include "../check.h"
 #include <omp.h>

@@ -2,6 +2,10 @@
  *
  * Regions inside regions, each with a team of several threads: numbers, sizes and ancestors at three levels, the
  * constructs of an inner team, inner regions in tasks and of the program's own threads, and thousands of them in a row.
+ *
+ * Covers: parallel(if, num_threads, firstprivate, shared, copyin, reduction), omp_in_parallel,
+ *  omp_get_supported_active_levels, omp_set_max_active_levels, omp_get_max_active_levels, omp_get_level,
+ *  omp_get_ancestor_thread_num, omp_get_team_size, omp_get_active_level
  */
 #include "../check.h"
 #include "inner_constructs.h"

@@ -3,6 +3,8 @@
  * Inner teams whose threads all wait for what a task of the outer team does later: it holds the lock that they want and
  * is itself suspended, until yet another task lets it go, which has not begun when all threads of the outer team are in
  * inner regions. And tasks of an inner team, and its implicit tasks, that suspend.
+ *
+ * Covers: marline suspension, parallel(num_threads)
  */
 #include "../check.h"
 #include <marline/marline.h>
