@@ -2,6 +2,8 @@
  *
  * Entry points of LLVM's runtime that its compilers do not call: barriers that the primary thread leaves first, a region's
  * function called again, and the release of threads.
+ *
+ * Covers: entry points of other compilers
  */
 #include "../check.h"
 #include "../kmp.h"

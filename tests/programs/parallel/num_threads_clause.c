@@ -3,6 +3,8 @@
  * num_threads with a list and with `strict` (OpenMP 6.0), by the calls that compilers make of them: the list's first
  * number is the region's, the others are what the regions inside start from; fewer threads than a strict clause asks for
  * are a warning or the program's end, as it says.
+ *
+ * Covers: entry points of other compilers
  */
 #include "../child.h"
 #include "../kmp.h"

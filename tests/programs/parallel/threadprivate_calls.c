@@ -2,6 +2,8 @@
  *
  * threadprivate variables by the entry points that compilers without thread-local storage call: the original for the
  * main thread, copies of its first value for the others, made by a constructor or copy constructor where there is one.
+ *
+ * Covers: entry points of other compilers
  */
 #include "../check.h"
 #include "../kmp.h"

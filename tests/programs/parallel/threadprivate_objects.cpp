@@ -2,6 +2,8 @@
 //
 // threadprivate objects with constructors and destructors: each thread's is constructed once, keeps its value between
 // regions, is copied by copyin, and is destroyed when a thread of the program's ends.
+//
+// Covers: threadprivate, parallel(copyin)
 #include "../check.h"
 #include <atomic>
 #include <omp.h>

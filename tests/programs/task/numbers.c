@@ -2,6 +2,8 @@
  *
  * The numbers of tasks that LLVM's runtime tells debuggers: a task's own, the same for as long as it lives and no other
  * living task's, and its parent's.
+ *
+ * Covers: entry points of other compilers
  */
 #include "../check.h"
 #include "../kmp.h"

@@ -2,6 +2,8 @@
  *
  * Collapsed loops by LLVM's entry points for them: rectangular nests are numbered and turned back into variables; of
  * nests of other shapes each thread gets a run of iterations, and the runs together are the nest.
+ *
+ * Covers: entry points of other compilers
  */
 #include "../check.h"
 #include "../kmp.h"

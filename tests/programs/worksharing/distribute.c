@@ -2,6 +2,9 @@
  *
  * distribute on the host, with and without a schedule of its own, alone and as part of a composite construct: each
  * iteration is executed once, whatever number of teams there are; lastprivate and reductions.
+ *
+ * Covers: distribute(dist_schedule, collapse, lastprivate), teams distribute, distribute parallel for,
+ *  teams distribute parallel for, teams(num_teams)
  */
 #include "../check.h"
 #include <omp.h>

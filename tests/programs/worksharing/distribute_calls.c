@@ -2,6 +2,8 @@
  *
  * distribute parallel for by the entry points that do both at once, which Flang calls: the union of all threads' shares
  * is the loop, and one thread has its last iteration.
+ *
+ * Covers: entry points of other compilers
  */
 #include "../check.h"
 #include "../kmp.h"

@@ -2,6 +2,8 @@
  *
  * Combined constructs as GCC before 4.9 made them: a call opens the region with the loop begun in all threads, the
  * program calls the primary thread's function itself, and GOMP_parallel_end closes the region.
+ *
+ * Covers: entry points of other compilers
  */
 #include "../check.h"
 #include <omp.h>
