@@ -116,7 +116,7 @@ static void conditional(void) {
         cell = mine;
       }
     }
-    won += before == 0;
+    won += before == 0 && mine > 0;
     do { /* weak: may fail for no reason, so try until the cell is another's or mine */
 #pragma omp atomic compare capture weak
       {
