@@ -5,12 +5,17 @@
 #include "config/options.hpp"
 #include "exec/pause.hpp"
 
+extern "C" int omp_get_initial_device();
+
 namespace marline::omp {
 
 namespace {
 
-constexpr int kHost = 0, kInitialDevice = -1;
-int pause_on(int kind, int device) { return device == kHost || device == kInitialDevice ? pause_resources(kind) : 1; }
+constexpr int kInitialDevice = -1;  // omp_initial_device
+
+int pause_on(int kind, int device) {
+  return device == kInitialDevice || device == omp_get_initial_device() ? pause_resources(kind) : 1;
+}
 
 }  // namespace
 
