@@ -80,10 +80,19 @@ void copy_construct(const ThreadprivateObject& object, void* to, void* from) {
   }
 }
 
+}  // namespace
+
+void threadprivate_too_small(size_t bytes, size_t wanted) {
+  fatal("a threadprivate variable of %zu bytes is used as one of %zu: declare it with one length everywhere", bytes, wanted);
+}
+
+namespace {
+
 // The variable, with its prototype: whoever uses it first takes that, before anybody can have changed the original.
 ThreadprivateVariable* prepare(void* original, size_t bytes) {
   Lock lock;
   ThreadprivateVariable* variable = find_or_add(original);
+  if (bytes > variable->bytes && variable->bytes != 0) threadprivate_too_small(variable->bytes, bytes);
   if (variable->bytes != 0) return variable;
   variable->bytes = bytes;
   if (variable->object.constructs()) return variable;
@@ -162,7 +171,8 @@ void threadprivate_register(void* original, const ThreadprivateObject& object) {
   ThreadprivateVariable* variable = prepare(original, bytes);
   ThreadprivateCopies* copies = copies_of(worker);
   bool main_thread = is_main_thread();
-  ThreadprivateCopy copy{original, main_thread ? original : allocate_like(original, variable->bytes), variable};
+  ThreadprivateCopy copy{original, main_thread ? original : allocate_like(original, variable->bytes), variable,
+                         variable->bytes};
   if (2 * (copies->count + 1) > copies->capacity) widen(copies);
   place_copy(copies, copy);
   copies->order[copies->count++] = copy;

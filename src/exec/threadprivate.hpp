@@ -37,6 +37,7 @@ struct ThreadprivateCopy {
   const void* original;  // null: an empty place of the table
   void* address;
   ThreadprivateVariable* variable;
+  size_t bytes;
 };
 
 // The copies of one thread by the address of the original: open addressing, at most half full.
@@ -58,12 +59,19 @@ struct ThreadprivateCopies {
 // Before the first copy is made; of two calls for one variable the first counts.
 void threadprivate_register(void* original, const ThreadprivateObject& object);
 
+// Ends the program: it uses `wanted` bytes of a variable of which the copies have `bytes`, as its units declare it with
+// different lengths.
+[[noreturn]] void threadprivate_too_small(size_t bytes, size_t wanted);
+
 void* threadprivate_first_use(Worker* worker, void* original, size_t bytes);
 
 // The calling thread's copy.
 inline void* threadprivate_address(Worker* worker, void* original, size_t bytes) {
   if (const ThreadprivateCopies* copies = worker->threadprivate) {
-    if (const ThreadprivateCopy* copy = copies->find(original)) return copy->address;
+    if (const ThreadprivateCopy* copy = copies->find(original)) {
+      if (bytes > copy->bytes) [[unlikely]] threadprivate_too_small(copy->bytes, bytes);
+      return copy->address;
+    }
   }
   return threadprivate_first_use(worker, original, bytes);
 }

@@ -22,7 +22,8 @@ int32_t __kmpc_sections_init(Ident*, int32_t) {
 
 // The number of a section, from 0, or `count`: none is left.
 int32_t __kmpc_next_section(Ident*, int32_t, int32_t count) {
-  this_worker()->member->loop.iterations = static_cast<uint64_t>(count);
+  LoopPlace& loop = this_worker()->member->loop;
+  if (loop.shared != nullptr) loop.iterations = static_cast<uint64_t>(count);  // else a cancelled region skips it all
   LoopChunk chunk;
   return loop_next(this_worker(), &chunk) ? static_cast<int32_t>(chunk.first) : count;
 }
