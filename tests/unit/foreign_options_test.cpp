@@ -4,37 +4,10 @@
 // that each bad value gives one line and leaves the default.
 #include "config/foreign_table.hpp"
 
-#include <gtest/gtest.h>
-
-#include <map>
-#include <string>
-
-#include "base/check.hpp"
+#include "parsed_options.hpp"
 
 namespace marline {
 namespace {
-
-std::map<std::string, std::string> environment;
-
-const char* lookup(const char* name) {
-  const auto found = environment.find(name);
-  return found == environment.end() ? nullptr : found->second.c_str();
-}
-
-struct Parsed {
-  Options options{};
-  std::string warnings;
-};
-
-Parsed parse(std::map<std::string, std::string> variables) {
-  environment = std::move(variables);
-  Parsed result;
-  testing::internal::CaptureStderr();
-  options_parse(result.options, lookup);
-  set_warnings(true);
-  result.warnings = testing::internal::GetCapturedStderr();
-  return result;
-}
 
 Options good(std::map<std::string, std::string> variables) {
   const Parsed parsed = parse(std::move(variables));

@@ -1,39 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // config/: every option's default, good values, and bad ones, of which each gives one line and leaves the default.
-#include "config/options.hpp"
-
-#include <gtest/gtest.h>
+#include "parsed_options.hpp"
 
 #include <climits>
-#include <map>
-#include <string>
 
 #include "config/option_table.hpp"
 
 namespace marline {
 namespace {
-
-std::map<std::string, std::string> environment;
-
-const char* lookup(const char* name) {
-  const auto found = environment.find(name);
-  return found == environment.end() ? nullptr : found->second.c_str();
-}
-
-struct Parsed {
-  Options options{};
-  std::string warnings;
-};
-
-Parsed parse(std::map<std::string, std::string> variables) {
-  environment = std::move(variables);
-  Parsed result;
-  testing::internal::CaptureStderr();
-  options_parse(result.options, lookup);
-  result.warnings = testing::internal::GetCapturedStderr();
-  return result;
-}
 
 Options parse_good(std::map<std::string, std::string> variables) {
   const Parsed parsed = parse(std::move(variables));

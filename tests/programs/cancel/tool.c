@@ -4,9 +4,8 @@
  *
  * Covers: marline later cancellation
  */
-#include "../check.h"
+#include "../tool.h"
 #include <marline/marline.h>
-#include <omp-tools.h>
 
 enum { kTasks = 10, kBefore = 4 };
 
@@ -23,18 +22,9 @@ static void on_task_schedule(ompt_data_t *prior, ompt_task_status_t status, ompt
   ended_as[status]++;
 }
 
-static int initialize(ompt_function_lookup_t lookup, int device, ompt_data_t *data) {
-  ompt_set_callback_t set_callback = (ompt_set_callback_t)lookup("ompt_set_callback");
+static void tool_callbacks(ompt_set_callback_t set_callback) {
   CHECK_EQ(set_callback(ompt_callback_cancel, (ompt_callback_t)on_cancel), ompt_set_sometimes);
   CHECK_EQ(set_callback(ompt_callback_task_schedule, (ompt_callback_t)on_task_schedule), ompt_set_always);
-  return device == 0 && data != NULL;
-}
-
-static void finalize(ompt_data_t *data) { CHECK(data != NULL); }
-
-ompt_start_tool_result_t *ompt_start_tool(unsigned version, const char *runtime) {
-  static ompt_start_tool_result_t result = {initialize, finalize, {0}};
-  return version != 0 && runtime != NULL ? &result : NULL;
 }
 
 int main(void) {

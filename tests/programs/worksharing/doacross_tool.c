@@ -5,8 +5,7 @@
  *
  * Covers: ordered(depend:source/sink)
  */
-#include "../check.h"
-#include <omp-tools.h>
+#include "../tool.h"
 #include <omp.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -31,17 +30,8 @@ static void on_dependences(ompt_data_t *task, const ompt_dependence_t *list, int
   }
 }
 
-static int initialize(ompt_function_lookup_t lookup, int device, ompt_data_t *data) {
-  ompt_set_callback_t set_callback = (ompt_set_callback_t)lookup("ompt_set_callback");
+static void tool_callbacks(ompt_set_callback_t set_callback) {
   CHECK_EQ(set_callback(ompt_callback_dependences, (ompt_callback_t)on_dependences), ompt_set_always);
-  return device == 0 && data != NULL;
-}
-
-static void finalize(ompt_data_t *data) { CHECK(data != NULL); }
-
-ompt_start_tool_result_t *ompt_start_tool(unsigned version, const char *runtime) {
-  static ompt_start_tool_result_t result = {initialize, finalize, {0}};
-  return version != 0 && runtime != NULL ? &result : NULL;
 }
 
 int main(void) {

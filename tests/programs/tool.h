@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * An OMPT tool in the program itself (OpenMP 5.2, section 19.2): the program defines tool_callbacks, which registers what
+ * it wants to hear of.
+ */
+#ifndef PROGRAMS_TOOL_H
+#define PROGRAMS_TOOL_H
+
+#include "check.h"
+#include <omp-tools.h>
+
+static void tool_callbacks(ompt_set_callback_t set_callback);
+
+static int tool_initialize(ompt_function_lookup_t lookup, int device, ompt_data_t *data) {
+  tool_callbacks((ompt_set_callback_t)lookup("ompt_set_callback"));
+  return device == 0 && data != NULL;
+}
+
+static void tool_finalize(ompt_data_t *data) { CHECK(data != NULL); }
+
+ompt_start_tool_result_t *ompt_start_tool(unsigned version, const char *runtime) {
+  static ompt_start_tool_result_t result = {tool_initialize, tool_finalize, {0}};
+  return version != 0 && runtime != NULL ? &result : NULL;
+}
+
+#endif
