@@ -98,8 +98,7 @@ def what(process: Process, one: Waiter) -> str:
         return f"{call.operation}({', '.join(f'{name} {value}' for name, value in call.values.items())})"
     if one.parts:
         told = "; ".join(envelope(process, part) for part in one.parts[:MOST_PARTS])
-        more = len(one.parts) - MOST_PARTS if len(one.parts) > MOST_PARTS else 0
-        more += one.unknown
+        more = max(0, len(one.parts) - MOST_PARTS) + one.unknown
         return f"{call.operation} of {told}" + (f"; and {more} more" if more > 0 else "")
     return envelope(process, call)
 
