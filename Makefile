@@ -27,7 +27,7 @@ tsan: deps
 aarch64: deps
 	@test -f build/aarch64/build.ninja || cmake --preset aarch64
 	cmake --build --preset aarch64 -j $(JOBS)
-	ctest --preset aarch64 -R '^(unit|stress)\.' -E '^unit\.log$$'
+	ctest --preset aarch64 -R '^(unit|stress|programs)\.' -E '^unit\.log$$'
 
 demo: build
 	PYTHONPATH=python $(PYTHON) -m marline.demo $(BUILD)

@@ -65,6 +65,10 @@ function(marline_add_program NAME COMPILER)
   if(MARLINE_SANITIZE)
     set(sanitize -fsanitize=${MARLINE_SANITIZE})
   endif()
+  set(cross "")
+  if(CMAKE_CROSSCOMPILING)
+    separate_arguments(cross UNIX_COMMAND "${CMAKE_EXE_LINKER_FLAGS}")   # where the libraries of libmarline lie
+  endif()
   set(mpi_flags "")
   set(mpi_libs "")
   if(P_MPI)
@@ -74,7 +78,7 @@ function(marline_add_program NAME COMPILER)
   set(output ${P_OUTDIR}/${NAME})
   add_custom_command(OUTPUT ${output}
     COMMAND ${CMAKE_COMMAND} -E make_directory ${P_OUTDIR}
-    COMMAND ${driver} ${omp} -O2 -g ${sanitize} ${P_FLAGS} ${mpi_flags} ${sources} -o ${output} ${P_LIBS} ${mpi_libs} -lm
+    COMMAND ${driver} ${omp} -O2 -g ${sanitize} ${P_FLAGS} ${mpi_flags} ${sources} -o ${output} ${P_LIBS} ${mpi_libs} -lm ${cross}
     DEPENDS ${sources} ${P_DEPENDS}
     COMMENT "${COMPILER}: ${NAME}" VERBATIM)
   add_custom_target(${NAME} ALL DEPENDS ${output})
