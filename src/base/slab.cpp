@@ -14,9 +14,8 @@
 namespace marline {
 namespace {
 
-SpinLock retired_lock;               // guards the two below
-SlabPool* retired_pools = nullptr;   // linked by next_retired_
-uint32_t pools_made = 0;
+SlabPool* retired_pools = nullptr;   // linked by next_retired_; under g_slab_pools_lock
+uint32_t pools_made = 0;             // the same
 
 void* map(size_t bytes) {
   void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -44,8 +43,10 @@ uintptr_t map_aligned(size_t bytes) {
 
 }  // namespace
 
+SpinLock g_slab_pools_lock;
+
 SlabPool* SlabPool::acquire() {
-  Guard guard(retired_lock);
+  Guard guard(g_slab_pools_lock);
   if (SlabPool* pool = retired_pools; pool != nullptr) {
     retired_pools = pool->next_retired_;
     pool->next_retired_ = nullptr;
@@ -60,7 +61,7 @@ SlabPool* SlabPool::acquire() {
 
 void SlabPool::retire() {
   flush_remote();
-  Guard guard(retired_lock);
+  Guard guard(g_slab_pools_lock);
   next_retired_ = retired_pools;
   retired_pools = this;
 }

@@ -25,12 +25,15 @@
 #include "base/build.hpp"
 #include "base/intrusive.hpp"
 #include "base/prefetch.hpp"
+#include "base/spin_lock.hpp"
 
 #if MARLINE_ASAN
 #include <sanitizer/asan_interface.h>
 #endif
 
 namespace marline {
+
+extern SpinLock g_slab_pools_lock;  // of the list of pools without an owner; held across fork
 
 class SlabPool {
  public:

@@ -68,6 +68,10 @@ void assign_places(Team* team, Worker* opener) {
   if (bound) bind_to_place(opener, team->members[0].place);
 }
 
+void bind_first_thread(Worker* worker) {
+  if (binding_wanted()) bind_to_place(worker, 0);
+}
+
 void bind_to_place(Worker* worker, int place) {
   if (place < 0 || worker->place == place) return;
   worker->place = place;

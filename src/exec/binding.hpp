@@ -11,6 +11,10 @@ namespace marline {
 // part of the place list; and what follows from the places: whom it steals from first, with whom it shares queues.
 void assign_places(Team* team, Worker* opener);
 
+// The process's first thread is on the first place from the start, also before its first region of several threads. Others
+// of the program's threads may be meant to work beside it: a region that they open binds them.
+void bind_first_thread(Worker* worker);
+
 // Binds the calling thread to place number `place` of the process unless it is there already; -1: leaves it.
 void bind_to_place(Worker* worker, int place);
 

@@ -132,6 +132,12 @@ Fiber* detach_fiber(Member* member, Task* task) {
   return target;
 }
 
+// The creator goes on with its own code: what the frames over it wait for is not all that the thread has to do.
+void end_round() {
+  Atomic<uint32_t>& goes_round = this_worker()->nesting.goes_round;
+  if (goes_round.load(relaxed) != 0) goes_round.store(0, relaxed);
+}
+
 }  // namespace
 
 Fiber* fiber_for_thread(Worker* worker) {
@@ -199,6 +205,7 @@ void run_at_creation(Worker* worker, Task* task) {
   // Sanitizers want to hear of each change of stacks; a task that is created in a catch block starts outside of it.
   if (MARLINE_TSAN || MARLINE_ASAN || spare == nullptr || exceptions_in_flight(worker)) [[unlikely]] {
     run_on_spare(worker, worker->member, task);
+    end_round();
     return;
   }
   worker->spares = spare->next;  // counted as idle all the same, until it turns out not to come back
@@ -216,6 +223,7 @@ void run_at_creation(Worker* worker, Task* task) {
   if (marline_fiber_call(&self->sp, spare, fiber_called, spare) == 0) {
     --worker->spare_count;
     arrive(self);
+    end_round();
     return;
   }
   check_overrun(spare);

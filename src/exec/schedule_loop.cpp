@@ -42,22 +42,22 @@ Atomic<int64_t> g_idle_spin{-1};  // of any thread that sets it, for all that id
 constexpr uint64_t kCrowdedSpin = 20 * 1000;  // somebody else wants the core
 constexpr uint64_t kSpin = 2 * 1000 * 1000;
 
-uint64_t spin_nanoseconds() {
+uint64_t spin_nanoseconds(bool crowded) {
   if (int64_t told = g_idle_spin.load(relaxed); told >= 0) [[unlikely]] {
     auto spin = static_cast<uint64_t>(told);
-    return spin > kCrowdedSpin && oversubscribed() ? kCrowdedSpin : spin;
+    return spin > kCrowdedSpin && crowded ? kCrowdedSpin : spin;
   }
   const Options& o = options();
   if (o.spin_us >= 0) return static_cast<uint64_t>(o.spin_us) * 1000;
   if (o.wait_policy == WaitPolicy::kPassive) return 0;
-  if (oversubscribed()) return kCrowdedSpin;
+  if (crowded) return kCrowdedSpin;
   return o.wait_policy == WaitPolicy::kActive ? uint64_t{1} << 62 : kSpin;
 }
 
 // However long it is to spin, a thread of a nested region's team sleeps at some time: the team's first member waits for
 // that before it works for others (sched/idle.hpp).
 uint64_t spin_nanoseconds(const Worker* worker) {
-  uint64_t spin = spin_nanoseconds();
+  uint64_t spin = spin_nanoseconds(oversubscribed());
   if (spin <= kSpin) return spin;
   for (const Member* m = worker->memberships; m != nullptr; m = m->next_membership) {
     if (m->team->nesting.bounds_reach.load(relaxed)) return kSpin;
@@ -126,9 +126,9 @@ void end_idleness(Worker* worker, Idleness& idle) {
 // Nothing to do for a frame that waits in place over another one: it is the other's turn.
 [[gnu::noinline]] void go_round(Worker* worker) {
   progress_when_idle(worker);
-  if (oversubscribed()) sched_yield();
   worker->nesting.goes_round.store(1, seq_cst);
   tell_primaries(worker);
+  if (oversubscribed()) sched_yield();  // to them, perhaps
   yield_to_caller();
 }
 
@@ -218,8 +218,10 @@ Team* wait_for_job(Worker* worker) {
       cpu_relax();
       continue;
     }
-    if (oversubscribed()) sched_yield();
-    if (nanoseconds_now() - since > spin_nanoseconds()) sleep_unless(worker, job_posted, nullptr);
+    // A thread of a root's team waits for the next region; one that nobody has makes way for all others.
+    bool crowded = worker->in_pool.load(relaxed) != 0 ? more_threads_than_cores() : oversubscribed();
+    if (crowded) sched_yield();
+    if (nanoseconds_now() - since > spin_nanoseconds(crowded)) sleep_unless(worker, job_posted, nullptr);
   }
 }
 

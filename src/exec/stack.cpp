@@ -43,7 +43,6 @@ struct FreeStack {  // lies at the top of a free stack, where memory is committe
   FreeStack* next;
 };
 
-SpinLock g_lock;                       // everything below
 FreeStack* g_free = nullptr;
 Slab g_slabs[kMaxSlabs];
 Atomic<size_t> g_slab_count{0};        // release on growth; the fault handler reads without the lock
@@ -129,8 +128,10 @@ bool locate(const void* address, size_t* index, size_t* slot, size_t* offset) {
 
 }  // namespace
 
+SpinLock g_stacks_lock;
+
 Stack stack_allocate() {
-  Guard<SpinLock> guard(g_lock);
+  Guard<SpinLock> guard(g_stacks_lock);
   if (g_free == nullptr) return cut_stack();
   FreeStack* link = g_free;
   g_free = link->next;
@@ -140,7 +141,7 @@ Stack stack_allocate() {
 }
 
 void stack_free(Stack stack) {
-  Guard<SpinLock> guard(g_lock);
+  Guard<SpinLock> guard(g_stacks_lock);
   FreeStack* link = top_link(stack);
   link->next = g_free;
   g_free = link;

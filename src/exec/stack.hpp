@@ -8,6 +8,7 @@
 #pragma once
 
 #include "base/atomic.hpp"
+#include "base/spin_lock.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -26,6 +27,8 @@ Stack stack_allocate();
 
 // Gives it back for reuse. Thread-safe.
 void stack_free(Stack stack);
+
+extern SpinLock g_stacks_lock;  // held across fork
 
 // Whether all guards so far are lightweight: no stack has a canary. Cleared for good, under a lock, before one gets it;
 // relaxed: the stack goes to its first user by other means, and this with it.

@@ -29,8 +29,7 @@ namespace {
 // asleep, and gone on with other tasks (sched/idle.hpp). Each keeps its threads, so there must be a bound.
 constexpr int kMostUnrelatedRegions = 8;
 
-SpinLock g_abandoned_lock;
-Team* g_abandoned = nullptr;
+Team* g_abandoned = nullptr;  // under g_abandoned_teams_lock
 
 template <class T>
 T* allocate_array(int count) {
@@ -44,7 +43,7 @@ T* allocate_array(int count) {
 // A team's memory is kept for the next one of its capacity, never freed: a thread outside the team that has made a task of
 // it ready may still be looking for somebody to wake when the region is long over.
 void team_abandon(Team* team) {
-  Guard<SpinLock> guard(g_abandoned_lock);
+  Guard<SpinLock> guard(g_abandoned_teams_lock);
   team->next_free = g_abandoned;
   g_abandoned = team;
 }
@@ -57,7 +56,7 @@ void abandon_all(Team*& list) {
 }
 
 Team* take_abandoned(int capacity) {
-  Guard<SpinLock> guard(g_abandoned_lock);
+  Guard<SpinLock> guard(g_abandoned_teams_lock);
   for (Team** link = &g_abandoned; *link != nullptr; link = &(*link)->next_free) {
     Team* team = *link;
     if (team->capacity != capacity || team->nesting.inside.load(acquire) != 0) continue;  // pairs with run_job
@@ -145,6 +144,8 @@ void init_implicit_task(Team* team, Member* member) {
 
 }  // namespace
 
+SpinLock g_abandoned_teams_lock;
+
 Team* team_hot(Worker* worker, int size) {
   Team* team = worker->hot_team;
   if (team != nullptr && team->in_use) return nullptr;
@@ -155,6 +156,8 @@ Team* team_hot(Worker* worker, int size) {
     while (have < team->capacity && team->members[have].worker != nullptr) ++have;
     if (have < size) have += hire_workers(team, have, size - have);
     team->size = have < size ? have : size;
+    // Regions inside may need them, and the thread limit may not let others be had.
+    if (have > size && worker->task->icvs->max_active_levels > 1) dismiss_workers(team, size);
     assign_places(team, worker);
   }
   // What the initial task itself opens is not nested, and the initial team's other tasks may run at its barriers.

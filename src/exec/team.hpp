@@ -33,6 +33,8 @@ void implicit_task_end(Worker* worker, Member* member, Task* previous, Member* p
 // Takes the threads but the owner's out of a hot team that is not in use, in front of a list chained by Worker::next.
 Worker* team_give_threads(Team* team, Worker* list);
 
+extern SpinLock g_abandoned_teams_lock;  // of the teams that nobody has; held across fork
+
 // Gives all threads of an ending root worker's team back to the pool, and its teams' memory to the system.
 void team_dissolve(Worker* worker);
 

@@ -14,6 +14,7 @@
 #include "exec/fiber.hpp"
 #include "exec/inspect.hpp"
 #include "exec/runtime.hpp"
+#include "exec/stack.hpp"
 #include "exec/team.hpp"
 #include "exec/threadprivate.hpp"
 #include "platform/thread.hpp"
@@ -131,6 +132,7 @@ Worker* take_idle() {
   Worker* worker = g_idle;
   if (worker == nullptr) return nullptr;
   g_idle = worker->next;
+  worker->in_pool.store(0, relaxed);
   g_idle_count.store(g_idle_count.load(relaxed) - 1, relaxed);
   return worker;
 }
@@ -139,6 +141,7 @@ Worker* take_idle() {
 void put_idle(Worker* worker) {
   worker->next = g_idle;
   g_idle = worker;
+  worker->in_pool.store(1, relaxed);
   g_idle_count.store(g_idle_count.load(relaxed) + 1, relaxed);
 }
 
@@ -173,17 +176,17 @@ Worker* hire_one() {
   return nullptr;
 }
 
-// fork: the lists are whole while it happens. The child has one thread, the caller's: the pool and the hot team's threads
-// did not come along.
+// fork: what threads have in common is whole while it happens, and no lock is held by a thread that the child does not
+// have. The child has one thread, the caller's: the pool and the hot team's threads did not come along.
+SpinLock* const kAcrossFork[] = {&g_lock, &g_detach_lock, &g_abandoned_teams_lock, &g_stacks_lock, &g_slab_pools_lock};
+
 void before_fork() {
   threadprivate_before_fork();
-  g_lock.lock();
-  g_detach_lock.lock();
+  for (SpinLock* lock : kAcrossFork) lock->lock();
 }
 
 void unlock_lists() {
-  g_detach_lock.unlock();
-  g_lock.unlock();
+  for (SpinLock* lock : kAcrossFork) lock->unlock();
 }
 
 void after_fork_in_parent() {
@@ -262,6 +265,7 @@ Worker* register_root_worker() {
   team->thread_counts.held = nullptr;
   team->fp_control.read();
   implicit_task_begin(worker, &team->members[0]);
+  if (gettid() == getpid()) bind_first_thread(worker);
   if (tool::on(tool::event::kThread)) tool::thread_begin(&worker->tool_data, true);
   if (tool::on(tool::event::kImplicitTask)) {
     tool::implicit_task(tool::Endpoint::kBegin, &team->tool_data, &worker->task->tool_data, 1, 1,
@@ -314,9 +318,10 @@ int hire_workers(Team* team, int first, int count) {
 
 void dismiss_workers(Team* team, int first) {
   Guard<SpinLock> guard(g_lock);
-  for (int i = first; i < team->capacity; ++i) {
+  for (int i = team->capacity - 1; i >= first; --i) {  // whoever grows next gets them in this order
     Worker* worker = team->members[i].worker;
     if (worker != nullptr) put_idle(worker);
+    team->members[i].worker = nullptr;
   }
 }
 
@@ -339,6 +344,8 @@ void finish_root_tasks(Worker* worker) {
 }
 
 bool oversubscribed() { return busy_worker_count() > cores_per_process(); }
+
+bool more_threads_than_cores() { return g_living.load(relaxed) > cores_per_process(); }
 
 const Worker* newest_worker() { return g_newest.load(acquire); }  // pairs with worker_create
 

@@ -43,6 +43,9 @@ void finish_root_tasks(Worker* worker);
 // More workers than cores: waiting threads give their core away early.
 bool oversubscribed();
 
+// The same, with the threads that have no team counted: one of those is not worth a core that anybody else may want.
+bool more_threads_than_cores();
+
 // All workers that ever were: the newest one, from which Worker::created_before leads to the others. Any thread.
 const Worker* newest_worker();
 

@@ -138,6 +138,8 @@ struct alignas(kCacheLine) Worker {
   int job_index = 0;                     // written before `job`, read after it
   // Jobs given to it that it has not yet left: 2 while the next region starts and it still leaves the last one.
   Atomic<uint32_t> in_region{0};
+  // 1: in the pool's list, without a team (exec/worker.cpp). Written under its lock, read by the thread; orders nothing.
+  Atomic<uint32_t> in_pool{0};
   Worker* next = nullptr;                // link in the lists of idle and of retired workers
 };
 

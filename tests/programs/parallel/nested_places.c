@@ -11,6 +11,12 @@
 
 int main(void) {
   CHECK_EQ(omp_get_num_places(), 8);
+  CHECK_EQ(omp_get_place_num(), 0); /* before any region of several threads, too */
+#pragma omp parallel num_threads(1)
+  {
+    CHECK_EQ(omp_get_place_num(), 0);
+    CHECK_EQ(omp_get_partition_num_places(), 8);
+  }
   CHECK(omp_get_max_active_levels() > 1);
   for (int round = 0; round < 20; round++) {
     int size = 2 + round % 3;
