@@ -169,6 +169,14 @@ constexpr ForeignOption kForeign[] = {
      "`serial`: one thread, unless OMP_NUM_THREADS is given; `turnaround`: as OMP_WAIT_POLICY=active; `throughput`: no "
      "difference.",
      read_library},
+    {"KMP_ENABLE_TASK_THROTTLING", "MARLINE_MAX_READY, MARLINE_MAX_TASKS, MARLINE_MAX_BYTES", "true or false",
+     "`false`: no limit on the number of tasks and the memory that they hold.",
+     [](Cursor& in, Options& to) {
+       bool on;
+       if (!read_bool(in, on)) return false;
+       if (!on) to.max_ready = 0, to.max_tasks = 0, to.max_bytes = 0;
+       return true;
+     }},
     {"KMP_AFFINITY", "OMP_PROC_BIND, OMP_PLACES",
      "a list of compact, scatter, balanced, none, disabled or proclist=[CPUs], then [,permute[,offset]]; granularity=fine, "
      "core, ll_cache, numa_domain or socket; verbose",

@@ -4,9 +4,11 @@
 // Each entry: name, default, accepted values, one line; then how it is read and shown. Constant.
 #include "config/option_table.hpp"
 
+#include <algorithm>
 #include <climits>
 #include <cstdlib>
 #include <cstring>
+#include <sys/resource.h>
 
 #include "config/readers.hpp"
 
@@ -83,13 +85,19 @@ void show_proc_bind(Text& out, const Options& from) {
   }
 }
 
+// Also two of LLVM's kinds: what static_steal balances by taking from others, dynamic does.
+bool read_schedule_kind(Cursor& in, LoopSchedule& kind) {
+  kind = in.accept_word("static_steal") ? LoopSchedule::kDynamic : LoopSchedule::kTrapezoidal;
+  return kind == LoopSchedule::kDynamic || in.accept_word("trapezoidal") || read_word(in, kScheduleWords, kind, 1);
+}
+
 // OpenMP 5.1, 6.1: [modifier:]kind[,chunk].
 bool read_schedule(Cursor& in, Options& to) {
   to.schedule_chunk = 0;
   const bool monotonic = in.accept_word("monotonic");
   const bool modified = monotonic || in.accept_word("nonmonotonic");
   if (modified && !in.accept(':')) return false;
-  if (!read_word(in, kScheduleWords, to.schedule_kind, 1)) return false;
+  if (!read_schedule_kind(in, to.schedule_kind)) return false;
   // 2.11.4: without a modifier, static is monotonic and the other kinds are not.
   to.schedule_monotonic = monotonic || (!modified && to.schedule_kind == LoopSchedule::kStatic);
   return !in.accept(',') || read_number(in, 1, INT_MAX, to.schedule_chunk);
@@ -99,8 +107,18 @@ void show_schedule(Text& out, const Options& from) {
   if (from.schedule_monotonic != (from.schedule_kind == LoopSchedule::kStatic)) {
     out.add(from.schedule_monotonic ? "monotonic:" : "nonmonotonic:");
   }
-  out.add("%s", kScheduleWords[static_cast<int>(from.schedule_kind) - 1]);
+  bool trapezoidal = from.schedule_kind == LoopSchedule::kTrapezoidal;
+  out.add("%s", trapezoidal ? "trapezoidal" : kScheduleWords[static_cast<int>(from.schedule_kind) - 1]);
   if (from.schedule_chunk > 0) out.add(",%d", from.schedule_chunk);
+}
+
+// What runs on the first thread's stack runs on another's too.
+size_t usual_stacksize() {
+  constexpr rlim_t kLeast = rlim_t{4} << 20, kMost = rlim_t{64} << 20;
+  rlimit stack, memory;
+  if (getrlimit(RLIMIT_STACK, &stack) != 0 || getrlimit(RLIMIT_AS, &memory) != 0) return kLeast;
+  if (memory.rlim_cur != RLIM_INFINITY) return kLeast;
+  return std::clamp(stack.rlim_cur, kLeast, kMost);
 }
 
 bool read_task_schedule(Cursor& in, Options& to) {
@@ -247,9 +265,13 @@ constexpr Option kOptions[] = {
     {"OMP_THREAD_LIMIT", "2147483647", "a positive number", "Threads of a contention group, at most.",
      [](Cursor& in, Options& to) { return read_number(in, 1, INT_MAX, to.thread_limit); },
      [](Text& out, const Options& from) { show_number(out, from.thread_limit); }},
-    {"OMP_STACKSIZE", "4M", "a number and B, K, M or G (K if none), at least 16K",
-     "Stack of a thread that the runtime creates.",
-     [](Cursor& in, Options& to) { return read_size(in, to.stacksize); },
+    {"OMP_STACKSIZE", "auto", "auto, or a number and B, K, M or G (K if none), at least 16K",
+     "Stack of a thread that the runtime creates. `auto`: as the first thread's (`ulimit -s`), but from 4M to 64M; 4M if "
+     "the process's memory is limited (`ulimit -v`).",
+     [](Cursor& in, Options& to) {
+       to.stacksize = usual_stacksize();
+       return in.accept_word("auto") || read_size(in, to.stacksize);
+     },
      [](Text& out, const Options& from) { show_size(out, from.stacksize); }},
     {"OMP_WAIT_POLICY", "auto", "active or passive",
      "Whether idle threads spin (active) or sleep (passive). `auto`: they spin for as long as MARLINE_SPIN says.",

@@ -11,8 +11,8 @@
 
 namespace marline {
 
-// Values as omp_sched_t (OpenMP 5.1, 3.2.11), without the monotonic bit.
-enum class LoopSchedule : int { kStatic = 1, kDynamic = 2, kGuided = 3, kAuto = 4 };
+// Values as omp_sched_t (OpenMP 5.1, 3.2.11), without the monotonic bit. kTrapezoidal: LLVM's, here the same as kGuided.
+enum class LoopSchedule : int { kStatic = 1, kDynamic = 2, kGuided = 3, kAuto = 4, kTrapezoidal = 101 };
 
 // Values as omp_proc_bind_t (OpenMP 5.1, 3.3.1). kBound: OMP_PROC_BIND=true, i.e. bound, and the policy is ours.
 // kInOrder, which no program sees: thread i at the i-th place, round and round (KMP_AFFINITY, GOMP_CPU_AFFINITY).

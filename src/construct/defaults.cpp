@@ -109,6 +109,8 @@ void set_blocktime(int milliseconds) {
 
 int blocktime() {
   int64_t spin = idle_spin();
+  if (spin < 0 && options().wait_policy == WaitPolicy::kActive) return INT_MAX;
+  if (spin < 0 && options().wait_policy == WaitPolicy::kPassive) return 0;
   if (spin < 0 && options().spin_us < 0) return kLlvmBlocktime;
   int64_t milliseconds = spin >= 0 ? spin / kNanosecondsPerMillisecond : options().spin_us / 1000;
   return milliseconds < INT_MAX ? static_cast<int>(milliseconds) : INT_MAX;

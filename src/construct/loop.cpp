@@ -31,6 +31,7 @@ Resolved resolve(const Worker* worker, const LoopRequest& request) {
   auto chunk = static_cast<uint64_t>(std::max(icvs->run_sched_chunk, 0));
   switch (icvs->run_sched_kind) {
     case LoopSchedule::kDynamic: return {LoopKind::kDynamic, chunk};
+    case LoopSchedule::kTrapezoidal:
     case LoopSchedule::kGuided: return {LoopKind::kGuided, chunk};
     case LoopSchedule::kStatic:
     case LoopSchedule::kAuto: break;

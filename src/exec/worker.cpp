@@ -356,8 +356,10 @@ int busy_worker_count() { return g_living.load(relaxed) - g_idle_count.load(rela
 Icvs initial_icvs() {
   const Options& o = options();
   auto allocator = static_cast<uintptr_t>(o.allocator);
+  // A static schedule is monotonic by itself, and programs compare what omp_get_schedule says with omp_sched_static.
+  bool monotonic = o.schedule_monotonic && o.schedule_kind != LoopSchedule::kStatic;
   return {o.num_threads[0], o.max_active_levels, o.schedule_kind, o.schedule_chunk,     o.default_device,
-          o.thread_limit,   allocator,           o.dynamic,       o.schedule_monotonic};
+          o.thread_limit,   allocator,           o.dynamic,       monotonic};
 }
 
 }  // namespace marline

@@ -47,6 +47,14 @@ TEST(ForeignOptions, IdleTimes) {
   EXPECT_EQ(passive.spin_us, -1);
 }
 
+TEST(ForeignOptions, Throttling) {
+  const Options off = good({{"KMP_ENABLE_TASK_THROTTLING", "0"}});
+  EXPECT_EQ(off.max_ready, 0);
+  EXPECT_EQ(off.max_tasks, 0);
+  EXPECT_EQ(off.max_bytes, 0u);
+  EXPECT_EQ(good({{"KMP_ENABLE_TASK_THROTTLING", "1"}}).max_ready, good({}).max_ready);
+}
+
 TEST(ForeignOptions, LibraryModes) {
   EXPECT_EQ(good({{"KMP_LIBRARY", "turnaround"}}).wait_policy, WaitPolicy::kActive);
   EXPECT_EQ(good({{"KMP_LIBRARY", "throughput"}}).wait_policy, WaitPolicy::kAuto);
@@ -129,7 +137,7 @@ TEST(ForeignOptions, BadValuesAreNamedAndReplacedByTheDefault) {
 TEST(ForeignOptions, TheMessageNamesWhatHoldsInstead) {
   EXPECT_NE(parse({{"KMP_BLOCKTIME", "soon"}}).warnings.find("OMP_WAIT_POLICY=\"auto\", MARLINE_SPIN=\"auto\""),
             std::string::npos);
-  EXPECT_NE(parse({{"GOMP_STACKSIZE", "big"}}).warnings.find("using OMP_STACKSIZE=\"4M\""), std::string::npos);
+  EXPECT_NE(parse({{"GOMP_STACKSIZE", "big"}}).warnings.find("using OMP_STACKSIZE=\"auto\""), std::string::npos);
 }
 
 }  // namespace

@@ -28,7 +28,8 @@ TEST(Options, Defaults) {
   EXPECT_TRUE(options.schedule_monotonic);
   EXPECT_EQ(options.max_active_levels, 1);
   EXPECT_EQ(options.thread_limit, INT_MAX);
-  EXPECT_EQ(options.stacksize, size_t{4} << 20);
+  EXPECT_GE(options.stacksize, size_t{4} << 20);  // as `ulimit -s` says
+  EXPECT_LE(options.stacksize, size_t{64} << 20);
   EXPECT_EQ(options.fiber_stacksize, options.stacksize);
   EXPECT_EQ(options.proc_bind_count, 1);
   EXPECT_EQ(options.proc_bind[0], ProcBind::kUnbound);
@@ -144,6 +145,12 @@ TEST(Options, DefaultsThatDependOnOthers) {
   EXPECT_EQ(parse_good({{"OMP_STACKSIZE", "64M"}, {"MARLINE_STACKSIZE", "32"}}).fiber_stacksize, size_t{32} << 10);
 }
 
+TEST(Options, StacksAreAsTheFirstThreads) {
+  const Options options = parse_good({{"OMP_STACKSIZE", "auto"}});
+  EXPECT_EQ(options.stacksize, parse_good({}).stacksize);
+  EXPECT_EQ(options.fiber_stacksize, options.stacksize);
+}
+
 TEST(Options, Sizes) {
   const std::pair<const char*, size_t> cases[] = {{"20000B", 20000}, {"100", 102400}, {" 100 k ", 102400},
                                                   {"2m", 2u << 20},  {"3G", size_t{3} << 30}};
@@ -160,6 +167,8 @@ TEST(Options, LoopSchedules) {
                      {"dynamic,4", LoopSchedule::kDynamic, false, 4},
                      {" GUIDED , 7 ", LoopSchedule::kGuided, false, 7},
                      {"auto", LoopSchedule::kAuto, false, 0},
+                     {"static_steal,3", LoopSchedule::kDynamic, false, 3},
+                     {"trapezoidal", LoopSchedule::kTrapezoidal, false, 0},
                      {"monotonic:dynamic", LoopSchedule::kDynamic, true, 0},
                      {"nonmonotonic: static,2", LoopSchedule::kStatic, false, 2}};
   for (const auto& expected : cases) {

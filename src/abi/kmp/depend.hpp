@@ -18,9 +18,14 @@ inline Access access_of(uint8_t flags) {
   return kAccesses[flags & (kDependIn | kDependOut | kDependMutexinoutset | kDependInoutset)];
 }
 
+// omp_all_memory: a kind of its own, or every address there is (Intel's compilers).
+inline bool is_all_memory(const DependInfo& info) {
+  return (info.flags & kDependAllMemory) || reinterpret_cast<intptr_t>(info.address) == -1;
+}
+
 inline void decode(DependenceBuffer& buffer, const DependInfo* list, int32_t count) {
   for (int32_t i = 0; i < count; ++i) {
-    if (list[i].flags & kDependAllMemory) {
+    if (is_all_memory(list[i])) {
       buffer.add(nullptr, Access::kOut);
     } else if (list[i].address != nullptr) {
       buffer.add(list[i].address, access_of(list[i].flags));

@@ -42,6 +42,9 @@ void run_task_and_destroy(Task* task) {
 
 void run_nothing(Task*) {}
 
+// Of a task without code, which stands for `taskwait depend nowait` (Intel's compilers).
+int32_t empty_routine(int32_t, TaskBlock*) { return 0; }
+
 uint32_t task_flags(int32_t flags) {
   return ((flags & kTaskTied) ? task_flag::kTied : 0) | ((flags & kTaskFinal) ? task_flag::kFinal : 0) |
          ((flags & kTaskMergedIf0) ? task_flag::kMergeable : 0) | ((flags & kTaskDetachable) ? task_flag::kDetach : 0) |
@@ -79,7 +82,7 @@ TaskBlock* __kmpc_omp_task_alloc(Ident*, int32_t, int32_t flags, size_t task_byt
                                              .dependences = kExpectedDependences});
   auto* block = static_cast<TaskBlock*>(task->block);
   block->shareds = shareds_bytes != 0 ? static_cast<char*>(task->block) + shareds_at : nullptr;
-  block->routine = routine;
+  block->routine = routine != nullptr ? routine : empty_routine;
   block->part_id = 0;
   block->destructors = nullptr;  // the compiler sets it if there are any
   block->reserved = nullptr;     // priority 0, unless the compiler sets one

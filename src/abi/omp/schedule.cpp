@@ -30,10 +30,10 @@ uint32_t schedule_kind() {
   return static_cast<uint32_t>(icvs.run_sched_kind) | (icvs.run_sched_monotonic ? kMonotonic : 0);
 }
 
-// Where none is given, what the loop does: one iteration per chunk, or for static one block per thread (0).
+// Where none is given: one iteration, or for static one block per thread (0). auto: 1, as LLVM says.
 int schedule_chunk() {
   const Icvs& icvs = current_icvs();
-  bool counted = icvs.run_sched_kind == LoopSchedule::kDynamic || icvs.run_sched_kind == LoopSchedule::kGuided;
+  bool counted = icvs.run_sched_kind != LoopSchedule::kStatic;
   return icvs.run_sched_chunk == 0 && counted ? 1 : icvs.run_sched_chunk;
 }
 
