@@ -48,7 +48,7 @@ int number_of_threads(const Worker* worker, const ParallelRequest& request) {
 // Null: the region is serialised.
 Team* team_for(Worker* worker, int threads) {
   if (threads <= 1) return nullptr;
-  if (worker->member->team->active_level == 0) {
+  if (worker->member->team->active_level == 0 && worker->root) {  // else: a pool thread in a teams region
     if (Team* team = team_hot(worker, threads)) return team;
     // Another task of this thread has it. Beside what the initial task opens, regions in its tasks have one thread.
     if (worker->hot_team == nullptr || !worker->hot_team->nesting.bounds_reach.load(relaxed)) return nullptr;

@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reductions: a team of one needs no lock, but the way must be the one that does not pay for atomics.
+// Reductions: a thread on its own needs no lock, but the way must be the one that does not pay for atomics. What the
+// initial tasks of a league reduce, they reduce with one another.
 #include "construct/reduction.hpp"
 
+#include "construct/teams.hpp"
 #include "tool/tool.hpp"
 
 namespace marline {
 
 namespace {
 
+bool beside_others(const Worker* worker) { return worker->member->team->size > 1 || is_beside_other_teams(worker); }
+
 ReductionWay way(const Worker* worker, bool atomic_possible) {
-  return atomic_possible && worker->member->team->size > 1 ? ReductionWay::kAtomic : ReductionWay::kUnderLock;
+  return atomic_possible && beside_others(worker) ? ReductionWay::kAtomic : ReductionWay::kUnderLock;
 }
 
 void announce(Worker* worker, tool::Endpoint endpoint, const void* codeptr) {
@@ -23,7 +27,7 @@ void announce(Worker* worker, tool::Endpoint endpoint, const void* codeptr) {
 ReductionWay reduction_begin(Worker* worker, bool atomic_possible, LockWord& lock, const void* codeptr) {
   ReductionWay chosen = way(worker, atomic_possible);
   if (chosen != ReductionWay::kUnderLock) return chosen;
-  if (worker->member->team->size > 1) lock_acquire(lock);
+  if (beside_others(worker)) lock_acquire(lock);
   announce(this_worker(), tool::Endpoint::kBegin, codeptr);
   return chosen;
 }
@@ -31,7 +35,7 @@ ReductionWay reduction_begin(Worker* worker, bool atomic_possible, LockWord& loc
 void reduction_end(Worker* worker, bool atomic_possible, LockWord& lock, const void* codeptr) {
   if (way(worker, atomic_possible) != ReductionWay::kUnderLock) return;
   announce(worker, tool::Endpoint::kEnd, codeptr);
-  if (worker->member->team->size > 1) lock_release(lock);
+  if (beside_others(worker)) lock_release(lock);
 }
 
 }  // namespace marline

@@ -67,8 +67,8 @@ size_t affinity_capture(char* buffer, size_t size, const char* format) {
   char cpus_text[1024];
   Text cpus(cpus_text, sizeof cpus_text);
   show_cpus(cpus, thread_affinity());
-  AffinityFacts facts{.team_num = 0,
-                      .num_teams = 1,
+  AffinityFacts facts{.team_num = this_worker()->task->icvs->team_num,
+                      .num_teams = this_worker()->task->icvs->num_teams,
                       .nesting_level = member->team->level,
                       .thread_num = member->index,
                       .num_threads = member->team->size,

@@ -21,6 +21,8 @@ struct Icvs {
   uintptr_t allocator;        // def-allocator-var, an omp_allocator_handle_t
   bool dynamic;               // dyn-var
   bool run_sched_monotonic;   // the modifier's bit 0x80000000
+  int32_t team_num = 0;       // in a teams region (construct/teams.hpp): the team's number in the league
+  int32_t num_teams = 1;      // and the league's size
 };
 
 }  // namespace marline

@@ -61,6 +61,7 @@ enum class Mutex : int { kLock = 1, kTestLock = 2, kNestLock = 3, kTestNestLock 
 enum class Dispatch : int { kSection = 2, kLoopChunk = 3 };
 namespace parallel_bits {
 inline constexpr int kCalledByProgram = 0x1, kCalledByRuntime = 0x2, kTeam = int(0x80000000u);
+inline constexpr int kLeague = 0x40000000;
 }  // namespace parallel_bits
 namespace task_bits {
 inline constexpr int kInitial = 0x1, kImplicit = 0x2, kExplicit = 0x4, kTarget = 0x8, kTaskwait = 0x10;

@@ -6,6 +6,10 @@
 #include "construct/allocator.hpp"
 #include "construct/cancel.hpp"
 #include "construct/loop.hpp"
+#include "construct/teams.hpp"
+
+#include <algorithm>
+#include <climits>
 
 namespace marline::gomp {
 
@@ -17,6 +21,8 @@ int shown(const char* message, size_t length) {
   if (message == nullptr) return 0;
   return static_cast<int>(length < kMost ? length : kMost);
 }
+
+int clamped(unsigned number) { return static_cast<int>(std::min<unsigned>(number, INT_MAX)); }
 
 // The `which` of GOMP_cancel (GCC, libgomp/libgomp.h): one bit per kind, in the order of CancelKind.
 CancelKind kind_of(int which) { return static_cast<CancelKind>(__builtin_ctz(static_cast<unsigned>(which))); }
@@ -31,8 +37,14 @@ void* GOMP_alloc(size_t alignment, size_t bytes, uintptr_t handle) {
 }
 void GOMP_free(void* memory, uintptr_t) { allocator_free(memory); }
 
-// A league of one team, which is the initial one.
-void GOMP_teams_reg(void (*function)(void*), void* data, unsigned, unsigned, unsigned) { function(data); }
+// 0: the clause is not given.
+void GOMP_teams_reg(void (*function)(void*), void* data, unsigned num_teams, unsigned thread_limit, unsigned) {
+  teams({.run = function,
+         .context = data,
+         .upper = clamped(num_teams),
+         .thread_limit = clamped(thread_limit),
+         .codeptr = __builtin_return_address(0)});
+}
 
 bool GOMP_cancel(int which, bool if_clause) {
   const void* codeptr = __builtin_return_address(0);

@@ -18,7 +18,9 @@ inline Division among_threads(const Member* member) {
   return {static_cast<uint64_t>(member->index), static_cast<uint64_t>(member->team->size)};
 }
 
-// `distribute` divides among the teams of the league, of which there is one.
-inline Division among_teams(const Member*) { return {0, 1}; }
+// `distribute` divides among the teams of the league.
+inline Division among_teams(const Member* member) {
+  return {static_cast<uint64_t>(member->icvs.team_num), static_cast<uint64_t>(member->icvs.num_teams)};
+}
 
 }  // namespace marline::kmp

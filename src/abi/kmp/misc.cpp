@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Teams on the host, cancellation, error and the release of resources, as Clang calls them.
-#include "abi/kmp/microtask.hpp"
+// Cancellation, error and the release of resources, as Clang calls them.
 #include "abi/kmp/types.hpp"
 #include "base/check.hpp"
 #include "construct/cancel.hpp"
 #include "construct/loop.hpp"
 #include "exec/announce.hpp"
 #include "exec/pause.hpp"
-
-#include <cstdarg>
 
 namespace marline::kmp {
 
@@ -28,20 +25,6 @@ int32_t leave_if(bool cancelled, CancelKind kind, const void* codeptr) {
 
 #pragma GCC visibility push(default)
 extern "C" {
-
-// A league of one team, which is the initial one: its function is called in the current task.
-void __kmpc_fork_teams(Ident*, int32_t argc, Microtask microtask, ...) {
-  void* arguments[kMaxArguments];
-  va_list list;
-  va_start(list, microtask);
-  collect_arguments(arguments, argc, list);
-  va_end(list);
-  call_microtask(reinterpret_cast<void*>(microtask), this_worker()->id, 0, arguments, argc);
-}
-
-void __kmpc_push_num_teams(Ident*, int32_t, int32_t, int32_t) {}  // upper bounds: one team is within them
-void __kmpc_push_num_teams_51(Ident*, int32_t, int32_t, int32_t, int32_t) {}
-void __kmpc_set_thread_limit(Ident*, int32_t, int32_t) {}
 
 int32_t __kmpc_cancel(Ident*, int32_t, int32_t kind) {
   const void* codeptr = __builtin_return_address(0);

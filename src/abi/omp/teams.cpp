@@ -1,52 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Leagues (OpenMP 5.1, section 3.4): outside a teams region there is one team, the initial one. The two control
-// variables are the device's, so one atomic each serves all threads.
-#include "base/atomic.hpp"
-#include "config/options.hpp"
-
-#include <algorithm>
-#include <climits>
+// Leagues (OpenMP 5.1, section 3.4): the team that the current task belongs to, and the device's two control variables.
+#include "abi/omp/current.hpp"
+#include "construct/teams.hpp"
 
 namespace marline::omp {
-
-namespace {
-
-constexpr int kNotSet = -1;
-Atomic<int> g_num_teams{kNotSet};     // kNotSet: the option's value
-Atomic<int> g_thread_limit{kNotSet};
-
-int value_or(const Atomic<int>& variable, int option) {
-  int value = variable.load(relaxed);
-  return value == kNotSet ? option : value;
-}
-
-void set(Atomic<int>& variable, int64_t value) {
-  if (value > 0) variable.store(static_cast<int>(std::min<int64_t>(value, INT_MAX)), relaxed);
-}
-
-}  // namespace
 
 #pragma GCC visibility push(default)
 extern "C" {
 
-int omp_get_num_teams() { return 1; }
+int omp_get_num_teams() { return current_icvs().num_teams; }
 [[gnu::alias("omp_get_num_teams")]] int omp_get_num_teams_();
 
-int omp_get_team_num() { return 0; }
+int omp_get_team_num() { return current_icvs().team_num; }
 [[gnu::alias("omp_get_team_num")]] int omp_get_team_num_();
 
-int omp_get_max_teams() { return value_or(g_num_teams, options().num_teams); }
+int omp_get_max_teams() { return max_teams(); }
 [[gnu::alias("omp_get_max_teams")]] int omp_get_max_teams_();
-void omp_set_num_teams(int teams) { set(g_num_teams, teams); }
-void omp_set_num_teams_(const int32_t* teams) { set(g_num_teams, *teams); }
-void omp_set_num_teams_8_(const int64_t* teams) { set(g_num_teams, *teams); }
+void omp_set_num_teams(int teams) { set_max_teams(teams); }
+void omp_set_num_teams_(const int32_t* teams) { set_max_teams(*teams); }
+void omp_set_num_teams_8_(const int64_t* teams) { set_max_teams(*teams); }
 
-int omp_get_teams_thread_limit() { return value_or(g_thread_limit, options().teams_thread_limit); }
+int omp_get_teams_thread_limit() { return teams_thread_limit(); }
 [[gnu::alias("omp_get_teams_thread_limit")]] int omp_get_teams_thread_limit_();
-void omp_set_teams_thread_limit(int limit) { set(g_thread_limit, limit); }
-void omp_set_teams_thread_limit_(const int32_t* limit) { set(g_thread_limit, *limit); }
-void omp_set_teams_thread_limit_8_(const int64_t* limit) { set(g_thread_limit, *limit); }
+void omp_set_teams_thread_limit(int limit) { set_teams_thread_limit(limit); }
+void omp_set_teams_thread_limit_(const int32_t* limit) { set_teams_thread_limit(*limit); }
+void omp_set_teams_thread_limit_8_(const int64_t* limit) { set_teams_thread_limit(*limit); }
 
 }  // extern "C"
 #pragma GCC visibility pop
