@@ -42,10 +42,6 @@ constexpr const char* kPropagationWords[] = {"none", "equal", "decrement"};
 constexpr const char* kSynchronyWords[] = {"synchronous", "asynchronous"};
 constexpr const char* kClassWords[] = {"new", "successor", "untied"};
 constexpr const char* kQueueLevelWords[] = {"core", "cache", "numa", "socket", "machine"};
-// Positions are the values of omp_allocator_handle_t less one (OpenMP 5.1, 3.13.1, as in omp.h of both compilers).
-constexpr const char* kAllocatorWords[] = {"omp_default_mem_alloc", "omp_large_cap_mem_alloc", "omp_const_mem_alloc",
-                                           "omp_high_bw_mem_alloc", "omp_low_lat_mem_alloc",   "omp_cgroup_mem_alloc",
-                                           "omp_pteam_mem_alloc",   "omp_thread_mem_alloc"};
 
 bool read_num_threads(Cursor& in, Options& to) {
   to.num_threads_count = 0;
@@ -316,10 +312,11 @@ constexpr Option kOptions[] = {
      "Whether target regions must, must not or may run on a device.",
      [](Cursor& in, Options& to) { return read_word(in, kOffloadWords, to.target_offload); },
      [](Text& out, const Options& from) { out.add("%s", kOffloadWords[static_cast<int>(from.target_offload)]); }},
-    {"OMP_ALLOCATOR", "omp_default_mem_alloc", "the name of a predefined allocator",
-     "The allocator of allocate directives and clauses that name none.",
-     [](Cursor& in, Options& to) { return read_word(in, kAllocatorWords, to.allocator, 1); },
-     [](Text& out, const Options& from) { out.add("%s", kAllocatorWords[from.allocator - 1]); }},
+    {"OMP_ALLOCATOR", "omp_default_mem_alloc",
+     "a predefined allocator, or a predefined memory space with an optional :trait=value,...",
+     "The allocator of allocate directives, clauses and routines that name none.",
+     [](Cursor& in, Options& to) { return read_allocator(in, to.allocator); },
+     [](Text& out, const Options& from) { show_allocator(out, from.allocator); }},
     {"OMP_TOOL", "enabled", "enabled or disabled", "Whether an OMPT tool may be started.",
      [](Cursor& in, Options& to) { return read_word(in, kToolWords, to.tool); },
      [](Text& out, const Options& from) { out.add("%s", kToolWords[from.tool]); }},

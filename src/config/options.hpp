@@ -9,6 +9,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "config/allocator_choice.hpp"
+
 namespace marline {
 
 // Values as omp_sched_t (OpenMP 5.1, 3.2.11), without the monotonic bit. kTrapezoidal: LLVM's, here the same as kGuided.
@@ -67,7 +69,7 @@ struct Options {
   int max_task_priority;
   int default_device;
   TargetOffload target_offload;
-  int allocator;           // an omp_allocator_handle_t
+  AllocatorChoice allocator;
   bool tool;
   const char* tool_libraries;
   const char* tool_verbose_init;

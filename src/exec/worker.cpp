@@ -17,6 +17,7 @@
 #include "exec/stack.hpp"
 #include "exec/team.hpp"
 #include "exec/threadprivate.hpp"
+#include "platform/allocator.hpp"
 #include "platform/thread.hpp"
 #include "sched/held.hpp"
 #include "sched/idle.hpp"
@@ -355,7 +356,7 @@ int busy_worker_count() { return g_living.load(relaxed) - g_idle_count.load(rela
 
 Icvs initial_icvs() {
   const Options& o = options();
-  auto allocator = static_cast<uintptr_t>(o.allocator);
+  AllocatorHandle allocator = memory_allocator_initial();
   // A static schedule is monotonic by itself, and programs compare what omp_get_schedule says with omp_sched_static.
   bool monotonic = o.schedule_monotonic && o.schedule_kind != LoopSchedule::kStatic;
   return {o.num_threads[0], o.max_active_levels, o.schedule_kind, o.schedule_chunk,     o.default_device,

@@ -35,7 +35,7 @@ TEST(Options, Defaults) {
   EXPECT_EQ(options.proc_bind[0], ProcBind::kUnbound);
   EXPECT_EQ(options.display_env, DisplayEnv::kOff);
   EXPECT_TRUE(options.tool);
-  EXPECT_EQ(options.allocator, 1);
+  EXPECT_EQ(options.allocator.handle, allocators::kDefaultMemory);
   EXPECT_EQ(options.target_offload, TargetOffload::kDefault);
   EXPECT_EQ(options.schedule.policy, SchedulePolicy::kLifo);
   EXPECT_EQ(options.spin_us, -1);
@@ -219,13 +219,29 @@ TEST(Options, RemainingWords) {
   EXPECT_EQ(options.display_env, DisplayEnv::kVerbose);
   EXPECT_TRUE(options.cancellation);
   EXPECT_EQ(options.target_offload, TargetOffload::kMandatory);
-  EXPECT_EQ(options.allocator, 8);
+  EXPECT_EQ(options.allocator.handle, allocators::kThreadMemory);
   EXPECT_FALSE(options.tool);
   EXPECT_STREQ(options.tool_libraries, "/a/b.so:/c d.so");
   EXPECT_EQ(options.spin_us, 50);
   EXPECT_TRUE(options.strict_constraint);
   EXPECT_EQ(options.watchdog, 0u);
   EXPECT_EQ(options.barrier, BarrierKind::kTree);
+}
+
+TEST(Options, AllocatorsOfASpaceWithTraits) {
+  const Options options = parse_good(
+      {{"OMP_ALLOCATOR", "omp_high_bw_mem_space: alignment = 64, pool_size=1048576, FALLBACK=allocator_fb, "
+                         "fb_data=omp_low_lat_mem_alloc, pinned=true, partition=blocked, access=cgroup"}});
+  const AllocatorChoice& choice = options.allocator;
+  EXPECT_EQ(choice.handle, allocators::kNullAllocator);
+  EXPECT_EQ(choice.space, allocators::kHighBandwidthSpace);
+  ASSERT_EQ(choice.count, 7);
+  EXPECT_EQ(choice.traits[1].key, allocators::kPoolSize);
+  EXPECT_EQ(choice.traits[1].value, 1048576u);
+  EXPECT_EQ(choice.traits[3].value, allocators::kLowLatencyMemory);
+  EXPECT_NE(shown(options, false).find("'omp_high_bw_mem_space:alignment=64,pool_size=1048576,fallback=allocator_fb,"
+                                       "fb_data=omp_low_lat_mem_alloc,pinned=true,partition=blocked,access=cgroup'"),
+            std::string::npos);
 }
 
 TEST(Options, BlankCountsAsNotGiven) {
@@ -254,6 +270,9 @@ TEST(Options, BadValuesAreNamedAndReplacedByTheDefault) {
       {"OMP_MAX_TASK_PRIORITY", "high"}, {"MARLINE_PRIORITY", "MA-3"},       {"MARLINE_PRIORITY", "copy"},
       {"MARLINE_PRIORITY", "inf,up"},     {"MARLINE_PRIORITY", "SA,none"},     {"MARLINE_PRIORITY", "copy,none,now"},
       {"OMP_TARGET_OFFLOAD", "yes"},     {"OMP_ALLOCATOR", "my_alloc"},
+      {"OMP_ALLOCATOR", "omp_default_mem_space:alignment=12"},
+      {"OMP_ALLOCATOR", "omp_low_lat_mem_space:fallback=allocator_fb"},
+      {"OMP_ALLOCATOR", "omp_default_mem_space:pinned"}, {"OMP_ALLOCATOR", "omp_default_mem_space:"},
       {"OMP_TOOL", "on"},                {"MARLINE_SCHEDULE", "random"},    {"MARLINE_SCHEDULE", "random:"},
       {"MARLINE_SCHEDULE", "lifo:1"},    {"MARLINE_SPIN", "-2"},            {"MARLINE_MAX_READY", "many"},
       {"MARLINE_MAX_TASKS", "-1"},       {"MARLINE_MAX_BYTES", "1T"},

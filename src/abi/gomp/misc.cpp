@@ -35,7 +35,7 @@ extern "C" {
 void* GOMP_alloc(size_t alignment, size_t bytes, uintptr_t handle) {
   return allocator_allocate(handle, alignment, bytes);
 }
-void GOMP_free(void* memory, uintptr_t) { allocator_free(memory); }
+void GOMP_free(void* memory, uintptr_t handle) { allocator_free(memory, handle); }
 
 // 0: the clause is not given.
 void GOMP_teams_reg(void (*function)(void*), void* data, unsigned num_teams, unsigned thread_limit, unsigned) {

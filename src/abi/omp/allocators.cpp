@@ -10,18 +10,18 @@ namespace marline::omp {
 extern "C" {
 
 AllocatorHandle omp_init_allocator(uintptr_t memory_space, int count, const AllocatorTrait* traits) {
-  return allocator_create(memory_space, count, traits);
+  return memory_allocator_create(memory_space, count, traits);
 }
 AllocatorHandle omp_init_allocator_(const uintptr_t* memory_space, const int32_t* count, const AllocatorTrait* traits) {
-  return allocator_create(*memory_space, *count, traits);
+  return memory_allocator_create(*memory_space, *count, traits);
 }
 AllocatorHandle omp_init_allocator_8_(const uintptr_t* memory_space, const int64_t* count,
                                       const AllocatorTrait* traits) {
-  return allocator_create(*memory_space, static_cast<int>(*count), traits);
+  return memory_allocator_create(*memory_space, static_cast<int>(*count), traits);
 }
 
-void omp_destroy_allocator(AllocatorHandle handle) { allocator_destroy(handle); }
-void omp_destroy_allocator_(const AllocatorHandle* handle) { allocator_destroy(*handle); }
+void omp_destroy_allocator(AllocatorHandle handle) { memory_allocator_destroy(handle); }
+void omp_destroy_allocator_(const AllocatorHandle* handle) { memory_allocator_destroy(*handle); }
 
 void omp_set_default_allocator(AllocatorHandle handle) { allocator_set_default(handle); }
 void omp_set_default_allocator_(const AllocatorHandle* handle) { allocator_set_default(*handle); }
@@ -38,10 +38,10 @@ void* omp_calloc(size_t count, size_t bytes, AllocatorHandle handle) {
 void* omp_aligned_calloc(size_t alignment, size_t count, size_t bytes, AllocatorHandle handle) {
   return allocator_allocate_array(handle, alignment, count, bytes);
 }
-void* omp_realloc(void* memory, size_t bytes, AllocatorHandle handle, AllocatorHandle) {
-  return allocator_reallocate(memory, bytes, handle);
+void* omp_realloc(void* memory, size_t bytes, AllocatorHandle handle, AllocatorHandle from) {
+  return allocator_reallocate(memory, bytes, handle, from);
 }
-void omp_free(void* memory, AllocatorHandle) { allocator_free(memory); }
+void omp_free(void* memory, AllocatorHandle handle) { allocator_free(memory, handle); }
 
 extern const AllocatorHandle omp_null_allocator = 0;
 extern const AllocatorHandle omp_default_mem_alloc = 1;

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// OpenMP's memory spaces (5.2, section 6.1) as sets of the machine's memory nodes, and memory put into them. Which
+// nodes a space has follows from what hwloc knows of bandwidth, latency and size; where the machine has nothing that
+// stands out, a space is all of its memory, which the standard leaves to the implementation. The machine is looked at
+// once, when somebody asks for more than the default space. Any thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "config/allocator_choice.hpp"
+
+namespace marline {
+
+// A set of the system's numbers of memory nodes. A value.
+class NodeSet {
+ public:
+  static constexpr int kNodes = 256;  // those beyond are not used
+  static constexpr int kWordBits = 64;
+
+  void add(int node) { words_[node / kWordBits] |= uint64_t{1} << (node % kWordBits); }
+  [[nodiscard]] bool has(int node) const { return (words_[node / kWordBits] >> (node % kWordBits) & 1) != 0; }
+  [[nodiscard]] int count() const;
+  // The least member that is at least `from`, or -1.
+  [[nodiscard]] int next(int from) const;
+  [[nodiscard]] const uint64_t* words() const { return words_; }
+  bool operator==(const NodeSet&) const = default;
+
+ private:
+  uint64_t words_[kNodes / kWordBits] = {};
+};
+
+struct MemoryNode {
+  int number;  // the system's
+  uint64_t bytes;
+  uint64_t bandwidth;  // MB/s from the nearest CPUs; 0: unknown
+  uint64_t latency;    // ns, likewise
+  bool fast_by_name;   // hwloc calls it HBM or MCDRAM
+};
+
+// What a machine has, without what belongs to a GPU. A value.
+struct MemoryNodes {
+  MemoryNode nodes[NodeSet::kNodes];
+  int count;
+  bool this_system;  // false: a description, where nothing can be bound
+};
+
+// This machine or the one that hwloc's environment variables describe, or, with a path, the one of an XML export.
+bool memory_nodes_read(const char* xml_path, MemoryNodes& result, const char*& reason);
+
+// The nodes of one of the predefined spaces.
+NodeSet memory_space_among(const MemoryNodes& machine, allocators::PredefinedSpace space);
+
+// Those of the process's machine. At least one node; unknown numbers are kDefaultSpace.
+const NodeSet& memory_space(allocators::PredefinedSpace space);
+
+// Whether there is a choice of nodes: several, and this machine's.
+bool memory_can_be_placed();
+
+// Where pages that nobody has touched yet go: to the nodes of `space` as `partition` (an omp_alloctrait_value_t) says,
+// elsewhere if these are full. False if the system refuses.
+[[nodiscard]] bool memory_place(void* pages, size_t bytes, const NodeSet& space, uintptr_t partition);
+
+}  // namespace marline

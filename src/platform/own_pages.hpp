@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Pages that belong to one block of memory: what malloc's cannot be, pinned or put to certain nodes. Zero when new. Any
+// thread.
+#pragma once
+
+#include <cstddef>
+
+namespace marline {
+
+// Pages for so many bytes; the address is a multiple of `alignment`, a power of two. Null if there are none.
+[[nodiscard]] char* own_pages_map(size_t bytes, size_t alignment);
+
+// Pages whose addresses fit into an int if the system has some there, elsewhere if not.
+[[nodiscard]] char* own_pages_map_low(size_t bytes);
+
+void own_pages_unmap(char* pages, size_t bytes);
+
+// Keeps them in memory until they are unmapped. False if the system refuses, which the first one is told of.
+[[nodiscard]] bool own_pages_pin(char* pages, size_t bytes);
+
+}  // namespace marline
