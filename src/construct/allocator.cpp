@@ -35,8 +35,23 @@ struct TargetMemory {
 
 int device() { return this_worker()->task->icvs->default_device; }
 
-// What the two callers below do first; false: the host's own allocator it is.
-bool is_target(AllocatorHandle handle) { return handle > kThreadMemory && memory_allocator_target(handle) != 0; }
+bool is_target(AllocatorHandle handle) { return memory_allocator_target(handle) != 0; }
+
+[[gnu::noinline]] void* allocate_perhaps_target(AllocatorHandle handle, size_t alignment, size_t bytes, bool zeroed) {
+  if (is_target(handle)) {
+    const TargetMemory target(memory_allocator_target(handle));
+    if (target.is_there()) return bytes == 0 ? nullptr : target.allocate(bytes, device());
+  }
+  return memory_allocate(handle, alignment, bytes, zeroed);
+}
+
+[[gnu::noinline]] void free_perhaps_target(void* memory, AllocatorHandle handle) {
+  if (is_target(handle)) {
+    const TargetMemory target(memory_allocator_target(handle));
+    if (target.is_there()) return target.free(memory, device());
+  }
+  memory_free(memory);
+}
 
 }  // namespace
 
@@ -50,10 +65,7 @@ void allocator_set_default(AllocatorHandle handle) {
 
 void* allocator_allocate(AllocatorHandle handle, size_t alignment, size_t bytes, bool zeroed) {
   if (handle == kNullAllocator) handle = allocator_default();
-  if (is_target(handle)) {
-    const TargetMemory target(memory_allocator_target(handle));
-    if (target.is_there()) return bytes == 0 ? nullptr : target.allocate(bytes, device());
-  }
+  if (handle > kThreadMemory) return allocate_perhaps_target(handle, alignment, bytes, zeroed);
   return memory_allocate(handle, alignment, bytes, zeroed);
 }
 
@@ -75,10 +87,7 @@ void* allocator_reallocate(void* memory, size_t bytes, AllocatorHandle handle, A
 
 void allocator_free(void* memory, AllocatorHandle handle) {
   if (memory == nullptr) return;
-  if (is_target(handle)) {
-    const TargetMemory target(memory_allocator_target(handle));
-    if (target.is_there()) return target.free(memory, device());
-  }
+  if (handle > kThreadMemory) return free_perhaps_target(memory, handle);
   memory_free(memory);
 }
 

@@ -286,6 +286,19 @@ void* fall_back(const Allocator& allocator, const Request& request) {
   }
 }
 
+[[gnu::noinline]] void* allocate_from(AllocatorHandle handle, size_t alignment, size_t bytes, bool zeroed) {
+  Allocator* allocator = allocator_of(handle);
+  size_t least = allocator == nullptr ? kLeastAlignment : allocator->alignment;
+  bool valid = bytes != 0 && bytes <= kLargestBlock && (alignment & (alignment - 1)) == 0 && alignment <= kLargestBlock;
+  if (!valid) return nullptr;
+  const Request request{handle, alignment < least ? least : alignment, bytes, zeroed};
+  if (reserve(allocator, request.total())) {
+    if (void* block = allocate_block(allocator, request)) return block;
+    give_back(allocator, request.total());
+  }
+  return allocator != nullptr ? fall_back(*allocator, request) : nullptr;
+}
+
 // Where both allocators are one and the block is malloc's, whose realloc may not have to copy. Null: it did not work.
 void* resize_in_heap(void* memory, size_t bytes, Allocator* allocator) {
   const size_t before = head_of(memory)->bytes;
@@ -344,27 +357,19 @@ uintptr_t memory_allocator_target(AllocatorHandle handle) {
 }
 
 void* memory_allocate(AllocatorHandle handle, size_t alignment, size_t bytes, bool zeroed) {
-  Allocator* allocator = allocator_of(handle);
-  size_t least = allocator == nullptr ? kLeastAlignment : allocator->alignment;
-  bool valid = bytes != 0 && bytes <= kLargestBlock && (alignment & (alignment - 1)) == 0 && alignment <= kLargestBlock;
-  if (!valid) return nullptr;
-  const Request request{handle, alignment < least ? least : alignment, bytes, zeroed};
-  if (reserve(allocator, request.total())) {
-    if (void* block = allocate_block(allocator, request)) return block;
-    give_back(allocator, request.total());
+  // What nearly every call asks for. 0 bytes are more than the largest block here.
+  if (handle == kDefaultMemory && alignment == 0 && bytes - 1 < kLargestBlock) {
+    return block_from_heap({kDefaultMemory, kLeastAlignment, bytes, zeroed});
   }
-  return allocator != nullptr ? fall_back(*allocator, request) : nullptr;
+  return allocate_from(handle, alignment, bytes, zeroed);
 }
 
 void memory_free(void* memory) {
   if (memory == nullptr) return;
   const BlockHead head = *head_of(memory);
-  give_back(allocator_of(head.handle), head.total());
-  if (head.own_pages != 0) {
-    own_pages_unmap(base_of(memory), head.total());
-  } else {
-    std::free(base_of(memory));
-  }
+  if (head.handle != kDefaultMemory) give_back(allocator_of(head.handle), head.total());
+  if (head.own_pages == 0) return std::free(base_of(memory));
+  own_pages_unmap(base_of(memory), head.total());
 }
 
 void* memory_reallocate(void* memory, size_t bytes, AllocatorHandle handle) {
