@@ -10,6 +10,7 @@
 
 #include <pthread.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -18,6 +19,8 @@
 #ifndef MADV_GUARD_INSTALL
 #define MADV_GUARD_INSTALL 102  // Linux 6.13, include/uapi/asm-generic/mman-common.h
 #endif
+
+extern "C" void* __libc_stack_end;
 
 namespace marline {
 
@@ -126,6 +129,16 @@ bool locate(const void* address, size_t* index, size_t* slot, size_t* offset) {
   return false;
 }
 
+// glibc reads /proc/self/maps to find the first thread's stack. Where there is no /proc: its upper end, which the loader
+// leaves in __libc_stack_end, and the limit on its size.
+Stack stack_of_first_thread() {
+  constexpr rlim_t kUnlimited = rlim_t{8} << 20;  // so much of an unlimited one can be counted on
+  rlimit limit{};
+  if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) limit.rlim_cur = kUnlimited;
+  auto* high = static_cast<char*>(__libc_stack_end);
+  return {high - limit.rlim_cur, high};
+}
+
 }  // namespace
 
 SpinLock g_stacks_lock;
@@ -169,9 +182,7 @@ Stack stack_of_thread() {
   pthread_attr_t attributes;
   void* low = nullptr;
   size_t size = 0;
-  if (int error = pthread_getattr_np(pthread_self(), &attributes); error != 0) {
-    fatal("cannot find this thread's stack (%s)", std::strerror(error));
-  }
+  if (pthread_getattr_np(pthread_self(), &attributes) != 0) return stack_of_first_thread();
   pthread_attr_getstack(&attributes, &low, &size);
   pthread_attr_destroy(&attributes);
   return {static_cast<char*>(low), static_cast<char*>(low) + size};
