@@ -293,7 +293,7 @@ constexpr Option kOptions[] = {
     {"OMP_DISPLAY_AFFINITY", "false", "true or false", "Prints each thread's binding when a region's binding changes.",
      [](Cursor& in, Options& to) { return read_bool(in, to.display_affinity); },
      [](Text& out, const Options& from) { show_bool(out, from.display_affinity); }},
-    {"OMP_AFFINITY_FORMAT", "level %L thread %n of %N on %H: %A", "a format of OpenMP 5.1, 6.14",
+    {"OMP_AFFINITY_FORMAT", "OMP: pid %P tid %i thread %n bound to OS proc set {%A}", "a format of OpenMP 5.1, 6.14",
      "What OMP_DISPLAY_AFFINITY prints.",
      [](Cursor& in, Options& to) { return read_rest(in, to.affinity_format); },
      [](Text& out, const Options& from) { out.add("%s", from.affinity_format); }},

@@ -46,14 +46,14 @@ int number_of_threads(const Worker* worker, const ParallelRequest& request) {
 }
 
 // Null: the region is serialised.
-Team* team_for(Worker* worker, int threads) {
+Team* team_for(Worker* worker, int threads, const ParallelRequest& request) {
   if (threads <= 1) return nullptr;
   if (worker->member->team->active_level == 0 && worker->root) {  // else: a pool thread in a teams region
-    if (Team* team = team_hot(worker, threads)) return team;
+    if (Team* team = team_hot(worker, threads, request.proc_bind)) return team;
     // Another task of this thread has it. Beside what the initial task opens, regions in its tasks have one thread.
     if (worker->hot_team == nullptr || !worker->hot_team->nesting.bounds_reach.load(relaxed)) return nullptr;
   }
-  return team_inner(worker, threads);
+  return team_inner(worker, threads, request.proc_bind);
 }
 
 Icvs inner_icvs(const Worker* worker, int level) {
@@ -64,6 +64,14 @@ Icvs inner_icvs(const Worker* worker, int level) {
   return icvs;
 }
 
+// bind-var inside a region with a proc_bind clause.
+[[gnu::noinline]] void set_bind_var(Icvs& icvs, int level, const ParallelRequest& request) {
+  const Options& o = options();
+  const bool listed = level < o.proc_bind_count;  // as ever, each level takes the first element off the list
+  if (listed || (request.proc_bind & kLeavesBindVar) != 0 || o.proc_bind[0] == ProcBind::kUnbound) return;
+  icvs.clause_bind = static_cast<int8_t>(request.proc_bind);
+}
+
 void describe(Team* team, Worker* worker, const ParallelRequest& request) {
   const Team* outer = worker->member->team;
   team->level = outer->level + 1;
@@ -71,8 +79,12 @@ void describe(Team* team, Worker* worker, const ParallelRequest& request) {
   team->parent_task = worker->task;
   team->parent_member = worker->member;
   team->icvs = inner_icvs(worker, team->level);
+  if (request.proc_bind != 0) [[unlikely]] set_bind_var(team->icvs, team->level, request);
   team->thread_counts.held = outer->thread_counts.held;
-  if (request.thread_counts != nullptr) thread_counts_adopt(team, *request.thread_counts);
+  if (request.thread_counts != nullptr) [[unlikely]] {
+    thread_counts_adopt(team, *request.thread_counts);
+    if (request.if_clause) thread_counts_enforce(*request.thread_counts, team->size);
+  }
   if (team->thread_counts.held != nullptr) [[unlikely]] {
     team->icvs.num_threads = thread_count_inside(team);
   }
@@ -102,12 +114,9 @@ void describe(Team* team, Worker* worker, const ParallelRequest& request) {
 Team* parallel_begin(const ParallelRequest& request) {
   Worker* worker = this_worker();
   int threads = number_of_threads(worker, request);
-  Team* team = team_for(worker, threads);
+  Team* team = team_for(worker, threads, request);
   if (team == nullptr) team = team_serial(worker);
   describe(team, worker, request);
-  if (request.thread_counts != nullptr && request.if_clause) [[unlikely]] {
-    thread_counts_enforce(*request.thread_counts, team->size);
-  }
   if (tool::on(tool::event::kParallel)) [[unlikely]] {
     announce_begin(worker, team, request);
   }

@@ -7,6 +7,10 @@
 
 namespace marline {
 
+// Of ParallelRequest::proc_bind: bind-var inside is as without the clause. LLVM's runtime has it so; with GCC's the clause
+// is bind-var inside, unless OMP_PROC_BIND has an element for that level. OpenMP says nothing.
+inline constexpr int kLeavesBindVar = 8;
+
 // A parallel region as a compiler asks for it.
 struct ParallelRequest {
   // Runs the outlined function in the implicit task of `member`; reads microtask/arguments/argument_count of the team.
@@ -18,7 +22,7 @@ struct ParallelRequest {
   const ThreadCounts* thread_counts = nullptr;  // more about that clause; null: nothing
   bool if_clause = true;   // false: one thread
   bool called_by_program = false;  // the program itself calls the outlined function in the opener's implicit task
-  int proc_bind = 0;
+  int proc_bind = 0;       // the clause's ProcBind: primary, close or spread, and perhaps kLeavesBindVar; 0: no clause
   const void* codeptr = nullptr;  // return address into the program, for tools
 };
 

@@ -95,7 +95,8 @@ void run_teams(League& league) {
 
 // Several threads. They have implicit tasks that neither the program nor a tool gets to see.
 bool run_side_by_side(Worker* worker, League& league) {
-  Team* team = team_inner(worker, league.threads_at_once);
+  // OpenMP leaves to us which part of the place list each team has: as different ones as there are.
+  Team* team = team_inner(worker, league.threads_at_once, static_cast<int>(ProcBind::kSpread));
   if (team == nullptr) return false;
   Task* task = worker->task;
   Member* member = worker->member;

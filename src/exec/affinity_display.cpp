@@ -83,13 +83,19 @@ size_t affinity_capture(char* buffer, size_t size, const char* format) {
 void affinity_display(const char* format) {
   char line[2048];
   affinity_capture(line, sizeof line, format);
-  std::fprintf(stderr, "%s\n", line);
+  std::fprintf(stdout, "%s\n", line);
 }
 
 void note_affinity_of_region(Team* team) {
-  team->display_affinity = team->displayed_size != team->size || team->displayed_level != team->level;
-  team->displayed_size = team->size;
-  team->displayed_level = team->level;
+  bool changed = !(team->displayed == team->places_given);  // equal ones give equal places
+  team->displayed = team->places_given;
+  for (int i = 0; i < team->size; ++i) {
+    Worker* worker = team->members[i].worker;
+    changed = changed || worker->displayed_level != team->level || worker->displayed_size != team->size;
+    worker->displayed_level = team->level;
+    worker->displayed_size = team->size;
+  }
+  team->display_affinity = changed;
 }
 
 }  // namespace marline

@@ -32,11 +32,11 @@ class AffinityFormat {
 // Writes the line of the calling thread to `buffer`, cut to `size` bytes with its null byte; returns its whole length.
 size_t affinity_capture(char* buffer, size_t size, const char* format);
 
-// Prints it on stderr.
+// Prints it on stdout, where libomp does too, in order with what the program prints there.
 void affinity_display(const char* format);
 
-// The opener of a region, with OMP_DISPLAY_AFFINITY: whether the region's threads have something new to say, by size,
-// level or places, which change together with the size.
+// The opener of a region, with OMP_DISPLAY_AFFINITY: whether one of the region's threads has something new to say:
+// another size or level than that of its last line, or other places than the team had.
 void note_affinity_of_region(Team* team);
 
 }  // namespace marline

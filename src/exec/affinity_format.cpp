@@ -78,6 +78,10 @@ const char* read_field(const char* at, Field& field) {
 void put_padded(Out& out, const Field& field, const char* text, size_t length) {
   size_t padding = field.width > length ? field.width - length : 0;
   if (field.right) {
+    if (field.zeros && length > 0 && *text == '-') {  // the sign goes in front of the zeros
+      out.put(*text++);
+      --length;
+    }
     for (; padding > 0; --padding) out.put(field.zeros ? '0' : ' ');
   }
   out.put(text, length);

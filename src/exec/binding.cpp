@@ -16,29 +16,19 @@ namespace marline {
 
 namespace {
 
-// OMP_PLACES alone has been made a policy of by then (config/options.cpp, resolve).
-bool binding_wanted() { return options().proc_bind[0] != ProcBind::kUnbound; }
-
-// bind-var of a region at nesting level `level`, 0 for the outermost ones.
-ProcBind policy_at(int level) {
-  const Options& o = options();
-  return o.proc_bind[level < o.proc_bind_count ? level : o.proc_bind_count - 1];
-}
+constexpr int kClausePolicy = 7;  // the bits of a ProcBind
 
 // What the members' places depend on.
-PlacesGiven conditions(const Team* team, const Worker* opener, const Places* places) {
+PlacesGiven conditions(const Team* team, const Worker* opener, int proc_bind, const Places* places) {
   PlacesGiven given;
   given.size = team->size;
   if (places == nullptr) return given;
-  given.policy = static_cast<int>(policy_at(opener->member->team->level));
-  given.count = places->count;
+  const int clause = proc_bind & kClausePolicy;
+  given.policy = clause != 0 ? clause : static_cast<int>(bind_var(opener));
   given.opener = opener->place;
-  for (const Member* around = opener->member; around != nullptr; around = around->team->parent_member) {
-    if (around->partition_count == 0) continue;
-    given.first = around->partition_first;
-    given.count = around->partition_count;
-    break;
-  }
+  const PlacePartition partition = partition_of(opener->member);
+  given.first = partition.first;
+  given.count = partition.count;
   return given;
 }
 
@@ -56,10 +46,19 @@ void give_places(Team* team, const PlacesGiven& given) {
 
 }  // namespace
 
-void assign_places(Team* team, Worker* opener) {
+bool binding_wanted() { return options().proc_bind[0] != ProcBind::kUnbound; }
+
+PlacePartition partition_of(const Member* member) {
+  for (; member != nullptr; member = member->team->parent_member) {
+    if (member->partition_count > 0) return {member->partition_first, member->partition_count};
+  }
+  return {0, process_places().count};
+}
+
+void assign_places(Team* team, Worker* opener, int proc_bind) {
   bool bound = binding_wanted();
   if (!bound && !options().shared_queues) return;
-  PlacesGiven given = conditions(team, opener, bound ? &process_places() : nullptr);
+  PlacesGiven given = conditions(team, opener, proc_bind, bound ? &process_places() : nullptr);
   if (!(given == team->places_given)) {
     if (bound) give_places(team, given);
     locality_set(team, bound ? &process_place_map() : nullptr);
@@ -68,8 +67,19 @@ void assign_places(Team* team, Worker* opener) {
   if (bound) bind_to_place(opener, team->members[0].place);
 }
 
-void bind_first_thread(Worker* worker) {
-  if (binding_wanted()) bind_to_place(worker, 0);
+ProcBind bind_var(const Worker* worker) {
+  const auto by_clause = static_cast<ProcBind>(worker->task->icvs->clause_bind);
+  if (by_clause != ProcBind::kUnbound) return by_clause;
+  const Options& o = options();
+  const int level = worker->member->team->level;
+  return o.proc_bind[level < o.proc_bind_count ? level : o.proc_bind_count - 1];
+}
+
+int place_of(Worker* worker) {
+  if (worker->place == kNoPlace && worker->root && worker->member->team->active_level == 0 && binding_wanted()) {
+    bind_to_place(worker, 0);
+  }
+  return worker->place >= 0 ? worker->place : -1;
 }
 
 void bind_to_place(Worker* worker, int place) {

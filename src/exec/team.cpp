@@ -63,7 +63,8 @@ Team* take_abandoned(int capacity) {
     *link = team->next_free;
     team->nesting.inner = false;
     for (int i = 0; i < capacity; ++i) team->members[i].worker = nullptr;
-    team->displayed_size = 0;
+    team->displayed = {};
+    team->asked = 0;
     return team;
   }
   return nullptr;
@@ -107,6 +108,23 @@ Team* grow_hot_team(Worker* worker, int size) {
   return team;
 }
 
+// Size and clause in one word, so that a region like the last one needs one comparison.
+int asked_as_one(int size, int proc_bind) { return size | proc_bind << 16; }
+static_assert(kMaxTeam < 1 << 16);
+
+// For a region that is not like the last one. The places have changed by the clause only if the size is the same.
+void arrange_hot_team(Team* team, Worker* worker, int size, int proc_bind) {
+  wait_for_stragglers(team);
+  int have = 1;
+  while (have < team->capacity && team->members[have].worker != nullptr) ++have;
+  if (have < size) have += hire_workers(team, have, size - have);
+  team->size = have < size ? have : size;
+  // Regions inside may need them, and the thread limit may not let others be had.
+  if (have > size && worker->task->icvs->max_active_levels > 1) dismiss_workers(team, size);
+  team->asked = team->size == size ? asked_as_one(size, proc_bind) : 0;  // 0: tries to hire again next time
+  assign_places(team, worker, proc_bind);
+}
+
 // Of the worker's own inner teams: one that is large enough and that everybody has left.
 Team* take_free_inner(Worker* worker, int size) {
   for (Team** link = &worker->nesting.free_inner; *link != nullptr; link = &(*link)->next_free) {
@@ -146,29 +164,25 @@ void init_implicit_task(Team* team, Member* member) {
 
 SpinLock g_abandoned_teams_lock;
 
-Team* team_hot(Worker* worker, int size) {
+Team* team_hot(Worker* worker, int size, int proc_bind) {
   Team* team = worker->hot_team;
   if (team != nullptr && team->in_use) return nullptr;
   if (team == nullptr || team->capacity < size) team = grow_hot_team(worker, size);
-  if (team->size != size) {
-    wait_for_stragglers(team);
-    int have = 1;
-    while (have < team->capacity && team->members[have].worker != nullptr) ++have;
-    if (have < size) have += hire_workers(team, have, size - have);
-    team->size = have < size ? have : size;
-    // Regions inside may need them, and the thread limit may not let others be had.
-    if (have > size && worker->task->icvs->max_active_levels > 1) dismiss_workers(team, size);
-    assign_places(team, worker);
-  }
+  if (team->asked != asked_as_one(size, proc_bind)) arrange_hot_team(team, worker, size, proc_bind);
   // What the initial task itself opens is not nested, and the initial team's other tasks may run at its barriers.
-  team->nesting.bounds_reach.store(worker->member->team->level > 0 || !worker->task->has(task_flag::kImplicit), relaxed);
+  const bool nested = worker->member->team->level > 0 || !worker->task->has(task_flag::kImplicit);
+  team->nesting.bounds_reach.store(nested, relaxed);
+  if (nested && binding_wanted()) [[unlikely]] {  // the policy may be another than in the last region of the same size
+    arrange_hot_team(team, worker, size, proc_bind);
+    team->asked = 0;
+  }
   team->in_use = true;
   return team;
 }
 
 void team_hot_release(Team* team) { team->in_use = false; }
 
-Team* team_inner(Worker* worker, int size) {
+Team* team_inner(Worker* worker, int size, int proc_bind) {
   int around = worker->member->team->active_level - 1;  // open ones that may be around this one
   if (worker->nesting.open_inner - around >= kMostUnrelatedRegions) return nullptr;
   Team* team = take_free_inner(worker, size);
@@ -181,7 +195,7 @@ Team* team_inner(Worker* worker, int size) {
     keep_inner(worker, team);
     return nullptr;
   }
-  assign_places(team, worker);
+  assign_places(team, worker, proc_bind);
   team->nesting.inside.store(team->size - 1, relaxed);  // published by team_start
   ++worker->nesting.open_inner;
   return team;
@@ -270,6 +284,7 @@ Worker* team_give_threads(Team* team, Worker* list) {
     list = worker;
   }
   team->size = 1;
+  team->asked = 0;
   return list;
 }
 

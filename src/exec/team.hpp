@@ -10,13 +10,14 @@
 namespace marline {
 
 // The calling root worker's team with `size` threads, itself as member 0; null if it is in use (a region inside a region)
-// or if not even one more thread can be had. `team->size` may be less than asked.
-Team* team_hot(Worker* worker, int size);
+// or if not even one more thread can be had. `team->size` may be less than asked. `proc_bind`: the clause, or
+// 0 for none.
+Team* team_hot(Worker* worker, int size, int proc_bind);
 void team_hot_release(Team* team);
 
 // A team for a region inside another one, with up to `size` threads from the pool, the caller as member 0; null if not
 // even one more can be had, or if too many regions of other tasks are open on this thread.
-Team* team_inner(Worker* worker, int size);
+Team* team_inner(Worker* worker, int size, int proc_bind);
 void team_inner_release(Worker* worker, Team* team);
 
 // A team of one thread: the caller.

@@ -81,7 +81,7 @@ void worker_enter_thread(Worker* worker) {
   worker->in_view.thread = static_cast<int>(gettid());
   worker->in_view.blocked = nullptr;
   worker->in_view.block_depth = 0;
-  worker->place = -1;  // of the thread that the structure had before
+  worker->place = kNoPlace;  // not that of the thread that the structure had before
   worker->pushed = {};
   worker->next_task = nullptr;
   worker->chunk_depend = {};
@@ -266,7 +266,6 @@ Worker* register_root_worker() {
   team->thread_counts.held = nullptr;
   team->fp_control.read();
   implicit_task_begin(worker, &team->members[0]);
-  if (gettid() == getpid()) bind_first_thread(worker);
   if (tool::on(tool::event::kThread)) tool::thread_begin(&worker->tool_data, true);
   if (tool::on(tool::event::kImplicitTask)) {
     tool::implicit_task(tool::Endpoint::kBegin, &team->tool_data, &worker->task->tool_data, 1, 1,

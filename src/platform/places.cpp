@@ -4,12 +4,15 @@
 //
 // The grammar of an explicit list (OpenMP 5.1, 6.5), `len` positive, `stride` any number, both 1 if absent:
 //   list      = interval { "," interval }        interval = place [ ":" len [ ":" stride ] ]  |  "!" place
-//   place     = "{" resources "}"                resources = range { "," range }
+//   place     = "{" resources "}"  |  number     resources = range { "," range }
 //   range     = number [ ":" len [ ":" stride ] ]  |  "!" number
-// What "!" excludes is excluded wherever it stands in its list.
+// A number that "!" excludes is excluded wherever it stands in its place. "!" in front of a place takes out the last one
+// before it with the same CPUs, as GCC's runtime does, or, if there is none, all behind it.
 #include "platform/places.hpp"
 
 #include <pthread.h>
+
+#include <algorithm>
 
 #include "base/check.hpp"
 #include "platform/memory_domain.hpp"
@@ -70,7 +73,7 @@ class PlaceReader {
       Repetition repetition;
       if (!read_place(place)) return false;
       if (exclude) {
-        if (!append(excluded, place)) return false;
+        if (!remove_last(place) && !append(excluded, place)) return false;
       } else if (!read_repetition(repetition) || !append_shifted(place, repetition)) {
         return false;
       }
@@ -78,8 +81,21 @@ class PlaceReader {
     return in_.at_end() || fail("unexpected text");
   }
 
+  bool remove_last(const CpuMask& place) {
+    for (int i = result_.count - 1; i >= 0; --i) {
+      if (result_.masks[i] != place) continue;
+      result_.remove(i);
+      return true;
+    }
+    return false;
+  }
+
   bool read_place(CpuMask& place) {
-    if (!in_.accept('{')) return fail("expected threads, cores, ll_caches, numa_domains, sockets or {");
+    if (int64_t cpu; in_.accept_number(0, CpuMask::kCpus - 1, cpu)) {
+      place.set(static_cast<int>(cpu));
+      return true;
+    }
+    if (!in_.accept('{')) return fail("expected threads, cores, ll_caches, numa_domains, sockets, { or a CPU number");
     CpuMask excluded;
     do {
       CpuMask& target = in_.accept('!') ? excluded : place;
@@ -155,10 +171,11 @@ void assign_packed(int first, int count, int start, int threads, bool narrow, Pl
   }
 }
 
-// At least as many places as threads: the partition falls into one part per thread, [i*P/T, (i+1)*P/T). The part that
-// holds the parent's place is the primary thread's, and the primary thread stays where it is.
+// At least as many places as threads: the partition falls into one part per thread; where it does not divide evenly, the
+// first parts have one place more. The part that holds the parent's place is the primary thread's, and the primary
+// thread stays where it is.
 void assign_spread(int first, int count, int start, int threads, PlaceAssignment* result) {
-  const auto part_begin = [&](int part) { return static_cast<int>(int64_t{part} * count / threads); };
+  const auto part_begin = [&](int part) { return part * (count / threads) + std::min(part, count % threads); };
   int own = 0;
   while (part_begin(own + 1) <= start) ++own;
   for (int thread = 0; thread < threads; ++thread) {

@@ -42,6 +42,9 @@ inline constexpr int kMaxTeam = 1024;  // threads in one team
 using TaskFifo = Fifo<Task, &Task::next>;
 using TaskStack = MpscStack<Task, &Task::next>;
 
+// Worker::place of a thread that is bound to none: the runtime has not done so, or the program has bound it elsewhere.
+inline constexpr int kNoPlace = -1, kElsewhere = -2;
+
 // What a thread waits for, for tools (exec/announce.hpp). No task: nothing.
 struct ThreadWait {
   const Task* task = nullptr;
@@ -92,7 +95,7 @@ struct alignas(kCacheLine) Worker {
   Member* memberships = nullptr;
   Fiber* spares = nullptr;   // idle fibers kept by this worker (exec/fiber.cpp)
   int spare_count = 0;
-  int place = -1;            // that the thread is bound to, -1: none
+  int place = kNoPlace;      // that the thread is bound to
   int id = 0;                // small, unique among living workers: the "global thread number" of the KMP interface
   uint32_t random = 1;       // victim selection; and every choice under MARLINE_SCHEDULE=random
   uint32_t poll_countdown = 0;
@@ -122,6 +125,7 @@ struct alignas(kCacheLine) Worker {
   TiedSuspension* suspended_tied = nullptr;  // only with MARLINE_TASK_CONSTRAINT=strict (sched/constraint.hpp)
   ThreadWait wait;                   // only while a tool is there
   InView in_view;
+  int displayed_level = 0, displayed_size = 0;  // of the region in which it printed OMP_DISPLAY_AFFINITY's line last
   PushedClauses pushed;
   ThreadCounts* own_thread_counts = nullptr;
   ThreadprivateCopies* threadprivate = nullptr;  // null: none yet
@@ -218,8 +222,7 @@ struct alignas(kCacheLine) Team {
   bool in_use = false;   // hot team: a region is under way
   // OMP_DISPLAY_AFFINITY (exec/affinity_display.hpp): the region's threads say where they are; what they said last.
   bool display_affinity = false;
-  int displayed_size = 0;
-  int displayed_level = 0;
+  PlacesGiven displayed;
   FpControl fp_control;  // the creator's
   Icvs icvs{};              // that the implicit tasks start with
   TeamThreadCounts thread_counts;
@@ -231,6 +234,7 @@ struct alignas(kCacheLine) Team {
   const void* tool_codeptr = nullptr;
   int tool_flags = 0;      // ompt_parallel_flag_t
   PlacesGiven places_given;  // what the members' places were computed from (exec/binding.cpp)
+  int asked = 0;             // hot team: for what it was arranged last (exec/team.cpp); 0: for nothing
   TeamNesting nesting;
 
   // Tasks made ready by a thread that is not of the team; any member drains it.

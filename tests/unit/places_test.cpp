@@ -63,6 +63,11 @@ TEST(Places, GoldenLists) {
       {"{0}:8,!{3},!{5}", "0|1|2|4|6|7"},
       {"!{0},{0}:3", "1|2"},
       {" { 0 : 2 } : 2 : 4 , { 3 } ", "0-1|4-5|3"},
+      {"0,2,{4:2}", "0|2|4-5"},
+      {"6:3:-2", "6|4|2"},
+      {"1,1,!1,3,!3", "1"},  // each ! takes one place out, the last before it
+      {"{0,1},{3,2,4},{6,5,!6},{6},{7:2:-1,!6}", "0-1|2-4|5|6|7"},
+      {"1,2,{2,3,!2},3,3,!3,!{5:3:-1,!4,!5},{4},5,!4,!5,1:2,!{1},!2,7:3:-2,!{5},!7,!3", "1|2|3"},
       {"{7,8},{20}", "7"},  // what is not there is left out, and so is a place that is then empty
   };
   for (const auto& [text, expected] : cases) {
@@ -87,7 +92,7 @@ TEST(Places, BadListsSayWhatIsWrong) {
       {"{0:2:}", "expected a stride"},         {"{0}:0", "positive length"},     {"{-1}", "expected a CPU number"},
       {"{0:3:-1}", "leaves the range"},        {"{1}:3:-1", "leaves the range"}, {"{4095}:2", "leaves the range"},
       {"{0}x", "unexpected text at \"x\""},    {"!{0}", "no place"},             {"{100}", "no place"},
-      {"{0:2,!0,!1}", "no place"},             {"0,1", "expected threads"},
+      {"{0:2,!0,!1}", "no place"},             {"0,", "expected threads"},        {"0 1", "unexpected text"},
   };
   for (const auto& [text, expected] : cases) {
     const Parsed parsed = parse(text);
@@ -126,7 +131,7 @@ TEST(Policies, CloseWithMoreThreadsThanPlacesPacksNeighbours) {
 TEST(Policies, SpreadDividesThePartition) {
   EXPECT_EQ(assign(ProcBind::kSpread, 0, 8, 0, 4), "0@0+2 2@2+2 4@4+2 6@6+2");
   EXPECT_EQ(assign(ProcBind::kSpread, 0, 8, 5, 4), "5@4+2 6@6+2 0@0+2 2@2+2");
-  EXPECT_EQ(assign(ProcBind::kSpread, 0, 8, 0, 3), "0@0+2 2@2+3 5@5+3");
+  EXPECT_EQ(assign(ProcBind::kSpread, 0, 8, 0, 3), "0@0+3 3@3+3 6@6+2");
   EXPECT_EQ(assign(ProcBind::kSpread, 4, 4, 6, 2), "6@6+2 4@4+2");
   EXPECT_EQ(assign(ProcBind::kSpread, 0, 4, 0, 4), "0@0+1 1@1+1 2@2+1 3@3+1");
 }
@@ -203,30 +208,56 @@ const Placement kPlacements[] = {
     {"hybrid.xml", "ll_caches", ProcBind::kPrimary, 2, "0-7 0-7"},
 };
 
-TEST(Placement, GoldenMasks) {
-  for (const Placement& golden : kPlacements) {
-    SCOPED_TRACE(std::string(golden.machine) + " " + golden.places + " " + std::to_string(golden.threads));
-    const bool xml = strstr(golden.machine, ".xml") != nullptr;
-    const std::string path = std::string(MARLINE_TEST_DATA "/topologies/") + golden.machine;
-    Topology topology;
-    const char* failure = "";
-    ASSERT_TRUE(topology_read_description(xml ? nullptr : golden.machine, xml ? path.c_str() : nullptr, nullptr,
-                                          topology, failure))
-        << failure;
-    char buffer[1024];
-    Text text(buffer, sizeof buffer);
-    Places places;
-    ASSERT_TRUE(places_parse(golden.places, topology, places, text)) << text.c_str();
-    std::vector<PlaceAssignment> threads(static_cast<size_t>(golden.threads));
-    places_assign(golden.policy, 0, places.count, 0, golden.threads, threads.data());
-    for (const PlaceAssignment& thread : threads) {
-      if (&thread != &threads[0]) text.add(" ");
-      show_cpus(text, places.masks[thread.place]);
-    }
-    EXPECT_EQ(std::string(text.c_str()), golden.masks);
-    places.free_all();
-    topology_free(topology);
+// 2 sockets of 2 NUMA domains of 4 cores of 2 hardware threads, with fewer and more threads than places.
+constexpr const char* kDomains = "pack:2 numa:2 core:4 pu:2";
+
+const Placement kOnDomains[] = {
+    {kDomains, "sockets", ProcBind::kClose, 2, "0-15 16-31"},
+    {kDomains, "sockets", ProcBind::kClose, 4, "0-15 0-15 16-31 16-31"},
+    {kDomains, "sockets(1)", ProcBind::kSpread, 2, "0-15 0-15"},
+    {kDomains, "numa_domains", ProcBind::kSpread, 2, "0-7 16-23"},
+    {kDomains, "numa_domains", ProcBind::kClose, 2, "0-7 8-15"},
+    {kDomains, "numa_domains(2)", ProcBind::kSpread, 4, "0-7 0-7 8-15 8-15"},
+    {kDomains, "ll_caches", ProcBind::kPrimary, 2, "0-31 0-31"},  // a machine without caches has one of them
+    {kDomains, "cores", ProcBind::kSpread, 4, "0-1 8-9 16-17 24-25"},
+    {kDomains, "cores", ProcBind::kClose, 4, "0-1 2-3 4-5 6-7"},
+    {kDomains, "cores(3)", ProcBind::kSpread, 2, "0-1 4-5"},
+    {kDomains, "threads(4)", ProcBind::kClose, 8, "0 0 1 1 2 2 3 3"},
+    {kDomains, "threads", ProcBind::kSpread, 2, "0 16"},
+    {kDomains, "{0:8}:4:8", ProcBind::kSpread, 2, "0-7 16-23"},
+    {kDomains, "{0:8}:4:8,!{8:8}", ProcBind::kClose, 3, "0-7 16-23 24-31"},
+};
+
+void check_placement(const Placement& golden) {
+  SCOPED_TRACE(std::string(golden.machine) + " " + golden.places + " " + std::to_string(golden.threads));
+  const bool xml = strstr(golden.machine, ".xml") != nullptr;
+  const std::string path = std::string(MARLINE_TEST_DATA "/topologies/") + golden.machine;
+  Topology topology;
+  const char* failure = "";
+  ASSERT_TRUE(topology_read_description(xml ? nullptr : golden.machine, xml ? path.c_str() : nullptr, nullptr,
+                                        topology, failure))
+      << failure;
+  char buffer[1024];
+  Text text(buffer, sizeof buffer);
+  Places places;
+  ASSERT_TRUE(places_parse(golden.places, topology, places, text)) << text.c_str();
+  std::vector<PlaceAssignment> threads(static_cast<size_t>(golden.threads));
+  places_assign(golden.policy, 0, places.count, 0, golden.threads, threads.data());
+  for (const PlaceAssignment& thread : threads) {
+    if (&thread != &threads[0]) text.add(" ");
+    show_cpus(text, places.masks[thread.place]);
   }
+  EXPECT_EQ(std::string(text.c_str()), golden.masks);
+  places.free_all();
+  topology_free(topology);
+}
+
+TEST(Placement, GoldenMasks) {
+  for (const Placement& golden : kPlacements) check_placement(golden);
+}
+
+TEST(Placement, OnSocketsOfDomains) {
+  for (const Placement& golden : kOnDomains) check_placement(golden);
 }
 
 TEST(Places, OfThisProcessCoverItsCpus) {

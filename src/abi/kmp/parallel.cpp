@@ -47,6 +47,13 @@ void push_num_threads(uint32_t count, const int32_t* numbers, int32_t severity, 
   worker->pushed.thread_counts = counts;
 }
 
+// Clang's numbers are ProcBind's, but it tells `primary` from `master`.
+int clause_policy(int32_t proc_bind) {
+  constexpr int32_t kMaster = 2, kSpread = 4, kPrimary = 5;
+  if (proc_bind == kPrimary) proc_bind = kMaster;
+  return proc_bind >= kMaster && proc_bind <= kSpread ? proc_bind | kLeavesBindVar : 0;
+}
+
 }  // namespace
 
 #pragma GCC visibility push(default)
@@ -112,7 +119,9 @@ void __kmpc_pop_num_threads(Ident*, int32_t) {
   this_worker()->pushed.num_threads = 0;
   this_worker()->pushed.thread_counts = nullptr;
 }
-void __kmpc_push_proc_bind(Ident*, int32_t, int32_t proc_bind) { this_worker()->pushed.proc_bind = proc_bind; }
+void __kmpc_push_proc_bind(Ident*, int32_t, int32_t proc_bind) {
+  this_worker()->pushed.proc_bind = clause_policy(proc_bind);
+}
 
 }  // extern "C"
 #pragma GCC visibility pop

@@ -4,7 +4,7 @@
 #include "abi/omp/current.hpp"
 #include "abi/omp/place_query.hpp"
 #include "base/check.hpp"
-#include "config/options.hpp"
+#include "exec/binding.hpp"
 
 #include <climits>
 #include <cstdlib>
@@ -13,24 +13,10 @@ namespace marline::omp {
 
 namespace {
 
-struct Partition {
-  int first;
-  int count;
-};
+PlacePartition current_partition() { return partition_of(current_member()); }
 
-// The innermost region around whose threads were given a part of the place list; outside of such regions, all of it.
-Partition current_partition() {
-  for (const Member* member = current_member(); member != nullptr; member = member->team->parent_member) {
-    if (member->partition_count > 0) return {member->partition_first, member->partition_count};
-  }
-  return {0, place_count()};
-}
-
-// bind-var of the next region: OMP_PROC_BIND's element for this level.
 int proc_bind() {
-  const Options& o = options();
-  int level = current_member()->team->level;
-  ProcBind policy = o.proc_bind[level < o.proc_bind_count ? level : o.proc_bind_count - 1];
+  ProcBind policy = bind_var(this_worker());
   return static_cast<int>(policy == ProcBind::kInOrder ? ProcBind::kClose : policy);  // the nearest that programs know
 }
 
@@ -38,7 +24,7 @@ int place_processors(int64_t place) { return place > INT_MAX ? 0 : place_cpus(st
 
 template <class Integer>
 void store_partition(Integer* places) {
-  Partition partition = current_partition();
+  PlacePartition partition = current_partition();
   for (int i = 0; i < partition.count; ++i) places[i] = partition.first + i;
 }
 
@@ -71,7 +57,7 @@ void omp_get_place_proc_ids(int place, int* ids) { place_cpus(place, INT_MAX, id
 void omp_get_place_proc_ids_(const int32_t* place, int32_t* ids) { place_cpus(*place, INT_MAX, ids); }
 void omp_get_place_proc_ids_8_(const int64_t* place, int64_t* ids) { store_processors_wide(*place, ids); }
 
-int omp_get_place_num() { return this_worker()->place; }
+int omp_get_place_num() { return place_of(this_worker()); }
 [[gnu::alias("omp_get_place_num")]] int omp_get_place_num_();
 
 int omp_get_partition_num_places() { return current_partition().count; }

@@ -4,6 +4,7 @@
 // marline_names_used, and two of marline.h. A tool may call them from a signal handler in any thread, so they never
 // register a thread and never allocate.
 #include "abi/omp/place_query.hpp"
+#include "exec/binding.hpp"
 #include "construct/task_events.hpp"
 #include "marline/marline.h"
 #include "sched/team.hpp"
@@ -139,12 +140,14 @@ int get_place_proc_ids(int place, int size, int* ids) { return place_cpus(place,
 
 int get_place_num() {
   Worker* worker = this_worker_or_null();
-  return worker != nullptr ? worker->place : -1;
+  return worker != nullptr && worker->place >= 0 ? worker->place : -1;
 }
 
 int get_partition_place_nums(int size, int* places) {
-  int count = place_count();
-  for (int i = 0; i < count && i < size; ++i) places[i] = i;
+  const Worker* worker = this_worker_or_null();
+  PlacePartition partition = partition_of(worker != nullptr ? worker->member : nullptr);
+  int count = partition.count;
+  for (int i = 0; i < count && i < size; ++i) places[i] = partition.first + i;
   return count;
 }
 
