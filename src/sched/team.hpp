@@ -66,6 +66,7 @@ struct InView {
   int block_depth = 0;
   int thread = 0;            // the kernel's number of it; 0: it has ended
   uint64_t suspensions = 0;  // of tasks, and library calls that block, by this thread
+  int displayed_level = 0, displayed_size = 0;  // OMP_DISPLAY_AFFINITY told last; the region's opener
 };
 
 // What a worker has for regions inside others (docs/design/nested-teams.md). Its own, but for `goes_round`.
@@ -125,7 +126,6 @@ struct alignas(kCacheLine) Worker {
   TiedSuspension* suspended_tied = nullptr;  // only with MARLINE_TASK_CONSTRAINT=strict (sched/constraint.hpp)
   ThreadWait wait;                   // only while a tool is there
   InView in_view;
-  int displayed_level = 0, displayed_size = 0;  // of the region in which it printed OMP_DISPLAY_AFFINITY's line last
   PushedClauses pushed;
   ThreadCounts* own_thread_counts = nullptr;
   ThreadprivateCopies* threadprivate = nullptr;  // null: none yet
