@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/check.hpp"
 #include "config/cpu_list.hpp"
 #include "config/readers.hpp"
 
@@ -52,14 +53,12 @@ bool read_spincount(Cursor& in, Options& to) {
 bool read_library(Cursor& in, Options& to) {
   const int word = in.accept_one_of(kLibraryWords);
   to.library = word + 1;
-  switch (word) {
-    case 0:
-      if (to.num_threads_count == 0) to.num_threads[0] = to.num_threads_count = 1;
-      return true;
-    case 1: to.wait_policy = WaitPolicy::kActive; return true;
-    case 2: return true;
-    default: return false;
-  }
+  if (word == 1) to.wait_policy = WaitPolicy::kActive;
+  return word >= 0;
+}
+
+bool read_thread_limit(Cursor& in, Options& to) {
+  return in.accept_word("all") || read_number(in, 1, INT_MAX, to.thread_limit);
 }
 
 bool read_granularity(Cursor& in, Granularity& result) {
@@ -116,46 +115,64 @@ bool read_type(Type type, Options& to) {
 
 // Accepted for what they would switch, which Marline does not do: it always keeps to the process's CPUs.
 bool accept_modifier(Cursor& in) {
-  static constexpr const char* kWords[] = {"noverbose", "warnings", "nowarnings", "respect", "norespect", "reset", "noreset"};
+  static constexpr const char* kWords[] = {"noverbose", "warnings", "nowarnings", "respect",
+                                           "norespect", "reset",    "noreset"};
   return in.accept_one_of(kWords) >= 0;
+}
+
+// What KMP_AFFINITY says of the order of places.
+struct Order {
+  int type = -1;
+  int numbers = 0;
+  int number[2] = {};
+};
+
+// Reads one item of the value.
+bool read_affinity_item(Cursor& in, Options& to, Order& order) {
+  if (in.accept_word("granularity")) return in.accept('=') && read_granularity(in, to.affinity.granularity);
+  if (in.accept_word("proclist")) return in.accept('=') && in.accept('[') && read_list(in, ']', to) && in.accept(']');
+  if (in.accept_word("verbose")) return to.display_affinity = true;
+  if (accept_modifier(in)) return true;
+  if (order.numbers < 2 && order.type >= 0 && read_number(in, 0, INT_MAX, order.number[order.numbers])) {
+    ++order.numbers;
+    return true;
+  }
+  return order.type < 0 && read_word(in, kTypeWords, order.type);
+}
+
+// Permute and offset; `logical` and `physical`, old names, have an offset only.
+void take_numbers(const Order& order, Options& to) {
+  const bool old_name = order.type == kLogical || order.type == kPhysical;
+  const int most = order.type == kCompact || order.type == kScatter ? 2 : old_name ? 1 : 0;
+  if (order.numbers > most) {
+    warn("KMP_AFFINITY: of the numbers behind \"%s\", %s", kTypeWords[order.type],
+         most == 0 ? "none has a meaning: they are ignored" : "only the first has a meaning: the other is ignored");
+  }
+  if (most == 2) to.affinity.permute = order.number[0];
+  if (most > 0) to.affinity.offset = order.number[most - 1];
 }
 
 // LLVM's runtime: [modifier,...]type[,permute[,offset]], in any order but for the numbers.
 bool read_kmp_affinity(Cursor& in, Options& to) {
-  int numbers = 0, type = -1;
+  Order order;
   to.affinity.granularity = Granularity::kCore;
   do {
-    int number;
-    if (in.accept_word("granularity")) {
-      if (!in.accept('=') || !read_granularity(in, to.affinity.granularity)) return false;
-    } else if (in.accept_word("proclist")) {
-      if (!in.accept('=') || !in.accept('[') || !read_list(in, ']', to) || !in.accept(']')) return false;
-    } else if (in.accept_word("verbose")) {
-      to.display_affinity = true;
-    } else if (numbers < 2 && type >= 0 && read_number(in, 0, INT_MAX, number)) {
-      (numbers++ == 0 ? to.affinity.permute : to.affinity.offset) = number;
-    } else if (!accept_modifier(in)) {
-      if (type >= 0 || !read_word(in, kTypeWords, type) || !read_type(static_cast<Type>(type), to)) return false;
-    }
+    if (!read_affinity_item(in, to, order)) return false;
   } while (in.accept(','));
-  if (!in.at_end() || (type == kExplicit && to.affinity.kind != AffinityKind::kList)) return false;
-  if (type == kLogical || type == kPhysical) {  // old names, which have an offset only
-    to.affinity.offset = to.affinity.permute;
-    to.affinity.permute = 0;
-  }
-  return to.affinity.kind != AffinityKind::kList || keep_list(to);
+  const bool list = to.affinity.kind == AffinityKind::kList;
+  if (!in.at_end() || (order.type == kExplicit && !list)) return false;
+  if (order.type < 0 && !list) return true;  // modifiers alone say nothing about places
+  if (list && order.type >= 0 && order.type != kExplicit) return false;
+  if (!list && !read_type(static_cast<Type>(order.type), to)) return false;
+  if (order.type >= 0) take_numbers(order, to);
+  return !list || keep_list(to);
 }
 
 constexpr ForeignOption kForeign[] = {
     {"KMP_WARNINGS", "", "true or false", "Whether warnings are printed at all.",
      [](Cursor& in, Options& to) { return read_bool(in, to.warnings); }},
-    {"KMP_SETTINGS", "OMP_DISPLAY_ENV", "true or false", "Prints the options in force, Marline's own too.",
-     [](Cursor& in, Options& to) {
-       bool on;
-       if (!read_bool(in, on)) return false;
-       if (on) to.display_env = DisplayEnv::kVerbose;
-       return true;
-     }},
+    {"KMP_SETTINGS", "", "true or false", "Prints the variables that are set and the options in force.",
+     [](Cursor& in, Options& to) { return read_bool(in, to.settings); }},
     {"KMP_STACKSIZE", "OMP_STACKSIZE", "a number and B, K, M or G (B if none), at least 16K",
      "Stack of a thread that the runtime creates.",
      [](Cursor& in, Options& to) { return read_size(in, to.stacksize, 1, 0); }},
@@ -163,7 +180,8 @@ constexpr ForeignOption kForeign[] = {
      [](Cursor& in, Options& to) { return read_size(in, to.stacksize); }},
     {"KMP_BLOCKTIME", "MARLINE_SPIN, OMP_WAIT_POLICY", "a number from 0 up, with ms (if none) or us, or infinite",
      "How long an idle thread looks for work before it sleeps.", read_blocktime},
-    {"GOMP_SPINCOUNT", "MARLINE_SPIN, OMP_WAIT_POLICY", "a number from 0 up, with k, M, G or T for thousands, or infinite",
+    {"GOMP_SPINCOUNT", "MARLINE_SPIN, OMP_WAIT_POLICY",
+     "a number from 0 up, with k, M, G or T for thousands, or infinite",
      "The same, in rounds of a loop; 100 count as a microsecond.", read_spincount},
     {"KMP_LIBRARY", "OMP_WAIT_POLICY", "serial, turnaround or throughput",
      "`serial`: one thread, unless OMP_NUM_THREADS is given; `turnaround`: as OMP_WAIT_POLICY=active; `throughput`: no "
@@ -177,9 +195,12 @@ constexpr ForeignOption kForeign[] = {
        if (!on) to.max_ready = 0, to.max_tasks = 0, to.max_bytes = 0;
        return true;
      }},
+    {"KMP_DEVICE_THREAD_LIMIT", "OMP_THREAD_LIMIT", "a positive number, or all", "Threads of the process, at most.",
+     read_thread_limit},
+    {"KMP_ALL_THREADS", "OMP_THREAD_LIMIT", "a positive number, or all", "The same; an older name.", read_thread_limit},
     {"KMP_AFFINITY", "OMP_PROC_BIND, OMP_PLACES",
-     "a list of compact, scatter, balanced, none, disabled or proclist=[CPUs], then [,permute[,offset]]; granularity=fine, "
-     "core, ll_cache, numa_domain or socket; verbose",
+     "a list of compact, scatter, balanced, none, disabled or proclist=[CPUs], then [,permute[,offset]] of compact and "
+     "scatter; granularity=fine, core, ll_cache, numa_domain or socket; verbose",
      "Binds thread i to the i-th of a list of places, round and round: hardware threads side by side (compact) or apart "
      "(scatter), each widened to its granularity (core, if none is given). `balanced`: cores, neighbours side by side. "
      "`verbose`: as OMP_DISPLAY_AFFINITY.",

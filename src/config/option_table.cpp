@@ -10,6 +10,7 @@
 #include <cstring>
 #include <sys/resource.h>
 
+#include "base/check.hpp"
 #include "config/readers.hpp"
 
 namespace marline {
@@ -24,6 +25,7 @@ bool read_rest(Cursor& in, const char*& result) {
 
 constexpr const char* kScheduleWords[] = {"static", "dynamic", "guided", "auto"};
 constexpr const char* kBindWords[] = {"false", "true", "primary", "close", "spread", "close"};  // by ProcBind
+constexpr const char* kPlaceWords[] = {"threads", "cores", "ll_caches", "numa_domains", "sockets"};
 constexpr const char* kWaitWords[] = {"auto", "active", "passive"};
 constexpr const char* kOffloadWords[] = {"mandatory", "disabled", "default"};
 constexpr const char* kDisplayWords[] = {"false", "true", "verbose"};
@@ -85,6 +87,25 @@ void show_proc_bind(Text& out, const Options& from) {
 bool read_schedule_kind(Cursor& in, LoopSchedule& kind) {
   kind = in.accept_word("static_steal") ? LoopSchedule::kDynamic : LoopSchedule::kTrapezoidal;
   return kind == LoopSchedule::kDynamic || in.accept_word("trapezoidal") || read_word(in, kScheduleWords, kind, 1);
+}
+
+// Whether lists of numbers are well-formed is seen when the machine is known (platform/places.hpp). An abstract name
+// holds without what is malformed behind it, and what is neither stands for cores.
+bool read_places(Cursor& in, Options& to) {
+  const char* whole = in.mark();
+  const int word = in.accept_one_of(kPlaceWords);
+  int64_t count;
+  const bool good = word < 0 ? strchr("{!0123456789", *whole) != nullptr
+                             : in.at_end() || (in.accept('(') && in.accept_number(1, INT_MAX, count) && in.accept(')') &&
+                                               in.at_end());
+  in.reset(whole);
+  if (good) return read_rest(in, to.places);
+  to.places = word < 0 ? "cores" : kPlaceWords[word];
+  warn("OMP_PLACES=\"%s\" is not usable: expected threads, cores, ll_caches, numa_domains or sockets, each with an "
+       "optional (count), or a list of {numbers}; using \"%s\"",
+       whole, to.places);
+  in.reset(whole + strlen(whole));
+  return true;
 }
 
 // OpenMP 5.1, 6.1: [modifier:]kind[,chunk].
@@ -279,8 +300,7 @@ constexpr Option kOptions[] = {
     {"OMP_PLACES", "",
      "threads, cores, ll_caches, numa_domains or sockets, each with an optional (count), or a list of {numbers}",
      "The places that threads are bound to. Empty: cores, when binding is asked for.",
-     [](Cursor& in, Options& to) { return read_rest(in, to.places); },
-     [](Text& out, const Options& from) { out.add("%s", from.places); }},
+     read_places, [](Text& out, const Options& from) { out.add("%s", from.places); }},
     {"OMP_DISPLAY_ENV", "false", "true, false or verbose",
      "Prints the options in force when the program starts; `verbose` adds Marline's own.",
      [](Cursor& in, Options& to) {
@@ -327,6 +347,9 @@ constexpr Option kOptions[] = {
      "Where the search for an OMPT tool is reported.",
      [](Cursor& in, Options& to) { return read_rest(in, to.tool_verbose_init); },
      [](Text& out, const Options& from) { out.add("%s", from.tool_verbose_init); }},
+    {"OMP_DEBUG", "disabled", "enabled or disabled", "Understood; there is no OMPD library to switch on.",
+     [](Cursor& in, Options& to) { return read_word(in, kToolWords, to.debug); },
+     [](Text& out, const Options& from) { out.add("%s", kToolWords[from.debug]); }},
     {"OMP_NUM_TEAMS", "0", "a number from 0 up", "Teams of a teams region without a num_teams clause; 0: one.",
      [](Cursor& in, Options& to) { return read_number(in, 0, INT_MAX, to.num_teams); },
      [](Text& out, const Options& from) { show_number(out, from.num_teams); }},

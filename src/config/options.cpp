@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <climits>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <unistd.h>
@@ -12,12 +13,16 @@
 #include "base/check.hpp"
 #include "base/version.hpp"
 #include "config/foreign_table.hpp"
+#include "config/names.hpp"
 #include "config/option_table.hpp"
 
 namespace marline {
 namespace {
 
-Options the_options;  // written by options_init, options_set_default_threads, options_change: before there are threads
+// Written by options_init, options_set_default_threads, options_change: before there are threads.
+Options the_options;
+Options as_given;         // the same before resolve: what is said later may change what follows from it
+int default_threads = 0;  // 0: not known yet
 
 bool parse_value(const Option& option, const char* value, Options& to) {
   Cursor in(value);
@@ -27,7 +32,7 @@ bool parse_value(const Option& option, const char* value, Options& to) {
 // Read when the initial task starts, a thread starts or a thread idles, and nowhere kept.
 constexpr const char* kChangeable[] = {"OMP_NUM_THREADS",  "OMP_DYNAMIC",   "OMP_SCHEDULE",       "OMP_MAX_ACTIVE_LEVELS",
                                        "OMP_THREAD_LIMIT", "OMP_STACKSIZE", "OMP_DEFAULT_DEVICE", "OMP_WAIT_POLICY",
-                                       "MARLINE_SPIN"};
+                                       "MARLINE_SPIN",     "OMP_NESTED",    "OMP_TARGET_OFFLOAD"};
 
 const Option* option_named(const char* name) {
   for (const Option& option : option_table()) {
@@ -46,11 +51,29 @@ bool changeable(const char* name) {
 // An empty value counts as not given: `OMP_X= ./a.out` is how one takes a variable back.
 bool is_blank(const char* value) { return value == nullptr || Cursor(value).at_end(); }
 
+// The variable itself or, for OpenMP's, OMP_X_ALL: of the host and all devices (OpenMP 6.0, section 4.3). `called`:
+// which of them.
+const char* given(const char* name, Lookup lookup, const char*& called) {
+  static char for_all[64];  // for the message about the value; one thread at a time reads the environment
+  called = name;
+  const char* value = lookup(name);
+  if (!is_blank(value) || strncmp(name, "OMP_", 4) != 0) return value;
+  snprintf(for_all, sizeof for_all, "%s_ALL", name);
+  called = for_all;
+  return lookup(for_all);
+}
+
+bool is_given(const char* name, Lookup lookup) {
+  const char* called;
+  return !is_blank(given(name, lookup, called));
+}
+
 void parse_option(const Option& option, Options& result, Lookup lookup) {
-  const char* value = lookup(option.name);
+  const char* called;
+  const char* value = given(option.name, lookup, called);
   if (!is_blank(value)) {
     if (parse_value(option, value, result)) return;
-    warn("%s=\"%s\" is not usable: expected %s; using the default, \"%s\"", option.name, value, option.accepted,
+    warn("%s=\"%s\" is not usable: expected %s; using the default, \"%s\"", called, value, option.accepted,
          option.default_value);
   }
   if (!parse_value(option, option.default_value, result)) {
@@ -82,7 +105,7 @@ bool changeable(const ForeignOption& foreign) {
 // Whether the user has said what a foreign variable would say, in our words.
 bool said_otherwise(const ForeignOption& foreign, Lookup lookup) {
   for (const Option& option : option_table()) {
-    if (lists(foreign.stands_for, option.name) && !is_blank(lookup(option.name))) return true;
+    if (lists(foreign.stands_for, option.name) && is_given(option.name, lookup)) return true;
   }
   return false;
 }
@@ -107,15 +130,33 @@ void warn_of_foreign(const ForeignOption& foreign, const char* value) {
   warn("%s=\"%s\" is not usable: expected %s; using %s", foreign.name, value, foreign.accepted, instead.c_str());
 }
 
+bool says_where(const ForeignOption& foreign) { return strstr(foreign.name, "AFFINITY") != nullptr; }
+
+// Threads that are not where a variable puts them are worth a line. What else it says holds.
+void pass_over(const ForeignOption& foreign, const char* value, const char* instead, Options& result) {
+  Options trial = result;
+  if (!parse_foreign_value(foreign, value, trial)) return warn_of_foreign(foreign, value);
+  result.display_affinity = trial.display_affinity;
+  if (trial.proc_bind_count == result.proc_bind_count && trial.proc_bind[0] == result.proc_bind[0] &&
+      trial.affinity.kind == result.affinity.kind) {
+    return;
+  }
+  warn("%s=\"%s\" is ignored: %s holds", foreign.name, value, instead);
+}
+
 // In the table's order; of two variables that stand for the same, the first that can be used holds.
 void parse_foreign_options(Options& result, Lookup lookup) {
-  const char* taken = nullptr;
+  const ForeignOption* taken = nullptr;
   for (const ForeignOption& foreign : foreign_table()) {
     const char* value = lookup(foreign.name);
-    if (is_blank(value) || said_otherwise(foreign, lookup)) continue;
-    if (taken != nullptr && strcmp(taken, foreign.stands_for) == 0) continue;
+    if (is_blank(value)) continue;
+    const bool second = taken != nullptr && strcmp(taken->stands_for, foreign.stands_for) == 0;
+    if (second || said_otherwise(foreign, lookup)) {
+      if (says_where(foreign)) pass_over(foreign, value, second ? taken->name : foreign.stands_for, result);
+      continue;
+    }
     if (parse_foreign_value(foreign, value, result)) {
-      taken = foreign.stands_for;
+      if (*foreign.stands_for != '\0') taken = &foreign;
     } else {
       warn_of_foreign(foreign, value);
     }
@@ -143,6 +184,9 @@ void resolve_priority(Options& result) {
 
 // Options whose default depends on others (OpenMP 5.1, 2.4.3 and 6.4).
 void resolve(Options& result) {
+  if (result.library == Options::kSerial && result.num_threads_count == 0) {
+    result.num_threads[0] = result.num_threads_count = 1;
+  }
   if (result.max_active_levels < 0) {
     const bool many = result.nested || result.num_threads_count > 1 || result.proc_bind_count > 1;
     result.max_active_levels = many ? INT_MAX : 1;
@@ -156,6 +200,38 @@ void resolve(Options& result) {
   if (result.fiber_stacksize == 0) result.fiber_stacksize = result.stacksize;
 }
 
+void read_all(Options& result, Lookup lookup) {
+  parse_warnings(result, lookup);
+  for (const Option& option : option_table()) parse_option(option, result, lookup);
+  parse_foreign_options(result, lookup);
+}
+
+void take_default_threads(Options& to) {
+  if (to.num_threads_count == 0 && default_threads > 0) to.num_threads[to.num_threads_count++] = default_threads;
+}
+
+// What kChangeable sets, and what follows from it; no other field: the watchdog may be reading its own.
+void take_changeable(Options& to, const Options& from) {
+  memcpy(to.num_threads, from.num_threads, sizeof to.num_threads);
+  to.num_threads_count = from.num_threads_count;
+  to.dynamic = from.dynamic;
+  to.schedule_kind = from.schedule_kind;
+  to.schedule_monotonic = from.schedule_monotonic;
+  to.schedule_chunk = from.schedule_chunk;
+  to.nested = from.nested;
+  to.max_active_levels = from.max_active_levels;
+  to.thread_limit = from.thread_limit;
+  to.stacksize = from.stacksize;
+  to.fiber_stacksize = from.fiber_stacksize;
+  to.default_device = from.default_device;
+  to.target_offload = from.target_offload;
+  to.wait_policy = from.wait_policy;
+  to.spin_us = from.spin_us;
+  to.library = from.library;
+  to.warnings = from.warnings;
+  to.settings = from.settings;
+}
+
 const char* from_environment(const char* name) { return getenv(name); }
 
 }  // namespace
@@ -163,16 +239,20 @@ const char* from_environment(const char* name) { return getenv(name); }
 const Options& options() { return the_options; }
 
 void options_parse(Options& result, Lookup lookup) {
-  parse_warnings(result, lookup);
-  for (const Option& option : option_table()) parse_option(option, result, lookup);
-  parse_foreign_options(result, lookup);
+  read_all(result, lookup);
   resolve(result);
 }
 
-void options_init() { options_parse(the_options, from_environment); }
+void options_init() {
+  read_all(as_given, from_environment);
+  the_options = as_given;
+  resolve(the_options);
+  check_names(environ);
+}
 
 void options_set_default_threads(int threads) {
-  if (the_options.num_threads_count == 0) the_options.num_threads[the_options.num_threads_count++] = threads;
+  default_threads = threads;
+  take_default_threads(the_options);
 }
 
 OptionChange options_change(const char* name, const char* value, bool alone) {
@@ -180,14 +260,20 @@ OptionChange options_change(const char* name, const char* value, bool alone) {
   const ForeignOption* foreign = foreign_named(name);
   if (option == nullptr && foreign == nullptr) return OptionChange::kUnknown;
   if (!alone || !(option != nullptr ? changeable(name) : changeable(*foreign))) return OptionChange::kTooLate;
-  const auto read_into = [&](Options& to) {
-    Cursor in(value);
-    return (option != nullptr ? option->parse(in, to) : foreign->parse(in, to)) && in.at_end();
-  };
-  Options trial = the_options;
-  if (!read_into(trial)) return OptionChange::kMalformed;
-  if (trial.warnings != the_options.warnings) set_warnings(trial.warnings);
-  read_into(the_options);  // and no other field: the watchdog may be reading its own
+  Options trial = as_given;
+  Cursor in(value);
+  if (!(option != nullptr ? option->parse(in, trial) : foreign->parse(in, trial)) || !in.at_end()) {
+    return OptionChange::kMalformed;
+  }
+  // Said by the program, it holds over what the environment says of threads.
+  if (strcmp(name, "KMP_LIBRARY") == 0 && trial.library == Options::kSerial) {
+    trial.num_threads[0] = trial.num_threads_count = 1;
+  }
+  if (trial.warnings != as_given.warnings) set_warnings(trial.warnings);
+  as_given = trial;
+  resolve(trial);
+  take_default_threads(trial);
+  take_changeable(the_options, trial);
   return OptionChange::kDone;
 }
 
@@ -205,15 +291,45 @@ size_t options_format(const Options& source, bool verbose, char* buffer, size_t 
   return out.length();
 }
 
-void options_display(bool verbose) {
-  char block[8192];
-  const size_t length = options_format(the_options, verbose, block, sizeof block);
+size_t options_format_settings(const Options& source, const char* const* environment, char* buffer, size_t size) {
+  static constexpr const char* kPrefixes[] = {"OMP_", "KMP_", "GOMP_", "MARLINE_"};
+  Text out(buffer, size);
+  out.add("\nUser settings:\n\n");
+  for (; *environment != nullptr; ++environment) {
+    for (const char* prefix : kPrefixes) {
+      if (strncmp(*environment, prefix, strlen(prefix)) == 0) out.add("   %s\n", *environment);
+    }
+  }
+  out.add("\nEffective settings:\n\n");
+  for (const Option& option : option_table()) {
+    out.add("   %s='", option.name);
+    option.show(out, source);
+    out.add("'\n");
+  }
+  return out.length();
+}
+
+namespace {
+
+void print(const char* block, size_t length) {
   for (size_t done = 0; done < length;) {
     const ssize_t written = write(STDERR_FILENO, block + done, length - done);
     if (written < 0 && errno == EINTR) continue;
     if (written <= 0) return;  // stderr is closed: nobody reads it
     done += static_cast<size_t>(written);
   }
+}
+
+}  // namespace
+
+void options_display(bool verbose) {
+  char block[8192];
+  print(block, options_format(the_options, verbose, block, sizeof block));
+}
+
+void options_display_settings() {
+  char block[16384];
+  print(block, options_format_settings(the_options, environ, block, sizeof block));
 }
 
 }  // namespace marline

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The environment variables that the runtime obeys, read once when the library is loaded and constant once there is a
-// second thread: every thread may read them without synchronisation. Which variables there are, their defaults and what they mean
-// stands in one table (option_table.cpp), from which the parser, the OMP_DISPLAY_ENV output and docs/options.md come.
+// second thread: every thread may read them without synchronisation. Which variables there are, their defaults and what
+// they mean stands in one table (option_table.cpp), from which the parser, the OMP_DISPLAY_ENV output and
+// docs/options.md come.
 // An unusable value is reported in one line and the default takes its place.
 #pragma once
 
@@ -73,12 +74,15 @@ struct Options {
   bool tool;
   const char* tool_libraries;
   const char* tool_verbose_init;
+  bool debug;
   int num_teams;           // 0: not given
   int teams_thread_limit;  // 0: not given
 
   // Other runtimes'
   bool warnings;           // KMP_WARNINGS
-  int library;             // KMP_LIBRARY, as kmp_set_library has it: 1 serial, 2 turnaround; 0: not given
+  bool settings;           // KMP_SETTINGS
+  static constexpr int kSerial = 1;
+  int library;             // KMP_LIBRARY, as kmp_set_library has it: kSerial, 2 turnaround; 0: not given
   struct Affinity {
     AffinityKind kind;
     Granularity granularity;  // of kCompact and kScatter, kBalanced
@@ -145,6 +149,9 @@ void options_set_default_threads(int threads);
 enum class OptionChange { kDone, kTooLate, kMalformed, kUnknown };
 [[nodiscard]] OptionChange options_change(const char* name, const char* value, bool alone);
 
+// Prints what KMP_SETTINGS asks for, on stderr: the variables that are set and the options in force.
+void options_display_settings();
+
 // Prints the block that OMP_DISPLAY_ENV and omp_display_env ask for, on stderr; `verbose` adds Marline's own options.
 void options_display(bool verbose);
 
@@ -152,5 +159,6 @@ void options_display(bool verbose);
 using Lookup = const char* (*)(const char* name);
 void options_parse(Options& result, Lookup lookup);
 size_t options_format(const Options& source, bool verbose, char* buffer, size_t size);
+size_t options_format_settings(const Options& source, const char* const* environment, char* buffer, size_t size);
 
 }  // namespace marline

@@ -45,7 +45,11 @@ void renew_icvs(const Icvs& before) {
 OptionChange change(const char* name, const char* value) {
   Icvs before = initial_icvs();
   OptionChange result = options_change(name, value, worker_count() <= 1);
-  if (result == OptionChange::kDone) renew_icvs(before);
+  if (result != OptionChange::kDone) return result;
+  renew_icvs(before);
+  for (const char* one : {"KMP_BLOCKTIME", "GOMP_SPINCOUNT", "MARLINE_SPIN", "OMP_WAIT_POLICY", "KMP_LIBRARY"}) {
+    if (std::strcmp(name, one) == 0) set_idle_spin(-1);  // said after kmp_set_blocktime, it holds
+  }
   return result;
 }
 

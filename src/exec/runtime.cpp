@@ -23,6 +23,7 @@ void read_options() {
   pthread_once(&once, [] {
     options_init();
     options_set_default_threads(cores_per_process());
+    if (options().settings) options_display_settings();
     if (options().display_env != DisplayEnv::kOff) options_display(options().display_env == DisplayEnv::kVerbose);
   });
 }

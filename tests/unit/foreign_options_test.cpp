@@ -67,9 +67,27 @@ TEST(ForeignOptions, LibraryModes) {
 }
 
 TEST(ForeignOptions, Display) {
-  EXPECT_EQ(good({{"KMP_SETTINGS", "1"}}).display_env, DisplayEnv::kVerbose);
-  EXPECT_EQ(good({{"KMP_SETTINGS", "false"}}).display_env, DisplayEnv::kOff);
-  EXPECT_EQ(good({{"KMP_SETTINGS", "true"}, {"OMP_DISPLAY_ENV", "false"}}).display_env, DisplayEnv::kOff);
+  EXPECT_TRUE(good({{"KMP_SETTINGS", "1"}}).settings);
+  EXPECT_FALSE(good({{"KMP_SETTINGS", "false"}}).settings);
+  EXPECT_EQ(good({{"KMP_SETTINGS", "true"}}).display_env, DisplayEnv::kOff);
+}
+
+TEST(ForeignOptions, SettingsShowWhatIsSetAndWhatHolds) {
+  const char* const set[] = {"HOME=/", "OMP_NUM_THREADS=3", "KMP_SETTINGS=1", "OMPI_X=1", nullptr};
+  char buffer[16384];
+  const std::string text{
+      buffer, options_format_settings(good({{"OMP_NUM_THREADS", "3"}, {"KMP_SETTINGS", "1"}}), set, buffer, sizeof buffer)};
+  EXPECT_NE(text.find("User settings:\n\n   OMP_NUM_THREADS=3\n   KMP_SETTINGS=1\n\nEffective settings:\n"), text.npos);
+  EXPECT_NE(text.find("   OMP_NUM_THREADS='3'\n"), text.npos);
+  EXPECT_EQ(text.find("HOME"), text.npos);
+  EXPECT_LT(text.size(), sizeof buffer - 1);
+}
+
+TEST(ForeignOptions, ThreadLimits) {
+  EXPECT_EQ(good({{"KMP_DEVICE_THREAD_LIMIT", "6"}}).thread_limit, 6);
+  EXPECT_EQ(good({{"KMP_ALL_THREADS", "7"}}).thread_limit, 7);
+  EXPECT_EQ(good({{"KMP_ALL_THREADS", "all"}}).thread_limit, good({}).thread_limit);
+  EXPECT_EQ(good({{"KMP_ALL_THREADS", "7"}, {"OMP_THREAD_LIMIT", "3"}}).thread_limit, 3);
 }
 
 TEST(ForeignOptions, WarningsCanBeSwitchedOff) {
@@ -99,11 +117,36 @@ TEST(ForeignOptions, Affinity) {
   EXPECT_EQ(logical.affinity.permute, 0);
 }
 
-TEST(ForeignOptions, AffinityComesBehindPlacesAndBinding) {
-  EXPECT_EQ(good({{"KMP_AFFINITY", "compact"}, {"OMP_PLACES", "cores"}}).affinity.kind, AffinityKind::kPlaces);
-  EXPECT_EQ(good({{"GOMP_CPU_AFFINITY", "0"}, {"OMP_PROC_BIND", "false"}}).proc_bind[0], ProcBind::kUnbound);
-  EXPECT_EQ(good({{"GOMP_CPU_AFFINITY", "0 3"}, {"KMP_AFFINITY", "compact"}}).affinity.kind, AffinityKind::kCompact);
+// One line says what is not obeyed and why.
+Options passed_over(std::map<std::string, std::string> variables, const std::string& name, const char* instead) {
+  const Parsed parsed = parse(std::move(variables));
+  EXPECT_EQ(parsed.warnings.find("marline: warning: " + name + "="), 0u) << parsed.warnings;
+  EXPECT_NE(parsed.warnings.find(instead), std::string::npos) << parsed.warnings;
+  EXPECT_EQ(parsed.warnings.find('\n'), parsed.warnings.size() - 1);
+  return parsed.options;
+}
+
+TEST(ForeignOptions, AffinityComesBehindPlacesAndBindingAndSaysSo) {
+  const std::string kmp = "KMP_AFFINITY", gomp = "GOMP_CPU_AFFINITY";
+  EXPECT_EQ(passed_over({{kmp, "compact"}, {"OMP_PLACES", "cores"}}, kmp, "OMP_PLACES").affinity.kind,
+            AffinityKind::kPlaces);
+  EXPECT_EQ(passed_over({{gomp, "0"}, {"OMP_PROC_BIND", "false"}}, gomp, "OMP_PROC_BIND").proc_bind[0],
+            ProcBind::kUnbound);
+  EXPECT_EQ(passed_over({{gomp, "0 3"}, {kmp, "compact"}}, gomp, "KMP_AFFINITY holds").affinity.kind,
+            AffinityKind::kCompact);
+  EXPECT_TRUE(passed_over({{kmp, "verbose,scatter"}, {"OMP_PROC_BIND", "close"}}, kmp, "ignored").display_affinity);
+  EXPECT_TRUE(good({{kmp, "verbose"}, {"OMP_PLACES", "cores"}}).display_affinity);
+  EXPECT_EQ(good({{kmp, "disabled"}, {"OMP_PROC_BIND", "false"}}).proc_bind[0], ProcBind::kUnbound);
   EXPECT_EQ(good({{"GOMP_CPU_AFFINITY", "0 3"}}).proc_bind[0], ProcBind::kInOrder);
+}
+
+TEST(ForeignOptions, NumbersThatMeanNothingAreNamed) {
+  for (const char* value : {"balanced,1,0", "none,1", "disabled,2", "proclist=[0],explicit,3", "logical,2,1"}) {
+    const Parsed parsed = parse({{"KMP_AFFINITY", value}});
+    EXPECT_NE(parsed.warnings.find("KMP_AFFINITY: of the numbers behind"), std::string::npos) << value;
+    EXPECT_EQ(parsed.options.affinity.permute, 0);
+  }
+  EXPECT_EQ(parse({{"KMP_AFFINITY", "balanced,1,0"}}).options.affinity.kind, AffinityKind::kBalanced);
 }
 
 TEST(ForeignOptions, BlankCountsAsNotGivenAndOthersAreNotLookedAt) {
@@ -119,6 +162,8 @@ TEST(ForeignOptions, BadValuesAreNamedAndReplacedByTheDefault) {
       {"KMP_AFFINITY", "tight"},        {"KMP_AFFINITY", "compact,"},     {"KMP_AFFINITY", "compact,scatter"},
       {"KMP_AFFINITY", "compact,1,2,3"}, {"KMP_AFFINITY", "1,compact"},   {"KMP_AFFINITY", "granularity=atom,compact"},
       {"KMP_AFFINITY", "explicit"},     {"KMP_AFFINITY", "proclist=[0,1"}, {"KMP_AFFINITY", "proclist=[]"},
+      {"KMP_AFFINITY", "none,proclist=[3]"}, {"KMP_AFFINITY", "proclist=[3],compact"},
+      {"KMP_ALL_THREADS", "0"},         {"KMP_DEVICE_THREAD_LIMIT", "few"},
       {"KMP_AFFINITY", "proclist=[3-1]"}, {"GOMP_CPU_AFFINITY", "0-"},    {"GOMP_CPU_AFFINITY", "a"},
       {"GOMP_CPU_AFFINITY", "0-3:0"},   {"GOMP_CPU_AFFINITY", "5000"},    {"GOMP_CPU_AFFINITY", "{0,1"}};
   const std::string by_default = shown(good({}));

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // config/: every option's default, good values, and bad ones, of which each gives one line and leaves the default.
+#include <cstring>
+#include <initializer_list>
+#include <vector>
+
+#include "config/names.hpp"
 #include "parsed_options.hpp"
 
 #include <climits>
@@ -326,6 +331,64 @@ TEST(Options, ShownValuesParseToThemselves) {
     again[option.name] = text.c_str();
   }
   EXPECT_EQ(shown(parse_good(again), true), shown(options, true));
+}
+
+std::string names_warnings(std::initializer_list<const char*> variables) {
+  std::vector<const char*> all(variables);
+  all.push_back(nullptr);
+  testing::internal::CaptureStderr();
+  check_names(all.data());
+  return testing::internal::GetCapturedStderr();
+}
+
+TEST(Names, KnownOnesAndOthersProgramsAreSilent) {
+  EXPECT_EQ(names_warnings({"OMP_NUM_THREADS=4", "OMP_DEBUG=enabled", "OMPI_COMM_WORLD_SIZE=2", "PATH=/bin", "OMP_X=",
+                            "KMP_LOCK_KIND=tas", "HOME"}),
+            "");
+}
+
+TEST(Names, FormsForDevicesAreKnown) {
+  EXPECT_EQ(names_warnings({"OMP_NUM_THREADS_ALL=4", "OMP_NUM_THREADS_DEV=8", "OMP_NUM_TEAMS_DEV_12=2"}), "");
+  EXPECT_NE(names_warnings({"OMP_NUM_THREADS_ALL_1=4"}), "");
+  EXPECT_NE(names_warnings({"OMP_NUM_TREADS_DEV=4"}), "");
+}
+
+TEST(Names, MisspeltOnesAreNamedWithTheNearest) {
+  const std::pair<const char*, const char*> cases[] = {{"OMP_NUM_THREAD=4", "OMP_NUM_THREADS?"},
+                                                       {"OMP_PROCBIND=close", "OMP_PROC_BIND?"},
+                                                       {"OMP_PLACE=cores", "OMP_PLACES?"},
+                                                       {"OMP_SCHEDULER=guided", "OMP_SCHEDULE?"},
+                                                       {"OMP_WHATEVER_ELSE=1", "docs/options.md"}};
+  for (const auto& [variable, expected] : cases) {
+    const std::string warnings = names_warnings({variable});
+    EXPECT_NE(warnings.find(std::string(variable, strcspn(variable, "="))), std::string::npos) << warnings;
+    EXPECT_NE(warnings.find(expected), std::string::npos) << warnings;
+    EXPECT_EQ(warnings.find('\n'), warnings.size() - 1);
+  }
+}
+
+TEST(Names, WhatIsNotObeyedIsSaid) {
+  EXPECT_NE(names_warnings({"KMP_TEAMS_THREAD_LIMIT=4"}).find("KMP_TEAMS_THREAD_LIMIT is not obeyed"), std::string::npos);
+  EXPECT_NE(names_warnings({"OMP_THREADS_RESERVE=1"}).find("not obeyed"), std::string::npos);
+}
+
+TEST(Options, ForAllDevicesHoldsIfTheHostsOwnIsNotGiven) {
+  EXPECT_EQ(parse({{"OMP_NUM_THREADS_ALL", "5"}}).options.num_threads[0], 5);
+  EXPECT_EQ(parse({{"OMP_NUM_THREADS_ALL", "5"}, {"OMP_NUM_THREADS", "3"}}).options.num_threads[0], 3);
+  EXPECT_NE(parse({{"OMP_DYNAMIC_ALL", "perhaps"}}).warnings.find("OMP_DYNAMIC_ALL=\"perhaps\""), std::string::npos);
+}
+
+TEST(Options, AbstractPlacesHoldWithoutWhatIsMalformed) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"sockets(", "sockets"}, {"threads()", "threads"}, {"cores(0)", "cores"}, {"planets", "cores"}};
+  for (const auto& [value, expected] : cases) {
+    const Parsed parsed = parse({{"OMP_PLACES", value}});
+    EXPECT_STREQ(parsed.options.places, expected);
+    EXPECT_NE(parsed.warnings.find(std::string("OMP_PLACES=\"") + value + "\" is not usable"), std::string::npos);
+    EXPECT_EQ(parsed.warnings.find('\n'), parsed.warnings.size() - 1);
+    EXPECT_EQ(parsed.options.proc_bind[0], ProcBind::kBound);
+  }
+  EXPECT_EQ(parse({{"OMP_PLACES", "{0:4},!2,3"}}).warnings, "");
 }
 
 }  // namespace

@@ -14,9 +14,9 @@ static int report(void) {
   omp_get_schedule(&kind, &chunk);
 #pragma omp parallel reduction(+ : threads)
   threads++;
-  printf("max_threads=%d team=%d schedule=%d,%d dynamic=%d limit=%d stack=%zu blocktime=%d.\n", omp_get_max_threads(),
+  printf("max_threads=%d team=%d schedule=%d,%d dynamic=%d limit=%d stack=%zu levels=%d blocktime=%d.\n", omp_get_max_threads(),
          threads, kind & 7, chunk, omp_get_dynamic(), omp_get_thread_limit(), kmp_get_stacksize_s(),
-         kmp_get_blocktime());
+         omp_get_max_active_levels(), kmp_get_blocktime());
   return 0;
 }
 
@@ -44,7 +44,22 @@ static void good_settings(void) {
   run("touch:OMP_NUM_THREADS=5");
   CHECK_LINE(&child, "max_threads=5 team=5 ");
   run("KMP_STACKSIZE=3M|KMP_BLOCKTIME=7");
-  CHECK_LINE(&child, "stack=3145728 blocktime=7.");
+  CHECK_LINE(&child, "stack=3145728 ", " blocktime=7.");
+  run("KMP_LIBRARY=serial");
+  CHECK_LINE(&child, "max_threads=1 team=1 ");
+  run("touch:KMP_LIBRARY=serial");
+  CHECK_LINE(&child, "max_threads=1 team=1 ");
+  run("OMP_NUM_THREADS=2,2");
+  CHECK_LINE(&child, "levels=2147483647 ");
+  run("touch:OMP_NUM_THREADS=2,2");
+  CHECK_LINE(&child, "levels=2147483647 ");
+  run("OMP_NUM_THREADS=2");
+  CHECK_LINE(&child, "levels=1 ");
+  run("blocktime:KMP_BLOCKTIME=7");
+  CHECK_LINE(&child, "blocktime=7.");
+  run("OMP_WAIT_POLICY=passive");
+  CHECK_LINE(&child, "blocktime=0.");
+  CHECK_EQ(warnings(), 0);
   run("KMP_LOCK_KIND=tas|GOMP_RTEMS_THREAD_POOLS=1|");
   CHECK_EQ(warnings(), 0);
 }
@@ -58,7 +73,7 @@ static void bad_settings(void) {
   CHECK_LINE(&child, "\"threads\"", "NAME=VALUE");
   run("KMP_STACKSIZE=3M|KMP_BLOCKTIME=often");
   CHECK_LINE(&child, "KMP_BLOCKTIME", "\"often\"", "not usable");
-  CHECK_LINE(&child, "stack=3145728 blocktime=200.");
+  CHECK_LINE(&child, "stack=3145728 ", " blocktime=200.");
   run("KMP_AFFINITY=compact");
   CHECK_LINE(&child, "KMP_AFFINITY", "before the program starts");
   run("OMP_TOOL=disabled");
@@ -80,6 +95,8 @@ int main(int argc, char **argv) {
   const char *settings = argv[1], *colon = strchr(settings, ':');
   if (strncmp(settings, "touch:", 6) == 0)
     CHECK(omp_get_thread_num() == 0); /* the runtime has seen this thread, and starts no other */
+  if (strncmp(settings, "blocktime:", 10) == 0)
+    kmp_set_blocktime(30); /* what is said later holds */
   if (strncmp(settings, "quiet:", 6) == 0)
     kmp_set_warnings_off();
   if (strncmp(settings, "region:", 7) == 0) {

@@ -55,7 +55,7 @@ static void shown(const char *first, const char *second, const char *line) {
 
 static void values(void) {
   const char *show = "OMP_DISPLAY_ENV=verbose";
-  shown("KMP_SETTINGS=1", "KMP_STACKSIZE=8M", "OMP_STACKSIZE = '8M'");
+  shown("KMP_SETTINGS=1", "KMP_STACKSIZE=8M", "OMP_STACKSIZE='8M'");
   shown("KMP_STACKSIZE=1048576", show, "OMP_STACKSIZE = '1M'");
   shown("GOMP_STACKSIZE=2048", show, "OMP_STACKSIZE = '2M'");
   shown("KMP_BLOCKTIME=3", show, "MARLINE_SPIN = '3000'");
@@ -65,7 +65,8 @@ static void values(void) {
   shown("KMP_BLOCKTIME=infinite", NULL, "free=1 ");
   shown("OMP_STACKSIZE=5M", "GOMP_STACKSIZE=64K", "free=1 ");
   run("OMP_STACKSIZE=5M", "KMP_SETTINGS=true");
-  CHECK_LINE(&child, "OMP_STACKSIZE = '5M'");
+  CHECK_LINE(&child, "OMP_STACKSIZE='5M'");
+  CHECK_LINE(&child, "   OMP_STACKSIZE=5M");
 }
 
 static void binding(void) {
@@ -78,7 +79,10 @@ static void binding(void) {
   snprintf(list, sizeof list, "GOMP_CPU_AFFINITY=%d", first);
   shown(list, NULL, "bound=1 ");
   CHECK_LINE(&child, "on_first=1.");
-  shown(list, "OMP_PROC_BIND=false", "free=1 on_first=");
+  run(list, "OMP_PROC_BIND=false");
+  CHECK_LINE(&child, "free=1 on_first=");
+  CHECK_LINE(&child, "GOMP_CPU_AFFINITY", "ignored", "OMP_PROC_BIND");
+  CHECK_EQ(warnings(), 1);
   snprintf(list, sizeof list, "KMP_AFFINITY=granularity=fine,proclist=[%d],explicit", first);
   shown(list, NULL, "bound=1 ");
   CHECK_LINE(&child, "on_first=1.");
@@ -86,7 +90,12 @@ static void binding(void) {
   shown("KMP_AFFINITY=granularity=fine,scatter,0,1", NULL, "bound=1 ");
   shown("KMP_AFFINITY=none", NULL, "free=1 ");
   shown("OMP_PLACES=threads", "OMP_PROC_BIND=false", "free=1 ");
-  shown("KMP_AFFINITY=disabled", "GOMP_CPU_AFFINITY=0", "free=1 ");
+  run("KMP_AFFINITY=disabled", "GOMP_CPU_AFFINITY=0");
+  CHECK_LINE(&child, "free=1 ");
+  CHECK_LINE(&child, "GOMP_CPU_AFFINITY", "ignored", "KMP_AFFINITY");
+  run("OMP_NUM_THREAD=2", NULL);
+  CHECK_LINE(&child, "OMP_NUM_THREAD:", "did you mean OMP_NUM_THREADS?");
+  CHECK_EQ(warnings(), 1);
 }
 
 static void bad_values(void) {

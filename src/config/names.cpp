@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// See the header. Stateless.
+#include "config/names.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/check.hpp"
+#include "config/option_table.hpp"
+
+namespace marline {
+namespace {
+
+constexpr size_t kLongest = 48;  // of the names that are compared
+
+// What they would do is not done here, and a user may count on it.
+constexpr struct {
+  const char* name;
+  const char* instead;
+} kNotObeyed[] = {{"OMP_AVAILABLE_DEVICES", "all devices are available"},
+                  {"OMP_THREADS_RESERVE", "no threads are reserved"},
+                  {"KMP_TEAMS_THREAD_LIMIT", "set OMP_NUM_TEAMS and OMP_TEAMS_THREAD_LIMIT"},
+                  {"KMP_TEAMS_PROC_BIND", "teams are bound as OMP_PROC_BIND says"},
+                  {"KMP_HW_SUBSET", "choose with OMP_PLACES, taskset or numactl where threads run"},
+                  {"KMP_PLACE_THREADS", "choose with OMP_PLACES, taskset or numactl where threads run"}};
+
+struct Name {
+  const char* text;
+  size_t length;
+};
+
+bool is(const Name& name, const char* other) {
+  return strlen(other) == name.length && memcmp(name.text, other, name.length) == 0;
+}
+
+const Option* option_named(const Name& name) {
+  for (const Option& option : option_table()) {
+    if (is(name, option.name)) return &option;
+  }
+  return nullptr;
+}
+
+// Cuts _ALL, _DEV or _DEV_number off (OpenMP 5.1, 6 and 6.0, 4.3). What is only for other devices is theirs to read.
+bool cut_device(Name& name) {
+  size_t length = name.length;
+  while (length > 0 && name.text[length - 1] >= '0' && name.text[length - 1] <= '9') --length;
+  const bool numbered = length < name.length && name.text[length - 1] == '_';
+  if (numbered) --length;
+  else length = name.length;
+  const auto ends = [&](const char* with) { return length > 4 && memcmp(name.text + length - 4, with, 4) == 0; };
+  if (!ends("_DEV") && (numbered || !ends("_ALL"))) return false;
+  name.length = length - 4;
+  return true;
+}
+
+// Insertions, deletions and replacements from one to the other (Levenshtein).
+size_t distance(const Name& a, const char* b) {
+  size_t row[kLongest + 1];
+  const size_t width = strlen(b);
+  for (size_t j = 0; j <= width; ++j) row[j] = j;
+  for (size_t i = 1; i <= a.length; ++i) {
+    size_t diagonal = row[0];
+    row[0] = i;
+    for (size_t j = 1; j <= width; ++j) {
+      const size_t replaced = diagonal + (a.text[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
+    }
+  }
+  return row[width];
+}
+
+void warn_of_unknown(const Name& name) {
+  constexpr size_t kFar = 4;
+  const auto shown = static_cast<int>(name.length);
+  const char* nearest = nullptr;
+  size_t least = kFar;
+  for (const Option& option : option_table()) {
+    if (name.length > kLongest || strncmp(option.name, "OMP_", 4) != 0) continue;
+    const size_t here = distance(name, option.name);
+    if (here >= least) continue;
+    least = here;
+    nearest = option.name;
+  }
+  if (nearest != nullptr) {
+    warn("OpenMP has no variable %.*s: it is ignored; did you mean %s?", shown, name.text, nearest);
+  } else {
+    warn("OpenMP has no variable %.*s: it is ignored; see docs/options.md", shown, name.text);
+  }
+}
+
+void check(Name name) {
+  for (const auto& known : kNotObeyed) {
+    if (!is(name, known.name)) continue;
+    return warn("%s is not obeyed: %s", known.name, known.instead);
+  }
+  if (strncmp(name.text, "OMP_", 4) != 0 || option_named(name) != nullptr) return;
+  Name base = name;
+  if (!cut_device(base) || option_named(base) == nullptr) warn_of_unknown(name);
+}
+
+}  // namespace
+
+void check_names(const char* const* environment) {
+  for (; *environment != nullptr; ++environment) {
+    const char* equals = strchr(*environment, '=');
+    if (equals == nullptr || equals[1] == '\0') continue;  // blank counts as not given
+    check({*environment, static_cast<size_t>(equals - *environment)});
+  }
+}
+
+}  // namespace marline
