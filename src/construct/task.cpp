@@ -266,6 +266,15 @@ void spawn_task(Worker* worker, Task* task, const Dependence* list, size_t count
   make_run(worker, task);
 }
 
+void spawn_empty_task(Worker* worker, const Dependence* list, size_t count, const void* codeptr) {
+  void (*run_nothing)(Task*) = [](Task*) {};
+  Task* task = allocate_task(worker, {.invoke = run_nothing,
+                                      .code = reinterpret_cast<const void*>(run_nothing),
+                                      .flags = 0,
+                                      .dependences = count});
+  spawn_task(worker, task, list, count, codeptr);
+}
+
 void begin_undeferred(Worker* worker, Task* task, const void* codeptr) {
   enter_body(introduce_undeferred(worker, task, nullptr, 0, codeptr), task);
 }

@@ -105,6 +105,9 @@ inline bool is_simple(const Worker* worker) {
          !worker->task->has(task_flag::kFinal | task_flag::kSharesTable | task_flag::kInGraph);
 }
 
+// A task without a body: it orders others by its dependences.
+void spawn_empty_task(Worker* worker, const Dependence* list, size_t count, const void* codeptr);
+
 // An undeferred task whose body the compiler calls in line (KMP's if(0)): between the two calls the current task is
 // `task`. Its dependences must have been waited for (taskwait_depend).
 void begin_undeferred(Worker* worker, Task* task, const void* codeptr);

@@ -61,6 +61,8 @@ Hold* hold_current_task() {
   return as_hold(task, 0);
 }
 
+Hold* hold_of(Task* task) { return as_hold(task, 0); }
+
 void release_hold(Worker* worker, Hold* hold) {
   auto word = reinterpret_cast<uintptr_t>(hold);
   auto* task = reinterpret_cast<Task*>(word & ~kOfImplicitTask);

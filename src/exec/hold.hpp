@@ -22,6 +22,9 @@ struct Hold;
 // threads that run no task, and in progress hooks.
 Hold* hold_current_task();
 
+// That of an explicit task, from anybody who knows that there is one.
+Hold* hold_of(Task* task);
+
 // Any thread. The task may be gone when this returns.
 void release_hold(Worker* worker, Hold* hold);
 

@@ -34,7 +34,7 @@ void read_options() {
 void at_exit() {
   Worker* worker = this_worker_or_null();
   if (worker != nullptr && worker->root && worker->task == &worker->member->implicit_task &&
-      worker->member->team->level == 0) {
+      worker->member->team->level == 0 && !worker->task->has(task_flag::kInitial)) {
     finish_root_tasks(worker);
     end_pool_threads(worker);
     announce_root_end(worker);

@@ -260,7 +260,8 @@ void implicit_task_begin(Worker* worker, Member* member) {
 
 void implicit_task_end(Worker* worker, Member* member, Task* previous, Member* previous_member) {
   // The team may have gone on to its next region: only what is the member's own is looked at.
-  if (tool::on(tool::event::kImplicitTask) && member->implicit_task.parent != nullptr) {
+  if (tool::on(tool::event::kImplicitTask) && member->implicit_task.parent != nullptr &&
+      !member->implicit_task.has(task_flag::kInitial)) {
     tool::implicit_task(tool::Endpoint::kEnd, nullptr, &member->implicit_task.tool_data, 0,
                         static_cast<unsigned>(member->index), tool::task_bits::kImplicit);
   }

@@ -60,6 +60,7 @@ inline constexpr uint32_t kSharesTable = 1u << 15;  // `table` has many producer
 inline constexpr uint32_t kDestroys = 1u << 22;   // `invoke` also destroys the task's private objects
 inline constexpr uint32_t kDiscarded = 1u << 23;  // cancelled: `invoke`, if called, does nothing but that
 inline constexpr uint32_t kDomainShift = 24;      // the highest byte: 1 + the NUMA domain of its affinity; 0: none
+inline constexpr uint32_t kInitial = 1u << 20;    // with kImplicit: of a target region (construct/target.hpp)
 // Persistent graphs (construct/persistent.hpp).
 inline constexpr uint32_t kInGraph = 1u << 16;     // the tasks that it creates belong to its graph
 inline constexpr uint32_t kPersistent = 1u << 17;  // the descriptor is a graph's, which frees it
@@ -105,7 +106,10 @@ struct alignas(kCacheLine) Task {
   // Third line: an independent task without a name, in a program without a tool, never touches it.
   const char* label;      // only with task_flag::kLabelled
   uint64_t tool_data;     // ompt_data_t of the task; only while a tool is on
-  Event event;            // `detach`: only with task_flag::kDetach
+  union {
+    Event event{};        // `detach`: only with task_flag::kDetach
+    void* device_handle;  // of target tasks, which have no such clause (construct/device_wait.hpp)
+  };
   Worker* home;           // only while suspended: the worker that must resume it, or null for any
   EdgeChunk* edge_chunks; // from here on with task_flag::kGraph: edges beyond the in-line ones
   ExclusionList* exclusions;  // of mutexinoutset (graph/exclusion.hpp); null: none

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// task, taskwait, taskyield and taskgroup, as Clang calls them. The task's block is Clang's kmp_task_t with the
-// privates and the shared pointers behind it.
+// task, taskwait, taskyield and taskgroup, as Clang calls them.
 //
 // Clang cuts an untied task into parts at its scheduling points: the routine hands its own block to __kmpc_omp_task and
 // returns, and a later call goes on at `part_id`. Ours suspend inside the scheduling point instead, so the next part
 // follows at once.
-#include "construct/task.hpp"
+#include "abi/kmp/task_block.hpp"
 
 #include "abi/kmp/depend.hpp"
-#include "abi/kmp/types.hpp"
 #include "construct/task_reduction.hpp"
 #include "platform/memory_domain.hpp"
 #include "sched/locality.hpp"
@@ -17,39 +15,6 @@
 namespace marline::kmp {
 
 namespace {
-
-constexpr size_t kExpectedDependences = 4;  // Clang allocates a task before it says how many it has
-
-void run_further_parts(Task* task, TaskBlock* block) {
-  while (task->has(task_flag::kRequeued)) [[unlikely]] {
-    task->flags &= ~task_flag::kRequeued;
-    block->routine(this_worker()->id, block);
-  }
-}
-
-void run_parts(Task* task, TaskBlock* block) {
-  block->routine(this_worker()->id, block);
-  run_further_parts(task, block);
-}
-
-void run_task(Task* task) { run_parts(task, static_cast<TaskBlock*>(task->block)); }
-
-void run_task_and_destroy(Task* task) {
-  auto* block = static_cast<TaskBlock*>(task->block);
-  if (!task->has(task_flag::kDiscarded)) run_parts(task, block);
-  if (block->destructors != nullptr) block->destructors(this_worker()->id, block);
-}
-
-void run_nothing(Task*) {}
-
-// Of a task without code, which stands for `taskwait depend nowait` (Intel's compilers).
-int32_t empty_routine(int32_t, TaskBlock*) { return 0; }
-
-uint32_t task_flags(int32_t flags) {
-  return ((flags & kTaskTied) ? task_flag::kTied : 0) | ((flags & kTaskFinal) ? task_flag::kFinal : 0) |
-         ((flags & kTaskMergedIf0) ? task_flag::kMergeable : 0) | ((flags & kTaskDetachable) ? task_flag::kDetach : 0) |
-         ((flags & kTaskDestructors) ? task_flag::kDestroys : 0);
-}
 
 int32_t spawn_block(TaskBlock* block, const void* codeptr = __builtin_return_address(0)) {
   Worker* worker = this_worker();
@@ -74,19 +39,8 @@ extern "C" {
 
 TaskBlock* __kmpc_omp_task_alloc(Ident*, int32_t, int32_t flags, size_t task_bytes, size_t shareds_bytes,
                                  TaskBlock::Routine routine) {
-  size_t shareds_at = (task_bytes + 15) & ~size_t{15};
-  Task* task = allocate_task(this_worker(), {.invoke = flags & kTaskDestructors ? run_task_and_destroy : run_task,
-                                             .code = reinterpret_cast<const void*>(routine),
-                                             .flags = task_flags(flags),
-                                             .block_bytes = shareds_at + shareds_bytes,
-                                             .dependences = kExpectedDependences});
-  auto* block = static_cast<TaskBlock*>(task->block);
-  block->shareds = shareds_bytes != 0 ? static_cast<char*>(task->block) + shareds_at : nullptr;
-  block->routine = routine != nullptr ? routine : empty_routine;
-  block->part_id = 0;
-  block->destructors = nullptr;  // the compiler sets it if there are any
-  block->reserved = nullptr;     // priority 0, unless the compiler sets one
-  return block;
+  auto invoke = flags & kTaskDestructors ? run_task_and_destroy : run_task;
+  return allocate_block(invoke, flags, task_bytes, shareds_bytes, routine);
 }
 
 int32_t __kmpc_omp_task(Ident*, int32_t, TaskBlock* block) { return spawn_block(block); }
@@ -129,11 +83,8 @@ void __kmpc_omp_taskwait_deps_51(Ident*, int32_t, int32_t count, DependInfo* lis
   decode(buffer, noalias_list, noalias_count);
   Worker* worker = this_worker();
   if (!nowait) return taskwait_depend(worker, buffer.list(), buffer.count(), __builtin_return_address(0));
-  Task* task = allocate_task(worker, {.invoke = run_nothing,  // OpenMP 5.2, section 15.5: an empty task
-                                      .code = reinterpret_cast<const void*>(run_nothing),
-                                      .flags = 0,
-                                      .dependences = buffer.count()});
-  spawn_task(worker, task, buffer.list(), buffer.count(), __builtin_return_address(0));
+  // OpenMP 5.2, section 15.5
+  spawn_empty_task(worker, buffer.list(), buffer.count(), __builtin_return_address(0));
 }
 
 int32_t __kmpc_omp_taskwait(Ident*, int32_t) {

@@ -51,6 +51,7 @@ inline constexpr int32_t kTaskTied = 0x1;
 inline constexpr int32_t kTaskFinal = 0x2;
 inline constexpr int32_t kTaskMergedIf0 = 0x4;
 inline constexpr int32_t kTaskDestructors = 0x8;
+inline constexpr int32_t kTaskProxy = 0x10;  // completes when its completion is called for
 inline constexpr int32_t kTaskPriority = 0x20;
 inline constexpr int32_t kTaskDetachable = 0x40;
 

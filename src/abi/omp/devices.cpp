@@ -68,9 +68,15 @@ int omp_get_device_num() { return omp_get_num_devices(); }
 int omp_is_initial_device() { return 1; }
 [[gnu::alias("omp_is_initial_device")]] int omp_is_initial_device_();
 
-int omp_get_default_device() { return current_icvs().default_device; }
+// The initial device keeps this value whatever its number: in code of GCC it is that of the default device.
+int omp_get_default_device() {
+  int device = current_icvs().default_device;
+  return device == kInitialDevice ? omp_get_initial_device() : device;
+}
 [[gnu::alias("omp_get_default_device")]] int omp_get_default_device_();
-void omp_set_default_device(int device) { own_current_icvs().default_device = device; }
+void omp_set_default_device(int device) {
+  own_current_icvs().default_device = device == omp_get_initial_device() ? kInitialDevice : device;
+}
 void omp_set_default_device_(const int32_t* device) { omp_set_default_device(*device); }
 void omp_set_default_device_8_(const int64_t* device) { omp_set_default_device(static_cast<int>(*device)); }
 

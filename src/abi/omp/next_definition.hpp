@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How routines about devices reach LLVM's libomptarget, or what stands in front of it, if that is in the process: its
-// definitions of the same names come behind ours in the loader's order. Any thread.
+// How routines about devices reach LLVM's libomptarget, or what stands in front of it, if that is in the process. Any
+// thread.
 #pragma once
-
-#include <dlfcn.h>
 
 namespace marline {
 
-// The definition of `name` behind this library, or null; looked up at each call: routines of this kind are rare and slow.
+// Another library's definition of `name`, or null; looked up at each call: routines of this kind are rare and slow.
+void* next_definition(const char* name);
+
 // The first argument is ours, for its type.
 template <class Function>
 Function next(Function, const char* name) {
-  return reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
+  return reinterpret_cast<Function>(next_definition(name));
 }
 
 }  // namespace marline

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What GCC passes with target constructs: one address, size and kind per variable (GCC, include/gomp-constants.h).
+// Without devices a variable's address is what the region gets, but for private copies.
+#pragma once
+
+#include "abi/gomp/task_block.hpp"
+
+namespace marline::gomp {
+
+inline constexpr unsigned kNowait = 1u << 0;  // GOMP_TARGET_FLAG_NOWAIT
+
+struct MappedVariables {
+  size_t count;
+  void** addresses;
+  const size_t* sizes;
+  const unsigned short* kinds;  // the kind, and from bit 8 on the logarithm of the alignment
+};
+
+// The memory that the private copies take, side by side in the order of the variables.
+struct PrivateRoom {
+  size_t bytes = 0;
+  size_t align = 1;
+};
+
+[[nodiscard]] PrivateRoom private_room(const MappedVariables& variables);
+
+// Copies the variables to `room`, which has their alignment, and writes the copies' addresses to `addresses`.
+void copy_private(const MappedVariables& variables, char* room, void** addresses);
+
+// What a thread_limit clause says in the list of GOMP_target_ext's `args`; 0: nothing.
+[[nodiscard]] int thread_limit_of(void* const* arguments);
+
+// Ends the program if the device, as the program numbers it, must not be the host (OMP_TARGET_OFFLOAD).
+void must_be_host(Worker* worker, int device);
+
+}  // namespace marline::gomp

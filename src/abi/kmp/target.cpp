@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Target tasks, as Clang and LLVM's libomptarget call them, and proxy tasks, which other libraries complete. Devices are
+// libomptarget's; without it Clang's code calls the region like a function.
+#include "abi/kmp/task_block.hpp"
+#include "config/options.hpp"
+#include "construct/device_wait.hpp"
+#include "sched/queue.hpp"
+
+#include <algorithm>
+
+namespace marline::kmp {
+
+namespace {
+
+void run_target_task(Task* task) {
+  task->device_handle = nullptr;
+  run_task(task);
+  if (task->device_handle != nullptr) wait_for_device(task);
+}
+
+// The current task, if it can be put back while a device works for it. Not if its creator waits for it in any case.
+Task* current_target_task() {
+  Worker* worker = this_worker_or_null();
+  Task* task = worker != nullptr ? worker->task : nullptr;
+  bool is = task != nullptr && task->invoke == run_target_task &&
+            !task->has(task_flag::kImplicit | task_flag::kUndeferred);
+  return is ? task : nullptr;
+}
+
+void complete_proxy(TaskBlock* block) { fulfil_for_program(this_worker_or_null(), &task_of(block)->event); }
+
+}  // namespace
+
+#pragma GCC visibility push(default)
+extern "C" {
+
+// A target task is untied (OpenMP 5.2, section 13.8). libomptarget's own blocks end before `destructors`. Private objects
+// with destructors live until the device has done its work: the thread waits for it then, as libomptarget finds no handle.
+TaskBlock* __kmpc_omp_target_task_alloc(Ident*, int32_t, int32_t flags, size_t task_bytes, size_t shareds_bytes,
+                                        TaskBlock::Routine routine, int64_t) {
+  auto invoke = flags & kTaskDestructors             ? run_task_and_destroy
+                : flags & (kTaskDetachable | kTaskProxy) ? run_task
+                                                     : run_target_task;
+  return allocate_block(invoke, flags & ~kTaskTied, std::max(task_bytes, sizeof(TaskBlock)), shareds_bytes, routine);
+}
+
+// libomptarget asks first whether the current task can be put back, then where its handle is.
+bool __kmpc_omp_has_task_team(int32_t) { return current_target_task() != nullptr; }
+
+void** __kmpc_omp_get_target_async_handle_ptr(int32_t) {
+  Task* task = current_target_task();
+  return task != nullptr && can_poll_devices(__builtin_return_address(0)) ? &task->device_handle : nullptr;
+}
+
+// kmp_target_offload_kind: 0 disabled, 1 default, 2 mandatory.
+int32_t __kmpc_get_target_offload() {
+  switch (options().target_offload) {
+    case TargetOffload::kDisabled: return 0;
+    case TargetOffload::kMandatory: return 2;
+    default: return 1;
+  }
+}
+
+// By a thread of the team, and by any other thread.
+void __kmpc_proxy_task_completed(int32_t, TaskBlock* block) { complete_proxy(block); }
+void __kmpc_proxy_task_completed_ooo(TaskBlock* block) { complete_proxy(block); }
+
+}  // extern "C"
+#pragma GCC visibility pop
+
+}  // namespace marline::kmp

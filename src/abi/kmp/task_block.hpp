@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Clang's kmp_task_t with the privates and the shared pointers behind it: allocating it, and running its parts.
+#pragma once
+
+#include "abi/kmp/types.hpp"
+#include "construct/task.hpp"
+
+namespace marline::kmp {
+
+inline constexpr size_t kExpectedDependences = 4;  // Clang allocates a task before it says how many it has
+
+inline uint32_t task_flags(int32_t flags) {
+  return ((flags & kTaskTied) ? task_flag::kTied : 0) | ((flags & kTaskFinal) ? task_flag::kFinal : 0) |
+         ((flags & kTaskMergedIf0) ? task_flag::kMergeable : 0) |
+         ((flags & (kTaskDetachable | kTaskProxy)) ? task_flag::kDetach : 0) |
+         ((flags & kTaskDestructors) ? task_flag::kDestroys : 0);
+}
+
+// Of a task without code, which stands for `taskwait depend nowait` (Intel's compilers).
+inline int32_t empty_routine(int32_t, TaskBlock*) { return 0; }
+
+inline void run_further_parts(Task* task, TaskBlock* block) {
+  while (task->has(task_flag::kRequeued)) [[unlikely]] {
+    task->flags &= ~task_flag::kRequeued;
+    block->routine(this_worker()->id, block);
+  }
+}
+
+inline void run_parts(Task* task, TaskBlock* block) {
+  block->routine(this_worker()->id, block);
+  run_further_parts(task, block);
+}
+
+inline void run_task(Task* task) { run_parts(task, static_cast<TaskBlock*>(task->block)); }
+
+inline void run_task_and_destroy(Task* task) {
+  auto* block = static_cast<TaskBlock*>(task->block);
+  if (!task->has(task_flag::kDiscarded)) run_parts(task, block);
+  if (block->destructors != nullptr) block->destructors(this_worker()->id, block);
+}
+
+[[gnu::always_inline]] inline TaskBlock* allocate_block(void (*invoke)(Task*), int32_t flags, size_t task_bytes,
+                                                        size_t shareds_bytes, TaskBlock::Routine routine) {
+  size_t shareds_at = (task_bytes + 15) & ~size_t{15};
+  Task* task = allocate_task(this_worker(), {.invoke = invoke,
+                                             .code = reinterpret_cast<const void*>(routine),
+                                             .flags = task_flags(flags),
+                                             .block_bytes = shareds_at + shareds_bytes,
+                                             .dependences = kExpectedDependences});
+  auto* block = static_cast<TaskBlock*>(task->block);
+  block->shareds = shareds_bytes != 0 ? static_cast<char*>(task->block) + shareds_at : nullptr;
+  block->routine = routine != nullptr ? routine : empty_routine;
+  block->part_id = 0;
+  block->destructors = nullptr;  // the compiler sets it if there are any
+  block->reserved = nullptr;     // priority 0, unless the compiler sets one
+  return block;
+}
+
+}  // namespace marline::kmp
