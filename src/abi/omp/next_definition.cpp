@@ -4,6 +4,9 @@
 #include "abi/omp/next_definition.hpp"
 
 #include <dlfcn.h>
+#include <link.h>
+
+#include <cstring>
 
 namespace marline {
 
@@ -12,6 +15,25 @@ namespace {
 const void* library_of(const void* address) {
   Dl_info info;
   return dladdr(address, &info) != 0 ? info.dli_fbase : nullptr;
+}
+
+int note_libomptarget(dl_phdr_info* info, size_t, void* path) {
+  const char* slash = std::strrchr(info->dlpi_name, '/');
+  const char* file = slash != nullptr ? slash + 1 : info->dlpi_name;
+  if (std::strncmp(file, "libomptarget.so", std::strlen("libomptarget.so")) != 0) return 0;
+  *static_cast<const char**>(path) = info->dlpi_name;
+  return 1;
+}
+
+// Came with a library that the program has opened, out of sight of the others; what it asks itself comes here all the same.
+void* in_local_libomptarget(const char* name) {
+  const char* path = nullptr;
+  dl_iterate_phdr(note_libomptarget, &path);
+  void* library = path != nullptr ? dlopen(path, RTLD_LAZY | RTLD_NOLOAD) : nullptr;
+  if (library == nullptr) return nullptr;
+  void* found = dlsym(library, name);
+  dlclose(library);  // which leaves it as it was
+  return found;
 }
 
 }  // namespace
@@ -24,6 +46,7 @@ void* next_definition(const char* name) {
   constexpr const char* kNode = "VERS1.0";
   if (void* found = dlvsym(RTLD_NEXT, name, kNode)) return found;
   void* found = dlvsym(RTLD_DEFAULT, name, kNode);
+  if (found == nullptr || library_of(found) == library_of(&own)) found = in_local_libomptarget(name);
   return found != nullptr && library_of(found) != library_of(&own) ? found : nullptr;
 }
 

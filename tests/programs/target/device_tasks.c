@@ -5,7 +5,7 @@
  * until the handle is null. An operation here ends only when it has been asked for often enough AND the host task
  * beside it has run, so a runtime that keeps a thread in the wait, or that waits before it goes on, never ends.
  *
- * Covers: target(nowait, depend), taskgroup, taskwait
+ * Covers: taskgroup, taskwait
  */
 #include "../check.h"
 #include "../kmp.h"
