@@ -41,7 +41,7 @@ namespace {
 
 SpinLock g_lock;               // the lists and the key
 Worker* g_idle = nullptr;      // pool workers without a team
-Worker* g_retired = nullptr;   // structures of ended root threads
+Worker* g_retired = nullptr;   // structures of ended threads
 Atomic<int> g_created{0};      // structures, hence ids
 Atomic<int> g_living{0};       // with those whose threads are being started
 Atomic<int> g_idle_count{0};   // written under g_lock
@@ -49,10 +49,11 @@ Atomic<Worker*> g_newest{nullptr};  // written under g_lock
 pthread_key_t g_key;
 bool g_key_made = false;
 
-// The job of a pool thread that is to end (end_pool_threads), instead of a team.
-alignas(Team) char g_end;
+// The job of a pool thread that is to end, instead of a team: with the process (end_pool_threads), or before it.
+alignas(Team) char g_end, g_retirement;
 Atomic<int> g_ending{0};  // threads that have been told and have not said so yet
 Team* end_job() { return reinterpret_cast<Team*>(&g_end); }
+Team* retirement() { return reinterpret_cast<Team*>(&g_retirement); }
 
 void retire_root_worker(void* argument);
 
@@ -61,6 +62,7 @@ Worker* worker_create() {
     Guard<SpinLock> guard(g_lock);
     if (Worker* worker = g_retired) {
       g_retired = worker->next;
+      worker->root = false;
       return worker;
     }
   }
@@ -117,6 +119,33 @@ void run_job(Worker* worker, Team* team) {
   for (;;) pause();
 }
 
+// What a thread that ends gives back besides its structure.
+void give_up_thread(Worker* worker) {
+  team_dissolve(worker);
+  SlabPool::release(worker->fiber, worker->pool);
+  stack_unwatch_overflow(worker->signal_stack);
+  worker->pool->retire();
+  worker->pool = nullptr;
+  worker->fiber = nullptr;
+  worker->in_view.thread = 0;
+  set_this_worker(nullptr);
+}
+
+void put_retired(Worker* worker) {
+  Guard<SpinLock> guard(g_lock);
+  worker->next = g_retired;
+  g_retired = worker;
+}
+
+// Between regions: the worker has no tasks. It no longer counts among the living.
+void retire_pool_worker(Worker* worker) {
+  threadprivate_end_thread(worker);
+  if (tool::on(tool::event::kThread)) tool::thread_end(&worker->tool_data);
+  progress_drop_idle_role(worker);
+  give_up_thread(worker);
+  put_retired(worker);
+}
+
 void pool_main(void* argument) {
   auto* worker = static_cast<Worker*>(argument);
   worker_enter_thread(worker);
@@ -124,6 +153,7 @@ void pool_main(void* argument) {
   for (;;) {
     Team* team = wait_for_job(worker);
     if (team == end_job()) end_thread(worker);
+    if (team == retirement()) return retire_pool_worker(worker);
     run_job(worker, team);
   }
 }
@@ -136,6 +166,21 @@ Worker* take_idle() {
   worker->in_pool.store(0, relaxed);
   g_idle_count.store(g_idle_count.load(relaxed) - 1, relaxed);
   return worker;
+}
+
+Worker* take_all_idle() {
+  Guard<SpinLock> guard(g_lock);
+  Worker* list = g_idle;
+  g_idle = nullptr;
+  g_idle_count.store(0, relaxed);
+  return list;
+}
+
+// To a thread that was idle. It no longer counts: the next region may start another one at once.
+void send_away(Worker* worker, Team* job) {
+  g_living.fetch_sub(1, relaxed);
+  worker->job.store(job, seq_cst);  // before the look at `announced`
+  wake_worker(worker);
 }
 
 // Under g_lock.
@@ -229,20 +274,10 @@ void retire_root_worker(void* argument) {
   bool ended = subtree_has_ended(&member->implicit_task);
   implicit_task_end(worker, member, nullptr, nullptr);
   if (ended) team_serial_release(worker, member->team);
-  team_dissolve(worker);
-  SlabPool::release(worker->fiber, worker->pool);
-  stack_unwatch_overflow(worker->signal_stack);
-  worker->pool->retire();
-  worker->pool = nullptr;
-  worker->fiber = nullptr;
-  worker->in_view.thread = 0;
-  set_this_worker(nullptr);
+  give_up_thread(worker);
   g_living.fetch_sub(1, relaxed);
   // Somebody may still fulfil the event of a task that nobody is left to complete: what it points to stays as it is.
-  if (!ended) return;
-  Guard<SpinLock> guard(g_lock);
-  worker->next = g_retired;
-  g_retired = worker;
+  if (ended) put_retired(worker);
 }
 
 }  // namespace
@@ -283,28 +318,29 @@ void announce_root_end(Worker* worker) {
 
 void end_pool_threads(Worker* worker) {
   if (!tool::on(tool::event::kThread)) return;
-  Worker* list;
-  {
-    Guard<SpinLock> guard(g_lock);
-    list = g_idle;
-    g_idle = nullptr;
-    g_idle_count.store(0, relaxed);
-  }
+  Worker* list = take_all_idle();
   // A region that a static destructor opens after this hires threads anew.
   Team* team = worker != nullptr ? worker->hot_team : nullptr;
   if (team != nullptr && !team->in_use) list = team_give_threads(team, list);
   while (list != nullptr) {
     Worker* next = list->next;
     g_ending.fetch_add(1, relaxed);
-    g_living.fetch_sub(1, relaxed);
-    list->job.store(end_job(), seq_cst);  // before the look at `announced`
-    wake_worker(list);
+    send_away(list, end_job());
     list = next;
   }
   // A callback of the tool may block, and a program that ends must not wait for that for ever.
   constexpr uint64_t kPatience = 1'000'000'000;
   uint64_t since = nanoseconds_now();
   while (g_ending.load(acquire) != 0 && nanoseconds_now() - since < kPatience) sched_yield();
+}
+
+void retire_idle_workers() {
+  for (Worker* list = take_all_idle(); list != nullptr;) {
+    Worker* next = list->next;
+    list->in_pool.store(0, relaxed);
+    send_away(list, retirement());
+    list = next;
+  }
 }
 
 int hire_workers(Team* team, int first, int count) {

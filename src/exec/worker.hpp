@@ -14,6 +14,9 @@ void announce_root_end(Worker* worker);
 // sleep for ever. Threads that are in a region are left alone. `worker`: the caller's, or null.
 void end_pool_threads(Worker* worker);
 
+// The threads that wait in the pool end; regions start new ones as they need them.
+void retire_idle_workers();
+
 // Takes up to `count` workers from the pool, starting threads as needed, as team->members[first..]. Returns how many it
 // got: fewer if the thread limit is reached or the system refuses, which is said once.
 int hire_workers(Team* team, int first, int count);
