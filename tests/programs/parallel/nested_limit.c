@@ -3,7 +3,7 @@
  * With OMP_THREAD_LIMIT=4: the threads that a region of four leaves behind are there for the regions inside of a smaller
  * one.
  *
- * Covers: OMP_THREAD_LIMIT, parallel(num_threads), omp_set_max_active_levels, omp_get_active_level
+ * Covers: OMP_THREAD_LIMIT, parallel(num_threads), omp_set_max_active_levels
  */
 #include "../check.h"
 #include <omp.h>
