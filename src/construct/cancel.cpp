@@ -8,9 +8,6 @@
 #include "exec/barrier.hpp"
 #include "exec/cancellation.hpp"
 #include "exec/region_cancellation.hpp"
-#include "exec/suspend.hpp"
-
-#include <sched.h>
 
 namespace marline {
 
@@ -27,10 +24,16 @@ int kind_for_tools(CancelKind kind) {
   return kTaskgroup;
 }
 
+// seq_cst, also in stays_away: who changes a word for which others wait, to a value that this member should move on from,
+// looks at the member afterwards; so it finds that the member stays away, or those who wait are interrupted after the change.
+void stay_away(Member* member, uint32_t how) {
+  member->absence.store(how, seq_cst);
+  interrupt(member->team->departures);
+}
+
 // The current task goes to the end of what is cancelled.
 void leave(Worker* worker, CancelKind kind, int how, const void* codeptr) {
-  // release pairs with the turn of an ordered loop that is passed on for the thread (construct/loop.cpp).
-  if (kind == CancelKind::kParallel) worker->member->left_region.store(1, release);
+  if (kind == CancelKind::kParallel) stay_away(worker->member, Member::kLeft);
   if (tool::on(tool::event::kCancel)) tool::cancel(&worker->task->tool_data, kind_for_tools(kind) | how, codeptr);
 }
 
@@ -77,25 +80,23 @@ bool cancellable_barrier(Worker* worker, tool::SyncRegion kind, const void* code
     team_barrier(worker, kind, codeptr);
     worker = this_worker();
     if (!member->team->another_round) return false;
+  } else if (member->copies) {  // others do, as well, from this thread's data or with it
+    member->copies = false;
+    team_barrier(worker, kind, codeptr);
+    worker = this_worker();
   }
   // Clang calls this also on the way from a cancellation point, which tools have heard of.
-  if (member->left_region.load(relaxed) == 0) {
+  if (member->absence.load(relaxed) != Member::kLeft) {
     leave(worker, CancelKind::kParallel, tool::cancel_bits::kDetected, codeptr);
   }
   return true;
 }
 
-void let_others_run() {
-  yield_task();
-  sched_yield();
-}
+// acquire pairs with interrupt: who sees the count moved on sees why.
+Interruption departures_of(const Team* team) { return {&team->departures, team->departures.load(acquire)}; }
 
-bool wait_unless_cancelled(const Team* team, const Atomic<uint64_t>& word, uint64_t value) {
-  while (word.load(acquire) < value) {  // acquire pairs with the store in advance (construct/parking.cpp)
-    if (is_region_cancelled(team)) return false;
-    let_others_run();
-  }
-  return true;
-}
+void skip_workshares(Member* member) { stay_away(member, Member::kSkips); }
+
+bool stays_away(const Member& member) { return member.absence.load(seq_cst) != 0; }
 
 }  // namespace marline

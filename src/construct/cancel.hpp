@@ -4,6 +4,7 @@
 // nothing. Where a function here says true, the caller's code goes to the end of the construct that is cancelled.
 #pragma once
 
+#include "construct/parking.hpp"
 #include "sched/team.hpp"
 
 namespace marline {
@@ -22,12 +23,15 @@ bool is_cancellation_active(const Worker* worker, CancelKind kind);
 // A barrier in a parallel construct that may be cancelled. True: it is, and the thread goes to its end.
 [[nodiscard]] bool cancellable_barrier(Worker* worker, tool::SyncRegion kind, const void* codeptr);
 
-// What a thread waits for that others of its team bring about in a worksharing construct, from which they may stay away
-// when the region is cancelled: until `word` is at least `value`. False: the region is cancelled, and it may never be.
-// Polls. Only where options().cancellation is set.
-[[nodiscard]] bool wait_unless_cancelled(const Team* team, const Atomic<uint64_t>& word, uint64_t value);
+// A thread may wait in a worksharing construct for others of its team that stay away from it, once the region is cancelled.
+// Such a wait takes the interruption first, then looks whether what it waits for can still come, and waits until it has,
+// or until the next thread stays away: then it looks again. Only where options().cancellation is set.
+Interruption departures_of(const Team* team);
 
-// One pause between two looks at what others bring about.
-void let_others_run();
+// The calling thread, in a cancelled region, takes no slot for worksharing constructs any more.
+void skip_workshares(Member* member);
+
+// Whether the thread will not come to worksharing constructs that others may be in.
+bool stays_away(const Member& member);
 
 }  // namespace marline

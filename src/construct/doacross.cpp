@@ -11,9 +11,12 @@
 #include "construct/doacross.hpp"
 
 #include "base/check.hpp"
+#include "config/options.hpp"
+#include "construct/cancel.hpp"
 #include "construct/parking.hpp"
 #include "construct/workshare.hpp"
 #include "exec/announce.hpp"
+#include "exec/region_cancellation.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -25,7 +28,7 @@ struct Doacross {
   Workshare* shared;
   unsigned dimensions;
   bool in_rows;
-  bool alone;                        // a team of one thread: every iteration that it may wait for is over
+  bool alone;                        // nobody to wait for or to tell: in a team of one all that one may wait for is over
   Atomic<uint64_t>* posts = nullptr;
   // In rows.
   uint64_t spacing = 1;              // from one group's word to the next
@@ -41,6 +44,9 @@ struct Doacross {
 };
 
 namespace {
+
+// That of a thread which found no slot for its nest, in a cancelled region.
+Doacross g_nobodys{.shared = nullptr, .dimensions = 0, .in_rows = false, .alone = true};
 
 constexpr size_t kPaddedUpTo = 1 << 20;  // bytes of words that get cache lines of their own; more lie side by side
 constexpr size_t kWordBytes = sizeof(uint64_t);
@@ -116,6 +122,7 @@ struct Place {
   bool exists = false;
   Atomic<uint64_t>* word = nullptr;  // null: there is nobody to tell
   uint64_t value = 0;
+  uint64_t group = 0;                // in rows
 };
 
 Place place_of(const Doacross* nest, const uint64_t* iteration) {
@@ -132,15 +139,39 @@ Place place_of(const Doacross* nest, const uint64_t* iteration) {
   }
   if (!nest->in_rows) return {true, &nest->posts[number / 64], uint64_t{1} << number % 64};
   uint64_t group = group_of(nest, number_in(nest->dimension()[0], iteration[0]));
-  return {true, &nest->posts[group * nest->spacing], number + 1};
+  return {true, &nest->posts[group * nest->spacing], number + 1, group};
+}
+
+// False: interrupted.
+bool wait_for_post(const Doacross* nest, const Place& place, Interruption interruption) {
+  if (nest->in_rows) return wait_at_least(*place.word, place.value, interruption);
+  return wait_for_bits(*place.word, place.value, interruption);
+}
+
+// In a cancelled region: whether the thread whose iteration it is stays away. Which one that is one knows of rows of a
+// static loop. Other loops that hand out rows give those of absent threads to others. Of bits one does not know it, and any
+// may be missing.
+bool may_never_be_posted(const Team* team, const Doacross* nest, const Place& place) {
+  if (!nest->in_rows) return is_region_cancelled(team);
+  if (nest->shared->kind != LoopKind::kStatic) return false;
+  return stays_away(team->members[place.group % static_cast<uint64_t>(team->size)]);
+}
+
+[[gnu::noinline]] void wait_unless_absent(const Doacross* nest, const Place& place) {
+  const Team* team = this_worker()->member->team;
+  Interruption departures;
+  do {
+    departures = departures_of(team);
+    if (may_never_be_posted(team, nest, place)) return;
+  } while (!wait_for_post(nest, place, departures));
 }
 
 void wait_at(const Doacross* nest, const Place& place) {
   if (place.word == nullptr) return;
-  if (nest->in_rows) {
-    wait_at_least(*place.word, place.value);
+  if (options().cancellation) [[unlikely]] {
+    wait_unless_absent(nest, place);
   } else {
-    wait_for_bits(*place.word, place.value);
+    wait_for_post(nest, place, {});
   }
 }
 
@@ -170,13 +201,19 @@ void* doacross_attach(Worker* worker, Workshare* loop, bool first, const Doacros
 }
 
 void doacross_begin(Worker* worker, const DoacrossNest& nest) {
-  auto [shared, first] = workshare_enter(worker);
+  auto [shared, first] = workshare_enter(worker, true);
   worker = this_worker();
+  if (shared == nullptr) {
+    worker->member->doacross = &g_nobodys;
+    return;
+  }
   doacross_attach(worker, shared, first, nest, 0);
   if (first) workshare_publish(worker, shared);
 }
 
-void doacross_end(Worker* worker) { workshare_leave(worker, worker->member->doacross->shared); }
+void doacross_end(Worker* worker) {
+  if (Workshare* shared = worker->member->doacross->shared) workshare_leave(worker, shared);
+}
 
 unsigned doacross_dimensions(const Worker* worker) { return worker->member->doacross->dimensions; }
 

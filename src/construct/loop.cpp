@@ -163,23 +163,33 @@ StaticChunk static_chunk_at(uint64_t at, uint64_t chunk, uint64_t n, uint64_t th
   return {n % threads + (at - of_large) / small, at + small};
 }
 
-// In a cancelled region the turn of a static loop may be with a thread that has left and will not enter the loop. Whoever
-// waits passes it on; the thread itself does not come to do so.
-void pass_turn_for_leaver(const Team* team, const LoopPlace& place) {
+// In a cancelled region the turn of a static loop may be with a thread that stays away from it. Whoever waits passes it on,
+// and so does whoever has had it before. In other loops only a thread that is there has chunks.
+void pass_turns_of_absent(const Team* team, const LoopPlace& place) {
   Workshare* shared = place.shared;
-  if (place.kind != LoopKind::kStatic) return;  // only a thread that is in the loop has other chunks
-  uint64_t at = shared->ordered_next.load(acquire);
-  if (at >= place.first) return;
-  auto [thread, end] = static_chunk_at(at, shared->chunk, shared->iterations, static_cast<uint64_t>(team->size));
-  if (team->members[thread].left_region.load(acquire) == 0) return;  // pairs with leave in construct/cancel.cpp
-  shared->ordered_next.compare_exchange_strong(at, end, acq_rel, relaxed);  // others may do the same
+  if (place.kind != LoopKind::kStatic) return;
+  for (;;) {
+    uint64_t at = shared->ordered_next.load(seq_cst);
+    if (at >= shared->iterations) return;
+    auto [thread, end] = static_chunk_at(at, shared->chunk, shared->iterations, static_cast<uint64_t>(team->size));
+    if (!stays_away(team->members[thread])) return;
+    advance_from(shared->ordered_next, at, end);  // others may do the same
+  }
 }
 
-[[gnu::noinline]] void wait_past_leavers(const Member* member) {
+[[gnu::noinline]] void wait_past_absent(const Member* member) {
   const LoopPlace& place = member->loop;
-  while (!wait_unless_cancelled(member->team, place.shared->ordered_next, place.first)) {
-    pass_turn_for_leaver(member->team, place);
-    let_others_run();
+  Interruption departures;
+  do {
+    departures = departures_of(member->team);
+    pass_turns_of_absent(member->team, place);
+  } while (!wait_at_least(place.shared->ordered_next, place.first, departures));
+}
+
+[[gnu::noinline]] void pass_turn(const Team* team, const LoopPlace& place) {
+  advance(place.shared->ordered_next, place.end);
+  if (options().cancellation) [[unlikely]] {
+    pass_turns_of_absent(team, place);
   }
 }
 
@@ -187,7 +197,7 @@ void wait_for_turn(const Member* member) {
   const LoopPlace& place = member->loop;
   if (!place.ordered) return;
   if (options().cancellation) [[unlikely]] {
-    wait_past_leavers(member);
+    wait_past_absent(member);
   } else {
     wait_at_least(place.shared->ordered_next, place.first);
   }
@@ -239,7 +249,7 @@ void loop_begin(Worker* worker, const LoopRequest& request) {
   place.first = place.end = 0;
   uint64_t chunk = request.chunk;
   if (request.kind != LoopKind::kStatic || request.ordered || request.prepare != nullptr) {
-    auto [shared, first] = workshare_enter(worker, request.prepare == nullptr);
+    auto [shared, first] = workshare_enter(worker, request.may_skip);
     worker = this_worker();
     if (shared == nullptr) return enter_none(place);
     if (first) fill(shared, worker, request);
@@ -264,7 +274,7 @@ bool loop_next(Worker* worker, LoopChunk* chunk) {
   LoopPlace& place = member->loop;
   if (place.ordered && place.end != place.first) {  // pass the turn on, also if no iteration of ours took it
     wait_for_turn(member);
-    advance(place.shared->ordered_next, place.end);
+    pass_turn(member->team, place);
     place.first = place.end;
   }
   if (!next_chunk(place, static_cast<uint64_t>(member->team->size))) return false;

@@ -18,6 +18,7 @@ struct LoopRequest {
   // first = true in the thread that fills the slot.
   void (*prepare)(Worker* worker, Workshare* shared, bool first, void* context) = nullptr;
   void* context = nullptr;
+  bool may_skip = true;  // as in workshare_enter: the program needs nothing of what `prepare` does outside of iterations
   // For tools.
   tool::Work work = tool::Work::kLoopStatic;  // of a loop, the kind says more
   const void* codeptr = nullptr;

@@ -4,7 +4,8 @@
 //
 // No lost wake-up between wait_for and wake: the waiter raises `count` before it looks at the word again, the writer
 // changes the word before it looks at `count`, all four seq_cst; so the waiter sees the new value or the writer sees the
-// waiter, and then finds it in the list, because the waiter looks and pushes under the lock that the writer takes.
+// waiter, and then finds it in the list, because the waiter looks and pushes under the lock that the writer takes. The
+// same holds between wait_for and interrupt, with the interrupting count for the word and all buckets for the one.
 #include "construct/parking.hpp"
 
 #include "base/hash.hpp"
@@ -26,48 +27,49 @@ using Reached = bool (*)(uint64_t word, uint64_t wanted);
 bool at_least(uint64_t word, uint64_t value) { return word >= value; }
 bool has_bits(uint64_t word, uint64_t bits) { return (word & bits) != 0; }
 
-// Unlinks the waiters of `key` that have what they want, now that it is `now`; they come back chained by `next`.
-template <Reached kReached>
-Parked* take_due(ParkingBucket& bucket, const void* key, uint64_t now) {
-  Fifo<Parked, &Parked::next> due, rest;
-  while (Parked* parked = bucket.waiting.pop_front()) {
-    (parked->key == key && kReached(now, parked->value) ? due : rest).push_back(parked);
-  }
-  bucket.waiting = rest;
-  return due.head;
-}
+bool is_interrupted(Interruption by) { return by.count != nullptr && by.count->load(seq_cst) != by.seen; }
 
 template <Reached kReached>
-void wait_for(Atomic<uint64_t>& word, uint64_t wanted) {
+bool wait_for(Atomic<uint64_t>& word, uint64_t wanted, Interruption interruption) {
   for (int i = spins_before_parking(); i >= 0; --i) {
-    if (kReached(word.load(acquire), wanted)) return;  // acquire pairs with the change in advance and set_bits
+    if (kReached(word.load(acquire), wanted)) return true;  // acquire pairs with the change in advance and set_bits
     cpu_relax();
   }
   ParkingBucket& bucket = parking_bucket(&word);
   Parked self;
   self.key = &word;
   self.value = wanted;
+  self.interruption = interruption;
   bucket.count.fetch_add(1, seq_cst);
   bucket.lock.lock();
-  bool parked = !kReached(word.load(seq_cst), wanted);
+  bool parked = !kReached(word.load(seq_cst), wanted) && !is_interrupted(interruption);
   if (parked) bucket.waiting.push_back(&self);
   bucket.lock.unlock();
   if (parked) wait_event(&self.event, {WaitKind::kTurn, &word, nullptr});
   bucket.count.fetch_sub(1, relaxed);
+  return kReached(word.load(acquire), wanted);
 }
 
-// The word at `key` was changed to `now`, seq_cst.
-template <Reached kReached>
-void wake(ParkingBucket& bucket, const void* key, uint64_t now) {
+// Unlinks the waiters for which `due` holds, and lets them go. What it looks at was changed before, seq_cst.
+template <class Due>
+void wake(ParkingBucket& bucket, Due is_due) {
   if (bucket.count.load(seq_cst) == 0) return;
+  Fifo<Parked, &Parked::next> taken, rest;
   bucket.lock.lock();
-  Parked* due = take_due<kReached>(bucket, key, now);
+  while (Parked* parked = bucket.waiting.pop_front()) (is_due(*parked) ? taken : rest).push_back(parked);
+  bucket.waiting = rest;
   bucket.lock.unlock();
-  while (due != nullptr) {
+  for (Parked* due = taken.head; due != nullptr;) {
     Parked* next = due->next;  // `due` lives on a stack that goes on once its event is fulfilled
     fulfil(this_worker_or_null(), &due->event);
     due = next;
   }
+}
+
+// The word at `key` is `now`.
+template <Reached kReached>
+void wake_reached(ParkingBucket& bucket, const void* key, uint64_t now) {
+  wake(bucket, [key, now](const Parked& parked) { return parked.key == key && kReached(now, parked.value); });
 }
 
 }  // namespace
@@ -78,20 +80,36 @@ ParkingBucket& parking_bucket(const void* key) {
 
 int spins_before_parking() { return options().spin_us == 0 ? 0 : kSpins; }
 
-void wait_at_least(Atomic<uint64_t>& word, uint64_t value) { wait_for<at_least>(word, value); }
+bool wait_at_least(Atomic<uint64_t>& word, uint64_t value, Interruption interruption) {
+  return wait_for<at_least>(word, value, interruption);
+}
 
 void advance(Atomic<uint64_t>& word, uint64_t value) {
   ParkingBucket& bucket = parking_bucket(&word);
   word.store(value, seq_cst);
-  wake<at_least>(bucket, &word, value);
+  wake_reached<at_least>(bucket, &word, value);
 }
 
-void wait_for_bits(Atomic<uint64_t>& word, uint64_t bits) { wait_for<has_bits>(word, bits); }
+void advance_from(Atomic<uint64_t>& word, uint64_t from, uint64_t value) {
+  ParkingBucket& bucket = parking_bucket(&word);
+  if (word.compare_exchange_strong(from, value, seq_cst)) wake_reached<at_least>(bucket, &word, value);
+}
+
+bool wait_for_bits(Atomic<uint64_t>& word, uint64_t bits, Interruption interruption) {
+  return wait_for<has_bits>(word, bits, interruption);
+}
 
 void set_bits(Atomic<uint64_t>& word, uint64_t bits) {
   ParkingBucket& bucket = parking_bucket(&word);
   uint64_t now = word.fetch_or(bits, seq_cst) | bits;
-  wake<has_bits>(bucket, &word, now);
+  wake_reached<has_bits>(bucket, &word, now);
+}
+
+void interrupt(Atomic<uint64_t>& count) {
+  count.fetch_add(1, seq_cst);
+  for (ParkingBucket& bucket : g_buckets) {
+    wake(bucket, [&count](const Parked& parked) { return parked.interruption.count == &count; });
+  }
 }
 
 }  // namespace marline

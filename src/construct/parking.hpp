@@ -6,6 +6,8 @@
 //
 // Invariant: a Parked is in its bucket's list exactly from push to removal, both under the bucket's lock; who removes
 // it fulfils its event, after the lock, and does not touch it again.
+//
+// A wait may have a second way to end: a count that somebody moves on (interrupt) when it may have become one without end.
 #pragma once
 
 #include "base/intrusive.hpp"
@@ -16,10 +18,17 @@
 
 namespace marline {
 
+// A count, and what the waiter saw of it before it found that it must wait. No count: the wait has one end only.
+struct Interruption {
+  const Atomic<uint64_t>* count = nullptr;
+  uint64_t seen = 0;
+};
+
 struct Parked {
   Event event;
   const void* key = nullptr;
   uint64_t value = 0;
+  Interruption interruption;
   Parked* next = nullptr;
 };
 
@@ -34,14 +43,20 @@ ParkingBucket& parking_bucket(const void* key);
 // Bounded spinning before a task parks: about a microsecond, none if MARLINE_SPIN is 0.
 int spins_before_parking();
 
-// Waits until `word` is at least `value`, which an `advance` must bring about.
-void wait_at_least(Atomic<uint64_t>& word, uint64_t value);
+// Waits until `word` is at least `value`, which an `advance` must bring about. False: it was interrupted before.
+bool wait_at_least(Atomic<uint64_t>& word, uint64_t value, Interruption interruption = {});
 
 // Raises `word` to `value` and lets the tasks go that wait for that or less; they see what was written before.
 void advance(Atomic<uint64_t>& word, uint64_t value);
 
+// The same if `word` is `from`; several threads may do so at a time.
+void advance_from(Atomic<uint64_t>& word, uint64_t from, uint64_t value);
+
 // The same for a word of 64 flags: waits until one of `bits` is set, which a `set_bits` must bring about.
-void wait_for_bits(Atomic<uint64_t>& word, uint64_t bits);
+bool wait_for_bits(Atomic<uint64_t>& word, uint64_t bits, Interruption interruption = {});
 void set_bits(Atomic<uint64_t>& word, uint64_t bits);
+
+// Moves `count` on, and lets the tasks go whose waits that ends, wherever they wait.
+void interrupt(Atomic<uint64_t>& count);
 
 }  // namespace marline

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// single: construct number n of a region goes to the thread that moves Team::singles from n to n + 1.
+// single: construct number n of a region goes to the thread that moves Team::singles from n to n + 1. copyprivate publishes
+// by the last bit of the number: who publishes for the next construct may be ahead of who reads for this one, but not of
+// who reads for the one before, because of the barrier that each of them begins with.
 #include "construct/single.hpp"
 
 #include "exec/announce.hpp"
@@ -22,6 +24,14 @@ void announce(Worker* worker, bool executes, SingleEnd end, const void* codeptr)
   }
 }
 
+void meet(Worker* worker, const void* codeptr) {
+  team_barrier(worker, tool::SyncRegion::kBarrierImplementation, codeptr);
+  Member* member = this_worker()->member;
+  if (member->team->another_round) [[unlikely]] {
+    member->copies = true;
+  }
+}
+
 }  // namespace
 
 bool single_enter(Worker* worker, SingleEnd end, const void* codeptr) {
@@ -39,19 +49,20 @@ void single_leave(Worker* worker, const void* codeptr) {
 }
 
 void single_publish(Worker* worker, void* data, const void* codeptr) {
-  Team* team = worker->member->team;
-  team->copyprivate = data;
-  team_barrier(worker, tool::SyncRegion::kBarrierImplementation, codeptr);
-  // In a cancelled region the construct's own barrier does not wait. The others arrive anywhere once they have copied.
-  if (team->another_round) [[unlikely]] {
-    team_barrier(this_worker(), tool::SyncRegion::kBarrierImplementation, codeptr);
-  }
+  const Member* member = worker->member;
+  member->team->copyprivate[(member->singles_entered - 1) % 2] = data;
+  meet(worker, codeptr);
 }
 
 void* single_receive(Worker* worker, const void* codeptr) {
-  Team* team = worker->member->team;
+  meet(worker, codeptr);
+  const Member* member = this_worker()->member;
+  return member->team->copyprivate[(member->singles_entered - 1) % 2];
+}
+
+void single_end_copying(Worker* worker, const void* codeptr) {
+  worker->member->copies = false;
   team_barrier(worker, tool::SyncRegion::kBarrierImplementation, codeptr);
-  return team->copyprivate;
 }
 
 }  // namespace marline

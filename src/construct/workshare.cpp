@@ -1,17 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The ring of worksharing slots. A thread that is kWorkshares constructs ahead of the slowest waits, suspended, for the
-// slot to become free; it polls where the slowest may have left a cancelled region.
+// slot to become free, or for the slowest to leave a cancelled region.
 #include "construct/workshare.hpp"
 
 #include "base/check.hpp"
 #include "config/options.hpp"
 #include "construct/cancel.hpp"
 #include "construct/parking.hpp"
+#include "exec/region_cancellation.hpp"
 
 #include <cstdlib>
 
 namespace marline {
+
+namespace {
+
+// Waits for the slot to be `free`. False: in a cancelled region it may never be, so the thread goes on without it, and
+// without those of the constructs that follow: somebody may wait there by then for what this thread would do here.
+[[gnu::noinline]] bool take_slot_unless_cancelled(Member* member, Workshare* shared, uint64_t free) {
+  if (member->absence.load(relaxed) != 0) return false;
+  Interruption departures = departures_of(member->team);
+  bool cancelled = is_region_cancelled(member->team);
+  if (cancelled ? shared->phase.load(acquire) >= free : wait_at_least(shared->phase, free, departures)) return true;
+  skip_workshares(member);
+  return false;
+}
+
+}  // namespace
 
 Arrival workshare_enter(Worker* worker, bool may_skip) {
   Member* member = worker->member;
@@ -19,7 +35,7 @@ Arrival workshare_enter(Worker* worker, bool may_skip) {
   Workshare* shared = &member->team->workshares[number % kWorkshares];
   uint64_t free = 2 * (number / kWorkshares);
   if (may_skip && options().cancellation) [[unlikely]] {
-    if (!wait_unless_cancelled(member->team, shared->phase, free)) return {nullptr, false};
+    if (!take_slot_unless_cancelled(member, shared, free)) return {nullptr, false};
   } else {
     wait_at_least(shared->phase, free);
   }

@@ -38,7 +38,8 @@ void end_region(Team* team) {
   g_cancellations.fetch_sub(1, relaxed);
   renumber_constructs(team);
   for (int i = 0; i < team->size; ++i) {
-    team->members[i].left_region.store(0, relaxed);
+    team->members[i].absence.store(0, relaxed);
+    team->members[i].copies = false;
     team->members[i].loop.shared = nullptr;
   }
   release_kept(this_worker(), team->kept);

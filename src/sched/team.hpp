@@ -165,6 +165,7 @@ struct alignas(kCacheLine) Member {
   // The worker's own.
   uint64_t workshares_entered = 0;    // number of the next worksharing construct
   uint64_t singles_entered = 0;
+  bool copies = false;                // in a cancelled region, from copyprivate to the barrier behind (construct/single.hpp)
   LoopPlace loop;                     // the loop that the thread is in (construct/loop.cpp)
   Doacross* doacross = nullptr;       // what its iterations post, if they do (construct/doacross.cpp)
   tool::Work open_work = tool::Work::kNone;  // a construct whose end nobody tells (exec/announce.hpp)
@@ -172,8 +173,11 @@ struct alignas(kCacheLine) Member {
   const void* region_codeptr = nullptr;  // the region's, for the barrier at its end, which the team may have outrun
   // Read by the last to arrive at the barrier (exec/region_cancellation.cpp) and by `marline ps`.
   AtBarrier at_barrier = AtBarrier::kNot;
-  // 1: the thread goes from a cancellation point to the end of its cancelled region; others read it.
-  Atomic<uint32_t> left_region{0};
+  // In a cancelled region, whether the thread stays away from its worksharing constructs: written by it, cleared at the
+  // region's end, read by others who wait for what it would do there. kLeft: it goes from a cancellation point to the end of
+  // the region. kSkips: it goes on, but has found no slot for a construct, and so takes none for those that follow.
+  static constexpr uint32_t kLeft = 1, kSkips = 2;
+  Atomic<uint32_t> absence{0};
   Icvs icvs{};                        // of the implicit task
   Task implicit_task{};
   Deque deque;                        // ready tasks; the owner's end is LIFO
@@ -209,7 +213,6 @@ struct TeamThreadCounts {
 
 struct alignas(kCacheLine) Team {
   static constexpr int kMaskWords = 16;  // 64 threads each: kMaxTeam
-
   int size = 1;
   int level = 0;         // nested regions around, counting serialised ones
   int active_level = 0;
@@ -251,13 +254,14 @@ struct alignas(kCacheLine) Team {
   // Bits kRegion and kWorkshare: what is cancelled. Set by members, cleared by the last to arrive at a barrier.
   static constexpr uint32_t kRegion = 1, kWorkshare = 2;
   Atomic<uint32_t> cancelled{0};
+  Atomic<uint64_t> departures{0};  // members that have begun to stay away, of all regions (construct/cancel.hpp)
   Atomic<Task*> kept{nullptr};  // as Taskgroup::kept, for tasks that were not run because the region is cancelled
   struct alignas(kCacheLine) TreeNode {
     Atomic<int32_t> arrived{0};
   };
   TreeNode* tree = nullptr;  // for large teams: the arrivals at each inner node, level by level (exec/barrier.cpp)
   alignas(kCacheLine) Atomic<uint64_t> singles{0};  // `single` constructs that some thread has taken
-  void* copyprivate = nullptr;
+  void* copyprivate[2] = {};  // of `single` constructs with an even and with an odd number (construct/single.cpp)
   // The members' counts of constructs go on from region to region, so that the ring need not be cleared.
   uint64_t first_workshare = 0;  // numbers of the region's first constructs: all members start from member 0's
   uint64_t first_single = 0;

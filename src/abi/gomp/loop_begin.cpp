@@ -55,6 +55,7 @@ void begin(const Schedule& schedule, const Bounds& bounds, const Extras& extras,
                       .ordered = schedule.ordered,
                       .prepare = special ? prepare : nullptr,
                       .context = const_cast<Extras*>(&extras),
+                      .may_skip = extras.reductions == nullptr && extras.memory == nullptr,
                       .work = schedule.work,
                       .codeptr = codeptr};
   loop_begin(this_worker(), request);

@@ -43,7 +43,7 @@ void __kmpc_copyprivate(Ident*, int32_t, size_t, void* data, void (*copy)(void* 
     void* from = single_receive(this_worker());
     copy(data, from);
   }
-  team_barrier(this_worker(), tool::SyncRegion::kBarrierImplementation, __builtin_return_address(0));
+  single_end_copying(this_worker());
 }
 
 void* __kmpc_copyprivate_light(Ident*, int32_t, void* data) {
