@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Memory spaces of devices, and what they consist of (OpenMP 6.0, sections 27.1 to 27.4): here of the host, whose
+// numbers are omp_initial_device and the number of the other devices. Of what libomptarget's devices have we know
+// nothing: their spaces are omp_null_mem_space. In the headers that have these routines the null space is 0. Any
+// thread.
+#include "platform/allocator.hpp"
+
+#include <unistd.h>
+#include <cstdint>
+
+extern "C" int omp_get_initial_device();
+
+namespace marline::omp {
+
+namespace {
+
+using namespace allocators;
+
+using SpaceHandle = uintptr_t;
+constexpr SpaceHandle kNullSpace = 0;
+constexpr int kInitialDevice = -1;  // omp_initial_device
+
+bool are_host(int count, const int* devices) {
+  bool all = count > 0;
+  const int host = omp_get_initial_device();
+  for (int i = 0; i < count; ++i) all = all && (devices[i] == kInitialDevice || devices[i] == host);
+  return all;
+}
+
+SpaceHandle space_of(int count, const int* devices, SpaceHandle space) {
+  bool predefined = space == kDefaultSpace60 || (space >= kLargeCapacitySpace && space <= kLowLatencySpace);
+  return predefined && are_host(count, devices) ? space : kNullSpace;
+}
+
+// The predefined allocator of a predefined space.
+AllocatorHandle allocator_of(SpaceHandle space) {
+  if (space == kNullSpace) return kNullAllocator;
+  return space == kDefaultSpace60 ? kDefaultMemory : space - kLargeCapacitySpace + kLargeCapacityMemory;
+}
+
+}  // namespace
+
+#pragma GCC visibility push(default)
+extern "C" {
+
+SpaceHandle omp_get_devices_memspace(int count, const int* devices, SpaceHandle space) {
+  return space_of(count, devices, space);
+}
+SpaceHandle omp_get_devices_memspace_(const int* count, const int* devices, const SpaceHandle* space) {
+  return space_of(*count, devices, *space);
+}
+SpaceHandle omp_get_device_memspace(int device, SpaceHandle space) { return space_of(1, &device, space); }
+SpaceHandle omp_get_device_memspace_(const int* device, const SpaceHandle* space) {
+  return space_of(1, device, *space);
+}
+
+// The host is among the devices that are asked for, or they are none of ours.
+[[gnu::alias("omp_get_devices_memspace")]] SpaceHandle omp_get_devices_and_host_memspace(int count, const int* devices,
+                                                                                         SpaceHandle space);
+[[gnu::alias("omp_get_devices_memspace_")]] SpaceHandle omp_get_devices_and_host_memspace_(const int* count,
+                                                                                           const int* devices,
+                                                                                           const SpaceHandle* space);
+[[gnu::alias("omp_get_device_memspace")]] SpaceHandle omp_get_device_and_host_memspace(int device, SpaceHandle space);
+[[gnu::alias("omp_get_device_memspace_")]] SpaceHandle omp_get_device_and_host_memspace_(const int* device,
+                                                                                         const SpaceHandle* space);
+
+// Where there are other devices, no memory is known to be all devices' own.
+SpaceHandle omp_get_devices_all_memspace(SpaceHandle space) {
+  const int host = 0;
+  return space_of(1, &host, space);
+}
+SpaceHandle omp_get_devices_all_memspace_(const SpaceHandle* space) { return omp_get_devices_all_memspace(*space); }
+
+AllocatorHandle omp_get_devices_allocator(int count, const int* devices, SpaceHandle space) {
+  return allocator_of(space_of(count, devices, space));
+}
+AllocatorHandle omp_get_devices_allocator_(const int* count, const int* devices, const SpaceHandle* space) {
+  return omp_get_devices_allocator(*count, devices, *space);
+}
+AllocatorHandle omp_get_device_allocator(int device, SpaceHandle space) {
+  return allocator_of(space_of(1, &device, space));
+}
+AllocatorHandle omp_get_device_allocator_(const int* device, const SpaceHandle* space) {
+  return omp_get_device_allocator(*device, *space);
+}
+[[gnu::alias("omp_get_devices_allocator")]] AllocatorHandle omp_get_devices_and_host_allocator(int count,
+                                                                                               const int* devices,
+                                                                                               SpaceHandle space);
+[[gnu::alias("omp_get_devices_allocator_")]] AllocatorHandle omp_get_devices_and_host_allocator_(
+    const int* count, const int* devices, const SpaceHandle* space);
+[[gnu::alias("omp_get_device_allocator")]] AllocatorHandle omp_get_device_and_host_allocator(int device,
+                                                                                             SpaceHandle space);
+[[gnu::alias("omp_get_device_allocator_")]] AllocatorHandle omp_get_device_and_host_allocator_(
+    const int* device, const SpaceHandle* space);
+AllocatorHandle omp_get_devices_all_allocator(SpaceHandle space) {
+  return allocator_of(omp_get_devices_all_memspace(space));
+}
+AllocatorHandle omp_get_devices_all_allocator_(const SpaceHandle* space) {
+  return omp_get_devices_all_allocator(*space);
+}
+
+int omp_get_memspace_num_resources(SpaceHandle space) {
+  return space == kNullSpace ? 0 : memory_space_resources(space);
+}
+int omp_get_memspace_num_resources_(const SpaceHandle* space) { return omp_get_memspace_num_resources(*space); }
+
+size_t omp_get_memspace_pagesize(SpaceHandle) { return static_cast<size_t>(sysconf(_SC_PAGESIZE)); }
+
+SpaceHandle omp_get_submemspace(SpaceHandle space, int count, const int* positions) {
+  return space == kNullSpace ? kNullSpace : memory_subspace(space, count, positions);
+}
+SpaceHandle omp_get_submemspace_(const SpaceHandle* space, const int* count, const int* positions) {
+  return omp_get_submemspace(*space, *count, positions);
+}
+
+}  // extern "C"
+#pragma GCC visibility pop
+
+}  // namespace marline::omp
