@@ -26,8 +26,9 @@ Marline reads its options from the environment once, when the library is loaded,
 - An empty value counts as not given. Case does not matter in words, nor does white space around items.
 - `true` may also be written `yes`, `on` or `1`; `false` may be written `no`, `off` or `0`.
 - The most common variables that only LLVM's or GCC's runtime knows are understood: see the last table. All other
-  `KMP_*` and `GOMP_*` are ignored, so that job scripts keep working: without a message but for `KMP_HW_SUBSET`,
-  `KMP_TEAMS_THREAD_LIMIT` and `KMP_TEAMS_PROC_BIND`, which a user might count on.
+  `KMP_*` and `GOMP_*` are ignored, so that job scripts keep working: without a message but for `KMP_PLACE_THREADS`,
+  `KMP_TEAMS_THREAD_LIMIT` and `KMP_TEAMS_PROC_BIND`, which a user might count on. `KMP_HW_SUBSET` is obeyed
+  ([where threads run](guide/affinity.md)).
 - `OMP_X_ALL` stands for `OMP_X` where that is not given (OpenMP 6.0). `OMP_X_DEV` and `OMP_X_DEV_n` are for other devices
   and say nothing to the host. A variable `OMP_...` that OpenMP does not have is reported with the nearest that it has.
 - `OMP_PROC_BIND=false`, the default unless `OMP_PLACES` is given, also takes the effect from `proc_bind` clauses.

@@ -22,8 +22,7 @@ constexpr struct {
                   {"OMP_THREADS_RESERVE", "no threads are reserved"},
                   {"KMP_TEAMS_THREAD_LIMIT", "set OMP_NUM_TEAMS and OMP_TEAMS_THREAD_LIMIT"},
                   {"KMP_TEAMS_PROC_BIND", "teams are bound as OMP_PROC_BIND says"},
-                  {"KMP_HW_SUBSET", "choose with OMP_PLACES, taskset or numactl where threads run"},
-                  {"KMP_PLACE_THREADS", "choose with OMP_PLACES, taskset or numactl where threads run"}};
+                  {"KMP_PLACE_THREADS", "set KMP_HW_SUBSET"}};
 
 struct Name {
   const char* text;

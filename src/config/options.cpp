@@ -224,7 +224,6 @@ void take_changeable(Options& to, const Options& from) {
   to.stacksize = from.stacksize;
   to.fiber_stacksize = from.fiber_stacksize;
   to.default_device = from.default_device;
-  to.target_offload = from.target_offload;
   to.wait_policy = from.wait_policy;
   to.spin_us = from.spin_us;
   to.library = from.library;
@@ -259,7 +258,9 @@ OptionChange options_change(const char* name, const char* value, bool alone) {
   const Option* option = option_named(name);
   const ForeignOption* foreign = foreign_named(name);
   if (option == nullptr && foreign == nullptr) return OptionChange::kUnknown;
-  if (!alone || !(option != nullptr ? changeable(name) : changeable(*foreign))) return OptionChange::kTooLate;
+  // The one that nothing is prepared by: who meets a target construct reads it.
+  const bool any_time = strcmp(name, "OMP_TARGET_OFFLOAD") == 0;
+  if (!(alone || any_time) || !(option != nullptr ? changeable(name) : changeable(*foreign))) return OptionChange::kTooLate;
   Options trial = as_given;
   Cursor in(value);
   if (!(option != nullptr ? option->parse(in, trial) : foreign->parse(in, trial)) || !in.at_end()) {
@@ -271,6 +272,8 @@ OptionChange options_change(const char* name, const char* value, bool alone) {
   }
   if (trial.warnings != as_given.warnings) set_warnings(trial.warnings);
   as_given = trial;
+  the_options.target_offload = trial.target_offload;
+  if (any_time) return OptionChange::kDone;
   resolve(trial);
   take_default_threads(trial);
   take_changeable(the_options, trial);

@@ -7,6 +7,7 @@
 #include "config/options.hpp"
 #include "exec/counters.hpp"
 #include "exec/worker.hpp"
+#include "platform/hw_subset.hpp"
 #include "platform/thread.hpp"
 #include "tool/tool.hpp"
 
@@ -22,6 +23,7 @@ void read_options() {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, [] {
     options_init();
+    keep_to_hw_subset();
     options_set_default_threads(cores_per_process());
     if (options().settings) options_display_settings();
     if (options().display_env != DisplayEnv::kOff) options_display(options().display_env == DisplayEnv::kVerbose);

@@ -15,6 +15,7 @@
 #include <algorithm>
 
 #include "base/check.hpp"
+#include "platform/hw_subset.hpp"
 #include "platform/memory_domain.hpp"
 #include "platform/thread.hpp"
 
@@ -218,6 +219,7 @@ void compute_process_places() {
     }
     return;
   }
+  cut_to_hw_subset(topology);
   read_process_places(topology);
   if (!locate_places(topology, the_places, the_map)) fatal("out of memory while computing places");
   bindable = topology.this_system;

@@ -79,6 +79,8 @@ bool create(pthread_t& thread, const char* name, ThreadMain main, void* argument
   return false;
 }
 
+constexpr size_t kPath = 512;  // groups whose path is longer count as the mount point's
+
 // The first line of a file, or an empty string.
 void read_line(const char* path, char* line, int size) {
   line[0] = '\0';
@@ -95,16 +97,40 @@ int64_t read_number(const char* path) {
   return Cursor(line).accept_number(INT64_MIN, INT64_MAX, value) ? value : -1;
 }
 
-// The quota of the control group that is mounted as this process's root: inside a container that is the container's.
-int control_group_cpus() {
-  char line[64];
-  read_line("/sys/fs/cgroup/cpu.max", line, sizeof line);
-  if (line[0] != '\0') return quota_cpus(line);
-  const int64_t quota = read_number("/sys/fs/cgroup/cpu/cpu.cfs_quota_us");  // cgroup v1: -1 is no limit
-  const int64_t period = read_number("/sys/fs/cgroup/cpu/cpu.cfs_period_us");
-  if (quota <= 0 || period <= 0) return 0;
-  return static_cast<int>((quota + period - 1) / period);
+// The group's own quota in CPUs; 0: none. `version` 1 or 2 of the interface.
+int quota_of_group(const char* directory, int version) {
+  char path[kPath];
+  if (version == 2) {
+    char line[64];
+    snprintf(path, sizeof path, "%s/cpu.max", directory);
+    read_line(path, line, sizeof line);
+    return line[0] != '\0' ? quota_cpus(line) : 0;
+  }
+  snprintf(path, sizeof path, "%s/cpu.cfs_quota_us", directory);
+  const int64_t quota = read_number(path);  // -1 is no limit
+  snprintf(path, sizeof path, "%s/cpu.cfs_period_us", directory);
+  const int64_t period = read_number(path);
+  return quota > 0 && period > 0 ? static_cast<int>((quota + period - 1) / period) : 0;
 }
+
+// The least quota of the groups from `mount`/`group` up to the mount point, which in a container is the container's.
+int least_quota(const char* mount, const char* group, int version) {
+  char directory[kPath];
+  const size_t root = strlen(mount);
+  if (static_cast<size_t>(snprintf(directory, sizeof directory, "%s%s", mount, group)) >= sizeof directory) {
+    snprintf(directory, sizeof directory, "%s", mount);
+  }
+  int least = 0;
+  for (;;) {
+    const int quota = quota_of_group(directory, version);
+    if (quota > 0 && (least == 0 || quota < least)) least = quota;
+    char* slash = strrchr(directory, '/');
+    if (strlen(directory) <= root || slash == nullptr) return least;
+    *slash = '\0';
+  }
+}
+
+int control_group_cpus() { return control_group_cpus_in("/sys/fs/cgroup", "/proc/self/cgroup"); }
 
 const char* from_environment(const char* name) { return getenv(name); }
 
@@ -141,6 +167,30 @@ int usable_cpus() {
   const int bound = thread_affinity().count();
   const int quota = control_group_cpus();
   return quota > 0 && quota < bound ? quota : bound;
+}
+
+// Lines are NUMBER:CONTROLLERS:PATH; version 2 has the number 0 and no controllers.
+int control_group_cpus_in(const char* mount, const char* membership) {
+  char controller_list[kPath], line[kPath], version_1[kPath];
+  snprintf(version_1, sizeof version_1, "%s/cpu", mount);
+  int least = least_quota(mount, "", 2);
+  if (least == 0) least = least_quota(version_1, "", 1);
+  FILE* file = fopen(membership, "re");
+  if (file == nullptr) return least;
+  while (fgets(line, sizeof line, file) != nullptr) {
+    line[strcspn(line, "\n")] = '\0';
+    char* controllers = strchr(line, ':');
+    char* path = controllers != nullptr ? strchr(controllers + 1, ':') : nullptr;
+    if (path == nullptr) continue;
+    *path++ = '\0';
+    snprintf(controller_list, sizeof controller_list, "%s,", controllers + 1);
+    const bool version_2 = controllers[1] == '\0';
+    if (!version_2 && strstr(controller_list, "cpu,") == nullptr) continue;
+    const int quota = least_quota(version_2 ? mount : version_1, path, version_2 ? 2 : 1);
+    if (quota > 0 && (least == 0 || quota < least)) least = quota;
+  }
+  fclose(file);
+  return least;
 }
 
 int quota_cpus(const char* cpu_max_text) {

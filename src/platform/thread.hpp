@@ -44,6 +44,10 @@ int cores_per_process();
 // The pure functions beneath, for tests. The quota file is "MAX PERIOD" in microseconds, MAX may be the word max
 // (cgroup v2, cpu.max); 0 means no limit.
 int quota_cpus(const char* cpu_max_text);
+
+// The least quota, in CPUs, of the control groups that a process is in, where they are mounted at `mount` and the file
+// `membership` is its /proc/PID/cgroup; 0 means no limit.
+int control_group_cpus_in(const char* mount, const char* membership);
 int local_ranks_from(const char* (*lookup)(const char* name));
 int share_of_node(int usable, int online, int ranks);
 

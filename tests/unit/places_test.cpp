@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "platform/hw_subset.hpp"
+
 namespace marline {
 namespace {
 
@@ -258,6 +260,39 @@ TEST(Placement, GoldenMasks) {
 
 TEST(Placement, OnSocketsOfDomains) {
   for (const Placement& golden : kOnDomains) check_placement(golden);
+}
+
+std::string subset(const char* text) {
+  Topology topology;
+  const char* failure = "";
+  EXPECT_TRUE(topology_read_description(kDomains, nullptr, nullptr, topology, failure)) << failure;
+  char buffer[256];
+  Text out(buffer, sizeof buffer);
+  CpuMask mask;
+  if (hw_subset(text, topology, mask, out)) show_cpus(out, mask);
+  topology_free(topology);
+  return out.c_str();
+}
+
+TEST(HwSubset, KeepsWhatIsNamed) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"1s", "0-15"},          {"2s,1t", "0,2,4,6,8,10,12,14,16,18,20,22,24,26,28,30"},
+      {"1s,2c,1t", "0,2"},     {"1t,1s,2c", "0,2"},
+      {"2c@4", "8-11,24-27"},  {"1s@1,1c", "16-17"},
+      {"1n,1c", "0-1,16-17"},  {"1S, 2N, 1C@1, 2T", "2-3,10-11"},
+      {"*s,1n@1", "8-15,24-31"}, {":1s,3t@2", "2-4"},
+      {":1t@31", "31"},        {"2sockets,8cores,2threads", "0-31"}};
+  for (const auto& [text, expected] : cases) EXPECT_EQ(subset(text), expected) << text;
+}
+
+TEST(HwSubset, NonsenseIsRefusedWithAReason) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"3s", "not so many of sockets"}, {"1s,9c", "not so many of cores"}, {"1c@8", "not so many of cores"},
+      {"4", "expected s, n"},           {"1s,1s", "each once"},            {"1s@", "behind @"},
+      {"1s 2c", "unexpected text"},     {"1s,", "expected s, n"},          {"2c:eff1", "unexpected text"}};
+  for (const auto& [text, expected] : cases) {
+    EXPECT_NE(subset(text).find(expected), std::string::npos) << text << ": " << subset(text);
+  }
 }
 
 TEST(Places, OfThisProcessCoverItsCpus) {

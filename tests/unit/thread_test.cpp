@@ -5,7 +5,11 @@
 
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
 #include <csignal>
+#include <filesystem>
+#include <fstream>
 #include <map>
 #include <string>
 
@@ -87,6 +91,55 @@ std::map<std::string, std::string> environment;
 const char* lookup(const char* name) {
   const auto found = environment.find(name);
   return found == environment.end() ? nullptr : found->second.c_str();
+}
+
+// A tree of files in a directory of its own, gone at the end.
+class Files {
+ public:
+  Files() : root_(std::filesystem::path(testing::TempDir()) / ("groups." + std::to_string(getpid()))) {}
+  ~Files() { std::filesystem::remove_all(root_); }
+  Files(const Files&) = delete;
+  Files& operator=(const Files&) = delete;
+  [[nodiscard]] std::string path(const std::string& name) const { return root_ / name; }
+  void write(const std::string& name, const std::string& text) const {
+    std::filesystem::create_directories(std::filesystem::path(path(name)).parent_path());
+    std::ofstream(path(name)) << text;
+  }
+  [[nodiscard]] int quota(const std::string& membership) const {
+    write("membership", membership);
+    return control_group_cpus_in(root_.c_str(), path("membership").c_str());
+  }
+
+ private:
+  std::filesystem::path root_;
+};
+
+TEST(Counts, TheLeastQuotaOfTheGroupsAroundHolds) {
+  const Files files;
+  EXPECT_EQ(files.quota("0::/\n"), 0);
+  files.write("slice/job/cpu.max", "300000 100000\n");
+  files.write("slice/cpu.max", "500000 100000\n");
+  files.write("free/cpu.max", "max 100000\n");
+  EXPECT_EQ(files.quota("0::/\n"), 0);
+  EXPECT_EQ(files.quota("0::/slice\n"), 5);
+  EXPECT_EQ(files.quota("0::/slice/job\n"), 3);
+  EXPECT_EQ(files.quota("0::/slice/job/step\n"), 3);
+  EXPECT_EQ(files.quota("0::/free\n"), 0);
+  files.write("cpu.max", "200000 100000\n");  // a container's
+  EXPECT_EQ(files.quota("0::/slice/job\n"), 2);
+  EXPECT_EQ(files.quota("nonsense"), 2);
+  EXPECT_EQ(control_group_cpus_in(files.path("nowhere").c_str(), "/nonexistent"), 0);
+}
+
+TEST(Counts, QuotaOfTheFirstInterface) {
+  const Files files;
+  files.write("cpu/batch/cpu.cfs_quota_us", "250000\n");
+  files.write("cpu/batch/cpu.cfs_period_us", "100000\n");
+  files.write("cpu/batch/free/cpu.cfs_quota_us", "-1\n");
+  files.write("cpu/batch/free/cpu.cfs_period_us", "100000\n");
+  EXPECT_EQ(files.quota("5:cpuset:/batch\n4:memory:/batch\n"), 0);
+  EXPECT_EQ(files.quota("5:cpuset:/\n4:cpu,cpuacct:/batch\n"), 3);
+  EXPECT_EQ(files.quota("4:cpuacct,cpu:/batch/free\n"), 3);
 }
 
 TEST(Counts, LocalRanksOfEachLauncher) {

@@ -3,6 +3,7 @@
 // See the header. The number of processors is written once, while the library is loaded, then read by any thread.
 #include "abi/omp/place_query.hpp"
 
+#include "platform/hw_subset.hpp"
 #include "platform/places.hpp"
 #include "platform/thread.hpp"
 
@@ -12,7 +13,10 @@ namespace {
 
 int g_processors = 1;
 
-[[gnu::constructor]] void count_processors() { g_processors = usable_cpus(); }
+[[gnu::constructor]] void count_processors() {
+  keep_to_hw_subset();
+  g_processors = usable_cpus();
+}
 
 }  // namespace
 
