@@ -102,12 +102,12 @@ bool changeable(const ForeignOption& foreign) {
   return true;
 }
 
-// Whether the user has said what a foreign variable would say, in our words.
-bool said_otherwise(const ForeignOption& foreign, Lookup lookup) {
+// The variable by which the user has said what a foreign one would say, in our words; or null.
+const char* said_otherwise(const ForeignOption& foreign, Lookup lookup) {
   for (const Option& option : option_table()) {
-    if (lists(foreign.stands_for, option.name) && is_given(option.name, lookup)) return true;
+    if (lists(foreign.stands_for, option.name) && is_given(option.name, lookup)) return option.name;
   }
-  return false;
+  return nullptr;
 }
 
 bool parse_foreign_value(const ForeignOption& foreign, const char* value, Options& to) {
@@ -151,8 +151,9 @@ void parse_foreign_options(Options& result, Lookup lookup) {
     const char* value = lookup(foreign.name);
     if (is_blank(value)) continue;
     const bool second = taken != nullptr && strcmp(taken->stands_for, foreign.stands_for) == 0;
-    if (second || said_otherwise(foreign, lookup)) {
-      if (says_where(foreign)) pass_over(foreign, value, second ? taken->name : foreign.stands_for, result);
+    const char* instead = second ? taken->name : said_otherwise(foreign, lookup);
+    if (instead != nullptr) {
+      if (says_where(foreign)) pass_over(foreign, value, instead, result);
       continue;
     }
     if (parse_foreign_value(foreign, value, result)) {
