@@ -7,7 +7,7 @@ set -eu
 cd "$(dirname "$0")/.."
 
 build="build-essential cmake ninja-build pkg-config git python3 python3-venv libhwloc-dev"
-compilers="gcc-12 g++-12 gfortran-12 clang-14 clang-19 clang-tools-19 libomp-19-dev clang-format-19"
+compilers="gcc-12 g++-12 gfortran-12 clang-14 clang-19 libclang-rt-19-dev clang-tools-19 libomp-19-dev clang-format-19"
 mpi="openmpi-bin libopenmpi-dev mpich libmpich-dev"
 programs="libopenblas-dev hwloc libstarpu-dev libhdf5-openmpi-dev libhdf5-mpich-dev"
 tests="libgtest-dev libbenchmark-dev spin valgrind gdb qemu-user gcc-12-aarch64-linux-gnu g++-12-aarch64-linux-gnu"

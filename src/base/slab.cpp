@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 
 #include "base/check.hpp"
+#include "base/sanitizer.hpp"
 #include "base/spin_lock.hpp"
 
 namespace marline {
@@ -16,6 +17,39 @@ namespace {
 
 SlabPool* retired_pools = nullptr;   // linked by next_retired_; under g_slab_pools_lock
 uint32_t pools_made = 0;             // the same
+
+// Freed blocks of watched slabs, of one size class, oldest first.
+struct Quarantine {
+  void* first = nullptr;
+  void* last = nullptr;
+  size_t bytes = 0;
+};
+constexpr size_t kQuarantineBytes = 16 * 1024 * 1024;
+SpinLock quarantine_lock;
+Quarantine quarantines[SlabPool::kClasses];
+
+void* next_of(void* block) { return *static_cast<void**>(block); }
+
+void join(Quarantine& quarantine, void* block, size_t bytes) {
+  *static_cast<void**>(block) = nullptr;
+  if (quarantine.last != nullptr) {
+    *static_cast<void**>(quarantine.last) = block;
+  } else {
+    quarantine.first = block;
+  }
+  quarantine.last = block;
+  quarantine.bytes += bytes;
+}
+
+// The oldest block, once there are enough.
+void* leave(Quarantine& quarantine, size_t bytes) {
+  if (quarantine.bytes < kQuarantineBytes) return nullptr;
+  void* block = quarantine.first;
+  quarantine.first = next_of(block);
+  if (quarantine.first == nullptr) quarantine.last = nullptr;
+  quarantine.bytes -= bytes;
+  return block;
+}
 
 void* map(size_t bytes) {
   void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -73,6 +107,9 @@ void* SlabPool::allocate_wide(size_t bytes) {
 
 void* SlabPool::allocate_slow(size_t bytes) {
   const unsigned size_class = class_of(bytes);
+  if (watched()) [[unlikely]] {
+    return allocate_watched(size_class);
+  }
   FreeBlock* block;
   if (refill(size_class)) {
     block = free_[size_class];
@@ -83,6 +120,31 @@ void* SlabPool::allocate_slow(size_t bytes) {
   ++used_[size_class];
   mark_used(block, bytes);
   return block;
+}
+
+bool SlabPool::watched() { return g_sanitized && !MARLINE_TSAN && !MARLINE_ASAN; }
+
+void* SlabPool::allocate_watched(unsigned size_class) {
+  const size_t bytes = class_bytes(size_class);
+  large_bytes_.fetch_add(bytes, relaxed);
+  void* block;
+  {
+    Guard guard(quarantine_lock);
+    block = leave(quarantines[size_class], bytes);
+  }
+  if (block == nullptr) block = cut(size_class);
+  asan_unpoison(block, bytes);
+  tsan_acquire(block);  // what happened to it before it was freed
+  return block;
+}
+
+void SlabPool::release_watched(FreeBlock* block, const Slab* slab) {
+  const size_t bytes = class_bytes(slab->size_class);
+  slab->payer->large_bytes_.fetch_sub(bytes, relaxed);  // pools are never unmapped
+  tsan_release(block);
+  asan_poison(block, bytes);
+  Guard guard(quarantine_lock);
+  join(quarantines[slab->size_class], block, bytes);
 }
 
 // Sorts one returned block into free_. Null: there is none.
@@ -136,19 +198,17 @@ void SlabPool::open_slab(unsigned size_class) {
   }
   const uintptr_t base = chunk_;
   chunk_ += kSlabBytes;
-  Slab* slab = new (slab_at(base)) Slab{this, size_class, kSlabBytes, nullptr};
+  Slab* slab = new (slab_at(base)) Slab{watched() ? nullptr : this, size_class, kSlabBytes, this};
   fresh_[size_class] = reinterpret_cast<uintptr_t>(slab + 1);
   fresh_end_[size_class] = base + kSlabBytes;
-#if MARLINE_ASAN
-  ASAN_POISON_MEMORY_REGION(slab + 1, fresh_end_[size_class] - fresh_[size_class]);
-#endif
+  asan_poison(slab + 1, fresh_end_[size_class] - fresh_[size_class]);
 }
 
 void* SlabPool::allocate_large(size_t bytes) {
   constexpr size_t kHeader = kColours * kCacheLine;  // room for the header at any colour
   if (bytes > SIZE_MAX / 2) fatal("a task with %zu bytes of private data was asked for", bytes);
   const size_t total = (bytes + kHeader + kSlabBytes - 1) & ~(kSlabBytes - 1);  // the rest is never touched
-  Slab* slab = new (slab_at(map_aligned(total))) Slab{nullptr, 0, total, this};
+  Slab* slab = new (slab_at(map_aligned(total))) Slab{nullptr, kLarge, total, this};
   large_bytes_.fetch_add(total, relaxed);
   return slab + 1;
 }
@@ -161,6 +221,7 @@ size_t SlabPool::large_bytes(const Slab* slab) {
 void SlabPool::release_slow(FreeBlock* block, Slab* slab, SlabPool* mine) {
   SlabPool* owner = slab->owner;
   if (owner == nullptr) {
+    if (slab->size_class != kLarge) return release_watched(block, slab);
     const uintptr_t base = reinterpret_cast<uintptr_t>(slab) & ~static_cast<uintptr_t>(kSlabBytes - 1);
     slab->payer->large_bytes_.fetch_sub(slab->bytes, relaxed);  // pools are never unmapped
     munmap(reinterpret_cast<void*>(base), slab->bytes);

@@ -12,6 +12,10 @@
 //                          it holds back is bounded (kBatches x kBatchBlocks) and leaves with flush_remote
 //   a thread without pool  pushes the block on the owner's remote_
 //
+// Where the program has a sanitizer that this library was built without, an ended task's block looks to it like any
+// memory of the program's. So slabs have no owner then, all goes the slow ways, and a freed block waits in quarantine_,
+// common to all, until there are many: who reaches for an ended task's data is seen, and a new task's is not taken for it.
+//
 // Invariant: a free block is in exactly one of: free_[class] or pending_ (the owner's), a batch (a releaser's), remote_
 // (anybody's to push to, the owner's to take). Slabs are never unmapped: a pool whose worker ends keeps its blocks,
 // among them living ones, and waits in a list for the next worker that starts.
@@ -71,7 +75,7 @@ class SlabPool {
   // The bytes that a block offers, at least what was asked for.
   static size_t usable_bytes(const void* block) {
     const Slab* slab = slab_of(const_cast<void*>(block));
-    return slab->owner != nullptr ? class_bytes(slab->size_class) : large_bytes(slab);
+    return slab->size_class != kLarge ? class_bytes(slab->size_class) : large_bytes(slab);
   }
 
   // Sends the blocks of other owners that this worker still holds back. Owner only; a worker calls it before it sleeps.
@@ -102,10 +106,10 @@ class SlabPool {
   using RemoteStack = MpscStack<FreeBlock, &FreeBlock::next>;
 
   struct alignas(kCacheLine) Slab {
-    SlabPool* owner;       // null: a mapping of its own, of `bytes` bytes, for one large block
-    uint32_t size_class;
+    SlabPool* owner;       // null: of a large block and of watched slabs
+    uint32_t size_class;   // kLarge: a mapping of its own, of `bytes` bytes, for one block
     size_t bytes;
-    SlabPool* payer;       // of a large block: the pool that it was asked of
+    SlabPool* payer;       // without an owner: the pool that it was asked of
   };
 
   struct Batch {
@@ -115,6 +119,7 @@ class SlabPool {
     uint32_t count = 0;
   };
 
+  static constexpr uint32_t kLarge = kClasses;
   static constexpr unsigned kBatches = 4;
   static constexpr unsigned kBatchBlocks = 32;
   static constexpr unsigned kColours = 16;
@@ -196,6 +201,9 @@ class SlabPool {
   void* allocate_slow(size_t bytes);
   void* allocate_large(size_t bytes);
   static size_t large_bytes(const Slab* slab);
+  static bool watched();
+  void* allocate_watched(unsigned size_class);
+  static void release_watched(FreeBlock* block, const Slab* slab);
   static void release_slow(FreeBlock* block, Slab* slab, SlabPool* mine);
   bool refill(unsigned size_class);
   FreeBlock* take_back_one();
@@ -218,7 +226,7 @@ class SlabPool {
 
   // Everybody's: on a line of its own, so that releases do not slow the owner's fast path.
   alignas(kCacheLine) RemoteStack remote_;
-  Atomic<size_t> large_bytes_{0};  // the owner adds, releasers subtract; the owner reads
+  Atomic<size_t> large_bytes_{0};  // of what has no owner; this pool adds, releasers subtract; the owner reads
 };
 
 }  // namespace marline

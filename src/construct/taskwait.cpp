@@ -134,7 +134,13 @@ void announce(tool::SyncRegion kind, tool::Endpoint endpoint, Task* task, const 
   }
 }
 
-// A taskwait with dependences is a task of its own for tools, which ends where the taskwait does.
+// A taskwait with dependences is no region of taskwait for tools (OpenMP 5.2, section 15.5), but its wait is one.
+[[gnu::noinline]] void announce_dependent_wait(tool::Endpoint endpoint, Task* task, const void* codeptr) {
+  if (endpoint == tool::Endpoint::kEnd) end_wait(this_worker());
+  tool::sync_region_wait(tool::SyncRegion::kTaskwait, endpoint, &task->team->tool_data, &task->tool_data, codeptr);
+}
+
+// It is a task of its own for them, which ends where the taskwait does.
 void announce_taskwait_task(Task* parent, uint64_t* data, const Dependence* list, size_t count, const void* codeptr) {
   using namespace tool::task_bits;
   if (tool::on(tool::event::kTaskCreate)) {
@@ -162,7 +168,7 @@ void taskwait_depend(Worker* worker, const Dependence* list, size_t count, const
   Task* task = worker->task;
   Event event;
   uint64_t tool_data = 0;
-  announce(tool::SyncRegion::kTaskwait, tool::Endpoint::kBegin, task, codeptr);
+  if (tool::present()) [[unlikely]] announce_dependent_wait(tool::Endpoint::kBegin, task, codeptr);
   announce_taskwait_task(task, &tool_data, list, count, codeptr);
   bool waits = task->has(task_flag::kInGraph) ? enter_persistent_wait(worker, list, count, &event, tool_data)
                                               : enter_wait(worker, task, list, count, &event, tool_data);
@@ -171,7 +177,7 @@ void taskwait_depend(Worker* worker, const Dependence* list, size_t count, const
     wait_event(&event, {WaitKind::kDependences, &event, nullptr});
   }
   announce_taskwait_task_end(&tool_data);
-  announce(tool::SyncRegion::kTaskwait, tool::Endpoint::kEnd, task, codeptr);
+  if (tool::present()) [[unlikely]] announce_dependent_wait(tool::Endpoint::kEnd, task, codeptr);
 }
 
 void taskgroup_init(Taskgroup* group, Task* owner, Taskgroup* outer, bool is_construct) {

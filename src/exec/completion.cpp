@@ -3,6 +3,7 @@
 // Running and ending tasks. Any worker; the task is the caller's own until it is told to its parent.
 #include "exec/completion.hpp"
 
+#include "base/sanitizer.hpp"
 #include "config/options.hpp"
 #include "exec/announce.hpp"
 #include "exec/barrier.hpp"
@@ -156,11 +157,13 @@ void flush_other_reports(Worker* worker, const Task* task) {
 // Tools hear how a body ended and whom the thread goes back to.
 [[gnu::noinline]] void announce_end(Worker* worker, Task* task, Task* previous, tool::TaskStatus status) {
   Task* next = previous != nullptr ? previous : task_in_view(worker);
+  if (task->tied()) tsan_release(worker);
   tool::task_schedule(&task->tool_data, status, &next->tool_data);
 }
 
 [[gnu::noinline]] void announce_start(Worker* worker, Task* task, Task* previous) {
   Task* prior = previous != nullptr ? previous : task_in_view(worker);
+  if (task->tied()) tsan_acquire(worker);
   tool::task_schedule(&prior->tool_data, tool::TaskStatus::kSwitch, &task->tool_data);
 }
 

@@ -5,10 +5,11 @@
 #include "exec/fiber.hpp"
 
 #include "base/check.hpp"
+#include "base/sanitizer.hpp"
 #include "exec/completion.hpp"
 #include "exec/context.hpp"
 #include "exec/worker.hpp"
-#include "platform/sanitizer.hpp"
+#include "platform/valgrind.hpp"
 #include "sched/queue.hpp"
 
 #include <cerrno>
@@ -24,7 +25,10 @@ constexpr int kKept = 64;
 // On the arriving side of a switch: the worker takes over what the fiber had saved.
 void arrive(Fiber* self) {
   Worker* worker = this_worker();
-  asan_finish_switch(self->asan_fake_stack, nullptr, nullptr);
+  if (g_sanitized) [[unlikely]] {
+    asan_finish_switch(self->asan_fake_stack);
+    if (self->tied_frames > 0) tsan_acquire(worker);
+  }
   if (self->fresh) {  // nothing of its own yet: it goes on with the thread's state, outside of any catch block
     self->fresh = false;
     exception_state_install(worker, {});
@@ -62,6 +66,12 @@ void run_chain(const Fiber* self, Task* task) {
   }
 }
 
+// Leaves a fiber whose task has ended for `target`; it becomes spare, and its stack another's, maybe.
+void leave_for_good(Fiber* self, Fiber* target) {
+  tsan_release(self->stack.low);
+  fiber_switch(target, fiber_release, self);
+}
+
 // The rest of a spare fiber's base frame. After each switch back it starts over: with the next task, or as a scheduling
 // loop.
 [[noreturn]] void serve(Fiber* self) {
@@ -69,7 +79,7 @@ void run_chain(const Fiber* self, Task* task) {
     // `first` is set when the fiber was released in the loop and is used again by now.
     if (Fiber* caller = self->caller; caller != nullptr && self->first == nullptr) {
       self->caller = nullptr;
-      fiber_switch(caller, fiber_release, self);
+      leave_for_good(self, caller);
     }
     if (Task* task = self->first) {
       self->first = nullptr;
@@ -105,6 +115,9 @@ void fiber_called(void* argument) {
 Fiber* fiber_create(Worker* worker) {
   exception_state_look_up(worker);
   Stack stack = stack_allocate();
+  // Frames that were left by a switch and never returned have left their red zones.
+  asan_unpoison(stack.low, stack.size());
+  tsan_acquire(stack.low);  // pairs with leave_for_good
   auto* fiber = new (fiber_on_stack(stack)) Fiber;
   fiber->stack = stack;
   fiber->tsan = tsan_create_fiber();
@@ -116,6 +129,17 @@ void fiber_destroy(Fiber* fiber) {
   tsan_destroy_fiber(fiber->tsan);
   valgrind_stack_deregister(fiber->valgrind_stack);
   stack_free(fiber->stack);
+}
+
+// To ThreadSanitizer, what one task does on a fiber happens after what the one before it did there, which hides races
+// between the two. So idle fibers rest: the list is a queue then, and long before it gives one back.
+bool must_rest(const Worker* worker) { return tsan_present() && worker->spare_count < kKept; }
+
+// Sanitizers hear of the change of stacks right before it.
+[[gnu::always_inline]] inline void announce_switch(Worker* worker, Fiber* self, Fiber* target) {
+  if (self->tied_frames > 0) tsan_release(worker);
+  tsan_switch_to_fiber(target->tsan);
+  asan_start_switch(&self->asan_fake_stack, target->stack.low, target->stack.size());
 }
 
 inline void check_overrun(const Fiber* fiber) {
@@ -150,7 +174,7 @@ Fiber* fiber_for_thread(Worker* worker) {
 
 Fiber* fiber_take(Worker* worker) {
   Fiber* fiber = worker->spares;
-  if (fiber == nullptr) {
+  if (fiber == nullptr || must_rest(worker)) {
     fiber = fiber_create(worker);
   } else {
     worker->spares = fiber->next;
@@ -173,8 +197,12 @@ void fiber_release(void* context) {
     fiber_destroy(fiber);
     return;
   }
-  fiber->next = worker->spares;
-  worker->spares = fiber;
+  Fiber** place = &worker->spares;
+  if (tsan_present()) [[unlikely]] {
+    while (*place != nullptr) place = &(*place)->next;
+  }
+  fiber->next = *place;
+  *place = fiber;
   ++worker->spare_count;
 }
 
@@ -185,8 +213,7 @@ void fiber_switch(Fiber* target, void (*arrival)(void*), void* context) {
   target->arrival = arrival;
   target->arrival_context = context;
   worker->fiber = target;
-  tsan_switch_to_fiber(target->tsan);
-  asan_start_switch(&self->asan_fake_stack, target->stack.low, target->stack.size());
+  if (g_sanitized) [[unlikely]] announce_switch(worker, self, target);
   marline_switch(&self->sp, target->sp);
   arrive(self);
 }
@@ -203,7 +230,7 @@ void run_on_spare(Worker* worker, Member* member, Task* task) {
 void run_at_creation(Worker* worker, Task* task) {
   Fiber* spare = worker->spares;
   // Sanitizers want to hear of each change of stacks; a task that is created in a catch block starts outside of it.
-  if (MARLINE_TSAN || MARLINE_ASAN || spare == nullptr || exceptions_in_flight(worker)) [[unlikely]] {
+  if (g_sanitized || spare == nullptr || exceptions_in_flight(worker)) [[unlikely]] {
     run_on_spare(worker, worker->member, task);
     end_round();
     return;
@@ -247,7 +274,7 @@ void run_over_frame(Worker* worker, Member* member, Task* task) {
 
 void resume_and_release(Member* member, Task* task) {
   flush_reports(this_worker());
-  fiber_switch(detach_fiber(member, task), fiber_release, this_worker()->fiber);
+  leave_for_good(this_worker()->fiber, detach_fiber(member, task));
 }
 
 Fiber* fiber_on_stack(const Stack& stack) {

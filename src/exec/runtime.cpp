@@ -4,6 +4,7 @@
 // thread has left unfinished are completed, then the tool is told.
 #include "exec/runtime.hpp"
 
+#include "base/sanitizer.hpp"
 #include "config/options.hpp"
 #include "exec/counters.hpp"
 #include "exec/worker.hpp"
@@ -22,6 +23,7 @@ namespace {
 void read_options() {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, [] {
+    sanitizers_look_up();
     options_init();
     keep_to_hw_subset();
     options_set_default_threads(cores_per_process());

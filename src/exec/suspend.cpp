@@ -8,6 +8,7 @@
 
 #include "base/check.hpp"
 #include "base/futex.hpp"
+#include "base/sanitizer.hpp"
 #include "exec/announce.hpp"
 #include "exec/blocked.hpp"
 #include "exec/completion.hpp"
@@ -113,7 +114,9 @@ bool can_suspend() {
   return !worker->task->has(task_flag::kImplicit) || worker->member->team->level > 0;
 }
 
-void wait_event(Event* event, const WaitReason& why) {
+namespace {
+
+void wait_until_fulfilled(Event* event, const WaitReason& why) {
   if (event->is_fulfilled()) return;
   Worker* worker = this_worker_or_null();
   if (worker == nullptr || worker->task == nullptr) {
@@ -123,6 +126,13 @@ void wait_event(Event* event, const WaitReason& why) {
   if (worker->in_hook) fatal("a progress hook called marline_event_wait: hooks must not block");
   inspect_start();
   suspend_region(publish_to_event, event, tool::TaskStatus::kSwitch, why);
+}
+
+}  // namespace
+
+void wait_event(Event* event, const WaitReason& why) {
+  wait_until_fulfilled(event, why);
+  tsan_acquire(event);  // what was done before the fulfilment
 }
 
 void yield_to_caller() {

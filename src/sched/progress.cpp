@@ -6,6 +6,7 @@
 #include "base/check.hpp"
 #include "base/clock.hpp"
 #include "base/futex.hpp"
+#include "base/sanitizer.hpp"
 #include "base/spin_lock.hpp"
 #include "config/options.hpp"
 #include "sched/idle.hpp"
@@ -51,9 +52,11 @@ Atomic<uint32_t> g_watchdog_asleep{0};     // futex: 1 from the watchdog's annou
 
 int poll_locked() {
   int finished = 0;
+  tsan_acquire(&g_poll_lock);  // hooks run one at a time
   for (marline_hook& hook : g_hooks) {
     if (hook.poll != nullptr && hook.pending.load(relaxed) > 0) finished += hook.poll(hook.arg);
   }
+  tsan_release(&g_poll_lock);
   g_polls.fetch_add(1, relaxed);
   return finished;
 }

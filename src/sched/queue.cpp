@@ -5,6 +5,7 @@
 
 #include "base/check.hpp"
 #include "base/futex.hpp"
+#include "base/sanitizer.hpp"
 #include "config/options.hpp"
 #include "sched/constraint.hpp"
 #include "sched/idle.hpp"
@@ -311,6 +312,7 @@ bool work_in_sight(Worker* worker) {
 SpinLock g_detach_lock;
 
 void fulfil_for_program(Worker* worker, Event* event) {
+  tsan_release(event);
   if (tool::on(tool::event::kTaskSchedule) && (event->is_pending_detach() || event->holds_completion())) [[unlikely]] {
     let_go(worker, announce_fulfilment(event));
   } else {

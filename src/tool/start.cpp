@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Finding, starting and ending the tool (OpenMP 5.2, section 19.2): first an ompt_start_tool that is in the process,
-// then the libraries of OMP_TOOL_LIBRARIES in turn, until one returns a result. Marline exports no ompt_start_tool of
+// then the libraries of OMP_TOOL_LIBRARIES in turn, until one returns a result; in a program under ThreadSanitizer also
+// LLVM's Archer, if the loader finds it, without which every edge of OpenMP would be a race. Marline exports no ompt_start_tool of
 // its own, so whatever the loader finds under that name is a tool's, or another runtime's stand-in, which answers
 // null. Run once by the thread that starts the runtime, before any event; finalize by the thread that ends the process
 // or by the tool.
 #include "base/check.hpp"
+#include "base/sanitizer.hpp"
 #include "base/version.hpp"
 #include "config/options.hpp"
 #include "tool/tool.hpp"
@@ -112,6 +114,7 @@ void initialize() {
   log.line("tool search: this process");
   ompt::StartToolResult* tool = ask(RTLD_DEFAULT, log);
   if (tool == nullptr) tool = ask_libraries(o.tool_libraries, log);
+  if (tool == nullptr && tsan_present()) tool = ask_library("libarcher.so", log);
   if (tool == nullptr) {
     log.line("tool search: no tool");
     return;

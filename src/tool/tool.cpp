@@ -33,7 +33,8 @@ struct CreatedTask {
 
 // A callback, the bit that stands for it in g_enabled, and how often a tool hears of its event. Compilers open some
 // constructs in line, out of sight of any runtime: GCC static loops and masked, both most atomics. GCC calls nothing at
-// the end of a single. A pool thread that is in a region while the process ends does not say so.
+// the end of a single. Reductions, the ends of threads and what happens to a mutex are complete but for that; Archer wants
+// no less than "always" of them.
 struct Known {
   Callback callback;
   uint32_t event;
@@ -41,7 +42,7 @@ struct Known {
 };
 constexpr Known kKnown[] = {
     {Callback::kThreadBegin, event::kThread, SetResult::kAlways},
-    {Callback::kThreadEnd, event::kThread, SetResult::kSometimes},
+    {Callback::kThreadEnd, event::kThread, SetResult::kAlways},
     {Callback::kParallelBegin, event::kParallel, SetResult::kAlways},
     {Callback::kParallelEnd, event::kParallel, SetResult::kAlways},
     {Callback::kTaskCreate, event::kTaskCreate, SetResult::kAlways},
@@ -49,7 +50,7 @@ constexpr Known kKnown[] = {
     {Callback::kImplicitTask, event::kImplicitTask, SetResult::kAlways},
     {Callback::kControlTool, event::kControl, SetResult::kAlways},
     {Callback::kSyncRegionWait, event::kSyncRegionWait, SetResult::kAlways},
-    {Callback::kMutexReleased, event::kMutex, SetResult::kSometimes},
+    {Callback::kMutexReleased, event::kMutex, SetResult::kAlways},
     {Callback::kDependences, event::kDependences, SetResult::kAlways},
     {Callback::kTaskDependence, event::kTaskDependence, SetResult::kAlways},
     {Callback::kWork, event::kWork, SetResult::kSometimesPaired},
@@ -57,11 +58,11 @@ constexpr Known kKnown[] = {
     {Callback::kSyncRegion, event::kSyncRegion, SetResult::kAlways},
     {Callback::kLockInit, event::kLock, SetResult::kAlways},
     {Callback::kLockDestroy, event::kLock, SetResult::kAlways},
-    {Callback::kMutexAcquire, event::kMutex, SetResult::kSometimes},
-    {Callback::kMutexAcquired, event::kMutex, SetResult::kSometimes},
+    {Callback::kMutexAcquire, event::kMutex, SetResult::kAlways},
+    {Callback::kMutexAcquired, event::kMutex, SetResult::kAlways},
     {Callback::kNestLock, event::kMutex, SetResult::kAlways},
     {Callback::kCancel, event::kCancel, SetResult::kSometimes},
-    {Callback::kReduction, event::kReduction, SetResult::kSometimesPaired},
+    {Callback::kReduction, event::kReduction, SetResult::kAlways},
     {Callback::kDispatch, event::kDispatch, SetResult::kSometimes},
 };
 

@@ -74,9 +74,10 @@ def test_tool_starts_and_ends(events: list[Event]) -> None:
     assert by_result == {
         "5": {"thread_begin", "parallel_begin", "parallel_end", "implicit_task", "task_create", "task_schedule",
               "dependences", "task_dependence", "sync_region", "sync_region_wait", "control_tool", "lock_init",
-              "lock_destroy", "nest_lock"},
-        "4": {"work", "masked", "reduction"},
-        "3": {"thread_end", "dispatch", "mutex_acquire", "mutex_acquired", "mutex_released", "cancel"},
+              "lock_destroy", "nest_lock", "thread_end", "mutex_acquire", "mutex_acquired", "mutex_released",
+              "reduction"},
+        "4": {"work", "masked"},
+        "3": {"dispatch", "cancel"},
     }  # fmt: skip
     assert events[-1] == ("finalize", {"data": "7"})
 

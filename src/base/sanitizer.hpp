@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a sanitizer in the process wants to hear. A program that was built with -fsanitize=thread or -fsanitize=address
+// brings the sanitizer's run time along; its functions are looked up by name, so that a plain libmarline serves such
+// programs, too. Without one, each call here is a test of g_sanitized, which is written once, before the first worker.
+//
+// ThreadSanitizer: a fiber has a clock and a shadow stack of its own. A switch orders nothing by itself: what
+// OpenMP orders, a tool (LLVM's Archer) tells ThreadSanitizer at OMPT's events, and what Marline's own calls order is
+// told here. One thing no event says: tied tasks of one thread follow one another and may share its threadprivate
+// data. So the thread is a synchronisation object (thread_order_*) that tied tasks acquire when they start or go on, and
+// release when they end or are suspended. Untied tasks have only the order that OpenMP promises.
+#pragma once
+
+#include "base/build.hpp"
+
+#include <cstddef>
+
+namespace marline {
+
+struct Sanitizers {
+  void* (*tsan_current_fiber)() = nullptr;
+  void* (*tsan_create_fiber)(unsigned flags) = nullptr;
+  void (*tsan_destroy_fiber)(void* fiber) = nullptr;
+  void (*tsan_switch_to_fiber)(void* fiber, unsigned flags) = nullptr;
+  void (*tsan_acquire)(void* address) = nullptr;
+  void (*tsan_release)(void* address) = nullptr;
+  void (*asan_start_switch)(void** keep, const void* bottom, size_t size) = nullptr;
+  void (*asan_finish_switch)(void* kept, const void** left_bottom, size_t* left_size) = nullptr;
+  void (*asan_poison)(const volatile void* from, size_t bytes) = nullptr;
+  void (*asan_unpoison)(const volatile void* from, size_t bytes) = nullptr;
+};
+
+extern Sanitizers g_sanitizers;
+extern bool g_sanitized;  // one of them is in the process
+
+// Called when the library is loaded, and again by whoever may come before that.
+void sanitizers_look_up();
+
+inline bool tsan_present() { return g_sanitized && g_sanitizers.tsan_switch_to_fiber != nullptr; }
+inline bool asan_present() { return g_sanitized && g_sanitizers.asan_start_switch != nullptr; }
+
+// Fibers. Null without ThreadSanitizer.
+inline void* tsan_current_fiber() { return tsan_present() ? g_sanitizers.tsan_current_fiber() : nullptr; }
+inline void* tsan_create_fiber() { return tsan_present() ? g_sanitizers.tsan_create_fiber(0) : nullptr; }
+inline void tsan_destroy_fiber(void* fiber) {
+  if (fiber != nullptr) g_sanitizers.tsan_destroy_fiber(fiber);
+}
+
+// Right before the stacks are switched, and in line, for the shadow stack is the new fiber's from here on. Where Marline
+// itself is instrumented, its per-worker data needs the order of the thread.
+[[gnu::always_inline]] inline void tsan_switch_to_fiber(void* fiber) {
+  constexpr unsigned kNoSync = 1;
+  if (tsan_present()) g_sanitizers.tsan_switch_to_fiber(fiber, MARLINE_TSAN ? 0 : kNoSync);
+}
+
+// What happened before the release happened before what follows the acquire of the same address.
+inline void tsan_release(const void* address) {
+  if (tsan_present()) [[unlikely]] g_sanitizers.tsan_release(const_cast<void*>(address));
+}
+inline void tsan_acquire(const void* address) {
+  if (tsan_present()) [[unlikely]] g_sanitizers.tsan_acquire(const_cast<void*>(address));
+}
+
+// AddressSanitizer: before the switch, where the old fake stack is kept and the new stack's bounds; after it, on the new
+// stack, the fake stack that was kept for it.
+[[gnu::always_inline]] inline void asan_start_switch(void** keep, const void* bottom, size_t size) {
+  if (asan_present()) g_sanitizers.asan_start_switch(keep, bottom, size);
+}
+[[gnu::always_inline]] inline void asan_finish_switch(void* kept) {
+  if (asan_present()) g_sanitizers.asan_finish_switch(kept, nullptr, nullptr);
+}
+
+// Memory that nobody may touch, and that anybody may touch again.
+inline void asan_poison(const void* from, size_t bytes) {
+  if (asan_present()) [[unlikely]] g_sanitizers.asan_poison(from, bytes);
+}
+inline void asan_unpoison(const void* from, size_t bytes) {
+  if (asan_present()) [[unlikely]] g_sanitizers.asan_unpoison(from, bytes);
+}
+
+}  // namespace marline
