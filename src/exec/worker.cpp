@@ -311,7 +311,9 @@ Worker* register_root_worker() {
 
 void announce_root_end(Worker* worker) {
   if (tool::on(tool::event::kImplicitTask)) {
-    tool::implicit_task(tool::Endpoint::kEnd, nullptr, &worker->task->tool_data, 0, 1, tool::task_bits::kInitial);
+    // OpenMP has no region here, but LLVM's runtime names it, and its multiplexer for tools relies on that.
+    tool::implicit_task(tool::Endpoint::kEnd, &worker->member->team->tool_data, &worker->task->tool_data, 0, 1,
+                        tool::task_bits::kInitial);
   }
   if (tool::on(tool::event::kThread)) tool::thread_end(&worker->tool_data);
 }

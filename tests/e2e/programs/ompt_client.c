@@ -44,7 +44,12 @@ static void on_parallel_begin(ompt_data_t *task, const ompt_frame_t *frame, ompt
 static void on_implicit_task(ompt_scope_endpoint_t endpoint, ompt_data_t *region, ompt_data_t *task, unsigned size,
                              unsigned index, int flags) {
   (void)size, (void)index;
-  if (endpoint != ompt_scope_begin) return check(task);
+  if (endpoint != ompt_scope_begin) {
+    check(region);
+    check(task);
+    if ((flags & ompt_task_initial) != 0 && region == NULL) ++lost;
+    return;
+  }
   if ((flags & ompt_task_initial) != 0) {
     region->value = kMark;
   } else {
