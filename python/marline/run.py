@@ -75,6 +75,7 @@ def start(options: argparse.Namespace, layout: Layout) -> int:
     if options.ranks:
         return launch_ranks(options, layout)
     environment |= marline_environment(options, layout, environment)
+    put_sanitizer_first(environment, program)
     environment |= {} if options.no_bind else place(options.threads)
     return run_proved([options.program, *options.arguments], environment, layout)
 
@@ -149,6 +150,13 @@ def preloads(libraries: list[Path], environment: Mapping[str, str]) -> str:
     own = [str(library) for library in libraries]
     others = [word for word in environment.get("LD_PRELOAD", "").replace(":", " ").split() if word not in own]
     return ":".join(others + own)
+
+
+def put_sanitizer_first(environment: dict[str, str], program: preflight.Program) -> None:
+    """GCC's AddressSanitizer is a library that must be the first of the process. (Clang's is part of the program.)"""
+    first = [str(path) for name, path in program.loaded.items() if name.startswith("libasan.so")]
+    if first and first[0] not in environment["LD_PRELOAD"].split(":"):
+        environment["LD_PRELOAD"] = ":".join([*first, environment["LD_PRELOAD"]])
 
 
 def launch_ranks(options: argparse.Namespace, layout: Layout) -> int:

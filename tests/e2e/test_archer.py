@@ -75,3 +75,20 @@ def test_archer_is_found_by_itself(build: Path, built: Callable[[str], Path]) ->
     assert "the tool is on" in found.stderr
     off = run([*command], LD_LIBRARY_PATH=f"{path}:{LLVM}", OMP_TOOL="disabled", **options)
     assert "libarcher.so" not in off.stderr
+
+
+@pytest.mark.parametrize("compiler", ["clang-19", "gcc-12"])
+def test_address_sanitizer(marline: Callable[..., Result], tmp_path: Path, compiler: str) -> None:
+    binary = tmp_path / "program"
+    words = [compiler, "-fopenmp", "-fsanitize=address", "-g", PROGRAMS / "address_tasks.c", "-o", binary, f"-L{LLVM}"]
+    made = subprocess.run([str(word) for word in words], capture_output=True, text=True, timeout=120, check=False)
+    if "libclang_rt.asan" in made.stderr:
+        pytest.skip("no AddressSanitizer for clang-19 (Debian: libclang-rt-19-dev)")
+    assert made.returncode == 0, made.stderr
+    settings = {"OMP_NUM_THREADS": "4", "MARLINE_SCHEDULE": "random:1", "ASAN_OPTIONS": "symbolize=0"}
+    correct = marline("run", binary, **settings)
+    assert (correct.returncode, correct.stdout) == (0, "19900\n"), correct.stderr
+    assert "Sanitizer" not in correct.stderr
+    wrong = marline("run", binary, "wrong", **settings)
+    assert wrong.returncode != 0
+    assert "ERROR: AddressSanitizer: use-after-poison" in wrong.stderr
