@@ -7,8 +7,8 @@
 // ThreadSanitizer: a fiber has a clock and a shadow stack of its own. A switch orders nothing by itself: what
 // OpenMP orders, a tool (LLVM's Archer) tells ThreadSanitizer at OMPT's events, and what Marline's own calls order is
 // told here. One thing no event says: tied tasks of one thread follow one another and may share its threadprivate
-// data. So the thread is a synchronisation object (thread_order_*) that tied tasks acquire when they start or go on, and
-// release when they end or are suspended. Untied tasks have only the order that OpenMP promises.
+// data. So the worker is a synchronisation object that tied tasks acquire when they start or go on, and release when
+// they end or are suspended (exec/completion.cpp, exec/fiber.cpp). Untied tasks have only the order that OpenMP promises.
 #pragma once
 
 #include "base/build.hpp"
@@ -46,8 +46,8 @@ inline void tsan_destroy_fiber(void* fiber) {
   if (fiber != nullptr) g_sanitizers.tsan_destroy_fiber(fiber);
 }
 
-// Right before the stacks are switched, and in line, for the shadow stack is the new fiber's from here on. Where Marline
-// itself is instrumented, its per-worker data needs the order of the thread.
+// Right before the stacks are switched, and in line, for the shadow stack is the new fiber's from here on. Where
+// Marline itself is instrumented, its per-worker data needs the order of the thread.
 [[gnu::always_inline]] inline void tsan_switch_to_fiber(void* fiber) {
   constexpr unsigned kNoSync = 1;
   if (tsan_present()) g_sanitizers.tsan_switch_to_fiber(fiber, MARLINE_TSAN ? 0 : kNoSync);
@@ -61,8 +61,8 @@ inline void tsan_acquire(const void* address) {
   if (tsan_present()) [[unlikely]] g_sanitizers.tsan_acquire(const_cast<void*>(address));
 }
 
-// AddressSanitizer: before the switch, where the old fake stack is kept and the new stack's bounds; after it, on the new
-// stack, the fake stack that was kept for it.
+// AddressSanitizer: before the switch, where the old fake stack is kept and the new stack's bounds; after it, on the
+// new stack, the fake stack that was kept for it.
 [[gnu::always_inline]] inline void asan_start_switch(void** keep, const void* bottom, size_t size) {
   if (asan_present()) g_sanitizers.asan_start_switch(keep, bottom, size);
 }

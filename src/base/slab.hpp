@@ -13,8 +13,9 @@
 //   a thread without pool  pushes the block on the owner's remote_
 //
 // Where the program has a sanitizer that this library was built without, an ended task's block looks to it like any
-// memory of the program's. So slabs have no owner then, all goes the slow ways, and a freed block waits in quarantine_,
-// common to all, until there are many: who reaches for an ended task's data is seen, and a new task's is not taken for it.
+// memory of the program's. So slabs have no owner then, all goes the slow ways, and a freed block waits in a quarantine
+// common to all until there are many: who reaches for an ended task's data is seen, and a new task's is not taken for
+// it.
 //
 // Invariant: a free block is in exactly one of: free_[class] or pending_ (the owner's), a batch (a releaser's), remote_
 // (anybody's to push to, the owner's to take). Slabs are never unmapped: a pool whose worker ends keeps its blocks,
