@@ -18,7 +18,7 @@ struct Exclusion {
 };
 
 // The exclusions of one task, sorted by address: the order in which all tasks take them. A slab block; the pointers follow.
-struct ExclusionList {
+struct alignas(Exclusion*) ExclusionList {
   uint16_t count;
   uint16_t held;  // the first so many
   uint16_t capacity;
