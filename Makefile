@@ -7,7 +7,7 @@ BUILD   = build/release
 PYTHON  = .venv/bin/python3
 SOURCES = $(shell git ls-files '*.c' '*.h' '*.cpp' '*.hpp')
 
-.PHONY: all deps build tsan aarch64 demo check bench format install clean
+.PHONY: all deps build tsan asan aarch64 demo check bench format install clean
 all: build
 
 deps:
@@ -22,6 +22,13 @@ tsan: deps
 	@test -f build/tsan/build.ninja || cmake --preset tsan
 	cmake --build --preset tsan -j $(JOBS)
 	ctest --preset tsan -L "unit|stress|program"
+
+# What AddressSanitizer and UndefinedBehaviorSanitizer find in a choice of tests. No leaks: what lives as long as the
+# process does is left to its end, and memory that was mapped is not searched for pointers.
+asan: deps
+	@test -f build/asan/build.ninja || cmake --preset asan
+	cmake --build --preset asan -j $(JOBS) --target src/all tests/unit/all tests/stress/all tests/programs/all
+	ASAN_OPTIONS=detect_leaks=0 ctest --preset asan -R "^unit\.|^stress\..*\.t4\.default|^programs\."
 
 # The runtime's other architecture, under qemu. The death tests of unit.log see qemu's own end instead of the program's.
 aarch64: deps

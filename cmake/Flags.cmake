@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# MARLINE_SANITIZE: empty, or one of thread, address, undefined: applied to every target of the build.
+# MARLINE_SANITIZE: empty, or one of thread, address (with undefined), undefined: applied to every target of the build.
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
@@ -15,6 +15,11 @@ target_compile_options(marline_warnings INTERFACE
   -Wall -Wextra -Wshadow -Wpointer-arith -Wundef $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor>)
 
 if(MARLINE_SANITIZE)
-  add_compile_options(-fsanitize=${MARLINE_SANITIZE} -fno-omit-frame-pointer)
-  add_link_options(-fsanitize=${MARLINE_SANITIZE})
+  set(flags -fsanitize=${MARLINE_SANITIZE})
+  if(MARLINE_SANITIZE STREQUAL "address")
+    # vptr: would need a C++ runtime in libmarline.
+    set(flags -fsanitize=address,undefined -fno-sanitize=vptr -fno-sanitize-recover=all)
+  endif()
+  add_compile_options(${flags} -fno-omit-frame-pointer)
+  add_link_options(${flags})
 endif()
