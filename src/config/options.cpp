@@ -197,7 +197,9 @@ void resolve(Options& result) {
   }
   resolve_priority(result);
   result.simple_creation =
-      !result.priority.on && !result.discover_first && !result.strict_constraint && !result.shared_queues;
+      !result.priority.on && !result.discover_first && !result.strict_constraint && !result.shared_queues &&
+      !result.tool_started;
+  result.task_tail_bytes = result.priority.lineage_bytes + (result.tool_started ? Options::kToolTailBytes : 0);
   if (result.fiber_stacksize == 0) result.fiber_stacksize = result.stacksize;
 }
 
@@ -248,6 +250,12 @@ void options_init() {
   the_options = as_given;
   resolve(the_options);
   check_names(environ);
+}
+
+void options_note_tool() {
+  the_options.tool_started = true;
+  the_options.simple_creation = false;
+  the_options.task_tail_bytes = the_options.priority.lineage_bytes + Options::kToolTailBytes;
 }
 
 void options_set_default_threads(int threads) {

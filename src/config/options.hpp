@@ -45,6 +45,7 @@ struct Options {
   static constexpr int kExactPriorities = 4096;
 
   static constexpr uint32_t kLineageBytes = 48;  // sizeof(Lineage)
+  static constexpr uint32_t kToolTailBytes = 48;  // sizeof(ToolTail), exec/frames.hpp
 
   static constexpr int64_t kForever = 1'000'000'000'000'000;  // microseconds
 
@@ -131,6 +132,8 @@ struct Options {
   HashFunction hash;       // of addresses, in dependence tables
   bool discover_first;     // MARLINE_DISCOVERY=first
   bool simple_creation;    // resolved: none of what makes a new task more than queued or run
+  bool tool_started;       // explicit tasks have room for what tools ask of them (exec/frames.hpp)
+  uint32_t task_tail_bytes;  // resolved: behind everything else of each task, for that and for priorities
   bool counters;           // print them at exit
   bool inspect;            // answer `marline ps`
 };
@@ -143,6 +146,9 @@ void options_init();
 
 // Says what OMP_NUM_THREADS is when it is not given. Right after options_init, by the same thread.
 void options_set_default_threads(int threads);
+
+// A tool has been started: before the first task.
+void options_note_tool();
 
 // Gives one option another value, as if the environment had it. Only while the runtime has no thread but the caller's
 // (`alone`), and only options that nothing has acted on by then; else kTooLate.

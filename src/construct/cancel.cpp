@@ -34,6 +34,8 @@ void stay_away(Member* member, uint32_t how) {
 // The current task goes to the end of what is cancelled.
 void leave(Worker* worker, CancelKind kind, int how, const void* codeptr) {
   if (kind == CancelKind::kParallel) stay_away(worker->member, Member::kLeft);
+  if (!tool::present()) return;
+  if (kind == CancelKind::kTaskgroup && !worker->task->has(task_flag::kImplicit)) worker->task->flags |= task_flag::kLeft;
   if (tool::on(tool::event::kCancel)) tool::cancel(&worker->task->tool_data, kind_for_tools(kind) | how, codeptr);
 }
 

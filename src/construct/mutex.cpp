@@ -5,6 +5,7 @@
 #include "construct/mutex.hpp"
 
 #include "exec/announce.hpp"
+#include "exec/runtime.hpp"
 
 #include <cstring>
 
@@ -46,7 +47,16 @@ void announce_nest_acquired(tool::Mutex kind, const void* storage, uint32_t dept
 
 }  // namespace
 
+// A program may have locks before anything else has started the runtime.
+void announce_lock_init(tool::Mutex kind, unsigned hint, const void* storage, const void* codeptr) {
+  runtime_start();
+  if (!tool::on(tool::event::kLock)) return;
+  this_worker();  // the tool hears of the thread first
+  tool::lock_init(kind, hint, id(storage), codeptr);
+}
+
 void mutex_acquire_telling(LockWord& word, tool::Mutex kind, unsigned hint, const void* codeptr) {
+  this_worker();  // it may be the first of the runtime that the program calls
   bool told = tool::on(tool::event::kMutex);
   if (told) tool::mutex_acquire(kind, hint, id(&word), codeptr);
   begin_wait(this_worker(), state_of(kind), &word);
@@ -56,6 +66,7 @@ void mutex_acquire_telling(LockWord& word, tool::Mutex kind, unsigned hint, cons
 }
 
 bool mutex_try_telling(LockWord& word, const void* codeptr) {
+  this_worker();
   tool::mutex_acquire(tool::Mutex::kTestLock, 0, id(&word), codeptr);
   bool taken = lock_try(word);
   if (taken) tool::mutex_acquired(tool::Mutex::kTestLock, id(&word), codeptr);
@@ -64,7 +75,7 @@ bool mutex_try_telling(LockWord& word, const void* codeptr) {
 
 void nest_mutex_init(void* storage, unsigned hint, const void* codeptr) {
   store_nest_lock(storage, nest_lock_create());
-  if (tool::on(tool::event::kLock)) tool::lock_init(tool::Mutex::kNestLock, hint, id(storage), codeptr);
+  if (tool::on(tool::event::kLock)) announce_lock_init(tool::Mutex::kNestLock, hint, storage, codeptr);
 }
 
 void nest_mutex_destroy(void* storage, const void* codeptr) {

@@ -33,10 +33,11 @@ inline void mutex_release(LockWord& word, tool::Mutex kind, const void* codeptr 
   }
 }
 
+void announce_lock_init(tool::Mutex kind, unsigned hint, const void* storage, const void* codeptr);
 inline void mutex_init(LockWord& word, unsigned hint = 0, const void* codeptr = __builtin_return_address(0)) {
   word.store(0, relaxed);
   if (tool::on(tool::event::kLock)) [[unlikely]] {
-    tool::lock_init(tool::Mutex::kLock, hint, reinterpret_cast<uint64_t>(&word), codeptr);
+    announce_lock_init(tool::Mutex::kLock, hint, &word, codeptr);
   }
 }
 

@@ -8,6 +8,7 @@
 #include "exec/affinity_display.hpp"
 #include "exec/barrier.hpp"
 #include "exec/completion.hpp"
+#include "exec/frames.hpp"
 #include "exec/team.hpp"
 #include "exec/worker.hpp"
 #include "platform/fp_control.hpp"
@@ -107,13 +108,24 @@ void describe(Team* team, Worker* worker, const ParallelRequest& request) {
 
 [[gnu::noinline]] void announce_begin(Worker* worker, Team* team, const ParallelRequest& request) {
   using namespace tool::parallel_bits;
+  ompt::Frame* frame = frame_of(worker->task);
+  if (request.called_by_program) {
+    set_program_frame(frame, request.program_frame);
+  } else {
+    set_enter_frame(frame, &request);  // in the frame of the entry point
+  }
   team->tool_flags = kTeam | (request.called_by_program ? kCalledByProgram : kCalledByRuntime);
-  tool::parallel_begin(&worker->task->tool_data, &team->tool_data, requested_threads(worker, request), team->tool_flags,
-                       request.codeptr);
+  if (tool::on(tool::event::kParallel)) {
+    tool::parallel_begin(&worker->task->tool_data, frame, &team->tool_data, requested_threads(worker, request),
+                         team->tool_flags, request.codeptr);
+  }
 }
 
 [[gnu::noinline]] void announce_end(Worker* worker, Team* team) {
-  tool::parallel_end(&team->tool_data, &worker->task->tool_data, team->tool_flags, team->tool_codeptr);
+  if (tool::on(tool::event::kParallel)) {
+    tool::parallel_end(&team->tool_data, &worker->task->tool_data, team->tool_flags, team->tool_codeptr);
+  }
+  set_enter_frame(frame_of(worker->task), nullptr);
 }
 
 }  // namespace
@@ -124,7 +136,7 @@ Team* parallel_begin(const ParallelRequest& request) {
   Team* team = team_for(worker, threads, request);
   if (team == nullptr) team = team_serial(worker);
   describe(team, worker, request);
-  if (tool::on(tool::event::kParallel)) [[unlikely]] {
+  if (tool::present()) [[unlikely]] {
     announce_begin(worker, team, request);
   }
   team_start(team);
@@ -139,7 +151,7 @@ void parallel_end() {
   team_barrier(worker);
   worker = this_worker();
   implicit_task_end(worker, member, team->parent_task, team->parent_member);
-  if (tool::on(tool::event::kParallel)) [[unlikely]] {
+  if (tool::present()) [[unlikely]] {
     announce_end(worker, team);
   }
   if (team == worker->hot_team) {

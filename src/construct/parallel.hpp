@@ -22,6 +22,7 @@ struct ParallelRequest {
   const ThreadCounts* thread_counts = nullptr;  // more about that clause; null: nothing
   bool if_clause = true;   // false: one thread
   bool called_by_program = false;  // the program itself calls the outlined function in the opener's implicit task
+  void* program_frame = nullptr;   // then: the frame of the program's function that does
   int proc_bind = 0;       // the clause's ProcBind: primary, close or spread, and perhaps kLeavesBindVar; 0: no clause
   const void* codeptr = nullptr;  // return address into the program, for tools
 };

@@ -4,6 +4,7 @@
 // initial tasks of a league reduce, they reduce with one another.
 #include "construct/reduction.hpp"
 
+#include "config/options.hpp"
 #include "construct/teams.hpp"
 #include "tool/tool.hpp"
 
@@ -14,7 +15,8 @@ namespace {
 bool beside_others(const Worker* worker) { return worker->member->team->size > 1 || is_beside_other_teams(worker); }
 
 ReductionWay way(const Worker* worker, bool atomic_possible) {
-  return atomic_possible && beside_others(worker) ? ReductionWay::kAtomic : ReductionWay::kUnderLock;
+  bool atomic = atomic_possible && !options().tool_started;  // nobody would hear of updates that are the compiler's
+  return atomic && beside_others(worker) ? ReductionWay::kAtomic : ReductionWay::kUnderLock;
 }
 
 void announce(Worker* worker, tool::Endpoint endpoint, const void* codeptr) {

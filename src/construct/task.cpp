@@ -10,6 +10,7 @@
 #include "exec/cancellation.hpp"
 #include "exec/completion.hpp"
 #include "exec/fiber.hpp"
+#include "exec/frames.hpp"
 #include "exec/hold.hpp"
 #include "exec/suspend.hpp"
 #include "exec/throttle.hpp"
@@ -40,19 +41,15 @@ namespace {
   task->taskgroup = parent->taskgroup;
 }
 
-[[gnu::noinline]] void tell_tool_slowly(Worker* worker, Task* task, const Dependence* list, size_t count,
-                                        const void* codeptr) {
+[[gnu::noinline]] void tell_created(Worker* worker, Task* task, const Dependence* list, size_t count,
+                                    const void* codeptr) {
+  ompt::Frame* frame = frame_of(worker->task);
+  if (frame->enter_frame.ptr == nullptr) set_enter_frame(frame, in_callers_frame());  // else the face knew better
   if (tool::on(tool::event::kTaskCreate)) {
-    tool::task_create(&worker->task->tool_data, &task->tool_data, tool_flags(task), count != 0, codeptr, task->name(),
-                      task->has(task_flag::kLabelled) ? task->color : 0);
+    tool::task_create(&worker->task->tool_data, frame, &task->tool_data, tool_flags(task), count != 0, codeptr,
+                      task->name(), task->has(task_flag::kLabelled) ? task->color : 0);
   }
   if (count != 0) announce_dependences(&task->tool_data, list, count);
-}
-
-void tell_tool(Worker* worker, Task* task, const Dependence* list, size_t count, const void* codeptr) {
-  if (tool::on(tool::event::kTaskCreate | tool::event::kDependences)) [[unlikely]] {
-    tell_tool_slowly(worker, task, list, count, codeptr);
-  }
 }
 
 // A task may run at once, on a fiber of its own, where it costs less than to queue it: plenty is queued already, or
@@ -143,10 +140,26 @@ Worker* wait_until_allowed(Worker* worker, Task* task) {
   return worker;
 }
 
+[[gnu::noinline]] void tell_entered(Task* parent, Task* task) {
+  tool_tail(task)->beneath = parent;
+  if (tool::on(tool::event::kTaskSchedule)) {
+    tool::task_schedule(&parent->tool_data, tool::TaskStatus::kSwitch, &task->tool_data);
+  }
+}
+
+[[gnu::noinline]] void tell_left(Task* task, Task* parent) {
+  if (tool::on(tool::event::kTaskSchedule)) {
+    bool left = task->has(task_flag::kLeft);
+    tool::task_schedule(&task->tool_data, left ? tool::TaskStatus::kCancel : tool::TaskStatus::kComplete,
+                        &parent->tool_data);
+  }
+  set_enter_frame(frame_of(parent), nullptr);
+}
+
 // The current task is `task` while its body is called in line.
 void enter_body(Worker* worker, Task* task) {
-  if (tool::on(tool::event::kTaskSchedule)) {
-    tool::task_schedule(&worker->task->tool_data, tool::TaskStatus::kSwitch, &task->tool_data);
+  if (tool::present()) [[unlikely]] {
+    tell_entered(worker->task, task);
   }
   if (worker->task->has(task_flag::kInGraph)) [[unlikely]] persistent_note_undeferred(worker->task);
   task->flags |= task_flag::kUndeferred;
@@ -154,19 +167,24 @@ void enter_body(Worker* worker, Task* task) {
   worker->fiber->tied_frames += task->tied() ? 1 : 0;
 }
 
-// Until the event of its detach clause is fulfilled, and all holds are released.
-[[gnu::noinline]] void wait_for_others(Task* task) {
-  if (task->has(task_flag::kDetach)) wait_event(&task->event, {WaitKind::kDetach, &task->event, nullptr});
-  if (task->has(task_flag::kHolds)) wait_for_holds(task);
+// An undeferred task holds its creator until its structured block has been executed (OpenMP 5.2, section 1.2.5): not
+// until the event of its detach clause is fulfilled.
+[[gnu::noinline]] void leave_detached(Worker* worker, Task* task) {
+  Task* parent = task->parent;
+  if (Task* next = complete_detached(worker, task)) enqueue(worker, next);
+  if (tool::present()) set_enter_frame(frame_of(parent), nullptr);
 }
 
 void leave_body(Task* task) {
-  if (task->has(task_flag::kDetach | task_flag::kHolds)) wait_for_others(task);
+  if (task->has(task_flag::kHolds)) wait_for_holds(task);
   Worker* worker = this_worker();
   worker->fiber->tied_frames -= task->tied() ? 1 : 0;
   worker->task = task->parent;
-  if (tool::on(tool::event::kTaskSchedule)) {
-    tool::task_schedule(&task->tool_data, tool::TaskStatus::kComplete, &task->parent->tool_data);
+  if (task->has(task_flag::kDetach)) [[unlikely]] {
+    return leave_detached(worker, task);
+  }
+  if (tool::present()) [[unlikely]] {
+    tell_left(task, task->parent);
   }
   if (Task* next = complete_task(worker, task)) enqueue(worker, next);
 }
@@ -200,7 +218,9 @@ Worker* introduce_undeferred(Worker* worker, Task* task, const Dependence* list,
   become_child(worker, task);
   if (task->parent->has(task_flag::kSharesTable)) inherit_table(task);
   task->flags |= task_flag::kUndeferred;
-  tell_tool(worker, task, list, count, codeptr);
+  if (tool::present()) [[unlikely]] {
+    tell_created(worker, task, list, count, codeptr);
+  }
   return worker;
 }
 
@@ -208,6 +228,7 @@ Worker* introduce_undeferred(Worker* worker, Task* task, const Dependence* list,
 bool enter_unless_cancelled(Worker* worker, Task* task) {
   if (is_cancelled(task)) [[unlikely]] {
     if (Task* next = discard_task(worker, task)) enqueue(this_worker(), next);
+    if (tool::present()) set_enter_frame(frame_of(this_worker()->task), nullptr);
     return false;
   }
   enter_body(worker, task);
@@ -226,7 +247,7 @@ Task* allocate_announced(Worker* worker, const TaskShape& shape) {
 }
 
 void spawn_simple(Worker* worker, Task* task, const void* codeptr) {
-  if (throttle_is_due(worker) || tool::on(tool::event::kTaskCreate) || progress_pending()) [[unlikely]] {
+  if (throttle_is_due(worker) || tool::present() || progress_pending()) [[unlikely]] {
     return spawn_task(worker, task, nullptr, 0, codeptr);
   }
   become_child(worker, task);
@@ -235,17 +256,21 @@ void spawn_simple(Worker* worker, Task* task, const void* codeptr) {
 
 Task* allocate_ordinary_task(Worker* worker, const TaskShape& shape) {
   size_t announced = worker->next_task != nullptr ? next_dependences(worker) : 0;
-  Task* task = allocate_with_room(worker, shape, shape.dependences + announced, lineage_bytes());
+  Task* task = allocate_with_room(worker, shape, shape.dependences + announced, options().task_tail_bytes);
+  if (tool::present()) *tool_tail(task) = {};
   if (lineage_bytes() != 0) lineage_begin(task, profile_begin(shape.code, shape.block_bytes, shape.flags), false);
   return task;
 }
 
-void begin_another_life(Worker* worker, Task* task, const TaskShape& shape) { begin_life(worker, task, shape); }
+void begin_another_life(Worker* worker, Task* task, const TaskShape& shape) {
+  begin_life(worker, task, shape);
+  if (tool::present()) *tool_tail(task) = {};
+}
 
-void spawn_task(Worker* worker, Task* task, const Dependence* list, size_t count, const void* codeptr) {
-  if (worker->next_task != nullptr) [[unlikely]] {
-    return spawn_announced(worker, task, list, count, codeptr);
-  }
+namespace {
+
+// What is left of a creation that a tool has heard of, or that no tool hears of.
+[[gnu::noinline]] void spawn(Worker* worker, Task* task, const Dependence* list, size_t count, const void* codeptr) {
   if (worker->task->has(task_flag::kFinal | task_flag::kSharesTable)) [[unlikely]] {
     if (worker->task->has(task_flag::kFinal)) return run_undeferred(worker, task, list, count, codeptr);
     inherit_table(task);
@@ -256,7 +281,6 @@ void spawn_task(Worker* worker, Task* task, const Dependence* list, size_t count
   bool in_graph = worker->task->has(task_flag::kInGraph);
   worker = throttle_before_creation(worker);
   become_child(worker, task);
-  tell_tool(worker, task, list, count, codeptr);
   progress_at_scheduling_point(worker);
   if (in_graph) [[unlikely]] {
     if (!enter_persistent(worker, task, list, count)) return;
@@ -264,6 +288,27 @@ void spawn_task(Worker* worker, Task* task, const Dependence* list, size_t count
     return;
   }
   make_run(worker, task);
+}
+
+[[gnu::noinline]] void spawn_telling(Worker* worker, Task* task, const Dependence* list, size_t count,
+                                     const void* codeptr) {
+  Task* parent = worker->task;
+  if (parent->has(task_flag::kFinal)) return run_undeferred(worker, task, list, count, codeptr);
+  tell_created(worker, task, list, count, codeptr);
+  spawn(worker, task, list, count, codeptr);
+  set_enter_frame(frame_of(parent), nullptr);
+}
+
+}  // namespace
+
+void spawn_task(Worker* worker, Task* task, const Dependence* list, size_t count, const void* codeptr) {
+  if (worker->next_task != nullptr) [[unlikely]] {
+    return spawn_announced(worker, task, list, count, codeptr);
+  }
+  if (tool::present()) [[unlikely]] {
+    return spawn_telling(worker, task, list, count, codeptr);
+  }
+  spawn(worker, task, list, count, codeptr);
 }
 
 void spawn_empty_task(Worker* worker, const Dependence* list, size_t count, const void* codeptr) {
@@ -290,6 +335,9 @@ void run_undeferred(Worker* worker, Task* task, const Dependence* list, size_t c
     return run_undeferred_announced(worker, task, list, count, codeptr);
   }
   if (count != 0) taskwait_depend(worker, list, count, codeptr);
+  if (tool::present()) [[unlikely]] {
+    note_entry(this_worker()->task);
+  }
   if (!enter_unless_cancelled(introduce_undeferred(this_worker(), task, list, count, codeptr), task)) return;
   task->invoke(task);
   leave_body(task);

@@ -74,7 +74,7 @@ inline constexpr size_t kInlineEdges = 4096;  // most edges that a descriptor ha
 
 // What was said of it beforehand (construct/next_task.hpp): its name moves to it, its dependences get room.
 [[gnu::always_inline]] inline Task* allocate_task(Worker* worker, const TaskShape& shape) {
-  if (worker->next_task != nullptr || lineage_bytes() != 0 || worker->task->has(task_flag::kInGraph)) [[unlikely]] {
+  if (worker->next_task != nullptr || options().task_tail_bytes != 0 || worker->task->has(task_flag::kInGraph)) [[unlikely]] {
     return allocate_announced(worker, TaskShape(shape));  // a copy: the address of `shape` is never taken
   }
   return allocate_with_room(worker, shape, shape.dependences, 0);
@@ -130,9 +130,8 @@ void taskwait_depend(Worker* worker, const Dependence* list, size_t count, const
 
 void taskyield(Worker* worker);
 
-// Regions nest; the end waits for all tasks generated inside, and their descendants. is_construct: the program has written
-// it, and `cancel taskgroup` in its tasks means it; otherwise (reduction(task, ...)) that means one further out.
-void taskgroup_begin(Worker* worker, const void* codeptr, bool is_construct = true);
+// Regions nest; the end waits for all tasks generated inside, and their descendants.
+void taskgroup_begin(Worker* worker, const void* codeptr);
 void taskgroup_end(Worker* worker, const void* codeptr);
 
 // For construct/persistent.cpp: a group that lies in other memory than taskgroup_begin's, and the wait for its members.

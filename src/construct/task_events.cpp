@@ -48,7 +48,8 @@ void announce_dependences(uint64_t* task_data, const Dependence* list, size_t co
 int tool_flags(const Task* task) {
   using namespace tool::task_bits;
   if (task->has(task_flag::kImplicit)) {
-    return task->parent == nullptr || task->has(task_flag::kInitial) ? kInitial : kImplicit;
+    if (task->parent == nullptr || task->has(task_flag::kInitial)) return kInitial;
+    return kImplicit | (task->team->size == 1 ? kUndeferred : 0);  // as LLVM's runtime has it
   }
   return kExplicit | (task->has(task_flag::kUndeferred) ? kUndeferred : 0) |
          (task->has(task_flag::kTied) ? 0 : kUntied) | (task->has(task_flag::kFinal) ? kFinal : 0) |

@@ -13,6 +13,7 @@
 #include "exec/cancellation.hpp"
 #include "exec/completion.hpp"
 #include "exec/fiber.hpp"
+#include "exec/frames.hpp"
 #include "exec/suspend.hpp"
 #include "sched/constraint.hpp"
 #include "sched/held.hpp"
@@ -124,8 +125,13 @@ void wait_for_group(Task* task, Taskgroup* group) {
 
 [[gnu::noinline]] void announce_slowly(tool::SyncRegion kind, tool::Endpoint endpoint, Task* task,
                                        const void* codeptr) {
-  if (endpoint == tool::Endpoint::kEnd) end_wait(this_worker());
+  if (endpoint == tool::Endpoint::kBegin) {
+    set_enter_frame(frame_of(task), in_callers_frame());
+  } else {
+    end_wait(this_worker());
+  }
   tool::sync_wait_region(kind, endpoint, &task->team->tool_data, &task->tool_data, codeptr);
+  if (endpoint == tool::Endpoint::kEnd) set_enter_frame(frame_of(task), nullptr);
 }
 
 void announce(tool::SyncRegion kind, tool::Endpoint endpoint, Task* task, const void* codeptr) {
@@ -136,15 +142,21 @@ void announce(tool::SyncRegion kind, tool::Endpoint endpoint, Task* task, const 
 
 // A taskwait with dependences is no region of taskwait for tools (OpenMP 5.2, section 15.5), but its wait is one.
 [[gnu::noinline]] void announce_dependent_wait(tool::Endpoint endpoint, Task* task, const void* codeptr) {
-  if (endpoint == tool::Endpoint::kEnd) end_wait(this_worker());
+  if (endpoint == tool::Endpoint::kBegin) {
+    set_enter_frame(frame_of(task), in_callers_frame());
+  } else {
+    end_wait(this_worker());
+  }
   tool::sync_region_wait(tool::SyncRegion::kTaskwait, endpoint, &task->team->tool_data, &task->tool_data, codeptr);
+  if (endpoint == tool::Endpoint::kEnd) set_enter_frame(frame_of(task), nullptr);
 }
 
 // It is a task of its own for them, which ends where the taskwait does.
 void announce_taskwait_task(Task* parent, uint64_t* data, const Dependence* list, size_t count, const void* codeptr) {
   using namespace tool::task_bits;
   if (tool::on(tool::event::kTaskCreate)) {
-    tool::task_create(&parent->tool_data, data, kTaskwait | kUndeferred | kMergeable, count != 0, codeptr, nullptr, 0);
+    tool::task_create(&parent->tool_data, frame_of(parent), data, kTaskwait | kUndeferred | kMergeable, count != 0,
+                      codeptr, nullptr, 0);
   }
   announce_dependences(data, list, count);
 }
@@ -194,10 +206,10 @@ void taskgroup_wait(Task* owner, Taskgroup* group) {
   end_order(this_worker(), group);
 }
 
-void taskgroup_begin(Worker* worker, const void* codeptr, bool is_construct) {
+void taskgroup_begin(Worker* worker, const void* codeptr) {
   Task* task = worker->task;
   auto* group = new (worker->pool->allocate(sizeof(Taskgroup))) Taskgroup;
-  taskgroup_init(group, task, task->taskgroup, is_construct);
+  taskgroup_init(group, task, task->taskgroup, true);
   if (task->has(task_flag::kInGraph)) [[unlikely]] persistent_note_wait(task, NodeKind::kGroupBegin);
   task->taskgroup = group;
   if (tool::on(tool::event::kSyncRegion)) {

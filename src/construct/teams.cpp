@@ -7,6 +7,7 @@
 
 #include "config/options.hpp"
 #include "exec/barrier.hpp"
+#include "exec/frames.hpp"
 #include "exec/team.hpp"
 #include "tool/tool.hpp"
 
@@ -53,7 +54,7 @@ void announce_team(Worker* worker, const Team* team, tool::Endpoint endpoint) {
   bool begin = endpoint == tool::Endpoint::kBegin;
   uint64_t region = team->tool_data;
   tool::implicit_task(endpoint, begin ? &region : nullptr, &worker->task->tool_data,
-                      static_cast<unsigned>(team->icvs.num_teams), static_cast<unsigned>(team->icvs.team_num),
+                      begin ? static_cast<unsigned>(team->icvs.num_teams) : 0, static_cast<unsigned>(team->icvs.team_num),
                       tool::task_bits::kInitial);
 }
 
@@ -77,7 +78,7 @@ void run_team(Worker* worker, const League& league, int number) {
   team->icvs.team_num = number;
   implicit_task_begin(worker, &team->members[0]);
   announce_team(worker, team, tool::Endpoint::kBegin);
-  league.request->run(league.request->context);
+  call_of(worker->task, league.request->run, league.request->context);
   worker = this_worker();  // the same: an implicit task is tied
   team_barrier(worker);
   announce_team(worker, team, tool::Endpoint::kEnd);
@@ -112,6 +113,20 @@ bool run_side_by_side(Worker* worker, League& league) {
   return true;
 }
 
+void announce_begin(Task* task, League& league) {
+  using namespace tool::parallel_bits;
+  ompt::Frame* frame = frame_of(task);
+  set_enter_frame(frame, &league);  // in the frame of whoever called this
+  tool::parallel_begin(&task->tool_data, frame, &league.tool_data, static_cast<unsigned>(league.icvs.num_teams),
+                       kLeague | kCalledByRuntime, league.request->codeptr);
+}
+
+void announce_end(Task* task, League& league) {
+  using namespace tool::parallel_bits;
+  tool::parallel_end(&league.tool_data, &task->tool_data, kLeague | kCalledByRuntime, league.request->codeptr);
+  set_enter_frame(frame_of(task), nullptr);
+}
+
 }  // namespace
 
 int max_teams() { return value_or(g_max_teams, options().num_teams); }
@@ -133,16 +148,14 @@ void teams(const LeagueRequest& request) {
   // Inside an active region (a target region there, on the host) the other threads are busy already.
   int threads = worker->member->team->active_level > 0 ? 1 : std::min(league.icvs.num_threads, league.icvs.thread_limit);
   divide_threads(league, threads, request.thread_limit > 0 ? request.thread_limit : teams_thread_limit());
-  using namespace tool::parallel_bits;
-  if (tool::on(tool::event::kParallel)) [[unlikely]] {
-    tool::parallel_begin(&worker->task->tool_data, &league.tool_data, static_cast<unsigned>(league.icvs.num_teams),
-                         kLeague | kCalledByRuntime, request.codeptr);
+  if (tool::present()) [[unlikely]] {
+    announce_begin(worker->task, league);
   }
   // Tools expect what a thread tells to belong to tasks that they have been told of.
   bool one_by_one = league.threads_at_once == 1 || tool::present();
   if (one_by_one || !run_side_by_side(worker, league)) run_teams(league);
-  if (tool::on(tool::event::kParallel)) [[unlikely]] {
-    tool::parallel_end(&league.tool_data, &this_worker()->task->tool_data, kLeague | kCalledByRuntime, request.codeptr);
+  if (tool::present()) [[unlikely]] {
+    announce_end(this_worker()->task, league);
   }
 }
 

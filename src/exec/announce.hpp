@@ -32,6 +32,9 @@ inline void announce_work(Worker* worker, tool::Work kind, tool::Endpoint endpoi
 void announce_work_without_end(Worker* worker, tool::Work kind, const void* codeptr);
 void close_open_work(Worker* worker);
 
+// An error directive, before it acts. severity: ompt_severity_t.
+void announce_error(int severity, const char* message, size_t length, const void* codeptr);
+
 // From here to end_wait the current task waits for `wait_id`. A task that may go on elsewhere leaves its thread idle:
 // only a thread with a tied task on its fiber is said to wait, so the record is its own and nobody else's.
 void begin_wait(Worker* worker, ompt::State state, const void* wait_id);

@@ -8,6 +8,7 @@
 #include "config/options.hpp"
 #include "exec/announce.hpp"
 #include "exec/completion.hpp"
+#include "exec/frames.hpp"
 #include "exec/region_cancellation.hpp"
 #include "exec/worker.hpp"
 #include "sched/held.hpp"
@@ -71,6 +72,7 @@ ompt::State state_of(tool::SyncRegion kind) {
     case tool::SyncRegion::kBarrierExplicit: return ompt::State::kWaitBarrierExplicit;
     case tool::SyncRegion::kBarrierImplicitWorkshare: return ompt::State::kWaitBarrierImplicitWorkshare;
     case tool::SyncRegion::kBarrierImplicitParallel: return ompt::State::kWaitBarrierImplicitParallel;
+    case tool::SyncRegion::kBarrierTeams: return ompt::State::kWaitBarrierTeams;
     default: return ompt::State::kWaitBarrierImplementation;
   }
 }
@@ -83,14 +85,24 @@ ompt::State state_of(tool::SyncRegion kind) {
   bool of_region = kind == tool::SyncRegion::kBarrierImplicitParallel;
   if (begins) {
     close_open_work(worker);
-    member->region_codeptr = member->team->tool_codeptr;
+    if (of_region) {
+      set_exit_frame(&member->frame, nullptr);  // the task's code has ended
+    } else {
+      set_enter_frame(&member->frame, in_callers_frame());
+    }
+    member->region_codeptr = member->index == 0 ? member->team->tool_codeptr : nullptr;
   } else {
     end_wait(worker);
   }
   uint64_t* region = of_region && !begins ? nullptr : &member->team->tool_data;
+  if (of_region && member->implicit_task.parent == nullptr) kind = tool::SyncRegion::kBarrierTeams;
   tool::sync_wait_region(kind, endpoint, region, &member->implicit_task.tool_data,
                          of_region ? member->region_codeptr : codeptr);
-  if (begins) begin_wait(worker, state_of(kind), nullptr);
+  if (begins) {
+    begin_wait(worker, state_of(kind), nullptr);
+  } else {
+    set_enter_frame(&member->frame, nullptr);
+  }
 }
 
 void announce(tool::Endpoint endpoint, Worker* worker, Member* member, tool::SyncRegion kind, const void* codeptr) {

@@ -9,6 +9,7 @@
 #include "exec/barrier.hpp"
 #include "exec/cancellation.hpp"
 #include "exec/fiber.hpp"
+#include "exec/frames.hpp"
 #include "exec/hold.hpp"
 #include "graph/dependences.hpp"
 #include "graph/footprint.hpp"
@@ -158,13 +159,19 @@ void flush_other_reports(Worker* worker, const Task* task) {
 [[gnu::noinline]] void announce_end(Worker* worker, Task* task, Task* previous, tool::TaskStatus status) {
   Task* next = previous != nullptr ? previous : task_in_view(worker);
   if (task->tied()) tsan_release(worker);
+  if (task->has(task_flag::kLeft) && status == tool::TaskStatus::kComplete) status = tool::TaskStatus::kCancel;
   tool::task_schedule(&task->tool_data, status, &next->tool_data);
 }
 
 [[gnu::noinline]] void announce_start(Worker* worker, Task* task, Task* previous) {
+  tool_tail(task)->beneath = previous;
   Task* prior = previous != nullptr ? previous : task_in_view(worker);
   if (task->tied()) tsan_acquire(worker);
-  tool::task_schedule(&prior->tool_data, tool::TaskStatus::kSwitch, &task->tool_data);
+  bool yields = worker->yields && prior->has(task_flag::kImplicit);
+  worker->yields = false;
+  if (!tool::on(tool::event::kTaskSchedule)) return;
+  tool::task_schedule(&prior->tool_data, yields ? tool::TaskStatus::kYield : tool::TaskStatus::kSwitch,
+                      &task->tool_data);
 }
 
 // The body of a task with kDetach has ended. True: its event is pending, and whoever fulfils it completes the task.
@@ -200,7 +207,7 @@ void flush_other_reports(Worker* worker, const Task* task) {
   if (options().prefetch_lines != 0) [[unlikely]] {
     footprint_prefetch_after(worker, task);
   }
-  if (tool::on(tool::event::kTaskSchedule)) [[unlikely]] {
+  if (tool::present()) [[unlikely]] {
     announce_start(worker, task, previous);
   }
   worker->task = task;
@@ -250,6 +257,12 @@ bool uncount_child(const Worker* worker, Task* parent, Taskgroup* group) {
 }
 
 }  // namespace
+
+Task* complete_detached(Worker* worker, Task* task) {
+  task->flags |= task_flag::kBodyDone;
+  if (leave_to_event(worker, task, worker->task)) return nullptr;
+  return complete_task(worker, task);
+}
 
 Task* run_task(Task* task) {
   Worker* worker = this_worker();

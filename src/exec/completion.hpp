@@ -23,6 +23,10 @@ Task* run_created(Worker* worker, Task* task, Fiber* fiber);
 // successor to run next, or null.
 [[nodiscard]] Task* complete_task(Worker* worker, Task* task);
 
+// The same for a task with kDetach: if its event is pending, whoever fulfils it completes the task. The current task is
+// its parent again.
+[[nodiscard]] Task* complete_detached(Worker* worker, Task* task);
+
 // Tells the parent what this worker has kept back. Before the worker idles, suspends, or waits.
 void flush_reports(Worker* worker);
 

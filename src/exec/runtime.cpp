@@ -34,26 +34,39 @@ void read_options() {
 
 [[gnu::constructor]] void on_load() { read_options(); }
 
+// A thread of the program's in its initial task.
+bool is_between_regions(const Worker* worker) {
+  return worker != nullptr && worker->root && worker->task == &worker->member->implicit_task &&
+         worker->member->team->level == 0 && !worker->task->has(task_flag::kInitial);
+}
+
 // exit() runs the implicit barrier that ends the initial task (OpenMP 5.2, section 10.1: it completes all its tasks).
 void at_exit() {
   Worker* worker = this_worker_or_null();
-  if (worker != nullptr && worker->root && worker->task == &worker->member->implicit_task &&
-      worker->member->team->level == 0 && !worker->task->has(task_flag::kInitial)) {
-    finish_root_tasks(worker);
-    end_pool_threads(worker);
-    announce_root_end(worker);
-  }
-  tool::finalize();
+  if (is_between_regions(worker)) finish_root_tasks(worker);
+  finalize_tool(worker);
   if (options().counters) counters_print();
 }
 
 }  // namespace
 
+void finalize_tool(Worker* worker) {
+  if (worker == nullptr) {
+    end_pool_threads(worker);
+  } else if (is_between_regions(worker)) {
+    end_pool_threads(worker);
+    announce_root_end(worker);
+  }
+  tool::finalize();
+}
+
 void runtime_start() {
   read_options();
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, [] {
+    tool::forget_callbacks();
     tool::initialize();
+    if (tool::present()) options_note_tool();
     std::atexit(at_exit);
   });
 }

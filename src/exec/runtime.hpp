@@ -5,7 +5,12 @@
 
 namespace marline {
 
+struct Worker;
+
 // Reads the options, prints them if asked, starts the tool. Once; later calls return at once. Any thread.
 void runtime_start();
+
+// Tells the tool of the end of the threads, and ends it: where the process does, or where the tool asks for it.
+void finalize_tool(Worker* worker);
 
 }  // namespace marline

@@ -13,6 +13,7 @@
 #include "exec/blocked.hpp"
 #include "exec/completion.hpp"
 #include "exec/fiber.hpp"
+#include "exec/frames.hpp"
 #include "exec/inspect.hpp"
 #include "sched/constraint.hpp"
 #include "sched/held.hpp"
@@ -95,6 +96,16 @@ void suspend_region(void (*publish)(Task*, void*), void* context, tool::TaskStat
   suspend(publish, context, status, why);
 }
 
+// An implicit task stands for what its thread does meanwhile: the task that comes next says that this one has yielded.
+[[gnu::noinline]] void yield_telling(Worker* worker) {
+  Task* task = worker->task;
+  worker->yields = task->has(task_flag::kImplicit);
+  set_enter_frame(frame_of(task), in_callers_frame());
+  suspend_region(publish_yield, worker->member, tool::TaskStatus::kYield, kYields);
+  set_enter_frame(frame_of(task), nullptr);
+  this_worker()->yields = false;
+}
+
 }  // namespace
 
 void suspend_task(void (*publish)(Task*, void*), void* context, const WaitReason& why) {
@@ -144,6 +155,9 @@ void yield_task() {
   progress_at_scheduling_point(worker);
   // A fiber that waits in place is other work, too: a generating task, perhaps, with what this one waits for.
   if (worker->task == nullptr || (worker->fiber->caller == nullptr && !work_in_sight(worker))) return;
+  if (tool::present()) [[unlikely]] {
+    return yield_telling(worker);
+  }
   suspend_region(publish_yield, worker->member, tool::TaskStatus::kYield, kYields);
 }
 

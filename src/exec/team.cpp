@@ -9,6 +9,7 @@
 #include "exec/binding.hpp"
 #include "config/options.hpp"
 #include "exec/fiber.hpp"
+#include "exec/frames.hpp"
 #include "exec/worker.hpp"
 #include "graph/dependences.hpp"
 #include "sched/idle.hpp"
@@ -160,6 +161,15 @@ void init_implicit_task(Team* team, Member* member) {
   task.references.store(1, relaxed);
 }
 
+[[gnu::noinline]] void announce_implicit_begin(Team* team, Member* member) {
+  member->frame = {};
+  member->frame.exit_frame_flags = ompt::kFrameRuntime | ompt::kFramePointer;  // for what call_microtask writes
+  if (!tool::on(tool::event::kImplicitTask) || team->level == 0) return;
+  tool::implicit_task(tool::Endpoint::kBegin, &team->tool_data, &member->implicit_task.tool_data,
+                      static_cast<unsigned>(team->size), static_cast<unsigned>(member->index),
+                      tool::task_bits::kImplicit);
+}
+
 }  // namespace
 
 SpinLock g_abandoned_teams_lock;
@@ -251,10 +261,8 @@ void implicit_task_begin(Worker* worker, Member* member) {
   worker->task = &member->implicit_task;
   ++worker->fiber->tied_frames;
   if (team->display_affinity) [[unlikely]] affinity_display(AffinityFormat(nullptr).c_str());
-  if (tool::on(tool::event::kImplicitTask) && team->level > 0) {
-    tool::implicit_task(tool::Endpoint::kBegin, &team->tool_data, &member->implicit_task.tool_data,
-                        static_cast<unsigned>(team->size), static_cast<unsigned>(member->index),
-                        tool::task_bits::kImplicit);
+  if (tool::present()) [[unlikely]] {
+    announce_implicit_begin(team, member);
   }
 }
 

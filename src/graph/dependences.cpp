@@ -80,7 +80,8 @@ void gather_members(Worker* worker, TableEntry* entry, GraphRecord* record) {
 
 // Another set begins behind the members.
 [[gnu::noinline]] void end_set(Worker* worker, TableEntry* entry, GraphRecord* record) {
-  if (options().edges.inoutset) {
+  // A tool that asks for pairs of tasks is to see tasks only, no node between them.
+  if (options().edges.inoutset && !tool::on(tool::event::kTaskDependence)) {
     gather_members(worker, entry, record);
   } else {
     entry_push_back_set(worker, entry);

@@ -100,8 +100,7 @@ struct alignas(kCacheLine) Worker {
   int id = 0;                // small, unique among living workers: the "global thread number" of the KMP interface
   uint32_t random = 1;       // victim selection; and every choice under MARLINE_SCHEDULE=random
   uint32_t poll_countdown = 0;
-  bool in_hook = false;
-  bool root = false;         // a thread of the program's, not one of ours
+  bool in_hook = false, root = false;  // root: a thread of the program's, not one of ours
   TaskFifo resumed;          // taken from `inbox`, oldest first
   TaskFifo yielded;          // tied tasks that yielded: after everything else
   bool yielded_turn = false; // alternates between `yielded` and Member::yielded, so that neither starves the other
@@ -125,6 +124,7 @@ struct alignas(kCacheLine) Worker {
   uint64_t tool_data = 0;            // ompt_data_t of the thread
   TiedSuspension* suspended_tied = nullptr;  // only with MARLINE_TASK_CONSTRAINT=strict (sched/constraint.hpp)
   ThreadWait wait;                   // only while a tool is there
+  bool yields = false;               // likewise: the next change of task is by the current one's taskyield
   InView in_view;
   PushedClauses pushed;
   ThreadCounts* own_thread_counts = nullptr;
@@ -170,6 +170,7 @@ struct alignas(kCacheLine) Member {
   Doacross* doacross = nullptr;       // what its iterations post, if they do (construct/doacross.cpp)
   tool::Work open_work = tool::Work::kNone;  // a construct whose end nobody tells (exec/announce.hpp)
   const void* open_work_codeptr = nullptr;
+  ompt::Frame frame = {};             // of the implicit task, for tools (exec/frames.hpp)
   const void* region_codeptr = nullptr;  // the region's, for the barrier at its end, which the team may have outrun
   // Read by the last to arrive at the barrier (exec/region_cancellation.cpp) and by `marline ps`.
   AtBarrier at_barrier = AtBarrier::kNot;

@@ -57,6 +57,7 @@ inline constexpr uint32_t kPinned = 1u << 12;     // untied, but must stay on it
 inline constexpr uint32_t kOwnIcvs = 1u << 13;    // `icvs` is its own copy (task/own_icvs.hpp)
 inline constexpr uint32_t kLabelled = 1u << 14;
 inline constexpr uint32_t kSharesTable = 1u << 15;  // `table` has many producers (graph/table.hpp)
+inline constexpr uint32_t kLeft = 1u << 21;       // it went to its end from a cancellation point; only while a tool is on
 inline constexpr uint32_t kDestroys = 1u << 22;   // `invoke` also destroys the task's private objects
 inline constexpr uint32_t kDiscarded = 1u << 23;  // cancelled: `invoke`, if called, does nothing but that
 inline constexpr uint32_t kDomainShift = 24;      // the highest byte: 1 + the NUMA domain of its affinity; 0: none

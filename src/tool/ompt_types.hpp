@@ -22,6 +22,10 @@ struct Frame {
   int enter_frame_flags;
 };
 
+// ompt_frame_flag_t.
+inline constexpr int kFrameRuntime = 0x00, kFrameApplication = 0x01;
+inline constexpr int kFramePointer = 0x20, kFrameStackAddress = 0x30;
+
 // ompt_dependence_t.
 struct Dependence {
   Data variable;
@@ -69,9 +73,11 @@ enum class Callback : int {
   kMutexAcquire = 26,
   kMutexAcquired = 27,
   kNestLock = 28,
+  kFlush = 29,
   kCancel = 30,
   kReduction = 31,
   kDispatch = 32,
+  kError = 37,
 };
 inline constexpr int kLastCallback = 37;  // ompt_callback_error
 
@@ -86,6 +92,7 @@ enum class State : int {
   kWaitBarrierImplicitWorkshare = 0x12,
   kWaitBarrierExplicit = 0x14,
   kWaitBarrierImplementation = 0x15,
+  kWaitBarrierTeams = 0x16,
   kWaitTaskwait = 0x20,
   kWaitTaskgroup = 0x21,
   kWaitLock = 0x41,

@@ -12,7 +12,7 @@ using ompt::Callback;
 using ompt::Data;
 using ompt::SetResult;
 
-Atomic<uint32_t> g_enabled{0};
+Atomic<uint32_t> g_enabled{event::kBeforeStart};
 Atomic<uint32_t> g_names_used{0};
 
 namespace {
@@ -20,9 +20,6 @@ namespace {
 Atomic<ompt::Function> g_callbacks[ompt::kLastCallback + 1] = {};
 Atomic<void (*)()> g_suspend_observer{nullptr};
 SpinLock g_registration_lock;
-
-// Marline keeps no frame addresses: tools see ompt_data_none and flags of 0.
-constexpr ompt::Frame kNoFrame = {};
 
 // The task of the task_create callback that the thread is in. Nothing suspends in there: a plain thread-local will do.
 struct CreatedTask {
@@ -61,9 +58,11 @@ constexpr Known kKnown[] = {
     {Callback::kMutexAcquire, event::kMutex, SetResult::kAlways},
     {Callback::kMutexAcquired, event::kMutex, SetResult::kAlways},
     {Callback::kNestLock, event::kMutex, SetResult::kAlways},
+    {Callback::kFlush, event::kFlush, SetResult::kSometimes},
     {Callback::kCancel, event::kCancel, SetResult::kSometimes},
     {Callback::kReduction, event::kReduction, SetResult::kAlways},
     {Callback::kDispatch, event::kDispatch, SetResult::kSometimes},
+    {Callback::kError, event::kError, SetResult::kAlways},
 };
 
 const Known* known(int number) {
@@ -147,9 +146,10 @@ void thread_end(uint64_t* thread_data) {
   if (auto call = callback<Data*>(Callback::kThreadEnd)) call(data(thread_data));
 }
 
-void parallel_begin(uint64_t* task_data, uint64_t* parallel_data, unsigned requested, int flags, const void* codeptr) {
+void parallel_begin(uint64_t* task_data, const ompt::Frame* task_frame, uint64_t* parallel_data, unsigned requested,
+                    int flags, const void* codeptr) {
   if (auto call = callback<Data*, const ompt::Frame*, Data*, unsigned, int, const void*>(Callback::kParallelBegin)) {
-    call(data(task_data), &kNoFrame, data(parallel_data), requested, flags, codeptr);
+    call(data(task_data), task_frame, data(parallel_data), requested, flags, codeptr);
   }
 }
 
@@ -166,12 +166,12 @@ void implicit_task(Endpoint endpoint, uint64_t* parallel_data, uint64_t* task_da
   }
 }
 
-void task_create(uint64_t* parent_data, uint64_t* task_data, int flags, bool has_dependences, const void* codeptr,
-                 const char* label, uint32_t color) {
+void task_create(uint64_t* parent_data, const ompt::Frame* parent_frame, uint64_t* task_data, int flags,
+                 bool has_dependences, const void* codeptr, const char* label, uint32_t color) {
   if (auto call = callback<Data*, const ompt::Frame*, Data*, int, int, const void*>(Callback::kTaskCreate)) {
     CreatedTask created{label, color};
     t_created = &created;
-    call(data(parent_data), &kNoFrame, data(task_data), flags, has_dependences ? 1 : 0, codeptr);
+    call(data(parent_data), parent_frame, data(task_data), flags, has_dependences ? 1 : 0, codeptr);
     t_created = nullptr;
   }
 }
@@ -230,10 +230,10 @@ void work(Work kind, Endpoint endpoint, uint64_t* parallel_data, uint64_t* task_
   }
 }
 
-void dispatch_chunk(uint64_t* parallel_data, uint64_t* task_data, uint64_t first, uint64_t iterations) {
+void dispatch_chunk(Dispatch kind, uint64_t* parallel_data, uint64_t* task_data, uint64_t first, uint64_t iterations) {
   if (auto call = callback<Data*, Data*, int, Data>(Callback::kDispatch)) {
     ompt::DispatchChunk chunk{first, iterations};
-    call(data(parallel_data), data(task_data), static_cast<int>(Dispatch::kLoopChunk), Data{.ptr = &chunk});
+    call(data(parallel_data), data(task_data), static_cast<int>(kind), Data{.ptr = &chunk});
   }
 }
 
@@ -241,6 +241,16 @@ void dispatch_section(uint64_t* parallel_data, uint64_t* task_data, const void* 
   if (auto call = callback<Data*, Data*, int, Data>(Callback::kDispatch)) {
     call(data(parallel_data), data(task_data), static_cast<int>(Dispatch::kSection),
          Data{.ptr = const_cast<void*>(codeptr)});
+  }
+}
+
+void flush(uint64_t* thread_data, const void* codeptr) {
+  if (auto call = callback<Data*, const void*>(Callback::kFlush)) call(data(thread_data), codeptr);
+}
+
+void error(int severity, const char* message, size_t length, const void* codeptr) {
+  if (auto call = callback<int, const char*, size_t, const void*>(Callback::kError)) {
+    call(severity, message, length, codeptr);
   }
 }
 

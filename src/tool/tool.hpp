@@ -39,13 +39,17 @@ inline constexpr uint32_t kReduction = 1u << 13;
 inline constexpr uint32_t kLock = 1u << 14;   // lock_init, lock_destroy
 inline constexpr uint32_t kMutex = 1u << 15;  // mutex_acquire, mutex_acquired, mutex_released, nest_lock
 inline constexpr uint32_t kCancel = 1u << 17;
+inline constexpr uint32_t kFlush = 1u << 19;
+inline constexpr uint32_t kError = 1u << 20;
 inline constexpr uint32_t kTool = 1u << 16;   // there is a tool: it may ask for states
 inline constexpr uint32_t kSuspend = 1u << 18;  // Marline's own: a task leaves its thread (marline_suspend_observe)
+// Events that may come before the runtime has started, which looks for the tool: until then somebody may want them.
+inline constexpr uint32_t kBeforeStart = kTool | kLock | kMutex | kFlush;
 }  // namespace event
 
 // relaxed: a callback that is registered while events happen may miss some.
 inline bool on(uint32_t events) { return (g_enabled.load(relaxed) & events) != 0; }
-inline bool present() { return g_enabled.load(relaxed) != 0; }
+inline bool present() { return on(event::kTool); }
 
 // Values of ompt_scope_endpoint_t, ompt_task_status_t, ompt_sync_region_t, ompt_work_t, ompt_mutex_t,
 // ompt_dispatch_t, ompt_task_flag_t, ompt_parallel_flag_t (omp-tools.h).
@@ -53,12 +57,13 @@ enum class Endpoint : int { kBegin = 1, kEnd = 2 };
 enum class TaskStatus : int { kComplete = 1, kYield = 2, kCancel = 3, kDetach = 4, kEarlyFulfill = 5, kLateFulfill = 6,
                               kSwitch = 7, kTaskwaitComplete = 8 };
 enum class SyncRegion : int { kBarrierExplicit = 3, kBarrierImplementation = 4, kTaskwait = 5, kTaskgroup = 6,
-                              kReduction = 7, kBarrierImplicitWorkshare = 8, kBarrierImplicitParallel = 9 };
+                              kReduction = 7, kBarrierImplicitWorkshare = 8, kBarrierImplicitParallel = 9,
+                              kBarrierTeams = 10 };
 enum class Work : int { kNone = 0, kSections = 2, kSingleExecutor = 3, kSingleOther = 4, kDistribute = 6, kTaskloop = 7,
                         kScope = 8, kLoopStatic = 10, kLoopDynamic = 11, kLoopGuided = 12 };
 enum class Mutex : int { kLock = 1, kTestLock = 2, kNestLock = 3, kTestNestLock = 4, kCritical = 5, kAtomic = 6,
                          kOrdered = 7 };
-enum class Dispatch : int { kSection = 2, kLoopChunk = 3 };
+enum class Dispatch : int { kSection = 2, kLoopChunk = 3, kTaskloopChunk = 4, kDistributeChunk = 5 };
 namespace parallel_bits {
 inline constexpr int kCalledByProgram = 0x1, kCalledByRuntime = 0x2, kTeam = int(0x80000000u);
 inline constexpr int kLeague = 0x40000000;
@@ -82,13 +87,14 @@ enum class DoacrossDependence : int { kSource = 5, kSink = 6 };
 
 void thread_begin(uint64_t* thread_data, bool initial);
 void thread_end(uint64_t* thread_data);
-void parallel_begin(uint64_t* task_data, uint64_t* parallel_data, unsigned requested, int flags, const void* codeptr);
+void parallel_begin(uint64_t* task_data, const ompt::Frame* task_frame, uint64_t* parallel_data, unsigned requested,
+                    int flags, const void* codeptr);
 void parallel_end(uint64_t* parallel_data, uint64_t* task_data, int flags, const void* codeptr);
 void implicit_task(Endpoint endpoint, uint64_t* parallel_data, uint64_t* task_data, unsigned team_size, unsigned index,
                    int flags);
 // label, color: what marline_task_label/_color gave this task; a tool may ask for them during the callback.
-void task_create(uint64_t* parent_data, uint64_t* task_data, int flags, bool has_dependences, const void* codeptr,
-                 const char* label, uint32_t color);
+void task_create(uint64_t* parent_data, const ompt::Frame* parent_frame, uint64_t* task_data, int flags,
+                 bool has_dependences, const void* codeptr, const char* label, uint32_t color);
 void dependences(uint64_t* task_data, const DependenceRecord* list, size_t count);
 void task_dependence(uint64_t* predecessor_data, uint64_t* successor_data);
 // next_data is null when the prior task was not replaced by another (a fulfilment, the end of a dependent taskwait).
@@ -107,7 +113,8 @@ void sync_wait_region(SyncRegion kind, Endpoint endpoint, uint64_t* parallel_dat
 // count: iterations, sections, or 1; 0 at the end of a loop or of sections.
 void work(Work kind, Endpoint endpoint, uint64_t* parallel_data, uint64_t* task_data, uint64_t count,
           const void* codeptr);
-void dispatch_chunk(uint64_t* parallel_data, uint64_t* task_data, uint64_t first, uint64_t iterations);
+// `first`: the number of an iteration, counted from 0.
+void dispatch_chunk(Dispatch kind, uint64_t* parallel_data, uint64_t* task_data, uint64_t first, uint64_t iterations);
 void dispatch_section(uint64_t* parallel_data, uint64_t* task_data, const void* codeptr);
 void masked(Endpoint endpoint, uint64_t* parallel_data, uint64_t* task_data, const void* codeptr);
 void reduction(Endpoint endpoint, uint64_t* parallel_data, uint64_t* task_data, const void* codeptr);
@@ -123,6 +130,10 @@ void nest_lock(Endpoint endpoint, uint64_t wait_id, const void* codeptr);
 // The one way in which Marline's locks wait, as mutex_acquire and lock_init name it (ompt_enumerate_mutex_impls).
 inline constexpr unsigned kMutexImplementation = 1;
 inline constexpr const char* kMutexImplementationName = "marline_mutex_impl_spin_then_suspend";
+
+void flush(uint64_t* thread_data, const void* codeptr);
+// An error directive; severity as omp_severity_t and ompt_severity_t have it.
+void error(int severity, const char* message, size_t length, const void* codeptr);
 
 // omp_control_tool: the tool's answer, or what omp_control_tool_result_t has for its absence.
 int control_tool(uint64_t command, uint64_t modifier, void* argument, const void* codeptr);

@@ -148,9 +148,10 @@ def test_same_as_llvm(heard: Callable[[str], Heard], oracle: Heard, name: str) -
 
 @pytest.mark.parametrize("name", sorted(DEFERRED | SEVERAL_TASKS))
 def test_same_as_llvm_but_for_when_tasks_run(heard: Callable[[str], Heard], oracle: Heard, name: str) -> None:
-    # Numbers of tasks are those of their creation: sorted, each event must be there with its arguments.
+    # Numbers of tasks are those of their creation: sorted, each event must be there with its arguments. A task that LLVM
+    # starts where it is created starts later here, from a taskyield perhaps, which is then the reason.
     def events(of: Heard) -> list[str]:
-        return sorted(str(event) for event in comparable(name, of[name]))
+        return sorted(str(event).replace("'status': '2'", "'status': '7'") for event in comparable(name, of[name]))
 
     assert events(heard("clang-19")) == events(oracle)
 
@@ -325,4 +326,4 @@ def test_states(build: Path, folder: Path, compiler: str) -> None:
     ]  # fmt: skip
     listed = dict(reversed(words[1:]) for words in lines if words[0] == "state")
     assert listed["name=ompt_state_wait_lock"] == "value=41"
-    assert len(listed) == 13
+    assert len(listed) == 14

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * An OMPT tool in the program itself (OpenMP 5.2, section 19.2): the program defines tool_callbacks, which registers what
- * it wants to hear of.
+ * it wants to hear of, and after `#define TOOL_LOOKS_UP` also tool_lookup, which finds the routines that it calls.
  */
 #ifndef PROGRAMS_TOOL_H
 #define PROGRAMS_TOOL_H
@@ -10,8 +10,14 @@
 #include <omp-tools.h>
 
 static void tool_callbacks(ompt_set_callback_t set_callback);
+#ifdef TOOL_LOOKS_UP
+static void tool_lookup(ompt_function_lookup_t lookup);
+#endif
 
 static int tool_initialize(ompt_function_lookup_t lookup, int device, ompt_data_t *data) {
+#ifdef TOOL_LOOKS_UP
+  tool_lookup(lookup);
+#endif
   tool_callbacks((ompt_set_callback_t)lookup("ompt_set_callback"));
   return device == 0 && data != NULL;
 }

@@ -7,9 +7,11 @@
 #include "construct/cancel.hpp"
 #include "construct/loop.hpp"
 #include "construct/teams.hpp"
+#include "exec/announce.hpp"
 
 #include <algorithm>
 #include <climits>
+#include <cstring>
 
 namespace marline::gomp {
 
@@ -23,6 +25,12 @@ int shown(const char* message, size_t length) {
 }
 
 int clamped(unsigned number) { return static_cast<int>(std::min<unsigned>(number, INT_MAX)); }
+
+// GCC passes the length of a Fortran message; a C string's is all ones.
+void tell(int severity, const char* message, size_t length, const void* codeptr) {
+  if (length == SIZE_MAX) length = message != nullptr ? std::strlen(message) : 0;
+  announce_error(severity, message, length, codeptr);
+}
 
 // The `which` of GOMP_cancel (GCC, libgomp/libgomp.h): one bit per kind, in the order of CancelKind.
 CancelKind kind_of(int which) { return static_cast<CancelKind>(__builtin_ctz(static_cast<unsigned>(which))); }
@@ -68,10 +76,12 @@ bool GOMP_loop_end_cancel() {
 [[gnu::alias("GOMP_loop_end_cancel")]] bool GOMP_sections_end_cancel();
 
 void GOMP_warning(const char* message, size_t length) {
+  tell(1, message, length, __builtin_return_address(0));
   warn("error directive: %.*s", shown(message, length), message != nullptr ? message : "");
 }
 
 void GOMP_error(const char* message, size_t length) {
+  tell(2, message, length, __builtin_return_address(0));
   fatal("error directive: %.*s", shown(message, length), message != nullptr ? message : "");
 }
 

@@ -4,6 +4,7 @@
 #include "construct/parallel.hpp"
 
 #include "abi/gomp/parallel.hpp"
+#include "exec/frames.hpp"
 
 #include <cstdlib>
 
@@ -11,9 +12,12 @@ namespace marline::gomp {
 
 namespace {
 
+using Function = void (*)(void*);
 constexpr unsigned kProcBindMask = 7;
 
-void run_function(Team* team, Member*) { reinterpret_cast<void (*)(void*)>(team->microtask)(team->arguments); }
+void run_function(Team* team, Member* member) {
+  call_of(&member->implicit_task, reinterpret_cast<Function>(team->microtask), team->arguments);
+}
 
 }  // namespace
 
@@ -37,7 +41,9 @@ void GOMP_parallel(void (*function)(void*), void* data, unsigned num_threads, un
 void GOMP_parallel_start(void (*function)(void*), void* data, unsigned num_threads) {
   ParallelRequest request = parallel_request(function, data, num_threads, 0, __builtin_return_address(0));
   request.called_by_program = true;
-  parallel_begin(request);
+  request.program_frame = frame_of_caller(__builtin_frame_address(0));
+  Team* team = parallel_begin(request);
+  set_exit_frame(&team->members[0].frame, request.program_frame);
 }
 
 void GOMP_parallel_end() {

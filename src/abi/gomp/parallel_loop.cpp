@@ -5,6 +5,7 @@
 // the primary thread itself, between a start and GOMP_parallel_end.
 #include "abi/gomp/loop.hpp"
 #include "abi/gomp/parallel.hpp"
+#include "exec/frames.hpp"
 #include "base/check.hpp"
 
 #include <cstdlib>
@@ -23,10 +24,10 @@ struct Combined {
   Bounds limits;
 };
 
-void run_combined(Team* team, Member*) {
+void run_combined(Team* team, Member* member) {
   auto* combined = reinterpret_cast<Combined*>(team->arguments);
   begin(combined->schedule, combined->limits, {}, team->tool_codeptr);
-  combined->function(combined->data);
+  call_of(&member->implicit_task, combined->function, combined->data);
 }
 
 void run(Combined combined, unsigned threads, unsigned flags, const void* codeptr) {

@@ -7,6 +7,7 @@
 #include "abi/gomp/parallel.hpp"
 #include "construct/task.hpp"
 #include "exec/barrier.hpp"
+#include "exec/frames.hpp"
 
 #include <algorithm>
 
@@ -27,9 +28,9 @@ struct Region {
 void run_reducing(Team* team, Member* member) {
   auto* region = reinterpret_cast<Region*>(team->arguments);
   if (member->index == 0) region->threads = static_cast<unsigned>(team->size);
-  taskgroup_begin(this_worker(), nullptr, false);
+  taskgroup_begin(this_worker(), nullptr);
   gcc_reduction_attach(this_worker(), region->reductions);
-  region->function(region->data);
+  call_of(&member->implicit_task, region->function, region->data);
   taskgroup_end(this_worker(), nullptr);
 }
 

@@ -5,7 +5,6 @@
 #include "construct/task.hpp"
 
 #include "abi/gomp/task_block.hpp"
-#include "exec/cancellation.hpp"
 
 #include <alloca.h>
 
@@ -21,6 +20,9 @@ void run_in_place(Worker* worker, Function function, void* data, CopyFunction co
     worker = this_worker();
   }
   Task* task = allocate_task(worker, {.invoke = nullptr, .code = code_of(function), .flags = task_flags(flags)});
+  if (tool::present()) [[unlikely]] {
+    note_entry(worker->task);
+  }
   if (!try_begin_undeferred(worker, task, codeptr)) return;
   if (copy != nullptr) {
     auto space = reinterpret_cast<uintptr_t>(alloca(bytes + align - 1));
@@ -28,7 +30,7 @@ void run_in_place(Worker* worker, Function function, void* data, CopyFunction co
     copy(own, data);
     data = own;
   }
-  function(data);
+  call_of(task, function, data);
   end_undeferred(task);
 }
 
@@ -49,7 +51,6 @@ struct Clauses {
   if (!deferred && !(flags & kDetach)) {
     return run_in_place(worker, function, data, copy, bytes, align, flags, dependences, codeptr);
   }
-  if (copy != nullptr && !(flags & kDetach) && is_creation_cancelled(worker->task)) return;
   Task* task = allocate(worker, function, task_flags(flags), bytes, align, dependences.count());
   if (flags & kPriority) task->priority.store(clauses.priority, relaxed);
   if (flags & kDetach) {  // the creator's variable, and the task's own copy of it, which is the block's first word

@@ -5,6 +5,7 @@
 
 #include "construct/dependence_buffer.hpp"
 #include "construct/task.hpp"
+#include "exec/frames.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -44,7 +45,7 @@ inline uint32_t task_flags(unsigned flags) {
 // Calls the function of the task's block.
 inline void invoke(Task* task) {
   auto* block = static_cast<TaskBlock*>(task->block);
-  block->function(block->arguments);
+  call_of(task, block->function, block->arguments);
 }
 
 // The arguments lie `offset` bytes behind the block's begin.

@@ -8,7 +8,6 @@
 #include "abi/gomp/task_block.hpp"
 #include "construct/task_reduction.hpp"
 #include "exec/announce.hpp"
-#include "exec/cancellation.hpp"
 
 namespace marline::gomp {
 
@@ -32,13 +31,13 @@ TaskloopClause clause_of(unsigned flags, unsigned long value) {
 
 void make_task(const Loop& loop, const Bounds& limits, const TaskloopPlan& plan, uint64_t i, const void* codeptr) {
   Worker* worker = depend_chunk(loop.depend, plan, i);
-  if (loop.copy != nullptr && is_creation_cancelled(worker->task)) return;
   Task* task = allocate(worker, loop.function, task_flags(loop.flags), loop.bytes, loop.align, 0);
   if (loop.flags & kPriority) task->priority.store(loop.priority, relaxed);
   copy_arguments(task, loop.data, loop.bytes, loop.copy);
   auto* words = static_cast<uint64_t*>(arguments_of(task));
   words[0] = limits.start + plan.first(i) * limits.increment;
   words[1] = i + 1 == plan.tasks ? limits.end : words[0] + plan.count(i) * limits.increment;
+  note_chunk(task, plan.first(i), plan.count(i));
   if (loop.flags & kIf) {
     spawn_task(worker, task, nullptr, 0, codeptr);
   } else {

@@ -17,20 +17,25 @@ template <std::size_t>
 using Argument = void*;
 
 template <std::size_t... I>
-void call_with(void* microtask, int32_t gtid, int32_t bound_tid, void** arguments, std::index_sequence<I...>) {
+void call_with(void* microtask, int32_t gtid, int32_t bound_tid, void** arguments, void** exit_frame,
+               std::index_sequence<I...>) {
+  if (exit_frame != nullptr) [[unlikely]] {
+    *exit_frame = __builtin_frame_address(0);
+  }
   using Fixed = void (*)(int32_t*, int32_t*, Argument<I>...);
   reinterpret_cast<Fixed>(microtask)(&gtid, &bound_tid, arguments[I]...);
 }
 
 }  // namespace
 
-void call_microtask(void* microtask, int32_t gtid, int32_t bound_tid, void** arguments, int32_t count) {
+void call_microtask(void* microtask, int32_t gtid, int32_t bound_tid, void** arguments, int32_t count,
+                    void** exit_frame) {
   if (count <= 8) {
-    call_with(microtask, gtid, bound_tid, arguments, std::make_index_sequence<8>());
+    call_with(microtask, gtid, bound_tid, arguments, exit_frame, std::make_index_sequence<8>());
   } else if (count <= 32) {
-    call_with(microtask, gtid, bound_tid, arguments, std::make_index_sequence<32>());
+    call_with(microtask, gtid, bound_tid, arguments, exit_frame, std::make_index_sequence<32>());
   } else {
-    call_with(microtask, gtid, bound_tid, arguments, std::make_index_sequence<kMaxArguments>());
+    call_with(microtask, gtid, bound_tid, arguments, exit_frame, std::make_index_sequence<kMaxArguments>());
   }
 }
 

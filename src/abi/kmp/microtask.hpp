@@ -12,7 +12,9 @@ inline constexpr int kMaxArguments = 128;
 
 // Calls microtask(&gtid, &bound_tid, arguments[0], ..., arguments[count - 1]). The array has kMaxArguments entries, of
 // which those behind the first `count` may hold anything.
-void call_microtask(void* microtask, int32_t gtid, int32_t bound_tid, void** arguments, int32_t count);
+// exit_frame: gets the address of the frame that calls; null: nobody asks.
+void call_microtask(void* microtask, int32_t gtid, int32_t bound_tid, void** arguments, int32_t count,
+                    void** exit_frame = nullptr);
 
 // Ends the program if there are more than kMaxArguments.
 void collect_arguments(void** arguments, int32_t count, va_list list);

@@ -8,6 +8,8 @@
 #include "exec/announce.hpp"
 #include "exec/pause.hpp"
 
+#include <cstring>
+
 namespace marline::kmp {
 
 namespace {
@@ -42,6 +44,7 @@ int32_t __kmpc_cancel_barrier(Ident* where, int32_t) {
 
 void __kmpc_error(Ident*, int32_t severity, const char* message) {
   constexpr int32_t kWarning = 1;
+  announce_error(severity, message, message != nullptr ? std::strlen(message) : 0, __builtin_return_address(0));
   if (severity != kWarning) fatal("error directive: %s", message != nullptr ? message : "(none)");
   warn("error directive: %s", message != nullptr ? message : "(none)");
 }

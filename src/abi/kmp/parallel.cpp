@@ -6,6 +6,7 @@
 #include "abi/kmp/microtask.hpp"
 #include "abi/kmp/types.hpp"
 #include "construct/thread_counts.hpp"
+#include "exec/frames.hpp"
 #include "exec/worker.hpp"
 
 #include <algorithm>
@@ -16,7 +17,8 @@ namespace marline::kmp {
 namespace {
 
 void run_microtask(Team* team, Member* member) {
-  call_microtask(team->microtask, member->worker->id, member->index, team->arguments, team->argument_count);
+  void** exit_frame = tool::present() ? &member->frame.exit_frame.ptr : nullptr;
+  call_microtask(team->microtask, member->worker->id, member->index, team->arguments, team->argument_count, exit_frame);
 }
 
 void run_nothing(Team*, Member*) {}
@@ -99,7 +101,9 @@ void __kmpc_serialized_parallel(Ident*, int32_t) {
   request.run_implicit = run_nothing;
   request.if_clause = false;
   request.called_by_program = true;
-  parallel_begin(request);
+  request.program_frame = frame_of_caller(__builtin_frame_address(0));
+  Team* team = parallel_begin(request);
+  set_exit_frame(&team->members[0].frame, request.program_frame);
 }
 
 void __kmpc_end_serialized_parallel(Ident*, int32_t) { parallel_end(); }

@@ -26,13 +26,36 @@ void announce_begin(const Ident* where, const StaticShare<T>& share, const void*
                 share.empty() ? 0 : trip_count(*share.lower, *share.upper, share.increment), codeptr);
 }
 
+// The thread's first chunk, the only one that the runtime hears of; or all of its sections.
+template <class T>
+[[gnu::noinline]] void announce_share(const Ident* where, const StaticShare<T>& share, T begin, const void* codeptr) {
+  if (share.empty()) return;
+  const Worker* worker = this_worker();
+  uint64_t* region = &worker->member->team->tool_data;
+  uint64_t* task = &worker->task->tool_data;
+  uint64_t iterations = trip_count(*share.lower, *share.upper, share.increment);
+  tool::Work work = work_of(where);
+  if (work == tool::Work::kSections) {
+    for (uint64_t i = 0; i < iterations; ++i) tool::dispatch_section(region, task, codeptr);
+    return;
+  }
+  bool distribute = work == tool::Work::kDistribute;
+  uint64_t first = *share.lower == begin ? 0 : trip_count(begin, *share.lower, share.increment) - 1;
+  tool::dispatch_chunk(distribute ? tool::Dispatch::kDistributeChunk : tool::Dispatch::kLoopChunk, region, task, first,
+                       iterations);
+}
+
 template <class T, class S>
 void static_init(const Ident* where, int32_t schedule, int32_t* last, T* lower, T* upper, S* stride, S increment,
                  S chunk, const void* codeptr = __builtin_return_address(0)) {
   check_increment(increment);
   StaticShare<T> share{last, lower, upper, stride, increment, chunk};
   announce_begin(where, share, codeptr);
+  T begin = *lower;
   share.compute(schedule);
+  if (tool::on(tool::event::kDispatch)) [[unlikely]] {
+    announce_share(where, share, begin, codeptr);
+  }
 }
 
 template <class T, class S>
@@ -41,7 +64,11 @@ void dist_for_static_init(const Ident* where, int32_t schedule, int32_t* last, T
   check_increment(increment);
   StaticShare<T> share{last, lower, upper, stride, increment, chunk};
   announce_begin(where, share, codeptr);
+  T begin = *lower;
   share.compute_twice(schedule, upper_of_team);
+  if (tool::on(tool::event::kDispatch)) [[unlikely]] {
+    announce_share(where, share, begin, codeptr);
+  }
 }
 
 // Before the team's parallel regions, one per chunk; nothing is called at its end, so tools hear of those alone.

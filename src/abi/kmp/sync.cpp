@@ -65,7 +65,12 @@ void __kmpc_end_critical(Ident*, int32_t, CriticalName* name) {
   mutex_release(lock_word(name), tool::Mutex::kCritical);
 }
 
-void __kmpc_flush(Ident*) { fence_seq_cst(); }
+void __kmpc_flush(Ident*) {
+  fence_seq_cst();
+  if (tool::on(tool::event::kFlush)) [[unlikely]] {
+    tool::flush(&this_worker()->tool_data, __builtin_return_address(0));
+  }
+}
 
 void __kmpc_atomic_start() { mutex_acquire(g_atomic_lock, tool::Mutex::kAtomic); }
 void __kmpc_atomic_end() { mutex_release(g_atomic_lock, tool::Mutex::kAtomic); }

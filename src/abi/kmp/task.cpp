@@ -9,6 +9,7 @@
 
 #include "abi/kmp/depend.hpp"
 #include "construct/task_reduction.hpp"
+#include "exec/frames.hpp"
 #include "platform/memory_domain.hpp"
 #include "sched/locality.hpp"
 
@@ -58,6 +59,11 @@ int32_t __kmpc_omp_task_with_deps(Ident*, int32_t, TaskBlock* block, int32_t cou
 }
 
 void __kmpc_omp_task_begin_if0(Ident*, int32_t, TaskBlock* block) {
+  if (tool::present()) [[unlikely]] {
+    void* program_frame = frame_of_caller(__builtin_frame_address(0));
+    set_program_frame(frame_of(this_worker()->task), program_frame);
+    set_exit_frame(frame_of(task_of(block)), program_frame);
+  }
   begin_undeferred(this_worker(), task_of(block), __builtin_return_address(0));
 }
 

@@ -5,6 +5,7 @@
 
 #include "abi/kmp/types.hpp"
 #include "construct/task.hpp"
+#include "exec/frames.hpp"
 
 namespace marline::kmp {
 
@@ -23,12 +24,12 @@ inline int32_t empty_routine(int32_t, TaskBlock*) { return 0; }
 inline void run_further_parts(Task* task, TaskBlock* block) {
   while (task->has(task_flag::kRequeued)) [[unlikely]] {
     task->flags &= ~task_flag::kRequeued;
-    block->routine(this_worker()->id, block);
+    call_of(task, block->routine, this_worker()->id, block);
   }
 }
 
 inline void run_parts(Task* task, TaskBlock* block) {
-  block->routine(this_worker()->id, block);
+  call_of(task, block->routine, this_worker()->id, block);
   run_further_parts(task, block);
 }
 

@@ -8,6 +8,7 @@
 #include "abi/kmp/types.hpp"
 #include "construct/task.hpp"
 #include "exec/announce.hpp"
+#include "exec/frames.hpp"
 
 #include <cstring>
 
@@ -68,6 +69,7 @@ void make_task(const Pattern& pattern, const TaskloopPlan& plan, uint64_t i, con
   word_at(block, pattern.upper_at) = pattern.lower + (plan.first(i) + plan.count(i) - 1) * pattern.stride;
   Task* task = task_of(block);
   task->priority.store(block->priority, relaxed);
+  note_chunk(task, plan.first(i), plan.count(i));
   if (pattern.deferred) {
     spawn_task(worker, task, nullptr, 0, codeptr);
   } else {

@@ -4,6 +4,7 @@
 // runtime has never seen.
 #include "abi/omp/current.hpp"
 #include "construct/task.hpp"
+#include "exec/frames.hpp"
 #include "sched/queue.hpp"
 #include "tool/tool.hpp"
 
@@ -15,7 +16,11 @@ namespace {
 void fulfil_handle(uintptr_t handle) { fulfil_for_program(this_worker_or_null(), reinterpret_cast<Event*>(handle)); }
 
 int control_tool(int command, int modifier, void* argument, const void* codeptr) {
-  return tool::control_tool(static_cast<uint64_t>(command), static_cast<uint64_t>(modifier), argument, codeptr);
+  Worker* worker = this_worker();
+  if (tool::present()) note_entry(worker->task);
+  int result = tool::control_tool(static_cast<uint64_t>(command), static_cast<uint64_t>(modifier), argument, codeptr);
+  if (tool::present()) set_enter_frame(frame_of(worker->task), nullptr);
+  return result;
 }
 
 }  // namespace
@@ -33,8 +38,7 @@ int omp_get_max_task_priority() { return options().max_task_priority; }
 [[gnu::alias("omp_get_max_task_priority")]] int omp_get_max_task_priority_();
 
 void omp_fulfill_event(uintptr_t handle) { fulfil_handle(handle); }
-// The one argument of a Fortran routine that is passed by value: so GCC's and LLVM's omp_lib declare it.
-[[gnu::alias("omp_fulfill_event")]] void omp_fulfill_event_(uintptr_t handle);
+void omp_fulfill_event_(const uintptr_t* handle) { fulfil_handle(*handle); }
 
 int omp_control_tool(int command, int modifier, void* argument) {
   return control_tool(command, modifier, argument, __builtin_return_address(0));

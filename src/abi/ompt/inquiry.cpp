@@ -4,8 +4,11 @@
 // marline_names_used, and two of marline.h. A tool may call them from a signal handler in any thread, so they never
 // register a thread and never allocate.
 #include "abi/omp/place_query.hpp"
-#include "exec/binding.hpp"
+#include "config/options.hpp"
 #include "construct/task_events.hpp"
+#include "exec/binding.hpp"
+#include "exec/frames.hpp"
+#include "exec/runtime.hpp"
 #include "marline/marline.h"
 #include "sched/team.hpp"
 #include "tool/tool.hpp"
@@ -20,9 +23,12 @@ namespace {
 
 Data* data(uint64_t* word) { return reinterpret_cast<Data*>(word); }
 
-// The calling thread's worker if it runs a task.
+// The calling thread's worker, for the tool that there is.
+Worker* known_worker() { return options().tool_started ? this_worker_or_null() : nullptr; }
+
+// The same if it runs a task.
 Worker* worker_with_task() {
-  Worker* worker = this_worker_or_null();
+  Worker* worker = known_worker();
   return worker != nullptr && worker->task != nullptr ? worker : nullptr;
 }
 
@@ -36,7 +42,7 @@ int get_callback(int number, Function* function) {
 }
 
 Data* get_thread_data() {
-  Worker* worker = this_worker_or_null();
+  Worker* worker = known_worker();
   return worker != nullptr ? data(&worker->tool_data) : nullptr;
 }
 
@@ -51,6 +57,7 @@ constexpr NamedState kStates[] = {
     {State::kWaitBarrierImplicitWorkshare, "ompt_state_wait_barrier_implicit_workshare"},
     {State::kWaitBarrierExplicit, "ompt_state_wait_barrier_explicit"},
     {State::kWaitBarrierImplementation, "ompt_state_wait_barrier_implementation"},
+    {State::kWaitBarrierTeams, "ompt_state_wait_barrier_teams"},
     {State::kWaitTaskwait, "ompt_state_wait_taskwait"},
     {State::kWaitTaskgroup, "ompt_state_wait_taskgroup"},
     {State::kWaitLock, "ompt_state_wait_lock"},
@@ -84,7 +91,8 @@ int enumerate_mutex_impls(int current, int* next, const char** name) {
 
 int get_state(uint64_t* wait_id) {
   if (wait_id != nullptr) *wait_id = 0;
-  Worker* worker = this_worker_or_null();
+  Worker* worker = known_worker();
+  if (!options().tool_started) return static_cast<int>(State::kWorkSerial);  // a tool that has declined
   if (worker == nullptr) return static_cast<int>(State::kUndefined);
   const ThreadWait& wait = worker->wait;
   if (wait.task != nullptr && (worker->task == nullptr || worker->task == wait.task)) {
@@ -107,21 +115,17 @@ int get_parallel_info(int ancestor_level, Data** parallel_data, int* team_size) 
 
 int get_task_info(int ancestor_level, int* flags, Data** task_data, Frame** frame, Data** parallel_data,
                   int* thread_num) {
-  static Frame no_frame = {};  // Marline keeps no frame addresses
   Worker* worker = worker_with_task();
   if (worker == nullptr) return 0;
-  Task* task = worker->task;
-  const Member* member = worker->member;
-  for (; ancestor_level > 0 && task != nullptr; --ancestor_level) {
-    if (task->has(task_flag::kImplicit)) member = member->team->parent_member;
-    task = task->parent;
-  }
+  TasksOnStack stack(worker);
+  for (; ancestor_level > 0 && stack.task() != nullptr; --ancestor_level) stack.outward();
+  Task* task = stack.task();
   if (task == nullptr) return 0;
   if (flags != nullptr) *flags = tool_flags(task);
   if (task_data != nullptr) *task_data = data(&task->tool_data);
-  if (frame != nullptr) *frame = &no_frame;
+  if (frame != nullptr) *frame = frame_of(task);
   if (parallel_data != nullptr) *parallel_data = data(&task->team->tool_data);
-  if (thread_num != nullptr) *thread_num = member->index;
+  if (thread_num != nullptr) *thread_num = stack.member()->index;
   return 2;
 }
 
@@ -132,26 +136,27 @@ uint64_t get_unique_id() {
   return last.fetch_add(1, relaxed) + 1;
 }
 
-void finalize_tool() { tool::finalize(); }
+void finalize_tool() { marline::finalize_tool(this_worker_or_null()); }
 
 int get_num_procs() { return processors(); }
 int get_num_places() { return place_count(); }
 int get_place_proc_ids(int place, int size, int* ids) { return place_cpus(place, size, ids); }
 
 int get_place_num() {
-  Worker* worker = this_worker_or_null();
+  Worker* worker = known_worker();
   return worker != nullptr && worker->place >= 0 ? worker->place : -1;
 }
 
 int get_partition_place_nums(int size, int* places) {
-  const Worker* worker = this_worker_or_null();
-  PlacePartition partition = partition_of(worker != nullptr ? worker->member : nullptr);
+  const Worker* worker = worker_with_task();
+  if (worker == nullptr) return 0;
+  PlacePartition partition = partition_of(worker->member);
   int count = partition.count;
   for (int i = 0; i < count && i < size; ++i) places[i] = partition.first + i;
   return count;
 }
 
-int get_proc_id() { return sched_getcpu(); }
+int get_proc_id() { return worker_with_task() != nullptr ? sched_getcpu() : -1; }
 
 int get_target_info(uint64_t*, uint64_t*, uint64_t*) { return 0; }  // no target regions here
 int get_num_devices() { return 0; }

@@ -197,7 +197,6 @@ int main(void) {
     repeated_addresses();
     iterators(64);
     iterators(8);
-    iterators(0);
     scopes();
     objects();
   }
