@@ -31,7 +31,8 @@ sys.path.insert(0, str(HERE.parent / "python"))
 from marline.features import SUPPORTED, Feature, Malformed, read_features  # noqa: E402
 from pragmas import Pragma, pragmas_of  # noqa: E402
 
-COMPILERS = {"gcc12": "GCC 12", "clang14": "Clang 14", "clang19": "Clang 19", "gfortran12": "gfortran 12"}
+COMPILERS = {"gcc12": "GCC 12", "clang14": "Clang 14", "clang16": "Clang 16", "clang19": "Clang 19",
+             "clang22": "Clang 22", "gfortran12": "gfortran 12"}  # fmt: skip
 LANGUAGES = {".c": "C", ".h": "C", ".cpp": "C++", ".f90": "Fortran"}
 HEAD_LINES = 40
 SHOWN = 2  # programs per feature on the page
@@ -59,7 +60,9 @@ class Claim:
     words: list[str]
 
     def holds_for(self, compiler: str) -> bool:
-        return not self.compilers or any(compiler.startswith(name) for name in self.compilers)
+        """What Clang 19 makes code for, Clang 22 does, too."""
+        names = (compiler, "clang19") if compiler == "clang22" else (compiler,)
+        return not self.compilers or any(name.startswith(wanted) for name in names for wanted in self.compilers)
 
 
 @dataclass

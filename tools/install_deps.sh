@@ -8,22 +8,26 @@ cd "$(dirname "$0")/.."
 
 build="build-essential cmake ninja-build pkg-config git python3 python3-venv libhwloc-dev"
 compilers="gcc-12 g++-12 gfortran-12 clang-14 clang-19 libclang-rt-19-dev clang-tools-19 libomp-19-dev clang-format-19"
+more_compilers="clang-16 clang-22"   # if this Debian has them
 mpi="openmpi-bin libopenmpi-dev mpich libmpich-dev"
 programs="libopenblas-dev hwloc libstarpu-dev libhdf5-openmpi-dev libhdf5-mpich-dev"
 tests="libgtest-dev libbenchmark-dev spin valgrind gdb qemu-user gcc-12-aarch64-linux-gnu g++-12-aarch64-linux-gnu"
 aarch64_libraries="libhwloc15 libhwloc-dev libudev1 libgtest-dev"
 python_packages="pytest==8.* numpy==2.* matplotlib==3.* perfetto==0.* rich==14.* PyYAML==6.* hypothesis==6.*"
 
-missing=""
 # shellcheck disable=SC2086  # the lists are lists
-installed=" $(dpkg-query -W -f '${Package} ${db:Status-Status}\n' $build $compilers $mpi $programs $tests 2>/dev/null |
+installed=" $(dpkg-query -W -f '${Package} ${db:Status-Status}\n' $build $compilers $more_compilers $mpi $programs $tests \
+  2>/dev/null |
   sed -n 's/ installed$//p' | tr '\n' ' ') "
-for package in $build $compilers $mpi $programs $tests; do
-  case "$installed" in
-    *" $package "*) ;;
-    *) missing="$missing $package" ;;
-  esac
-done
+absent() {
+  for package in "$@"; do
+    case "$installed" in
+      *" $package "*) ;;
+      *) printf ' %s' "$package" ;;
+    esac
+  done
+}
+missing=$(absent $build $compilers $mpi $programs $tests)
 
 if [ -n "$missing" ]; then
   if [ "$(id -u)" -ne 0 ]; then
@@ -33,6 +37,9 @@ if [ -n "$missing" ]; then
   echo "install_deps: installing$missing"
   export DEBIAN_FRONTEND=noninteractive
   apt-get update -qq
+  for package in $(absent $more_compilers); do
+    if apt-cache show "$package" >/dev/null 2>&1; then missing="$missing $package"; fi
+  done
   # shellcheck disable=SC2086
   apt-get install -y -qq --no-install-recommends $missing >/dev/null
 fi

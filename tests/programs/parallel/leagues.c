@@ -172,7 +172,7 @@ static void reductions(void) {
 }
 
 static void loops(void) {
-#if !defined(__clang__) || __clang_major__ >= 16
+#if !defined(__clang__) || __clang_major__ >= 19
   long sum = 0;
   int team_hits[kTeams] = {0};
 #pragma omp teams num_teams(kTeams) reduction(+ : sum) shared(team_hits)

@@ -42,7 +42,7 @@ static void its_tasks(void) {
   CHECK_EQ(sum, kSum);
 }
 
-#if !defined __clang__ || __clang_major__ >= 16
+#if !defined __clang__ || __clang_major__ >= 19
 static void the_masked_thread(void) {
   int runs = 0, team = 0;
 #pragma omp parallel
