@@ -49,13 +49,12 @@ void divide_threads(League& league, int threads, int limit) {
   if (limit > 0) league.icvs.thread_limit = std::min(limit, league.icvs.thread_limit);
 }
 
-void announce_team(Worker* worker, const Team* team, tool::Endpoint endpoint) {
+void announce_team(Worker* worker, Team* team, tool::Endpoint endpoint) {
   if (!tool::on(tool::event::kImplicitTask)) return;
   bool begin = endpoint == tool::Endpoint::kBegin;
-  uint64_t region = team->tool_data;
-  tool::implicit_task(endpoint, begin ? &region : nullptr, &worker->task->tool_data,
-                      begin ? static_cast<unsigned>(team->icvs.num_teams) : 0, static_cast<unsigned>(team->icvs.team_num),
-                      tool::task_bits::kInitial);
+  tool::implicit_task(endpoint, begin ? &team->tool_data : nullptr, &worker->task->tool_data,
+                      begin ? static_cast<unsigned>(team->icvs.num_teams) : 0,
+                      static_cast<unsigned>(team->icvs.team_num), tool::task_bits::kInitial);
 }
 
 void describe(Team* team, const Worker* worker, const League& league) {
