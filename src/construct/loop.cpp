@@ -39,8 +39,23 @@ Resolved resolve(const Worker* worker, const LoopRequest& request) {
   return {LoopKind::kStatic, chunk};
 }
 
+// schedule(simd: runtime): request.chunk is the length of the vectors.
+Resolved resolve_simd(const Worker* worker, LoopRequest request) {
+  uint64_t length = std::max<uint64_t>(request.chunk, 1);
+  request.kind = LoopKind::kRuntime;
+  auto [kind, chunk] = resolve(worker, request);
+  if (kind == LoopKind::kGuided) kind = LoopKind::kGuidedSimd;
+  if (kind == LoopKind::kStatic && chunk == 0) {  // a block each, of whole vectors
+    uint64_t vectors = request.iterations / length + (request.iterations % length != 0 ? 1 : 0);
+    auto threads = static_cast<uint64_t>(worker->member->team->size);
+    chunk = vectors / threads + (vectors % threads != 0 ? 1 : 0);
+  }
+  chunk = std::max<uint64_t>(chunk, 1);
+  return {kind, chunk <= request.iterations / length ? chunk * length : std::max(request.iterations, length)};
+}
+
 void fill(Workshare* shared, const Worker* worker, const LoopRequest& request) {
-  Resolved resolved = resolve(worker, request);
+  Resolved resolved = request.kind == LoopKind::kRuntimeSimd ? resolve_simd(worker, request) : resolve(worker, request);
   shared->kind = resolved.kind;
   shared->chunk = resolved.chunk;
   shared->iterations = request.iterations;
@@ -106,12 +121,21 @@ bool next_guided(LoopPlace& place, Atomic<uint64_t>& next, uint64_t threads) {
   return take(place, next, size, threads);
 }
 
+bool next_guided_simd(LoopPlace& place, Atomic<uint64_t>& next, uint64_t threads) {
+  auto size = [](const LoopPlace& p, uint64_t left, uint64_t n) {
+    return std::max<uint64_t>(left / (2 * n) / p.chunk, 1) * p.chunk;
+  };
+  return take(place, next, size, threads);
+}
+
 bool next_chunk(LoopPlace& place, uint64_t threads) {
   switch (place.kind) {
     case LoopKind::kDynamic: return next_dynamic(place, place.shared->next);
     case LoopKind::kGuided: return next_guided(place, place.shared->next, threads);
+    case LoopKind::kGuidedSimd: return next_guided_simd(place, place.shared->next, threads);
     case LoopKind::kStatic:
-    case LoopKind::kRuntime: break;
+    case LoopKind::kRuntime:
+    case LoopKind::kRuntimeSimd: break;
   }
   return next_static(place);
 }
@@ -119,9 +143,11 @@ bool next_chunk(LoopPlace& place, uint64_t threads) {
 tool::Work kind_for_tools(LoopKind kind) {
   switch (kind) {
     case LoopKind::kDynamic: return tool::Work::kLoopDynamic;
+    case LoopKind::kGuidedSimd:
     case LoopKind::kGuided: return tool::Work::kLoopGuided;
     case LoopKind::kStatic:
-    case LoopKind::kRuntime: break;
+    case LoopKind::kRuntime:
+    case LoopKind::kRuntimeSimd: break;
   }
   return tool::Work::kLoopStatic;
 }

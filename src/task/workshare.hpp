@@ -19,7 +19,8 @@ namespace marline {
 
 inline constexpr int kWorkshares = 8;
 
-enum class LoopKind : int32_t { kStatic, kDynamic, kGuided, kRuntime };
+// ...Simd: chunks, but for the last, have a multiple of as many iterations as the chunk size says.
+enum class LoopKind : int32_t { kStatic, kDynamic, kGuided, kRuntime, kGuidedSimd, kRuntimeSimd };
 
 struct alignas(kCacheLine) Workshare {
   Atomic<uint64_t> phase{0};

@@ -15,10 +15,10 @@ LoopKind kind_of(int32_t schedule) {
     case kDynamicChunked: return LoopKind::kDynamic;
     case kGuidedChunked:
     case kGuidedIterative:
-    case kGuidedAnalytical:
-    case kGuidedSimd: return LoopKind::kGuided;
-    case kRuntime:
-    case kRuntimeSimd: return LoopKind::kRuntime;
+    case kGuidedAnalytical: return LoopKind::kGuided;
+    case kGuidedSimd: return LoopKind::kGuidedSimd;
+    case kRuntime: return LoopKind::kRuntime;
+    case kRuntimeSimd: return LoopKind::kRuntimeSimd;
     case kStatic:
     case kStaticChunked:
     case kStaticBalanced:
