@@ -19,7 +19,8 @@ INTRODUCTION = """\
 <!-- Made by tools/gen_options_doc.py from src/config/option_table.cpp, foreign_table.cpp and mpi/options.c. Edit the tables, not this page. -->
 # Options
 
-Marline reads its options from the environment once, when the library is loaded, and libmarline-mpi its own in `MPI_Init`.
+Marline reads its options from the environment when the library is loaded, and once more at the program's first use of
+OpenMP if it has set others by then; libmarline-mpi reads its own in `MPI_Init`.
 `OMP_DISPLAY_ENV=true` prints those of OpenMP that are in force, `OMP_DISPLAY_ENV=verbose` all but libmarline-mpi's.
 
 - A value that cannot be used is reported in one line on stderr, with what is accepted, and the default takes its place.

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/check.hpp"
+#include "base/hash.hpp"
 #include "base/version.hpp"
 #include "config/foreign_table.hpp"
 #include "config/names.hpp"
@@ -23,6 +24,7 @@ namespace {
 Options the_options;
 Options as_given;         // the same before resolve: what is said later may change what follows from it
 int default_threads = 0;  // 0: not known yet
+uint64_t the_fingerprint = 0;  // of the variables that they were read from; by options_init
 
 bool parse_value(const Option& option, const char* value, Options& to) {
   Cursor in(value);
@@ -236,6 +238,20 @@ void take_changeable(Options& to, const Options& from) {
 
 const char* from_environment(const char* name) { return getenv(name); }
 
+uint64_t with_value(uint64_t fingerprint, const char* name) {
+  const char* value = getenv(name);
+  if (value == nullptr) return mix64(fingerprint);
+  for (const char* c = value; *c != '\0'; ++c) fingerprint = mix64(fingerprint + static_cast<unsigned char>(*c));
+  return mix64(fingerprint + 1);
+}
+
+uint64_t fingerprint_of_environment() {
+  uint64_t result = 0;
+  for (const Option& option : option_table()) result = with_value(result, option.name);
+  for (const ForeignOption& foreign : foreign_table()) result = with_value(result, foreign.name);
+  return result;
+}
+
 }  // namespace
 
 const Options& options() { return the_options; }
@@ -245,11 +261,16 @@ void options_parse(Options& result, Lookup lookup) {
   resolve(result);
 }
 
-void options_init() {
+bool options_init() {
+  const uint64_t fingerprint = fingerprint_of_environment() | 1;  // not 0, which is: never read
+  if (fingerprint == the_fingerprint) return false;
+  the_fingerprint = fingerprint;
+  as_given = {};
   read_all(as_given, from_environment);
   the_options = as_given;
   resolve(the_options);
   check_names(environ);
+  return true;
 }
 
 void options_note_tool() {

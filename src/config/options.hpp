@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The environment variables that the runtime obeys, read once when the library is loaded and constant once there is a
-// second thread: every thread may read them without synchronisation. Which variables there are, their defaults and what
-// they mean stands in one table (option_table.cpp), from which the parser, the OMP_DISPLAY_ENV output and
-// docs/options.md come.
+// The environment variables that the runtime obeys, read when the library is loaded and before its first use, and constant
+// once there is a second thread: every thread may read them without synchronisation. Which variables there are, their
+// defaults and what they mean stands in one table (option_table.cpp), from which the parser, the OMP_DISPLAY_ENV output
+// and docs/options.md come.
 // An unusable value is reported in one line and the default takes its place.
 #pragma once
 
@@ -141,8 +141,9 @@ struct Options {
 // The options in force. All zero before options_init.
 const Options& options();
 
-// Reads the environment. Called once, while the library is loaded, by the thread that loads it.
-void options_init();
+// Reads the environment, if it is not as it was the last time; false: it is. Called when the library is loaded, and once
+// more before the runtime has its first thread: a program may set a variable at the beginning of main.
+bool options_init();
 
 // Says what OMP_NUM_THREADS is when it is not given. Right after options_init, by the same thread.
 void options_set_default_threads(int threads);

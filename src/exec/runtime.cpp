@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Start: options when the library is loaded, tools when the first thread enters the runtime. End: tasks that the initial
-// thread has left unfinished are completed, then the tool is told.
+// Start: options when the library is loaded; when the first thread enters the runtime, once more if the program has set
+// others by then, and tools. End: tasks that the initial thread has left unfinished are completed, then the tool is told.
 #include "exec/runtime.hpp"
 
 #include "base/sanitizer.hpp"
@@ -21,15 +21,14 @@ namespace marline {
 namespace {
 
 void read_options() {
-  static pthread_once_t once = PTHREAD_ONCE_INIT;
-  pthread_once(&once, [] {
-    sanitizers_look_up();
-    options_init();
-    keep_to_hw_subset();
-    options_set_default_threads(cores_per_process());
-    if (options().settings) options_display_settings();
-    if (options().display_env != DisplayEnv::kOff) options_display(options().display_env == DisplayEnv::kVerbose);
-  });
+  static bool first = true;
+  if (first) sanitizers_look_up();
+  if (!options_init()) return;
+  if (first) keep_to_hw_subset();  // once: it is of the processor's parts that are in use
+  first = false;
+  options_set_default_threads(cores_per_process());
+  if (options().settings) options_display_settings();
+  if (options().display_env != DisplayEnv::kOff) options_display(options().display_env == DisplayEnv::kVerbose);
 }
 
 [[gnu::constructor]] void on_load() { read_options(); }
@@ -61,9 +60,9 @@ void finalize_tool(Worker* worker) {
 }
 
 void runtime_start() {
-  read_options();
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, [] {
+    read_options();
     tool::forget_callbacks();
     tool::initialize();
     if (tool::present()) options_note_tool();
