@@ -55,11 +55,12 @@ int number_of_threads(const Worker* worker, const ParallelRequest& request) {
 // Null: the region is serialised.
 Team* team_for(Worker* worker, int threads, const ParallelRequest& request) {
   if (threads <= 1) return nullptr;
-  if (worker->member->team->active_level == 0 && worker->root) {  // else: a pool thread in a teams region
+  if (worker->member->team->active_level == 0) {
     if (Team* team = team_hot(worker, threads, request.proc_bind)) return team;
     // Another task of this thread has it. Beside what the initial task opens, regions in its tasks have one thread.
+    // A thread of the pool, in a teams region, has none at all.
     bool bounds_reach = worker->hot_team != nullptr && worker->hot_team->nesting.bounds_reach.load(relaxed);
-    if (!bounds_reach && !is_inside_active_region(worker->member->team)) return nullptr;
+    if (worker->root && !bounds_reach && !is_inside_active_region(worker->member->team)) return nullptr;
   }
   return team_inner(worker, threads, request.proc_bind);
 }

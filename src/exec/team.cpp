@@ -177,7 +177,10 @@ SpinLock g_abandoned_teams_lock;
 Team* team_hot(Worker* worker, int size, int proc_bind) {
   Team* team = worker->hot_team;
   if (team != nullptr && team->in_use) return nullptr;
-  if (team == nullptr || team->capacity < size) team = grow_hot_team(worker, size);
+  if (team == nullptr || team->capacity < size) {
+    if (!worker->root) return nullptr;
+    team = grow_hot_team(worker, size);
+  }
   if (team->asked != asked_as_one(size, proc_bind)) arrange_hot_team(team, worker, size, proc_bind);
   // What the initial task itself opens is not nested, and the initial team's other tasks may run at its barriers.
   const bool nested = worker->member->team->level > 0 || !worker->task->has(task_flag::kImplicit);
