@@ -65,12 +65,11 @@ Team* team_for(Worker* worker, int threads, const ParallelRequest& request) {
   return team_inner(worker, threads, request.proc_bind);
 }
 
-Icvs inner_icvs(const Worker* worker, int level) {
-  Icvs icvs = *worker->task->icvs;
+void set_icvs(Team* team, const Worker* worker) {
+  team->icvs = *worker->task->icvs;
   // Each level takes the first element off the list; the last one stays (OpenMP 5.2, section 10.1.1).
   const Options& o = options();
-  if (level < o.num_threads_count) icvs.num_threads = o.num_threads[level];
-  return icvs;
+  if (team->level < o.num_threads_count) team->icvs.num_threads = o.num_threads[team->level];
 }
 
 // bind-var inside a region with a proc_bind clause.
@@ -87,7 +86,7 @@ void describe(Team* team, Worker* worker, const ParallelRequest& request) {
   team->active_level = outer->active_level + (team->size > 1 ? 1 : 0);
   team->parent_task = worker->task;
   team->parent_member = worker->member;
-  team->icvs = inner_icvs(worker, team->level);
+  set_icvs(team, worker);
   if (request.proc_bind != 0) [[unlikely]] set_bind_var(team->icvs, team->level, request);
   team->thread_counts.held = outer->thread_counts.held;
   if (request.thread_counts != nullptr) [[unlikely]] {
