@@ -17,7 +17,8 @@ namespace marline {
 
 namespace {
 
-// Below this many iterations, `next` cannot wrap: at most 1024 threads add a chunk, which is no larger, behind the end.
+// Below this many iterations, `next` cannot wrap: at most 1024 threads add a chunk, which is no larger, behind the end,
+// each once. So a chunk is one atomic addition, with no look before: under contention that would move the line twice.
 constexpr uint64_t kFetchAddLimit = uint64_t{1} << 48;
 
 struct Resolved {
@@ -107,7 +108,6 @@ bool next_dynamic(LoopPlace& place, Atomic<uint64_t>& next) {
   if (place.iterations >= kFetchAddLimit) {
     return take(place, next, [](const LoopPlace& p, uint64_t, uint64_t) { return p.chunk; }, 0);
   }
-  if (next.load(relaxed) >= place.iterations) return false;
   uint64_t first = next.fetch_add(place.chunk, relaxed);
   if (first >= place.iterations) return false;
   place.first = first;
@@ -242,6 +242,12 @@ void enter_none(LoopPlace& place) {
   place.iterations = place.position = 0;
 }
 
+// A loop with nobody to share it with, and nobody who would see its chunks, is one chunk. Sections are taken one by one.
+bool is_one_chunk(const Worker* worker, const LoopRequest& request) {
+  return worker->member->team->size == 1 && request.work == tool::Work::kLoopStatic && request.prepare == nullptr &&
+         !tool::present();
+}
+
 [[gnu::noinline]] void ordered_begin_telling(Worker* worker, const void* codeptr) {
   const void* turn = turn_of(worker->member);
   auto id = reinterpret_cast<uint64_t>(turn);
@@ -258,6 +264,11 @@ void enter_none(LoopPlace& place) {
 void loop_begin(Worker* worker, const LoopRequest& request) {
   LoopPlace& place = worker->member->loop;
   place.shared = nullptr;
+  if (is_one_chunk(worker, request)) {
+    enter_none(place);
+    place.iterations = place.chunk = place.step = request.iterations;
+    return;
+  }
   place.kind = request.kind;
   place.ordered = request.ordered;
   place.iterations = request.iterations;
