@@ -49,6 +49,7 @@ check: build
 
 bench: build
 	$(PYTHON) $(BUILD)/bin/marline study studies/micro.yaml --fresh -o build/studies/micro
+	$(PYTHON) $(BUILD)/bin/marline study studies/forkjoin.yaml --fresh -o build/studies/forkjoin
 
 format: deps
 	clang-format-19 -i $(SOURCES)
