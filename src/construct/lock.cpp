@@ -2,10 +2,13 @@
 //
 // Locks. The word: free -> locked by an uncontended acquire; any -> contended by one about to wait, under its parking
 // bucket's lock. A releaser that finds `contended` takes that lock too, so it sees the waiter or the waiter sees the
-// free word. Hand-over leaves the word locked: the heir owns it without touching it.
+// free word. It frees the word and wakes the longest waiter, who then competes again: a lock that were handed from
+// waiter to waiter would cost a wake-up per entry as long as anybody waits. Who waits long is handed it all the same.
+// Whoever takes the word after a wait leaves it `contended`: others may still be parked.
 #include "construct/lock.hpp"
 
 #include "base/check.hpp"
+#include "base/clock.hpp"
 #include "construct/parking.hpp"
 #include "exec/suspend.hpp"
 #include "sched/queue.hpp"
@@ -19,21 +22,52 @@ namespace {
 
 enum : uint32_t { kFree, kLocked, kContended };
 
-void acquire_parked(LockWord& word) {
+constexpr uint64_t kPatience = 1'000'000;  // ns; then a waiter is handed the lock
+
+struct Waiter : Parked {
+  uint64_t since = 0;  // when it began to wait, in ns
+  bool owns = false;   // woken with the lock; written before its event
+};
+
+// The calling task has the lock, or waited for it and was woken.
+bool take_or_park(LockWord& word, uint64_t since) {
   ParkingBucket& bucket = parking_bucket(&word);
-  Parked self;
+  Waiter self;
   self.key = &word;
+  self.since = since;
   bucket.lock.lock();
   // acquire pairs with the store of kFree in release_contended. Free after all: it is ours, and `contended` costs the
   // release one look.
   bool parked = word.exchange(kContended, acquire) != kFree;
   if (parked) bucket.waiting.push_back(&self);
   bucket.lock.unlock();
-  if (parked) wait_event(&self.event, {WaitKind::kLock, &word, nullptr});
+  if (!parked) return true;
+  wait_event(&self.event, {WaitKind::kLock, &word, nullptr});
+  return self.owns;
+}
+
+bool try_as(LockWord& word, uint32_t state) {
+  uint32_t expected = kFree;
+  return word.load(relaxed) == kFree && word.compare_exchange_strong(expected, state, acquire, relaxed);
+}
+
+bool spin_for(LockWord& word, uint32_t state) {
+  for (int i = spins_before_parking(); i > 0; --i) {
+    cpu_relax();
+    if (try_as(word, state)) return true;
+  }
+  return false;
+}
+
+[[gnu::noinline]] void acquire_waiting(LockWord& word) {
+  if (spin_for(word, kLocked)) return;
+  uint64_t since = nanoseconds_now();
+  while (!take_or_park(word, since) && !spin_for(word, kContended)) {
+  }
 }
 
 // The longest waiter of `key`; `*more`: there is another one.
-Parked* take_heir(ParkingBucket& bucket, const void* key, bool* more) {
+Waiter* take_heir(ParkingBucket& bucket, const void* key, bool* more) {
   Fifo<Parked, &Parked::next> rest;
   Parked* heir = nullptr;
   *more = false;
@@ -47,18 +81,19 @@ Parked* take_heir(ParkingBucket& bucket, const void* key, bool* more) {
     rest.push_back(parked);
   }
   bucket.waiting = rest;
-  return heir;
+  return static_cast<Waiter*>(heir);  // only waiters of a lock have its word as their key
 }
 
 void release_contended(LockWord& word) {
   ParkingBucket& bucket = parking_bucket(&word);
   bool more;
   bucket.lock.lock();
-  Parked* heir = take_heir(bucket, &word, &more);
-  if (heir == nullptr) {
-    word.store(kFree, release);
-  } else {
+  Waiter* heir = take_heir(bucket, &word, &more);
+  if (heir != nullptr && nanoseconds_now() - heir->since > kPatience) {
+    heir->owns = true;
     word.store(more ? kContended : kLocked, relaxed);  // ours until the heir's event tells it
+  } else {
+    word.store(kFree, release);  // pairs with the acquire of whoever takes it
   }
   bucket.lock.unlock();
   if (heir != nullptr) fulfil(this_worker_or_null(), &heir->event);
@@ -71,18 +106,10 @@ Task* current_task() { return this_worker()->task; }
 LockWord g_unnamed_critical{kFree};
 LockWord g_atomic_lock{kFree};
 
-bool lock_try(LockWord& word) {
-  uint32_t expected = kFree;
-  return word.load(relaxed) == kFree && word.compare_exchange_strong(expected, kLocked, acquire, relaxed);
-}
+bool lock_try(LockWord& word) { return try_as(word, kLocked); }
 
 void lock_acquire(LockWord& word) {
-  if (lock_try(word)) return;
-  for (int i = spins_before_parking(); i > 0; --i) {
-    cpu_relax();
-    if (lock_try(word)) return;
-  }
-  acquire_parked(word);
+  if (!lock_try(word)) acquire_waiting(word);
 }
 
 void lock_release(LockWord& word) {

@@ -2,7 +2,7 @@
 //
 // Locks and critical (OpenMP 5.2, sections 15.2 and 18.9). A lock is four bytes, because that is what GCC's omp_lock_t
 // has: zero is free. A task that must wait is suspended, so a lock whose owner is suspended elsewhere never blocks a
-// thread. A contended release hands the lock to the longest waiter.
+// thread. A contended release wakes the longest waiter.
 #pragma once
 
 #include "base/atomic.hpp"
