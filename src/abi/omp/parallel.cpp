@@ -26,13 +26,18 @@ void set_max_active_levels(int64_t levels) {
 // OpenMP 5.1, 3.2.9: deprecated in favour of the above.
 void set_nested(bool nested) { set_max_active_levels(nested ? kSupportedActiveLevels : 1); }
 
+// Null: there is no such level.
+const Member* member_at(int64_t level) {
+  return level < 0 || level > INT_MAX ? nullptr : ancestor_member(static_cast<int>(level));
+}
+
 int ancestor_thread_num(int64_t level) {
-  const Member* member = level > INT_MAX ? nullptr : ancestor_member(static_cast<int>(level));
+  const Member* member = member_at(level);
   return member != nullptr ? member->index : -1;
 }
 
 int team_size(int64_t level) {
-  const Member* member = level > INT_MAX ? nullptr : ancestor_member(static_cast<int>(level));
+  const Member* member = member_at(level);
   return member != nullptr ? member->team->size : -1;
 }
 

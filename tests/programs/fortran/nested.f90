@@ -15,6 +15,8 @@ program nested
   call omp_set_max_active_levels(3)
   if (omp_get_max_active_levels() /= 3) error stop "max_active_levels"
   n = omp_get_max_threads()
+  if (omp_get_ancestor_thread_num(-huge(0_8)) /= -1 .or. omp_get_team_size(-huge(0_8)) /= -1) error stop "far below"
+  if (omp_get_ancestor_thread_num(huge(0_8)) /= -1 .or. omp_get_team_size(huge(0_8)) /= -1) error stop "far above"
   leaves = 0
   sum = 0
   !$omp parallel num_threads(n) private(first) reduction(+: leaves, sum)
