@@ -59,9 +59,11 @@ Dependence* copy(Dependence* to, void* const* locators, size_t count, Access acc
   return to;
 }
 
-// {0, count, out, mutexinoutset, in, locators...}, in that order, and behind them pointers to depend objects.
+// {0, count, out, mutexinoutset, in, locators...}, in that order, and behind them pointers to depend objects. If iterators
+// have left no locator at all, the first form begins with 0, too: {0, 0}.
 [[gnu::noinline]] void decode_second_form(DependenceBuffer& buffer, void* const* depend) {
   size_t count = reinterpret_cast<size_t>(depend[1]);
+  if (count == 0) return;
   size_t out = reinterpret_cast<size_t>(depend[2]);
   size_t mutexinoutset = reinterpret_cast<size_t>(depend[3]);
   size_t in = reinterpret_cast<size_t>(depend[4]);

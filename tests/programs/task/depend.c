@@ -197,6 +197,7 @@ int main(void) {
     repeated_addresses();
     iterators(64);
     iterators(8);
+    iterators(0);
     scopes();
     objects();
   }
