@@ -267,8 +267,9 @@ void marline_tied_waits(uint64_t *resumptions, uint64_t *nanoseconds);
  * the tasks that opened them, or, where the same task opened both, if they were begun later. Undeferred and final tasks
  * are skipped as others are, but for Clang's `if(0)`, which the compiler calls itself.
  *
- * Private copies of C++ objects in tasks that do not run are destroyed with Clang. With GCC they are not: its code
- * destroys them at the end of the body. Outside of taskgroups the call ends the program with one line. */
+ * Private copies of C++ objects in tasks that do not run are destroyed with Clang. With GCC, whose code destroys them at
+ * the end of the body, those of tasks that existed at the call are not, and later ones are not made. Outside of
+ * taskgroups the call ends the program with one line. */
 void marline_taskgroup_cancel_later(void);
 
 /* 1 if a task that the caller's taskgroup creates from now on would not run, so that the one who creates them may stop;

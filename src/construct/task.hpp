@@ -130,8 +130,9 @@ void taskwait_depend(Worker* worker, const Dependence* list, size_t count, const
 
 void taskyield(Worker* worker);
 
-// Regions nest; the end waits for all tasks generated inside, and their descendants.
-void taskgroup_begin(Worker* worker, const void* codeptr);
+// Regions nest; the end waits for all tasks generated inside, and their descendants. is_construct: the program has written
+// it, and `cancel taskgroup` in its tasks means it; otherwise (reduction(task, ...)) that means one further out.
+void taskgroup_begin(Worker* worker, const void* codeptr, bool is_construct = true);
 void taskgroup_end(Worker* worker, const void* codeptr);
 
 // For construct/persistent.cpp: a group that lies in other memory than taskgroup_begin's, and the wait for its members.

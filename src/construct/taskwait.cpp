@@ -206,10 +206,10 @@ void taskgroup_wait(Task* owner, Taskgroup* group) {
   end_order(this_worker(), group);
 }
 
-void taskgroup_begin(Worker* worker, const void* codeptr) {
+void taskgroup_begin(Worker* worker, const void* codeptr, bool is_construct) {
   Task* task = worker->task;
   auto* group = new (worker->pool->allocate(sizeof(Taskgroup))) Taskgroup;
-  taskgroup_init(group, task, task->taskgroup, true);
+  taskgroup_init(group, task, task->taskgroup, is_construct);
   if (task->has(task_flag::kInGraph)) [[unlikely]] persistent_note_wait(task, NodeKind::kGroupBegin);
   task->taskgroup = group;
   if (tool::on(tool::event::kSyncRegion)) {

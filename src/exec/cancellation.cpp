@@ -46,6 +46,17 @@ bool is_cancelled_from(Walk walk) {
   return false;
 }
 
+// Only the task's body would destroy its objects, as with GCC.
+bool body_destroys(const Task* task) { return task->has(task_flag::kObjects) && !task->has(task_flag::kDestroys); }
+
+// By marline_taskgroup_cancel_later, which promises that what is created later does not run: `cancel` lowers to 0.
+bool is_cancelled_later_from(Walk walk) {
+  for (; walk.find_construct(); walk.outward()) {
+    if (is_cancelled_at(walk) && walk.order()->last_to_run.load(relaxed) != 0) return true;
+  }
+  return false;
+}
+
 // A program may hold the handle of the task's event and fulfil it: the descriptor stays until the group ends.
 void keep_descriptor(Task* task) {
   if (task->has(task_flag::kInTable)) {
@@ -138,7 +149,22 @@ void end_order(Worker* worker, Taskgroup* group) {
   release_kept(worker, group->kept);
 }
 
-bool is_beyond_cancel(const Task* task) { return is_region_cancelled(task->team) || is_cancelled_from(Walk(task)); }
+bool is_beyond_cancel(const Task* task) {
+  if (body_destroys(task)) return is_cancelled_later_from(Walk(task));
+  return is_region_cancelled(task->team) || is_cancelled_from(Walk(task));
+}
+
+bool is_creation_cancelled(const Task* creator) {
+  if (g_cancellations.load(relaxed) == 0) return false;
+  if (is_region_cancelled(creator->team)) return true;
+  Walk walk(creator);
+  if (!walk.find_construct()) return false;
+  if (walk.order()->owner == creator) {  // its next serial is higher than all that there are
+    if (walk.order()->last_to_run.load(acquire) != Taskgroup::kAll) return true;  // acquire: as in is_cancelled_at
+    walk.outward();
+  }
+  return is_cancelled_from(walk);
+}
 
 Task* discard_task(Worker* worker, Task* task) {
   if (tool::on(tool::event::kTaskSchedule | tool::event::kCancel)) announce_discard(worker, task);

@@ -44,6 +44,11 @@ inline bool is_cancelled(const Task* task) {
   return g_cancellations.load(relaxed) != 0 && is_beyond_cancel(task);
 }
 
+// Whether a task that the current one creates now would not run. For who makes a task with copies of objects that only its
+// body destroys (kObjects without kDestroys): better not to make it. Those that exist when `cancel` comes run, to their end
+// or to their first cancellation point, as OpenMP allows ("may be discarded") and libgomp has it.
+bool is_creation_cancelled(const Task* creator);
+
 // Completes a cancelled task in place of running it, and tells a tool. Returns the successor to run next, or null.
 [[nodiscard]] Task* discard_task(Worker* worker, Task* task);
 

@@ -48,7 +48,7 @@ Schedule schedule_of(long schedule, long chunk, bool ordered) {
 
 void begin(const Schedule& schedule, const Bounds& bounds, const Extras& extras, const void* codeptr) {
   bool special = extras.reductions != nullptr || extras.memory != nullptr || extras.doacross != nullptr;
-  if (extras.reductions != nullptr) taskgroup_begin(this_worker(), codeptr);
+  if (extras.reductions != nullptr) taskgroup_begin(this_worker(), codeptr, false);
   LoopRequest request{.kind = schedule.kind,
                       .chunk = schedule.chunk > 0 ? static_cast<uint64_t>(schedule.chunk) : 0,
                       .iterations = bounds.iterations,

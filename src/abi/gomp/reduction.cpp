@@ -28,7 +28,7 @@ struct Region {
 void run_reducing(Team* team, Member* member) {
   auto* region = reinterpret_cast<Region*>(team->arguments);
   if (member->index == 0) region->threads = static_cast<unsigned>(team->size);
-  taskgroup_begin(this_worker(), nullptr);
+  taskgroup_begin(this_worker(), nullptr, false);
   gcc_reduction_attach(this_worker(), region->reductions);
   call_of(&member->implicit_task, region->function, region->data);
   taskgroup_end(this_worker(), nullptr);

@@ -5,6 +5,7 @@
 #include "construct/task.hpp"
 
 #include "abi/gomp/task_block.hpp"
+#include "exec/cancellation.hpp"
 
 #include <alloca.h>
 
@@ -51,6 +52,7 @@ struct Clauses {
   if (!deferred && !(flags & kDetach)) {
     return run_in_place(worker, function, data, copy, bytes, align, flags, dependences, codeptr);
   }
+  if (copy != nullptr && !(flags & kDetach) && is_creation_cancelled(worker->task)) return;
   Task* task = allocate(worker, function, task_flags(flags), bytes, align, dependences.count());
   if (flags & kPriority) task->priority.store(clauses.priority, relaxed);
   if (flags & kDetach) {  // the creator's variable, and the task's own copy of it, which is the block's first word

@@ -8,6 +8,7 @@
 #include "abi/gomp/task_block.hpp"
 #include "construct/task_reduction.hpp"
 #include "exec/announce.hpp"
+#include "exec/cancellation.hpp"
 
 namespace marline::gomp {
 
@@ -31,6 +32,7 @@ TaskloopClause clause_of(unsigned flags, unsigned long value) {
 
 void make_task(const Loop& loop, const Bounds& limits, const TaskloopPlan& plan, uint64_t i, const void* codeptr) {
   Worker* worker = depend_chunk(loop.depend, plan, i);
+  if (loop.copy != nullptr && is_creation_cancelled(worker->task)) return;
   Task* task = allocate(worker, loop.function, task_flags(loop.flags), loop.bytes, loop.align, 0);
   if (loop.flags & kPriority) task->priority.store(loop.priority, relaxed);
   copy_arguments(task, loop.data, loop.bytes, loop.copy);

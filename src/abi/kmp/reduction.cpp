@@ -93,12 +93,12 @@ void* __kmpc_task_reduction_init(int32_t, int32_t count, OldTaskReductionInput* 
 // reduction(task, ...): each implicit task has a taskgroup of its own around the construct, whose result goes to the
 // thread's private variable; the construct's ordinary reduction adds those up.
 void* __kmpc_taskred_modifier_init(Ident*, int32_t, int32_t, int32_t count, TaskReductionInput* inputs) {
-  taskgroup_begin(this_worker(), __builtin_return_address(0));
+  taskgroup_begin(this_worker(), __builtin_return_address(0), false);
   return attach_new(count, inputs);
 }
 
 void* __kmpc_task_reduction_modifier_init(Ident*, int32_t, int32_t, int32_t count, OldTaskReductionInput* inputs) {
-  taskgroup_begin(this_worker(), __builtin_return_address(0));
+  taskgroup_begin(this_worker(), __builtin_return_address(0), false);
   return attach_old(count, inputs);
 }
 

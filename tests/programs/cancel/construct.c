@@ -399,6 +399,29 @@ static void taskgroup_of_taskloop(void) {
   CHECK_EQ(done, on ? 0 : kIterations);
 }
 
+/* taskgroup: a reduction over tasks is in one of its own, which `cancel` does not mean. */
+static void taskgroup_around_reduction(void) {
+  int sum = 0, behind = 0;
+#pragma omp parallel num_threads(threads)
+#pragma omp taskgroup
+  {
+#pragma omp for schedule(static, 1) reduction(task, + : sum)
+    for (int i = 0; i < threads; i++) {
+#pragma omp task in_reduction(+ : sum)
+      {
+        sum++;
+#pragma omp cancel taskgroup
+      }
+    }
+#pragma omp task shared(behind)
+    {
+#pragma omp atomic
+      behind++;
+    }
+  }
+  CHECK_EQ(behind, on ? 0 : threads);
+}
+
 /* parallel: its tasks are not started, and their dependences not waited for. */
 static void tasks_of_region(void) {
   enum { kTasks = 20 };
@@ -448,6 +471,7 @@ int main(void) {
       loop_at_points(round);
       taskgroup_at_points();
       taskgroup_of_taskloop();
+      taskgroup_around_reduction();
       tasks_of_region();
       check_team();
     }

@@ -2,7 +2,8 @@
 //
 // Objects in the scopes that a cancellation leaves are destroyed on the way out, once, on every thread.
 //
-// Covers: cancel(parallel, for, sections, taskgroup), cancellation point(for, sections, taskgroup)
+// Covers: cancel(parallel, for, sections, taskgroup, if), cancellation point(for, sections, taskgroup),
+//  task(firstprivate, depend:inout), taskloop(grainsize, firstprivate)
 #include "../check.h"
 
 #include <omp.h>
@@ -100,6 +101,31 @@ void in_tasks() {
   }
 }
 
+// Tasks with copies that exist when the group is cancelled, and such as are made later.
+void copies_of_tasks() {
+  Object copied;
+  int chain = 0;
+#pragma omp parallel num_threads(threads)
+#pragma omp single
+  {
+#pragma omp taskgroup
+    for (int i = 0; i < 20; ++i) {
+#pragma omp task firstprivate(copied, i) depend(inout : chain)
+      {
+        Object object;
+#pragma omp cancel taskgroup if (i == 2)
+      }
+      if (i > 10) {
+#pragma omp taskyield
+      }
+    }
+#pragma omp taskloop grainsize(1) firstprivate(copied)
+    for (int i = 0; i < 20; ++i) {
+#pragma omp cancel taskgroup
+    }
+  }
+}
+
 }  // namespace
 
 int main() {
@@ -113,6 +139,8 @@ int main() {
     in_sections();
     CHECK_EQ(living, 0);
     in_tasks();
+    CHECK_EQ(living, 0);
+    copies_of_tasks();
     CHECK_EQ(living, 0);
   }
   CHECK(made > 0);

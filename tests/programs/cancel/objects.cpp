@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Private copies of objects in tasks that are cancelled: with Clang each is destroyed once, with GCC those of tasks that
-// did not run are not, as marline.h says. Other tasks destroy theirs as ever.
+// Private copies of objects in tasks that are created after the cancellation: with Clang each is destroyed once, with GCC
+// there are none, as marline.h says. Other tasks destroy theirs as ever.
 //
 // Covers: marline later cancellation, task(firstprivate)
 #include "../check.h"
@@ -31,11 +31,7 @@ void speculate() {
     ran += object.value;
   }
   CHECK_EQ(ran, kBefore);
-#ifdef __clang__
   CHECK_EQ(alive, 1);
-#else
-  CHECK_EQ(alive, 1 + kTasks - kBefore);
-#endif
 }
 
 }  // namespace
