@@ -6,7 +6,7 @@
 ! Covers: flush, parallel(num_threads, private), for(schedule:static, nowait), atomic(read, write), threadprivate, barrier
 module pipe
   implicit none
-  integer, parameter :: nx = 20, ny = 40, nz = 5, most = 64
+  integer, parameter :: nx = 20, ny = 40, nz = 3, most = 64
   integer :: flag(0:15, 0:most) = 0   ! a cache line for each thread
   integer :: me = 0, last = 0
   !$omp threadprivate(me, last)
