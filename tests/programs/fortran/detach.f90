@@ -3,7 +3,7 @@
 ! Fortran: detach. omp_fulfill_event takes the handle by value, as omp_lib declares it. Events are fulfilled by the task
 ! itself, by a later task, and before the body has ended; taskwait, dependences and the region's end wait for them.
 !
-! Covers: task(detach, depend:in/out/inout, firstprivate), omp_fulfill_event
+! Covers: task(detach, depend:in/out, firstprivate), omp_fulfill_event
 program detach
   use omp_lib
   implicit none

@@ -5,7 +5,7 @@
 !
 ! Covers: parallel(reduction, reduction:task), for(reduction, reduction:task, reduction:inscan, schedule:dynamic),
 !  scan(inclusive, exclusive), declare reduction(initializer), sections(reduction), scope(reduction), taskloop(reduction,
-!  in_reduction), taskgroup(task_reduction), task(in_reduction), critical, atomic
+!  in_reduction), taskgroup(task_reduction), task(in_reduction), critical
 module intervals
   implicit none
   type interval
