@@ -108,8 +108,8 @@ bool can_poll_devices(const void* caller) {
 void wait_for_device(Task* task) {
   marline_hook* devices = hook();
   (void)hold_current_task();  // that of hold_of(task)
+  progress_add(devices, 1);  // first: whoever sees the task may find it ended
   g_started.push(task);
-  progress_add(devices, 1);
 }
 
 }  // namespace marline

@@ -27,11 +27,17 @@ unsigned requested_threads(const Worker* worker, const ParallelRequest& request)
   return static_cast<unsigned>(request.num_threads > 0 ? request.num_threads : worker->task->icvs->num_threads);
 }
 
+// A target region, on the host, begins to count levels anew.
+[[gnu::noinline]] bool is_inside_active_region(const Team* team) {
+  while (team->active_level == 0 && team->parent_member != nullptr) team = team->parent_member->team;
+  return team->active_level > 0;
+}
+
 // With dyn-var: no more threads than there are cores for. An outermost region has all of them, an inner one what the
 // threads in other regions leave.
 int threads_with_cores(const Team* outer) {
   int cores = cores_per_process();
-  return outer->active_level == 0 ? cores : std::max(1, cores - busy_worker_count() + 1);
+  return !is_inside_active_region(outer) ? cores : std::max(1, cores - busy_worker_count() + 1);
 }
 
 // OpenMP 5.2, section 10.1.1 (algorithm 2.1 of OpenMP 5.1). Within thread-limit-var, an inner team gets what is left of
@@ -44,12 +50,6 @@ int number_of_threads(const Worker* worker, const ParallelRequest& request) {
   if (icvs->dynamic) wanted = std::min(wanted, threads_with_cores(outer));
   if (wanted > icvs->thread_limit) wanted = icvs->thread_limit;
   return wanted > kMaxTeam ? kMaxTeam : wanted;
-}
-
-// A target region, on the host, begins to count levels anew.
-[[gnu::noinline]] bool is_inside_active_region(const Team* team) {
-  while (team->active_level == 0 && team->parent_member != nullptr) team = team->parent_member->team;
-  return team->active_level > 0;
 }
 
 // Null: the region is serialised.

@@ -27,6 +27,12 @@ void describe(Team* team, Worker* worker, const TargetRegion& region) {
   team->tool_codeptr = nullptr;
 }
 
+void announce(Team* team, const Worker* worker, tool::Endpoint endpoint) {
+  if (!tool::on(tool::event::kImplicitTask)) return;
+  unsigned size = endpoint == tool::Endpoint::kBegin ? 1 : 0;
+  tool::implicit_task(endpoint, &team->tool_data, &worker->task->tool_data, size, 1, tool::task_bits::kInitial);
+}
+
 }  // namespace
 
 void target_region(Worker* worker, const TargetRegion& region) {
@@ -37,9 +43,11 @@ void target_region(Worker* worker, const TargetRegion& region) {
   implicit_task_begin(worker, member);
   member->implicit_task.flags |= task_flag::kInitial;
   member->implicit_task.flags &= ~task_flag::kFinal;
+  announce(team, worker, tool::Endpoint::kBegin);
   region.body(region.data);
   worker = this_worker();  // the same: an implicit task stays on its thread
   team_barrier(worker);
+  announce(team, worker, tool::Endpoint::kEnd);
   implicit_task_end(worker, member, team->parent_task, team->parent_member);
   team_serial_release(worker, team);
 }

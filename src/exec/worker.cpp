@@ -137,10 +137,28 @@ void put_retired(Worker* worker) {
   g_retired = worker;
 }
 
+// The implicit task of a thread that no region has, and its team of one.
+Team* begin_initial_task(Worker* worker) {
+  Team* team = team_serial(worker);
+  team->level = 0;
+  team->active_level = 0;
+  team->parent_task = nullptr;
+  team->parent_member = nullptr;
+  team->icvs = initial_icvs();
+  team->thread_counts.held = nullptr;
+  team->fp_control.read();
+  implicit_task_begin(worker, &team->members[0]);
+  return team;
+}
+
 // Between regions: the worker has no tasks. It no longer counts among the living.
 void retire_pool_worker(Worker* worker) {
+  Team* team = begin_initial_task(worker);  // destructors of the program's may call OpenMP
   threadprivate_end_thread(worker);
+  implicit_task_end(worker, &team->members[0], nullptr, nullptr);
+  team_serial_release(worker, team);
   if (tool::on(tool::event::kThread)) tool::thread_end(&worker->tool_data);
+  g_ending.fetch_sub(1, release);  // pairs with end_pool_threads
   progress_drop_idle_role(worker);
   give_up_thread(worker);
   put_retired(worker);
@@ -250,6 +268,7 @@ void after_fork_in_child() {
   for (Worker* one = g_newest.load(relaxed); one != nullptr; one = one->created_before) one->in_view.thread = 0;
   if (worker != nullptr) worker->in_view.thread = static_cast<int>(gettid());
   g_living.store(worker != nullptr ? 1 : 0, relaxed);
+  g_ending.store(0, relaxed);
 }
 
 void make_key() {
@@ -292,15 +311,7 @@ Worker* register_root_worker() {
   g_living.fetch_add(1, relaxed);
   pthread_setspecific(g_key, worker);
   if (worker->id > 0) inspect_start();  // the program has several threads
-  Team* team = team_serial(worker);
-  team->level = 0;
-  team->active_level = 0;
-  team->parent_task = nullptr;
-  team->parent_member = nullptr;
-  team->icvs = initial_icvs();
-  team->thread_counts.held = nullptr;
-  team->fp_control.read();
-  implicit_task_begin(worker, &team->members[0]);
+  Team* team = begin_initial_task(worker);
   if (tool::on(tool::event::kThread)) tool::thread_begin(&worker->tool_data, true);
   if (tool::on(tool::event::kImplicitTask)) {
     tool::implicit_task(tool::Endpoint::kBegin, &team->tool_data, &worker->task->tool_data, 1, 1,
@@ -340,6 +351,7 @@ void retire_idle_workers() {
   for (Worker* list = take_all_idle(); list != nullptr;) {
     Worker* next = list->next;
     list->in_pool.store(0, relaxed);
+    g_ending.fetch_add(1, relaxed);
     send_away(list, retirement());
     list = next;
   }

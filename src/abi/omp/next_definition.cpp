@@ -6,32 +6,40 @@
 #include <dlfcn.h>
 #include <link.h>
 
+#include <climits>
+#include <cstdio>
 #include <cstring>
 
 namespace marline {
 
 namespace {
 
+constexpr const char* kNode = "VERS1.0";
+
 const void* library_of(const void* address) {
   Dl_info info;
   return dladdr(address, &info) != 0 ? info.dli_fbase : nullptr;
 }
 
+struct Path {
+  char text[PATH_MAX];  // a copy: the loader's own goes when another thread closes the library
+};
+
 int note_libomptarget(dl_phdr_info* info, size_t, void* path) {
   const char* slash = std::strrchr(info->dlpi_name, '/');
   const char* file = slash != nullptr ? slash + 1 : info->dlpi_name;
   if (std::strncmp(file, "libomptarget.so", std::strlen("libomptarget.so")) != 0) return 0;
-  *static_cast<const char**>(path) = info->dlpi_name;
+  std::snprintf(static_cast<Path*>(path)->text, PATH_MAX, "%s", info->dlpi_name);
   return 1;
 }
 
 // Came with a library that the program has opened, out of sight of the others; what it asks itself comes here all the same.
 void* in_local_libomptarget(const char* name) {
-  const char* path = nullptr;
-  dl_iterate_phdr(note_libomptarget, &path);
-  void* library = path != nullptr ? dlopen(path, RTLD_LAZY | RTLD_NOLOAD) : nullptr;
+  Path path;
+  if (dl_iterate_phdr(note_libomptarget, &path) == 0) return nullptr;
+  void* library = dlopen(path.text, RTLD_LAZY | RTLD_NOLOAD);
   if (library == nullptr) return nullptr;
-  void* found = dlsym(library, name);
+  void* found = dlvsym(library, name, kNode);
   dlclose(library);  // which leaves it as it was
   return found;
 }
@@ -43,7 +51,6 @@ void* in_local_libomptarget(const char* name) {
 // libomptarget in the loader's order; reached by the name of another runtime, it may stand behind.
 void* next_definition(const char* name) {
   static const char own = 0;
-  constexpr const char* kNode = "VERS1.0";
   if (void* found = dlvsym(RTLD_NEXT, name, kNode)) return found;
   void* found = dlvsym(RTLD_DEFAULT, name, kNode);
   if (found == nullptr || library_of(found) == library_of(&own)) found = in_local_libomptarget(name);
