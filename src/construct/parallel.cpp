@@ -65,6 +65,41 @@ Team* team_for(Worker* worker, int threads, const ParallelRequest& request) {
   return team_inner(worker, threads, request.proc_bind);
 }
 
+// A league's thread limit is that of all regions within one of its teams together (OpenMP 5.2, section 13.3: of the
+// contention group); the process's own is kept where threads are hired (team_inner).
+bool is_group_limited(const Worker* worker) { return worker->task->icvs->thread_limit < options().thread_limit; }
+
+Team* initial_team_of(Team* team) {
+  while (team->level > 0) team = team->parent_member->team;
+  return team;
+}
+
+// Of `threads`, as many as the group has left, besides the one that asks.
+[[gnu::noinline]] int take_from_group(const Worker* worker, int threads) {
+  Atomic<int>& taken = initial_team_of(worker->member->team)->nesting.group_threads;
+  int limit = worker->task->icvs->thread_limit - 1;  // the initial thread
+  int before = taken.load(relaxed), more;
+  do {
+    more = std::clamp(limit - before, 0, threads - 1);
+  } while (!taken.compare_exchange_weak(before, before + more, relaxed));
+  return 1 + more;
+}
+
+// The region was opened by `outer`.
+[[gnu::noinline]] void give_back_to_group(Team* outer, int threads) {
+  initial_team_of(outer)->nesting.group_threads.fetch_sub(threads, relaxed);
+}
+
+// The region's team, which may be smaller than asked for.
+[[gnu::noinline]] Team* team_of_limited_group(Worker* worker, int threads, const ParallelRequest& request) {
+  threads = take_from_group(worker, threads);
+  Team* team = team_for(worker, threads, request);
+  int used = team == nullptr ? 0 : team->size - 1;
+  if (used < threads - 1) give_back_to_group(worker->member->team, threads - 1 - used);
+  if (team != nullptr) team->nesting.of_group = used;
+  return team;
+}
+
 void set_icvs(Team* team, const Worker* worker) {
   team->icvs = *worker->task->icvs;
   // Each level takes the first element off the list; the last one stays (OpenMP 5.2, section 10.1.1).
@@ -133,7 +168,8 @@ void describe(Team* team, Worker* worker, const ParallelRequest& request) {
 Team* parallel_begin(const ParallelRequest& request) {
   Worker* worker = this_worker();
   int threads = number_of_threads(worker, request);
-  Team* team = team_for(worker, threads, request);
+  Team* team = is_group_limited(worker) ? team_of_limited_group(worker, threads, request)
+                                        : team_for(worker, threads, request);
   if (team == nullptr) team = team_serial(worker);
   describe(team, worker, request);
   if (tool::present()) [[unlikely]] {
@@ -151,6 +187,10 @@ void parallel_end() {
   team_barrier(worker);
   worker = this_worker();
   implicit_task_end(worker, member, team->parent_task, team->parent_member);
+  if (team->nesting.of_group != 0) [[unlikely]] {
+    give_back_to_group(worker->member->team, team->nesting.of_group);
+    team->nesting.of_group = 0;
+  }
   if (tool::present()) [[unlikely]] {
     announce_end(worker, team);
   }

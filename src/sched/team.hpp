@@ -204,6 +204,10 @@ struct TeamNesting {
   Atomic<bool> bounds_reach{false};
   // Inner teams: the pool's threads that have not left the last region; nobody uses the team again before it is zero.
   Atomic<int32_t> inside{0};
+  // A contention group with a limit of its own (construct/parallel.cpp): what the regions within its initial team have
+  // of it, and what this team has.
+  Atomic<int> group_threads{0};
+  int of_group = 0;
 };
 
 // A num_threads clause's list that holds in a region: the team's own or that of one around. Null: none.

@@ -11,6 +11,7 @@
 #include "../check.h"
 #include <omp.h>
 #include <pthread.h>
+#include <unistd.h>
 
 #define ADD(variable, value) __atomic_fetch_add(&(variable), value, __ATOMIC_RELAXED) /* Clang 14: no atomic in teams */
 
@@ -200,6 +201,32 @@ static void many(void) {
   CHECK_EQ(runs, 300);
 }
 
+/* thread_limit holds for all regions within a team together. */
+static void limited_together(void) {
+  int inside = 0, most = 0, levels = omp_get_max_active_levels();
+  omp_set_max_active_levels(3);
+#pragma omp teams num_teams(1) thread_limit(6) shared(inside, most)
+  for (int round = 0; round < 3; round++) {
+#pragma omp parallel num_threads(3)
+#pragma omp parallel num_threads(3)
+#pragma omp parallel num_threads(2)
+    {
+      int now;
+#pragma omp atomic capture
+      now = ++inside;
+#pragma omp critical(most)
+      most = now > most ? now : most;
+      usleep(2000);
+      ADD(inside, -1);
+    }
+#pragma omp parallel num_threads(5)
+    if (omp_get_thread_limit() >= 6)
+      CHECK_RANGE(omp_get_num_threads(), 2, 5); /* what regions had is there again */
+  }
+  CHECK_RANGE(most, 1, 6);
+  omp_set_max_active_levels(levels);
+}
+
 static void *from_a_thread(void *unused) {
   for (int i = 0; i < 20; i++)
     numbers();
@@ -234,6 +261,7 @@ int main(int argc, char **argv) {
   distribution();
   reductions();
   loops();
+  limited_together();
   many();
   pthread_t thread;
   CHECK_EQ(pthread_create(&thread, NULL, from_a_thread, NULL), 0);
