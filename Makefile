@@ -3,6 +3,8 @@
 JOBS   ?= $(shell nproc)
 PREFIX ?= /usr/local
 BUILD   = build/release
+# What the builds for other judges and architectures test; MPI libraries are neither instrumented nor there.
+TESTED  = --target src/all tests/unit/all tests/stress/all tests/programs/all
 # pytest, matplotlib and numpy live here; .venv is made by `make deps`.
 PYTHON  = .venv/bin/python3
 SOURCES = $(shell git ls-files '*.c' '*.h' '*.cpp' '*.hpp')
@@ -20,20 +22,20 @@ build: deps
 # What ThreadSanitizer can judge: neither MPI libraries nor the model checker.
 tsan: deps
 	@test -f build/tsan/build.ninja || cmake --preset tsan
-	cmake --build --preset tsan -j $(JOBS)
+	cmake --build --preset tsan -j $(JOBS) $(TESTED)
 	ctest --preset tsan -L "unit|stress|program"
 
 # What AddressSanitizer and UndefinedBehaviorSanitizer find in a choice of tests. No leaks: what lives as long as the
 # process does is left to its end, and memory that was mapped is not searched for pointers.
 asan: deps
 	@test -f build/asan/build.ninja || cmake --preset asan
-	cmake --build --preset asan -j $(JOBS) --target src/all tests/unit/all tests/stress/all tests/programs/all
+	cmake --build --preset asan -j $(JOBS) $(TESTED)
 	ASAN_OPTIONS=detect_leaks=0 ctest --preset asan -R "^unit\.|^stress\..*\.t4\.|^programs\."
 
 # The runtime's other architecture, under qemu. The death tests of unit.log see qemu's own end instead of the program's.
 aarch64: deps
 	@test -f build/aarch64/build.ninja || cmake --preset aarch64
-	cmake --build --preset aarch64 -j $(JOBS)
+	cmake --build --preset aarch64 -j $(JOBS) $(TESTED)
 	ctest --preset aarch64 -R '^(unit|stress|programs)\.' -E '^unit\.log$$'
 
 demo: build
