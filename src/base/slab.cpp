@@ -126,13 +126,13 @@ bool SlabPool::watched() { return g_sanitized && !MARLINE_TSAN && !MARLINE_ASAN;
 
 void* SlabPool::allocate_watched(unsigned size_class) {
   const size_t bytes = class_bytes(size_class);
-  large_bytes_.fetch_add(bytes, relaxed);
   void* block;
   {
     Guard guard(quarantine_lock);
     block = leave(quarantines[size_class], bytes);
   }
   if (block == nullptr) block = cut(size_class);
+  slab_of(block)->payer->large_bytes_.fetch_add(bytes, relaxed);  // to whom release_watched gives it back
   asan_unpoison(block, bytes);
   tsan_acquire(block);  // what happened to it before it was freed
   return block;

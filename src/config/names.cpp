@@ -102,6 +102,7 @@ void check(Name name) {
 }  // namespace
 
 void check_names(const char* const* environment) {
+  if (environment == nullptr) return;  // clearenv
   for (; *environment != nullptr; ++environment) {
     const char* equals = strchr(*environment, '=');
     if (equals == nullptr || equals[1] == '\0') continue;  // blank counts as not given

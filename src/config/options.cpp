@@ -328,7 +328,7 @@ size_t options_format_settings(const Options& source, const char* const* environ
   static constexpr const char* kPrefixes[] = {"OMP_", "KMP_", "GOMP_", "MARLINE_"};
   Text out(buffer, size);
   out.add("\nUser settings:\n\n");
-  for (; *environment != nullptr; ++environment) {
+  for (; environment != nullptr && *environment != nullptr; ++environment) {  // null: clearenv
     for (const char* prefix : kPrefixes) {
       if (strncmp(*environment, prefix, strlen(prefix)) == 0) out.add("   %s\n", *environment);
     }

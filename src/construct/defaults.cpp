@@ -5,6 +5,7 @@
 
 #include "base/check.hpp"
 #include "config/options.hpp"
+#include "exec/runtime.hpp"
 #include "exec/worker.hpp"
 #include "sched/this_worker.hpp"
 #include "task/own_icvs.hpp"
@@ -43,6 +44,7 @@ void renew_icvs(const Icvs& before) {
 }
 
 OptionChange change(const char* name, const char* value) {
+  runtime_start();  // which would take the environment's values for later ones
   Icvs before = initial_icvs();
   OptionChange result = options_change(name, value, worker_count() <= 1);
   if (result != OptionChange::kDone) return result;

@@ -175,6 +175,11 @@ void enter_body(Worker* worker, Task* task) {
   if (tool::present()) set_enter_frame(frame_of(parent), nullptr);
 }
 
+// It stays out of the dependence table: what its `depend` clause orders behind it is ordered by its creator waiting.
+[[gnu::noinline]] void wait_for_event(Task* task) {
+  wait_event(&task->event, {WaitKind::kDetach, &task->event, nullptr});
+}
+
 void leave_body(Task* task) {
   if (task->has(task_flag::kHolds)) wait_for_holds(task);
   Worker* worker = this_worker();
@@ -328,7 +333,10 @@ bool try_begin_undeferred(Worker* worker, Task* task, const void* codeptr) {
   return enter_unless_cancelled(introduce_undeferred(worker, task, nullptr, 0, codeptr), task);
 }
 
-void end_undeferred(Task* task) { leave_body(task); }
+void end_undeferred(Task* task, bool has_dependences) {
+  if (has_dependences && task->has(task_flag::kDetach)) wait_for_event(task);
+  leave_body(task);
+}
 
 void run_undeferred(Worker* worker, Task* task, const Dependence* list, size_t count, const void* codeptr) {
   if (worker->next_task != nullptr) [[unlikely]] {
@@ -340,6 +348,7 @@ void run_undeferred(Worker* worker, Task* task, const Dependence* list, size_t c
   }
   if (!enter_unless_cancelled(introduce_undeferred(this_worker(), task, list, count, codeptr), task)) return;
   task->invoke(task);
+  if (count != 0 && task->has(task_flag::kDetach)) wait_for_event(task);
   leave_body(task);
 }
 

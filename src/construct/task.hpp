@@ -115,7 +115,8 @@ void begin_undeferred(Worker* worker, Task* task, const void* codeptr);
 // The same where the face calls the body itself. False: the task is cancelled (exec/cancellation.hpp), and over.
 [[nodiscard]] bool try_begin_undeferred(Worker* worker, Task* task, const void* codeptr);
 
-void end_undeferred(Task* task);
+// has_dependences: its own. Then it also waits for the event of a detach clause.
+void end_undeferred(Task* task, bool has_dependences);
 
 // Runs a task of the face's that is included or undeferred, from spawn to completion, before it returns.
 void run_undeferred(Worker* worker, Task* task, const Dependence* list, size_t count, const void* codeptr);

@@ -36,7 +36,7 @@ void close_open_work(Worker* worker) {
 }
 
 TasksOnStack::TasksOnStack(const Worker* worker)
-    : worker_(worker), fiber_(worker->fiber), task_(worker->task), member_(worker->member) {}
+    : worker_(worker), fiber_(worker->fiber), task_(worker->task), member_(worker->member), around_(worker->memberships) {}
 
 void TasksOnStack::to(Task* task) {
   task_ = task;
@@ -51,6 +51,7 @@ void TasksOnStack::to(Task* task) {
 void TasksOnStack::outward() {
   if (task_->has(task_flag::kImplicit)) {
     if (member_->index != 0) fiber_ = nullptr;
+    around_ = member_->next_membership;
     task_ = task_->parent;
     member_ = member_->team->parent_member;
   } else if (Task* beneath = tool_tail(task_)->beneath) {
@@ -62,7 +63,11 @@ void TasksOnStack::outward() {
     fiber_ = fiber_->caller;
     to(fiber_->task);
   } else {
-    to(&worker_->memberships->implicit_task);
+    if (around_ == nullptr) {
+      task_ = nullptr;
+    } else {
+      to(&around_->implicit_task);
+    }
   }
 }
 

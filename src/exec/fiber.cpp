@@ -112,7 +112,9 @@ void fiber_called(void* argument) {
   serve(self);
 }
 
+// Leaves errno alone: the program may create a task between a call that fails and its look at errno.
 Fiber* fiber_create(Worker* worker) {
+  const int error_number = *worker->error_number;
   exception_state_look_up(worker);
   Stack stack = stack_allocate();
   // Frames that were left by a switch and never returned have left their red zones.
@@ -122,13 +124,17 @@ Fiber* fiber_create(Worker* worker) {
   fiber->stack = stack;
   fiber->tsan = tsan_create_fiber();
   fiber->valgrind_stack = valgrind_stack_register(stack.low, fiber);
+  *worker->error_number = error_number;
   return fiber;
 }
 
 void fiber_destroy(Fiber* fiber) {
+  int* error = this_worker()->error_number;
+  const int error_number = *error;
   tsan_destroy_fiber(fiber->tsan);
   valgrind_stack_deregister(fiber->valgrind_stack);
   stack_free(fiber->stack);
+  *error = error_number;
 }
 
 // To ThreadSanitizer, what one task does on a fiber happens after what the one before it did there, which hides races
@@ -136,10 +142,11 @@ void fiber_destroy(Fiber* fiber) {
 bool must_rest(const Worker* worker) { return tsan_present() && worker->spare_count < kKept; }
 
 // Sanitizers hear of the change of stacks right before it.
-[[gnu::always_inline]] inline void announce_switch(Worker* worker, Fiber* self, Fiber* target) {
+[[gnu::always_inline]] inline void announce_switch(Worker* worker, Fiber* self, Fiber* target, bool for_good = false) {
   if (self->tied_frames > 0) tsan_release(worker);
   tsan_switch_to_fiber(target->tsan);
-  asan_start_switch(&self->asan_fake_stack, target->stack.low, target->stack.size());
+  if (for_good) self->asan_fake_stack = nullptr;  // AddressSanitizer ends it: the fiber may never be used again
+  asan_start_switch(for_good ? nullptr : &self->asan_fake_stack, target->stack.low, target->stack.size());
 }
 
 inline void check_overrun(const Fiber* fiber) {
@@ -213,7 +220,7 @@ void fiber_switch(Fiber* target, void (*arrival)(void*), void* context) {
   target->arrival = arrival;
   target->arrival_context = context;
   worker->fiber = target;
-  if (g_sanitized) [[unlikely]] announce_switch(worker, self, target);
+  if (g_sanitized) [[unlikely]] announce_switch(worker, self, target, arrival == fiber_release);
   marline_switch(&self->sp, target->sp);
   arrive(self);
 }

@@ -56,6 +56,7 @@ class TasksOnStack {
   const Fiber* fiber_;  // null: of another thread
   Task* task_;
   const Member* member_;
+  Member* around_;  // the innermost region of the thread's that the walk has not left
 };
 
 void announce_taskloop_chunk(Task* task);

@@ -33,6 +33,13 @@ int32_t spawn_block(TaskBlock* block, const void* codeptr = __builtin_return_add
   return 0;
 }
 
+// A taskwait's, or those of an undeferred task: which one, __kmpc_omp_task_begin_if0 needs to know only of tasks with a
+// detach clause, and their __kmpc_task_allow_completion_event comes between.
+void wait_for_dependences(const DependenceBuffer& buffer, const void* codeptr) {
+  taskwait_depend(this_worker(), buffer.list(), buffer.count(), codeptr);
+  this_worker()->pushed.waited_for_dependences = buffer.count() != 0;
+}
+
 }  // namespace
 
 #pragma GCC visibility push(default)
@@ -64,14 +71,18 @@ void __kmpc_omp_task_begin_if0(Ident*, int32_t, TaskBlock* block) {
     set_program_frame(frame_of(this_worker()->task), program_frame);
     set_exit_frame(frame_of(task_of(block)), program_frame);
   }
+  // Its priority means nothing any more; the member tells __kmpc_omp_task_complete_if0.
+  block->priority = this_worker()->pushed.waited_for_dependences ? 1 : 0;
+  this_worker()->pushed.waited_for_dependences = false;
   begin_undeferred(this_worker(), task_of(block), __builtin_return_address(0));
 }
 
 void __kmpc_omp_task_complete_if0(Ident*, int32_t, TaskBlock* block) {
   Task* task = task_of(block);
+  const bool has_dependences = block->priority != 0;
   run_further_parts(task, block);  // the compiler called the first part only
   if (block->destructors != nullptr) block->destructors(this_worker()->id, block);
-  end_undeferred(task);
+  end_undeferred(task, has_dependences);
 }
 
 void __kmpc_omp_wait_deps(Ident*, int32_t, int32_t count, DependInfo* list, int32_t noalias_count,
@@ -79,7 +90,7 @@ void __kmpc_omp_wait_deps(Ident*, int32_t, int32_t count, DependInfo* list, int3
   DependenceBuffer buffer;
   decode(buffer, list, count);
   decode(buffer, noalias_list, noalias_count);
-  taskwait_depend(this_worker(), buffer.list(), buffer.count(), __builtin_return_address(0));
+  wait_for_dependences(buffer, __builtin_return_address(0));
 }
 
 void __kmpc_omp_taskwait_deps_51(Ident*, int32_t, int32_t count, DependInfo* list, int32_t noalias_count,
@@ -87,10 +98,9 @@ void __kmpc_omp_taskwait_deps_51(Ident*, int32_t, int32_t count, DependInfo* lis
   DependenceBuffer buffer;
   decode(buffer, list, count);
   decode(buffer, noalias_list, noalias_count);
-  Worker* worker = this_worker();
-  if (!nowait) return taskwait_depend(worker, buffer.list(), buffer.count(), __builtin_return_address(0));
+  if (!nowait) return wait_for_dependences(buffer, __builtin_return_address(0));
   // OpenMP 5.2, section 15.5
-  spawn_empty_task(worker, buffer.list(), buffer.count(), __builtin_return_address(0));
+  spawn_empty_task(this_worker(), buffer.list(), buffer.count(), __builtin_return_address(0));
 }
 
 int32_t __kmpc_omp_taskwait(Ident*, int32_t) {
@@ -106,7 +116,10 @@ int32_t __kmpc_omp_taskyield(Ident*, int32_t, int32_t) {
 void __kmpc_taskgroup(Ident*, int32_t) { taskgroup_begin(this_worker(), __builtin_return_address(0)); }
 void __kmpc_end_taskgroup(Ident*, int32_t) { taskgroup_end_reducing(this_worker(), __builtin_return_address(0)); }
 
-void* __kmpc_task_allow_completion_event(Ident*, int32_t, TaskBlock* block) { return detach_event(task_of(block)); }
+void* __kmpc_task_allow_completion_event(Ident*, int32_t, TaskBlock* block) {
+  this_worker()->pushed.waited_for_dependences = false;
+  return detach_event(task_of(block));
+}
 
 // Before __kmpc_omp_task or its like. The locators' lengths are in bytes.
 int32_t __kmpc_omp_reg_task_with_affinity(Ident*, int32_t, TaskBlock* block, int32_t count, AffinityInfo* list) {

@@ -20,7 +20,7 @@ typedef struct {
 
 static void look(Seen *seen) {
   int places[kPlaces], thread = omp_get_thread_num();
-  seen->threads = omp_get_num_threads();
+  if (thread == 0) seen->threads = omp_get_num_threads();
   seen->place[thread] = omp_get_place_num();
   seen->count[thread] = omp_get_partition_num_places();
   CHECK_RANGE(seen->count[thread], 1, kPlaces);
