@@ -14,6 +14,7 @@
 
 #include <pthread.h>
 
+#include <cerrno>
 #include <cstdlib>
 
 namespace marline {
@@ -62,11 +63,13 @@ void finalize_tool(Worker* worker) {
 void runtime_start() {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, [] {
+    const int error_number = errno;  // the program's: it need not know that OpenMP begins here
     read_options();
     tool::forget_callbacks();
     tool::initialize();
     if (tool::present()) options_note_tool();
     std::atexit(at_exit);
+    errno = error_number;
   });
 }
 
