@@ -90,14 +90,11 @@ Team* initial_team_of(Team* team) {
   initial_team_of(outer)->nesting.group_threads.fetch_sub(threads, relaxed);
 }
 
-// The region's team, which may be smaller than asked for.
-[[gnu::noinline]] Team* team_of_limited_group(Worker* worker, int threads, const ParallelRequest& request) {
-  threads = take_from_group(worker, threads);
-  Team* team = team_for(worker, threads, request);
+// The region's team may be smaller than asked for; null: serialised.
+[[gnu::noinline]] void settle_with_group(Worker* worker, Team* team, int threads) {
   int used = team == nullptr ? 0 : team->size - 1;
   if (used < threads - 1) give_back_to_group(worker->member->team, threads - 1 - used);
   if (team != nullptr) team->nesting.of_group = used;
-  return team;
 }
 
 void set_icvs(Team* team, const Worker* worker) {
@@ -168,8 +165,14 @@ void describe(Team* team, Worker* worker, const ParallelRequest& request) {
 Team* parallel_begin(const ParallelRequest& request) {
   Worker* worker = this_worker();
   int threads = number_of_threads(worker, request);
-  Team* team = is_group_limited(worker) ? team_of_limited_group(worker, threads, request)
-                                        : team_for(worker, threads, request);
+  const bool limited = is_group_limited(worker);
+  if (limited) [[unlikely]] {
+    threads = take_from_group(worker, threads);
+  }
+  Team* team = team_for(worker, threads, request);
+  if (limited) [[unlikely]] {
+    settle_with_group(worker, team, threads);
+  }
   if (team == nullptr) team = team_serial(worker);
   describe(team, worker, request);
   if (tool::present()) [[unlikely]] {

@@ -164,7 +164,7 @@ void flush_other_reports(Worker* worker, const Task* task) {
 }
 
 [[gnu::noinline]] void announce_start(Worker* worker, Task* task, Task* previous) {
-  tool_tail(task)->beneath = worker->fiber->called ? nullptr : previous;  // the creator is on another fiber
+  tool_tail(task)->beneath = previous;
   Task* prior = previous != nullptr ? previous : task_in_view(worker);
   if (task->tied()) tsan_acquire(worker);
   bool yields = worker->yields && prior->has(task_flag::kImplicit);

@@ -142,11 +142,10 @@ void fiber_destroy(Fiber* fiber) {
 bool must_rest(const Worker* worker) { return tsan_present() && worker->spare_count < kKept; }
 
 // Sanitizers hear of the change of stacks right before it.
-[[gnu::always_inline]] inline void announce_switch(Worker* worker, Fiber* self, Fiber* target, bool for_good = false) {
+[[gnu::always_inline]] inline void announce_switch(Worker* worker, Fiber* self, Fiber* target) {
   if (self->tied_frames > 0) tsan_release(worker);
   tsan_switch_to_fiber(target->tsan);
-  if (for_good) self->asan_fake_stack = nullptr;  // AddressSanitizer ends it: the fiber may never be used again
-  asan_start_switch(for_good ? nullptr : &self->asan_fake_stack, target->stack.low, target->stack.size());
+  asan_start_switch(&self->asan_fake_stack, target->stack.low, target->stack.size());
 }
 
 inline void check_overrun(const Fiber* fiber) {
@@ -220,7 +219,7 @@ void fiber_switch(Fiber* target, void (*arrival)(void*), void* context) {
   target->arrival = arrival;
   target->arrival_context = context;
   worker->fiber = target;
-  if (g_sanitized) [[unlikely]] announce_switch(worker, self, target, arrival == fiber_release);
+  if (g_sanitized) [[unlikely]] announce_switch(worker, self, target);
   marline_switch(&self->sp, target->sp);
   arrive(self);
 }
