@@ -129,12 +129,9 @@ Fiber* fiber_create(Worker* worker) {
 }
 
 void fiber_destroy(Fiber* fiber) {
-  int* error = this_worker()->error_number;
-  const int error_number = *error;
   tsan_destroy_fiber(fiber->tsan);
   valgrind_stack_deregister(fiber->valgrind_stack);
   stack_free(fiber->stack);
-  *error = error_number;
 }
 
 // To ThreadSanitizer, what one task does on a fiber happens after what the one before it did there, which hides races

@@ -256,8 +256,7 @@ void* block_of_own_pages(const Allocator& allocator, const Request& request) {
     if (!said.exchange(true, relaxed)) {
       warn(
           "the system does not put memory to the nodes of its space (%s): it goes anywhere; a container needs leave "
-          "for "
-          "the system call mbind",
+          "for the system call mbind",
           strerror(errno));
     }
   }
