@@ -25,8 +25,7 @@ struct Quarantine {
   size_t bytes = 0;
 };
 constexpr size_t kQuarantineBytes = 16 * 1024 * 1024;
-SpinLock quarantine_lock;
-Quarantine quarantines[SlabPool::kClasses];
+Quarantine quarantines[SlabPool::kClasses];  // under g_quarantine_lock
 
 void* next_of(void* block) { return *static_cast<void**>(block); }
 
@@ -77,7 +76,7 @@ uintptr_t map_aligned(size_t bytes) {
 
 }  // namespace
 
-SpinLock g_slab_pools_lock;
+SpinLock g_slab_pools_lock, g_quarantine_lock;
 
 SlabPool* SlabPool::acquire() {
   Guard guard(g_slab_pools_lock);
@@ -128,7 +127,7 @@ void* SlabPool::allocate_watched(unsigned size_class) {
   const size_t bytes = class_bytes(size_class);
   void* block;
   {
-    Guard guard(quarantine_lock);
+    Guard guard(g_quarantine_lock);
     block = leave(quarantines[size_class], bytes);
   }
   if (block == nullptr) block = cut(size_class);
@@ -143,7 +142,7 @@ void SlabPool::release_watched(FreeBlock* block, const Slab* slab) {
   slab->payer->large_bytes_.fetch_sub(bytes, relaxed);  // pools are never unmapped
   tsan_release(block);
   asan_poison(block, bytes);
-  Guard guard(quarantine_lock);
+  Guard guard(g_quarantine_lock);
   join(quarantines[slab->size_class], block, bytes);
 }
 

@@ -38,7 +38,8 @@
 
 namespace marline {
 
-extern SpinLock g_slab_pools_lock;  // of the list of pools without an owner; held across fork
+// Of the list of pools without an owner, and of the blocks that sanitizers keep back. Held across fork.
+extern SpinLock g_slab_pools_lock, g_quarantine_lock;
 
 class SlabPool {
  public:

@@ -4,7 +4,7 @@
 // nothing. Where a function here says true, the caller's code goes to the end of the construct that is cancelled.
 #pragma once
 
-#include "construct/parking.hpp"
+#include "exec/parking.hpp"
 #include "sched/team.hpp"
 
 namespace marline {

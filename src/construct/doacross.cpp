@@ -13,7 +13,7 @@
 #include "base/check.hpp"
 #include "config/options.hpp"
 #include "construct/cancel.hpp"
-#include "construct/parking.hpp"
+#include "exec/parking.hpp"
 #include "construct/workshare.hpp"
 #include "exec/announce.hpp"
 #include "exec/region_cancellation.hpp"

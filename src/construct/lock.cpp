@@ -9,7 +9,7 @@
 
 #include "base/check.hpp"
 #include "base/clock.hpp"
-#include "construct/parking.hpp"
+#include "exec/parking.hpp"
 #include "exec/suspend.hpp"
 #include "sched/queue.hpp"
 
@@ -68,19 +68,10 @@ bool spin_for(LockWord& word, uint32_t state) {
 
 // The longest waiter of `key`; `*more`: there is another one.
 Waiter* take_heir(ParkingBucket& bucket, const void* key, bool* more) {
-  Fifo<Parked, &Parked::next> rest;
-  Parked* heir = nullptr;
-  *more = false;
-  while (Parked* parked = bucket.waiting.pop_front()) {
-    bool ours = parked->key == key;
-    if (ours && heir == nullptr) {
-      heir = parked;
-      continue;
-    }
-    *more = *more || ours;
-    rest.push_back(parked);
-  }
-  bucket.waiting = rest;
+  int seen = 0;
+  auto is_first = [key, &seen](const Parked& parked) { return parked.key == key && seen++ == 0; };
+  Parked* heir = take_due(bucket, is_first).head;
+  *more = seen > 1;
   return static_cast<Waiter*>(heir);  // only waiters of a lock have its word as their key
 }
 

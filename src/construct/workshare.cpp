@@ -7,7 +7,7 @@
 #include "base/check.hpp"
 #include "config/options.hpp"
 #include "construct/cancel.hpp"
-#include "construct/parking.hpp"
+#include "exec/parking.hpp"
 #include "exec/region_cancellation.hpp"
 
 #include <cstdlib>

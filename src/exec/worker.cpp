@@ -13,11 +13,13 @@
 #include "exec/completion.hpp"
 #include "exec/fiber.hpp"
 #include "exec/inspect.hpp"
+#include "exec/parking.hpp"
 #include "exec/runtime.hpp"
 #include "exec/stack.hpp"
 #include "exec/team.hpp"
 #include "exec/threadprivate.hpp"
 #include "platform/allocator.hpp"
+#include "platform/memory_space.hpp"
 #include "platform/thread.hpp"
 #include "sched/held.hpp"
 #include "sched/idle.hpp"
@@ -242,15 +244,20 @@ Worker* hire_one() {
 
 // fork: what threads have in common is whole while it happens, and no lock is held by a thread that the child does not
 // have. The child has one thread, the caller's: the pool and the hot team's threads did not come along.
-SpinLock* const kAcrossFork[] = {&g_lock, &g_detach_lock, &g_abandoned_teams_lock, &g_stacks_lock, &g_slab_pools_lock};
+// In the order in which they are taken by one thread.
+SpinLock* const kAcrossFork[] = {&g_lock,        &g_detach_lock,    &g_abandoned_teams_lock, &g_stacks_lock,
+                                 &g_slab_pools_lock, &g_quarantine_lock, &g_allocators_lock,
+                                 &g_memory_spaces_lock, &g_free_allocators_lock};
 
 void before_fork() {
   threadprivate_before_fork();
+  parking_before_fork();
   for (SpinLock* lock : kAcrossFork) lock->lock();
 }
 
 void unlock_lists() {
   for (SpinLock* lock : kAcrossFork) lock->unlock();
+  parking_after_fork();
 }
 
 void after_fork_in_parent() {

@@ -12,7 +12,6 @@
 #include <new>
 
 #include "base/check.hpp"
-#include "base/spin_lock.hpp"
 #include "config/options.hpp"
 #include "platform/memory_space.hpp"
 #include "platform/own_pages.hpp"
@@ -68,18 +67,15 @@ struct Subspace {
   Subspace* next;
 };
 
-SpinLock g_free_lock;  // of the next one
-Allocator* g_free = nullptr;
-
-SpinLock g_lock;  // of the next two, and of making the initial allocator
-Subspace* g_subspaces = nullptr;
-Atomic<Allocator*> g_predefined[kGccPinnedMemory + 1];  // made when first used, under the lock; any thread reads
+Allocator* g_free = nullptr;        // under g_free_allocators_lock
+Subspace* g_subspaces = nullptr;    // under g_allocators_lock
+Atomic<Allocator*> g_predefined[kGccPinnedMemory + 1];  // made when first used, under g_allocators_lock; any thread reads
 
 BlockHead* head_of(void* memory) { return static_cast<BlockHead*>(memory) - 1; }
 char* base_of(void* memory) { return static_cast<char*>(memory) - head_of(memory)->offset(); }
 
 const NodeSet* subspace_nodes(uintptr_t handle) {
-  Guard guard(g_lock);
+  Guard guard(g_allocators_lock);
   for (const Subspace* known = g_subspaces; known != nullptr; known = known->next) {
     if (reinterpret_cast<uintptr_t>(known) == handle) return &known->nodes;
   }
@@ -171,7 +167,7 @@ Allocator* new_chunk() {
 
 // Clang 14 hands C's allocator of an allocate clause over as an int that it extends again. So handles are such.
 Allocator* make_allocator() {
-  Guard guard(g_free_lock);
+  Guard guard(g_free_allocators_lock);
   Allocator* allocator = g_free;
   if (allocator != nullptr) {
     g_free = allocator->next;
@@ -182,7 +178,7 @@ Allocator* make_allocator() {
 }
 
 void end_allocator(Allocator* allocator) {
-  Guard guard(g_free_lock);
+  Guard guard(g_free_allocators_lock);
   allocator->next = g_free;
   g_free = allocator;
 }
@@ -203,7 +199,7 @@ Allocator* predefined(AllocatorHandle number) {
   if (!special) return nullptr;
   Allocator* known = g_predefined[number].load(acquire);  // pairs with the release below
   if (known != nullptr) return known;
-  Guard guard(g_lock);
+  Guard guard(g_allocators_lock);
   known = g_predefined[number].load(relaxed);
   if (known == nullptr) g_predefined[number].store(known = make_predefined(number), release);
   return known;
@@ -320,6 +316,8 @@ bool can_resize_in_heap(const BlockHead& head, AllocatorHandle handle, const All
 
 }  // namespace
 
+SpinLock g_allocators_lock, g_free_allocators_lock;
+
 AllocatorHandle memory_allocator_create(uintptr_t space, int count, const AllocatorTrait* traits) {
   Allocator* allocator = make_allocator();
   if (allocator == nullptr) return kNullAllocator;
@@ -341,7 +339,7 @@ AllocatorHandle memory_allocator_initial() {
   static Atomic<AllocatorHandle> made{kNullAllocator};  // once, under the lock; any thread reads
   AllocatorHandle known = made.load(acquire);           // pairs with the release below
   if (known != kNullAllocator) return known;
-  Guard guard(g_lock);
+  Guard guard(g_allocators_lock);
   known = made.load(relaxed);
   if (known != kNullAllocator) return known;
   known = memory_allocator_create(choice.space, choice.count, choice.traits);
@@ -400,7 +398,7 @@ uintptr_t memory_subspace(uintptr_t space, int count, const int* positions) {
     for (int skipped = 0; skipped < positions[i]; ++skipped) node = nodes->next(node + 1);
     chosen.add(node);
   }
-  Guard guard(g_lock);
+  Guard guard(g_allocators_lock);
   for (const Subspace* known = g_subspaces; known != nullptr; known = known->next) {
     if (known->nodes == chosen) return reinterpret_cast<uintptr_t>(known);
   }

@@ -10,11 +10,15 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/spin_lock.hpp"
 #include "config/allocator_choice.hpp"
 
 namespace marline {
 
 using AllocatorHandle = uintptr_t;
+
+// Of what is made once, subspaces and predefined allocators, and of the structures that are free. Held across fork.
+extern SpinLock g_allocators_lock, g_free_allocators_lock;
 
 // kNullAllocator if the space or a trait is not one, or memory is exhausted. `space`: a PredefinedSpace, or the handle
 // of a subspace.

@@ -14,7 +14,6 @@
 #include <cstring>
 
 #include "base/check.hpp"
-#include "base/spin_lock.hpp"
 
 namespace marline {
 
@@ -31,8 +30,7 @@ struct Spaces {
   bool this_system = false;
 };
 
-SpinLock g_reading;
-Atomic<const Spaces*> g_spaces{nullptr};  // written once under g_reading; any thread reads
+Atomic<const Spaces*> g_spaces{nullptr};  // written once under g_memory_spaces_lock; any thread reads
 
 bool is_named(hwloc_obj_t node, const char* name) {
   return node->subtype != nullptr && strcmp(node->subtype, name) == 0;
@@ -111,7 +109,7 @@ const Spaces* read_spaces() {
 const Spaces& spaces() {
   const Spaces* known = g_spaces.load(acquire);  // pairs with the release below
   if (known != nullptr) return *known;
-  Guard guard(g_reading);
+  Guard guard(g_memory_spaces_lock);
   known = g_spaces.load(relaxed);
   if (known == nullptr) g_spaces.store(known = read_spaces(), release);
   return *known;
@@ -157,6 +155,8 @@ bool place_in_blocks(void* pages, size_t bytes, const NodeSet& space) {
 }
 
 }  // namespace
+
+SpinLock g_memory_spaces_lock;
 
 int NodeSet::count() const {
   int result = 0;

@@ -9,9 +9,12 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/spin_lock.hpp"
 #include "config/allocator_choice.hpp"
 
 namespace marline {
+
+extern SpinLock g_memory_spaces_lock;  // of the look at the machine; held across fork
 
 // A set of the system's numbers of memory nodes. A value.
 class NodeSet {

@@ -6,7 +6,7 @@
 // changes the word before it looks at `count`, all four seq_cst; so the waiter sees the new value or the writer sees the
 // waiter, and then finds it in the list, because the waiter looks and pushes under the lock that the writer takes. The
 // same holds between wait_for and interrupt, with the interrupting count for the word and all buckets for the one.
-#include "construct/parking.hpp"
+#include "exec/parking.hpp"
 
 #include "base/hash.hpp"
 #include "config/options.hpp"
@@ -54,12 +54,10 @@ bool wait_for(Atomic<uint64_t>& word, uint64_t wanted, Interruption interruption
 template <class Due>
 void wake(ParkingBucket& bucket, Due is_due) {
   if (bucket.count.load(seq_cst) == 0) return;
-  Fifo<Parked, &Parked::next> taken, rest;
   bucket.lock.lock();
-  while (Parked* parked = bucket.waiting.pop_front()) (is_due(*parked) ? taken : rest).push_back(parked);
-  bucket.waiting = rest;
+  Parked* due = take_due(bucket, is_due).head;
   bucket.lock.unlock();
-  for (Parked* due = taken.head; due != nullptr;) {
+  while (due != nullptr) {
     Parked* next = due->next;  // `due` lives on a stack that goes on once its event is fulfilled
     fulfil(this_worker_or_null(), &due->event);
     due = next;
@@ -76,6 +74,14 @@ void wake_reached(ParkingBucket& bucket, const void* key, uint64_t now) {
 
 ParkingBucket& parking_bucket(const void* key) {
   return g_buckets[mix64(reinterpret_cast<uintptr_t>(key)) % kBuckets];
+}
+
+void parking_before_fork() {
+  for (ParkingBucket& bucket : g_buckets) bucket.lock.lock();
+}
+
+void parking_after_fork() {
+  for (ParkingBucket& bucket : g_buckets) bucket.lock.unlock();
 }
 
 int spins_before_parking() { return options().spin_us == 0 ? 0 : kSpins; }

@@ -7,6 +7,8 @@
 // Invariant: a Parked is in its bucket's list exactly from push to removal, both under the bucket's lock; who removes
 // it fulfils its event, after the lock, and does not touch it again.
 //
+// The buckets' locks are held across fork: no thread that the child does not have holds one there.
+//
 // A wait may have a second way to end: a count that somebody moves on (interrupt) when it may have become one without end.
 #pragma once
 
@@ -39,6 +41,18 @@ struct alignas(kCacheLine) ParkingBucket {
 };
 
 ParkingBucket& parking_bucket(const void* key);
+
+void parking_before_fork();
+void parking_after_fork();
+
+// Takes those out for whom `is_due` holds, the longest waiter first. Under the bucket's lock.
+template <class Due>
+Fifo<Parked, &Parked::next> take_due(ParkingBucket& bucket, Due is_due) {
+  Fifo<Parked, &Parked::next> due, rest;
+  while (Parked* parked = bucket.waiting.pop_front()) (is_due(*parked) ? due : rest).push_back(parked);
+  bucket.waiting = rest;
+  return due;
+}
 
 // Bounded spinning before a task parks: about a microsecond, none if MARLINE_SPIN is 0.
 int spins_before_parking();
