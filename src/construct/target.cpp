@@ -12,21 +12,6 @@ namespace marline {
 
 namespace {
 
-// As a root thread's team (exec/worker.cpp), but for what lies around it.
-void describe(Team* team, Worker* worker, const TargetRegion& region) {
-  team->level = 0;
-  team->active_level = 0;
-  team->parent_task = worker->task;
-  team->parent_member = worker->member;
-  team->icvs = initial_icvs();
-  if (region.thread_limit > 0) team->icvs.thread_limit = region.thread_limit;
-  team->thread_counts.held = nullptr;
-  team->display_affinity = false;
-  team->fp_control.read();
-  team->tool_data = 0;
-  team->tool_codeptr = nullptr;
-}
-
 void announce(Team* team, const Worker* worker, tool::Endpoint endpoint) {
   if (!tool::on(tool::event::kImplicitTask)) return;
   unsigned size = endpoint == tool::Endpoint::kBegin ? 1 : 0;
@@ -37,7 +22,9 @@ void announce(Team* team, const Worker* worker, tool::Endpoint endpoint) {
 
 void target_region(Worker* worker, const TargetRegion& region) {
   Team* team = team_serial(worker);
-  describe(team, worker, region);
+  team_describe_initial(team, initial_icvs(), worker->member);
+  team->parent_task = worker->task;
+  if (region.thread_limit > 0) team->icvs.thread_limit = region.thread_limit;
   team_start(team);
   Member* member = &team->members[0];
   implicit_task_begin(worker, member);

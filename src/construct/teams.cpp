@@ -57,23 +57,12 @@ void announce_team(Worker* worker, Team* team, tool::Endpoint endpoint) {
                       static_cast<unsigned>(team->icvs.team_num), tool::task_bits::kInitial);
 }
 
-void describe(Team* team, const Worker* worker, const League& league) {
-  team->level = 0;
-  team->active_level = 0;
-  team->parent_task = nullptr;  // an initial task has none
-  team->parent_member = worker->member;  // for the places
-  team->icvs = league.icvs;
-  team->thread_counts.held = nullptr;
-  team->display_affinity = false;
-  team->tool_data = league.tool_data;
-  team->fp_control.read();
-}
-
 void run_team(Worker* worker, const League& league, int number) {
   Task* task = worker->task;
   Member* member = worker->member;
   Team* team = team_serial(worker);
-  describe(team, worker, league);
+  team_describe_initial(team, league.icvs, member);
+  team->tool_data = league.tool_data;
   team->icvs.team_num = number;
   implicit_task_begin(worker, &team->members[0]);
   announce_team(worker, team, tool::Endpoint::kBegin);
@@ -100,7 +89,8 @@ bool run_side_by_side(Worker* worker, League& league) {
   if (team == nullptr) return false;
   Task* task = worker->task;
   Member* member = worker->member;
-  describe(team, worker, league);
+  team_describe_initial(team, league.icvs, member);
+  team->tool_data = league.tool_data;
   team->microtask = &league;
   team->run_implicit = [](Team* own, Member*) { run_teams(*static_cast<League*>(own->microtask)); };
   team_start(team);

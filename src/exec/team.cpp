@@ -239,6 +239,19 @@ void team_serial_release(Worker* worker, Team* team) {
   worker->nesting.free_serial = team;
 }
 
+void team_describe_initial(Team* team, const Icvs& icvs, Member* encountering) {
+  team->level = 0;
+  team->active_level = 0;
+  team->parent_task = nullptr;
+  team->parent_member = encountering;
+  team->icvs = icvs;
+  team->thread_counts.held = nullptr;
+  team->display_affinity = false;
+  team->fp_control.read();
+  team->tool_data = 0;
+  team->tool_codeptr = nullptr;
+}
+
 void team_start(Team* team) {
   team->first_workshare = team->members[0].workshares_entered;
   team->first_single = team->members[0].singles_entered;

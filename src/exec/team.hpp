@@ -24,6 +24,10 @@ void team_inner_release(Worker* worker, Team* team);
 Team* team_serial(Worker* worker);
 void team_serial_release(Worker* worker, Team* team);
 
+// What the team of an initial task has of its own: no region around, and where the task is not a thread's first, the
+// member of the thread that encountered the construct, for the places.
+void team_describe_initial(Team* team, const Icvs& icvs, Member* encountering = nullptr);
+
 // Starts the region on all members but the caller's, who is member 0.
 void team_start(Team* team);
 

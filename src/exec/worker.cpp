@@ -142,13 +142,7 @@ void put_retired(Worker* worker) {
 // The implicit task of a thread that no region has, and its team of one.
 Team* begin_initial_task(Worker* worker) {
   Team* team = team_serial(worker);
-  team->level = 0;
-  team->active_level = 0;
-  team->parent_task = nullptr;
-  team->parent_member = nullptr;
-  team->icvs = initial_icvs();
-  team->thread_counts.held = nullptr;
-  team->fp_control.read();
+  team_describe_initial(team, initial_icvs());
   implicit_task_begin(worker, &team->members[0]);
   return team;
 }
