@@ -46,15 +46,23 @@ bool take_or_park(LockWord& word, uint64_t since) {
   return self.owns;
 }
 
-bool try_as(LockWord& word, uint32_t state) {
+bool take(LockWord& word, uint32_t state) {
   uint32_t expected = kFree;
-  return word.load(relaxed) == kFree && word.compare_exchange_strong(expected, state, acquire, relaxed);
+  return word.compare_exchange_strong(expected, state, acquire, relaxed);  // pairs with the release of who had it
 }
 
+// For who asks again and again: a look does not take the line from who has the lock.
+bool try_as(LockWord& word, uint32_t state) { return word.load(relaxed) == kFree && take(word, state); }
+
+// Looks at growing intervals: whoever has the lock can then take it several times in a row, with all it protects in its
+// core's cache, which costs a tenth of a transfer each (Anderson, IEEE TPDS 1(1), 1990).
 bool spin_for(LockWord& word, uint32_t state) {
-  for (int i = spins_before_parking(); i > 0; --i) {
-    cpu_relax();
+  constexpr int kLongest = 8;
+  int pauses = 1;
+  for (int left = spins_before_parking(); left > 0; left -= pauses) {
+    for (int i = 0; i < pauses; ++i) cpu_relax();
     if (try_as(word, state)) return true;
+    if (pauses < kLongest) pauses *= 2;
   }
   return false;
 }
@@ -100,7 +108,7 @@ LockWord g_atomic_lock{kFree};
 bool lock_try(LockWord& word) { return try_as(word, kLocked); }
 
 void lock_acquire(LockWord& word) {
-  if (!lock_try(word)) acquire_waiting(word);
+  if (!take(word, kLocked)) acquire_waiting(word);
 }
 
 void lock_release(LockWord& word) {
