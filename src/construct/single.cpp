@@ -38,8 +38,13 @@ bool single_enter(Worker* worker, SingleEnd end, const void* codeptr) {
   Member* member = worker->member;
   Atomic<uint64_t>& taken = member->team->singles;
   uint64_t number = member->singles_entered++;
-  // relaxed: the block's effects travel by the barrier behind the construct, or by the program's own means (nowait).
-  bool executes = taken.load(relaxed) == number && taken.compare_exchange_strong(number, number + 1, relaxed);
+  bool executes = true;
+  if (member->team->size == 1) {
+    taken.store(number + 1, relaxed);
+  } else {
+    // relaxed: the block's effects travel by the barrier behind the construct, or by the program's own means (nowait).
+    executes = taken.load(relaxed) == number && taken.compare_exchange_strong(number, number + 1, relaxed);
+  }
   announce(worker, executes, end, codeptr);
   return executes;
 }

@@ -111,10 +111,16 @@ void announce(tool::Endpoint endpoint, Worker* worker, Member* member, tool::Syn
   }
 }
 
+// A thread alone, without tasks: nobody waits for it, and it for nobody.
+bool is_nothing_to_do(Team* team, const Task* task) {
+  return team->size == 1 && has_no_children(task) && team->cancelled.load(relaxed) == 0;
+}
+
 // Arrives, and waits until all members have.
 [[gnu::always_inline]] inline void pass(Worker* worker, Member* member, AtBarrier where) {
   using namespace children_word;
   Task* task = &member->implicit_task;
+  if (is_nothing_to_do(member->team, task)) return;
   flush_reports(worker);
   release_held(worker, nullptr);
   member->at_barrier = where;
