@@ -10,6 +10,9 @@
 #include "construct/workshare.hpp"
 #include "exec/announce.hpp"
 #include "exec/region_cancellation.hpp"
+#include "sched/queue.hpp"
+
+#include <sched.h>
 
 #include <algorithm>
 
@@ -18,7 +21,7 @@ namespace marline {
 namespace {
 
 // Below this many iterations, `next` cannot wrap: at most 1024 threads add a chunk, which is no larger, behind the end,
-// each once. So a chunk is one atomic addition, with no look before: under contention that would move the line twice.
+// each once. So a chunk may be one addition (LoopPlace::adds_to), with no look before, which would move the line twice.
 constexpr uint64_t kFetchAddLimit = uint64_t{1} << 48;
 
 struct Resolved {
@@ -90,6 +93,8 @@ bool next_static(LoopPlace& place) {
   return true;
 }
 
+bool is_random() { return options().schedule.policy == SchedulePolicy::kRandom; }
+
 bool take(LoopPlace& place, Atomic<uint64_t>& next, uint64_t (*size)(const LoopPlace&, uint64_t left, uint64_t threads),
           uint64_t threads) {
   uint64_t first = next.load(relaxed);
@@ -105,14 +110,7 @@ bool take(LoopPlace& place, Atomic<uint64_t>& next, uint64_t (*size)(const LoopP
 }
 
 bool next_dynamic(LoopPlace& place, Atomic<uint64_t>& next) {
-  if (place.iterations >= kFetchAddLimit) {
-    return take(place, next, [](const LoopPlace& p, uint64_t, uint64_t) { return p.chunk; }, 0);
-  }
-  uint64_t first = next.fetch_add(place.chunk, relaxed);
-  if (first >= place.iterations) return false;
-  place.first = first;
-  place.end = std::min(first + place.chunk, place.iterations);
-  return true;
+  return take(place, next, [](const LoopPlace& p, uint64_t, uint64_t) { return p.chunk; }, 0);
 }
 
 // Half of an even share of what is left, at least `chunk` (Polychronopoulos and Kuck, 1987, with a factor of two).
@@ -264,6 +262,7 @@ bool is_one_chunk(const Worker* worker, const LoopRequest& request) {
 void loop_begin(Worker* worker, const LoopRequest& request) {
   LoopPlace& place = worker->member->loop;
   place.shared = nullptr;
+  place.adds_to = nullptr;
   if (is_one_chunk(worker, request)) {
     enter_none(place);
     place.iterations = place.chunk = place.step = request.iterations;
@@ -289,6 +288,8 @@ void loop_begin(Worker* worker, const LoopRequest& request) {
     place_static(place, chunk, worker->member);
   } else {
     place.chunk = std::clamp<uint64_t>(chunk, 1, std::max<uint64_t>(place.iterations, 1));
+    bool adds = place.kind == LoopKind::kDynamic && !place.ordered && place.iterations < kFetchAddLimit;
+    if (adds && !tool::present() && !is_random()) place.adds_to = &place.shared->next;
   }
   if (tool::on(tool::event::kWork | tool::event::kDispatch)) [[unlikely]] {
     announce_begin(worker, place, request);
@@ -303,6 +304,8 @@ bool loop_next(Worker* worker, LoopChunk* chunk) {
     pass_turn(member->team, place);
     place.first = place.end;
   }
+  if (place.adds_to != nullptr) return loop_add(place, chunk);
+  if (is_random() && (next_random(worker) & 1) != 0) sched_yield();  // else one thread may take all of a short loop
   if (!next_chunk(place, static_cast<uint64_t>(member->team->size))) return false;
   *chunk = {place.first, place.end - place.first, place.end == place.iterations};
   if (tool::on(tool::event::kDispatch)) [[unlikely]] {

@@ -36,6 +36,16 @@ void loop_begin(Worker* worker, const LoopRequest& request);
 // Its next chunk; false: none is left.
 [[nodiscard]] bool loop_next(Worker* worker, LoopChunk* chunk);
 
+// The same, in line, of a loop with LoopPlace::adds_to: the less there is between two additions of a thread's, the more of
+// them it makes before another core takes the line away, which costs ten times as much.
+[[nodiscard]] [[gnu::always_inline]] inline bool loop_add(LoopPlace& place, LoopChunk* chunk) {
+  uint64_t first = place.adds_to->fetch_add(place.chunk, relaxed);
+  if (first >= place.iterations) return false;
+  uint64_t left = place.iterations - first;
+  *chunk = {first, left < place.chunk ? left : place.chunk, left <= place.chunk};
+  return true;
+}
+
 // The thread leaves the loop, after loop_next has said false or because the loop is cancelled. codeptr, here and below: for tools; by default where the
 // entry point that calls it returns to.
 void loop_leave(Worker* worker, const void* codeptr = __builtin_return_address(0));

@@ -15,8 +15,6 @@ namespace marline {
 
 Atomic<bool> g_measures_tied_waits{false};
 
-namespace {
-
 // xorshift32 (Marsaglia, 2003).
 uint32_t next_random(Worker* worker) {
   uint32_t x = worker->random;
@@ -25,6 +23,8 @@ uint32_t next_random(Worker* worker) {
   x ^= x << 5;
   return worker->random = x;
 }
+
+namespace {
 
 Member* membership_in(Worker* worker, const Team* team) {
   if (worker->member != nullptr && worker->member->team == team) return worker->member;

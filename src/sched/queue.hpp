@@ -8,6 +8,9 @@
 
 namespace marline {
 
+// For choices under MARLINE_SCHEDULE=random. Owner only.
+uint32_t next_random(Worker* worker);
+
 // Work that a worker may run, and its own place in that task's team.
 struct Found {
   Task* task = nullptr;

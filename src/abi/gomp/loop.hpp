@@ -57,15 +57,28 @@ Schedule schedule_of(long schedule, long chunk, bool ordered);
 void begin(const Schedule& schedule, const Bounds& bounds, const Extras& extras,
            const void* codeptr = __builtin_return_address(0));
 
-// The next chunk of the loop that the thread is in.
+// From iterations to the program's bounds.
 template <class T>
-bool next(T* start, T* end) {
-  LoopChunk chunk;
-  if (!loop_next(this_worker(), &chunk)) return false;
-  const LoopPlace& place = this_worker()->member->loop;
+[[gnu::always_inline]] inline bool give(const LoopPlace& place, const LoopChunk& chunk, T* start, T* end) {
   *start = static_cast<T>(place.lower + chunk.first * place.stride);
   *end = static_cast<T>(chunk.last ? place.upper : place.lower + (chunk.first + chunk.count) * place.stride);
   return true;
+}
+
+template <class T>
+[[gnu::noinline]] bool next_of_any_kind(T* start, T* end) {
+  LoopChunk chunk;
+  if (!loop_next(this_worker(), &chunk)) return false;
+  return give(this_worker()->member->loop, chunk, start, end);
+}
+
+// The next chunk of the loop that the thread is in.
+template <class T>
+bool next(T* start, T* end) {
+  LoopPlace& place = this_worker()->member->loop;
+  if (place.adds_to == nullptr) return next_of_any_kind(start, end);
+  LoopChunk chunk;
+  return loop_add(place, &chunk) && give(place, chunk, start, end);
 }
 
 template <class T>

@@ -63,19 +63,35 @@ void dist_dispatch_init(int32_t schedule, int32_t* last, T lower, T upper, S str
   dispatch_init(schedule, lower, upper, stride, chunk, codeptr);
 }
 
+// From iterations to the program's bounds.
 template <class T, class S>
-int32_t dispatch_next(int32_t* last, T* lower, T* upper, S* stride, const void* codeptr = __builtin_return_address(0)) {
-  LoopChunk chunk;
-  if (!loop_next(this_worker(), &chunk)) {
-    loop_leave(this_worker(), codeptr);
-    return 0;
-  }
-  const LoopPlace& place = this_worker()->member->loop;
+[[gnu::always_inline]] inline int32_t give(const LoopPlace& place, const LoopChunk& chunk, int32_t* last, T* lower,
+                                           T* upper, S* stride) {
   *lower = static_cast<T>(place.lower + chunk.first * place.stride);
   *upper = static_cast<T>(place.lower + (chunk.first + chunk.count - 1) * place.stride);
   *stride = static_cast<S>(place.stride);
   if (last != nullptr) *last = chunk.last;
   return 1;
+}
+
+[[gnu::noinline]] int32_t leave(const void* codeptr) {
+  loop_leave(this_worker(), codeptr);
+  return 0;
+}
+
+template <class T, class S>
+[[gnu::noinline]] int32_t next_of_any_kind(int32_t* last, T* lower, T* upper, S* stride, const void* codeptr) {
+  LoopChunk chunk;
+  if (!loop_next(this_worker(), &chunk)) return leave(codeptr);
+  return give(this_worker()->member->loop, chunk, last, lower, upper, stride);
+}
+
+template <class T, class S>
+int32_t dispatch_next(int32_t* last, T* lower, T* upper, S* stride, const void* codeptr = __builtin_return_address(0)) {
+  LoopPlace& place = this_worker()->member->loop;
+  if (place.adds_to == nullptr) return next_of_any_kind(last, lower, upper, stride, codeptr);
+  LoopChunk chunk;
+  return loop_add(place, &chunk) ? give(place, chunk, last, lower, upper, stride) : leave(codeptr);
 }
 
 }  // namespace

@@ -22,10 +22,11 @@ int32_t __kmpc_sections_init(Ident*, int32_t) {
 
 // The number of a section, from 0, or `count`: none is left.
 int32_t __kmpc_next_section(Ident*, int32_t, int32_t count) {
-  LoopPlace& loop = this_worker()->member->loop;
+  Worker* worker = this_worker();
+  LoopPlace& loop = worker->member->loop;
   if (loop.shared != nullptr) loop.iterations = static_cast<uint64_t>(count);  // else a cancelled region skips it all
   LoopChunk chunk;
-  return loop_next(this_worker(), &chunk) ? static_cast<int32_t>(chunk.first) : count;
+  return loop_next(worker, &chunk) ? static_cast<int32_t>(chunk.first) : count;
 }
 
 void __kmpc_end_sections(Ident*, int32_t) { loop_leave(this_worker()); }
