@@ -357,8 +357,9 @@ constexpr Option kOptions[] = {
      [](Cursor& in, Options& to) { return read_number(in, 0, INT_MAX, to.teams_thread_limit); },
      [](Text& out, const Options& from) { show_number(out, from.teams_thread_limit); }},
     {"MARLINE_SCHEDULE", "default", "default, fifo, lifo or random:SEED",
-     "Order of ready tasks. `default` is lifo; `random:SEED` draws by the seed from which end of its queue a worker takes "
-     "its next task and whom it steals from first, to find errors that depend on the schedule.",
+     "Order of ready tasks. `default` is lifo; `random:SEED` draws by the seed whether a worker takes its next task from "
+     "its own queue, from which end, whom it steals from first, and whether it lets others go first for a chunk of a loop; to "
+     "find errors that depend on the schedule.",
      read_task_schedule, show_task_schedule},
     {"MARLINE_PRIORITY", "auto",
      "MA-1, MA-2, SA, FA, or VALUE,PROPAGATION[,SYNCHRONY]: zero, inf or copy; none, equal or decrement; synchronous or "

@@ -72,9 +72,12 @@ Task* pop_own_deque(Worker* worker, Member* member) {
   switch (options().schedule.policy) {
     case SchedulePolicy::kLifo: return member->deque.pop();
     case SchedulePolicy::kFifo: return steal_from(member);
-    case SchedulePolicy::kRandom: return next_random(worker) & 1 ? member->deque.pop() : steal_from(member);
+    case SchedulePolicy::kRandom: break;
   }
-  return nullptr;
+  // One time in two it is another thread's turn, so that tasks of no length meet, too.
+  uint32_t drawn = next_random(worker) >> 8;
+  if ((drawn & 2) != 0 && member->team->size > 1) return nullptr;
+  return (drawn & 1) != 0 ? steal_from(member) : member->deque.pop();
 }
 
 // A task that a thread outside the team made ready; the rest of the chain moves to the own deque.
