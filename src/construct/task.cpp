@@ -191,7 +191,7 @@ void leave_body(Task* task) {
   if (tool::present()) [[unlikely]] {
     tell_left(task, task->parent);
   }
-  if (Task* next = complete_task(worker, task)) enqueue(worker, next);
+  if (Task* next = complete_undeferred(worker, task)) enqueue(worker, next);
 }
 
 [[gnu::noinline]] void spawn_announced(Worker* worker, Task* task, const Dependence* list, size_t count,

@@ -256,7 +256,21 @@ bool uncount_child(const Worker* worker, Task* parent, Taskgroup* group) {
   return true;
 }
 
+// The task ends alone, and its creator, which waits in place, has not settled since it counted this child.
+[[gnu::always_inline]] inline void end_before_creator(Worker* worker, Task* task) {
+  Task* parent = task->parent;
+  Taskgroup* group = task->taskgroup;
+  SlabPool::release(task, worker->pool);
+  if (!uncount_child(worker, parent, group)) report(worker, parent, group);
+}
+
 }  // namespace
+
+Task* complete_undeferred(Worker* worker, Task* task) {
+  if (!ends_alone(task)) return complete_task(worker, task);
+  end_before_creator(worker, task);
+  return nullptr;
+}
 
 Task* complete_detached(Worker* worker, Task* task) {
   task->flags |= task_flag::kBodyDone;
@@ -301,11 +315,7 @@ Task* run_created(Worker* worker, Task* task, Fiber* fiber) {
   }
   end_body(worker, task, fiber, previous);
   if (!ends_alone(task)) return complete_body(worker, task, previous);
-  // The creator waits in place, and has not settled since it counted this child.
-  Task* parent = task->parent;
-  Taskgroup* group = task->taskgroup;
-  SlabPool::release(task, worker->pool);
-  if (!uncount_child(worker, parent, group)) report(worker, parent, group);
+  end_before_creator(worker, task);
   return nullptr;
 }
 

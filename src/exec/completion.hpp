@@ -19,9 +19,11 @@ Task* run_task(Task* task);
 // (exec/fiber.hpp). If `fiber` is still called after it, the thread is the same.
 Task* run_created(Worker* worker, Task* task, Fiber* fiber);
 
-// Completes the current undeferred task whose body the compiler called in line, or a node without a body. Returns the
-// successor to run next, or null.
+// Completes a task whose body has ended, or that has none. Returns the successor to run next, or null.
 [[nodiscard]] Task* complete_task(Worker* worker, Task* task);
+
+// The same for an undeferred task whose body was called in line. The current task is its parent again.
+[[nodiscard]] Task* complete_undeferred(Worker* worker, Task* task);
 
 // The same for a task with kDetach: if its event is pending, whoever fulfils it completes the task. The current task is
 // its parent again.
