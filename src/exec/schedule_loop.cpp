@@ -65,6 +65,24 @@ uint64_t spin_nanoseconds(const Worker* worker) {
   return spin;
 }
 
+// Gives the core to whoever waits for it: that may be the thread that the caller waits for, behind it or, with another
+// process on the other core, behind that. If a yield is long, somebody else had the core, and a sleep is better: who is
+// woken goes to an idle core, while two threads that yield to each other stay on one; and if there is none, a wake-up gets
+// the core back sooner than a yield from one who keeps it.
+void give_way(Worker* worker) {
+  constexpr uint64_t kSomebodyRan = 5 * 1000, kKeptIt = 200 * 1000;  // ns
+  uint64_t before = nanoseconds_now();
+  sched_yield();
+  uint64_t away = nanoseconds_now() - before;
+  if (away > kKeptIt) {
+    worker->waits_asleep = 64;
+  } else if (away > kSomebodyRan && !oversubscribed() && worker->waits_asleep == 0) {
+    worker->waits_asleep = 1;
+  }
+}
+
+bool sleeps_at_once(Worker* worker) { return worker->waits_asleep > 0 && worker->waits_asleep-- > 0; }
+
 bool never(void*) { return false; }
 
 bool must_not_sleep(Worker* worker, void* context) {
@@ -97,10 +115,10 @@ void idle_once(Worker* worker, Idleness& idle, Condition condition) {
     idle.since = now;
     worker->pool->flush_remote();
   }
-  if (now - idle.since < spin_nanoseconds(worker)) {
+  if (now - idle.since < spin_nanoseconds(worker) && !sleeps_at_once(worker)) {
     for (uint32_t i = 0; i < idle.pause && !condition.done(condition.context); ++i) cpu_relax();
+    if (idle.pause == Idleness::kLongestPause || oversubscribed()) give_way(worker);
     if (idle.pause < Idleness::kLongestPause) idle.pause *= 2;
-    if (oversubscribed()) sched_yield();
     return;
   }
   sleep_unless(worker, must_not_sleep, &condition);
@@ -218,10 +236,11 @@ Team* wait_for_job(Worker* worker) {
       cpu_relax();
       continue;
     }
+    const bool asleep = sleeps_at_once(worker);
+    if (!asleep) give_way(worker);
     // A thread of a root's team waits for the next region; one that nobody has makes way for all others.
     bool crowded = worker->in_pool.load(relaxed) != 0 ? more_threads_than_cores() : oversubscribed();
-    if (crowded) sched_yield();
-    if (nanoseconds_now() - since > spin_nanoseconds(crowded)) sleep_unless(worker, job_posted, nullptr);
+    if (asleep || nanoseconds_now() - since > spin_nanoseconds(crowded)) sleep_unless(worker, job_posted, nullptr);
   }
 }
 
