@@ -10,6 +10,9 @@ namespace marline {
 // Writes "marline: fatal: ..." to stderr and aborts, so that a core can be had.
 [[noreturn]] void fatal(const char* format, ...) __attribute__((format(printf, 1, 2), cold));
 
+// The same where the program itself asks for its end: it exits with status 1, as from main.
+[[noreturn]] void fatal_as_asked(const char* format, ...) __attribute__((format(printf, 1, 2), cold));
+
 // Writes "marline: warning: ..." to stderr.
 void warn(const char* format, ...) __attribute__((format(printf, 1, 2), cold));
 

@@ -39,14 +39,34 @@ void write_line(const char* prefix, const char* format, va_list arguments) {
   errno = saved_errno;
 }
 
+// What one thread cannot go on with, others often cannot either: the first one's message is enough, and ends the process
+// while they wait here. The limit is for a program whose handler of SIGABRT waits for its threads.
+void wait_unless_first() {
+  static Atomic<pid_t> first{0};
+  constexpr unsigned kPatience = 1;  // seconds
+  pid_t self = gettid();
+  pid_t other = 0;
+  if (!first.compare_exchange_strong(other, self) && other != self) sleep(kPatience);
+}
+
 }  // namespace
 
 void fatal(const char* format, ...) {
+  wait_unless_first();
   va_list arguments;
   va_start(arguments, format);
   write_line("fatal", format, arguments);
   va_end(arguments);
   abort();
+}
+
+void fatal_as_asked(const char* format, ...) {
+  wait_unless_first();
+  va_list arguments;
+  va_start(arguments, format);
+  write_line("fatal", format, arguments);
+  va_end(arguments);
+  exit(EXIT_FAILURE);
 }
 
 void set_warnings(bool on) { warnings_on.store(on, relaxed); }

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Memory, teams on the host, cancellation and error, as GCC calls them.
-#include "base/check.hpp"
 #include "config/options.hpp"
 #include "construct/allocator.hpp"
 #include "construct/cancel.hpp"
+#include "construct/error.hpp"
 #include "construct/loop.hpp"
 #include "construct/teams.hpp"
-#include "exec/announce.hpp"
 
 #include <algorithm>
 #include <climits>
@@ -17,19 +16,12 @@ namespace marline::gomp {
 
 namespace {
 
-// The message of an error directive need not end with a null byte if its length is given (-1: it does).
-int shown(const char* message, size_t length) {
-  constexpr size_t kMost = 1000;
-  if (message == nullptr) return 0;
-  return static_cast<int>(length < kMost ? length : kMost);
-}
-
 int clamped(unsigned number) { return static_cast<int>(std::min<unsigned>(number, INT_MAX)); }
 
 // GCC passes the length of a Fortran message; a C string's is all ones.
-void tell(int severity, const char* message, size_t length, const void* codeptr) {
+void say(int severity, const char* message, size_t length, const void* codeptr) {
   if (length == SIZE_MAX) length = message != nullptr ? std::strlen(message) : 0;
-  announce_error(severity, message, length, codeptr);
+  error_directive({.severity = severity, .message = message, .length = length, .codeptr = codeptr});
 }
 
 // The `which` of GOMP_cancel (GCC, libgomp/libgomp.h): one bit per kind, in the order of CancelKind.
@@ -76,13 +68,11 @@ bool GOMP_loop_end_cancel() {
 [[gnu::alias("GOMP_loop_end_cancel")]] bool GOMP_sections_end_cancel();
 
 void GOMP_warning(const char* message, size_t length) {
-  tell(1, message, length, __builtin_return_address(0));
-  warn("error directive: %.*s", shown(message, length), message != nullptr ? message : "");
+  say(kSeverityWarning, message, length, __builtin_return_address(0));
 }
 
 void GOMP_error(const char* message, size_t length) {
-  tell(2, message, length, __builtin_return_address(0));
-  fatal("error directive: %.*s", shown(message, length), message != nullptr ? message : "");
+  say(kSeverityFatal, message, length, __builtin_return_address(0));
 }
 
 }  // extern "C"

@@ -4,6 +4,7 @@
 #include "abi/kmp/types.hpp"
 #include "base/check.hpp"
 #include "construct/cancel.hpp"
+#include "construct/error.hpp"
 #include "construct/loop.hpp"
 #include "exec/announce.hpp"
 #include "exec/pause.hpp"
@@ -42,11 +43,12 @@ int32_t __kmpc_cancel_barrier(Ident* where, int32_t) {
   return cancellable_barrier(this_worker(), barrier_kind(where), __builtin_return_address(0));
 }
 
-void __kmpc_error(Ident*, int32_t severity, const char* message) {
-  constexpr int32_t kWarning = 1;
-  announce_error(severity, message, message != nullptr ? std::strlen(message) : 0, __builtin_return_address(0));
-  if (severity != kWarning) fatal("error directive: %s", message != nullptr ? message : "(none)");
-  warn("error directive: %s", message != nullptr ? message : "(none)");
+void __kmpc_error(Ident* where, int32_t severity, const char* message) {
+  error_directive({.severity = severity,
+                   .message = message,
+                   .length = message != nullptr ? std::strlen(message) : 0,
+                   .source = where != nullptr ? where->source : nullptr,
+                   .codeptr = __builtin_return_address(0)});
 }
 
 // As omp_pause_resource on the host: 0 resume, 1 soft, 2 hard; 0 is success.
