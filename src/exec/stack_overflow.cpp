@@ -10,6 +10,7 @@
 
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -33,8 +34,9 @@ bool overflowed(const void* address, Stack* stack) {
 }
 
 void on_fault(int signal, siginfo_t* info, void*) {
+  const bool sent = info->si_code <= 0;  // by somebody, and not by an instruction
   Stack stack;
-  if (overflowed(info->si_addr, &stack)) {
+  if (!sent && overflowed(info->si_addr, &stack)) {
     Worker* worker = this_worker_or_null();
     Task* task = worker != nullptr ? worker->task : nullptr;
     const char* kind = task != nullptr && task->has(task_flag::kImplicit) ? "an implicit task" : "task";
@@ -47,7 +49,9 @@ void on_fault(int signal, siginfo_t* info, void*) {
     // Nothing is left to do if this fails.
     if (length > 0 && write(2, line, static_cast<size_t>(length)) < 0) _exit(134);
   }
-  sigaction(signal, &g_previous, nullptr);  // the instruction faults again, under the previous disposition
+  sigaction(signal, &g_previous, nullptr);
+  // The instruction faults again, under the previous disposition; a signal that was sent must be sent again.
+  if (sent) syscall(SYS_rt_tgsigqueueinfo, getpid(), gettid(), signal, info);
 }
 
 void install_handler() {

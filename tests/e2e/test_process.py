@@ -6,6 +6,7 @@ about that, or it ends with one clear line."""
 import os
 import re
 import shutil
+import signal
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -31,6 +32,11 @@ def life(build: Path, compiled: Callable[..., Path]) -> Iterator[Callable[..., R
 def test_works(life: Callable[..., Result], case: str) -> None:
     result = life(case)
     assert (result.returncode, result.stdout) == (0, "threads=4 tasks=1000\n"), result.stderr
+
+
+def test_a_fault_that_is_sent_ends_the_program(life: Callable[..., Result]) -> None:
+    result = life("killed")
+    assert (result.returncode, result.stdout, result.stderr) == (-signal.SIGSEGV, "", "")
 
 
 @pytest.mark.parametrize("compiler", ["gcc-12", "clang-19"])

@@ -3,6 +3,7 @@
  * What an OpenMP program may do with its process. `life CASE`; prints `threads=N tasks=N` of the last region.
  *   region     one region with a thousand tasks
  *   cancelled  threads that open regions are cancelled (pthread_cancel) between two of them, one after the other
+ *   killed     a region, then SIGSEGV, sent by the program to itself
  *   signals    a timer without SA_RESTART interrupts every wait
  */
 #define _GNU_SOURCE
@@ -13,6 +14,7 @@
 #include <string.h>
 #include <sys/time.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { kTasks = 1000, kThreads = 40, kInterrupted = 100 };
 
@@ -90,6 +92,10 @@ int main(int argc, char **argv) {
     right = cancelled();
   } else if (strcmp(name, "signals") == 0) {
     right = signals();
+  } else if (strcmp(name, "killed") == 0) {
+    region();
+    kill(getpid(), SIGSEGV);
+    puts("survived");
   } else {
     region();
   }
