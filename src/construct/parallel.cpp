@@ -40,6 +40,19 @@ int threads_with_cores(const Team* outer) {
   return !is_inside_active_region(outer) ? cores : std::max(1, cores - busy_worker_count() + 1);
 }
 
+// num_threads(strict: n): dyn-var must not make it fail.
+bool is_strict(const ParallelRequest& request) {
+  return request.thread_counts != nullptr && request.thread_counts->severity != ThreadCounts::Severity::kNone;
+}
+
+[[gnu::noinline]] int most_for(int wanted) {
+  static Atomic<bool> said{false};  // by any thread
+  if (!said.exchange(true, relaxed)) {
+    warn("a region asks for %d threads: Marline's teams have at most %d", wanted, kMaxTeam);
+  }
+  return kMaxTeam;
+}
+
 // OpenMP 5.2, section 10.1.1 (algorithm 2.1 of OpenMP 5.1). Within thread-limit-var, an inner team gets what is left of
 // it (team_inner).
 int number_of_threads(const Worker* worker, const ParallelRequest& request) {
@@ -47,9 +60,9 @@ int number_of_threads(const Worker* worker, const ParallelRequest& request) {
   const Icvs* icvs = worker->task->icvs;
   if (!request.if_clause || outer->active_level >= icvs->max_active_levels) return 1;
   int wanted = request.num_threads > 0 ? request.num_threads : icvs->num_threads;
-  if (icvs->dynamic) wanted = std::min(wanted, threads_with_cores(outer));
+  if (icvs->dynamic && !is_strict(request)) wanted = std::min(wanted, threads_with_cores(outer));
   if (wanted > icvs->thread_limit) wanted = icvs->thread_limit;
-  return wanted > kMaxTeam ? kMaxTeam : wanted;
+  return wanted > kMaxTeam ? most_for(wanted) : wanted;
 }
 
 // Null: the region is serialised.

@@ -70,6 +70,12 @@ def test_too_few_threads_allowed(build: Path, life: Callable[..., Result]) -> No
     assert re.fullmatch(r"marline: warning: cannot start a thread .*OMP_NUM_THREADS.*\n", result.stderr)
 
 
+def test_more_threads_than_a_team_has(life: Callable[..., Result]) -> None:
+    result = life("region", OMP_NUM_THREADS="1500")
+    assert (result.returncode, result.stdout) == (0, "threads=1024 tasks=1000\n"), result.stderr
+    assert result.stderr == "marline: warning: a region asks for 1500 threads: Marline's teams have at most 1024\n"
+
+
 def test_too_little_memory_says_so(life: Callable[..., Result]) -> None:
     result = life("region", "prlimit", "--as=60000000", OMP_NUM_THREADS="16")
     assert result.returncode != 0

@@ -73,6 +73,17 @@ static void strict(void) {
   check_region(n, n);
 }
 
+/* A choice of fewer would be the runtime's own, and an error without need. */
+static void strict_and_dynamic(void) {
+  omp_set_dynamic(1);
+  __kmpc_push_num_threads_strict(&kmp_here, me(), 4, kFatal, "not this time");
+  int size = 0;
+#pragma omp parallel reduction(+ : size)
+  size++;
+  CHECK_EQ(size, 4);
+  omp_set_dynamic(0);
+}
+
 static int too_many(int severity) {
   int size = 0;
   __kmpc_push_num_threads_strict(&kmp_here, me(), 4, severity, "four are needed");
@@ -90,6 +101,7 @@ int main(int argc, char **argv) {
   omp_set_max_active_levels(3);
   lists();
   strict();
+  strict_and_dynamic();
   static Child child;
   char *limit[] = {"OMP_THREAD_LIMIT=2", NULL}, *no_limit[] = {"OMP_THREAD_LIMIT=8", NULL};
   run_child(&child, "warning", limit);
