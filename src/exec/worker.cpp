@@ -331,7 +331,7 @@ void announce_root_end(Worker* worker) {
 }
 
 void end_pool_threads(Worker* worker) {
-  if (!tool::on(tool::event::kThread)) return;
+  if (!tool::present()) return;  // nobody is to hear of their last events
   Worker* list = take_all_idle();
   // A region that a static destructor opens after this hires threads anew.
   Team* team = worker != nullptr ? worker->hot_team : nullptr;
