@@ -8,6 +8,7 @@
 #include "config/options.hpp"
 #include "config/text.hpp"
 #include "exec/affinity_format.hpp"
+#include "exec/binding.hpp"
 #include "platform/places.hpp"
 #include "platform/thread.hpp"
 
@@ -27,7 +28,7 @@ char* g_format = nullptr;
 // The thread's number in the region around the current one, or -1.
 int ancestor_number(const Member* member) {
   const Member* outer = member->team->parent_member;
-  return outer != nullptr ? outer->index : -1;
+  return member->team->level > 0 && outer != nullptr ? outer->index : -1;
 }
 
 }  // namespace
@@ -61,6 +62,7 @@ void AffinityFormat::set(const char* text, size_t length) {
 }
 
 size_t affinity_capture(char* buffer, size_t size, const char* format) {
+  place_of(this_worker());  // a thread that has not been in a region yet is bound when it asks
   const Member* member = this_worker()->member;
   char host[256] = "";
   gethostname(host, sizeof host - 1);

@@ -65,6 +65,22 @@ static void fields(void) {
   }
 }
 
+static void check_ancestor(const char *expected) {
+  char text[16];
+  omp_capture_affinity(text, sizeof text, "%L %a");
+  CHECK(strcmp(text, expected) == 0);
+}
+
+/* What is around a team of a league, and around its regions. */
+static void ancestors(void) {
+#pragma omp teams num_teams(1)
+  {
+    check_ancestor("0 -1");
+#pragma omp parallel num_threads(1)
+    check_ancestor("1 0");
+  }
+}
+
 static void silence(void) {
   run("OMP_DISPLAY_AFFINITY=false", "OMP_AFFINITY_FORMAT=@@ %n");
   CHECK_EQ(lines_with("@@"), 0);
@@ -76,6 +92,7 @@ int main(int argc, char **argv) {
   if (argc > 1 && strcmp(argv[1], "regions") == 0)
     return open_regions();
   fields();
+  ancestors();
   silence();
   return 0;
 }
