@@ -70,18 +70,34 @@ size_t distance(const Name& a, const char* b) {
   return row[width];
 }
 
-void warn_of_unknown(const Name& name) {
+bool begins(const char* name, const char* prefix) { return strncmp(name, prefix, strlen(prefix)) == 0; }
+
+// The option that the name is probably meant to be, among those that begin so; or null.
+const char* nearest_to(const Name& name, const char* prefix) {
   constexpr size_t kFar = 4;
-  const auto shown = static_cast<int>(name.length);
   const char* nearest = nullptr;
   size_t least = kFar;
   for (const Option& option : option_table()) {
-    if (name.length > kLongest || strncmp(option.name, "OMP_", 4) != 0) continue;
+    if (name.length > kLongest || !begins(option.name, prefix)) continue;
     const size_t here = distance(name, option.name);
     if (here >= least) continue;
     least = here;
     nearest = option.name;
   }
+  return nearest;
+}
+
+// Other parts of Marline, and what users build around it, have variables of their own: only what is nearly one of ours.
+void warn_if_misspelt(const Name& name) {
+  if (option_named(name) != nullptr) return;
+  const char* nearest = nearest_to(name, "MARLINE_");
+  if (nearest == nullptr) return;
+  warn("Marline has no variable %.*s: it is ignored; did you mean %s?", static_cast<int>(name.length), name.text, nearest);
+}
+
+void warn_of_unknown(const Name& name) {
+  const auto shown = static_cast<int>(name.length);
+  const char* nearest = nearest_to(name, "OMP_");
   if (nearest != nullptr) {
     warn("OpenMP has no variable %.*s: it is ignored; did you mean %s?", shown, name.text, nearest);
   } else {
@@ -94,7 +110,8 @@ void check(Name name) {
     if (!is(name, known.name)) continue;
     return warn("%s is not obeyed: %s", known.name, known.instead);
   }
-  if (strncmp(name.text, "OMP_", 4) != 0 || option_named(name) != nullptr) return;
+  if (begins(name.text, "MARLINE_")) return warn_if_misspelt(name);
+  if (!begins(name.text, "OMP_") || option_named(name) != nullptr) return;
   Name base = name;
   if (!cut_device(base) || option_named(base) == nullptr) warn_of_unknown(name);
 }

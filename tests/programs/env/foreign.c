@@ -93,6 +93,9 @@ static void binding(void) {
   run("KMP_AFFINITY=disabled", "GOMP_CPU_AFFINITY=0");
   CHECK_LINE(&child, "free=1 ");
   CHECK_LINE(&child, "GOMP_CPU_AFFINITY", "ignored", "KMP_AFFINITY");
+  run("MARLINE_SPIN_US=3", "MARLINE_OF_MINE=1");
+  CHECK_LINE(&child, "MARLINE_SPIN_US", "did you mean MARLINE_SPIN?");
+  CHECK_EQ(warnings(), 1);
   run("OMP_NUM_THREAD=2", NULL);
   CHECK_LINE(&child, "OMP_NUM_THREAD:", "did you mean OMP_NUM_THREADS?");
   CHECK_EQ(warnings(), 1);
