@@ -11,6 +11,7 @@
 #include "construct/doacross.hpp"
 
 #include "base/check.hpp"
+#include "base/sanitizer.hpp"
 #include "config/options.hpp"
 #include "construct/cancel.hpp"
 #include "exec/parking.hpp"
@@ -19,6 +20,7 @@
 #include "exec/region_cancellation.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstdlib>
 #include <new>
 
@@ -148,6 +150,12 @@ bool wait_for_post(const Doacross* nest, const Place& place, Interruption interr
   return wait_for_bits(*place.word, place.value, interruption);
 }
 
+// Where ThreadSanitizer keeps the order of posts: those of eight iterations share an address, or those of a group of rows.
+const void* order_of(const Doacross* nest, const Place& place) {
+  const auto* word = reinterpret_cast<const char*>(place.word);
+  return nest->in_rows ? word : word + std::countr_zero(place.value) / 8;
+}
+
 // In a cancelled region: whether the thread whose iteration it is stays away. Which one that is one knows of rows of a
 // static loop. Other loops that hand out rows give those of absent threads to others. Of bits one does not know it, and any
 // may be missing.
@@ -173,6 +181,7 @@ void wait_at(const Doacross* nest, const Place& place) {
   } else {
     wait_for_post(nest, place, {});
   }
+  tsan_acquire(order_of(nest, place));
 }
 
 // One record per dimension, as LLVM's runtime tells it.
@@ -229,6 +238,7 @@ void doacross_post(Worker* worker, const uint64_t* iteration) {
   if (nest->alone) return;
   Place place = place_of(nest, iteration);
   if (place.word == nullptr) return;
+  tsan_release(order_of(nest, place));
   if (nest->in_rows) {
     advance(*place.word, place.value);
   } else {

@@ -4,6 +4,7 @@
 // initial tasks of a league reduce, they reduce with one another.
 #include "construct/reduction.hpp"
 
+#include "base/sanitizer.hpp"
 #include "config/options.hpp"
 #include "construct/teams.hpp"
 #include "tool/tool.hpp"
@@ -15,7 +16,9 @@ namespace {
 bool beside_others(const Worker* worker) { return worker->member->team->size > 1 || is_beside_other_teams(worker); }
 
 ReductionWay way(const Worker* worker, bool atomic_possible) {
-  bool atomic = atomic_possible && !options().tool_started;  // nobody would hear of updates that are the compiler's
+  // A tool would not hear of updates that are the compiler's. ThreadSanitizer sees those; told of a reduction, Archer makes
+  // it look away from what else the thread does there.
+  bool atomic = atomic_possible && (!options().tool_started || tsan_present());
   return atomic && beside_others(worker) ? ReductionWay::kAtomic : ReductionWay::kUnderLock;
 }
 

@@ -286,9 +286,30 @@ static void detached(void) {
   expect("detach", sum, 45);
 }
 
+/* Each iteration is ordered behind the one before. */
+static void doacross(void) {
+  static int a[200], grid[40][40];
+#pragma omp parallel for ordered(1) schedule(static, 1)
+  for (int i = 1; i < 200; ++i) {
+#pragma omp ordered depend(sink : i - 1)
+    a[i] = a[i - 1] + 1;
+#pragma omp ordered depend(source)
+  }
+  expect("doacross", a[199], 199);
+#pragma omp parallel for ordered(2) schedule(dynamic)
+  for (int i = 1; i < 40; ++i) {
+    for (int j = 1; j < 40; ++j) {
+#pragma omp ordered depend(sink : i - 1, j) depend(sink : i, j - 1)
+      grid[i][j] = (grid[i - 1][j] > grid[i][j - 1] ? grid[i - 1][j] : grid[i][j - 1]) + 1;
+#pragma omp ordered depend(source)
+    }
+  }
+  expect("doacross in two dimensions", grid[39][39], 77);
+}
+
 static void (*const kConstructs[])(void) = {dependences, private_data,        waits,          mutual_exclusion,
                                             worksharing, reductions_of_tasks, nested_regions, thread_private,
-                                            migration,   events,              detached};
+                                            migration,   events,              detached,      doacross};
 
 int main(int argc, char **argv) {
   int count = sizeof kConstructs / sizeof *kConstructs;

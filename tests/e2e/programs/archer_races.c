@@ -107,6 +107,32 @@ static void nowait(void) {
   }
 }
 
+/* The variable's first value may come behind the sum. */
+static void reduction(void) {
+#pragma omp parallel num_threads(2)
+  {
+    if (omp_get_thread_num() == 0) {
+      shared = 0;
+      signal_other();
+    } else {
+      wait_for_signals(1);
+    }
+#pragma omp for reduction(+ : shared) schedule(static, 1) nowait
+    for (int i = 0; i < 2; ++i) shared += i;
+  }
+}
+
+/* The iteration waits for the one before the last only. */
+static void sink(void) {
+  static int a[200];
+#pragma omp parallel for num_threads(2) ordered(1) schedule(static, 1)
+  for (int i = 2; i < 200; ++i) {
+#pragma omp ordered depend(sink : i - 2)
+    a[i] = a[i - 1] + 1;
+#pragma omp ordered depend(source)
+  }
+}
+
 /* Untied tasks of one thread: one is suspended, the other runs meanwhile. The event orders what follows the wait, not
  * what was before it. */
 static void suspended(void) {
@@ -133,7 +159,8 @@ int main(int argc, char **argv) {
     const char *name;
     void (*run)(void);
   } kRaces[] = {{"dependence", dependence}, {"taskwait", taskwait}, {"taskgroup", taskgroup}, {"critical", critical},
-                {"loop", loop},             {"nowait", nowait},     {"suspended", suspended}};
+                {"loop", loop},             {"nowait", nowait},     {"suspended", suspended},
+                {"reduction", reduction},   {"sink", sink}};
   for (size_t i = 0; i < sizeof kRaces / sizeof *kRaces; ++i) {
     if (argc > 1 && strcmp(argv[1], kRaces[i].name) == 0) kRaces[i].run();
   }
