@@ -99,7 +99,10 @@ def _divide(at: Situation, cores: list[Core]) -> Placement:
         mine = pack(halves, at.ranks, threads)[at.rank]
         note = f"{note}, each on a hardware thread of its own" if note else None
         return Placement(_cpus(mine), _bound_threads(at, threads, "threads"), note)
-    return Placement(note=note)
+    if at.ranks > len(cores):
+        return Placement(note=note)
+    mine = pack(cores, at.ranks, len(cores) // at.ranks)[at.rank]  # ranks, at least, stay out of each other's way
+    return Placement(_cpus(mine), note=note)
 
 
 def pack(cores: Sequence[Core], ranks: int, threads: int) -> list[list[Core]]:

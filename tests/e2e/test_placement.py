@@ -82,9 +82,17 @@ def test_hardware_threads_when_cores_do_not_suffice():
     assert len(usable(BIG, placements[0].cpus)) == 32  # siblings belong to one rank
 
 
-def test_too_many_workers_are_left_to_the_system():
-    placements = list(ranks_of(SMALL, 2, 2))
-    assert placements == [Placement(note="4 workers share 2 cores"), Placement()]
+def test_too_many_workers_share_the_cores_of_their_rank():
+    first, second = ranks_of(SMALL, 2, 2)
+    assert (first.note, second.note) == ("4 workers share 2 cores", None)
+    assert len(usable(SMALL, first.cpus)) == len(usable(SMALL, second.cpus)) == 1
+    assert not first.cpus & second.cpus
+    assert first.variables == second.variables == {}
+
+
+def test_more_ranks_than_cores_are_left_to_the_system():
+    placements = list(ranks_of(SMALL, 3, 1))
+    assert placements == [Placement(note="3 workers share 2 cores"), Placement(), Placement()]
 
 
 def test_holes_of_a_control_group():
