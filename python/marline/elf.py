@@ -15,8 +15,9 @@ DT_NEEDED, DT_STRTAB, DT_SONAME, DT_RPATH, DT_RUNPATH = 1, 5, 14, 15, 29
 SHT_SYMTAB, SHT_DYNSYM = 2, 11
 MACHINES = {62: "x86_64", 183: "aarch64"}
 
-# Compiled code calls its OpenMP runtime by these names: GCC's GOMP_*, LLVM's __kmpc_*, and the API's omp_*.
-ENTRY_POINTS = (b"GOMP_", b"__kmpc_", b"omp_")
+# Compiled code calls its OpenMP runtime by these names: GCC's GOMP_*, LLVM's __kmpc_*, the API's omp_* (some are called
+# ompc_* in LLVM's omp.h), and LLVM's further routines.
+ENTRY_POINTS = (b"GOMP_", b"__kmpc_", b"omp_", b"ompc_", b"kmp_", b"kmpc_")
 
 
 class NotElf(Exception):
