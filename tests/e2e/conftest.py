@@ -59,7 +59,7 @@ def build() -> Path:
     return tree
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def program(build: Path) -> Callable[[str], str]:
     """program("nbody-gcc12-mpich") is the path of that application."""
 

@@ -69,10 +69,10 @@ def norms(path: Path) -> list[float]:
     return [float(norm) for _, norm in lines]
 
 
-@pytest.fixture
-def reference(program: Callable[[str], str], tmp_path: Path) -> list[float]:
+@pytest.fixture(scope="session")
+def reference(program: Callable[[str], str], tmp_path_factory: pytest.TempPathFactory) -> list[float]:
     """The residuals of the sequential form."""
-    path = tmp_path / "reference"
+    path = tmp_path_factory.mktemp("sequential") / "history"
     outcome = execute([program(PROGRAMS[0]), "--size", HIGHER, "--form", "sequential", "--history", str(path)])
     assert outcome.figures["seconds"] > 0
     return norms(path)
