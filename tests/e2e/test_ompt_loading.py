@@ -3,6 +3,7 @@
 what OMP_TOOL and OMP_TOOL_VERBOSE_INIT do; omp_control_tool; and LLVM's ompt-multiplex.h, by which two tools share one
 runtime."""
 
+import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -116,3 +117,29 @@ def test_two_tools_share_the_runtime(start: Callable[..., Result], folder: Path)
     out = lines(seen)
     assert out[0].startswith("control 0 0 0")
     assert sorted(out[1:]) == [f"first: {SEEN}", f"two: {SEEN}"]
+
+
+DEVICE = """#include <stdio.h>
+int main(void) {
+  int team = 0, there = 0;
+#pragma omp parallel num_threads(2) reduction(+ : team)
+  team++;
+#pragma omp target map(tofrom : there)
+  there = 1;
+  return printf("%d %d\\n", team, there) < 0;
+}
+"""
+
+
+def test_libomptarget_brings_no_second_runtime(build: Path, folder: Path) -> None:
+    """It opens libomp.so, which would start the tool once more and read the environment."""
+    if not (LLVM / "libomptarget.so").exists() or shutil.which("clang-linker-wrapper-19") is None:
+        pytest.skip("offloading needs libomp-19-dev and clang-tools-19")
+    source = folder / "device.c"
+    source.write_text(DEVICE)
+    compile_c("-fopenmp", "-fopenmp-targets=x86_64-pc-linux-gnu", source, "-o", folder / "device", f"-L{LLVM}")
+    result = run([build / "bin" / "marline", "run", folder / "device"], LD_LIBRARY_PATH=str(LLVM), OMP_STACKSIZE="abc",
+                 OMP_TOOL_VERBOSE_INIT="stderr", OMP_TOOL_LIBRARIES=str(folder / "declines.so"))  # fmt: skip
+    assert (result.returncode, result.stdout) == (0, "2 1\n"), result.stderr
+    assert result.stderr.count("OMP_STACKSIZE") == 1  # Marline's warning, and nobody else's
+    assert "OMP:" not in result.stderr
