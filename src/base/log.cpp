@@ -39,20 +39,19 @@ void write_line(const char* prefix, const char* format, va_list arguments) {
   errno = saved_errno;
 }
 
-// What one thread cannot go on with, others often cannot either: the first one's message is enough, and ends the process
-// while they wait here. The limit is for a program whose handler of SIGABRT waits for its threads.
-void wait_unless_first() {
+// What one thread cannot go on with, others often cannot either: the first one's message is enough, and ends the process.
+bool is_first_to_fail() {
   static Atomic<pid_t> first{0};
-  constexpr unsigned kPatience = 1;  // seconds
   pid_t self = gettid();
   pid_t other = 0;
-  if (!first.compare_exchange_strong(other, self) && other != self) sleep(kPatience);
+  return first.compare_exchange_strong(other, self) || other == self;
 }
 
 }  // namespace
 
 void fatal(const char* format, ...) {
-  wait_unless_first();
+  constexpr unsigned kPatience = 1;  // seconds, for a program whose handler of SIGABRT waits for its threads
+  if (!is_first_to_fail()) sleep(kPatience);
   va_list arguments;
   va_start(arguments, format);
   write_line("fatal", format, arguments);
@@ -61,7 +60,7 @@ void fatal(const char* format, ...) {
 }
 
 void fatal_as_asked(const char* format, ...) {
-  wait_unless_first();
+  while (!is_first_to_fail()) pause();  // what the program has exit do may take its time
   va_list arguments;
   va_start(arguments, format);
   write_line("fatal", format, arguments);
