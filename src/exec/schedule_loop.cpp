@@ -65,18 +65,28 @@ uint64_t spin_nanoseconds(const Worker* worker) {
   return spin;
 }
 
+// Nobody has said how to wait.
+bool waits_as_it_likes() {
+  return options().wait_policy == WaitPolicy::kAuto && options().spin_us < 0 && g_idle_spin.load(relaxed) < 0;
+}
+
 // Gives the core to whoever waits for it: that may be the thread that the caller waits for, behind it or, with another
 // process on the other core, behind that. If a yield is long, somebody else had the core, and a sleep is better: who is
 // woken goes to an idle core, while two threads that yield to each other stay on one; and if there is none, a wake-up gets
 // the core back sooner than a yield from one who keeps it.
 void give_way(Worker* worker) {
   constexpr uint64_t kSomebodyRan = 5 * 1000, kKeptIt = 200 * 1000;  // ns
+  bool crowded = oversubscribed();
+  if (!waits_as_it_likes()) {
+    if (crowded) sched_yield();
+    return;
+  }
   uint64_t before = nanoseconds_now();
   sched_yield();
   uint64_t away = nanoseconds_now() - before;
   if (away > kKeptIt) {
     worker->waits_asleep = 64;
-  } else if (away > kSomebodyRan && !oversubscribed() && worker->waits_asleep == 0) {
+  } else if (away > kSomebodyRan && !crowded && worker->waits_asleep == 0) {
     worker->waits_asleep = 1;
   }
 }
@@ -87,7 +97,7 @@ bool never(void*) { return false; }
 
 bool must_not_sleep(Worker* worker, void* context) {
   auto* condition = static_cast<Condition*>(context);
-  return condition->done(condition->context) || work_in_sight(worker);
+  return condition->done(condition->context) || work_in_sight(worker) || progress_wants_poller();
 }
 
 bool job_posted(Worker* worker, void*) { return worker->job.load(seq_cst) != nullptr; }
@@ -121,6 +131,7 @@ void idle_once(Worker* worker, Idleness& idle, Condition condition) {
     if (idle.pause < Idleness::kLongestPause) idle.pause *= 2;
     return;
   }
+  progress_drop_idle_role(worker);  // a sleeper would keep others from it
   sleep_unless(worker, must_not_sleep, &condition);
   idle = {};
   idle.slept = true;
@@ -133,9 +144,9 @@ void end_idleness(Worker* worker, Idleness& idle) {
     worker->nesting.goes_round.store(0, relaxed);
   }
   if (idle.since == 0 && !idle.polled && !idle.slept) return;
-  bool pass_on = progress_pending() || (idle.slept && (work_in_sight(worker) || worker->nesting.owes_wakeup));
+  bool polled = progress_drop_idle_role(worker) && progress_pending();
+  bool pass_on = polled || (idle.slept && (work_in_sight(worker) || worker->nesting.owes_wakeup));
   idle = {};
-  progress_drop_idle_role(worker);
   if (!pass_on) return;
   worker->nesting.owes_wakeup = false;
   for (Member* m = worker->memberships; m != nullptr; m = m->next_membership) wake_one(m->team);

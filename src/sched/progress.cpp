@@ -108,8 +108,10 @@ void start_watchdog() {
 }
 
 // Neither the watchdog nor an idle poller lives on in a forked child: the one is started anew when operations become
-// pending there, the other's role is free.
+// pending there, the other's role is free, and so is the lock that it mostly holds.
 void after_fork_in_child() {
+  const Worker* worker = this_worker_or_null();
+  if (worker == nullptr || !worker->in_hook) g_poll_lock.unlock();
   g_watchdog_started.store(0, relaxed);
   g_idle_poller.store(nullptr, relaxed);
 }
@@ -134,8 +136,14 @@ bool progress_take_idle_role(Worker* worker) {
 
 bool progress_has_idle_role(const Worker* worker) { return g_idle_poller.load(seq_cst) == worker; }
 
-void progress_drop_idle_role(Worker* worker) {
-  if (g_idle_poller.load(relaxed) == worker) g_idle_poller.store(nullptr, release);
+bool progress_drop_idle_role(Worker* worker) {
+  if (g_idle_poller.load(relaxed) != worker) return false;
+  g_idle_poller.store(nullptr, seq_cst);  // before the look at who sleeps
+  return true;
+}
+
+bool progress_wants_poller() {
+  return g_pending_operations.load(seq_cst) > 0 && options().progress_idle && g_idle_poller.load(seq_cst) == nullptr;
 }
 
 marline_hook* progress_register(const char* name, int (*poll)(void*), void* arg) {

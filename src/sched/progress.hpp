@@ -34,7 +34,10 @@ inline void progress_at_scheduling_point(Worker* worker) {
 // The role of the one idle worker that stays awake while operations are pending. True: the caller has it (now or since
 // earlier) and must not sleep.
 bool progress_take_idle_role(Worker* worker);
-void progress_drop_idle_role(Worker* worker);
+bool progress_drop_idle_role(Worker* worker);  // whether it had it
+
+// Whether operations are pending and nobody has the role: part of the last look before sleep.
+bool progress_wants_poller();
 bool progress_has_idle_role(const Worker* worker);  // seq_cst, as taking it: for others_sleep (sched/idle.hpp)
 
 // marline.h
