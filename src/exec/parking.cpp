@@ -12,6 +12,7 @@
 #include "config/options.hpp"
 #include "exec/suspend.hpp"
 #include "sched/queue.hpp"
+#include "sched/team.hpp"
 
 namespace marline {
 
@@ -82,6 +83,15 @@ void parking_before_fork() {
 
 void parking_after_fork() {
   for (ParkingBucket& bucket : g_buckets) bucket.lock.unlock();
+}
+
+void parking_after_fork_in_child(const Worker* worker) {
+  auto can_go_on = [worker](const Parked& parked) {
+    const Task* task = parked.event.waiting_task();  // null: it was about to wait, on a thread that is not there
+    return task != nullptr && (task->home == nullptr || task->home == worker);
+  };
+  for (ParkingBucket& bucket : g_buckets) bucket.waiting = take_due(bucket, can_go_on);
+  parking_after_fork();
 }
 
 int spins_before_parking() { return options().spin_us == 0 ? 0 : kSpins; }

@@ -20,6 +20,8 @@
 
 namespace marline {
 
+struct Worker;
+
 // A count, and what the waiter saw of it before it found that it must wait. No count: the wait has one end only.
 struct Interruption {
   const Atomic<uint64_t>* count = nullptr;
@@ -44,6 +46,7 @@ ParkingBucket& parking_bucket(const void* key);
 
 void parking_before_fork();
 void parking_after_fork();
+void parking_after_fork_in_child(const Worker* worker);  // waiters whose threads are not there are forgotten
 
 // Takes those out for whom `is_due` holds, the longest waiter first. Under the bucket's lock.
 template <class Due>

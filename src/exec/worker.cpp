@@ -251,16 +251,17 @@ void before_fork() {
 
 void unlock_lists() {
   for (SpinLock* lock : kAcrossFork) lock->unlock();
-  parking_after_fork();
 }
 
 void after_fork_in_parent() {
   unlock_lists();
+  parking_after_fork();
   threadprivate_after_fork_in_parent();
 }
 
 void after_fork_in_child() {
   unlock_lists();
+  parking_after_fork_in_child(this_worker_or_null());
   threadprivate_after_fork_in_child();
   g_idle = nullptr;
   g_idle_count.store(0, relaxed);

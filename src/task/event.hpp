@@ -60,6 +60,11 @@ class Event {
   }
 
   bool is_fulfilled() const { return state_.load(acquire) == kFulfilled; }  // acquire pairs with the fulfilment
+  Task* waiting_task() const {                                              // null: none waits
+    uintptr_t state = state_.load(acquire);                                 // pairs with the waiter's publish
+    return (state & kTagMask) == static_cast<uintptr_t>(WaiterKind::kTask) ? reinterpret_cast<Task*>(state & ~kTagMask)
+                                                                           : nullptr;
+  }
   void reset() { state_.store(kPending, relaxed); }                         // before the event is shared
   void reset_detach() { state_.store(kDetachPending, relaxed); }            // the same for a detach clause's
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * fork() while other threads of the program open regions, tasks in them, and end: whatever the runtime was at in those, a
- * child can open regions of its own.
+ * child can open regions of its own. And in a critical section for which another thread waits, which the child has not.
  *
  * Covers: marline process, parallel(num_threads), task
  */
@@ -46,15 +46,48 @@ static void *in_new_thread(void *argument) {
   return argument;
 }
 
+static void expect_success(pid_t child) {
+  int status;
+  CHECK(child > 0);
+  CHECK_EQ(waitpid(child, &status, 0), child);
+  CHECK(WIFEXITED(status));
+  CHECK_EQ(WEXITSTATUS(status), 0);
+}
+
+static void leave_a_waiter_behind(void) {
+#pragma omp parallel num_threads(2)
+  {
+    if (omp_get_thread_num() == 0) {
+      pid_t child;
+#pragma omp critical
+      {
+        usleep(20000); /* the other one waits, for long enough to be handed the section */
+        child = fork();
+      }
+      if (child == 0) {
+        alarm(kSeconds);
+#pragma omp critical
+        child = -1;
+        _exit(child != -1);
+      }
+      expect_success(child);
+    } else {
+      usleep(5000);
+#pragma omp critical
+      usleep(1);
+    }
+  }
+}
+
 int main(void) {
   pthread_t others[kOthers], thread;
   omp_set_dynamic(0);
   region(2);
+  leave_a_waiter_behind();
   for (int i = 0; i < kOthers; i++)
     CHECK_EQ(pthread_create(&others[i], NULL, keep_opening, NULL), 0);
   for (int i = 0; i < kForks; i++) {
     pid_t child = fork();
-    CHECK(child >= 0);
     if (child == 0) {
       alarm(kSeconds); /* a child that hangs ends by a signal */
       region(2);
@@ -62,10 +95,7 @@ int main(void) {
       CHECK_EQ(pthread_join(thread, NULL), 0);
       _exit(0);
     }
-    int status;
-    CHECK_EQ(waitpid(child, &status, 0), child);
-    CHECK(WIFEXITED(status));
-    CHECK_EQ(WEXITSTATUS(status), 0);
+    expect_success(child);
   }
   __atomic_store_n(&over, 1, __ATOMIC_RELAXED);
   for (int i = 0; i < kOthers; i++)
