@@ -10,8 +10,11 @@ namespace marline {
 // Writes "marline: fatal: ..." to stderr and aborts, so that a core can be had.
 [[noreturn]] void fatal(const char* format, ...) __attribute__((format(printf, 1, 2), cold));
 
-// The same where the program itself asks for its end: it exits with status 1, as from main.
+// The same where the program itself asks for its end: it exits with status 1, as from main, on the caller's stack.
 [[noreturn]] void fatal_as_asked(const char* format, ...) __attribute__((format(printf, 1, 2), cold));
+
+// Whether a thread of this process is in one of these.
+bool is_failing();
 
 // Writes "marline: warning: ..." to stderr.
 void warn(const char* format, ...) __attribute__((format(printf, 1, 2), cold));

@@ -5,6 +5,7 @@
 #include "base/check.hpp"
 
 #include "base/atomic.hpp"
+#include "base/clock.hpp"
 
 #include <cerrno>
 #include <cstdarg>
@@ -40,18 +41,32 @@ void write_line(const char* prefix, const char* format, va_list arguments) {
 }
 
 // What one thread cannot go on with, others often cannot either: the first one's message is enough, and ends the process.
+// Process and thread, so that a forked child has a first one of its own.
+Atomic<uint64_t> first_to_fail{0};
+
+uint64_t process_bits() { return static_cast<uint64_t>(getpid()) << 32; }
+
 bool is_first_to_fail() {
-  static Atomic<pid_t> first{0};
-  pid_t self = gettid();
-  pid_t other = 0;
-  return first.compare_exchange_strong(other, self) || other == self;
+  const uint64_t self = process_bits() | static_cast<uint32_t>(gettid());
+  uint64_t seen = first_to_fail.load(relaxed);
+  while (!is_failing()) {
+    if (first_to_fail.compare_exchange_weak(seen, self)) return true;
+  }
+  return first_to_fail.load(relaxed) == self;
+}
+
+// Returns to the first one; to others after `seconds`, for what the process does at its end may wait for its threads.
+void wait_unless_first(uint64_t seconds) {
+  const uint64_t end = nanoseconds_now() + seconds * 1'000'000'000;
+  while (!is_first_to_fail() && nanoseconds_now() < end) usleep(10'000);
 }
 
 }  // namespace
 
+bool is_failing() { return first_to_fail.load(relaxed) >> 32 == process_bits() >> 32; }
+
 void fatal(const char* format, ...) {
-  constexpr unsigned kPatience = 1;  // seconds, for a program whose handler of SIGABRT waits for its threads
-  if (!is_first_to_fail()) sleep(kPatience);
+  wait_unless_first(1);
   va_list arguments;
   va_start(arguments, format);
   write_line("fatal", format, arguments);
@@ -60,7 +75,8 @@ void fatal(const char* format, ...) {
 }
 
 void fatal_as_asked(const char* format, ...) {
-  while (!is_first_to_fail()) pause();  // what the program has exit do may take its time
+  wait_unless_first(30);
+  if (!is_first_to_fail()) _exit(EXIT_FAILURE);
   va_list arguments;
   va_start(arguments, format);
   write_line("fatal", format, arguments);

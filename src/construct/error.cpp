@@ -24,7 +24,8 @@ struct Field {
 // Takes what stands before the next semicolon off.
 Field cut(const char*& rest) {
   size_t length = std::strcspn(rest, ";");
-  Field field{rest, static_cast<int>(std::min(length, kMostOfPlace / 2))};
+  size_t shown = std::min(length, kMostOfPlace / 2);
+  Field field{rest + length - shown, static_cast<int>(shown)};  // of a path, its end
   rest += length + (rest[length] == ';' ? 1 : 0);
   return field;
 }

@@ -46,7 +46,7 @@ void thread_counts_enforce(const ThreadCounts& counts, int have) {
   if (counts.severity == ThreadCounts::Severity::kWarning) {
     warn(kFormat, message, counts.numbers[0], have);
   } else {
-    fatal(kFormat, message, counts.numbers[0], have);
+    fatal_as_asked(kFormat, message, counts.numbers[0], have);
   }
 }
 

@@ -4,6 +4,8 @@
 // others by then, and tools. End: tasks that the initial thread has left unfinished are completed, then the tool is told.
 #include "exec/runtime.hpp"
 
+#include "base/check.hpp"
+
 #include "base/sanitizer.hpp"
 #include "config/options.hpp"
 #include "exec/counters.hpp"
@@ -40,10 +42,11 @@ bool is_between_regions(const Worker* worker) {
          worker->member->team->level == 0 && !worker->task->has(task_flag::kInitial);
 }
 
-// exit() runs the implicit barrier that ends the initial task (OpenMP 5.2, section 10.1: it completes all its tasks).
+// exit() runs the implicit barrier that ends the initial task (OpenMP 5.2, section 10.1: it completes all its tasks). Not
+// after an error: what they wait for may never come.
 void at_exit() {
   Worker* worker = this_worker_or_null();
-  if (is_between_regions(worker)) finish_root_tasks(worker);
+  if (is_between_regions(worker) && !is_failing()) finish_root_tasks(worker);
   finalize_tool(worker);
   if (options().counters) counters_print();
 }

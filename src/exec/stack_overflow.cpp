@@ -51,7 +51,7 @@ void on_fault(int signal, siginfo_t* info, void*) {
   }
   sigaction(signal, &g_previous, nullptr);
   // The instruction faults again, under the previous disposition; a signal that was sent must be sent again.
-  if (sent) syscall(SYS_rt_tgsigqueueinfo, getpid(), gettid(), signal, info);
+  if (sent && syscall(SYS_rt_tgsigqueueinfo, getpid(), gettid(), signal, info) != 0) raise(signal);
 }
 
 void install_handler() {

@@ -101,7 +101,8 @@ int main(int argc, char **argv) {
   omp_set_max_active_levels(3);
   lists();
   strict();
-  strict_and_dynamic();
+  if (!on_stock_runtime())
+    strict_and_dynamic();
   static Child child;
   char *limit[] = {"OMP_THREAD_LIMIT=2", NULL}, *no_limit[] = {"OMP_THREAD_LIMIT=8", NULL};
   run_child(&child, "warning", limit);
