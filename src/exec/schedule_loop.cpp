@@ -75,7 +75,7 @@ bool waits_as_it_likes() {
 // woken goes to an idle core, while two threads that yield to each other stay on one; and if there is none, a wake-up gets
 // the core back sooner than a yield from one who keeps it.
 void give_way(Worker* worker) {
-  constexpr uint64_t kSomebodyRan = 5 * 1000, kKeptIt = 200 * 1000;  // ns
+  constexpr uint64_t kSomebodyRan = 1500, kKeptIt = 200 * 1000;  // ns; a yield to nobody takes 200 to 700, a switch more
   bool crowded = oversubscribed();
   if (!waits_as_it_likes()) {
     if (crowded) sched_yield();

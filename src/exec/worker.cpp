@@ -331,8 +331,34 @@ void announce_root_end(Worker* worker) {
   if (tool::on(tool::event::kThread)) tool::thread_end(&worker->tool_data);
 }
 
+namespace {
+
+bool is_in_region(const Worker* worker) { return worker != nullptr && worker->in_region.load(acquire) != 0; }
+
+// Whether a thread of the root's last region, or of one inside it, has not told a tool its end yet.
+bool somebody_is_leaving(const Worker* root) {
+  const Team* team = root != nullptr ? root->hot_team : nullptr;
+  for (int i = 1; team != nullptr && !team->in_use && i < team->capacity; ++i) {
+    if (is_in_region(team->members[i].worker)) return true;
+  }
+  Guard<SpinLock> guard(g_lock);
+  const Worker* idle = g_idle;
+  while (idle != nullptr && !is_in_region(idle)) idle = idle->next;
+  return idle != nullptr;
+}
+
+// The threads stay. A callback that blocks must not keep the program from its end.
+void wait_for_last_words(const Worker* root) {
+  constexpr uint64_t kPatience = 1'000'000'000;
+  uint64_t since = nanoseconds_now();
+  while (somebody_is_leaving(root) && nanoseconds_now() - since < kPatience) sched_yield();
+}
+
+}  // namespace
+
 void end_pool_threads(Worker* worker) {
-  if (!tool::present()) return;  // nobody is to hear of their last events
+  if (!tool::present()) return;
+  if (!tool::on(tool::event::kThread)) return wait_for_last_words(worker);
   Worker* list = take_all_idle();
   // A region that a static destructor opens after this hires threads anew.
   Team* team = worker != nullptr ? worker->hot_team : nullptr;
