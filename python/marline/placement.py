@@ -101,7 +101,8 @@ def _divide(at: Situation, cores: list[Core]) -> Placement:
         return Placement(_cpus(mine), _bound_threads(at, threads, "threads"), note)
     if at.ranks > len(cores):
         return Placement(note=note)
-    mine = pack(cores, at.ranks, len(cores) // at.ranks)[at.rank]  # ranks, at least, stay out of each other's way
+    # Ranks, at least, stay out of each other's way.
+    mine = cores[at.rank * len(cores) // at.ranks : (at.rank + 1) * len(cores) // at.ranks]
     return Placement(_cpus(mine), note=note)
 
 

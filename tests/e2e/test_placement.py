@@ -90,6 +90,12 @@ def test_too_many_workers_share_the_cores_of_their_rank():
     assert first.variables == second.variables == {}
 
 
+def test_no_core_is_left_over_where_workers_share_them():
+    placements = list(ranks_of(BIG, 3, 128))
+    assert frozenset().union(*(placement.cpus for placement in placements)) == every_cpu(BIG)
+    assert sum(len(placement.cpus) for placement in placements) == len(every_cpu(BIG))
+
+
 def test_more_ranks_than_cores_are_left_to_the_system():
     placements = list(ranks_of(SMALL, 3, 1))
     assert placements == [Placement(note="3 workers share 2 cores"), Placement(), Placement()]
