@@ -87,11 +87,28 @@ const char* nearest_to(const Name& name, const char* prefix) {
   return nearest;
 }
 
-// Other parts of Marline, and what users build around it, have variables of their own: only what is nearly one of ours.
+// An option's whole name and more: MARLINE_SPIN_US.
+const char* beginning_of(const Name& name) {
+  for (const Option& option : option_table()) {
+    const size_t length = strlen(option.name);
+    if (begins(option.name, "MARLINE_") && name.length > length && name.text[length] == '_' &&
+        memcmp(name.text, option.name, length) == 0) {
+      return option.name;
+    }
+  }
+  return nullptr;
+}
+
+// Other parts of Marline, and what users build around it, have variables of their own (MARLINE_HOME): only what is nearly
+// one of ours.
 void warn_if_misspelt(const Name& name) {
   if (option_named(name) != nullptr) return;
-  const char* nearest = nearest_to(name, "MARLINE_");
-  if (nearest == nullptr) return;
+  const char* nearest = beginning_of(name);
+  if (nearest == nullptr) {
+    constexpr size_t kPrefix = sizeof "MARLINE_" - 1;
+    nearest = nearest_to(name, "MARLINE_");
+    if (nearest == nullptr || 3 * distance(name, nearest) > strlen(nearest) - kPrefix) return;
+  }
   warn("Marline has no variable %.*s: it is ignored; did you mean %s?", static_cast<int>(name.length), name.text, nearest);
 }
 

@@ -24,7 +24,7 @@ namespace {
 constexpr int kRefused = 125;
 constexpr size_t kReasonBytes = 2048;
 constexpr const char* kOwnSoname = "libmarline.so";  // a version may follow
-constexpr const char* kCallPrefixes[] = {"GOMP_", "__kmpc_", "omp_"};
+constexpr const char* kCallPrefixes[] = {"GOMP_", "__kmpc_", "omp_", "ompc_", "kmp_set_", "kmp_get_", "kmpc_"};
 // Each parallel region starts at one of these: what defines one is a runtime (or contains it).
 constexpr const char* kRuntimeMarks[] = {"GOMP_parallel", "__kmpc_fork_call"};
 constexpr const char* kRuntimeNames[] = {"libgomp", "libomp", "libiomp5", "libmarline"};

@@ -47,7 +47,7 @@ void* in_local_libomptarget(const char* name) {
 }  // namespace
 
 // By libomptarget's version node: definitions without one match, too, but not those of other OpenMP runtimes, which know
-// no devices of libomptarget's (it loads libomp.so itself, to connect tools). Preloaded, this library stands in front of
+// no devices of libomptarget's (it loads libomp.so itself, to connect tools; that may be LLVM's). Preloaded, this library stands in front of
 // libomptarget in the loader's order; reached by the name of another runtime, it may stand behind.
 void* next_definition(const char* name) {
   static const char own = 0;

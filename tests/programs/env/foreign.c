@@ -96,6 +96,9 @@ static void binding(void) {
   run("MARLINE_SPIN_US=3", "MARLINE_OF_MINE=1");
   CHECK_LINE(&child, "MARLINE_SPIN_US", "did you mean MARLINE_SPIN?");
   CHECK_EQ(warnings(), 1);
+  run("MARLINE_PROGRES=idle", "MARLINE_HOME=/opt/marline");
+  CHECK_LINE(&child, "MARLINE_PROGRES:", "did you mean MARLINE_PROGRESS?");
+  CHECK_EQ(warnings(), 1);
   run("OMP_NUM_THREAD=2", NULL);
   CHECK_LINE(&child, "OMP_NUM_THREAD:", "did you mean OMP_NUM_THREADS?");
   CHECK_EQ(warnings(), 1);
