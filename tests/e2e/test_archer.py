@@ -47,7 +47,7 @@ def built(
 def run_on_marline(build: Path, words: list[str | Path], **changes: str) -> Result:
     path = f"{build}/lib/marline/compat:{build}/lib"
     settings = {"LD_LIBRARY_PATH": path, "OMP_TOOL_LIBRARIES": str(ARCHER), "OMP_NUM_THREADS": "4",
-                "TSAN_OPTIONS": "ignore_noninstrumented_modules=1:symbolize=0"}  # fmt: skip
+                "TSAN_OPTIONS": "ignore_noninstrumented_modules=1:symbolize=0:atexit_sleep_ms=20"}  # fmt: skip
     return run(words, **(settings | changes))
 
 

@@ -72,6 +72,8 @@ def test_too_few_threads_allowed(build: Path, life: Callable[..., Result]) -> No
 
 def test_more_threads_than_a_team_has(life: Callable[..., Result]) -> None:
     result = life("region", OMP_NUM_THREADS="1500")
+    if "cannot start a thread" in result.stderr:
+        pytest.skip("this machine has no 1,024 threads for a process")
     assert (result.returncode, result.stdout) == (0, "threads=1024 tasks=1000\n"), result.stderr
     assert result.stderr == "marline: warning: a region asks for 1500 threads: Marline's teams have at most 1024\n"
 
