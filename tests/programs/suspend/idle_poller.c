@@ -12,7 +12,7 @@
 
 static marline_event_t events[2];
 static int posted, done;
-static volatile int leave;
+static int leave;
 static marline_hook_t *hook;
 
 static int poll_events(void *unused) {
@@ -41,12 +41,12 @@ int main(void) {
       usleep(20000); /* 2 comes to sleep at the barrier */
       post(1);
       usleep(20000); /* 2 has polled, and sleeps again */
-      leave = 1;
+      __atomic_store_n(&leave, 1, __ATOMIC_RELAXED);
       usleep(20000); /* 1 sleeps, too */
       post(2);
       marline_event_wait(&events[1]);
     } else if (omp_get_thread_num() == 1) {
-      while (!leave)
+      while (!__atomic_load_n(&leave, __ATOMIC_RELAXED))
         usleep(500);
     }
   }
