@@ -15,6 +15,8 @@
 
 #include <sched.h>
 
+#include <bit>
+
 namespace marline {
 
 namespace {
@@ -71,27 +73,31 @@ bool waits_as_it_likes() {
 }
 
 // Gives the core to whoever waits for it: that may be the thread that the caller waits for, behind it or, with another
-// process on the other core, behind that. If a yield is long, somebody else had the core, and a sleep is better: who is
-// woken goes to an idle core, while two threads that yield to each other stay on one; and if there is none, a wake-up gets
-// the core back sooner than a yield from one who keeps it.
+// process on the other core, behind that. Who keeps it for long has it taken away sooner by a wake-up than by a yield. Two
+// threads that yield to each other stay on one core, as neither waits for long enough to be moved: now and then, ever more
+// rarely, the caller keeps the core for long enough.
 void give_way(Worker* worker) {
   constexpr uint64_t kSomebodyRan = 1500, kKeptIt = 200 * 1000;  // ns; a yield to nobody takes 200 to 700, a switch more
+  constexpr uint64_t kToBeMoved = 5 * 1000 * 1000;
   bool crowded = oversubscribed();
   if (!waits_as_it_likes()) {
     if (crowded) sched_yield();
     return;
   }
   uint64_t before = nanoseconds_now();
+  if (before < worker->beside.keeps_core_until) return;
   sched_yield();
   uint64_t away = nanoseconds_now() - before;
   if (away > kKeptIt) {
-    worker->waits_asleep = 64;
-  } else if (away > kSomebodyRan && !crowded && worker->waits_asleep == 0) {
-    worker->waits_asleep = 1;
+    worker->beside.waits_asleep = 64;
+  } else if (crowded || away < kSomebodyRan) {
+    worker->beside.shared_yields = 0;
+  } else if (++worker->beside.shared_yields >= 64 && std::has_single_bit(worker->beside.shared_yields)) {
+    worker->beside.keeps_core_until = before + kToBeMoved;
   }
 }
 
-bool sleeps_at_once(Worker* worker) { return worker->waits_asleep > 0 && worker->waits_asleep-- > 0; }
+bool sleeps_at_once(Worker* worker) { return worker->beside.waits_asleep > 0 && worker->beside.waits_asleep-- > 0; }
 
 bool never(void*) { return false; }
 

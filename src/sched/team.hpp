@@ -78,6 +78,13 @@ struct WorkerNesting {
   Atomic<uint32_t> goes_round{0}; // 1: all that it has are frames that wait, and it tries them in turn; read by its teams
 };
 
+// How a worker that waits gets on with others on its core (exec/schedule_loop.cpp, give_way).
+struct WaitingBeside {
+  uint32_t waits_asleep = 0;   // waits to come without spinning
+  uint32_t shared_yields = 0;  // in a row, in which somebody ran
+  uint64_t keeps_core_until = 0;
+};
+
 // Clauses that the KMP face announces before the construct they belong to.
 struct PushedClauses {
   int32_t num_threads = 0;
@@ -100,7 +107,8 @@ struct alignas(kCacheLine) Worker {
   int place = kNoPlace;      // that the thread is bound to
   int id = 0;                // small, unique among living workers: the "global thread number" of the KMP interface
   uint32_t random = 1;       // victim selection; and every choice under MARLINE_SCHEDULE=random
-  uint32_t poll_countdown = 0, waits_asleep = 0;  // the latter: waits to come without spinning (exec/schedule_loop.cpp)
+  uint32_t poll_countdown = 0;
+  WaitingBeside beside;
   bool in_hook = false, root = false;  // root: a thread of the program's, not one of ours
   TaskFifo resumed;          // taken from `inbox`, oldest first
   TaskFifo yielded;          // tied tasks that yielded: after everything else
