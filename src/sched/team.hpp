@@ -106,8 +106,7 @@ struct alignas(kCacheLine) Worker {
   int spare_count = 0;
   int place = kNoPlace;      // that the thread is bound to
   int id = 0;                // small, unique among living workers: the "global thread number" of the KMP interface
-  uint32_t random = 1;       // victim selection; and every choice under MARLINE_SCHEDULE=random
-  uint32_t poll_countdown = 0;
+  uint32_t random = 1, poll_countdown = 0;  // random: for victims, and every choice under MARLINE_SCHEDULE=random
   WaitingBeside beside;
   bool in_hook = false, root = false;  // root: a thread of the program's, not one of ours
   TaskFifo resumed;          // taken from `inbox`, oldest first
