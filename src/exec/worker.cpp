@@ -347,18 +347,19 @@ bool somebody_is_leaving(const Worker* root) {
   return idle != nullptr;
 }
 
-// The threads stay. A callback that blocks must not keep the program from its end.
-void wait_for_last_words(const Worker* root) {
-  constexpr uint64_t kPatience = 1'000'000'000;
+// A callback of the tool may block, and a program that ends must not wait for that for ever.
+template <class Condition>
+void wait_while(Condition condition) {
+  constexpr uint64_t kPatience = 1'000'000'000;  // ns
   uint64_t since = nanoseconds_now();
-  while (somebody_is_leaving(root) && nanoseconds_now() - since < kPatience) sched_yield();
+  while (condition() && nanoseconds_now() - since < kPatience) sched_yield();
 }
 
 }  // namespace
 
 void end_pool_threads(Worker* worker) {
   if (!tool::present()) return;
-  if (!tool::on(tool::event::kThread)) return wait_for_last_words(worker);
+  if (!tool::on(tool::event::kThread)) return wait_while([worker] { return somebody_is_leaving(worker); });  // they stay
   Worker* list = take_all_idle();
   // A region that a static destructor opens after this hires threads anew.
   Team* team = worker != nullptr ? worker->hot_team : nullptr;
@@ -369,10 +370,7 @@ void end_pool_threads(Worker* worker) {
     send_away(list, end_job());
     list = next;
   }
-  // A callback of the tool may block, and a program that ends must not wait for that for ever.
-  constexpr uint64_t kPatience = 1'000'000'000;
-  uint64_t since = nanoseconds_now();
-  while (g_ending.load(acquire) != 0 && nanoseconds_now() - since < kPatience) sched_yield();
+  wait_while([] { return g_ending.load(acquire) != 0; });
 }
 
 void retire_idle_workers() {
