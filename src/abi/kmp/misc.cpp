@@ -2,7 +2,6 @@
 //
 // Cancellation, error and the release of resources, as Clang calls them.
 #include "abi/kmp/types.hpp"
-#include "base/check.hpp"
 #include "construct/cancel.hpp"
 #include "construct/error.hpp"
 #include "construct/loop.hpp"
