@@ -7,6 +7,7 @@
 #include <linux/futex.h>
 #include <stddef.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { kClosed, kOpen, kSleeping };
@@ -15,6 +16,12 @@ enum { kSpins = 200 };
 void futex_wait(_Atomic uint32_t *word, uint32_t expected)
 {
   syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, expected, NULL, NULL, 0);
+}
+
+void futex_wait_for(_Atomic uint32_t *word, uint32_t expected, uint32_t nanoseconds)
+{
+  const struct timespec limit = {.tv_nsec = nanoseconds};
+  syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, expected, &limit, NULL, 0);
 }
 
 void futex_wake(_Atomic uint32_t *word)

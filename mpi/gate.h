@@ -18,8 +18,9 @@ void gate_wait(Gate *gate);
 
 void gate_open(Gate *gate);
 
-/* A futex of this process. */
+/* A futex of this process. The second waits for at most `nanoseconds`, fewer than a second. */
 void futex_wait(_Atomic uint32_t *word, uint32_t expected);
+void futex_wait_for(_Atomic uint32_t *word, uint32_t expected, uint32_t nanoseconds);
 void futex_wake(_Atomic uint32_t *word);
 
 /* Tells the processor that the thread spins. */

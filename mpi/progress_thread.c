@@ -10,6 +10,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 #include <string.h>
+#include <time.h>
 
 #include "gate.h"
 #include "report.h"
@@ -17,6 +18,9 @@
 enum {
   kPatience = 64,      /* rounds in vain before the core is offered to others */
   kIdleRounds = 2000,  /* rounds with nothing to do before the thread sleeps */
+  kRestPart = 32,      /* of the time in vain, for which it then sleeps between two rounds: from 50 us on, 1 ms at most */
+  kShortestRest = 50 * 1000,
+  kLongestRest = 1000 * 1000,
 };
 
 /* On the stack of the thread that waits for it. */
@@ -47,6 +51,38 @@ static void sleep_until_needed(void)
     atomic_store(&asleep, 0);
   while (atomic_load(&asleep) == 1)
     futex_wait(&asleep, 1);
+}
+
+static int64_t nanoseconds_now(void)
+{
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+}
+
+/* Since when the rounds have been in vain, and on how many operations. */
+typedef struct Vain {
+  int64_t since;
+  int operations;
+} Vain;
+
+/* Between two rounds in vain: whoever it waits for may want this core. As the runtime's idle poller does it and why:
+ * src/exec/schedule_loop.cpp, rest_between_polls. A job, or another operation, ends it. */
+static void rest(Vain *vain)
+{
+  const int64_t now = nanoseconds_now();
+  const int operations = atomic_load_explicit(&open_operations, memory_order_relaxed);
+  if (vain->since == 0 || operations != vain->operations)
+    *vain = (Vain){.since = now, .operations = operations};
+  const int64_t nanoseconds = (now - vain->since) / kRestPart;
+  if (nanoseconds < kShortestRest) {
+    sched_yield();
+    return;
+  }
+  atomic_store(&asleep, 1);
+  if (atomic_load(&open_operations) == operations && atomic_load(&jobs) == NULL && !atomic_load(&stopped))
+    futex_wait_for(&asleep, 1, nanoseconds < kLongestRest ? (uint32_t)nanoseconds : kLongestRest);
+  atomic_store(&asleep, 0);
 }
 
 static void wake(void)
@@ -89,14 +125,16 @@ static void *run(void *unused)
 {
   is_me = true;
   int in_vain = 0;
+  Vain vain = {0};
   while (!atomic_load_explicit(&stopped, memory_order_relaxed)) {
     const bool ran = run_jobs();
     if (poll_once() || ran) {
       in_vain = 0;
     } else if (++in_vain <= kPatience) {
       spin_pause();
+      vain.since = 0;
     } else if (in_vain <= kIdleRounds || atomic_load_explicit(&open_operations, memory_order_relaxed) > 0) {
-      sched_yield(); /* the one that it waits for may want this core */
+      rest(&vain);
     } else {
       sleep_until_needed();
       in_vain = 0;

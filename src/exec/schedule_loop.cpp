@@ -15,6 +15,7 @@
 
 #include <sched.h>
 
+#include <algorithm>
 #include <bit>
 
 namespace marline {
@@ -33,6 +34,8 @@ struct Idleness {
   static constexpr uint32_t kFirstPause = 8;
   static constexpr uint32_t kLongestPause = 64;
   uint64_t since = 0;
+  uint64_t polls_since = 0;   // in vain ...
+  int32_t polled_for = 0;     // ... for so many operations
   uint32_t pause = kFirstPause;
   uint32_t fruitless_polls = 0;
   bool slept = false;
@@ -75,10 +78,10 @@ bool waits_as_it_likes() {
 // Gives the core to whoever waits for it: that may be the thread that the caller waits for, behind it or, with another
 // process on the other core, behind that. Who keeps it for long has it taken away sooner by a wake-up than by a yield. Two
 // threads that yield to each other stay on one core, as neither waits for long enough to be moved: now and then, ever more
-// rarely, the caller keeps the core for long enough.
+// rarely and a twentieth of the time at most, the caller keeps the core for long enough.
 void give_way(Worker* worker) {
   constexpr uint64_t kSomebodyRan = 1500, kKeptIt = 200 * 1000;  // ns; a yield to nobody takes 200 to 700, a switch more
-  constexpr uint64_t kToBeMoved = 5 * 1000 * 1000;
+  constexpr uint64_t kToBeMoved = 5 * 1000 * 1000, kBetween = 20 * kToBeMoved;
   bool crowded = oversubscribed();
   if (!waits_as_it_likes()) {
     if (crowded) sched_yield();
@@ -92,7 +95,8 @@ void give_way(Worker* worker) {
     worker->beside.waits_asleep = 64;
   } else if (crowded || away < kSomebodyRan) {
     worker->beside.shared_yields = 0;
-  } else if (++worker->beside.shared_yields >= 64 && std::has_single_bit(worker->beside.shared_yields)) {
+  } else if (++worker->beside.shared_yields >= 64 && std::has_single_bit(worker->beside.shared_yields) &&
+             before > worker->beside.keeps_core_until + kBetween) {
     worker->beside.keeps_core_until = before + kToBeMoved;
   }
 }
@@ -108,16 +112,48 @@ bool must_not_sleep(Worker* worker, void* context) {
 
 bool job_posted(Worker* worker, void*) { return worker->job.load(seq_cst) != nullptr; }
 
+struct Rest {
+  Condition condition;
+  int32_t operations;
+};
+
+bool must_not_rest(Worker* worker, void* context) {
+  auto* rest = static_cast<Rest*>(context);
+  return rest->condition.done(rest->condition.context) || work_in_sight(worker) || progress_operations() != rest->operations;
+}
+
+// Another process on this core may be the one that sends. A yield is the shortest way to it, but not for long: under Linux
+// 6.18 the yields of one thread per core can keep all others waiting for seconds. So who polls in vain soon sleeps as well,
+// for a part of that time that hardly delays what it waits for. New work and new operations end it.
+void rest_between_polls(Worker* worker, Idleness& idle, Condition condition) {
+  constexpr uint64_t kPart = 32, kShortest = 50 * 1000, kLongest = 1000 * 1000;  // of the time in vain; ns
+  uint64_t now = nanoseconds_now();
+  int32_t operations = progress_operations();
+  if (idle.polls_since == 0 || operations != idle.polled_for) {
+    idle.polls_since = now;
+    idle.polled_for = operations;
+  }
+  uint64_t rest = (now - idle.polls_since) / kPart;
+  if (rest < kShortest) {
+    sched_yield();
+    return;
+  }
+  Rest context{condition, operations};
+  sleep_unless(worker, must_not_rest, &context, std::min(rest, kLongest));
+  idle.slept = true;
+}
+
 // While operations are pending, one idle worker polls instead of sleeping. True: this one does.
-bool poll_while_idle(Worker* worker, Idleness& idle) {
+bool poll_while_idle(Worker* worker, Idleness& idle, Condition condition) {
   if (!progress_pending() || !options().progress_idle || !progress_take_idle_role(worker)) return false;
   if (!idle.polled) tell_primaries(worker);
   idle.polled = true;
   if (progress_when_idle(worker) > 0) {
     idle.fruitless_polls = 0;
+    idle.polls_since = 0;
     idle.pause = Idleness::kFirstPause;
   } else if (++idle.fruitless_polls > 16 && oversubscribed()) {
-    sched_yield();  // another process on this core may be the one that sends
+    rest_between_polls(worker, idle, condition);
   }
   return true;
 }
@@ -125,7 +161,7 @@ bool poll_while_idle(Worker* worker, Idleness& idle) {
 void idle_once(Worker* worker, Idleness& idle, Condition condition) {
   flush_reports(worker);
   if (options().priority.asynchronous && propagate_when_idle(worker)) [[unlikely]] return;
-  if (poll_while_idle(worker, idle)) return;
+  if (poll_while_idle(worker, idle, condition)) return;
   uint64_t now = nanoseconds_now();
   if (idle.since == 0) {
     idle.since = now;

@@ -101,12 +101,12 @@ void wake_all(Team* team) {
   }
 }
 
-void sleep_unless(Worker* worker, bool (*has_work)(Worker*, void*), void* context) {
+void sleep_unless(Worker* worker, bool (*has_work)(Worker*, void*), void* context, uint64_t limit) {
   const Member* end = announce(worker);
   // Steps 2 and 3. Who has got a wider reach since step 1 is not announced, who has got a smaller one has not looked.
   if (!has_work(worker, context) && first_out_of_reach(worker) == end) {
     tell_primaries(worker);
-    worker->parker.park();
+    limit == kNoLimit ? worker->parker.park() : worker->parker.park_for(limit);
   }
   withdraw(worker, end);
 }

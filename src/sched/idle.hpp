@@ -59,7 +59,10 @@ inline void wake_worker(Worker* worker) {
   if (worker->announced.load(seq_cst) != 0) worker->parker.unpark();
 }
 
-// Waits for a wake-up unless `has_work(worker, context)` says that there is something to do. Owner only.
-void sleep_unless(Worker* worker, bool (*has_work)(Worker*, void*), void* context);
+inline constexpr uint64_t kNoLimit = ~uint64_t{0};
+
+// Waits for a wake-up, for at most `limit` nanoseconds, unless `has_work(worker, context)` says that there is something to
+// do. Owner only.
+void sleep_unless(Worker* worker, bool (*has_work)(Worker*, void*), void* context, uint64_t limit = kNoLimit);
 
 }  // namespace marline

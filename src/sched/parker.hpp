@@ -3,6 +3,7 @@
 // Parker: where one thread sleeps and anybody wakes it. A notification that comes before the sleep is kept, one deep.
 // States: empty -> parked (the owner, about to sleep) -> notified (a waker) -> empty (the owner, awake);
 //         empty -> notified -> empty when the waker was first. Only the owner leaves `notified`.
+//         parked -> empty (the owner, whose time has run out).
 #pragma once
 
 #include "base/futex.hpp"
@@ -18,6 +19,13 @@ class Parker {
       while (state_.load(acquire) == kParked) futex_wait(state_, kParked);
     }
     state_.store(kEmpty, relaxed);  // it was kNotified, which only the owner leaves; its acquire is above
+  }
+
+  // Owner: the same, for at most `nanoseconds`.
+  void park_for(uint64_t nanoseconds) {
+    uint32_t expected = kEmpty;
+    if (state_.compare_exchange_strong(expected, kParked, acq_rel, acquire)) futex_wait_for(state_, kParked, nanoseconds);
+    state_.exchange(kEmpty, acq_rel);  // a notification that came as the time ran out is taken with it: acquire
   }
 
   // Anybody. What was written before is visible to the owner after park().

@@ -169,7 +169,10 @@ void progress_unregister(marline_hook* hook) {
 
 void progress_add(marline_hook* hook, int n) {
   hook->pending.fetch_add(n, relaxed);
-  if (g_pending_operations.fetch_add(n, seq_cst) > 0 || n <= 0) return;
+  bool first = g_pending_operations.fetch_add(n, seq_cst) <= 0;
+  if (n <= 0) return;
+  if (Worker* poller = g_idle_poller.load(seq_cst)) wake_worker(poller);  // it may rest between two polls
+  if (!first) return;
   Worker* worker = this_worker_or_null();
   if (worker != nullptr && worker->member != nullptr) wake_one(worker->member->team);  // it may become the poller
   start_watchdog();
