@@ -7,7 +7,7 @@ from typing import ClassVar, Self
 
 from conftest import CROWDED, run_without_hang
 
-TIME_LIMIT = 60
+TIME_LIMIT = 120
 EXIT_WRONG = 1
 EXIT_INPUT = 2
 

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <thread>
 
 #include "sched/parker.hpp"
@@ -94,6 +95,43 @@ TEST(Parker, KeepsOneNotification) {
     parker.unpark();
   });
   parker.park();  // the second notification was not kept: this one waits for the thread
+  waker.join();
+}
+
+TEST(Parker, ParksForATime) {
+  constexpr uint64_t kMillisecond = 1000 * 1000;
+  Parker parker;
+  parker.park_for(kMillisecond);  // would hang
+  parker.unpark();
+  parker.park_for(60000 * kMillisecond);  // would take a minute: notified before
+  std::thread waker([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    parker.unpark();
+  });
+  parker.park_for(60000 * kMillisecond);  // likewise: the first notification was not kept, the second comes meanwhile
+  waker.join();
+}
+
+// Whether the time or the notification comes first, none is lost: the ball goes on.
+TEST(Parker, PingPongWithShortTimes) {
+  constexpr int kRounds = 5000;
+  Parker ours;
+  Parker theirs;
+  std::atomic<int> turns{0};
+  auto play = [&](Parker& mine, Parker& other, int parity) {
+    for (int i = 0; i < kRounds; ++i) {
+      while (turns.load() % 2 != parity) mine.park_for(1000);
+      turns.fetch_add(1);
+      other.unpark();
+    }
+  };
+  std::thread partner([&] { play(theirs, ours, 1); });
+  play(ours, theirs, 0);
+  partner.join();
+  EXPECT_EQ(turns.load(), 2 * kRounds);
+  ours.park_for(1);  // a last notification may be there
+  std::thread waker([&] { ours.unpark(); });
+  ours.park();  // and after that, one is not lost
   waker.join();
 }
 

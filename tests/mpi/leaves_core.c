@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Where cores are shared, a rank whose tasks wait for another one leaves its core to it: rank 0 waits for a second, and
+ * takes less than half a second of processor time meanwhile, whoever asks MPI for it. Its threads are more than the cores.
+ */
+#include <omp.h>
+#include <sys/resource.h>
+
+#include "support.h"
+
+static double processor_seconds(void)
+{
+  struct rusage used;
+  getrusage(RUSAGE_SELF, &used);
+  return used.ru_utime.tv_sec + used.ru_stime.tv_sec + 1e-6 * (used.ru_utime.tv_usec + used.ru_stime.tv_usec);
+}
+
+int main(int argc, char **argv)
+{
+  start(&argc, &argv, 2);
+  double waited = 0;
+  double used = 0;
+#pragma omp parallel num_threads(2 * omp_get_num_procs()) if (world_rank == 0)
+#pragma omp single
+#pragma omp task
+  {
+    int word = 7;
+    MPI_Send(&word, 1, MPI_INT, 1 - world_rank, 1, MPI_COMM_WORLD);
+    MPI_Recv(&word, 1, MPI_INT, 1 - world_rank, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    const double begin = omp_get_wtime();
+    const double before = processor_seconds();
+    if (world_rank == 1)
+      usleep(1000 * 1000);
+    MPI_Send(&word, 1, MPI_INT, 1 - world_rank, 2, MPI_COMM_WORLD);
+    MPI_Recv(&word, 1, MPI_INT, 1 - world_rank, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    waited = omp_get_wtime() - begin;
+    used = processor_seconds() - before;
+    expect(word == 7, "the message");
+  }
+  expect(waited > 0.5, "the wait was one");
+  if (world_rank == 0 && used > 0.5)
+    fprintf(stderr, "%.2f s of processor time in %.2f s\n", used, waited);
+  expect(world_rank != 0 || used < 0.5, "the core was left to others");
+  return finish();
+}
