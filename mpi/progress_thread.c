@@ -18,9 +18,9 @@
 enum {
   kPatience = 64,      /* rounds in vain before the core is offered to others */
   kIdleRounds = 2000,  /* rounds with nothing to do before the thread sleeps */
-  kRestPart = 32,      /* of the time in vain, for which it then sleeps between two rounds: from 50 us on, 1 ms at most */
+  kRestPart = 32,      /* of the time in vain, for which it then sleeps between rounds: from 50 to 200 us */
   kShortestRest = 50 * 1000,
-  kLongestRest = 1000 * 1000,
+  kLongestRest = 200 * 1000,
 };
 
 /* On the stack of the thread that waits for it. */
@@ -60,13 +60,14 @@ static int64_t nanoseconds_now(void)
   return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
 }
 
-/* Since when the rounds have been in vain, and on how many operations. */
+/* Since when the rounds have been in vain, on how many operations, and the rounds since it slept. */
 typedef struct Vain {
   int64_t since;
   int operations;
+  int rounds;
 } Vain;
 
-/* Between two rounds in vain: whoever it waits for may want this core. As the runtime's idle poller does it and why:
+/* After a round in vain: whoever it waits for may want this core. As the runtime's idle poller does it and why:
  * src/exec/schedule_loop.cpp, rest_between_polls. A job, or another operation, ends it. */
 static void rest(Vain *vain)
 {
@@ -75,7 +76,7 @@ static void rest(Vain *vain)
   if (vain->since == 0 || operations != vain->operations)
     *vain = (Vain){.since = now, .operations = operations};
   const int64_t nanoseconds = (now - vain->since) / kRestPart;
-  if (nanoseconds < kShortestRest) {
+  if (nanoseconds < kShortestRest || ++vain->rounds <= 16 + operations / 32) {
     sched_yield();
     return;
   }
@@ -83,6 +84,7 @@ static void rest(Vain *vain)
   if (atomic_load(&open_operations) == operations && atomic_load(&jobs) == NULL && !atomic_load(&stopped))
     futex_wait_for(&asleep, 1, nanoseconds < kLongestRest ? (uint32_t)nanoseconds : kLongestRest);
   atomic_store(&asleep, 0);
+  vain->rounds = 0;
 }
 
 static void wake(void)
@@ -133,8 +135,10 @@ static void *run(void *unused)
     } else if (++in_vain <= kPatience) {
       spin_pause();
       vain.since = 0;
-    } else if (in_vain <= kIdleRounds || atomic_load_explicit(&open_operations, memory_order_relaxed) > 0) {
+    } else if (atomic_load_explicit(&open_operations, memory_order_relaxed) > 0) {
       rest(&vain);
+    } else if (in_vain <= kIdleRounds) {
+      sched_yield();
     } else {
       sleep_until_needed();
       in_vain = 0;

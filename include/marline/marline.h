@@ -114,7 +114,7 @@ marline_hook_t *marline_progress_register(const char *name, marline_poll_fn poll
 void marline_progress_unregister(marline_hook_t *hook);
 
 /* Adds n (negative: subtracts) to the number of operations that wait for this hook. While the sum is positive the hook
- * is polled: one idle worker stays awake for it, and a watchdog bounds the delay when all workers are busy. */
+ * is polled: one idle worker does nothing else, and a watchdog bounds the delay when all workers are busy. */
 void marline_progress_add(marline_hook_t *hook, int n);
 
 /* Holds ------------------------------------------------------------------------------------------------------------- */

@@ -37,7 +37,7 @@ struct Idleness {
   uint64_t polls_since = 0;   // in vain ...
   int32_t polled_for = 0;     // ... for so many operations
   uint32_t pause = kFirstPause;
-  uint32_t fruitless_polls = 0;
+  int32_t fruitless_polls = 0;
   bool slept = false;
   bool polled = false;  // has, or had, the idle poller's role
 };
@@ -46,6 +46,7 @@ Atomic<int64_t> g_idle_spin{-1};  // of any thread that sets it, for all that id
 
 constexpr uint64_t kCrowdedSpin = 20 * 1000;  // somebody else wants the core
 constexpr uint64_t kSpin = 2 * 1000 * 1000;
+constexpr int32_t kPollsBetween = 16;  // two rests at least
 
 uint64_t spin_nanoseconds(bool crowded) {
   if (int64_t told = g_idle_spin.load(relaxed); told >= 0) [[unlikely]] {
@@ -124,26 +125,29 @@ bool must_not_rest(Worker* worker, void* context) {
 
 // Another process on this core may be the one that sends. A yield is the shortest way to it, but not for long: under Linux
 // 6.18 the yields of one thread per core can keep all others waiting for seconds. So who polls in vain soon sleeps as well,
-// for a part of that time that hardly delays what it waits for. New work and new operations end it.
+// for a part of that time. New work and new operations end it. Between two rests it polls so often that all operations are
+// looked at, though one poll asks about a part of many.
 void rest_between_polls(Worker* worker, Idleness& idle, Condition condition) {
-  constexpr uint64_t kPart = 32, kShortest = 50 * 1000, kLongest = 1000 * 1000;  // of the time in vain; ns
+  constexpr uint64_t kPart = 32, kShortest = 50 * 1000, kLongest = 200 * 1000;  // of the time in vain; ns
   uint64_t now = nanoseconds_now();
   int32_t operations = progress_operations();
   if (idle.polls_since == 0 || operations != idle.polled_for) {
     idle.polls_since = now;
     idle.polled_for = operations;
   }
-  uint64_t rest = (now - idle.polls_since) / kPart;
-  if (rest < kShortest) {
+  uint64_t rest = std::min((now - idle.polls_since) / kPart, kLongest);
+  if (rest < kShortest || idle.fruitless_polls <= kPollsBetween + operations / 32) {
     sched_yield();
     return;
   }
   Rest context{condition, operations};
-  sleep_unless(worker, must_not_rest, &context, std::min(rest, kLongest));
+  sleep_unless(worker, must_not_rest, &context, rest);
   idle.slept = true;
+  idle.fruitless_polls = 0;
+  if (nanoseconds_now() - now < rest) idle.polls_since = 0;  // woken: something has come, if only to end at once
 }
 
-// While operations are pending, one idle worker polls instead of sleeping. True: this one does.
+// While operations are pending, one idle worker polls instead of sleeping for good. True: this one does.
 bool poll_while_idle(Worker* worker, Idleness& idle, Condition condition) {
   if (!progress_pending() || !options().progress_idle || !progress_take_idle_role(worker)) return false;
   if (!idle.polled) tell_primaries(worker);
@@ -152,7 +156,7 @@ bool poll_while_idle(Worker* worker, Idleness& idle, Condition condition) {
     idle.fruitless_polls = 0;
     idle.polls_since = 0;
     idle.pause = Idleness::kFirstPause;
-  } else if (++idle.fruitless_polls > 16 && oversubscribed()) {
+  } else if (++idle.fruitless_polls > kPollsBetween && oversubscribed()) {
     rest_between_polls(worker, idle, condition);
   }
   return true;

@@ -105,7 +105,7 @@ void sleep_unless(Worker* worker, bool (*has_work)(Worker*, void*), void* contex
   const Member* end = announce(worker);
   // Steps 2 and 3. Who has got a wider reach since step 1 is not announced, who has got a smaller one has not looked.
   if (!has_work(worker, context) && first_out_of_reach(worker) == end) {
-    tell_primaries(worker);
+    if (!progress_has_idle_role(worker)) tell_primaries(worker);  // who takes that role has told them
     limit == kNoLimit ? worker->parker.park() : worker->parker.park_for(limit);
   }
   withdraw(worker, end);

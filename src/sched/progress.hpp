@@ -32,8 +32,8 @@ inline void progress_at_scheduling_point(Worker* worker) {
   }
 }
 
-// The role of the one idle worker that stays awake while operations are pending. True: the caller has it (now or since
-// earlier) and must not sleep.
+// The role of the one idle worker that polls while operations are pending. True: the caller has it (now or since earlier)
+// and must not sleep for good.
 bool progress_take_idle_role(Worker* worker);
 bool progress_drop_idle_role(Worker* worker);  // whether it had it
 

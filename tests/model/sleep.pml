@@ -12,6 +12,8 @@
 //   mask         bit w set: worker w has announced that it sleeps
 //   parker[w]    EMPTY, PARKED or NOTIFIED;  asleep[w]: in the kernel, on the futex
 //
+// A worker's first RESTS sleeps may end by themselves (Parker::park_for), whatever a waker is about to do.
+//
 // Invariant: when nobody can move any more, every task has been run (no lost wake-up).
 //
 // Mutants, each of which must be found: 1 no second look after the announcement; 2 the pusher's store is not ordered
@@ -25,6 +27,9 @@
 #endif
 #ifndef TASKS
 #define TASKS 2
+#endif
+#ifndef RESTS
+#define RESTS 1
 #endif
 
 mtype = { EMPTY, PARKED, NOTIFIED };
@@ -78,7 +83,10 @@ end_asleep:
      if
      :: parked ->
 end_asleep:
-        !asleep[me]
+        if
+        :: !asleep[me]
+        :: rests > 0 -> rests--; asleep[me] = false; parked = false  // the time has run out
+        fi
      :: else
      fi
   :: else -> break
@@ -101,6 +109,7 @@ inline withdraw() {
 
 proctype worker(byte me) {
   bool found, parked, work;
+  byte rests = RESTS;
   do
   :: find_work(found);
      if
