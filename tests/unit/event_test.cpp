@@ -64,7 +64,9 @@ TEST(Event, RaceReleasesTheWaiterExactlyOnce) {
   int effect = 0;
   std::thread fulfiller([&] {
     for (int round = 1; round <= kRounds; ++round) {
-      while (turn.load(acquire) < round) cpu_relax();
+      for (int looks = 0; turn.load(acquire) < round; ++looks) {
+        looks < 100 ? cpu_relax() : std::this_thread::yield();
+      }
       effect = round;
       const Waiter waiter = event.transition_to_fulfilled();
       handed.store(2 * round + (waiter.kind == WaiterKind::kTask ? 1 : 0), release);
