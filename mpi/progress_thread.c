@@ -132,12 +132,14 @@ static void *run(void *unused)
     const bool ran = run_jobs();
     if (poll_once() || ran) {
       in_vain = 0;
-    } else if (++in_vain <= kPatience) {
+    } else if (in_vain < kPatience) {
+      ++in_vain;
       spin_pause();
       vain.since = 0;
     } else if (atomic_load_explicit(&open_operations, memory_order_relaxed) > 0) {
       rest(&vain);
-    } else if (in_vain <= kIdleRounds) {
+    } else if (in_vain < kIdleRounds) {
+      ++in_vain;
       sched_yield();
     } else {
       sleep_until_needed();

@@ -37,7 +37,7 @@ struct Idleness {
   uint64_t polls_since = 0;   // in vain ...
   int32_t polled_for = 0;     // ... for so many operations
   uint32_t pause = kFirstPause;
-  int32_t fruitless_polls = 0;
+  uint32_t fruitless_polls = 0;
   bool slept = false;
   bool polled = false;  // has, or had, the idle poller's role
 };
@@ -46,7 +46,7 @@ Atomic<int64_t> g_idle_spin{-1};  // of any thread that sets it, for all that id
 
 constexpr uint64_t kCrowdedSpin = 20 * 1000;  // somebody else wants the core
 constexpr uint64_t kSpin = 2 * 1000 * 1000;
-constexpr int32_t kPollsBetween = 16;  // two rests at least
+constexpr uint32_t kPollsBetween = 16;  // two rests at least
 
 uint64_t spin_nanoseconds(bool crowded) {
   if (int64_t told = g_idle_spin.load(relaxed); told >= 0) [[unlikely]] {
@@ -136,7 +136,7 @@ void rest_between_polls(Worker* worker, Idleness& idle, Condition condition) {
     idle.polled_for = operations;
   }
   uint64_t rest = std::min((now - idle.polls_since) / kPart, kLongest);
-  if (rest < kShortest || idle.fruitless_polls <= kPollsBetween + operations / 32) {
+  if (rest < kShortest || idle.fruitless_polls <= kPollsBetween + static_cast<uint32_t>(operations) / 32) {
     sched_yield();
     return;
   }
