@@ -10,8 +10,8 @@
 #include <stdatomic.h>
 #include <stddef.h>
 #include <string.h>
-#include <time.h>
 
+#include "counters.h"
 #include "gate.h"
 #include "report.h"
 
@@ -53,13 +53,6 @@ static void sleep_until_needed(void)
     futex_wait(&asleep, 1);
 }
 
-static int64_t nanoseconds_now(void)
-{
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
-}
-
 /* Since when the rounds have been in vain, on how many operations, and the rounds since it slept. */
 typedef struct Vain {
   int64_t since;
@@ -71,7 +64,7 @@ typedef struct Vain {
  * src/exec/schedule_loop.cpp, rest_between_polls. A job, or another operation, ends it. */
 static void rest(Vain *vain)
 {
-  const int64_t now = nanoseconds_now();
+  const int64_t now = (int64_t)counters_clock();
   const int operations = atomic_load_explicit(&open_operations, memory_order_relaxed);
   if (vain->since == 0 || operations != vain->operations)
     *vain = (Vain){.since = now, .operations = operations};
