@@ -93,7 +93,7 @@ GccReduction* gcc_reduction_attached(Worker* worker) { return gcc_reductions(wor
 
 void gcc_reduction_remap(Worker* worker, size_t count, size_t originals, void** addresses) {
   Task* task = worker->task;
-  pin_current_task(worker);
+  worker = pin_current_task(worker);
   auto thread = static_cast<uintptr_t>(worker->member->index);
   for (size_t i = 0; i < count; ++i) {
     Place place = find_enclosing(task, reinterpret_cast<uintptr_t>(addresses[i]));

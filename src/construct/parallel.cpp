@@ -9,6 +9,7 @@
 #include "exec/barrier.hpp"
 #include "exec/completion.hpp"
 #include "exec/frames.hpp"
+#include "exec/suspend.hpp"
 #include "exec/team.hpp"
 #include "exec/worker.hpp"
 #include "platform/fp_control.hpp"
@@ -176,7 +177,7 @@ void describe(Team* team, Worker* worker, const ParallelRequest& request) {
 }  // namespace
 
 Team* parallel_begin(const ParallelRequest& request) {
-  Worker* worker = this_worker();
+  Worker* worker = wait_until_child_may_start(this_worker());  // the implicit task is a tied one
   int threads = number_of_threads(worker, request);
   const bool limited = is_group_limited(worker);
   if (limited) [[unlikely]] {

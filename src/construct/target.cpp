@@ -4,6 +4,7 @@
 #include "construct/target.hpp"
 
 #include "exec/barrier.hpp"
+#include "exec/suspend.hpp"
 #include "exec/team.hpp"
 #include "exec/worker.hpp"
 #include "task/own_icvs.hpp"
@@ -21,6 +22,7 @@ void announce(Team* team, const Worker* worker, tool::Endpoint endpoint) {
 }  // namespace
 
 void target_region(Worker* worker, const TargetRegion& region) {
+  worker = wait_until_child_may_start(worker);  // the initial task is a tied one
   Team* team = team_serial(worker);
   team_describe_initial(team, initial_icvs(), worker->member);
   team->parent_task = worker->task;

@@ -96,7 +96,6 @@ template <auto plenty>
   if (member->urgent->size() + member->deque.size() < limit) return;
   Task* first = pop_own(member);
   if (first == nullptr) return;
-  TiedSuspension suspension(worker, worker->task);  // `first` need not descend from the creator, which it lies over
   if (may_start(worker, first)) {
     run_over_frame(worker, member, first);
   } else {
@@ -130,14 +129,8 @@ template <auto plenty>
 
 // An undeferred task starts as soon as the scheduling constraint allows (OpenMP 5.2, section 12.9). Its creator is
 // suspended meanwhile, and goes on on another thread if it is untied and that thread may start the task sooner.
-Worker* wait_until_allowed(Worker* worker, Task* task) {
-  while (!may_start(worker, task)) [[unlikely]] {
-    task->flags |= task_flag::kUndeferred;
-    suspend_task([](Task*, void* undeferred) { defer(static_cast<Task*>(undeferred)); }, task,
-                 {WaitKind::kPermission, task, nullptr});
-    worker = this_worker();
-  }
-  return worker;
+Worker* wait_until_allowed(Worker* worker, const Task* task) {
+  return task->has(task_flag::kTied) ? wait_until_child_may_start(worker) : worker;
 }
 
 [[gnu::noinline]] void tell_entered(Task* parent, Task* task) {

@@ -80,7 +80,7 @@ void reductions_attach(Worker* worker, const ReductionItem* items, size_t count)
 
 void* reduction_copy(Worker* worker, Taskgroup* group, void* address) {
   Task* task = worker->task;
-  pin_current_task(worker);
+  worker = pin_current_task(worker);
   for (Taskgroup* at = group != nullptr ? group : task->taskgroup; at != nullptr; at = at->outer) {
     ReductionSet* set = clang_reductions(at);
     size_t item;

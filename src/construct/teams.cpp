@@ -8,6 +8,7 @@
 #include "config/options.hpp"
 #include "exec/barrier.hpp"
 #include "exec/frames.hpp"
+#include "exec/suspend.hpp"
 #include "exec/team.hpp"
 #include "tool/tool.hpp"
 
@@ -130,7 +131,7 @@ int league_size(const Worker* worker, int lower, int upper) {
 }
 
 void teams(const LeagueRequest& request) {
-  Worker* worker = this_worker();
+  Worker* worker = wait_until_child_may_start(this_worker());  // the initial task is a tied one
   League league{&request, *worker->task->icvs, 1};
   league.icvs.team_num = 0;
   league.icvs.num_teams = league_size(worker, request.lower, request.upper);

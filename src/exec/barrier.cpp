@@ -21,14 +21,10 @@ namespace {
 constexpr int kFanIn = 4;
 constexpr int kTreeFrom = 16;  // threads; below, one counter costs less than the levels of a tree
 
-struct Wait {
-  Team* team;
-  uint64_t epoch;
-};
-
 bool released(void* context) {
-  auto* wait = static_cast<Wait*>(context);
-  return wait->team->epoch.load(seq_cst) != wait->epoch;  // acquire pairs with release_all; seq_cst: sched/idle.hpp
+  auto* member = static_cast<Member*>(context);
+  // acquire pairs with release_all; seq_cst: sched/idle.hpp
+  return member->team->epoch.load(seq_cst) != member->barrier_epoch;
 }
 
 bool uses_tree(const Team* team) {
@@ -124,7 +120,7 @@ bool is_nothing_to_do(Team* team, const Task* task) {
   flush_reports(worker);
   release_held(worker, nullptr);
   member->at_barrier = where;
-  Wait wait{member->team, member->team->epoch.load(relaxed)};  // nobody can move it before this member arrives
+  member->barrier_epoch = member->team->epoch.load(relaxed);  // nobody can move it before this member arrives
   if (has_no_children(task)) {
     barrier_arrive(member);
   } else {
@@ -132,7 +128,7 @@ bool is_nothing_to_do(Team* team, const Task* task) {
     uint64_t now = task->children.fetch_add(added, acq_rel) + added;
     if (alive(now) == 0) barrier_arrive(member);
   }
-  work_until(released, &wait);
+  work_until(released, member);
   member->at_barrier = AtBarrier::kNot;
   task->children.store(0, relaxed);
   task->created = 0;

@@ -10,6 +10,7 @@
 #include "exec/context.hpp"
 #include "exec/worker.hpp"
 #include "platform/valgrind.hpp"
+#include "sched/constraint.hpp"
 #include "sched/queue.hpp"
 
 #include <cerrno>
@@ -212,6 +213,7 @@ void fiber_release(void* context) {
 void fiber_switch(Fiber* target, void (*arrival)(void*), void* context) {
   Worker* worker = this_worker();
   Fiber* self = worker->fiber;
+  LeftFrames left(worker, self->tied_frames);
   save(worker, self);
   target->arrival = arrival;
   target->arrival_context = context;
@@ -240,6 +242,7 @@ void run_at_creation(Worker* worker, Task* task) {
   }
   worker->spares = spare->next;  // counted as idle all the same, until it turns out not to come back
   Fiber* self = worker->fiber;
+  LeftFrames left(worker, self->tied_frames);
   self->task = worker->task;
   self->member = worker->member;
   self->fp.read();

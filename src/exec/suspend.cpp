@@ -89,19 +89,12 @@ void suspend(void (*publish)(Task*, void*), void* context, tool::TaskStatus stat
   announce(task_in_view(worker), tool::TaskStatus::kSwitch, task);
 }
 
-// Outside of barriers, suspended tied tasks constrain which others may start.
-void suspend_region(void (*publish)(Task*, void*), void* context, tool::TaskStatus status, const WaitReason& why) {
-  Worker* worker = this_worker();
-  TiedSuspension suspension(worker, worker->task);
-  suspend(publish, context, status, why);
-}
-
 // An implicit task stands for what its thread does meanwhile: the task that comes next says that this one has yielded.
 [[gnu::noinline]] void yield_telling(Worker* worker) {
   Task* task = worker->task;
   worker->yields = task->has(task_flag::kImplicit);
   set_enter_frame(frame_of(task), in_callers_frame());
-  suspend_region(publish_yield, worker->member, tool::TaskStatus::kYield, kYields);
+  suspend(publish_yield, worker->member, tool::TaskStatus::kYield, kYields);
   set_enter_frame(frame_of(task), nullptr);
   this_worker()->yields = false;
 }
@@ -109,14 +102,24 @@ void suspend_region(void (*publish)(Task*, void*), void* context, tool::TaskStat
 }  // namespace
 
 void suspend_task(void (*publish)(Task*, void*), void* context, const WaitReason& why) {
-  suspend_region(publish, context, tool::TaskStatus::kSwitch, why);
+  suspend(publish, context, tool::TaskStatus::kSwitch, why);
 }
 
-void pin_current_task(Worker* worker) {
+Worker* pin_current_task(Worker* worker) {
   Task* task = worker->task;
-  if (task->tied()) return;
+  if (task->tied()) return worker;
+  worker = wait_until_child_may_start(worker);  // a child's place in the line of descent, and then its own
   task->flags |= task_flag::kPinned;
   ++worker->fiber->tied_frames;  // taken back where the body ends, for every task that is tied by then
+  return worker;
+}
+
+Worker* wait_for_permission(Worker* worker) {
+  while (!may_start_child(worker, worker->task)) {
+    suspend_task([](Task* task, void*) { defer(task); }, nullptr, {WaitKind::kPermission, nullptr, nullptr});
+    worker = this_worker();
+  }
+  return worker;
 }
 
 bool can_suspend() {
@@ -136,7 +139,7 @@ void wait_until_fulfilled(Event* event, const WaitReason& why) {
   }
   if (worker->in_hook) fatal("a progress hook called marline_event_wait: hooks must not block");
   inspect_start();
-  suspend_region(publish_to_event, event, tool::TaskStatus::kSwitch, why);
+  suspend(publish_to_event, event, tool::TaskStatus::kSwitch, why);
 }
 
 }  // namespace
@@ -158,7 +161,7 @@ void yield_task() {
   if (tool::present()) [[unlikely]] {
     return yield_telling(worker);
   }
-  suspend_region(publish_yield, worker->member, tool::TaskStatus::kYield, kYields);
+  suspend(publish_yield, worker->member, tool::TaskStatus::kYield, kYields);
 }
 
 }  // namespace marline

@@ -4,6 +4,7 @@
 // is untied and nothing tied lies under it on the fiber): call this_worker() again.
 #pragma once
 
+#include "config/options.hpp"
 #include "sched/team.hpp"
 #include "task/waiting.hpp"
 
@@ -25,8 +26,16 @@ void yield_to_caller();
 // it known to whoever will enqueue it. `why` is for `marline ps`.
 void suspend_task(void (*publish)(Task* task, void* context), void* context, const WaitReason& why);
 
-// Keeps the current task on its thread from now on (it holds something of the thread's).
-void pin_current_task(Worker* worker);
+// Where the task scheduling constraint is strict: suspends the current task until its thread, maybe another one, may
+// start a tied child of it. Returns the worker then.
+Worker* wait_for_permission(Worker* worker);
+inline Worker* wait_until_child_may_start(Worker* worker) {
+  return options().strict_constraint ? wait_for_permission(worker) : worker;
+}
+
+// Keeps the current task on its thread from now on (it holds something of the thread's). Returns its worker, another one
+// perhaps where the task scheduling constraint is strict.
+Worker* pin_current_task(Worker* worker);
 
 // Whether a library call that would block the thread should suspend the task instead (marline_can_suspend).
 bool can_suspend();

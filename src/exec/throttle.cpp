@@ -9,7 +9,6 @@
 #include "exec/fiber.hpp"
 #include "exec/suspend.hpp"
 #include "exec/worker.hpp"
-#include "sched/constraint.hpp"
 #include "sched/progress.hpp"
 #include "sched/queue.hpp"
 
@@ -112,7 +111,6 @@ void let_others_run(Worker* worker) {
 }
 
 void wait_for_room(Worker* worker, const Amount& limit, Amount least) {
-  TiedSuspension suspension(worker, worker->task);
   Patience patience(worker);
   Amount enough = resumption(limit);
   for (Amount now = least; now.exceeds(enough) && !patience.has_ended(worker);) {

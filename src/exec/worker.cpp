@@ -411,6 +411,7 @@ void finish_root_tasks(Worker* worker) {
   flush_reports(worker);
   Member* member = worker->member;
   member->at_barrier = AtBarrier::kImplementation;
+  member->barrier_epoch = member->team->epoch.load(relaxed);
   work_until(
       [](void* task) {
         return subtree_has_ended(static_cast<Task*>(task)) || (!work_in_sight(this_worker()) && !progress_pending());

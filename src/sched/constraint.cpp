@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The task scheduling constraint: see the header. Strict mode is for programs that rely on the constraint (a tied task
-// that holds a lock over a task scheduling point), so it is kept simple: each question walks the list of suspended
-// tasks.
+// that holds a lock over a task scheduling point), so it is kept simple: each question walks the fibers that the worker
+// has left, and the deferred tasks of the team.
 #include "sched/constraint.hpp"
 
 #include "sched/idle.hpp"
@@ -11,47 +11,80 @@ namespace marline {
 
 namespace {
 
-// The ancestors' descriptors live as long as the task's (task/task.hpp).
-bool descends_from(const Task* task, const Task* ancestor) {
-  while (task != nullptr && task != ancestor) task = task->parent;
+// The ancestors' descriptors live as long as the task's (task/task.hpp). The initial task of a league's team has no
+// parent: the league was encountered by the implicit task of the team around (OpenMP 5.2, section 10.2).
+const Task* parent_of(const Task* task) {
+  if (task->parent != nullptr || !task->has(task_flag::kImplicit)) return task->parent;
+  const Member* encountering = task->team->parent_member;
+  return encountering != nullptr ? &encountering->implicit_task : nullptr;
+}
+
+bool is_or_descends_from(const Task* task, const Task* ancestor) {
+  while (task != nullptr && task != ancestor) task = parent_of(task);
   return task != nullptr;
+}
+
+bool is_within(const Task* task, const Team* team) {
+  while (task != nullptr && task->team != team) task = parent_of(task);
+  return task != nullptr;
+}
+
+// The innermost tied task with a frame on the fiber that has `task` on top, or null. An untied task lies over a tied one
+// only if it is undeferred: then over its creator (exec/fiber.hpp).
+const Task* innermost_tied(const Task* task) {
+  while (task != nullptr && !task->tied()) task = task->has(task_flag::kUndeferred) ? task->parent : nullptr;
+  return task;
+}
+
+// Tasks that are made after the barrier can start before the thread has noticed that it is over.
+bool is_in_barrier(const Member* member) {
+  // acquire: who finds such a task sees the barrier over. Pairs with release_all (exec/barrier.cpp).
+  return member->at_barrier != AtBarrier::kNot && member->team->epoch.load(acquire) == member->barrier_epoch;
+}
+
+// Whether what lies on a fiber with `top` on top lets a child of `creator` start.
+bool lets_start(const Task* top, const Task* creator) {
+  const Task* tied = innermost_tied(top);
+  if (tied == nullptr) return true;
+  if (!tied->has(task_flag::kImplicit)) return is_or_descends_from(creator, tied);
+  const auto* member = static_cast<const Member*>(tied->block);
+  return is_in_barrier(member) ? is_within(creator, member->team) : is_or_descends_from(creator, tied);
 }
 
 }  // namespace
 
-void TiedSuspension::enter(Worker* worker, Task* task) {
+void LeftFrames::enter(Worker* worker) {
   worker_ = worker;
-  task_ = task;
-  next_ = worker->suspended_tied;
+  task_ = worker->task;
+  next_ = worker->left_frames;
   if (next_ != nullptr) next_->previous_ = this;
-  worker->suspended_tied = this;
+  worker->left_frames = this;
 }
 
-void TiedSuspension::leave() {
+void LeftFrames::leave() {
   if (next_ != nullptr) next_->previous_ = previous_;
-  (previous_ != nullptr ? previous_->next_ : worker_->suspended_tied) = next_;
+  (previous_ != nullptr ? previous_->next_ : worker_->left_frames) = next_;
+}
+
+bool may_start_child(const Worker* worker, const Task* creator) {
+  if (!lets_start(worker->task, creator)) return false;
+  const LeftFrames* left = worker->left_frames;
+  while (left != nullptr && lets_start(left->task(), creator)) left = left->next();
+  return left == nullptr;
 }
 
 bool allowed_by_constraint(const Worker* worker, const Task* task) {
   using namespace task_flag;
   if (task->fiber != nullptr || !task->has(kTied) || task->has(kEmpty | kBodyDone)) return true;
-  for (const TiedSuspension* s = worker->suspended_tied; s != nullptr; s = s->next()) {
-    if (!descends_from(task, s->task())) return false;
-  }
-  for (const Member* m = worker->memberships; m != nullptr; m = m->next_membership) {
-    const Task* opener = m->index == 0 ? m->team->parent_task : nullptr;
-    if (opener != nullptr && opener->has(kTied) && !descends_from(task, opener)) return false;
-  }
-  return true;
+  return may_start_child(worker, task->parent);
 }
 
 namespace {
 
-// An undeferred task in the list stands for its creator, which is suspended until the task may start.
+// A suspended task in the list waits to create.
 bool may_take(const Worker* worker, const Task* entry) {
-  if (!allowed_by_constraint(worker, entry)) return false;
-  const Worker* home = entry->has(task_flag::kUndeferred) ? entry->parent->home : nullptr;
-  return home == nullptr || home == worker;
+  if (entry->fiber == nullptr) return allowed_by_constraint(worker, entry);
+  return (entry->home == nullptr || entry->home == worker) && may_start_child(worker, entry);
 }
 
 }  // namespace
@@ -78,9 +111,8 @@ Task* take_deferred(Worker* worker, Member* member) {
   }
   passed_over.append(team->deferred);
   team->deferred = passed_over;
-  if (task == nullptr) return nullptr;
-  team->deferred_count.fetch_sub(1, relaxed);
-  return task->has(task_flag::kUndeferred) ? task->parent : task;
+  if (task != nullptr) team->deferred_count.fetch_sub(1, relaxed);
+  return task;
 }
 
 bool deferred_in_sight(Worker* worker, Member* member) {

@@ -1,15 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The task scheduling constraint (OpenMP 5.2, section 12.9), in force with MARLINE_TASK_CONSTRAINT=strict: a thread
-// starts a new tied task only if it descends from every task region that is tied to the thread and suspended outside of
-// a barrier. Where a task waits in place below the new one (taskwait, creation), the new one is its descendant anyway,
-// by the stacking invariant (exec/fiber.hpp). The others are
-//   - the tied tasks that left the worker in exec/suspend.cpp: a list per worker, of which only the worker knows, and
-//   - the tasks that opened a parallel region which the worker is still in: parents of its memberships as member 0.
+// starts a new tied task only if it descends from every task that is tied to the thread and not in a barrier. A
+// parallel region starts a tied task as well, the implicit one of the thread that opens it; and an untied task that is
+// pinned to its thread (exec/suspend.hpp) counts as tied from then on.
 //
-// A task that its finder must not start goes to a list of the team. Every member looks there, for tasks that it may
-// start itself. Invariant: no worker sleeps over a task that it may start. A task that enters the list wakes all
-// sleepers, and a worker's set of suspended regions only shrinks by what that worker does, that is, while it is awake.
+// Where such tasks are is read from the frames themselves:
+//   - the frames of the fiber that the thread is on: Worker::task;
+//   - those of the fibers that it has left, suspended or waiting in place: a list of LeftFrames, entered and left in
+//     exec/fiber.cpp. A fiber with the frame of a tied task stays on its worker, so only the worker uses the list.
+// On one fiber each tied task descends from the tied ones below it, so the innermost stands for all. An implicit task in
+// a barrier stands for its team: the barrier is not over before the team's tasks have ended, but the tasks of teams
+// around may outlast it.
+//
+// Why that cannot deadlock by itself: each new tied task descends from all that bind the thread, so these are a line of
+// descent. Every wait is for descendants: a taskwait, a taskgroup, a region's end, and a start that must wait for tasks
+// further down the line. So the last in the line of some thread can go on, and its own descendants may start there.
+//
+// A task that its finder must not start goes to a list of the team, and so does one that waits for the permission to
+// start another. Every member looks there. Invariant: no worker sleeps over a task that it may start. A task that enters
+// the list wakes all sleepers, and what binds a worker only shrinks by what that worker does, while it is awake.
 #pragma once
 
 #include "config/options.hpp"
@@ -17,34 +27,34 @@
 
 namespace marline {
 
-// While it lives, `task`, the worker's current one, counts as suspended on the worker, if the constraint is strict and
-// the task tied; else it does nothing. Lies on the task's own stack.
-class TiedSuspension {
+// While it lives, the worker is on another fiber than that of its current task. Lies on the stack that it left. Does
+// nothing unless the constraint is strict.
+class LeftFrames {
  public:
-  TiedSuspension(Worker* worker, Task* task) {
-    if (options().strict_constraint && task->has(task_flag::kTied)) [[unlikely]] {
-      enter(worker, task);
+  LeftFrames(Worker* worker, int tied_frames) {
+    if (options().strict_constraint && tied_frames > 0) [[unlikely]] {
+      enter(worker);
     }
   }
-  ~TiedSuspension() {
+  ~LeftFrames() {
     if (worker_ != nullptr) [[unlikely]] {
       leave();
     }
   }
-  TiedSuspension(const TiedSuspension&) = delete;
-  TiedSuspension& operator=(const TiedSuspension&) = delete;
+  LeftFrames(const LeftFrames&) = delete;
+  LeftFrames& operator=(const LeftFrames&) = delete;
 
-  const Task* task() const { return task_; }
-  const TiedSuspension* next() const { return next_; }
+  const Task* task() const { return task_; }  // the fiber's current one
+  const LeftFrames* next() const { return next_; }
 
  private:
-  void enter(Worker* worker, Task* task);
+  void enter(Worker* worker);
   void leave();
 
   Worker* worker_ = nullptr;
-  Task* task_ = nullptr;
-  TiedSuspension* previous_ = nullptr;
-  TiedSuspension* next_ = nullptr;
+  const Task* task_ = nullptr;
+  LeftFrames* previous_ = nullptr;
+  LeftFrames* next_ = nullptr;
 };
 
 bool allowed_by_constraint(const Worker* worker, const Task* task);
@@ -54,11 +64,15 @@ inline bool may_start(const Worker* worker, const Task* task) {
   return !options().strict_constraint || allowed_by_constraint(worker, task);
 }
 
-// Leaves a ready task that the caller must not start to others, or to itself at another time. Of an undeferred task, the
-// creator has just been suspended: it is resumed by whoever may start the task, there.
+// Whether the worker may start a tied task that `creator` creates, or keep `creator` on its thread. Only where the
+// constraint is strict.
+bool may_start_child(const Worker* worker, const Task* creator);
+
+// Leaves a ready task that the caller must not start to others, or to itself at another time. Or a suspended one that
+// waits until its thread may start a child of it: it is resumed by a member of the team for which that holds.
 void defer(Task* task);
 
-// The oldest deferred task of the member's team that the worker may start (or the creator to resume), or null.
+// The oldest deferred task of the member's team that the worker may start or resume, or null.
 Task* take_deferred(Worker* worker, Member* member);
 
 // Whether take_deferred might find something. The sleep protocol's second look: seq_cst.

@@ -37,7 +37,7 @@ struct Member;
 struct NextTask;
 struct ThreadCounts;         // construct/thread_counts.hpp
 struct ThreadprivateCopies;  // exec/threadprivate.hpp
-class TiedSuspension;  // sched/constraint.hpp
+class LeftFrames;  // sched/constraint.hpp
 inline constexpr int kMaxTeam = 1024;  // threads in one team
 using TaskFifo = Fifo<Task, &Task::next>;
 using TaskStack = MpscStack<Task, &Task::next>;
@@ -130,7 +130,7 @@ struct alignas(kCacheLine) Worker {
   Team* hot_team = nullptr;          // of a root worker: kept from region to region
   WorkerNesting nesting;
   uint64_t tool_data = 0;            // ompt_data_t of the thread
-  TiedSuspension* suspended_tied = nullptr;  // only with MARLINE_TASK_CONSTRAINT=strict (sched/constraint.hpp)
+  LeftFrames* left_frames = nullptr;  // only with MARLINE_TASK_CONSTRAINT=strict (sched/constraint.hpp)
   ThreadWait wait;                   // only while a tool is there
   bool yields = false;               // likewise: the next change of task is by the current one's taskyield
   InView in_view;
@@ -182,6 +182,7 @@ struct alignas(kCacheLine) Member {
   const void* region_codeptr = nullptr;  // the region's, for the barrier at its end, which the team may have outrun
   // Read by the last to arrive at the barrier (exec/region_cancellation.cpp) and by `marline ps`.
   AtBarrier at_barrier = AtBarrier::kNot;
+  uint64_t barrier_epoch = 0;  // Team::epoch when it came to the barrier, which is over when that moves; its own
   // In a cancelled region, whether the thread stays away from its worksharing constructs: written by it, cleared at the
   // region's end, read by others who wait for what it would do there. kLeft: it goes from a cancellation point to the end of
   // the region. kSkips: it goes on, but has found no slot for a construct, and so takes none for those that follow.

@@ -21,8 +21,8 @@ enum class WaitKind : uint8_t {
   kLock,         // object: the LockWord, of a lock or a critical construct
   kTurn,         // object: a word that others advance, of an ordered loop for one
   kYield,        // ready: it has let others go first
-  kPermission,   // to start an undeferred task, by MARLINE_TASK_CONSTRAINT=strict
-  kDetach,       // object: the Event of an undeferred task's detach clause, or the task, for its holds
+  kPermission,   // to start a tied task at once, by MARLINE_TASK_CONSTRAINT=strict
+  kDetach,       // object: the Event of the detach clause of an undeferred task, or that task, for its holds
 };
 
 struct WaitReason {
