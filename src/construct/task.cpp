@@ -161,20 +161,28 @@ void enter_body(Worker* worker, Task* task) {
 }
 
 // An undeferred task holds its creator until its structured block has been executed (OpenMP 5.2, section 1.2.5): not
-// until the event of its detach clause is fulfilled.
+// until the event of its detach clause is fulfilled. Until then its siblings need to be ordered behind it.
 [[gnu::noinline]] void leave_detached(Worker* worker, Task* task) {
   Task* parent = task->parent;
+  if (KeptDependences* kept = task->kept) {
+    if (!task->event.is_fulfilled()) enter_completion(worker, task, kept);
+    SlabPool::release(kept, worker->pool);
+  }
   if (Task* next = complete_detached(worker, task)) enqueue(worker, next);
   if (tool::present()) set_enter_frame(frame_of(parent), nullptr);
 }
 
-// It stays out of the dependence table: what its `depend` clause orders behind it is ordered by its creator waiting.
+// An iteration of a persistent graph is being recorded, or replayed, and its table has no room for what stands for such a
+// task: it holds its creator until it completes.
 [[gnu::noinline]] void wait_for_event(Task* task) {
   wait_event(&task->event, {WaitKind::kDetach, &task->event, nullptr});
 }
 
 void leave_body(Task* task) {
   if (task->has(task_flag::kHolds)) wait_for_holds(task);
+  if (task->has(task_flag::kDetach) && task->parent->has(task_flag::kInGraph)) [[unlikely]] {
+    wait_for_event(task);
+  }
   Worker* worker = this_worker();
   worker->fiber->tied_frames -= task->tied() ? 1 : 0;
   worker->task = task->parent;
@@ -326,10 +334,7 @@ bool try_begin_undeferred(Worker* worker, Task* task, const void* codeptr) {
   return enter_unless_cancelled(introduce_undeferred(worker, task, nullptr, 0, codeptr), task);
 }
 
-void end_undeferred(Task* task, bool has_dependences) {
-  if (has_dependences && task->has(task_flag::kDetach)) wait_for_event(task);
-  leave_body(task);
-}
+void end_undeferred(Task* task) { leave_body(task); }
 
 void run_undeferred(Worker* worker, Task* task, const Dependence* list, size_t count, const void* codeptr) {
   if (worker->next_task != nullptr) [[unlikely]] {
@@ -340,8 +345,8 @@ void run_undeferred(Worker* worker, Task* task, const Dependence* list, size_t c
     note_entry(this_worker()->task);
   }
   if (!enter_unless_cancelled(introduce_undeferred(this_worker(), task, list, count, codeptr), task)) return;
+  if (task->has(task_flag::kDetach)) task->kept = keep_dependences(this_worker(), list, count);
   task->invoke(task);
-  if (count != 0 && task->has(task_flag::kDetach)) wait_for_event(task);
   leave_body(task);
 }
 

@@ -109,14 +109,13 @@ inline bool is_simple(const Worker* worker) {
 void spawn_empty_task(Worker* worker, const Dependence* list, size_t count, const void* codeptr);
 
 // An undeferred task whose body the compiler calls in line (KMP's if(0)): between the two calls the current task is
-// `task`. Its dependences must have been waited for (taskwait_depend).
+// `task`. Its dependences must have been waited for (taskwait_depend); with kDetach, Task::kept has them.
 void begin_undeferred(Worker* worker, Task* task, const void* codeptr);
 
 // The same where the face calls the body itself. False: the task is cancelled (exec/cancellation.hpp), and over.
 [[nodiscard]] bool try_begin_undeferred(Worker* worker, Task* task, const void* codeptr);
 
-// has_dependences: its own. Then it also waits for the event of a detach clause.
-void end_undeferred(Task* task, bool has_dependences);
+void end_undeferred(Task* task);
 
 // Runs a task of the face's that is included or undeferred, from spawn to completion, before it returns.
 void run_undeferred(Worker* worker, Task* task, const Dependence* list, size_t count, const void* codeptr);

@@ -20,6 +20,7 @@
 #include "task/own_icvs.hpp"
 #include "tool/tool.hpp"
 
+#include <cstring>
 #include <new>
 
 namespace marline {
@@ -428,6 +429,54 @@ bool enter_wait(Worker* worker, Task* parent, const Dependence* list, size_t cou
   if (linking.lineage != nullptr) [[unlikely]] lineage_close(worker, node);
   release_task(worker, node);
   return false;
+}
+
+KeptDependences* keep_dependences(Worker* worker, const Dependence* list, size_t count) {
+  if (count == 0) return nullptr;
+  auto* kept = static_cast<KeptDependences*>(worker->pool->allocate(sizeof(KeptDependences) + count * sizeof(Dependence)));
+  kept->count = count;
+  std::memcpy(kept->list(), list, count * sizeof(Dependence));
+  return kept;
+}
+
+namespace {
+
+// The task has begun without the exclusions of its mutexinoutset dependences: the others of the set come behind it.
+void access_begun(Linking& linking, TableEntry* entry, Access access) {
+  access_any_entry(linking, entry, access == Access::kMutexinoutset ? Access::kOut : access);
+}
+
+// A node without a body enters the table for the task, and is ordered behind it.
+void enter_node_behind(Worker* worker, DependenceTable* table, Task* task, KeptDependences* kept) {
+  Task* node = new_node(worker, kept->count + 1, nullptr);
+  node->parent = task->parent;
+  node->flags |= task_flag::kInTable;
+  node->references.store(2, relaxed);  // as in enter_table
+  table_reference(node);
+  Linking linking(worker, node);
+  link(linking, task);
+  if (table->sharer != nullptr) {
+    access_shared<access_begun>(linking, table, task->parent, kept->list(), kept->count, true);
+  } else {
+    access_all<access_begun>(linking, table, kept->list(), kept->count, true);
+  }
+  if (linking.lineage != nullptr) [[unlikely]] lineage_publish(node, linking.lineage);
+  worker->discovery.nodes.add(1);
+  table_unreference(worker, node);
+  const bool ended = end_linking(linking);
+  MARLINE_ASSERT(!ended);  // the task completes after this
+  (void)ended;
+}
+
+}  // namespace
+
+[[gnu::cold]] void enter_completion(Worker* worker, Task* task, KeptDependences* kept) {
+  init_graph_fields(task);
+  task->flags |= task_flag::kGraph;
+  DependenceTable* table = table_of(worker, task->parent);
+  if (table->sharer == nullptr) return enter_node_behind(worker, table, task, kept);
+  Guard<SpinLock> guard(table->lock);
+  enter_node_behind(worker, table, task, kept);
 }
 
 namespace {

@@ -42,6 +42,20 @@ void reenter_graph(Worker* worker, GraphRecord* record, Task* task, const Depend
 [[nodiscard]] bool enter_wait(Worker* worker, Task* parent, const Dependence* list, size_t count, Event* event,
                               uint64_t tool_data);
 
+// What an undeferred task with a detach clause has in its depend clauses, until its block ends: a slab block; the list
+// follows.
+struct KeptDependences {
+  size_t count;
+  Dependence* list() { return reinterpret_cast<Dependence*>(this + 1); }
+};
+
+// Null if there are none.
+[[nodiscard]] KeptDependences* keep_dependences(Worker* worker, const Dependence* list, size_t count);
+
+// The block of such a task has ended, what stood before it has completed, and its event has not been fulfilled: what is
+// entered from now on waits for the task's completion. The caller runs the parent.
+void enter_completion(Worker* worker, Task* task, KeptDependences* kept);
+
 // The task has ended: leaves its exclusions, releases its successors, enqueues those that become ready, except one,
 // which it returns to be run next (or null).
 [[nodiscard]] Task* release_successors(Worker* worker, Task* task);

@@ -91,7 +91,9 @@ struct PushedClauses {
   int32_t proc_bind = 0;
   int32_t num_teams_lower = 0, num_teams = 0, thread_limit = 0;
   const ThreadCounts* thread_counts = nullptr;  // num_threads with a list or with `strict`; its first number is above
-  bool waited_for_dependences = false;  // of an undeferred task that is about to begin (abi/kmp/task.cpp)
+  // Of an undeferred task with a detach clause, before it begins (abi/kmp/task.cpp): there is one; its dependences.
+  bool detaches = false;
+  KeptDependences* kept = nullptr;
 };
 
 struct alignas(kCacheLine) Worker {

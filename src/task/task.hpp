@@ -35,6 +35,7 @@ struct ExclusionList;
 inline constexpr size_t kEdgeBytes = 2 * sizeof(void*);  // graph/successors.hpp
 struct Fiber;
 struct GraphNode;
+struct KeptDependences;
 struct Task;
 struct Taskgroup;
 struct Team;
@@ -113,7 +114,10 @@ struct alignas(kCacheLine) Task {
   };
   Worker* home;           // only while suspended: the worker that must resume it, or null for any
   EdgeChunk* edge_chunks; // from here on with task_flag::kGraph: edges beyond the in-line ones
-  ExclusionList* exclusions;  // of mutexinoutset (graph/exclusion.hpp); null: none
+  union {
+    ExclusionList* exclusions;  // of mutexinoutset (graph/exclusion.hpp); null: none
+    KeptDependences* kept;      // of an undeferred task with kDetach, until its block ends (graph/dependences.hpp); or null
+  };
   union {
     Edge* edges;             // in-line edges, after the block
     GraphNode* node;         // only with task_flag::kReplayed

@@ -32,7 +32,7 @@ void run_in_place(Worker* worker, Function function, void* data, CopyFunction co
     data = own;
   }
   call_of(task, function, data);
-  end_undeferred(task, dependences.count() != 0);
+  end_undeferred(task);
 }
 
 // The arguments of GOMP_task behind `flags`.

@@ -33,11 +33,28 @@ int32_t spawn_block(TaskBlock* block, const void* codeptr = __builtin_return_add
   return 0;
 }
 
-// A taskwait's, or those of an undeferred task: which one, __kmpc_omp_task_begin_if0 needs to know only of tasks with a
-// detach clause, and their __kmpc_task_allow_completion_event comes between.
+void forget_kept(Worker* worker) {
+  if (worker->pushed.kept != nullptr) SlabPool::release(worker->pushed.kept, worker->pool);
+  worker->pushed.kept = nullptr;
+}
+
+// A taskwait's, or those of an undeferred task. Of one with a detach clause, which its
+// __kmpc_task_allow_completion_event has announced, the task needs them once more when its block has ended. If it is a
+// taskwait's after all, the copy is dropped when the next such task is announced.
 void wait_for_dependences(const DependenceBuffer& buffer, const void* codeptr) {
+  const bool detaches = this_worker()->pushed.detaches;
   taskwait_depend(this_worker(), buffer.list(), buffer.count(), codeptr);
-  this_worker()->pushed.waited_for_dependences = buffer.count() != 0;
+  if (!detaches) return;
+  Worker* worker = this_worker();
+  forget_kept(worker);
+  worker->pushed.kept = keep_dependences(worker, buffer.list(), buffer.count());
+}
+
+void take_kept(Worker* worker, Task* task) {
+  worker->pushed.detaches = false;
+  if (!task->has(task_flag::kDetach)) return;
+  task->kept = worker->pushed.kept;
+  worker->pushed.kept = nullptr;
 }
 
 }  // namespace
@@ -71,18 +88,15 @@ void __kmpc_omp_task_begin_if0(Ident*, int32_t, TaskBlock* block) {
     set_program_frame(frame_of(this_worker()->task), program_frame);
     set_exit_frame(frame_of(task_of(block)), program_frame);
   }
-  // Its priority means nothing any more; the member tells __kmpc_omp_task_complete_if0.
-  block->priority = this_worker()->pushed.waited_for_dependences ? 1 : 0;
-  this_worker()->pushed.waited_for_dependences = false;
+  take_kept(this_worker(), task_of(block));
   begin_undeferred(this_worker(), task_of(block), __builtin_return_address(0));
 }
 
 void __kmpc_omp_task_complete_if0(Ident*, int32_t, TaskBlock* block) {
   Task* task = task_of(block);
-  const bool has_dependences = block->priority != 0;
   run_further_parts(task, block);  // the compiler called the first part only
   if (block->destructors != nullptr) block->destructors(this_worker()->id, block);
-  end_undeferred(task, has_dependences);
+  end_undeferred(task);
 }
 
 void __kmpc_omp_wait_deps(Ident*, int32_t, int32_t count, DependInfo* list, int32_t noalias_count,
@@ -117,7 +131,9 @@ void __kmpc_taskgroup(Ident*, int32_t) { taskgroup_begin(this_worker(), __builti
 void __kmpc_end_taskgroup(Ident*, int32_t) { taskgroup_end_reducing(this_worker(), __builtin_return_address(0)); }
 
 void* __kmpc_task_allow_completion_event(Ident*, int32_t, TaskBlock* block) {
-  this_worker()->pushed.waited_for_dependences = false;
+  Worker* worker = this_worker();
+  forget_kept(worker);
+  worker->pushed.detaches = true;
   return detach_event(task_of(block));
 }
 
