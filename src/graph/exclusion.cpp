@@ -10,20 +10,36 @@ namespace marline {
 
 namespace {
 
-constexpr uint16_t kFirstCapacity = 8;
+constexpr size_t kFirstCapacity = 8;
 
 ExclusionList* reserve_one(Worker* worker, Task* task) {
   ExclusionList* old = task->exclusions;
   if (old != nullptr && old->count < old->capacity) return old;
-  auto capacity = static_cast<uint16_t>(old == nullptr ? kFirstCapacity : old->capacity * 2);
+  size_t capacity = old == nullptr ? kFirstCapacity : old->capacity * 2;
   size_t bytes = sizeof(ExclusionList) + capacity * sizeof(Exclusion*);
-  auto* list = new (worker->pool->allocate(bytes)) ExclusionList{0, 0, capacity};
+  auto* list = new (worker->pool->allocate(bytes)) ExclusionList{0, 0, capacity, true};
   if (old != nullptr) {
     list->count = old->count;
+    list->sorted = old->sorted;
     std::copy_n(old->items(), old->count, list->items());
     SlabPool::release(old, worker->pool);
   }
   return task->exclusions = list;
+}
+
+void sort(ExclusionList* list) {
+  Exclusion** items = list->items();
+  std::sort(items, items + list->count);
+  size_t kept = 0;
+  for (size_t i = 0; i < list->count; ++i) {
+    if (kept != 0 && items[kept - 1] == items[i]) {
+      items[i]->references.fetch_sub(1, relaxed);  // not the last: the list keeps one
+    } else {
+      items[kept++] = items[i];
+    }
+  }
+  list->count = kept;
+  list->sorted = true;
 }
 
 // True: the task now holds it. False: it waits in its queue.
@@ -57,17 +73,14 @@ void exclusion_release(Worker* worker, Exclusion* exclusion) {
 
 void exclusion_add(Worker* worker, Task* task, Exclusion* exclusion) {
   ExclusionList* list = reserve_one(worker, task);
-  Exclusion** end = list->items() + list->count;
-  Exclusion** at = std::lower_bound(list->items(), end, exclusion);
-  if (at != end && *at == exclusion) return;
+  if (list->count != 0 && list->items()[list->count - 1] >= exclusion) list->sorted = false;
   exclusion->references.fetch_add(1, relaxed);
-  std::copy_backward(at, end, end + 1);
-  *at = exclusion;
-  ++list->count;
+  list->items()[list->count++] = exclusion;
 }
 
 bool exclusions_take(Task* task) {
   ExclusionList* list = task->exclusions;
+  if (list != nullptr && !list->sorted) sort(list);  // nobody else has the task: it is in no queue yet
   while (list != nullptr && list->held < list->count) {
     // Counted first: the moment it is in a queue, another thread may hand it over and go on from here.
     Exclusion* next = list->items()[list->held++];
@@ -79,14 +92,14 @@ bool exclusions_take(Task* task) {
 void exclusions_drop(Worker* worker, Task* task) {
   ExclusionList* list = task->exclusions;
   if (list == nullptr) return;
-  for (uint16_t i = 0; i < list->count; ++i) exclusion_release(worker, list->items()[i]);
+  for (size_t i = 0; i < list->count; ++i) exclusion_release(worker, list->items()[i]);
   SlabPool::release(list, worker->pool);
   task->exclusions = nullptr;
 }
 
 void exclusions_leave(Worker* worker, Task* task, TaskFifo& ready) {
   ExclusionList* list = task->exclusions;
-  for (uint16_t i = 0; i < list->count; ++i) {
+  for (size_t i = 0; i < list->count; ++i) {
     Exclusion* exclusion = list->items()[i];
     Task* next = leave_one(exclusion);
     if (next != nullptr && exclusions_take(next)) ready.push_back(next);

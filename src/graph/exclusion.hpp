@@ -14,21 +14,24 @@ struct Exclusion {
   SpinLock lock;                 // the fields below
   bool held = false;
   TaskFifo waiters;              // tasks that have everything before it
-  Atomic<int32_t> references{0}; // tasks + the table's entry
+  Atomic<int32_t> references{0}; // tasks, of which memory has no room for 2^31, + the table's entry
 };
 
-// The exclusions of one task, sorted by address: the order in which all tasks take them. A slab block; the pointers follow.
+// The exclusions of one task. A slab block; the pointers follow. The creator appends to it. Whoever readies the task
+// sorts it by address, the order in which all tasks take them: to keep it sorted while it grows would move all of it
+// each time.
 struct alignas(Exclusion*) ExclusionList {
-  uint16_t count;
-  uint16_t held;  // the first so many
-  uint16_t capacity;
+  size_t count;
+  size_t held;  // the first so many
+  size_t capacity;
+  bool sorted;  // and none is there twice
   Exclusion** items() { return reinterpret_cast<Exclusion**>(this + 1); }
 };
 
 Exclusion* exclusion_create(Worker* worker);
 void exclusion_release(Worker* worker, Exclusion* exclusion);
 
-// Adds a set to the task, unless it has it already. Creator only.
+// Adds a set to the task, which may have it already. Creator only.
 void exclusion_add(Worker* worker, Task* task, Exclusion* exclusion);
 
 // Gives up the task's sets, none of which it holds or waits for.
