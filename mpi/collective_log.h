@@ -44,7 +44,9 @@ typedef struct CollectiveLog {
   CollectiveEntry entries[kLogEntries];
 } CollectiveLog;
 
-enum { kOpenBits = 16 };
+/* In progress at most 2^24 calls: those of as many suspended tasks, whose stacks are 64 GiB at the least. Begun at most
+ * 2^40: one per microsecond for twelve days. */
+enum { kOpenBits = 24 };
 
 /* A call begins. Returns its number; *oldest: the number of the oldest one in progress, itself if there is no other. */
 uint64_t collective_log_begin(CollectiveLog *log, const MpiCall *call, const void *site, uint64_t *oldest);
