@@ -4,6 +4,7 @@
  */
 #include "speculation.h"
 
+#include <limits.h>
 #include <stdlib.h>
 
 #include "collective.h"
@@ -98,6 +99,9 @@ bool speculation_enter_collective(Speculation *scope, const char *name, const Co
   if (call->kind == kCollectiveOther)
     report_fatal("%s on the communicator of marline_mpi_speculation_begin: another rank could not enter it for one that "
                  "stops before; call it on a duplicate of the communicator", name);
+  if (call->count > INT_MAX)
+    report_fatal("%s on the communicator of marline_mpi_speculation_begin, of more than %d elements: another rank could "
+                 "not enter it for one that stops before; call it on a duplicate of the communicator", name, INT_MAX);
   scope->kept[scope->entered++ % kCollectivesKept] = record_of(call);
   return true;
 }

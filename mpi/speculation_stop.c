@@ -99,7 +99,7 @@ static CollectiveRecord *share_records(const Speculation *scope, const Progress 
 static int start_in_place_of_the_program(const CollectiveRecord *record, void *from, void *to, MPI_Comm comm,
                                          MPI_Request *request)
 {
-  const int count = (int)record->count;
+  const int count = (int)record->count; /* no more: speculation_enter_collective */
   switch (record->kind) {
     case kCollectiveBcast:
       return next_mpi.ibcast(to, count, PMPI_Type_f2c(record->datatype), record->root, comm, request);

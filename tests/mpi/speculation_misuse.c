@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- *   speculation_misuse early | later | collective | twice
+ *   speculation_misuse early | later | collective | large | twice
  *
  * What a scope cannot put in order is said. `early`: the task that stops does not come after a receive of its iteration,
  * which is cancelled. `later`: a task that counts sends after the stop. `collective`: one that nobody could enter for
- * another rank. `twice`: two stops.
+ * another rank. `large`: one of more elements than that can be done for. `twice`: two stops.
  */
+#include <limits.h>
+
 #include "speculation.h"
 
 static marline_mpi_speculation_t *scope;
@@ -44,6 +46,17 @@ static void collective(void)
 #pragma omp taskwait
 }
 
+/* The call ends the program before it looks at the buffer. */
+static void large(void)
+{
+#if MPI_VERSION >= 4
+  char data = 0;
+#pragma omp task shared(data)
+  MPI_Bcast_c(&data, (MPI_Count)INT_MAX + 1, MPI_CHAR, 0, MPI_COMM_WORLD);
+#pragma omp taskwait
+#endif
+}
+
 static void twice(void)
 {
 #pragma omp task depend(out : order)
@@ -68,6 +81,8 @@ int main(int argc, char **argv)
       later();
     else if (strcmp(how, "collective") == 0)
       collective();
+    else if (strcmp(how, "large") == 0)
+      large();
     else
       twice();
   }
