@@ -4,6 +4,7 @@
  */
 #include "messages.h"
 
+#include <limits.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -18,7 +19,7 @@ typedef struct Message {
   uint64_t comm;
   int source;
   int tag;
-  int bytes;
+  int bytes; /* INT_MAX: or more */
 } Message;
 
 typedef struct KnownComm {
@@ -62,6 +63,8 @@ static void look_for(const KnownComm *known, int source)
   if (next_mpi.iprobe(source, MPI_ANY_TAG, known->comm, &flag, &status) != MPI_SUCCESS || !flag)
     return;
   next_mpi.get_count(&status, library_packed(), &bytes);
+  if (bytes == MPI_UNDEFINED) /* more than an int can count */
+    bytes = INT_MAX;
   messages[message_count++] = (Message){known->identity, source, status.MPI_TAG, bytes};
 }
 

@@ -17,6 +17,7 @@
  */
 #include "open_calls.h"
 
+#include <limits.h>
 #include <stddef.h>
 #include <stdlib.h>
 
@@ -33,7 +34,8 @@ enum {
   kFirstCapacity = 256,
 };
 
-/* requests[i] is the handle of owners[i]; an entry that completes is replaced by the last. */
+/* requests[i] is the handle of owners[i]; an entry that completes is replaced by the last. MPI counts in int, and so
+ * does this; grow() ends the program before 2^31. */
 typedef struct Requests {
   MPI_Request *requests;
   Pending **owners;
@@ -62,14 +64,14 @@ static int least(int a, int b)
 
 static void grow(Requests *open)
 {
-  const int capacity = open->capacity > 0 ? 2 * open->capacity : kFirstCapacity;
-  void *requests = realloc(open->requests, (size_t)capacity * sizeof *open->requests);
-  void *owners = realloc(open->owners, (size_t)capacity * sizeof *open->owners);
-  if (requests == NULL || owners == NULL)
-    report_fatal("no memory for %d open MPI requests: let fewer tasks communicate at a time", capacity);
+  const size_t capacity = open->capacity > 0 ? 2 * (size_t)open->capacity : kFirstCapacity;
+  void *requests = capacity <= INT_MAX ? realloc(open->requests, capacity * sizeof *open->requests) : NULL;
+  void *owners = requests != NULL ? realloc(open->owners, capacity * sizeof *open->owners) : NULL;
+  if (owners == NULL)
+    report_fatal("no memory for %zu open MPI requests: let fewer tasks communicate at a time", capacity);
   open->requests = requests;
   open->owners = owners;
-  open->capacity = capacity;
+  open->capacity = (int)capacity;
 }
 
 void open_calls_admit(Pending *pending)

@@ -54,7 +54,8 @@ typedef struct marline_mpi_speculation {
   _Atomic bool open;
   _Atomic(MPI_Comm) comm;
   MPI_Comm shadow; /* a duplicate: the protocol's own */
-  /* STOPPED | calls being started + receives open. Every call in the scope adds and takes away. */
+  /* STOPPED | calls being started + receives open, 31 bits: each is MPI's for as long. Every call in the scope adds and
+   * takes away. */
   _Atomic uint32_t busy;
   /* Added to by any call; read at the end. */
   _Atomic uint64_t sent, received, withdrawn, refused;
