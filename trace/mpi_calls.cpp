@@ -11,16 +11,16 @@
 namespace marline::trace {
 namespace {
 
-constexpr u64 kMostBytes = (u64{1} << 36) - 1;
-constexpr u64 kMostIndex = (u64{1} << 24) - 1;
+// Widths of fields in events.def.
+constexpr int kBytesBits = 36;
+constexpr int kIndexBits = 24;
 constexpr u64 kMostPolls = (u64{1} << 16) - 1;
+constexpr u64 kMostPollTime = (u64{1} << 48) - 1;
 // Programs poll with a few calls in turn (MPI_Iprobe, MPI_Testsome): so many records are looked back at.
 constexpr u64 kPollsInTurn = 4;
 
 // MPI's own negative values (any source, no process, any tag) differ between libraries; all mean "none given".
 i64 given(int value) { return value < 0 ? kNone : value; }
-
-u64 saturated(u64 value, u64 most) { return value < most ? value : most; }
 
 u64 request_id(MPI_Request request) { return (u64)request; }  // an integer in MPICH, a pointer in Open MPI
 
@@ -34,7 +34,7 @@ struct Arrived {
 Arrived arrived(const MPI_Status &status) {
   MPI_Count bytes = 0;
   mpi().Get_elements_x(&status, MPI_BYTE, &bytes);
-  return {given(status.MPI_SOURCE), given(status.MPI_TAG), saturated(bytes < 0 ? 0 : (u64)bytes, kMostBytes)};
+  return {given(status.MPI_SOURCE), given(status.MPI_TAG), saturated(bytes < 0 ? 0 : (u64)bytes, kBytesBits)};
 }
 
 void count_poll(Record &record, event::mpi_poll poll, u64 began, u64 ended) {
@@ -49,7 +49,7 @@ void count_poll(Record &record, event::mpi_poll poll, u64 began, u64 ended) {
 Call enter_at(u64 time, Call call) {
   if (Stream *stream = Stream::mine()) {
     call.task = stream->current_task();
-    call.bytes = saturated(call.bytes, kMostBytes);
+    call.bytes = saturated(call.bytes, kBytesBits);
     stream->emit_at(time, call.task, event::mpi_enter{.peer = given(call.peer), .tag = given(call.tag),
                                                       .bytes = call.bytes, .comm = call.comm, .call = call.number});
   }
@@ -74,7 +74,7 @@ void poll_failed(u64 number, u64 time) {
     }
     event::mpi_poll poll;
     memcpy(&poll, record->payload, sizeof poll);
-    if (poll.call == number && poll.count < kMostPolls) {
+    if (poll.call == number && poll.count < kMostPolls && now - record->time < kMostPollTime) {
       count_poll(*record, poll, time, now);
       return;
     }
@@ -86,7 +86,7 @@ void poll_failed(u64 number, u64 time) {
 void enter_receive(const Call &call, int source, int tag, u64 bytes) {
   if (Stream *stream = Stream::mine()) {
     stream->emit(call.task, event::mpi_recv_side{.peer = given(source), .tag = given(tag),
-                                                 .bytes = saturated(bytes, kMostBytes), .comm = call.comm});
+                                                 .bytes = saturated(bytes, kBytesBits), .comm = call.comm});
   }
 }
 
@@ -103,7 +103,7 @@ void record_done(const Call &call, int index, const MPI_Status &status) {
     mpi().Test_cancelled(&status, &cancelled);
     const Arrived message = cancelled ? Arrived{kNone, kNone, 0} : arrived(status);
     stream->emit(call.task, event::mpi_done{.peer = message.source, .tag = message.tag, .bytes = message.bytes,
-                                            .index = saturated(static_cast<u64>(index), kMostIndex),
+                                            .index = saturated(static_cast<u64>(index), kIndexBits),
                                             .cancelled = cancelled != 0});
   }
 }

@@ -58,7 +58,7 @@ void follow_implicit(ompt_scope_endpoint_t endpoint, ompt_data_t *task, unsigned
     return;
   }
   if (endpoint == ompt_scope_begin) {
-    task->value = unannounced_implicit(stream->new_id(), index);
+    task->value = unannounced_implicit(index);
     stream->follow_off(&task->value);
   } else {
     stream->follow_off(nullptr);
@@ -100,7 +100,9 @@ void on_parallel_begin(ompt_data_t *encountering, const ompt_frame_t *, ompt_dat
   if (Stream *stream = Stream::mine()) {
     parallel->value = stream->new_id();
     stream->emit(task_or_current(*stream, encountering),
-                 event::parallel_begin{.code = address(code), .parallel = parallel->value, .size = requested});
+                 event::parallel_begin{.code = address(code),
+                                       .parallel = parallel->value,
+                                       .size = saturated(requested, 16)});
   }
 }
 
@@ -122,8 +124,8 @@ void on_implicit_task(ompt_scope_endpoint_t endpoint, ompt_data_t *parallel, omp
   } else if (endpoint == ompt_scope_begin) {
     task->value = stream->new_id();
     stream->emit(task->value, event::implicit_begin{.parallel = parallel == nullptr ? 0 : parallel->value,
-                                                    .size = size,
-                                                    .index = index,
+                                                    .size = saturated(size, 16),
+                                                    .index = saturated(index, 16),
                                                     .flags = static_cast<uint32_t>(flags)});
     stream->set_current_task(task->value);
     if ((flags & ompt_task_initial) != 0) {

@@ -43,9 +43,8 @@ void on_sync_region_wait(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoint
 
 void on_work(ompt_work_t kind, ompt_scope_endpoint_t endpoint, ompt_data_t *, ompt_data_t *task, uint64_t count,
              const void *code) {
-  constexpr u64 kMostCount = (u64{1} << 48) - 1;
   record_scope<event::work_begin, event::work_end>(endpoint, task, address(code),
-                                                   count < kMostCount ? count : kMostCount, static_cast<u64>(kind));
+                                                   saturated(count, 48), static_cast<u64>(kind));
 }
 
 void on_mutex_acquire(ompt_mutex_t kind, unsigned, unsigned, ompt_wait_id_t wait_id, const void *) {

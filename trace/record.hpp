@@ -83,6 +83,12 @@ struct FileHeader {
 };
 static_assert(sizeof(FileHeader) == 2 * sizeof(Record));
 
+// What a field of so many bits says of a value that may be too large for it.
+constexpr u64 saturated(u64 value, int bits) {
+  const u64 most = (u64{1} << bits) - 1;
+  return value < most ? value : most;
+}
+
 // Of ompt_task_flag_t the kind (bits 0-7) and the properties (bits 24-31).
 constexpr u64 pack_task_flags(int flags) {
   const u64 bits = static_cast<uint32_t>(flags);

@@ -28,6 +28,7 @@ constexpr u64 kMappedBytes = sizeof(FileHeader) + kWindowBytes;
 constexpr u64 kCopiesAt = 2 * kWindowBytes;
 constexpr u64 kBlocksAhead = u64{1} << 20;
 constexpr unsigned kMostThreads = 0xffff;
+constexpr u64 kMostIds = 0xffffffff;  // of a thread: half of an id's bits
 
 pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
 Stream *all_streams;    // list_lock
@@ -182,6 +183,9 @@ void Stream::flush() {
     return;
   }
   const u64 before = read_cycles();
+  if (last_id_ > kMostIds - kWindowBytes / sizeof(Record)) {
+    stop_recording("too many tasks and regions of one thread", "4294967295", "record a part of the run");
+  }
   auto *window = reinterpret_cast<Record *>(header_ + 1);
   const u64 file_end = kCopiesAt + header_->flushed * kWindowBytes;
   if (!count_bytes(kWindowBytes)) {

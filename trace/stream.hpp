@@ -98,6 +98,7 @@ class Stream {
     return back < kept ? next_ - 1 - back : nullptr;
   }
 
+  // For what gets a record: flush() sees to it that there are ids for all that a window holds.
   u64 new_id() { return base_id_ | ++last_id_; }
   // The id that stands for this thread outside of any task.
   u64 base_id() const { return base_id_; }

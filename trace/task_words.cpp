@@ -20,8 +20,8 @@ u64 announce(Stream &stream, u64 &word) {
     stream.emit(word, event::task_create{.code = 0, .parent = 0, .flags = kExplicit});
     return word;
   }
-  const u64 index = (word & ~kUnannouncedImplicit) >> kIdBits;
-  word &= (u64{1} << kIdBits) - 1;
+  const u64 index = saturated(word & ~kUnannouncedImplicit, 16);
+  word = stream.new_id();
   stream.emit(word, event::implicit_begin{.parallel = 0, .size = 0, .index = index, .flags = kImplicit});
   return word;
 }

@@ -12,14 +12,11 @@
 namespace marline::trace {
 
 // A word is an id (48 bits, above 0); 0, an explicit task of which nothing is known; or, negative, an implicit task
-// that began unrecorded: its number in the team above its id.
+// that began unrecorded, with its number in the team. It has no id yet: a program may open any number of regions while
+// recording is off.
 constexpr u64 kUnannouncedImplicit = u64{1} << 63;
-constexpr int kIdBits = 48;
-constexpr u64 kMostIndex = (kUnannouncedImplicit >> kIdBits) - 1;
 
-inline u64 unannounced_implicit(u64 id, unsigned index) {
-  return kUnannouncedImplicit | (index < kMostIndex ? index : kMostIndex) << kIdBits | id;
-}
+inline u64 unannounced_implicit(unsigned index) { return kUnannouncedImplicit | index; }
 
 // Writes the task's late announcement into the stream and its id into the word. Where tasks are not wanted, what
 // happens in an explicit task belongs to the implicit one that the thread is in: then its id.

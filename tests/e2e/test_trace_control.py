@@ -167,6 +167,21 @@ def test_fulfilments_are_told(tmp_path: Path, runtime: str) -> None:
     assert EARLY_FULFILL in {row["status"] for row in told} and all(row["next"] == 0 for row in told)
 
 
+LEAGUE = r"""
+int main(void) {
+  #pragma omp teams num_teams(70000) thread_limit(1)
+  { }
+}
+"""
+
+
+def test_a_league_of_more_teams_than_a_record_can_count(tmp_path: Path) -> None:
+    records = record(tmp_path, LEAGUE, "marline")
+    assert max(row["size"] for row in records.rows("parallel_begin")) == 65535
+    teams = [row["index"] for row in records.rows("implicit_begin") if row["size"] == 65535]
+    assert len(teams) == 70000 and Counter(teams)[65535] == 70000 - 65535 and len(set(teams)) == 65536
+
+
 WORKSHARING = r"""
 #include <omp.h>
 int main(void) {
