@@ -35,7 +35,7 @@ struct Idleness {
   static constexpr uint32_t kLongestPause = 64;
   uint64_t since = 0;
   uint64_t polls_since = 0;   // in vain ...
-  int32_t polled_for = 0;     // ... for so many operations
+  int64_t polled_for = 0;     // ... for so many operations
   uint32_t pause = kFirstPause;
   uint32_t fruitless_polls = 0;
   bool slept = false;
@@ -115,7 +115,7 @@ bool job_posted(Worker* worker, void*) { return worker->job.load(seq_cst) != nul
 
 struct Rest {
   Condition condition;
-  int32_t operations;
+  int64_t operations;
 };
 
 bool must_not_rest(Worker* worker, void* context) {
@@ -130,13 +130,13 @@ bool must_not_rest(Worker* worker, void* context) {
 void rest_between_polls(Worker* worker, Idleness& idle, Condition condition) {
   constexpr uint64_t kPart = 32, kShortest = 50 * 1000, kLongest = 200 * 1000;  // of the time in vain; ns
   uint64_t now = nanoseconds_now();
-  int32_t operations = progress_operations();
+  int64_t operations = progress_operations();
   if (idle.polls_since == 0 || operations != idle.polled_for) {
     idle.polls_since = now;
     idle.polled_for = operations;
   }
   uint64_t rest = std::min((now - idle.polls_since) / kPart, kLongest);
-  if (rest < kShortest || idle.fruitless_polls <= kPollsBetween + static_cast<uint32_t>(operations) / 32) {
+  if (rest < kShortest || idle.fruitless_polls <= kPollsBetween + operations / 32) {
     sched_yield();
     return;
   }

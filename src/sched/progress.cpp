@@ -22,12 +22,12 @@ struct marline_hook {
   const char* name;
   int (*poll)(void*);  // null: the slot is free. Changed under g_poll_lock.
   void* arg;
-  marline::Atomic<int32_t> pending;
+  marline::Atomic<int64_t> pending;
 };
 
 namespace marline {
 
-Atomic<int32_t> g_pending_operations{0};
+Atomic<int64_t> g_pending_operations{0};
 
 namespace {
 
@@ -45,7 +45,7 @@ SpinLock g_poll_lock;                      // held by the one poller, and to cha
 uint32_t g_in_vain = 0;                    // polls at scheduling points, since one found something; under g_poll_lock
 uint64_t g_pause = kFirstPause;            // likewise
 Atomic<uint64_t> g_not_before{0};          // when the next poll at a scheduling point is due, 0: now; hint, relaxed
-Atomic<uint32_t> g_polls{0};               // written by pollers; the watchdog sees whether anybody polled
+Atomic<uint32_t> g_polls{0};               // written by pollers, wraps; the watchdog sees whether anybody polled
 Atomic<Worker*> g_idle_poller{nullptr};
 Atomic<uint32_t> g_watchdog_started{0};
 Atomic<uint32_t> g_watchdog_asleep{0};     // futex: 1 from the watchdog's announcement until somebody wakes it

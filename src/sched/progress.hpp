@@ -14,10 +14,10 @@ struct marline_hook;
 namespace marline {
 
 // Operations pending over all hooks. Written by progress_add; read, relaxed, at every scheduling point.
-extern Atomic<int32_t> g_pending_operations;
+extern Atomic<int64_t> g_pending_operations;
 
 inline bool progress_pending() { return g_pending_operations.load(relaxed) > 0; }
-inline int32_t progress_operations() { return g_pending_operations.load(seq_cst); }  // in the last look before a sleep
+inline int64_t progress_operations() { return g_pending_operations.load(seq_cst); }  // in the last look before a sleep
 
 // Of a worker that has nothing else to do: calls the hooks that have operations pending, unless another thread is at it.
 // Returns how many operations the hooks found finished.
