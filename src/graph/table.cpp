@@ -18,6 +18,7 @@ namespace {
 constexpr uint32_t kFirstCapacity = 64;
 constexpr uint32_t kShrink = 2;
 constexpr uint32_t kFirstSpilled = 8;  // members that a spilled entry has room for, at least
+constexpr uint32_t kMostEntries = 1u << 31;  // 128 GiB; also of an entry's members, whose descriptors are 384 GiB
 
 TableEntry* allocate_entries(uint32_t capacity) {
   size_t bytes = size_t{capacity} * sizeof(TableEntry);
@@ -96,9 +97,12 @@ uint32_t close_dead_entries(Worker* worker, DependenceTable* table) {
 // Half full at most, so that a search ends in the first slot or the next. A table gets smaller in steps: where as many
 // addresses come in again and again, it keeps its size.
 uint32_t capacity_for(const DependenceTable* table, size_t addresses) {
-  uint32_t capacity = table->capacity / kShrink < kFirstCapacity ? kFirstCapacity : table->capacity / kShrink;
+  size_t capacity = table->capacity / kShrink < kFirstCapacity ? kFirstCapacity : table->capacity / kShrink;
   while (capacity < addresses * 3) capacity *= 2;
-  return capacity;
+  if (capacity > kMostEntries) {
+    fatal("the unfinished children of one task depend on %zu addresses; create fewer at a time", addresses);
+  }
+  return static_cast<uint32_t>(capacity);
 }
 
 void clear_entries(Worker* worker, DependenceTable* table) {
@@ -108,7 +112,7 @@ void clear_entries(Worker* worker, DependenceTable* table) {
 }
 
 void move_members(Worker* worker, TableEntry* entry, uint32_t capacity) {
-  auto** wider = static_cast<Task**>(worker->pool->allocate(capacity * sizeof(Task*)));
+  auto** wider = static_cast<Task**>(worker->pool->allocate(size_t{capacity} * sizeof(Task*)));
   if (entry->member_count != 0) std::memcpy(wider, entry->members(), entry->member_count * sizeof(Task*));
   if (entry->is_spilled()) {
     SlabPool::release(entry->spilled.many, worker->pool);
@@ -204,7 +208,10 @@ void table_restart_after(Worker* worker, DependenceTable* table, Task* task) {
 
 void entry_widen(Worker* worker, TableEntry* entry) {
   if (worker->task->table->record == nullptr) drop_completed_members(worker, entry);
-  if (entry->member_count * 2 <= entry->capacity) return;
+  if (entry->member_count <= entry->capacity / 2) return;
+  if (entry->capacity == kMostEntries) {
+    fatal("%u tasks of one set depend on address %p; create fewer at a time", entry->member_count, entry->address);
+  }
   move_members(worker, entry, entry->capacity * 2);
 }
 
