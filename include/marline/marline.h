@@ -269,7 +269,8 @@ void marline_tied_waits(uint64_t *resumptions, uint64_t *nanoseconds);
  *
  * Private copies of C++ objects in tasks that do not run are destroyed with Clang. With GCC, whose code destroys them at
  * the end of the body, those of tasks that existed at the call are not, and later ones are not made. Outside of
- * taskgroups the call ends the program with one line. */
+ * taskgroups the call ends the program with one line, and so it does in what a taskgroup creates after 4,294,967,293
+ * tasks: it does not know their order. */
 void marline_taskgroup_cancel_later(void);
 
 /* 1 if a task that the caller's taskgroup creates from now on would not run, so that the one who creates them may stop;

@@ -182,7 +182,12 @@ void cancel_later(const Task* current) {
   Walk walk(current);
   if (!walk.find_construct()) fatal("marline_taskgroup_cancel_later was called outside of a taskgroup");
   Taskgroup* order = walk.order();
-  lower(order, order->owner == current ? order->last_serial : walk.serial);
+  uint32_t last = order->owner == current ? order->last_serial : walk.serial;
+  if (last == Taskgroup::kLastSerial) {
+    fatal("marline_taskgroup_cancel_later: of what a taskgroup creates after its first %u tasks and groups it does not "
+          "know the order; begin another taskgroup", last - 1);
+  }
+  lower(order, last);
 }
 
 void cancel_group(const Task* current) {

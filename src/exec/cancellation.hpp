@@ -29,10 +29,10 @@ void begin_order(Taskgroup* group, bool is_construct);
 // All tasks of the group have completed.
 void end_order(Worker* worker, Taskgroup* group);
 
-// The order's owner is about to create something in it. Serials saturate: what then shares one is kept or cancelled
-// together.
+// The order's owner is about to create something in it. Serials saturate: what shares the last one is cancelled
+// together, and none of it may call cancel_later, which cannot tell what came after it.
 inline uint32_t next_serial(Taskgroup* order) {
-  if (order->last_serial != Taskgroup::kAll - 1) ++order->last_serial;
+  if (order->last_serial != Taskgroup::kLastSerial) ++order->last_serial;
   return order->last_serial;
 }
 

@@ -156,7 +156,7 @@ struct Taskgroup {
   int64_t created;         // by the owner since the last settling
   void* reductions;        // construct/task_reduction.hpp; null: none
   // Cancelling what is created later (exec/cancellation.hpp).
-  static constexpr uint32_t kAll = UINT32_MAX;
+  static constexpr uint32_t kAll = UINT32_MAX, kLastSerial = kAll - 1;
   Taskgroup* order;             // the group in whose order of creation its tasks have their serials
   bool is_construct;            // the program has written it: it can be cancelled
   uint32_t last_serial;         // owner only: of what was created last
