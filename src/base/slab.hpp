@@ -216,7 +216,7 @@ class SlabPool {
   // The owner's.
   FreeBlock* free_[kClasses] = {};
   FreeBlock* pending_ = nullptr;    // taken back from remote_, classes mixed, not yet sorted into free_
-  uint32_t used_[kClasses] = {};    // blocks that are out
+  uint32_t used_[kClasses] = {};    // blocks that are out; 2^32 of the smallest are 256 GiB
   uintptr_t fresh_[kClasses] = {};  // the uncut rest of the newest slab of each class: [fresh_, fresh_end_)
   uintptr_t fresh_end_[kClasses] = {};
   uintptr_t chunk_ = 0;  // mapped, not yet slabs: [chunk_, chunk_end_)

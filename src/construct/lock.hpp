@@ -26,7 +26,7 @@ inline LockWord& lock_word(void* storage) { return *static_cast<LockWord*>(stora
 // first 8 hold a pointer to this.
 struct NestLock {
   LockWord word{0};
-  uint32_t depth = 0;            // the owner's
+  uint32_t depth = 0;            // the owner's; omp_test_nest_lock returns it as an int
   Atomic<Task*> owner{nullptr};  // written by the owner; others only compare it with themselves
 };
 

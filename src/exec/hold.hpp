@@ -3,9 +3,10 @@
 // Holds: a task takes a hold on itself, and does not complete before somebody has released it (marline_task_hold).
 //
 // An explicit task counts its holds, and one for its body, in `predecessors`, which nobody else looks at once a task
-// runs; task_flag::kHolds says so. The thread that runs the task takes holds, any thread releases them. Invariant: exactly
-// one subtraction brings the count to zero, and that one goes on with the completion: the body's end in place, a release
-// by making the task ready, with kBodyDone or, if its creator waits for it, to be resumed.
+// runs; task_flag::kHolds says so. The thread that runs the task takes holds, any thread releases them. The count has
+// 31 bits: each hold belongs to something that is under way and has memory of its own. Invariant: exactly one
+// subtraction brings the count to zero, and that one goes on with the completion: the body's end in place, a release by
+// making the task ready, with kBodyDone or, if its creator waits for it, to be resumed.
 //
 // An implicit task is over when its team has passed the barrier, so there a hold is one more in the subtree that the
 // next barrier waits for.

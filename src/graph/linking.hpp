@@ -14,7 +14,8 @@
 namespace marline {
 
 // While the creator makes edges, `predecessors` is biased by this: completions may already count it down, but nobody
-// sees zero before the creator has replaced the bias by the number of edges.
+// sees zero before the creator has replaced the bias by the number of edges. A task has fewer edges than this: each is
+// from another task, and so many descriptors are 192 GiB.
 inline constexpr int32_t kGuard = 1 << 30;
 
 // Edges towards one task, being made.

@@ -70,6 +70,7 @@ struct AddressExclusion {
   Exclusion* exclusion;
 };
 
+// All indices and counts have 32 bits: an Array ends the program before it has 2^32 items.
 struct GraphRecord {
   static constexpr int kInstances = 2;
 

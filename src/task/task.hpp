@@ -70,7 +70,8 @@ inline constexpr uint32_t kReplayed = 1u << 18;    // `node` is set, and its suc
 inline constexpr uint32_t kObjects = 1u << 19;     // its block cannot be copied byte by byte
 }  // namespace task_flag
 
-// The two counts and two flags in Task::children.
+// The two counts and two flags in Task::children. Each count has 31 bits: it is of descriptors in use, and 2^31 of them
+// are 384 GiB.
 namespace children_word {
 inline constexpr uint64_t kWaitingForChildren = 1;  // the task is suspended in taskwait
 inline constexpr uint64_t kWaitingForSubtree = 2;   // the body has ended (or is at a barrier): act when the subtree ends
@@ -101,8 +102,8 @@ struct alignas(kCacheLine) Task {
   DependenceTable* table;      // of its children; null until a child has a dependence
   Icvs* icvs;
   Atomic<int32_t> predecessors;
-  Atomic<int32_t> references;  // execution (1) + dependence table (1): the descriptor goes at zero
-  uint32_t table_references;   // entries of the dependence table that name this task; graph side
+  Atomic<int32_t> references;  // execution (1) + dependence table (1), and of living tasks: the descriptor goes at zero
+  uint32_t table_references;   // entries of the dependence table that name this task, 64 bytes each; graph side
   uint32_t serial;             // in a taskgroup: its place in the order of creation (exec/cancellation.hpp)
 
   // Third line: an independent task without a name, in a program without a tool, never touches it.
