@@ -111,19 +111,17 @@ bool read_places(Cursor& in, Options& to) {
 // OpenMP 5.1, 6.1: [modifier:]kind[,chunk].
 bool read_schedule(Cursor& in, Options& to) {
   to.schedule_chunk = 0;
-  const bool monotonic = in.accept_word("monotonic");
-  const bool modified = monotonic || in.accept_word("nonmonotonic");
-  if (modified && !in.accept(':')) return false;
+  to.schedule_modifier = in.accept_word("monotonic")      ? ScheduleModifier::kMonotonic
+                         : in.accept_word("nonmonotonic") ? ScheduleModifier::kNonmonotonic
+                                                          : ScheduleModifier::kNone;
+  if (to.schedule_modifier != ScheduleModifier::kNone && !in.accept(':')) return false;
   if (!read_schedule_kind(in, to.schedule_kind)) return false;
-  // 2.11.4: without a modifier, static is monotonic and the other kinds are not.
-  to.schedule_monotonic = monotonic || (!modified && to.schedule_kind == LoopSchedule::kStatic);
   return !in.accept(',') || read_number(in, 1, INT_MAX, to.schedule_chunk);
 }
 
 void show_schedule(Text& out, const Options& from) {
-  if (from.schedule_monotonic != (from.schedule_kind == LoopSchedule::kStatic)) {
-    out.add(from.schedule_monotonic ? "monotonic:" : "nonmonotonic:");
-  }
+  if (from.schedule_modifier == ScheduleModifier::kMonotonic) out.add("monotonic:");
+  if (from.schedule_modifier == ScheduleModifier::kNonmonotonic) out.add("nonmonotonic:");
   bool trapezoidal = from.schedule_kind == LoopSchedule::kTrapezoidal;
   out.add("%s", trapezoidal ? "trapezoidal" : kScheduleWords[static_cast<int>(from.schedule_kind) - 1]);
   if (from.schedule_chunk > 0) out.add(",%d", from.schedule_chunk);

@@ -221,7 +221,7 @@ void take_changeable(Options& to, const Options& from) {
   to.num_threads_count = from.num_threads_count;
   to.dynamic = from.dynamic;
   to.schedule_kind = from.schedule_kind;
-  to.schedule_monotonic = from.schedule_monotonic;
+  to.schedule_modifier = from.schedule_modifier;
   to.schedule_chunk = from.schedule_chunk;
   to.nested = from.nested;
   to.max_active_levels = from.max_active_levels;

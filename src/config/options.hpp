@@ -16,6 +16,7 @@ namespace marline {
 
 // Values as omp_sched_t (OpenMP 5.1, 3.2.11), without the monotonic bit. kTrapezoidal: LLVM's, here the same as kGuided.
 enum class LoopSchedule : int { kStatic = 1, kDynamic = 2, kGuided = 3, kAuto = 4, kTrapezoidal = 101 };
+enum class ScheduleModifier : int { kNone, kMonotonic, kNonmonotonic };  // as given
 
 // Values as omp_proc_bind_t (OpenMP 5.1, 3.3.1). kBound: OMP_PROC_BIND=true, i.e. bound, and the policy is ours.
 // kInOrder, which no program sees: thread i at the i-th place, round and round (KMP_AFFINITY, GOMP_CPU_AFFINITY).
@@ -54,7 +55,7 @@ struct Options {
   int num_threads_count;   // 0: not given, one thread per core (see options_set_default_threads)
   bool dynamic;
   LoopSchedule schedule_kind;
-  bool schedule_monotonic;
+  ScheduleModifier schedule_modifier;
   int schedule_chunk;      // 0: none given
   bool nested;
   int max_active_levels;   // resolved: from OMP_MAX_ACTIVE_LEVELS, OMP_NESTED, or the lists' lengths

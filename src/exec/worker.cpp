@@ -433,8 +433,9 @@ int busy_worker_count() { return g_living.load(relaxed) - g_idle_count.load(rela
 Icvs initial_icvs() {
   const Options& o = options();
   AllocatorHandle allocator = memory_allocator_initial();
-  // A static schedule is monotonic by itself, and programs compare what omp_get_schedule says with omp_sched_static.
-  bool monotonic = o.schedule_monotonic && o.schedule_kind != LoopSchedule::kStatic;
+  // The bit says that the modifier was given, as in LLVM's runtime: `static` alone is monotonic, too (OpenMP 5.1, 2.11.4),
+  // but programs compare what omp_get_schedule says with omp_sched_static.
+  bool monotonic = o.schedule_modifier == ScheduleModifier::kMonotonic;
   return {o.num_threads[0], o.max_active_levels, o.schedule_kind, o.schedule_chunk,     o.default_device,
           o.thread_limit,   allocator,           o.dynamic,       monotonic};
 }

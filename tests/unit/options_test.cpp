@@ -30,7 +30,7 @@ TEST(Options, Defaults) {
   const Options options = parse_good({});
   EXPECT_EQ(options.num_threads_count, 0);
   EXPECT_EQ(options.schedule_kind, LoopSchedule::kStatic);
-  EXPECT_TRUE(options.schedule_monotonic);
+  EXPECT_EQ(options.schedule_modifier, ScheduleModifier::kNone);
   EXPECT_EQ(options.max_active_levels, 1);
   EXPECT_EQ(options.thread_limit, INT_MAX);
   EXPECT_GE(options.stacksize, size_t{4} << 20);  // as `ulimit -s` says
@@ -166,20 +166,21 @@ TEST(Options, LoopSchedules) {
   struct {
     const char* text;
     LoopSchedule kind;
-    bool monotonic;
+    ScheduleModifier modifier;
     int chunk;
-  } const cases[] = {{"static", LoopSchedule::kStatic, true, 0},
-                     {"dynamic,4", LoopSchedule::kDynamic, false, 4},
-                     {" GUIDED , 7 ", LoopSchedule::kGuided, false, 7},
-                     {"auto", LoopSchedule::kAuto, false, 0},
-                     {"static_steal,3", LoopSchedule::kDynamic, false, 3},
-                     {"trapezoidal", LoopSchedule::kTrapezoidal, false, 0},
-                     {"monotonic:dynamic", LoopSchedule::kDynamic, true, 0},
-                     {"nonmonotonic: static,2", LoopSchedule::kStatic, false, 2}};
+  } const cases[] = {{"static", LoopSchedule::kStatic, ScheduleModifier::kNone, 0},
+                     {"dynamic,4", LoopSchedule::kDynamic, ScheduleModifier::kNone, 4},
+                     {" GUIDED , 7 ", LoopSchedule::kGuided, ScheduleModifier::kNone, 7},
+                     {"auto", LoopSchedule::kAuto, ScheduleModifier::kNone, 0},
+                     {"static_steal,3", LoopSchedule::kDynamic, ScheduleModifier::kNone, 3},
+                     {"trapezoidal", LoopSchedule::kTrapezoidal, ScheduleModifier::kNone, 0},
+                     {"monotonic:dynamic", LoopSchedule::kDynamic, ScheduleModifier::kMonotonic, 0},
+                     {"monotonic:static,52", LoopSchedule::kStatic, ScheduleModifier::kMonotonic, 52},
+                     {"nonmonotonic: static,2", LoopSchedule::kStatic, ScheduleModifier::kNonmonotonic, 2}};
   for (const auto& expected : cases) {
     const Options options = parse_good({{"OMP_SCHEDULE", expected.text}});
     EXPECT_EQ(options.schedule_kind, expected.kind) << expected.text;
-    EXPECT_EQ(options.schedule_monotonic, expected.monotonic) << expected.text;
+    EXPECT_EQ(options.schedule_modifier, expected.modifier) << expected.text;
     EXPECT_EQ(options.schedule_chunk, expected.chunk) << expected.text;
   }
 }

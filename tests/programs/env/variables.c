@@ -19,9 +19,9 @@ static int report(void) {
 #pragma omp parallel reduction(+ : inner)
     inner++;
   }
-  printf("max_threads=%d team=%d inner=%d schedule=%d,%d dynamic=%d levels=%d limit=%d proc_bind=%d in_final=%d.\n",
-         omp_get_max_threads(), threads, inner, kind & 7, chunk, omp_get_dynamic(), omp_get_max_active_levels(),
-         omp_get_thread_limit(), omp_get_proc_bind(), omp_in_final());
+  printf("max_threads=%d team=%d inner=%d schedule=%s%d,%d dynamic=%d levels=%d limit=%d proc_bind=%d in_final=%d.\n",
+         omp_get_max_threads(), threads, inner, (kind & omp_sched_monotonic) != 0 ? "monotonic:" : "", kind & 7,
+         chunk, omp_get_dynamic(), omp_get_max_active_levels(), omp_get_thread_limit(), omp_get_proc_bind(), omp_in_final());
   return 0;
 }
 
@@ -40,11 +40,16 @@ static void settings(void) {
   EXPECT("OMP_NUM_THREADS=3", "max_threads=3 team=3 ");
   EXPECT("OMP_NUM_THREADS= 5 ", "max_threads=5 team=5 ");
   EXPECT("OMP_NUM_THREADS=4,2", "max_threads=4 team=4 ");
-  EXPECT("OMP_SCHEDULE=static", "schedule=1,");
+  EXPECT("OMP_SCHEDULE=static", "schedule=1,0 ");
+  EXPECT("OMP_SCHEDULE=static,52", "schedule=1,52 ");
+  EXPECT("OMP_SCHEDULE=monotonic:static", "schedule=monotonic:1,0 ");
+  EXPECT("OMP_SCHEDULE=monotonic:static,52", "schedule=monotonic:1,52 ");
+  EXPECT("OMP_SCHEDULE=nonmonotonic:static,52", "schedule=1,52 ");
+  EXPECT("OMP_SCHEDULE=nonmonotonic:dynamic", "schedule=2,1 ");
   EXPECT("OMP_SCHEDULE=dynamic", "schedule=2,1 ");
   EXPECT("OMP_SCHEDULE=dynamic,7", "schedule=2,7 ");
   EXPECT("OMP_SCHEDULE=GUIDED , 3", "schedule=3,3 ");
-  EXPECT("OMP_SCHEDULE=monotonic:dynamic,5", "schedule=2,5 ");
+  EXPECT("OMP_SCHEDULE=monotonic:dynamic,5", "schedule=monotonic:2,5 ");
   EXPECT("OMP_SCHEDULE=auto", "schedule=4,");
   EXPECT("OMP_DYNAMIC=true", "dynamic=1 ");
   EXPECT("OMP_DYNAMIC=FALSE", "dynamic=0 ");
@@ -83,6 +88,20 @@ static void display(void) {
   CHECK(strstr(child.output, "_OPENMP") == NULL);
 }
 
+/* The schedule is shown as it was given. */
+static void displayed_schedule(void) {
+  static const char *const schedules[] = {"static", "static,52", "monotonic:static,52", "nonmonotonic:static",
+                                          "monotonic:dynamic,4", "nonmonotonic:dynamic", "guided,3", "auto"};
+  for (size_t i = 0; i < sizeof schedules / sizeof *schedules; i++) {
+    char setting[64], line[64];
+    snprintf(setting, sizeof setting, "OMP_SCHEDULE=%s", schedules[i]);
+    snprintf(line, sizeof line, "OMP_SCHEDULE = '%s'", schedules[i]);
+    char *variables[] = {setting, (char[]){"OMP_DISPLAY_ENV=true"}, NULL};
+    run_child(&child, "report", variables);
+    CHECK_LINE(&child, line);
+  }
+}
+
 int main(int argc, char **argv) {
   if (argc > 1 && strcmp(argv[1], "report") == 0)
     return report();
@@ -91,5 +110,6 @@ int main(int argc, char **argv) {
     return 0;
   bad_values();
   display();
+  displayed_schedule();
   return 0;
 }

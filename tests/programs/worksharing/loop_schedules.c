@@ -100,9 +100,13 @@ static void runtime_schedules(int trip, int n) {
       omp_sched_t kind;
       int got;
       omp_get_schedule(&kind, &got);
-      CHECK_EQ(kind & ~omp_sched_monotonic, kinds[k]);
+      CHECK_EQ(kind, kinds[k]);
       if (chunk > 0 && kinds[k] != omp_sched_auto)
         CHECK_EQ(got, chunk);
+      omp_set_schedule(kinds[k] | omp_sched_monotonic, chunk);
+      omp_get_schedule(&kind, &got);
+      CHECK_EQ(kind, kinds[k] | omp_sched_monotonic);
+      omp_set_schedule(kinds[k], chunk);
       LOOP(trip, omp for schedule(runtime));
       if (kinds[k] == omp_sched_static && chunk == 0)
         is_block_distribution(trip, n);
