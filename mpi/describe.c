@@ -168,4 +168,5 @@ void describe_start(int thread_level)
 void describe_stop(void)
 {
   messages_stop();
+  relay_stop();
 }

@@ -18,4 +18,7 @@ void describe_stop(void);
  * the result, and connects whoever knows the secret with the door. 0: that cannot be. */
 int relay_start(const char *secret);
 
+/* The thread ends, so that it does not keep a process alive whose own threads have ended. */
+void relay_stop(void);
+
 #endif

@@ -5,6 +5,7 @@
 #include "comm.h"
 #include "describe.h"
 #include "engine.h"
+#include "helpers.h"
 #include "mpi_library.h"
 #include "order.h"
 #include "waiting.h"
@@ -15,6 +16,7 @@ int MPI_Finalize(void)
   PASS_ON_FROM_TOOL(finalize());
   describe_stop();
   engine_stop();
+  helpers_stop();
   BLOCKED_IN(&(const MpiCall){.name = "MPI_Finalize", .peer = kNoPeer, .tag = kNoTag});
   order_stop();
   comm_stop();

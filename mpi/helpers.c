@@ -36,6 +36,7 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static Helper *idle_helpers;
 static Helper *busy_helpers;
 static int helper_count;
+static bool ended; /* MPI_Finalize: there will be no more calls */
 
 static bool same_lane(const HelperLane *a, const HelperLane *b)
 {
@@ -73,8 +74,10 @@ static void *helper_main(void *self)
     (void)pthread_setaffinity_np(pthread_self(), sizeof process_cpus, &process_cpus);
   pthread_mutex_lock(&mutex);
   for (;;) {
-    while (helper->first == NULL)
+    while (helper->first == NULL && !ended)
       pthread_cond_wait(&helper->wake, &mutex);
+    if (helper->first == NULL)
+      break;
     Job *job = helper->first;
     pthread_mutex_unlock(&mutex);
     job->result = job->function(job->arguments);
@@ -86,7 +89,8 @@ static void *helper_main(void *self)
     marline_event_fulfill(&job->done); /* the job may be gone after it */
     pthread_mutex_lock(&mutex);
   }
-  return NULL;
+  pthread_mutex_unlock(&mutex);
+  return NULL; /* its Helper stays in the list */
 }
 
 /* A new helper, idle. */
@@ -135,4 +139,13 @@ int helper_run(int (*function)(void *arguments), void *arguments, HelperLane lan
   const marline_wait_t wait = waiting_in_unchecked(call); /* its arguments may be wrong, which is for MPI to say */
   marline_event_wait_for(&job.done, &wait);
   return job.result;
+}
+
+void helpers_stop(void)
+{
+  pthread_mutex_lock(&mutex);
+  ended = true;
+  for (Helper *helper = idle_helpers; helper != NULL; helper = helper->next)
+    pthread_cond_signal(&helper->wake);
+  pthread_mutex_unlock(&mutex);
 }

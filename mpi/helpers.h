@@ -37,4 +37,7 @@ static const int64_t kLaneExposure = INT64_MIN + 2; /* waits for the end of an e
  * it is. May_suspend() has said yes. */
 int helper_run(int (*function)(void *arguments), void *arguments, HelperLane lane, const MpiCall *call);
 
+/* In MPI_Finalize: the threads end, so that they do not keep a process alive whose own threads have ended. */
+void helpers_stop(void);
+
 #endif

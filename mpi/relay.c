@@ -6,6 +6,8 @@
  */
 #include <netinet/in.h>
 #include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +18,8 @@
 
 #include "describe.h"
 
-static int listener;
+static int listener = -1;
+static _Atomic bool stopped; /* by relay_stop, read by the thread */
 static const char *expected;
 
 static int open_door(void)
@@ -84,6 +87,8 @@ static void *relay_main(void *unused)
   for (;;) {
     const int connection = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
     if (connection < 0) {
+      if (atomic_load(&stopped))
+        break;
       usleep(100000); /* out of descriptors, or an aborted connection */
       continue;
     }
@@ -91,6 +96,14 @@ static void *relay_main(void *unused)
     close(connection);
   }
   return NULL;
+}
+
+void relay_stop(void)
+{
+  if (listener < 0)
+    return;
+  atomic_store(&stopped, true);
+  shutdown(listener, SHUT_RDWR); /* ends accept4 */
 }
 
 int relay_start(const char *secret)

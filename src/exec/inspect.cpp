@@ -8,6 +8,7 @@
 #include "base/version.hpp"
 #include "exec/blocked.hpp"
 #include "exec/inspect_tasks.hpp"
+#include "exec/worker.hpp"
 #include "sched/progress.hpp"
 
 #include <fcntl.h>
@@ -169,6 +170,7 @@ bool describe_register(const char* name, Describe describe, void* arg) {
   g_descriptions[index].name = name;
   g_descriptions[index].arg = arg;
   g_descriptions[index].describe.store(describe, release);  // pairs with describe_sections
+  note_program_thread();
   inspect_start();
   return true;
 }

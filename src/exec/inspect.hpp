@@ -22,6 +22,10 @@ bool describe_register(const char* name, Describe describe, void* arg);
 // make it pay for them in every putc() and malloc().
 void inspect_start();
 
+// No thread of the program's is left that the runtime knows: ends the server, which must not keep the process alive. The
+// next inspect_start() starts another one.
+void inspect_stop();
+
 // The answer to one request. The server's thread.
 void inspect_describe(ReportStream& out, const InspectRequest& request);
 

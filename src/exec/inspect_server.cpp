@@ -6,6 +6,7 @@
 #include "exec/inspect.hpp"
 
 #include "base/atomic.hpp"
+#include "base/spin_lock.hpp"
 #include "config/options.hpp"
 #include "exec/blocked.hpp"
 #include "exec/inspect_tasks.hpp"
@@ -29,8 +30,13 @@ namespace {
 
 constexpr size_t kThreadStack = 256 * 1024;
 
-Atomic<uint32_t> g_started{0};  // any thread; 1: there is a server, or there cannot be one
-int g_door = -1;                // of the process that opened it
+// kServes: there is a server, or there cannot be one.
+enum State : uint32_t { kNone, kServes, kEnding };
+SpinLock g_lock;                    // of all below; the server takes it only for g_connection
+Atomic<uint32_t> g_state{kNone};    // also read without the lock
+int g_door = -1;                    // of the process that opened it; -1: there is no server
+int g_connection = -1;              // that is being served
+pthread_t g_server;                 // if there is a door
 
 int open_door() {
   sockaddr_un address{};
@@ -90,6 +96,14 @@ void serve(int connection) {
   out.flush();
 }
 
+// Noted, a connection is open: inspect_stop() may end it.
+void note_connection(int connection) {
+  Guard<SpinLock> guard(g_lock);
+  g_connection = connection;
+  if (g_state.load(relaxed) == kEnding && connection >= 0) shutdown(connection, SHUT_RDWR);
+}
+
+// Until the door is shut down, which ends accept4() with EINVAL.
 void server_main(void*) {
   for (;;) {
     int connection = accept4(g_door, nullptr, nullptr, SOCK_CLOEXEC);
@@ -99,17 +113,20 @@ void server_main(void*) {
       usleep(100'000);  // out of descriptors: the caller waits in the queue meanwhile
       continue;
     }
+    note_connection(connection);
     serve(connection);
+    note_connection(-1);
     close(connection);
   }
 }
 
 // The thread did not come along. The child opens a door of its own when it starts threads.
 void after_fork_in_child() {
+  g_lock.unlock();  // a thread that is not there may hold it
   if (g_door >= 0) close(g_door);
-  g_door = -1;
+  g_door = g_connection = -1;
   blocked_after_fork();
-  g_started.store(0, relaxed);
+  g_state.store(kNone, relaxed);
 }
 
 }  // namespace
@@ -117,14 +134,32 @@ void after_fork_in_child() {
 // Where it cannot be (no such sockets, no more threads), the program runs as well without, and `marline ps` says that
 // the process does not answer.
 void inspect_start() {
-  if (g_started.load(relaxed) != 0 || g_started.exchange(1, relaxed) != 0 || !options().inspect) return;
-  g_door = open_door();
-  if (g_door < 0) return;
+  if (g_state.load(relaxed) != kNone || !options().inspect) return;
   static Atomic<bool> fork_handled{false};
   if (!fork_handled.exchange(true, relaxed)) pthread_atfork(nullptr, nullptr, after_fork_in_child);
-  if (thread_start_detached("marline/ps", server_main, nullptr, kThreadStack)) return;
+  Guard<SpinLock> guard(g_lock);
+  if (g_state.load(relaxed) != kNone) return;
+  g_state.store(kServes, relaxed);
+  g_door = open_door();
+  if (g_door < 0 || thread_start(g_server, "marline/ps", server_main, nullptr, kThreadStack)) return;
   close(g_door);
   g_door = -1;
+}
+
+// The server is joined, so that another thread than this one with its small stack ends the process.
+void inspect_stop() {
+  {
+    Guard<SpinLock> guard(g_lock);
+    if (g_state.load(relaxed) != kServes || g_door < 0) return;
+    g_state.store(kEnding, relaxed);
+    shutdown(g_door, SHUT_RDWR);
+    if (g_connection >= 0) shutdown(g_connection, SHUT_RDWR);
+  }
+  thread_join(g_server);
+  Guard<SpinLock> guard(g_lock);
+  close(g_door);
+  g_door = -1;
+  g_state.store(kNone, relaxed);
 }
 
 }  // namespace marline

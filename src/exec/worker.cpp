@@ -47,8 +47,9 @@ Worker* g_retired = nullptr;   // structures of ended threads
 Atomic<int> g_created{0};      // structures, hence ids
 Atomic<int> g_living{0};       // with those whose threads are being started
 Atomic<int> g_idle_count{0};   // written under g_lock
+int g_known = 0;               // threads of the program's that live, workers or only noted; under g_lock
 Atomic<Worker*> g_newest{nullptr};  // written under g_lock
-pthread_key_t g_key;
+pthread_key_t g_key;           // of the program's threads: a root's worker, or kNoted
 bool g_key_made = false;
 
 // The job of a pool thread that is to end, instead of a team: with the process (end_pool_threads), or before it.
@@ -57,7 +58,11 @@ Atomic<int> g_ending{0};  // threads that have been told and have not said so ye
 Team* end_job() { return reinterpret_cast<Team*>(&g_end); }
 Team* retirement() { return reinterpret_cast<Team*>(&g_retirement); }
 
-void retire_root_worker(void* argument);
+// In place of a worker, for a thread that has none (note_program_thread).
+char g_noted;
+void* const kNoted = &g_noted;
+
+void program_thread_ends(void* argument);
 
 Worker* worker_create() {
   {
@@ -270,6 +275,7 @@ void after_fork_in_child() {
   for (Worker* one = g_newest.load(relaxed); one != nullptr; one = one->created_before) one->in_view.thread = 0;
   if (worker != nullptr) worker->in_view.thread = static_cast<int>(gettid());
   g_living.store(worker != nullptr ? 1 : 0, relaxed);
+  g_known = pthread_getspecific(g_key) != nullptr ? 1 : 0;
   g_ending.store(0, relaxed);
 }
 
@@ -277,15 +283,38 @@ void make_key() {
   Guard<SpinLock> guard(g_lock);
   if (g_key_made) return;
   g_key_made = true;
-  if (int error = pthread_key_create(&g_key, retire_root_worker); error != 0) {
+  if (int error = pthread_key_create(&g_key, program_thread_ends); error != 0) {
     fatal("no thread-specific key is left (%s): the program uses more than the system allows", std::strerror(error));
   }
   pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 }
 
+// Its end will be noticed. `what`: a root's worker, or kNoted.
+void know_this_thread(void* what) {
+  if (pthread_getspecific(g_key) == nullptr) {
+    Guard<SpinLock> guard(g_lock);
+    if (g_known++ == 0) progress_keep_watchdog(true);
+  }
+  pthread_setspecific(g_key, what);
+}
+
+// True: it was the last one.
+[[nodiscard]] bool forget_this_thread() {
+  Guard<SpinLock> guard(g_lock);
+  if (--g_known > 0) return false;
+  progress_keep_watchdog(false);
+  return true;
+}
+
+// libc ends a process, with its exit handlers, when the last thread ends, so ours must not outlive the program's. A
+// thread that the runtime has not seen may still be there, and open regions later: all of these start anew.
+void end_threads_of_ours() {
+  inspect_stop();
+  retire_idle_workers();
+}
+
 // The thread ends: its structure, descriptors and hot team's threads stay for others.
-void retire_root_worker(void* argument) {
-  auto* worker = static_cast<Worker*>(argument);
+void retire_root_worker(Worker* worker) {
   set_this_worker(worker);  // glibc runs this after the thread's own thread-locals are gone, but the slot is static TLS
   finish_root_tasks(worker);
   threadprivate_end_thread(worker);
@@ -301,6 +330,11 @@ void retire_root_worker(void* argument) {
   if (ended) put_retired(worker);
 }
 
+void program_thread_ends(void* argument) {
+  if (argument != kNoted) retire_root_worker(static_cast<Worker*>(argument));
+  if (forget_this_thread()) end_threads_of_ours();
+}
+
 }  // namespace
 
 // A fiber for the thread's stack, and an implicit team of one thread.
@@ -311,7 +345,7 @@ Worker* register_root_worker() {
   worker->root = true;
   worker_enter_thread(worker);
   g_living.fetch_add(1, relaxed);
-  pthread_setspecific(g_key, worker);
+  know_this_thread(worker);
   if (worker->id > 0) inspect_start();  // the program has several threads
   Team* team = begin_initial_task(worker);
   if (tool::on(tool::event::kThread)) tool::thread_begin(&worker->tool_data, true);
@@ -320,6 +354,11 @@ Worker* register_root_worker() {
                         tool::task_bits::kInitial);
   }
   return worker;
+}
+
+void note_program_thread() {
+  make_key();
+  if (pthread_getspecific(g_key) == nullptr) know_this_thread(kNoted);
 }
 
 void announce_root_end(Worker* worker) {

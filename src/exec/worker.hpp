@@ -7,6 +7,10 @@
 
 namespace marline {
 
+// The caller, a thread of the program's, is about to start one of ours, and may have no worker: when the last of the
+// program's threads has ended, ours end, too.
+void note_program_thread();
+
 // Tells tools that a root worker's initial task and its thread end.
 void announce_root_end(Worker* worker);
 

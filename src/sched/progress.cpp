@@ -16,8 +16,6 @@
 
 #include <pthread.h>
 
-#include <time.h>
-
 struct marline_hook {
   const char* name;
   int (*poll)(void*);  // null: the slot is free. Changed under g_poll_lock.
@@ -47,8 +45,11 @@ uint64_t g_pause = kFirstPause;            // likewise
 Atomic<uint64_t> g_not_before{0};          // when the next poll at a scheduling point is due, 0: now; hint, relaxed
 Atomic<uint32_t> g_polls{0};               // written by pollers, wraps; the watchdog sees whether anybody polled
 Atomic<Worker*> g_idle_poller{nullptr};
-Atomic<uint32_t> g_watchdog_started{0};
 Atomic<uint32_t> g_watchdog_asleep{0};     // futex: 1 from the watchdog's announcement until somebody wakes it
+
+SpinLock g_watchdog_lock;
+bool g_watchdog_there = false;             // under g_watchdog_lock
+Atomic<uint32_t> g_watchdog_kept{0};       // written under g_watchdog_lock; futex of the watchdog's naps
 
 int poll_locked() {
   int finished = 0;
@@ -82,17 +83,29 @@ int poll(Worker* worker, bool paced) {
   return finished;
 }
 
+// Whoever posts the first operation comes to start_watchdog after that: if before this, the operation is seen here; if
+// after it, another watchdog is started there.
+bool watchdog_ends() {
+  Guard<SpinLock> guard(g_watchdog_lock);
+  if (g_watchdog_kept.load(relaxed) != 0 || progress_pending()) return false;
+  g_watchdog_there = false;
+  return true;
+}
+
 void watchdog_main(void*) {
   const uint64_t period = static_cast<uint64_t>(options().watchdog) * 1000;
-  const timespec nap{static_cast<time_t>(period / 1000000000u), static_cast<long>(period % 1000000000u)};
   uint32_t seen = 0;
   for (;;) {
     // As in sched/idle.hpp: announced before the last look, so that either the look sees the operation or its poster
     // sees the announcement; both seq_cst.
     g_watchdog_asleep.store(1, seq_cst);
     if (g_pending_operations.load(seq_cst) > 0) g_watchdog_asleep.store(0, relaxed);
-    while (g_watchdog_asleep.load(acquire) != 0) futex_wait(g_watchdog_asleep, 1);
-    nanosleep(&nap, nullptr);
+    while (g_watchdog_asleep.load(acquire) != 0) {
+      if (watchdog_ends()) return;
+      futex_wait(g_watchdog_asleep, 1);
+    }
+    if (!progress_pending()) continue;
+    futex_wait_for(g_watchdog_kept, g_watchdog_kept.load(relaxed), period);
     uint32_t polls = g_polls.load(relaxed);
     if (polls == seen) poll(nullptr, false);
     seen = g_polls.load(relaxed);
@@ -101,18 +114,24 @@ void watchdog_main(void*) {
 
 void start_watchdog() {
   if (options().watchdog == 0 || !options().progress_strong) return;
-  if (g_watchdog_started.load(relaxed) != 0 || g_watchdog_started.exchange(1, acq_rel) != 0) return;
+  {
+    Guard<SpinLock> guard(g_watchdog_lock);
+    if (g_watchdog_there) return;
+    g_watchdog_there = true;
+  }
   if (!thread_start_detached("marline/watch", watchdog_main, nullptr)) {
     warn("cannot start the watchdog thread: a finished MPI call may go unnoticed while all threads compute");
   }
 }
 
 // Neither the watchdog nor an idle poller lives on in a forked child: the one is started anew when operations become
-// pending there, the other's role is free, and so is the lock that it mostly holds.
+// pending there, the other's role is free, and so are the locks: they may be held by threads that are not there.
 void after_fork_in_child() {
   const Worker* worker = this_worker_or_null();
   if (worker == nullptr || !worker->in_hook) g_poll_lock.unlock();
-  g_watchdog_started.store(0, relaxed);
+  g_watchdog_lock.unlock();
+  g_watchdog_there = false;
+  g_watchdog_kept.store(worker != nullptr, relaxed);
   g_idle_poller.store(nullptr, relaxed);
 }
 
@@ -144,6 +163,17 @@ bool progress_drop_idle_role(Worker* worker) {
 
 bool progress_wants_poller() {
   return g_pending_operations.load(seq_cst) > 0 && options().progress_idle && g_idle_poller.load(seq_cst) == nullptr;
+}
+
+void progress_keep_watchdog(bool keep) {
+  {
+    Guard<SpinLock> guard(g_watchdog_lock);
+    g_watchdog_kept.store(keep, relaxed);
+    if (keep || !g_watchdog_there) return;
+  }
+  futex_wake(g_watchdog_kept, 1);
+  g_watchdog_asleep.store(0, release);  // pairs with the watchdog's loop
+  futex_wake(g_watchdog_asleep, 1);
 }
 
 marline_hook* progress_register(const char* name, int (*poll)(void*), void* arg) {

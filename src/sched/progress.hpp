@@ -41,6 +41,10 @@ bool progress_drop_idle_role(Worker* worker);  // whether it had it
 bool progress_wants_poller();
 bool progress_has_idle_role(const Worker* worker);  // seq_cst, as taking it: for others_sleep (sched/idle.hpp)
 
+// Whether there is a thread of the program's that the runtime knows. While there is none, the watchdog must not keep the
+// process alive: it ends whenever nothing is pending, and the next operation starts another one.
+void progress_keep_watchdog(bool keep);
+
 // marline.h
 marline_hook* progress_register(const char* name, int (*poll)(void*), void* arg);
 void progress_unregister(marline_hook* hook);
