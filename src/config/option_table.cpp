@@ -424,7 +424,7 @@ constexpr Option kOptions[] = {
      [](Text& out, const Options& from) { show_number(out, from.max_fibers); }},
     {"MARLINE_PROGRESS", "both", "weak, strong, both, idle or none",
      "Who polls for completed operations: workers at scheduling points and when idle (weak), the watchdog (strong), both, "
-     "or workers only when idle (idle). For study.",
+     "or workers only when idle (idle), which they are, too, when all their tasks yield. For study.",
      [](Cursor& in, Options& to) {
        int word;
        if (!read_word(in, kProgressWords, word)) return false;

@@ -157,7 +157,9 @@ void yield_task() {
   Worker* worker = this_worker();
   progress_at_scheduling_point(worker);
   // A fiber that waits in place is other work, too: a generating task, perhaps, with what this one waits for.
-  if (worker->task == nullptr || (worker->fiber->caller == nullptr && !work_in_sight(worker))) return;
+  if (worker->task == nullptr || (worker->fiber->caller == nullptr && !work_in_sight(worker))) {
+    return progress_when_all_yield(worker);
+  }
   if (tool::present()) [[unlikely]] {
     return yield_telling(worker);
   }

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "base/atomic.hpp"
+#include "config/options.hpp"
 #include "sched/team.hpp"
 
 struct marline_hook;
@@ -29,6 +30,14 @@ void progress_paced(Worker* worker);
 inline void progress_at_scheduling_point(Worker* worker) {
   if (progress_pending()) [[unlikely]] {
     progress_paced(worker);
+  }
+}
+
+// Of a worker that has only tasks that yield. That is idleness, too: what they wait for may be what a poll brings. Where
+// scheduling points poll, the taskyield has done so.
+inline void progress_when_all_yield(Worker* worker) {
+  if (progress_pending() && !options().progress_points) [[unlikely]] {
+    progress_when_idle(worker);
   }
 }
 

@@ -9,6 +9,7 @@
 #include "config/options.hpp"
 #include "sched/constraint.hpp"
 #include "sched/idle.hpp"
+#include "sched/progress.hpp"
 #include "tool/tool.hpp"
 
 namespace marline {
@@ -169,7 +170,10 @@ Found find_next(Worker* worker) {
       if (Task* task = take_deferred(worker, m)) return {task, m};
     }
   }
-  if (Task* task = find_yielded(worker)) return {task, membership_in(worker, task->team)};
+  if (Task* task = find_yielded(worker)) {
+    progress_when_all_yield(worker);
+    return {task, membership_in(worker, task->team)};
+  }
   return {};
 }
 
