@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes docs/options.md from the option tables (src/config/option_table.cpp and foreign_table.cpp, mpi/options.c).
+"""Writes docs/options.md from the option tables (src/config/option_table.cpp, foreign_table.cpp and names.cpp, mpi/options.c).
 
     gen_options_doc.py [--check] [ROOT]     --check: writes nothing, exit 1 if the page is not what the table says
 """
@@ -16,7 +16,7 @@ FIELD = rf"{LITERAL}(?:\s*{LITERAL})*"
 ENTRY = re.compile(rf'^    \{{({LITERAL}),\s*({FIELD}),\s*({FIELD}),\s*({FIELD}),', re.MULTILINE)
 
 INTRODUCTION = """\
-<!-- Made by tools/gen_options_doc.py from src/config/option_table.cpp, foreign_table.cpp and mpi/options.c. Edit the tables, not this page. -->
+<!-- Made by tools/gen_options_doc.py from src/config/option_table.cpp, foreign_table.cpp, names.cpp and mpi/options.c. Edit the tables, not this page. -->
 # Options
 
 Marline reads its options from the environment when the library is loaded, and once more at the program's first use of
@@ -26,10 +26,9 @@ OpenMP if it has set others by then; libmarline-mpi reads its own in `MPI_Init`.
 - A value that cannot be used is reported in one line on stderr, with what is accepted, and the default takes its place.
 - An empty value counts as not given. Case does not matter in words, nor does white space around items.
 - `true` may also be written `yes`, `on` or `1`; `false` may be written `no`, `off` or `0`.
-- The most common variables that only LLVM's or GCC's runtime knows are understood: see the last table. All other
-  `KMP_*` and `GOMP_*` are ignored, so that job scripts keep working: without a message but for `KMP_PLACE_THREADS`,
-  `KMP_TEAMS_THREAD_LIMIT` and `KMP_TEAMS_PROC_BIND`, which a user might count on. `KMP_HW_SUBSET` is obeyed
-  ([where threads run](guide/affinity.md)).
+- The most common variables that only LLVM's or GCC's runtime knows are understood, see the table of them below;
+  `KMP_HW_SUBSET` is obeyed ([where threads run](guide/affinity.md)). All other `KMP_*`, `LIBOMP_*` and `GOMP_*` are ignored
+  with one line each, unless the value asks for what holds here anyway. `KMP_WARNINGS=false` takes all such lines away.
 - `OMP_X_ALL` stands for `OMP_X` where that is not given (OpenMP 6.0). `OMP_X_DEV` and `OMP_X_DEV_n` are for other devices
   and say nothing to the host. A variable `OMP_...` that OpenMP does not have is reported with the nearest that it has.
 - `OMP_PROC_BIND=false`, the default unless `OMP_PLACES` is given, also takes the effect from `proc_bind` clauses.
@@ -39,6 +38,11 @@ FOREIGN = """\
 Each stands for options above, and is passed over if one of those is given. If two stand for the same, the upper one holds.
 A value that cannot be used is reported in one line, and the options that the variable stands for keep their defaults.
 """
+
+NOT_OBEYED = """\
+A line says so, unless the variable has one of the values in the second column (`*`: any), which change nothing.
+"""
+NAME_ENTRY = re.compile(rf'^    \{{({LITERAL}),\s*({FIELD}),\s*({FIELD})\}}', re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -63,6 +67,15 @@ def read_table(path: Path) -> list[Option]:
     return options
 
 
+def read_names(path: Path) -> list[tuple[str, str, str]]:
+    text = path.read_text()
+    names = [(join(entry[1]), join(entry[2]), join(entry[3])) for entry in NAME_ENTRY.finditer(text)]
+    entries = len(re.findall(r'^    \{"', text, re.MULTILINE))
+    if not names or entries != len(names):
+        sys.exit(f"{path}: {entries} entries, {len(names)} understood: see NAME_ENTRY in {Path(__file__).name}")
+    return names
+
+
 def cell(text: str) -> str:
     return text.replace("|", "\\|")
 
@@ -83,7 +96,12 @@ def foreign_table(options: list[Option]) -> list[str]:
     return lines
 
 
-def page(runtime: list[Option], mpi: list[Option], foreign: list[Option]) -> str:
+def not_obeyed_table(names: list[tuple[str, str, str]]) -> list[str]:
+    lines = ["| variable | holds anyway | what is here instead |", "|---|---|---|"]
+    return lines + [f"| `{name}` | {anyway and f'`{anyway}`'} | {cell(instead)} |" for name, anyway, instead in names]
+
+
+def page(runtime: list[Option], mpi: list[Option], foreign: list[Option], names: list[tuple[str, str, str]]) -> str:
     lines = [INTRODUCTION]
     for title, options in (("OpenMP's variables", [option for option in runtime if option.name.startswith("OMP_")]),
                            ("Marline's own", [option for option in runtime if option.name.startswith("MARLINE_")]),
@@ -92,6 +110,8 @@ def page(runtime: list[Option], mpi: list[Option], foreign: list[Option]) -> str
         lines += table(options) + [""]
     lines += ["## Other runtimes' variables", "", FOREIGN]
     lines += foreign_table(foreign) + [""]
+    lines += ["## Variables that are not obeyed", "", NOT_OBEYED]
+    lines += not_obeyed_table(names) + [""]
     return "\n".join(lines[:-1]) + "\n"
 
 
@@ -100,7 +120,7 @@ def main() -> int:
     root = Path(arguments[0] if arguments else Path(__file__).parent.parent)
     target = root / "docs" / "options.md"
     tables = ("src/config/option_table.cpp", "mpi/options.c", "src/config/foreign_table.cpp")
-    text = page(*(read_table(root / table) for table in tables))
+    text = page(*(read_table(root / table) for table in tables), read_names(root / "src/config/names.cpp"))
     if "--check" not in sys.argv:
         target.parent.mkdir(exist_ok=True)
         target.write_text(text)

@@ -2,8 +2,7 @@
 //
 // The variables of LLVM's and GCC's runtimes that are understood, so that job scripts keep working: each stands for
 // options of ours and is passed over if one of those is given. tools/gen_options_doc.py reads the strings of
-// foreign_table.cpp. All other KMP_* and GOMP_* variables are ignored, most of
-// them without a message (names.hpp).
+// foreign_table.cpp. All other KMP_* and GOMP_* variables are ignored, with a line (names.hpp).
 #pragma once
 
 #include <span>

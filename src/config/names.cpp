@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <strings.h>
 
 #include "base/check.hpp"
+#include "config/foreign_table.hpp"
 #include "config/option_table.hpp"
 
 namespace marline {
@@ -14,15 +16,51 @@ namespace {
 
 constexpr size_t kLongest = 48;  // of the names that are compared
 
-// What they would do is not done here, and a user may count on it.
+// What they would do is not done here, and a user may count on it. `holds_anyway`: values that ask for nothing else than
+// what holds here, with `, ` in between, or * for all. tools/gen_options_doc.py reads the table.
 constexpr struct {
   const char* name;
+  const char* holds_anyway;
   const char* instead;
-} kNotObeyed[] = {{"OMP_AVAILABLE_DEVICES", "all devices are available"},
-                  {"OMP_THREADS_RESERVE", "no threads are reserved"},
-                  {"KMP_TEAMS_THREAD_LIMIT", "set OMP_NUM_TEAMS and OMP_TEAMS_THREAD_LIMIT"},
-                  {"KMP_TEAMS_PROC_BIND", "teams are bound as OMP_PROC_BIND says"},
-                  {"KMP_PLACE_THREADS", "set KMP_HW_SUBSET"}};
+} kNotObeyed[] = {
+    {"OMP_AVAILABLE_DEVICES", "", "all devices are available"},
+    {"OMP_THREADS_RESERVE", "", "no threads are reserved"},
+    {"KMP_TEAMS_THREAD_LIMIT", "", "set OMP_NUM_TEAMS and OMP_TEAMS_THREAD_LIMIT"},
+    {"KMP_TEAMS_PROC_BIND", "", "teams are bound as OMP_PROC_BIND says"},
+    {"KMP_PLACE_THREADS", "", "set KMP_HW_SUBSET"},
+    {"KMP_HOT_TEAMS_MAX_LEVEL", "1", "the outermost level keeps its threads, inner teams share a pool"},
+    {"KMP_HOT_TEAMS_MODE", "", "a smaller team keeps its threads unless regions inside may want them"},
+    {"KMP_NESTING_MODE", "0", "set OMP_MAX_ACTIVE_LEVELS and OMP_NUM_THREADS"},
+    {"KMP_DYNAMIC_MODE", "", "OMP_DYNAMIC gives a region no more threads than cores are free"},
+    {"KMP_DETERMINISTIC_REDUCTION", "false, no, off, 0", "the order of a reduction's operands is not fixed"},
+    {"KMP_FORCE_REDUCTION", "", "the way of a reduction cannot be chosen"},
+    {"KMP_SCHEDULE", "static,balanced", "static loops are balanced; set OMP_SCHEDULE for schedule(runtime)"},
+    {"KMP_TASKING", "2", "tasks are deferred"},
+    {"KMP_TASK_STEALING_CONSTRAINT", "0", "set MARLINE_TASK_CONSTRAINT"},
+    {"KMP_INHERIT_FP_CONTROL", "true, yes, on, 1", "regions inherit it"},
+    {"KMP_HANDLE_SIGNALS", "false, no, off, 0", "signals are the program's"},
+    {"KMP_CONSISTENCY_CHECK", "none", "the nesting of constructs is not checked"},
+    {"KMP_LOCK_KIND", "", "a thread that waits for a lock suspends its task"},
+    {"KMP_PLAIN_BARRIER", "", "set MARLINE_BARRIER"},
+    {"KMP_PLAIN_BARRIER_PATTERN", "", "set MARLINE_BARRIER"},
+    {"KMP_FORKJOIN_BARRIER", "", "set MARLINE_BARRIER"},
+    {"KMP_FORKJOIN_BARRIER_PATTERN", "", "set MARLINE_BARRIER"},
+    {"KMP_REDUCTION_BARRIER", "", "set MARLINE_BARRIER"},
+    {"KMP_REDUCTION_BARRIER_PATTERN", "", "set MARLINE_BARRIER"},
+    {"KMP_USE_YIELD", "", "set OMP_WAIT_POLICY or MARLINE_SPIN"},
+    {"KMP_USER_LEVEL_MWAIT", "false, no, off, 0", "set OMP_WAIT_POLICY or MARLINE_SPIN"},
+    {"KMP_TPAUSE", "0", "set OMP_WAIT_POLICY or MARLINE_SPIN"},
+    {"KMP_SPIN_BACKOFF_PARAMS", "", "set OMP_WAIT_POLICY or MARLINE_SPIN"},
+    {"KMP_TOPOLOGY_METHOD", "all, hwloc", "hwloc says what the machine has"},
+    {"KMP_CPUINFO_FILE", "", "hwloc says what the machine has"},
+    {"KMP_VERSION", "false, no, off, 0", "set OMP_DISPLAY_ENV=verbose"},
+    {"KMP_HIDDEN_HELPER_AFFINITY", "", "there are no hidden helper threads"},
+    {"LIBOMP_USE_HIDDEN_HELPER_TASK", "false, no, off, 0", "there are no hidden helper threads"},
+    {"LIBOMP_NUM_HIDDEN_HELPER_THREADS", "0", "there are no hidden helper threads"},
+    {"GOMP_DEBUG", "0", "set OMP_DISPLAY_ENV=verbose"},
+    {"KMP_FORCE_MONOTONIC_DYNAMIC_SCHEDULE", "*", "dynamic loops are monotonic"},
+    {"KMP_INIT_AT_FORK", "*", "a forked child can open regions"},
+    {"KMP_DUPLICATE_LIB_OK", "*", "`marline run` sees to it that there is one runtime"}};
 
 struct Name {
   const char* text;
@@ -122,11 +160,41 @@ void warn_of_unknown(const Name& name) {
   }
 }
 
-void check(Name name) {
+// Of lists with `, ` in between. Words as in the options: case does not matter.
+bool holds_anyway(const char* list, const char* value) {
+  if (*list == '*') return true;
+  for (const char* item = list; *item != '\0';) {
+    const size_t length = strcspn(item, " ");
+    const size_t bare = item[length] == '\0' ? length : length - 1;  // without the comma
+    if (strlen(value) == bare && strncasecmp(value, item, bare) == 0) return true;
+    item += length + (item[length] != '\0' ? 1 : 0);
+  }
+  return false;
+}
+
+// True: the variable is one of the table.
+bool is_explained(const Name& name, const char* value) {
   for (const auto& known : kNotObeyed) {
     if (!is(name, known.name)) continue;
-    return warn("%s is not obeyed: %s", known.name, known.instead);
+    if (!holds_anyway(known.holds_anyway, value)) warn("%s is not obeyed: %s", known.name, known.instead);
+    return true;
   }
+  return false;
+}
+
+// Other runtimes', but for those that stand in the way of nothing here.
+void warn_unless_understood(const Name& name) {
+  if (is(name, "KMP_HW_SUBSET")) return;  // platform/hw_subset.hpp
+  for (const ForeignOption& foreign : foreign_table()) {
+    if (is(name, foreign.name)) return;
+  }
+  warn("%.*s is not obeyed: Marline has nothing of that name; see docs/options.md", static_cast<int>(name.length),
+       name.text);
+}
+
+void check(Name name, const char* value) {
+  if (is_explained(name, value)) return;
+  if (is_of_another_runtime(name.text)) return warn_unless_understood(name);
   if (begins(name.text, "MARLINE_")) return warn_if_misspelt(name);
   if (!begins(name.text, "OMP_") || option_named(name) != nullptr) return;
   Name base = name;
@@ -135,12 +203,18 @@ void check(Name name) {
 
 }  // namespace
 
+bool is_of_another_runtime(const char* name) {
+  return begins(name, "KMP_") || begins(name, "GOMP_") || begins(name, "LIBOMP_");
+}
+
+void check_name(const char* name, const char* value) { check({name, strlen(name)}, value); }
+
 void check_names(const char* const* environment) {
   if (environment == nullptr) return;  // clearenv
   for (; *environment != nullptr; ++environment) {
     const char* equals = strchr(*environment, '=');
     if (equals == nullptr || equals[1] == '\0') continue;  // blank counts as not given
-    check({*environment, static_cast<size_t>(equals - *environment)});
+    check({*environment, static_cast<size_t>(equals - *environment)}, equals + 1);
   }
 }
 

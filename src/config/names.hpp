@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Variables in the environment that nobody obeys: misspelt ones of OpenMP's, and those that other runtimes obey and users
-// would miss. One line each, once, while the library is loaded.
+// Variables in the environment that nobody obeys: misspelt ones of OpenMP's, and those of other runtimes, unless their
+// value asks for what holds here anyway. One line each, once, while the library is loaded.
 #pragma once
 
 namespace marline {
 
 // `environment`: NAME=VALUE strings, then null.
 void check_names(const char* const* environment);
+
+// The same for one.
+void check_name(const char* name, const char* value);
+
+// KMP_*, LIBOMP_*, GOMP_*.
+bool is_of_another_runtime(const char* name);
 
 }  // namespace marline

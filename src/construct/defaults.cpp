@@ -4,6 +4,7 @@
 #include "construct/defaults.hpp"
 
 #include "base/check.hpp"
+#include "config/names.hpp"
 #include "config/options.hpp"
 #include "exec/runtime.hpp"
 #include "exec/worker.hpp"
@@ -55,10 +56,6 @@ OptionChange change(const char* name, const char* value) {
   return result;
 }
 
-bool of_another_runtime(const char* name) {
-  return std::strncmp(name, "KMP_", 4) == 0 || std::strncmp(name, "GOMP_", 5) == 0;
-}
-
 bool blank(char c) { return c == ' ' || c == '\t'; }
 
 // One setting, in a copy that is taken apart.
@@ -83,8 +80,12 @@ void set_default(char* setting) {
     case OptionChange::kMalformed:
       warn("kmp_set_defaults: %s=\"%s\" is not usable: it stays as it is; see docs/options.md", setting, equals + 1);
       break;
-    case OptionChange::kUnknown:  // as in the environment: another runtime's variables are none of our business
-      if (!of_another_runtime(setting)) warn("kmp_set_defaults: there is no variable %s; ignored", setting);
+    case OptionChange::kUnknown:
+      if (is_of_another_runtime(setting)) {
+        check_name(setting, equals + 1);
+      } else {
+        warn("kmp_set_defaults: there is no variable %s; ignored", setting);
+      }
       break;
   }
 }

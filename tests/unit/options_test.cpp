@@ -344,7 +344,7 @@ std::string names_warnings(std::initializer_list<const char*> variables) {
 
 TEST(Names, KnownOnesAndOthersProgramsAreSilent) {
   EXPECT_EQ(names_warnings({"OMP_NUM_THREADS=4", "OMP_DEBUG=enabled", "OMPI_COMM_WORLD_SIZE=2", "PATH=/bin", "OMP_X=",
-                            "KMP_LOCK_KIND=tas", "HOME"}),
+                            "KMP_HW_SUBSET=1s", "KMP_SETTINGS=1", "GOMP_SPINCOUNT=3", "KMPFILE=x", "HOME"}),
             "");
 }
 
@@ -371,6 +371,25 @@ TEST(Names, MisspeltOnesAreNamedWithTheNearest) {
 TEST(Names, WhatIsNotObeyedIsSaid) {
   EXPECT_NE(names_warnings({"KMP_TEAMS_THREAD_LIMIT=4"}).find("KMP_TEAMS_THREAD_LIMIT is not obeyed"), std::string::npos);
   EXPECT_NE(names_warnings({"OMP_THREADS_RESERVE=1"}).find("not obeyed"), std::string::npos);
+  for (const char* variable : {"KMP_HOT_TEAMS_MAX_LEVEL=2", "KMP_HOT_TEAMS_MODE=1", "KMP_LOCK_KIND=tas", "GOMP_DEBUG=1",
+                               "KMP_DETERMINISTIC_REDUCTION=true", "LIBOMP_NUM_HIDDEN_HELPER_THREADS=8",
+                               "KMP_DISP_NUM_BUFFERS=9", "GOMP_RTEMS_THREAD_POOLS=1", "KMP_INHERIT_FP_CONTROL=off"}) {
+    const std::string warnings = names_warnings({variable});
+    EXPECT_EQ(warnings.find(std::string("marline: warning: ") + std::string(variable, strcspn(variable, "=")) +
+                            " is not obeyed: "), 0u) << variable << ": " << warnings;
+    EXPECT_EQ(warnings.find('\n'), warnings.size() - 1);
+  }
+}
+
+TEST(Names, ValuesThatHoldAnywayAreSilent) {
+  EXPECT_EQ(names_warnings({"KMP_HOT_TEAMS_MAX_LEVEL=1", "KMP_DETERMINISTIC_REDUCTION=FALSE", "KMP_DETERMINISTIC_REDUCTION=0",
+                            "KMP_TOPOLOGY_METHOD=hwloc", "KMP_DUPLICATE_LIB_OK=TRUE", "KMP_SCHEDULE=static,balanced",
+                            "KMP_INIT_AT_FORK=anything", "KMP_INHERIT_FP_CONTROL=Yes"}),
+            "");
+  for (const char* variable : {"KMP_HOT_TEAMS_MAX_LEVEL=11", "KMP_DETERMINISTIC_REDUCTION=fals", "KMP_SCHEDULE=static",
+                               "KMP_TOPOLOGY_METHOD=all, hwloc"}) {
+    EXPECT_NE(names_warnings({variable}), "") << variable;
+  }
 }
 
 TEST(Options, ForAllDevicesHoldsIfTheHostsOwnIsNotGiven) {

@@ -128,10 +128,12 @@ class OptionsPage(Tree):
     ENTRY = '    {"OMP_X", "1", "a number "\n     "or two", "What | it is.",\n     read, show},\n'
     MPI_ENTRY = '    {"MARLINE_MPI_X", "off", "on or off", "What that is.", read_x},\n'
     FOREIGN_ENTRY = '    {"KMP_X", "OMP_X", "one", "The same.", read_x},\n'
+    NAME_ENTRY = '    {"KMP_Y", "0, off", "set OMP_X"},\n    {"KMP_Z", "", "nothing"}};\n'
 
     def setUp(self) -> None:
         super().setUp()
         self.write("src/config/foreign_table.cpp", self.FOREIGN_ENTRY)
+        self.write("src/config/names.cpp", self.NAME_ENTRY)
 
     def test_page_follows_the_table(self) -> None:
         table = self.root / "src/config/option_table.cpp"
@@ -143,6 +145,7 @@ class OptionsPage(Tree):
         self.assertIn("| `OMP_X` | `1` | a number or two | What \\| it is. |", page)
         self.assertIn("| `MARLINE_MPI_X` | `off` | on or off | What that is. |", page)
         self.assertIn("| `KMP_X` | `OMP_X` | one | The same. |", page)
+        self.assertIn("| `KMP_Y` | `0, off` | set OMP_X |\n| `KMP_Z` |  | nothing |", page)
         self.assertEqual(self.run_tool("gen_options_doc.py", "--check").returncode, 0)
         table.write_text(self.ENTRY.replace('"1"', '"2"'))
         self.assertEqual(self.run_tool("gen_options_doc.py", "--check").returncode, 1)

@@ -60,8 +60,10 @@ static void good_settings(void) {
   run("OMP_WAIT_POLICY=passive");
   CHECK_LINE(&child, "blocktime=0.");
   CHECK_EQ(warnings(), 0);
-  run("KMP_LOCK_KIND=tas|GOMP_RTEMS_THREAD_POOLS=1|");
+  run("KMP_HOT_TEAMS_MAX_LEVEL=1|KMP_DUPLICATE_LIB_OK=true|");
   CHECK_EQ(warnings(), 0);
+  run("KMP_HOT_TEAMS_MAX_LEVEL=3|GOMP_RTEMS_THREAD_POOLS=1|");
+  CHECK_EQ(warnings(), 2);
 }
 
 static void bad_settings(void) {

@@ -120,11 +120,28 @@ static void bad_values(void) {
   CHECK_EQ(warnings(), 0);
 }
 
+/* Each of them is named, with what holds instead. */
+static void not_obeyed(void) {
+  run("KMP_HOT_TEAMS_MAX_LEVEL=2", "KMP_HOT_TEAMS_MODE=1");
+  CHECK_LINE(&child, "KMP_HOT_TEAMS_MAX_LEVEL", "not obeyed", "pool");
+  CHECK_LINE(&child, "KMP_HOT_TEAMS_MODE", "not obeyed");
+  CHECK_EQ(warnings(), 2);
+  run("KMP_DISP_NUM_BUFFERS=12", "GOMP_DEBUG=1");
+  CHECK_LINE(&child, "KMP_DISP_NUM_BUFFERS", "not obeyed", "docs/options.md");
+  CHECK_LINE(&child, "GOMP_DEBUG", "not obeyed", "OMP_DISPLAY_ENV");
+  CHECK_EQ(warnings(), 2);
+  run("KMP_HOT_TEAMS_MAX_LEVEL=1", "KMP_DUPLICATE_LIB_OK=TRUE");
+  CHECK_EQ(warnings(), 0);
+  run("KMP_DETERMINISTIC_REDUCTION=true", "KMP_WARNINGS=0");
+  CHECK_EQ(warnings(), 0);
+}
+
 int main(int argc, char **argv) {
   if (argc > 1 && strcmp(argv[1], "report") == 0)
     return report();
   values();
   binding();
   bad_values();
+  not_obeyed();
   return 0;
 }
