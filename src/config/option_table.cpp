@@ -264,7 +264,7 @@ constexpr Option kOptions[] = {
      [](Cursor& in, Options& to) { return read_bool(in, to.dynamic); },
      [](Text& out, const Options& from) { show_bool(out, from.dynamic); }},
     {"OMP_SCHEDULE", "static", "[monotonic:|nonmonotonic:]static, dynamic, guided or auto, then [,chunk]",
-     "What `schedule(runtime)` means.", read_schedule, show_schedule},
+     "What `schedule(runtime)` means. libgomp's default is `dynamic`.", read_schedule, show_schedule},
     {"OMP_NESTED", "false", "true or false",
      "Deprecated by OpenMP: OMP_MAX_ACTIVE_LEVELS says more. `true` is an unlimited number of levels.",
      [](Cursor& in, Options& to) { return read_bool(in, to.nested); },

@@ -40,6 +40,7 @@ static void settings(void) {
   EXPECT("OMP_NUM_THREADS=3", "max_threads=3 team=3 ");
   EXPECT("OMP_NUM_THREADS= 5 ", "max_threads=5 team=5 ");
   EXPECT("OMP_NUM_THREADS=4,2", "max_threads=4 team=4 ");
+  EXPECT("OMP_SCHEDULE=", "schedule=1,0 "); /* not given: static, for programs of GCC, too (docs/guide/running.md) */
   EXPECT("OMP_SCHEDULE=static", "schedule=1,0 ");
   EXPECT("OMP_SCHEDULE=static,52", "schedule=1,52 ");
   EXPECT("OMP_SCHEDULE=monotonic:static", "schedule=monotonic:1,0 ");
