@@ -3,15 +3,13 @@
  * Calls without a nonblocking twin (MPI_Win_fence, MPI_Comm_split, MPI_File_open): a helper thread makes them while the
  * task is suspended.
  *
- * Why that cannot deadlock where the program with a thread per task would not. Calls are queued in lanes. A lane has a
- * thread of its own from its first call until it is empty, so no call ever waits for a thread that a call of another
- * lane holds. Inside a lane a call waits for those queued before it; lanes are drawn such that the program may not make
- * these at the same time anyway (collectives on one communicator, window or file: MPI 3.1, 5.13, 11.7, 13.6) or that
- * they end without anybody else's doing (kLaneAlone). So at any time every call that a thread per task would have in
- * progress is in progress here.
+ * Calls are queued in lanes. Inside a lane a call waits for those queued before it; lanes are drawn such that the program
+ * may not make these at the same time anyway (collectives on one communicator, window or file: MPI 3.1, 5.13, 11.7,
+ * 13.6) or that they end without anybody else's doing (kLaneAlone).
  *
- * The number of threads is bounded by the number of objects with a call in progress, and by kMostHelpers: beyond that
- * the process ends with a line, as waiting for a free thread could be a deadlock. Threads are kept for the next call.
+ * Why that cannot deadlock where the program with a thread per task would not: each lane that has a call gets a thread at
+ * once, and no call waits for a thread that a call of another lane holds. So at any time every call that a thread per task
+ * would have in progress is in progress here. Threads are kept for the next lane.
  */
 #ifndef MARLINE_MPI_HELPERS_H
 #define MARLINE_MPI_HELPERS_H
@@ -20,7 +18,15 @@
 
 #include "call.h"
 
-enum { kMostHelpers = 256 };
+/* How many helper threads there may be. Their stacks are two mappings of memory each, of the 65,530 that Linux lets a
+ * process have (vm.max_map_count) and that the stacks of suspended tasks need, too; the bound takes an eighth of these.
+ *
+ * At the bound, or where the system gives no further thread (ulimit -u, -v; pids.max), lanes wait for a thread, the one
+ * that came first first, and a line says so once. That is the best that is left, but it may be a deadlock: k threads on
+ * each of two ranks may hold calls whose partners wait in the other's queue, if the ranks make them in different orders.
+ * Each further call, and each that ends, tries again to start a thread. Where not even one can be started, calls hold
+ * the thread of their task. */
+enum { kMostHelpers = 4096 };
 
 /* What a call is queued behind: those on the same object and of the same kind. A kind from 0 up is a rank or a
  * tag. */
