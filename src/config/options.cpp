@@ -199,7 +199,7 @@ void resolve(Options& result) {
   }
   resolve_priority(result);
   result.simple_creation =
-      !result.priority.on && !result.discover_first && !result.strict_constraint && !result.shared_queues &&
+      !result.priority.propagates && !result.discover_first && !result.strict_constraint && !result.shared_queues &&
       !result.tool_started;
   result.task_tail_bytes = result.priority.lineage_bytes + (result.tool_started ? Options::kToolTailBytes : 0);
   if (result.fiber_stacksize == 0) result.fiber_stacksize = result.stacksize;

@@ -85,6 +85,8 @@ template <auto plenty>
   if (o.priority.profiles && profile_sends(task, dependences)) own = INT32_MAX;
   if (o.priority.value == PriorityValue::kInf && own > 0) own = INT32_MAX;
   task->priority.store(own, relaxed);
+  // seq_cst: the sleep protocol's first half, with the task's push (sched/idle.hpp). Stored once.
+  if ((own > 0 || o.priority.propagates) && !priorities_in_use()) g_priorities_in_use.store(true, seq_cst);
 }
 
 // With plenty queued, the most urgent task runs at once, in place of the new one.
@@ -111,18 +113,25 @@ template <auto plenty>
   }
 }
 
-// What is called is left to by a jump, so that the common ways need no frame.
+// Plenty is queued: this task runs, or a more urgent one.
+[[gnu::noinline]] void run_something(Worker* worker, Task* task) {
+  if (priorities_in_use() && worker->member->team->level != 0) return run_most_urgent(worker, task);
+  run_now(worker, task);
+}
+
+// Each function that this one ends with is called by a jump, so that the common ways need no frame.
 [[gnu::always_inline]] inline void make_run_simply(Worker* worker, Task* task) {
-  if (runs_at_once<plenty_in_deque>(worker, task)) return run_now(worker, task);
+  if (runs_at_once<plenty_in_deque>(worker, task)) return run_something(worker, task);
   enqueue_own(worker->member, task);
 }
 
 [[gnu::noinline]] void make_run(Worker* worker, Task* task) {
-  if (options().simple_creation) [[likely]] {
+  const bool urgent = options().priority.on && task->priority.load(relaxed) > 0;
+  if (options().simple_creation && !urgent) [[likely]] {
     return make_run_simply(worker, task);
   }
   if (options().discover_first) return hold_back(worker, task);
-  if (options().priority.on && worker->member->team->level != 0) return run_most_urgent(worker, task);
+  if (priorities_in_use() && worker->member->team->level != 0) return run_most_urgent(worker, task);
   if (runs_at_once<plenty_queued>(worker, task) && may_start(worker, task)) return run_now(worker, task);
   enqueue_own(worker->member, task);
 }

@@ -128,7 +128,7 @@ Task* complete_task(Worker* worker, Task* task) {
     if (next != nullptr && !may_start(worker, next)) [[unlikely]] {
       defer(next);
       next = nullptr;
-    } else if (next != nullptr && options().priority.on && is_overtaken(worker, next)) [[unlikely]] {
+    } else if (next != nullptr && priorities_in_use() && is_overtaken(worker, next)) [[unlikely]] {
       enqueue(worker, next);
       next = nullptr;
     } else if (next != nullptr && next->domain() >= 0) [[unlikely]] {

@@ -15,6 +15,7 @@
 namespace marline {
 
 Atomic<bool> g_measures_tied_waits{false};
+Atomic<bool> g_priorities_in_use{false};
 
 // xorshift32 (Marsaglia, 2003).
 uint32_t next_random(Worker* worker) {
@@ -122,7 +123,7 @@ Task* take_urgent(Member* member) {
 }
 
 Task* find_in_team(Worker* worker, Member* member) {
-  if (member->urgent != nullptr) {
+  if (priorities_in_use()) {
     if (Task* task = take_urgent(member)) return task;
   }
   if (Task* task = pop_own_deque(worker, member)) return task;
@@ -179,12 +180,13 @@ Found find_next(Worker* worker) {
 
 bool team_has_work(Worker* worker, Member* member) {
   Team* team = member->team;
+  const bool priorities = g_priorities_in_use.load(seq_cst);  // as the queues: it is set before a task enters one
   if (!team->injected.empty()) return true;
   if (options().strict_constraint && deferred_in_sight(worker, member)) return true;
   for (int i = 0; i < team->size; ++i) {
     const Member& other = team->members[i];
     if (!other.deque.empty() || other.yielded_count.load(seq_cst) != 0) return true;
-    if (other.urgent != nullptr && !other.urgent->empty()) return true;
+    if (priorities && !other.urgent->empty()) return true;
     if (other.shared != nullptr && shared_in_sight(&other)) return true;
   }
   return false;
@@ -211,7 +213,7 @@ void let_go(Worker* worker, Waiter waiter) {
 
 // Whether the task goes to the member's priority queue.
 bool is_urgent(const Member* member, const Task* task) {
-  return task->priority.load(relaxed) > 0 && member->urgent != nullptr;
+  return task->priority.load(relaxed) > 0 && member->urgent != nullptr;  // without one, the clause means nothing
 }
 
 // Of a task that is not new: what made it ready.
@@ -275,7 +277,7 @@ void give_back(Member* member, Task* task) {
 
 bool is_overtaken(Worker* worker, Task* task) {
   Member* member = membership_in(worker, task->team);
-  if (member == nullptr || member->urgent == nullptr) return false;
+  if (member == nullptr) return false;
   if (task->priority.load(relaxed) > 0) return member->urgent->highest() > PriorityQueue::bucket_of(task);
   Team* team = member->team;
   for (int i = 0; i < team->size; ++i) {

@@ -43,9 +43,14 @@ void enqueue_yielded(Worker* worker, Member* member, Task* task);
 // The next task by policy, from the worker's teams, innermost first, as far out as its reach goes (sched/idle.hpp).
 Found find_work(Worker* worker);
 
+// Whether some task has had a priority so far: until then nobody looks at the queues for them. Set by any thread that
+// creates such a task, before the task is queued.
+extern Atomic<bool> g_priorities_in_use;
+inline bool priorities_in_use() { return g_priorities_in_use.load(relaxed); }
+
 // The most urgent, then the newest task of the worker's own queues in `member`: the caller may give it back.
 inline Task* pop_own(Member* member) {
-  if (member->urgent != nullptr) [[unlikely]] {
+  if (priorities_in_use()) [[unlikely]] {
     if (Task* task = member->urgent->pop()) return task;
   }
   return member->deque.pop();
@@ -54,7 +59,7 @@ inline Task* pop_own(Member* member) {
 // Puts what pop_own returned where it was, whatever class of task has queues of its own.
 void give_back(Member* member, Task* task);
 
-// Only with priorities: whether a worker that looked for work would take another task rather than `task`.
+// Only with priorities in use: whether a worker that looked for work would take another task rather than `task`.
 bool is_overtaken(Worker* worker, Task* task);
 
 // Whether find_work might find something. The sleep protocol's second look: seq_cst.

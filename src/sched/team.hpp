@@ -195,7 +195,7 @@ struct alignas(kCacheLine) Member {
   Deque deque;                        // ready tasks; the owner's end is LIFO
   SharedQueue* const* shared = nullptr;  // by QueueClass; null: none (sched/locality.hpp)
   const int16_t* victims = nullptr;      // in the order of stealing; null: the neighbours
-  PriorityQueue* urgent = nullptr;    // ready tasks with a priority; null unless options().priority.on
+  PriorityQueue* urgent = nullptr;    // ready tasks with a priority; null unless options().priority.on; empty until priorities_in_use()
   // Tasks that yielded: FIFO, so that everybody else gets a turn first. Others steal from it.
   alignas(kCacheLine) SpinLock yielded_lock;
   TaskFifo yielded;

@@ -105,7 +105,8 @@ TEST(Options, SimpleCreation) {
   EXPECT_FALSE(parse_good({{"MARLINE_QUEUES", "new=cache"}}).simple_creation);
   EXPECT_FALSE(parse_good({{"MARLINE_DISCOVERY", "first"}}).simple_creation);
   EXPECT_FALSE(parse_good({{"MARLINE_TASK_CONSTRAINT", "strict"}}).simple_creation);
-  EXPECT_FALSE(parse_good({{"OMP_MAX_TASK_PRIORITY", "9"}}).simple_creation);
+  EXPECT_TRUE(parse_good({{"OMP_MAX_TASK_PRIORITY", "9"}}).simple_creation);
+  EXPECT_FALSE(parse_good({{"MARLINE_PRIORITY", "SA"}}).simple_creation);
 }
 
 TEST(Options, Queues) {
