@@ -58,7 +58,7 @@ def function_name(head: str) -> str | None:
     """The name of the function whose head this is, or None if the brace behind it opens something else."""
     outer = at_depth_zero(head)
     first = outer.split(None, 1)[0] if outer.strip() else ""
-    is_type = first in {"namespace", "enum", "extern"} or re.match(r"\s*(class|struct|union)\b[^()]*$", outer)
+    is_type = first in {"namespace", "enum", "extern"} or re.match(r"\s*(class|struct|union)\b(\s+alignas\(\))?[^()]*$", outer)
     is_value = re.search(r"(?<![=!<>])=(?!=)", outer.replace("operator=", "")) and "[" not in outer.split("=")[-1]
     if "(" not in outer or is_type or is_value:
         return None

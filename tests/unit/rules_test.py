@@ -116,7 +116,8 @@ class Sizes(Tree):
 
     def test_table_of_values_is_no_function(self) -> None:
         table = "int table[f(3)] = {\n" + "  1,\n" * 100 + "};\n"
-        self.write("src/base/t.cpp", table + "struct S {\n" + "int x;\n" * 99 + "};\n")
+        aligned = "struct alignas(64) A {\n" + "int x;\n" * 99 + "};\n"
+        self.write("src/base/t.cpp", table + "struct S {\n" + "int x;\n" * 99 + "};\n" + aligned)
         self.expect("check_sizes.py")
 
     def test_python(self) -> None:
