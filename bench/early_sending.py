@@ -31,9 +31,9 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "python"))
 
 from marline.trace.analysis import Analysis  # noqa: E402  (the path above is what finds it)
-from marline.trace.calls import kind_mask  # noqa: E402
-from marline.trace.picture import Picture  # noqa: E402
-from marline.trace.reader import read_trace  # noqa: E402
+from marline.trace.passes.picture import Picture  # noqa: E402
+from marline.trace.read.calls import kind_mask  # noqa: E402
+from marline.trace.read.reader import read_trace  # noqa: E402
 
 GENERATE, PANEL, UPDATE = "task_fill", ("task_potrf", "task_trsm"), ("task_syrk", "task_gemm")
 COLORS = {PANEL: "#1b7837", UPDATE: "#b8d8b8"}

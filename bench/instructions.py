@@ -23,9 +23,9 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "python"))
 
 from marline.layout import Layout  # noqa: E402  (the path above is what finds it)
-from marline.study.launch import own_environment  # noqa: E402
-from marline.study.process import execute  # noqa: E402
-from marline.study.verdict import remarks_of, wrong_runtime  # noqa: E402
+from marline.study.measure.launch import own_environment  # noqa: E402
+from marline.study.measure.process import execute  # noqa: E402
+from marline.study.measure.verdict import remarks_of, wrong_runtime  # noqa: E402
 
 # Program, figure, rounds of the shorter of the two runs. Long enough that pools and tables have grown to their final
 # size before it ends.

@@ -25,9 +25,9 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "python"))
 
-from marline.trace import reader  # noqa: E402
 from marline.trace.analysis import Analysis, pass_names  # noqa: E402
-from marline.trace.events import CALL_NUMBER, EVENTS, FINGERPRINT  # noqa: E402
+from marline.trace.read import reader  # noqa: E402
+from marline.trace.read.events import CALL_NUMBER, EVENTS, FINGERPRINT  # noqa: E402
 
 COMPLETE, SWITCH = 1, 7  # ompt_task_status_t
 IN, INOUT = 1, 3  # ompt_dependence_type_t

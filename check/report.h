@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What was found, for python/marline/check_command.py to read. Any thread.
+ * What was found, for python/marline/check/command.py to read. Any thread.
  */
 #ifndef MARLINE_CHECK_REPORT_H
 #define MARLINE_CHECK_REPORT_H

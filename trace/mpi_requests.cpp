@@ -278,8 +278,8 @@ MARLINE_MPI int MPI_Request_free(MPI_Request *request) {
   return result;
 }
 
-// For libmarline-mpi, whose poller completes the requests that are bound to tasks (mpi/bind.c): recorded as what MPI_Test
-// would have found. `status` is valid.
+// For libmarline-mpi, whose poller completes the requests that are bound to tasks (mpi/engine/bind.c): recorded as what
+// MPI_Test would have found. `status` is valid.
 MARLINE_MPI void marline_trace_request_done(MPI_Request request, const MPI_Status *status) {
   if (Stream::mine() == nullptr || !wanted(kMpiEvents) || request == MPI_REQUEST_NULL) {
     return;

@@ -11,11 +11,11 @@ from pathlib import Path
 from marline.errors import REFUSED, Refusal, say, what_failed
 
 SUBCOMMANDS = {
-    "run": ("marline.run", "run a program on Marline, or say why that cannot be"),
-    "check": ("marline.check_command", "run a program, and say which tasks were suspended under a mutex"),
+    "run": ("marline.launch.run", "run a program on Marline, or say why that cannot be"),
+    "check": ("marline.check.command", "run a program, and say which tasks were suspended under a mutex"),
     "ps": ("marline.ps.command", "what the tasks of a running or hung job wait for"),
-    "trace": ("marline.trace_command", "run a program recorded, and say where the time went"),
-    "report": ("marline.report_command", "where the time of a recorded run went; as text, JSON, CSV or charts"),
+    "trace": ("marline.trace.command", "run a program recorded, and say where the time went"),
+    "report": ("marline.report.command", "where the time of a recorded run went; as text, JSON, CSV or charts"),
     "study": ("marline.study.command", "compare runtimes: run what a YAML file declares, in turns"),
     "info": ("marline.info", "what is installed, what is in force, what is missing"),
 }

@@ -16,10 +16,10 @@ import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from marline import launch
 from marline.errors import Refusal, say
+from marline.launch import launcher
+from marline.launch.preflight import examine
 from marline.layout import Layout
-from marline.preflight import examine
 
 MPI = "openmpi"
 RANKS = 2
@@ -105,7 +105,7 @@ def run_once(case: Case, layout: Layout, options: argparse.Namespace) -> None:
     if case.is_marline:
         words = [str(layout.command), "run", "-n", str(RANKS), "-t", str(case.threads), "--", *program]
     else:
-        words = [*launch.command(MPI, RANKS, case.threads, environment), *program]
+        words = [*launcher.command(MPI, RANKS, case.threads, environment), *program]
     status, output, errors = run_limited(words, environment, options.limit)
     lines = [line for line in output.splitlines() if line.startswith("{")]
     if status is None:

@@ -15,7 +15,8 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from marline import features, launch
+from marline import features
+from marline.launch import launcher as launch
 from marline.layout import Layout
 
 SECONDS = 20

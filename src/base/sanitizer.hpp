@@ -8,7 +8,8 @@
 // OpenMP orders, a tool (LLVM's Archer) tells ThreadSanitizer at OMPT's events, and what Marline's own calls order is
 // told here. One thing no event says: tied tasks of one thread follow one another and may share its threadprivate
 // data. So the worker is a synchronisation object that tied tasks acquire when they start or go on, and release when
-// they end or are suspended (exec/completion.cpp, exec/fiber.cpp). Untied tasks have only the order that OpenMP promises.
+// they end or are suspended (exec/worker/completion.cpp, exec/fiber/fiber.cpp). Untied tasks have only the order that
+// OpenMP promises.
 #pragma once
 
 #include "base/build.hpp"

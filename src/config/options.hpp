@@ -46,7 +46,7 @@ struct Options {
   static constexpr int kExactPriorities = 4096;
 
   static constexpr uint32_t kLineageBytes = 48;  // sizeof(Lineage)
-  static constexpr uint32_t kToolTailBytes = 48;  // sizeof(ToolTail), exec/frames.hpp
+  static constexpr uint32_t kToolTailBytes = 48;  // sizeof(ToolTail), exec/worker/frames.hpp
 
   static constexpr int64_t kForever = 1'000'000'000'000'000;  // microseconds
 
@@ -111,7 +111,7 @@ struct Options {
     bool propagates;       // tasks keep their predecessors (graph/lineage.hpp)
   } priority;
   int64_t spin_us;         // -1: automatic
-  int max_ready;           // throttling (exec/throttle.hpp); 0: no limit, also of the next two
+  int max_ready;           // throttling (exec/worker/throttle.hpp); 0: no limit, also of the next two
   int max_tasks;
   size_t max_bytes;
   bool strict_constraint;
@@ -133,7 +133,7 @@ struct Options {
   HashFunction hash;       // of addresses, in dependence tables
   bool discover_first;     // MARLINE_DISCOVERY=first
   bool simple_creation;    // resolved: none of what makes a new task more than queued or run
-  bool tool_started;       // explicit tasks have room for what tools ask of them (exec/frames.hpp)
+  bool tool_started;       // explicit tasks have room for what tools ask of them (exec/worker/frames.hpp)
   uint32_t task_tail_bytes;  // resolved: behind everything else of each task, for that and for priorities
   bool counters;           // print them at exit
   bool inspect;            // answer `marline ps`

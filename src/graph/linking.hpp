@@ -43,7 +43,7 @@ struct Linking {
         filters(options().edges),
         free_edge(its_task->edges),
         free_end(its_task->edges + its_task->inline_edges) {
-    // While edges are made, nobody may see zero. A task that runs may count its holds there (exec/hold.hpp).
+    // While edges are made, nobody may see zero. A task that runs may count its holds there (exec/worker/hold.hpp).
     if (life == Life::kNew) task->predecessors.store(kGuard, relaxed);
   }
 };

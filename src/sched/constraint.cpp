@@ -30,7 +30,7 @@ bool is_within(const Task* task, const Team* team) {
 }
 
 // The innermost tied task with a frame on the fiber that has `task` on top, or null. An untied task lies over a tied one
-// only if it is undeferred: then over its creator (exec/fiber.hpp).
+// only if it is undeferred: then over its creator (exec/fiber/fiber.hpp).
 const Task* innermost_tied(const Task* task) {
   while (task != nullptr && !task->tied()) task = task->has(task_flag::kUndeferred) ? task->parent : nullptr;
   return task;
@@ -38,7 +38,7 @@ const Task* innermost_tied(const Task* task) {
 
 // Tasks that are made after the barrier can start before the thread has noticed that it is over.
 bool is_in_barrier(const Member* member) {
-  // acquire: who finds such a task sees the barrier over. Pairs with release_all (exec/barrier.cpp).
+  // acquire: who finds such a task sees the barrier over. Pairs with release_all (exec/team/barrier.cpp).
   return member->at_barrier != AtBarrier::kNot && member->team->epoch.load(acquire) == member->barrier_epoch;
 }
 

@@ -3,12 +3,13 @@
 // The task scheduling constraint (OpenMP 5.2, section 12.9), in force with MARLINE_TASK_CONSTRAINT=strict: a thread
 // starts a new tied task only if it descends from every task that is tied to the thread and not in a barrier. A
 // parallel region starts a tied task as well, the implicit one of the thread that opens it; and an untied task that is
-// pinned to its thread (exec/suspend.hpp) counts as tied from then on.
+// pinned to its thread (exec/worker/suspend.hpp) counts as tied from then on.
 //
 // Where such tasks are is read from the frames themselves:
 //   - the frames of the fiber that the thread is on: Worker::task;
 //   - those of the fibers that it has left, suspended or waiting in place: a list of LeftFrames, entered and left in
-//     exec/fiber.cpp. A fiber with the frame of a tied task stays on its worker, so only the worker uses the list.
+//     exec/fiber/fiber.cpp. A fiber with the frame of a tied task stays on its worker, so only the worker uses the
+//     list.
 // On one fiber each tied task descends from the tied ones below it, so the innermost stands for all. An implicit task in
 // a barrier stands for its team: the barrier is not over before the team's tasks have ended, but the tasks of teams
 // around may outlast it.

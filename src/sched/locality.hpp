@@ -6,8 +6,8 @@
 // places a class higher: the members within one cache, NUMA domain, socket or machine then share one queue for it. Tasks
 // with an affinity wait in a queue of the NUMA domain where their data lies, if bound members live in more than one.
 //
-// Made and changed while the team is at rest (exec/binding.cpp), constant while its region runs. A program that neither
-// binds its threads nor sets MARLINE_QUEUES has none of it: `Member::victims` and `Member::shared` are null.
+// Made and changed while the team is at rest (exec/team/binding.cpp), constant while its region runs. A program that
+// neither binds its threads nor sets MARLINE_QUEUES has none of it: `Member::victims` and `Member::shared` are null.
 #pragma once
 
 #include "base/atomic.hpp"

@@ -35,8 +35,8 @@ namespace marline {
 struct Doacross;
 struct Member;
 struct NextTask;
-struct ThreadCounts;         // construct/thread_counts.hpp
-struct ThreadprivateCopies;  // exec/threadprivate.hpp
+struct ThreadCounts;         // construct/parallel/thread_counts.hpp
+struct ThreadprivateCopies;  // exec/team/threadprivate.hpp
 class LeftFrames;  // sched/constraint.hpp
 inline constexpr int kMaxTeam = 1024;  // threads in one team
 using TaskFifo = Fifo<Task, &Task::next>;
@@ -45,24 +45,26 @@ using TaskStack = MpscStack<Task, &Task::next>;
 // Worker::place of a thread that is bound to none: the runtime has not done so, or the program has bound it elsewhere.
 inline constexpr int kNoPlace = -1, kElsewhere = -2;
 
-// What a thread waits for, for tools (exec/announce.hpp). No task: nothing.
+// What a thread waits for, for tools (exec/worker/announce.hpp). No task: nothing.
 struct ThreadWait {
   const Task* task = nullptr;
   ompt::State state = ompt::State::kIdle;
   uint64_t wait_id = 0;
 };
 
-// marline_taskloop_depend: gives dependences to each task of the next taskloop of `owner` (construct/taskloop.hpp).
+// marline_taskloop_depend: gives dependences to each task of the next taskloop of `owner`
+// (construct/task/taskloop.hpp).
 struct ChunkDepend {
   void (*call)(uint64_t first, uint64_t count, void* argument) = nullptr;
   void* argument = nullptr;
   const Task* owner = nullptr;
 };
 
-// What `marline ps` (exec/inspect.cpp) and debuggers (tools/gdb/marline.py) want to know of a thread; written by it.
+// What `marline ps` (exec/view/inspect.cpp) and debuggers (tools/gdb/marline.py) want to know of a thread; written by
+// it.
 struct InView {
   Fiber* own_fiber = nullptr;  // the fiber of the thread's own stack
-  const marline_wait* blocked = nullptr;  // the library call that blocks the thread (exec/blocked.hpp)
+  const marline_wait* blocked = nullptr;  // the library call that blocks the thread (exec/worker/blocked.hpp)
   int block_depth = 0;
   int thread = 0;            // the kernel's number of it; 0: it has ended
   uint64_t suspensions = 0;  // of tasks, and library calls that block, by this thread
@@ -78,7 +80,7 @@ struct WorkerNesting {
   Atomic<uint32_t> goes_round{0}; // 1: all that it has are frames that wait, and it tries them in turn; read by its teams
 };
 
-// How a worker that waits gets on with others on its core (exec/schedule_loop.cpp, give_way).
+// How a worker that waits gets on with others on its core (exec/worker/schedule_loop.cpp, give_way).
 struct WaitingBeside {
   uint32_t waits_asleep = 0;   // waits to come without spinning
   uint32_t shared_yields = 0;  // in a row, in which somebody ran
@@ -102,9 +104,10 @@ struct alignas(kCacheLine) Worker {
   Member* member = nullptr;  // the place in the current task's team
   Fiber* fiber = nullptr;    // the fiber that the thread is on
   SlabPool* pool = nullptr;  // task descriptors
-  NextTask* next_task = nullptr;  // what was said of the next task to be created (construct/next_task.hpp); mostly null
+  // What was said of the next task to be created (construct/task/next_task.hpp); mostly null
+  NextTask* next_task = nullptr;
   Member* memberships = nullptr;
-  Fiber* spares = nullptr;   // idle fibers kept by this worker (exec/fiber.cpp)
+  Fiber* spares = nullptr;   // idle fibers kept by this worker (exec/fiber/fiber.cpp)
   int spare_count = 0;
   int place = kNoPlace;      // that the thread is bound to
   int id = 0;                // small, unique among living workers: the "global thread number" of the KMP interface
@@ -114,18 +117,19 @@ struct alignas(kCacheLine) Worker {
   TaskFifo resumed;          // taken from `inbox`, oldest first
   TaskFifo yielded;          // tied tasks that yielded: after everything else
   bool yielded_turn = false; // alternates between `yielded` and Member::yielded, so that neither starves the other
-  // Completions that the parent has not been told yet (exec/completion.cpp).
+  // Completions that the parent has not been told yet (exec/worker/completion.cpp).
   Task* reported_parent = nullptr;
   Taskgroup* reported_group = nullptr;
   uint64_t reported_count = 0;
   NextTask* spare_next_task = nullptr;  // an empty record for `next_task`
   ChunkDepend chunk_depend;
-  // Throttling (exec/throttle.hpp). The limits are looked at when Task::created has all of these bits.
+  // Throttling (exec/worker/throttle.hpp). The limits are looked at when Task::created has all of these bits.
   uint32_t throttle_mask = 0;
   uint64_t throttle_patience = 0;    // nanoseconds; 0: not used yet
   bool throttle_in_vain = false;     // the last wait ended because patience did
-  FpControl fp_control;        // as the fiber that the thread last left had it (exec/fiber.cpp)
-  // The C++ runtime's exception state of this thread, null until a C++ runtime is seen (exec/exception_state.cpp).
+  FpControl fp_control;        // as the fiber that the thread last left had it (exec/fiber/fiber.cpp)
+  // The C++ runtime's exception state of this thread, null until a C++ runtime is seen
+  // (exec/fiber/exception_state.cpp).
   void* exception_globals = nullptr;
   int* error_number = nullptr;       // &errno of the thread
   void* signal_stack = nullptr;      // the alternate stack that the runtime gave the thread, or null
@@ -140,7 +144,7 @@ struct alignas(kCacheLine) Worker {
   ThreadCounts* own_thread_counts = nullptr;
   ThreadprivateCopies* threadprivate = nullptr;  // null: none yet
   DiscoveryCounters discovery;       // written by the owner, read by anybody
-  Worker* created_before = nullptr;  // link in the list of all workers (exec/worker.cpp)
+  Worker* created_before = nullptr;  // link in the list of all workers (exec/worker/worker.cpp)
   TaskFifo held;                     // ready tasks that MARLINE_DISCOVERY=first keeps back (sched/held.hpp)
 
   // Others write these.
@@ -152,7 +156,8 @@ struct alignas(kCacheLine) Worker {
   int job_index = 0;                     // written before `job`, read after it
   // Jobs given to it that it has not yet left: 2 while the next region starts and it still leaves the last one.
   Atomic<uint32_t> in_region{0};
-  // 1: in the pool's list, without a team (exec/worker.cpp). Written under its lock, read by the thread; orders nothing.
+  // 1: in the pool's list, without a team (exec/worker/worker.cpp). Written under its lock, read by the thread; orders
+  // nothing.
   Atomic<uint32_t> in_pool{0};
   Worker* next = nullptr;                // link in the lists of idle and of retired workers
 };
@@ -175,14 +180,15 @@ struct alignas(kCacheLine) Member {
   // The worker's own.
   uint64_t workshares_entered = 0;    // number of the next worksharing construct
   uint64_t singles_entered = 0;
-  bool copies = false;                // in a cancelled region, from copyprivate to the barrier behind (construct/single.hpp)
-  LoopPlace loop;                     // the loop that the thread is in (construct/loop.cpp)
-  Doacross* doacross = nullptr;       // what its iterations post, if they do (construct/doacross.cpp)
-  tool::Work open_work = tool::Work::kNone;  // a construct whose end nobody tells (exec/announce.hpp)
+  // In a cancelled region, from copyprivate to the barrier behind (construct/workshare/single.hpp)
+  bool copies = false;
+  LoopPlace loop;                     // the loop that the thread is in (construct/workshare/loop.cpp)
+  Doacross* doacross = nullptr;       // what its iterations post, if they do (construct/workshare/doacross.cpp)
+  tool::Work open_work = tool::Work::kNone;  // a construct whose end nobody tells (exec/worker/announce.hpp)
   const void* open_work_codeptr = nullptr;
-  ompt::Frame frame = {};             // of the implicit task, for tools (exec/frames.hpp)
+  ompt::Frame frame = {};             // of the implicit task, for tools (exec/worker/frames.hpp)
   const void* region_codeptr = nullptr;  // the region's, for the barrier at its end, which the team may have outrun
-  // Read by the last to arrive at the barrier (exec/region_cancellation.cpp) and by `marline ps`.
+  // Read by the last to arrive at the barrier (exec/team/region_cancellation.cpp) and by `marline ps`.
   AtBarrier at_barrier = AtBarrier::kNot;
   uint64_t barrier_epoch = 0;  // Team::epoch when it came to the barrier, which is over when that moves; its own
   // In a cancelled region, whether the thread stays away from its worksharing constructs: written by it, cleared at the
@@ -215,8 +221,8 @@ struct TeamNesting {
   Atomic<bool> bounds_reach{false};
   // Inner teams: the pool's threads that have not left the last region; nobody uses the team again before it is zero.
   Atomic<int32_t> inside{0};
-  // A contention group with a limit of its own (construct/parallel.cpp): what the regions within its initial team have
-  // of it, and what this team has.
+  // A contention group with a limit of its own (construct/parallel/parallel.cpp): what the regions within its initial
+  // team have of it, and what this team has.
   Atomic<int> group_threads{0};
   int of_group = 0;
 };
@@ -239,7 +245,8 @@ struct alignas(kCacheLine) Team {
   Team* next_free = nullptr;
   Locality* locality = nullptr;
   bool in_use = false;   // hot team: a region is under way
-  // OMP_DISPLAY_AFFINITY (exec/affinity_display.hpp): the region's threads say where they are; what they said last.
+  // OMP_DISPLAY_AFFINITY (exec/view/affinity_display.hpp): the region's threads say where they are; what they said
+  // last.
   bool display_affinity = false;
   PlacesGiven displayed;
   FpControl fp_control;  // the creator's
@@ -252,8 +259,8 @@ struct alignas(kCacheLine) Team {
   uint64_t tool_data = 0;  // ompt_data_t of the parallel region
   const void* tool_codeptr = nullptr;
   int tool_flags = 0;      // ompt_parallel_flag_t
-  PlacesGiven places_given;  // what the members' places were computed from (exec/binding.cpp)
-  int asked = 0;             // hot team: for what it was arranged last (exec/team.cpp); 0: for nothing
+  PlacesGiven places_given;  // what the members' places were computed from (exec/team/binding.cpp)
+  int asked = 0;             // hot team: for what it was arranged last (exec/team/team.cpp); 0: for nothing
   TeamNesting nesting;
 
   // Tasks made ready by a thread that is not of the team; any member drains it.
@@ -263,21 +270,22 @@ struct alignas(kCacheLine) Team {
   alignas(kCacheLine) Atomic<uint64_t> sleepers[kMaskWords] = {};
 
   alignas(kCacheLine) Atomic<uint64_t> epoch{0};  // barriers completed; written by the last to arrive
-  // That barrier met a cancelled region of which not all threads were at the end (exec/region_cancellation.hpp). Written
-  // by the last to arrive, before `epoch`; read by all before they arrive again.
+  // That barrier met a cancelled region of which not all threads were at the end (exec/team/region_cancellation.hpp).
+  // Written by the last to arrive, before `epoch`; read by all before they arrive again.
   bool another_round = false;
   alignas(kCacheLine) Atomic<int32_t> arrived{0};
   // Bits kRegion and kWorkshare: what is cancelled. Set by members, cleared by the last to arrive at a barrier.
   static constexpr uint32_t kRegion = 1, kWorkshare = 2;
   Atomic<uint32_t> cancelled{0};
-  Atomic<uint64_t> departures{0};  // members that have begun to stay away, of all regions (construct/cancel.hpp)
+  Atomic<uint64_t> departures{0};  // members that have begun to stay away, of all regions (construct/sync/cancel.hpp)
   Atomic<Task*> kept{nullptr};  // as Taskgroup::kept, for tasks that were not run because the region is cancelled
   struct alignas(kCacheLine) TreeNode {
     Atomic<int32_t> arrived{0};
   };
-  TreeNode* tree = nullptr;  // for large teams: the arrivals at each inner node, level by level (exec/barrier.cpp)
+  TreeNode* tree = nullptr;  // for large teams: the arrivals at each inner node, level by level (exec/team/barrier.cpp)
   alignas(kCacheLine) Atomic<uint64_t> singles{0};  // `single` constructs that some thread has taken
-  void* copyprivate[2] = {};  // of `single` constructs with an even and with an odd number (construct/single.cpp)
+  // Of `single` constructs with an even and with an odd number (construct/workshare/single.cpp)
+  void* copyprivate[2] = {};
   // The members' counts of constructs go on from region to region, so that the ring need not be cleared.
   uint64_t first_workshare = 0;  // numbers of the region's first constructs: all members start from member 0's
   uint64_t first_single = 0;

@@ -31,7 +31,7 @@ inline Worker* this_worker_or_null() {
 
 void set_this_worker(Worker* worker);
 
-// For a thread that the runtime has not seen: makes it a root worker (exec/worker.cpp).
+// For a thread that the runtime has not seen: makes it a root worker (exec/worker/worker.cpp).
 Worker* register_root_worker();
 
 inline Worker* this_worker() {

@@ -21,10 +21,10 @@ struct Icvs {
   uintptr_t allocator;        // def-allocator-var, an omp_allocator_handle_t
   bool dynamic;               // dyn-var
   bool run_sched_monotonic;   // the modifier's bit 0x80000000
-  // bind-var where a proc_bind clause around, of GCC's, has set it (construct/parallel.cpp), as ProcBind; 0:
+  // bind-var where a proc_bind clause around, of GCC's, has set it (construct/parallel/parallel.cpp), as ProcBind; 0:
   // OMP_PROC_BIND's element for the level.
   int8_t clause_bind = 0;
-  int32_t team_num = 0;       // in a teams region (construct/teams.hpp): the team's number in the league
+  int32_t team_num = 0;       // in a teams region (construct/parallel/teams.hpp): the team's number in the league
   int32_t num_teams = 1;      // and the league's size
 };
 

@@ -53,7 +53,7 @@ inline constexpr uint32_t kRequeued = 1u << 7;    // Clang's untied task asked t
 inline constexpr uint32_t kInTable = 1u << 8;     // a dependence table knows it: `references` counts
 inline constexpr uint32_t kGraph = 1u << 9;       // has the graph fields below initialised
 inline constexpr uint32_t kMergeable = 1u << 10;
-inline constexpr uint32_t kHolds = 1u << 11;     // `predecessors` counts the holds on it (exec/hold.hpp)
+inline constexpr uint32_t kHolds = 1u << 11;     // `predecessors` counts the holds on it (exec/worker/hold.hpp)
 inline constexpr uint32_t kPinned = 1u << 12;     // untied, but must stay on its thread (it holds a reduction copy)
 inline constexpr uint32_t kOwnIcvs = 1u << 13;    // `icvs` is its own copy (task/own_icvs.hpp)
 inline constexpr uint32_t kLabelled = 1u << 14;
@@ -62,8 +62,8 @@ inline constexpr uint32_t kLeft = 1u << 21;       // it went to its end from a c
 inline constexpr uint32_t kDestroys = 1u << 22;   // `invoke` also destroys the task's private objects
 inline constexpr uint32_t kDiscarded = 1u << 23;  // cancelled: `invoke`, if called, does nothing but that
 inline constexpr uint32_t kDomainShift = 24;      // the highest byte: 1 + the NUMA domain of its affinity; 0: none
-inline constexpr uint32_t kInitial = 1u << 20;    // with kImplicit: of a target region (construct/target.hpp)
-// Persistent graphs (construct/persistent.hpp).
+inline constexpr uint32_t kInitial = 1u << 20;    // with kImplicit: of a target region (construct/device/target.hpp)
+// Persistent graphs (construct/task/persistent.hpp).
 inline constexpr uint32_t kInGraph = 1u << 16;     // the tasks that it creates belong to its graph
 inline constexpr uint32_t kPersistent = 1u << 17;  // the descriptor is a graph's, which frees it
 inline constexpr uint32_t kReplayed = 1u << 18;    // `node` is set, and its successors wait for this task
@@ -104,14 +104,14 @@ struct alignas(kCacheLine) Task {
   Atomic<int32_t> predecessors;
   Atomic<int32_t> references;  // execution (1) + dependence table (1), and of living tasks: the descriptor goes at zero
   uint32_t table_references;   // entries of the dependence table that name this task, 64 bytes each; graph side
-  uint32_t serial;             // in a taskgroup: its place in the order of creation (exec/cancellation.hpp)
+  uint32_t serial;             // in a taskgroup: its place in the order of creation (exec/worker/cancellation.hpp)
 
   // Third line: an independent task without a name, in a program without a tool, never touches it.
   const char* label;      // only with task_flag::kLabelled
   uint64_t tool_data;     // ompt_data_t of the task; only while a tool is on
   union {
     Event event{};        // `detach`: only with task_flag::kDetach
-    void* device_handle;  // of target tasks, which have no such clause (construct/device_wait.hpp)
+    void* device_handle;  // of target tasks, which have no such clause (construct/device/device_wait.hpp)
   };
   Worker* home;           // only while suspended: the worker that must resume it, or null for any
   EdgeChunk* edge_chunks; // from here on with task_flag::kGraph: edges beyond the in-line ones
@@ -155,8 +155,8 @@ struct Taskgroup {
   Task* owner;
   Atomic<int64_t> count;   // kOne per unfinished task, settled by the owner like Task::children; kWaiting: owner suspended
   int64_t created;         // by the owner since the last settling
-  void* reductions;        // construct/task_reduction.hpp; null: none
-  // Cancelling what is created later (exec/cancellation.hpp).
+  void* reductions;        // construct/task/task_reduction.hpp; null: none
+  // Cancelling what is created later (exec/worker/cancellation.hpp).
   static constexpr uint32_t kAll = UINT32_MAX, kLastSerial = kAll - 1;
   Taskgroup* order;             // the group in whose order of creation its tasks have their serials
   bool is_construct;            // the program has written it: it can be cancelled

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a suspended task waits for, said by whoever suspends it, for `marline ps` and debuggers. The record lies on the
-// stack of the task, which does not move until it is resumed; the task's fiber points to it (exec/fiber.hpp). Nobody
-// else reads it: exec/inspect.cpp copies it from a running process.
+// stack of the task, which does not move until it is resumed; the task's fiber points to it (exec/fiber/fiber.hpp).
+// Nobody else reads it: exec/view/inspect.cpp copies it from a running process.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ struct marline_wait;  // marline.h
 
 namespace marline {
 
-// The names stand in kWaitKinds (exec/inspect_tasks.cpp) and tools/gdb/marline.py.
+// The names stand in kWaitKinds (exec/view/inspect_tasks.cpp) and tools/gdb/marline.py.
 enum class WaitKind : uint8_t {
   kNone,
   kEvent,        // object: the Event

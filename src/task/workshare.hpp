@@ -7,7 +7,7 @@
 //
 // Invariant: `phase` is 2u while the slot is free for use u and 2u + 1 from the claim by the first thread that arrives
 // until the last thread of the team has left. The claimer fills the fields and publishes k + 1 in `ready`
-// (construct/workshare.cpp).
+// (construct/workshare/workshare.cpp).
 #pragma once
 
 #include "base/atomic.hpp"
@@ -30,7 +30,7 @@ struct alignas(kCacheLine) Workshare {
   LoopKind kind = LoopKind::kStatic;
   uint64_t iterations = 0;
   uint64_t chunk = 0;
-  void* reductions = nullptr;  // the first thread's block of a GCC reduction (construct/task_reduction.hpp)
+  void* reductions = nullptr;  // the first thread's block of a GCC reduction (construct/task/task_reduction.hpp)
   void* memory = nullptr;      // zeroed, shared by the team during the construct; freed by the last to leave
   alignas(kCacheLine) Atomic<uint64_t> next{0};          // first iteration that nobody has taken
   alignas(kCacheLine) Atomic<uint64_t> ordered_next{0};  // first iteration of the chunk whose `ordered` regions may run

@@ -14,8 +14,8 @@ import numpy as np
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "python"))
 
-from marline.trace import events, reader  # noqa: E402
-from marline.trace.events import EVENTS  # noqa: E402
+from marline.trace.read import events, reader  # noqa: E402
+from marline.trace.read.events import EVENTS  # noqa: E402
 
 COMPLETE, DETACH, EARLY_FULFILL, LATE_FULFILL, SWITCH = 1, 4, 5, 6, 7  # ompt_task_status_t
 EXPLICIT, TASKWAIT, UNDEFERRED, UNTIED = 0x04, 0x10, 0x08 << 8, 0x10 << 8  # ompt_task_flag_t, as packed

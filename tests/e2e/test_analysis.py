@@ -14,7 +14,7 @@ import pytest
 from handmade import COMPLETE, IMPLICIT, SWITCH, A, B, Stream, description, save  # first: it finds marline
 from marline.trace import analysis
 from marline.trace.analysis import Analysis, AnalysisError, analysis_pass, load_passes, pass_names, resolve
-from marline.trace.reader import read_trace
+from marline.trace.read.reader import read_trace
 
 
 @pytest.fixture(autouse=True)

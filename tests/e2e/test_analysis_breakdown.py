@@ -12,10 +12,10 @@ import pytest
 
 from handmade import COMPLETE, DETACH, LATE_FULFILL, SWITCH, UNDEFERRED, A, B, C, Stream, save  # first: finds marline
 from marline.trace.analysis import Analysis
-from marline.trace.events import CALL_NUMBER
 from marline.trace.passes.breakdown import Breakdown
 from marline.trace.passes.causes import CAUSES
-from marline.trace.reader import read_trace
+from marline.trace.read.events import CALL_NUMBER
+from marline.trace.read.reader import read_trace
 
 ONE, TWO = 201, 202  # implicit tasks
 X = 0x1000

@@ -10,10 +10,10 @@ import pytest
 
 from handmade import A, B, Stream, description, save  # first: it finds marline
 from marline.trace.analysis import Analysis
-from marline.trace.clock import frequency
-from marline.trace.events import CALL_NUMBER
-from marline.trace.reader import TraceError, read_trace
-from marline.trace.records import Trace
+from marline.trace.read.clock import frequency
+from marline.trace.read.events import CALL_NUMBER
+from marline.trace.read.reader import TraceError, read_trace
+from marline.trace.read.records import Trace
 
 
 def talk(stream: Stream, start: int, end: int, name: str, peer: int, tag: int) -> None:

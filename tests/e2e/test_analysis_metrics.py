@@ -8,8 +8,8 @@ import pytest
 
 from handmade import COMPLETE, IMPLICIT, SWITCH, TASKWAIT, UNDEFERRED, A, B, C, Stream, save  # first: finds marline
 from marline.trace.analysis import Analysis
-from marline.trace.events import CALL_NUMBER
-from marline.trace.reader import read_trace
+from marline.trace.read.events import CALL_NUMBER
+from marline.trace.read.reader import read_trace
 
 X, Y, Z = 0x1000, 0x2000, 0x3000
 IN, OUT, INOUT = 1, 2, 3

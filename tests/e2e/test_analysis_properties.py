@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from handmade import COMPLETE, SWITCH, UNDEFERRED, Stream, save  # first: it finds marline
 from marline.trace.analysis import Analysis
-from marline.trace.events import CALL_NUMBER
 from marline.trace.passes.causes import NUMBER, OF_PART
-from marline.trace.reader import TraceError, read_trace
+from marline.trace.read.events import CALL_NUMBER
+from marline.trace.read.reader import TraceError, read_trace
 
 BASE = 1000
 BARRIER = 2

@@ -12,10 +12,10 @@ import pytest
 
 from conftest import SECONDS, clean_environment
 from handmade import COMPLETE  # first: it finds marline
-from marline.report import counters
+from marline.report.metrics import counters
 from marline.trace.analysis import Analysis
-from marline.trace.columns import distinct
-from marline.trace.reader import read_trace
+from marline.trace.read.columns import distinct
+from marline.trace.read.reader import read_trace
 
 LLVM = Path("/usr/lib/llvm-19/lib")
 

@@ -13,8 +13,8 @@ import pytest
 from conftest import CROWDED, build_tree, run
 
 sys.path.insert(0, str(build_tree() / "lib" / "marline" / "python"))
-from marline import node  # noqa: E402
-from marline.placement import Core, Placement, Situation, decide, pack, usable  # noqa: E402
+from marline.launch import node  # noqa: E402
+from marline.launch.placement import Core, Placement, Situation, decide, pack, usable  # noqa: E402
 
 LAUNCHERS = {"openmpi": "mpirun.openmpi", "mpich": "mpirun.mpich"}
 WRAPPERS = {"openmpi": "mpicc.openmpi", "mpich": "mpicc.mpich"}

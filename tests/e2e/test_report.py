@@ -19,10 +19,12 @@ import pytest
 from conftest import clean_environment
 from test_trace_handmade import COMPLETE, IMPLICIT, SWITCH, A, B, C, Stream, save, suspended_receive
 
-from marline import report_causes, report_text, report_units
-from marline.report_causes import RULES, find_causes
-from marline.trace.events import CALL_NUMBER
+from marline import units
+from marline.report import causes as report_causes
+from marline.report import text as report_text
+from marline.report.causes import RULES, find_causes
 from marline.trace.passes.causes import CAUSES, WORK
+from marline.trace.read.events import CALL_NUMBER
 
 ROOT = Path(__file__).resolve().parents[2]
 MS = 1_000_000
@@ -96,7 +98,7 @@ def test_text_is_one_screen_of_80_columns_without_colour(two_threads: Path) -> N
 
 def test_no_color_is_respected_on_a_terminal(two_threads: Path) -> None:
     """What a terminal would get: with colour by default, without where NO_COLOR is set."""
-    code = ("import io, json, sys; from marline import report_text; from rich.console import Console\n"
+    code = ("import io, json, sys; from marline.report import text as report_text; from rich.console import Console\n"
             "document = json.load(sys.stdin); file = io.StringIO(); file.isatty = lambda: True\n"
             "report_text.print_report(document, report_text.console_for(file)); print(file.getvalue())")
     text = report(two_threads, "--json").stdout
@@ -396,9 +398,9 @@ def test_names_of_mpi(version: str, name: str) -> None:
     (1.5e9, "1.50 s"), (7.2e12, "7200 s"),
 ])
 def test_durations(value: float, text: str) -> None:
-    assert report_units.duration(value) == text
+    assert units.duration(value) == text
 
 
 @pytest.mark.parametrize(("value", "text"), [(7, "7"), (1234, "1,234"), (12_345, "12.3 k"), (1_100_000, "1.10 M")])
 def test_counts(value: float, text: str) -> None:
-    assert report_units.count(value) == text
+    assert units.count(value) == text

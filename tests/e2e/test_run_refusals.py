@@ -109,8 +109,8 @@ def test_another_marline_preloaded(marline, build, compiled, tmp_path):
 )
 def test_judges_by_the_records(build, records, status, verdict):
     sys.path.insert(0, str(build / "lib" / "marline" / "python"))
+    from marline.launch.run import judge
     from marline.layout import Layout
-    from marline.run import judge
 
     layout = Layout(build)
     complaint = judge([record.replace("OURS", str(layout.runtime)) for record in records], status, "app", layout)

@@ -11,7 +11,7 @@ import pytest
 from conftest import clean_environment
 from study_fake import PLAIN, cell, command, lines, results, study, write_study
 
-from marline.study import document, plan
+from marline.study.declare import document, plan
 
 
 def living(process: int) -> bool:

@@ -17,8 +17,9 @@ import numpy as np
 import pytest
 from study_fake import cell, lines, results, study, write_study
 
-from marline.study import breakdown, metg, noise, statistics, tables
-from marline.study.metg import Curve
+from marline.study.evaluate import metg, statistics, tables
+from marline.study.evaluate.metg import Curve
+from marline.study.measure import breakdown, noise
 
 COMPARED = """\
     study: compared

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from study_fake import PLAIN, cell, lines, results, study, write_handover, write_study
 
-from marline.study import document, handover, plan
+from marline.study.declare import document, plan
+from marline.study.measure import handover
 
 NEAR, FAR = 40.0, 200.0
 KEPT_APART = """\

@@ -11,8 +11,9 @@ from study_fake import PLAIN, ROOT, command, lines, results, study, write_study
 
 from marline.errors import Refusal
 from marline.layout import Layout
-from marline.study import document, launch, plan, verdict
-from marline.study.process import execute
+from marline.study.declare import document, plan
+from marline.study.measure import launch, verdict
+from marline.study.measure.process import execute
 
 
 def refused(tmp_path, old: str, new: str) -> str:

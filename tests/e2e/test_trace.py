@@ -21,10 +21,12 @@ BUILD = Path(os.environ.get("MARLINE_BUILD", ROOT / "build" / "release"))
 LLVM = Path("/usr/lib/llvm-19/lib")
 sys.path.insert(0, str(ROOT / "python"))
 
-from marline.trace import events, export, graph, model, reader  # noqa: E402
+from marline.trace import graph, model  # noqa: E402
 from marline.trace.analysis import Analysis  # noqa: E402
-from marline.trace.calls import call_mask, mpi_calls  # noqa: E402
-from marline.trace.messages import messages as matched_messages  # noqa: E402
+from marline.trace.read import events, reader  # noqa: E402
+from marline.trace.read.calls import call_mask, mpi_calls  # noqa: E402
+from marline.trace.read.messages import messages as matched_messages  # noqa: E402
+from marline.trace.views import export  # noqa: E402
 
 TASKS = r"""
 #include <omp.h>

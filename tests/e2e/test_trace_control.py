@@ -28,7 +28,7 @@ LLVM = Path("/usr/lib/llvm-19/lib")
 RUNTIMES = {"libomp": LLVM, "marline": BUILD / "lib" / "marline" / "compat"}
 sys.path.insert(0, str(ROOT / "python"))
 
-from marline.trace import events, reader  # noqa: E402
+from marline.trace.read import events, reader  # noqa: E402
 
 NAMES = {event.number: name for name, event in events.EVENTS.items()}
 COMPLETE, EARLY_FULFILL, LATE_FULFILL, SWITCH = 1, 5, 6, 7

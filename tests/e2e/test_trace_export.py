@@ -17,9 +17,10 @@ import numpy as np
 import pytest
 from test_trace_handmade import COMPLETE, IMPLICIT, SWITCH, A, B, Stream, save, suspended_receive
 
-from marline.trace import export, perfetto, symbols
+from marline.trace import symbols
 from marline.trace.analysis import Analysis
-from marline.trace.events import CALL_NUMBER
+from marline.trace.read.events import CALL_NUMBER
+from marline.trace.views import export, perfetto
 
 SEND = {"peer": 0, "tag": 7, "bytes": 8, "comm": 1, "call": CALL_NUMBER["MPI_Send"]}
 
@@ -118,7 +119,7 @@ def test_regions_lie_where_their_task_runs(tmp_path: Path) -> None:
 
 def test_perfetto_file_in_chunks_is_the_same(exchange: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(exchange, perfetto=tmp_path / "whole")
-    monkeypatch.setattr("marline.trace.timeline._CHUNK", 3)
+    monkeypatch.setattr("marline.trace.views.timeline._CHUNK", 3)
     write(exchange, perfetto=tmp_path / "chunks")
     assert (tmp_path / "whole").read_bytes() == (tmp_path / "chunks").read_bytes()
 
@@ -140,7 +141,7 @@ def test_dependence_arrow_leads_from_end_to_begin(tmp_path: Path) -> None:
 def test_arrows_beyond_what_a_viewer_bears_are_left_out_and_said(
     exchange: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("marline.trace.timeline.MOST_ARROWS", 0)
+    monkeypatch.setattr("marline.trace.views.timeline.MOST_ARROWS", 0)
     said = write(exchange, perfetto=tmp_path / "out")
     assert said[1:] == [f"{tmp_path / 'out'}: without arrows for 1 messages: viewers bear 0"]
     assert Read(tmp_path / "out").arrows == {}
@@ -172,7 +173,7 @@ def test_svg_holds_the_bars_as_shapes(exchange: Path, tmp_path: Path) -> None:
 
 
 def test_many_short_bars_are_gathered_and_said(tmp_path: Path) -> None:
-    gantt = pytest.importorskip("marline.trace.gantt")
+    gantt = pytest.importorskip("marline.trace.views.gantt")
     from matplotlib.figure import Figure
 
     canvas = gantt._Canvas(Figure().subplots(), (0.0, 1000.0), 10)  # columns of 100 ns
@@ -267,6 +268,6 @@ def test_varint_of_large_and_negative_numbers() -> None:
 
 
 def test_python_of_the_exports_needs_no_matplotlib_unless_it_draws() -> None:
-    code = "import sys; import marline.trace.export; sys.exit('matplotlib' in sys.modules)"
+    code = "import sys; import marline.trace.views.export; sys.exit('matplotlib' in sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60,
                    env={"PYTHONPATH": str(Path(__file__).resolve().parents[2] / "python"), "PATH": "/usr/bin:/bin"})

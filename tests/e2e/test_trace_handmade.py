@@ -13,8 +13,10 @@ import numpy as np
 import pytest
 
 from handmade import COMPLETE, IMPLICIT, SWITCH, A, B, C, Stream, description, save  # first: it finds marline
-from marline.trace import clock, graph, model, picture, reader
-from marline.trace.events import CALL_NUMBER, EVENTS
+from marline.trace import graph, model
+from marline.trace.passes import picture
+from marline.trace.read import clock, reader
+from marline.trace.read.events import CALL_NUMBER, EVENTS
 
 
 def suspended_receive() -> list[Stream]:
@@ -145,7 +147,7 @@ def test_frequency_of_a_damaged_description() -> None:
 
 def test_chart_shows_the_suspended_call_below_its_rank_s_threads(tmp_path: Path) -> None:
     """Colours in the picture itself: the lane's lies below the task bars, and beside it the other task runs."""
-    gantt = pytest.importorskip("marline.trace.gantt")
+    gantt = pytest.importorskip("marline.trace.views.gantt")
     from matplotlib.image import imread
 
     drawn = picture.interpret(reader.read_trace(save(tmp_path, suspended_receive())))

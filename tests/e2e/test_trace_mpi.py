@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from trace_mpi_support import MPIS, PROGRAMS, Seen, build, calls, events, record, rows, seen
 
-from marline.trace import messages
-from marline.trace.records import Trace
+from marline.trace.read import messages
+from marline.trace.read.records import Trace
 
 NONE = -1
 NOBODY = (NONE, NONE)

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from trace_mpi_support import MPIS, PROGRAMS, Seen, build, calls, identities, record, rows, seen
 
-from marline.trace import messages
-from marline.trace.records import Trace
+from marline.trace.read import messages
+from marline.trace.read.records import Trace
 
 RANKS = 3
 NONE = -1

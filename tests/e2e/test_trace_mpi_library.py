@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 from trace_mpi_support import BUILD, MPIS, PROGRAMS, ROOT, build, calls, events, launch, record, recorder, rows, seen
 
-from marline.trace import messages, reader
+from marline.trace.read import messages, reader
 
 GENERATOR = ROOT / "trace" / "mpi_generate.py"
-TABLES = ROOT / "python" / "marline" / "trace"
+TABLES = ROOT / "python" / "marline" / "trace" / "read"
 MPI_TESTS = ROOT / "tests" / "mpi"
 NONE = -1
 

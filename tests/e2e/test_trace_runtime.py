@@ -16,8 +16,9 @@ BUILD = Path(os.environ.get("MARLINE_BUILD", ROOT / "build" / "release"))
 HEADERS = Path("/usr/lib/llvm-19/lib/clang/19/include")
 sys.path.insert(0, str(ROOT / "python"))
 
-from marline.trace import picture, reader  # noqa: E402
-from marline.trace.calls import mpi_calls  # noqa: E402
+from marline.trace.passes import picture  # noqa: E402
+from marline.trace.read import reader  # noqa: E402
+from marline.trace.read.calls import mpi_calls  # noqa: E402
 
 RUNTIME = r"""
 #include <dlfcn.h>

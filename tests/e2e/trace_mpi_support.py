@@ -20,8 +20,8 @@ MPIS = [mpi for mpi in ("openmpi", "mpich") if shutil.which(f"mpirun.{mpi}")]
 SECONDS = 60
 sys.path.insert(0, str(ROOT / "python"))
 
-from marline.trace import calls, events, reader  # noqa: E402
-from marline.trace.records import Trace  # noqa: E402
+from marline.trace.read import calls, events, reader  # noqa: E402
+from marline.trace.read.records import Trace  # noqa: E402
 
 
 def build(folder: Path, mpi: str, source: Path, *flags: str, wrapper: str = "mpicc") -> Path:

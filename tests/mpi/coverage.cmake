@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Every blocking call, in tasks that must not hold their thread. With the library's variants for large counts, the same
-# programs are built a second time. A last test finds the calls of mpi/calls.def that none of the programs makes.
+# programs are built a second time. A last test finds the calls of mpi/generator/calls.def that none of the programs
+# makes.
 find_package(Python3 3.9 REQUIRED COMPONENTS Interpreter)
 
 function(marline_mpi_tests_of_coverage COMPILER MPI)
@@ -12,7 +13,7 @@ function(marline_mpi_tests_of_coverage COMPILER MPI)
     set(header ${CMAKE_CURRENT_BINARY_DIR}/large_counts-${COMPILER}.h)
     add_custom_command(OUTPUT ${header}
       COMMAND ${Python3_EXECUTABLE} ${calls} large-counts ${header} ${CMAKE_C_COMPILER} ${MARLINE_MPI_${MPI}_CFLAGS}
-      DEPENDS ${calls} ${PROJECT_SOURCE_DIR}/mpi/calls.def COMMENT "names of large counts" VERBATIM)
+      DEPENDS ${calls} ${PROJECT_SOURCE_DIR}/mpi/generator/calls.def COMMENT "names of large counts" VERBATIM)
     add_custom_target(large_counts-${COMPILER} ALL DEPENDS ${header})
   endif()
   set(programs "")
@@ -75,7 +76,7 @@ function(marline_mpi_tests_of_fortran_coverage MPI INCLUDES LIBRARIES)
 endfunction()
 
 # A tool between libmarline-mpi and MPI sees the calls that libmarline-mpi makes, whatever thread makes them, and a few of
-# its own (mpi/order.c).
+# its own (mpi/comm/order.c).
 function(marline_mpi_tests_of_a_tool_behind MPI TOOL)
   set(suffix gcc12.${MPI})
   set(behind ${run} marline ${MPI} 2 2 -b ${TOOL})

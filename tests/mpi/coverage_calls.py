@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which calls of mpi/calls.def the coverage programs make.
+"""Which calls of mpi/generator/calls.def the coverage programs make.
 
     coverage_calls.py large-counts HEADER COMPILER [FLAG...]     writes HEADER, which renames each call to its _c variant
     coverage_calls.py check PROGRAM... -- COMPILER [FLAG...]     fails if a call is in none of the PROGRAMs
 
-COMPILER with its FLAGS preprocesses `#include <mpi.h>`, as for mpi/generate.py.
+COMPILER with its FLAGS preprocesses `#include <mpi.h>`, as for mpi/generator/generate.py.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "mpi"), str(ROOT / "pmpi")]
+sys.path[:0] = [str(ROOT / "mpi" / "generator"), str(ROOT / "pmpi")]
 from generate import calls_of, read_calls
 from prototypes import parse_prototypes, preprocess
 
 
 def served(compiler: list[str]) -> list[str]:
     """The names of the calls that libmarline-mpi serves under this mpi.h."""
-    calls = calls_of(read_calls(ROOT / "mpi" / "calls.def"), parse_prototypes(preprocess(compiler)))
+    calls = calls_of(read_calls(ROOT / "mpi" / "generator" / "calls.def"), parse_prototypes(preprocess(compiler)))
     return [call.name for call in calls if call.way != "begins"]  # these are not in the table
 
 

@@ -29,8 +29,8 @@ class Tree(unittest.TestCase):
         self.write("include/marline/marline.h", "")
         self.write("src/base/list.hpp", "")
         self.write("src/sched/deque.hpp", '#include "base/list.hpp"\n#include "marline/marline.h"\n')
-        self.write("mpi/engine.c", '#include "engine.h"\n#include <marline/marline.h>\n')
-        self.write("mpi/engine.h", "")
+        self.write("mpi/engine/engine.c", '#include "engine.h"\n#include <marline/marline.h>\n')
+        self.write("mpi/engine/engine.h", "")
         self.write("tools/layers.txt", (TOOLS / "layers.txt").read_text())
 
     def write(self, name: str, text: str) -> None:
@@ -66,19 +66,19 @@ class Layers(Tree):
         self.expect("check_layers.py", "src/attic: this room has no number")
 
     def test_client_looks_inside(self) -> None:
-        self.write("mpi/engine.h", '#include "../src/base/list.hpp"\n')
-        self.expect("check_layers.py", "mpi/engine.h:1", "is a client")
+        self.write("mpi/engine/engine.h", '#include "../src/base/list.hpp"\n')
+        self.expect("check_layers.py", "mpi/engine/engine.h:1", "is a client")
 
     def test_clients_share_one_folder_only(self) -> None:
         self.write("pmpi/caller.h", "")
-        self.write("mpi/engine.h", '#include "../pmpi/caller.h"\n')
+        self.write("mpi/engine/engine.h", '#include "../pmpi/caller.h"\n')
         self.expect("check_layers.py")
-        self.write("trace/record.hpp", '#include "../mpi/engine.h"\n')
-        self.write("pmpi/caller.c", '#include "../mpi/engine.h"\n#include <marline/marline.h>\n')
+        self.write("trace/record.hpp", '#include "../mpi/engine/engine.h"\n')
+        self.write("pmpi/caller.c", '#include "../mpi/engine/engine.h"\n#include <marline/marline.h>\n')
         self.expect("check_layers.py", "trace/record.hpp:1", "pmpi/caller.c:1", "pmpi/caller.c:2")
 
     def test_core_looks_at_a_client(self) -> None:
-        self.write("src/sched/deque.hpp", '#include "../../mpi/engine.h"\n')
+        self.write("src/sched/deque.hpp", '#include "../../mpi/engine/engine.h"\n')
         self.expect("check_layers.py", "src/ includes include/ and its own rooms only")
 
     def test_missing_file(self) -> None:
@@ -139,7 +139,7 @@ class OptionsPage(Tree):
     def test_page_follows_the_table(self) -> None:
         table = self.root / "src/config/option_table.cpp"
         self.write("src/config/option_table.cpp", self.ENTRY)
-        self.write("mpi/options.c", self.MPI_ENTRY)
+        self.write("mpi/base/options.c", self.MPI_ENTRY)
         self.assertEqual(self.run_tool("gen_options_doc.py", "--check").returncode, 1)
         self.assertEqual(self.run_tool("gen_options_doc.py").returncode, 0)
         page = (self.root / "docs/options.md").read_text()
@@ -151,12 +151,12 @@ class OptionsPage(Tree):
         table.write_text(self.ENTRY.replace('"1"', '"2"'))
         self.assertEqual(self.run_tool("gen_options_doc.py", "--check").returncode, 1)
         table.write_text(self.ENTRY)
-        self.write("mpi/options.c", self.MPI_ENTRY.replace("off", "no"))
+        self.write("mpi/base/options.c", self.MPI_ENTRY.replace("off", "no"))
         self.assertEqual(self.run_tool("gen_options_doc.py", "--check").returncode, 1)
 
     def test_entry_that_is_not_understood(self) -> None:
         self.write("src/config/option_table.cpp", self.ENTRY + '    {"OMP_Y", kDefault, "b", "c",\n')
-        self.write("mpi/options.c", self.MPI_ENTRY)
+        self.write("mpi/base/options.c", self.MPI_ENTRY)
         self.assertNotEqual(self.run_tool("gen_options_doc.py").returncode, 0)
 
 

@@ -74,7 +74,7 @@ def _look(doors: dict[int, Door], request: Request) -> Look:
 
 
 def _second_look(doors: dict[int, Door], before: dict[int, Process]) -> tuple[dict[int, Process], Verdict]:
-    """MPI is asked for messages only in a job at rest: see mpi/messages.h."""
+    """MPI is asked for messages only in a job at rest: see mpi/inspect/messages.h."""
     after, absent = _look(doors, LOOK)
     if not after:
         raise Refusal("the job has ended")

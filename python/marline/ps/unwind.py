@@ -20,7 +20,7 @@ MOST_FRAMES = 128
 @dataclass(frozen=True)
 class Machine:
     """DWARF's numbers of the registers that a switch of ours saves, in the order in which they lie above the saved stack
-    pointer (src/exec/context_*.S), and how many bytes it takes."""
+    pointer (src/exec/fiber/context_*.S), and how many bytes it takes."""
 
     saved: tuple[int, ...]
     saved_bytes: int

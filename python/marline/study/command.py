@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, NoReturn
 
 from marline.errors import Refusal, say
 from marline.layout import Layout
-from marline.study import document, plan
+from marline.study.declare import document, plan
 
 if TYPE_CHECKING:
-    from marline.study.store import Records
+    from marline.study.measure.store import Records
 
 STOPPED = 130  # as a shell says of a program that ended by Ctrl-C
 PACKAGES = "python3 -m pip install numpy matplotlib rich PyYAML"
@@ -75,7 +75,7 @@ def _interrupt(*_: object) -> NoReturn:
 
 def show(study: document.Study, points: list[plan.Point], layout: Layout) -> int:
     """One line per point: its command, or why it would be skipped."""
-    from marline.study import launch
+    from marline.study.measure import launch
 
     runs = len(plan.schedule(study, points))
     print(f"{study.name}: {study.title}\n{len(points)} points, {runs} runs ({study.warmup} to warm up, {study.repeats} "
@@ -89,7 +89,7 @@ def show(study: document.Study, points: list[plan.Point], layout: Layout) -> int
 
 
 def _recorded(study: document.Study, folder: Path) -> Records:
-    from marline.study import store
+    from marline.study.measure import store
 
     path = folder / store.FILE
     records = store.read(path)
@@ -100,7 +100,7 @@ def _recorded(study: document.Study, folder: Path) -> Records:
 
 
 def measure(study: document.Study, points: list[plan.Point], layout: Layout, folder: Path, fresh: bool) -> Records:
-    from marline.study import machine, runner, store
+    from marline.study.measure import machine, runner, store
 
     faults = runner.build_missing(points, say)
     skipped = runner.skips(points, study, layout, faults)
@@ -120,7 +120,7 @@ def measure(study: document.Study, points: list[plan.Point], layout: Layout, fol
 
 
 def report(study: document.Study, points: list[plan.Point], records: Records, folder: Path) -> int:
-    from marline.study import metg, report, summary
+    from marline.study.evaluate import metg, report, summary
 
     made = summary.summarise(study, records, points)
     curves = metg.curves(made) if study.metg else []

@@ -22,8 +22,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .progress import Progress, no_progress
-from .records import Trace
+from .read.progress import Progress, no_progress
+from .read.records import Trace
 
 
 class AnalysisError(Exception):

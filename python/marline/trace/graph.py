@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .columns import distinct, group_starts, order_of_small
 from .model import Tasks
-from .records import Trace
+from .read.columns import distinct, group_starts, order_of_small
+from .read.records import Trace
 
 # ompt_dependence_type_t (OpenMP 5.1, 4.4.4.23); source and sink (5, 6) belong to ordered loops and make no edges here.
 IN, OUT, INOUT, MUTEXINOUTSET, INOUTSET, OUT_ALL, INOUT_ALL = 1, 2, 3, 4, 7, 34, 35

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .calls import Calls, call_at
-from .columns import TimeLines, find
-from .records import TASK_BITS, Trace
+from .read.calls import Calls, call_at
+from .read.columns import TimeLines, find
+from .read.records import TASK_BITS, Trace
 
 # ompt_task_status_t (OpenMP 5.1, 4.4.4.19); 8, taskwait_complete, came with 5.1 too but runs no body
 COMPLETE, YIELD, CANCEL, DETACH, EARLY_FULFILL, LATE_FULFILL, SWITCH = range(1, 8)

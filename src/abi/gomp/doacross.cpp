@@ -2,7 +2,7 @@
 //
 // Doacross loops, as GCC calls them. `counts` has the number of iterations of the loop that threads share (of all
 // collapsed ones together) and of each loop inside; iterations are numbered from 0, and a chunk is of the first number.
-#include "construct/doacross.hpp"
+#include "construct/workshare/doacross.hpp"
 
 #include "abi/gomp/loop.hpp"
 

@@ -4,7 +4,7 @@
 // chunk; false: none is left.
 #include "abi/gomp/loop.hpp"
 #include "abi/gomp/parallel.hpp"
-#include "exec/barrier.hpp"
+#include "exec/team/barrier.hpp"
 
 namespace marline::gomp {
 

@@ -4,8 +4,8 @@
 // `unsigned long long`. Both become iterations counted from 0, in unsigned arithmetic, which wraps as GCC expects.
 #pragma once
 
-#include "construct/doacross.hpp"
-#include "construct/loop.hpp"
+#include "construct/workshare/doacross.hpp"
+#include "construct/workshare/loop.hpp"
 
 namespace marline::gomp {
 

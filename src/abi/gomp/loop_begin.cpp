@@ -3,9 +3,9 @@
 // Entering a loop as GCC describes it, with what its `extras` need prepared once per team.
 #include "abi/gomp/loop.hpp"
 #include "base/check.hpp"
-#include "construct/task.hpp"
-#include "construct/task_reduction.hpp"
-#include "construct/workshare.hpp"
+#include "construct/task/task.hpp"
+#include "construct/task/task_reduction.hpp"
+#include "construct/workshare/workshare.hpp"
 
 namespace marline::gomp {
 

@@ -2,11 +2,11 @@
 //
 // Memory, teams on the host, cancellation and error, as GCC calls them.
 #include "config/options.hpp"
-#include "construct/allocator.hpp"
-#include "construct/cancel.hpp"
-#include "construct/error.hpp"
-#include "construct/loop.hpp"
-#include "construct/teams.hpp"
+#include "construct/environment/allocator.hpp"
+#include "construct/environment/error.hpp"
+#include "construct/parallel/teams.hpp"
+#include "construct/sync/cancel.hpp"
+#include "construct/workshare/loop.hpp"
 
 #include <algorithm>
 #include <climits>

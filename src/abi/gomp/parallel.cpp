@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // parallel, as GCC calls it. The interface is described in libgomp's manual, "The libgomp ABI".
-#include "construct/parallel.hpp"
+#include "construct/parallel/parallel.hpp"
 
 #include "abi/gomp/parallel.hpp"
-#include "exec/frames.hpp"
+#include "exec/worker/frames.hpp"
 
 #include <cstdlib>
 

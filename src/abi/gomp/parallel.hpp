@@ -3,7 +3,7 @@
 // How GCC's arguments become a parallel region; the combined constructs use it too.
 #pragma once
 
-#include "construct/parallel.hpp"
+#include "construct/parallel/parallel.hpp"
 
 namespace marline::gomp {
 

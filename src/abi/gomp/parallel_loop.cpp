@@ -5,8 +5,8 @@
 // the primary thread itself, between a start and GOMP_parallel_end.
 #include "abi/gomp/loop.hpp"
 #include "abi/gomp/parallel.hpp"
-#include "exec/frames.hpp"
 #include "base/check.hpp"
+#include "exec/worker/frames.hpp"
 
 #include <cstdlib>
 #include <new>

@@ -2,12 +2,12 @@
 //
 // Task reductions, as GCC calls them. The compiler combines the threads' copies itself, after the construct's end and
 // before it unregisters them.
-#include "construct/task_reduction.hpp"
+#include "construct/task/task_reduction.hpp"
 
 #include "abi/gomp/parallel.hpp"
-#include "construct/task.hpp"
-#include "exec/barrier.hpp"
-#include "exec/frames.hpp"
+#include "construct/task/task.hpp"
+#include "exec/team/barrier.hpp"
+#include "exec/worker/frames.hpp"
 
 #include <algorithm>
 

@@ -3,9 +3,9 @@
 // sections and scope, as GCC calls them. Sections are the iterations of a dynamic loop, numbered from 1; 0: none is
 // left.
 #include "abi/gomp/loop.hpp"
-#include "construct/workshare.hpp"
-#include "exec/announce.hpp"
-#include "exec/barrier.hpp"
+#include "construct/workshare/workshare.hpp"
+#include "exec/team/barrier.hpp"
+#include "exec/worker/announce.hpp"
 
 namespace marline::gomp {
 

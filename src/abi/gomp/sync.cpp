@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // barrier, single, critical and atomic, as GCC calls them.
-#include "construct/mutex.hpp"
-#include "construct/single.hpp"
-#include "exec/barrier.hpp"
+#include "construct/sync/mutex.hpp"
+#include "construct/workshare/single.hpp"
+#include "exec/team/barrier.hpp"
 
 namespace marline::gomp {
 

@@ -4,8 +4,8 @@
 // is mapped or copied.
 #include "abi/gomp/target.hpp"
 
-#include "construct/target.hpp"
-#include "construct/teams.hpp"
+#include "construct/device/target.hpp"
+#include "construct/parallel/teams.hpp"
 
 #include <alloca.h>
 #include <climits>

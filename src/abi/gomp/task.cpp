@@ -2,10 +2,10 @@
 //
 // task, taskwait, taskyield and taskgroup, as GCC calls them. GCC's untied tasks are ordinary calls: they suspend like
 // any other, and may resume elsewhere.
-#include "construct/task.hpp"
+#include "construct/task/task.hpp"
 
 #include "abi/gomp/task_block.hpp"
-#include "exec/cancellation.hpp"
+#include "exec/worker/cancellation.hpp"
 
 #include <alloca.h>
 

@@ -3,9 +3,9 @@
 // GCC's task: a function, and an argument block that the runtime copies. Ours puts the function in front of the copy.
 #pragma once
 
-#include "construct/dependence_buffer.hpp"
-#include "construct/task.hpp"
-#include "exec/frames.hpp"
+#include "construct/task/dependence_buffer.hpp"
+#include "construct/task/task.hpp"
+#include "exec/worker/frames.hpp"
 
 #include <algorithm>
 #include <cstdint>

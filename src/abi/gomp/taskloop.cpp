@@ -2,13 +2,13 @@
 //
 // taskloop, as GCC calls it: each task gets its own copy of the argument block, whose first two words are its bounds
 // (the end excluded). With reductions, the third word leads to their description.
-#include "construct/taskloop.hpp"
+#include "construct/task/taskloop.hpp"
 
 #include "abi/gomp/loop.hpp"
 #include "abi/gomp/task_block.hpp"
-#include "construct/task_reduction.hpp"
-#include "exec/announce.hpp"
-#include "exec/cancellation.hpp"
+#include "construct/task/task_reduction.hpp"
+#include "exec/worker/announce.hpp"
+#include "exec/worker/cancellation.hpp"
 
 namespace marline::gomp {
 

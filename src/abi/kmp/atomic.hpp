@@ -6,7 +6,7 @@
 #pragma once
 
 #include "abi/kmp/types.hpp"
-#include "construct/atomic.hpp"
+#include "construct/sync/atomic.hpp"
 
 namespace marline::kmp {
 

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "abi/kmp/types.hpp"
-#include "construct/dependence_buffer.hpp"
+#include "construct/task/dependence_buffer.hpp"
 
 namespace marline::kmp {
 

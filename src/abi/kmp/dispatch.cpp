@@ -4,7 +4,7 @@
 #include "abi/kmp/static_share.hpp"
 #include "abi/kmp/types.hpp"
 #include "base/check.hpp"
-#include "construct/loop.hpp"
+#include "construct/workshare/loop.hpp"
 
 namespace marline::kmp {
 

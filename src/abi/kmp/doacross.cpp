@@ -2,7 +2,7 @@
 //
 // Doacross loops, as Clang calls them: around the loop, whatever its schedule. Collapsed loops are dimensions of their
 // own, so one thread need not run an iteration of the first one as a whole.
-#include "construct/doacross.hpp"
+#include "construct/workshare/doacross.hpp"
 
 #include "abi/kmp/types.hpp"
 #include "base/check.hpp"

@@ -2,7 +2,7 @@
 //
 // Lock routines under the names that Intel's compilers use. The user's variable is one pointer: a plain lock lives in
 // its first four bytes, a nestable one behind it.
-#include "construct/mutex.hpp"
+#include "construct/sync/mutex.hpp"
 
 #include "abi/kmp/types.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Memory, as Clang asks for it: the `allocate` and `uses_allocators` clauses.
-#include "construct/allocator.hpp"
+#include "construct/environment/allocator.hpp"
 
 namespace marline::kmp {
 

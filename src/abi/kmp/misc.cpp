@@ -2,11 +2,11 @@
 //
 // Cancellation, error and the release of resources, as Clang calls them.
 #include "abi/kmp/types.hpp"
-#include "construct/cancel.hpp"
-#include "construct/error.hpp"
-#include "construct/loop.hpp"
-#include "exec/announce.hpp"
-#include "exec/pause.hpp"
+#include "construct/environment/error.hpp"
+#include "construct/sync/cancel.hpp"
+#include "construct/workshare/loop.hpp"
+#include "exec/team/pause.hpp"
+#include "exec/worker/announce.hpp"
 
 #include <cstring>
 

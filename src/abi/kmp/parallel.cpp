@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // parallel, as Clang calls it. Called by any thread of the program.
-#include "construct/parallel.hpp"
+#include "construct/parallel/parallel.hpp"
 
 #include "abi/kmp/microtask.hpp"
 #include "abi/kmp/types.hpp"
-#include "construct/thread_counts.hpp"
-#include "exec/frames.hpp"
-#include "exec/worker.hpp"
+#include "construct/parallel/thread_counts.hpp"
+#include "exec/worker/frames.hpp"
+#include "exec/worker/worker.hpp"
 
 #include <algorithm>
 #include <cstdarg>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Reductions, of worksharing constructs and of tasks, as Clang calls them.
-#include "construct/reduction.hpp"
+#include "construct/parallel/reduction.hpp"
 
 #include "abi/kmp/types.hpp"
-#include "construct/task.hpp"
-#include "construct/task_reduction.hpp"
-#include "exec/barrier.hpp"
+#include "construct/task/task.hpp"
+#include "construct/task/task_reduction.hpp"
+#include "exec/team/barrier.hpp"
 
 #include <alloca.h>
 

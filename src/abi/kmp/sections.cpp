@@ -3,7 +3,7 @@
 // sections, as LLVM's runtime offers them to compilers that do not make a static loop of them: a dynamic loop whose
 // number of iterations comes only with the question for the next one.
 #include "abi/kmp/types.hpp"
-#include "construct/loop.hpp"
+#include "construct/workshare/loop.hpp"
 
 namespace marline::kmp {
 

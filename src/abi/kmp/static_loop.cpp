@@ -4,7 +4,7 @@
 #include "abi/kmp/static_share.hpp"
 #include "abi/kmp/types.hpp"
 #include "base/check.hpp"
-#include "exec/announce.hpp"
+#include "exec/worker/announce.hpp"
 
 namespace marline::kmp {
 

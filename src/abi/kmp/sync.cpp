@@ -2,10 +2,10 @@
 //
 // barrier, single, master, masked, critical, flush and atomic, as Clang calls them.
 #include "abi/kmp/types.hpp"
-#include "construct/masked.hpp"
-#include "construct/mutex.hpp"
-#include "construct/single.hpp"
-#include "exec/barrier.hpp"
+#include "construct/parallel/masked.hpp"
+#include "construct/sync/mutex.hpp"
+#include "construct/workshare/single.hpp"
+#include "exec/team/barrier.hpp"
 
 namespace marline::kmp {
 

@@ -4,7 +4,7 @@
 // libomptarget's; without it Clang's code calls the region like a function.
 #include "abi/kmp/task_block.hpp"
 #include "config/options.hpp"
-#include "construct/device_wait.hpp"
+#include "construct/device/device_wait.hpp"
 #include "sched/queue.hpp"
 
 #include <algorithm>

@@ -8,8 +8,8 @@
 #include "abi/kmp/task_block.hpp"
 
 #include "abi/kmp/depend.hpp"
-#include "construct/task_reduction.hpp"
-#include "exec/frames.hpp"
+#include "construct/task/task_reduction.hpp"
+#include "exec/worker/frames.hpp"
 #include "platform/memory_domain.hpp"
 #include "sched/locality.hpp"
 

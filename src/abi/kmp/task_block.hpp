@@ -4,8 +4,8 @@
 #pragma once
 
 #include "abi/kmp/types.hpp"
-#include "construct/task.hpp"
-#include "exec/frames.hpp"
+#include "construct/task/task.hpp"
+#include "exec/worker/frames.hpp"
 
 namespace marline::kmp {
 

@@ -4,17 +4,17 @@
 // #194051, #200404, #200405 and #216325; what a call's arguments mean is taken from their descriptions and from the
 // tests of Clang's code generation. Those whose arguments we could not make sure of end the program.
 //
-// The region's code runs each time, and its tasks are replayed in its flow (construct/persistent.hpp): what the tasks
-// share is that of the present encounter without the compiler's relocation functions, and an encounter that differs is
-// no error. `*handle`, of the compiler's, is null at first and then points to the region's graphs, one for each
-// graph_id, which live as long as the process. One thread at a time goes through a graph; others that come meanwhile run
-// the region as if the directive were not there, as do a region inside another's and one in a task that shares its
-// dependences (marline_depend_share).
+// The region's code runs each time, and its tasks are replayed in its flow (construct/task/persistent.hpp): what the
+// tasks share is that of the present encounter without the compiler's relocation functions, and an encounter that
+// differs is no error. `*handle`, of the compiler's, is null at first and then points to the region's graphs, one for
+// each graph_id, which live as long as the process. One thread at a time goes through a graph; others that come
+// meanwhile run the region as if the directive were not there, as do a region inside another's and one in a task that
+// shares its dependences (marline_depend_share).
 #include "abi/kmp/depend.hpp"
 #include "abi/kmp/types.hpp"
 #include "base/check.hpp"
 #include "base/spin_lock.hpp"
-#include "construct/persistent.hpp"
+#include "construct/task/persistent.hpp"
 
 #include <cstdlib>
 #include <new>

@@ -2,13 +2,13 @@
 //
 // taskloop, as Clang calls it: one pattern task, whose block holds the loop's bounds, to be copied for each task. The
 // compiler's `duplicate` function, if there is one, copies firstprivates and tells the last task that it is the last.
-#include "construct/taskloop.hpp"
+#include "construct/task/taskloop.hpp"
 
 #include "abi/kmp/schedule.hpp"
 #include "abi/kmp/types.hpp"
-#include "construct/task.hpp"
-#include "exec/announce.hpp"
-#include "exec/frames.hpp"
+#include "construct/task/task.hpp"
+#include "exec/worker/announce.hpp"
+#include "exec/worker/frames.hpp"
 
 #include <cstring>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // teams on the host, as Clang calls it: the clauses are announced before the construct.
-#include "construct/teams.hpp"
+#include "construct/parallel/teams.hpp"
 
 #include "abi/kmp/microtask.hpp"
 #include "abi/kmp/types.hpp"

@@ -2,7 +2,7 @@
 //
 // threadprivate variables without thread-local storage, as Clang calls them with -fnoopenmp-use-tls, and Intel's
 // compilers. The compiler's `cache` stays null: who finds nothing in it asks the runtime, each time.
-#include "exec/threadprivate.hpp"
+#include "exec/team/threadprivate.hpp"
 
 #include "abi/kmp/types.hpp"
 

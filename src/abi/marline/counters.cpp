@@ -3,7 +3,7 @@
 // marline_counters_read and marline_tied_waits of include/marline/marline.h. Any thread.
 #include "marline/marline.h"
 
-#include "exec/counters.hpp"
+#include "exec/view/counters.hpp"
 
 #include <algorithm>
 #include <cstring>

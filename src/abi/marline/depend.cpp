@@ -5,7 +5,7 @@
 #include "marline/marline.h"
 
 #include "base/check.hpp"
-#include "construct/next_task.hpp"
+#include "construct/task/next_task.hpp"
 #include "graph/dependences.hpp"
 
 #include <iterator>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The entry points of include/marline/marline.h for persistent graphs. The task that began the graph.
-#include "construct/persistent.hpp"
+#include "construct/task/persistent.hpp"
 #include "marline/marline.h"
 
 #include "base/check.hpp"

@@ -4,7 +4,7 @@
 // ompc_; Fortran passes blank-padded text with its length. Any thread.
 #include "abi/omp/current.hpp"
 #include "base/check.hpp"
-#include "exec/affinity_display.hpp"
+#include "exec/view/affinity_display.hpp"
 
 #include <cstdlib>
 #include <cstring>

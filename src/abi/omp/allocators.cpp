@@ -2,7 +2,7 @@
 //
 // Memory management routines (OpenMP 5.1, section 3.13) and the handles that LLVM's runtime exports as data, for
 // Fortran modules and Windows-style headers. Any thread.
-#include "construct/allocator.hpp"
+#include "construct/environment/allocator.hpp"
 
 namespace marline::omp {
 

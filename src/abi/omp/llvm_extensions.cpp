@@ -6,9 +6,9 @@
 #include "abi/omp/current.hpp"
 #include "base/check.hpp"
 #include "config/options.hpp"
-#include "construct/cancel.hpp"
-#include "construct/defaults.hpp"
-#include "exec/worker.hpp"
+#include "construct/environment/defaults.hpp"
+#include "construct/sync/cancel.hpp"
+#include "exec/worker/worker.hpp"
 #include "platform/thread.hpp"
 
 #include <bit>

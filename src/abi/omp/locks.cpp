@@ -3,7 +3,7 @@
 // Lock routines (OpenMP 5.1, section 3.9). omp_lock_t has 4 bytes (GCC) or 8 (Clang), of which the first four are the
 // lock. omp_nest_lock_t has 8 (Clang, and GCC's of before 4.4, aligned to 4) or 16: the first eight hold a pointer.
 // Fortran passes the same addresses. Any thread.
-#include "construct/mutex.hpp"
+#include "construct/sync/mutex.hpp"
 
 namespace marline::omp {
 

@@ -4,7 +4,7 @@
 #include "abi/omp/current.hpp"
 #include "abi/omp/place_query.hpp"
 #include "base/check.hpp"
-#include "exec/binding.hpp"
+#include "exec/team/binding.hpp"
 
 #include <climits>
 #include <cstdlib>

@@ -3,8 +3,8 @@
 // Tasks, events and the tool (OpenMP 5.1, sections 3.5, 3.11, 3.14). Any thread; omp_fulfill_event also one that the
 // runtime has never seen.
 #include "abi/omp/current.hpp"
-#include "construct/task.hpp"
-#include "exec/frames.hpp"
+#include "construct/task/task.hpp"
+#include "exec/worker/frames.hpp"
 #include "sched/queue.hpp"
 #include "tool/tool.hpp"
 
@@ -12,7 +12,7 @@ namespace marline::omp {
 
 namespace {
 
-// The handle is the event's address (construct/task.hpp, detach_event).
+// The handle is the event's address (construct/task/task.hpp, detach_event).
 void fulfil_handle(uintptr_t handle) { fulfil_for_program(this_worker_or_null(), reinterpret_cast<Event*>(handle)); }
 
 int control_tool(int command, int modifier, void* argument, const void* codeptr) {

@@ -2,7 +2,7 @@
 //
 // Leagues (OpenMP 5.1, section 3.4): the team that the current task belongs to, and the device's two control variables.
 #include "abi/omp/current.hpp"
-#include "construct/teams.hpp"
+#include "construct/parallel/teams.hpp"
 
 namespace marline::omp {
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 import numpy as np
 
 from ..analysis import Analysis
-from ..calls import Calls, call_mask
-from ..columns import group_starts, overlaps
 from ..model import lane_number, recording_gaps
-from ..records import Trace
+from ..read.calls import Calls, call_mask
+from ..read.columns import group_starts, overlaps
+from ..read.records import Trace
 from .causes import CAUSES, NUMBER
 from .lanes import Lanes, Pieces
 

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from ..analysis import Analysis, analysis_pass
-from ..columns import distinct, find, group_starts, sums
 from ..model import Tasks
+from ..read.columns import distinct, find, group_starts, sums
 from .lanes import window_edges
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from ..analysis import Analysis, analysis_pass
 from ..graph import Edges
 from ..model import TASKWAIT, Tasks
-from .statistics import group_by, rows, summary
+from ..statistics import group_by, rows, summary
 
 _BINS = 64
 _BLOCK = 1 << 16

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..analysis import Analysis, analysis_pass
-from ..columns import distinct, group_starts
 from ..model import SWITCH, lane_number, recording_gaps
+from ..read.columns import distinct, group_starts
 
 
 @dataclass

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..calls import Calls
-from ..columns import cut, distinct, find, group_starts, sums
 from ..model import Segments, lane_number
-from ..records import Trace
+from ..read.calls import Calls
+from ..read.columns import cut, distinct, find, group_starts, sums
+from ..read.records import Trace
 
 
 @dataclass

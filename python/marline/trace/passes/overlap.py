@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from ..analysis import Analysis, analysis_pass
-from ..columns import overlaps
+from ..read.columns import overlaps
 from .lanes import Lanes, all_lanes
 
 

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from ..analysis import Analysis, analysis_pass
-from ..calls import nested_pairs
 from ..model import texts
-from ..records import Trace
-from .statistics import group_by, rows
+from ..read.calls import nested_pairs
+from ..read.records import Trace
+from ..statistics import group_by, rows
 
 # ompt_work_t (OpenMP 5.1, 4.4.4.15; schedules from 5.2)
 _WORK_NAMES = {1: "loop", 2: "sections", 3: "single (executes)", 4: "single (others)", 5: "workshare", 6: "distribute",

@@ -13,9 +13,9 @@ import numpy as np
 
 from .. import model
 from ..analysis import Analysis, AnalysisError, analysis_pass
-from ..calls import Calls
-from ..columns import distinct, find, group_starts
-from ..records import Trace
+from ..read.calls import Calls
+from ..read.columns import distinct, find, group_starts
+from ..read.records import Trace
 
 # Exclusive states of a rank, the first that holds (see causes.py for their meaning).
 AWAY, READY, DISCOVERY, COMMUNICATION, DEPENDENCES, TAIL, OUTSIDE = range(7)

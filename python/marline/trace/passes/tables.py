@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from .. import calls as calls_of
 from .. import graph, model
-from .. import messages as messages_of
 from ..analysis import Analysis, analysis_pass
+from ..read import calls as calls_of
+from ..read import messages as messages_of
 
 
 @analysis_pass("segments")

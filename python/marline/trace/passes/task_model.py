@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from ..analysis import Analysis
-from ..columns import find, overlaps
 from ..model import recording_gaps
+from ..read.columns import find, overlaps
 from .causes import CAUSES, NUMBER
 from .lanes import Lanes, Pieces
 from .states import AWAY, COMMUNICATION, DEPENDENCES, DISCOVERY, OUTSIDE, READY, STATES, TAIL, Integrals, States

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * THE option table of libmarline-mpi. To add an option: a field in MpiOptions, an entry here, and
+ * `tools/gen_options_doc.py` for the page. Each entry: name, default, accepted values, one line; then how it is read.
+ */
+#include "base/options.h"
+
+#include <pthread.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <strings.h>
+
+#include "base/report.h"
+
+static MpiOptions options; /* written once, by read_environment */
+
+/* The position of `value` among `words`, which end with NULL; -1: none of them. */
+static int position(const char *value, const char *const words[])
+{
+  for (int i = 0; words[i] != NULL; ++i) {
+    if (strcasecmp(value, words[i]) == 0)
+      return i;
+  }
+  return -1;
+}
+
+static bool read_bool(const char *value, bool *to)
+{
+  static const char *const kWords[] = {"false", "true", "0", "1", "no", "yes", "off", "on", NULL};
+  const int word = position(value, kWords);
+  *to = word % 2 == 1;
+  return word >= 0;
+}
+
+static bool read_progress(const char *value)
+{
+  static const char *const kWords[] = {"opportunistic", "thread", NULL};
+  const int word = position(value, kWords);
+  options.progress = (MpiProgress)word;
+  return word >= 0;
+}
+
+static bool read_watch(const char *value)
+{
+  char *end;
+  const double seconds = strtod(value, &end);
+  if (end == value || *end != '\0' || !(seconds >= 0 && seconds <= 1e6))
+    return false;
+  options.watch = seconds;
+  return true;
+}
+
+static bool read_threads(const char *value)
+{
+  static const char *const kWords[] = {"auto", "owner", NULL};
+  const int word = position(value, kWords);
+  options.one_owner = word == 1;
+  return word >= 0;
+}
+
+static bool read_counters(const char *value) { return read_bool(value, &options.counters); }
+
+/* Read by pmpi/caller.c, which the recorder has, too; any list will do. */
+static bool read_elsewhere(const char *value) { return value != NULL; }
+
+typedef struct Option {
+  const char *name;
+  const char *value; /* the default */
+  const char *accepted;
+  const char *summary;
+  bool (*read)(const char *value); /* false: not one of the accepted values */
+} Option;
+
+static const Option kOptions[] = {
+    {"MARLINE_MPI_NEVER_SUSPEND", "", "a list of file name prefixes, separated by commas or colons",
+     "Shared libraries from which MPI calls never suspend the task, besides HDF5, NetCDF, PnetCDF, ADIOS, CGNS, Silo, MED, "
+     "SIONlib and ParallelIO: those that a second task must not enter while the first is inside.",
+     read_elsewhere},
+    {"MARLINE_MPI_PROGRESS", "opportunistic", "opportunistic or thread",
+     "Who asks MPI about the calls of suspended tasks: Marline's threads, as MARLINE_PROGRESS says, or a thread that does "
+     "nothing else and keeps a core busy while calls are open. For study.",
+     read_progress},
+    {"MARLINE_MPI_THREADS", "auto", "auto or owner",
+     "Which threads call MPI: any (auto), if the library provides MPI_THREAD_MULTIPLE, or one thread of libmarline-mpi's "
+     "own that makes all calls (owner), for libraries without it and against the errors of those that have it. With "
+     "MPI_THREAD_SERIALIZED, auto is owner.",
+     read_threads},
+    {"MARLINE_MPI_COUNTERS", "false", "true or false",
+     "Prints in MPI_Finalize, for each rank, how often MPI was asked and how long tasks took to go on.", read_counters},
+    {"MARLINE_MPI_WATCH", "0", "seconds",
+     "When nothing has moved on any rank for so long, and nothing runs, prints once what `marline ps` says, on stderr. "
+     "0: off.",
+     read_watch},
+};
+
+static void read_environment(void)
+{
+  for (size_t i = 0; i < sizeof kOptions / sizeof kOptions[0]; ++i) {
+    const Option *option = &kOptions[i];
+    option->read(option->value);
+    const char *value = getenv(option->name);
+    if (value == NULL || *value == '\0' || option->read(value))
+      continue;
+    report_warning("%s=%s: accepted is %s; %s is used", option->name, value, option->accepted, option->value);
+    option->read(option->value);
+  }
+}
+
+const MpiOptions *mpi_options(void)
+{
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, read_environment);
+  return &options;
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * MPI_Init and MPI_Init_thread: raised to MPI_THREAD_MULTIPLE, since tasks of one program call MPI from several threads
+ * and the poller from any. The program learns what it got, which is never less than what it would have got. TAMPI's
+ * level above it (compat/TAMPI.h) is provided to programs that ask for it, and MPI_Query_thread remembers that.
+ *
+ * With an owner (owner.h), chosen by MARLINE_MPI_THREADS=owner or because the library provides MPI_THREAD_SERIALIZED only,
+ * the program has MPI_THREAD_MULTIPLE all the same, and is answered here what MPI cannot know: its level and main thread.
+ */
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "../pmpi/caller.h"
+#include "base/mpi_library.h"
+#include "base/options.h"
+#include "base/report.h"
+#include "comm/comm.h"
+#include "comm/order.h"
+#include "engine/engine.h"
+#include "engine/owner.h"
+#include "inspect/describe.h"
+
+static pthread_t main_thread; /* that has initialised MPI, as the program sees it */
+
+static void warn_of_options(void)
+{
+  size_t length = 0;
+  const char *fault = caller_option_fault(&length);
+  if (fault != NULL)
+    report_warning("MARLINE_MPI_NEVER_SUSPEND: \"%.*s\" is the beginning of no library's file name, and without effect; "
+                   "write names without folders or blanks, as in libone,libother", (int)length, fault);
+}
+
+enum { kTaskMultiple = MPI_THREAD_MULTIPLE + 1 }; /* MPI_TASK_MULTIPLE */
+
+static int asked_for; /* written before MPI_Init_thread returns */
+
+/* The level that the program is told. */
+static int level_of(int provided)
+{
+  return asked_for == kTaskMultiple && provided == MPI_THREAD_MULTIPLE ? kTaskMultiple : provided;
+}
+
+static pid_t initialized_by;
+static int own_rank;
+
+/* MPI takes it for an error, but says so at length, or not at all. Other statuses are said by `marline run`. */
+static void warn_of_exit(int status, void *unused)
+{
+  (void)unused;
+  int finalized = 0;
+  if (status != 0 || getpid() != initialized_by)
+    return;
+  next_mpi.finalized(&finalized);
+  if (!finalized)
+    report_warning("rank %d exits without having called MPI_Finalize, which ends the job", own_rank);
+}
+
+static int wanted_level(void)
+{
+  return owner_exists() ? MPI_THREAD_FUNNELED : MPI_THREAD_MULTIPLE;
+}
+
+static int init_library(int *argc, char ***argv, bool by_a_tool, int *provided)
+{
+  if (!by_a_tool)
+    return next_mpi.init_thread(argc, argv, wanted_level(), provided);
+  const int error = next_mpi.init(argc, argv); /* where a tool starts; it comes back to MPI_Init */
+  if (error == MPI_SUCCESS)
+    next_mpi.query_thread(provided);
+  return error;
+}
+
+/* `by_a_tool`: a tool behind us has the function that the program calls, and this is MPI_Init. */
+static int init(int *argc, char ***argv, bool by_a_tool, int *provided)
+{
+  main_thread = pthread_self();
+  if (mpi_options()->one_owner && !owner_exists()) /* a second MPI_Init is for MPI to refuse */
+    engine_take_over();
+  const int error = init_library(argc, argv, by_a_tool, provided);
+  if (error == MPI_SUCCESS) {
+    if (!owner_exists() && *provided == MPI_THREAD_SERIALIZED)
+      engine_take_over();
+    if (owner_exists())
+      *provided = MPI_THREAD_MULTIPLE;
+    warn_of_options();
+    initialized_by = getpid();
+    next_mpi.comm_rank(library_comm_world(), &own_rank);
+    on_exit(warn_of_exit, NULL);
+    comm_start();
+    engine_start(*provided);
+    describe_start(*provided);
+    if (*provided == MPI_THREAD_MULTIPLE)
+      order_start();
+  }
+  return error;
+}
+
+int MPI_Init(int *argc, char ***argv)
+{
+  int provided = MPI_THREAD_SINGLE;
+  library_resolve();
+  PASS_ON_FROM_TOOL(init_thread(argc, argv, wanted_level(), &provided));
+  return init(argc, argv, next_mpi.init != mpi_itself.init, &provided);
+}
+
+int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
+{
+  library_resolve();
+  PASS_ON_FROM_TOOL(init_thread(argc, argv, wanted_level(), provided));
+  const int error = init(argc, argv, false, provided);
+  asked_for = required;
+  if (error == MPI_SUCCESS)
+    *provided = level_of(*provided);
+  return error;
+}
+
+int MPI_Query_thread(int *provided)
+{
+  library_resolve();
+  PASS_ON_FROM_TOOL(query_thread(provided));
+  *provided = MPI_THREAD_MULTIPLE;
+  const int error = owner_exists() ? MPI_SUCCESS : next_mpi.query_thread(provided);
+  if (error == MPI_SUCCESS)
+    *provided = level_of(*provided);
+  return error;
+}
+
+int MPI_Is_thread_main(int *flag)
+{
+  library_resolve();
+  PASS_ON_FROM_TOOL(is_thread_main(flag));
+  if (!owner_exists())
+    return next_mpi.is_thread_main(flag);
+  *flag = pthread_equal(pthread_self(), main_thread) != 0;
+  return MPI_SUCCESS;
+}
+
+extern __typeof__(MPI_Is_thread_main) PMPI_Is_thread_main __attribute__((alias("MPI_Is_thread_main")));
+extern __typeof__(MPI_Init) PMPI_Init __attribute__((alias("MPI_Init")));
+extern __typeof__(MPI_Init_thread) PMPI_Init_thread __attribute__((alias("MPI_Init_thread")));
+extern __typeof__(MPI_Query_thread) PMPI_Query_thread __attribute__((alias("MPI_Query_thread")));

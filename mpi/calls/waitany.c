@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * MPI_Waitany. In a task, MPI_Testany until it says yes: it completes exactly one request, and answers MPI_UNDEFINED at
+ * once when all are null or inactive. The first look is at all requests, later ones go round those that are many.
+ */
+#include "engine/engine.h"
+#include "engine/waiting.h"
+
+typedef struct PendingWaitany {
+  Pending base; /* first: the engine hands back a pointer to it */
+  int count;
+  MPI_Request *requests;
+  int *index;
+  MPI_Status *status;
+  int begin;    /* of the next look */
+  int inactive; /* requests in looks, since the last that found others, at parts with nothing to wait for */
+} PendingWaitany;
+
+/* Looks at requests [begin, begin + size). */
+static bool look(PendingWaitany *call, int begin, int size)
+{
+  int flag = 0;
+  call->base.error = next_mpi.testany(size, call->requests + begin, call->index, &flag, call->status);
+  if (call->base.error == MPI_SUCCESS && !flag) {
+    call->inactive = 0;
+    return false;
+  }
+  if (*call->index != MPI_UNDEFINED) {
+    *call->index += begin;
+    return true;
+  }
+  call->inactive += size;
+  return call->base.error != MPI_SUCCESS || call->inactive >= call->count;
+}
+
+static bool finished(Pending *pending)
+{
+  PendingWaitany *call = (PendingWaitany *)pending;
+  const int left = call->count - call->begin;
+  const int begin = call->begin;
+  const int size = left < kRequestsPerLook ? left : kRequestsPerLook;
+  call->begin = begin + size < call->count ? begin + size : 0;
+  return look(call, begin, size);
+}
+
+int MPI_Waitany(int count, MPI_Request requests[], int *index, MPI_Status *status)
+{
+  PASS_ON_FROM_TOOL(waitany(count, requests, index, status));
+  MpiCall what = {.name = "MPI_Waitany", .caller = __builtin_return_address(0), .peer = kNoPeer, .tag = kNoTag,
+                  .requests = count, .given = requests, .given_count = count};
+  if (!engine_takes(__builtin_return_address(0))) {
+    BLOCKED_IN(&what);
+    return next_mpi.waitany(count, requests, index, status);
+  }
+  PendingWaitany call = {.base = {.finished = finished, .call = &what},
+                         .count = count,
+                         .requests = requests,
+                         .index = index,
+                         .status = status};
+  if (!look(&call, 0, count)) {
+    what.requests = waiting_requests(count, requests);
+    engine_wait(&call.base);
+  }
+  /* Nothing to wait for: MPI_Waitany gives the empty status then, MPICH's MPI_Testany leaves it alone. */
+  if (call.base.error == MPI_SUCCESS && *index == MPI_UNDEFINED)
+    return next_mpi.waitany(count, requests, index, status);
+  return call.base.error;
+}
+
+extern __typeof__(MPI_Waitany) PMPI_Waitany __attribute__((alias("MPI_Waitany")));

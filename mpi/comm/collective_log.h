@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The collective calls of this process on one communicator, numbered in the order in which they began: the last
+ * kLogEntries of them, and how many are in progress. MPI demands that all processes of a communicator begin its
+ * collectives in one order (MPI 3.1, 5.13); order.h compares the logs where that is left to chance.
+ *
+ * The calling thread writes an entry (a seqlock: `number` last); anybody reads. Two threads that begin at once get two
+ * numbers; which of them MPI saw first is then not known, but MPI forbids that anyway.
+ */
+#ifndef MARLINE_MPI_COLLECTIVE_LOG_H
+#define MARLINE_MPI_COLLECTIVE_LOG_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/call.h"
+
+enum { kLogEntries = 64 };
+
+/* What can be compared between processes, and said of a call. */
+typedef struct LoggedCollective {
+  uint64_t number;  /* from 1 */
+  const char *name; /* "MPI_Bcast" */
+  int root;         /* kNoPeer: the operation has none */
+  int64_t bytes;    /* -1: not known, or not the same on all processes */
+  const void *site; /* the return address */
+  uint64_t oldest;  /* of those in progress when it began, itself included */
+  bool in_progress;
+} LoggedCollective;
+
+typedef struct CollectiveEntry {
+  _Atomic uint64_t number; /* 0: being written */
+  _Atomic(const char *) name;
+  _Atomic int64_t bytes;
+  _Atomic uint64_t oldest;
+  _Atomic(const void *) site;
+  _Atomic int root;
+  atomic_bool in_progress;
+} CollectiveEntry;
+
+typedef struct CollectiveLog {
+  _Atomic uint64_t begun_and_open; /* calls begun << kOpenBits | calls in progress. Written by callers. */
+  CollectiveEntry entries[kLogEntries];
+} CollectiveLog;
+
+/* In progress at most 2^24 calls: those of as many suspended tasks, whose stacks are 64 GiB at the least. Begun at most
+ * 2^40: one per microsecond for twelve days. */
+enum { kOpenBits = 24 };
+
+/* A call begins. Returns its number; *oldest: the number of the oldest one in progress, itself if there is no other. */
+uint64_t collective_log_begin(CollectiveLog *log, const MpiCall *call, const void *site, uint64_t *oldest);
+
+/* MPI has accepted the call: `bytes` as in the record. */
+void collective_log_sized(CollectiveLog *log, uint64_t number, int64_t bytes);
+
+void collective_log_end(CollectiveLog *log, uint64_t number);
+
+/* How many have begun. */
+uint64_t collective_log_begun(const CollectiveLog *log);
+
+/* Copies entry `number`. False if it has not begun, or is too long ago. */
+bool collective_log_read(const CollectiveLog *log, uint64_t number, LoggedCollective *record);
+
+#endif

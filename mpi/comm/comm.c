@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Getting to know communicators, and finding what is known. See comm.h.
+ */
+#include "comm/comm.h"
+
+#include <limits.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/report.h"
+
+typedef struct Comm Comm;
+struct Comm {
+  _Atomic(MPI_Comm) handle; /* 0: the entry is free. Written under the lock; release, for find() */
+  Comm *next;               /* lock: in the list of known ones, or of free ones */
+  CommInfo info;            /* constant while in use, but for the name, which the lock guards */
+  int *members;
+  _Atomic(CollectiveLog *) log; /* written under the lock, read by those who hold the communicator or the lock */
+  char name[kCommNameBytes];
+};
+
+/* How many equal communicators were made. */
+typedef struct Made Made;
+struct Made {
+  Made *next;
+  uint64_t key;
+  uint64_t count;
+};
+
+enum { kSlots = 256, kBuckets = 256, kWorldIdentity = 1, kSelfIdentity = 2, kOfUnknownOrigin = 3 };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static Comm *known;                   /* lock */
+static Comm *spare;                   /* lock */
+static Made *made[kBuckets];          /* lock */
+static _Atomic(Comm *) slots[kSlots]; /* by handle, direct-mapped; a guess that find() checks */
+static int key = MPI_KEYVAL_INVALID;  /* written once, by comm_start() */
+static atomic_bool started;           /* by comm_start(), release; acquired by those who read `key` and `world` */
+static MPI_Group world;
+
+/* Identities ------------------------------------------------------------------------------------------------------- */
+
+/* SplitMix64's finalizer (Steele, Lea, Flood 2014) over what came before and what comes. */
+static uint64_t mix(uint64_t hash, uint64_t value)
+{
+  uint64_t x = (hash ^ value) + UINT64_C(0x9e3779b97f4a7c15);
+  x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+  x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
+  return x ^ (x >> 31);
+}
+
+static uint64_t hash_of(const int *members, int size)
+{
+  uint64_t hash = (uint64_t)size;
+  for (int i = 0; i < size; ++i)
+    hash = mix(hash, (uint64_t)members[i]);
+  return hash;
+}
+
+static void *allocate(size_t bytes)
+{
+  void *memory = calloc(1, bytes);
+  if (memory == NULL)
+    report_fatal("no memory for %zu bytes about a communicator: free some", bytes);
+  return memory;
+}
+
+/* Ranks in MPI_COMM_WORLD of a group, which it frees; -1 for those that are not there. */
+static int *world_ranks(MPI_Group group, int size)
+{
+  int *ranks = allocate(2 * (size_t)size * sizeof *ranks + 1);
+  for (int i = 0; i < size; ++i)
+    ranks[size + i] = i;
+  next_mpi.group_translate_ranks(group, size, ranks + size, world, ranks);
+  for (int i = 0; i < size; ++i)
+    ranks[i] = ranks[i] == MPI_UNDEFINED ? -1 : ranks[i];
+  next_mpi.group_free(&group);
+  return ranks;
+}
+
+static bool all_in_world(const int *members, int size)
+{
+  for (int i = 0; i < size; ++i)
+    if (members[i] < 0)
+      return false;
+  return true;
+}
+
+/* Fills size, rank and members; `identity` becomes the hash of the members. The two sides of an inter-communicator must
+ * agree: the sum of two hashes has no first and second. False if MPI does not take the handle. */
+static bool look_at(MPI_Comm comm, CommInfo *info, int **members)
+{
+  int is_inter = 0;
+  MPI_Group group;
+  if (next_mpi.comm_test_inter(comm, &is_inter) != MPI_SUCCESS || next_mpi.comm_group(comm, &group) != MPI_SUCCESS)
+    return false;
+  next_mpi.comm_size(comm, &info->size);
+  next_mpi.comm_rank(comm, &info->rank);
+  *members = world_ranks(group, info->size);
+  info->identity = hash_of(*members, info->size);
+  info->is_agreed = all_in_world(*members, info->size);
+  if (is_inter) {
+    free(*members);
+    next_mpi.comm_remote_size(comm, &info->remote_size);
+    next_mpi.comm_remote_group(comm, &group);
+    *members = world_ranks(group, info->remote_size);
+    info->identity += hash_of(*members, info->remote_size);
+    info->is_agreed = info->is_agreed && all_in_world(*members, info->remote_size);
+  }
+  return true;
+}
+
+/* Under the lock. */
+static uint64_t count_made(uint64_t of_key)
+{
+  Made **bucket = &made[of_key % kBuckets];
+  for (Made *entry = *bucket; entry != NULL; entry = entry->next)
+    if (entry->key == of_key)
+      return ++entry->count;
+  Made *entry = allocate(sizeof *entry);
+  *entry = (Made){.next = *bucket, .key = of_key, .count = 1};
+  *bucket = entry;
+  return 1;
+}
+
+/* Entries ---------------------------------------------------------------------------------------------------------- */
+
+static _Atomic(Comm *) *slot_of(MPI_Comm comm)
+{
+  /* Handles are addresses (Open MPI) or small numbers with a kind in the upper bits (MPICH). */
+  const uintptr_t handle = (uintptr_t)comm;
+  return &slots[(handle ^ (handle >> 9)) % kSlots];
+}
+
+/* Under the lock. */
+static Comm *find_in_list(MPI_Comm comm)
+{
+  for (Comm *entry = known; entry != NULL; entry = entry->next)
+    if (atomic_load_explicit(&entry->handle, memory_order_relaxed) == comm)
+      return entry;
+  return NULL;
+}
+
+/* The caller's communicator is not freed meanwhile, so an entry that has its handle now is its entry, and stays so. */
+static Comm *find(MPI_Comm comm)
+{
+  if (comm == (MPI_Comm)0)
+    return NULL;
+  _Atomic(Comm *) *slot = slot_of(comm);
+  /* Acquire twice: pairs with the releases in enter(), for the entry and for what it says. */
+  Comm *entry = atomic_load_explicit(slot, memory_order_acquire);
+  if (entry != NULL && atomic_load_explicit(&entry->handle, memory_order_acquire) == comm)
+    return entry;
+  if (!atomic_load_explicit(&started, memory_order_acquire))
+    return NULL;
+  pthread_mutex_lock(&lock);
+  entry = find_in_list(comm);
+  if (entry != NULL)
+    atomic_store_explicit(slot, entry, memory_order_release);
+  pthread_mutex_unlock(&lock);
+  return entry;
+}
+
+/* Under the lock. Takes `members`. */
+static void enter(MPI_Comm comm, const CommInfo *info, int *members, const char *name)
+{
+  Comm *entry = spare;
+  if (entry != NULL)
+    spare = entry->next;
+  else
+    entry = allocate(sizeof *entry);
+  entry->info = *info;
+  entry->info.comm = comm;
+  entry->info.members = entry->members = members;
+  entry->info.name = strncpy(entry->name, name, kCommNameBytes - 1);
+  if (info->is_agreed && info->size > 1 && info->remote_size == 0)
+    entry->info.log = entry->log = allocate(sizeof(CollectiveLog));
+  entry->next = known;
+  known = entry;
+  atomic_store_explicit(&entry->handle, comm, memory_order_release);
+  atomic_store_explicit(slot_of(comm), entry, memory_order_release);
+}
+
+/* The attribute's deletion, called by MPI when the communicator is freed. */
+static int forget(MPI_Comm comm, int keyval, void *value, void *extra)
+{
+  (void)comm, (void)keyval, (void)extra;
+  Comm *entry = value;
+  pthread_mutex_lock(&lock);
+  Comm **link = &known;
+  while (*link != entry)
+    link = &(*link)->next;
+  *link = entry->next;
+  atomic_store_explicit(&entry->handle, (MPI_Comm)0, memory_order_relaxed);
+  free(entry->members);
+  free(entry->log);
+  entry->members = NULL;
+  entry->log = NULL;
+  entry->next = spare;
+  spare = entry;
+  pthread_mutex_unlock(&lock);
+  return MPI_SUCCESS;
+}
+
+static int copy_nothing(MPI_Comm comm, int keyval, void *extra, void *value, void *copy, int *flag)
+{
+  (void)comm, (void)keyval, (void)extra, (void)value, (void)copy;
+  *flag = 0;
+  return MPI_SUCCESS;
+}
+
+static void get_to_know(MPI_Comm comm, uint64_t parent, int tag, bool is_agreed)
+{
+  CommInfo info = {0};
+  int *members = NULL;
+  if (!look_at(comm, &info, &members))
+    return;
+  info.is_agreed = info.is_agreed && is_agreed;
+  const uint64_t of_key = mix(mix(info.identity, parent), (uint64_t)tag);
+  pthread_mutex_lock(&lock);
+  const bool is_new = find_in_list(comm) == NULL; /* two threads may meet one for the first time at once */
+  if (is_new) {
+    info.identity = mix(of_key, count_made(of_key));
+    enter(comm, &info, members, "");
+  }
+  Comm *entry = find_in_list(comm);
+  pthread_mutex_unlock(&lock);
+  if (is_new)
+    next_mpi.comm_set_attr(comm, key, entry);
+  else
+    free(members);
+}
+
+static void enter_predefined(MPI_Comm comm, uint64_t identity, const char *name)
+{
+  CommInfo info = {0};
+  int *members = NULL;
+  if (!look_at(comm, &info, &members))
+    return;
+  info.identity = identity;
+  pthread_mutex_lock(&lock);
+  enter(comm, &info, members, name);
+  pthread_mutex_unlock(&lock);
+}
+
+/* The interface ---------------------------------------------------------------------------------------------------- */
+
+void comm_start(void)
+{
+  const MPI_Comm comm_world = library_comm_world();
+  int rank = 0;
+  next_mpi.comm_group(comm_world, &world);
+  next_mpi.comm_rank(comm_world, &rank);
+  next_mpi.comm_create_keyval(copy_nothing, forget, &key, NULL);
+  enter_predefined(comm_world, kWorldIdentity, "MPI_COMM_WORLD");
+  enter_predefined(library_comm_self(), mix(kSelfIdentity, (uint64_t)rank), "MPI_COMM_SELF");
+  atomic_store_explicit(&started, true, memory_order_release);
+}
+
+void comm_stop(void)
+{
+  if (!atomic_exchange_explicit(&started, false, memory_order_relaxed))
+    return;
+  next_mpi.comm_free_keyval(&key); /* stays as long as a communicator has the attribute */
+  next_mpi.group_free(&world);
+}
+
+uint64_t comm_identity(MPI_Comm comm)
+{
+  const Comm *entry = find(comm);
+  return entry != NULL ? entry->info.identity : 0;
+}
+
+uint64_t comm_identify(MPI_Comm comm)
+{
+  const Comm *entry = find(comm);
+  if (entry == NULL && comm != (MPI_Comm)0 && atomic_load_explicit(&started, memory_order_acquire) &&
+      comm != library_comm_null()) {
+    get_to_know(comm, kOfUnknownOrigin, 0, false);
+    entry = find(comm);
+  }
+  return entry != NULL ? entry->info.identity : 0;
+}
+
+void comm_created(int error, MPI_Comm parent, const MPI_Comm *created, int tag)
+{
+  if (error != MPI_SUCCESS || *created == library_comm_null() || !atomic_load_explicit(&started, memory_order_acquire))
+    return;
+  const Comm *from = parent != (MPI_Comm)0 ? find(parent) : NULL;
+  get_to_know(*created, from != NULL ? from->info.identity : 0, tag,
+              parent == (MPI_Comm)0 || (from != NULL && from->info.is_agreed));
+}
+
+int comm_tag_of(const char *string)
+{
+  uint64_t hash = 0;
+  for (; *string != '\0'; ++string)
+    hash = mix(hash, (unsigned char)*string);
+  return (int)(hash & INT_MAX);
+}
+
+void comm_named(int error, MPI_Comm comm, const char *name)
+{
+  Comm *entry = error == MPI_SUCCESS ? find(comm) : NULL;
+  if (entry == NULL)
+    return;
+  pthread_mutex_lock(&lock);
+  strncpy(entry->name, name, kCommNameBytes - 1);
+  pthread_mutex_unlock(&lock);
+}
+
+CollectiveLog *comm_log(MPI_Comm comm)
+{
+  const Comm *entry = find(comm);
+  return entry != NULL ? atomic_load_explicit(&entry->log, memory_order_relaxed) : NULL;
+}
+
+void comm_stop_log(MPI_Comm comm)
+{
+  Comm *entry = find(comm);
+  if (entry == NULL)
+    return;
+  pthread_mutex_lock(&lock);
+  entry->info.log = NULL; /* the memory stays: a call that is in progress will write to it */
+  atomic_store_explicit(&entry->log, NULL, memory_order_relaxed);
+  pthread_mutex_unlock(&lock);
+}
+
+/* Under the lock. */
+static const Comm *find_identity(uint64_t identity)
+{
+  const Comm *entry = known;
+  while (entry != NULL && entry->info.identity != identity)
+    entry = entry->next;
+  return entry;
+}
+
+CommLogState comm_log_read(uint64_t identity, uint64_t number, LoggedCollective *record)
+{
+  CommLogState state = kLogNotYet;
+  pthread_mutex_lock(&lock);
+  const Comm *entry = find_identity(identity);
+  if (entry != NULL && entry->info.log == NULL)
+    state = kLogGone;
+  else if (entry != NULL && collective_log_begun(entry->info.log) >= number)
+    state = collective_log_read(entry->info.log, number, record) ? kLogRead : kLogGone;
+  pthread_mutex_unlock(&lock);
+  return state;
+}
+
+int *comm_members(uint64_t identity, int *size, char *name)
+{
+  int *members = NULL;
+  pthread_mutex_lock(&lock);
+  const Comm *entry = find_identity(identity);
+  if (entry != NULL) {
+    *size = entry->info.size;
+    members = allocate((size_t)*size * sizeof *members);
+    memcpy(members, entry->members, (size_t)*size * sizeof *members);
+    memcpy(name, entry->name, kCommNameBytes);
+  }
+  pthread_mutex_unlock(&lock);
+  return members;
+}
+
+void comm_for_each(comm_visit_fn visit, void *arg)
+{
+  pthread_mutex_lock(&lock);
+  for (const Comm *entry = known; entry != NULL; entry = entry->next)
+    visit(&entry->info, arg);
+  pthread_mutex_unlock(&lock);
+}

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Posting, and who polls. See engine.h; what a poll asks is in open_calls.c.
+ *
+ * Posting threads and the poller meet in one place, the inbox: a stack that anyone pushes to and the poller takes
+ * whole. Everything else is the poller's alone. The poller is either a progress hook, which Marline calls from one thread
+ * at a time, each call seeing what the last one wrote; or a thread of ours (progress_thread.h). Hence no lock, and a task
+ * that posts never waits for one that asks MPI.
+ */
+#include "engine/engine.h"
+
+#include <stdatomic.h>
+#include <stddef.h>
+
+#include "../pmpi/caller.h"
+#include "base/options.h"
+#include "base/report.h"
+#include "comm/order.h"
+#include "engine/counters.h"
+#include "engine/open_calls.h"
+#include "engine/owner.h"
+#include "engine/progress_thread.h"
+#include "engine/waiting.h"
+
+/* Pushed by tasks (release), emptied by the poller (acquire): what a task wrote into its Pending is seen by it. */
+static _Atomic(Pending *) inbox;
+
+typedef enum Poller { kNobody, kHook, kThread } Poller;
+
+/* Both written before the program creates its first task after MPI_Init, and at MPI_Finalize. Read by every intercepted
+ * call: a thread that calls MPI must know of MPI_Init's return, so relaxed is enough. */
+static _Atomic Poller poller;
+static marline_hook_t *hook;
+
+static Poller current_poller(void)
+{
+  return atomic_load_explicit(&poller, memory_order_relaxed);
+}
+
+bool engine_is_running(void)
+{
+  return current_poller() != kNobody;
+}
+
+bool may_suspend(const void *return_address)
+{
+  return engine_is_running() && marline_can_suspend() == 1 && caller_of(return_address) == kCallerUser;
+}
+
+bool engine_takes(const void *return_address)
+{
+  return may_suspend(return_address) || (owner_exists() && !owner_is_me() && engine_is_running());
+}
+
+/* Posting ---------------------------------------------------------------------------------------------------------- */
+
+static void count(int operations)
+{
+  if (current_poller() == kThread)
+    progress_thread_add(operations);
+  else
+    marline_progress_add(hook, operations);
+}
+
+void engine_watch(Pending *pending)
+{
+  /* First the count, then the operation: in the other order the poller could finish it and count it down before it was
+   * counted up. A poll in between finds an empty inbox and comes again, as the count is positive. */
+  count(1);
+  Pending *head = atomic_load_explicit(&inbox, memory_order_relaxed);
+  do {
+    pending->next = head;
+  } while (!atomic_compare_exchange_weak_explicit(&inbox, &head, pending, memory_order_release, memory_order_relaxed));
+}
+
+static void open_gate(Pending *pending)
+{
+  gate_open(&pending->gate);
+}
+
+/* The call is the owner's to ask about, but the caller is in no task, or must not leave it. */
+static void block(Pending *pending)
+{
+  pending->completed = open_gate;
+  const marline_wait_t wait = pending->call != NULL ? waiting_in(pending->call) : (marline_wait_t){0};
+  if (pending->call != NULL)
+    marline_block_begin(&wait);
+  engine_watch(pending);
+  gate_wait(&pending->gate);
+  if (pending->call != NULL)
+    marline_block_end();
+}
+
+static bool suspends(const MpiCall *call)
+{
+  if (!owner_exists()) /* engine_takes() was may_suspend() */
+    return true;
+  return call != NULL && call->caller != NULL ? may_suspend(call->caller) : marline_can_suspend() == 1;
+}
+
+void engine_wait(Pending *pending)
+{
+  if (!suspends(pending->call)) {
+    block(pending);
+    return;
+  }
+  marline_event_init(&pending->event);
+  if (pending->call == NULL) {
+    engine_watch(pending);
+    marline_event_wait(&pending->event);
+  } else {
+    const marline_wait_t wait = waiting_in(pending->call); /* before the poller may touch the Pending */
+    engine_watch(pending);
+    marline_event_wait_for(&pending->event, &wait);
+  }
+  if (counters_time())
+    counters_of_resumption(pending->seen);
+}
+
+int engine_complete(MPI_Request *request, MPI_Status *status, const MpiCall *call)
+{
+  int flag = 0;
+  const int error = next_mpi.test(request, &flag, status);
+  if (error != MPI_SUCCESS || flag)
+    return error;
+  Pending pending = {.request = *request, .status = status, .error = MPI_SUCCESS, .call = call};
+  engine_wait(&pending);
+  *request = pending.request;
+  return pending.error;
+}
+
+/* Polling ---------------------------------------------------------------------------------------------------------- */
+
+static void empty_inbox(void)
+{
+  if (atomic_load_explicit(&inbox, memory_order_relaxed) == NULL)
+    return;
+  Pending *newest = atomic_exchange_explicit(&inbox, NULL, memory_order_acquire);
+  Pending *oldest = NULL; /* reversed: first posted, first asked */
+  while (newest != NULL) {
+    Pending *next = newest->next;
+    newest->next = oldest;
+    oldest = newest;
+    newest = next;
+  }
+  while (oldest != NULL) {
+    Pending *next = oldest->next;
+    open_calls_admit(oldest);
+    oldest = next;
+  }
+}
+
+static int poll(void *unused)
+{
+  (void)unused;
+  empty_inbox();
+  order_poll();
+  const int found = open_calls_poll();
+  if (found > 0)
+    count(-found);
+  return found;
+}
+
+/* Start and stop --------------------------------------------------------------------------------------------------- */
+
+void engine_take_over(void)
+{
+  owner_start(poll);
+}
+
+void engine_start(int thread_level)
+{
+  if (!owner_exists() && thread_level < MPI_THREAD_MULTIPLE) {
+    report_warning("this MPI library provides thread level %d, not MPI_THREAD_MULTIPLE (%d): blocking calls in tasks "
+                   "hold their thread; set MARLINE_MPI_THREADS=owner", thread_level, MPI_THREAD_MULTIPLE);
+    return;
+  }
+  counters_start();
+  if (owner_exists() || mpi_options()->progress == kProgressThread) {
+    if (!owner_exists())
+      progress_thread_start(poll);
+    atomic_store_explicit(&poller, kThread, memory_order_relaxed);
+    return;
+  }
+  hook = marline_progress_register("MPI", poll, NULL);
+  if (hook == NULL)
+    report_warning("all of Marline's progress hooks are taken: blocking MPI calls in tasks hold their thread; "
+                   "unregister one before MPI_Init");
+  else
+    atomic_store_explicit(&poller, kHook, memory_order_relaxed);
+}
+
+/* By the poller, or when there is none any more. */
+static void forget_all(void *unused)
+{
+  (void)unused;
+  empty_inbox();
+  if (open_calls_count() > 0)
+    report_warning("MPI_Finalize is called while calls of tasks are open (%d): the tasks will not go on; wait for them "
+                   "first", open_calls_count());
+  open_calls_clear();
+}
+
+void engine_stop(void)
+{
+  if (!engine_is_running())
+    return;
+  /* The last task may have been told, and the program have come here, while the poller has yet to count it down: the
+   * hook stays until no poll is under way. */
+  if (owner_exists()) {
+    owner_call(forget_all, NULL);
+  } else {
+    if (current_poller() == kThread)
+      progress_thread_stop();
+    else
+      marline_progress_unregister(hook);
+    forget_all(NULL);
+  }
+  atomic_store_explicit(&poller, kNobody, memory_order_relaxed);
+  counters_stop();
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Calls without a nonblocking twin (MPI_Win_fence, MPI_Comm_split, MPI_File_open): a helper thread makes them while the
+ * task is suspended.
+ *
+ * Calls are queued in lanes. Inside a lane a call waits for those queued before it; lanes are drawn such that the program
+ * may not make these at the same time anyway (collectives on one communicator, window or file: MPI 3.1, 5.13, 11.7,
+ * 13.6) or that they end without anybody else's doing (kLaneAlone).
+ *
+ * Why that cannot deadlock where the program with a thread per task would not: each lane that has a call gets a thread at
+ * once, and no call waits for a thread that a call of another lane holds. So at any time every call that a thread per task
+ * would have in progress is in progress here. Threads are kept for the next lane.
+ */
+#ifndef MARLINE_MPI_HELPERS_H
+#define MARLINE_MPI_HELPERS_H
+
+#include <stdint.h>
+
+#include "base/call.h"
+
+/* How many helper threads there may be. Their stacks are two mappings of memory each, of the 65,530 that Linux lets a
+ * process have (vm.max_map_count) and that the stacks of suspended tasks need, too; the bound takes an eighth of these.
+ *
+ * At the bound, or where the system gives no further thread (ulimit -u, -v; pids.max), lanes wait for a thread, the one
+ * that came first first, and a line says so once. That is the best that is left, but it may be a deadlock: k threads on
+ * each of two ranks may hold calls whose partners wait in the other's queue, if the ranks make them in different orders.
+ * Each further call, and each that ends, tries again to start a thread. Where not even one can be started, calls hold
+ * the thread of their task. */
+enum { kMostHelpers = 4096 };
+
+/* What a call is queued behind: those on the same object and of the same kind. A kind from 0 up is a rank or a
+ * tag. */
+typedef struct HelperLane {
+  uintptr_t object; /* the handle of a communicator, window or file; an address, for a call behind no other; 0: none */
+  int64_t kind;
+} HelperLane;
+
+static const int64_t kLaneOfObject = INT64_MIN;     /* collective over the object */
+static const int64_t kLaneAlone = INT64_MIN + 1;    /* needs no other process */
+static const int64_t kLaneExposure = INT64_MIN + 2; /* waits for the end of an exposure epoch; access epochs may go on */
+
+/* Calls function(arguments) on a helper thread with the current task suspended, and returns its result. `call` says what
+ * it is. May_suspend() has said yes. */
+int helper_run(int (*function)(void *arguments), void *arguments, HelperLane lane, const MpiCall *call);
+
+/* In MPI_Finalize: the threads end, so that they do not keep a process alive whose own threads have ended. */
+void helpers_stop(void);
+
+#endif

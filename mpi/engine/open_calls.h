@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The calls that tasks wait in, and asking MPI about them. All of it is the poller's: one thread at a time, each seeing
+ * what the last one wrote.
+ */
+#ifndef MARLINE_MPI_OPEN_CALLS_H
+#define MARLINE_MPI_OPEN_CALLS_H
+
+#include "engine/engine.h"
+
+/* From now on asked about. */
+void open_calls_admit(Pending *pending);
+
+/* Asks about some, tells those that wait for the ones that have completed, and returns how many these are. What it costs
+ * has a bound that does not depend on how many are open, and every one has its turn. */
+int open_calls_poll(void);
+
+/* How many are open. */
+int open_calls_count(void);
+
+/* Forgets them all. */
+void open_calls_clear(void);
+
+#endif

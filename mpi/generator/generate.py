@@ -1,0 +1,383 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Writes libmarline-mpi's wrappers from calls.def and the prototypes in an MPI library's own mpi.h.
+
+    generate.py CALLS OUTDIR COMPILER [FLAG...]
+
+COMPILER with its FLAGS preprocesses `#include <mpi.h>`. OUTDIR gets mpi_next.h (a struct with one pointer per function of
+the header: what is behind us), mpi_first.c (what these lead to before that is looked up), mpi_wrappers.c (the entry
+points) and mpi_owner.c (owner_functions.py). A table that names a parameter which the header does not have, or a twin
+that does not take the same arguments, ends the build.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "pmpi"))
+from owner_functions import member, owner_source
+from prototypes import GeneratorError, Parameter, parse_prototypes, preprocess
+
+OBJECTS = ("MPI_Comm", "MPI_Win", "MPI_File", "MPI_Comm *", "MPI_Win *", "MPI_File *")
+LANES = {"": "kLaneOfObject", "alone": "kLaneAlone", "exposure": "kLaneExposure"}
+COMPLETED = ("Barrier", "Bcast", "Reduce", "Allreduce")  # by a rank that has not entered them: speculation_stop.c
+SAME_SIZE = ("MPI_Bcast", "MPI_Reduce", "MPI_Allreduce", "MPI_Reduce_scatter_block", "MPI_Scan", "MPI_Exscan")
+ONLY_USE_REQUESTS = {"MPI_Test", "MPI_Cancel"}  # of the calls with one request that are not in the table
+WAYS = {"send", "receive", "sendrecv", "starts_send", "makes_send", "collective", "helper", "names", "by_hand"}
+
+
+@dataclass(frozen=True)
+class Call:
+    name: str
+    parameters: tuple[Parameter, ...]
+    way: str
+    detail: str
+
+    @property
+    def short(self) -> str:
+        """MPI_Comm_split: comm_split, the name of its pointer in next_mpi."""
+        return self.name.removeprefix("MPI_").lower()
+
+    @property
+    def declaration(self) -> str:
+        return f"int {self.name}({', '.join(parameter.text for parameter in self.parameters) or 'void'})"
+
+    @property
+    def arguments(self) -> str:
+        return ", ".join(parameter.name for parameter in self.parameters)
+
+    @property
+    def next(self) -> str:
+        return f"next_mpi.{self.short}({self.arguments})"
+
+    def parameter(self, *names: str) -> str | None:
+        return next((name for name in names if any(p.name == name for p in self.parameters)), None)
+
+    def first_of_type(self, *types: str) -> Parameter | None:
+        found = [parameter for wanted in types for parameter in self.parameters if parameter.type == wanted]
+        return found[0] if found else None
+
+    @property
+    def made(self) -> str | None:
+        """The parameter for the communicator that the call makes."""
+        ends = self.short in ("comm_free", "comm_disconnect")
+        found = None if ends else self.first_of_type("MPI_Comm *")
+        return found.name if found else None
+
+    @property
+    def made_from(self) -> str:
+        """What its identity comes from (comm.h). The two sides of these have nothing in common there."""
+        two_sided = self.short in ("intercomm_create", "comm_accept", "comm_connect")
+        found = None if two_sided else self.first_of_type("MPI_Comm")
+        return found.name if found else "(MPI_Comm)0"
+
+    @property
+    def gives_request(self) -> bool:
+        return self.first_of_type("MPI_Request *") is not None
+
+    @property
+    def is_large(self) -> bool:
+        return self.name.endswith("_c")
+
+
+def read_calls(file: Path) -> dict[str, tuple[str, str]]:
+    """Way and detail by name."""
+    calls = {}
+    for line in file.read_text(encoding="ascii").splitlines():
+        words = line.split("#")[0].split()
+        if not words:
+            continue
+        if not 2 <= len(words) <= 3 or words[1] not in WAYS or words[0] in calls:
+            raise GeneratorError(f"{file.name}: cannot use the line '{line}'")
+        calls[words[0]] = (words[1], words[2] if len(words) == 3 else "")
+    return calls
+
+
+def calls_of(table: dict[str, tuple[str, str]], prototypes: dict[str, tuple[Parameter, ...] | None]) -> list[Call]:
+    """The table's calls that the header has, and their variants with large counts."""
+    calls = []
+    for name, (way, detail) in table.items():
+        for suffix in ("", "_c"):
+            parameters = prototypes.get(name + suffix)
+            if parameters is not None:
+                twin = detail + suffix if way in ("send", "receive", "collective") else detail
+                calls.append(Call(name + suffix, parameters, way, twin))
+    named = {call.name for call in calls}
+    others = [Call(name, parameters or (), "begins", "") for name, parameters in prototypes.items() if name not in named]
+    return calls + [call for call in others if call.gives_request and call.name not in ONLY_USE_REQUESTS]
+
+
+# What a call is, for those who ask what a task waits for -----------------------------------------------------------------
+
+
+def length(call: Call) -> list[str]:
+    """Count and datatype, where MPI reads them: of arguments that are not significant (MPI 3.1, 2.4, 5.5, 5.7: at some
+    ranks, in place) the program may give any, also no handle at all."""
+    pairs = [("count", "datatype"), ("recvcount", "datatype")]
+    pairs += [("sendcount", "sendtype")] if call.way == "sendrecv" else []
+    pairs += [("recvcount", "recvtype")] if not call.parameter("root") else []
+    for count, datatype in pairs:
+        if call.parameter(count) and call.parameter(datatype):
+            # A process in the root's group that is not the root, in an intercommunicator.
+            value = f"root == MPI_PROC_NULL ? (MPI_Datatype)0 : {datatype}" if call.parameter("root") else datatype
+            return [f".count = {count}", f".datatype = {value}"]
+    return []
+
+
+def description(call: Call, scope: str | None = None) -> str:
+    """A MpiCall (call.h)."""
+    fields = [f'.name = "{call.name}"', ".caller = __builtin_return_address(0)"]
+    comm = call.first_of_type("MPI_Comm")
+    fields += [f".comm = {comm.name}"] if comm else []
+    fields += length(call)
+    peer = call.parameter("dest", "source", "root", "target_rank") or (call.parameter("rank") if "Win_" in call.name else None)
+    fields.append(f".peer = {peer or 'kNoPeer'}")
+    tag = call.parameter("tag")
+    fields.append(f".tag = {tag}" if tag and peer else ".tag = kNoTag")
+    fields += [f".scope = {scope}"] if scope else []
+    return "&(const MpiCall){" + ", ".join(fields) + "}"
+
+
+# One function per way ---------------------------------------------------------------------------------------------------
+
+
+def twin(call: Call, prototypes: dict[str, tuple[Parameter, ...] | None]) -> str:
+    """The start of the nonblocking twin."""
+    theirs = prototypes.get(call.detail)
+    if theirs is None:
+        raise GeneratorError(f"mpi.h has {call.name}, but not its twin {call.detail}")
+    ours = [parameter for parameter in call.parameters if parameter.name != "status"]
+    if [parameter.type for parameter in theirs] != [*(parameter.type for parameter in ours), "MPI_Request *"]:
+        raise GeneratorError(f"mpi.h: {call.detail} does not take the arguments of {call.name}")
+    arguments = ", ".join([*(parameter.name for parameter in ours), "&request"])
+    return f"next_mpi.{call.detail.removeprefix('MPI_').lower()}({arguments})"
+
+
+def left_as_it_is(call: Call, condition: str) -> list[str]:
+    """The call goes straight to MPI, where the thread may block, which `marline ps` is told."""
+    return [f"if ({condition}) {{", f"BLOCKED_IN({description(call)});", f"return {call.next};", "}"]
+
+
+def in_a_scope(call: Call) -> list[str]:
+    """Before a message is started (speculation.h): when the scope is stopped, it goes to nobody or comes from nobody."""
+    peer = call.parameter("dest", "source")
+    if not call.parameter("comm") or not peer:
+        return []
+    return ["Speculation *const scope = speculation_of(comm);",
+            f'if (scope != NULL && !speculation_enter(scope, "{call.name}")) {{', f"  {peer} = MPI_PROC_NULL;",
+            f"  return {call.next};", "}"]  # fmt: skip
+
+
+def out_of_a_scope(call: Call, status: str) -> list[str]:
+    """After it."""
+    if not call.parameter("comm"):
+        return []
+    if call.parameter("dest"):
+        return ["if (scope != NULL) {", "  speculation_count_send(scope, dest);", "  speculation_leave(scope);", "}"]
+    return ["if (scope != NULL)",
+            f"  return speculation_complete_receive(error, &request, source, {status}, {description(call, 'scope')});"]  # fmt: skip
+
+
+def collective_call(call: Call) -> str:
+    """A CollectiveCall (speculation.h)."""
+    kind = call.name.removeprefix("MPI_").removesuffix("_c")
+    if kind not in COMPLETED:
+        return "&(const CollectiveCall){.kind = kCollectiveOther}"
+    fields = [f".{field} = {field}" for field in ("root", "count", "datatype", "op") if call.parameter(field)]
+    return "&(const CollectiveCall){" + ", ".join([f".kind = kCollective{kind}", *fields]) + "}"
+
+
+def point_to_point(call: Call, prototypes: dict[str, tuple[Parameter, ...] | None]) -> list[str]:
+    lines = ["marline_task_sends();"] if call.way == "send" else []
+    at_once = "source == MPI_PROC_NULL || " if call.parameter("source") else ""
+    at_once = "is_from_nobody(*message) || " if call.parameter("message") else at_once
+    status = "status" if call.parameter("status") else "MPI_STATUS_IGNORE"
+    return [*lines, *left_as_it_is(call, f"{at_once}!engine_takes(__builtin_return_address(0))"),
+            *in_a_scope(call), "MPI_Request request;", f"const int error = {twin(call, prototypes)};",
+            *out_of_a_scope(call, status),
+            f"return error != MPI_SUCCESS ? error : engine_complete(&request, {status}, {description(call)});"]  # fmt: skip
+
+
+def sendrecv(call: Call) -> list[str]:
+    c = "_c" if call.is_large else ""
+    replaces = call.parameter("sendbuf") is None
+    lines = ["marline_task_sends();", *left_as_it_is(call, "!engine_takes(__builtin_return_address(0))"),
+             "Speculation *const scope = speculation_of(comm);",
+             f'if (scope != NULL && !speculation_enter(scope, "{call.name}")) {{', "  dest = source = MPI_PROC_NULL;",
+             f"  return {call.next};", "}", "MPI_Request receive;", "MPI_Request send;"]  # fmt: skip
+    target, source = "recvbuf, recvcount, recvtype", "sendbuf, sendcount, sendtype"
+    leave = ["  if (scope != NULL)", "    speculation_leave(scope);"]
+    if replaces:
+        target, source = "buf, count, datatype", "copy, position, library_packed()"
+        lines += [f"{'MPI_Count' if c else 'int'} size = 0, position = 0;",
+                  f"int error = next_mpi.pack_size{c}(count, datatype, comm, &size);", "if (error != MPI_SUCCESS) {", *leave,
+                  "  return error;", "}", "void *copy = sendrecv_buffer((size_t)size);",
+                  f"error = next_mpi.pack{c}(buf, count, datatype, copy, size, &position, comm);",
+                  "if (error == MPI_SUCCESS)",
+                  f"  error = next_mpi.irecv{c}({target}, source, recvtag, comm, &receive);",
+                  "if (error != MPI_SUCCESS) {", "  free(copy);", *leave, "  return error;", "}"]  # fmt: skip
+    else:
+        lines += [f"int error = next_mpi.irecv{c}({target}, source, recvtag, comm, &receive);",
+                  "if (error != MPI_SUCCESS) {", *leave, "  return error;", "}"]  # fmt: skip
+    lines += [f"error = next_mpi.isend{c}({source}, dest, sendtag, comm, &send);",
+              f"error = sendrecv_complete(error, &send, &receive, source, status, {description(call, 'scope')});"]  # fmt: skip
+    lines += ["free(copy);"] if replaces else []
+    return [*lines, "if (source == MPI_PROC_NULL && error == MPI_SUCCESS) /* for its status: see receives */",
+            f"  return next_mpi.recv{c}({target}, source, recvtag, comm, status);", "return error;"]  # fmt: skip
+
+
+def same_size(call: Call) -> list[str]:
+    """After a collective of which MPI demands that all processes name as many bytes."""
+    if call.name.removesuffix("_c") not in SAME_SIZE:
+        return []
+    return ["if (started == MPI_SUCCESS)", f"  order_sized(&ticket, {description(call)});"]
+
+
+def in_order(call: Call) -> list[str]:
+    """In a call without a twin that is collective over a communicator, but not over a group of it."""
+    if call.first_of_type("MPI_Comm") is None or call.detail:
+        return []
+    return ["const void *caller = __builtin_return_address(0);",
+            f"IN_ORDER(ticket, caller, is_converted(caller) ? {description(call)} : &(const MpiCall){{0}});",
+            "(void)ticket;"]  # fmt: skip
+
+
+def collective(call: Call, prototypes: dict[str, tuple[Parameter, ...] | None]) -> list[str]:
+    return ["const void *caller = __builtin_return_address(0);", "if (!is_converted(caller))", f"  return {call.next};",
+            "Speculation *const scope = speculation_of(comm);",
+            f'if (scope != NULL && !speculation_enter_collective(scope, "{call.name}", {collective_call(call)}))',
+            "  return MPI_SUCCESS;", f"IN_ORDER(ticket, caller, {description(call)});", "MPI_Request request;",
+            f"const int started = {twin(call, prototypes)};",
+            "if (scope != NULL)", "  speculation_leave(scope);", *same_size(call),
+            f"return collective_complete(started, &request, caller, {description(call)});"]  # fmt: skip
+
+
+def begun(call: Call) -> list[str]:
+    """After a call that gives a request."""
+    return [f"request_begun(error, request, {description(call)});"] if call.gives_request else []
+
+
+def starts_send(call: Call) -> list[str]:
+    lines = in_a_scope(call)
+    leave = out_of_a_scope(call, "") if lines else []
+    return ["marline_task_sends();", *lines, f"const int error = {call.next};", *begun(call), *leave, "return error;"]
+
+
+def lane(call: Call) -> str:
+    if call.detail == "own":
+        return "(HelperLane){(uintptr_t)&arguments, kLaneOfObject}"
+    found = call.first_of_type(*OBJECTS)
+    owner = "0" if found is None else f"(uintptr_t){'*' if '*' in found.type else ''}{found.name}"
+    if call.detail in LANES:
+        return f"(HelperLane){{{owner}, {LANES[call.detail]}}}"
+    if not call.parameter(call.detail):
+        raise GeneratorError(f"mpi.h: {call.name} has no parameter {call.detail}")
+    return f"(HelperLane){{{owner}, {call.detail}}}"
+
+
+def made_tag(call: Call) -> str:
+    """What tells apart communicators that are made of the same at the same time."""
+    return "comm_tag_of(stringtag)" if call.parameter("stringtag") else call.parameter("tag") or "0"
+
+
+def helper(call: Call) -> list[str]:
+    values = ", ".join(parameter.name for parameter in call.parameters) or "0"
+    run = f"helper_run(run_{call.short}, &arguments, {lane(call)}, {description(call)})"
+    after = [f"comm_created(error, {call.made_from}, {call.made}, {made_tag(call)});"] if call.made else begun(call)
+    if after:
+        return [*in_order(call), "int error;", "if (!may_suspend(__builtin_return_address(0))) {", f"BLOCKED_IN({description(call)});",
+                f"error = {call.next};", "} else {", f"struct {call.short} arguments = {{{values}}};", f"error = {run};",
+                "}", *after, "return error;"]  # fmt: skip
+    return [*in_order(call), *left_as_it_is(call, "!may_suspend(__builtin_return_address(0))"),
+            f"struct {call.short} arguments = {{{values}}};", f"return {run};"]  # fmt: skip
+
+
+def helper_preamble(call: Call) -> str:
+    """The arguments in one place, and the function that the helper thread calls with them."""
+    members = "".join(f"  {member(parameter)}\n" for parameter in call.parameters) or "  int none;\n"
+    values = ", ".join(f"a->{parameter.name}" for parameter in call.parameters)
+    unused = "" if call.parameters else "  (void)a;\n"
+    return (f"struct {call.short} {{\n{members}}};\n\nstatic int run_{call.short}(void *arguments)\n{{\n"
+            f"  const struct {call.short} *a = arguments;\n{unused}  return next_mpi.{call.short}({values});\n}}\n\n")  # fmt: skip
+
+
+def wrapper(call: Call, prototypes: dict[str, tuple[Parameter, ...] | None]) -> str:
+    preamble = helper_preamble(call) if call.way == "helper" else ""
+    if call.way in ("send", "receive"):
+        lines = point_to_point(call, prototypes)
+    elif call.way == "sendrecv":
+        lines = sendrecv(call)
+    elif call.way == "collective":
+        lines = collective(call, prototypes)
+    elif call.way == "helper":
+        lines = helper(call)
+    elif call.way == "makes_send":
+        lines = [f"const int error = {call.next};", "persistent_made(error, request);", *begun(call), "return error;"]
+    elif call.way == "begins":
+        lines = [f"const int error = {call.next};", *begun(call), "return error;"]
+    elif call.way == "names":
+        lines = [f"const int error = {call.next};", f"comm_named(error, {call.arguments});", "return error;"]
+    else:
+        lines = starts_send(call)
+    body = "".join(f"  {line}\n" for line in [f"PASS_ON_FROM_TOOL({call.next.removeprefix('next_mpi.')});", *lines])
+    return (f"{preamble}{call.declaration}\n{{\n{body}}}\n"
+            f'extern __typeof__({call.name}) P{call.name} __attribute__((alias("{call.name}")));\n')  # fmt: skip
+
+
+# Files --------------------------------------------------------------------------------------------------------------------
+
+QUIET = '#pragma GCC diagnostic ignored "-Wdeprecated-declarations"\n'
+
+
+def next_header(names: list[str]) -> str:
+    members = "".join(f"  __typeof__({name}) *{name.removeprefix('MPI_').lower()};\n" for name in names)
+    strings = "".join(f'  "P{name}", \\\n' for name in names)
+    return ("/* Generated by generate.py from mpi.h. */\n#ifndef MARLINE_MPI_NEXT_H\n#define MARLINE_MPI_NEXT_H\n"
+            f"#pragma GCC diagnostic push\n{QUIET}typedef struct NextMpi {{\n{members}}} NextMpi;\n"
+            f"#define MARLINE_NEXT_NAMES {{ \\\n{strings}}}\n#pragma GCC diagnostic pop\n#endif\n")  # fmt: skip
+
+
+def first_source(names: list[str], prototypes: dict[str, tuple[Parameter, ...] | None]) -> str:
+    """What next_mpi leads to at first: a program may begin with MPI_Session_init (MPI 4.0, 11.3), with calls that MPI
+    allows before MPI_Init, or by mistake with any other, of which MPI has to say so."""
+    parts, members = [], []
+    for call in (Call(name, prototypes[name] or (), "by_hand", "") for name in names):
+        declared = ", ".join(parameter.text for parameter in call.parameters) or "void"
+        parts.append(f"static int first_{call.short}({declared})\n{{\n  library_resolve();\n  return {call.next};\n}}\n")
+        members.append(f"  .{call.short} = first_{call.short},\n")
+    return ("/* Generated by generate.py from mpi.h. */\n" + '#include "base/mpi_library.h"\n\n' + QUIET + "\n"
+            + "\n".join(parts) + "\nNextMpi next_mpi = {\n" + "".join(members) + "};\n")  # fmt: skip
+
+
+def wrappers_source(calls: list[Call], prototypes: dict[str, tuple[Parameter, ...] | None]) -> str:
+    includes = "".join(f'#include "{name}"\n' for name in (
+        "base/mpi_library.h", "calls/persistent.h", "calls/sendrecv.h", "comm/comm.h", "comm/order.h",
+        "engine/collective.h", "engine/engine.h", "engine/helpers.h", "engine/waiting.h",
+        "inspect/requests.h", "speculation/speculation.h"))  # fmt: skip
+    return (f"/* Generated by generate.py from calls.def and mpi.h. */\n{includes}\n#include <stdlib.h>\n\n{QUIET}\n"
+            + "\n".join(wrapper(call, prototypes) for call in calls if call.way != "by_hand"))  # fmt: skip
+
+
+def main(table: str, folder: str, *compiler: str) -> None:
+    prototypes = parse_prototypes(preprocess(list(compiler)))
+    calls = calls_of(read_calls(Path(table)), prototypes)
+    out = Path(folder)
+    out.mkdir(parents=True, exist_ok=True)
+    # MPI_T is for tools; handle conversions are macros in some headers: neither is behind us.
+    names = [name for name, parameters in prototypes.items() if parameters is not None
+             and not re.fullmatch(r"MPI_T_\w+|MPI_\w+_(f2c|c2f|f2f08|f082f|c2f08|f082c)|MPI_Wti\w+|MPI_Aint_\w+", name)]  # fmt: skip
+    (out / "mpi_next.h").write_text(next_header(names))
+    (out / "mpi_first.c").write_text(first_source(names, prototypes))
+    (out / "mpi_wrappers.c").write_text(wrappers_source(calls, prototypes))
+    (out / "mpi_owner.c").write_text(owner_source(names, {call.name for call in calls}, prototypes))
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 4:
+        sys.exit("usage: generate.py CALLS OUTDIR COMPILER [FLAG...]")
+    try:
+        main(*sys.argv[1:])
+    except GeneratorError as error:
+        sys.exit(f"generate.py: {error}")

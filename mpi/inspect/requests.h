@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the program's requests are of. MPI_Wait is given handles, of which MPI does not tell what they are: here is
+ * remembered how they began, for `marline ps`.
+ *
+ * A table of kRequests places by handle, in which a younger request takes the place of an older one: what is found may
+ * be missing, but is not another request's, as every call that gives the program a request comes by. MPI has one handle
+ * for all requests that are complete from the start: they are not in the table. Nobody is told when a request ends. Any
+ * thread.
+ *
+ * A place is written without a lock or an order of its stores: `check` holds the exclusive or of the rest, so that a
+ * reader passes over what two writers have mixed, or one has not finished, unless their differences happen to cancel
+ * (the lockless hash table of Hyatt and Mann, ICGA Journal, 2002).
+ */
+#ifndef MARLINE_MPI_REQUESTS_H
+#define MARLINE_MPI_REQUESTS_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "base/call.h"
+#include "comm/comm.h"
+#include "inspect/describe_write.h"
+
+enum { kRequestBits = 10, kRequests = 1 << kRequestBits };
+
+typedef struct BegunRequest {
+  _Alignas(64) _Atomic uint64_t check;
+  _Atomic uint64_t handle;       /* 0 in a place that was never written: no request in either implementation */
+  _Atomic uint64_t operation;    /* the address of its name */
+  _Atomic uint64_t comm;         /* identity; 0: none */
+  _Atomic uint64_t peer_and_tag; /* as in MpiCall; the tag in the lower half */
+  _Atomic uint64_t count;        /* of elements */
+} BegunRequest;
+
+extern BegunRequest begun_requests[kRequests];
+
+/* Of requests that are complete from the start: sends, receives, collectives. */
+enum { kCompleteKinds = 3 };
+extern uint64_t complete_requests[kCompleteKinds]; /* written in MPI_Init */
+
+/* After MPI_Init: learns what these are, by calls of MPI. */
+void requests_start(void);
+
+/* What the wrapper of a call that gives a request says, if `error` is MPI_SUCCESS. */
+static inline void request_begun(int error, const MPI_Request *request, const MpiCall *call)
+{
+  if (error != MPI_SUCCESS)
+    return;
+  const uint64_t handle = (uint64_t)(intptr_t)*request;
+  if (handle == complete_requests[0] || handle == complete_requests[1] || handle == complete_requests[2])
+    return;
+  const uint64_t operation = (uint64_t)(uintptr_t)call->name;
+  const uint64_t comm = comm_identify(call->comm);
+  const uint64_t peer_and_tag = (uint64_t)(uint32_t)call->peer << 32 | (uint32_t)call->tag;
+  const uint64_t count = (uint64_t)call->count;
+  /* Fibonacci hashing (Knuth, TAOCP 3, 6.4). */
+  BegunRequest *place = &begun_requests[handle * UINT64_C(0x9e3779b97f4a7c15) >> (64 - kRequestBits)];
+  atomic_store_explicit(&place->handle, handle, memory_order_relaxed);
+  atomic_store_explicit(&place->operation, operation, memory_order_relaxed);
+  atomic_store_explicit(&place->comm, comm, memory_order_relaxed);
+  atomic_store_explicit(&place->peer_and_tag, peer_and_tag, memory_order_relaxed);
+  atomic_store_explicit(&place->count, count, memory_order_relaxed);
+  atomic_store_explicit(&place->check, handle ^ operation ^ comm ^ peer_and_tag ^ count, memory_order_relaxed);
+}
+
+/* Writes {"complete": [HANDLE, ...], "requests": [{"id": HANDLE, "operation": ..., "peer": ..., "tag": ..., "comm": ...,
+ * "count": ...}, ...]}, where handles, peers, tags and communicators are those of waiting.h. "complete" are those that
+ * nobody waits for: null, of requests that are complete from the start, and those with MPI_PROC_NULL. */
+void requests_describe(const Out *out);
+
+#endif

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`marline check`: runs a program under libmarline-check and says what that has found."""

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`marline check`: runs a program as `marline run` does and says which tasks were suspended while they held a mutex. The
+program owns standard output: the findings go to standard error, after the run. Standard library only."""
+
+import argparse
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+from marline.check import findings
+from marline.errors import REFUSED, say
+from marline.launch import child, run
+from marline.layout import Layout
+
+FOUND = 123  # the exit status
+
+
+def main(arguments: list[str], prefix: Path) -> int:
+    options = parse(arguments)
+    options.check = Path(tempfile.mkdtemp(prefix="marline-check-"))
+    try:
+        status = run.start(options, Layout(prefix))
+        result = findings.read(options.check)
+    finally:
+        shutil.rmtree(options.check)
+    if status == REFUSED << 8 and not result.processes:
+        return REFUSED  # it has said why
+    report(result, options.program)
+    if result.found and not os.WIFSIGNALED(status):
+        return FOUND
+    return child.finish(status)
+
+
+def parse(arguments: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="marline check",
+        description="Runs PROGRAM on Marline and finds tasks that are suspended while they hold a mutex.",
+        epilog=f"Exit status: {FOUND} if there are any, else the program's; 125 if it was not started.",
+    )
+    run.add_job_options(parser)
+    run.add_program(parser)
+    return parser.parse_args(arguments)
+
+
+def report(result: findings.Findings, program: str) -> int:
+    """Returns how many places were found."""
+    found = list(result.found.values())
+    places = findings.Places(found)
+    texts = findings.texts(found, places)
+    for text in texts:
+        say(f"check: {text}")
+    if result.lost:
+        say(f"check: {result.lost} locks were not noted: more than the table holds were held at once")
+    for note in places.notes:
+        say(f"check: {note}")
+    if not result.processes:
+        say(f"check: nothing was checked: {program} never came to OpenMP")
+        return 0
+    unfinished = f"; {result.incomplete} did not come to an orderly end" if result.incomplete else ""
+    count = {0: "no task was", 1: "1 place where a task was"}.get(len(texts), f"{len(texts)} places where tasks were")
+    say(f"check: {count} suspended under a mutex, in {result.processes} process{'es' * (result.processes > 1)}"
+        f"{unfinished}")  # fmt: skip
+    return len(texts)

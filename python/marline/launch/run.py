@@ -1,0 +1,252 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`marline run`: starts a program with Marline as its OpenMP runtime and proves that it was, or refuses with a reason.
+Three checks: preflight.py before the start; src/platform/identity.cpp in the process, at its start and at its end; and
+here, afterwards, that the process left its proof. With -n, the launcher starts one `marline run` per rank."""
+
+import argparse
+import os
+import shutil
+import signal
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from marline.errors import NOT_EXECUTABLE, NOT_FOUND, REFUSED, Refusal, say
+from marline.launch import child, launcher, node, preflight, recording
+from marline.launch import placement as placing
+from marline.layout import Layout
+
+MPI_NAMES = {"openmpi": "Open MPI", "mpich": "MPICH"}
+# Variables by which each implementation's launcher tells a process its rank.
+RANK_OF = {"openmpi": "OMPI_COMM_WORLD_RANK", "mpich": "PMI_RANK"}
+
+
+def parse(arguments: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="marline run",
+        description="Runs PROGRAM with Marline as its OpenMP runtime, or says why that cannot be.",
+        epilog="Without -n the program runs here: also as `mpirun -n 4 marline run ./app` or `srun marline run ./app`. "
+        "Exit status: the program's; 125 if Marline was not, or not alone, its OpenMP runtime.",
+    )
+    add_job_options(parser)
+    parser.add_argument("--trace", metavar="DIR", type=Path,
+                        help="record into DIR: for ranks that another launcher starts; else use `marline trace`")
+    parser.add_argument("--check", metavar="DIR", type=Path,
+                        help=argparse.SUPPRESS)  # how `marline check` starts its ranks
+    add_program(parser)
+    return parser.parse_args(arguments)
+
+
+def add_job_options(parser: argparse.ArgumentParser) -> None:
+    """The options that every command that starts a program has."""
+    parser.add_argument("-n", dest="ranks", type=_positive, metavar="RANKS", help="start this many MPI ranks")
+    parser.add_argument("-t", dest="threads", type=_positive, metavar="THREADS", help="OpenMP threads of each rank")
+    parser.add_argument("--mpi", choices=MPI_NAMES, help="for a program that loads MPI itself (scripts): which")
+    parser.add_argument("--no-bind", action="store_true", help="leave ranks and threads where the launcher puts them")
+    parser.set_defaults(trace=None, check=None)
+
+
+def add_program(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("program", metavar="PROGRAM")
+    parser.add_argument("arguments", nargs=argparse.REMAINDER, metavar="...")
+
+
+def main(arguments: list[str], prefix: Path) -> int:
+    options = parse(arguments)
+    if options.trace and not is_rank():  # the ranks of one job share the folder
+        recording.claim(options.trace)
+    return child.finish(start(options, Layout(prefix)))
+
+
+def is_rank() -> bool:
+    """Whether an MPI launcher started this process."""
+    return any(variable in os.environ for variable in RANK_OF.values())
+
+
+def start(options: argparse.Namespace, layout: Layout) -> int:
+    """Runs the program as the options say and returns its wait status."""
+    require_preloadable(layout)
+    layout.require(layout.runtime, "this installation is incomplete: install Marline again")
+    environment = searched_environment(layout)
+    program = preflight.examine(options.program, environment)
+    options.mpi = which_mpi(options, program)
+    _note_without_openmp(program)
+    if options.ranks:
+        return launch_ranks(options, layout)
+    environment |= marline_environment(options, layout, environment)
+    put_sanitizer_first(environment, program)
+    environment |= {} if options.no_bind else place(options.threads)
+    return run_proved([options.program, *options.arguments], environment, layout)
+
+
+def place(threads: int | None) -> dict[str, str]:
+    """Binds this process, and so the program, to the cores that are this rank's; returns what binds its workers."""
+    placement = placing.decide(node.situation(threads, os.environ))
+    if placement.note:
+        say(placement.note)
+    if placement.cpus:
+        try:
+            os.sched_setaffinity(0, placement.cpus)
+        except OSError as error:  # a control group has fewer than the launcher may use
+            say(f"cannot be bound to {len(placement.cpus)} CPUs ({error.strerror}): the system places threads")
+            return {}
+    return dict(placement.variables)
+
+
+def require_preloadable(layout: Layout) -> None:
+    if any(separator in str(layout.prefix) for separator in " :"):
+        raise Refusal(f"{layout.prefix} holds a space or a colon, which LD_PRELOAD cannot express; "
+                      "install Marline elsewhere")  # fmt: skip
+
+
+def which_mpi(options: argparse.Namespace, program: preflight.Program) -> str | None:
+    """The implementation to serve: the one that the program is linked with, else the one asked for."""
+    linked = program.mpi
+    if options.mpi and linked and options.mpi != linked:
+        raise Refusal(f"--mpi {options.mpi}: {program.path} is linked with {MPI_NAMES[linked]}; leave --mpi out")
+    mpi = linked or options.mpi
+    if options.ranks and not mpi:
+        raise Refusal(f"-n {options.ranks}: {program.path} is linked neither with Open MPI nor with MPICH; "
+                      "leave -n out, or name the implementation that it loads by --mpi")  # fmt: skip
+    for other, variable in RANK_OF.items():
+        if mpi and other != mpi and variable in os.environ and RANK_OF[mpi] not in os.environ and not options.ranks:
+            raise Refusal(f"{program.path} uses {MPI_NAMES[mpi]} but was started by {MPI_NAMES[other]}'s launcher: "
+                          f"every rank would be alone; start it by {launcher.LAUNCHERS[mpi][0]}")  # fmt: skip
+    return mpi
+
+
+def searched_environment(layout: Layout) -> dict[str, str]:
+    """The caller's environment with Marline's stand-ins first on the library path."""
+    environment = dict(os.environ)
+    environment["LD_LIBRARY_PATH"] = _joined([str(layout.compat)], environment.get("LD_LIBRARY_PATH"))
+    return environment
+
+
+def marline_environment(options: argparse.Namespace, layout: Layout, environment: dict[str, str]) -> dict[str, str]:
+    """What `run` adds for the program alone. The caller's own preloads stay in front: a tool that wraps MPI expects to
+    be the first to see its calls."""
+    libraries = []
+    added = {}
+    if options.trace:
+        added |= recording.environment(options.trace)
+        libraries.append(recording.recorder(layout, options.mpi))
+    if options.check:
+        added["MARLINE_CHECK_DIR"] = str(options.check)
+        libraries.append(layout.require(layout.checker, "this installation is incomplete: install Marline again"))
+    if options.mpi:
+        wrapper, package = launcher.WRAPPERS[options.mpi], launcher.HEADERS[options.mpi]
+        remedy = f"build Marline where {wrapper} is in PATH (Debian: {package})"
+        libraries.append(layout.require(layout.mpi(options.mpi), remedy))
+    libraries.append(layout.runtime)
+    added["LD_PRELOAD"] = preloads(libraries, environment)
+    if options.threads:
+        added["OMP_NUM_THREADS"] = str(options.threads)
+    return added
+
+
+def preloads(libraries: list[Path], environment: Mapping[str, str]) -> str:
+    """LD_PRELOAD with `libraries` behind what the caller preloads."""
+    own = [str(library) for library in libraries]
+    others = [word for word in environment.get("LD_PRELOAD", "").replace(":", " ").split() if word not in own]
+    return ":".join(others + own)
+
+
+def put_sanitizer_first(environment: dict[str, str], program: preflight.Program) -> None:
+    """GCC's AddressSanitizer is a library that must be the first of the process. (Clang's is part of the program.)"""
+    first = [str(path) for name, path in program.loaded.items() if name.startswith("libasan.so")]
+    if first and first[0] not in environment["LD_PRELOAD"].split(":"):
+        environment["LD_PRELOAD"] = ":".join([*first, environment["LD_PRELOAD"]])
+
+
+def launch_ranks(options: argparse.Namespace, layout: Layout) -> int:
+    words = launcher.unbound(options.mpi, options.ranks, os.environ)
+    words += [sys.executable, str(layout.command), "run", "--mpi", options.mpi]
+    words += ["-t", str(options.threads)] if options.threads else []
+    words += ["--no-bind"] if options.no_bind else []
+    words += ["--trace", str(options.trace.resolve())] if options.trace else []
+    words += ["--check", str(options.check)] if options.check else []
+    return child.run([*words, "--", options.program, *options.arguments], os.environ)
+
+
+def run_proved(words: list[str], environment: dict[str, str], layout: Layout) -> int:
+    """Runs the program and returns its wait status: that of exit(REFUSED) if it left no proof of having run on this
+    Marline."""
+    folder = tempfile.mkdtemp(prefix="marline-")
+    proof = Path(folder) / "proof"
+    try:
+        arrived: set[int] = set()
+        status = child.run(words, environment | {"MARLINE_PROOF": str(proof)}, arrived)
+        complaint = judge(proof.read_text().splitlines() if proof.exists() else [], status, words[0], layout)
+    finally:
+        shutil.rmtree(folder)
+    if complaint is None:
+        if not arrived & {signal.SIGTERM, signal.SIGINT, signal.SIGHUP}:  # by which launchers end the other ranks
+            _say_which_rank_ended(words[0], status)
+        return status
+    if complaint:
+        say(complaint)
+    return REFUSED << 8  # where wait(2) keeps an exit status
+
+
+def _say_which_rank_ended(program: str, status: int) -> None:
+    """The launchers end the job when a rank fails. What they say of it names our own process, if anything."""
+    rank = next((os.environ[name] for name in RANK_OF.values() if name in os.environ), None)
+    if rank is None or status == 0 or (os.WIFEXITED(status) and os.WEXITSTATUS(status) in (NOT_EXECUTABLE, NOT_FOUND)):
+        return
+    how = f"exit status {os.WEXITSTATUS(status)}" if os.WIFEXITED(status) else _name_of_signal(os.WTERMSIG(status))
+    say(f"rank {rank} on {os.uname().nodename}: {program} ended with {how}")
+
+
+def _name_of_signal(number: int) -> str:
+    return f"signal {number} ({signal.strsignal(number)})"
+
+
+def judge(records: list[str], status: int, program: str, layout: Layout) -> str | None:
+    """None if the records prove that Marline was the runtime; else why not ("" where the process said so itself)."""
+    outcomes = [record.partition("\t") for record in records]
+    if any(kind == "refused" for kind, _, _ in outcomes):
+        return ""
+    loaded = [path for kind, _, path in outcomes if kind == "loaded"]
+    if not loaded:
+        if _explains_itself(status):
+            return None
+        ended = f"{program} ended ({_outcome(status)}) without ever loading Marline"
+        return f"{ended}; does it, or a wrapper of it, clear LD_PRELOAD?"
+    strangers = [path for path in loaded if not os.path.samefile(path, layout.runtime)]
+    if strangers:
+        return f"{program} ran on {strangers[0]}, not on {layout.runtime}; take the other one out of LD_PRELOAD"
+    return None
+
+
+def _explains_itself(status: int) -> bool:
+    """The program may never have started: the loader or child.py has said why, or somebody stopped it."""
+    if os.WIFSIGNALED(status):
+        return os.WTERMSIG(status) in child.FORWARDED | {signal.SIGKILL}
+    return os.WEXITSTATUS(status) in (NOT_EXECUTABLE, NOT_FOUND)
+
+
+def _outcome(status: int) -> str:
+    return f"signal {os.WTERMSIG(status)}" if os.WIFSIGNALED(status) else f"status {os.WEXITSTATUS(status)}"
+
+
+def _note_without_openmp(program: preflight.Program) -> None:
+    if program.uses_openmp or program.is_script or any(os.environ.get(name, "0") != "0" for name in RANK_OF.values()):
+        return
+    say(f"note: {program.path} itself uses no OpenMP; Marline serves what it loads or starts")
+
+
+def threads_in_force() -> int | None:
+    first = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
+    return int(first) if first.isdecimal() and int(first) else None
+
+
+def _joined(first: list[str], rest: str | None) -> str:
+    return ":".join(first + ([rest] if rest else []))
+
+
+def _positive(text: str) -> int:
+    value = int(text) if text.isdecimal() else 0
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a positive whole number")
+    return value

@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: Apache-2.0
+"""THE table of causes of lost time: what each has cost, how the report says it, and what to try next.
+
+Lost time is idle time, overhead, and threads that MPI holds inside of task bodies. The breakdown divides it by cause
+(trace/passes/causes.py); a rule adds up the causes that have one remedy. Texts are formats over the figures, so that no
+sentence stands without its number. The biggest loss comes first."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from marline.units import count, duration, percent
+
+Figures = Mapping[str, float]
+
+WORTH_SAYING = 0.01  # of all thread time
+GRAIN = 10  # a task should last so many times what the runtime spends on it: 9 % overhead
+COARSE_NS = 50_000  # tasks of this length hide what any runtime spends on one; overhead then has another reason
+FEW = 4  # with fewer tasks per thread, the last ones leave threads idle for a quarter of the time or more
+
+
+
+@dataclass(frozen=True)
+class Rule:
+    """`parts`: the causes whose time this rule explains, together {lost}. `applies` chooses among rules of the same
+    parts."""
+
+    name: str
+    parts: tuple[str, ...]
+    text: str
+    advice: str
+    applies: Callable[[Figures], bool] = lambda _: True
+
+
+def _is_oversubscribed(f: Figures) -> bool:
+    return f["threads_per_node"] > f["cores_per_node"] > 0
+
+
+def _is_fine_grained(f: Figures) -> bool:
+    limit = min(GRAIN * f["overhead_per_task_ns"], COARSE_NS)
+    return not _is_oversubscribed(f) and 0 < f["grain_median_ns"] < limit
+
+
+def _is_coarse_grained(f: Figures) -> bool:
+    return not _is_oversubscribed(f) and not _is_fine_grained(f)
+
+
+def _has_few_tasks(f: Figures) -> bool:
+    return f["tasks"] < FEW * f["threads"]
+
+
+def _has_enough_tasks(f: Figures) -> bool:
+    return not _has_few_tasks(f)
+
+
+def _waits_for_tied(f: Figures) -> bool:
+    return f["tasks"] > 0 and f["tied_wait_ns"] > f["idle_communication_ns"] / 2
+
+
+def _waits_for_messages(f: Figures) -> bool:
+    return f["tasks"] > 0 and not _waits_for_tied(f)
+
+
+def _has_no_tasks(f: Figures) -> bool:
+    return f["tasks"] == 0
+
+
+_OVERHEAD = ("overhead_creation", "overhead_code", "overhead_scheduler")
+_NARROW = ("idle_dependences", "idle_tail")
+
+RULES = (
+    Rule(
+        "oversubscribed", _OVERHEAD,
+        "{threads_per_node} threads share {cores_per_node} cores: {share} of thread time ({lost}) passes outside of "
+        "tasks while tasks are ready",
+        "give every thread a core of its own: fewer ranks (-n) or threads (-t)",
+        _is_oversubscribed,
+    ),
+    Rule(
+        "fine grain", _OVERHEAD,
+        "tasks are {grain_median} long in the median, and the runtime spends {overhead_per_task} per task: {share} of "
+        "thread time ({lost})",
+        "raise the grain to {wanted_grain} or more (10 x {overhead_per_task}): larger tiles, or more iterations in "
+        "each task",
+        _is_fine_grained,
+    ),
+    Rule(
+        "overhead", _OVERHEAD,
+        "threads are outside of tasks for {share} of their time ({lost}) while tasks are ready, though tasks last "
+        "{grain_median} in the median",
+        "look in the timeline (--perfetto) where this passes: code between tasks, locks, threads without a core",
+        _is_coarse_grained,
+    ),
+    Rule(
+        "discovery", ("idle_discovery",),
+        "{tasks_per_second} tasks/s are created: threads wait {share} of their time ({lost}) for the producer",
+        "let it do less per unit of work: larger tasks, fewer dependences each, taskloop, or several tasks that create",
+    ),
+    Rule(
+        "communication", ("idle_communication",),
+        "for {share} of thread time ({lost}) no task was ready, and tasks waited in MPI",
+        "send earlier (priority for tasks that send and for what they need), or give each rank more tasks that need no "
+        "message",
+        _waits_for_messages,
+    ),
+    Rule(
+        "tied tasks", ("idle_communication",),
+        "for {share} of thread time ({lost}) no task was ready; tied tasks whose messages had been sent went on "
+        "{tied_wait} later, in sum",
+        "make the tasks that block `untied`: then any idle thread can go on with them",
+        _waits_for_tied,
+    ),
+    Rule(
+        "MPI", ("idle_communication",),
+        "MPI calls hold threads of a program without tasks for {share} of their time ({lost})",
+        "overlap it: start sends and receives before the computation that does not need them, or make tasks of both",
+        _has_no_tasks,
+    ),
+    Rule(
+        "held by MPI", ("work_mpi", "overhead_mpi"),
+        "MPI calls hold their threads for {share} of thread time ({lost}) instead of suspending their task",
+        "run it on Marline with MPI_THREAD_MULTIPLE, and block inside of tasks only (docs/guide/running.md)",
+    ),
+    Rule(
+        "imbalance", ("imbalance",),
+        "ranks have between {work_least} and {work_most} of work per thread: for {share} of thread time ({lost}) they "
+        "wait for the ones that have more",
+        "move work from rank {rank_most} (the most) to rank {rank_least} (the least)",
+    ),
+    Rule(
+        "ranks out of step", ("idle_ranks",),
+        "{share} of thread time ({lost}) passes before a rank's first task or after its last, while others run theirs, "
+        "and not for lack of work",
+        "let all ranks begin at once: look in the timeline (--perfetto) what the late ones do or wait for",
+    ),
+    Rule(
+        "few tasks", _NARROW,
+        "there are {tasks} tasks for {threads} threads: for {share} of thread time ({lost}) none was ready",
+        "make more tasks than {few} per thread: smaller tiles, or a task for what one task now does alone",
+        _has_few_tasks,
+    ),
+    Rule(
+        "narrow graph", _NARROW,
+        "for {share} of thread time ({lost}) no task was ready: all that were left waited for running ones",
+        "shorten the longest chain: split its tasks, give them priority, replace taskwaits and barriers by dependences",
+        _has_enough_tasks,
+    ),
+    Rule(
+        "code outside of tasks", ("idle_outside",),
+        "for {share} of thread time ({lost}) there was no task at all: the program ran outside of tasks",
+        "make tasks of that code, or create the next phase's tasks before this one ends (no taskwait in between)",
+    ),
+    Rule(
+        "barriers", ("idle_barrier",),
+        "threads wait in barriers for {share} of their time ({lost})",
+        "balance the loops (schedule(dynamic) or taskloop), or take barriers out (nowait)",
+    ),
+)  # fmt: skip
+
+
+def find_causes(figures: Figures) -> list[dict[str, Any]]:
+    """The rules that apply, the biggest loss first."""
+    whole = figures["thread_ns"]
+    causes = []
+    for rule in RULES:
+        lost = sum(figures[f"{part}_ns"] for part in rule.parts)
+        if whole and lost >= WORTH_SAYING * whole and rule.applies(figures):
+            words = _words(figures) | {"lost": duration(lost), "share": percent(lost, whole)}
+            causes.append({"name": rule.name, "lost_ns": int(lost), "share": lost / whole,
+                           "text": rule.text.format_map(words), "advice": rule.advice.format_map(words)})  # fmt: skip
+    return sorted(causes, key=lambda cause: -cause["lost_ns"])
+
+
+def _words(figures: Figures) -> dict[str, str]:
+    """The figures with their units: NAME_ns as NAME."""
+    words = {name.removesuffix("_ns"): duration(value) if name.endswith("_ns") else count(value)
+             for name, value in figures.items()}  # fmt: skip
+    return words | {"wanted_grain": duration(GRAIN * figures["overhead_per_task_ns"]), "few": str(FEW)}

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`marline report DIR`: reads a trace once and prints the report, as text, JSON or CSV; writes charts where asked."""
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from marline.errors import Refusal, say, what_failed
+from marline.report.progress import progress_bar
+from marline.trace import command
+
+try:
+    from marline.report import metrics
+    from marline.report import text as report_text
+    from marline.trace.analysis import Analysis, AnalysisError, load_passes
+    from marline.trace.read.reader import TraceError
+    from marline.trace.views.export import Views, load, write_views
+except ImportError as error:
+    raise Refusal(f"{error}: reports need NumPy and Rich, charts Matplotlib; "
+                  "python3 -m pip install numpy rich matplotlib") from error  # fmt: skip
+
+DEFAULT_WINDOWS = 50
+MOST_WINDOWS = 10_000  # a line each; far more would only fill memory
+
+
+def main(arguments: list[str], _: Path) -> int:
+    options = parse(arguments)
+    with refusing():
+        of, own = analyse(options.folder, options)
+        document = metrics.make_document(of, own)
+    if options.csv:
+        metrics.write_csv(document, sys.stdout)
+    elif options.json:
+        print(json.dumps(document, indent=1))
+    else:
+        report_text.print_report(document, report_text.console_for(sys.stdout), bool(options.windows))
+    return 0
+
+
+def parse(arguments: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="marline report",
+        description="Says what a trace holds: work, idle and overhead of each rank, the biggest cause of lost time, "
+        "and what to try next.",
+    )
+    parser.add_argument("folder", metavar="DIR", type=Path, help="a trace, as `marline trace` leaves it")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="print everything as JSON")
+    form.add_argument("--csv", action="store_true", help="print the breakdown of each thread as CSV")
+    parser.add_argument("--windows", type=_windows, metavar="N", help="the breakdown of N windows of time, too")
+    command.add_views(parser)
+    return parser.parse_args(arguments)
+
+
+def _windows(text: str) -> int:
+    if not text.isdecimal() or not 1 <= int(text) <= MOST_WINDOWS:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 to {MOST_WINDOWS}")
+    return int(text)
+
+
+@contextmanager
+def refusing() -> Iterator[None]:
+    """What is wrong with a trace, a pass or a file is one line for the user."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except (TraceError, AnalysisError) as error:
+        raise Refusal(str(error)) from error
+    except OSError as error:
+        raise Refusal(what_failed(error)) from error
+
+
+def analyse(folder: Path, options: argparse.Namespace) -> tuple["Analysis", list[str]]:
+    """The analysis with all that a report and the files asked for need, and the names of the user's passes."""
+    own = [name for path in options.passes for name in load_passes(path)]
+    with progress_bar() as progress:
+        windows = getattr(options, "windows", None) or DEFAULT_WINDOWS
+        of = Analysis(load(folder, progress), progress, windows)
+        for name in (*metrics.PASSES, *own):
+            of[name]
+        said = write_views(of, Views(options.perfetto, options.chrome, options.png, options.svg), progress)
+    for line in said:
+        say(line)
+    return of, own
+
+
+def report_short(folder: Path, options: argparse.Namespace) -> None:
+    """What `marline trace` says of the run that it has recorded, on standard error."""
+    with refusing():
+        of, own = analyse(folder, options)
+        document = metrics.make_document(of, own)
+        report_text.print_short(document, report_text.console_for(sys.stderr))

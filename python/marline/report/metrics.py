@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A report's document: what `marline report --json` prints, and what text and CSV are made from. Every metric comes
+from an analysis pass; here they are put side by side, with what makes them doubtful.
+
+The keys are a contract (studies read them): ranks, total, graph, discovery, communication, overlap, causes, incomplete."""
+
+import csv
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any, TextIO
+
+from marline.report.causes import find_causes
+from marline.trace.analysis import Analysis
+from marline.trace.passes import imbalance, tied_waits  # noqa: F401  register their passes
+from marline.trace.passes.causes import CAUSES
+
+FORMAT = "marline-report 1"
+PASSES = ("breakdown", "graph", "discovery", "communication", "regions", "worksharing", "integrity", "tied_waits",
+          "imbalance", "overlap")  # fmt: skip
+THREAD_COLUMNS = ("rank", "thread", "makespan_ns", "work_ns", "idle_ns", "overhead_ns")
+
+
+def make_document(of: Analysis, own_passes: Sequence[str] = ()) -> dict[str, Any]:
+    """Everything that is reported. `own_passes`: names of the user's."""
+    results = {name: of.document(name) for name in (*PASSES, *own_passes)}
+    breakdown = results["breakdown"]
+    document = {
+        "format": FORMAT,
+        "program": program(of),
+        "ranks": breakdown["ranks"],
+        "total": breakdown["total"],
+        "windows": breakdown["windows"],
+        "graph": results["graph"],
+        "discovery": results["discovery"],
+        "counters": counters(of),
+        "communication": results["communication"],
+        "overlap": results["overlap"],
+        "kinds": sorted(results["graph"]["kinds"], key=lambda kind: -kind["total_ns"]),
+        "regions": results["regions"],
+        "worksharing": results["worksharing"],
+        "causes": [],
+        "remarks": [],
+        "incomplete": stopped(of) + results["integrity"]["incomplete"],
+        "passes": {name: results[name] for name in own_passes},
+    }
+    document["causes"] = find_causes(figures(of, document))
+    document["remarks"] = remarks(of, document)
+    return document
+
+
+def program(of: Analysis) -> dict[str, Any]:
+    """What ran, as the lowest rank's description says."""
+    ranks = of.trace.ranks
+    first = ranks[min(ranks)]
+    return {
+        "exe": first.get("exe", ""),
+        "argv": first.get("argv", []),
+        "runtime": first.get("runtime", ""),
+        "mpi": first.get("mpi", ""),
+        "hosts": sorted({one.get("host", "") for one in ranks.values()}),
+        "records": len(of.trace.time),
+    }
+
+
+def counters(of: Analysis) -> dict[str, int]:
+    """What Marline counted of the discovery of dependences, all ranks together; empty on other runtimes."""
+    sums: Counter[str] = Counter()
+    for one in of.trace.ranks.values():
+        sums.update(one.get("counters", {}))
+    return dict(sums) if sums["tasks"] else {}
+
+
+def stopped(of: Analysis) -> list[str]:
+    """Ranks whose recorder had to stop before the program ended, and why."""
+    reasons = {rank: one.get("stopped", "") for rank, one in of.trace.ranks.items()}
+    return [f"rank {rank} stopped recording: {reason}" for rank, reason in reasons.items() if reason]
+
+
+def machine(of: Analysis, ranks: Sequence[dict[str, Any]]) -> tuple[int, int]:
+    """Threads and CPUs of the fullest node; 0 CPUs where the trace does not say."""
+    threads: Counter[str] = Counter()
+    cores: dict[str, int] = {}
+    for row in ranks:
+        metadata = of.trace.ranks[row["rank"]]
+        threads[metadata["boot_id"]] += row["threads"]
+        cores[metadata["boot_id"]] = metadata.get("cpus", 0)
+    fullest = max(threads, key=lambda node: threads[node] / max(cores[node], 1))
+    return threads[fullest], cores[fullest]
+
+
+def figures(of: Analysis, document: dict[str, Any]) -> dict[str, float]:
+    """What the rules of report/causes.py look at."""
+    total, graph = document["total"], document["graph"]
+    threads_per_node, cores_per_node = machine(of, document["ranks"])
+    by_work = sorted(document["ranks"], key=lambda row: row["work_ns"] / row["threads"])
+    least, most = by_work[0], by_work[-1]
+    lost = {f"{cause.name}_ns": total["causes"].get(cause.name, 0) for cause in CAUSES}
+    at_ends, in_communication = (int(column.sum()) for column in (of["imbalance"].at_ends,
+                                                                  of["imbalance"].in_communication))  # fmt: skip
+    return lost | {
+        # What ranks wait for each other has two remedies: divide the work evenly, or communicate otherwise.
+        "imbalance_ns": at_ends + in_communication,
+        "idle_ranks_ns": lost["idle_ranks_ns"] - at_ends,
+        "idle_communication_ns": lost["idle_communication_ns"] - in_communication,
+        "thread_ns": total["work_ns"] + total["idle_ns"] + total["overhead_ns"],
+        "overhead_per_task_ns": total["overhead_ns"] / max(graph["tasks"], 1),
+        "grain_median_ns": graph["grain_ns"]["median"],
+        "tasks": graph["tasks"],
+        "threads": total["threads"],
+        "tasks_per_second": document["discovery"]["tasks_per_second"] or 0.0,
+        "threads_per_node": threads_per_node,
+        "cores_per_node": cores_per_node,
+        "tied_wait_ns": of["tied_waits"].total,
+        "work_least_ns": least["work_ns"] / least["threads"],
+        "work_most_ns": most["work_ns"] / most["threads"],
+        "rank_least": least["rank"],
+        "rank_most": most["rank"],
+    }
+
+
+def remarks(of: Analysis, document: dict[str, Any]) -> list[str]:
+    """What a reader should know of the numbers."""
+    lines = []
+    threads, cores = machine(of, document["ranks"])
+    if threads > cores > 0:
+        lines.append(f"recorded with {threads} threads on {cores} CPU{'s'[: cores > 1]}: they took turns, so every "
+                     "time above includes waiting for one")  # fmt: skip
+    if not document["graph"]["tasks"] and not document["worksharing"]:
+        lines.append("no task was recorded: the program created none, or its OpenMP runtime has no OMPT (libgomp)")
+    return lines + of["kinds"].notes
+
+
+def write_csv(document: dict[str, Any], file: TextIO) -> None:
+    """A line per thread."""
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(THREAD_COLUMNS)
+    for rank in document["ranks"]:
+        for thread in rank["by_thread"]:
+            values = {"rank": rank["rank"], "makespan_ns": rank["makespan_ns"]} | thread
+            writer.writerow(values[column] for column in THREAD_COLUMNS)

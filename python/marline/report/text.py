@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A report's document as one screen of text: 80 columns without colour where it does not go to a terminal."""
+
+import shutil
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, TextIO
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from marline.units import count, duration, percent
+
+WIDTH = 80
+MOST_RANKS = 8  # rows of the breakdown; more ranks are represented by those with the least and the most work
+MOST_KINDS = 5
+MOST_REGIONS = 5
+BAR = 24
+# One letter of the bar each, so that it also reads without colour.
+PARTS = (("work", "█", "green"), ("idle", "░", "blue"), ("overhead", "▒", "red"))
+
+
+def console_for(file: TextIO) -> Console:
+    """Rich looks at NO_COLOR and TERM itself."""
+    width = min(shutil.get_terminal_size().columns, 120) if file.isatty() else WIDTH
+    return Console(file=file, width=max(width, WIDTH), highlight=False, emoji=False, markup=False)
+
+
+def print_report(document: dict[str, Any], console: Console, with_windows: bool = False) -> None:
+    """The whole screen."""
+    parts = [header(document), breakdown(document)]
+    parts += [windows(document)] if with_windows else []
+    parts += [facts(document)]
+    parts += [kinds(document)] if document["kinds"] else []
+    parts += [regions(document)] if document["regions"] else []
+    parts += [passes(document)] if document["passes"] else []
+    for part in [*parts, verdict(document)]:
+        console.print(part)
+        console.print()
+
+
+def print_short(document: dict[str, Any], console: Console) -> None:
+    """What `marline trace` says after a run."""
+    total = document["total"]
+    whole = total["work_ns"] + total["idle_ns"] + total["overhead_ns"]
+    shares = ", ".join(f"{name} {percent(total[f'{name}_ns'], whole)}" for name, _, _ in PARTS)
+    console.print(f"{_shape(document)}: {duration(total['makespan_ns'])}, {shares}", soft_wrap=True)
+    if document["passes"]:
+        console.print(passes(document))
+    console.print(verdict(document))
+
+
+def header(document: dict[str, Any]) -> Text:
+    program = document["program"]
+    text = Text()
+    text.append(" ".join([Path(program["exe"]).name, *program["argv"][1:]]), style="bold")
+    text.append(f"\n{_shape(document)} on {program['runtime'] or 'a runtime without OMPT'}")
+    text.append(f", {mpi_name(program['mpi'])}" if program["mpi"] else "")
+    text.append(f"; {count(program['records'])} records from {', '.join(program['hosts'])}")
+    return text
+
+
+def mpi_name(version: str) -> str:
+    """The name and number in what MPI_Get_library_version says, which may be a page."""
+    words = version.partition("\n")[0].partition(",")[0].replace("Version:", " ").split()
+    return " ".join(words)
+
+
+def _shape(document: dict[str, Any]) -> str:
+    ranks = document["ranks"]
+    threads = sorted({rank["threads"] for rank in ranks})
+    each = str(threads[0]) if len(threads) == 1 else f"{threads[0]}-{threads[-1]}"
+    return f"{_plural(len(ranks), 'rank')} x {each} thread{'' if each == '1' else 's'}"
+
+
+def _plural(number: int, noun: str) -> str:
+    return f"{count(number)} {noun}{'' if number == 1 else 's'}"
+
+
+def breakdown(document: dict[str, Any]) -> Table:
+    """Of each rank: makespan, and how its thread time divides."""
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
+    for title in ("rank", "threads", "makespan"):
+        table.add_column(title, justify="right")
+    table.add_column("thread time")
+    _add_part_columns(table)
+    rows = document["ranks"]
+    for row in _shown(rows):
+        table.add_row(str(row["rank"]), str(row["threads"]), duration(row["makespan_ns"]), _bar(row), *_shares(row))
+    if len(rows) > 1:
+        total = document["total"]
+        left_out = len(rows) - len(_shown(rows))
+        title = "all" if not left_out else f"all ({left_out} not shown)"
+        table.add_row(title, str(total["threads"]), duration(total["makespan_ns"]), _bar(total), *_shares(total))
+    return table
+
+
+def _shown(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    if len(rows) <= MOST_RANKS:
+        return list(rows)
+    by_work = sorted(rows, key=lambda row: row["work_ns"])
+    chosen = by_work[: MOST_RANKS // 2] + by_work[-(MOST_RANKS // 2) :]
+    return sorted(chosen, key=lambda row: row["rank"])
+
+
+def _whole(row: dict[str, Any]) -> int:
+    return sum(row[f"{name}_ns"] for name, _, _ in PARTS)
+
+
+def _shares(row: dict[str, Any]) -> list[str]:
+    return [percent(row[f"{name}_ns"], _whole(row)) for name, _, _ in PARTS]
+
+
+def _bar(row: dict[str, Any]) -> Text:
+    """BAR letters, divided as the time is: each part ends where the sum so far does."""
+    text, done, at, whole = Text(), 0, 0, _whole(row)
+    for name, letter, colour in PARTS:
+        at += row[f"{name}_ns"]
+        end = round(BAR * at / whole) if whole else 0
+        text.append(letter * (end - done), style=colour)
+        done = end
+    return text
+
+
+def facts(document: dict[str, Any]) -> Table:
+    """Discovery, graph and communication, a line each."""
+    table = _lines()
+    graph, discovery = document["graph"], document["discovery"]
+    if graph["tasks"]:
+        rate = discovery["tasks_per_second"]
+        table.add_row("discovery", f"{duration(discovery['seconds'] * 1e9)} from the first creation to the last"
+                      + (f", {count(rate)} tasks/s" if rate else ""))  # fmt: skip
+        table.add_row("graph", f"{_plural(graph['tasks'], 'task')}, {_plural(graph['edges'], 'edge')}, grain "
+                      f"{duration(graph['grain_ns']['median'])} in the median")  # fmt: skip
+    counters = document["counters"]
+    if counters:
+        left_out = ", ".join(f"{count(counters[name])} {name}" for name in ("pruned", "duplicate", "transitive"))
+        table.add_row("dependences", f"{count(counters['dependences'])} of {_plural(counters['tasks'], 'task')}, "
+                      f"{_plural(counters['edges'], 'edge')} created, {left_out}")  # fmt: skip
+    calls = [row for row in document["communication"]["calls"] if row["kind"] != "local"]
+    if calls:
+        number, total, suspended = (sum(row[key] for row in calls) for key in ("count", "total_ns", "suspended_ns"))
+        table.add_row("communication", f"{_plural(number, 'MPI call')} of {duration(total)} in sum, "
+                      f"{percent(suspended, total)} of it with the task suspended")  # fmt: skip
+    ratio = document["overlap"]["ratio"]
+    if ratio is not None:
+        number = sum(row["messages"] for row in document["overlap"]["ranks"])
+        table.add_row("overlap", f"while {_plural(number, 'message')} {'was' if number == 1 else 'were'} under way, "
+                      f"threads worked {percent(ratio, 1)} of the time")  # fmt: skip
+    return table
+
+
+def kinds(document: dict[str, Any]) -> Table:
+    """What the work consists of."""
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
+    table.add_column("tasks by time", overflow="ellipsis", no_wrap=True)
+    for title in ("tasks", "each", "sum", "share"):
+        table.add_column(title, justify="right", no_wrap=True)
+    work = sum(kind["total_ns"] for kind in document["kinds"])
+    for kind in document["kinds"][:MOST_KINDS]:
+        each = kind["total_ns"] / kind["tasks"]
+        table.add_row(kind["name"], count(kind["tasks"]), duration(each), duration(kind["total_ns"]),
+                      percent(kind["total_ns"], work))  # fmt: skip
+    return table
+
+
+def regions(document: dict[str, Any]) -> Table:
+    """What the program named itself, all ranks together."""
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
+    table.add_column("regions by time", overflow="ellipsis", no_wrap=True)
+    for title in ("times", "each", "sum"):
+        table.add_column(title, justify="right", no_wrap=True)
+    times: Counter[str] = Counter()
+    total: Counter[str] = Counter()
+    for row in document["regions"]:
+        times[row["name"]] += row["count"]
+        total[row["name"]] += row["total_ns"]
+    for name, spent in total.most_common(MOST_REGIONS):
+        table.add_row(name, count(times[name]), duration(spent / times[name]), duration(spent))
+    return table
+
+
+def windows(document: dict[str, Any]) -> Table:
+    """The breakdown over time, all ranks together."""
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
+    table.add_column("from", justify="right")
+    table.add_column("thread time")
+    _add_part_columns(table)
+    edges, ranks = document["windows"]["edges_ns"], document["windows"]["ranks"]
+    for number, start in enumerate(edges[:-1]):
+        row = {key: sum(rank[key][number] for rank in ranks) for key in (f"{name}_ns" for name, _, _ in PARTS)}
+        table.add_row(duration(start - edges[0]), _bar(row), *_shares(row))
+    return table
+
+
+def _add_part_columns(table: Table) -> None:
+    for name, letter, colour in PARTS:
+        table.add_column(f"{letter} {name}", justify="right", style=colour)
+
+
+def passes(document: dict[str, Any]) -> Table:
+    """What the user's own passes give: a line per value."""
+    table = _lines()
+    for name, result in document["passes"].items():
+        values = result if isinstance(result, dict) else {"": result}
+        for key, value in values.items():
+            table.add_row(f"{name} {key}".rstrip(), str(value))
+    return table
+
+
+def verdict(document: dict[str, Any]) -> Table:
+    """The biggest cause of lost time, the next thing to try, and what makes the numbers doubtful."""
+    table = _lines()
+    causes = document["causes"]
+    if causes:
+        table.add_row(Text("biggest loss", style="red"), causes[0]["text"])
+        table.add_row(Text("try next", style="green"), causes[0]["advice"])
+    elif document["graph"]["tasks"]:
+        table.add_row("biggest loss", "none of 1 % of thread time or more")
+    for title in ("remark", "incomplete"):
+        for text in document["remarks" if title == "remark" else title]:
+            table.add_row(Text(title, style="yellow"), text)
+    return table
+
+
+def _lines() -> Table:
+    """A title and a text, which wraps beside its title."""
+    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0), pad_edge=False)
+    table.add_column(style="bold", no_wrap=True)
+    table.add_column()
+    return table

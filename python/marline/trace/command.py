@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`marline trace`: runs a program recorded, then says in short where the time went. To record needs the standard
+library only; what reads the trace is imported after the run, so that a missing package costs no recording.
+
+The program owns standard output: the report goes to standard error, and the exit status is the program's."""
+
+import argparse
+import os
+from pathlib import Path
+
+from marline.errors import REFUSED, Refusal, say
+from marline.launch import child, native, recording, run
+from marline.layout import Layout
+
+RUNTIMES = {"marline": run.start, "native": native.start}
+
+
+def main(arguments: list[str], prefix: Path) -> int:
+    options = parse(arguments)
+    if run.is_rank() and not options.ranks:
+        raise Refusal("an MPI launcher started this `marline trace`: let it start the ranks itself (-n RANKS), or "
+                      "start each by `marline run --trace DIR` and read DIR by `marline report DIR`")  # fmt: skip
+    if options.events:
+        os.environ["MARLINE_TRACE_EVENTS"] = recording.require_events(options.events)
+    was_there = options.trace is not None and options.trace.exists()
+    options.trace = recording.claim(options.trace) if options.trace else recording.claim_default(options.program)
+    try:
+        status = RUNTIMES[options.runtime](options, Layout(prefix))
+        if status != REFUSED << 8 or any(options.trace.iterdir()):  # else it has said why, and recorded nothing
+            report(options, status)
+    finally:
+        if not was_there:
+            recording.drop_empty(options.trace)
+    return child.finish(status)
+
+
+def parse(arguments: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="marline trace",
+        description="Runs PROGRAM, records its tasks and MPI calls, and says where the time went.",
+        epilog="Read the trace later by `marline report DIR`. Exit status: the program's; 125 if it was not started.",
+    )
+    run.add_job_options(parser)
+    parser.add_argument("-o", dest="trace", metavar="DIR", type=Path,
+                        help="where to record: a new or empty folder (default: PROGRAM.trace, or PROGRAM-2.trace, "
+                        "...)")  # fmt: skip
+    parser.add_argument("--runtime", choices=RUNTIMES, default="marline",
+                        help="run it on Marline (default) or on its own OpenMP runtime")  # fmt: skip
+    parser.add_argument("--events", metavar="LIST", help="what to record, separated by commas (default: everything)")
+    add_views(parser)
+    run.add_program(parser)
+    return parser.parse_args(arguments)
+
+
+def add_views(parser: argparse.ArgumentParser) -> None:
+    """What can be made of a trace, by `marline trace` at once and by `marline report` later."""
+    parser.add_argument("--perfetto", metavar="FILE", help="write a trace for https://ui.perfetto.dev")
+    parser.add_argument("--chrome", metavar="FILE", help="write Chrome's trace event format (JSON)")
+    parser.add_argument("--png", metavar="FILE", help="draw a Gantt chart")
+    parser.add_argument("--svg", metavar="FILE", help="draw a Gantt chart as vectors")
+    parser.add_argument("--pass", dest="passes", metavar="FILE.py", action="append", default=[], type=Path,
+                        help="run the analysis passes of this file, too; may be repeated")  # fmt: skip
+
+
+def report(options: argparse.Namespace, status: int) -> None:
+    """A report that cannot be made is said, and leaves the program's status alone."""
+    if os.WIFSIGNALED(status):
+        say(f"{options.program} died of signal {os.WTERMSIG(status)}: its trace may be incomplete")
+    elif status:
+        say(f"{options.program} failed with status {os.WEXITSTATUS(status)}: its trace may be incomplete")
+    try:
+        from marline.report.command import report_short
+
+        report_short(options.trace, options)
+    except Refusal as refusal:
+        say(str(refusal))
+    folder = os.path.relpath(options.trace) if Path.cwd() in options.trace.parents else options.trace
+    say(f"the trace is in {folder}; `marline report {folder}` tells more")

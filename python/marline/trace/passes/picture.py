@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What all drawings share, as passes: `kinds` (names and colours of tasks), `lanes` (where tasks suspended in MPI are
+drawn), and `picture`, which holds these together with the tables of the model.
+
+A lane holds what is in flight and on no thread. Bars of one lane never overlap: each takes the lowest lane that is
+free.
+"""
+
+from __future__ import annotations
+
+import colorsys
+import heapq
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from .. import graph, model, symbols
+from ..analysis import Analysis, analysis_pass
+from ..read.messages import Messages
+from ..read.reader import TASK_BITS, Trace
+
+# Ten colours that stay apart, also for most colour-blind readers' eyes (Tableau's palette); more kinds get even hues.
+_PALETTE = (
+    "#4e79a7", "#f28e2b", "#59a14f", "#e15759", "#76b7b2", "#edc948", "#b07aa1", "#ff9da7", "#9c755f", "#bab0ac",
+)
+_UNNAMED = "task"
+_NEEDS = ("tasks", "segments", "calls", "suspensions", "edges", "messages")
+
+
+@dataclass
+class Kinds:
+    """Kinds of tasks: by label if there is one, by code otherwise."""
+
+    names: list[str]
+    colors: list[str]  # "#rrggbb"
+    of_task: np.ndarray  # row of tasks -> row of names
+    notes: list[str]  # why code has no name
+
+
+@dataclass
+class Lanes:
+    """MPI calls during which the task was suspended, each in a lane, numbered per rank."""
+
+    calls: np.ndarray  # rows of calls
+    lane: np.ndarray
+
+
+@dataclass
+class Picture:
+    """A trace, interpreted."""
+
+    trace: Trace
+    tasks: model.Tasks
+    runs: model.Segments
+    calls: model.Calls
+    suspensions: model.Suspensions
+    edges: graph.Edges
+    messages: Messages
+    kind_names: list[str]
+    kind_colors: list[str]  # "#rrggbb"
+    kind_of_task: np.ndarray  # row of tasks -> row of kind_names
+    suspended_calls: np.ndarray  # rows of calls during which the task was suspended
+    lane_of_call: np.ndarray  # lane of each of suspended_calls, numbered per rank
+    notes: list[str] = field(default_factory=list)  # why code has no name
+
+
+def interpret(trace: Trace) -> Picture:
+    """Everything that a drawing needs."""
+    return Analysis(trace)["picture"]
+
+
+@analysis_pass("picture", needs=(*_NEEDS, "kinds", "lanes"))
+def picture(of: Analysis) -> Picture:
+    """What the exports draw."""
+    tasks, segments, calls, suspensions, edges, messages = (of[name] for name in _NEEDS)
+    kinds, lanes = of["kinds"], of["lanes"]
+    return Picture(of.trace, tasks, segments, calls, suspensions, edges, messages, kinds.names, kinds.colors,
+                   kinds.of_task, lanes.calls, lanes.lane, kinds.notes)  # fmt: skip
+
+
+@analysis_pass("lanes", needs=("calls", "suspensions"))
+def lanes(of: Analysis) -> Lanes:
+    """Suspended calls and their lanes."""
+    calls, suspensions = of["calls"], of["suspensions"]
+    suspended = np.unique(suspensions.call[suspensions.call >= 0])
+    return Lanes(suspended, _lanes(calls.rank[suspended], calls.start[suspended], calls.end[suspended]))
+
+
+@analysis_pass("kinds", needs=("tasks",))
+def kinds(of: Analysis) -> Kinds:
+    """Names and colours of tasks."""
+    tasks = of["tasks"]
+    rank = (tasks.id >> np.uint64(TASK_BITS)).astype(np.int64)
+    labelled = tasks.label != 0
+    numbers: dict[str, int] = {}
+    kind = np.zeros(len(tasks.id), dtype=np.int64)
+    for label in np.unique(tasks.label[labelled]).tolist():
+        name = tasks.texts.get(label, _UNNAMED)
+        kind[tasks.label == label] = numbers.setdefault(name, len(numbers))
+    coded = {one: np.flatnonzero(~labelled & (rank == one)) for one in np.unique(rank).tolist()}
+    found = symbols.locate(of.trace.ranks, {one: tasks.code[rows] for one, rows in coded.items()})
+    for one, rows in coded.items():
+        codes, inverse = np.unique(tasks.code[rows], return_inverse=True)
+        names = [found.places[one, code].short() if code else _UNNAMED for code in codes.tolist()]
+        of_code = np.array([numbers.setdefault(name, len(numbers)) for name in names], dtype=np.int64)
+        kind[rows] = of_code[inverse]
+    order = sorted(numbers)
+    position = {name: place for place, name in enumerate(order)}
+    moved = np.array([position[name] for name in numbers], dtype=np.int64)
+    of_task = moved[kind] if len(kind) else kind
+    return Kinds(order, _colors(tasks, of_task, len(order)), of_task, found.notes)
+
+
+def _colors(tasks: model.Tasks, kind_of_task: np.ndarray, count: int) -> list[str]:
+    """The program's colour for the kind if it gave one, else one of ours."""
+    given = np.zeros(count, dtype=np.int64)
+    coloured = np.flatnonzero(tasks.color)[::-1]  # of several the first counts
+    given[kind_of_task[coloured]] = tasks.color[coloured]
+    return [f"#{color & 0xFFFFFF:06x}" if color else _own_color(kind, count)
+            for kind, color in enumerate(given.tolist())]  # fmt: skip
+
+
+def _own_color(kind: int, count: int) -> str:
+    if count <= len(_PALETTE):
+        return _PALETTE[kind]
+    red, green, blue = colorsys.hls_to_rgb(kind / count, 0.5, 0.65)
+    return f"#{round(red * 255):02x}{round(green * 255):02x}{round(blue * 255):02x}"
+
+
+def _lanes(rank: np.ndarray, start: np.ndarray, end: np.ndarray) -> np.ndarray:
+    """Lowest free lane of its rank for each interval, in order of start."""
+    lane = np.zeros(len(start), dtype=np.int64)
+    for one in np.unique(rank):
+        mine = np.flatnonzero(rank == one)
+        free: list[int] = []
+        busy: list[tuple[int, int]] = []  # (end, lane)
+        lanes = 0
+        for row in mine[np.argsort(start[mine], kind="stable")].tolist():
+            while busy and busy[0][0] <= start[row]:
+                heapq.heappush(free, heapq.heappop(busy)[1])
+            if not free:
+                heapq.heappush(free, lanes)
+                lanes += 1
+            lane[row] = heapq.heappop(free)
+            heapq.heappush(busy, (int(end[row]), int(lane[row])))
+    return lane

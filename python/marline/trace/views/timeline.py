@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A trace as tracks, slices, arrows and counters: what the Perfetto and the Chrome export both write.
+
+Columns only, so that a trace of 10^7 records fits; names are indices. Slices of one track nest by `depth`: a task, in
+it regions, in them MPI calls that hold the thread. A call whose task is suspended lies in a lane of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..analysis import Analysis
+from ..passes.picture import Picture
+from ..passes.regions import Spans
+from ..read.columns import overlaps
+from ..read.events import CALL_KINDS, MPI_CALLS
+from ..read.reader import TASK_BITS
+
+TASK, IMPLICIT, WAIT, REGION, CALL = range(5)
+CATEGORIES = ("task", "implicit", "wait", "region", "mpi")
+NOTES = ("task", "task", "task", "task", "bytes")  # what `note` of a slice says, by category
+FIRST_LANE = 1 << 24  # tracks from here on are lanes; threads are numbered with 16 bits
+MOST_ARROWS = 200_000  # beyond this the viewers become unusable
+MOST_NESTED = 100  # regions in regions: what is deeper is drawn at this depth
+
+_SENDING = ("send", "start_send", "sendreceive")
+_RECEIVING = ("receive", "start_receive", "probe")
+_TASK_MASK = np.uint64((1 << TASK_BITS) - 1)
+_CHUNK = 1 << 16
+
+
+@dataclass
+class Slices:
+    """One bar each, [start, end) ns."""
+
+    rank: np.ndarray
+    track: np.ndarray  # thread, or FIRST_LANE + lane
+    start: np.ndarray
+    end: np.ndarray
+    depth: np.ndarray
+    name: np.ndarray  # row of Timeline.names
+    category: np.ndarray
+    note: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.start)
+
+
+@dataclass
+class Arrows:
+    """From a slice to a later one. A dependence leaves the end of a task and reaches the begin of the next; a message
+    leaves the begin of the send and reaches the end of the receive."""
+
+    source: np.ndarray  # rows of Slices
+    sink: np.ndarray
+    is_message: np.ndarray
+
+
+@dataclass
+class Counter:
+    """A value that changes in time, of one rank."""
+
+    rank: int
+    name: str
+    time: np.ndarray
+    value: np.ndarray
+
+
+@dataclass
+class Timeline:
+    """All of it. `left_out` says in words what a viewer would not bear."""
+
+    processes: dict[int, str]
+    tracks: list[tuple[int, int, str]]  # rank, track, name
+    names: list[str]
+    slices: Slices
+    arrows: Arrows
+    counters: list[Counter]
+    left_out: list[str] = field(default_factory=list)
+
+    def events(self) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        """Begins and ends of slices in the order of time, in chunks: times, rows, whether it is an end. At equal times
+        inner slices end first and begin last, so that slices nest."""
+        slices = self.slices
+        count = len(slices)
+        time = np.concatenate([slices.start, slices.end])
+        order = np.lexsort((np.concatenate([slices.depth, -1 - slices.depth]), time))
+        for first in range(0, len(order), _CHUNK):
+            chosen = order[first : first + _CHUNK]
+            yield time[chosen], np.where(chosen < count, chosen, chosen - count), chosen >= count
+
+
+def timeline(of: Analysis) -> Timeline:
+    """Everything that the trace holds and a viewer can show."""
+    drawn: Picture = of["picture"]
+    names = [*drawn.kind_names, "implicit task", "waiting"]
+    title_of_call, titles = _titles(drawn)
+    region_names, regions = _regions(of, len(names) + len(titles))
+    runs = _runs(drawn)
+    calls = _calls(drawn, title_of_call + len(names))
+    slices = _joined([runs, calls, regions])
+    arrows, left_out = _arrows(drawn, len(runs))
+    return Timeline(_processes(drawn), _tracks(drawn), [*names, *titles, *region_names], slices, arrows,
+                    _counters(of), left_out)  # fmt: skip
+
+
+def _processes(drawn: Picture) -> dict[int, str]:
+    ranks: dict[int, dict[str, Any]] = drawn.trace.ranks
+    return {rank: f"rank {rank}: {Path(one.get('exe', '')).name} ({one.get('host', '')}, pid {one.get('pid', '')})"
+            for rank, one in ranks.items()}  # fmt: skip
+
+
+def _tracks(drawn: Picture) -> list[tuple[int, int, str]]:
+    tracks = []
+    for rank in drawn.trace.ranks:
+        threads = np.unique(drawn.trace.thread[drawn.trace.rank == rank]).tolist()
+        tracks += [(rank, thread, f"thread {thread}") for thread in threads]
+        lanes = drawn.lane_of_call[drawn.calls.rank[drawn.suspended_calls] == rank]
+        for lane in range(int(lanes.max()) + 1 if lanes.size else 0):
+            tracks.append((rank, FIRST_LANE + lane, f"suspended in MPI {lane}"))
+    return tracks
+
+
+def _runs(drawn: Picture) -> Slices:
+    runs = drawn.runs
+    row = drawn.tasks.index(runs.task)
+    explicit = (row >= 0) & ~runs.waits
+    name = np.where(runs.waits, len(drawn.kind_names) + 1, len(drawn.kind_names))
+    name[explicit] = drawn.kind_of_task[row[explicit]]
+    category = np.where(runs.waits, WAIT, np.where(explicit, TASK, IMPLICIT))
+    return Slices(runs.rank, runs.thread.astype(np.int64), runs.start, runs.end, np.zeros(len(row), dtype=np.int8),
+                  name, category, (runs.task & _TASK_MASK).astype(np.int64))  # fmt: skip
+
+
+def _calls(drawn: Picture, name: np.ndarray) -> Slices:
+    calls = drawn.calls
+    track = calls.start_thread.astype(np.int64)
+    track[drawn.suspended_calls] = FIRST_LANE + drawn.lane_of_call
+    end = np.maximum(calls.end, calls.start + 1)  # a bar of no length has no place among nested ones
+    count = len(track)
+    return Slices(calls.rank, track, calls.start, end, np.full(count, MOST_NESTED + 1, dtype=np.int8), name,
+                  np.full(count, CALL), calls.bytes.astype(np.int64))  # fmt: skip
+
+
+def _titles(drawn: Picture) -> tuple[np.ndarray, list[str]]:
+    """`MPI_Recv from 1 tag 7`, as far as the call has those: the row of each call's title, and the titles."""
+    calls = drawn.calls
+    kinds = np.array([CALL_KINDS.get(number, "local") for number in range(1 << 12)])[calls.call.astype(np.int64)]
+    receives, sends = np.isin(kinds, _RECEIVING), np.isin(kinds, _SENDING)
+    peer = np.where(receives & calls.returned & (calls.source >= 0), calls.source, calls.peer)
+    tag = np.where(receives | sends, calls.tag, -1)
+    columns = np.stack([calls.call.astype(np.int64), peer, tag, sends + 2 * receives], axis=1)
+    different, row = np.unique(columns, axis=0, return_inverse=True)
+    titles = []
+    for call, one_peer, one_tag, direction in different.tolist():
+        title = MPI_CALLS.get(call, "MPI")
+        title += f" {('root', 'to', 'from')[direction]} {one_peer}" if one_peer >= 0 else ""
+        titles.append(title + (f" tag {one_tag}" if one_tag >= 0 else ""))
+    return row.ravel(), titles
+
+
+def _regions(of: Analysis, first_name: int) -> tuple[list[str], Slices]:
+    """A region lies where its task runs: in as many pieces as the task has segments meanwhile."""
+    regions, runs = of["regions"], of["segments"]
+    pieces = overlaps(regions.task, regions.start, regions.end, runs.task, runs.start, runs.end)
+    region, run = pieces.a, pieces.b
+    count = len(region)
+    return regions.names, Slices(
+        runs.rank[run], runs.thread[run].astype(np.int64), pieces.start, pieces.end, _nesting(regions)[region],
+        regions.name[region] + first_name, np.full(count, REGION), (regions.task[region] & _TASK_MASK).astype(np.int64),
+    )  # fmt: skip
+
+
+def _nesting(regions: Spans) -> np.ndarray:
+    """How deep each region stands in its task: 1, 2, ... At equal times inner ones end first, then outer ones begin."""
+    count = len(regions.start)
+    is_begin = np.arange(2 * count) < count
+    order = np.lexsort((
+        -np.concatenate([regions.end, regions.start]), is_begin, np.concatenate([regions.start, regions.end]),
+        np.concatenate([regions.task, regions.task]),
+    ))  # fmt: skip
+    depth = np.empty(2 * count, dtype=np.int64)
+    depth[order] = np.cumsum(np.where(is_begin[order], 1, -1))
+    return np.clip(depth[:count], 1, MOST_NESTED).astype(np.int8)
+
+
+def _joined(parts: list[Slices]) -> Slices:
+    columns = ("rank", "track", "start", "end", "depth", "name", "category", "note")
+    return Slices(*(np.concatenate([getattr(part, column) for part in parts]) for column in columns))
+
+
+def _arrows(drawn: Picture, first_call: int) -> tuple[Arrows, list[str]]:
+    """Dependences between the last run of a task and the first of its successor, and messages."""
+    runs, tasks, edges, messages = drawn.runs, drawn.tasks, drawn.edges, drawn.messages
+    left_out = []
+    source = sink = np.zeros(0, dtype=np.int64)
+    if len(edges.source) > MOST_ARROWS:
+        left_out.append(f"without arrows for {len(edges.source)} dependences: viewers bear {MOST_ARROWS}")
+    else:
+        order = np.argsort(runs.start, kind="stable")
+        row = tasks.index(runs.task[order])
+        last, first = np.full(len(tasks.id), -1), np.full(len(tasks.id), -1)
+        last[row[row >= 0]] = order[row >= 0]
+        first[row[row >= 0][::-1]] = order[row >= 0][::-1]
+        source, sink = last[edges.source], first[edges.sink]
+        ran = (source >= 0) & (sink >= 0)
+        source, sink = source[ran], sink[ran]
+    send, receive = messages.send, messages.receive
+    if len(send) > MOST_ARROWS:
+        left_out.append(f"without arrows for {len(send)} messages: viewers bear {MOST_ARROWS}")
+        send = receive = np.zeros(0, dtype=np.int64)
+    is_message = np.r_[np.zeros(len(source), dtype=bool), np.ones(len(send), dtype=bool)]
+    return Arrows(np.r_[source, send + first_call], np.r_[sink, receive + first_call], is_message), left_out
+
+
+def _counters(of: Analysis) -> list[Counter]:
+    """Tasks that are ready and wait for a thread, and tasks that are suspended, in each rank."""
+    tasks, suspensions, readiness = of["tasks"], of["suspensions"], of["readiness"]
+    waited = np.flatnonzero(tasks.deferred & (tasks.start > readiness.time))
+    ready = (tasks.rank[waited], readiness.time[waited], tasks.start[waited])
+    suspended = (suspensions.rank, suspensions.start, suspensions.end)
+    counters = []
+    for name, (rank, start, end) in (("ready tasks", ready), ("suspended tasks", suspended)):
+        for one in np.unique(rank).tolist():
+            counters.append(_level(one, name, start[rank == one], end[rank == one]))
+    return counters
+
+
+def _level(rank: int, name: str, start: np.ndarray, end: np.ndarray) -> Counter:
+    """How many intervals are open, wherever that changes."""
+    time, where = np.unique(np.concatenate([start, end]), return_inverse=True)
+    opened, closed = (np.bincount(one, minlength=len(time)) for one in (where[: len(start)], where[len(start):]))
+    return Counter(rank, name, time, np.cumsum(opened - closed))

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// See the header.
+#include "construct/device/target.hpp"
+
+#include "exec/team/barrier.hpp"
+#include "exec/team/team.hpp"
+#include "exec/worker/suspend.hpp"
+#include "exec/worker/worker.hpp"
+#include "task/own_icvs.hpp"
+
+namespace marline {
+
+namespace {
+
+void announce(Team* team, const Worker* worker, tool::Endpoint endpoint) {
+  if (!tool::on(tool::event::kImplicitTask)) return;
+  unsigned size = endpoint == tool::Endpoint::kBegin ? 1 : 0;
+  tool::implicit_task(endpoint, &team->tool_data, &worker->task->tool_data, size, 1, tool::task_bits::kInitial);
+}
+
+}  // namespace
+
+void target_region(Worker* worker, const TargetRegion& region) {
+  worker = wait_until_child_may_start(worker);  // the initial task is a tied one
+  Team* team = team_serial(worker);
+  team_describe_initial(team, initial_icvs(), worker->member);
+  team->parent_task = worker->task;
+  if (region.thread_limit > 0) team->icvs.thread_limit = region.thread_limit;
+  team_start(team);
+  Member* member = &team->members[0];
+  implicit_task_begin(worker, member);
+  member->implicit_task.flags |= task_flag::kInitial;
+  member->implicit_task.flags &= ~task_flag::kFinal;
+  announce(team, worker, tool::Endpoint::kBegin);
+  region.body(region.data);
+  worker = this_worker();  // the same: an implicit task stays on its thread
+  team_barrier(worker);
+  announce(team, worker, tool::Endpoint::kEnd);
+  implicit_task_end(worker, member, team->parent_task, team->parent_member);
+  team_serial_release(worker, team);
+}
+
+void league_begin(Worker* worker, int teams, int thread_limit) {
+  Icvs& icvs = writable_icvs(worker->task, worker->pool);
+  icvs.num_teams = teams;
+  icvs.team_num = 0;
+  if (thread_limit > 0) icvs.thread_limit = thread_limit;
+}
+
+bool league_next_team(Worker* worker) {
+  Icvs& icvs = writable_icvs(worker->task, worker->pool);
+  return ++icvs.team_num < icvs.num_teams;
+}
+
+}  // namespace marline

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The parallel construct: how many threads, which team, begin and end. The thread that encounters it.
+#include "construct/parallel/parallel.hpp"
+
+#include "config/options.hpp"
+#include "construct/parallel/thread_counts.hpp"
+#include "exec/team/barrier.hpp"
+#include "exec/team/team.hpp"
+#include "exec/view/affinity_display.hpp"
+#include "exec/worker/completion.hpp"
+#include "exec/worker/frames.hpp"
+#include "exec/worker/suspend.hpp"
+#include "exec/worker/worker.hpp"
+#include "platform/fp_control.hpp"
+#include "platform/thread.hpp"
+#include "tool/tool.hpp"
+
+#include <algorithm>
+
+namespace marline {
+
+namespace {
+
+// What the program asked for, before any limit.
+unsigned requested_threads(const Worker* worker, const ParallelRequest& request) {
+  if (!request.if_clause) return 1;
+  return static_cast<unsigned>(request.num_threads > 0 ? request.num_threads : worker->task->icvs->num_threads);
+}
+
+// A target region, on the host, begins to count levels anew.
+[[gnu::noinline]] bool is_inside_active_region(const Team* team) {
+  while (team->active_level == 0 && team->parent_member != nullptr) team = team->parent_member->team;
+  return team->active_level > 0;
+}
+
+// With dyn-var: no more threads than there are cores for. An outermost region has all of them, an inner one what the
+// threads in other regions leave.
+int threads_with_cores(const Team* outer) {
+  int cores = cores_per_process();
+  return !is_inside_active_region(outer) ? cores : std::max(1, cores - busy_worker_count() + 1);
+}
+
+// num_threads(strict: n): dyn-var must not make it fail.
+bool is_strict(const ParallelRequest& request) {
+  return request.thread_counts != nullptr && request.thread_counts->severity != ThreadCounts::Severity::kNone;
+}
+
+[[gnu::noinline]] int most_for(int wanted) {
+  static Atomic<bool> said{false};  // by any thread
+  if (!said.exchange(true, relaxed)) {
+    warn("a region asks for %d threads: Marline's teams have at most %d", wanted, kMaxTeam);
+  }
+  return kMaxTeam;
+}
+
+// OpenMP 5.2, section 10.1.1 (algorithm 2.1 of OpenMP 5.1). Within thread-limit-var, an inner team gets what is left of
+// it (team_inner).
+int number_of_threads(const Worker* worker, const ParallelRequest& request) {
+  const Team* outer = worker->member->team;
+  const Icvs* icvs = worker->task->icvs;
+  if (!request.if_clause || outer->active_level >= icvs->max_active_levels) return 1;
+  int wanted = request.num_threads > 0 ? request.num_threads : icvs->num_threads;
+  if (icvs->dynamic && !is_strict(request)) wanted = std::min(wanted, threads_with_cores(outer));
+  if (wanted > icvs->thread_limit) wanted = icvs->thread_limit;
+  return wanted > kMaxTeam ? most_for(wanted) : wanted;
+}
+
+// Null: the region is serialised.
+Team* team_for(Worker* worker, int threads, const ParallelRequest& request) {
+  if (threads <= 1) return nullptr;
+  if (worker->member->team->active_level == 0) {
+    if (Team* team = team_hot(worker, threads, request.proc_bind)) return team;
+    // Another task of this thread has it. Beside what the initial task opens, regions in its tasks have one thread.
+    // A thread of the pool, in a teams region, has none at all.
+    bool bounds_reach = worker->hot_team != nullptr && worker->hot_team->nesting.bounds_reach.load(relaxed);
+    if (worker->root && !bounds_reach && !is_inside_active_region(worker->member->team)) return nullptr;
+  }
+  return team_inner(worker, threads, request.proc_bind);
+}
+
+// A league's thread limit is that of all regions within one of its teams together (OpenMP 5.2, section 13.3: of the
+// contention group); the process's own is kept where threads are hired (team_inner).
+bool is_group_limited(const Worker* worker) { return worker->task->icvs->thread_limit < options().thread_limit; }
+
+Team* initial_team_of(Team* team) {
+  while (team->level > 0) team = team->parent_member->team;
+  return team;
+}
+
+// Of `threads`, as many as the group has left, besides the one that asks.
+[[gnu::noinline]] int take_from_group(const Worker* worker, int threads) {
+  Atomic<int>& taken = initial_team_of(worker->member->team)->nesting.group_threads;
+  int limit = worker->task->icvs->thread_limit - 1;  // the initial thread
+  int before = taken.load(relaxed), more;
+  do {
+    more = std::clamp(limit - before, 0, threads - 1);
+  } while (!taken.compare_exchange_weak(before, before + more, relaxed));
+  return 1 + more;
+}
+
+// The region was opened by `outer`.
+[[gnu::noinline]] void give_back_to_group(Team* outer, int threads) {
+  initial_team_of(outer)->nesting.group_threads.fetch_sub(threads, relaxed);
+}
+
+// The region's team may be smaller than asked for; null: serialised.
+[[gnu::noinline]] void settle_with_group(Worker* worker, Team* team, int threads) {
+  int used = team == nullptr ? 0 : team->size - 1;
+  if (used < threads - 1) give_back_to_group(worker->member->team, threads - 1 - used);
+  if (team != nullptr) team->nesting.of_group = used;
+}
+
+void set_icvs(Team* team, const Worker* worker) {
+  team->icvs = *worker->task->icvs;
+  // Each level takes the first element off the list; the last one stays (OpenMP 5.2, section 10.1.1).
+  const Options& o = options();
+  if (team->level < o.num_threads_count) team->icvs.num_threads = o.num_threads[team->level];
+}
+
+// bind-var inside a region with a proc_bind clause.
+[[gnu::noinline]] void set_bind_var(Icvs& icvs, int level, const ParallelRequest& request) {
+  const Options& o = options();
+  const bool listed = level < o.proc_bind_count;  // as ever, each level takes the first element off the list
+  if (listed || (request.proc_bind & kLeavesBindVar) != 0 || o.proc_bind[0] == ProcBind::kUnbound) return;
+  icvs.clause_bind = static_cast<int8_t>(request.proc_bind);
+}
+
+void describe(Team* team, Worker* worker, const ParallelRequest& request) {
+  const Team* outer = worker->member->team;
+  team->level = outer->level + 1;
+  team->active_level = outer->active_level + (team->size > 1 ? 1 : 0);
+  team->parent_task = worker->task;
+  team->parent_member = worker->member;
+  set_icvs(team, worker);
+  if (request.proc_bind != 0) [[unlikely]] set_bind_var(team->icvs, team->level, request);
+  team->thread_counts.held = outer->thread_counts.held;
+  if (request.thread_counts != nullptr) [[unlikely]] {
+    thread_counts_adopt(team, *request.thread_counts);
+    if (request.if_clause) thread_counts_enforce(*request.thread_counts, team->size);
+  }
+  if (team->thread_counts.held != nullptr) [[unlikely]] {
+    team->icvs.num_threads = thread_count_inside(team);
+  }
+  team->fp_control.read();
+  team->run_implicit = request.run_implicit;
+  team->microtask = request.microtask;
+  team->arguments = request.arguments;
+  team->argument_count = request.argument_count;
+  team->tool_data = 0;
+  team->tool_codeptr = request.codeptr;
+  if (options().display_affinity) [[unlikely]] note_affinity_of_region(team);
+}
+
+[[gnu::noinline]] void announce_begin(Worker* worker, Team* team, const ParallelRequest& request) {
+  using namespace tool::parallel_bits;
+  ompt::Frame* frame = frame_of(worker->task);
+  if (request.called_by_program) {
+    set_program_frame(frame, request.program_frame);
+  } else {
+    set_enter_frame(frame, &request);  // in the frame of the entry point
+  }
+  team->tool_flags = kTeam | (request.called_by_program ? kCalledByProgram : kCalledByRuntime);
+  if (tool::on(tool::event::kParallel)) {
+    tool::parallel_begin(&worker->task->tool_data, frame, &team->tool_data, requested_threads(worker, request),
+                         team->tool_flags, request.codeptr);
+  }
+}
+
+[[gnu::noinline]] void announce_end(Worker* worker, Team* team) {
+  if (tool::on(tool::event::kParallel)) {
+    tool::parallel_end(&team->tool_data, &worker->task->tool_data, team->tool_flags, team->tool_codeptr);
+  }
+  set_enter_frame(frame_of(worker->task), nullptr);
+}
+
+}  // namespace
+
+Team* parallel_begin(const ParallelRequest& request) {
+  Worker* worker = wait_until_child_may_start(this_worker());  // the implicit task is a tied one
+  int threads = number_of_threads(worker, request);
+  const bool limited = is_group_limited(worker);
+  if (limited) [[unlikely]] {
+    threads = take_from_group(worker, threads);
+  }
+  Team* team = team_for(worker, threads, request);
+  if (limited) [[unlikely]] {
+    settle_with_group(worker, team, threads);
+  }
+  if (team == nullptr) team = team_serial(worker);
+  describe(team, worker, request);
+  if (tool::present()) [[unlikely]] {
+    announce_begin(worker, team, request);
+  }
+  team_start(team);
+  implicit_task_begin(worker, &team->members[0]);
+  return team;
+}
+
+void parallel_end() {
+  Worker* worker = this_worker();
+  Member* member = worker->member;
+  Team* team = member->team;
+  team_barrier(worker);
+  worker = this_worker();
+  implicit_task_end(worker, member, team->parent_task, team->parent_member);
+  if (team->nesting.of_group != 0) [[unlikely]] {
+    give_back_to_group(worker->member->team, team->nesting.of_group);
+    team->nesting.of_group = 0;
+  }
+  if (tool::present()) [[unlikely]] {
+    announce_end(worker, team);
+  }
+  if (team == worker->hot_team) {
+    team_hot_release(team);
+  } else if (team->nesting.inner) {
+    team_inner_release(worker, team);
+  } else {
+    team_serial_release(worker, team);
+  }
+}
+
+void parallel(const ParallelRequest& request) {
+  Team* team = parallel_begin(request);
+  request.run_implicit(team, &team->members[0]);
+  parallel_end();
+}
+
+}  // namespace marline

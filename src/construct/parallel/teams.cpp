@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Leagues. The encountering thread, and threads of the pool beside it if the program's number of threads suffices for
+// more than one team, take team after team off a common number until none is left. Nothing may synchronise among teams,
+// so any number of threads, one included, finishes.
+#include "construct/parallel/teams.hpp"
+
+#include "config/options.hpp"
+#include "exec/team/barrier.hpp"
+#include "exec/team/team.hpp"
+#include "exec/worker/frames.hpp"
+#include "exec/worker/suspend.hpp"
+#include "tool/tool.hpp"
+
+#include <algorithm>
+#include <climits>
+
+namespace marline {
+
+namespace {
+
+constexpr int kNotSet = -1;
+Atomic<int> g_max_teams{kNotSet};  // kNotSet: the option's value; set and read by any thread
+Atomic<int> g_thread_limit{kNotSet};
+
+int value_or(const Atomic<int>& variable, int option) {
+  int value = variable.load(relaxed);
+  return value == kNotSet ? option : value;
+}
+
+void set(Atomic<int>& variable, int64_t value) {
+  if (value > 0) variable.store(static_cast<int>(std::min<int64_t>(value, INT_MAX)), relaxed);
+}
+
+struct League {
+  const LeagueRequest* request;
+  Icvs icvs;             // that the initial tasks start with, but for team_num
+  int threads_at_once;
+  uint64_t tool_data = 0;
+  Atomic<int> next{0};   // the first team that no thread has taken; added to by the league's threads
+};
+
+// A team's threads: as many as the limit allows, or else an even share of the threads that a region would have here. As
+// many teams run at once as there are such shares.
+void divide_threads(League& league, int threads, int limit) {
+  int teams = league.icvs.num_teams;
+  int most = std::max(1, threads / (limit > 0 ? std::min(limit, threads) : 1));
+  league.threads_at_once = std::min({teams, most, kMaxTeam});
+  league.icvs.num_threads = limit > 0 ? std::min(limit, threads) : std::max(1, threads / league.threads_at_once);
+  if (limit > 0) league.icvs.thread_limit = std::min(limit, league.icvs.thread_limit);
+}
+
+void announce_team(Worker* worker, Team* team, tool::Endpoint endpoint) {
+  if (!tool::on(tool::event::kImplicitTask)) return;
+  bool begin = endpoint == tool::Endpoint::kBegin;
+  tool::implicit_task(endpoint, begin ? &team->tool_data : nullptr, &worker->task->tool_data,
+                      begin ? static_cast<unsigned>(team->icvs.num_teams) : 0,
+                      static_cast<unsigned>(team->icvs.team_num), tool::task_bits::kInitial);
+}
+
+void run_team(Worker* worker, const League& league, int number) {
+  Task* task = worker->task;
+  Member* member = worker->member;
+  Team* team = team_serial(worker);
+  team_describe_initial(team, league.icvs, member);
+  team->tool_data = league.tool_data;
+  team->icvs.team_num = number;
+  implicit_task_begin(worker, &team->members[0]);
+  announce_team(worker, team, tool::Endpoint::kBegin);
+  call_of(worker->task, league.request->run, league.request->context);
+  worker = this_worker();  // the same: an implicit task is tied
+  team_barrier(worker);
+  announce_team(worker, team, tool::Endpoint::kEnd);
+  implicit_task_end(worker, &team->members[0], task, member);
+  team_serial_release(worker, team);
+}
+
+void run_teams(League& league) {
+  for (;;) {
+    int number = league.next.fetch_add(1, relaxed);
+    if (number >= league.icvs.num_teams) return;
+    run_team(this_worker(), league, number);
+  }
+}
+
+// Several threads. They have implicit tasks that neither the program nor a tool gets to see.
+bool run_side_by_side(Worker* worker, League& league) {
+  // OpenMP leaves to us which part of the place list each team has: as different ones as there are.
+  Team* team = team_inner(worker, league.threads_at_once, static_cast<int>(ProcBind::kSpread));
+  if (team == nullptr) return false;
+  Task* task = worker->task;
+  Member* member = worker->member;
+  team_describe_initial(team, league.icvs, member);
+  team->tool_data = league.tool_data;
+  team->microtask = &league;
+  team->run_implicit = [](Team* own, Member*) { run_teams(*static_cast<League*>(own->microtask)); };
+  team_start(team);
+  implicit_task_begin(worker, &team->members[0]);
+  run_teams(league);
+  team_barrier(this_worker());
+  implicit_task_end(worker, &team->members[0], task, member);
+  team_inner_release(worker, team);
+  return true;
+}
+
+void announce_begin(Task* task, League& league) {
+  using namespace tool::parallel_bits;
+  ompt::Frame* frame = frame_of(task);
+  set_enter_frame(frame, &league);  // in the frame of whoever called this
+  tool::parallel_begin(&task->tool_data, frame, &league.tool_data, static_cast<unsigned>(league.icvs.num_teams),
+                       kLeague | kCalledByRuntime, league.request->codeptr);
+}
+
+void announce_end(Task* task, League& league) {
+  using namespace tool::parallel_bits;
+  tool::parallel_end(&league.tool_data, &task->tool_data, kLeague | kCalledByRuntime, league.request->codeptr);
+  set_enter_frame(frame_of(task), nullptr);
+}
+
+}  // namespace
+
+int max_teams() { return value_or(g_max_teams, options().num_teams); }
+int teams_thread_limit() { return value_or(g_thread_limit, options().teams_thread_limit); }
+void set_max_teams(int64_t count) { set(g_max_teams, count); }
+void set_teams_thread_limit(int64_t limit) { set(g_thread_limit, limit); }
+
+int league_size(const Worker* worker, int lower, int upper) {
+  if (upper <= 0) return std::max(1, max_teams());
+  if (lower <= 0) return upper;  // OpenMP 5.2, section 10.2.1: exactly as many
+  return std::clamp(worker->task->icvs->num_threads, std::min(lower, upper), upper);
+}
+
+void teams(const LeagueRequest& request) {
+  Worker* worker = wait_until_child_may_start(this_worker());  // the initial task is a tied one
+  League league{&request, *worker->task->icvs, 1};
+  league.icvs.team_num = 0;
+  league.icvs.num_teams = league_size(worker, request.lower, request.upper);
+  // Inside an active region (a target region there, on the host) the other threads are busy already.
+  int threads = worker->member->team->active_level > 0 ? 1 : std::min(league.icvs.num_threads, league.icvs.thread_limit);
+  divide_threads(league, threads, request.thread_limit > 0 ? request.thread_limit : teams_thread_limit());
+  if (tool::present()) [[unlikely]] {
+    announce_begin(worker->task, league);
+  }
+  // Tools expect what a thread tells to belong to tasks that they have been told of.
+  bool one_by_one = league.threads_at_once == 1 || tool::present();
+  if (one_by_one || !run_side_by_side(worker, league)) run_teams(league);
+  if (tool::present()) [[unlikely]] {
+    announce_end(this_worker()->task, league);
+  }
+}
+
+}  // namespace marline

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Locks. The word: free -> locked by an uncontended acquire; any -> contended by one about to wait, under its parking
+// bucket's lock. A releaser that finds `contended` takes that lock too, so it sees the waiter or the waiter sees the
+// free word. It frees the word and wakes the longest waiter, who then competes again: a lock that were handed from
+// waiter to waiter would cost a wake-up per entry as long as anybody waits. Who waits long is handed it all the same.
+// Whoever takes the word after a wait leaves it `contended`: others may still be parked.
+#include "construct/sync/lock.hpp"
+
+#include "base/check.hpp"
+#include "base/clock.hpp"
+#include "exec/worker/parking.hpp"
+#include "exec/worker/suspend.hpp"
+#include "sched/queue.hpp"
+
+#include <cstdlib>
+#include <new>
+
+namespace marline {
+
+namespace {
+
+enum : uint32_t { kFree, kLocked, kContended };
+
+constexpr uint64_t kPatience = 1'000'000;  // ns; then a waiter is handed the lock
+
+struct Waiter : Parked {
+  uint64_t since = 0;  // when it began to wait, in ns
+  bool owns = false;   // woken with the lock; written before its event
+};
+
+// The calling task has the lock, or waited for it and was woken.
+bool take_or_park(LockWord& word, uint64_t since) {
+  ParkingBucket& bucket = parking_bucket(&word);
+  Waiter self;
+  self.key = &word;
+  self.since = since;
+  bucket.lock.lock();
+  // acquire pairs with the store of kFree in release_contended. Free after all: it is ours, and `contended` costs the
+  // release one look.
+  bool parked = word.exchange(kContended, acquire) != kFree;
+  if (parked) bucket.waiting.push_back(&self);
+  bucket.lock.unlock();
+  if (!parked) return true;
+  wait_event(&self.event, {WaitKind::kLock, &word, nullptr});
+  return self.owns;
+}
+
+bool take(LockWord& word, uint32_t state) {
+  uint32_t expected = kFree;
+  return word.compare_exchange_strong(expected, state, acquire, relaxed);  // pairs with the release of who had it
+}
+
+// For who asks again and again: a look does not take the line from who has the lock.
+bool try_as(LockWord& word, uint32_t state) { return word.load(relaxed) == kFree && take(word, state); }
+
+// Looks at growing intervals: whoever has the lock can then take it several times in a row, with all it protects in its
+// core's cache, which costs a tenth of a transfer each (Anderson, IEEE TPDS 1(1), 1990).
+bool spin_for(LockWord& word, uint32_t state) {
+  constexpr int kLongest = 8;
+  int pauses = 1;
+  for (int left = spins_before_parking(); left > 0; left -= pauses) {
+    for (int i = 0; i < pauses; ++i) cpu_relax();
+    if (try_as(word, state)) return true;
+    if (pauses < kLongest) pauses *= 2;
+  }
+  return false;
+}
+
+[[gnu::noinline]] void acquire_waiting(LockWord& word) {
+  if (spin_for(word, kLocked)) return;
+  uint64_t since = nanoseconds_now();
+  while (!take_or_park(word, since) && !spin_for(word, kContended)) {
+  }
+}
+
+// The longest waiter of `key`; `*more`: there is another one.
+Waiter* take_heir(ParkingBucket& bucket, const void* key, bool* more) {
+  int seen = 0;
+  auto is_first = [key, &seen](const Parked& parked) { return parked.key == key && seen++ == 0; };
+  Parked* heir = take_due(bucket, is_first).head;
+  *more = seen > 1;
+  return static_cast<Waiter*>(heir);  // only waiters of a lock have its word as their key
+}
+
+void release_contended(LockWord& word) {
+  ParkingBucket& bucket = parking_bucket(&word);
+  bool more;
+  bucket.lock.lock();
+  Waiter* heir = take_heir(bucket, &word, &more);
+  if (heir != nullptr && nanoseconds_now() - heir->since > kPatience) {
+    heir->owns = true;
+    word.store(more ? kContended : kLocked, relaxed);  // ours until the heir's event tells it
+  } else {
+    word.store(kFree, release);  // pairs with the acquire of whoever takes it
+  }
+  bucket.lock.unlock();
+  if (heir != nullptr) fulfil(this_worker_or_null(), &heir->event);
+}
+
+Task* current_task() { return this_worker()->task; }
+
+}  // namespace
+
+LockWord g_unnamed_critical{kFree};
+LockWord g_atomic_lock{kFree};
+
+bool lock_try(LockWord& word) { return try_as(word, kLocked); }
+
+void lock_acquire(LockWord& word) {
+  if (!take(word, kLocked)) acquire_waiting(word);
+}
+
+void lock_release(LockWord& word) {
+  uint32_t expected = kLocked;
+  if (word.compare_exchange_strong(expected, kFree, release, relaxed)) return;
+  if (expected == kFree) {
+    fatal("the lock at %p is unset but nobody has set it; set it first, and initialise it only once",
+          static_cast<void*>(&word));
+  }
+  release_contended(word);
+}
+
+NestLock* nest_lock_create() {
+  void* memory = std::malloc(sizeof(NestLock));
+  if (memory == nullptr) fatal("no memory for a nestable lock");
+  return new (memory) NestLock;
+}
+
+void nest_lock_destroy(NestLock* lock) { std::free(lock); }
+
+uint32_t nest_lock_acquire(NestLock* lock) {
+  Task* self = current_task();
+  if (lock->owner.load(relaxed) == self) return ++lock->depth;
+  lock_acquire(lock->word);
+  lock->owner.store(self, relaxed);
+  return lock->depth = 1;
+}
+
+uint32_t nest_lock_try(NestLock* lock) {
+  Task* self = current_task();
+  if (lock->owner.load(relaxed) == self) return ++lock->depth;
+  if (!lock_try(lock->word)) return 0;
+  lock->owner.store(self, relaxed);
+  return lock->depth = 1;
+}
+
+uint32_t nest_lock_release(NestLock* lock) {
+  if (--lock->depth != 0) return lock->depth;
+  lock->owner.store(nullptr, relaxed);
+  lock_release(lock->word);
+  return 0;
+}
+
+}  // namespace marline

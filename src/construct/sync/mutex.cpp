@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Locks and what tools hear of them. Events of a lock that a task waits for come on the thread that the task is on when
+// it asks and when it has the lock; they need not be the same.
+#include "construct/sync/mutex.hpp"
+
+#include "exec/worker/announce.hpp"
+#include "exec/worker/runtime.hpp"
+
+#include <cstring>
+
+namespace marline {
+
+namespace {
+
+ompt::State state_of(tool::Mutex kind) {
+  switch (kind) {
+    case tool::Mutex::kCritical:
+      return ompt::State::kWaitCritical;
+    case tool::Mutex::kAtomic:
+      return ompt::State::kWaitAtomic;
+    case tool::Mutex::kOrdered:
+      return ompt::State::kWaitOrdered;
+    default:
+      return ompt::State::kWaitLock;
+  }
+}
+
+uint64_t id(const void* address) { return reinterpret_cast<uint64_t>(address); }
+
+NestLock* nest_lock_in(const void* storage) {
+  NestLock* lock;
+  std::memcpy(&lock, storage, sizeof lock);
+  return lock;
+}
+
+void store_nest_lock(void* storage, NestLock* lock) { std::memcpy(storage, &lock, sizeof lock); }
+
+// The task owns the lock, `depth` deep.
+void announce_nest_acquired(tool::Mutex kind, const void* storage, uint32_t depth, const void* codeptr) {
+  if (depth == 1) {
+    tool::mutex_acquired(kind, id(storage), codeptr);
+  } else {
+    tool::nest_lock(tool::Endpoint::kBegin, id(storage), codeptr);
+  }
+}
+
+}  // namespace
+
+// A program may have locks before anything else has started the runtime.
+void announce_lock_init(tool::Mutex kind, unsigned hint, const void* storage, const void* codeptr) {
+  runtime_start();
+  if (!tool::on(tool::event::kLock)) return;
+  this_worker();  // the tool hears of the thread first
+  tool::lock_init(kind, hint, id(storage), codeptr);
+}
+
+void mutex_acquire_telling(LockWord& word, tool::Mutex kind, unsigned hint, const void* codeptr) {
+  this_worker();  // it may be the first of the runtime that the program calls
+  bool told = tool::on(tool::event::kMutex);
+  if (told) tool::mutex_acquire(kind, hint, id(&word), codeptr);
+  begin_wait(this_worker(), state_of(kind), &word);
+  lock_acquire(word);
+  end_wait(this_worker());
+  if (told) tool::mutex_acquired(kind, id(&word), codeptr);
+}
+
+bool mutex_try_telling(LockWord& word, const void* codeptr) {
+  this_worker();
+  tool::mutex_acquire(tool::Mutex::kTestLock, 0, id(&word), codeptr);
+  bool taken = lock_try(word);
+  if (taken) tool::mutex_acquired(tool::Mutex::kTestLock, id(&word), codeptr);
+  return taken;
+}
+
+void nest_mutex_init(void* storage, unsigned hint, const void* codeptr) {
+  store_nest_lock(storage, nest_lock_create());
+  if (tool::on(tool::event::kLock)) announce_lock_init(tool::Mutex::kNestLock, hint, storage, codeptr);
+}
+
+void nest_mutex_destroy(void* storage, const void* codeptr) {
+  nest_lock_destroy(nest_lock_in(storage));
+  store_nest_lock(storage, nullptr);
+  if (tool::on(tool::event::kLock)) tool::lock_destroy(tool::Mutex::kNestLock, id(storage), codeptr);
+}
+
+uint32_t nest_mutex_acquire(void* storage, const void* codeptr) {
+  NestLock* lock = nest_lock_in(storage);
+  if (!tool::present()) return nest_lock_acquire(lock);
+  bool told = tool::on(tool::event::kMutex);
+  if (told) tool::mutex_acquire(tool::Mutex::kNestLock, 0, id(storage), codeptr);
+  begin_wait(this_worker(), ompt::State::kWaitLock, storage);
+  uint32_t depth = nest_lock_acquire(lock);
+  end_wait(this_worker());
+  if (told) announce_nest_acquired(tool::Mutex::kNestLock, storage, depth, codeptr);
+  return depth;
+}
+
+uint32_t nest_mutex_try(void* storage, const void* codeptr) {
+  bool told = tool::on(tool::event::kMutex);
+  if (told) tool::mutex_acquire(tool::Mutex::kTestNestLock, 0, id(storage), codeptr);
+  uint32_t depth = nest_lock_try(nest_lock_in(storage));
+  if (told && depth != 0) announce_nest_acquired(tool::Mutex::kTestNestLock, storage, depth, codeptr);
+  return depth;
+}
+
+void nest_mutex_release(void* storage, const void* codeptr) {
+  uint32_t depth = nest_lock_release(nest_lock_in(storage));
+  if (!tool::on(tool::event::kMutex)) return;
+  if (depth == 0) {
+    tool::mutex_released(tool::Mutex::kNestLock, id(storage), codeptr);
+  } else {
+    tool::nest_lock(tool::Endpoint::kEnd, id(storage), codeptr);
+  }
+}
+
+}  // namespace marline

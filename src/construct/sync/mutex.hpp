@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Locks and critical sections as the program uses them: those of construct/sync/lock.hpp, and tools hear of them
+// (OpenMP 5.2, section 19.5.2.13 and following). Any thread. Without a tool each costs what the lock costs, one load
+// and one branch. `codeptr` is for tools: by default where the entry point that calls the function returns to. What a
+// lock is called towards tools (ompt_wait_id_t) is the address that the program knows it by.
+#pragma once
+
+#include "construct/sync/lock.hpp"
+#include "tool/tool.hpp"
+
+namespace marline {
+
+void mutex_acquire_telling(LockWord& word, tool::Mutex kind, unsigned hint, const void* codeptr);
+inline void mutex_acquire(LockWord& word, tool::Mutex kind, unsigned hint = 0,
+                          const void* codeptr = __builtin_return_address(0)) {
+  if (tool::present()) [[unlikely]] {
+    mutex_acquire_telling(word, kind, hint, codeptr);
+  } else {
+    lock_acquire(word);
+  }
+}
+
+bool mutex_try_telling(LockWord& word, const void* codeptr);
+[[nodiscard]] inline bool mutex_try(LockWord& word, const void* codeptr = __builtin_return_address(0)) {
+  return tool::on(tool::event::kMutex) ? mutex_try_telling(word, codeptr) : lock_try(word);
+}
+
+inline void mutex_release(LockWord& word, tool::Mutex kind, const void* codeptr = __builtin_return_address(0)) {
+  lock_release(word);
+  if (tool::on(tool::event::kMutex)) [[unlikely]] {
+    tool::mutex_released(kind, reinterpret_cast<uint64_t>(&word), codeptr);
+  }
+}
+
+void announce_lock_init(tool::Mutex kind, unsigned hint, const void* storage, const void* codeptr);
+inline void mutex_init(LockWord& word, unsigned hint = 0, const void* codeptr = __builtin_return_address(0)) {
+  word.store(0, relaxed);
+  if (tool::on(tool::event::kLock)) [[unlikely]] {
+    announce_lock_init(tool::Mutex::kLock, hint, &word, codeptr);
+  }
+}
+
+inline void mutex_destroy(const LockWord& word, const void* codeptr = __builtin_return_address(0)) {
+  if (tool::on(tool::event::kLock)) [[unlikely]] {
+    tool::lock_destroy(tool::Mutex::kLock, reinterpret_cast<uint64_t>(&word), codeptr);
+  }
+}
+
+// Nestable ones. `storage` is the program's variable, whose first eight bytes hold a pointer to the lock: GCC's of
+// before 4.4 is aligned to 4. acquire and try return the depth, try 0 if another task owns the lock.
+void nest_mutex_init(void* storage, unsigned hint = 0, const void* codeptr = __builtin_return_address(0));
+void nest_mutex_destroy(void* storage, const void* codeptr = __builtin_return_address(0));
+uint32_t nest_mutex_acquire(void* storage, const void* codeptr = __builtin_return_address(0));
+[[nodiscard]] uint32_t nest_mutex_try(void* storage, const void* codeptr = __builtin_return_address(0));
+void nest_mutex_release(void* storage, const void* codeptr = __builtin_return_address(0));
+
+}  // namespace marline

@@ -1,0 +1,483 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The producer's side of persistent task graphs: see the header.
+//
+// Two streams describe an iteration: the descriptors in the order of their allocation, and the constructs (tasks, waits)
+// in that of their execution. They differ: a compiler allocates a taskloop's pattern first and spawns it last, or never.
+#include "construct/task/persistent.hpp"
+
+#include "base/check.hpp"
+#include "exec/worker/cancellation.hpp"
+#include "graph/table.hpp"
+
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+namespace marline {
+
+namespace {
+
+enum class GraphState : uint8_t {
+  kUnused,     // before the first iteration
+  kRecording,
+  kReplaying,  // so far this iteration is what was recorded
+  kUnrecorded, // it is not: its tasks are ordinary ones from here on
+};
+
+// What a replay without the producer's code gives a task back.
+struct Snapshot {
+  int32_t priority;
+  int32_t domain;
+  uint32_t color;
+  const char* label;
+  void* bytes() { return this + 1; }
+};
+
+struct Allocation {
+  TaskShape shape;
+  Task* task;          // null: it has become an ordinary one
+  Snapshot* snapshot;  // kReplay: of the block, as spawned
+  bool dropped;
+};
+
+constexpr uint32_t kCompared = task_flag::kTied | task_flag::kFinal | task_flag::kDetach | task_flag::kMergeable;
+// Flags whose tasks cannot be copied byte by byte; and all that a task starts with.
+constexpr uint32_t kUncopied = task_flag::kObjects | task_flag::kDestroys;
+constexpr uint32_t kKept = kCompared | kUncopied | task_flag::kLabelled | ~0u << task_flag::kDomainShift;
+
+}  // namespace
+
+struct PersistentGraph {
+  Task* producer;
+  GraphMode mode;
+  GraphState state = GraphState::kUnused;
+  bool open = false;               // the producer is between its first iteration and the end
+  bool invalid = false;            // the next iteration is to be recorded
+  bool replayable = true;          // without the producer's code
+  bool previous_replayed = false;  // tasks of the iteration before may be unfinished
+  int recorded = 0;                // iterations in the record
+  int instance = 0;                // of the current iteration
+  uint32_t position = 0;           // the next step
+  uint32_t allocated = 0;          // the next allocation
+  GraphRecord record{};
+  Array<Allocation> allocations[GraphRecord::kInstances];
+  DependenceTable* table = nullptr;
+  DependenceTable* producers_table = nullptr;
+  Taskgroup* producers_group = nullptr;
+  Taskgroup groups[GraphRecord::kInstances];  // the tasks of an iteration
+
+  int instances() const { return mode == GraphMode::kNowait ? 2 : 1; }
+  Array<GraphStep>& steps() { return record.steps[record.instances - 1]; }
+  GraphNode* node(uint32_t step) { return &record.instance[instance][step]; }
+};
+
+namespace {
+
+PersistentGraph* graph_of(const Task* producer) { return producer->table->graph; }
+
+bool same_shape(const TaskShape& a, const TaskShape& b) {
+  return a.code == b.code && a.invoke == b.invoke && a.block_bytes == b.block_bytes &&
+         a.block_align == b.block_align && ((a.flags ^ b.flags) & kCompared) == 0;
+}
+
+// The group is as new afterwards: it may be waited for again before the instance's next iteration.
+void wait_for_iteration(PersistentGraph* graph, int instance) {
+  Taskgroup* group = &graph->groups[instance];
+  taskgroup_wait(graph->producer, group);
+  taskgroup_init(group, graph->producer, graph->producers_group, false);
+}
+
+// The graph needs the descriptor no more. A cancelled taskgroup around the iterations may.
+void free_task(Worker* worker, PersistentGraph* graph, Task* task) {
+  constexpr uint32_t kMayBeFulfilled = task_flag::kDetach | task_flag::kDiscarded;
+  exclusions_drop(worker, task);
+  bool unused = (task->flags & kMayBeFulfilled) != kMayBeFulfilled;
+  if (unused || !leave_to_group(graph->producers_group, task)) free_persistent_task(worker, task);
+}
+
+void free_allocations(Worker* worker, PersistentGraph* graph) {
+  for (Array<Allocation>& stream : graph->allocations) {
+    for (Allocation& one : stream) {
+      if (one.task != nullptr) free_task(worker, graph, one.task);
+      std::free(one.snapshot);
+    }
+    stream.clear();
+  }
+}
+
+void renew_table(Worker* worker, PersistentGraph* graph) {
+  if (graph->table != nullptr) table_destroy(worker, graph->table);
+  graph->table = table_create(worker);
+  graph->table->graph = graph;
+  graph->producer->table = graph->table;
+}
+
+// No task of the graph is unfinished, and nothing of it is recorded.
+void start_over(PersistentGraph* graph) {
+  for (int i = 0; i < graph->instances(); ++i) wait_for_iteration(graph, i);
+  Worker* worker = this_worker();
+  renew_table(worker, graph);
+  record_clear(worker, &graph->record);
+  free_allocations(worker, graph);
+  graph->state = GraphState::kRecording;
+  graph->invalid = false;
+  graph->replayable = true;
+  graph->recorded = 0;
+  graph->table->record = &graph->record;
+  graph->table->outer = graph->producers_table;
+}
+
+bool allocations_alike(const PersistentGraph* graph) {
+  const Array<Allocation>&a = graph->allocations[0], &b = graph->allocations[1];
+  if (a.count != b.count) return false;
+  for (uint32_t i = 0; i < a.count; ++i) {
+    if (!same_shape(a[i].shape, b[i].shape)) return false;
+  }
+  return true;
+}
+
+// All iterations of the record have been recorded: the next one is a replay, unless they differ.
+void finish_recording(PersistentGraph* graph) {
+  for (int i = 0; i < graph->instances(); ++i) wait_for_iteration(graph, i);
+  Worker* worker = this_worker();
+  renew_table(worker, graph);
+  if ((graph->instances() == 2 && !allocations_alike(graph)) ||
+      !record_build(worker, &graph->record, graph->instances())) {
+    return start_over(graph);
+  }
+  for (Array<Allocation>& stream : graph->allocations) {
+    for (Allocation& one : stream) {
+      drop_edges(worker, one.task);
+    }
+  }
+  graph->state = GraphState::kReplaying;
+  graph->previous_replayed = false;
+}
+
+// Comes past the steps that the producer does not take part in: tasks that it dropped, and marks.
+void pass_steps(Worker* worker, PersistentGraph* graph) {
+  Array<GraphStep>& steps = graph->steps();
+  for (; graph->position < steps.count; ++graph->position) {
+    const GraphStep& step = steps[graph->position];
+    if (!step.dropped && step.kind <= NodeKind::kWait) return;
+    if (!step.dropped) continue;
+    GraphNode* node = graph->node(graph->position);  // its task ended with the instance's last iteration
+    node->task = nullptr;
+    node->kind = NodeKind::kEmpty;
+    release_empty(worker, node);
+  }
+}
+
+GraphStep* next_step(Worker* worker, PersistentGraph* graph) {
+  Array<GraphStep>& steps = graph->steps();
+  const GraphStep* step = graph->position < steps.count ? &steps[graph->position] : nullptr;
+  if (step != nullptr && (step->dropped || step->kind > NodeKind::kWait)) [[unlikely]] pass_steps(worker, graph);
+  return graph->position < steps.count ? &steps[graph->position] : nullptr;
+}
+
+void reenter_steps(Worker* worker, PersistentGraph* graph, int instance, uint32_t count) {
+  for (uint32_t i = 0; i < count; ++i) {
+    const GraphStep& step = graph->steps()[i];
+    Task* task = graph->record.instance[instance][i].task;
+    if (task == nullptr || step.dependence_count == 0) continue;
+    const Dependence* list = graph->record.dependences[graph->instances() - 1].items + step.first_dependence;
+    reenter_graph(worker, &graph->record, task, list, step.dependence_count);
+  }
+}
+
+// The producer does something else than what was recorded. The table, which replays do without, is made to say what it
+// would say had this iteration been an ordinary one so far: the tasks that may be unfinished are entered, in their order.
+// No task waits for it, and none is run otherwise than it should: those not created yet keep their nodes' guards.
+void go_on_unrecorded(Worker* worker, PersistentGraph* graph) {
+  graph->state = GraphState::kUnrecorded;
+  graph->table->outer = graph->producers_table;
+  if (graph->instances() == 2 && graph->previous_replayed) {
+    reenter_steps(worker, graph, 1 - graph->instance, graph->steps().count);
+  }
+  reenter_steps(worker, graph, graph->instance, graph->position);
+}
+
+// The last one of the stream that is this task: nearly always the last of all.
+uint32_t find_allocation(const Array<Allocation>& stream, const Task* task, uint32_t end) {
+  while (end > 0 && stream[end - 1].task != task) --end;
+  if (end == 0) fatal("a task of a persistent graph was allocated in another iteration than it is created in");
+  return end - 1;
+}
+
+// A descriptor that was handed out before the iteration went another way.
+void make_ordinary(Worker* worker, PersistentGraph* graph, Task* task) {
+  Array<Allocation>& stream = graph->allocations[graph->instance];
+  stream[find_allocation(stream, task, graph->allocated)].task = nullptr;
+  exclusions_drop(worker, task);
+  task->record_index = 1;  // its references are counted further
+  task->flags &= ~(task_flag::kPersistent | task_flag::kReplayed);
+}
+
+void take_snapshot(PersistentGraph* graph, Task* task, Allocation& allocation) {
+  if (task->has(kUncopied)) {
+    graph->replayable = false;
+    return;
+  }
+  size_t bytes = allocation.shape.block_bytes;
+  auto* snapshot = static_cast<Snapshot*>(std::malloc(sizeof(Snapshot) + bytes));
+  if (snapshot == nullptr) fatal("no memory (%zu bytes) for the data of a task of a persistent graph", bytes);
+  *snapshot = {task->priority.load(relaxed), task->domain(), task->has(task_flag::kLabelled) ? task->color : 0, task->name()};
+  std::memcpy(snapshot->bytes(), task->block, bytes);
+  allocation.snapshot = snapshot;
+}
+
+bool enter_recorded(Worker* worker, PersistentGraph* graph, Task* task, const Dependence* list, size_t count) {
+  int i = graph->instance;
+  uint32_t allocation = find_allocation(graph->allocations[i], task, graph->allocations[i].count);
+  uint32_t step = record_step(&graph->record, NodeKind::kTask, task, list, count);
+  graph->record.steps[i][step].allocation = allocation;
+  if (graph->mode == GraphMode::kReplay) take_snapshot(graph, task, graph->allocations[i][allocation]);
+  return count == 0 || enter_graph_rarely(worker, task, list, count);
+}
+
+void begin_replay_of(Worker* worker, Task* task, const TaskShape& shape) {
+  begin_another_life(worker, task, shape);
+  task->flags |= task_flag::kPersistent | task_flag::kReplayed;
+  task->successors.store(nullptr, relaxed);
+  task->last_successor = task;
+  task->table_references = 0;
+}
+
+Task* take_recorded(Worker* worker, PersistentGraph* graph, const TaskShape& shape) {
+  Array<Allocation>& stream = graph->allocations[graph->instance];
+  while (graph->allocated < stream.count && stream[graph->allocated].dropped) ++graph->allocated;
+  if (graph->allocated == stream.count || !same_shape(stream[graph->allocated].shape, shape)) return nullptr;
+  Task* task = stream[graph->allocated++].task;
+  begin_replay_of(worker, task, shape);
+  return task;
+}
+
+}  // namespace
+
+Task* allocate_persistent(Worker* worker, const TaskShape& wanted) {
+  PersistentGraph* graph = graph_of(worker->task);
+  TaskShape shape = wanted;
+  shape.flags &= kKept;  // a copy of a task comes with all the flags that the task has by then
+  if (graph->state == GraphState::kReplaying) [[likely]] {
+    if (Task* task = take_recorded(worker, graph, shape)) [[likely]] return task;
+    go_on_unrecorded(worker, graph);
+  }
+  if (graph->state == GraphState::kUnrecorded) return allocate_ordinary_task(worker, shape);
+  shape.dependences = 0;  // edges go to chunks, which the graph gives up when it has been recorded
+  Task* task = allocate_ordinary_task(worker, shape);
+  task->flags |= task_flag::kPersistent;
+  task->exclusions = nullptr;
+  task->edge_chunks = nullptr;
+  task->inline_edges = 0;
+  graph->allocations[graph->instance].push({shape, task, nullptr, false});
+  return task;
+}
+
+bool enter_persistent(Worker* worker, Task* task, const Dependence* list, size_t count) {
+  PersistentGraph* graph = graph_of(worker->task);
+  if (graph->state == GraphState::kReplaying) [[likely]] {
+    const GraphStep* step = next_step(worker, graph);
+    if (step != nullptr && step_matches(&graph->record, *step, NodeKind::kTask, list, count)) [[likely]] {
+      GraphNode* node = graph->node(graph->position);
+      if (node->task == task) [[likely]] {
+        ++graph->position;
+        if (count != 0) task->flags |= task_flag::kGraph;
+        if (node->priority > task->priority.load(relaxed)) [[unlikely]] task->priority.store(node->priority, relaxed);
+        return release_guard(node) && exclusions_take(task);
+      }
+    }
+    go_on_unrecorded(worker, graph);
+  }
+  if (graph->state == GraphState::kRecording) return enter_recorded(worker, graph, task, list, count);
+  if (task->has(task_flag::kPersistent)) make_ordinary(worker, graph, task);
+  return count == 0 || enter_graph_rarely(worker, task, list, count);
+}
+
+bool enter_persistent_wait(Worker* worker, const Dependence* list, size_t count, Event* event, uint64_t tool_data) {
+  PersistentGraph* graph = graph_of(worker->task);
+  if (graph->state == GraphState::kReplaying) {
+    const GraphStep* step = next_step(worker, graph);
+    if (step != nullptr && step_matches(&graph->record, *step, NodeKind::kWait, list, count)) {
+      GraphNode* node = graph->node(graph->position++);
+      node->event = event;
+      return !release_guard(node);
+    }
+    go_on_unrecorded(worker, graph);
+  }
+  if (graph->state == GraphState::kRecording) record_step(&graph->record, NodeKind::kWait, nullptr, list, count);
+  return enter_wait(worker, worker->task, list, count, event, tool_data);
+}
+
+void persistent_note_wait(Task* producer, NodeKind kind) {
+  PersistentGraph* graph = graph_of(producer);
+  if (graph->mode != GraphMode::kReplay || graph->state != GraphState::kRecording) return;
+  if (kind == NodeKind::kGroupEnd && producer->taskgroup->reductions != nullptr) graph->replayable = false;
+  record_step(&graph->record, kind, nullptr, nullptr, 0);
+}
+
+void persistent_note_undeferred(Task* producer) { graph_of(producer)->replayable = false; }
+
+// The iterations.
+
+namespace {
+
+void replay_task(PersistentGraph* graph, const GraphStep& step) {
+  Worker* worker = this_worker();
+  const Allocation& allocation = graph->allocations[0][step.allocation];
+  Snapshot* snapshot = allocation.snapshot;
+  Task* task = allocation.task;
+  begin_replay_of(worker, task, allocation.shape);
+  task->priority.store(snapshot->priority, relaxed);
+  task->set_domain(snapshot->domain);
+  if (snapshot->label != nullptr || snapshot->color != 0) {
+    task->label = snapshot->label;
+    task->color = snapshot->color;
+    task->flags |= task_flag::kLabelled;
+  }
+  std::memcpy(task->block, snapshot->bytes(), allocation.shape.block_bytes);
+  const Dependence* list = graph->record.dependences[0].items + step.first_dependence;
+  spawn_task(worker, task, list, step.dependence_count, nullptr);
+}
+
+// Does what the producer's code would do, construct by construct.
+void replay_without_code(PersistentGraph* graph) {
+  for (const GraphStep& step : graph->steps()) {
+    const Dependence* list = graph->record.dependences[0].items + step.first_dependence;
+    if (step.dropped) continue;
+    switch (step.kind) {
+      case NodeKind::kTask: replay_task(graph, step); break;
+      case NodeKind::kWait: taskwait_depend(this_worker(), list, step.dependence_count, nullptr); break;
+      case NodeKind::kTaskwait: taskwait(this_worker(), nullptr); break;
+      case NodeKind::kGroupBegin: taskgroup_begin(this_worker(), nullptr); break;
+      case NodeKind::kGroupEnd: taskgroup_end(this_worker(), nullptr); break;
+      case NodeKind::kEmpty: break;
+    }
+  }
+  graph->allocated = graph->allocations[0].count;
+}
+
+// The iteration that ends was it, to its end, what was recorded?
+bool was_replayed(PersistentGraph* graph) {
+  if (graph->state != GraphState::kReplaying) return false;
+  next_step(this_worker(), graph);
+  const Array<Allocation>& stream = graph->allocations[graph->instance];
+  while (graph->allocated < stream.count && stream[graph->allocated].dropped) ++graph->allocated;
+  return graph->position == graph->steps().count && graph->allocated == stream.count;
+}
+
+void enter_producer(PersistentGraph* graph) {
+  Task* producer = graph->producer;
+  graph->producers_table = producer->table;
+  graph->producers_group = producer->taskgroup;
+  if (graph->table != nullptr) producer->table = graph->table;
+  producer->flags |= task_flag::kInGraph;
+  graph->open = true;
+  for (Taskgroup& group : graph->groups) taskgroup_init(&group, producer, graph->producers_group, false);
+}
+
+// Makes the graph ready for the iteration that begins; the instance is its own.
+void prepare_iteration(PersistentGraph* graph) {
+  bool first = graph->state == GraphState::kUnused;
+  if (graph->state == GraphState::kRecording) {
+    ++graph->recorded;
+  } else if (!first && !was_replayed(graph)) {
+    graph->invalid = true;
+  }
+  graph->instance = first ? 0 : (graph->instance + 1) % graph->instances();
+  if (first || graph->invalid) {
+    graph->instance = 0;
+    start_over(graph);
+  } else if (graph->state == GraphState::kRecording && graph->recorded == graph->instances()) {
+    graph->instance = 0;
+    finish_recording(graph);
+  } else if (graph->state == GraphState::kReplaying) {
+    graph->previous_replayed = true;
+    wait_for_iteration(graph, graph->instance);
+  }
+  graph->record.iteration = static_cast<uint8_t>(graph->instance);
+}
+
+void check_caller(const PersistentGraph* graph, const char* function) {
+  const Task* task = this_worker()->task;
+  if (task->has(task_flag::kSharesTable) || (task->table != nullptr && task->table->sharer != nullptr)) {
+    fatal("%s: the task shares its dependence table (marline_depend_share), which no graph can record", function);
+  }
+  if (task != graph->producer) fatal("%s: called by another task than the one that called marline_graph_begin", function);
+  if (graph->open && task->taskgroup != graph->producers_group && task->taskgroup != &graph->groups[graph->instance]) {
+    fatal("%s: called inside a taskgroup region that began in the iteration", function);
+  }
+}
+
+}  // namespace
+
+PersistentGraph* graph_begin(Worker* worker, GraphMode mode) {
+  if (worker->task->has(task_flag::kInGraph)) {
+    fatal("marline_graph_begin: the task is in an iteration of another graph; let a task of that one begin this one");
+  }
+  auto* graph = new (worker->pool->allocate(sizeof(PersistentGraph))) PersistentGraph{};
+  graph->producer = worker->task;
+  graph->mode = mode;
+  return graph;
+}
+
+bool graph_iterate(PersistentGraph* graph) {
+  check_caller(graph, "marline_graph_iterate");
+  if (!graph->open && graph->producer->has(task_flag::kInGraph)) {
+    fatal("marline_graph_iterate: the task is in an iteration of another graph; end that one first");
+  }
+  if (!graph->open) enter_producer(graph);
+  prepare_iteration(graph);
+  graph->position = 0;
+  graph->allocated = 0;
+  graph->producer->taskgroup = &graph->groups[graph->instance];
+  if (graph->mode != GraphMode::kReplay || graph->state != GraphState::kReplaying || !graph->replayable) return true;
+  replay_without_code(graph);
+  return false;
+}
+
+// A replay knows the tasks of the region alone: those that the producer created before it, and that a task of it would
+// wait for, are waited for here.
+void graph_enter(PersistentGraph* graph, Worker* worker) {
+  graph->producer = worker->task;
+  const Array<Dependence>& list = graph->record.dependences[0];
+  if (list.count == 0 || graph->producer->table == nullptr) return;
+  taskwait_depend(worker, list.items, list.count, nullptr);
+}
+
+void graph_leave(PersistentGraph* graph) {
+  if (!graph->open) return;
+  for (int i = 0; i < graph->instances(); ++i) wait_for_iteration(graph, i);
+  graph->producer->flags &= ~task_flag::kInGraph;
+  graph->producer->table = graph->producers_table;
+  graph->producer->taskgroup = graph->producers_group;
+  graph->open = false;
+}
+
+void graph_end(PersistentGraph* graph) {
+  check_caller(graph, "marline_graph_end");
+  graph_leave(graph);
+  Worker* worker = this_worker();
+  if (graph->table != nullptr) table_destroy(worker, graph->table);
+  free_allocations(worker, graph);
+  record_free(worker, &graph->record);
+  for (Array<Allocation>& stream : graph->allocations) stream.free();
+  SlabPool::release(graph, worker->pool);
+}
+
+void graph_invalidate(PersistentGraph* graph) { graph->invalid = true; }
+
+void graph_drop_task(PersistentGraph* graph) {
+  if (graph->state != GraphState::kReplaying) return;
+  Array<GraphStep>& steps = graph->steps();
+  for (uint32_t i = graph->position; i < steps.count; ++i) {
+    if (steps[i].kind != NodeKind::kTask || steps[i].dropped) continue;
+    steps[i].dropped = true;
+    for (Array<Allocation>& stream : graph->allocations) {
+      if (stream.count != 0) stream[steps[i].allocation].dropped = true;
+    }
+    return;
+  }
+}
+
+}  // namespace marline

@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The task construct: allocating, spawning, undeferred tasks. The thread that runs the generating task.
+#include "construct/task/task.hpp"
+
+#include "config/options.hpp"
+#include "construct/task/next_task.hpp"
+#include "construct/task/persistent.hpp"
+#include "construct/task/task_events.hpp"
+#include "exec/fiber/fiber.hpp"
+#include "exec/worker/cancellation.hpp"
+#include "exec/worker/completion.hpp"
+#include "exec/worker/frames.hpp"
+#include "exec/worker/hold.hpp"
+#include "exec/worker/suspend.hpp"
+#include "exec/worker/throttle.hpp"
+#include "graph/lineage.hpp"
+#include "graph/profile.hpp"
+#include "sched/constraint.hpp"
+#include "sched/held.hpp"
+#include "sched/progress.hpp"
+#include "sched/queue.hpp"
+#include "tool/tool.hpp"
+
+namespace marline {
+
+namespace {
+
+[[gnu::always_inline]] inline void become_child(Worker* worker, Task* task) {
+  Task* parent = worker->task;
+  ++parent->created;
+  if (Taskgroup* group = parent->taskgroup) {
+    if (group->owner == parent) {
+      ++group->created;
+      task->serial = next_serial(group->order);
+    } else {
+      task->serial = parent->serial;
+      group->count.fetch_add(Taskgroup::kOne, relaxed);  // the parent is counted in it, so it cannot end meanwhile
+    }
+  }
+  task->taskgroup = parent->taskgroup;
+}
+
+[[gnu::noinline]] void tell_created(Worker* worker, Task* task, const Dependence* list, size_t count,
+                                    const void* codeptr) {
+  ompt::Frame* frame = frame_of(worker->task);
+  if (frame->enter_frame.ptr == nullptr) set_enter_frame(frame, in_callers_frame());  // else the face knew better
+  if (tool::on(tool::event::kTaskCreate)) {
+    tool::task_create(&worker->task->tool_data, frame, &task->tool_data, tool_flags(task), count != 0, codeptr,
+                      task->name(), task->has(task_flag::kLabelled) ? task->color : 0);
+  }
+  if (count != 0) announce_dependences(&task->tool_data, list, count);
+}
+
+// A task may run at once, on a fiber of its own, where it costs less than to queue it: plenty is queued already, or
+// nobody else could take it (the initial thread outside of parallel regions).
+template <auto plenty>
+[[gnu::always_inline]] inline bool runs_at_once(Worker* worker, const Task* task) {
+  Member* member = worker->member;
+  if (worker->fiber->depth >= kDeepest) return false;
+  if (member->team->level == 0) return true;
+  int64_t limit = options().max_ready;
+  return limit != 0 && plenty(member, task, limit);
+}
+
+// Outside of parallel regions nobody else takes what was created too deep to run at once.
+[[gnu::noinline]] void run_what_is_left(Member* member) {
+  while (this_worker()->fiber->depth == 0) {
+    Task* task = pop_own(member);
+    if (task == nullptr) return;
+    if (!may_start(this_worker(), task)) {
+      give_back(member, task);
+      return;
+    }
+    run_over_frame(this_worker(), member, task);
+  }
+}
+
+// From the clause's value to the task's own.
+[[gnu::noinline]] void resolve_priority(Task* task, size_t dependences) {
+  const Options& o = options();
+  int32_t hint = task->priority.load(relaxed);
+  int32_t own = hint < 0 ? 0 : hint < o.max_task_priority ? hint : o.max_task_priority;
+  if (o.priority.value == PriorityValue::kZero) own = 0;
+  if (o.priority.profiles && profile_sends(task, dependences)) own = INT32_MAX;
+  if (o.priority.value == PriorityValue::kInf && own > 0) own = INT32_MAX;
+  task->priority.store(own, relaxed);
+  // seq_cst: the sleep protocol's first half, with the task's push (sched/idle.hpp). Stored once.
+  if ((own > 0 || o.priority.propagates) && !priorities_in_use()) g_priorities_in_use.store(true, seq_cst);
+}
+
+// With plenty queued, the most urgent task runs at once, in place of the new one.
+[[gnu::noinline]] void run_most_urgent(Worker* worker, Task* task) {
+  Member* member = worker->member;
+  enqueue_own(member, task);
+  int64_t limit = options().max_ready;
+  if (limit == 0 || worker->fiber->depth >= kDeepest) return;
+  if (member->urgent->size() + member->deque.size() < limit) return;
+  Task* first = pop_own(member);
+  if (first == nullptr) return;
+  if (may_start(worker, first)) {
+    run_over_frame(worker, member, first);
+  } else {
+    give_back(member, first);
+  }
+}
+
+[[gnu::noinline]] void run_now(Worker* worker, Task* task) {
+  Member* member = worker->member;
+  run_at_creation(worker, task);
+  if (member->team->level == 0) [[unlikely]] {
+    run_what_is_left(member);
+  }
+}
+
+// Plenty is queued: this task runs, or a more urgent one.
+[[gnu::noinline]] void run_something(Worker* worker, Task* task) {
+  if (priorities_in_use() && worker->member->team->level != 0) return run_most_urgent(worker, task);
+  run_now(worker, task);
+}
+
+// Each function that this one ends with is called by a jump, so that the common ways need no frame.
+[[gnu::always_inline]] inline void make_run_simply(Worker* worker, Task* task) {
+  if (runs_at_once<plenty_in_deque>(worker, task)) return run_something(worker, task);
+  enqueue_own(worker->member, task);
+}
+
+[[gnu::noinline]] void make_run(Worker* worker, Task* task) {
+  const bool urgent = options().priority.on && task->priority.load(relaxed) > 0;
+  if (options().simple_creation && !urgent) [[likely]] {
+    return make_run_simply(worker, task);
+  }
+  if (options().discover_first) return hold_back(worker, task);
+  if (priorities_in_use() && worker->member->team->level != 0) return run_most_urgent(worker, task);
+  if (runs_at_once<plenty_queued>(worker, task) && may_start(worker, task)) return run_now(worker, task);
+  enqueue_own(worker->member, task);
+}
+
+// An undeferred task starts as soon as the scheduling constraint allows (OpenMP 5.2, section 12.9). Its creator is
+// suspended meanwhile, and goes on on another thread if it is untied and that thread may start the task sooner.
+Worker* wait_until_allowed(Worker* worker, const Task* task) {
+  return task->has(task_flag::kTied) ? wait_until_child_may_start(worker) : worker;
+}
+
+[[gnu::noinline]] void tell_entered(Task* parent, Task* task) {
+  tool_tail(task)->beneath = parent;
+  if (tool::on(tool::event::kTaskSchedule)) {
+    tool::task_schedule(&parent->tool_data, tool::TaskStatus::kSwitch, &task->tool_data);
+  }
+}
+
+[[gnu::noinline]] void tell_left(Task* task, Task* parent) {
+  if (tool::on(tool::event::kTaskSchedule)) {
+    bool left = task->has(task_flag::kLeft);
+    tool::task_schedule(&task->tool_data, left ? tool::TaskStatus::kCancel : tool::TaskStatus::kComplete,
+                        &parent->tool_data);
+  }
+  set_enter_frame(frame_of(parent), nullptr);
+}
+
+// The current task is `task` while its body is called in line.
+void enter_body(Worker* worker, Task* task) {
+  if (tool::present()) [[unlikely]] {
+    tell_entered(worker->task, task);
+  }
+  if (worker->task->has(task_flag::kInGraph)) [[unlikely]] persistent_note_undeferred(worker->task);
+  task->flags |= task_flag::kUndeferred;
+  worker->task = task;
+  worker->fiber->tied_frames += task->tied() ? 1 : 0;
+}
+
+// An undeferred task holds its creator until its structured block has been executed (OpenMP 5.2, section 1.2.5): not
+// until the event of its detach clause is fulfilled. Until then its siblings need to be ordered behind it.
+[[gnu::noinline]] void leave_detached(Worker* worker, Task* task) {
+  Task* parent = task->parent;
+  if (KeptDependences* kept = task->kept) {
+    if (!task->event.is_fulfilled()) enter_completion(worker, task, kept);
+    SlabPool::release(kept, worker->pool);
+  }
+  if (Task* next = complete_detached(worker, task)) enqueue(worker, next);
+  if (tool::present()) set_enter_frame(frame_of(parent), nullptr);
+}
+
+// An iteration of a persistent graph is being recorded, or replayed, and its table has no room for what stands for such a
+// task: it holds its creator until it completes.
+[[gnu::noinline]] void wait_for_event(Task* task) {
+  wait_event(&task->event, {WaitKind::kDetach, &task->event, nullptr});
+}
+
+void leave_body(Task* task) {
+  if (task->has(task_flag::kHolds)) wait_for_holds(task);
+  if (task->has(task_flag::kDetach) && task->parent->has(task_flag::kInGraph)) [[unlikely]] {
+    wait_for_event(task);
+  }
+  Worker* worker = this_worker();
+  worker->fiber->tied_frames -= task->tied() ? 1 : 0;
+  worker->task = task->parent;
+  if (task->has(task_flag::kDetach)) [[unlikely]] {
+    return leave_detached(worker, task);
+  }
+  if (tool::present()) [[unlikely]] {
+    tell_left(task, task->parent);
+  }
+  if (Task* next = complete_undeferred(worker, task)) enqueue(worker, next);
+}
+
+[[gnu::noinline]] void spawn_announced(Worker* worker, Task* task, const Dependence* list, size_t count,
+                                       const void* codeptr) {
+  if (const DependObject* object = count == 0 ? take_sole_object(worker) : nullptr) {
+    return spawn_task(worker, task, object->list(), object->count, codeptr);  // it lives until the task is created
+  }
+  NextDependences all(worker, list, count);
+  spawn_task(worker, task, all.list(), all.count(), codeptr);
+}
+
+[[gnu::noinline]] void run_undeferred_announced(Worker* worker, Task* task, const Dependence* list, size_t count,
+                                                const void* codeptr) {
+  NextDependences all(worker, list, count);
+  run_undeferred(worker, task, all.list(), all.count(), codeptr);
+}
+
+[[gnu::noinline]] void wait_for_announced(Worker* worker, const void* codeptr) {
+  NextDependences all(worker, nullptr, 0);
+  if (all.count() != 0) taskwait_depend(worker, all.list(), all.count(), codeptr);
+}
+
+// Its dependences have been waited for, those that calls announced excepted.
+Worker* introduce_undeferred(Worker* worker, Task* task, const Dependence* list, size_t count, const void* codeptr) {
+  if (worker->next_task != nullptr) [[unlikely]] {
+    wait_for_announced(worker, codeptr);
+  }
+  worker = wait_until_allowed(this_worker(), task);
+  become_child(worker, task);
+  if (task->parent->has(task_flag::kSharesTable)) inherit_table(task);
+  task->flags |= task_flag::kUndeferred;
+  if (tool::present()) [[unlikely]] {
+    tell_created(worker, task, list, count, codeptr);
+  }
+  return worker;
+}
+
+// False: the task is cancelled, and over.
+bool enter_unless_cancelled(Worker* worker, Task* task) {
+  if (is_cancelled(task)) [[unlikely]] {
+    if (Task* next = discard_task(worker, task)) enqueue(this_worker(), next);
+    if (tool::present()) set_enter_frame(frame_of(this_worker()->task), nullptr);
+    return false;
+  }
+  enter_body(worker, task);
+  return true;
+}
+
+}  // namespace
+
+Task* allocate_announced(Worker* worker, const TaskShape& shape) {
+  bool told = worker->next_task != nullptr;
+  if (told) drop_stale_next_task(worker);  // a replay does not look
+  bool in_graph = worker->task->has(task_flag::kInGraph);
+  Task* task = in_graph ? allocate_persistent(worker, shape) : allocate_ordinary_task(worker, shape);
+  if (told) take_next_name(worker, task);
+  return task;
+}
+
+void spawn_simple(Worker* worker, Task* task, const void* codeptr) {
+  if (throttle_is_due(worker) || tool::present() || progress_pending()) [[unlikely]] {
+    return spawn_task(worker, task, nullptr, 0, codeptr);
+  }
+  become_child(worker, task);
+  make_run_simply(worker, task);
+}
+
+Task* allocate_ordinary_task(Worker* worker, const TaskShape& shape) {
+  size_t announced = worker->next_task != nullptr ? next_dependences(worker) : 0;
+  Task* task = allocate_with_room(worker, shape, shape.dependences + announced, options().task_tail_bytes);
+  if (tool::present()) *tool_tail(task) = {};
+  if (lineage_bytes() != 0) lineage_begin(task, profile_begin(shape.code, shape.block_bytes, shape.flags), false);
+  return task;
+}
+
+void begin_another_life(Worker* worker, Task* task, const TaskShape& shape) {
+  begin_life(worker, task, shape);
+  if (tool::present()) *tool_tail(task) = {};
+}
+
+namespace {
+
+// What is left of a creation that a tool has heard of, or that no tool hears of.
+[[gnu::noinline]] void spawn(Worker* worker, Task* task, const Dependence* list, size_t count, const void* codeptr) {
+  if (worker->task->has(task_flag::kFinal | task_flag::kSharesTable)) [[unlikely]] {
+    if (worker->task->has(task_flag::kFinal)) return run_undeferred(worker, task, list, count, codeptr);
+    inherit_table(task);
+  }
+  if (options().priority.on) [[unlikely]] {
+    resolve_priority(task, count);
+  }
+  bool in_graph = worker->task->has(task_flag::kInGraph);
+  worker = throttle_before_creation(worker);
+  become_child(worker, task);
+  progress_at_scheduling_point(worker);
+  if (in_graph) [[unlikely]] {
+    if (!enter_persistent(worker, task, list, count)) return;
+  } else if (count != 0 && !enter_graph(worker, task, list, count)) {
+    return;
+  }
+  make_run(worker, task);
+}
+
+[[gnu::noinline]] void spawn_telling(Worker* worker, Task* task, const Dependence* list, size_t count,
+                                     const void* codeptr) {
+  Task* parent = worker->task;
+  if (parent->has(task_flag::kFinal)) return run_undeferred(worker, task, list, count, codeptr);
+  tell_created(worker, task, list, count, codeptr);
+  spawn(worker, task, list, count, codeptr);
+  set_enter_frame(frame_of(parent), nullptr);
+}
+
+}  // namespace
+
+void spawn_task(Worker* worker, Task* task, const Dependence* list, size_t count, const void* codeptr) {
+  if (worker->next_task != nullptr) [[unlikely]] {
+    return spawn_announced(worker, task, list, count, codeptr);
+  }
+  if (tool::present()) [[unlikely]] {
+    return spawn_telling(worker, task, list, count, codeptr);
+  }
+  spawn(worker, task, list, count, codeptr);
+}
+
+void spawn_empty_task(Worker* worker, const Dependence* list, size_t count, const void* codeptr) {
+  void (*run_nothing)(Task*) = [](Task*) {};
+  Task* task = allocate_task(worker, {.invoke = run_nothing,
+                                      .code = reinterpret_cast<const void*>(run_nothing),
+                                      .flags = 0,
+                                      .dependences = count});
+  spawn_task(worker, task, list, count, codeptr);
+}
+
+void begin_undeferred(Worker* worker, Task* task, const void* codeptr) {
+  enter_body(introduce_undeferred(worker, task, nullptr, 0, codeptr), task);
+}
+
+bool try_begin_undeferred(Worker* worker, Task* task, const void* codeptr) {
+  return enter_unless_cancelled(introduce_undeferred(worker, task, nullptr, 0, codeptr), task);
+}
+
+void end_undeferred(Task* task) { leave_body(task); }
+
+void run_undeferred(Worker* worker, Task* task, const Dependence* list, size_t count, const void* codeptr) {
+  if (worker->next_task != nullptr) [[unlikely]] {
+    return run_undeferred_announced(worker, task, list, count, codeptr);
+  }
+  if (count != 0) taskwait_depend(worker, list, count, codeptr);
+  if (tool::present()) [[unlikely]] {
+    note_entry(this_worker()->task);
+  }
+  if (!enter_unless_cancelled(introduce_undeferred(this_worker(), task, list, count, codeptr), task)) return;
+  if (task->has(task_flag::kDetach)) task->kept = keep_dependences(this_worker(), list, count);
+  task->invoke(task);
+  leave_body(task);
+}
+
+void taskyield(Worker*) { yield_task(); }
+
+bool in_final(const Worker* worker) { return worker->task->has(task_flag::kFinal); }
+
+}  // namespace marline

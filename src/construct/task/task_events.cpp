@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// See the header.
+#include "construct/task/task_events.hpp"
+
+#include "base/check.hpp"
+#include "tool/tool.hpp"
+
+#include <cstdlib>
+
+namespace marline {
+
+namespace {
+
+int tool_dependence_type(const Dependence& dependence) {
+  if (dependence.address == nullptr) return 34;  // ompt_dependence_type_out_all_memory
+  switch (dependence.access) {
+    case Access::kIn:
+      return 1;
+    case Access::kOut:
+      return 3;
+    case Access::kMutexinoutset:
+      return 4;
+    case Access::kInoutset:
+      return 7;
+  }
+  return 0;
+}
+
+}  // namespace
+
+void announce_dependences(uint64_t* task_data, const Dependence* list, size_t count) {
+  if (count == 0 || !tool::on(tool::event::kDependences)) return;
+  constexpr size_t kUsual = 32;
+  tool::DependenceRecord usual[kUsual];
+  auto* records = usual;
+  if (count > kUsual) {
+    records = static_cast<tool::DependenceRecord*>(std::malloc(count * sizeof(tool::DependenceRecord)));
+    if (records == nullptr) fatal("no memory to tell a tool of %zu dependences", count);
+  }
+  for (size_t i = 0; i < count; ++i) {
+    records[i] = {reinterpret_cast<uint64_t>(list[i].address), tool_dependence_type(list[i])};
+  }
+  tool::dependences(task_data, records, count);
+  if (records != usual) std::free(records);
+}
+
+int tool_flags(const Task* task) {
+  using namespace tool::task_bits;
+  if (task->has(task_flag::kImplicit)) {
+    if (task->parent == nullptr || task->has(task_flag::kInitial)) return kInitial;
+    return kImplicit | (task->team->size == 1 ? kUndeferred : 0);  // as LLVM's runtime has it
+  }
+  return kExplicit | (task->has(task_flag::kUndeferred) ? kUndeferred : 0) |
+         (task->has(task_flag::kTied) ? 0 : kUntied) | (task->has(task_flag::kFinal) ? kFinal : 0) |
+         (task->has(task_flag::kMergeable) ? kMergeable : 0);
+}
+
+}  // namespace marline

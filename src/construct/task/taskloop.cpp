@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The plan of a taskloop is stateless; what was said of the loop lies with the worker.
+#include "construct/task/taskloop.hpp"
+
+#include "base/check.hpp"
+#include "construct/task/next_task.hpp"
+
+#include <algorithm>
+
+namespace marline {
+
+namespace {
+
+// Enough tasks for a thief to find some, few enough that making them costs little.
+constexpr uint64_t kTasksPerThread = 10;
+
+TaskloopPlan even(uint64_t iterations, uint64_t tasks) {
+  tasks = std::clamp<uint64_t>(tasks, 1, iterations);
+  return {iterations, tasks, iterations / tasks, iterations % tasks};
+}
+
+}  // namespace
+
+ChunkDepend take_chunk_depend(Worker* worker) {
+  if (worker->next_task != nullptr && next_dependences(worker) != 0) {
+    fatal("marline_task_depend stands before a taskloop: say with marline_taskloop_depend which task depends on what");
+  }
+  ChunkDepend depend = worker->chunk_depend;
+  worker->chunk_depend = {};
+  if (depend.call != nullptr && depend.owner != worker->task) {
+    fatal("a task called marline_taskloop_depend, then did not reach a taskloop before it suspended, waited or ended: "
+          "call it right before the taskloop construct");
+  }
+  return depend;
+}
+
+TaskloopPlan taskloop_plan(uint64_t iterations, TaskloopClause clause, uint64_t value, bool strict, int threads) {
+  if (iterations == 0) return {0, 0, 0, 0};
+  value = std::max<uint64_t>(value, 1);
+  switch (clause) {
+    case TaskloopClause::kNumTasks: return even(iterations, value);
+    case TaskloopClause::kGrainsize:
+      if (strict) return {iterations, (iterations - 1) / value + 1, value, 0};
+      return even(iterations, iterations / value);  // each at least the grain and less than two
+    case TaskloopClause::kNone: break;
+  }
+  return even(iterations, kTasksPerThread * static_cast<uint64_t>(threads));
+}
+
+}  // namespace marline

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// taskwait and taskgroup: waiting for children. As long as the newest task of the own deque is one that is waited for, it
+// runs right here, over the waiting frame, which cannot go on before it anyway; recursion therefore needs no fiber. Else
+// the waiting task is suspended, and whoever completes the last child makes it ready.
+#include "construct/task/task.hpp"
+
+#include "base/check.hpp"
+#include "config/options.hpp"
+#include "construct/task/persistent.hpp"
+#include "construct/task/task_events.hpp"
+#include "exec/fiber/fiber.hpp"
+#include "exec/worker/announce.hpp"
+#include "exec/worker/cancellation.hpp"
+#include "exec/worker/completion.hpp"
+#include "exec/worker/frames.hpp"
+#include "exec/worker/suspend.hpp"
+#include "sched/constraint.hpp"
+#include "sched/held.hpp"
+#include "sched/progress.hpp"
+#include "sched/queue.hpp"
+#include "tool/tool.hpp"
+
+#include <new>
+
+namespace marline {
+
+namespace {
+
+// A frame is stacked only while at least this part of the stack is left for the program's own frames.
+constexpr size_t kReservedFraction = 4;
+
+// What the task waits for: its children (group null), or the members of a group.
+struct Awaited {
+  Task* task;
+  Taskgroup* group;
+
+  bool includes(const Task* other) const {
+    return group != nullptr ? other->taskgroup == group : other->parent == task;
+  }
+};
+
+bool may_lie_over(const Fiber* fiber, const Task* task) {
+  return (task->tied() || fiber->tied_frames == 0) && stack_left(fiber) > fiber->stack.size() / kReservedFraction;
+}
+
+// Runs one awaited task. A successor of it is awaited, too (siblings), or queued.
+void run_awaited(const Awaited& awaited, Task* task) {
+  while (task != nullptr) {
+    Worker* worker = this_worker();
+    if (task->fiber != nullptr || !may_lie_over(worker->fiber, task)) {
+      run_over_frame(worker, worker->member, task);
+      return;
+    }
+    task = run_task(task);
+    if (task != nullptr && !awaited.includes(task)) {
+      enqueue(this_worker(), task);
+      return;
+    }
+  }
+}
+
+void run_awaited_tasks_here(const Awaited& awaited) {
+  if (options().schedule.policy != SchedulePolicy::kLifo) return;
+  for (;;) {
+    Worker* worker = this_worker();
+    Member* member = worker->member;
+    Task* task = pop_own(member);
+    if (task == nullptr) return;
+    if (!awaited.includes(task) || !may_start(worker, task) ||
+        stack_left(worker->fiber) < worker->fiber->stack.size() / kReservedFraction) {
+      give_back(member, task);
+      return;
+    }
+    run_awaited(awaited, task);
+  }
+}
+
+// Publications: the settling that makes the last completion wake the task (task/task.hpp).
+void publish_taskwait(Task* task, void*) {
+  using namespace children_word;
+  uint64_t added = task->created * kLeaf + kWaitingForChildren;
+  task->created = 0;
+  uint64_t now = task->children.fetch_add(added, acq_rel) + added;
+  if (incomplete(now) == 0) enqueue(this_worker(), task);
+}
+
+void publish_taskgroup(Task* task, void* context) {
+  auto* group = static_cast<Taskgroup*>(context);
+  int64_t added = group->created * Taskgroup::kOne + Taskgroup::kWaiting;
+  group->created = 0;
+  int64_t now = group->count.fetch_add(added, acq_rel) + added;
+  if (now == Taskgroup::kWaiting) enqueue(this_worker(), task);
+}
+
+int64_t unfinished(const Taskgroup* group) {
+  // acquire pairs with the completions' subtraction: zero makes their effects visible.
+  return group->count.load(acquire) + group->created * Taskgroup::kOne;
+}
+
+void announce_wait(ompt::State state) {
+  if (tool::present()) [[unlikely]] {
+    begin_wait(this_worker(), state, nullptr);
+  }
+}
+
+void wait_for_children(Task* task) {
+  release_held(this_worker(), task);
+  run_awaited_tasks_here({task, nullptr});
+  flush_reports(this_worker());
+  if (incomplete_children(task) == 0) return;
+  announce_wait(ompt::State::kWaitTaskwait);
+  suspend_task(publish_taskwait, nullptr, {WaitKind::kTaskwait, task, nullptr});
+  task->children.fetch_and(~children_word::kWaitingForChildren, relaxed);
+}
+
+void wait_for_group(Task* task, Taskgroup* group) {
+  release_held(this_worker(), task);
+  run_awaited_tasks_here({task, group});
+  flush_reports(this_worker());
+  if (unfinished(group) == 0) return;
+  announce_wait(ompt::State::kWaitTaskgroup);
+  suspend_task(publish_taskgroup, group, {WaitKind::kTaskgroup, group, nullptr});
+}
+
+[[gnu::noinline]] void announce_slowly(tool::SyncRegion kind, tool::Endpoint endpoint, Task* task,
+                                       const void* codeptr) {
+  if (endpoint == tool::Endpoint::kBegin) {
+    set_enter_frame(frame_of(task), in_callers_frame());
+  } else {
+    end_wait(this_worker());
+  }
+  tool::sync_wait_region(kind, endpoint, &task->team->tool_data, &task->tool_data, codeptr);
+  if (endpoint == tool::Endpoint::kEnd) set_enter_frame(frame_of(task), nullptr);
+}
+
+void announce(tool::SyncRegion kind, tool::Endpoint endpoint, Task* task, const void* codeptr) {
+  if (tool::present()) [[unlikely]] {
+    announce_slowly(kind, endpoint, task, codeptr);
+  }
+}
+
+// A taskwait with dependences is no region of taskwait for tools (OpenMP 5.2, section 15.5), but its wait is one.
+[[gnu::noinline]] void announce_dependent_wait(tool::Endpoint endpoint, Task* task, const void* codeptr) {
+  if (endpoint == tool::Endpoint::kBegin) {
+    set_enter_frame(frame_of(task), in_callers_frame());
+  } else {
+    end_wait(this_worker());
+  }
+  tool::sync_region_wait(tool::SyncRegion::kTaskwait, endpoint, &task->team->tool_data, &task->tool_data, codeptr);
+  if (endpoint == tool::Endpoint::kEnd) set_enter_frame(frame_of(task), nullptr);
+}
+
+// It is a task of its own for them, which ends where the taskwait does.
+void announce_taskwait_task(Task* parent, uint64_t* data, const Dependence* list, size_t count, const void* codeptr) {
+  using namespace tool::task_bits;
+  if (tool::on(tool::event::kTaskCreate)) {
+    tool::task_create(&parent->tool_data, frame_of(parent), data, kTaskwait | kUndeferred | kMergeable, count != 0,
+                      codeptr, nullptr, 0);
+  }
+  announce_dependences(data, list, count);
+}
+
+void announce_taskwait_task_end(uint64_t* data) {
+  if (tool::on(tool::event::kTaskSchedule)) tool::task_schedule(data, tool::TaskStatus::kTaskwaitComplete, nullptr);
+}
+
+}  // namespace
+
+void taskwait(Worker* worker, const void* codeptr) {
+  Task* task = worker->task;
+  if (task->has(task_flag::kInGraph)) [[unlikely]] persistent_note_wait(task, NodeKind::kTaskwait);
+  progress_at_scheduling_point(worker);
+  announce(tool::SyncRegion::kTaskwait, tool::Endpoint::kBegin, task, codeptr);
+  if (!has_no_children(task)) wait_for_children(task);
+  announce(tool::SyncRegion::kTaskwait, tool::Endpoint::kEnd, task, codeptr);
+}
+
+void taskwait_depend(Worker* worker, const Dependence* list, size_t count, const void* codeptr) {
+  Task* task = worker->task;
+  Event event;
+  uint64_t tool_data = 0;
+  if (tool::present()) [[unlikely]] announce_dependent_wait(tool::Endpoint::kBegin, task, codeptr);
+  announce_taskwait_task(task, &tool_data, list, count, codeptr);
+  bool waits = task->has(task_flag::kInGraph) ? enter_persistent_wait(worker, list, count, &event, tool_data)
+                                              : enter_wait(worker, task, list, count, &event, tool_data);
+  if (waits) {
+    announce_wait(ompt::State::kWaitTaskwait);
+    wait_event(&event, {WaitKind::kDependences, &event, nullptr});
+  }
+  announce_taskwait_task_end(&tool_data);
+  if (tool::present()) [[unlikely]] announce_dependent_wait(tool::Endpoint::kEnd, task, codeptr);
+}
+
+void taskgroup_init(Taskgroup* group, Task* owner, Taskgroup* outer, bool is_construct) {
+  group->outer = outer;
+  group->owner = owner;
+  group->count.store(0, relaxed);
+  group->created = 0;
+  group->reductions = nullptr;
+  begin_order(group, is_construct);
+}
+
+void taskgroup_wait(Task* owner, Taskgroup* group) {
+  wait_for_group(owner, group);
+  end_order(this_worker(), group);
+}
+
+void taskgroup_begin(Worker* worker, const void* codeptr, bool is_construct) {
+  Task* task = worker->task;
+  auto* group = new (worker->pool->allocate(sizeof(Taskgroup))) Taskgroup;
+  taskgroup_init(group, task, task->taskgroup, is_construct);
+  if (task->has(task_flag::kInGraph)) [[unlikely]] persistent_note_wait(task, NodeKind::kGroupBegin);
+  task->taskgroup = group;
+  if (tool::on(tool::event::kSyncRegion)) {
+    tool::sync_region(tool::SyncRegion::kTaskgroup, tool::Endpoint::kBegin, &task->team->tool_data, &task->tool_data,
+                      codeptr);
+  }
+}
+
+void taskgroup_end(Worker* worker, const void* codeptr) {
+  Task* task = worker->task;
+  Taskgroup* group = task->taskgroup;
+  if (group == nullptr || group->owner != task) fatal("a taskgroup region ends that this task has not begun");
+  if (task->has(task_flag::kInGraph)) [[unlikely]] persistent_note_wait(task, NodeKind::kGroupEnd);
+  progress_at_scheduling_point(worker);
+  if (tool::on(tool::event::kSyncRegionWait)) {
+    tool::sync_region_wait(tool::SyncRegion::kTaskgroup, tool::Endpoint::kBegin, &task->team->tool_data,
+                           &task->tool_data, codeptr);
+  }
+  wait_for_group(task, group);
+  end_order(this_worker(), group);
+  task->taskgroup = group->outer;
+  SlabPool::release(group, this_worker()->pool);
+  announce(tool::SyncRegion::kTaskgroup, tool::Endpoint::kEnd, task, codeptr);
+}
+
+}  // namespace marline

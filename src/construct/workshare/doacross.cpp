@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Doacross loops. A nest's record lies in the memory of a worksharing slot: the first thread to arrive writes it, then it
+// is read-only but for the words of posts, and the last thread to leave the slot frees it.
+//
+//   in rows   A word per group of rows (a row: one iteration of the first dimension) that one thread runs in order: the
+//             number of the group's last posted iteration, counted through the whole nest, plus one. Its thread writes it.
+//   else      A bit per iteration. Any thread sets it.
+// Invariant: a word only grows. In rows, a wait for iteration n ends once its thread has posted n or a later one: n is
+// over by then, whether it posted or not.
+#include "construct/workshare/doacross.hpp"
+
+#include "base/check.hpp"
+#include "base/sanitizer.hpp"
+#include "config/options.hpp"
+#include "construct/sync/cancel.hpp"
+#include "construct/workshare/workshare.hpp"
+#include "exec/team/region_cancellation.hpp"
+#include "exec/worker/announce.hpp"
+#include "exec/worker/parking.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstdlib>
+#include <new>
+
+namespace marline {
+
+struct Doacross {
+  Workshare* shared;
+  unsigned dimensions;
+  bool in_rows;
+  bool alone;                        // nobody to wait for or to tell: in a team of one all that one may wait for is over
+  Atomic<uint64_t>* posts = nullptr;
+  // In rows.
+  uint64_t spacing = 1;              // from one group's word to the next
+  uint64_t chunk = 1;                // rows of a group; 0: a group is a thread's block of a static loop,
+  uint64_t block = 0;                // so many rows,
+  uint64_t extras = 0;               // of the first so many threads one more (construct/workshare/loop.cpp)
+
+  // They follow the record.
+  DoacrossDimension* dimension() { return reinterpret_cast<DoacrossDimension*>(this + 1); }
+  [[nodiscard]] const DoacrossDimension* dimension() const {
+    return reinterpret_cast<const DoacrossDimension*>(this + 1);
+  }
+};
+
+namespace {
+
+// That of a thread which found no slot for its nest, in a cancelled region.
+Doacross g_nobodys{.shared = nullptr, .dimensions = 0, .in_rows = false, .alone = true};
+
+constexpr size_t kPaddedUpTo = 1 << 20;  // bytes of words that get cache lines of their own; more lie side by side
+constexpr size_t kWordBytes = sizeof(uint64_t);
+constexpr uint64_t kMostWords = SIZE_MAX / 4 / kWordBytes;
+
+constexpr size_t round_up(size_t bytes, size_t to) { return (bytes + to - 1) / to * to; }
+
+constexpr size_t record_bytes(unsigned dimensions) {
+  return round_up(sizeof(Doacross) + dimensions * sizeof(DoacrossDimension), alignof(max_align_t));
+}
+
+// By the chunks that construct/workshare/loop.cpp hands out. Guided ones begin anywhere: each row is a group.
+uint64_t group_rows(Doacross* nest, const Workshare* loop, uint64_t rows, uint64_t threads) {
+  if (loop->kind == LoopKind::kStatic) nest->chunk = loop->chunk;
+  if (loop->kind == LoopKind::kDynamic) nest->chunk = std::max<uint64_t>(loop->chunk, 1);
+  nest->block = rows / threads;
+  nest->extras = rows % threads;
+  uint64_t groups = nest->chunk != 0 ? (rows - 1) / nest->chunk + 1 : std::min(rows, threads);
+  if (groups <= kPaddedUpTo / kCacheLine) nest->spacing = kCacheLine / kWordBytes;
+  return groups * nest->spacing;
+}
+
+// How many words the nest needs; 0: none, or more than fit in any memory.
+uint64_t count_words(Doacross* nest, const Workshare* loop, const DoacrossNest& request, uint64_t threads) {
+  uint64_t iterations = 1;
+  for (unsigned i = 0; i < request.dimensions; ++i) {
+    uint64_t count = request.dimension(request.table, i).count;
+    if (__builtin_mul_overflow(iterations, count, &iterations)) return 0;
+  }
+  if (iterations == 0 || nest->alone) return 0;
+  uint64_t words = nest->in_rows ? group_rows(nest, loop, request.dimension(request.table, 0).count, threads)
+                                 : (iterations - 1) / 64 + 1;
+  return words <= kMostWords ? words : 0;
+}
+
+// The record, then `extra` bytes, then the words. Without memory for the words it may still be a nest in which nobody
+// posts: of an inner loop without iterations, Clang may have computed a very large number of them.
+void describe(Workshare* shared, const DoacrossNest& request, uint64_t threads, size_t extra) {
+  if (request.dimensions > kDoacrossDimensions) {
+    fatal("a loop is ordered(%u); Marline has room for %u, use fewer", request.dimensions, kDoacrossDimensions);
+  }
+  Doacross nest{.shared = shared, .dimensions = request.dimensions, .in_rows = request.in_rows, .alone = threads == 1};
+  uint64_t words = count_words(&nest, shared, request, threads);
+  size_t before = record_bytes(request.dimensions) + extra;
+  void* memory = words != 0 ? std::calloc(1, before + kCacheLine + words * kWordBytes) : nullptr;
+  if (memory != nullptr) {
+    shared->memory = memory;
+    nest.posts = reinterpret_cast<Atomic<uint64_t>*>(round_up(reinterpret_cast<uintptr_t>(memory) + before, kCacheLine));
+  } else {
+    memory = workshare_memory(shared, before);
+  }
+  auto* record = new (memory) Doacross(nest);
+  for (unsigned i = 0; i < request.dimensions; ++i) record->dimension()[i] = request.dimension(request.table, i);
+}
+
+uint64_t group_of(const Doacross* nest, uint64_t row) {
+  if (nest->chunk == 1) return row;
+  if (nest->chunk != 0) return row / nest->chunk;
+  uint64_t in_longer_blocks = nest->extras * (nest->block + 1);
+  if (row < in_longer_blocks) return row / (nest->block + 1);
+  return nest->extras + (row - in_longer_blocks) / nest->block;
+}
+
+// From 0; outside of the loop, at least its count.
+uint64_t number_in(const DoacrossDimension& loop, uint64_t value) {
+  if (loop.stride == 1) return value - loop.lower;
+  auto stride = static_cast<uint64_t>(loop.stride);
+  return loop.stride > 0 ? (value - loop.lower) / stride : (loop.lower - value) / (0 - stride);
+}
+
+// Where an iteration is posted.
+struct Place {
+  bool exists = false;
+  Atomic<uint64_t>* word = nullptr;  // null: there is nobody to tell
+  uint64_t value = 0;
+  uint64_t group = 0;                // in rows
+};
+
+Place place_of(const Doacross* nest, const uint64_t* iteration) {
+  uint64_t number = 0;
+  for (unsigned i = 0; i < nest->dimensions; ++i) {
+    const DoacrossDimension& loop = nest->dimension()[i];
+    uint64_t here = number_in(loop, iteration[i]);
+    if (here >= loop.count) return {};
+    number = number * loop.count + here;
+  }
+  if (nest->alone) return {.exists = true};
+  if (nest->posts == nullptr) {
+    fatal("no memory for the dependences of an ordered(%u) loop; use fewer iterations", nest->dimensions);
+  }
+  if (!nest->in_rows) return {true, &nest->posts[number / 64], uint64_t{1} << number % 64};
+  uint64_t group = group_of(nest, number_in(nest->dimension()[0], iteration[0]));
+  return {true, &nest->posts[group * nest->spacing], number + 1, group};
+}
+
+// False: interrupted.
+bool wait_for_post(const Doacross* nest, const Place& place, Interruption interruption) {
+  if (nest->in_rows) return wait_at_least(*place.word, place.value, interruption);
+  return wait_for_bits(*place.word, place.value, interruption);
+}
+
+// Where ThreadSanitizer keeps the order of posts: those of eight iterations share an address, or those of a group of rows.
+const void* order_of(const Doacross* nest, const Place& place) {
+  const auto* word = reinterpret_cast<const char*>(place.word);
+  return nest->in_rows ? word : word + std::countr_zero(place.value) / 8;
+}
+
+// In a cancelled region: whether the thread whose iteration it is stays away. Which one that is one knows of rows of a
+// static loop. Other loops that hand out rows give those of absent threads to others. Of bits one does not know it, and any
+// may be missing.
+bool may_never_be_posted(const Team* team, const Doacross* nest, const Place& place) {
+  if (!nest->in_rows) return is_region_cancelled(team);
+  if (nest->shared->kind != LoopKind::kStatic) return false;
+  return stays_away(team->members[place.group % static_cast<uint64_t>(team->size)]);
+}
+
+[[gnu::noinline]] void wait_unless_absent(const Doacross* nest, const Place& place) {
+  const Team* team = this_worker()->member->team;
+  Interruption departures;
+  do {
+    departures = departures_of(team);
+    if (may_never_be_posted(team, nest, place)) return;
+  } while (!wait_for_post(nest, place, departures));
+}
+
+void wait_at(const Doacross* nest, const Place& place) {
+  if (place.word == nullptr) return;
+  if (options().cancellation) [[unlikely]] {
+    wait_unless_absent(nest, place);
+  } else {
+    wait_for_post(nest, place, {});
+  }
+  tsan_acquire(order_of(nest, place));
+}
+
+// One record per dimension, as LLVM's runtime tells it.
+[[gnu::noinline]] void announce(const Doacross* nest, const uint64_t* iteration, tool::DoacrossDependence type) {
+  if (!tool::on(tool::event::kDependences)) return;
+  tool::DependenceRecord records[kDoacrossDimensions];
+  for (unsigned i = 0; i < nest->dimensions; ++i) records[i] = {iteration[i], static_cast<int>(type)};
+  tool::dependences(&this_worker()->task->tool_data, records, nest->dimensions);
+}
+
+[[gnu::noinline]] void wait_telling(Worker* worker, const Doacross* nest, const Place& place,
+                                    const uint64_t* iteration) {
+  begin_wait(worker, ompt::State::kWaitOrdered, place.word);
+  wait_at(nest, place);
+  end_wait(this_worker());
+  announce(nest, iteration, tool::DoacrossDependence::kSink);
+}
+
+}  // namespace
+
+void* doacross_attach(Worker* worker, Workshare* loop, bool first, const DoacrossNest& nest, size_t extra) {
+  Member* member = worker->member;
+  if (first) describe(loop, nest, static_cast<uint64_t>(member->team->size), extra);
+  member->doacross = static_cast<Doacross*>(loop->memory);
+  return static_cast<char*>(loop->memory) + record_bytes(nest.dimensions);
+}
+
+void doacross_begin(Worker* worker, const DoacrossNest& nest) {
+  auto [shared, first] = workshare_enter(worker, true);
+  worker = this_worker();
+  if (shared == nullptr) {
+    worker->member->doacross = &g_nobodys;
+    return;
+  }
+  doacross_attach(worker, shared, first, nest, 0);
+  if (first) workshare_publish(worker, shared);
+}
+
+void doacross_end(Worker* worker) {
+  if (Workshare* shared = worker->member->doacross->shared) workshare_leave(worker, shared);
+}
+
+unsigned doacross_dimensions(const Worker* worker) { return worker->member->doacross->dimensions; }
+
+uint64_t doacross_count(const Worker* worker, unsigned dimension) {
+  return worker->member->doacross->dimension()[dimension].count;
+}
+
+void doacross_post(Worker* worker, const uint64_t* iteration) {
+  const Doacross* nest = worker->member->doacross;
+  if (tool::present()) [[unlikely]] {
+    announce(nest, iteration, tool::DoacrossDependence::kSource);
+  }
+  if (nest->alone) return;
+  Place place = place_of(nest, iteration);
+  if (place.word == nullptr) return;
+  tsan_release(order_of(nest, place));
+  if (nest->in_rows) {
+    advance(*place.word, place.value);
+  } else {
+    set_bits(*place.word, place.value);
+  }
+}
+
+void doacross_wait(Worker* worker, const uint64_t* iteration) {
+  const Doacross* nest = worker->member->doacross;
+  if (nest->alone && !tool::present()) return;
+  Place place = place_of(nest, iteration);
+  if (!place.exists) return;
+  if (tool::present()) [[unlikely]] {
+    wait_telling(worker, nest, place, iteration);
+  } else {
+    wait_at(nest, place);
+  }
+}
+
+}  // namespace marline

@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Loops. A static loop without `ordered` computes its chunks from the thread's number and touches nothing shared; the
+// others take them from Workshare::next.
+#include "construct/workshare/loop.hpp"
+
+#include "config/options.hpp"
+#include "construct/sync/cancel.hpp"
+#include "construct/workshare/workshare.hpp"
+#include "exec/team/region_cancellation.hpp"
+#include "exec/worker/announce.hpp"
+#include "exec/worker/parking.hpp"
+#include "sched/queue.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+
+namespace marline {
+
+namespace {
+
+// Below this many iterations, `next` cannot wrap: at most 1024 threads add a chunk, which is no larger, behind the end,
+// each once. So a chunk may be one addition (LoopPlace::adds_to), with no look before, which would move the line twice.
+constexpr uint64_t kFetchAddLimit = uint64_t{1} << 48;
+
+struct Resolved {
+  LoopKind kind;
+  uint64_t chunk;
+};
+
+Resolved resolve(const Worker* worker, const LoopRequest& request) {
+  if (request.kind != LoopKind::kRuntime) return {request.kind, request.chunk};
+  const Icvs* icvs = worker->task->icvs;
+  auto chunk = static_cast<uint64_t>(std::max(icvs->run_sched_chunk, 0));
+  switch (icvs->run_sched_kind) {
+    case LoopSchedule::kDynamic: return {LoopKind::kDynamic, chunk};
+    case LoopSchedule::kTrapezoidal:
+    case LoopSchedule::kGuided: return {LoopKind::kGuided, chunk};
+    case LoopSchedule::kStatic:
+    case LoopSchedule::kAuto: break;
+  }
+  return {LoopKind::kStatic, chunk};
+}
+
+// schedule(simd: runtime): request.chunk is the length of the vectors.
+Resolved resolve_simd(const Worker* worker, LoopRequest request) {
+  uint64_t length = std::max<uint64_t>(request.chunk, 1);
+  request.kind = LoopKind::kRuntime;
+  auto [kind, chunk] = resolve(worker, request);
+  if (kind == LoopKind::kGuided) kind = LoopKind::kGuidedSimd;
+  if (kind == LoopKind::kStatic && chunk == 0) {  // a block each, of whole vectors
+    uint64_t vectors = request.iterations / length + (request.iterations % length != 0 ? 1 : 0);
+    auto threads = static_cast<uint64_t>(worker->member->team->size);
+    chunk = vectors / threads + (vectors % threads != 0 ? 1 : 0);
+  }
+  chunk = std::max<uint64_t>(chunk, 1);
+  return {kind, chunk <= request.iterations / length ? chunk * length : std::max(request.iterations, length)};
+}
+
+void fill(Workshare* shared, const Worker* worker, const LoopRequest& request) {
+  Resolved resolved = request.kind == LoopKind::kRuntimeSimd ? resolve_simd(worker, request) : resolve(worker, request);
+  shared->kind = resolved.kind;
+  shared->chunk = resolved.chunk;
+  shared->iterations = request.iterations;
+  shared->next.store(0, relaxed);
+  shared->ordered_next.store(0, relaxed);
+}
+
+void place_static(LoopPlace& place, uint64_t chunk, const Member* member) {
+  auto threads = static_cast<uint64_t>(member->team->size);
+  auto thread = static_cast<uint64_t>(member->index);
+  uint64_t n = place.iterations;
+  if (chunk == 0) {  // one block each, the first n % threads of them one iteration longer
+    uint64_t extras = n % threads;
+    place.chunk = n / threads + (thread < extras ? 1 : 0);
+    place.position = place.chunk == 0 ? n : thread * (n / threads) + std::min(thread, extras);
+    place.step = n;
+  } else {
+    place.chunk = std::min(chunk, n);
+    bool far = thread != 0 && place.chunk > n / thread;  // thread * chunk would be behind the end
+    place.position = far ? n : thread * place.chunk;
+    place.step = place.chunk > n / threads ? n : threads * place.chunk;
+  }
+}
+
+bool next_static(LoopPlace& place) {
+  if (place.position >= place.iterations) return false;
+  uint64_t left = place.iterations - place.position;
+  place.first = place.position;
+  place.end = place.first + std::min(place.chunk, left);
+  place.position = left > place.step ? place.position + place.step : place.iterations;
+  return true;
+}
+
+bool is_random() { return options().schedule.policy == SchedulePolicy::kRandom; }
+
+bool take(LoopPlace& place, Atomic<uint64_t>& next, uint64_t (*size)(const LoopPlace&, uint64_t left, uint64_t threads),
+          uint64_t threads) {
+  uint64_t first = next.load(relaxed);
+  uint64_t count;
+  do {
+    if (first >= place.iterations) return false;
+    uint64_t left = place.iterations - first;
+    count = std::min(left, size(place, left, threads));
+  } while (!next.compare_exchange_weak(first, first + count, relaxed));
+  place.first = first;
+  place.end = first + count;
+  return true;
+}
+
+bool next_dynamic(LoopPlace& place, Atomic<uint64_t>& next) {
+  return take(place, next, [](const LoopPlace& p, uint64_t, uint64_t) { return p.chunk; }, 0);
+}
+
+// Half of an even share of what is left, at least `chunk` (Polychronopoulos and Kuck, 1987, with a factor of two).
+bool next_guided(LoopPlace& place, Atomic<uint64_t>& next, uint64_t threads) {
+  auto size = [](const LoopPlace& p, uint64_t left, uint64_t n) { return std::max(p.chunk, (left - 1) / (2 * n) + 1); };
+  return take(place, next, size, threads);
+}
+
+bool next_guided_simd(LoopPlace& place, Atomic<uint64_t>& next, uint64_t threads) {
+  auto size = [](const LoopPlace& p, uint64_t left, uint64_t n) {
+    return std::max<uint64_t>(left / (2 * n) / p.chunk, 1) * p.chunk;
+  };
+  return take(place, next, size, threads);
+}
+
+bool next_chunk(LoopPlace& place, uint64_t threads) {
+  switch (place.kind) {
+    case LoopKind::kDynamic: return next_dynamic(place, place.shared->next);
+    case LoopKind::kGuided: return next_guided(place, place.shared->next, threads);
+    case LoopKind::kGuidedSimd: return next_guided_simd(place, place.shared->next, threads);
+    case LoopKind::kStatic:
+    case LoopKind::kRuntime:
+    case LoopKind::kRuntimeSimd: break;
+  }
+  return next_static(place);
+}
+
+tool::Work kind_for_tools(LoopKind kind) {
+  switch (kind) {
+    case LoopKind::kDynamic: return tool::Work::kLoopDynamic;
+    case LoopKind::kGuidedSimd:
+    case LoopKind::kGuided: return tool::Work::kLoopGuided;
+    case LoopKind::kStatic:
+    case LoopKind::kRuntime:
+    case LoopKind::kRuntimeSimd: break;
+  }
+  return tool::Work::kLoopStatic;
+}
+
+[[gnu::noinline]] void announce_begin(Worker* worker, LoopPlace& place, const LoopRequest& request) {
+  if (request.work == tool::Work::kNone) return;
+  place.codeptr = request.codeptr;
+  place.announced = request.work == tool::Work::kLoopStatic ? kind_for_tools(place.kind) : request.work;
+  announce_work(worker, place.announced, tool::Endpoint::kBegin, place.iterations, request.codeptr);
+}
+
+[[gnu::noinline]] void announce_chunk(Worker* worker, const LoopPlace& place) {
+  uint64_t* region = &worker->member->team->tool_data;
+  uint64_t* task = &worker->task->tool_data;
+  if (place.announced == tool::Work::kSections) {
+    tool::dispatch_section(region, task, place.codeptr);
+  } else {
+    tool::dispatch_chunk(tool::Dispatch::kLoopChunk, region, task, place.first, place.end - place.first);
+  }
+}
+
+// What an ordered region waits for, as tools see it. A loop without a shared part has the turn anyway.
+const void* turn_of(const Member* member) {
+  const LoopPlace& place = member->loop;
+  return place.shared != nullptr ? static_cast<const void*>(&place.shared->ordered_next) : &member->loop;
+}
+
+// The chunk of a static loop that begins with iteration `at`: whose it is, and where it ends.
+struct StaticChunk {
+  uint64_t thread;
+  uint64_t end;
+};
+
+StaticChunk static_chunk_at(uint64_t at, uint64_t chunk, uint64_t n, uint64_t threads) {
+  if (chunk != 0) return {at / std::min(chunk, n) % threads, at + std::min(chunk, n - at)};
+  uint64_t small = n / threads;
+  uint64_t of_large = n % threads * (small + 1);  // iterations that belong to the longer blocks
+  if (at < of_large) return {at / (small + 1), at + small + 1};
+  return {n % threads + (at - of_large) / small, at + small};
+}
+
+// In a cancelled region the turn of a static loop may be with a thread that stays away from it. Whoever waits passes it on,
+// and so does whoever has had it before. In other loops only a thread that is there has chunks.
+void pass_turns_of_absent(const Team* team, const LoopPlace& place) {
+  Workshare* shared = place.shared;
+  if (place.kind != LoopKind::kStatic) return;
+  for (;;) {
+    uint64_t at = shared->ordered_next.load(seq_cst);
+    if (at >= shared->iterations) return;
+    auto [thread, end] = static_chunk_at(at, shared->chunk, shared->iterations, static_cast<uint64_t>(team->size));
+    if (!stays_away(team->members[thread])) return;
+    advance_from(shared->ordered_next, at, end);  // others may do the same
+  }
+}
+
+[[gnu::noinline]] void wait_past_absent(const Member* member) {
+  const LoopPlace& place = member->loop;
+  Interruption departures;
+  do {
+    departures = departures_of(member->team);
+    pass_turns_of_absent(member->team, place);
+  } while (!wait_at_least(place.shared->ordered_next, place.first, departures));
+}
+
+[[gnu::noinline]] void pass_turn(const Team* team, const LoopPlace& place) {
+  advance(place.shared->ordered_next, place.end);
+  if (options().cancellation) [[unlikely]] {
+    pass_turns_of_absent(team, place);
+  }
+}
+
+void wait_for_turn(const Member* member) {
+  const LoopPlace& place = member->loop;
+  if (!place.ordered) return;
+  if (options().cancellation) [[unlikely]] {
+    wait_past_absent(member);
+  } else {
+    wait_at_least(place.shared->ordered_next, place.first);
+  }
+}
+
+// The thread leaves a cancelled ordered loop before its last chunk: others wait for the turns of all.
+[[gnu::noinline]] void pass_all_turns(Worker* worker) {
+  for (LoopChunk chunk; loop_next(worker, &chunk);) {
+  }
+}
+
+// A construct that the thread gets nothing of.
+void enter_none(LoopPlace& place) {
+  place.kind = LoopKind::kStatic;
+  place.ordered = false;
+  place.iterations = place.position = 0;
+}
+
+// A loop with nobody to share it with, and nobody who would see its chunks, is one chunk. Sections are taken one by one.
+bool is_one_chunk(const Worker* worker, const LoopRequest& request) {
+  return worker->member->team->size == 1 && request.work == tool::Work::kLoopStatic && request.prepare == nullptr &&
+         !tool::present();
+}
+
+[[gnu::noinline]] void ordered_begin_telling(Worker* worker, const void* codeptr) {
+  const void* turn = turn_of(worker->member);
+  auto id = reinterpret_cast<uint64_t>(turn);
+  bool told = tool::on(tool::event::kMutex);
+  if (told) tool::mutex_acquire(tool::Mutex::kOrdered, 0, id, codeptr);
+  begin_wait(worker, ompt::State::kWaitOrdered, turn);
+  wait_for_turn(worker->member);
+  end_wait(this_worker());
+  if (told) tool::mutex_acquired(tool::Mutex::kOrdered, id, codeptr);
+}
+
+}  // namespace
+
+void loop_begin(Worker* worker, const LoopRequest& request) {
+  LoopPlace& place = worker->member->loop;
+  place.shared = nullptr;
+  place.adds_to = nullptr;
+  if (is_one_chunk(worker, request)) {
+    enter_none(place);
+    place.iterations = place.chunk = place.step = request.iterations;
+    return;
+  }
+  place.kind = request.kind;
+  place.ordered = request.ordered;
+  place.iterations = request.iterations;
+  place.first = place.end = 0;
+  uint64_t chunk = request.chunk;
+  if (request.kind != LoopKind::kStatic || request.ordered || request.prepare != nullptr) {
+    auto [shared, first] = workshare_enter(worker, request.may_skip);
+    worker = this_worker();
+    if (shared == nullptr) return enter_none(place);
+    if (first) fill(shared, worker, request);
+    if (request.prepare != nullptr) request.prepare(worker, shared, first, request.context);
+    if (first) workshare_publish(worker, shared);
+    place.shared = shared;
+    place.kind = shared->kind;
+    chunk = shared->chunk;
+  }
+  if (place.kind == LoopKind::kStatic) {
+    place_static(place, chunk, worker->member);
+  } else {
+    place.chunk = std::clamp<uint64_t>(chunk, 1, std::max<uint64_t>(place.iterations, 1));
+    bool adds = place.kind == LoopKind::kDynamic && !place.ordered && place.iterations < kFetchAddLimit;
+    if (adds && !tool::present() && !is_random()) place.adds_to = &place.shared->next;
+  }
+  if (tool::on(tool::event::kWork | tool::event::kDispatch)) [[unlikely]] {
+    announce_begin(worker, place, request);
+  }
+}
+
+bool loop_next(Worker* worker, LoopChunk* chunk) {
+  Member* member = worker->member;
+  LoopPlace& place = member->loop;
+  if (place.ordered && place.end != place.first) {  // pass the turn on, also if no iteration of ours took it
+    wait_for_turn(member);
+    pass_turn(member->team, place);
+    place.first = place.end;
+  }
+  if (place.adds_to != nullptr) return loop_add(place, chunk);
+  if (is_random() && (next_random(worker) & 1) != 0) sched_yield();  // else one thread may take all of a short loop
+  if (!next_chunk(place, static_cast<uint64_t>(member->team->size))) return false;
+  *chunk = {place.first, place.end - place.first, place.end == place.iterations};
+  if (tool::on(tool::event::kDispatch)) [[unlikely]] {
+    announce_chunk(worker, place);
+  }
+  return true;
+}
+
+void loop_leave(Worker* worker, const void* codeptr) {
+  LoopPlace& place = worker->member->loop;
+  if (place.announced != tool::Work::kNone) [[unlikely]] {
+    announce_work(worker, place.announced, tool::Endpoint::kEnd, 0, codeptr);
+    place.announced = tool::Work::kNone;
+  }
+  Workshare* shared = place.shared;
+  if (shared == nullptr) return;
+  if (place.ordered && is_workshare_cancelled(worker->member->team)) [[unlikely]] {
+    pass_all_turns(worker);
+  }
+  place.shared = nullptr;
+  workshare_leave(worker, shared);
+}
+
+void ordered_begin(Worker* worker, const void* codeptr) {
+  if (tool::present()) [[unlikely]] {
+    ordered_begin_telling(worker, codeptr);
+  } else {
+    wait_for_turn(worker->member);
+  }
+}
+
+void ordered_end(Worker* worker, const void* codeptr) {
+  if (!tool::on(tool::event::kMutex)) return;
+  tool::mutex_released(tool::Mutex::kOrdered, reinterpret_cast<uint64_t>(turn_of(worker->member)), codeptr);
+}
+
+}  // namespace marline

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Fibers: switching, the base frame of spare ones, the lists of idle ones. A worker keeps up to kKept idle fibers of its
+// own; beyond that their stacks go back to the process's pool.
+#include "exec/fiber/fiber.hpp"
+
+#include "base/check.hpp"
+#include "base/sanitizer.hpp"
+#include "exec/fiber/context.hpp"
+#include "exec/worker/completion.hpp"
+#include "exec/worker/worker.hpp"
+#include "platform/valgrind.hpp"
+#include "sched/constraint.hpp"
+#include "sched/queue.hpp"
+
+#include <cerrno>
+#include <cstdlib>
+#include <new>
+
+namespace marline {
+
+namespace {
+
+constexpr int kKept = 64;
+
+// On the arriving side of a switch: the worker takes over what the fiber had saved.
+void arrive(Fiber* self) {
+  Worker* worker = this_worker();
+  if (g_sanitized) [[unlikely]] {
+    asan_finish_switch(self->asan_fake_stack);
+    if (self->tied_frames > 0) tsan_acquire(worker);
+  }
+  if (self->fresh) {  // nothing of its own yet: it goes on with the thread's state, outside of any catch block
+    self->fresh = false;
+    exception_state_install(worker, {});
+    if (self->fp_given) self->fp.install(worker->fp_control);
+  } else {
+    exception_state_install(worker, self->exceptions);
+    *worker->error_number = self->error_number;
+    self->fp.install(worker->fp_control);
+  }
+  worker->task = self->task;
+  worker->member = self->member;
+  if (auto arrival = self->arrival) {
+    self->arrival = nullptr;
+    arrival(self->arrival_context);
+  }
+}
+
+void save(Worker* worker, Fiber* self) {
+  self->task = worker->task;
+  self->member = worker->member;
+  self->fp.read();
+  worker->fp_control = self->fp;
+  self->exceptions = exception_state_of(worker);
+  self->error_number = *worker->error_number;
+}
+
+// Runs a task and its successors, or leaves these to the caller, who decides what comes next.
+void run_chain(const Fiber* self, Task* task) {
+  while (task != nullptr) {
+    if (self->caller != nullptr) {
+      enqueue(this_worker(), task);
+      return;
+    }
+    task = run_task(task);
+  }
+}
+
+// Leaves a fiber whose task has ended for `target`; it becomes spare, and its stack another's, maybe.
+void leave_for_good(Fiber* self, Fiber* target) {
+  tsan_release(self->stack.low);
+  fiber_switch(target, fiber_release, self);
+}
+
+// The rest of a spare fiber's base frame. After each switch back it starts over: with the next task, or as a scheduling
+// loop.
+[[noreturn]] void serve(Fiber* self) {
+  for (;;) {
+    // `first` is set when the fiber was released in the loop and is used again by now.
+    if (Fiber* caller = self->caller; caller != nullptr && self->first == nullptr) {
+      self->caller = nullptr;
+      leave_for_good(self, caller);
+    }
+    if (Task* task = self->first) {
+      self->first = nullptr;
+      run_chain(self, run_task(task));
+    } else {
+      schedule_on_this_fiber();
+    }
+  }
+}
+
+// The base frame of a spare fiber that is switched to.
+void fiber_main(void* argument) {
+  auto* self = static_cast<Fiber*>(argument);
+  arrive(self);
+  serve(self);
+}
+
+// The base frame of one that is called. A task that has blocked leaves a fiber like any other: there is no frame to
+// return to any more.
+void fiber_called(void* argument) {
+  auto* self = static_cast<Fiber*>(argument);
+  Task* task = self->first;
+  self->first = nullptr;
+  Task* next = run_created(this_worker(), task, self);
+  if (self->called) [[likely]] {
+    if (next != nullptr) enqueue(this_worker(), next);
+    return;
+  }
+  run_chain(self, next);
+  serve(self);
+}
+
+// Leaves errno alone: the program may create a task between a call that fails and its look at errno.
+Fiber* fiber_create(Worker* worker) {
+  const int error_number = *worker->error_number;
+  exception_state_look_up(worker);
+  Stack stack = stack_allocate();
+  // Frames that were left by a switch and never returned have left their red zones.
+  asan_unpoison(stack.low, stack.size());
+  tsan_acquire(stack.low);  // pairs with leave_for_good
+  auto* fiber = new (fiber_on_stack(stack)) Fiber;
+  fiber->stack = stack;
+  fiber->tsan = tsan_create_fiber();
+  fiber->valgrind_stack = valgrind_stack_register(stack.low, fiber);
+  *worker->error_number = error_number;
+  return fiber;
+}
+
+void fiber_destroy(Fiber* fiber) {
+  tsan_destroy_fiber(fiber->tsan);
+  valgrind_stack_deregister(fiber->valgrind_stack);
+  stack_free(fiber->stack);
+}
+
+// To ThreadSanitizer, what one task does on a fiber happens after what the one before it did there, which hides races
+// between the two. So idle fibers rest: the list is a queue then, and long before it gives one back.
+bool must_rest(const Worker* worker) { return tsan_present() && worker->spare_count < kKept; }
+
+// Sanitizers hear of the change of stacks right before it.
+[[gnu::always_inline]] inline void announce_switch(Worker* worker, Fiber* self, Fiber* target) {
+  if (self->tied_frames > 0) tsan_release(worker);
+  tsan_switch_to_fiber(target->tsan);
+  asan_start_switch(&self->asan_fake_stack, target->stack.low, target->stack.size());
+}
+
+inline void check_overrun(const Fiber* fiber) {
+  if (stack_overrun(fiber->stack)) [[unlikely]] {
+    fatal("a task overran its stack of %zu KiB: set OMP_STACKSIZE or MARLINE_STACKSIZE to more",
+          fiber->stack.size() / 1024);
+  }
+}
+
+Fiber* detach_fiber(Member* member, Task* task) {
+  Fiber* target = task->fiber;
+  task->fiber = nullptr;
+  target->member = member;
+  return target;
+}
+
+// The creator goes on with its own code: what the frames over it wait for is not all that the thread has to do.
+void end_round() {
+  Atomic<uint32_t>& goes_round = this_worker()->nesting.goes_round;
+  if (goes_round.load(relaxed) != 0) goes_round.store(0, relaxed);
+}
+
+}  // namespace
+
+Fiber* fiber_for_thread(Worker* worker) {
+  void* memory = worker->pool->allocate(sizeof(Fiber));
+  auto* fiber = new (memory) Fiber;
+  fiber->stack = stack_of_thread();
+  fiber->tsan = tsan_current_fiber();
+  return fiber;
+}
+
+Fiber* fiber_take(Worker* worker) {
+  Fiber* fiber = worker->spares;
+  if (fiber == nullptr || must_rest(worker)) {
+    fiber = fiber_create(worker);
+  } else {
+    worker->spares = fiber->next;
+    --worker->spare_count;
+  }
+  if (fiber->sp == nullptr) fiber->sp = make_context(fiber, fiber_main, fiber);
+  fiber->fresh = true;
+  fiber->fp_given = false;
+  fiber->depth = 0;
+  fiber->task = nullptr;
+  fiber->member = worker->member;
+  return fiber;
+}
+
+void fiber_release(void* context) {
+  auto* fiber = static_cast<Fiber*>(context);
+  Worker* worker = this_worker();
+  check_overrun(fiber);
+  if (worker->spare_count >= kKept) {
+    fiber_destroy(fiber);
+    return;
+  }
+  Fiber** place = &worker->spares;
+  if (tsan_present()) [[unlikely]] {
+    while (*place != nullptr) place = &(*place)->next;
+  }
+  fiber->next = *place;
+  *place = fiber;
+  ++worker->spare_count;
+}
+
+void fiber_switch(Fiber* target, void (*arrival)(void*), void* context) {
+  Worker* worker = this_worker();
+  Fiber* self = worker->fiber;
+  LeftFrames left(worker, self->tied_frames);
+  save(worker, self);
+  target->arrival = arrival;
+  target->arrival_context = context;
+  worker->fiber = target;
+  if (g_sanitized) [[unlikely]] announce_switch(worker, self, target);
+  marline_switch(&self->sp, target->sp);
+  arrive(self);
+}
+
+void run_on_spare(Worker* worker, Member* member, Task* task) {
+  Fiber* spare = fiber_take(worker);
+  spare->member = member;
+  spare->first = task;
+  spare->caller = worker->fiber;
+  spare->depth = worker->fiber->depth + 1;
+  fiber_switch(spare, nullptr, nullptr);
+}
+
+void run_at_creation(Worker* worker, Task* task) {
+  Fiber* spare = worker->spares;
+  // Sanitizers want to hear of each change of stacks; a task that is created in a catch block starts outside of it.
+  if (g_sanitized || spare == nullptr || exceptions_in_flight(worker)) [[unlikely]] {
+    run_on_spare(worker, worker->member, task);
+    end_round();
+    return;
+  }
+  worker->spares = spare->next;  // counted as idle all the same, until it turns out not to come back
+  Fiber* self = worker->fiber;
+  LeftFrames left(worker, self->tied_frames);
+  self->task = worker->task;
+  self->member = worker->member;
+  self->fp.read();
+  self->exceptions = {};
+  self->error_number = *worker->error_number;
+  spare->first = task;
+  spare->caller = self;
+  spare->depth = self->depth + 1;
+  spare->called = true;
+  worker->fiber = spare;
+  if (marline_fiber_call(&self->sp, spare, fiber_called, spare) == 0) {
+    --worker->spare_count;
+    arrive(self);
+    end_round();
+    return;
+  }
+  check_overrun(spare);
+  worker->fiber = self;
+  *worker->error_number = self->error_number;
+  spare->caller = nullptr;
+  spare->sp = nullptr;  // overwritten are the idle frames that it had, and left those from which it called others
+  spare->next = worker->spares;
+  worker->spares = spare;
+}
+
+void run_over_frame(Worker* worker, Member* member, Task* task) {
+  if (task->fiber == nullptr) return run_on_spare(worker, member, task);
+  flush_reports(worker);
+  Fiber* target = detach_fiber(member, task);
+  Fiber* self = worker->fiber;
+  target->caller = self;
+  target->depth = self->depth + 1;
+  fiber_switch(target, nullptr, nullptr);
+}
+
+void resume_and_release(Member* member, Task* task) {
+  flush_reports(this_worker());
+  leave_for_good(this_worker()->fiber, detach_fiber(member, task));
+}
+
+Fiber* fiber_on_stack(const Stack& stack) {
+  return reinterpret_cast<Fiber*>((reinterpret_cast<uintptr_t>(stack.high) - sizeof(Fiber)) & ~uintptr_t{63});
+}
+
+size_t stack_left(const Fiber* fiber) {
+  return static_cast<size_t>(static_cast<char*>(__builtin_frame_address(0)) - fiber->stack.low);
+}
+
+}  // namespace marline

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Fiber: a stack and a saved context. A worker is always on exactly one; a fiber is on at most one worker. A fiber either
+//   - belongs to a thread (its own stack), or
+//   - is spare: its base frame runs one task for a `caller` fiber (run_on_spare, run_at_creation), or the scheduling loop.
+// A task is a plain call on the fiber that runs it. When the task blocks, the fiber goes with it, and the worker goes on
+// on the fiber's caller, or on a spare one: exec/worker/suspend.cpp.
+//
+// Invariant (what replaces "stack-based yield"): a task is stacked only over a frame that cannot resume before it anyway.
+// Everything else starts on a spare fiber, so a task that blocks holds nobody but those who wait for it.
+#pragma once
+
+#include "exec/fiber/exception_state.hpp"
+#include "exec/fiber/stack.hpp"
+#include "sched/team.hpp"
+#include "task/waiting.hpp"
+
+namespace marline {
+
+struct Fiber {
+  void* sp = nullptr;        // saved context, while nobody runs it; null: idle, and to start from the top of the stack
+  Stack stack{};
+  Fiber* caller = nullptr;   // the fiber that waits, in place, for this one's task to end or block
+  Fiber* next = nullptr;     // link in the lists of spare ones
+  Task* first = nullptr;     // spare: the task to run first
+  int tied_frames = 0;       // tied tasks with a frame here: while there are any, the fiber stays on its worker
+  int depth = 0;             // callers that wait, one on another
+  bool fp_given = false;     // fresh, and to start with `fp` rather than with the thread's FP control
+  bool fresh = false;        // taken from the idle ones and not entered since
+  bool called = false;       // its base frame returns to the caller's: until the task blocks for the first time
+  // Saved while the fiber is not running. Task and member lie apart: neighbours in Worker, they would be copied as one
+  // load, which stalls behind the narrower store that has just made the task current.
+  Task* task = nullptr;
+  FpControl fp{};
+  Member* member = nullptr;
+  ExceptionState exceptions{};
+  int error_number = 0;
+  const WaitReason* waits_for = nullptr;  // while `task` is suspended here: on this stack
+  // What the fiber that switched here wants done on this side, now that its own context is saved.
+  void (*arrival)(void*) = nullptr;
+  void* arrival_context = nullptr;
+  // Sanitizers.
+  void* tsan = nullptr;
+  void* asan_fake_stack = nullptr;
+  unsigned valgrind_stack = 0;
+};
+
+// The fiber of the calling thread's own stack.
+Fiber* fiber_for_thread(Worker* worker);
+
+// An idle fiber, from the worker's own list or new.
+Fiber* fiber_take(Worker* worker);
+
+// Makes a fiber idle whose task has ended. The calling thread must not be on it. Context: the Fiber; an arrival function.
+void fiber_release(void* fiber);
+
+// Leaves the current fiber for `target`; `arrival(context)` runs there first. Returns when somebody switches back, maybe
+// on another worker.
+void fiber_switch(Fiber* target, void (*arrival)(void*), void* context);
+
+// Runs `task` on a spare fiber; returns when it has ended or blocked.
+void run_on_spare(Worker* worker, Member* member, Task* task);
+
+// The same for a new task of the current team, created by the current task: by a call rather than two switches. What
+// belongs to the creator's fiber is noted before the call, and put back only if the task blocks.
+void run_at_creation(Worker* worker, Task* task);
+
+// For a caller that waits in place: starts the ready task on a spare fiber, or goes on with it if it was suspended, and
+// comes back when it has ended or blocked.
+void run_over_frame(Worker* worker, Member* member, Task* task);
+
+// Goes on with a suspended task; the current fiber, which has no task, becomes spare.
+void resume_and_release(Member* member, Task* task);
+
+// Where the fiber of a stack from the pool lies: at its top.
+Fiber* fiber_on_stack(const Stack& stack);
+
+// Bytes of stack left on the current fiber.
+size_t stack_left(const Fiber* fiber);
+
+}  // namespace marline

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Cancelled regions: see the header. settle_cancellation runs while all members wait, ordered after what they did by their
+// arrivals and before what they do by the barrier's epoch: it may touch what is theirs.
+#include "exec/team/region_cancellation.hpp"
+
+#include "exec/worker/cancellation.hpp"
+#include "sched/this_worker.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace marline {
+
+namespace {
+
+bool all_at_end(const Team* team) {
+  return std::all_of(team->members, team->members + team->size,
+                     [](const Member& member) { return member.at_barrier == AtBarrier::kEnd; });
+}
+
+// Members have skipped constructs, and not the same ones. The next region starts from member 0's counts.
+void renumber_constructs(Team* team) {
+  uint64_t workshares = 0;
+  for (int i = 0; i < team->size; ++i) workshares = std::max(workshares, team->members[i].workshares_entered);
+  team->members[0].workshares_entered = workshares;
+  team->members[0].singles_entered = team->singles.load(relaxed);  // who came first to one has taken it
+  for (uint64_t number = workshares; number < workshares + kWorkshares; ++number) {
+    Workshare& slot = team->workshares[number % kWorkshares];
+    std::free(slot.memory);
+    slot.memory = nullptr;
+    slot.left.store(0, relaxed);
+    slot.phase.store(2 * (number / kWorkshares), relaxed);  // free for its next use
+  }
+}
+
+void end_region(Team* team) {
+  g_cancellations.fetch_sub(1, relaxed);
+  renumber_constructs(team);
+  for (int i = 0; i < team->size; ++i) {
+    team->members[i].absence.store(0, relaxed);
+    team->members[i].copies = false;
+    team->members[i].loop.shared = nullptr;
+  }
+  release_kept(this_worker(), team->kept);
+}
+
+}  // namespace
+
+void cancel_region(Team* team) {
+  // Before the bit: who is ordered after that and asks for cancellations finds the count raised.
+  g_cancellations.fetch_add(1, relaxed);
+  // release pairs with is_region_cancelled.
+  if ((team->cancelled.fetch_or(Team::kRegion, acq_rel) & Team::kRegion) != 0) g_cancellations.fetch_sub(1, relaxed);
+}
+
+void cancel_workshare(Team* team) { team->cancelled.fetch_or(Team::kWorkshare, release); }
+
+void settle_cancellation(Team* team) {
+  bool region = is_region_cancelled(team);
+  bool over = region && all_at_end(team);
+  if (over) end_region(team);
+  team->another_round = region && !over;
+  team->cancelled.store(team->another_round ? Team::kRegion : 0, relaxed);
+}
+
+}  // namespace marline

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// See the header. affinity-format-var is the device's: one string on the heap under a lock, null while it is the option's.
+#include "exec/view/affinity_display.hpp"
+
+#include "base/check.hpp"
+#include "base/spin_lock.hpp"
+#include "config/options.hpp"
+#include "config/text.hpp"
+#include "exec/team/binding.hpp"
+#include "exec/view/affinity_format.hpp"
+#include "platform/places.hpp"
+#include "platform/thread.hpp"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace marline {
+
+namespace {
+
+SpinLock g_lock;           // guards g_format
+char* g_format = nullptr;
+
+// The thread's number in the region around the current one, or -1.
+int ancestor_number(const Member* member) {
+  const Member* outer = member->team->parent_member;
+  return member->team->level > 0 && outer != nullptr ? outer->index : -1;
+}
+
+}  // namespace
+
+AffinityFormat::AffinityFormat(const char* text) {
+  if (text != nullptr && text[0] != '\0') {
+    set(text, std::strlen(text));
+    return;
+  }
+  Guard<SpinLock> guard(g_lock);
+  const char* format = g_format != nullptr ? g_format : options().affinity_format;
+  set(format, std::strlen(format));
+}
+
+AffinityFormat::AffinityFormat(const char* text, size_t length) { set(text, length); }
+
+AffinityFormat::~AffinityFormat() { std::free(text_); }
+
+void AffinityFormat::install() {
+  Guard<SpinLock> guard(g_lock);
+  char* old = g_format;
+  g_format = text_;
+  text_ = old;
+}
+
+void AffinityFormat::set(const char* text, size_t length) {
+  text_ = static_cast<char*>(std::malloc(length + 1));
+  if (text_ == nullptr) fatal("out of memory for an affinity format of %zu bytes", length);
+  std::memcpy(text_, text, length);
+  text_[length] = '\0';
+}
+
+size_t affinity_capture(char* buffer, size_t size, const char* format) {
+  place_of(this_worker());  // a thread that has not been in a region yet is bound when it asks
+  const Member* member = this_worker()->member;
+  char host[256] = "";
+  gethostname(host, sizeof host - 1);
+  char cpus_text[1024];
+  Text cpus(cpus_text, sizeof cpus_text);
+  show_cpus(cpus, thread_affinity());
+  AffinityFacts facts{.team_num = this_worker()->task->icvs->team_num,
+                      .num_teams = this_worker()->task->icvs->num_teams,
+                      .nesting_level = member->team->level,
+                      .thread_num = member->index,
+                      .num_threads = member->team->size,
+                      .ancestor_tnum = ancestor_number(member),
+                      .host = host,
+                      .process_id = getpid(),
+                      .native_thread_id = gettid(),
+                      .thread_affinity = cpus.c_str()};
+  return format_affinity(buffer, size, format, facts);
+}
+
+void affinity_display(const char* format) {
+  char line[2048];
+  affinity_capture(line, sizeof line, format);
+  std::fprintf(stdout, "%s\n", line);
+}
+
+void note_affinity_of_region(Team* team) {
+  bool changed = !(team->displayed == team->places_given);  // equal ones give equal places
+  team->displayed = team->places_given;
+  for (int i = 0; i < team->size; ++i) {
+    Worker* worker = team->members[i].worker;
+    changed = changed || worker->in_view.displayed_level != team->level || worker->in_view.displayed_size != team->size;
+    worker->in_view.displayed_level = team->level;
+    worker->in_view.displayed_size = team->size;
+  }
+  team->display_affinity = changed;
+}
+
+}  // namespace marline

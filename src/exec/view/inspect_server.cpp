@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The door of `marline ps`: a socket of the local machine with the abstract name "marline/PID", which needs no folder and
+// leaves no file behind, and a thread that sleeps at it. Only the process's own user (and root) is answered: the kernel
+// says who asks. One request at a time.
+#include "exec/view/inspect.hpp"
+
+#include "base/atomic.hpp"
+#include "base/spin_lock.hpp"
+#include "config/options.hpp"
+#include "exec/view/inspect_tasks.hpp"
+#include "exec/worker/blocked.hpp"
+#include "platform/thread.hpp"
+
+#include <pthread.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace marline {
+
+namespace {
+
+constexpr size_t kThreadStack = 256 * 1024;
+
+// kServes: there is a server, or there cannot be one.
+enum State : uint32_t { kNone, kServes, kEnding };
+SpinLock g_lock;                    // of all below; the server takes it only for g_connection
+Atomic<uint32_t> g_state{kNone};    // also read without the lock
+int g_door = -1;                    // of the process that opened it; -1: there is no server
+int g_connection = -1;              // that is being served
+pthread_t g_server;                 // if there is a door
+
+int open_door() {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  int length = snprintf(address.sun_path + 1, sizeof address.sun_path - 1, "marline/%d", static_cast<int>(getpid()));
+  auto bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + static_cast<size_t>(length));
+  int door = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (door < 0) return -1;
+  if (bind(door, reinterpret_cast<sockaddr*>(&address), bytes) == 0 && listen(door, 8) == 0) return door;
+  close(door);
+  return -1;
+}
+
+bool may_ask(int connection) {
+  ucred peer{};
+  socklen_t bytes = sizeof peer;
+  if (getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) != 0) return false;
+  return peer.uid == geteuid() || peer.uid == 0;
+}
+
+// One line of "NAME=VALUE" words; what is not known is passed over, so that later versions of the command may ask more.
+void parse(const char* line, InspectRequest* request) {
+  struct {
+    const char* name;
+    size_t* value;
+  } const known[] = {{"stack=", &request->stack_bytes}, {"stacks=", &request->stacks}};
+  for (const auto& one : known) {
+    const char* at = std::strstr(line, one.name);
+    if (at != nullptr) *one.value = std::strtoul(at + std::strlen(one.name), nullptr, 10);
+  }
+  if (const char* at = std::strstr(line, "sections=")) request->sections = at + std::strlen("sections=");
+}
+
+bool receive_line(int connection, char* line, size_t bytes) {
+  size_t have = 0;
+  while (have + 1 < bytes) {
+    ssize_t got = recv(connection, line + have, bytes - 1 - have, 0);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return false;
+    have += static_cast<size_t>(got);
+    line[have] = 0;
+    if (std::strchr(line, '\n') != nullptr) return true;
+  }
+  return false;
+}
+
+void serve(int connection) {
+  constexpr timeval kPatience{10, 0};  // with a client that does not read or write
+  setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &kPatience, sizeof kPatience);
+  setsockopt(connection, SOL_SOCKET, SO_SNDTIMEO, &kPatience, sizeof kPatience);
+  char line[256];
+  if (!may_ask(connection) || !receive_line(connection, line, sizeof line)) return;
+  InspectRequest request;
+  parse(line, &request);
+  ReportStream out(connection);
+  inspect_describe(out, request);
+  out.flush();
+}
+
+// Noted, a connection is open: inspect_stop() may end it.
+void note_connection(int connection) {
+  Guard<SpinLock> guard(g_lock);
+  g_connection = connection;
+  if (g_state.load(relaxed) == kEnding && connection >= 0) shutdown(connection, SHUT_RDWR);
+}
+
+// Until the door is shut down, which ends accept4() with EINVAL.
+void server_main(void*) {
+  for (;;) {
+    int connection = accept4(g_door, nullptr, nullptr, SOCK_CLOEXEC);
+    if (connection < 0) {
+      if (errno == EINTR || errno == ECONNABORTED) continue;
+      if (errno != EMFILE && errno != ENFILE) return;
+      usleep(100'000);  // out of descriptors: the caller waits in the queue meanwhile
+      continue;
+    }
+    note_connection(connection);
+    serve(connection);
+    note_connection(-1);
+    close(connection);
+  }
+}
+
+// The thread did not come along. The child opens a door of its own when it starts threads.
+void after_fork_in_child() {
+  g_lock.unlock();  // a thread that is not there may hold it
+  if (g_door >= 0) close(g_door);
+  g_door = g_connection = -1;
+  blocked_after_fork();
+  g_state.store(kNone, relaxed);
+}
+
+}  // namespace
+
+// Where it cannot be (no such sockets, no more threads), the program runs as well without, and `marline ps` says that
+// the process does not answer.
+void inspect_start() {
+  if (g_state.load(relaxed) != kNone || !options().inspect) return;
+  static Atomic<bool> fork_handled{false};
+  if (!fork_handled.exchange(true, relaxed)) pthread_atfork(nullptr, nullptr, after_fork_in_child);
+  Guard<SpinLock> guard(g_lock);
+  if (g_state.load(relaxed) != kNone) return;
+  g_state.store(kServes, relaxed);
+  g_door = open_door();
+  if (g_door < 0 || thread_start(g_server, "marline/ps", server_main, nullptr, kThreadStack)) return;
+  close(g_door);
+  g_door = -1;
+}
+
+// The server is joined, so that another thread than this one with its small stack ends the process.
+void inspect_stop() {
+  {
+    Guard<SpinLock> guard(g_lock);
+    if (g_state.load(relaxed) != kServes || g_door < 0) return;
+    g_state.store(kEnding, relaxed);
+    shutdown(g_door, SHUT_RDWR);
+    if (g_connection >= 0) shutdown(g_connection, SHUT_RDWR);
+  }
+  thread_join(g_server);
+  Guard<SpinLock> guard(g_lock);
+  close(g_door);
+  g_door = -1;
+  g_state.store(kNone, relaxed);
+}
+
+}  // namespace marline

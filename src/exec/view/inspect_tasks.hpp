@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Tasks and threads of the running process as `marline ps` reads them. The server's thread; nobody else stops for it.
+//
+// What it sees may change under it. A suspended task's record, or that of a call that blocks a thread, is taken only if
+// the fiber or thread says the same before and after; all else is told as it was read, and the reader of the report takes
+// two, a moment apart.
+#pragma once
+
+#include "exec/view/report_stream.hpp"
+#include "marline/marline.h"
+#include "platform/own_memory.hpp"
+
+namespace marline {
+
+struct InspectRequest {
+  size_t stack_bytes = 0;     // of each suspended task, from its stack pointer upwards
+  size_t stacks = 0;          // so many tasks at most come with their stacks
+  const char* sections = "";  // which of the libraries' parts are asked for: "NAME,NAME,", to the end of the word
+};
+
+// "tasks": [...]; "threads": [...]
+void describe_tasks(ReportStream& out, const OwnMemory& memory, const InspectRequest& request);
+void describe_threads(ReportStream& out, const OwnMemory& memory, const InspectRequest& request);
+
+// The stack of a thread that blocks, from the record of its call upwards: no thread says where its stack pointer is.
+void describe_stack_above(ReportStream& out, const OwnMemory& memory, const void* record, const InspectRequest& request);
+
+// The library call that a task or a thread waits in. Whoever takes one looks afterwards whether it is still waited in:
+// the record lies on a stack that has other uses later.
+class CallCopy {
+ public:
+  // False if `call` is null, or points to no such record.
+  bool take(const OwnMemory& memory, const marline_wait_t* call);
+  void forget() { call_ = nullptr; }
+  void describe(ReportStream& out) const;  // "call": {...}; nothing if there is none
+
+ private:
+  static constexpr int kMostIds = 256;  // are told; more are counted
+
+  void take_ids(const OwnMemory& memory);
+
+  const marline_wait_t* call_ = nullptr;
+  marline_wait_t record_{};
+  char operation_[64];
+  char names_[MARLINE_WAIT_VALUES][32];
+  int count_ = 0;  // of names
+  int64_t ids_[kMostIds];
+  int id_count_ = 0;
+};
+
+}  // namespace marline

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Running and ending tasks. Any worker; the task is the caller's own until it is told to its parent.
+#include "exec/worker/completion.hpp"
+
+#include "base/sanitizer.hpp"
+#include "config/options.hpp"
+#include "exec/fiber/fiber.hpp"
+#include "exec/team/barrier.hpp"
+#include "exec/worker/announce.hpp"
+#include "exec/worker/cancellation.hpp"
+#include "exec/worker/frames.hpp"
+#include "exec/worker/hold.hpp"
+#include "graph/dependences.hpp"
+#include "graph/footprint.hpp"
+#include "sched/constraint.hpp"
+#include "sched/held.hpp"
+#include "sched/progress.hpp"
+#include "sched/queue.hpp"
+#include "tool/tool.hpp"
+
+namespace marline {
+
+namespace {
+
+constexpr uint64_t kLongestBatch = 1024;  // completions told in one go
+
+// The whole subtree of `task`, whose body has ended, is gone: so is its descriptor, and maybe its parent's.
+void end_subtree(Worker* worker, Task* task);
+
+// Takes `amount` (children_word) from the parent's counts and does what falls to the one that brings them to zero.
+void tell_parent(Worker* worker, Task* parent, uint64_t amount) {
+  using namespace children_word;
+  // acq_rel: the children's effects are released to the waiter, and the last teller acquires them all for it.
+  uint64_t old = parent->children.fetch_sub(amount, acq_rel);
+  uint64_t now = old - amount;
+  if ((now & kWaitingForChildren) != 0) {
+    if (incomplete(now) == 0 && incomplete(old) != 0) enqueue(worker, parent);
+  } else if ((now & kWaitingForSubtree) != 0 && alive(now) == 0) {
+    end_subtree(worker, parent);
+  }
+}
+
+void tell_group(Worker* worker, Taskgroup* group, int64_t tasks) {
+  if (group == nullptr) return;
+  Task* owner = group->owner;  // the group may be gone after the subtraction
+  int64_t now = group->count.fetch_sub(tasks * Taskgroup::kOne, acq_rel) - tasks * Taskgroup::kOne;
+  if (now == Taskgroup::kWaiting) enqueue(worker, owner);
+}
+
+void end_subtree(Worker* worker, Task* task) {
+  if (task->has(task_flag::kImplicit)) {
+    barrier_arrive(static_cast<Member*>(task->block));
+    return;
+  }
+  Task* parent = task->parent;
+  if (task->table != nullptr) drop_table(worker, task);  // that its descendants shared
+  // A persistent task's descriptor is used again once its group is empty: the group hears of it last.
+  Taskgroup* group = task->has(task_flag::kPersistent) ? task->taskgroup : nullptr;
+  release_task(worker, task);
+  tell_parent(worker, parent, children_word::kAlive);
+  tell_group(worker, group, 1);
+}
+
+void report(Worker* worker, Task* parent, Taskgroup* group) {
+  if (worker->reported_parent != parent || worker->reported_group != group) {
+    flush_reports(worker);
+    worker->reported_parent = parent;
+    worker->reported_group = group;
+  }
+  // Bounded, for a throttled parent counts what is under way (exec/worker/throttle.cpp).
+  if (++worker->reported_count == kLongestBatch) [[unlikely]] {
+    flush_reports(worker);
+  }
+}
+
+// A task with children: they hold its descriptor, and it its parent's, until the last of them has ended.
+void complete_inner(Worker* worker, Task* task) {
+  using namespace children_word;
+  release_held(worker, task);
+  Task* parent = task->parent;
+  if (!task->has(task_flag::kPersistent)) tell_group(worker, task->taskgroup, 1);
+  // The parent hears of the completion first: it cannot go away before it hears of the subtree's end.
+  tell_parent(worker, parent, kIncomplete);
+  uint64_t added = task->created * kLeaf + kWaitingForSubtree;
+  uint64_t now = task->children.fetch_add(added, acq_rel) + added;
+  if (alive(now) == 0) end_subtree(worker, task);
+}
+
+// A successor with an affinity runs here, depth first, only if its data lies here.
+[[gnu::noinline]] Task* leave_to_its_domain(Worker* worker, Task* next) {
+  if (!belongs_elsewhere(worker, next)) return next;
+  enqueue(worker, next);
+  return nullptr;
+}
+
+}  // namespace
+
+bool has_no_children(const Task* task) {
+  // acquire pairs with tell_parent: what the last of the subtree did is visible to whoever acts on its end.
+  return task->created == 0 && task->children.load(acquire) == 0;
+}
+
+bool subtree_has_ended(const Task* task) {
+  return children_word::alive(task->children.load(acquire) + task->created * children_word::kLeaf) == 0;
+}
+
+uint32_t incomplete_children(const Task* task) {
+  // acquire pairs with tell_parent: a zero makes the children's effects visible.
+  return children_word::incomplete(task->children.load(acquire) + task->created * children_word::kLeaf);
+}
+
+void flush_reports(Worker* worker) {
+  if (worker->reported_count == 0) return;
+  uint64_t count = worker->reported_count;
+  worker->reported_count = 0;
+  Task* parent = worker->reported_parent;
+  worker->reported_parent = nullptr;
+  tell_group(worker, worker->reported_group, static_cast<int64_t>(count));
+  tell_parent(worker, parent, count * children_word::kLeaf);
+}
+
+Task* complete_task(Worker* worker, Task* task) {
+  if (worker->reported_parent == task) flush_reports(worker);
+  Task* next = nullptr;
+  if (task->has(task_flag::kGraph)) {
+    next = release_successors(worker, task);
+    if (next != nullptr && !may_start(worker, next)) [[unlikely]] {
+      defer(next);
+      next = nullptr;
+    } else if (next != nullptr && priorities_in_use() && is_overtaken(worker, next)) [[unlikely]] {
+      enqueue(worker, next);
+      next = nullptr;
+    } else if (next != nullptr && next->domain() >= 0) [[unlikely]] {
+      next = leave_to_its_domain(worker, next);
+    }
+  }
+  bool leaf = has_no_children(task);
+  if (task->table != nullptr && (leaf || !shares_own_table(task))) drop_table(worker, task);
+  if (leaf) {
+    Task* parent = task->parent;
+    Taskgroup* group = task->taskgroup;
+    release_task(worker, task);
+    report(worker, parent, group);
+  } else {
+    complete_inner(worker, task);
+  }
+  return next;
+}
+
+namespace {
+
+// A task runs or ends that is not one of those kept back.
+void flush_other_reports(Worker* worker, const Task* task) {
+  if (worker->reported_parent != task->parent || worker->reported_group != task->taskgroup) flush_reports(worker);
+}
+
+// Tools hear how a body ended and whom the thread goes back to.
+[[gnu::noinline]] void announce_end(Worker* worker, Task* task, Task* previous, tool::TaskStatus status) {
+  Task* next = previous != nullptr ? previous : task_in_view(worker);
+  if (task->tied()) tsan_release(worker);
+  if (task->has(task_flag::kLeft) && status == tool::TaskStatus::kComplete) status = tool::TaskStatus::kCancel;
+  tool::task_schedule(&task->tool_data, status, &next->tool_data);
+}
+
+[[gnu::noinline]] void announce_start(Worker* worker, Task* task, Task* previous) {
+  tool_tail(task)->beneath = previous;
+  Task* prior = previous != nullptr ? previous : task_in_view(worker);
+  if (task->tied()) tsan_acquire(worker);
+  bool yields = worker->yields && prior->has(task_flag::kImplicit);
+  worker->yields = false;
+  if (!tool::on(tool::event::kTaskSchedule)) return;
+  tool::task_schedule(&prior->tool_data, yields ? tool::TaskStatus::kYield : tool::TaskStatus::kSwitch,
+                      &task->tool_data);
+}
+
+// The body of a task with kDetach has ended. True: its event is pending, and whoever fulfils it completes the task.
+[[gnu::noinline]] bool leave_to_event(Worker* worker, Task* task, Task* previous) {
+  release_held(worker, task);
+  if (tool::on(tool::event::kTaskSchedule)) [[unlikely]] {
+    // The tool hears "detach" only if the fulfilment comes later, and before it: both sides hold the lock
+    // (sched/queue.cpp, fulfil_for_program).
+    Guard<SpinLock> guard(g_detach_lock);
+    bool fulfilled = task->event.is_fulfilled();
+    announce_end(worker, task, previous, fulfilled ? tool::TaskStatus::kComplete : tool::TaskStatus::kDetach);
+    return !fulfilled && task->event.transition_to_waiting(WaiterKind::kCompletion, task);
+  }
+  return task->event.transition_to_waiting(WaiterKind::kCompletion, task);
+}
+
+// The body of a task with kHolds and no event has ended. True: whoever releases the last hold completes the task.
+[[gnu::noinline]] bool leave_to_holders(Worker* worker, Task* task, Task* previous) {
+  release_held(worker, task);
+  if (!tool::on(tool::event::kTaskSchedule)) [[likely]] {
+    return leave_to_holds(task);
+  }
+  // As for an event: "detach" before the fulfilment, if it comes later (exec/worker/hold.cpp).
+  Guard<SpinLock> guard(g_detach_lock);
+  announce_end(worker, task, previous, has_holds_left(task) ? tool::TaskStatus::kDetach : tool::TaskStatus::kComplete);
+  return leave_to_holds(task);
+}
+
+// Makes `task` the worker's current one. Returns the one before.
+[[gnu::always_inline]] inline Task* begin_body(Worker* worker, Task* task, Fiber* fiber) {
+  if (worker->reported_count != 0) flush_other_reports(worker, task);
+  Task* previous = worker->task;
+  if (options().prefetch_lines != 0) [[unlikely]] {
+    footprint_prefetch_after(worker, task);
+  }
+  if (tool::present()) [[unlikely]] {
+    announce_start(worker, task, previous);
+  }
+  worker->task = task;
+  fiber->tied_frames += task->tied() ? 1 : 0;
+  return previous;
+}
+
+// A body ends on the fiber that it began on, on whatever thread; it may have been pinned in between.
+[[gnu::always_inline]] inline void end_body(Worker* worker, Task* task, Fiber* fiber, Task* previous) {
+  fiber->tied_frames -= task->tied() ? 1 : 0;
+  worker->task = previous;
+  progress_at_scheduling_point(worker);
+}
+
+[[gnu::noinline]] Task* complete_body(Worker* worker, Task* task, Task* previous) {
+  if (task->has(task_flag::kDetach)) {
+    task->flags |= task_flag::kBodyDone;
+    if (leave_to_event(worker, task, previous)) return nullptr;
+    if (task->has(task_flag::kHolds) && leave_to_holds(task)) return nullptr;
+  } else if (task->has(task_flag::kHolds)) {
+    if (leave_to_holders(worker, task, previous)) return nullptr;
+  } else if (tool::on(tool::event::kTaskSchedule)) [[unlikely]] {
+    announce_end(worker, task, previous, tool::TaskStatus::kComplete);
+  }
+  return complete_task(worker, task);
+}
+
+// Whether nothing but the task's parent has to hear of its end, and its descriptor is nobody else's.
+[[gnu::always_inline]] inline bool ends_alone(const Task* task) {
+  constexpr uint32_t kMore = task_flag::kDetach | task_flag::kGraph | task_flag::kInTable | task_flag::kOwnIcvs |
+                             task_flag::kPersistent | task_flag::kReplayed | task_flag::kHolds;
+  return !task->has(kMore) && task->table == nullptr && has_no_children(task) && !tool::on(tool::event::kTaskSchedule);
+}
+
+// Takes back what the creation of a task added to counts that only its parent's thread, this one, knows of. Not where the
+// parent would then look at its limits at each creation (exec/worker/throttle.hpp).
+bool uncount_child(const Worker* worker, Task* parent, Taskgroup* group) {
+  if ((~(parent->created - 1) & worker->throttle_mask) == 0) [[unlikely]] {
+    return false;
+  }
+  if (group != nullptr) {
+    if (group->owner != parent) return false;
+    --group->created;
+  }
+  --parent->created;
+  return true;
+}
+
+// The task ends alone, and its creator, which waits in place, has not settled since it counted this child.
+[[gnu::always_inline]] inline void end_before_creator(Worker* worker, Task* task) {
+  Task* parent = task->parent;
+  Taskgroup* group = task->taskgroup;
+  SlabPool::release(task, worker->pool);
+  if (!uncount_child(worker, parent, group)) report(worker, parent, group);
+}
+
+}  // namespace
+
+Task* complete_undeferred(Worker* worker, Task* task) {
+  if (!ends_alone(task)) return complete_task(worker, task);
+  end_before_creator(worker, task);
+  return nullptr;
+}
+
+Task* complete_detached(Worker* worker, Task* task) {
+  task->flags |= task_flag::kBodyDone;
+  if (leave_to_event(worker, task, worker->task)) return nullptr;
+  return complete_task(worker, task);
+}
+
+Task* run_task(Task* task) {
+  Worker* worker = this_worker();
+  if (task->has(task_flag::kBodyDone)) {
+    flush_other_reports(worker, task);
+    if (task->has(task_flag::kHolds) && leave_to_holds(task)) return nullptr;  // its event came first
+    return complete_task(worker, task);
+  }
+  if (is_cancelled(task)) [[unlikely]] {
+    return discard_task(worker, task);
+  }
+  Fiber* fiber = worker->fiber;
+  Task* previous = begin_body(worker, task, fiber);
+  task->invoke(task);
+  worker = this_worker();
+  end_body(worker, task, fiber, previous);
+  if (!ends_alone(task)) return complete_body(worker, task, previous);
+  Task* parent = task->parent;
+  Taskgroup* group = task->taskgroup;
+  SlabPool::release(task, worker->pool);
+  report(worker, parent, group);
+  return nullptr;
+}
+
+Task* run_created(Worker* worker, Task* task, Fiber* fiber) {
+  if (is_cancelled(task)) [[unlikely]] {
+    return discard_task(worker, task);
+  }
+  Task* previous = begin_body(worker, task, fiber);
+  task->invoke(task);
+  // A task that has blocked does not go back to its creator.
+  if (!fiber->called) [[unlikely]] {
+    worker = this_worker();
+    end_body(worker, task, fiber, nullptr);
+    return complete_body(worker, task, nullptr);
+  }
+  end_body(worker, task, fiber, previous);
+  if (!ends_alone(task)) return complete_body(worker, task, previous);
+  end_before_creator(worker, task);
+  return nullptr;
+}
+
+}  // namespace marline

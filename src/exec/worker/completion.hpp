@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Running a task and ending it: its successors, its parent and its taskgroup learn of it.
+//
+// Completions are told to the parent in batches: a worker that completes several children of one parent in a row keeps
+// the count (Worker::reported_*) and flushes it before it does anything that is not a child of the same parent in the
+// same taskgroup. Nobody can tell the difference: whoever waits for a reported child waits for the one running, too.
+#pragma once
+
+#include "sched/team.hpp"
+
+namespace marline {
+
+// Runs a ready task as a plain call on the current fiber, and completes it. Returns the successor to run next, or null.
+// After the call the thread may be another one.
+Task* run_task(Task* task);
+
+// The same for a new child of the current task, on `fiber`, which the current task's fiber has called
+// (exec/fiber/fiber.hpp). If `fiber` is still called after it, the thread is the same.
+Task* run_created(Worker* worker, Task* task, Fiber* fiber);
+
+// Completes a task whose body has ended, or that has none. Returns the successor to run next, or null.
+[[nodiscard]] Task* complete_task(Worker* worker, Task* task);
+
+// The same for an undeferred task whose body was called in line. The current task is its parent again.
+[[nodiscard]] Task* complete_undeferred(Worker* worker, Task* task);
+
+// The same for a task with kDetach: if its event is pending, whoever fulfils it completes the task. The current task is
+// its parent again.
+[[nodiscard]] Task* complete_detached(Worker* worker, Task* task);
+
+// Tells the parent what this worker has kept back. Before the worker idles, suspends, or waits.
+void flush_reports(Worker* worker);
+
+// The task's own count of children that have not completed, and whether none of its subtree is left: own thread only.
+uint32_t incomplete_children(const Task* task);
+bool has_no_children(const Task* task);
+bool subtree_has_ended(const Task* task);
+
+}  // namespace marline

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The parking lot. Its buckets are static; any thread uses them under their locks.
+//
+// No lost wake-up between wait_for and wake: the waiter raises `count` before it looks at the word again, the writer
+// changes the word before it looks at `count`, all four seq_cst; so the waiter sees the new value or the writer sees the
+// waiter, and then finds it in the list, because the waiter looks and pushes under the lock that the writer takes. The
+// same holds between wait_for and interrupt, with the interrupting count for the word and all buckets for the one.
+#include "exec/worker/parking.hpp"
+
+#include "base/hash.hpp"
+#include "config/options.hpp"
+#include "exec/worker/suspend.hpp"
+#include "sched/queue.hpp"
+#include "sched/team.hpp"
+
+namespace marline {
+
+namespace {
+
+constexpr size_t kBuckets = 256;
+constexpr int kSpins = 40;
+
+ParkingBucket g_buckets[kBuckets];
+
+// Whether a word is what a waiter wants it to be. One that was stays so: counters grow, flags stay set.
+using Reached = bool (*)(uint64_t word, uint64_t wanted);
+bool at_least(uint64_t word, uint64_t value) { return word >= value; }
+bool has_bits(uint64_t word, uint64_t bits) { return (word & bits) != 0; }
+
+bool is_interrupted(Interruption by) { return by.count != nullptr && by.count->load(seq_cst) != by.seen; }
+
+template <Reached kReached>
+bool wait_for(Atomic<uint64_t>& word, uint64_t wanted, Interruption interruption) {
+  for (int i = spins_before_parking(); i >= 0; --i) {
+    if (kReached(word.load(acquire), wanted)) return true;  // acquire pairs with the change in advance and set_bits
+    cpu_relax();
+  }
+  ParkingBucket& bucket = parking_bucket(&word);
+  Parked self;
+  self.key = &word;
+  self.value = wanted;
+  self.interruption = interruption;
+  bucket.count.fetch_add(1, seq_cst);
+  bucket.lock.lock();
+  bool parked = !kReached(word.load(seq_cst), wanted) && !is_interrupted(interruption);
+  if (parked) bucket.waiting.push_back(&self);
+  bucket.lock.unlock();
+  if (parked) wait_event(&self.event, {WaitKind::kTurn, &word, nullptr});
+  bucket.count.fetch_sub(1, relaxed);
+  return kReached(word.load(acquire), wanted);
+}
+
+// Unlinks the waiters for which `due` holds, and lets them go. What it looks at was changed before, seq_cst.
+template <class Due>
+void wake(ParkingBucket& bucket, Due is_due) {
+  if (bucket.count.load(seq_cst) == 0) return;
+  bucket.lock.lock();
+  Parked* due = take_due(bucket, is_due).head;
+  bucket.lock.unlock();
+  while (due != nullptr) {
+    Parked* next = due->next;  // `due` lives on a stack that goes on once its event is fulfilled
+    fulfil(this_worker_or_null(), &due->event);
+    due = next;
+  }
+}
+
+// The word at `key` is `now`.
+template <Reached kReached>
+void wake_reached(ParkingBucket& bucket, const void* key, uint64_t now) {
+  wake(bucket, [key, now](const Parked& parked) { return parked.key == key && kReached(now, parked.value); });
+}
+
+}  // namespace
+
+ParkingBucket& parking_bucket(const void* key) {
+  return g_buckets[mix64(reinterpret_cast<uintptr_t>(key)) % kBuckets];
+}
+
+void parking_before_fork() {
+  for (ParkingBucket& bucket : g_buckets) bucket.lock.lock();
+}
+
+void parking_after_fork() {
+  for (ParkingBucket& bucket : g_buckets) bucket.lock.unlock();
+}
+
+void parking_after_fork_in_child(const Worker* worker) {
+  auto can_go_on = [worker](const Parked& parked) {
+    const Task* task = parked.event.waiting_task();  // null: it was about to wait, on a thread that is not there
+    return task != nullptr && (task->home == nullptr || task->home == worker);
+  };
+  for (ParkingBucket& bucket : g_buckets) bucket.waiting = take_due(bucket, can_go_on);
+  parking_after_fork();
+}
+
+int spins_before_parking() { return options().spin_us == 0 ? 0 : kSpins; }
+
+bool wait_at_least(Atomic<uint64_t>& word, uint64_t value, Interruption interruption) {
+  return wait_for<at_least>(word, value, interruption);
+}
+
+void advance(Atomic<uint64_t>& word, uint64_t value) {
+  ParkingBucket& bucket = parking_bucket(&word);
+  word.store(value, seq_cst);
+  wake_reached<at_least>(bucket, &word, value);
+}
+
+void advance_from(Atomic<uint64_t>& word, uint64_t from, uint64_t value) {
+  ParkingBucket& bucket = parking_bucket(&word);
+  if (word.compare_exchange_strong(from, value, seq_cst)) wake_reached<at_least>(bucket, &word, value);
+}
+
+bool wait_for_bits(Atomic<uint64_t>& word, uint64_t bits, Interruption interruption) {
+  return wait_for<has_bits>(word, bits, interruption);
+}
+
+void set_bits(Atomic<uint64_t>& word, uint64_t bits) {
+  ParkingBucket& bucket = parking_bucket(&word);
+  uint64_t now = word.fetch_or(bits, seq_cst) | bits;
+  wake_reached<has_bits>(bucket, &word, now);
+}
+
+void interrupt(Atomic<uint64_t>& count) {
+  count.fetch_add(1, seq_cst);
+  for (ParkingBucket& bucket : g_buckets) {
+    wake(bucket, [&count](const Parked& parked) { return parked.interruption.count == &count; });
+  }
+}
+
+}  // namespace marline

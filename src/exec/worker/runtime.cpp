@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Start: options when the library is loaded; when the first thread enters the runtime, once more if the program has set
+// others by then, and tools. End: tasks that the initial thread has left unfinished are completed, then the tool is told.
+#include "exec/worker/runtime.hpp"
+
+#include "base/check.hpp"
+
+#include "base/sanitizer.hpp"
+#include "config/options.hpp"
+#include "exec/view/counters.hpp"
+#include "exec/worker/worker.hpp"
+#include "platform/hw_subset.hpp"
+#include "platform/thread.hpp"
+#include "tool/tool.hpp"
+
+#include <pthread.h>
+
+#include <cerrno>
+#include <cstdlib>
+
+namespace marline {
+
+namespace {
+
+void read_options() {
+  static bool first = true;
+  if (first) sanitizers_look_up();
+  if (!options_init()) return;
+  if (first) keep_to_hw_subset();  // once: it is of the processor's parts that are in use
+  first = false;
+  options_set_default_threads(cores_per_process());
+  if (options().settings) options_display_settings();
+  if (options().display_env != DisplayEnv::kOff) options_display(options().display_env == DisplayEnv::kVerbose);
+}
+
+[[gnu::constructor]] void on_load() { read_options(); }
+
+// A thread of the program's in its initial task.
+bool is_between_regions(const Worker* worker) {
+  return worker != nullptr && worker->root && worker->task == &worker->member->implicit_task &&
+         worker->member->team->level == 0 && !worker->task->has(task_flag::kInitial);
+}
+
+// exit() runs the implicit barrier that ends the initial task (OpenMP 5.2, section 10.1: it completes all its tasks). Not
+// after an error: what they wait for may never come.
+void at_exit() {
+  Worker* worker = this_worker_or_null();
+  if (is_between_regions(worker) && !is_failing()) finish_root_tasks(worker);
+  finalize_tool(worker);
+  if (options().counters) counters_print();
+}
+
+}  // namespace
+
+void finalize_tool(Worker* worker) {
+  if (worker == nullptr) {
+    end_pool_threads(worker);
+  } else if (is_between_regions(worker)) {
+    end_pool_threads(worker);
+    announce_root_end(worker);
+  }
+  tool::finalize();
+}
+
+void runtime_start() {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, [] {
+    const int error_number = errno;  // the program's: it need not know that OpenMP begins here
+    read_options();
+    tool::forget_callbacks();
+    tool::initialize();
+    if (tool::present()) options_note_tool();
+    std::atexit(at_exit);
+    errno = error_number;
+  });
+}
+
+}  // namespace marline

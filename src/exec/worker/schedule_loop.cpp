@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a worker does when no task of its own is running: the scheduling loop of spare fibers, the in-place wait of
+// barriers, the pool thread's wait for a job. All three idle in the same way: poll, spin for a bounded time, sleep.
+#include "base/clock.hpp"
+#include "config/options.hpp"
+#include "exec/fiber/fiber.hpp"
+#include "exec/worker/completion.hpp"
+#include "exec/worker/suspend.hpp"
+#include "exec/worker/worker.hpp"
+#include "graph/lineage.hpp"
+#include "sched/idle.hpp"
+#include "sched/progress.hpp"
+#include "sched/queue.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <bit>
+
+namespace marline {
+
+namespace {
+
+struct Condition {
+  bool (*done)(void*);
+  void* context;
+};
+
+// One stretch of idleness. Looking at other workers' queues takes their cache lines away from them, so the looks grow
+// rarer, up to one per about a microsecond; nor does the second follow at once, for a thread that creates tasks one by one
+// would lose its line at each. What is waited for is looked at all the time: that takes nothing away.
+struct Idleness {
+  static constexpr uint32_t kFirstPause = 8;
+  static constexpr uint32_t kLongestPause = 64;
+  uint64_t since = 0;
+  uint64_t polls_since = 0;   // in vain ...
+  int64_t polled_for = 0;     // ... for so many operations
+  uint32_t pause = kFirstPause;
+  uint32_t fruitless_polls = 0;
+  bool slept = false;
+  bool polled = false;  // has, or had, the idle poller's role
+};
+
+Atomic<int64_t> g_idle_spin{-1};  // of any thread that sets it, for all that idle; orders nothing
+
+constexpr uint64_t kCrowdedSpin = 20 * 1000;  // somebody else wants the core
+constexpr uint64_t kSpin = 2 * 1000 * 1000;
+constexpr uint32_t kPollsBetween = 16;  // two rests at least
+
+uint64_t spin_nanoseconds(bool crowded) {
+  if (int64_t told = g_idle_spin.load(relaxed); told >= 0) [[unlikely]] {
+    auto spin = static_cast<uint64_t>(told);
+    return spin > kCrowdedSpin && crowded ? kCrowdedSpin : spin;
+  }
+  const Options& o = options();
+  if (o.spin_us >= 0) return static_cast<uint64_t>(o.spin_us) * 1000;
+  if (o.wait_policy == WaitPolicy::kPassive) return 0;
+  if (crowded) return kCrowdedSpin;
+  return o.wait_policy == WaitPolicy::kActive ? uint64_t{1} << 62 : kSpin;
+}
+
+// However long it is to spin, a thread of a nested region's team sleeps at some time: the team's first member waits for
+// that before it works for others (sched/idle.hpp).
+uint64_t spin_nanoseconds(const Worker* worker) {
+  uint64_t spin = spin_nanoseconds(oversubscribed());
+  if (spin <= kSpin) return spin;
+  for (const Member* m = worker->memberships; m != nullptr; m = m->next_membership) {
+    if (m->team->nesting.bounds_reach.load(relaxed)) return kSpin;
+  }
+  return spin;
+}
+
+// Nobody has said how to wait.
+bool waits_as_it_likes() {
+  return options().wait_policy == WaitPolicy::kAuto && options().spin_us < 0 && g_idle_spin.load(relaxed) < 0;
+}
+
+// Gives the core to whoever waits for it: that may be the thread that the caller waits for, behind it or, with another
+// process on the other core, behind that. Who keeps it for long has it taken away sooner by a wake-up than by a yield. Two
+// threads that yield to each other stay on one core, as neither waits for long enough to be moved: now and then, ever more
+// rarely and a twentieth of the time at most, the caller keeps the core for long enough.
+void give_way(Worker* worker) {
+  constexpr uint64_t kSomebodyRan = 1500, kKeptIt = 200 * 1000;  // ns; a yield to nobody takes 200 to 700, a switch more
+  constexpr uint64_t kToBeMoved = 5 * 1000 * 1000, kBetween = 20 * kToBeMoved;
+  bool crowded = oversubscribed();
+  if (!waits_as_it_likes()) {
+    if (crowded) sched_yield();
+    return;
+  }
+  uint64_t before = nanoseconds_now();
+  if (before < worker->beside.keeps_core_until) return;
+  sched_yield();
+  uint64_t away = nanoseconds_now() - before;
+  if (away > kKeptIt) {
+    worker->beside.waits_asleep = 64;
+  } else if (crowded || away < kSomebodyRan) {
+    worker->beside.shared_yields = 0;
+  } else if (++worker->beside.shared_yields >= 64 && std::has_single_bit(worker->beside.shared_yields) &&
+             before > worker->beside.keeps_core_until + kBetween) {
+    worker->beside.keeps_core_until = before + kToBeMoved;
+  }
+}
+
+bool sleeps_at_once(Worker* worker) { return worker->beside.waits_asleep > 0 && worker->beside.waits_asleep-- > 0; }
+
+bool never(void*) { return false; }
+
+bool must_not_sleep(Worker* worker, void* context) {
+  auto* condition = static_cast<Condition*>(context);
+  return condition->done(condition->context) || work_in_sight(worker) || progress_wants_poller();
+}
+
+bool job_posted(Worker* worker, void*) { return worker->job.load(seq_cst) != nullptr; }
+
+struct Rest {
+  Condition condition;
+  int64_t operations;
+};
+
+bool must_not_rest(Worker* worker, void* context) {
+  auto* rest = static_cast<Rest*>(context);
+  return rest->condition.done(rest->condition.context) || work_in_sight(worker) || progress_operations() != rest->operations;
+}
+
+// Another process on this core may be the one that sends. A yield is the shortest way to it, but not for long: under Linux
+// 6.18 the yields of one thread per core can keep all others waiting for seconds. So who polls in vain soon sleeps as well,
+// for a part of that time. New work and new operations end it. Between two rests it polls so often that all operations are
+// looked at, though one poll asks about a part of many.
+void rest_between_polls(Worker* worker, Idleness& idle, Condition condition) {
+  constexpr uint64_t kPart = 32, kShortest = 50 * 1000, kLongest = 200 * 1000;  // of the time in vain; ns
+  uint64_t now = nanoseconds_now();
+  int64_t operations = progress_operations();
+  if (idle.polls_since == 0 || operations != idle.polled_for) {
+    idle.polls_since = now;
+    idle.polled_for = operations;
+  }
+  uint64_t rest = std::min((now - idle.polls_since) / kPart, kLongest);
+  if (rest < kShortest || idle.fruitless_polls <= kPollsBetween + operations / 32) {
+    sched_yield();
+    return;
+  }
+  Rest context{condition, operations};
+  sleep_unless(worker, must_not_rest, &context, rest);
+  idle.slept = true;
+  idle.fruitless_polls = 0;
+  if (nanoseconds_now() - now < rest) idle.polls_since = 0;  // woken: something has come, if only to end at once
+}
+
+// While operations are pending, one idle worker polls instead of sleeping for good. True: this one does.
+bool poll_while_idle(Worker* worker, Idleness& idle, Condition condition) {
+  if (!progress_pending() || !options().progress_idle || !progress_take_idle_role(worker)) return false;
+  if (!idle.polled) tell_primaries(worker);
+  idle.polled = true;
+  if (progress_when_idle(worker) > 0) {
+    idle.fruitless_polls = 0;
+    idle.polls_since = 0;
+    idle.pause = Idleness::kFirstPause;
+  } else if (++idle.fruitless_polls > kPollsBetween && oversubscribed()) {
+    rest_between_polls(worker, idle, condition);
+  }
+  return true;
+}
+
+void idle_once(Worker* worker, Idleness& idle, Condition condition) {
+  flush_reports(worker);
+  if (options().priority.asynchronous && propagate_when_idle(worker)) [[unlikely]] return;
+  if (poll_while_idle(worker, idle, condition)) return;
+  uint64_t now = nanoseconds_now();
+  if (idle.since == 0) {
+    idle.since = now;
+    worker->pool->flush_remote();
+  }
+  if (now - idle.since < spin_nanoseconds(worker) && !sleeps_at_once(worker)) {
+    for (uint32_t i = 0; i < idle.pause && !condition.done(condition.context); ++i) cpu_relax();
+    if (idle.pause == Idleness::kLongestPause || oversubscribed()) give_way(worker);
+    if (idle.pause < Idleness::kLongestPause) idle.pause *= 2;
+    return;
+  }
+  progress_drop_idle_role(worker);  // a sleeper would keep others from it
+  sleep_unless(worker, must_not_sleep, &condition);
+  idle = {};
+  idle.slept = true;
+}
+
+// Back to work: somebody else may take over the polling, and what else there is. (A worker that was woken for a task of
+// its team may have found one of its own inbox first; the wake-up must not end with it.)
+void end_idleness(Worker* worker, Idleness& idle) {
+  if (worker->nesting.goes_round.load(relaxed) != 0) [[unlikely]] {
+    worker->nesting.goes_round.store(0, relaxed);
+  }
+  if (idle.since == 0 && !idle.polled && !idle.slept) return;
+  bool polled = progress_drop_idle_role(worker) && progress_pending();
+  bool pass_on = polled || (idle.slept && (work_in_sight(worker) || worker->nesting.owes_wakeup));
+  idle = {};
+  if (!pass_on) return;
+  worker->nesting.owes_wakeup = false;
+  for (Member* m = worker->memberships; m != nullptr; m = m->next_membership) wake_one(m->team);
+}
+
+// Nothing to do for a frame that waits in place over another one: it is the other's turn.
+[[gnu::noinline]] void go_round(Worker* worker) {
+  progress_when_idle(worker);
+  worker->nesting.goes_round.store(1, seq_cst);
+  tell_primaries(worker);
+  if (oversubscribed()) sched_yield();  // to them, perhaps
+  yield_to_caller();
+}
+
+bool has_yielded(const Task* task) { return task->fiber != nullptr && task->fiber->waits_for->kind == WaitKind::kYield; }
+
+}  // namespace
+
+void set_idle_spin(int64_t nanoseconds) { g_idle_spin.store(nanoseconds, relaxed); }
+int64_t idle_spin() { return g_idle_spin.load(relaxed); }
+
+void schedule_on_this_fiber() {
+  Idleness idle;
+  for (;;) {
+    Worker* worker = this_worker();
+    if (worker->fiber->caller != nullptr) return;
+    Found found = find_work(worker);
+    if (!found) {
+      idle_once(worker, idle, {never, nullptr});
+      continue;
+    }
+    end_idleness(worker, idle);
+    if (found.task->fiber != nullptr) {
+      resume_and_release(found.member, found.task);
+      return;
+    }
+    worker->member = found.member;
+    for (Task* task = found.task; task != nullptr;) {
+      task = run_task(task);
+      if (task != nullptr && this_worker()->fiber->caller != nullptr) {
+        enqueue(this_worker(), task);
+        return;
+      }
+    }
+  }
+}
+
+void work_until(bool (*done)(void*), void* context) {
+  Idleness idle;
+  bool turn_below = true;
+  while (!done(context)) {
+    Worker* worker = this_worker();
+    Member* member = worker->member;
+    Found found = find_work(worker);
+    if (!found) {
+      if (worker->fiber->caller != nullptr) {
+        go_round(worker);
+      } else {
+        idle_once(worker, idle, {done, context});
+      }
+      continue;
+    }
+    end_idleness(worker, idle);
+    while (found.task != nullptr) {
+      // A tied task of this team may lie over a barrier that waits for it. An untied one would be nailed to this thread.
+      if (found.task->fiber != nullptr || !found.task->tied() || found.member != member) {
+        // If all that is left has yielded, the frame below has a turn as well: it may be what the others wait for.
+        turn_below = !turn_below;
+        if (turn_below && worker->fiber->caller != nullptr && has_yielded(found.task)) {
+          enqueue_yielded(worker, found.member, found.task);
+          go_round(worker);
+        } else {
+          run_over_frame(worker, found.member, found.task);
+        }
+        break;
+      }
+      // Taken after the wait was over, it may be of a later phase, for which this frame must not be held. One that is
+      // taken before keeps the barrier from completing until it ends.
+      if (done(context)) {
+        enqueue(worker, found.task);
+        break;
+      }
+      found.task = run_task(found.task);
+    }
+  }
+  end_idleness(this_worker(), idle);
+}
+
+Team* wait_for_job(Worker* worker) {
+  uint64_t since = nanoseconds_now();
+  worker->pool->flush_remote();
+  for (uint32_t looks = 0;; ++looks) {
+    if (Team* team = worker->job.load(acquire)) {  // pairs with team_start
+      worker->job.store(nullptr, relaxed);
+      return team;
+    }
+    if (looks % 64 != 63) {
+      cpu_relax();
+      continue;
+    }
+    const bool asleep = sleeps_at_once(worker);
+    if (!asleep) give_way(worker);
+    // A thread of a root's team waits for the next region; one that nobody has makes way for all others.
+    bool crowded = worker->in_pool.load(relaxed) != 0 ? more_threads_than_cores() : oversubscribed();
+    if (asleep || nanoseconds_now() - since > spin_nanoseconds(crowded)) sleep_unless(worker, job_posted, nullptr);
+  }
+}
+
+}  // namespace marline

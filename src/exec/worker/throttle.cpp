@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Throttling: see the header. The thread that runs the generating task.
+#include "exec/worker/throttle.hpp"
+
+#include "base/clock.hpp"
+#include "config/options.hpp"
+#include "exec/fiber/fiber.hpp"
+#include "exec/worker/completion.hpp"
+#include "exec/worker/suspend.hpp"
+#include "exec/worker/worker.hpp"
+#include "sched/progress.hpp"
+#include "sched/queue.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <sched.h>
+
+namespace marline {
+
+namespace {
+
+constexpr uint32_t kLongestInterval = 64;  // creations between two looks at the limits
+constexpr uint64_t kPatience = 1'000'000, kLongestPatience = 256 * kPatience;  // nanoseconds
+
+// How much is under way, or may be.
+struct Amount {
+  uint64_t tasks;
+  size_t bytes;
+
+  bool reaches(const Amount& limit) const { return tasks >= limit.tasks || bytes >= limit.bytes; }
+  bool exceeds(const Amount& limit) const { return tasks > limit.tasks || bytes > limit.bytes; }
+  bool is_below(const Amount& other) const { return tasks < other.tasks || bytes < other.bytes; }
+};
+
+Amount limits() {
+  const Options& o = options();
+  return {o.max_tasks != 0 ? static_cast<uint64_t>(o.max_tasks) : UINT64_MAX, o.max_bytes != 0 ? o.max_bytes : SIZE_MAX};
+}
+
+// Where a producer that was held goes on: an eighth lower, so that it does not stop at every creation.
+Amount resumption(const Amount& limit) {
+  return {limit.tasks - limit.tasks / 8 - 1, limit.bytes - limit.bytes / 8};
+}
+
+// A power of two, at most a quarter of the limit on tasks: what the limit may be overshot by.
+uint32_t creations_between_looks() {
+  if (options().max_tasks == 0) return kLongestInterval;
+  return std::bit_floor(std::clamp(static_cast<uint32_t>(options().max_tasks) / 4, 1u, kLongestInterval));
+}
+
+size_t bytes_in_use(const SlabPool* pool, size_t limit) {
+  // What was ever mapped is no less, and the sum over all sizes is wanted only beyond the limit.
+  return pool->mapped_bytes() + pool->large_bytes_in_use() < limit ? 0 : pool->bytes_in_use();
+}
+
+Amount under_way(Worker* worker, const Amount& limit) {
+  flush_reports(worker);
+  return {incomplete_children(worker->task), bytes_in_use(worker->pool, limit.bytes)};
+}
+
+// How long a producer is held without a completion that makes room. It went on above the limit, and then one comes: soon
+// after, it was for what the producer created, and the next wait is shorter; late, the tasks are just long.
+class Patience {
+ public:
+  explicit Patience(Worker* worker) : since_(nanoseconds_now()) {
+    if (worker->throttle_patience == 0) worker->throttle_patience = kPatience;
+  }
+
+  void encourage(Worker* worker) {
+    uint64_t now = nanoseconds_now();
+    if (worker->throttle_in_vain) {
+      worker->throttle_in_vain = false;
+      now - since_ < worker->throttle_patience / 4 ? shorten(worker) : lengthen(worker);
+    }
+    since_ = now;
+  }
+
+  bool has_ended(Worker* worker) {
+    if (nanoseconds_now() - since_ < worker->throttle_patience) return false;
+    if (worker->throttle_in_vain) shorten(worker);
+    worker->throttle_in_vain = true;
+    return true;
+  }
+
+ private:
+  static void shorten(Worker* worker) {
+    worker->throttle_patience = std::max(worker->throttle_patience / 2, kPatience);
+  }
+  static void lengthen(Worker* worker) {
+    worker->throttle_patience = std::min(worker->throttle_patience * 2, kLongestPatience);
+  }
+
+  uint64_t since_;
+};
+
+void wait_a_moment(Worker* worker) {
+  worker->pool->flush_remote();
+  if (progress_pending()) progress_when_idle(worker);
+  if (oversubscribed()) sched_yield();
+  for (int i = 0; i < 64; ++i) cpu_relax();
+}
+
+// Something else than the producer: a task over it, on a fiber of its own; deep down, whatever those below it run.
+void let_others_run(Worker* worker) {
+  bool deep = worker->fiber->depth >= kDeepest;
+  if (deep && work_in_sight(worker)) return yield_task();
+  Found found = deep ? Found{} : find_work(worker);
+  if (!found) return wait_a_moment(worker);
+  run_over_frame(worker, found.member, found.task);
+}
+
+void wait_for_room(Worker* worker, const Amount& limit, Amount least) {
+  Patience patience(worker);
+  Amount enough = resumption(limit);
+  for (Amount now = least; now.exceeds(enough) && !patience.has_ended(worker);) {
+    let_others_run(worker);
+    worker = this_worker();
+    worker->pool->collect();
+    now = under_way(worker, limit);
+    if (!now.is_below(least)) continue;
+    least = {std::min(least.tasks, now.tasks), std::min(least.bytes, now.bytes)};
+    patience.encourage(worker);
+  }
+}
+
+}  // namespace
+
+Worker* throttle(Worker* worker) {
+  worker->throttle_mask = creations_between_looks() - 1;
+  if (options().discover_first) return worker;  // what was created is kept back: to wait would make no room
+  Amount limit = limits();
+  Amount now = under_way(worker, limit);
+  if (now.reaches(limit)) wait_for_room(worker, limit, now);
+  return this_worker();
+}
+
+}  // namespace marline
