@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that every file of src/ includes its own room and lower ones only, and that mpi/, trace/ and check/ are clients of the
-public interface and share nothing but pmpi/. The rules stand in layers.txt next to this file.
+"""Checks that every file of src/ includes its own room and lower ones only, that the parts of a divided folder do likewise,
+and that mpi/, trace/ and check/ are clients of the public interface and share nothing but pmpi/. The rules stand in
+layers.txt next to this file.
 
     check_layers.py [ROOT]        exit 0: clean; 1: each violation on a line; 2: the rules cannot be read
 """
@@ -19,6 +20,8 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
 @dataclass
 class Rules:
     rooms: dict[str, int] = field(default_factory=dict)
+    parts: dict[str, int] = field(default_factory=dict)  # by path
+    upward: set[tuple[str, str]] = field(default_factory=set)
     clients: list[str] = field(default_factory=list)
     shared: list[str] = field(default_factory=list)
     outside: set[str] = field(default_factory=set)
@@ -33,6 +36,10 @@ def read_rules(path: Path) -> Rules:
                 pass
             case ["room", name, level] if level.isdigit():
                 rules.rooms[name] = int(level)
+            case ["part", name, level] if level.isdigit():
+                rules.parts[name] = int(level)
+            case ["upward", user, header]:
+                rules.upward.add((user, header))
             case ["client", name]:
                 rules.clients.append(name)
             case ["shared", name]:
@@ -40,8 +47,8 @@ def read_rules(path: Path) -> Rules:
             case ["outside", name]:
                 rules.outside.add(name)
             case _:
-                sys.exit(f"{path}:{number}: expected 'room NAME NUMBER', 'client NAME', 'shared NAME' or 'outside HEADER': "
-                         f"{line}")
+                sys.exit(f"{path}:{number}: expected 'room NAME NUMBER', 'part FOLDER NUMBER', 'upward FILE HEADER', "
+                         f"'client NAME', 'shared NAME' or 'outside HEADER': {line}")
     return rules
 
 
@@ -64,6 +71,24 @@ def room_of(root: Path, path: Path) -> str | None:
     return parts[1] if parts[0] == "src" and len(parts) > 2 else None
 
 
+def part_of(rules: Rules, name: str) -> str | None:
+    """The part that a file lies in, "" if it lies in a divided folder but in none of its parts, None if in no such folder."""
+    folder = name.rpartition("/")[0]
+    if folder in rules.parts:
+        return folder
+    divided = any(part.rpartition("/")[0] == folder for part in rules.parts)
+    return "" if divided else part_of(rules, folder) if folder else None
+
+
+def judge_parts(rules: Rules, user: str, target: str) -> str | None:
+    mine, other = part_of(rules, user), part_of(rules, target)
+    if not mine or not other or mine == other or mine.rpartition("/")[0] != other.rpartition("/")[0]:
+        return None
+    if rules.parts[other] < rules.parts[mine]:
+        return None
+    return f"{mine} ({rules.parts[mine]}) must not see {other} ({rules.parts[other]})"
+
+
 def judge(root: Path, rules: Rules, user: Path, target: Path) -> str | None:
     """Why `user` must not include `target`, or None if it may."""
     top = target.relative_to(root).parts[0]
@@ -83,8 +108,12 @@ def judge(root: Path, rules: Rules, user: Path, target: Path) -> str | None:
     return f"{mine} ({rules.rooms[mine]}) must not see {other} ({rules.rooms[other]})"
 
 
-def check_file(root: Path, rules: Rules, path: Path) -> list[str]:
+def check_file(root: Path, rules: Rules, path: Path, upward: set[tuple[str, str]]) -> list[str]:
+    """Collects in `upward` the includes that go up by the rules' leave."""
     problems = []
+    user = str(path.relative_to(root))
+    if part_of(rules, user) == "":
+        problems.append(f"{user}: lies in no part of its folder: see tools/layers.txt")
     own = path.relative_to(root).parts[0]
     bases = [root / "include", root / ("src" if own == "src" else own)]
     for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1):
@@ -94,10 +123,14 @@ def check_file(root: Path, rules: Rules, path: Path) -> list[str]:
         target = resolve(root, path, found[1], found[2], bases)
         if target is not None:
             reason = judge(root, rules, path, target)
+            name = str(target.relative_to(root))
+            if reason is None and (reason := judge_parts(rules, user, name)) and (user, name) in rules.upward:
+                upward.add((user, name))
+                reason = None
         else:
             reason = "no such file in this repository" if found[1] == '"' else None
         if reason:
-            problems.append(f'{path.relative_to(root)}:{number}: includes "{found[2]}": {reason}')
+            problems.append(f'{user}:{number}: includes "{found[2]}": {reason}')
     return problems
 
 
@@ -114,8 +147,11 @@ def main() -> int:
         if folder.is_dir() and folder.name not in rules.rooms
     ]
     files = [path for top in ["src", *rules.clients, *rules.shared] for path in sources(root / top)]
+    upward: set[tuple[str, str]] = set()
     for path in files:
-        problems += check_file(root, rules, path)
+        problems += check_file(root, rules, path, upward)
+    for user, header in sorted(rules.upward - upward):
+        problems.append(f"tools/layers.txt: {user} does not go up to {header} any more: take the line out")
     for problem in problems:
         print(problem)
     print(f"check_layers: {len(files)} files, {len(problems)} violations")

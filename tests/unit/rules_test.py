@@ -31,7 +31,9 @@ class Tree(unittest.TestCase):
         self.write("src/sched/deque.hpp", '#include "base/list.hpp"\n#include "marline/marline.h"\n')
         self.write("mpi/engine/engine.c", '#include "engine.h"\n#include <marline/marline.h>\n')
         self.write("mpi/engine/engine.h", "")
-        self.write("tools/layers.txt", (TOOLS / "layers.txt").read_text())
+        # Without what is said of single files, which are not here.
+        rules = (TOOLS / "layers.txt").read_text().splitlines(keepends=True)
+        self.write("tools/layers.txt", "".join(line for line in rules if not line.startswith("upward ")))
 
     def write(self, name: str, text: str) -> None:
         path = self.root / name
@@ -80,6 +82,35 @@ class Layers(Tree):
     def test_core_looks_at_a_client(self) -> None:
         self.write("src/sched/deque.hpp", '#include "../../mpi/engine/engine.h"\n')
         self.expect("check_layers.py", "src/ includes include/ and its own rooms only")
+
+    def test_parts(self) -> None:
+        self.write("src/exec/fiber/fiber.hpp", "")
+        self.write("src/exec/team/team.cpp", '#include "exec/fiber/fiber.hpp"\n')
+        self.expect("check_layers.py")
+        self.write("src/exec/team/team.hpp", "")
+        self.write("src/exec/fiber/fiber.cpp", '#include "exec/team/team.hpp"\n')
+        self.expect("check_layers.py", "src/exec/fiber/fiber.cpp:1", "src/exec/fiber (0) must not see src/exec/team (2)")
+
+    def test_parts_of_a_client(self) -> None:
+        self.write("mpi/calls/wait.h", "")
+        self.write("mpi/calls/wait.c", '#include "calls/wait.h"\n#include "engine/engine.h"\n')
+        self.expect("check_layers.py")
+        self.write("mpi/engine/engine.c", '#include "calls/wait.h"\n')
+        self.expect("check_layers.py", "mpi/engine/engine.c:1", "mpi/engine (2) must not see mpi/calls (4)")
+
+    def test_file_in_no_part(self) -> None:
+        self.write("mpi/attic.c", "")
+        self.write("src/exec/attic/old.cpp", "")
+        self.expect("check_layers.py", "mpi/attic.c: lies in no part", "src/exec/attic/old.cpp: lies in no part")
+
+    def test_upward_by_leave(self) -> None:
+        self.write("src/exec/team/team.hpp", "")
+        self.write("src/exec/fiber/fiber.cpp", '#include "exec/team/team.hpp"\n')
+        leave = "upward src/exec/fiber/fiber.cpp src/exec/team/team.hpp\n"
+        self.write("tools/layers.txt", (self.root / "tools/layers.txt").read_text() + leave)
+        self.expect("check_layers.py")
+        self.write("src/exec/fiber/fiber.cpp", "")
+        self.expect("check_layers.py", "src/exec/fiber/fiber.cpp does not go up to src/exec/team/team.hpp any more")
 
     def test_missing_file(self) -> None:
         self.write("src/sched/queue.hpp", '#include "sched/nothing.hpp"\n')
