@@ -12,18 +12,18 @@ from pathlib import Path
 import pytest
 
 from handmade import COMPLETE, IMPLICIT, SWITCH, A, B, Stream, description, save  # first: it finds marline
-from marline.trace import analysis
+from marline.trace import registry
 from marline.trace.analysis import Analysis, AnalysisError, analysis_pass, load_passes, pass_names, resolve
 from marline.trace.read.reader import read_trace
 
 
 @pytest.fixture(autouse=True)
-def registry() -> Iterator[None]:
+def takes_back() -> Iterator[None]:
     """Takes back what a test registers."""
     pass_names()  # Marline's own are there from here on
-    before = dict(analysis._passes)
+    before = dict(registry._passes)
     yield
-    analysis._restore(before)
+    registry._restore(before)
 
 
 def trace_of_two_tasks(folder: Path) -> Analysis:

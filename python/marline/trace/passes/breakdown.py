@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from ..analysis import Analysis, analysis_pass
+from ..registry import Analysis, analysis_pass
 from .causes import CAUSES, OF_PART, PARTS
 from .code_model import code_spans, code_times
 from .lanes import all_lanes, window_edges

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..analysis import Analysis
 from ..model import lane_number, recording_gaps
 from ..read.calls import Calls, call_mask
 from ..read.columns import group_starts, overlaps
 from ..read.records import Trace
+from ..registry import Analysis
 from .causes import CAUSES, NUMBER
 from .lanes import Lanes, Pieces
 

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from ..analysis import Analysis, analysis_pass
 from ..read.calls import Calls, Requests, kind_mask
 from ..read.columns import distinct, find, overlaps, sums
 from ..read.events import CALL_KINDS, MPI_CALLS
 from ..read.messages import Messages, world_ranks
+from ..registry import Analysis, analysis_pass
 from ..statistics import group_by, rows
 
 _PEER_KINDS = ("send", "receive", "sendreceive", "start_send", "start_receive")

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from ..analysis import Analysis, analysis_pass
 from ..model import Tasks
 from ..read.columns import distinct, find, group_starts, sums
+from ..registry import Analysis, analysis_pass
 from .lanes import window_edges
 
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ..analysis import Analysis, analysis_pass
 from ..graph import Edges
 from ..model import TASKWAIT, Tasks
+from ..registry import Analysis, analysis_pass
 from ..statistics import group_by, rows, summary
 
 _BINS = 64

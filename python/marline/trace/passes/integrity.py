@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..analysis import Analysis, analysis_pass
 from ..model import SWITCH, lane_number, recording_gaps
 from ..read.columns import distinct, group_starts
+from ..registry import Analysis, analysis_pass
 
 
 @dataclass

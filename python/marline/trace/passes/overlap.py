@@ -20,8 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from ..analysis import Analysis, analysis_pass
 from ..read.columns import overlaps
+from ..registry import Analysis, analysis_pass
 from .lanes import Lanes, all_lanes
 
 

@@ -15,9 +15,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from .. import graph, model, symbols
-from ..analysis import Analysis, analysis_pass
 from ..read.messages import Messages
 from ..read.reader import TASK_BITS, Trace
+from ..registry import Analysis, analysis_pass
 
 # Ten colours that stay apart, also for most colour-blind readers' eyes (Tableau's palette); more kinds get even hues.
 _PALETTE = (

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from ..analysis import Analysis, analysis_pass
 from ..model import texts
 from ..read.calls import nested_pairs
 from ..read.records import Trace
+from ..registry import Analysis, analysis_pass
 from ..statistics import group_by, rows
 
 # ompt_work_t (OpenMP 5.1, 4.4.4.15; schedules from 5.2)

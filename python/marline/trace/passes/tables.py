@@ -6,9 +6,9 @@ from __future__ import annotations
 import numpy as np
 
 from .. import graph, model
-from ..analysis import Analysis, analysis_pass
 from ..read import calls as calls_of
 from ..read import messages as messages_of
+from ..registry import Analysis, analysis_pass
 
 
 @analysis_pass("segments")

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..analysis import Analysis
 from ..model import recording_gaps
 from ..read.columns import find, overlaps
+from ..registry import Analysis
 from .causes import CAUSES, NUMBER
 from .lanes import Lanes, Pieces
 from .states import AWAY, COMMUNICATION, DEPENDENCES, DISCOVERY, OUTSIDE, READY, STATES, TAIL, Integrals, States

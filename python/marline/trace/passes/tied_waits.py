@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import model
-from ..analysis import Analysis, analysis_pass
+from ..registry import Analysis, analysis_pass
 
 
 @dataclass
