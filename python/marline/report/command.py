@@ -10,7 +10,7 @@ from pathlib import Path
 
 from marline.errors import Refusal, say, what_failed
 from marline.report.progress import progress_bar
-from marline.trace import command
+from marline.trace.views.options import add_views
 
 try:
     from marline.report import metrics
@@ -51,7 +51,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     form.add_argument("--json", action="store_true", help="print everything as JSON")
     form.add_argument("--csv", action="store_true", help="print the breakdown of each thread as CSV")
     parser.add_argument("--windows", type=_windows, metavar="N", help="the breakdown of N windows of time, too")
-    command.add_views(parser)
+    add_views(parser)
     return parser.parse_args(arguments)
 
 

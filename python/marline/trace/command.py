@@ -11,6 +11,7 @@ from pathlib import Path
 from marline.errors import REFUSED, Refusal, say
 from marline.launch import child, native, recording, run
 from marline.layout import Layout
+from marline.trace.views.options import add_views
 
 RUNTIMES = {"marline": run.start, "native": native.start}
 
@@ -50,16 +51,6 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     add_views(parser)
     run.add_program(parser)
     return parser.parse_args(arguments)
-
-
-def add_views(parser: argparse.ArgumentParser) -> None:
-    """What can be made of a trace, by `marline trace` at once and by `marline report` later."""
-    parser.add_argument("--perfetto", metavar="FILE", help="write a trace for https://ui.perfetto.dev")
-    parser.add_argument("--chrome", metavar="FILE", help="write Chrome's trace event format (JSON)")
-    parser.add_argument("--png", metavar="FILE", help="draw a Gantt chart")
-    parser.add_argument("--svg", metavar="FILE", help="draw a Gantt chart as vectors")
-    parser.add_argument("--pass", dest="passes", metavar="FILE.py", action="append", default=[], type=Path,
-                        help="run the analysis passes of this file, too; may be repeated")  # fmt: skip
 
 
 def report(options: argparse.Namespace, status: int) -> None:

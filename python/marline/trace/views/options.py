@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The options of both commands for what can be made of a trace. Standard library only, as recording needs no more."""
+
+import argparse
+from pathlib import Path
+
+
+def add_views(parser: argparse.ArgumentParser) -> None:
+    """What can be made of a trace, by `marline trace` at once and by `marline report` later."""
+    parser.add_argument("--perfetto", metavar="FILE", help="write a trace for https://ui.perfetto.dev")
+    parser.add_argument("--chrome", metavar="FILE", help="write Chrome's trace event format (JSON)")
+    parser.add_argument("--png", metavar="FILE", help="draw a Gantt chart")
+    parser.add_argument("--svg", metavar="FILE", help="draw a Gantt chart as vectors")
+    parser.add_argument("--pass", dest="passes", metavar="FILE.py", action="append", default=[], type=Path,
+                        help="run the analysis passes of this file, too; may be repeated")  # fmt: skip
