@@ -6,12 +6,16 @@
 
 #include <stdlib.h>
 
-#include "verify.h"
+#include "mode.h"
 
 enum { kCacheLine = 64, kNumbersPerLine = kCacheLine / sizeof(double) };
 
 static double *row_of(const Grid *grid, int iteration, int row) {
   return grid->planes[iteration % 2] + (size_t)row * grid->stride;
+}
+
+static double start_of(const Grid *grid, int row, int column) {
+  return mode_value(grid->all_rows, grid->columns, grid->first_row + row - 1, column);
 }
 
 bool grid_create(Grid *grid, const Options *options, int ranks, int rank) {
@@ -33,7 +37,7 @@ bool grid_create(Grid *grid, const Options *options, int ranks, int rank) {
       double *numbers = row_of(grid, plane, row);
       for (size_t column = 0; column < grid->stride; ++column) {
         const bool inside = row > 0 && row <= grid->rows && column > 0 && column <= (size_t)grid->columns;
-        numbers[column] = inside && plane == 0 ? mode_value(grid, row, (int)column) : 0;
+        numbers[column] = inside && plane == 0 ? start_of(grid, row, (int)column) : 0;
       }
     }
   }

@@ -23,7 +23,7 @@ typedef struct {
   double *planes[2];
 } Grid;
 
-/* False if memory does not suffice. The plane starts as a mode (verify.h). */
+/* False if memory does not suffice. The plane starts as a mode (mode.h). */
 bool grid_create(Grid *grid, const Options *options, int ranks, int rank);
 void grid_destroy(Grid *grid);
 

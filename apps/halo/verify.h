@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the result must be. The plane starts as a product of two sines, an eigenvector of the iteration: after k
- * iterations it is itself times the k-th power of the eigenvalue, whatever the ranks and blocks. Pure functions.
+ * What the result must be. The plane starts as an eigenvector of the iteration (mode.h): after k iterations it is itself
+ * times the k-th power of the eigenvalue, whatever the ranks and blocks. Pure functions.
  */
 #ifndef HALO_VERIFY_H
 #define HALO_VERIFY_H
 
 #include "grid.h"
-
-/* The start at a place of this rank's strip; rows and columns count from 1. */
-double mode_value(const Grid *grid, int row, int column);
 
 /* The largest difference from what must be, over the largest number that may be there. */
 double verify_error(const Grid *grid, int iterations);
