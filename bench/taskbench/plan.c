@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#include "task.h"
+#include "fail.h"
 
 enum { kMaxInputs = 1 << 28 }; /* 1 GiB of column numbers */
 

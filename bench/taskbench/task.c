@@ -6,12 +6,9 @@
 #define _GNU_SOURCE
 #include "task.h"
 
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { kLine = 64 };
 
@@ -32,25 +29,6 @@ struct Worker {
 /* A thread pushes its worker once; the main thread walks the list when no task runs. Release pairs with its acquire. */
 static _Atomic(struct Worker *) all_workers;
 static _Thread_local struct Worker *own_worker;
-
-void fail(const char *format, ...) {
-  char line[512];
-  va_list arguments;
-  va_start(arguments, format);
-  vsnprintf(line, sizeof line, format, arguments);
-  va_end(arguments);
-  fprintf(stderr, "taskbench: %s\n", line); /* one call: lines of two threads do not mix */
-  fflush(stderr);
-  _exit(1);
-}
-
-void *allocate(size_t bytes) {
-  size_t whole = (bytes + kLine) / kLine * kLine;
-  void *memory = aligned_alloc(kLine, whole);
-  if (!memory)
-    fail("cannot allocate %zu bytes: take smaller --width, --slots, --output-bytes or --scratch-bytes", whole);
-  return memset(memory, 0, whole);
-}
 
 static struct Worker *make_worker(const struct Bench *bench) {
   struct Worker *worker = allocate(sizeof *worker);

@@ -19,6 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "fail.h"
 #include "options.h"
 #include "plan.h"
 
@@ -71,10 +72,5 @@ struct Tally {
 struct Tally bench_take_tally(void);
 /* What they should have done, worked out one by one in order. */
 struct Tally bench_expected(const struct Bench *bench);
-
-/* Prints the line and ends the process at once with status 1: other threads may be in the middle of tasks. */
-__attribute__((format(printf, 1, 2), noreturn)) void fail(const char *format, ...);
-/* Zeroed, aligned to a cache line, or fails. */
-void *allocate(size_t bytes);
 
 #endif
