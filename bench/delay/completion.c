@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "delay.h"
 #include "held.h"
 #include "next.h"
 

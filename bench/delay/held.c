@@ -5,13 +5,11 @@
 #include "held.h"
 
 #include <pthread.h>
-#include <sched.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "delay.h"
 #include "next.h"
 #include "stamps.h"
 
@@ -29,41 +27,6 @@ static Entry **chains;
 static size_t chain_count;
 static size_t entry_count;
 static Entry *spare; /* never freed: complete requests may share a handle, and so two threads may ask for one entry */
-
-static int64_t delay_ns;              /* written by delay_start() */
-static _Atomic int64_t delay_in_force; /* that or 0; written by the thread that calls MPI_Pcontrol, read by all: relaxed */
-
-void delay_start(void)
-{
-  const char *text = getenv("MPI_DELAY_US");
-  if (text == NULL || *text == '\0')
-    return;
-  char *end = NULL;
-  const double us = strtod(text, &end);
-  if (*end != '\0' || !(us >= 0 && us <= 1e9)) {
-    fprintf(stderr, "mpi-delay: MPI_DELAY_US takes microseconds from 0 to 1e9, not '%s'\n", text);
-    next.Abort(MPI_COMM_WORLD, 2);
-  }
-  delay_ns = (int64_t)(us * 1000);
-  delay_switch(true);
-}
-
-bool delay_is_on(void)
-{
-  return delay_ns > 0;
-}
-
-void delay_switch(bool on)
-{
-  atomic_store_explicit(&delay_in_force, on ? delay_ns : 0, memory_order_relaxed);
-}
-
-int64_t delay_now(void)
-{
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
 
 /* Table ------------------------------------------------------------------------------------------------------------ */
 
@@ -153,7 +116,7 @@ static int64_t due_time(uint64_t stamp)
 {
   const int64_t now = delay_now();
   const int64_t sent = stamp != 0 ? stamps_read(stamp, now) : -1;
-  return (sent >= 0 ? sent : now) + atomic_load_explicit(&delay_in_force, memory_order_relaxed);
+  return (sent >= 0 ? sent : now) + delay_length();
 }
 
 bool held(MPI_Request request)
@@ -192,16 +155,4 @@ void linger(uint64_t stamp)
   const int64_t due = due_time(stamp);
   while (delay_now() < due)
     delay_pause();
-}
-
-void delay_progress(void)
-{
-  int flag = 0;
-  next.Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
-}
-
-void delay_pause(void)
-{
-  delay_progress();
-  sched_yield();
 }

@@ -14,19 +14,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Reads MPI_DELAY_US. Once, after MPI_Init. */
-void delay_start(void);
-
-/* False without a delay: every call goes straight through. Constant after delay_start(). */
-bool delay_is_on(void);
-
-/* MPI_Pcontrol: with `on` false messages are due at once, while all else stays as it is, its cost included. To be called
- * while no message is under way. */
-void delay_switch(bool on);
-
-/* Nanoseconds of CLOCK_MONOTONIC, which all processes of a node share. */
-int64_t delay_now(void);
-
 /* `stamp`: where the sender notes its time (stamps.h), 0 if it does not. The request's time is then that plus the delay,
  * otherwise the time at which its completion is first seen plus the delay. */
 void held_add(MPI_Request request, uint64_t stamp);
@@ -38,11 +25,5 @@ bool any_held(int count, const MPI_Request *requests);
 
 /* For a call that has blocked in MPI: returns when a message with that stamp, or one seen now, is due. */
 void linger(uint64_t stamp);
-
-/* Lets MPI move on: what is held back does not call it. */
-void delay_progress(void);
-
-/* Between two questions of a waiting thread: lets MPI move on, and another thread run. */
-void delay_pause(void);
 
 #endif

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "held.h"
+#include "delay.h"
 #include "next.h"
 #include "stamps.h"
 

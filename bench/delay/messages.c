@@ -5,6 +5,7 @@
  */
 #include <pthread.h>
 
+#include "delay.h"
 #include "held.h"
 #include "next.h"
 #include "stamps.h"

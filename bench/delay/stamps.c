@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "held.h"
+#include "delay.h"
 #include "next.h"
 
 enum { kSlots = 1 << 16, kTimeBits = 40, kTimeShift = 6, kFirstCounts = 1024 };
