@@ -1,23 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The checker as an OMPT tool: gives each task a number and remembers its construct, in the word that OMPT keeps for
- * tools in a task; and is told when tasks leave their threads (marline_suspend_observe). The word is written by the
- * thread that creates or begins the task, before the task runs.
+ * Gives each task a number and remembers its construct, in the word that OMPT keeps for tools in a task. The word is
+ * written by the thread that creates or begins the task, before the task runs.
  */
 #include "tasks.h"
 
-#include "held.h"
 #include "lock.h"
-#include "report.h"
 
-#include <marline/marline.h>
-#include <omp-tools.h>
-#include <string.h>
+#include <stdatomic.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 /* A holder: the number of a construct in the low bits, the task's own above; or, with the top bit, a thread's. */
-enum { kConstructBits = 12, kConstructs = 1 << kConstructBits, kHeldAtMost = 16, kAncestors = 64 };
+enum { kConstructBits = 12, kConstructs = 1 << kConstructBits };
 static const uint64_t kThread = UINT64_C(1) << 63;
 
 /* Open addressing; entry 0 stands for "unknown", also for what finds no room. Written under the lock; an entry does not
@@ -108,58 +103,12 @@ static void on_implicit_task(ompt_scope_endpoint_t endpoint, ompt_data_t *parall
     task->value = new_task(parallel != NULL ? parallel->value : 0);
 }
 
-/* A task waits for its children, perhaps with them on its stack. */
-static void on_wait(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoint, ompt_data_t *parallel, ompt_data_t *task,
-                    const void *code)
+void tasks_begin(ompt_function_lookup_t lookup)
 {
-  (void)parallel, (void)code;
-  if (task != NULL && (kind == ompt_sync_region_taskwait || kind == ompt_sync_region_taskgroup) && held_any())
-    held_set_waiting(task->value, endpoint == ompt_scope_begin);
-}
-
-/* A task leaves its thread. It takes along its creator, if that waits for it on the same stack as it is undeferred; and
- * its ancestors' locks stay locked until it is back, where they wait for their children. */
-static void on_suspend(void)
-{
-  bool is_undeferred = true;
-  for (int level = 0; level < kAncestors && held_any(); ++level) {
-    ompt_data_t *data = NULL;
-    int flags = 0;
-    if (task_info(level, &flags, &data, NULL, NULL, NULL) == 0 || data == NULL || (flags & ompt_task_initial) != 0)
-      return;
-    Held held[kHeldAtMost];
-    const int count = data->value != 0 ? held_by(data->value, held, kHeldAtMost) : 0;
-    for (int i = 0; i < count; ++i) {
-      if (is_undeferred || held[i].is_waiting)
-        report_held(&held[i]);
-    }
-    is_undeferred = is_undeferred && (flags & ompt_task_undeferred) != 0;
-  }
-}
-
-static int initialize(ompt_function_lookup_t lookup, int device, ompt_data_t *tool)
-{
-  (void)device, (void)tool;
   ompt_set_callback_t set = (ompt_set_callback_t)lookup("ompt_set_callback");
-  void (*observe)(marline_suspend_fn) = (void (*)(marline_suspend_fn))lookup("marline_suspend_observe");
-  if (observe == NULL)
-    return 0; /* not Marline */
   task_name = (int (*)(const char **, uint32_t *))lookup("marline_task_info");
   task_info = (ompt_get_task_info_t)lookup("ompt_get_task_info");
   set(ompt_callback_task_create, (ompt_callback_t)on_task_create);
   set(ompt_callback_parallel_begin, (ompt_callback_t)on_parallel_begin);
   set(ompt_callback_implicit_task, (ompt_callback_t)on_implicit_task);
-  set(ompt_callback_sync_region_wait, (ompt_callback_t)on_wait);
-  observe(on_suspend);
-  return 1;
-}
-
-static void finalize(ompt_data_t *tool) { (void)tool; }
-
-__attribute__((visibility("default"))) ompt_start_tool_result_t *ompt_start_tool(unsigned omp_version,
-                                                                                  const char *runtime_version)
-{
-  static ompt_start_tool_result_t result = {initialize, finalize, {0}};
-  (void)omp_version, (void)runtime_version;
-  return report_open() ? &result : NULL;
 }

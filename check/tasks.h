@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Who runs: tasks as the OMPT tool in tasks.c knows them. Any thread.
+ * Who runs: the tasks, by numbers that OMPT keeps for us (tool.c). Any thread.
  */
 #ifndef MARLINE_CHECK_TASKS_H
 #define MARLINE_CHECK_TASKS_H
 
+#include <omp-tools.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -22,5 +23,8 @@ uint64_t current_holder(void);
 bool is_task(uint64_t holder);
 
 const Construct *construct_of(uint64_t task);
+
+/* When the tool starts: has OMPT tell of new tasks. Before that, each task counts as its thread. */
+void tasks_begin(ompt_function_lookup_t lookup);
 
 #endif
