@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Checks that every file of src/ includes its own room and lower ones only, that the parts of a divided folder do likewise,
-and that mpi/, trace/ and check/ are clients of the public interface and share nothing but pmpi/. The rules stand in
+that mpi/, trace/ and check/ are clients of the public interface and share nothing but pmpi/, and that neither headers
+nor modules (a .cpp and its .hpp are one) nor Python's modules need one another in a circle. The rules stand in
 layers.txt next to this file.
 
     check_layers.py [ROOT]        exit 0: clean; 1: each violation on a line; 2: the rules cannot be read
@@ -10,8 +11,11 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from circles import Graph, circles, import_graph
 
 SOURCES = {".c", ".cpp", ".h", ".hpp", ".def", ".S"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
@@ -22,6 +26,8 @@ class Rules:
     rooms: dict[str, int] = field(default_factory=dict)
     parts: dict[str, int] = field(default_factory=dict)  # by path
     upward: set[tuple[str, str]] = field(default_factory=set)
+    circles: set[str] = field(default_factory=set)
+    programs: list[str] = field(default_factory=list)
     clients: list[str] = field(default_factory=list)
     shared: list[str] = field(default_factory=list)
     outside: set[str] = field(default_factory=set)
@@ -40,6 +46,10 @@ def read_rules(path: Path) -> Rules:
                 rules.parts[name] = int(level)
             case ["upward", user, header]:
                 rules.upward.add((user, header))
+            case ["circle", name]:
+                rules.circles.add(name)
+            case ["programs", name]:
+                rules.programs.append(name)
             case ["client", name]:
                 rules.clients.append(name)
             case ["shared", name]:
@@ -48,7 +58,7 @@ def read_rules(path: Path) -> Rules:
                 rules.outside.add(name)
             case _:
                 sys.exit(f"{path}:{number}: expected 'room NAME NUMBER', 'part FOLDER NUMBER', 'upward FILE HEADER', "
-                         f"'client NAME', 'shared NAME' or 'outside HEADER': {line}")
+                         f"'circle FOLDER', 'programs FOLDER', 'client NAME', 'shared NAME' or 'outside HEADER': {line}")
     return rules
 
 
@@ -108,19 +118,24 @@ def judge(root: Path, rules: Rules, user: Path, target: Path) -> str | None:
     return f"{mine} ({rules.rooms[mine]}) must not see {other} ({rules.rooms[other]})"
 
 
+def includes(root: Path, path: Path) -> Iterator[tuple[int, str, str, Path | None]]:
+    """Line, quote, name and file, if it is this repository's, of each #include."""
+    own = path.relative_to(root).parts[0]
+    bases = [root / "include", root / ("src" if own == "src" else own)]
+    for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1):
+        if found := INCLUDE.match(line):
+            yield number, found[1], found[2], resolve(root, path, found[1], found[2], bases)
+
+
 def check_file(root: Path, rules: Rules, path: Path, upward: set[tuple[str, str]]) -> list[str]:
     """Collects in `upward` the includes that go up by the rules' leave."""
     problems = []
     user = str(path.relative_to(root))
     if part_of(rules, user) == "":
         problems.append(f"{user}: lies in no part of its folder: see tools/layers.txt")
-    own = path.relative_to(root).parts[0]
-    bases = [root / "include", root / ("src" if own == "src" else own)]
-    for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1):
-        found = INCLUDE.match(line)
-        if not found or found[2] in rules.outside:
+    for number, quote, included, target in includes(root, path):
+        if included in rules.outside:
             continue
-        target = resolve(root, path, found[1], found[2], bases)
         if target is not None:
             reason = judge(root, rules, path, target)
             name = str(target.relative_to(root))
@@ -128,9 +143,35 @@ def check_file(root: Path, rules: Rules, path: Path, upward: set[tuple[str, str]
                 upward.add((user, name))
                 reason = None
         else:
-            reason = "no such file in this repository" if found[1] == '"' else None
+            reason = "no such file in this repository" if quote == '"' else None
         if reason:
-            problems.append(f'{user}:{number}: includes "{found[2]}": {reason}')
+            problems.append(f'{user}:{number}: includes "{included}": {reason}')
+    return problems
+
+
+def find_circles(root: Path, rules: Rules, files: list[Path]) -> list[str]:
+    headers: Graph = {}
+    modules: Graph = {}
+    for path in files:
+        user = path.relative_to(root)
+        for _, _, _, target in includes(root, path):
+            if target is None or (str(user), str(header := target.relative_to(root))) in rules.upward:
+                continue
+            headers.setdefault(str(user), set()).add(str(header))
+            if user.with_suffix("") != header.with_suffix(""):
+                modules.setdefault(str(user.with_suffix("")), set()).add(str(header.with_suffix("")))
+    problems = [f"headers include one another: {', '.join(found)}" for found in circles(headers)]
+    known: set[str] = set()
+    for found in circles(modules):
+        folders = {name.rpartition("/")[0] for name in found}
+        if len(folders) == 1 and folders <= rules.circles:
+            known |= folders
+        else:
+            problems.append(f"modules include one another: {', '.join(found)}")
+    problems += [f"tools/layers.txt: there is no circle in {folder} any more: take the line out"
+                 for folder in sorted(rules.circles - known)]  # fmt: skip
+    for folder in (root / "python", root / "mpi" / "generator", root / "tools"):
+        problems += [f"modules import one another: {', '.join(found)}" for found in circles(import_graph(folder))]
     return problems
 
 
@@ -152,6 +193,7 @@ def main() -> int:
         problems += check_file(root, rules, path, upward)
     for user, header in sorted(rules.upward - upward):
         problems.append(f"tools/layers.txt: {user} does not go up to {header} any more: take the line out")
+    problems += find_circles(root, rules, files + [path for top in rules.programs for path in sources(root / top)])
     for problem in problems:
         print(problem)
     print(f"check_layers: {len(files)} files, {len(problems)} violations")

@@ -33,7 +33,7 @@ class Tree(unittest.TestCase):
         self.write("mpi/engine/engine.h", "")
         # Without what is said of single files, which are not here.
         rules = (TOOLS / "layers.txt").read_text().splitlines(keepends=True)
-        self.write("tools/layers.txt", "".join(line for line in rules if not line.startswith("upward ")))
+        self.write("tools/layers.txt", "".join(line for line in rules if not line.startswith(("upward ", "circle "))))
 
     def write(self, name: str, text: str) -> None:
         path = self.root / name
@@ -111,6 +111,38 @@ class Layers(Tree):
         self.expect("check_layers.py")
         self.write("src/exec/fiber/fiber.cpp", "")
         self.expect("check_layers.py", "src/exec/fiber/fiber.cpp does not go up to src/exec/team/team.hpp any more")
+
+    def test_headers_in_a_circle(self) -> None:
+        self.write("src/base/a.hpp", '#include "base/b.hpp"\n')
+        self.write("src/base/b.hpp", '#include "base/list.hpp"\n')
+        self.expect("check_layers.py")
+        self.write("src/base/list.hpp", '#include "base/a.hpp"\n')
+        self.expect("check_layers.py", "headers include one another: src/base/a.hpp, src/base/b.hpp, src/base/list.hpp")
+
+    def test_modules_in_a_circle(self) -> None:
+        self.write("apps/halo/grid.h", "")
+        self.write("apps/halo/grid.c", '#include "grid.h"\n#include "verify.h"\n')
+        self.write("apps/halo/verify.h", "")
+        self.write("apps/halo/verify.c", '#include "verify.h"\n')
+        self.expect("check_layers.py")
+        self.write("apps/halo/verify.c", '#include "verify.h"\n#include "grid.h"\n')
+        self.expect("check_layers.py", "modules include one another: apps/halo/grid, apps/halo/verify")
+        rules = (self.root / "tools/layers.txt").read_text()
+        self.write("tools/layers.txt", rules + "circle apps/halo\n")
+        self.expect("check_layers.py")
+        self.write("apps/halo/verify.c", "")
+        self.expect("check_layers.py", "there is no circle in apps/halo any more")
+
+    def test_python_modules_in_a_circle(self) -> None:
+        self.write("python/marline/__init__.py", "")
+        self.write("python/marline/trace/__init__.py", "")
+        self.write("python/marline/trace/analysis.py", "from . import passes\nimport marline.errors\n")
+        self.write("python/marline/trace/passes.py", "import os\n")
+        self.write("python/marline/errors.py", "from marline.trace import passes\n")
+        self.expect("check_layers.py")
+        self.write("python/marline/trace/passes.py", "def late():\n    from ..trace.analysis import Analysis\n")
+        self.expect("check_layers.py", "modules import one another: marline.errors, marline.trace.analysis, "
+                                       "marline.trace.passes")
 
     def test_missing_file(self) -> None:
         self.write("src/sched/queue.hpp", '#include "sched/nothing.hpp"\n')
