@@ -5,8 +5,9 @@
 
 COMPILER with its FLAGS preprocesses `#include <mpi.h>`. OUTDIR gets mpi_next.h (a struct with one pointer per function of
 the header: what is behind us), mpi_first.c (what these lead to before that is looked up), mpi_wrappers.c (the entry
-points) and mpi_owner.c (owner_functions.py). A table that names a parameter which the header does not have, or a twin
-that does not take the same arguments, ends the build.
+points) and mpi_owner.c (owner_functions.py). Their text stands in the .in files beside this one (pieces.py); here is
+decided what goes where. A table that names a parameter which the header does not have, or a twin that does not take the
+same arguments, ends the build.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "pmpi"))
-from owner_functions import member, owner_source
+from owner_functions import member, owner_source, short
+from pieces import Pieces
 from prototypes import GeneratorError, Parameter, parse_prototypes, preprocess
 
 OBJECTS = ("MPI_Comm", "MPI_Win", "MPI_File", "MPI_Comm *", "MPI_Win *", "MPI_File *")
@@ -25,6 +27,7 @@ LANES = {"": "kLaneOfObject", "alone": "kLaneAlone", "exposure": "kLaneExposure"
 COMPLETED = ("Barrier", "Bcast", "Reduce", "Allreduce")  # by a rank that has not entered them: speculation_stop.c
 SAME_SIZE = ("MPI_Bcast", "MPI_Reduce", "MPI_Allreduce", "MPI_Reduce_scatter_block", "MPI_Scan", "MPI_Exscan")
 ONLY_USE_REQUESTS = {"MPI_Test", "MPI_Cancel"}  # of the calls with one request that are not in the table
+WRAPPERS = Pieces("wrappers.c.in")
 WAYS = {"send", "receive", "sendrecv", "starts_send", "makes_send", "collective", "helper", "names", "by_hand"}
 
 
@@ -38,11 +41,11 @@ class Call:
     @property
     def short(self) -> str:
         """MPI_Comm_split: comm_split, the name of its pointer in next_mpi."""
-        return self.name.removeprefix("MPI_").lower()
+        return short(self.name)
 
     @property
-    def declaration(self) -> str:
-        return f"int {self.name}({', '.join(parameter.text for parameter in self.parameters) or 'void'})"
+    def declared(self) -> str:
+        return ", ".join(parameter.text for parameter in self.parameters) or "void"
 
     @property
     def arguments(self) -> str:
@@ -152,32 +155,30 @@ def twin(call: Call, prototypes: dict[str, tuple[Parameter, ...] | None]) -> str
     if [parameter.type for parameter in theirs] != [*(parameter.type for parameter in ours), "MPI_Request *"]:
         raise GeneratorError(f"mpi.h: {call.detail} does not take the arguments of {call.name}")
     arguments = ", ".join([*(parameter.name for parameter in ours), "&request"])
-    return f"next_mpi.{call.detail.removeprefix('MPI_').lower()}({arguments})"
+    return f"next_mpi.{short(call.detail)}({arguments})"
 
 
-def left_as_it_is(call: Call, condition: str) -> list[str]:
+def left_as_it_is(call: Call, condition: str) -> str:
     """The call goes straight to MPI, where the thread may block, which `marline ps` is told."""
-    return [f"if ({condition}) {{", f"BLOCKED_IN({description(call)});", f"return {call.next};", "}"]
+    return WRAPPERS.fill("as_it_is", condition=condition, description=description(call), next=call.next)
 
 
-def in_a_scope(call: Call) -> list[str]:
+def in_a_scope(call: Call) -> str:
     """Before a message is started (speculation.h): when the scope is stopped, it goes to nobody or comes from nobody."""
     peer = call.parameter("dest", "source")
     if not call.parameter("comm") or not peer:
-        return []
-    return ["Speculation *const scope = speculation_of(comm);",
-            f'if (scope != NULL && !speculation_enter(scope, "{call.name}")) {{', f"  {peer} = MPI_PROC_NULL;",
-            f"  return {call.next};", "}"]  # fmt: skip
+        return ""
+    return WRAPPERS.fill("enter_scope", name=call.name, peers="dest = source" if call.way == "sendrecv" else peer,
+                         next=call.next)  # fmt: skip
 
 
-def out_of_a_scope(call: Call, status: str) -> list[str]:
+def out_of_a_scope(call: Call, status: str) -> str:
     """After it."""
     if not call.parameter("comm"):
-        return []
+        return ""
     if call.parameter("dest"):
-        return ["if (scope != NULL) {", "  speculation_count_send(scope, dest);", "  speculation_leave(scope);", "}"]
-    return ["if (scope != NULL)",
-            f"  return speculation_complete_receive(error, &request, source, {status}, {description(call, 'scope')});"]  # fmt: skip
+        return WRAPPERS.fill("leave_scope_of_send")
+    return WRAPPERS.fill("leave_scope_of_receive", status=status, description=description(call, "scope"))
 
 
 def collective_call(call: Call) -> str:
@@ -189,80 +190,51 @@ def collective_call(call: Call) -> str:
     return "&(const CollectiveCall){" + ", ".join([f".kind = kCollective{kind}", *fields]) + "}"
 
 
-def point_to_point(call: Call, prototypes: dict[str, tuple[Parameter, ...] | None]) -> list[str]:
-    lines = ["marline_task_sends();"] if call.way == "send" else []
+def point_to_point(call: Call, prototypes: dict[str, tuple[Parameter, ...] | None]) -> str:
     at_once = "source == MPI_PROC_NULL || " if call.parameter("source") else ""
     at_once = "is_from_nobody(*message) || " if call.parameter("message") else at_once
     status = "status" if call.parameter("status") else "MPI_STATUS_IGNORE"
-    return [*lines, *left_as_it_is(call, f"{at_once}!engine_takes(__builtin_return_address(0))"),
-            *in_a_scope(call), "MPI_Request request;", f"const int error = {twin(call, prototypes)};",
-            *out_of_a_scope(call, status),
-            f"return error != MPI_SUCCESS ? error : engine_complete(&request, {status}, {description(call)});"]  # fmt: skip
+    return WRAPPERS.fill("point_to_point", sends=WRAPPERS.fill("sends") if call.way == "send" else "",
+                         as_it_is=left_as_it_is(call, f"{at_once}!engine_takes(__builtin_return_address(0))"),
+                         enter_scope=in_a_scope(call), twin=twin(call, prototypes),
+                         leave_scope=out_of_a_scope(call, status), status=status, description=description(call))  # fmt: skip
 
 
-def sendrecv(call: Call) -> list[str]:
-    c = "_c" if call.is_large else ""
-    replaces = call.parameter("sendbuf") is None
-    lines = ["marline_task_sends();", *left_as_it_is(call, "!engine_takes(__builtin_return_address(0))"),
-             "Speculation *const scope = speculation_of(comm);",
-             f'if (scope != NULL && !speculation_enter(scope, "{call.name}")) {{', "  dest = source = MPI_PROC_NULL;",
-             f"  return {call.next};", "}", "MPI_Request receive;", "MPI_Request send;"]  # fmt: skip
-    target, source = "recvbuf, recvcount, recvtype", "sendbuf, sendcount, sendtype"
-    leave = ["  if (scope != NULL)", "    speculation_leave(scope);"]
-    if replaces:
-        target, source = "buf, count, datatype", "copy, position, library_packed()"
-        lines += [f"{'MPI_Count' if c else 'int'} size = 0, position = 0;",
-                  f"int error = next_mpi.pack_size{c}(count, datatype, comm, &size);", "if (error != MPI_SUCCESS) {", *leave,
-                  "  return error;", "}", "void *copy = sendrecv_buffer((size_t)size);",
-                  f"error = next_mpi.pack{c}(buf, count, datatype, copy, size, &position, comm);",
-                  "if (error == MPI_SUCCESS)",
-                  f"  error = next_mpi.irecv{c}({target}, source, recvtag, comm, &receive);",
-                  "if (error != MPI_SUCCESS) {", "  free(copy);", *leave, "  return error;", "}"]  # fmt: skip
-    else:
-        lines += [f"int error = next_mpi.irecv{c}({target}, source, recvtag, comm, &receive);",
-                  "if (error != MPI_SUCCESS) {", *leave, "  return error;", "}"]  # fmt: skip
-    lines += [f"error = next_mpi.isend{c}({source}, dest, sendtag, comm, &send);",
-              f"error = sendrecv_complete(error, &send, &receive, source, status, {description(call, 'scope')});"]  # fmt: skip
-    lines += ["free(copy);"] if replaces else []
-    return [*lines, "if (source == MPI_PROC_NULL && error == MPI_SUCCESS) /* for its status: see receives */",
-            f"  return next_mpi.recv{c}({target}, source, recvtag, comm, status);", "return error;"]  # fmt: skip
+def sendrecv(call: Call) -> str:
+    return WRAPPERS.fill("sendrecv" if call.parameter("sendbuf") else "sendrecv_replace",
+                         as_it_is=left_as_it_is(call, "!engine_takes(__builtin_return_address(0))"),
+                         enter_scope=in_a_scope(call), c="_c" if call.is_large else "",
+                         count="MPI_Count" if call.is_large else "int", description=description(call, "scope"))  # fmt: skip
 
 
-def same_size(call: Call) -> list[str]:
+def same_size(call: Call) -> str:
     """After a collective of which MPI demands that all processes name as many bytes."""
     if call.name.removesuffix("_c") not in SAME_SIZE:
-        return []
-    return ["if (started == MPI_SUCCESS)", f"  order_sized(&ticket, {description(call)});"]
+        return ""
+    return WRAPPERS.fill("same_size", description=description(call))
 
 
-def in_order(call: Call) -> list[str]:
+def in_order(call: Call) -> str:
     """In a call without a twin that is collective over a communicator, but not over a group of it."""
     if call.first_of_type("MPI_Comm") is None or call.detail:
-        return []
-    return ["const void *caller = __builtin_return_address(0);",
-            f"IN_ORDER(ticket, caller, is_converted(caller) ? {description(call)} : &(const MpiCall){{0}});",
-            "(void)ticket;"]  # fmt: skip
+        return ""
+    return WRAPPERS.fill("in_order", description=description(call))
 
 
-def collective(call: Call, prototypes: dict[str, tuple[Parameter, ...] | None]) -> list[str]:
-    return ["const void *caller = __builtin_return_address(0);", "if (!is_converted(caller))", f"  return {call.next};",
-            "Speculation *const scope = speculation_of(comm);",
-            f'if (scope != NULL && !speculation_enter_collective(scope, "{call.name}", {collective_call(call)}))',
-            "  return MPI_SUCCESS;", f"IN_ORDER(ticket, caller, {description(call)});", "MPI_Request request;",
-            f"const int started = {twin(call, prototypes)};",
-            "if (scope != NULL)", "  speculation_leave(scope);", *same_size(call),
-            f"return collective_complete(started, &request, caller, {description(call)});"]  # fmt: skip
+def collective(call: Call, prototypes: dict[str, tuple[Parameter, ...] | None]) -> str:
+    return WRAPPERS.fill("collective", next=call.next, name=call.name, collective_call=collective_call(call),
+                         description=description(call), twin=twin(call, prototypes), same_size=same_size(call))  # fmt: skip
 
 
-def begun(call: Call) -> list[str]:
+def begun(call: Call) -> str:
     """After a call that gives a request."""
-    return [f"request_begun(error, request, {description(call)});"] if call.gives_request else []
+    return WRAPPERS.fill("begun", description=description(call)) if call.gives_request else ""
 
 
-def starts_send(call: Call) -> list[str]:
-    lines = in_a_scope(call)
-    leave = out_of_a_scope(call, "") if lines else []
-    return ["marline_task_sends();", *lines, f"const int error = {call.next};", *begun(call), *leave, "return error;"]
+def starts_send(call: Call) -> str:
+    enter = in_a_scope(call)
+    return WRAPPERS.fill("starts_send", enter_scope=enter, next=call.next, begun=begun(call),
+                         leave_scope=out_of_a_scope(call, "") if enter else "")  # fmt: skip
 
 
 def lane(call: Call) -> str:
@@ -282,82 +254,66 @@ def made_tag(call: Call) -> str:
     return "comm_tag_of(stringtag)" if call.parameter("stringtag") else call.parameter("tag") or "0"
 
 
-def helper(call: Call) -> list[str]:
+def helper(call: Call) -> str:
     values = ", ".join(parameter.name for parameter in call.parameters) or "0"
     run = f"helper_run(run_{call.short}, &arguments, {lane(call)}, {description(call)})"
-    after = [f"comm_created(error, {call.made_from}, {call.made}, {made_tag(call)});"] if call.made else begun(call)
-    if after:
-        return [*in_order(call), "int error;", "if (!may_suspend(__builtin_return_address(0))) {", f"BLOCKED_IN({description(call)});",
-                f"error = {call.next};", "} else {", f"struct {call.short} arguments = {{{values}}};", f"error = {run};",
-                "}", *after, "return error;"]  # fmt: skip
-    return [*in_order(call), *left_as_it_is(call, "!may_suspend(__builtin_return_address(0))"),
-            f"struct {call.short} arguments = {{{values}}};", f"return {run};"]  # fmt: skip
+    if call.made:
+        after = WRAPPERS.fill("made", **{"from": call.made_from, "made": call.made, "tag": made_tag(call)})
+    else:
+        after = begun(call)
+    return WRAPPERS.fill("helper_and_more" if after else "helper", in_order=in_order(call), after=after, run=run,
+                         as_it_is=left_as_it_is(call, "!may_suspend(__builtin_return_address(0))"), values=values,
+                         description=description(call), next=call.next, short=call.short)  # fmt: skip
 
 
-def helper_preamble(call: Call) -> str:
+def helper_arguments(call: Call) -> str:
     """The arguments in one place, and the function that the helper thread calls with them."""
-    members = "".join(f"  {member(parameter)}\n" for parameter in call.parameters) or "  int none;\n"
-    values = ", ".join(f"a->{parameter.name}" for parameter in call.parameters)
-    unused = "" if call.parameters else "  (void)a;\n"
-    return (f"struct {call.short} {{\n{members}}};\n\nstatic int run_{call.short}(void *arguments)\n{{\n"
-            f"  const struct {call.short} *a = arguments;\n{unused}  return next_mpi.{call.short}({values});\n}}\n\n")  # fmt: skip
+    return WRAPPERS.fill("helper_arguments", short=call.short,
+                         members="".join(f"  {member(parameter)}\n" for parameter in call.parameters) or "  int none;\n",
+                         values=", ".join(f"a->{parameter.name}" for parameter in call.parameters),
+                         unused="" if call.parameters else "  (void)a;\n")  # fmt: skip
 
 
 def wrapper(call: Call, prototypes: dict[str, tuple[Parameter, ...] | None]) -> str:
-    preamble = helper_preamble(call) if call.way == "helper" else ""
     if call.way in ("send", "receive"):
-        lines = point_to_point(call, prototypes)
+        body = point_to_point(call, prototypes)
     elif call.way == "sendrecv":
-        lines = sendrecv(call)
+        body = sendrecv(call)
     elif call.way == "collective":
-        lines = collective(call, prototypes)
+        body = collective(call, prototypes)
     elif call.way == "helper":
-        lines = helper(call)
-    elif call.way == "makes_send":
-        lines = [f"const int error = {call.next};", "persistent_made(error, request);", *begun(call), "return error;"]
-    elif call.way == "begins":
-        lines = [f"const int error = {call.next};", *begun(call), "return error;"]
-    elif call.way == "names":
-        lines = [f"const int error = {call.next};", f"comm_named(error, {call.arguments});", "return error;"]
+        body = helper(call)
+    elif call.way == "starts_send":
+        body = starts_send(call)
     else:
-        lines = starts_send(call)
-    body = "".join(f"  {line}\n" for line in [f"PASS_ON_FROM_TOOL({call.next.removeprefix('next_mpi.')});", *lines])
-    return (f"{preamble}{call.declaration}\n{{\n{body}}}\n"
-            f'extern __typeof__({call.name}) P{call.name} __attribute__((alias("{call.name}")));\n')  # fmt: skip
+        body = WRAPPERS.fill(call.way, next=call.next, arguments=call.arguments, begun=begun(call))
+    before = helper_arguments(call) + "\n" if call.way == "helper" else ""
+    return before + WRAPPERS.fill("wrapper", name=call.name, declared=call.declared, short=call.short,
+                                  arguments=call.arguments, body=body)  # fmt: skip
 
 
 # Files --------------------------------------------------------------------------------------------------------------------
 
-QUIET = '#pragma GCC diagnostic ignored "-Wdeprecated-declarations"\n'
-
 
 def next_header(names: list[str]) -> str:
-    members = "".join(f"  __typeof__({name}) *{name.removeprefix('MPI_').lower()};\n" for name in names)
-    strings = "".join(f'  "P{name}", \\\n' for name in names)
-    return ("/* Generated by generate.py from mpi.h. */\n#ifndef MARLINE_MPI_NEXT_H\n#define MARLINE_MPI_NEXT_H\n"
-            f"#pragma GCC diagnostic push\n{QUIET}typedef struct NextMpi {{\n{members}}} NextMpi;\n"
-            f"#define MARLINE_NEXT_NAMES {{ \\\n{strings}}}\n#pragma GCC diagnostic pop\n#endif\n")  # fmt: skip
+    pieces = Pieces("next.h.in")
+    return pieces.fill("file", names="".join(pieces.fill("name", name=name) for name in names),
+                       members="".join(pieces.fill("member", name=name, short=short(name)) for name in names))  # fmt: skip
 
 
 def first_source(names: list[str], prototypes: dict[str, tuple[Parameter, ...] | None]) -> str:
     """What next_mpi leads to at first: a program may begin with MPI_Session_init (MPI 4.0, 11.3), with calls that MPI
     allows before MPI_Init, or by mistake with any other, of which MPI has to say so."""
-    parts, members = [], []
-    for call in (Call(name, prototypes[name] or (), "by_hand", "") for name in names):
-        declared = ", ".join(parameter.text for parameter in call.parameters) or "void"
-        parts.append(f"static int first_{call.short}({declared})\n{{\n  library_resolve();\n  return {call.next};\n}}\n")
-        members.append(f"  .{call.short} = first_{call.short},\n")
-    return ("/* Generated by generate.py from mpi.h. */\n" + '#include "base/mpi_library.h"\n\n' + QUIET + "\n"
-            + "\n".join(parts) + "\nNextMpi next_mpi = {\n" + "".join(members) + "};\n")  # fmt: skip
+    pieces = Pieces("first.c.in")
+    calls = [Call(name, prototypes[name] or (), "by_hand", "") for name in names]
+    functions = [pieces.fill("function", short=call.short, declared=call.declared, next=call.next) for call in calls]
+    return pieces.fill("file", functions="\n".join(functions),
+                       members="".join(pieces.fill("member", short=call.short) for call in calls))  # fmt: skip
 
 
 def wrappers_source(calls: list[Call], prototypes: dict[str, tuple[Parameter, ...] | None]) -> str:
-    includes = "".join(f'#include "{name}"\n' for name in (
-        "base/mpi_library.h", "calls/persistent.h", "calls/sendrecv.h", "comm/comm.h", "comm/order.h",
-        "engine/collective.h", "engine/engine.h", "engine/helpers.h", "engine/waiting.h",
-        "inspect/requests.h", "speculation/speculation.h"))  # fmt: skip
-    return (f"/* Generated by generate.py from calls.def and mpi.h. */\n{includes}\n#include <stdlib.h>\n\n{QUIET}\n"
-            + "\n".join(wrapper(call, prototypes) for call in calls if call.way != "by_hand"))  # fmt: skip
+    made = [wrapper(call, prototypes) for call in calls if call.way != "by_hand"]
+    return WRAPPERS.fill("file", wrappers="\n".join(made))
 
 
 def main(table: str, folder: str, *compiler: str) -> None:
