@@ -29,11 +29,12 @@ bool is_within(const Task* task, const Team* team) {
   return task != nullptr;
 }
 
-// The innermost tied task with a frame on the fiber that has `task` on top, or null. An untied task lies over a tied one
-// only if it is undeferred: then over its creator (exec/fiber/fiber.hpp).
-const Task* innermost_tied(const Task* task) {
+// The innermost one on the fiber that has `task` on top. An untied task lies over a tied one only if it is undeferred: then
+// over its creator (exec/fiber/fiber.hpp).
+TiedFrame innermost_tied(const Task* task) {
   while (task != nullptr && !task->tied()) task = task->has(task_flag::kUndeferred) ? task->parent : nullptr;
-  return task;
+  if (task == nullptr || !task->has(task_flag::kImplicit)) return {task, nullptr};
+  return {task, static_cast<const Member*>(task->block)};
 }
 
 // Tasks that are made after the barrier can start before the thread has noticed that it is over.
@@ -42,20 +43,17 @@ bool is_in_barrier(const Member* member) {
   return member->at_barrier != AtBarrier::kNot && member->team->epoch.load(acquire) == member->barrier_epoch;
 }
 
-// Whether what lies on a fiber with `top` on top lets a child of `creator` start.
-bool lets_start(const Task* top, const Task* creator) {
-  const Task* tied = innermost_tied(top);
-  if (tied == nullptr) return true;
-  if (!tied->has(task_flag::kImplicit)) return is_or_descends_from(creator, tied);
-  const auto* member = static_cast<const Member*>(tied->block);
-  return is_in_barrier(member) ? is_within(creator, member->team) : is_or_descends_from(creator, tied);
+bool lets_start_child(const TiedFrame& tied, const Task* creator) {
+  if (tied.task == nullptr) return true;
+  if (tied.member != nullptr && is_in_barrier(tied.member)) return is_within(creator, tied.member->team);
+  return is_or_descends_from(creator, tied.task);
 }
 
 }  // namespace
 
 void LeftFrames::enter(Worker* worker) {
   worker_ = worker;
-  task_ = worker->task;
+  innermost_ = innermost_tied(worker->task);
   next_ = worker->left_frames;
   if (next_ != nullptr) next_->previous_ = this;
   worker->left_frames = this;
@@ -67,9 +65,9 @@ void LeftFrames::leave() {
 }
 
 bool may_start_child(const Worker* worker, const Task* creator) {
-  if (!lets_start(worker->task, creator)) return false;
+  if (!lets_start_child(innermost_tied(worker->task), creator)) return false;
   const LeftFrames* left = worker->left_frames;
-  while (left != nullptr && lets_start(left->task(), creator)) left = left->next();
+  while (left != nullptr && lets_start_child(left->innermost(), creator)) left = left->next();
   return left == nullptr;
 }
 

@@ -28,6 +28,13 @@
 
 namespace marline {
 
+// A tied task with a frame on some fiber. What is asked of it later is noted here: once the task is suspended, its flags
+// are for whoever makes it ready.
+struct TiedFrame {
+  const Task* task = nullptr;      // null: there is none
+  const Member* member = nullptr;  // of an implicit task, else null
+};
+
 // While it lives, the worker is on another fiber than that of its current task. Lies on the stack that it left. Does
 // nothing unless the constraint is strict.
 class LeftFrames {
@@ -45,7 +52,7 @@ class LeftFrames {
   LeftFrames(const LeftFrames&) = delete;
   LeftFrames& operator=(const LeftFrames&) = delete;
 
-  const Task* task() const { return task_; }  // the fiber's current one
+  const TiedFrame& innermost() const { return innermost_; }
   const LeftFrames* next() const { return next_; }
 
  private:
@@ -53,7 +60,7 @@ class LeftFrames {
   void leave();
 
   Worker* worker_ = nullptr;
-  const Task* task_ = nullptr;
+  TiedFrame innermost_;
   LeftFrames* previous_ = nullptr;
   LeftFrames* next_ = nullptr;
 };
