@@ -20,8 +20,7 @@ import gdb
 
 sys.path.append(str(Path(__file__).resolve().parents[2] / "python"))
 
-STACKS_PER_SLAB, MAX_SLABS = 64, 1 << 15  # kStacksPerSlab, kMaxSlabs
-PAGE = 4096
+STACKS_PER_SLAB = 64  # kStacksPerSlab
 COLOURS, COLOUR_STEP = 16, 256  # kColours, kColourStep
 FIBER_ALIGNMENT = 64  # fiber_create
 SAVED = ("r15", "r14", "r13", "r12", "rbx", "rbp", "rip")  # upwards from the saved stack pointer
@@ -50,15 +49,16 @@ def library() -> str:
 
 
 def spare_fibers() -> Iterator[gdb.Value]:
-    """The fibers of all stacks. Where no stack has been cut yet, memory is zero, which is a fiber without a task."""
+    """The fibers of all stacks. Where none has been used yet, memory is zero, which is a fiber without a task."""
     fiber = gdb.lookup_type("marline::Fiber")
     slabs = hidden("g_slabs", "marline::(anonymous namespace)::Slab").address
-    pitch = int(hidden("the_options", "marline::Options")["fiber_stacksize"]) + PAGE
-    for index in range(MAX_SLABS):
-        base = int(slabs[index]["base"])
-        if base == 0:
-            return
+    word = gdb.lookup_type("unsigned long")
+    pitch, count = (int(hidden(name, "unsigned long")) for name in ("g_pitch", "g_slab_count"))
+    for index in range(count):
+        base, slots = (int(slabs[index][name].address.cast(word.pointer()).dereference()) for name in ("base", "all"))
         for slot in range(STACKS_PER_SLAB):
+            if base == 0 or not slots >> slot & 1:
+                continue
             high = base + (slot + 1) * pitch - (index * STACKS_PER_SLAB + slot) % COLOURS * COLOUR_STEP
             address = (high - fiber.sizeof) & -FIBER_ALIGNMENT
             yield gdb.Value(address).cast(fiber.pointer()).dereference()

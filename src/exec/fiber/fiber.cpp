@@ -22,6 +22,7 @@ namespace marline {
 namespace {
 
 constexpr int kKept = 64;
+constexpr int kKeptIdle = 4;  // while free stacks are to give their memory back: each of these holds a slab
 
 // On the arriving side of a switch: the worker takes over what the fiber had saved.
 void arrive(Fiber* self) {
@@ -208,6 +209,18 @@ void fiber_release(void* context) {
   fiber->next = *place;
   *place = fiber;
   ++worker->spare_count;
+}
+
+bool fibers_shrink(Worker* worker) {
+  if (!stacks_can_shrink()) return false;
+  // One that was called at a task's creation counts, too, but is not in the list.
+  while (worker->spare_count > kKeptIdle && worker->spares != nullptr) {
+    Fiber* fiber = worker->spares;
+    worker->spares = fiber->next;
+    --worker->spare_count;
+    fiber_destroy(fiber);
+  }
+  return stacks_shrink();
 }
 
 void fiber_switch(Fiber* target, void (*arrival)(void*), void* context) {

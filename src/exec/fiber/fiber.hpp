@@ -54,6 +54,9 @@ Fiber* fiber_take(Worker* worker);
 // Makes a fiber idle whose task has ended. The calling thread must not be on it. Context: the Fiber; an arrival function.
 void fiber_release(void* fiber);
 
+// For a worker that is about to sleep: gives back memory of idle fibers, a part at a time. False: little is left.
+bool fibers_shrink(Worker* worker);
+
 // Leaves the current fiber for `target`; `arrival(context)` runs there first. Returns when somebody switches back, maybe
 // on another worker.
 void fiber_switch(Fiber* target, void (*arrival)(void*), void* context);

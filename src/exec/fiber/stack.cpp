@@ -1,18 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Slabs of stacks. The lists are behind one lock: workers keep fibers of their own (exec/fiber/fiber.cpp), so it is
-// taken when a program has more fibers alive than ever before, not when it switches.
+// Slabs of stacks, behind one lock: workers keep fibers of their own (exec/fiber/fiber.cpp), so it is taken when a
+// program has more fibers alive than before, not when it switches. Every step under it takes constant time: each slab
+// has a word of bits, and the slabs with room, with nothing in use, with memory to give back and without a mapping are
+// sets of numbers. The lowest stack with room is given first, so that slabs with high numbers empty and their memory
+// can go back.
+//
+// Invariant: a slot is free or its holder's. Who gives memory back holds the slots meanwhile, without the lock.
 #include "exec/fiber/stack.hpp"
 
 #include "base/check.hpp"
+#include "base/index_set.hpp"
+#include "base/memory_limit.hpp"
+#include "base/sanitizer.hpp"
 #include "base/spin_lock.hpp"
 #include "config/options.hpp"
+#include "exec/worker/worker.hpp"
 
 #include <pthread.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <bit>
 #include <cerrno>
 #include <cstring>
 
@@ -28,29 +39,38 @@ Atomic<bool> g_light_guards{true};
 
 namespace {
 
-constexpr size_t kStacksPerSlab = 64;
-constexpr size_t kMaxSlabs = 1 << 15;
+constexpr size_t kStacksPerSlab = 64;       // at most: one bit each
+constexpr size_t kMaxSlabs = 1 << 15;       // beyond it stack_allocate is fatal
+constexpr size_t kShareOfLimit = 32;        // a slab takes at most this part of the limit on address space
 constexpr size_t kGuardBudget = 8192;       // stacks with a mapped guard: two mappings each
+constexpr size_t kEmptyAlone = 128;         // slabs without a stack in use that a thread keeps that is alone
+constexpr size_t kTouchedWhileIdle = 1024;  // free stacks with memory that are kept when nobody has work
 constexpr size_t kColours = 16;             // stack tops differ by up to this many times kColourStep
 constexpr size_t kColourStep = 256;         // four cache lines
 constexpr uint64_t kCanary = 0x6d61726c696e6531u;
 
-enum class GuardKind : uint8_t { kNone, kPage };
-
+// Bit i of a word is slot i. All are written under the lock; what others read without it is atomic.
 struct Slab {
-  char* base;
-  GuardKind guard;
+  Atomic<char*> base;         // null: no mapping. Stays while a slot is in use
+  Atomic<uint64_t> canaries;  // slots that have a canary instead of a guard
+  uint64_t free;              // nobody's
+  uint64_t touched;           // may hold memory
+  uint64_t guarded;           // have their guard or canary
+  Atomic<uint64_t> all;       // all that it has
+  bool from_arenas;           // malloc's: stays
 };
 
-struct FreeStack {  // lies at the top of a free stack, where memory is committed anyway
-  FreeStack* next;
-};
-
-FreeStack* g_free = nullptr;
 Slab g_slabs[kMaxSlabs];
-Atomic<size_t> g_slab_count{0};        // release on growth; the fault handler reads without the lock
-size_t g_next_in_slab = kStacksPerSlab;
+Atomic<size_t> g_slab_count{0};   // one more than the highest number so far; release on growth, others read without the lock
+size_t g_pitch = 0;               // bytes from stack to stack; set with the first slab
 size_t g_mapped_guards = 0;
+size_t g_in_use = 0;              // stacks
+size_t g_empty_slabs = 0;         // members of g_empty
+Atomic<size_t> g_touched_free{0};  // free stacks that may hold memory; read without the lock as a hint
+IndexSet<kMaxSlabs> g_with_room;   // slabs with a free slot
+IndexSet<kMaxSlabs> g_empty;       // slabs with no other
+IndexSet<kMaxSlabs> g_to_give;     // slabs with a free slot that may hold memory
+IndexSet<kMaxSlabs> g_vacant;      // numbers below g_slab_count without a mapping
 
 size_t page() {
   static const size_t bytes = static_cast<size_t>(sysconf(_SC_PAGESIZE));
@@ -58,72 +78,182 @@ size_t page() {
 }
 
 // A stack and the guard page below it.
-size_t pitch() { return options().fiber_stacksize + page(); }
+size_t wanted_pitch() { return ((options().fiber_stacksize + page() - 1) & ~(page() - 1)) + page(); }
 
-void* install_guard(char* at, GuardKind* guard) {
-  *guard = GuardKind::kPage;
-  if (g_light_guards.load(relaxed) && madvise(at, page(), MADV_GUARD_INSTALL) == 0) return at;
+uint64_t bit(size_t slot) { return uint64_t{1} << slot; }
+
+size_t slab_bytes(const Slab& slab) { return static_cast<size_t>(std::popcount(slab.all.load(relaxed))) * g_pitch; }
+
+// After a change of its words.
+void file_slab(size_t index) {
+  const Slab& slab = g_slabs[index];
+  slab.free != 0 ? g_with_room.insert(index) : g_with_room.erase(index);
+  (slab.free & slab.touched) != 0 ? g_to_give.insert(index) : g_to_give.erase(index);
+  const bool empty = slab.free != 0 && slab.free == slab.all.load(relaxed);
+  if (empty == g_empty.contains(index)) return;
+  empty ? g_empty.insert(index) : g_empty.erase(index);
+  g_empty_slabs += empty ? 1 : size_t{0} - 1;
+}
+
+// A limit on address space is the program's, too: few stacks at a time then.
+size_t usual_stacks() {
+  const size_t limit = address_space_limit();
+  if (limit == 0) return kStacksPerSlab;
+  return std::clamp<size_t>(limit / kShareOfLimit / g_pitch, 1, kStacksPerSlab);
+}
+
+char* map_stacks(size_t count) {
+  void* base = mmap(nullptr, count * g_pitch, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+  return base == MAP_FAILED ? nullptr : static_cast<char*>(base);
+}
+
+// As many as there is address space for, down to one.
+char* find_stacks(size_t* count, bool* from_arenas) {
+  *from_arenas = false;
+  for (*count = usual_stacks(); *count > 0; *count /= 2) {
+    if (char* base = map_stacks(*count)) return base;
+  }
+  *count = 1;
+  *from_arenas = true;
+  return static_cast<char*>(memory_from_arenas(g_pitch, page()));
+}
+
+[[noreturn]] void out_of_stacks(int error) {
+  fatal("cannot map stacks for more than %zu suspended tasks of %zu KiB each: %s%s; set a smaller OMP_STACKSIZE or "
+        "MARLINE_STACKSIZE, or raise the limits on address space and vm.max_map_count",
+        g_in_use, options().fiber_stacksize / 1024, std::strerror(error), AddressSpaceText().c_str());
+}
+
+// Under the lock.
+size_t open_slab() {
+  if (g_pitch == 0) g_pitch = wanted_pitch();
+  size_t index = g_vacant.first();
+  if (index == g_vacant.kNone) index = g_slab_count.load(relaxed);
+  size_t count = 0;
+  bool from_arenas = false;
+  char* base = index < kMaxSlabs ? find_stacks(&count, &from_arenas) : nullptr;
+  if (base == nullptr) out_of_stacks(index < kMaxSlabs ? errno : ENOMEM);
+  madvise(base, count * g_pitch, MADV_NOHUGEPAGE);  // fails only on kernels without huge pages, which need no advice
+  Slab& slab = g_slabs[index];
+  slab.free = count == 64 ? ~uint64_t{0} : bit(count) - 1;
+  slab.all.store(slab.free, relaxed);
+  slab.touched = slab.guarded = 0;
+  slab.from_arenas = from_arenas;
+  slab.canaries.store(0, relaxed);
+  slab.base.store(base, release);  // pairs with locate and stack_number
+  g_vacant.erase(index);
+  if (index == g_slab_count.load(relaxed)) g_slab_count.store(index + 1, release);  // pairs with locate and stack_numbers
+  file_slab(index);
+  return index;
+}
+
+// The stack in slot `slot` of slab `index`, which lies at `base`.
+Stack stack_at(char* base, size_t index, size_t slot) {
+  char* guard = base + slot * g_pitch;
+  size_t number = index * kStacksPerSlab + slot;
+  return {guard + page(), guard + g_pitch - number % kColours * kColourStep, number};
+}
+
+// Its holder, without the lock: the advice is a system call. `false`: the kernel has no such guards.
+bool install_light_guard(const Stack& stack) {
+  if (!g_light_guards.load(relaxed)) return false;
+  if (madvise(stack.low - page(), page(), MADV_GUARD_INSTALL) == 0) return true;
   g_light_guards.store(false, relaxed);
-  if (g_mapped_guards < kGuardBudget && mprotect(at, page(), PROT_NONE) == 0) {
+  return false;
+}
+
+void install_other_guard(const Stack& stack) {
+  Guard<SpinLock> guard(g_stacks_lock);
+  if (g_mapped_guards < kGuardBudget && mprotect(stack.low - page(), page(), PROT_NONE) == 0) {
     ++g_mapped_guards;
-    return at;
+    return;
   }
-  *guard = GuardKind::kNone;
-  return nullptr;
+  g_slabs[stack.number / kStacksPerSlab].canaries.fetch_or(bit(stack.number % kStacksPerSlab), relaxed);
 }
 
-void open_slab() {
-  size_t count = g_slab_count.load(relaxed);
-  size_t bytes = pitch() * kStacksPerSlab;
-  void* base = MAP_FAILED;
-  if (count < kMaxSlabs) {
-    base = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
-  }
-  if (base == MAP_FAILED) {
-    fatal("cannot map stacks for more than %zu suspended tasks of %zu KiB each (%s): set a smaller OMP_STACKSIZE or "
-          "MARLINE_STACKSIZE, or raise the limits on address space and vm.max_map_count",
-          count * kStacksPerSlab, options().fiber_stacksize / 1024, std::strerror(errno));
-  }
-  madvise(base, bytes, MADV_NOHUGEPAGE);  // fails only on kernels without huge pages, which need no advice
-  g_slabs[count] = {static_cast<char*>(base), GuardKind::kPage};
-  g_slab_count.store(count + 1, release);  // pairs with locate and stacks_mapped
-  g_next_in_slab = 0;
+bool has_canary(const Stack& stack) {
+  const Slab& slab = g_slabs[stack.number / kStacksPerSlab];
+  return (slab.canaries.load(relaxed) & bit(stack.number % kStacksPerSlab)) != 0;
 }
 
-// The stack in slot `slot` of slab `index`.
-Stack stack_at(size_t index, size_t slot) {
-  char* guard = g_slabs[index].base + slot * pitch();
-  size_t colour = (index * kStacksPerSlab + slot) % kColours * kColourStep;
-  return {guard + page(), guard + pitch() - colour};
-}
-
-Stack cut_stack() {
-  if (g_next_in_slab == kStacksPerSlab) open_slab();
-  size_t index = g_slab_count.load(relaxed) - 1;
-  if (static_cast<int64_t>(index * kStacksPerSlab + g_next_in_slab) >= options().max_fibers) {
+// Takes the lowest free stack. `fresh`: it has no guard yet.
+Stack take_lowest(bool* fresh) {
+  Guard<SpinLock> guard(g_stacks_lock);
+  if (static_cast<int64_t>(g_in_use) >= options().max_fibers) {
     fatal("more than MARLINE_MAX_FIBERS=%ld tasks are suspended at once: raise it, or create fewer blocking tasks at a time",
           static_cast<long>(options().max_fibers));
   }
-  Stack stack = stack_at(index, g_next_in_slab++);
-  GuardKind guard;
-  install_guard(stack.low - page(), &guard);
-  if (guard == GuardKind::kNone) {
-    g_slabs[index].guard = GuardKind::kNone;
-    *reinterpret_cast<uint64_t*>(stack.low) = kCanary;
-  }
-  return stack;
+  size_t index = g_with_room.first();
+  if (index == g_with_room.kNone) index = open_slab();
+  Slab& slab = g_slabs[index];
+  auto slot = static_cast<size_t>(std::countr_zero(slab.free));
+  *fresh = (slab.guarded & bit(slot)) == 0;
+  if ((slab.touched & bit(slot)) != 0) g_touched_free.fetch_sub(1, relaxed);
+  slab.free &= ~bit(slot);
+  slab.touched |= bit(slot);
+  slab.guarded |= bit(slot);
+  ++g_in_use;
+  file_slab(index);
+  return stack_at(slab.base.load(relaxed), index, slot);
 }
 
-FreeStack* top_link(Stack stack) { return reinterpret_cast<FreeStack*>(stack.high) - 1; }
+// Stacks that nobody uses and whose memory is to go back: their slots are not free meanwhile.
+struct Surplus {
+  size_t index;
+  uint64_t slots;  // 0: there is none
+  bool whole;      // all of a slab
+};
 
-bool locate(const void* address, size_t* index, size_t* slot, size_t* offset) {
+// Under the lock.
+Surplus take_surplus(size_t index) {
+  Slab& slab = g_slabs[index];
+  const bool whole = slab.free == slab.all.load(relaxed) && !slab.from_arenas && !g_sanitized;  // their shadow would stay
+  const uint64_t slots = whole ? slab.all.load(relaxed) : slab.free & slab.touched;
+  g_touched_free.fetch_sub(static_cast<size_t>(std::popcount(slots & slab.touched)), relaxed);
+  slab.free &= ~slots;
+  file_slab(index);
+  return {index, slots, whole};
+}
+
+// Under the lock: its guards are gone with it.
+void forget_slab(size_t index) {
+  Slab& slab = g_slabs[index];
+  if (!g_light_guards.load(relaxed)) {
+    const auto others = static_cast<size_t>(std::popcount(slab.guarded & ~slab.canaries.load(relaxed)));
+    g_mapped_guards -= std::min(g_mapped_guards, others);  // light ones may be among them
+  }
+  slab.touched = slab.guarded = 0;
+  slab.all.store(0, relaxed);
+  slab.base.store(nullptr, relaxed);
+  g_vacant.insert(index);
+}
+
+// Without the lock. The guards stay: advice does not remove them. Unmapping fails where it would split a mapping and there
+// are too many.
+void give_back(const Surplus& surplus) {
+  Slab& slab = g_slabs[surplus.index];
+  char* base = slab.base.load(relaxed);
+  const bool gone = surplus.whole && munmap(base, slab_bytes(slab)) == 0;
+  for (uint64_t left = gone ? 0 : surplus.slots; left != 0; left &= left - 1) {
+    auto slot = static_cast<size_t>(std::countr_zero(left));
+    madvise(base + slot * g_pitch + page(), g_pitch - page(), MADV_DONTNEED);
+  }
+  Guard<SpinLock> guard(g_stacks_lock);
+  if (gone) return forget_slab(surplus.index);
+  slab.free |= surplus.slots;
+  slab.touched &= ~surplus.slots;
+  file_slab(surplus.index);
+}
+
+// The slab that an address lies in. Async-signal-safe.
+bool locate(const void* address, size_t* index, char** base_found) {
   auto at = reinterpret_cast<uintptr_t>(address);
-  for (size_t i = g_slab_count.load(acquire); i-- > 0;) {
-    auto base = reinterpret_cast<uintptr_t>(g_slabs[i].base);
-    if (at < base || at >= base + pitch() * kStacksPerSlab) continue;
+  for (size_t i = g_slab_count.load(acquire); i-- > 0;) {  // pairs with open_slab
+    auto base = reinterpret_cast<uintptr_t>(g_slabs[i].base.load(acquire));
+    if (base == 0 || at < base || at >= base + slab_bytes(g_slabs[i])) continue;
     *index = i;
-    *slot = (at - base) / pitch();
-    *offset = (at - base) % pitch();
+    *base_found = reinterpret_cast<char*>(base);
     return true;
   }
   return false;
@@ -144,39 +274,67 @@ Stack stack_of_first_thread() {
 SpinLock g_stacks_lock;
 
 Stack stack_allocate() {
-  Guard<SpinLock> guard(g_stacks_lock);
-  if (g_free == nullptr) return cut_stack();
-  FreeStack* link = g_free;
-  g_free = link->next;
-  size_t index, slot, offset;
-  locate(link, &index, &slot, &offset);
-  return stack_at(index, slot);
+  bool fresh = false;
+  Stack stack = take_lowest(&fresh);
+  if (fresh && !install_light_guard(stack)) install_other_guard(stack);
+  if (has_canary(stack)) [[unlikely]] *reinterpret_cast<uint64_t*>(stack.low) = kCanary;
+  return stack;
 }
 
 void stack_free(Stack stack) {
-  Guard<SpinLock> guard(g_stacks_lock);
-  FreeStack* link = top_link(stack);
-  link->next = g_free;
-  g_free = link;
+  const size_t index = stack.number / kStacksPerSlab;
+  Surplus surplus{index, 0, false};
+  {
+    Guard<SpinLock> guard(g_stacks_lock);
+    g_slabs[index].free |= bit(stack.number % kStacksPerSlab);
+    g_touched_free.fetch_add(1, relaxed);
+    --g_in_use;
+    file_slab(index);
+    // Kept for the next burst of tasks, to which new stacks would cost page faults: a thread that falls asleep gives them
+    // back. Where there is only one, it may never sleep.
+    if (g_empty_slabs > kEmptyAlone && worker_count() < 2 && g_empty.contains(index)) surplus = take_surplus(index);
+  }
+  if (surplus.slots != 0) give_back(surplus);
 }
 
-bool canary_is_gone(const Stack& stack) {
-  size_t index, slot, offset;
-  if (!locate(stack.low, &index, &slot, &offset) || g_slabs[index].guard == GuardKind::kPage) return false;
-  uint64_t word = *reinterpret_cast<const uint64_t*>(stack.low);
-  return word != kCanary && word != 0;  // 0: this one of a mixed slab has a page
-}
+bool stacks_can_shrink() { return g_touched_free.load(relaxed) > kTouchedWhileIdle; }
 
-bool stack_of_guard(const void* address, Stack* stack) {
-  size_t index, slot, offset;
-  if (!locate(address, &index, &slot, &offset) || offset >= page()) return false;
-  *stack = stack_at(index, slot);
+bool stacks_shrink() {
+  Surplus surplus{};
+  {
+    Guard<SpinLock> guard(g_stacks_lock);
+    const size_t index = g_to_give.first();
+    if (!stacks_can_shrink() || index == g_to_give.kNone) return false;
+    surplus = take_surplus(index);
+  }
+  give_back(surplus);
   return true;
 }
 
-size_t stacks_mapped() { return g_slab_count.load(acquire) * kStacksPerSlab; }  // pairs with open_slab
+bool canary_is_gone(const Stack& stack) {
+  if (stack.number == Stack::kOfThread || !has_canary(stack)) return false;
+  return *reinterpret_cast<const uint64_t*>(stack.low) != kCanary;
+}
 
-Stack stack_number(size_t number) { return stack_at(number / kStacksPerSlab, number % kStacksPerSlab); }
+bool stack_of_guard(const void* address, Stack* stack) {
+  size_t index;
+  char* base;
+  if (!locate(address, &index, &base)) return false;
+  const auto offset = static_cast<size_t>(static_cast<const char*>(address) - base);
+  if (offset % g_pitch >= page()) return false;
+  *stack = stack_at(base, index, offset / g_pitch);
+  return true;
+}
+
+size_t stack_numbers() { return g_slab_count.load(acquire) * kStacksPerSlab; }  // pairs with open_slab
+
+bool stack_number(size_t number, Stack* stack) {
+  const Slab& slab = g_slabs[number / kStacksPerSlab];
+  char* base = slab.base.load(acquire);  // pairs with open_slab
+  if (base == nullptr || (slab.all.load(relaxed) & bit(number % kStacksPerSlab)) == 0) return false;
+  *stack = stack_at(base, number / kStacksPerSlab, number % kStacksPerSlab);
+  return true;
+}
 
 Stack stack_of_thread() {
   pthread_attr_t attributes;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Stacks for fibers: cut from slabs of kStacksPerSlab, one mapping each, because 10^5 suspended tasks with a mapping and a
+// Stacks for fibers: cut from slabs of up to kStacksPerSlab, one mapping each, because 10^5 suspended tasks with a mapping and a
 // guard of their own would exceed the kernel's default of 65,530 mappings (vm.max_map_count). Memory is committed lazily
 // and kept out of transparent huge pages, which would commit 2 MiB at the first touch. Each stack has a guard below it:
 // a lightweight one where the kernel has them (MADV_GUARD_INSTALL, Linux 6.13: no mapping is split), else a page without
-// access while a budget of mappings lasts, else a canary that is checked when the fiber is left.
+// access while a budget of mappings lasts, else a canary that is checked when the fiber is left. Under a limit on address
+// space slabs are smaller, and smaller still when it runs out. Memory of stacks that nobody uses goes back to the system
+// when a thread falls asleep.
 #pragma once
 
 #include "base/atomic.hpp"
@@ -18,6 +20,8 @@ namespace marline {
 struct Stack {
   char* low;   // lowest usable byte
   char* high;  // one past the highest
+  static constexpr size_t kOfThread = ~size_t{0};
+  size_t number = kOfThread;  // of one that stack_allocate has given
   size_t size() const { return static_cast<size_t>(high - low); }
 };
 
@@ -25,8 +29,12 @@ struct Stack {
 // Thread-safe.
 Stack stack_allocate();
 
-// Gives it back for reuse. Thread-safe.
+// Gives it back for reuse. Thread-safe. May unmap a slab that nobody uses any more.
 void stack_free(Stack stack);
+
+// For a worker that has no work: gives memory of free stacks back, a slab's at a time. False: little is left. Thread-safe.
+bool stacks_shrink();
+bool stacks_can_shrink();  // a hint
 
 extern SpinLock g_stacks_lock;  // held across fork
 
@@ -43,9 +51,10 @@ inline bool stack_overrun(const Stack& stack) { return !g_light_guards.load(rela
 // If `address` lies in a guard: the stack that it guards, for the fault handler. Async-signal-safe.
 bool stack_of_guard(const void* address, Stack* stack);
 
-// All stacks that have been cut or may be, by number: below stacks_mapped(). Memory of one that nobody has used is zero.
-size_t stacks_mapped();
-Stack stack_number(size_t number);
+// All stacks that are mapped have numbers below stack_numbers(). False if that one is not. Memory of one that nobody has
+// used is zero.
+size_t stack_numbers();
+bool stack_number(size_t number, Stack* stack);
 
 // The calling thread's own stack.
 Stack stack_of_thread();

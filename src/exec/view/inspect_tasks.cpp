@@ -233,7 +233,9 @@ void CallCopy::describe(ReportStream& out) const {
 void describe_tasks(ReportStream& out, const OwnMemory& memory, const InspectRequest& request) {
   out.open("tasks", '[');
   Walk walk{out, memory, request};
-  for (size_t i = 0; i < stacks_mapped(); ++i) walk.visit(fiber_on_stack(stack_number(i)));
+  for (size_t i = 0; i < stack_numbers(); ++i) {
+    if (Stack stack; stack_number(i, &stack)) walk.visit(fiber_on_stack(stack));
+  }
   for_each_worker(memory, [&](const Worker*, const Worker* worker) { walk.visit(worker->in_view.own_fiber); });
   out.close(']');
   out.number("task_count", static_cast<int64_t>(walk.told));

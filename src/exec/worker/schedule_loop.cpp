@@ -111,6 +111,12 @@ bool must_not_sleep(Worker* worker, void* context) {
   return condition->done(condition->context) || work_in_sight(worker) || progress_wants_poller();
 }
 
+// What the system takes milliseconds for is done in parts, between looks at the work that may have come.
+void give_back_memory_unless(Worker* worker, bool (*work_came)(Worker*, void*), void* context) {
+  while (fibers_shrink(worker) && !work_came(worker, context)) {
+  }
+}
+
 bool job_posted(Worker* worker, void*) { return worker->job.load(seq_cst) != nullptr; }
 
 struct Rest {
@@ -178,6 +184,7 @@ void idle_once(Worker* worker, Idleness& idle, Condition condition) {
     return;
   }
   progress_drop_idle_role(worker);  // a sleeper would keep others from it
+  give_back_memory_unless(worker, must_not_sleep, &condition);
   sleep_unless(worker, must_not_sleep, &condition);
   idle = {};
   idle.slept = true;
@@ -297,7 +304,9 @@ Team* wait_for_job(Worker* worker) {
     if (!asleep) give_way(worker);
     // A thread of a root's team waits for the next region; one that nobody has makes way for all others.
     bool crowded = worker->in_pool.load(relaxed) != 0 ? more_threads_than_cores() : oversubscribed();
-    if (asleep || nanoseconds_now() - since > spin_nanoseconds(crowded)) sleep_unless(worker, job_posted, nullptr);
+    if (!asleep && nanoseconds_now() - since <= spin_nanoseconds(crowded)) continue;
+    give_back_memory_unless(worker, job_posted, nullptr);
+    sleep_unless(worker, job_posted, nullptr);
   }
 }
 

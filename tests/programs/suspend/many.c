@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * A hundred thousand tasks suspended at once: their stacks must fit the kernel's default limit of 65,530 mappings, must
- * not be inflated by transparent huge pages, and must come back when the tasks have ended. Usage: many TASKS
+ * not be inflated by transparent huge pages, and must come back when the tasks have ended: for the next ones, and their
+ * memory for the system once there is no more work. Usage: many TASKS
  *
  * Covers: marline suspension
  */
@@ -66,13 +67,23 @@ static void suspend_and_resume(int tasks, marline_event_t *events, int untied) {
   CHECK_EQ(resumed, tasks);
 }
 
+/* The threads of the region give it back when they fall asleep, or at once where there is one. */
+static void expect_back(long before) {
+  for (int i = 0; i < 3000 && resident_bytes() > before + 2 * kSlackBytes; i++)
+    usleep(10 * 1000);
+  printf("%ld MiB more than before\n", (resident_bytes() - before) >> 20);
+  CHECK(resident_bytes() <= before + 2 * kSlackBytes);
+}
+
 int main(int argc, char **argv) {
   CHECK_EQ(argc, 2);
+  long before = resident_bytes();
   int tasks = atoi(argv[1]);
   marline_event_t *events = malloc((size_t)tasks * sizeof *events);
   CHECK(events != NULL);
   suspend_and_resume(tasks, events, 1);
   suspend_and_resume(tasks, events, 0); /* again on the same stacks: nothing may have leaked */
+  expect_back(before);
   free(events);
   return 0;
 }
