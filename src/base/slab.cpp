@@ -17,6 +17,7 @@ namespace {
 
 SlabPool* retired_pools = nullptr;   // linked by next_retired_; under g_slab_pools_lock
 uint32_t pools_made = 0;             // the same
+Atomic<SlabPool*> newest_pool{nullptr};  // all, linked by made_before_; written under the same, read by anybody
 
 // Freed blocks of watched slabs, of one size class, oldest first.
 struct Quarantine {
@@ -89,6 +90,8 @@ SlabPool* SlabPool::acquire() {
   static_assert(sizeof(SlabPool) <= kPage);
   SlabPool* pool = new (map(kPage)) SlabPool;
   pool->number_ = pools_made++;
+  pool->made_before_ = newest_pool.load(relaxed);
+  newest_pool.store(pool, std::memory_order_release);  // pairs with shrink
   return pool;
 }
 
@@ -206,10 +209,46 @@ void SlabPool::open_slab(unsigned size_class) {
 void* SlabPool::allocate_large(size_t bytes) {
   constexpr size_t kHeader = kColours * kCacheLine;  // room for the header at any colour
   if (bytes > SIZE_MAX / 2) fatal("a task with %zu bytes of private data was asked for", bytes);
-  const size_t total = (bytes + kHeader + kSlabBytes - 1) & ~(kSlabBytes - 1);  // the rest is never touched
-  Slab* slab = new (slab_at(map_aligned(total))) Slab{nullptr, kLarge, total, this};
+  static_assert(LargeCache::kUnit == kSlabBytes);
+  const size_t total = LargeCache::mapping_bytes(bytes + kHeader);  // what is above is never touched
+  auto base = reinterpret_cast<uintptr_t>(large_cache_.take(total));
+  if (base == 0) base = map_aligned(total);
+  Slab* slab = new (slab_at(base)) Slab{nullptr, kLarge, total, this};
   large_bytes_.fetch_add(total, relaxed);
   return slab + 1;
+}
+
+// Where a sanitizer watches, a block that is used after its end must not be another's.
+void SlabPool::release_large(Slab* slab) {
+  auto* base = reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(slab) & ~static_cast<uintptr_t>(kSlabBytes - 1));
+  const size_t bytes = slab->bytes;
+  SlabPool* payer = slab->payer;  // pools are never unmapped
+  payer->large_bytes_.fetch_sub(bytes, relaxed);
+  if (!watched() && !MARLINE_ASAN && payer->large_cache_.put(base, bytes)) return;
+  munmap(base, bytes);
+}
+
+bool SlabPool::shrink() {
+  if (LargeCache::cached_bytes() <= LargeCache::kMostWhileIdle) return false;
+  for (SlabPool* pool = newest_pool.load(std::memory_order_acquire); pool != nullptr; pool = pool->made_before_) {  // pairs with acquire
+    const LargeCache::Mapping mapping = pool->large_cache_.evict();
+    if (mapping.memory == nullptr) continue;
+    munmap(mapping.memory, mapping.bytes);
+    return true;
+  }
+  return false;
+}
+
+void SlabPool::lock_all() {
+  for (SlabPool* pool = newest_pool.load(relaxed); pool != nullptr; pool = pool->made_before_) {
+    pool->large_cache_.lock().lock();
+  }
+}
+
+void SlabPool::unlock_all() {
+  for (SlabPool* pool = newest_pool.load(relaxed); pool != nullptr; pool = pool->made_before_) {
+    pool->large_cache_.lock().unlock();
+  }
 }
 
 size_t SlabPool::large_bytes(const Slab* slab) {
@@ -221,10 +260,7 @@ void SlabPool::release_slow(FreeBlock* block, Slab* slab, SlabPool* mine) {
   SlabPool* owner = slab->owner;
   if (owner == nullptr) {
     if (slab->size_class != kLarge) return release_watched(block, slab);
-    const uintptr_t base = reinterpret_cast<uintptr_t>(slab) & ~static_cast<uintptr_t>(kSlabBytes - 1);
-    slab->payer->large_bytes_.fetch_sub(slab->bytes, relaxed);  // pools are never unmapped
-    munmap(reinterpret_cast<void*>(base), slab->bytes);
-    return;
+    return release_large(slab);
   }
   mark_free(block, slab->size_class);
   if (mine == nullptr) {

@@ -29,6 +29,7 @@
 #include "base/atomic.hpp"
 #include "base/build.hpp"
 #include "base/intrusive.hpp"
+#include "base/large_cache.hpp"
 #include "base/prefetch.hpp"
 #include "base/spin_lock.hpp"
 
@@ -45,7 +46,8 @@ class SlabPool {
  public:
   static constexpr size_t kStep = 64;           // blocks are aligned to this
   static constexpr size_t kStepLimit = 512;     // size classes in steps of kStep up to here,
-  static constexpr size_t kClassLimit = 16384;  // two per power of two up to here, a mapping of its own above
+  static constexpr size_t kClassLimit = 16384;  // two per power of two up to here, a mapping of its own above, which
+                                                // waits for the next block (base/large_cache.hpp)
   static constexpr unsigned kClasses = 18;
   static constexpr size_t kSlabBytes = 64 * 1024;
 
@@ -100,6 +102,13 @@ class SlabPool {
 
   // Takes back, at once, all blocks that others released. Owner only.
   void collect();
+
+  // For a thread that has no work: unmaps one of the large mappings that pools keep. False: little is left. Thread-safe.
+  static bool shrink();
+
+  // Held across fork, after g_slab_pools_lock: the locks of all pools' large mappings.
+  static void lock_all();
+  static void unlock_all();
 
  private:
   struct FreeBlock {
@@ -202,6 +211,7 @@ class SlabPool {
   void* allocate_wide(size_t bytes);
   void* allocate_slow(size_t bytes);
   void* allocate_large(size_t bytes);
+  static void release_large(Slab* slab);
   static size_t large_bytes(const Slab* slab);
   static bool watched();
   void* allocate_watched(unsigned size_class);
@@ -225,9 +235,11 @@ class SlabPool {
   Batch batches_[kBatches];   // by owner's number
   uint32_t number_ = 0;
   SlabPool* next_retired_ = nullptr;
+  SlabPool* made_before_ = nullptr;
 
   // Everybody's: on a line of its own, so that releases do not slow the owner's fast path.
   alignas(kCacheLine) RemoteStack remote_;
+  LargeCache large_cache_;         // anybody's
   Atomic<size_t> large_bytes_{0};  // of what has no owner; this pool adds, releasers subtract; the owner reads
 };
 

@@ -128,6 +128,35 @@ TEST(SlabPool, AThreadWithoutPoolReleasesAtOnce) {
   owner->retire();
 }
 
+// Whoever releases it: the pool that asked for it gets it again, in the size that it has.
+TEST(SlabPool, ALargeMappingIsUsedAgain) {
+  SlabPool* owner = SlabPool::acquire();
+  SlabPool* other = SlabPool::acquire();
+  void* block = owner->allocate(30'000);
+  memset(block, 1, 30'000);
+  SlabPool::release(block, other);
+  EXPECT_EQ(owner->large_bytes_in_use(), 0u);
+  EXPECT_NE(other->allocate(30'000), block);
+  EXPECT_NE(owner->allocate(70'000), block);
+  EXPECT_EQ(owner->allocate(20'000), block);
+  EXPECT_EQ(owner->large_bytes_in_use(), 3 * SlabPool::kSlabBytes);
+  other->retire();
+  owner->retire();
+}
+
+TEST(SlabPool, IdleMeansThatLargeMappingsGo) {
+  SlabPool* owner = SlabPool::acquire();
+  std::vector<void*> blocks;
+  for (int i = 0; i < 16; ++i) blocks.push_back(owner->allocate(1 << 20));
+  for (void* block : blocks) SlabPool::release(block, owner);
+  EXPECT_GT(LargeCache::cached_bytes(), LargeCache::kMostWhileIdle);
+  while (SlabPool::shrink()) {
+  }
+  EXPECT_LE(LargeCache::cached_bytes(), LargeCache::kMostWhileIdle);
+  EXPECT_GT(LargeCache::cached_bytes(), 0u);
+  owner->retire();
+}
+
 TEST(SlabPool, ARetiredPoolIsAdoptedWithItsLivingBlocks) {
   SlabPool* first = SlabPool::acquire();
   void* living = first->allocate(300);

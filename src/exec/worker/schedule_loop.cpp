@@ -306,6 +306,8 @@ Team* wait_for_job(Worker* worker) {
     bool crowded = worker->in_pool.load(relaxed) != 0 ? more_threads_than_cores() : oversubscribed();
     if (!asleep && nanoseconds_now() - since <= spin_nanoseconds(crowded)) continue;
     give_back_memory_unless(worker, job_posted, nullptr);
+    while (SlabPool::shrink() && !job_posted(worker, nullptr)) {
+    }
     sleep_unless(worker, job_posted, nullptr);
   }
 }

@@ -252,9 +252,11 @@ void before_fork() {
   threadprivate_before_fork();
   parking_before_fork();
   for (SpinLock* lock : kAcrossFork) lock->lock();
+  SlabPool::lock_all();
 }
 
 void unlock_lists() {
+  SlabPool::unlock_all();
   for (SpinLock* lock : kAcrossFork) lock->unlock();
 }
 
