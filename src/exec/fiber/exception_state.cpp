@@ -1,18 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The program's exception state, per thread: see the header. The calling thread's worker only.
+// The program's exception state, per thread: see the header. The calling thread's worker only; what was looked up is
+// everybody's, until a library is loaded or unloaded. Where there is no C++ runtime, to look it up takes microseconds, and
+// memory from malloc for a message that nobody reads.
 #include "exec/fiber/exception_state.hpp"
 
 #include <dlfcn.h>
+#include <link.h>
 
 namespace marline {
 
+namespace {
+
+using GetGlobals = ExceptionState* (*)();  // __cxa_eh_globals begins with these two members
+
+struct LookedUp {
+  Atomic<uint64_t> libraries{0};  // as of when; 0: never. release after `get`, acquire before
+  Atomic<GetGlobals> get{nullptr};
+} g_looked_up;
+
+// Changes whenever a library is loaded or unloaded, and is not 0: the loader counts both.
+uint64_t libraries_now() {
+  uint64_t now = 1;
+  auto first = [](dl_phdr_info* info, size_t, void* result) {
+    *static_cast<uint64_t*>(result) = (info->dlpi_adds << 32 | info->dlpi_subs) + 1;
+    return 1;
+  };
+  dl_iterate_phdr(first, &now);
+  return now;
+}
+
+GetGlobals look_up() {
+  const uint64_t now = libraries_now();
+  if (g_looked_up.libraries.load(acquire) == now) return g_looked_up.get.load(relaxed);
+  auto get = reinterpret_cast<GetGlobals>(dlsym(RTLD_DEFAULT, "__cxa_get_globals"));
+  g_looked_up.get.store(get, relaxed);
+  g_looked_up.libraries.store(now, release);
+  return get;
+}
+
+}  // namespace
+
 void exception_state_look_up(Worker* worker) {
   if (worker->exception_globals != nullptr) return;
-  using GetGlobals = ExceptionState* (*)();  // __cxa_eh_globals begins with these two members
-  if (auto get = reinterpret_cast<GetGlobals>(dlsym(RTLD_DEFAULT, "__cxa_get_globals"))) {
-    worker->exception_globals = get();
-  }
+  if (GetGlobals get = look_up()) worker->exception_globals = get();
 }
 
 }  // namespace marline
