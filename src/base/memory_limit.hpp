@@ -11,6 +11,9 @@ namespace marline {
 // In bytes; 0: there is none. Asks the system.
 size_t address_space_limit();
 
+// Bytes that can still be mapped; SIZE_MAX without a limit, or where the system does not say.
+size_t address_space_left();
+
 // What a message says of it: " (address space is limited to N KiB: `ulimit -v`)", or nothing.
 class AddressSpaceText {
  public:

@@ -3,12 +3,11 @@
 // The slow paths of SlabPool. See slab.hpp.
 #include "base/slab.hpp"
 
-#include <cerrno>
-#include <cstring>
 #include <new>
 #include <sys/mman.h>
 
 #include "base/check.hpp"
+#include "base/memory_limit.hpp"
 #include "base/sanitizer.hpp"
 #include "base/spin_lock.hpp"
 
@@ -51,23 +50,24 @@ void* leave(Quarantine& quarantine, size_t bytes) {
   return block;
 }
 
+// Null: the system has no more, even without the mappings that are kept for large blocks.
 void* map(size_t bytes) {
-  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED) {
-    fatal("cannot map %zu bytes for task descriptors: %s; raise the memory limit or create fewer tasks at a time",
-          bytes, strerror(errno));
-  }
-  return memory;
+  do {
+    void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory != MAP_FAILED) return memory;
+  } while (SlabPool::shrink(0));
+  return nullptr;
 }
 
-// `bytes` (a multiple of the page size) at an address that is a multiple of a slab's size. The kernel usually puts a
-// mapping next to the last one, so that the plain attempt succeeds and neighbours merge into one mapping.
+// `bytes` (a multiple of the page size) at an address that is a multiple of a slab's size; 0: there are none. The kernel
+// usually puts a mapping next to the last one, so that the plain attempt succeeds and neighbours merge into one mapping.
 uintptr_t map_aligned(size_t bytes) {
   constexpr uintptr_t kMask = SlabPool::kSlabBytes - 1;
   const uintptr_t plain = reinterpret_cast<uintptr_t>(map(bytes));
   if ((plain & kMask) == 0) return plain;
   munmap(reinterpret_cast<void*>(plain), bytes);
   const uintptr_t wide = reinterpret_cast<uintptr_t>(map(bytes + SlabPool::kSlabBytes));
+  if (wide == 0) return 0;
   const uintptr_t base = (wide + kMask) & ~kMask;
   if (base > wide) munmap(reinterpret_cast<void*>(wide), base - wide);
   const uintptr_t surplus = wide + SlabPool::kSlabBytes - base;
@@ -75,24 +75,58 @@ uintptr_t map_aligned(size_t bytes) {
   return base;
 }
 
+// As many bytes as there are of `*bytes`, which is halved down to `least`; from malloc's arenas if there are no others.
+uintptr_t find_aligned(size_t* bytes, size_t least) {
+  for (; *bytes >= least; *bytes /= 2) {
+    if (const uintptr_t base = map_aligned(*bytes)) return base;
+  }
+  *bytes = least;
+  return reinterpret_cast<uintptr_t>(memory_from_arenas(least, SlabPool::kSlabBytes));
+}
+
+[[noreturn]] void out_of_memory(size_t bytes) {
+  fatal("no memory for %zu more bytes of task descriptors%s: raise the limit on memory, set a smaller OMP_NUM_THREADS or "
+        "OMP_STACKSIZE, or create fewer tasks at a time",
+        bytes, AddressSpaceText().c_str());
+}
+
 }  // namespace
 
 SpinLock g_slab_pools_lock, g_quarantine_lock;
 
-SlabPool* SlabPool::acquire() {
-  Guard guard(g_slab_pools_lock);
-  if (SlabPool* pool = retired_pools; pool != nullptr) {
-    retired_pools = pool->next_retired_;
-    pool->next_retired_ = nullptr;
-    return pool;
+bool SlabPool::reserve(Place* place) {
+  {
+    Guard guard(g_slab_pools_lock);
+    place->left = retired_pools;
+    if (SlabPool* pool = retired_pools) {
+      retired_pools = pool->next_retired_;
+      pool->next_retired_ = nullptr;
+      return true;
+    }
   }
-  constexpr size_t kPage = 4096;
-  static_assert(sizeof(SlabPool) <= kPage);
-  SlabPool* pool = new (map(kPage)) SlabPool;
+  place->bytes = 2 * kFirstChunkBytes;  // the pool's own part, and the first chunk
+  place->memory = find_aligned(&place->bytes, 2 * kSlabBytes);
+  return place->memory != 0;
+}
+
+SlabPool* SlabPool::acquire(const Place& place) {
+  if (place.left != nullptr) return place.left;
+  static_assert(sizeof(SlabPool) <= kSlabBytes);
+  SlabPool* pool = new (reinterpret_cast<void*>(place.memory)) SlabPool;
+  pool->chunk_ = place.memory + kSlabBytes;
+  pool->chunk_end_ = place.memory + place.bytes;
+  pool->mapped_bytes_ = place.bytes - kSlabBytes;
+  Guard guard(g_slab_pools_lock);
   pool->number_ = pools_made++;
   pool->made_before_ = newest_pool.load(relaxed);
   newest_pool.store(pool, std::memory_order_release);  // pairs with shrink
   return pool;
+}
+
+SlabPool* SlabPool::acquire() {
+  Place place;
+  if (!reserve(&place)) out_of_memory(2 * kSlabBytes);
+  return acquire(place);
 }
 
 void SlabPool::retire() {
@@ -193,17 +227,22 @@ SlabPool::FreeBlock* SlabPool::cut(unsigned size_class) {
 }
 
 void SlabPool::open_slab(unsigned size_class) {
-  if (chunk_ == chunk_end_) {
-    chunk_ = map_aligned(kChunkBytes);
-    chunk_end_ = chunk_ + kChunkBytes;
-    mapped_bytes_ += kChunkBytes;
-  }
+  if (chunk_ == chunk_end_) open_chunk();
   const uintptr_t base = chunk_;
   chunk_ += kSlabBytes;
   Slab* slab = new (slab_at(base)) Slab{watched() ? nullptr : this, size_class, kSlabBytes, this};
   fresh_[size_class] = reinterpret_cast<uintptr_t>(slab + 1);
   fresh_end_[size_class] = base + kSlabBytes;
   asan_poison(slab + 1, fresh_end_[size_class] - fresh_[size_class]);
+}
+
+void SlabPool::open_chunk() {
+  size_t bytes = next_chunk_bytes_;
+  chunk_ = find_aligned(&bytes, kSlabBytes);
+  if (chunk_ == 0) out_of_memory(kSlabBytes);
+  chunk_end_ = chunk_ + bytes;
+  mapped_bytes_ += bytes;
+  next_chunk_bytes_ = 2 * bytes < kChunkBytes ? 2 * bytes : kChunkBytes;
 }
 
 void* SlabPool::allocate_large(size_t bytes) {
@@ -213,6 +252,7 @@ void* SlabPool::allocate_large(size_t bytes) {
   const size_t total = LargeCache::mapping_bytes(bytes + kHeader);  // what is above is never touched
   auto base = reinterpret_cast<uintptr_t>(large_cache_.take(total));
   if (base == 0) base = map_aligned(total);
+  if (base == 0) out_of_memory(total);
   Slab* slab = new (slab_at(base)) Slab{nullptr, kLarge, total, this};
   large_bytes_.fetch_add(total, relaxed);
   return slab + 1;
@@ -228,8 +268,8 @@ void SlabPool::release_large(Slab* slab) {
   munmap(base, bytes);
 }
 
-bool SlabPool::shrink() {
-  if (LargeCache::cached_bytes() <= LargeCache::kMostWhileIdle) return false;
+bool SlabPool::shrink(size_t most) {
+  if (LargeCache::cached_bytes() <= most) return false;
   for (SlabPool* pool = newest_pool.load(std::memory_order_acquire); pool != nullptr; pool = pool->made_before_) {  // pairs with acquire
     const LargeCache::Mapping mapping = pool->large_cache_.evict();
     if (mapping.memory == nullptr) continue;

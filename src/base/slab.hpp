@@ -51,7 +51,19 @@ class SlabPool {
   static constexpr unsigned kClasses = 18;
   static constexpr size_t kSlabBytes = 64 * 1024;
 
-  // A pool for the calling thread, which becomes its owner: one that an ended worker left, or a new one.
+  // Room for a pool, found before its thread is started: a pool that an ended worker left, or memory for a new one and its
+  // first blocks, which the owner is the first to touch.
+  struct Place {
+    SlabPool* left = nullptr;
+    uintptr_t memory = 0;
+    size_t bytes = 0;
+  };
+
+  // False: no memory is left.
+  [[nodiscard]] static bool reserve(Place* place);
+
+  // The pool at that place, for the calling thread, which becomes its owner.
+  static SlabPool* acquire(const Place& place);
   static SlabPool* acquire();
 
   // Gives the pool up; blocks of it may still be in use. Called by the owner, last.
@@ -103,8 +115,9 @@ class SlabPool {
   // Takes back, at once, all blocks that others released. Owner only.
   void collect();
 
-  // For a thread that has no work: unmaps one of the large mappings that pools keep. False: little is left. Thread-safe.
-  static bool shrink();
+  // For a thread that has no work: unmaps one of the large mappings that pools keep. False: they hold at most `most` bytes.
+  // Thread-safe.
+  static bool shrink(size_t most = LargeCache::kMostWhileIdle);
 
   // Held across fork, after g_slab_pools_lock: the locks of all pools' large mappings.
   static void lock_all();
@@ -134,6 +147,7 @@ class SlabPool {
   static constexpr unsigned kBatches = 4;
   static constexpr unsigned kBatchBlocks = 32;
   static constexpr unsigned kColours = 16;
+  static constexpr size_t kFirstChunkBytes = 2 * kSlabBytes;  // doubled each time, up to kChunkBytes
   static constexpr size_t kChunkBytes = 1024 * 1024;
 
   SlabPool() = default;
@@ -221,6 +235,7 @@ class SlabPool {
   FreeBlock* take_back_one();
   FreeBlock* cut(unsigned size_class);
   void open_slab(unsigned size_class);
+  void open_chunk();
   void send(Batch& batch);
 
   // The owner's.
@@ -231,6 +246,7 @@ class SlabPool {
   uintptr_t fresh_end_[kClasses] = {};
   uintptr_t chunk_ = 0;  // mapped, not yet slabs: [chunk_, chunk_end_)
   uintptr_t chunk_end_ = 0;
+  size_t next_chunk_bytes_ = kFirstChunkBytes;
   size_t mapped_bytes_ = 0;
   Batch batches_[kBatches];   // by owner's number
   uint32_t number_ = 0;

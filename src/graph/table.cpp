@@ -4,10 +4,9 @@
 // table is rebuilt without its dead entries when it is half full.
 #include "graph/table.hpp"
 
-#include "base/check.hpp"
+#include "base/shared_pool.hpp"
 #include "graph/successors.hpp"
 
-#include <cstdlib>
 #include <cstring>
 #include <new>
 
@@ -21,11 +20,7 @@ constexpr uint32_t kFirstSpilled = 8;  // members that a spilled entry has room 
 constexpr uint32_t kMostEntries = 1u << 31;  // 128 GiB; also of an entry's members, whose descriptors are 384 GiB
 
 TableEntry* allocate_entries(uint32_t capacity) {
-  size_t bytes = size_t{capacity} * sizeof(TableEntry);
-  void* memory = std::aligned_alloc(kCacheLine, bytes);
-  if (memory == nullptr) fatal("out of memory for the dependences of %u addresses in flight", capacity);
-  std::memset(memory, 0, bytes);
-  return static_cast<TableEntry*>(memory);
+  return static_cast<TableEntry*>(shared_allocate_zeroed(size_t{capacity} * sizeof(TableEntry)));
 }
 
 void set_entries(DependenceTable* table, uint32_t capacity) {
@@ -165,7 +160,7 @@ DependenceTable* table_create(Worker* worker) {
 void table_destroy(Worker* worker, DependenceTable* table) {
   clear_entries(worker, table);
   if (table->all_memory != nullptr) table_unreference(worker, table->all_memory);
-  std::free(table->entries);
+  shared_release(table->entries);
   SlabPool::release(table, worker->pool);
 }
 
@@ -182,7 +177,7 @@ void table_rebuild(Worker* worker, DependenceTable* table, size_t count) {
     TableEntry* entry = &old[i];
     if (entry->address != nullptr) *slot_for(worker, table, entry->address) = *entry;
   }
-  std::free(old);
+  shared_release(old);
 }
 
 TableEntry* table_find_further(Worker* worker, DependenceTable* table, void* address, TableEntry* first) {

@@ -15,12 +15,13 @@
 
 #include "base/atomic.hpp"
 #include "base/check.hpp"
+#include "base/shared_pool.hpp"
 #include "config/text.hpp"
 
 namespace marline {
 namespace {
 
-// What the new thread needs; on the heap because its creator may be gone first. The new thread frees it.
+// What the new thread needs; in memory of its own because its creator may be gone first. The new thread releases it.
 struct Start {
   ThreadMain main;
   void* argument;
@@ -29,7 +30,7 @@ struct Start {
 
 void* thread_main(void* raw) {
   const Start start = *static_cast<Start*>(raw);
-  free(raw);
+  shared_release(raw);
   pthread_setname_np(pthread_self(), start.name);
   start.main(start.argument);
   return nullptr;
@@ -58,9 +59,7 @@ int set_attributes(pthread_attr_t& attributes, size_t stack_bytes, const CpuMask
 
 bool create(pthread_t& thread, const char* name, ThreadMain main, void* argument, size_t stack_bytes,
             const CpuMask* mask, bool detached, Signals signals) {
-  auto* start = static_cast<Start*>(malloc(sizeof(Start)));
-  if (start == nullptr) return false;
-  *start = Start{main, argument, {}};
+  auto* start = new (shared_allocate(sizeof(Start))) Start{main, argument, {}};
   strncpy(start->name, name, sizeof start->name - 1);
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
@@ -74,7 +73,7 @@ bool create(pthread_t& thread, const char* name, ThreadMain main, void* argument
   }
   pthread_attr_destroy(&attributes);
   if (error == 0) return true;
-  free(start);
+  shared_release(start);
   errno = error;
   return false;
 }
@@ -137,9 +136,9 @@ const char* from_environment(const char* name) { return getenv(name); }
 }  // namespace
 
 bool thread_start_detached(const char* name, ThreadMain main, void* argument, size_t stack_bytes, const CpuMask* mask,
-                           Signals signals) {
-  pthread_t thread;
-  return create(thread, name, main, argument, stack_bytes, mask, true, signals);
+                           Signals signals, pthread_t* thread) {
+  pthread_t unnamed;
+  return create(thread != nullptr ? *thread : unnamed, name, main, argument, stack_bytes, mask, true, signals);
 }
 
 bool thread_start(pthread_t& thread, const char* name, ThreadMain main, void* argument, size_t stack_bytes,

@@ -17,8 +17,11 @@ enum class Signals { kFaultsOnly, kAsTheCreator };
 
 // Starts a thread that runs main(argument). `name` (cut to 15 characters by the kernel) is what ps and gdb show; `stack_bytes` 0 is the
 // system's default; `mask` null inherits the caller's. False, with errno as the reason, if the system refuses.
+// `thread`, if not null, becomes its name, good while the thread is known to live. A thread's start takes nothing from
+// malloc: the first time costs address space (base/shared_pool.hpp).
 [[nodiscard]] bool thread_start_detached(const char* name, ThreadMain main, void* argument, size_t stack_bytes = 0,
-                                         const CpuMask* mask = nullptr, Signals signals = Signals::kFaultsOnly);
+                                         const CpuMask* mask = nullptr, Signals signals = Signals::kFaultsOnly,
+                                         pthread_t* thread = nullptr);
 
 // The same; to be ended by thread_join.
 [[nodiscard]] bool thread_start(pthread_t& thread, const char* name, ThreadMain main, void* argument,

@@ -11,10 +11,9 @@
 #pragma once
 
 #include "base/atomic.hpp"
-#include "base/check.hpp"
+#include "base/shared_pool.hpp"
 
 #include <cstdint>
-#include <cstdlib>
 
 namespace marline {
 
@@ -28,7 +27,7 @@ class Deque {
   ~Deque() {
     while (ring_owner_ != nullptr) {
       Ring* older = ring_owner_->older;
-      std::free(ring_owner_);
+      shared_release(ring_owner_);
       ring_owner_ = older;
     }
   }
@@ -100,8 +99,8 @@ class Deque {
     Ring* old = ring_owner_;
     if (old != nullptr && bottom - top_cached_ < old->capacity) return;
     int64_t capacity = old ? old->capacity * 2 : kFirstCapacity;
-    auto* ring = static_cast<Ring*>(std::calloc(1, sizeof(Ring) + static_cast<size_t>(capacity) * sizeof(Task*)));
-    if (ring == nullptr) fatal("out of memory for a queue of %ld ready tasks", static_cast<long>(capacity));
+    const size_t bytes = sizeof(Ring) + static_cast<size_t>(capacity) * sizeof(Task*);
+    auto* ring = static_cast<Ring*>(shared_allocate_zeroed(bytes));
     ring->older = old;
     ring->capacity = capacity;
     for (int64_t i = top_cached_; old != nullptr && i < bottom; ++i) {

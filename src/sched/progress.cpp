@@ -119,7 +119,7 @@ void start_watchdog() {
     if (g_watchdog_there) return;
     g_watchdog_there = true;
   }
-  if (!thread_start_detached("marline/watch", watchdog_main, nullptr)) {
+  if (!thread_start_detached("marline/watch", watchdog_main, nullptr, options().fiber_stacksize)) {
     warn("cannot start the watchdog thread: a finished MPI call may go unnoticed while all threads compute");
   }
 }

@@ -98,6 +98,15 @@ struct PushedClauses {
   KeptDependences* kept = nullptr;
 };
 
+// What the creator of a pool thread has found for it: a thread that has been started must not run out of memory before it
+// runs, and asks malloc for nothing (base/shared_pool.hpp).
+struct ThreadBeginning {
+  SlabPool::Place pool;
+  char* stack_low = nullptr;  // the thread's own stack; null: it asks
+  char* stack_high = nullptr;
+  Atomic<bool> stack_known{false};  // set by the creator when the thread has been started, who waits for it
+};
+
 struct alignas(kCacheLine) Worker {
   // Owner only.
   Task* task = nullptr;      // the current task; null only while the thread is between regions
@@ -108,8 +117,7 @@ struct alignas(kCacheLine) Worker {
   NextTask* next_task = nullptr;
   Member* memberships = nullptr;
   Fiber* spares = nullptr;   // idle fibers kept by this worker (exec/fiber/fiber.cpp)
-  int spare_count = 0;
-  int place = kNoPlace;      // that the thread is bound to
+  int spare_count = 0, place = kNoPlace;  // place: that the thread is bound to
   int id = 0;                // small, unique among living workers: the "global thread number" of the KMP interface
   uint32_t random = 1, poll_countdown = 0;  // random: for victims, and every choice under MARLINE_SCHEDULE=random
   WaitingBeside beside;
@@ -132,6 +140,7 @@ struct alignas(kCacheLine) Worker {
   // (exec/fiber/exception_state.cpp).
   void* exception_globals = nullptr;
   int* error_number = nullptr;       // &errno of the thread
+  ThreadBeginning beginning;         // of a thread of ours
   void* signal_stack = nullptr;      // the alternate stack that the runtime gave the thread, or null
   Team* hot_team = nullptr;          // of a root worker: kept from region to region
   WorkerNesting nesting;

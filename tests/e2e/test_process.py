@@ -78,9 +78,11 @@ def test_more_threads_than_a_team_has(life: Callable[..., Result]) -> None:
     assert result.stderr == "marline: warning: a region asks for 1500 threads: Marline's teams have at most 1024\n"
 
 
-def test_too_little_memory_says_so(life: Callable[..., Result]) -> None:
+def test_little_memory_means_fewer_threads(life: Callable[..., Result]) -> None:
     result = life("region", "prlimit", "--as=60000000", OMP_NUM_THREADS="16")
-    assert result.returncode != 0
-    *warnings, last = result.stderr.splitlines()
-    assert all(line.startswith("marline: warning: ") for line in warnings), result.stderr
-    assert re.fullmatch(r"marline: fatal: cannot map .*: .*(set a smaller OMP_STACKSIZE|raise the memory limit).*", last)
+    assert result.returncode == 0, result.stderr
+    found = re.fullmatch(r"threads=(\d+) tasks=1000\n", result.stdout)
+    assert found is not None and int(found[1]) < 16
+    lines = result.stderr.splitlines()
+    assert any("cannot start a thread" in line for line in lines)
+    assert all(line.startswith("marline: warning: ") for line in lines), result.stderr

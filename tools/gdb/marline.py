@@ -53,9 +53,9 @@ def spare_fibers() -> Iterator[gdb.Value]:
     fiber = gdb.lookup_type("marline::Fiber")
     slabs = hidden("g_slabs", "marline::(anonymous namespace)::Slab").address
     word = gdb.lookup_type("unsigned long")
-    pitch, count = (int(hidden(name, "unsigned long")) for name in ("g_pitch", "g_slab_count"))
-    for index in range(count):
-        base, slots = (int(slabs[index][name].address.cast(word.pointer()).dereference()) for name in ("base", "all"))
+    fields = ("base", "all", "pitch")
+    for index in range(int(hidden("g_slab_count", "unsigned long"))):
+        base, slots, pitch = (int(slabs[index][name].address.cast(word.pointer()).dereference()) for name in fields)
         for slot in range(STACKS_PER_SLAB):
             if base == 0 or not slots >> slot & 1:
                 continue

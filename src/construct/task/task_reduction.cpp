@@ -5,11 +5,11 @@
 #include "construct/task/task_reduction.hpp"
 
 #include "base/check.hpp"
+#include "base/shared_pool.hpp"
 #include "construct/task/reduction_set.hpp"
 #include "construct/task/task.hpp"
 #include "exec/worker/suspend.hpp"
 
-#include <cstdlib>
 #include <cstring>
 
 namespace marline {
@@ -21,8 +21,7 @@ void* copy_of(ReductionSet* set, size_t item, int thread) {
   if (copy != nullptr) return copy;
   const ReductionItem& what = set->items[item];
   size_t bytes = (what.bytes + kCacheLine - 1) & ~(kCacheLine - 1);  // threads do not share lines
-  copy = std::aligned_alloc(kCacheLine, bytes);
-  if (copy == nullptr) fatal("no memory (%zu bytes) for a thread's copy of a task reduction variable", what.bytes);
+  copy = shared_allocate(bytes);
   if (what.initialise != nullptr) {
     what.initialise(copy, what.original);
   } else {
@@ -57,10 +56,10 @@ void combine(ReductionSet* set) {
       if (copy == nullptr) continue;
       set->items[i].combine(set->items[i].shared, copy);
       if (set->items[i].finalise != nullptr) set->items[i].finalise(copy);
-      std::free(copy);
+      shared_release(copy);
     }
   }
-  std::free(set);
+  shared_release(set);
 }
 
 }  // namespace
@@ -68,8 +67,7 @@ void combine(ReductionSet* set) {
 void reductions_attach(Worker* worker, const ReductionItem* items, size_t count) {
   auto threads = static_cast<size_t>(worker->member->team->size);
   size_t bytes = sizeof(ReductionSet) + count * sizeof(ReductionItem) + count * threads * sizeof(void*);
-  auto* set = static_cast<ReductionSet*>(std::calloc(1, bytes));
-  if (set == nullptr) fatal("no memory for %zu task reduction variables", count);
+  auto* set = static_cast<ReductionSet*>(shared_allocate_zeroed(bytes));
   set->count = count;
   set->threads = static_cast<int>(threads);
   set->items = reinterpret_cast<ReductionItem*>(set + 1);

@@ -13,6 +13,8 @@
 #include "sched/constraint.hpp"
 #include "sched/queue.hpp"
 
+#include <sched.h>
+
 #include <cerrno>
 #include <cstdlib>
 #include <new>
@@ -167,12 +169,20 @@ void end_round() {
   if (goes_round.load(relaxed) != 0) goes_round.store(0, relaxed);
 }
 
+// The creator of a thread of ours says where it lies, in the instructions after the start.
+Stack own_stack(Worker* worker) {
+  ThreadBeginning& beginning = worker->beginning;
+  while (!worker->root && !beginning.stack_known.load(acquire)) sched_yield();  // pairs with start_thread
+  if (worker->root || beginning.stack_low == nullptr) return stack_of_thread(pthread_self());
+  return {beginning.stack_low, beginning.stack_high};
+}
+
 }  // namespace
 
 Fiber* fiber_for_thread(Worker* worker) {
   void* memory = worker->pool->allocate(sizeof(Fiber));
   auto* fiber = new (memory) Fiber;
-  fiber->stack = stack_of_thread();
+  fiber->stack = own_stack(worker);
   fiber->tsan = tsan_current_fiber();
   return fiber;
 }

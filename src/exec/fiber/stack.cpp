@@ -41,7 +41,8 @@ namespace {
 
 constexpr size_t kStacksPerSlab = 64;       // at most: one bit each
 constexpr size_t kMaxSlabs = 1 << 15;       // beyond it stack_allocate is fatal
-constexpr size_t kShareOfLimit = 32;        // a slab takes at most this part of the limit on address space
+constexpr size_t kShareOfRest = 16;         // a slab takes at most this part of the address space that is left
+constexpr size_t kLeastStack = 256 * 1024;  // where those of the usual size cannot be had
 constexpr size_t kGuardBudget = 8192;       // stacks with a mapped guard: two mappings each
 constexpr size_t kEmptyAlone = 128;         // slabs without a stack in use that a thread keeps that is alone
 constexpr size_t kTouchedWhileIdle = 1024;  // free stacks with memory that are kept when nobody has work
@@ -57,12 +58,12 @@ struct Slab {
   uint64_t touched;           // may hold memory
   uint64_t guarded;           // have their guard or canary
   Atomic<uint64_t> all;       // all that it has
+  Atomic<size_t> pitch;       // bytes from stack to stack
   bool from_arenas;           // malloc's: stays
 };
 
 Slab g_slabs[kMaxSlabs];
 Atomic<size_t> g_slab_count{0};   // one more than the highest number so far; release on growth, others read without the lock
-size_t g_pitch = 0;               // bytes from stack to stack; set with the first slab
 size_t g_mapped_guards = 0;
 size_t g_in_use = 0;              // stacks
 size_t g_empty_slabs = 0;         // members of g_empty
@@ -78,11 +79,11 @@ size_t page() {
 }
 
 // A stack and the guard page below it.
-size_t wanted_pitch() { return ((options().fiber_stacksize + page() - 1) & ~(page() - 1)) + page(); }
+size_t pitch_for(size_t stack) { return ((stack + page() - 1) & ~(page() - 1)) + page(); }
 
 uint64_t bit(size_t slot) { return uint64_t{1} << slot; }
 
-size_t slab_bytes(const Slab& slab) { return static_cast<size_t>(std::popcount(slab.all.load(relaxed))) * g_pitch; }
+size_t slab_bytes(const Slab& slab) { return static_cast<size_t>(std::popcount(slab.all.load(relaxed))) * slab.pitch.load(relaxed); }
 
 // After a change of its words.
 void file_slab(size_t index) {
@@ -95,28 +96,50 @@ void file_slab(size_t index) {
   g_empty_slabs += empty ? 1 : size_t{0} - 1;
 }
 
-// A limit on address space is the program's, too: few stacks at a time then.
-size_t usual_stacks() {
-  const size_t limit = address_space_limit();
-  if (limit == 0) return kStacksPerSlab;
-  return std::clamp<size_t>(limit / kShareOfLimit / g_pitch, 1, kStacksPerSlab);
-}
+// What a new slab is cut from.
+struct Found {
+  char* base;  // null: nothing is left
+  size_t pitch;
+  size_t count;
+  bool from_arenas;
+};
 
-char* map_stacks(size_t count) {
-  void* base = mmap(nullptr, count * g_pitch, PROT_READ | PROT_WRITE,
-                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
-  return base == MAP_FAILED ? nullptr : static_cast<char*>(base);
-}
-
-// As many as there is address space for, down to one.
-char* find_stacks(size_t* count, bool* from_arenas) {
-  *from_arenas = false;
-  for (*count = usual_stacks(); *count > 0; *count /= 2) {
-    if (char* base = map_stacks(*count)) return base;
+// At most so many bytes of them, and as many as there is address space for, down to one.
+Found map_stacks(size_t pitch, size_t most) {
+  for (size_t count = std::clamp<size_t>(most / pitch, 1, kStacksPerSlab); count > 0; count /= 2) {
+    void* base = mmap(nullptr, count * pitch, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+    if (base != MAP_FAILED) return {static_cast<char*>(base), pitch, count, false};
   }
-  *count = 1;
-  *from_arenas = true;
-  return static_cast<char*>(memory_from_arenas(g_pitch, page()));
+  return {};
+}
+
+void say_smaller_stacks(size_t stack) {
+  static bool said = false;  // under the lock
+  if (said) return;
+  said = true;
+  warn("too little address space is left for tasks' stacks of %zu KiB%s: some have %zu KiB or less; set a smaller "
+       "OMP_STACKSIZE or OMP_NUM_THREADS, or raise the limit",
+       options().fiber_stacksize / 1024, AddressSpaceText().c_str(), stack / 1024);
+}
+
+// Under a limit, address space is the program's, too. The less is left, the fewer stacks, and then the smaller: few tasks
+// need one of the usual size in full, and all need one.
+Found find_stacks() {
+  size_t stack = options().fiber_stacksize;
+  const size_t most = address_space_left() / kShareOfRest;
+  while (stack > most && stack / 2 >= kLeastStack) stack /= 2;
+  Found found = map_stacks(pitch_for(stack), most);
+  while (found.base == nullptr && stack / 2 >= kLeastStack) {
+    stack /= 2;
+    found = map_stacks(pitch_for(stack), most);
+  }
+  if (found.base == nullptr) {
+    const size_t pitch = pitch_for(stack);
+    found = {static_cast<char*>(memory_from_arenas(pitch, page())), pitch, 1, true};
+  }
+  if (found.base != nullptr && stack != options().fiber_stacksize) say_smaller_stacks(stack);
+  return found;
 }
 
 [[noreturn]] void out_of_stacks(int error) {
@@ -127,21 +150,20 @@ char* find_stacks(size_t* count, bool* from_arenas) {
 
 // Under the lock.
 size_t open_slab() {
-  if (g_pitch == 0) g_pitch = wanted_pitch();
   size_t index = g_vacant.first();
   if (index == g_vacant.kNone) index = g_slab_count.load(relaxed);
-  size_t count = 0;
-  bool from_arenas = false;
-  char* base = index < kMaxSlabs ? find_stacks(&count, &from_arenas) : nullptr;
-  if (base == nullptr) out_of_stacks(index < kMaxSlabs ? errno : ENOMEM);
-  madvise(base, count * g_pitch, MADV_NOHUGEPAGE);  // fails only on kernels without huge pages, which need no advice
+  errno = ENOMEM;
+  const Found found = index < kMaxSlabs ? find_stacks() : Found{};
+  if (found.base == nullptr) out_of_stacks(errno);
+  madvise(found.base, found.count * found.pitch, MADV_NOHUGEPAGE);  // fails only where there are no huge pages
   Slab& slab = g_slabs[index];
-  slab.free = count == 64 ? ~uint64_t{0} : bit(count) - 1;
+  slab.free = found.count == 64 ? ~uint64_t{0} : bit(found.count) - 1;
   slab.all.store(slab.free, relaxed);
+  slab.pitch.store(found.pitch, relaxed);
   slab.touched = slab.guarded = 0;
-  slab.from_arenas = from_arenas;
+  slab.from_arenas = found.from_arenas;
   slab.canaries.store(0, relaxed);
-  slab.base.store(base, release);  // pairs with locate and stack_number
+  slab.base.store(found.base, release);  // pairs with locate and stack_number
   g_vacant.erase(index);
   if (index == g_slab_count.load(relaxed)) g_slab_count.store(index + 1, release);  // pairs with locate and stack_numbers
   file_slab(index);
@@ -150,9 +172,10 @@ size_t open_slab() {
 
 // The stack in slot `slot` of slab `index`, which lies at `base`.
 Stack stack_at(char* base, size_t index, size_t slot) {
-  char* guard = base + slot * g_pitch;
+  const size_t pitch = g_slabs[index].pitch.load(relaxed);
+  char* guard = base + slot * pitch;
   size_t number = index * kStacksPerSlab + slot;
-  return {guard + page(), guard + g_pitch - number % kColours * kColourStep, number};
+  return {guard + page(), guard + pitch - number % kColours * kColourStep, number};
 }
 
 // Its holder, without the lock: the advice is a system call. `false`: the kernel has no such guards.
@@ -234,10 +257,11 @@ void forget_slab(size_t index) {
 void give_back(const Surplus& surplus) {
   Slab& slab = g_slabs[surplus.index];
   char* base = slab.base.load(relaxed);
+  const size_t pitch = slab.pitch.load(relaxed);
   const bool gone = surplus.whole && munmap(base, slab_bytes(slab)) == 0;
   for (uint64_t left = gone ? 0 : surplus.slots; left != 0; left &= left - 1) {
     auto slot = static_cast<size_t>(std::countr_zero(left));
-    madvise(base + slot * g_pitch + page(), g_pitch - page(), MADV_DONTNEED);
+    madvise(base + slot * pitch + page(), pitch - page(), MADV_DONTNEED);
   }
   Guard<SpinLock> guard(g_stacks_lock);
   if (gone) return forget_slab(surplus.index);
@@ -321,8 +345,9 @@ bool stack_of_guard(const void* address, Stack* stack) {
   char* base;
   if (!locate(address, &index, &base)) return false;
   const auto offset = static_cast<size_t>(static_cast<const char*>(address) - base);
-  if (offset % g_pitch >= page()) return false;
-  *stack = stack_at(base, index, offset / g_pitch);
+  const size_t pitch = g_slabs[index].pitch.load(relaxed);
+  if (offset % pitch >= page()) return false;
+  *stack = stack_at(base, index, offset / pitch);
   return true;
 }
 
@@ -336,11 +361,11 @@ bool stack_number(size_t number, Stack* stack) {
   return true;
 }
 
-Stack stack_of_thread() {
+Stack stack_of_thread(pthread_t thread) {
   pthread_attr_t attributes;
   void* low = nullptr;
   size_t size = 0;
-  if (pthread_getattr_np(pthread_self(), &attributes) != 0) return stack_of_first_thread();
+  if (pthread_getattr_np(thread, &attributes) != 0) return getpid() == gettid() ? stack_of_first_thread() : Stack{};
   pthread_attr_getstack(&attributes, &low, &size);
   pthread_attr_destroy(&attributes);
   return {static_cast<char*>(low), static_cast<char*>(low) + size};

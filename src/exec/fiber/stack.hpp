@@ -12,6 +12,8 @@
 #include "base/atomic.hpp"
 #include "base/spin_lock.hpp"
 
+#include <pthread.h>
+
 #include <cstddef>
 #include <cstdint>
 
@@ -25,7 +27,7 @@ struct Stack {
   size_t size() const { return static_cast<size_t>(high - low); }
 };
 
-// A stack of options().fiber_stacksize bytes. Fatal when memory or mappings run out, or above MARLINE_MAX_FIBERS.
+// A stack of options().fiber_stacksize bytes, or a smaller one where there is no address space for it. Fatal when memory or mappings run out, or above MARLINE_MAX_FIBERS.
 // Thread-safe.
 Stack stack_allocate();
 
@@ -56,8 +58,8 @@ bool stack_of_guard(const void* address, Stack* stack);
 size_t stack_numbers();
 bool stack_number(size_t number, Stack* stack);
 
-// The calling thread's own stack.
-Stack stack_of_thread();
+// A thread's own stack. It must be known to live. Asks malloc for memory.
+Stack stack_of_thread(pthread_t thread);
 
 // Installs the handler that turns a stack overflow into one line that names the task, unless the program has a SIGSEGV
 // handler of its own; and the alternate stack that the handler needs, for the calling thread. Every worker calls it.

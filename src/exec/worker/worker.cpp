@@ -6,6 +6,8 @@
 
 #include "base/check.hpp"
 #include "base/clock.hpp"
+#include "base/memory_limit.hpp"
+#include "base/shared_pool.hpp"
 #include "base/spin_lock.hpp"
 #include "config/options.hpp"
 #include "exec/fiber/fiber.hpp"
@@ -64,6 +66,7 @@ void* const kNoted = &g_noted;
 
 void program_thread_ends(void* argument);
 
+// Null: there is no memory.
 Worker* worker_create() {
   {
     Guard<SpinLock> guard(g_lock);
@@ -74,7 +77,7 @@ Worker* worker_create() {
     }
   }
   void* memory = std::aligned_alloc(alignof(Worker), sizeof(Worker));
-  if (memory == nullptr) fatal("out of memory for one more thread");
+  if (memory == nullptr) return nullptr;
   auto* worker = new (memory) Worker;
   worker->id = g_created.fetch_add(1, relaxed);
   Guard<SpinLock> guard(g_lock);
@@ -98,7 +101,7 @@ void worker_enter_thread(Worker* worker) {
   worker->nesting.open_inner = 0;
   worker->nesting.owes_wakeup = false;
   worker->exception_globals = nullptr;
-  worker->pool = SlabPool::acquire();
+  worker->pool = worker->root ? SlabPool::acquire() : SlabPool::acquire(worker->beginning.pool);
   worker->random = static_cast<uint32_t>(options().schedule.seed * 2654435761u + static_cast<uint32_t>(worker->id)) | 1;
   exception_state_look_up(worker);
   worker->fiber = worker->in_view.own_fiber = fiber_for_thread(worker);
@@ -219,25 +222,54 @@ bool reserve_thread() {
   return true;
 }
 
+// Under a limit on address space, threads leave a part of it: their tasks need stacks and memory, too.
+bool has_address_space() {
+  constexpr size_t kLeaveOfLimit = 8;
+  const size_t left = address_space_left();
+  return left == SIZE_MAX || left > options().stacksize + address_space_limit() / kLeaveOfLimit;
+}
+
+// Puts errno where it says why not.
+bool start_thread(Worker* worker) {
+  errno = ENOMEM;
+  ThreadBeginning& beginning = worker->beginning;
+  beginning.stack_known.store(false, relaxed);
+  beginning.pool = {};
+  if (!has_address_space() || !SlabPool::reserve(&beginning.pool)) return false;
+  char name[16];
+  snprintf(name, sizeof name, "marline/%d", worker->id);
+  pthread_t thread;
+  if (thread_start_detached(name, pool_main, worker, options().stacksize, nullptr, Signals::kAsTheCreator, &thread)) {
+    const Stack stack = stack_of_thread(thread);
+    beginning.stack_low = stack.low;
+    beginning.stack_high = stack.high;
+    beginning.stack_known.store(true, release);  // pairs with own_stack
+    return true;
+  }
+  const int error = errno;
+  SlabPool::acquire(beginning.pool)->retire();  // for the next one
+  errno = error;
+  return false;
+}
+
+void say_fewer_threads(int error) {
+  static Atomic<int> said{0};
+  if (said.exchange(1, relaxed) != 0) return;
+  warn("cannot start a thread with a stack of %zu KiB (%s)%s: regions have fewer threads than asked; set a smaller "
+       "OMP_STACKSIZE or OMP_NUM_THREADS, or raise the limits on threads and memory",
+       options().stacksize / 1024, std::strerror(error), AddressSpaceText().c_str());
+}
+
 Worker* hire_one() {
   if (Worker* worker = take_idle()) return worker;
   if (!reserve_thread()) return nullptr;
   inspect_start();
   Worker* worker = worker_create();
-  char name[16];
-  snprintf(name, sizeof name, "marline/%d", worker->id);
-  if (thread_start_detached(name, pool_main, worker, options().stacksize, nullptr, Signals::kAsTheCreator)) return worker;
-  int error = errno;
+  if (worker != nullptr && start_thread(worker)) return worker;
+  const int error = errno;
   g_living.fetch_sub(1, relaxed);
-  static Atomic<int> said{0};
-  if (said.exchange(1, relaxed) == 0) {
-    warn("cannot start a thread with a stack of %zu KiB (%s): regions have fewer threads than asked; set a smaller "
-         "OMP_STACKSIZE or OMP_NUM_THREADS, or raise the limits on threads and memory",
-         options().stacksize / 1024, std::strerror(error));
-  }
-  Guard<SpinLock> guard(g_lock);
-  worker->next = g_retired;
-  g_retired = worker;
+  say_fewer_threads(error);
+  if (worker != nullptr) put_retired(worker);
   return nullptr;
 }
 
@@ -251,6 +283,7 @@ SpinLock* const kAcrossFork[] = {&g_lock,        &g_detach_lock,    &g_abandoned
 void before_fork() {
   threadprivate_before_fork();
   parking_before_fork();
+  shared_pools_lock_all();
   for (SpinLock* lock : kAcrossFork) lock->lock();
   SlabPool::lock_all();
 }
@@ -258,6 +291,7 @@ void before_fork() {
 void unlock_lists() {
   SlabPool::unlock_all();
   for (SpinLock* lock : kAcrossFork) lock->unlock();
+  shared_pools_unlock_all();
 }
 
 void after_fork_in_parent() {
@@ -344,6 +378,7 @@ Worker* register_root_worker() {
   runtime_start();
   make_key();
   Worker* worker = worker_create();
+  if (worker == nullptr) fatal("no memory for one more thread%s", AddressSpaceText().c_str());
   worker->root = true;
   worker_enter_thread(worker);
   g_living.fetch_add(1, relaxed);

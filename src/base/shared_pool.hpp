@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Memory of the runtime's own that belongs to no worker: the first block that a thread takes from malloc makes glibc
+// reserve an arena of 64 MiB for it, and under a limit on address space (`ulimit -v`) a team of sixteen would take all there
+// is. Any thread; SlabPools behind locks, by the thread's place in memory, so that threads seldom meet.
+#pragma once
+
+#include <cstddef>
+
+namespace marline {
+
+// Aligned to 64. Never null: fatal when there is no memory.
+[[nodiscard]] void* shared_allocate(size_t bytes);
+[[nodiscard]] void* shared_allocate_zeroed(size_t bytes);
+
+void shared_release(void* block);  // null: nothing
+
+// Held across fork, before the locks of slab.hpp.
+void shared_pools_lock_all();
+void shared_pools_unlock_all();
+
+}  // namespace marline
