@@ -15,7 +15,7 @@ namespace marline {
 
 void shared_release(void* block);  // null: nothing
 
-// Held across fork, before the locks of slab.hpp.
+// Held across fork, before the locks of slab.hpp and after those under which blocks are asked for.
 void shared_pools_lock_all();
 void shared_pools_unlock_all();
 

@@ -275,23 +275,25 @@ Worker* hire_one() {
 
 // fork: what threads have in common is whole while it happens, and no lock is held by a thread that the child does not
 // have. The child has one thread, the caller's: the pool and the hot team's threads did not come along.
-// In the order in which they are taken by one thread.
-SpinLock* const kAcrossFork[] = {&g_lock,        &g_detach_lock,    &g_abandoned_teams_lock, &g_stacks_lock,
-                                 &g_slab_pools_lock, &g_quarantine_lock, &g_allocators_lock,
-                                 &g_memory_spaces_lock, &g_free_allocators_lock};
+// In the order in which they are taken by one thread; the shared pools' come between the two lists.
+SpinLock* const kAcrossFork[] = {&g_lock, &g_detach_lock, &g_abandoned_teams_lock, &g_stacks_lock};
+SpinLock* const kOfMemoryAcrossFork[] = {&g_slab_pools_lock, &g_quarantine_lock,    &g_allocators_lock,
+                                         &g_memory_spaces_lock, &g_free_allocators_lock};
 
 void before_fork() {
   threadprivate_before_fork();
   parking_before_fork();
-  shared_pools_lock_all();
   for (SpinLock* lock : kAcrossFork) lock->lock();
+  shared_pools_lock_all();
+  for (SpinLock* lock : kOfMemoryAcrossFork) lock->lock();
   SlabPool::lock_all();
 }
 
 void unlock_lists() {
   SlabPool::unlock_all();
-  for (SpinLock* lock : kAcrossFork) lock->unlock();
+  for (SpinLock* lock : kOfMemoryAcrossFork) lock->unlock();
   shared_pools_unlock_all();
+  for (SpinLock* lock : kAcrossFork) lock->unlock();
 }
 
 void after_fork_in_parent() {
