@@ -3,7 +3,7 @@
  * Stacks of suspended tasks: so many tasks (400,000 unless the argument says another number) are created, wait for an event
  * each, and are let go, three times in a row. Figures, wall time per task: `suspend_N`, from creation to suspension, and
  * `resume_N`, from the event to the end. Remarks: resident memory and page tables while all are suspended (`held`), right
- * after their end (`ended`), and after a second without work (`idle`). Needs marline.h.
+ * after their end (`ended`), and after five seconds without work (`idle`). Needs marline.h.
  */
 #include "bench.h"
 #include <marline/marline.h>
@@ -65,7 +65,7 @@ static void run(long tasks, int round) {
   snprintf(name, sizeof name, "resume_%d", round);
   bench_say(name, (end - let_go) / (double)tasks, "ns");
   say_memory("ended", round);
-  sleep(1);
+  sleep(5);
   say_memory("idle", round);
 }
 
