@@ -25,7 +25,8 @@ typedef struct Job {
   marline_event_t done;
 } Job;
 
-/* Calls of one lane. In its bucket from its first call until it is empty; in the queue while it has calls and no helper. */
+/* Calls of one lane. It is in its bucket from its first call until it is empty, and in the queue while it has calls and
+ * no helper. */
 typedef struct Lane {
   struct Lane *next_in_bucket;
   struct Lane *next_waiting;
@@ -154,8 +155,8 @@ static int add_helper(void)
 static void warn(int error)
 {
   if (!has_warned)
-    report_warning("cannot start another helper thread for calls of MPI in tasks (%s; there are %d, the limit is %d): such "
-                   "calls wait for one another, and the job hangs if other ranks make them in another order; raise the "
+    report_warning("cannot start another helper thread for calls of MPI in tasks (%s; there are %d, the limit is %d): "
+                   "such calls wait for one another, and the job hangs if other ranks make them in another order; raise the "
                    "limits on processes and memory (ulimit -u, -v), or let fewer tasks make them at a time",
                    strerror(error), helper_count, kMostHelpers);
   has_warned = true;

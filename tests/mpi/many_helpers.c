@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Many calls without a nonblocking twin at a time, each on a communicator of its own. `crossed`: rank 0 makes all of them
- * before rank 1 makes any, in the opposite order, so none may wait for another of the same rank. `same`: rank 1 makes them
- * in the same order, so some may wait. `together`: likewise, and each rank makes them when it likes, so calls may also hold
- * their thread.
+ * Many calls without a nonblocking twin at a time, each on a communicator of its own. `crossed`: rank 0 makes all of
+ * them before rank 1 makes any, in the opposite order, so none may wait for another of the same rank. `same`: rank 1
+ * makes them in the same order, so some may wait. `together`: likewise, and each rank makes them when it likes, so
+ * calls may also hold their thread.
  *
  * Usage: many_helpers CALLS crossed|same|together
  */
