@@ -2,18 +2,21 @@
  *
  * See open_calls.h.
  *
- * Single requests, by far the most frequent, stand in an array of handles of their own and are asked for with
- * MPI_Testany, since that pays for MPI's progress once per call and only a few nanoseconds per request (Open MPI 4.1:
- * 53 ns for one, 330 ns for 64), and reports errors as a call for one request does: MPI_Testsome, otherwise as good,
- * hides the code behind MPI_ERR_IN_STATUS. Up to kRequestsPerPoll requests are all looked at in each poll. Of more, two
- * parts are: a window that goes round the array, so that each is looked at in turn; and the neighbours of those that
- * completed last, since messages mostly complete in the order in which their calls were posted. Without the second look
- * 10^5 messages that come one by one would each be noticed after half a round, which is quadratic. (The entry that
- * completes is replaced by the last, which turns the order around for half of the requests; hence neighbours on both
- * sides. A program has several such sequences at a time, from each neighbour and to it; hence several places.)
+ * Two sets: single requests, by far the most frequent, and calls that ask MPI themselves (Waitall, Waitany,
+ * Waitsome, Probe).
  *
- * The other calls (Waitall, Waitany, Waitsome, Probe) form a queue, a few of which are asked per poll; each asks for a
- * bounded number of its requests (kRequestsPerLook in engine.h).
+ * The requests stand in an array of handles and are asked for with MPI_Testany, since that pays for MPI's progress
+ * once per call and only a few nanoseconds per request (Open MPI 4.1: 53 ns for one, 330 ns for 64), and reports
+ * errors as a call for one request does: MPI_Testsome, otherwise as good, hides the code behind MPI_ERR_IN_STATUS.
+ * The calls are asked one by one, at 50 to 150 ns each, and each asks for a bounded number of its requests
+ * (kRequestsPerLook in engine.h).
+ *
+ * A set that is not large is all looked at in each poll (Limits). Of a larger one, two parts are: a window that goes
+ * round, so that each entry is looked at in turn; and the neighbours of those that completed last, since messages
+ * mostly complete in the order in which their calls were posted. Without the second look 10^5 messages that come one
+ * by one would each be noticed after half a round, which is quadratic. (The entry that completes is replaced by the
+ * last, which turns the order around for half of them; hence neighbours on both sides. A program has several such
+ * sequences at a time, from each neighbour and to it; hence several places.)
  */
 #include "engine/open_calls.h"
 
@@ -24,70 +27,79 @@
 #include "base/report.h"
 #include "engine/counters.h"
 
-enum {
-  kWindow = 64,
-  kWindowAfterHit = 8,
-  kPlaces = 4,
-  kNeighbours = 16,
-  kRequestsPerPoll = 128,
-  kCallsPerPoll = 8,
-  kFirstCapacity = 256,
-};
+enum { kPlaces = 4, kFirstCapacity = 256 };
 
-/* requests[i] is the handle of owners[i]; an entry that completes is replaced by the last. MPI counts in int, and so
- * does this; grow() ends the program before 2^31. */
-typedef struct Requests {
-  MPI_Request *requests;
+/* How many entries a poll looks at. Of a larger set than `all`: `in_turn`, and at the places as many that complete. */
+typedef struct Limits {
+  int all;              /* a set up to this size is all looked at */
+  int in_turn;          /* at least `window` */
+  int window;           /* asked about at a time */
+  int window_after_hit; /* likewise, where one has just completed */
+  int neighbours;       /* of a place */
+  int places;           /* looked at in a poll: the newest, and others by turns */
+} Limits;
+
+/* An entry that completes is replaced by the last. MPI counts in int, and so does this; grow() ends the program before
+ * 2^31. */
+typedef struct Open {
+  const Limits limits;
+  const bool has_requests;
+  MPI_Request *requests; /* the handle of owners[i], if it has_requests */
   Pending **owners;
   int count;
   int capacity;
   int cursor; /* where the next window begins */
   int recent[kPlaces]; /* where ones were that had completed, no two of them neighbours */
-  int oldest;          /* of these */
-  int failed; /* delivered by deliver_failed() since the poll began */
-} Requests;
+  int oldest;          /* of these; the next to be given up */
+  int newest;
+  int turn; /* counts the other places that were looked at */
+} Open;
 
-/* A queue: what is asked in vain goes to the end. */
-typedef struct Calls {
-  Pending *first;
-  Pending **last_link;
-  int count;
-} Calls;
-
-static Requests open_requests;
-static Calls other_calls = {.last_link = &other_calls.first};
+static Open open_requests = {
+    .limits = {.all = 128, .in_turn = 64, .window = 64, .window_after_hit = 8, .neighbours = 16, .places = kPlaces},
+    .has_requests = true};
+static Open other_calls = {
+    .limits = {.all = 32, .in_turn = 24, .window = 24, .window_after_hit = 24, .neighbours = 4, .places = 2}};
+static int failed_unseen; /* delivered by deliver_failed() since the poll began */
 
 static int least(int a, int b)
 {
   return a < b ? a : b;
 }
 
-static void grow(Requests *open)
+static void grow(Open *open)
 {
   const size_t capacity = open->capacity > 0 ? 2 * (size_t)open->capacity : kFirstCapacity;
-  void *requests = capacity <= INT_MAX ? realloc(open->requests, capacity * sizeof *open->requests) : NULL;
-  void *owners = requests != NULL ? realloc(open->owners, capacity * sizeof *open->owners) : NULL;
-  if (owners == NULL)
-    report_fatal("no memory for %zu open MPI requests: let fewer tasks communicate at a time", capacity);
-  open->requests = requests;
+  const bool fits = capacity <= INT_MAX;
+  void *owners = fits ? realloc(open->owners, capacity * sizeof *open->owners) : NULL;
+  void *requests = owners == NULL || !open->has_requests ? owners
+                                                         : realloc(open->requests, capacity * sizeof *open->requests);
+  if (requests == NULL)
+    report_fatal("no memory for %zu open calls of MPI: let fewer tasks communicate at a time", capacity);
   open->owners = owners;
+  open->requests = open->has_requests ? requests : NULL;
   open->capacity = (int)capacity;
 }
 
 void open_calls_admit(Pending *pending)
 {
-  if (pending->finished != NULL) {
-    pending->next = NULL;
-    *other_calls.last_link = pending;
-    other_calls.last_link = &pending->next;
-    ++other_calls.count;
-    return;
-  }
-  if (open_requests.count == open_requests.capacity)
-    grow(&open_requests);
-  open_requests.requests[open_requests.count] = pending->request;
-  open_requests.owners[open_requests.count] = pending;
-  ++open_requests.count;
+  Open *open = pending->finished == NULL ? &open_requests : &other_calls;
+  if (open->count == open->capacity)
+    grow(open);
+  if (open->has_requests)
+    open->requests[open->count] = pending->request;
+  open->owners[open->count] = pending;
+  ++open->count;
+}
+
+static Pending *take_out(Open *open, int i)
+{
+  Pending *pending = open->owners[i];
+  --open->count;
+  open->owners[i] = open->owners[open->count];
+  if (open->has_requests)
+    open->requests[i] = open->requests[open->count];
+  return pending;
 }
 
 static void tell(Pending *pending)
@@ -103,7 +115,7 @@ static void tell(Pending *pending)
 }
 
 /* Takes entry i out, then gives its task the result. In this order: what the entry points to may be gone after it. */
-static void deliver(Requests *open, int i, const MPI_Status *status, int error)
+static void deliver(Open *open, int i, const MPI_Status *status, int error)
 {
   Pending *pending = open->owners[i];
   pending->request = open->requests[i];
@@ -113,16 +125,14 @@ static void deliver(Requests *open, int i, const MPI_Status *status, int error)
     *pending->status = *status;
     pending->status->MPI_ERROR = kept;
   }
-  --open->count;
-  open->owners[i] = open->owners[open->count];
-  open->requests[i] = open->requests[open->count];
+  take_out(open, i);
   tell(pending);
 }
 
 /* Entry `hit` of [begin, begin + size) has failed. Open MPI 4.1 frees others that have failed, too, and tells nobody
  * (ompi_errhandler_request_invoke): these get the same code, and their handler is called. From the end, as entries that
  * leave are replaced by the last. */
-static void deliver_failed(Requests *open, int begin, int size, int hit, const MPI_Status *status, int error)
+static void deliver_failed(Open *open, int begin, int size, int hit, const MPI_Status *status, int error)
 {
   const MPI_Request null = library_request_null();
   const MPI_Status nothing = {0};
@@ -134,26 +144,28 @@ static void deliver_failed(Requests *open, int begin, int size, int hit, const M
       if (call != NULL && call->comm != (MPI_Comm)0)
         next_mpi.comm_call_errhandler(call->comm, error);
       deliver(open, i, &nothing, error);
-      ++open->failed;
+      ++failed_unseen;
     }
   }
 }
 
 /* Remembers the place: of the sequence that it goes on with, or of a new one. */
-static void note_place(Requests *open, int place)
+static void note_place(Open *open, int place)
 {
   for (int i = 0; i < kPlaces; ++i) {
-    if (abs(open->recent[i] - place) <= kNeighbours) {
+    if (abs(open->recent[i] - place) <= open->limits.neighbours) {
       open->recent[i] = place;
+      open->newest = i;
       return;
     }
   }
   open->recent[open->oldest] = place;
+  open->newest = open->oldest;
   open->oldest = (open->oldest + 1) % kPlaces;
 }
 
 /* Asks about entries [begin, begin + size). One that has completed is delivered, and its place returned; -1: none. */
-static int poll_window(Requests *open, int begin, int size)
+static int poll_requests(Open *open, int begin, int size)
 {
   int index = 0;
   int flag = 0;
@@ -174,11 +186,29 @@ static int poll_window(Requests *open, int begin, int size)
   return begin + index;
 }
 
+/* Likewise. */
+static int poll_calls(Open *open, int begin, int size)
+{
+  for (int i = begin; i < begin + size; ++i) {
+    if (!open->owners[i]->finished(open->owners[i]))
+      continue;
+    note_place(open, i);
+    tell(take_out(open, i));
+    return i;
+  }
+  return -1;
+}
+
+static int poll_window(Open *open, int begin, int size)
+{
+  return open->has_requests ? poll_requests(open, begin, size) : poll_calls(open, begin, size);
+}
+
 /* The window that goes round, over `left` entries. After a hit, look at those behind it. */
-static int poll_in_turn(Requests *open, int left)
+static int poll_in_turn(Open *open, int left)
 {
   int found = 0;
-  int window = kWindow;
+  int window = open->limits.window;
   while (left > 0 && open->count > 0) {
     if (open->cursor >= open->count)
       open->cursor = 0;
@@ -186,52 +216,38 @@ static int poll_in_turn(Requests *open, int left)
     const int hit = poll_window(open, open->cursor, size);
     left -= hit < 0 ? size : hit - open->cursor + 1;
     open->cursor = hit < 0 ? open->cursor + size : hit;
-    window = hit < 0 ? kWindow : kWindowAfterHit;
+    window = hit < 0 ? open->limits.window : open->limits.window_after_hit;
     found += hit >= 0;
   }
   return found;
 }
 
 /* As long as there are hits, and over no more than `left` of them. */
-static int poll_neighbours(Requests *open, int place, int left)
+static int poll_neighbours(Open *open, int place, int left)
 {
+  const int neighbours = open->limits.neighbours;
   int found = 0;
   for (; found < left && open->count > 0; ++found) {
-    int begin = least(open->recent[place], open->count) - kNeighbours / 2;
+    int begin = least(open->recent[place], open->count) - neighbours / 2;
     begin = begin > 0 ? begin : 0;
-    if (poll_window(open, begin, least(kNeighbours, open->count - begin)) < 0)
+    if (poll_window(open, begin, least(neighbours, open->count - begin)) < 0)
       break;
   }
   return found;
 }
 
-static int poll_requests(Requests *open)
+static int poll_set(Open *open)
 {
-  if (open->count <= kRequestsPerPoll)
+  const Limits *limits = &open->limits;
+  if (open->count <= limits->all)
     return poll_in_turn(open, open->count);
-  int found = 0;
-  for (int i = 0; i < kPlaces; ++i)
-    found += poll_neighbours(open, i, kRequestsPerPoll / 2 / kPlaces);
-  return found + poll_in_turn(open, least(open->count, kRequestsPerPoll / 2));
-}
-
-static int poll_calls(Calls *open)
-{
-  int found = 0;
-  for (int i = least(open->count, kCallsPerPoll); i > 0; --i) {
-    Pending *pending = open->first;
-    open->first = pending->next;
-    if (open->first == NULL)
-      open->last_link = &open->first;
-    --open->count;
-    if (pending->finished(pending)) {
-      tell(pending);
-      ++found;
-    } else {
-      open_calls_admit(pending);
-    }
+  int found = poll_neighbours(open, open->newest, limits->in_turn / limits->places);
+  for (int i = 1; i < limits->places; ++i) {
+    const int other = (open->newest + 1 + open->turn) % kPlaces;
+    open->turn = (open->turn + 1) % (kPlaces - 1);
+    found += poll_neighbours(open, other, limits->in_turn / limits->places);
   }
-  return found;
+  return found + poll_in_turn(open, least(open->count, limits->in_turn));
 }
 
 void engine_cancel_receives(const struct marline_mpi_speculation *scope)
@@ -248,9 +264,9 @@ void engine_cancel_receives(const struct marline_mpi_speculation *scope)
 int open_calls_poll(void)
 {
   counters_of_poll();
-  open_requests.failed = 0;
-  const int found = poll_requests(&open_requests) + poll_calls(&other_calls);
-  return found + open_requests.failed;
+  failed_unseen = 0;
+  const int found = poll_set(&open_requests) + poll_set(&other_calls);
+  return found + failed_unseen;
 }
 
 int open_calls_count(void)
@@ -258,10 +274,17 @@ int open_calls_count(void)
   return open_requests.count + other_calls.count;
 }
 
+static void clear(Open *open)
+{
+  free(open->requests);
+  free(open->owners);
+  open->requests = NULL;
+  open->owners = NULL;
+  open->count = open->capacity = 0;
+}
+
 void open_calls_clear(void)
 {
-  free(open_requests.requests);
-  free(open_requests.owners);
-  open_requests = (Requests){0};
-  other_calls = (Calls){.last_link = &other_calls.first};
+  clear(&open_requests);
+  clear(&other_calls);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Many receives are open; messages come one by one, each after the one before has been answered. Each must be noticed
- * soon, not after the poller has looked at half of the open requests. One rank of one thread sends to itself, so the
- * number of polls does not depend on how fast anything is.
+ * soon, not after the poller has looked at half of the open requests, whatever call the tasks wait in. One rank of one
+ * thread sends to itself, so the number of polls does not depend on how fast anything is.
  *
  * Usage: many_messages RECEIVES
  */
@@ -26,12 +26,61 @@ static uint64_t polls(void)
   return now.polls;
 }
 
+static void by_recv(int *value, int tag)
+{
+  MPI_Recv(value, 1, MPI_INT, 0, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+static void by_waitall(int *value, int tag)
+{
+  MPI_Request requests[2] = {MPI_REQUEST_NULL};
+  MPI_Irecv(value, 1, MPI_INT, 0, tag, MPI_COMM_WORLD, &requests[1]);
+  MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+}
+
+static void by_waitany(int *value, int tag)
+{
+  int index;
+  MPI_Request requests[2] = {MPI_REQUEST_NULL};
+  MPI_Irecv(value, 1, MPI_INT, 0, tag, MPI_COMM_WORLD, &requests[1]);
+  MPI_Waitany(2, requests, &index, MPI_STATUS_IGNORE);
+}
+
+static void by_waitsome(int *value, int tag)
+{
+  int count, indices[2];
+  MPI_Request requests[2] = {MPI_REQUEST_NULL};
+  MPI_Irecv(value, 1, MPI_INT, 0, tag, MPI_COMM_WORLD, &requests[1]);
+  MPI_Waitsome(2, requests, &count, indices, MPI_STATUSES_IGNORE);
+}
+
+static void by_probe(int *value, int tag)
+{
+  MPI_Probe(0, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  by_recv(value, tag);
+}
+
+static void by_mprobe(int *value, int tag)
+{
+  MPI_Message message;
+  MPI_Mprobe(0, tag, MPI_COMM_WORLD, &message, MPI_STATUS_IGNORE);
+  MPI_Mrecv(value, 1, MPI_INT, &message, MPI_STATUS_IGNORE);
+}
+
+typedef struct Way {
+  const char *name;
+  void (*receive)(int *value, int tag);
+} Way;
+
+static const Way kWays[] = {{"Recv", by_recv},         {"Waitall", by_waitall}, {"Waitany", by_waitany},
+                            {"Waitsome", by_waitsome}, {"Probe", by_probe},     {"Mprobe", by_mprobe}};
+
 static int tag_of(int message, int messages, int backwards)
 {
   return backwards ? messages - 1 - message : message;
 }
 
-static void one_by_one(int messages, int backwards)
+static void one_by_one(const Way *way, int messages, int backwards)
 {
   uint64_t used = 0;
   int answers = 0;
@@ -39,10 +88,10 @@ static void one_by_one(int messages, int backwards)
 #pragma omp single
   {
     for (int i = 0; i < messages; ++i) {
-#pragma omp task firstprivate(i)
+#pragma omp task firstprivate(i, way)
       {
         int value = -1;
-        MPI_Recv(&value, 1, MPI_INT, 0, i, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        way->receive(&value, i);
         MPI_Send(&value, 1, MPI_INT, 0, kAnswer, MPI_COMM_WORLD);
       }
     }
@@ -60,7 +109,8 @@ static void one_by_one(int messages, int backwards)
     }
   }
   const int counted = messages - messages / 10;
-  printf("%s: %.2f polls per message\n", backwards ? "backwards" : "in order", (double)used / 2 / counted);
+  const char *order = backwards ? "backwards" : "in order";
+  printf("%s, %s: %.2f polls per message\n", way->name, order, (double)used / 2 / counted);
   expect(answers == messages, "every message was answered");
   expect(used < 2u * kMostPolls * (unsigned)counted, "messages are noticed soon");
 }
@@ -72,7 +122,9 @@ int main(int argc, char **argv)
   void *address = dlsym(RTLD_DEFAULT, "marline_mpi_counters_read");
   expect(address != NULL, "marline_mpi_counters_read is there");
   memcpy(&read_counters, &address, sizeof read_counters);
-  one_by_one(atoi(argv[1]), 0);
-  one_by_one(atoi(argv[1]), 1);
+  for (unsigned i = 0; i < sizeof kWays / sizeof kWays[0]; ++i) {
+    one_by_one(&kWays[i], atoi(argv[1]), 0);
+    one_by_one(&kWays[i], atoi(argv[1]), 1);
+  }
   return finish();
 }
