@@ -12,16 +12,7 @@
 #include <string.h>
 
 #include "base/report.h"
-
-typedef struct Comm Comm;
-struct Comm {
-  _Atomic(MPI_Comm) handle; /* 0: the entry is free. Written under the lock; release, for find() */
-  Comm *next;               /* lock: in the list of known ones, or of free ones */
-  CommInfo info;            /* constant while in use, but for the name, which the lock guards */
-  int *members;
-  _Atomic(CollectiveLog *) log; /* written under the lock, read by those who hold the communicator or the lock */
-  char name[kCommNameBytes];
-};
+#include "key_table.h"
 
 /* How many equal communicators were made. */
 typedef struct Made Made;
@@ -31,13 +22,25 @@ struct Made {
   uint64_t count;
 };
 
-enum { kSlots = 256, kBuckets = 256, kWorldIdentity = 1, kSelfIdentity = 2, kOfUnknownOrigin = 3 };
+typedef struct Comm Comm;
+struct Comm {
+  KeyNode by_handle;        /* lock: in `known` */
+  KeyNode by_identity;      /* lock: in `known_by_identity` */
+  _Atomic(MPI_Comm) handle; /* 0: the entry is free. Written under the lock; release, for find() */
+  Comm *next;               /* lock: in the list of free ones */
+  CommInfo info;            /* constant while in use, but for the name, which the lock guards */
+  int *members;
+  _Atomic(CollectiveLog *) log; /* written under the lock, read by those who hold the communicator or the lock */
+  char name[kCommNameBytes];
+};
+
+enum { kBuckets = 256, kWorldIdentity = 1, kSelfIdentity = 2, kOfUnknownOrigin = 3 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static Comm *known;                   /* lock */
-static Comm *spare;                   /* lock */
-static Made *made[kBuckets];          /* lock */
-static _Atomic(Comm *) slots[kSlots]; /* by handle, direct-mapped; a guess that find() checks */
+static KeyTable known;             /* lock; find() peeks into it for a guess, which it checks */
+static KeyTable known_by_identity; /* lock */
+static Comm *spare;                /* lock */
+static Made *made[kBuckets];       /* lock */
 static int key = MPI_KEYVAL_INVALID;  /* written once, by comm_start() */
 static atomic_bool started;           /* by comm_start(), release; acquired by those who read `key` and `world` */
 static MPI_Group world;
@@ -129,20 +132,10 @@ static uint64_t count_made(uint64_t of_key)
 
 /* Entries ---------------------------------------------------------------------------------------------------------- */
 
-static _Atomic(Comm *) *slot_of(MPI_Comm comm)
-{
-  /* Handles are addresses (Open MPI) or small numbers with a kind in the upper bits (MPICH). */
-  const uintptr_t handle = (uintptr_t)comm;
-  return &slots[(handle ^ (handle >> 9)) % kSlots];
-}
-
 /* Under the lock. */
-static Comm *find_in_list(MPI_Comm comm)
+static Comm *find_known(MPI_Comm comm)
 {
-  for (Comm *entry = known; entry != NULL; entry = entry->next)
-    if (atomic_load_explicit(&entry->handle, memory_order_relaxed) == comm)
-      return entry;
-  return NULL;
+  return (Comm *)key_table_find(&known, (uintptr_t)comm); /* by_handle is its first member */
 }
 
 /* The caller's communicator is not freed meanwhile, so an entry that has its handle now is its entry, and stays so. */
@@ -150,17 +143,14 @@ static Comm *find(MPI_Comm comm)
 {
   if (comm == (MPI_Comm)0)
     return NULL;
-  _Atomic(Comm *) *slot = slot_of(comm);
-  /* Acquire twice: pairs with the releases in enter(), for the entry and for what it says. */
-  Comm *entry = atomic_load_explicit(slot, memory_order_acquire);
+  /* Acquire: pairs with the release in enter(). */
+  Comm *entry = (Comm *)key_table_peek(&known, (uintptr_t)comm);
   if (entry != NULL && atomic_load_explicit(&entry->handle, memory_order_acquire) == comm)
     return entry;
   if (!atomic_load_explicit(&started, memory_order_acquire))
     return NULL;
   pthread_mutex_lock(&lock);
-  entry = find_in_list(comm);
-  if (entry != NULL)
-    atomic_store_explicit(slot, entry, memory_order_release);
+  entry = find_known(comm);
   pthread_mutex_unlock(&lock);
   return entry;
 }
@@ -179,10 +169,9 @@ static void enter(MPI_Comm comm, const CommInfo *info, int *members, const char 
   entry->info.name = strncpy(entry->name, name, kCommNameBytes - 1);
   if (info->is_agreed && info->size > 1 && info->remote_size == 0)
     entry->info.log = entry->log = allocate(sizeof(CollectiveLog));
-  entry->next = known;
-  known = entry;
-  atomic_store_explicit(&entry->handle, comm, memory_order_release);
-  atomic_store_explicit(slot_of(comm), entry, memory_order_release);
+  atomic_store_explicit(&entry->handle, comm, memory_order_release); /* pairs with find() */
+  key_table_add(&known, &entry->by_handle, (uintptr_t)comm);
+  key_table_add(&known_by_identity, &entry->by_identity, info->identity);
 }
 
 /* The attribute's deletion, called by MPI when the communicator is freed. */
@@ -191,10 +180,8 @@ static int forget(MPI_Comm comm, int keyval, void *value, void *extra)
   (void)comm, (void)keyval, (void)extra;
   Comm *entry = value;
   pthread_mutex_lock(&lock);
-  Comm **link = &known;
-  while (*link != entry)
-    link = &(*link)->next;
-  *link = entry->next;
+  key_table_remove(&known, &entry->by_handle);
+  key_table_remove(&known_by_identity, &entry->by_identity);
   atomic_store_explicit(&entry->handle, (MPI_Comm)0, memory_order_relaxed);
   free(entry->members);
   free(entry->log);
@@ -222,12 +209,12 @@ static void get_to_know(MPI_Comm comm, uint64_t parent, int tag, bool is_agreed)
   info.is_agreed = info.is_agreed && is_agreed;
   const uint64_t of_key = mix(mix(info.identity, parent), (uint64_t)tag);
   pthread_mutex_lock(&lock);
-  const bool is_new = find_in_list(comm) == NULL; /* two threads may meet one for the first time at once */
+  const bool is_new = find_known(comm) == NULL; /* two threads may meet one for the first time at once */
   if (is_new) {
     info.identity = mix(of_key, count_made(of_key));
     enter(comm, &info, members, "");
   }
-  Comm *entry = find_in_list(comm);
+  Comm *entry = find_known(comm);
   pthread_mutex_unlock(&lock);
   if (is_new)
     next_mpi.comm_set_attr(comm, key, entry);
@@ -333,10 +320,8 @@ void comm_stop_log(MPI_Comm comm)
 /* Under the lock. */
 static const Comm *find_identity(uint64_t identity)
 {
-  const Comm *entry = known;
-  while (entry != NULL && entry->info.identity != identity)
-    entry = entry->next;
-  return entry;
+  KeyNode *node = key_table_find(&known_by_identity, identity);
+  return node != NULL ? (const Comm *)((const char *)node - offsetof(Comm, by_identity)) : NULL;
 }
 
 CommLogState comm_log_read(uint64_t identity, uint64_t number, LoggedCollective *record)
@@ -367,10 +352,20 @@ int *comm_members(uint64_t identity, int *size, char *name)
   return members;
 }
 
+typedef struct Visit {
+  comm_visit_fn visit;
+  void *arg;
+} Visit;
+
+static void visit_known(KeyNode *node, void *arg)
+{
+  const Visit *visit = arg;
+  visit->visit(&((const Comm *)node)->info, visit->arg);
+}
+
 void comm_for_each(comm_visit_fn visit, void *arg)
 {
   pthread_mutex_lock(&lock);
-  for (const Comm *entry = known; entry != NULL; entry = entry->next)
-    visit(&entry->info, arg);
+  key_table_for_each(&known, visit_known, &(Visit){visit, arg});
   pthread_mutex_unlock(&lock);
 }
