@@ -17,8 +17,8 @@
 /* How many equal communicators were made. */
 typedef struct Made Made;
 struct Made {
-  Made *next;
-  uint64_t key;
+  KeyNode by_key; /* lock: in `made` */
+  Made *next;     /* of the same parent */
   uint64_t count;
 };
 
@@ -28,19 +28,22 @@ struct Comm {
   KeyNode by_identity;      /* lock: in `known_by_identity` */
   _Atomic(MPI_Comm) handle; /* 0: the entry is free. Written under the lock; release, for find() */
   Comm *next;               /* lock: in the list of free ones */
+  Made *made;               /* lock: from it */
   CommInfo info;            /* constant while in use, but for the name, which the lock guards */
   int *members;
   _Atomic(CollectiveLog *) log; /* written under the lock, read by those who hold the communicator or the lock */
   char name[kCommNameBytes];
 };
 
-enum { kBuckets = 256, kWorldIdentity = 1, kSelfIdentity = 2, kOfUnknownOrigin = 3 };
+enum { kWorldIdentity = 1, kSelfIdentity = 2, kOfUnknownOrigin = 3 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static KeyTable known;             /* lock; find() peeks into it for a guess, which it checks */
 static KeyTable known_by_identity; /* lock */
 static Comm *spare;                /* lock */
-static Made *made[kBuckets];       /* lock */
+/* Lock. What was made from a communicator goes with it. So there are as many as different groups and tags that
+ * communicators were made with, from those that are there; and as many that were made from none in particular. */
+static KeyTable made;
 static int key = MPI_KEYVAL_INVALID;  /* written once, by comm_start() */
 static atomic_bool started;           /* by comm_start(), release; acquired by those who read `key` and `world` */
 static MPI_Group world;
@@ -117,17 +120,31 @@ static bool look_at(MPI_Comm comm, CommInfo *info, int **members)
   return true;
 }
 
-/* Under the lock. */
-static uint64_t count_made(uint64_t of_key)
+/* Under the lock. `parent` may be NULL. */
+static uint64_t count_made(Comm *parent, uint64_t of_key)
 {
-  Made **bucket = &made[of_key % kBuckets];
-  for (Made *entry = *bucket; entry != NULL; entry = entry->next)
-    if (entry->key == of_key)
-      return ++entry->count;
-  Made *entry = allocate(sizeof *entry);
-  *entry = (Made){.next = *bucket, .key = of_key, .count = 1};
-  *bucket = entry;
+  Made *entry = (Made *)key_table_find(&made, of_key); /* by_key is its first member */
+  if (entry != NULL)
+    return ++entry->count;
+  entry = allocate(sizeof *entry);
+  entry->count = 1;
+  key_table_add(&made, &entry->by_key, of_key);
+  if (parent != NULL) {
+    entry->next = parent->made;
+    parent->made = entry;
+  }
   return 1;
+}
+
+/* Under the lock: nothing is made from it any more. */
+static void forget_made(Comm *parent)
+{
+  while (parent->made != NULL) {
+    Made *entry = parent->made;
+    parent->made = entry->next;
+    key_table_remove(&made, &entry->by_key);
+    free(entry);
+  }
 }
 
 /* Entries ---------------------------------------------------------------------------------------------------------- */
@@ -182,6 +199,7 @@ static int forget(MPI_Comm comm, int keyval, void *value, void *extra)
   pthread_mutex_lock(&lock);
   key_table_remove(&known, &entry->by_handle);
   key_table_remove(&known_by_identity, &entry->by_identity);
+  forget_made(entry);
   atomic_store_explicit(&entry->handle, (MPI_Comm)0, memory_order_relaxed);
   free(entry->members);
   free(entry->log);
@@ -200,18 +218,19 @@ static int copy_nothing(MPI_Comm comm, int keyval, void *extra, void *value, voi
   return MPI_SUCCESS;
 }
 
-static void get_to_know(MPI_Comm comm, uint64_t parent, int tag, bool is_agreed)
+/* `parent` may be NULL; `origin` is its identity, or where the communicator comes from otherwise. */
+static void get_to_know(MPI_Comm comm, Comm *parent, uint64_t origin, int tag, bool is_agreed)
 {
   CommInfo info = {0};
   int *members = NULL;
   if (!look_at(comm, &info, &members))
     return;
   info.is_agreed = info.is_agreed && is_agreed;
-  const uint64_t of_key = mix(mix(info.identity, parent), (uint64_t)tag);
+  const uint64_t of_key = mix(mix(info.identity, origin), (uint64_t)tag);
   pthread_mutex_lock(&lock);
   const bool is_new = find_known(comm) == NULL; /* two threads may meet one for the first time at once */
   if (is_new) {
-    info.identity = mix(of_key, count_made(of_key));
+    info.identity = mix(of_key, count_made(parent, of_key));
     enter(comm, &info, members, "");
   }
   Comm *entry = find_known(comm);
@@ -267,7 +286,7 @@ uint64_t comm_identify(MPI_Comm comm)
   const Comm *entry = find(comm);
   if (entry == NULL && comm != (MPI_Comm)0 && atomic_load_explicit(&started, memory_order_acquire) &&
       comm != library_comm_null()) {
-    get_to_know(comm, kOfUnknownOrigin, 0, false);
+    get_to_know(comm, NULL, kOfUnknownOrigin, 0, false);
     entry = find(comm);
   }
   return entry != NULL ? entry->info.identity : 0;
@@ -277,8 +296,8 @@ void comm_created(int error, MPI_Comm parent, const MPI_Comm *created, int tag)
 {
   if (error != MPI_SUCCESS || *created == library_comm_null() || !atomic_load_explicit(&started, memory_order_acquire))
     return;
-  const Comm *from = parent != (MPI_Comm)0 ? find(parent) : NULL;
-  get_to_know(*created, from != NULL ? from->info.identity : 0, tag,
+  Comm *from = parent != (MPI_Comm)0 ? find(parent) : NULL;
+  get_to_know(*created, from, from != NULL ? from->info.identity : 0, tag,
               parent == (MPI_Comm)0 || (from != NULL && from->info.is_agreed));
 }
 

@@ -1,13 +1,47 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Communicators that come and go: of many that are there at a time, made from one another and freed in a shuffled order,
- * each carries its own messages and collectives in tasks.
+ * Communicators that come and go. Of a long chain of duplicates, each made from the one before, which is freed then,
+ * nothing remains: the memory of a process does not grow with the chain. And of many that are there at a time, made from
+ * and freed in a shuffled order, each carries its own messages and collectives in tasks.
  */
 #include "support.h"
 
-enum { kComms = 200, kSteps = 500, kShuffle = 617 };
+enum { kChain = 60000, kWarmUp = 2000, kMostGrowth = 1024 * 1024, kComms = 200, kSteps = 500, kShuffle = 617 };
 
 static MPI_Comm comms[kComms];
+
+static long resident_bytes(void)
+{
+  long pages = -1;
+  FILE *file = fopen("/proc/self/statm", "r");
+  expect(file != NULL && fscanf(file, "%*d %ld", &pages) == 1, "/proc/self/statm is there");
+  fclose(file);
+  return pages * sysconf(_SC_PAGESIZE);
+}
+
+static void make_chain(MPI_Comm *last, int links)
+{
+  for (int i = 0; i < links; ++i) {
+    MPI_Comm next;
+    expect(MPI_Comm_dup(*last, &next) == MPI_SUCCESS, "Comm_dup of a duplicate");
+    MPI_Comm_free(last);
+    *last = next;
+  }
+}
+
+/* Each process for itself: it is the memory that counts. */
+static void chain(void)
+{
+  MPI_Comm last;
+  MPI_Comm_dup(MPI_COMM_SELF, &last);
+  make_chain(&last, kWarmUp);
+  const long before = resident_bytes();
+  make_chain(&last, kChain);
+  const long growth = resident_bytes() - before;
+  MPI_Comm_free(&last);
+  printf("rank %d: %d duplicates of duplicates: %ld bytes\n", world_rank, kChain, growth);
+  expect(growth < kMostGrowth, "nothing remains of communicators that are freed");
+}
 
 static void use(int i)
 {
@@ -46,6 +80,7 @@ static void come_and_go(void)
 int main(int argc, char **argv)
 {
   start(&argc, &argv, 2);
+  chain();
   come_and_go();
   return finish();
 }
