@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/report.h"
-#include "key_table.h"
+#include "comm/key_table.h"
 
 /* How many equal communicators were made. */
 typedef struct Made Made;

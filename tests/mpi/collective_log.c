@@ -7,7 +7,7 @@
  */
 #include <stdio.h>
 
-#include "collective_log.h"
+#include "comm/collective_log.h"
 
 enum { kCalls = 70000 };
 

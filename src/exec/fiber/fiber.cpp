@@ -135,7 +135,7 @@ Fiber* fiber_create(Worker* worker) {
 void fiber_destroy(Fiber* fiber) {
   tsan_destroy_fiber(fiber->tsan);
   valgrind_stack_deregister(fiber->valgrind_stack);
-  stack_free(fiber->stack);
+  stack_free(fiber->stack, worker_count() < 2);
 }
 
 // To ThreadSanitizer, what one task does on a fiber happens after what the one before it did there, which hides races

@@ -15,7 +15,6 @@
 #include "base/sanitizer.hpp"
 #include "base/spin_lock.hpp"
 #include "config/options.hpp"
-#include "exec/worker/worker.hpp"
 
 #include <pthread.h>
 #include <sys/mman.h>
@@ -305,7 +304,7 @@ Stack stack_allocate() {
   return stack;
 }
 
-void stack_free(Stack stack) {
+void stack_free(Stack stack, bool alone) {
   const size_t index = stack.number / kStacksPerSlab;
   Surplus surplus{index, 0, false};
   {
@@ -315,8 +314,8 @@ void stack_free(Stack stack) {
     --g_in_use;
     file_slab(index);
     // Kept for the next burst of tasks, to which new stacks would cost page faults: a thread that falls asleep gives them
-    // back. Where there is only one, it may never sleep.
-    if (g_empty_slabs > kEmptyAlone && worker_count() < 2 && g_empty.contains(index)) surplus = take_surplus(index);
+    // back.
+    if (alone && g_empty_slabs > kEmptyAlone && g_empty.contains(index)) surplus = take_surplus(index);
   }
   if (surplus.slots != 0) give_back(surplus);
 }

@@ -27,12 +27,13 @@ struct Stack {
   size_t size() const { return static_cast<size_t>(high - low); }
 };
 
-// A stack of options().fiber_stacksize bytes, or a smaller one where there is no address space for it. Fatal when memory or mappings run out, or above MARLINE_MAX_FIBERS.
-// Thread-safe.
+// A stack of options().fiber_stacksize bytes, or a smaller one where there is no address space for it. Fatal when memory or
+// mappings run out, or above MARLINE_MAX_FIBERS. Thread-safe.
 Stack stack_allocate();
 
-// Gives it back for reuse. Thread-safe. May unmap a slab that nobody uses any more.
-void stack_free(Stack stack);
+// Gives it back for reuse. Thread-safe. alone: the runtime has one thread, which may never be without work and so never
+// call stacks_shrink(); then much of a slab that nobody uses any more is given back at once.
+void stack_free(Stack stack, bool alone);
 
 // For a worker that has no work: gives memory of free stacks back, a slab's at a time. False: little is left. Thread-safe.
 bool stacks_shrink();

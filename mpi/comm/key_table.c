@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See key_table.h.
+ * See comm/key_table.h.
  */
-#include "key_table.h"
+#include "comm/key_table.h"
 
 #include <stdlib.h>
 
