@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An array that grows at its end, for records of plain data that are kept from one use to the next. One owner at a
-// time; elements move when it grows, so keep indices rather than addresses while it may.
+// An array that grows at its end, for records of plain data. It keeps its memory from one use to the next. One owner at
+// a time. Elements move when the array grows, so keep indices, not addresses.
 #pragma once
 
 #include "base/check.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The one door to atomics. All lock-free code says Atomic<T> and the short order names below, so that a test can put
-// another implementation under the same source: built with -DMARLINE_MODEL it takes Atomic and cpu_relax from a file
+// All lock-free code uses Atomic<T> and the short order names below, and no other atomics. So a test can put another
+// implementation under the same source: built with -DMARLINE_MODEL it takes Atomic and cpu_relax from a file
 // "model_atomic.hpp" that the test provides (yield points at every access, tiny capacities). Stateless.
 #pragma once
 

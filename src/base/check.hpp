@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What to do when something is wrong. MARLINE_ASSERT: cannot happen. fatal: can happen, cannot go on. warn: goes on.
-// (The user's mistake in a call that can report it is an error code instead.) Every message is one line that says what
-// failed, the value, and what to do. Callable from any thread, on any stack with about 2 KiB left; no allocation.
+// What to do when something is wrong. MARLINE_ASSERT: for what cannot happen. fatal: can happen, and the program cannot
+// continue. warn: the program continues. (A user's mistake in a call that can return an error code returns it instead.)
+// Every message is one line that says what failed, the value, and what to do. Callable from any thread, on any stack
+// with about 2 KiB left; no allocation.
 #pragma once
 
 namespace marline {

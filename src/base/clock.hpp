@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Time: a cycle counter for short intervals on a hot path, and seconds for everything else. Stateless but for the
-// frequency, which is measured once.
+// Time: a cycle counter for short intervals on a hot path, and seconds for everything else. The only state is the
+// counter's frequency, which is measured once.
 #pragma once
 
 #include <cstdint>

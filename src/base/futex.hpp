@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sleeping on a 32-bit word, private to the process (futex(2)). All keep errno. They are calls, not inline: inlined
-// into a function that switches fibers, the address of errno could be kept across the switch and belong to another
-// thread.
+// Sleeping on a 32-bit word, private to the process (futex(2)). All functions keep errno. They are not inline: if they
+// were inlined into a function that switches fibers, the compiler could keep the address of errno across the switch,
+// where it belongs to another thread.
 #pragma once
 
 #include "base/atomic.hpp"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// fatal and warn. A message is formatted into one buffer and leaves in one write, so that the lines of several threads
-// and ranks do not mix. errno is kept, because warn may run between a user's call and his look at errno.
+// fatal and warn. A message is formatted into one buffer and printed with one write, so that the lines of several
+// threads and ranks do not mix. errno is kept, because warn may run between a user's call and the user's check of
+// errno.
 #include "base/check.hpp"
 
 #include "base/atomic.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Asking for a cache line before it is needed. Any thread, any address, also an invalid one: a hint has no effect that a
-// program could see.
+// Prefetching a cache line. Any thread, any address, also an invalid one: a prefetch has no effect that a program could
+// see.
 #pragma once
 
 namespace marline {

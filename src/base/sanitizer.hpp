@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a sanitizer in the process wants to hear. A program that was built with -fsanitize=thread or -fsanitize=address
-// brings the sanitizer's run time along; its functions are looked up by name, so that a plain libmarline serves such
-// programs, too. Without one, each call here is a test of g_sanitized, which is written once, before the first worker.
+// Calls that inform a sanitizer in the process. A program that was built with -fsanitize=thread or -fsanitize=address
+// contains the sanitizer's run time. Its functions are looked up by name, so that a plain libmarline works with such
+// programs, too. Without a sanitizer, each call here is a test of g_sanitized, which is written once, before the first
+// worker.
 //
-// ThreadSanitizer: a fiber has a clock and a shadow stack of its own. A switch orders nothing by itself: what
-// OpenMP orders, a tool (LLVM's Archer) tells ThreadSanitizer at OMPT's events, and what Marline's own calls order is
-// told here. One thing no event says: tied tasks of one thread follow one another and may share its threadprivate
-// data. So the worker is a synchronisation object that tied tasks acquire when they start or go on, and release when
-// they end or are suspended (exec/worker/completion.cpp, exec/fiber/fiber.cpp). Untied tasks have only the order that
-// OpenMP promises.
+// ThreadSanitizer: a fiber has a clock and a shadow stack of its own. A switch orders nothing by itself. A tool (LLVM's
+// Archer) tells ThreadSanitizer at OMPT's events what OpenMP orders, and the functions here tell it what Marline's own
+// calls order. One order is in no event: tied tasks of one thread run one after the other and may share its
+// threadprivate data. So the worker is a synchronisation object. Tied tasks acquire it when they start or are resumed,
+// and release it when they end or are suspended (exec/worker/completion.cpp, exec/fiber/fiber.cpp). Untied tasks have
+// only the order that OpenMP promises.
 #pragma once
 
 #include "base/build.hpp"

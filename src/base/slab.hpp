@@ -12,14 +12,14 @@
 //                          it holds back is bounded (kBatches x kBatchBlocks) and leaves with flush_remote
 //   a thread without pool  pushes the block on the owner's remote_
 //
-// Where the program has a sanitizer that this library was built without, an ended task's block looks to it like any
-// memory of the program's. So slabs have no owner then, all goes the slow ways, and a freed block waits in a quarantine
-// common to all until there are many: who reaches for an ended task's data is seen, and a new task's is not taken for
-// it.
+// If the program has a sanitizer and this library was built without it, the sanitizer treats an ended task's block like
+// any memory of the program. Then slabs have no owner, all operations take the slow paths, and a freed block waits in a
+// common quarantine until there are many blocks. So an access to an ended task's data is reported, and an access to a
+// new task's data is not mistaken for one.
 //
-// Invariant: a free block is in exactly one of: free_[class] or pending_ (the owner's), a batch (a releaser's), remote_
-// (anybody's to push to, the owner's to take). Slabs are never unmapped: a pool whose worker ends keeps its blocks,
-// among them living ones, and waits in a list for the next worker that starts.
+// Invariant: a free block is in exactly one of these: free_[class] or pending_ (used by the owner), a batch (used by
+// the releasing worker), remote_ (any thread may push, only the owner takes). Slabs are never unmapped. If a worker
+// ends, its pool keeps its blocks, also blocks in use, and waits in a list for the next worker that starts.
 #pragma once
 
 #include <bit>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A lock for critical sections of a few instructions inside the runtime. Test-and-test-and-set; after a bounded spin it
-// gives the core away, because with more threads than cores the holder may be waiting for ours. Not fiber-aware: never
-// suspend while holding one.
+// A lock for critical sections of a few instructions inside the runtime. Test-and-test-and-set. After a bounded spin
+// the waiting thread yields its core, because with more threads than cores the holder may need this core. Not
+// fiber-aware: never suspend a task that holds one.
 #pragma once
 
 #include <sched.h>
