@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The value of OMP_ALLOCATOR (OpenMP 5.2, section 21.5.1), and the numbers of allocators, memory spaces and traits,
-// which are those of omp.h of GCC and of LLVM. OpenMP 6.0 moved two in LLVM's: omp_default_mem_space from 0, now the
-// null space, to 99, and omp_atv_all from 7, now omp_atv_device, to 19. An allocator can be made in no null space, and
-// host and device are one here, so old and new numbers are understood. Values.
+// which are those of omp.h of GCC and of LLVM. OpenMP 6.0 changed two numbers in LLVM's: omp_default_mem_space from 0
+// (now the null space) to 99, and omp_atv_all from 7 (now omp_atv_device) to 19. No allocator can be made in the null
+// space, and host and device are the same here, so both old and new numbers are understood. Plain values.
 #pragma once
 
 #include <cstddef>

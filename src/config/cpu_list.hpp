@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Lists of CPUs as GOMP_CPU_AFFINITY and KMP_AFFINITY's proclist have them: numbers, ranges A-B or A-B:STRIDE, with
-// commas or blanks in between, each CPU a place of its own; {...} around some of them makes one place. Stateless.
+// Lists of CPUs in the syntax of GOMP_CPU_AFFINITY and of KMP_AFFINITY's proclist: numbers and ranges A-B or
+// A-B:STRIDE, with commas or blanks in between. Each CPU is a place of its own; {...} around several CPUs makes them
+// one place. Stateless.
 #pragma once
 
 #include "config/text.hpp"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The variables of LLVM's and GCC's runtimes that are understood, so that job scripts keep working: each stands for
-// options of ours and is passed over if one of those is given. tools/gen_options_doc.py reads the strings of
-// foreign_table.cpp. All other KMP_* and GOMP_* variables are ignored, with a line (names.hpp).
+// The variables of LLVM's and GCC's runtimes that Marline understands, so that job scripts keep working. Each stands
+// for options of Marline, and is ignored if one of those options is given. tools/gen_options_doc.py reads the strings
+// of foreign_table.cpp. All other KMP_* and GOMP_* variables are ignored, with a message (names.hpp).
 #pragma once
 
 #include <span>

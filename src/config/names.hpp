@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Variables in the environment that nobody obeys: misspelt ones of OpenMP's, and those of other runtimes, unless their
-// value asks for what holds here anyway. One line each, once, while the library is loaded.
+// Reports variables in the environment that have no effect: misspelt OpenMP variables, and variables of other runtimes
+// unless their value asks for what Marline does anyway. One line each, once, while the library is loaded.
 #pragma once
 
 namespace marline {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The environment variables that the runtime obeys, read when the library is loaded and before its first use, and constant
-// once there is a second thread: every thread may read them without synchronisation. Which variables there are, their
-// defaults and what they mean stands in one table (option_table.cpp), from which the parser, the OMP_DISPLAY_ENV output
-// and docs/options.md come.
-// An unusable value is reported in one line and the default takes its place.
+// The environment variables that the runtime uses. They are read when the library is loaded and before its first use,
+// and are constant once there is a second thread, so every thread may read them without synchronisation. One table
+// lists the variables, their defaults and their meaning (option_table.cpp); the parser, the OMP_DISPLAY_ENV output and
+// docs/options.md are made from it. If a value is unusable, one line reports it and the default is used.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How kinds of values are read that several options share: what both option tables (option_table.cpp, foreign_table.cpp)
-// build on. Each moves the cursor and stores a result, or returns false; the result is then undefined. Stateless.
+// Readers for kinds of values that several options share, used by both option tables (option_table.cpp,
+// foreign_table.cpp). Each reader moves the cursor and stores a result, or returns false; then the result is undefined.
+// Stateless.
 #pragma once
 
 #include <climits>

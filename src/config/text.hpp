@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Reading and writing the values of environment variables: a cursor over a string, and a bounded text under
-// construction. No allocation, no locale. Values of one thread's own.
+// construction. No allocation, no locale. An object belongs to one thread.
 #pragma once
 
 #include <cstdarg>
