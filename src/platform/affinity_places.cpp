@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The places that KMP_AFFINITY and GOMP_CPU_AFFINITY mean: a place for each hardware thread, in the order of a sort of the
-// machine's levels, or a list. Thread i is bound to the i-th (ProcBind::kInOrder), so a place may stand there twice. See
+// The places that KMP_AFFINITY and GOMP_CPU_AFFINITY define: a place for each hardware thread, sorted by the machine's
+// levels, or a list. Thread i is bound to the i-th place (ProcBind::kInOrder), so a place may be in the list twice. See
 // places.hpp. Stateless.
 #include <algorithm>
 #include <cstdlib>

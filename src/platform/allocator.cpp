@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. What a pool has given out is one count, changed by compare-and-swap: a request that does not fit is
-// never in it, not even for a moment, so it cannot make another one fail. A block counts with what stands before it, as
-// in the other runtimes.
+// See the header. One count says how many bytes a pool has given out. It is changed by compare-and-swap, so a request
+// that does not fit is never counted, not even for a moment, and cannot make another request fail. A block counts
+// together with the header before it, as in the other runtimes.
 #include "platform/allocator.hpp"
 
 #include <bit>

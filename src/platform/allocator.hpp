@@ -2,9 +2,9 @@
 //
 // Memory allocators (OpenMP 5.2, chapter 6 and section 18.13). A handle is the number of a predefined allocator or the
 // address of one made here; config/allocator_choice.hpp has the numbers. Every block remembers its allocator in the 16
-// bytes before it, so that a free needs no handle. Blocks lie in malloc's memory unless they must be pinned or go to
-// certain memory nodes: those have pages of their own. Any thread; that an allocator outlives its blocks is the
-// program's duty.
+// bytes before it, so that a free needs no handle. Blocks come from malloc, unless they must be pinned or placed on
+// certain memory nodes: such blocks have pages of their own. Any thread. The program must keep an allocator alive as
+// long as its blocks.
 #pragma once
 
 #include <cstddef>

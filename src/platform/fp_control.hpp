@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Floating-point control: rounding, denormals, exception masks. A region's threads start with the creator's, as under
-// LLVM's runtime (programs built with -ffast-math set FTZ/DAZ in the initial thread and rely on it); a suspended task finds
-// its own again. Reading costs a nanosecond as long as nothing waits for the result, writing tens: it is written only
-// when it differs.
+// LLVM's runtime (programs built with -ffast-math set FTZ/DAZ in the initial thread and rely on it); a suspended task
+// gets its own settings back when it is resumed. Reading the register costs about a nanosecond if nothing waits for the
+// result, writing costs tens, so it is written only when the value differs.
 #pragma once
 
 #include <cstdint>

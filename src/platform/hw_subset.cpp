@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. State: whether the environment has been obeyed, written while the library is loaded.
+// See the header. State: whether the variable has been applied, written while the library is loaded.
 #include "platform/hw_subset.hpp"
 
 #include <algorithm>

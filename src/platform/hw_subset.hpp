@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// KMP_HW_SUBSET, as LLVM's runtime has it: the part of the machine that a process keeps to, e.g. `1s,4c,1t` (one hardware
-// thread of each of four cores of one socket) or `2c@4` (from each socket two cores, without the first four).
+// KMP_HW_SUBSET, as in LLVM's runtime: the part of the machine that a process may use, e.g. `1s,4c,1t` (one hardware
+// thread of each of four cores of one socket) or `2c@4` (two cores of each socket, after skipping the first four).
 #pragma once
 
 #include "config/text.hpp"

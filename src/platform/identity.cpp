@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The check behind `marline run`: each loaded object's relocations are compared with where this library lies. What the
-// dynamic linker wrote there is what the calls do, whatever search paths, versions or loading flags led to it. Runs in
-// the thread that loads the library, then in the one that exits; keeps nothing in between but the file's name.
+// The check behind `marline run`: it compares the relocations of each loaded object with the addresses of this library.
+// The values that the dynamic linker wrote there decide where the calls go, whatever search paths, versions or loading
+// flags led to them. The check runs in the thread that loads the library, and again in the thread that exits; between
+// the two it keeps only the file's name.
 #include "platform/identity.hpp"
 
 #include <cerrno>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Is this library the OpenMP runtime of the process it is in? An RPATH, a second runtime that a package brought along,
-// or one linked into the program can take calls away from it unnoticed. `marline run` wants proof: it sets
-// MARLINE_PROOF to a file name, and a check runs when the library is loaded, where a failure ends the process before
-// its first instruction (one line on stderr, exit status 125), and another when the process exits, for what was loaded
-// since, where a failure is reported. Each outcome is a line in that file, appended in one write:
-//   loaded <TAB> path of libmarline      refused <TAB> reason
-// Without MARLINE_PROOF, one look at the environment is all that happens.
+// Checks whether this library is the OpenMP runtime of its process. Calls can silently go to another runtime: because
+// of an RPATH, because a package brings its own runtime, or because a runtime is linked into the program. `marline run`
+// requires proof: it sets MARLINE_PROOF to a file name. Then a check runs when the library is loaded; if it fails, the
+// process ends before its first instruction (one line on stderr, exit status 125). A second check runs when the process
+// exits, for libraries that were loaded later; a failure is reported. Each result is a line in the file, appended in
+// one write: loaded <TAB> path of libmarline      refused <TAB> reason Without MARLINE_PROOF, the only cost is one look
+// at the environment.
 //
 // Limits: objects in another dlmopen(3) namespace, and those closed again before the exit, are not seen.
 #pragma once

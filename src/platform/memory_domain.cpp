@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Asking the kernel where pages lie. See memory_domain.hpp.
+// Asks the kernel on which nodes pages are. See memory_domain.hpp.
 #include "platform/memory_domain.hpp"
 
 #include <cerrno>

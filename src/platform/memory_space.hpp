@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // OpenMP's memory spaces (5.2, section 6.1) as sets of the machine's memory nodes, and memory put into them. Which
-// nodes a space has follows from what hwloc knows of bandwidth, latency and size; where the machine has nothing that
-// stands out, a space is all of its memory, which the standard leaves to the implementation. The machine is looked at
-// once, when somebody asks for more than the default space. Any thread.
+// nodes a space has follows from what hwloc knows of bandwidth, latency and size; if no node differs from the others, a
+// space is the whole memory (the standard leaves this to the implementation). The machine is examined once, when the
+// program first asks for a space other than the default one. Any thread.
 #pragma once
 
 #include <cstddef>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who is near to whom, as pure functions: topology + places -> where each place lies; that + the places of a team's
-// members -> the order in which each of them looks at the others' queues. A place of several CPUs lies where its first
-// CPU is.
+// Distances between places, as pure functions: topology + places -> the position of each place in the machine;
+// positions + the places of a team's members -> the order in which each member looks at the others' queues. The
+// position of a place with several CPUs is that of its first CPU.
 #pragma once
 
 #include "platform/topology.hpp"

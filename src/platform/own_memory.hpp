@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads this process's memory while other threads change it and give it back, through /proc/self/mem: what is not mapped
-// any more is an error instead of a fault, and no thread that writes need know of the reader. What comes back may be
-// torn, and whoever reads must judge it. One thread per object.
+// Reads this process's memory while other threads change it and give it back, through /proc/self/mem: memory that is no
+// longer mapped gives an error instead of a fault, and threads that write need not know of the reader. The copy may be
+// inconsistent, so the caller must check it. One thread per object.
 #pragma once
 
 #include <cstddef>

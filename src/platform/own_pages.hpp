@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Pages that belong to one block of memory: what malloc's cannot be, pinned or put to certain nodes. Zero when new. Any
-// thread.
+// Pages that belong to one block of memory, for blocks that malloc cannot provide: pinned, or on certain nodes. New
+// pages are zero. Any thread.
 #pragma once
 
 #include <cstddef>

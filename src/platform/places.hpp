@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Placement, as pure functions: topology + OMP_PLACES -> places; places + policy -> a place for each thread of a team.
-// A machine that we do not have is tested from its description. Only process_places has state: it is computed once, by
-// the first thread that asks, and constant from then on.
+// So machines that we do not have are tested from their descriptions. Only process_places has state: the first thread
+// that asks computes it, and it is constant from then on.
 #pragma once
 
 #include "config/options.hpp"

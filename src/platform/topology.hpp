@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The machine as far as placement is concerned: for each level that OMP_PLACES can name, the CPUs of each object. Read
-// through hwloc, and only when somebody asks for places: reading takes milliseconds. A value once made; nothing of
-// hwloc stays behind.
+// The part of the machine's description that placement needs: for each level that OMP_PLACES can name, the CPUs of each
+// object. It is read through hwloc, only when places are needed, because reading takes milliseconds. The result is a
+// plain value; no hwloc object remains.
 #pragma once
 
 #include <cstddef>

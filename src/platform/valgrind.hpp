@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Telling Valgrind of stacks. A request is a handful of rotations that undo each other when the program does not run
-// under Valgrind. Called by whoever makes and ends fibers, on the thread that does so.
+// Tells Valgrind about stacks. A request is a few rotate instructions, which have no effect together when the program
+// does not run under Valgrind. Called by the thread that makes or ends a fiber.
 #pragma once
 
 #include <cstdint>
