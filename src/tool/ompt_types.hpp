@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The part of OMPT's binary interface that Marline answers (OpenMP 5.2, chapter 19 and its values, as LLVM's
-// omp-tools.h has them too): what a tool and the runtime pass to each other. Facts only; no state.
+// The part of OMPT's binary interface that Marline supports: the types and values that a tool and the runtime pass to
+// each other (OpenMP 5.2, chapter 19; the values are also in LLVM's omp-tools.h). No state.
 #pragma once
 
 #include <cstdint>

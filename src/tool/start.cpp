@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Finding, starting and ending the tool (OpenMP 5.2, section 19.2): first an ompt_start_tool that is in the process,
-// then the libraries of OMP_TOOL_LIBRARIES in turn, until one returns a result; in a program under ThreadSanitizer also
-// LLVM's Archer, if the loader finds it, without which every edge of OpenMP would be a race. Marline exports no ompt_start_tool of
-// its own, so whatever the loader finds under that name is a tool's, or another runtime's stand-in, which answers
-// null. Run once by the thread that starts the runtime, before any event; finalize by the thread that ends the process
-// or by the tool.
+// then the libraries of OMP_TOOL_LIBRARIES in turn, until one returns a result. In a program under ThreadSanitizer it
+// also tries LLVM's Archer, if the loader finds it, because otherwise ThreadSanitizer would report a race wherever
+// OpenMP orders two accesses. Marline exports no ompt_start_tool, so a function of this name belongs to a tool, or to
+// another runtime, whose function returns null. The thread that starts the runtime runs this once, before any event.
+// The thread that ends the process, or the tool, finalizes.
 #include "base/check.hpp"
 #include "base/sanitizer.hpp"
 #include "base/version.hpp"

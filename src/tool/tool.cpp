@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The callbacks that a tool has registered, and the emitters that call them. Any thread emits; the table is written by
-// the tool, normally while it initialises.
+// The callbacks that a tool has registered, and the emitters that call them. Any thread may emit an event. The tool
+// writes the table, normally while it initialises.
 #include "tool/tool.hpp"
 
 #include "base/spin_lock.hpp"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// OMPT emitters (OpenMP 5.2, chapter 19): what the runtime tells a performance tool. A tool that is off, or has not
-// asked for an event, costs one load and one branch. The rooms above say what happened; tool.cpp calls the tool.
-// `data` words are ompt_data_t, owned by the datum that they belong to.
+// OMPT emitters (OpenMP 5.2, chapter 19): the events that the runtime reports to a performance tool. Without a tool, or
+// if the tool has not asked for an event, an event costs one load and one branch. The rooms above call an emitter;
+// tool.cpp calls the tool. `data` words are ompt_data_t; the object that they describe owns them.
 #pragma once
 
 #include "base/atomic.hpp"
