@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What discovering dependences has cost so far. Each worker has its own, which only it writes; anybody may read them at
-// any time, so the words are atomic, but an increment is a load and a store.
+// Counts the work of discovering dependences. Each worker has its own counters, which only this worker writes. Any
+// thread may read them at any time, so the words are atomic, but an increment is a load and a store.
 #pragma once
 
 #include "base/atomic.hpp"

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Event: something that happens once, and the one party that waits for it. The same word serves marline_event_t, the
-// handle of a `detach` clause and the runtime's own waits. It is owned by whoever declared it (often the waiting task's
-// stack); any thread may fulfil it.
+// Event: something that happens once, and the one task or thread that waits for it. The same word is used for
+// marline_event_t, for the handle of a `detach` clause and for the runtime's own waits. The code that declares it owns
+// it (often it is on the waiting task's stack); any thread may fulfil it.
 //
-// Invariant: the word makes exactly one of two journeys, each step a single atomic operation,
-//   pending -> waiter -> fulfilled      the fulfiller takes the waiter and must make it ready
-//   pending -> fulfilled -> (refused)   the waiter's publish is refused and it must go on by itself
-// so the waiter is released exactly once. A waiter publishes itself only after its context is saved (it runs on another
-// fiber by then), and a fulfiller never touches the word after its one exchange, so the storage may die at once.
-// Model: tests/model/event.pml.
+// Invariant: the word goes through exactly one of two sequences of states, each step a single atomic operation, pending
+// -> waiter -> fulfilled      the fulfiller takes the waiter and must make it ready pending -> fulfilled -> (refused)
+// the waiter's publish is refused and it must go on by itself so the waiter is released exactly once. A waiter is
+// published only after its context is saved (by code that runs on another fiber). A fulfiller never accesses the word
+// after its one exchange, so the owner may free the word at once. Model: tests/model/event.pml.
 #pragma once
 
 #include "base/atomic.hpp"

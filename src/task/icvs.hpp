@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Internal control variables with task scope (OpenMP 5.2, section 2.1): a task shares its parent's until it sets one
-// (copy on write, task/own_icvs.hpp), so creating a task copies a pointer. Those with global scope are in
-// config/options.hpp.
+// Internal control variables with task scope (OpenMP 5.2, section 2.1): a task shares its parent's variables until it
+// sets one (copy on write, task/own_icvs.hpp), so creating a task copies one pointer. Variables with global scope are
+// in config/options.hpp.
 #pragma once
 
 #include "config/options.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Copies form a chain from the newest to the oldest; task_flag::kOwnIcvs says that task->icvs lies in its first link.
+// Copies form a chain from the newest to the oldest; task_flag::kOwnIcvs says that task->icvs points into the first
+// link.
 #include "task/own_icvs.hpp"
 
 #include <cstddef>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Copy on write of the internal control variables with task scope. A task that sets one gets values of its own;
-// children that exist already keep those that they inherited (OpenMP 5.2, section 2.4), so earlier copies live as long
-// as the task's descriptor does, which is as long as any descendant. The thread that runs the task.
+// Copy on write of the internal control variables with task scope. A task that sets one gets its own copy. Children
+// that exist already keep the values that they inherited (OpenMP 5.2, section 2.4). So earlier copies live as long as
+// the task's descriptor, which lives as long as any descendant. Used by the thread that runs the task.
 #pragma once
 
 #include "base/slab.hpp"

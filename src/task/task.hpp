@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Task: the one datum that goes round the runtime. A single allocation holds this descriptor, then the compiler's own
-// block (kmp_task_t or GCC's argument block), then in-line edges. Implicit tasks use the same descriptor, inside Member.
+// Task: the descriptor that all parts of the runtime pass to each other. A single allocation holds this descriptor,
+// then the compiler's own block (kmp_task_t or GCC's argument block), then inline edges. Implicit tasks use the same
+// descriptor, inside Member.
 //
 // Who may touch what:
 //   creator, until the task is made ready      every field
@@ -13,9 +14,10 @@
 //
 // The word `children` counts, in one atomic, the children that have not completed (what taskwait waits for) and those
 // whose whole subtree has not ended (what barriers wait for). The running task counts the children that it creates in
-// `created`, without an atomic, and adds them to the word ("settles") only when it must know: until then completions
-// drive the word below zero, harmlessly, because a flag that somebody acts on is only ever set by the settling
-// operation itself. Exactly one completion takes a settled count to zero, and that one acts.
+// `created`, without an atomic, and adds them to the word ("settles") only when it must know the count. Until then
+// completions may drive the word below zero. This is harmless: a thread acts on the word only if a flag is set, and
+// only the settling operation sets a flag. Exactly one completion brings a settled count to zero, and the thread that
+// makes it acts.
 #pragma once
 
 #include "base/atomic.hpp"

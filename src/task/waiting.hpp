@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a suspended task waits for, said by whoever suspends it, for `marline ps` and debuggers. The record lies on the
-// stack of the task, which does not move until it is resumed; the task's fiber points to it (exec/fiber/fiber.hpp).
-// Nobody else reads it: exec/view/inspect.cpp copies it from a running process.
+// A record of what a suspended task waits for, for `marline ps` and debuggers. The function that suspends the task
+// writes it. The record is on the task's stack, which does not move until the task is resumed; the task's fiber points
+// to the record (exec/fiber/fiber.hpp). No other code reads it: exec/view/inspect.cpp copies it from a running process.
 #pragma once
 
 #include <cstdint>

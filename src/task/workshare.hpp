@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The shared part of one worksharing construct that a team is in (a dynamic loop, sections, a scope with task
-// reductions), and one thread's place in a loop. Team holds a ring of the former: threads may be up to kWorkshares
-// constructs apart (nowait). Construct number k of a team uses slot k % kWorkshares for the slot's use number
-// u = k / kWorkshares; numbers go on from region to region (Team::first_workshare).
+// The shared part of one worksharing construct (a dynamic loop, sections, a scope with task reductions), and one
+// thread's place in a loop. A Team holds a ring of shared parts: its threads may be up to kWorkshares constructs apart
+// (nowait). Construct number k of a team uses slot k % kWorkshares for the slot's use number u = k / kWorkshares;
+// numbers go on from region to region (Team::first_workshare).
 //
 // Invariant: `phase` is 2u while the slot is free for use u and 2u + 1 from the claim by the first thread that arrives
 // until the last thread of the team has left. The claimer fills the fields and publishes k + 1 in `ready`
