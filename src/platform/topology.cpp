@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reading a topology through hwloc. See topology.hpp.
+// Reading a topology: from /sys where that is enough, else through hwloc. See topology.hpp.
 #include "platform/topology.hpp"
 
 #include <cstdlib>
@@ -9,9 +9,19 @@
 #include <initializer_list>
 
 #include "platform/thread.hpp"
+#include "platform/topology_sysfs.hpp"
 
 namespace marline {
 namespace {
+
+// The variables by which hwloc is told to look elsewhere than at this system, or in another way.
+bool hwloc_is_wanted() {
+  for (const char* name :
+       {"HWLOC_XMLFILE", "HWLOC_SYNTHETIC", "HWLOC_FSROOT", "HWLOC_CPUID_PATH", "HWLOC_COMPONENTS"}) {
+    if (getenv(name) != nullptr) return true;
+  }
+  return false;
+}
 
 // Ends the hwloc topology on every way out.
 class HwlocTopology {
@@ -148,8 +158,12 @@ void MaskList::free_all() {
 }
 
 bool topology_read(Topology& result, const char*& reason) {
-  const HwlocTopology topology;
   const CpuMask allowed = thread_affinity();
+  if (!hwloc_is_wanted()) {
+    if (topology_read_sysfs("", allowed, result)) return true;
+    topology_free(result);
+  }
+  const HwlocTopology topology;
   reason = "hwloc cannot start";
   if (!topology.ok() || !load(topology.get(), reason)) return false;
   const bool here = hwloc_topology_is_thissystem(topology.get()) != 0;

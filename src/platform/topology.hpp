@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The part of the machine's description that placement needs: for each level that OMP_PLACES can name, the CPUs of each
-// object. It is read through hwloc, only when places are needed, because reading takes milliseconds. The result is a
-// plain value; no hwloc object remains.
+// object. It is read only when places are needed: this machine from /sys (topology_sysfs.hpp); a described machine, and
+// what /sys does not tell, through hwloc, which takes milliseconds. The result is a plain value; no hwloc object remains.
 #pragma once
 
 #include <cstddef>
