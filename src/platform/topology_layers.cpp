@@ -15,14 +15,15 @@ TopologyLayers::~TopologyLayers() { free(objects_); }
 bool TopologyLayers::init(const CpuMask& allowed) {
   cpus_ = allowed.count();
   const auto cpus = static_cast<size_t>(cpus_);
-  const size_t numbers = kMost * cpus + 2 * cpus + CpuMask::kCpus;
+  for (int cpu = allowed.first(); cpu >= 0; cpu = allowed.next(cpu + 1)) numbers_ = cpu + 1;
+  const size_t numbers = kMost * cpus + 2 * cpus + static_cast<size_t>(numbers_);
   objects_ = static_cast<Object*>(calloc(kMost * cpus * sizeof(Object) + numbers * sizeof(int16_t), 1));
   if (objects_ == nullptr) return false;
   rank_ = reinterpret_cast<int16_t*>(objects_ + kMost * cpus);
-  cpu_ = rank_ + CpuMask::kCpus;
+  cpu_ = rank_ + numbers_;
   order_ = cpu_ + cpus;
   of_ = order_ + cpus;
-  memset(rank_, -1, CpuMask::kCpus * sizeof(int16_t));
+  memset(rank_, -1, static_cast<size_t>(numbers_) * sizeof(int16_t));
   int rank = 0;
   for (int cpu = allowed.first(); cpu >= 0; cpu = allowed.next(cpu + 1)) {
     rank_[cpu] = static_cast<int16_t>(rank);
@@ -36,7 +37,7 @@ bool TopologyLayers::add(int layer, const CpuMask& cpus) {
   if (count_[layer] == 0) memset(of, -1, static_cast<size_t>(cpus_) * sizeof(int16_t));
   const int number = count_[layer];
   Object object{static_cast<int16_t>(cpus.first()), static_cast<int16_t>(cpus.count()), 0, 0, -1, 0, false};
-  for (int cpu = object.lowest; cpu >= 0; cpu = cpus.next(cpu + 1)) {
+  for (int cpu = object.lowest; cpu >= 0 && cpu < numbers_; cpu = cpus.next(cpu + 1)) {
     const int16_t rank = rank_[cpu];
     if (rank < 0) continue;
     if (of[rank] >= 0) return false;

@@ -16,8 +16,8 @@ namespace marline {
 
 class TopologyLayers {
  public:
-  // Six kinds of sets in a CPU's `topology` folder, eight caches, the memory nodes. No layer beyond is added.
-  static constexpr int kMost = 15;
+  // Four kinds of sets in a CPU's `topology` folder, eight caches, the memory nodes. No layer beyond is added.
+  static constexpr int kMost = 13;
 
   TopologyLayers() = default;
   ~TopologyLayers();
@@ -89,7 +89,8 @@ class TopologyLayers {
   Object* objects_ = nullptr;  // kMost times cpus_: no layer has more objects than CPUs
   int16_t* of_ = nullptr;      // likewise: layer, rank -> object
   int16_t* cpu_ = nullptr;     // rank -> the system's number
-  int16_t* rank_ = nullptr;    // the system's number -> rank, or -1
+  int numbers_ = 0;            // one more than the system's highest number
+  int16_t* rank_ = nullptr;    // the system's number, below numbers_ -> rank, or -1
   int16_t* order_ = nullptr;   // after sort: ranks
 };
 

@@ -158,60 +158,66 @@ class Reader {
     return Found::kYes;
   }
 
-  // A cache's number means the same level on every CPU: the kernel counts from the inside out, data before
-  // instructions. CPUs differ in how many caches they have.
+  // The kernel counts a CPU's caches from the inside out, and only those of the first level are split in two (data, then
+  // instructions). So one level need be read for all. The others' numbers mean the same on every CPU; CPUs differ in how
+  // many they have.
   bool read_caches() {
+    for (int& layer : cache_) layer = layers_.add_layer();
+    int level = 1;
+    in_.name("cpu/cpu%d/cache/index1/level", layers_.cpu(0));
+    if (in_.read_number(level) == Found::kUnclear) return false;
+    const int outer = level == 1 ? 2 : 1;
+    caches_ = outer;
     for (int rank = 0; rank < layers_.cpus(); ++rank) {
-      const bool leads = rank == 0 || layers_.object_of(cores_, rank) != layers_.object_of(cores_, rank - 1);
-      if (leads && !learn_levels(rank)) return false;
-      if (!read_caches_of(rank, false)) return false;
+      if (!read_outer_caches(rank, outer)) return false;
     }
-    if (caches_ == 0 || level_[caches_ - 1] > 1) return true;
-    for (int rank = 0; rank < layers_.cpus(); ++rank) {
-      if (!read_caches_of(rank, true)) return false;
+    return read_first_caches(caches_ == outer);
+  }
+
+  // A CPU in an outermost cache that has been read is no reason to look further out: the CPU that it was read for has the
+  // same caches around it.
+  bool read_outer_caches(int rank, int outer) {
+    const bool is_known = caches_ > outer && is_covered(cache_[caches_ - 1], rank);
+    for (int i = outer; i < (is_known ? caches_ : kCaches); ++i) {
+      if (is_covered(cache_[i], rank)) continue;
+      const Found found = read_cache(i, rank);
+      if (found == Found::kUnclear) return false;
+      if (found == Found::kNo) return true;
+      if (i == caches_) ++caches_;
     }
     return true;
   }
 
-  bool learn_levels(int rank) {
-    Found found = Found::kYes;
-    while (caches_ < kCaches && found == Found::kYes) {
-      in_.name("cpu/cpu%d/cache/index%d/level", layers_.cpu(rank), caches_);
-      found = in_.read_number(level_[caches_]);
-      if (found == Found::kYes) cache_[caches_++] = layers_.add_layer();
-    }
-    return found != Found::kUnclear;
-  }
-
-  // A first-level cache is a core's, or a part of it where cores have more than two threads: else its CPUs are known.
-  bool read_caches_of(int rank, bool first_level) {
-    const bool divided = layers_.size(cores_, layers_.object_of(cores_, rank)) > 2;
-    for (int i = 0; i < caches_; ++i) {
-      if (is_covered(cache_[i], rank) || (level_[i] <= 1 && !divided && !first_level)) continue;
-      in_.name("cpu/cpu%d/cache/index%d/shared_cpu_list", layers_.cpu(rank), i);
-      if (read_object(cache_[i], rank) == Found::kUnclear) return false;
+  // A first-level cache is a core's, or a part of it where cores have more than two threads: elsewhere it tells nothing
+  // new, unless there is no other cache.
+  bool read_first_caches(bool all) {
+    for (int rank = 0; rank < layers_.cpus(); ++rank) {
+      const bool divides = layers_.size(cores_, layers_.object_of(cores_, rank)) > 2;
+      if (is_covered(cache_[0], rank) || !(all || divides)) continue;
+      const Found found = read_cache(0, rank);
+      if (found != Found::kYes) return found == Found::kNo;
     }
     return true;
   }
 
-  // The outermost; of several at its level, the first.
+  Found read_cache(int number, int rank) {
+    in_.name("cpu/cpu%d/cache/index%d/shared_cpu_list", layers_.cpu(rank), number);
+    return read_object(cache_[number], rank);
+  }
+
+  // Whose layer is the last one with an object.
   [[nodiscard]] int last_cache() const {
-    int last = -1;
-    for (int i = 0; i < caches_; ++i) {
-      if (layers_.count(cache_[i]) > 0 && (last < 0 || level_[i] > level_[last])) last = i;
-    }
-    return last >= 0 ? cache_[last] : -1;
+    int last = kCaches - 1;
+    while (last > 0 && layers_.count(cache_[last]) == 0) --last;
+    return cache_[last];
   }
 
-  // What else may lie between cores and the machine.
+  // What else may lie between cores and the machine. (Only s390 has books and drawers.)
   bool read_groups() {
     if (!clusters_are_known() && read_sets(layers_.add_layer(), "cluster_cpus_list", nullptr) == Found::kUnclear) {
       return false;
     }
-    for (const char* name : {"die_cpus_list", "book_siblings_list", "drawer_siblings_list"}) {
-      if (read_sets(layers_.add_layer(), name, nullptr) == Found::kUnclear) return false;
-    }
-    return true;
+    return read_sets(layers_.add_layer(), "die_cpus_list", nullptr) != Found::kUnclear;
   }
 
   // On x86 a cluster is what shares a second-level cache (cpu_clustergroup_mask in arch/x86/kernel/smpboot.c). Where
@@ -220,10 +226,8 @@ class Reader {
     CpuMask cluster;
     in_.name("cpu/cpu%d/topology/cluster_cpus_list", layers_.cpu(0));
     if (in_.read_list(cluster) != Found::kYes || !cluster.test(layers_.cpu(0))) return false;
-    for (int i = 0; i < caches_; ++i) {
-      if (level_[i] == 2 && is_covered(cache_[i], 0)) {
-        return layers_.has_cpus(cache_[i], layers_.object_of(cache_[i], 0), cluster);
-      }
+    for (const int layer : {cache_[1], cache_[2]}) {  // the second level's is one of these
+      if (is_covered(layer, 0)) return layers_.has_cpus(layer, layers_.object_of(layer, 0), cluster);
     }
     return false;
   }
@@ -295,9 +299,8 @@ class Reader {
   Folder in_;
   TopologyLayers& layers_;
   int cores_ = -1, packages_ = -1, nodes_ = -1;  // layers
-  int caches_ = 0;
+  int caches_ = 0;      // one more than the highest number so far
   int cache_[kCaches];  // the layer of each, by its number
-  int level_[kCaches];
   int only_node_ = -1;  // the only memory node's number
   int16_t object_of_node_[kMostNodes];
 };

@@ -269,12 +269,15 @@ TEST(TopologySysfs, NodesWithoutCpusAreNoDomains) {
   tree.node(2, {}, "20 30 10 40");
   tree.node(3, {}, "25 25 40 10");
   tree.node(4, {}, "25 25 40 40");
+  tree.node(5, {}, "20 30 40 40");
   tree.file("node/node4/access0/initiators/node1/x", "");
+  tree.file("node/node5/access0/initiators/node0/x", "");
+  tree.file("node/node5/access0/initiators/node1/x", "");
   Summary all;
   ASSERT_TRUE(read_tree(tree, cpu_range(0, 8), all));
   EXPECT_EQ(all.levels[static_cast<int>(Level::kNumaDomains)], "0-1,4-5|2-3,6-7");
   EXPECT_EQ(std::vector<int>(all.domains.begin(), all.domains.begin() + 6),
-            (std::vector<int>{0, 1, 0, -1, 1, -1}));  // the nearest; two equally near; as the firmware says
+            (std::vector<int>{0, 1, 0, -1, 1, -1}));  // the nearest; two equally near; as the firmware says, and twice
   Summary part;
   ASSERT_TRUE(read_tree(tree, {2, 3}, part));
   EXPECT_EQ(std::vector<int>(part.domains.begin(), part.domains.begin() + 6),
