@@ -12,6 +12,7 @@
 
 #include "platform/thread.hpp"
 #include "platform/topology_sysfs.hpp"
+#include "platform/topology_read.hpp"
 #include "sysfs_tree.hpp"
 
 namespace {

@@ -9,6 +9,7 @@
 
 #include "base/check.hpp"
 #include "platform/thread.hpp"
+#include "platform/topology_read.hpp"
 
 namespace marline {
 namespace {

@@ -17,6 +17,7 @@
 #include "platform/hw_subset.hpp"
 #include "platform/memory_domain.hpp"
 #include "platform/thread.hpp"
+#include "platform/topology_read.hpp"
 
 namespace marline {
 namespace {

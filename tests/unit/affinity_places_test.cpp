@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "platform/places.hpp"
+#include "platform/topology_read.hpp"
 
 namespace marline {
 namespace {

@@ -2,6 +2,7 @@
 //
 // platform/nearness.hpp: golden orders of victims on machines that we do not have.
 #include "platform/nearness.hpp"
+#include "platform/topology_read.hpp"
 
 #include <gtest/gtest.h>
 

@@ -2,6 +2,7 @@
 //
 // platform/places.hpp: OMP_PLACES values and binding policies against golden results on machines that we do not have.
 #include "platform/places.hpp"
+#include "platform/topology_read.hpp"
 
 #include <gtest/gtest.h>
 

@@ -25,7 +25,7 @@ Stack by_glibc() {
 }
 
 bool agrees_with_glibc() {
-  const Stack ours = stack_of_thread(), theirs = by_glibc();
+  const Stack ours = stack_of_thread(pthread_self()), theirs = by_glibc();
   EXPECT_EQ(ours.low, theirs.low);
   EXPECT_EQ(ours.high, theirs.high);
   return ours.low == theirs.low && ours.high == theirs.high;
@@ -33,7 +33,7 @@ bool agrees_with_glibc() {
 
 TEST(StackOfThread, OfTheFirstThread) {
   EXPECT_TRUE(agrees_with_glibc());
-  const Stack stack = stack_of_thread();
+  const Stack stack = stack_of_thread(pthread_self());
   const auto* here = static_cast<const char*>(__builtin_frame_address(0));
   EXPECT_LT(stack.low, here);
   EXPECT_GT(stack.high, here);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "platform/thread.hpp"
+#include "platform/topology_read.hpp"
 #include "sysfs_tree.hpp"
 
 namespace marline {

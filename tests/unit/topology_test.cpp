@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // platform/topology.hpp: what hwloc's descriptions of several machines become, and this machine.
-#include "platform/topology.hpp"
+#include "platform/topology_read.hpp"
 
 #include <gtest/gtest.h>
 
