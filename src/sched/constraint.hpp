@@ -7,9 +7,9 @@
 //
 // Where such tasks are is read from the frames themselves:
 //   - the frames of the fiber that the thread is on: Worker::task;
-//   - those of the fibers that it has left, suspended or waiting in place: a list of LeftFrames, entered and left in
-//     exec/fiber/fiber.cpp. A fiber with the frame of a tied task stays on its worker, so only the worker uses the
-//     list.
+//   - those of the fibers that it has left, suspended or waiting in place: a list of LeftFrames, entered where the thread
+//     leaves one, in exec/fiber/fiber.cpp and construct/task/task.cpp. A fiber with the frame of a tied task stays on its
+//     worker, so only the worker uses the list.
 // On one fiber each tied task descends from the tied ones below it, so the innermost stands for all. An implicit task in
 // a barrier stands for its team: the barrier is not over before the team's tasks have ended, but the tasks of teams
 // around may outlast it.

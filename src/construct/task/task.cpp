@@ -105,23 +105,27 @@ template <auto plenty>
   }
 }
 
+// Plenty is queued: this task runs, or a more urgent one.
 [[gnu::noinline]] void run_now(Worker* worker, Task* task) {
   Member* member = worker->member;
+  if (priorities_in_use() && member->team->level != 0) [[unlikely]] {
+    return run_most_urgent(worker, task);
+  }
   run_at_creation(worker, task);
   if (member->team->level == 0) [[unlikely]] {
     run_what_is_left(member);
   }
 }
 
-// Plenty is queued: this task runs, or a more urgent one.
-[[gnu::noinline]] void run_something(Worker* worker, Task* task) {
-  if (priorities_in_use() && worker->member->team->level != 0) return run_most_urgent(worker, task);
+// The same where the task scheduling constraint may be strict.
+[[gnu::noinline]] void run_over_creator(Worker* worker, Task* task) {
+  LeftFrames left(worker, worker->fiber->tied_frames);
   run_now(worker, task);
 }
 
 // Each function that this one ends with is called by a jump, so that the common ways need no frame.
 [[gnu::always_inline]] inline void make_run_simply(Worker* worker, Task* task) {
-  if (runs_at_once<plenty_in_deque>(worker, task)) return run_something(worker, task);
+  if (runs_at_once<plenty_in_deque>(worker, task)) return run_now(worker, task);
   enqueue_own(worker->member, task);
 }
 
@@ -132,7 +136,7 @@ template <auto plenty>
   }
   if (options().discover_first) return hold_back(worker, task);
   if (priorities_in_use() && worker->member->team->level != 0) return run_most_urgent(worker, task);
-  if (runs_at_once<plenty_queued>(worker, task) && may_start(worker, task)) return run_now(worker, task);
+  if (runs_at_once<plenty_queued>(worker, task) && may_start(worker, task)) return run_over_creator(worker, task);
   enqueue_own(worker->member, task);
 }
 

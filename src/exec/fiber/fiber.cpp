@@ -265,7 +265,6 @@ void run_at_creation(Worker* worker, Task* task) {
   }
   worker->spares = spare->next;  // counted as idle all the same, until it turns out not to come back
   Fiber* self = worker->fiber;
-  LeftFrames left(worker, self->tied_frames);
   self->task = worker->task;
   self->member = worker->member;
   self->fp.read();

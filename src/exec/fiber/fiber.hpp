@@ -65,7 +65,8 @@ void fiber_switch(Fiber* target, void (*arrival)(void*), void* context);
 void run_on_spare(Worker* worker, Member* member, Task* task);
 
 // The same for a new task of the current team, created by the current task: by a call rather than two switches. What
-// belongs to the creator's fiber is noted before the call, and put back only if the task blocks.
+// belongs to the creator's fiber is noted before the call, and put back only if the task blocks. Where the task scheduling
+// constraint is strict, the caller enters the frames that are left (sched/constraint.hpp); the others do so themselves.
 void run_at_creation(Worker* worker, Task* task);
 
 // For a caller that waits in place: starts the ready task on a spare fiber, or goes on with it if it was suspended, and
