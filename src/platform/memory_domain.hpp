@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// In which NUMA domain memory lies. The system is asked, page by page, and a small table remembers what it said: a page
-// is asked for again only when another one has taken its place in the table, so one that has moved meanwhile is looked
-// for where it was. That makes a hint worse, nothing wrong. Any thread.
+// Finds the NUMA domain of a piece of memory. The kernel is asked once for each page, and a small table remembers the
+// answers. The kernel is asked again only when another page has taken the entry. So if a page moves, the old answer may
+// be used for a while: a hint gets worse, but no result gets wrong. Any thread.
 //
-// On a machine that hwloc only has a description of (topology.hpp), nobody can be asked: there pages count as dealt out
-// to the domains in turn by their numbers.
+// If hwloc only has a description of the machine (topology.hpp), the kernel cannot be asked: then pages belong to the
+// domains in turn, by page number.
 #pragma once
 
 #include "platform/topology.hpp"
