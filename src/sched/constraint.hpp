@@ -5,22 +5,24 @@
 // parallel region starts a tied task as well, the implicit one of the thread that opens it; and an untied task that is
 // pinned to its thread (exec/worker/suspend.hpp) counts as tied from then on.
 //
-// Where such tasks are is read from the frames themselves:
+// The worker finds these tasks by their frames:
 //   - the frames of the fiber that the thread is on: Worker::task;
-//   - those of the fibers that it has left, suspended or waiting in place: a list of LeftFrames, entered where the thread
-//     leaves one, in exec/fiber/fiber.cpp and construct/task/task.cpp. A fiber with the frame of a tied task stays on its
-//     worker, so only the worker uses the list.
-// On one fiber each tied task descends from the tied ones below it, so the innermost stands for all. An implicit task in
-// a barrier stands for its team: the barrier is not over before the team's tasks have ended, but the tasks of teams
-// around may outlast it.
+//   - the frames of the fibers that it has left, suspended or waiting in place: a list of LeftFrames, entered where the
+//     thread leaves one, in exec/fiber/fiber.cpp and construct/task/task.cpp. A fiber with the frame of a tied task stays
+//     on its worker, so only the worker uses the list.
+// On one fiber each tied task descends from the tied ones below it, so it is enough to check the innermost one. An
+// implicit task in a barrier stands for its team: the barrier does not end before the team's tasks have ended, but
+// tasks of surrounding teams may last longer.
 //
 // Why that cannot deadlock by itself: each new tied task descends from all that bind the thread, so these are a line of
 // descent. Every wait is for descendants: a taskwait, a taskgroup, a region's end, and a start that must wait for tasks
-// further down the line. So the last in the line of some thread can go on, and its own descendants may start there.
+// further down the line. So on some thread the last task of the line can continue, and its own descendants may start
+// there.
 //
-// A task that its finder must not start goes to a list of the team, and so does one that waits for the permission to
-// start another. Every member looks there. Invariant: no worker sleeps over a task that it may start. A task that enters
-// the list wakes all sleepers, and what binds a worker only shrinks by what that worker does, while it is awake.
+// If a worker finds a task that it must not start, it puts the task on a list of the team. A task that waits for the
+// permission to start another one is on this list, too. Every member looks there. Invariant: no worker sleeps while the
+// list has a task that it may start. When a task enters the list, all sleepers are woken; and only a worker's own
+// actions, while it is awake, reduce the set of tasks that bind it.
 #pragma once
 
 #include "config/options.hpp"

@@ -5,9 +5,9 @@
 // in push is at the same time the first half of the sleep/wake protocol (sched/idle.hpp), which needs the store ordered
 // before the load of the sleepers' mask.
 //
-// The owner pushes and pops at the bottom; anybody steals at the top. Invariant: top_ never decreases; slots
-// [top_, bottom_) hold tasks; a task is taken by whoever moves top_ past it, or by the owner below the last one.
-// Models: tests/model/deque.pml.
+// The owner pushes and pops at the bottom; any thread may steal at the top. Invariant: top_ never decreases; slots
+// [top_, bottom_) hold tasks; a task is taken by the thread that moves top_ past it, or, if it is not the last one, by
+// the owner, which lowers bottom_. Models: tests/model/deque.pml.
 #pragma once
 
 #include "base/atomic.hpp"

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// MARLINE_DISCOVERY=first: what a task creates is kept back until the task waits, suspends or ends, so that the graph is
-// known before it runs. The thread that runs the task. Invariant: a task that is kept back was created by the worker's
-// current task, or by one below it on the same stack, which cannot go on before the current one has ended or waits.
+// MARLINE_DISCOVERY=first: the tasks that a task creates are held back until their creator waits, suspends or ends, so
+// that the graph is complete before it runs. Used by the thread that runs the creator. Invariant: a task that is held
+// back was created by the worker's current task, or by a task below it on the same stack, which cannot continue before
+// the current task ends or waits.
 #pragma once
 
 #include "sched/queue.hpp"

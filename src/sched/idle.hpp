@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sleep and wake. A worker that finds nothing spins for a bounded time, then sleeps on its parker.
+// Sleep and wake. A worker that finds no work spins for a bounded time, then sleeps on its parker.
 //
 // The protocol and why no wake-up is lost (model: tests/model/sleep.pml):
 //   sleeper   1. announce: set its bit in every team it is a member of, and Worker::announced     (seq_cst)
@@ -9,13 +9,14 @@
 //   pusher    a. make the work visible: Deque::push, TaskStack::push, the barrier's epoch          (seq_cst)
 //             b. read the sleepers' mask (or `announced`); clear a bit it finds set, unpark that worker
 // 1 and a are ordered before 2 and b in the single total order of seq_cst operations, so either the sleeper sees the
-// work in 2, or the pusher sees the sleeper in b. acquire/release would allow both to miss each other.
+// work in 2, or the pusher sees the sleeper in b. With acquire and release only, both could miss each other.
 //
-// Reach. Member 0 of a nested region's team (docs/design/nested-teams.md) works for the teams around it only while all
-// others of its team sleep: it announces itself, and looks, as far out as it may work. Others who fall asleep widen its reach,
-// and the last of them wakes it; by the same argument, with the others' bits for the work, it sees them in 2 or is seen.
-// A wake-up for a team that has got out of reach meanwhile is passed on (WorkerNesting::owes_wakeup): a worker that cannot reach
-// a team does not announce itself there, so wake-ups go round at most once.
+// Reach. Member 0 of a nested region's team (docs/design/nested-teams.md) runs tasks of the surrounding teams only
+// while all other members of its team sleep. It announces itself, and looks for work, only in the teams whose tasks it
+// may run: its reach. When other members fall asleep its reach grows, and the last of them wakes it. By the argument
+// above, with the other members' bits in the place of the work, member 0 either sees these bits in 2 or is seen. If it
+// gets a wake-up for a team that is no longer in its reach, it passes the wake-up on (WorkerNesting::owes_wakeup). A
+// worker does not announce itself in a team out of its reach, so it gets such a wake-up at most once.
 #pragma once
 
 #include "sched/team.hpp"

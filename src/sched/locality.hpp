@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a team knows of the machine below it: in which order its members steal, and the queues that several members share.
+// How a team uses the structure of the machine: the order in which its members steal, and the queues that several
+// members share.
 //
 // A ready task is of one of the classes below. By default every class waits in the member's own deque. MARLINE_QUEUES
 // places a class higher: the members within one cache, NUMA domain, socket or machine then share one queue for it. Tasks
 // with an affinity wait in a queue of the NUMA domain where their data lies, if bound members live in more than one.
 //
 // Made and changed while the team is at rest (exec/team/binding.cpp), constant while its region runs. A program that
-// neither binds its threads nor sets MARLINE_QUEUES has none of it: `Member::victims` and `Member::shared` are null.
+// neither binds its threads nor sets MARLINE_QUEUES has neither: `Member::victims` and `Member::shared` are null.
 #pragma once
 
 #include "base/atomic.hpp"

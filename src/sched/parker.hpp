@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Parker: where one thread sleeps and anybody wakes it. A notification that comes before the sleep is kept, one deep.
+// Parker: one thread sleeps on it, and any thread may wake it. If the notification comes before the sleep, the parker
+// keeps it (at most one).
+//
 // States: empty -> parked (the owner, about to sleep) -> notified (a waker) -> empty (the owner, awake);
-//         empty -> notified -> empty when the waker was first. Only the owner leaves `notified`.
-//         parked -> empty (the owner, whose time has run out).
+//         empty -> notified -> empty if the waker comes first. Only the owner changes the state from `notified`.
+//         parked -> empty (the owner, when its time limit has passed).
 #pragma once
 
 #include "base/futex.hpp"

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ready tasks with a priority (OpenMP 5.2, section 12.4), one queue beside each member's deque, only where priorities
-// count (options().priority.on). Buckets (sched/priority_bucket.hpp) under a bitmap of two levels: both operations take a
-// constant time, however many priorities there are. Any thread, under the queue's lock.
+// Ready tasks with a priority (OpenMP 5.2, section 12.4), in a queue beside each member's deque, which exists only if
+// priorities are enabled (options().priority.on). Buckets (sched/priority_bucket.hpp) under a bitmap of two levels:
+// both operations take a constant time, however many priorities there are. Any thread, under the queue's lock.
 //
-// The order is relaxed. A worker takes the highest of its own buckets, and only when it has none the neighbours'; so a
-// task is overtaken by lower ones only if these are of its own bucket or in another member's queue
-// (docs/design/priorities.md). Within a bucket the order is that of MARLINE_SCHEDULE: newest first unless fifo is asked
-// for, so that what was made ready last finds its data in the cache.
+// The order is relaxed. A worker takes a task from the highest of its own buckets, and from other members' buckets only
+// if its own are empty. So a task is overtaken by a task of lower priority only if this one is in the same bucket or in
+// another member's queue (docs/design/priorities.md). Within a bucket the order is that of MARLINE_SCHEDULE: newest
+// first, except with fifo, so that the task that became ready last finds its data in the cache.
 //
 // Invariant, under the lock: bit b of words_[w] is set iff buckets_[64 w + b] is not empty; bit w of summary_ is set iff
 // words_[w] is not zero.

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Priorities to buckets: a pure, monotone function. With few levels (OMP_MAX_TASK_PRIORITY below kPriorityBuckets) each
-// priority has a bucket of its own. With all of [0, INT_MAX] the buckets are exact at both ends, where programs (1, 2, 3)
-// and heuristics that count down from INT_MAX live, and grow towards the middle: up to 2^30 the bucket is the priority as
-// a floating-point number with a fraction of 6 bits, above it the mirror image. Two priorities of one bucket differ by
-// less than 1/64 of their distance from the nearer end.
+// priority has a bucket of its own. With all of [0, INT_MAX] the buckets are exact at both ends, because programs use
+// 1, 2, 3 and heuristics count down from INT_MAX, and they grow towards the middle: up to 2^30 the bucket is the
+// priority as a floating-point number with a fraction of 6 bits, above it the mirror image. Two priorities of one
+// bucket differ by less than 1/64 of their distance from the nearer end.
 #pragma once
 
 #include "config/options.hpp"

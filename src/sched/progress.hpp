@@ -2,8 +2,8 @@
 //
 // Progress hooks (marline.h): functions that move asynchronous operations forward. One poller per process at a time.
 // While nothing is pending, a poll costs one load. Weak progress: workers poll at task scheduling points and when idle.
-// Strong progress: a watchdog thread polls when nobody has for MARLINE_WATCHDOG microseconds. MARLINE_PROGRESS switches
-// each, for study.
+// Strong progress: a watchdog thread polls if no worker has polled for MARLINE_WATCHDOG microseconds. MARLINE_PROGRESS
+// switches each kind on or off, for studies.
 #pragma once
 
 #include "base/atomic.hpp"

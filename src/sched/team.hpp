@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Worker, Team and Member: who runs tasks, for which parallel region, and in which place of it.
+// Worker, Team and Member: a thread that runs tasks, the threads of a parallel region, and one thread's place among
+// them.
 //
 //   Worker   one kernel thread that the runtime knows; owned by that thread
 //   Team     the threads of one parallel region, and of its tasks; owned by the worker that opened the region
 //   Member   one thread's place in one team: its queues and its implicit task. A worker may have several at a time
 //            (a region inside a region): `Worker::memberships` lists them, innermost first
 //
-// Tasks are bound to a team (OpenMP 5.2, section 12.1): they are queued with a Member of it and run by its Members only.
+// Tasks are bound to a team (OpenMP 5.2, section 12.1): they are queued at a Member of this team and run only by its
+// Members.
 #pragma once
 
 #include "base/atomic.hpp"

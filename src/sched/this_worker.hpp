@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The one thread-local variable of the runtime, and the only way to it. A fiber may go on on another thread after any
-// switch, and compilers are free to keep the *address* of a thread-local across a call; so the access is assembly that
-// the compiler can neither merge with another nor move across one: two instructions, in the initial-exec model (the
-// library is loaded with the program, or takes eight bytes of the loader's reserve).
+// The one thread-local variable of the runtime, and the only way to it. After any switch a fiber may continue on
+// another thread, but compilers may keep the *address* of a thread-local variable across a call. So the access is
+// assembly that the compiler can neither merge with another access nor move across a call: two instructions, in the
+// initial-exec model (the library is loaded with the program, or takes eight bytes of the loader's reserve).
 #pragma once
 
 namespace marline {

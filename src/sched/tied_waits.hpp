@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How long suspended tasks that must go on on their own thread (tied ones) wait for it once they are ready. Not measured
-// until somebody asks (marline_tied_waits).
+// How long suspended tasks that must continue on their own thread (tied tasks) wait for this thread when they are
+// ready. Not measured before the first call of marline_tied_waits.
 //
-// There is no room in a task for a time, and none is needed: the sum of the waits is the sum of the times at which tasks
-// were taken up, less the sum of the times at which they became ready. Per worker; any thread makes its tasks ready.
+// There is no room in a task for a time, and none is needed: the sum of the waits is the sum of the times at which
+// tasks were taken up, less the sum of the times at which they became ready. One object per worker; any thread may make
+// the worker's tasks ready.
 #pragma once
 
 #include "base/atomic.hpp"
