@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From addresses to places in a dependence table. The default, `mix`, has no bad strides; the others are what other
-// runtimes use, for comparison (studies/hashing.yaml). The low bits count: tables have a power of two of slots.
+// Hash functions from addresses to slots of a dependence table. The default, `mix`, has no bad strides; the others are
+// those of other runtimes, for comparison (studies/hashing.yaml). Only the low bits are used, because the number of
+// slots is a power of two.
 #pragma once
 
 #include "base/hash.hpp"

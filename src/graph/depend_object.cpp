@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Filtering a list of dependences: entries are found by address in a table of their places, made for the occasion.
+// Filtering a list of dependences: a temporary table from addresses to indices finds entries with the same address.
 #include "graph/depend_object.hpp"
 
 #include "base/check.hpp"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A reusable list of dependences (marline_depend_create): one entry for each address, in the form that enter_graph reads.
-// Never changes after its creation, so any number of threads use it. The program owns it; it outlives its uses.
+// A reusable list of dependences (marline_depend_create): one entry for each address, in the form that enter_graph
+// reads. It never changes after its creation, so any number of threads may use it. The program owns it and must keep it
+// until its last use.
 #pragma once
 
 #include "graph/dependences.hpp"

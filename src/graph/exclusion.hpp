@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// mutexinoutset (OpenMP 5.2, section 15.9.5): the tasks of one set exclude each other but are not ordered. Each set has an
-// Exclusion; a task that is ready takes those of all its sets, in the order of their addresses, and holds those it has
-// while it waits for the next. As all tasks take them in one order, no cycle of waiting can close.
+// mutexinoutset (OpenMP 5.2, section 15.9.5): the tasks of one set exclude each other but are not ordered. Each set has
+// an Exclusion; a ready task takes the Exclusions of all its sets, in the order of their addresses, and keeps those
+// that it has while it waits for the next. Since all tasks take them in the same order, tasks cannot wait for each
+// other in a cycle.
 #pragma once
 
 #include "base/spin_lock.hpp"

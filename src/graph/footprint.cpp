@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Keeping addresses, and fetching what lies behind them. See footprint.hpp.
+// Keeps addresses, and prefetches the data at them. See footprint.hpp.
 #include "graph/footprint.hpp"
 
 #include "base/prefetch.hpp"

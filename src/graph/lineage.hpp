@@ -2,14 +2,15 @@
 //
 // Predecessors, kept only where priorities propagate (options().priority.propagates): each task and each node of the
 // graph then has a Lineage at the end of its memory, with references to its predecessors. A climb goes from a task up
-// its predecessors and raises their priorities; it stops where it raises nothing, and after a bounded number of steps.
+// to its predecessors and raises their priorities. It stops at a task whose priority it does not raise, and after a
+// bounded number of steps.
 //
-// The list has one word, with three states (docs/design/priorities.md):
+// One word holds the list, with three states (docs/design/priorities.md):
 //   a list   published once by the creator, before the task can complete; zero before that, and if it is empty
 //   busy     a climber has taken the list to read it, and puts it back
 //   closed   the task has completed: the list is dropped, by the completion, or by the climber that had it
-// No state is waited for. So a task holds its predecessors until it completes, never their predecessors: memory follows
-// the edges between tasks in flight.
+// No thread waits for a state. A task keeps references to its predecessors until it completes, and never to their
+// predecessors. So the memory depends only on the edges between unfinished tasks.
 #pragma once
 
 #include "config/options.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The part of making an edge that comes after the predecessor was found unfinished. See linking.hpp.
+// Making an edge to a predecessor that has not completed. See linking.hpp.
 #include "graph/linking.hpp"
 
 #include "sched/team.hpp"

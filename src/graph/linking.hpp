@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Making the edges towards one task. The thread that runs the task's parent, between the task's creation and the moment
-// that it may run; under the table's lock where several threads share one. Invariant: while a Linking is under way nobody
-// sees the task's `predecessors` at zero; after end_linking, exactly one party does: this one, or the completion of the
-// last predecessor.
+// Making the edges to one task from its predecessors. Used by the thread that runs the task's parent, after the task's
+// creation and before the task may run; under the table's lock if several threads share the table. Invariant: during a
+// Linking no thread sees the task's `predecessors` at zero. After end_linking, exactly one thread does: this one, or
+// the one that completes the last predecessor.
 #pragma once
 
 #include "config/options.hpp"

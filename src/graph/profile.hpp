@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which tasks send messages: recognised by their profile, a hash of what their construct looks like (the compiler's
-// function, the size of the data, the properties, the number of dependences). A task that is seen to send leaves its
-// profile here; later tasks with the same one get the highest priority. Only with options().priority.profiles.
-// Any thread. A profile is never forgotten.
+// Recognises tasks that send messages by their profile: a hash of the properties of their construct (the compiler's
+// function, the size of the data, the flags, the number of dependences). When a task sends, its profile is stored here.
+// Later tasks with the same profile get the highest priority. Only with options().priority.profiles. Any thread. A
+// profile is never forgotten.
 #pragma once
 
 #include "sched/team.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Recording, building and replaying the nodes of a persistent graph: see the header for who runs what.
+// Recording, building and replaying the nodes of a persistent graph: see the header for the threads that run each part.
 #include "graph/recorded_graph.hpp"
 
 #include "config/options.hpp"

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The graph half of persistent task graphs (docs/design/persistent-graphs.md): what one or two iterations of a producer
-// left behind (tasks, waits, gather nodes, edges), built into nodes with static successors, so that later iterations
-// make no edge and touch no dependence table.
+// The graph half of persistent task graphs (docs/design/persistent-graphs.md): the record of one or two iterations of a
+// producer (tasks, waits, gather nodes, edges), built into nodes with static successors, so that later iterations make
+// no edges and do not use a dependence table.
 //
-// Who may touch what: the record, its building and its end are the producer's. Nodes: `waiting` is counted down by any
-// thread that completes a predecessor; whoever brings it to zero stores `required` again (re-arms the node) and then
-// makes the node's task ready. Everything else of a node is written while no task of the instance is unfinished, or by
-// the producer while it holds the node's guard.
+// Which thread may access what: only the producer uses the record, builds it and ends it. In a node, any thread that
+// completes a predecessor lowers `waiting`. The thread that brings it to zero stores `required` again (re-arms the
+// node) and then makes the node's task ready. The other fields of a node are written while no task of the instance is
+// unfinished, or by the producer while it holds the node's guard.
 //
 // Invariant: no decrement that belongs to a node's next round comes before the node was re-armed for it. Proof: the
 // design page; model: tests/model/rearm.pml.

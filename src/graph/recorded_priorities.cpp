@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Priorities of a persistent graph: handed on once, when the graph is built, from the tasks' own priorities as recorded.
-// The producer, while no task of the graph is unfinished.
+// Priorities of a persistent graph: passed on once, when the graph is built, from the tasks' own priorities as
+// recorded. Run by the producer while no task of the graph is unfinished.
 #include "graph/recorded_graph.hpp"
 
 #include "base/check.hpp"

@@ -2,11 +2,11 @@
 //
 // The successor list of a task: producers add, the completion closes.
 //
-// Invariant: `successors` goes from a list of edges to `closed` once, by the one exchange at completion. An edge is added
-// by a compare-and-swap that fails once the list is closed, so each edge is either added before (and the completion
-// takes it) or refused (and the successor does not wait for this task). A successor's `predecessors` counts the edges
-// that were added, plus the creator's guard: it reaches zero exactly once, and whoever brings it there makes the task
-// run. Model: tests/model/successors.pml.
+// Invariant: `successors` goes from a list of edges to `closed` once, by the one exchange at completion. An edge is
+// added by a compare-and-swap that fails once the list is closed, so each edge is either added before (and the
+// completion takes it) or refused (and the successor does not wait for this task). A successor's `predecessors` counts
+// the edges that were added, plus the creator's guard: it reaches zero exactly once, and the thread that brings it to
+// zero makes the task ready. Model: tests/model/successors.pml.
 #pragma once
 
 #include "task/task.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The dependence table: open addressing with linear probing over cache-line entries; nothing is ever deleted singly, the
-// table is rebuilt without its dead entries when it is half full.
+// The dependence table: open addressing with linear probing over cache-line entries. Single entries are never deleted;
+// when the table is half full, it is rebuilt without its dead entries.
 #include "graph/table.hpp"
 
 #include "base/shared_pool.hpp"

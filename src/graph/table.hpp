@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The dependence table of one generating task: for each address, which tasks the next one must wait for. Only the thread
-// that runs the generating task touches it, hence no locks; unless the task shares it with its descendants
-// (marline_depend_share), which then all take its lock. It is shared before the first of them exists, and goes when the
-// last has ended.
+// The dependence table of one generating task: for each address, which tasks the next one must wait for. Only the
+// thread that runs the generating task accesses it, so it needs no lock. An exception is a task that shares its table
+// with its descendants (marline_depend_share): then all of them take the table's lock. A table is shared before the
+// first descendant exists, and freed when the last one has ended.
 //
-// An entry is in one of two states. No members: the next task waits for `writer`. Else the members are the tasks of one
-// set that are not ordered among themselves (readers, an inoutset, a mutexinoutset), all ordered after `writer`: a task of
-// the same kind joins them behind `writer`, any other waits for all of them. The last member, or without members the
-// writer, is the task that came last: a task that names an address twice meets itself there.
+// An entry is in one of two states. No members: the next task waits for `writer`. Otherwise the members are the tasks
+// of one set that are not ordered among themselves (readers, an inoutset, a mutexinoutset), all ordered after `writer`:
+// a task of the same kind joins them behind `writer`, any other waits for all of them. The last member, or without
+// members the writer, is the task that came last, so a task that names an address twice finds itself there.
 //
-// Tasks in entries are referenced (Task::table_references). Entries whose tasks have all completed are evicted when the
-// table would grow, so its size follows the tasks in flight, not the addresses ever used.
+// Tasks in entries are referenced (Task::table_references). Entries whose tasks have all completed are removed when the
+// table would grow, so its size follows the number of unfinished tasks, not the number of addresses ever used.
 #pragma once
 
 #include "base/spin_lock.hpp"
