@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Saved contexts: a stack pointer below which the callee-saved registers lie. The switch itself is assembly, one file per
-// architecture (context_*.S); here is the first frame of a new stack.
+// Saved contexts: a stack pointer, with the callee-saved registers on the stack at it. The switch itself is assembly,
+// one file per architecture (context_*.S); here is the first frame of a new stack.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The context switch, AArch64 (AAPCS64, sections 6.1.1 and 6.1.2): x19-x30, d8-d15 and the stack pointer. FPCR is handled
-// in platform/fp_control.hpp. The two stacks have the same layout at the switch, so one set of unwind information serves.
+// The context switch, AArch64 (AAPCS64, sections 6.1.1 and 6.1.2): x19-x30, d8-d15 and the stack pointer. FPCR is
+// handled in platform/fp_control.hpp. The two stacks have the same layout at the switch, so one set of unwind
+// information is valid for both.
 #if defined(__aarch64__)
 	.text
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The C++ runtime's per-thread exception state (Itanium C++ ABI, section 2.2.2, __cxa_eh_globals: the stack of caught
-// exceptions and the number of uncaught ones). A task that suspends inside a catch block must find its own again, and the
-// thread it leaves must not. Marline itself links no C++ runtime: the program's is looked up when it has one.
+// exceptions and the number of uncaught ones). If a task suspends inside a catch block, it must get its own state back
+// when it is resumed, and the thread that it leaves must not keep it. Marline itself links no C++ runtime; it looks up
+// the program's, if there is one.
 #pragma once
 
 #include "sched/team.hpp"

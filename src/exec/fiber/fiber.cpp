@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Fibers: switching, the base frame of spare ones, the lists of idle ones. A worker keeps up to kKept idle fibers of its
-// own; beyond that their stacks go back to the process's pool.
+// Fibers: switching, the base frame of spare ones, the lists of idle ones. A worker keeps up to kKept idle fibers of
+// its own; the stacks of further ones go back to the process's pool.
 #include "exec/fiber/fiber.hpp"
 
 #include "base/check.hpp"

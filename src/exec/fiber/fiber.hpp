@@ -3,11 +3,11 @@
 // Fiber: a stack and a saved context. A worker is always on exactly one; a fiber is on at most one worker. A fiber either
 //   - belongs to a thread (its own stack), or
 //   - is spare: its base frame runs one task for a `caller` fiber (run_on_spare, run_at_creation), or the scheduling loop.
-// A task is a plain call on the fiber that runs it. When the task blocks, the fiber goes with it, and the worker goes on
-// on the fiber's caller, or on a spare one: exec/worker/suspend.cpp.
+// A task is a plain call on the fiber that runs it. When the task blocks, the fiber stays with the task, and the worker
+// continues on the fiber's caller, or on a spare fiber: exec/worker/suspend.cpp.
 //
-// Invariant (what replaces "stack-based yield"): a task is stacked only over a frame that cannot resume before it anyway.
-// Everything else starts on a spare fiber, so a task that blocks holds nobody but those who wait for it.
+// Invariant: a task runs on top of a waiting frame only if this frame cannot resume before the task ends anyway. All
+// other tasks start on a spare fiber, so a task that blocks delays only tasks that wait for it.
 #pragma once
 
 #include "exec/fiber/exception_state.hpp"

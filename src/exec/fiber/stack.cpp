@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Slabs of stacks, behind one lock: workers keep fibers of their own (exec/fiber/fiber.cpp), so it is taken when a
-// program has more fibers alive than before, not when it switches. Every step under it takes constant time: each slab
+// Slabs of stacks, behind one lock: workers keep idle fibers of their own (exec/fiber/fiber.cpp), so the lock is taken
+// when a program needs more fibers than before, not at each switch. Every step under it takes constant time: each slab
 // has a word of bits, and the slabs with room, with nothing in use, with memory to give back and without a mapping are
 // sets of numbers. The lowest stack with room is given first, so that slabs with high numbers empty and their memory
 // can go back.

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Stacks for fibers: cut from slabs of up to kStacksPerSlab, one mapping each, because 10^5 suspended tasks with a mapping and a
-// guard of their own would exceed the kernel's default of 65,530 mappings (vm.max_map_count). Memory is committed lazily
-// and kept out of transparent huge pages, which would commit 2 MiB at the first touch. Each stack has a guard below it:
-// a lightweight one where the kernel has them (MADV_GUARD_INSTALL, Linux 6.13: no mapping is split), else a page without
-// access while a budget of mappings lasts, else a canary that is checked when the fiber is left. Under a limit on address
-// space slabs are smaller, and smaller still when it runs out. Memory of stacks that nobody uses goes back to the system
-// when a thread falls asleep.
+// Stacks for fibers: cut from slabs of up to kStacksPerSlab, one mapping each, because 10^5 suspended tasks with a
+// mapping and a guard of their own would exceed the kernel's default of 65,530 mappings (vm.max_map_count). Memory is
+// committed lazily and kept out of transparent huge pages, which would commit 2 MiB at the first touch. Each stack has
+// a guard below it: a lightweight one if the kernel has them (MADV_GUARD_INSTALL, Linux 6.13: no mapping is split),
+// otherwise a page without access, up to a limited number of mappings, and after that a canary that is checked when the
+// fiber is left. Under a limit on address space slabs are smaller, and smaller still when it runs out. Memory of stacks
+// that nobody uses goes back to the system when a thread falls asleep.
 #pragma once
 
 #include "base/atomic.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A task that overruns its stack faults in the guard below it. The handler, on an alternate stack, says which task it
-// was and which option gives it more; then the fault takes its usual course (core dump, debugger).
+// A task that overruns its stack faults in the guard below it. The handler, on an alternate stack, prints which task it
+// was and which option gives it a larger stack. Then the fault is handled as usual (core dump, debugger).
 #include "base/check.hpp"
 #include "config/options.hpp"
 #include "exec/fiber/fiber.hpp"

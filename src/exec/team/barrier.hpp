@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The team barrier: complete when every member has arrived and every explicit task of the team has completed; members run
-// tasks while they wait. Gathering is flat (one counter) for small teams and a tree for large ones; the release is one
-// word that all members look at.
+// The team barrier: complete when every member has arrived and every explicit task of the team has completed; members
+// run tasks while they wait. Gathering is flat (one counter) for small teams and a tree for large ones; the release is
+// one word that all members read.
 #pragma once
 
 #include "sched/team.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Binding: the policy is platform/places.hpp's pure function; here it meets the team's members.
+// Binding: applies the policy, a pure function of platform/places.hpp, to the team's members.
 #include "exec/team/binding.hpp"
 
 #include "base/check.hpp"

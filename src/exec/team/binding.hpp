@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Binding threads to places (OpenMP 5.2, section 10.1.3). Off, and free of cost, unless OMP_PROC_BIND or OMP_PLACES asks.
+// Binding threads to places (OpenMP 5.2, section 10.1.3). Off, and without cost, unless OMP_PROC_BIND or OMP_PLACES is
+// set.
 #pragma once
 
 #include "sched/team.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// omp_pause_resource on the host (OpenMP 5.1, section 3.6): ends the threads that the runtime keeps for next regions. The
-// thread that calls.
+// omp_pause_resource on the host (OpenMP 5.1, section 3.6): ends the threads that the runtime keeps for later regions.
+// Run by the calling thread.
 #pragma once
 
 namespace marline {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Cancelled regions: see the header. settle_cancellation runs while all members wait, ordered after what they did by their
-// arrivals and before what they do by the barrier's epoch: it may touch what is theirs.
+// Cancelled regions: see the header. settle_cancellation runs while all members wait. The members' arrivals order it
+// after their earlier actions, and the barrier's epoch orders it before their later ones. So it may access the members'
+// data.
 #include "exec/team/region_cancellation.hpp"
 
 #include "exec/worker/cancellation.hpp"

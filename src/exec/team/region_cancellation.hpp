@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Cancelling a parallel region or the worksharing region that a team is in (OpenMP 5.2, section 11.5): the team's side of
-// it, and why the barrier is whole afterwards. Members set bits in Team::cancelled; the last to arrive at a barrier acts.
+// Cancelling a parallel region or the worksharing region that a team is in (OpenMP 5.2, section 11.5): the part of the
+// team, and the reason why the barrier stays correct. Members set bits in Team::cancelled; the last to arrive at a
+// barrier acts.
 //
-// No thread leaves a barrier before all members have arrived at one, cancelled or not, so the count of arrivals is always
-// that of an ordinary barrier. In a cancelled region members may arrive at different barriers of the program: some inside,
-// some at the end. If any was inside, the last to arrive says "another round": those inside go to the end (or on to their
-// next cancellation point), those at the end wait there once more. The region is over when a round finds all at its end.
-// A worksharing region that is cancelled ends with a barrier, which clears the bit.
+// No thread leaves a barrier before all members have arrived at one, cancelled or not, so the count of arrivals is
+// always that of an ordinary barrier. In a cancelled region members may arrive at different barriers of the program:
+// some inside, some at the end. If any member was inside, the last to arrive decides "another round": members inside go
+// to the end (or to their next cancellation point), members at the end wait there once more. The region is over when in
+// a round all members are at its end. A worksharing region that is cancelled ends with a barrier, which clears the bit.
 #pragma once
 
 #include "sched/team.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Teams: see the header. A team's fields are written by its opener before the members' `job` words are set (release), and
-// by nobody while the region runs; each member initialises its own Member when it takes the job.
+// Teams: see the header. A team's fields are written by its opener before the members' `job` words are set (release),
+// and by no thread while the region runs; each member initialises its own Member when it takes the job.
 #include "exec/team/team.hpp"
 
 #include "base/check.hpp"

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Teams: making them, and the implicit task of each member. A root worker keeps its team ("hot") from region to region,
-// with its threads. A region inside an active one has an inner team: the memory is the opener's, the threads come from
-// the pool and go back to it (docs/design/nested-teams.md). Teams of one thread, for serialised regions, are kept in a list.
+// with its threads. A region inside an active one has an inner team: its memory belongs to the opener, its threads come
+// from the pool and go back to it (docs/design/nested-teams.md). Teams of one thread, for serialised regions, are kept
+// in a list.
 #pragma once
 
 #include "sched/team.hpp"

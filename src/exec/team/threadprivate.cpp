@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. Constructors and destructors of the program's run here: they may use other threadprivate variables,
-// so the mutex is recursive and no place in a table is held across a call of theirs.
+// See the header. Constructors and destructors of the program run here. They may use other threadprivate variables, so
+// the mutex is recursive, and no pointer into a table is kept across such a call.
 #include "exec/team/threadprivate.hpp"
 
 #include "base/atomic.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. affinity-format-var is the device's: one string on the heap under a lock, null while it is the option's.
+// See the header. affinity-format-var belongs to the device: one string on the heap under a lock, or null while the
+// option's value is used.
 #include "exec/view/affinity_display.hpp"
 
 #include "base/check.hpp"

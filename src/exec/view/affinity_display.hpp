@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What threads say of where they run (OpenMP 5.2, sections 18.3.10 to 18.3.13 and 21.2.5): affinity-format-var, and the
-// lines of OMP_DISPLAY_AFFINITY, which each thread of a region prints for itself. Any thread, of itself.
+// Displaying where threads run (OpenMP 5.2, sections 18.3.10 to 18.3.13 and 21.2.5): affinity-format-var, and the lines
+// of OMP_DISPLAY_AFFINITY. Each thread prints its own line. Any thread, for itself.
 #pragma once
 
 #include "sched/team.hpp"

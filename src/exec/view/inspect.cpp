@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The document: the process, its tasks and threads, what the kernel says of the threads, where code lies in memory, and
-// what libraries add.
+// Writes the document for `marline ps`: the process, its tasks and threads, the kernel's data on the threads, where
+// code is in memory, and the parts that libraries add.
 #include "exec/view/inspect.hpp"
 
 #include "base/clock.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What `marline ps` reads from a process: docs/design/inspection.md. A thread of its own sleeps at a socket of the
-// process (exec/view/inspect_server.cpp) and answers each request with one JSON document (exec/view/inspect.cpp).
+// What `marline ps` reads from a process: docs/design/inspection.md. A separate thread waits at a socket of the process
+// (exec/view/inspect_server.cpp) and answers each request with one JSON document (exec/view/inspect.cpp).
 #pragma once
 
 #include <cstddef>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The door of `marline ps`: a socket of the local machine with the abstract name "marline/PID", which needs no folder and
-// leaves no file behind, and a thread that sleeps at it. Only the process's own user (and root) is answered: the kernel
-// says who asks. One request at a time.
+// The server for `marline ps`: a local socket with the abstract name "marline/PID", which leaves no file behind, and a
+// thread that waits at it. It answers only the process's own user and root; the kernel says which user asks. One
+// request at a time.
 #include "exec/view/inspect.hpp"
 
 #include "base/atomic.hpp"

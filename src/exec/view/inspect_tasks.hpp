@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tasks and threads of the running process as `marline ps` reads them. The server's thread; nobody else stops for it.
+// Tasks and threads of the running process as `marline ps` reads them. Run by the server's thread; no other thread
+// stops for it.
 //
-// What it sees may change under it. A suspended task's record, or that of a call that blocks a thread, is taken only if
-// the fiber or thread says the same before and after; all else is told as it was read, and the reader of the report takes
-// two, a moment apart.
+// So the data may change while it reads. The record of a suspended task, or of a call that blocks a thread, is used
+// only if the fiber or thread points to the same record before and after. All other data is reported as it was read;
+// `marline ps` takes two reports, a moment apart.
 #pragma once
 
 #include "exec/view/report_stream.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// JSON on its way to a socket. No allocation: a thread that hangs may hold the lock of malloc. One thread.
+// Writes JSON to a socket. It allocates nothing, because a hanging thread may hold the lock of malloc. One thread.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. The thread that runs the task; a tool is there.
+// See the header. Run by the thread that runs the task, only if there is a tool.
 #include "exec/worker/announce.hpp"
 
 #include "exec/fiber/fiber.hpp"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Events of the current task as a tool hears them (OpenMP 5.2, chapter 19): worksharing regions, whom a thread goes to
-// when a task leaves it, and what a thread waits for (ompt_get_state). Whoever runs the task calls these; without a
-// tool each costs one load and one branch.
+// Events of the current task for a tool (OpenMP 5.2, chapter 19): worksharing regions, the task to which a thread
+// switches when another task leaves it, and what a thread waits for (ompt_get_state). The thread that runs the task
+// calls these functions. Without a tool each costs one load and one branch.
 //
-// Invariant, for task_schedule: on one thread the prior task of an event is the next one of the event before. While no
+// Invariant, for task_schedule: on one thread the prior task of an event is the next task of the event before. While no
 // task runs on a worker's fiber, `task_in_view` stands for the thread.
 #pragma once
 

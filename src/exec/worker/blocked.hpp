@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Threads that block inside a library call, which says so (marline_block_begin in marline.h), for `marline ps`. A worker
-// keeps the record itself; other threads take a slot of a small table.
+// Records of threads that block inside a library call, for `marline ps`. The library makes the record
+// (marline_block_begin in marline.h). A worker keeps its record itself; other threads take a slot of a small table.
 #pragma once
 
 #include "base/atomic.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Cancelling tasks: see the header. Any task of the group calls; whoever would run a task discards it.
+// Cancelling tasks: see the header. Any task of the group may cancel; the worker that would run a cancelled task
+// discards it.
 #include "exec/worker/cancellation.hpp"
 
 #include "base/check.hpp"

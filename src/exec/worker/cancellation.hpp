@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Cancelling tasks: whoever would start a task asks is_cancelled, and discards it instead. A task is cancelled with its
-// region (exec/team/region_cancellation.hpp) or with a taskgroup around it. `cancel taskgroup` keeps all tasks of the
-// group from running that have not started; marline_taskgroup_cancel_later, called in a task T of a taskgroup G, those
-// of them that were created after T.
+// Cancelling tasks: a worker that is about to start a task calls is_cancelled; if that is true, it discards the task
+// instead. A task is cancelled with its region (exec/team/region_cancellation.hpp) or with a taskgroup around it.
+// `cancel taskgroup` cancels all tasks of the group that have not started. marline_taskgroup_cancel_later, called in a
+// task T of a taskgroup G, cancels those that were created after T.
 //
-// "After" is an order of serials. The task that opened G numbers what it creates there, tasks and inner taskgroups, and
-// nobody else does: a task has the serial of the ancestor that it descends from among those (Task::serial), for it could
-// be created only because that one ran. In an inner taskgroup, numbers start anew; for the group around, all that is in
-// the inner one has the inner one's serial (Taskgroup::place). A group that no construct of the program stands for (an
-// iteration of a persistent graph) leaves its tasks in the order of the group around.
+// "After" is an order of serials. Only the task that opened G gives serials: to the tasks and inner taskgroups that it
+// creates in G. A descendant of such a task has the serial of this ancestor (Task::serial), because it could be created
+// only because the ancestor ran. In an inner taskgroup, numbers start anew; for the surrounding group, everything in
+// the inner group has the inner group's serial (Taskgroup::place). If a group does not belong to a construct of the
+// program (an iteration of a persistent graph), its tasks are numbered in the surrounding group.
 //
-// Invariant: Taskgroup::last_to_run only falls, so a task that was not to run stays so. Who is ordered after the call of
-// cancel_later sees it; tasks that start at the same time may or may not.
+// Invariant: Taskgroup::last_to_run only falls, so a cancelled task stays cancelled. A task that is ordered after the
+// call of cancel_later sees the new value; a task that starts at the same time may or may not see it.
 #pragma once
 
 #include "sched/team.hpp"

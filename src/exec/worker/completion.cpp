@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Running and ending tasks. Any worker; the task is the caller's own until it is told to its parent.
+// Running and ending tasks. Any worker. The task belongs to the caller until its completion is reported to its parent.
 #include "exec/worker/completion.hpp"
 
 #include "base/sanitizer.hpp"

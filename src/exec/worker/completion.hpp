@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Running a task and ending it: its successors, its parent and its taskgroup learn of it.
+// Running a task and ending it: its end is reported to its successors, its parent and its taskgroup.
 //
-// Completions are told to the parent in batches: a worker that completes several children of one parent in a row keeps
-// the count (Worker::reported_*) and flushes it before it does anything that is not a child of the same parent in the
-// same taskgroup. Nobody can tell the difference: whoever waits for a reported child waits for the one running, too.
+// Completions are reported to the parent in batches: a worker that completes several children of one parent in a row
+// keeps the count (Worker::reported_*) and flushes it before it does anything other than run a child of the same parent
+// in the same taskgroup. No task can notice the delay: a task that waits for a counted child also waits for the running
+// one.
 #pragma once
 
 #include "sched/team.hpp"

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// ompt_frame_t of each task (OpenMP 5.2, section 19.4.3.3): where its code begins on the stack, and where it entered the
-// runtime. An implicit task's lies in its Member, an explicit one's behind its descriptor, where a tool has been started
-// (Options::tool_started). Written by the thread that runs the task, read by it and by the threads of its descendants.
+// ompt_frame_t of each task (OpenMP 5.2, section 19.4.3.3): where its code begins on the stack, and where it entered
+// the runtime. An implicit task's ompt_frame_t is in its Member; an explicit task's is behind its descriptor, if a tool
+// has been started (Options::tool_started). Written by the thread that runs the task, read by it and by the threads of
+// its descendants.
 //
 // exit_frame is the frame pointer of the function that calls the task's code, which is what the code itself finds as
-// __builtin_frame_address(1). enter_frame is an address in the frame of a function of the runtime's that does not return
-// before the task goes on.
+// __builtin_frame_address(1). enter_frame is an address in the frame of a runtime function that does not return before
+// the task continues.
 #pragma once
 
 #include "base/slab.hpp"

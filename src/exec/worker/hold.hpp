@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Holds: a task takes a hold on itself, and does not complete before somebody has released it (marline_task_hold).
+// Holds: a task takes a hold on itself, and does not complete before the hold is released (marline_task_hold).
 //
-// An explicit task counts its holds, and one for its body, in `predecessors`, which nobody else looks at once a task
-// runs; task_flag::kHolds says so. The thread that runs the task takes holds, any thread releases them. The count has
-// 31 bits: each hold belongs to something that is under way and has memory of its own. Invariant: exactly one
-// subtraction brings the count to zero, and that one goes on with the completion: the body's end in place, a release by
-// making the task ready, with kBodyDone or, if its creator waits for it, to be resumed.
+// An explicit task counts its holds, and one for its body, in `predecessors`, which has no other use while a task runs;
+// task_flag::kHolds says so. The thread that runs the task takes holds, any thread releases them. The count has 31
+// bits: each hold belongs to something that is under way and has memory of its own. Invariant: exactly one subtraction
+// brings the count to zero, and its thread continues the completion. At the end of the body, the thread completes the
+// task itself. At a release, it makes the task ready with kBodyDone or, if the task's creator waits for it, to be
+// resumed.
 //
-// An implicit task is over when its team has passed the barrier, so there a hold is one more in the subtree that the
-// next barrier waits for.
+// An implicit task ends when its team has passed the barrier, so its hold counts as one more task in the subtree for
+// which the next barrier waits.
 #pragma once
 
 #include "sched/team.hpp"

@@ -2,10 +2,11 @@
 //
 // The parking lot. Its buckets are static; any thread uses them under their locks.
 //
-// No lost wake-up between wait_for and wake: the waiter raises `count` before it looks at the word again, the writer
-// changes the word before it looks at `count`, all four seq_cst; so the waiter sees the new value or the writer sees the
-// waiter, and then finds it in the list, because the waiter looks and pushes under the lock that the writer takes. The
-// same holds between wait_for and interrupt, with the interrupting count for the word and all buckets for the one.
+// No lost wake-up between wait_for and wake: the waiter raises `count` before it reads the word again, the writer
+// changes the word before it reads `count`, all four seq_cst. So the waiter sees the new value or the writer sees the
+// waiter. In the second case the writer finds the waiter in the list, because the waiter reads the word and pushes
+// itself under the lock that the writer takes. The same holds between wait_for and interrupt, with the interrupting
+// count in the place of the word, and all buckets in the place of one.
 #include "exec/worker/parking.hpp"
 
 #include "base/hash.hpp"

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A parking lot: where tasks wait for a word in memory that has no room for a list of waiters (a 4-byte omp_lock_t, the
-// turn of an ordered loop, what a doacross loop has posted). Waiters hang in a bucket that the word's address selects;
-// each brings its own Event on its stack. They suspend, so a word whose writer is suspended blocks no thread.
+// A parking lot: tasks wait here for a change of a word in memory that has no room for a list of waiters (a 4-byte
+// omp_lock_t, the turn of an ordered loop, the posts of a doacross loop). A waiter is in the list of a bucket, which
+// the word's address selects, with an Event on its own stack. Waiters are suspended, so they block no thread, even if
+// the task that will write the word is suspended.
 //
-// Invariant: a Parked is in its bucket's list exactly from push to removal, both under the bucket's lock; who removes
-// it fulfils its event, after the lock, and does not touch it again.
+// Invariant: a Parked is in its bucket's list exactly from push to removal, both under the bucket's lock; the thread
+// that removes it fulfils its event, after releasing the lock, and does not access it again.
 //
-// The buckets' locks are held across fork: no thread that the child does not have holds one there.
+// The forking thread holds the buckets' locks across fork, so no lock stays held in the child.
 //
-// A wait may have a second way to end: a count that somebody moves on (interrupt) when it may have become one without end.
+// A wait may have a second way to end: a count that is raised (interrupt) when the word may never change any more.
 #pragma once
 
 #include "base/intrusive.hpp"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Start: options when the library is loaded; when the first thread enters the runtime, once more if the program has set
-// others by then, and tools. End: tasks that the initial thread has left unfinished are completed, then the tool is told.
+// Start: reads the options when the library is loaded. When the first thread enters the runtime, reads them again if
+// the program has changed variables by then, and starts tools. End: completes tasks that the initial thread has left
+// unfinished, then finalizes the tool.
 #include "exec/worker/runtime.hpp"
 
 #include "base/check.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a worker does when no task of its own is running: the scheduling loop of spare fibers, the in-place wait of
-// barriers, the pool thread's wait for a job. All three idle in the same way: poll, spin for a bounded time, sleep.
+// What a worker does when it runs no task: the scheduling loop of spare fibers, the wait at a barrier on the waiting
+// stack, and the pool thread's wait for a job. All three idle in the same way: poll, spin for a bounded time, sleep.
 #include "base/clock.hpp"
 #include "config/options.hpp"
 #include "exec/fiber/fiber.hpp"

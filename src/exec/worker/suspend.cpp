@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Suspending the current task. The fiber goes with the task; the worker goes on
+// Suspending the current task. The fiber stays with the task; the worker continues
 //   1. on the fiber's caller, if one waits in place for this task to end or block;
 //   2. else on a spare fiber, in the scheduling loop.
-// Either side runs the publication first: only then is the task's context saved, and only then may others resume it.
+// In both cases the worker first runs the publication there: by then the task's context is saved, so other workers may
+// resume the task.
 #include "exec/worker/suspend.hpp"
 
 #include "base/check.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The points where the current task leaves its thread. After any of these calls the task may be on another worker (if it
-// is untied and nothing tied lies under it on the fiber): call this_worker() again.
+// The points at which the current task leaves its thread. After any of these calls the task may be on another worker
+// (if it is untied and no tied task is below it on the fiber), so call this_worker() again.
 #pragma once
 
 #include "config/options.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Throttling: see the header. The thread that runs the generating task.
+// Throttling: see the header. Run by the thread that runs the generating task.
 #include "exec/worker/throttle.hpp"
 
 #include "base/clock.hpp"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Throttling: bounds on what a generating task may have under way. Before it creates a task, the thread that runs it
-// looks at MARLINE_MAX_TASKS (children that have not completed) and MARLINE_MAX_BYTES (memory of the worker's pool), now
-// and then: whenever Task::created has all the bits of Worker::throttle_mask. Above a limit the thread runs other
+// Throttling: limits on the number and memory of a generating task's unfinished tasks. Before it creates a task, its
+// thread checks MARLINE_MAX_TASKS (children that have not completed) and MARLINE_MAX_BYTES (memory of the worker's
+// pool), but only when Task::created has all the bits of Worker::throttle_mask. Above a limit the thread runs other
 // tasks over the generating one, each on a fiber of its own, until there is room again. MARLINE_MAX_READY is the
 // construct's: it runs a new task at once (construct/task/task.cpp).
 //

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Workers: registration of the program's threads, the pool, what a pool thread does all its life. Worker structures are
-// never freed, so that a waker may touch the parker of one whose thread has ended; they are reused.
+// Workers: registration of the program's threads, the pool, and the main function of pool threads. Worker structures
+// are never freed, only reused, so that another thread may wake a worker whose thread has ended.
 #include "exec/worker/worker.hpp"
 
 #include "base/check.hpp"
