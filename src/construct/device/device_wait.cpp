@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // See the header. A waiting task is in no queue, so Task::next links it here. Any thread puts tasks into g_started; the
-// one poller at a time (sched/progress.hpp) moves them to g_waiting, asks for them and lets go of those that are done.
+// one poller at a time (sched/progress.hpp) moves them to g_waiting, queries them, and releases the tasks whose
+// operations have ended.
 #include "construct/device/device_wait.hpp"
 
 #include "base/check.hpp"

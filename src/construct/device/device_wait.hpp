@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Target tasks that LLVM's libomptarget has work for on a device (docs/design/target-tasks.md). With `nowait` libomptarget
-// starts the operations, leaves a handle in the task and returns. The body has ended then, but the task holds on to
-// itself until the operations have: a progress hook asks libomptarget, and no thread waits.
+// Target tasks whose work LLVM's libomptarget runs on a device (docs/design/target-tasks.md). With `nowait`
+// libomptarget starts the operations, stores a handle in the task and returns. Then the body has ended, but a hold
+// keeps the task from completing until the operations have ended: a progress hook asks libomptarget, and no thread
+// waits.
 #pragma once
 
 #include "task/task.hpp"

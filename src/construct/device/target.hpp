@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Target regions on the host (OpenMP 5.2, section 13.8): the thread that encounters the construct, or runs its task, runs
-// the region as the initial task of a team of its own. Whatever regions are around the construct, inside it there is one
-// thread, at level 0, with the initial control variables; a parallel construct in it gets threads of its own.
+// Target regions on the host (OpenMP 5.2, section 13.8): the thread that encounters the construct, or runs its task,
+// runs the region as the initial task of a team of its own. Whatever regions surround the construct, inside it there is
+// one thread, at level 0, with the initial control variables. A parallel construct in it gets threads of its own.
 #pragma once
 
 #include "sched/team.hpp"

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Memory allocators as programs call them (OpenMP 5.2, section 18.13): platform/allocator.hpp with what depends on the
-// task and the device. The null handle means def-allocator-var of the current task, which may be any allocator. Memory
-// of LLVM's target spaces is libomptarget's if that is in the process, and malloc's if not. Any thread.
+// Memory allocators as programs call them (OpenMP 5.2, section 18.13): platform/allocator.hpp, and the parts that
+// depend on the task and the device. The null handle means def-allocator-var of the current task, which may be any
+// allocator. Memory of LLVM's target spaces comes from libomptarget if that is in the process, otherwise from malloc.
+// Any thread.
 #pragma once
 
 #include "platform/allocator.hpp"

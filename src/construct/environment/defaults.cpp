@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. The thread that calls; it is the only one when options change.
+// See the header. Run by the calling thread, which is the only thread when options change.
 #include "construct/environment/defaults.hpp"
 
 #include "base/check.hpp"

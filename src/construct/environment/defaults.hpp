@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a program may still say of its environment once it runs: LLVM's kmp_set_defaults, kmp_set_stacksize and
-// kmp_set_blocktime. The first two hold if the runtime has no thread yet but the caller's: options are read by all
-// threads without synchronisation. Too late, or not understood: one line, and nothing changes.
+// Options that a running program may still set: LLVM's kmp_set_defaults, kmp_set_stacksize and kmp_set_blocktime. The
+// first two take effect only while the caller's thread is the runtime's only one, because all threads read options
+// without synchronisation. If the call comes too late or is not understood, one line says so and nothing changes.
 #pragma once
 
 #include <cstddef>

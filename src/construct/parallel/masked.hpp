@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// masked (OpenMP 5.2, section 10.5), as Clang asks for it; GCC compares thread numbers in line. The thread that
-// encounters it.
+// masked (OpenMP 5.2, section 10.5), for Clang's code; GCC's code compares thread numbers inline. Run by the thread
+// that encounters the construct.
 #pragma once
 
 #include "sched/team.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The parallel construct: how many threads, which team, begin and end. The thread that encounters it.
+// The parallel construct: how many threads, which team, begin and end. Run by the thread that encounters it.
 #include "construct/parallel/parallel.hpp"
 
 #include "config/options.hpp"

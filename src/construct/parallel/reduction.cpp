@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reductions: a thread on its own needs no lock, but the way must be the one that does not pay for atomics. What the
-// initial tasks of a league reduce, they reduce with one another.
+// Reductions: a single thread uses the compiler's code for a reduction under a lock, which has no atomics, and takes no
+// lock. The initial tasks of a league reduce with one another.
 #include "construct/parallel/reduction.hpp"
 
 #include "base/sanitizer.hpp"

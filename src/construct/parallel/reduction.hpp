@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The reductions at the end of a construct that Clang asks the runtime to order (OpenMP 5.2, section 5.5.8). The
-// compiler has the code for three ways; Marline chooses between two: each thread adds atomically, or under a lock.
+// Reductions at the end of a construct, whose order Clang's code leaves to the runtime (OpenMP 5.2, section 5.5.8). The
+// compiler generates code for three ways. Marline chooses between two: each thread adds atomically, or under a lock.
 #pragma once
 
 #include "construct/sync/lock.hpp"

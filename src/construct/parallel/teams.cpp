@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Leagues. The encountering thread, and threads of the pool beside it if the program's number of threads suffices for
-// more than one team, take team after team off a common number until none is left. Nothing may synchronise among teams,
-// so any number of threads, one included, finishes.
+// Leagues. The encountering thread takes the next team from a common counter until no team is left. If the program has
+// enough threads for more than one team, threads of the pool do the same. Teams must not synchronise with each other,
+// so any number of threads can execute the league, even one.
 #include "construct/parallel/teams.hpp"
 
 #include "config/options.hpp"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The teams construct on the host (OpenMP 5.2, section 10.2). Each team of the league is a contention group of its own:
-// an initial task on a team of one thread, at nesting level 0. Which team it is, and of how many, are control variables
-// (task/icvs.hpp), so all tasks and regions inside inherit them (docs/design/leagues.md).
+// an initial task on a team of one thread, at nesting level 0. The team's number and the number of teams are control
+// variables (task/icvs.hpp), so all tasks and regions inside inherit them (docs/design/leagues.md).
 #pragma once
 
 #include "sched/team.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. The thread that encounters the region.
+// See the header. Run by the thread that encounters the region.
 #include "construct/parallel/thread_counts.hpp"
 
 #include "base/check.hpp"

@@ -4,8 +4,8 @@
 // are for the regions inside it, level by level; the last one holds for all further levels. With `strict` a region that
 // has fewer threads is an error.
 //
-// A worker keeps what was said for its next region; a team that a list was given for keeps the list for as long as the
-// region lasts, and the teams inside point to it.
+// A worker keeps the numbers for its next region. If a list was given, the region's team keeps the list until the
+// region ends, and the teams inside point to it.
 #pragma once
 
 #include <cstdint>

@@ -2,14 +2,14 @@
 //
 // The atomic construct (OpenMP 5.2, section 15.8.4) on objects of the program, for compilers that leave it to the
 // runtime. Any thread. Integers and reals of up to eight bytes are updated without a lock, as compilers do it inline.
-// All else is updated under g_atomic_lock, which is what GCC takes (GOMP_atomic_start) where it has no instruction, so
-// that the code of several compilers can share an object: what is longer than eight bytes (16 at once need an
-// instruction and an alignment that neither the processor nor the program promises), complex numbers of eight (the
-// program aligns them to four, so GCC locks), and what is not aligned where the processor wants it to be. What has an
-// instruction is updated by it under the lock, too: __kmpc_atomic_8 is not told that its eight bytes are a complex
-// number.
+// All other objects are updated under g_atomic_lock. GCC's code takes the same lock (GOMP_atomic_start) where it has no
+// instruction, so that the code of several compilers can share an object. These are: what is longer than eight bytes
+// (16 at once need an instruction and an alignment that neither the processor nor the program promises), complex
+// numbers of eight (the program aligns them to four, so GCC locks), and what is not aligned where the processor wants
+// it to be. What has an instruction is updated by it under the lock, too: __kmpc_atomic_8 is not told that its eight
+// bytes are a complex number.
 //
-// Memory order: the entry points are not told the construct's clause, so they serve the strongest. `seq_cst` asks for
+// Memory order: the entry points are not told the construct's clause, so they provide the strongest. `seq_cst` requires
 // one order of all such constructs; with acquire and release, two threads could each miss the other's write. Hence each
 // lock-free access is seq_cst, and pairs with every other. Programs of locks and seq_cst atomics alone are sequentially
 // consistent (C++20, [atomics.order]), so what is done under the lock needs no more than the lock.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// cancel and cancellation point: which state a kind stands for, what a thread leaves behind, and what tools hear. The
-// thread that encounters the construct.
+// cancel and cancellation point: the state of each kind, what a thread leaves behind, and the events for tools. Run by
+// the thread that encounters the construct.
 #include "construct/sync/cancel.hpp"
 
 #include "config/options.hpp"

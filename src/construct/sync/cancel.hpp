@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// cancel and cancellation point (OpenMP 5.2, sections 11.5 and 11.6). With cancel-var false, which is the default, they do
-// nothing. Where a function here says true, the caller's code goes to the end of the construct that is cancelled.
+// cancel and cancellation point (OpenMP 5.2, sections 11.5 and 11.6). With cancel-var false, which is the default, they
+// do nothing. If a function here returns true, the caller's code jumps to the end of the cancelled construct.
 #pragma once
 
 #include "exec/worker/parking.hpp"

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Locks. The word: free -> locked by an uncontended acquire; any -> contended by one about to wait, under its parking
-// bucket's lock. A releaser that finds `contended` takes that lock too, so it sees the waiter or the waiter sees the
-// free word. It frees the word and wakes the longest waiter, who then competes again: a lock that were handed from
-// waiter to waiter would cost a wake-up per entry as long as anybody waits. Who waits long is handed it all the same.
-// Whoever takes the word after a wait leaves it `contended`: others may still be parked.
+// Locks. The word: free -> locked by an uncontended acquire; any state -> contended by a task that is about to wait,
+// under its parking bucket's lock. A releaser that finds `contended` takes that lock too, so it sees the waiter or the
+// waiter sees the free word. It frees the word and wakes the task that has waited longest, which then competes for the
+// lock again. Handing the lock from waiter to waiter would cost a wake-up per entry as long as any task waits. But a
+// task that has waited long is handed the lock. A task that takes the word after a wait leaves it `contended`, because
+// others may still be parked.
 #include "construct/sync/lock.hpp"
 
 #include "base/check.hpp"

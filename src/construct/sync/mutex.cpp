@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Locks and what tools hear of them. Events of a lock that a task waits for come on the thread that the task is on when
-// it asks and when it has the lock; they need not be the same.
+// Locks, and their events for tools. If a task waits for a lock, the first event comes on the thread on which it asks
+// for the lock, the second on the thread on which it gets the lock. These may be two threads.
 #include "construct/sync/mutex.hpp"
 
 #include "exec/worker/announce.hpp"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Locks and critical sections as the program uses them: those of construct/sync/lock.hpp, and tools hear of them
-// (OpenMP 5.2, section 19.5.2.13 and following). Any thread. Without a tool each costs what the lock costs, one load
-// and one branch. `codeptr` is for tools: by default where the entry point that calls the function returns to. What a
-// lock is called towards tools (ompt_wait_id_t) is the address that the program knows it by.
+// Locks and critical sections as the program uses them: those of construct/sync/lock.hpp, with events for tools (OpenMP
+// 5.2, section 19.5.2.13 and following). Any thread. Without a tool each costs what the lock costs, one load and one
+// branch. `codeptr` is for tools; the default is the return address of the entry point that calls the function. For
+// tools, the name of a lock (ompt_wait_id_t) is the address that the program uses for it.
 #pragma once
 
 #include "construct/sync/lock.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A growable list of dependences for a face to decode a depend clause into. Lives on the stack of the entry point that
-// fills it; short lists need no memory beyond it.
+// A growable list of dependences, into which a face decodes a depend clause. It is on the stack of the entry point that
+// fills it; short lists need no other memory.
 #pragma once
 
 #include "graph/dependences.hpp"

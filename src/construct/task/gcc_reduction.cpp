@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Task reductions as GCC wants them: memory per thread, zeroed, and the way from an address to the thread's part of it.
-// The words belong to the construct that registered them; after that they are only read.
+// Task reductions for GCC's code: zeroed memory for each thread, and the mapping from an address to the thread's part
+// of it. The construct that registers the words owns them; after that they are only read.
 #include "construct/task/task_reduction.hpp"
 
 #include "base/check.hpp"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the current task has said of the next task that it creates: name, colour, affinity, dependences (marline.h). The
-// thread that runs that task. A record lies with the worker from the first such call to the task construct: allocate_task
-// takes the name, spawn_task the dependences, and whoever takes the last of it puts the record by for the next. So a
-// program that says nothing pays for one branch on a null pointer.
+// Properties that the current task has set for the next task that it creates: name, colour, affinity, dependences
+// (marline.h). Used by the thread that runs the current task. The worker has a record from the first such call to the
+// task construct: allocate_task takes the name, spawn_task the dependences, and the function that takes the last
+// property keeps the record for reuse. A program without such calls pays one branch on a null pointer.
 #pragma once
 
 #include "construct/task/dependence_buffer.hpp"

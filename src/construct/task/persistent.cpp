@@ -2,8 +2,9 @@
 //
 // The producer's side of persistent task graphs: see the header.
 //
-// Two streams describe an iteration: the descriptors in the order of their allocation, and the constructs (tasks, waits)
-// in that of their execution. They differ: a compiler allocates a taskloop's pattern first and spawns it last, or never.
+// Two sequences describe an iteration: the descriptors in the order of their allocation, and the constructs (tasks,
+// waits) in the order of their execution. The orders differ: a compiler allocates a taskloop's pattern first and spawns
+// it last, or never.
 #include "construct/task/persistent.hpp"
 
 #include "base/check.hpp"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Persistent task graphs: a task that creates the same tasks again and again (its producer) has them recorded once and
-// re-armed from then on. docs/design/persistent-graphs.md. Everything here runs on the producer's thread; what other
-// threads do with a graph is in graph/recorded_graph.hpp.
+// Persistent task graphs: the tasks that one task (the producer) creates again and again are recorded once, and
+// re-armed from then on. See docs/design/persistent-graphs.md. Everything here runs on the producer's thread;
+// graph/recorded_graph.hpp has the functions that other threads use.
 //
 // A graph belongs to the current task of graph_begin. From the first graph_iterate to graph_end that task has
 // task_flag::kInGraph, and its dependence table is the graph's: the constructs ask the functions at the end of this file.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What Taskgroup::reductions points to: a ReductionSet, or GCC's words with bit 0 of the pointer set. Internal to
+// The target of Taskgroup::reductions: a ReductionSet, or GCC's words with bit 0 of the pointer set. Internal to
 // task_reduction.cpp and gcc_reduction.cpp.
 #pragma once
 

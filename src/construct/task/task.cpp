@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The task construct: allocating, spawning, undeferred tasks. The thread that runs the generating task.
+// The task construct: allocating, spawning, undeferred tasks. Run by the thread that runs the generating task.
 #include "construct/task/task.hpp"
 
 #include "config/options.hpp"

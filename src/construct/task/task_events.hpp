@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What tools hear of a task's creation (OpenMP 5.2, sections 19.5.2.6 to 19.5.2.8): the task, then its dependences in
-// one call. The thread that creates it, before anybody else can know the task.
+// The events of a task's creation for tools (OpenMP 5.2, sections 19.5.2.6 to 19.5.2.8): the task, then its dependences
+// in one call. Run by the thread that creates the task, before any other thread knows the task.
 #pragma once
 
 #include "graph/dependences.hpp"

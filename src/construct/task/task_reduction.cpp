@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Task reductions as Clang wants them. A ReductionSet belongs to its taskgroup; a thread's copies are written by tasks
-// that run on it only, and read by the group's owner after the group has ended.
+// Task reductions for Clang's code. A ReductionSet belongs to its taskgroup. Only tasks that run on a thread write this
+// thread's copies; the group's owner reads them after the group has ended.
 #include "construct/task/task_reduction.hpp"
 
 #include "base/check.hpp"

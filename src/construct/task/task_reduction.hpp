@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Task reductions (OpenMP 5.2, sections 5.5.9 to 5.5.11): a taskgroup holds private copies of the reduction variables,
-// one per thread of the team, made by whichever task of the group first asks on that thread, and combined when the
+// one per thread of the team, made when a task of the group first asks for it on that thread, and combined when the
 // group has ended. A task that holds a copy stays on its thread (task_flag::kPinned).
 //
 // Clang leaves copies, initialisation and combination to the runtime (ReductionItem). GCC allocates one block per

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The plan of a taskloop is stateless; what was said of the loop lies with the worker.
+// The plan of a taskloop is stateless; the worker keeps the properties that the program has set for the loop.
 #include "construct/task/taskloop.hpp"
 
 #include "base/check.hpp"

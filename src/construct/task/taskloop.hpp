@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a taskloop's iterations become tasks (OpenMP 5.2, section 12.6), and what their dependences are. The faces make the
-// tasks, in the thread that encounters the loop.
+// How a taskloop's iterations become tasks (OpenMP 5.2, section 12.6), and the dependences of these tasks. The faces
+// make the tasks, in the thread that encounters the loop.
 #pragma once
 
 #include "sched/team.hpp"

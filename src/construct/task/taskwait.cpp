@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// taskwait and taskgroup: waiting for children. As long as the newest task of the own deque is one that is waited for, it
-// runs right here, over the waiting frame, which cannot go on before it anyway; recursion therefore needs no fiber. Else
-// the waiting task is suspended, and whoever completes the last child makes it ready.
+// taskwait and taskgroup: waiting for children. While the newest task of the worker's own deque is one of the awaited
+// tasks, the worker runs it here, on top of the waiting frame, which cannot continue before it anyway. So recursion
+// needs no fiber. Otherwise the waiting task is suspended, and the worker that completes the last child makes it ready.
 #include "construct/task/task.hpp"
 
 #include "base/check.hpp"

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Doacross loops. A nest's record lies in the memory of a worksharing slot: the first thread to arrive writes it, then it
-// is read-only but for the words of posts, and the last thread to leave the slot frees it.
+// Doacross loops. A nest's record is in the memory of a worksharing slot. The first thread to arrive writes it. Then it
+// is read-only, except for the words of posts. The last thread to leave the slot frees it.
 //
 //   in rows   A word per group of rows (a row: one iteration of the first dimension) that one thread runs in order: the
 //             number of the group's last posted iteration, counted through the whole nest, plus one. Its thread writes it.
 //   else      A bit per iteration. Any thread sets it.
-// Invariant: a word only grows. In rows, a wait for iteration n ends once its thread has posted n or a later one: n is
-// over by then, whether it posted or not.
+// Invariant: a word only grows. In rows, a wait for iteration n ends once its thread has posted n or a later one:
+// iteration n has ended by then, whether it posted or not.
 #include "construct/workshare/doacross.hpp"
 
 #include "base/check.hpp"

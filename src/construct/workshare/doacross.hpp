@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Doacross loops (OpenMP 5.2, section 15.9.6): nests with an ordered(n) clause, in which an iteration waits for others
-// (`depend(sink: ...)`, `doacross(sink: ...)`) until they have said that they are done (`source`). Each thread of the
-// team enters the nest, and posts and waits for iterations by the values that the program has for them. A face says how
-// the nest looks when it is entered; docs/design/doacross.md has the two ways in which posts are kept.
+// Doacross loops (OpenMP 5.2, section 15.9.6): nests with an ordered(n) clause, in which an iteration waits for other
+// iterations (`depend(sink: ...)`, `doacross(sink: ...)`) until they have posted (`source`). Each thread of the team
+// enters the nest, and posts and waits for iterations by the values of the loop variables. A face describes the nest
+// when it is entered; docs/design/doacross.md explains the two ways in which posts are stored.
 #pragma once
 
 #include "sched/team.hpp"

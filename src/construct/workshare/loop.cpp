@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Loops. A static loop without `ordered` computes its chunks from the thread's number and touches nothing shared; the
-// others take them from Workshare::next.
+// Loops. A static loop without `ordered` computes its chunks from the thread's number and accesses nothing shared. The
+// other loops take their chunks from Workshare::next.
 #include "construct/workshare/loop.hpp"
 
 #include "config/options.hpp"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// single: construct number n of a region goes to the thread that moves Team::singles from n to n + 1. copyprivate publishes
-// by the last bit of the number: who publishes for the next construct may be ahead of who reads for this one, but not of
-// who reads for the one before, because of the barrier that each of them begins with.
+// single: construct number n of a region goes to the thread that moves Team::singles from n to n + 1. copyprivate
+// publishes by the last bit of the number. A thread that publishes for the next construct may be ahead of a thread that
+// reads for this one, but not of a thread that reads for the one before, because each of them begins with a barrier.
 #include "construct/workshare/single.hpp"
 
 #include "exec/team/barrier.hpp"

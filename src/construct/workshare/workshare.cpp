@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The ring of worksharing slots. A thread that is kWorkshares constructs ahead of the slowest waits, suspended, for the
-// slot to become free, or for the slowest to leave a cancelled region.
+// The ring of worksharing slots. A thread that is kWorkshares constructs ahead of the slowest thread is suspended until
+// the slot becomes free, or until the slowest thread leaves a cancelled region.
 #include "construct/workshare/workshare.hpp"
 
 #include "base/check.hpp"
