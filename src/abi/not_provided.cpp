@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The end of every entry point in not_provided.txt. Any thread.
+// Every entry point in not_provided.txt ends the program here. Any thread.
 #include "abi/not_provided.hpp"
 
 #include "base/check.hpp"

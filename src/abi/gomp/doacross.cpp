@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Doacross loops, as GCC calls them. `counts` has the number of iterations of the loop that threads share (of all
-// collapsed ones together) and of each loop inside; iterations are numbered from 0, and a chunk is of the first number.
+// collapsed loops together) and of each loop inside. Iterations are numbered from 0; a chunk is a range of the first
+// number.
 #include "construct/workshare/doacross.hpp"
 
 #include "abi/gomp/loop.hpp"

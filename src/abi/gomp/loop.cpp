@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Worksharing loops over `long`, ordered and cancellation-free ends, as GCC calls them. `istart` and `iend` receive a
-// chunk; false: none is left.
+// Worksharing loops over `long`, ordered, and loop ends without cancellation, as GCC calls them. `istart` and `iend`
+// receive a chunk; false: none is left.
 #include "abi/gomp/loop.hpp"
 #include "abi/gomp/parallel.hpp"
 #include "exec/team/barrier.hpp"

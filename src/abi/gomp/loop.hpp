@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// GCC's loop bounds: `start` included, `end` excluded, `increment` of either sign; `long` or, with a direction apart,
-// `unsigned long long`. Both become iterations counted from 0, in unsigned arithmetic, which wraps as GCC expects.
+// GCC's loop bounds: `start` included, `end` excluded, `increment` of either sign; `long` or, with a separate
+// direction, `unsigned long long`. Both become iterations counted from 0, in unsigned arithmetic, which wraps as GCC
+// expects.
 #pragma once
 
 #include "construct/workshare/doacross.hpp"

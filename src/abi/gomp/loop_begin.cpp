@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Entering a loop as GCC describes it, with what its `extras` need prepared once per team.
+// Entering a loop as GCC describes it, and preparing once per team what its `extras` need.
 #include "abi/gomp/loop.hpp"
 #include "base/check.hpp"
 #include "construct/task/task.hpp"

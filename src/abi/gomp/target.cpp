@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Target constructs, as GCC calls them. Marline drives no devices of GCC's: every region runs on the host, where nothing
-// is mapped or copied.
+// Target constructs, as GCC calls them. Marline has no devices for GCC's code: every region runs on the host, and
+// nothing is mapped or copied.
 #include "abi/gomp/target.hpp"
 
 #include "construct/device/target.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What GCC passes with target constructs: one address, size and kind per variable (GCC, include/gomp-constants.h).
-// Without devices a variable's address is what the region gets, but for private copies.
+// Without devices the region gets the addresses of the variables, except for private copies.
 #pragma once
 
 #include "abi/gomp/task_block.hpp"

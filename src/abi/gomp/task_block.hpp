@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// GCC's task: a function, and an argument block that the runtime copies. Ours puts the function in front of the copy.
+// GCC's task: a function, and an argument block that the runtime copies. Marline's block has the function in front of
+// the copy.
 #pragma once
 
 #include "construct/task/dependence_buffer.hpp"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the entry points of atomic.def are made of: operations, and the forms in which Intel's compilers before 2021 ask
-// for them. generate_atomic.py writes the entry points. Any thread. Arguments and results are facts of the interface:
-// LLVM, openmp/runtime/src/kmp_atomic.h.
+// The parts of the entry points of atomic.def: operations, and the forms in which Intel's compilers before 2021 call
+// them. generate_atomic.py writes the entry points. Any thread. Arguments and results are facts of the interface: LLVM,
+// openmp/runtime/src/kmp_atomic.h.
 #pragma once
 
 #include "abi/kmp/types.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Collapsed loops whose iterations the runtime numbers (OpenMP 5.2, section 4.4.3), as LLVM's runtime offers it. GCC and
-// Clang number them in line.
+// Collapsed loops whose iterations the runtime numbers (OpenMP 5.2, section 4.4.3), as LLVM's runtime offers it. GCC
+// and Clang generate inline code for that.
 #include "abi/kmp/loop_nest.hpp"
 #include "abi/kmp/static_share.hpp"
 #include "abi/kmp/types.hpp"

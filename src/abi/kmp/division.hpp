@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Among whom a static schedule divides a loop, and which of them the calling thread is or belongs to.
+// The threads or teams among which a static schedule divides a loop, and the calling thread's place among them.
 #pragma once
 
 #include "sched/team.hpp"

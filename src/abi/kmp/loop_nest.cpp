@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. A nest of any shape is counted row by row, a row being the innermost loop with the variables around it
-// fixed: its length is a division, so the cost is that of the loops around it.
+// See the header. A nest of any shape is counted row by row. A row is the innermost loop with the outer variables
+// fixed; its length is computed by a division. So the cost is that of the outer loops.
 #include "abi/kmp/loop_nest.hpp"
 
 namespace marline::kmp {

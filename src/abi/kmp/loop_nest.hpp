@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Nests of loops that are collapsed into one, described by records (LLVM, openmp/runtime/src/kmp_collapse.h): the
-// bounds of a loop may be linear functions of one loop around it. The records are the calling thread's own.
+// bounds of a loop may be linear functions of one loop around it. The records belong to the calling thread.
 //
 // Values are kept in 64 bits, extended as the loop's type says, and arithmetic wraps in that type.
 #pragma once

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Memory, as Clang asks for it: the `allocate` and `uses_allocators` clauses.
+// Memory, for Clang's code: the `allocate` and `uses_allocators` clauses.
 #include "construct/environment/allocator.hpp"
 
 namespace marline::kmp {

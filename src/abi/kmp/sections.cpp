@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // sections, as LLVM's runtime offers them to compilers that do not make a static loop of them: a dynamic loop whose
-// number of iterations comes only with the question for the next one.
+// number of iterations is passed only with the request for the next one.
 #include "abi/kmp/types.hpp"
 #include "construct/workshare/loop.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Target tasks, as Clang and LLVM's libomptarget call them, and proxy tasks, which other libraries complete. Devices are
-// libomptarget's; without it Clang's code calls the region like a function.
+// Target tasks, as Clang and LLVM's libomptarget call them, and proxy tasks, which other libraries complete.
+// libomptarget drives the devices; without it Clang's code calls the region like a function.
 #include "abi/kmp/task_block.hpp"
 #include "config/options.hpp"
 #include "construct/device/device_wait.hpp"

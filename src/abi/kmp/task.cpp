@@ -2,9 +2,9 @@
 //
 // task, taskwait, taskyield and taskgroup, as Clang calls them.
 //
-// Clang cuts an untied task into parts at its scheduling points: the routine hands its own block to __kmpc_omp_task and
-// returns, and a later call goes on at `part_id`. Ours suspend inside the scheduling point instead, so the next part
-// follows at once.
+// Clang cuts an untied task into parts at its scheduling points: the routine passes its own block to __kmpc_omp_task
+// and returns, and a later call continues at `part_id`. In Marline a task suspends inside the scheduling point instead,
+// so the next part follows at once.
 #include "abi/kmp/task_block.hpp"
 
 #include "abi/kmp/depend.hpp"

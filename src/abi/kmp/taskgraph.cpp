@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// taskgraph (OpenMP 6.0), as LLVM is about to emit it. The entry points are those of the open pull requests llvm-project
-// #194051, #200404, #200405 and #216325; what a call's arguments mean is taken from their descriptions and from the
-// tests of Clang's code generation. Those whose arguments we could not make sure of end the program.
+// taskgraph (OpenMP 6.0), as LLVM is about to emit it. The entry points are those of the open pull requests
+// llvm-project #194051, #200404, #200405 and #216325; what a call's arguments mean is taken from their descriptions and
+// from the tests of Clang's code generation. Entry points whose arguments are not certain end the program.
 //
-// The region's code runs each time, and its tasks are replayed in its flow (construct/task/persistent.hpp): what the
-// tasks share is that of the present encounter without the compiler's relocation functions, and an encounter that
-// differs is no error. `*handle`, of the compiler's, is null at first and then points to the region's graphs, one for
-// each graph_id, which live as long as the process. One thread at a time goes through a graph; others that come
-// meanwhile run the region as if the directive were not there, as do a region inside another's and one in a task that
-// shares its dependences (marline_depend_share).
+// The region's code runs each time, and its recorded tasks are replayed where the code creates them
+// (construct/task/persistent.hpp). So the tasks see the shared variables of the present encounter without the
+// compiler's relocation functions, and an encounter that differs is not an error. The compiler's `*handle` is null at
+// first and then points to the region's graphs, one for each graph_id, which live as long as the process. One thread at
+// a time uses a graph. Other threads that come at the same time run the region as if the directive were not there. So
+// do regions inside another region, and regions in a task that shares its dependences (marline_depend_share).
 #include "abi/kmp/depend.hpp"
 #include "abi/kmp/types.hpp"
 #include "base/check.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// teams on the host, as Clang calls it: the clauses are announced before the construct.
+// teams on the host, as Clang calls it: a separate call before the construct passes the clauses.
 #include "construct/parallel/teams.hpp"
 
 #include "abi/kmp/microtask.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // threadprivate variables without thread-local storage, as Clang calls them with -fnoopenmp-use-tls, and Intel's
-// compilers. The compiler's `cache` stays null: who finds nothing in it asks the runtime, each time.
+// compilers. The compiler's `cache` stays null, so the compiler's code asks the runtime each time.
 #include "exec/team/threadprivate.hpp"
 
 #include "abi/kmp/types.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How the omp_* routines reach the calling task's place: its worker, team and control variables. The thread that calls;
-// nothing here may be kept across a suspension.
+// How the omp_* routines find the calling task's worker, team and control variables. Used by the calling thread; no
+// result may be kept across a suspension.
 #pragma once
 
 #include "sched/team.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What OpenMP 6.0 can ask about devices (chapter 24) and about free agents (23.1), answered for the host: one device,
-// whose threads all belong to teams. What libomptarget knows of its devices, it answers. Any thread.
+// whose threads all belong to teams. libomptarget, if present, answers for its own devices. Any thread.
 #include "abi/omp/next_definition.hpp"
 #include "base/check.hpp"
 

@@ -2,7 +2,7 @@
 //
 // Devices and their memory (OpenMP 5.1, sections 3.7 and 3.8) where the host is the only one. If LLVM's libomptarget
 // (or what stands in front of it) is in the process, it knows the devices and answers instead: its definitions come
-// behind ours in the loader's order. Any thread.
+// after Marline's in the loader's order. Any thread.
 #include "abi/omp/current.hpp"
 #include "abi/omp/next_definition.hpp"
 

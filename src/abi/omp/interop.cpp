@@ -2,7 +2,7 @@
 //
 // Properties of interoperability objects (OpenMP 5.2, section 18.12). Objects come from foreign runtimes, which
 // libomptarget knows: if it is in the process, it answers. Without it every object is omp_interop_none, which has no
-// property and says so. Stateless; any thread.
+// properties; the routines return that. Stateless; any thread.
 #include "abi/omp/next_definition.hpp"
 
 #include <cstddef>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// kmp_* routines of LLVM's omp.h: memory, affinity masks, settings. `kmpc_` is a second name of some; `_` is what
-// Fortran code calls that does not use LLVM's module: by reference, text with its length behind. What is only a hint on
-// how libomp does its work (buffers, the library's mode but for serial) is remembered and changes nothing. Any thread.
+// kmp_* routines of LLVM's omp.h: memory, affinity masks, settings. Some have a second name with `kmpc_`. Names with
+// `_` are for Fortran code that does not use LLVM's module: arguments are passed by reference, text is followed by its
+// length. Settings that are only hints on how libomp works (buffers, the library's mode except serial) are remembered
+// and have no effect. Any thread.
 #include "abi/omp/current.hpp"
 #include "base/check.hpp"
 #include "config/options.hpp"

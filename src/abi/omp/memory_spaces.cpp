@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Memory spaces of devices, and what they consist of (OpenMP 6.0, sections 27.1 to 27.4): here of the host, whose
-// numbers are omp_initial_device and the number of the other devices. Of what libomptarget's devices have we know
-// nothing: their spaces are omp_null_mem_space. In the headers that have these routines the null space is 0. Any
-// thread.
+// Memory spaces of devices, and their resources (OpenMP 6.0, sections 27.1 to 27.4): here those of the host, whose
+// numbers are omp_initial_device and the number of the other devices. The memory of libomptarget's devices is not
+// known: their spaces are omp_null_mem_space. In the headers that have these routines the null space is 0. Any thread.
 #include "platform/allocator.hpp"
 
 #include <unistd.h>

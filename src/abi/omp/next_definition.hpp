@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How routines about devices reach LLVM's libomptarget, or what stands in front of it, if that is in the process. Any
+// How routines about devices find LLVM's libomptarget, or a library in front of it, if it is in the process. Any
 // thread.
 #pragma once
 

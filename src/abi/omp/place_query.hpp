@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What omp_* and OMPT both answer about processors and places. Any thread; the first question about places reads the
-// machine's topology.
+// Queries about processors and places that both omp_* and OMPT need. Any thread; the first question about places reads
+// the machine's topology.
 #pragma once
 
 namespace marline {
