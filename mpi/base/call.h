@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a blocking call of MPI is about, in the program's own terms: for those who ask what a task waits for. Lies on the
- * stack of the call, which is there as long as the call.
+ * A description of a blocking MPI call in the program's terms, for reports of what a task waits for. It is on the stack
+ * of the call.
  */
 #ifndef MARLINE_MPI_CALL_H
 #define MARLINE_MPI_CALL_H

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The MPI library behind libmarline-mpi: its functions, found at run time. Nothing here is linked against libmpi, for
- * three reasons: this library is also preloaded into processes without MPI (a launcher's shell); RTLD_NEXT is what lets
- * a PMPI tool stand in front; and in a program of the other MPI implementation a missing symbol would end the process
- * in the dynamic linker, where it is our task to say why. Hence no data symbol of MPI either (Open MPI's MPI_COMM_WORLD
- * and MPI_REQUEST_NULL are some).
+ * three reasons: this library is also preloaded into processes without MPI (a launcher's shell); RTLD_NEXT allows a
+ * PMPI tool in front of it; and in a program of the other MPI implementation, a missing symbol would end the process in
+ * the dynamic linker, before this library can say why. For the same reasons it uses no data symbol of MPI (Open MPI's
+ * MPI_COMM_WORLD and MPI_REQUEST_NULL are some).
  *
  * `next_mpi` is written by library_resolve(), before the first use, and once more in MPI_Init if one owner is to make all
  * calls (owner.h); otherwise only read, by any thread.

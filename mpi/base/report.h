@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What libmarline-mpi has to say to a user, on stderr, one line each: what failed, the value, what to do. Any thread;
- * one write per line, so that lines of several ranks do not mix.
+ * Messages of libmarline-mpi to the user, on stderr, one line each: what failed, the value, what to do. Any thread; one
+ * write per line, so that lines of several ranks do not mix.
  */
 #ifndef MARLINE_MPI_REPORT_H
 #define MARLINE_MPI_REPORT_H

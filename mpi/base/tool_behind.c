@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Which addresses belong to tools behind us. See tool_behind.h.
+ * Finds out which addresses belong to tools behind this library. See tool_behind.h.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* dl_iterate_phdr */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * PMPI tools that stand between this library and MPI: linked to the program, or preloaded behind. Such a tool defines
- * MPI_X, does its work and calls PMPI_X, a name that this library defines too and comes first with. So next_mpi leads to
- * the tool's MPI_X (what this library calls is what the tool sees), and a call that comes from the tool goes past this
- * library, to mpi_itself. So does one that seems to come from this library: it never calls its own entry points, but a
- * tool that ends in a jump to PMPI_X leaves its caller's return address. Hence this library must not end in jumps
- * (-fno-optimize-sibling-calls).
+ * MPI_X, does its work and calls PMPI_X. This library defines PMPI_X, too, and the loader finds it first. So next_mpi
+ * leads to the tool's MPI_X (the tool sees the calls that this library makes), and a call from the tool is passed on to
+ * mpi_itself. A call that seems to come from this library is passed on as well: this library never calls its own entry
+ * points, but a tool that ends in a jump to PMPI_X leaves its caller's return address. Hence this library must not end
+ * in jumps (-fno-optimize-sibling-calls).
  *
- * Written by library_resolve(), only read afterwards. Without such a tool it is one test per call.
+ * Written by library_resolve(), only read afterwards. Without such a tool the cost is one test per call.
  */
 #ifndef MARLINE_MPI_TOOL_BEHIND_H
 #define MARLINE_MPI_TOOL_BEHIND_H

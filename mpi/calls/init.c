@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * MPI_Init and MPI_Init_thread: raised to MPI_THREAD_MULTIPLE, since tasks of one program call MPI from several threads
- * and the poller from any. The program learns what it got, which is never less than what it would have got. TAMPI's
- * level above it (compat/TAMPI.h) is provided to programs that ask for it, and MPI_Query_thread remembers that.
+ * MPI_Init and MPI_Init_thread: they ask for MPI_THREAD_MULTIPLE, because tasks call MPI from several threads and the
+ * poller from any thread. The program gets the provided level, which is never less than without Marline. TAMPI's level
+ * above it (compat/TAMPI.h) is provided to programs that ask for it; MPI_Query_thread then returns it, too.
  *
- * With an owner (owner.h), chosen by MARLINE_MPI_THREADS=owner or because the library provides MPI_THREAD_SERIALIZED only,
- * the program has MPI_THREAD_MULTIPLE all the same, and is answered here what MPI cannot know: its level and main thread.
+ * With an owner (owner.h), chosen by MARLINE_MPI_THREADS=owner or because the library provides MPI_THREAD_SERIALIZED
+ * only, the program still has MPI_THREAD_MULTIPLE. MPI then does not know the program's level and main thread, so the
+ * functions here answer for it.
  */
 #include <pthread.h>
 #include <stdlib.h>

@@ -2,9 +2,9 @@
  *
  * MPI_Start, MPI_Startall, MPI_Request_free. See persistent.h.
  *
- * The handles stand in a table of their own, open-addressed, under a mutex that only those take who make, start or free
- * requests while there are persistent sends. A handle goes when its request is freed. Before that nobody else has it, as
- * MPI does not use the handle of a request that exists.
+ * The handles are in a table with open addressing, under a mutex. Only calls that make, start or free requests take it,
+ * and only while there are persistent sends. A handle is removed when its request is freed. Until then no other request
+ * has it, because MPI does not reuse the handle of an existing request.
  */
 #include "calls/persistent.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Persistent sends. MPI_Start is given requests and does not know what they are; here is remembered which of them send,
- * so that the task that starts one is known as one that sends (marline_task_sends). Any thread.
+ * Persistent sends. MPI_Start gets requests and does not know what they are. A table here says which of them send, so
+ * that a task that starts one counts as a task that sends (marline_task_sends). Any thread.
  */
 #ifndef MARLINE_MPI_PERSISTENT_H
 #define MARLINE_MPI_PERSISTENT_H

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * MPI_Probe and MPI_Mprobe. In a task, MPI_Iprobe or MPI_Improbe until it says yes. After MPI_Probe, as with threads,
- * another task may receive the message that this one has seen, unless tags or communicators keep them apart; MPI_Mprobe
- * takes it out. In a speculation scope that is stopped there is no message, as from MPI_PROC_NULL.
+ * MPI_Probe and MPI_Mprobe. In a task, MPI_Iprobe or MPI_Improbe is called until it finds a message. After MPI_Probe,
+ * as with threads, another task may receive the message that this task has seen, unless they use different tags or
+ * communicators; MPI_Mprobe takes the message out. In a speculation scope that is stopped there is no message, as from
+ * MPI_PROC_NULL.
  */
 #include "engine/engine.h"
 #include "engine/waiting.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What MPI_Sendrecv and MPI_Sendrecv_replace share in a task: MPI_Irecv and MPI_Isend, each completed with a suspension
- * if need be.
+ * The common part of MPI_Sendrecv and MPI_Sendrecv_replace in a task: MPI_Irecv and MPI_Isend, each completed with a
+ * suspension if need be.
  */
 #ifndef MARLINE_MPI_SENDRECV_H
 #define MARLINE_MPI_SENDRECV_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * MPI_Wait. In a task, a suspension until the request is complete; a null or inactive request is so at once.
+ * MPI_Wait. In a task, a suspension until the request is complete; a null or inactive request is complete at once.
  */
 #include "engine/engine.h"
 #include "engine/waiting.h"

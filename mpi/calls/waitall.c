@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * MPI_Waitall. In a task, MPI_Testall until it says yes: it leaves all requests alone until all are complete, and
- * treats null, inactive and failed ones as MPI_Waitall does. Many requests are asked for in parts, one after the other:
- * what is not complete in front need not be asked for behind, so all looks together cost what the requests do, and one.
+ * MPI_Waitall. In a task, MPI_Testall is called until it succeeds: it changes no request until all are complete, and
+ * treats null, inactive and failed requests as MPI_Waitall does. Many requests are tested in parts, one after the
+ * other: while a part is not complete, later parts need not be tested. So the total cost is linear in the number of
+ * requests.
  */
 #include "engine/engine.h"
 

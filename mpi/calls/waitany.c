@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * MPI_Waitany. In a task, MPI_Testany until it says yes: it completes exactly one request, and answers MPI_UNDEFINED at
- * once when all are null or inactive. The first look is at all requests, later ones go round those that are many.
+ * MPI_Waitany. In a task, MPI_Testany is called until it succeeds: it completes exactly one request, and returns
+ * MPI_UNDEFINED at once if all are null or inactive. The first test covers all requests; if there are many, later tests
+ * cover one part after the other.
  */
 #include "engine/engine.h"
 #include "engine/waiting.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * MPI_Waitsome. In a task, MPI_Testsome until it has found one: it completes as many as are complete, and answers
- * MPI_UNDEFINED at once when all are null or inactive. The first look is at all requests, later ones go round those that
- * are many, and at all again once one is complete.
+ * MPI_Waitsome. In a task, MPI_Testsome is called until it has found one: it completes all requests that are complete,
+ * and returns MPI_UNDEFINED at once if all are null or inactive. The first test covers all requests; if there are many,
+ * later tests cover one part after the other, and all of them again once one is complete.
  */
 #include "engine/engine.h"
 #include "engine/waiting.h"

@@ -2,10 +2,10 @@
  *
  * The collective calls of this process on one communicator, numbered in the order in which they began: the last
  * kLogEntries of them, and how many are in progress. MPI demands that all processes of a communicator begin its
- * collectives in one order (MPI 3.1, 5.13); order.h compares the logs where that is left to chance.
+ * collectives in one order (MPI 3.1, 5.13); order.h compares the logs if the order depends on timing.
  *
- * The calling thread writes an entry (a seqlock: `number` last); anybody reads. Two threads that begin at once get two
- * numbers; which of them MPI saw first is then not known, but MPI forbids that anyway.
+ * The calling thread writes an entry (a seqlock: `number` last); any thread may read. Two threads that begin at once
+ * get two numbers. Then it is not known which of them MPI saw first, but MPI forbids such calls anyway.
  */
 #ifndef MARLINE_MPI_COLLECTIVE_LOG_H
 #define MARLINE_MPI_COLLECTIVE_LOG_H

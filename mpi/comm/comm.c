@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Getting to know communicators, and finding what is known. See comm.h.
+ * Registering communicators, and finding their entries. See comm.h.
  */
 #include "comm/comm.h"
 

@@ -3,14 +3,15 @@
  * The communicators that this process knows: an identity that is the same on all processes of a communicator, its
  * members, and its name.
  *
- * The identity costs no message. It is a hash of what the communicator was made from, of its members, and of how many
- * were made before from the same by the same. Making one is collective over those who become its members, so they count
- * alike. Where nobody told how a communicator came about (MPI_Comm_idup, processes of two worlds), the processes may
- * count differently: its identity is this process's own word for it, and `is_agreed` is false.
+ * The identity costs no message. It is a hash of the parent communicator, of the members, and of how many communicators
+ * the same members have made from the same parent before. Making a communicator is collective over its members, so all
+ * members count alike. If it is not known how a communicator was made (MPI_Comm_idup, processes of two worlds), the
+ * processes may count differently: then its identity is valid in this process only, and `is_agreed` is false.
  *
  * An entry is found by the communicator's handle and goes with it, as an attribute of the communicator whose deletion
- * takes the entry out. Entries are used again but never freed, so a reader may look at a stale one, sees that it is for
- * another handle, and passes on. MPI is never called under the lock in here, as MPI calls back under locks of its own.
+ * takes the entry out. Entries are reused but never freed. So a reader may read a stale entry; it sees that the entry
+ * is for another handle, and continues. MPI is never called under the lock here, because MPI calls back under its own
+ * locks.
  */
 #ifndef MARLINE_MPI_COMM_H
 #define MARLINE_MPI_COMM_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The order of collectives: what callers leave in the log, and the poller's mail. See order.h and
+ * The order of collectives: the callers' entries in the log, and the poller's messages. See order.h and
  * docs/design/collective-order.md.
  *
- * Everything below the inbox is the poller's, and of MPI_Finalize's thread when there is no poller any more.
+ * Only the poller uses the data behind the inbox, or MPI_Finalize's thread when the poller has ended.
  */
 #include "comm/order.h"
 

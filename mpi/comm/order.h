@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Finds collectives that the processes of a communicator begin in different orders, where chance decides: when two calls
- * of one process are in progress on a communicator at once, which only concurrent tasks or threads do. The protocol, and
- * why it raises no false alarm, is in docs/design/collective-order.md.
+ * Finds collectives that the processes of a communicator begin in different orders. It checks only calls whose order
+ * depends on timing: two calls of one process in progress on one communicator at once, which only concurrent tasks or
+ * threads make. The protocol, and why it raises no false alarm, is in docs/design/collective-order.md.
  *
  * The thread that calls MPI does the first half: a number and an entry in the communicator's log
  * (collective_log.h), and where calls overlap, notices for the poller. The poller does the rest, over a communicator of

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Two processes' calls with one number on one communicator: do they belong together? The poller's.
+ * Two processes' calls with one number on one communicator: do they belong together? Used by the poller.
  */
 #ifndef MARLINE_MPI_ORDER_COMPARE_H
 #define MARLINE_MPI_ORDER_COMPARE_H

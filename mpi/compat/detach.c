@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The functions of compat/mpi-detach.h, in terms of marline_mpi.h. In libmarline-mpi and in the archive that programs
- * link. What is called at completion, and its statuses, lie in a record that goes with the callback.
+ * link. A record that is passed to the callback holds the program's function and its statuses.
  */
 #pragma GCC visibility push(default)
 #include "marline/compat/mpi-detach.h"

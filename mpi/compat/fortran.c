@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * marline_mpi.f90, marline_mpi_f08.f90 and TAMPI's subroutines: Fortran's handles and constants become C's. Only in the
- * archive that programs link, since MPI's own conversions must be behind it. A Fortran status has the layout of a C one in
- * both MPI libraries, in mpif.h's integers and in mpi_f08's type, so the same memory serves.
+ * archive that programs link, because it needs the conversion functions of the program's MPI. A Fortran status has the
+ * layout of a C one in both MPI libraries, in mpif.h's integers and in mpi_f08's type, so the same memory is used for
+ * both.
  */
 #include <stddef.h>
 #include <stdlib.h>

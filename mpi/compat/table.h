@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What libmarline-mpi exports for the archive that programs link (link.c): one table, found by its name. The archive's
+ * The export of libmarline-mpi for the archive that programs link (link.c): one table, found by its name. The archive's
  * functions have the names of marline_mpi.h, so the table's own must be another one.
  */
 #ifndef MARLINE_MPI_TABLE_H

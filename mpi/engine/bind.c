@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * marline_mpi.h: requests that somebody is told of, without a task that waits for them.
+ * marline_mpi.h: requests whose completion is reported (to a task, an event or a callback) without a task that waits
+ * for them.
  *
- * The requests of one call are a Batch. Those that are complete already are settled by the caller; the others go to the
- * engine, one Pending each, and from the first of these on the batch is the poller's alone, which counts them down and
- * tells. A batch of one comes from a list of used ones; larger ones are allocated.
+ * The requests of one call are a Batch. The caller handles those that are already complete. The others go to the
+ * engine, one Pending each. From the first of these on, only the poller uses the batch: it counts the requests down and
+ * reports the end. A batch of one request comes from a list of used batches; larger ones are allocated.
  *
- * Where a function has to wait itself, it calls MPI_Wait as the program would: that knows how.
+ * If a function must wait itself, it calls MPI_Wait as the program would, which suspends or blocks as needed.
  */
 #include "engine/bind.h"
 

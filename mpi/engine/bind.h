@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What others in this library ask about the requests of marline_mpi.h.
+ * Queries about the requests of marline_mpi.h, for other files of this library.
  */
 #ifndef MARLINE_MPI_BIND_H
 #define MARLINE_MPI_BIND_H

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What all converted collectives share. MPI does not match a blocking collective with a nonblocking one (MPI 3.1,
- * 5.12), and a rank cannot know whether its peers call from a task. So every call is converted, in tasks and outside,
- * on all ranks; only the MPI library's own remain as they are, since their peers are its own calls on the other ranks.
+ * The common part of all converted collectives. MPI does not match a blocking collective with a nonblocking one (MPI
+ * 3.1, 5.12), and a rank cannot know whether its peers call from a task. So every call is converted to its nonblocking
+ * form, in tasks and outside, on all ranks. Only the MPI library's own calls remain as they are, because their peers
+ * are the library's own calls on the other ranks.
  */
 #ifndef MARLINE_MPI_COLLECTIVE_H
 #define MARLINE_MPI_COLLECTIVE_H

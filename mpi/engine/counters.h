@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the engine has done so far (marline_mpi_counters_read in marline_mpi.h). Polls are counted always, by the poller
- * alone; times are taken only with MARLINE_MPI_COUNTERS=true, as that reads the clock twice per suspension.
+ * Counters of the engine's work (marline_mpi_counters_read in marline_mpi.h). The poller alone counts polls, always.
+ * Times are measured only with MARLINE_MPI_COUNTERS=true, because they need two reads of the clock per suspension.
  */
 #ifndef MARLINE_MPI_COUNTERS_H
 #define MARLINE_MPI_COUNTERS_H

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Posting, and who polls. See engine.h; what a poll asks is in open_calls.c.
+ * Posting operations, and starting the poller. See engine.h; open_calls.c has the polls.
  *
- * Posting threads and the poller meet in one place, the inbox: a stack that anyone pushes to and the poller takes
- * whole. Everything else is the poller's alone. The poller is either a progress hook, which Marline calls from one thread
- * at a time, each call seeing what the last one wrote; or a thread of ours (progress_thread.h). Hence no lock, and a task
- * that posts never waits for one that asks MPI.
+ * Posting threads and the poller share only the inbox: a stack to which any thread may push and which the poller takes
+ * as a whole. Only the poller uses the other data. The poller is either a progress hook, which Marline calls from one
+ * thread at a time, so that each call sees what the last one wrote; or a thread of this library (progress_thread.h). So
+ * there is no lock, and a task that posts never waits for a thread that polls MPI.
  */
 #include "engine/engine.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The engine: what a task hands over when a blocking MPI call cannot complete at once. The task sleeps on an event of
- * Marline's; a progress hook asks MPI, and fulfils the event when the call has its result.
+ * The engine: it takes over a blocking MPI call of a task that cannot complete at once. The task is suspended on a
+ * Marline event; a progress hook polls MPI, and fulfils the event when the call has its result.
  *
- * A Pending lives on the stack of the task that waits. The task fills it and posts it; from then on it is the poller's,
- * until the event is fulfilled; from then on it is the task's again, and may be gone.
+ * A Pending lives on the stack of the task that waits. The task fills it and posts it. From then on the poller owns it,
+ * until the poller fulfils the event. After that the task owns it again, and it may no longer exist.
  *
  * Errors. The poller asks with the nonblocking twins (MPI_Testany, Testall, Iprobe), so an error at completion
  * calls the error handler that MPI's twin calls, from the poller, in which no MPI call suspends. The task then gets the

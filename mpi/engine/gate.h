@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A gate that one thread waits at and another opens, once: what a thread does that cannot suspend. Zero-initialised it is
- * closed; it lies on the stack of the thread that waits, and may be gone as soon as it is open.
+ * A gate at which one thread waits and which another thread opens, once. It is for threads that cannot suspend. A
+ * zero-initialised gate is closed. It is on the stack of the thread that waits, and may no longer exist as soon as it
+ * is open.
  */
 #ifndef MARLINE_MPI_GATE_H
 #define MARLINE_MPI_GATE_H

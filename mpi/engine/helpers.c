@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The helper threads and their lanes. See helpers.h. One mutex guards everything: these calls take microseconds at best.
- * A Job is its task's, on the task's stack, but from helper_run's lock until its event is fulfilled.
+ * The helper threads and their lanes. See helpers.h. One mutex guards everything, because these calls take microseconds
+ * at least. A Job is on its task's stack. It belongs to the task, except from helper_run's lock until its event is
+ * fulfilled.
  */
 #include "engine/helpers.h"
 

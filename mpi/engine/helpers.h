@@ -3,13 +3,13 @@
  * Calls without a nonblocking twin (MPI_Win_fence, MPI_Comm_split, MPI_File_open): a helper thread makes them while
  * the task is suspended.
  *
- * Calls are queued in lanes. Inside a lane a call waits for those queued before it; lanes are drawn such that the
- * program may not make these at the same time anyway (collectives on one communicator, window or file: MPI 3.1, 5.13,
- * 11.7, 13.6) or that they end without anybody else's doing (kLaneAlone).
+ * Calls are queued in lanes. Inside a lane a call waits for the calls queued before it. Lanes are chosen so that the
+ * program must not make these calls at the same time anyway (collectives on one communicator, window or file: MPI 3.1,
+ * 5.13, 11.7, 13.6) or that the calls need no other process to end (kLaneAlone).
  *
- * Why that cannot deadlock where the program with a thread per task would not: each lane that has a call gets a thread
- * at once, and no call waits for a thread that a call of another lane holds. So at any time every call that a thread
- * per task would have in progress is in progress here. Threads are kept for the next lane.
+ * This cannot deadlock unless the program would also deadlock with one thread per task: each lane that has a call gets
+ * a thread at once, and no call waits for a thread that a call of another lane holds. So at any time every call that a
+ * thread per task would have in progress is in progress here. Threads are kept for the next lane.
  */
 #ifndef MARLINE_MPI_HELPERS_H
 #define MARLINE_MPI_HELPERS_H

@@ -5,18 +5,18 @@
  * Two sets: single requests, by far the most frequent, and calls that ask MPI themselves (Waitall, Waitany,
  * Waitsome, Probe).
  *
- * The requests stand in an array of handles and are asked for with MPI_Testany, since that pays for MPI's progress
- * once per call and only a few nanoseconds per request (Open MPI 4.1: 53 ns for one, 330 ns for 64), and reports
- * errors as a call for one request does: MPI_Testsome, otherwise as good, hides the code behind MPI_ERR_IN_STATUS.
- * The calls are asked one by one, at 50 to 150 ns each, and each asks for a bounded number of its requests
- * (kRequestsPerLook in engine.h).
+ * The requests are in an array of handles and are tested with MPI_Testany, because one call makes MPI's progress once
+ * and costs only a few nanoseconds per request (Open MPI 4.1: 53 ns for one, 330 ns for 64), and reports errors as a
+ * call for one request does: MPI_Testsome, otherwise as good, hides the code behind MPI_ERR_IN_STATUS. The calls are
+ * tested one by one, at 50 to 150 ns each, and each tests a bounded number of its requests (kRequestsPerLook in
+ * engine.h).
  *
- * A set that is not large is all looked at in each poll (Limits). Of a larger one, two parts are: a window that goes
- * round, so that each entry is looked at in turn; and the neighbours of those that completed last, since messages
- * mostly complete in the order in which their calls were posted. Without the second look 10^5 messages that come one
- * by one would each be noticed after half a round, which is quadratic. (The entry that completes is replaced by the
- * last, which turns the order around for half of them; hence neighbours on both sides. A program has several such
- * sequences at a time, from each neighbour and to it; hence several places.)
+ * A poll tests all of a small set (Limits). Of a larger set it tests two parts: a window that moves round the set, so
+ * that each entry is tested in turn; and the neighbours of the entries that completed last, because messages mostly
+ * complete in the order in which their calls were posted. Without the second part, each of 10^5 messages that come one
+ * by one would be found after half a round, which is quadratic. (The entry that completes is replaced by the last,
+ * which turns the order around for half of them; hence neighbours on both sides. A program has several such sequences
+ * at a time, from each neighbour and to it; hence several places.)
  */
 #include "engine/open_calls.h"
 

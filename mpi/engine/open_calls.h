@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The calls that tasks wait in, and asking MPI about them. All of it is the poller's: one thread at a time, each seeing
- * what the last one wrote.
+ * The calls in which tasks wait, and the polls of MPI for them. Only the poller uses this: one thread at a time, and
+ * each sees what the last one wrote.
  */
 #ifndef MARLINE_MPI_OPEN_CALLS_H
 #define MARLINE_MPI_OPEN_CALLS_H

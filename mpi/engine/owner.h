@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One owner makes all calls of MPI: for libraries without MPI_THREAD_MULTIPLE, and against the errors of those that have
- * it. The owner is the progress thread. Every pointer in next_mpi then leads to a function that hands the call to it (the
- * generated mpi_owner.c) and waits for the result; what the owner itself calls, callbacks of the program's included, goes
- * straight to MPI. Calls that wait for other processes must not be handed over, as the owner would wait, too: they are made
- * by their nonblocking twins, in tasks and outside (engine_takes()). Only those without a twin are.
+ * One owner makes all MPI calls: for libraries without MPI_THREAD_MULTIPLE, and to avoid errors of libraries that have
+ * it. The owner is the progress thread. Every pointer in next_mpi then leads to a function that passes the call to the
+ * owner (the generated mpi_owner.c) and waits for the result. Calls by the owner itself, also those in callbacks of the
+ * program, go straight to MPI. Calls that wait for other processes must not be passed on, because the owner would wait,
+ * too: their nonblocking twins replace them, in tasks and outside (engine_takes()). Only calls without a twin are
+ * passed on.
  *
- * Without an owner, nothing of this costs anything.
+ * Without an owner, all this costs nothing.
  */
 #ifndef MARLINE_MPI_OWNER_H
 #define MARLINE_MPI_OWNER_H

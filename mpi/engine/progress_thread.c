@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See progress_thread.h. Sleep and wake: the thread announces that it sleeps and then looks once more; who gives it work
- * does so first and then looks at the announcement. All four are seq_cst, so at least one of the two sees the other.
+ * See progress_thread.h. Sleep and wake: the thread announces that it sleeps and then looks for work once more; a
+ * thread that gives it work first stores the work and then reads the announcement. All four accesses are seq_cst, so at
+ * least one of the two threads sees the other.
  */
 #include "engine/progress_thread.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A thread of this library's own, one per process. It polls while operations are open (MARLINE_MPI_PROGRESS=thread) and
- * makes the calls that others hand to it (owner.h), in the order in which they do. It sleeps when there is neither.
+ * A thread of this library, one per process. It polls while operations are open (MARLINE_MPI_PROGRESS=thread) and makes
+ * the calls that other threads pass to it (owner.h), in the order in which they arrive. It sleeps when there is nothing
+ * to do.
  */
 #ifndef MARLINE_MPI_PROGRESS_THREAD_H
 #define MARLINE_MPI_PROGRESS_THREAD_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * From a call's arguments to what a wait is for. See waiting.h.
+ * Builds the description of a wait from a call's arguments. See waiting.h.
  */
 #include "engine/waiting.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a blocked call says of itself to Marline (marline_wait_t): its values are, in this order, peer (rank in the
- * communicator; -1 any, -2 none), tag (-1 any, -2 none), comm (the identity of comm.h; 0 none), bytes, and requests (how
- * many were open when it began to wait). The ids are the requests' handles (requests.h). Made on the stack of the call; any
- * thread.
+ * The description of a blocked call for Marline (marline_wait_t): its values are, in this order, peer (rank in the
+ * communicator; -1 any, -2 none), tag (-1 any, -2 none), comm (the identity of comm.h; 0 none), bytes, and requests
+ * (how many were open when it began to wait). The ids are the requests' handles (requests.h). Made on the stack of the
+ * call; any thread.
  */
 #ifndef MARLINE_MPI_WAITING_H
 #define MARLINE_MPI_WAITING_H

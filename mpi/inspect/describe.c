@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * This rank, the others' places, and the communicators, for `marline ps`. See describe.h. What is told here needs no call
- * of MPI, which may hang: it is collected in MPI_Init, and comm.h's list has a lock under which MPI is never called.
- * Written in describe_start(), before the parts are registered, and only read afterwards, by the runtime's server.
+ * This rank, the hosts and processes of the other ranks, and the communicators, for `marline ps`. See describe.h. This
+ * needs no MPI call, which may hang: the data is collected in MPI_Init, and the lock of comm.h's list is never held
+ * during an MPI call. Written in describe_start(), before the parts are registered, and only read afterwards, by the
+ * runtime's server.
  */
 #include "inspect/describe.h"
 

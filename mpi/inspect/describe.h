@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What libmarline-mpi adds to `marline ps` (docs/design/inspection.md): who this rank is, where the other ranks of its
- * MPI_COMM_WORLD are, which communicators there are, and which messages have arrived that nobody receives.
+ * What libmarline-mpi adds to `marline ps` (docs/design/inspection.md): this rank, the locations of the other ranks of
+ * its MPI_COMM_WORLD, the communicators, and messages that have arrived and that no call receives.
  */
 #ifndef MARLINE_MPI_DESCRIBE_H
 #define MARLINE_MPI_DESCRIBE_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See messages.h. The state is the mutex's; the list is the asking thread's while `asking`, else the server's.
+ * See messages.h. The mutex guards the state. While `asking` is set, the asking thread owns the list, otherwise the
+ * server.
  */
 #include "inspect/messages.h"
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Messages that have arrived and that nobody receives, for `marline ps`: MPI_Iprobe says of each sender on each
- * communicator which is the first. MPI may hang, so a thread of its own asks, and what it does not say in time is given
- * up. It asks only when `marline ps` has found the job at rest: then nobody frees a communicator meanwhile.
+ * Messages that have arrived and that no call receives, for `marline ps`: MPI_Iprobe finds the first one of each sender
+ * on each communicator. MPI may hang, so a separate thread asks, and answers that do not come in time are dropped. It
+ * asks only when `marline ps` has found that nothing moves in the job: then no task frees a communicator at the same
+ * time.
  */
 #ifndef MARLINE_MPI_MESSAGES_H
 #define MARLINE_MPI_MESSAGES_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The way of `marline ps` to other nodes. A thread listens at a TCP port; who sends the job's secret, which only the
- * user's own processes can read from their local doors, is connected with this process's door. One at a time, and only
- * in jobs of several nodes.
+ * Lets `marline ps` reach other nodes. A thread listens at a TCP port. A client that sends the job's secret is
+ * connected with this process's local socket; only the user's own processes can read the secret, from the local
+ * sockets. One client at a time, and only in jobs of several nodes.
  */
 #include <netinet/in.h>
 #include <pthread.h>

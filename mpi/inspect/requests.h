@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the program's requests are of. MPI_Wait is given handles, of which MPI does not tell what they are: here is
- * remembered how they began, for `marline ps`.
+ * The calls that started the program's requests, for `marline ps`. MPI_Wait gets handles, and MPI does not tell what
+ * the requests are, so a table here remembers how they began.
  *
- * A table of kRequests places by handle, in which a younger request takes the place of an older one: what is found may
- * be missing, but is not another request's, as every call that gives the program a request comes by. MPI has one handle
- * for all requests that are complete from the start: they are not in the table. Nobody is told when a request ends. Any
- * thread.
+ * The table has kRequests places, indexed by handle. A newer request takes the place of an older one. So an entry may
+ * be missing, but never belongs to another request, because every call that gives the program a request writes the
+ * table. MPI has one handle for all requests that are complete from the start: they are not in the table. Entries are
+ * not removed when a request ends. Any thread.
  *
  * A place is written without a lock or an order of its stores: `check` holds the exclusive or of the rest, so that a
- * reader passes over what two writers have mixed, or one has not finished, unless their differences happen to cancel
- * (the lockless hash table of Hyatt and Mann, ICGA Journal, 2002).
+ * reader ignores an entry that two writers have mixed, or that a writer has not finished, unless the differences happen
+ * to cancel (the lockless hash table of Hyatt and Mann, ICGA Journal, 2002).
  */
 #ifndef MARLINE_MPI_REQUESTS_H
 #define MARLINE_MPI_REQUESTS_H

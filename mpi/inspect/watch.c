@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See watch.h. The command is started through a shell that ends at once, so that it is no child of the program's, which
- * may wait for children of its own; without what is preloaded here, as it is a program like any other.
+ * See watch.h. The command is started through a shell that ends at once, so that it is not a child of the program,
+ * which may wait for its own children. It is started without the libraries that are preloaded here, because it is an
+ * ordinary program.
  */
 #include "inspect/watch.h"
 

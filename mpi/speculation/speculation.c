@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Scopes: their table, and what calls in them go through. See speculation.h; the stop is in speculation_stop.c.
+ * Scopes: their table, and the checks that calls in them make. See speculation.h; the stop is in speculation_stop.c.
  */
 #include "speculation/speculation.h"
 

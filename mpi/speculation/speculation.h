@@ -4,8 +4,8 @@
  * pays one load and a branch for them.
  *
  * A scope counts, in one word, the calls that are being started and the receives that are open, and has a bit for
- * "stopped" there. So the one who stops it knows when nothing more will begin. A scope is the wrappers' and the
- * stopping task's at once; what is not atomic in it says whose it is.
+ * "stopped" there. So the task that stops the scope knows when no further call will begin. The wrappers and the
+ * stopping task use a scope at the same time; each field that is not atomic says which of them owns it.
  */
 #ifndef MARLINE_MPI_SPECULATION_H
 #define MARLINE_MPI_SPECULATION_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * marline_mpi_speculation_stop: the protocol of docs/design/distributed-cancellation.md, step by step. One task per rank
- * is here; it suspends in each step that waits. Messages and collectives of the protocol itself go over the scope's
- * duplicate of the communicator, but for the markers, which have to follow the program's messages.
+ * marline_mpi_speculation_stop: the protocol of docs/design/distributed-cancellation.md, step by step. One task per
+ * rank runs this; it suspends in each step that waits. Messages and collectives of the protocol itself go over the
+ * scope's duplicate of the communicator, except the markers, which must follow the program's messages.
  */
 #include <limits.h>
 #include <stdlib.h>
