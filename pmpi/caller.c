@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Callers by shared object, with a table of call sites. See caller.h.
+ * Classifies callers by shared object, with a table of call sites. See caller.h.
  *
- * The table is direct-mapped; a slot is one word that holds a call site and its answer together, so a reader sees both
- * or neither, and two threads that fill a slot at once leave one valid entry. A library that is unloaded and another
- * that takes its addresses keep the old answer: MPI libraries are not unloaded in practice, and the others are users.
+ * The table is direct-mapped. A slot is one word that holds a call site and its answer together, so a reader sees both
+ * or neither, and two threads that fill a slot at once leave one valid entry. If a library is unloaded and another one
+ * is loaded at its addresses, the old answer stays. That does no harm: MPI libraries are not unloaded in practice, and
+ * all others count as user code.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* dladdr */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Who calls? MPI's own libraries use MPI too (ROMIO's collective writes, Open MPI's components), inside locks and
- * states of theirs: such calls go straight through. A library with global state (HDF5 and what builds on it) must not
- * be entered by a second task while the first is in the middle of it: its calls block. Everybody else is the user, also
- * the Fortran wrappers of MPI (libmpi_mpifh, libmpichfort), which merely translate.
+ * Decides which kind of code makes an MPI call. MPI's own libraries use MPI too (ROMIO's collective writes, Open MPI's
+ * components), while they hold locks: such calls go straight through. A library with global state (HDF5 and libraries
+ * on top of it) must not be entered by a second task while a first one is inside: its calls block. All other code
+ * counts as user code, also the Fortran wrappers of MPI (libmpi_mpifh, libmpichfort), which only translate.
  *
- * Decided by the shared object that holds the return address; a small table remembers the answer per call site, so that
- * all but the first call cost one load. Any thread. Built into libmarline-mpi and into the recorder, which must not
- * take MPI's own calls for the program's either; where the recorder calls libmarline-mpi, its own caller is asked for.
+ * The shared object that contains the return address decides. A small table remembers the answer per call site, so that
+ * all calls but the first cost one load. Any thread. Built into libmarline-mpi and into the recorder, which must not
+ * take MPI's own calls for the program's either. If the recorder calls libmarline-mpi, the recorder's caller decides.
  */
 #ifndef MARLINE_PMPI_CALLER_H
 #define MARLINE_PMPI_CALLER_H
