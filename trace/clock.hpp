@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The raw cycle counter: constant rate, readable without a system call, comparable between the CPUs of one machine.
-// Not serialising on purpose: a record may be early by the few cycles that a fence would cost more than.
+// The raw cycle counter: constant rate, readable without a system call, comparable between the CPUs of one machine. Not
+// serialising on purpose: a record's time may be a few cycles early, but a fence would cost more than that.
 #ifndef MARLINE_TRACE_CLOCK_HPP
 #define MARLINE_TRACE_CLOCK_HPP
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the process's code lies, for turning code addresses into functions and lines after the run.
+// The addresses of the process's code, for turning code addresses into functions and lines after the run.
 #ifndef MARLINE_TRACE_CODE_MAPS_HPP
 #define MARLINE_TRACE_CODE_MAPS_HPP
 

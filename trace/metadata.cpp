@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writes a process's JSON file. By hand, as the recorder links nothing but libc; each value is written by one small
-// function, and what comes from outside (paths, arguments, host name) goes through write_string.
+// Writes a process's JSON file. Without a JSON library, because the recorder links only libc. Each value is written by
+// one small function; text from outside (paths, arguments, host name) goes through write_string.
 #include "metadata.hpp"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the JSON file of one process says: program, machine, clocks, loaded code. Plain data, owned and locked by
+// The content of the JSON file of one process: program, machine, clocks, loaded code. Plain data, owned and locked by
 // recorder.cpp.
 #ifndef MARLINE_TRACE_METADATA_HPP
 #define MARLINE_TRACE_METADATA_HPP

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // How many bytes a call moves, from its counts and datatypes: int or MPI_Count, one, or one per process or neighbour.
-// Local and without side effects; a count that makes no sense (the call will say so) gives 0.
+// Local and without side effects. An invalid count gives 0; the MPI call itself reports the error.
 #ifndef MARLINE_TRACE_MPI_BYTES_HPP
 #define MARLINE_TRACE_MPI_BYTES_HPP
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the MPI wrappers share. A wrapper, generated (mpi_generate.py) or written by hand, is: enter, the call of the
-// next library, leave; the functions here turn MPI's arguments into records. They are never inlined: under a runtime
-// that suspends tasks the thread may be another one after the call, and an address of thread-local storage from before
-// it must not be used after it.
+// The common part of the MPI wrappers. A wrapper, generated (mpi_generate.py) or written by hand, has three steps:
+// enter, the call of the next library, leave. The functions here turn MPI's arguments into records. They are never
+// inlined: under a runtime that suspends tasks the thread may be another one after the call, and an address of
+// thread-local storage from before it must not be used after it.
 #ifndef MARLINE_TRACE_MPI_CALLS_HPP
 #define MARLINE_TRACE_MPI_CALLS_HPP
 

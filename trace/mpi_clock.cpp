@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Start and end of MPI: rank, library, and the offset of this machine's clock to that of rank 0. The offset comes from
-// ping-pongs on a communicator of our own: the reading of the peer lies between two of rank 0's, so the exchange with
-// the shortest round trip bounds the error by half of it (Cristian, 1989). Measured at both ends of the run, it gives
-// the drift too. Raw readings are stored, the round trip with them; the reader does the arithmetic.
+// ping-pongs on a communicator of the recorder: the reading of the peer is between two readings of rank 0, so the
+// exchange with the shortest round trip bounds the error by half of this round trip (Cristian, 1989). It is measured at
+// both ends of the run, which also gives the drift. Raw readings and round trips are stored; the reader of the trace
+// does the arithmetic.
 //
-// Processes on one machine (same boot id) read the same counter: one of each machine, the lowest rank, is measured and
-// tells the others. Machines are measured one after the other, each against rank 0 itself: a tree would be faster, but
-// add up the errors of its levels, and one machine takes well under a millisecond.
+// Processes on one machine (same boot id) read the same counter: the lowest rank of each machine is measured and tells
+// the others. Machines are measured one after the other, each against rank 0: a tree would be faster, but the errors of
+// its levels would add up, and one machine takes well under a millisecond.
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

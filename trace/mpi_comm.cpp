@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Numbers and identities of communicators. The number, which stands in each record, is this process's own: an MPI
-// attribute of the communicator, so it goes when the communicator is freed and a reused handle does not inherit it.
-// MPI_COMM_WORLD, the usual one, is recognised without a look-up.
+// Numbers and identities of communicators. Each record contains the number, which is valid in this process only. It is
+// an MPI attribute of the communicator, so it is deleted when the communicator is freed, and a reused handle does not
+// inherit it. MPI_COMM_WORLD, the usual one, is recognised without a look-up.
 //
-// The identity is the same on all processes of a communicator, without a message: a hash of what it was made from, of
-// its members, and of how many were made before from the same by the same. Making one is collective over those that
-// become its members, so they count alike; only threads that make equal communicators from the same parent at the same
-// time have no order (and MPI forbids that but for MPI_Comm_create_group, whose tag is part of the hash).
+// The identity is the same on all processes of a communicator, without a message: a hash of the parent, of the members,
+// and of how many communicators the same members have made from the same parent before. Making a communicator is
+// collective over its members, so all members count alike. Only threads that make equal communicators from the same
+// parent at the same time have no order; MPI forbids that, except for MPI_Comm_create_group, whose tag is part of the
+// hash.
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>

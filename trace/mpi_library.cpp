@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Finding the MPI functions behind the recorder, and deciding who calls those in front of it.
+// Finding the MPI functions behind the recorder, and deciding which kind of code calls the recorder's functions.
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE  // RTLD_NEXT
 #endif

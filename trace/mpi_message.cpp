@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Matched messages: MPI_Mrecv names neither communicator nor sender, MPI_Mprobe knew them. A message lives from the one
-// call to the other, so few are open at a time: a list under a lock.
+// Matched messages: MPI_Mprobe knows communicator and sender, but MPI_Mrecv does not name them, so they are kept here.
+// A message lives from the one call to the other, so few are open at a time: a list under a lock is enough.
 #include <pthread.h>
 #include <stdlib.h>
 

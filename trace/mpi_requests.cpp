@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Entry points: calls on requests. What completes is recorded with what came, also where the program ignores the
-// statuses: then MPI gets an array of ours. Handles are copied before the call, as MPI overwrites those that complete.
+// Entry points: calls on requests. A completion is recorded with the message that came, also if the program ignores the
+// statuses: then the recorder passes its own array to MPI. Handles are copied before the call, because MPI overwrites
+// those that complete.
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The callbacks that the recorder registers: each packs its arguments into a record of the calling thread. Their types
-// are those of omp-tools.h; where a thread has no stream, or recording is off, they record nothing.
+// are those of omp-tools.h. If a thread has no stream, or recording is off, they record nothing.
 #ifndef MARLINE_TRACE_OMPT_CALLBACKS_HPP
 #define MARLINE_TRACE_OMPT_CALLBACKS_HPP
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// OMPT callbacks of threads, regions and tasks. Who runs where is followed by the thread that reports it:
-// task_schedule, implicit_task and parallel_end move the stream's current task. While recording is off these three
-// still do, without records; tasks that begin then are announced when they are met later (task_words.hpp).
+// OMPT callbacks of threads, regions and tasks. Each thread keeps track of the task that it runs: task_schedule,
+// implicit_task and parallel_end change the stream's current task. While recording is off these three still do so,
+// without records. Tasks that begin while it is off are announced by the first later event that names them
+// (task_words.hpp).
 #include "ompt_callbacks.hpp"
 
 namespace marline::trace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the environment says about a recording besides its folder: read once, when recording starts.
+// The environment variables for a recording, except its folder: read once, when recording starts.
 #ifndef MARLINE_TRACE_OPTIONS_HPP
 #define MARLINE_TRACE_OPTIONS_HPP
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a program itself says to its recording: the entry points behind include/marline/trace.h, found there by name and
-// never linked. A region belongs to the task that is in it, also where that goes on on another thread.
+// Calls of the program to its recording: the entry points behind include/marline/trace.h, which finds them by name and
+// never links them. A region belongs to the task that is in it, also if the task continues on another thread.
 //
-// marline_task_label and marline_task_color are Marline's; here they serve programs on other runtimes. If the runtime
-// has them, because this library stands in front of it, they are handed on.
+// marline_task_label and marline_task_color are Marline's functions; here they are for programs on other runtimes. If
+// the runtime has them, too (this library is in front of it), the calls are passed on.
 #include <dlfcn.h>
 
 #include "stream.hpp"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What stands in a trace file: a header, the window into which the thread writes, and then, from `copies_at` on and in
-// order, copies of the window as it was each time it was full. All of it is records of 32 bytes, made from the one
-// event table (events.def). The newest record may be written anew (a task's beginning becomes its whole run).
+// The content of a trace file: a header, the window into which the thread writes, and then, from `copies_at` on and in
+// order, copies of the window, one for each time it was full. All of it is records of 32 bytes, made from the one event
+// table (events.def). The newest record may be rewritten (a task's beginning becomes its whole run).
 //
 // Invariant: a record's time is written last, is never 0, and differs from that of the record that stood in its place
 // before. So in the file of a program that was killed at any moment, the copies that `flushed` counts are whole, and

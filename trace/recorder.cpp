@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The process's side of the recorder. What the JSON file says stands in `process`, guarded by process_lock; what every
-// thread reads (state, switch_count, what is wanted) is atomic or constant once recording has started. Nothing here is
-// on the path of an event. Order of locks: process_lock, then the list of streams; stop_recording, which may be called
-// under either, takes none.
+// The part of the recorder that exists once per process. `process` holds the content of the JSON file, guarded by
+// process_lock. Data that every thread reads (state, switch_count, the wanted events) is atomic, or constant once
+// recording has started. Nothing here is on the path of an event. Order of locks: process_lock, then the list of
+// streams; stop_recording, which may be called under either, takes none.
 #include "recorder.hpp"
 
 #include <errno.h>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The process's side of the recorder: where the trace goes, which rank this is, and the JSON file that says what the
-// streams cannot (program, machine, clocks, where code was loaded). That file is written when recording starts and
-// again when it ends, each time whole and then renamed into place, so a killed program leaves the first version.
+// The part of the recorder that exists once per process: the trace's folder, the rank, and the JSON file with the data
+// that is not in the streams (program, machine, clocks, addresses of code). This file is written when recording starts
+// and again when it ends. Each time it is written completely and then renamed, so a killed program leaves the first
+// version.
 #ifndef MARLINE_TRACE_RECORDER_HPP
 #define MARLINE_TRACE_RECORDER_HPP
 

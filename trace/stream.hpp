@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // One thread's part of the trace: a file that only this thread writes. Its beginning is mapped, and records are stored
-// there; the kernel owns the pages, so what was recorded survives the program, however that ends. The mapped window is
-// small and used again and again (it stays in the cache, and its pages stay present): when it is full, it is appended
-// to the file. Everything here belongs to the thread; only the list of all streams (for renaming the files once the
-// rank is known) is shared, under a lock.
+// there. The kernel owns the pages, so the records survive the program, however it ends. The mapped window is small and
+// reused (it stays in the cache, and its pages stay present): when it is full, a copy of it is appended to the file.
+// Everything here belongs to the thread; only the list of all streams (for renaming the files once the rank is known)
+// is shared, under a lock.
 //
-// Invariant: next_ points to room for one record, always, and a record stands before it (or the header's tail); a full
-// window is flushed at once. If it cannot be (disk full) the stream goes on writing into scratch_, which nobody reads,
+// Invariant: next_ always points to room for one record, and before it is a record (or the end of the header). A full
+// window is flushed at once. If that is not possible (disk full), the stream writes into scratch_, which is never read,
 // so that the hot path has no error branch.
 //
-// Recording is switched off and on by a counter that all threads read (recorder.hpp). A thread learns of it by its next
-// event; meanwhile nothing happened on it, so its state at the switch is the one that it still has.
+// Recording is switched off and on by a counter that all threads read (recorder.hpp). A thread notices a switch at its
+// next event. Until then nothing happened on the thread, so its state is still the same as at the switch.
 #ifndef MARLINE_TRACE_STREAM_HPP
 #define MARLINE_TRACE_STREAM_HPP
 

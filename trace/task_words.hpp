@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The word that OMPT keeps for the tool in each task: its id, or what is to be said of the task before its id may stand
-// in a record. A task is announced by the event that begins its life (task_create, implicit_begin); one whose event was
-// not recorded, because recording was off or the runtime did not send it, is announced by the first event that names
-// it. So every task in a trace has been announced. Written by the thread that creates, begins or first names the task.
+// The word that OMPT keeps for the tool in each task: the task's id, or the data of the announcement that must be
+// written before a record may contain the id. A task is announced by the event that begins its life (task_create,
+// implicit_begin); one whose event was not recorded, because recording was off or the runtime did not send it, is
+// announced by the first event that names it. So every task in a trace has been announced. Written by the thread that
+// creates, begins or first names the task.
 #ifndef MARLINE_TRACE_TASK_WORDS_HPP
 #define MARLINE_TRACE_TASK_WORDS_HPP
 
