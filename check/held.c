@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The held locks in a table of fixed size, in shards by address, each under a lock of its own. A shard is a short array
- * without order: few locks are held at a time, whatever the number of locks there are.
+ * The held locks are in a table of fixed size, divided by address into shards, each with its own lock. A shard is a
+ * short unordered array: few locks are held at a time, however many locks the program has.
  */
 #include "held.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Which locks of the program are held, and by whom. A holder is a task, or a thread that runs none: so what a task holds
- * goes with it to whatever thread resumes it. Any thread; nothing here allocates or locks through pthreads.
+ * The locks of the program that are held, and their holders. A holder is a task, or a thread that runs no task. So if
+ * another thread resumes a task, the task keeps its locks. Any thread; nothing here allocates memory or takes a
+ * pthreads lock.
  */
 #ifndef MARLINE_CHECK_HELD_H
 #define MARLINE_CHECK_HELD_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Callers by shared object, with a table of call sites: direct-mapped, a slot is one word that holds a site and its
- * answer, so a reader sees both or neither. A library that takes the addresses of one that was closed keeps its answers.
+ * Classifies callers by shared object, with a direct-mapped table of call sites. A slot is one word that holds a site
+ * and its answer, so a reader sees both or neither. If a library is loaded at the addresses of a closed one, the old
+ * answers stay.
  */
 #include "ignored.h"
 

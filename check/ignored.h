@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Whose locks are none of the program's: the runtime's, MPI's and libc's own. Any thread.
+ * Recognises locks that are not the program's: those of the runtime, of MPI and of libc. Any thread.
  */
 #ifndef MARLINE_CHECK_IGNORED_H
 #define MARLINE_CHECK_IGNORED_H

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The lock functions of pthreads and C11, in front of libc's: each does what it always does, and what it has taken or
- * is about to release is noted. std::mutex and its kind come here too, as they are pthread mutexes.
+ * The lock functions of pthreads and C11, in front of libc's: each does its usual work, and notes the lock that it has
+ * taken or is about to release. std::mutex and similar locks are pthread mutexes, so they are included.
  *
- * pthread_cond_wait is not among them: it releases the mutex and takes it again inside libc, the thread sleeps in
- * between and cannot suspend, so that the note may stay.
+ * pthread_cond_wait is not among them: it releases the mutex and takes it again inside libc. In between the thread
+ * sleeps and cannot suspend a task, so the note may stay.
  */
 #include "held.h"
 #include "ignored.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A spinning lock for the checker's own tables: its mutexes must not be the ones that it watches. Held for some dozens
- * of instructions, by any thread; nothing that is called under it locks.
+ * A spinning lock for the checker's own tables: the checker must not use the mutexes that it watches. Held for some
+ * dozens of instructions, by any thread; code that runs under it takes no other lock.
  */
 #ifndef MARLINE_CHECK_LOCK_H
 #define MARLINE_CHECK_LOCK_H

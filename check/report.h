@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What was found, for python/marline/check/command.py to read. Any thread.
+ * Writes the findings, which python/marline/check/command.py reads. Any thread.
  */
 #ifndef MARLINE_CHECK_REPORT_H
 #define MARLINE_CHECK_REPORT_H

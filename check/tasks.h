@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Who runs: the tasks, by numbers that OMPT keeps for us (tool.c). Any thread.
+ * The current task of a thread, as a number that OMPT keeps for the checker (tool.c). Any thread.
  */
 #ifndef MARLINE_CHECK_TASKS_H
 #define MARLINE_CHECK_TASKS_H
