@@ -158,9 +158,9 @@ class Reader {
     return Found::kYes;
   }
 
-  // The kernel counts a CPU's caches from the inside out, and only those of the first level are split in two (data, then
-  // instructions). So one level need be read for all. The others' numbers mean the same on every CPU; CPUs differ in how
-  // many they have.
+  // The kernel counts a CPU's caches from the inside out, and only those of the first level are split in two (data,
+  // then instructions). So it is enough to read one level. A number means the same level on every CPU; CPUs differ in
+  // how many caches they have.
   bool read_caches() {
     for (int& layer : cache_) layer = layers_.add_layer();
     int level = 1;
@@ -174,8 +174,8 @@ class Reader {
     return read_first_caches(caches_ == outer);
   }
 
-  // A CPU in an outermost cache that has been read is no reason to look further out: the CPU that it was read for has the
-  // same caches around it.
+  // A CPU in an outermost cache that has been read is no reason to look further out: the CPU that it was read for has
+  // the same caches around it.
   bool read_outer_caches(int rank, int outer) {
     const bool is_known = caches_ > outer && is_covered(cache_[caches_ - 1], rank);
     for (int i = outer; i < (is_known ? caches_ : kCaches); ++i) {
@@ -205,7 +205,7 @@ class Reader {
     return read_object(cache_[number], rank);
   }
 
-  // Whose layer is the last one with an object.
+  // The layer of the highest number that some CPU has.
   [[nodiscard]] int last_cache() const {
     int last = kCaches - 1;
     while (last > 0 && layers_.count(cache_[last]) == 0) --last;

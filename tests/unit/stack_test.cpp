@@ -42,7 +42,8 @@ TEST(StackOfThread, OfTheFirstThread) {
 TEST(StackOfThread, UnderEveryLimit) {
   rlimit before{};
   ASSERT_EQ(getrlimit(RLIMIT_STACK, &before), 0);
-  for (const rlim_t limit : {rlim_t{1} << 20, rlim_t{8} << 20, (rlim_t{16} << 20) + 100, rlim_t{1} << 30, before.rlim_max}) {
+  constexpr rlim_t kMiB = rlim_t{1} << 20;
+  for (const rlim_t limit : {kMiB, 8 * kMiB, 16 * kMiB + 100, 1024 * kMiB, before.rlim_max}) {
     if (limit > before.rlim_max) continue;
     SCOPED_TRACE(limit);
     const rlimit wanted{limit, before.rlim_max};

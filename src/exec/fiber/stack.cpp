@@ -307,7 +307,8 @@ bool know_first_stack(Stack* stack) {
   return true;
 }
 
-// Where there is no /proc: the stack's upper end, which the loader leaves in __libc_stack_end, and the limit on its size.
+// Where there is no /proc: the stack's upper end, which the loader leaves in __libc_stack_end, and the limit on its
+// size.
 Stack stack_of_first_thread() {
   constexpr rlim_t kUnlimited = rlim_t{8} << 20;  // so much of an unlimited one can be counted on
   rlimit limit{};

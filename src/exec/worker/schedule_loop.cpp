@@ -131,8 +131,8 @@ bool must_not_rest(Worker* worker, void* context) {
 
 // Another process on this core may be the one that sends. A yield is the shortest way to it, but not for long: under Linux
 // 6.18 the yields of one thread per core can keep all others waiting for seconds. So who polls in vain soon sleeps as well,
-// for a part of that time. New work and new operations end it. Between two rests it polls so often that all operations are
-// looked at, though one poll asks about a part of many.
+// for a part of that time. New work and new operations end it. Between two rests it polls so often that each single request
+// is asked about, though one poll asks about a part of many; docs/design/progress.md has the limits for other calls.
 void rest_between_polls(Worker* worker, Idleness& idle, Condition condition) {
   constexpr uint64_t kPart = 32, kShortest = 50 * 1000, kLongest = 200 * 1000;  // of the time in vain; ns
   uint64_t now = nanoseconds_now();

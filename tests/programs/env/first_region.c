@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Who reads the machine's description, and how. A program that does not bind its threads reads nothing of it. One that
- * does reads what Linux shows in /sys; hwloc, which takes milliseconds, only where its own variables are set (and where
- * /sys says too little). The program's openat and hwloc_topology_init come before those of the libraries, and count. hwloc
- * then seems to fail, which the runtime survives.
+ * Whether the machine's description is read, and how. A program that does not bind its threads reads nothing of it. One
+ * that does reads what Linux shows in /sys. hwloc, which takes milliseconds, is asked only where its own variables are
+ * set (and where /sys says too little). The program's openat and hwloc_topology_init come before those of the libraries,
+ * and count. hwloc then seems to fail, which the runtime survives.
  *
  * Arguments: `nothing`, `sys` or `hwloc`, what is to be read.
  *
- * Covers: OMP_PLACES, OMP_PROC_BIND
+ * Covers: parallel(reduction)
  */
 #include "../check.h"
 #include <fcntl.h>
