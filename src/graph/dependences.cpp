@@ -446,8 +446,14 @@ void access_begun(Linking& linking, TableEntry* entry, Access access) {
   access_any_entry(linking, entry, access == Access::kMutexinoutset ? Access::kOut : access);
 }
 
+}  // namespace
+
 // A node without a body enters the table for the task, and is ordered behind it.
-void enter_node_behind(Worker* worker, DependenceTable* table, Task* task, KeptDependences* kept) {
+[[gnu::cold]] void enter_completion(Worker* worker, Task* task, KeptDependences* kept) {
+  init_graph_fields(task);
+  task->flags |= task_flag::kGraph | task_flag::kInTable;  // a climb may hold the task (graph/lineage.hpp)
+  DependenceTable* table = table_of(worker, task->parent);
+  MARLINE_ASSERT(table->sharer == nullptr && table->record == nullptr);
   Task* node = new_node(worker, kept->count + 1, nullptr);
   node->parent = task->parent;
   node->flags |= task_flag::kInTable;
@@ -455,28 +461,13 @@ void enter_node_behind(Worker* worker, DependenceTable* table, Task* task, KeptD
   table_reference(node);
   Linking linking(worker, node);
   link(linking, task);
-  if (table->sharer != nullptr) {
-    access_shared<access_begun>(linking, table, task->parent, kept->list(), kept->count, true);
-  } else {
-    access_all<access_begun>(linking, table, kept->list(), kept->count, true);
-  }
+  access_all<access_begun>(linking, table, kept->list(), kept->count, true);
   if (linking.lineage != nullptr) [[unlikely]] lineage_publish(node, linking.lineage);
   worker->discovery.nodes.add(1);
   table_unreference(worker, node);
   const bool ended = end_linking(linking);
   MARLINE_ASSERT(!ended);  // the task completes after this
   (void)ended;
-}
-
-}  // namespace
-
-[[gnu::cold]] void enter_completion(Worker* worker, Task* task, KeptDependences* kept) {
-  init_graph_fields(task);
-  task->flags |= task_flag::kGraph;
-  DependenceTable* table = table_of(worker, task->parent);
-  if (table->sharer == nullptr) return enter_node_behind(worker, table, task, kept);
-  Guard<SpinLock> guard(table->lock);
-  enter_node_behind(worker, table, task, kept);
 }
 
 namespace {

@@ -53,7 +53,7 @@ struct KeptDependences {
 [[nodiscard]] KeptDependences* keep_dependences(Worker* worker, const Dependence* list, size_t count);
 
 // The block of such a task has ended, what stood before it has completed, and its event has not been fulfilled: what is
-// entered from now on waits for the task's completion. The caller runs the parent.
+// entered from now on waits for the task's completion. The caller runs the parent, whose table is its own and of no graph.
 void enter_completion(Worker* worker, Task* task, KeptDependences* kept);
 
 // The task has ended: leaves its exclusions, releases its successors, enqueues those that become ready, except one,

@@ -173,27 +173,32 @@ void enter_body(Worker* worker, Task* task) {
   worker->fiber->tied_frames += task->tied() ? 1 : 0;
 }
 
+// A detached task that holds its creator until it completes. In an iteration of a persistent graph the table has no room
+// for what would stand for it. In a table that producers share, its descendants would wait for that.
+bool holds_until_completion(const Task* task) {
+  return task->parent->has(task_flag::kInGraph | task_flag::kSharesTable);
+}
+
 // An undeferred task holds its creator until its structured block has been executed (OpenMP 5.2, section 1.2.5): not
 // until the event of its detach clause is fulfilled. Until then its siblings need to be ordered behind it.
 [[gnu::noinline]] void leave_detached(Worker* worker, Task* task) {
   Task* parent = task->parent;
   if (KeptDependences* kept = task->kept) {
-    if (!task->event.is_fulfilled()) enter_completion(worker, task, kept);
+    task->kept = nullptr;  // a persistent descriptor lives on, and has its exclusions there
+    if (!task->event.is_fulfilled() && !holds_until_completion(task)) enter_completion(worker, task, kept);
     SlabPool::release(kept, worker->pool);
   }
   if (Task* next = complete_detached(worker, task)) enqueue(worker, next);
   if (tool::present()) set_enter_frame(frame_of(parent), nullptr);
 }
 
-// An iteration of a persistent graph is being recorded, or replayed, and its table has no room for what stands for such a
-// task: it holds its creator until it completes.
 [[gnu::noinline]] void wait_for_event(Task* task) {
   wait_event(&task->event, {WaitKind::kDetach, &task->event, nullptr});
 }
 
 void leave_body(Task* task) {
   if (task->has(task_flag::kHolds)) wait_for_holds(task);
-  if (task->has(task_flag::kDetach) && task->parent->has(task_flag::kInGraph)) [[unlikely]] {
+  if (task->has(task_flag::kDetach) && holds_until_completion(task)) [[unlikely]] {
     wait_for_event(task);
   }
   Worker* worker = this_worker();
