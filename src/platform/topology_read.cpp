@@ -17,7 +17,8 @@ namespace {
 // The variables by which hwloc is told to look elsewhere than at this system, or in another way.
 bool hwloc_is_wanted() {
   for (const char* name :
-       {"HWLOC_XMLFILE", "HWLOC_SYNTHETIC", "HWLOC_FSROOT", "HWLOC_CPUID_PATH", "HWLOC_COMPONENTS"}) {
+       {"HWLOC_XMLFILE", "HWLOC_SYNTHETIC", "HWLOC_FSROOT", "HWLOC_CPUID_PATH", "HWLOC_COMPONENTS", "HWLOC_THISSYSTEM",
+        "HWLOC_DUMPED_HWDATA_DIR"}) {
     if (getenv(name) != nullptr) return true;
   }
   return false;

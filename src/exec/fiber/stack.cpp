@@ -391,7 +391,8 @@ Stack stack_of_thread(pthread_t thread) {
   pthread_attr_t attributes;
   void* low = nullptr;
   size_t size = 0;
-  if (pthread_getattr_np(thread, &attributes) != 0) return getpid() == gettid() ? stack_of_first_thread() : Stack{};
+  const bool first_own = getpid() == gettid() && pthread_equal(thread, pthread_self()) != 0;
+  if (pthread_getattr_np(thread, &attributes) != 0) return first_own ? stack_of_first_thread() : Stack{};
   pthread_attr_getstack(&attributes, &low, &size);
   pthread_attr_destroy(&attributes);
   return {static_cast<char*>(low), static_cast<char*>(low) + size};

@@ -110,6 +110,7 @@ void server_main(void*) {
     if (connection < 0) {
       if (errno == EINTR || errno == ECONNABORTED) continue;
       if (errno != EMFILE && errno != ENFILE) return;
+      if (g_state.load(relaxed) == kEnding) return;  // accept4() wants a descriptor before it looks at the door
       usleep(100'000);  // out of descriptors: the caller waits in the queue meanwhile
       continue;
     }

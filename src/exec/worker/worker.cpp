@@ -396,6 +396,8 @@ Worker* register_root_worker() {
 }
 
 void note_program_thread() {
+  const Worker* worker = this_worker_or_null();
+  if (worker != nullptr && !worker->root) return;  // one of the runtime's
   make_key();
   if (pthread_getspecific(g_key) == nullptr) know_this_thread(kNoted);
 }
