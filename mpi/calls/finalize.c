@@ -16,11 +16,12 @@ int MPI_Finalize(void)
   PASS_ON_FROM_TOOL(finalize());
   describe_stop();
   engine_stop();
-  helpers_stop();
   BLOCKED_IN(&(const MpiCall){.name = "MPI_Finalize", .peer = kNoPeer, .tag = kNoTag});
   order_stop();
   comm_stop();
-  return next_mpi.finalize();
+  const int error = next_mpi.finalize();
+  helpers_stop(); /* not before: what MPI has attached to these threads must not be destroyed beside it */
+  return error;
 }
 
 extern __typeof__(MPI_Finalize) PMPI_Finalize __attribute__((alias("MPI_Finalize")));
