@@ -56,9 +56,17 @@ def test_stacks_stay_small(many: Callable[..., Result]) -> None:
     assert result.stdout.count("100000 suspended tasks") == 2
 
 
+def bytes_each(result: Result) -> int:
+    """Resident bytes per suspended task, of the program's first pass, on fresh stacks."""
+    said = re.search(r"suspended tasks: (\d+) bytes each", result.stdout)
+    assert said is not None, result.stderr
+    return int(said[1])
+
+
 def test_the_advice_is_what_keeps_them_small(many: Callable[..., Result], compiled: Callable[..., Path]) -> None:
-    """Few tasks: without the advice each takes 2 MiB."""
+    """Few tasks: without the advice a stack takes 2 MiB wherever the kernel has a huge page left, so 16 times as much is
+    asked, which one stack in eight gives. The program's own bound cannot tell them apart: it leaves 100 MiB for all else."""
     shim = compiled("gcc-12", "huge_stacks.c", "-shared", "-fPIC")
-    result = many(200, LD_PRELOAD=str(shim))
-    assert result.returncode != 0
-    assert "grown <=" in result.stderr, result.stderr
+    small, large = many(200), many(200, LD_PRELOAD=str(shim))
+    assert small.returncode == 0, small.stderr
+    assert bytes_each(large) > 16 * min(bytes_each(small), 16384)
