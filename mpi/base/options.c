@@ -12,6 +12,8 @@
 
 #include "base/report.h"
 
+enum { kLargestWindow = 1 << 20 };
+
 static MpiOptions options; /* written once, by read_environment */
 
 /* The position of `value` among `words`, which end with NULL; -1: none of them. */
@@ -47,6 +49,16 @@ static bool read_watch(const char *value)
   if (end == value || *end != '\0' || !(seconds >= 0 && seconds <= 1e6))
     return false;
   options.watch = seconds;
+  return true;
+}
+
+static bool read_window(const char *value)
+{
+  char *end;
+  const long messages = strtol(value, &end, 10);
+  if (end == value || *end != '\0' || messages < 0 || messages > kLargestWindow)
+    return false;
+  options.window = (int)messages;
   return true;
 }
 
@@ -91,6 +103,10 @@ static const Option kOptions[] = {
      "When nothing has moved on any rank for so long, and nothing runs, prints once what `marline ps` says, on stderr. "
      "0: off.",
      read_watch},
+    {"MARLINE_MPI_WINDOW", "64", "a number of messages, 0 to 1048576",
+     "How many messages tasks may have sent to one rank that are not received, before tasks that send more to it complete "
+     "only when some are. Grows by itself where the receiver needs others first. 0: no limit.",
+     read_window},
 };
 
 static void read_environment(void)

@@ -18,6 +18,7 @@ typedef struct MpiOptions {
   bool one_owner; /* owner.h */
   bool counters;
   double watch; /* seconds; 0: nobody watches */
+  int window;   /* messages; 0: none (run_ahead.h) */
 } MpiOptions;
 
 /* What is in force: the first call reads the environment, and reports values that cannot be used, one line each, of which

@@ -20,6 +20,7 @@
 #include "engine/open_calls.h"
 #include "engine/owner.h"
 #include "engine/progress_thread.h"
+#include "engine/run_ahead.h"
 #include "engine/waiting.h"
 
 /* Pushed by tasks (release), emptied by the poller (acquire): what a task wrote into its Pending is seen by it. */
@@ -155,6 +156,7 @@ static int poll(void *unused)
   (void)unused;
   empty_inbox();
   order_poll();
+  run_ahead_poll();
   const int found = open_calls_poll();
   if (found > 0)
     count(-found);
@@ -195,10 +197,15 @@ static void forget_all(void *unused)
 {
   (void)unused;
   empty_inbox();
-  if (open_calls_count() > 0)
+  const int open = open_calls_count();
+  const int calls = open - run_ahead_samples();
+  if (calls > 0)
     report_warning("MPI_Finalize is called while calls of tasks are open (%d): the tasks will not go on; wait for them "
-                   "first", open_calls_count());
+                   "first", calls);
   open_calls_clear();
+  run_ahead_stop();
+  if (owner_exists()) /* which goes on: it must not poll for them */
+    progress_thread_add(-open);
 }
 
 void engine_stop(void)

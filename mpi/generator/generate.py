@@ -55,6 +55,14 @@ class Call:
     def next(self) -> str:
         return f"next_mpi.{self.short}({self.arguments})"
 
+    @property
+    def sent(self) -> str:
+        """The arguments of a send, whose messages may run ahead of the receiver if it is a standard one."""
+        standard = self.name.removesuffix("_c") in ("MPI_Send", "MPI_Isend")
+        ahead = "run_ahead_destination(buf, count, datatype, dest, tag, comm)"
+        return ", ".join(ahead if standard and parameter.name == "dest" else parameter.name
+                         for parameter in self.parameters if parameter.name != "status")  # fmt: skip
+
     def parameter(self, *names: str) -> str | None:
         return next((name for name in names if any(p.name == name for p in self.parameters)), None)
 
@@ -154,8 +162,7 @@ def twin(call: Call, prototypes: dict[str, tuple[Parameter, ...] | None]) -> str
     ours = [parameter for parameter in call.parameters if parameter.name != "status"]
     if [parameter.type for parameter in theirs] != [*(parameter.type for parameter in ours), "MPI_Request *"]:
         raise GeneratorError(f"mpi.h: {call.detail} does not take the arguments of {call.name}")
-    arguments = ", ".join([*(parameter.name for parameter in ours), "&request"])
-    return f"next_mpi.{short(call.detail)}({arguments})"
+    return f"next_mpi.{short(call.detail)}({call.sent}, &request)"
 
 
 def left_as_it_is(call: Call, condition: str) -> str:
@@ -233,7 +240,7 @@ def begun(call: Call) -> str:
 
 def starts_send(call: Call) -> str:
     enter = in_a_scope(call)
-    return WRAPPERS.fill("starts_send", enter_scope=enter, next=call.next, begun=begun(call),
+    return WRAPPERS.fill("starts_send", enter_scope=enter, start=f"next_mpi.{call.short}({call.sent})", begun=begun(call),
                          leave_scope=out_of_a_scope(call, "") if enter else "")  # fmt: skip
 
 

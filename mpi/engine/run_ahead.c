@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See run_ahead.h.
+ */
+#include "engine/run_ahead.h"
+
+#include <limits.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "base/options.h"
+#include "base/report.h"
+#include "engine/counters.h"
+#include "engine/engine.h"
+
+int omp_in_explicit_task(void); /* OpenMP 5.2, 18.5.3; the compilers' omp.h may be older */
+
+/* Two ranks or communicators that share a window are held together, no more. */
+enum { kWindowBits = 8, kWindows = 1 << kWindowBits };
+
+/* A message above this is not copied. Most implementations send it only when its receive is there anyway. */
+enum { kLargestSample = 1 << 16 };
+
+enum { kMostInterval = 16, kMostRoom = 1 << 20 };
+
+static const uint64_t kPatience = 1000 * 1000, kLongestPatience = UINT64_C(256) * 1000 * 1000; /* nanoseconds */
+
+typedef struct Window Window;
+
+typedef struct Sample {
+  Pending base; /* first: the engine hands back a pointer to it */
+  Window *window;
+  struct Sample *next; /* of the open ones, in a ring */
+  struct Sample *previous;
+  char bytes[];
+} Sample;
+
+/* The tasks that are held, oldest first, in a ring whose capacity is a power of two. */
+typedef struct Held {
+  marline_task_t **tasks;
+  unsigned first;
+  unsigned count;
+  unsigned capacity;
+} Held;
+
+struct Window {
+  _Alignas(64) atomic_int since; /* messages since the last sample; relaxed: a few more or less do not matter */
+  atomic_int open;               /* samples not received; written under the mutex, read without it as a hint */
+  atomic_int room;               /* for how many samples; likewise */
+  pthread_mutex_t mutex;         /* of what follows; never held in a call of MPI */
+  Held held;
+  uint64_t since_when; /* the newest sample was received, or the first task held */
+  uint64_t deadline;   /* nanoseconds, as all times here */
+  uint64_t patience;
+};
+
+static Window windows[kWindows];
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static int interval; /* one message of so many is a sample; 0: none. Written once. */
+static int least_room;
+
+static atomic_int windows_with_held; /* counted under their mutexes; relaxed: the poller comes again */
+
+/* The open samples of all windows: a ring around this, for the end. Under the mutex. */
+static pthread_mutex_t samples_mutex = PTHREAD_MUTEX_INITIALIZER;
+static struct {
+  Sample *first;
+  int count;
+} samples;
+
+static void prepare(void)
+{
+  const int messages = mpi_options()->window;
+  interval = messages >= 4 * kMostInterval ? kMostInterval : (messages + 3) / 4;
+  least_room = interval > 0 ? messages / interval : 0;
+  for (int i = 0; i < kWindows; ++i) {
+    pthread_mutex_init(&windows[i].mutex, NULL);
+    atomic_store_explicit(&windows[i].room, least_room, memory_order_relaxed);
+    windows[i].patience = kPatience;
+  }
+}
+
+static Window *window_to(MPI_Comm comm, int dest)
+{
+  const uint64_t key = (uint64_t)(uintptr_t)comm ^ (uint64_t)(uint32_t)dest << 32;
+  return &windows[key * UINT64_C(0x9e3779b97f4a7c15) >> (64 - kWindowBits)]; /* Fibonacci hashing (TAOCP 3, 6.4) */
+}
+
+/* Held tasks -------------------------------------------------------------------------------------------------------- */
+
+static void make_room(Held *held)
+{
+  const unsigned capacity = held->capacity > 0 ? 2 * held->capacity : 64;
+  marline_task_t **tasks = capacity > held->capacity ? malloc(capacity * sizeof(marline_task_t *)) : NULL;
+  if (tasks == NULL)
+    report_fatal("no memory to hold %u tasks that send messages ahead of their receivers: set MARLINE_MPI_WINDOW=0",
+                 held->count);
+  for (unsigned i = 0; i < held->count; ++i)
+    tasks[i] = held->tasks[(held->first + i) & (held->capacity - 1)];
+  free(held->tasks);
+  *held = (Held){.tasks = tasks, .count = held->count, .capacity = capacity};
+}
+
+static bool is_full(Window *window)
+{
+  return atomic_load_explicit(&window->open, memory_order_relaxed) >=
+         atomic_load_explicit(&window->room, memory_order_relaxed);
+}
+
+static void wait_anew(Window *window, uint64_t now)
+{
+  window->since_when = now;
+  window->deadline = now + window->patience;
+}
+
+/* The current task, if the window is full still. */
+static void hold(Window *window)
+{
+  marline_task_t *task = marline_task_hold();
+  if (task == NULL)
+    return;
+  pthread_mutex_lock(&window->mutex);
+  const bool holds = is_full(window);
+  if (holds) {
+    Held *held = &window->held;
+    if (held->count == held->capacity)
+      make_room(held);
+    if (held->count == 0) {
+      wait_anew(window, counters_clock());
+      atomic_fetch_add_explicit(&windows_with_held, 1, memory_order_relaxed);
+    }
+    held->tasks[(held->first + held->count++) & (held->capacity - 1)] = task;
+  }
+  pthread_mutex_unlock(&window->mutex);
+  if (!holds)
+    marline_task_release(task);
+}
+
+/* The oldest ones, `most` at most. The mutex is held: marline_task_release runs nothing and calls nobody. */
+static void release(Window *window, unsigned most)
+{
+  Held *held = &window->held;
+  if (held->count == 0)
+    return;
+  for (; held->count > 0 && most > 0; --held->count, --most) {
+    marline_task_release(held->tasks[held->first]);
+    held->first = (held->first + 1) & (held->capacity - 1);
+  }
+  if (held->count == 0)
+    atomic_fetch_sub_explicit(&windows_with_held, 1, memory_order_relaxed);
+}
+
+/* Samples ----------------------------------------------------------------------------------------------------------- */
+
+static void list(Sample *sample)
+{
+  pthread_mutex_lock(&samples_mutex);
+  sample->next = samples.first;
+  sample->previous = NULL;
+  if (sample->next != NULL)
+    sample->next->previous = sample;
+  samples.first = sample;
+  ++samples.count;
+  pthread_mutex_unlock(&samples_mutex);
+}
+
+static void unlist(Sample *sample)
+{
+  pthread_mutex_lock(&samples_mutex);
+  if (sample->next != NULL)
+    sample->next->previous = sample->previous;
+  if (sample->previous != NULL)
+    sample->previous->next = sample->next;
+  else
+    samples.first = sample->next;
+  --samples.count;
+  pthread_mutex_unlock(&samples_mutex);
+}
+
+/* What is held is held with good reason: the window goes back towards what it was at first. The patience becomes four to
+ * eight times what a sample takes. */
+static void note_progress(Window *window)
+{
+  const uint64_t now = counters_clock();
+  const uint64_t took = now - window->since_when;
+  const int room = atomic_load_explicit(&window->room, memory_order_relaxed);
+  if (room > least_room)
+    atomic_store_explicit(&window->room, room - (room - least_room + 3) / 4, memory_order_relaxed);
+  if (took > window->patience / 4 && window->patience < kLongestPatience)
+    window->patience *= 2;
+  else if (took < window->patience / 8 && window->patience > kPatience)
+    window->patience -= window->patience / 8;
+  wait_anew(window, now);
+}
+
+/* By the poller. An error has gone to the communicator's handler. */
+static void received(Pending *pending)
+{
+  Sample *sample = (Sample *)pending;
+  Window *window = sample->window;
+  unlist(sample);
+  free(sample);
+  pthread_mutex_lock(&window->mutex);
+  const int open = atomic_fetch_sub_explicit(&window->open, 1, memory_order_relaxed) - 1;
+  if (window->held.count > 0) {
+    note_progress(window);
+    if (open == 0)
+      release(window, UINT_MAX); /* no other sample will come to release them */
+    else if (!is_full(window))
+      release(window, (unsigned)interval);
+  }
+  pthread_mutex_unlock(&window->mutex);
+}
+
+/* A copy of a small message; NULL: it is not small, or MPI does not accept it, as it will say of the send itself. */
+static Sample *copy(const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Comm comm, int *size)
+{
+  if (count > kLargestSample || next_mpi.pack_size((int)count, datatype, comm, size) != MPI_SUCCESS ||
+      *size > kLargestSample)
+    return NULL;
+  Sample *sample = malloc(sizeof *sample + (size_t)*size);
+  const int room = *size;
+  *size = 0;
+  if (sample == NULL || next_mpi.pack(buf, (int)count, datatype, sample->bytes, room, size, comm) == MPI_SUCCESS)
+    return sample;
+  free(sample);
+  return NULL;
+}
+
+static bool send_sample(Window *window, const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+                        MPI_Comm comm)
+{
+  int size = 0;
+  Sample *sample = copy(buf, count, datatype, comm, &size);
+  if (sample == NULL)
+    return false;
+  sample->base = (Pending){.status = MPI_STATUS_IGNORE, .error = MPI_SUCCESS, .completed = received};
+  sample->window = window;
+  if (next_mpi.issend(sample->bytes, size, library_packed(), dest, tag, comm, &sample->base.request) != MPI_SUCCESS) {
+    free(sample);
+    return false;
+  }
+  list(sample);
+  pthread_mutex_lock(&window->mutex);
+  atomic_fetch_add_explicit(&window->open, 1, memory_order_relaxed);
+  pthread_mutex_unlock(&window->mutex);
+  engine_watch(&sample->base);
+  return true;
+}
+
+int run_ahead_destination(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
+{
+  if (dest == MPI_PROC_NULL || !engine_is_running() || marline_can_suspend() != 1 || !omp_in_explicit_task())
+    return dest;
+  pthread_once(&once, prepare);
+  if (interval == 0)
+    return dest;
+  Window *window = window_to(comm, dest);
+  if (is_full(window))
+    hold(window);
+  if (atomic_fetch_add_explicit(&window->since, 1, memory_order_relaxed) + 1 < interval)
+    return dest;
+  if (!send_sample(window, buf, count, datatype, dest, tag, comm))
+    return dest;
+  atomic_store_explicit(&window->since, 0, memory_order_relaxed);
+  return MPI_PROC_NULL;
+}
+
+/* Time passes, and the end ----------------------------------------------------------------------------------------- */
+
+/* Nothing was received in time: the receiver waits for something else, or is busy elsewhere. */
+static void give_up_holding(Window *window, uint64_t now)
+{
+  pthread_mutex_lock(&window->mutex);
+  if (window->held.count > 0 && now >= window->deadline) {
+    const int room = atomic_load_explicit(&window->room, memory_order_relaxed);
+    if (room < kMostRoom)
+      atomic_store_explicit(&window->room, 2 * room, memory_order_relaxed);
+    if (window->patience < kLongestPatience)
+      window->patience *= 2;
+    wait_anew(window, now);
+    release(window, (unsigned)(interval * room));
+  }
+  pthread_mutex_unlock(&window->mutex);
+}
+
+void run_ahead_poll(void)
+{
+  static uint64_t next_look; /* the poller's */
+  if (atomic_load_explicit(&windows_with_held, memory_order_relaxed) == 0)
+    return;
+  const uint64_t now = counters_clock();
+  if (now < next_look)
+    return;
+  next_look = now + kPatience / 4;
+  for (int i = 0; i < kWindows; ++i)
+    give_up_holding(&windows[i], now);
+}
+
+int run_ahead_samples(void)
+{
+  pthread_mutex_lock(&samples_mutex);
+  const int count = samples.count;
+  pthread_mutex_unlock(&samples_mutex);
+  return count;
+}
+
+/* The bytes stay, as MPI may read them until MPI_Finalize has ended. */
+void run_ahead_stop(void)
+{
+  for (Sample *sample = samples.first; sample != NULL; sample = sample->next)
+    next_mpi.request_free(&sample->base.request);
+  samples.first = NULL;
+  samples.count = 0;
+}
