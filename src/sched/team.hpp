@@ -85,6 +85,8 @@ struct WorkerNesting {
 // How a worker that waits gets on with others on its core (exec/worker/schedule_loop.cpp, give_way).
 struct WaitingBeside {
   uint32_t waits_asleep = 0;   // waits to come without spinning
+  uint32_t sleep_length = 0;   // what waits_asleep was set to the last time ...
+  uint32_t undisturbed = 0;    // ... and how many waits were begun since then
   uint32_t shared_yields = 0;  // in a row, in which somebody ran
   uint64_t keeps_core_until = 0;
 };

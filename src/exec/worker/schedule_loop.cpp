@@ -76,6 +76,17 @@ bool waits_as_it_likes() {
   return options().wait_policy == WaitPolicy::kAuto && options().spin_us < 0 && g_idle_spin.load(relaxed) < 0;
 }
 
+// The core was away for long: the next waits do without spinning. If that was so not many waits ago, somebody else is there
+// to stay, and it sleeps in twice as many.
+void note_core_was_kept(Worker* worker) {
+  constexpr uint32_t kFirst = 64, kMost = 64 * kFirst;
+  WaitingBeside& beside = worker->beside;
+  bool stays = beside.undisturbed < 8 * beside.sleep_length;
+  beside.sleep_length = stays ? std::min(2 * beside.sleep_length, kMost) : kFirst;
+  beside.waits_asleep = beside.sleep_length;
+  beside.undisturbed = 0;
+}
+
 // Gives the core to whoever waits for it: that may be the thread that the caller waits for, behind it or, with another
 // process on the other core, behind that. Who keeps it for long has it taken away sooner by a wake-up than by a yield. Two
 // threads that yield to each other stay on one core, as neither waits for long enough to be moved: now and then, ever more
@@ -93,7 +104,7 @@ void give_way(Worker* worker) {
   sched_yield();
   uint64_t away = nanoseconds_now() - before;
   if (away > kKeptIt) {
-    worker->beside.waits_asleep = 64;
+    note_core_was_kept(worker);
   } else if (crowded || away < kSomebodyRan) {
     worker->beside.shared_yields = 0;
   } else if (++worker->beside.shared_yields >= 64 && std::has_single_bit(worker->beside.shared_yields) &&
@@ -175,6 +186,7 @@ void idle_once(Worker* worker, Idleness& idle, Condition condition) {
   uint64_t now = nanoseconds_now();
   if (idle.since == 0) {
     idle.since = now;
+    ++worker->beside.undisturbed;
     worker->pool->flush_remote();
   }
   if (now - idle.since < spin_nanoseconds(worker) && !sleeps_at_once(worker)) {
@@ -290,6 +302,7 @@ void work_until(bool (*done)(void*), void* context) {
 
 Team* wait_for_job(Worker* worker) {
   uint64_t since = nanoseconds_now();
+  ++worker->beside.undisturbed;
   worker->pool->flush_remote();
   for (uint32_t looks = 0;; ++looks) {
     if (Team* team = worker->job.load(acquire)) {  // pairs with team_start
