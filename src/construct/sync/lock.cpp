@@ -40,7 +40,7 @@ bool take_or_park(LockWord& word, uint64_t since) {
   // acquire pairs with the store of kFree in release_contended. Free after all: it is ours, and `contended` costs the
   // release one look.
   bool parked = word.exchange(kContended, acquire) != kFree;
-  if (parked) bucket.waiting.push_back(&self);
+  if (parked) bucket.waiting.push(&self);
   bucket.lock.unlock();
   if (!parked) return true;
   wait_event(&self.event, {WaitKind::kLock, &word, nullptr});
@@ -75,20 +75,12 @@ bool spin_for(LockWord& word, uint32_t state) {
   }
 }
 
-// The longest waiter of `key`; `*more`: there is another one.
-Waiter* take_heir(ParkingBucket& bucket, const void* key, bool* more) {
-  int seen = 0;
-  auto is_first = [key, &seen](const Parked& parked) { return parked.key == key && seen++ == 0; };
-  Parked* heir = take_due(bucket, is_first).head;
-  *more = seen > 1;
-  return static_cast<Waiter*>(heir);  // only waiters of a lock have its word as their key
-}
-
 void release_contended(LockWord& word) {
   ParkingBucket& bucket = parking_bucket(&word);
   bool more;
   bucket.lock.lock();
-  Waiter* heir = take_heir(bucket, &word, &more);
+  // Only waiters of a lock have its word as their key.
+  auto* heir = static_cast<Waiter*>(bucket.waiting.take_first(&word, &more));
   if (heir != nullptr && nanoseconds_now() - heir->since > kPatience) {
     heir->owns = true;
     word.store(more ? kContended : kLocked, relaxed);  // ours until the heir's event tells it

@@ -19,7 +19,8 @@ namespace marline {
 
 namespace {
 
-constexpr size_t kBuckets = 256;
+constexpr int kBucketBits = 8;
+constexpr size_t kBuckets = 1 << kBucketBits;
 constexpr int kSpins = 40;
 
 ParkingBucket g_buckets[kBuckets];
@@ -45,19 +46,19 @@ bool wait_for(Atomic<uint64_t>& word, uint64_t wanted, Interruption interruption
   bucket.count.fetch_add(1, seq_cst);
   bucket.lock.lock();
   bool parked = !kReached(word.load(seq_cst), wanted) && !is_interrupted(interruption);
-  if (parked) bucket.waiting.push_back(&self);
+  if (parked) bucket.waiting.push(&self);
   bucket.lock.unlock();
   if (parked) wait_event(&self.event, {WaitKind::kTurn, &word, nullptr});
   bucket.count.fetch_sub(1, relaxed);
   return kReached(word.load(acquire), wanted);
 }
 
-// Unlinks the waiters for which `due` holds, and lets them go. What it looks at was changed before, seq_cst.
-template <class Due>
-void wake(ParkingBucket& bucket, Due is_due) {
+// Lets those waiters go that `take` takes out of the bucket. What it looks at was changed before, seq_cst.
+template <class Take>
+void wake(ParkingBucket& bucket, Take take) {
   if (bucket.count.load(seq_cst) == 0) return;
   bucket.lock.lock();
-  Parked* due = take_due(bucket, is_due).head;
+  Parked* due = take(bucket.waiting).head;
   bucket.lock.unlock();
   while (due != nullptr) {
     Parked* next = due->next;  // `due` lives on a stack that goes on once its event is fulfilled
@@ -69,10 +70,90 @@ void wake(ParkingBucket& bucket, Due is_due) {
 // The word at `key` is `now`.
 template <Reached kReached>
 void wake_reached(ParkingBucket& bucket, const void* key, uint64_t now) {
-  wake(bucket, [key, now](const Parked& parked) { return parked.key == key && kReached(now, parked.value); });
+  auto is_due = [now](const Parked& parked) { return kReached(now, parked.value); };
+  wake(bucket, [key, is_due](ParkedTree& waiting) { return waiting.take_due(key, is_due); });
+}
+
+// The bits that choose a side; those below them are the bucket's.
+uint64_t sides_of(const void* key) { return mix64(reinterpret_cast<uintptr_t>(key)) >> kBucketBits; }
+
+// Takes a node out. A leaf from below takes its place: its bits above are the same.
+void unlink(Parked** link) {
+  Parked* node = *link;
+  Parked** leaf = link;
+  while ((*leaf)->below[0] != nullptr || (*leaf)->below[1] != nullptr) {
+    leaf = &(*leaf)->below[(*leaf)->below[0] == nullptr];
+  }
+  Parked* heir = *leaf;
+  *leaf = nullptr;
+  if (heir == node) return;
+  heir->below[0] = node->below[0];
+  heir->below[1] = node->below[1];
+  *link = heir;
+}
+
+// Moves all waiters of the tree behind those of `list`. As deep as the tree: some 60 levels at most.
+void collect(Parked* node, ParkedList& list) {
+  if (node == nullptr) return;
+  Parked* below[2] = {node->below[0], node->below[1]};
+  ParkedList of_word{node, node->last};
+  list.append(of_word);
+  for (Parked* side : below) collect(side, list);
 }
 
 }  // namespace
+
+Parked** ParkedTree::find(const void* key) {
+  Parked** link = &root_;
+  for (uint64_t sides = sides_of(key); *link != nullptr && (*link)->key != key; sides >>= 1) {
+    link = &(*link)->below[sides & 1];
+  }
+  return link;
+}
+
+void ParkedTree::push(Parked* parked) {
+  Parked** link = find(parked->key);
+  parked->next = nullptr;
+  if (Parked* first = *link) {
+    first->last = first->last->next = parked;
+    return;
+  }
+  parked->last = parked;
+  parked->below[0] = parked->below[1] = nullptr;
+  *link = parked;
+}
+
+Parked* ParkedTree::take_first(const void* key, bool* more) {
+  Parked** link = find(key);
+  Parked* first = *link;
+  *more = first != nullptr && first->next != nullptr;
+  if (first == nullptr) return nullptr;
+  if (Parked* second = first->next) {
+    second->last = first->last;
+    second->below[0] = first->below[0];
+    second->below[1] = first->below[1];
+    *link = second;
+  } else {
+    unlink(link);
+  }
+  first->next = nullptr;
+  return first;
+}
+
+ParkedList ParkedTree::take_all(const void* key) {
+  Parked** link = find(key);
+  Parked* first = *link;
+  if (first == nullptr) return {};
+  unlink(link);
+  return {first, first->last};
+}
+
+ParkedList ParkedTree::take_all() {
+  ParkedList all;
+  collect(root_, all);
+  root_ = nullptr;
+  return all;
+}
 
 ParkingBucket& parking_bucket(const void* key) {
   return g_buckets[mix64(reinterpret_cast<uintptr_t>(key)) % kBuckets];
@@ -87,11 +168,11 @@ void parking_after_fork() {
 }
 
 void parking_after_fork_in_child(const Worker* worker) {
-  auto can_go_on = [worker](const Parked& parked) {
+  auto is_stuck = [worker](const Parked& parked) {
     const Task* task = parked.event.waiting_task();  // null: it was about to wait, on a thread that is not there
-    return task != nullptr && (task->home == nullptr || task->home == worker);
+    return task == nullptr || (task->home != nullptr && task->home != worker);
   };
-  for (ParkingBucket& bucket : g_buckets) bucket.waiting = take_due(bucket, can_go_on);
+  for (ParkingBucket& bucket : g_buckets) (void)bucket.waiting.take_due(is_stuck);
   parking_after_fork();
 }
 
@@ -125,7 +206,9 @@ void set_bits(Atomic<uint64_t>& word, uint64_t bits) {
 void interrupt(Atomic<uint64_t>& count) {
   count.fetch_add(1, seq_cst);
   for (ParkingBucket& bucket : g_buckets) {
-    wake(bucket, [&count](const Parked& parked) { return parked.interruption.count == &count; });
+    wake(bucket, [&count](ParkedTree& waiting) {
+      return waiting.take_due([&count](const Parked& parked) { return parked.interruption.count == &count; });
+    });
   }
 }
 

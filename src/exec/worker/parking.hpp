@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A parking lot: tasks wait here for a change of a word in memory that has no room for a list of waiters (a 4-byte
-// omp_lock_t, the turn of an ordered loop, the posts of a doacross loop). A waiter is in the list of a bucket, which
-// the word's address selects, with an Event on its own stack. Waiters are suspended, so they block no thread, even if
+// omp_lock_t, the turn of an ordered loop, the posts of a doacross loop). A waiter is in a bucket, which the word's
+// address selects, with an Event on its own stack. Waiters are suspended, so they block no thread, even if
 // the task that will write the word is suspended.
 //
-// Invariant: a Parked is in its bucket's list exactly from push to removal, both under the bucket's lock; the thread
-// that removes it fulfils its event, after releasing the lock, and does not access it again.
+// Invariant: a Parked is in its bucket exactly from push to removal, both under the bucket's lock; the thread that
+// removes it fulfils its event, after releasing the lock, and does not access it again.
+//
+// Any number of tasks may wait, for one word or for a word each: what a wake-up costs does not grow with the waiters of
+// the same word, and with the logarithm of the number of words that are waited for.
 //
 // The forking thread holds the buckets' locks across fork, so no lock stays held in the child.
 //
@@ -34,13 +37,64 @@ struct Parked {
   const void* key = nullptr;
   uint64_t value = 0;
   Interruption interruption;
-  Parked* next = nullptr;
+  Parked* next = nullptr;      // waits for the same word, since later
+  Parked* last = nullptr;      // of a word's first waiter: the last one
+  Parked* below[2] = {};       // of a word's first waiter: the tree below it
 };
 
+using ParkedList = Fifo<Parked, &Parked::next>;
+
+// Waiters by word, those of one word in the order in which they came. The first of each word is a node of a digital
+// search tree (Coffman and Eve, 1970): on level n the n-th bit of the key's hash chooses the side. The hash is a
+// bijection, so the tree is never deeper than it has bits, and with random bits about as deep as the logarithm of its
+// size. One thread at a time.
+class ParkedTree {
+ public:
+  void push(Parked* parked);
+
+  // The longest waiter of `key`, or null; `*more`: there is another one.
+  Parked* take_first(const void* key, bool* more);
+
+  // The waiters of `key` for which `is_due` holds, the longest first. Looks at all waiters of `key`: those of a turn or
+  // a post, which are threads of one team.
+  template <class Due>
+  ParkedList take_due(const void* key, Due is_due) {
+    return divide(take_all(key), is_due);
+  }
+
+  // The same for every key. Looks at every waiter.
+  template <class Due>
+  ParkedList take_due(Due is_due) {
+    return divide(take_all(), is_due);
+  }
+
+ private:
+  ParkedList take_all(const void* key);
+  ParkedList take_all();
+
+  template <class Due>
+  ParkedList divide(ParkedList all, Due is_due) {
+    ParkedList due;
+    while (Parked* parked = all.pop_front()) {
+      if (is_due(*parked)) {
+        due.push_back(parked);
+      } else {
+        push(parked);
+      }
+    }
+    return due;
+  }
+
+  Parked** find(const void* key);  // the link to the first waiter of `key`, or the null link where it would be
+
+  Parked* root_ = nullptr;
+};
+
+// The number of buckets spreads the locks only: threads that park for different words at a time rarely meet.
 struct alignas(kCacheLine) ParkingBucket {
   SpinLock lock;
   Atomic<uint32_t> count{0};  // parked or about to be; written by waiters and removers, read by wakers
-  Fifo<Parked, &Parked::next> waiting;
+  ParkedTree waiting;
 };
 
 ParkingBucket& parking_bucket(const void* key);
@@ -48,15 +102,6 @@ ParkingBucket& parking_bucket(const void* key);
 void parking_before_fork();
 void parking_after_fork();
 void parking_after_fork_in_child(const Worker* worker);  // waiters whose threads are not there are forgotten
-
-// Takes those out for whom `is_due` holds, the longest waiter first. Under the bucket's lock.
-template <class Due>
-Fifo<Parked, &Parked::next> take_due(ParkingBucket& bucket, Due is_due) {
-  Fifo<Parked, &Parked::next> due, rest;
-  while (Parked* parked = bucket.waiting.pop_front()) (is_due(*parked) ? due : rest).push_back(parked);
-  bucket.waiting = rest;
-  return due;
-}
 
 // Bounded spinning before a task parks: about a microsecond, none if MARLINE_SPIN is 0.
 int spins_before_parking();
