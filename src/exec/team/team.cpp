@@ -30,7 +30,11 @@ namespace {
 // asleep, and gone on with other tasks (sched/idle.hpp). Each keeps its threads, so there must be a bound.
 constexpr int kMostUnrelatedRegions = 8;
 
-Team* g_abandoned = nullptr;  // under g_abandoned_teams_lock
+// By capacity, a power of two. Under g_abandoned_teams_lock, which is taken when a thread of the program's begins or ends,
+// and when a region is larger than all before it.
+Team* g_abandoned[std::countr_zero(static_cast<unsigned>(kMaxTeam)) + 1];
+
+Team*& abandoned_of(int capacity) { return g_abandoned[std::countr_zero(static_cast<unsigned>(capacity))]; }
 
 template <class T>
 T* allocate_array(int count) {
@@ -41,12 +45,14 @@ T* allocate_array(int count) {
   return array;
 }
 
-// A team's memory is kept for the next one of its capacity, never freed: a thread outside the team that has made a task of
-// it ready may still be looking for somebody to wake when the region is long over.
+// A team's memory is kept for the next one of its capacity, never freed: a thread outside the team that has made a task
+// of it ready may still be looking for somebody to wake when the region is long over. So there are as many teams as there
+// were regions open at a time, about 3 KiB each and more with the members.
 void team_abandon(Team* team) {
   Guard<SpinLock> guard(g_abandoned_teams_lock);
-  team->next_free = g_abandoned;
-  g_abandoned = team;
+  Team*& list = abandoned_of(team->capacity);
+  team->next_free = list;
+  list = team;
 }
 
 void abandon_all(Team*& list) {
@@ -56,11 +62,12 @@ void abandon_all(Team*& list) {
   }
 }
 
+// Passes over those that a worker has not left yet, which it is about to.
 Team* take_abandoned(int capacity) {
   Guard<SpinLock> guard(g_abandoned_teams_lock);
-  for (Team** link = &g_abandoned; *link != nullptr; link = &(*link)->next_free) {
+  for (Team** link = &abandoned_of(capacity); *link != nullptr; link = &(*link)->next_free) {
     Team* team = *link;
-    if (team->capacity != capacity || team->nesting.inside.load(acquire) != 0) continue;  // pairs with run_job
+    if (team->nesting.inside.load(acquire) != 0) continue;  // pairs with run_job
     *link = team->next_free;
     team->nesting.inner = false;
     for (int i = 0; i < capacity; ++i) team->members[i].worker = nullptr;
