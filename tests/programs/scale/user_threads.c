@@ -75,12 +75,12 @@ int main(int argc, char **argv) {
   one_by_one(threads / 10);
   long before = resident_kib();
   one_by_one(threads);
-  CHECK_RANGE(resident_kib() - before, -1000000, kGrowthKiB);
+  expect_growth_below(before, kGrowthKiB);
   together(at_a_time);
   before = resident_kib();
   for (int round = 0; round < 3; round++)
     together(at_a_time);
-  CHECK_RANGE(resident_kib() - before, -1000000, kGrowthKiB);
+  expect_growth_below(before, kGrowthKiB);
   one_by_one(threads / 10);
   return 0;
 }
