@@ -285,7 +285,7 @@ constexpr Option kOptions[] = {
      "the process's memory is limited (`ulimit -v`).",
      [](Cursor& in, Options& to) {
        to.stacksize = usual_stacksize();
-       return in.accept_word("auto") || read_size(in, to.stacksize);
+       return in.accept_word("auto") || read_stack_size(in, to.stacksize);
      },
      [](Text& out, const Options& from) { show_size(out, from.stacksize); }},
     {"OMP_WAIT_POLICY", "auto", "active or passive",
@@ -400,7 +400,7 @@ constexpr Option kOptions[] = {
     {"MARLINE_MAX_BYTES", "1G", "a number and B, K, M or G (K if none)",
      "Memory that the tasks created on one worker hold, with their private data: with more, a generating task lets others "
      "run before it creates the next; 0: no limit.",
-     [](Cursor& in, Options& to) { return read_size(in, to.max_bytes, 0); },
+     [](Cursor& in, Options& to) { return read_bytes(in, to.max_bytes); },
      [](Text& out, const Options& from) { show_size(out, from.max_bytes); }},
     {"MARLINE_TASK_CONSTRAINT", "relaxed", "relaxed or strict",
      "Whether a thread with suspended tied tasks starts only their descendants, as OpenMP's task scheduling constraint "
@@ -415,7 +415,7 @@ constexpr Option kOptions[] = {
      "Stack of a suspended task. `auto`: OMP_STACKSIZE.",
      [](Cursor& in, Options& to) {
        to.fiber_stacksize = 0;
-       return in.accept_word("auto") || read_size(in, to.fiber_stacksize);
+       return in.accept_word("auto") || read_stack_size(in, to.fiber_stacksize);
      },
      [](Text& out, const Options& from) { show_size(out, from.fiber_stacksize); }},
     {"MARLINE_MAX_FIBERS", "1000000", "a positive number",

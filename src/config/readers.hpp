@@ -37,15 +37,19 @@ bool read_word(Cursor& in, const char* const (&words)[N], Enum& result, int firs
 }
 
 // OpenMP 5.1, 6.7: a number and B, K, M or G. `shift`: of a number without any, as the power of two of its unit.
-inline bool read_size(Cursor& in, size_t& result, int64_t least = 1, int shift = 10) {
+inline bool read_bytes(Cursor& in, size_t& result, int shift = 10) {
   static constexpr const char* kUnits[] = {"b", "k", "m", "g"};
   int64_t number;
-  if (!in.accept_number(least, INT64_MAX, number)) return false;
+  if (!in.accept_number(0, INT64_MAX, number)) return false;
   const int unit = in.accept_one_of(kUnits);
   if (unit >= 0) shift = unit * 10;
   if (number > (INT64_MAX >> shift)) return false;
   result = static_cast<size_t>(number) << shift;
-  return result >= kSmallestStack;
+  return true;
+}
+
+inline bool read_stack_size(Cursor& in, size_t& result, int shift = 10) {
+  return read_bytes(in, result, shift) && result >= kSmallestStack;
 }
 
 }  // namespace marline

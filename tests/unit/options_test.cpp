@@ -67,6 +67,11 @@ void expect_priority(const Priority& actual, PriorityValue value, Propagation pr
   EXPECT_EQ(actual.asynchronous, asynchronous);
 }
 
+TEST(Options, ZeroIsNoLimitOfMemory) {
+  EXPECT_EQ(parse_good({{"MARLINE_MAX_BYTES", "0"}}).max_bytes, 0u);
+  EXPECT_EQ(parse_good({{"MARLINE_MAX_BYTES", "1"}}).max_bytes, 1024u);
+}
+
 TEST(Options, PriorityPresets) {
   expect_priority(priority_of("MA-1"), PriorityValue::kCopy, Propagation::kNone, false);
   expect_priority(priority_of("ma-2"), PriorityValue::kCopy, Propagation::kEqual, false);
