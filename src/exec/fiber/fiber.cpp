@@ -33,13 +33,13 @@ void arrive(Fiber* self) {
     asan_finish_switch(self->asan_fake_stack);
     if (self->tied_frames > 0) tsan_acquire(worker);
   }
-  if (self->fresh) {  // nothing of its own yet: it goes on with the thread's state, outside of any catch block
+  const bool fresh = self->fresh;
+  if (fresh) {  // nothing of its own yet: it goes on with the thread's state, outside of any catch block
     self->fresh = false;
     exception_state_install(worker, {});
     if (self->fp_given) self->fp.install(worker->fp_control);
   } else {
     exception_state_install(worker, self->exceptions);
-    *worker->error_number = self->error_number;
     self->fp.install(worker->fp_control);
   }
   worker->task = self->task;
@@ -48,6 +48,7 @@ void arrive(Fiber* self) {
     self->arrival = nullptr;
     arrival(self->arrival_context);
   }
+  if (!fresh) *worker->error_number = self->error_number;  // last: what was done on arrival may have changed it
 }
 
 void save(Worker* worker, Fiber* self) {
