@@ -49,16 +49,30 @@ static Lane **waiting_end = &waiting;
 static int waiting_count;
 static int idle_count; /* that wait for a lane, or are about to look for one */
 static int helper_count;
-static bool has_warned;
 static bool ended; /* MPI_Finalize: there will be no more calls */
 
-/* Where the process may run, as it was before any worker was bound. Written once, while the library is loaded. */
-static cpu_set_t process_cpus;
-static bool knows_cpus;
+/* Where the process may run, as it was before any worker was bound; null: not known. Written once, while the library is
+ * loaded. */
+static cpu_set_t *process_cpus;
+static size_t process_cpus_bytes;
 
+/* The kernel says EINVAL while the set is smaller than its own, which has a bit for each CPU that the machine may have. */
 __attribute__((constructor)) static void note_cpus(void)
 {
-  knows_cpus = sched_getaffinity(0, sizeof process_cpus, &process_cpus) == 0;
+  enum { kFirst = CPU_SETSIZE, kMost = 1 << 20 };
+  int error = EINVAL;
+  for (int cpus = kFirst; cpus <= kMost && error == EINVAL; cpus *= 2) {
+    cpu_set_t *set = CPU_ALLOC(cpus);
+    if (set == NULL)
+      return;
+    error = sched_getaffinity(0, CPU_ALLOC_SIZE(cpus), set) == 0 ? 0 : errno;
+    if (error != 0) {
+      CPU_FREE(set);
+      continue;
+    }
+    process_cpus = set;
+    process_cpus_bytes = CPU_ALLOC_SIZE(cpus);
+  }
 }
 
 static Lane **bucket_of(const HelperLane *name)
@@ -114,8 +128,8 @@ static void start_helpers(void);
 static void *helper_main(void *unused)
 {
   pthread_setname_np(pthread_self(), "marline/helper"); /* `marline ps` knows by it that it does not compute */
-  if (knows_cpus) /* not the core of the worker that happened to start it: MPI spins in these calls */
-    (void)pthread_setaffinity_np(pthread_self(), sizeof process_cpus, &process_cpus);
+  if (process_cpus != NULL) /* not the core of the worker that happened to start it: MPI spins in these calls */
+    (void)pthread_setaffinity_np(pthread_self(), process_cpus_bytes, process_cpus);
   pthread_mutex_lock(&mutex);
   for (;;) {
     while (waiting == NULL && !ended)
@@ -153,14 +167,24 @@ static int add_helper(void)
   return 0;
 }
 
+/* Each of the two causes once: what helps against the one does not help against the other. */
 static void warn(int error)
 {
-  if (!has_warned)
-    report_warning("cannot start another helper thread for calls of MPI in tasks (%s; there are %d, the limit is %d): "
-                   "such calls wait for one another, and the job hangs if other ranks make them in another order; raise the "
-                   "limits on processes and memory (ulimit -u, -v), or let fewer tasks make them at a time",
-                   strerror(error), helper_count, kMostHelpers);
-  has_warned = true;
+  static bool has_warned_of_bound, has_warned_of_system; /* under the mutex */
+  static const char kWhatFollows[] =
+      "such calls wait for one another, and the job hangs if other ranks make them in another order";
+  bool *has_warned = helper_count >= kMostHelpers ? &has_warned_of_bound : &has_warned_of_system;
+  if (*has_warned)
+    return;
+  *has_warned = true;
+  if (helper_count >= kMostHelpers)
+    report_warning("more calls of MPI in tasks at a time than there are helper threads for (%d at most): %s; let fewer "
+                   "tasks make them at a time",
+                   kMostHelpers, kWhatFollows);
+  else
+    report_warning("cannot start another helper thread for calls of MPI in tasks (%s; there are %d, the limit is %d): %s; "
+                   "raise the limits on processes and memory (ulimit -u, -v), or let fewer tasks make them at a time",
+                   strerror(error), helper_count, kMostHelpers, kWhatFollows);
 }
 
 /* As many as lanes wait for, if they can be had. */
