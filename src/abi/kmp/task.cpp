@@ -46,6 +46,7 @@ void wait_for_dependences(const DependenceBuffer& buffer, const void* codeptr) {
   taskwait_depend(this_worker(), buffer.list(), buffer.count(), codeptr);
   if (!detaches) return;
   Worker* worker = this_worker();
+  worker->pushed.detaches = false;  // one wait for an announced task: a deferred one has none, and later waits are not its
   forget_kept(worker);
   worker->pushed.kept = keep_dependences(worker, buffer.list(), buffer.count());
 }

@@ -185,7 +185,7 @@ bool holds_until_completion(const Task* task) {
   Task* parent = task->parent;
   if (KeptDependences* kept = task->kept) {
     task->kept = nullptr;  // a persistent descriptor lives on, and has its exclusions there
-    if (!task->event.is_fulfilled() && !holds_until_completion(task)) enter_completion(worker, task, kept);
+    if (!task->event.is_fulfilled()) enter_completion(worker, task, kept);
     SlabPool::release(kept, worker->pool);
   }
   if (Task* next = complete_detached(worker, task)) enqueue(worker, next);

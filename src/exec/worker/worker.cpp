@@ -132,6 +132,7 @@ void run_job(Worker* worker, Team* team) {
 // What a thread that ends gives back besides its structure.
 void give_up_thread(Worker* worker) {
   team_dissolve(worker);
+  if (worker->pushed.kept != nullptr) SlabPool::release(worker->pushed.kept, worker->pool);
   SlabPool::release(worker->fiber, worker->pool);
   stack_unwatch_overflow(worker->signal_stack);
   worker->pool->retire();
