@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A set of small numbers whose least member is found in constant time: one bit per number, and one bit per word of those.
+// A set of small numbers whose least and greatest members are found in constant time: one bit per number, and one bit per word of those.
 // No thread of its own: the user's lock guards it. Zero-initialised memory is an empty set.
 #pragma once
 
@@ -38,7 +38,19 @@ class IndexSet {
     return kNone;
   }
 
+  // The greatest member; kNone if there is none.
+  [[nodiscard]] size_t last() const {
+    for (size_t i = kSize / 4096; i-- > 0;) {
+      if (occupied_[i] == 0) continue;
+      const size_t word = i * 64 + top(occupied_[i]);
+      return word * 64 + top(words_[word]);
+    }
+    return kNone;
+  }
+
  private:
+  static size_t top(uint64_t word) { return 63 - static_cast<size_t>(std::countl_zero(word)); }
+
   static_assert(kSize % 4096 == 0);
   static constexpr uint64_t bit(size_t index) { return uint64_t{1} << (index % 64); }
 

@@ -19,6 +19,7 @@ TEST(IndexSet, FindsTheLeast) {
   for (size_t index : {8191u, 4096u, 4095u, 64u, 63u, 0u}) {
     set.insert(index);
     EXPECT_EQ(set.first(), index);
+    EXPECT_EQ(set.last(), 8191u);
     EXPECT_TRUE(set.contains(index));
   }
   set.erase(0);
@@ -42,6 +43,7 @@ TEST(IndexSet, AgreesWithAnOrderedSet) {
       model.erase(index);
     }
     ASSERT_EQ(set.first(), model.empty() ? Small::kNone : *model.begin());
+    ASSERT_EQ(set.last(), model.empty() ? Small::kNone : *model.rbegin());
   }
 }
 

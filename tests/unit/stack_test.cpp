@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// exec/fiber/stack.hpp: a thread's own stack is what glibc says it is.
+// exec/fiber/stack.hpp: a thread's own stack is what glibc says it is; which stacks keep their memory.
 #include "exec/fiber/stack.hpp"
+
+#include "config/options.hpp"
 
 #include <gtest/gtest.h>
 #include <pthread.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <thread>
+#include <vector>
 
 namespace marline {
 namespace {
@@ -68,6 +72,33 @@ TEST(StackOfThread, OfAThreadThatForked) {
     EXPECT_EQ(status, 0);
   });
   other.join();
+}
+
+bool in_memory(const Stack& stack) {
+  unsigned char resident = 0;
+  const uintptr_t page = (reinterpret_cast<uintptr_t>(stack.high) - 1) & ~uintptr_t{4095};
+  EXPECT_EQ(mincore(reinterpret_cast<void*>(page), 1, &resident), 0);
+  return (resident & 1) != 0;
+}
+
+// Of many stacks that were used, those that are given next keep their memory, also where no slab is without one in use.
+TEST(Stacks, ShrinkFromTheEnd) {
+  constexpr size_t kStacks = 4096, kNext = 512, kOfSlab = 64;
+  options_init();
+  std::vector<Stack> stacks;
+  for (size_t i = 0; i < kStacks; ++i) {
+    stacks.push_back(stack_allocate());
+    stacks.back().high[-1] = 1;
+  }
+  for (size_t i = 0; i < kStacks; ++i) {
+    if (i % kOfSlab != 0) stack_free(stacks[i], false);
+  }
+  while (stacks_shrink()) {
+  }
+  for (size_t i = 0; i < kNext; ++i) {
+    const Stack stack = stack_allocate();
+    EXPECT_TRUE(in_memory(stack)) << i;
+  }
 }
 
 }  // namespace

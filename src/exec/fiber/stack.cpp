@@ -351,7 +351,7 @@ bool stacks_shrink() {
   Surplus surplus{};
   {
     Guard<SpinLock> guard(g_stacks_lock);
-    const size_t index = g_to_give.first();
+    const size_t index = g_to_give.last();  // the lowest are given first, and keep their memory for that
     if (!stacks_can_shrink() || index == g_to_give.kNone) return false;
     surplus = take_surplus(index);
   }
