@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Tasks that leave their threads while they hold a lock, or just do not: `mutex_tasks CASE [STATUS]`. Each case but
-// "hang" ends well, as nobody else wants the lock meanwhile; what is wrong is for `marline check` to find. Lines that the
-// test looks for carry a comment "here: NAME".
+// "hang" ends well, as nobody else wants the lock meanwhile; what is wrong is for `marline check` to find. Lines that
+// the test looks for carry a comment "here: NAME".
 #include <marline/marline.h>
 #include <omp.h>
 #include <pthread.h>
+#include <sched.h>
 
 #include <atomic>
 #include <condition_variable>
@@ -21,16 +22,21 @@ static std::recursive_mutex recursive;
 static pthread_mutex_t raw = PTHREAD_MUTEX_INITIALIZER;
 static pthread_rwlock_t shared = PTHREAD_RWLOCK_INITIALIZER;
 
-// Suspends the calling task until another has run.
+// Suspends the calling task until another has run. That one, which another thread may start at once, stays until the
+// event says that the caller has left its thread.
 [[gnu::noinline]] static void suspend() {
   marline_event_t event = MARLINE_EVENT_INIT;
 #pragma omp task shared(event)
-  marline_event_fulfill(&event);
+  {
+    while (__atomic_load_n(&event.state, __ATOMIC_ACQUIRE) == 0)  // pairs with the wait's publication
+      sched_yield();
+    marline_event_fulfill(&event);
+  }
   marline_event_wait(&event);
 }
 
 // Runs `body` as a task named after the case, in a region.
-static void in_task(const char *name, void (*body)()) {
+static void in_task(const char* name, void (*body)()) {
 #pragma omp parallel
 #pragma omp single
   {
@@ -160,8 +166,13 @@ static void condition() {
   std::function<void()> call = signal;
   {
     std::unique_lock<std::mutex> holds(m);
-    pthread_create(&other, nullptr, [](void *f) -> void * { (*static_cast<std::function<void()> *>(f))(); return nullptr; },
-                   &call);
+    pthread_create(
+        &other, nullptr,
+        [](void* f) -> void* {
+          (*static_cast<std::function<void()>*>(f))();
+          return nullptr;
+        },
+        &call);
     ready.wait(holds, [&] { return done; });
   }
   pthread_join(other, nullptr);
@@ -231,17 +242,12 @@ static void implicit() {
   }
 }
 
-int main(int, char **argv) {
-  const std::map<std::string, void (*)()> in_a_task = {{"guard", guard},
-                                                       {"many", many},
-                                                       {"reader", reader},
-                                                       {"yield", yield},
-                                                       {"undeferred", undeferred},
-                                                       {"recursion", recursion},
-                                                       {"taskwait", taskwait},
-                                                       {"openmp_lock", openmp_lock},
-                                                       {"released", released},
-                                                       {"handed_over", handed_over},
+int main(int, char** argv) {
+  const std::map<std::string, void (*)()> in_a_task = {{"guard", guard},           {"many", many},
+                                                       {"reader", reader},         {"yield", yield},
+                                                       {"undeferred", undeferred}, {"recursion", recursion},
+                                                       {"taskwait", taskwait},     {"openmp_lock", openmp_lock},
+                                                       {"released", released},     {"handed_over", handed_over},
                                                        {"condition", condition}};
   const std::map<std::string, void (*)()> alone = {
       {"around", around}, {"crowd", crowd}, {"hang", hang}, {"moves", moves}, {"implicit", implicit}};
