@@ -35,6 +35,7 @@ static bool finished(Pending *pending)
 static int wait_for_message(PendingProbe *call)
 {
   call->scope = speculation_of(call->comm);
+  call->base.is_probe = call->scope == NULL; /* its source is what the call says, all the time */
   if (!finished(&call->base))
     engine_wait(&call->base);
   return call->base.error;

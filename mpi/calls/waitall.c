@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * MPI_Waitall. In a task, MPI_Testall is called until it succeeds: it changes no request until all are complete, and
- * treats null, inactive and failed requests as MPI_Waitall does. Many requests are tested in parts, one after the
- * other: while a part is not complete, later parts need not be tested. So the total cost is linear in the number of
- * requests.
+ * MPI_Waitall. In a task, MPI_Testall is called for 64 requests at a time, one part after the other: while a part is not
+ * complete, later ones need not be tested, so the total cost is linear in the number of requests. It treats null,
+ * inactive and failed requests as MPI_Waitall does, and changes no request of a part until all are complete. In between
+ * the poller asks about the first request that is not (parts.h); as that is completed by itself, those before it are
+ * completed first.
  */
-#include "engine/engine.h"
+#include "calls/parts.h"
 
 #include <limits.h>
 
@@ -13,13 +14,21 @@
 
 typedef struct PendingWaitall {
   Pending base; /* first: the engine hands back a pointer to it */
+  Parts parts;
   int count;
   MPI_Request *requests;
   MPI_Status *statuses;
-  int done; /* requests in front that are complete */
+  int done;    /* requests in front that are complete */
+  bool failed; /* one of these, which the poller asked about */
 } PendingWaitall;
 
 enum { kPartsPerLook = 16 };
+
+static void say_in_statuses(PendingWaitall *call, int begin, int end, int error)
+{
+  for (int i = begin; i < end && call->statuses != MPI_STATUSES_IGNORE; ++i)
+    call->statuses[i].MPI_ERROR = error;
+}
 
 /* MPI_Testall has left a part with an error, and said in its statuses which request it is. The others' statuses are as
  * MPI_Waitall would have them if it had ended there: complete in front, not looked at behind. */
@@ -27,12 +36,33 @@ static void say_in_other_statuses(PendingWaitall *call, int size)
 {
   int class = MPI_SUCCESS;
   next_mpi.error_class(call->base.error, &class);
-  if (call->statuses == MPI_STATUSES_IGNORE || class != MPI_ERR_IN_STATUS)
+  if (class != MPI_ERR_IN_STATUS)
     return;
-  for (int i = 0; i < call->done; ++i)
-    call->statuses[i].MPI_ERROR = MPI_SUCCESS;
-  for (int i = call->done + size; i < call->count; ++i)
-    call->statuses[i].MPI_ERROR = MPI_ERR_PENDING;
+  if (!call->failed)
+    say_in_statuses(call, 0, call->done, MPI_SUCCESS);
+  say_in_statuses(call, call->done + size, call->count, MPI_ERR_PENDING);
+}
+
+/* Asks about the next `size` requests: true if they are complete, or the call has failed. */
+static bool test(PendingWaitall *call, int size)
+{
+  MPI_Status *statuses = call->statuses == MPI_STATUSES_IGNORE ? call->statuses : call->statuses + call->done;
+  int flag = 0;
+  call->base.error = next_mpi.testall(size, call->requests + call->done, &flag, statuses);
+  if (call->base.error != MPI_SUCCESS) {
+    say_in_other_statuses(call, size);
+    return true;
+  }
+  if (flag && call->failed)
+    say_in_statuses(call, call->done, call->done + size, MPI_SUCCESS);
+  call->done += flag ? size : 0;
+  return flag;
+}
+
+static int next_size(const PendingWaitall *call)
+{
+  const int left = call->count - call->done;
+  return left < kRequestsPerLook ? left : kRequestsPerLook;
 }
 
 /* Part by part, over `parts` at most: true if the call has its result. MPI is asked also if there is no request, for
@@ -40,25 +70,54 @@ static void say_in_other_statuses(PendingWaitall *call, int size)
 static bool look(PendingWaitall *call, int parts)
 {
   for (; parts > 0; --parts) {
-    const int left = call->count - call->done;
-    const int size = left < kRequestsPerLook ? left : kRequestsPerLook;
-    MPI_Status *statuses = call->statuses == MPI_STATUSES_IGNORE ? call->statuses : call->statuses + call->done;
-    int flag = 0;
-    call->base.error = next_mpi.testall(size, call->requests + call->done, &flag, statuses);
+    if (!test(call, next_size(call)))
+      return false;
     if (call->base.error != MPI_SUCCESS)
-      say_in_other_statuses(call, size);
-    if (call->base.error != MPI_SUCCESS || !flag)
-      return call->base.error != MPI_SUCCESS;
-    call->done += size;
+      return true;
     if (call->done >= call->count)
       return true;
   }
   return false;
 }
 
+/* Has the poller ask about the first request that is not complete. True if the call has failed at one before it. */
+static bool leave_to_poller(PendingWaitall *call)
+{
+  const int size = next_size(call);
+  int ahead = 0;
+  while (ahead < size && !parts_is_open(call->requests[call->done + ahead]))
+    ++ahead;
+  if (ahead == size || (ahead > 0 && !test(call, ahead)))
+    return false;
+  if (call->base.error != MPI_SUCCESS)
+    return true;
+  call->parts.status = call->statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : call->statuses + call->done;
+  parts_add(&call->parts, call->done, call->requests[call->done]);
+  return false;
+}
+
 static bool finished(Pending *pending)
 {
-  return look((PendingWaitall *)pending, kPartsPerLook);
+  PendingWaitall *call = (PendingWaitall *)pending;
+  const bool ended = look(call, kPartsPerLook) || leave_to_poller(call);
+  if (ended && call->failed)
+    call->base.error = MPI_ERR_IN_STATUS;
+  return ended;
+}
+
+/* As MPI_Waitall does, waits for the others also if this one has failed. */
+static bool part_completed(Several *several, Pending *part)
+{
+  PendingWaitall *call = (PendingWaitall *)several->whole;
+  const int i = call->done++;
+  call->requests[i] = part->request;
+  if (part->error != MPI_SUCCESS && !call->failed) {
+    say_in_statuses(call, 0, i, MPI_SUCCESS);
+    call->failed = true;
+  }
+  if (call->failed)
+    say_in_statuses(call, i, i + 1, part->error);
+  return finished(&call->base);
 }
 
 int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[])
@@ -70,8 +129,14 @@ int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[])
     BLOCKED_IN(&what);
     return next_mpi.waitall(count, requests, statuses);
   }
-  PendingWaitall call = {
-      .base = {.finished = finished, .call = &what}, .count = count, .requests = requests, .statuses = statuses};
+  PendingWaitall call; /* field by field: most parts stay unused */
+  call.base = (Pending){.finished = finished, .call = &what};
+  parts_begin(&call.parts, &call.base, part_completed);
+  call.count = count;
+  call.requests = requests;
+  call.statuses = statuses;
+  call.done = 0;
+  call.failed = false;
   if (!look(&call, INT_MAX)) {
     what.requests = waiting_requests(count, requests);
     engine_wait(&call.base);

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * MPI_Waitany. In a task, MPI_Testany is called until it succeeds: it completes exactly one request, and returns
- * MPI_UNDEFINED at once if all are null or inactive. The first test covers all requests; if there are many, later tests
- * cover one part after the other.
+ * MPI_UNDEFINED at once if all are null or inactive. The first test covers all requests. Later the poller asks about
+ * them if they are few (parts.h), else tests cover 64 after the other.
  */
-#include "engine/engine.h"
+#include "calls/parts.h"
 #include "engine/waiting.h"
 
 typedef struct PendingWaitany {
   Pending base; /* first: the engine hands back a pointer to it */
+  Parts parts;
   int count;
   MPI_Request *requests;
   int *index;
@@ -34,14 +35,28 @@ static bool look(PendingWaitany *call, int begin, int size)
   return call->base.error != MPI_SUCCESS || call->inactive >= call->count;
 }
 
-static bool finished(Pending *pending)
+static bool look_at_next(PendingWaitany *call)
 {
-  PendingWaitany *call = (PendingWaitany *)pending;
   const int left = call->count - call->begin;
   const int begin = call->begin;
   const int size = left < kRequestsPerLook ? left : kRequestsPerLook;
   call->begin = begin + size < call->count ? begin + size : 0;
   return look(call, begin, size);
+}
+
+static bool finished(Pending *pending)
+{
+  PendingWaitany *call = (PendingWaitany *)pending;
+  return look_at_next(call) || (parts_add_open(&call->parts, call->count, call->requests) && look(call, 0, call->count));
+}
+
+static bool part_completed(Several *several, Pending *part)
+{
+  PendingWaitany *call = (PendingWaitany *)several->whole;
+  *call->index = parts_index(&call->parts, part);
+  call->requests[*call->index] = part->request;
+  call->base.error = part->error;
+  return true;
 }
 
 int MPI_Waitany(int count, MPI_Request requests[], int *index, MPI_Status *status)
@@ -53,11 +68,16 @@ int MPI_Waitany(int count, MPI_Request requests[], int *index, MPI_Status *statu
     BLOCKED_IN(&what);
     return next_mpi.waitany(count, requests, index, status);
   }
-  PendingWaitany call = {.base = {.finished = finished, .call = &what},
-                         .count = count,
-                         .requests = requests,
-                         .index = index,
-                         .status = status};
+  PendingWaitany call; /* field by field: most parts stay unused */
+  call.base = (Pending){.finished = finished, .call = &what};
+  parts_begin(&call.parts, &call.base, part_completed);
+  call.parts.status = status;
+  call.count = count;
+  call.requests = requests;
+  call.index = index;
+  call.status = status;
+  call.begin = 0;
+  call.inactive = 0;
   if (!look(&call, 0, count)) {
     what.requests = waiting_requests(count, requests);
     engine_wait(&call.base);

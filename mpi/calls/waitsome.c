@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * MPI_Waitsome. In a task, MPI_Testsome is called until it has found one: it completes all requests that are complete,
- * and returns MPI_UNDEFINED at once if all are null or inactive. The first test covers all requests; if there are many,
- * later tests cover one part after the other, and all of them again once one is complete.
+ * and returns MPI_UNDEFINED at once if all are null or inactive. The first test covers all requests. Later the poller asks
+ * about them if they are few (parts.h), else tests cover 64 after the other; and all of them again once one is complete.
  */
-#include "engine/engine.h"
+#include "calls/parts.h"
 #include "engine/waiting.h"
 
 typedef struct PendingWaitsome {
   Pending base; /* first: the engine hands back a pointer to it */
+  Parts parts;
   int count;
   MPI_Request *requests;
   int *found;
@@ -43,9 +44,8 @@ static void look_at_part(PendingWaitsome *call, int begin, int size)
   *call->found = had + more;
 }
 
-static bool finished(Pending *pending)
+static bool look_at_next(PendingWaitsome *call)
 {
-  PendingWaitsome *call = (PendingWaitsome *)pending;
   if (call->count <= kRequestsPerLook || call->inactive >= call->count)
     return look(call);
   const int begin = call->begin;
@@ -59,6 +59,32 @@ static bool finished(Pending *pending)
   return *call->found > 0 || call->base.error != MPI_SUCCESS;
 }
 
+static bool finished(Pending *pending)
+{
+  PendingWaitsome *call = (PendingWaitsome *)pending;
+  return look_at_next(call) || (parts_add_open(&call->parts, call->count, call->requests) && look(call));
+}
+
+/* What else is complete is found, too; after an error it is left to the next MPI_Waitsome. */
+static bool part_completed(Several *several, Pending *part)
+{
+  PendingWaitsome *call = (PendingWaitsome *)several->whole;
+  const int i = parts_index(&call->parts, part);
+  call->requests[i] = part->request;
+  *call->found = 1;
+  call->indices[0] = i;
+  if (part->error == MPI_SUCCESS) {
+    look_at_part(call, 0, i);
+    if (call->base.error == MPI_SUCCESS)
+      look_at_part(call, i + 1, call->count - i - 1);
+    return true;
+  }
+  call->base.error = MPI_ERR_IN_STATUS;
+  if (call->statuses != MPI_STATUSES_IGNORE)
+    call->statuses[0].MPI_ERROR = part->error;
+  return true;
+}
+
 int MPI_Waitsome(int incount, MPI_Request requests[], int *outcount, int indices[], MPI_Status statuses[])
 {
   PASS_ON_FROM_TOOL(waitsome(incount, requests, outcount, indices, statuses));
@@ -68,12 +94,17 @@ int MPI_Waitsome(int incount, MPI_Request requests[], int *outcount, int indices
     BLOCKED_IN(&what);
     return next_mpi.waitsome(incount, requests, outcount, indices, statuses);
   }
-  PendingWaitsome call = {.base = {.finished = finished, .call = &what},
-                          .count = incount,
-                          .requests = requests,
-                          .found = outcount,
-                          .indices = indices,
-                          .statuses = statuses};
+  PendingWaitsome call; /* field by field: most parts stay unused */
+  call.base = (Pending){.finished = finished, .call = &what};
+  parts_begin(&call.parts, &call.base, part_completed);
+  call.parts.status = statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : statuses;
+  call.count = incount;
+  call.requests = requests;
+  call.found = outcount;
+  call.indices = indices;
+  call.statuses = statuses;
+  call.begin = 0;
+  call.inactive = 0;
   if (!look(&call)) { /* found none: *outcount is 0 */
     what.requests = waiting_requests(incount, requests);
     engine_wait(&call.base);

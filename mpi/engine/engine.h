@@ -24,8 +24,10 @@
 /* How many requests a single look at a call that waits for several may ask MPI about, as a poll must not take long. */
 enum { kRequestsPerLook = 64 };
 
+typedef struct Several Several;
+
 typedef struct Pending {
-  struct Pending *next;
+  struct Pending *next; /* the poller's, once posted */
   marline_event_t event;
   /* Asks MPI about the call, and keeps the result if there is one; NULL for a single request, as these are asked for
    * many at a time. Called by the poller, must not block. */
@@ -35,13 +37,28 @@ typedef struct Pending {
   MPI_Status *status;
   int error;
   const MpiCall *call; /* what it is about */
+  bool is_probe;       /* its message may be sought by `call` (probes.h) */
   bool cancelled;      /* the poller's: MPI_Cancel has been called for the request */
+  int place;           /* the poller's: where it is among those that are asked about */
   uint64_t seen;       /* when the poller found it complete; 0 unless times are taken (counters.h) */
   /* Instead of fulfilling the event, for those who do not wait: called by the poller, which does not touch the Pending
    * any more. Must not block; may post again. */
   void (*completed)(struct Pending *pending);
   Gate gate; /* of a thread that waits and cannot suspend */
+  Several *several; /* of a call that waits for several requests, and of each of its parts; or NULL */
 } Pending;
+
+/* Requests that the poller asks about in a call's place: together with the single ones of all tasks, many in one call of
+ * MPI, which costs a tenth of asking for each call by itself. They are active, and not null. Both functions are the
+ * poller's, and must not block. */
+struct Several {
+  Pending *whole;
+  Pending *parts; /* `request`, `status`, `call` and `several` are set */
+  int count;      /* 0: whole->finished() is asked; it may put parts here and say no */
+  /* A part has completed, and none is asked about any more. True if the call has its result; else the poller goes on as
+   * after whole->finished(). */
+  bool (*part_completed)(Several *several, Pending *part);
+};
 
 /* Before MPI_Init: it, and all later calls, are made by one thread of our own (owner.h). */
 void engine_take_over(void);

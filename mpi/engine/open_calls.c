@@ -2,8 +2,8 @@
  *
  * See open_calls.h.
  *
- * Two sets: single requests, by far the most frequent, and calls that ask MPI themselves (Waitall, Waitany,
- * Waitsome, Probe).
+ * Two sets: single requests, by far the most frequent, and calls that ask MPI themselves, but for those to which probes.h
+ * and Several (engine.h) apply: calls for many requests, and probes on many communicators.
  *
  * The requests are in an array of handles and are tested with MPI_Testany, because one call makes MPI's progress once
  * and costs only a few nanoseconds per request (Open MPI 4.1: 53 ns for one, 330 ns for 64), and reports errors as a
@@ -26,6 +26,7 @@
 
 #include "base/report.h"
 #include "engine/counters.h"
+#include "engine/probes.h"
 
 enum { kPlaces = 4, kFirstCapacity = 256 };
 
@@ -60,7 +61,10 @@ static Open open_requests = {
     .has_requests = true};
 static Open other_calls = {
     .limits = {.all = 32, .in_turn = 24, .window = 24, .window_after_hit = 24, .neighbours = 4, .places = 2}};
-static int failed_unseen; /* delivered by deliver_failed() since the poll began */
+static int calls;       /* posted, and not told yet: a call of several parts is one */
+static int told;        /* since the poll began */
+static Pending *failed; /* taken out with an error, to be told one by one */
+enum { kAmongFailed = -1, kNowhere = -2 }; /* Pending.place, which is an index otherwise */
 
 static int least(int a, int b)
 {
@@ -81,14 +85,14 @@ static void grow(Open *open)
   open->capacity = (int)capacity;
 }
 
-void open_calls_admit(Pending *pending)
+static void put(Open *open, Pending *pending)
 {
-  Open *open = pending->finished == NULL ? &open_requests : &other_calls;
   if (open->count == open->capacity)
     grow(open);
   if (open->has_requests)
     open->requests[open->count] = pending->request;
   open->owners[open->count] = pending;
+  pending->place = open->count;
   ++open->count;
 }
 
@@ -97,13 +101,71 @@ static Pending *take_out(Open *open, int i)
   Pending *pending = open->owners[i];
   --open->count;
   open->owners[i] = open->owners[open->count];
+  open->owners[i]->place = i;
   if (open->has_requests)
     open->requests[i] = open->requests[open->count];
+  pending->place = kNowhere;
   return pending;
+}
+
+static bool has_parts(const Pending *call)
+{
+  return call->several != NULL && call->several->count > 0;
+}
+
+/* From now on asked about. */
+static void put_call(Pending *call)
+{
+  if (call->is_probe && probes_put(call))
+    return;
+  if (!has_parts(call)) {
+    put(call->finished == NULL ? &open_requests : &other_calls, call);
+    return;
+  }
+  for (int i = 0; i < call->several->count; ++i)
+    put(&open_requests, &call->several->parts[i]);
+}
+
+void open_calls_admit(Pending *pending)
+{
+  ++calls;
+  put_call(pending);
+}
+
+static void take_out_of_failed(Pending *part)
+{
+  Pending **link = &failed;
+  while (*link != part)
+    link = &(*link)->next;
+  *link = part->next;
+}
+
+/* A part has completed: true if its call has its result. What asks about the others may be gone with the call. */
+static bool completes_the_whole(Pending *part)
+{
+  Several *several = part->several;
+  for (Pending *other = several->parts; other < several->parts + several->count; ++other) {
+    if (other->place == kAmongFailed)
+      take_out_of_failed(other);
+    else if (other->place != kNowhere)
+      take_out(&open_requests, other->place);
+  }
+  several->count = 0;
+  if (several->part_completed(several, part))
+    return true;
+  put_call(several->whole);
+  return false;
 }
 
 static void tell(Pending *pending)
 {
+  if (pending->several != NULL && pending->several->whole != pending) {
+    if (!completes_the_whole(pending))
+      return;
+    pending = pending->several->whole;
+  }
+  ++told;
+  --calls;
   counters_of_hit();
   if (pending->completed != NULL) {
     pending->completed(pending);
@@ -114,8 +176,8 @@ static void tell(Pending *pending)
   marline_event_fulfill(&pending->event);
 }
 
-/* Takes entry i out, then gives its task the result. In this order: what the entry points to may be gone after it. */
-static void deliver(Open *open, int i, const MPI_Status *status, int error)
+/* Takes entry i out, with the result. */
+static Pending *take_result(Open *open, int i, const MPI_Status *status, int error)
 {
   Pending *pending = open->owners[i];
   pending->request = open->requests[i];
@@ -125,27 +187,38 @@ static void deliver(Open *open, int i, const MPI_Status *status, int error)
     *pending->status = *status;
     pending->status->MPI_ERROR = kept;
   }
-  take_out(open, i);
-  tell(pending);
+  return take_out(open, i);
+}
+
+static void add_to_failed(Pending *pending)
+{
+  pending->next = failed;
+  pending->place = kAmongFailed;
+  failed = pending;
 }
 
 /* Entry `hit` of [begin, begin + size) has failed. Open MPI 4.1 frees others that have failed, too, and tells nobody
  * (ompi_errhandler_request_invoke): these get the same code, and their handler is called. From the end, as entries that
- * leave are replaced by the last. */
+ * leave are replaced by the last. All leave before the first is told, as that may take others out. */
 static void deliver_failed(Open *open, int begin, int size, int hit, const MPI_Status *status, int error)
 {
   const MPI_Request null = library_request_null();
   const MPI_Status nothing = {0};
   for (int i = begin + size - 1; i >= begin; --i) {
     if (i == hit) {
-      deliver(open, i, status, error);
+      add_to_failed(take_result(open, i, status, error));
     } else if (open->requests[i] == null) {
       const MpiCall *call = open->owners[i]->call;
       if (call != NULL && call->comm != (MPI_Comm)0)
         next_mpi.comm_call_errhandler(call->comm, error);
-      deliver(open, i, &nothing, error);
-      ++failed_unseen;
+      add_to_failed(take_result(open, i, &nothing, error));
     }
+  }
+  while (failed != NULL) {
+    Pending *pending = failed;
+    failed = pending->next;
+    pending->place = kNowhere;
+    tell(pending);
   }
 }
 
@@ -180,7 +253,7 @@ static int poll_requests(Open *open, int begin, int size)
     report_fatal("a request that a task waits for is no longer active: was it completed by another task?");
   note_place(open, begin + index);
   if (error == MPI_SUCCESS)
-    deliver(open, begin + index, &status, error);
+    tell(take_result(open, begin + index, &status, error)); /* which may be gone then */
   else
     deliver_failed(open, begin, size, begin + index, &status, error);
   return begin + index;
@@ -190,10 +263,16 @@ static int poll_requests(Open *open, int begin, int size)
 static int poll_calls(Open *open, int begin, int size)
 {
   for (int i = begin; i < begin + size; ++i) {
-    if (!open->owners[i]->finished(open->owners[i]))
+    Pending *call = open->owners[i];
+    const bool done = call->finished(call);
+    if (!done && !has_parts(call))
       continue;
     note_place(open, i);
-    tell(take_out(open, i));
+    take_out(open, i);
+    if (done)
+      tell(call);
+    else
+      put_call(call);
     return i;
   }
   return -1;
@@ -205,9 +284,8 @@ static int poll_window(Open *open, int begin, int size)
 }
 
 /* The window that goes round, over `left` entries. After a hit, look at those behind it. */
-static int poll_in_turn(Open *open, int left)
+static void poll_in_turn(Open *open, int left)
 {
-  int found = 0;
   int window = open->limits.window;
   while (left > 0 && open->count > 0) {
     if (open->cursor >= open->count)
@@ -217,37 +295,35 @@ static int poll_in_turn(Open *open, int left)
     left -= hit < 0 ? size : hit - open->cursor + 1;
     open->cursor = hit < 0 ? open->cursor + size : hit;
     window = hit < 0 ? open->limits.window : open->limits.window_after_hit;
-    found += hit >= 0;
   }
-  return found;
 }
 
 /* As long as there are hits, and over no more than `left` of them. */
-static int poll_neighbours(Open *open, int place, int left)
+static void poll_neighbours(Open *open, int place, int left)
 {
   const int neighbours = open->limits.neighbours;
-  int found = 0;
-  for (; found < left && open->count > 0; ++found) {
+  for (int found = 0; found < left && open->count > 0; ++found) {
     int begin = least(open->recent[place], open->count) - neighbours / 2;
     begin = begin > 0 ? begin : 0;
     if (poll_window(open, begin, least(neighbours, open->count - begin)) < 0)
       break;
   }
-  return found;
 }
 
-static int poll_set(Open *open)
+static void poll_set(Open *open)
 {
   const Limits *limits = &open->limits;
-  if (open->count <= limits->all)
-    return poll_in_turn(open, open->count);
-  int found = poll_neighbours(open, open->newest, limits->in_turn / limits->places);
+  if (open->count <= limits->all) {
+    poll_in_turn(open, open->count);
+    return;
+  }
+  poll_neighbours(open, open->newest, limits->in_turn / limits->places);
   for (int i = 1; i < limits->places; ++i) {
     const int other = (open->newest + 1 + open->turn) % kPlaces;
     open->turn = (open->turn + 1) % (kPlaces - 1);
-    found += poll_neighbours(open, other, limits->in_turn / limits->places);
+    poll_neighbours(open, other, limits->in_turn / limits->places);
   }
-  return found + poll_in_turn(open, least(open->count, limits->in_turn));
+  poll_in_turn(open, least(open->count, limits->in_turn));
 }
 
 void engine_cancel_receives(const struct marline_mpi_speculation *scope)
@@ -264,14 +340,16 @@ void engine_cancel_receives(const struct marline_mpi_speculation *scope)
 int open_calls_poll(void)
 {
   counters_of_poll();
-  failed_unseen = 0;
-  const int found = poll_set(&open_requests) + poll_set(&other_calls);
-  return found + failed_unseen;
+  told = 0;
+  poll_set(&open_requests);
+  poll_set(&other_calls);
+  probes_poll(tell);
+  return told;
 }
 
 int open_calls_count(void)
 {
-  return open_requests.count + other_calls.count;
+  return calls;
 }
 
 static void clear(Open *open)
@@ -287,4 +365,6 @@ void open_calls_clear(void)
 {
   clear(&open_requests);
   clear(&other_calls);
+  probes_clear();
+  calls = 0;
 }

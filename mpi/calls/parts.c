@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See parts.h. All but parts_begin() is the poller's.
+ */
+#include "calls/parts.h"
+
+#include <stddef.h>
+
+void parts_begin(Parts *parts, Pending *whole, bool (*part_completed)(Several *several, Pending *part))
+{
+  parts->several = (Several){.whole = whole, .parts = parts->parts, .part_completed = part_completed};
+  whole->several = &parts->several;
+}
+
+bool parts_is_open(MPI_Request request)
+{
+  int complete = 1;
+  const int error = next_mpi.request_get_status(request, &complete, MPI_STATUS_IGNORE);
+  return error == MPI_SUCCESS && !complete;
+}
+
+void parts_add(Parts *parts, int i, MPI_Request request)
+{
+  Several *several = &parts->several;
+  parts->indices[several->count] = i;
+  parts->parts[several->count] = (Pending){
+      .request = request, .status = parts->status, .call = several->whole->call, .several = several};
+  ++several->count;
+}
+
+bool parts_add_open(Parts *parts, int count, const MPI_Request *requests)
+{
+  const MPI_Request null = library_request_null();
+  bool others = false;
+  for (int i = 0; i < count; ++i) {
+    if (requests[i] == null)
+      continue;
+    if (!parts_is_open(requests[i])) {
+      others = true;
+    } else if (parts->several.count < kMostParts) {
+      parts_add(parts, i, requests[i]);
+    } else {
+      parts->several.count = 0;
+      break;
+    }
+  }
+  return others;
+}
+
+int parts_index(const Parts *parts, const Pending *part)
+{
+  return parts->indices[part - parts->parts];
+}

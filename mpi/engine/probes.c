@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See probes.h.
+ *
+ * One MPI_Iprobe for any message says for all probes of a communicator that none has come, or which one is the first,
+ * so that the probe for it can be sought here. A first message that no probe is for hides the others: then some probes
+ * are asked one by one, in turn.
+ */
+#include "engine/probes.h"
+
+#include <stdlib.h>
+
+#include "base/report.h"
+
+/* Communicators at a time; probes on others are asked about one by one (open_calls.c). */
+enum { kCommunicators = 8, kFirstCapacity = 64, kInTurn = 24, kMostHits = 16 };
+
+typedef struct Probe {
+  int peer;
+  int tag;
+  Pending *call;
+} Probe;
+
+/* Of one communicator; unused if count is 0. A probe that leaves is replaced by the last. */
+typedef struct Group {
+  MPI_Comm comm;
+  Probe *probes;
+  int count;
+  int capacity;
+  int place; /* where the last one was found: its neighbours come next, mostly */
+  int turn;  /* the next to be asked in turn */
+} Group;
+
+static Group groups[kCommunicators];
+
+static Group *group_of(MPI_Comm comm)
+{
+  Group *unused = NULL;
+  for (Group *group = groups; group < groups + kCommunicators; ++group) {
+    if (group->count == 0)
+      unused = group;
+    else if (group->comm == comm)
+      return group;
+  }
+  if (unused != NULL)
+    unused->comm = comm;
+  return unused;
+}
+
+static void grow(Group *group)
+{
+  const int capacity = group->capacity > 0 ? 2 * group->capacity : kFirstCapacity;
+  group->probes = realloc(group->probes, (size_t)capacity * sizeof *group->probes);
+  if (group->probes == NULL)
+    report_fatal("no memory for %d tasks in MPI_Probe: let fewer tasks wait at a time", capacity);
+  group->capacity = capacity;
+}
+
+bool probes_put(Pending *probe)
+{
+  Group *group = group_of(probe->call->comm);
+  if (group == NULL)
+    return false;
+  if (group->count == group->capacity)
+    grow(group);
+  group->probes[group->count++] = (Probe){.peer = probe->call->peer, .tag = probe->call->tag, .call = probe};
+  return true;
+}
+
+/* True if probe i has its result, or an error: then it is taken out and told. */
+static bool ask(Group *group, int i, void (*tell)(Pending *probe))
+{
+  Pending *call = group->probes[i].call;
+  if (!call->finished(call))
+    return false;
+  group->probes[i] = group->probes[--group->count];
+  tell(call);
+  return true;
+}
+
+/* The next probe, from group->place on, that is for the message; -1: none is. */
+static int find(const Group *group, const MPI_Status *message)
+{
+  for (int looked = 0, i = group->place; looked < group->count; ++looked, ++i) {
+    if (i >= group->count)
+      i = 0;
+    const Probe *probe = &group->probes[i];
+    if ((probe->peer == MPI_ANY_SOURCE || probe->peer == message->MPI_SOURCE) &&
+        (probe->tag == MPI_ANY_TAG || probe->tag == message->MPI_TAG))
+      return i;
+  }
+  return -1;
+}
+
+static void ask_in_turn(Group *group, void (*tell)(Pending *probe))
+{
+  const int most = group->count < kInTurn ? group->count : kInTurn;
+  for (int asked = 0; asked < most && group->count > 0; ++asked) {
+    if (group->turn >= group->count)
+      group->turn = 0;
+    if (!ask(group, group->turn, tell))
+      ++group->turn;
+  }
+}
+
+static void poll_group(Group *group, void (*tell)(Pending *probe))
+{
+  for (int hits = 0; hits < kMostHits && group->count > 0; ++hits) {
+    int flag = 0;
+    MPI_Status message;
+    const int error = next_mpi.iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, group->comm, &flag, &message);
+    if (error == MPI_SUCCESS && !flag)
+      return;
+    const int i = error == MPI_SUCCESS ? find(group, &message) : -1;
+    if (i >= 0)
+      group->place = i;
+    if (i < 0 || !ask(group, i, tell)) {
+      ask_in_turn(group, tell);
+      return;
+    }
+  }
+}
+
+void probes_poll(void (*tell)(Pending *probe))
+{
+  for (Group *group = groups; group < groups + kCommunicators; ++group) {
+    if (group->count > 0)
+      poll_group(group, tell);
+  }
+}
+
+void probes_clear(void)
+{
+  for (Group *group = groups; group < groups + kCommunicators; ++group) {
+    free(group->probes);
+    *group = (Group){0};
+  }
+}
