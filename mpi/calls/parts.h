@@ -11,7 +11,7 @@
 #include "engine/engine.h"
 
 /* A call with more open requests than these asks for them itself, 64 at a time, which is as good. */
-enum { kMostParts = 16 };
+enum { kMostParts = 8 };
 
 /* Lies on the stack of the task that waits. */
 typedef struct Parts {
