@@ -22,7 +22,7 @@ constexpr int kUnknown = -1;
 int domain_count = 1;
 bool described = false;
 int page_shift = 12;
-int16_t domain_of_node[Topology::kNodes];
+int16_t domain_of_node[Topology::kNodes];  // of a single domain: all in it
 
 Atomic<uint64_t> remembered[kRemembered];  // page << 8 | domain, 0: none; any thread, each entry for itself
 
@@ -77,9 +77,12 @@ void look_up(const uint64_t* pages, int count, int* domains) {
 
 void memory_domains_init(const Topology& topology) {
   while (1L << page_shift < sysconf(_SC_PAGESIZE)) ++page_shift;
+  const int count = topology.level[static_cast<int>(Level::kNumaDomains)].count;
+  // What stays as it was is not written: where threads run already, each page that is written first costs up to 25 us.
+  if (count == 1 && topology.this_system) return;
   memcpy(domain_of_node, topology.domain_of_node, sizeof domain_of_node);
   described = !topology.this_system;
-  domain_count = topology.level[static_cast<int>(Level::kNumaDomains)].count;
+  domain_count = count;
 }
 
 int memory_domain_count() { return domain_count; }
