@@ -7,6 +7,7 @@
 
 #include "lock.h"
 
+/* Locks that are held at a time. What finds its shard full is not judged, and counted: the last line says how many. */
 enum { kShards = 256, kPerShard = 32, kAddressShift = 3 };
 
 typedef struct Shard {

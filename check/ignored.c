@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { kSlots = 4096 };
+enum { kSlots = 4096 }; /* a call site that has lost its slot to another is classified again */
 
 /* call site << 1 | answer. Written and read by any caller; relaxed, as an entry is complete in itself. */
 static _Atomic uintptr_t call_sites[kSlots];

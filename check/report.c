@@ -21,6 +21,7 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Different places that are told apart, by a linear search for each finding; those beyond are not told. */
 enum { kFindings = 256, kFrames = 48, kText = 1 << 15 };
 
 /* A place where tasks are suspended, with the place where the lock was taken, as one hash. The first `findings` are in

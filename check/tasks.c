@@ -19,7 +19,7 @@ static const uint64_t kThread = UINT64_C(1) << 63;
  * change once its number has been given away. */
 static Construct constructs[kConstructs];
 static bool used[kConstructs];
-static Lock constructs_lock;
+static Lock constructs_lock; /* taken once per task, for some 20 ns */
 
 static _Atomic uint64_t last_task;
 static ompt_get_task_info_t task_info; /* null until the tool is initialised */

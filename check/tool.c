@@ -11,6 +11,7 @@
 #include <omp-tools.h>
 #include <stddef.h>
 
+/* Locks of one task that a report names, and ancestors that are looked at: deeper ones are taken to hold none. */
 enum { kHeldAtMost = 16, kAncestors = 64 };
 
 static ompt_get_task_info_t task_info;

@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A call site that has lost its slot to another is looked up again, by dladdr(), for some hundred nanoseconds. */
 enum { kSlots = 1024, kAnswerBits = 2, kSiteShift = 1 };
 
 /* call site << kAnswerBits | answer; user-space addresses leave these bits free. Written and read by any caller;

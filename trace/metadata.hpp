@@ -12,7 +12,7 @@
 namespace marline::trace {
 
 struct Metadata {
-  static constexpr int kMostSamples = 64;
+  static constexpr int kMostSamples = 64;  // of the clock against rank 0's; the first ones are kept
 
   int rank;
   int size;  // 0: no MPI

@@ -39,7 +39,7 @@ struct Made {
   u64 count;
 };
 
-constexpr u64 kBuckets = 256;
+constexpr u64 kBuckets = 256;  // chains grow with the different groups that communicators were made of
 
 pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 int comm_key = MPI_KEYVAL_INVALID;  // both written once, under lock, before `ready` (release)

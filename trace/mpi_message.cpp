@@ -17,6 +17,7 @@ struct Open {
 };
 
 pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+// Matched and not received: a program has few at a time, and the newest come first.
 Open *open_messages;  // lock
 
 }  // namespace

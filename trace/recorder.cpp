@@ -31,7 +31,7 @@ namespace {
 enum State { kIdle, kRecording, kEnded, kNever };
 constexpr char kEmptyFolder[] = "set MARLINE_TRACE_DIR to an empty folder that every rank can write";
 
-pthread_mutex_t process_lock = PTHREAD_MUTEX_INITIALIZER;
+pthread_mutex_t process_lock = PTHREAD_MUTEX_INITIALIZER;  // not taken for a record
 State state = kIdle;  // written under process_lock, read by any thread
 Metadata process;     // process_lock
 char directory[kPathBytes - 64];

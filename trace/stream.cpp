@@ -27,10 +27,10 @@ static_assert(kWindowBytes > kAtOneTime * sizeof(Record));
 constexpr u64 kMappedBytes = sizeof(FileHeader) + kWindowBytes;
 constexpr u64 kCopiesAt = 2 * kWindowBytes;
 constexpr u64 kBlocksAhead = u64{1} << 20;
-constexpr unsigned kMostThreads = 0xffff;
+constexpr unsigned kMostThreads = 0xffff;  // of a process, in all; one more ends the recording with a warning
 constexpr u64 kMostIds = 0xffffffff;  // of a thread: half of an id's bits
 
-pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
+pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;  // taken once per thread, and to end or rename all
 Stream *all_streams;    // list_lock
 unsigned last_number;   // list_lock
 pthread_once_t key_once = PTHREAD_ONCE_INIT;

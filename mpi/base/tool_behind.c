@@ -13,7 +13,7 @@
 
 #include "base/report.h"
 
-enum { kMostTools = 8 };
+enum { kMostTools = 8 }; /* PMPI libraries; one more ends the program with a line that says so */
 
 static ObjectRange tools[kMostTools];
 int tool_behind_count;

@@ -23,6 +23,7 @@ enum { kFirstCapacity = 64 };
 /* A handle in the table; an empty place holds 0, which is no request in either implementation. */
 typedef uintptr_t Handle;
 
+/* Taken where persistent requests are made, freed and started, for one look into the table. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 /* Under the lock, but for `count`, which is also read without: relaxed, as who starts a request knows of its making. */
 static Handle *table;

@@ -37,6 +37,7 @@ struct Comm {
 
 enum { kWorldIdentity = 1, kSelfIdentity = 2, kOfUnknownOrigin = 3 };
 
+/* Taken where communicators are made, named and freed, and where one is seen first; find() goes without. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static KeyTable known;             /* lock; find() peeks into it for a guess, which it checks */
 static KeyTable known_by_identity; /* lock */

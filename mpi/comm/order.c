@@ -13,6 +13,8 @@
 #include "comm/comm.h"
 #include "comm/order_compare.h"
 
+/* Questions that wait here at a time: one more is not answered, and so that pair of calls is not compared. Of `handled`,
+ * a newer one takes the place of an older one, which may then be asked for once more. */
 enum { kPollsPerLook = 64, kMostOpen = 512, kHandled = 1024 };
 
 /* A question or an answer. */

@@ -46,7 +46,7 @@ __attribute__((weak, visibility("default"))) void marline_trace_request_done(MPI
 
 static atomic_int open_bound; /* requests with the poller: counted up by who hands over, down by the poller; relaxed */
 
-static pthread_mutex_t used_mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t used_mutex = PTHREAD_MUTEX_INITIALIZER; /* for a few nanoseconds */
 static Batch *used; /* batches of one */
 
 static Batch *new_batch(int count)

@@ -22,7 +22,7 @@
 #include "inspect/requests.h"
 #include "inspect/watch.h"
 
-enum { kSecretBytes = 16, kMostMembers = 4096 };
+enum { kSecretBytes = 16, kMostMembers = 4096 }; /* of a communicator that `marline ps` is told */
 
 typedef struct Peer {
   char host[64];

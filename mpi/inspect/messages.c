@@ -14,6 +14,8 @@
 #include "base/mpi_library.h"
 #include "comm/comm.h"
 
+/* What one question of `marline ps` is answered with, in kSeconds. Messages, communicators and senders beyond are left
+ * out. */
 enum { kMostMessages = 256, kMostComms = 256, kMostSenders = 1024, kSeconds = 2 };
 
 typedef struct Message {

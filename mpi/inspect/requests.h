@@ -22,7 +22,7 @@
 #include "comm/comm.h"
 #include "inspect/describe_write.h"
 
-enum { kRequestBits = 10, kRequests = 1 << kRequestBits };
+enum { kRequestBits = 10, kRequests = 1 << kRequestBits }; /* open ones; of more, `marline ps` knows the newest */
 
 typedef struct BegunRequest {
   _Alignas(64) _Atomic uint64_t check;

@@ -20,7 +20,7 @@
 #pragma weak PMPI_Op_c2f
 #endif
 
-enum { kMostScopes = 8 };
+enum { kMostScopes = 8 }; /* open at a time, each call looks through them; one more ends the program with a line */
 #define STOPPED (1U << 31)
 
 /* Never freed, so that a call on any communicator may look through them while others open and close theirs. A slot is

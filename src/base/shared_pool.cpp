@@ -19,7 +19,7 @@ struct alignas(kCacheLine) Shared {
   SlabPool* pool = nullptr;
 };
 
-constexpr size_t kPools = 16;  // more threads share
+constexpr size_t kPools = 16;  // threads beyond share, and wait for one another's allocations
 Shared pools[kPools];
 
 // Each thread has a control block of its own.

@@ -92,6 +92,7 @@ uintptr_t find_aligned(size_t* bytes, size_t least) {
 
 }  // namespace
 
+// The first is taken once per thread; the second for each block, but only in programs that ThreadSanitizer watches.
 SpinLock g_slab_pools_lock, g_quarantine_lock;
 
 bool SlabPool::reserve(Place* place) {

@@ -12,7 +12,7 @@ namespace marline {
 namespace {
 
 constexpr uint32_t kSlots = 1024;
-constexpr uint32_t kProbes = 16;
+constexpr uint32_t kProbes = 16;  // a profile that finds no slot among these is not learnt
 
 Atomic<uint64_t> g_profiles[kSlots];  // 0: free. Written once, by whoever notes a send.
 

@@ -29,7 +29,7 @@ Atomic<int64_t> g_pending_operations{0};
 
 namespace {
 
-constexpr int kHooks = 16;
+constexpr int kHooks = 16;  // libraries that poll; one more is refused (marline_progress_register)
 constexpr uint32_t kPollEvery = 4;  // scheduling points between two polls
 
 // Back-off, of polls at scheduling points only: after so many in vain, the next comes no sooner than after a pause, which
@@ -47,7 +47,7 @@ Atomic<uint32_t> g_polls{0};               // written by pollers, wraps; the wat
 Atomic<Worker*> g_idle_poller{nullptr};
 Atomic<uint32_t> g_watchdog_asleep{0};     // futex: 1 from the watchdog's announcement until somebody wakes it
 
-SpinLock g_watchdog_lock;
+SpinLock g_watchdog_lock;                  // taken where the watchdog starts and ends
 bool g_watchdog_there = false;             // under g_watchdog_lock
 Atomic<uint32_t> g_watchdog_kept{0};       // written under g_watchdog_lock; futex of the watchdog's naps
 

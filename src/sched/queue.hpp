@@ -72,6 +72,6 @@ void fulfil(Worker* worker, Event* event);
 // the lock a fulfilment and the end of a body with a pending event are told one after the other, in the order in which
 // they happen.
 void fulfil_for_program(Worker* worker, Event* event);
-extern SpinLock g_detach_lock;
+extern SpinLock g_detach_lock;  // taken for detached tasks only, and only while a tool listens
 
 }  // namespace marline

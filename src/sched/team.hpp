@@ -40,7 +40,7 @@ struct NextTask;
 struct ThreadCounts;         // construct/parallel/thread_counts.hpp
 struct ThreadprivateCopies;  // exec/team/threadprivate.hpp
 class LeftFrames;  // sched/constraint.hpp
-inline constexpr int kMaxTeam = 1024;  // threads in one team
+inline constexpr int kMaxTeam = 1024;  // threads in one team; a region that asks for more gets these, with a warning
 using TaskFifo = Fifo<Task, &Task::next>;
 using TaskStack = MpscStack<Task, &Task::next>;
 

@@ -17,7 +17,7 @@
 
 namespace marline {
 
-inline constexpr int kWorkshares = 8;
+inline constexpr int kWorkshares = 8;  // a thread that is further ahead waits for the last one
 
 // ...Simd: chunks, but for the last, have a multiple of as many iterations as the chunk size says.
 enum class LoopKind : int32_t { kStatic, kDynamic, kGuided, kRuntime, kGuidedSimd, kRuntimeSimd };

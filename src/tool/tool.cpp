@@ -19,7 +19,7 @@ namespace {
 
 Atomic<ompt::Function> g_callbacks[ompt::kLastCallback + 1] = {};
 Atomic<void (*)()> g_suspend_observer{nullptr};
-SpinLock g_registration_lock;
+SpinLock g_registration_lock;  // taken where a tool sets a callback
 
 // The task of the task_create callback that the thread is in. Nothing suspends in there: a plain thread-local will do.
 struct CreatedTask {

@@ -32,7 +32,7 @@ struct NestLoop {
 };
 static_assert(sizeof(NestLoop) == 64 && offsetof(NestLoop, trips) == 56);
 
-inline constexpr int kMostNestedLoops = 64;
+inline constexpr int kMostNestedLoops = 64;  // one more ends the program with a line that says so
 
 int64_t step_of(const NestLoop& loop);
 

@@ -24,13 +24,13 @@ namespace marline::kmp {
 namespace {
 
 struct TaskgraphRecord {
-  TaskgraphRecord* next;
+  TaskgraphRecord* next;  // of the same construct: as many as it was given different ids
   int64_t id;
   PersistentGraph* graph;
   bool in_use;
 };
 
-SpinLock g_lock;  // all records, and the handles
+SpinLock g_lock;  // all records, and the handles; taken twice per region, for the search of its id
 
 // The record of this id, for this thread alone until it gives it back; null: another thread has it.
 TaskgraphRecord* take_record(void** handle, int64_t id, Worker* worker) {

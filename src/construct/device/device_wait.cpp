@@ -25,7 +25,7 @@ using Query = void (*)(void** handle);  // sets the handle to null once the oper
 
 Atomic<Query> g_query{nullptr};  // any thread that finds it sets it, to the same value
 Atomic<marline_hook*> g_hook{nullptr};
-SpinLock g_hook_lock;
+SpinLock g_hook_lock;  // taken until there is a hook
 TaskStack g_started;
 TaskFifo g_waiting;     // of the poller
 int g_waiting_count = 0;

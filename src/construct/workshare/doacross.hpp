@@ -10,7 +10,7 @@
 
 namespace marline {
 
-inline constexpr unsigned kDoacrossDimensions = 128;  // the most that a nest may have
+inline constexpr unsigned kDoacrossDimensions = 128;  // loops of a nest; more end the program with a line
 
 // One loop of the nest: iteration k, from 0 to count - 1, is called lower + k * stride, modulo 2^64. stride is not 0.
 struct DoacrossDimension {

@@ -40,7 +40,7 @@ Atomic<bool> g_light_guards{true};
 namespace {
 
 constexpr size_t kStacksPerSlab = 64;       // at most: one bit each
-constexpr size_t kMaxSlabs = 1 << 15;       // beyond it stack_allocate is fatal
+constexpr size_t kMaxSlabs = 1 << 15;       // two million stacks of suspended tasks; beyond it stack_allocate is fatal
 constexpr size_t kShareOfRest = 16;         // a slab takes at most this part of the address space that is left
 constexpr size_t kLeastStack = 256 * 1024;  // where those of the usual size cannot be had
 constexpr size_t kGuardBudget = 8192;       // stacks with a mapped guard: two mappings each

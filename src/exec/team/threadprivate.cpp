@@ -26,7 +26,7 @@ struct ThreadprivateVariable {
 
 namespace {
 
-constexpr size_t kBuckets = 256;
+constexpr size_t kBuckets = 256;  // chains grow with the program's variables; a thread looks up each of them once
 constexpr size_t kFirstCapacity = 16;
 constexpr size_t kLargestAlignment = 4096;
 

@@ -23,7 +23,7 @@ namespace marline {
 
 namespace {
 
-constexpr int kDescriptions = 8;
+constexpr int kDescriptions = 8;  // libraries; one more is refused (marline_describe_register)
 
 struct Description {
   const char* name;

@@ -19,7 +19,7 @@ struct BlockedThread {
   int depth = 0;              // owner only
 };
 
-inline constexpr int kBlockedThreads = 64;
+inline constexpr int kBlockedThreads = 64;  // at a time; further ones block as well, unseen by `marline ps`
 extern BlockedThread g_blocked_threads[kBlockedThreads];
 
 // They nest; the outermost one counts.

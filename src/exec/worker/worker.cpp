@@ -43,7 +43,7 @@ namespace marline {
 
 namespace {
 
-SpinLock g_lock;               // the lists and the key
+SpinLock g_lock;               // the lists and the key; taken where a team grows, shrinks or ends, and per thread
 Worker* g_idle = nullptr;      // pool workers without a team
 Worker* g_retired = nullptr;   // structures of ended threads
 Atomic<int> g_created{0};      // structures, hence ids
