@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Software prefetch of dependences (MARLINE_PREFETCH). With it on, a task keeps the addresses of its first dependences,
-// in the first chunk of its edges; A worker that is about to run a task prefetches the first cache lines at each
+// in the first chunk of its edges. A worker that is about to run a task prefetches the first cache lines at each
 // address of the task that it will run next. Off by default; then no addresses are kept. docs/design/locality.md has
 // the measurements.
 #pragma once

@@ -5,8 +5,10 @@
 // requires proof: it sets MARLINE_PROOF to a file name. Then a check runs when the library is loaded; if it fails, the
 // process ends before its first instruction (one line on stderr, exit status 125). A second check runs when the process
 // exits, for libraries that were loaded later; a failure is reported. Each result is a line in the file, appended in
-// one write: loaded <TAB> path of libmarline      refused <TAB> reason Without MARLINE_PROOF, the only cost is one look
-// at the environment.
+// one write:
+//   loaded <TAB> path of libmarline
+//   refused <TAB> reason
+// Without MARLINE_PROOF, the only cost is one look at the environment.
 //
 // Limits: objects in another dlmopen(3) namespace, and those closed again before the exit, are not seen.
 #pragma once

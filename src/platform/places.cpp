@@ -2,11 +2,15 @@
 //
 // OMP_PLACES, the binding policies and this process's places. See places.hpp.
 //
-// The grammar of an explicit list (OpenMP 5.1, 6.5), `len` positive, `stride` any number, both 1 if absent: list      =
-// interval { "," interval }        interval = place [ ":" len [ ":" stride ] ]  |  "!" place place     = "{" resources
-// "}"  |  number     resources = range { "," range } range     = number [ ":" len [ ":" stride ] ]  |  "!" number A
-// number that "!" excludes is excluded wherever it is in its place. "!" in front of a place removes the last place
-// before it with the same CPUs, as GCC's runtime does; if there is none, it removes all places after it.
+// The grammar of an explicit list (OpenMP 5.1, 6.5):
+//   list      = interval { "," interval }
+//   interval  = place [ ":" len [ ":" stride ] ]  |  "!" place
+//   place     = "{" resources "}"  |  number
+//   resources = range { "," range }
+//   range     = number [ ":" len [ ":" stride ] ]  |  "!" number
+// `len` is positive, `stride` any number; both are 1 if absent. A number that "!" excludes is excluded wherever it is in
+// its place. "!" in front of a place removes the last place before it with the same CPUs, as GCC's runtime does; if
+// there is none, it removes all places after it.
 #include "platform/places.hpp"
 
 #include <pthread.h>

@@ -48,7 +48,7 @@ struct alignas(kCacheLine) SharedQueue {
   SpinLock lock;               // tasks
   Fifo<Task, &Task::next> tasks;
   Atomic<int32_t> count{0};    // of `tasks`; changed under the lock, read by anybody
-  uint64_t* members = nullptr; // of the domain: bits as in Team::sleepers, for who is to be woken first
+  uint64_t* members = nullptr; // of the domain: bits as in Team::sleepers, which are woken first
 };
 
 struct Locality {

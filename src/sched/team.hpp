@@ -108,7 +108,7 @@ struct ThreadBeginning {
   SlabPool::Place pool;
   char* stack_low = nullptr;  // the thread's own stack; null: it asks
   char* stack_high = nullptr;
-  Atomic<bool> stack_known{false};  // set by the creator when the thread has been started, who waits for it
+  Atomic<bool> stack_known{false};  // set by the creator after the start of the thread, which waits for it
 };
 
 struct alignas(kCacheLine) Worker {

@@ -4,11 +4,12 @@
 // marline_event_t, for the handle of a `detach` clause and for the runtime's own waits. The code that declares it owns
 // it (often it is on the waiting task's stack); any thread may fulfil it.
 //
-// Invariant: the word goes through exactly one of two sequences of states, each step a single atomic operation, pending
-// -> waiter -> fulfilled      the fulfiller takes the waiter and must make it ready pending -> fulfilled -> (refused)
-// the waiter's publish is refused and it must go on by itself so the waiter is released exactly once. A waiter is
-// published only after its context is saved (by code that runs on another fiber). A fulfiller never accesses the word
-// after its one exchange, so the owner may free the word at once. Model: tests/model/event.pml.
+// Invariant: the word goes through exactly one of two sequences of states, each step a single atomic operation:
+//   pending -> waiter -> fulfilled      the fulfiller takes the waiter and must make it ready
+//   pending -> fulfilled -> (refused)   the waiter is not published: it continues by itself
+// So the waiter is released exactly once. A waiter is published only after its context is saved (by code that runs on
+// another fiber). A fulfiller never accesses the word after its one exchange, so the owner may free the word at once.
+// Model: tests/model/event.pml.
 #pragma once
 
 #include "base/atomic.hpp"

@@ -52,7 +52,7 @@ bool take(LockWord& word, uint32_t state) {
   return word.compare_exchange_strong(expected, state, acquire, relaxed);  // pairs with the release of who had it
 }
 
-// For who asks again and again: a look does not take the line from who has the lock.
+// For callers that ask again and again: a look leaves the cache line with the lock's holder.
 bool try_as(LockWord& word, uint32_t state) { return word.load(relaxed) == kFree && take(word, state); }
 
 // Looks at growing intervals: whoever has the lock can then take it several times in a row, with all it protects in its

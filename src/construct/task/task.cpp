@@ -141,7 +141,7 @@ template <auto plenty>
 }
 
 // An undeferred task starts as soon as the scheduling constraint allows (OpenMP 5.2, section 12.9). Its creator is
-// suspended meanwhile, and goes on on another thread if it is untied and that thread may start the task sooner.
+// suspended meanwhile, and continues on another thread if it is untied and that thread may start the task sooner.
 Worker* wait_until_allowed(Worker* worker, const Task* task) {
   return task->has(task_flag::kTied) ? wait_until_child_may_start(worker) : worker;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The program's exception state, per thread: see the header. The calling thread's worker only; what was looked up is
-// everybody's, until a library is loaded or unloaded. Where there is no C++ runtime, to look it up takes microseconds, and
-// memory from malloc for a message that nobody reads.
+// The program's exception state: see the header. Each worker saves and restores its own thread's state. Where the C++
+// runtime's function is, is looked up once for all threads, and again after a library has been loaded or unloaded: in a
+// program without a C++ runtime a look-up takes microseconds, and dlsym(3) allocates an error message that nobody reads.
 #include "exec/fiber/exception_state.hpp"
 
 #include <dlfcn.h>

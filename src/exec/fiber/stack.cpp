@@ -6,7 +6,8 @@
 // sets of numbers. The lowest stack with room is given first, so that slabs with high numbers empty and their memory
 // can go back.
 //
-// Invariant: a slot is free or its holder's. Who gives memory back holds the slots meanwhile, without the lock.
+// Invariant: a slot is free or has one holder. A thread that gives memory back holds the slots while it does, without
+// the lock.
 #include "exec/fiber/stack.hpp"
 
 #include "base/check.hpp"
