@@ -5,9 +5,10 @@
  * `probe_N` and `mprobe_N` (then the receive); `waits_N` (MPI_Wait for one request, then for another, whose two
  * messages are sent together) and `waitall_N` (MPI_Waitall for both); `wait_N` (MPI_Wait for the first of two, of
  * which the second is cancelled then), `waitany_N` and `waitsome_N` (for one of both). Messages come in the order in
- * which the calls were made, or, in the figures `..._N_shuffled`, in another one. One rank of one thread sends to
- * itself, so no other process's speed is in the figures; MPI's own search for the receive of a message is. Only a
- * runtime that suspends a blocked task can do this.
+ * which the calls were made, or, in the figures `..._N_shuffled`, in another one. `probe_over_recv_N` and its like are
+ * ratios of times of one round, the median of the rounds. One rank of one thread sends to itself, so no other process's
+ * speed is in the figures; MPI's own search for the receive of a message is. Only a runtime that suspends a blocked task
+ * can do this.
  */
 #include "bench.h"
 
@@ -15,10 +16,13 @@
 
 enum { kOther = 15000, kMostCalls = 10000, kTimed = 200, kBatch = 100, kRounds = 3, kShuffle = 617 };
 
+enum { kRecv, kWaits = 3, kWait = 5, kKinds = 8 }; /* places in kCalls */
+
 typedef struct Call {
   const char *name;
   int (*run)(int tag); /* returns when the message with this tag has been received: the message */
   int has_other;       /* a second message, with the tag kOther + tag */
+  int twin;            /* the call for one request with the same messages; its own place: it is one */
 } Call;
 
 static int by_recv(int tag) {
@@ -94,9 +98,10 @@ static int by_mprobe(int tag) {
   return message;
 }
 
-static const Call kCalls[] = {{"recv", by_recv, 0},       {"probe", by_probe, 0}, {"mprobe", by_mprobe, 0},
-                              {"waits", by_waits, 1},     {"waitall", by_waitall, 1}, {"wait", by_wait, 0},
-                              {"waitany", by_waitany, 0}, {"waitsome", by_waitsome, 0}};
+static const Call kCalls[kKinds] = {{"recv", by_recv, 0, kRecv},       {"probe", by_probe, 0, kRecv},
+                                    {"mprobe", by_mprobe, 0, kRecv},   {"waits", by_waits, 1, kWaits},
+                                    {"waitall", by_waitall, 1, kWaits}, {"wait", by_wait, 0, kWait},
+                                    {"waitany", by_waitany, 0, kWait}, {"waitsome", by_waitsome, 0, kWait}};
 
 static int wrong; /* only one thread */
 static MPI_Comm answers;
@@ -160,15 +165,34 @@ static int asked_for(const char *name) {
   return !strcmp(only, name) || (length > 0 && only[length - 1] == '_' && !strncmp(only, name, length));
 }
 
-static int measure(const Call *call, int calls, int shuffled) {
-  char name[kBenchLine];
-  double times[kRounds];
-  snprintf(name, sizeof name, "%s_%d%s", call->name, calls, shuffled ? "_shuffled" : "");
-  if (!asked_for(name)) return 0;
-  for (int i = 0; i < kRounds; ++i) times[i] = time_of(call, calls, shuffled ? kShuffle : 1);
-  if (wrong) bench_fail("%s: wrong messages", name);
-  bench_say(name, bench_median(times, kRounds), "ns");
-  return 1;
+static void name_figure(char *name, const char *kind, int calls, int shuffled) {
+  snprintf(name, kBenchLine, "%s_%d%s", kind, calls, shuffled ? "_shuffled" : "");
+}
+
+/* How many kinds were asked for. */
+static int measure(int calls, int shuffled) {
+  char name[kBenchLine], kind[kBenchLine];
+  int asked[kKinds], count = 0;
+  double times[kKinds][kRounds], ratios[kKinds][kRounds];
+  for (int k = 0; k < kKinds; ++k) {
+    name_figure(name, kCalls[k].name, calls, shuffled);
+    count += asked[k] = asked_for(name);
+  }
+  for (int round = 0; round < kRounds; ++round) {
+    for (int k = 0; k < kKinds; ++k) times[k][round] = asked[k] ? time_of(&kCalls[k], calls, shuffled ? kShuffle : 1) : 0;
+    for (int k = 0; k < kKinds; ++k) ratios[k][round] = times[k][round] / times[kCalls[k].twin][round];
+  }
+  if (wrong) bench_fail("wrong messages with %d calls", calls);
+  for (int k = 0; k < kKinds; ++k) {
+    if (!asked[k]) continue;
+    name_figure(name, kCalls[k].name, calls, shuffled);
+    bench_say(name, bench_median(times[k], kRounds), "ns");
+    if (kCalls[k].twin == k || !asked[kCalls[k].twin]) continue;
+    snprintf(kind, sizeof kind, "%s_over_%s", kCalls[k].name, kCalls[kCalls[k].twin].name);
+    name_figure(name, kind, calls, shuffled);
+    bench_say(name, bench_median(ratios[k], kRounds), "x");
+  }
+  return count;
 }
 
 int main(int argc, char **argv) {
@@ -177,9 +201,7 @@ int main(int argc, char **argv) {
   bench_init(argc, argv);
   MPI_Comm_dup(MPI_COMM_WORLD, &answers); /* MPI seeks its messages in a list of their own */
   for (int shuffled = 0; shuffled < 2; ++shuffled) {
-    for (int calls = 10; calls <= kMostCalls; calls *= 10) {
-      for (unsigned i = 0; i < sizeof kCalls / sizeof kCalls[0]; ++i) done += measure(&kCalls[i], calls, shuffled);
-    }
+    for (int calls = 10; calls <= kMostCalls; calls *= 10) done += measure(calls, shuffled);
   }
   if (!done) bench_fail("no figure begins with %s", bench_options.only);
   MPI_Comm_free(&answers);
