@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "mpi_calls.hpp"
+#include "mpi_made.hpp"
 #include "recorder.hpp"
 #include "stream.hpp"
 
@@ -25,28 +26,25 @@ namespace {
 constexpr u64 kWorld = 1;  // 0: no communicator
 constexpr u64 kMostComms = 0xffff;
 
-// What the attribute points to. Immutable but for `written`.
+// What the attribute points to. Immutable but for `written` and what made_lock guards.
 struct Known {
   u64 number;
   u64 identity;
+  Made *made;   // made_lock: what was counted of this one's children
   int written;  // set once by the thread that writes identity and members
 };
 
-// How often an equal communicator was made.
-struct Made {
-  Made *next;
-  u64 key;
-  u64 count;
-};
-
-constexpr u64 kBuckets = 256;  // chains grow with the different groups that communicators were made of
-
-pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;  // for each communicator that is met first; held while MPI is called
 int comm_key = MPI_KEYVAL_INVALID;  // both written once, under lock, before `ready` (release)
 int window_key = MPI_KEYVAL_INVALID;
 bool ready;
 u64 last_number = kWorld;  // lock
-Made *made_before[kBuckets];  // lock
+
+// What was made from a communicator goes with it. So there are as many as different groups and tags that communicators
+// were made with, from those that are there, from MPI_COMM_WORLD, and from unknown ones. The lock is inside the others,
+// MPI's own too: MPI is not called under it.
+pthread_mutex_t made_lock = PTHREAD_MUTEX_INITIALIZER;
+MadeBefore made_before;  // made_lock
 
 u64 mix(u64 hash, u64 value) {
   // Two rounds of SplitMix64's finalizer (Steele, Lea, Flood 2014): every bit of both moves every bit of the result.
@@ -56,8 +54,13 @@ u64 mix(u64 hash, u64 value) {
   return x ^ x >> 31;
 }
 
+// MPI frees the communicator.
 int delete_known(MPI_Comm, int, void *value, void *) {
-  free(value);
+  auto *entry = static_cast<Known *>(value);
+  pthread_mutex_lock(&made_lock);
+  made_before.forget(entry->made);
+  pthread_mutex_unlock(&made_lock);
+  free(entry);
   return MPI_SUCCESS;
 }
 
@@ -153,22 +156,15 @@ u64 hash_of_members(MPI_Comm comm) {
   return is_inter(comm) ? own + WorldRanks(remote_group(comm)).hash() : own;
 }
 
-// Called under the lock.
-u64 count_made(u64 key) {
-  Made **bucket = &made_before[key % kBuckets];
-  for (Made *made = *bucket; made != nullptr; made = made->next) {
-    if (made->key == key) {
-      return ++made->count;
-    }
-  }
-  auto *fresh = static_cast<Made *>(malloc(sizeof(Made)));
-  if (fresh == nullptr) {
+// `parent` is null for MPI_COMM_WORLD and unknown ones.
+u64 count_made(Known *parent, u64 key) {
+  pthread_mutex_lock(&made_lock);
+  const u64 count = made_before.count(key, parent == nullptr ? nullptr : &parent->made);
+  pthread_mutex_unlock(&made_lock);
+  if (count == 0) {
     stop_recording("no memory for a communicator", strerror(ENOMEM), "free some");
-    return 0;
   }
-  *fresh = {*bucket, key, 1};
-  *bucket = fresh;
-  return 1;
+  return count;
 }
 
 // Called under the lock.
@@ -181,8 +177,8 @@ u64 next_number() {
   return last_number;
 }
 
-// Numbers `comm`, unless another thread just did.
-Known *number_comm(MPI_Comm comm, u64 parent_identity, int tag) {
+// Numbers `comm`, unless another thread just did. `parent` is null for MPI_COMM_WORLD and unknown ones.
+Known *number_comm(MPI_Comm comm, Known *parent, u64 parent_identity, int tag) {
   const u64 key = mix(mix(hash_of_members(comm), parent_identity), static_cast<u64>(tag));
   pthread_mutex_lock(&lock);
   if (!ready) {
@@ -194,7 +190,7 @@ Known *number_comm(MPI_Comm comm, u64 parent_identity, int tag) {
     if (found == nullptr) {
       stop_recording("no memory for a communicator", strerror(ENOMEM), "free some");
     } else {
-      *found = {next_number(), mix(key, count_made(key)), 0};
+      *found = {next_number(), mix(key, count_made(parent, key)), nullptr, 0};
       mpi().Comm_set_attr(comm, comm_key, found);
     }
   }
@@ -221,15 +217,7 @@ void write_members(MPI_Comm comm, Known &entry) {
 // One that no call of the program made here (MPI_Comm_idup's, MPI_Comm_get_parent's) is numbered when it is first met.
 Known *known_or_numbered(MPI_Comm comm) {
   Known *entry = known(comm);
-  return entry != nullptr ? entry : number_comm(comm, 0, 0);
-}
-
-u64 identity_of(MPI_Comm comm) {
-  if (comm == MPI_COMM_NULL || comm == MPI_COMM_WORLD) {
-    return comm == MPI_COMM_WORLD;
-  }
-  const Known *entry = known_or_numbered(comm);
-  return entry == nullptr ? 0 : entry->identity;
+  return entry != nullptr ? entry : number_comm(comm, nullptr, 0, 0);
 }
 
 }  // namespace
@@ -252,9 +240,11 @@ u64 comm_id(MPI_Comm comm) {
 }
 
 void remember_comm(int result, MPI_Comm parent, MPI_Comm made, int tag) {
-  if (result == MPI_SUCCESS && made != MPI_COMM_NULL) {
-    number_comm(made, identity_of(parent), tag);
+  if (result != MPI_SUCCESS || made == MPI_COMM_NULL) {
+    return;
   }
+  Known *from = parent == MPI_COMM_NULL || parent == MPI_COMM_WORLD ? nullptr : known_or_numbered(parent);
+  number_comm(made, from, from != nullptr ? from->identity : parent == MPI_COMM_WORLD, tag);
 }
 
 void remember_window(int result, u64 comm, MPI_Win window) {

@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 
 import numpy as np
 import pytest
-from trace_mpi_support import MPIS, PROGRAMS, Seen, build, calls, identities, record, rows, seen
+from trace_mpi_support import (MPIS, PROGRAMS, Seen, build, calls, identities, launch, record, recorder, rows,
+                               seen)  # fmt: skip
 
 from marline.trace.read import messages
 from marline.trace.read.records import Trace
@@ -104,3 +106,13 @@ def test_what_mpi_calls_itself_is_not_the_programs(groups: Trace) -> None:
         found = [(call.name, call.bytes) for call in seen(groups, rank)]
         start = found.index(("File_open", 0))
         assert found[start:] == [("File_open", 0), ("File_write_at_all", 4), ("File_close", 0), ("Finalize", 0)]
+
+
+@pytest.mark.parametrize("mpi", MPIS)
+def test_a_recorded_program_may_make_communicators_for_ever(mpi: str, tmp_path: Path) -> None:
+    """Duplicates of duplicates, freed: what the recorder knows of each goes with it."""
+    program = build(tmp_path, mpi, PROGRAMS / "trace_mpi_dups.c")
+    said = launch(mpi, 1, program, recorder(mpi), MARLINE_TRACE_DIR=str(tmp_path / "trace"))
+    plain = launch(mpi, 1, program)
+    recorded_kib, plain_kib = (int(text.split()[1]) for text in (said, plain))
+    assert recorded_kib < plain_kib + 1024, "50,000 communicators of which none is left"
