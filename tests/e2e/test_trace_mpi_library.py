@@ -15,7 +15,7 @@ from trace_mpi_support import BUILD, MPIS, PROGRAMS, ROOT, build, calls, events,
 
 from marline.trace.read import messages, reader
 
-GENERATOR = ROOT / "trace" / "mpi_generate.py"
+GENERATOR = ROOT / "trace" / "mpi" / "generate.py"
 TABLES = ROOT / "python" / "marline" / "trace" / "read"
 MPI_TESTS = ROOT / "tests" / "mpi"
 NONE = -1

@@ -8,7 +8,7 @@ from marline.errors import Refusal
 from marline.layout import Layout
 
 REMEDY = "build Marline with its recorder"
-# The words that the recorder knows (trace/options.cpp), which would otherwise say so after the program has started.
+# The words that the recorder knows (trace/base/options.cpp), which would otherwise say so after the program has started.
 EVENTS = ("task", "dependence", "sync", "mutex", "work", "mpi", "region")
 
 

@@ -71,7 +71,7 @@ def _fnv1a(text: str) -> int:
 
 
 def _fingerprint(text: str) -> int:
-    """What record.hpp computes at compile time: the table's lines without macro names and punctuation."""
+    """What trace/base/record.hpp computes at compile time: the table's lines without macro names and punctuation."""
     lines: list[tuple[int, str]] = []
     for match in _EVENT.finditer(text):
         number, name, fields = match.groups()

@@ -5,8 +5,8 @@
 // whose events are not wanted costs nothing. Runs in one thread, while the runtime starts.
 #include <initializer_list>
 
-#include "ompt_callbacks.hpp"
-#include "recorder.hpp"
+#include "base/recorder.hpp"
+#include "ompt/callbacks.hpp"
 
 namespace marline::trace {
 namespace {

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The common part of the MPI wrappers. A wrapper, generated (mpi_generate.py) or written by hand, has three steps:
+// The common part of the MPI wrappers. A wrapper, generated (mpi/generate.py) or written by hand, has three steps:
 // enter, the call of the next library, leave. The functions here turn MPI's arguments into records. They are never
 // inlined: under a runtime that suspends tasks the thread may be another one after the call, and an address of
 // thread-local storage from before it must not be used after it.
 #ifndef MARLINE_TRACE_MPI_CALLS_HPP
 #define MARLINE_TRACE_MPI_CALLS_HPP
 
-#include "mpi_library.hpp"
-#include "record.hpp"
+#include "base/record.hpp"
+#include "mpi/library.hpp"
 
 #define MARLINE_MPI extern "C" __attribute__((visibility("default")))
-#define MARLINE_COLD_TLS __attribute__((noinline))
 
 namespace marline::trace {
 
@@ -26,10 +25,6 @@ struct Call {
   u64 bytes = 0;
   u64 task = 0;
 };
-
-// Whether the call from `site` is to be recorded: the program makes it (MPI's own libraries use MPI too), and recording
-// is on. The first thing in a wrapper; also tells libmarline-mpi behind us who calls (marline_trace_caller).
-MARLINE_COLD_TLS bool recorded(const void *site);
 
 // Each returns `call` with its task.
 MARLINE_COLD_TLS Call enter(Call call);
@@ -60,7 +55,7 @@ inline MPI_Status *status_or(MPI_Status *given, MPI_Status &own) { return given 
 // A status in which a request that only sends leaves "nothing came" (MPICH leaves it untouched).
 MPI_Status empty_status();
 
-// Numbers of communicators (mpi_comm.cpp): the first use writes identity and members.
+// Numbers of communicators (mpi/comm.cpp): the first use writes identity and members.
 u64 comm_id(MPI_Comm comm);
 // The same for the communicator that a window was made on.
 u64 window_comm_id(MPI_Win window);
@@ -69,7 +64,7 @@ void remember_window(int result, u64 comm, MPI_Win window);
 // all its processes compute.
 void remember_comm(int result, MPI_Comm parent, MPI_Comm made, int tag = 0);
 
-// Messages that MPI_Mprobe has taken out of the matching, and their communicators (mpi_message.cpp).
+// Messages that MPI_Mprobe has taken out of the matching, and their communicators (mpi/message.cpp).
 void remember_message(MPI_Message message, u64 comm);
 u64 forget_message(MPI_Message message);
 

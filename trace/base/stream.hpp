@@ -17,9 +17,9 @@
 
 #include <string.h>
 
-#include "clock.hpp"
-#include "record.hpp"
-#include "recorder.hpp"
+#include "base/clock.hpp"
+#include "base/record.hpp"
+#include "base/recorder.hpp"
 
 namespace marline::trace {
 

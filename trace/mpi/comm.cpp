@@ -15,10 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mpi_calls.hpp"
-#include "mpi_made.hpp"
-#include "recorder.hpp"
-#include "stream.hpp"
+#include "base/recorder.hpp"
+#include "base/stream.hpp"
+#include "mpi/calls.hpp"
+#include "mpi/made.hpp"
 
 namespace marline::trace {
 namespace {

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mpi_calls.hpp"
-#include "recorder.hpp"
-#include "stream.hpp"
+#include "base/recorder.hpp"
+#include "base/stream.hpp"
+#include "mpi/calls.hpp"
 
 using namespace marline::trace;
 

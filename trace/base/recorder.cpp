@@ -4,7 +4,7 @@
 // process_lock. Data that every thread reads (state, switch_count, the wanted events) is atomic, or constant once
 // recording has started. Nothing here is on the path of an event. Order of locks: process_lock, then the list of
 // streams; stop_recording, which may be called under either, takes none.
-#include "recorder.hpp"
+#include "base/recorder.hpp"
 
 #include <errno.h>
 #include <pthread.h>
@@ -16,10 +16,10 @@
 
 #include <initializer_list>
 
-#include "clock.hpp"
-#include "metadata.hpp"
-#include "options.hpp"
-#include "stream.hpp"
+#include "base/clock.hpp"
+#include "base/metadata.hpp"
+#include "base/options.hpp"
+#include "base/stream.hpp"
 
 namespace marline::trace {
 

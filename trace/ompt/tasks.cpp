@@ -4,7 +4,7 @@
 // implicit_task and parallel_end change the stream's current task. While recording is off these three still do so,
 // without records. Tasks that begin while it is off are announced by the first later event that names them
 // (task_words.hpp).
-#include "ompt_callbacks.hpp"
+#include "ompt/callbacks.hpp"
 
 namespace marline::trace {
 

@@ -4,7 +4,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE  // RTLD_NEXT
 #endif
-#include "mpi_library.hpp"
+#include "mpi/library.hpp"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -13,9 +13,8 @@
 #include <string.h>
 
 #include "../pmpi/caller.h"
-#include "mpi_calls.hpp"
-#include "recorder.hpp"
-#include "stream.hpp"
+#include "base/recorder.hpp"
+#include "base/stream.hpp"
 
 namespace marline::trace {
 

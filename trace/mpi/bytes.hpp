@@ -5,7 +5,7 @@
 #ifndef MARLINE_TRACE_MPI_BYTES_HPP
 #define MARLINE_TRACE_MPI_BYTES_HPP
 
-#include "mpi_calls.hpp"
+#include "mpi/calls.hpp"
 
 namespace marline::trace {
 

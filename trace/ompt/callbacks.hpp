@@ -7,7 +7,7 @@
 
 #include <omp-tools.h>
 
-#include "task_words.hpp"
+#include "base/task_words.hpp"
 
 namespace marline::trace {
 
@@ -25,7 +25,7 @@ extern TaskInfo task_info;
 // A word, of the runtime's or the recorder's, that is 0 as long as no task has been given a name.
 extern const uint32_t *names_used;
 
-// Threads, regions and tasks: ompt_tasks.cpp. Who runs where is followed here, also while recording is off.
+// Threads, regions and tasks: ompt/tasks.cpp. Who runs where is followed here, also while recording is off.
 void on_thread_begin(ompt_thread_t type, ompt_data_t *thread);
 void on_thread_end(ompt_data_t *thread);
 void on_parallel_begin(ompt_data_t *encountering, const ompt_frame_t *, ompt_data_t *parallel, unsigned requested, int,
@@ -38,7 +38,7 @@ void on_task_create(ompt_data_t *encountering, const ompt_frame_t *, ompt_data_t
 void on_task_schedule(ompt_data_t *prior, ompt_task_status_t status, ompt_data_t *next);
 void on_dependences(ompt_data_t *task, const ompt_dependence_t *dependences, int count);
 
-// Waiting and sharing work: ompt_waits.cpp.
+// Waiting and sharing work: ompt/waits.cpp.
 void on_sync_region(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoint, ompt_data_t *, ompt_data_t *task,
                     const void *code);
 void on_sync_region_wait(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoint, ompt_data_t *, ompt_data_t *task,

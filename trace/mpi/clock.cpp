@@ -14,9 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "clock.hpp"
-#include "mpi_calls.hpp"
-#include "recorder.hpp"
+#include "base/clock.hpp"
+#include "base/recorder.hpp"
+#include "mpi/calls.hpp"
 
 namespace marline::trace {
 namespace {

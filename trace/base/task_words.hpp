@@ -8,7 +8,7 @@
 #ifndef MARLINE_TRACE_TASK_WORDS_HPP
 #define MARLINE_TRACE_TASK_WORDS_HPP
 
-#include "stream.hpp"
+#include "base/stream.hpp"
 
 namespace marline::trace {
 

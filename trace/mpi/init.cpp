@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Entry points: start and end of MPI, and MPI's own way to switch tools.
-#include "mpi_calls.hpp"
-#include "recorder.hpp"
+#include "base/recorder.hpp"
+#include "mpi/calls.hpp"
 
 using namespace marline::trace;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The MPI functions behind the recorder. As it defines MPI_X and PMPI_X (Fortran bindings and other tools call either),
+// The MPI functions behind the recorder, and which calls of the program it records. As it defines MPI_X and PMPI_X (Fortran bindings and other tools call either),
 // it reaches the next library's PMPI_X by address: libmarline-mpi's, or MPI's own. Everything in trace/ that needs MPI
 // calls through mpi(), which is never recorded.
 #ifndef MARLINE_TRACE_MPI_LIBRARY_HPP
@@ -11,6 +11,8 @@
 #include <mpi.h>
 
 #include "mpi_next.hpp"  // generated: struct NextMpi, one pointer per function of this mpi.h; kNextNames
+
+#define MARLINE_COLD_TLS __attribute__((noinline))  // mpi/calls.hpp says why
 
 namespace marline::trace {
 
@@ -27,6 +29,10 @@ inline const NextMpi &mpi() {
   }
   return next_functions;
 }
+
+// Whether the call from `site` is to be recorded: the program makes it (MPI's own libraries use MPI too), and recording
+// is on. The first thing in a wrapper; also tells libmarline-mpi behind the recorder who calls (marline_trace_caller).
+MARLINE_COLD_TLS bool recorded(const void *site);
 
 }  // namespace marline::trace
 

@@ -2,14 +2,14 @@
 //
 // Parses the recorder's options. One table gives the words of MARLINE_TRACE_EVENTS to the parser, to its error message
 // and to the JSON file.
-#include "options.hpp"
+#include "base/options.hpp"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-#include "recorder.hpp"
+#include "base/recorder.hpp"
 
 namespace marline::trace {
 namespace {

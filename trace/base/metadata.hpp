@@ -5,9 +5,9 @@
 #ifndef MARLINE_TRACE_METADATA_HPP
 #define MARLINE_TRACE_METADATA_HPP
 
-#include "clock.hpp"
-#include "options.hpp"
-#include "recorder.hpp"
+#include "base/clock.hpp"
+#include "base/options.hpp"
+#include "base/recorder.hpp"
 
 namespace marline::trace {
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // MPI arguments to records. Uses only MPI functions that are local and do not block, so it may run inside any task.
-#include "mpi_calls.hpp"
+#include "mpi/calls.hpp"
 
 #include <string.h>
 
-#include "clock.hpp"
-#include "stream.hpp"
+#include "base/clock.hpp"
+#include "base/stream.hpp"
 
 namespace marline::trace {
 namespace {

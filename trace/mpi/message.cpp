@@ -5,7 +5,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "mpi_calls.hpp"
+#include "mpi/calls.hpp"
 
 namespace marline::trace {
 namespace {

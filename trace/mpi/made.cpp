@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // See the header.
-#include "mpi_made.hpp"
+#include "mpi/made.hpp"
 
 #include <stdlib.h>
 

@@ -3,7 +3,7 @@
 // The executable mappings as the kernel lists them, with the build ids that the loaded objects carry in their notes
 // (ELF: PT_NOTE, NT_GNU_BUILD_ID of the name "GNU"). They are read anew each time the JSON file is written, so that
 // libraries that the program loads later are in it at the end.
-#include "code_maps.hpp"
+#include "base/code_maps.hpp"
 
 #include <inttypes.h>
 #include <limits.h>

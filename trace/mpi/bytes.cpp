@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Sizes of datatypes and communicators.
-#include "mpi_bytes.hpp"
+#include "mpi/bytes.hpp"
 
 namespace marline::trace {
 

@@ -2,7 +2,7 @@
 //
 // Writes a process's JSON file. Without a JSON library, because the recorder links only libc. Each value is written by
 // one small function; text from outside (paths, arguments, host name) goes through write_string.
-#include "metadata.hpp"
+#include "base/metadata.hpp"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,8 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "code_maps.hpp"
-#include "record.hpp"
+#include "base/code_maps.hpp"
+#include "base/record.hpp"
 
 namespace marline::trace {
 

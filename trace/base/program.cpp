@@ -7,7 +7,7 @@
 // the runtime has them, too (this library is in front of it), the calls are passed on.
 #include <dlfcn.h>
 
-#include "stream.hpp"
+#include "base/stream.hpp"
 
 #define MARLINE_ENTRY extern "C" __attribute__((visibility("default")))
 

@@ -2,7 +2,7 @@
 //
 // OMPT callbacks of synchronisation, mutexes and worksharing: events of the thread's current task, which they do not
 // change.
-#include "ompt_callbacks.hpp"
+#include "ompt/callbacks.hpp"
 
 namespace marline::trace {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Late announcements: see task_words.hpp.
-#include "task_words.hpp"
+#include "base/task_words.hpp"
 
 namespace marline::trace {
 namespace {

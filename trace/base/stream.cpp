@@ -2,7 +2,7 @@
 //
 // The cold half of Stream: making the file, flushing the window, closing. The window is allocated on disk before it is
 // mapped: a store into a hole of a full disk would be a SIGBUS.
-#include "stream.hpp"
+#include "base/stream.hpp"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "task_words.hpp"
+#include "base/task_words.hpp"
 
 namespace marline::trace {
 namespace {
