@@ -6,9 +6,12 @@
 
 #include <stddef.h>
 
-void parts_begin(Parts *parts, Pending *whole, bool (*part_completed)(Several *several, Pending *part))
+void parts_begin(Parts *parts, Pending *whole, bool (*part_completed)(Several *several, Pending *part),
+                 void (*part_failed_too)(Several *several, Pending *part))
 {
-  parts->several = (Several){.whole = whole, .parts = parts->parts, .part_completed = part_completed};
+  parts->several = (Several){.whole = whole, .parts = parts->parts, .part_completed = part_completed,
+                             .part_failed_too = part_failed_too};
+  parts->are_too_many = false;
   whole->several = &parts->several;
 }
 
@@ -32,7 +35,7 @@ bool parts_add_open(Parts *parts, int count, const MPI_Request *requests)
 {
   const MPI_Request null = library_request_null();
   bool others = false;
-  for (int i = 0; i < count; ++i) {
+  for (int i = 0; i < count && !parts->are_too_many; ++i) {
     if (requests[i] == null)
       continue;
     if (!parts_is_open(requests[i])) {
@@ -41,10 +44,10 @@ bool parts_add_open(Parts *parts, int count, const MPI_Request *requests)
       parts_add(parts, i, requests[i]);
     } else {
       parts->several.count = 0;
-      break;
+      parts->are_too_many = true;
     }
   }
-  return others;
+  return others && !parts->are_too_many;
 }
 
 int parts_index(const Parts *parts, const Pending *part)

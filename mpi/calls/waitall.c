@@ -9,6 +9,7 @@
 #include "calls/parts.h"
 
 #include <limits.h>
+#include <stddef.h>
 
 #include "engine/waiting.h"
 
@@ -131,7 +132,7 @@ int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[])
   }
   PendingWaitall call; /* field by field: most parts stay unused */
   call.base = (Pending){.finished = finished, .call = &what};
-  parts_begin(&call.parts, &call.base, part_completed);
+  parts_begin(&call.parts, &call.base, part_completed, NULL);
   call.count = count;
   call.requests = requests;
   call.statuses = statuses;

@@ -59,6 +59,12 @@ static bool part_completed(Several *several, Pending *part)
   return true;
 }
 
+static void part_failed_too(Several *several, Pending *part)
+{
+  PendingWaitany *call = (PendingWaitany *)several->whole;
+  call->requests[parts_index(&call->parts, part)] = part->request;
+}
+
 int MPI_Waitany(int count, MPI_Request requests[], int *index, MPI_Status *status)
 {
   PASS_ON_FROM_TOOL(waitany(count, requests, index, status));
@@ -70,7 +76,7 @@ int MPI_Waitany(int count, MPI_Request requests[], int *index, MPI_Status *statu
   }
   PendingWaitany call; /* field by field: most parts stay unused */
   call.base = (Pending){.finished = finished, .call = &what};
-  parts_begin(&call.parts, &call.base, part_completed);
+  parts_begin(&call.parts, &call.base, part_completed, part_failed_too);
   call.parts.status = status;
   call.count = count;
   call.requests = requests;

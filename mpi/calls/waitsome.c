@@ -85,6 +85,17 @@ static bool part_completed(Several *several, Pending *part)
   return true;
 }
 
+static void part_failed_too(Several *several, Pending *part)
+{
+  PendingWaitsome *call = (PendingWaitsome *)several->whole;
+  const int i = parts_index(&call->parts, part);
+  call->requests[i] = part->request;
+  if (call->statuses != MPI_STATUSES_IGNORE)
+    call->statuses[*call->found] =
+        (MPI_Status){.MPI_SOURCE = MPI_ANY_SOURCE, .MPI_TAG = MPI_ANY_TAG, .MPI_ERROR = part->error};
+  call->indices[(*call->found)++] = i;
+}
+
 int MPI_Waitsome(int incount, MPI_Request requests[], int *outcount, int indices[], MPI_Status statuses[])
 {
   PASS_ON_FROM_TOOL(waitsome(incount, requests, outcount, indices, statuses));
@@ -96,7 +107,7 @@ int MPI_Waitsome(int incount, MPI_Request requests[], int *outcount, int indices
   }
   PendingWaitsome call; /* field by field: most parts stay unused */
   call.base = (Pending){.finished = finished, .call = &what};
-  parts_begin(&call.parts, &call.base, part_completed);
+  parts_begin(&call.parts, &call.base, part_completed, part_failed_too);
   call.parts.status = statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : statuses;
   call.count = incount;
   call.requests = requests;

@@ -282,6 +282,14 @@ uint64_t comm_identity(MPI_Comm comm)
   return entry != NULL ? entry->info.identity : 0;
 }
 
+int comm_peers(MPI_Comm comm)
+{
+  const Comm *entry = find(comm);
+  if (entry == NULL)
+    return 0;
+  return entry->info.remote_size > 0 ? entry->info.remote_size : entry->info.size;
+}
+
 uint64_t comm_identify(MPI_Comm comm)
 {
   const Comm *entry = find(comm);

@@ -46,7 +46,10 @@ void comm_stop(void);
  * not known. A few nanoseconds; any thread. */
 uint64_t comm_identity(MPI_Comm comm);
 
-/* Likewise, and gets to know one that is not known yet, by calls of MPI. `comm` is a valid handle, or null. */
+/* How many ranks one may send to in it; 0 if it is not known. As comm_identity(). */
+int comm_peers(MPI_Comm comm);
+
+/* As comm_identity(), and gets to know one that is not known yet, by calls of MPI. `comm` is a valid handle, or null. */
 uint64_t comm_identify(MPI_Comm comm);
 
 /* What the wrapper of a call that makes communicators says: `made` is from `parent` (0: from no communicator in

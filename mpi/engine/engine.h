@@ -49,7 +49,7 @@ typedef struct Pending {
 } Pending;
 
 /* Requests that the poller asks about in a call's place: together with the single ones of all tasks, many in one call of
- * MPI, which costs a tenth of asking for each call by itself. They are active, and not null. Both functions are the
+ * MPI, which costs a tenth of asking for each call by itself. They are active, and not null. The functions are the
  * poller's, and must not block. */
 struct Several {
   Pending *whole;
@@ -58,6 +58,9 @@ struct Several {
   /* A part has completed, and none is asked about any more. True if the call has its result; else the poller goes on as
    * after whole->finished(). */
   bool (*part_completed)(Several *several, Pending *part);
+  /* After that, for each other part that MPI has ended at the same time, with an error. It has no status. Not called of
+   * a call with one part at a time. */
+  void (*part_failed_too)(Several *several, Pending *part);
 };
 
 /* Before MPI_Init: it, and all later calls, are made by one thread of our own (owner.h). */

@@ -9,7 +9,7 @@
  * and costs only a few nanoseconds per request (Open MPI 4.1: 53 ns for one, 330 ns for 64), and reports errors as a
  * call for one request does: MPI_Testsome, otherwise as good, hides the code behind MPI_ERR_IN_STATUS. The calls are
  * tested one by one, at 50 to 150 ns each, and each tests a bounded number of its requests (kRequestsPerLook in
- * engine.h).
+ * engine.h), but for the first time: then it seeks its open requests among all.
  *
  * A poll tests all of a small set (Limits). Of a larger set it tests two parts: a window that moves round the set, so
  * that each entry is tested in turn; and the neighbours of the entries that completed last, because messages mostly
@@ -140,21 +140,35 @@ static void take_out_of_failed(Pending *part)
   *link = part->next;
 }
 
-/* A part has completed: true if its call has its result. What asks about the others may be gone with the call. */
+/* None is asked about any more. Those that have failed, too, linked by `next`. */
+static Pending *take_out_others(Several *several)
+{
+  Pending *failed_too = NULL;
+  for (Pending *other = several->parts; other < several->parts + several->count; ++other) {
+    if (other->place == kAmongFailed) {
+      take_out_of_failed(other);
+      other->next = failed_too;
+      failed_too = other;
+    } else if (other->place != kNowhere) {
+      take_out(&open_requests, other->place);
+    }
+  }
+  several->count = 0;
+  return failed_too;
+}
+
+/* A part has completed: true if its call has its result. */
 static bool completes_the_whole(Pending *part)
 {
   Several *several = part->several;
-  for (Pending *other = several->parts; other < several->parts + several->count; ++other) {
-    if (other->place == kAmongFailed)
-      take_out_of_failed(other);
-    else if (other->place != kNowhere)
-      take_out(&open_requests, other->place);
+  Pending *failed_too = take_out_others(several);
+  if (!several->part_completed(several, part)) {
+    put_call(several->whole);
+    return false;
   }
-  several->count = 0;
-  if (several->part_completed(several, part))
-    return true;
-  put_call(several->whole);
-  return false;
+  for (; failed_too != NULL; failed_too = failed_too->next)
+    several->part_failed_too(several, failed_too);
+  return true;
 }
 
 static void tell(Pending *pending)
@@ -176,13 +190,13 @@ static void tell(Pending *pending)
   marline_event_fulfill(&pending->event);
 }
 
-/* Takes entry i out, with the result. */
+/* Takes entry i out, with the result. `status` is NULL if it is not known. */
 static Pending *take_result(Open *open, int i, const MPI_Status *status, int error)
 {
   Pending *pending = open->owners[i];
   pending->request = open->requests[i];
   pending->error = error;
-  if (pending->status != MPI_STATUS_IGNORE) {
+  if (pending->status != MPI_STATUS_IGNORE && status != NULL) {
     const int kept = pending->status->MPI_ERROR; /* untouched by calls with one status (MPI 3.1, 3.2.5) */
     *pending->status = *status;
     pending->status->MPI_ERROR = kept;
@@ -199,21 +213,21 @@ static void add_to_failed(Pending *pending)
 
 /* Entry `hit` of [begin, begin + size) has failed. Open MPI 4.1 frees others that have failed, too, and tells nobody
  * (ompi_errhandler_request_invoke): these get the same code, and their handler is called. From the end, as entries that
- * leave are replaced by the last. All leave before the first is told, as that may take others out. */
+ * leave are replaced by the last. All leave before the first is told, as that may take others out. `hit` is told first:
+ * the parts of a call have one status, which is its. */
 static void deliver_failed(Open *open, int begin, int size, int hit, const MPI_Status *status, int error)
 {
   const MPI_Request null = library_request_null();
-  const MPI_Status nothing = {0};
+  const Pending *first = open->owners[hit];
   for (int i = begin + size - 1; i >= begin; --i) {
-    if (i == hit) {
-      add_to_failed(take_result(open, i, status, error));
-    } else if (open->requests[i] == null) {
-      const MpiCall *call = open->owners[i]->call;
-      if (call != NULL && call->comm != (MPI_Comm)0)
-        next_mpi.comm_call_errhandler(call->comm, error);
-      add_to_failed(take_result(open, i, &nothing, error));
-    }
+    if (i >= open->count || open->owners[i] == first || open->requests[i] != null)
+      continue;
+    const MpiCall *call = open->owners[i]->call;
+    if (call != NULL && call->comm != (MPI_Comm)0)
+      next_mpi.comm_call_errhandler(call->comm, error);
+    add_to_failed(take_result(open, i, NULL, error));
   }
+  add_to_failed(take_result(open, first->place, status, error));
   while (failed != NULL) {
     Pending *pending = failed;
     failed = pending->next;

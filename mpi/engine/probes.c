@@ -2,8 +2,9 @@
  *
  * See probes.h.
  *
- * One MPI_Iprobe for any message says for all probes of a communicator that none has come, or which one is the first,
- * so that the probe for it can be sought here. A first message that no probe is for hides the others: then some probes
+ * A few probes of a communicator are asked one by one. For more, one MPI_Iprobe for any message says for all that none
+ * has come, or which one is the first, so that the probe for it can be sought here. (It is not for a few, because an
+ * implementation may look at each rank for it.) A first message that no probe is for hides the others: then some probes
  * are asked one by one, in turn.
  */
 #include "engine/probes.h"
@@ -13,7 +14,7 @@
 #include "base/report.h"
 
 /* Communicators at a time; probes on others are asked about one by one (open_calls.c). */
-enum { kCommunicators = 8, kFirstCapacity = 64, kInTurn = 24, kMostHits = 16 };
+enum { kCommunicators = 8, kFirstCapacity = 64, kFew = 4, kInTurn = 24, kMostHits = 16 };
 
 typedef struct Probe {
   int peer;
@@ -105,6 +106,10 @@ static void ask_in_turn(Group *group, void (*tell)(Pending *probe))
 
 static void poll_group(Group *group, void (*tell)(Pending *probe))
 {
+  if (group->count <= kFew) {
+    ask_in_turn(group, tell);
+    return;
+  }
   for (int hits = 0; hits < kMostHits && group->count > 0; ++hits) {
     int flag = 0;
     MPI_Status message;

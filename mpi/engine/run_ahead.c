@@ -14,6 +14,7 @@
 
 #include "base/options.h"
 #include "base/report.h"
+#include "comm/comm.h"
 #include "engine/counters.h"
 #include "engine/engine.h"
 
@@ -25,7 +26,7 @@ enum { kWindowBits = 8, kWindows = 1 << kWindowBits };
 /* A message above this is not copied. Most implementations send it only when its receive is there anyway. */
 enum { kLargestSample = 1 << 16 };
 
-enum { kMostInterval = 16, kMostRoom = 1 << 20 };
+enum { kMostInterval = 16, kMostRoom = 1 << 20, kReleasedAtATime = 64 };
 
 static const uint64_t kPatience = 1000 * 1000, kLongestPatience = UINT64_C(256) * 1000 * 1000; /* nanoseconds */
 
@@ -141,18 +142,34 @@ static void hold(Window *window)
     marline_task_release(task);
 }
 
-/* The oldest ones, `most` at most. The mutex is held: marline_task_release runs nothing and calls nobody. */
-static void release(Window *window, unsigned most)
+/* Takes out the oldest ones, `most` at most, and returns how many. */
+static unsigned take_held(Window *window, marline_task_t **tasks, unsigned most)
 {
   Held *held = &window->held;
-  if (held->count == 0)
-    return;
-  for (; held->count > 0 && most > 0; --held->count, --most) {
-    marline_task_release(held->tasks[held->first]);
+  unsigned count = 0;
+  pthread_mutex_lock(&window->mutex);
+  const bool had = held->count > 0;
+  for (; held->count > 0 && count < most; --held->count) {
+    tasks[count++] = held->tasks[held->first];
     held->first = (held->first + 1) & (held->capacity - 1);
   }
-  if (held->count == 0)
+  if (had && held->count == 0)
     atomic_fetch_sub_explicit(&windows_with_held, 1, memory_order_relaxed);
+  pthread_mutex_unlock(&window->mutex);
+  return count;
+}
+
+/* The oldest ones, `most` at most. Without the mutex: an OMPT tool is told of each, and may hold a lock of its own where
+ * it sends. */
+static void release(Window *window, unsigned most)
+{
+  marline_task_t *tasks[kReleasedAtATime];
+  while (most > 0) {
+    const unsigned count = take_held(window, tasks, most < kReleasedAtATime ? most : kReleasedAtATime);
+    for (unsigned i = 0; i < count; ++i)
+      marline_task_release(tasks[i]);
+    most = count < kReleasedAtATime ? 0 : most - count;
+  }
 }
 
 /* Samples ----------------------------------------------------------------------------------------------------------- */
@@ -205,23 +222,32 @@ static void received(Pending *pending)
   Window *window = sample->window;
   unlist(sample);
   free(sample);
+  unsigned released = 0;
   pthread_mutex_lock(&window->mutex);
   const int open = atomic_fetch_sub_explicit(&window->open, 1, memory_order_relaxed) - 1;
   if (window->held.count > 0) {
     note_progress(window);
     if (open == 0)
-      release(window, UINT_MAX); /* no other sample will come to release them */
+      released = UINT_MAX; /* no other sample will come to release them */
     else if (!is_full(window))
-      release(window, (unsigned)interval);
+      released = (unsigned)interval;
   }
   pthread_mutex_unlock(&window->mutex);
+  release(window, released);
+}
+
+/* MPI_Pack_size counts in int, and some implementations let it wrap. */
+static bool is_small(MPI_Count count, MPI_Datatype datatype)
+{
+  MPI_Count size = 0;
+  return count >= 0 && count <= kLargestSample && next_mpi.type_size_x(datatype, &size) == MPI_SUCCESS && size >= 0 &&
+         size <= kLargestSample && size * count <= kLargestSample;
 }
 
 /* A copy of a small message; NULL: it is not small, or MPI does not accept it, as it will say of the send itself. */
 static Sample *copy(const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Comm comm, int *size)
 {
-  if (count > kLargestSample || next_mpi.pack_size((int)count, datatype, comm, size) != MPI_SUCCESS ||
-      *size > kLargestSample)
+  if (!is_small(count, datatype) || next_mpi.pack_size((int)count, datatype, comm, size) != MPI_SUCCESS)
     return NULL;
   Sample *sample = malloc(sizeof *sample + (size_t)*size);
   const int room = *size;
@@ -265,10 +291,12 @@ int run_ahead_destination(const void *buf, MPI_Count count, MPI_Datatype datatyp
     hold(window);
   if (atomic_fetch_add_explicit(&window->since, 1, memory_order_relaxed) + 1 < interval)
     return dest;
-  if (!send_sample(window, buf, count, datatype, dest, tag, comm))
-    return dest;
+  const int peers = comm_peers(comm);
+  if (dest < 0 || (peers > 0 && dest >= peers) || tag < 0)
+    return dest; /* wrong, and MPI says so once */
+  const bool sent = send_sample(window, buf, count, datatype, dest, tag, comm);
   atomic_store_explicit(&window->since, 0, memory_order_relaxed);
-  return MPI_PROC_NULL;
+  return sent ? MPI_PROC_NULL : dest;
 }
 
 /* Time passes, and the end ----------------------------------------------------------------------------------------- */
@@ -276,6 +304,7 @@ int run_ahead_destination(const void *buf, MPI_Count count, MPI_Datatype datatyp
 /* Nothing was received in time: the receiver waits for something else, or is busy elsewhere. */
 static void give_up_holding(Window *window, uint64_t now)
 {
+  unsigned released = 0;
   pthread_mutex_lock(&window->mutex);
   if (window->held.count > 0 && now >= window->deadline) {
     const int room = atomic_load_explicit(&window->room, memory_order_relaxed);
@@ -284,9 +313,10 @@ static void give_up_holding(Window *window, uint64_t now)
     if (window->patience < kLongestPatience)
       window->patience *= 2;
     wait_anew(window, now);
-    release(window, (unsigned)(interval * room));
+    released = (unsigned)(interval * room);
   }
   pthread_mutex_unlock(&window->mutex);
+  release(window, released);
 }
 
 void run_ahead_poll(void)
@@ -310,9 +340,12 @@ int run_ahead_samples(void)
   return count;
 }
 
-/* The bytes stay, as MPI may read them until MPI_Finalize has ended. */
+/* The bytes stay, as MPI may read them until MPI_Finalize has ended. Tasks that are held still would wait for ever, and
+ * the region's end for them. */
 void run_ahead_stop(void)
 {
+  for (Window *window = windows; interval > 0 && window < windows + kWindows; ++window)
+    release(window, UINT_MAX);
   for (Sample *sample = samples.first; sample != NULL; sample = sample->next)
     next_mpi.request_free(&sample->base.request);
   samples.first = NULL;

@@ -14,8 +14,9 @@
  * after it in the graph; no call blocks, and no message is delayed that the graph allows now.
  *
  * The receiver may want another message first, of a task that comes after a held one. So a hold has an end: if no sample
- * has been received for a while, all tasks that are held are released and the window doubles. So no program waits for
- * ever, and one whose receives are in another order gets the window that it needs. docs/design/run-ahead.md.
+ * has been received for a while, the tasks that have been held longest are released, as many as the window has room for,
+ * and the window doubles. So no program waits for ever, and one whose receives are in another order gets the window that
+ * it needs. docs/design/run-ahead.md.
  */
 #ifndef MARLINE_MPI_RUN_AHEAD_H
 #define MARLINE_MPI_RUN_AHEAD_H

@@ -8,12 +8,15 @@
  *               run ahead by the whole chain
  *   kinds       messages of all kinds of types and sizes, whose statuses and bytes are checked
  *   unreceived  messages that nobody receives, up to MPI_Finalize
+ *   wrong       sends with wrong arguments: the program's error handler is called once for each
+ *   large       a message of 4 GiB of a derived type, whose size in an int would be 0
  */
 #include <string.h>
 
 #include "support.h"
 
-enum { kChains = 500, kSteps = 400, kDeep = 3000, kWidth = 16, kKinds = 600, kLarge = 20000 };
+enum { kChains = 500, kSteps = 400, kDeep = 3000, kWidth = 16, kKinds = 600, kLarge = 20000,
+       kBlock = 1 << 20, kBlocks = 1 << 12 };
 
 typedef struct Message {
   int chain;
@@ -148,6 +151,68 @@ static void unreceived(void)
   }
 }
 
+static int handled; /* one thread */
+
+static void count(MPI_Comm *comm, int *error, ...)
+{
+  (void)comm;
+  (void)error;
+  ++handled;
+}
+
+static void send_wrong(int count, int dest, int tag)
+{
+  int data = 0;
+  MPI_Request request;
+  const int before = handled;
+  const int error = MPI_Isend(&data, count, MPI_INT, dest, tag, MPI_COMM_WORLD, &request);
+  expect(error != MPI_SUCCESS && handled == before + 1, "a wrong send calls the error handler once");
+}
+
+static void wrong(void)
+{
+  MPI_Errhandler counting;
+  MPI_Comm_create_errhandler(count, &counting);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, counting);
+#pragma omp parallel num_threads(1)
+#pragma omp single
+  for (int i = 0; i < 20; ++i) {
+#pragma omp task
+    {
+      send_wrong(1, world_size, 0);
+      send_wrong(-1, 0, 0);
+      send_wrong(1, 0, -1);
+    }
+  }
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+  MPI_Errhandler_free(&counting);
+}
+
+/* All its blocks lie in one place, so that it needs little memory. */
+static void large(void)
+{
+  static char block[kBlock];
+  MPI_Datatype contiguous, in_place;
+  MPI_Type_contiguous(kBlock, MPI_CHAR, &contiguous);
+  MPI_Type_create_resized(contiguous, 0, 0, &in_place);
+  MPI_Type_commit(&in_place);
+#pragma omp parallel num_threads(1)
+#pragma omp single
+  {
+#pragma omp task
+    {
+      memset(block, world_rank == 0, kBlock);
+      if (world_rank == 0)
+        MPI_Send(block, kBlocks, in_place, 1, 0, MPI_COMM_WORLD);
+      else
+        MPI_Recv(block, kBlocks, in_place, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      expect(block[0] == 1 && block[kBlock - 1] == 1, "the message has come");
+    }
+  }
+  MPI_Type_free(&in_place);
+  MPI_Type_free(&contiguous);
+}
+
 int main(int argc, char **argv)
 {
   start(&argc, &argv, 2);
@@ -158,6 +223,10 @@ int main(int argc, char **argv)
     last();
   else if (strcmp(argv[1], "kinds") == 0)
     kinds();
+  else if (strcmp(argv[1], "wrong") == 0)
+    wrong();
+  else if (strcmp(argv[1], "large") == 0)
+    large();
   else
     unreceived();
   return finish();
