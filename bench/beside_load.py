@@ -53,10 +53,10 @@ class Program:
 
 
 PROGRAMS = {
-    "IQ-TREE": Program("iqtree2", "ACGT", 12, 500, lambda given, made, threads: [
+    "IQ-TREE": Program("iqtree2", "ACGT", 16, 1500, lambda given, made, threads: [
         "-s", str(given), "-m", "GTR+G", "-T", str(threads), "-seed", "1", "--prefix", str(made / "tree"), "--redo",
         "--quiet"]),
-    "Clustal Omega": Program("clustalo", "ACDEFGHIKLMNPQRSTVWY", 90, 160, lambda given, made, threads: [
+    "Clustal Omega": Program("clustalo", "ACDEFGHIKLMNPQRSTVWY", 130, 200, lambda given, made, threads: [
         "-i", str(given), "-o", str(made / "aligned"), "--force", "--iterations", "1", "--threads", str(threads)]),
 }  # fmt: skip
 
