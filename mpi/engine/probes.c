@@ -33,6 +33,7 @@ typedef struct Group {
 } Group;
 
 static Group groups[kCommunicators];
+static int probe_count; /* of all groups: without any, a poll does not look at them */
 
 static Group *group_of(MPI_Comm comm)
 {
@@ -64,6 +65,7 @@ bool probes_put(Pending *probe)
     return false;
   if (group->count == group->capacity)
     grow(group);
+  ++probe_count;
   group->probes[group->count++] = (Probe){.peer = probe->call->peer, .tag = probe->call->tag, .call = probe};
   return true;
 }
@@ -74,6 +76,7 @@ static bool ask(Group *group, int i, void (*tell)(Pending *probe))
   Pending *call = group->probes[i].call;
   if (!call->finished(call))
     return false;
+  --probe_count;
   group->probes[i] = group->probes[--group->count];
   tell(call);
   return true;
@@ -128,7 +131,7 @@ static void poll_group(Group *group, void (*tell)(Pending *probe))
 
 void probes_poll(void (*tell)(Pending *probe))
 {
-  for (Group *group = groups; group < groups + kCommunicators; ++group) {
+  for (Group *group = groups; probe_count > 0 && group < groups + kCommunicators; ++group) {
     if (group->count > 0)
       poll_group(group, tell);
   }
@@ -140,4 +143,5 @@ void probes_clear(void)
     free(group->probes);
     *group = (Group){0};
   }
+  probe_count = 0;
 }

@@ -281,7 +281,7 @@ static bool send_sample(Window *window, const void *buf, MPI_Count count, MPI_Da
 
 int run_ahead_destination(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
-  if (dest == MPI_PROC_NULL || !engine_is_running() || marline_can_suspend() != 1 || !omp_in_explicit_task())
+  if (dest == MPI_PROC_NULL || !engine_is_running() || !omp_in_explicit_task() || marline_can_suspend() != 1)
     return dest;
   pthread_once(&once, prepare);
   if (interval == 0)
