@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Installs what building, testing and demonstrating Marline needs: Debian packages by apt-get (as root), Python packages
-# into .venv, AArch64 libraries for the cross build into .deps. Idempotent: with everything there it asks dpkg once and
-# ends. Run from anywhere; takes no argument.
+# into .venv, AArch64 libraries for the cross build and CUDA's assembler for GPU programs into .deps. Idempotent: with
+# everything there it asks dpkg once and ends. Run from anywhere; takes no argument.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -13,6 +13,7 @@ mpi="openmpi-bin libopenmpi-dev mpich libmpich-dev"
 programs="libopenblas-dev hwloc libstarpu-dev libhdf5-openmpi-dev libhdf5-mpich-dev"
 tests="libgtest-dev libbenchmark-dev spin valgrind gdb qemu-user gcc-12-aarch64-linux-gnu g++-12-aarch64-linux-gnu"
 aarch64_libraries="libhwloc15 libhwloc-dev libudev1 libgtest-dev"
+cuda_packages="nvidia-cuda-nvcc-cu12==12.9.* nvidia-nvjitlink-cu12==12.9.*"   # CUDA 13's code is refused by LLVM 19
 python_packages="pytest==8.* numpy==2.* matplotlib==3.* perfetto==0.* rich==14.* PyYAML==6.* hypothesis==6.*"
 
 # shellcheck disable=SC2086  # the lists are lists
@@ -73,4 +74,28 @@ if [ "$(cat "$stamp" 2>/dev/null)" != "$aarch64_libraries" ]; then
   cd ../..
   rm -rf .deps/apt
   printf '%s\n' "$aarch64_libraries" > "$stamp"
+fi
+
+# What Clang needs of CUDA to build programs for NVIDIA GPUs, laid out as it expects: ptxas and libdevice as they come,
+# and our own nvlink over nvJitLink, since no Python package has that command.
+stamp=.deps/cuda/marline-packages
+wanted="$cuda_packages, nvlink $(cksum < tools/cuda/nvlink.c)"
+if [ "$(uname -m)" = x86_64 ] && [ "$(cat "$stamp" 2>/dev/null)" != "$wanted" ]; then
+  echo "install_deps: unpacking $cuda_packages into .deps/cuda"
+  rm -rf .deps/cuda .deps/wheels
+  mkdir -p .deps/cuda/bin .deps/cuda/include .deps/cuda/lib .deps/cuda/nvvm
+  # shellcheck disable=SC2086
+  .venv/bin/pip download --quiet --disable-pip-version-check --no-deps --dest .deps/wheels $cuda_packages
+  for wheel in .deps/wheels/*.whl; do
+    python3 -m zipfile -e "$wheel" .deps/wheels
+  done
+  mv .deps/wheels/nvidia/cuda_nvcc/bin/ptxas .deps/cuda/bin
+  mv .deps/wheels/nvidia/cuda_nvcc/nvvm/libdevice .deps/cuda/nvvm
+  mv .deps/wheels/nvidia/nvjitlink/include/nvJitLink.h .deps/cuda/include
+  mv .deps/wheels/nvidia/nvjitlink/lib/libnvJitLink.so.12 .deps/cuda/lib
+  chmod +x .deps/cuda/bin/ptxas
+  cc -O2 tools/cuda/nvlink.c -I.deps/cuda/include .deps/cuda/lib/libnvJitLink.so.12 -Wl,-rpath,'$ORIGIN/../lib' \
+    -o .deps/cuda/bin/nvlink
+  rm -rf .deps/wheels
+  printf '%s\n' "$wanted" > "$stamp"
 fi
