@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+// The driver's functions about memory: allocation, copies and fills. A device's memory is checked to be in use over the
+// whole length of a copy; host memory is only checked not to be a device's. Any thread.
+#include "driver.hpp"
+
+using namespace emulator;
+
+namespace {
+
+Result allocate(const char* name, DevicePointer* address, std::size_t size) {
+  Device* device = current_device();
+  if (device == nullptr || size == 0) {
+    return log_call(name, device == nullptr ? kInvalidContext : kInvalidValue, "%zu bytes", size);
+  }
+  Result result = device->error.load();
+  if (result == kSuccess) {
+    *address = strikes(Fault::kAlloc, *device) ? 0 : device->memory.allocate(size);
+    result = *address != 0 ? kSuccess : kOutOfMemory;
+  }
+  return log_call(name, result, "%zu bytes at 0x%llx", size, static_cast<unsigned long long>(*address));
+}
+
+Result allocate_shared(const char* name, void** address, std::size_t size) {
+  const DevicePointer found = driver() != nullptr ? driver()->shared.allocate(size) : 0;
+  *address = reinterpret_cast<void*>(found);
+  return log_call(name, found != 0 ? kSuccess : kOutOfMemory, "%zu bytes at %p", size, *address);
+}
+
+bool is_on_a_device(const void* address) {
+  for (const auto& device : driver()->devices) {
+    if (device->memory.covers(reinterpret_cast<DevicePointer>(address))) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// The checks and the submission of every copy. A copy of nothing is allowed and does nothing.
+Result copy(Stream* stream, Copy work) {
+  Result result = check(stream);
+  if (result != kSuccess || work.bytes == 0) {
+    return result;
+  }
+  if (work.to == nullptr || work.from == nullptr) {
+    return kInvalidValue;
+  }
+  return strikes(Fault::kCopy, stream->device) ? kUnknown : submit(stream, work);
+}
+
+Result copy_to_device(Stream* stream, DevicePointer to, const void* from, std::size_t bytes) {
+  const Result result = check(stream);
+  if (result != kSuccess) {
+    return result;
+  }
+  const auto* source = is_on_a_device(from) ? nullptr : static_cast<const std::byte*>(from);
+  return copy(stream, {Copy::Way::kToDevice, find_place(to, bytes).view, source, bytes, nullptr});
+}
+
+Result copy_to_host(Stream* stream, void* to, DevicePointer from, std::size_t bytes) {
+  const Result result = check(stream);
+  if (result != kSuccess) {
+    return result;
+  }
+  auto* target = is_on_a_device(to) ? nullptr : static_cast<std::byte*>(to);
+  return copy(stream, {Copy::Way::kToHost, target, find_place(from, bytes).view, bytes, nullptr});
+}
+
+Result copy_on_devices(Stream* stream, DevicePointer to, DevicePointer from, std::size_t bytes) {
+  const Result result = check(stream);
+  if (result != kSuccess) {
+    return result;
+  }
+  const Place target = find_place(to, bytes);
+  const Place source = find_place(from, bytes);
+  const bool between = target.device != nullptr && source.device != nullptr && target.device != source.device;
+  return copy(stream,
+              {between ? Copy::Way::kToPeer : Copy::Way::kInside, target.view, source.view, bytes, target.device});
+}
+
+Result and_wait(Stream* stream, Result result) {
+  if (result != kSuccess) {
+    return result;
+  }
+  driver()->engine.synchronize(*stream);
+  return stream->device.error.load();
+}
+
+Result fill(const char* name, Stream* stream, DevicePointer to, Fill work) {
+  stream = stream_or_default(stream);
+  Result result = check(stream);
+  const std::size_t row = work.columns * work.width;
+  if (result == kSuccess && work.columns != 0 && work.rows != 0) {
+    work.pitch = work.rows == 1 ? row : work.pitch;
+    work.to = work.pitch >= row ? find_place(to, (work.rows - 1) * work.pitch + row).view : nullptr;
+    result = work.to != nullptr ? submit(stream, work) : kInvalidValue;
+  }
+  return log_call(name, result, "%zu x %zu bytes at 0x%llx", work.rows, row, static_cast<unsigned long long>(to));
+}
+
+}  // namespace
+
+EMULATOR_ENTRY cuMemAlloc_v2(DevicePointer* address, std::size_t size) { return allocate("cuMemAlloc", address, size); }
+EMULATOR_ALIAS(cuMemAlloc);
+
+EMULATOR_ENTRY cuMemAllocAsync(DevicePointer* address, std::size_t size, Stream*) {
+  return allocate("cuMemAllocAsync", address, size);
+}
+
+// Waits for all that the device has to do, as the real one does.
+EMULATOR_ENTRY cuMemFree_v2(DevicePointer address) {
+  Result result = driver() == nullptr ? kNotInitialized : kSuccess;
+  if (address != 0 && result == kSuccess) {
+    const Place place = find_place(address, 1);
+    if (place.device != nullptr) {
+      driver()->engine.synchronize(*place.device);
+      result = place.device->memory.release(address) ? kSuccess : kInvalidValue;
+    } else {
+      result = driver()->shared.release(address) ? kSuccess : kInvalidValue;
+    }
+  }
+  return log_call("cuMemFree", result, "0x%llx", static_cast<unsigned long long>(address));
+}
+EMULATOR_ALIAS(cuMemFree);
+
+EMULATOR_ENTRY cuMemFreeAsync(DevicePointer address, Stream* stream) {
+  stream = stream_or_default(stream);
+  Result result = check(stream);
+  if (result == kSuccess) {
+    const Place place = find_place(address, 1);
+    result = place.device == &stream->device ? submit(stream, Release{address}) : kInvalidValue;
+  }
+  return log_call("cuMemFreeAsync", result, "0x%llx", static_cast<unsigned long long>(address));
+}
+
+EMULATOR_ENTRY cuMemAllocHost_v2(void** address, std::size_t size) {
+  return allocate_shared("cuMemAllocHost", address, size);
+}
+EMULATOR_ALIAS(cuMemAllocHost);
+
+EMULATOR_ENTRY cuMemAllocManaged(DevicePointer* address, std::size_t size, unsigned) {
+  return allocate_shared("cuMemAllocManaged", reinterpret_cast<void**>(address), size);
+}
+
+EMULATOR_ENTRY cuMemFreeHost(void* address) {
+  const bool freed = driver() != nullptr && driver()->shared.release(reinterpret_cast<DevicePointer>(address));
+  return log_call("cuMemFreeHost", freed ? kSuccess : kInvalidValue, "%p", address);
+}
+
+EMULATOR_ENTRY cuMemGetInfo_v2(std::size_t* free_bytes, std::size_t* total) {
+  Device* device = current_device();
+  if (device == nullptr) {
+    return kInvalidContext;
+  }
+  *total = device->memory.size();
+  *free_bytes = *total - device->memory.used();
+  return kSuccess;
+}
+EMULATOR_ALIAS(cuMemGetInfo);
+
+EMULATOR_ENTRY cuMemcpyHtoDAsync_v2(DevicePointer to, const void* from, std::size_t bytes, Stream* stream) {
+  return log_call("cuMemcpyHtoDAsync", copy_to_device(stream_or_default(stream), to, from, bytes),
+                  "%zu bytes to 0x%llx", bytes, static_cast<unsigned long long>(to));
+}
+EMULATOR_ALIAS(cuMemcpyHtoDAsync);
+
+EMULATOR_ENTRY cuMemcpyDtoHAsync_v2(void* to, DevicePointer from, std::size_t bytes, Stream* stream) {
+  return log_call("cuMemcpyDtoHAsync", copy_to_host(stream_or_default(stream), to, from, bytes),
+                  "%zu bytes from 0x%llx", bytes, static_cast<unsigned long long>(from));
+}
+EMULATOR_ALIAS(cuMemcpyDtoHAsync);
+
+EMULATOR_ENTRY cuMemcpyDtoDAsync_v2(DevicePointer to, DevicePointer from, std::size_t bytes, Stream* stream) {
+  return log_call("cuMemcpyDtoDAsync", copy_on_devices(stream_or_default(stream), to, from, bytes),
+                  "%zu bytes from 0x%llx", bytes, static_cast<unsigned long long>(from));
+}
+EMULATOR_ALIAS(cuMemcpyDtoDAsync);
+
+EMULATOR_ENTRY cuMemcpyPeerAsync(DevicePointer to, Device*, DevicePointer from, Device*, std::size_t bytes,
+                                 Stream* stream) {
+  return log_call("cuMemcpyPeerAsync", copy_on_devices(stream_or_default(stream), to, from, bytes),
+                  "%zu bytes from 0x%llx", bytes, static_cast<unsigned long long>(from));
+}
+
+EMULATOR_ENTRY cuMemcpyHtoD_v2(DevicePointer to, const void* from, std::size_t bytes) {
+  Stream* stream = stream_or_default(nullptr);
+  return log_call("cuMemcpyHtoD", and_wait(stream, copy_to_device(stream, to, from, bytes)), "%zu bytes", bytes);
+}
+EMULATOR_ALIAS(cuMemcpyHtoD);
+
+EMULATOR_ENTRY cuMemcpyDtoH_v2(void* to, DevicePointer from, std::size_t bytes) {
+  Stream* stream = stream_or_default(nullptr);
+  return log_call("cuMemcpyDtoH", and_wait(stream, copy_to_host(stream, to, from, bytes)), "%zu bytes", bytes);
+}
+EMULATOR_ALIAS(cuMemcpyDtoH);
+
+EMULATOR_ENTRY cuMemsetD8Async(DevicePointer to, unsigned char value, std::size_t count, Stream* stream) {
+  return fill("cuMemsetD8Async", stream, to, {nullptr, value, 1, count, 1, 0});
+}
+
+EMULATOR_ENTRY cuMemsetD16Async(DevicePointer to, unsigned short value, std::size_t count, Stream* stream) {
+  return fill("cuMemsetD16Async", stream, to, {nullptr, value, 2, count, 1, 0});
+}
+
+EMULATOR_ENTRY cuMemsetD32Async(DevicePointer to, unsigned value, std::size_t count, Stream* stream) {
+  return fill("cuMemsetD32Async", stream, to, {nullptr, value, 4, count, 1, 0});
+}
+
+EMULATOR_ENTRY cuMemsetD2D8Async(DevicePointer to, std::size_t pitch, unsigned char value, std::size_t width,
+                                 std::size_t height, Stream* stream) {
+  return fill("cuMemsetD2D8Async", stream, to, {nullptr, value, 1, width, height, pitch});
+}
+
+EMULATOR_ENTRY cuMemsetD2D16Async(DevicePointer to, std::size_t pitch, unsigned short value, std::size_t width,
+                                  std::size_t height, Stream* stream) {
+  return fill("cuMemsetD2D16Async", stream, to, {nullptr, value, 2, width, height, pitch});
+}
+
+EMULATOR_ENTRY cuMemsetD2D32Async(DevicePointer to, std::size_t pitch, unsigned value, std::size_t width,
+                                  std::size_t height, Stream* stream) {
+  return fill("cuMemsetD2D32Async", stream, to, {nullptr, value, 4, width, height, pitch});
+}
