@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Errors that the settings inject reach the program: as a null pointer or a number from routines, as an end with a line
+ * from constructs.
+ *
+ *     errors routines     with MARLINE_EMULATOR_ERROR=alloc:2,alloc:3,copy:3: libomptarget asks twice for memory
+ *     errors regions      runs five regions; the test looks for libomptarget's line
+ */
+#include "emulated.h"
+
+/* Larger than the blocks that libomptarget keeps for itself, so that each allocation reaches the driver. */
+enum { kBytes = 1 << 20 };
+
+static void routines(void) {
+  int host = omp_get_initial_device();
+  static char data[kBytes];
+  char* first = omp_target_alloc(kBytes, 0);
+  CHECK(first != NULL);
+  CHECK(omp_target_alloc(kBytes, 0) == NULL);
+  unsigned long long copies = emulated(kCopiesToDevice);
+  int failed = 0;
+  for (int i = 0; i < 4; i++) failed += omp_target_memcpy(first, data, kBytes, 0, 0, 0, host) != 0;
+  CHECK_EQ(failed, 1);
+  CHECK_EQ(emulated(kCopiesToDevice) - copies, 3);
+  omp_target_free(first, 0);
+}
+
+static void regions(void) {
+  for (int i = 0; i < 5; i++) {
+    int x = i;
+#pragma omp target map(tofrom : x)
+    x++;
+    CHECK_EQ(x, i + 1);
+  }
+  printf("no error\n");
+}
+
+int main(int argc, char** argv) {
+  CHECK_EQ(argc, 2);
+  if (strcmp(argv[1], "routines") == 0)
+    routines();
+  else
+    regions();
+  return 0;
+}
