@@ -32,21 +32,25 @@ int open_log() {
   return file;
 }
 
+std::vector<std::unique_ptr<Device>> make_devices() {
+  std::vector<std::unique_ptr<Device>> devices;
+  for (std::uint64_t i = 0; i < settings().devices; i++) {
+    devices.push_back(std::make_unique<Device>(static_cast<int>(i), settings().memory,
+                                               static_cast<std::uint32_t>(settings().kernels)));
+  }
+  return devices;
+}
+
 }  // namespace
 
-Driver::Driver() : shared(kSharedBase, kSharedSize, Memory::HostAccess::kFull), engine(devices) {}
+// The devices come first: the engine's thread reads their list from its start.
+Driver::Driver()
+    : devices(make_devices()), shared(kSharedBase, kSharedSize, Memory::HostAccess::kFull), engine(devices) {}
 
 Driver* driver() { return the_driver.load(std::memory_order_acquire); }  // pairs with start_driver
 
 void start_driver() {
-  static Driver* const started = [] {
-    auto* made = new Driver;
-    for (std::uint64_t i = 0; i < settings().devices; i++) {
-      made->devices.push_back(std::make_unique<Device>(static_cast<int>(i), settings().memory,
-                                                       static_cast<std::uint32_t>(settings().kernels)));
-    }
-    return made;
-  }();
+  static Driver* const started = new Driver;
   the_driver.store(started, std::memory_order_release);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Allocation in a device's memory: first fit over a map of free blocks. A block's size is a multiple of its alignment,
-// so that addresses stay aligned. The lock of a Memory guards its two maps.
+// Allocation in a device's memory: first fit over a map of free blocks. A block takes a multiple of the alignment, so
+// that addresses stay aligned, but only the bytes that were asked for may be used. The lock of a Memory guards its two
+// maps.
 #include "memory.hpp"
 
 #include <fcntl.h>
@@ -44,6 +45,7 @@ DevicePointer Memory::allocate(std::size_t size, std::size_t alignment) {
   if (size == 0 || size > size_) {
     return 0;
   }
+  const std::size_t asked = size;
   size = round_up(size, kAlignment);
   const std::lock_guard lock(mutex_);
   for (auto block = free_.begin(); block != free_.end(); ++block) {
@@ -60,7 +62,7 @@ DevicePointer Memory::allocate(std::size_t size, std::size_t alignment) {
     if (length - skipped != size) {
       free_[address + size] = length - skipped - size;
     }
-    used_[address] = size;
+    used_[address] = asked;
     used_bytes_ += size;
     return address;
   }
@@ -73,7 +75,7 @@ bool Memory::release(DevicePointer address) {
   if (block == used_.end()) {
     return false;
   }
-  std::size_t size = block->second;
+  std::size_t size = round_up(block->second, kAlignment);
   used_.erase(block);
   used_bytes_ -= size;
   give_pages_back(address, size);

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0
+// The emulated driver, called as a program would: order within and between streams, the model of time, fills, calls of
+// host functions, limits, a hundred thousand operations in flight. Needs no compiler for GPUs, so it runs no kernels.
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <numeric>
+#include <thread>
+#include <vector>
+
+#include "cuda.hpp"
+
+using namespace emulator;
+
+extern "C" {
+Result cuInit(unsigned);
+Result cuDevicePrimaryCtxRetain(Device**, int);
+Result cuCtxSetCurrent(Device*);
+Result cuCtxSynchronize();
+Result cuMemAlloc_v2(DevicePointer*, std::size_t);
+Result cuMemFree_v2(DevicePointer);
+Result cuMemAllocAsync(DevicePointer*, std::size_t, Stream*);
+Result cuMemFreeAsync(DevicePointer, Stream*);
+Result cuMemGetInfo_v2(std::size_t*, std::size_t*);
+Result cuMemcpyHtoD_v2(DevicePointer, const void*, std::size_t);
+Result cuMemcpyDtoH_v2(void*, DevicePointer, std::size_t);
+Result cuMemcpyHtoDAsync_v2(DevicePointer, const void*, std::size_t, Stream*);
+Result cuMemcpyDtoHAsync_v2(void*, DevicePointer, std::size_t, Stream*);
+Result cuMemcpyDtoDAsync_v2(DevicePointer, DevicePointer, std::size_t, Stream*);
+Result cuMemsetD8Async(DevicePointer, unsigned char, std::size_t, Stream*);
+Result cuMemsetD16Async(DevicePointer, unsigned short, std::size_t, Stream*);
+Result cuMemsetD2D32Async(DevicePointer, std::size_t, unsigned, std::size_t, std::size_t, Stream*);
+Result cuStreamCreate(Stream**, unsigned);
+Result cuStreamDestroy_v2(Stream*);
+Result cuStreamQuery(Stream*);
+Result cuStreamSynchronize(Stream*);
+Result cuStreamWaitEvent(Stream*, Event*, unsigned);
+Result cuStreamAddCallback(Stream*, StreamCallback, void*, unsigned);
+Result cuLaunchHostFunc(Stream*, HostFunction, void*);
+Result cuEventCreate(Event**, unsigned);
+Result cuEventDestroy_v2(Event*);
+Result cuEventRecord(Event*, Stream*);
+Result cuEventQuery(Event*);
+Result cuEventSynchronize(Event*);
+Result cuEventElapsedTime(float*, Event*, Event*);
+unsigned long long marline_emulator_count(int);
+}
+
+namespace {
+
+// The settings of this whole process: copies take 100 microseconds and 1 ms per 100 kB.
+constexpr double kBandwidth = 100e6;
+constexpr double kLatency = 100e-6;
+
+class Driver : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    setenv("MARLINE_EMULATOR_DEVICES", "2", 1);
+    setenv("MARLINE_EMULATOR_MEMORY", "64M", 1);
+    setenv("MARLINE_EMULATOR_BANDWIDTH", "100000000", 1);
+    setenv("MARLINE_EMULATOR_LATENCY", "100", 1);
+  }
+  void SetUp() override {
+    ASSERT_EQ(cuInit(0), kSuccess);
+    ASSERT_EQ(cuDevicePrimaryCtxRetain(&device_, 0), kSuccess);
+    ASSERT_EQ(cuCtxSetCurrent(device_), kSuccess);
+    for (Stream*& stream : streams_) {
+      ASSERT_EQ(cuStreamCreate(&stream, 1), kSuccess);
+    }
+  }
+  void TearDown() override {
+    for (Stream* stream : streams_) {
+      EXPECT_EQ(cuStreamDestroy_v2(stream), kSuccess);
+    }
+  }
+  static DevicePointer allocate(std::size_t size) {
+    DevicePointer address = 0;
+    EXPECT_EQ(cuMemAlloc_v2(&address, size), kSuccess);
+    return address;
+  }
+
+  Device* device_ = nullptr;
+  Stream* streams_[4] = {};
+};
+
+double seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+double processor_seconds() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  const auto of = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6;
+  };
+  return of(usage.ru_utime) + of(usage.ru_stime);
+}
+
+TEST_F(Driver, CopiesThereAndBack) {
+  std::vector<int> there(5000), back(5000);
+  std::iota(there.begin(), there.end(), 1);
+  const std::size_t bytes = there.size() * sizeof(int);
+  const DevicePointer first = allocate(bytes), second = allocate(bytes);
+  EXPECT_EQ(cuMemcpyHtoDAsync_v2(first, there.data(), bytes, streams_[0]), kSuccess);
+  EXPECT_EQ(cuMemcpyDtoDAsync_v2(second, first, bytes, streams_[0]), kSuccess);
+  EXPECT_EQ(cuMemcpyDtoHAsync_v2(back.data(), second, bytes, streams_[0]), kSuccess);
+  EXPECT_EQ(cuStreamQuery(streams_[0]), kNotReady);
+  EXPECT_EQ(cuStreamSynchronize(streams_[0]), kSuccess);
+  EXPECT_EQ(cuStreamQuery(streams_[0]), kSuccess);
+  EXPECT_EQ(there, back);
+  EXPECT_EQ(cuMemFree_v2(first), kSuccess);
+  EXPECT_EQ(cuMemFree_v2(second), kSuccess);
+  EXPECT_EQ(cuMemFree_v2(second), kInvalidValue);
+}
+
+TEST_F(Driver, RefusesAddressesOutsideOfAllocations) {
+  const DevicePointer memory = allocate(512);
+  char data[1024] = {};
+  EXPECT_EQ(cuMemcpyHtoD_v2(memory, data, 512), kSuccess);
+  EXPECT_EQ(cuMemcpyHtoD_v2(memory, data, 513), kInvalidValue);
+  EXPECT_EQ(cuMemcpyHtoD_v2(memory - 1, data, 1), kInvalidValue);
+  EXPECT_EQ(cuMemcpyHtoD_v2(reinterpret_cast<DevicePointer>(data), data, 1), kInvalidValue);
+  EXPECT_EQ(cuMemcpyDtoH_v2(reinterpret_cast<void*>(memory), memory, 1), kInvalidValue);
+  EXPECT_EQ(cuMemFree_v2(memory), kSuccess);
+}
+
+TEST_F(Driver, FillsElementsAndRows) {
+  const DevicePointer memory = allocate(64);
+  EXPECT_EQ(cuMemsetD8Async(memory, 0, 64, streams_[0]), kSuccess);
+  EXPECT_EQ(cuMemsetD16Async(memory, 0x0102, 2, streams_[0]), kSuccess);
+  EXPECT_EQ(cuMemsetD2D32Async(memory + 16, 16, 7, 2, 3, streams_[0]), kSuccess);
+  EXPECT_EQ(cuMemsetD2D32Async(memory + 16, 16, 7, 2, 4, streams_[0]), kInvalidValue);
+  EXPECT_EQ(cuStreamSynchronize(streams_[0]), kSuccess);
+  std::uint32_t back[16];
+  EXPECT_EQ(cuMemcpyDtoH_v2(back, memory, 64), kSuccess);
+  const std::uint32_t expected[16] = {0x01020102, 0, 0, 0, 7, 7, 0, 0, 7, 7, 0, 0, 7, 7, 0, 0};
+  EXPECT_TRUE(std::equal(back, back + 16, expected));
+  EXPECT_EQ(cuMemFree_v2(memory), kSuccess);
+}
+
+// 1 ms per copy: one engine per direction, so both directions overlap and one direction does not.
+TEST_F(Driver, CopyEnginesTakeTheirTime) {
+  std::vector<char> host(100'000);
+  const DevicePointer memory = allocate(host.size());
+  double start = seconds();
+  for (int i = 0; i < 20; i++) {
+    cuMemcpyHtoDAsync_v2(memory, host.data(), host.size(), streams_[i % 2]);
+  }
+  cuCtxSynchronize();
+  const double one_way = seconds() - start;
+  EXPECT_GE(one_way, 20 * 100e3 / kBandwidth);
+  EXPECT_LT(one_way, 1.8 * 20 * 100e3 / kBandwidth);
+  start = seconds();
+  for (int i = 0; i < 10; i++) {
+    cuMemcpyHtoDAsync_v2(memory, host.data(), host.size(), streams_[0]);
+    cuMemcpyDtoHAsync_v2(host.data(), memory, host.size(), streams_[1]);
+  }
+  cuCtxSynchronize();
+  const double both_ways = seconds() - start;
+  EXPECT_GE(both_ways, 10 * 100e3 / kBandwidth);
+  EXPECT_LT(both_ways, 1.8 * 10 * 100e3 / kBandwidth);
+  EXPECT_EQ(cuMemFree_v2(memory), kSuccess);
+}
+
+// 1000 small copies in a row take 100 microseconds each: late wake-ups of the engine do not add up, and it sleeps.
+TEST_F(Driver, ClockDoesNotDriftAndEngineSleeps) {
+  char byte = 0;
+  const DevicePointer memory = allocate(1);
+  Event *first, *last;
+  cuEventCreate(&first, 0);
+  cuEventCreate(&last, 0);
+  const double processor = processor_seconds();
+  cuEventRecord(first, streams_[0]);
+  for (int i = 0; i < 1000; i++) {
+    cuMemcpyHtoDAsync_v2(memory, &byte, 1, streams_[0]);
+  }
+  cuEventRecord(last, streams_[0]);
+  EXPECT_EQ(cuEventQuery(last), kNotReady);
+  EXPECT_EQ(cuEventSynchronize(last), kSuccess);
+  float milliseconds = 0;
+  EXPECT_EQ(cuEventElapsedTime(&milliseconds, first, last), kSuccess);
+  EXPECT_NEAR(milliseconds, 1000 * kLatency * 1e3, 1);
+  const double used = processor_seconds() - processor;
+  RecordProperty("processor_milliseconds", static_cast<int>(used * 1e3));
+  EXPECT_LT(used, 0.06);
+  cuEventDestroy_v2(first);
+  cuEventDestroy_v2(last);
+  EXPECT_EQ(cuMemFree_v2(memory), kSuccess);
+}
+
+TEST_F(Driver, EventsOrderStreams) {
+  static std::atomic<int> step;
+  step = 0;
+  Event* event;
+  cuEventCreate(&event, 0);
+  EXPECT_EQ(cuStreamWaitEvent(streams_[1], event, 0), kSuccess);  // never recorded: no wait
+  EXPECT_EQ(cuStreamSynchronize(streams_[1]), kSuccess);
+  char byte = 0;
+  const DevicePointer memory = allocate(1);
+  for (int i = 0; i < 10; i++) {
+    cuMemcpyHtoDAsync_v2(memory, &byte, 1, streams_[0]);
+  }
+  cuLaunchHostFunc(streams_[0], [](void*) { step.store(1); }, nullptr);
+  cuEventRecord(event, streams_[0]);
+  cuStreamWaitEvent(streams_[1], event, 0);
+  cuStreamWaitEvent(streams_[2], event, 0);
+  const auto callback = [](Stream*, Result status, void* seen) {
+    *static_cast<int*>(seen) = status == kSuccess ? step.load() : -1;
+  };
+  int seen[2] = {-1, -1};
+  cuStreamAddCallback(streams_[1], callback, &seen[0], 0);
+  cuStreamAddCallback(streams_[2], callback, &seen[1], 0);
+  cuEventDestroy_v2(event);  // the streams keep what they need of it
+  cuCtxSynchronize();
+  EXPECT_EQ(seen[0], 1);
+  EXPECT_EQ(seen[1], 1);
+  EXPECT_EQ(cuMemFree_v2(memory), kSuccess);
+}
+
+TEST_F(Driver, MemoryIsLimitedAndComesBack) {
+  std::size_t before = 0, total = 0, after = 0;
+  EXPECT_EQ(cuMemGetInfo_v2(&before, &total), kSuccess);
+  EXPECT_EQ(total, std::size_t{64} << 20);
+  DevicePointer large = 0, more = 0;
+  EXPECT_EQ(cuMemAllocAsync(&large, std::size_t{40} << 20, streams_[0]), kSuccess);
+  EXPECT_EQ(cuMemAlloc_v2(&more, std::size_t{40} << 20), kOutOfMemory);
+  EXPECT_EQ(cuMemFreeAsync(large, streams_[0]), kSuccess);
+  EXPECT_EQ(cuStreamSynchronize(streams_[0]), kSuccess);
+  EXPECT_EQ(cuMemAlloc_v2(&more, std::size_t{40} << 20), kSuccess);
+  EXPECT_EQ(cuMemFree_v2(more), kSuccess);
+  EXPECT_EQ(cuMemGetInfo_v2(&after, &total), kSuccess);
+  EXPECT_EQ(before, after);
+}
+
+std::size_t resident_bytes() {
+  std::size_t size = 0, resident = 0;
+  std::FILE* file = std::fopen("/proc/self/statm", "r");
+  EXPECT_EQ(std::fscanf(file, "%zu %zu", &size, &resident), 2);
+  std::fclose(file);
+  return resident * 4096;
+}
+
+// The first operation waits until all are submitted.
+TEST_F(Driver, HundredThousandOperationsInFlight) {
+  constexpr int kStreams = 100, kOperations = 100'000;
+  constexpr int kMostOperations = 6;  // of the emulator's enumeration Count
+  static std::atomic<bool> go;
+  go = false;
+  std::vector<Stream*> streams(kStreams);
+  for (Stream*& stream : streams) {
+    cuStreamCreate(&stream, 1);
+  }
+  std::vector<int> counts(kOperations, 0);
+  Event* event;
+  cuEventCreate(&event, 0);
+  cuLaunchHostFunc(streams_[0], [](void*) { go.wait(false); }, nullptr);
+  cuEventRecord(event, streams_[0]);
+  for (Stream* stream : streams) {
+    cuStreamWaitEvent(stream, event, 0);
+  }
+  const std::size_t before = resident_bytes();
+  for (int i = 0; i < kOperations; i++) {
+    const auto count = [](void* one) { ++*static_cast<int*>(one); };
+    cuLaunchHostFunc(streams[static_cast<std::size_t>(i % kStreams)], count, &counts[static_cast<std::size_t>(i)]);
+  }
+  EXPECT_GT(marline_emulator_count(kMostOperations), static_cast<unsigned long long>(kOperations));
+  EXPECT_LT(resident_bytes() - before, std::size_t{25} << 20);
+  go = true;
+  go.notify_all();
+  EXPECT_EQ(cuCtxSynchronize(), kSuccess);
+  EXPECT_EQ(std::accumulate(counts.begin(), counts.end(), 0), kOperations);
+  for (Stream* stream : streams) {
+    EXPECT_EQ(cuStreamDestroy_v2(stream), kSuccess);
+  }
+  cuEventDestroy_v2(event);
+}
+
+TEST_F(Driver, ManyThreads) {
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 8; t++) {
+    threads.emplace_back([this] {
+      cuCtxSetCurrent(device_);
+      Stream* stream;
+      cuStreamCreate(&stream, 1);
+      for (int i = 0; i < 50; i++) {
+        int value = i, back = -1;
+        DevicePointer memory = allocate(sizeof value);
+        cuMemcpyHtoDAsync_v2(memory, &value, sizeof value, stream);
+        cuMemcpyDtoHAsync_v2(&back, memory, sizeof back, stream);
+        EXPECT_EQ(cuStreamSynchronize(stream), kSuccess);
+        EXPECT_EQ(back, i);
+        cuMemFreeAsync(memory, stream);
+      }
+      EXPECT_EQ(cuStreamDestroy_v2(stream), kSuccess);
+    });
+  }
+  for (std::thread& thread : threads) {
+    thread.join();
+  }
+}
+
+}  // namespace
