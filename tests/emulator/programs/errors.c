@@ -5,6 +5,7 @@
  *
  *     errors routines     with MARLINE_EMULATOR_ERROR=alloc:2,alloc:3,copy:3: libomptarget asks twice for memory
  *     errors regions      runs five regions; the test looks for libomptarget's line
+ *     errors trap         the same for a kernel that ends by a trap
  */
 #include "emulated.h"
 
@@ -35,10 +36,20 @@ static void regions(void) {
   printf("no error\n");
 }
 
+static void trap(void) {
+  int x = 0;
+#pragma omp target map(tofrom : x)
+  if (x == 0)
+    __builtin_trap();
+  printf("no error\n");
+}
+
 int main(int argc, char** argv) {
   CHECK_EQ(argc, 2);
   if (strcmp(argv[1], "routines") == 0)
     routines();
+  else if (strcmp(argv[1], "trap") == 0)
+    trap();
   else
     regions();
   return 0;
