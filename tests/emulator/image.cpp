@@ -67,8 +67,11 @@ void scan_segment(Bytes segment, std::vector<Bytes>& images) {
   }
 }
 
+enum class Where { kAroundCubin, kProgram, kEverywhere };
+
 struct Scan {
-  const std::byte* around;  // only the segment with this address; null: all
+  Where where;
+  const std::byte* cubin;
   std::vector<Bytes> images;
 };
 
@@ -77,13 +80,13 @@ int scan_object(dl_phdr_info* object, std::size_t, void* argument) {
   for (int i = 0; i < object->dlpi_phnum; i++) {
     const auto& header = object->dlpi_phdr[i];
     const Bytes segment(reinterpret_cast<const std::byte*>(object->dlpi_addr + header.p_vaddr), header.p_filesz);
-    const bool wanted =
-        scan.around == nullptr || (scan.around >= segment.data() && scan.around < segment.data() + segment.size());
+    const bool wanted = scan.where != Where::kAroundCubin ||
+                        (scan.cubin >= segment.data() && scan.cubin < segment.data() + segment.size());
     if (header.p_type == PT_LOAD && (header.p_flags & PF_R) != 0 && (header.p_flags & PF_W) == 0 && wanted) {
       scan_segment(segment, scan.images);
     }
   }
-  return 0;
+  return scan.where == Where::kProgram ? 1 : 0;  // the program is the first object; 1 ends the search
 }
 
 std::optional<HostImage> best_of(const std::vector<Bytes>& images, const Cubin& cubin) {
@@ -199,11 +202,11 @@ std::span<const std::byte> Cubin::initial_value(const Symbol& symbol) const {
                                                                         : std::span<const std::byte>();
 }
 
-// Large libraries take long to scan: the object that has the cubin usually has its twin, too.
+// Large libraries take long to scan: a twin is usually beside its cubin, or, if libomptarget passes a copy of the
+// cubin, in the program.
 std::optional<HostImage> find_host_image(const Cubin& cubin) {
-  for (const std::byte* around :
-       {reinterpret_cast<const std::byte*>(&cubin.elf().header()), static_cast<const std::byte*>(nullptr)}) {
-    Scan scan = {around, {}};
+  for (const Where where : {Where::kAroundCubin, Where::kProgram, Where::kEverywhere}) {
+    Scan scan = {where, reinterpret_cast<const std::byte*>(&cubin.elf().header()), {}};
     dl_iterate_phdr(scan_object, &scan);
     if (std::optional<HostImage> found = best_of(scan.images, cubin)) {
       return found;
