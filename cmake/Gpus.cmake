@@ -2,8 +2,8 @@
 # Programs for NVIDIA GPUs, built by Clang 19 and the parts of CUDA that tools/install_deps.sh places in .deps/cuda. They
 # also hold an x86-64 image, from which the emulated devices of tests/emulator take their kernels.
 #
-# marline_add_gpu_program(NAME SOURCES ... [FLAGS ...] [LIBS ...] [OUTDIR dir] [HOST_DEVICES]) makes the executable
-# NAME. LLVM's libomptarget sees the GPU image only, unless HOST_DEVICES is given: then the processor is four more
+# marline_add_gpu_program(NAME SOURCES ... [FLAGS ...] [LIBS ...] [DEPENDS ...] [OUTDIR dir] [HOST_DEVICES]) makes the
+# executable NAME. LLVM's libomptarget sees the GPU image only, unless HOST_DEVICES is given: then the processor is four more
 # devices, which come first. MARLINE_GPU_COMPILER tells whether such programs can be built; if not,
 # MARLINE_GPU_COMPILER_MISSING says what to install.
 set(MARLINE_CUDA ${PROJECT_SOURCE_DIR}/.deps/cuda CACHE PATH "CUDA: bin/ptxas, bin/nvlink, nvvm/libdevice")
@@ -25,7 +25,7 @@ else()
 endif()
 
 function(marline_add_gpu_program NAME)
-  cmake_parse_arguments(P "HOST_DEVICES" "OUTDIR" "SOURCES;FLAGS;LIBS" ${ARGN})
+  cmake_parse_arguments(P "HOST_DEVICES" "OUTDIR" "SOURCES;FLAGS;LIBS;DEPENDS" ${ARGN})
   if(NOT P_OUTDIR)
     set(P_OUTDIR ${CMAKE_CURRENT_BINARY_DIR})
   endif()
@@ -52,7 +52,7 @@ function(marline_add_gpu_program NAME)
             --libomptarget-nvptx-bc-path=${MARLINE_LLVM_LIB} -L${MARLINE_LLVM_LIB}
             -Wall ${P_FLAGS} ${sources} -o ${output} ${P_LIBS} -lm
     ${and_hide}
-    DEPENDS ${sources} ${hide}
+    DEPENDS ${sources} ${hide} ${P_DEPENDS}
     COMMENT "clang19 for ${MARLINE_GPU_ARCH}: ${NAME}" VERBATIM)
   add_custom_target(${NAME} ALL DEPENDS ${output})
 endfunction()

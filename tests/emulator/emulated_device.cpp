@@ -144,10 +144,11 @@ void move_segment(std::byte* image, const ImageSegment& segment) {
 }
 
 // The file stays open: the loader tells files by their name, and a second image must not get the name of the first.
+// Lazy: the program's own libraries, which the image may need, name functions of libomptarget that nothing calls here.
 ControlAnswer load(const ControlRequest& request, int file) {
   ControlAnswer answer{};
   const std::string path = "/proc/self/fd/" + std::to_string(file);
-  void* image = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  void* image = dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL);
   link_map* map = nullptr;
   if (image == nullptr || dlinfo(image, RTLD_DI_LINKMAP, &map) != 0) {
     std::snprintf(answer.error, sizeof answer.error, "%s", dlerror());

@@ -15,12 +15,13 @@ enum { kBytes = 1 << 20 };
 static void routines(void) {
   int host = omp_get_initial_device();
   static char data[kBytes];
-  char* first = omp_target_alloc(kBytes, 0);
+  char *first = omp_target_alloc(kBytes, 0);
   CHECK(first != NULL);
   CHECK(omp_target_alloc(kBytes, 0) == NULL);
   unsigned long long copies = emulated(kCopiesToDevice);
   int failed = 0;
-  for (int i = 0; i < 4; i++) failed += omp_target_memcpy(first, data, kBytes, 0, 0, 0, host) != 0;
+  for (int i = 0; i < 4; i++)
+    failed += omp_target_memcpy(first, data, kBytes, 0, 0, 0, host) != 0;
   CHECK_EQ(failed, 1);
   CHECK_EQ(emulated(kCopiesToDevice) - copies, 3);
   omp_target_free(first, 0);
@@ -44,7 +45,7 @@ static void trap(void) {
   printf("no error\n");
 }
 
-int main(int argc, char** argv) {
+int main(int argc, char **argv) {
   CHECK_EQ(argc, 2);
   if (strcmp(argv[1], "routines") == 0)
     routines();

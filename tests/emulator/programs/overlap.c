@@ -10,16 +10,17 @@
 #define REGIONS 8
 #define N 1024
 
-static void run(int* data) {
+static void run(int *data) {
 #pragma omp parallel
 #pragma omp single
   for (int i = 0; i < REGIONS; i++) {
 #pragma omp target nowait map(tofrom : data[i * N : N]) firstprivate(i)
-    for (int j = 0; j < N; j++) data[i * N + j] += i + j;
+    for (int j = 0; j < N; j++)
+      data[i * N + j] += i + j;
   }
 }
 
-int main(int argc, char** argv) {
+int main(int argc, char **argv) {
   CHECK_EQ(argc, 4);
   static int data[REGIONS * N];
 #pragma omp target
@@ -29,7 +30,8 @@ int main(int argc, char** argv) {
   run(data);
   double milliseconds = (omp_get_wtime() - start) * 1e3;
   for (int i = 0; i < REGIONS; i++)
-    for (int j = 0; j < N; j++) CHECK_EQ(data[i * N + j], i + j);
+    for (int j = 0; j < N; j++)
+      CHECK_EQ(data[i * N + j], i + j);
   CHECK_EQ(emulated(kKernels), REGIONS + 1);
   CHECK_RANGE(milliseconds, atoi(argv[1]), atoi(argv[2]));
   CHECK_RANGE(emulated(kMostKernels), 1, atoi(argv[3]));
