@@ -65,6 +65,9 @@ EMULATOR_ENTRY cuInit(unsigned flags) {
     return kInvalidValue;
   }
   start_driver();
+  if (driver() == nullptr) {
+    return kNotInitialized;  // in a fork
+  }
   return log_call("cuInit", driver()->devices.empty() ? kNoDevice : kSuccess);
 }
 
@@ -172,6 +175,9 @@ EMULATOR_ENTRY cuCtxGetDevice(int* index) {
 }
 
 EMULATOR_ENTRY cuCtxSynchronize() {
+  if (driver() == nullptr) {
+    return kNotInitialized;
+  }
   if (current_device() == nullptr) {
     return kInvalidContext;
   }

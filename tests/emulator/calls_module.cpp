@@ -175,8 +175,13 @@ EMULATOR_ENTRY cuModuleGetFunction(Function** function, Module* module, const ch
       warn("the program's x86-64 image has no kernel %s, its GPU image has", name);
       return log_call("cuModuleGetFunction", kNotFound, "%s", name);
     }
-    known = std::make_unique<Function>(Function{module->device, name, twin ? module->load_address + twin->value : 0,
-                                                module->cubin.parameter_sizes(name)});
+    const std::vector<std::size_t> sizes = module->cubin.parameter_sizes(name);
+    if (std::any_of(sizes.begin(), sizes.end(), [](std::size_t size) { return size > 8; })) {
+      warn("kernel %s has a parameter of more than 8 bytes: the emulator passes words only", name);
+      return log_call("cuModuleGetFunction", kNotFound, "%s", name);
+    }
+    known = std::make_unique<Function>(
+        Function{module->device, name, twin ? module->load_address + twin->value : 0, sizes});
   }
   *function = known.get();
   return log_call("cuModuleGetFunction", kSuccess, "%s, %zu parameters", name, known->parameter_sizes.size());

@@ -28,6 +28,7 @@ struct Lane {
 // A place for one running kernel.
 struct Slot {
   Stream* stream = nullptr;  // engine
+  Nanoseconds begin = 0;     // engine: with the latency
   Nanoseconds end = 0;       // engine: the kernel ends no earlier
   bool ran = false;          // engine: the device's process has run it, or need not
 };
@@ -75,6 +76,7 @@ struct Device {
   std::atomic<Result> error{kSuccess};  // once set it stays; set by the engine, or by a submitter for a lost device
   std::atomic<std::uint32_t> open_peers{0};
   std::atomic<int> retained{0};
+  bool gone = false;            // engine: its process is, or counts as, ended
   Lane to_device, to_host;      // engine
   std::vector<Slot> slots;      // engine
   std::deque<Stream*> waiting;  // engine: streams whose first operation waits for a slot

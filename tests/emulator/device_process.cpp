@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Starts a device's process and talks to it. The process is started as a program of its own, not as a fork, so that
-// nothing of the program's memory is in it; its environment has no OpenMP settings of the program, and one thread per
-// kernel. The lock guards the control socket.
+// nothing of the program's memory is in it; its environment has no OpenMP settings of the program. The lock guards the
+// control socket.
 #include "device_process.hpp"
 
 #include <dlfcn.h>
@@ -53,7 +53,7 @@ std::vector<std::string> device_environment(const std::string& folder) {
       result.emplace_back(*variable);
     }
   }
-  result.emplace_back("OMP_NUM_THREADS=1");
+  result.push_back("OMP_NUM_THREADS=" + std::to_string(settings().threads));
   std::string libomp = EMULATOR_LIBOMP;
   libomp.resize(libomp.rfind('/'));
   const char* search = getenv("LD_LIBRARY_PATH");
@@ -200,6 +200,13 @@ bool DeviceProcess::open_peer(std::uint32_t peer) {
   request.kind = ControlRequest::Kind::kOpenPeer;
   request.peer = peer;
   return ask(request, -1).load_address != 0;
+}
+
+void DeviceProcess::close_sockets() {
+  if (started()) {
+    close(control_);
+    close(launches_);
+  }
 }
 
 bool DeviceProcess::send_launch(std::uint32_t slot, std::uint64_t function,

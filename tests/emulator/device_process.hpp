@@ -3,6 +3,7 @@
 // thread, one at a time under a lock; the launch socket belongs to the engine's thread once the process has started.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <mutex>
 #include <span>
@@ -22,6 +23,8 @@ class DeviceProcess {
   // The image's load address, or 0 after a line that says why.
   std::uint64_t load(std::span<const std::byte> image, const std::vector<ImageSegment>& segments);
   bool open_peer(std::uint32_t peer);
+  // In a fork of the program: so that the process ends with the program itself.
+  void close_sockets();
 
   [[nodiscard]] bool send_launch(std::uint32_t slot, std::uint64_t function,
                                  std::span<const std::uint64_t> words) const;
@@ -33,7 +36,7 @@ class DeviceProcess {
   std::mutex mutex_;
   std::uint32_t index_ = 0;
   int control_ = -1;
-  int launches_ = -1;
+  std::atomic<int> launches_{-1};  // written once by start, read by the engine's thread
 };
 
 }  // namespace emulator

@@ -4,6 +4,7 @@
 #include "driver.hpp"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <unistd.h>
 
 #include <array>
@@ -41,6 +42,15 @@ std::vector<std::unique_ptr<Device>> make_devices() {
   return devices;
 }
 
+// A fork has neither the engine's thread nor the right to the devices; CUDA answers there as before cuInit.
+void forget_in_child() {
+  if (Driver* forgotten = the_driver.exchange(nullptr); forgotten != nullptr) {
+    for (const auto& device : forgotten->devices) {
+      device->process.close_sockets();
+    }
+  }
+}
+
 }  // namespace
 
 // The devices come first: the engine's thread reads their list from its start.
@@ -50,8 +60,13 @@ Driver::Driver()
 Driver* driver() { return the_driver.load(std::memory_order_acquire); }  // pairs with start_driver
 
 void start_driver() {
-  static Driver* const started = new Driver;
-  the_driver.store(started, std::memory_order_release);
+  static Driver* const started = [] {
+    auto* made = new Driver;
+    the_driver.store(made, std::memory_order_release);
+    pthread_atfork(nullptr, nullptr, forget_in_child);
+    return made;
+  }();
+  (void)started;
 }
 
 Device* Driver::device(int index) const {

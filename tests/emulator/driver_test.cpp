@@ -302,6 +302,12 @@ TEST_F(Driver, HundredThousandOperationsInFlight) {
   cuEventDestroy_v2(event);
 }
 
+TEST_F(Driver, ForkHasNoDevices) {
+  EXPECT_EXIT(
+      { std::_Exit(cuInit(0) == kNotInitialized && cuCtxSynchronize() == kNotInitialized ? 0 : 1); },
+      testing::ExitedWithCode(0), "");
+}
+
 TEST_F(Driver, ManyThreads) {
   std::vector<std::thread> threads;
   for (int t = 0; t < 8; t++) {

@@ -269,7 +269,7 @@ void Engine::move_some() {
 void Engine::sleep() {
   std::vector<pollfd> files = {{doorbell_, POLLIN, 0}};
   for (const auto& device : devices_) {
-    const bool open = device->process.started() && device->error.load() == kSuccess;
+    const bool open = device->process.started() && !device->gone;
     files.push_back({open ? device->process.launch_socket() : -1, POLLIN, 0});
   }
   timespec timeout = {};
@@ -321,7 +321,7 @@ void Engine::read_answers(Device& device) {
       return;
     }
     on_answer(device, answer);
-    if (device.error.load() != kSuccess) {
+    if (device.gone) {
       return;
     }
   }

@@ -98,6 +98,8 @@ constexpr Option kOptions[] = {
      [](std::string_view t, Settings& s) { return read_number(t, s.kernel_time); }},
     {"MARLINE_EMULATOR_KERNELS", "a number from 1 to 128",
      [](std::string_view t, Settings& s) { return read_count(t, 1, 128, s.kernels); }},
+    {"MARLINE_EMULATOR_THREADS", "a number from 1 to 1024",
+     [](std::string_view t, Settings& s) { return read_count(t, 1, 1024, s.threads); }},
     {"MARLINE_EMULATOR_PEERS", "yes or no", [](std::string_view t, Settings& s) { return read_yes(t, s.peers); }},
     {"MARLINE_EMULATOR_MODEL_ABOVE", "bytes",
      [](std::string_view t, Settings& s) { return read_count(t, 0, 1e18, s.model_above); }},

@@ -117,7 +117,7 @@ void Engine::start_kernel(Stream& stream, std::uint32_t slot, Nanoseconds time) 
   Device& device = stream.device;
   const auto& launch = std::get<Launch>(stream.current->work);
   const bool runs = settings().model_above != 0 && launch.function->address != 0;
-  device.slots[slot] = {&stream, time + latency_ + kernel_time_, !runs};
+  device.slots[slot] = {&stream, time + latency_, time + latency_ + kernel_time_, !runs};
   stream.slot = slot;
   add_to(Count::kKernels, 1);
   raise(Count::kMostKernels, ++running_kernels_);
@@ -144,9 +144,9 @@ void Engine::free_slot(Device& device, std::uint32_t slot, Nanoseconds time) {
 void Engine::on_answer(Device& device, const LaunchAnswer& answer) {
   Stream* stream = answer.slot < device.slots.size() ? device.slots[answer.slot].stream : nullptr;
   if (answer.end == LaunchAnswer::End::kDone && stream != nullptr) {
-    const Nanoseconds end = device.slots[answer.slot].end;
-    device.slots[answer.slot].ran = true;
-    end_at(*stream, kernel_time_ > 0 ? end : std::max(end, now()));
+    Slot& slot = device.slots[answer.slot];
+    slot.ran = true;
+    end_at(*stream, std::max(slot.end, slot.begin + answer.nanoseconds));
     return;
   }
   const char* name = stream != nullptr ? std::get<Launch>(stream->current->work).function->name.c_str() : "(unknown)";
@@ -163,6 +163,7 @@ void Engine::on_answer(Device& device, const LaunchAnswer& answer) {
 // The device's process is gone or its kernels are: what waits for a kernel ends now, and nothing more begins.
 void Engine::fail(Device& device, Result error) {
   device.error.store(error);
+  device.gone = true;
   for (std::uint32_t slot = 0; slot < device.slots.size(); slot++) {
     Stream* stream = device.slots[slot].stream;
     if (stream != nullptr && !device.slots[slot].ran) {  // what has run ends when its time comes

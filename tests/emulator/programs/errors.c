@@ -5,6 +5,7 @@
  *
  *     errors routines     with MARLINE_EMULATOR_ERROR=alloc:2,alloc:3,copy:3: libomptarget asks twice for memory
  *     errors regions      runs five regions; the test looks for libomptarget's line
+ *     errors many         the same, five deferred regions at a time
  *     errors trap         the same for a kernel that ends by a trap
  */
 #include "emulated.h"
@@ -37,6 +38,17 @@ static void regions(void) {
   printf("no error\n");
 }
 
+static void many(void) {
+  int x[5] = {0};
+#pragma omp parallel
+#pragma omp single
+  for (int i = 0; i < 5; i++) {
+#pragma omp target nowait map(tofrom : x[i : 1])
+    x[i]++;
+  }
+  printf("no error\n");
+}
+
 static void trap(void) {
   int x = 0;
 #pragma omp target map(tofrom : x)
@@ -49,6 +61,8 @@ int main(int argc, char **argv) {
   CHECK_EQ(argc, 2);
   if (strcmp(argv[1], "routines") == 0)
     routines();
+  else if (strcmp(argv[1], "many") == 0)
+    many();
   else if (strcmp(argv[1], "trap") == 0)
     trap();
   else
