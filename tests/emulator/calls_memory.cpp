@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The driver's functions about memory: allocation, copies and fills. A device's memory is checked to be in use over the
 // whole length of a copy; host memory is only checked not to be a device's. Any thread.
+#include <algorithm>
+
 #include "driver.hpp"
 
 using namespace emulator;
@@ -44,16 +46,40 @@ Result copy(Stream* stream, Copy work) {
   if (work.to == nullptr || work.from == nullptr) {
     return kInvalidValue;
   }
-  return strikes(Fault::kCopy, stream->device) ? kUnknown : submit(stream, work);
+  return strikes(Fault::kCopy, stream->device) ? kUnknown : submit(stream, std::move(work));
 }
 
+Result and_wait(Stream* stream, Result result) {
+  if (result != kSuccess) {
+    return result;
+  }
+  driver()->engine.synchronize(*stream);
+  return stream->device.error.load();
+}
+
+// Pageable memory is all that the driver has not allocated.
+bool is_pageable(const void* address) { return !driver()->shared.covers(reinterpret_cast<DevicePointer>(address)); }
+
+// CUDA promises that the source in pageable memory may change when the call returns, and libomptarget relies on it.
+// A real driver copies a small source to memory of its own, and waits for a large one.
 Result copy_to_device(Stream* stream, DevicePointer to, const void* from, std::size_t bytes) {
+  constexpr std::size_t kStagedAtMost = std::size_t{64} << 10;
   const Result result = check(stream);
   if (result != kSuccess) {
     return result;
   }
   const auto* source = is_on_a_device(from) ? nullptr : static_cast<const std::byte*>(from);
-  return copy(stream, {Copy::Way::kToDevice, find_place(to, bytes).view, source, bytes, nullptr});
+  Copy work = {Copy::Way::kToDevice, find_place(to, bytes).view, source, bytes, nullptr, nullptr};
+  const bool pageable = source != nullptr && is_pageable(source);
+  if (pageable && settings().pageable_waits && bytes > kStagedAtMost) {
+    return and_wait(stream, copy(stream, std::move(work)));
+  }
+  if (pageable && work.to != nullptr && bytes != 0 && bytes <= settings().model_above) {
+    work.staged = std::make_unique_for_overwrite<std::byte[]>(bytes);
+    std::copy_n(source, bytes, work.staged.get());
+    work.from = work.staged.get();
+  }
+  return copy(stream, std::move(work));
 }
 
 Result copy_to_host(Stream* stream, void* to, DevicePointer from, std::size_t bytes) {
@@ -62,7 +88,10 @@ Result copy_to_host(Stream* stream, void* to, DevicePointer from, std::size_t by
     return result;
   }
   auto* target = is_on_a_device(to) ? nullptr : static_cast<std::byte*>(to);
-  return copy(stream, {Copy::Way::kToHost, target, find_place(from, bytes).view, bytes, nullptr});
+  Copy work = {Copy::Way::kToHost, target, find_place(from, bytes).view, bytes, nullptr, nullptr};
+  const bool waits = settings().pageable_waits && target != nullptr && is_pageable(target);
+  const Result submitted = copy(stream, std::move(work));
+  return waits ? and_wait(stream, submitted) : submitted;
 }
 
 Result copy_on_devices(Stream* stream, DevicePointer to, DevicePointer from, std::size_t bytes) {
@@ -73,16 +102,8 @@ Result copy_on_devices(Stream* stream, DevicePointer to, DevicePointer from, std
   const Place target = find_place(to, bytes);
   const Place source = find_place(from, bytes);
   const bool between = target.device != nullptr && source.device != nullptr && target.device != source.device;
-  return copy(stream,
-              {between ? Copy::Way::kToPeer : Copy::Way::kInside, target.view, source.view, bytes, target.device});
-}
-
-Result and_wait(Stream* stream, Result result) {
-  if (result != kSuccess) {
-    return result;
-  }
-  driver()->engine.synchronize(*stream);
-  return stream->device.error.load();
+  return copy(stream, {between ? Copy::Way::kToPeer : Copy::Way::kInside, target.view, source.view, bytes,
+                       target.device, nullptr});
 }
 
 Result fill(const char* name, Stream* stream, DevicePointer to, Fill work) {

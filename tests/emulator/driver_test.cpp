@@ -114,6 +114,20 @@ TEST_F(Driver, CopiesThereAndBack) {
   EXPECT_EQ(cuMemFree_v2(second), kInvalidValue);
 }
 
+TEST_F(Driver, SourceMayChangeAfterTheCall) {
+  std::vector<int> source(1000, 1), back(1000);
+  const std::size_t bytes = source.size() * sizeof(int);
+  const DevicePointer memory = allocate(bytes);
+  for (int i = 0; i < 5; i++) {
+    EXPECT_EQ(cuMemcpyHtoDAsync_v2(memory, source.data(), bytes, streams_[0]), kSuccess);
+  }
+  std::fill(source.begin(), source.end(), 2);
+  EXPECT_EQ(cuMemcpyDtoHAsync_v2(back.data(), memory, bytes, streams_[0]), kSuccess);
+  EXPECT_EQ(cuStreamSynchronize(streams_[0]), kSuccess);
+  EXPECT_EQ(back, std::vector<int>(1000, 1));
+  EXPECT_EQ(cuMemFree_v2(memory), kSuccess);
+}
+
 TEST_F(Driver, RefusesAddressesOutsideOfAllocations) {
   const DevicePointer memory = allocate(512);
   char data[1024] = {};

@@ -22,7 +22,8 @@ struct Copy {
   std::byte* to;
   const std::byte* from;
   std::size_t bytes;
-  Device* peer;  // kToPeer: whose memory is written
+  Device* peer;                         // kToPeer: whose memory is written
+  std::unique_ptr<std::byte[]> staged;  // `from` if the source may change before the copy is made
 };
 
 // `rows` rows of `columns` elements of `width` bytes, `pitch` bytes apart.

@@ -44,6 +44,11 @@ bool read_count(std::string_view text, double low, double high, std::uint64_t& c
   return true;
 }
 
+bool read_pageable(std::string_view text, bool& waits) {
+  waits = text == "wait";
+  return waits || text == "stage";
+}
+
 bool read_yes(std::string_view text, bool& value) {
   value = text == "yes";
   return value || text == "no";
@@ -101,6 +106,8 @@ constexpr Option kOptions[] = {
     {"MARLINE_EMULATOR_THREADS", "a number from 1 to 1024",
      [](std::string_view t, Settings& s) { return read_count(t, 1, 1024, s.threads); }},
     {"MARLINE_EMULATOR_PEERS", "yes or no", [](std::string_view t, Settings& s) { return read_yes(t, s.peers); }},
+    {"MARLINE_EMULATOR_PAGEABLE", "stage or wait",
+     [](std::string_view t, Settings& s) { return read_pageable(t, s.pageable_waits); }},
     {"MARLINE_EMULATOR_MODEL_ABOVE", "bytes",
      [](std::string_view t, Settings& s) { return read_count(t, 0, 1e18, s.model_above); }},
     {"MARLINE_EMULATOR_ERROR",

@@ -25,6 +25,7 @@ struct Settings {
   double kernel_time = -1;                        // microseconds; below 0: the time that the code takes
   std::uint64_t kernels = 8;                      // kernels at the same time on one device
   std::uint64_t threads = 1;                      // of the host, for the parallel regions of a kernel
+  bool pageable_waits = false;                    // copies from and to pageable memory return late
   bool peers = true;
   std::uint64_t model_above = UINT64_MAX;  // copies of more bytes take their time but move nothing
   std::vector<InjectedError> errors;
