@@ -132,6 +132,12 @@ void Engine::start_kernel(Stream& stream, std::uint32_t slot, Nanoseconds time) 
 void Engine::free_slot(Device& device, std::uint32_t slot, Nanoseconds time) {
   device.slots[slot].stream = nullptr;
   running_kernels_--;
+  if (device.error.load() != kSuccess) {  // lost: the streams that wait look at their launches again and drop them
+    for (Stream* stream : device.waiting) {
+      runnable_.push_back({stream, time});
+    }
+    device.waiting.clear();
+  }
   if (device.waiting.empty()) {
     return;
   }
