@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Kernels and copies of deferred regions overlap on the device as far as its settings allow: arguments are the least
- * and the most milliseconds that REGIONS regions of 20 ms may take, and the most kernels at the same time.
+ * and the most milliseconds that REGIONS regions of 50 ms may take, and the most kernels at the same time.
  *
  *     overlap LEAST MOST KERNELS
  */
