@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-# Programs for NVIDIA GPUs, built by Clang 19 and the parts of CUDA that tools/install_deps.sh places in .deps/cuda. They
-# also hold an x86-64 image, from which the emulated devices of tests/emulator take their kernels.
+# Programs for NVIDIA GPUs, built by Clang 19 and the parts of CUDA that tools/install_deps.sh places in .deps/cuda.
+# They also hold an x86-64 image, from which the emulated devices of tests/emulator take their kernels.
 #
 # marline_add_gpu_program(NAME SOURCES ... [FLAGS ...] [LIBS ...] [DEPENDS ...] [OUTDIR dir] [HOST_DEVICES]) makes the
-# executable NAME. LLVM's libomptarget sees the GPU image only, unless HOST_DEVICES is given: then the processor is four more
-# devices, which come first. MARLINE_GPU_COMPILER tells whether such programs can be built; if not,
+# executable NAME. LLVM's libomptarget sees the GPU image only, unless HOST_DEVICES is given: then the processor is
+# four more devices, which come first. MARLINE_GPU_COMPILER tells whether such programs can be built; if not,
 # MARLINE_GPU_COMPILER_MISSING says what to install.
 set(MARLINE_CUDA ${PROJECT_SOURCE_DIR}/.deps/cuda CACHE PATH "CUDA: bin/ptxas, bin/nvlink, nvvm/libdevice")
 set(MARLINE_GPU_ARCH sm_90 CACHE STRING "the GPUs that programs are built for")

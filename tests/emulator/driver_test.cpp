@@ -305,7 +305,9 @@ TEST_F(Driver, HundredThousandOperationsInFlight) {
     cuLaunchHostFunc(streams[static_cast<std::size_t>(i % kStreams)], count, &counts[static_cast<std::size_t>(i)]);
   }
   EXPECT_GT(marline_emulator_count(kMostOperations), static_cast<unsigned long long>(kOperations));
-  EXPECT_LT(resident_bytes() - before, std::size_t{25} << 20);
+  const std::size_t bytes = (resident_bytes() - before) / kOperations;
+  RecordProperty("bytes_per_operation", static_cast<int>(bytes));
+  EXPECT_LT(bytes, 250U);
   go = true;
   go.notify_all();
   EXPECT_EQ(cuCtxSynchronize(), kSuccess);
