@@ -11,15 +11,14 @@ namespace {
 
 Result allocate(const char* name, DevicePointer* address, std::size_t size) {
   Device* device = current_device();
-  if (device == nullptr || size == 0) {
-    return log_call(name, device == nullptr ? kInvalidContext : kInvalidValue, "%zu bytes", size);
-  }
-  Result result = device->error.load();
+  DevicePointer found = 0;
+  Result result = device == nullptr ? kInvalidContext : size == 0 ? kInvalidValue : device->error.load();
   if (result == kSuccess) {
-    *address = strikes(Fault::kAlloc, *device) ? 0 : device->memory.allocate(size);
-    result = *address != 0 ? kSuccess : kOutOfMemory;
+    found = strikes(Fault::kAlloc, *device) ? 0 : device->memory.allocate(size);
+    result = found != 0 ? kSuccess : kOutOfMemory;
+    *address = found;
   }
-  return log_call(name, result, "%zu bytes at 0x%llx", size, static_cast<unsigned long long>(*address));
+  return log_call(name, result, "%zu bytes at 0x%llx", size, static_cast<unsigned long long>(found));
 }
 
 Result allocate_shared(const char* name, void** address, std::size_t size) {
