@@ -134,6 +134,30 @@ marline_task_t *marline_task_hold(void);
  * is visible to whoever waits for the task. Do not use `task` afterwards: a second release of one hold is not noticed. */
 void marline_task_release(marline_task_t *task);
 
+/* Target regions ---------------------------------------------------------------------------------------------------- */
+
+/* For libraries that run target regions, as libmarline-target does (OpenMP 5.2, section 13.8). */
+typedef struct marline_target_region {
+  void (*body)(void *data);
+  void *data;
+  int device;       /* what omp_get_device_num returns inside; the caller's own number of this device */
+  int thread_limit; /* of the clause; 0: none */
+} marline_target_region_t;
+
+/* Runs region->body on the calling thread as the initial task of a team of its own, with the initial control variables,
+ * and waits for the tasks that it creates. It may suspend, like any task. */
+void marline_target_region_run(const marline_target_region_t *region);
+
+/* Like marline_task_hold, for an operation that goes on behind the end of the calling task: NULL if the task is anything
+ * but a target task with `nowait` whose body ends with this operation (Clang's), if its creator waits for it, or if it has
+ * private objects that are destroyed at the end of its body. The task's other private data stays until the release. */
+marline_task_t *marline_target_task_hold(void);
+
+/* While `handle` is not NULL, what LLVM's libomptarget asks of the OpenMP runtime on the calling thread gets this answer:
+ * the current task can be put aside, and *handle is the word of the operations that it starts. Set it right around a
+ * call into libomptarget; the thread must not suspend in between. */
+void marline_target_handle_set(void **handle);
+
 /* Names ------------------------------------------------------------------------------------------------------------- */
 
 /* Names the next task that the current task creates, for traces, `marline ps` and error messages. `label` is not copied:

@@ -26,6 +26,9 @@ struct Icvs {
   int8_t clause_bind = 0;
   int32_t team_num = 0;       // in a teams region (construct/parallel/teams.hpp): the team's number in the league
   int32_t num_teams = 1;      // and the league's size
+  // In a target region that a library runs for a device (marline_target_region_run): its number; else kNoDevice.
+  static constexpr int32_t kNoDevice = -1;
+  int32_t device_num = kNoDevice;
 };
 
 }  // namespace marline

@@ -2,6 +2,8 @@
 //
 // Target tasks, as Clang and LLVM's libomptarget call them, and proxy tasks, which other libraries complete.
 // libomptarget drives the devices; without it Clang's code calls the region like a function.
+#include "abi/kmp/target.hpp"
+
 #include "abi/kmp/task_block.hpp"
 #include "config/options.hpp"
 #include "construct/device/device_wait.hpp"
@@ -19,7 +21,15 @@ void run_target_task(Task* task) {
   if (task->device_handle != nullptr) wait_for_device(task);
 }
 
-// The current task, if it can be put back while a device works for it. Not if its creator waits for it in any case.
+void complete_proxy(TaskBlock* block) { fulfil_for_program(this_worker_or_null(), &task_of(block)->event); }
+
+// Of the calling thread, which does not suspend while it is set.
+[[gnu::tls_model("initial-exec")]] thread_local void** t_target_handle = nullptr;
+
+}  // namespace
+
+void set_target_handle(void** handle) { t_target_handle = handle; }
+
 Task* current_target_task() {
   Worker* worker = this_worker_or_null();
   Task* task = worker != nullptr ? worker->task : nullptr;
@@ -27,10 +37,6 @@ Task* current_target_task() {
             !task->has(task_flag::kImplicit | task_flag::kUndeferred);
   return is ? task : nullptr;
 }
-
-void complete_proxy(TaskBlock* block) { fulfil_for_program(this_worker_or_null(), &task_of(block)->event); }
-
-}  // namespace
 
 #pragma GCC visibility push(default)
 extern "C" {
@@ -46,9 +52,10 @@ TaskBlock* __kmpc_omp_target_task_alloc(Ident*, int32_t, int32_t flags, size_t t
 }
 
 // libomptarget asks first whether the current task can be put back, then where its handle is.
-bool __kmpc_omp_has_task_team(int32_t) { return current_target_task() != nullptr; }
+bool __kmpc_omp_has_task_team(int32_t) { return t_target_handle != nullptr || current_target_task() != nullptr; }
 
 void** __kmpc_omp_get_target_async_handle_ptr(int32_t) {
+  if (t_target_handle != nullptr) return t_target_handle;
   Task* task = current_target_task();
   return task != nullptr && can_poll_devices(__builtin_return_address(0)) ? &task->device_handle : nullptr;
 }

@@ -63,9 +63,12 @@ int omp_get_num_devices() {
 // OpenMP 5.1, 3.7.7: the number of the host is the number of other devices.
 int omp_get_initial_device() { return omp_get_num_devices(); }
 [[gnu::alias("omp_get_initial_device")]] int omp_get_initial_device_();
-int omp_get_device_num() { return omp_get_num_devices(); }
+int omp_get_device_num() {
+  int device = current_icvs().device_num;
+  return device == Icvs::kNoDevice ? omp_get_num_devices() : device;
+}
 [[gnu::alias("omp_get_device_num")]] int omp_get_device_num_();
-int omp_is_initial_device() { return 1; }
+int omp_is_initial_device() { return current_icvs().device_num == Icvs::kNoDevice; }
 [[gnu::alias("omp_is_initial_device")]] int omp_is_initial_device_();
 
 // The initial device keeps this value whatever its number: in code of GCC it is that of the default device.

@@ -27,6 +27,7 @@ void target_region(Worker* worker, const TargetRegion& region) {
   team_describe_initial(team, initial_icvs(), worker->member);
   team->parent_task = worker->task;
   if (region.thread_limit > 0) team->icvs.thread_limit = region.thread_limit;
+  team->icvs.device_num = region.device;
   team_start(team);
   Member* member = &team->members[0];
   implicit_task_begin(worker, member);

@@ -13,6 +13,7 @@ struct TargetRegion {
   void (*body)(void*);
   void* data;
   int thread_limit = 0;  // of the clause; 0: none
+  int device = Icvs::kNoDevice;  // that omp_get_device_num returns; kNoDevice: the host's
 };
 
 // Runs the region, and waits for the tasks that it has created.

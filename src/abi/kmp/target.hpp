@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Target tasks of Clang's code, as the routines for libraries that run them see them (marline.h). Any thread.
+#pragma once
+
+#include "task/task.hpp"
+
+namespace marline::kmp {
+
+// The current task, if it is a target task that can be put back while a device works for it; else null. Not if its
+// creator waits for it in any case.
+Task* current_target_task();
+
+// What libomptarget gets as the word of its operations on this thread instead of the task's own; null: nothing.
+void set_target_handle(void** handle);
+
+}  // namespace marline::kmp

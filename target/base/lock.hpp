@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A lock for short sections that neither suspend nor call anything that may.
+#pragma once
+
+#include <pthread.h>
+
+namespace marline::target {
+
+class Lock {
+ public:
+  void take() { pthread_mutex_lock(&mutex_); }
+  [[nodiscard]] bool try_take() { return pthread_mutex_trylock(&mutex_) == 0; }
+  void release() { pthread_mutex_unlock(&mutex_); }
+
+ private:
+  pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
+};
+
+class Guard {
+ public:
+  explicit Guard(Lock& lock) : lock_(lock) { lock_.take(); }
+  ~Guard() { lock_.release(); }
+  Guard(const Guard&) = delete;
+  Guard& operator=(const Guard&) = delete;
+
+ private:
+  Lock& lock_;
+};
+
+}  // namespace marline::target

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// See the header. Each line is written at once, so that those of several threads do not mix.
+#include "base/report.hpp"
+
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+#include <unistd.h>
+
+namespace marline::target {
+
+namespace {
+
+void write_line(const char* kind, const char* format, va_list arguments) {
+  char line[1024];
+  int length = snprintf(line, sizeof line, "marline: %s: ", kind);
+  const int wanted = vsnprintf(line + length, sizeof line - static_cast<size_t>(length), format, arguments);
+  length = wanted < 0 ? length : length + wanted;
+  if (length > static_cast<int>(sizeof line) - 2) length = sizeof line - 2;  // a cut message still ends its line
+  line[length++] = '\n';
+  [[maybe_unused]] ssize_t written = write(STDERR_FILENO, line, static_cast<size_t>(length));
+}
+
+}  // namespace
+
+void fatal(const char* format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  write_line("fatal", format, arguments);
+  va_end(arguments);
+  abort();
+}
+
+void end_process(int status, const char* format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  write_line("fatal", format, arguments);
+  va_end(arguments);
+  _exit(status);
+}
+
+void warn(const char* format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  write_line("warning", format, arguments);
+  va_end(arguments);
+}
+
+}  // namespace marline::target

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Messages of libmarline-target: one line each that says what failed, the value, and what to do. Any thread.
+#pragma once
+
+namespace marline::target {
+
+// Writes "marline: fatal: ..." to stderr and aborts.
+[[noreturn]] void fatal(const char* format, ...) __attribute__((format(printf, 1, 2), cold));
+
+// Writes the same line and ends the process with `status`, without exit handlers: threads may be anywhere.
+[[noreturn]] void end_process(int status, const char* format, ...) __attribute__((format(printf, 2, 3), cold));
+
+// Writes "marline: warning: ..." to stderr.
+void warn(const char* format, ...) __attribute__((format(printf, 1, 2), cold));
+
+}  // namespace marline::target

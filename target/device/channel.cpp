@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// See the header. Sleeping: the reader announces it, looks again, and sleeps on the low half of `tail`; a writer moves
+// `tail` first and then looks at the announcement. Both are seq_cst: with less, each could miss the other's store.
+#include "device/channel.hpp"
+
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <climits>
+#include <cstring>
+
+namespace marline::target {
+
+namespace {
+
+// Little-endian: the low half comes first.
+void* futex_word(std::atomic<uint64_t>* tail) { return tail; }
+
+}  // namespace
+
+bool Ring::has_room(uint64_t bytes) const {
+  return written_ + bytes - head.load(std::memory_order_acquire) <= kBytes;  // pairs with read
+}
+
+void Ring::write(const void* from, uint64_t bytes) {
+  uint64_t at = written_ % kBytes;
+  uint64_t first = bytes < kBytes - at ? bytes : kBytes - at;
+  std::memcpy(data + at, from, first);
+  std::memcpy(data, static_cast<const char*>(from) + first, bytes - first);
+  written_ += bytes;
+}
+
+void Ring::publish() {
+  tail.store(written_);
+  if (sleeping.load() == 0) return;
+  sleeping.store(0);
+  syscall(SYS_futex, futex_word(&tail), FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+}
+
+bool Ring::is_empty() const {
+  return tail.load(std::memory_order_acquire) == head.load(std::memory_order_relaxed);  // pairs with publish
+}
+
+void Ring::read(void* to, uint64_t bytes) {
+  uint64_t from = head.load(std::memory_order_relaxed), at = from % kBytes;
+  uint64_t first = bytes < kBytes - at ? bytes : kBytes - at;
+  std::memcpy(to, data + at, first);
+  std::memcpy(static_cast<char*>(to) + first, data, bytes - first);
+  head.store(from + bytes, std::memory_order_release);  // pairs with has_room
+}
+
+void Ring::sleep(int milliseconds) {
+  uint64_t seen = tail.load();
+  sleeping.store(1);
+  if (tail.load() != seen || seen != head.load(std::memory_order_relaxed)) return;
+  timespec limit = {milliseconds / 1000, (milliseconds % 1000) * 1'000'000L};
+  syscall(SYS_futex, futex_word(&tail), FUTEX_WAIT, static_cast<uint32_t>(seen), &limit, nullptr, 0);
+}
+
+}  // namespace marline::target

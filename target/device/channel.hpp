@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Memory that the program and a device's process share: a ring of commands in one direction, one of completions in the
+// other. Each has one reader; its writers take turns by a lock of their own process. A reader that sleeps is woken by a
+// futex, a full ring makes its writer yield.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace marline::target {
+
+// Bytes in, bytes out. `kBytes` is a power of two, more than the longest message.
+struct Ring {
+  static constexpr uint64_t kBytes = 256 << 10;
+
+  alignas(64) std::atomic<uint64_t> tail;      // by the writer: released behind what it has written
+  alignas(64) std::atomic<uint64_t> head;      // by the reader: released behind what it has read
+  alignas(64) std::atomic<uint32_t> sleeping;  // by the reader, who is about to sleep until tail moves
+  char data[kBytes];
+
+  [[nodiscard]] bool has_room(uint64_t bytes) const;
+  void write(const void* from, uint64_t bytes);  // a part of a message; there is room
+  void publish();                                // what has been written so far, and wakes the reader
+  [[nodiscard]] bool is_empty() const;
+  void read(void* to, uint64_t bytes);           // it is there
+  void sleep(int milliseconds);                  // until something is there, or the time is over
+
+ private:
+  uint64_t written_;  // of the writer: not published yet
+};
+
+enum class CommandKind : uint32_t { kLaunch, kLoad, kFind, kCopy };
+
+struct Command {
+  CommandKind kind;
+  uint32_t words;      // that follow: arguments, or the characters of a name, padded
+  uint64_t operation;  // comes back with the result
+  uint64_t a, b, c;    // kLaunch: code, entry, place; kLoad: address, bytes, module; kFind: module; kCopy: to, from, bytes
+  int64_t thread_limit;
+};
+
+struct Completion {
+  uint64_t operation;
+  uint64_t result;
+};
+
+// What the device's process was at when a signal ended it.
+struct Crash {
+  std::atomic<int> signal;  // 0: none; stored last
+  uint64_t address;
+  uint64_t entry;
+  uint64_t place;
+};
+
+struct Channel {
+  Ring commands;
+  Ring completions;
+  Crash crash;
+  std::atomic<uint32_t> stop;
+};
+
+}  // namespace marline::target

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a device is to the rooms above it: memory with addresses of its own, copies, and kernels that run. Nothing above
+// knows how a device does that.
+//
+// Conventions. All functions may be called from any thread. Those that say "may suspend" suspend the calling task where
+// a task can be suspended, and otherwise block the thread; the caller holds no lock. An address of the device is valid
+// in its kernels; the host must not use it.
+#pragma once
+
+#include "marline/marline.h"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace marline::target {
+
+struct Device;
+struct Entry;
+struct Module;
+class Mapping;
+
+// An operation that goes on behind the call that starts it. The storage is the caller's until `ended` is called.
+struct Operation {
+  // By the thread that finds it ended, perhaps in a progress hook: it must not block. False: call it again later.
+  bool (*ended)(Operation*);
+  uint64_t result;  // set before that, where an operation has one
+};
+
+// A kernel with its arguments, one word each, as the host's calling convention passes them.
+struct Launch {
+  const Entry* kernel;
+  const uint64_t* arguments;
+  uint32_t count;
+  int32_t thread_limit;   // 0: none
+  const char* place;      // the ident's text, ";file;function;line;column;;", or null; static storage
+};
+
+struct DeviceKind {
+  const char* name;
+  bool is_asynchronous;  // `launch` may return before the kernel has run
+
+  // Once, before anything else. Ends the program if the device cannot be started.
+  void (*start)(Device*);
+
+  // Memory with an alignment of 64, or 0 if there is not that much. Never 0 bytes.
+  uint64_t (*allocate)(Device*, size_t bytes);
+  void (*release)(Device*, uint64_t address);
+
+  // Copies; done at the return. May suspend.
+  void (*write)(Device*, uint64_t to, const void* from, size_t bytes);
+  void (*read)(Device*, void* to, uint64_t from, size_t bytes);
+
+  // Loads the module's image for this device. False: it has none. May suspend.
+  bool (*load)(Device*, Module*);
+
+  // The address of a variable or function in the module's image; 0: not there. May suspend.
+  uint64_t (*find)(Device*, Module*, const char* name);
+
+  // Starts a kernel, which is found. Either returns true, and it has run; or returns false, and operation->ended is
+  // called when it has. May suspend in the first case.
+  bool (*launch)(Device*, const Launch&, Operation*);
+
+  // For a thread that cannot suspend, and waits: lets operations end, or blocks for a moment.
+  void (*progress)(Device*);
+
+  // The last module is gone, or the program ends.
+  void (*stop)(Device*);
+};
+
+// One device of the program. Constant after its start but for what says otherwise.
+struct Device {
+  const DeviceKind* kind;
+  int number;        // as the program counts
+  int index;         // among those of its kind
+  Mapping* mapping;  // its data environment (mapping/mapping.hpp); has a lock of its own
+  void* state;       // the kind's own
+  std::atomic<uint32_t> modules{0};  // as many are loaded; written under the registry's lock
+};
+
+}  // namespace marline::target

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// See the header. The list is made once, at the first question about devices, and is constant then.
+#include "device/devices.hpp"
+
+#include "base/lock.hpp"
+#include "base/report.hpp"
+#include "device/wait.hpp"
+#include "image/images.hpp"
+#include "image/requires.hpp"
+#include "mapping/mapping.hpp"
+
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+extern "C" {
+int __kmpc_get_target_offload();
+int omp_get_default_device();
+}
+
+namespace marline::target {
+
+namespace {
+
+constexpr int kOffloadDisabled = 0, kOffloadMandatory = 2;  // kmp_target_offload_kind
+constexpr int kDefaultHosts = 4;  // as many as LLVM's libomptarget makes of the processor
+constexpr int kHostFallback = -1, kInvalidDevice = -2;
+
+Device g_devices[kMaxImageDevices];  // a program may have 64 devices: MARLINE_DEVICES that names more is refused
+int g_count = 0;
+bool g_any_explicit = false;
+std::atomic<bool> g_listed{false};  // released by the thread that makes the list
+Lock g_list_lock;
+SuspendingLock g_prepare_lock;  // one device is made ready at a time
+
+void add_devices(const DeviceKind* kind, int count) {
+  for (int i = 0; i < count; ++i) {
+    if (g_count == kMaxImageDevices) {
+      fatal("MARLINE_DEVICES: more than %d devices; name fewer", kMaxImageDevices);
+    }
+    Device& device = g_devices[g_count];
+    void* memory = std::malloc(sizeof(Mapping));
+    if (memory == nullptr) fatal("no memory for device %d", g_count);
+    device.kind = kind;
+    device.number = g_count++;
+    device.index = i;
+    device.mapping = new (memory) Mapping(&device);
+  }
+}
+
+[[noreturn]] void refuse(const char* text) {
+  fatal("MARLINE_DEVICES=%s: a comma-separated list of host, host:N, process, process:N, with N from 1 to %d; or none",
+        text, kMaxImageDevices);
+}
+
+// One element of the list, up to a comma or the end.
+const char* add_named(const char* text, const char* at) {
+  const DeviceKind* kinds[] = {&kHostKind, &kProcessKind};
+  for (const DeviceKind* kind : kinds) {
+    size_t length = std::strlen(kind->name);
+    if (std::strncmp(at, kind->name, length) != 0) continue;
+    const char* behind = at + length;
+    long count = 1;
+    if (*behind == ':') {
+      char* end;
+      count = std::strtol(behind + 1, &end, 10);
+      if (end == behind + 1 || count < 1 || count > kMaxImageDevices) refuse(text);
+      behind = end;
+    }
+    if (*behind != ',' && *behind != '\0') refuse(text);
+    add_devices(kind, static_cast<int>(count));
+    return *behind == ',' ? behind + 1 : behind;
+  }
+  refuse(text);
+}
+
+void make_list() {
+  Guard guard(g_list_lock);
+  if (g_listed.load(std::memory_order_relaxed)) return;
+  const char* text = std::getenv("MARLINE_DEVICES");
+  g_any_explicit = text != nullptr && *text != '\0';
+  if (__kmpc_get_target_offload() == kOffloadDisabled) {
+  } else if (!g_any_explicit) {
+    if (have_native_image()) add_devices(&kHostKind, kDefaultHosts);
+  } else if (std::strcmp(text, "none") != 0) {
+    for (const char* at = text; *at != '\0';) at = add_named(text, at);
+  }
+  g_listed.store(true, std::memory_order_release);  // pairs with listed
+}
+
+// Of devices that have the host's memory.
+void share_memory(Device& device) {
+  if (device.kind != &kHostKind) {
+    fatal("requires unified_shared_memory: device %d (%s) has an address space of its own; leave it out of "
+          "MARLINE_DEVICES", device.number, device.kind->name);
+  }
+  device.mapping->share();
+}
+
+void listed() {
+  if (!g_listed.load(std::memory_order_acquire)) make_list();  // pairs with make_list
+}
+
+void map_globals(Device* device, Module* module) {
+  for (uint32_t i = 0; i < module->count; ++i) {
+    Entry& entry = module->entries[i];
+    bool variable = entry.size != 0 && (entry.flags & (kEntryIndirect | kEntryRequires)) == 0;
+    if (!variable || entry.host == nullptr) continue;
+    uint64_t address = device->kind->find(device, module, entry.name);
+    if (address != 0) device->mapping->add_global(entry.host, entry.size, address);
+  }
+}
+
+void run_constructors(Device* device, Module* module) {
+  for (uint32_t i = 0; i < module->count; ++i) {
+    Entry& entry = module->entries[i];
+    if ((entry.flags & kEntryConstructor) == 0 || entry.size != 0) continue;
+    uint64_t code = device->kind->find(device, module, entry.name);
+    if (code == 0) continue;
+    entry.code[device->number].store(code, std::memory_order_relaxed);
+    run_and_wait(device, {&entry, nullptr, 0, 0, nullptr});
+  }
+}
+
+}  // namespace
+
+int device_count() {
+  listed();
+  return g_count;
+}
+
+bool is_mandatory() { return __kmpc_get_target_offload() == kOffloadMandatory; }
+
+Device* device_for_construct(int64_t number) {
+  listed();
+  if (number == -1) number = omp_get_default_device();
+  if (number >= 0 && number < g_count) return &g_devices[number];
+  bool is_host = number == g_count || number == kHostFallback;
+  if (number == kInvalidDevice || (!is_host && is_mandatory())) {
+    fatal("a construct for device %ld, but the devices are 0 to %d and the host %d", static_cast<long>(number),
+          g_count - 1, g_count);
+  }
+  if (is_mandatory() && g_count == 0) {
+    fatal("OMP_TARGET_OFFLOAD=mandatory, and there is no device: build with -fopenmp-targets=, or see MARLINE_DEVICES");
+  }
+  return nullptr;
+}
+
+Device* device_for_routine(int number, bool& exists) {
+  listed();
+  exists = number >= kHostFallback && number <= g_count;
+  return number >= 0 && number < g_count ? &g_devices[number] : nullptr;
+}
+
+void prepare(Device* device) {
+  if (device->modules.load(std::memory_order_acquire) == registered_modules()) return;  // pairs with the store below
+  g_prepare_lock.take();
+  uint32_t done = device->modules.load(std::memory_order_relaxed);
+  if (done == 0) {
+    if (is_memory_shared()) share_memory(*device);
+    device->kind->start(device);
+  }
+  uint32_t now = registered_modules();
+  for (uint32_t number = done + 1; number <= now; ++number) {
+    Module* module = newest_module();
+    while (module->number != number) module = module->next;
+    if (module->gone || !device->kind->load(device, module)) continue;
+    map_globals(device, module);
+    run_constructors(device, module);
+  }
+  device->modules.store(now, std::memory_order_release);  // pairs with the load above
+  g_prepare_lock.release();
+}
+
+void start_early() {
+  const char* text = std::getenv("MARLINE_DEVICES");
+  if (text == nullptr || std::strstr(text, kProcessKind.name) == nullptr) return;
+  listed();
+  for (int i = 0; i < g_count; ++i) {
+    if (g_devices[i].kind == &kProcessKind) kProcessKind.start(&g_devices[i]);
+  }
+}
+
+void stop_all() {
+  for (int i = 0; i < g_count; ++i) g_devices[i].kind->stop(&g_devices[i]);
+}
+
+}  // namespace marline::target

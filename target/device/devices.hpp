@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The program's devices: which there are (MARLINE_DEVICES), and what is done before one is used for the first time.
+#pragma once
+
+#include "device/device.hpp"
+
+namespace marline::target {
+
+extern const DeviceKind kHostKind;     // this processor, in this process
+extern const DeviceKind kProcessKind;  // this processor, in a process of its own
+
+// The number of devices; those that need it are started by the first call that uses them. Any thread.
+[[nodiscard]] int device_count();
+
+// What the program's number means: a device, or null for the host itself (also if target regions are disabled).
+// -1: the default device. Ends the program for a number that is none, and where the host must not be taken
+// (OMP_TARGET_OFFLOAD=mandatory).
+[[nodiscard]] Device* device_for_construct(int64_t number);
+
+// The same for a routine: null for the host; `exists` tells it from a number that is none.
+[[nodiscard]] Device* device_for_routine(int number, bool& exists);
+
+// Ready to be used: started, with the images of all modules loaded and their variables mapped. May suspend.
+void prepare(Device* device);
+
+// Devices that live in other processes are started before main, while this process is as it was made.
+void start_early();
+
+// The last module is gone: nothing runs any more.
+void stop_all();
+
+[[nodiscard]] bool is_mandatory();
+
+}  // namespace marline::target

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The processor as a device, in the program's own process: memory is malloc's, and a kernel runs on the thread that asks
+// for it, as the initial task of a target region. Each device has its own copy of an image, and so of its variables.
+#include "device/call_kernel.hpp"
+#include "device/devices.hpp"
+#include "image/images.hpp"
+#include "image/load.hpp"
+
+#include <cstdlib>
+#include <cstring>
+
+namespace marline::target {
+
+namespace {
+
+constexpr size_t kAlignment = 64;
+
+void start(Device*) {}
+void stop(Device*) {}
+void progress(Device*) {}
+
+uint64_t allocate(Device*, size_t bytes) {
+  void* memory = nullptr;
+  return posix_memalign(&memory, kAlignment, bytes) == 0 ? reinterpret_cast<uint64_t>(memory) : 0;
+}
+
+void release(Device*, uint64_t address) { std::free(reinterpret_cast<void*>(address)); }
+
+void write(Device*, uint64_t to, const void* from, size_t bytes) {
+  std::memcpy(reinterpret_cast<void*>(to), from, bytes);
+}
+
+void read(Device*, void* to, uint64_t from, size_t bytes) {
+  std::memcpy(to, reinterpret_cast<const void*>(from), bytes);
+}
+
+bool load(Device* device, Module* module) {
+  if (module->native.begin == nullptr) return false;
+  module->handles[device->number] = load_image(module->native);
+  return true;
+}
+
+uint64_t find(Device* device, Module* module, const char* name) {
+  return find_in_image(module->handles[device->number], name);
+}
+
+struct Call {
+  uint64_t code;
+  const Launch* launch;
+};
+
+void run(void* data) {
+  auto* call = static_cast<Call*>(data);
+  call_kernel(call->code, call->launch->arguments, call->launch->count);
+}
+
+bool launch(Device* device, const Launch& launch, Operation*) {
+  Call call = {launch.kernel->code[device->number].load(std::memory_order_relaxed), &launch};
+  marline_target_region_t region = {run, &call, device->number, launch.thread_limit};
+  marline_target_region_run(&region);
+  return true;
+}
+
+}  // namespace
+
+constinit const DeviceKind kHostKind = {"host", false, start, allocate, release, write, read, load, find, launch, progress, stop};
+
+}  // namespace marline::target

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where a target region stands in the source, for messages. Any thread.
+#pragma once
+
+#include <cstddef>
+
+namespace marline::target {
+
+struct Entry;
+
+// Writes "the target region at FILE:LINE (FUNCTION)" from the ident's text, or what the region's name says of it.
+// `place` may be null.
+void describe_place(const Entry* entry, const char* place, char* to, size_t bytes);
+
+}  // namespace marline::target

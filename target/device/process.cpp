@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The processor as a device in a process of its own: another address space, whose crashes are not the program's. The
+// program's side. Memory is an arena that both map (arena.hpp), so copies are the program's own; kernels, and copies of
+// the images' variables, which lie in the process's private memory, are commands. Completions are read from a ring by a
+// progress hook, so any number of operations is under way without a thread.
+#include "device/process.hpp"
+
+#include "base/report.hpp"
+#include "device/call_kernel.hpp"
+#include "device/devices.hpp"
+#include "device/place.hpp"
+#include "device/wait.hpp"
+#include "device/window.hpp"
+#include "image/images.hpp"
+
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+namespace marline::target {
+
+namespace {
+
+constexpr int kPollsBetweenChecks = 64;  // of whether the process is alive, in vain polls
+constexpr size_t kStage = 1 << 20;       // variables of images are copied in pieces of at most this
+
+struct Process {
+  Device* device;
+  Arena arena;
+  Channel* channel;
+  int socket;
+  marline_hook_t* hook;
+  Lock send_lock;
+  Lock read_lock;                // whoever has it reads completions
+  int vain_polls = 0;            // of that thread
+  Array<Operation*> unfinished;  // to be told again that they have ended; of that thread
+};
+
+Process* process_of(Device* device) { return static_cast<Process*>(device->state); }
+
+[[noreturn]] void report_death(Process* process) {
+  const Crash& crash = process->channel->crash;
+  int signal = crash.signal.load(std::memory_order_acquire);  // pairs with the handler in process_serve.cpp
+  if (signal == 0) {
+    end_process(EXIT_FAILURE, "device %d (process) has ended: it was killed, perhaps for want of memory",
+                process->device->number);
+  }
+  char where[512];
+  describe_place(reinterpret_cast<const Entry*>(crash.entry), reinterpret_cast<const char*>(crash.place), where,
+                 sizeof where);
+  end_process(128 + signal, "device %d (process) has ended by signal %d (%s) at address %#lx, in %s",
+              process->device->number, signal, strsignal(signal), crash.address, where);
+}
+
+void check_life(Process* process) {
+  char byte;
+  if (recv(process->socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0) report_death(process);
+}
+
+// Tells operations of their end. Called by one thread at a time.
+int take_completions(Process* process) {
+  int ended = 0;
+  uint32_t kept = 0;
+  for (Operation* operation : process->unfinished) {
+    if (operation->ended(operation)) {
+      ++ended;
+    } else {
+      process->unfinished[kept++] = operation;
+    }
+  }
+  process->unfinished.shrink(kept);
+  Ring& ring = process->channel->completions;
+  while (!ring.is_empty()) {
+    Completion completion;
+    ring.read(&completion, sizeof completion);
+    auto* operation = reinterpret_cast<Operation*>(completion.operation);
+    operation->result = completion.result;
+    if (operation->ended(operation)) {
+      ++ended;
+    } else {
+      process->unfinished.push(operation);
+    }
+  }
+  return ended;
+}
+
+// The progress hook.
+int poll(void* state) {
+  auto* process = static_cast<Process*>(state);
+  if (!process->read_lock.try_take()) return 0;
+  int ended = take_completions(process);
+  if (ended != 0) {
+    process->vain_polls = 0;
+  } else if (++process->vain_polls % kPollsBetweenChecks == 0) {
+    check_life(process);
+  }
+  process->read_lock.release();
+  if (ended != 0) marline_progress_add(process->hook, -ended);
+  return ended;
+}
+
+void progress(Device* device) {
+  Process* process = process_of(device);
+  if (poll(process) == 0) process->channel->completions.sleep(1);
+}
+
+void send(Process* process, const Command& command, const void* words) {
+  uint64_t bytes = sizeof command + command.words * sizeof(uint64_t);
+  Ring& ring = process->channel->commands;
+  marline_progress_add(process->hook, 1);
+  Guard guard(process->send_lock);
+  while (!ring.has_room(bytes)) {
+    check_life(process);
+    sched_yield();
+  }
+  ring.write(&command, sizeof command);
+  ring.write(words, command.words * sizeof(uint64_t));
+  ring.publish();
+}
+
+// Sends a command and waits for its result.
+uint64_t ask(Device* device, Command command, const void* words, const char* what) {
+  Awaited answer(device);
+  command.operation = reinterpret_cast<uint64_t>(static_cast<Operation*>(&answer));
+  send(process_of(device), command, words);
+  answer.wait(what);
+  return answer.result;
+}
+
+// The device's process is nobody's child, so that the program's own wait() never meets it.
+void become_device(Process* process, int socket) {
+  pid_t middle = fork();
+  if (middle < 0) fatal("device %d: no process can be created: %s", process->device->number, strerror(errno));
+  if (middle > 0) {
+    while (waitpid(middle, nullptr, 0) < 0 && errno == EINTR) {}
+    return;
+  }
+  if (fork() != 0) _exit(0);
+  close(process->socket);
+  serve_device(process->channel, &process->arena, socket, process->device->number);
+}
+
+void start(Device* device) {
+  if (device->state != nullptr) return;
+  void* memory = std::malloc(sizeof(Process));
+  void* channel = mmap(nullptr, sizeof(Channel), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  int sockets[2];
+  bool made = socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) == 0;
+  if (memory == nullptr || channel == MAP_FAILED || !made) {
+    fatal("device %d (process) cannot be started: %s", device->number, strerror(errno));
+  }
+  auto* process = new (memory) Process{};
+  process->device = device;
+  process->channel = static_cast<Channel*>(channel);
+  process->socket = sockets[0];
+  process->arena.open(part_of(device), kPart);
+  std::fflush(nullptr);  // or both processes would write what is buffered
+  become_device(process, sockets[1]);
+  close(sockets[1]);
+  process->hook = marline_progress_register("process devices", poll, process);
+  if (process->hook == nullptr) fatal("device %d: no progress hook is left", device->number);
+  device->state = process;
+}
+
+void stop(Device* device) {
+  Process* process = process_of(device);
+  if (process == nullptr || process->socket < 0) return;
+  process->channel->stop.store(1, std::memory_order_release);  // pairs with the receiver in process_serve.cpp
+  process->channel->commands.publish();
+  close(process->socket);
+  process->socket = -1;
+}
+
+uint64_t allocate(Device* device, size_t bytes) { return process_of(device)->arena.allocate(bytes); }
+void release(Device* device, uint64_t address) { process_of(device)->arena.release(address); }
+
+// Copies what lies outside of the arena, in variables of images, by way of it.
+void copy_staged(Device* device, uint64_t address, char* host, size_t bytes, bool to_device) {
+  Process* process = process_of(device);
+  size_t room = std::min(bytes, kStage);
+  uint64_t stage = process->arena.allocate(room);
+  if (stage == 0) fatal("device %d (process): no memory for a copy", device->number);
+  for (size_t done = 0; done < bytes;) {
+    size_t piece = std::min(room, bytes - done);
+    uint64_t variable = address + done;
+    if (to_device) std::memcpy(process->arena.here(stage), host + done, piece);
+    Command command = {CommandKind::kCopy, 0, 0, to_device ? variable : stage, to_device ? stage : variable, piece, 0};
+    ask(device, command, nullptr, "copy");
+    if (!to_device) std::memcpy(host + done, process->arena.here(stage), piece);
+    done += piece;
+  }
+  process->arena.release(stage);
+}
+
+void write(Device* device, uint64_t to, const void* from, size_t bytes) {
+  if (is_in_part(device, to)) {
+    std::memcpy(process_of(device)->arena.here(to), from, bytes);
+  } else {
+    copy_staged(device, to, const_cast<char*>(static_cast<const char*>(from)), bytes, true);
+  }
+}
+
+void read(Device* device, void* to, uint64_t from, size_t bytes) {
+  if (is_in_part(device, from)) {
+    std::memcpy(to, process_of(device)->arena.here(from), bytes);
+  } else {
+    copy_staged(device, from, static_cast<char*>(to), bytes, false);
+  }
+}
+
+bool load(Device* device, Module* module) {
+  if (module->native.begin == nullptr) return false;
+  uint64_t stage = allocate(device, module->native.bytes);
+  if (stage == 0) fatal("device %d (process): no memory for an image", device->number);
+  write(device, stage, module->native.begin, module->native.bytes);
+  Command command = {CommandKind::kLoad, 0, 0, stage, module->native.bytes, module->number, 0};
+  ask(device, command, nullptr, "load an image");
+  release(device, stage);
+  return true;
+}
+
+uint64_t find(Device* device, Module* module, const char* name) {
+  char padded[1024] = {};
+  size_t length = std::strlen(name) + 1;
+  if (length > sizeof padded) fatal("the name of a region has %zu characters, more than %zu", length, sizeof padded);
+  std::memcpy(padded, name, length);
+  Command command = {CommandKind::kFind, static_cast<uint32_t>((length + 7) / 8), 0, module->number, 0, 0, 0};
+  return ask(device, command, padded, "look for a symbol");
+}
+
+bool launch(Device* device, const Launch& launch, Operation* operation) {
+  if (launch.count > kMostArguments) {
+    fatal("a target region with %u arguments; the most are %u", launch.count, kMostArguments);
+  }
+  uint64_t code = launch.kernel->code[device->number].load(std::memory_order_relaxed);
+  Command command = {CommandKind::kLaunch,
+                     launch.count,
+                     reinterpret_cast<uint64_t>(operation),
+                     code,
+                     reinterpret_cast<uint64_t>(launch.kernel),
+                     reinterpret_cast<uint64_t>(launch.place),
+                     launch.thread_limit};
+  send(process_of(device), command, launch.arguments);
+  return false;
+}
+
+}  // namespace
+
+constinit const DeviceKind kProcessKind = {"process", true, start, allocate, release,  write,
+                                           read,      load, find,  launch,   progress, stop};
+
+}  // namespace marline::target

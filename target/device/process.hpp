@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The two sides of a device that is a process: the program's (process.cpp) and the process's own (process_serve.cpp).
+#pragma once
+
+#include "device/arena.hpp"
+#include "device/channel.hpp"
+
+namespace marline::target {
+
+// Serves commands until the program ends or closes `socket`. `number`: what omp_get_device_num returns in kernels.
+[[noreturn]] void serve_device(Channel* channel, Arena* arena, int socket, int number);
+
+}  // namespace marline::target

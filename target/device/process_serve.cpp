@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The device's own side of a process device: a receiver thread takes commands from the ring, a dispatching task makes a
+// task of each, and the threads of a parallel region run these, as many at a time as OMP_NUM_THREADS says. Idle, all of
+// them sleep. The process leaves with _exit: the program's exit handlers and destructors are not its own.
+#include "base/lock.hpp"
+#include "base/report.hpp"
+#include "device/call_kernel.hpp"
+#include "device/process.hpp"
+#include "image/load.hpp"
+#include "marline/marline.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace marline::target {
+
+namespace {
+
+constexpr int kSleep = 1000;  // milliseconds after which the receiver looks whether the program is still there
+
+// A command with its words.
+struct Job {
+  Job* next;
+  Command command;
+  uint64_t words[];
+};
+
+// What the running kernel is, for the handler of its crash. Kernels stay on their thread, but for untied tasks in them.
+struct Running {
+  uint64_t entry;
+  uint64_t place;
+};
+thread_local Running t_running;
+
+Channel* g_channel;
+Arena* g_arena;
+int g_socket;
+int g_number;
+Lock g_jobs_lock;  // over the next four
+Job* g_first = nullptr;
+Job** g_last = &g_first;
+bool g_waiting = false;  // the dispatcher, for g_arrival
+marline_event_t g_arrival;
+Lock g_answer_lock;
+Lock g_modules_lock;
+Array<void*, 8> g_modules;  // by number - 1
+
+void on_crash(int signal, siginfo_t* info, void*) {
+  Crash& crash = g_channel->crash;
+  crash.address = reinterpret_cast<uint64_t>(info->si_addr);
+  crash.entry = t_running.entry;
+  crash.place = t_running.place;
+  crash.signal.store(signal, std::memory_order_release);  // pairs with report_death
+  _exit(128 + signal);
+}
+
+void catch_crashes() {
+  struct sigaction action = {};
+  action.sa_sigaction = on_crash;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+  for (int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT}) sigaction(signal, &action, nullptr);
+}
+
+void check_life() {
+  char byte;
+  bool gone = recv(g_socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
+  if (gone || g_channel->stop.load(std::memory_order_acquire) != 0) _exit(0);  // pairs with stop in process.cpp
+}
+
+Job* receive() {
+  Ring& ring = g_channel->commands;
+  while (ring.is_empty()) {
+    check_life();
+    ring.sleep(kSleep);
+  }
+  Command command;
+  ring.read(&command, sizeof command);
+  size_t bytes = command.words * sizeof(uint64_t);
+  auto* job = static_cast<Job*>(std::malloc(sizeof(Job) + bytes));
+  if (job == nullptr) fatal("device %d: no memory for a command", g_number);
+  job->next = nullptr;
+  job->command = command;
+  ring.read(job->words, bytes);
+  return job;
+}
+
+void* receive_all(void*) {
+  for (;;) {
+    Job* job = receive();
+    Guard guard(g_jobs_lock);
+    *g_last = job;
+    g_last = &job->next;
+    if (g_waiting) marline_event_fulfill(&g_arrival);
+    g_waiting = false;
+  }
+}
+
+// All that have arrived, in order; waits until there is one.
+Job* take_jobs() {
+  for (;;) {
+    g_jobs_lock.take();
+    Job* jobs = g_first;
+    g_first = nullptr;
+    g_last = &g_first;
+    if (jobs == nullptr) {
+      marline_event_init(&g_arrival);
+      g_waiting = true;
+    }
+    g_jobs_lock.release();
+    if (jobs != nullptr) return jobs;
+    marline_event_wait(&g_arrival);
+  }
+}
+
+void answer(uint64_t operation, uint64_t result) {
+  Completion completion = {operation, result};
+  Ring& ring = g_channel->completions;
+  Guard guard(g_answer_lock);
+  while (!ring.has_room(sizeof completion)) {
+    check_life();
+    sched_yield();
+  }
+  ring.write(&completion, sizeof completion);
+  ring.publish();
+}
+
+void run_kernel(void* data) {
+  auto* job = static_cast<Job*>(data);
+  t_running = {job->command.b, job->command.c};
+  call_kernel(job->command.a, job->words, job->command.words);
+}
+
+uint64_t load(const Command& command) {
+  Guard guard(g_modules_lock);
+  while (g_modules.count() < command.c) g_modules.push(nullptr);
+  g_modules[static_cast<uint32_t>(command.c - 1)] = load_image({g_arena->here(command.a), command.b});
+  return 0;
+}
+
+uint64_t find(const Command& command, const uint64_t* name) {
+  Guard guard(g_modules_lock);
+  return find_in_image(g_modules[static_cast<uint32_t>(command.a - 1)], reinterpret_cast<const char*>(name));
+}
+
+void run_job(Job* job) {
+  const Command& command = job->command;
+  uint64_t result = 0;
+  switch (command.kind) {
+    case CommandKind::kLaunch: {
+      marline_target_region_t region = {run_kernel, job, g_number, static_cast<int>(command.thread_limit)};
+      marline_target_region_run(&region);
+      std::fflush(stdout);  // nobody does at the end
+      break;
+    }
+    case CommandKind::kLoad: result = load(command); break;
+    case CommandKind::kFind: result = find(command, job->words); break;
+    case CommandKind::kCopy:
+      std::memcpy(reinterpret_cast<void*>(command.a), reinterpret_cast<const void*>(command.b), command.c);
+      break;
+  }
+  answer(command.operation, result);
+  std::free(job);
+}
+
+// Called by one task of a parallel region, in which the other threads wait for tasks.
+void dispatch() {
+  for (;;) {
+    for (Job* job = take_jobs(); job != nullptr;) {
+      Job* next = job->next;
+#pragma omp task firstprivate(job) untied
+      run_job(job);
+      job = next;
+    }
+  }
+}
+
+}  // namespace
+
+void serve_device(Channel* channel, Arena* arena, int socket, int number) {
+  g_channel = channel;
+  g_arena = arena;
+  g_socket = socket;
+  g_number = number;
+  arena->enter();
+  pthread_t receiver;
+  if (pthread_create(&receiver, nullptr, receive_all, nullptr) != 0) fatal("device %d: no thread", number);
+#pragma omp parallel
+#pragma omp single
+  {
+    catch_crashes();
+    dispatch();
+  }
+  __builtin_unreachable();
+}
+
+}  // namespace marline::target

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// See the header.
+#include "device/wait.hpp"
+
+#include <sched.h>
+
+namespace marline::target {
+
+struct SuspendingLock::Waiter {
+  marline_event_t event;
+  Waiter* next;
+};
+
+Awaited::Awaited(Device* of) : event MARLINE_EVENT_INIT, device(of) {
+  marline_event_init(&event);
+  ended = [](Operation* operation) {
+    marline_event_fulfill(&static_cast<Awaited*>(operation)->event);
+    return true;
+  };
+}
+
+void Awaited::wait(const char* what) {
+  static constexpr const char* kNames[] = {"device", nullptr};
+  if (marline_can_suspend()) {
+    marline_wait_t why = {what, kNames, {device->number}, nullptr, 0, 0};
+    marline_event_wait_for(&event, &why);
+  }
+  while (!marline_event_test(&event)) device->kind->progress(device);
+}
+
+void run_and_wait(Device* device, const Launch& launch) {
+  Awaited operation(device);
+  if (!device->kind->launch(device, launch, &operation)) operation.wait("target");
+}
+
+void SuspendingLock::take() {
+  Waiter self = {MARLINE_EVENT_INIT, nullptr};
+  while (inner_.test_and_set(std::memory_order_acquire)) sched_yield();  // pairs with the clears
+  bool must_wait = taken_;
+  taken_ = true;
+  if (must_wait) {
+    self.next = waiters_;
+    waiters_ = &self;
+  }
+  inner_.clear(std::memory_order_release);
+  if (must_wait) marline_event_wait(&self.event);  // the lock is handed over
+}
+
+void SuspendingLock::release() {
+  while (inner_.test_and_set(std::memory_order_acquire)) sched_yield();  // pairs with the clears
+  Waiter* next = waiters_;
+  if (next != nullptr) {
+    waiters_ = next->next;
+  } else {
+    taken_ = false;
+  }
+  inner_.clear(std::memory_order_release);
+  if (next != nullptr) marline_event_fulfill(&next->event);
+}
+
+}  // namespace marline::target

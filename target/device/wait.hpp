@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Waiting for operations of devices: the task is suspended where a task can be, and otherwise the thread waits.
+#pragma once
+
+#include "device/device.hpp"
+
+namespace marline::target {
+
+// Runs a kernel that is found, to its end.
+void run_and_wait(Device* device, const Launch& launch);
+
+// An operation that somebody waits for.
+struct Awaited : Operation {
+  marline_event_t event;
+  Device* device;
+
+  explicit Awaited(Device* of);
+  void wait(const char* what);
+};
+
+// A lock whose holder may suspend; those who wait for it are suspended as well. Taken by tasks and threads alike.
+class SuspendingLock {
+ public:
+  void take();
+  void release();
+
+ private:
+  struct Waiter;
+  std::atomic_flag inner_;  // around the two below
+  bool taken_ = false;
+  Waiter* waiters_ = nullptr;
+};
+
+}  // namespace marline::target

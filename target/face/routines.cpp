@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The routines about devices and their memory (OpenMP 5.2, 18.7 and 18.8; 6.0, 24 and 25) where there are devices:
+// libmarline's definitions, which programs meet first, lead here (version node VERS1.0, as libomptarget's). Copies between
+// two devices go by way of the host in pieces, so that they take no memory of their size.
+#include "base/array.hpp"
+#include "base/report.hpp"
+#include "device/devices.hpp"
+#include "device/place.hpp"
+#include "mapping/mapping.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+extern "C" {
+int __kmpc_global_thread_num(void* ident);
+void __kmpc_omp_wait_deps(void* ident, int thread, int count, void* list, int, void*);
+}
+
+namespace marline::target {
+
+namespace {
+
+constexpr size_t kPiece = 1 << 20;
+constexpr int kMostDimensions = 16;
+constexpr int kInvalidDevice = -2;
+
+struct End {
+  Device* device;  // null: the host
+  char* address;
+
+  [[nodiscard]] uint64_t word() const { return reinterpret_cast<uint64_t>(address); }
+};
+
+bool end_of(int number, const void* pointer, size_t offset, End& end) {
+  bool exists;
+  end.device = device_for_routine(number, exists);
+  end.address = static_cast<char*>(const_cast<void*>(pointer)) + offset;
+  if (exists && end.device != nullptr) prepare(end.device);
+  return exists;
+}
+
+void copy(const End& to, const End& from, size_t bytes) {
+  if (to.device == nullptr && from.device == nullptr) {
+    std::memmove(to.address, from.address, bytes);
+  } else if (to.device == nullptr) {
+    from.device->kind->read(from.device, to.address, from.word(), bytes);
+  } else if (from.device == nullptr) {
+    to.device->kind->write(to.device, to.word(), from.address, bytes);
+  } else {
+    size_t room = std::min(bytes, kPiece);
+    char* buffer = static_cast<char*>(std::malloc(room));
+    if (buffer == nullptr) fatal("no memory for a copy between devices");
+    for (size_t done = 0; done < bytes; done += room) {
+      size_t piece = std::min(room, bytes - done);
+      from.device->kind->read(from.device, buffer, from.word() + done, piece);
+      to.device->kind->write(to.device, to.word() + done, buffer, piece);
+    }
+    std::free(buffer);
+  }
+}
+
+struct Box {
+  size_t element;
+  int dimensions;
+  const size_t* volume;
+  const size_t* to_offsets;
+  const size_t* from_offsets;
+  const size_t* to_extents;
+  const size_t* from_extents;
+};
+
+size_t bytes_below(const size_t* extents, const Box& box) {
+  size_t bytes = box.element;
+  for (int i = 1; i < box.dimensions; ++i) bytes *= extents[i];
+  return bytes;
+}
+
+// One dimension less at each step; the innermost is one run.
+void copy_box(End to, End from, const Box& box) {
+  size_t to_slice = bytes_below(box.to_extents, box), from_slice = bytes_below(box.from_extents, box);
+  to.address += box.to_offsets[0] * to_slice;
+  from.address += box.from_offsets[0] * from_slice;
+  if (box.dimensions == 1) return copy(to, from, box.volume[0] * box.element);
+  Box inner = {box.element,          box.dimensions - 1, box.volume + 1,      box.to_offsets + 1,
+               box.from_offsets + 1, box.to_extents + 1, box.from_extents + 1};
+  for (size_t i = 0; i < box.volume[0]; ++i) {
+    copy_box({to.device, to.address + i * to_slice}, {from.device, from.address + i * from_slice}, inner);
+  }
+}
+
+// As Clang's code builds them; the entry in front of an object's first says how many it has (LLVM, kmp.h).
+struct Dependence {
+  uintptr_t address;
+  size_t length;
+  uint8_t flags;
+};
+
+// The caller waits for the dependences of the copy that it asks for, suspended if it is a task, and copies then: nothing
+// is left to be ordered behind the routine.
+void wait_for(int count, void* const* objects) {
+  Array<Dependence> list;
+  for (int i = 0; i < count; ++i) {
+    auto* object = static_cast<const Dependence*>(objects[i]);
+    for (uintptr_t k = 0; object != nullptr && k < object[-1].address; ++k) list.push(object[k]);
+  }
+  if (list.count() == 0) return;
+  __kmpc_omp_wait_deps(nullptr, __kmpc_global_thread_num(nullptr), static_cast<int>(list.count()), list.begin(), 0,
+                       nullptr);
+}
+
+Device* device_of(int number) {
+  bool exists;
+  Device* device = device_for_routine(number, exists);
+  if (device != nullptr) prepare(device);
+  return device;
+}
+
+}  // namespace
+
+extern "C" {
+#pragma GCC visibility push(default)
+
+int omp_get_num_devices() { return device_count(); }
+int omp_get_initial_device() { return device_count(); }
+
+void* omp_target_alloc(size_t bytes, int number) {
+  End end;
+  if (bytes == 0 || !end_of(number, nullptr, 0, end)) return nullptr;
+  if (end.device == nullptr) return std::malloc(bytes);
+  return reinterpret_cast<void*>(end.device->kind->allocate(end.device, bytes));
+}
+
+void omp_target_free(void* pointer, int number) {
+  End end;
+  if (pointer == nullptr || !end_of(number, pointer, 0, end)) return;
+  if (end.device == nullptr) return std::free(pointer);
+  if (end.device->mapping->is_in_use(end.word())) {
+    fatal("omp_target_free(%p, %d): data is mapped there; end the maps, or call omp_target_disassociate_ptr first",
+          pointer, number);
+  }
+  end.device->kind->release(end.device, end.word());
+}
+
+int omp_target_memcpy(void* to, const void* from, size_t bytes, size_t to_offset, size_t from_offset, int to_number,
+                      int from_number) {
+  End to_end, from_end;
+  if (!end_of(to_number, to, to_offset, to_end) || !end_of(from_number, from, from_offset, from_end)) return EINVAL;
+  if (bytes == 0) return 0;
+  if (to == nullptr || from == nullptr) return EINVAL;
+  copy(to_end, from_end, bytes);
+  return 0;
+}
+
+int omp_target_memcpy_rect(void* to, const void* from, size_t element, int dimensions, const size_t* volume,
+                           const size_t* to_offsets, const size_t* from_offsets, const size_t* to_extents,
+                           const size_t* from_extents, int to_number, int from_number) {
+  if (to == nullptr && from == nullptr) return kMostDimensions;
+  End to_end, from_end;
+  bool valid = to != nullptr && from != nullptr && element != 0 && dimensions >= 1 && dimensions <= kMostDimensions &&
+               end_of(to_number, to, 0, to_end) && end_of(from_number, from, 0, from_end);
+  if (!valid) return EINVAL;
+  copy_box(to_end, from_end, {element, dimensions, volume, to_offsets, from_offsets, to_extents, from_extents});
+  return 0;
+}
+
+int omp_target_memcpy_async(void* to, const void* from, size_t bytes, size_t to_offset, size_t from_offset,
+                            int to_number, int from_number, int count, void** objects) {
+  wait_for(count, objects);
+  return omp_target_memcpy(to, from, bytes, to_offset, from_offset, to_number, from_number);
+}
+
+int omp_target_memcpy_rect_async(void* to, const void* from, size_t element, int dimensions, const size_t* volume,
+                                 const size_t* to_offsets, const size_t* from_offsets, const size_t* to_extents,
+                                 const size_t* from_extents, int to_number, int from_number, int count,
+                                 void** objects) {
+  wait_for(count, objects);
+  return omp_target_memcpy_rect(to, from, element, dimensions, volume, to_offsets, from_offsets, to_extents,
+                                from_extents, to_number, from_number);
+}
+
+void* omp_target_memset(void* pointer, int value, size_t bytes, int number) {
+  End end;
+  if (bytes == 0 || pointer == nullptr || !end_of(number, pointer, 0, end)) return pointer;
+  if (end.device == nullptr) return std::memset(pointer, value, bytes);
+  char pattern[4096];
+  std::memset(pattern, value, std::min(bytes, sizeof pattern));
+  for (size_t done = 0; done < bytes; done += sizeof pattern) {
+    end.device->kind->write(end.device, end.word() + done, pattern, std::min(bytes - done, sizeof pattern));
+  }
+  return pointer;
+}
+
+void* omp_target_memset_async(void* pointer, int value, size_t bytes, int number, int count, void** objects) {
+  wait_for(count, objects);
+  return omp_target_memset(pointer, value, bytes, number);
+}
+
+int omp_target_is_present(const void* pointer, int number) {
+  End end;
+  if (pointer == nullptr || !end_of(number, pointer, 0, end)) return 0;
+  return end.device == nullptr || end.device->mapping->is_present(pointer);
+}
+
+int omp_target_is_accessible(const void* pointer, size_t, int number) {
+  End end;
+  if (pointer == nullptr || !end_of(number, pointer, 0, end)) return 0;
+  return end.device == nullptr || end.device->mapping->is_shared();
+}
+
+void* omp_get_mapped_ptr(const void* pointer, int number) {
+  End end;
+  if (pointer == nullptr || !end_of(number, pointer, 0, end)) return nullptr;
+  if (end.device == nullptr) return const_cast<void*>(pointer);
+  return reinterpret_cast<void*>(end.device->mapping->translate(pointer));
+}
+
+int omp_target_associate_ptr(const void* host, const void* device, size_t bytes, size_t offset, int number) {
+  End end;
+  bool valid = host != nullptr && device != nullptr && bytes != 0 && end_of(number, device, offset, end);
+  return valid && end.device != nullptr && end.device->mapping->associate(host, bytes, end.word()) ? 0 : EINVAL;
+}
+
+int omp_target_disassociate_ptr(const void* host, int number) {
+  Device* device = host != nullptr ? device_of(number) : nullptr;
+  return device != nullptr && device->mapping->disassociate(host) ? 0 : EINVAL;
+}
+
+// "host-0", "process-1": stable for one machine and one MARLINE_DEVICES. Kept for ever, one per device.
+const char* omp_get_uid_from_device(int number) {
+  static char names[64][32];
+  bool exists;
+  Device* device = device_for_routine(number, exists);
+  if (device == nullptr) return nullptr;
+  std::snprintf(names[number], sizeof names[0], "%s-%d", device->kind->name, device->index);
+  return names[number];
+}
+
+int omp_get_device_from_uid(const char* uid) {
+  for (int i = 0; i < device_count(); ++i) {
+    if (std::strcmp(uid, omp_get_uid_from_device(i)) == 0) return i;
+  }
+  return kInvalidDevice;
+}
+
+// Memory of the host that devices copy from faster: these devices copy from any.
+void* llvm_omp_target_alloc_host(size_t bytes, int) { return std::malloc(bytes); }
+void llvm_omp_target_free_host(void* pointer, int) { std::free(pointer); }
+void* llvm_omp_target_alloc_device(size_t bytes, int number) { return omp_target_alloc(bytes, number); }
+void llvm_omp_target_free_device(void* pointer, int number) { omp_target_free(pointer, number); }
+
+#pragma GCC visibility pop
+}  // extern "C"
+
+}  // namespace marline::target

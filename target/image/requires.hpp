@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What `requires` directives ask for. Any thread.
+#pragma once
+
+#include <cstdint>
+
+namespace marline::target {
+
+// Ends the program if something is required that no device has.
+void note_requirements(int64_t flags);
+
+// requires unified_shared_memory.
+[[nodiscard]] bool is_memory_shared();
+
+}  // namespace marline::target

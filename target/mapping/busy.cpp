@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How constructs wait for pieces that others fill or empty (see mapping.hpp). A waiter lies on its construct's stack,
+// and is woken under the lock, so the list never holds one that is gone.
+#include "mapping/mapper.hpp"
+#include "mapping/mapping.hpp"
+
+namespace marline::target {
+
+struct Waiter {
+  marline_event_t event;
+  Waiter* next;
+};
+
+Busy* Mapping::busy_among(const Items& items, bool emptying_only) const {
+  for (int32_t i = 0; i < items.count; ++i) {
+    if (has_no_storage(items.types[i])) continue;
+    if (has_mapper(items, i)) {
+      Pushed pushed;
+      run_mapper(items, i, pushed);
+      if (Busy* busy = busy_among(pushed.items(), emptying_only)) return busy;
+      continue;
+    }
+    auto begin = reinterpret_cast<uintptr_t>(items.begins[i]);
+    auto base = reinterpret_cast<uintptr_t>(items.bases[i]);
+    bool in_parts = (items.types[i] & map_type::kNonContiguous) != 0;
+    Range* ranges[] = {
+        pieces_.first_overlap(in_parts ? base : begin, in_parts ? base : begin + static_cast<size_t>(items.sizes[i])),
+        (items.types[i] & (map_type::kPointerAndObject | map_type::kAttach)) != 0 ? pieces_.first_overlap(base, base + 8)
+                                                                                 : nullptr};
+    for (Range* range : ranges) {
+      Busy* busy = range != nullptr ? static_cast<Piece*>(range)->busy : nullptr;
+      if (busy != nullptr && (busy->emptying || !emptying_only)) return busy;
+    }
+  }
+  return nullptr;
+}
+
+// Called and left with the lock. True: it has waited, and everything may have changed.
+bool Mapping::wait_for_busy(const Items& items, bool emptying_only) {
+  Busy* busy = busy_count_ != 0 ? busy_among(items, emptying_only) : nullptr;
+  if (busy == nullptr) return false;
+  wait(busy);
+  return true;
+}
+
+void Mapping::wait(Busy* busy) {
+  static constexpr const char* kNames[] = {"device", nullptr};
+  Waiter self = {MARLINE_EVENT_INIT, busy->waiters};
+  marline_event_init(&self.event);
+  busy->waiters = &self;
+  lock_.release();
+  marline_wait_t why = {"mapped data", kNames, {device_->number}, nullptr, 0, 0};
+  marline_event_wait_for(&self.event, &why);
+  lock_.take();
+}
+
+void Mapping::wake(Busy* busy) {
+  for (Waiter* waiter = busy->waiters; waiter != nullptr;) {
+    Waiter* next = waiter->next;  // the waiter may be gone once it is woken
+    marline_event_fulfill(&waiter->event);
+    waiter = next;
+  }
+}
+
+}  // namespace marline::target

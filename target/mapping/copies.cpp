@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// See the header. Attachments are a sorted array: compilers attach in the order of addresses, which appends.
+#include "mapping/copies.hpp"
+
+#include <algorithm>
+
+namespace marline::target {
+
+namespace {
+
+// The first attachment whose pointer ends behind `address`.
+uint32_t first_behind(Piece& piece, uintptr_t address) {
+  auto* found = std::lower_bound(piece.attachments.begin(), piece.attachments.end(), address,
+                                 [](const Attachment& one, uintptr_t at) { return one.slot + sizeof(void*) <= at; });
+  return static_cast<uint32_t>(found - piece.attachments.begin());
+}
+
+void copy_run(Piece& piece, uintptr_t begin, uintptr_t end, Array<Transfer>& to) {
+  if (begin < end) to.push({piece.on_device(begin), reinterpret_cast<void*>(begin), end - begin});
+}
+
+}  // namespace
+
+void copy_around(Piece& piece, uintptr_t begin, size_t bytes, Array<Transfer>& to) {
+  uintptr_t end = std::min(begin + bytes, piece.end);
+  begin = std::max(begin, piece.begin);
+  for (uint32_t i = first_behind(piece, begin); i < piece.attachments.count(); ++i) {
+    uintptr_t slot = piece.attachments[i].slot;
+    if (slot >= end) break;
+    copy_run(piece, begin, slot, to);
+    begin = slot + sizeof(void*);
+  }
+  copy_run(piece, begin, end, to);
+}
+
+// The innermost dimension counts elements of its own stride and is one run if they touch; its size is that of the next
+// one's, {0, 1, element}, which compilers append.
+void copy_parts(Piece& piece, uintptr_t base, const Dimension* list, int64_t dimensions, Array<Transfer>& to) {
+  const Dimension& first = list[0];
+  if (dimensions == 1) {
+    uintptr_t begin = base + first.offset * first.stride;
+    if (begin < piece.begin || begin + first.count * first.stride > piece.end) {
+      fatal("target update of a section that is not mapped as a whole: %#lx lies outside of the %zu bytes at %#lx", begin,
+            piece.end - piece.begin, piece.begin);
+    }
+    copy_around(piece, begin, first.count * first.stride, to);
+    return;
+  }
+  // The last one before the element: its offset counts elements, whatever its stride.
+  uint64_t unit = dimensions == 2 ? list[1].stride : first.stride;
+  for (uint64_t i = 0; i < first.count; ++i) {
+    copy_parts(piece, base + first.offset * unit + i * first.stride, list + 1, dimensions - 1, to);
+  }
+}
+
+bool note_attachment(Piece& piece, uintptr_t slot, uint64_t value) {
+  uint32_t at = first_behind(piece, slot);
+  if (at < piece.attachments.count() && piece.attachments[at].slot == slot) {
+    bool same = piece.attachments[at].value == value;
+    piece.attachments[at].value = value;
+    return !same;
+  }
+  piece.attachments.insert(at, {slot, value});
+  return true;
+}
+
+}  // namespace marline::target

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The normal form of what map clauses say: one item per mapped piece, as Clang's arrays give them. Map types: LLVM,
+// offload/include/omptarget.h, tgt_map_type.
+#pragma once
+
+#include <cstdint>
+
+namespace marline::target {
+
+namespace map_type {
+inline constexpr uint64_t kTo = 1, kFrom = 2, kAlways = 4, kDelete = 8;
+inline constexpr uint64_t kPointerAndObject = 0x10;  // base: the address of a pointer; begin: what it points to
+inline constexpr uint64_t kParameter = 0x20;         // the kernel gets it as an argument
+inline constexpr uint64_t kReturn = 0x40;            // use_device_ptr: the base becomes the device's
+inline constexpr uint64_t kPrivate = 0x80;           // a private copy on the device
+inline constexpr uint64_t kLiteral = 0x100;          // the base is the value itself
+inline constexpr uint64_t kImplicit = 0x200, kClose = 0x400, kPresent = 0x1000, kHold = 0x2000;
+inline constexpr uint64_t kAttach = 0x4000;          // from 22 on: base: a pointer's address; begin: what it points to
+inline constexpr uint64_t kNonContiguous = uint64_t{1} << 44;  // begin: a list of dimensions; size: their number
+inline constexpr int kMemberShift = 48;              // of the item, from 1 on, that this one is a member of; 0: none
+}  // namespace map_type
+
+// One entry per dimension, outermost first (tgt non-contiguous descriptors); strides are bytes.
+struct Dimension {
+  uint64_t offset;
+  uint64_t count;
+  uint64_t stride;
+};
+
+// The caller's arrays.
+struct Items {
+  int32_t count = 0;
+  void** bases = nullptr;
+  void** begins = nullptr;
+  const int64_t* sizes = nullptr;
+  const uint64_t* types = nullptr;
+  void** mappers = nullptr;  // or null
+  bool from_mapper = false;  // one that a mapper has given, from its first on
+};
+
+[[nodiscard]] inline bool is_member(uint64_t type) { return type >> map_type::kMemberShift != 0; }
+
+// Not among what the data environment keeps.
+[[nodiscard]] inline bool has_no_storage(uint64_t type) {
+  return (type & (map_type::kLiteral | map_type::kPrivate)) != 0;
+}
+
+// A capture of a lambda: a slot inside the closure, whose copy on the device gets the device's address.
+[[nodiscard]] inline bool is_capture(uint64_t type) {
+  constexpr uint64_t kAll = map_type::kPointerAndObject | map_type::kLiteral | map_type::kImplicit;
+  return (type & kAll) == kAll;
+}
+
+}  // namespace marline::target

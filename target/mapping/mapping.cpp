@@ -1,0 +1,394 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// See the header. Each construct goes over its items under the lock and writes down what is to be copied; then it copies
+// without the lock. Pointers are attached behind all copies: compilers also name an attached pointer before the object
+// that it lies in.
+#include "mapping/mapping.hpp"
+
+#include "mapping/copies.hpp"
+#include "mapping/mapper.hpp"
+#include "mapping/plan.hpp"
+
+#include <new>
+
+namespace marline::target {
+
+namespace {
+
+using namespace map_type;
+
+constexpr uintptr_t kLine = 64;  // addresses on host and device agree modulo this, so every alignment up to it is kept
+
+uintptr_t address_of(const void* pointer) { return reinterpret_cast<uintptr_t>(pointer); }
+
+}  // namespace
+
+// Contained, or null. A piece that overlaps only in part is not found.
+Piece* Mapping::find(uintptr_t begin, size_t bytes) const {
+  auto* piece = static_cast<Piece*>(pieces_.first_overlap(begin, begin + bytes));
+  bool contains = piece != nullptr && piece->begin <= begin && begin + bytes <= piece->end;
+  return contains ? piece : nullptr;
+}
+
+Piece* Mapping::create(uintptr_t begin, size_t bytes, uint64_t type, Plan& plan) {
+  uintptr_t offset = begin % kLine;
+  uint64_t allocation = device_->kind->allocate(device_, bytes + offset);
+  if (allocation == 0) {
+    fatal("device %d (%s) has no memory for a map of %zu bytes: map less at a time", device_->number,
+          device_->kind->name, bytes);
+  }
+  void* memory = std::malloc(sizeof(Piece));
+  if (memory == nullptr) fatal("no memory for the list of mapped data");
+  auto* piece = new (memory) Piece{};
+  piece->begin = begin;
+  piece->end = begin + bytes;
+  piece->allocation = allocation;
+  piece->address = allocation + offset;
+  ((type & kHold) != 0 ? piece->holds : piece->references) = 1;
+  piece->busy = &plan.busy;
+  piece->next = plan.pieces;
+  plan.pieces = piece;
+  pieces_.insert(piece);
+  return piece;
+}
+
+// `fresh`: this construct has created the piece, of this item or of a structure around it: its data is to be copied.
+Piece* Mapping::find_or_create(uintptr_t begin, size_t bytes, uint64_t type, bool count, Plan& plan, bool& fresh) {
+  fresh = false;
+  auto* piece = static_cast<Piece*>(pieces_.first_overlap(begin, begin + bytes));
+  bool contains = piece != nullptr && piece->begin <= begin && begin + bytes <= piece->end;
+  if (contains || (piece != nullptr && (type & kImplicit) != 0)) {
+    if (piece->busy != nullptr && piece->busy != &plan.busy) plan.others_busy = true;
+    fresh = piece->busy == &plan.busy;
+    if (count && !piece->forever) ++((type & kHold) != 0 ? piece->holds : piece->references);
+    return piece;
+  }
+  if (piece != nullptr) {
+    fatal("device %d: map of %zu bytes at %#lx overlaps %zu bytes at %#lx that are mapped already, and is not inside "
+          "them: map the whole first", device_->number, bytes, begin, piece->end - piece->begin, piece->begin);
+  }
+  if ((type & kPresent) != 0) {
+    fatal("device %d: a map with `present` of %zu bytes at %#lx, which are not mapped there: map them first, e.g. by "
+          "target enter data", device_->number, bytes, begin);
+  }
+  if (bytes == 0) return nullptr;
+  fresh = true;
+  return create(begin, bytes, type, plan);
+}
+
+void Mapping::attach(uintptr_t slot, uintptr_t pointee, bool always, Plan& plan) {
+  Piece* of_slot = find(slot, sizeof(void*));
+  Piece* of_pointee = find(pointee, 0);
+  if (of_slot == nullptr || of_pointee == nullptr) return;
+  // Also what lies in front of a section that does not begin at the pointer's value.
+  uint64_t value = of_pointee->on_device(pointee) - (pointee - *reinterpret_cast<uintptr_t*>(slot));
+  if (note_attachment(*of_slot, slot, value) || always) plan.slots.push({of_slot->on_device(slot), value});
+}
+
+void Mapping::add_item(const Items& items, int32_t i, Plan& plan) {
+  uint64_t type = items.types[i];
+  uintptr_t begin = address_of(items.begins[i]), base = address_of(items.bases[i]);
+  auto bytes = static_cast<size_t>(items.sizes[i]);
+  if ((type & kAttach) != 0) {
+    plan.attachments.push({base, begin, (type & kAlways) != 0});
+    return;
+  }
+  bool first_of_mapper = items.from_mapper && i == 0;
+  bool count = !is_member(type) && !first_of_mapper;
+  bool fresh;
+  uintptr_t slot = 0;
+  if ((type & kPointerAndObject) != 0) {
+    slot = base;
+    find_or_create(slot, sizeof(void*), (type & kHold) | (type & kPresent), count, plan, fresh);
+    base = *reinterpret_cast<uintptr_t*>(slot);
+    count = !first_of_mapper;
+  }
+  Piece* piece = find_or_create(begin, bytes, type, count, plan, fresh);
+  if ((type & kReturn) != 0 && piece != nullptr) {
+    items.bases[i] = reinterpret_cast<void*>(piece->on_device(begin) - (begin - base));
+  }
+  if (piece == nullptr) return;
+  if ((type & kTo) != 0 && (fresh || (type & kAlways) != 0)) copy_around(*piece, begin, bytes, plan.copies);
+  if (slot != 0) plan.attachments.push({slot, begin, false});
+}
+
+void Mapping::add(const Items& items, Plan& plan) {
+  for (int32_t i = 0; i < items.count; ++i) {
+    if (has_no_storage(items.types[i])) continue;
+    if (has_mapper(items, i)) {
+      Pushed pushed;
+      run_mapper(items, i, pushed);
+      add(pushed.items(), plan);
+    } else {
+      add_item(items, i, plan);
+    }
+  }
+}
+
+void Mapping::write_slots(Plan& plan) {
+  for (const Slot& slot : plan.slots) device_->kind->write(device_, slot.device, &slot.value, sizeof slot.value);
+}
+
+void Mapping::begin(const Items& items) {
+  if (shared_ || items.count == 0) return;
+  Plan plan;
+  lock_.take();
+  while (wait_for_busy(items, true)) {}
+  add(items, plan);
+  for (const AttachLater& one : plan.attachments) attach(one.slot, one.pointee, one.always, plan);
+  if (plan.pieces != nullptr) ++busy_count_;
+  lock_.release();
+  for (const Transfer& copy : plan.copies) device_->kind->write(device_, copy.device, copy.host, copy.bytes);
+  write_slots(plan);
+  if (plan.pieces == nullptr && !plan.others_busy) return;
+  Guard guard(lock_);
+  if (plan.pieces != nullptr) --busy_count_;
+  for (Piece* piece = plan.pieces; piece != nullptr; piece = piece->next) piece->busy = nullptr;
+  wake(&plan.busy);
+  while (plan.others_busy && wait_for_busy(items, false)) {}
+}
+
+// Takes away one mapping of the piece, or all.
+void Mapping::drop(Piece* piece, uint64_t type, Plan& plan) {
+  if (piece->forever) return;
+  if ((type & kDelete) != 0) {
+    piece->references = 0;
+  } else if ((type & kHold) != 0) {
+    piece->holds -= piece->holds != 0;
+  } else {
+    piece->references -= piece->references != 0;
+  }
+  if (piece->count() != 0 || piece->busy != nullptr) return;
+  piece->busy = &plan.busy;
+  piece->next = plan.pieces;
+  plan.pieces = piece;
+}
+
+void Mapping::subtract_item(const Items& items, int32_t i, Plan& plan) {
+  uint64_t type = items.types[i];
+  uintptr_t begin = address_of(items.begins[i]);
+  auto bytes = static_cast<size_t>(items.sizes[i]);
+  if ((type & kAttach) != 0) return;
+  bool pointer = (type & kPointerAndObject) != 0;
+  bool count = (!is_member(type) || pointer) && !(items.from_mapper && i == 0);
+  auto* piece = static_cast<Piece*>((type & kImplicit) != 0 ? pieces_.first_overlap(begin, begin + bytes)
+                                                            : find(begin, bytes));
+  if (piece == nullptr) {
+    if ((type & kPresent) != 0) {
+      fatal("device %d: the end of a map with `present` of %zu bytes at %#lx, which are not mapped there", device_->number,
+            bytes, begin);
+    }
+  } else {
+    if (count) drop(piece, type, plan);
+    bool last = !piece->forever && piece->count() == (count ? 0 : 1);
+    if ((type & kFrom) != 0 && (last || (type & kAlways) != 0)) copy_around(*piece, begin, bytes, plan.copies);
+  }
+  if (!pointer || is_member(type)) return;
+  if (Piece* of_slot = find(address_of(items.bases[i]), sizeof(void*))) drop(of_slot, type & kHold, plan);
+}
+
+// Backwards: members are looked at before their structure goes.
+void Mapping::subtract(const Items& items, Plan& plan) {
+  for (int32_t i = items.count - 1; i >= 0; --i) {
+    if (has_no_storage(items.types[i])) continue;
+    if (has_mapper(items, i)) {
+      Pushed pushed;
+      run_mapper(items, i, pushed);
+      subtract(pushed.items(), plan);
+    } else {
+      subtract_item(items, i, plan);
+    }
+  }
+}
+
+void Mapping::end(const Items& items) {
+  if (shared_ || items.count == 0) return;
+  lock_.take();
+  while (wait_for_busy(items, false)) {}
+  end_locked(items);
+}
+
+bool Mapping::try_end(const Items& items) {
+  if (shared_ || items.count == 0) return true;
+  lock_.take();
+  if (busy_count_ != 0 && busy_among(items, false) != nullptr) {
+    lock_.release();
+    return false;
+  }
+  end_locked(items);
+  return true;
+}
+
+// Called with the lock, left without it.
+void Mapping::end_locked(const Items& items) {
+  Plan plan;
+  plan.busy.emptying = true;
+  subtract(items, plan);
+  if (plan.pieces != nullptr) ++busy_count_;
+  lock_.release();
+  for (const Transfer& copy : plan.copies) device_->kind->read(device_, copy.host, copy.device, copy.bytes);
+  if (plan.pieces == nullptr) return;
+  Guard guard(lock_);
+  --busy_count_;
+  for (Piece* piece = plan.pieces; piece != nullptr;) {
+    Piece* next = piece->next;
+    pieces_.remove(piece);
+    if (piece->allocation != 0) device_->kind->release(device_, piece->allocation);
+    piece->~Piece();
+    std::free(piece);
+    piece = next;
+  }
+  wake(&plan.busy);
+}
+
+void Mapping::plan_update(const Items& items, Plan& plan) {
+  for (int32_t i = 0; i < items.count; ++i) {
+    uint64_t type = items.types[i];
+    if (has_no_storage(type) || (type & kAttach) != 0) continue;
+    if (has_mapper(items, i)) {
+      Pushed pushed;
+      run_mapper(items, i, pushed);
+      plan_update(pushed.items(), plan);
+      continue;
+    }
+    bool in_parts = (type & kNonContiguous) != 0;
+    uintptr_t begin = address_of(in_parts ? items.bases[i] : items.begins[i]);
+    size_t bytes = in_parts ? 0 : static_cast<size_t>(items.sizes[i]);
+    Piece* piece = find(begin, bytes);
+    if (piece == nullptr && (type & kPresent) != 0) {
+      fatal("device %d: target update with `present` of data at %#lx that is not mapped there", device_->number, begin);
+    }
+    if (piece == nullptr) continue;
+    Array<Transfer>& copies = (type & kFrom) != 0 ? plan.copies_back : plan.copies;
+    if (in_parts) {
+      copy_parts(*piece, begin, static_cast<const Dimension*>(items.begins[i]), items.sizes[i], copies);
+    } else {
+      copy_around(*piece, begin, bytes, copies);
+    }
+  }
+}
+
+void Mapping::update(const Items& items) {
+  if (shared_) return;
+  Plan plan;
+  lock_.take();
+  while (wait_for_busy(items, false)) {}
+  plan_update(items, plan);
+  lock_.release();
+  for (const Transfer& copy : plan.copies) device_->kind->write(device_, copy.device, copy.host, copy.bytes);
+  for (const Transfer& copy : plan.copies_back) device_->kind->read(device_, copy.host, copy.device, copy.bytes);
+}
+
+size_t Mapping::most_bytes_back(const Items& items) {
+  size_t bytes = 0;
+  for (int32_t i = 0; i < items.count; ++i) {
+    if (has_mapper(items, i) || (items.types[i] & (kAlways | kFrom)) == (kAlways | kFrom)) return SIZE_MAX;
+    if ((items.types[i] & kFrom) != 0 && !has_no_storage(items.types[i])) bytes += static_cast<size_t>(items.sizes[i]);
+  }
+  return bytes;
+}
+
+// A private copy of item i for one kernel; returns its base.
+uint64_t Mapping::copy_of(const Items& items, int32_t i, Arguments& to) {
+  uintptr_t begin = address_of(items.begins[i]);
+  auto bytes = static_cast<size_t>(items.sizes[i]);
+  uint64_t allocation = device_->kind->allocate(device_, bytes + begin % kLine + 1);
+  if (allocation == 0) {
+    fatal("device %d (%s) has no memory for a private copy of %zu bytes", device_->number, device_->kind->name, bytes);
+  }
+  to.copies.push(allocation);
+  uint64_t copy = allocation + begin % kLine;
+  if ((items.types[i] & kTo) != 0 && bytes != 0) device_->kind->write(device_, copy, items.begins[i], bytes);
+  return copy - (begin - address_of(items.bases[i]));
+}
+
+void Mapping::make_arguments(const Items& items, bool leading_null, Arguments& to) {
+  if (leading_null) to.words.push(0);
+  Array<uint64_t, 16> of_item;
+  for (int32_t i = 0; i < items.count; ++i) {
+    uint64_t type = items.types[i], word = 0;
+    uintptr_t begin = address_of(items.begins[i]), base = address_of(items.bases[i]);
+    if (is_capture(type)) {  // a slot of the closure, which was an item before
+      uint32_t closure = static_cast<uint32_t>(type >> kMemberShift) - 1;
+      uint64_t value = translate(items.begins[i]);
+      uint64_t slot = of_item[closure] + (base - address_of(items.bases[closure]));
+      if (value != 0 && !shared_) device_->kind->write(device_, slot, &value, sizeof value);
+    } else if ((type & kParameter) == 0) {
+    } else if ((type & kLiteral) != 0) {
+      word = base;
+    } else if ((type & kPrivate) != 0) {
+      word = copy_of(items, i, to);
+    } else {
+      if ((type & kPointerAndObject) != 0) base = *reinterpret_cast<uintptr_t*>(base);
+      uint64_t address = translate(items.begins[i], static_cast<size_t>(items.sizes[i]));
+      word = address != 0 ? address - (begin - base) : base;  // not mapped: the pointer keeps its value (5.2, 5.8.6)
+    }
+    of_item.push(word);
+    if ((type & kParameter) != 0) to.words.push(word);
+  }
+}
+
+void Mapping::release_arguments(Arguments& arguments) {
+  for (uint64_t copy : arguments.copies) device_->kind->release(device_, copy);
+}
+
+uint64_t Mapping::translate(const void* host, size_t bytes) {
+  if (shared_) return address_of(host);
+  Guard guard(lock_);
+  Piece* piece = find(address_of(host), bytes);
+  if (piece == nullptr && bytes != 0) piece = find(address_of(host), 0);  // implicit maps may know less of the object
+  return piece != nullptr ? piece->on_device(address_of(host)) : 0;
+}
+
+bool Mapping::is_present(const void* host) { return translate(host) != 0; }
+
+void Mapping::add_global(const void* host, size_t bytes, uint64_t address) {
+  (void)associate(host, bytes, address);
+  Guard guard(lock_);
+  if (Piece* piece = find(address_of(host), bytes)) piece->associated = false;
+}
+
+bool Mapping::associate(const void* host, size_t bytes, uint64_t address) {
+  Guard guard(lock_);
+  uintptr_t begin = address_of(host);
+  if (auto* known = static_cast<Piece*>(pieces_.first_overlap(begin, begin + bytes))) {
+    return known->associated && known->begin == begin && known->end == begin + bytes && known->address == address;
+  }
+  void* memory = std::malloc(sizeof(Piece));
+  if (memory == nullptr) fatal("no memory for the list of mapped data");
+  auto* piece = new (memory) Piece{};
+  piece->begin = begin;
+  piece->end = begin + bytes;
+  piece->address = address;
+  piece->forever = piece->associated = true;
+  pieces_.insert(piece);
+  return true;
+}
+
+namespace {
+
+bool any_at(const Range* range, uint64_t address) {
+  if (range == nullptr) return false;
+  auto* piece = static_cast<const Piece*>(range);
+  return piece->address == address || piece->allocation == address || any_at(range->left, address) ||
+         any_at(range->right, address);
+}
+
+}  // namespace
+
+bool Mapping::is_in_use(uint64_t address) {
+  Guard guard(lock_);
+  return any_at(pieces_.root(), address);
+}
+
+bool Mapping::disassociate(const void* host) {
+  Guard guard(lock_);
+  auto* piece = static_cast<Piece*>(pieces_.first_overlap(address_of(host), 0));
+  if (piece == nullptr || !piece->associated || piece->begin != address_of(host)) return false;
+  pieces_.remove(piece);
+  piece->~Piece();
+  std::free(piece);
+  return true;
+}
+
+}  // namespace marline::target

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The data environment of one device (OpenMP 5.2, chapter 5.8): which pieces of the host's memory have storage there,
+// how often they are mapped, and which of their pointers are attached. Any thread.
+//
+// A piece that a construct has just created is busy until its data is there; one that a construct takes away is busy
+// until its data is back. Other constructs that need a busy piece wait, suspended where a task can be. Everything else
+// happens under one lock per device, which is never held while data moves.
+#pragma once
+
+#include "base/array.hpp"
+#include "base/lock.hpp"
+#include "device/device.hpp"
+#include "mapping/items.hpp"
+#include "mapping/ranges.hpp"
+
+namespace marline::target {
+
+// A pointer on the device that has the device's address of what it points to. Copies of the piece leave it as it is, on
+// both sides.
+struct Attachment {
+  uintptr_t slot;  // its address on the host
+  uint64_t value;
+};
+
+// A construct that fills or empties pieces, and those who wait for it. On the construct's stack.
+struct Busy {
+  struct Waiter* waiters = nullptr;
+  bool emptying = false;
+};
+
+struct Piece : Range {
+  uint64_t address;     // on the device, of `begin`
+  uint64_t allocation;  // to be released with the piece; 0: not the mapping's
+  uint64_t references;
+  uint64_t holds;       // those of the hold modifier
+  bool forever;         // a declare target variable, or associated: not counted
+  bool associated;      // by omp_target_associate_ptr
+  Busy* busy;           // or null
+  Piece* next;          // of the same Busy
+  Array<Attachment, 1> attachments;  // by slot
+
+  [[nodiscard]] uint64_t on_device(uintptr_t host) const { return address + (host - begin); }
+  [[nodiscard]] uint64_t count() const { return references + holds; }
+};
+
+// One copy between host and device.
+struct Transfer {
+  uint64_t device;
+  void* host;
+  size_t bytes;
+};
+
+// What a kernel gets besides the pieces: its arguments, and copies of its own that go with it.
+struct Arguments {
+  Array<uint64_t, 16> words;
+  Array<uint64_t, 4> copies;  // allocations
+};
+
+class Mapping {
+ public:
+  explicit Mapping(Device* device) : device_(device) {}
+
+  // The construct's data is on the device at the return. use_device_ptr items get their addresses. May suspend.
+  void begin(const Items& items);
+
+  // The construct's data is back, and what nobody maps any more is gone, at the return. May suspend.
+  void end(const Items& items);
+  // The same without waiting; false: nothing has been done, since another construct is at some of the data.
+  [[nodiscard]] bool try_end(const Items& items);
+
+  // target update. May suspend.
+  void update(const Items& items);
+
+  // Bytes that `end` would copy back if nobody else maps the items: what decides who does it. SIZE_MAX: not known, or
+  // perhaps from variables of an image.
+  [[nodiscard]] static size_t most_bytes_back(const Items& items);
+
+  // After `begin`: the words of a kernel's parameters. Private copies are made. May suspend.
+  void make_arguments(const Items& items, bool leading_null, Arguments& to);
+  void release_arguments(Arguments& arguments);
+
+  // The device's address of a host address; 0: it has none.
+  [[nodiscard]] uint64_t translate(const void* host, size_t bytes = 0);
+  [[nodiscard]] bool is_present(const void* host);
+
+  // A declare target variable.
+  void add_global(const void* host, size_t bytes, uint64_t address);
+
+  // False: mapped already, otherwise than that.
+  [[nodiscard]] bool associate(const void* host, size_t bytes, uint64_t address);
+  // False: not associated.
+  [[nodiscard]] bool disassociate(const void* host);
+
+  // Whether a piece lies at this address of the device, or behind it in the same allocation, as far as associations tell.
+  // Looks at all pieces: for frees by the user.
+  [[nodiscard]] bool is_in_use(uint64_t address);
+
+  // All addresses are the host's own (requires unified_shared_memory).
+  void share() { shared_ = true; }
+  [[nodiscard]] bool is_shared() const { return shared_; }
+
+ private:
+  struct Plan;
+
+  Piece* find(uintptr_t begin, size_t bytes) const;
+  Piece* find_or_create(uintptr_t begin, size_t bytes, uint64_t type, bool count, Plan& plan, bool& fresh);
+  Piece* create(uintptr_t begin, size_t bytes, uint64_t type, Plan& plan);
+  void add(const Items& items, Plan& plan);
+  void add_item(const Items& items, int32_t i, Plan& plan);
+  void attach(uintptr_t slot, uintptr_t pointee, bool always, Plan& plan);
+  void subtract(const Items& items, Plan& plan);
+  void end_locked(const Items& items);
+  void subtract_item(const Items& items, int32_t i, Plan& plan);
+  void drop(Piece* piece, uint64_t type, Plan& plan);
+  void plan_update(const Items& items, Plan& plan);
+  bool wait_for_busy(const Items& items, bool emptying_only);
+  Busy* busy_among(const Items& items, bool emptying_only) const;
+  void wait(Busy* busy);
+  static void wake(Busy* busy);
+  void write_slots(Plan& plan);
+  uint64_t copy_of(const Items& items, int32_t i, Arguments& to);
+
+  Device* device_;
+  Lock lock_;
+  Ranges pieces_;
+  uint32_t busy_count_ = 0;  // constructs whose Busy somebody can find
+  bool shared_ = false;      // set before the first use
+};
+
+}  // namespace marline::target

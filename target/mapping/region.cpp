@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// See the header. A deferred region on an asynchronous device is put aside without a stack: what its end needs lies in one
+// block. Regions that bring much back are suspended instead, so that a thread of their own does the copying rather than
+// a progress hook.
+#include "mapping/region.hpp"
+
+#include "base/report.hpp"
+#include "device/devices.hpp"
+#include "device/wait.hpp"
+#include "image/images.hpp"
+#include "mapping/mapping.hpp"
+
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+namespace marline::target {
+
+namespace {
+
+constexpr size_t kMostBytesInHook = 64 << 10;
+
+// A region that is put aside, with copies of the arrays that its end needs behind it.
+struct Aside : Operation {
+  Device* device;
+  marline_task_t* task;
+  Arguments arguments;
+  Items items;
+};
+
+// Room for the arrays of `items` behind `bytes`, which is rounded up.
+size_t bytes_with(size_t bytes, const Items& items) {
+  return ((bytes + 15) & ~size_t{15}) + static_cast<size_t>(items.count) * (3 * sizeof(void*) + sizeof(uint64_t));
+}
+
+template <class T>
+T* copy_array(char*& at, const T* from, int32_t count) {
+  auto* copy = reinterpret_cast<T*>(at);
+  if (count != 0) std::memcpy(at, from, static_cast<size_t>(count) * sizeof(T));
+  at += static_cast<size_t>(count) * sizeof(T);
+  return copy;
+}
+
+bool end_aside(Operation* operation) {
+  auto* aside = static_cast<Aside*>(operation);
+  if (!aside->device->mapping->try_end(aside->items)) return false;
+  aside->device->mapping->release_arguments(aside->arguments);
+  marline_task_t* task = aside->task;
+  aside->~Aside();
+  std::free(aside);
+  marline_task_release(task);
+  return true;
+}
+
+Aside* make_aside(Device* device, const Items& items, marline_task_t* task) {
+  auto* memory = static_cast<char*>(std::malloc(bytes_with(sizeof(Aside), items)));
+  if (memory == nullptr) fatal("no memory for a deferred target region");
+  auto* aside = new (memory) Aside{};
+  aside->ended = end_aside;
+  aside->device = device;
+  aside->task = task;
+  char* at = memory + ((sizeof(Aside) + 15) & ~size_t{15});
+  aside->items.count = items.count;
+  aside->items.bases = copy_array(at, items.bases, items.count);
+  aside->items.begins = copy_array(at, items.begins, items.count);
+  aside->items.sizes = copy_array(at, items.sizes, items.count);
+  aside->items.types = copy_array(at, items.types, items.count);
+  return aside;
+}
+
+bool find_kernel(Device* device, const Entry* kernel) {
+  auto& code = const_cast<Entry*>(kernel)->code[device->number];
+  if (code.load(std::memory_order_relaxed) != 0) return true;
+  if (kernel->module->native.begin == nullptr) return false;
+  uint64_t found = device->kind->find(device, kernel->module, kernel->name);
+  code.store(found, std::memory_order_relaxed);
+  return found != 0;
+}
+
+Launch launch_of(const Region& region, Arguments& arguments) {
+  return {region.kernel, arguments.words.begin(), arguments.words.count(), region.thread_limit, region.place};
+}
+
+void run_here(Device* device, const Region& region) {
+  Mapping& mapping = *device->mapping;
+  Arguments arguments;
+  mapping.make_arguments(region.items, region.leading_null, arguments);
+  run_and_wait(device, launch_of(region, arguments));
+  mapping.release_arguments(arguments);
+  mapping.end(region.items);
+}
+
+void run_aside(Device* device, const Region& region, marline_task_t* task) {
+  Aside* aside = make_aside(device, region.items, task);
+  device->mapping->make_arguments(region.items, region.leading_null, aside->arguments);
+  Launch launch = launch_of(region, aside->arguments);
+  if (device->kind->launch(device, launch, aside)) {
+    while (!aside->ended(aside)) {}
+  }
+}
+
+}  // namespace
+
+bool run_region(Device* device, const Region& region) {
+  prepare(device);
+  if (!find_kernel(device, region.kernel)) return false;
+  device->mapping->begin(region.items);
+  bool may_go_aside = region.nowait && device->kind->is_asynchronous &&
+                      Mapping::most_bytes_back(region.items) <= kMostBytesInHook;
+  if (marline_task_t* task = may_go_aside ? marline_target_task_hold() : nullptr) {
+    run_aside(device, region, task);
+  } else {
+    run_here(device, region);
+  }
+  return true;
+}
+
+}  // namespace marline::target

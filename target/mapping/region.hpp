@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A target region on a device whose data environment is ours: data there, kernel, data back.
+#pragma once
+
+#include "device/device.hpp"
+#include "mapping/items.hpp"
+
+namespace marline::target {
+
+struct Region {
+  const Entry* kernel;
+  Items items;
+  int32_t thread_limit;  // 0: none
+  bool leading_null;     // the kernel's first parameter is a pointer that nothing uses here (arguments of version 3)
+  bool nowait;           // the calling task's body ends with this call, and its arrays go with it
+  const char* place;     // as in Launch
+};
+
+// False: the kernel's module has no image for this device; nothing has been done. Else the region has run at the return,
+// or, with `nowait`, goes on and holds the calling task. May suspend.
+[[nodiscard]] bool run_region(Device* device, const Region& region);
+
+}  // namespace marline::target
