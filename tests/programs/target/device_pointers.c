@@ -5,7 +5,7 @@
  *
  * Covers: target data(use_device_ptr, use_device_addr), target(is_device_ptr), omp_get_mapped_ptr, omp_target_alloc,
  *  omp_target_free, omp_target_memcpy
- * Covers (clang16, clang19, clang22): target(has_device_addr)
+ * Covers (clang19): target(has_device_addr)
  */
 #include "device.h"
 
@@ -92,7 +92,7 @@ static void addresses(void) {
   }
   CHECK_EQ(scalar, 6);
   CHECK_EQ(array[7], 5);
-#if defined(__clang__) && __clang_major__ >= 16
+#if defined(__clang__) && __clang_major__ >= 19
 #pragma omp target data map(tofrom : scalar, array) use_device_addr(scalar, array)
   {
 #pragma omp target has_device_addr(scalar, array)
