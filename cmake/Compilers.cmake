@@ -2,8 +2,9 @@
 # The compilers whose binaries Marline serves. Programs (tests, benchmarks, applications) are built by each that is
 # found; a missing one is said once, here, and its tests are not registered.
 #
-# marline_add_program(NAME COMPILER SOURCES... [FLAGS ...] [LIBS ...] [MPI openmpi|mpich] [OUTDIR dir]) makes the
-# executable NAME by a plain command line of that compiler, the way a user would: no CMake target property leaks in.
+# marline_add_program(NAME COMPILER SOURCES... [FLAGS ...] [LIBS ...] [MPI openmpi|mpich] [OUTDIR dir] [LIBRARY_DIRS ...])
+# makes the executable NAME by a plain command line of that compiler, the way a user would: no CMake target property leaks
+# in. LIBRARY_DIRS are searched before LLVM's.
 set(MARLINE_OMP_HEADERS /usr/lib/llvm-19/lib/clang/19/include CACHE PATH "omp.h for Clang versions without their own")
 set(MARLINE_LLVM_LIB /usr/lib/llvm-19/lib CACHE PATH "where LLVM's libomp.so is, for linking Clang programs")
 
@@ -33,7 +34,8 @@ foreach(pair gcc12:MARLINE_GCC12 clang14:MARLINE_CLANG14 clang16:MARLINE_CLANG16
 endforeach()
 
 function(marline_add_program NAME COMPILER)
-  cmake_parse_arguments(P "" "MPI;OUTDIR" "SOURCES;FLAGS;LIBS;DEPENDS" ${ARGN})
+  cmake_parse_arguments(P "" "MPI;OUTDIR" "SOURCES;FLAGS;LIBS;DEPENDS;LIBRARY_DIRS" ${ARGN})
+  list(TRANSFORM P_LIBRARY_DIRS PREPEND -L)
   if(NOT P_OUTDIR)
     set(P_OUTDIR ${CMAKE_CURRENT_BINARY_DIR})
   endif()
@@ -61,7 +63,7 @@ function(marline_add_program NAME COMPILER)
     if(cxx)
       set(driver ${MARLINE_CLANGXX${version}})
     endif()
-    set(omp -fopenmp=libomp -L${MARLINE_LLVM_LIB})
+    set(omp -fopenmp=libomp ${P_LIBRARY_DIRS} -L${MARLINE_LLVM_LIB})
     if(NOT version EQUAL 19)
       list(APPEND omp -idirafter ${MARLINE_OMP_HEADERS})
     endif()
