@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Regions that end badly on the device: null pointers, the host's addresses, abort, exit, division by zero, endless
+ * recursion. The runtime says in one line which region it was, at which place, and what happened.
+ *
+ * Covers: target(map, nowait, is_device_ptr)
+ */
+#include "bad.h"
+#include <signal.h>
+
+static void null_write(void) {
+  int *volatile nothing = NULL;
+#pragma omp target firstprivate(nothing)
+  *nothing = 1;
+}
+
+static void null_read(void) {
+  int *volatile nothing = NULL, x = 0;
+#pragma omp target firstprivate(nothing) map(tofrom : x)
+  x = nothing[5];
+}
+
+static void deferred(void) {
+  int *volatile nothing = NULL;
+#pragma omp parallel
+#pragma omp single
+  {
+#pragma omp target nowait firstprivate(nothing)
+    *nothing = 1;
+#pragma omp taskwait
+  }
+}
+
+/* An address far from everything, claimed to be the device's. */
+static void wild(void) {
+  int *volatile far = (int *)0x7ff0dead0000;
+#pragma omp target is_device_ptr(far)
+  *far = 1;
+}
+
+static void aborts(void) {
+#pragma omp target
+  abort();
+}
+
+static void exits(void) {
+#pragma omp target
+  exit(3);
+}
+
+static void traps(void) {
+  volatile int zero = 0;
+  int x = 1;
+#pragma omp target map(tofrom : x)
+  x = x / zero;
+}
+
+#pragma omp declare target
+static int deeper(volatile int *x) {
+  volatile int here[1000];
+  here[0] = *x;
+  return *x ? deeper(x) + here[0] : 0;
+}
+#pragma omp end declare target
+
+static void overflow(void) {
+  int result = 0;
+#pragma omp target map(tofrom : result)
+  {
+    volatile int on = 1;
+    result = deeper(&on);
+  }
+}
+
+/* Killed from outside, as if memory had run out. */
+static void killed(void) {
+#pragma omp target
+  raise(SIGKILL);
+}
+
+int main(int argc, char **argv) {
+  static const Mistake mistakes[] = {{"null_write", null_write}, {"null_read", null_read}, {"deferred", deferred},
+                                     {"wild", wild},             {"aborts", aborts},       {"exits", exits},
+                                     {"traps", traps},           {"overflow", overflow},   {"killed", killed}};
+  return MAKE_MISTAKE(argc, argv, mistakes);
+}
