@@ -2,9 +2,9 @@
 # The compilers whose binaries Marline serves. Programs (tests, benchmarks, applications) are built by each that is
 # found; a missing one is said once, here, and its tests are not registered.
 #
-# marline_add_program(NAME COMPILER SOURCES... [FLAGS ...] [LIBS ...] [MPI openmpi|mpich] [OUTDIR dir] [LIBRARY_DIRS ...])
-# makes the executable NAME by a plain command line of that compiler, the way a user would: no CMake target property leaks
-# in. LIBRARY_DIRS are searched before LLVM's.
+# marline_add_program(NAME COMPILER SOURCES... [FLAGS ...] [LIBS ...] [MPI openmpi|mpich] [OUTDIR dir]
+# [LIBRARY_DIRS ...]) makes the executable NAME by a plain command line of that compiler, the way a user would: no CMake
+# target property leaks in. LIBRARY_DIRS are searched before LLVM's.
 set(MARLINE_OMP_HEADERS /usr/lib/llvm-19/lib/clang/19/include CACHE PATH "omp.h for Clang versions without their own")
 set(MARLINE_LLVM_LIB /usr/lib/llvm-19/lib CACHE PATH "where LLVM's libomp.so is, for linking Clang programs")
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 NAMES = set(
     "parallel for sections section single master masked scope workshare loop simd distribute teams target data enter exit "
     "update task taskloop taskgroup taskwait taskyield depobj critical barrier atomic flush ordered scan cancel "
-    "cancellation point threadprivate declare reduction variant begin end allocate allocators requires interop dispatch "
+    "cancellation point threadprivate declare mapper reduction variant begin end allocate allocators requires interop dispatch "
     "metadirective assumes assume nothing error tile unroll".split())
 # Words that are clauses except at the beginning of a directive.
 FIRST_ONLY = {"ordered", "update", "nothing", "simd", "for", "sections", "parallel", "taskgroup", "reduction", "error"}
@@ -18,7 +18,7 @@ FIRST_ONLY = {"ordered", "update", "nothing", "simd", "for", "sections", "parall
 COMBINED = {"parallel": {"teams", "distribute", "target"},
             "for": {"parallel"},
             "sections": {"parallel"},
-            "simd": {"for", "taskloop", "distribute", "declare", "loop"},
+            "simd": {"for", "taskloop", "distribute", "declare", "loop", "target"},
             "update": {"target"},
             "reduction": {"declare"}}  # fmt: skip
 C_DIRECTIVE = re.compile(r'#\s*pragma\s+omp\s+(.*)|_Pragma\(\s*"omp ([^"]*)"|[(,]\s*omp\s+([a-z].*)')

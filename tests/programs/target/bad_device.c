@@ -78,9 +78,9 @@ static void copy(void) {
 }
 
 int main(int argc, char **argv) {
-  static const Mistake mistakes[] = {{"target", target},   {"negative", negative}, {"invalid", invalid},
-                                     {"next", next},       {"data", data},         {"enter", enter},
-                                     {"update", update},   {"deferred", deferred}, {"default", default_device},
-                                     {"alloc", alloc},     {"copy", copy}};
+  static const Mistake mistakes[] = {{"target", target}, {"negative", negative}, {"invalid", invalid},
+                                     {"next", next},     {"data", data},         {"enter", enter},
+                                     {"update", update}, {"deferred", deferred}, {"default", default_device},
+                                     {"alloc", alloc},   {"copy", copy}};
   return MAKE_MISTAKE(argc, argv, mistakes);
 }

@@ -3,8 +3,8 @@
  * Maps that cannot be: a range that goes beyond what is mapped, on either side or both, and what must be present and is
  * not. The error names the variable, both ranges, and the place.
  *
- * Covers: target(map:present), target enter data(map:to/present), target exit data(map:present), target data(map:present),
- *  target update(to:present, from:present)
+ * Covers: target(map:present), target enter data(map:to/present), target exit data(map:present),
+ *  target data(map:present), target update(to:present, from:present)
  */
 #include "bad.h"
 

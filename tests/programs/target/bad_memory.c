@@ -3,7 +3,7 @@
  * Misuse of device memory and of associations. Routines with a result report it by that; here the program then tells it
  * and ends with an error.
  *
- * Covers: omp_target_alloc, omp_target_free, omp_target_memcpy, omp_target_associate_ptr, omp_target_disassociate_ptr
+ * Covers: omp_target_alloc, omp_target_free, omp_target_associate_ptr, omp_target_disassociate_ptr
  */
 #include "bad.h"
 

@@ -79,8 +79,9 @@ static void killed(void) {
 }
 
 int main(int argc, char **argv) {
-  static const Mistake mistakes[] = {{"null_write", null_write}, {"null_read", null_read}, {"deferred", deferred},
-                                     {"wild", wild},             {"aborts", aborts},       {"exits", exits},
-                                     {"traps", traps},           {"overflow", overflow},   {"killed", killed}};
+  static const Mistake mistakes[] = {
+      {"null_write", null_write}, {"null_read", null_read}, {"deferred", deferred}, {"wild", wild},
+      {"aborts", aborts},         {"exits", exits},         {"traps", traps},       {"overflow", overflow},
+      {"killed", killed}};
   return MAKE_MISTAKE(argc, argv, mistakes);
 }

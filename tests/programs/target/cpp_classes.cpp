@@ -3,8 +3,8 @@
  * C++ objects on a device: `this` and its members, references, members of references, templates, base classes and what
  * constructors and destructors map and give back.
  *
- * Covers: target(map), target enter data(map:to/alloc), target exit data(map:from/delete/release),
- *  target update(to, from), declare target
+ * Covers: target(map), target enter data(map:to/alloc), target exit data(map:delete),
+ *  target update(to, from)
  */
 #include "device.h"
 
@@ -13,9 +13,8 @@
 namespace {
 
 /* Its memory lives on the device as long as the object does. */
-template <typename T>
-class Buffer {
- public:
+template <typename T> class Buffer {
+public:
   explicit Buffer(int n) : n_(n), data_(new T[n]) {
 #pragma omp target enter data map(to : this[0 : 1]) map(alloc : data_[0 : n_])
   }
@@ -25,7 +24,8 @@ class Buffer {
   }
   void fill(T first) {
 #pragma omp target
-    for (int i = 0; i < n_; i++) data_[i] = first + i;
+    for (int i = 0; i < n_; i++)
+      data_[i] = first + i;
   }
   void fetch() {
 #pragma omp target update from(data_[0 : n_])
@@ -33,13 +33,14 @@ class Buffer {
   T sum() {
     T result = 0;
 #pragma omp target map(tofrom : result)
-    for (int i = 0; i < n_; i++) result += data_[i];
+    for (int i = 0; i < n_; i++)
+      result += data_[i];
     return result;
   }
   T &operator[](int i) { return data_[i]; }
   const T *data() const { return data_; }
 
- private:
+private:
   int n_;
   T *data_;
 };
@@ -91,7 +92,8 @@ struct Derived : Base {
   }
   void behind(int n) {
 #pragma omp target map(tofrom : pointer[0 : n])
-    for (int i = 0; i < n; i++) pointer[i] += i;
+    for (int i = 0; i < n; i++)
+      pointer[i] += i;
   }
 };
 
@@ -169,12 +171,13 @@ void reference_members() {
   CHECK(&holder.reference == &x);
 }
 
-template <typename T, int N>
-T apply(const T *in, T factor) {
+template <typename T, int N> T apply(const T *in, T factor) {
   T out[N] = {}, total = 0;
 #pragma omp target teams distribute parallel for map(to : in[0 : N]) map(from : out)
-  for (int i = 0; i < N; i++) out[i] = in[i] * factor;
-  for (int i = 0; i < N; i++) total += out[i];
+  for (int i = 0; i < N; i++)
+    out[i] = in[i] * factor;
+  for (int i = 0; i < N; i++)
+    total += out[i];
   return total;
 }
 
@@ -185,7 +188,7 @@ void templates() {
   CHECK_NEAR((apply<float, 7>(floats.data(), 4.0F)), 14, 0);
 }
 
-}  // namespace
+} // namespace
 
 int main() {
   buffers();

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * C++ objects that live on the device all the time: constructed there before the first region, with virtual functions and
- * static members; and functions of classes and templates called there.
+ * C++ objects that live on the device all the time: constructed there before the first region, with virtual functions
+ * and static members; and functions of classes and templates called there.
  *
- * Covers: declare target, target update(to, from), target(map:always)
+ * Covers: declare target, target update(to, from)
  */
 #include "device.h"
 
@@ -40,10 +40,7 @@ struct Shared {
 int Shared::limit = 8;
 
 int computed() { return 40; }
-template <typename T>
-T biggest(T a, T b) {
-  return a < b ? b : a;
-}
+template <typename T> T biggest(T a, T b) { return a < b ? b : a; }
 
 Counter counter(100);
 int from_a_call = computed() + 2;
@@ -76,7 +73,8 @@ static void virtual_functions() {
     Square square(5);
     Box box(3, 4);
     const Shape *shapes[2] = {&square, &box};
-    for (int i = 0; i < 2; i++) areas[i] = shapes[i]->area();
+    for (int i = 0; i < 2; i++)
+      areas[i] = shapes[i]->area();
     const Shape *made = new Square(6);
     areas[2] = made->area();
     delete made;

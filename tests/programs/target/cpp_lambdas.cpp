@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Lambdas in regions: what they capture by value goes with them, what they capture by reference is the device's copy if it
- * is mapped; and function objects with state.
+ * Lambdas in regions: what they capture by value goes with them, what they capture by reference is the device's copy if
+ * it is mapped; and function objects with state.
  *
- * Covers: target(map, firstprivate), target teams distribute parallel for(reduction), declare target
+ * Covers: target(map, firstprivate), target teams distribute parallel for(reduction)
  */
 #include "device.h"
 
@@ -15,39 +15,47 @@ void by_value() {
   int factor = 3, results[kN] = {};
   auto scale = [factor](int x) { return factor * x; };
 #pragma omp target map(tofrom : results) map(to : scale)
-  for (int i = 0; i < kN; i++) results[i] = scale(i);
-  for (int i = 0; i < kN; i++) CHECK_EQ(results[i], 3 * i);
+  for (int i = 0; i < kN; i++)
+    results[i] = scale(i);
+  for (int i = 0; i < kN; i++)
+    CHECK_EQ(results[i], 3 * i);
 #pragma omp target map(tofrom : results) firstprivate(scale)
-  for (int i = 0; i < kN; i++) results[i] += scale(1);
+  for (int i = 0; i < kN; i++)
+    results[i] += scale(1);
   CHECK_EQ(results[2], 9);
 }
 
 void pointers() {
   int data[kN], *p = data;
-  for (int i = 0; i < kN; i++) data[i] = i;
+  for (int i = 0; i < kN; i++)
+    data[i] = i;
 #pragma omp target data map(tofrom : p[0 : kN])
   {
     auto bump = [=](int i) { p[i] += 5; };
 #pragma omp target teams distribute parallel for
-    for (int i = 0; i < kN; i++) bump(i);
+    for (int i = 0; i < kN; i++)
+      bump(i);
   }
-  for (int i = 0; i < kN; i++) CHECK_EQ(data[i], i + 5);
+  for (int i = 0; i < kN; i++)
+    CHECK_EQ(data[i], i + 5);
 }
 
 void by_reference() {
   int total = 0, data[kN];
-  for (int i = 0; i < kN; i++) data[i] = i;
+  for (int i = 0; i < kN; i++)
+    data[i] = i;
   auto add = [&](int i) { total += data[i]; };
 #pragma omp target map(tofrom : total) map(to : data) map(to : add)
-  for (int i = 0; i < kN; i++) add(i);
+  for (int i = 0; i < kN; i++)
+    add(i);
   CHECK_EQ(total, kN * (kN - 1) / 2);
 }
 
-template <typename F>
-int sum_of(F f, int n) {
+template <typename F> int sum_of(F f, int n) {
   int sum = 0;
 #pragma omp target teams distribute parallel for reduction(+ : sum) map(tofrom : sum)
-  for (int i = 0; i < n; i++) sum += f(i);
+  for (int i = 0; i < n; i++)
+    sum += f(i);
   return sum;
 }
 
@@ -62,7 +70,8 @@ struct Table {
     int sum = 0;
     auto read = [this](int i) { return values[i]; };
 #pragma omp target map(tofrom : sum) map(to : this[0 : 1])
-    for (int i = 0; i < 10; i++) sum += read(i);
+    for (int i = 0; i < 10; i++)
+      sum += read(i);
     return sum;
   }
 };
@@ -75,7 +84,7 @@ void templates() {
   CHECK_EQ(table.total(), 55);
 }
 
-}  // namespace
+} // namespace
 
 int main() {
   by_value();

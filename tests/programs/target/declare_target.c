@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Variables that exist on the device all the time, those that are linked (mapped before use), and functions for devices.
+ * Variables that exist on the device all the time, those that are linked (mapped before use), and functions for
+ * devices.
  *
- * Covers: declare target(to, link, device_type), target update(to, from), target(map:always), target enter data(map:to),
- *  target exit data(map:from)
+ * Covers: declare target(to, link, device_type), target update(to, from), target(map:always),
+ *  target enter data(map:to), target exit data(map:from)
  */
 #include "device.h"
 

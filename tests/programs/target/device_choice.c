@@ -4,8 +4,8 @@
  * for a false if clause; and each device has its own data.
  *
  * Covers: target(device, if), target data(device, if), target enter data(device, if), target exit data(device, if),
- *  target update(device, if), omp_get_num_devices, omp_get_initial_device, omp_get_default_device, omp_set_default_device,
- *  omp_get_device_num, omp_is_initial_device, OMP_TARGET_OFFLOAD
+ *  target update(device, if), omp_get_num_devices, omp_get_initial_device, omp_get_default_device,
+ *  omp_set_default_device, omp_get_device_num, omp_is_initial_device, OMP_TARGET_OFFLOAD
  */
 #include "device.h"
 

@@ -4,7 +4,8 @@
  * devices, association of host memory with device memory, and questions about addresses.
  *
  * Covers: omp_target_alloc, omp_target_free, omp_target_memcpy, omp_target_memcpy_rect, omp_target_is_present,
- *  omp_target_associate_ptr, omp_target_disassociate_ptr, omp_get_mapped_ptr, omp_target_is_accessible
+ *  omp_target_associate_ptr, omp_target_disassociate_ptr, omp_get_mapped_ptr
+ * Covers (clang22): omp_target_is_accessible
  */
 #include "device.h"
 
@@ -42,7 +43,9 @@ static void blocks(int to, int from) {
   void *a = omp_target_alloc(sizeof in, from), *b = omp_target_alloc(sizeof out, to);
   CHECK_EQ(omp_target_memcpy(a, in, sizeof in, 0, 0, from, host), 0);
   CHECK_EQ(omp_target_memcpy(b, out, sizeof out, 0, 0, to, host), 0);
-  CHECK_EQ(omp_target_memcpy_rect(b, a, sizeof(int), 3, volume, to_offsets, from_offsets, to_sizes, from_sizes, to, from), 0);
+  CHECK_EQ(
+      omp_target_memcpy_rect(b, a, sizeof(int), 3, volume, to_offsets, from_offsets, to_sizes, from_sizes, to, from),
+      0);
   CHECK_EQ(omp_target_memcpy(out, b, sizeof out, 0, 0, host, to), 0);
   for (int i = 0; i < 4; i++)
     for (int j = 0; j < 5; j++)
@@ -125,6 +128,9 @@ static void presence(int device) {
   CHECK_EQ(omp_target_is_present(block + 10, device), 0);
   CHECK(omp_get_mapped_ptr(block, host) == block);
   CHECK(omp_target_is_present(block, host));
+#if __clang_major__ >= 22
+  CHECK(omp_target_is_accessible(block, sizeof block, host));
+#endif
 }
 
 int main(void) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Calls through pointers to functions: taken on the device, kept in tables on the device, and (with `indirect`) taken on
- * the host and called on the device.
+ * Calls through pointers to functions: taken on the device, kept in tables on the device, and (with `indirect`) taken
+ * on the host and called on the device.
  *
  * Covers: declare target(to, indirect)
  */

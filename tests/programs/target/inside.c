@@ -5,8 +5,8 @@
  *
  * Covers (gcc, clang19): target(thread_limit)
  * Covers: parallel(num_threads), for,
- *  sections, single, task(depend), taskgroup, taskloop, critical,
- *  atomic, barrier, omp_get_team_num, omp_get_level, omp_init_lock
+ *  sections, single, task(depend:in/out/inout), taskgroup, taskloop, critical,
+ *  atomic, barrier, omp_get_level, omp_init_lock
  */
 #include "device.h"
 

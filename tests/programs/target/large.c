@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A transfer above 2 GiB in both directions: its length does not fit in 31 bits. Needs twice that memory; with less free
- * memory it says so and does nothing.
+ * A transfer above 2 GiB in both directions: its length does not fit in 31 bits. Needs twice that memory; with less
+ * free memory it says so and does nothing.
  *
  * Covers: target(map), target update(from)
  */

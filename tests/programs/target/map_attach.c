@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Pointer attachment: a mapped pointer points to its mapped data on the device, keeps its host value on the host when it
- * is copied back, and stays attached when the object around it is copied to the device again.
+ * Pointer attachment: a mapped pointer points to its mapped data on the device, keeps its host value on the host when
+ * it is copied back, and stays attached when the object around it is copied to the device again.
  *
  * Covers: target enter data(map:to), target exit data(map:from/release), target update(to, from)
  */
@@ -63,7 +63,7 @@ static void all_at_once(void) {
   CHECK_NEAR(a[N - 1], 100 + 2 * (N - 1), 0);
 #ifdef __clang__ /* GCC 12 passes a wrong p */
   Vector *p = &v;
-#pragma omp target map(tofrom : p[0 : 1], p->a[0 : N]) map(to : p->b[0 : N])
+#pragma omp target map(tofrom : p[0 : 1], p->a[0 : N]) map(to : p -> b[0 : N])
   {
     for (int i = 0; i < N; i++)
       p->a[i] -= p->b[i];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Reference counts: data comes back when the last construct that maps it ends, not before; `delete` ends it at once, and
- * giving back what is absent does nothing.
+ * Reference counts: data comes back when the last construct that maps it ends, not before; `delete` ends it at once,
+ * and giving back what is absent does nothing.
  *
  * Covers: target data(map), target enter data(map:to), target exit data(map:from/release/delete), omp_target_is_present
  */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Members of structures: only the members that are named move, also when other members lie between them; array members by
- * sections, members of members, and members behind a pointer with what they point to.
+ * Members of structures: only the members that are named move, also when other members lie between them; array members
+ * by sections, members of members, and members behind a pointer with what they point to.
  *
- * Covers: target(map:to/from/tofrom/alloc), target enter data(map:to), target exit data(map:from), target update(to, from)
+ * Covers: target(map:to/from/tofrom/alloc), target enter data(map:to), target exit data(map:from),
+ *  target update(to, from)
  */
 #include "device.h"
 
@@ -93,10 +94,10 @@ static void behind_a_pointer(void) {
   for (int i = 0; i < 6; i++)
     points[i] = (Point){i, -i};
 #pragma omp target enter data map(to : o->a, o->array[1 : 4], o->point.x, o->data, o->points)                          \
-    map(to : o->data[0 : 20], o->points[2 : 3])
+    map(to : o -> data[0 : 20], o->points[2 : 3])
   o->b = 55;
   data[0] = 44;
-#pragma omp target map(tofrom : o->a, o->array[1 : 4], o->point.x) map(tofrom : o->data[0 : 20], o->points[2 : 3])
+#pragma omp target map(tofrom : o->a, o->array[1 : 4], o->point.x) map(tofrom : o -> data[0 : 20], o->points[2 : 3])
   {
     o->a = 100;
     o->array[2] = 200;
@@ -117,7 +118,7 @@ static void behind_a_pointer(void) {
 #endif
   o->point.x++;
 #pragma omp target exit data map(from : o->a, o->array[1 : 4], o->point.x, o->data, o->points)                         \
-    map(from : o->data[0 : 20], o->points[2 : 3])
+    map(from : o -> data[0 : 20], o->points[2 : 3])
   CHECK_EQ(o->array[2], 200);
   CHECK_EQ(o->array[1], 1);
   CHECK_EQ(o->point.x, 302);

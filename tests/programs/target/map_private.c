@@ -2,7 +2,7 @@
  *
  * Private and firstprivate variables of every shape in regions, and defaultmap's rules for variables without a clause.
  *
- * Covers: target(private, firstprivate, nowait, defaultmap:tofrom/to/from/alloc/firstprivate/none/default/present)
+ * Covers: target(private, firstprivate, defaultmap:tofrom/to/from/alloc/firstprivate/none/default/present)
  */
 #include "device.h"
 

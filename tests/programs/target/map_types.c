@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Map types and their modifiers: which way data goes at the start and the end of a construct, and what the device keeps.
+ * Map types and their modifiers: which way data goes at the start and the end of a construct, and what the device
+ * keeps.
  *
  * Covers: target(map:to/from/tofrom/alloc/always/close), target data(map:to/from/tofrom/alloc),
  *  target enter data(map:to/alloc/always), target exit data(map:from/release/delete/always)

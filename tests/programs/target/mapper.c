@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Declared mappers: how a type moves is said once, and holds for variables, arrays and sections of it, for members that
- * have mappers of their own, and in every construct that maps or updates. (The objects are static since LLVM's own library
- * forgets to give up what a mapper has mapped.)
+ * have mappers of their own, and in every construct that maps or updates. (The objects are static since LLVM's own
+ * library forgets to give up what a mapper has mapped.)
  *
  * Covers: declare mapper, target(map:mapper), target data(map), target enter data(map), target exit data(map),
  *  target update(to, from)

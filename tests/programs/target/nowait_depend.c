@@ -4,7 +4,7 @@
  * taken when the construct is encountered.
  *
  * Covers: target(nowait, depend, firstprivate), target enter data(nowait, depend), target exit data(nowait, depend),
- *  target update(nowait, depend), taskwait(depend), taskgroup
+ *  target update(nowait, depend), taskwait(depend:in), taskgroup
  */
 #include "device.h"
 

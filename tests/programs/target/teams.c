@@ -144,7 +144,7 @@ static void join(Summary *out, const Summary *in) {
   out->most = in->most > out->most ? in->most : out->most;
 }
 
-#pragma omp declare reduction(join : Summary : join(&omp_out, &omp_in)) initializer(omp_priv = {0, -1e9})
+#pragma omp declare reduction(join:Summary : join(&omp_out, &omp_in)) initializer(omp_priv = {0, -1e9})
 
 static void more_reductions(void) {
   int buckets[8] = {0}, n = 3;

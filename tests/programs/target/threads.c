@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Many threads map, use and give back the same data at once: counts stay right, the first one in transfers before anybody
- * uses the data, and the last one out brings it back.
+ * Many threads map, use and give back the same data at once: counts stay right, the first one in transfers before
+ * anybody uses the data, and the last one out brings it back.
  *
  * Covers: target(map, nowait), target data(map), target enter data(map:to), target exit data(map:from),
  *  target update(to, from)

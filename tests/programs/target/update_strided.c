@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Updates of parts that do not lie together: sections with a stride, rectangles and boxes inside arrays; and what lies
- * between stays as it is, on both sides. A section with both a stride and a lower bound is not here: Clang passes the bound
- * in a unit that it does not tell.
+ * between stays as it is, on both sides. A section with both a stride and a lower bound is not here: Clang passes the
+ * bound in a unit that it does not tell.
  *
  * Covers: target update(to, from), target enter data(map:to), target exit data(map:delete)
  */

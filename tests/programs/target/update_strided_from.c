@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Updates of sections with a stride that begin later than the array. Clang 22 passes the lower bound in elements, beside
- * a stride in bytes; LLVM's own library multiplies them. The size of an element is that of the last dimension.
+ * Updates of sections with a stride that begin later than the array. Clang 22 passes the lower bound in elements,
+ * beside a stride in bytes; LLVM's own library multiplies them. The size of an element is that of the last dimension.
  *
  * Covers: target update(to, from)
  */
