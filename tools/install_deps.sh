@@ -7,8 +7,9 @@ set -eu
 cd "$(dirname "$0")/.."
 
 build="build-essential cmake ninja-build pkg-config git python3 python3-venv libhwloc-dev"
-compilers="gcc-12 g++-12 gfortran-12 clang-14 clang-19 libclang-rt-19-dev clang-tools-19 libomp-19-dev clang-format-19"
-more_compilers="clang-16 clang-22"   # if this Debian has them
+compilers="gcc-12 g++-12 gfortran-12 clang-14 clang-19 libclang-rt-19-dev libomp-19-dev clang-format-19"
+offload="clang-tools-14 clang-tools-19"   # put device code into programs
+more_compilers="clang-16 clang-tools-16 clang-22 clang-tools-22 llvm-22"   # if this Debian has them
 mpi="openmpi-bin libopenmpi-dev mpich libmpich-dev"
 programs="libopenblas-dev hwloc libstarpu-dev libhdf5-openmpi-dev libhdf5-mpich-dev"
 tests="libgtest-dev libbenchmark-dev spin valgrind gdb qemu-user gcc-12-aarch64-linux-gnu g++-12-aarch64-linux-gnu"
@@ -17,8 +18,8 @@ cuda_packages="nvidia-cuda-nvcc-cu12==12.9.* nvidia-nvjitlink-cu12==12.9.*"   # 
 python_packages="pytest==8.* numpy==2.* matplotlib==3.* perfetto==0.* rich==14.* PyYAML==6.* hypothesis==6.*"
 
 # shellcheck disable=SC2086  # the lists are lists
-installed=" $(dpkg-query -W -f '${Package} ${db:Status-Status}\n' $build $compilers $more_compilers $mpi $programs $tests \
-  2>/dev/null |
+installed=" $(dpkg-query -W -f '${Package} ${db:Status-Status}\n' $build $compilers $offload $more_compilers $mpi \
+  $programs $tests 2>/dev/null |
   sed -n 's/ installed$//p' | tr '\n' ' ') "
 absent() {
   for package in "$@"; do
@@ -28,21 +29,31 @@ absent() {
     esac
   done
 }
-missing=$(absent $build $compilers $mpi $programs $tests)
+missing=$(absent $build $compilers $offload $mpi $programs $tests)
+# Those that this Debian may lack are asked for once, and again when the list changes or others are missing.
+asked=.deps/asked-packages
+more=$(absent $more_compilers)
+if [ "$(id -u)" -ne 0 ] || [ "$(cat "$asked" 2>/dev/null)" = "$more_compilers" ]; then
+  more=""
+fi
 
-if [ -n "$missing" ]; then
+if [ -n "$missing$more" ]; then
   if [ "$(id -u)" -ne 0 ]; then
     echo "install_deps: missing Debian packages; run as root: apt-get install --no-install-recommends$missing" >&2
     exit 1
   fi
-  echo "install_deps: installing$missing"
+  echo "install_deps: installing$missing$more"
   export DEBIAN_FRONTEND=noninteractive
   apt-get update -qq
   for package in $(absent $more_compilers); do
     if apt-cache show "$package" >/dev/null 2>&1; then missing="$missing $package"; fi
   done
-  # shellcheck disable=SC2086
-  apt-get install -y -qq --no-install-recommends $missing >/dev/null
+  if [ -n "$missing" ]; then
+    # shellcheck disable=SC2086
+    apt-get install -y -qq --no-install-recommends $missing >/dev/null
+  fi
+  mkdir -p .deps
+  printf '%s\n' "$more_compilers" > "$asked"
 fi
 
 stamp=.venv/marline-packages
