@@ -28,6 +28,8 @@ device_program_test(device_routines SOURCES device_routines.c)
 device_program_test(routines_async SOURCES routines_async.c)
 device_program_test(device_choice SOURCES device_choice.c)
 device_program_test(nowait_depend SOURCES nowait_depend.c GCC)
+# Clang takes the address of what is firstprivate in a deferred region, not its value.
+device_program_test(nowait_private SOURCES nowait_private.c COMPILERS gcc12 GCC)
 device_program_test(in_reduction SOURCES in_reduction.c COMPILERS clang16 clang19 clang22 GCC)
 device_program_test(threads SOURCES threads.c GCC)
 device_program_test(teams SOURCES teams.c GCC)
@@ -58,3 +60,9 @@ device_mistakes(bad_memory "failed" "host;process" disassociate_mapped disassoci
                 associate_twice associate_mapped too_much)
 device_mistakes(bad_memory "marline: [^\n]*memory" "host;process" map_too_much)
 device_mistakes(bad_region "marline: " process null_write null_read deferred wild aborts exits traps overflow killed)
+
+# GCC has no compiler for devices here: its regions run on the host, in Fortran as in C. (Flang does not link in Debian.)
+set(device_modules ${CMAKE_CURRENT_BINARY_DIR}/modules)
+file(MAKE_DIRECTORY ${device_modules})
+program_test(fortran_device_maps SOURCES device_maps.f90 ../fortran/runtime_check.c COMPILERS gfortran12 THREADS 1 4
+             FLAGS -J${device_modules})
