@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: Apache-2.0
 !
-! Fortran data on devices: arrays of every kind, derived types and their allocatable parts, counts, and deferred regions.
+! Fortran data on devices: arrays of every kind, derived types, allocatable arrays, sections, and deferred regions.
 !
 ! Covers: target(map:to/from/tofrom, firstprivate, nowait, depend), target data(map:tofrom),
 !   target enter data(map:to), target exit data(map:from), target update(to, from),

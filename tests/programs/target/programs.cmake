@@ -61,7 +61,7 @@ device_mistakes(bad_memory "failed" "host;process" disassociate_mapped disassoci
 device_mistakes(bad_memory "marline: [^\n]*memory" "host;process" map_too_much)
 device_mistakes(bad_region "marline: " process null_write null_read deferred wild aborts exits traps overflow killed)
 
-# GCC has no compiler for devices here: its regions run on the host, in Fortran as in C. (Flang does not link in Debian.)
+# GCC has no compiler for devices here: its regions run on the host, in Fortran as in C. (Flang cannot link in Debian.)
 set(device_modules ${CMAKE_CURRENT_BINARY_DIR}/modules)
 file(MAKE_DIRECTORY ${device_modules})
 program_test(fortran_device_maps SOURCES device_maps.f90 ../fortran/runtime_check.c COMPILERS gfortran12 THREADS 1 4
