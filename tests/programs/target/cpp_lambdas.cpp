@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Lambdas in regions: what they capture by value goes with them, what they capture by reference is the device's copy if
- * it is mapped; and function objects with state. (A captured `this` is not here: Clang passes the address of the capture
- * in place of the object's.)
+ * it is mapped; and function objects with state. (A captured `this` is not here: Clang passes the capture's own
+ * address in place of the object's.)
  *
  * Covers: target(map, firstprivate), target teams distribute parallel for(reduction)
  */
