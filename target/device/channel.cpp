@@ -57,7 +57,7 @@ void Ring::sleep(int milliseconds) {
   sleeping.store(1);
   if (tail.load() != seen || seen != head.load(std::memory_order_relaxed)) return;
   timespec limit = {milliseconds / 1000, (milliseconds % 1000) * 1'000'000L};
-  syscall(SYS_futex, futex_word(&tail), FUTEX_WAIT, static_cast<uint32_t>(seen), &limit, nullptr, 0);
+  syscall(SYS_futex, futex_word(&tail), FUTEX_WAIT, static_cast<uint32_t>(seen), milliseconds < 0 ? nullptr : &limit, nullptr, 0);
 }
 
 }  // namespace marline::target

@@ -25,7 +25,7 @@ struct Ring {
   void publish();                                // what has been written so far, and wakes the reader
   [[nodiscard]] bool is_empty() const;
   void read(void* to, uint64_t bytes);           // it is there
-  void sleep(int milliseconds);                  // until something is there, or the time is over
+  void sleep(int milliseconds = -1);             // until something is there, or the time is over
 
  private:
   uint64_t written_;  // of the writer: not published yet
@@ -58,7 +58,6 @@ struct Channel {
   Ring commands;
   Ring completions;
   Crash crash;
-  std::atomic<uint32_t> stop;
 };
 
 }  // namespace marline::target

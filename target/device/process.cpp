@@ -175,8 +175,6 @@ void start(Device* device) {
 void stop(Device* device) {
   Process* process = process_of(device);
   if (process == nullptr || process->socket < 0) return;
-  process->channel->stop.store(1, std::memory_order_release);  // pairs with the receiver in process_serve.cpp
-  process->channel->commands.publish();
   close(process->socket);
   process->socket = -1;
 }

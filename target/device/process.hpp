@@ -8,7 +8,7 @@
 
 namespace marline::target {
 
-// Serves commands until the program ends or closes `socket`. `number`: what omp_get_device_num returns in kernels.
+// Serves commands until the program ends or closes the other end of `socket`. `number`: what omp_get_device_num returns in kernels.
 [[noreturn]] void serve_device(Channel* channel, Arena* arena, int socket, int number);
 
 }  // namespace marline::target

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The device's own side of a process device: a receiver thread takes commands from the ring, a dispatching task makes a
-// task of each, and the threads of a parallel region run these, as many at a time as OMP_NUM_THREADS says. Idle, all of
+// task of each, a watching thread sees the program's end, and the threads of a parallel region run these, as many at a time as OMP_NUM_THREADS says. Idle, all of
 // them sleep. The process leaves with _exit: the program's exit handlers and destructors are not its own.
 #include "base/lock.hpp"
 #include "base/report.hpp"
@@ -16,6 +16,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -23,8 +24,6 @@
 namespace marline::target {
 
 namespace {
-
-constexpr int kSleep = 1000;  // milliseconds after which the receiver looks whether the program is still there
 
 // A command with its words.
 struct Job {
@@ -69,18 +68,22 @@ void catch_crashes() {
   for (int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT}) sigaction(signal, &action, nullptr);
 }
 
-void check_life() {
+// Ends the process when the program has ended, or has closed its side.
+void* watch(void*) {
   char byte;
-  bool gone = recv(g_socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
-  if (gone || g_channel->stop.load(std::memory_order_acquire) != 0) _exit(0);  // pairs with stop in process.cpp
+  while (recv(g_socket, &byte, 1, 0) < 0 && errno == EINTR) {}
+  _exit(0);
+}
+
+void start_thread(void* (*function)(void*)) {
+  pthread_t thread;
+  int error = pthread_create(&thread, nullptr, function, nullptr);
+  if (error != 0) fatal("device %d (process): no thread can be created: %s", g_number, strerror(error));
 }
 
 Job* receive() {
   Ring& ring = g_channel->commands;
-  while (ring.is_empty()) {
-    check_life();
-    ring.sleep(kSleep);
-  }
+  while (ring.is_empty()) ring.sleep();
   Command command;
   ring.read(&command, sizeof command);
   size_t bytes = command.words * sizeof(uint64_t);
@@ -124,10 +127,7 @@ void answer(uint64_t operation, uint64_t result) {
   Completion completion = {operation, result};
   Ring& ring = g_channel->completions;
   Guard guard(g_answer_lock);
-  while (!ring.has_room(sizeof completion)) {
-    check_life();
-    sched_yield();
-  }
+  while (!ring.has_room(sizeof completion)) sched_yield();
   ring.write(&completion, sizeof completion);
   ring.publish();
 }
@@ -190,8 +190,8 @@ void serve_device(Channel* channel, Arena* arena, int socket, int number) {
   g_socket = socket;
   g_number = number;
   arena->enter();
-  pthread_t receiver;
-  if (pthread_create(&receiver, nullptr, receive_all, nullptr) != 0) fatal("device %d: no thread", number);
+  start_thread(watch);
+  start_thread(receive_all);
 #pragma omp parallel
 #pragma omp single
   {

@@ -6,7 +6,7 @@
 #include "base/array.hpp"
 #include "base/report.hpp"
 #include "device/devices.hpp"
-#include "device/place.hpp"
+#include "device/users_memory.hpp"
 #include "mapping/mapping.hpp"
 
 #include <algorithm>
@@ -131,17 +131,23 @@ void* omp_target_alloc(size_t bytes, int number) {
   End end;
   if (bytes == 0 || !end_of(number, nullptr, 0, end)) return nullptr;
   if (end.device == nullptr) return std::malloc(bytes);
-  return reinterpret_cast<void*>(end.device->kind->allocate(end.device, bytes));
+  uint64_t address = end.device->kind->allocate(end.device, bytes);
+  if (address != 0) note_users_block(end.device, address, bytes);
+  return reinterpret_cast<void*>(address);
 }
 
 void omp_target_free(void* pointer, int number) {
   End end;
   if (pointer == nullptr || !end_of(number, pointer, 0, end)) return;
   if (end.device == nullptr) return std::free(pointer);
+  if (!is_users_block(end.device, end.word())) {
+    fatal("omp_target_free(%p, %d): omp_target_alloc has not given that address, or it is free already", pointer, number);
+  }
   if (end.device->mapping->is_in_use(end.word())) {
     fatal("omp_target_free(%p, %d): data is mapped there; end the maps, or call omp_target_disassociate_ptr first",
           pointer, number);
   }
+  forget_users_block(end.device, end.word());
   end.device->kind->release(end.device, end.word());
 }
 

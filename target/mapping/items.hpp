@@ -36,7 +36,6 @@ struct Items {
   const int64_t* sizes = nullptr;
   const uint64_t* types = nullptr;
   void** mappers = nullptr;  // or null
-  bool from_mapper = false;  // one that a mapper has given, from its first on
 };
 
 [[nodiscard]] inline bool is_member(uint64_t type) { return type >> map_type::kMemberShift != 0; }

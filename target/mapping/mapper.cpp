@@ -17,8 +17,7 @@ Items Pushed::items() {
           .begins = begins.begin(),
           .sizes = sizes.begin(),
           .types = types.begin(),
-          .mappers = nullptr,
-          .from_mapper = true};
+          .mappers = nullptr};
 }
 
 void run_mapper(const Items& items, int32_t i, Pushed& to) {

@@ -60,15 +60,15 @@ Piece* Mapping::find_or_create(uintptr_t begin, size_t bytes, uint64_t type, boo
   if (contains || (piece != nullptr && (type & kImplicit) != 0)) {
     if (piece->busy != nullptr && piece->busy != &plan.busy) plan.others_busy = true;
     fresh = piece->busy == &plan.busy;
-    if (count && !piece->forever) ++((type & kHold) != 0 ? piece->holds : piece->references);
+    if (count) ++((type & kHold) != 0 ? piece->holds : piece->references);
     return piece;
   }
-  if (piece != nullptr) {
+  if (piece != nullptr && (type & kPresent) == 0) {
     fatal("device %d: map of %zu bytes at %#lx overlaps %zu bytes at %#lx that are mapped already, and is not inside "
           "them: map the whole first", device_->number, bytes, begin, piece->end - piece->begin, piece->begin);
   }
   if ((type & kPresent) != 0) {
-    fatal("device %d: a map with `present` of %zu bytes at %#lx, which are not mapped there: map them first, e.g. by "
+    fatal("device %d: a map with `present` of %zu bytes at %#lx, which are not all mapped there: map them first, e.g. by "
           "target enter data", device_->number, bytes, begin);
   }
   if (bytes == 0) return nullptr;
@@ -93,15 +93,14 @@ void Mapping::add_item(const Items& items, int32_t i, Plan& plan) {
     plan.attachments.push({base, begin, (type & kAlways) != 0});
     return;
   }
-  bool first_of_mapper = items.from_mapper && i == 0;
-  bool count = !is_member(type) && !first_of_mapper;
+  bool count = !is_member(type);
   bool fresh;
   uintptr_t slot = 0;
   if ((type & kPointerAndObject) != 0) {
     slot = base;
     find_or_create(slot, sizeof(void*), (type & kHold) | (type & kPresent), count, plan, fresh);
     base = *reinterpret_cast<uintptr_t*>(slot);
-    count = !first_of_mapper;
+    count = true;
   }
   Piece* piece = find_or_create(begin, bytes, type, count, plan, fresh);
   if ((type & kReturn) != 0 && piece != nullptr) {
@@ -150,7 +149,6 @@ void Mapping::begin(const Items& items) {
 
 // Takes away one mapping of the piece, or all.
 void Mapping::drop(Piece* piece, uint64_t type, Plan& plan) {
-  if (piece->forever) return;
   if ((type & kDelete) != 0) {
     piece->references = 0;
   } else if ((type & kHold) != 0) {
@@ -158,7 +156,7 @@ void Mapping::drop(Piece* piece, uint64_t type, Plan& plan) {
   } else {
     piece->references -= piece->references != 0;
   }
-  if (piece->count() != 0 || piece->busy != nullptr) return;
+  if (piece->count() != 0 || piece->forever || piece->busy != nullptr) return;
   piece->busy = &plan.busy;
   piece->next = plan.pieces;
   plan.pieces = piece;
@@ -170,7 +168,7 @@ void Mapping::subtract_item(const Items& items, int32_t i, Plan& plan) {
   auto bytes = static_cast<size_t>(items.sizes[i]);
   if ((type & kAttach) != 0) return;
   bool pointer = (type & kPointerAndObject) != 0;
-  bool count = (!is_member(type) || pointer) && !(items.from_mapper && i == 0);
+  bool count = !is_member(type) || pointer;
   auto* piece = static_cast<Piece*>((type & kImplicit) != 0 ? pieces_.first_overlap(begin, begin + bytes)
                                                             : find(begin, bytes));
   if (piece == nullptr) {
@@ -245,6 +243,7 @@ void Mapping::plan_update(const Items& items, Plan& plan) {
   for (int32_t i = 0; i < items.count; ++i) {
     uint64_t type = items.types[i];
     if (has_no_storage(type) || (type & kAttach) != 0) continue;
+    if ((type & (kTo | kFrom)) == 0) continue;  // a structure whose members follow
     if (has_mapper(items, i)) {
       Pushed pushed;
       run_mapper(items, i, pushed);
@@ -384,7 +383,7 @@ bool Mapping::is_in_use(uint64_t address) {
 bool Mapping::disassociate(const void* host) {
   Guard guard(lock_);
   auto* piece = static_cast<Piece*>(pieces_.first_overlap(address_of(host), 0));
-  if (piece == nullptr || !piece->associated || piece->begin != address_of(host)) return false;
+  if (piece == nullptr || !piece->associated || piece->begin != address_of(host) || piece->count() != 0) return false;
   pieces_.remove(piece);
   piece->~Piece();
   std::free(piece);

@@ -34,7 +34,7 @@ struct Piece : Range {
   uint64_t allocation;  // to be released with the piece; 0: not the mapping's
   uint64_t references;
   uint64_t holds;       // those of the hold modifier
-  bool forever;         // a declare target variable, or associated: not counted
+  bool forever;         // a declare target variable, or associated: stays when nobody maps it
   bool associated;      // by omp_target_associate_ptr
   Busy* busy;           // or null
   Piece* next;          // of the same Busy
@@ -89,7 +89,7 @@ class Mapping {
 
   // False: mapped already, otherwise than that.
   [[nodiscard]] bool associate(const void* host, size_t bytes, uint64_t address);
-  // False: not associated.
+  // False: not associated, or mapped.
   [[nodiscard]] bool disassociate(const void* host);
 
   // Whether a piece lies at this address of the device, or behind it in the same allocation, as far as associations tell.
