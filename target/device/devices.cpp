@@ -3,6 +3,8 @@
 // See the header. The list is made once, at the first question about devices, and is constant then.
 #include "device/devices.hpp"
 
+#include "device/llvm.hpp"
+
 #include "base/lock.hpp"
 #include "base/report.hpp"
 #include "device/wait.hpp"
@@ -50,12 +52,26 @@ void add_devices(const DeviceKind* kind, int count) {
 }
 
 [[noreturn]] void refuse(const char* text) {
-  fatal("MARLINE_DEVICES=%s: a comma-separated list of host, host:N, process, process:N, with N from 1 to %d; or none",
+  fatal("MARLINE_DEVICES=%s: a comma-separated list of host, host:N, process, process:N, with N from 1 to %d, and libomptarget; or none",
         text, kMaxImageDevices);
+}
+
+// LLVM's devices, all of them.
+int add_llvm(bool must) {
+  const char* why = "";
+  int count = llvm_device_count(&why);
+  if (count == 0 && must) fatal("MARLINE_DEVICES names libomptarget: %s", why);
+  add_devices(&kLlvmKind, count);
+  return count;
 }
 
 // One element of the list, up to a comma or the end.
 const char* add_named(const char* text, const char* at) {
+  size_t word = std::strcspn(at, ",");
+  if (std::strlen(kLlvmKind.name) == word && std::strncmp(at, kLlvmKind.name, word) == 0) {
+    add_llvm(true);
+    return at[word] == ',' ? at + word + 1 : at + word;
+  }
   const DeviceKind* kinds[] = {&kHostKind, &kProcessKind};
   for (const DeviceKind* kind : kinds) {
     size_t length = std::strlen(kind->name);
@@ -82,7 +98,8 @@ void make_list() {
   g_any_explicit = text != nullptr && *text != '\0';
   if (__kmpc_get_target_offload() == kOffloadDisabled) {
   } else if (!g_any_explicit) {
-    if (have_native_image()) add_devices(&kHostKind, kDefaultHosts);
+    int others = have_foreign_image() ? add_llvm(false) : 0;
+    if (others == 0 && have_native_image()) add_devices(&kHostKind, kDefaultHosts);
   } else if (std::strcmp(text, "none") != 0) {
     for (const char* at = text; *at != '\0';) at = add_named(text, at);
   }
@@ -91,6 +108,7 @@ void make_list() {
 
 // Of devices that have the host's memory.
 void share_memory(Device& device) {
+  if (device.kind == &kLlvmKind) return;  // libomptarget has seen the requirement, too
   if (device.kind != &kHostKind) {
     fatal("requires unified_shared_memory: device %d (%s) has an address space of its own; leave it out of "
           "MARLINE_DEVICES", device.number, device.kind->name);

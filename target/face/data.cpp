@@ -4,6 +4,7 @@
 // tasks; the dependences that some versions pass along have been waited for by then, so the rest is the same. (14 and 16
 // pass fewer arguments to these: what is behind `mappers` is not looked at.)
 #include "device/devices.hpp"
+#include "device/llvm.hpp"
 #include "mapping/mapping.hpp"
 
 namespace marline::target {
@@ -11,13 +12,18 @@ namespace marline::target {
 namespace {
 
 
-template <void (Mapping::*kDo)(const Items&)>
-void construct(int64_t number, int32_t count, void** bases, void** begins, int64_t* sizes, int64_t* types,
-               void** mappers) {
+void construct(LlvmData what, bool nowait, int64_t number, int32_t count, void** bases, void** begins, int64_t* sizes,
+               int64_t* types, void** names, void** mappers) {
   Device* device = device_for_construct(number);
   if (device == nullptr) return;
+  Items items = {count, bases, begins, sizes, reinterpret_cast<const uint64_t*>(types), mappers};
+  if (device->kind == &kLlvmKind) return llvm_data(device, what, nowait, items, names);
   prepare(device);
-  (device->mapping->*kDo)({count, bases, begins, sizes, reinterpret_cast<const uint64_t*>(types), mappers});
+  switch (what) {
+    case LlvmData::kBegin: return device->mapping->begin(items);
+    case LlvmData::kEnd: return device->mapping->end(items);
+    case LlvmData::kUpdate: return device->mapping->update(items);
+  }
 }
 
 }  // namespace
@@ -26,28 +32,28 @@ extern "C" {
 #pragma GCC visibility push(default)
 
 void __tgt_target_data_begin_mapper(void*, int64_t device, int32_t count, void** bases, void** begins, int64_t* sizes,
-                                    int64_t* types, void**, void** mappers) {
-  construct<&Mapping::begin>(device, count, bases, begins, sizes, types, mappers);
+                                    int64_t* types, void** names, void** mappers) {
+  construct(LlvmData::kBegin, false, device, count, bases, begins, sizes, types, names, mappers);
 }
 void __tgt_target_data_begin_nowait_mapper(void*, int64_t device, int32_t count, void** bases, void** begins,
-                                           int64_t* sizes, int64_t* types, void**, void** mappers) {
-  construct<&Mapping::begin>(device, count, bases, begins, sizes, types, mappers);
+                                           int64_t* sizes, int64_t* types, void** names, void** mappers) {
+  construct(LlvmData::kBegin, true, device, count, bases, begins, sizes, types, names, mappers);
 }
 void __tgt_target_data_end_mapper(void*, int64_t device, int32_t count, void** bases, void** begins, int64_t* sizes,
-                                  int64_t* types, void**, void** mappers) {
-  construct<&Mapping::end>(device, count, bases, begins, sizes, types, mappers);
+                                  int64_t* types, void** names, void** mappers) {
+  construct(LlvmData::kEnd, false, device, count, bases, begins, sizes, types, names, mappers);
 }
 void __tgt_target_data_end_nowait_mapper(void*, int64_t device, int32_t count, void** bases, void** begins,
-                                         int64_t* sizes, int64_t* types, void**, void** mappers) {
-  construct<&Mapping::end>(device, count, bases, begins, sizes, types, mappers);
+                                         int64_t* sizes, int64_t* types, void** names, void** mappers) {
+  construct(LlvmData::kEnd, true, device, count, bases, begins, sizes, types, names, mappers);
 }
 void __tgt_target_data_update_mapper(void*, int64_t device, int32_t count, void** bases, void** begins, int64_t* sizes,
-                                     int64_t* types, void**, void** mappers) {
-  construct<&Mapping::update>(device, count, bases, begins, sizes, types, mappers);
+                                     int64_t* types, void** names, void** mappers) {
+  construct(LlvmData::kUpdate, false, device, count, bases, begins, sizes, types, names, mappers);
 }
 void __tgt_target_data_update_nowait_mapper(void*, int64_t device, int32_t count, void** bases, void** begins,
-                                            int64_t* sizes, int64_t* types, void**, void** mappers) {
-  construct<&Mapping::update>(device, count, bases, begins, sizes, types, mappers);
+                                            int64_t* sizes, int64_t* types, void** names, void** mappers) {
+  construct(LlvmData::kUpdate, true, device, count, bases, begins, sizes, types, names, mappers);
 }
 
 #pragma GCC visibility pop

@@ -5,6 +5,7 @@
 // region has run on the device, or goes on there; else the caller runs it itself.
 #include "base/report.hpp"
 #include "device/devices.hpp"
+#include "device/llvm.hpp"
 #include "image/images.hpp"
 #include "mapping/mapping.hpp"
 #include "mapping/region.hpp"
@@ -15,23 +16,6 @@ namespace {
 
 constexpr int kDone = 0, kRunItYourself = -1;
 constexpr uint32_t kNewestArguments = 3;  // version 3: Clang 17 to 22
-constexpr uint64_t kNowaitFlag = 1;
-
-struct KernelArguments {
-  uint32_t version;
-  uint32_t count;
-  void** bases;
-  void** begins;
-  int64_t* sizes;
-  int64_t* types;
-  void** names;
-  void** mappers;
-  uint64_t trip_count;
-  uint64_t flags;
-  uint32_t teams[3];
-  uint32_t threads[3];
-  uint32_t dynamic_memory;
-};
 
 struct Ident {
   int32_t reserved, flags, reserved2, reserved3;
@@ -40,12 +24,28 @@ struct Ident {
 
 const char* place_of(const void* ident) { return ident != nullptr ? static_cast<const Ident*>(ident)->place : nullptr; }
 
-int run(const void* ident, int64_t number, const void* id, Region region) {
+bool run_on(Device* device, void* ident, void* id, int32_t teams, const KernelArguments& given, int32_t threads) {
+  if (device->kind == &kLlvmKind) return llvm_kernel(device, ident, teams, threads, id, given) == 0;
+  Region region = {};
+  region.kernel = find_entry(id);
+  if (region.kernel == nullptr) return false;
+  region.items = {static_cast<int32_t>(given.count),
+                  given.bases,
+                  given.begins,
+                  given.sizes,
+                  reinterpret_cast<const uint64_t*>(given.types),
+                  given.mappers};
+  region.thread_limit = threads > 0 ? threads : 0;
+  region.leading_null = given.version >= 3;
+  region.nowait = (given.flags & kNowaitFlag) != 0;
+  region.place = place_of(ident);
+  return run_region(device, region);
+}
+
+int run(void* ident, int64_t number, void* id, int32_t teams, int32_t threads, const KernelArguments& given) {
   Device* device = device_for_construct(number);
   if (device == nullptr) return kRunItYourself;
-  region.kernel = find_entry(id);
-  region.place = place_of(ident);
-  if (region.kernel != nullptr && run_region(device, region)) return kDone;
+  if (run_on(device, ident, id, teams, given, threads)) return kDone;
   if (is_mandatory()) {
     fatal("OMP_TARGET_OFFLOAD=mandatory, and the program has no code for device %d (%s) of a region: build it with "
           "-fopenmp-targets= for that device's architecture", device->number, device->kind->name);
@@ -53,57 +53,63 @@ int run(const void* ident, int64_t number, const void* id, Region region) {
   return kRunItYourself;
 }
 
-Items items_of(int32_t count, void** bases, void** begins, int64_t* sizes, int64_t* types, void** mappers) {
-  return {count, bases, begins, sizes, reinterpret_cast<const uint64_t*>(types), mappers};
+// The arguments of Clang 14, which had no structure: version 2 has no leading null either.
+KernelArguments in_structure(int32_t count, void** bases, void** begins, int64_t* sizes, int64_t* types, void** names,
+                             void** mappers, int32_t teams, int32_t threads, uint64_t flags) {
+  KernelArguments made = {};
+  made.version = 2;
+  made.count = static_cast<uint32_t>(count);
+  made.bases = bases;
+  made.begins = begins;
+  made.sizes = sizes;
+  made.types = types;
+  made.names = names;
+  made.mappers = mappers;
+  made.flags = flags;
+  made.teams[0] = static_cast<uint32_t>(teams);
+  made.threads[0] = static_cast<uint32_t>(threads);
+  return made;
 }
+
+constexpr int32_t kNoTeams = -1;  // not a teams region
 
 }  // namespace
 
 extern "C" {
 #pragma GCC visibility push(default)
 
-int __tgt_target_kernel(void* ident, int64_t device, int32_t, int32_t threads, void* id, KernelArguments* given) {
+int __tgt_target_kernel(void* ident, int64_t device, int32_t teams, int32_t threads, void* id, KernelArguments* given) {
   if (given->version > kNewestArguments) {
     fatal("kernel arguments of version %u, from a newer Clang than Marline knows; the newest known is %u (Clang 22)",
           given->version, kNewestArguments);
   }
-  Region region = {};
-  region.items = items_of(static_cast<int32_t>(given->count), given->bases, given->begins, given->sizes, given->types,
-                          given->mappers);
-  region.thread_limit = threads > 0 ? threads : 0;
-  region.leading_null = given->version >= 3;
-  region.nowait = (given->flags & kNowaitFlag) != 0;
-  return run(ident, device, id, region);
+  return run(ident, device, id, teams, threads, *given);
 }
 
 int __tgt_target_teams_mapper(void* ident, int64_t device, void* id, int32_t count, void** bases, void** begins,
-                              int64_t* sizes, int64_t* types, void**, void** mappers, int32_t, int32_t threads) {
-  Region region = {};
-  region.items = items_of(count, bases, begins, sizes, types, mappers);
-  region.thread_limit = threads > 0 ? threads : 0;
-  return run(ident, device, id, region);
+                              int64_t* sizes, int64_t* types, void** names, void** mappers, int32_t teams,
+                              int32_t threads) {
+  return run(ident, device, id, teams, threads,
+             in_structure(count, bases, begins, sizes, types, names, mappers, teams, threads, 0));
 }
 
 int __tgt_target_mapper(void* ident, int64_t device, void* id, int32_t count, void** bases, void** begins,
                         int64_t* sizes, int64_t* types, void** names, void** mappers) {
-  return __tgt_target_teams_mapper(ident, device, id, count, bases, begins, sizes, types, names, mappers, 1, 0);
+  return run(ident, device, id, kNoTeams, 0, in_structure(count, bases, begins, sizes, types, names, mappers, 0, 0, 0));
 }
 
 int __tgt_target_teams_nowait_mapper(void* ident, int64_t device, void* id, int32_t count, void** bases, void** begins,
-                                     int64_t* sizes, int64_t* types, void**, void** mappers, int32_t, int32_t threads,
-                                     int32_t, void*, int32_t, void*) {
-  Region region = {};
-  region.items = items_of(count, bases, begins, sizes, types, mappers);
-  region.thread_limit = threads > 0 ? threads : 0;
-  region.nowait = true;
-  return run(ident, device, id, region);
+                                     int64_t* sizes, int64_t* types, void** names, void** mappers, int32_t teams,
+                                     int32_t threads, int32_t, void*, int32_t, void*) {
+  return run(ident, device, id, teams, threads,
+             in_structure(count, bases, begins, sizes, types, names, mappers, teams, threads, kNowaitFlag));
 }
 
 int __tgt_target_nowait_mapper(void* ident, int64_t device, void* id, int32_t count, void** bases, void** begins,
                                int64_t* sizes, int64_t* types, void** names, void** mappers, int32_t, void*, int32_t,
                                void*) {
-  return __tgt_target_teams_nowait_mapper(ident, device, id, count, bases, begins, sizes, types, names, mappers, 1, 0, 0,
-                                          nullptr, 0, nullptr);
+  return run(ident, device, id, kNoTeams, 0,
+             in_structure(count, bases, begins, sizes, types, names, mappers, 0, 0, kNowaitFlag));
 }
 
 // How often the loop of the next region runs: GPUs size their grids by it.

@@ -6,6 +6,7 @@
 #include "base/array.hpp"
 #include "base/report.hpp"
 #include "device/devices.hpp"
+#include "device/llvm.hpp"
 #include "device/users_memory.hpp"
 #include "mapping/mapping.hpp"
 
@@ -112,6 +113,12 @@ void wait_for(int count, void* const* objects) {
                        nullptr);
 }
 
+// A routine of libomptarget's, which each of its versions has.
+template <class Result, class... Arguments>
+Result ask_llvm(const char* name, Arguments... arguments) {
+  return reinterpret_cast<Result (*)(Arguments...)>(llvm_routine(name))(arguments...);
+}
+
 Device* device_of(int number) {
   bool exists;
   Device* device = device_for_routine(number, exists);
@@ -208,7 +215,9 @@ void* omp_target_memset_async(void* pointer, int value, size_t bytes, int number
 int omp_target_is_present(const void* pointer, int number) {
   End end;
   if (pointer == nullptr || !end_of(number, pointer, 0, end)) return 0;
-  return end.device == nullptr || end.device->mapping->is_present(pointer);
+  if (end.device == nullptr) return 1;
+  if (end.device->kind == &kLlvmKind) return ask_llvm<int>("omp_target_is_present", pointer, llvm_number(end.device));
+  return end.device->mapping->is_present(pointer);
 }
 
 int omp_target_is_accessible(const void* pointer, size_t, int number) {
@@ -221,18 +230,25 @@ void* omp_get_mapped_ptr(const void* pointer, int number) {
   End end;
   if (pointer == nullptr || !end_of(number, pointer, 0, end)) return nullptr;
   if (end.device == nullptr) return const_cast<void*>(pointer);
+  if (end.device->kind == &kLlvmKind) return ask_llvm<void*>("omp_get_mapped_ptr", pointer, llvm_number(end.device));
   return reinterpret_cast<void*>(end.device->mapping->translate(pointer));
 }
 
 int omp_target_associate_ptr(const void* host, const void* device, size_t bytes, size_t offset, int number) {
   End end;
   bool valid = host != nullptr && device != nullptr && bytes != 0 && end_of(number, device, offset, end);
-  return valid && end.device != nullptr && end.device->mapping->associate(host, bytes, end.word()) ? 0 : EINVAL;
+  if (!valid || end.device == nullptr) return EINVAL;
+  if (end.device->kind == &kLlvmKind) {
+    return ask_llvm<int>("omp_target_associate_ptr", host, device, bytes, offset, llvm_number(end.device));
+  }
+  return end.device->mapping->associate(host, bytes, end.word()) ? 0 : EINVAL;
 }
 
 int omp_target_disassociate_ptr(const void* host, int number) {
   Device* device = host != nullptr ? device_of(number) : nullptr;
-  return device != nullptr && device->mapping->disassociate(host) ? 0 : EINVAL;
+  if (device == nullptr) return EINVAL;
+  if (device->kind == &kLlvmKind) return ask_llvm<int>("omp_target_disassociate_ptr", host, llvm_number(device));
+  return device->mapping->disassociate(host) ? 0 : EINVAL;
 }
 
 // "host-0", "process-1": stable for one machine and one MARLINE_DEVICES. Kept for ever, one per device.

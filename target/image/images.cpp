@@ -129,12 +129,18 @@ Image elf_in(const WireImage& image) {
   return is_elf ? found : Image{nullptr, 0};
 }
 
+bool is_native(const Image& image) {
+  return image.begin != nullptr && reinterpret_cast<const Elf64_Ehdr*>(image.begin)->e_machine == kThisMachine;
+}
+
 void take_images(Module* module, const WireDescriptor* descriptor) {
   for (int32_t i = 0; i < descriptor->image_count; ++i) {
     Image image = elf_in(descriptor->images[i]);
-    bool native = image.begin != nullptr && reinterpret_cast<const Elf64_Ehdr*>(image.begin)->e_machine == kThisMachine;
-    if (native) module->native = image;
-    if (!native) module->has_foreign = true;
+    if (is_native(image)) {
+      module->native = image;
+    } else {
+      module->has_foreign = true;
+    }
   }
 }
 
@@ -203,6 +209,28 @@ void unregister_images(const void* wire) {
 uint32_t registered_modules() { return g_count.load(std::memory_order_acquire); }
 
 Module* newest_module() { return g_newest.load(std::memory_order_acquire); }
+
+void* foreign_descriptor(Module* module) {
+  if (!module->has_foreign || module->foreign != nullptr) return module->foreign;
+  auto* from = static_cast<const WireDescriptor*>(module->descriptor);
+  auto* copy = static_cast<WireDescriptor*>(cleared(sizeof(WireDescriptor)));
+  auto* images = static_cast<WireImage*>(cleared(static_cast<size_t>(from->image_count) * sizeof(WireImage)));
+  *copy = *from;
+  copy->images = images;
+  copy->image_count = 0;
+  for (int32_t i = 0; i < from->image_count; ++i) {
+    if (!is_native(elf_in(from->images[i]))) images[copy->image_count++] = from->images[i];
+  }
+  module->foreign = copy;
+  return copy;
+}
+
+bool have_foreign_image() {
+  for (Module* module = newest_module(); module != nullptr; module = module->next) {
+    if (!module->gone && module->has_foreign) return true;
+  }
+  return false;
+}
 
 bool have_native_image() {
   for (Module* module = newest_module(); module != nullptr; module = module->next) {

@@ -42,6 +42,7 @@ struct Module {
   const void* descriptor;  // the compiler's __tgt_bin_desc
   Image native;            // the image for this processor; begin is null if there is none
   bool has_foreign;        // images for other architectures
+  void* foreign;           // see foreign_descriptor
   Entry* entries;
   uint32_t count;
   Module* next;            // registered before
@@ -60,6 +61,13 @@ void unregister_images(const void* descriptor);
 
 // Whether a module that is registered now has an image for this processor.
 [[nodiscard]] bool have_native_image();
+
+// The module's descriptor without its images for this processor, for a library that drives other devices; made at the
+// first call, under the caller's lock. Null if it has none.
+[[nodiscard]] void* foreign_descriptor(Module* module);
+
+// Whether a module that is registered now has an image for another architecture.
+[[nodiscard]] bool have_foreign_image();
 
 // The entry of a region's id or of a variable's address; null if there is none.
 [[nodiscard]] const Entry* find_entry(const void* host);

@@ -14,7 +14,7 @@
 /* Every construct with a depend clause is a link: host task, enter, region, update, region, update, exit. */
 static void chain(int *array, int *wrong) {
   for (int step = 0; step < STEPS; step++) {
-#pragma omp task depend(inout : array[0 : N]) shared(wrong) firstprivate(step)
+#pragma omp task depend(inout : array[0 : N]) firstprivate(step, wrong)
     for (int i = 0; i < N; i++) {
       *wrong += array[i] != 3 * step;
       array[i]++;
@@ -24,7 +24,7 @@ static void chain(int *array, int *wrong) {
     for (int i = 0; i < N; i++)
       array[i]++;
 #pragma omp target update from(array[0 : N / 2]) depend(inout : array[0 : N]) nowait
-#pragma omp task depend(inout : array[0 : N]) shared(wrong) firstprivate(step)
+#pragma omp task depend(inout : array[0 : N]) firstprivate(step, wrong)
     {
       *wrong += array[0] != 3 * step + 2;
       array[0] += 100; /* on the host only, until the update */

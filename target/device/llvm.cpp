@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// See the header. Cooperation: libomptarget asks the OpenMP runtime for a word to keep the handle of its operations in;
+// libmarline gives it ours (marline_target_handle_set). A poll asks for at most 64 operations, the oldest first, so that
+// thousands of them cost other hooks nothing.
+#include "device/llvm.hpp"
+
+#include "base/lock.hpp"
+#include "base/report.hpp"
+#include "device/devices.hpp"
+#include "device/llvm_library.hpp"
+#include "device/wait.hpp"
+#include "image/images.hpp"
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <new>
+
+namespace marline::target {
+
+namespace {
+
+constexpr int kMostPerPoll = 64;
+
+// Operations that libomptarget has started.
+struct Started {
+  void* handle = nullptr;         // its word; null when they have ended
+  marline_task_t* task = nullptr; // that is held, and the storage is malloc's; or null:
+  marline_event_t event = MARLINE_EVENT_INIT;
+  Started* next = nullptr;
+};
+
+using Register = void (*)(void*);
+using Query = void (*)(void**);
+using Kernel = int (*)(void*, int64_t, int32_t, int32_t, void*, KernelArguments*);
+using Data = void (*)(void*, int64_t, int32_t, void**, void**, int64_t*, int64_t*, void**, void**);
+using DataNowait = void (*)(void*, int64_t, int32_t, void**, void**, int64_t*, int64_t*, void**, void**, int32_t, void*,
+                            int32_t, void*);
+
+// Constant once the list of devices is made.
+void* g_library = nullptr;
+int g_count = 0;
+marline_hook_t* g_hook = nullptr;
+Query g_query = nullptr;
+
+Lock g_lock;  // over the list of those under way, oldest first
+Started* g_first = nullptr;
+Started** g_last = &g_first;
+int g_under_way = 0;
+uint32_t g_registered = 0;  // modules; under the lock of `prepare`
+
+void append(Started* started) {
+  Guard guard(g_lock);
+  started->next = nullptr;
+  *g_last = started;
+  g_last = &started->next;
+  ++g_under_way;
+}
+
+Started* take_oldest() {
+  Guard guard(g_lock);
+  Started* started = g_first;
+  if (started == nullptr) return nullptr;
+  g_first = started->next;
+  if (g_first == nullptr) g_last = &g_first;
+  --g_under_way;
+  return started;
+}
+
+void finish(Started* started) {
+  marline_task_t* task = started->task;
+  if (task == nullptr) return marline_event_fulfill(&started->event);
+  std::free(started);
+  marline_task_release(task);
+}
+
+// The progress hook.
+int poll(void*) {
+  int ended = 0;
+  for (int left = g_under_way < kMostPerPoll ? g_under_way : kMostPerPoll; left > 0; --left) {
+    Started* started = take_oldest();
+    if (started == nullptr) break;
+    g_query(&started->handle);
+    if (started->handle != nullptr) {
+      append(started);
+      continue;
+    }
+    ++ended;
+    finish(started);
+  }
+  if (ended != 0) marline_progress_add(g_hook, -ended);
+  return ended;
+}
+
+// Where a construct's operations are kept while libomptarget starts them; `call` does that.
+template <class Call>
+int cooperate(Device* device, bool nowait, const char* what, Call call) {
+  static constexpr const char* kNames[] = {"device", nullptr};
+  marline_task_t* task = nowait ? marline_target_task_hold() : nullptr;
+  if (task == nullptr && !marline_can_suspend()) return call(false);
+  Started here;
+  Started* started = &here;
+  if (task != nullptr) {
+    void* memory = std::malloc(sizeof(Started));
+    if (memory == nullptr) fatal("no memory for a deferred target construct");
+    started = new (memory) Started{};
+    started->task = task;
+  }
+  marline_target_handle_set(&started->handle);
+  int result = call(true);
+  marline_target_handle_set(nullptr);
+  if (started->handle == nullptr) {  // done already
+    if (task != nullptr) finish(started);
+    return result;
+  }
+  marline_progress_add(g_hook, 1);
+  append(started);
+  if (task == nullptr) {
+    marline_wait_t why = {what, kNames, {device->number}, nullptr, 0, 0};
+    marline_event_wait_for(&here.event, &why);
+  }
+  return result;
+}
+
+void start(Device*) {}
+void stop(Device*) {}
+void progress(Device*) {}
+
+uint64_t allocate(Device* device, size_t bytes) {
+  auto call = reinterpret_cast<void* (*)(size_t, int)>(llvm_routine("omp_target_alloc"));
+  return reinterpret_cast<uint64_t>(call(bytes, llvm_number(device)));
+}
+
+void release(Device* device, uint64_t address) {
+  auto call = reinterpret_cast<void (*)(void*, int)>(llvm_routine("omp_target_free"));
+  call(reinterpret_cast<void*>(address), llvm_number(device));
+}
+
+void copy(void* to, int to_device, const void* from, int from_device, size_t bytes) {
+  auto call = reinterpret_cast<int (*)(void*, const void*, size_t, size_t, size_t, int, int)>(
+      llvm_routine("omp_target_memcpy"));
+  if (call(to, from, bytes, 0, 0, to_device, from_device) != 0) {
+    fatal("libomptarget cannot copy %zu bytes between %p (device %d) and %p (device %d)", bytes, to, to_device, from,
+          from_device);
+  }
+}
+
+void write(Device* device, uint64_t to, const void* from, size_t bytes) {
+  copy(reinterpret_cast<void*>(to), llvm_number(device), from, llvm_host_number(), bytes);
+}
+
+void read(Device* device, void* to, uint64_t from, size_t bytes) {
+  copy(to, llvm_host_number(), reinterpret_cast<void*>(from), llvm_number(device), bytes);
+}
+
+// libomptarget loads all modules on all its devices itself, when they are needed. It keeps its own data environment: false.
+bool load(Device*, Module* module) {
+  if (module->number <= g_registered) return false;
+  g_registered = module->number;
+  if (void* descriptor = foreign_descriptor(module)) {
+    reinterpret_cast<Register>(llvm_routine("__tgt_register_lib"))(descriptor);
+  }
+  return false;
+}
+
+uint64_t find(Device*, Module*, const char*) { return 0; }
+bool launch(Device*, const Launch&, Operation*) { fatal("a kernel without its construct, for a device of libomptarget"); }
+
+}  // namespace
+
+constinit const DeviceKind kLlvmKind = {"libomptarget", true, start, allocate, release,  write,
+                                        read,           load, find,  launch,   progress, stop};
+
+// Images first: it counts only devices for which there is one.
+int llvm_device_count(const char** why) {
+  g_library = open_llvm_library(why);
+  if (g_library == nullptr) return 0;
+  if (auto begin = reinterpret_cast<void (*)()>(llvm_routine("__tgt_rtl_init"))) begin();
+  for (Module* module = newest_module(); module != nullptr; module = module->next) {
+    void* descriptor = module->gone ? nullptr : foreign_descriptor(module);
+    if (descriptor != nullptr) reinterpret_cast<Register>(llvm_routine("__tgt_register_lib"))(descriptor);
+  }
+  g_registered = registered_modules();
+  g_query = reinterpret_cast<Query>(llvm_routine("__tgt_target_nowait_query"));
+  g_hook = marline_progress_register("libomptarget", poll, nullptr);
+  if (g_hook == nullptr) fatal("no progress hook is left for devices: unregister one of the program's");
+  g_count = reinterpret_cast<int (*)()>(llvm_routine("omp_get_num_devices"))();
+  *why = "LLVM's libomptarget finds no device for the program's images";
+  return g_count;
+}
+
+void* llvm_routine(const char* name) { return dlsym(g_library, name); }
+int llvm_number(const Device* device) { return device->index; }
+int llvm_host_number() { return g_count; }
+
+int llvm_kernel(Device* device, void* ident, int32_t teams, int32_t threads, void* id, const KernelArguments& given) {
+  static const auto kernel = reinterpret_cast<Kernel>(llvm_routine("__tgt_target_kernel"));
+  prepare(device);
+  return cooperate(device, (given.flags & kNowaitFlag) != 0, "target", [&](bool deferred) {
+    KernelArguments arguments = given;
+    arguments.flags = deferred ? given.flags | kNowaitFlag : given.flags & ~kNowaitFlag;
+    return kernel(ident, llvm_number(device), teams, threads, id, &arguments);
+  });
+}
+
+void llvm_data(Device* device, LlvmData what, bool nowait, const Items& items, void** names) {
+  static constexpr const char* kPlain[] = {"__tgt_target_data_begin_mapper", "__tgt_target_data_end_mapper",
+                                           "__tgt_target_data_update_mapper"};
+  static constexpr const char* kDeferred[] = {"__tgt_target_data_begin_nowait_mapper",
+                                              "__tgt_target_data_end_nowait_mapper",
+                                              "__tgt_target_data_update_nowait_mapper"};
+  static constexpr const char* kWhat[] = {"target enter data", "target exit data", "target update"};
+  prepare(device);
+  auto* sizes = const_cast<int64_t*>(items.sizes);
+  auto* types = reinterpret_cast<int64_t*>(const_cast<uint64_t*>(items.types));
+  int number = llvm_number(device), index = static_cast<int>(what);
+  (void)cooperate(device, nowait, kWhat[index], [&](bool deferred) {
+    if (deferred) {
+      auto call = reinterpret_cast<DataNowait>(llvm_routine(kDeferred[index]));
+      call(nullptr, number, items.count, items.bases, items.begins, sizes, types, names, items.mappers, 0, nullptr, 0,
+           nullptr);
+    } else {
+      auto call = reinterpret_cast<Data>(llvm_routine(kPlain[index]));
+      call(nullptr, number, items.count, items.bases, items.begins, sizes, types, names, items.mappers);
+    }
+    return 0;
+  });
+}
+
+}  // namespace marline::target

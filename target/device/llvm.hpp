@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The devices of LLVM's own libomptarget, unpatched, which lies below this library: GPUs. It keeps their data environment
+// itself, so whole constructs are passed on to it. Each is started as one that need not be waited for; a progress hook
+// asks for its end, and the task that waits is suspended or put aside. Any thread.
+#pragma once
+
+#include "device/device.hpp"
+#include "mapping/items.hpp"
+
+namespace marline::target {
+
+extern const DeviceKind kLlvmKind;
+
+// As Clang passes them from 16 on (LLVM, offload/include/Shared/APITypes.h); Marline knows versions up to 3.
+struct KernelArguments {
+  uint32_t version;
+  uint32_t count;
+  void** bases;
+  void** begins;
+  int64_t* sizes;
+  int64_t* types;
+  void** names;
+  void** mappers;
+  uint64_t trip_count;
+  uint64_t flags;
+  uint32_t teams[3];
+  uint32_t threads[3];
+  uint32_t dynamic_memory;
+};
+inline constexpr uint64_t kNowaitFlag = 1;
+
+// How many devices it has: 0 also where it cannot be found, of which `why` then tells.
+[[nodiscard]] int llvm_device_count(const char** why);
+
+// Returns what it returns: 0 for success. May suspend. With the nowait flag, the calling task may be held instead.
+int llvm_kernel(Device* device, void* ident, int32_t teams, int32_t threads, void* id, const KernelArguments& arguments);
+
+// Its entry points for data constructs.
+enum class LlvmData { kBegin, kEnd, kUpdate };
+void llvm_data(Device* device, LlvmData what, bool nowait, const Items& items, void** names);
+
+// A routine of its, by name, with the device's number as it counts; null if it has none.
+[[nodiscard]] void* llvm_routine(const char* name);
+[[nodiscard]] int llvm_number(const Device* device);
+[[nodiscard]] int llvm_host_number();
+
+}  // namespace marline::target
