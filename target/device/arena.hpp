@@ -11,7 +11,7 @@
 
 #include "base/array.hpp"
 #include "base/lock.hpp"
-#include "mapping/ranges.hpp"
+#include "base/ranges.hpp"
 
 namespace marline::target {
 

@@ -3,7 +3,7 @@
 // The processor as a device, in the program's own process: memory is malloc's, and a kernel runs on the thread that asks
 // for it, as the initial task of a target region. Each device has its own copy of an image, and so of its variables.
 #include "device/call_kernel.hpp"
-#include "device/devices.hpp"
+#include "device/kinds.hpp"
 #include "image/images.hpp"
 #include "image/load.hpp"
 

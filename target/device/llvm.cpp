@@ -7,7 +7,7 @@
 
 #include "base/lock.hpp"
 #include "base/report.hpp"
-#include "device/devices.hpp"
+#include "device/kinds.hpp"
 #include "device/llvm_library.hpp"
 #include "device/wait.hpp"
 #include "image/images.hpp"
@@ -48,7 +48,7 @@ Lock g_lock;  // over the list of those under way, oldest first
 Started* g_first = nullptr;
 Started** g_last = &g_first;
 int g_under_way = 0;
-uint32_t g_registered = 0;  // modules; under the lock of `prepare`
+uint32_t g_registered = 0;  // modules; under the lock under which devices are made ready
 
 void append(Started* started) {
   Guard guard(g_lock);
@@ -196,7 +196,6 @@ int llvm_host_number() { return g_count; }
 
 int llvm_kernel(Device* device, void* ident, int32_t teams, int32_t threads, void* id, const KernelArguments& given) {
   static const auto kernel = reinterpret_cast<Kernel>(llvm_routine("__tgt_target_kernel"));
-  prepare(device);
   return cooperate(device, (given.flags & kNowaitFlag) != 0, "target", [&](bool deferred) {
     KernelArguments arguments = given;
     arguments.flags = deferred ? given.flags | kNowaitFlag : given.flags & ~kNowaitFlag;
@@ -211,7 +210,6 @@ void llvm_data(Device* device, LlvmData what, bool nowait, const Items& items, v
                                               "__tgt_target_data_end_nowait_mapper",
                                               "__tgt_target_data_update_nowait_mapper"};
   static constexpr const char* kWhat[] = {"target enter data", "target exit data", "target update"};
-  prepare(device);
   auto* sizes = const_cast<int64_t*>(items.sizes);
   auto* types = reinterpret_cast<int64_t*>(const_cast<uint64_t*>(items.types));
   int number = llvm_number(device), index = static_cast<int>(what);

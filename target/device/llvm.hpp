@@ -6,11 +6,9 @@
 #pragma once
 
 #include "device/device.hpp"
-#include "mapping/items.hpp"
+#include "base/items.hpp"
 
 namespace marline::target {
-
-extern const DeviceKind kLlvmKind;
 
 // As Clang passes them from 16 on (LLVM, offload/include/Shared/APITypes.h); Marline knows versions up to 3.
 struct KernelArguments {
@@ -33,10 +31,10 @@ inline constexpr uint64_t kNowaitFlag = 1;
 // How many devices it has: 0 also where it cannot be found, of which `why` then tells.
 [[nodiscard]] int llvm_device_count(const char** why);
 
-// Returns what it returns: 0 for success. May suspend. With the nowait flag, the calling task may be held instead.
+// Of a device that is ready (mapping/devices.hpp). Returns what it returns: 0 for success. May suspend. With the nowait flag, the calling task may be held instead.
 int llvm_kernel(Device* device, void* ident, int32_t teams, int32_t threads, void* id, const KernelArguments& arguments);
 
-// Its entry points for data constructs.
+// Its entry points for data constructs, likewise.
 enum class LlvmData { kBegin, kEnd, kUpdate };
 void llvm_data(Device* device, LlvmData what, bool nowait, const Items& items, void** names);
 

@@ -8,7 +8,7 @@
 
 #include "base/report.hpp"
 #include "device/call_kernel.hpp"
-#include "device/devices.hpp"
+#include "device/kinds.hpp"
 #include "device/place.hpp"
 #include "device/wait.hpp"
 #include "device/window.hpp"

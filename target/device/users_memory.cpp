@@ -6,7 +6,7 @@
 #include "base/lock.hpp"
 #include "base/report.hpp"
 #include "image/images.hpp"
-#include "mapping/ranges.hpp"
+#include "base/ranges.hpp"
 
 #include <cstdlib>
 

@@ -3,7 +3,8 @@
 // target data, enter data, exit data and update, as Clang's code calls them. With nowait they are the bodies of target
 // tasks; the dependences that some versions pass along have been waited for by then, so the rest is the same. (14 and 16
 // pass fewer arguments to these: what is behind `mappers` is not looked at.)
-#include "device/devices.hpp"
+#include "mapping/devices.hpp"
+#include "device/kinds.hpp"
 #include "device/llvm.hpp"
 #include "mapping/mapping.hpp"
 
@@ -17,8 +18,8 @@ void construct(LlvmData what, bool nowait, int64_t number, int32_t count, void**
   Device* device = device_for_construct(number);
   if (device == nullptr) return;
   Items items = {count, bases, begins, sizes, reinterpret_cast<const uint64_t*>(types), mappers};
-  if (device->kind == &kLlvmKind) return llvm_data(device, what, nowait, items, names);
   prepare(device);
+  if (device->kind == &kLlvmKind) return llvm_data(device, what, nowait, items, names);
   switch (what) {
     case LlvmData::kBegin: return device->mapping->begin(items);
     case LlvmData::kEnd: return device->mapping->end(items);

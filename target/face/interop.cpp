@@ -4,7 +4,8 @@
 // this processor runs have no foreign runtime: their objects know the device and that it is ready, as every construct on
 // them has ended when its task has. Objects of libomptarget's devices are its own, and so are the answers about them.
 #include "base/report.hpp"
-#include "device/devices.hpp"
+#include "mapping/devices.hpp"
+#include "device/kinds.hpp"
 #include "device/llvm.hpp"
 
 #include <cstdint>

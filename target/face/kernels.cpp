@@ -4,7 +4,8 @@
 // with a structure of arguments that has a version (LLVM, offload/include/Shared/APITypes.h). All return 0 when the
 // region has run on the device, or goes on there; else the caller runs it itself.
 #include "base/report.hpp"
-#include "device/devices.hpp"
+#include "mapping/devices.hpp"
+#include "device/kinds.hpp"
 #include "device/llvm.hpp"
 #include "image/images.hpp"
 #include "mapping/mapping.hpp"
@@ -25,6 +26,7 @@ struct Ident {
 const char* place_of(const void* ident) { return ident != nullptr ? static_cast<const Ident*>(ident)->place : nullptr; }
 
 bool run_on(Device* device, void* ident, void* id, int32_t teams, const KernelArguments& given, int32_t threads) {
+  prepare(device);
   if (device->kind == &kLlvmKind) return llvm_kernel(device, ident, teams, threads, id, given) == 0;
   Region region = {};
   region.kernel = find_entry(id);

@@ -2,7 +2,7 @@
 //
 // How compilers' code tells of its images, and of `requires`. Called while libraries are loaded and unloaded.
 #include "base/report.hpp"
-#include "device/devices.hpp"
+#include "mapping/devices.hpp"
 #include "image/requires.hpp"
 #include "image/images.hpp"
 

@@ -5,7 +5,8 @@
 // two devices go by way of the host in pieces, so that they take no memory of their size.
 #include "base/array.hpp"
 #include "base/report.hpp"
-#include "device/devices.hpp"
+#include "mapping/devices.hpp"
+#include "device/kinds.hpp"
 #include "device/llvm.hpp"
 #include "device/users_memory.hpp"
 #include "mapping/mapping.hpp"

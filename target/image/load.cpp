@@ -31,8 +31,14 @@ void* load_image(const Image& image) {
   return handle;
 }
 
+// Clang 14 keeps constructors local to the image; its entry of one, whose first word is its address, is not.
 uint64_t find_in_image(void* handle, const char* name) {
-  return handle != nullptr ? reinterpret_cast<uint64_t>(dlsym(handle, name)) : 0;
+  if (handle == nullptr) return 0;
+  if (void* found = dlsym(handle, name)) return reinterpret_cast<uint64_t>(found);
+  char entry[512];
+  std::snprintf(entry, sizeof entry, ".omp_offloading.entry.%s", name);
+  auto* address = static_cast<const uint64_t*>(dlsym(handle, entry));
+  return address != nullptr ? *address : 0;
 }
 
 }  // namespace marline::target

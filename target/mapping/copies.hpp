@@ -4,7 +4,8 @@
 // the lock of the piece's mapping.
 #pragma once
 
-#include "mapping/mapping.hpp"
+#include "base/items.hpp"
+#include "mapping/piece.hpp"
 
 namespace marline::target {
 

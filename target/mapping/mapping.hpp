@@ -9,47 +9,14 @@
 #pragma once
 
 #include "base/array.hpp"
+#include "base/items.hpp"
 #include "base/lock.hpp"
 #include "device/device.hpp"
-#include "mapping/items.hpp"
-#include "mapping/ranges.hpp"
+#include "mapping/piece.hpp"
 
 namespace marline::target {
 
-// A pointer on the device that has the device's address of what it points to. Copies of the piece leave it as it is, on
-// both sides.
-struct Attachment {
-  uintptr_t slot;  // its address on the host
-  uint64_t value;
-};
-
-// A construct that fills or empties pieces, and those who wait for it. On the construct's stack.
-struct Busy {
-  struct Waiter* waiters = nullptr;
-  bool emptying = false;
-};
-
-struct Piece : Range {
-  uint64_t address;     // on the device, of `begin`
-  uint64_t allocation;  // to be released with the piece; 0: not the mapping's
-  uint64_t references;
-  uint64_t holds;       // those of the hold modifier
-  bool forever;         // a declare target variable, or associated: stays when nobody maps it
-  bool associated;      // by omp_target_associate_ptr
-  Busy* busy;           // or null
-  Piece* next;          // of the same Busy
-  Array<Attachment, 1> attachments;  // by slot
-
-  [[nodiscard]] uint64_t on_device(uintptr_t host) const { return address + (host - begin); }
-  [[nodiscard]] uint64_t count() const { return references + holds; }
-};
-
-// One copy between host and device.
-struct Transfer {
-  uint64_t device;
-  void* host;
-  size_t bytes;
-};
+struct Plan;
 
 // What a kernel gets besides the pieces: its arguments, and copies of its own that go with it.
 struct Arguments {
@@ -101,8 +68,6 @@ class Mapping {
   [[nodiscard]] bool is_shared() const { return shared_; }
 
  private:
-  struct Plan;
-
   Piece* find(uintptr_t begin, size_t bytes) const;
   Piece* find_or_create(uintptr_t begin, size_t bytes, uint64_t type, bool count, Plan& plan, bool& fresh);
   Piece* create(uintptr_t begin, size_t bytes, uint64_t type, Plan& plan);

@@ -4,7 +4,7 @@
 // without it. On the construct's stack.
 #pragma once
 
-#include "mapping/mapping.hpp"
+#include "mapping/piece.hpp"
 
 namespace marline::target {
 
@@ -19,7 +19,7 @@ struct AttachLater {
   bool always;
 };
 
-struct Mapping::Plan {
+struct Plan {
   Busy busy;
   Piece* pieces = nullptr;  // those that are busy with it
   bool others_busy = false; // one that it needs is being filled by another construct

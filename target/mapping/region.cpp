@@ -6,7 +6,7 @@
 #include "mapping/region.hpp"
 
 #include "base/report.hpp"
-#include "device/devices.hpp"
+#include "mapping/devices.hpp"
 #include "device/wait.hpp"
 #include "image/images.hpp"
 #include "mapping/mapping.hpp"
@@ -103,7 +103,6 @@ void run_aside(Device* device, const Region& region, marline_task_t* task) {
 }  // namespace
 
 bool run_region(Device* device, const Region& region) {
-  prepare(device);
   if (!find_kernel(device, region.kernel)) return false;
   device->mapping->begin(region.items);
   bool may_go_aside = region.nowait && device->kind->is_asynchronous &&

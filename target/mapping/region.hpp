@@ -4,7 +4,7 @@
 #pragma once
 
 #include "device/device.hpp"
-#include "mapping/items.hpp"
+#include "base/items.hpp"
 
 namespace marline::target {
 
@@ -17,7 +17,7 @@ struct Region {
   const char* place;     // as in Launch
 };
 
-// False: the kernel's module has no image for this device; nothing has been done. Else the region has run at the return,
+// On a device that is ready. False: the kernel's module has no image for this device; nothing has been done. Else the region has run at the return,
 // or, with `nowait`, goes on and holds the calling task. May suspend.
 [[nodiscard]] bool run_region(Device* device, const Region& region);
 

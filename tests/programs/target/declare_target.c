@@ -116,10 +116,12 @@ static void listed_variables(void) {
     listed = small_listed[0] = 9;
   }
   CHECK_EQ(seen, 107);
+#if !defined(__clang_major__) || __clang_major__ > 14 /* which takes a static variable of a function for a constant */
 #pragma omp target map(tofrom : seen)
   seen = next_number();
   CHECK_EQ(seen, 101);
   CHECK_COPY(next_number(), 100, 102);
+#endif
 #pragma omp target update from(listed, small_listed)
   CHECK_EQ(listed, 9);
   CHECK_EQ(small_listed[0], 9);

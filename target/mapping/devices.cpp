@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // See the header. The list is made once, at the first question about devices, and is constant then.
-#include "device/devices.hpp"
-
-#include "device/llvm.hpp"
+#include "mapping/devices.hpp"
 
 #include "base/lock.hpp"
 #include "base/report.hpp"
+#include "device/kinds.hpp"
+#include "device/llvm.hpp"
 #include "device/wait.hpp"
 #include "image/images.hpp"
 #include "image/requires.hpp"

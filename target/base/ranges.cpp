@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // See the header. Treaps: Seidel and Aragon, "Randomized search trees", 1996.
-#include "mapping/ranges.hpp"
+#include "base/ranges.hpp"
 
 namespace marline::target {
 

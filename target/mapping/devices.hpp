@@ -7,9 +7,6 @@
 
 namespace marline::target {
 
-extern const DeviceKind kHostKind;     // this processor, in this process
-extern const DeviceKind kProcessKind;  // this processor, in a process of its own
-
 // The number of devices; those that need it are started by the first call that uses them. Any thread.
 [[nodiscard]] int device_count();
 

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A piece of the host's memory that has storage on a device. All pieces of a device are under the lock of its mapping
+// (mapping.hpp), but for what their construct does while they are busy.
+#pragma once
+
+#include "base/array.hpp"
+#include "base/ranges.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace marline::target {
+
+// A pointer on the device that has the device's address of what it points to. Copies of the piece leave it as it is, on
+// both sides.
+struct Attachment {
+  uintptr_t slot;  // its address on the host
+  uint64_t value;
+};
+
+// A construct that fills or empties pieces, and those who wait for it. On the construct's stack.
+struct Busy {
+  struct Waiter* waiters = nullptr;
+  bool emptying = false;
+};
+
+struct Piece : Range {
+  uint64_t address;     // on the device, of `begin`
+  uint64_t allocation;  // to be released with the piece; 0: not the mapping's
+  uint64_t references;
+  uint64_t holds;       // those of the hold modifier
+  bool forever;         // a declare target variable, or associated: stays when nobody maps it
+  bool associated;      // by omp_target_associate_ptr
+  Busy* busy;           // or null
+  Piece* next;          // of the same Busy
+  Array<Attachment, 1> attachments;  // by slot
+
+  [[nodiscard]] uint64_t on_device(uintptr_t host) const { return address + (host - begin); }
+  [[nodiscard]] uint64_t count() const { return references + holds; }
+};
+
+// One copy between host and device.
+struct Transfer {
+  uint64_t device;
+  void* host;
+  size_t bytes;
+};
+
+}  // namespace marline::target
