@@ -45,6 +45,20 @@ bool end_of(int number, const void* pointer, size_t offset, End& end) {
   return exists;
 }
 
+// A routine of libomptarget's, which each of its versions has.
+template <class Result, class... Arguments>
+Result ask_llvm(const char* name, Arguments... arguments) {
+  return reinterpret_cast<Result (*)(Arguments...)>(llvm_routine(name))(arguments...);
+}
+
+int llvm_number(const End& end) { return end.device != nullptr ? llvm_number(end.device) : llvm_host_number(); }
+
+// Whether a copy is between libomptarget's devices, or one of them and the host: it may know a shorter way.
+bool is_llvms(const End& to, const End& from) {
+  auto is = [](const End& end) { return end.device != nullptr && end.device->kind == &kLlvmKind; };
+  return (is(to) || to.device == nullptr) && (is(from) || from.device == nullptr) && (is(to) || is(from));
+}
+
 void copy(const End& to, const End& from, size_t bytes) {
   if (to.device == nullptr && from.device == nullptr) {
     std::memmove(to.address, from.address, bytes);
@@ -114,12 +128,6 @@ void wait_for(int count, void* const* objects) {
                        nullptr);
 }
 
-// A routine of libomptarget's, which each of its versions has.
-template <class Result, class... Arguments>
-Result ask_llvm(const char* name, Arguments... arguments) {
-  return reinterpret_cast<Result (*)(Arguments...)>(llvm_routine(name))(arguments...);
-}
-
 Device* device_of(int number) {
   bool exists;
   Device* device = device_for_routine(number, exists);
@@ -165,6 +173,10 @@ int omp_target_memcpy(void* to, const void* from, size_t bytes, size_t to_offset
   if (!end_of(to_number, to, to_offset, to_end) || !end_of(from_number, from, from_offset, from_end)) return EINVAL;
   if (bytes == 0) return 0;
   if (to == nullptr || from == nullptr) return EINVAL;
+  if (is_llvms(to_end, from_end)) {
+    return ask_llvm<int>("omp_target_memcpy", to, from, bytes, to_offset, from_offset, llvm_number(to_end),
+                         llvm_number(from_end));
+  }
   copy(to_end, from_end, bytes);
   return 0;
 }
@@ -177,6 +189,10 @@ int omp_target_memcpy_rect(void* to, const void* from, size_t element, int dimen
   bool valid = to != nullptr && from != nullptr && element != 0 && dimensions >= 1 && dimensions <= kMostDimensions &&
                end_of(to_number, to, 0, to_end) && end_of(from_number, from, 0, from_end);
   if (!valid) return EINVAL;
+  if (is_llvms(to_end, from_end)) {
+    return ask_llvm<int>("omp_target_memcpy_rect", to, from, element, dimensions, volume, to_offsets, from_offsets,
+                         to_extents, from_extents, llvm_number(to_end), llvm_number(from_end));
+  }
   copy_box(to_end, from_end, {element, dimensions, volume, to_offsets, from_offsets, to_extents, from_extents});
   return 0;
 }
@@ -268,12 +284,6 @@ int omp_get_device_from_uid(const char* uid) {
   }
   return kInvalidDevice;
 }
-
-// Memory of the host that devices copy from faster: these devices copy from any.
-void* llvm_omp_target_alloc_host(size_t bytes, int) { return std::malloc(bytes); }
-void llvm_omp_target_free_host(void* pointer, int) { std::free(pointer); }
-void* llvm_omp_target_alloc_device(size_t bytes, int number) { return omp_target_alloc(bytes, number); }
-void llvm_omp_target_free_device(void* pointer, int number) { omp_target_free(pointer, number); }
 
 #pragma GCC visibility pop
 }  // extern "C"

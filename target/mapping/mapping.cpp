@@ -9,6 +9,7 @@
 #include "mapping/mapper.hpp"
 #include "mapping/plan.hpp"
 
+#include <algorithm>
 #include <new>
 
 namespace marline::target {
@@ -18,6 +19,19 @@ namespace {
 using namespace map_type;
 
 constexpr uintptr_t kLine = 64;  // addresses on host and device agree modulo this, so every alignment up to it is kept
+
+// The bytes of an item with those of its members, which follow it: Clang 14 and 16 leave out the end of some structures.
+size_t bytes_with_members(const Items& items, int32_t i) {
+  auto begin = reinterpret_cast<uintptr_t>(items.begins[i]);
+  auto bytes = static_cast<size_t>(items.sizes[i]);
+  if (is_member(items.types[i])) return bytes;
+  for (int32_t k = i + 1; k < items.count && items.types[k] >> kMemberShift == static_cast<uint64_t>(i) + 1; ++k) {
+    if ((items.types[k] & (kPointerAndObject | kAttach)) != 0 || has_no_storage(items.types[k])) continue;
+    auto end = reinterpret_cast<uintptr_t>(items.begins[k]) + static_cast<size_t>(items.sizes[k]);
+    if (end > begin) bytes = std::max(bytes, end - begin);
+  }
+  return bytes;
+}
 
 uintptr_t address_of(const void* pointer) { return reinterpret_cast<uintptr_t>(pointer); }
 
@@ -102,7 +116,7 @@ void Mapping::add_item(const Items& items, int32_t i, Plan& plan) {
     base = *reinterpret_cast<uintptr_t*>(slot);
     count = true;
   }
-  Piece* piece = find_or_create(begin, bytes, type, count, plan, fresh);
+  Piece* piece = find_or_create(begin, bytes_with_members(items, i), type, count, plan, fresh);
   if ((type & kReturn) != 0 && piece != nullptr) {
     items.bases[i] = reinterpret_cast<void*>(piece->on_device(begin) - (begin - base));
   }

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// LLVM's routines for memory of other kinds than a device's own. Devices whose kernels run on this processor copy from
+// any memory of the host, so host memory is malloc's; one of their own processes shares none with the host.
+#include "device/kinds.hpp"
+#include "device/llvm.hpp"
+#include "mapping/devices.hpp"
+
+#include <cstdlib>
+
+extern "C" {
+void* omp_target_alloc(size_t bytes, int device);
+void omp_target_free(void* pointer, int device);
+}
+
+namespace marline::target {
+
+namespace {
+
+// The device if it is one of libomptarget's, ready for use.
+Device* llvms(int number) {
+  bool exists;
+  Device* device = device_for_routine(number, exists);
+  if (device == nullptr || device->kind != &kLlvmKind) return nullptr;
+  prepare(device);
+  return device;
+}
+
+void* allocate(const char* name, size_t bytes, int number, bool of_host) {
+  if (Device* device = llvms(number)) {
+    return reinterpret_cast<void* (*)(size_t, int)>(llvm_routine(name))(bytes, llvm_number(device));
+  }
+  return of_host ? std::malloc(bytes) : nullptr;
+}
+
+void release(const char* name, void* pointer, int number) {
+  if (Device* device = llvms(number)) {
+    reinterpret_cast<void (*)(void*, int)>(llvm_routine(name))(pointer, llvm_number(device));
+  } else {
+    std::free(pointer);
+  }
+}
+
+// Host and device may use it: those of the same process.
+bool shares_memory(int number) {
+  bool exists;
+  Device* device = device_for_routine(number, exists);
+  return exists && (device == nullptr || device->kind == &kHostKind);
+}
+
+}  // namespace
+
+extern "C" {
+#pragma GCC visibility push(default)
+
+void* llvm_omp_target_alloc_host(size_t bytes, int device) {
+  return allocate("llvm_omp_target_alloc_host", bytes, device, true);
+}
+void llvm_omp_target_free_host(void* pointer, int device) { release("llvm_omp_target_free_host", pointer, device); }
+
+void* llvm_omp_target_alloc_shared(size_t bytes, int device) {
+  return allocate("llvm_omp_target_alloc_shared", bytes, device, shares_memory(device));
+}
+void llvm_omp_target_free_shared(void* pointer, int device) { release("llvm_omp_target_free_shared", pointer, device); }
+
+void* llvm_omp_target_alloc_device(size_t bytes, int device) { return omp_target_alloc(bytes, device); }
+void llvm_omp_target_free_device(void* pointer, int device) { omp_target_free(pointer, device); }
+
+#pragma GCC visibility pop
+}  // extern "C"
+
+}  // namespace marline::target
