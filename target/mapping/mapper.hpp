@@ -10,6 +10,9 @@ namespace marline::target {
 
 // What a mapper has pushed. Its address is the handle that the mapper's code passes along.
 struct Pushed {
+  // First: libomptarget's handles begin with a pointer, which is never odd.
+  static constexpr uint64_t kMark = 0x6d61726c696e6525;
+  uint64_t mark = kMark;
   Array<void*, 16> bases;
   Array<void*, 16> begins;
   Array<int64_t, 16> sizes;
