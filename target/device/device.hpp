@@ -76,6 +76,7 @@ struct Device {
   int index;         // among those of its kind
   Mapping* mapping;  // its data environment (mapping/mapping.hpp); has a lock of its own
   void* state;       // the kind's own
+  std::atomic<bool> started{false};  // written under the registry's lock
   std::atomic<uint32_t> modules{0};  // as many are loaded; written under the registry's lock
 };
 

@@ -12,6 +12,7 @@
 #include "device/place.hpp"
 #include "device/wait.hpp"
 #include "device/window.hpp"
+#include "image/functions.hpp"
 #include "image/images.hpp"
 
 #include <sched.h>
@@ -164,6 +165,7 @@ void start(Device* device) {
   process->channel = static_cast<Channel*>(channel);
   process->socket = sockets[0];
   process->arena.open(part_of(device), kPart);
+  note_loaded_modules();
   std::fflush(nullptr);  // or both processes would write what is buffered
   become_device(process, sockets[1]);
   close(sockets[1]);

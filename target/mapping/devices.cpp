@@ -172,12 +172,14 @@ Device* device_for_routine(int number, bool& exists) {
 }
 
 void prepare(Device* device) {
-  if (device->modules.load(std::memory_order_acquire) == registered_modules()) return;  // pairs with the store below
+  bool started = device->started.load(std::memory_order_acquire);  // these two pair with the stores below
+  if (started && device->modules.load(std::memory_order_acquire) == registered_modules()) return;
   g_prepare_lock.take();
   uint32_t done = device->modules.load(std::memory_order_relaxed);
-  if (done == 0) {
+  if (!device->started.load(std::memory_order_relaxed)) {
     if (is_memory_shared()) share_memory(*device);
     device->kind->start(device);
+    device->started.store(true, std::memory_order_release);  // pairs with the load above
   }
   uint32_t now = registered_modules();
   for (uint32_t number = done + 1; number <= now; ++number) {

@@ -78,6 +78,22 @@ bool find_kernel(Device* device, const Entry* kernel) {
   return found != 0;
 }
 
+// Into the device's memory: there the kernel finds its words.
+void store_words(Device* device, Arguments& arguments) {
+  size_t bytes = arguments.words.count() * sizeof(uint64_t);
+  uint64_t array = device->kind->allocate(device, bytes + 1);
+  if (array == 0) fatal("device %d (%s) has no memory for %zu bytes of arguments", device->number, device->kind->name, bytes);
+  arguments.copies.push(array);
+  if (bytes != 0) device->kind->write(device, array, arguments.words.begin(), bytes);
+  arguments.words.shrink(0);
+  arguments.words.push(array);
+}
+
+void make_arguments(Device* device, const Region& region, Arguments& to) {
+  device->mapping->make_arguments(region.items, region.leading_null, to);
+  if (region.in_memory) store_words(device, to);
+}
+
 Launch launch_of(const Region& region, Arguments& arguments) {
   return {region.kernel, arguments.words.begin(), arguments.words.count(), region.thread_limit, region.place};
 }
@@ -85,7 +101,7 @@ Launch launch_of(const Region& region, Arguments& arguments) {
 void run_here(Device* device, const Region& region) {
   Mapping& mapping = *device->mapping;
   Arguments arguments;
-  mapping.make_arguments(region.items, region.leading_null, arguments);
+  make_arguments(device, region, arguments);
   run_and_wait(device, launch_of(region, arguments));
   mapping.release_arguments(arguments);
   mapping.end(region.items);
@@ -93,7 +109,7 @@ void run_here(Device* device, const Region& region) {
 
 void run_aside(Device* device, const Region& region, marline_task_t* task) {
   Aside* aside = make_aside(device, region.items, task);
-  device->mapping->make_arguments(region.items, region.leading_null, aside->arguments);
+  make_arguments(device, region, aside->arguments);
   Launch launch = launch_of(region, aside->arguments);
   if (device->kind->launch(device, launch, aside)) {
     while (!aside->ended(aside)) {}

@@ -13,6 +13,7 @@ struct Region {
   Items items;
   int32_t thread_limit;  // 0: none
   bool leading_null;     // the kernel's first parameter is a pointer that nothing uses here (arguments of version 3)
+  bool in_memory;        // GCC's: the kernel's one argument is the address of an array of its words
   bool nowait;           // the calling task's body ends with this call, and its arrays go with it
   const char* place;     // as in Launch
 };

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "abi/gomp/task_block.hpp"
+#include "marline/marline.h"
 
 namespace marline::gomp {
 
@@ -16,6 +17,14 @@ struct MappedVariables {
   const size_t* sizes;
   const unsigned short* kinds;  // the kind, and from bit 8 on the logarithm of the alignment
 };
+
+// As the provider of devices gets them.
+[[nodiscard]] inline marline_device_maps_t maps_of(const MappedVariables& variables) {
+  return {variables.count, variables.addresses, variables.sizes, variables.kinds};
+}
+
+// Copies sizes and kinds to the arrays of `to`, which are its owner's own.
+void copy_description(const MappedVariables& from, const MappedVariables& to);
 
 // The memory that the private copies take, side by side in the order of the variables.
 struct PrivateRoom {

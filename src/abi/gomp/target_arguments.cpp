@@ -60,6 +60,12 @@ void copy_private(const MappedVariables& variables, char* room, void** addresses
   }
 }
 
+void copy_description(const MappedVariables& from, const MappedVariables& to) {
+  if (from.count == 0) return;
+  std::memcpy(const_cast<size_t*>(to.sizes), from.sizes, from.count * sizeof(size_t));
+  std::memcpy(const_cast<unsigned short*>(to.kinds), from.kinds, from.count * sizeof(unsigned short));
+}
+
 int thread_limit_of(void* const* arguments) {
   if (arguments == nullptr) return 0;
   while (*arguments != nullptr) {

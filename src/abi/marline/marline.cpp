@@ -6,6 +6,7 @@
 #include "abi/kmp/target.hpp"
 #include "base/version.hpp"
 #include "config/options.hpp"
+#include "construct/device/provider.hpp"
 #include "construct/device/target.hpp"
 #include "construct/task/next_task.hpp"
 #include "exec/view/inspect.hpp"
@@ -97,6 +98,10 @@ MARLINE_EXPORT marline_task_t* marline_target_task_hold() {
 }
 
 MARLINE_EXPORT void marline_target_handle_set(void** handle) { marline::kmp::set_target_handle(handle); }
+
+MARLINE_EXPORT int marline_devices_provide(const marline_device_provider_t* provider) {
+  return marline::provide_devices(provider) ? 0 : -1;
+}
 
 MARLINE_EXPORT void marline_task_sends() {
   if (!marline::options().priority.profiles) return;

@@ -3,6 +3,8 @@
 // See the header.
 #include "abi/omp/next_definition.hpp"
 
+#include "construct/device/provider.hpp"
+
 #include <dlfcn.h>
 #include <link.h>
 
@@ -49,12 +51,18 @@ void* in_local_libomptarget(const char* name) {
 // By libomptarget's version node: definitions without one match, too, but not those of other OpenMP runtimes, which know
 // no devices of libomptarget's (it loads libomp.so itself, to connect tools; that may be LLVM's). Preloaded, this library stands in front of
 // libomptarget in the loader's order; reached by the name of another runtime, it may stand behind.
-void* next_definition(const char* name) {
+static void* find_definition(const char* name) {
   static const char own = 0;
   if (void* found = dlvsym(RTLD_NEXT, name, kNode)) return found;
   void* found = dlvsym(RTLD_DEFAULT, name, kNode);
   if (found == nullptr || library_of(found) == library_of(&own)) found = in_local_libomptarget(name);
   return found != nullptr && library_of(found) != library_of(&own) ? found : nullptr;
+}
+
+// A program that has brought no such library along gets Marline's, if it is to have devices.
+void* next_definition(const char* name) {
+  void* found = find_definition(name);
+  return found == nullptr && load_devices() ? find_definition(name) : found;
 }
 
 }  // namespace marline

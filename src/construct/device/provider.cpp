@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// See the header. The open target data constructs are a list, newest first, under a lock: there are few at a time, and
+// each has moved data before.
+#include "construct/device/provider.hpp"
+
+#include "base/atomic.hpp"
+#include "base/check.hpp"
+#include "base/spin_lock.hpp"
+
+#include <dlfcn.h>
+
+#include <climits>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace marline {
+
+namespace {
+
+constexpr const char* kLibrary = "marline/libmarline-target.so";  // beside libmarline.so
+
+struct TargetData {
+  const Task* task;
+  void* data;
+  TargetData* next;
+};
+
+Atomic<const marline_device_provider_t*> g_provider{nullptr};  // set once, by the library's constructor
+enum : int { kNotAsked, kNone, kNamed };
+Atomic<int> g_asked{kNotAsked};  // whether MARLINE_DEVICES names devices; released by the thread that loads the library
+SpinLock g_load_lock;
+SpinLock g_data_lock;
+TargetData* g_data = nullptr;
+
+bool are_devices_named() {
+  const char* text = std::getenv("MARLINE_DEVICES");
+  return text != nullptr && *text != '\0' && std::strcmp(text, "none") != 0;
+}
+
+// RTLD_GLOBAL: routines about devices look for the library's definitions (abi/omp/next_definition.cpp).
+void load_library() {
+  Dl_info own;
+  if (dladdr(reinterpret_cast<const void*>(&load_devices), &own) == 0) return;
+  const char* slash = std::strrchr(own.dli_fname, '/');
+  int folder = slash != nullptr ? static_cast<int>(slash + 1 - own.dli_fname) : 0;
+  char path[PATH_MAX];
+  int length = std::snprintf(path, sizeof path, "%.*s%s", folder, own.dli_fname, kLibrary);
+  if (length >= PATH_MAX) fatal("the path of %s has more than %d characters", kLibrary, PATH_MAX - 1);
+  if (dlopen(path, RTLD_NOW | RTLD_GLOBAL) == nullptr) {
+    fatal("MARLINE_DEVICES names devices, and their library cannot be loaded: %s", dlerror());
+  }
+}
+
+}  // namespace
+
+bool load_devices() {
+  if (g_asked.load(acquire) != kNotAsked) return false;  // pairs with the store below
+  Guard<SpinLock> guard(g_load_lock);
+  if (g_asked.load(relaxed) != kNotAsked) return false;
+  bool named = are_devices_named();
+  if (named) load_library();
+  g_asked.store(named ? kNamed : kNone, release);  // pairs with the load above
+  return named;
+}
+
+const marline_device_provider_t* device_provider() {
+  load_devices();
+  return g_asked.load(relaxed) == kNamed ? g_provider.load(acquire) : nullptr;  // pairs with provide_devices
+}
+
+bool provide_devices(const marline_device_provider_t* provider) {
+  if (provider->bytes < sizeof *provider) return false;
+  const marline_device_provider_t* none = nullptr;
+  return g_provider.compare_exchange_strong(none, provider, acq_rel, relaxed);  // pairs with device_provider
+}
+
+void push_target_data(const Task* task, void* data) {
+  auto* open = static_cast<TargetData*>(std::malloc(sizeof(TargetData)));
+  if (open == nullptr) fatal("no memory for a target data construct");
+  Guard<SpinLock> guard(g_data_lock);
+  *open = {task, data, g_data};
+  g_data = open;
+}
+
+void* pop_target_data(const Task* task) {
+  TargetData* found;
+  {
+    Guard<SpinLock> guard(g_data_lock);
+    TargetData** at = &g_data;
+    while (*at != nullptr && (*at)->task != task) at = &(*at)->next;
+    found = *at;
+    if (found != nullptr) *at = found->next;
+  }
+  void* data = found != nullptr ? found->data : nullptr;
+  std::free(found);
+  return data;
+}
+
+}  // namespace marline

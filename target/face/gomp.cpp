@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Devices for code of GCC that was built without a compiler for devices: what the runtime passes on from libgomp's entry
+// points (marline.h, marline_device_provider_t). A kernel is a function of the program that gets an array of addresses.
+// A device in this process runs it on copies of what is mapped; one in a forked process has the function at the same
+// address. `declare target` variables of a device in this process are the program's own. Any thread.
+#include "base/report.hpp"
+#include "device/devices.hpp"
+#include "face/gomp_kinds.hpp"
+#include "image/functions.hpp"
+#include "image/offload_tables.hpp"
+#include "mapping/mapping.hpp"
+#include "mapping/region.hpp"
+
+#include <cstdlib>
+#include <new>
+
+namespace marline::target {
+
+namespace {
+
+constexpr int kHostFallback = -2;  // GOMP_DEVICE_HOST_FALLBACK: the clause `if` is false
+
+Lock g_tables_lock;
+std::atomic<uint64_t> g_loads[kMaxImageDevices];  // whose variables the device knows; released by who has mapped them
+
+bool has_module_of(const Device* device, const void* address) {
+  return device->kind == &kHostKind || was_loaded(address);
+}
+
+// On every device they have the address that they have here.
+void map_variable(const OffloadVariable& variable, void* data) {
+  auto* device = static_cast<Device*>(data);
+  if (variable.link || !has_module_of(device, variable.address)) return;
+  auto address = reinterpret_cast<uint64_t>(variable.address);
+  device->mapping->add_global(variable.address, variable.bytes, address);
+}
+
+void make_ready(Device* device) {
+  prepare(device);
+  uint64_t loads = loads_so_far();
+  std::atomic<uint64_t>& known = g_loads[device->number];
+  if (known.load(std::memory_order_acquire) == loads) return;  // pairs with the store below
+  Guard guard(g_tables_lock);
+  if (known.load(std::memory_order_relaxed) == loads) return;
+  visit_offload_variables(map_variable, device);
+  known.store(loads, std::memory_order_release);  // pairs with the load above
+}
+
+// Null: the host.
+Device* ready_device(int number) {
+  Device* device = number == kHostFallback ? nullptr : device_for_construct(number);
+  if (device != nullptr) make_ready(device);
+  return device;
+}
+
+// A target data construct between its begin and its end.
+struct OpenData {
+  Device* device;
+  GompItems items;
+};
+
+int run(int number, void (*function)(void*), const marline_device_maps_t* maps, int thread_limit) {
+  Device* device = ready_device(number);
+  if (device == nullptr) return 0;
+  auto* code = reinterpret_cast<const void*>(function);
+  const Entry* entry = entry_of_function(code);
+  if (!has_module_of(device, code)) {
+    if (is_mandatory()) {
+      fatal("OMP_TARGET_OFFLOAD=mandatory, and device %d (%s) does not have %s: its library was loaded when the device "
+            "had been started", device->number, device->kind->name, entry->name);
+    }
+    return 0;
+  }
+  GompItems items;
+  take_maps(*maps, items);
+  Region region = {};
+  region.kernel = entry;
+  region.items = items.items();
+  region.thread_limit = thread_limit;
+  region.in_memory = true;
+  return run_region(device, region) ? 1 : 0;
+}
+
+void* data_begin(int number, const marline_device_maps_t* maps) {
+  Device* device = ready_device(number);
+  if (device == nullptr) return nullptr;
+  void* memory = std::malloc(sizeof(OpenData));
+  if (memory == nullptr) fatal("no memory for a target data construct");
+  auto* open = new (memory) OpenData{device, {}};
+  take_maps(*maps, open->items);
+  device->mapping->begin(open->items.items());
+  for (size_t i = 0; i < maps->count; ++i) {
+    if (!is_use_device(maps->kinds[i]) || maps->addresses[i] == nullptr) continue;
+    uint64_t address = device->mapping->translate(maps->addresses[i]);
+    if (address != 0) maps->addresses[i] = reinterpret_cast<void*>(address);
+  }
+  return open;
+}
+
+void data_end(void* data) {
+  auto* open = static_cast<OpenData*>(data);
+  open->device->mapping->end(open->items.items());
+  open->~OpenData();
+  std::free(open);
+}
+
+template <void (Mapping::*kDo)(const Items&), void (*kTake)(const marline_device_maps_t&, GompItems&)>
+void move(int number, const marline_device_maps_t* maps) {
+  Device* device = ready_device(number);
+  if (device == nullptr) return;
+  GompItems items;
+  kTake(*maps, items);
+  (device->mapping->*kDo)(items.items());
+}
+
+constinit const marline_device_provider_t kProvider = {sizeof(marline_device_provider_t),
+                                                       start_early,
+                                                       device_count,
+                                                       run,
+                                                       data_begin,
+                                                       data_end,
+                                                       move<&Mapping::update, take_updates>,
+                                                       move<&Mapping::begin, take_maps>,
+                                                       move<&Mapping::end, take_maps>};
+
+[[gnu::constructor]] void provide() {
+  if (marline_devices_provide(&kProvider) != 0) warn("another library has devices for code of GCC; Marline's are not used");
+}
+
+}  // namespace
+
+}  // namespace marline::target

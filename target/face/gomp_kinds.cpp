@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// See the header. What each kind means: GCC, include/gomp-constants.h; what compilers emit was looked at with GCC 12.
+#include "face/gomp_kinds.hpp"
+
+#include "base/report.hpp"
+
+#include <algorithm>
+
+namespace marline::target {
+
+namespace {
+
+using namespace map_type;
+
+// enum gomp_map_kind
+enum : unsigned {
+  kGompPointer = 0x04,  // the size is not that of the pointer, but what is to be added to its value
+  kGompToPset = 0x05,
+  kGompForcePresent = 0x06,
+  kGompDelete = 0x07,
+  kGompIfPresent = 0x0b,
+  kGompFirstprivate = 0x0c,
+  kGompFirstprivateInt = 0x0d,
+  kGompUseDevicePtr = 0x0e,
+  kGompZeroLength = 0x0f,
+  kGompUseDevicePtrIfPresent = 0x10,
+  kGompRelease = 0x17,
+  kGompStruct = 0x1c,
+  kGompAlwaysPointer = 0x1d,
+  kGompDeleteZeroLength = 0x1f,
+  kGompStructUnordered = 0x3c,
+  kGompAttach = 0x50,
+  kGompDetach = 0x51,
+  kGompAttachZeroLength = 0x52,
+  kGompForceDetach = 0xd1,
+};
+
+constexpr unsigned kKindMask = 0xff;
+constexpr unsigned kDirections = 0x03;       // to 1, from 2
+constexpr unsigned kSpecial = 0x0c;          // without them, a kind is a plain map
+constexpr unsigned kGompAlways = 0x10;       // of plain maps
+constexpr unsigned kGompImplicit = 0x60;     // both bits
+constexpr unsigned kGompForce = 0x80;        // of plain maps
+constexpr unsigned kGompPresent = 0x84;      // from GCC 13 on; with plain directions, and always
+constexpr uint64_t kMember = uint64_t{1} << kMemberShift;  // whose member it is does not matter here
+
+struct Element {
+  char* address;
+  size_t size;
+  unsigned kind;  // without kGompImplicit
+  uint64_t extra; // kImplicit, kMember
+
+  Element(const marline_device_maps_t& maps, size_t i)
+      : address(static_cast<char*>(maps.addresses[i])), size(maps.sizes[i]), kind(maps.kinds[i] & kKindMask), extra(0) {
+    if ((kind & kGompImplicit) == kGompImplicit) {
+      kind &= ~kGompImplicit;
+      extra = kImplicit;
+    }
+  }
+
+  [[nodiscard]] char* pointee() const { return *reinterpret_cast<char**>(address) + size; }
+};
+
+bool is_plain(unsigned kind) {
+  return (kind & kSpecial) == 0 && (kind & ~(kDirections | kGompAlways | kGompForce)) == 0 &&
+         kind != kGompUseDevicePtrIfPresent;
+}
+
+bool is_present_map(unsigned kind) {
+  return (kind & kGompPresent) == kGompPresent && (kind & ~(kGompPresent | kGompAlways | kDirections)) == 0;
+}
+
+uint64_t directions(unsigned kind) {
+  return (kind & kDirections) | ((kind & kGompAlways) != 0 ? kAlways : 0) |
+         ((kind & kGompPresent) == kGompPresent ? kPresent : 0);
+}
+
+// The bytes from the first to the last of the members that follow, which are one piece of memory.
+void push_structure(const marline_device_maps_t& maps, size_t i, GompItems& to) {
+  char *begin = static_cast<char*>(maps.addresses[i + 1]), *end = begin;
+  for (size_t k = i + 1; k <= i + maps.sizes[i] && k < maps.count; ++k) {
+    Element member(maps, k);
+    bool is_pointer = member.kind == kGompPointer || member.kind == kGompAttach || member.kind == kGompAlwaysPointer;
+    begin = std::min(begin, member.address);
+    end = std::max(end, member.address + (is_pointer ? sizeof(void*) : member.size));
+  }
+  to.push(maps.addresses[i], begin, static_cast<size_t>(end - begin), kParameter);
+}
+
+// Kinds that are neither plain maps nor structures.
+void push_special(const marline_device_maps_t& maps, size_t i, const Element& e, GompItems& to) {
+  switch (e.kind) {
+    case kGompPointer:
+      to.push(e.address, e.address, sizeof(void*), kTo | kParameter | e.extra);
+      to.push(e.address, e.pointee(), 0, kAttach);
+      break;
+    case kGompAttach:
+    case kGompAttachZeroLength: to.push(e.address, e.pointee(), 0, kAttach | kParameter); break;
+    case kGompAlwaysPointer: {
+      void* pointee = i > 0 ? maps.addresses[i - 1] : nullptr;
+      to.push(e.address, pointee, 0, kAttach | kAlways | kParameter);
+      break;
+    }
+    case kGompToPset: to.push(e.address, e.address, e.size, kTo | kParameter | e.extra); break;
+    case kGompForcePresent: to.push(e.address, e.address, e.size, kPresent | kParameter | e.extra); break;
+    case kGompFirstprivate: to.push(e.address, e.address, e.size, kPrivate | kTo | kParameter); break;
+    case kGompIfPresent:
+    case kGompZeroLength: to.push(e.address, e.address, 0, kParameter | e.extra); break;
+    case kGompDelete: to.push(e.address, e.address, e.size, kDelete | kParameter); break;
+    case kGompDeleteZeroLength: to.push(e.address, e.address, 0, kDelete | kParameter); break;
+    case kGompRelease: to.push(e.address, e.address, e.size, kParameter | e.extra); break;
+    case kGompFirstprivateInt:
+    case kGompUseDevicePtr:
+    case kGompUseDevicePtrIfPresent:
+    case kGompDetach:
+    case kGompForceDetach: to.push(e.address, e.address, 0, kLiteral | kParameter); break;
+    default:
+      fatal("GCC's map kind %#x is not known to Marline (GCC 12 to 14): build the program with one of these", e.kind);
+  }
+}
+
+}  // namespace
+
+Items GompItems::items() {
+  Items all;
+  all.count = static_cast<int32_t>(types.count());
+  all.bases = bases.begin();
+  all.begins = begins.begin();
+  all.sizes = sizes.begin();
+  all.types = types.begin();
+  return all;
+}
+
+void GompItems::push(void* base, void* begin, size_t size, uint64_t type) {
+  bases.push(base);
+  begins.push(begin);
+  sizes.push(static_cast<int64_t>(size));
+  types.push(type);
+}
+
+void take_maps(const marline_device_maps_t& maps, GompItems& to) {
+  size_t members_end = 0;
+  for (size_t i = 0; i < maps.count; ++i) {
+    Element e(maps, i);
+    if (i < members_end) e.extra |= kMember;
+    if (e.address == nullptr) {
+      to.push(nullptr, nullptr, 0, kLiteral | kParameter);
+    } else if (e.kind == kGompStruct || e.kind == kGompStructUnordered) {
+      push_structure(maps, i, to);
+      members_end = i + 1 + e.size;
+    } else if (is_plain(e.kind) || is_present_map(e.kind)) {
+      to.push(e.address, e.address, e.size, directions(e.kind) | kParameter | e.extra);
+    } else {
+      push_special(maps, i, e, to);
+    }
+  }
+}
+
+void take_updates(const marline_device_maps_t& maps, GompItems& to) {
+  for (size_t i = 0; i < maps.count; ++i) {
+    Element e(maps, i);
+    bool moves = (is_plain(e.kind) || is_present_map(e.kind)) && (e.kind & kDirections) != 0;
+    if (moves && e.address != nullptr) to.push(e.address, e.address, e.size, directions(e.kind));
+  }
+}
+
+bool is_use_device(unsigned short kind) {
+  unsigned low = kind & kKindMask;
+  return low == kGompUseDevicePtr || low == kGompUseDevicePtrIfPresent;
+}
+
+}  // namespace marline::target

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Kernels that are functions of the program itself, as in code of GCC: no image has them, and a process that was forked
+// from this one has them at the same addresses. Any thread.
+#pragma once
+
+#include "image/images.hpp"
+
+namespace marline::target {
+
+// The entry of a function, which stays: its code is the function's address on every device.
+[[nodiscard]] const Entry* entry_of_function(const void* function);
+
+// Notes the modules that are loaded now, at the first call: processes that are forked right behind it have them.
+void note_loaded_modules();
+// Whether the module of this address was loaded then.
+[[nodiscard]] bool was_loaded(const void* address);
+
+}  // namespace marline::target

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// See the header. The symbols around the section are hidden, so the section is found by the module's file; its content is
+// read from memory, where the loader has relocated it.
+#include "image/offload_tables.hpp"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <link.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+
+namespace marline::target {
+
+namespace {
+
+constexpr const char* kSection = ".gnu.offload_vars";
+constexpr uint64_t kLinkBit = uint64_t{1} << 63;  // of the size
+constexpr size_t kMostBytes = 1 << 20;            // of the headers: more is no file of this kind
+
+struct WireVariable {
+  const void* address;
+  uint64_t size;
+};
+
+struct Visit {
+  void (*each)(const OffloadVariable&, void*);
+  void* data;
+};
+
+bool read_at(int file, void* to, size_t bytes, uint64_t offset) {
+  return pread(file, to, bytes, static_cast<off_t>(offset)) == static_cast<ssize_t>(bytes);
+}
+
+// To be freed; null: not there.
+void* read_block(int file, size_t bytes, uint64_t offset) {
+  void* block = bytes != 0 && bytes <= kMostBytes ? std::malloc(bytes) : nullptr;
+  if (block != nullptr && read_at(file, block, bytes, offset)) return block;
+  std::free(block);
+  return nullptr;
+}
+
+// The section's place in memory, less the load address, and its size; false: there is none.
+bool find_section(int file, uint64_t& address, uint64_t& bytes) {
+  ElfW(Ehdr) header;
+  if (!read_at(file, &header, sizeof header, 0) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return false;
+  if (header.e_shentsize != sizeof(ElfW(Shdr)) || header.e_shstrndx >= header.e_shnum) return false;
+  auto* sections = static_cast<ElfW(Shdr)*>(read_block(file, header.e_shnum * sizeof(ElfW(Shdr)), header.e_shoff));
+  if (sections == nullptr) return false;
+  const ElfW(Shdr)& of_names = sections[header.e_shstrndx];
+  auto* names = static_cast<char*>(read_block(file, of_names.sh_size, of_names.sh_offset));
+  bool found = false;
+  for (int i = 0; names != nullptr && i < header.e_shnum && !found; ++i) {
+    uint64_t name = sections[i].sh_name;
+    found = name + std::strlen(kSection) < of_names.sh_size && std::strcmp(names + name, kSection) == 0;
+    address = sections[i].sh_addr;
+    bytes = sections[i].sh_size;
+  }
+  std::free(names);
+  std::free(sections);
+  return found;
+}
+
+int visit_module(dl_phdr_info* info, size_t, void* data) {
+  auto* visit = static_cast<Visit*>(data);
+  bool is_program = info->dlpi_name == nullptr || *info->dlpi_name == '\0';
+  int file = open(is_program ? "/proc/self/exe" : info->dlpi_name, O_RDONLY | O_CLOEXEC);
+  if (file < 0) return 0;
+  uint64_t address, bytes;
+  if (find_section(file, address, bytes)) {
+    auto* variables = reinterpret_cast<const WireVariable*>(info->dlpi_addr + address);
+    for (uint64_t i = 0; i < bytes / sizeof(WireVariable); ++i) {
+      uint64_t size = variables[i].size;
+      visit->each({variables[i].address, size & ~kLinkBit, (size & kLinkBit) != 0}, visit->data);
+    }
+  }
+  close(file);
+  return 0;
+}
+
+int take_loads(dl_phdr_info* info, size_t, void* data) {
+  *static_cast<uint64_t*>(data) = info->dlpi_adds;
+  return 1;
+}
+
+}  // namespace
+
+uint64_t loads_so_far() {
+  uint64_t loads = 0;
+  dl_iterate_phdr(take_loads, &loads);
+  return loads;
+}
+
+void visit_offload_variables(void (*each)(const OffloadVariable&, void*), void* data) {
+  Visit visit = {each, data};
+  dl_iterate_phdr(visit_module, &visit);
+}
+
+}  // namespace marline::target

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The `declare target` variables of code of GCC: without a compiler for devices, too, GCC writes them to the section
+// .gnu.offload_vars of each program and library (GCC, gcc/omp-offload.cc and libgcc/offloadstuff.c). Any thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace marline::target {
+
+struct OffloadVariable {
+  const void* address;
+  size_t bytes;
+  bool link;  // of the clause `link`: only there while it is mapped
+};
+
+// Changes whenever a module has been loaded.
+[[nodiscard]] uint64_t loads_so_far();
+
+// Calls `each` for the variables of all modules that are loaded.
+void visit_offload_variables(void (*each)(const OffloadVariable&, void* data), void* data);
+
+}  // namespace marline::target
