@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The begin of the program, before main and behind the constructors, on the first thread. Devices that are processes of
+// their own are forked here, from a process that has one thread and the values that the program's variables begin with.
+// Only for programs with device constructs of GCC's: those of Clang tell of their images themselves.
+//
+// The startup code of every program calls __libc_start_main. Ours answers references to all versions of it (GLIBC_2.2.5
+// and 2.34: see abi/exports.map) if this library stands in front of the C library in the loader's order, as it does
+// preloaded; by the name of libgomp, abi/compat/compat.c leads here. Elsewhere the devices start with their first use.
+#include "construct/device/provider.hpp"
+#include "platform/elf_image.hpp"
+
+#include "base/check.hpp"
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <cstring>
+
+namespace marline {
+
+namespace {
+
+using Main = int (*)(int, char**, char**);
+using Start = int (*)(Main, int, char**, void (*)(), void (*)(), void (*)(), void*);
+
+Main g_main;
+
+bool is_device_construct(const Binding& binding) {
+  constexpr const char* kPrefix = "GOMP_target";
+  return std::strncmp(binding.symbol, kPrefix, std::strlen(kPrefix)) == 0;
+}
+
+int calls_device_constructs(dl_phdr_info* info, size_t, void*) {
+  static const char own = 0;
+  ElfImage image;
+  if (!image.read(*info) || image.contains(reinterpret_cast<uintptr_t>(&own))) return 0;
+  return image.any_binding(is_device_construct) ? 1 : 0;
+}
+
+bool wants_devices_early() {
+  const char* text = std::getenv("MARLINE_DEVICES");
+  return text != nullptr && std::strstr(text, "process") != nullptr &&
+         dl_iterate_phdr(calls_device_constructs, nullptr) != 0;
+}
+
+int start_devices_and_main(int count, char** arguments, char** environment) {
+  if (const marline_device_provider_t* devices = device_provider()) devices->start();
+  return g_main(count, arguments, environment);
+}
+
+}  // namespace
+
+#pragma GCC visibility push(default)
+extern "C" {
+
+int marline_libc_start_main(Main main, int count, char** arguments, void (*init)(), void (*fini)(),
+                            void (*loader_fini)(), void* stack_end) {
+  auto next = reinterpret_cast<Start>(dlsym(RTLD_NEXT, "__libc_start_main"));
+  if (next == nullptr) fatal("the C library has no __libc_start_main behind Marline's");
+  g_main = main;
+  if (wants_devices_early()) main = start_devices_and_main;
+  return next(main, count, arguments, init, fini, loader_fini, stack_end);
+}
+[[gnu::alias("marline_libc_start_main")]] int __libc_start_main(Main main, int count, char** arguments,
+                                                                void (*init)(), void (*fini)(), void (*loader_fini)(),
+                                                                void* stack_end);
+
+}  // extern "C"
+#pragma GCC visibility pop
+
+}  // namespace marline
