@@ -31,9 +31,13 @@ bool has_module_of(const Device* device, const void* address) {
 // On every device they have the address that they have here.
 void map_variable(const OffloadVariable& variable, void* data) {
   auto* device = static_cast<Device*>(data);
-  if (variable.link || !has_module_of(device, variable.address)) return;
+  if (!has_module_of(device, variable.address)) return;
   auto address = reinterpret_cast<uint64_t>(variable.address);
-  device->mapping->add_global(variable.address, variable.bytes, address);
+  if (variable.link) {
+    device->mapping->add_place(variable.address, variable.bytes, address);
+  } else {
+    device->mapping->add_global(variable.address, variable.bytes, address);
+  }
 }
 
 void make_ready(Device* device) {
@@ -52,6 +56,19 @@ Device* ready_device(int number) {
   Device* device = number == kHostFallback ? nullptr : device_for_construct(number);
   if (device != nullptr) make_ready(device);
   return device;
+}
+
+// A pointer that is a `declare target` variable of a device in this process is the program's own, and keeps its value:
+// what it points to must then stay where it is, too.
+void keep_pointees(Device* device, const marline_device_maps_t& maps) {
+  if (device->kind != &kHostKind) return;
+  for (size_t i = 1; i < maps.count; ++i) {
+    if (!is_attachment(maps.kinds[i]) || maps.addresses[i] == nullptr) continue;
+    auto slot = reinterpret_cast<uint64_t>(maps.addresses[i]);
+    if (device->mapping->translate(maps.addresses[i]) != slot) continue;
+    void* pointee = maps.addresses[i - 1];
+    device->mapping->add_place(pointee, maps.sizes[i - 1], reinterpret_cast<uint64_t>(pointee));
+  }
 }
 
 // A target data construct between its begin and its end.
@@ -73,6 +90,7 @@ int run(int number, void (*function)(void*), const marline_device_maps_t* maps, 
     return 0;
   }
   GompItems items;
+  keep_pointees(device, *maps);
   take_maps(*maps, items);
   Region region = {};
   region.kernel = entry;
@@ -88,6 +106,7 @@ void* data_begin(int number, const marline_device_maps_t* maps) {
   void* memory = std::malloc(sizeof(OpenData));
   if (memory == nullptr) fatal("no memory for a target data construct");
   auto* open = new (memory) OpenData{device, {}};
+  keep_pointees(device, *maps);
   take_maps(*maps, open->items);
   device->mapping->begin(open->items.items());
   for (size_t i = 0; i < maps->count; ++i) {
@@ -110,6 +129,7 @@ void move(int number, const marline_device_maps_t* maps) {
   Device* device = ready_device(number);
   if (device == nullptr) return;
   GompItems items;
+  keep_pointees(device, *maps);
   kTake(*maps, items);
   (device->mapping->*kDo)(items.items());
 }

@@ -76,16 +76,42 @@ uint64_t directions(unsigned kind) {
          ((kind & kGompPresent) == kGompPresent ? kPresent : 0);
 }
 
-// The bytes from the first to the last of the members that follow, which are one piece of memory.
-void push_structure(const marline_device_maps_t& maps, size_t i, GompItems& to) {
-  char *begin = static_cast<char*>(maps.addresses[i + 1]), *end = begin;
+bool is_structure(const Element& e) {
+  return e.address != nullptr && (e.kind == kGompStruct || e.kind == kGompStructUnordered);
+}
+
+struct Extent {
+  char* begin;
+  char* end;
+};
+
+// Of the members of the structure at element i.
+void widen(const marline_device_maps_t& maps, size_t i, Extent& to) {
   for (size_t k = i + 1; k <= i + maps.sizes[i] && k < maps.count; ++k) {
     Element member(maps, k);
     bool is_pointer = member.kind == kGompPointer || member.kind == kGompAttach || member.kind == kGompAlwaysPointer;
-    begin = std::min(begin, member.address);
-    end = std::max(end, member.address + (is_pointer ? sizeof(void*) : member.size));
+    char* end = member.address + (is_pointer ? sizeof(void*) : member.size);
+    to.begin = to.begin == nullptr ? member.address : std::min(to.begin, member.address);
+    to.end = std::max(to.end, end);
   }
-  to.push(maps.addresses[i], begin, static_cast<size_t>(end - begin), kParameter);
+}
+
+// The bytes from the first to the last member are one piece of memory. GCC 12 also gives a structure behind a pointer in
+// several elements, one per member: all of them are of one piece, and the first one counts.
+void push_structure(const marline_device_maps_t& maps, size_t i, GompItems& to) {
+  Extent extent = {};
+  bool first = true;
+  for (size_t k = 0; k < maps.count; ++k) {
+    Element other(maps, k);
+    if (!is_structure(other)) continue;
+    if (other.address == maps.addresses[i]) {
+      widen(maps, k, extent);
+      first = first && k >= i;
+    }
+    k += other.size;
+  }
+  auto bytes = static_cast<size_t>(extent.end - extent.begin);
+  to.push(maps.addresses[i], extent.begin, bytes, kParameter | (first ? 0 : kMember));
 }
 
 // Kinds that are neither plain maps nor structures.
@@ -146,7 +172,7 @@ void take_maps(const marline_device_maps_t& maps, GompItems& to) {
     if (i < members_end) e.extra |= kMember;
     if (e.address == nullptr) {
       to.push(nullptr, nullptr, 0, kLiteral | kParameter);
-    } else if (e.kind == kGompStruct || e.kind == kGompStructUnordered) {
+    } else if (is_structure(e)) {
       push_structure(maps, i, to);
       members_end = i + 1 + e.size;
     } else if (is_plain(e.kind) || is_present_map(e.kind)) {
@@ -168,6 +194,11 @@ void take_updates(const marline_device_maps_t& maps, GompItems& to) {
 bool is_use_device(unsigned short kind) {
   unsigned low = kind & kKindMask;
   return low == kGompUseDevicePtr || low == kGompUseDevicePtrIfPresent;
+}
+
+bool is_attachment(unsigned short kind) {
+  unsigned low = kind & kKindMask;
+  return low == kGompAttach || low == kGompAttachZeroLength || low == kGompPointer;
 }
 
 }  // namespace marline::target

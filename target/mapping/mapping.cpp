@@ -44,20 +44,30 @@ Piece* Mapping::find(uintptr_t begin, size_t bytes) const {
   return contains ? piece : nullptr;
 }
 
-Piece* Mapping::create(uintptr_t begin, size_t bytes, uint64_t type, Plan& plan) {
-  uintptr_t offset = begin % kLine;
-  uint64_t allocation = device_->kind->allocate(device_, bytes + offset);
-  if (allocation == 0) {
+// Gives the piece memory on the device.
+void Mapping::locate(Piece* piece) {
+  auto* place = static_cast<Place*>(places_.first_overlap(piece->begin, piece->end));
+  if (place != nullptr && place->begin <= piece->begin && piece->end <= place->end) {
+    piece->address = place->address + (piece->begin - place->begin);
+    return;
+  }
+  size_t bytes = piece->end - piece->begin;
+  uintptr_t offset = piece->begin % kLine;
+  piece->allocation = device_->kind->allocate(device_, bytes + offset);
+  if (piece->allocation == 0) {
     fatal("device %d (%s) has no memory for a map of %zu bytes: map less at a time", device_->number,
           device_->kind->name, bytes);
   }
+  piece->address = piece->allocation + offset;
+}
+
+Piece* Mapping::create(uintptr_t begin, size_t bytes, uint64_t type, Plan& plan) {
   void* memory = std::malloc(sizeof(Piece));
   if (memory == nullptr) fatal("no memory for the list of mapped data");
   auto* piece = new (memory) Piece{};
   piece->begin = begin;
   piece->end = begin + bytes;
-  piece->allocation = allocation;
-  piece->address = allocation + offset;
+  locate(piece);
   ((type & kHold) != 0 ? piece->holds : piece->references) = 1;
   piece->busy = &plan.busy;
   piece->next = plan.pieces;
@@ -359,6 +369,19 @@ void Mapping::add_global(const void* host, size_t bytes, uint64_t address) {
   (void)associate(host, bytes, address);
   Guard guard(lock_);
   if (Piece* piece = find(address_of(host), bytes)) piece->associated = false;
+}
+
+void Mapping::add_place(const void* host, size_t bytes, uint64_t address) {
+  Guard guard(lock_);
+  uintptr_t begin = address_of(host);
+  if (bytes == 0 || places_.first_overlap(begin, begin + bytes) != nullptr) return;
+  void* memory = std::malloc(sizeof(Place));
+  if (memory == nullptr) fatal("no memory for the list of mapped data");
+  auto* place = new (memory) Place{};
+  place->begin = begin;
+  place->end = begin + bytes;
+  place->address = address;
+  places_.insert(place);
 }
 
 bool Mapping::associate(const void* host, size_t bytes, uint64_t address) {

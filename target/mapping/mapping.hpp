@@ -54,6 +54,9 @@ class Mapping {
   // A declare target variable.
   void add_global(const void* host, size_t bytes, uint64_t address);
 
+  // Memory that has its own place on the device, which maps of it use: a variable of `declare target link`.
+  void add_place(const void* host, size_t bytes, uint64_t address);
+
   // False: mapped already, otherwise than that.
   [[nodiscard]] bool associate(const void* host, size_t bytes, uint64_t address);
   // False: not associated, or mapped.
@@ -71,6 +74,7 @@ class Mapping {
   Piece* find(uintptr_t begin, size_t bytes) const;
   Piece* find_or_create(uintptr_t begin, size_t bytes, uint64_t type, bool count, Plan& plan, bool& fresh);
   Piece* create(uintptr_t begin, size_t bytes, uint64_t type, Plan& plan);
+  void locate(Piece* piece);
   void add(const Items& items, Plan& plan);
   void add_item(const Items& items, int32_t i, Plan& plan);
   void attach(uintptr_t slot, uintptr_t pointee, bool always, Plan& plan);
@@ -89,6 +93,7 @@ class Mapping {
   Device* device_;
   Lock lock_;
   Ranges pieces_;
+  Ranges places_;
   uint32_t busy_count_ = 0;  // constructs whose Busy somebody can find
   bool shared_ = false;      // set before the first use
 };

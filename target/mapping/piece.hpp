@@ -19,6 +19,11 @@ struct Attachment {
   uint64_t value;
 };
 
+// Where data of the host lies on the device whenever it is mapped.
+struct Place : Range {
+  uint64_t address;
+};
+
 // A construct that fills or empties pieces, and those who wait for it. On the construct's stack.
 struct Busy {
   struct Waiter* waiters = nullptr;

@@ -112,11 +112,14 @@ static void behind_a_pointer(void) {
   CHECK_COPY(points[2].x, 2, 1000);
   CHECK_EQ(points[3].x, 1000);
   o->point.x = 301;
+#ifdef __clang__
 #pragma omp target update to(o->point.x)
-#ifdef __clang__ /* GCC 12 passes a wrong o */
 #pragma omp target map(tofrom : o->point.x)
-#endif
   o->point.x++;
+#else /* GCC 12 passes a wrong o */
+  o->point.x++;
+#pragma omp target update to(o->point.x)
+#endif
 #pragma omp target exit data map(from : o->a, o->array[1 : 4], o->point.x, o->data, o->points)                         \
     map(from : o -> data[0 : 20], o->points[2 : 3])
   CHECK_EQ(o->array[2], 200);
