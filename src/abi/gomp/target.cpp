@@ -7,6 +7,7 @@
 #include "construct/device/provider.hpp"
 #include "construct/device/target.hpp"
 #include "construct/parallel/teams.hpp"
+#include "construct/task/task_reduction.hpp"
 
 #include <alloca.h>
 
@@ -29,13 +30,28 @@ struct TargetCall {
   int thread_limit;
 };
 
+bool any_reduction_copy(const Worker* worker, const MappedVariables& variables) {
+  if (worker->task->taskgroup == nullptr) return false;
+  auto is_copy = [worker](const void* address) { return gcc_reduction_has_copy(worker, address); };
+  return std::any_of(variables.addresses, variables.addresses + variables.count, is_copy);
+}
+
+// A thread's copy in a task reduction comes back from the device when the region has ended: no other task of the thread
+// may add to it meanwhile.
+bool run_on_device(const marline_device_provider_t* devices, const TargetCall& call, const MappedVariables& variables) {
+  Worker* worker = this_worker();
+  marline_device_maps_t maps = maps_of(variables);
+  bool keeps = any_reduction_copy(worker, variables);
+  if (keeps) worker->keeps_task = true;
+  int done = devices->region(call.device, call.function, &maps, call.thread_limit);
+  if (keeps) worker->keeps_task = false;  // the same worker: the task uses the thread's copy, so it is tied to it
+  return done != 0;
+}
+
 // On the device, or on the host if that is what the number means.
 void run_region(const TargetCall& call, const MappedVariables& variables) {
   const marline_device_provider_t* devices = device_provider();
-  if (devices != nullptr) {
-    marline_device_maps_t maps = maps_of(variables);
-    if (devices->region(call.device, call.function, &maps, call.thread_limit) != 0) return;
-  }
+  if (devices != nullptr && run_on_device(devices, call, variables)) return;
   target_region(this_worker(), {call.function, variables.addresses, call.thread_limit});
 }
 

@@ -51,6 +51,12 @@ Place find_enclosing(const Task* task, uintptr_t address) {
         reinterpret_cast<void*>(address));
 }
 
+bool is_copy(const GccReduction* chain, uintptr_t address) {
+  const GccReduction* block = chain;
+  while (block != nullptr && (address < block[kMemory] || address >= block[kEnd])) block = next_block(block);
+  return block != nullptr;
+}
+
 void* original_of(const Place& place) {
   for (size_t i = 0; i < place.block[kCount]; ++i) {
     if (offset_of(place.block, i) == place.offset) return reinterpret_cast<void*>(address_of(place.block, i));
@@ -100,6 +106,13 @@ void gcc_reduction_remap(Worker* worker, size_t count, size_t originals, void** 
     if (i < originals) addresses[count + i] = original_of(place);
     addresses[i] = reinterpret_cast<void*>(place.block[kMemory] + thread * place.block[kBytes] + place.offset);
   }
+}
+
+bool gcc_reduction_has_copy(const Worker* worker, const void* address) {
+  for (Taskgroup* group = worker->task->taskgroup; group != nullptr; group = group->outer) {
+    if (is_copy(gcc_reductions(group), reinterpret_cast<uintptr_t>(address))) return true;
+  }
+  return false;
 }
 
 }  // namespace marline

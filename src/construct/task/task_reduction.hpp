@@ -48,4 +48,7 @@ void gcc_reduction_attach(Worker* worker, GccReduction* chain);
 // of the original goes behind the array.
 void gcc_reduction_remap(Worker* worker, size_t count, size_t originals, void** addresses);
 
+// Whether the address is that of a thread's copy in a taskgroup around the current task.
+[[nodiscard]] bool gcc_reduction_has_copy(const Worker* worker, const void* address);
+
 }  // namespace marline

@@ -125,7 +125,7 @@ Worker* wait_for_permission(Worker* worker) {
 
 bool can_suspend() {
   Worker* worker = this_worker_or_null();
-  if (worker == nullptr || worker->task == nullptr || worker->in_hook) return false;
+  if (worker == nullptr || worker->task == nullptr || worker->in_hook || worker->keeps_task) return false;
   return !worker->task->has(task_flag::kImplicit) || worker->member->team->level > 0;
 }
 

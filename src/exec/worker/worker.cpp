@@ -98,6 +98,7 @@ void worker_enter_thread(Worker* worker) {
   worker->next_task = nullptr;
   worker->chunk_depend = {};
   worker->in_hook = false;
+  worker->keeps_task = false;
   worker->nesting.open_inner = 0;
   worker->nesting.owes_wakeup = false;
   worker->exception_globals = nullptr;

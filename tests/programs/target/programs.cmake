@@ -17,7 +17,8 @@ device_program_test(mapper SOURCES mapper.c)
 device_program_test(mapper_release SOURCES mapper_release.c STOCK NONE)
 device_program_test(iterators SOURCES iterators.c GCC)
 device_program_test(many_maps SOURCES many_maps.c GCC)
-device_program_test(declare_target SOURCES declare_target.c GCC)
+# The variables of a device in GCC's program's own process are the program's.
+device_program_test(declare_target SOURCES declare_target.c GCC GCC_DEVICES process)
 device_program_test(declare_target_enter SOURCES declare_target_enter.c COMPILERS clang16 clang19 clang22
                     FLAGS -fopenmp-version=52)
 device_program_test(functions SOURCES functions.c GCC)
@@ -61,8 +62,12 @@ device_mistakes(bad_memory "failed" "host;process" disassociate_mapped disassoci
 device_mistakes(bad_memory "marline: [^\n]*memory" "host;process" map_too_much)
 device_mistakes(bad_region "marline: " process null_write null_read deferred wild aborts exits traps overflow killed)
 
-# GCC has no compiler for devices here: its regions run on the host, in Fortran as in C. (Flang cannot link in Debian.)
+# GCC has no compiler for devices here: its regions are functions of the program, in Fortran as in C. (Flang cannot link
+# in Debian.)
 set(device_modules ${CMAKE_CURRENT_BINARY_DIR}/modules)
 file(MAKE_DIRECTORY ${device_modules})
 program_test(fortran_device_maps SOURCES device_maps.f90 ../fortran/runtime_check.c COMPILERS gfortran12 THREADS 1 4
              FLAGS -J${device_modules})
+if(MARLINE_GFORTRAN12)
+  gcc_device_variants(fortran_maps.gfortran12 ${PROGRAM_BIN}/fortran_device_maps_gfortran12 "${DEVICE_KINDS}")
+endif()
