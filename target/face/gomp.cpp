@@ -148,6 +148,9 @@ constinit const marline_device_provider_t kProvider = {sizeof(marline_device_pro
   if (marline_devices_provide(&kProvider) != 0) warn("another library has devices for code of GCC; Marline's are not used");
 }
 
+// Behind the program's own destructors, which may use devices.
+[[gnu::destructor]] void end() { stop_all(); }
+
 }  // namespace
 
 }  // namespace marline::target
