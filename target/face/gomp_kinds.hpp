@@ -4,7 +4,7 @@
 #pragma once
 
 #include "base/array.hpp"
-#include "mapping/items.hpp"
+#include "base/items.hpp"
 #include "marline/marline.h"
 
 namespace marline::target {
