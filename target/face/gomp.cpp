@@ -5,10 +5,11 @@
 // A device in this process runs it on copies of what is mapped; one in a forked process has the function at the same
 // address. `declare target` variables of a device in this process are the program's own. Any thread.
 #include "base/report.hpp"
-#include "mapping/devices.hpp"
+#include "device/kinds.hpp"
 #include "face/gomp_kinds.hpp"
 #include "image/functions.hpp"
 #include "image/offload_tables.hpp"
+#include "mapping/devices.hpp"
 #include "mapping/mapping.hpp"
 #include "mapping/region.hpp"
 
