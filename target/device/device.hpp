@@ -8,7 +8,7 @@
 // in its kernels; the host must not use it.
 #pragma once
 
-#include "marline/marline.h"
+#include "marline/devices.h"
 
 #include <atomic>
 #include <cstddef>

@@ -8,7 +8,7 @@
 #include "device/call_kernel.hpp"
 #include "device/process.hpp"
 #include "image/load.hpp"
-#include "marline/marline.h"
+#include "marline/devices.h"
 
 #include <pthread.h>
 #include <sched.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Devices for code of GCC that was built without a compiler for devices: what the runtime passes on from libgomp's entry
-// points (marline.h, marline_device_provider_t). A kernel is a function of the program that gets an array of addresses.
+// points (devices.h, marline_device_provider_t). A kernel is a function of the program that gets an array of addresses.
 // A device in this process runs it on copies of what is mapped; one in a forked process has the function at the same
 // address. `declare target` variables of a device in this process are the program's own. Any thread.
 #include "base/report.hpp"

@@ -5,7 +5,7 @@
 
 #include "base/array.hpp"
 #include "base/items.hpp"
-#include "marline/marline.h"
+#include "marline/devices.h"
 
 namespace marline::target {
 

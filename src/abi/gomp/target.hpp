@@ -5,7 +5,7 @@
 #pragma once
 
 #include "abi/gomp/task_block.hpp"
-#include "marline/marline.h"
+#include "marline/devices.h"
 
 namespace marline::gomp {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Target tasks of Clang's code, as the routines for libraries that run them see them (marline.h). Any thread.
+// Target tasks of Clang's code, as the routines for libraries that run them see them (devices.h). Any thread.
 #pragma once
 
 #include "task/task.hpp"

@@ -3,11 +3,8 @@
 // The entry points of include/marline/marline.h. Any thread.
 #include "marline/marline.h"
 
-#include "abi/kmp/target.hpp"
 #include "base/version.hpp"
 #include "config/options.hpp"
-#include "construct/device/provider.hpp"
-#include "construct/device/target.hpp"
 #include "construct/task/next_task.hpp"
 #include "exec/view/inspect.hpp"
 #include "exec/worker/blocked.hpp"
@@ -87,20 +84,6 @@ MARLINE_EXPORT marline_task_t* marline_task_hold() {
 
 MARLINE_EXPORT void marline_task_release(marline_task_t* task) {
   marline::release_hold(marline::this_worker_or_null(), reinterpret_cast<marline::Hold*>(task));
-}
-
-MARLINE_EXPORT void marline_target_region_run(const marline_target_region_t* region) {
-  marline::target_region(marline::this_worker(), {region->body, region->data, region->thread_limit, region->device});
-}
-
-MARLINE_EXPORT marline_task_t* marline_target_task_hold() {
-  return marline::kmp::current_target_task() != nullptr ? marline_task_hold() : nullptr;
-}
-
-MARLINE_EXPORT void marline_target_handle_set(void** handle) { marline::kmp::set_target_handle(handle); }
-
-MARLINE_EXPORT int marline_devices_provide(const marline_device_provider_t* provider) {
-  return marline::provide_devices(provider) ? 0 : -1;
 }
 
 MARLINE_EXPORT void marline_task_sends() {

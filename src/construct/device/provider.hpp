@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where code of GCC finds devices: a table of functions that libmarline-target registers (marline.h). The library is
+// Where code of GCC finds devices: a table of functions that libmarline-target registers (devices.h). The library is
 // loaded when MARLINE_DEVICES names devices, and then at the first question about them. Any thread.
 #pragma once
 
-#include "marline/marline.h"
+#include "marline/devices.h"
 
 namespace marline {
 

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Marline's face for libraries that drive devices, as libmarline-target does and others can: target regions, deferred
+ * constructs whose operations go on behind the end of their task, and devices for code of GCC. Programs do not need it:
+ * see marline.h, whose conventions hold here, too.
+ */
+#ifndef MARLINE_DEVICES_H
+#define MARLINE_DEVICES_H
+
+#include <marline/marline.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Target regions ---------------------------------------------------------------------------------------------------- */
+
+/* For libraries that run target regions, as libmarline-target does (OpenMP 5.2, section 13.8). */
+typedef struct marline_target_region {
+  void (*body)(void *data);
+  void *data;
+  int device;       /* what omp_get_device_num returns inside; the caller's own number of this device */
+  int thread_limit; /* of the clause; 0: none */
+} marline_target_region_t;
+
+/* Runs region->body on the calling thread as the initial task of a team of its own, with the initial control variables,
+ * and waits for the tasks that it creates. It may suspend, like any task. */
+void marline_target_region_run(const marline_target_region_t *region);
+
+/* Like marline_task_hold, for an operation that goes on behind the end of the calling task: NULL if the task is anything
+ * but a target task with `nowait` whose body ends with this operation (Clang's), if its creator waits for it, or if it has
+ * private objects that are destroyed at the end of its body. The task's other private data stays until the release. */
+marline_task_t *marline_target_task_hold(void);
+
+/* While `handle` is not NULL, what LLVM's libomptarget asks of the OpenMP runtime on the calling thread gets this answer:
+ * the current task can be put aside, and *handle is the word of the operations that it starts. Set it right around a
+ * call into libomptarget; the thread must not suspend in between. */
+void marline_target_handle_set(void **handle);
+
+/* Devices for code of GCC ------------------------------------------------------------------------------------------- */
+
+/* A library that has devices, as libmarline-target does, gives them to code of GCC that was built without a compiler for
+ * devices: what such code passes to libgomp's entry points is passed on. The runtime does this only if MARLINE_DEVICES
+ * names devices. All functions may be called from any thread and may suspend the calling task. */
+
+/* What the clauses of one construct say, one element of each array per item. The meaning of addresses, sizes and kinds is
+ * GCC's (include/gomp-constants.h, enum gomp_map_kind): the low byte of a kind, and from bit 8 on the logarithm of the
+ * alignment. The arrays are the caller's, until the call returns. */
+typedef struct marline_device_maps {
+  size_t count;
+  void **addresses;
+  const size_t *sizes;
+  const unsigned short *kinds;
+} marline_device_maps_t;
+
+/* `device` is what GCC passes: a number from 0 on, -1 for the default device, -2 for the host. A number that is none of
+ * these ends the program, and so does the host where it must not be taken (OMP_TARGET_OFFLOAD=mandatory). */
+typedef struct marline_device_provider {
+  size_t bytes; /* sizeof(marline_device_provider_t) in the library: later versions add fields at the end */
+  /* Starts the devices that want the process as it is before main. May be called again, which does nothing. */
+  void (*start)(void);
+  int (*count)(void);
+  /* Runs function(addresses), where the addresses are the device's, in an array in the device's memory, and returns when
+   * it has run. Firstprivate items are copied. 0: nothing has been done, since the caller is to run it on the host. */
+  int (*region)(int device, void (*function)(void *), const marline_device_maps_t *maps, int thread_limit);
+  /* target data. Addresses with the kind USE_DEVICE_PTR are replaced by the device's. The result is for data_end, once;
+   * NULL: the device is the host, and there is nothing to end. */
+  void *(*data_begin)(int device, const marline_device_maps_t *maps);
+  void (*data_end)(void *data);
+  /* target update, target enter data, target exit data. */
+  void (*update)(int device, const marline_device_maps_t *maps);
+  void (*enter_data)(int device, const marline_device_maps_t *maps);
+  void (*exit_data)(int device, const marline_device_maps_t *maps);
+} marline_device_provider_t;
+
+/* Makes the table the process's; it stays valid to the end. 0; -1: there is another one already, or the table is that of
+ * an older version. */
+int marline_devices_provide(const marline_device_provider_t *provider);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The entry points of include/marline/devices.h. Any thread.
+#include "marline/devices.h"
+
+#include "abi/kmp/target.hpp"
+#include "construct/device/provider.hpp"
+#include "construct/device/target.hpp"
+#include "exec/worker/worker.hpp"
+
+#define MARLINE_EXPORT extern "C" [[gnu::visibility("default")]]
+
+MARLINE_EXPORT void marline_target_region_run(const marline_target_region_t* region) {
+  marline::target_region(marline::this_worker(), {region->body, region->data, region->thread_limit, region->device});
+}
+
+MARLINE_EXPORT marline_task_t* marline_target_task_hold() {
+  return marline::kmp::current_target_task() != nullptr ? marline_task_hold() : nullptr;
+}
+
+MARLINE_EXPORT void marline_target_handle_set(void** handle) { marline::kmp::set_target_handle(handle); }
+
+MARLINE_EXPORT int marline_devices_provide(const marline_device_provider_t* provider) {
+  return marline::provide_devices(provider) ? 0 : -1;
+}
