@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Writes docs/options.md from the option tables (src/config/option_table.cpp, foreign_table.cpp and names.cpp,
-mpi/base/options.c).
+mpi/base/options.c, target/base/options.cpp).
 
     gen_options_doc.py [--check] [ROOT]     --check: writes nothing, exit 1 if the page is not what the table says
 """
@@ -17,12 +17,14 @@ FIELD = rf"{LITERAL}(?:\s*{LITERAL})*"
 ENTRY = re.compile(rf'^    \{{({LITERAL}),\s*({FIELD}),\s*({FIELD}),\s*({FIELD}),', re.MULTILINE)
 
 INTRODUCTION = """\
-<!-- Made by tools/gen_options_doc.py from src/config/option_table.cpp, foreign_table.cpp, names.cpp and mpi/base/options.c. Edit the tables, not this page. -->
+<!-- Made by tools/gen_options_doc.py from src/config/option_table.cpp, foreign_table.cpp, names.cpp, mpi/base/options.c and target/base/options.cpp. Edit the tables, not this page. -->
 # Options
 
 Marline reads its options from the environment when the library is loaded, and once more at the program's first use of
-OpenMP if it has set others by then; libmarline-mpi reads its own in `MPI_Init`.
-`OMP_DISPLAY_ENV=true` prints those of OpenMP that are in force, `OMP_DISPLAY_ENV=verbose` all but libmarline-mpi's.
+OpenMP if it has set others by then; libmarline-mpi reads its own in `MPI_Init`, libmarline-target at
+the first question about devices.
+`OMP_DISPLAY_ENV=true` prints those of OpenMP that are in force, `OMP_DISPLAY_ENV=verbose` all but libmarline-mpi's and
+libmarline-target's.
 
 - A value that cannot be used is reported in one line on stderr, with what is accepted, and the default takes its place.
 - An empty value counts as not given. Case does not matter in words, nor does white space around items.
@@ -102,11 +104,12 @@ def not_obeyed_table(names: list[tuple[str, str, str]]) -> list[str]:
     return lines + [f"| `{name}` | {anyway and f'`{anyway}`'} | {cell(instead)} |" for name, anyway, instead in names]
 
 
-def page(runtime: list[Option], mpi: list[Option], foreign: list[Option], names: list[tuple[str, str, str]]) -> str:
+def page(runtime: list[Option], mpi: list[Option], devices: list[Option], foreign: list[Option],
+         names: list[tuple[str, str, str]]) -> str:
     lines = [INTRODUCTION]
     for title, options in (("OpenMP's variables", [option for option in runtime if option.name.startswith("OMP_")]),
                            ("Marline's own", [option for option in runtime if option.name.startswith("MARLINE_")]),
-                           ("MPI: libmarline-mpi's", mpi)):  # fmt: skip
+                           ("MPI: libmarline-mpi's", mpi), ("Devices: libmarline-target's", devices)):  # fmt: skip
         lines += [f"## {title}", ""]
         lines += table(options) + [""]
     lines += ["## Other runtimes' variables", "", FOREIGN]
@@ -120,7 +123,8 @@ def main() -> int:
     arguments = [argument for argument in sys.argv[1:] if argument != "--check"]
     root = Path(arguments[0] if arguments else Path(__file__).parent.parent)
     target = root / "docs" / "options.md"
-    tables = ("src/config/option_table.cpp", "mpi/base/options.c", "src/config/foreign_table.cpp")
+    tables = ("src/config/option_table.cpp", "mpi/base/options.c", "target/base/options.cpp",
+              "src/config/foreign_table.cpp")
     text = page(*(read_table(root / table) for table in tables), read_names(root / "src/config/names.cpp"))
     if "--check" not in sys.argv:
         target.parent.mkdir(exist_ok=True)

@@ -3,6 +3,8 @@
 // See the header.
 #include "device/llvm_library.hpp"
 
+#include "base/options.hpp"
+
 #include <dlfcn.h>
 #include <glob.h>
 #include <limits.h>
@@ -18,7 +20,6 @@ namespace {
 
 // Newest last: versions that Marline has been tested with.
 constexpr const char* kNames[] = {"libomptarget.so.19.1", "libomptarget.so.22.1", "libomptarget.so.16", "libomptarget.so"};
-constexpr const char* kVariable = "MARLINE_LIBOMPTARGET";
 constexpr const char* kNeeded[] = {"__tgt_target_kernel", "__tgt_target_nowait_query", "__tgt_register_lib"};
 
 bool is_this_library(const char* path) {
@@ -75,7 +76,7 @@ void* open_where_packages_are() {
 void* open_llvm_library(const char** why) {
   // Above a number of vain queries it would block the thread that asks: the poller of all hooks.
   setenv("OMPTARGET_QUERY_COUNT_MAX", "0", 0);
-  if (const char* path = std::getenv(kVariable)) {
+  if (const char* path = option_value(Option::kLibrary)) {
     void* library = open_if_usable(path);
     *why = "MARLINE_LIBOMPTARGET names no libomptarget of LLVM 16 or later";
     return library;

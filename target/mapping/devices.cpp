@@ -4,6 +4,7 @@
 #include "mapping/devices.hpp"
 
 #include "base/lock.hpp"
+#include "base/options.hpp"
 #include "base/report.hpp"
 #include "device/kinds.hpp"
 #include "device/llvm.hpp"
@@ -31,7 +32,6 @@ constexpr int kHostFallback = -1, kInvalidDevice = -2;
 
 Device g_devices[kMaxImageDevices];  // a program may have 64 devices: MARLINE_DEVICES that names more is refused
 int g_count = 0;
-bool g_any_explicit = false;
 std::atomic<bool> g_listed{false};  // released by the thread that makes the list
 Lock g_list_lock;
 SuspendingLock g_prepare_lock;  // one device is made ready at a time
@@ -49,11 +49,6 @@ void add_devices(const DeviceKind* kind, int count) {
     device.index = i;
     device.mapping = new (memory) Mapping(&device);
   }
-}
-
-[[noreturn]] void refuse(const char* text) {
-  fatal("MARLINE_DEVICES=%s: a comma-separated list of host, host:N, process, process:N, with N from 1 to %d, and libomptarget; or none",
-        text, kMaxImageDevices);
 }
 
 // LLVM's devices, all of them.
@@ -81,23 +76,22 @@ const char* add_named(const char* text, const char* at) {
     if (*behind == ':') {
       char* end;
       count = std::strtol(behind + 1, &end, 10);
-      if (end == behind + 1 || count < 1 || count > kMaxImageDevices) refuse(text);
+      if (end == behind + 1 || count < 1 || count > kMaxImageDevices) refuse_value(Option::kDevices, text);
       behind = end;
     }
-    if (*behind != ',' && *behind != '\0') refuse(text);
+    if (*behind != ',' && *behind != '\0') refuse_value(Option::kDevices, text);
     add_devices(kind, static_cast<int>(count));
     return *behind == ',' ? behind + 1 : behind;
   }
-  refuse(text);
+  refuse_value(Option::kDevices, text);
 }
 
 void make_list() {
   Guard guard(g_list_lock);
   if (g_listed.load(std::memory_order_relaxed)) return;
-  const char* text = std::getenv("MARLINE_DEVICES");
-  g_any_explicit = text != nullptr && *text != '\0';
+  const char* text = option_value(Option::kDevices);
   if (__kmpc_get_target_offload() == kOffloadDisabled) {
-  } else if (!g_any_explicit) {
+  } else if (text == nullptr) {
     int others = have_foreign_image() ? add_llvm(false) : 0;
     if (others == 0 && have_native_image()) add_devices(&kHostKind, kDefaultHosts);
   } else if (std::strcmp(text, "none") != 0) {
@@ -194,7 +188,7 @@ void prepare(Device* device) {
 }
 
 void start_early() {
-  const char* text = std::getenv("MARLINE_DEVICES");
+  const char* text = option_value(Option::kDevices);
   if (text == nullptr || std::strstr(text, kProcessKind.name) == nullptr) return;
   listed();
   for (int i = 0; i < g_count; ++i) {

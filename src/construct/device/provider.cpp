@@ -36,7 +36,7 @@ TargetData* g_data = nullptr;
 
 bool are_devices_named() {
   const char* text = std::getenv("MARLINE_DEVICES");
-  return text != nullptr && *text != '\0' && std::strcmp(text, "none") != 0;
+  return text != nullptr && *text != '\0' && std::strcmp(text, "none") != 0 && std::strcmp(text, "auto") != 0;
 }
 
 // RTLD_GLOBAL: routines about devices look for the library's definitions (abi/omp/next_definition.cpp).

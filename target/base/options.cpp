@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// See the header.
+#include "base/options.hpp"
+
+#include "base/report.hpp"
+
+#include <strings.h>
+
+#include <cstdlib>
+
+namespace marline::target {
+
+namespace {
+
+struct Row {
+  const char* name;
+  const char* fallback;
+  const char* accepted;
+  const char* summary;
+};
+
+// In the order of Option. The page takes the texts from here.
+constexpr Row kTable[] = {
+    {"MARLINE_DEVICES", "auto", "auto, none, or a list of host, host:N, process, process:N and libomptarget, with N from 1 to 64",
+     "Which devices the program has. `host`: this processor, in the program's process; `process`: the same in processes of "
+     "their own; `libomptarget`: those that LLVM's library drives. `auto`: GPUs for which the program has images, or else 4 "
+     "of `host` if it has images for this processor. Code of GCC has devices only by this variable.",},
+    {"MARLINE_LIBOMPTARGET", "auto", "a path",
+     "LLVM's library for GPUs. `auto`: the first in LD_LIBRARY_PATH, then in /usr/lib/llvm-*/lib.",},
+};
+
+const Row& row_of(Option option) { return kTable[static_cast<int>(option)]; }
+
+}  // namespace
+
+const char* option_value(Option option) {
+  const char* value = std::getenv(row_of(option).name);
+  bool given = value != nullptr && *value != '\0' && strcasecmp(value, row_of(option).fallback) != 0;
+  return given ? value : nullptr;
+}
+
+void refuse_value(Option option, const char* value) {
+  fatal("%s=%s: expected %s", row_of(option).name, value, row_of(option).accepted);
+}
+
+}  // namespace marline::target

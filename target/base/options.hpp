@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The variables that libmarline-target reads, each where it is needed first. docs/options.md is made from the table in
+// options.cpp. Any thread.
+#pragma once
+
+namespace marline::target {
+
+enum class Option { kDevices, kLibrary };
+
+// The variable's value; null if it is not given, empty or `auto`.
+[[nodiscard]] const char* option_value(Option option);
+
+// Ends the program: this is no value for the variable; says what is accepted.
+[[noreturn]] void refuse_value(Option option, const char* value);
+
+}  // namespace marline::target
