@@ -59,16 +59,22 @@ Device* ready_device(int number) {
   return device;
 }
 
+void keep_element(Device* device, const marline_device_maps_t& maps, const char* address) {
+  for (size_t i = 0; i < maps.count; ++i) {
+    if (maps.addresses[i] != address || is_attachment(maps.kinds[i])) continue;
+    device->mapping->add_place(address, maps.sizes[i], reinterpret_cast<uint64_t>(address));
+  }
+}
+
 // A pointer that is a `declare target` variable of a device in this process is the program's own, and keeps its value:
 // what it points to must then stay where it is, too.
 void keep_pointees(Device* device, const marline_device_maps_t& maps) {
   if (device->kind != &kHostKind) return;
-  for (size_t i = 1; i < maps.count; ++i) {
+  for (size_t i = 0; i < maps.count; ++i) {
     if (!is_attachment(maps.kinds[i]) || maps.addresses[i] == nullptr) continue;
     auto slot = reinterpret_cast<uint64_t>(maps.addresses[i]);
     if (device->mapping->translate(maps.addresses[i]) != slot) continue;
-    void* pointee = maps.addresses[i - 1];
-    device->mapping->add_place(pointee, maps.sizes[i - 1], reinterpret_cast<uint64_t>(pointee));
+    keep_element(device, maps, *static_cast<char**>(maps.addresses[i]) + maps.sizes[i]);
   }
 }
 

@@ -115,7 +115,7 @@ void push_structure(const marline_device_maps_t& maps, size_t i, GompItems& to) 
 }
 
 // Kinds that are neither plain maps nor structures.
-void push_special(const marline_device_maps_t& maps, size_t i, const Element& e, GompItems& to) {
+void push_special(const Element& e, GompItems& to) {
   switch (e.kind) {
     case kGompPointer:
       to.push(e.address, e.address, sizeof(void*), kTo | kParameter | e.extra);
@@ -123,12 +123,9 @@ void push_special(const marline_device_maps_t& maps, size_t i, const Element& e,
       break;
     case kGompAttach:
     case kGompAttachZeroLength: to.push(e.address, e.pointee(), 0, kAttach | kParameter); break;
-    case kGompAlwaysPointer: {
-      void* pointee = i > 0 ? maps.addresses[i - 1] : nullptr;
-      to.push(e.address, pointee, 0, kAttach | kAlways | kParameter);
-      break;
-    }
-    case kGompToPset: to.push(e.address, e.address, e.size, kTo | kParameter | e.extra); break;
+    case kGompAlwaysPointer: to.push(e.address, e.pointee(), 0, kAttach | kAlways | kParameter); break;
+    // A Fortran array's descriptor: its bounds are those at the construct, as the array may have been allocated since.
+    case kGompToPset: to.push(e.address, e.address, e.size, kTo | kAlways | kParameter | e.extra); break;
     case kGompForcePresent: to.push(e.address, e.address, e.size, kPresent | kParameter | e.extra); break;
     case kGompFirstprivate: to.push(e.address, e.address, e.size, kPrivate | kTo | kParameter); break;
     case kGompIfPresent:
@@ -178,7 +175,7 @@ void take_maps(const marline_device_maps_t& maps, GompItems& to) {
     } else if (is_plain(e.kind) || is_present_map(e.kind)) {
       to.push(e.address, e.address, e.size, directions(e.kind) | kParameter | e.extra);
     } else {
-      push_special(maps, i, e, to);
+      push_special(e, to);
     }
   }
 }
@@ -198,7 +195,7 @@ bool is_use_device(unsigned short kind) {
 
 bool is_attachment(unsigned short kind) {
   unsigned low = kind & kKindMask;
-  return low == kGompAttach || low == kGompAttachZeroLength || low == kGompPointer;
+  return low == kGompAttach || low == kGompAttachZeroLength || low == kGompPointer || low == kGompAlwaysPointer;
 }
 
 }  // namespace marline::target

@@ -30,7 +30,7 @@ void take_updates(const marline_device_maps_t& maps, GompItems& to);
 // The address is to be replaced by the device's (use_device_ptr, use_device_addr).
 [[nodiscard]] bool is_use_device(unsigned short kind);
 
-// The address is that of a pointer to the element in front.
+// The address is that of a pointer, whose value plus the size is the address of another element.
 [[nodiscard]] bool is_attachment(unsigned short kind);
 
 }  // namespace marline::target
