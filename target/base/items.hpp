@@ -36,6 +36,7 @@ struct Items {
   const int64_t* sizes = nullptr;
   const uint64_t* types = nullptr;
   void** mappers = nullptr;  // or null
+  bool end_once = false;     // the end takes one mapping off a piece, however many items lie in it
 };
 
 [[nodiscard]] inline bool is_member(uint64_t type) { return type >> map_type::kMemberShift != 0; }

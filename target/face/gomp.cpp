@@ -131,14 +131,32 @@ void data_end(void* data) {
   std::free(open);
 }
 
-template <void (Mapping::*kDo)(const Items&), void (*kTake)(const marline_device_maps_t&, GompItems&)>
-void move(int number, const marline_device_maps_t* maps) {
+void update(int number, const marline_device_maps_t* maps) {
+  Device* device = ready_device(number);
+  if (device == nullptr) return;
+  GompItems items;
+  take_updates(*maps, items);
+  device->mapping->update(items.items());
+}
+
+void enter_data(int number, const marline_device_maps_t* maps) {
   Device* device = ready_device(number);
   if (device == nullptr) return;
   GompItems items;
   keep_pointees(device, *maps);
-  kTake(*maps, items);
-  (device->mapping->*kDo)(items.items());
+  take_maps(*maps, items);
+  device->mapping->begin(items.items());
+}
+
+// GCC gives the members of a structure one by one, which it has entered as one.
+void exit_data(int number, const marline_device_maps_t* maps) {
+  Device* device = ready_device(number);
+  if (device == nullptr) return;
+  GompItems items;
+  take_maps(*maps, items);
+  Items all = items.items();
+  all.end_once = true;
+  device->mapping->end(all);
 }
 
 constinit const marline_device_provider_t kProvider = {sizeof(marline_device_provider_t),
@@ -147,9 +165,9 @@ constinit const marline_device_provider_t kProvider = {sizeof(marline_device_pro
                                                        run,
                                                        data_begin,
                                                        data_end,
-                                                       move<&Mapping::update, take_updates>,
-                                                       move<&Mapping::begin, take_maps>,
-                                                       move<&Mapping::end, take_maps>};
+                                                       update,
+                                                       enter_data,
+                                                       exit_data};
 
 [[gnu::constructor]] void provide() {
   if (marline_devices_provide(&kProvider) != 0) warn("another library has devices for code of GCC; Marline's are not used");

@@ -164,9 +164,12 @@ void GompItems::push(void* base, void* begin, size_t size, uint64_t type) {
 
 void take_maps(const marline_device_maps_t& maps, GompItems& to) {
   size_t members_end = 0;
+  Extent descriptor = {};  // of the Fortran array whose pointer follows
   for (size_t i = 0; i < maps.count; ++i) {
     Element e(maps, i);
-    if (i < members_end) e.extra |= kMember;
+    bool in_descriptor = e.kind == kGompPointer && e.address >= descriptor.begin && e.address < descriptor.end;
+    if (i < members_end || in_descriptor) e.extra |= kMember;
+    if (e.kind == kGompToPset) descriptor = {e.address, e.address + e.size};
     if (e.address == nullptr) {
       to.push(nullptr, nullptr, 0, kLiteral | kParameter);
     } else if (is_structure(e)) {

@@ -201,7 +201,8 @@ void Mapping::subtract_item(const Items& items, int32_t i, Plan& plan) {
             bytes, begin);
     }
   } else {
-    if (count) drop(piece, type, plan);
+    if (count && !(items.end_once && piece->last_end == ends_)) drop(piece, type, plan);
+    if (count) piece->last_end = ends_;
     bool last = !piece->forever && piece->count() == (count ? 0 : 1);
     if ((type & kFrom) != 0 && (last || (type & kAlways) != 0)) copy_around(*piece, begin, bytes, plan.copies);
   }
@@ -245,6 +246,7 @@ bool Mapping::try_end(const Items& items) {
 void Mapping::end_locked(const Items& items) {
   Plan plan;
   plan.busy.emptying = true;
+  ++ends_;
   subtract(items, plan);
   if (plan.pieces != nullptr) ++busy_count_;
   lock_.release();

@@ -94,6 +94,7 @@ class Mapping {
   Lock lock_;
   Ranges pieces_;
   Ranges places_;
+  uint64_t ends_ = 0;        // constructs that have ended, or begun to
   uint32_t busy_count_ = 0;  // constructs whose Busy somebody can find
   bool shared_ = false;      // set before the first use
 };
