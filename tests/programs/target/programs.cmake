@@ -66,8 +66,10 @@ device_mistakes(bad_region "marline: " process null_write null_read deferred wil
 # in Debian.)
 set(device_modules ${CMAKE_CURRENT_BINARY_DIR}/modules)
 file(MAKE_DIRECTORY ${device_modules})
-program_test(fortran_device_maps SOURCES device_maps.f90 ../fortran/runtime_check.c COMPILERS gfortran12 THREADS 1 4
-             FLAGS -J${device_modules})
-if(MARLINE_GFORTRAN12)
-  gcc_device_variants(fortran_maps.gfortran12 ${PROGRAM_BIN}/fortran_device_maps_gfortran12 "${DEVICE_KINDS}")
-endif()
+foreach(name maps arrays)
+  program_test(fortran_device_${name} SOURCES device_${name}.f90 ../fortran/runtime_check.c COMPILERS gfortran12
+               THREADS 1 4 FLAGS -J${device_modules})
+  if(MARLINE_GFORTRAN12)
+    gcc_device_variants(fortran_${name}.gfortran12 ${PROGRAM_BIN}/fortran_device_${name}_gfortran12 "${DEVICE_KINDS}")
+  endif()
+endforeach()
