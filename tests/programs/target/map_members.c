@@ -183,11 +183,29 @@ static void part_of_the_whole(void) {
   CHECK(o.data == data);
 }
 
+/* Members that are mapped by one construct are counted as one. */
+static void entered_twice(void) {
+  Object object;
+  set(&object);
+  int a = object.a;
+#pragma omp target enter data map(to : object.a, object.array, object.b)
+#pragma omp target enter data map(to : object.a, object.array, object.b)
+#pragma omp target
+  object.a = a + 1;
+#pragma omp target exit data map(from : object.a, object.array, object.b)
+  CHECK_COPY(object.a, a, a + 1);
+  CHECK_PRESENT(&object.a, 1);
+#pragma omp target exit data map(from : object.a, object.array, object.b)
+  CHECK_EQ(object.a, a + 1);
+  CHECK_PRESENT(&object.a, 0);
+}
+
 int main(void) {
   far_apart();
   own_types();
   behind_a_pointer();
   several_objects();
   part_of_the_whole();
+  entered_twice();
   return 0;
 }
