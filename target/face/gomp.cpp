@@ -52,10 +52,18 @@ void make_ready(Device* device) {
   known.store(loads, std::memory_order_release);  // pairs with the load above
 }
 
-// Null: the host.
+// Null: the host. Also where the device is of a kind that runs images only.
 Device* ready_device(int number) {
   Device* device = number == kHostFallback ? nullptr : device_for_construct(number);
-  if (device != nullptr) make_ready(device);
+  if (device == nullptr) return nullptr;
+  if (device->kind != &kHostKind && device->kind != &kProcessKind) {
+    if (is_mandatory()) {
+      fatal("OMP_TARGET_OFFLOAD=mandatory, and device %d (%s) does not run code of GCC: MARLINE_DEVICES=host or process "
+            "do", device->number, device->kind->name);
+    }
+    return nullptr;
+  }
+  make_ready(device);
   return device;
 }
 
