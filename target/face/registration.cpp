@@ -44,7 +44,6 @@ void __tgt_register_lib(const void* descriptor) {
   register_images(descriptor);
   take_requirements();
   g_registered.fetch_add(1, std::memory_order_relaxed);
-  start_early();
 }
 
 void __tgt_unregister_lib(const void* descriptor) {

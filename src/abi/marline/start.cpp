@@ -2,7 +2,7 @@
 //
 // The begin of the program, before main and behind the constructors, on the first thread. Devices that are processes of
 // their own are forked here, from a process that has one thread and the values that the program's variables begin with.
-// Only for programs with device constructs of GCC's: those of Clang tell of their images themselves.
+// Not earlier, from a constructor: the loader may hold a lock then, and libraries are yet to be initialised.
 //
 // The startup code of every program calls __libc_start_main. Ours answers references to all versions of it (GLIBC_2.2.5
 // and 2.34: see abi/exports.map) if this library stands in front of the C library in the loader's order, as it does
@@ -27,8 +27,11 @@ using Start = int (*)(Main, int, char**, void (*)(), void (*)(), void (*)(), voi
 Main g_main;
 
 bool is_device_construct(const Binding& binding) {
-  constexpr const char* kPrefix = "GOMP_target";
-  return std::strncmp(binding.symbol, kPrefix, std::strlen(kPrefix)) == 0;
+  constexpr const char* kPrefixes[] = {"GOMP_target", "__tgt_target"};
+  for (const char* prefix : kPrefixes) {
+    if (std::strncmp(binding.symbol, prefix, std::strlen(prefix)) == 0) return true;
+  }
+  return false;
 }
 
 int calls_device_constructs(dl_phdr_info* info, size_t, void*) {
