@@ -175,7 +175,7 @@ constinit const DeviceKind kLlvmKind = {"libomptarget", true, start, allocate, r
 // Images first: it counts only devices for which there is one.
 int llvm_device_count(const char** why) {
   g_library = open_llvm_library(why);
-  if (g_library == nullptr) return 0;
+  if (g_library == nullptr) return -1;
   if (auto begin = reinterpret_cast<void (*)()>(llvm_routine("__tgt_rtl_init"))) begin();
   for (Module* module = newest_module(); module != nullptr; module = module->next) {
     void* descriptor = module->gone ? nullptr : foreign_descriptor(module);

@@ -28,7 +28,7 @@ struct KernelArguments {
 };
 inline constexpr uint64_t kNowaitFlag = 1;
 
-// How many devices it has: 0 also where it cannot be found, of which `why` then tells.
+// How many devices it has; -1 if it cannot be found. `why` tells why there are none.
 [[nodiscard]] int llvm_device_count(const char** why);
 
 // Of a device that is ready (mapping/devices.hpp). Returns what it returns: 0 for success. May suspend. With the nowait flag, the calling task may be held instead.

@@ -36,6 +36,8 @@ constexpr int kPollsBetweenChecks = 64;  // of whether the process is alive, in 
 constexpr size_t kStage = 1 << 20;       // variables of images are copied in pieces of at most this
 
 struct Process {
+  Process* next;  // of all
+  bool lost;      // in a fork of the program, which has no devices of its own
   Device* device;
   Arena arena;
   Channel* channel;
@@ -46,6 +48,17 @@ struct Process {
   int vain_polls = 0;            // of that thread
   Array<Operation*> unfinished;  // to be told again that they have ended; of that thread
 };
+
+Process* g_processes = nullptr;  // changes under the lock under which devices are started
+
+// In a fork of the program, also in one that becomes another device. Closed, so that devices see the program's end.
+void forget_devices() {
+  for (Process* process = g_processes; process != nullptr; process = process->next) {
+    process->lost = true;
+    if (process->socket >= 0) close(process->socket);
+    process->socket = -1;
+  }
+}
 
 Process* process_of(Device* device) { return static_cast<Process*>(device->state); }
 
@@ -118,6 +131,10 @@ void progress(Device* device) {
 void send(Process* process, const Command& command, const void* words) {
   uint64_t bytes = sizeof command + command.words * sizeof(uint64_t);
   Ring& ring = process->channel->commands;
+  if (process->lost) {
+    fatal("device %d (process) belongs to the process that started it: a fork of it has no such devices",
+          process->device->number);
+  }
   marline_progress_add(process->hook, 1);
   Guard guard(process->send_lock);
   while (!ring.has_room(bytes)) {
@@ -147,7 +164,6 @@ void become_device(Process* process, int socket) {
     return;
   }
   if (fork() != 0) _exit(0);
-  close(process->socket);
   serve_device(process->channel, &process->arena, socket, process->device->number);
 }
 
@@ -165,6 +181,11 @@ void start(Device* device) {
   process->channel = static_cast<Channel*>(channel);
   process->socket = sockets[0];
   process->arena.open(part_of(device), kPart);
+  if (g_processes == nullptr && pthread_atfork(nullptr, nullptr, forget_devices) != 0) {
+    fatal("device %d (process): no memory for a fork handler", device->number);
+  }
+  process->next = g_processes;
+  g_processes = process;
   note_loaded_modules();
   std::fflush(nullptr);  // or both processes would write what is buffered
   become_device(process, sockets[1]);

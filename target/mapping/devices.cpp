@@ -55,7 +55,8 @@ void add_devices(const DeviceKind* kind, int count) {
 int add_llvm(bool must) {
   const char* why = "";
   int count = llvm_device_count(&why);
-  if (count == 0 && must) fatal("MARLINE_DEVICES names libomptarget: %s", why);
+  if (count <= 0 && must) fatal("MARLINE_DEVICES names libomptarget: %s", why);
+  if (count < 0) warn("the program has code for other devices, which nothing can drive: %s", why);
   add_devices(&kLlvmKind, count);
   return count;
 }
@@ -93,7 +94,7 @@ void make_list() {
   if (__kmpc_get_target_offload() == kOffloadDisabled) {
   } else if (text == nullptr) {
     int others = have_foreign_image() ? add_llvm(false) : 0;
-    if (others == 0 && have_native_image()) add_devices(&kHostKind, kDefaultHosts);
+    if (others <= 0 && have_native_image()) add_devices(&kHostKind, kDefaultHosts);
   } else if (std::strcmp(text, "none") != 0) {
     for (const char* at = text; *at != '\0';) at = add_named(text, at);
   }

@@ -32,6 +32,7 @@ device_program_test(nowait_depend SOURCES nowait_depend.c GCC)
 # Clang takes the address of what is firstprivate in a deferred region, not its value.
 device_program_test(nowait_private SOURCES nowait_private.c COMPILERS gcc12 GCC)
 device_program_test(in_reduction SOURCES in_reduction.c COMPILERS clang16 clang19 clang22 GCC)
+device_program_test(fork SOURCES fork.c THREADS 1 GCC)
 device_program_test(threads SOURCES threads.c GCC)
 device_program_test(teams SOURCES teams.c GCC)
 # Clang 14 and 16 take the construct for another.
