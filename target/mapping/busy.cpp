@@ -12,13 +12,13 @@ struct Waiter {
   Waiter* next;
 };
 
-Busy* Mapping::busy_among(const Items& items, bool emptying_only) const {
+Busy* Mapping::busy_among(const Items& items) const {
   for (int32_t i = 0; i < items.count; ++i) {
     if (has_no_storage(items.types[i])) continue;
     if (has_mapper(items, i)) {
       Pushed pushed;
       run_mapper(items, i, pushed);
-      if (Busy* busy = busy_among(pushed.items(), emptying_only)) return busy;
+      if (Busy* busy = busy_among(pushed.items())) return busy;
       continue;
     }
     auto begin = reinterpret_cast<uintptr_t>(items.begins[i]);
@@ -30,15 +30,15 @@ Busy* Mapping::busy_among(const Items& items, bool emptying_only) const {
                                                                                  : nullptr};
     for (Range* range : ranges) {
       Busy* busy = range != nullptr ? static_cast<Piece*>(range)->busy : nullptr;
-      if (busy != nullptr && (busy->emptying || !emptying_only)) return busy;
+      if (busy != nullptr) return busy;
     }
   }
   return nullptr;
 }
 
 // Called and left with the lock. True: it has waited, and everything may have changed.
-bool Mapping::wait_for_busy(const Items& items, bool emptying_only) {
-  Busy* busy = busy_count_ != 0 ? busy_among(items, emptying_only) : nullptr;
+bool Mapping::wait_for_busy(const Items& items) {
+  Busy* busy = busy_count_ != 0 ? busy_among(items) : nullptr;
   if (busy == nullptr) return false;
   wait(busy);
   return true;

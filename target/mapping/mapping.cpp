@@ -82,7 +82,6 @@ Piece* Mapping::find_or_create(uintptr_t begin, size_t bytes, uint64_t type, boo
   auto* piece = static_cast<Piece*>(pieces_.first_overlap(begin, begin + bytes));
   bool contains = piece != nullptr && piece->begin <= begin && begin + bytes <= piece->end;
   if (contains || (piece != nullptr && (type & kImplicit) != 0)) {
-    if (piece->busy != nullptr && piece->busy != &plan.busy) plan.others_busy = true;
     fresh = piece->busy == &plan.busy;
     if (count) ++((type & kHold) != 0 ? piece->holds : piece->references);
     return piece;
@@ -156,19 +155,18 @@ void Mapping::begin(const Items& items) {
   if (shared_ || items.count == 0) return;
   Plan plan;
   lock_.take();
-  while (wait_for_busy(items, true)) {}
+  while (wait_for_busy(items)) {}
   add(items, plan);
   for (const AttachLater& one : plan.attachments) attach(one.slot, one.pointee, one.always, plan);
   if (plan.pieces != nullptr) ++busy_count_;
   lock_.release();
   for (const Transfer& copy : plan.copies) device_->kind->write(device_, copy.device, copy.host, copy.bytes);
   write_slots(plan);
-  if (plan.pieces == nullptr && !plan.others_busy) return;
+  if (plan.pieces == nullptr) return;
   Guard guard(lock_);
-  if (plan.pieces != nullptr) --busy_count_;
+  --busy_count_;
   for (Piece* piece = plan.pieces; piece != nullptr; piece = piece->next) piece->busy = nullptr;
   wake(&plan.busy);
-  while (plan.others_busy && wait_for_busy(items, false)) {}
 }
 
 // Takes away one mapping of the piece, or all.
@@ -227,14 +225,14 @@ void Mapping::subtract(const Items& items, Plan& plan) {
 void Mapping::end(const Items& items) {
   if (shared_ || items.count == 0) return;
   lock_.take();
-  while (wait_for_busy(items, false)) {}
+  while (wait_for_busy(items)) {}
   end_locked(items);
 }
 
 bool Mapping::try_end(const Items& items) {
   if (shared_ || items.count == 0) return true;
   lock_.take();
-  if (busy_count_ != 0 && busy_among(items, false) != nullptr) {
+  if (busy_count_ != 0 && busy_among(items) != nullptr) {
     lock_.release();
     return false;
   }
@@ -245,7 +243,6 @@ bool Mapping::try_end(const Items& items) {
 // Called with the lock, left without it.
 void Mapping::end_locked(const Items& items) {
   Plan plan;
-  plan.busy.emptying = true;
   ++ends_;
   subtract(items, plan);
   if (plan.pieces != nullptr) ++busy_count_;
@@ -297,7 +294,7 @@ void Mapping::update(const Items& items) {
   if (shared_) return;
   Plan plan;
   lock_.take();
-  while (wait_for_busy(items, false)) {}
+  while (wait_for_busy(items)) {}
   plan_update(items, plan);
   lock_.release();
   for (const Transfer& copy : plan.copies) device_->kind->write(device_, copy.device, copy.host, copy.bytes);

@@ -83,8 +83,8 @@ class Mapping {
   void subtract_item(const Items& items, int32_t i, Plan& plan);
   void drop(Piece* piece, uint64_t type, Plan& plan);
   void plan_update(const Items& items, Plan& plan);
-  bool wait_for_busy(const Items& items, bool emptying_only);
-  Busy* busy_among(const Items& items, bool emptying_only) const;
+  bool wait_for_busy(const Items& items);
+  Busy* busy_among(const Items& items) const;
   void wait(Busy* busy);
   static void wake(Busy* busy);
   void write_slots(Plan& plan);

@@ -27,7 +27,6 @@ struct Place : Range {
 // A construct that fills or empties pieces, and those who wait for it. On the construct's stack.
 struct Busy {
   struct Waiter* waiters = nullptr;
-  bool emptying = false;
 };
 
 struct Piece : Range {

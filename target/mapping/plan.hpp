@@ -22,7 +22,6 @@ struct AttachLater {
 struct Plan {
   Busy busy;
   Piece* pieces = nullptr;  // those that are busy with it
-  bool others_busy = false; // one that it needs is being filled by another construct
   Array<Transfer> copies;
   Array<Transfer> copies_back;  // of target update alone: all other constructs copy in one direction
   Array<AttachLater> attachments;
