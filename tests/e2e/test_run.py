@@ -62,6 +62,37 @@ def test_serves_what_a_script_starts(marline, build, gcc_probe, tmp_path):
     assert served_by(result.stdout) == (build / "lib" / "libmarline.so").resolve()
 
 
+TARGET = """
+#include <stdio.h>
+#include <unistd.h>
+int main(void) {
+  int there = 0;
+#pragma omp target map(from : there)
+  there = getpid();
+  printf("%s", there == getpid() ? "here" : "elsewhere");
+}
+"""
+
+
+@pytest.fixture
+def target_program(tmp_path) -> Path:
+    (tmp_path / "target.c").write_text(TARGET)
+    subprocess.run(["gcc-12", "-fopenmp", tmp_path / "target.c", "-o", tmp_path / "target"], check=True)
+    return tmp_path / "target"
+
+
+@pytest.mark.parametrize(("devices", "where"), [("none", "here"), ("host", "here"), ("process", "elsewhere")])
+def test_gives_devices(marline, target_program, devices, where):
+    result = marline("run", "--devices", devices, target_program)
+    assert (result.returncode, result.stdout, result.stderr) == (0, where, "")
+
+
+def test_refuses_devices_that_are_none(marline, target_program):
+    result = marline("run", "--devices", "gpu", target_program)
+    assert result.returncode != 0
+    assert "MARLINE_DEVICES=gpu: expected auto, none, or a list" in result.stderr
+
+
 def test_passes_the_exit_status(marline, gcc_probe):
     assert marline("run", gcc_probe, "exit", "7").returncode == 7
 

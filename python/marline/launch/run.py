@@ -44,6 +44,7 @@ def add_job_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-t", dest="threads", type=_positive, metavar="THREADS", help="OpenMP threads of each rank")
     parser.add_argument("--mpi", choices=MPI_NAMES, help="for a program that loads MPI itself (scripts): which")
     parser.add_argument("--no-bind", action="store_true", help="leave ranks and threads where the launcher puts them")
+    parser.add_argument("--devices", metavar="LIST", help="devices for target regions, e.g. process:2; see MARLINE_DEVICES")
     parser.set_defaults(trace=None, check=None)
 
 
@@ -142,6 +143,8 @@ def marline_environment(options: argparse.Namespace, layout: Layout, environment
     added["LD_PRELOAD"] = preloads(libraries, environment)
     if options.threads:
         added["OMP_NUM_THREADS"] = str(options.threads)
+    if options.devices:
+        added["MARLINE_DEVICES"] = options.devices
     return added
 
 
@@ -164,6 +167,7 @@ def launch_ranks(options: argparse.Namespace, layout: Layout) -> int:
     words += [sys.executable, str(layout.command), "run", "--mpi", options.mpi]
     words += ["-t", str(options.threads)] if options.threads else []
     words += ["--no-bind"] if options.no_bind else []
+    words += ["--devices", options.devices] if options.devices else []
     words += ["--trace", str(options.trace.resolve())] if options.trace else []
     words += ["--check", str(options.check)] if options.check else []
     return child.run([*words, "--", options.program, *options.arguments], os.environ)
