@@ -11,12 +11,18 @@
 #define N 200
 #define STEPS 20
 
+/* Several chains count at a time. */
+static void count(int *wrong, int is_wrong) {
+#pragma omp atomic
+  *wrong += is_wrong;
+}
+
 /* Every construct with a depend clause is a link: host task, enter, region, update, region, update, exit. */
 static void chain(int *array, int *wrong) {
   for (int step = 0; step < STEPS; step++) {
 #pragma omp task depend(inout : array[0 : N]) firstprivate(step, wrong)
     for (int i = 0; i < N; i++) {
-      *wrong += array[i] != 3 * step;
+      count(wrong, array[i] != 3 * step);
       array[i]++;
     }
 #pragma omp target enter data map(to : array[0 : N]) depend(inout : array[0 : N]) nowait
@@ -26,7 +32,7 @@ static void chain(int *array, int *wrong) {
 #pragma omp target update from(array[0 : N / 2]) depend(inout : array[0 : N]) nowait
 #pragma omp task depend(inout : array[0 : N]) firstprivate(step, wrong)
     {
-      *wrong += array[0] != 3 * step + 2;
+      count(wrong, array[0] != 3 * step + 2);
       array[0] += 100; /* on the host only, until the update */
     }
 #pragma omp target update to(array[0 : 1]) depend(inout : array[0 : N]) nowait
