@@ -24,6 +24,7 @@ struct Ring {
   void write(const void* from, uint64_t bytes);  // a part of a message; there is room
   void publish();                                // what has been written so far, and wakes the reader
   [[nodiscard]] bool is_empty() const;
+  void acquire() const { (void)tail.load(std::memory_order_acquire); }  // what is published, with what came before it
   void read(void* to, uint64_t bytes);           // it is there
   void sleep(int milliseconds = -1);             // until something is there, or the time is over
 

@@ -95,6 +95,9 @@ int take_completions(Process* process) {
   process->unfinished.shrink(kept);
   Ring& ring = process->channel->completions;
   while (!ring.is_empty()) {
+    // An answer comes after its command, which comes after the operation's storage was made ready. The device's process
+    // passes that order on; for ThreadSanitizer, which does not see into it, the command's own publication does.
+    process->channel->commands.acquire();
     Completion completion;
     ring.read(&completion, sizeof completion);
     auto* operation = reinterpret_cast<Operation*>(completion.operation);

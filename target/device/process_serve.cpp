@@ -84,6 +84,7 @@ void start_thread(void* (*function)(void*)) {
 Job* receive() {
   Ring& ring = g_channel->commands;
   while (ring.is_empty()) ring.sleep();
+  g_channel->completions.acquire();  // a kernel may depend on one that has been answered: see take_completions
   Command command;
   ring.read(&command, sizeof command);
   size_t bytes = command.words * sizeof(uint64_t);

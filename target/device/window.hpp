@@ -12,9 +12,15 @@
 
 namespace marline::target {
 
+#ifdef __SANITIZE_THREAD__
+// 64 parts of 4 GiB, below the shadow of ThreadSanitizer (GCC 12, tsan_platform.h: the first 512 GiB are the program's).
+inline constexpr uint64_t kWindow = uint64_t{0x20} << 32;
+inline constexpr int kPartShift = 32;
+#else
 // 64 parts of 128 GiB. Clear of what the loader, malloc and stacks use on Linux, and of AddressSanitizer's shadow.
 inline constexpr uint64_t kWindow = uint64_t{0x2000} << 32;
 inline constexpr int kPartShift = 37;
+#endif
 inline constexpr uint64_t kPart = uint64_t{1} << kPartShift;
 
 [[nodiscard]] inline uint64_t part_of(const Device* device) {

@@ -191,6 +191,7 @@ class Sizes(Tree):
 class OptionsPage(Tree):
     ENTRY = '    {"OMP_X", "1", "a number "\n     "or two", "What | it is.",\n     read, show},\n'
     MPI_ENTRY = '    {"MARLINE_MPI_X", "off", "on or off", "What that is.", read_x},\n'
+    TARGET_ENTRY = '    {"MARLINE_TARGET_X", "auto", "a list",\n     "Which.",},\n'
     FOREIGN_ENTRY = '    {"KMP_X", "OMP_X", "one", "The same.", read_x},\n'
     NAME_ENTRY = '    {"KMP_Y", "0, off", "set OMP_X"},\n    {"KMP_Z", "", "nothing"}};\n'
 
@@ -198,6 +199,7 @@ class OptionsPage(Tree):
         super().setUp()
         self.write("src/config/foreign_table.cpp", self.FOREIGN_ENTRY)
         self.write("src/config/names.cpp", self.NAME_ENTRY)
+        self.write("target/base/options.cpp", self.TARGET_ENTRY)
 
     def test_page_follows_the_table(self) -> None:
         table = self.root / "src/config/option_table.cpp"
@@ -208,6 +210,7 @@ class OptionsPage(Tree):
         page = (self.root / "docs/options.md").read_text()
         self.assertIn("| `OMP_X` | `1` | a number or two | What \\| it is. |", page)
         self.assertIn("| `MARLINE_MPI_X` | `off` | on or off | What that is. |", page)
+        self.assertIn("| `MARLINE_TARGET_X` | `auto` | a list | Which. |", page)
         self.assertIn("| `KMP_X` | `OMP_X` | one | The same. |", page)
         self.assertIn("| `KMP_Y` | `0, off` | set OMP_X |\n| `KMP_Z` |  | nothing |", page)
         self.assertEqual(self.run_tool("gen_options_doc.py", "--check").returncode, 0)
