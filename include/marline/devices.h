@@ -37,6 +37,26 @@ marline_task_t *marline_target_task_hold(void);
  * call into libomptarget; the thread must not suspend in between. */
 void marline_target_handle_set(void **handle);
 
+/* Rectangular copies ------------------------------------------------------------------------------------------------ */
+
+/* What omp_target_memcpy_rect copies (OpenMP 5.2, 18.8.6): a box of `volume` elements of `element` bytes, whose place in
+ * each of two arrays the offsets and extents say; arrays of `dimensions` numbers, the outermost first. */
+#define MARLINE_RECTANGLE_DIMENSIONS 16
+typedef struct marline_rectangle {
+  size_t element;
+  int dimensions; /* 1 to MARLINE_RECTANGLE_DIMENSIONS */
+  const size_t *volume;
+  const size_t *to_offsets;
+  const size_t *from_offsets;
+  const size_t *to_extents;
+  const size_t *from_extents;
+} marline_rectangle_t;
+
+/* Calls `copy` for each run of bytes that lie side by side in both arrays, with their distances from the arrays' begins.
+ * Any thread. */
+void marline_rectangle_runs(const marline_rectangle_t *rectangle,
+                            void (*copy)(void *data, size_t to_offset, size_t from_offset, size_t bytes), void *data);
+
 /* Devices for code of GCC ------------------------------------------------------------------------------------------- */
 
 /* A library that has devices, as libmarline-target does, gives them to code of GCC that was built without a compiler for

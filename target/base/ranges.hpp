@@ -15,6 +15,8 @@ struct Range {
   Range* left;
   Range* right;
   uint32_t heat;  // of a parent >= those of its children
+
+  [[nodiscard]] bool contains(uintptr_t first, uintptr_t behind) const { return begin <= first && behind <= end; }
 };
 
 class Ranges {

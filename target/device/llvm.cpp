@@ -41,6 +41,8 @@ using DataNowait = void (*)(void*, int64_t, int32_t, void**, void**, int64_t*, i
 // Constant once the list of devices is made.
 void* g_library = nullptr;
 int g_count = 0;
+Data g_data[3];  // by LlvmData
+DataNowait g_data_nowait[3];
 marline_hook_t* g_hook = nullptr;
 Query g_query = nullptr;
 
@@ -96,7 +98,6 @@ int poll(void*) {
 // Where a construct's operations are kept while libomptarget starts them; `call` does that.
 template <class Call>
 int cooperate(Device* device, bool nowait, const char* what, Call call) {
-  static constexpr const char* kNames[] = {"device", nullptr};
   marline_task_t* task = nowait ? marline_target_task_hold() : nullptr;
   if (task == nullptr && !marline_can_suspend()) return call(false);
   Started here;
@@ -116,10 +117,7 @@ int cooperate(Device* device, bool nowait, const char* what, Call call) {
   }
   marline_progress_add(g_hook, 1);
   append(started);
-  if (task == nullptr) {
-    marline_wait_t why = {what, kNames, {device->number}, nullptr, 0, 0};
-    marline_event_wait_for(&here.event, &why);
-  }
+  if (task == nullptr) wait_for_event(&here.event, device, what);
   return result;
 }
 
@@ -154,7 +152,8 @@ void read(Device* device, void* to, uint64_t from, size_t bytes) {
   copy(to, llvm_host_number(), reinterpret_cast<void*>(from), llvm_number(device), bytes);
 }
 
-// libomptarget loads all modules on all its devices itself, when they are needed. It keeps its own data environment: false.
+// libomptarget loads all modules on all its devices itself, when they are needed. It keeps its own data environment:
+// false.
 bool load(Device*, Module* module) {
   if (module->number <= g_registered) return false;
   g_registered = module->number;
@@ -166,6 +165,18 @@ bool load(Device*, Module* module) {
 
 uint64_t find(Device*, Module*, const char*) { return 0; }
 bool launch(Device*, const Launch&, Operation*) { fatal("a kernel without its construct, for a device of libomptarget"); }
+
+void find_routines() {
+  constexpr const char* kPlain[] = {"__tgt_target_data_begin_mapper", "__tgt_target_data_end_mapper",
+                                    "__tgt_target_data_update_mapper"};
+  constexpr const char* kDeferred[] = {"__tgt_target_data_begin_nowait_mapper", "__tgt_target_data_end_nowait_mapper",
+                                       "__tgt_target_data_update_nowait_mapper"};
+  for (int i = 0; i < 3; ++i) {
+    g_data[i] = reinterpret_cast<Data>(llvm_routine(kPlain[i]));
+    g_data_nowait[i] = reinterpret_cast<DataNowait>(llvm_routine(kDeferred[i]));
+  }
+  g_query = reinterpret_cast<Query>(llvm_routine("__tgt_target_nowait_query"));
+}
 
 }  // namespace
 
@@ -182,7 +193,7 @@ int llvm_device_count(const char** why) {
     if (descriptor != nullptr) reinterpret_cast<Register>(llvm_routine("__tgt_register_lib"))(descriptor);
   }
   g_registered = registered_modules();
-  g_query = reinterpret_cast<Query>(llvm_routine("__tgt_target_nowait_query"));
+  find_routines();
   g_hook = marline_progress_register("libomptarget", poll, nullptr);
   if (g_hook == nullptr) fatal("no progress hook is left for devices: unregister one of the program's");
   g_count = reinterpret_cast<int (*)()>(llvm_routine("omp_get_num_devices"))();
@@ -204,23 +215,16 @@ int llvm_kernel(Device* device, void* ident, int32_t teams, int32_t threads, voi
 }
 
 void llvm_data(Device* device, LlvmData what, bool nowait, const Items& items, void** names) {
-  static constexpr const char* kPlain[] = {"__tgt_target_data_begin_mapper", "__tgt_target_data_end_mapper",
-                                           "__tgt_target_data_update_mapper"};
-  static constexpr const char* kDeferred[] = {"__tgt_target_data_begin_nowait_mapper",
-                                              "__tgt_target_data_end_nowait_mapper",
-                                              "__tgt_target_data_update_nowait_mapper"};
   static constexpr const char* kWhat[] = {"target enter data", "target exit data", "target update"};
   auto* sizes = const_cast<int64_t*>(items.sizes);
   auto* types = reinterpret_cast<int64_t*>(const_cast<uint64_t*>(items.types));
   int number = llvm_number(device), index = static_cast<int>(what);
   (void)cooperate(device, nowait, kWhat[index], [&](bool deferred) {
     if (deferred) {
-      auto call = reinterpret_cast<DataNowait>(llvm_routine(kDeferred[index]));
-      call(nullptr, number, items.count, items.bases, items.begins, sizes, types, names, items.mappers, 0, nullptr, 0,
-           nullptr);
+      g_data_nowait[index](nullptr, number, items.count, items.bases, items.begins, sizes, types, names, items.mappers, 0,
+                           nullptr, 0, nullptr);
     } else {
-      auto call = reinterpret_cast<Data>(llvm_routine(kPlain[index]));
-      call(nullptr, number, items.count, items.bases, items.begins, sizes, types, names, items.mappers);
+      g_data[index](nullptr, number, items.count, items.bases, items.begins, sizes, types, names, items.mappers);
     }
     return 0;
   });

@@ -31,7 +31,8 @@ inline constexpr uint64_t kNowaitFlag = 1;
 // How many devices it has; -1 if it cannot be found. `why` tells why there are none.
 [[nodiscard]] int llvm_device_count(const char** why);
 
-// Of a device that is ready (mapping/devices.hpp). Returns what it returns: 0 for success. May suspend. With the nowait flag, the calling task may be held instead.
+// Of a device that is ready (mapping/devices.hpp). Returns what it returns: 0 for success. May suspend. With the nowait
+// flag, the calling task may be held instead.
 int llvm_kernel(Device* device, void* ident, int32_t teams, int32_t threads, void* id, const KernelArguments& arguments);
 
 // Its entry points for data constructs, likewise.

@@ -20,12 +20,14 @@ Awaited::Awaited(Device* of) : event MARLINE_EVENT_INIT, device(of) {
   };
 }
 
-void Awaited::wait(const char* what) {
+void wait_for_event(marline_event_t* event, const Device* device, const char* what) {
   static constexpr const char* kNames[] = {"device", nullptr};
-  if (marline_can_suspend()) {
-    marline_wait_t why = {what, kNames, {device->number}, nullptr, 0, 0};
-    marline_event_wait_for(&event, &why);
-  }
+  marline_wait_t why = {what, kNames, {device->number}, nullptr, 0, 0};
+  marline_event_wait_for(event, &why);
+}
+
+void Awaited::wait(const char* what) {
+  if (marline_can_suspend()) wait_for_event(&event, device, what);
   while (!marline_event_test(&event)) device->kind->progress(device);
 }
 

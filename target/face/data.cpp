@@ -12,7 +12,6 @@ namespace marline::target {
 
 namespace {
 
-
 void construct(LlvmData what, bool nowait, int64_t number, int32_t count, void** bases, void** begins, int64_t* sizes,
                int64_t* types, void** names, void** mappers) {
   Device* device = device_for_construct(number);

@@ -7,14 +7,10 @@
 #include "mapping/devices.hpp"
 #include "device/kinds.hpp"
 #include "device/llvm.hpp"
+#include "face/dependences.hpp"
 
 #include <cstdint>
 #include <cstdlib>
-
-extern "C" {
-int __kmpc_global_thread_num(void* ident);
-void __kmpc_omp_wait_deps(void* ident, int thread, int count, void* list, int, void*);
-}
 
 namespace marline::target {
 
@@ -34,10 +30,6 @@ struct Object {
 const Object* as_ours(const void* object) {
   auto* ours = static_cast<const Object*>(object);
   return ours != nullptr && ours->mark == kMark ? ours : nullptr;
-}
-
-void wait_for(int count, void* list) {
-  if (count > 0) __kmpc_omp_wait_deps(nullptr, __kmpc_global_thread_num(nullptr), count, list, 0, nullptr);
 }
 
 template <class Function>
@@ -63,7 +55,7 @@ extern "C" {
 
 void __tgt_interop_init(void* ident, int32_t thread, void** object, int32_t type, int32_t number, int32_t count,
                         void* list, int32_t nowait) {
-  wait_for(count, list);
+  wait_for_dependences(count, list);
   Device* device = device_for_construct(number);
   *object = nullptr;
   if (device == nullptr) return;
@@ -80,14 +72,14 @@ void __tgt_interop_init(void* ident, int32_t thread, void** object, int32_t type
 
 void __tgt_interop_use(void* ident, int32_t thread, void** object, int32_t number, int32_t count, void* list,
                        int32_t nowait) {
-  wait_for(count, list);
+  wait_for_dependences(count, list);
   if (*object == nullptr || as_ours(*object) != nullptr) return;
   llvm(__tgt_interop_use, "__tgt_interop_use")(ident, thread, object, number, 0, nullptr, nowait);
 }
 
 void __tgt_interop_destroy(void* ident, int32_t thread, void** object, int32_t number, int32_t count, void* list,
                            int32_t nowait) {
-  wait_for(count, list);
+  wait_for_dependences(count, list);
   if (*object != nullptr && as_ours(*object) == nullptr) {
     return llvm(__tgt_interop_destroy, "__tgt_interop_destroy")(ident, thread, object, number, 0, nullptr, nowait);
   }

@@ -3,12 +3,12 @@
 // The routines about devices and their memory (OpenMP 5.2, 18.7 and 18.8; 6.0, 24 and 25) where there are devices:
 // libmarline's definitions, which programs meet first, lead here (version node VERS1.0, as libomptarget's). Copies between
 // two devices go by way of the host in pieces, so that they take no memory of their size.
-#include "base/array.hpp"
 #include "base/report.hpp"
 #include "mapping/devices.hpp"
 #include "device/kinds.hpp"
 #include "device/llvm.hpp"
 #include "device/users_memory.hpp"
+#include "face/dependences.hpp"
 #include "mapping/mapping.hpp"
 
 #include <algorithm>
@@ -17,17 +17,12 @@
 #include <cstdlib>
 #include <cstring>
 
-extern "C" {
-int __kmpc_global_thread_num(void* ident);
-void __kmpc_omp_wait_deps(void* ident, int thread, int count, void* list, int, void*);
-}
-
 namespace marline::target {
 
 namespace {
 
 constexpr size_t kPiece = 1 << 20;
-constexpr int kMostDimensions = 16;
+constexpr int kMostDimensions = MARLINE_RECTANGLE_DIMENSIONS;
 constexpr int kInvalidDevice = -2;
 
 struct End {
@@ -79,60 +74,17 @@ void copy(const End& to, const End& from, size_t bytes) {
   }
 }
 
-struct Box {
-  size_t element;
-  int dimensions;
-  const size_t* volume;
-  const size_t* to_offsets;
-  const size_t* from_offsets;
-  const size_t* to_extents;
-  const size_t* from_extents;
+// A rectangle between two ends, run by run.
+struct RectangleCopy {
+  End to;
+  End from;
 };
 
-size_t bytes_below(const size_t* extents, const Box& box) {
-  size_t bytes = box.element;
-  for (int i = 1; i < box.dimensions; ++i) bytes *= extents[i];
-  return bytes;
-}
-
-// One dimension less at each step; the innermost is one run.
-void copy_box(End to, End from, const Box& box) {
-  size_t to_slice = bytes_below(box.to_extents, box), from_slice = bytes_below(box.from_extents, box);
-  to.address += box.to_offsets[0] * to_slice;
-  from.address += box.from_offsets[0] * from_slice;
-  if (box.dimensions == 1) return copy(to, from, box.volume[0] * box.element);
-  Box inner = {box.element,          box.dimensions - 1, box.volume + 1,      box.to_offsets + 1,
-               box.from_offsets + 1, box.to_extents + 1, box.from_extents + 1};
-  for (size_t i = 0; i < box.volume[0]; ++i) {
-    copy_box({to.device, to.address + i * to_slice}, {from.device, from.address + i * from_slice}, inner);
-  }
-}
-
-// As Clang's code builds them; the entry in front of an object's first says how many it has (LLVM, kmp.h).
-struct Dependence {
-  uintptr_t address;
-  size_t length;
-  uint8_t flags;
-};
-
-// The caller waits for the dependences of the copy that it asks for, suspended if it is a task, and copies then: nothing
-// is left to be ordered behind the routine.
-void wait_for(int count, void* const* objects) {
-  Array<Dependence> list;
-  for (int i = 0; i < count; ++i) {
-    auto* object = static_cast<const Dependence*>(objects[i]);
-    for (uintptr_t k = 0; object != nullptr && k < object[-1].address; ++k) list.push(object[k]);
-  }
-  if (list.count() == 0) return;
-  __kmpc_omp_wait_deps(nullptr, __kmpc_global_thread_num(nullptr), static_cast<int>(list.count()), list.begin(), 0,
-                       nullptr);
-}
-
-Device* device_of(int number) {
-  bool exists;
-  Device* device = device_for_routine(number, exists);
-  if (device != nullptr) prepare(device);
-  return device;
+void copy_run(void* data, size_t to_offset, size_t from_offset, size_t bytes) {
+  auto [to, from] = *static_cast<RectangleCopy*>(data);
+  to.address += to_offset;
+  from.address += from_offset;
+  copy(to, from, bytes);
 }
 
 }  // namespace
@@ -193,13 +145,15 @@ int omp_target_memcpy_rect(void* to, const void* from, size_t element, int dimen
     return ask_llvm<int>("omp_target_memcpy_rect", to, from, element, dimensions, volume, to_offsets, from_offsets,
                          to_extents, from_extents, llvm_number(to_end), llvm_number(from_end));
   }
-  copy_box(to_end, from_end, {element, dimensions, volume, to_offsets, from_offsets, to_extents, from_extents});
+  marline_rectangle_t rectangle = {element, dimensions, volume, to_offsets, from_offsets, to_extents, from_extents};
+  RectangleCopy ends = {to_end, from_end};
+  marline_rectangle_runs(&rectangle, copy_run, &ends);
   return 0;
 }
 
 int omp_target_memcpy_async(void* to, const void* from, size_t bytes, size_t to_offset, size_t from_offset,
                             int to_number, int from_number, int count, void** objects) {
-  wait_for(count, objects);
+  wait_for_depend_objects(count, objects);
   return omp_target_memcpy(to, from, bytes, to_offset, from_offset, to_number, from_number);
 }
 
@@ -207,7 +161,7 @@ int omp_target_memcpy_rect_async(void* to, const void* from, size_t element, int
                                  const size_t* to_offsets, const size_t* from_offsets, const size_t* to_extents,
                                  const size_t* from_extents, int to_number, int from_number, int count,
                                  void** objects) {
-  wait_for(count, objects);
+  wait_for_depend_objects(count, objects);
   return omp_target_memcpy_rect(to, from, element, dimensions, volume, to_offsets, from_offsets, to_extents,
                                 from_extents, to_number, from_number);
 }
@@ -225,7 +179,7 @@ void* omp_target_memset(void* pointer, int value, size_t bytes, int number) {
 }
 
 void* omp_target_memset_async(void* pointer, int value, size_t bytes, int number, int count, void** objects) {
-  wait_for(count, objects);
+  wait_for_depend_objects(count, objects);
   return omp_target_memset(pointer, value, bytes, number);
 }
 
@@ -262,10 +216,10 @@ int omp_target_associate_ptr(const void* host, const void* device, size_t bytes,
 }
 
 int omp_target_disassociate_ptr(const void* host, int number) {
-  Device* device = host != nullptr ? device_of(number) : nullptr;
-  if (device == nullptr) return EINVAL;
-  if (device->kind == &kLlvmKind) return ask_llvm<int>("omp_target_disassociate_ptr", host, llvm_number(device));
-  return device->mapping->disassociate(host) ? 0 : EINVAL;
+  End end;
+  if (host == nullptr || !end_of(number, nullptr, 0, end) || end.device == nullptr) return EINVAL;
+  if (end.device->kind == &kLlvmKind) return ask_llvm<int>("omp_target_disassociate_ptr", host, llvm_number(end.device));
+  return end.device->mapping->disassociate(host) ? 0 : EINVAL;
 }
 
 // "host-0", "process-1": stable for one machine and one MARLINE_DEVICES. Kept for ever, one per device.

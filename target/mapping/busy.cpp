@@ -2,6 +2,7 @@
 //
 // How constructs wait for pieces that others fill or empty (see mapping.hpp). A waiter lies on its construct's stack,
 // and is woken under the lock, so the list never holds one that is gone.
+#include "device/wait.hpp"
 #include "mapping/mapper.hpp"
 #include "mapping/mapping.hpp"
 
@@ -45,13 +46,11 @@ bool Mapping::wait_for_busy(const Items& items) {
 }
 
 void Mapping::wait(Busy* busy) {
-  static constexpr const char* kNames[] = {"device", nullptr};
   Waiter self = {MARLINE_EVENT_INIT, busy->waiters};
   marline_event_init(&self.event);
   busy->waiters = &self;
   lock_.release();
-  marline_wait_t why = {"mapped data", kNames, {device_->number}, nullptr, 0, 0};
-  marline_event_wait_for(&self.event, &why);
+  wait_for_event(&self.event, device_, "mapped data");
   lock_.take();
 }
 

@@ -40,7 +40,7 @@ void copy_parts(Piece& piece, uintptr_t base, const Dimension* list, int64_t dim
   const Dimension& first = list[0];
   if (dimensions == 1) {
     uintptr_t begin = base + first.offset * first.stride;
-    if (begin < piece.begin || begin + first.count * first.stride > piece.end) {
+    if (!piece.contains(begin, begin + first.count * first.stride)) {
       fatal("target update of a section that is not mapped as a whole: %#lx lies outside of the %zu bytes at %#lx", begin,
             piece.end - piece.begin, piece.begin);
     }

@@ -40,14 +40,13 @@ uintptr_t address_of(const void* pointer) { return reinterpret_cast<uintptr_t>(p
 // Contained, or null. A piece that overlaps only in part is not found.
 Piece* Mapping::find(uintptr_t begin, size_t bytes) const {
   auto* piece = static_cast<Piece*>(pieces_.first_overlap(begin, begin + bytes));
-  bool contains = piece != nullptr && piece->begin <= begin && begin + bytes <= piece->end;
-  return contains ? piece : nullptr;
+  return piece != nullptr && piece->contains(begin, begin + bytes) ? piece : nullptr;
 }
 
 // Gives the piece memory on the device.
 void Mapping::locate(Piece* piece) {
   auto* place = static_cast<Place*>(places_.first_overlap(piece->begin, piece->end));
-  if (place != nullptr && place->begin <= piece->begin && piece->end <= place->end) {
+  if (place != nullptr && place->contains(piece->begin, piece->end)) {
     piece->address = place->address + (piece->begin - place->begin);
     return;
   }
@@ -80,8 +79,7 @@ Piece* Mapping::create(uintptr_t begin, size_t bytes, uint64_t type, Plan& plan)
 Piece* Mapping::find_or_create(uintptr_t begin, size_t bytes, uint64_t type, bool count, Plan& plan, bool& fresh) {
   fresh = false;
   auto* piece = static_cast<Piece*>(pieces_.first_overlap(begin, begin + bytes));
-  bool contains = piece != nullptr && piece->begin <= begin && begin + bytes <= piece->end;
-  if (contains || (piece != nullptr && (type & kImplicit) != 0)) {
+  if (piece != nullptr && (piece->contains(begin, begin + bytes) || (type & kImplicit) != 0)) {
     fresh = piece->busy == &plan.busy;
     if (count) ++((type & kHold) != 0 ? piece->holds : piece->references);
     return piece;

@@ -18,8 +18,8 @@ struct Region {
   const char* place;     // as in Launch
 };
 
-// On a device that is ready. False: the kernel's module has no image for this device; nothing has been done. Else the region has run at the return,
-// or, with `nowait`, goes on and holds the calling task. May suspend.
+// On a device that is ready. False: the kernel's module has no image for this device; nothing has been done. Else the
+// region has run at the return, or, with `nowait`, goes on and holds the calling task. May suspend.
 [[nodiscard]] bool run_region(Device* device, const Region& region);
 
 }  // namespace marline::target

@@ -19,21 +19,11 @@
 #include <thread>
 #include <vector>
 
+#include "counts.h"
 #include "device.hpp"
 
 namespace emulator {
 
-enum class Count {
-  kKernels,
-  kCopiesToDevice,
-  kCopiesToHost,
-  kBytesToDevice,
-  kBytesToHost,
-  kOperations,
-  kMostOperations,
-  kMostKernels,
-};
-constexpr std::size_t kCounts = 8;
 
 class Engine {
  public:

@@ -5,6 +5,7 @@
 
 #include "abi/kmp/target.hpp"
 #include "construct/device/provider.hpp"
+#include "construct/device/rectangle.hpp"
 #include "construct/device/target.hpp"
 #include "exec/worker/worker.hpp"
 
@@ -19,6 +20,12 @@ MARLINE_EXPORT marline_task_t* marline_target_task_hold() {
 }
 
 MARLINE_EXPORT void marline_target_handle_set(void** handle) { marline::kmp::set_target_handle(handle); }
+
+MARLINE_EXPORT void marline_rectangle_runs(const marline_rectangle_t* rectangle,
+                                           void (*copy)(void* data, size_t to_offset, size_t from_offset, size_t bytes),
+                                           void* data) {
+  marline::rectangle_runs(*rectangle, 0, 0, copy, data);
+}
 
 MARLINE_EXPORT int marline_devices_provide(const marline_device_provider_t* provider) {
   return marline::provide_devices(provider) ? 0 : -1;

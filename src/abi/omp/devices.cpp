@@ -5,6 +5,7 @@
 // after Marline's in the loader's order. Any thread.
 #include "abi/omp/current.hpp"
 #include "abi/omp/next_definition.hpp"
+#include "construct/device/rectangle.hpp"
 
 #include <cerrno>
 #include <cstdlib>
@@ -18,35 +19,15 @@ constexpr int kInitialDevice = -1;  // omp_initial_device
 
 bool is_host(int device) { return device == 0 || device == kInitialDevice; }
 
-struct Rectangle {
-  size_t element;
-  int dimensions;
-  const size_t* volume;
-  const size_t* to_offsets;
-  const size_t* from_offsets;
-  const size_t* to_extents;
-  const size_t* from_extents;
+// Where a rectangular copy on the host begins.
+struct Ends {
+  char* to;
+  const char* from;
 };
 
-size_t elements_below(const size_t* extents, int dimensions) {
-  size_t count = 1;
-  for (int i = 1; i < dimensions; ++i) count *= extents[i];
-  return count;
-}
-
-// One dimension less at each step; the innermost copies a run of elements.
-void copy_rectangle(char* to, const char* from, const Rectangle& r) {
-  if (r.dimensions == 1) {
-    std::memcpy(to + r.to_offsets[0] * r.element, from + r.from_offsets[0] * r.element, r.volume[0] * r.element);
-    return;
-  }
-  size_t to_slice = elements_below(r.to_extents, r.dimensions) * r.element;
-  size_t from_slice = elements_below(r.from_extents, r.dimensions) * r.element;
-  Rectangle inner{r.element,          r.dimensions - 1,  r.volume + 1,      r.to_offsets + 1,
-                  r.from_offsets + 1, r.to_extents + 1, r.from_extents + 1};
-  for (size_t i = 0; i < r.volume[0]; ++i) {
-    copy_rectangle(to + (r.to_offsets[0] + i) * to_slice, from + (r.from_offsets[0] + i) * from_slice, inner);
-  }
+void copy_run(void* data, size_t to_offset, size_t from_offset, size_t bytes) {
+  auto [to, from] = *static_cast<Ends*>(data);
+  std::memcpy(to + to_offset, from + from_offset, bytes);
 }
 
 }  // namespace
@@ -119,10 +100,12 @@ int omp_target_memcpy_rect(void* to, const void* from, size_t element, int dimen
     return other(to, from, element, dimensions, volume, to_offsets, from_offsets, to_extents, from_extents, to_device,
                  from_device);
   }
-  if (to == nullptr && from == nullptr) return 16;  // the most dimensions that are supported (OpenMP 5.1, 3.8.6)
-  if (!is_host(to_device) || !is_host(from_device) || dimensions < 1 || dimensions > 16) return EINVAL;
-  copy_rectangle(static_cast<char*>(to), static_cast<const char*>(from),
-                 {element, dimensions, volume, to_offsets, from_offsets, to_extents, from_extents});
+  // The most dimensions that are supported (OpenMP 5.1, 3.8.6).
+  if (to == nullptr && from == nullptr) return MARLINE_RECTANGLE_DIMENSIONS;
+  bool valid = is_host(to_device) && is_host(from_device) && dimensions >= 1 && dimensions <= MARLINE_RECTANGLE_DIMENSIONS;
+  if (!valid) return EINVAL;
+  Ends ends = {static_cast<char*>(to), static_cast<const char*>(from)};
+  rectangle_runs({element, dimensions, volume, to_offsets, from_offsets, to_extents, from_extents}, 0, 0, copy_run, &ends);
   return 0;
 }
 

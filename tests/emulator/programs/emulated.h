@@ -6,20 +6,9 @@
 #define EMULATED_H
 
 #include "../../programs/check.h"
+#include "../counts.h"
 
 #include <omp.h>
-
-/* The numbers of the emulator's enumeration Count. */
-enum {
-  kKernels,
-  kCopiesToDevice,
-  kCopiesToHost,
-  kBytesToDevice,
-  kBytesToHost,
-  kOperations,
-  kMostOperations,
-  kMostKernels
-};
 
 static inline unsigned long long emulated(int what) {
   void *driver = dlopen("libcuda.so", RTLD_NOW | RTLD_NOLOAD);

@@ -12,14 +12,7 @@ module device_arrays_module
   !$omp declare target(declared, declared_array)
   integer, allocatable :: of_module(:)
 contains
-  subroutine check(holds, what)
-    logical, intent(in) :: holds
-    character(*), intent(in) :: what
-    if (.not. holds) then
-      print *, 'check failed: ', what
-      error stop 1
-    end if
-  end subroutine
+  include 'device_check.inc'
 
   subroutine shapes(z, n, y)
     integer, intent(in) :: n

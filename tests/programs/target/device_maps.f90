@@ -19,14 +19,7 @@ contains
     twice = 2 * i
   end function
 
-  subroutine check(holds, what)
-    logical, intent(in) :: holds
-    character(*), intent(in) :: what
-    if (.not. holds) then
-      print *, 'check failed: ', what
-      error stop 1
-    end if
-  end subroutine
+  include 'device_check.inc'
 end module
 
 program device_maps

@@ -71,6 +71,9 @@ foreach(name maps arrays)
   program_test(fortran_device_${name} SOURCES device_${name}.f90 ../fortran/runtime_check.c COMPILERS gfortran12
                THREADS 1 4 FLAGS -J${device_modules})
   if(MARLINE_GFORTRAN12)
-    gcc_device_variants(fortran_${name}.gfortran12 ${PROGRAM_BIN}/fortran_device_${name}_gfortran12 "${DEVICE_KINDS}")
+    foreach(threads 1 4)
+      device_kind_variants(fortran_${name}.gfortran12 ${PROGRAM_BIN}/fortran_device_${name}_gfortran12 60 ""
+                           "${DEVICE_KINDS}" ${threads})
+    endforeach()
   endif()
 endforeach()
