@@ -37,6 +37,13 @@ marline_task_t *marline_target_task_hold(void);
  * call into libomptarget; the thread must not suspend in between. */
 void marline_target_handle_set(void **handle);
 
+/* Waiting ----------------------------------------------------------------------------------------------------------- */
+
+/* The operations of the hook are long as a rule. An idle thread that polls for such operations alone leaves its core now
+ * and then, also where no other thread wants it: after 1.6 ms in vain for 1/32 of that time, 50 to 200 microseconds. New
+ * work ends the rest. For a hook that has been registered, before its first operation. */
+void marline_progress_may_rest(marline_hook_t *hook);
+
 /* Rectangular copies ------------------------------------------------------------------------------------------------ */
 
 /* What omp_target_memcpy_rect copies (OpenMP 5.2, 18.8.6): a box of `volume` elements of `element` bytes, whose place in

@@ -21,6 +21,7 @@ struct marline_hook {
   int (*poll)(void*);  // null: the slot is free. Changed under g_poll_lock.
   void* arg;
   marline::Atomic<int64_t> pending;
+  marline::Atomic<bool> may_rest;  // set before the first operation is pending; a hint, relaxed
 };
 
 namespace marline {
@@ -185,6 +186,7 @@ marline_hook* progress_register(const char* name, int (*poll)(void*), void* arg)
     hook.name = name;
     hook.arg = arg;
     hook.pending.store(0, relaxed);
+    hook.may_rest.store(false, relaxed);
     hook.poll = poll;
     return &hook;
   }
@@ -195,6 +197,15 @@ void progress_unregister(marline_hook* hook) {
   Guard<SpinLock> guard(g_poll_lock);  // no poll is under way
   hook->poll = nullptr;
   g_pending_operations.fetch_sub(hook->pending.exchange(0, relaxed), relaxed);
+}
+
+void progress_let_rest(marline_hook* hook) { hook->may_rest.store(true, relaxed); }
+
+bool progress_may_rest() {
+  for (const marline_hook& hook : g_hooks) {
+    if (hook.pending.load(relaxed) > 0 && !hook.may_rest.load(relaxed)) return false;
+  }
+  return true;
 }
 
 void progress_add(marline_hook* hook, int n) {

@@ -54,6 +54,10 @@ bool progress_has_idle_role(const Worker* worker);  // seq_cst, as taking it: fo
 // process alive: it ends whenever nothing is pending, and the next operation starts another one.
 void progress_keep_watchdog(bool keep);
 
+// Whether all operations that are pending belong to hooks that let who polls for them rest (devices.h).
+bool progress_may_rest();
+void progress_let_rest(marline_hook* hook);
+
 // marline.h
 marline_hook* progress_register(const char* name, int (*poll)(void*), void* arg);
 void progress_unregister(marline_hook* hook);

@@ -196,6 +196,7 @@ int llvm_device_count(const char** why) {
   find_routines();
   g_hook = marline_progress_register("libomptarget", poll, nullptr);
   if (g_hook == nullptr) fatal("no progress hook is left for devices: unregister one of the program's");
+  marline_progress_may_rest(g_hook);
   g_count = reinterpret_cast<int (*)()>(llvm_routine("omp_get_num_devices"))();
   *why = "LLVM's libomptarget finds no device for the program's images";
   return g_count;

@@ -42,18 +42,19 @@ struct Process {
   Arena arena;
   Channel* channel;
   int socket;
-  marline_hook_t* hook;
+  std::atomic<int64_t> under_way{0};  // commands without a completion, so that a poll passes idle devices over
   Lock send_lock;
   Lock read_lock;                // whoever has it reads completions
   int vain_polls = 0;            // of that thread
   Array<Operation*> unfinished;  // to be told again that they have ended; of that thread
 };
 
-Process* g_processes = nullptr;  // changes under the lock under which devices are started
+std::atomic<Process*> g_processes{nullptr};  // released by who adds one, under the lock under which devices are started
+marline_hook_t* g_hook = nullptr;            // one for all: there are few hooks; written before the first is added
 
 // In a fork of the program, also in one that becomes another device. Closed, so that devices see the program's end.
 void forget_devices() {
-  for (Process* process = g_processes; process != nullptr; process = process->next) {
+  for (Process* process = g_processes.load(std::memory_order_acquire); process != nullptr; process = process->next) {
     process->lost = true;
     if (process->socket >= 0) close(process->socket);
     process->socket = -1;
@@ -111,10 +112,8 @@ int take_completions(Process* process) {
   return ended;
 }
 
-// The progress hook.
-int poll(void* state) {
-  auto* process = static_cast<Process*>(state);
-  if (!process->read_lock.try_take()) return 0;
+int poll_one(Process* process) {
+  if (process->under_way.load(std::memory_order_relaxed) == 0 || !process->read_lock.try_take()) return 0;
   int ended = take_completions(process);
   if (ended != 0) {
     process->vain_polls = 0;
@@ -122,13 +121,25 @@ int poll(void* state) {
     check_life(process);
   }
   process->read_lock.release();
-  if (ended != 0) marline_progress_add(process->hook, -ended);
+  if (ended != 0) {
+    process->under_way.fetch_sub(ended, std::memory_order_relaxed);
+    marline_progress_add(g_hook, -ended);
+  }
+  return ended;
+}
+
+// The progress hook.
+int poll(void*) {
+  int ended = 0;
+  for (Process* process = g_processes.load(std::memory_order_acquire); process != nullptr; process = process->next) {
+    ended += poll_one(process);
+  }
   return ended;
 }
 
 void progress(Device* device) {
   Process* process = process_of(device);
-  if (poll(process) == 0) process->channel->completions.sleep(1);
+  if (poll_one(process) == 0) process->channel->completions.sleep(1);
 }
 
 void send(Process* process, const Command& command, const void* words) {
@@ -138,7 +149,8 @@ void send(Process* process, const Command& command, const void* words) {
     fatal("device %d (process) belongs to the process that started it: a fork of it has no such devices",
           process->device->number);
   }
-  marline_progress_add(process->hook, 1);
+  process->under_way.fetch_add(1, std::memory_order_relaxed);
+  marline_progress_add(g_hook, 1);
   Guard guard(process->send_lock);
   while (!ring.has_room(bytes)) {
     check_life(process);
@@ -170,6 +182,16 @@ void become_device(Process* process, int socket) {
   serve_device(process->channel, &process->arena, socket, process->device->number);
 }
 
+// Before the first one.
+void prepare_for_processes(const Device* device) {
+  if (pthread_atfork(nullptr, nullptr, forget_devices) != 0) {
+    fatal("device %d (process): no memory for a fork handler", device->number);
+  }
+  g_hook = marline_progress_register("process devices", poll, nullptr);
+  if (g_hook == nullptr) fatal("no progress hook is left for devices: unregister one of the program's");
+  marline_progress_may_rest(g_hook);
+}
+
 void start(Device* device) {
   if (device->state != nullptr) return;
   void* memory = std::malloc(sizeof(Process));
@@ -184,17 +206,13 @@ void start(Device* device) {
   process->channel = static_cast<Channel*>(channel);
   process->socket = sockets[0];
   process->arena.open(part_of(device), kPart);
-  if (g_processes == nullptr && pthread_atfork(nullptr, nullptr, forget_devices) != 0) {
-    fatal("device %d (process): no memory for a fork handler", device->number);
-  }
-  process->next = g_processes;
-  g_processes = process;
+  if (g_hook == nullptr) prepare_for_processes(device);
+  process->next = g_processes.load(std::memory_order_relaxed);
+  g_processes.store(process, std::memory_order_release);  // pairs with the loads of polls and of forks
   note_loaded_modules();
   std::fflush(nullptr);  // or both processes would write what is buffered
   become_device(process, sockets[1]);
   close(sockets[1]);
-  process->hook = marline_progress_register("process devices", poll, process);
-  if (process->hook == nullptr) fatal("device %d: no progress hook is left", device->number);
   device->state = process;
 }
 

@@ -8,6 +8,7 @@
 #include "construct/device/rectangle.hpp"
 #include "construct/device/target.hpp"
 #include "exec/worker/worker.hpp"
+#include "sched/progress.hpp"
 
 #define MARLINE_EXPORT extern "C" [[gnu::visibility("default")]]
 
@@ -20,6 +21,8 @@ MARLINE_EXPORT marline_task_t* marline_target_task_hold() {
 }
 
 MARLINE_EXPORT void marline_target_handle_set(void** handle) { marline::kmp::set_target_handle(handle); }
+
+MARLINE_EXPORT void marline_progress_may_rest(marline_hook_t* hook) { marline::progress_let_rest(hook); }
 
 MARLINE_EXPORT void marline_rectangle_runs(const marline_rectangle_t* rectangle,
                                            void (*copy)(void* data, size_t to_offset, size_t from_offset, size_t bytes),

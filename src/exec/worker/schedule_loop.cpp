@@ -140,7 +140,7 @@ bool must_not_rest(Worker* worker, void* context) {
   return rest->condition.done(rest->condition.context) || work_in_sight(worker) || progress_operations() != rest->operations;
 }
 
-// Another process on this core may be the one that sends. A yield is the shortest way to it, but not for long: under Linux
+// Another process on this core may be the one that sends, or compute for a device. A yield is the shortest way to it, but not for long: under Linux
 // 6.18 the yields of one thread per core can keep all others waiting for seconds. So who polls in vain soon sleeps as well,
 // for a part of that time. New work and new operations end it. Between two rests it polls so often that each single request
 // is asked about, though one poll asks about a part of many; docs/design/progress.md has the limits for other calls.
@@ -173,7 +173,7 @@ bool poll_while_idle(Worker* worker, Idleness& idle, Condition condition) {
     idle.fruitless_polls = 0;
     idle.polls_since = 0;
     idle.pause = Idleness::kFirstPause;
-  } else if (++idle.fruitless_polls > kPollsBetween && oversubscribed()) {
+  } else if (++idle.fruitless_polls > kPollsBetween && (oversubscribed() || progress_may_rest())) {
     rest_between_polls(worker, idle, condition);
   }
   return true;
