@@ -202,7 +202,14 @@ int llvm_device_count(const char** why) {
   return g_count;
 }
 
-void* llvm_routine(const char* name) { return dlsym(g_library, name); }
+// dlsym also looks into what the library needs: the runtime, whose routines of the same name lead back to ours.
+void* llvm_routine(const char* name) {
+  void* found = dlsym(g_library, name);
+  Dl_info own, other;
+  bool is_its_own = found != nullptr && dladdr(dlsym(g_library, "__tgt_target_kernel"), &own) != 0 &&
+                    dladdr(found, &other) != 0 && own.dli_fbase == other.dli_fbase;
+  return is_its_own ? found : nullptr;
+}
 int llvm_number(const Device* device) { return device->index; }
 int llvm_host_number() { return g_count; }
 

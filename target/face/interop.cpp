@@ -34,7 +34,9 @@ const Object* as_ours(const void* object) {
 
 template <class Function>
 Function llvm(Function, const char* name) {
-  return reinterpret_cast<Function>(llvm_routine(name));
+  void* routine = llvm_routine(name);
+  if (routine == nullptr) fatal("this libomptarget has no %s: interoperability objects need that of LLVM 19 or later", name);
+  return reinterpret_cast<Function>(routine);
 }
 
 void set(int* code, int value) {
@@ -88,8 +90,9 @@ void __tgt_interop_destroy(void* ident, int32_t thread, void** object, int32_t n
 }
 
 int omp_get_num_interop_properties(const void* object) {
-  if (object == nullptr || as_ours(object) != nullptr) return 0;  // none beyond the standard's own
-  return llvm(omp_get_num_interop_properties, "omp_get_num_interop_properties")(object);
+  bool is_llvms = object != nullptr && as_ours(object) == nullptr;
+  auto count = is_llvms ? reinterpret_cast<int (*)(const void*)>(llvm_routine("omp_get_num_interop_properties")) : nullptr;
+  return count != nullptr ? count(object) : 0;  // none beyond the standard's own; LLVM 19 does not count them
 }
 
 intptr_t omp_get_interop_int(const void* object, int property, int* code) {
