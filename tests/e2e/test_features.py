@@ -45,6 +45,18 @@ def test_page(build):
     assert result.returncode == 0, result.stdout + result.stderr
 
 
+def test_device_tables(build):
+    """docs/device-tables.md counts the programs of each compiler that have been built."""
+    programs = json.loads((build / "tests" / "programs" / "programs.json").read_text())
+    wanted = COMPILERS | {"clang16", "clang22"}
+    runs = {run for program in programs for run in program["runs"]}
+    missing = wanted - {run.split(":")[0] for run in runs}
+    if missing or "clang19:gpu" not in runs:
+        pytest.skip(f"configured without {', '.join(sorted(missing)) or 'GPUs'}: the page has a column for each")
+    result = run([sys.executable, ROOT / "tools" / "gen_device_tables.py", "--check", build])
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
 @pytest.fixture
 def check(tmp_path):
     """check(program=..., features=...) makes a tree of one program and its page, and returns what the check says."""

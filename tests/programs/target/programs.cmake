@@ -31,6 +31,8 @@ device_program_test(device_pointers SOURCES device_pointers.c)
 device_program_test(device_pointers_absent SOURCES device_pointers_absent.c STOCK NONE NO_GPU)
 device_program_test(device_routines SOURCES device_routines.c)
 device_program_test(routines_async SOURCES routines_async.c)
+# LLVM 19 has no omp_target_memset.
+device_program_test(device_memory SOURCES device_memory.c STOCK NONE)
 device_program_test(device_choice SOURCES device_choice.c)
 device_program_test(nowait_depend SOURCES nowait_depend.c GCC)
 # Clang takes the address of what is firstprivate in a deferred region, not its value.
@@ -76,7 +78,7 @@ set(device_modules ${CMAKE_CURRENT_BINARY_DIR}/modules)
 file(MAKE_DIRECTORY ${device_modules})
 foreach(name maps arrays)
   program_test(fortran_device_${name} SOURCES device_${name}.f90 ../fortran/runtime_check.c COMPILERS gfortran12
-               THREADS 1 4 FLAGS -J${device_modules})
+               THREADS 1 4 FLAGS -J${device_modules} RUNS gfortran12:host gfortran12:process)
   if(MARLINE_GFORTRAN12)
     foreach(threads 1 4)
       device_kind_variants(fortran_${name}.gfortran12 ${PROGRAM_BIN}/fortran_device_${name}_gfortran12 60 ""
