@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. Sleeping: the reader announces it, looks again, and sleeps on the low half of `tail`; a writer moves
-// `tail` first and then looks at the announcement. Both are seq_cst: with less, each could miss the other's store.
+// See the header. Sleeping: the reader announces what it waits for, looks again, and sleeps on its announcement; a writer
+// moves `tail` first and then looks at the announcement. Both are seq_cst: with less, each could miss the other's store.
 #include "device/channel.hpp"
 
 #include <linux/futex.h>
@@ -13,13 +13,6 @@
 #include <cstring>
 
 namespace marline::target {
-
-namespace {
-
-// Little-endian: the low half comes first.
-void* futex_word(std::atomic<uint64_t>* tail) { return tail; }
-
-}  // namespace
 
 bool Ring::has_room(uint64_t bytes) const {
   return written_ + bytes - head.load(std::memory_order_acquire) <= kBytes;  // pairs with read
@@ -35,9 +28,12 @@ void Ring::write(const void* from, uint64_t bytes) {
 
 void Ring::publish() {
   tail.store(written_);
-  if (sleeping.load() == 0) return;
-  sleeping.store(0);
-  syscall(SYS_futex, futex_word(&tail), FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+  if (wakes_at.load() != kAnything) return;
+  press();
+}
+
+void Ring::press() {
+  if (wakes_at.exchange(0) != 0) syscall(SYS_futex, &wakes_at, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
 }
 
 bool Ring::is_empty() const {
@@ -53,11 +49,10 @@ void Ring::read(void* to, uint64_t bytes) {
 }
 
 void Ring::sleep(int milliseconds) {
-  uint64_t seen = tail.load();
-  sleeping.store(1);
-  if (tail.load() != seen || seen != head.load(std::memory_order_relaxed)) return;
+  uint32_t what = wakes_at.load();
+  if (what == 0 || (what == kAnything && tail.load() != head.load(std::memory_order_relaxed))) return;
   timespec limit = {milliseconds / 1000, (milliseconds % 1000) * 1'000'000L};
-  syscall(SYS_futex, futex_word(&tail), FUTEX_WAIT, static_cast<uint32_t>(seen), milliseconds < 0 ? nullptr : &limit, nullptr, 0);
+  syscall(SYS_futex, &wakes_at, FUTEX_WAIT, what, milliseconds < 0 ? nullptr : &limit, nullptr, 0);
 }
 
 }  // namespace marline::target

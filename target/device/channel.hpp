@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Memory that the program and a device's process share: a ring of commands in one direction, one of completions in the
-// other. Each has one reader; its writers take turns by a lock of their own process. A reader that sleeps is woken by a
-// futex, a full ring makes its writer yield.
+// other. Readers and writers take turns by a lock of their own process. A reader that sleeps says what for, and is woken
+// by a futex; a full ring makes its writer yield.
 #pragma once
 
 #include <atomic>
@@ -17,16 +17,20 @@ struct Ring {
 
   alignas(64) std::atomic<uint64_t> tail;      // by the writer: released behind what it has written
   alignas(64) std::atomic<uint64_t> head;      // by the reader: released behind what it has read
-  alignas(64) std::atomic<uint32_t> sleeping;  // by the reader, who is about to sleep until tail moves
+  alignas(64) std::atomic<uint32_t> wakes_at;  // what a sleeping reader waits for; the futex. A writer that wakes it: 0
   char data[kBytes];
 
   [[nodiscard]] bool has_room(uint64_t bytes) const;
   void write(const void* from, uint64_t bytes);  // a part of a message; there is room
-  void publish();                                // what has been written so far, and wakes the reader
+  void publish();                                // what has been written so far; wakes a reader that waits for it
+  void press();                                  // there is no room: wakes a reader that waits for that
   [[nodiscard]] bool is_empty() const;
   void acquire() const { (void)tail.load(std::memory_order_acquire); }  // what is published, with what came before it
   void read(void* to, uint64_t bytes);           // it is there
-  void sleep(int milliseconds = -1);             // until something is there, or the time is over
+
+  static constexpr uint32_t kAnything = 1, kWantOfRoom = 2;
+  void announce(uint32_t wakes_at_what) { wakes_at.store(wakes_at_what); }  // before `sleep`
+  void sleep(int milliseconds = -1);  // until that, or the time is over, or for no reason
 
  private:
   uint64_t written_;  // of the writer: not published yet

@@ -139,7 +139,9 @@ int poll(void*) {
 
 void progress(Device* device) {
   Process* process = process_of(device);
-  if (poll_one(process) == 0) process->channel->completions.sleep(1);
+  if (poll_one(process) != 0) return;
+  process->channel->completions.announce(Ring::kAnything);
+  process->channel->completions.sleep(1);
 }
 
 void send(Process* process, const Command& command, const void* words) {
@@ -153,6 +155,7 @@ void send(Process* process, const Command& command, const void* words) {
   marline_progress_add(g_hook, 1);
   Guard guard(process->send_lock);
   while (!ring.has_room(bytes)) {
+    ring.press();
     check_life(process);
     sched_yield();
   }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The device's own side of a process device: a receiver thread takes commands from the ring, a dispatching task makes a
-// task of each, a watching thread sees the program's end, and the threads of a parallel region run these, as many at a time as OMP_NUM_THREADS says. Idle, all of
-// them sleep. The process leaves with _exit: the program's exit handlers and destructors are not its own.
+// The device's own side of a process device: a dispatching task takes commands from the ring and makes a task of each; the
+// threads of a parallel region run these, as many at a time as OMP_NUM_THREADS says. When nothing has come for a while the
+// dispatcher sleeps, and a receiver thread watches the ring; it also empties a ring that is full because all threads run
+// kernels. A watching thread sees the program's end. Idle, all of them sleep. The process leaves with _exit: the program's
+// exit handlers and destructors are not its own.
 #include "base/lock.hpp"
 #include "base/report.hpp"
 #include "device/call_kernel.hpp"
@@ -20,10 +22,13 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 
 namespace marline::target {
 
 namespace {
+
+constexpr uint64_t kPatience = 50'000;  // nanoseconds: some round trips
 
 // A command with its words.
 struct Job {
@@ -43,7 +48,7 @@ Channel* g_channel;
 Arena* g_arena;
 int g_socket;
 int g_number;
-Lock g_jobs_lock;  // over the next four
+Lock g_jobs_lock;  // over the next four, and for who reads commands
 Job* g_first = nullptr;
 Job** g_last = &g_first;
 bool g_waiting = false;  // the dispatcher, for g_arrival
@@ -81,9 +86,9 @@ void start_thread(void* (*function)(void*)) {
   if (error != 0) fatal("device %d (process): no thread can be created: %s", g_number, strerror(error));
 }
 
-Job* receive() {
+// With the lock.
+void receive_one() {
   Ring& ring = g_channel->commands;
-  while (ring.is_empty()) ring.sleep();
   g_channel->completions.acquire();  // a kernel may depend on one that has been answered: see take_completions
   Command command;
   ring.read(&command, sizeof command);
@@ -93,33 +98,64 @@ Job* receive() {
   job->next = nullptr;
   job->command = command;
   ring.read(job->words, bytes);
-  return job;
+  *g_last = job;
+  g_last = &job->next;
 }
 
-void* receive_all(void*) {
+void receive_all() {
+  while (!g_channel->commands.is_empty()) receive_one();
+}
+
+// The receiver thread.
+void* receive(void*) {
+  Ring& ring = g_channel->commands;
   for (;;) {
-    Job* job = receive();
-    Guard guard(g_jobs_lock);
-    *g_last = job;
-    g_last = &job->next;
-    if (g_waiting) marline_event_fulfill(&g_arrival);
-    g_waiting = false;
+    {
+      Guard guard(g_jobs_lock);
+      receive_all();
+      if (g_waiting && g_first != nullptr) {
+        g_waiting = false;
+        marline_event_fulfill(&g_arrival);
+      }
+      ring.announce(g_waiting ? Ring::kAnything : Ring::kWantOfRoom);
+    }
+    ring.sleep();
   }
 }
 
-// All that have arrived, in order; waits until there is one.
+// Takes all that have arrived, in order; null: none, and with `wait` the receiver is going to fulfil g_arrival.
+Job* take_arrived(bool wait) {
+  Guard guard(g_jobs_lock);
+  receive_all();
+  if (g_first == nullptr && wait) {
+    marline_event_init(&g_arrival);
+    g_waiting = true;
+    g_channel->commands.announce(Ring::kAnything);  // for the receiver, asleep or not: see Ring::sleep
+    receive_all();
+    if (g_first != nullptr) g_waiting = false;
+  }
+  Job* jobs = g_first;
+  g_first = nullptr;
+  g_last = &g_first;
+  return jobs;
+}
+
+uint64_t nanoseconds_now() {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+}
+
+// Waits until there are some. The next command of a chain follows soon, so the dispatcher looks for it for a while, and
+// runs kernels meanwhile, before it sleeps.
 Job* take_jobs() {
+  uint64_t end = nanoseconds_now() + kPatience;
+  do {
+    if (Job* jobs = take_arrived(false)) return jobs;
+#pragma omp taskyield
+  } while (nanoseconds_now() < end);
   for (;;) {
-    g_jobs_lock.take();
-    Job* jobs = g_first;
-    g_first = nullptr;
-    g_last = &g_first;
-    if (jobs == nullptr) {
-      marline_event_init(&g_arrival);
-      g_waiting = true;
-    }
-    g_jobs_lock.release();
-    if (jobs != nullptr) return jobs;
+    if (Job* jobs = take_arrived(true)) return jobs;
     marline_event_wait(&g_arrival);
   }
 }
@@ -192,7 +228,7 @@ void serve_device(Channel* channel, Arena* arena, int socket, int number) {
   g_number = number;
   arena->enter();
   start_thread(watch);
-  start_thread(receive_all);
+  start_thread(receive);
 #pragma omp parallel
 #pragma omp single
   {
