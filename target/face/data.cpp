@@ -3,20 +3,35 @@
 // target data, enter data, exit data and update, as Clang's code calls them. With nowait they are the bodies of target
 // tasks; the dependences that some versions pass along have been waited for by then, so the rest is the same. (14 and 16
 // pass fewer arguments to these: what is behind `mappers` is not looked at.)
+#include "base/report.hpp"
 #include "mapping/devices.hpp"
 #include "device/kinds.hpp"
 #include "device/llvm.hpp"
 #include "mapping/mapping.hpp"
 
+#include <atomic>
+
 namespace marline::target {
 
 namespace {
+
+// Clang 14 to 22 put the dimensions of such a section on the stack of the function that creates the task, and only their
+// address into the task: when the task runs, they may be those of a later update.
+void warn_of_lost_dimensions(const Items& items) {
+  static std::atomic<bool> warned{false};
+  for (int32_t i = 0; i < items.count; ++i) {
+    if ((items.types[i] & map_type::kNonContiguous) == 0 || warned.exchange(true)) continue;
+    warn("target update with nowait of a section that is not contiguous: Clang's code loses its shape if the function "
+         "creates another update or returns before this one has run; leave out nowait, or use contiguous sections");
+  }
+}
 
 void construct(LlvmData what, bool nowait, int64_t number, int32_t count, void** bases, void** begins, int64_t* sizes,
                int64_t* types, void** names, void** mappers) {
   Device* device = device_for_construct(number);
   if (device == nullptr) return;
   Items items = {count, bases, begins, sizes, reinterpret_cast<const uint64_t*>(types), mappers};
+  if (nowait && what == LlvmData::kUpdate) warn_of_lost_dimensions(items);
   prepare(device);
   if (device->kind == &kLlvmKind) return llvm_data(device, what, nowait, items, names);
   switch (what) {

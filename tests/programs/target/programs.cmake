@@ -37,6 +37,7 @@ device_program_test(device_choice SOURCES device_choice.c)
 device_program_test(nowait_depend SOURCES nowait_depend.c GCC)
 # Clang takes the address of what is firstprivate in a deferred region, not its value.
 device_program_test(nowait_private SOURCES nowait_private.c COMPILERS gcc12 GCC)
+device_program_test(graph SOURCES graph.c GCC MARLINE_H)
 device_program_test(in_reduction SOURCES in_reduction.c COMPILERS clang16 clang19 clang22 GCC)
 # A fork has no GPU.
 device_program_test(fork SOURCES fork.c THREADS 1 GCC NO_GPU)
@@ -57,6 +58,10 @@ device_program_test(cpp_globals SOURCES cpp_globals.cpp)
 if(MARLINE_LARGE_DEVICE_TESTS)
   device_program_test(large SOURCES large.c COMPILERS clang19 THREADS 4 TIMEOUT 300 NO_GPU)
 endif()
+
+# The shape of a deferred section that is not contiguous is lost, on any runtime: Marline warns.
+device_program_test(update_deferred SOURCES update_deferred.c COMPILERS clang14 clang19 clang22 STOCK NONE THREADS 1 NO_GPU
+                    FAILS "warning: target update with nowait of a section that is not contiguous")
 
 # What goes wrong is told in a line of the runtime's, or by the result of a routine.
 device_mistakes(bad_device "marline: [^\n]*1000" "host;process" target data enter update deferred default)
