@@ -75,6 +75,8 @@ device_mistakes(bad_memory "marline: [^\n]*omp_target_free" "host;process" free_
 device_mistakes(bad_memory "failed" "host;process" disassociate_mapped disassociate_used disassociate_absent
                 associate_twice associate_mapped too_much)
 device_mistakes(bad_memory "marline: [^\n]*memory" "host;process" map_too_much)
+device_program_test(bad_requires SOURCES bad_requires.c DEVICES process THREADS 4 STOCK NONE
+                    FAILS "unified_shared_memory: device 0 .process. has an address space of its own")
 device_mistakes(bad_region "marline: " process null_write null_read deferred wild aborts exits traps overflow killed)
 
 # GCC has no compiler for devices here: its regions are functions of the program, in Fortran as in C. (Flang cannot link
