@@ -3,6 +3,7 @@
 // How constructs wait for pieces that others fill or empty (see mapping.hpp). A waiter lies on its construct's stack,
 // and is woken under the lock, so the list never holds one that is gone.
 #include "device/wait.hpp"
+#include "mapping/copies.hpp"
 #include "mapping/mapper.hpp"
 #include "mapping/mapping.hpp"
 
@@ -24,9 +25,10 @@ Busy* Mapping::busy_among(const Items& items) const {
     }
     auto begin = reinterpret_cast<uintptr_t>(items.begins[i]);
     auto base = reinterpret_cast<uintptr_t>(items.bases[i]);
-    bool in_parts = (items.types[i] & map_type::kNonContiguous) != 0;
+    auto bytes = static_cast<size_t>(items.sizes[i]);
+    if ((items.types[i] & map_type::kNonContiguous) != 0) begin = begin_of_parts(items, i), bytes = 0;
     Range* ranges[] = {
-        pieces_.first_overlap(in_parts ? base : begin, in_parts ? base : begin + static_cast<size_t>(items.sizes[i])),
+        pieces_.first_overlap(begin, begin + bytes),
         (items.types[i] & (map_type::kPointerAndObject | map_type::kAttach)) != 0 ? pieces_.first_overlap(base, base + 8)
                                                                                  : nullptr};
     for (Range* range : ranges) {

@@ -12,9 +12,11 @@ namespace marline::target {
 // Appends the copies of [begin, begin + bytes).
 void copy_around(Piece& piece, uintptr_t begin, size_t bytes, Array<Transfer>& to);
 
-// Appends those of a section with `dimensions` dimensions whose array begins at `base`. Ends the program if a run lies
-// outside of the piece.
-void copy_parts(Piece& piece, uintptr_t base, const Dimension* list, int64_t dimensions, Array<Transfer>& to);
+// The first byte of item i, a section that is not contiguous. Its array may begin in front of what is mapped.
+[[nodiscard]] uintptr_t begin_of_parts(const Items& items, int32_t i);
+
+// Appends the copies of item i, a section that is not contiguous. Ends the program if a run lies outside of the piece.
+void copy_parts(Piece& piece, const Items& items, int32_t i, Array<Transfer>& to);
 
 // False: the pointer is attached to this value already.
 [[nodiscard]] bool note_attachment(Piece& piece, uintptr_t slot, uint64_t value);

@@ -272,7 +272,7 @@ void Mapping::plan_update(const Items& items, Plan& plan) {
       continue;
     }
     bool in_parts = (type & kNonContiguous) != 0;
-    uintptr_t begin = address_of(in_parts ? items.bases[i] : items.begins[i]);
+    uintptr_t begin = in_parts ? begin_of_parts(items, i) : address_of(items.begins[i]);
     size_t bytes = in_parts ? 0 : static_cast<size_t>(items.sizes[i]);
     Piece* piece = find(begin, bytes);
     if (piece == nullptr && (type & kPresent) != 0) {
@@ -281,7 +281,7 @@ void Mapping::plan_update(const Items& items, Plan& plan) {
     if (piece == nullptr) continue;
     Array<Transfer>& copies = (type & kFrom) != 0 ? plan.copies_back : plan.copies;
     if (in_parts) {
-      copy_parts(*piece, begin, static_cast<const Dimension*>(items.begins[i]), items.sizes[i], copies);
+      copy_parts(*piece, items, i, copies);
     } else {
       copy_around(*piece, begin, bytes, copies);
     }
