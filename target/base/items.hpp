@@ -36,6 +36,7 @@ struct Items {
   const int64_t* sizes = nullptr;
   const uint64_t* types = nullptr;
   void** mappers = nullptr;  // or null
+  bool own_bases = false;    // a base is the item's own begin also where the item lies behind a pointer
   bool end_once = false;     // the end takes one mapping off a piece, however many items lie in it
 };
 

@@ -152,6 +152,7 @@ Items GompItems::items() {
   all.begins = begins.begin();
   all.sizes = sizes.begin();
   all.types = types.begin();
+  all.own_bases = true;
   return all;
 }
 

@@ -35,6 +35,15 @@ size_t bytes_with_members(const Items& items, int32_t i) {
 
 uintptr_t address_of(const void* pointer) { return reinterpret_cast<uintptr_t>(pointer); }
 
+// The value of the pointer of item i when the construct was met, 0 if it is not known. Clang 22 gives deferred constructs
+// the address of a pointer on a stack that is gone by then, where other data may lie and be mapped. The item of the
+// section, which comes before, has the value as its base.
+uintptr_t pointer_of_attachment(const Items& items, int32_t i) {
+  if (items.own_bases || i == 0) return 0;
+  bool has_section = items.begins[i - 1] == items.begins[i] && (items.types[i - 1] & kAttach) == 0;
+  return has_section ? address_of(items.bases[i - 1]) : 0;
+}
+
 }  // namespace
 
 // Contained, or null. A piece that overlaps only in part is not found.
@@ -97,13 +106,15 @@ Piece* Mapping::find_or_create(uintptr_t begin, size_t bytes, uint64_t type, boo
   return create(begin, bytes, type, plan);
 }
 
-void Mapping::attach(uintptr_t slot, uintptr_t pointee, bool always, Plan& plan) {
-  Piece* of_slot = find(slot, sizeof(void*));
-  Piece* of_pointee = find(pointee, 0);
+void Mapping::attach(const AttachLater& one, Plan& plan) {
+  Piece* of_slot = find(one.slot, sizeof(void*));
+  Piece* of_pointee = find(one.pointee, 0);
   if (of_slot == nullptr || of_pointee == nullptr) return;
+  uintptr_t pointer = *reinterpret_cast<uintptr_t*>(one.slot);
+  if (one.pointer != 0 && pointer != one.pointer) return;
   // Also what lies in front of a section that does not begin at the pointer's value.
-  uint64_t value = of_pointee->on_device(pointee) - (pointee - *reinterpret_cast<uintptr_t*>(slot));
-  if (note_attachment(*of_slot, slot, value) || always) plan.slots.push({of_slot->on_device(slot), value});
+  uint64_t value = of_pointee->on_device(one.pointee) - (one.pointee - pointer);
+  if (note_attachment(*of_slot, one.slot, value) || one.always) plan.slots.push({of_slot->on_device(one.slot), value});
 }
 
 void Mapping::add_item(const Items& items, int32_t i, Plan& plan) {
@@ -111,7 +122,7 @@ void Mapping::add_item(const Items& items, int32_t i, Plan& plan) {
   uintptr_t begin = address_of(items.begins[i]), base = address_of(items.bases[i]);
   auto bytes = static_cast<size_t>(items.sizes[i]);
   if ((type & kAttach) != 0) {
-    plan.attachments.push({base, begin, (type & kAlways) != 0});
+    plan.attachments.push({base, begin, (type & kAlways) != 0, pointer_of_attachment(items, i)});
     return;
   }
   bool count = !is_member(type);
@@ -129,7 +140,7 @@ void Mapping::add_item(const Items& items, int32_t i, Plan& plan) {
   }
   if (piece == nullptr) return;
   if ((type & kTo) != 0 && (fresh || (type & kAlways) != 0)) copy_around(*piece, begin, bytes, plan.copies);
-  if (slot != 0) plan.attachments.push({slot, begin, false});
+  if (slot != 0) plan.attachments.push({slot, begin, false, 0});
 }
 
 void Mapping::add(const Items& items, Plan& plan) {
@@ -155,7 +166,7 @@ void Mapping::begin(const Items& items) {
   lock_.take();
   while (wait_for_busy(items)) {}
   add(items, plan);
-  for (const AttachLater& one : plan.attachments) attach(one.slot, one.pointee, one.always, plan);
+  for (const AttachLater& one : plan.attachments) attach(one, plan);
   if (plan.pieces != nullptr) ++busy_count_;
   lock_.release();
   for (const Transfer& copy : plan.copies) device_->kind->write(device_, copy.device, copy.host, copy.bytes);

@@ -16,6 +16,7 @@
 
 namespace marline::target {
 
+struct AttachLater;
 struct Plan;
 
 // What a kernel gets besides the pieces: its arguments, and copies of its own that go with it.
@@ -77,7 +78,7 @@ class Mapping {
   void locate(Piece* piece);
   void add(const Items& items, Plan& plan);
   void add_item(const Items& items, int32_t i, Plan& plan);
-  void attach(uintptr_t slot, uintptr_t pointee, bool always, Plan& plan);
+  void attach(const AttachLater& one, Plan& plan);
   void subtract(const Items& items, Plan& plan);
   void end_locked(const Items& items);
   void subtract_item(const Items& items, int32_t i, Plan& plan);

@@ -17,6 +17,7 @@ struct AttachLater {
   uintptr_t slot;
   uintptr_t pointee;
   bool always;
+  uintptr_t pointer;  // its value when the construct was met; 0: not known
 };
 
 struct Plan {
