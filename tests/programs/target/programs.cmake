@@ -55,6 +55,15 @@ device_program_test(cpp_classes SOURCES cpp_classes.cpp GCC)
 # Clang 14 loses what a lambda has captured by value.
 device_program_test(cpp_lambdas SOURCES cpp_lambdas.cpp COMPILERS clang16 clang19 clang22)
 device_program_test(cpp_globals SOURCES cpp_globals.cpp)
+
+# Random programs for the data environment: SEED ROUNDS. Clang 14 links one source's regions only. LLVM gives the host's
+# pointers back as they were when they were attached.
+foreach(seed 1 21 41)
+  device_program_test(random_maps_${seed} PROGRAM random_maps COMPILERS clang16 clang19 clang22 THREADS 1 2 4 STOCK NONE
+                      SOURCES random/maps.c random/model.c random/generate.c random/run.c random/check.c
+                      DEVICES hosts process mixed ARGS ${seed} 20)
+endforeach()
+
 if(MARLINE_LARGE_DEVICE_TESTS)
   device_program_test(large SOURCES large.c COMPILERS clang19 THREADS 4 TIMEOUT 300 NO_GPU)
 endif()
