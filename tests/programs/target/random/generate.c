@@ -178,7 +178,9 @@ static int draw_copy(Draw *draw, Step *step) {
   step->form = below(draw, kCopyForms);
   if (step->form == kCopyBoxIn || step->form == kCopyBoxOut)
     return draw_box(draw, step);
-  if (!draw_mapped(draw, step->device, &step->lo, &step->n))
+  if (step->form == kCopyThrough)
+    part_of(draw, 0, draw->state->length, &step->lo, &step->n);
+  else if (!draw_mapped(draw, step->device, &step->lo, &step->n))
     return 0;
   if (step->form != kCopyAcross) {
     step->lo2 = below(draw, draw->state->length - step->n + 1);
@@ -224,7 +226,7 @@ static int draw_data(Draw *draw, Step *step) {
     return 0;
   begin_data(draw->state, step);
   Draw inside = {draw->random ^ 0x5555, draw->state, step};
-  Program steps = draw_steps(&inside, step->object, 1 + below(draw, 5));
+  Program steps = draw_steps(&inside, step->object, 1 + below(draw, 8));
   step->inside = steps.step, step->inside_count = steps.count;
   end_data(draw->state, step);
   return 1;
@@ -342,10 +344,12 @@ static void finish(Draw *draw, Step *step) {
   step->after = copy_of_state(draw->state);
 }
 
+/* Readers of a long array meet while its data is on the way. */
 static void draw_step(Draw *draw, Step *step, int object, int index) {
   do {
-    *step = (Step){.kind = any_kind(draw), .object = object, .index = index};
-    step->device = below(draw, draw->state->devices);
+    int reads = draw->state->length > 1000 && below(draw, 4) == 0;
+    *step = (Step){.kind = reads ? kReaders : any_kind(draw), .object = object, .index = index};
+    step->device = draw->inside_of && below(draw, 3) ? draw->inside_of->device : below(draw, draw->state->devices);
   } while (!draw_kind(draw, step));
   finish(draw, step);
 }

@@ -9,8 +9,21 @@
 static Program programs[kObjects];
 
 /* Most arrays are short. Regions bring back up to 64 KiB of one in another way than more than that. */
-static int length_of(int object) { return object == kObjects - 1 ? 20000 : 96; }
+static int length_of(int object) { return object == kObjects - 1 ? 60000 : 96; }
 static int steps_of(int object) { return object == kObjects - 1 ? 15 : 40; }
+
+static void make_object(int o, int devices) {
+  size_t bytes = (size_t)length_of(o) * sizeof(int);
+  objects[o].data = malloc(bytes);
+  for (int d = 0; d < devices; d++)
+    objects[o].scratch[d] = omp_target_alloc(bytes, d);
+}
+
+static void end_object(int o, int devices) {
+  free(objects[o].data);
+  for (int d = 0; d < devices; d++)
+    omp_target_free(objects[o].scratch[d], d);
+}
 
 static void set_up(int o) {
   const State *before = programs[o].before;
@@ -80,7 +93,7 @@ int main(int argc, char **argv) {
   int devices = omp_get_num_devices() < kDevices ? omp_get_num_devices() : kDevices;
   CHECK(devices > 0);
   for (int o = 0; o < kObjects; o++)
-    objects[o].data = malloc((size_t)length_of(o) * sizeof(int));
+    make_object(o, devices);
   for (current_seed = first; current_seed < first + rounds; current_seed++) {
     for (int o = 0; o < kObjects; o++)
       programs[o] = generate(current_seed, o, length_of(o), devices, steps_of(o));
@@ -92,6 +105,6 @@ int main(int argc, char **argv) {
       free_program(&programs[o]);
   }
   for (int o = 0; o < kObjects; o++)
-    free(objects[o].data);
+    end_object(o, devices);
   return 0;
 }

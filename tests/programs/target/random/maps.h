@@ -113,8 +113,7 @@ typedef enum {
   kCopyAcross,
   kCopyBoxIn,
   kCopyBoxOut,
-  kCopyAsyncIn,
-  kCopyAsyncOut,
+  kCopyThrough, /* from host to host by way of the device, in two steps that are not waited for */
   kCopyForms
 } CopyForm;
 
@@ -173,6 +172,7 @@ typedef struct {
   int *data;
   Holder holder;
   void *block[kDevices]; /* associated memory */
+  int *scratch[kDevices];
   int chain;
 } Object;
 extern Object objects[kObjects];

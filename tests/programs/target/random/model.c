@@ -241,11 +241,10 @@ static void apply_update(State *state, const Step *step) {
 static void apply_copy(State *state, const Step *step) {
   int *device = state->on[step->device].value;
   switch (step->form) {
-    case kCopyIn:
-    case kCopyAsyncIn: copy_values(device + step->lo, state->value + step->lo2, step->n); break;
-    case kCopyOut:
-    case kCopyAsyncOut: copy_values(state->value + step->lo2, device + step->lo, step->n); break;
+    case kCopyIn: copy_values(device + step->lo, state->value + step->lo2, step->n); break;
+    case kCopyOut: copy_values(state->value + step->lo2, device + step->lo, step->n); break;
     case kCopyAcross: copy_values(state->on[step->other].value + step->lo2, device + step->lo, step->n); break;
+    case kCopyThrough: copy_values(state->value + step->lo2, state->value + step->lo, step->n); break;
     case kCopyBoxIn: copy_box(device, state->value, &step->box); break;
     case kCopyBoxOut: copy_box(state->value, device, &step->box); break;
   }

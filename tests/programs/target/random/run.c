@@ -112,17 +112,18 @@ static void region(Step *step, int deferred) {
   }
 }
 
+/* They read backwards: the last elements are the last to arrive where one of them brings the data. */
 static void readers(Step *step, int deferred) {
   LOCALS(step);
   for (int r = 0; r < step->readers; r++, got += n) {
     device = (step->device + r) % step->after->devices;
     if (deferred) {
 #pragma omp target map(to : p[lo : n]) map(from : got[0 : n]) device(device) nowait depend(in : *chain)
-      for (int k = 0; k < n; k++)
+      for (int k = n - 1; k >= 0; k--)
         got[k] = p[lo + k];
     } else {
 #pragma omp target map(to : p[lo : n]) map(from : got[0 : n]) device(device)
-      for (int k = 0; k < n; k++)
+      for (int k = n - 1; k >= 0; k--)
         got[k] = p[lo + k];
     }
   }
@@ -170,19 +171,17 @@ static void copy_box(Step *step, int to_device) {
            0);
 }
 
-static void copy_later(Step *step, int to_device, int deferred) {
+static void copy_through(Step *step, int deferred) {
   LOCALS(step);
-  int host = omp_get_initial_device();
-  if (deferred) {
-#pragma omp taskwait depend(inout : *chain)
-  }
-  int *on_device = omp_get_mapped_ptr(p + lo, device), *on_host = p + step->lo2;
+  int host = omp_get_initial_device(), *scratch = object->scratch[device];
   size_t bytes = (size_t)n * sizeof(int);
   omp_depend_t behind;
 #pragma omp depobj(behind) depend(inout : *chain)
-  CHECK_EQ(omp_target_memcpy_async(to_device ? on_device : on_host, to_device ? on_host : on_device, bytes, 0, 0,
-                                   to_device ? device : host, to_device ? host : device, deferred, &behind),
-           0);
+  CHECK_EQ(omp_target_memcpy_async(scratch, p + lo, bytes, 0, 0, device, host, deferred, &behind), 0);
+  if (!deferred) {
+#pragma omp taskwait
+  }
+  CHECK_EQ(omp_target_memcpy_async(p + step->lo2, scratch, bytes, 0, 0, host, device, deferred, &behind), 0);
 #pragma omp depobj(behind) destroy
   if (!deferred) {
 #pragma omp taskwait
@@ -202,8 +201,7 @@ static void copy(Step *step, int deferred) {
       break;
     case kCopyBoxIn: copy_box(step, 1); break;
     case kCopyBoxOut: copy_box(step, 0); break;
-    case kCopyAsyncIn: copy_later(step, 1, deferred); break;
-    case kCopyAsyncOut: copy_later(step, 0, deferred); break;
+    case kCopyThrough: copy_through(step, deferred); break;
   }
 }
 
@@ -344,7 +342,7 @@ static int can_be_deferred(const Step *step) {
     case kDisassociate:
     case kData:
     case kHolderWrite: return 0;
-    case kCopy: return step->form == kCopyAsyncIn || step->form == kCopyAsyncOut;
+    case kCopy: return step->form == kCopyThrough;
     default: return 1;
   }
 }
