@@ -30,7 +30,7 @@ tsan: deps
 asan: deps
 	@test -f build/asan/build.ninja || cmake --preset asan
 	cmake --build --preset asan -j $(JOBS) $(TESTED)
-	ASAN_OPTIONS=detect_leaks=0 ctest --preset asan -R "^unit\.|^stress\..*\.t4\.|^programs\."
+	ASAN_OPTIONS=detect_leaks=0 ctest --preset asan -R "^unit\.|^stress\..*\.t4\.|^programs\.|^devices\."
 
 # The runtime's other architecture, under qemu. The death tests of unit.log see qemu's own end instead of the program's.
 aarch64: deps

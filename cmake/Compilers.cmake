@@ -3,8 +3,8 @@
 # found; a missing one is said once, here, and its tests are not registered.
 #
 # marline_add_program(NAME COMPILER SOURCES... [FLAGS ...] [LIBS ...] [MPI openmpi|mpich] [OUTDIR dir]
-# [LIBRARY_DIRS ...]) makes the executable NAME by a plain command line of that compiler, the way a user would: no CMake
-# target property leaks in. LIBRARY_DIRS are searched before LLVM's.
+# [LIBRARY_DIRS ...] [PLAIN]) makes the executable NAME by a plain command line of that compiler, the way a user would: no CMake
+# target property leaks in. LIBRARY_DIRS are searched before LLVM's. PLAIN: without MARLINE_SANITIZE.
 set(MARLINE_OMP_HEADERS /usr/lib/llvm-19/lib/clang/19/include CACHE PATH "omp.h for Clang versions without their own")
 set(MARLINE_LLVM_LIB /usr/lib/llvm-19/lib CACHE PATH "where LLVM's libomp.so is, for linking Clang programs")
 
@@ -34,7 +34,7 @@ foreach(pair gcc12:MARLINE_GCC12 clang14:MARLINE_CLANG14 clang16:MARLINE_CLANG16
 endforeach()
 
 function(marline_add_program NAME COMPILER)
-  cmake_parse_arguments(P "" "MPI;OUTDIR" "SOURCES;FLAGS;LIBS;DEPENDS;LIBRARY_DIRS" ${ARGN})
+  cmake_parse_arguments(P "PLAIN" "MPI;OUTDIR" "SOURCES;FLAGS;LIBS;DEPENDS;LIBRARY_DIRS" ${ARGN})
   list(TRANSFORM P_LIBRARY_DIRS PREPEND -L)
   if(NOT P_OUTDIR)
     set(P_OUTDIR ${CMAKE_CURRENT_BINARY_DIR})
@@ -69,7 +69,7 @@ function(marline_add_program NAME COMPILER)
     endif()
   endif()
   set(sanitize "")
-  if(MARLINE_SANITIZE)
+  if(MARLINE_SANITIZE AND NOT P_PLAIN)
     set(sanitize -fsanitize=${MARLINE_SANITIZE})
   endif()
   set(cross "")

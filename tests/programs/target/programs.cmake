@@ -58,10 +58,14 @@ device_program_test(cpp_globals SOURCES cpp_globals.cpp)
 
 # Random programs for the data environment: SEED ROUNDS. Clang 14 links one source's regions only. LLVM gives the host's
 # pointers back as they were when they were attached.
+set(rounds 20)
+if(MARLINE_SANITIZE)
+  set(rounds 2)
+endif()
 foreach(seed 1 21 41)
   device_program_test(random_maps_${seed} PROGRAM random_maps COMPILERS clang16 clang19 clang22 THREADS 1 2 4 STOCK NONE
                       SOURCES random/maps.c random/model.c random/generate.c random/run.c random/check.c
-                      DEVICES hosts process mixed ARGS ${seed} 20)
+                      DEVICES hosts process mixed ARGS ${seed} ${rounds} NO_GPU)
 endforeach()
 
 if(MARLINE_LARGE_DEVICE_TESTS)
@@ -95,7 +99,7 @@ file(MAKE_DIRECTORY ${device_modules})
 foreach(name maps arrays)
   program_test(fortran_device_${name} SOURCES device_${name}.f90 ../fortran/runtime_check.c COMPILERS gfortran12
                THREADS 1 4 FLAGS -J${device_modules} RUNS gfortran12:host gfortran12:process)
-  if(MARLINE_GFORTRAN12)
+  if(MARLINE_GFORTRAN12 AND NOT MARLINE_SANITIZE)
     foreach(threads 1 4)
       device_kind_variants(fortran_${name}.gfortran12 ${PROGRAM_BIN}/fortran_device_${name}_gfortran12 60 ""
                            "${DEVICE_KINDS}" ${threads})
