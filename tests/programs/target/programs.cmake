@@ -65,7 +65,7 @@ endif()
 foreach(seed 1 21 41)
   device_program_test(random_maps_${seed} PROGRAM random_maps COMPILERS clang16 clang19 clang22 THREADS 1 2 4 STOCK NONE
                       SOURCES random/maps.c random/model.c random/generate.c random/run.c random/check.c
-                      DEVICES hosts process mixed ARGS ${seed} ${rounds} NO_GPU)
+                      DEVICES host process mixed ARGS ${seed} ${rounds} NO_GPU)
 endforeach()
 
 if(MARLINE_LARGE_DEVICE_TESTS)
