@@ -104,6 +104,35 @@ typedef struct marline_device_provider {
  * an older version. */
 int marline_devices_provide(const marline_device_provider_t *provider);
 
+/* What the devices are ---------------------------------------------------------------------------------------------- */
+
+/* These functions are libmarline-target.so's. All may be called from any thread; none starts a device. */
+
+/* Texts stay valid to the end of the process; they are empty, and numbers 0 or -1, where a fact is not known. */
+typedef struct marline_device_facts {
+  size_t bytes;       /* the caller's: sizeof(marline_device_facts_t); later versions add fields at the end */
+  const char *kind;   /* of MARLINE_DEVICES: "host", "process", "libomptarget" */
+  const char *name;   /* the product's */
+  const char *uid;    /* as omp_get_uid_from_device gives it */
+  const char *arch;   /* arch, isa and vendor: OpenMP's traits, e.g. "nvptx64", "sm_90", "nvidia" */
+  const char *isa;
+  const char *vendor;
+  uint64_t memory;    /* bytes */
+  int units;          /* multiprocessors of a GPU, hardware threads of a processor */
+  int numa_domain;    /* the nearest of the host's memory, by the system's number; -1: not known, or no difference */
+} marline_device_facts_t;
+
+/* Tells of the device with this number, from 0 on. 0; -1: it is the host or no device, or `facts->bytes` is too small,
+ * and *facts is as before. */
+int marline_device_describe(int device, marline_device_facts_t *facts);
+
+/* For tools that list devices: from now on this process counts as a program with code for all of them. To be called
+ * before the first question about devices, in a process that runs no target region. */
+void marline_device_assume_all(void);
+
+/* Why libomptarget has no devices for this process, in one line; "" if it has some, or was not asked for any. */
+const char *marline_device_why_no_gpus(void);
+
 #ifdef __cplusplus
 }
 #endif

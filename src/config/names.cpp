@@ -23,7 +23,6 @@ constexpr struct {
   const char* holds_anyway;
   const char* instead;
 } kNotObeyed[] = {
-    {"OMP_AVAILABLE_DEVICES", "", "all devices are available"},
     {"OMP_THREADS_RESERVE", "", "no threads are reserved"},
     {"KMP_TEAMS_THREAD_LIMIT", "", "set OMP_NUM_TEAMS and OMP_TEAMS_THREAD_LIMIT"},
     {"KMP_TEAMS_PROC_BIND", "", "teams are bound as OMP_PROC_BIND says"},
@@ -196,6 +195,7 @@ void check(Name name, const char* value) {
   if (is_explained(name, value)) return;
   if (is_of_another_runtime(name.text)) return warn_unless_understood(name);
   if (begins(name.text, "MARLINE_")) return warn_if_misspelt(name);
+  if (is(name, "OMP_AVAILABLE_DEVICES")) return;  // libmarline-target's
   if (!begins(name.text, "OMP_") || option_named(name) != nullptr) return;
   Name base = name;
   if (!cut_device(base) || option_named(base) == nullptr) warn_of_unknown(name);

@@ -28,6 +28,9 @@ constexpr Row kTable[] = {
      "of `host` if it has images for this processor. Code of GCC has devices only by this variable.",},
     {"MARLINE_LIBOMPTARGET", "auto", "a path",
      "LLVM's library for GPUs. `auto`: the first in LD_LIBRARY_PATH, then in /usr/lib/llvm-*/lib.",},
+    {"OMP_AVAILABLE_DEVICES", "*", "a list of *, kind(gpu), kind(cpu), isa(...), arch(...), vendor(...) and uid(...), combined "
+     "by !, && or ||, with an optional [first:length] behind each item",
+     "Which of these devices the program has, and in which order. `marline devices` shows their traits.",},
 };
 
 const Row& row_of(Option option) { return kTable[static_cast<int>(option)]; }
@@ -40,8 +43,10 @@ const char* option_value(Option option) {
   return given ? value : nullptr;
 }
 
-void refuse_value(Option option, const char* value) {
-  fatal("%s=%s: expected %s", row_of(option).name, value, row_of(option).accepted);
+void refuse_value(Option option, const char* value, const char* wrong) {
+  const Row& row = row_of(option);
+  if (wrong == nullptr) fatal("%s=%s: expected %s", row.name, value, row.accepted);
+  fatal("%s=%s: not understood from \"%s\" on; expected %s", row.name, value, wrong, row.accepted);
 }
 
 }  // namespace marline::target

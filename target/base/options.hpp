@@ -6,12 +6,13 @@
 
 namespace marline::target {
 
-enum class Option { kDevices, kLibrary };
+enum class Option { kDevices, kLibrary, kAvailable };
 
 // The variable's value; null if it is not given, empty or `auto`.
 [[nodiscard]] const char* option_value(Option option);
 
-// Ends the program: this is no value for the variable; says what is accepted.
-[[noreturn]] void refuse_value(Option option, const char* value);
+// Ends the program: this is no value for the variable; says what is accepted. `wrong`: the part of it that is not, or
+// null.
+[[noreturn]] void refuse_value(Option option, const char* value, const char* wrong = nullptr);
 
 }  // namespace marline::target

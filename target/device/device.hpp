@@ -8,6 +8,7 @@
 // in its kernels; the host must not use it.
 #pragma once
 
+#include "base/facts.hpp"
 #include "marline/devices.h"
 
 #include <atomic>
@@ -41,7 +42,10 @@ struct DeviceKind {
   const char* name;
   bool is_asynchronous;  // `launch` may return before the kernel has run
 
-  // Once, before anything else. Ends the program if the device cannot be started.
+  // What the kind's device of that index is; it need not be started. `uid` is not empty, and never that of another device.
+  void (*describe)(int index, DeviceFacts&);
+
+  // Once, before anything else but that. Ends the program if the device cannot be started.
   void (*start)(Device*);
 
   // Memory with an alignment of 64, or 0 if there is not that much. Never 0 bytes.
@@ -73,7 +77,7 @@ struct DeviceKind {
 struct Device {
   const DeviceKind* kind;
   int number;        // as the program counts
-  int index;         // among those of its kind
+  int index;         // among those of its kind, also of those that are not selected (mapping/devices.hpp)
   Mapping* mapping;  // its data environment (mapping/mapping.hpp); has a lock of its own
   void* state;       // the kind's own
   std::atomic<bool> started{false};  // written under the registry's lock

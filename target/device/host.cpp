@@ -4,9 +4,11 @@
 // for it, as the initial task of a target region. Each device has its own copy of an image, and so of its variables.
 #include "device/call_kernel.hpp"
 #include "device/kinds.hpp"
+#include "device/processor.hpp"
 #include "image/images.hpp"
 #include "image/load.hpp"
 
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
@@ -15,6 +17,11 @@ namespace marline::target {
 namespace {
 
 constexpr size_t kAlignment = 64;
+
+void describe(int index, DeviceFacts& facts) {
+  describe_processor(facts);
+  std::snprintf(facts.uid, sizeof facts.uid, "host-%d", index);
+}
 
 void start(Device*) {}
 void stop(Device*) {}
@@ -65,6 +72,7 @@ bool launch(Device* device, const Launch& launch, Operation*) {
 
 }  // namespace
 
-constinit const DeviceKind kHostKind = {"host", false, start, allocate, release, write, read, load, find, launch, progress, stop};
+constinit const DeviceKind kHostKind = {"host", false, describe, start, allocate, release,  write,
+                                        read,   load,  find,     launch, progress, stop};
 
 }  // namespace marline::target

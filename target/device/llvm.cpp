@@ -7,6 +7,7 @@
 
 #include "base/lock.hpp"
 #include "base/report.hpp"
+#include "device/cuda_driver.hpp"
 #include "device/kinds.hpp"
 #include "device/llvm_library.hpp"
 #include "device/wait.hpp"
@@ -14,6 +15,7 @@
 
 #include <dlfcn.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <new>
 
@@ -121,6 +123,31 @@ int cooperate(Device* device, bool nowait, const char* what, Call call) {
   return result;
 }
 
+// Null also if it is a library below that has the routine: the OpenMP runtime, which would ask this one.
+void* own_routine(const char* name) {
+  Dl_info library, routine;
+  void* found = llvm_routine(name);
+  bool own = found != nullptr && dladdr(found, &routine) != 0 && dladdr(llvm_routine("__tgt_register_lib"), &library) != 0 &&
+             routine.dli_fbase == library.dli_fbase;
+  return own ? found : nullptr;
+}
+
+// Both count the same GPUs in the same order, unless libomptarget has devices of several makers, or leaves some out for
+// which the program has no code. Then nothing more is known of them.
+void describe(int index, DeviceFacts& facts) {
+  if (cuda_gpu_count() == g_count) {
+    cuda_describe(index, facts);
+  } else {
+    facts = {};
+    facts.is_gpu = true;
+    facts.numa_domain = -1;
+  }
+  auto ask = reinterpret_cast<const char* (*)(int)>(own_routine("omp_get_uid_from_device"));  // from 22 on
+  const char* uid = ask != nullptr ? ask(index) : nullptr;
+  if (uid != nullptr) std::snprintf(facts.uid, sizeof facts.uid, "%s", uid);
+  if (facts.uid[0] == '\0') std::snprintf(facts.uid, sizeof facts.uid, "libomptarget-%d", index);
+}
+
 void start(Device*) {}
 void stop(Device*) {}
 void progress(Device*) {}
@@ -180,8 +207,8 @@ void find_routines() {
 
 }  // namespace
 
-constinit const DeviceKind kLlvmKind = {"libomptarget", true, start, allocate, release,  write,
-                                        read,           load, find,  launch,   progress, stop};
+constinit const DeviceKind kLlvmKind = {"libomptarget", true, describe, start, allocate, release,  write,
+                                        read,           load, find,     launch, progress, stop};
 
 // Images first: it counts only devices for which there is one.
 int llvm_device_count(const char** why) {

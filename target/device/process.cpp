@@ -10,6 +10,7 @@
 #include "device/call_kernel.hpp"
 #include "device/kinds.hpp"
 #include "device/place.hpp"
+#include "device/processor.hpp"
 #include "device/wait.hpp"
 #include "device/window.hpp"
 #include "image/functions.hpp"
@@ -195,6 +196,11 @@ void prepare_for_processes(const Device* device) {
   marline_progress_may_rest(g_hook);
 }
 
+void describe(int index, DeviceFacts& facts) {
+  describe_processor(facts);
+  std::snprintf(facts.uid, sizeof facts.uid, "process-%d", index);
+}
+
 void start(Device* device) {
   if (device->state != nullptr) return;
   void* memory = std::malloc(sizeof(Process));
@@ -301,7 +307,7 @@ bool launch(Device* device, const Launch& launch, Operation* operation) {
 
 }  // namespace
 
-constinit const DeviceKind kProcessKind = {"process", true, start, allocate, release,  write,
-                                           read,      load, find,  launch,   progress, stop};
+constinit const DeviceKind kProcessKind = {"process", true, describe, start, allocate, release,  write,
+                                           read,      load, find,     launch, progress, stop};
 
 }  // namespace marline::target

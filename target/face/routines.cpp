@@ -13,7 +13,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
@@ -222,14 +221,10 @@ int omp_target_disassociate_ptr(const void* host, int number) {
   return end.device->mapping->disassociate(host) ? 0 : EINVAL;
 }
 
-// "host-0", "process-1": stable for one machine and one MARLINE_DEVICES. Kept for ever, one per device.
 const char* omp_get_uid_from_device(int number) {
-  static char names[64][32];
   bool exists;
   Device* device = device_for_routine(number, exists);
-  if (device == nullptr) return nullptr;
-  std::snprintf(names[number], sizeof names[0], "%s-%d", device->kind->name, device->index);
-  return names[number];
+  return device != nullptr ? device_facts(device).uid : nullptr;
 }
 
 int omp_get_device_from_uid(const char* uid) {

@@ -6,6 +6,7 @@
 
 #include "base/lock.hpp"
 #include "base/report.hpp"
+#include "image/wire.hpp"
 
 #include <elf.h>
 
@@ -17,18 +18,6 @@ namespace marline::target {
 namespace {
 
 // As the compiler writes them.
-struct WireImage {
-  const char* begin;
-  const char* end;
-  const char* entries_begin;
-  const char* entries_end;
-};
-struct WireDescriptor {
-  int32_t image_count;
-  const WireImage* images;
-  const char* entries_begin;
-  const char* entries_end;
-};
 struct OldEntry {  // up to 19
   void* address;
   const char* name;

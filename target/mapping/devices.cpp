@@ -7,10 +7,10 @@
 #include "base/options.hpp"
 #include "base/report.hpp"
 #include "device/kinds.hpp"
-#include "device/llvm.hpp"
 #include "device/wait.hpp"
 #include "image/images.hpp"
 #include "image/requires.hpp"
+#include "mapping/device_list.hpp"
 #include "mapping/mapping.hpp"
 
 #include <cstdlib>
@@ -26,78 +26,33 @@ namespace marline::target {
 
 namespace {
 
-constexpr int kOffloadDisabled = 0, kOffloadMandatory = 2;  // kmp_target_offload_kind
-constexpr int kDefaultHosts = 4;  // as many as LLVM's libomptarget makes of the processor
+constexpr int kOffloadMandatory = 2;  // kmp_target_offload_kind
 constexpr int kHostFallback = -1, kInvalidDevice = -2;
 
-Device g_devices[kMaxImageDevices];  // a program may have 64 devices: MARLINE_DEVICES that names more is refused
+Device g_devices[kMostDevices];
+DeviceFacts g_facts[kMostDevices];
 int g_count = 0;
 std::atomic<bool> g_listed{false};  // released by the thread that makes the list
 Lock g_list_lock;
 SuspendingLock g_prepare_lock;  // one device is made ready at a time
 
-void add_devices(const DeviceKind* kind, int count) {
-  for (int i = 0; i < count; ++i) {
-    if (g_count == kMaxImageDevices) {
-      fatal("MARLINE_DEVICES: more than %d devices; name fewer", kMaxImageDevices);
-    }
-    Device& device = g_devices[g_count];
-    void* memory = std::malloc(sizeof(Mapping));
-    if (memory == nullptr) fatal("no memory for device %d", g_count);
-    device.kind = kind;
-    device.number = g_count++;
-    device.index = i;
-    device.mapping = new (memory) Mapping(&device);
-  }
-}
-
-// LLVM's devices, all of them.
-int add_llvm(bool must) {
-  const char* why = "";
-  int count = llvm_device_count(&why);
-  if (count <= 0 && must) fatal("MARLINE_DEVICES names libomptarget: %s", why);
-  if (count < 0) warn("the program has code for other devices, which nothing can drive: %s", why);
-  add_devices(&kLlvmKind, count);
-  return count;
-}
-
-// One element of the list, up to a comma or the end.
-const char* add_named(const char* text, const char* at) {
-  size_t word = std::strcspn(at, ",");
-  if (std::strlen(kLlvmKind.name) == word && std::strncmp(at, kLlvmKind.name, word) == 0) {
-    add_llvm(true);
-    return at[word] == ',' ? at + word + 1 : at + word;
-  }
-  const DeviceKind* kinds[] = {&kHostKind, &kProcessKind};
-  for (const DeviceKind* kind : kinds) {
-    size_t length = std::strlen(kind->name);
-    if (std::strncmp(at, kind->name, length) != 0) continue;
-    const char* behind = at + length;
-    long count = 1;
-    if (*behind == ':') {
-      char* end;
-      count = std::strtol(behind + 1, &end, 10);
-      if (end == behind + 1 || count < 1 || count > kMaxImageDevices) refuse_value(Option::kDevices, text);
-      behind = end;
-    }
-    if (*behind != ',' && *behind != '\0') refuse_value(Option::kDevices, text);
-    add_devices(kind, static_cast<int>(count));
-    return *behind == ',' ? behind + 1 : behind;
-  }
-  refuse_value(Option::kDevices, text);
+void add_device(const Candidate& candidate) {
+  Device& device = g_devices[g_count];
+  void* memory = std::malloc(sizeof(Mapping));
+  if (memory == nullptr) fatal("no memory for device %d", g_count);
+  device.kind = candidate.kind;
+  device.number = g_count;
+  device.index = candidate.index;
+  device.mapping = new (memory) Mapping(&device);
+  g_facts[g_count++] = candidate.facts;
 }
 
 void make_list() {
   Guard guard(g_list_lock);
   if (g_listed.load(std::memory_order_relaxed)) return;
-  const char* text = option_value(Option::kDevices);
-  if (__kmpc_get_target_offload() == kOffloadDisabled) {
-  } else if (text == nullptr) {
-    int others = have_foreign_image() ? add_llvm(false) : 0;
-    if (others <= 0 && have_native_image()) add_devices(&kHostKind, kDefaultHosts);
-  } else if (std::strcmp(text, "none") != 0) {
-    for (const char* at = text; *at != '\0';) at = add_named(text, at);
-  }
+  static Candidate found[kMostDevices];  // too large for the stack of a task
+  int count = list_devices(found);
+  for (int i = 0; i < count; ++i) add_device(found[i]);
   g_listed.store(true, std::memory_order_release);  // pairs with listed
 }
 
@@ -165,6 +120,8 @@ Device* device_for_routine(int number, bool& exists) {
   exists = number >= kHostFallback && number <= g_count;
   return number >= 0 && number < g_count ? &g_devices[number] : nullptr;
 }
+
+const DeviceFacts& device_facts(const Device* device) { return g_facts[device->number]; }
 
 void prepare(Device* device) {
   bool started = device->started.load(std::memory_order_acquire);  // these two pair with the stores below

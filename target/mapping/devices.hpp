@@ -18,6 +18,9 @@ namespace marline::target {
 // The same for a routine: null for the host; `exists` tells it from a number that is none.
 [[nodiscard]] Device* device_for_routine(int number, bool& exists);
 
+// Constant. Any thread.
+[[nodiscard]] const DeviceFacts& device_facts(const Device* device);
+
 // Ready to be used: started, with the images of all modules loaded and their variables mapped. May suspend.
 void prepare(Device* device);
 

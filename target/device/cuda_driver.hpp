@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What NVIDIA's driver says of its GPUs. LLVM's libomptarget 16 to 21 has no such questions, so the driver's own library
+// is asked, the one that libomptarget opens, too. Nothing is done to a GPU. Any thread.
+#pragma once
+
+#include "base/facts.hpp"
+
+namespace marline::target {
+
+// The number of GPUs; -1: there is no driver.
+[[nodiscard]] int cuda_gpu_count();
+
+// The compute capability, times ten: 90. 0: not known.
+[[nodiscard]] int cuda_capability(int gpu);
+
+// Fills in all facts of a GPU, by the driver's number. The uid is "GPU-" and its UUID, as nvidia-smi prints it.
+void cuda_describe(int gpu, DeviceFacts& facts);
+
+}  // namespace marline::target

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is known of this machine's processor, for the kinds of devices that it is. Any thread.
+#pragma once
+
+#include "base/facts.hpp"
+
+namespace marline::target {
+
+// Fills in all but the uid.
+void describe_processor(DeviceFacts& facts);
+
+}  // namespace marline::target
