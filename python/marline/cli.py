@@ -17,6 +17,7 @@ SUBCOMMANDS = {
     "trace": ("marline.trace.command", "run a program recorded, and say where the time went"),
     "report": ("marline.report.command", "where the time of a recorded run went; as text, JSON, CSV or charts"),
     "study": ("marline.study.command", "compare runtimes: run what a YAML file declares, in turns"),
+    "devices": ("marline.devices", "the devices that a program finds"),
     "info": ("marline.info", "what is installed, what is in force, what is missing"),
 }
 

@@ -38,6 +38,11 @@ class Layout:
     def checker(self) -> Path:
         return self.prefix / "lib" / "marline" / "libmarline-check.so"
 
+    @property
+    def target(self) -> Path:
+        """The library that has the devices."""
+        return self.prefix / "lib" / "marline" / "libmarline-target.so"
+
     def require(self, library: Path, remedy: str) -> Path:
         if not library.is_file():
             raise Refusal(f"{library} is missing; {remedy}")

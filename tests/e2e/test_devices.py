@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`marline devices` says what a program finds, in the program's order, and why there are no GPUs."""
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+LLVM = Path("/usr/lib/llvm-19/lib")
+
+
+@pytest.fixture(autouse=True)
+def _has_devices(build):
+    if not (build / "lib" / "marline" / "libmarline-target.so").exists():
+        pytest.skip("this build has no libmarline-target")
+
+
+def rows(result) -> list[list[str]]:
+    """The lines of devices, by words, from the number on; the default device's number has a *."""
+    assert (result.returncode, result.stderr) == (0, "")
+    lines = [line for line in result.stdout.splitlines() if re.match(r"[ *]  +\d", line)]
+    return [line.replace("*  ", "   *").split() for line in lines]
+
+
+def test_lists_what_marline_devices_names(marline):
+    listed = rows(marline("devices", "--devices", "process:2,host"))
+    assert [row[:3] for row in listed] == [["*0", "process", "process-0"], ["1", "process", "process-1"],
+                                           ["2", "host", "host-0"]]  # fmt: skip
+    assert all(row[3] == os.uname().machine for row in listed)
+
+
+def test_obeys_the_environment(marline):
+    listed = rows(marline("devices", MARLINE_DEVICES="host:2,process", OMP_AVAILABLE_DEVICES="uid(process-0),*[1]"))
+    assert [row[2] for row in listed] == ["process-0", "host-1"]
+
+
+def test_says_that_there_are_none(marline):
+    result = marline("devices", "--devices", "none")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout == "no devices: target regions run on the host\n"
+
+
+def test_says_why_there_is_no_gpu(marline):
+    result = marline("devices", MARLINE_LIBOMPTARGET="/nowhere/libomptarget.so")
+    assert len(rows(result)) == 4
+    assert "no GPUs: MARLINE_LIBOMPTARGET names no libomptarget" in result.stdout
+    assert "no GPUs: OMP_TARGET_OFFLOAD=disabled" in marline("devices", OMP_TARGET_OFFLOAD="disabled").stdout
+
+
+def test_refuses_what_is_no_list(marline):
+    result = marline("devices", "--devices", "gpu")
+    assert result.returncode == 125
+    assert "MARLINE_DEVICES=gpu: expected auto, none, or a list" in result.stderr
+    result = marline("devices", "--devices", "host", OMP_AVAILABLE_DEVICES="kind(gpu)&&")
+    assert result.returncode == 125
+    assert 'OMP_AVAILABLE_DEVICES=kind(gpu)&&: not understood from "" on' in result.stderr
+
+
+@pytest.fixture
+def emulated(build) -> dict[str, str]:
+    driver = build / "lib" / "marline" / "emulator"
+    if not (driver / "libcuda.so").exists() or not any(LLVM.glob("libomptarget.so*")):
+        pytest.skip("no emulated GPUs here")
+    return {"LD_LIBRARY_PATH": f"{driver}:{LLVM}", "MARLINE_EMULATOR_DEVICES": "3", "MARLINE_EMULATOR_MEMORY": "2G"}
+
+
+def test_lists_gpus(marline, emulated):
+    listed = rows(marline("devices", **emulated))
+    assert [row[1] for row in listed] == ["libomptarget"] * 3
+    assert len({row[2] for row in listed}) == 3
+    assert all(re.fullmatch(r"GPU-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", row[2]) for row in listed)
+    assert all(row[3:8] == ["nvptx64", "sm_90", "2.0", "GiB", "132"] for row in listed)
+    assert rows(marline("devices", **emulated)) == listed
+
+
+def test_orders_gpus_by_traits(marline, emulated):
+    uids = [row[2] for row in rows(marline("devices", **emulated))]
+    listed = rows(marline("devices", "--devices", "host:2,libomptarget", **emulated,
+                          OMP_AVAILABLE_DEVICES="(kind(gpu)&&vendor(nvidia))[1:],!kind(gpu)"))  # fmt: skip
+    assert [row[2] for row in listed] == [uids[1], uids[2], "host-0", "host-1"]
+
+
+def test_works_without_gpu_software(marline, tmp_path):
+    result = marline("devices", LD_LIBRARY_PATH=str(tmp_path))
+    assert rows(result)
