@@ -98,6 +98,9 @@ typedef struct marline_device_provider {
   void (*update)(int device, const marline_device_maps_t *maps);
   void (*enter_data)(int device, const marline_device_maps_t *maps);
   void (*exit_data)(int device, const marline_device_maps_t *maps);
+  /* The default device, while the program has set none: a number from 0 on, -1 for the host, -2 for none. `wish`: the
+   * text of OMP_DEFAULT_DEVICE (OpenMP 6.0, section 4.3.8) if it is more than a number; NULL if it is not given. */
+  int (*default_device)(const char *wish);
 } marline_device_provider_t;
 
 /* Makes the table the process's; it stays valid to the end. 0; -1: there is another one already, or the table is that of

@@ -68,11 +68,11 @@ def ask_runtime(layout: Layout, devices: str | None) -> dict:
 
 
 def lines_of(answer: dict) -> list[str]:
-    rows = [["", "number", "kind", "uid", "arch", "isa", "memory", "units", "NUMA", "name"]]
+    rows = [[" ", "number", "kind", "uid", "arch", "isa", "memory", "units", "NUMA", "name"]]
     for number, device in enumerate(answer["devices"]):
         domain = device["numa_domain"]
         rows.append([
-            "*" if number == answer["default"] else "", str(number), device["kind"], device["uid"],
+            "*" if number == answer["default"] else " ", str(number), device["kind"], device["uid"],
             device["arch"] or "-", device["isa"] or "-", in_gibibytes(device["memory"]), str(device["units"] or "-"),
             str(domain) if domain >= 0 else "-", device["name"] or "-",
         ])  # fmt: skip

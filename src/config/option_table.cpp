@@ -108,6 +108,25 @@ bool read_places(Cursor& in, Options& to) {
   return true;
 }
 
+// OpenMP 6.0, 4.3.8. Whether a list is well-formed is seen when the devices are known (target/base/selection.hpp).
+bool read_default_device(Cursor& in, Options& to) {
+  const char* whole = in.mark();
+  to.default_device_list = nullptr;
+  if (read_number(in, 0, INT_MAX, to.default_device) && in.at_end()) return true;
+  in.reset(whole);
+  to.default_device = kChosenByDevices;
+  if (in.accept_word("auto")) return true;
+  const bool is_list = *whole == '!' || *whole == '(' || *whole == '*' || strpbrk(whole, ",(") != nullptr ||
+                       in.accept_word("initial") || in.accept_word("invalid");
+  in.reset(whole);
+  return is_list && *whole != '-' && read_rest(in, to.default_device_list);
+}
+
+void show_default_device(Text& out, const Options& from) {
+  if (from.default_device != kChosenByDevices) return out.add("%d", from.default_device);
+  out.add("%s", from.default_device_list != nullptr ? from.default_device_list : "auto");
+}
+
 // OpenMP 5.1, 6.1: [modifier:]kind[,chunk].
 bool read_schedule(Cursor& in, Options& to) {
   to.schedule_chunk = 0;
@@ -323,9 +342,10 @@ constexpr Option kOptions[] = {
      "given, with which it then means 2147483647.",
      [](Cursor& in, Options& to) { return read_number(in, 0, INT_MAX, to.max_task_priority); },
      [](Text& out, const Options& from) { show_number(out, from.max_task_priority); }},
-    {"OMP_DEFAULT_DEVICE", "0", "a number from 0 up", "The device of a target region without a device clause.",
-     [](Cursor& in, Options& to) { return read_number(in, 0, INT_MAX, to.default_device); },
-     [](Text& out, const Options& from) { show_number(out, from.default_device); }},
+    {"OMP_DEFAULT_DEVICE", "auto",
+     "auto, a number from 0 up, or a list of numbers, initial, invalid and traits as in OMP_AVAILABLE_DEVICES",
+     "The device of a target region without a device clause: of a list, the first that is there. `auto`: 0.",
+     read_default_device, show_default_device},
     {"OMP_TARGET_OFFLOAD", "default", "mandatory, disabled or default",
      "Whether target regions must, must not or may run on a device.",
      [](Cursor& in, Options& to) { return read_word(in, kOffloadWords, to.target_offload); },

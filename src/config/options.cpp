@@ -229,6 +229,7 @@ void take_changeable(Options& to, const Options& from) {
   to.stacksize = from.stacksize;
   to.fiber_stacksize = from.fiber_stacksize;
   to.default_device = from.default_device;
+  to.default_device_list = from.default_device_list;
   to.wait_policy = from.wait_policy;
   to.spin_us = from.spin_us;
   to.library = from.library;

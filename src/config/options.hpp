@@ -38,6 +38,9 @@ enum class QueueLevel : int { kCore, kCache, kNuma, kSocket, kMachine };
 inline constexpr int kPlaceableClasses = 3;  // new, successor, untied: the first of QueueClass (sched/locality.hpp)
 enum class HashFunction : int { kMix, kXor62, kXor032, kDiv8, kLookup2 };
 
+// As a device's number: the library that has the devices chooses it (task/default_device.hpp).
+inline constexpr int kChosenByDevices = -3;
+
 struct Options {
   static constexpr int kMaxLevels = 16;  // of the lists by nesting level; deeper levels use the last entry
 
@@ -69,7 +72,8 @@ struct Options {
   const char* affinity_format;
   bool cancellation;
   int max_task_priority;
-  int default_device;
+  int default_device;                // or kChosenByDevices
+  const char* default_device_list;  // if so: the list of numbers and traits; null if nothing is given
   TargetOffload target_offload;
   AllocatorChoice allocator;
   bool tool;

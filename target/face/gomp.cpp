@@ -175,7 +175,8 @@ constinit const marline_device_provider_t kProvider = {sizeof(marline_device_pro
                                                        data_end,
                                                        update,
                                                        enter_data,
-                                                       exit_data};
+                                                       exit_data,
+                                                       default_device};
 
 [[gnu::constructor]] void provide() {
   if (marline_devices_provide(&kProvider) != 0) warn("another library has devices for code of GCC; Marline's are not used");

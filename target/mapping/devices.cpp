@@ -6,6 +6,7 @@
 #include "base/lock.hpp"
 #include "base/options.hpp"
 #include "base/report.hpp"
+#include "base/selection.hpp"
 #include "device/kinds.hpp"
 #include "device/wait.hpp"
 #include "image/images.hpp"
@@ -102,7 +103,10 @@ bool is_mandatory() { return __kmpc_get_target_offload() == kOffloadMandatory; }
 
 Device* device_for_construct(int64_t number) {
   listed();
-  if (number == -1) number = omp_get_default_device();
+  if (number == -1 && (number = omp_get_default_device()) == kInvalidDevice) {
+    fatal("there is no default device: OMP_DEFAULT_DEVICE names none that is here (`marline devices` lists them), or the "
+          "program has set omp_invalid_device");
+  }
   if (number >= 0 && number < g_count) return &g_devices[number];
   bool is_host = number == g_count || number == kHostFallback;
   if (number == kInvalidDevice || (!is_host && is_mandatory())) {
@@ -113,6 +117,18 @@ Device* device_for_construct(int64_t number) {
     fatal("OMP_TARGET_OFFLOAD=mandatory, and there is no device: build with -fopenmp-targets=, or see MARLINE_DEVICES");
   }
   return nullptr;
+}
+
+int default_device(const char* wish) {
+  listed();
+  if (wish == nullptr) return 0;
+  int chosen;
+  const char* wrong = choose_device(wish, g_facts, g_count, chosen);
+  if (wrong != nullptr) {
+    fatal("OMP_DEFAULT_DEVICE=%s: not understood from \"%s\" on; expected a list of numbers, initial, invalid and traits "
+          "such as kind(gpu)", wish, wrong);
+  }
+  return chosen;
 }
 
 Device* device_for_routine(int number, bool& exists) {

@@ -15,7 +15,10 @@ namespace marline::target {
 // (OMP_TARGET_OFFLOAD=mandatory).
 [[nodiscard]] Device* device_for_construct(int64_t number);
 
-// The same for a routine: null for the host; `exists` tells it from a number that is none.
+// The default device, as marline_device_provider_t has it.
+[[nodiscard]] int default_device(const char* wish);
+
+// The same as device_for_construct, for a routine: null for the host; `exists` tells it from a number that is none.
 [[nodiscard]] Device* device_for_routine(int number, bool& exists);
 
 // Constant. Any thread.

@@ -35,6 +35,19 @@ def test_obeys_the_environment(marline):
     assert [row[2] for row in listed] == ["process-0", "host-1"]
 
 
+@pytest.mark.parametrize(("wish", "default"), [("1", "*1"), ("kind(cpu)[2]", "*2"), ("uid(gone),uid(process-0)", "*0"),
+                                               ("auto", "*0"), ("7,uid(host-1)", "*2")])  # fmt: skip
+def test_marks_the_default_device(marline, wish, default):
+    listed = rows(marline("devices", "--devices", "process,host:2", OMP_DEFAULT_DEVICE=wish))
+    assert [row[0] for row in listed if row[0].startswith("*")] == [default]
+
+
+@pytest.mark.parametrize("wish", ["initial", "kind(gpu),initial", "kind(gpu)"])
+def test_marks_no_device_for_the_host_and_none(marline, wish):
+    listed = rows(marline("devices", "--devices", "host:2", OMP_DEFAULT_DEVICE=wish))
+    assert [row[0] for row in listed] == ["0", "1"]
+
+
 def test_says_that_there_are_none(marline):
     result = marline("devices", "--devices", "none")
     assert (result.returncode, result.stderr) == (0, "")

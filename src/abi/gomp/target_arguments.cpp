@@ -5,6 +5,7 @@
 
 #include "base/check.hpp"
 #include "config/options.hpp"
+#include "task/default_device.hpp"
 
 #include <climits>
 
@@ -83,7 +84,7 @@ int thread_limit_of(void* const* arguments) {
 void must_be_host(Worker* worker, int device) {
   if (options().target_offload != TargetOffload::kMandatory || device == kHostFallback) return;
   bool by_default = device == kDefaultDevice;
-  int number = by_default ? worker->task->icvs->default_device : device;
+  int number = by_default ? default_device_of(*worker->task->icvs) : device;
   if (by_default ? number == kInitialDevice : number == 0) return;
   fatal("OMP_TARGET_OFFLOAD=mandatory, and there is no device %d for code of GCC: unset it to run target regions on the "
         "host", number);

@@ -5,6 +5,8 @@
 // after Marline's in the loader's order. Any thread.
 #include "abi/omp/current.hpp"
 #include "abi/omp/next_definition.hpp"
+#include "construct/device/provider.hpp"
+#include "task/default_device.hpp"
 #include "construct/device/rectangle.hpp"
 
 #include <cerrno>
@@ -54,7 +56,9 @@ int omp_is_initial_device() { return current_icvs().device_num == Icvs::kNoDevic
 
 // The initial device keeps this value whatever its number: in code of GCC it is that of the default device.
 int omp_get_default_device() {
-  int device = current_icvs().default_device;
+  const Icvs& icvs = current_icvs();
+  if (icvs.default_device == kChosenByDevices) load_devices();
+  int device = default_device_of(icvs);
   return device == kInitialDevice ? omp_get_initial_device() : device;
 }
 [[gnu::alias("omp_get_default_device")]] int omp_get_default_device_();

@@ -7,6 +7,7 @@
 #include "base/atomic.hpp"
 #include "base/check.hpp"
 #include "base/spin_lock.hpp"
+#include "task/default_device.hpp"
 
 #include <dlfcn.h>
 
@@ -73,7 +74,9 @@ const marline_device_provider_t* device_provider() {
 bool provide_devices(const marline_device_provider_t* provider) {
   if (provider->bytes < sizeof *provider) return false;
   const marline_device_provider_t* none = nullptr;
-  return g_provider.compare_exchange_strong(none, provider, acq_rel, relaxed);  // pairs with device_provider
+  if (!g_provider.compare_exchange_strong(none, provider, acq_rel, relaxed)) return false;  // pairs with device_provider
+  set_default_device_chooser(provider->default_device);
+  return true;
 }
 
 void push_target_data(const Task* task, void* data) {

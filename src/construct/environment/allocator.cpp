@@ -5,6 +5,7 @@
 
 #include "base/check.hpp"
 #include "sched/team.hpp"
+#include "task/default_device.hpp"
 #include "task/own_icvs.hpp"
 
 #include <dlfcn.h>
@@ -33,7 +34,7 @@ struct TargetMemory {
   [[nodiscard]] bool is_there() const { return allocate != nullptr && free != nullptr; }
 };
 
-int device() { return this_worker()->task->icvs->default_device; }
+int device() { return default_device_of(*this_worker()->task->icvs); }
 
 bool is_target(AllocatorHandle handle) { return memory_allocator_target(handle) != 0; }
 
