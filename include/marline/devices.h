@@ -101,6 +101,10 @@ typedef struct marline_device_provider {
   /* The default device, while the program has set none: a number from 0 on, -1 for the host, -2 for none. `wish`: the
    * text of OMP_DEFAULT_DEVICE (OpenMP 6.0, section 4.3.8) if it is more than a number; NULL if it is not given. */
   int (*default_device)(const char *wish);
+  /* Memory of the host that devices copy from and to while the caller goes on, for allocators with the trait `pinned`.
+   * It begins on a page and is not cleared. NULL: no device has any, or not that much. Released by any thread. */
+  void *(*allocate_pinned)(size_t bytes);
+  void (*release_pinned)(void *memory);
 } marline_device_provider_t;
 
 /* Makes the table the process's; it stays valid to the end. 0; -1: there is another one already, or the table is that of

@@ -14,6 +14,7 @@
 #include "base/check.hpp"
 #include "config/options.hpp"
 #include "platform/memory_space.hpp"
+#include "platform/device_pages.hpp"
 #include "platform/own_pages.hpp"
 
 namespace marline {
@@ -42,8 +43,9 @@ struct alignas(kCacheLine) Allocator {
 struct alignas(kLeastAlignment) BlockHead {
   AllocatorHandle handle;
   uint64_t bytes : 56;
-  uint64_t alignment_shift : 7;
-  uint64_t own_pages : 1;  // else malloc's
+  uint64_t alignment_shift : 6;
+  uint64_t own_pages : 1;     // these two; else malloc's
+  uint64_t device_pages : 1;
 
   // What malloc or mmap gave begins so many bytes before the block.
   [[nodiscard]] size_t offset() const { return size_t{1} << alignment_shift; }
@@ -224,10 +226,10 @@ void give_back(Allocator* allocator, size_t bytes) {
   if (allocator != nullptr && allocator->pool_size != kUnlimited) allocator->used.fetch_sub(bytes, relaxed);
 }
 
-void* begin_block(char* base, const Request& request, bool own_pages) {
+void* begin_block(char* base, const Request& request, bool own_pages, bool device_pages = false) {
   char* block = base + request.alignment;
   auto shift = static_cast<uint64_t>(std::countr_zero(request.alignment));
-  new (head_of(block)) BlockHead{request.handle, request.bytes, shift, own_pages};
+  new (head_of(block)) BlockHead{request.handle, request.bytes, shift, own_pages, device_pages};
   return block;
 }
 
@@ -239,6 +241,14 @@ void* block_from_heap(const Request& request) {
   void* base = nullptr;
   if (posix_memalign(&base, request.alignment, request.total()) != 0) return nullptr;
   void* block = begin_block(static_cast<char*>(base), request, false);
+  return request.zeroed ? std::memset(block, 0, request.bytes) : block;
+}
+
+// Null: no device has pinned memory.
+void* block_of_device_pages(const Request& request) {
+  char* base = device_pages_allocate(request.total(), request.alignment);
+  if (base == nullptr) return nullptr;
+  void* block = begin_block(base, request, false, true);
   return request.zeroed ? std::memset(block, 0, request.bytes) : block;
 }
 
@@ -264,7 +274,11 @@ void* block_of_own_pages(const Allocator& allocator, const Request& request) {
 void* allocate_block(const Allocator* allocator, const Request& request) {
   bool own_pages = allocator != nullptr &&
                    (allocator->pinned || allocator->placed || (allocator->spread && request.bytes >= kSpreadFrom));
-  return own_pages ? block_of_own_pages(*allocator, request) : block_from_heap(request);
+  if (!own_pages) return block_from_heap(request);
+  if (allocator->pinned && !allocator->placed && !allocator->spread) {
+    if (void* block = block_of_device_pages(request)) return block;
+  }
+  return block_of_own_pages(*allocator, request);
 }
 
 void* fall_back(const Allocator& allocator, const Request& request) {
@@ -311,7 +325,7 @@ void* resize_in_heap(void* memory, size_t bytes, Allocator* allocator) {
 
 bool can_resize_in_heap(const BlockHead& head, AllocatorHandle handle, const Allocator* allocator) {
   bool plain = allocator == nullptr || (allocator->alignment == kLeastAlignment && !allocator->spread);
-  return plain && handle == head.handle && head.own_pages == 0 && head.offset() == kLeastAlignment;
+  return plain && handle == head.handle && head.own_pages == 0 && head.device_pages == 0 && head.offset() == kLeastAlignment;
 }
 
 }  // namespace
@@ -365,6 +379,7 @@ void memory_free(void* memory) {
   if (memory == nullptr) return;
   const BlockHead head = *head_of(memory);
   if (head.handle != kDefaultMemory) give_back(allocator_of(head.handle), head.total());
+  if (head.device_pages != 0) return device_pages_release(base_of(memory));
   if (head.own_pages == 0) return std::free(base_of(memory));
   own_pages_unmap(base_of(memory), head.total());
 }

@@ -6,6 +6,7 @@
 // address. `declare target` variables of a device in this process are the program's own. Any thread.
 #include "base/report.hpp"
 #include "device/kinds.hpp"
+#include "device/pinned.hpp"
 #include "face/gomp_kinds.hpp"
 #include "image/functions.hpp"
 #include "image/offload_tables.hpp"
@@ -15,6 +16,8 @@
 
 #include <cstdlib>
 #include <new>
+
+extern "C" int omp_get_default_device();
 
 namespace marline::target {
 
@@ -167,6 +170,23 @@ void exit_data(int number, const marline_device_maps_t* maps) {
   device->mapping->end(all);
 }
 
+// Of the default device if it has some, else of the first that has.
+void* pinned_memory(size_t bytes) {
+  int chosen = omp_get_default_device();
+  for (int i = -1; i < device_count(); ++i) {
+    bool exists;
+    Device* device = device_for_routine(i < 0 ? chosen : i, exists);
+    if (device == nullptr || device->kind != &kLlvmKind) continue;
+    prepare(device);
+    return allocate_pinned(device, bytes);
+  }
+  return nullptr;
+}
+
+void release_pinned_memory(void* memory) {
+  if (!release_pinned(memory)) fatal("omp_free(%p): no pinned block begins there", memory);
+}
+
 constinit const marline_device_provider_t kProvider = {sizeof(marline_device_provider_t),
                                                        start_early,
                                                        device_count,
@@ -176,7 +196,9 @@ constinit const marline_device_provider_t kProvider = {sizeof(marline_device_pro
                                                        update,
                                                        enter_data,
                                                        exit_data,
-                                                       default_device};
+                                                       default_device,
+                                                       pinned_memory,
+                                                       release_pinned_memory};
 
 [[gnu::constructor]] void provide() {
   if (marline_devices_provide(&kProvider) != 0) warn("another library has devices for code of GCC; Marline's are not used");

@@ -4,6 +4,7 @@
 // any memory of the host, so host memory is malloc's; one of their own processes shares none with the host.
 #include "device/kinds.hpp"
 #include "device/llvm.hpp"
+#include "device/pinned.hpp"
 #include "mapping/devices.hpp"
 
 #include <cstdlib>
@@ -26,21 +27,6 @@ Device* llvms(int number) {
   return device;
 }
 
-void* allocate(const char* name, size_t bytes, int number, bool of_host) {
-  if (Device* device = llvms(number)) {
-    return reinterpret_cast<void* (*)(size_t, int)>(llvm_routine(name))(bytes, llvm_number(device));
-  }
-  return of_host ? std::malloc(bytes) : nullptr;
-}
-
-void release(const char* name, void* pointer, int number) {
-  if (Device* device = llvms(number)) {
-    reinterpret_cast<void (*)(void*, int)>(llvm_routine(name))(pointer, llvm_number(device));
-  } else {
-    std::free(pointer);
-  }
-}
-
 // Host and device may use it: those of the same process.
 bool shares_memory(int number) {
   bool exists;
@@ -53,15 +39,28 @@ bool shares_memory(int number) {
 extern "C" {
 #pragma GCC visibility push(default)
 
-void* llvm_omp_target_alloc_host(size_t bytes, int device) {
-  return allocate("llvm_omp_target_alloc_host", bytes, device, true);
+void* llvm_omp_target_alloc_host(size_t bytes, int number) {
+  Device* device = llvms(number);
+  return device != nullptr ? allocate_pinned(device, bytes) : std::malloc(bytes);
 }
-void llvm_omp_target_free_host(void* pointer, int device) { release("llvm_omp_target_free_host", pointer, device); }
+void llvm_omp_target_free_host(void* pointer, int) {
+  if (!release_pinned(pointer)) std::free(pointer);
+}
 
-void* llvm_omp_target_alloc_shared(size_t bytes, int device) {
-  return allocate("llvm_omp_target_alloc_shared", bytes, device, shares_memory(device));
+void* llvm_omp_target_alloc_shared(size_t bytes, int number) {
+  if (Device* device = llvms(number)) {
+    return reinterpret_cast<void* (*)(size_t, int)>(llvm_routine("llvm_omp_target_alloc_shared"))(bytes,
+                                                                                                  llvm_number(device));
+  }
+  return shares_memory(number) ? std::malloc(bytes) : nullptr;
 }
-void llvm_omp_target_free_shared(void* pointer, int device) { release("llvm_omp_target_free_shared", pointer, device); }
+void llvm_omp_target_free_shared(void* pointer, int number) {
+  if (Device* device = llvms(number)) {
+    reinterpret_cast<void (*)(void*, int)>(llvm_routine("llvm_omp_target_free_shared"))(pointer, llvm_number(device));
+  } else {
+    std::free(pointer);
+  }
+}
 
 void* llvm_omp_target_alloc_device(size_t bytes, int device) { return omp_target_alloc(bytes, device); }
 void llvm_omp_target_free_device(void* pointer, int device) { omp_target_free(pointer, device); }

@@ -7,6 +7,7 @@
 #include "base/atomic.hpp"
 #include "base/check.hpp"
 #include "base/spin_lock.hpp"
+#include "platform/device_pages.hpp"
 #include "task/default_device.hpp"
 
 #include <dlfcn.h>
@@ -76,6 +77,9 @@ bool provide_devices(const marline_device_provider_t* provider) {
   const marline_device_provider_t* none = nullptr;
   if (!g_provider.compare_exchange_strong(none, provider, acq_rel, relaxed)) return false;  // pairs with device_provider
   set_default_device_chooser(provider->default_device);
+  static DevicePages pages;
+  pages = {provider->allocate_pinned, provider->release_pinned};
+  set_device_pages(&pages);
   return true;
 }
 
