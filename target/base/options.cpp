@@ -7,7 +7,9 @@
 
 #include <strings.h>
 
+#include <cstdint>
 #include <cstdlib>
+#include <cstring>
 
 namespace marline::target {
 
@@ -31,6 +33,9 @@ constexpr Row kTable[] = {
     {"OMP_AVAILABLE_DEVICES", "*", "a list of *, kind(gpu), kind(cpu), isa(...), arch(...), vendor(...) and uid(...), combined "
      "by !, && or ||, with an optional [first:length] behind each item",
      "Which of these devices the program has, and in which order. `marline devices` shows their traits.",},
+    {"MARLINE_STAGING", "64M", "bytes, with k, M or G; 0: none",
+     "Pinned memory per device of libomptarget through which data of target regions is copied, so that no thread waits "
+     "for the driver. What does not fit is copied directly.",},
 };
 
 const Row& row_of(Option option) { return kTable[static_cast<int>(option)]; }
@@ -41,6 +46,19 @@ const char* option_value(Option option) {
   const char* value = std::getenv(row_of(option).name);
   bool given = value != nullptr && *value != '\0' && strcasecmp(value, row_of(option).fallback) != 0;
   return given ? value : nullptr;
+}
+
+size_t option_bytes(Option option) {
+  const char* given = option_value(option);
+  const char* text = given != nullptr ? given : row_of(option).fallback;
+  static constexpr char kUnits[] = "kmg";
+  char* end;
+  unsigned long long number = std::strtoull(text, &end, 10);
+  const char* unit = *end != '\0' ? std::strchr(kUnits, *end | 0x20) : nullptr;  // in small letters
+  unsigned shift = unit != nullptr ? 10 * (static_cast<unsigned>(unit - kUnits) + 1) : 0;
+  if (unit != nullptr) ++end;
+  if (*text < '0' || *text > '9' || *end != '\0' || number > (uint64_t{1} << 44) >> shift) refuse_value(option, text);
+  return number << shift;
 }
 
 void refuse_value(Option option, const char* value, const char* wrong) {

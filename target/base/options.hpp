@@ -4,12 +4,17 @@
 // options.cpp. Any thread.
 #pragma once
 
+#include <cstddef>
+
 namespace marline::target {
 
-enum class Option { kDevices, kLibrary, kAvailable };
+enum class Option { kDevices, kLibrary, kAvailable, kStaging };
 
 // The variable's value; null if it is not given, empty or `auto`.
 [[nodiscard]] const char* option_value(Option option);
+
+// The variable's value, or else its default, as a number of bytes. Ends the program if it is none.
+[[nodiscard]] size_t option_bytes(Option option);
 
 // Ends the program: this is no value for the variable; says what is accepted. `wrong`: the part of it that is not, or
 // null.

@@ -10,10 +10,12 @@
 #include "device/cuda_driver.hpp"
 #include "device/kinds.hpp"
 #include "device/llvm_library.hpp"
+#include "device/staged_construct.hpp"
 #include "device/wait.hpp"
 #include "image/images.hpp"
+#include "image/requires.hpp"
 
-#include <dlfcn.h>
+#include <sched.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -24,11 +26,13 @@ namespace marline::target {
 namespace {
 
 constexpr int kMostPerPoll = 64;
+constexpr size_t kMostForHook = 64 << 10;  // bytes that it copies back for one construct
 
 // Operations that libomptarget has started.
 struct Started {
   void* handle = nullptr;         // its word; null when they have ended
-  marline_task_t* task = nullptr; // that is held, and the storage is malloc's; or null:
+  marline_task_t* task = nullptr; // that is held, and the storage is malloc's, as is that of the next; or null:
+  StagedConstruct* staged = nullptr;  // of a held task, to be finished
   marline_event_t event = MARLINE_EVENT_INIT;
   Started* next = nullptr;
 };
@@ -41,7 +45,6 @@ using DataNowait = void (*)(void*, int64_t, int32_t, void**, void**, int64_t*, i
                             int32_t, void*);
 
 // Constant once the list of devices is made.
-void* g_library = nullptr;
 int g_count = 0;
 Data g_data[3];  // by LlvmData
 DataNowait g_data_nowait[3];
@@ -72,9 +75,16 @@ Started* take_oldest() {
   return started;
 }
 
-void finish(Started* started) {
+void end_staged(StagedConstruct* construct, bool ran) {
+  construct->finish(ran);
+  construct->~StagedConstruct();
+  std::free(construct);
+}
+
+void finish(Started* started, bool ran = true) {
   marline_task_t* task = started->task;
   if (task == nullptr) return marline_event_fulfill(&started->event);
+  if (started->staged != nullptr) end_staged(started->staged, ran);
   std::free(started);
   marline_task_release(task);
 }
@@ -97,10 +107,10 @@ int poll(void*) {
   return ended;
 }
 
-// Where a construct's operations are kept while libomptarget starts them; `call` does that.
+// Where a construct's operations are kept while libomptarget starts them; `call` does that. `held`: the construct of a
+// task that is held, which is finished and freed at the end; else the caller finishes it.
 template <class Call>
-int cooperate(Device* device, bool nowait, const char* what, Call call) {
-  marline_task_t* task = nowait ? marline_target_task_hold() : nullptr;
+int cooperate(Device* device, marline_task_t* task, StagedConstruct* held, const char* what, Call call) {
   if (task == nullptr && !marline_can_suspend()) return call(false);
   Started here;
   Started* started = &here;
@@ -109,12 +119,13 @@ int cooperate(Device* device, bool nowait, const char* what, Call call) {
     if (memory == nullptr) fatal("no memory for a deferred target construct");
     started = new (memory) Started{};
     started->task = task;
+    started->staged = held;
   }
   marline_target_handle_set(&started->handle);
   int result = call(true);
   marline_target_handle_set(nullptr);
   if (started->handle == nullptr) {  // done already
-    if (task != nullptr) finish(started);
+    if (task != nullptr) finish(started, result == 0);
     return result;
   }
   marline_progress_add(g_hook, 1);
@@ -123,13 +134,11 @@ int cooperate(Device* device, bool nowait, const char* what, Call call) {
   return result;
 }
 
-// Null also if it is a library below that has the routine: the OpenMP runtime, which would ask this one.
-void* own_routine(const char* name) {
-  Dl_info library, routine;
-  void* found = llvm_routine(name);
-  bool own = found != nullptr && dladdr(found, &routine) != 0 && dladdr(llvm_routine("__tgt_register_lib"), &library) != 0 &&
-             routine.dli_fbase == library.dli_fbase;
-  return own ? found : nullptr;
+// Moved out of the caller's stack, for the progress hook that finishes it.
+StagedConstruct* on_heap(StagedConstruct& construct) {
+  void* memory = std::malloc(sizeof(StagedConstruct));
+  if (memory == nullptr) fatal("no memory for a deferred target construct");
+  return new (memory) StagedConstruct(construct, StagedConstruct::kPieces);
 }
 
 // Both count the same GPUs in the same order, unless libomptarget has devices of several makers, or leaves some out for
@@ -142,7 +151,7 @@ void describe(int index, DeviceFacts& facts) {
     facts.is_gpu = true;
     facts.numa_domain = -1;
   }
-  auto ask = reinterpret_cast<const char* (*)(int)>(own_routine("omp_get_uid_from_device"));  // from 22 on
+  auto ask = reinterpret_cast<const char* (*)(int)>(llvm_routine("omp_get_uid_from_device"));  // from 22 on
   const char* uid = ask != nullptr ? ask(index) : nullptr;
   if (uid != nullptr) std::snprintf(facts.uid, sizeof facts.uid, "%s", uid);
   if (facts.uid[0] == '\0') std::snprintf(facts.uid, sizeof facts.uid, "libomptarget-%d", index);
@@ -150,7 +159,9 @@ void describe(int index, DeviceFacts& facts) {
 
 void start(Device*) {}
 void stop(Device*) {}
-void progress(Device*) {}
+void progress(Device*) {
+  if (poll(nullptr) == 0) sched_yield();
+}
 
 uint64_t allocate(Device* device, size_t bytes) {
   auto call = reinterpret_cast<void* (*)(size_t, int)>(llvm_routine("omp_target_alloc"));
@@ -212,8 +223,7 @@ constinit const DeviceKind kLlvmKind = {"libomptarget", true, describe, start, a
 
 // Images first: it counts only devices for which there is one.
 int llvm_device_count(const char** why) {
-  g_library = open_llvm_library(why);
-  if (g_library == nullptr) return -1;
+  if (!open_llvm_library(why)) return -1;
   if (auto begin = reinterpret_cast<void (*)()>(llvm_routine("__tgt_rtl_init"))) begin();
   for (Module* module = newest_module(); module != nullptr; module = module->next) {
     void* descriptor = module->gone ? nullptr : foreign_descriptor(module);
@@ -229,24 +239,32 @@ int llvm_device_count(const char** why) {
   return g_count;
 }
 
-// dlsym also looks into what the library needs: the runtime, whose routines of the same name lead back to ours.
-void* llvm_routine(const char* name) {
-  void* found = dlsym(g_library, name);
-  Dl_info own, other;
-  bool is_its_own = found != nullptr && dladdr(dlsym(g_library, "__tgt_target_kernel"), &own) != 0 &&
-                    dladdr(found, &other) != 0 && own.dli_fbase == other.dli_fbase;
-  return is_its_own ? found : nullptr;
-}
-int llvm_number(const Device* device) { return device->index; }
 int llvm_host_number() { return g_count; }
 
 int llvm_kernel(Device* device, void* ident, int32_t teams, int32_t threads, void* id, const KernelArguments& given) {
   static const auto kernel = reinterpret_cast<Kernel>(llvm_routine("__tgt_target_kernel"));
-  return cooperate(device, (given.flags & kNowaitFlag) != 0, "target", [&](bool deferred) {
+  Items items = {static_cast<int32_t>(given.count),
+                 given.bases,
+                 given.begins,
+                 given.sizes,
+                 reinterpret_cast<const uint64_t*>(given.types),
+                 given.mappers};
+  StagedConstruct construct(device, items, marline_can_suspend() != 0 && !is_memory_shared());
+  // A progress hook should not copy much.
+  bool nowait = (given.flags & kNowaitFlag) != 0 && construct.bytes_back() <= kMostForHook;
+  marline_task_t* task = nowait ? marline_target_task_hold() : nullptr;
+  StagedConstruct* held = task != nullptr && construct.is_staged() ? on_heap(construct) : nullptr;
+  int result = cooperate(device, task, held, "target", [&](bool deferred) {
     KernelArguments arguments = given;
+    arguments.bases = construct.bases();
+    arguments.begins = construct.begins();
     arguments.flags = deferred ? given.flags | kNowaitFlag : given.flags & ~kNowaitFlag;
-    return kernel(ident, llvm_number(device), teams, threads, id, &arguments);
+    int started = kernel(ident, llvm_number(device), teams, threads, id, &arguments);
+    construct.begun();
+    return started;
   });
+  if (held == nullptr) construct.finish(result == 0);
+  return result;
 }
 
 void llvm_data(Device* device, LlvmData what, bool nowait, const Items& items, void** names) {
@@ -254,13 +272,16 @@ void llvm_data(Device* device, LlvmData what, bool nowait, const Items& items, v
   auto* sizes = const_cast<int64_t*>(items.sizes);
   auto* types = reinterpret_cast<int64_t*>(const_cast<uint64_t*>(items.types));
   int number = llvm_number(device), index = static_cast<int>(what);
-  (void)cooperate(device, nowait, kWhat[index], [&](bool deferred) {
+  StagedConstruct construct(device, items, false);
+  marline_task_t* task = nowait ? marline_target_task_hold() : nullptr;
+  (void)cooperate(device, task, nullptr, kWhat[index], [&](bool deferred) {
     if (deferred) {
       g_data_nowait[index](nullptr, number, items.count, items.bases, items.begins, sizes, types, names, items.mappers, 0,
                            nullptr, 0, nullptr);
     } else {
       g_data[index](nullptr, number, items.count, items.bases, items.begins, sizes, types, names, items.mappers);
     }
+    construct.begun();
     return 0;
   });
 }

@@ -7,6 +7,7 @@
 
 #include "device/device.hpp"
 #include "base/items.hpp"
+#include "device/llvm_library.hpp"
 
 namespace marline::target {
 
@@ -39,9 +40,7 @@ int llvm_kernel(Device* device, void* ident, int32_t teams, int32_t threads, voi
 enum class LlvmData { kBegin, kEnd, kUpdate };
 void llvm_data(Device* device, LlvmData what, bool nowait, const Items& items, void** names);
 
-// A routine of its, by name, with the device's number as it counts; null if it has none.
-[[nodiscard]] void* llvm_routine(const char* name);
-[[nodiscard]] int llvm_number(const Device* device);
+// What it takes the host for.
 [[nodiscard]] int llvm_host_number();
 
 }  // namespace marline::target

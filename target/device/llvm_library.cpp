@@ -18,6 +18,8 @@ namespace marline::target {
 
 namespace {
 
+void* g_library = nullptr;  // constant once it is open
+
 // Newest last: versions that Marline has been tested with.
 constexpr const char* kNames[] = {"libomptarget.so.19.1", "libomptarget.so.22.1", "libomptarget.so.16", "libomptarget.so"};
 constexpr const char* kNeeded[] = {"__tgt_target_kernel", "__tgt_target_nowait_query", "__tgt_register_lib"};
@@ -73,19 +75,28 @@ void* open_where_packages_are() {
 
 }  // namespace
 
-void* open_llvm_library(const char** why) {
+bool open_llvm_library(const char** why) {
   // Above a number of vain queries it would block the thread that asks: the poller of all hooks.
   setenv("OMPTARGET_QUERY_COUNT_MAX", "0", 0);
   if (const char* path = option_value(Option::kLibrary)) {
-    void* library = open_if_usable(path);
+    g_library = open_if_usable(path);
     *why = "MARLINE_LIBOMPTARGET names no libomptarget of LLVM 16 or later";
-    return library;
+    return g_library != nullptr;
   }
-  void* library = open_in_list(std::getenv("LD_LIBRARY_PATH"));
-  if (library == nullptr) library = open_where_packages_are();
+  g_library = open_in_list(std::getenv("LD_LIBRARY_PATH"));
+  if (g_library == nullptr) g_library = open_where_packages_are();
   *why = "LLVM's libomptarget (16 or later) is neither in LD_LIBRARY_PATH nor in /usr/lib/llvm-*/lib; give its path in "
          "MARLINE_LIBOMPTARGET";
-  return library;
+  return g_library != nullptr;
+}
+
+// dlsym also looks into what the library needs: the runtime, whose routines of the same name lead back to ours.
+void* llvm_routine(const char* name) {
+  void* found = dlsym(g_library, name);
+  Dl_info own, other;
+  bool is_its_own = found != nullptr && dladdr(dlsym(g_library, "__tgt_target_kernel"), &own) != 0 &&
+                    dladdr(found, &other) != 0 && own.dli_fbase == other.dli_fbase;
+  return is_its_own ? found : nullptr;
 }
 
 }  // namespace marline::target

@@ -3,10 +3,17 @@
 // How LLVM's libomptarget is found: our own library has its names, so it is opened by its path.
 #pragma once
 
+#include "device/device.hpp"
+
 namespace marline::target {
 
 // Opened with RTLD_DEEPBIND, so that what it asks of the OpenMP runtime goes to the one it needs, i.e. to libmarline by
-// the compat folder, and what it calls of itself stays there. Null, and `why` is set, if there is none. Not thread-safe.
-[[nodiscard]] void* open_llvm_library(const char** why);
+// the compat folder, and what it calls of itself stays there. False, and `why` is set, if there is none. Once.
+[[nodiscard]] bool open_llvm_library(const char** why);
+
+// Behind that, by any thread: a routine of the library's own, by name, null if it has none; and a device's number as it
+// counts.
+[[nodiscard]] void* llvm_routine(const char* name);
+[[nodiscard]] inline int llvm_number(const Device* device) { return device->index; }
 
 }  // namespace marline::target

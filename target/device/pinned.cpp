@@ -7,7 +7,7 @@
 #include "base/lock.hpp"
 #include "base/ranges.hpp"
 #include "base/report.hpp"
-#include "device/llvm.hpp"
+#include "device/llvm_library.hpp"
 
 #include <cstdlib>
 

@@ -26,10 +26,12 @@ void wait_for_event(marline_event_t* event, const Device* device, const char* wh
   marline_event_wait_for(event, &why);
 }
 
-void Awaited::wait(const char* what) {
-  if (marline_can_suspend()) wait_for_event(&event, device, what);
-  while (!marline_event_test(&event)) device->kind->progress(device);
+void wait_or_progress(marline_event_t* event, Device* device, const char* what) {
+  if (marline_can_suspend()) wait_for_event(event, device, what);
+  while (!marline_event_test(event)) device->kind->progress(device);
 }
+
+void Awaited::wait(const char* what) { wait_or_progress(&event, device, what); }
 
 void run_and_wait(Device* device, const Launch& launch) {
   Awaited operation(device);

@@ -10,6 +10,9 @@ namespace marline::target {
 // Waits for the event, which something of the device's fulfils; `what` is the reason that `marline ps` shows.
 void wait_for_event(marline_event_t* event, const Device* device, const char* what);
 
+// The same for callers that perhaps cannot suspend: then the thread lets the device's operations end meanwhile.
+void wait_or_progress(marline_event_t* event, Device* device, const char* what);
+
 // Runs a kernel that is found, to its end.
 void run_and_wait(Device* device, const Launch& launch);
 

@@ -34,16 +34,16 @@ device_program_test(routines_async SOURCES routines_async.c)
 # LLVM 19 has no omp_target_memset.
 device_program_test(device_memory SOURCES device_memory.c STOCK NONE)
 device_program_test(device_choice SOURCES device_choice.c)
-device_program_test(device_uids SOURCES device_uids.c DEVICES process STOCK NONE ARGS process-0 process-1)
+device_program_test(device_uids SOURCES device_uids.c DEVICES process STOCK NONE ARGS process-0 process-1 NO_GPU)
 device_program_test(device_uids_ordered PROGRAM device_uids SOURCES device_uids.c COMPILERS clang19 DEVICES process
-                    STOCK NONE ARGS process-1 process-0 ENV "OMP_AVAILABLE_DEVICES=uid(process-1),*")
+                    STOCK NONE ARGS process-1 process-0 ENV "OMP_AVAILABLE_DEVICES=uid(process-1),*" NO_GPU)
 device_program_test(default_by_traits PROGRAM default_device SOURCES default_device.c DEVICES process STOCK NONE ARGS 1
-                    ENV "OMP_DEFAULT_DEVICE=uid(gone),uid(process-1)")
+                    ENV "OMP_DEFAULT_DEVICE=uid(gone),uid(process-1)" NO_GPU)
 device_program_test(default_by_number PROGRAM default_device SOURCES default_device.c DEVICES process ARGS 1
-                    COMPILERS clang19 STOCK NONE ENV OMP_DEFAULT_DEVICE=1)
-device_program_test(default_unset PROGRAM default_device SOURCES default_device.c ARGS 0 COMPILERS clang19 GCC)
+                    COMPILERS clang19 STOCK NONE ENV OMP_DEFAULT_DEVICE=1 NO_GPU)
+device_program_test(default_unset PROGRAM default_device SOURCES default_device.c ARGS 0 COMPILERS clang19 GCC NO_GPU)
 device_program_test(default_host PROGRAM default_device SOURCES default_device.c ARGS host COMPILERS clang19
-                    STOCK NONE ENV "OMP_DEFAULT_DEVICE=kind(gpu),initial")
+                    STOCK NONE ENV "OMP_DEFAULT_DEVICE=kind(gpu),initial" NO_GPU)
 device_program_test(nowait_depend SOURCES nowait_depend.c GCC)
 # Clang takes the address of what is firstprivate in a deferred region, not its value.
 device_program_test(nowait_private SOURCES nowait_private.c COMPILERS gcc12 GCC)

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Regions whose data is in memory that is not pinned, under a driver that waits for copies of such memory
+ * (MARLINE_EMULATOR_PAGEABLE=wait): the results are right whatever maps the same data at the same time, and with `overlap`
+ * regions overlap all the same. Run it with kernels of 20 ms for that.
+ *
+ *     staging MODE
+ */
+#include "emulated.h"
+
+#define N (32 << 10) /* ints: 128 KiB, more than a driver copies by itself */
+#define REGIONS 24
+
+int global[N];
+#pragma omp declare target to(global)
+
+static void overlap(void) {
+  int *data = calloc(REGIONS * N, sizeof *data);
+#pragma omp target
+  {
+  }
+  double start = omp_get_wtime();
+#pragma omp parallel
+#pragma omp single
+  for (int i = 0; i < REGIONS; i++) {
+    int *part = data + i * N;
+#pragma omp target nowait map(tofrom : part[0 : N]) firstprivate(i)
+    for (int j = 0; j < N; j++)
+      part[j] += i + j;
+  }
+  double milliseconds = (omp_get_wtime() - start) * 1e3;
+  for (int i = 0; i < REGIONS * N; i++)
+    CHECK_EQ(data[i], i / N + i % N);
+  printf("%d regions in %.0f ms\n", REGIONS, milliseconds);
+  const char *runtime = getenv("MARLINE_TEST_RUNTIME");
+  if (runtime && strcmp(runtime, "marline") == 0)
+    CHECK_RANGE(milliseconds, 50, 200); /* 8 at a time: 60; held threads: 240 and more for 2 of them */
+  free(data);
+}
+
+/* One after the other by dependences, in one buffer: each sees what the last has written. */
+static void chain(void) {
+  int *data = calloc(N, sizeof *data), *table = malloc(N * sizeof *table);
+  for (int j = 0; j < N; j++)
+    table[j] = j;
+#pragma omp parallel
+#pragma omp single
+  for (int i = 0; i < REGIONS; i++)
+#pragma omp target nowait map(tofrom : data[0 : N]) map(to : table[0 : N]) depend(inout : data[0])
+    for (int j = 0; j < N; j++)
+      data[j] += table[j];
+  for (int j = 0; j < N; j++)
+    CHECK_EQ(data[j], REGIONS * j);
+  free(data);
+  free(table);
+}
+
+/* Tasks whose regions read the same table and write results of their own. */
+static void readers(void) {
+  int *table = malloc(N * sizeof *table), *results = calloc(REGIONS * N, sizeof *results);
+  for (int j = 0; j < N; j++)
+    table[j] = 3 * j;
+#pragma omp parallel
+#pragma omp single
+  for (int i = 0; i < REGIONS; i++) {
+#pragma omp task firstprivate(i)
+    {
+      int *part = results + i * N;
+#pragma omp target map(to : table[0 : N]) map(from : part[0 : N])
+      for (int j = 0; j < N; j++)
+        part[j] = table[j] + i;
+    }
+  }
+  for (int i = 0; i < REGIONS; i++)
+    for (int j = 0; j < N; j++)
+      CHECK_EQ(results[i * N + j], 3 * j + i);
+  free(table);
+  free(results);
+}
+
+/* Data that is mapped already stays on the device; what encloses it brings it back. */
+static void mapped(void) {
+  int *data = calloc(N, sizeof *data);
+#pragma omp parallel
+#pragma omp single
+  {
+#pragma omp target data map(tofrom : data[0 : N])
+    {
+      for (int i = 0; i < 4; i++)
+#pragma omp target map(tofrom : data[0 : N])
+        for (int j = 0; j < N; j++)
+          data[j]++;
+      CHECK_EQ(data[N - 1], 0); /* not copied back yet */
+#pragma omp target update from(data[0 : N / 2])
+      CHECK_EQ(data[0], 4);
+    }
+    CHECK_EQ(data[N - 1], 4);
+  }
+  free(data);
+}
+
+/* Constructs of all kinds on one array, in no order but that of each task: increments must not get lost. Their maps do not
+ * overlap in time with those of others unless they are the same. */
+static void mixture(void) {
+  int *data = calloc(N, sizeof *data), sum = 0;
+#pragma omp parallel
+#pragma omp single
+  {
+    for (int i = 0; i < REGIONS; i++) {
+#pragma omp target nowait map(tofrom : data[0 : N]) depend(inout : data[0])
+      for (int j = 0; j < N; j++)
+        data[j]++;
+#pragma omp task depend(inout : data[0])
+      {
+#pragma omp target enter data map(to : data[0 : N])
+#pragma omp target
+        for (int j = 0; j < N; j++)
+          data[j]++;
+#pragma omp target exit data map(from : data[0 : N])
+        data[0] += 0;
+      }
+    }
+  }
+  for (int j = 0; j < N; j++)
+    CHECK_EQ(data[j], 2 * REGIONS);
+#pragma omp parallel
+#pragma omp single
+#pragma omp taskgroup
+  {
+#pragma omp target nowait map(from : sum)
+    sum = 7;
+  }
+  CHECK_EQ(sum, 7);
+  free(data);
+}
+
+/* A variable of the device's own is no data to be staged, also in the first region. */
+static void globals(void) {
+#pragma omp parallel
+#pragma omp single
+  {
+    for (int j = 0; j < N; j++)
+      global[j] = j;
+#pragma omp target map(tofrom : global)
+    for (int j = 0; j < N; j++)
+      global[j] += 1;
+    CHECK_EQ(global[5], 5);
+#pragma omp target update from(global)
+    CHECK_EQ(global[5], 1);
+  }
+}
+
+/* More than the pool has, in one variable and in all of them. */
+static void large(void) {
+  enum { kInts = 6 << 20 }; /* 24 MiB */
+  int *data[4];
+  for (int i = 0; i < 4; i++)
+    data[i] = calloc(kInts, sizeof(int));
+#pragma omp parallel
+#pragma omp single
+  for (int i = 0; i < 4; i++) {
+    int *part = data[i];
+#pragma omp target nowait map(tofrom : part[0 : kInts])
+    for (int j = 0; j < kInts; j += 4096)
+      part[j] = j + i;
+  }
+  for (int i = 0; i < 4; i++) {
+    for (int j = 0; j < kInts; j += 4096)
+      CHECK_EQ(data[i][j], j + i);
+    free(data[i]);
+  }
+}
+
+int main(int argc, char **argv) {
+  CHECK_EQ(argc, 2);
+  if (strcmp(argv[1], "overlap") == 0)
+    overlap();
+  else if (strcmp(argv[1], "globals") == 0)
+    globals();
+  else {
+    chain();
+    readers();
+    mapped();
+    mixture();
+    large();
+  }
+  return 0;
+}
