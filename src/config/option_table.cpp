@@ -344,7 +344,8 @@ constexpr Option kOptions[] = {
      [](Text& out, const Options& from) { show_number(out, from.max_task_priority); }},
     {"OMP_DEFAULT_DEVICE", "auto",
      "auto, a number from 0 up, or a list of numbers, initial, invalid and traits as in OMP_AVAILABLE_DEVICES",
-     "The device of a target region without a device clause: of a list, the first that is there. `auto`: 0.",
+     "The device of a target region without a device clause: of a list, the first that is there. `auto`: "
+     "a GPU of its own for each rank of a node, else 0.",
      read_default_device, show_default_device},
     {"OMP_TARGET_OFFLOAD", "default", "mandatory, disabled or default",
      "Whether target regions must, must not or may run on a device.",

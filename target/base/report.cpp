@@ -6,6 +6,7 @@
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
+#include <strings.h>
 #include <unistd.h>
 
 namespace marline::target {
@@ -14,7 +15,7 @@ namespace {
 
 void write_line(const char* kind, const char* format, va_list arguments) {
   char line[1024];
-  int length = snprintf(line, sizeof line, "marline: %s: ", kind);
+  int length = snprintf(line, sizeof line, "marline: %s%s", kind, *kind != '\0' ? ": " : "");
   const int wanted = vsnprintf(line + length, sizeof line - static_cast<size_t>(length), format, arguments);
   length = wanted < 0 ? length : length + wanted;
   if (length > static_cast<int>(sizeof line) - 2) length = sizeof line - 2;  // a cut message still ends its line
@@ -38,6 +39,15 @@ void end_process(int status, const char* format, ...) {
   write_line("fatal", format, arguments);
   va_end(arguments);
   _exit(status);
+}
+
+void note(const char* format, ...) {
+  const char* display = getenv("OMP_DISPLAY_ENV");
+  if (display == nullptr || strcasecmp(display, "verbose") != 0) return;
+  va_list arguments;
+  va_start(arguments, format);
+  write_line("", format, arguments);
+  va_end(arguments);
 }
 
 void warn(const char* format, ...) {

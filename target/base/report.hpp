@@ -11,6 +11,9 @@ namespace marline::target {
 // Writes the same line and ends the process with `status`, without exit handlers: threads may be anywhere.
 [[noreturn]] void end_process(int status, const char* format, ...) __attribute__((format(printf, 2, 3), cold));
 
+// Writes "marline: ..." to stderr if OMP_DISPLAY_ENV=verbose asks for what is in force.
+void note(const char* format, ...) __attribute__((format(printf, 1, 2), cold));
+
 // Writes "marline: warning: ..." to stderr.
 void warn(const char* format, ...) __attribute__((format(printf, 1, 2), cold));
 

@@ -8,6 +8,7 @@
 #include "base/report.hpp"
 #include "base/selection.hpp"
 #include "device/kinds.hpp"
+#include "device/rank_place.hpp"
 #include "device/wait.hpp"
 #include "image/images.hpp"
 #include "image/requires.hpp"
@@ -33,6 +34,7 @@ constexpr int kHostFallback = -1, kInvalidDevice = -2;
 Device g_devices[kMostDevices];
 DeviceFacts g_facts[kMostDevices];
 int g_count = 0;
+int g_default = 0;  // where the program and the user say nothing
 std::atomic<bool> g_listed{false};  // released by the thread that makes the list
 Lock g_list_lock;
 SuspendingLock g_prepare_lock;  // one device is made ready at a time
@@ -48,12 +50,29 @@ void add_device(const Candidate& candidate) {
   g_facts[g_count++] = candidate.facts;
 }
 
+// Of several ranks on a node, each gets a GPU of its own as far as there are. 0 where the user has given out the GPUs.
+int share_of_this_rank() {
+  static constexpr const char* kGivenOut[] = {"CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES"};
+  for (const char* name : kGivenOut) {
+    if (std::getenv(name) != nullptr) return 0;
+  }
+  if (g_count == 0 || !g_facts[0].is_gpu || std::getenv("OMP_DEFAULT_DEVICE") != nullptr) return 0;
+  RankPlace place = read_rank_place();
+  int share = share_of(place, g_facts, g_count);
+  if (share < 0) return 0;
+  bool near = place.domain >= 0 && g_facts[share].numa_domain == place.domain;
+  note("rank %d of %d on this node has device %d (%s) as its default device%s", place.rank, place.ranks, share,
+       g_facts[share].uid, near ? ", which is near its CPUs" : "");
+  return share;
+}
+
 void make_list() {
   Guard guard(g_list_lock);
   if (g_listed.load(std::memory_order_relaxed)) return;
   static Candidate found[kMostDevices];  // too large for the stack of a task
   int count = list_devices(found);
   for (int i = 0; i < count; ++i) add_device(found[i]);
+  g_default = share_of_this_rank();
   g_listed.store(true, std::memory_order_release);  // pairs with listed
 }
 
@@ -121,7 +140,7 @@ Device* device_for_construct(int64_t number) {
 
 int default_device(const char* wish) {
   listed();
-  if (wish == nullptr) return 0;
+  if (wish == nullptr) return g_default;
   int chosen;
   const char* wrong = choose_device(wish, g_facts, g_count, chosen);
   if (wrong != nullptr) {

@@ -94,6 +94,48 @@ def test_orders_gpus_by_traits(marline, emulated):
     assert [row[2] for row in listed] == [uids[1], uids[2], "host-0", "host-1"]
 
 
+LAUNCHERS = (("OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE"), ("MPI_LOCALRANKID", "MPI_LOCALNRANKS"),
+             ("SLURM_LOCALID", "SLURM_STEP_TASKS_PER_NODE"))  # fmt: skip
+
+
+def default_of(result) -> str:
+    return next(row[0] for row in rows(result) if row[0].startswith("*"))
+
+
+@pytest.mark.parametrize(("rank", "ranks"), LAUNCHERS)
+def test_gives_each_rank_a_gpu(marline, emulated, rank, ranks):
+    given = [default_of(marline("devices", **emulated, **{rank: str(number), ranks: "4"})) for number in range(4)]
+    assert given == ["*0", "*1", "*2", "*0"]
+
+
+def test_gives_a_rank_the_gpu_that_is_near(marline, emulated):
+    """Ranks 1 and 0 of two, on one CPU each, which are both in domain 0: there are GPUs 1 and 2."""
+    emulated["MARLINE_EMULATOR_NUMA"] = "7,0,0"
+    cpus = sorted(os.sched_getaffinity(0))[:2]
+    if cpus != [0, 1] or os.cpu_count() < 2:
+        pytest.skip("needs CPUs 0 and 1")
+    given = []
+    for cpu in cpus:
+        os.sched_setaffinity(0, {cpu})
+        try:
+            given.append(default_of(marline("devices", **emulated, MPI_LOCALRANKID=str(1 - cpu), MPI_LOCALNRANKS="2")))
+        finally:
+            os.sched_setaffinity(0, cpus)
+    assert given == ["*1", "*2"]
+
+
+@pytest.mark.parametrize(("name", "value"), [("OMP_DEFAULT_DEVICE", "0"), ("CUDA_VISIBLE_DEVICES", "0,1,2"),
+                                             ("ROCR_VISIBLE_DEVICES", "0")])  # fmt: skip
+def test_leaves_the_users_choice(marline, emulated, name, value):
+    ranks = {"MPI_LOCALRANKID": "1", "MPI_LOCALNRANKS": "2", name: value}
+    assert default_of(marline("devices", **emulated, **ranks)) == "*0"
+
+
+def test_tells_of_a_ranks_gpu(marline, emulated):
+    result = marline("devices", **emulated, MPI_LOCALRANKID="1", MPI_LOCALNRANKS="2", OMP_DISPLAY_ENV="verbose")
+    assert re.search(r"marline: rank 1 of 2 on this node has device 1 \(GPU-\S+\) as its default device", result.stderr)
+
+
 def test_works_without_gpu_software(marline, tmp_path):
     result = marline("devices", LD_LIBRARY_PATH=str(tmp_path))
     assert rows(result)

@@ -46,6 +46,14 @@ constexpr Attribute kAttributes[] = {
     {115, 1},                                       // memory pools
 };
 constexpr int kPciBus = 33;
+constexpr int kPciDomain = 50;
+constexpr int kNoPciDomain = 0xffff;   // where no card of the machine is
+constexpr int kHostNumaDomain = 134;
+
+int domain_of(int index) {
+  const auto& domains = settings().domains;
+  return static_cast<std::size_t>(index) < domains.size() ? domains[static_cast<std::size_t>(index)] : 0;
+}
 
 constexpr int kLimits = 16;
 std::atomic<std::size_t> limits[kLimits] = {1024, 1 << 20, 8 << 20};  // of all contexts: stack, printf buffer, heap
@@ -114,7 +122,11 @@ EMULATOR_ENTRY cuDeviceTotalMem_v2(std::size_t* bytes, int index) {
 EMULATOR_ENTRY cuDeviceGetAttribute(int* value, int attribute, int index) {
   const auto* found = std::find_if(std::begin(kAttributes), std::end(kAttributes),
                                    [&](const Attribute& known) { return known.number == attribute; });
-  *value = attribute == kPciBus ? index + 1 : found != std::end(kAttributes) ? found->value : 0;
+  *value = attribute == kPciBus           ? index + 1
+           : attribute == kPciDomain      ? kNoPciDomain
+           : attribute == kHostNumaDomain ? domain_of(index)
+           : found != std::end(kAttributes) ? found->value
+                                            : 0;
   return log_call("cuDeviceGetAttribute", kSuccess, "%d is %d", attribute, *value);
 }
 

@@ -49,6 +49,20 @@ bool read_pageable(std::string_view text, bool& waits) {
   return waits || text == "stage";
 }
 
+bool read_domains(std::string_view text, std::vector<int>& domains) {
+  while (!text.empty()) {
+    const std::size_t comma = std::min(text.find(','), text.size());
+    std::uint64_t domain = 0;
+    const bool unknown = text.substr(0, comma) == "-1";
+    if (!unknown && !read_count(text.substr(0, comma), 0, 1023, domain)) {
+      return false;
+    }
+    domains.push_back(unknown ? -1 : static_cast<int>(domain));
+    text.remove_prefix(std::min(comma + 1, text.size()));
+  }
+  return true;
+}
+
 bool read_yes(std::string_view text, bool& value) {
   value = text == "yes";
   return value || text == "no";
@@ -106,6 +120,8 @@ constexpr Option kOptions[] = {
     {"MARLINE_EMULATOR_THREADS", "a number from 1 to 1024",
      [](std::string_view t, Settings& s) { return read_count(t, 1, 1024, s.threads); }},
     {"MARLINE_EMULATOR_PEERS", "yes or no", [](std::string_view t, Settings& s) { return read_yes(t, s.peers); }},
+    {"MARLINE_EMULATOR_NUMA", "numbers from -1 to 1023 with commas in between",
+     [](std::string_view t, Settings& s) { return read_domains(t, s.domains); }},
     {"MARLINE_EMULATOR_PAGEABLE", "stage or wait",
      [](std::string_view t, Settings& s) { return read_pageable(t, s.pageable_waits); }},
     {"MARLINE_EMULATOR_MODEL_ABOVE", "bytes",

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// See the header. Slots rather than ranks number the GPUs of a domain, as launchers put neighbouring ranks to one domain
+// or to different ones.
+#include "base/share.hpp"
+
+#include <cstdlib>
+#include <cstring>
+
+namespace marline::target {
+
+namespace {
+
+// Rank and ranks of the node. The same as in python/marline/launch/node.py.
+constexpr const char* kVariables[][2] = {{"OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE"},
+                                         {"MPI_LOCALRANKID", "MPI_LOCALNRANKS"},  // Hydra: MPICH, Intel MPI
+                                         {"MV2_COMM_WORLD_LOCAL_RANK", "MV2_COMM_WORLD_LOCAL_SIZE"},
+                                         {"PALS_LOCAL_RANKID", "PALS_LOCAL_SIZE"},
+                                         {"SLURM_LOCALID", "SLURM_STEP_TASKS_PER_NODE"}};
+
+// A number at the beginning; -1: there is none.
+int number_in(const char* text, const char** behind) {
+  char* end;
+  const long value = std::strtol(text, &end, 10);
+  *behind = end;
+  return end == text || value < 0 || value > 1 << 20 ? -1 : static_cast<int>(value);
+}
+
+// Slurm's list, "4(x2),3" for 4, 4 and 3 tasks, at one node; -1: it has none.
+int tasks_of_node(const char* text, int node) {
+  while (*text != '\0') {
+    const int tasks = number_in(text, &text);
+    int times = 1;
+    if (std::strncmp(text, "(x", 2) == 0) {
+      times = number_in(text + 2, &text);
+      if (*text++ != ')') return -1;
+    }
+    if (tasks < 0 || times < 1) return -1;
+    if (node < times) return tasks;
+    node -= times;
+    if (*text == ',') ++text;
+  }
+  return -1;
+}
+
+int ranks_in(const char* name, const char* value, const char* (*lookup)(const char* name)) {
+  const char* behind;
+  if (std::strncmp(name, "SLURM", 5) != 0) return number_in(value, &behind);
+  const char* node = lookup("SLURM_NODEID");
+  return tasks_of_node(value, node != nullptr ? number_in(node, &behind) : 0);
+}
+
+}  // namespace
+
+RankPlace rank_from(const char* (*lookup)(const char* name)) {
+  RankPlace place;
+  for (const auto& [rank_name, ranks_name] : kVariables) {
+    const char *rank_text = lookup(rank_name), *ranks_text = lookup(ranks_name);
+    if (rank_text == nullptr || ranks_text == nullptr) continue;
+    const char* behind;
+    const int rank = number_in(rank_text, &behind), ranks = ranks_in(ranks_name, ranks_text, lookup);
+    if (rank < 0 || rank >= ranks) continue;
+    place.rank = rank;
+    place.ranks = ranks;
+    break;
+  }
+  return place;
+}
+
+int slot_in(const int* cpus, int count, const int* of_domain, int domain_count) {
+  int first = -1, run = 0, at = 0;
+  for (int i = 0; i < domain_count && at < count; ++i) {
+    if (of_domain[i] != cpus[at]) continue;
+    if (first < 0) first = i;
+    // Those that follow each other: hardware threads of the same cores may have numbers far away.
+    if (run == at && i == first + at) ++run;
+    ++at;
+  }
+  return count > 0 && at == count ? first / run : -1;
+}
+
+int share_of(const RankPlace& place, const DeviceFacts* devices, int count) {
+  int all[64], near[64], all_count = 0, near_count = 0;
+  for (int i = 0; i < count && i < 64; ++i) {
+    if (!devices[i].is_gpu) continue;
+    all[all_count++] = i;
+    if (place.domain >= 0 && devices[i].numa_domain == place.domain) near[near_count++] = i;
+  }
+  if (place.ranks < 2 || all_count < 2) return -1;
+  // All in one domain: then nearness says nothing, and ranks are the better numbers.
+  if (near_count > 0 && near_count < all_count) return near[place.slot % near_count];
+  return all[place.rank % all_count];
+}
+
+}  // namespace marline::target

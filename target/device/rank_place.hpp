@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where on its node this process is: its number among the job's ranks there, and the NUMA domain of its CPUs. Any thread.
+#pragma once
+
+#include "base/share.hpp"
+
+namespace marline::target {
+
+[[nodiscard]] RankPlace read_rank_place();
+
+}  // namespace marline::target
