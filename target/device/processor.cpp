@@ -33,7 +33,9 @@ void read_names(DeviceFacts& facts) {
     if (!take_value(line, "vendor_id", vendor)) (void)take_value(line, "model name", facts.name);
   }
   std::fclose(file);
-  const char* known = std::strcmp(vendor, "GenuineIntel") == 0 ? "intel" : std::strcmp(vendor, "AuthenticAMD") == 0 ? "amd" : "";
+  const char* known = "";
+  if (std::strcmp(vendor, "GenuineIntel") == 0) known = "intel";
+  if (std::strcmp(vendor, "AuthenticAMD") == 0) known = "amd";
   std::snprintf(facts.vendor, sizeof facts.vendor, "%s", known);
 }
 

@@ -34,7 +34,7 @@ static void overlap(void) {
   printf("%d regions in %.0f ms\n", REGIONS, milliseconds);
   const char *runtime = getenv("MARLINE_TEST_RUNTIME");
   if (runtime && strcmp(runtime, "marline") == 0)
-    CHECK_RANGE(milliseconds, 50, 200); /* 8 at a time: 60; held threads: 240 and more for 2 of them */
+    CHECK_RANGE(milliseconds, 50, 235); /* 8 at a time: 60; held threads: 240 and more for 2 of them */
   free(data);
 }
 
