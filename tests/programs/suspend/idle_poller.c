@@ -18,8 +18,10 @@ static marline_hook_t *hook;
 static int poll_events(void *unused) {
   int finished = 0;
   (void)unused;
-  for (; done < __atomic_load_n(&posted, __ATOMIC_ACQUIRE); done++, finished++)
-    marline_event_fulfill(&events[done]);
+  for (; done < __atomic_load_n(&posted, __ATOMIC_ACQUIRE); finished++) {
+    marline_event_t *event = &events[done++]; /* counted first: the end of the wait shows the count to main */
+    marline_event_fulfill(event);
+  }
   marline_progress_add(hook, -finished);
   return finished;
 }
