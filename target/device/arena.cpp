@@ -59,6 +59,7 @@ void Arena::open(uint64_t begin, uint64_t bytes) {
   void* alias = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file_, 0);
   if (alias == MAP_FAILED) fatal("a device's memory, %lu GiB, cannot be mapped: %s", bytes >> 30, strerror(errno));
   madvise(alias, bytes, MADV_DONTDUMP);
+  madvise(alias, bytes, MADV_DONTFORK);  // a fork of the program must not write to the program's device
   alias_ = static_cast<char*>(alias);
 }
 
@@ -68,7 +69,8 @@ void Arena::enter() {
   if (mmap(at, bytes_, PROT_READ | PROT_WRITE, kShared, file_, 0) != at) {
     fatal("a device's memory cannot be mapped in its process: %s", strerror(errno));
   }
-  munmap(alias_, bytes_);
+  close(file_);
+  file_ = -1;
   alias_ = static_cast<char*>(at);
 }
 

@@ -19,7 +19,7 @@ class Arena {
  public:
   // Maps it; `begin`: of the device's part. Ends the program if that cannot be.
   void open(uint64_t begin, uint64_t bytes);
-  // In the device's process, once: accessible at `begin`.
+  // In the device's process, a fork of the program, once: accessible at `begin`. Other forks do not map the memory.
   void enter();
 
   // 0: more than is left of the machine's memory.

@@ -52,17 +52,58 @@ struct Process {
 
 std::atomic<Process*> g_processes{nullptr};  // released by who adds one, under the lock under which devices are started
 marline_hook_t* g_hook = nullptr;            // one for all: there are few hooks; written before the first is added
+Lock g_fork_lock;                            // over g_processes: none is added during a fork
 
-// In a fork of the program, also in one that becomes another device. Closed, so that devices see the program's end.
-void forget_devices() {
+template <class Function>
+void for_all_processes(Function function) {
   for (Process* process = g_processes.load(std::memory_order_acquire); process != nullptr; process = process->next) {
-    process->lost = true;
-    if (process->socket >= 0) close(process->socket);
-    process->socket = -1;
+    function(process);
   }
 }
 
+// A fork finds each process as it is between two operations: the child then knows how many the hook has counted. Readers
+// of completions send nothing, so the locks have this order.
+void before_fork() {
+  g_fork_lock.take();
+  for_all_processes([](Process* process) {
+    process->read_lock.take();
+    process->send_lock.take();
+  });
+}
+
+void after_fork() {
+  for_all_processes([](Process* process) {
+    process->send_lock.release();
+    process->read_lock.release();
+  });
+  g_fork_lock.release();
+}
+
+// In a fork of the program, also in one that becomes another device. Operations under way are the program's: the child
+// neither counts nor polls them. Closed, so that devices see the program's end.
+void forget_devices() {
+  for_all_processes([](Process* process) {
+    process->lost = true;
+    if (process->socket >= 0) close(process->socket);
+    process->socket = -1;
+    marline_progress_add(g_hook, -static_cast<int>(process->under_way.exchange(0, std::memory_order_relaxed)));
+  });
+  after_fork();
+}
+
+// In a fork of the program, where neither the device's memory nor its channel is mapped: says so and ends the fork.
+void refuse_if_lost(const Process* process) {
+  if (!process->lost) return;
+  fatal("device %d (process) belongs to the process that started it: a fork of it has no such devices",
+        process->device->number);
+}
+
 Process* process_of(Device* device) { return static_cast<Process*>(device->state); }
+
+Process* usable(Device* device) {
+  refuse_if_lost(process_of(device));
+  return process_of(device);
+}
 
 [[noreturn]] void report_death(Process* process) {
   const Crash& crash = process->channel->crash;
@@ -118,28 +159,24 @@ int poll_one(Process* process) {
   int ended = take_completions(process);
   if (ended != 0) {
     process->vain_polls = 0;
+    process->under_way.fetch_sub(ended, std::memory_order_relaxed);
+    marline_progress_add(g_hook, -ended);
   } else if (++process->vain_polls % kPollsBetweenChecks == 0) {
     check_life(process);
   }
   process->read_lock.release();
-  if (ended != 0) {
-    process->under_way.fetch_sub(ended, std::memory_order_relaxed);
-    marline_progress_add(g_hook, -ended);
-  }
   return ended;
 }
 
 // The progress hook.
 int poll(void*) {
   int ended = 0;
-  for (Process* process = g_processes.load(std::memory_order_acquire); process != nullptr; process = process->next) {
-    ended += poll_one(process);
-  }
+  for_all_processes([&ended](Process* process) { ended += poll_one(process); });
   return ended;
 }
 
 void progress(Device* device) {
-  Process* process = process_of(device);
+  Process* process = usable(device);
   if (poll_one(process) != 0) return;
   process->channel->completions.announce(Ring::kAnything);
   process->channel->completions.sleep(1);
@@ -148,13 +185,10 @@ void progress(Device* device) {
 void send(Process* process, const Command& command, const void* words) {
   uint64_t bytes = sizeof command + command.words * sizeof(uint64_t);
   Ring& ring = process->channel->commands;
-  if (process->lost) {
-    fatal("device %d (process) belongs to the process that started it: a fork of it has no such devices",
-          process->device->number);
-  }
+  refuse_if_lost(process);
+  Guard guard(process->send_lock);
   process->under_way.fetch_add(1, std::memory_order_relaxed);
   marline_progress_add(g_hook, 1);
-  Guard guard(process->send_lock);
   while (!ring.has_room(bytes)) {
     ring.press();
     check_life(process);
@@ -174,7 +208,8 @@ uint64_t ask(Device* device, Command command, const void* words, const char* wha
   return answer.result;
 }
 
-// The device's process is nobody's child, so that the program's own wait() never meets it.
+// The device's process is not the program's child, so that the program's own wait() does not meet it, unless the program
+// is the one to whom orphans fall (docs/design/target-tasks.md).
 void become_device(Process* process, int socket) {
   pid_t middle = fork();
   if (middle < 0) fatal("device %d: no process can be created: %s", process->device->number, strerror(errno));
@@ -188,17 +223,23 @@ void become_device(Process* process, int socket) {
 
 // Before the first one.
 void prepare_for_processes(const Device* device) {
-  if (pthread_atfork(nullptr, nullptr, forget_devices) != 0) {
-    fatal("device %d (process): no memory for a fork handler", device->number);
-  }
   g_hook = marline_progress_register("process devices", poll, nullptr);
   if (g_hook == nullptr) fatal("no progress hook is left for devices: unregister one of the program's");
   marline_progress_may_rest(g_hook);
+  if (pthread_atfork(before_fork, after_fork, forget_devices) != 0) {
+    fatal("device %d (process): no memory for a fork handler", device->number);
+  }
 }
 
 void describe(int index, DeviceFacts& facts) {
   describe_processor(facts);
   std::snprintf(facts.uid, sizeof facts.uid, "process-%d", index);
+}
+
+void add(Process* process) {
+  Guard guard(g_fork_lock);
+  process->next = g_processes.load(std::memory_order_relaxed);
+  g_processes.store(process, std::memory_order_release);  // pairs with the loads of polls and of forks
 }
 
 void start(Device* device) {
@@ -216,12 +257,12 @@ void start(Device* device) {
   process->socket = sockets[0];
   process->arena.open(part_of(device), kPart);
   if (g_hook == nullptr) prepare_for_processes(device);
-  process->next = g_processes.load(std::memory_order_relaxed);
-  g_processes.store(process, std::memory_order_release);  // pairs with the loads of polls and of forks
+  add(process);
   note_loaded_modules();
   std::fflush(nullptr);  // or both processes would write what is buffered
   become_device(process, sockets[1]);
   close(sockets[1]);
+  madvise(channel, sizeof(Channel), MADV_DONTFORK);  // later forks have nothing to do there
   device->state = process;
 }
 
@@ -232,12 +273,16 @@ void stop(Device* device) {
   process->socket = -1;
 }
 
-uint64_t allocate(Device* device, size_t bytes) { return process_of(device)->arena.allocate(bytes); }
-void release(Device* device, uint64_t address) { process_of(device)->arena.release(address); }
+uint64_t allocate(Device* device, size_t bytes) { return usable(device)->arena.allocate(bytes); }
+
+// In a fork the memory stays as it is, which is the program's; what is freed there may be a destructor's business.
+void release(Device* device, uint64_t address) {
+  if (!process_of(device)->lost) process_of(device)->arena.release(address);
+}
 
 // Copies what lies outside of the arena, in variables of images, by way of it.
 void copy_staged(Device* device, uint64_t address, char* host, size_t bytes, bool to_device) {
-  Process* process = process_of(device);
+  Process* process = usable(device);
   size_t room = std::min(bytes, kStage);
   uint64_t stage = process->arena.allocate(room);
   if (stage == 0) fatal("device %d (process): no memory for a copy", device->number);
@@ -255,7 +300,7 @@ void copy_staged(Device* device, uint64_t address, char* host, size_t bytes, boo
 
 void write(Device* device, uint64_t to, const void* from, size_t bytes) {
   if (is_in_part(device, to)) {
-    std::memcpy(process_of(device)->arena.here(to), from, bytes);
+    std::memcpy(usable(device)->arena.here(to), from, bytes);
   } else {
     copy_staged(device, to, const_cast<char*>(static_cast<const char*>(from)), bytes, true);
   }
@@ -263,7 +308,7 @@ void write(Device* device, uint64_t to, const void* from, size_t bytes) {
 
 void read(Device* device, void* to, uint64_t from, size_t bytes) {
   if (is_in_part(device, from)) {
-    std::memcpy(to, process_of(device)->arena.here(from), bytes);
+    std::memcpy(to, usable(device)->arena.here(from), bytes);
   } else {
     copy_staged(device, from, static_cast<char*>(to), bytes, false);
   }

@@ -3,7 +3,7 @@
 // The device's own side of a process device: a dispatching task takes commands from the ring and makes a task of each; the
 // threads of a parallel region run these, as many at a time as OMP_NUM_THREADS says. When nothing has come for a while the
 // dispatcher sleeps, and a receiver thread watches the ring; it also empties a ring that is full because all threads run
-// kernels. A watching thread sees the program's end. Idle, all of them sleep. The process leaves with _exit: the program's
+// kernels. The forked thread watches for the program's end. Idle, all of them sleep. The process leaves with _exit: the program's
 // exit handlers and destructors are not its own.
 #include "base/lock.hpp"
 #include "base/report.hpp"
@@ -15,6 +15,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -28,7 +29,8 @@ namespace marline::target {
 
 namespace {
 
-constexpr uint64_t kPatience = 50'000;  // nanoseconds: some round trips
+constexpr uint64_t kPatience = 50'000;               // nanoseconds: some round trips
+constexpr size_t kUnlimitedStack = size_t{256} << 20;  // the C library would take 2 MiB
 
 // A command with its words.
 struct Job {
@@ -74,15 +76,23 @@ void catch_crashes() {
 }
 
 // Ends the process when the program has ended, or has closed its side.
-void* watch(void*) {
+[[noreturn]] void watch() {
   char byte;
   while (recv(g_socket, &byte, 1, 0) < 0 && errno == EINTR) {}
   _exit(0);
 }
 
+// With a stack as large as that of a program's first thread may become.
 void start_thread(void* (*function)(void*)) {
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  rlimit limit;
+  if (getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur == RLIM_INFINITY) {
+    pthread_attr_setstacksize(&attributes, kUnlimitedStack);
+  }
   pthread_t thread;
-  int error = pthread_create(&thread, nullptr, function, nullptr);
+  int error = pthread_create(&thread, &attributes, function, nullptr);
+  pthread_attr_destroy(&attributes);
   if (error != 0) fatal("device %d (process): no thread can be created: %s", g_number, strerror(error));
 }
 
@@ -219,23 +229,30 @@ void dispatch() {
   }
 }
 
-}  // namespace
-
-void serve_device(Channel* channel, Arena* arena, int socket, int number) {
-  g_channel = channel;
-  g_arena = arena;
-  g_socket = socket;
-  g_number = number;
-  arena->enter();
-  start_thread(watch);
-  start_thread(receive);
+// The thread that the kernels' team begins with.
+void* serve(void*) {
 #pragma omp parallel
 #pragma omp single
   {
     catch_crashes();
     dispatch();
   }
-  __builtin_unreachable();
+  return nullptr;
+}
+
+}  // namespace
+
+// The calling thread may be a worker in the midst of the program's tasks. Those are the program's: this thread leaves
+// them alone and only watches, and the kernels' threads are new ones.
+void serve_device(Channel* channel, Arena* arena, int socket, int number) {
+  g_channel = channel;
+  g_arena = arena;
+  g_socket = socket;
+  g_number = number;
+  arena->enter();
+  start_thread(serve);
+  start_thread(receive);
+  watch();
 }
 
 }  // namespace marline::target

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * A program that uses a device and forks: the child has a device of its own, or ends with a line that says that it has
- * none; the parent's goes on, and ends with the parent.
+ * none; the parent's goes on, and ends with the parent. What the child does to data that is mapped stays in the child, and
+ * the ends of the parent's regions are the parent's.
  *
- * Covers: target(map)
+ * Covers: target(map), target(nowait), target enter data(map:to), target update(to), target exit data(map:delete),
+ *  taskyield, taskwait
  */
 #include "device.h"
 #include <sys/wait.h>
@@ -21,10 +23,9 @@ static void child(int line[2]) {
   _exit(next(5) == 6 ? 0 : 1);
 }
 
-int main(void) {
+static void own_device(void) {
   char text[1000] = "";
   int line[2], status;
-  CHECK_EQ(next(1), 2);
   CHECK_EQ(pipe(line), 0);
   pid_t pid = fork();
   CHECK(pid >= 0);
@@ -40,5 +41,54 @@ int main(void) {
   if (!worked && !refused)
     check_failed(__FILE__, __LINE__, "the child's status is %#x, its output: %s", status, text);
   CHECK_EQ(next(2), 3);
+}
+
+static void mapped_data(void) {
+  int x = 1, seen = 0;
+#pragma omp target enter data map(to : x)
+  pid_t pid = fork();
+  CHECK(pid >= 0);
+  if (pid == 0) {
+    fclose(stderr); /* it may end with a line */
+    x = 42;
+#pragma omp target update to(x)
+    _exit(0);
+  }
+  CHECK_EQ(waitpid(pid, NULL, 0), pid);
+#pragma omp target map(to : x) map(from : seen)
+  seen = x;
+  CHECK_EQ(seen, 1);
+#pragma omp target exit data map(delete : x)
+}
+
+/* A region ends while only the child looks for ends. */
+static void under_way(void) {
+  int x = 0;
+#pragma omp parallel num_threads(1)
+  {
+#pragma omp target nowait map(tofrom : x)
+    {
+      usleep(200000);
+      x = 1;
+    }
+    pid_t pid = fork();
+    CHECK(pid >= 0);
+    if (pid == 0) {
+      for (double end = omp_get_wtime() + 0.5; omp_get_wtime() < end;) {
+#pragma omp taskyield
+      }
+      _exit(0);
+    }
+    CHECK_EQ(waitpid(pid, NULL, 0), pid);
+#pragma omp taskwait
+    CHECK_EQ(x, 1);
+  }
+}
+
+int main(void) {
+  CHECK_EQ(next(1), 2);
+  own_device();
+  mapped_data();
+  under_way();
   return 0;
 }
