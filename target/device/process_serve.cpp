@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The device's own side of a process device: a dispatching task takes commands from the ring and makes a task of each; the
-// threads of a parallel region run these, as many at a time as OMP_NUM_THREADS says. When nothing has come for a while the
-// dispatcher sleeps, and a receiver thread watches the ring; it also empties a ring that is full because all threads run
-// kernels. The forked thread watches for the program's end. Idle, all of them sleep. The process leaves with _exit: the program's
-// exit handlers and destructors are not its own.
+// The device's own side of a process device: a dispatching task takes commands from the ring and makes a task of each;
+// the threads of a parallel region run these, as many at a time as OMP_NUM_THREADS says. When nothing has come for a
+// while the dispatcher sleeps, and a receiver thread watches the ring; it also empties a ring that is full because all
+// threads run kernels. The forked thread watches for the program's end. Idle, all of them sleep. The process leaves with
+// _exit: the program's exit handlers and destructors are not its own.
 #include "base/lock.hpp"
 #include "base/report.hpp"
 #include "device/call_kernel.hpp"
@@ -217,7 +217,8 @@ void run_job(Job* job) {
   std::free(job);
 }
 
-// Called by one task of a parallel region, in which the other threads wait for tasks.
+// The body of an untied task of a parallel region whose threads wait for tasks. When its thread runs a kernel, another
+// thread that is idle goes on with it.
 void dispatch() {
   for (;;) {
     for (Job* job = take_jobs(); job != nullptr;) {
@@ -235,6 +236,7 @@ void* serve(void*) {
 #pragma omp single
   {
     catch_crashes();
+#pragma omp task untied
     dispatch();
   }
   return nullptr;

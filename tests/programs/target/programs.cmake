@@ -53,6 +53,7 @@ device_program_test(in_reduction SOURCES in_reduction.c COMPILERS clang16 clang1
 device_program_test(fork SOURCES fork.c THREADS 1 GCC NO_GPU)
 # GPUs have no usleep.
 device_program_test(late_start SOURCES late_start.c THREADS 4 GCC NO_GPU)
+device_program_test(idle_threads SOURCES idle_threads.c COMPILERS clang19 DEVICES process THREADS 4 STOCK NONE NO_GPU)
 device_program_test(threads SOURCES threads.c GCC)
 # Clang 19 makes no GPU code for its reductions.
 device_program_test(teams SOURCES teams.c GCC NO_GPU)
