@@ -51,10 +51,13 @@ struct Completion {
   uint64_t result;
 };
 
-// What the device's process was at when a signal ended it.
+// How the device's process has ended, and in which target region.
 struct Crash {
-  std::atomic<int> signal;  // 0: none; stored last
-  uint64_t address;
+  static constexpr int kExitCalled = -1;
+
+  std::atomic<int> cause;  // a signal, or kExitCalled; 0: not known. Stored last
+  int running;             // kernels at that time; if several, entry and place may be those of none
+  uint64_t value;          // a signal's address; the status of exit
   uint64_t entry;
   uint64_t place;
 };

@@ -107,16 +107,24 @@ Process* usable(Device* device) {
 
 [[noreturn]] void report_death(Process* process) {
   const Crash& crash = process->channel->crash;
-  int signal = crash.signal.load(std::memory_order_acquire);  // pairs with the handler in process_serve.cpp
-  if (signal == 0) {
-    end_process(EXIT_FAILURE, "device %d (process) has ended: it was killed, perhaps for want of memory",
-                process->device->number);
+  int cause = crash.cause.load(std::memory_order_acquire);  // pairs with the store in process_crash.cpp
+  int number = process->device->number;
+  if (cause == 0) {
+    end_process(EXIT_FAILURE, "device %d (process) has ended: it was killed, perhaps for want of memory", number);
   }
   char where[512];
-  describe_place(reinterpret_cast<const Entry*>(crash.entry), reinterpret_cast<const char*>(crash.place), where,
-                 sizeof where);
-  end_process(128 + signal, "device %d (process) has ended by signal %d (%s) at address %#lx, in %s",
-              process->device->number, signal, strsignal(signal), crash.address, where);
+  if (crash.running > 1 && crash.entry == 0) {
+    std::snprintf(where, sizeof where, "one of %d target regions", crash.running);
+  } else {
+    describe_place(reinterpret_cast<const Entry*>(crash.entry), reinterpret_cast<const char*>(crash.place), where,
+                   sizeof where);
+  }
+  if (cause == Crash::kExitCalled) {
+    end_process(EXIT_FAILURE, "device %d (process) has ended: exit(%d) was called in %s", number,
+                static_cast<int>(crash.value), where);
+  }
+  end_process(128 + cause, "device %d (process) has ended by signal %d (%s) at address %#lx, in %s", number, cause,
+              strsignal(cause), crash.value, where);
 }
 
 void check_life(Process* process) {

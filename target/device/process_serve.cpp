@@ -9,12 +9,12 @@
 #include "base/report.hpp"
 #include "device/call_kernel.hpp"
 #include "device/process.hpp"
+#include "device/process_crash.hpp"
 #include "image/load.hpp"
 #include "marline/devices.h"
 
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -39,13 +39,6 @@ struct Job {
   uint64_t words[];
 };
 
-// What the running kernel is, for the handler of its crash. Kernels stay on their thread, but for untied tasks in them.
-struct Running {
-  uint64_t entry;
-  uint64_t place;
-};
-thread_local Running t_running;
-
 Channel* g_channel;
 Arena* g_arena;
 int g_socket;
@@ -58,22 +51,6 @@ marline_event_t g_arrival;
 Lock g_answer_lock;
 Lock g_modules_lock;
 Array<void*, 8> g_modules;  // by number - 1
-
-void on_crash(int signal, siginfo_t* info, void*) {
-  Crash& crash = g_channel->crash;
-  crash.address = reinterpret_cast<uint64_t>(info->si_addr);
-  crash.entry = t_running.entry;
-  crash.place = t_running.place;
-  crash.signal.store(signal, std::memory_order_release);  // pairs with report_death
-  _exit(128 + signal);
-}
-
-void catch_crashes() {
-  struct sigaction action = {};
-  action.sa_sigaction = on_crash;
-  action.sa_flags = SA_SIGINFO | SA_ONSTACK;
-  for (int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT}) sigaction(signal, &action, nullptr);
-}
 
 // Ends the process when the program has ended, or has closed its side.
 [[noreturn]] void watch() {
@@ -181,7 +158,7 @@ void answer(uint64_t operation, uint64_t result) {
 
 void run_kernel(void* data) {
   auto* job = static_cast<Job*>(data);
-  t_running = {job->command.b, job->command.c};
+  RunningKernel running(job->command.b, job->command.c);
   call_kernel(job->command.a, job->words, job->command.words);
 }
 
@@ -235,7 +212,7 @@ void* serve(void*) {
 #pragma omp parallel
 #pragma omp single
   {
-    catch_crashes();
+    note_ends(g_channel);  // the runtime's own handlers are there by now
 #pragma omp task untied
     dispatch();
   }

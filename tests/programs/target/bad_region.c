@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Regions that end badly on the device: null pointers, the host's addresses, abort, exit, division by zero, endless
- * recursion. The runtime says in one line which region it was, at which place, and what happened.
+ * recursion; also on a thread of a parallel region inside. The runtime says in one line which region it was, at which
+ * place, and what happened.
  *
- * Covers: target(map, nowait, is_device_ptr)
+ * Covers: target(map, nowait, is_device_ptr), target parallel for
  */
 #include "bad.h"
 #include <signal.h>
@@ -72,6 +73,16 @@ static void overflow(void) {
   }
 }
 
+/* Not the thread that has called the region. */
+static void in_a_team(void) {
+  int *volatile nothing = NULL;
+#pragma omp target parallel for num_threads(4) schedule(static, 1) firstprivate(nothing)
+  for (int i = 0; i < 4; i++) {
+    if (i == 3)
+      *nothing = 1;
+  }
+}
+
 /* Killed from outside, as if memory had run out. */
 static void killed(void) {
 #pragma omp target
@@ -82,6 +93,6 @@ int main(int argc, char **argv) {
   static const Mistake mistakes[] = {
       {"null_write", null_write}, {"null_read", null_read}, {"deferred", deferred}, {"wild", wild},
       {"aborts", aborts},         {"exits", exits},         {"traps", traps},       {"overflow", overflow},
-      {"killed", killed}};
+      {"killed", killed},         {"in_a_team", in_a_team}};
   return MAKE_MISTAKE(argc, argv, mistakes);
 }

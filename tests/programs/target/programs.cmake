@@ -103,7 +103,10 @@ device_mistakes(bad_memory "failed" "host;process" disassociate_mapped disassoci
 device_mistakes(bad_memory "marline: [^\n]*memory" "host;process" map_too_much)
 device_program_test(bad_requires SOURCES bad_requires.c DEVICES process THREADS 4 STOCK NONE
                     FAILS "unified_shared_memory: device 0 .process. has an address space of its own")
-device_mistakes(bad_region "marline: " process null_write null_read deferred wild aborts exits traps overflow killed)
+device_mistakes(bad_region "marline: [^\n]*by signal [^\n]* in the target region " process null_write null_read deferred wild
+                aborts traps overflow in_a_team)
+device_mistakes(bad_region "marline: [^\n]*exit.3. was called in the target region " process exits)
+device_mistakes(bad_region "marline: [^\n]*was killed" process killed)
 
 # GCC has no compiler for devices here: its regions are functions of the program, in Fortran as in C. (Flang cannot link
 # in Debian.)
