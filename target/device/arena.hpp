@@ -22,6 +22,9 @@ class Arena {
   // In the device's process, a fork of the program, once: accessible at `begin`. Other forks do not map the memory.
   void enter();
 
+  // The descriptor that `enter` needs.
+  [[nodiscard]] int file() const { return file_; }
+
   // 0: more than is left of the machine's memory.
   [[nodiscard]] uint64_t allocate(size_t bytes);
   void release(uint64_t address);

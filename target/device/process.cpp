@@ -10,6 +10,7 @@
 #include "device/call_kernel.hpp"
 #include "device/kinds.hpp"
 #include "device/place.hpp"
+#include "device/process_heritage.hpp"
 #include "device/processor.hpp"
 #include "device/wait.hpp"
 #include "device/window.hpp"
@@ -226,6 +227,7 @@ void become_device(Process* process, int socket) {
     return;
   }
   if (fork() != 0) _exit(0);
+  give_up_heritage(socket, process->arena.file());
   serve_device(process->channel, &process->arena, socket, process->device->number);
 }
 
@@ -267,7 +269,7 @@ void start(Device* device) {
   if (g_hook == nullptr) prepare_for_processes(device);
   add(process);
   note_loaded_modules();
-  std::fflush(nullptr);  // or both processes would write what is buffered
+  flush_output();
   become_device(process, sockets[1]);
   close(sockets[1]);
   madvise(channel, sizeof(Channel), MADV_DONTFORK);  // later forks have nothing to do there

@@ -51,6 +51,7 @@ device_program_test(graph SOURCES graph.c GCC MARLINE_H)
 device_program_test(in_reduction SOURCES in_reduction.c COMPILERS clang16 clang19 clang22 GCC)
 # A fork has no GPU.
 device_program_test(fork SOURCES fork.c THREADS 1 GCC NO_GPU)
+device_program_test(inherited SOURCES inherited.c DEVICES process COMPILERS clang19 THREADS 4 TIMEOUT 20 STOCK NONE NO_GPU)
 # GPUs have no usleep.
 device_program_test(late_start SOURCES late_start.c THREADS 4 GCC NO_GPU)
 device_program_test(idle_threads SOURCES idle_threads.c COMPILERS clang19 DEVICES process THREADS 4 STOCK NONE NO_GPU)
