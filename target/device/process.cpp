@@ -35,6 +35,7 @@ namespace marline::target {
 namespace {
 
 constexpr int kPollsBetweenChecks = 64;  // of whether the process is alive, in vain polls
+constexpr int kMostPerPoll = 64;         // operations, so that others' polls are not kept waiting
 constexpr size_t kStage = 1 << 20;       // variables of images are copied in pieces of at most this
 
 struct Process {
@@ -133,7 +134,7 @@ void check_life(Process* process) {
   if (recv(process->socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0) report_death(process);
 }
 
-// Tells operations of their end. Called by one thread at a time.
+// Tells operations of their end, a bounded number. Called by one thread at a time.
 int take_completions(Process* process) {
   int ended = 0;
   uint32_t kept = 0;
@@ -146,7 +147,7 @@ int take_completions(Process* process) {
   }
   process->unfinished.shrink(kept);
   Ring& ring = process->channel->completions;
-  while (!ring.is_empty()) {
+  for (uint32_t told = kept; told < kMostPerPoll && !ring.is_empty(); ++told) {
     // An answer comes after its command, which comes after the operation's storage was made ready. The device's process
     // passes that order on; for ThreadSanitizer, which does not see into it, the command's own publication does.
     process->channel->commands.acquire();
