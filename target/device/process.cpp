@@ -64,7 +64,8 @@ void for_all_processes(Function function) {
 }
 
 // A fork finds each process as it is between two operations: the child then knows how many the hook has counted. Readers
-// of completions send nothing, so the locks have this order.
+// of completions send nothing, so the locks have this order. The runtime takes its own locks after these, since its
+// handlers were registered before.
 void before_fork() {
   g_fork_lock.take();
   for_all_processes([](Process* process) {

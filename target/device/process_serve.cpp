@@ -29,7 +29,7 @@ namespace marline::target {
 
 namespace {
 
-constexpr uint64_t kPatience = 50'000;               // nanoseconds: some round trips
+constexpr uint64_t kPatience = 50'000;                 // nanoseconds: some round trips
 constexpr size_t kUnlimitedStack = size_t{256} << 20;  // the C library would take 2 MiB
 
 // A command with its words.

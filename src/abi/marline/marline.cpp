@@ -9,6 +9,7 @@
 #include "exec/view/inspect.hpp"
 #include "exec/worker/blocked.hpp"
 #include "exec/worker/cancellation.hpp"
+#include "exec/worker/forks.hpp"
 #include "exec/worker/hold.hpp"
 #include "exec/worker/suspend.hpp"
 #include "graph/profile.hpp"
@@ -57,6 +58,7 @@ MARLINE_EXPORT void marline_suspend_observe(marline_suspend_fn observer) { marli
 MARLINE_EXPORT int marline_can_suspend() { return marline::can_suspend() ? 1 : 0; }
 
 MARLINE_EXPORT marline_hook_t* marline_progress_register(const char* name, marline_poll_fn poll, void* arg) {
+  marline::handle_forks();  // a hook's locks are held around calls of the runtime
   return marline::progress_register(name, poll, arg);
 }
 

@@ -205,8 +205,10 @@ void threadprivate_end_thread(Worker* worker) {
 void threadprivate_before_fork() { pthread_mutex_lock(&g_mutex); }
 void threadprivate_after_fork_in_parent() { pthread_mutex_unlock(&g_mutex); }
 
-// A recursive mutex knows its owner by the kernel's number, which is another one now.
+// A recursive mutex knows its owner by the kernel's number, which is another one now: so unlocking it has no effect, but
+// that ThreadSanitizer does not think the mutex held for ever.
 void threadprivate_after_fork_in_child() {
+  pthread_mutex_unlock(&g_mutex);
   const pthread_mutex_t fresh = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
   g_mutex = fresh;
 }

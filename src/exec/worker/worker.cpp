@@ -18,6 +18,7 @@
 #include "exec/team/threadprivate.hpp"
 #include "exec/view/inspect.hpp"
 #include "exec/worker/completion.hpp"
+#include "exec/worker/forks.hpp"
 #include "exec/worker/parking.hpp"
 #include "exec/worker/runtime.hpp"
 #include "platform/allocator.hpp"
@@ -376,6 +377,8 @@ void program_thread_ends(void* argument) {
 }
 
 }  // namespace
+
+void handle_forks() { make_key(); }
 
 // A fiber for the thread's stack, and an implicit team of one thread.
 Worker* register_root_worker() {

@@ -4,10 +4,11 @@
  * none; the parent's goes on, and ends with the parent. What the child does to data that is mapped stays in the child, and
  * the ends of the parent's regions are the parent's.
  *
- * Covers: target(map), target(nowait), target enter data(map:to), target update(to), target exit data(map:delete),
+ * Covers: target(map), target(nowait, depend), target enter data(map:to), target update(to), target exit data(map:delete),
  *  taskyield, taskwait
  */
 #include "device.h"
+#include <pthread.h>
 #include <sys/wait.h>
 
 static int next(int x) {
@@ -85,10 +86,44 @@ static void under_way(void) {
   }
 }
 
+static int forks_end;
+
+static void *fork_often(void *unused) {
+  for (int i = 0; i < 50; i++) {
+    pid_t pid = fork();
+    CHECK(pid >= 0);
+    if (pid == 0)
+      _exit(0);
+    CHECK_EQ(waitpid(pid, NULL, 0), pid);
+  }
+  __atomic_store_n(&forks_end, 1, __ATOMIC_RELAXED);
+  return unused;
+}
+
+/* Another thread forks at any moment. */
+static void beside_regions(void) {
+  pthread_t forks;
+  int x = 0, expected = 0;
+  CHECK_EQ(pthread_create(&forks, NULL, fork_often, NULL), 0);
+#pragma omp parallel num_threads(2)
+#pragma omp single
+  while (!__atomic_load_n(&forks_end, __ATOMIC_RELAXED)) {
+    for (int i = 0; i < 8; i++) {
+#pragma omp target nowait map(tofrom : x) depend(inout : x)
+      x++;
+    }
+#pragma omp taskwait
+    expected += 8;
+  }
+  CHECK_EQ(pthread_join(forks, NULL), 0);
+  CHECK_EQ(x, expected);
+}
+
 int main(void) {
   CHECK_EQ(next(1), 2);
   own_device();
   mapped_data();
   under_way();
+  beside_regions();
   return 0;
 }
