@@ -36,13 +36,14 @@ struct Ring {
   uint64_t written_;  // of the writer: not published yet
 };
 
-enum class CommandKind : uint32_t { kLaunch, kLoad, kFind, kCopy };
+enum class CommandKind : uint32_t { kLaunch, kLoad, kUnload, kFind, kCopy };
 
 struct Command {
   CommandKind kind;
   uint32_t words;      // that follow: arguments, or the characters of a name, padded
   uint64_t operation;  // comes back with the result
-  uint64_t a, b, c;    // kLaunch: code, entry, place; kLoad: address, bytes, module; kFind: module; kCopy: to, from, bytes
+  uint64_t a, b, c;    // kLaunch: code, entry, place; kLoad: address, bytes, module; kUnload, kFind: module;
+                       // kCopy: to, from, bytes
   int64_t thread_limit;
 };
 

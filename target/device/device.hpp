@@ -56,8 +56,11 @@ struct DeviceKind {
   void (*write)(Device*, uint64_t to, const void* from, size_t bytes);
   void (*read)(Device*, void* to, uint64_t from, size_t bytes);
 
-  // Loads the module's image for this device. False: it has none. May suspend.
+  // Loads the module's image for this device. False: it has none, or is gone. May suspend.
   bool (*load)(Device*, Module*);
+
+  // The module is gone, and its image goes, too; only of one that was loaded. May suspend.
+  void (*unload)(Device*, Module*);
 
   // The address of a variable or function in the module's image; 0: not there. May suspend.
   uint64_t (*find)(Device*, Module*, const char* name);
@@ -69,7 +72,7 @@ struct DeviceKind {
   // For a thread that cannot suspend, and waits: lets operations end, or blocks for a moment.
   void (*progress)(Device*);
 
-  // The last module is gone, or the program ends.
+  // The program ends.
   void (*stop)(Device*);
 };
 
@@ -81,7 +84,9 @@ struct Device {
   Mapping* mapping;  // its data environment (mapping/mapping.hpp); has a lock of its own
   void* state;       // the kind's own
   std::atomic<bool> started{false};  // written under the registry's lock
-  std::atomic<uint32_t> modules{0};  // as many are loaded; written under the registry's lock
+  std::atomic<uint32_t> modules{0};  // changes of modules that it knows; written under the registry's lock, as are these
+  Module* last_loaded = nullptr;
+  Module* last_unloaded = nullptr;
 };
 
 }  // namespace marline::target

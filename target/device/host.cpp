@@ -45,8 +45,19 @@ void read(Device*, void* to, uint64_t from, size_t bytes) {
 
 bool load(Device* device, Module* module) {
   if (module->native.begin == nullptr) return false;
-  module->handles[device->number] = load_image(module->native);
+  int file;
+  {
+    Guard guard(images_lock());
+    if (module->gone.load(std::memory_order_relaxed)) return false;
+    file = copy_image(module->native);
+  }
+  module->handles[device->number] = load_image(file);
   return true;
+}
+
+void unload(Device* device, Module* module) {
+  unload_image(module->handles[device->number]);
+  module->handles[device->number] = nullptr;
 }
 
 uint64_t find(Device* device, Module* module, const char* name) {
@@ -73,6 +84,6 @@ bool launch(Device* device, const Launch& launch, Operation*) {
 }  // namespace
 
 constinit const DeviceKind kHostKind = {"host", false, describe, start, allocate, release,  write,
-                                        read,   load,  find,     launch, progress, stop};
+                                        read,   load,  unload,   find,   launch, progress, stop};
 
 }  // namespace marline::target

@@ -12,11 +12,13 @@
 #include "device/llvm_library.hpp"
 #include "device/staged_construct.hpp"
 #include "device/wait.hpp"
+#include "image/foreign.hpp"
 #include "image/images.hpp"
 #include "image/requires.hpp"
 
 #include <sched.h>
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <new>
@@ -50,19 +52,22 @@ Data g_data[3];  // by LlvmData
 DataNowait g_data_nowait[3];
 marline_hook_t* g_hook = nullptr;
 Query g_query = nullptr;
+Kernel g_kernel = nullptr;
 
 Lock g_lock;  // over the list of those under way, oldest first
 Started* g_first = nullptr;
 Started** g_last = &g_first;
-int g_under_way = 0;
-uint32_t g_registered = 0;  // modules; under the lock under which devices are made ready
+std::atomic<int> g_under_way{0};  // of the list; written under the lock
+
+uint32_t g_registered = 0;        // the newest module that has been seen; under the locks under which devices are made
+std::atomic<bool> g_open{false};  // behind libomptarget's opening and before the program's end
 
 void append(Started* started) {
   Guard guard(g_lock);
   started->next = nullptr;
   *g_last = started;
   g_last = &started->next;
-  ++g_under_way;
+  g_under_way.fetch_add(1, std::memory_order_relaxed);
 }
 
 Started* take_oldest() {
@@ -71,7 +76,7 @@ Started* take_oldest() {
   if (started == nullptr) return nullptr;
   g_first = started->next;
   if (g_first == nullptr) g_last = &g_first;
-  --g_under_way;
+  g_under_way.fetch_sub(1, std::memory_order_relaxed);
   return started;
 }
 
@@ -92,7 +97,8 @@ void finish(Started* started, bool ran = true) {
 // The progress hook.
 int poll(void*) {
   int ended = 0;
-  for (int left = g_under_way < kMostPerPoll ? g_under_way : kMostPerPoll; left > 0; --left) {
+  int under_way = g_under_way.load(std::memory_order_relaxed);
+  for (int left = under_way < kMostPerPoll ? under_way : kMostPerPoll; left > 0; --left) {
     Started* started = take_oldest();
     if (started == nullptr) break;
     g_query(&started->handle);
@@ -190,16 +196,32 @@ void read(Device* device, void* to, uint64_t from, size_t bytes) {
   copy(to, llvm_host_number(), reinterpret_cast<void*>(from), llvm_number(device), bytes);
 }
 
+void unregister(Module* module) { reinterpret_cast<Register>(llvm_routine("__tgt_unregister_lib"))(module->foreign); }
+
+// Without a lock: the library may be closed meanwhile, by a thread that has the loader's lock, which libomptarget needs
+// to load a driver.
+void add_module(Module* module) {
+  if (module->number <= g_registered) return;
+  g_registered = module->number;
+  module->foreign = foreign_descriptor(module);
+  if (module->foreign == nullptr) return;
+  reinterpret_cast<Register>(llvm_routine("__tgt_register_lib"))(module->foreign);
+  auto state = ForeignState::kUnknown;
+  bool is_first = module->foreign_state.compare_exchange_strong(state, ForeignState::kRegistered,
+                                                                std::memory_order_acq_rel);  // pairs with llvm_forget
+  if (!is_first) unregister(module);
+}
+
+void note_end() { g_open.store(false, std::memory_order_relaxed); }
+
 // libomptarget loads all modules on all its devices itself, when they are needed. It keeps its own data environment:
 // false.
 bool load(Device*, Module* module) {
-  if (module->number <= g_registered) return false;
-  g_registered = module->number;
-  if (void* descriptor = foreign_descriptor(module)) {
-    reinterpret_cast<Register>(llvm_routine("__tgt_register_lib"))(descriptor);
-  }
+  add_module(module);
   return false;
 }
+
+void unload(Device*, Module*) {}
 
 uint64_t find(Device*, Module*, const char*) { return 0; }
 bool launch(Device*, const Launch&, Operation*) { fatal("a kernel without its construct, for a device of libomptarget"); }
@@ -214,22 +236,21 @@ void find_routines() {
     g_data_nowait[i] = reinterpret_cast<DataNowait>(llvm_routine(kDeferred[i]));
   }
   g_query = reinterpret_cast<Query>(llvm_routine("__tgt_target_nowait_query"));
+  g_kernel = reinterpret_cast<Kernel>(llvm_routine("__tgt_target_kernel"));
 }
 
 }  // namespace
 
 constinit const DeviceKind kLlvmKind = {"libomptarget", true, describe, start, allocate, release,  write,
-                                        read,           load, find,     launch, progress, stop};
+                                        read,           load, unload,   find,   launch, progress, stop};
 
 // Images first: it counts only devices for which there is one.
 int llvm_device_count(const char** why) {
   if (!open_llvm_library(why)) return -1;
   if (auto begin = reinterpret_cast<void (*)()>(llvm_routine("__tgt_rtl_init"))) begin();
-  for (Module* module = newest_module(); module != nullptr; module = module->next) {
-    void* descriptor = module->gone ? nullptr : foreign_descriptor(module);
-    if (descriptor != nullptr) reinterpret_cast<Register>(llvm_routine("__tgt_register_lib"))(descriptor);
-  }
-  g_registered = registered_modules();
+  std::atexit(note_end);
+  g_open.store(true, std::memory_order_release);  // pairs with llvm_forget
+  for (Module* module = later_module(nullptr); module != nullptr; module = later_module(module)) add_module(module);
   find_routines();
   g_hook = marline_progress_register("libomptarget", poll, nullptr);
   if (g_hook == nullptr) fatal("no progress hook is left for devices: unregister one of the program's");
@@ -241,8 +262,22 @@ int llvm_device_count(const char** why) {
 
 int llvm_host_number() { return g_count; }
 
+// libomptarget itself would keep the variable, and take other data that comes to lie there for it.
+void llvm_remove_global(Device* device, const void* host) {
+  if (!g_open.load(std::memory_order_acquire)) return;  // pairs with llvm_device_count
+  using Ask = int (*)(const void*, int);
+  auto is_present = reinterpret_cast<Ask>(llvm_routine("omp_target_is_present"));
+  auto remove = reinterpret_cast<Ask>(llvm_routine("omp_target_disassociate_ptr"));
+  if (is_present(host, llvm_number(device)) != 0) (void)remove(host, llvm_number(device));
+}
+
+void llvm_forget(Module* module) {
+  if (!g_open.load(std::memory_order_acquire)) return;  // pairs with llvm_device_count
+  auto state = module->foreign_state.exchange(ForeignState::kGone, std::memory_order_acq_rel);  // pairs with add_module
+  if (state == ForeignState::kRegistered) unregister(module);
+}
+
 int llvm_kernel(Device* device, void* ident, int32_t teams, int32_t threads, void* id, const KernelArguments& given) {
-  static const auto kernel = reinterpret_cast<Kernel>(llvm_routine("__tgt_target_kernel"));
   Items items = {static_cast<int32_t>(given.count),
                  given.bases,
                  given.begins,
@@ -259,7 +294,7 @@ int llvm_kernel(Device* device, void* ident, int32_t teams, int32_t threads, voi
     arguments.bases = construct.bases();
     arguments.begins = construct.begins();
     arguments.flags = deferred ? given.flags | kNowaitFlag : given.flags & ~kNowaitFlag;
-    int started = kernel(ident, llvm_number(device), teams, threads, id, &arguments);
+    int started = g_kernel(ident, llvm_number(device), teams, threads, id, &arguments);
     construct.begun();
     return started;
   });

@@ -40,6 +40,13 @@ int llvm_kernel(Device* device, void* ident, int32_t teams, int32_t threads, voi
 enum class LlvmData { kBegin, kEnd, kUpdate };
 void llvm_data(Device* device, LlvmData what, bool nowait, const Items& items, void** names);
 
+// The module's library is being closed: libomptarget forgets its images and variables. At the program's end it does not,
+// since libomptarget may be gone before. Any thread.
+void llvm_forget(Module* module);
+
+// Before that, for each device that has been used: a variable of the module has no place there any more.
+void llvm_remove_global(Device* device, const void* host);
+
 // What it takes the host for.
 [[nodiscard]] int llvm_host_number();
 

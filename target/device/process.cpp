@@ -326,15 +326,29 @@ void read(Device* device, void* to, uint64_t from, size_t bytes) {
   }
 }
 
+bool copy_if_there(Device* device, Module* module, uint64_t stage) {
+  Guard guard(images_lock());
+  if (module->gone.load(std::memory_order_relaxed)) return false;
+  std::memcpy(process_of(device)->arena.here(stage), module->native.begin, module->native.bytes);
+  return true;
+}
+
 bool load(Device* device, Module* module) {
   if (module->native.begin == nullptr) return false;
   uint64_t stage = allocate(device, module->native.bytes);
   if (stage == 0) fatal("device %d (process): no memory for an image", device->number);
-  write(device, stage, module->native.begin, module->native.bytes);
+  if (!copy_if_there(device, module, stage)) {
+    release(device, stage);
+    return false;
+  }
   Command command = {CommandKind::kLoad, 0, 0, stage, module->native.bytes, module->number, 0};
   ask(device, command, nullptr, "load an image");
   release(device, stage);
   return true;
+}
+
+void unload(Device* device, Module* module) {
+  ask(device, {CommandKind::kUnload, 0, 0, module->number, 0, 0, 0}, nullptr, "unload an image");
 }
 
 uint64_t find(Device* device, Module* module, const char* name) {
@@ -365,6 +379,6 @@ bool launch(Device* device, const Launch& launch, Operation* operation) {
 }  // namespace
 
 constinit const DeviceKind kProcessKind = {"process", true, describe, start, allocate, release,  write,
-                                           read,      load, find,     launch, progress, stop};
+                                           read,      load, unload,   find,   launch, progress, stop};
 
 }  // namespace marline::target

@@ -165,7 +165,15 @@ void run_kernel(void* data) {
 uint64_t load(const Command& command) {
   Guard guard(g_modules_lock);
   while (g_modules.count() < command.c) g_modules.push(nullptr);
-  g_modules[static_cast<uint32_t>(command.c - 1)] = load_image({g_arena->here(command.a), command.b});
+  g_modules[static_cast<uint32_t>(command.c - 1)] = load_image(copy_image({g_arena->here(command.a), command.b}));
+  return 0;
+}
+
+uint64_t unload(const Command& command) {
+  Guard guard(g_modules_lock);
+  void*& handle = g_modules[static_cast<uint32_t>(command.a - 1)];
+  unload_image(handle);
+  handle = nullptr;
   return 0;
 }
 
@@ -185,6 +193,7 @@ void run_job(Job* job) {
       break;
     }
     case CommandKind::kLoad: result = load(command); break;
+    case CommandKind::kUnload: result = unload(command); break;
     case CommandKind::kFind: result = find(command, job->words); break;
     case CommandKind::kCopy:
       std::memcpy(reinterpret_cast<void*>(command.a), reinterpret_cast<const void*>(command.b), command.c);

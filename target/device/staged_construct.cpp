@@ -75,7 +75,7 @@ bool is_mapped(Device* device, uintptr_t address) {
 // It maps the `declare target` variables of images at the first construct behind their registration.
 void let_it_map_globals(Device* device) {
   std::atomic<uint32_t>& known = of(device).modules;
-  uint32_t now = registered_modules();
+  uint32_t now = module_changes();
   if (known.load(std::memory_order_relaxed) == now) return;
   using Begin = void (*)(void*, int64_t, int32_t, void**, void**, int64_t*, int64_t*, void**, void**);
   auto begin = reinterpret_cast<Begin>(llvm_routine("__tgt_target_data_begin_mapper"));

@@ -16,11 +16,9 @@ namespace {
 constexpr int64_t kReverseOffload = 2, kUnifiedSharedMemory = 8;
 
 std::atomic<bool> g_shared{false};
-std::atomic<int> g_registered{0};  // modules that are registered now
 
 // From 19 on the requirements are an entry.
-void take_requirements() {
-  const Module* module = newest_module();
+void take_requirements(const Module* module) {
   for (uint32_t i = 0; i < module->count; ++i) {
     if ((module->entries[i].flags & kEntryRequires) != 0) note_requirements(module->entries[i].data);
   }
@@ -41,14 +39,12 @@ extern "C" {
 #pragma GCC visibility push(default)
 
 void __tgt_register_lib(const void* descriptor) {
-  register_images(descriptor);
-  take_requirements();
-  g_registered.fetch_add(1, std::memory_order_relaxed);
+  take_requirements(register_images(descriptor));
 }
 
+// Devices go on, also behind the last module: another one may come. They are stopped at the program's end (gomp.cpp).
 void __tgt_unregister_lib(const void* descriptor) {
-  unregister_images(descriptor);
-  if (g_registered.fetch_sub(1, std::memory_order_relaxed) == 1) stop_all();
+  if (Module* module = unregister_images(descriptor)) forget_module(module);
 }
 
 void __tgt_register_requires(int64_t flags) { note_requirements(flags); }

@@ -6,9 +6,11 @@
 
 #include "base/lock.hpp"
 #include "base/report.hpp"
+#include "image/elf.hpp"
 #include "image/wire.hpp"
 
-#include <elf.h>
+#include <dlfcn.h>
+#include <link.h>
 
 #include <cstdlib>
 #include <cstring>
@@ -17,70 +19,34 @@ namespace marline::target {
 
 namespace {
 
-// As the compiler writes them.
-struct OldEntry {  // up to 19
-  void* address;
-  const char* name;
-  size_t size;
-  int32_t flags;
-  int32_t data;
-};
-struct NewEntry {  // from 20 on
-  uint64_t reserved;
-  uint16_t version;
-  uint16_t kind;
-  uint32_t flags;
-  void* address;
-  const char* name;
-  uint64_t size;
-  uint64_t data;
-  void* auxiliary;
-};
-static_assert(sizeof(OldEntry) == 32 && sizeof(NewEntry) == 56);
-struct OffloadBinary {  // around each image in 16
-  uint8_t magic[4];
-  uint32_t version;
-  uint64_t size;
-  uint64_t entry_offset;
-  uint64_t entry_size;
-};
-struct OffloadBinaryEntry {
-  uint16_t image_kind;
-  uint16_t offload_kind;
-  uint32_t flags;
-  uint64_t string_offset;
-  uint64_t string_count;
-  uint64_t image_offset;
-  uint64_t image_size;
-};
-constexpr uint8_t kOffloadMagic[4] = {0x10, 0xff, 0x10, 0xad};
-
-#ifdef __x86_64__
-constexpr uint16_t kThisMachine = EM_X86_64;
-#else
-constexpr uint16_t kThisMachine = EM_AARCH64;
-#endif
-
 struct Table {
   uint32_t capacity;  // a power of two
   uint32_t used;
   std::atomic<Entry*> slots[];
 };
 
-Lock g_lock;                              // over registration
+Lock g_lock;                              // over all that follows, and see images_lock
 std::atomic<Table*> g_table{nullptr};     // released by the registering thread, acquired by readers
-std::atomic<Module*> g_newest{nullptr};   // likewise
-std::atomic<uint32_t> g_count{0};
+std::atomic<Module*> g_first{nullptr}, g_first_gone{nullptr};    // likewise, as are the two next
+std::atomic<Module*>* g_end = &g_first;   // where the next one is appended
+std::atomic<Module*>* g_gone_end = &g_first_gone;
+std::atomic<uint32_t> g_changes{0};
+uint32_t g_count = 0;
 
 uint32_t slot_of(const Table* table, const void* host) {
   return static_cast<uint32_t>((reinterpret_cast<uintptr_t>(host) * 0x9e3779b97f4a7c15u) >> 32) & (table->capacity - 1);
 }
 
+bool is_gone(const Module* module) { return module->gone.load(std::memory_order_relaxed); }
+
+// Takes the place of an entry that is gone: a library that is opened again and again does not fill the table.
 void put(Table* table, Entry* entry) {
-  uint32_t at = slot_of(table, entry->host);
-  while (table->slots[at].load(std::memory_order_relaxed) != nullptr) at = (at + 1) & (table->capacity - 1);
-  table->slots[at].store(entry, std::memory_order_release);  // pairs with find_entry
-  ++table->used;
+  for (uint32_t at = slot_of(table, entry->host);; at = (at + 1) & (table->capacity - 1)) {
+    Entry* there = table->slots[at].load(std::memory_order_relaxed);
+    if (there != nullptr && !is_gone(there->module)) continue;
+    if (there == nullptr) ++table->used;
+    return table->slots[at].store(entry, std::memory_order_release);  // pairs with find_entry
+  }
 }
 
 void* cleared(size_t bytes) {
@@ -100,26 +66,10 @@ Table* table_for(uint32_t more) {
   table->capacity = capacity;
   for (uint32_t i = 0; old != nullptr && i < old->capacity; ++i) {
     Entry* entry = old->slots[i].load(std::memory_order_relaxed);
-    if (entry != nullptr && !entry->module->gone) put(table, entry);
+    if (entry != nullptr && !is_gone(entry->module)) put(table, entry);
   }
   g_table.store(table, std::memory_order_release);  // pairs with find_entry
   return table;
-}
-
-// The ELF file in an image; empty if it is none.
-Image elf_in(const WireImage& image) {
-  Image found{image.begin, static_cast<size_t>(image.end - image.begin)};
-  if (found.bytes >= sizeof(OffloadBinary) && std::memcmp(image.begin, kOffloadMagic, sizeof kOffloadMagic) == 0) {
-    auto* header = reinterpret_cast<const OffloadBinary*>(image.begin);
-    auto* entry = reinterpret_cast<const OffloadBinaryEntry*>(image.begin + header->entry_offset);
-    found = {image.begin + entry->image_offset, entry->image_size};
-  }
-  bool is_elf = found.bytes >= sizeof(Elf64_Ehdr) && std::memcmp(found.begin, ELFMAG, SELFMAG) == 0;
-  return is_elf ? found : Image{nullptr, 0};
-}
-
-bool is_native(const Image& image) {
-  return image.begin != nullptr && reinterpret_cast<const Elf64_Ehdr*>(image.begin)->e_machine == kThisMachine;
 }
 
 void take_images(Module* module, const WireDescriptor* descriptor) {
@@ -133,16 +83,21 @@ void take_images(Module* module, const WireDescriptor* descriptor) {
   }
 }
 
-// A new entry has a reserved word of 0, where an old one has the address of what it describes.
-bool is_new(const char* entry) {
-  auto* as_new = reinterpret_cast<const NewEntry*>(entry);
-  return as_new->reserved == 0 && as_new->version == 1;
+bool is_of_program(const void* address) {
+  Dl_info info;
+  link_map* map = nullptr;
+  if (dladdr1(address, &info, reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP) == 0 || map == nullptr) return false;
+  return map->l_prev == nullptr;
 }
 
 uint32_t entry_count(const WireDescriptor* descriptor) {
   auto bytes = static_cast<size_t>(descriptor->entries_end - descriptor->entries_begin);
-  if (bytes == 0) return 0;
-  return static_cast<uint32_t>(bytes / (is_new(descriptor->entries_begin) ? sizeof(NewEntry) : sizeof(OldEntry)));
+  return bytes == 0 ? 0 : static_cast<uint32_t>(bytes / entry_bytes(descriptor->entries_begin));
+}
+
+const char* copy_of(const char* name) {
+  size_t bytes = std::strlen(name) + 1;
+  return static_cast<const char*>(std::memcpy(cleared(bytes), name, bytes));
 }
 
 void take_entry(Entry* entry, Module* module, const char* wire) {
@@ -162,14 +117,16 @@ void take_entry(Entry* entry, Module* module, const char* wire) {
     entry->flags = static_cast<uint32_t>(from->flags);
     entry->data = from->data;
   }
+  if (entry->name != nullptr) entry->name = copy_of(entry->name);
 }
 
 }  // namespace
 
-void register_images(const void* wire) {
+Module* register_images(const void* wire) {
   auto* descriptor = static_cast<const WireDescriptor*>(wire);
   auto* module = static_cast<Module*>(cleared(sizeof(Module)));
   module->descriptor = wire;
+  module->is_program = is_of_program(wire);
   module->count = entry_count(descriptor);
   module->entries = static_cast<Entry*>(cleared((module->count + 1) * sizeof(Entry)));
   take_images(module, descriptor);
@@ -178,52 +135,50 @@ void register_images(const void* wire) {
   const char* at = descriptor->entries_begin;
   for (uint32_t i = 0; i < module->count; ++i) {
     take_entry(&module->entries[i], module, at);
-    at += is_new(at) ? sizeof(NewEntry) : sizeof(OldEntry);
+    at += entry_bytes(at);
     if (module->entries[i].host != nullptr) put(table, &module->entries[i]);
   }
-  module->next = g_newest.load(std::memory_order_relaxed);
-  module->number = g_count.load(std::memory_order_relaxed) + 1;
-  g_newest.store(module, std::memory_order_release);          // pairs with newest_module
-  g_count.store(module->number, std::memory_order_release);   // pairs with registered_modules
+  module->number = ++g_count;
+  g_end->store(module, std::memory_order_release);  // pairs with later_module
+  g_end = &module->later;
+  g_changes.fetch_add(1, std::memory_order_release);  // pairs with module_changes
+  return module;
 }
 
-// The module itself stays: a device may be about to look at it. What it says of the library's memory is not used again.
-void unregister_images(const void* wire) {
+Module* unregister_images(const void* wire) {
   Guard guard(g_lock);
-  for (Module* module = newest_module(); module != nullptr; module = module->next) {
-    if (module->descriptor == wire) module->gone = true;
-  }
+  Module* module = later_module(nullptr);
+  while (module != nullptr && (is_gone(module) || module->descriptor != wire)) module = later_module(module);
+  if (module == nullptr) return nullptr;
+  module->gone.store(true, std::memory_order_relaxed);
+  g_gone_end->store(module, std::memory_order_release);  // pairs with later_gone_module
+  g_gone_end = &module->gone_later;
+  g_changes.fetch_add(1, std::memory_order_release);  // pairs with module_changes
+  return module;
 }
 
-uint32_t registered_modules() { return g_count.load(std::memory_order_acquire); }
+Lock& images_lock() { return g_lock; }
 
-Module* newest_module() { return g_newest.load(std::memory_order_acquire); }
+uint32_t module_changes() { return g_changes.load(std::memory_order_acquire); }
 
-void* foreign_descriptor(Module* module) {
-  if (!module->has_foreign || module->foreign != nullptr) return module->foreign;
-  auto* from = static_cast<const WireDescriptor*>(module->descriptor);
-  auto* copy = static_cast<WireDescriptor*>(cleared(sizeof(WireDescriptor)));
-  auto* images = static_cast<WireImage*>(cleared(static_cast<size_t>(from->image_count) * sizeof(WireImage)));
-  *copy = *from;
-  copy->images = images;
-  copy->image_count = 0;
-  for (int32_t i = 0; i < from->image_count; ++i) {
-    if (!is_native(elf_in(from->images[i]))) images[copy->image_count++] = from->images[i];
-  }
-  module->foreign = copy;
-  return copy;
+Module* later_module(const Module* module) {
+  return (module != nullptr ? module->later : g_first).load(std::memory_order_acquire);
+}
+
+Module* later_gone_module(const Module* module) {
+  return (module != nullptr ? module->gone_later : g_first_gone).load(std::memory_order_acquire);
 }
 
 bool have_foreign_image() {
-  for (Module* module = newest_module(); module != nullptr; module = module->next) {
-    if (!module->gone && module->has_foreign) return true;
+  for (Module* module = later_module(nullptr); module != nullptr; module = later_module(module)) {
+    if (!is_gone(module) && module->has_foreign) return true;
   }
   return false;
 }
 
 bool have_native_image() {
-  for (Module* module = newest_module(); module != nullptr; module = module->next) {
-    if (!module->gone && module->native.begin != nullptr) return true;
+  for (Module* module = later_module(nullptr); module != nullptr; module = later_module(module)) {
+    if (!is_gone(module) && module->native.begin != nullptr) return true;
   }
   return false;
 }
@@ -234,7 +189,7 @@ const Entry* find_entry(const void* host) {
   for (uint32_t at = slot_of(table, host);; at = (at + 1) & (table->capacity - 1)) {
     const Entry* entry = table->slots[at].load(std::memory_order_acquire);  // pairs with put
     if (entry == nullptr) return nullptr;
-    if (entry->host == host && !entry->module->gone) return entry;
+    if (entry->host == host && !is_gone(entry->module)) return entry;
   }
 }
 

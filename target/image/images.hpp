@@ -5,6 +5,9 @@
 // (14 to 22). Registration is rare and takes a lock; entries are found without one.
 #pragma once
 
+#include "base/lock.hpp"
+#include "image/wire.hpp"
+
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -15,56 +18,63 @@ struct Device;
 struct Module;
 
 // Flags of entries, in all versions.
-inline constexpr uint32_t kEntryLink = 1, kEntryConstructor = 2, kEntryDestructor = 4, kEntryIndirect = 8;
-inline constexpr uint32_t kEntryRequires = 0x10;
+inline constexpr uint32_t kEntryLink = 1, kEntryConstructor = 2, kEntryIndirect = 8, kEntryRequires = 0x10;
 
 // At most as many devices that run images of the processor; each keeps its own copy of an image's variables.
 inline constexpr int kMaxImageDevices = 64;
 
 struct Entry {
   const void* host;   // the region's id, or the variable's address
-  const char* name;
+  const char* name;   // a copy, which stays when the library is gone
   size_t size;        // 0: a kernel
   uint32_t flags;
   int64_t data;       // of a requires entry: its flags
   Module* module;
   std::atomic<uint64_t> code[kMaxImageDevices];  // of a kernel, by Device::number; 0: not asked yet; any thread writes
                                                  // the same value
+  uint64_t mapped;    // of a variable: the devices that have it in their mapping, a bit each; under the images' lock
 };
 
-struct Image {
-  const char* begin;
-  size_t bytes;
-};
+// Of a module with libomptarget. Whoever of two threads comes second takes a module away that is gone.
+enum class ForeignState : int { kUnknown, kRegistered, kGone };
 
-// What one program or library has registered.
+// What one program or library has registered. It stays when the library is closed: a device may be about to look at it.
 struct Module {
   const void* descriptor;  // the compiler's __tgt_bin_desc
   Image native;            // the image for this processor; begin is null if there is none
   bool has_foreign;        // images for other architectures
-  void* foreign;           // see foreign_descriptor
+  bool is_program;         // of the program itself, which is never closed
+  void* foreign;           // see foreign_descriptor; written by the thread that registers it with libomptarget
+  std::atomic<ForeignState> foreign_state;  // released by that thread, and taken by the one that closes the library
   Entry* entries;
   uint32_t count;
-  Module* next;            // registered before
   uint32_t number;         // from 1 on, never used twice
   void* handles[kMaxImageDevices];  // of the loaded image, by Device::number; written under the device's start lock
-  bool gone;               // unregistered: its entries are not found any more
+  uint64_t loaded;         // the devices that have its image, a bit each; under the same lock
+  std::atomic<Module*> later;       // registered next; released by the thread that registers it
+  std::atomic<Module*> gone_later;  // unregistered next; likewise
+  std::atomic<bool> gone;  // unregistered: its entries are not found any more; written under the images' lock
 };
 
-// `descriptor`: a __tgt_bin_desc, which stays until it is unregistered.
-void register_images(const void* descriptor);
-void unregister_images(const void* descriptor);
+// `descriptor`: a __tgt_bin_desc, which stays until it is unregistered. Unregistration happens while the library is
+// closed, so with the loader's lock: it waits for no thread that loads an image. Null: nobody has registered it.
+Module* register_images(const void* descriptor);
+Module* unregister_images(const void* descriptor);
 
-// How many modules have been registered so far, and the newest.
-[[nodiscard]] uint32_t registered_modules();
-[[nodiscard]] Module* newest_module();
+// Who reads what lies in the library's memory, or tells a device of its variables, takes this lock and finds the module
+// not gone. Nothing is loaded under it.
+[[nodiscard]] Lock& images_lock();
+
+// How many modules have been registered and unregistered so far.
+[[nodiscard]] uint32_t module_changes();
+
+// The module that was registered behind this one, and the one that was unregistered behind it; of null the first, which
+// is null if there is none.
+[[nodiscard]] Module* later_module(const Module* module);
+[[nodiscard]] Module* later_gone_module(const Module* module);
 
 // Whether a module that is registered now has an image for this processor.
 [[nodiscard]] bool have_native_image();
-
-// The module's descriptor without its images for this processor, for a library that drives other devices; made at the
-// first call, under the caller's lock. Null if it has none.
-[[nodiscard]] void* foreign_descriptor(Module* module);
 
 // Whether a module that is registered now has an image for another architecture.
 [[nodiscard]] bool have_foreign_image();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. The loader knows a library by its file, so each copy has a file of its own, in memory, whose descriptor
-// stays open: a later file with the same number would be taken for this one.
+// See the header. The loader knows a library by its file, so each copy has a file of its own, in memory. It also knows a
+// library by its path, and the numbers of descriptors are used again, so each file is opened by a path of its own.
 #include "image/load.hpp"
 
 #include "base/report.hpp"
@@ -10,13 +10,29 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 
 namespace marline::target {
 
-void* load_image(const Image& image) {
+namespace {
+
+std::atomic<uint32_t> g_loaded{0};
+
+// The number of the load, in slashes and dots.
+void write_path(char* at, int file) {
+  at = stpcpy(at, "/proc/self/fd/");
+  for (uint32_t number = g_loaded.fetch_add(1, std::memory_order_relaxed); number != 0; number >>= 1) {
+    at = stpcpy(at, (number & 1) != 0 ? "./" : "/");
+  }
+  std::snprintf(at, 16, "%d", file);
+}
+
+}  // namespace
+
+int copy_image(const Image& image) {
   int file = memfd_create("openmp-image", MFD_CLOEXEC);
   for (size_t done = 0; file >= 0 && done < image.bytes;) {
     ssize_t written = write(file, image.begin + done, image.bytes - done);
@@ -24,11 +40,20 @@ void* load_image(const Image& image) {
     if (written > 0) done += static_cast<size_t>(written);
   }
   if (file < 0) fatal("an offload image of %zu bytes cannot be kept in memory: %s", image.bytes, strerror(errno));
-  char path[64];
-  std::snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+  return file;
+}
+
+void* load_image(int file) {
+  char path[128];
+  write_path(path, file);
   void* handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) fatal("an offload image cannot be loaded: %s", dlerror());
+  close(file);
   return handle;
+}
+
+void unload_image(void* handle) {
+  if (handle != nullptr) dlclose(handle);
 }
 
 // Clang 14 keeps constructors local to the image; its entry of one, whose first word is its address, is not.

@@ -7,8 +7,13 @@
 
 namespace marline::target {
 
-// A new copy of the image, with variables of its own; ends the program with the loader's reason if it cannot be loaded.
-[[nodiscard]] void* load_image(const Image& image);
+// A file in memory with a copy of the image. Ends the program if there is no room.
+[[nodiscard]] int copy_image(const Image& image);
+
+// Loads such a file, and closes it: a library with variables of its own. Ends the program with the loader's reason if it
+// cannot be loaded.
+[[nodiscard]] void* load_image(int file);
+void unload_image(void* handle);
 
 // Of a loaded image; 0: not there, or the image is null.
 [[nodiscard]] uint64_t find_in_image(void* handle, const char* name);

@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Images as the compiler's code registers them: __tgt_bin_desc and __tgt_device_image (LLVM,
-// offload/include/Shared/APITypes.h).
+// offload/include/Shared/APITypes.h). Entries have two layouts.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace marline::target {
+
+struct Image {
+  const char* begin;
+  size_t bytes;
+};
 
 struct WireImage {
   const char* begin;
@@ -20,5 +26,33 @@ struct WireDescriptor {
   const char* entries_begin;
   const char* entries_end;
 };
+
+struct OldEntry {  // of Clang up to 19
+  void* address;
+  const char* name;
+  size_t size;
+  int32_t flags;
+  int32_t data;
+};
+struct NewEntry {  // from 20 on
+  uint64_t reserved;
+  uint16_t version;
+  uint16_t kind;
+  uint32_t flags;
+  void* address;
+  const char* name;
+  uint64_t size;
+  uint64_t data;
+  void* auxiliary;
+};
+static_assert(sizeof(OldEntry) == 32 && sizeof(NewEntry) == 56);
+
+// A new entry has a reserved word of 0, where an old one has the address of what it describes.
+inline bool is_new(const char* entry) {
+  auto* as_new = reinterpret_cast<const NewEntry*>(entry);
+  return as_new->reserved == 0 && as_new->version == 1;
+}
+
+inline size_t entry_bytes(const char* entry) { return is_new(entry) ? sizeof(NewEntry) : sizeof(OldEntry); }
 
 }  // namespace marline::target

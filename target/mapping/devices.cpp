@@ -8,6 +8,7 @@
 #include "base/report.hpp"
 #include "base/selection.hpp"
 #include "device/kinds.hpp"
+#include "device/llvm.hpp"
 #include "device/rank_place.hpp"
 #include "device/wait.hpp"
 #include "image/images.hpp"
@@ -90,13 +91,38 @@ void listed() {
   if (!g_listed.load(std::memory_order_acquire)) make_list();  // pairs with make_list
 }
 
+uint64_t bit_of(const Device* device) { return uint64_t{1} << device->number; }
+
+bool is_variable(const Entry& entry) {
+  return entry.size != 0 && (entry.flags & (kEntryIndirect | kEntryRequires)) == 0 && entry.host != nullptr;
+}
+
 void map_globals(Device* device, Module* module) {
   for (uint32_t i = 0; i < module->count; ++i) {
     Entry& entry = module->entries[i];
-    bool variable = entry.size != 0 && (entry.flags & (kEntryIndirect | kEntryRequires)) == 0;
-    if (!variable || entry.host == nullptr) continue;
+    if (!is_variable(entry)) continue;
     uint64_t address = device->kind->find(device, module, entry.name);
-    if (address != 0) device->mapping->add_global(entry.host, entry.size, address);
+    if (address == 0) continue;
+    Guard guard(images_lock());
+    if (module->gone.load(std::memory_order_relaxed)) return;
+    if (device->mapping->add_global(entry.host, entry.size, address)) entry.mapped |= bit_of(device);
+  }
+}
+
+void remove_globals(Device* device, Module* module) {
+  Guard guard(images_lock());
+  for (uint32_t i = 0; i < module->count; ++i) {
+    Entry& entry = module->entries[i];
+    if ((entry.mapped & bit_of(device)) != 0) device->mapping->remove_global(entry.host);
+    entry.mapped &= ~bit_of(device);
+  }
+}
+
+void remove_llvm_globals(Device* device, Module* module) {
+  if (module->foreign_state.load(std::memory_order_acquire) != ForeignState::kRegistered) return;  // pairs with add_module
+  for (uint32_t i = 0; i < module->count; ++i) {
+    const Entry& entry = module->entries[i];
+    if (is_variable(entry) && (entry.flags & kEntryLink) == 0) llvm_remove_global(device, entry.host);
   }
 }
 
@@ -108,6 +134,25 @@ void run_constructors(Device* device, Module* module) {
     if (code == 0) continue;
     entry.code[device->number].store(code, std::memory_order_relaxed);
     run_and_wait(device, {&entry, nullptr, 0, 0, nullptr});
+  }
+}
+
+// With the lock under which devices are made ready.
+void load_new(Device* device) {
+  while (Module* module = later_module(device->last_loaded)) {
+    device->last_loaded = module;
+    if (module->gone.load(std::memory_order_relaxed) || !device->kind->load(device, module)) continue;
+    module->loaded |= bit_of(device);
+    map_globals(device, module);
+    run_constructors(device, module);
+  }
+}
+
+void unload_gone(Device* device) {
+  while (Module* module = later_gone_module(device->last_unloaded)) {
+    device->last_unloaded = module;
+    if ((module->loaded & bit_of(device)) != 0) device->kind->unload(device, module);
+    module->loaded &= ~bit_of(device);
   }
 }
 
@@ -160,22 +205,16 @@ const DeviceFacts& device_facts(const Device* device) { return g_facts[device->n
 
 void prepare(Device* device) {
   bool started = device->started.load(std::memory_order_acquire);  // these two pair with the stores below
-  if (started && device->modules.load(std::memory_order_acquire) == registered_modules()) return;
+  if (started && device->modules.load(std::memory_order_acquire) == module_changes()) return;
   g_prepare_lock.take();
-  uint32_t done = device->modules.load(std::memory_order_relaxed);
   if (!device->started.load(std::memory_order_relaxed)) {
     if (is_memory_shared()) share_memory(*device);
     device->kind->start(device);
     device->started.store(true, std::memory_order_release);  // pairs with the load above
   }
-  uint32_t now = registered_modules();
-  for (uint32_t number = done + 1; number <= now; ++number) {
-    Module* module = newest_module();
-    while (module->number != number) module = module->next;
-    if (module->gone || !device->kind->load(device, module)) continue;
-    map_globals(device, module);
-    run_constructors(device, module);
-  }
+  uint32_t now = module_changes();  // what changes from here on is for the next call, seen here or not
+  unload_gone(device);
+  load_new(device);
   device->modules.store(now, std::memory_order_release);  // pairs with the load above
   g_prepare_lock.release();
 }
@@ -187,6 +226,17 @@ void start_early() {
   for (int i = 0; i < g_count; ++i) {
     if (g_devices[i].kind == &kProcessKind) kProcessKind.start(&g_devices[i]);
   }
+}
+
+void forget_module(Module* module) {
+  for (int i = 0; g_listed.load(std::memory_order_acquire) && i < g_count; ++i) {  // pairs with make_list
+    if (g_devices[i].kind != &kLlvmKind) {
+      remove_globals(&g_devices[i], module);
+    } else if (g_devices[i].started.load(std::memory_order_acquire)) {  // pairs with prepare
+      remove_llvm_globals(&g_devices[i], module);
+    }
+  }
+  llvm_forget(module);
 }
 
 void stop_all() {

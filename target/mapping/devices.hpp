@@ -30,7 +30,11 @@ void prepare(Device* device);
 // Devices that live in other processes are started before main, while this process is as it was made.
 void start_early();
 
-// The last module is gone: nothing runs any more.
+// The module's library is being closed. Devices do not know its variables any more at the return; the images are
+// unloaded by the next `prepare` of each device, since this thread has the loader's lock.
+void forget_module(Module* module);
+
+// The program ends: nothing runs any more.
 void stop_all();
 
 [[nodiscard]] bool is_mandatory();

@@ -373,10 +373,36 @@ uint64_t Mapping::translate(const void* host, size_t bytes) {
 
 bool Mapping::is_present(const void* host) { return translate(host) != 0; }
 
-void Mapping::add_global(const void* host, size_t bytes, uint64_t address) {
-  (void)associate(host, bytes, address);
+void Mapping::add_forever(const void* host, size_t bytes, uint64_t address, bool associated) {
+  void* memory = std::malloc(sizeof(Piece));
+  if (memory == nullptr) fatal("no memory for the list of mapped data");
+  auto* piece = new (memory) Piece{};
+  piece->begin = address_of(host);
+  piece->end = piece->begin + bytes;
+  piece->address = address;
+  piece->forever = true;
+  piece->associated = associated;
+  pieces_.insert(piece);
+}
+
+void Mapping::remove_forever(Piece* piece) {
+  pieces_.remove(piece);
+  piece->~Piece();
+  std::free(piece);
+}
+
+bool Mapping::add_global(const void* host, size_t bytes, uint64_t address) {
   Guard guard(lock_);
-  if (Piece* piece = find(address_of(host), bytes)) piece->associated = false;
+  if (pieces_.first_overlap(address_of(host), address_of(host) + bytes) != nullptr) return false;
+  add_forever(host, bytes, address, false);
+  return true;
+}
+
+// Such a piece is never busy, so no construct keeps its address without the lock.
+void Mapping::remove_global(const void* host) {
+  Guard guard(lock_);
+  auto* piece = static_cast<Piece*>(pieces_.first_overlap(address_of(host), 0));
+  if (piece != nullptr && piece->forever && !piece->associated && piece->begin == address_of(host)) remove_forever(piece);
 }
 
 void Mapping::add_place(const void* host, size_t bytes, uint64_t address) {
@@ -398,14 +424,7 @@ bool Mapping::associate(const void* host, size_t bytes, uint64_t address) {
   if (auto* known = static_cast<Piece*>(pieces_.first_overlap(begin, begin + bytes))) {
     return known->associated && known->begin == begin && known->end == begin + bytes && known->address == address;
   }
-  void* memory = std::malloc(sizeof(Piece));
-  if (memory == nullptr) fatal("no memory for the list of mapped data");
-  auto* piece = new (memory) Piece{};
-  piece->begin = begin;
-  piece->end = begin + bytes;
-  piece->address = address;
-  piece->forever = piece->associated = true;
-  pieces_.insert(piece);
+  add_forever(host, bytes, address, true);
   return true;
 }
 
@@ -429,9 +448,7 @@ bool Mapping::disassociate(const void* host) {
   Guard guard(lock_);
   auto* piece = static_cast<Piece*>(pieces_.first_overlap(address_of(host), 0));
   if (piece == nullptr || !piece->associated || piece->begin != address_of(host) || piece->count() != 0) return false;
-  pieces_.remove(piece);
-  piece->~Piece();
-  std::free(piece);
+  remove_forever(piece);
   return true;
 }
 

@@ -52,8 +52,10 @@ class Mapping {
   [[nodiscard]] uint64_t translate(const void* host, size_t bytes = 0);
   [[nodiscard]] bool is_present(const void* host);
 
-  // A declare target variable.
-  void add_global(const void* host, size_t bytes, uint64_t address);
+  // A declare target variable. False: something is mapped there already.
+  bool add_global(const void* host, size_t bytes, uint64_t address);
+  // Its library is closed, and other data may come to lie there.
+  void remove_global(const void* host);
 
   // Memory that has its own place on the device, which maps of it use: a variable of `declare target link`.
   void add_place(const void* host, size_t bytes, uint64_t address);
@@ -76,6 +78,8 @@ class Mapping {
   Piece* find_or_create(uintptr_t begin, size_t bytes, uint64_t type, bool count, Plan& plan, bool& fresh);
   Piece* create(uintptr_t begin, size_t bytes, uint64_t type, Plan& plan);
   void locate(Piece* piece);
+  void add_forever(const void* host, size_t bytes, uint64_t address, bool associated);
+  void remove_forever(Piece* piece);
   void add(const Items& items, Plan& plan);
   void add_item(const Items& items, int32_t i, Plan& plan);
   void attach(const AttachLater& one, Plan& plan);

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is inside an image as the compiler's code registers it. Any thread.
+#pragma once
+
+#include "image/wire.hpp"
+
+namespace marline::target {
+
+// The ELF file in an image; empty if it is none.
+[[nodiscard]] Image elf_in(const WireImage& image);
+
+// Whether it is for this processor.
+[[nodiscard]] bool is_native(const Image& elf);
+
+}  // namespace marline::target
