@@ -14,6 +14,7 @@
 #include "mapping/mapping.hpp"
 #include "mapping/region.hpp"
 
+#include <atomic>
 #include <cstdlib>
 #include <new>
 
@@ -25,17 +26,21 @@ namespace {
 
 constexpr int kHostFallback = -2;  // GOMP_DEVICE_HOST_FALLBACK: the clause `if` is false
 
-Lock g_tables_lock;
-std::atomic<uint64_t> g_loads[kMaxImageDevices];  // whose variables the device knows; released by who has mapped them
+// What a device knows of the variables of all modules.
+struct Known {
+  std::atomic<uint64_t> changes{0};  // of the loader; released by the thread that has mapped the variables
+  Array<OffloadVariable> variables;  // under the lock
+};
+
+Lock g_tables_lock;  // held while files are read
+Known g_known[kMaxImageDevices];
 
 bool has_module_of(const Device* device, const void* address) {
   return device->kind == &kHostKind || was_loaded(address);
 }
 
 // On every device they have the address that they have here.
-void map_variable(const OffloadVariable& variable, void* data) {
-  auto* device = static_cast<Device*>(data);
-  if (!has_module_of(device, variable.address)) return;
+void map_variable(Device* device, const OffloadVariable& variable) {
   auto address = reinterpret_cast<uint64_t>(variable.address);
   if (variable.link) {
     device->mapping->add_place(variable.address, variable.bytes, address);
@@ -44,15 +49,47 @@ void map_variable(const OffloadVariable& variable, void* data) {
   }
 }
 
+void unmap_variable(Device* device, const OffloadVariable& variable) {
+  if (variable.link) {
+    device->mapping->remove_place(variable.address);
+  } else {
+    device->mapping->remove_global(variable.address);
+  }
+}
+
+bool is_among(const OffloadVariable& variable, Array<OffloadVariable>& list) {
+  for (const OffloadVariable& one : list) {
+    if (one.address == variable.address && one.bytes == variable.bytes && one.link == variable.link) return true;
+  }
+  return false;
+}
+
+// With the lock over tables.
+void follow_loader(Device* device, Array<OffloadVariable>& known) {
+  Array<OffloadVariable> loaded, now;
+  list_offload_variables(loaded);
+  for (const OffloadVariable& variable : loaded) {
+    if (has_module_of(device, variable.address)) now.push(variable);
+  }
+  for (const OffloadVariable& variable : known) {
+    if (!is_among(variable, now)) unmap_variable(device, variable);
+  }
+  known.shrink(0);
+  for (const OffloadVariable& variable : now) {
+    map_variable(device, variable);
+    known.push(variable);
+  }
+}
+
 void make_ready(Device* device) {
   prepare(device);
-  uint64_t loads = loads_so_far();
-  std::atomic<uint64_t>& known = g_loads[device->number];
-  if (known.load(std::memory_order_acquire) == loads) return;  // pairs with the store below
+  uint64_t changes = loader_changes();
+  Known& known = g_known[device->number];
+  if (known.changes.load(std::memory_order_acquire) == changes) return;  // pairs with the store below
   Guard guard(g_tables_lock);
-  if (known.load(std::memory_order_relaxed) == loads) return;
-  visit_offload_variables(map_variable, device);
-  known.store(loads, std::memory_order_release);  // pairs with the load above
+  if (known.changes.load(std::memory_order_relaxed) == changes) return;
+  follow_loader(device, known.variables);
+  known.changes.store(changes, std::memory_order_release);  // pairs with the load above
 }
 
 // Null: the host. Also where the device is of a kind that runs images only.
@@ -102,8 +139,8 @@ int run(int number, void (*function)(void*), const marline_device_maps_t* maps, 
   const Entry* entry = entry_of_function(code);
   if (!has_module_of(device, code)) {
     if (is_mandatory()) {
-      fatal("OMP_TARGET_OFFLOAD=mandatory, and device %d (%s) does not have %s: its library was loaded when the device "
-            "had been started", device->number, device->kind->name, entry->name);
+      fatal("OMP_TARGET_OFFLOAD=mandatory, and device %d (%s) does not have %s: its library was loaded, perhaps "
+            "again, when the device had been started", device->number, device->kind->name, entry->name);
     }
     return 0;
   }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // See the header. Entries are in a hash table by address, under a lock: there are as many as the program has regions.
+// Modules that are closed are found when the loader's count of them has changed: another one may lie at the address then,
+// or the same one, loaded again. The loader's list is in the order of loading, and this library is never closed.
 #include "image/functions.hpp"
 
 #include "base/array.hpp"
@@ -9,6 +11,7 @@
 
 #include <dlfcn.h>
 #include <link.h>
+#include <sys/stat.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -28,11 +31,20 @@ struct Function {
   char name[kNameBytes];
 };
 
+struct LoadedModule {
+  uint64_t address;
+  dev_t device;
+  ino_t inode;
+  bool is_early;  // before this library in the loader's list
+  bool is_there;
+};
+
 Lock g_lock;
 Function* g_buckets[kBuckets];
 Lock g_modules_lock;
 bool g_noted = false;
-Array<uint64_t, 32> g_modules;  // load addresses
+uint64_t g_unloads = 0;  // that are known
+Array<LoadedModule, 32> g_modules;
 
 uint32_t bucket_of(const void* function) {
   auto address = reinterpret_cast<uint64_t>(function);
@@ -64,9 +76,55 @@ Function* make_function(const void* code) {
   return function;
 }
 
-int note_module(dl_phdr_info* info, size_t, void*) {
-  g_modules.push(info->dlpi_addr);
+LoadedModule describe(const dl_phdr_info* info, bool& behind) {
+  LoadedModule module = {info->dlpi_addr, 0, 0, !behind, true};
+  bool is_program = info->dlpi_name == nullptr || *info->dlpi_name == '\0';
+  struct stat status;
+  if (stat(is_program ? "/proc/self/exe" : info->dlpi_name, &status) == 0) {
+    module.device = status.st_dev;
+    module.inode = status.st_ino;
+  }
+  for (int i = 0; i < info->dlpi_phnum; ++i) {
+    uint64_t begin = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr, own = reinterpret_cast<uint64_t>(&g_noted);
+    behind |= info->dlpi_phdr[i].p_type == PT_LOAD && own >= begin && own - begin < info->dlpi_phdr[i].p_memsz;
+  }
+  return module;
+}
+
+int note_module(dl_phdr_info* info, size_t, void* behind) {
+  g_modules.push(describe(info, *static_cast<bool*>(behind)));
+  g_unloads = info->dlpi_subs;
   return 0;
+}
+
+int recognize_module(dl_phdr_info* info, size_t, void* behind) {
+  LoadedModule found = describe(info, *static_cast<bool*>(behind));
+  for (LoadedModule& known : g_modules) {
+    bool is_same = known.address == found.address && known.device == found.device && known.inode == found.inode;
+    if (is_same && known.is_early == found.is_early) known.is_there = true;
+  }
+  return 0;
+}
+
+int take_unloads(dl_phdr_info* info, size_t, void* unloads) {
+  *static_cast<uint64_t*>(unloads) = info->dlpi_subs;
+  return 1;
+}
+
+// With the lock over modules.
+void drop_closed_modules() {
+  uint64_t unloads = 0;
+  dl_iterate_phdr(take_unloads, &unloads);
+  if (unloads == g_unloads) return;
+  g_unloads = unloads;
+  for (LoadedModule& module : g_modules) module.is_there = false;
+  bool behind = false;
+  dl_iterate_phdr(recognize_module, &behind);
+  uint32_t kept = 0;
+  for (const LoadedModule& module : g_modules) {
+    if (module.is_there) g_modules[kept++] = module;
+  }
+  g_modules.shrink(kept);
 }
 
 }  // namespace
@@ -85,7 +143,8 @@ const Entry* entry_of_function(const void* function) {
 
 void note_loaded_modules() {
   Guard guard(g_modules_lock);
-  if (!g_noted) dl_iterate_phdr(note_module, nullptr);
+  bool behind = false;
+  if (!g_noted) dl_iterate_phdr(note_module, &behind);
   g_noted = true;
 }
 
@@ -94,8 +153,9 @@ bool was_loaded(const void* address) {
   link_map* map = nullptr;
   if (dladdr1(address, &info, reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP) == 0 || map == nullptr) return false;
   Guard guard(g_modules_lock);
-  for (uint64_t loaded : g_modules) {
-    if (loaded == map->l_addr) return true;
+  drop_closed_modules();
+  for (const LoadedModule& module : g_modules) {
+    if (module.address == map->l_addr) return true;
   }
   return false;
 }

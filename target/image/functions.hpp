@@ -13,7 +13,7 @@ namespace marline::target {
 
 // Notes the modules that are loaded now, at the first call: processes that are forked right behind it have them.
 void note_loaded_modules();
-// Whether the module of this address was loaded then.
+// Whether the module of this address was loaded then, and has been since.
 [[nodiscard]] bool was_loaded(const void* address);
 
 }  // namespace marline::target

@@ -25,11 +25,6 @@ struct WireVariable {
   uint64_t size;
 };
 
-struct Visit {
-  void (*each)(const OffloadVariable&, void*);
-  void* data;
-};
-
 bool read_at(int file, void* to, size_t bytes, uint64_t offset) {
   return pread(file, to, bytes, static_cast<off_t>(offset)) == static_cast<ssize_t>(bytes);
 }
@@ -64,7 +59,7 @@ bool find_section(int file, uint64_t& address, uint64_t& bytes) {
 }
 
 int visit_module(dl_phdr_info* info, size_t, void* data) {
-  auto* visit = static_cast<Visit*>(data);
+  auto* list = static_cast<Array<OffloadVariable>*>(data);
   bool is_program = info->dlpi_name == nullptr || *info->dlpi_name == '\0';
   int file = open(is_program ? "/proc/self/exe" : info->dlpi_name, O_RDONLY | O_CLOEXEC);
   if (file < 0) return 0;
@@ -73,29 +68,26 @@ int visit_module(dl_phdr_info* info, size_t, void* data) {
     auto* variables = reinterpret_cast<const WireVariable*>(info->dlpi_addr + address);
     for (uint64_t i = 0; i < bytes / sizeof(WireVariable); ++i) {
       uint64_t size = variables[i].size;
-      visit->each({variables[i].address, size & ~kLinkBit, (size & kLinkBit) != 0}, visit->data);
+      list->push({variables[i].address, size & ~kLinkBit, (size & kLinkBit) != 0});
     }
   }
   close(file);
   return 0;
 }
 
-int take_loads(dl_phdr_info* info, size_t, void* data) {
-  *static_cast<uint64_t*>(data) = info->dlpi_adds;
+int take_changes(dl_phdr_info* info, size_t, void* data) {
+  *static_cast<uint64_t*>(data) = info->dlpi_adds + info->dlpi_subs;
   return 1;
 }
 
 }  // namespace
 
-uint64_t loads_so_far() {
-  uint64_t loads = 0;
-  dl_iterate_phdr(take_loads, &loads);
-  return loads;
+uint64_t loader_changes() {
+  uint64_t changes = 0;
+  dl_iterate_phdr(take_changes, &changes);
+  return changes;
 }
 
-void visit_offload_variables(void (*each)(const OffloadVariable&, void*), void* data) {
-  Visit visit = {each, data};
-  dl_iterate_phdr(visit_module, &visit);
-}
+void list_offload_variables(Array<OffloadVariable>& to) { dl_iterate_phdr(visit_module, &to); }
 
 }  // namespace marline::target

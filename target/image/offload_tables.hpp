@@ -4,6 +4,8 @@
 // .gnu.offload_vars of each program and library (GCC, gcc/omp-offload.cc and libgcc/offloadstuff.c). Any thread.
 #pragma once
 
+#include "base/array.hpp"
+
 #include <cstddef>
 #include <cstdint>
 
@@ -15,10 +17,10 @@ struct OffloadVariable {
   bool link;  // of the clause `link`: only there while it is mapped
 };
 
-// Changes whenever a module has been loaded.
-[[nodiscard]] uint64_t loads_so_far();
+// Changes whenever a module has been loaded or closed.
+[[nodiscard]] uint64_t loader_changes();
 
-// Calls `each` for the variables of all modules that are loaded.
-void visit_offload_variables(void (*each)(const OffloadVariable&, void* data), void* data);
+// The variables of all modules that are loaded.
+void list_offload_variables(Array<OffloadVariable>& to);
 
 }  // namespace marline::target

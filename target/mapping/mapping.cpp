@@ -418,6 +418,14 @@ void Mapping::add_place(const void* host, size_t bytes, uint64_t address) {
   places_.insert(place);
 }
 
+void Mapping::remove_place(const void* host) {
+  Guard guard(lock_);
+  Range* place = places_.first_overlap(address_of(host), 0);
+  if (place == nullptr || place->begin != address_of(host)) return;
+  places_.remove(place);
+  std::free(place);
+}
+
 bool Mapping::associate(const void* host, size_t bytes, uint64_t address) {
   Guard guard(lock_);
   uintptr_t begin = address_of(host);

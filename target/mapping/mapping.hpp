@@ -59,6 +59,7 @@ class Mapping {
 
   // Memory that has its own place on the device, which maps of it use: a variable of `declare target link`.
   void add_place(const void* host, size_t bytes, uint64_t address);
+  void remove_place(const void* host);
 
   // False: mapped already, otherwise than that.
   [[nodiscard]] bool associate(const void* host, size_t bytes, uint64_t address);
