@@ -68,7 +68,12 @@ bool has_address(const Items& items, int item) {
 
 bool is_mapped(Device* device, uintptr_t address) {
   using Ask = int (*)(const void*, int);
-  static const auto ask = reinterpret_cast<Ask>(llvm_routine("omp_target_is_present"));
+  static std::atomic<Ask> known{nullptr};  // any thread writes the same value
+  Ask ask = known.load(std::memory_order_relaxed);
+  if (ask == nullptr) {
+    ask = reinterpret_cast<Ask>(llvm_routine("omp_target_is_present"));
+    known.store(ask, std::memory_order_relaxed);
+  }
   return ask(reinterpret_cast<const void*>(address), llvm_number(device)) != 0;
 }
 

@@ -31,8 +31,7 @@ struct TargetData {
 
 Atomic<const marline_device_provider_t*> g_provider{nullptr};  // set once, by the library's constructor
 enum : int { kNotAsked, kNone, kNamed };
-Atomic<int> g_asked{kNotAsked};  // whether MARLINE_DEVICES names devices; released by the thread that loads the library
-SpinLock g_load_lock;
+Atomic<int> g_asked{kNotAsked};  // whether MARLINE_DEVICES names devices; released by the first thread that has loaded the library
 SpinLock g_data_lock;
 TargetData* g_data = nullptr;
 
@@ -57,13 +56,14 @@ void load_library() {
 
 }  // namespace
 
+// Without a lock: another thread may be inside dlopen, with the loader's lock, and ask from a library's constructor. So
+// several threads may load the library, which is the same one, and the first says so.
 bool load_devices() {
-  if (g_asked.load(acquire) != kNotAsked) return false;  // pairs with the store below
-  Guard<SpinLock> guard(g_load_lock);
-  if (g_asked.load(relaxed) != kNotAsked) return false;
+  if (g_asked.load(acquire) != kNotAsked) return false;  // pairs with the exchange below
   bool named = are_devices_named();
   if (named) load_library();
-  g_asked.store(named ? kNamed : kNone, release);  // pairs with the load above
+  int before = kNotAsked;
+  (void)g_asked.compare_exchange_strong(before, named ? kNamed : kNone, acq_rel, acquire);  // pairs with the load above
   return named;
 }
 

@@ -16,7 +16,7 @@ struct Task;
 // False: there is another table already, or this one is too short.
 [[nodiscard]] bool provide_devices(const marline_device_provider_t* provider);
 
-// Loads the library, if MARLINE_DEVICES asks for it. True: this call has loaded it.
+// Loads the library, if MARLINE_DEVICES asks for it. True: it has been loaded during this call.
 bool load_devices();
 
 // GCC's end of a target data construct says nothing of its begin: the task's innermost one is meant. `data` is what
