@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A lock for short sections that neither suspend nor call anything that may.
+// A lock for sections that neither suspend nor call anything that may. They are short, but for those that copy, load or
+// close an image or read the tables of modules; these are rare.
 #pragma once
 
 #include <pthread.h>

@@ -20,7 +20,7 @@ namespace {
 
 void* g_library = nullptr;  // constant once it is open
 
-// Newest last: versions that Marline has been tested with.
+// Tried in this order: first the versions that Marline has been tested with.
 constexpr const char* kNames[] = {"libomptarget.so.19.1", "libomptarget.so.22.1", "libomptarget.so.16", "libomptarget.so"};
 constexpr const char* kNeeded[] = {"__tgt_target_kernel", "__tgt_target_nowait_query", "__tgt_register_lib"};
 

@@ -84,6 +84,11 @@ void share_memory(Device& device) {
     fatal("requires unified_shared_memory: device %d (%s) has an address space of its own; leave it out of "
           "MARLINE_DEVICES", device.number, device.kind->name);
   }
+  if (device.mapping->is_shared()) return;
+  if (device.started.load(std::memory_order_relaxed)) {
+    fatal("requires unified_shared_memory: it came with a library that was loaded when device %d (%s) had already been "
+          "used with copies; load it before, or build the program with the clause, too", device.number, device.kind->name);
+  }
   device.mapping->share();
 }
 
@@ -207,8 +212,8 @@ void prepare(Device* device) {
   bool started = device->started.load(std::memory_order_acquire);  // these two pair with the stores below
   if (started && device->modules.load(std::memory_order_acquire) == module_changes()) return;
   g_prepare_lock.take();
+  if (is_memory_shared()) share_memory(*device);
   if (!device->started.load(std::memory_order_relaxed)) {
-    if (is_memory_shared()) share_memory(*device);
     device->kind->start(device);
     device->started.store(true, std::memory_order_release);  // pairs with the load above
   }
