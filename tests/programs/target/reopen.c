@@ -4,7 +4,7 @@
  * brings its code and the first values of its variables, to each device, and takes them away. With CODE_OF_ITS_OWN the
  * program has regions, too; without, the library is all that devices know.
  *
- * Covers: target(map, device), declare target(to), target update(to)
+ * Covers: target(map)
  */
 #include "device.h"
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The library of reopen.c, with a variable that is on the device all the time.
+ *
+ * Covers: target(map), declare target, target update(to)
  */
 #include <dirent.h>
 

@@ -3,8 +3,6 @@
  * Libraries of GCC's with target regions, each opened when the one before is closed, so usually at the same address: each
  * region runs its own library's code, and the variables of a library that is opened again have their first values. The
  * program itself has no regions: the first library brings the runtime along, so it is there when devices start.
- *
- * Covers: target(map), declare target(to)
  */
 #include "../check.h"
 

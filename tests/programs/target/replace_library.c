@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The libraries of replace.c, which differ in VALUE alone.
+ *
+ * Covers: target(map), declare target
  */
 int number(void);
 int next_kept(void);
