@@ -64,6 +64,70 @@ typedef struct marline_rectangle {
 void marline_rectangle_runs(const marline_rectangle_t *rectangle,
                             void (*copy)(void *data, size_t to_offset, size_t from_offset, size_t bytes), void *data);
 
+/* Events for tools -------------------------------------------------------------------------------------------------- */
+
+/* A library that drives devices tells the runtime what they do, and the runtime tells a tool (OMPT; OpenMP 5.2, sections
+ * 19.5.2.19 to 19.5.2.28, and 19.6.2 for the buffers). This word says what a tool wants to hear of, and is 0 where there
+ * is none: look at it before each call below, which then costs a load and a branch. All bits are set until the runtime
+ * starts, which each of these calls makes it do. The address never changes. */
+#define MARLINE_ON_CONSTRUCT (1u << 21)
+#define MARLINE_ON_DATA (1u << 22)    /* operations that are no kernels */
+#define MARLINE_ON_KERNEL (1u << 23)
+#define MARLINE_ON_MAP (1u << 24)
+#define MARLINE_ON_DEVICE (1u << 25)
+#define MARLINE_ON_TIMES (1u << 26)   /* when operations begin and end on the device */
+#define MARLINE_ON_ANYTHING (63u << 21)
+const uint32_t *marline_device_events(void);
+
+/* A device construct from its begin to its end, which may be on another thread: the storage is the library's meanwhile.
+ * All zero but for what the library knows before marline_construct_begin. */
+typedef struct marline_construct {
+  int kind;         /* ompt_target_t: 1 target, 2 enter data, 3 exit data, 4 update; 8 more with nowait */
+  int device;
+  const void *code; /* an address in the program behind the construct's call */
+  uint64_t id;          /* from here on the runtime's; may be the tool's own word */
+  uint64_t operation;   /* the newest operation's */
+  void *task, *target_task;
+} marline_construct_t;
+
+/* By the task that runs the construct: the target task, if there is one. */
+void marline_construct_begin(marline_construct_t *construct);
+void marline_construct_end(marline_construct_t *construct);
+
+#define MARLINE_HOST (-1) /* as a device of an operation */
+
+/* A kernel, a copy, or something that is done to a device's memory. */
+typedef struct marline_operation {
+  marline_construct_t *construct; /* that it is a part of, and has begun; NULL: of none */
+  int kind;                       /* ompt_target_data_op_t; 0: a kernel */
+  int device;                     /* that does it */
+  const void *from, *to;
+  int from_device, to_device;
+  size_t bytes;
+  unsigned teams;   /* that the program asks for; 0: it does not say */
+  const void *code; /* as in the construct */
+  uint64_t begin, end; /* when the device did it: nanoseconds of CLOCK_MONOTONIC */
+  uint64_t id;         /* the runtime's; may be the tool's own word */
+} marline_operation_t;
+
+/* Before it is started, when that is done (the device may still be at it), and when it has ended, with its times. */
+void marline_operation_begin(marline_operation_t *operation);
+void marline_operation_end(marline_operation_t *operation);
+void marline_operation_done(const marline_operation_t *operation);
+
+/* What the construct's clauses map, one element of each array per item; flags: ompt_target_map_flag_t. */
+void marline_construct_maps(marline_construct_t *construct, unsigned count, void **host, void **device, size_t *bytes,
+                            unsigned *flags);
+
+/* A device is ready for its first operation; `type` is a static string, `host` the number that the host has. It gets an
+ * image: where that lies in this process, and the library's number of it. It will do nothing any more. */
+void marline_device_begin(int device, const char *type, int host);
+void marline_device_load(int device, const void *image, size_t bytes, uint64_t module);
+void marline_device_end(int device);
+
+/* The calling process has no tool from now on: for a fork of the program that becomes a device. */
+void marline_tool_leave(void);
+
 /* Devices for code of GCC ------------------------------------------------------------------------------------------- */
 
 /* A library that has devices, as libmarline-target does, gives them to code of GCC that was built without a compiler for
@@ -78,6 +142,8 @@ typedef struct marline_device_maps {
   void **addresses;
   const size_t *sizes;
   const unsigned short *kinds;
+  const void *code; /* for tools: where the construct stands, and whether it is the body of a task of its own */
+  int nowait;
 } marline_device_maps_t;
 
 /* `device` is what GCC passes: a number from 0 on, -1 for the default device, -2 for the host. A number that is none of

@@ -31,6 +31,7 @@
 #include <cstdint>
 
 struct marline_wait;  // marline.h
+struct marline_construct;  // devices.h
 
 namespace marline {
 
@@ -201,6 +202,7 @@ struct alignas(kCacheLine) Member {
   tool::Work open_work = tool::Work::kNone;  // a construct whose end nobody tells (exec/worker/announce.hpp)
   const void* open_work_codeptr = nullptr;
   ompt::Frame frame = {};             // of the implicit task, for tools (exec/worker/frames.hpp)
+  marline_construct* construct = nullptr;  // likewise
   const void* region_codeptr = nullptr;  // the region's, for the barrier at its end, which the team may have outrun
   // Read by the last to arrive at the barrier (exec/team/region_cancellation.cpp) and by `marline ps`.
   AtBarrier at_barrier = AtBarrier::kNot;

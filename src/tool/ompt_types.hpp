@@ -4,6 +4,7 @@
 // each other (OpenMP 5.2, chapter 19; the values are also in LLVM's omp-tools.h). No state.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace marline::ompt {
@@ -53,6 +54,7 @@ struct DispatchChunk {
 
 // ompt_callbacks_t: those that Marline has a place for.
 enum class Callback : int {
+  kNone = 0,
   kThreadBegin = 1,
   kThreadEnd = 2,
   kParallelBegin = 3,
@@ -60,13 +62,20 @@ enum class Callback : int {
   kTaskCreate = 5,
   kTaskSchedule = 6,
   kImplicitTask = 7,
+  kTarget = 8,
+  kTargetDataOp = 9,
+  kTargetSubmit = 10,
   kControlTool = 11,
+  kDeviceInitialize = 12,
+  kDeviceFinalize = 13,
+  kDeviceLoad = 14,
   kSyncRegionWait = 16,
   kMutexReleased = 17,
   kDependences = 18,
   kTaskDependence = 19,
   kWork = 20,
   kMasked = 21,
+  kTargetMap = 22,
   kSyncRegion = 23,
   kLockInit = 24,
   kLockDestroy = 25,
@@ -77,6 +86,10 @@ enum class Callback : int {
   kCancel = 30,
   kReduction = 31,
   kDispatch = 32,
+  kTargetEmi = 33,
+  kTargetDataOpEmi = 34,
+  kTargetSubmitEmi = 35,
+  kTargetMapEmi = 36,
   kError = 37,
 };
 inline constexpr int kLastCallback = 37;  // ompt_callback_error
@@ -102,6 +115,43 @@ enum class State : int {
   kIdle = 0x100,
   kUndefined = 0x102,
 };
+
+// ompt_record_ompt_t, with the two members of its union that are used here.
+struct DataOpRecord {
+  uint64_t host_op_id;
+  int optype;
+  const void* src_addr;
+  int src_device_num;
+  const void* dest_addr;
+  int dest_device_num;
+  size_t bytes;
+  uint64_t end_time;
+  const void* codeptr_ra;
+};
+struct KernelRecord {
+  uint64_t host_op_id;
+  unsigned requested_num_teams;
+  unsigned granted_num_teams;
+  uint64_t end_time;
+};
+struct Record {
+  Callback type;
+  uint64_t time;
+  uint64_t thread_id;
+  uint64_t target_id;
+  union {
+    DataOpRecord data_op;
+    KernelRecord kernel;
+  };
+};
+static_assert(sizeof(Record) == 104);
+
+// ompt_record_t.
+enum class RecordType : int { kOmpt = 1, kInvalid = 3 };
+
+// ompt_callback_buffer_request_t and ompt_callback_buffer_complete_t.
+using BufferRequest = void (*)(int device, void** buffer, size_t* bytes);
+using BufferComplete = void (*)(int device, void* buffer, size_t bytes, uint64_t begin, int owned);
 
 // ompt_thread_t.
 enum class Thread : int { kInitial = 1, kWorker = 2 };

@@ -10,7 +10,7 @@
 #include "base/sanitizer.hpp"
 #include "base/version.hpp"
 #include "config/options.hpp"
-#include "tool/tool.hpp"
+#include "tool/devices.hpp"
 
 #include <dlfcn.h>
 
@@ -63,6 +63,7 @@ class Log {
 };
 
 ompt::StartToolResult* g_tool = nullptr;
+bool g_has_left = false;  // before the runtime starts, or by the only thread of a fork
 
 ompt::StartToolResult* ask(void* handle, Log& log) {
   auto start = reinterpret_cast<ompt::StartTool>(dlsym(handle, "ompt_start_tool"));
@@ -106,6 +107,7 @@ ompt::StartToolResult* ask_libraries(const char* list, Log& log) {
 
 void initialize() {
   const Options& o = options();
+  if (g_has_left) return;
   Log log(o.tool_verbose_init);
   if (!o.tool) {
     log.line("tool search: off (OMP_TOOL=disabled)");
@@ -142,8 +144,16 @@ void finalize() {
   ompt::StartToolResult* tool = g_tool;
   if (tool == nullptr) return;
   g_tool = nullptr;
+  end_devices();
   forget_callbacks();
   tool->finalize(&tool->tool_data);
+}
+
+void leave() {
+  g_has_left = true;
+  g_tool = nullptr;
+  forget_devices();
+  forget_callbacks();
 }
 
 }  // namespace marline::tool

@@ -20,6 +20,7 @@ namespace {
 Atomic<ompt::Function> g_callbacks[ompt::kLastCallback + 1] = {};
 Atomic<void (*)()> g_suspend_observer{nullptr};
 SpinLock g_registration_lock;  // taken where a tool sets a callback
+int g_traces = 0;              // of devices; under that lock
 
 // The task of the task_create callback that the thread is in. Nothing suspends in there: a plain thread-local will do.
 struct CreatedTask {
@@ -45,13 +46,20 @@ constexpr Known kKnown[] = {
     {Callback::kTaskCreate, event::kTaskCreate, SetResult::kAlways},
     {Callback::kTaskSchedule, event::kTaskSchedule, SetResult::kAlways},
     {Callback::kImplicitTask, event::kImplicitTask, SetResult::kAlways},
+    {Callback::kTarget, event::kTarget, SetResult::kAlways},
+    {Callback::kTargetDataOp, event::kTargetData, SetResult::kAlways},
+    {Callback::kTargetSubmit, event::kTargetSubmit, SetResult::kAlways},
     {Callback::kControlTool, event::kControl, SetResult::kAlways},
+    {Callback::kDeviceInitialize, event::kDevice, SetResult::kAlways},
+    {Callback::kDeviceFinalize, event::kDevice, SetResult::kAlways},
+    {Callback::kDeviceLoad, event::kDevice, SetResult::kAlways},
     {Callback::kSyncRegionWait, event::kSyncRegionWait, SetResult::kAlways},
     {Callback::kMutexReleased, event::kMutex, SetResult::kAlways},
     {Callback::kDependences, event::kDependences, SetResult::kAlways},
     {Callback::kTaskDependence, event::kTaskDependence, SetResult::kAlways},
     {Callback::kWork, event::kWork, SetResult::kSometimesPaired},
     {Callback::kMasked, event::kMasked, SetResult::kSometimesPaired},
+    {Callback::kTargetMap, event::kTargetMap, SetResult::kSometimes},
     {Callback::kSyncRegion, event::kSyncRegion, SetResult::kAlways},
     {Callback::kLockInit, event::kLock, SetResult::kAlways},
     {Callback::kLockDestroy, event::kLock, SetResult::kAlways},
@@ -62,6 +70,10 @@ constexpr Known kKnown[] = {
     {Callback::kCancel, event::kCancel, SetResult::kSometimes},
     {Callback::kReduction, event::kReduction, SetResult::kAlways},
     {Callback::kDispatch, event::kDispatch, SetResult::kSometimes},
+    {Callback::kTargetEmi, event::kTarget, SetResult::kAlways},
+    {Callback::kTargetDataOpEmi, event::kTargetData, SetResult::kAlways},
+    {Callback::kTargetSubmitEmi, event::kTargetSubmit, SetResult::kAlways},
+    {Callback::kTargetMapEmi, event::kTargetMap, SetResult::kSometimes},
     {Callback::kError, event::kError, SetResult::kAlways},
 };
 
@@ -89,7 +101,10 @@ void emit_region(Callback number, SyncRegion kind, Endpoint endpoint, uint64_t* 
   }
 }
 
-uint32_t observed() { return g_suspend_observer.load(relaxed) != nullptr ? event::kSuspend : 0; }
+// What is told without a callback of the tool's.
+uint32_t observed() {
+  return (g_suspend_observer.load(relaxed) != nullptr ? event::kSuspend : 0) | (g_traces > 0 ? event::kDeviceTimes : 0);
+}
 
 }  // namespace
 
@@ -111,6 +126,12 @@ void observe_suspensions(void (*observer)()) {
   Guard<SpinLock> guard(g_registration_lock);
   g_suspend_observer.store(observer, release);  // acquire: suspending
   g_enabled.store((g_enabled.load(relaxed) & ~event::kSuspend) | observed(), relaxed);
+}
+
+void trace_runs(int more) {
+  Guard<SpinLock> guard(g_registration_lock);
+  g_traces += more;
+  g_enabled.store((g_enabled.load(relaxed) & ~event::kDeviceTimes) | observed(), relaxed);
 }
 
 ompt::Function get_callback(int number) {

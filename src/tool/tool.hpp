@@ -42,9 +42,16 @@ inline constexpr uint32_t kCancel = 1u << 17;
 inline constexpr uint32_t kFlush = 1u << 19;
 inline constexpr uint32_t kError = 1u << 20;
 inline constexpr uint32_t kTool = 1u << 16;   // there is a tool: it may ask for states
+inline constexpr uint32_t kTarget = 1u << 21;  // these six as include/marline/devices.h has them
+inline constexpr uint32_t kTargetData = 1u << 22;
+inline constexpr uint32_t kTargetSubmit = 1u << 23;
+inline constexpr uint32_t kTargetMap = 1u << 24;
+inline constexpr uint32_t kDevice = 1u << 25;
+inline constexpr uint32_t kDeviceTimes = 1u << 26;  // a device is traced
+inline constexpr uint32_t kOfDevices = 63u << 21;
 inline constexpr uint32_t kSuspend = 1u << 18;  // Marline's own: a task leaves its thread (marline_suspend_observe)
 // Events that may come before the runtime has started, which looks for the tool: until then somebody may want them.
-inline constexpr uint32_t kBeforeStart = kTool | kLock | kMutex | kFlush;
+inline constexpr uint32_t kBeforeStart = kTool | kLock | kMutex | kFlush | kOfDevices;
 }  // namespace event
 
 // relaxed: a callback that is registered while events happen may miss some.
@@ -147,8 +154,10 @@ void finalize();
 ompt::SetResult set_callback(int number, ompt::Function function);
 ompt::Function get_callback(int number);
 void observe_suspensions(void (*observer)());  // null: no more
+void trace_runs(int more);  // as many more devices are traced
 void accept_callbacks();  // a tool initialises itself
 void forget_callbacks();
+void leave();  // the process has no tool from now on
 bool created_task_info(const char** label, uint32_t* color);  // of the task whose task_create callback is under way
 ompt::Function inquiry(const char* name);
 

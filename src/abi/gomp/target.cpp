@@ -28,6 +28,8 @@ struct TargetCall {
   Function function;
   int device;
   int thread_limit;
+  const void* code;
+  bool nowait;
 };
 
 bool any_reduction_copy(const Worker* worker, const MappedVariables& variables) {
@@ -40,7 +42,7 @@ bool any_reduction_copy(const Worker* worker, const MappedVariables& variables) 
 // may add to it meanwhile.
 bool run_on_device(const marline_device_provider_t* devices, const TargetCall& call, const MappedVariables& variables) {
   Worker* worker = this_worker();
-  marline_device_maps_t maps = maps_of(variables);
+  marline_device_maps_t maps = maps_of(variables, call.code, call.nowait);
   bool keeps = any_reduction_copy(worker, variables);
   if (keeps) worker->keeps_task = true;
   int done = devices->region(call.device, call.function, &maps, call.thread_limit);
@@ -124,8 +126,9 @@ void GOMP_target_ext(int device, Function function, size_t count, void** address
   if (depend != nullptr) decode(dependences, depend);
   MappedVariables variables{count, addresses, sizes, kinds};
   PrivateRoom room = private_room(variables);
-  TargetCall call{function, device, thread_limit_of(arguments)};
-  if ((flags & kNowait) != 0 && !in_final(worker)) {
+  bool nowait = (flags & kNowait) != 0 && !in_final(worker);
+  TargetCall call{function, device, thread_limit_of(arguments), codeptr, nowait};
+  if (nowait) {
     spawn_region(worker, call, variables, room, dependences, codeptr);
   } else {
     run_region_here(call, variables, room, dependences, codeptr);

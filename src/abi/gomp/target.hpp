@@ -18,9 +18,9 @@ struct MappedVariables {
   const unsigned short* kinds;  // the kind, and from bit 8 on the logarithm of the alignment
 };
 
-// As the provider of devices gets them.
-[[nodiscard]] inline marline_device_maps_t maps_of(const MappedVariables& variables) {
-  return {variables.count, variables.addresses, variables.sizes, variables.kinds};
+// As the provider of devices gets them. `code`: the call in the program.
+[[nodiscard]] inline marline_device_maps_t maps_of(const MappedVariables& variables, const void* code, bool nowait) {
+  return {variables.count, variables.addresses, variables.sizes, variables.kinds, code, nowait ? 1 : 0};
 }
 
 // Copies sizes and kinds to the arrays of `to`, which are its owner's own.

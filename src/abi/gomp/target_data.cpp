@@ -17,19 +17,25 @@ namespace {
 constexpr unsigned kExitData = 1u << 1;  // GOMP_TARGET_FLAG_EXIT_DATA
 constexpr unsigned kUpdate = 1u << 31;   // of Marline's own
 
-void move_data(int device, unsigned flags, const MappedVariables& variables) {
+// What the construct says, besides its variables.
+struct DataCall {
+  int device;
+  unsigned flags;
+  const void* code;
+};
+
+void move_data(const DataCall& call, const MappedVariables& variables, bool nowait) {
   const marline_device_provider_t* devices = device_provider();
-  auto* move = (flags & kUpdate) != 0     ? devices->update
-               : (flags & kExitData) != 0 ? devices->exit_data
-                                          : devices->enter_data;
-  marline_device_maps_t maps = maps_of(variables);
-  move(device, &maps);
+  auto* move = (call.flags & kUpdate) != 0     ? devices->update
+               : (call.flags & kExitData) != 0 ? devices->exit_data
+                                               : devices->enter_data;
+  marline_device_maps_t maps = maps_of(variables, call.code, nowait);
+  move(call.device, &maps);
 }
 
 // The arguments of a deferred construct: this, then the addresses, sizes and kinds.
 struct DeferredData {
-  int device;
-  unsigned flags;
+  DataCall call;
   size_t count;
 
   MappedVariables variables() {
@@ -41,35 +47,35 @@ struct DeferredData {
 
 void run_deferred(void* arguments) {
   auto* construct = static_cast<DeferredData*>(arguments);
-  move_data(construct->device, construct->flags, construct->variables());
+  move_data(construct->call, construct->variables(), true);
 }
 
-void spawn_construct(Worker* worker, int device, unsigned flags, const MappedVariables& variables,
-                     const DependenceBuffer& dependences, const void* codeptr) {
+void spawn_construct(Worker* worker, const DataCall& call, const MappedVariables& variables,
+                     const DependenceBuffer& dependences) {
   constexpr size_t kPerVariable = sizeof(void*) + sizeof(size_t) + sizeof(unsigned short);
   size_t bytes = sizeof(DeferredData) + variables.count * kPerVariable;
   Task* task = allocate(worker, run_deferred, 0, bytes, alignof(DeferredData), dependences.count());
-  auto* construct = new (arguments_of(task)) DeferredData{device, flags, variables.count};
+  auto* construct = new (arguments_of(task)) DeferredData{call, variables.count};
   MappedVariables own = construct->variables();
   std::copy_n(variables.addresses, variables.count, own.addresses);
   copy_description(variables, own);
-  spawn_task(worker, task, dependences.list(), dependences.count(), codeptr);
+  spawn_task(worker, task, dependences.list(), dependences.count(), call.code);
 }
 
-void data_construct(int device, unsigned flags, const MappedVariables& variables, void** depend, const void* codeptr) {
+void data_construct(const DataCall& call, const MappedVariables& variables, void** depend) {
   Worker* worker = this_worker();
   bool moves = device_provider() != nullptr;
-  if (!moves) must_be_host(worker, device);
+  if (!moves) must_be_host(worker, call.device);
   if (depend == nullptr && !moves) return;
   DependenceBuffer dependences;
   if (depend != nullptr) decode(dependences, depend);
-  if ((flags & kNowait) == 0 || in_final(worker)) {
-    if (dependences.count() != 0) taskwait_depend(worker, dependences.list(), dependences.count(), codeptr);
-    if (moves) move_data(device, flags, variables);
+  if ((call.flags & kNowait) == 0 || in_final(worker)) {
+    if (dependences.count() != 0) taskwait_depend(worker, dependences.list(), dependences.count(), call.code);
+    if (moves) move_data(call, variables, false);
   } else if (moves) {
-    spawn_construct(worker, device, flags, variables, dependences, codeptr);
+    spawn_construct(worker, call, variables, dependences);
   } else {
-    spawn_empty_task(worker, dependences.list(), dependences.count(), codeptr);
+    spawn_empty_task(worker, dependences.list(), dependences.count(), call.code);
   }
 }
 
@@ -87,7 +93,7 @@ void GOMP_target_data(int device, const void*, size_t, void**, size_t*, unsigned
 void GOMP_target_data_ext(int device, size_t count, void** addresses, size_t* sizes, unsigned short* kinds) {
   const marline_device_provider_t* devices = device_provider();
   if (devices == nullptr) return must_be_host(this_worker(), device);
-  marline_device_maps_t maps{count, addresses, sizes, kinds};
+  marline_device_maps_t maps{count, addresses, sizes, kinds, __builtin_return_address(0), 0};
   void* data = devices->data_begin(device, &maps);
   push_target_data(this_worker()->task, data);
 }
@@ -104,14 +110,14 @@ void GOMP_target_update(int device, const void*, size_t, void**, size_t*, unsign
 
 void GOMP_target_update_ext(int device, size_t count, void** addresses, size_t* sizes, unsigned short* kinds,
                             unsigned flags, void** depend) {
-  data_construct(device, (flags & kNowait) | kUpdate, {count, addresses, sizes, kinds}, depend,
-                 __builtin_return_address(0));
+  data_construct({device, (flags & kNowait) | kUpdate, __builtin_return_address(0)}, {count, addresses, sizes, kinds},
+                 depend);
 }
 
 void GOMP_target_enter_exit_data(int device, size_t count, void** addresses, size_t* sizes, unsigned short* kinds,
                                  unsigned flags, void** depend) {
-  data_construct(device, flags & (kNowait | kExitData), {count, addresses, sizes, kinds}, depend,
-                 __builtin_return_address(0));
+  data_construct({device, flags & (kNowait | kExitData), __builtin_return_address(0)}, {count, addresses, sizes, kinds},
+                 depend);
 }
 
 }  // extern "C"

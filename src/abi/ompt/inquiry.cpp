@@ -11,11 +11,13 @@
 #include "exec/worker/runtime.hpp"
 #include "marline/marline.h"
 #include "sched/team.hpp"
-#include "tool/tool.hpp"
+#include "tool/devices.hpp"
 
 #include <sched.h>
 
 #include <cstring>
+
+extern "C" int omp_get_num_devices();
 
 namespace marline::ompt {
 
@@ -131,10 +133,7 @@ int get_task_info(int ancestor_level, int* flags, Data** task_data, Frame** fram
 
 int get_task_memory(void**, size_t*, int) { return 0; }  // blocks are not reported
 
-uint64_t get_unique_id() {
-  static Atomic<uint64_t> last{0};
-  return last.fetch_add(1, relaxed) + 1;
-}
+uint64_t get_unique_id() { return tool::unique_id(); }
 
 void finalize_tool() { marline::finalize_tool(this_worker_or_null()); }
 
@@ -158,8 +157,18 @@ int get_partition_place_nums(int size, int* places) {
 
 int get_proc_id() { return worker_with_task() != nullptr ? sched_getcpu() : -1; }
 
-int get_target_info(uint64_t*, uint64_t*, uint64_t*) { return 0; }  // no target regions here
-int get_num_devices() { return 0; }
+// Of the device construct that the current task is in.
+int get_target_info(uint64_t* device, uint64_t* target_id, uint64_t* operation_id) {
+  Worker* worker = worker_with_task();
+  const marline_construct_t* construct = worker != nullptr ? construct_of(worker->task) : nullptr;
+  if (construct == nullptr) return 0;
+  if (device != nullptr) *device = static_cast<uint64_t>(construct->device);
+  if (target_id != nullptr) *target_id = construct->id;
+  if (operation_id != nullptr) *operation_id = construct->operation;
+  return 1;
+}
+
+int get_num_devices() { return omp_get_num_devices(); }
 
 int task_info(const char** label, uint32_t* color) { return tool::created_task_info(label, color) ? 1 : 0; }
 

@@ -170,6 +170,7 @@ void init_implicit_task(Team* team, Member* member) {
 
 [[gnu::noinline]] void announce_implicit_begin(Team* team, Member* member) {
   member->frame = {};
+  member->construct = nullptr;
   member->frame.exit_frame_flags = ompt::kFrameRuntime | ompt::kFramePointer;  // for what call_microtask writes
   if (!tool::on(tool::event::kImplicitTask) || team->level == 0) return;
   tool::implicit_task(tool::Endpoint::kBegin, &team->tool_data, &member->implicit_task.tool_data,

@@ -21,6 +21,7 @@ struct ToolTail {
   Task* beneath;              // the task over whose frame it began, on the same fiber; null: it was the fiber's first
   ompt::Frame frame;
   ompt::DispatchChunk chunk;  // of a taskloop, until the task begins; else of no iterations
+  marline_construct* construct;  // the device construct that the task is in
 };
 static_assert(sizeof(ToolTail) == Options::kToolTailBytes);
 
@@ -33,6 +34,12 @@ inline ToolTail* tool_tail(Task* task) {
 inline ompt::Frame* frame_of(Task* task) {
   if (task->has(task_flag::kImplicit)) return &static_cast<Member*>(task->block)->frame;
   return &tool_tail(task)->frame;
+}
+
+// The device construct that the task is in; only while a tool is there.
+inline marline_construct*& construct_of(Task* task) {
+  if (task->has(task_flag::kImplicit)) return static_cast<Member*>(task->block)->construct;
+  return tool_tail(task)->construct;
 }
 
 // The part of a taskloop that the task is to execute, before it is spawned.

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Events of devices (OpenMP 5.2, sections 19.5.2.19 to 19.5.2.28): what a library that drives devices tells
+// (include/marline/devices.h) goes to the tool's callbacks, and to the buffers of traces that the tool has started
+// (section 19.6.2). Any thread. A device's buffer is under a lock, which is held while the tool is asked for a buffer
+// or given one: there it may read records, and nothing else of this.
+#pragma once
+
+#include "marline/devices.h"
+#include "tool/tool.hpp"
+
+namespace marline::tool {
+
+// A number that no other event has: ompt_get_unique_id, target ids, operations.
+uint64_t unique_id();
+
+// construct->id is set before the begin.
+void target(Endpoint endpoint, marline_construct_t* construct);
+void target_maps(marline_construct_t* construct, unsigned count, void** host, void** device, size_t* bytes,
+                 unsigned* flags);
+
+// A copy, an allocation or a kernel, by its kind. operation->id is set before the begin.
+void operation(Endpoint endpoint, marline_operation_t* operation);
+// Into the device's buffer, if there is a trace of it.
+void operation_done(const marline_operation_t& operation);
+
+void device_begin(int device, const char* type, int host);
+void device_load(int device, const void* image, size_t bytes, uint64_t module);
+void device_end(int device);
+// The tool is about to end: those that have not ended.
+void end_devices();
+// In a process that has no tool.
+void forget_devices();
+
+}  // namespace marline::tool
