@@ -115,7 +115,7 @@ def is_in(feature: Feature, pragmas: list[Pragma], text: str, environment: Itera
     """Whether a source has what it claims to cover."""
     if not feature.section[0].isdigit():
         return True  # no word of OpenMP
-    if re.match(r"(omp|OMP)_", feature.directive):
+    if re.match(r"(omp|OMP|ompt)_", feature.directive):
         return feature.directive in environment or re.search(rf"\b{feature.directive}\b", text) is not None
     if any(pragma.has(feature.directive, feature.clause) for pragma in pragmas):
         return True
@@ -212,7 +212,7 @@ def suggest(source: Path, features: list[Feature]) -> str:
     pragmas = pragmas_of(text)
     for feature in features:
         used = any(pragma.has(feature.directive, feature.clause) for pragma in pragmas)
-        if used or (re.match(r"(omp|OMP)_", feature.directive) and is_in(feature, [], text, ())):
+        if used or (re.match(r"(omp|OMP|ompt)_", feature.directive) and is_in(feature, [], text, ())):
             found.setdefault(feature.directive, []).extend([feature.clause] if feature.clause else [])
     return "Covers: " + ", ".join(f"{name}({', '.join(clauses)})" if clauses else name for name, clauses in found.items())
 

@@ -45,11 +45,13 @@ struct Command {
   uint64_t a, b, c;    // kLaunch: code, entry, place; kLoad: address, bytes, module; kUnload, kFind: module;
                        // kCopy: to, from, bytes
   int64_t thread_limit;
+  bool timed;  // kLaunch: the completion has times
 };
 
 struct Completion {
   uint64_t operation;
   uint64_t result;
+  uint64_t begin, end;  // of a kernel, if they were asked for (tell.hpp, now)
 };
 
 // How the device's process has ended, and in which target region.

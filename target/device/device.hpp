@@ -20,6 +20,7 @@ namespace marline::target {
 struct Device;
 struct Entry;
 struct Module;
+struct Told;
 class Mapping;
 
 // An operation that goes on behind the call that starts it. The storage is the caller's until `ended` is called.
@@ -27,6 +28,8 @@ struct Operation {
   // By the thread that finds it ended, perhaps in a progress hook: it must not block. False: call it again later.
   bool (*ended)(Operation*);
   uint64_t result;  // set before that, where an operation has one
+  bool timed = false;  // a kernel, whose times somebody wants to know; by the caller
+  uint64_t begin = 0, end = 0;  // when the device has run it (tell.hpp, now)
 };
 
 // A kernel with its arguments, one word each, as the host's calling convention passes them.
@@ -36,6 +39,8 @@ struct Launch {
   uint32_t count;
   int32_t thread_limit;   // 0: none
   const char* place;      // the ident's text, ";file;function;line;column;;", or null; static storage
+  Told* told = nullptr;   // the construct, if a tool listens
+  unsigned teams = 0;     // that the program asks for; for tools
 };
 
 struct DeviceKind {

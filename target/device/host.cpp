@@ -5,6 +5,7 @@
 #include "device/call_kernel.hpp"
 #include "device/kinds.hpp"
 #include "device/processor.hpp"
+#include "device/tell.hpp"
 #include "image/images.hpp"
 #include "image/load.hpp"
 
@@ -74,10 +75,12 @@ void run(void* data) {
   call_kernel(call->code, call->launch->arguments, call->launch->count);
 }
 
-bool launch(Device* device, const Launch& launch, Operation*) {
+bool launch(Device* device, const Launch& launch, Operation* operation) {
   Call call = {launch.kernel->code[device->number].load(std::memory_order_relaxed), &launch};
   marline_target_region_t region = {run, &call, device->number, launch.thread_limit};
+  if (operation->timed) operation->begin = now();
   marline_target_region_run(&region);
+  if (operation->timed) operation->end = now();
   return true;
 }
 

@@ -7,10 +7,12 @@
 
 #include "base/lock.hpp"
 #include "base/report.hpp"
+#include "device/asides.hpp"
 #include "device/cuda_driver.hpp"
 #include "device/kinds.hpp"
 #include "device/llvm_library.hpp"
 #include "device/staged_construct.hpp"
+#include "device/tell.hpp"
 #include "device/wait.hpp"
 #include "image/foreign.hpp"
 #include "image/images.hpp"
@@ -37,6 +39,9 @@ struct Started {
   StagedConstruct* staged = nullptr;  // of a held task, to be finished
   marline_event_t event = MARLINE_EVENT_INIT;
   Started* next = nullptr;
+  Aside shown;                  // of a task that is held
+  Told* told = nullptr;         // likewise, if a tool listens
+  uint64_t begin = 0, end = 0;  // if a tool listens: when they were started, and seen to have ended (tell.hpp, now)
 };
 
 using Register = void (*)(void*);
@@ -88,8 +93,12 @@ void end_staged(StagedConstruct* construct, bool ran) {
 
 void finish(Started* started, bool ran = true) {
   marline_task_t* task = started->task;
+  if (started->begin != 0) started->end = now();
   if (task == nullptr) return marline_event_fulfill(&started->event);
   if (started->staged != nullptr) end_staged(started->staged, ran);
+  tell_kernel_end(started->told, started->begin, started->end);
+  end_told(started->told);
+  remove_aside(&started->shown);
   std::free(started);
   marline_task_release(task);
 }
@@ -113,30 +122,60 @@ int poll(void*) {
   return ended;
 }
 
-// Where a construct's operations are kept while libomptarget starts them; `call` does that. `held`: the construct of a
-// task that is held, which is finished and freed at the end; else the caller finishes it.
+// Without cooperation.
 template <class Call>
-int cooperate(Device* device, marline_task_t* task, StagedConstruct* held, const char* what, Call call) {
-  if (task == nullptr && !marline_can_suspend()) return call(false);
+int call_and_tell(Told* told, Call call) {
+  uint64_t begin = told != nullptr ? now() : 0;
+  int result = call(false);
+  tell_kernel_end(told, begin, told != nullptr ? now() : 0);
+  return result;
+}
+
+// What goes on behind the call.
+struct Held {
+  marline_task_t* task;     // null: nothing
+  StagedConstruct* staged;  // of the task, finished and freed at the end; null: the caller finishes it, if there is one
+};
+
+// Storage for a construct whose task is held, which is shown until it ends.
+Started* put_aside(Device* device, const Held& held, const char* what, ToldScope& scope) {
+  void* memory = std::malloc(sizeof(Started));
+  if (memory == nullptr) fatal("no memory for a deferred target construct");
+  auto* started = new (memory) Started{};
+  started->task = held.task;
+  started->staged = held.staged;
+  started->told = scope.leave();
+  started->shown.device = device;
+  started->shown.what.store(what, std::memory_order_relaxed);
+  add_aside(&started->shown);
+  return started;
+}
+
+// Where a construct's operations are kept while libomptarget starts them; `call` does that.
+template <class Call>
+int cooperate(Device* device, const Held& held, const char* what, ToldScope& scope, Call call) {
+  if (held.task == nullptr && !marline_can_suspend()) return call_and_tell(scope.told(), call);
   Started here;
-  Started* started = &here;
-  if (task != nullptr) {
-    void* memory = std::malloc(sizeof(Started));
-    if (memory == nullptr) fatal("no memory for a deferred target construct");
-    started = new (memory) Started{};
-    started->task = task;
-    started->staged = held;
-  }
+  Started* started = held.task != nullptr ? put_aside(device, held, what, scope) : &here;
+  Told* told = held.task != nullptr ? started->told : scope.told();
+  if (told != nullptr) started->begin = now();
   marline_target_handle_set(&started->handle);
   int result = call(true);
   marline_target_handle_set(nullptr);
   if (started->handle == nullptr) {  // done already
-    if (task != nullptr) finish(started, result == 0);
+    if (held.task != nullptr) {
+      finish(started, result == 0);
+    } else {
+      tell_kernel_end(told, started->begin, told != nullptr ? now() : 0);
+    }
     return result;
   }
   marline_progress_add(g_hook, 1);
   append(started);
-  if (task == nullptr) wait_for_event(&here.event, device, what);
+  if (held.task == nullptr) {
+    wait_for_event(&here.event, device, what);
+    tell_kernel_end(told, here.begin, here.end);
+  }
   return result;
 }
 
@@ -277,7 +316,8 @@ void llvm_forget(Module* module) {
   if (state == ForeignState::kRegistered) unregister(module);
 }
 
-int llvm_kernel(Device* device, void* ident, int32_t teams, int32_t threads, void* id, const KernelArguments& given) {
+int llvm_kernel(Device* device, void* ident, int32_t teams, int32_t threads, void* id, const KernelArguments& given,
+                ToldScope& scope) {
   Items items = {static_cast<int32_t>(given.count),
                  given.bases,
                  given.begins,
@@ -288,28 +328,31 @@ int llvm_kernel(Device* device, void* ident, int32_t teams, int32_t threads, voi
   // A progress hook should not copy much.
   bool nowait = (given.flags & kNowaitFlag) != 0 && construct.bytes_back() <= kMostForHook;
   marline_task_t* task = nowait ? marline_target_task_hold() : nullptr;
-  StagedConstruct* held = task != nullptr && construct.is_staged() ? on_heap(construct) : nullptr;
-  int result = cooperate(device, task, held, "target", [&](bool deferred) {
+  StagedConstruct* staged = task != nullptr && construct.is_staged() ? on_heap(construct) : nullptr;
+  Told* told = scope.told();
+  tell_kernel_begin(told, device, teams > 0 ? static_cast<unsigned>(teams) : 1);
+  int result = cooperate(device, {task, staged}, "target", scope, [&](bool deferred) {
     KernelArguments arguments = given;
     arguments.bases = construct.bases();
     arguments.begins = construct.begins();
     arguments.flags = deferred ? given.flags | kNowaitFlag : given.flags & ~kNowaitFlag;
     int started = g_kernel(ident, llvm_number(device), teams, threads, id, &arguments);
     construct.begun();
+    tell_kernel_started(told);
     return started;
   });
-  if (held == nullptr) construct.finish(result == 0);
+  if (staged == nullptr) construct.finish(result == 0);
   return result;
 }
 
-void llvm_data(Device* device, LlvmData what, bool nowait, const Items& items, void** names) {
+void llvm_data(Device* device, LlvmData what, bool nowait, const Items& items, void** names, ToldScope& scope) {
   static constexpr const char* kWhat[] = {"target enter data", "target exit data", "target update"};
   auto* sizes = const_cast<int64_t*>(items.sizes);
   auto* types = reinterpret_cast<int64_t*>(const_cast<uint64_t*>(items.types));
   int number = llvm_number(device), index = static_cast<int>(what);
   StagedConstruct construct(device, items, false);
   marline_task_t* task = nowait ? marline_target_task_hold() : nullptr;
-  (void)cooperate(device, task, nullptr, kWhat[index], [&](bool deferred) {
+  (void)cooperate(device, {task, nullptr}, kWhat[index], scope, [&](bool deferred) {
     if (deferred) {
       g_data_nowait[index](nullptr, number, items.count, items.bases, items.begins, sizes, types, names, items.mappers, 0,
                            nullptr, 0, nullptr);

@@ -8,6 +8,7 @@
 #include "device/device.hpp"
 #include "base/items.hpp"
 #include "device/llvm_library.hpp"
+#include "base/told.hpp"
 
 namespace marline::target {
 
@@ -34,11 +35,13 @@ inline constexpr uint64_t kNowaitFlag = 1;
 
 // Of a device that is ready (mapping/devices.hpp). Returns what it returns: 0 for success. May suspend. With the nowait
 // flag, the calling task may be held instead.
-int llvm_kernel(Device* device, void* ident, int32_t teams, int32_t threads, void* id, const KernelArguments& arguments);
+int llvm_kernel(Device* device, void* ident, int32_t teams, int32_t threads, void* id, const KernelArguments& arguments,
+                ToldScope& scope);
 
 // Its entry points for data constructs, likewise.
 enum class LlvmData { kBegin, kEnd, kUpdate };
-void llvm_data(Device* device, LlvmData what, bool nowait, const Items& items, void** names);
+void llvm_data(Device* device, LlvmData what, bool nowait, const Items& items, void** names,
+               ToldScope& scope);
 
 // The module's library is being closed: libomptarget forgets its images and variables. At the program's end it does not,
 // since libomptarget may be gone before. Any thread.

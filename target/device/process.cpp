@@ -156,6 +156,8 @@ int take_completions(Process* process) {
     ring.read(&completion, sizeof completion);
     auto* operation = reinterpret_cast<Operation*>(completion.operation);
     operation->result = completion.result;
+    operation->begin = completion.begin;
+    operation->end = completion.end;
     if (operation->ended(operation)) {
       ++ended;
     } else {
@@ -211,11 +213,11 @@ void send(Process* process, const Command& command, const void* words) {
 }
 
 // Sends a command and waits for its result.
-uint64_t ask(Device* device, Command command, const void* words, const char* what) {
+uint64_t ask(Device* device, Command command, const void* words, const char* what, size_t bytes = 0) {
   Awaited answer(device);
   command.operation = reinterpret_cast<uint64_t>(static_cast<Operation*>(&answer));
   send(process_of(device), command, words);
-  answer.wait(what);
+  answer.wait(what, bytes);
   return answer.result;
 }
 
@@ -229,6 +231,7 @@ void become_device(Process* process, int socket) {
     return;
   }
   if (fork() != 0) _exit(0);
+  marline_tool_leave();  // it belongs to the program: a device that records into the same files would spoil them
   give_up_heritage(socket, process->arena.file());
   serve_device(process->channel, &process->arena, socket, process->device->number);
 }
@@ -302,8 +305,9 @@ void copy_staged(Device* device, uint64_t address, char* host, size_t bytes, boo
     size_t piece = std::min(room, bytes - done);
     uint64_t variable = address + done;
     if (to_device) std::memcpy(process->arena.here(stage), host + done, piece);
-    Command command = {CommandKind::kCopy, 0, 0, to_device ? variable : stage, to_device ? stage : variable, piece, 0};
-    ask(device, command, nullptr, "copy");
+    Command command = {CommandKind::kCopy,           0,     0, to_device ? variable : stage,
+                       to_device ? stage : variable, piece, 0, false};
+    ask(device, command, nullptr, to_device ? "copy to" : "copy from", bytes);
     if (!to_device) std::memcpy(host + done, process->arena.here(stage), piece);
     done += piece;
   }
@@ -341,14 +345,14 @@ bool load(Device* device, Module* module) {
     release(device, stage);
     return false;
   }
-  Command command = {CommandKind::kLoad, 0, 0, stage, module->native.bytes, module->number, 0};
-  ask(device, command, nullptr, "load an image");
+  Command command = {CommandKind::kLoad, 0, 0, stage, module->native.bytes, module->number, 0, false};
+  ask(device, command, nullptr, "load of an image");
   release(device, stage);
   return true;
 }
 
 void unload(Device* device, Module* module) {
-  ask(device, {CommandKind::kUnload, 0, 0, module->number, 0, 0, 0}, nullptr, "unload an image");
+  ask(device, {CommandKind::kUnload, 0, 0, module->number, 0, 0, 0, false}, nullptr, "unload of an image");
 }
 
 uint64_t find(Device* device, Module* module, const char* name) {
@@ -356,8 +360,8 @@ uint64_t find(Device* device, Module* module, const char* name) {
   size_t length = std::strlen(name) + 1;
   if (length > sizeof padded) fatal("the name of a region has %zu characters, more than %zu", length, sizeof padded);
   std::memcpy(padded, name, length);
-  Command command = {CommandKind::kFind, static_cast<uint32_t>((length + 7) / 8), 0, module->number, 0, 0, 0};
-  return ask(device, command, padded, "look for a symbol");
+  Command command = {CommandKind::kFind, static_cast<uint32_t>((length + 7) / 8), 0, module->number, 0, 0, 0, false};
+  return ask(device, command, padded, "search for a symbol");
 }
 
 bool launch(Device* device, const Launch& launch, Operation* operation) {
@@ -371,7 +375,8 @@ bool launch(Device* device, const Launch& launch, Operation* operation) {
                      code,
                      reinterpret_cast<uint64_t>(launch.kernel),
                      reinterpret_cast<uint64_t>(launch.place),
-                     launch.thread_limit};
+                     launch.thread_limit,
+                     operation->timed};
   send(process_of(device), command, launch.arguments);
   return false;
 }

@@ -10,6 +10,7 @@
 #include "device/call_kernel.hpp"
 #include "device/process.hpp"
 #include "device/process_crash.hpp"
+#include "device/tell.hpp"
 #include "image/load.hpp"
 #include "marline/devices.h"
 
@@ -147,8 +148,7 @@ Job* take_jobs() {
   }
 }
 
-void answer(uint64_t operation, uint64_t result) {
-  Completion completion = {operation, result};
+void answer(const Completion& completion) {
   Ring& ring = g_channel->completions;
   Guard guard(g_answer_lock);
   while (!ring.has_room(sizeof completion)) sched_yield();
@@ -184,22 +184,23 @@ uint64_t find(const Command& command, const uint64_t* name) {
 
 void run_job(Job* job) {
   const Command& command = job->command;
-  uint64_t result = 0;
+  Completion completion = {command.operation, 0, command.timed ? now() : 0, 0};
   switch (command.kind) {
     case CommandKind::kLaunch: {
       marline_target_region_t region = {run_kernel, job, g_number, static_cast<int>(command.thread_limit)};
       marline_target_region_run(&region);
+      if (command.timed) completion.end = now();
       std::fflush(stdout);  // nobody does at the end
       break;
     }
-    case CommandKind::kLoad: result = load(command); break;
-    case CommandKind::kUnload: result = unload(command); break;
-    case CommandKind::kFind: result = find(command, job->words); break;
+    case CommandKind::kLoad: completion.result = load(command); break;
+    case CommandKind::kUnload: completion.result = unload(command); break;
+    case CommandKind::kFind: completion.result = find(command, job->words); break;
     case CommandKind::kCopy:
       std::memcpy(reinterpret_cast<void*>(command.a), reinterpret_cast<const void*>(command.b), command.c);
       break;
   }
-  answer(command.operation, result);
+  answer(completion);
   std::free(job);
 }
 

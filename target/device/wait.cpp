@@ -3,6 +3,8 @@
 // See the header.
 #include "device/wait.hpp"
 
+#include "device/tell.hpp"
+
 #include <sched.h>
 
 namespace marline::target {
@@ -20,22 +22,27 @@ Awaited::Awaited(Device* of) : event MARLINE_EVENT_INIT, device(of) {
   };
 }
 
-void wait_for_event(marline_event_t* event, const Device* device, const char* what) {
-  static constexpr const char* kNames[] = {"device", nullptr};
-  marline_wait_t why = {what, kNames, {device->number}, nullptr, 0, 0};
+void wait_for_event(marline_event_t* event, const Device* device, const char* what, size_t bytes) {
+  static constexpr const char* kNames[] = {"device", "bytes", nullptr};
+  marline_wait_t why = {what, kNames, {device->number, static_cast<int64_t>(bytes)}, nullptr, 0, 0};
   marline_event_wait_for(event, &why);
 }
 
-void wait_or_progress(marline_event_t* event, Device* device, const char* what) {
-  if (marline_can_suspend()) wait_for_event(event, device, what);
+void wait_or_progress(marline_event_t* event, Device* device, const char* what, size_t bytes) {
+  if (marline_can_suspend()) wait_for_event(event, device, what, bytes);
   while (!marline_event_test(event)) device->kind->progress(device);
 }
 
-void Awaited::wait(const char* what) { wait_or_progress(&event, device, what); }
+void Awaited::wait(const char* what, size_t bytes) { wait_or_progress(&event, device, what, bytes); }
 
 void run_and_wait(Device* device, const Launch& launch) {
   Awaited operation(device);
-  if (!device->kind->launch(device, launch, &operation)) operation.wait("target");
+  operation.timed = launch.told != nullptr;
+  tell_kernel_begin(launch.told, device, launch.teams);
+  bool has_run = device->kind->launch(device, launch, &operation);
+  tell_kernel_started(launch.told);
+  if (!has_run) operation.wait("kernel");
+  tell_kernel_end(launch.told, operation.begin, operation.end);
 }
 
 void SuspendingLock::take() {

@@ -8,10 +8,10 @@
 namespace marline::target {
 
 // Waits for the event, which something of the device's fulfils; `what` is the reason that `marline ps` shows.
-void wait_for_event(marline_event_t* event, const Device* device, const char* what);
+void wait_for_event(marline_event_t* event, const Device* device, const char* what, size_t bytes = 0);
 
 // The same for callers that perhaps cannot suspend: then the thread lets the device's operations end meanwhile.
-void wait_or_progress(marline_event_t* event, Device* device, const char* what);
+void wait_or_progress(marline_event_t* event, Device* device, const char* what, size_t bytes = 0);
 
 // Runs a kernel that is found, to its end.
 void run_and_wait(Device* device, const Launch& launch);
@@ -22,7 +22,7 @@ struct Awaited : Operation {
   Device* device;
 
   explicit Awaited(Device* of);
-  void wait(const char* what);
+  void wait(const char* what, size_t bytes = 0);
 };
 
 // A lock whose holder may suspend; those who wait for it are suspended as well. Taken by tasks and threads alike.

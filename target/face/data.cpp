@@ -26,15 +26,32 @@ void warn_of_lost_dimensions(const Items& items) {
   }
 }
 
-void construct(LlvmData what, bool nowait, int64_t number, int32_t count, void** bases, void** begins, int64_t* sizes,
+// What is called, and from where in the program.
+struct Call {
+  LlvmData what;
+  bool nowait;
+  const void* code;
+};
+
+ConstructKind kind_of(LlvmData what) {
+  switch (what) {
+    case LlvmData::kBegin: return ConstructKind::kEnterData;
+    case LlvmData::kEnd: return ConstructKind::kExitData;
+    default: return ConstructKind::kUpdate;
+  }
+}
+
+void construct(const Call& call, int64_t number, int32_t count, void** bases, void** begins, int64_t* sizes,
                int64_t* types, void** names, void** mappers) {
   Device* device = device_for_construct(number);
   if (device == nullptr) return;
   Items items = {count, bases, begins, sizes, reinterpret_cast<const uint64_t*>(types), mappers};
-  if (nowait && what == LlvmData::kUpdate) warn_of_lost_dimensions(items);
+  if (call.nowait && call.what == LlvmData::kUpdate) warn_of_lost_dimensions(items);
   prepare(device);
-  if (device->kind == &kLlvmKind) return llvm_data(device, what, nowait, items, names);
-  switch (what) {
+  ToldScope scope(kind_of(call.what), call.nowait, device->number, call.code);
+  items.told = scope.told();
+  if (device->kind == &kLlvmKind) return llvm_data(device, call.what, call.nowait, items, names, scope);
+  switch (call.what) {
     case LlvmData::kBegin: return device->mapping->begin(items);
     case LlvmData::kEnd: return device->mapping->end(items);
     case LlvmData::kUpdate: return device->mapping->update(items);
@@ -48,27 +65,33 @@ extern "C" {
 
 void __tgt_target_data_begin_mapper(void*, int64_t device, int32_t count, void** bases, void** begins, int64_t* sizes,
                                     int64_t* types, void** names, void** mappers) {
-  construct(LlvmData::kBegin, false, device, count, bases, begins, sizes, types, names, mappers);
+  construct({LlvmData::kBegin, false, __builtin_return_address(0)}, device, count, bases, begins, sizes, types, names,
+            mappers);
 }
 void __tgt_target_data_begin_nowait_mapper(void*, int64_t device, int32_t count, void** bases, void** begins,
                                            int64_t* sizes, int64_t* types, void** names, void** mappers) {
-  construct(LlvmData::kBegin, true, device, count, bases, begins, sizes, types, names, mappers);
+  construct({LlvmData::kBegin, true, __builtin_return_address(0)}, device, count, bases, begins, sizes, types, names,
+            mappers);
 }
 void __tgt_target_data_end_mapper(void*, int64_t device, int32_t count, void** bases, void** begins, int64_t* sizes,
                                   int64_t* types, void** names, void** mappers) {
-  construct(LlvmData::kEnd, false, device, count, bases, begins, sizes, types, names, mappers);
+  construct({LlvmData::kEnd, false, __builtin_return_address(0)}, device, count, bases, begins, sizes, types, names,
+            mappers);
 }
 void __tgt_target_data_end_nowait_mapper(void*, int64_t device, int32_t count, void** bases, void** begins,
                                          int64_t* sizes, int64_t* types, void** names, void** mappers) {
-  construct(LlvmData::kEnd, true, device, count, bases, begins, sizes, types, names, mappers);
+  construct({LlvmData::kEnd, true, __builtin_return_address(0)}, device, count, bases, begins, sizes, types, names,
+            mappers);
 }
 void __tgt_target_data_update_mapper(void*, int64_t device, int32_t count, void** bases, void** begins, int64_t* sizes,
                                      int64_t* types, void** names, void** mappers) {
-  construct(LlvmData::kUpdate, false, device, count, bases, begins, sizes, types, names, mappers);
+  construct({LlvmData::kUpdate, false, __builtin_return_address(0)}, device, count, bases, begins, sizes, types, names,
+            mappers);
 }
 void __tgt_target_data_update_nowait_mapper(void*, int64_t device, int32_t count, void** bases, void** begins,
                                             int64_t* sizes, int64_t* types, void** names, void** mappers) {
-  construct(LlvmData::kUpdate, true, device, count, bases, begins, sizes, types, names, mappers);
+  construct({LlvmData::kUpdate, true, __builtin_return_address(0)}, device, count, bases, begins, sizes, types, names,
+            mappers);
 }
 
 #pragma GCC visibility pop

@@ -130,6 +130,7 @@ void keep_pointees(Device* device, const marline_device_maps_t& maps) {
 struct OpenData {
   Device* device;
   GompItems items;
+  const void* code;
 };
 
 int run(int number, void (*function)(void*), const marline_device_maps_t* maps, int thread_limit) {
@@ -149,10 +150,15 @@ int run(int number, void (*function)(void*), const marline_device_maps_t* maps, 
   take_maps(*maps, items);
   Region region = {};
   region.kernel = entry;
+  ToldScope scope(ConstructKind::kTarget, maps->nowait != 0, device->number, maps->code);
   region.items = items.items();
+  region.items.told = scope.told();
+  region.scope = &scope;
+  region.teams = 1;  // GCC does not say here
   region.thread_limit = thread_limit;
   region.in_memory = true;
-  return run_region(device, region) ? 1 : 0;
+  run_region(device, region);
+  return 1;
 }
 
 void* data_begin(int number, const marline_device_maps_t* maps) {
@@ -160,10 +166,13 @@ void* data_begin(int number, const marline_device_maps_t* maps) {
   if (device == nullptr) return nullptr;
   void* memory = std::malloc(sizeof(OpenData));
   if (memory == nullptr) fatal("no memory for a target data construct");
-  auto* open = new (memory) OpenData{device, {}};
+  auto* open = new (memory) OpenData{device, {}, maps->code};
   keep_pointees(device, *maps);
   take_maps(*maps, open->items);
-  device->mapping->begin(open->items.items());
+  ToldScope scope(ConstructKind::kEnterData, false, device->number, maps->code);
+  Items all = open->items.items();
+  all.told = scope.told();
+  device->mapping->begin(all);
   for (size_t i = 0; i < maps->count; ++i) {
     if (!is_use_device(maps->kinds[i]) || maps->addresses[i] == nullptr) continue;
     uint64_t address = device->mapping->translate(maps->addresses[i]);
@@ -174,7 +183,12 @@ void* data_begin(int number, const marline_device_maps_t* maps) {
 
 void data_end(void* data) {
   auto* open = static_cast<OpenData*>(data);
-  open->device->mapping->end(open->items.items());
+  {
+    ToldScope scope(ConstructKind::kExitData, false, open->device->number, open->code);
+    Items all = open->items.items();
+    all.told = scope.told();
+    open->device->mapping->end(all);
+  }
   open->~OpenData();
   std::free(open);
 }
@@ -184,7 +198,10 @@ void update(int number, const marline_device_maps_t* maps) {
   if (device == nullptr) return;
   GompItems items;
   take_updates(*maps, items);
-  device->mapping->update(items.items());
+  ToldScope scope(ConstructKind::kUpdate, maps->nowait != 0, device->number, maps->code);
+  Items all = items.items();
+  all.told = scope.told();
+  device->mapping->update(all);
 }
 
 void enter_data(int number, const marline_device_maps_t* maps) {
@@ -193,7 +210,10 @@ void enter_data(int number, const marline_device_maps_t* maps) {
   GompItems items;
   keep_pointees(device, *maps);
   take_maps(*maps, items);
-  device->mapping->begin(items.items());
+  ToldScope scope(ConstructKind::kEnterData, maps->nowait != 0, device->number, maps->code);
+  Items all = items.items();
+  all.told = scope.told();
+  device->mapping->begin(all);
 }
 
 // GCC gives the members of a structure one by one, which it has entered as one.
@@ -204,6 +224,8 @@ void exit_data(int number, const marline_device_maps_t* maps) {
   take_maps(*maps, items);
   Items all = items.items();
   all.end_once = true;
+  ToldScope scope(ConstructKind::kExitData, maps->nowait != 0, device->number, maps->code);
+  all.told = scope.told();
   device->mapping->end(all);
 }
 

@@ -25,12 +25,21 @@ struct Ident {
 
 const char* place_of(const void* ident) { return ident != nullptr ? static_cast<const Ident*>(ident)->place : nullptr; }
 
-bool run_on(Device* device, void* ident, void* id, int32_t teams, const KernelArguments& given, int32_t threads) {
+// Who has called, and from where: `code` is in the program.
+struct Call {
+  void* ident;
+  const void* code;
+};
+
+bool run_on(Device* device, const Call& call, void* id, int32_t teams, const KernelArguments& given, int32_t threads) {
   prepare(device);
-  if (device->kind == &kLlvmKind) return llvm_kernel(device, ident, teams, threads, id, given) == 0;
+  bool nowait = (given.flags & kNowaitFlag) != 0;
+  const Entry* kernel = device->kind != &kLlvmKind ? find_entry(id) : nullptr;
+  if (device->kind != &kLlvmKind && (kernel == nullptr || !has_kernel(device, kernel))) return false;
+  ToldScope scope(ConstructKind::kTarget, nowait, device->number, call.code);
+  if (device->kind == &kLlvmKind) return llvm_kernel(device, call.ident, teams, threads, id, given, scope) == 0;
   Region region = {};
-  region.kernel = find_entry(id);
-  if (region.kernel == nullptr) return false;
+  region.kernel = kernel;
   region.items = {static_cast<int32_t>(given.count),
                   given.bases,
                   given.begins,
@@ -39,15 +48,19 @@ bool run_on(Device* device, void* ident, void* id, int32_t teams, const KernelAr
                   given.mappers};
   region.thread_limit = threads > 0 ? threads : 0;
   region.leading_null = given.version >= 3;
-  region.nowait = (given.flags & kNowaitFlag) != 0;
-  region.place = place_of(ident);
-  return run_region(device, region);
+  region.items.told = scope.told();
+  region.nowait = nowait;
+  region.place = place_of(call.ident);
+  region.teams = teams > 0 ? static_cast<unsigned>(teams) : 1;
+  region.scope = &scope;
+  run_region(device, region);
+  return true;
 }
 
-int run(void* ident, int64_t number, void* id, int32_t teams, int32_t threads, const KernelArguments& given) {
+int run(const Call& call, int64_t number, void* id, int32_t teams, int32_t threads, const KernelArguments& given) {
   Device* device = device_for_construct(number);
   if (device == nullptr) return kRunItYourself;
-  if (run_on(device, ident, id, teams, given, threads)) return kDone;
+  if (run_on(device, call, id, teams, given, threads)) return kDone;
   if (is_mandatory()) {
     fatal("OMP_TARGET_OFFLOAD=mandatory, and the program has no code for device %d (%s) of a region: build it with "
           "-fopenmp-targets= for that device's architecture", device->number, device->kind->name);
@@ -85,32 +98,33 @@ int __tgt_target_kernel(void* ident, int64_t device, int32_t teams, int32_t thre
     fatal("kernel arguments of version %u, from a newer Clang than Marline knows; the newest known is %u (Clang 22)",
           given->version, kNewestArguments);
   }
-  return run(ident, device, id, teams, threads, *given);
+  return run({ident, __builtin_return_address(0)}, device, id, teams, threads, *given);
 }
 
 int __tgt_target_teams_mapper(void* ident, int64_t device, void* id, int32_t count, void** bases, void** begins,
                               int64_t* sizes, int64_t* types, void** names, void** mappers, int32_t teams,
                               int32_t threads) {
-  return run(ident, device, id, teams, threads,
+  return run({ident, __builtin_return_address(0)}, device, id, teams, threads,
              in_structure(count, bases, begins, sizes, types, names, mappers, teams, threads, 0));
 }
 
 int __tgt_target_mapper(void* ident, int64_t device, void* id, int32_t count, void** bases, void** begins,
                         int64_t* sizes, int64_t* types, void** names, void** mappers) {
-  return run(ident, device, id, kNoTeams, 0, in_structure(count, bases, begins, sizes, types, names, mappers, 0, 0, 0));
+  return run({ident, __builtin_return_address(0)}, device, id, kNoTeams, 0,
+             in_structure(count, bases, begins, sizes, types, names, mappers, 0, 0, 0));
 }
 
 int __tgt_target_teams_nowait_mapper(void* ident, int64_t device, void* id, int32_t count, void** bases, void** begins,
                                      int64_t* sizes, int64_t* types, void** names, void** mappers, int32_t teams,
                                      int32_t threads, int32_t, void*, int32_t, void*) {
-  return run(ident, device, id, teams, threads,
+  return run({ident, __builtin_return_address(0)}, device, id, teams, threads,
              in_structure(count, bases, begins, sizes, types, names, mappers, teams, threads, kNowaitFlag));
 }
 
 int __tgt_target_nowait_mapper(void* ident, int64_t device, void* id, int32_t count, void** bases, void** begins,
                                int64_t* sizes, int64_t* types, void** names, void** mappers, int32_t, void*, int32_t,
                                void*) {
-  return run(ident, device, id, kNoTeams, 0,
+  return run({ident, __builtin_return_address(0)}, device, id, kNoTeams, 0,
              in_structure(count, bases, begins, sizes, types, names, mappers, 0, 0, kNowaitFlag));
 }
 

@@ -4,11 +4,12 @@
 // libmarline's definitions, which programs meet first, lead here (version node VERS1.0, as libomptarget's). Copies between
 // two devices go by way of the host in pieces, so that they take no memory of their size.
 #include "base/report.hpp"
-#include "mapping/devices.hpp"
 #include "device/kinds.hpp"
 #include "device/llvm.hpp"
+#include "device/tell.hpp"
 #include "device/users_memory.hpp"
 #include "face/dependences.hpp"
+#include "mapping/devices.hpp"
 #include "mapping/mapping.hpp"
 
 #include <algorithm>
@@ -53,21 +54,21 @@ bool is_llvms(const End& to, const End& from) {
   return (is(to) || to.device == nullptr) && (is(from) || from.device == nullptr) && (is(to) || is(from));
 }
 
-void copy(const End& to, const End& from, size_t bytes) {
+void copy(const End& to, const End& from, size_t bytes, const void* code) {
   if (to.device == nullptr && from.device == nullptr) {
     std::memmove(to.address, from.address, bytes);
   } else if (to.device == nullptr) {
-    from.device->kind->read(from.device, to.address, from.word(), bytes);
+    copy_from(from.device, to.address, from.word(), bytes, nullptr, code);
   } else if (from.device == nullptr) {
-    to.device->kind->write(to.device, to.word(), from.address, bytes);
+    copy_to(to.device, to.word(), from.address, bytes, nullptr, code);
   } else {
     size_t room = std::min(bytes, kPiece);
     char* buffer = static_cast<char*>(std::malloc(room));
     if (buffer == nullptr) fatal("no memory for a copy between devices");
     for (size_t done = 0; done < bytes; done += room) {
       size_t piece = std::min(room, bytes - done);
-      from.device->kind->read(from.device, buffer, from.word() + done, piece);
-      to.device->kind->write(to.device, to.word() + done, buffer, piece);
+      copy_from(from.device, buffer, from.word() + done, piece, nullptr, code);
+      copy_to(to.device, to.word() + done, buffer, piece, nullptr, code);
     }
     std::free(buffer);
   }
@@ -77,13 +78,14 @@ void copy(const End& to, const End& from, size_t bytes) {
 struct RectangleCopy {
   End to;
   End from;
+  const void* code;
 };
 
 void copy_run(void* data, size_t to_offset, size_t from_offset, size_t bytes) {
-  auto [to, from] = *static_cast<RectangleCopy*>(data);
+  auto [to, from, code] = *static_cast<RectangleCopy*>(data);
   to.address += to_offset;
   from.address += from_offset;
-  copy(to, from, bytes);
+  copy(to, from, bytes, code);
 }
 
 }  // namespace
@@ -99,7 +101,9 @@ void* omp_target_alloc(size_t bytes, int number) {
   if (bytes == 0 || !end_of(number, nullptr, 0, end)) return nullptr;
   if (end.device == nullptr) return std::malloc(bytes);
   uint64_t address = end.device->kind->allocate(end.device, bytes);
-  if (address != 0) note_users_block(end.device, address, bytes);
+  if (address == 0) return nullptr;
+  note_users_block(end.device, address, bytes);
+  tell_memory(Memory::kAllocate, end.device, nullptr, address, bytes, nullptr, __builtin_return_address(0));
   return reinterpret_cast<void*>(address);
 }
 
@@ -115,6 +119,7 @@ void omp_target_free(void* pointer, int number) {
           pointer, number);
   }
   forget_users_block(end.device, end.word());
+  tell_memory(Memory::kRelease, end.device, nullptr, end.word(), 0, nullptr, __builtin_return_address(0));
   end.device->kind->release(end.device, end.word());
 }
 
@@ -128,7 +133,7 @@ int omp_target_memcpy(void* to, const void* from, size_t bytes, size_t to_offset
     return ask_llvm<int>("omp_target_memcpy", to, from, bytes, to_offset, from_offset, llvm_number(to_end),
                          llvm_number(from_end));
   }
-  copy(to_end, from_end, bytes);
+  copy(to_end, from_end, bytes, __builtin_return_address(0));
   return 0;
 }
 
@@ -145,7 +150,7 @@ int omp_target_memcpy_rect(void* to, const void* from, size_t element, int dimen
                          to_extents, from_extents, llvm_number(to_end), llvm_number(from_end));
   }
   marline_rectangle_t rectangle = {element, dimensions, volume, to_offsets, from_offsets, to_extents, from_extents};
-  RectangleCopy ends = {to_end, from_end};
+  RectangleCopy ends = {to_end, from_end, __builtin_return_address(0)};
   marline_rectangle_runs(&rectangle, copy_run, &ends);
   return 0;
 }
@@ -171,8 +176,9 @@ void* omp_target_memset(void* pointer, int value, size_t bytes, int number) {
   if (end.device == nullptr) return std::memset(pointer, value, bytes);
   char pattern[4096];
   std::memset(pattern, value, std::min(bytes, sizeof pattern));
+  const void* code = __builtin_return_address(0);
   for (size_t done = 0; done < bytes; done += sizeof pattern) {
-    end.device->kind->write(end.device, end.word() + done, pattern, std::min(bytes - done, sizeof pattern));
+    copy_to(end.device, end.word() + done, pattern, std::min(bytes - done, sizeof pattern), nullptr, code);
   }
   return pointer;
 }
@@ -211,14 +217,19 @@ int omp_target_associate_ptr(const void* host, const void* device, size_t bytes,
   if (end.device->kind == &kLlvmKind) {
     return ask_llvm<int>("omp_target_associate_ptr", host, device, bytes, offset, llvm_number(end.device));
   }
-  return end.device->mapping->associate(host, bytes, end.word()) ? 0 : EINVAL;
+  if (!end.device->mapping->associate(host, bytes, end.word())) return EINVAL;
+  tell_memory(Memory::kAssociate, end.device, host, end.word(), bytes, nullptr, __builtin_return_address(0));
+  return 0;
 }
 
 int omp_target_disassociate_ptr(const void* host, int number) {
   End end;
   if (host == nullptr || !end_of(number, nullptr, 0, end) || end.device == nullptr) return EINVAL;
   if (end.device->kind == &kLlvmKind) return ask_llvm<int>("omp_target_disassociate_ptr", host, llvm_number(end.device));
-  return end.device->mapping->disassociate(host) ? 0 : EINVAL;
+  uint64_t address = end.device->mapping->translate(host);
+  if (!end.device->mapping->disassociate(host)) return EINVAL;
+  tell_memory(Memory::kDisassociate, end.device, host, address, 0, nullptr, __builtin_return_address(0));
+  return 0;
 }
 
 const char* omp_get_uid_from_device(int number) {

@@ -6,6 +6,7 @@
 #include "mapping/copies.hpp"
 #include "mapping/mapper.hpp"
 #include "mapping/mapping.hpp"
+#include "mapping/plan.hpp"
 
 namespace marline::target {
 
@@ -39,6 +40,14 @@ Busy* Mapping::busy_among(const Items& items) const {
   return nullptr;
 }
 
+// The construct's pieces are busy from now on, and others may wait for them.
+void Mapping::note_busy(Plan& plan, bool leaves) {
+  if (plan.pieces == nullptr) return;
+  ++busy_count_;
+  plan.busy.leaves = leaves;
+  for (const Transfer& copy : plan.copies) plan.busy.bytes += copy.bytes;
+}
+
 // Called and left with the lock. True: it has waited, and everything may have changed.
 bool Mapping::wait_for_busy(const Items& items) {
   Busy* busy = busy_count_ != 0 ? busy_among(items) : nullptr;
@@ -52,7 +61,7 @@ void Mapping::wait(Busy* busy) {
   marline_event_init(&self.event);
   busy->waiters = &self;
   lock_.release();
-  wait_for_event(&self.event, device_, "mapped data");
+  wait_for_event(&self.event, device_, busy->leaves ? "data on its way from" : "data on its way to", busy->bytes);
   lock_.take();
 }
 

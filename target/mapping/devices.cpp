@@ -7,6 +7,8 @@
 #include "base/options.hpp"
 #include "base/report.hpp"
 #include "base/selection.hpp"
+#include "base/told.hpp"
+#include "device/asides.hpp"
 #include "device/kinds.hpp"
 #include "device/llvm.hpp"
 #include "device/rank_place.hpp"
@@ -148,6 +150,9 @@ void load_new(Device* device) {
     device->last_loaded = module;
     if (module->gone.load(std::memory_order_relaxed) || !device->kind->load(device, module)) continue;
     module->loaded |= bit_of(device);
+    if (is_told(MARLINE_ON_DEVICE)) {
+      marline_device_load(device->number, module->native.begin, module->native.bytes, module->number);
+    }
     map_globals(device, module);
     run_constructors(device, module);
   }
@@ -215,6 +220,8 @@ void prepare(Device* device) {
   if (is_memory_shared()) share_memory(*device);
   if (!device->started.load(std::memory_order_relaxed)) {
     device->kind->start(device);
+    show_asides();
+    if (is_told(MARLINE_ON_ANYTHING)) marline_device_begin(device->number, device->kind->name, g_count);
     device->started.store(true, std::memory_order_release);  // pairs with the load above
   }
   uint32_t now = module_changes();  // what changes from here on is for the next call, seen here or not
@@ -245,7 +252,10 @@ void forget_module(Module* module) {
 }
 
 void stop_all() {
-  for (int i = 0; i < g_count; ++i) g_devices[i].kind->stop(&g_devices[i]);
+  for (int i = 0; i < g_count; ++i) {
+    marline_device_end(i);
+    g_devices[i].kind->stop(&g_devices[i]);
+  }
 }
 
 }  // namespace marline::target

@@ -5,6 +5,7 @@
 // that it lies in.
 #include "mapping/mapping.hpp"
 
+#include "device/tell.hpp"
 #include "mapping/copies.hpp"
 #include "mapping/mapper.hpp"
 #include "mapping/plan.hpp"
@@ -156,8 +157,18 @@ void Mapping::add(const Items& items, Plan& plan) {
   }
 }
 
-void Mapping::write_slots(Plan& plan) {
-  for (const Slot& slot : plan.slots) device_->kind->write(device_, slot.device, &slot.value, sizeof slot.value);
+void Mapping::write_slots(Plan& plan, Told* told) {
+  for (const Slot& slot : plan.slots) copy_to(device_, slot.device, &slot.value, sizeof slot.value, told);
+}
+
+// The construct's own, which are busy: nobody else changes them.
+void Mapping::tell_pieces(Memory what, const Plan& plan, Told* told) {
+  if (!is_told(MARLINE_ON_DATA | MARLINE_ON_TIMES)) return;
+  for (const Piece* piece = plan.pieces; piece != nullptr; piece = piece->next) {
+    if (piece->allocation == 0) continue;
+    tell_memory(what, device_, reinterpret_cast<const void*>(piece->begin), piece->address, piece->end - piece->begin,
+                told);
+  }
 }
 
 void Mapping::begin(const Items& items) {
@@ -167,10 +178,12 @@ void Mapping::begin(const Items& items) {
   while (wait_for_busy(items)) {}
   add(items, plan);
   for (const AttachLater& one : plan.attachments) attach(one, plan);
-  if (plan.pieces != nullptr) ++busy_count_;
+  note_busy(plan, false);
   lock_.release();
-  for (const Transfer& copy : plan.copies) device_->kind->write(device_, copy.device, copy.host, copy.bytes);
-  write_slots(plan);
+  tell_pieces(Memory::kAllocate, plan, items.told);
+  for (const Transfer& copy : plan.copies) copy_to(device_, copy.device, copy.host, copy.bytes, items.told);
+  write_slots(plan, items.told);
+  tell_maps(items, false);
   if (plan.pieces == nullptr) return;
   Guard guard(lock_);
   --busy_count_;
@@ -233,6 +246,7 @@ void Mapping::subtract(const Items& items, Plan& plan) {
 
 void Mapping::end(const Items& items) {
   if (shared_ || items.count == 0) return;
+  tell_maps(items, true);
   lock_.take();
   while (wait_for_busy(items)) {}
   end_locked(items);
@@ -254,9 +268,10 @@ void Mapping::end_locked(const Items& items) {
   Plan plan;
   ++ends_;
   subtract(items, plan);
-  if (plan.pieces != nullptr) ++busy_count_;
+  note_busy(plan, true);
   lock_.release();
-  for (const Transfer& copy : plan.copies) device_->kind->read(device_, copy.host, copy.device, copy.bytes);
+  for (const Transfer& copy : plan.copies) copy_from(device_, copy.host, copy.device, copy.bytes, items.told);
+  tell_pieces(Memory::kRelease, plan, items.told);
   if (plan.pieces == nullptr) return;
   Guard guard(lock_);
   --busy_count_;
@@ -306,8 +321,8 @@ void Mapping::update(const Items& items) {
   while (wait_for_busy(items)) {}
   plan_update(items, plan);
   lock_.release();
-  for (const Transfer& copy : plan.copies) device_->kind->write(device_, copy.device, copy.host, copy.bytes);
-  for (const Transfer& copy : plan.copies_back) device_->kind->read(device_, copy.host, copy.device, copy.bytes);
+  for (const Transfer& copy : plan.copies) copy_to(device_, copy.device, copy.host, copy.bytes, items.told);
+  for (const Transfer& copy : plan.copies_back) copy_from(device_, copy.host, copy.device, copy.bytes, items.told);
 }
 
 size_t Mapping::most_bytes_back(const Items& items) {
@@ -329,7 +344,8 @@ uint64_t Mapping::copy_of(const Items& items, int32_t i, Arguments& to) {
   }
   to.copies.push(allocation);
   uint64_t copy = allocation + begin % kLine;
-  if ((items.types[i] & kTo) != 0 && bytes != 0) device_->kind->write(device_, copy, items.begins[i], bytes);
+  tell_memory(Memory::kAllocate, device_, items.begins[i], allocation, bytes, items.told);
+  if ((items.types[i] & kTo) != 0 && bytes != 0) copy_to(device_, copy, items.begins[i], bytes, items.told);
   return copy - (begin - address_of(items.bases[i]));
 }
 
@@ -343,7 +359,7 @@ void Mapping::make_arguments(const Items& items, bool leading_null, Arguments& t
       uint32_t closure = static_cast<uint32_t>(type >> kMemberShift) - 1;
       uint64_t value = translate(items.begins[i]);
       uint64_t slot = of_item[closure] + (base - address_of(items.bases[closure]));
-      if (value != 0 && !shared_) device_->kind->write(device_, slot, &value, sizeof value);
+      if (value != 0 && !shared_) copy_to(device_, slot, &value, sizeof value, items.told);
     } else if ((type & kParameter) == 0) {
     } else if ((type & kLiteral) != 0) {
       word = base;
@@ -359,8 +375,11 @@ void Mapping::make_arguments(const Items& items, bool leading_null, Arguments& t
   }
 }
 
-void Mapping::release_arguments(Arguments& arguments) {
-  for (uint64_t copy : arguments.copies) device_->kind->release(device_, copy);
+void Mapping::release_arguments(Arguments& arguments, Told* told) {
+  for (uint64_t copy : arguments.copies) {
+    tell_memory(Memory::kRelease, device_, nullptr, copy, 0, told);
+    device_->kind->release(device_, copy);
+  }
 }
 
 uint64_t Mapping::translate(const void* host, size_t bytes) {

@@ -11,6 +11,7 @@
 #include "base/array.hpp"
 #include "base/items.hpp"
 #include "base/lock.hpp"
+#include "base/told.hpp"
 #include "device/device.hpp"
 #include "mapping/piece.hpp"
 
@@ -18,6 +19,7 @@ namespace marline::target {
 
 struct AttachLater;
 struct Plan;
+enum class Memory : int;
 
 // What a kernel gets besides the pieces: its arguments, and copies of its own that go with it.
 struct Arguments {
@@ -46,7 +48,7 @@ class Mapping {
 
   // After `begin`: the words of a kernel's parameters. Private copies are made. May suspend.
   void make_arguments(const Items& items, bool leading_null, Arguments& to);
-  void release_arguments(Arguments& arguments);
+  void release_arguments(Arguments& arguments, Told* told);
 
   // The device's address of a host address; 0: it has none.
   [[nodiscard]] uint64_t translate(const void* host, size_t bytes = 0);
@@ -92,8 +94,11 @@ class Mapping {
   bool wait_for_busy(const Items& items);
   Busy* busy_among(const Items& items) const;
   void wait(Busy* busy);
+  void note_busy(Plan& plan, bool leaves);
   static void wake(Busy* busy);
-  void write_slots(Plan& plan);
+  void write_slots(Plan& plan, Told* told);
+  void tell_maps(const Items& items, bool ends);
+  void tell_pieces(Memory what, const Plan& plan, Told* told);
   uint64_t copy_of(const Items& items, int32_t i, Arguments& to);
 
   Device* device_;

@@ -27,6 +27,8 @@ struct Place : Range {
 // A construct that fills or empties pieces, and those who wait for it. On the construct's stack.
 struct Busy {
   struct Waiter* waiters = nullptr;
+  size_t bytes = 0;     // that it moves, for `marline ps`
+  bool leaves = false;  // back to the host
 };
 
 struct Piece : Range {

@@ -6,9 +6,11 @@
 #include "mapping/region.hpp"
 
 #include "base/report.hpp"
-#include "mapping/devices.hpp"
+#include "device/asides.hpp"
+#include "device/tell.hpp"
 #include "device/wait.hpp"
 #include "image/images.hpp"
+#include "mapping/devices.hpp"
 #include "mapping/mapping.hpp"
 
 #include <cstdlib>
@@ -22,7 +24,8 @@ namespace {
 constexpr size_t kMostBytesInHook = 64 << 10;
 
 // A region that is put aside, with copies of the arrays that its end needs behind it.
-struct Aside : Operation {
+struct RegionAside : Operation {
+  Aside shown;
   Device* device;
   marline_task_t* task;
   Arguments arguments;
@@ -43,24 +46,29 @@ T* copy_array(char*& at, const T* from, int32_t count) {
 }
 
 bool end_aside(Operation* operation) {
-  auto* aside = static_cast<Aside*>(operation);
+  auto* aside = static_cast<RegionAside*>(operation);
+  Told* told = aside->items.told;
+  aside->shown.what.store("mapped data", std::memory_order_relaxed);
+  tell_kernel_end(told, aside->begin, aside->end);
   if (!aside->device->mapping->try_end(aside->items)) return false;
-  aside->device->mapping->release_arguments(aside->arguments);
+  aside->device->mapping->release_arguments(aside->arguments, told);
+  end_told(told);
+  remove_aside(&aside->shown);
   marline_task_t* task = aside->task;
-  aside->~Aside();
+  aside->~RegionAside();
   std::free(aside);
   marline_task_release(task);
   return true;
 }
 
-Aside* make_aside(Device* device, const Items& items, marline_task_t* task) {
-  auto* memory = static_cast<char*>(std::malloc(bytes_with(sizeof(Aside), items)));
+RegionAside* make_aside(Device* device, const Items& items, marline_task_t* task) {
+  auto* memory = static_cast<char*>(std::malloc(bytes_with(sizeof(RegionAside), items)));
   if (memory == nullptr) fatal("no memory for a deferred target region");
-  auto* aside = new (memory) Aside{};
+  auto* aside = new (memory) RegionAside{};
   aside->ended = end_aside;
   aside->device = device;
   aside->task = task;
-  char* at = memory + ((sizeof(Aside) + 15) & ~size_t{15});
+  char* at = memory + ((sizeof(RegionAside) + 15) & ~size_t{15});
   aside->items.count = items.count;
   aside->items.bases = copy_array(at, items.bases, items.count);
   aside->items.begins = copy_array(at, items.begins, items.count);
@@ -69,7 +77,9 @@ Aside* make_aside(Device* device, const Items& items, marline_task_t* task) {
   return aside;
 }
 
-bool find_kernel(Device* device, const Entry* kernel) {
+}  // namespace
+
+bool has_kernel(Device* device, const Entry* kernel) {
   auto& code = const_cast<Entry*>(kernel)->code[device->number];
   if (code.load(std::memory_order_relaxed) != 0) return true;
   if (kernel->module->native.begin == nullptr) return false;
@@ -78,24 +88,33 @@ bool find_kernel(Device* device, const Entry* kernel) {
   return found != 0;
 }
 
+namespace {
+
 // Into the device's memory: there the kernel finds its words.
-void store_words(Device* device, Arguments& arguments) {
+void store_words(Device* device, Arguments& arguments, Told* told) {
   size_t bytes = arguments.words.count() * sizeof(uint64_t);
   uint64_t array = device->kind->allocate(device, bytes + 1);
   if (array == 0) fatal("device %d (%s) has no memory for %zu bytes of arguments", device->number, device->kind->name, bytes);
   arguments.copies.push(array);
-  if (bytes != 0) device->kind->write(device, array, arguments.words.begin(), bytes);
+  tell_memory(Memory::kAllocate, device, nullptr, array, bytes, told);
+  if (bytes != 0) copy_to(device, array, arguments.words.begin(), bytes, told);
   arguments.words.shrink(0);
   arguments.words.push(array);
 }
 
 void make_arguments(Device* device, const Region& region, Arguments& to) {
   device->mapping->make_arguments(region.items, region.leading_null, to);
-  if (region.in_memory) store_words(device, to);
+  if (region.in_memory) store_words(device, to, region.items.told);
 }
 
 Launch launch_of(const Region& region, Arguments& arguments) {
-  return {region.kernel, arguments.words.begin(), arguments.words.count(), region.thread_limit, region.place};
+  return {region.kernel,
+          arguments.words.begin(),
+          arguments.words.count(),
+          region.thread_limit,
+          region.place,
+          region.items.told,
+          region.teams};
 }
 
 void run_here(Device* device, const Region& region) {
@@ -103,14 +122,23 @@ void run_here(Device* device, const Region& region) {
   Arguments arguments;
   make_arguments(device, region, arguments);
   run_and_wait(device, launch_of(region, arguments));
-  mapping.release_arguments(arguments);
+  mapping.release_arguments(arguments, region.items.told);
   mapping.end(region.items);
 }
 
 void run_aside(Device* device, const Region& region, marline_task_t* task) {
-  Aside* aside = make_aside(device, region.items, task);
+  RegionAside* aside = make_aside(device, region.items, task);
   make_arguments(device, region, aside->arguments);
   Launch launch = launch_of(region, aside->arguments);
+  Told* told = aside->items.told = region.scope->leave();
+  aside->timed = told != nullptr;
+  aside->shown.device = device;
+  aside->shown.kernel = region.kernel;
+  aside->shown.place = region.place;
+  aside->shown.what.store("kernel", std::memory_order_relaxed);
+  add_aside(&aside->shown);
+  tell_kernel_begin(told, device, region.teams);
+  tell_kernel_started(told);  // before it can have ended: that ends the construct
   if (device->kind->launch(device, launch, aside)) {
     while (!aside->ended(aside)) {}
   }
@@ -118,8 +146,7 @@ void run_aside(Device* device, const Region& region, marline_task_t* task) {
 
 }  // namespace
 
-bool run_region(Device* device, const Region& region) {
-  if (!find_kernel(device, region.kernel)) return false;
+void run_region(Device* device, const Region& region) {
   device->mapping->begin(region.items);
   bool may_go_aside = region.nowait && device->kind->is_asynchronous &&
                       Mapping::most_bytes_back(region.items) <= kMostBytesInHook;
@@ -128,7 +155,6 @@ bool run_region(Device* device, const Region& region) {
   } else {
     run_here(device, region);
   }
-  return true;
 }
 
 }  // namespace marline::target

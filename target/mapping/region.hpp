@@ -5,6 +5,7 @@
 
 #include "device/device.hpp"
 #include "base/items.hpp"
+#include "base/told.hpp"
 
 namespace marline::target {
 
@@ -16,10 +17,15 @@ struct Region {
   bool in_memory;        // GCC's: the kernel's one argument is the address of an array of its words
   bool nowait;           // the calling task's body ends with this call, and its arrays go with it
   const char* place;     // as in Launch
+  unsigned teams;        // likewise
+  ToldScope* scope;      // the construct's; items.told is its
 };
 
-// On a device that is ready. False: the kernel's module has no image for this device; nothing has been done. Else the
-// region has run at the return, or, with `nowait`, goes on and holds the calling task. May suspend.
-[[nodiscard]] bool run_region(Device* device, const Region& region);
+// Whether the device, which is ready, has the kernel: else its module has no image for this device. May suspend.
+[[nodiscard]] bool has_kernel(Device* device, const Entry* kernel);
+
+// On a device that has the kernel. The region has run at the return, or, with `nowait`, goes on and holds the calling
+// task. May suspend.
+void run_region(Device* device, const Region& region);
 
 }  // namespace marline::target

@@ -49,6 +49,12 @@ device_program_test(nowait_depend SOURCES nowait_depend.c GCC)
 device_program_test(nowait_private SOURCES nowait_private.c COMPILERS gcc12 GCC)
 device_program_test(graph SOURCES graph.c GCC MARLINE_H)
 device_program_test(in_reduction SOURCES in_reduction.c COMPILERS clang16 clang19 clang22 GCC)
+# libomptarget says nothing of its data operations; LLVM's has no records, and other codes.
+device_program_test(tool_events SOURCES tool_events.c STOCK NONE GCC FLAGS ${TOOL_FLAGS} -rdynamic NO_GPU)
+device_program_test(tool_events_plain PROGRAM tool_events SOURCES tool_events.c COMPILERS clang19 STOCK NONE ARGS plain
+                    FLAGS ${TOOL_FLAGS} -rdynamic NO_GPU)
+device_program_test(tool_kernels SOURCES tool_kernels.c STOCK NONE GCC FLAGS ${TOOL_FLAGS} -rdynamic NO_GPU)
+emulator_test(device_tool_kernels SOURCES tool_kernels.c FLAGS ${TOOL_FLAGS} -rdynamic MARLINE)
 # A fork has no GPU.
 device_program_test(fork SOURCES fork.c THREADS 1 GCC NO_GPU)
 device_program_test(inherited SOURCES inherited.c DEVICES process COMPILERS clang19 THREADS 4 TIMEOUT 20 STOCK NONE NO_GPU)

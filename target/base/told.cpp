@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// See the header.
+#include "base/told.hpp"
+
+#include "base/report.hpp"
+
+#include <cstdlib>
+
+namespace marline::target {
+
+namespace {
+
+constexpr int kNowait = 8;  // of ompt_target_t
+constexpr uint32_t kNothing = 0;
+
+}  // namespace
+
+constinit const uint32_t* g_events = &kNothing;
+
+namespace {
+
+[[gnu::constructor]] void find_events() { g_events = marline_device_events(); }
+
+}  // namespace
+
+void ToldScope::begin(ConstructKind kind, bool nowait, int device, const void* code) {
+  auto* told = static_cast<Told*>(std::calloc(1, sizeof(Told)));
+  if (told == nullptr) fatal("no memory to tell a tool of a target construct");
+  told->construct.kind = static_cast<int>(kind) | (nowait ? kNowait : 0);
+  told->construct.device = device;
+  told->construct.code = code;
+  marline_construct_begin(&told->construct);
+  told_ = told;
+}
+
+void end_told(Told* told) {
+  if (told == nullptr) return;
+  marline_construct_end(&told->construct);
+  std::free(told);
+}
+
+}  // namespace marline::target
