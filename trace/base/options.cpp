@@ -25,6 +25,7 @@ constexpr struct {
     {"work", kWorkEvents},
     {"mpi", kMpiEvents},
     {"region", kRegionEvents},
+    {"device", kDeviceEvents},
 };
 
 unsigned all_events() {

@@ -28,6 +28,7 @@ enum Events : unsigned {
   kWorkEvents = 1 << 4,
   kMpiEvents = 1 << 5,
   kRegionEvents = 1 << 6,
+  kDeviceEvents = 1 << 7,
 };
 bool wanted(Events events);
 

@@ -49,6 +49,14 @@ void on_mutex_acquire(ompt_mutex_t kind, unsigned, unsigned, ompt_wait_id_t wait
 void on_mutex_acquired(ompt_mutex_t kind, ompt_wait_id_t wait_id, const void *code);
 void on_mutex_released(ompt_mutex_t kind, ompt_wait_id_t wait_id, const void *code);
 
+// Devices: ompt/devices.cpp.
+void on_device_initialize(int number, const char *type, ompt_device_t *handle, ompt_function_lookup_t lookup,
+                          const char *documentation);
+void on_target(ompt_target_t kind, ompt_scope_endpoint_t endpoint, int device, ompt_data_t *task,
+               ompt_data_t *target_task, ompt_data_t *target, const void *code);
+// What devices have done so far becomes records.
+void flush_devices();
+
 }  // namespace marline::trace
 
 #endif

@@ -9,7 +9,7 @@ from marline.layout import Layout
 
 REMEDY = "build Marline with its recorder"
 # The words that the recorder knows (trace/base/options.cpp), which would otherwise say so after the program has started.
-EVENTS = ("task", "dependence", "sync", "mutex", "work", "mpi", "region")
+EVENTS = ("task", "dependence", "sync", "mutex", "work", "mpi", "region", "device")
 
 
 def claim(folder: Path) -> Path:
