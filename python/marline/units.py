@@ -3,6 +3,7 @@
 
 _TIMES = ((1e9, "s"), (1e6, "ms"), (1e3, "us"), (1.0, "ns"))
 _COUNTS = ((1e9, "G"), (1e6, "M"), (1e4, "k"))
+_SIZES = ((1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
 _THOUSAND = 1e3
 
 
@@ -20,6 +21,12 @@ def count(value: float) -> str:
         if abs(value) >= factor:
             return f"{_three_digits(value / (_THOUSAND if unit == 'k' else factor))} {unit}"
     return f"{value:,.0f}" if value == int(value) or abs(value) >= 100 else f"{value:.3g}"
+
+
+def size(octets: float) -> str:
+    """8388608 -> "8 MiB", 1000 -> "1000 B"."""
+    factor, unit = next(((f, u) for f, u in _SIZES if octets >= f), (1, "B"))
+    return f"{octets / factor:.3g} {unit}" if factor > 1 else f"{octets} B"
 
 
 def percent(part: float, whole: float) -> str:

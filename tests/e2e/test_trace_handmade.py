@@ -14,7 +14,7 @@ import pytest
 
 from handmade import COMPLETE, IMPLICIT, SWITCH, A, B, C, Stream, description, save  # first: it finds marline
 from marline.trace import graph, model
-from marline.trace.passes import picture
+from marline.trace.passes import packing, picture
 from marline.trace.read import clock, reader
 from marline.trace.read.events import CALL_NUMBER, EVENTS
 
@@ -175,7 +175,7 @@ def test_lanes_are_reused_and_never_overlap() -> None:
     start = np.array([0, 10, 20, 50, 5])
     end = np.array([30, 20, 40, 60, 6])
     rank = np.array([0, 0, 0, 0, 1])
-    assert picture._lanes(rank, start, end).tolist() == [0, 1, 1, 0, 0]
+    assert packing.lowest_lanes(rank, start, end).tolist() == [0, 1, 1, 0, 0]
 
 
 @pytest.mark.parametrize(("flushed", "count"), [(0, 3), (1, 4), (1, 6), (2, 8), (2, 11)])

@@ -11,12 +11,13 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from marline.units import count, duration, percent
+from marline.units import count, duration, percent, size
 
 WIDTH = 80
 MOST_RANKS = 8  # rows of the breakdown; more ranks are represented by those with the least and the most work
 MOST_KINDS = 5
 MOST_REGIONS = 5
+MOST_DEVICES = 16
 BAR = 24
 # One letter of the bar each, so that it also reads without colour.
 PARTS = (("work", "█", "green"), ("idle", "░", "blue"), ("overhead", "▒", "red"))
@@ -34,6 +35,7 @@ def print_report(document: dict[str, Any], console: Console, with_windows: bool 
     parts += [windows(document)] if with_windows else []
     parts += [facts(document)]
     parts += [kinds(document)] if document["kinds"] else []
+    parts += [devices(document)] if document["devices"] else []
     parts += [regions(document)] if document["regions"] else []
     parts += [passes(document)] if document["passes"] else []
     for part in [*parts, verdict(document)]:
@@ -163,6 +165,28 @@ def kinds(document: dict[str, Any]) -> Table:
         each = kind["total_ns"] / kind["tasks"]
         table.add_row(kind["name"], count(kind["tasks"]), duration(each), duration(kind["total_ns"]),
                       percent(kind["total_ns"], work))  # fmt: skip
+    return table
+
+
+def devices(document: dict[str, Any]) -> Table:
+    """Transfers and kernels of each device, by the device's own clock."""
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
+    for title in ("devices", ""):
+        table.add_column(title, overflow="ellipsis", no_wrap=True)
+    for title in ("times", "bytes", "each", "sum"):
+        table.add_column(title, justify="right", no_wrap=True)
+    many = len(document["ranks"]) > 1
+    for row in document["devices"][:MOST_DEVICES]:
+        name = f"device {row['device']}" + (f" ({row['type']})" if row["type"] else "")
+        name = f"rank {row['rank']} {name}" if many else name
+        for key, title in (("to_device", "transfers to it"), ("from_device", "transfers from it"), ("kernels", "kernels")):
+            part = row[key]
+            if not part["count"]:
+                continue  # none, or none that is known: libomptarget does not tell of its copies
+            octets = size(part["bytes"]) if "bytes" in part else ""
+            table.add_row(name, title, count(part["count"]), octets, duration(part["total_ns"] / part["count"]),
+                          duration(part["total_ns"]))  # fmt: skip
+            name = ""
     return table
 
 

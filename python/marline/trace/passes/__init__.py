@@ -2,4 +2,4 @@
 """Marline's own analysis passes: importing this package registers them."""
 
 from . import breakdown, communication, discovery, graph_metrics, integrity, overlap, regions, states, tables  # noqa: F401
-from . import picture  # noqa: F401  its passes: kinds, lanes, picture
+from . import devices, picture  # noqa: F401  its passes: kinds, lanes, picture

@@ -9,7 +9,6 @@ free.
 from __future__ import annotations
 
 import colorsys
-import heapq
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -18,6 +17,8 @@ from .. import graph, model, symbols
 from ..read.messages import Messages
 from ..read.reader import TASK_BITS, Trace
 from ..registry import Analysis, analysis_pass
+from .devices import Devices
+from .packing import lowest_lanes
 
 # Ten colours that stay apart, also for most colour-blind readers' eyes (Tableau's palette); more kinds get even hues.
 _PALETTE = (
@@ -61,6 +62,7 @@ class Picture:
     kind_of_task: np.ndarray  # row of tasks -> row of kind_names
     suspended_calls: np.ndarray  # rows of calls during which the task was suspended
     lane_of_call: np.ndarray  # lane of each of suspended_calls, numbered per rank
+    devices: Devices
     notes: list[str] = field(default_factory=list)  # why code has no name
 
 
@@ -69,13 +71,13 @@ def interpret(trace: Trace) -> Picture:
     return Analysis(trace)["picture"]
 
 
-@analysis_pass("picture", needs=(*_NEEDS, "kinds", "lanes"))
+@analysis_pass("picture", needs=(*_NEEDS, "kinds", "lanes", "devices"))
 def picture(of: Analysis) -> Picture:
     """What the exports draw."""
     tasks, segments, calls, suspensions, edges, messages = (of[name] for name in _NEEDS)
     kinds, lanes = of["kinds"], of["lanes"]
     return Picture(of.trace, tasks, segments, calls, suspensions, edges, messages, kinds.names, kinds.colors,
-                   kinds.of_task, lanes.calls, lanes.lane, kinds.notes)  # fmt: skip
+                   kinds.of_task, lanes.calls, lanes.lane, of["devices"], kinds.notes)  # fmt: skip
 
 
 @analysis_pass("lanes", needs=("calls", "suspensions"))
@@ -83,7 +85,7 @@ def lanes(of: Analysis) -> Lanes:
     """Suspended calls and their lanes."""
     calls, suspensions = of["calls"], of["suspensions"]
     suspended = np.unique(suspensions.call[suspensions.call >= 0])
-    return Lanes(suspended, _lanes(calls.rank[suspended], calls.start[suspended], calls.end[suspended]))
+    return Lanes(suspended, lowest_lanes(calls.rank[suspended], calls.start[suspended], calls.end[suspended]))
 
 
 @analysis_pass("kinds", needs=("tasks",))
@@ -125,22 +127,3 @@ def _own_color(kind: int, count: int) -> str:
         return _PALETTE[kind]
     red, green, blue = colorsys.hls_to_rgb(kind / count, 0.5, 0.65)
     return f"#{round(red * 255):02x}{round(green * 255):02x}{round(blue * 255):02x}"
-
-
-def _lanes(rank: np.ndarray, start: np.ndarray, end: np.ndarray) -> np.ndarray:
-    """Lowest free lane of its rank for each interval, in order of start."""
-    lane = np.zeros(len(start), dtype=np.int64)
-    for one in np.unique(rank):
-        mine = np.flatnonzero(rank == one)
-        free: list[int] = []
-        busy: list[tuple[int, int]] = []  # (end, lane)
-        lanes = 0
-        for row in mine[np.argsort(start[mine], kind="stable")].tolist():
-            while busy and busy[0][0] <= start[row]:
-                heapq.heappush(free, heapq.heappop(busy)[1])
-            if not free:
-                heapq.heappush(free, lanes)
-                lanes += 1
-            lane[row] = heapq.heappop(free)
-            heapq.heappush(busy, (int(end[row]), int(lane[row])))
-    return lane

@@ -2,7 +2,8 @@
 """Draws a Picture as a Gantt chart with Matplotlib, as pixels (PNG) or as vectors (SVG).
 
 One lane per thread, filled where a task runs, in the colour of its kind. Below each rank's threads, thinner lanes for
-MPI calls whose task is suspended: they lie under what the threads run meanwhile. A chart has no more bars than it has
+MPI calls whose task is suspended, and for the transfers and kernels of each device: they lie under what the threads run
+meanwhile. A chart has no more bars than it has
 columns: where a trace has more, bars shorter than a column are gathered, and a line of text under the chart says so.
 """
 
@@ -17,6 +18,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from ...units import duration
+from ..passes.devices import FROM_DEVICE, KERNEL, TO_DEVICE
 from ..passes.picture import Picture
 from ..read.events import CALL_KINDS
 
@@ -24,7 +26,11 @@ _MOST_LANES = 24  # of suspended calls drawn per rank; a line of text counts the
 _MOST_KINDS = 14  # in the legend
 _PNG_COLUMNS, _SVG_COLUMNS = 4000, 1000
 _THREAD_HEIGHT, _LANE_HEIGHT, _RANK_GAP = 1.0, 0.45, 0.8
+_DEVICE_HEIGHT, _DEVICE_GAP = 0.7, 0.3
+_MOST_DEVICE_LANES = 8  # side by side, of one device's kernels or transfers; what is more lies in the last one
 _SEND_COLOR, _RECEIVE_COLOR, _OTHER_COLOR = "#e08214", "#5e3c99", "#80cdc1"
+_TO_DEVICE_COLOR, _FROM_DEVICE_COLOR = "#d6604d", "#4393c3"
+_KERNEL_COLORS = ("#1b7837", "#762a83", "#b8860b", "#2166ac", "#8c510a", "#01665e")
 _WAIT_COLOR, _IMPLICIT_COLOR, _BUSY_CALL_COLOR = "#eeeeee", "#c8c8c8", "#222222"
 
 
@@ -34,6 +40,7 @@ class _Rows:
     def __init__(self, picture: Picture) -> None:
         self.thread: dict[tuple[int, int], float] = {}
         self.lane: dict[tuple[int, int], float] = {}
+        self.device: dict[tuple[int, int, bool, int], float] = {}  # rank, device, whether kernels, lane
         self.ticks: list[tuple[float, str]] = []
         self.hidden: dict[int, tuple[float, int]] = {}
         y = 0.0
@@ -52,8 +59,25 @@ class _Rows:
             y += shown * _LANE_HEIGHT
             if count > shown:
                 self.hidden[rank] = (y + _RANK_GAP / 2, count - shown)
-            y += _RANK_GAP
+            y = self._add_devices(picture, rank, y) + _RANK_GAP
         self.height = y
+
+
+    def _add_devices(self, picture: Picture, rank: int, y: float) -> float:
+        devices = picture.devices
+        for number in np.unique(devices.device[devices.rank == rank]).tolist():
+            mine = (devices.rank == rank) & (devices.device == number)
+            y += _DEVICE_GAP
+            for is_kernel in (False, True):
+                lanes = devices.lane[mine & ((devices.what == KERNEL) == is_kernel)]
+                count = min(int(lanes.max()) + 1, _MOST_DEVICE_LANES) if lanes.size else 0
+                for lane in range(count):
+                    self.device[rank, number, is_kernel, lane] = y + lane * _DEVICE_HEIGHT
+                if count:
+                    what = "kernels" if is_kernel else "transfers"
+                    self.ticks.append((y + count * _DEVICE_HEIGHT / 2, f"{devices.title(rank, number)} {what}"))
+                y += count * _DEVICE_HEIGHT
+        return y
 
 
 def _threads_with_work(picture: Picture, rank: int) -> list[int]:
@@ -144,6 +168,25 @@ def _draw_calls(canvas: _Canvas, picture: Picture, rows: _Rows) -> list[Patch]:
     return legend + [Patch(color=colors[one], label=names[colors[one]]) for one in np.unique(color).tolist()]
 
 
+def _draw_devices(canvas: _Canvas, picture: Picture, rows: _Rows) -> list[Patch]:
+    devices = picture.devices
+    lane = np.minimum(devices.lane, _MOST_DEVICE_LANES - 1)
+    is_kernel = devices.what == KERNEL
+    keys = zip(devices.rank.tolist(), devices.device.tolist(), is_kernel.tolist(), lane.tolist(), strict=True)
+    y = np.array([rows.device[key] for key in keys], dtype=float)
+    kernels = np.unique(devices.name[is_kernel])
+    colors = [_TO_DEVICE_COLOR, _FROM_DEVICE_COLOR] + [_KERNEL_COLORS[one % len(_KERNEL_COLORS)] for one in range(len(kernels))]
+    color = np.where(devices.what == FROM_DEVICE, 1, 0)
+    color[is_kernel] = 2 + np.searchsorted(kernels, devices.name[is_kernel])
+    canvas.bars(devices.start, devices.end, y, _DEVICE_HEIGHT, color, colors)
+    legend = [Patch(color=colors[2 + one], label=f"kernel {devices.names[kernels[one]]}")
+              for one in range(min(len(kernels), _MOST_KINDS))]  # fmt: skip
+    for what, label in ((TO_DEVICE, "transfer to device"), (FROM_DEVICE, "transfer from device")):
+        if np.any(devices.what == what):
+            legend.append(Patch(color=colors[what - TO_DEVICE], label=label))
+    return legend
+
+
 def _call_color(number: int) -> str:
     kind = CALL_KINDS.get(number, "local")
     if kind == "send":
@@ -167,6 +210,7 @@ def _write(picture: Picture, path: str | Path, title: str, kind: str, columns: i
     axes = figure.subplots()
     canvas = _Canvas(axes, span, columns)
     legend = _draw_threads(canvas, picture, rows) + _draw_calls(canvas, picture, rows)
+    legend += _draw_devices(canvas, picture, rows)
     notes = _notes(canvas, rows)
     axes.set_xlim(span[0] / 1e6, span[1] / 1e6)
     axes.set_ylim(max(rows.height, 1.0), 0)
@@ -194,13 +238,13 @@ def _notes(canvas: _Canvas, rows: _Rows) -> list[str]:
 
 def _span(picture: Picture) -> tuple[float, float]:
     """The time to show: where there are explicit tasks, as MPI's start and end would squeeze them; else everything."""
-    tasks = picture.tasks
+    tasks, devices = picture.tasks, picture.devices
     ran = tasks.start >= 0
     if not ran.any():
         return 0.0, max(float(picture.trace.time.max()), 1.0)
-    first = float(tasks.start[ran].min())
+    first = float(min(tasks.start[ran].min(), devices.start.min(initial=tasks.start[ran].min())))
     unfinished = bool((tasks.end < 0).any())
-    last = float(picture.trace.time.max() if unfinished else tasks.end.max())
+    last = float(picture.trace.time.max() if unfinished else max(tasks.end.max(), devices.end.max(initial=0)))
     margin = 0.02 * max(last - first, 1.0)
     return first - margin, last + margin
 

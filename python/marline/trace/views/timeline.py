@@ -16,15 +16,17 @@ import numpy as np
 
 from ..analysis import Analysis
 from ..passes.picture import Picture
+from ..passes.devices import KERNEL
 from ..passes.regions import Spans
 from ..read.columns import overlaps
 from ..read.events import CALL_KINDS, MPI_CALLS
 from ..read.reader import TASK_BITS
 
-TASK, IMPLICIT, WAIT, REGION, CALL = range(5)
-CATEGORIES = ("task", "implicit", "wait", "region", "mpi")
-NOTES = ("task", "task", "task", "task", "bytes")  # what `note` of a slice says, by category
+TASK, IMPLICIT, WAIT, REGION, CALL, TRANSFER, KERNEL_RUN = range(7)
+CATEGORIES = ("task", "implicit", "wait", "region", "mpi", "transfer", "kernel")
+NOTES = ("task", "task", "task", "task", "bytes", "bytes", "construct")  # what `note` of a slice says, by category
 FIRST_LANE = 1 << 24  # tracks from here on are lanes; threads are numbered with 16 bits
+FIRST_OF_DEVICES = 1 << 25  # and from here on they are of devices: 128 for each sort of what each device does
 MOST_ARROWS = 200_000  # beyond this the viewers become unusable
 MOST_NESTED = 100  # regions in regions: what is deeper is drawn at this depth
 
@@ -103,9 +105,10 @@ def timeline(of: Analysis) -> Timeline:
     region_names, regions = _regions(of, len(names) + len(titles))
     runs = _runs(drawn)
     calls = _calls(drawn, title_of_call + len(names))
-    slices = _joined([runs, calls, regions])
+    first_of_devices = len(names) + len(titles) + len(region_names)
+    slices = _joined([runs, calls, regions, _of_devices(drawn, first_of_devices)])
     arrows, left_out = _arrows(drawn, len(runs))
-    return Timeline(_processes(drawn), _tracks(drawn), [*names, *titles, *region_names], slices, arrows,
+    return Timeline(_processes(drawn), _tracks(drawn), [*names, *titles, *region_names, *drawn.devices.names], slices, arrows,
                     _counters(of), left_out)  # fmt: skip
 
 
@@ -123,7 +126,28 @@ def _tracks(drawn: Picture) -> list[tuple[int, int, str]]:
         lanes = drawn.lane_of_call[drawn.calls.rank[drawn.suspended_calls] == rank]
         for lane in range(int(lanes.max()) + 1 if lanes.size else 0):
             tracks.append((rank, FIRST_LANE + lane, f"suspended in MPI {lane}"))
+    devices, track = drawn.devices, _device_tracks(drawn)
+    for one in np.unique(track).tolist():
+        for rank in np.unique(devices.rank[track == one]).tolist():
+            row = int(np.flatnonzero((track == one) & (devices.rank == rank))[0])
+            sort = "kernels" if devices.what[row] == KERNEL else "transfers"
+            lane = f" {devices.lane[row]}" if devices.lane[row] else ""
+            tracks.append((rank, one, f"{devices.title(rank, int(devices.device[row]))}: {sort}{lane}"))
     return tracks
+
+
+def _device_tracks(drawn: Picture) -> np.ndarray:
+    devices = drawn.devices
+    return FIRST_OF_DEVICES + (devices.device << 8) + ((devices.what == KERNEL) << 7) + np.minimum(devices.lane, 127)
+
+
+def _of_devices(drawn: Picture, first_name: int) -> Slices:
+    devices = drawn.devices
+    is_kernel = devices.what == KERNEL
+    end = np.maximum(devices.end, devices.start + 1)
+    note = np.where(is_kernel, (devices.construct & _TASK_MASK).astype(np.int64), devices.bytes)
+    return Slices(devices.rank, _device_tracks(drawn), devices.start, end, np.zeros(len(end), dtype=np.int8),
+                  devices.name + first_name, np.where(is_kernel, KERNEL_RUN, TRANSFER), note)  # fmt: skip
 
 
 def _runs(drawn: Picture) -> Slices:
