@@ -21,7 +21,7 @@ from marline.ps.verdict import Verdict, as_document, judge, moving_ranks
 HUNG = 1  # exit status: hung, stalled or waiting
 STACKS, STACK_BYTES = 256, 16384
 GLANCE = Request(stack_bytes=0, stacks=STACKS)
-LOOK = Request(stack_bytes=STACK_BYTES, stacks=STACKS, sections=("mpi", "mpi_requests"))
+LOOK = Request(stack_bytes=STACK_BYTES, stacks=STACKS, sections=("mpi", "mpi_requests", "devices"))
 LOOK_AT_REST = Request(stack_bytes=STACK_BYTES, stacks=STACKS, sections=(*LOOK.sections, "mpi_messages"))
 LOOKS_PER_PERIOD = 4  # of --watch
 SECONDS_TO_START = 10.0  # that a process may take until it answers, before --watch says that it does not

@@ -70,8 +70,21 @@ class Waiter:
         """What it takes part in: the call that it waits in, or those that have begun its requests."""
         return self.parts or ([self.call] if self.call else [])
 
+    @property
+    def is_device(self) -> bool:
+        return self.call is not None and "device" in self.call.values
+
     def signature(self) -> tuple[Any, ...]:
         return self.id, self.wait, self.object, str(self.call), self.stack.get("sp")
+
+
+@dataclass(frozen=True)
+class Aside:
+    """A device construct whose task has no stack while the device works for it."""
+
+    device: int
+    what: str  # that it waits for
+    where: str
 
 
 @dataclass
@@ -104,6 +117,8 @@ class Process:
     problems: list[str]
     maps: list[str]
     task_count: int
+    asides: list[Aside] = field(default_factory=list)
+    asides_untold: int = 0
 
     def comm_name(self, identity: int | None) -> str:
         known = self.communicators.get(identity or 0)
@@ -141,9 +156,12 @@ def read(report: dict[str, Any], rank: int) -> Process:
                 if "call" in one]  # fmt: skip
     comms = {one["id"]: one for one in mpi.get("communicators", [])}
     _tell_requests(waiters, report["sections"].get("mpi_requests") or {})
+    devices = report["sections"].get("devices") or {}
+    asides = [Aside(**one) for one in devices.get("asides", [])]
     return Process(rank, report["pid"], report["host"], report["program"], bool(mpi), mpi.get("size", 1),
                    report["nanoseconds"], threads, waiters, comms, messages.get("messages", []), problems,
-                   report["maps"], report.get("task_count", 0))  # fmt: skip
+                   report["maps"], report.get("task_count", 0), asides,
+                   devices.get("left_out", 0))  # fmt: skip
 
 
 def _call(one: dict[str, Any]) -> Call | None:

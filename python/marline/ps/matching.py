@@ -62,6 +62,8 @@ def _explain(ranks: Ranks, process: Process, waiter: Waiter) -> Finding:
     call = waiter.call
     if call is not None and call.is_mpi and process.is_mpi:
         return _requests(ranks, process, waiter) if waiter.parts else _call(ranks, process, waiter, call)
+    if waiter.is_device:
+        return Finding(f"device {call.values['device']} must end it", definite=False)
     if call is not None:
         return Finding("its library must complete the call", definite=False)
     explainers = {"taskwait": _children, "taskgroup": _group, "lock": _lock, "dependences": _siblings, "turn": _siblings}

@@ -11,6 +11,7 @@ from marline.ps.client import Report
 from marline.ps.job import Call, Process, Waiter
 from marline.ps.matching import MOST_PARTS, Ranks, brief
 from marline.ps.verdict import ADVICE, Verdict
+from marline.units import size
 
 WIDTH = 118
 FRAMES = 6
@@ -58,6 +59,7 @@ def _rank(process: Process, verdict: Verdict, everything: bool) -> list[str]:
         lines += _waiter(process, some, verdict)
     if len(groups) > most:
         lines.append(f"  ... and {sum(map(len, groups[most:]))} more (--all shows them)")
+    lines += _asides(process)
     ends = any(one.call and one.call.operation == "MPI_Finalize" for one in process.waiters)
     lines += [line for problem in process.problems if not ends for line in _wrapped(f"note: {problem}", 2, 6)]
     return lines
@@ -94,6 +96,9 @@ def what(process: Process, one: Waiter) -> str:
     if one.call is None:
         return WAITS.get(one.wait, one.wait)
     call = one.call
+    if one.is_device:
+        octets = call.values.get("bytes", 0)
+        return on_device(call.operation, call.values["device"]) + (f", {size(octets)}" if octets else "")
     if not call.is_mpi:
         return f"{call.operation}({', '.join(f'{name} {value}' for name, value in call.values.items())})"
     if one.parts:
@@ -101,6 +106,22 @@ def what(process: Process, one: Waiter) -> str:
         more = max(0, len(one.parts) - MOST_PARTS) + one.unknown
         return f"{call.operation} of {told}" + (f"; and {more} more" if more > 0 else "")
     return envelope(process, call)
+
+
+def on_device(operation: str, device: int) -> str:
+    """`kernel on device 1`, `copy to device 0`."""
+    return f"{operation} {'' if operation.endswith((' to', ' from')) else 'on '}device {device}"
+
+
+def _asides(process: Process) -> list[str]:
+    """Constructs that are put aside: those that wait for the same stand in one line."""
+    counts = Counter(process.asides)
+    lines = []
+    for aside, count in sorted(counts.items(), key=lambda item: (item[0].device, item[0].where)):
+        where = f", {aside.where}" if aside.where else ""
+        constructs = f"{count} constructs wait" if count > 1 else "a construct waits"
+        lines += _wrapped(f"{constructs} in {on_device(aside.what, aside.device)}, put aside{where}", 2, 6)
+    return lines + ([f"  ... and {process.asides_untold} more"] if process.asides_untold else [])
 
 
 def envelope(process: Process, call: Call) -> str:

@@ -49,7 +49,7 @@ def judge(before: Ranks, after: Ranks, absent: dict[int, str]) -> Verdict:
         return verdict
     open_ones = [finding for finding in verdict.findings.values() if not finding.matched]
     if not verdict.findings:
-        verdict.state = "idle"
+        verdict.state = "waiting" if any(process.asides for process in after.values()) else "idle"
     elif set(verdict.findings) - _may_go_on(verdict.findings):
         verdict.state = "hung"
     elif any(not finding.definite for finding in open_ones):
@@ -163,4 +163,5 @@ def _rank_document(process: Process, verdict: Verdict) -> dict[str, Any]:
             "matched": verdict.findings[one.key].matched,
             "providers": [list(key) for key in verdict.findings[one.key].providers],
         } for one in process.waiters],
+        "asides": [{"device": one.device, "what": one.what, "where": one.where} for one in process.asides],
     }  # fmt: skip
