@@ -14,6 +14,7 @@ enum Count {
   kOperations,
   kMostOperations,
   kMostKernels,
+  kEngineTime, /* nanoseconds of CPU time that the engine has taken: the device's, not the program's */
   kCounts
 };
 

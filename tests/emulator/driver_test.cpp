@@ -282,6 +282,22 @@ std::size_t resident_bytes() {
 }
 
 // The first operation waits until all are submitted.
+// Benchmarks take the engine's CPU time off the program's: so it is a part of it, and grows with what the engine does.
+TEST_F(Driver, TheEnginesTimeIsAPartOfTheProgramsTime) {
+  constexpr int kEngineTime = 8;  // of the emulator's enumeration Count
+  timespec program = {};
+  const unsigned long long before = marline_emulator_count(kEngineTime);
+  for (int i = 0; i < 1000; i++) {
+    cuLaunchHostFunc(streams_[0], [](void*) {}, nullptr);
+    EXPECT_EQ(cuStreamSynchronize(streams_[0]), kSuccess);
+  }
+  const unsigned long long after = marline_emulator_count(kEngineTime);
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &program);
+  EXPECT_GT(after, before + 100'000);  // a hundred nanoseconds for each is far too little
+  EXPECT_LT(after, static_cast<unsigned long long>(program.tv_sec) * 1'000'000'000 +
+                       static_cast<unsigned long long>(program.tv_nsec));
+}
+
 TEST_F(Driver, HundredThousandOperationsInFlight) {
   constexpr int kStreams = 100, kOperations = 100'000;
   constexpr int kMostOperations = 6;  // of the emulator's enumeration Count

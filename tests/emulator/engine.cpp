@@ -38,7 +38,9 @@ Engine::Engine(std::vector<std::unique_ptr<Device>>& devices)
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  std::thread([this] { run(); }).detach();
+  std::thread thread([this] { run(); });
+  (void)pthread_getcpuclockid(thread.native_handle(), &cpu_clock_);
+  thread.detach();
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
@@ -144,6 +146,15 @@ void Engine::destroy(Stream* stream) {
   stream->moved.wait(lock, [&] { return stream->waiters == 0 && !stream->active; });
   lock.unlock();
   delete stream;
+}
+
+std::uint64_t Engine::count(Count what) const {
+  if (what != Count::kEngineTime) {
+    return counts_[static_cast<std::size_t>(what)].load(std::memory_order_relaxed);
+  }
+  timespec spent = {};
+  (void)clock_gettime(cpu_clock_, &spent);
+  return static_cast<std::uint64_t>(spent.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(spent.tv_nsec);
 }
 
 void Engine::raise(Count what, std::uint64_t to) {

@@ -11,6 +11,8 @@
 // runnable streams, a list of moves, the heap of ends, a kernel's slot, or a list of streams that wait.
 #pragma once
 
+#include <time.h>
+
 #include <array>
 #include <atomic>
 #include <deque>
@@ -41,9 +43,7 @@ class Engine {
   double milliseconds_between(const Event& from, const Event& to);
   void add(Stream& stream);
   void destroy(Stream* stream);
-  std::uint64_t count(Count what) const {
-    return counts_[static_cast<std::size_t>(what)].load(std::memory_order_relaxed);
-  }
+  std::uint64_t count(Count what) const;
 
  private:
   enum class Progress { kEnded, kUnderWay };
@@ -100,6 +100,7 @@ class Engine {
   std::vector<std::unique_ptr<Device>>& devices_;
   const Nanoseconds latency_;
   const Nanoseconds kernel_time_;                             // 0 if not set
+  clockid_t cpu_clock_ = {};                                  // of the engine's thread
   std::array<std::atomic<std::uint64_t>, kCounts> counts_{};  // written by any thread, read by any thread
 
   std::mutex mutex_;
