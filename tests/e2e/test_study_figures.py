@@ -67,6 +67,19 @@ def test_spread_and_ratio_of_known_samples(compared):
     assert results(path)["results"][0]["goal"] == 12 and new["goal_met"] is True and "goal_met" not in old
 
 
+def test_goals_over_the_baseline(tmp_path):
+    """The best baseline's median is 12: 6 is half of it, which the goal allows, and 9 is not."""
+    text = COMPARED.replace("{times: 2, of: time}", "{times: 0.5, of: baseline}").replace(
+        """new: {runtime: none, set: {values: "6"}}""", """new: {runtime: none, set: {values: "6"}}
+      slow: {runtime: none, set: {values: "9"}}""")
+    path = write_study(tmp_path, text)
+    result = study(path)
+    assert result.returncode == 0, result.stderr
+    assert cell(path, "new", size=1)["goal_met"] is True and cell(path, "slow", size=1)["goal_met"] is False
+    assert "goal_met" not in cell(path, "old", size=1)
+    assert "0.5 x baseline  in part" in result.stdout
+
+
 def test_all_forms_say_the_same(compared):
     path, shown = compared
     out = path.parent / "out"

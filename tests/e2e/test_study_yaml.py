@@ -150,9 +150,9 @@ def test_a_runtime_that_the_loader_does_not_find_is_skipped(tmp_path, compiled):
     whole = compiled("gcc-12", "probe.c", "-fopenmp").read_bytes()
     program.write_bytes(whole.replace(b"libgomp.so.1", b"libgomp.so.7"))
     program.chmod(0o755)
-    assert launch._unresolved(program) == {"libgomp.so.7"}
-    assert launch._unresolved(compiled("gcc-12", "probe.c", "-fopenmp")) == set()
-    assert launch._unresolved(write_study(tmp_path, PLAIN)) == set()
+    assert launch._unresolved(program, {}) == {"libgomp.so.7"}
+    assert launch._unresolved(compiled("gcc-12", "probe.c", "-fopenmp"), {}) == set()
+    assert launch._unresolved(write_study(tmp_path, PLAIN), {}) == set()
 
 
 def test_if_nothing_can_run_it_is_refused(tmp_path):
@@ -208,3 +208,18 @@ def test_the_loader_s_log_tells_who_served_a_run(build, compiled):
     assert "meant for libgomp, but it loaded marline" in verdict.wrong_runtime("libgomp", None, ours.libraries, layout)
     assert "loaded no OpenMP runtime" in verdict.wrong_runtime("libomp", None, set(), layout)
     assert "libgomp.so.1 (libgomp) served it" in verdict.wrong_runtime("libomp", "/x/libgomp.so.1", set(), layout)
+
+
+def test_folders_of_a_study_come_behind_marlines(tmp_path):
+    """So a study names where other libraries are found, and the runtime stays Marline's."""
+    layout = Layout(tmp_path)
+    (tmp_path / "folders.yaml").write_text("""
+study: folders
+variants:
+  marline: {runtime: marline, environment: {LD_LIBRARY_PATH: "{prefix}/more:/lib"}}
+  stock: {runtime: libomp, environment: {LD_LIBRARY_PATH: "{prefix}/more:/lib"}}
+programs: {nothing: {command: ls, figures: {time: s}}}
+""")
+    found = {point.variant.name: launch.additions(point, layout, None)["LD_LIBRARY_PATH"]
+             for point in plan.points(document.load(tmp_path / "folders.yaml", quick=False), tmp_path)}  # fmt: skip
+    assert found == {"marline": f"{layout.compat}:{tmp_path}/more:/lib", "stock": f"{tmp_path}/more:/lib"}

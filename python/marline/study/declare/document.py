@@ -28,6 +28,7 @@ PROGRAM = ("command", "when_recorded", "build", "figures", "verdict", "only", "b
 VARIANT = ("compiler", "runtime", "trace", "set", "baseline", *SHAPE)
 FIGURE = ("unit", "regex", "better", "goal")
 QUICK = ("parameters", "repeats", "warmup", "limit")
+BASELINE = "baseline"  # in a goal's `of`
 LONGEST = 1e6  # seconds: eleven days; poll(2) takes milliseconds in 31 bits
 # Keys that say how to report, not what to run: a change of them keeps the measured runs.
 REPORT_KEYS = ("title", "text", "baseline", "metg", "remarks", "tables", "plots", "quick")
@@ -35,7 +36,7 @@ REPORT_KEYS = ("title", "text", "baseline", "metg", "remarks", "tables", "plots"
 
 @dataclass(frozen=True)
 class Goal:
-    """At most `value`, or `value` times the least sample of the figure `of`."""
+    """At most `value`, or `value` times the least sample of the figure `of`, or the median of the row's baseline."""
 
     value: float
     of: str | None = None
@@ -348,7 +349,7 @@ def _figure_names(programs: dict[str, Program], breakdown: bool) -> list[str]:
 def _check_goals(programs: dict[str, Program], figures: list[str], node: Node) -> None:
     for program in programs.values():
         for figure in program.figures.values():
-            if figure.goal and figure.goal.of and figure.goal.of not in figures:
+            if figure.goal and figure.goal.of and figure.goal.of not in (*figures, BASELINE):
                 node.child(f"{program.name}.figures.{figure.name}.goal.of", None).fail(
                     f"no figure is called {figure.goal.of!r}; there are: {', '.join(figures)}")
 

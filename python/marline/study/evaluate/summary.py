@@ -11,7 +11,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import Any
 
-from marline.study.declare.document import BREAKDOWN_UNITS, Figure, Study
+from marline.study.declare.document import BASELINE, BREAKDOWN_UNITS, Figure, Study
 from marline.study.declare.node import Scalar
 from marline.study.declare.plan import TIMED, TRACED, Point
 from marline.study.evaluate.statistics import Ratio, Spread, ratio, spread
@@ -170,6 +170,10 @@ def _judge_goal(row: Row, summary: Summary) -> None:
     has one. They are stated for near processors."""
     goal = row.figure.goal
     if goal is None:
+        return
+    if goal.of == BASELINE:
+        row.met = {name: (cell.ratio.value <= goal.value) == row.figure.lower_is_better
+                   for name, cell in row.cells.items() if cell.ratio}  # fmt: skip
         return
     factor = least(summary, goal.of) if goal.of else 1.0
     if factor is None:

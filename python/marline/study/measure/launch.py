@@ -31,7 +31,8 @@ def own_environment() -> dict[str, str]:
 
 
 def additions(point: Point, layout: Layout, trace: Path | None) -> dict[str, str]:
-    """What the program sees on top of own_environment(). Libraries that the study preloads stand behind Marline's."""
+    """What the program sees on top of own_environment(). Libraries that the study preloads, and folders in which it wants
+    libraries to be found, stand behind Marline's."""
     preload = []
     added = {"OMP_NUM_THREADS": str(point.threads), **point.environment}
     mpi = None if point.mpi == "none" else point.mpi
@@ -39,7 +40,8 @@ def additions(point: Point, layout: Layout, trace: Path | None) -> dict[str, str
         added["MARLINE_TRACE_DIR"] = str(trace)
         preload.append(layout.trace(mpi))
     if point.variant.runtime == "marline":
-        added["LD_LIBRARY_PATH"] = str(layout.compat)
+        folders = [str(layout.compat), point.environment.get("LD_LIBRARY_PATH")]
+        added["LD_LIBRARY_PATH"] = ":".join(folder for folder in folders if folder)
         preload += [layout.mpi(mpi)] if mpi else []
         preload.append(layout.runtime)
     preload += [point.environment["LD_PRELOAD"]] if "LD_PRELOAD" in point.environment else []
@@ -113,20 +115,21 @@ def _why_no_program(point: Point) -> str:
             return f"{Path(point.command[0]).name} is not built, and {compiler} is not installed"
         return f"{Path(point.command[0]).name} is not {'built' if '/' in point.command[0] else 'installed'}"
     wanted = SONAMES.get(point.variant.runtime)
-    missing = _unresolved(path) if wanted else set()
+    missing = _unresolved(path, point.environment) if wanted else set()
     return f"{', '.join(sorted(missing))} is not installed" if missing & set(wanted or ()) else ""
 
 
-def _unresolved(path: Path) -> set[str]:
-    """The libraries that the program needs and its loader does not find. A script needs none, nor does a static
-    program."""
+def _unresolved(path: Path, environment: dict[str, str]) -> set[str]:
+    """The libraries that the program needs and its loader does not find in the folders that the study names or in its
+    own. A script needs none, nor does a static program."""
     try:
         interpreter = read_elf(path).interpreter
     except NotElf:
         return set()
     if interpreter is None:
         return set()
-    asking = own_environment() | {"LD_TRACE_LOADED_OBJECTS": "1"}
+    folders = {key: value for key, value in environment.items() if key == "LD_LIBRARY_PATH"}
+    asking = own_environment() | folders | {"LD_TRACE_LOADED_OBJECTS": "1"}
     listing = subprocess.run([interpreter, path], env=asking, stdin=subprocess.DEVNULL, capture_output=True, text=True,
                              timeout=preflight.TRACE_SECONDS, check=False)  # fmt: skip
     return set(re.findall(r"^\s*(\S+) => not found", listing.stdout, re.MULTILINE))
