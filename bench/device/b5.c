@@ -5,25 +5,16 @@
  * kernel of n * n / 2 steps, an update from the device. Up to T triplets are under way at once. The listing's loop from t*n
  * to n is empty for t >= 1; here the kernel's pointers are moved by t*n instead, as its text means.
  *
- * Figures: `b5_N`, wall time per triplet, and `b5_cpu_N`, the program's CPU time per triplet, for N = 2^4, 2^5, ... up to
- * --to (default 2^9; the paper's is 2^16). All of y is checked after each sample. --triplets sets T (64).
+ * Figures: `b5_N`, wall time per triplet, and `b5_cpu_N`, the program's CPU time per triplet, for N = --from (2^4), twice
+ * that, ... up to --to (2^9; the paper's is 2^16). All of y is checked after each sample. --triplets sets T (64).
+ * --modelled is for emulated devices that do not compute (MARLINE_EMULATOR_MODEL_ABOVE=0): then the emulator's counts say
+ * whether each sample made T kernels and T copies each way.
  */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
+#include "device.h"
 
 enum { kSamples = 7, kSmallest = 16, kLargest = 1 << 16 };
 
-static double seconds(clockid_t clock) {
-  struct timespec t;
-  clock_gettime(clock, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
+static int modelled;
 
 static void b5(double a, const double *x, double *y, int triplets, int n) {
 #pragma omp parallel
@@ -40,72 +31,68 @@ static void b5(double a, const double *x, double *y, int triplets, int n) {
 }
 
 /* x[j] = 1, a = 1: element i grows by i + 1 each time. */
-static int is_right(const double *y, int triplets, int n, int times) {
+static void check_numbers(const double *y, int triplets, int n, int times) {
   for (int t = 0; t < triplets; ++t)
     for (int i = 0; i < n; ++i)
-      if (y[(size_t)t * (size_t)n + (size_t)i] != (double)times * (i + 1))
-        return 0;
-  return 1;
+      if (y[(size_t)t * (size_t)n + (size_t)i] != (double)times * (i + 1)) bench_fail("b5: wrong numbers for n = %d", n);
 }
 
-static int by_value(const void *a, const void *b) {
-  double difference = *(const double *)a - *(const double *)b;
-  return (difference > 0) - (difference < 0);
+/* `before`: kernels, copies to the device and from it, before the sample. */
+static void check_counts(const unsigned long long *before, int triplets, int n) {
+  for (int what = kKernels; what <= kCopiesToHost; ++what)
+    if (device_count(what) - before[what] != (unsigned long long)triplets)
+      bench_fail("b5: %llu operations of kind %d, not %d, for n = %d", device_count(what) - before[what], what, triplets, n);
+}
+
+static void sample(const double *x, double *y, int triplets, int n, int times) {
+  unsigned long long before[kCounts];
+  for (int what = kKernels; what <= kCopiesToHost; ++what) before[what] = device_count(what);
+  b5(1, x, y, triplets, n);
+  if (modelled)
+    check_counts(before, triplets, n);
+  else
+    check_numbers(y, triplets, n, times);
 }
 
 static void measure(int triplets, int n) {
   size_t all = (size_t)triplets * (size_t)n;
   double *x = malloc((size_t)n * sizeof *x), *y = calloc(all, sizeof *y);
   double wall[kSamples], cpu[kSamples];
-  if (!x || !y) {
-    fprintf(stderr, "b5: no memory for %zu numbers\n", all);
-    exit(1);
-  }
-  for (int j = 0; j < n; ++j)
-    x[j] = 1;
+  char name[kBenchLine];
+  if (!x || !y) bench_fail("b5: no memory for %zu numbers", all);
+  for (int j = 0; j < n; ++j) x[j] = 1;
 #pragma omp target enter data map(to : x[0 : n], y[0 : all])
-  b5(1, x, y, triplets, n); /* the first use of everything */
+  sample(x, y, triplets, n, 1); /* the first use of everything */
   for (int s = 0; s < kSamples; ++s) {
-    double begin = seconds(CLOCK_MONOTONIC), begin_cpu = seconds(CLOCK_PROCESS_CPUTIME_ID);
-    b5(1, x, y, triplets, n);
-    wall[s] = 1e6 * (seconds(CLOCK_MONOTONIC) - begin) / triplets;
-    cpu[s] = 1e6 * (seconds(CLOCK_PROCESS_CPUTIME_ID) - begin_cpu) / triplets;
-    if (!is_right(y, triplets, n, s + 2)) {
-      fprintf(stderr, "b5: wrong numbers for n = %d\n", n);
-      exit(1);
-    }
+    double begin = bench_now(), begin_cpu = device_cpu_now();
+    sample(x, y, triplets, n, s + 2);
+    wall[s] = 1e-3 * (bench_now() - begin) / triplets;
+    cpu[s] = 1e-3 * (device_cpu_now() - begin_cpu) / triplets;
   }
 #pragma omp target exit data map(release : x[0 : n], y[0 : all])
-  qsort(wall, kSamples, sizeof *wall, by_value);
-  qsort(cpu, kSamples, sizeof *cpu, by_value);
-  printf("b5_%d %.3f us\nb5_cpu_%d %.3f us\n", n, wall[kSamples / 2], n, cpu[kSamples / 2]);
+  snprintf(name, sizeof name, "b5_%d", n);
+  bench_say(name, bench_median(wall, kSamples), "us");
+  snprintf(name, sizeof name, "b5_cpu_%d", n);
+  bench_say(name, bench_median(cpu, kSamples), "us");
   free(x);
   free(y);
 }
 
-static int number(const char *option, const char *text, int most) {
-  char *end;
-  long value = text ? strtol(text, &end, 10) : 0;
-  if (value < 1 || value > most || *end != '\0') {
-    fprintf(stderr, "b5: %s wants a number from 1 to %d, not %s\n", option, most, text ? text : "nothing");
-    exit(2);
-  }
-  return (int)value;
-}
-
 int main(int argc, char **argv) {
-  int triplets = 64, last = 512;
-  for (int i = 1; i < argc; i += 2) {
-    if (strcmp(argv[i], "--triplets") == 0) {
-      triplets = number(argv[i], argv[i + 1], 100000);
-    } else if (strcmp(argv[i], "--to") == 0) {
-      last = number(argv[i], argv[i + 1], kLargest);
-    } else {
-      fprintf(stderr, "b5: no option %s; there are --triplets T and --to N\n", argv[i]);
-      return 2;
-    }
+  int triplets = 64, first = kSmallest, last = 512;
+  for (int i = 1; i < argc; ++i) {
+    if (!strcmp(argv[i], "--modelled"))
+      modelled = 1;
+    else if (!strcmp(argv[i], "--triplets"))
+      triplets = (int)device_number(argv[i], argv[i + 1], 100000), ++i;
+    else if (!strcmp(argv[i], "--from"))
+      first = (int)device_number(argv[i], argv[i + 1], kLargest), ++i;
+    else if (!strcmp(argv[i], "--to"))
+      last = (int)device_number(argv[i], argv[i + 1], kLargest), ++i;
+    else
+      bench_fail("no option %s; there are --triplets T, --from N, --to N and --modelled", argv[i]);
   }
-  for (int n = kSmallest; n <= last; n *= 2)
-    measure(triplets, n);
+  device_begin();
+  for (int n = first; n <= last; n *= 2) measure(triplets, n);
   return 0;
 }

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Many constructs at a time: one thread creates N deferred ones and waits for all.
+ * `regions N`: a target region that adds one to a number in the device's memory, so that the regions can be counted; it
+ * maps nothing. `updates N`: a `target update` of one number. A device that is this processor runs a region when a thread
+ * comes to it. On emulated GPUs whose copies take longer than all are created (MARLINE_EMULATOR_LATENCY), all updates are
+ * under way at a time; regions are not, as a GPU runs few kernels at a time.
+ *
+ * Figures: `each`, wall time of one; `cpu`, the program's CPU time; `create`, the thread's time to create one, which grows
+ * with N if creation or polling gets dearer with what is under way; `memory`, the memory of the host that the first N need
+ * beyond what the program had, divided by N; `in_flight`, the most operations that emulated devices had at a time.
+ */
+#include "device.h"
+
+enum { kSamples = 3, kMost = 1000000 };
+static long *counted; /* in the device's memory */
+static long expected, most;
+static double *numbers; /* mapped, one for each update */
+static double created;   /* when the last construct had been created */
+
+static void create_regions(long regions) {
+  long *count = counted;
+#pragma omp parallel
+#pragma omp single
+  {
+    for (long i = 0; i < regions; ++i) {
+#pragma omp target nowait is_device_ptr(count)
+      {
+#pragma omp atomic
+        *count += 1;
+      }
+    }
+    created = bench_now();
+#pragma omp taskwait
+  }
+  expected += regions;
+}
+
+static void create_updates(long updates) {
+#pragma omp parallel
+#pragma omp single
+  {
+    for (long i = 0; i < updates; ++i) {
+#pragma omp target update to(numbers[i : 1]) nowait
+    }
+    created = bench_now();
+#pragma omp taskwait
+  }
+}
+
+static void check_regions(long regions) {
+  (void)regions; /* all that there ever were */
+  long found = -1;
+  int device = omp_get_default_device();
+  omp_target_memcpy(&found, counted, sizeof found, 0, 0, omp_get_initial_device(), device);
+  if (found != expected) bench_fail("regions: %ld regions ran, not %ld", found, expected);
+}
+
+/* The device has the host's numbers; then the host's change, for the next time. */
+static void check_updates(long updates) {
+  long wrong = 0;
+  double first = numbers[0];
+#pragma omp target map(tofrom : wrong)
+  for (long i = 0; i < updates; ++i) wrong += numbers[i] != first + (double)i;
+  if (wrong) bench_fail("regions: %ld numbers of %ld were not updated", wrong, updates);
+  for (long i = 0; i < most; ++i) numbers[i] += 1;
+}
+
+static const struct Kind {
+  const char *name;
+  void (*create)(long);
+  void (*check)(long);
+} kKinds[] = {{"region", create_regions, check_regions}, {"update", create_updates, check_updates}};
+
+/* From the program's memory now to the most that it has while N constructs are created and done. */
+static double memory_of(const struct Kind *kind, long count) {
+  double before = device_memory("VmRSS:");
+  FILE *reset = fopen("/proc/self/clear_refs", "w");
+  if (!reset || fputs("5", reset) < 0 || fclose(reset)) bench_fail("/proc/self/clear_refs cannot be written");
+  kind->create(count);
+  double most = device_memory("VmHWM:");
+  kind->check(count);
+  return (most - before) / (double)count;
+}
+
+static void measure(const struct Kind *kind, long count) {
+  double wall[kSamples], cpu[kSamples], create[kSamples];
+  double memory = memory_of(kind, count);
+  for (int s = 0; s < kSamples; ++s) {
+    double begin = bench_now(), begin_cpu = device_cpu_now();
+    kind->create(count);
+    wall[s] = (bench_now() - begin) / (double)count;
+    create[s] = (created - begin) / (double)count;
+    cpu[s] = (device_cpu_now() - begin_cpu) / (double)count;
+    kind->check(count);
+  }
+  bench_say("each", bench_median(wall, kSamples), "ns");
+  bench_say("cpu", bench_median(cpu, kSamples), "ns");
+  bench_say("create", bench_median(create, kSamples), "ns");
+  bench_say("memory", memory, "B");
+  bench_say("in_flight", (double)device_count(kMostOperations), "operations");
+}
+
+static void begin(void) {
+  int device = omp_get_default_device();
+  device_begin();
+  counted = omp_target_alloc(sizeof *counted, device);
+  numbers = malloc((size_t)most * sizeof *numbers);
+  if (!counted || !numbers) bench_fail("regions: not enough memory");
+  omp_target_memcpy(counted, &expected, sizeof expected, 0, 0, device, omp_get_initial_device());
+  for (long i = 0; i < most; ++i) numbers[i] = (double)i;
+#pragma omp target enter data map(to : numbers[0 : most])
+  create_regions(1); /* the team */
+}
+
+int main(int argc, char **argv) {
+  if (argc != 3 || (strcmp(argv[1], "regions") && strcmp(argv[1], "updates")))
+    bench_fail("usage: %s regions|updates N", argv[0]);
+  const struct Kind *kind = !strcmp(argv[1], "regions") ? &kKinds[0] : &kKinds[1];
+  most = device_number(argv[1], argv[2], kMost);
+  begin();
+  measure(kind, most);
+#pragma omp target exit data map(release : numbers[0 : most])
+  omp_target_free(counted, omp_get_default_device());
+  free(numbers);
+  return 0;
+}
