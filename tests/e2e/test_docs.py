@@ -28,6 +28,12 @@ FOREIGN = re.compile(r"(omp|ompt|MPI|PMPI)_\w+|H5\w+")
 # What the pieces of programs on a page of the guide take for granted.
 SURROUNDINGS = {
     "discovery": "void create_my_tasks(void);",
+    "gpus-without-waiting": """
+        enum { MPI_DOUBLE, MPI_COMM_WORLD, MPI_STATUS_IGNORE };
+        int n, blocks, left, right;
+        double *data;
+        void MPI_Recv(void *data, int count, int type, int from, int tag, int comm, int status);
+        void MPI_Send(const void *data, int count, int type, int to, int tag, int comm);""",
     "irregular-dependences": """
         typedef double Tile[4];
         int t, step, steps, producers, tiles, *first, *needs;
@@ -148,9 +154,10 @@ def test_functions_stand_in_the_file_named_last():
 
 @pytest.mark.parametrize("page", SURROUNDINGS)
 def test_pieces_of_programs_compile(page, tmp_path):
-    """Each as the body of a function; GCC allows functions in there."""
+    """Each as the body of a function; GCC allows functions in there. Complete programs have tests of their own."""
     text = (ROOT / "docs" / "guide" / f"{page}.md").read_text()
-    pieces = re.findall(r"^```c\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+    found = re.findall(r"^```c\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+    pieces = [piece for piece in found if "int main(" not in piece]
     assert pieces
     program = "#include <marline/marline.h>\n#include <stdio.h>\n" + SURROUNDINGS[page]
     for number, piece in enumerate(pieces):
@@ -175,6 +182,23 @@ def test_readme_program(compiler, marline, tmp_path):
     result = marline("run", "-n", "2", "-t", "1", binary)
     assert result.returncode == 0, result.stderr
     assert sorted(result.stdout.splitlines()) == ["rank 0: 36", "rank 1: 28"]
+
+
+@pytest.mark.parametrize("devices", ["host", "process"])
+@pytest.mark.parametrize("threads", ["1", "2"])
+def test_program_without_waiting(devices, threads, marline, tmp_path):
+    """The page's program prints what the page says, on devices that need no GPU."""
+    for tool in ("clang-19", "clang-linker-wrapper-19"):
+        if shutil.which(tool) is None:
+            pytest.skip(f"{tool} is not installed")
+    text = (ROOT / "docs" / "guide" / "gpus-without-waiting.md").read_text()
+    source, binary = tmp_path / "blocks.c", tmp_path / "blocks"
+    source.write_text(re.search(r"^```c\n(.*?)^```", text, re.DOTALL | re.MULTILINE)[1])
+    subprocess.run(["clang-19", "-O2", "-Wall", "-Werror", "-fopenmp", "-fopenmp-targets=x86_64-pc-linux-gnu",
+                    "-L/usr/lib/llvm-19/lib", source, "-o", binary], check=True, timeout=SECONDS)  # fmt: skip
+    result = marline("run", "-t", threads, "--devices", devices, binary, OMP_TARGET_OFFLOAD="mandatory")
+    assert result.returncode == 0, result.stderr
+    assert f"# prints {result.stdout.strip()}\n" in text
 
 
 def test_picture_is_there_and_small():
