@@ -18,6 +18,7 @@
 #include "image/images.hpp"
 #include "image/requires.hpp"
 
+#include <pthread.h>
 #include <sched.h>
 
 #include <atomic>
@@ -42,6 +43,7 @@ struct Started {
   Aside shown;                  // of a task that is held
   Told* told = nullptr;         // likewise, if a tool listens
   uint64_t begin = 0, end = 0;  // if a tool listens: when they were started, and seen to have ended (tell.hpp, now)
+  bool unlocks = false;  // its end needs g_calls for itself
 };
 
 using Register = void (*)(void*);
@@ -58,6 +60,12 @@ DataNowait g_data_nowait[3];
 marline_hook_t* g_hook = nullptr;
 Query g_query = nullptr;
 Kernel g_kernel = nullptr;
+
+// When a `target update from` ends, libomptarget (15 to 22 at least) unlocks the lock of the mapped piece, which it has not
+// taken: the lambda at the end of targetDataContiguous. If another thread holds that lock, it is corrupted, and the program
+// ends with an assertion in pthread_mutex_lock. So what may end one has libomptarget for itself: a query, and the call that
+// begins one, as a short copy may have ended there. Other calls and queries share it.
+pthread_rwlock_t g_calls = PTHREAD_RWLOCK_INITIALIZER;
 
 Lock g_lock;  // over the list of those under way, oldest first
 Started* g_first = nullptr;
@@ -103,6 +111,15 @@ void finish(Started* started, bool ran = true) {
   marline_task_release(task);
 }
 
+// False, and nothing done, if it needs libomptarget for itself and another thread is in there. It never waits for that: a
+// call may take as long as a copy from memory that is not pinned.
+bool query(Started* started) {
+  if (started->unlocks ? pthread_rwlock_trywrlock(&g_calls) != 0 : pthread_rwlock_tryrdlock(&g_calls) != 0) return false;
+  g_query(&started->handle);
+  pthread_rwlock_unlock(&g_calls);
+  return true;
+}
+
 // The progress hook.
 int poll(void*) {
   int ended = 0;
@@ -110,8 +127,7 @@ int poll(void*) {
   for (int left = under_way < kMostPerPoll ? under_way : kMostPerPoll; left > 0; --left) {
     Started* started = take_oldest();
     if (started == nullptr) break;
-    g_query(&started->handle);
-    if (started->handle != nullptr) {
+    if (!query(started) || started->handle != nullptr) {
       append(started);
       continue;
     }
@@ -153,14 +169,17 @@ Started* put_aside(Device* device, const Held& held, const char* what, ToldScope
 
 // Where a construct's operations are kept while libomptarget starts them; `call` does that.
 template <class Call>
-int cooperate(Device* device, const Held& held, const char* what, ToldScope& scope, Call call) {
+int cooperate(Device* device, const Held& held, const char* what, bool unlocks, ToldScope& scope, Call call) {
   if (held.task == nullptr && !marline_can_suspend()) return call_and_tell(scope.told(), call);
   Started here;
   Started* started = held.task != nullptr ? put_aside(device, held, what, scope) : &here;
   Told* told = held.task != nullptr ? started->told : scope.told();
   if (told != nullptr) started->begin = now();
+  started->unlocks = unlocks;
   marline_target_handle_set(&started->handle);
+  (void)(unlocks ? pthread_rwlock_wrlock(&g_calls) : pthread_rwlock_rdlock(&g_calls));
   int result = call(true);
+  pthread_rwlock_unlock(&g_calls);
   marline_target_handle_set(nullptr);
   if (started->handle == nullptr) {  // done already
     if (held.task != nullptr) {
@@ -331,7 +350,7 @@ int llvm_kernel(Device* device, void* ident, int32_t teams, int32_t threads, voi
   StagedConstruct* staged = task != nullptr && construct.is_staged() ? on_heap(construct) : nullptr;
   Told* told = scope.told();
   tell_kernel_begin(told, device, teams > 0 ? static_cast<unsigned>(teams) : 1);
-  int result = cooperate(device, {task, staged}, "target", scope, [&](bool deferred) {
+  int result = cooperate(device, {task, staged}, "target", false, scope, [&](bool deferred) {
     KernelArguments arguments = given;
     arguments.bases = construct.bases();
     arguments.begins = construct.begins();
@@ -352,7 +371,7 @@ void llvm_data(Device* device, LlvmData what, bool nowait, const Items& items, v
   int number = llvm_number(device), index = static_cast<int>(what);
   StagedConstruct construct(device, items, false);
   marline_task_t* task = nowait ? marline_target_task_hold() : nullptr;
-  (void)cooperate(device, {task, nullptr}, kWhat[index], scope, [&](bool deferred) {
+  (void)cooperate(device, {task, nullptr}, kWhat[index], what == LlvmData::kUpdate, scope, [&](bool deferred) {
     if (deferred) {
       g_data_nowait[index](nullptr, number, items.count, items.bases, items.begins, sizes, types, names, items.mappers, 0,
                            nullptr, 0, nullptr);
