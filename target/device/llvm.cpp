@@ -138,11 +138,15 @@ int poll(void*) {
   return ended;
 }
 
+void enter_library(bool unlocks) { (void)(unlocks ? pthread_rwlock_wrlock(&g_calls) : pthread_rwlock_rdlock(&g_calls)); }
+
 // Without cooperation.
 template <class Call>
-int call_and_tell(Told* told, Call call) {
+int call_and_tell(bool unlocks, Told* told, Call call) {
   uint64_t begin = told != nullptr ? now() : 0;
+  enter_library(unlocks);
   int result = call(false);
+  pthread_rwlock_unlock(&g_calls);
   tell_kernel_end(told, begin, told != nullptr ? now() : 0);
   return result;
 }
@@ -170,14 +174,14 @@ Started* put_aside(Device* device, const Held& held, const char* what, ToldScope
 // Where a construct's operations are kept while libomptarget starts them; `call` does that.
 template <class Call>
 int cooperate(Device* device, const Held& held, const char* what, bool unlocks, ToldScope& scope, Call call) {
-  if (held.task == nullptr && !marline_can_suspend()) return call_and_tell(scope.told(), call);
+  if (held.task == nullptr && !marline_can_suspend()) return call_and_tell(unlocks, scope.told(), call);
   Started here;
   Started* started = held.task != nullptr ? put_aside(device, held, what, scope) : &here;
   Told* told = held.task != nullptr ? started->told : scope.told();
   if (told != nullptr) started->begin = now();
   started->unlocks = unlocks;
   marline_target_handle_set(&started->handle);
-  (void)(unlocks ? pthread_rwlock_wrlock(&g_calls) : pthread_rwlock_rdlock(&g_calls));
+  enter_library(unlocks);
   int result = call(true);
   pthread_rwlock_unlock(&g_calls);
   marline_target_handle_set(nullptr);
