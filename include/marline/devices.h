@@ -120,9 +120,11 @@ void marline_construct_maps(marline_construct_t *construct, unsigned count, void
                             unsigned *flags);
 
 /* A device is ready for its first operation; `type` is a static string, `host` the number that the host has. It gets an
- * image: where that lies in this process, and the library's number of it. It will do nothing any more. */
+ * image: where that lies in this process, and the library's number of it. It has given up that image. It will do nothing
+ * any more. */
 void marline_device_begin(int device, const char *type, int host);
 void marline_device_load(int device, const void *image, size_t bytes, uint64_t module);
+void marline_device_unload(int device, uint64_t module);
 void marline_device_end(int device);
 
 /* The calling process has no tool from now on: for a fork of the program that becomes a device. */

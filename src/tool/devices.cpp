@@ -127,6 +127,10 @@ void device_load(int device, const void* image, size_t bytes, uint64_t module) {
   }
 }
 
+void device_unload(int device, uint64_t module) {
+  if (auto call = callback<int, uint64_t>(Callback::kDeviceUnload)) call(device, module);
+}
+
 void device_end(int device) {
   if (is_known(device)) tell_end(device);
 }

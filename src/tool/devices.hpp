@@ -26,6 +26,7 @@ void operation_done(const marline_operation_t& operation);
 
 void device_begin(int device, const char* type, int host);
 void device_load(int device, const void* image, size_t bytes, uint64_t module);
+void device_unload(int device, uint64_t module);
 void device_end(int device);
 // The tool is about to end: those that have not ended.
 void end_devices();

@@ -69,6 +69,7 @@ enum class Callback : int {
   kDeviceInitialize = 12,
   kDeviceFinalize = 13,
   kDeviceLoad = 14,
+  kDeviceUnload = 15,
   kSyncRegionWait = 16,
   kMutexReleased = 17,
   kDependences = 18,

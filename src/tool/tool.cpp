@@ -53,6 +53,7 @@ constexpr Known kKnown[] = {
     {Callback::kDeviceInitialize, event::kDevice, SetResult::kAlways},
     {Callback::kDeviceFinalize, event::kDevice, SetResult::kAlways},
     {Callback::kDeviceLoad, event::kDevice, SetResult::kAlways},
+    {Callback::kDeviceUnload, event::kDevice, SetResult::kAlways},
     {Callback::kSyncRegionWait, event::kSyncRegionWait, SetResult::kAlways},
     {Callback::kMutexReleased, event::kMutex, SetResult::kAlways},
     {Callback::kDependences, event::kDependences, SetResult::kAlways},

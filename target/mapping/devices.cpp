@@ -161,8 +161,10 @@ void load_new(Device* device) {
 void unload_gone(Device* device) {
   while (Module* module = later_gone_module(device->last_unloaded)) {
     device->last_unloaded = module;
-    if ((module->loaded & bit_of(device)) != 0) device->kind->unload(device, module);
+    if ((module->loaded & bit_of(device)) == 0) continue;
     module->loaded &= ~bit_of(device);
+    device->kind->unload(device, module);
+    if (is_told(MARLINE_ON_DEVICE)) marline_device_unload(device->number, module->number);
   }
 }
 

@@ -93,6 +93,10 @@ MARLINE_EXPORT void marline_device_load(int device, const void* image, size_t by
   if (tool::on(tool::event::kDevice)) tool::device_load(device, image, bytes, module);
 }
 
+MARLINE_EXPORT void marline_device_unload(int device, uint64_t module) {
+  if (tool::on(tool::event::kDevice)) tool::device_unload(device, module);
+}
+
 MARLINE_EXPORT void marline_device_end(int device) { tool::device_end(device); }
 
 MARLINE_EXPORT void marline_tool_leave() { tool::leave(); }

@@ -208,7 +208,6 @@ static void tool_callbacks(ompt_set_callback_t set) {
   set_always(set, ompt_callback_device_initialize, (ompt_callback_t)on_initialize);
   set_always(set, ompt_callback_device_finalize, (ompt_callback_t)on_finalize);
   set_always(set, ompt_callback_device_load, (ompt_callback_t)on_load);
-  CHECK_EQ(set(ompt_callback_device_unload, (ompt_callback_t)on_finalize), ompt_set_never);
   set_always(set, ompt_callback_target, (ompt_callback_t)on_plain_target);
   set_always(set, ompt_callback_target_data_op, (ompt_callback_t)on_plain_data);
   set_always(set, ompt_callback_target_submit, (ompt_callback_t)on_plain_submit);
