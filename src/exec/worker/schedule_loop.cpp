@@ -140,21 +140,36 @@ bool must_not_rest(Worker* worker, void* context) {
   return rest->condition.done(rest->condition.context) || work_in_sight(worker) || progress_operations() != rest->operations;
 }
 
-// Another process on this core may be the one that sends, or compute for a device. A yield is the shortest way to it, but not for long: under Linux
-// 6.18 the yields of one thread per core can keep all others waiting for seconds. So who polls in vain soon sleeps as well,
-// for a part of that time. New work and new operations end it. Between two rests it polls so often that each single request
-// is asked about, though one poll asks about a part of many; docs/design/progress.md has the limits for other calls.
-void rest_between_polls(Worker* worker, Idleness& idle, Condition condition) {
-  constexpr uint64_t kPart = 32, kShortest = 50 * 1000, kLongest = 200 * 1000;  // of the time in vain; ns
+// Another process on this core may be the one that sends, or compute for a device. A yield is the shortest way to it, but
+// not for long: under Linux 6.18 the yields of one thread per core can keep all others waiting for seconds. So who polls in
+// vain soon sleeps as well, for a part of that time. New work and new operations end it. Between two rests it polls so
+// often that each single request is asked about, though one poll asks about a part of many; docs/design/progress.md has the
+// limits for other calls.
+struct RestRule {
+  uint64_t part;   // of the time in vain
+  uint32_t polls;  // in vain between two rests
+};
+
+// A device with many operations has others to do while an end goes unnoticed. One poll asks about 64 of them.
+RestRule rest_rule(int64_t operations, bool only_devices) {
+  constexpr int64_t kMany = 16;
+  auto pending = static_cast<uint32_t>(std::max<int64_t>(operations, 0));
+  if (!only_devices) return {32, kPollsBetween + pending / 32};
+  return {operations >= kMany ? 2u : 32u, pending / 64 + 1};
+}
+
+void rest_between_polls(Worker* worker, Idleness& idle, Condition condition, bool only_devices) {
+  constexpr uint64_t kShortest = 50 * 1000, kLongest = 200 * 1000;  // ns
   uint64_t now = nanoseconds_now();
   int64_t operations = progress_operations();
   if (idle.polls_since == 0 || operations != idle.polled_for) {
     idle.polls_since = now;
     idle.polled_for = operations;
   }
-  uint64_t rest = std::min((now - idle.polls_since) / kPart, kLongest);
-  if (rest < kShortest || idle.fruitless_polls <= kPollsBetween + operations / 32) {
-    sched_yield();
+  RestRule rule = rest_rule(operations, only_devices);
+  uint64_t rest = std::min((now - idle.polls_since) / rule.part, kLongest);
+  if (rest < kShortest || idle.fruitless_polls <= rule.polls) {
+    if (idle.fruitless_polls > kPollsBetween) sched_yield();
     return;
   }
   Rest context{condition, operations};
@@ -173,8 +188,10 @@ bool poll_while_idle(Worker* worker, Idleness& idle, Condition condition) {
     idle.fruitless_polls = 0;
     idle.polls_since = 0;
     idle.pause = Idleness::kFirstPause;
-  } else if (++idle.fruitless_polls > kPollsBetween && (oversubscribed() || progress_may_rest())) {
-    rest_between_polls(worker, idle, condition);
+  } else {
+    ++idle.fruitless_polls;
+    bool only_devices = progress_may_rest();
+    if (only_devices || oversubscribed()) rest_between_polls(worker, idle, condition, only_devices);
   }
   return true;
 }
