@@ -129,7 +129,7 @@ void keep_pointees(Device* device, const marline_device_maps_t& maps) {
 // A target data construct between its begin and its end.
 struct OpenData {
   Device* device;
-  GompItems items;
+  ItemList items;
   const void* code;
 };
 
@@ -145,13 +145,13 @@ int run(int number, void (*function)(void*), const marline_device_maps_t* maps, 
     }
     return 0;
   }
-  GompItems items;
+  ItemList items;
   keep_pointees(device, *maps);
   take_maps(*maps, items);
   Region region = {};
   region.kernel = entry;
   ToldScope scope(ConstructKind::kTarget, maps->nowait != 0, device->number, maps->code);
-  region.items = items.items();
+  region.items = items_of(items);
   region.items.told = scope.told();
   region.scope = &scope;
   region.teams = 1;  // GCC does not say here
@@ -170,7 +170,7 @@ void* data_begin(int number, const marline_device_maps_t* maps) {
   keep_pointees(device, *maps);
   take_maps(*maps, open->items);
   ToldScope scope(ConstructKind::kEnterData, false, device->number, maps->code);
-  Items all = open->items.items();
+  Items all = items_of(open->items);
   all.told = scope.told();
   device->mapping->begin(all);
   for (size_t i = 0; i < maps->count; ++i) {
@@ -185,7 +185,7 @@ void data_end(void* data) {
   auto* open = static_cast<OpenData*>(data);
   {
     ToldScope scope(ConstructKind::kExitData, false, open->device->number, open->code);
-    Items all = open->items.items();
+    Items all = items_of(open->items);
     all.told = scope.told();
     open->device->mapping->end(all);
   }
@@ -196,10 +196,10 @@ void data_end(void* data) {
 void update(int number, const marline_device_maps_t* maps) {
   Device* device = ready_device(number);
   if (device == nullptr) return;
-  GompItems items;
+  ItemList items;
   take_updates(*maps, items);
   ToldScope scope(ConstructKind::kUpdate, maps->nowait != 0, device->number, maps->code);
-  Items all = items.items();
+  Items all = items_of(items);
   all.told = scope.told();
   device->mapping->update(all);
 }
@@ -207,11 +207,11 @@ void update(int number, const marline_device_maps_t* maps) {
 void enter_data(int number, const marline_device_maps_t* maps) {
   Device* device = ready_device(number);
   if (device == nullptr) return;
-  GompItems items;
+  ItemList items;
   keep_pointees(device, *maps);
   take_maps(*maps, items);
   ToldScope scope(ConstructKind::kEnterData, maps->nowait != 0, device->number, maps->code);
-  Items all = items.items();
+  Items all = items_of(items);
   all.told = scope.told();
   device->mapping->begin(all);
 }
@@ -220,9 +220,9 @@ void enter_data(int number, const marline_device_maps_t* maps) {
 void exit_data(int number, const marline_device_maps_t* maps) {
   Device* device = ready_device(number);
   if (device == nullptr) return;
-  GompItems items;
+  ItemList items;
   take_maps(*maps, items);
-  Items all = items.items();
+  Items all = items_of(items);
   all.end_once = true;
   ToldScope scope(ConstructKind::kExitData, maps->nowait != 0, device->number, maps->code);
   all.told = scope.told();

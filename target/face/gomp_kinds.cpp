@@ -98,7 +98,7 @@ void widen(const marline_device_maps_t& maps, size_t i, Extent& to) {
 
 // The bytes from the first to the last member are one piece of memory. GCC 12 also gives a structure behind a pointer in
 // several elements, one per member: all of them are of one piece, and the first one counts.
-void push_structure(const marline_device_maps_t& maps, size_t i, GompItems& to) {
+void push_structure(const marline_device_maps_t& maps, size_t i, ItemList& to) {
   Extent extent = {};
   bool first = true;
   for (size_t k = 0; k < maps.count; ++k) {
@@ -115,7 +115,7 @@ void push_structure(const marline_device_maps_t& maps, size_t i, GompItems& to) 
 }
 
 // Kinds that are neither plain maps nor structures.
-void push_special(const Element& e, GompItems& to) {
+void push_special(const Element& e, ItemList& to) {
   switch (e.kind) {
     case kGompPointer:
       to.push(e.address, e.address, sizeof(void*), kTo | kParameter | e.extra);
@@ -145,25 +145,13 @@ void push_special(const Element& e, GompItems& to) {
 
 }  // namespace
 
-Items GompItems::items() {
-  Items all;
-  all.count = static_cast<int32_t>(types.count());
-  all.bases = bases.begin();
-  all.begins = begins.begin();
-  all.sizes = sizes.begin();
-  all.types = types.begin();
+Items items_of(ItemList& list) {
+  Items all = list.items();
   all.own_bases = true;
   return all;
 }
 
-void GompItems::push(void* base, void* begin, size_t size, uint64_t type) {
-  bases.push(base);
-  begins.push(begin);
-  sizes.push(static_cast<int64_t>(size));
-  types.push(type);
-}
-
-void take_maps(const marline_device_maps_t& maps, GompItems& to) {
+void take_maps(const marline_device_maps_t& maps, ItemList& to) {
   size_t members_end = 0;
   Extent descriptor = {};  // of the Fortran array whose pointer follows
   for (size_t i = 0; i < maps.count; ++i) {
@@ -184,7 +172,7 @@ void take_maps(const marline_device_maps_t& maps, GompItems& to) {
   }
 }
 
-void take_updates(const marline_device_maps_t& maps, GompItems& to) {
+void take_updates(const marline_device_maps_t& maps, ItemList& to) {
   for (size_t i = 0; i < maps.count; ++i) {
     Element e(maps, i);
     bool moves = (is_plain(e.kind) || is_present_map(e.kind)) && (e.kind & kDirections) != 0;

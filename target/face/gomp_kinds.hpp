@@ -1,31 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// GCC's map kinds (GCC, include/gomp-constants.h, 12 to 14) in the normal form of mapping/items.hpp. Any thread; no state.
+// GCC's map kinds (GCC, include/gomp-constants.h, 12 to 14) in the normal form of base/items.hpp. Any thread; no state.
 #pragma once
 
-#include "base/array.hpp"
-#include "base/items.hpp"
+#include "base/item_list.hpp"
 #include "marline/devices.h"
 
 namespace marline::target {
 
 // The normal form of one construct's arrays. Exactly one item per element has kParameter, in their order: what a kernel
-// finds at that place of its array. Others may stand between.
-struct GompItems {
-  Array<void*, 16> bases;
-  Array<void*, 16> begins;
-  Array<int64_t, 16> sizes;
-  Array<uint64_t, 16> types;
-
-  [[nodiscard]] Items items();
-  void push(void* base, void* begin, size_t size, uint64_t type);
-};
-
-// Reads the pointers that are to be attached. Ends the program for a kind that it does not know.
-void take_maps(const marline_device_maps_t& maps, GompItems& to);
+// finds at that place of its array. Others may stand between. Reads the pointers that are to be attached. Ends the
+// program for a kind that it does not know.
+void take_maps(const marline_device_maps_t& maps, ItemList& to);
 
 // The same for target update, which moves data and does nothing else.
-void take_updates(const marline_device_maps_t& maps, GompItems& to);
+void take_updates(const marline_device_maps_t& maps, ItemList& to);
+
+// The arrays of such a list: a base is the item's own begin also behind a pointer.
+[[nodiscard]] Items items_of(ItemList& list);
 
 // The address is to be replaced by the device's (use_device_ptr, use_device_addr).
 [[nodiscard]] bool is_use_device(unsigned short kind);

@@ -4,7 +4,6 @@
 // and is woken under the lock, so the list never holds one that is gone.
 #include "device/wait.hpp"
 #include "mapping/copies.hpp"
-#include "mapping/mapper.hpp"
 #include "mapping/mapping.hpp"
 #include "mapping/plan.hpp"
 
@@ -18,12 +17,6 @@ struct Waiter {
 Busy* Mapping::busy_among(const Items& items) const {
   for (int32_t i = 0; i < items.count; ++i) {
     if (has_no_storage(items.types[i])) continue;
-    if (has_mapper(items, i)) {
-      Pushed pushed;
-      run_mapper(items, i, pushed);
-      if (Busy* busy = busy_among(pushed.items())) return busy;
-      continue;
-    }
     auto begin = reinterpret_cast<uintptr_t>(items.begins[i]);
     auto base = reinterpret_cast<uintptr_t>(items.bases[i]);
     auto bytes = static_cast<size_t>(items.sizes[i]);

@@ -1,28 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// User-defined mappers: the compiler's function for a type pushes one item per piece of a variable. Any thread.
+// User-defined mappers: the compiler's function for a type pushes one item per piece of a variable. Its code is the
+// program's and may call any routine, so it runs without the lock of a mapping. Any thread.
 #pragma once
 
-#include "base/array.hpp"
-#include "base/items.hpp"
+#include "base/item_list.hpp"
 
 namespace marline::target {
 
-// What a mapper has pushed. Its address is the handle that the mapper's code passes along.
-struct Pushed {
-  // First: libomptarget's handles begin with a pointer, which is never odd.
-  static constexpr uint64_t kMark = 0x6d61726c696e6525;
-  uint64_t mark = kMark;
-  Array<void*, 16> bases;
-  Array<void*, 16> begins;
-  Array<int64_t, 16> sizes;
-  Array<uint64_t, 16> types;
+// The items of one construct, in which those that mappers push stand in the place of each item that has a mapper. The
+// caller's arrays, if none has. Mappers run when it is made.
+class Expansion {
+ public:
+  explicit Expansion(const Items& given);
 
-  [[nodiscard]] Items items();
+  [[nodiscard]] const Items& items() const { return items_; }
+
+  // Gives the caller's items the bases that use_device_ptr changed.
+  void return_bases(const Items& given);
+
+ private:
+  void append(Items pushed);
+
+  Items items_;
+  ItemList list_;
+  Array<uint32_t, 16> places_;  // of the caller's items in the list
 };
-
-// Calls the mapper of item i.
-void run_mapper(const Items& items, int32_t i, Pushed& to);
 
 [[nodiscard]] inline bool has_mapper(const Items& items, int32_t i) {
   return items.mappers != nullptr && items.mappers[i] != nullptr;

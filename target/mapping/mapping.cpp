@@ -146,14 +146,7 @@ void Mapping::add_item(const Items& items, int32_t i, Plan& plan) {
 
 void Mapping::add(const Items& items, Plan& plan) {
   for (int32_t i = 0; i < items.count; ++i) {
-    if (has_no_storage(items.types[i])) continue;
-    if (has_mapper(items, i)) {
-      Pushed pushed;
-      run_mapper(items, i, pushed);
-      add(pushed.items(), plan);
-    } else {
-      add_item(items, i, plan);
-    }
+    if (!has_no_storage(items.types[i])) add_item(items, i, plan);
   }
 }
 
@@ -171,8 +164,10 @@ void Mapping::tell_pieces(Memory what, const Plan& plan, Told* told) {
   }
 }
 
-void Mapping::begin(const Items& items) {
-  if (shared_ || items.count == 0) return;
+void Mapping::begin(const Items& given) {
+  if (shared_ || given.count == 0) return;
+  Expansion expansion(given);
+  const Items& items = expansion.items();
   Plan plan;
   lock_.take();
   while (wait_for_busy(items)) {}
@@ -183,7 +178,8 @@ void Mapping::begin(const Items& items) {
   tell_pieces(Memory::kAllocate, plan, items.told);
   for (const Transfer& copy : plan.copies) copy_to(device_, copy.device, copy.host, copy.bytes, items.told);
   write_slots(plan, items.told);
-  tell_maps(items, false);
+  tell_maps(given, false);
+  expansion.return_bases(given);
   if (plan.pieces == nullptr) return;
   Guard guard(lock_);
   --busy_count_;
@@ -233,20 +229,15 @@ void Mapping::subtract_item(const Items& items, int32_t i, Plan& plan) {
 // Backwards: members are looked at before their structure goes.
 void Mapping::subtract(const Items& items, Plan& plan) {
   for (int32_t i = items.count - 1; i >= 0; --i) {
-    if (has_no_storage(items.types[i])) continue;
-    if (has_mapper(items, i)) {
-      Pushed pushed;
-      run_mapper(items, i, pushed);
-      subtract(pushed.items(), plan);
-    } else {
-      subtract_item(items, i, plan);
-    }
+    if (!has_no_storage(items.types[i])) subtract_item(items, i, plan);
   }
 }
 
-void Mapping::end(const Items& items) {
-  if (shared_ || items.count == 0) return;
-  tell_maps(items, true);
+void Mapping::end(const Items& given) {
+  if (shared_ || given.count == 0) return;
+  Expansion expansion(given);
+  const Items& items = expansion.items();
+  tell_maps(given, true);
   lock_.take();
   while (wait_for_busy(items)) {}
   end_locked(items);
@@ -291,12 +282,6 @@ void Mapping::plan_update(const Items& items, Plan& plan) {
     uint64_t type = items.types[i];
     if (has_no_storage(type) || (type & kAttach) != 0) continue;
     if ((type & (kTo | kFrom)) == 0) continue;  // a structure whose members follow
-    if (has_mapper(items, i)) {
-      Pushed pushed;
-      run_mapper(items, i, pushed);
-      plan_update(pushed.items(), plan);
-      continue;
-    }
     bool in_parts = (type & kNonContiguous) != 0;
     uintptr_t begin = in_parts ? begin_of_parts(items, i) : address_of(items.begins[i]);
     size_t bytes = in_parts ? 0 : static_cast<size_t>(items.sizes[i]);
@@ -314,8 +299,10 @@ void Mapping::plan_update(const Items& items, Plan& plan) {
   }
 }
 
-void Mapping::update(const Items& items) {
+void Mapping::update(const Items& given) {
   if (shared_) return;
+  Expansion expansion(given);
+  const Items& items = expansion.items();
   Plan plan;
   lock_.take();
   while (wait_for_busy(items)) {}

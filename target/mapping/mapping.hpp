@@ -36,7 +36,8 @@ class Mapping {
 
   // The construct's data is back, and what nobody maps any more is gone, at the return. May suspend.
   void end(const Items& items);
-  // The same without waiting; false: nothing has been done, since another construct is at some of the data.
+  // The same without waiting, for items without mappers. False: nothing has been done, since another construct is at
+  // some of the data.
   [[nodiscard]] bool try_end(const Items& items);
 
   // target update. May suspend.

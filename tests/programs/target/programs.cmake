@@ -18,6 +18,8 @@ device_program_test(map_private SOURCES map_private.c GCC NO_GPU)
 device_program_test(mapper SOURCES mapper.c)
 # LLVM keeps what a mapper has mapped.
 device_program_test(mapper_release SOURCES mapper_release.c STOCK NONE NO_GPU)
+# LLVM's library holds its lock.
+device_program_test(mapper_calls SOURCES mapper_calls.c STOCK NONE NO_GPU)
 device_program_test(iterators SOURCES iterators.c GCC)
 device_program_test(many_maps SOURCES many_maps.c GCC)
 # The variables of a device in GCC's program's own process are the program's.
