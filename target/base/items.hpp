@@ -37,7 +37,6 @@ struct Items {
   const uint64_t* types = nullptr;
   void** mappers = nullptr;  // or null
   bool own_bases = false;    // a base is the item's own begin also where the item lies behind a pointer
-  bool end_once = false;     // the end takes one mapping off a piece, however many items lie in it
   struct Told* told = nullptr;  // the construct, if a tool listens (told.hpp)
 };
 

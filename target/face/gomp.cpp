@@ -216,14 +216,12 @@ void enter_data(int number, const marline_device_maps_t* maps) {
   device->mapping->begin(all);
 }
 
-// GCC gives the members of a structure one by one, which it has entered as one.
 void exit_data(int number, const marline_device_maps_t* maps) {
   Device* device = ready_device(number);
   if (device == nullptr) return;
   ItemList items;
   take_maps(*maps, items);
   Items all = items_of(items);
-  all.end_once = true;
   ToldScope scope(ConstructKind::kExitData, maps->nowait != 0, device->number, maps->code);
   all.told = scope.told();
   device->mapping->end(all);

@@ -11,6 +11,7 @@
 #include "mapping/plan.hpp"
 
 #include <algorithm>
+#include <cassert>
 #include <new>
 
 namespace marline::target {
@@ -43,6 +44,15 @@ uintptr_t pointer_of_attachment(const Items& items, int32_t i) {
   if (items.own_bases || i == 0) return 0;
   bool has_section = items.begins[i - 1] == items.begins[i] && (items.types[i - 1] & kAttach) == 0;
   return has_section ? address_of(items.bases[i - 1]) : 0;
+}
+
+// The construct has waited until the piece is nobody else's.
+void make_busy(Piece* piece, Plan& plan) {
+  if (piece->busy == &plan.busy) return;
+  assert(piece->busy == nullptr);
+  piece->busy = &plan.busy;
+  piece->next = plan.pieces;
+  plan.pieces = piece;
 }
 
 }  // namespace
@@ -78,9 +88,8 @@ Piece* Mapping::create(uintptr_t begin, size_t bytes, uint64_t type, Plan& plan)
   piece->end = begin + bytes;
   locate(piece);
   ((type & kHold) != 0 ? piece->holds : piece->references) = 1;
-  piece->busy = &plan.busy;
-  piece->next = plan.pieces;
-  plan.pieces = piece;
+  ((type & kHold) != 0 ? piece->held_by : piece->counted_by) = construct_;
+  make_busy(piece, plan);
   pieces_.insert(piece);
   return piece;
 }
@@ -91,7 +100,7 @@ Piece* Mapping::find_or_create(uintptr_t begin, size_t bytes, uint64_t type, boo
   auto* piece = static_cast<Piece*>(pieces_.first_overlap(begin, begin + bytes));
   if (piece != nullptr && (piece->contains(begin, begin + bytes) || (type & kImplicit) != 0)) {
     fresh = piece->busy == &plan.busy;
-    if (count) ++((type & kHold) != 0 ? piece->holds : piece->references);
+    if (count && is_first_count(piece, type)) ++((type & kHold) != 0 ? piece->holds : piece->references);
     return piece;
   }
   if (piece != nullptr && (type & kPresent) == 0) {
@@ -171,6 +180,7 @@ void Mapping::begin(const Items& given) {
   Plan plan;
   lock_.take();
   while (wait_for_busy(items)) {}
+  ++construct_;
   add(items, plan);
   for (const AttachLater& one : plan.attachments) attach(one, plan);
   note_busy(plan, false);
@@ -187,49 +197,61 @@ void Mapping::begin(const Items& given) {
   wake(&plan.busy);
 }
 
-// Takes away one mapping of the piece, or all.
+// Whether the construct has not counted the piece yet. Mappings with the hold modifier are counted apart.
+bool Mapping::is_first_count(Piece* piece, uint64_t type) const {
+  uint64_t& last = (type & kHold) != 0 ? piece->held_by : piece->counted_by;
+  bool first = last != construct_;
+  last = construct_;
+  return first;
+}
+
+// Takes away the construct's mapping of the piece, or all.
 void Mapping::drop(Piece* piece, uint64_t type, Plan& plan) {
   if ((type & kDelete) != 0) {
     piece->references = 0;
-  } else if ((type & kHold) != 0) {
-    piece->holds -= piece->holds != 0;
-  } else {
-    piece->references -= piece->references != 0;
+  } else if (is_first_count(piece, type)) {
+    uint64_t& count = (type & kHold) != 0 ? piece->holds : piece->references;
+    count -= count != 0;
   }
-  if (piece->count() != 0 || piece->forever || piece->busy != nullptr) return;
-  piece->busy = &plan.busy;
-  piece->next = plan.pieces;
-  plan.pieces = piece;
+  if (piece->count() == 0 && !piece->forever) make_busy(piece, plan);
+}
+
+Piece* Mapping::piece_at_end(const Items& items, int32_t i) const {
+  uintptr_t begin = address_of(items.begins[i]);
+  auto bytes = static_cast<size_t>(items.sizes[i]);
+  if ((items.types[i] & kImplicit) == 0) return find(begin, bytes);
+  return static_cast<Piece*>(pieces_.first_overlap(begin, begin + bytes));
 }
 
 void Mapping::subtract_item(const Items& items, int32_t i, Plan& plan) {
   uint64_t type = items.types[i];
-  uintptr_t begin = address_of(items.begins[i]);
-  auto bytes = static_cast<size_t>(items.sizes[i]);
   if ((type & kAttach) != 0) return;
   bool pointer = (type & kPointerAndObject) != 0;
-  bool count = !is_member(type) || pointer;
-  auto* piece = static_cast<Piece*>((type & kImplicit) != 0 ? pieces_.first_overlap(begin, begin + bytes)
-                                                            : find(begin, bytes));
-  if (piece == nullptr) {
-    if ((type & kPresent) != 0) {
-      fatal("device %d: the end of a map with `present` of %zu bytes at %#lx, which are not mapped there", device_->number,
-            bytes, begin);
-    }
-  } else {
-    if (count && !(items.end_once && piece->last_end == ends_)) drop(piece, type, plan);
-    if (count) piece->last_end = ends_;
-    bool last = !piece->forever && piece->count() == (count ? 0 : 1);
-    if ((type & kFrom) != 0 && (last || (type & kAlways) != 0)) copy_around(*piece, begin, bytes, plan.copies);
+  Piece* piece = piece_at_end(items, i);
+  if (piece == nullptr && (type & kPresent) != 0) {
+    fatal("device %d: the end of a map with `present` of %ld bytes at %#lx, which are not mapped there", device_->number,
+          static_cast<long>(items.sizes[i]), address_of(items.begins[i]));
   }
+  if (piece != nullptr && (!is_member(type) || pointer)) drop(piece, type, plan);
   if (!pointer || is_member(type)) return;
   if (Piece* of_slot = find(address_of(items.bases[i]), sizeof(void*))) drop(of_slot, type & kHold, plan);
 }
 
-// Backwards: members are looked at before their structure goes.
+// Once all items are counted: a piece that goes is busy with the construct.
+void Mapping::copy_item_back(const Items& items, int32_t i, Plan& plan) {
+  uint64_t type = items.types[i];
+  if ((type & kFrom) == 0 || (type & kAttach) != 0) return;
+  Piece* piece = piece_at_end(items, i);
+  if (piece == nullptr || (piece->busy != &plan.busy && (type & kAlways) == 0)) return;
+  copy_around(*piece, address_of(items.begins[i]), static_cast<size_t>(items.sizes[i]), plan.copies);
+}
+
 void Mapping::subtract(const Items& items, Plan& plan) {
-  for (int32_t i = items.count - 1; i >= 0; --i) {
+  for (int32_t i = 0; i < items.count; ++i) {
     if (!has_no_storage(items.types[i])) subtract_item(items, i, plan);
+  }
+  for (int32_t i = 0; i < items.count; ++i) {
+    if (!has_no_storage(items.types[i])) copy_item_back(items, i, plan);
   }
 }
 
@@ -257,7 +279,7 @@ bool Mapping::try_end(const Items& items) {
 // Called with the lock, left without it.
 void Mapping::end_locked(const Items& items) {
   Plan plan;
-  ++ends_;
+  ++construct_;
   subtract(items, plan);
   note_busy(plan, true);
   lock_.release();

@@ -6,6 +6,9 @@
 // A piece that a construct has just created is busy until its data is there; one that a construct takes away is busy
 // until its data is back. Other constructs that need a busy piece wait, suspended where a task can be. Everything else
 // happens under one lock per device, which is never held while data moves.
+//
+// A construct adds one to the count of a piece at its begin, and takes one off at its end, however many of its items
+// lie in the piece (OpenMP 5.2, 5.8.3).
 #pragma once
 
 #include "base/array.hpp"
@@ -89,7 +92,10 @@ class Mapping {
   void attach(const AttachLater& one, Plan& plan);
   void subtract(const Items& items, Plan& plan);
   void end_locked(const Items& items);
+  Piece* piece_at_end(const Items& items, int32_t i) const;
   void subtract_item(const Items& items, int32_t i, Plan& plan);
+  void copy_item_back(const Items& items, int32_t i, Plan& plan);
+  bool is_first_count(Piece* piece, uint64_t type) const;
   void drop(Piece* piece, uint64_t type, Plan& plan);
   void plan_update(const Items& items, Plan& plan);
   bool wait_for_busy(const Items& items);
@@ -106,7 +112,7 @@ class Mapping {
   Lock lock_;
   Ranges pieces_;
   Ranges places_;
-  uint64_t ends_ = 0;        // constructs that have ended, or begun to
+  uint64_t construct_ = 0;   // number of the begin or end that has the lock
   uint32_t busy_count_ = 0;  // constructs whose Busy somebody can find
   bool shared_ = false;      // set before the first use
 };

@@ -38,7 +38,8 @@ struct Piece : Range {
   uint64_t holds;       // those of the hold modifier
   bool forever;         // a declare target variable, or associated: stays when nobody maps it
   bool associated;      // by omp_target_associate_ptr
-  uint64_t last_end;    // number of the construct that took a mapping off
+  uint64_t counted_by;  // number of the construct that changed `references` last
+  uint64_t held_by;     // the same of `holds`
   Busy* busy;           // or null
   Piece* next;          // of the same Busy
   Array<Attachment, 1> attachments;  // by slot

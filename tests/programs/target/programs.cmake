@@ -4,6 +4,8 @@
 # GPUs have no long double.
 device_program_test(map_types SOURCES map_types.c GCC NO_GPU)
 device_program_test(map_counts SOURCES map_counts.c GCC)
+# LLVM counts every item.
+device_program_test(map_combined SOURCES map_combined.c STOCK NONE GCC NO_GPU)
 device_program_test(map_attach SOURCES map_attach.c GCC)
 # LLVM copies the host's pointers over those of the device.
 device_program_test(map_attach_always SOURCES map_attach_always.c STOCK NONE GCC NO_GPU)
