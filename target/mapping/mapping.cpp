@@ -124,7 +124,9 @@ void Mapping::attach(const AttachLater& one, Plan& plan) {
   if (one.pointer != 0 && pointer != one.pointer) return;
   // Also what lies in front of a section that does not begin at the pointer's value.
   uint64_t value = of_pointee->on_device(one.pointee) - (one.pointee - pointer);
-  if (note_attachment(*of_slot, one.slot, value) || one.always) plan.slots.push({of_slot->on_device(one.slot), value});
+  if (!note_attachment(*of_slot, one.slot, value) && !one.always) return;
+  plan.slots.push({of_slot->on_device(one.slot), value});
+  make_busy(of_slot, plan);  // others take the pointer for attached from now on: they wait until it is
 }
 
 void Mapping::add_item(const Items& items, int32_t i, Plan& plan) {
@@ -164,9 +166,9 @@ void Mapping::write_slots(Plan& plan, Told* told) {
 }
 
 // The construct's own, which are busy: nobody else changes them.
-void Mapping::tell_pieces(Memory what, const Plan& plan, Told* told) {
+void Mapping::tell_pieces(Memory what, const Piece* first, Told* told) {
   if (!is_told(MARLINE_ON_DATA | MARLINE_ON_TIMES)) return;
-  for (const Piece* piece = plan.pieces; piece != nullptr; piece = piece->next) {
+  for (const Piece* piece = first; piece != nullptr; piece = piece->next) {
     if (piece->allocation == 0) continue;
     tell_memory(what, device_, reinterpret_cast<const void*>(piece->begin), piece->address, piece->end - piece->begin,
                 told);
@@ -182,10 +184,11 @@ void Mapping::begin(const Items& given) {
   while (wait_for_busy(items)) {}
   ++construct_;
   add(items, plan);
+  const Piece* created = plan.pieces;  // further ones only get pointers
   for (const AttachLater& one : plan.attachments) attach(one, plan);
   note_busy(plan, false);
   lock_.release();
-  tell_pieces(Memory::kAllocate, plan, items.told);
+  tell_pieces(Memory::kAllocate, created, items.told);
   for (const Transfer& copy : plan.copies) copy_to(device_, copy.device, copy.host, copy.bytes, items.told);
   write_slots(plan, items.told);
   tell_maps(given, false);
@@ -284,7 +287,7 @@ void Mapping::end_locked(const Items& items) {
   note_busy(plan, true);
   lock_.release();
   for (const Transfer& copy : plan.copies) copy_from(device_, copy.host, copy.device, copy.bytes, items.told);
-  tell_pieces(Memory::kRelease, plan, items.told);
+  tell_pieces(Memory::kRelease, plan.pieces, items.told);
   if (plan.pieces == nullptr) return;
   Guard guard(lock_);
   --busy_count_;
@@ -426,11 +429,14 @@ bool Mapping::add_global(const void* host, size_t bytes, uint64_t address) {
   return true;
 }
 
-// Such a piece is never busy, so no construct keeps its address without the lock.
+// If a construct of another thread is just attaching a pointer there, though the library is being closed, the piece is left
+// to it, and its few bytes with it: the thread that closes must not wait.
 void Mapping::remove_global(const void* host) {
   Guard guard(lock_);
   auto* piece = static_cast<Piece*>(pieces_.first_overlap(address_of(host), 0));
-  if (piece != nullptr && piece->forever && !piece->associated && piece->begin == address_of(host)) remove_forever(piece);
+  if (piece != nullptr && piece->forever && !piece->associated && piece->begin == address_of(host)) {
+    piece->busy == nullptr ? remove_forever(piece) : pieces_.remove(piece);
+  }
 }
 
 void Mapping::add_place(const void* host, size_t bytes, uint64_t address) {
@@ -483,7 +489,8 @@ bool Mapping::is_in_use(uint64_t address) {
 bool Mapping::disassociate(const void* host) {
   Guard guard(lock_);
   auto* piece = static_cast<Piece*>(pieces_.first_overlap(address_of(host), 0));
-  if (piece == nullptr || !piece->associated || piece->begin != address_of(host) || piece->count() != 0) return false;
+  if (piece == nullptr || !piece->associated || piece->begin != address_of(host)) return false;
+  if (piece->count() != 0 || piece->busy != nullptr) return false;
   remove_forever(piece);
   return true;
 }

@@ -3,9 +3,9 @@
 // The data environment of one device (OpenMP 5.2, chapter 5.8): which pieces of the host's memory have storage there,
 // how often they are mapped, and which of their pointers are attached. Any thread.
 //
-// A piece that a construct has just created is busy until its data is there; one that a construct takes away is busy
-// until its data is back. Other constructs that need a busy piece wait, suspended where a task can be. Everything else
-// happens under one lock per device, which is never held while data moves.
+// A piece that a construct has just created is busy until its data is there, and so is one in which it attaches a
+// pointer. One that a construct takes away is busy until its data is back. Other constructs that need a busy piece wait,
+// suspended where a task can be. Everything else happens under one lock per device, which is never held while data moves.
 //
 // A construct adds one to the count of a piece at its begin, and takes one off at its end, however many of its items
 // lie in the piece (OpenMP 5.2, 5.8.3).
@@ -105,7 +105,7 @@ class Mapping {
   static void wake(Busy* busy);
   void write_slots(Plan& plan, Told* told);
   void tell_maps(const Items& items, bool ends);
-  void tell_pieces(Memory what, const Plan& plan, Told* told);
+  void tell_pieces(Memory what, const Piece* first, Told* told);
   uint64_t copy_of(const Items& items, int32_t i, Arguments& to);
 
   Device* device_;
