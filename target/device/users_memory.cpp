@@ -14,36 +14,48 @@ namespace marline::target {
 
 namespace {
 
+struct Block : Range {
+  uint32_t associations;
+};
+
 Lock g_lock;  // over all trees: these routines are rare
 Ranges g_blocks[kMaxImageDevices];
 
-Range* block_at(Device* device, uint64_t address) {
-  Range* block = g_blocks[device->number].first_overlap(address, address + 1);
-  return block != nullptr && block->begin == address ? block : nullptr;
+// The block with the byte at the address, or null.
+Block* block_around(Device* device, uint64_t address) {
+  return static_cast<Block*>(g_blocks[device->number].first_overlap(address, address + 1));
 }
 
 }  // namespace
 
 void note_users_block(Device* device, uint64_t address, size_t bytes) {
-  auto* block = static_cast<Range*>(std::malloc(sizeof(Range)));
+  auto* block = static_cast<Block*>(std::malloc(sizeof(Block)));
   if (block == nullptr) fatal("no memory for the list of omp_target_alloc's blocks");
   block->begin = address;
   block->end = address + bytes;
+  block->associations = 0;
   Guard guard(g_lock);
   g_blocks[device->number].insert(block);
 }
 
-bool is_users_block(Device* device, uint64_t address) {
+void count_association(Device* device, uint64_t address) {
   Guard guard(g_lock);
-  return block_at(device, address) != nullptr;
+  if (Block* block = block_around(device, address)) ++block->associations;
 }
 
-void forget_users_block(Device* device, uint64_t address) {
+void discount_association(Device* device, uint64_t address) {
   Guard guard(g_lock);
-  Range* block = block_at(device, address);
-  if (block == nullptr) return;
+  if (Block* block = block_around(device, address)) --block->associations;
+}
+
+Forgotten forget_users_block(Device* device, uint64_t address) {
+  Guard guard(g_lock);
+  Block* block = block_around(device, address);
+  if (block == nullptr || block->begin != address) return Forgotten::kNoBlock;
+  if (block->associations != 0) return Forgotten::kAssociated;
   g_blocks[device->number].remove(block);
   std::free(block);
+  return Forgotten::kYes;
 }
 
 }  // namespace marline::target

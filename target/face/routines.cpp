@@ -111,14 +111,15 @@ void omp_target_free(void* pointer, int number) {
   End end;
   if (pointer == nullptr || !end_of(number, pointer, 0, end)) return;
   if (end.device == nullptr) return std::free(pointer);
-  if (!is_users_block(end.device, end.word())) {
-    fatal("omp_target_free(%p, %d): omp_target_alloc has not given that address, or it is free already", pointer, number);
+  switch (forget_users_block(end.device, end.word())) {
+    case Forgotten::kNoBlock:
+      fatal("omp_target_free(%p, %d): omp_target_alloc has not given that address, or it is free already", pointer,
+            number);
+    case Forgotten::kAssociated:
+      fatal("omp_target_free(%p, %d): data of the host is associated with memory there; call "
+            "omp_target_disassociate_ptr first", pointer, number);
+    case Forgotten::kYes: break;
   }
-  if (end.device->mapping->is_in_use(end.word())) {
-    fatal("omp_target_free(%p, %d): data is mapped there; end the maps, or call omp_target_disassociate_ptr first",
-          pointer, number);
-  }
-  forget_users_block(end.device, end.word());
   tell_memory(Memory::kRelease, end.device, nullptr, end.word(), 0, nullptr, __builtin_return_address(0));
   end.device->kind->release(end.device, end.word());
 }

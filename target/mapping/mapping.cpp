@@ -6,6 +6,7 @@
 #include "mapping/mapping.hpp"
 
 #include "device/tell.hpp"
+#include "device/users_memory.hpp"
 #include "mapping/copies.hpp"
 #include "mapping/mapper.hpp"
 #include "mapping/plan.hpp"
@@ -467,23 +468,8 @@ bool Mapping::associate(const void* host, size_t bytes, uint64_t address) {
     return known->associated && known->begin == begin && known->end == begin + bytes && known->address == address;
   }
   add_forever(host, bytes, address, true);
+  count_association(device_, address);
   return true;
-}
-
-namespace {
-
-bool any_at(const Range* range, uint64_t address) {
-  if (range == nullptr) return false;
-  auto* piece = static_cast<const Piece*>(range);
-  return piece->address == address || piece->allocation == address || any_at(range->left, address) ||
-         any_at(range->right, address);
-}
-
-}  // namespace
-
-bool Mapping::is_in_use(uint64_t address) {
-  Guard guard(lock_);
-  return any_at(pieces_.root(), address);
 }
 
 bool Mapping::disassociate(const void* host) {
@@ -491,6 +477,7 @@ bool Mapping::disassociate(const void* host) {
   auto* piece = static_cast<Piece*>(pieces_.first_overlap(address_of(host), 0));
   if (piece == nullptr || !piece->associated || piece->begin != address_of(host)) return false;
   if (piece->count() != 0 || piece->busy != nullptr) return false;
+  discount_association(device_, piece->address);
   remove_forever(piece);
   return true;
 }

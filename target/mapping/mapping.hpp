@@ -72,10 +72,6 @@ class Mapping {
   // False: not associated, or mapped.
   [[nodiscard]] bool disassociate(const void* host);
 
-  // Whether a piece lies at this address of the device, or behind it in the same allocation, as far as associations tell.
-  // Looks at all pieces: for frees by the user.
-  [[nodiscard]] bool is_in_use(uint64_t address);
-
   // All addresses are the host's own (requires unified_shared_memory).
   void share() { shared_ = true; }
   [[nodiscard]] bool is_shared() const { return shared_; }

@@ -24,6 +24,15 @@ static void free_associated(void) {
 #pragma omp target update to(array)
 }
 
+/* The same with an association that begins inside the block. */
+static void free_associated_inside(void) {
+  char *memory = omp_target_alloc(2 * sizeof array, 0);
+  expect_error("omp_target_associate_ptr",
+               omp_target_associate_ptr(array, memory, sizeof array, sizeof array / 2, 0));
+  omp_target_free(memory, 0);
+#pragma omp target update to(array)
+}
+
 /* Frees the device's copy of what a construct has mapped. */
 static void free_mapped(void) {
   int *copy = array;
@@ -95,6 +104,7 @@ static void map_too_much(void) {
 
 int main(int argc, char **argv) {
   static const Mistake mistakes[] = {{"free_associated", free_associated},
+                                     {"free_associated_inside", free_associated_inside},
                                      {"free_mapped", free_mapped},
                                      {"free_twice", free_twice},
                                      {"free_host", free_host},

@@ -109,8 +109,8 @@ device_mistakes(bad_device "device 1000" "host;process" alloc copy)
 device_mistakes(bad_map "marline: [^\n]*mapped" "host;process" extend_up extend_down extend_both extend_object bridge)
 device_mistakes(bad_map "marline: [^\n]*present" "host;process" present present_part present_enter present_exit
                 present_data present_update_to present_update_from present_deferred)
-device_mistakes(bad_memory "marline: [^\n]*omp_target_free" "host;process" free_associated free_mapped free_twice
-                free_host free_inside)
+device_mistakes(bad_memory "marline: [^\n]*omp_target_free" "host;process" free_associated free_associated_inside
+                free_mapped free_twice free_host free_inside)
 device_mistakes(bad_memory "failed" "host;process" disassociate_mapped disassociate_used disassociate_absent
                 associate_twice associate_mapped too_much)
 device_mistakes(bad_memory "marline: [^\n]*memory" "host;process" map_too_much)
