@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. Attachments are a sorted array: compilers attach in the order of addresses, which appends.
+// See the header.
 #include "mapping/copies.hpp"
 
 #include <algorithm>
@@ -8,13 +8,6 @@
 namespace marline::target {
 
 namespace {
-
-// The first attachment whose pointer ends behind `address`.
-uint32_t first_behind(Piece& piece, uintptr_t address) {
-  auto* found = std::lower_bound(piece.attachments.begin(), piece.attachments.end(), address,
-                                 [](const Attachment& one, uintptr_t at) { return one.slot + sizeof(void*) <= at; });
-  return static_cast<uint32_t>(found - piece.attachments.begin());
-}
 
 void copy_run(Piece& piece, uintptr_t begin, uintptr_t end, Array<Transfer>& to) {
   if (begin < end) to.push({piece.on_device(begin), reinterpret_cast<void*>(begin), end - begin});
@@ -49,9 +42,8 @@ void copy_dimensions(Piece& piece, uintptr_t base, const Dimension* list, int64_
 void copy_around(Piece& piece, uintptr_t begin, size_t bytes, Array<Transfer>& to) {
   uintptr_t end = std::min(begin + bytes, piece.end);
   begin = std::max(begin, piece.begin);
-  for (uint32_t i = first_behind(piece, begin); i < piece.attachments.count(); ++i) {
-    uintptr_t slot = piece.attachments[i].slot;
-    if (slot >= end) break;
+  Attachments::Sweep sweep = piece.attachments.sweep_from(begin);
+  while (uintptr_t slot = piece.attachments.next(sweep, end)) {
     copy_run(piece, begin, slot, to);
     begin = slot + sizeof(void*);
   }
@@ -68,17 +60,6 @@ uintptr_t begin_of_parts(const Items& items, int32_t i) {
 void copy_parts(Piece& piece, const Items& items, int32_t i, Array<Transfer>& to) {
   copy_dimensions(piece, reinterpret_cast<uintptr_t>(items.bases[i]), static_cast<const Dimension*>(items.begins[i]),
                   items.sizes[i], to);
-}
-
-bool note_attachment(Piece& piece, uintptr_t slot, uint64_t value) {
-  uint32_t at = first_behind(piece, slot);
-  if (at < piece.attachments.count() && piece.attachments[at].slot == slot) {
-    bool same = piece.attachments[at].value == value;
-    piece.attachments[at].value = value;
-    return !same;
-  }
-  piece.attachments.insert(at, {slot, value});
-  return true;
 }
 
 }  // namespace marline::target

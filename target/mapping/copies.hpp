@@ -18,7 +18,4 @@ void copy_around(Piece& piece, uintptr_t begin, size_t bytes, Array<Transfer>& t
 // Appends the copies of item i, a section that is not contiguous. Ends the program if a run lies outside of the piece.
 void copy_parts(Piece& piece, const Items& items, int32_t i, Array<Transfer>& to);
 
-// False: the pointer is attached to this value already.
-[[nodiscard]] bool note_attachment(Piece& piece, uintptr_t slot, uint64_t value);
-
 }  // namespace marline::target

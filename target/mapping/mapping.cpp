@@ -125,7 +125,7 @@ void Mapping::attach(const AttachLater& one, Plan& plan) {
   if (one.pointer != 0 && pointer != one.pointer) return;
   // Also what lies in front of a section that does not begin at the pointer's value.
   uint64_t value = of_pointee->on_device(one.pointee) - (one.pointee - pointer);
-  if (!note_attachment(*of_slot, one.slot, value) && !one.always) return;
+  if (!of_slot->attachments.note(one.slot, value) && !one.always) return;
   plan.slots.push({of_slot->on_device(one.slot), value});
   make_busy(of_slot, plan);  // others take the pointer for attached from now on: they wait until it is
 }

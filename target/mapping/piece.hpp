@@ -4,20 +4,13 @@
 // (mapping.hpp), but for what their construct does while they are busy.
 #pragma once
 
-#include "base/array.hpp"
 #include "base/ranges.hpp"
+#include "mapping/attachments.hpp"
 
 #include <cstddef>
 #include <cstdint>
 
 namespace marline::target {
-
-// A pointer on the device that has the device's address of what it points to. Copies of the piece leave it as it is, on
-// both sides.
-struct Attachment {
-  uintptr_t slot;  // its address on the host
-  uint64_t value;
-};
 
 // Where data of the host lies on the device whenever it is mapped.
 struct Place : Range {
@@ -42,7 +35,7 @@ struct Piece : Range {
   uint64_t held_by;     // the same of `holds`
   Busy* busy;           // or null
   Piece* next;          // of the same Busy
-  Array<Attachment, 1> attachments;  // by slot
+  Attachments attachments;  // copies of the piece leave these pointers as they are, on both sides
 
   [[nodiscard]] uint64_t on_device(uintptr_t host) const { return address + (host - begin); }
   [[nodiscard]] uint64_t count() const { return references + holds; }
