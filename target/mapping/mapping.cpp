@@ -117,6 +117,8 @@ Piece* Mapping::find_or_create(uintptr_t begin, size_t bytes, uint64_t type, boo
   return create(begin, bytes, type, plan);
 }
 
+// Only a pointer that is mapped is attached. The construct has mapped what it points to, unless that is a section
+// without elements: then the pointer keeps its value (OpenMP 5.2, 5.8.6).
 void Mapping::attach(const AttachLater& one, Plan& plan) {
   Piece* of_slot = find(one.slot, sizeof(void*));
   Piece* of_pointee = find(one.pointee, 0);

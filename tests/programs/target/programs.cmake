@@ -9,6 +9,8 @@ device_program_test(map_combined SOURCES map_combined.c STOCK NONE GCC NO_GPU)
 device_program_test(map_attach SOURCES map_attach.c GCC)
 # LLVM copies the host's pointers over those of the device.
 device_program_test(map_attach_always SOURCES map_attach_always.c STOCK NONE GCC NO_GPU)
+# LLVM's device gets a null pointer.
+device_program_test(map_attach_absent SOURCES map_attach_absent.c STOCK NONE GCC NO_GPU)
 # LLVM copies the host's pointers over those of the device.
 device_program_test(map_attach_order SOURCES map_attach_order.c STOCK NONE GCC NO_GPU)
 # LLVM's emulated devices copy without waiting.
