@@ -96,12 +96,6 @@ uint64_t Arena::allocate(size_t bytes) {
   return block->begin;
 }
 
-size_t Arena::block_at(uint64_t address) {
-  Guard guard(lock_);
-  Range* block = blocks_.first_overlap(address, address + 1);
-  return block != nullptr && block->begin == address ? block->end - block->begin : 0;
-}
-
 void Arena::release(uint64_t address) {
   Guard guard(lock_);
   auto* block = static_cast<Block*>(blocks_.first_overlap(address, address + 1));

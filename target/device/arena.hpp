@@ -31,8 +31,6 @@ class Arena {
 
   // Where this process reaches it.
   [[nodiscard]] char* here(uint64_t address) const { return alias_ + (address - begin_); }
-  // The size of the block that begins there; 0: none does.
-  [[nodiscard]] size_t block_at(uint64_t address);
 
  private:
   static constexpr int kClasses = 4 * 40;
