@@ -178,10 +178,19 @@ void Mapping::tell_pieces(Memory what, const Piece* first, Told* told) {
   }
 }
 
-void Mapping::begin(const Items& given) {
-  if (shared_ || given.count == 0) return;
-  Expansion expansion(given);
-  const Items& items = expansion.items();
+void Mapping::begin(const Items& items) {
+  if (shared_ || items.count == 0) return;
+  if (items.mappers == nullptr) {
+    begin_expanded(items);
+  } else {
+    Expansion expansion(items);
+    begin_expanded(expansion.items());
+    expansion.return_bases(items);
+  }
+  tell_maps(items, false);
+}
+
+void Mapping::begin_expanded(const Items& items) {
   Plan plan;
   lock_.take();
   while (wait_for_busy(items)) {}
@@ -194,8 +203,6 @@ void Mapping::begin(const Items& given) {
   tell_pieces(Memory::kAllocate, created, items.told);
   for (const Transfer& copy : plan.copies) copy_to(device_, copy.device, copy.host, copy.bytes, items.told);
   write_slots(plan, items.told);
-  tell_maps(given, false);
-  expansion.return_bases(given);
   if (plan.pieces == nullptr) return;
   Guard guard(lock_);
   --busy_count_;
@@ -247,6 +254,7 @@ void Mapping::subtract_item(const Items& items, int32_t i, Plan& plan) {
 void Mapping::copy_item_back(const Items& items, int32_t i, Plan& plan) {
   uint64_t type = items.types[i];
   if ((type & kFrom) == 0 || (type & kAttach) != 0) return;
+  if (plan.pieces == nullptr && (type & kAlways) == 0) return;
   Piece* piece = piece_at_end(items, i);
   if (piece == nullptr || (piece->busy != &plan.busy && (type & kAlways) == 0)) return;
   copy_around(*piece, address_of(items.begins[i]), static_cast<size_t>(items.sizes[i]), plan.copies);
@@ -261,11 +269,15 @@ void Mapping::subtract(const Items& items, Plan& plan) {
   }
 }
 
-void Mapping::end(const Items& given) {
-  if (shared_ || given.count == 0) return;
-  Expansion expansion(given);
-  const Items& items = expansion.items();
-  tell_maps(given, true);
+void Mapping::end(const Items& items) {
+  if (shared_ || items.count == 0) return;
+  tell_maps(items, true);
+  if (items.mappers == nullptr) return end_expanded(items);
+  Expansion expansion(items);
+  end_expanded(expansion.items());
+}
+
+void Mapping::end_expanded(const Items& items) {
   lock_.take();
   while (wait_for_busy(items)) {}
   end_locked(items);
@@ -327,10 +339,14 @@ void Mapping::plan_update(const Items& items, Plan& plan) {
   }
 }
 
-void Mapping::update(const Items& given) {
+void Mapping::update(const Items& items) {
   if (shared_) return;
-  Expansion expansion(given);
-  const Items& items = expansion.items();
+  if (items.mappers == nullptr) return update_expanded(items);
+  Expansion expansion(items);
+  update_expanded(expansion.items());
+}
+
+void Mapping::update_expanded(const Items& items) {
   Plan plan;
   lock_.take();
   while (wait_for_busy(items)) {}

@@ -83,6 +83,11 @@ class Mapping {
   void locate(Piece* piece);
   void add_forever(const void* host, size_t bytes, uint64_t address, bool associated);
   void remove_forever(Piece* piece);
+  // The same as those above for items whose mappers have run.
+  void begin_expanded(const Items& items);
+  void end_expanded(const Items& items);
+  void update_expanded(const Items& items);
+
   void add(const Items& items, Plan& plan);
   void add_item(const Items& items, int32_t i, Plan& plan);
   void attach(const AttachLater& one, Plan& plan);
