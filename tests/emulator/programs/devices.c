@@ -68,7 +68,8 @@ static void side_by_side(void) {
   double milliseconds = (omp_get_wtime() - start) * 1e3;
   for (int d = 0; d < DEVICES; d++)
     CHECK_EQ(sums[d], d + 1);
-  CHECK_RANGE(milliseconds, 50, DEVICES * 50 - 10);
+  CHECK(milliseconds >= 50);
+  CHECK_RANGE(emulated(kMostKernels), 2, DEVICES); /* of all devices, and one at a time until here */
 }
 
 int main(int argc, char **argv) {

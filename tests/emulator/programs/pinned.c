@@ -41,13 +41,11 @@ int main(void) {
 #pragma omp target
   {
   } /* the device starts */
-  double start = omp_get_wtime();
   run(data);
-  double milliseconds = (omp_get_wtime() - start) * 1e3;
   for (int i = 0; i < REGIONS * N; i++)
     CHECK_EQ(data[i], i / N + i % N);
   if (marline) {
-    CHECK_RANGE(milliseconds, 50, 390); /* 400 and more if two threads are held */
+    CHECK_RANGE(emulated(kMostKernels), 3, REGIONS); /* 2 at the same time if two threads are held */
     check_resize(pinned);
   }
   omp_free(data, pinned);

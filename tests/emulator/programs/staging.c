@@ -19,7 +19,6 @@ static void overlap(void) {
 #pragma omp target
   {
   }
-  double start = omp_get_wtime();
 #pragma omp parallel
 #pragma omp single
   for (int i = 0; i < REGIONS; i++) {
@@ -28,13 +27,11 @@ static void overlap(void) {
     for (int j = 0; j < N; j++)
       part[j] += i + j;
   }
-  double milliseconds = (omp_get_wtime() - start) * 1e3;
   for (int i = 0; i < REGIONS * N; i++)
     CHECK_EQ(data[i], i / N + i % N);
-  printf("%d regions in %.0f ms\n", REGIONS, milliseconds);
   const char *runtime = getenv("MARLINE_TEST_RUNTIME");
   if (runtime && strcmp(runtime, "marline") == 0)
-    CHECK_RANGE(milliseconds, 50, 235); /* 8 at a time: 60; held threads: 240 and more for 2 of them */
+    CHECK_RANGE(emulated(kMostKernels), 3, REGIONS); /* 2 at the same time if two threads are held */
   free(data);
 }
 
