@@ -108,18 +108,15 @@ static int draw_update_box(Draw *draw, Step *step) {
 }
 
 static int draw_enter(Draw *draw, Step *step) {
-  OnDevice *on = &draw->state->on[step->device];
   step->form = below(draw, kEnterForms);
   int found = step->form == kPresentTo || step->form == kPresentAlloc
                   ? draw_mapped(draw, step->device, &step->lo, &step->n)
                   : draw_section(draw, step->device, &step->lo, &step->n);
   if (!found || step->form != kTwoTo)
     return found;
-  /* Two sections in one range would be counted once or twice: both are done. */
   if (!draw_section(draw, step->device, &step->lo2, &step->n2))
     return 0;
-  const Range *first = range_around(on, step->lo, step->n), *second = range_around(on, step->lo2, step->n2);
-  return (first == NULL || first != second) && (step->lo + step->n <= step->lo2 || step->lo2 + step->n2 <= step->lo);
+  return step->lo + step->n <= step->lo2 || step->lo2 + step->n2 <= step->lo;
 }
 
 /* Whether an enclosing data region keeps its references. */

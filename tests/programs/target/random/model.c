@@ -315,7 +315,8 @@ void apply(State *state, Step *step) {
       break;
     case kEnter:
       map_begin(state, step->device, step->lo, step->n, flags_of_enter(step->form));
-      if (step->form == kTwoTo)
+      /* Two sections in one range are one mapping of it. */
+      if (step->form == kTwoTo && range_around(on, step->lo, step->n) != range_around(on, step->lo2, step->n2))
         map_begin(state, step->device, step->lo2, step->n2, kMapTo);
       break;
     case kExit: map_end(state, step->device, step->lo, step->n, flags_of_exit(step->form)); break;
