@@ -3,7 +3,7 @@
  * A region attaches a pointer while its other data is still on the way. Another region that maps the same section
  * meanwhile finds it attached, and must not run before the device's pointer has its value.
  *
- * Covers: target(map), target enter data(map:to), target exit data(map:release), omp_target_is_present
+ * Covers: target(map), target enter data(map:to), target exit data(map:delete), omp_target_is_present
  */
 #include "device.h"
 

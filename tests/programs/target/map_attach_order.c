@@ -2,7 +2,7 @@
  *
  * Many pointers in one mapped array, attached in any order: copies of the array leave all of them as they are.
  *
- * Covers: target enter data(map:to), target exit data(map:release/delete), target update(to/from)
+ * Covers: target enter data(map:to), target exit data(map:release/delete), target update(to), target update(from)
  */
 #include "device.h"
 

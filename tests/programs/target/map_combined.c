@@ -3,7 +3,7 @@
  * Several list items of one construct in one piece: the construct counts the piece once, and what the items say of it
  * is taken together (OpenMP 5.2, section 5.8.3).
  *
- * Covers: target(map:to/from), target data(map:to/from/tofrom), target enter data(map:to/alloc),
+ * Covers: target(map:to/from), target data(map:to/from), target enter data(map:to/alloc),
  *  target exit data(map:from/release/delete), omp_target_is_present
  */
 #include "device.h"
