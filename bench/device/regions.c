@@ -2,21 +2,23 @@
  *
  * Many constructs at a time: one thread creates N deferred ones and waits for all.
  * `regions N`: a target region that adds one to a number in the device's memory, so that the regions can be counted; it
- * maps nothing. `updates N`: a `target update` of one number. A device that is this processor runs a region when a thread
- * comes to it. On emulated GPUs whose copies take longer than all are created (MARLINE_EMULATOR_LATENCY), all updates are
+ * maps nothing. `behind N`: the same on a device of another process, behind one region per thread of the device that waits
+ * until all are created, so that all are under way at a time. `updates N`: a `target update` of one number. A device that
+ * is this processor runs a region when a thread comes to it. On emulated GPUs whose copies take longer than all are created (MARLINE_EMULATOR_LATENCY), all updates are
  * under way at a time; regions are not, as a GPU runs few kernels at a time.
  *
  * Figures: `each`, wall time of one; `cpu`, the program's CPU time; `create`, the thread's time to create one, which grows
  * with N if creation or polling gets dearer with what is under way; `memory`, the memory of the host that the first N need
- * beyond what the program had, divided by N; `in_flight`, the most operations that emulated devices had at a time.
+ * beyond what the program had, divided by N; `in_flight`, the most operations under way at a time, where that is known.
  */
 #include "device.h"
 
 enum { kSamples = 3, kMost = 1000000 };
-static long *counted; /* in the device's memory */
+static long *counted, *gate; /* in the device's memory */
 static long expected, most;
 static double *numbers; /* mapped, one for each update */
 static double created;   /* when the last construct had been created */
+static long in_flight;   /* of regions that wait for others */
 
 static void create_regions(long regions) {
   long *count = counted;
@@ -36,6 +38,58 @@ static void create_regions(long regions) {
   expected += regions;
 }
 
+static long value_of(const long *word) {
+  long value = -1;
+  omp_target_memcpy(&value, word, sizeof value, 0, 0, omp_get_initial_device(), omp_get_default_device());
+  return value;
+}
+
+static void set(long *word, long value) {
+  omp_target_memcpy(word, &value, sizeof value, 0, 0, omp_get_default_device(), omp_get_initial_device());
+}
+
+/* Returns when each thread of the device waits at the gate. */
+static void close_gate(void) {
+  long *word = gate;
+  int threads = omp_get_num_threads();
+  set(gate, 0);
+  for (int i = 0; i < threads; ++i) {
+#pragma omp target nowait is_device_ptr(word)
+    {
+#pragma omp atomic
+      ++*word;
+      for (long at_gate = 0; at_gate >= 0;) {
+#pragma omp atomic read
+        at_gate = *word;
+      }
+    }
+  }
+  while (value_of(gate) < threads) {
+#pragma omp taskyield
+  }
+}
+
+static void create_behind(long regions) {
+  long *count = counted;
+#pragma omp parallel
+#pragma omp single
+  {
+    close_gate();
+    for (long i = 0; i < regions; ++i) {
+#pragma omp target nowait is_device_ptr(count)
+      {
+#pragma omp atomic
+        *count += 1;
+      }
+    }
+    created = bench_now();
+    in_flight = regions - (value_of(counted) - expected);
+    set(gate, -1);
+#pragma omp taskwait
+  }
+  expected += regions;
+}
+
 static void create_updates(long updates) {
 #pragma omp parallel
 #pragma omp single
@@ -50,9 +104,7 @@ static void create_updates(long updates) {
 
 static void check_regions(long regions) {
   (void)regions; /* all that there ever were */
-  long found = -1;
-  int device = omp_get_default_device();
-  omp_target_memcpy(&found, counted, sizeof found, 0, 0, omp_get_initial_device(), device);
+  long found = value_of(counted);
   if (found != expected) bench_fail("regions: %ld regions ran, not %ld", found, expected);
 }
 
@@ -70,7 +122,9 @@ static const struct Kind {
   const char *name;
   void (*create)(long);
   void (*check)(long);
-} kKinds[] = {{"region", create_regions, check_regions}, {"update", create_updates, check_updates}};
+} kKinds[] = {{"regions", create_regions, check_regions},
+              {"behind", create_behind, check_regions},
+              {"updates", create_updates, check_updates}};
 
 /* From the program's memory now to the most that it has while N constructs are created and done. */
 static double memory_of(const struct Kind *kind, long count) {
@@ -98,30 +152,35 @@ static void measure(const struct Kind *kind, long count) {
   bench_say("cpu", bench_median(cpu, kSamples), "ns");
   bench_say("create", bench_median(create, kSamples), "ns");
   bench_say("memory", memory, "B");
-  bench_say("in_flight", (double)device_count(kMostOperations), "operations");
+  long most_operations = in_flight ? in_flight : device_count(kMostOperations);
+  if (most_operations) bench_say("in_flight", (double)most_operations, "operations");
 }
 
-static void begin(void) {
+static void begin(const struct Kind *kind) {
   int device = omp_get_default_device();
   device_begin();
   counted = omp_target_alloc(sizeof *counted, device);
+  gate = omp_target_alloc(sizeof *gate, device);
   numbers = malloc((size_t)most * sizeof *numbers);
-  if (!counted || !numbers) bench_fail("regions: not enough memory");
-  omp_target_memcpy(counted, &expected, sizeof expected, 0, 0, device, omp_get_initial_device());
+  if (!counted || !gate || !numbers) bench_fail("regions: not enough memory");
+  set(counted, 0);
   for (long i = 0; i < most; ++i) numbers[i] = (double)i;
 #pragma omp target enter data map(to : numbers[0 : most])
-  create_regions(1); /* the team */
+  kind->create(1); /* the team; the device looks for the regions */
 }
 
 int main(int argc, char **argv) {
-  if (argc != 3 || (strcmp(argv[1], "regions") && strcmp(argv[1], "updates")))
-    bench_fail("usage: %s regions|updates N", argv[0]);
-  const struct Kind *kind = !strcmp(argv[1], "regions") ? &kKinds[0] : &kKinds[1];
+  const struct Kind *kind = NULL;
+  for (size_t i = 0; argc == 3 && i < sizeof kKinds / sizeof *kKinds; ++i) {
+    if (!strcmp(argv[1], kKinds[i].name)) kind = &kKinds[i];
+  }
+  if (!kind) bench_fail("usage: %s regions|behind|updates N", argv[0]);
   most = device_number(argv[1], argv[2], kMost);
-  begin();
+  begin(kind);
   measure(kind, most);
 #pragma omp target exit data map(release : numbers[0 : most])
   omp_target_free(counted, omp_get_default_device());
+  omp_target_free(gate, omp_get_default_device());
   free(numbers);
   return 0;
 }

@@ -42,8 +42,9 @@ def test_b5_meets_emulated_gpus_under_both_runtimes(build, tmp_path):
 
 def test_devices_of_all_kinds(build, tmp_path):
     cells = measured(build, tmp_path, "devices.yaml", ("regions", "host t1"), ("process_regions", "process t1"),
-                     ("gpu_updates", "gpu t1"), ("copies", "host t1"))  # fmt: skip
+                     ("process_behind", "process t1"), ("gpu_updates", "gpu t1"), ("copies", "host t1"))  # fmt: skip
     assert cells["regions", "each"]["host t1"]["status"] == "ok"
     assert cells["process_regions", "memory"]["process t1"]["status"] == "ok"
+    assert cells["process_behind", "in_flight"]["process t1"]["samples"] == [1000], "all are under way at a time"
     assert cells["gpu_updates", "in_flight"]["gpu t1"]["samples"] == [1000], "all are under way at a time"
     assert cells["copies", "to_share"]["host t1"]["status"] == "ok"

@@ -80,6 +80,16 @@ def test_goals_over_the_baseline(tmp_path):
     assert "0.5 x baseline  in part" in result.stdout
 
 
+def test_a_variant_that_fails_misses_its_goal(tmp_path):
+    text = COMPARED.replace("""new: {runtime: none, set: {values: "6"}}""", """new: {runtime: none, set: {values: "6 fail"}}""")
+    for of in "time", "baseline":
+        folder = tmp_path / of
+        folder.mkdir()
+        path = write_study(folder, text.replace("of: time", f"of: {of}"))
+        assert study(path).returncode == 1
+        assert cell(path, "new", size=1)["goal_met"] is False and "goal_met" not in cell(path, "old", size=1)
+
+
 def test_all_forms_say_the_same(compared):
     path, shown = compared
     out = path.parent / "out"

@@ -171,19 +171,21 @@ def _judge_goal(row: Row, summary: Summary) -> None:
     goal = row.figure.goal
     if goal is None:
         return
+    variants = summary.study.variants
+    bases = {base for variant in variants.values() for base in variant.baseline}
+    judged = {name: cell for name, cell in row.cells.items()
+              if name not in bases and (variants[name].baseline or not bases)}  # fmt: skip
+    row.met = {name: False for name, cell in judged.items() if cell.status in (FAILED, HANG)}
     if goal.of == BASELINE:
-        row.met = {name: (cell.ratio.value <= goal.value) == row.figure.lower_is_better
-                   for name, cell in row.cells.items() if cell.ratio}  # fmt: skip
+        row.met |= {name: (cell.ratio.value <= goal.value) == row.figure.lower_is_better
+                    for name, cell in judged.items() if cell.ratio}  # fmt: skip
         return
     factor = least(summary, goal.of) if goal.of else 1.0
     if factor is None:
         return
     row.limit = goal.value * factor
-    variants = summary.study.variants
-    bases = {base for variant in variants.values() for base in variant.baseline}
-    for name, cell in row.cells.items():
-        if cell.spread and name not in bases and (variants[name].baseline or not bases):
-            row.met[name] = (cell.spread.median <= row.limit) == row.figure.lower_is_better
+    row.met |= {name: (cell.spread.median <= row.limit) == row.figure.lower_is_better
+                for name, cell in judged.items() if cell.spread}  # fmt: skip
 
 
 def least(summary: Summary, figure: str) -> float | None:
