@@ -32,6 +32,7 @@ namespace {
 
 constexpr int kMostPerPoll = 64;
 constexpr size_t kMostForHook = 64 << 10;  // bytes that it copies back for one construct
+constexpr uint64_t kPatience = 20'000'000;  // nanoseconds, before a query waits for those in libomptarget
 
 // Operations that libomptarget has started.
 struct Started {
@@ -43,7 +44,8 @@ struct Started {
   Aside shown;                  // of a task that is held
   Told* told = nullptr;         // likewise, if a tool listens
   uint64_t begin = 0, end = 0;  // if a tool listens: when they were started, and seen to have ended (tell.hpp, now)
-  bool unlocks = false;  // its end needs g_calls for itself
+  bool unlocks = false;         // its end needs g_calls for itself
+  uint64_t refused_since = 0;   // when it was first not asked about for others in libomptarget (tell.hpp, now)
 };
 
 using Register = void (*)(void*);
@@ -65,7 +67,7 @@ Kernel g_kernel = nullptr;
 // taken: the lambda at the end of targetDataContiguous. If another thread holds that lock, it is corrupted, and the program
 // ends with an assertion in pthread_mutex_lock. So what may end one has libomptarget for itself: a query, and the call that
 // begins one, as a short copy may have ended there. Other calls and queries share it.
-pthread_rwlock_t g_calls = PTHREAD_RWLOCK_INITIALIZER;
+pthread_rwlock_t g_calls = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
 
 Lock g_lock;  // over the list of those under way, oldest first
 Started* g_first = nullptr;
@@ -111,10 +113,18 @@ void finish(Started* started, bool ran = true) {
   marline_task_release(task);
 }
 
-// False, and nothing done, if it needs libomptarget for itself and another thread is in there. It never waits for that: a
-// call may take as long as a copy from memory that is not pinned.
+void enter_library(bool unlocks) { (void)(unlocks ? pthread_rwlock_wrlock(&g_calls) : pthread_rwlock_rdlock(&g_calls)); }
+
+// False, and nothing done, if it needs libomptarget for itself and another thread is in there. It does not wait for that
+// unless it has tried for long: a call may take as long as a copy from memory that is not pinned, and one that cannot be
+// suspended as long as its kernel. But where such calls come one after the other, somebody is always in there.
 bool query(Started* started) {
-  if (started->unlocks ? pthread_rwlock_trywrlock(&g_calls) != 0 : pthread_rwlock_tryrdlock(&g_calls) != 0) return false;
+  if ((started->unlocks ? pthread_rwlock_trywrlock(&g_calls) : pthread_rwlock_tryrdlock(&g_calls)) != 0) {
+    uint64_t time = now();
+    if (started->refused_since == 0) started->refused_since = time;
+    if (time - started->refused_since < kPatience) return false;
+    enter_library(started->unlocks);
+  }
   g_query(&started->handle);
   pthread_rwlock_unlock(&g_calls);
   return true;
@@ -137,8 +147,6 @@ int poll(void*) {
   if (ended != 0) marline_progress_add(g_hook, -ended);
   return ended;
 }
-
-void enter_library(bool unlocks) { (void)(unlocks ? pthread_rwlock_wrlock(&g_calls) : pthread_rwlock_rdlock(&g_calls)); }
 
 // Without cooperation.
 template <class Call>
