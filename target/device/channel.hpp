@@ -68,6 +68,7 @@ struct Crash {
 struct Channel {
   Ring commands;
   Ring completions;
+  std::atomic<uint64_t> asked;  // commands other than kernels that have been sent: they do not wait for a free thread
   Crash crash;
 };
 

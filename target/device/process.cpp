@@ -217,6 +217,9 @@ uint64_t ask(Device* device, Command command, const void* words, const char* wha
   Awaited answer(device);
   command.operation = reinterpret_cast<uint64_t>(static_cast<Operation*>(&answer));
   send(process_of(device), command, words);
+  Channel* channel = process_of(device)->channel;
+  channel->asked.fetch_add(1);  // before the look at who sleeps: see receive
+  channel->commands.press();
   answer.wait(what, bytes);
   return answer.result;
 }

@@ -2,9 +2,9 @@
 //
 // The device's own side of a process device: a dispatching task takes commands from the ring and makes a task of each;
 // the threads of a parallel region run these, as many at a time as OMP_NUM_THREADS says. When nothing has come for a
-// while the dispatcher sleeps, and a receiver thread watches the ring; it also empties a ring that is full because all
-// threads run kernels. The forked thread watches for the program's end. Idle, all of them sleep. The process leaves with
-// _exit: the program's exit handlers and destructors are not its own.
+// while the dispatcher sleeps, and a receiver thread watches the ring. While all threads run kernels, the receiver empties
+// a ring that is full, and does what is no kernel. The forked thread watches for the program's end. Idle, all of them
+// sleep. The process leaves with _exit: the program's exit handlers and destructors are not its own.
 #include "base/lock.hpp"
 #include "base/report.hpp"
 #include "device/call_kernel.hpp"
@@ -92,23 +92,6 @@ void receive_one() {
 
 void receive_all() {
   while (!g_channel->commands.is_empty()) receive_one();
-}
-
-// The receiver thread.
-void* receive(void*) {
-  Ring& ring = g_channel->commands;
-  for (;;) {
-    {
-      Guard guard(g_jobs_lock);
-      receive_all();
-      if (g_waiting && g_first != nullptr) {
-        g_waiting = false;
-        marline_event_fulfill(&g_arrival);
-      }
-      ring.announce(g_waiting ? Ring::kAnything : Ring::kWantOfRoom);
-    }
-    ring.sleep();
-  }
 }
 
 // Takes all that have arrived, in order; null: none, and with `wait` the receiver is going to fulfil g_arrival.
@@ -204,14 +187,69 @@ void run_job(Job* job) {
   std::free(job);
 }
 
+void run_all(Job* job) {
+  while (job != nullptr) {
+    Job* next = job->next;
+    run_job(job);
+    job = next;
+  }
+}
+
+bool is_kernel(const Job* job) { return job->command.kind == CommandKind::kLaunch; }
+
+// With the lock: those that have arrived and are no kernels.
+Job* take_others() {
+  Job* others = nullptr;
+  Job** last = &others;
+  Job** link = &g_first;
+  while (Job* job = *link) {
+    if (is_kernel(job)) {
+      link = &job->next;
+      continue;
+    }
+    *link = job->next;
+    job->next = nullptr;
+    *last = job;
+    last = &job->next;
+  }
+  g_last = link;
+  return others;
+}
+
+// The receiver thread. A command that is no kernel is counted in `asked` first, and then the program looks for a sleeper;
+// here the announcement comes first, and then the look at the count (both seq_cst).
+void* receive(void*) {
+  Ring& ring = g_channel->commands;
+  for (;;) {
+    uint64_t asked = g_channel->asked.load();
+    Job* others;
+    {
+      Guard guard(g_jobs_lock);
+      receive_all();
+      others = take_others();
+      if (g_waiting && g_first != nullptr) {
+        g_waiting = false;
+        marline_event_fulfill(&g_arrival);
+      }
+      ring.announce(g_waiting ? Ring::kAnything : Ring::kWantOfRoom);
+    }
+    run_all(others);
+    if (g_channel->asked.load() == asked) ring.sleep();
+  }
+}
+
 // The body of an untied task of a parallel region whose threads wait for tasks. When its thread runs a kernel, another
 // thread that is idle goes on with it.
 void dispatch() {
   for (;;) {
     for (Job* job = take_jobs(); job != nullptr;) {
       Job* next = job->next;
+      if (is_kernel(job)) {
 #pragma omp task firstprivate(job) untied
-      run_job(job);
+        run_job(job);
+      } else {
+        run_job(job);  // before a thread is free
+      }
       job = next;
     }
   }

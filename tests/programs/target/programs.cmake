@@ -139,3 +139,5 @@ foreach(name maps arrays)
     endforeach()
   endif()
 endforeach()
+# Only there do kernels run beside the program whatever the number of its threads.
+device_program_test(copy_beside_kernels SOURCES copy_beside_kernels.c DEVICES process STOCK NONE NO_GPU)
