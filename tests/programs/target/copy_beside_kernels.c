@@ -3,7 +3,7 @@
  * While all threads of a device of another process run kernels, data goes to its variables and back, and a region that
  * has not run yet is looked up: the kernels end only after that.
  *
- * Covers: target(nowait/is_device_ptr), target update(to), target update(from), declare target
+ * Covers: target(nowait), target(is_device_ptr), target update(to), target update(from), declare target
  */
 #include "device.h"
 
