@@ -7,6 +7,8 @@
 
 #include "base/clock.hpp"
 
+#include <sched.h>
+
 #include <cstring>
 
 namespace marline::tool {
@@ -17,21 +19,39 @@ using ompt::SetResult;
 
 DeviceTrace g_device_traces[kMaxDevices];
 
+namespace {
+
+// Its address names the calling thread. Nothing suspends in a callback: a plain thread-local will do.
+[[gnu::tls_model("initial-exec")]] thread_local char t_self;
+
+// In a buffer that has no record, as it is given back unused.
+constexpr uint64_t kNoRecord = ~uint64_t{0};
+
+}  // namespace
+
 int DeviceTrace::number() const { return static_cast<int>(this - g_device_traces); }
 
-void DeviceTrace::enter() { there_.store(true, relaxed); }
+void DeviceTrace::enter() {
+  Guard<SpinLock> guard(lock_);
+  there_ = true;
+}
 
 bool DeviceTrace::leave() {
-  if (!there_.load(relaxed)) return false;
-  there_.store(false, relaxed);
+  {
+    Guard<SpinLock> guard(lock_);
+    if (!there_) return false;
+    there_ = false;
+  }
   (void)stop();
   return true;
 }
 
 void DeviceTrace::forget() {
-  there_.store(false, relaxed);
-  if (running_) trace_runs(-1);
-  running_ = false;
+  Guard<SpinLock> guard(lock_);
+  there_ = false;
+  turn_ = nullptr;
+  buffer_ = {};
+  end();
 }
 
 void DeviceTrace::enable(unsigned what, bool on) {
@@ -41,11 +61,12 @@ void DeviceTrace::enable(unsigned what, bool on) {
 
 bool DeviceTrace::start(ompt::BufferRequest request, ompt::BufferComplete complete) {
   Guard<SpinLock> guard(lock_);
-  if (running_ || request == nullptr || complete == nullptr) return false;
+  if (!there_ || running_ || request == nullptr || complete == nullptr) return false;
   request_ = request;
   complete_ = complete;
   paused_ = false;
   running_ = true;
+  ++starts_;
   trace_runs(1);
   return true;
 }
@@ -58,50 +79,118 @@ bool DeviceTrace::pause(bool begin) {
 
 bool DeviceTrace::flush() {
   Guard<SpinLock> guard(lock_);
-  if (running_) give_back();
-  return running_;
+  bool mine = take_turn();
+  bool runs = running_;
+  if (mine) {
+    give_back();
+    end_turn();
+  }
+  return runs;
 }
 
 bool DeviceTrace::stop() {
   Guard<SpinLock> guard(lock_);
-  if (!running_) return false;
-  give_back();
+  bool mine = take_turn();
+  bool ran = running_;
+  end();
+  if (mine) {
+    give_back();
+    end_turn();
+  }
+  return ran;
+}
+
+void DeviceTrace::end() {
+  if (running_) trace_runs(-1);
   running_ = false;
-  trace_runs(-1);
+}
+
+bool DeviceTrace::take_turn() {
+  while (turn_ != nullptr) {
+    if (turn_ == &t_self) return false;
+    lock_.unlock();
+    sched_yield();
+    lock_.lock();
+  }
+  turn_ = &t_self;
   return true;
 }
 
-void DeviceTrace::give_back() {
-  if (buffer_ == nullptr) return;
-  char* full = buffer_;
-  buffer_ = nullptr;
-  complete_(number(), full, bytes_, first_, 1);
+void DeviceTrace::end_turn() {
+  if (turn_ == &t_self) turn_ = nullptr;  // else the callback has forked, and this is the child
 }
 
-// For one record, in the buffer that there is or in a new one; null: the tool gives none that is large enough.
-Record* DeviceTrace::room() {
-  if (buffer_ != nullptr && used_ + sizeof(Record) > bytes_) give_back();
-  if (buffer_ == nullptr) {
-    void* given = nullptr;
-    bytes_ = 0;
-    request_(number(), &given, &bytes_);
-    size_t first = -reinterpret_cast<uintptr_t>(given) % alignof(Record);
-    if (given == nullptr || bytes_ < first + sizeof(Record)) return nullptr;
-    buffer_ = static_cast<char*>(given);
-    first_ = used_ = first;
+void DeviceTrace::hand_over(ompt::BufferComplete call, char* buffer, size_t bytes, uint64_t first) {
+  lock_.unlock();
+  call(number(), buffer, bytes, first, 1);
+  lock_.lock();
+}
+
+void DeviceTrace::give_back() {
+  if (buffer_.begin == nullptr) return;
+  Buffer full = buffer_;
+  buffer_ = {};
+  hand_over(complete_, full.begin, full.bytes, full.first);
+}
+
+// The trace may have been stopped, and even started again, in the callback: the buffer is not for that one.
+void DeviceTrace::ask_for_buffer() {
+  ompt::BufferRequest request = request_;
+  ompt::BufferComplete call = complete_;
+  unsigned start = starts_;
+  void* given = nullptr;
+  size_t bytes = 0;
+  lock_.unlock();
+  request(number(), &given, &bytes);
+  lock_.lock();
+  bool is_for_this = running_ && starts_ == start;
+  size_t first = -reinterpret_cast<uintptr_t>(given) % alignof(Record);
+  bool fits = given != nullptr && bytes >= first + sizeof(Record);
+  if (is_for_this && fits) {
+    buffer_ = {static_cast<char*>(given), bytes, first, first};
+    return;
   }
-  return reinterpret_cast<Record*>(buffer_ + used_);
+  if (is_for_this) end();  // OpenMP 5.2, section 19.5.2.23: none until the next start
+  if (given != nullptr && bytes != 0) hand_over(call, static_cast<char*>(given), bytes, kNoRecord);
+}
+
+bool DeviceTrace::has_room() const {
+  return buffer_.begin != nullptr && buffer_.used + sizeof(Record) <= buffer_.bytes;
+}
+
+// False: the calling thread is in a callback of this trace, which gets no buffer meanwhile.
+bool DeviceTrace::renew() {
+  if (!take_turn()) return false;
+  if (running_ && !has_room()) {  // others may have done it while this thread waited
+    give_back();
+    if (running_) ask_for_buffer();
+  }
+  end_turn();
+  return true;
 }
 
 void DeviceTrace::add(const Record& record) {
   unsigned what = record.type == Callback::kTargetSubmit ? kKernels : kData;
   Guard<SpinLock> guard(lock_);
-  if (!running_ || paused_ || (what_ & what) == 0) return;
-  Record* to = room();
-  if (to == nullptr) return;
-  *to = record;
-  used_ += sizeof(Record);
-  if (used_ + sizeof(Record) <= bytes_) to[1].type = Callback::kNone;
+  while (running_ && !paused_ && (what_ & what) != 0) {
+    if (!has_room()) {
+      if (!renew()) return;
+      continue;
+    }
+    auto* to = reinterpret_cast<Record*>(buffer_.begin + buffer_.used);
+    *to = record;
+    buffer_.used += sizeof(Record);
+    if (has_room()) to[1].type = Callback::kNone;
+    return;
+  }
+}
+
+void DeviceTrace::lock_all() {
+  for (DeviceTrace& trace : g_device_traces) trace.lock_.lock();
+}
+
+void DeviceTrace::unlock_all() {
+  for (DeviceTrace& trace : g_device_traces) trace.lock_.unlock();
 }
 
 namespace {
@@ -136,11 +225,14 @@ int pause_trace(void* device, int begin) { return trace_of(device)->pause(begin 
 int flush_trace(void* device) { return trace_of(device)->flush() ? 1 : 0; }
 int stop_trace(void* device) { return trace_of(device)->stop() ? 1 : 0; }
 
+// Null: there is none.
 Record* record_at(void* buffer, uint64_t cursor) {
+  if (cursor == kNoRecord) return nullptr;
   return reinterpret_cast<Record*>(static_cast<char*>(buffer) + cursor);
 }
 
 int advance_buffer_cursor(void*, void* buffer, size_t bytes, uint64_t current, uint64_t* next) {
+  if (current == kNoRecord) return 0;
   uint64_t behind = current + sizeof(Record);
   if (behind + sizeof(Record) > bytes || record_at(buffer, behind)->type == Callback::kNone) return 0;
   *next = behind;
@@ -148,11 +240,16 @@ int advance_buffer_cursor(void*, void* buffer, size_t bytes, uint64_t current, u
 }
 
 int get_record_type(void* buffer, uint64_t cursor) {
-  bool is = record_at(buffer, cursor)->type != Callback::kNone;
+  const Record* record = record_at(buffer, cursor);
+  bool is = record != nullptr && record->type != Callback::kNone;
   return static_cast<int>(is ? ompt::RecordType::kOmpt : ompt::RecordType::kInvalid);
 }
 
 Record* get_record_ompt(void* buffer, uint64_t cursor) { return record_at(buffer, cursor); }
+
+// There are no native records, so no record has one.
+void* get_record_native(void*, uint64_t, uint64_t*) { return nullptr; }
+void* get_record_abstract(void*) { return nullptr; }
 
 struct Entry {
   const char* name;
@@ -177,6 +274,8 @@ const Entry kEntries[] = {
     {"ompt_advance_buffer_cursor", erase(advance_buffer_cursor)},
     {"ompt_get_record_type", erase(get_record_type)},
     {"ompt_get_record_ompt", erase(get_record_ompt)},
+    {"ompt_get_record_native", erase(get_record_native)},
+    {"ompt_get_record_abstract", erase(get_record_abstract)},
 };
 
 }  // namespace

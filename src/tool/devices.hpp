@@ -2,8 +2,7 @@
 //
 // Events of devices (OpenMP 5.2, sections 19.5.2.19 to 19.5.2.28): what a library that drives devices tells
 // (include/marline/devices.h) goes to the tool's callbacks, and to the buffers of traces that the tool has started
-// (section 19.6.2). Any thread. A device's buffer is under a lock, which is held while the tool is asked for a buffer
-// or given one: there it may read records, and nothing else of this.
+// (section 19.6.2). Any thread.
 #pragma once
 
 #include "marline/devices.h"
