@@ -143,4 +143,20 @@ void forget_devices() {
   for (DeviceTrace& trace : g_device_traces) trace.forget();
 }
 
+// The registration lock is taken by who holds a trace's.
+void before_fork() {
+  DeviceTrace::lock_all();
+  registration_lock();
+}
+
+void after_fork_in_parent() {
+  registration_unlock();
+  DeviceTrace::unlock_all();
+}
+
+void after_fork_in_child() {
+  after_fork_in_parent();
+  forget_devices();
+}
+
 }  // namespace marline::tool

@@ -144,6 +144,9 @@ void accept_callbacks() {
   g_enabled.store(event::kTool | observed(), relaxed);
 }
 
+void registration_lock() { g_registration_lock.lock(); }
+void registration_unlock() { g_registration_lock.unlock(); }
+
 void forget_callbacks() {
   Guard<SpinLock> guard(g_registration_lock);
   g_enabled.store(observed(), relaxed);

@@ -158,6 +158,13 @@ void trace_runs(int more);  // as many more devices are traced
 void accept_callbacks();  // a tool initialises itself
 void forget_callbacks();
 void leave();  // the process has no tool from now on
+// Around a fork: no other thread registers a callback or is within the trace of a device. The child has no traces, and
+// its devices are not the tool's: the parent gives back the buffers.
+void before_fork();
+void after_fork_in_parent();
+void after_fork_in_child();
+void registration_lock();  // the part of these three in tool.cpp
+void registration_unlock();
 bool created_task_info(const char** label, uint32_t* color);  // of the task whose task_create callback is under way
 ompt::Function inquiry(const char* name);
 

@@ -290,6 +290,7 @@ void before_fork() {
   shared_pools_lock_all();
   for (SpinLock* lock : kOfMemoryAcrossFork) lock->lock();
   SlabPool::lock_all();
+  tool::before_fork();
 }
 
 void unlock_lists() {
@@ -300,12 +301,14 @@ void unlock_lists() {
 }
 
 void after_fork_in_parent() {
+  tool::after_fork_in_parent();
   unlock_lists();
   parking_after_fork();
   threadprivate_after_fork_in_parent();
 }
 
 void after_fork_in_child() {
+  tool::after_fork_in_child();
   unlock_lists();
   parking_after_fork_in_child(this_worker_or_null());
   threadprivate_after_fork_in_child();

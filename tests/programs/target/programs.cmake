@@ -66,6 +66,9 @@ device_program_test(tool_events_plain PROGRAM tool_events SOURCES tool_events.c 
 device_program_test(tool_kernels SOURCES tool_kernels.c STOCK NONE GCC FLAGS ${TOOL_FLAGS} -rdynamic NO_GPU)
 emulator_test(device_tool_kernels SOURCES tool_kernels.c FLAGS ${TOOL_FLAGS} -rdynamic MARLINE)
 device_program_test(tool_buffers SOURCES tool_buffers.c STOCK NONE THREADS 4 GCC FLAGS ${TOOL_FLAGS} -rdynamic NO_GPU)
+device_program_test(tool_fork SOURCES tool_fork.c STOCK NONE THREADS 4 GCC FLAGS ${TOOL_FLAGS} -rdynamic NO_GPU)
+device_program_test(tool_fork_devices PROGRAM tool_fork SOURCES tool_fork.c COMPILERS clang19 DEVICES process STOCK NONE
+                    THREADS 4 ARGS 16 ENV MARLINE_DEVICES=process:16 FLAGS ${TOOL_FLAGS} -rdynamic NO_GPU)
 # A fork has no GPU.
 device_program_test(fork SOURCES fork.c THREADS 1 GCC NO_GPU)
 device_program_test(inherited SOURCES inherited.c DEVICES process COMPILERS clang19 THREADS 4 TIMEOUT 20 STOCK NONE NO_GPU)
