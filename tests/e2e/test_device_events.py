@@ -139,6 +139,21 @@ def test_events_leave_devices_out(build: Path, compiled: Callable[..., Path], tm
     assert len(analysis["tasks"].id) > 0 and len(analysis["devices"].start) == 0
 
 
+@pytest.mark.parametrize(("mode", "kernels"), [("pause", 11), ("end", 11), ("pause_start", 13), ("level", 13)])
+def test_pauses(build: Path, compiled: Callable[..., Path], tmp_path: Path, mode: str, kernels: int) -> None:
+    """What a device has done before a pause or the end is recorded, whatever its buffers still hold then; what it does in
+    the pause is not."""
+    if not (build / "lib" / "marline" / "libmarline-target.so").exists():
+        pytest.skip("this build has no devices")
+    program = compiled("gcc-12", "devices_pause.c", "-fopenmp", f"-I{ROOT / 'include'}", "-ldl")
+    words = [sys.executable, build / "bin" / "marline", "trace", "--devices", "process:1", "-o", tmp_path / "trace", program, mode]
+    subprocess.run([str(word) for word in words], env=clean_environment(**CROWDED), capture_output=True, timeout=SECONDS, check=True)
+    analysis = Analysis(load(tmp_path / "trace"))
+    found = analysis["devices"]
+    assert int(np.sum(found.what == KERNEL)) == int(np.sum(found.what == FROM_DEVICE)) == kernels
+    assert len(analysis.trace.select("target_begin")) == len(analysis.trace.select("target_end")) == kernels
+
+
 # marline ps -----------------------------------------------------------------------------------------------------------------
 
 

@@ -38,6 +38,7 @@ char directory[kPathBytes - 64];
 bool rank_known;
 uint64_t switch_times[2];  // of the last switch on and off; before the count, whose readers want to be near them only
 uint64_t bytes_written;
+void (*hand_over_events)();  // written before there are threads, or null
 
 // The launchers' ways to say the rank before MPI_Init: Open MPI, PMI (MPICH, Intel), PMIx, Slurm.
 bool rank_from_environment(int &rank) {
@@ -181,9 +182,14 @@ uint64_t switched_at(uint64_t switches) {
   return __atomic_load_n(&switch_times[is_off(switches) ? 1 : 0], __ATOMIC_RELAXED);
 }
 
+void before_control(void (*hand_over)()) { hand_over_events = hand_over; }
+
 void control_recording(Control what) {
   if (!recording()) {
     return;
+  }
+  if (hand_over_events != nullptr) {
+    hand_over_events();
   }
   switch (what) {
     case Control::kOn: switch_recording(false); break;

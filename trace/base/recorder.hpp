@@ -37,6 +37,9 @@ bool wanted(Events events);
 // nothing is recorded any more. Any thread.
 enum class Control { kOn, kOff, kFlush, kEnd };
 void control_recording(Control what);
+// What hands over the events that somebody else still keeps (devices.cpp): called before each of these, so that each event
+// meets recording as it was when it happened. While the tool starts.
+void before_control(void (*hand_over)());
 // The same by the level of MPI_Pcontrol (MPI 4.1, section 15.2): 0 off, 1 on, 2 and more flush; negative: nothing.
 void control_recording_by_level(int level);
 

@@ -55,8 +55,13 @@ void on_request(int, ompt_buffer_t **buffer, size_t *bytes) {
   *bytes = *buffer == nullptr ? 0 : kBufferBytes;
 }
 
+// What has begun before recording was switched on is not recorded, as elsewhere.
 void record_one(Stream &stream, int device, const DeviceClock &clock, const ompt_record_ompt_t &one) {
   const u64 begin = clock.cycles(one.time);
+  const u64 switches = load_switches();
+  if (!is_off(switches) && begin < switched_at(switches)) {
+    return;
+  }
   const u64 number = saturated(static_cast<u64>(device), 16);
   if (one.type == ompt_callback_target_submit) {
     const u64 end = clock.cycles(one.record.target_kernel.end_time);

@@ -18,10 +18,7 @@ int on_control_tool(uint64_t command, uint64_t, void *, const void *) {
   switch (command) {
     case kStart: control_recording(Control::kOn); break;
     case kPause: control_recording(Control::kOff); break;
-    case kFlush:
-      flush_devices();
-      control_recording(Control::kFlush);
-      break;
+    case kFlush: control_recording(Control::kFlush); break;
     case kEnd: control_recording(Control::kEnd); break;
     default: return kIgnored;
   }
@@ -83,6 +80,9 @@ int initialize(ompt_function_lookup_t lookup, int, ompt_data_t *) {
                                  callback(ompt_callback_mutex_released, on_mutex_released)});
   set_wanted(set, kDeviceEvents, {callback(ompt_callback_device_initialize, on_device_initialize),
                                   callback(ompt_callback_target_emi, on_target)});
+  if (wanted(kDeviceEvents)) {
+    before_control(flush_devices);
+  }
   return 1;
 }
 
