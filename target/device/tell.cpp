@@ -12,13 +12,6 @@ namespace {
 
 constexpr int kToDevice = 2, kFromDevice = 3;  // ompt_target_data_op_t
 
-struct Ends {
-  const void* from;
-  int from_device;
-  const void* to;
-  int to_device;
-};
-
 marline_operation_t operation(int kind, const Device* device, const Ends& ends, size_t bytes, Told* of,
                               const void* code) {
   marline_operation_t made = {};
@@ -34,14 +27,22 @@ marline_operation_t operation(int kind, const Device* device, const Ends& ends, 
   return made;
 }
 
+void begin(marline_operation_t* operation) {
+  marline_operation_begin(operation);
+  operation->begin = now();
+}
+
+void end(marline_operation_t* operation) {
+  operation->end = now();
+  marline_operation_end(operation);
+  marline_operation_done(operation);
+}
+
 template <class Work>
 void tell(marline_operation_t operation, Work work) {
-  marline_operation_begin(&operation);
-  operation.begin = now();
+  begin(&operation);
   work();
-  operation.end = now();
-  marline_operation_end(&operation);
-  marline_operation_done(&operation);
+  end(&operation);
 }
 
 const void* pointer(uint64_t address) { return reinterpret_cast<const void*>(address); }
@@ -63,6 +64,14 @@ void tell_read(Device* device, void* to, uint64_t from, size_t bytes, Told* of, 
   Ends ends = {pointer(from), device->number, to, MARLINE_HOST};
   tell(operation(kFromDevice, device, ends, bytes, of, code), [&] { device->kind->read(device, to, from, bytes); });
 }
+
+marline_operation_t begin_whole(Whole what, const Device* device, const Ends& ends, size_t bytes, const void* code) {
+  marline_operation_t made = operation(static_cast<int>(what), device, ends, bytes, nullptr, code);
+  begin(&made);
+  return made;
+}
+
+void end_whole(marline_operation_t* operation) { end(operation); }
 
 void tell_memory_slowly(Memory what, Device* device, const void* host, uint64_t address, size_t bytes, Told* of,
                         const void* code) {

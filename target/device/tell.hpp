@@ -30,6 +30,28 @@ inline void copy_from(Device* device, void* to, uint64_t from, size_t bytes, Tol
   device->kind->read(device, to, from, bytes);
 }
 
+// A routine's operation as a whole, whatever copies it is made of: ompt_target_data_op_t; kSet is OpenMP 6.0's
+// ompt_target_data_memset.
+enum class Whole : int { kToDevice = 2, kFromDevice = 3, kSet = 8 };
+struct Ends {
+  const void* from;
+  int from_device;
+  const void* to;
+  int to_device;
+};
+marline_operation_t begin_whole(Whole what, const Device* device, const Ends& ends, size_t bytes, const void* code);
+void end_whole(marline_operation_t* operation);
+
+template <class Work>
+void tell_whole(Whole what, const Device* device, const Ends& ends, size_t bytes, const void* code, Work work) {
+  if (!is_told(MARLINE_ON_DATA | MARLINE_ON_TIMES)) [[likely]] {
+    return work();
+  }
+  marline_operation_t operation = begin_whole(what, device, ends, bytes, code);
+  work();
+  end_whole(&operation);
+}
+
 // The values of ompt_target_data_op_t that take no time of the device's.
 enum class Memory : int { kAllocate = 1, kRelease = 4, kAssociate = 5, kDisassociate = 6 };
 void tell_memory_slowly(Memory what, Device* device, const void* host, uint64_t address, size_t bytes, Told* of,

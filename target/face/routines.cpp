@@ -54,38 +54,62 @@ bool is_llvms(const End& to, const End& from) {
   return (is(to) || to.device == nullptr) && (is(from) || from.device == nullptr) && (is(to) || is(from));
 }
 
-void copy(const End& to, const End& from, size_t bytes, const void* code) {
+void copy(const End& to, const End& from, size_t bytes) {
   if (to.device == nullptr && from.device == nullptr) {
     std::memmove(to.address, from.address, bytes);
   } else if (to.device == nullptr) {
-    copy_from(from.device, to.address, from.word(), bytes, nullptr, code);
+    from.device->kind->read(from.device, to.address, from.word(), bytes);
   } else if (from.device == nullptr) {
-    copy_to(to.device, to.word(), from.address, bytes, nullptr, code);
+    to.device->kind->write(to.device, to.word(), from.address, bytes);
   } else {
     size_t room = std::min(bytes, kPiece);
     char* buffer = static_cast<char*>(std::malloc(room));
     if (buffer == nullptr) fatal("no memory for a copy between devices");
     for (size_t done = 0; done < bytes; done += room) {
       size_t piece = std::min(room, bytes - done);
-      copy_from(from.device, buffer, from.word() + done, piece, nullptr, code);
-      copy_to(to.device, to.word() + done, buffer, piece, nullptr, code);
+      from.device->kind->read(from.device, buffer, from.word() + done, piece);
+      to.device->kind->write(to.device, to.word() + done, buffer, piece);
     }
     std::free(buffer);
   }
+}
+
+// Runs `work`, which copies that many bytes. A copy between two devices is the source's.
+template <class Work>
+void tell_copy(const End& to, const End& from, size_t bytes, const void* code, Work work) {
+  if (to.device == nullptr && from.device == nullptr) return work();
+  auto number = [](const End& end) { return end.device != nullptr ? end.device->number : MARLINE_HOST; };
+  Ends ends = {from.address, number(from), to.address, number(to)};
+  bool is_sources = from.device != nullptr;
+  tell_whole(is_sources ? Whole::kFromDevice : Whole::kToDevice, is_sources ? from.device : to.device, ends, bytes, code,
+             work);
 }
 
 // A rectangle between two ends, run by run.
 struct RectangleCopy {
   End to;
   End from;
-  const void* code;
 };
 
 void copy_run(void* data, size_t to_offset, size_t from_offset, size_t bytes) {
-  auto [to, from, code] = *static_cast<RectangleCopy*>(data);
+  auto [to, from] = *static_cast<RectangleCopy*>(data);
   to.address += to_offset;
   from.address += from_offset;
-  copy(to, from, bytes, code);
+  copy(to, from, bytes);
+}
+
+size_t bytes_of(const marline_rectangle_t& rectangle) {
+  size_t bytes = rectangle.element;
+  for (int i = 0; i < rectangle.dimensions; ++i) bytes *= rectangle.volume[i];
+  return bytes;
+}
+
+void set(const End& end, int value, size_t bytes) {
+  char pattern[4096];
+  std::memset(pattern, value, std::min(bytes, sizeof pattern));
+  for (size_t done = 0; done < bytes; done += sizeof pattern) {
+    end.device->kind->write(end.device, end.word() + done, pattern, std::min(bytes - done, sizeof pattern));
+  }
 }
 
 }  // namespace
@@ -134,7 +158,7 @@ int omp_target_memcpy(void* to, const void* from, size_t bytes, size_t to_offset
     return ask_llvm<int>("omp_target_memcpy", to, from, bytes, to_offset, from_offset, llvm_number(to_end),
                          llvm_number(from_end));
   }
-  copy(to_end, from_end, bytes, __builtin_return_address(0));
+  tell_copy(to_end, from_end, bytes, __builtin_return_address(0), [&] { copy(to_end, from_end, bytes); });
   return 0;
 }
 
@@ -151,8 +175,9 @@ int omp_target_memcpy_rect(void* to, const void* from, size_t element, int dimen
                          to_extents, from_extents, llvm_number(to_end), llvm_number(from_end));
   }
   marline_rectangle_t rectangle = {element, dimensions, volume, to_offsets, from_offsets, to_extents, from_extents};
-  RectangleCopy ends = {to_end, from_end, __builtin_return_address(0)};
-  marline_rectangle_runs(&rectangle, copy_run, &ends);
+  RectangleCopy ends = {to_end, from_end};
+  tell_copy(to_end, from_end, bytes_of(rectangle), __builtin_return_address(0),
+            [&] { marline_rectangle_runs(&rectangle, copy_run, &ends); });
   return 0;
 }
 
@@ -175,12 +200,8 @@ void* omp_target_memset(void* pointer, int value, size_t bytes, int number) {
   End end;
   if (bytes == 0 || pointer == nullptr || !end_of(number, pointer, 0, end)) return pointer;
   if (end.device == nullptr) return std::memset(pointer, value, bytes);
-  char pattern[4096];
-  std::memset(pattern, value, std::min(bytes, sizeof pattern));
-  const void* code = __builtin_return_address(0);
-  for (size_t done = 0; done < bytes; done += sizeof pattern) {
-    copy_to(end.device, end.word() + done, pattern, std::min(bytes - done, sizeof pattern), nullptr, code);
-  }
+  Ends ends = {nullptr, MARLINE_HOST, end.address, end.device->number};
+  tell_whole(Whole::kSet, end.device, ends, bytes, __builtin_return_address(0), [&] { set(end, value, bytes); });
   return pointer;
 }
 
