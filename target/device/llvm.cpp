@@ -150,7 +150,8 @@ int poll(void*) {
 
 // Without cooperation.
 template <class Call>
-int call_and_tell(bool unlocks, Told* told, Call call) {
+int call_and_tell(const Device* device, const char* what, bool unlocks, Told* told, Call call) {
+  Blocked blocked(device, what);
   uint64_t begin = told != nullptr ? now() : 0;
   enter_library(unlocks);
   int result = call(false);
@@ -182,7 +183,9 @@ Started* put_aside(Device* device, const Held& held, const char* what, ToldScope
 // Where a construct's operations are kept while libomptarget starts them; `call` does that.
 template <class Call>
 int cooperate(Device* device, const Held& held, const char* what, bool unlocks, ToldScope& scope, Call call) {
-  if (held.task == nullptr && !marline_can_suspend()) return call_and_tell(unlocks, scope.told(), call);
+  if (held.task == nullptr && !marline_can_suspend()) {
+    return call_and_tell(device, what, unlocks, scope.told(), call);
+  }
   Started here;
   Started* started = held.task != nullptr ? put_aside(device, held, what, scope) : &here;
   Told* told = held.task != nullptr ? started->told : scope.told();

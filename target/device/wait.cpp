@@ -22,14 +22,30 @@ Awaited::Awaited(Device* of) : event MARLINE_EVENT_INIT, device(of) {
   };
 }
 
-void wait_for_event(marline_event_t* event, const Device* device, const char* what, size_t bytes) {
+namespace {
+
+marline_wait_t reason(const Device* device, const char* what, size_t bytes) {
   static constexpr const char* kNames[] = {"device", "bytes", nullptr};
-  marline_wait_t why = {what, kNames, {device->number, static_cast<int64_t>(bytes)}, nullptr, 0, 0};
+  return {what, kNames, {device->number, static_cast<int64_t>(bytes)}, nullptr, 0, 0};
+}
+
+}  // namespace
+
+void wait_for_event(marline_event_t* event, const Device* device, const char* what, size_t bytes) {
+  marline_wait_t why = reason(device, what, bytes);
   marline_event_wait_for(event, &why);
 }
 
+Blocked::Blocked(const Device* device, const char* what, size_t bytes) : why_(reason(device, what, bytes)) {
+  marline_block_begin(&why_);
+}
+
+Blocked::~Blocked() { marline_block_end(); }
+
 void wait_or_progress(marline_event_t* event, Device* device, const char* what, size_t bytes) {
   if (marline_can_suspend()) wait_for_event(event, device, what, bytes);
+  if (marline_event_test(event)) return;
+  Blocked blocked(device, what, bytes);
   while (!marline_event_test(event)) device->kind->progress(device);
 }
 

@@ -13,6 +13,19 @@ void wait_for_event(marline_event_t* event, const Device* device, const char* wh
 // The same for callers that perhaps cannot suspend: then the thread lets the device's operations end meanwhile.
 void wait_or_progress(marline_event_t* event, Device* device, const char* what, size_t bytes = 0);
 
+// The scope in which the calling thread waits for a device without being suspended: `marline ps` shows it as one that
+// waits for `what`, and not as one that computes.
+class Blocked {
+ public:
+  Blocked(const Device* device, const char* what, size_t bytes = 0);
+  ~Blocked();
+  Blocked(const Blocked&) = delete;
+  Blocked& operator=(const Blocked&) = delete;
+
+ private:
+  marline_wait_t why_;
+};
+
 // Runs a kernel that is found, to its end.
 void run_and_wait(Device* device, const Launch& launch);
 

@@ -11,7 +11,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -166,13 +167,13 @@ def ps(build: Path, pid: int, *words: str) -> Result:
     return subprocess.run(command, env=clean_environment(), capture_output=True, text=True, timeout=SECONDS, check=False)
 
 
-def test_ps_names_devices(build: Path, compiled: Callable[..., Path], tmp_path: Path) -> None:
-    """A region that is suspended, two that are put aside, and a copy: all wait for device 1."""
+@contextmanager
+def waiting_program(build: Path, compiled: Callable[..., Path], source: str, output: Path) -> Iterator[int]:
+    """The process number of a program that waits for its devices, and that is ended behind the block."""
     stub = build / "tests" / "programs" / "target" / "link" / "clang19"
     if not (stub / "libomptarget.so").exists():
         pytest.skip("this build has no programs of Clang 19 for devices")
-    program = compiled("clang-19", "devices_wait.c", "-g", "-fopenmp", "-fopenmp-targets=x86_64-pc-linux-gnu", f"-L{stub}")
-    output = tmp_path / "output"
+    program = compiled("clang-19", source, "-g", "-fopenmp", "-fopenmp-targets=x86_64-pc-linux-gnu", f"-L{stub}")
     words = [build / "bin" / "marline", "run", "-t", "2", "--devices", "process:2", program]
     environment = clean_environment(**CROWDED, OMP_TARGET_OFFLOAD="mandatory")
     with output.open("w") as stream:
@@ -183,16 +184,34 @@ def test_ps_names_devices(build: Path, compiled: Callable[..., Path], tmp_path: 
         while not (found := re.search(r"pid (\d+)", output.read_text())):
             assert time.monotonic() < until and process.poll() is None, output.read_text()
             time.sleep(0.05)
-        pid = int(found[1])
+        yield int(found[1])
+    finally:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def ps_until(build: Path, pid: int, words: str) -> str:
+    until = time.monotonic() + SECONDS
+    text = unwrapped(ps(build, pid))
+    while words not in text and time.monotonic() < until:
         text = unwrapped(ps(build, pid))
-        while "copy to device" not in text and time.monotonic() < until:
-            text = unwrapped(ps(build, pid))
+    return text
+
+
+def test_ps_names_devices(build: Path, compiled: Callable[..., Path], tmp_path: Path) -> None:
+    """A region that is suspended, two that are put aside, and a copy: all wait for device 1."""
+    with waiting_program(build, compiled, "devices_wait.c", tmp_path / "output") as pid:
+        text = ps_until(build, pid, "copy to device")
         assert "waits in kernel on device 1" in text, text
         assert "waits in copy to device 1, 4 KiB" in text
         assert re.search(r"2 constructs wait in kernel on device 1, put aside, the target region at \S*devices_wait\.c:\d+", text)
         document = json.loads(ps(build, pid, "--json").stdout)
         assert document["state"] == "waiting"
         assert [(one["device"], one["what"]) for one in document["ranks"][0]["asides"]] == [(1, "kernel")] * 2
-    finally:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+
+
+def test_ps_outside_of_regions(build: Path, compiled: Callable[..., Path], tmp_path: Path) -> None:
+    """A thread that waits for a device without being suspended is not taken for one that computes."""
+    with waiting_program(build, compiled, "devices_alone.c", tmp_path / "output") as pid:
+        text = ps_until(build, pid, "waits in kernel")
+        assert "waits in kernel on device 0" in text and "WAITING" in text, text
