@@ -3,8 +3,8 @@
 
 One lane per thread, filled where a task runs, in the colour of its kind. Below each rank's threads, thinner lanes for
 MPI calls whose task is suspended, and for the transfers and kernels of each device: they lie under what the threads run
-meanwhile. A chart has no more bars than it has
-columns: where a trace has more, bars shorter than a column are gathered, and a line of text under the chart says so.
+meanwhile. A chart has no more bars than it has columns: where a trace has more, bars shorter than a column are
+gathered, and a line of text under the chart says so.
 """
 
 from __future__ import annotations
@@ -61,7 +61,6 @@ class _Rows:
                 self.hidden[rank] = (y + _RANK_GAP / 2, count - shown)
             y = self._add_devices(picture, rank, y) + _RANK_GAP
         self.height = y
-
 
     def _add_devices(self, picture: Picture, rank: int, y: float) -> float:
         devices = picture.devices

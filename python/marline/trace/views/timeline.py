@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from ..analysis import Analysis
-from ..passes.picture import Picture
 from ..passes.devices import KERNEL
+from ..passes.picture import Picture
 from ..passes.regions import Spans
 from ..read.columns import overlaps
 from ..read.events import CALL_KINDS, MPI_CALLS
