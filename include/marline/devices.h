@@ -68,7 +68,7 @@ void marline_rectangle_runs(const marline_rectangle_t *rectangle,
 
 /* A library that drives devices tells the runtime what they do, and the runtime tells a tool (OMPT; OpenMP 5.2, sections
  * 19.5.2.19 to 19.5.2.28, and 19.6.2 for the buffers). This word says what a tool wants to hear of, and is 0 where there
- * is none: look at it before each call below, which then costs a load and a branch. All bits are set until the runtime
+ * is none: look at it before each call below, which then costs two loads and a branch. All bits are set until the runtime
  * starts, which each of these calls makes it do. The address never changes. */
 #define MARLINE_ON_CONSTRUCT (1u << 21)
 #define MARLINE_ON_DATA (1u << 22)    /* operations that are no kernels */
@@ -93,6 +93,9 @@ typedef struct marline_construct {
 /* By the task that runs the construct: the target task, if there is one. */
 void marline_construct_begin(marline_construct_t *construct);
 void marline_construct_end(marline_construct_t *construct);
+/* By that task, if the construct goes on behind what the task does for it: from then on the task is in no construct, and
+ * any thread may end this one. */
+void marline_construct_leave(marline_construct_t *construct);
 
 #define MARLINE_HOST (-1) /* as a device of an operation */
 

@@ -3,9 +3,9 @@
 // The trace of one device: buffers of the tool's that are filled with records, one at a time. A cursor is a record's
 // place in bytes. What is left of a buffer behind the last record begins with an empty one.
 //
-// The tool is called without the lock, so that its callbacks may take locks that are held around the functions here. The
-// thread that calls it has the turn, and the trace has no buffer until the turn ends: threads that need a buffer wait for
-// that, as do flush and stop. In a callback these two find nothing to give back and do not wait.
+// The tool is called without the lock, so that its callbacks may take locks that are held around the functions here.
+// The thread that calls it has the turn, and the trace has no buffer until the turn ends: threads that need a buffer
+// wait for that, as do flush and stop. In a callback these two find nothing to give back and do not wait.
 #pragma once
 
 #include "base/spin_lock.hpp"

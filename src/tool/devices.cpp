@@ -100,7 +100,7 @@ void operation_done(const marline_operation_t& of) {
   record.target_id = construct_id(of);
   if (of.kind == 0) {
     record.type = Callback::kTargetSubmit;
-    record.kernel = {of.id, of.teams, of.teams != 0 ? of.teams : 1, of.end};
+    record.kernel = {of.id, of.teams, of.teams, of.end};
   } else {
     record.type = Callback::kTargetDataOp;
     record.data_op = {of.id,    of.kind, of.from, number_of(of.from_device), of.to, number_of(of.to_device),

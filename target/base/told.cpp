@@ -34,6 +34,10 @@ void ToldScope::begin(ConstructKind kind, bool nowait, int device, const void* c
   told_ = told;
 }
 
+void leave_told(Told* told) {
+  if (told != nullptr) marline_construct_leave(&told->construct);
+}
+
 void end_told(Told* told) {
   if (told == nullptr) return;
   marline_construct_end(&told->construct);

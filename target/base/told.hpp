@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a tool is told of constructs (devices.h, "Events for tools"). Where no tool listens there is nothing of it: a
-// load and a branch per construct or operation.
+// What a tool is told of constructs (devices.h, "Events for tools"). Where no tool listens there is nothing of it: two
+// loads, of a constant address and of the word there, and a branch per construct or operation.
 #pragma once
 
 #include "marline/devices.h"
@@ -19,10 +19,16 @@ struct Told {
   bool has_kernel;  // that has begun, and whose end has not been told
 };
 
+// The teams that a kernel is told to have, by what compilers pass: negative for a region without teams, 0 if the program
+// does not say.
+inline unsigned told_teams(int32_t passed) { return passed < 0 ? 1 : static_cast<unsigned>(passed); }
+
 // The values of ompt_target_t.
 enum class ConstructKind : int { kTarget = 1, kEnterData = 2, kExitData = 3, kUpdate = 4 };
 
 void end_told(Told* told);  // null: nothing
+// The calling task does no more for the construct, which may end at once; null: nothing.
+void leave_told(Told* told);
 
 // The scope of a construct's call.
 class ToldScope {

@@ -205,6 +205,7 @@ int cooperate(Device* device, const Held& held, const char* what, bool unlocks, 
     return result;
   }
   marline_progress_add(g_hook, 1);
+  if (held.task != nullptr) leave_told(told);
   append(started);
   if (held.task == nullptr) {
     wait_for_event(&here.event, device, what);
@@ -364,7 +365,7 @@ int llvm_kernel(Device* device, void* ident, int32_t teams, int32_t threads, voi
   marline_task_t* task = nowait ? marline_target_task_hold() : nullptr;
   StagedConstruct* staged = task != nullptr && construct.is_staged() ? on_heap(construct) : nullptr;
   Told* told = scope.told();
-  tell_kernel_begin(told, device, teams > 0 ? static_cast<unsigned>(teams) : 1);
+  tell_kernel_begin(told, device, told_teams(teams));
   int result = cooperate(device, {task, staged}, "target", false, scope, [&](bool deferred) {
     KernelArguments arguments = given;
     arguments.bases = construct.bases();

@@ -154,7 +154,7 @@ int run(int number, void (*function)(void*), const marline_device_maps_t* maps, 
   region.items = items_of(items);
   region.items.told = scope.told();
   region.scope = &scope;
-  region.teams = 1;  // GCC does not say here
+  region.teams = 0;  // GCC does not say here
   region.thread_limit = thread_limit;
   region.in_memory = true;
   run_region(device, region);

@@ -51,7 +51,7 @@ bool run_on(Device* device, const Call& call, void* id, int32_t teams, const Ker
   region.items.told = scope.told();
   region.nowait = nowait;
   region.place = place_of(call.ident);
-  region.teams = teams > 0 ? static_cast<unsigned>(teams) : 1;
+  region.teams = told_teams(teams);
   region.scope = &scope;
   run_region(device, region);
   return true;

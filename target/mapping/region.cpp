@@ -139,6 +139,7 @@ void run_aside(Device* device, const Region& region, marline_task_t* task) {
   add_aside(&aside->shown);
   tell_kernel_begin(told, device, region.teams);
   tell_kernel_started(told);  // before it can have ended: that ends the construct
+  leave_told(told);
   if (device->kind->launch(device, launch, aside)) {
     while (!aside->ended(aside)) {}
   }

@@ -16,12 +16,11 @@ constexpr unsigned kFlagTo = 0x01, kFlagFrom = 0x02, kFlagAlloc = 0x04, kFlagRel
                    kFlagImplicit = 0x20;
 
 unsigned flags_of(uint64_t type, bool ends) {
-  unsigned flags = 0;
-  if ((type & kTo) != 0) flags |= kFlagTo;
+  unsigned flags = (type & kImplicit) != 0 ? kFlagImplicit : 0;
   if ((type & kFrom) != 0) flags |= kFlagFrom;
-  if ((type & kDelete) != 0) flags |= kFlagDelete;
-  if ((type & kImplicit) != 0) flags |= kFlagImplicit;
-  if ((type & (kTo | kFrom | kDelete)) == 0) flags |= ends ? kFlagRelease : kFlagAlloc;
+  if (ends) return flags | ((type & kDelete) != 0 ? kFlagDelete : kFlagRelease);  // `to` is the begin's
+  if ((type & kTo) != 0) flags |= kFlagTo;
+  if ((type & (kTo | kFrom)) == 0) flags |= kFlagAlloc;
   return flags;
 }
 

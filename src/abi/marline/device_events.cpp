@@ -56,10 +56,14 @@ MARLINE_EXPORT void marline_construct_begin(marline_construct_t* construct) {
   if (tool::on(tool::event::kTarget)) tool::target(tool::Endpoint::kBegin, construct);
 }
 
-// The task may be in another construct by now, if this one has been put aside.
 MARLINE_EXPORT void marline_construct_end(marline_construct_t* construct) {
   if (construct->id == 0 && construct->task == nullptr) return;  // there was no tool at its begin
   if (tool::on(tool::event::kTarget)) tool::target(tool::Endpoint::kEnd, construct);
+  marline_construct_leave(construct);
+}
+
+// The task may be in another construct, or be another task, if this construct was put aside.
+MARLINE_EXPORT void marline_construct_leave(marline_construct_t* construct) {
   Worker* worker = this_worker_or_null();
   if (worker == nullptr || worker->task == nullptr || !tool::present()) return;
   if (construct_of(worker->task) == construct) construct_of(worker->task) = nullptr;

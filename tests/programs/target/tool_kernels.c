@@ -15,6 +15,8 @@ enum { kRegions = 20, kCount = 100, kMost = 256 };
 static int begins[16], ends[16], submits, submits_ended, kernels, initialized, finalized, enters, exits, from_gpu;
 static uint64_t ids[kMost];
 static int id_count;
+static unsigned expected_teams;
+static unsigned data_flags; /* of the newest map of data */
 static int data[kCount];
 static ompt_function_lookup_t device_lookup;
 static ompt_device_t *device_handle;
@@ -35,7 +37,7 @@ static void on_target(ompt_target_t kind, ompt_scope_endpoint_t endpoint, int de
 }
 
 static void on_submit(ompt_scope_endpoint_t endpoint, ompt_data_t *target, ompt_id_t *operation, unsigned teams) {
-  CHECK(target->value != 0 && *operation != 0 && teams >= 1);
+  CHECK(target->value != 0 && *operation != 0 && teams == expected_teams);
   count(endpoint == ompt_scope_begin ? &submits : &submits_ended);
 }
 
@@ -46,6 +48,7 @@ static void on_map(ompt_data_t *target, unsigned items, void **host, void **devi
     if (host[i] != data || bytes[i] != sizeof data)
       continue;
     CHECK(device[i] != NULL && device[i] != (void *)data);
+    data_flags = flags[i];
     if (flags[i] & ompt_target_map_flag_to)
       enters++;
     if (flags[i] & ompt_target_map_flag_from)
@@ -113,6 +116,9 @@ static void tool_ends(void) { CHECK_EQ(finalized, initialized); }
 
 int main(void) {
   CHECK_EQ(omp_get_default_device(), 0);
+#ifdef __clang__
+  expected_teams = 1; /* GCC does not say */
+#endif
 #pragma omp target enter data map(to : data)
   for (int r = 0; r < kRegions; r++) {
 #pragma omp target
@@ -143,5 +149,20 @@ int main(void) {
     return 0;
   CHECK(enters >= 1);
   CHECK(exits >= 1);
+#pragma omp target data map(tofrom : data)
+  CHECK_EQ(data_flags, ompt_target_map_flag_to | ompt_target_map_flag_from);
+  CHECK_EQ(data_flags, ompt_target_map_flag_from | ompt_target_map_flag_release);
+#pragma omp target enter data map(alloc : data)
+  CHECK_EQ(data_flags, ompt_target_map_flag_alloc);
+#pragma omp target exit data map(delete : data)
+  CHECK_EQ(data_flags, ompt_target_map_flag_delete);
+  expected_teams = 0; /* the program does not say */
+#pragma omp target teams
+  {}
+#ifdef __clang__
+  expected_teams = 3;
+#pragma omp target teams num_teams(3)
+  {}
+#endif
   return 0;
 }
