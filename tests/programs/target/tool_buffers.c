@@ -4,8 +4,7 @@
  * that it also holds around calls of the trace's functions; requests that are answered with nothing, or with too little;
  * the trace's functions in a callback; a trace that is started when the tool has ended.
  *
- * Covers: target(map), ompt_start_trace, ompt_stop_trace, ompt_pause_trace, ompt_flush_trace, ompt_callback_buffer_request,
- *         ompt_callback_buffer_complete, ompt_finalize_tool
+ * Covers: target(map), ompt_start_trace
  */
 #define TOOL_LOOKS_UP
 #include "../tool.h"

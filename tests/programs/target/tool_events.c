@@ -4,8 +4,8 @@
  * (OpenMP 5.2, sections 19.5.2.19 to 19.5.2.28 and 19.6.2). With the argument "plain" by the callbacks of OpenMP 5.0, which
  * have no begin and end.
  *
- * Covers: target(nowait), target data, target enter data, target update, target exit data, omp_target_memset,
- *         omp_target_memcpy, omp_target_memcpy_rect, omp_target_memcpy_async,
+ * Covers: target(nowait), target data, target enter data, target update, target exit data, omp_target_memcpy,
+ *         omp_target_memcpy_rect, omp_target_memcpy_async,
  *         ompt_callback_device_initialize, ompt_callback_device_finalize, ompt_callback_device_load, ompt_callback_target,
  *         ompt_callback_target_data_op, ompt_callback_target_submit, ompt_get_target_info, ompt_start_trace
  */

@@ -4,7 +4,7 @@
  * ends as ever, and its tool gets nothing of the parent's: neither the records so far nor the end of the device. With a
  * number as argument: that many devices are started meanwhile, which fork as well.
  *
- * Covers: target(map, device), ompt_start_trace, ompt_stop_trace, ompt_callback_device_finalize
+ * Covers: target(map, device), ompt_start_trace, ompt_callback_device_finalize
  */
 #define TOOL_LOOKS_UP
 #include "../tool.h"
