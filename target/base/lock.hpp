@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A lock for sections that neither suspend nor call anything that may. They are short, but for those that copy, load or
-// close an image or read the tables of modules; these are rare.
+// A lock for sections that neither suspend nor wait for the loader's lock, which the thread that wants this one may have.
+// They are short, but for those that copy an image or read the tables of modules; these are rare. A lock that a fork's
+// child may need is named in base/forks.hpp.
 #pragma once
 
 #include <pthread.h>
@@ -13,6 +14,8 @@ class Lock {
   void take() { pthread_mutex_lock(&mutex_); }
   [[nodiscard]] bool try_take() { return pthread_mutex_trylock(&mutex_) == 0; }
   void release() { pthread_mutex_unlock(&mutex_); }
+
+  Lock* next_across_forks = nullptr;  // of base/forks.cpp
 
  private:
   pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;

@@ -3,6 +3,7 @@
 // See the header.
 #include "device/arena.hpp"
 
+#include "base/forks.hpp"
 #include "base/report.hpp"
 
 #include <fcntl.h>
@@ -61,6 +62,7 @@ void Arena::open(uint64_t begin, uint64_t bytes) {
   madvise(alias, bytes, MADV_DONTDUMP);
   madvise(alias, bytes, MADV_DONTFORK);  // a fork of the program must not write to the program's device
   alias_ = static_cast<char*>(alias);
+  hold_across_forks(lock_, ForkOrder::kArena);
 }
 
 void Arena::enter() {

@@ -90,6 +90,7 @@ struct Device {
   void* state;       // the kind's own
   std::atomic<bool> started{false};  // written under the registry's lock
   std::atomic<uint32_t> modules{0};  // changes of modules that it knows; written under the registry's lock, as are these
+  bool lost = false;  // in a fork's child, of a device that belongs to the program; written by its first thread
   Module* last_loaded = nullptr;
   Module* last_unloaded = nullptr;
 };

@@ -5,7 +5,7 @@
 // thousands of them cost other hooks nothing.
 #include "device/llvm.hpp"
 
-#include "base/lock.hpp"
+#include "base/forks.hpp"
 #include "base/report.hpp"
 #include "device/asides.hpp"
 #include "device/cuda_driver.hpp"
@@ -73,6 +73,7 @@ Lock g_lock;  // over the list of those under way, oldest first
 Started* g_first = nullptr;
 Started** g_last = &g_first;
 std::atomic<int> g_under_way{0};  // of the list; written under the lock
+const HeldAcrossForks g_held(g_lock, ForkOrder::kUnderWay);
 
 uint32_t g_registered = 0;        // the newest module that has been seen; under the locks under which devices are made
 std::atomic<bool> g_open{false};  // behind libomptarget's opening and before the program's end
@@ -349,6 +350,15 @@ void llvm_forget(Module* module) {
   if (!g_open.load(std::memory_order_acquire)) return;  // pairs with llvm_device_count
   auto state = module->foreign_state.exchange(ForeignState::kGone, std::memory_order_acq_rel);  // pairs with add_module
   if (state == ForeignState::kRegistered) unregister(module);
+}
+
+void llvm_forget_operations() {
+  g_open.store(false, std::memory_order_relaxed);
+  g_calls = PTHREAD_RWLOCK_INITIALIZER;  // its holders are not there
+  g_first = nullptr;
+  g_last = &g_first;
+  int under_way = g_under_way.exchange(0, std::memory_order_relaxed);
+  if (under_way != 0) marline_progress_add(g_hook, -under_way);
 }
 
 int llvm_kernel(Device* device, void* ident, int32_t teams, int32_t threads, void* id, const KernelArguments& given,

@@ -47,6 +47,9 @@ void llvm_data(Device* device, LlvmData what, bool nowait, const Items& items, v
 // since libomptarget may be gone before. Any thread.
 void llvm_forget(Module* module);
 
+// In a fork's child, which has no GPU: what is under way is the program's, and libomptarget is left alone at the end.
+void llvm_forget_operations();
+
 // Before that, for each device that has been used: a variable of the module has no place there any more.
 void llvm_remove_global(Device* device, const void* host);
 

@@ -6,6 +6,7 @@
 // progress hook, so any number of operations is under way without a thread.
 #include "device/process.hpp"
 
+#include "base/forks.hpp"
 #include "base/report.hpp"
 #include "device/call_kernel.hpp"
 #include "device/kinds.hpp"
@@ -40,7 +41,6 @@ constexpr size_t kStage = 1 << 20;       // variables of images are copied in pi
 
 struct Process {
   Process* next;  // of all
-  bool lost;      // in a fork of the program, which has no devices of its own
   Device* device;
   Arena arena;
   Channel* channel;
@@ -54,7 +54,8 @@ struct Process {
 
 std::atomic<Process*> g_processes{nullptr};  // released by who adds one, under the lock under which devices are started
 marline_hook_t* g_hook = nullptr;            // one for all: there are few hooks; written before the first is added
-Lock g_fork_lock;                            // over g_processes: none is added during a fork
+Lock g_processes_lock;                       // over g_processes: none is added during a fork
+const HeldAcrossForks g_held(g_processes_lock, ForkOrder::kProcesses);
 
 template <class Function>
 void for_all_processes(Function function) {
@@ -63,48 +64,10 @@ void for_all_processes(Function function) {
   }
 }
 
-// A fork finds each process as it is between two operations: the child then knows how many the hook has counted. Readers
-// of completions send nothing, so the locks have this order. The runtime takes its own locks after these, since its
-// handlers were registered before.
-void before_fork() {
-  g_fork_lock.take();
-  for_all_processes([](Process* process) {
-    process->read_lock.take();
-    process->send_lock.take();
-  });
-}
-
-void after_fork() {
-  for_all_processes([](Process* process) {
-    process->send_lock.release();
-    process->read_lock.release();
-  });
-  g_fork_lock.release();
-}
-
-// In a fork of the program, also in one that becomes another device. Operations under way are the program's: the child
-// neither counts nor polls them. Closed, so that devices see the program's end.
-void forget_devices() {
-  for_all_processes([](Process* process) {
-    process->lost = true;
-    if (process->socket >= 0) close(process->socket);
-    process->socket = -1;
-    marline_progress_add(g_hook, -static_cast<int>(process->under_way.exchange(0, std::memory_order_relaxed)));
-  });
-  after_fork();
-}
-
-// In a fork of the program, where neither the device's memory nor its channel is mapped: says so and ends the fork.
-void refuse_if_lost(const Process* process) {
-  if (!process->lost) return;
-  fatal("device %d (process) belongs to the process that started it: a fork of it has no such devices",
-        process->device->number);
-}
-
 Process* process_of(Device* device) { return static_cast<Process*>(device->state); }
 
 Process* usable(Device* device) {
-  refuse_if_lost(process_of(device));
+  refuse_if_lost(device);
   return process_of(device);
 }
 
@@ -198,7 +161,7 @@ void progress(Device* device) {
 void send(Process* process, const Command& command, const void* words) {
   uint64_t bytes = sizeof command + command.words * sizeof(uint64_t);
   Ring& ring = process->channel->commands;
-  refuse_if_lost(process);
+  refuse_if_lost(process->device);
   Guard guard(process->send_lock);
   process->under_way.fetch_add(1, std::memory_order_relaxed);
   marline_progress_add(g_hook, 1);
@@ -240,13 +203,10 @@ void become_device(Process* process, int socket) {
 }
 
 // Before the first one.
-void prepare_for_processes(const Device* device) {
+void prepare_for_processes() {
   g_hook = marline_progress_register("process devices", poll, nullptr);
   if (g_hook == nullptr) fatal("no progress hook is left for devices: unregister one of the program's");
   marline_progress_may_rest(g_hook);
-  if (pthread_atfork(before_fork, after_fork, forget_devices) != 0) {
-    fatal("device %d (process): no memory for a fork handler", device->number);
-  }
 }
 
 void describe(int index, DeviceFacts& facts) {
@@ -255,7 +215,9 @@ void describe(int index, DeviceFacts& facts) {
 }
 
 void add(Process* process) {
-  Guard guard(g_fork_lock);
+  hold_across_forks(process->read_lock, ForkOrder::kCompletions);
+  hold_across_forks(process->send_lock, ForkOrder::kCommands);
+  Guard guard(g_processes_lock);
   process->next = g_processes.load(std::memory_order_relaxed);
   g_processes.store(process, std::memory_order_release);  // pairs with the loads of polls and of forks
 }
@@ -274,7 +236,7 @@ void start(Device* device) {
   process->channel = static_cast<Channel*>(channel);
   process->socket = sockets[0];
   process->arena.open(part_of(device), kPart);
-  if (g_hook == nullptr) prepare_for_processes(device);
+  if (g_hook == nullptr) prepare_for_processes();
   add(process);
   note_loaded_modules();
   flush_output();
@@ -295,7 +257,7 @@ uint64_t allocate(Device* device, size_t bytes) { return usable(device)->arena.a
 
 // In a fork the memory stays as it is, which is the program's; what is freed there may be a destructor's business.
 void release(Device* device, uint64_t address) {
-  if (!process_of(device)->lost) process_of(device)->arena.release(address);
+  if (!device->lost) process_of(device)->arena.release(address);
 }
 
 // Copies what lies outside of the arena, in variables of images, by way of it.
@@ -388,5 +350,23 @@ bool launch(Device* device, const Launch& launch, Operation* operation) {
 
 constinit const DeviceKind kProcessKind = {"process", true, describe, start, allocate, release,  write,
                                            read,      load, unload,   find,   launch, progress, stop};
+
+void refuse_if_lost(const Device* device) {
+  if (!device->lost) return;
+  fatal("device %d (%s) belongs to the process that started it: a fork of it has no such devices", device->number,
+        device->kind->name);
+}
+
+// A fork finds each process as it is between two operations, so the number of those under way is what the hook has
+// counted. They are the program's: the child neither counts nor polls them. Closed, so that devices see the program's end.
+void forget_processes() {
+  for_all_processes([](Process* process) {
+    process->device->lost = true;
+    process->device->started.store(false, std::memory_order_relaxed);  // so `prepare` looks whether it is lost
+    if (process->socket >= 0) close(process->socket);
+    process->socket = -1;
+    marline_progress_add(g_hook, -static_cast<int>(process->under_way.exchange(0, std::memory_order_relaxed)));
+  });
+}
 
 }  // namespace marline::target

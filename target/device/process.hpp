@@ -5,10 +5,17 @@
 
 #include "device/arena.hpp"
 #include "device/channel.hpp"
+#include "device/device.hpp"
 
 namespace marline::target {
 
 // Serves commands until the program ends or closes the other end of `socket`. `number`: what omp_get_device_num returns in kernels.
 [[noreturn]] void serve_device(Channel* channel, Arena* arena, int socket, int number);
+
+// In a fork of the program, also in one that becomes another device: none of the processes is a device of its own.
+void forget_processes();
+
+// Ends such a fork with a line if the device is one of these.
+void refuse_if_lost(const Device* device);
 
 }  // namespace marline::target

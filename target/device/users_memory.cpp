@@ -3,7 +3,7 @@
 // See the header. One tree for each device, as two devices may have memory at the same address.
 #include "device/users_memory.hpp"
 
-#include "base/lock.hpp"
+#include "base/forks.hpp"
 #include "base/report.hpp"
 #include "image/images.hpp"
 #include "base/ranges.hpp"
@@ -20,6 +20,7 @@ struct Block : Range {
 
 Lock g_lock;  // over all trees: these routines are rare
 Ranges g_blocks[kMaxImageDevices];
+const HeldAcrossForks g_held(g_lock, ForkOrder::kUsersMemory);
 
 // The block with the byte at the address, or null.
 Block* block_around(Device* device, uint64_t address) {

@@ -4,6 +4,7 @@
 // points (devices.h, marline_device_provider_t). A kernel is a function of the program that gets an array of addresses.
 // A device in this process runs it on copies of what is mapped; one in a forked process has the function at the same
 // address. `declare target` variables of a device in this process are the program's own. Any thread.
+#include "base/forks.hpp"
 #include "base/report.hpp"
 #include "device/kinds.hpp"
 #include "device/pinned.hpp"
@@ -34,6 +35,7 @@ struct Known {
 
 Lock g_tables_lock;  // held while files are read
 Known g_known[kMaxImageDevices];
+const HeldAcrossForks g_held(g_tables_lock, ForkOrder::kTables);
 
 bool has_module_of(const Device* device, const void* address) {
   return device->kind == &kHostKind || was_loaded(address);

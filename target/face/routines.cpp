@@ -36,7 +36,8 @@ bool end_of(int number, const void* pointer, size_t offset, End& end) {
   bool exists;
   end.device = device_for_routine(number, exists);
   end.address = static_cast<char*>(const_cast<void*>(pointer)) + offset;
-  if (exists && end.device != nullptr) prepare(end.device);
+  // What a fork frees or asks for of the program's devices may be a destructor's business. It gets no further than that.
+  if (exists && end.device != nullptr && !end.device->lost) prepare(end.device);
   return exists;
 }
 

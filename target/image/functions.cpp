@@ -6,6 +6,7 @@
 #include "image/functions.hpp"
 
 #include "base/array.hpp"
+#include "base/forks.hpp"
 #include "base/lock.hpp"
 #include "base/report.hpp"
 
@@ -45,6 +46,7 @@ Lock g_modules_lock;
 bool g_noted = false;
 uint64_t g_unloads = 0;  // that are known
 Array<LoadedModule, 32> g_modules;
+const HeldAcrossForks g_functions_held(g_lock, ForkOrder::kFunctions), g_modules_held(g_modules_lock, ForkOrder::kModules);
 
 uint32_t bucket_of(const void* function) {
   auto address = reinterpret_cast<uint64_t>(function);

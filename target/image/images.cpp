@@ -4,7 +4,7 @@
 // the old one, which therefore stays (half as large as the next, so all of them take no more than the newest).
 #include "image/images.hpp"
 
-#include "base/lock.hpp"
+#include "base/forks.hpp"
 #include "base/report.hpp"
 #include "image/elf.hpp"
 #include "image/wire.hpp"
@@ -32,6 +32,7 @@ std::atomic<Module*>* g_end = &g_first;   // where the next one is appended
 std::atomic<Module*>* g_gone_end = &g_first_gone;
 std::atomic<uint32_t> g_changes{0};
 uint32_t g_count = 0;
+const HeldAcrossForks g_held(g_lock, ForkOrder::kImages);
 
 uint32_t slot_of(const Table* table, const void* host) {
   return static_cast<uint32_t>((reinterpret_cast<uintptr_t>(host) * 0x9e3779b97f4a7c15u) >> 32) & (table->capacity - 1);

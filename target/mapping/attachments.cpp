@@ -38,6 +38,11 @@ bool Attachments::note(uintptr_t slot, uint64_t value) {
   return !same;
 }
 
+uint64_t Attachments::value_of(uintptr_t slot) {
+  Attachment* known = find(in_order_, slot);
+  return (known != nullptr ? known : find(late_, slot))->value;
+}
+
 void Attachments::add(uintptr_t slot, uint64_t value) {
   uint32_t count = in_order_.count();
   if (count == 0 || in_order_[count - 1].slot < slot) return in_order_.push({slot, value});

@@ -24,6 +24,9 @@ class Attachments {
   // False: the pointer is attached to this value already.
   [[nodiscard]] bool note(uintptr_t slot, uint64_t value);
 
+  // What the pointer is attached to; it is.
+  [[nodiscard]] uint64_t value_of(uintptr_t slot);
+
   // The places of a sweep over the pointers that end behind an address.
   struct Sweep {
     uint32_t in_order;

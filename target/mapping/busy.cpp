@@ -66,4 +66,41 @@ void Mapping::wake(Busy* busy) {
   }
 }
 
+namespace {
+
+void list_busy(Range* tree, Piece*& list) {
+  if (tree == nullptr) return;
+  auto* piece = static_cast<Piece*>(tree);
+  if (piece->busy != nullptr) {
+    piece->next = list;
+    list = piece;
+  }
+  list_busy(tree->left, list);
+  list_busy(tree->right, list);
+}
+
+}  // namespace
+
+// The list of a Busy is on a stack that is not there. A piece that leaves has nobody left who maps it. A device of another
+// process is lost: what its constructs were doing goes on in the parent, and nothing is written here.
+void Mapping::drop_busy() {
+  Piece* list = nullptr;
+  list_busy(pieces_.root(), list);
+  while (list != nullptr) {
+    Piece* piece = list;
+    list = piece->next;
+    piece->busy = nullptr;
+    if (piece->empty || (piece->count() == 0 && !piece->forever)) {
+      remove_piece(piece);
+      continue;
+    }
+    Attachments::Sweep sweep = piece->attachments.sweep_from(piece->begin);
+    while (uintptr_t slot = device_->lost ? 0 : piece->attachments.next(sweep, piece->end)) {
+      uint64_t value = piece->attachments.value_of(slot);
+      device_->kind->write(device_, piece->on_device(slot), &value, sizeof value);
+    }
+  }
+  busy_count_ = 0;
+}
+
 }  // namespace marline::target

@@ -3,7 +3,7 @@
 // See the header. The list is made once, at the first question about devices, and is constant then.
 #include "mapping/devices.hpp"
 
-#include "base/lock.hpp"
+#include "base/forks.hpp"
 #include "base/options.hpp"
 #include "base/report.hpp"
 #include "base/selection.hpp"
@@ -11,6 +11,7 @@
 #include "device/asides.hpp"
 #include "device/kinds.hpp"
 #include "device/llvm.hpp"
+#include "device/process.hpp"
 #include "device/rank_place.hpp"
 #include "device/wait.hpp"
 #include "image/images.hpp"
@@ -69,9 +70,23 @@ int share_of_this_rank() {
   return share;
 }
 
+// A list or a device that another thread was making ready is made so by the child. On devices of this process it has its
+// own copy of all that is mapped.
+void after_fork_in_child() {
+  if (!g_listed.load(std::memory_order_relaxed)) g_count = 0;
+  new (&g_list_lock) Lock;
+  new (&g_prepare_lock) SuspendingLock;
+  forget_processes();
+  llvm_forget_operations();
+  for (int i = 0; i < g_count; ++i) g_devices[i].mapping->drop_busy();
+}
+
 void make_list() {
+  static bool forks_handled = false;
   Guard guard(g_list_lock);
   if (g_listed.load(std::memory_order_relaxed)) return;
+  if (!forks_handled) handle_forks(after_fork_in_child);
+  forks_handled = true;
   static Candidate found[kMostDevices];  // too large for the stack of a task
   int count = list_devices(found);
   for (int i = 0; i < count; ++i) add_device(found[i]);
@@ -218,6 +233,7 @@ const DeviceFacts& device_facts(const Device* device) { return g_facts[device->n
 void prepare(Device* device) {
   bool started = device->started.load(std::memory_order_acquire);  // these two pair with the stores below
   if (started && device->modules.load(std::memory_order_acquire) == module_changes()) return;
+  refuse_if_lost(device);
   g_prepare_lock.take();
   if (is_memory_shared()) share_memory(*device);
   if (!device->started.load(std::memory_order_relaxed)) {
@@ -244,6 +260,7 @@ void start_early() {
 
 void forget_module(Module* module) {
   for (int i = 0; g_listed.load(std::memory_order_acquire) && i < g_count; ++i) {  // pairs with make_list
+    if (g_devices[i].lost) continue;
     if (g_devices[i].kind != &kLlvmKind) {
       remove_globals(&g_devices[i], module);
     } else if (g_devices[i].started.load(std::memory_order_acquire)) {  // pairs with prepare
@@ -255,6 +272,7 @@ void forget_module(Module* module) {
 
 void stop_all() {
   for (int i = 0; i < g_count; ++i) {
+    if (g_devices[i].lost) continue;
     marline_device_end(i);
     g_devices[i].kind->stop(&g_devices[i]);
   }

@@ -5,6 +5,7 @@
 // that it lies in.
 #include "mapping/mapping.hpp"
 
+#include "base/forks.hpp"
 #include "device/tell.hpp"
 #include "device/users_memory.hpp"
 #include "mapping/copies.hpp"
@@ -58,6 +59,8 @@ void make_busy(Piece* piece, Plan& plan) {
 
 }  // namespace
 
+Mapping::Mapping(Device* device) : device_(device) { hold_across_forks(lock_, ForkOrder::kMapping); }
+
 // Contained, or null. A piece that overlaps only in part is not found.
 Piece* Mapping::find(uintptr_t begin, size_t bytes) const {
   auto* piece = static_cast<Piece*>(pieces_.first_overlap(begin, begin + bytes));
@@ -90,6 +93,7 @@ Piece* Mapping::create(uintptr_t begin, size_t bytes, uint64_t type, Plan& plan)
   locate(piece);
   ((type & kHold) != 0 ? piece->holds : piece->references) = 1;
   ((type & kHold) != 0 ? piece->held_by : piece->counted_by) = construct_;
+  piece->empty = true;
   make_busy(piece, plan);
   pieces_.insert(piece);
   return piece;
@@ -206,7 +210,10 @@ void Mapping::begin_expanded(const Items& items) {
   if (plan.pieces == nullptr) return;
   Guard guard(lock_);
   --busy_count_;
-  for (Piece* piece = plan.pieces; piece != nullptr; piece = piece->next) piece->busy = nullptr;
+  for (Piece* piece = plan.pieces; piece != nullptr; piece = piece->next) {
+    piece->busy = nullptr;
+    piece->empty = false;
+  }
   wake(&plan.busy);
 }
 
@@ -294,6 +301,13 @@ bool Mapping::try_end(const Items& items) {
   return true;
 }
 
+void Mapping::remove_piece(Piece* piece) {
+  pieces_.remove(piece);
+  if (piece->allocation != 0) device_->kind->release(device_, piece->allocation);
+  piece->~Piece();
+  std::free(piece);
+}
+
 // Called with the lock, left without it.
 void Mapping::end_locked(const Items& items) {
   Plan plan;
@@ -308,10 +322,7 @@ void Mapping::end_locked(const Items& items) {
   --busy_count_;
   for (Piece* piece = plan.pieces; piece != nullptr;) {
     Piece* next = piece->next;
-    pieces_.remove(piece);
-    if (piece->allocation != 0) device_->kind->release(device_, piece->allocation);
-    piece->~Piece();
-    std::free(piece);
+    remove_piece(piece);
     piece = next;
   }
   wake(&plan.busy);

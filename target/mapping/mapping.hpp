@@ -32,7 +32,7 @@ struct Arguments {
 
 class Mapping {
  public:
-  explicit Mapping(Device* device) : device_(device) {}
+  explicit Mapping(Device* device);
 
   // The construct's data is on the device at the return. use_device_ptr items get their addresses. May suspend.
   void begin(const Items& items);
@@ -72,6 +72,10 @@ class Mapping {
   // False: not associated, or mapped.
   [[nodiscard]] bool disassociate(const void* host);
 
+  // In a fork's child: the constructs that fill or empty pieces are not there. What they were to fill or empty is not
+  // mapped any more; pointers that they were attaching are attached.
+  void drop_busy();
+
   // All addresses are the host's own (requires unified_shared_memory).
   void share() { shared_ = true; }
   [[nodiscard]] bool is_shared() const { return shared_; }
@@ -103,6 +107,7 @@ class Mapping {
   Busy* busy_among(const Items& items) const;
   void wait(Busy* busy);
   void note_busy(Plan& plan, bool leaves);
+  void remove_piece(Piece* piece);
   static void wake(Busy* busy);
   void write_slots(Plan& plan, Told* told);
   void tell_maps(const Items& items, bool ends);

@@ -31,6 +31,7 @@ struct Piece : Range {
   uint64_t holds;       // those of the hold modifier
   bool forever;         // a declare target variable, or associated: stays when nobody maps it
   bool associated;      // by omp_target_associate_ptr
+  bool empty;           // created by the construct that it is busy with
   uint64_t counted_by;  // number of the construct that changed `references` last
   uint64_t held_by;     // the same of `holds`
   Busy* busy;           // or null

@@ -7,6 +7,7 @@
 #include "construct/device/provider.hpp"
 #include "construct/device/rectangle.hpp"
 #include "construct/device/target.hpp"
+#include "exec/worker/forks.hpp"
 #include "exec/worker/worker.hpp"
 #include "sched/progress.hpp"
 
@@ -31,5 +32,6 @@ MARLINE_EXPORT void marline_rectangle_runs(const marline_rectangle_t* rectangle,
 }
 
 MARLINE_EXPORT int marline_devices_provide(const marline_device_provider_t* provider) {
+  marline::handle_forks();  // devices' locks are held around calls of the runtime
   return marline::provide_devices(provider) ? 0 : -1;
 }
