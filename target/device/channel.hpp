@@ -42,7 +42,7 @@ struct Command {
   CommandKind kind;
   uint32_t words;      // that follow: arguments, or the characters of a name, padded
   uint64_t operation;  // comes back with the result
-  uint64_t a, b, c;    // kLaunch: code, entry, place; kLoad: address, bytes, module; kUnload, kFind: module;
+  uint64_t a, b, c;    // kLaunch: code, entry, place; kLoad: address, bytes; kUnload, kFind: handle;
                        // kCopy: to, from, bytes
   int64_t thread_limit;
   bool timed;  // kLaunch: the completion has times

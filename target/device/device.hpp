@@ -35,6 +35,7 @@ struct Operation {
 // A kernel with its arguments, one word each, as the host's calling convention passes them.
 struct Launch {
   const Entry* kernel;
+  uint64_t code;          // where the device has it
   const uint64_t* arguments;
   uint32_t count;
   int32_t thread_limit;   // 0: none
@@ -61,14 +62,14 @@ struct DeviceKind {
   void (*write)(Device*, uint64_t to, const void* from, size_t bytes);
   void (*read)(Device*, void* to, uint64_t from, size_t bytes);
 
-  // Loads the module's image for this device. False: it has none, or is gone. May suspend.
-  bool (*load)(Device*, Module*);
+  // Loads a copy of the module's image for this device, and returns its handle. 0: it has none, or is gone. May suspend.
+  uint64_t (*load)(Device*, Module*);
 
-  // The module is gone, and its image goes, too; only of one that was loaded. May suspend.
-  void (*unload)(Device*, Module*);
+  // The copy goes. May suspend.
+  void (*unload)(Device*, uint64_t handle);
 
-  // The address of a variable or function in the module's image; 0: not there. May suspend.
-  uint64_t (*find)(Device*, Module*, const char* name);
+  // The address of a variable or function in a copy; 0: not there. May suspend.
+  uint64_t (*find)(Device*, uint64_t handle, const char* name);
 
   // Starts a kernel, which is found. Either returns true, and it has run; or returns false, and operation->ended is
   // called when it has. May suspend in the first case.
@@ -89,10 +90,8 @@ struct Device {
   Mapping* mapping;  // its data environment (mapping/mapping.hpp); has a lock of its own
   void* state;       // the kind's own
   std::atomic<bool> started{false};  // written under the registry's lock
-  std::atomic<uint32_t> modules{0};  // changes of modules that it knows; written under the registry's lock, as are these
+  std::atomic<uint32_t> modules{0};  // changes of modules that it knows; written by the threads that have followed them
   bool lost = false;  // in a fork's child, of a device that belongs to the program; written by its first thread
-  Module* last_loaded = nullptr;
-  Module* last_unloaded = nullptr;
 };
 
 }  // namespace marline::target

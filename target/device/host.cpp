@@ -44,25 +44,21 @@ void read(Device*, void* to, uint64_t from, size_t bytes) {
   if (reinterpret_cast<const void*>(from) != to) std::memcpy(to, reinterpret_cast<const void*>(from), bytes);
 }
 
-bool load(Device* device, Module* module) {
-  if (module->native.begin == nullptr) return false;
+uint64_t load(Device*, Module* module) {
+  if (module->native.begin == nullptr) return 0;
   int file;
   {
     Guard guard(images_lock());
-    if (module->gone.load(std::memory_order_relaxed)) return false;
+    if (module->gone.load(std::memory_order_relaxed)) return 0;
     file = copy_image(module->native);
   }
-  module->handles[device->number] = load_image(file);
-  return true;
+  return reinterpret_cast<uint64_t>(load_image(file));
 }
 
-void unload(Device* device, Module* module) {
-  unload_image(module->handles[device->number]);
-  module->handles[device->number] = nullptr;
-}
+void unload(Device*, uint64_t handle) { unload_image(reinterpret_cast<void*>(handle)); }
 
-uint64_t find(Device* device, Module* module, const char* name) {
-  return find_in_image(module->handles[device->number], name);
+uint64_t find(Device*, uint64_t handle, const char* name) {
+  return find_in_image(reinterpret_cast<void*>(handle), name);
 }
 
 struct Call {
@@ -76,7 +72,7 @@ void run(void* data) {
 }
 
 bool launch(Device* device, const Launch& launch, Operation* operation) {
-  Call call = {launch.kernel->code[device->number].load(std::memory_order_relaxed), &launch};
+  Call call = {launch.code, &launch};
   marline_target_region_t region = {run, &call, device->number, launch.thread_limit};
   if (operation->timed) operation->begin = now();
   marline_target_region_run(&region);

@@ -75,7 +75,6 @@ Started** g_last = &g_first;
 std::atomic<int> g_under_way{0};  // of the list; written under the lock
 const HeldAcrossForks g_held(g_lock, ForkOrder::kUnderWay);
 
-uint32_t g_registered = 0;        // the newest module that has been seen; under the locks under which devices are made
 std::atomic<bool> g_open{false};  // behind libomptarget's opening and before the program's end
 
 void append(Started* started) {
@@ -273,11 +272,14 @@ void read(Device* device, void* to, uint64_t from, size_t bytes) {
 
 void unregister(Module* module) { reinterpret_cast<Register>(llvm_routine("__tgt_unregister_lib"))(module->foreign); }
 
-// Without a lock: the library may be closed meanwhile, by a thread that has the loader's lock, which libomptarget needs
-// to load a driver.
-void add_module(Module* module) {
-  if (module->number <= g_registered) return;
-  g_registered = module->number;
+// Another thread registers the module. It may want the loader's lock, and this one may have it: so not for ever.
+void await_module(const Module* module) {
+  constexpr uint64_t kPatience = 1'000'000'000;
+  uint64_t end = now() + kPatience;
+  while (!module->foreign_done.load(std::memory_order_acquire) && now() < end) sched_yield();  // pairs with add_module
+}
+
+void register_module(Module* module) {
   module->foreign = foreign_descriptor(module);
   if (module->foreign == nullptr) return;
   reinterpret_cast<Register>(llvm_routine("__tgt_register_lib"))(module->foreign);
@@ -287,18 +289,26 @@ void add_module(Module* module) {
   if (!is_first) unregister(module);
 }
 
+// Without a lock: the library may be closed meanwhile, by a thread that has the loader's lock, which libomptarget needs
+// to load a driver.
+void add_module(Module* module) {
+  if (module->foreign_claimed.exchange(true, std::memory_order_relaxed)) return await_module(module);
+  register_module(module);
+  module->foreign_done.store(true, std::memory_order_release);  // pairs with await_module
+}
+
 void note_end() { g_open.store(false, std::memory_order_relaxed); }
 
 // libomptarget loads all modules on all its devices itself, when they are needed. It keeps its own data environment:
-// false.
-bool load(Device*, Module* module) {
+// no handle.
+uint64_t load(Device*, Module* module) {
   add_module(module);
-  return false;
+  return 0;
 }
 
-void unload(Device*, Module*) {}
+void unload(Device*, uint64_t) {}
 
-uint64_t find(Device*, Module*, const char*) { return 0; }
+uint64_t find(Device*, uint64_t, const char*) { return 0; }
 bool launch(Device*, const Launch&, Operation*) { fatal("a kernel without its construct, for a device of libomptarget"); }
 
 void find_routines() {
@@ -325,7 +335,7 @@ int llvm_device_count(const char** why) {
   if (auto begin = reinterpret_cast<void (*)()>(llvm_routine("__tgt_rtl_init"))) begin();
   std::atexit(note_end);
   g_open.store(true, std::memory_order_release);  // pairs with llvm_forget
-  for (Module* module = later_module(nullptr); module != nullptr; module = later_module(module)) add_module(module);
+  for (Module* module = module_behind(0); module != nullptr; module = module_behind(module->number)) add_module(module);
   find_routines();
   g_hook = marline_progress_register("libomptarget", poll, nullptr);
   if (g_hook == nullptr) fatal("no progress hook is left for devices: unregister one of the program's");

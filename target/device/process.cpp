@@ -302,30 +302,30 @@ bool copy_if_there(Device* device, Module* module, uint64_t stage) {
   return true;
 }
 
-bool load(Device* device, Module* module) {
-  if (module->native.begin == nullptr) return false;
+uint64_t load(Device* device, Module* module) {
+  if (module->native.begin == nullptr) return 0;
   uint64_t stage = allocate(device, module->native.bytes);
   if (stage == 0) fatal("device %d (process): no memory for an image", device->number);
   if (!copy_if_there(device, module, stage)) {
     release(device, stage);
-    return false;
+    return 0;
   }
-  Command command = {CommandKind::kLoad, 0, 0, stage, module->native.bytes, module->number, 0, false};
-  ask(device, command, nullptr, "load of an image");
+  Command command = {CommandKind::kLoad, 0, 0, stage, module->native.bytes, 0, 0, false};
+  uint64_t handle = ask(device, command, nullptr, "load of an image");
   release(device, stage);
-  return true;
+  return handle;
 }
 
-void unload(Device* device, Module* module) {
-  ask(device, {CommandKind::kUnload, 0, 0, module->number, 0, 0, 0, false}, nullptr, "unload of an image");
+void unload(Device* device, uint64_t handle) {
+  ask(device, {CommandKind::kUnload, 0, 0, handle, 0, 0, 0, false}, nullptr, "unload of an image");
 }
 
-uint64_t find(Device* device, Module* module, const char* name) {
+uint64_t find(Device* device, uint64_t handle, const char* name) {
   char padded[1024] = {};
   size_t length = std::strlen(name) + 1;
   if (length > sizeof padded) fatal("the name of a region has %zu characters, more than %zu", length, sizeof padded);
   std::memcpy(padded, name, length);
-  Command command = {CommandKind::kFind, static_cast<uint32_t>((length + 7) / 8), 0, module->number, 0, 0, 0, false};
+  Command command = {CommandKind::kFind, static_cast<uint32_t>((length + 7) / 8), 0, handle, 0, 0, 0, false};
   return ask(device, command, padded, "search for a symbol");
 }
 
@@ -333,11 +333,10 @@ bool launch(Device* device, const Launch& launch, Operation* operation) {
   if (launch.count > kMostArguments) {
     fatal("a target region with %u arguments; the most are %u", launch.count, kMostArguments);
   }
-  uint64_t code = launch.kernel->code[device->number].load(std::memory_order_relaxed);
   Command command = {CommandKind::kLaunch,
                      launch.count,
                      reinterpret_cast<uint64_t>(operation),
-                     code,
+                     launch.code,
                      reinterpret_cast<uint64_t>(launch.kernel),
                      reinterpret_cast<uint64_t>(launch.place),
                      launch.thread_limit,

@@ -50,8 +50,6 @@ Job** g_last = &g_first;
 bool g_waiting = false;  // the dispatcher, for g_arrival
 marline_event_t g_arrival;
 Lock g_answer_lock;
-Lock g_modules_lock;
-Array<void*, 8> g_modules;  // by number - 1
 
 // Ends the process when the program has ended, or has closed its side.
 [[noreturn]] void watch() {
@@ -146,23 +144,16 @@ void run_kernel(void* data) {
 }
 
 uint64_t load(const Command& command) {
-  Guard guard(g_modules_lock);
-  while (g_modules.count() < command.c) g_modules.push(nullptr);
-  g_modules[static_cast<uint32_t>(command.c - 1)] = load_image(copy_image({g_arena->here(command.a), command.b}));
-  return 0;
+  return reinterpret_cast<uint64_t>(load_image(copy_image({g_arena->here(command.a), command.b})));
 }
 
 uint64_t unload(const Command& command) {
-  Guard guard(g_modules_lock);
-  void*& handle = g_modules[static_cast<uint32_t>(command.a - 1)];
-  unload_image(handle);
-  handle = nullptr;
+  unload_image(reinterpret_cast<void*>(command.a));
   return 0;
 }
 
 uint64_t find(const Command& command, const uint64_t* name) {
-  Guard guard(g_modules_lock);
-  return find_in_image(g_modules[static_cast<uint32_t>(command.a - 1)], reinterpret_cast<const char*>(name));
+  return find_in_image(reinterpret_cast<void*>(command.a), reinterpret_cast<const char*>(name));
 }
 
 void run_job(Job* job) {

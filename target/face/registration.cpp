@@ -39,7 +39,9 @@ extern "C" {
 #pragma GCC visibility push(default)
 
 void __tgt_register_lib(const void* descriptor) {
-  take_requirements(register_images(descriptor));
+  const Module* module = register_images(descriptor);
+  note_registration(module);
+  take_requirements(module);
 }
 
 // Devices go on, also behind the last module: another one may come. They are stopped at the program's end (gomp.cpp).

@@ -113,6 +113,29 @@ int take_unloads(dl_phdr_info* info, size_t, void* unloads) {
   return 1;
 }
 
+// With the lock.
+Function* find_function(const void* function) {
+  Function* known = g_buckets[bucket_of(function)];
+  while (known != nullptr && known->entry.host != function) known = known->next;
+  return known;
+}
+
+struct Searched {
+  uint64_t address;
+  uint64_t module;
+};
+
+int find_module(dl_phdr_info* info, size_t, void* data) {
+  auto* searched = static_cast<Searched*>(data);
+  for (int i = 0; i < info->dlpi_phnum; ++i) {
+    uint64_t begin = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
+    if (info->dlpi_phdr[i].p_type != PT_LOAD || searched->address - begin >= info->dlpi_phdr[i].p_memsz) continue;
+    searched->module = info->dlpi_addr;
+    return 1;
+  }
+  return 0;
+}
+
 // With the lock over modules.
 void drop_closed_modules() {
   uint64_t unloads = 0;
@@ -132,12 +155,17 @@ void drop_closed_modules() {
 }  // namespace
 
 const Entry* entry_of_function(const void* function) {
-  Function*& first = g_buckets[bucket_of(function)];
-  Guard guard(g_lock);
-  for (Function* known = first; known != nullptr; known = known->next) {
-    if (known->entry.host == function) return &known->entry;
+  {
+    Guard guard(g_lock);
+    if (Function* known = find_function(function)) return &known->entry;
   }
-  Function* made = make_function(function);
+  Function* made = make_function(function);  // without the lock: its name needs the loader's
+  Guard guard(g_lock);
+  if (Function* known = find_function(function)) {
+    std::free(made);
+    return &known->entry;
+  }
+  Function*& first = g_buckets[bucket_of(function)];
   made->next = first;
   first = made;
   return &made->entry;
@@ -151,13 +179,12 @@ void note_loaded_modules() {
 }
 
 bool was_loaded(const void* address) {
-  Dl_info info;
-  link_map* map = nullptr;
-  if (dladdr1(address, &info, reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP) == 0 || map == nullptr) return false;
+  Searched searched = {reinterpret_cast<uint64_t>(address), 0};
+  if (dl_iterate_phdr(find_module, &searched) == 0) return false;  // not dladdr: it takes the loader's lock
   Guard guard(g_modules_lock);
   drop_closed_modules();
   for (const LoadedModule& module : g_modules) {
-    if (module.address == map->l_addr) return true;
+    if (module.address == searched.module) return true;
   }
   return false;
 }

@@ -27,10 +27,10 @@ struct Table {
 
 Lock g_lock;                              // over all that follows, and see images_lock
 std::atomic<Table*> g_table{nullptr};     // released by the registering thread, acquired by readers
-std::atomic<Module*> g_first{nullptr}, g_first_gone{nullptr};    // likewise, as are the two next
-std::atomic<Module*>* g_end = &g_first;   // where the next one is appended
-std::atomic<Module*>* g_gone_end = &g_first_gone;
-std::atomic<uint32_t> g_changes{0};
+Module* g_first = nullptr;                // of those that are registered, by number
+Module** g_end = &g_first;                // where the next one is appended
+Module* g_gone = nullptr;
+std::atomic<uint32_t> g_changes{0};       // released behind each change
 uint32_t g_count = 0;
 const HeldAcrossForks g_held(g_lock, ForkOrder::kImages);
 
@@ -40,11 +40,19 @@ uint32_t slot_of(const Table* table, const void* host) {
 
 bool is_gone(const Module* module) { return module->gone.load(std::memory_order_relaxed); }
 
+// An image that a device has to unload.
+struct GoneImage {
+  GoneImage* next;
+  uint64_t handle;
+  uint32_t number;
+};
+GoneImage* g_gone_images[kMaxImageDevices];
+
 // Takes the place of an entry that is gone: a library that is opened again and again does not fill the table.
 void put(Table* table, Entry* entry) {
   for (uint32_t at = slot_of(table, entry->host);; at = (at + 1) & (table->capacity - 1)) {
     Entry* there = table->slots[at].load(std::memory_order_relaxed);
-    if (there != nullptr && !is_gone(there->module)) continue;
+    if (there != nullptr && there != entry && !is_gone(there->module)) continue;
     if (there == nullptr) ++table->used;
     return table->slots[at].store(entry, std::memory_order_release);  // pairs with find_entry
   }
@@ -123,37 +131,109 @@ void take_entry(Entry* entry, Module* module, const char* wire) {
 
 }  // namespace
 
-Module* register_images(const void* wire) {
-  auto* descriptor = static_cast<const WireDescriptor*>(wire);
+namespace {
+
+Module* make_module(const WireDescriptor* wire) {
   auto* module = static_cast<Module*>(cleared(sizeof(Module)));
   module->descriptor = wire;
   module->is_program = is_of_program(wire);
-  module->count = entry_count(descriptor);
+  module->count = entry_count(wire);
   module->entries = static_cast<Entry*>(cleared((module->count + 1) * sizeof(Entry)));
-  take_images(module, descriptor);
-  Guard guard(g_lock);
-  Table* table = table_for(module->count);
-  const char* at = descriptor->entries_begin;
+  take_images(module, wire);
+  const char* at = wire->entries_begin;
   for (uint32_t i = 0; i < module->count; ++i) {
     take_entry(&module->entries[i], module, at);
     at += entry_bytes(at);
-    if (module->entries[i].host != nullptr) put(table, &module->entries[i]);
   }
+  return module;
+}
+
+void free_module(Module* module) {
+  for (uint32_t i = 0; i < module->count; ++i) std::free(const_cast<char*>(module->entries[i].name));
+  std::free(module->entries);
+  std::free(module);
+}
+
+bool is_same(const Entry& a, const Entry& b) {
+  bool same_name = a.name == b.name || (a.name != nullptr && b.name != nullptr && std::strcmp(a.name, b.name) == 0);
+  return same_name && a.host == b.host && a.size == b.size && a.flags == b.flags && a.data == b.data;
+}
+
+// Entries are the same at the same addresses. libomptarget keeps what it has of a module, so one with code for it is new.
+bool comes_back(const Module* gone, const Module* module) {
+  bool same = gone->descriptor == module->descriptor && gone->count == module->count && !gone->has_foreign &&
+              !module->has_foreign && gone->is_program == module->is_program;
+  for (uint32_t i = 0; same && i < module->count; ++i) same = is_same(gone->entries[i], module->entries[i]);
+  return same;
+}
+
+// A library that is opened again, with its image, which no device has loaded. Null: it was not here before.
+Module* take_back(Module* module) {
+  for (Module** at = &g_gone; *at != nullptr; at = &(*at)->next) {
+    Module* known = *at;
+    if (!comes_back(known, module)) continue;
+    *at = known->next;
+    known->native = module->native;
+    known->claimed = known->settled = 0;
+    return known;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+// What a module was is kept when its library is closed, as another thread may be looking at it, and is used again for the
+// same library. So opening and closing one takes no more memory each time, and walks pass what is here now.
+Module* register_images(const void* wire) {
+  Module* module = make_module(static_cast<const WireDescriptor*>(wire));
+  Guard guard(g_lock);
+  if (Module* known = take_back(module)) {
+    free_module(module);
+    module = known;
+  }
+  Table* table = table_for(module->count);
+  for (uint32_t i = 0; i < module->count; ++i) {
+    Entry& entry = module->entries[i];
+    if (entry.host != nullptr) put(table, &entry);
+  }
+  module->gone.store(false, std::memory_order_relaxed);
   module->number = ++g_count;
-  g_end->store(module, std::memory_order_release);  // pairs with later_module
-  g_end = &module->later;
+  module->next = nullptr;
+  *g_end = module;
+  g_end = &module->next;
   g_changes.fetch_add(1, std::memory_order_release);  // pairs with module_changes
   return module;
 }
 
+namespace {
+
+void note_gone_images(Module* module) {
+  for (int device = 0; device < kMaxImageDevices; ++device) {
+    uint64_t handle = module->handles[device].exchange(0, std::memory_order_relaxed);
+    if (handle == 0) continue;
+    auto* image = static_cast<GoneImage*>(cleared(sizeof(GoneImage)));
+    *image = {g_gone_images[device], handle, module->number};
+    g_gone_images[device] = image;
+  }
+  for (uint32_t i = 0; i < module->count; ++i) {
+    for (auto& code : module->entries[i].code) code.store(0, std::memory_order_relaxed);
+  }
+}
+
+}  // namespace
+
 Module* unregister_images(const void* wire) {
   Guard guard(g_lock);
-  Module* module = later_module(nullptr);
-  while (module != nullptr && (is_gone(module) || module->descriptor != wire)) module = later_module(module);
+  Module** at = &g_first;
+  while (*at != nullptr && (*at)->descriptor != wire) at = &(*at)->next;
+  Module* module = *at;
   if (module == nullptr) return nullptr;
+  *at = module->next;
+  if (module->next == nullptr) g_end = at;
   module->gone.store(true, std::memory_order_relaxed);
-  g_gone_end->store(module, std::memory_order_release);  // pairs with later_gone_module
-  g_gone_end = &module->gone_later;
+  note_gone_images(module);
+  module->next = g_gone;
+  g_gone = module;
   g_changes.fetch_add(1, std::memory_order_release);  // pairs with module_changes
   return module;
 }
@@ -162,24 +242,64 @@ Lock& images_lock() { return g_lock; }
 
 uint32_t module_changes() { return g_changes.load(std::memory_order_acquire); }
 
-Module* later_module(const Module* module) {
-  return (module != nullptr ? module->later : g_first).load(std::memory_order_acquire);
+Module* module_behind(uint32_t number) {
+  Guard guard(g_lock);
+  Module* module = g_first;
+  while (module != nullptr && module->number <= number) module = module->next;
+  return module;
 }
 
-Module* later_gone_module(const Module* module) {
-  return (module != nullptr ? module->gone_later : g_first_gone).load(std::memory_order_acquire);
+Claim claim_module(int device) {
+  uint64_t bit = uint64_t{1} << device;
+  Guard guard(g_lock);
+  Claim claim = {nullptr, 0, true};
+  for (Module* module = g_first; module != nullptr; module = module->next) {
+    if ((module->settled & bit) != 0) continue;
+    if ((module->claimed & bit) == 0) {
+      module->claimed |= bit;
+      return {module, module->number, false};
+    }
+    if (claim.module == nullptr) claim = {module, module->number, true};
+  }
+  return claim;
+}
+
+bool settle_module(const Claim& claim, int device, uint64_t handle) {
+  uint64_t bit = uint64_t{1} << device;
+  Module* module = claim.module;
+  if (is_gone(module) || module->number != claim.number || (module->settled & bit) != 0) return false;
+  module->settled |= bit;
+  module->handles[device].store(handle, std::memory_order_relaxed);
+  return true;
+}
+
+void forget_claims() {
+  for (Module* module = g_first; module != nullptr; module = module->next) module->claimed = module->settled;
+}
+
+bool take_gone_image(int device, uint64_t& handle, uint32_t& number) {
+  Guard guard(g_lock);
+  GoneImage* image = g_gone_images[device];
+  if (image == nullptr) return false;
+  g_gone_images[device] = image->next;
+  handle = image->handle;
+  number = image->number;
+  std::free(image);
+  return true;
 }
 
 bool have_foreign_image() {
-  for (Module* module = later_module(nullptr); module != nullptr; module = later_module(module)) {
-    if (!is_gone(module) && module->has_foreign) return true;
+  Guard guard(g_lock);
+  for (Module* module = g_first; module != nullptr; module = module->next) {
+    if (module->has_foreign) return true;
   }
   return false;
 }
 
 bool have_native_image() {
-  for (Module* module = later_module(nullptr); module != nullptr; module = later_module(module)) {
-    if (!is_gone(module) && module->native.begin != nullptr) return true;
+  Guard guard(g_lock);
+  for (Module* module = g_first; module != nullptr; module = module->next) {
+    if (module->native.begin != nullptr) return true;
   }
   return false;
 }

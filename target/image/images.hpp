@@ -45,14 +45,15 @@ struct Module {
   bool has_foreign;        // images for other architectures
   bool is_program;         // of the program itself, which is never closed
   void* foreign;           // see foreign_descriptor; written by the thread that registers it with libomptarget
+  std::atomic<bool> foreign_claimed, foreign_done;  // by the thread that does that
   std::atomic<ForeignState> foreign_state;  // released by that thread, and taken by the one that closes the library
   Entry* entries;
   uint32_t count;
-  uint32_t number;         // from 1 on, never used twice
-  void* handles[kMaxImageDevices];  // of the loaded image, by Device::number; written under the device's start lock
-  uint64_t loaded;         // the devices that have its image, a bit each; under the same lock
-  std::atomic<Module*> later;       // registered next; released by the thread that registers it
-  std::atomic<Module*> gone_later;  // unregistered next; likewise
+  uint32_t number;         // from 1 on, never used twice; a module that comes back gets a new one
+  std::atomic<uint64_t> handles[kMaxImageDevices];  // of the loaded image, by Device::number; written under the images' lock
+  uint64_t claimed;        // the devices for which a thread is loading it or has, a bit each; under the same lock
+  uint64_t settled;        // those for which that is done; likewise
+  Module* next;            // of those that are registered, or of those that are gone; likewise
   std::atomic<bool> gone;  // unregistered: its entries are not found any more; written under the images' lock
 };
 
@@ -68,10 +69,24 @@ Module* unregister_images(const void* descriptor);
 // How many modules have been registered and unregistered so far.
 [[nodiscard]] uint32_t module_changes();
 
-// The module that was registered behind this one, and the one that was unregistered behind it; of null the first, which
-// is null if there is none.
-[[nodiscard]] Module* later_module(const Module* module);
-[[nodiscard]] Module* later_gone_module(const Module* module);
+// The first module that is registered now and has a higher number; null: none.
+[[nodiscard]] Module* module_behind(uint32_t number);
+
+// A module that a device does not have yet. It is the caller's to load unless another thread is at it: then it is
+// `others`, and the caller may load a second copy. The first copy that is settled counts.
+struct Claim {
+  Module* module;  // null: the device has all
+  uint32_t number;
+  bool others;
+};
+[[nodiscard]] Claim claim_module(int device);
+// With the images' lock. False: the module is gone, perhaps back again, or another thread has settled it.
+[[nodiscard]] bool settle_module(const Claim& claim, int device, uint64_t handle);
+// In a fork's child: threads that were loading are not there.
+void forget_claims();
+
+// An image of a module that is gone, which a device still has; false: none. The caller unloads it.
+[[nodiscard]] bool take_gone_image(int device, uint64_t& handle, uint32_t& number);
 
 // Whether a module that is registered now has an image for this processor.
 [[nodiscard]] bool have_native_image();

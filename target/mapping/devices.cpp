@@ -3,6 +3,7 @@
 // See the header. The list is made once, at the first question about devices, and is constant then.
 #include "mapping/devices.hpp"
 
+#include "base/array.hpp"
 #include "base/forks.hpp"
 #include "base/options.hpp"
 #include "base/report.hpp"
@@ -13,11 +14,14 @@
 #include "device/llvm.hpp"
 #include "device/process.hpp"
 #include "device/rank_place.hpp"
+#include "device/tell.hpp"
 #include "device/wait.hpp"
 #include "image/images.hpp"
 #include "image/requires.hpp"
 #include "mapping/device_list.hpp"
 #include "mapping/mapping.hpp"
+
+#include <sched.h>
 
 #include <cstdlib>
 #include <cstring>
@@ -26,6 +30,8 @@
 extern "C" {
 int __kmpc_get_target_offload();
 int omp_get_default_device();
+int __kmpc_global_thread_num(void* ident);
+int __kmpc_omp_taskyield(void* ident, int thread, int end);
 }
 
 namespace marline::target {
@@ -41,7 +47,12 @@ int g_count = 0;
 int g_default = 0;  // where the program and the user say nothing
 std::atomic<bool> g_listed{false};  // released by the thread that makes the list
 Lock g_list_lock;
-SuspendingLock g_prepare_lock;  // one device is made ready at a time
+SuspendingLock g_prepare_lock;  // one device is started at a time; nothing is loaded under it
+
+// How long a thread waits for another one that loads a module, in nanoseconds: longer than loading takes. A thread that has
+// registered a library has the loader's lock if the library's constructors run regions, so it waits hardly at all.
+constexpr uint64_t kPatience = 200'000'000, kPatienceInLoader = 200'000;
+thread_local bool t_registers = false;
 
 void add_device(const Candidate& candidate) {
   Device& device = g_devices[g_count];
@@ -76,6 +87,7 @@ void after_fork_in_child() {
   if (!g_listed.load(std::memory_order_relaxed)) g_count = 0;
   new (&g_list_lock) Lock;
   new (&g_prepare_lock) SuspendingLock;
+  forget_claims();
   forget_processes();
   llvm_forget_operations();
   for (int i = 0; i < g_count; ++i) g_devices[i].mapping->drop_busy();
@@ -83,6 +95,7 @@ void after_fork_in_child() {
 
 void make_list() {
   static bool forks_handled = false;
+  (void)__kmpc_get_target_offload();  // without the lock: a runtime that begins with that looks for a tool in the loader
   Guard guard(g_list_lock);
   if (g_listed.load(std::memory_order_relaxed)) return;
   if (!forks_handled) handle_forks(after_fork_in_child);
@@ -119,18 +132,6 @@ bool is_variable(const Entry& entry) {
   return entry.size != 0 && (entry.flags & (kEntryIndirect | kEntryRequires)) == 0 && entry.host != nullptr;
 }
 
-void map_globals(Device* device, Module* module) {
-  for (uint32_t i = 0; i < module->count; ++i) {
-    Entry& entry = module->entries[i];
-    if (!is_variable(entry)) continue;
-    uint64_t address = device->kind->find(device, module, entry.name);
-    if (address == 0) continue;
-    Guard guard(images_lock());
-    if (module->gone.load(std::memory_order_relaxed)) return;
-    if (device->mapping->add_global(entry.host, entry.size, address)) entry.mapped |= bit_of(device);
-  }
-}
-
 void remove_globals(Device* device, Module* module) {
   Guard guard(images_lock());
   for (uint32_t i = 0; i < module->count; ++i) {
@@ -148,38 +149,79 @@ void remove_llvm_globals(Device* device, Module* module) {
   }
 }
 
-void run_constructors(Device* device, Module* module) {
+// Of one copy of the module's image, before others see it.
+void run_constructors(Device* device, Module* module, uint64_t handle) {
   for (uint32_t i = 0; i < module->count; ++i) {
     Entry& entry = module->entries[i];
     if ((entry.flags & kEntryConstructor) == 0 || entry.size != 0) continue;
-    uint64_t code = device->kind->find(device, module, entry.name);
-    if (code == 0) continue;
-    entry.code[device->number].store(code, std::memory_order_relaxed);
-    run_and_wait(device, {&entry, nullptr, 0, 0, nullptr});
+    uint64_t code = device->kind->find(device, handle, entry.name);
+    if (code != 0) run_and_wait(device, {&entry, code, nullptr, 0, 0, nullptr});
   }
 }
 
-// With the lock under which devices are made ready.
-void load_new(Device* device) {
-  while (Module* module = later_module(device->last_loaded)) {
-    device->last_loaded = module;
-    if (module->gone.load(std::memory_order_relaxed) || !device->kind->load(device, module)) continue;
-    module->loaded |= bit_of(device);
-    if (is_told(MARLINE_ON_DEVICE)) {
-      marline_device_load(device->number, module->native.begin, module->native.bytes, module->number);
+// The copy is the module's from now on, with its variables, whose addresses are in the order of the entries.
+bool settle(Device* device, const Claim& claim, uint64_t handle, const uint64_t* addresses) {
+  Module* module = claim.module;
+  Guard guard(images_lock());
+  if (!settle_module(claim, device->number, handle)) return false;
+  for (uint32_t i = 0; handle != 0 && i < module->count; ++i) {
+    Entry& entry = module->entries[i];
+    if (!is_variable(entry)) continue;
+    uint64_t address = *addresses++;
+    if (address == 0) continue;
+    if (device->mapping->add_global(entry.host, entry.size, address)) entry.mapped |= bit_of(device);
+  }
+  return true;
+}
+
+void load_module(Device* device, const Claim& claim) {
+  Module* module = claim.module;
+  uint64_t handle = device->kind->load(device, module);
+  Array<uint64_t, 16> addresses;
+  if (handle != 0) {
+    run_constructors(device, module, handle);
+    for (uint32_t i = 0; i < module->count; ++i) {
+      if (is_variable(module->entries[i])) addresses.push(device->kind->find(device, handle, module->entries[i].name));
     }
-    map_globals(device, module);
-    run_constructors(device, module);
+  }
+  bool is_first = settle(device, claim, handle, addresses.begin());
+  if (handle == 0) return;
+  if (!is_first) {
+    device->kind->unload(device, handle);
+  } else if (is_told(MARLINE_ON_DEVICE)) {
+    marline_device_load(device->number, module->native.begin, module->native.bytes, module->number);
+  }
+}
+
+// Without a lock: loading needs the loader's, and a thread that has it may run a region in a library's constructor. If
+// another thread is at a module, this one waits for it a while; it does not know whether the other waits for the loader's
+// lock, and whether it has that itself. Then it loads a copy of its own.
+void load_new(Device* device) {
+  uint64_t end = 0;
+  for (;;) {
+    Claim claim = claim_module(device->number);
+    if (claim.module == nullptr) return;
+    if (!claim.others) {
+      load_module(device, claim);
+      continue;
+    }
+    if (end == 0) end = now() + (t_registers ? kPatienceInLoader : kPatience);
+    if (now() >= end) {
+      load_module(device, claim);
+      continue;
+    }
+    device->kind->progress(device);
+    __kmpc_omp_taskyield(nullptr, __kmpc_global_thread_num(nullptr), 0);
+    sched_yield();
   }
 }
 
 void unload_gone(Device* device) {
-  while (Module* module = later_gone_module(device->last_unloaded)) {
-    device->last_unloaded = module;
-    if ((module->loaded & bit_of(device)) == 0) continue;
-    module->loaded &= ~bit_of(device);
-    device->kind->unload(device, module);
-    if (is_told(MARLINE_ON_DEVICE)) marline_device_unload(device->number, module->number);
+  uint64_t handle;
+  uint32_t number;
+  while (take_gone_image(device->number, handle, number)) {
+    device->kind->unload(device, handle);
+    if (is_told(MARLINE_ON_DEVICE)) marline_device_unload(device->number, number);
   }
 }
 
@@ -242,12 +284,14 @@ void prepare(Device* device) {
     if (is_told(MARLINE_ON_ANYTHING)) marline_device_begin(device->number, device->kind->name, g_count);
     device->started.store(true, std::memory_order_release);  // pairs with the load above
   }
-  uint32_t now = module_changes();  // what changes from here on is for the next call, seen here or not
+  g_prepare_lock.release();
+  uint32_t known = module_changes();  // what changes from here on is for the next call, seen here or not
   unload_gone(device);
   load_new(device);
-  device->modules.store(now, std::memory_order_release);  // pairs with the load above
-  g_prepare_lock.release();
+  device->modules.store(known, std::memory_order_release);  // pairs with the load above
 }
+
+void note_registration(const Module* module) { t_registers = t_registers || !module->is_program; }
 
 void start_early() {
   const char* text = option_value(Option::kDevices);

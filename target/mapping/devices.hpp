@@ -30,6 +30,9 @@ void prepare(Device* device);
 // Devices that live in other processes are started before main, while this process is as it was made.
 void start_early();
 
+// This thread has registered the module: it has the loader's lock, unless it is the program's.
+void note_registration(const Module* module);
+
 // The module's library is being closed. Devices do not know its variables any more at the return; the images are
 // unloaded by the next `prepare` of each device, since this thread has the loader's lock.
 void forget_module(Module* module);

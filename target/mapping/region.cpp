@@ -83,7 +83,9 @@ bool has_kernel(Device* device, const Entry* kernel) {
   auto& code = const_cast<Entry*>(kernel)->code[device->number];
   if (code.load(std::memory_order_relaxed) != 0) return true;
   if (kernel->module->native.begin == nullptr) return false;
-  uint64_t found = device->kind->find(device, kernel->module, kernel->name);
+  uint64_t handle = kernel->module->handles[device->number].load(std::memory_order_relaxed);
+  if (handle == 0) return false;
+  uint64_t found = device->kind->find(device, handle, kernel->name);
   code.store(found, std::memory_order_relaxed);
   return found != 0;
 }
@@ -107,8 +109,9 @@ void make_arguments(Device* device, const Region& region, Arguments& to) {
   if (region.in_memory) store_words(device, to, region.items.told);
 }
 
-Launch launch_of(const Region& region, Arguments& arguments) {
+Launch launch_of(const Device* device, const Region& region, Arguments& arguments) {
   return {region.kernel,
+          region.kernel->code[device->number].load(std::memory_order_relaxed),
           arguments.words.begin(),
           arguments.words.count(),
           region.thread_limit,
@@ -121,7 +124,7 @@ void run_here(Device* device, const Region& region) {
   Mapping& mapping = *device->mapping;
   Arguments arguments;
   make_arguments(device, region, arguments);
-  run_and_wait(device, launch_of(region, arguments));
+  run_and_wait(device, launch_of(device, region, arguments));
   mapping.release_arguments(arguments, region.items.told);
   mapping.end(region.items);
 }
@@ -129,7 +132,7 @@ void run_here(Device* device, const Region& region) {
 void run_aside(Device* device, const Region& region, marline_task_t* task) {
   RegionAside* aside = make_aside(device, region.items, task);
   make_arguments(device, region, aside->arguments);
-  Launch launch = launch_of(region, aside->arguments);
+  Launch launch = launch_of(device, region, aside->arguments);
   Told* told = aside->items.told = region.scope->leave();
   aside->timed = told != nullptr;
   aside->shown.device = device;
