@@ -22,6 +22,7 @@ enum class ForkOrder : int {
   kCommands,     // of a process
   kUsersMemory,  // the blocks of omp_target_alloc
   kArena,        // a process's memory
+  kLoader,       // the list of modules; the loader does not hold its lock on that while it runs code of the program
   kUnderWay,     // operations of libomptarget; its other locks are not here: a fork has no GPU
   kCount
 };

@@ -9,6 +9,7 @@
 #include "base/forks.hpp"
 #include "base/lock.hpp"
 #include "base/report.hpp"
+#include "image/loader.hpp"
 
 #include <dlfcn.h>
 #include <link.h>
@@ -139,12 +140,12 @@ int find_module(dl_phdr_info* info, size_t, void* data) {
 // With the lock over modules.
 void drop_closed_modules() {
   uint64_t unloads = 0;
-  dl_iterate_phdr(take_unloads, &unloads);
+  visit_modules(take_unloads, &unloads);
   if (unloads == g_unloads) return;
   g_unloads = unloads;
   for (LoadedModule& module : g_modules) module.is_there = false;
   bool behind = false;
-  dl_iterate_phdr(recognize_module, &behind);
+  visit_modules(recognize_module, &behind);
   uint32_t kept = 0;
   for (const LoadedModule& module : g_modules) {
     if (module.is_there) g_modules[kept++] = module;
@@ -174,13 +175,13 @@ const Entry* entry_of_function(const void* function) {
 void note_loaded_modules() {
   Guard guard(g_modules_lock);
   bool behind = false;
-  if (!g_noted) dl_iterate_phdr(note_module, &behind);
+  if (!g_noted) visit_modules(note_module, &behind);
   g_noted = true;
 }
 
 bool was_loaded(const void* address) {
   Searched searched = {reinterpret_cast<uint64_t>(address), 0};
-  if (dl_iterate_phdr(find_module, &searched) == 0) return false;  // not dladdr: it takes the loader's lock
+  if (visit_modules(find_module, &searched) == 0) return false;  // not dladdr: it takes the loader's lock
   Guard guard(g_modules_lock);
   drop_closed_modules();
   for (const LoadedModule& module : g_modules) {

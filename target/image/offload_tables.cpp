@@ -4,6 +4,8 @@
 // read from memory, where the loader has relocated it.
 #include "image/offload_tables.hpp"
 
+#include "image/loader.hpp"
+
 #include <elf.h>
 #include <fcntl.h>
 #include <link.h>
@@ -84,10 +86,10 @@ int take_changes(dl_phdr_info* info, size_t, void* data) {
 
 uint64_t loader_changes() {
   uint64_t changes = 0;
-  dl_iterate_phdr(take_changes, &changes);
+  visit_modules(take_changes, &changes);
   return changes;
 }
 
-void list_offload_variables(Array<OffloadVariable>& to) { dl_iterate_phdr(visit_module, &to); }
+void list_offload_variables(Array<OffloadVariable>& to) { visit_modules(visit_module, &to); }
 
 }  // namespace marline::target

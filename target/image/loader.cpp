@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// See the header.
+#include "image/loader.hpp"
+
+#include "base/forks.hpp"
+
+namespace marline::target {
+
+namespace {
+
+Lock g_lock;
+const HeldAcrossForks g_held(g_lock, ForkOrder::kLoader);
+
+}  // namespace
+
+int visit_modules(int (*visit)(dl_phdr_info*, size_t, void*), void* data) {
+  Guard guard(g_lock);
+  return dl_iterate_phdr(visit, data);
+}
+
+}  // namespace marline::target
