@@ -71,8 +71,9 @@ device_program_test(tool_fork_devices PROGRAM tool_fork SOURCES tool_fork.c COMP
                     THREADS 4 ARGS 16 ENV MARLINE_DEVICES=process:16 FLAGS ${TOOL_FLAGS} -rdynamic NO_GPU)
 # A fork has no GPU.
 device_program_test(fork SOURCES fork.c THREADS 1 GCC NO_GPU)
-# LLVM holds its own locks.
-device_program_test(fork_beside SOURCES fork_beside.c THREADS 4 STOCK NONE GCC NO_GPU)
+# LLVM's library holds its own locks. Clang 16's program ends with a stack overflow at times, without forks, too: not
+# understood yet.
+device_program_test(fork_beside SOURCES fork_beside.c COMPILERS clang14 clang19 clang22 THREADS 4 STOCK NONE GCC NO_GPU)
 device_program_test(inherited SOURCES inherited.c DEVICES process COMPILERS clang19 THREADS 4 TIMEOUT 20 STOCK NONE NO_GPU)
 # GPUs have no usleep.
 device_program_test(late_start SOURCES late_start.c THREADS 4 GCC NO_GPU)
