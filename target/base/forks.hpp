@@ -24,6 +24,7 @@ enum class ForkOrder : int {
   kArena,        // a process's memory
   kLoader,       // the list of modules; the loader does not hold its lock on that while it runs code of the program
   kUnderWay,     // operations of libomptarget; its other locks are not here: a fork has no GPU
+  kAsides,      // regions that are put aside
   kCount
 };
 

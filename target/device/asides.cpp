@@ -3,6 +3,7 @@
 // See the header. What is told is copied under the lock and written without it: the reader may be slow.
 #include "device/asides.hpp"
 
+#include "base/forks.hpp"
 #include "base/lock.hpp"
 #include "device/place.hpp"
 
@@ -32,6 +33,7 @@ struct Copy {
 };
 
 Lock g_lock;  // over the list
+const HeldAcrossForks g_held(g_lock, ForkOrder::kAsides);
 Aside* g_first = nullptr;
 
 bool copy_list(Copy& to) {
