@@ -56,11 +56,13 @@ struct Completion {
 
 // How the device's process has ended, and in which target region.
 struct Crash {
-  static constexpr int kExitCalled = -1;
+  static constexpr int kExitCalled = -1, kQuickExitCalled = -2;
 
-  std::atomic<int> cause;  // a signal, or kExitCalled; 0: not known. Stored last
-  int running;             // kernels at that time; if several, entry and place may be those of none
-  uint64_t value;          // a signal's address; the status of exit
+  std::atomic<bool> claimed;  // by the thread that writes the rest
+  std::atomic<int> cause;     // a signal, or one of those above; 0: not known. Stored last
+  int running;                // kernels at that time; if several, entry and place may be those of none
+  bool at_address;            // `value` is the address that a signal is about
+  uint64_t value;             // or the status of exit
   uint64_t entry;
   uint64_t place;
 };

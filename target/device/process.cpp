@@ -45,6 +45,7 @@ struct Process {
   Arena arena;
   Channel* channel;
   int socket;
+  int peer = -1;  // the device's end, while its process is made
   std::atomic<int64_t> under_way{0};  // commands without a completion, so that a poll passes idle devices over
   Lock send_lock;
   Lock read_lock;                // whoever has it reads completions
@@ -64,6 +65,8 @@ void for_all_processes(Function function) {
   }
 }
 
+thread_local Process* t_becoming = nullptr;  // whose process the thread forks
+
 Process* process_of(Device* device) { return static_cast<Process*>(device->state); }
 
 Process* usable(Device* device) {
@@ -76,7 +79,8 @@ Process* usable(Device* device) {
   int cause = crash.cause.load(std::memory_order_acquire);  // pairs with the store in process_crash.cpp
   int number = process->device->number;
   if (cause == 0) {
-    end_process(EXIT_FAILURE, "device %d (process) has ended: it was killed, perhaps for want of memory", number);
+    end_process(EXIT_FAILURE, "device %d (process) has ended without a reason that it could tell: _exit, a signal such as "
+                "SIGKILL, or want of memory", number);
   }
   char where[512];
   if (crash.running > 1 && crash.entry == 0) {
@@ -89,8 +93,13 @@ Process* usable(Device* device) {
     end_process(EXIT_FAILURE, "device %d (process) has ended: exit(%d) was called in %s", number,
                 static_cast<int>(crash.value), where);
   }
-  end_process(128 + cause, "device %d (process) has ended by signal %d (%s) at address %#lx, in %s", number, cause,
-              strsignal(cause), crash.value, where);
+  if (cause == Crash::kQuickExitCalled) {
+    end_process(EXIT_FAILURE, "device %d (process) has ended: quick_exit was called in %s", number, where);
+  }
+  char at[40] = "";
+  if (crash.at_address) std::snprintf(at, sizeof at, " at address %#lx", crash.value);
+  end_process(128 + cause, "device %d (process) has ended by signal %d (%s)%s, in %s", number, cause, strsignal(cause), at,
+              where);
 }
 
 void check_life(Process* process) {
@@ -189,14 +198,21 @@ uint64_t ask(Device* device, Command command, const void* words, const char* wha
 
 // The device's process is not the program's child, so that the program's own wait() does not meet it, unless the program
 // is the one to whom orphans fall (docs/design/target-tasks.md).
-void become_device(Process* process, int socket) {
+void become_device(Process* process) {
+  t_becoming = process;
   pid_t middle = fork();
   if (middle < 0) fatal("device %d: no process can be created: %s", process->device->number, strerror(errno));
   if (middle > 0) {
-    while (waitpid(middle, nullptr, 0) < 0 && errno == EINTR) {}
+    int status = 0;
+    while (waitpid(middle, &status, 0) < 0 && errno == EINTR) {}
+    int error = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+    if (error != 0) fatal("device %d: no process can be created: %s", process->device->number, strerror(error));
+    t_becoming = nullptr;
     return;
   }
-  if (fork() != 0) _exit(0);
+  pid_t last = fork();
+  if (last != 0) _exit(last < 0 ? errno : 0);
+  int socket = process->peer;
   marline_tool_leave();  // it belongs to the program: a device that records into the same files would spoil them
   give_up_heritage(socket, process->arena.file());
   serve_device(process->channel, &process->arena, socket, process->device->number);
@@ -214,10 +230,17 @@ void describe(int index, DeviceFacts& facts) {
   std::snprintf(facts.uid, sizeof facts.uid, "process-%d", index);
 }
 
+// With its sockets: a fork by another thread finds both ends, and closes them, or none.
 void add(Process* process) {
   hold_across_forks(process->read_lock, ForkOrder::kCompletions);
   hold_across_forks(process->send_lock, ForkOrder::kCommands);
   Guard guard(g_processes_lock);
+  int sockets[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0) {
+    fatal("device %d (process) cannot be started: %s", process->device->number, strerror(errno));
+  }
+  process->socket = sockets[0];
+  process->peer = sockets[1];
   process->next = g_processes.load(std::memory_order_relaxed);
   g_processes.store(process, std::memory_order_release);  // pairs with the loads of polls and of forks
 }
@@ -226,22 +249,23 @@ void start(Device* device) {
   if (device->state != nullptr) return;
   void* memory = std::malloc(sizeof(Process));
   void* channel = mmap(nullptr, sizeof(Channel), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  int sockets[2];
-  bool made = socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) == 0;
-  if (memory == nullptr || channel == MAP_FAILED || !made) {
+  if (memory == nullptr || channel == MAP_FAILED) {
     fatal("device %d (process) cannot be started: %s", device->number, strerror(errno));
   }
   auto* process = new (memory) Process{};
   process->device = device;
   process->channel = static_cast<Channel*>(channel);
-  process->socket = sockets[0];
   process->arena.open(part_of(device), kPart);
   if (g_hook == nullptr) prepare_for_processes();
   add(process);
   note_loaded_modules();
   flush_output();
-  become_device(process, sockets[1]);
-  close(sockets[1]);
+  become_device(process);
+  {
+    Guard guard(g_processes_lock);
+    close(process->peer);
+    process->peer = -1;
+  }
   madvise(channel, sizeof(Channel), MADV_DONTFORK);  // later forks have nothing to do there
   device->state = process;
 }
@@ -364,6 +388,7 @@ void forget_processes() {
     process->device->started.store(false, std::memory_order_relaxed);  // so `prepare` looks whether it is lost
     if (process->socket >= 0) close(process->socket);
     process->socket = -1;
+    if (process->peer >= 0 && process != t_becoming) close(process->peer);
     marline_progress_add(g_hook, -static_cast<int>(process->under_way.exchange(0, std::memory_order_relaxed)));
   });
 }

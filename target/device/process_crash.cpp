@@ -26,6 +26,7 @@ struct Slot {
 };
 
 Channel* g_channel;
+pid_t g_process;  // a region may fork: its child notes nothing
 Slot g_slots[kSlots];
 thread_local int t_slot = -1;  // of the kernel that the thread has called last
 
@@ -45,9 +46,12 @@ int running_slot(int& running) {
   return is_running(t_slot) ? t_slot : -1;
 }
 
-[[noreturn]] void end_with(int cause, uint64_t value, int status) {
+[[noreturn]] void end_with(int cause, bool at_address, uint64_t value, int status) {
   Crash& crash = g_channel->crash;
+  if (getpid() != g_process) _exit(status);
+  while (crash.claimed.exchange(true)) pause();  // another thread ends the process
   int slot = running_slot(crash.running);
+  crash.at_address = at_address;
   crash.value = value;
   crash.entry = slot >= 0 ? g_slots[slot].entry : 0;
   crash.place = slot >= 0 ? g_slots[slot].place : 0;
@@ -55,25 +59,36 @@ int running_slot(int& running) {
   _exit(status);
 }
 
+// Signals that somebody has sent are about no address.
 void on_crash(int signal, siginfo_t* info, void*) {
-  end_with(signal, reinterpret_cast<uint64_t>(info->si_addr), 128 + signal);
+  bool is_fault = signal == SIGSEGV || signal == SIGBUS || signal == SIGILL || signal == SIGFPE;
+  end_with(signal, is_fault && info->si_code > 0, reinterpret_cast<uint64_t>(info->si_addr), 128 + signal);
 }
 
 // The last handler that is registered is the first one called: the program's do not run here.
 void on_exit_call(int status, void*) {
   std::fflush(stdout);
-  end_with(Crash::kExitCalled, static_cast<uint64_t>(status), status);
+  end_with(Crash::kExitCalled, false, static_cast<uint64_t>(status), status);
 }
+
+// It is not told the status.
+void on_quick_exit_call() { end_with(Crash::kQuickExitCalled, false, 0, EXIT_FAILURE); }
 
 }  // namespace
 
 void note_ends(Channel* channel) {
   g_channel = channel;
-  struct sigaction action = {};
+  g_process = getpid();
+  struct sigaction action = {}, old;
   action.sa_sigaction = on_crash;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;
   for (int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT}) sigaction(signal, &action, nullptr);
+  for (int signal : {SIGSYS, SIGTRAP, SIGXCPU, SIGXFSZ, SIGALRM}) {
+    bool is_default = sigaction(signal, nullptr, &old) == 0 && old.sa_handler == SIG_DFL;
+    if (is_default) sigaction(signal, &action, nullptr);
+  }
   on_exit(on_exit_call, nullptr);
+  at_quick_exit(on_quick_exit_call);
 }
 
 RunningKernel::RunningKernel(uint64_t entry, uint64_t place) : slot_(-1), outer_(t_slot) {

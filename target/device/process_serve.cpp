@@ -268,6 +268,7 @@ void serve_device(Channel* channel, Arena* arena, int socket, int number) {
   g_socket = socket;
   g_number = number;
   arena->enter();
+  pthread_atfork(nullptr, nullptr, [] { close(g_socket); });  // a region's child does not hide the device's end
   start_thread(serve);
   start_thread(receive);
   watch();

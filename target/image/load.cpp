@@ -34,12 +34,13 @@ void write_path(char* at, int file) {
 
 int copy_image(const Image& image) {
   int file = memfd_create("openmp-image", MFD_CLOEXEC);
-  for (size_t done = 0; file >= 0 && done < image.bytes;) {
+  bool failed = file < 0;
+  for (size_t done = 0; !failed && done < image.bytes;) {
     ssize_t written = write(file, image.begin + done, image.bytes - done);
-    if (written <= 0 && errno != EINTR) file = -1;
+    failed = written == 0 || (written < 0 && errno != EINTR);
     if (written > 0) done += static_cast<size_t>(written);
   }
-  if (file < 0) fatal("an offload image of %zu bytes cannot be kept in memory: %s", image.bytes, strerror(errno));
+  if (failed) fatal("an offload image of %zu bytes cannot be kept in memory: %s", image.bytes, strerror(errno));
   return file;
 }
 

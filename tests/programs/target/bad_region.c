@@ -83,6 +83,37 @@ static void in_a_team(void) {
   }
 }
 
+/* The child of the region lives longer. */
+static void after_a_fork(void) {
+  int *volatile nothing = NULL;
+#pragma omp target firstprivate(nothing)
+  {
+    if (fork() == 0) {
+      close(STDOUT_FILENO);
+      close(STDERR_FILENO); /* the test's pipes */
+      sleep(10);
+      _exit(0);
+    }
+    *nothing = 1;
+  }
+}
+
+static void in_all_threads(void) {
+  int *volatile nothing = NULL;
+#pragma omp target parallel num_threads(8) firstprivate(nothing)
+  *nothing = 1;
+}
+
+static void exits_quickly(void) {
+#pragma omp target
+  quick_exit(3);
+}
+
+static void calls_nothing(void) {
+#pragma omp target
+  raise(SIGSYS);
+}
+
 /* Killed from outside, as if memory had run out. */
 static void killed(void) {
 #pragma omp target
@@ -93,6 +124,8 @@ int main(int argc, char **argv) {
   static const Mistake mistakes[] = {
       {"null_write", null_write}, {"null_read", null_read}, {"deferred", deferred}, {"wild", wild},
       {"aborts", aborts},         {"exits", exits},         {"traps", traps},       {"overflow", overflow},
-      {"killed", killed},         {"in_a_team", in_a_team}};
+      {"killed", killed},         {"in_a_team", in_a_team},
+      {"after_a_fork", after_a_fork}, {"in_all_threads", in_all_threads},
+      {"exits_quickly", exits_quickly}, {"calls_nothing", calls_nothing}};
   return MAKE_MISTAKE(argc, argv, mistakes);
 }
