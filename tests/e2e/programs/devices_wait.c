@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Two threads, and tasks that wait for device 1, whose two threads are in kernels that do not end: a region that is
- * suspended, two that are put aside, and a copy. Prints its process number, then waits. */
+ * Two threads, and tasks that wait for device 1: a region that is suspended, two that are put aside, and a copy. The
+ * first region stops the whole process of the device, which otherwise takes copies while its threads run kernels. Prints
+ * its process number, then waits. */
+#include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -21,12 +23,12 @@ int main(void)
     {
 #pragma omp target device(1)
       for (;;)
-        sleep(1000);
+        raise(SIGSTOP);
     }
     for (int t = 0; t < 2; t++) {
 #pragma omp target device(1) nowait
       for (;;)
-        sleep(1000);
+        raise(SIGSTOP);
     }
     usleep(300000);
 #pragma omp task
