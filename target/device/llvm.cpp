@@ -33,6 +33,7 @@ namespace {
 constexpr int kMostPerPoll = 64;
 constexpr size_t kMostForHook = 64 << 10;  // bytes that it copies back for one construct
 constexpr uint64_t kPatience = 20'000'000;  // nanoseconds, before a query waits for those in libomptarget
+constexpr uint64_t kLongCall = 20'000;      // nanoseconds
 
 // Operations that libomptarget has started.
 struct Started {
@@ -113,20 +114,45 @@ void finish(Started* started, bool ran = true) {
   marline_task_release(task);
 }
 
-void enter_library(bool unlocks) { (void)(unlocks ? pthread_rwlock_wrlock(&g_calls) : pthread_rwlock_rdlock(&g_calls)); }
+std::atomic<int> g_inside{0};  // threads in libomptarget, or just before or behind it
 
-// False, and nothing done, if it needs libomptarget for itself and another thread is in there. It does not wait for that
-// unless it has tried for long: a call may take as long as a copy from memory that is not pinned, and one that cannot be
-// suspended as long as its kernel. But where such calls come one after the other, somebody is always in there.
+bool try_to_enter(bool unlocks) {
+  if ((unlocks ? pthread_rwlock_trywrlock(&g_calls) : pthread_rwlock_tryrdlock(&g_calls)) != 0) return false;
+  g_inside.fetch_add(1, std::memory_order_relaxed);
+  return true;
+}
+
+bool try_to_enter_alone(bool unlocks) { return g_inside.load(std::memory_order_relaxed) == 0 && try_to_enter(unlocks); }
+
+// Most calls take some microseconds, less than it takes to sleep and to be woken: here, or at one of libomptarget's or the
+// driver's own locks. So a call lets another one end if it is that short.
+void enter_library(bool unlocks) {
+  if (try_to_enter_alone(unlocks)) return;
+  for (uint64_t end = now() + kLongCall; now() < end;) {
+    if (try_to_enter_alone(unlocks)) return;
+  }
+  (void)(unlocks ? pthread_rwlock_wrlock(&g_calls) : pthread_rwlock_rdlock(&g_calls));
+  g_inside.fetch_add(1, std::memory_order_relaxed);
+}
+
+void leave_library() {
+  g_inside.fetch_sub(1, std::memory_order_relaxed);
+  pthread_rwlock_unlock(&g_calls);
+}
+
+// False, and nothing done, if another thread is in libomptarget. A call may be long: as a copy from memory that is not
+// pinned, and one that cannot be suspended as its kernel. So a query that does not need libomptarget for itself waits for
+// the end of a short one at most, in later polls. The others wait on, but where such calls come one after the other,
+// somebody is always in there: so after long patience, they wait here.
 bool query(Started* started) {
-  if ((started->unlocks ? pthread_rwlock_trywrlock(&g_calls) : pthread_rwlock_tryrdlock(&g_calls)) != 0) {
+  if (!try_to_enter_alone(started->unlocks)) {
     uint64_t time = now();
     if (started->refused_since == 0) started->refused_since = time;
-    if (time - started->refused_since < kPatience) return false;
+    if (time - started->refused_since < (started->unlocks ? kPatience : kLongCall)) return false;
     enter_library(started->unlocks);
   }
   g_query(&started->handle);
-  pthread_rwlock_unlock(&g_calls);
+  leave_library();
   return true;
 }
 
@@ -137,8 +163,10 @@ int poll(void*) {
   for (int left = under_way < kMostPerPoll ? under_way : kMostPerPoll; left > 0; --left) {
     Started* started = take_oldest();
     if (started == nullptr) break;
-    if (!query(started) || started->handle != nullptr) {
+    bool asked = query(started);
+    if (!asked || started->handle != nullptr) {
       append(started);
+      if (!asked) break;
       continue;
     }
     ++ended;
@@ -155,7 +183,7 @@ int call_and_tell(const Device* device, const char* what, bool unlocks, Told* to
   uint64_t begin = told != nullptr ? now() : 0;
   enter_library(unlocks);
   int result = call(false);
-  pthread_rwlock_unlock(&g_calls);
+  leave_library();
   tell_kernel_end(told, begin, told != nullptr ? now() : 0);
   return result;
 }
@@ -194,7 +222,7 @@ int cooperate(Device* device, const Held& held, const char* what, bool unlocks, 
   marline_target_handle_set(&started->handle);
   enter_library(unlocks);
   int result = call(true);
-  pthread_rwlock_unlock(&g_calls);
+  leave_library();
   marline_target_handle_set(nullptr);
   if (started->handle == nullptr) {  // done already
     if (held.task != nullptr) {
@@ -365,6 +393,7 @@ void llvm_forget(Module* module) {
 void llvm_forget_operations() {
   g_open.store(false, std::memory_order_relaxed);
   g_calls = PTHREAD_RWLOCK_INITIALIZER;  // its holders are not there
+  g_inside.store(0, std::memory_order_relaxed);
   g_first = nullptr;
   g_last = &g_first;
   int under_way = g_under_way.exchange(0, std::memory_order_relaxed);

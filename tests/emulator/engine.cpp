@@ -34,6 +34,8 @@ Engine::Engine(std::vector<std::unique_ptr<Device>>& devices)
       latency_(from_microseconds(settings().latency)),
       kernel_time_(from_microseconds(std::max(settings().kernel_time, 0.0))),
       doorbell_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  // Like a driver's locks, it is held for a microsecond: less than it takes to sleep and to be woken.
+  *mutex_.native_handle() = PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP;
   // The program's signals are for the program's threads.
   sigset_t all, before;
   sigfillset(&all);
