@@ -2,7 +2,7 @@
 //
 // A lock for sections that neither suspend nor wait for the loader's lock, which the thread that wants this one may have.
 // They are short, but for those that copy an image or read the tables of modules; these are rare. A lock that a fork's
-// child may need is named in base/forks.hpp.
+// child may need is named in base/forks.hpp. A thread that finds it taken spins a while before it sleeps.
 #pragma once
 
 #include <pthread.h>
@@ -18,7 +18,7 @@ class Lock {
   Lock* next_across_forks = nullptr;  // of base/forks.cpp
 
  private:
-  pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
+  pthread_mutex_t mutex_ = PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP;
 };
 
 class Guard {
