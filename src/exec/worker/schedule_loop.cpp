@@ -39,6 +39,7 @@ struct Idleness {
   uint32_t pause = kFirstPause;
   uint32_t fruitless_polls = 0;
   bool slept = false;
+  bool rested = false;  // just now, between two polls
   bool polled = false;  // has, or had, the idle poller's role
 };
 
@@ -150,16 +151,31 @@ struct RestRule {
   uint32_t polls;  // in vain between two rests
 };
 
+constexpr int64_t kManyOperations = 16;
+constexpr uint64_t kShortestRest = 50 * 1000, kLongestRest = 200 * 1000;  // ns
+
 // A device with many operations has others to do while an end goes unnoticed. One poll asks about 64 of them.
 RestRule rest_rule(int64_t operations, bool only_devices) {
-  constexpr int64_t kMany = 16;
   auto pending = static_cast<uint32_t>(std::max<int64_t>(operations, 0));
   if (!only_devices) return {32, kPollsBetween + pending / 32};
-  return {operations >= kMany ? 2u : 32u, pending / 64 + 1};
+  return {operations >= kManyOperations ? 2u : 32u, pending / 64 + 1};
+}
+
+// Behind a rest, the poll has found so many of the operations ended. If they are a quarter of those that one poll asks
+// about, the device has perhaps run dry meanwhile: the next rests begin when polls have been in vain for twice as long.
+void judge_rest(Worker* worker, Idleness& idle, int ended) {
+  constexpr uint32_t kMostDoublings = 2;
+  constexpr int64_t kAsked = 64;
+  uint32_t& later = worker->beside.rests_later;
+  idle.rested = false;
+  if (idle.polled_for >= kManyOperations && ended >= std::min(idle.polled_for, kAsked) / 4) {
+    later = std::min(later + 1, kMostDoublings);
+  } else if (later > 0) {
+    --later;
+  }
 }
 
 void rest_between_polls(Worker* worker, Idleness& idle, Condition condition, bool only_devices) {
-  constexpr uint64_t kShortest = 50 * 1000, kLongest = 200 * 1000;  // ns
   uint64_t now = nanoseconds_now();
   int64_t operations = progress_operations();
   if (idle.polls_since == 0 || operations != idle.polled_for) {
@@ -167,14 +183,14 @@ void rest_between_polls(Worker* worker, Idleness& idle, Condition condition, boo
     idle.polled_for = operations;
   }
   RestRule rule = rest_rule(operations, only_devices);
-  uint64_t rest = std::min((now - idle.polls_since) / rule.part, kLongest);
-  if (rest < kShortest || idle.fruitless_polls <= rule.polls) {
+  uint64_t rest = std::min((now - idle.polls_since) / rule.part, kLongestRest);
+  if (rest < kShortestRest << worker->beside.rests_later || idle.fruitless_polls <= rule.polls) {
     if (idle.fruitless_polls > kPollsBetween) sched_yield();
     return;
   }
   Rest context{condition, operations};
   sleep_unless(worker, must_not_rest, &context, rest);
-  idle.slept = true;
+  idle.slept = idle.rested = true;
   idle.fruitless_polls = 0;
   if (nanoseconds_now() - now < rest) idle.polls_since = 0;  // woken: something has come, if only to end at once
 }
@@ -184,7 +200,9 @@ bool poll_while_idle(Worker* worker, Idleness& idle, Condition condition) {
   if (!progress_pending() || !options().progress_idle || !progress_take_idle_role(worker)) return false;
   if (!idle.polled) tell_primaries(worker);
   idle.polled = true;
-  if (progress_when_idle(worker) > 0) {
+  int ended = progress_when_idle(worker);
+  if (idle.rested) judge_rest(worker, idle, ended);
+  if (ended > 0) {
     idle.fruitless_polls = 0;
     idle.polls_since = 0;
     idle.pause = Idleness::kFirstPause;
