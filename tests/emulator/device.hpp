@@ -39,8 +39,9 @@ struct Stream {
   Device& device;
   std::deque<Operation> queue;    // lock; the first one, once begun, is the engine's
   bool active = false;            // lock: the engine knows that the queue is not empty
-  std::uint64_t submitted = 0;    // lock
-  std::uint64_t completed = 0;    // lock
+  // Written with the lock; a query reads them without. A real device is not slower because a thread asks it all the time.
+  std::atomic<std::uint64_t> submitted{0};
+  std::atomic<std::uint64_t> completed{0};
   int waiters = 0;                // lock: threads that wait for `completed` to rise
   std::condition_variable moved;  // with the lock
   Operation* current = nullptr;   // engine: the first operation, once begun
@@ -50,8 +51,9 @@ struct Stream {
 };
 
 struct EventState {
-  std::uint64_t recorded = 0;     // lock: how often cuEventRecord was called
-  std::uint64_t reached = 0;      // lock: the last of these that the device has come to
+  // As the counts above: how often cuEventRecord was called, and the last of these that the device has come to.
+  std::atomic<std::uint64_t> recorded{0};
+  std::atomic<std::uint64_t> reached{0};
   Nanoseconds time = 0;           // lock: when
   int waiters = 0;                // lock
   std::condition_variable moved;  // with the lock

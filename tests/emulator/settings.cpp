@@ -119,6 +119,8 @@ constexpr Option kOptions[] = {
      [](std::string_view t, Settings& s) { return read_count(t, 1, 128, s.kernels); }},
     {"MARLINE_EMULATOR_THREADS", "a number from 1 to 1024",
      [](std::string_view t, Settings& s) { return read_count(t, 1, 1024, s.threads); }},
+    {"MARLINE_EMULATOR_CPU", "a number from 0 to 1023",
+     [](std::string_view t, Settings& s) { return read_count(t, 0, 1023, s.cpu); }},
     {"MARLINE_EMULATOR_PEERS", "yes or no", [](std::string_view t, Settings& s) { return read_yes(t, s.peers); }},
     {"MARLINE_EMULATOR_NUMA", "numbers from -1 to 1023 with commas in between",
      [](std::string_view t, Settings& s) { return read_domains(t, s.domains); }},

@@ -17,6 +17,8 @@ struct InjectedError {
   int device;
 };
 
+inline constexpr std::uint64_t kAnyCpu = UINT64_MAX;
+
 struct Settings {
   std::uint64_t devices = 1;
   std::uint64_t memory = std::uint64_t{8} << 30;  // bytes per device
@@ -27,6 +29,7 @@ struct Settings {
   std::uint64_t threads = 1;                      // of the host, for the parallel regions of a kernel
   bool pageable_waits = false;                    // copies from and to pageable memory return late
   bool peers = true;
+  std::uint64_t cpu = kAnyCpu;                    // where the engine's thread runs
   std::vector<int> domains;                       // NUMA domain of each device; behind the last one: 0
   std::uint64_t model_above = UINT64_MAX;  // copies of more bytes take their time but move nothing
   std::vector<InjectedError> errors;

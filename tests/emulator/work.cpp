@@ -193,7 +193,7 @@ Engine::Progress Engine::begin_work(Stream&, Record& record, Nanoseconds& time) 
   }
   event.waiting.clear();
   const std::lock_guard lock(mutex_);
-  event.reached = std::max(event.reached, record.number);
+  event.reached = std::max(event.reached.load(), record.number);
   event.time = time;
   if (event.waiters != 0) {
     event.moved.notify_all();
