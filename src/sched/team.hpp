@@ -90,7 +90,7 @@ struct WaitingBeside {
   uint32_t undisturbed = 0;    // ... and how many waits were begun since then
   uint32_t shared_yields = 0;  // in a row, in which somebody ran
   uint64_t keeps_core_until = 0;
-  uint32_t rests_later = 0;     // how often rests between polls have proved too long, less those that have not
+  uint32_t rests_later = 0;     // rises by rests between polls that prove too long, falls by others (schedule_loop.cpp)
 };
 
 // Clauses that the KMP face announces before the construct they belong to.
