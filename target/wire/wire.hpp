@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a wire is to the device that uses it: the processes of one job, and frames between any two of them. A kind of wire
+// is a table of functions; `local` (shared memory within a node, TCP between nodes) is one, MPI is another. Nothing above
+// knows how frames travel, and no wire knows what they mean.
+//
+// Conventions. Frames from one process to another arrive complete, unchanged, once and in the order in which they were
+// sent; there is no order between different pairs. All functions may be called from any thread unless it says otherwise,
+// none suspends. Peers are numbered from 0 on; 0 is the process that runs `main`. A wire starts no threads. What cannot go
+// on ends the process by WireUser::fail, with one line. A wire library is loaded at run time and needs no symbol of its
+// user.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace marline::target {
+
+// The user fills in the fields of the first part, the wire those of the second.
+struct Frame {
+  uint16_t kind;
+  uint16_t words;      // 8-byte words that follow, at most kMostWords
+  uint32_t flags;
+  uint64_t operation;  // the sender's or the receiver's handle of what this is about
+  uint64_t a, b, c;
+  uint64_t bulk;       // bytes that follow the words; any number
+
+  uint64_t job;          // tells frames of other jobs apart
+  uint64_t sequence;     // of this pair, from 1 on; a gap is an error
+  uint64_t sent;         // nanoseconds of the sender's CLOCK_MONOTONIC, for the link model
+  uint32_t incarnation;  // of the sender: how many processes have had its number before
+  uint32_t credits;      // frames that the sender has taken from the receiver since it last told
+};
+static_assert(sizeof(Frame) == 80);
+inline constexpr uint32_t kMostWords = 4096;
+
+// Bulk data that is on its way. The storage and the data are the caller's until `sent` is called, by a thread that polls,
+// with no lock of the wire's: it must not block.
+struct Outgoing {
+  void (*sent)(Outgoing*);
+};
+
+// Where a process is.
+struct Peer {
+  char node[64];     // peers with the same name share memory; may be made up (MARLINE_NODES_AS)
+  char machine[64];  // a name of the system that runs it: only there its `pid` means something
+  int pid;
+};
+
+// What a wire calls. Calls come from poll, one at a time; they must not block, poll or wait, and may send.
+struct WireUser {
+  void* data;
+  // Before the bulk of a frame arrives: where it goes, `frame.bulk` bytes. Null: it is read and dropped.
+  void* (*place)(void* data, int peer, const Frame& frame, const uint64_t* words);
+  // The frame is here, with its words and its bulk.
+  void (*deliver)(void* data, int peer, const Frame& frame, const uint64_t* words);
+  // The peer has gone without leave; nothing more comes from it, and what is sent to it is dropped.
+  void (*lost)(void* data, int peer, const char* why);
+  // Ends the process with the line "marline: fatal: ...".
+  void (*fail)(const char* line);
+};
+
+// What the launcher's variables say of the job (job.hpp).
+struct Job {
+  int number;                // of this process
+  int count;                 // of all; for MPI 0: the wire finds both out
+  uint64_t secret[2];        // known to the processes of the job only
+  const char* address;       // where peers meet, in the kind's own words; null: none is needed
+  const char* const* nodes;  // made-up names of the peers' nodes; null: the true ones
+};
+
+struct Wire;  // the kind's own
+
+struct WireKind {
+  const char* name;
+
+  // Joins the job, and returns when all peers have. `user` stays.
+  Wire* (*join)(const Job& job, const WireUser* user);
+  [[nodiscard]] int (*number)(const Wire*);
+  [[nodiscard]] int (*count)(const Wire*);
+  [[nodiscard]] const Peer* (*peer)(const Wire*, int number);
+
+  // Sends a frame, with `frame.words` words from `words` and `frame.bulk` bytes from `bulk`. The frame and the words are
+  // copied. Returns true if the bulk has been copied, too, or there is none; otherwise `outgoing->sent` is called later.
+  // Never blocks: frames for which there is no room yet are queued here.
+  bool (*send)(Wire*, int peer, const Frame& frame, const uint64_t* words, const void* bulk, Outgoing* outgoing);
+  // Whether few frames to the peer are queued. Those who send without an end wait for it; answers need not, as their
+  // number is bounded by that of the questions.
+  [[nodiscard]] bool (*has_room)(Wire*, int peer);
+
+  // Delivers what has arrived, sends what is queued; returns how many frames were delivered or bulks sent. 0 at once if
+  // another thread is polling. Bounded: at most some dozens of frames a call.
+  int (*poll)(Wire*);
+  // Blocks the calling thread until there may be something to poll, or `wake` is called, or the time is over, or for no
+  // reason. One thread at a time.
+  void (*wait)(Wire*, int milliseconds);
+  void (*wake)(Wire*);
+
+  // After the last frame, by one thread: sends what is queued, tells the peers that this one leaves, waits for theirs to
+  // do so if `all` is set, and frees everything.
+  void (*leave)(Wire*, bool all);
+};
+
+}  // namespace marline::target
