@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The device's own side of a process device: a dispatching task takes commands from the ring and makes a task of each;
-// the threads of a parallel region run these, as many at a time as OMP_NUM_THREADS says. When nothing has come for a
-// while the dispatcher sleeps, and a receiver thread watches the ring. While all threads run kernels, the receiver empties
-// a ring that is full, and does what is no kernel. The forked thread watches for the program's end. Idle, all of them
-// sleep. The process leaves with _exit: the program's exit handlers and destructors are not its own.
+// The device's own side of a process device: commands come from the ring, and the dispatcher (dispatcher.hpp) runs them.
+// While it sleeps, a receiver thread watches the ring. While all threads run kernels, the receiver empties a ring that is
+// full, and does what is no kernel. The forked thread watches for the program's end. Idle, all of them sleep. The process
+// leaves with _exit: the program's exit handlers and destructors are not its own.
 #include "base/lock.hpp"
 #include "base/report.hpp"
 #include "device/call_kernel.hpp"
+#include "device/dispatcher.hpp"
 #include "device/process.hpp"
 #include "device/process_crash.hpp"
 #include "device/tell.hpp"
@@ -16,7 +16,6 @@
 
 #include <pthread.h>
 #include <sched.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -24,18 +23,13 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <ctime>
 
 namespace marline::target {
 
 namespace {
 
-constexpr uint64_t kPatience = 50'000;                 // nanoseconds: some round trips
-constexpr size_t kUnlimitedStack = size_t{256} << 20;  // the C library would take 2 MiB
-
 // A command with its words.
-struct Job {
-  Job* next;
+struct Job : Work {
   Command command;
   uint64_t words[];
 };
@@ -44,12 +38,10 @@ Channel* g_channel;
 Arena* g_arena;
 int g_socket;
 int g_number;
-Lock g_jobs_lock;  // over the next four, and for who reads commands
-Job* g_first = nullptr;
-Job** g_last = &g_first;
-bool g_waiting = false;  // the dispatcher, for g_arrival
-marline_event_t g_arrival;
+Lock g_ring_lock;  // over who reads commands, and over the announcement of what is waited for
 Lock g_answer_lock;
+
+void run_job(Work* work);
 
 // Ends the process when the program has ended, or has closed its side.
 [[noreturn]] void watch() {
@@ -58,22 +50,8 @@ Lock g_answer_lock;
   _exit(0);
 }
 
-// With a stack as large as that of a program's first thread may become.
-void start_thread(void* (*function)(void*)) {
-  pthread_attr_t attributes;
-  pthread_attr_init(&attributes);
-  rlimit limit;
-  if (getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur == RLIM_INFINITY) {
-    pthread_attr_setstacksize(&attributes, kUnlimitedStack);
-  }
-  pthread_t thread;
-  int error = pthread_create(&thread, &attributes, function, nullptr);
-  pthread_attr_destroy(&attributes);
-  if (error != 0) fatal("device %d (process): no thread can be created: %s", g_number, strerror(error));
-}
-
 // With the lock.
-void receive_one() {
+Job* receive_one() {
   Ring& ring = g_channel->commands;
   g_channel->completions.acquire();  // a kernel may depend on one that has been answered: see take_completions
   Command command;
@@ -81,52 +59,26 @@ void receive_one() {
   size_t bytes = command.words * sizeof(uint64_t);
   auto* job = static_cast<Job*>(std::malloc(sizeof(Job) + bytes));
   if (job == nullptr) fatal("device %d: no memory for a command", g_number);
-  job->next = nullptr;
+  job->is_kernel = command.kind == CommandKind::kLaunch;
+  job->run = run_job;
   job->command = command;
   ring.read(job->words, bytes);
-  *g_last = job;
-  g_last = &job->next;
+  return job;
 }
 
+// What is added under the lock is in the order of the ring.
 void receive_all() {
-  while (!g_channel->commands.is_empty()) receive_one();
+  if (g_channel->commands.is_empty()) return;
+  Guard guard(g_ring_lock);
+  WorkList list;
+  while (!g_channel->commands.is_empty()) list.append(receive_one());
+  add_work(list);
 }
 
-// Takes all that have arrived, in order; null: none, and with `wait` the receiver is going to fulfil g_arrival.
-Job* take_arrived(bool wait) {
-  Guard guard(g_jobs_lock);
-  receive_all();
-  if (g_first == nullptr && wait) {
-    marline_event_init(&g_arrival);
-    g_waiting = true;
-    g_channel->commands.announce(Ring::kAnything);  // for the receiver, asleep or not: see Ring::sleep
-    receive_all();
-    if (g_first != nullptr) g_waiting = false;
-  }
-  Job* jobs = g_first;
-  g_first = nullptr;
-  g_last = &g_first;
-  return jobs;
-}
-
-uint64_t nanoseconds_now() {
-  timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
-}
-
-// Waits until there are some. The next command of a chain follows soon, so the dispatcher looks for it for a while, and
-// runs kernels meanwhile, before it sleeps.
-Job* take_jobs() {
-  uint64_t end = nanoseconds_now() + kPatience;
-  do {
-    if (Job* jobs = take_arrived(false)) return jobs;
-#pragma omp taskyield
-  } while (nanoseconds_now() < end);
-  for (;;) {
-    if (Job* jobs = take_arrived(true)) return jobs;
-    marline_event_wait(&g_arrival);
-  }
+// For the receiver, asleep or not: see Ring::sleep.
+void announce() {
+  Guard guard(g_ring_lock);
+  g_channel->commands.announce(Ring::kAnything);
 }
 
 void answer(const Completion& completion) {
@@ -156,7 +108,8 @@ uint64_t find(const Command& command, const uint64_t* name) {
   return find_in_image(reinterpret_cast<void*>(command.a), reinterpret_cast<const char*>(name));
 }
 
-void run_job(Job* job) {
+void run_job(Work* work) {
+  auto* job = static_cast<Job*>(work);
   const Command& command = job->command;
   Completion completion = {command.operation, 0, command.timed ? now() : 0, 0};
   switch (command.kind) {
@@ -178,84 +131,27 @@ void run_job(Job* job) {
   std::free(job);
 }
 
-void run_all(Job* job) {
-  while (job != nullptr) {
-    Job* next = job->next;
-    run_job(job);
-    job = next;
-  }
-}
-
-bool is_kernel(const Job* job) { return job->command.kind == CommandKind::kLaunch; }
-
-// With the lock: those that have arrived and are no kernels.
-Job* take_others() {
-  Job* others = nullptr;
-  Job** last = &others;
-  Job** link = &g_first;
-  while (Job* job = *link) {
-    if (is_kernel(job)) {
-      link = &job->next;
-      continue;
-    }
-    *link = job->next;
-    job->next = nullptr;
-    *last = job;
-    last = &job->next;
-  }
-  g_last = link;
-  return others;
-}
-
 // The receiver thread. A command that is no kernel is counted in `asked` first, and then the program looks for a sleeper;
-// here the announcement comes first, and then the look at the count (both seq_cst).
+// here the announcement comes first, and then the look at the count (both seq_cst). The dispatcher says that it sleeps, and
+// announces then: whichever of the two announcements comes last, it has the dispatcher in it.
 void* receive(void*) {
   Ring& ring = g_channel->commands;
   for (;;) {
     uint64_t asked = g_channel->asked.load();
-    Job* others;
+    receive_all();
+    run_all(take_other_work());
     {
-      Guard guard(g_jobs_lock);
-      receive_all();
-      others = take_others();
-      if (g_waiting && g_first != nullptr) {
-        g_waiting = false;
-        marline_event_fulfill(&g_arrival);
-      }
-      ring.announce(g_waiting ? Ring::kAnything : Ring::kWantOfRoom);
+      Guard guard(g_ring_lock);
+      ring.announce(dispatcher_sleeps() ? Ring::kAnything : Ring::kWantOfRoom);
     }
-    run_all(others);
     if (g_channel->asked.load() == asked) ring.sleep();
   }
 }
 
-// The body of an untied task of a parallel region whose threads wait for tasks. When its thread runs a kernel, another
-// thread that is idle goes on with it.
-void dispatch() {
-  for (;;) {
-    for (Job* job = take_jobs(); job != nullptr;) {
-      Job* next = job->next;
-      if (is_kernel(job)) {
-#pragma omp task firstprivate(job) untied
-        run_job(job);
-      } else {
-        run_job(job);  // before a thread is free
-      }
-      job = next;
-    }
-  }
-}
-
-// The thread that the kernels' team begins with.
-void* serve(void*) {
-#pragma omp parallel
-#pragma omp single
-  {
-    note_ends(g_channel);  // the runtime's own handlers are there by now
-#pragma omp task untied
-    dispatch();
-  }
-  return nullptr;
+void start_receiver() {
+  pthread_t thread;
+  int error = pthread_create(&thread, nullptr, receive, nullptr);
+  if (error != 0) fatal("device %d (process): no thread can be created: %s", g_number, strerror(error));
 }
 
 }  // namespace
@@ -269,8 +165,8 @@ void serve_device(Channel* channel, Arena* arena, int socket, int number) {
   g_number = number;
   arena->enter();
   pthread_atfork(nullptr, nullptr, [] { close(g_socket); });  // a region's child does not hide the device's end
-  start_thread(serve);
-  start_thread(receive);
+  start_dispatcher({receive_all, announce, [] { note_ends(g_channel); }});  // the runtime's own handlers are there by then
+  start_receiver();
   watch();
 }
 

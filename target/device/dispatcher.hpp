@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a process that is a device does with the commands that come: a dispatching task makes a task of each kernel, and runs
+// what is no kernel at once. The threads of a parallel region run these tasks, as many at a time as OMP_NUM_THREADS says.
+// When nothing has come for a while the dispatcher sleeps, until somebody adds work.
+#pragma once
+
+#include <cstdint>
+
+namespace marline::target {
+
+// One command. The storage is the command's own: `run` frees it.
+struct Work {
+  Work* next;
+  bool is_kernel;
+  void (*run)(Work*);
+};
+
+// A list in the order in which the commands came.
+struct WorkList {
+  Work* first = nullptr;
+  Work** last = &first;
+
+  void append(Work* work) {
+    work->next = nullptr;
+    *last = work;
+    last = &work->next;
+  }
+};
+
+// Where work comes from. Both are called by the dispatcher, without a lock.
+struct WorkSource {
+  // Looks whether commands have arrived, and adds them.
+  void (*receive)();
+  // The dispatcher is going to sleep: from now on another thread has to notice what arrives. `receive` follows.
+  void (*announce)();
+  void (*begin)();  // once, on the first thread of the region, when the runtime has started
+};
+
+// Starts the region's first thread. Ends the process if there is none.
+void start_dispatcher(const WorkSource& source);
+
+// Any thread. Wakes the dispatcher.
+void add_work(WorkList& list);
+
+// The commands that are no kernels, for a thread that runs them while all others run kernels; null: none.
+[[nodiscard]] Work* take_other_work();
+void run_all(Work* list);
+
+// Whether the dispatcher sleeps, and when it has last looked for work (tell.hpp, now).
+[[nodiscard]] bool dispatcher_sleeps();
+[[nodiscard]] uint64_t dispatcher_looked();
+
+}  // namespace marline::target
