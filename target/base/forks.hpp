@@ -23,6 +23,8 @@ enum class ForkOrder : int {
   kUsersMemory,  // the blocks of omp_target_alloc
   kArena,        // a process's memory
   kLoader,       // the list of modules; the loader does not hold its lock on that while it runs code of the program
+  kPrograms,     // the identities of modules
+  kNodes,        // operations of nodes
   kUnderWay,     // operations of libomptarget; its other locks are not here: a fork has no GPU
   kAsides,      // regions that are put aside
   kCount

@@ -38,31 +38,51 @@ size_t size_of_class(int number) {
 
 }  // namespace
 
+int make_memory_file(uint64_t bytes) {
+  int file = memfd_create("device-memory", MFD_CLOEXEC);
+  if (file < 0 || ftruncate(file, static_cast<off_t>(bytes)) != 0) {
+    fatal("no memory that two processes share for a device: %s", strerror(errno));
+  }
+  return file;
+}
+
 struct Arena::Block : Range {
   Block* next;  // free, of the same class
   int size_class;
 };
 
-void Arena::open(uint64_t begin, uint64_t bytes) {
+void Arena::reserve(uint64_t begin, uint64_t bytes) {
   begin_ = begin;
   bytes_ = bytes;
-  limit_ = static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
   void* at = reinterpret_cast<void*>(begin);
   constexpr int kReserved = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
   if (mmap(at, bytes, PROT_NONE, kReserved | MAP_FIXED_NOREPLACE, -1, 0) != at) {
     fatal("the addresses of a device's memory, %lu GiB at %#lx, cannot be reserved (%s): is `ulimit -v` set?", bytes >> 30,
           begin, strerror(errno));
   }
-  file_ = memfd_create("device-memory", MFD_CLOEXEC);
-  if (file_ < 0 || ftruncate(file_, static_cast<off_t>(bytes)) != 0) {
-    fatal("no memory that two processes share for a device: %s", strerror(errno));
-  }
-  void* alias = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file_, 0);
-  if (alias == MAP_FAILED) fatal("a device's memory, %lu GiB, cannot be mapped: %s", bytes >> 30, strerror(errno));
-  madvise(alias, bytes, MADV_DONTDUMP);
-  madvise(alias, bytes, MADV_DONTFORK);  // a fork of the program must not write to the program's device
-  alias_ = static_cast<char*>(alias);
   hold_across_forks(lock_, ForkOrder::kArena);
+}
+
+void Arena::map_alias() {
+  void* alias = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file_, 0);
+  if (alias == MAP_FAILED) fatal("a device's memory, %lu GiB, cannot be mapped: %s", bytes_ >> 30, strerror(errno));
+  madvise(alias, bytes_, MADV_DONTDUMP);
+  madvise(alias, bytes_, MADV_DONTFORK);  // a fork of the program must not write to the program's device
+  alias_ = static_cast<char*>(alias);
+}
+
+void Arena::open(uint64_t begin, uint64_t bytes) {
+  reserve(begin, bytes);
+  limit_ = static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  file_ = make_memory_file(bytes);
+  map_alias();
+}
+
+void Arena::adopt(uint64_t begin, uint64_t bytes, uint64_t limit, int file) {
+  reserve(begin, bytes);
+  limit_ = limit;
+  file_ = file;
+  if (file >= 0) map_alias();
 }
 
 void Arena::enter() {
@@ -98,19 +118,22 @@ uint64_t Arena::allocate(size_t bytes) {
   return block->begin;
 }
 
-void Arena::release(uint64_t address) {
+size_t Arena::release(uint64_t address) {
   Guard guard(lock_);
   auto* block = static_cast<Block*>(blocks_.first_overlap(address, address + 1));
   if (block == nullptr || block->begin != address) fatal("%#lx is freed, but no memory of a device begins there", address);
   size_t size = block->end - block->begin;
   blocks_.remove(block);
   allocated_ -= size;
-  if (size >= kGiveBack) {
+  size_t empty = size >= kGiveBack ? size & ~(kPage - 1) : 0;
+  if (empty != 0 && file_ >= 0) {
     fallocate(file_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(address - begin_),
-              static_cast<off_t>(size & ~(kPage - 1)));
+              static_cast<off_t>(empty));
+    empty = 0;
   }
   block->next = free_[block->size_class];
   free_[block->size_class] = block;
+  return empty;
 }
 
 }  // namespace marline::target

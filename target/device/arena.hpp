@@ -15,10 +15,16 @@
 
 namespace marline::target {
 
+// A file in memory that several processes can map. Ends the program if there is none.
+[[nodiscard]] int make_memory_file(uint64_t bytes);
+
 class Arena {
  public:
   // Maps it; `begin`: of the device's part. Ends the program if that cannot be.
   void open(uint64_t begin, uint64_t bytes);
+  // The same for memory that another process has made and maps at `begin`: `file`, or -1 where this process cannot reach
+  // it. `limit`: bytes of that machine's memory.
+  void adopt(uint64_t begin, uint64_t bytes, uint64_t limit, int file);
   // In the device's process, a fork of the program, once: accessible at `begin`. Other forks do not map the memory.
   void enter();
 
@@ -27,12 +33,16 @@ class Arena {
 
   // 0: more than is left of the machine's memory.
   [[nodiscard]] uint64_t allocate(size_t bytes);
-  void release(uint64_t address);
+  // The bytes behind `address` whose memory should go back to the system, if this process cannot do so; else 0.
+  size_t release(uint64_t address);
 
   // Where this process reaches it.
   [[nodiscard]] char* here(uint64_t address) const { return alias_ + (address - begin_); }
 
  private:
+  void reserve(uint64_t begin, uint64_t bytes);
+  void map_alias();
+
   static constexpr int kClasses = 4 * 40;
   struct Block;
 

@@ -6,6 +6,7 @@
 #include "base/forks.hpp"
 #include "base/lock.hpp"
 #include "device/place.hpp"
+#include "image/images.hpp"
 
 #include <sched.h>
 
@@ -71,7 +72,7 @@ void describe(void*, marline_describe_write_fn write, void* sink) {
   for (int i = 0; i < copy.count; ++i) {
     const Line& told = copy.lines[i];
     where[0] = '\0';
-    if (told.kernel != nullptr) describe_place(told.kernel, told.place, where, sizeof where);
+    if (told.kernel != nullptr) describe_place(told.kernel->name, told.place, where, sizeof where);
     make_plain(where);
     int length = std::snprintf(text, sizeof text, "%s{\"device\": %d, \"what\": \"%s\", \"where\": \"%s\"}",
                                i != 0 ? ", " : "", told.device, told.what, where);

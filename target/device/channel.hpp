@@ -54,12 +54,9 @@ struct Completion {
   uint64_t begin, end;  // of a kernel, if they were asked for (tell.hpp, now)
 };
 
-// How the device's process has ended, and in which target region.
+// How the device's process has ended, and in which target region: ProcessEnd (crash_report.hpp), for another process.
 struct Crash {
-  static constexpr int kExitCalled = -1, kQuickExitCalled = -2;
-
-  std::atomic<bool> claimed;  // by the thread that writes the rest
-  std::atomic<int> cause;     // a signal, or one of those above; 0: not known. Stored last
+  std::atomic<int> cause;     // stored last
   int running;                // kernels at that time; if several, entry and place may be those of none
   bool at_address;            // `value` is the address that a signal is about
   uint64_t value;             // or the status of exit

@@ -71,6 +71,13 @@ struct DeviceKind {
   // The address of a variable or function in a copy; 0: not there. May suspend.
   uint64_t (*find)(Device*, uint64_t handle, const char* name);
 
+  // Where the device has a function of the program itself (0 bytes), or a variable; 0: it does not have it. May suspend.
+  uint64_t (*locate)(Device*, const void* address, size_t bytes);
+
+  // Copies between two devices of this kind by a way of their own; done at the return. False: there is none, and the
+  // caller copies by way of the host. Null: never. May suspend.
+  bool (*copy)(Device* to_device, uint64_t to, Device* from_device, uint64_t from, size_t bytes);
+
   // Starts a kernel, which is found. Either returns true, and it has run; or returns false, and operation->ended is
   // called when it has. May suspend in the first case.
   bool (*launch)(Device*, const Launch&, Operation*);
@@ -91,6 +98,7 @@ struct Device {
   void* state;       // the kind's own
   std::atomic<bool> started{false};  // written under the registry's lock
   std::atomic<uint32_t> modules{0};  // changes of modules that it knows; written by the threads that have followed them
+  bool asks_to_copy = false;  // copies wait for an answer, so a progress hook must not make them; by its start
   bool lost = false;  // in a fork's child, of a device that belongs to the program; written by its first thread
 };
 

@@ -61,6 +61,8 @@ uint64_t find(Device*, uint64_t handle, const char* name) {
   return find_in_image(reinterpret_cast<void*>(handle), name);
 }
 
+uint64_t locate(Device*, const void* address, size_t) { return reinterpret_cast<uint64_t>(address); }
+
 struct Call {
   uint64_t code;
   const Launch* launch;
@@ -82,7 +84,7 @@ bool launch(Device* device, const Launch& launch, Operation* operation) {
 
 }  // namespace
 
-constinit const DeviceKind kHostKind = {"host", false, describe, start, allocate, release,  write,
-                                        read,   load,  unload,   find,   launch, progress, stop};
+constinit const DeviceKind kHostKind = {"host", false, describe, start, allocate, release, write,  read,    load,
+                                        unload, find,  locate,   nullptr, launch,  progress, stop};
 
 }  // namespace marline::target

@@ -354,8 +354,8 @@ void find_routines() {
 
 }  // namespace
 
-constinit const DeviceKind kLlvmKind = {"libomptarget", true, describe, start, allocate, release,  write,
-                                        read,           load, unload,   find,   launch, progress, stop};
+constinit const DeviceKind kLlvmKind = {"libomptarget", true, describe, start, allocate, release, write,  read,    load,
+                                        unload,         find, nullptr,  nullptr, launch,  progress, stop};
 
 // Images first: it counts only devices for which there is one.
 int llvm_device_count(const char** why) {

@@ -4,8 +4,6 @@
 // and line: __omp_offloading_DEVICE_FILE_FUNCTION_lLINE.
 #include "device/place.hpp"
 
-#include "image/images.hpp"
-
 #include <cstdio>
 #include <cstring>
 
@@ -26,7 +24,7 @@ int field(const char* place, int n, const char*& begin) {
 
 }  // namespace
 
-void describe_place(const Entry* entry, const char* place, char* to, size_t bytes) {
+void describe_place(const char* name, const char* place, char* to, size_t bytes) {
   const char *file, *line;
   int file_length = field(place, 1, file), line_length = field(place, 3, line);
   bool known = file_length > 0 && std::strncmp(file, "unknown", 7) != 0;
@@ -34,7 +32,7 @@ void describe_place(const Entry* entry, const char* place, char* to, size_t byte
     std::snprintf(to, bytes, "the target region at %.*s:%.*s", file_length, file, line_length, line);
     return;
   }
-  const char* name = entry != nullptr ? entry->name : "";
+  if (name == nullptr) name = "";
   const char* last = std::strrchr(name, '_');
   const char* function = name;
   for (int i = 0; i < 5 && function != nullptr; ++i) {  // "", "", "omp", "offloading", then two numbers

@@ -7,10 +7,8 @@
 
 namespace marline::target {
 
-struct Entry;
-
-// Writes "the target region at FILE:LINE (FUNCTION)" from the ident's text, or what the region's name says of it.
-// `place` may be null.
-void describe_place(const Entry* entry, const char* place, char* to, size_t bytes);
+// Writes "the target region at FILE:LINE (FUNCTION)" from the ident's text, or what the region's name says of it. Both may
+// be null.
+void describe_place(const char* name, const char* place, char* to, size_t bytes);
 
 }  // namespace marline::target

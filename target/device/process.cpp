@@ -9,8 +9,8 @@
 #include "base/forks.hpp"
 #include "base/report.hpp"
 #include "device/call_kernel.hpp"
+#include "device/crash_report.hpp"
 #include "device/kinds.hpp"
-#include "device/place.hpp"
 #include "device/process_heritage.hpp"
 #include "device/processor.hpp"
 #include "device/wait.hpp"
@@ -76,30 +76,12 @@ Process* usable(Device* device) {
 
 [[noreturn]] void report_death(Process* process) {
   const Crash& crash = process->channel->crash;
-  int cause = crash.cause.load(std::memory_order_acquire);  // pairs with the store in process_crash.cpp
-  int number = process->device->number;
-  if (cause == 0) {
-    end_process(EXIT_FAILURE, "device %d (process) has ended without a reason that it could tell: _exit, a signal such as "
-                "SIGKILL, or want of memory", number);
-  }
-  char where[512];
-  if (crash.running > 1 && crash.entry == 0) {
-    std::snprintf(where, sizeof where, "one of %d target regions", crash.running);
-  } else {
-    describe_place(reinterpret_cast<const Entry*>(crash.entry), reinterpret_cast<const char*>(crash.place), where,
-                   sizeof where);
-  }
-  if (cause == Crash::kExitCalled) {
-    end_process(EXIT_FAILURE, "device %d (process) has ended: exit(%d) was called in %s", number,
-                static_cast<int>(crash.value), where);
-  }
-  if (cause == Crash::kQuickExitCalled) {
-    end_process(EXIT_FAILURE, "device %d (process) has ended: quick_exit was called in %s", number, where);
-  }
-  char at[40] = "";
-  if (crash.at_address) std::snprintf(at, sizeof at, " at address %#lx", crash.value);
-  end_process(128 + cause, "device %d (process) has ended by signal %d (%s)%s, in %s", number, cause, strsignal(cause), at,
-              where);
+  int cause = crash.cause.load(std::memory_order_acquire);  // pairs with the store in process_serve.cpp
+  auto* entry = reinterpret_cast<const Entry*>(crash.entry);
+  char device[32];
+  std::snprintf(device, sizeof device, "device %d (process)", process->device->number);
+  report_end(device, {cause, crash.running, crash.at_address, crash.value, entry != nullptr ? entry->name : nullptr,
+                      reinterpret_cast<const char*>(crash.place)});
 }
 
 void check_life(Process* process) {
@@ -281,7 +263,7 @@ uint64_t allocate(Device* device, size_t bytes) { return usable(device)->arena.a
 
 // In a fork the memory stays as it is, which is the program's; what is freed there may be a destructor's business.
 void release(Device* device, uint64_t address) {
-  if (!device->lost) process_of(device)->arena.release(address);
+  if (!device->lost) (void)process_of(device)->arena.release(address);
 }
 
 // Copies what lies outside of the arena, in variables of images, by way of it.
@@ -300,7 +282,7 @@ void copy_staged(Device* device, uint64_t address, char* host, size_t bytes, boo
     if (!to_device) std::memcpy(host + done, process->arena.here(stage), piece);
     done += piece;
   }
-  process->arena.release(stage);
+  (void)process->arena.release(stage);
 }
 
 void write(Device* device, uint64_t to, const void* from, size_t bytes) {
@@ -353,6 +335,11 @@ uint64_t find(Device* device, uint64_t handle, const char* name) {
   return ask(device, command, padded, "search for a symbol");
 }
 
+// The process was forked from this one.
+uint64_t locate(Device*, const void* address, size_t) {
+  return was_loaded(address) ? reinterpret_cast<uint64_t>(address) : 0;
+}
+
 bool launch(Device* device, const Launch& launch, Operation* operation) {
   if (launch.count > kMostArguments) {
     fatal("a target region with %u arguments; the most are %u", launch.count, kMostArguments);
@@ -371,8 +358,8 @@ bool launch(Device* device, const Launch& launch, Operation* operation) {
 
 }  // namespace
 
-constinit const DeviceKind kProcessKind = {"process", true, describe, start, allocate, release,  write,
-                                           read,      load, unload,   find,   launch, progress, stop};
+constinit const DeviceKind kProcessKind = {"process", true, describe, start, allocate, release, write,  read,    load,
+                                           unload,    find, locate,   nullptr, launch,  progress, stop};
 
 void refuse_if_lost(const Device* device) {
   if (!device->lost) return;

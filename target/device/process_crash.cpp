@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 
@@ -25,7 +26,8 @@ struct Slot {
   uint64_t place;
 };
 
-Channel* g_channel;
+void (*g_tell)(const EndInKernel&);
+std::atomic<bool> g_claimed{false};  // by the thread that ends the process
 pid_t g_process;  // a region may fork: its child notes nothing
 Slot g_slots[kSlots];
 thread_local int t_slot = -1;  // of the kernel that the thread has called last
@@ -47,15 +49,15 @@ int running_slot(int& running) {
 }
 
 [[noreturn]] void end_with(int cause, bool at_address, uint64_t value, int status) {
-  Crash& crash = g_channel->crash;
   if (getpid() != g_process) _exit(status);
-  while (crash.claimed.exchange(true)) pause();  // another thread ends the process
-  int slot = running_slot(crash.running);
-  crash.at_address = at_address;
-  crash.value = value;
-  crash.entry = slot >= 0 ? g_slots[slot].entry : 0;
-  crash.place = slot >= 0 ? g_slots[slot].place : 0;
-  crash.cause.store(cause, std::memory_order_release);  // pairs with report_death
+  while (g_claimed.exchange(true)) pause();  // another thread ends the process
+  EndInKernel end = {{cause, 0, at_address, value, nullptr, nullptr}, 0, 0};
+  int slot = running_slot(end.running);
+  if (slot >= 0) {
+    end.entry = g_slots[slot].entry;
+    end.kernel_place = g_slots[slot].place;
+  }
+  g_tell(end);
   _exit(status);
 }
 
@@ -68,16 +70,16 @@ void on_crash(int signal, siginfo_t* info, void*) {
 // The last handler that is registered is the first one called: the program's do not run here.
 void on_exit_call(int status, void*) {
   std::fflush(stdout);
-  end_with(Crash::kExitCalled, false, static_cast<uint64_t>(status), status);
+  end_with(ProcessEnd::kExitCalled, false, static_cast<uint64_t>(status), status);
 }
 
 // It is not told the status.
-void on_quick_exit_call() { end_with(Crash::kQuickExitCalled, false, 0, EXIT_FAILURE); }
+void on_quick_exit_call() { end_with(ProcessEnd::kQuickExitCalled, false, 0, EXIT_FAILURE); }
 
 }  // namespace
 
-void note_ends(Channel* channel) {
-  g_channel = channel;
+void note_ends(void (*tell)(const EndInKernel& end)) {
+  g_tell = tell;
   g_process = getpid();
   struct sigaction action = {}, old;
   action.sa_sigaction = on_crash;

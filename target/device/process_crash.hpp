@@ -1,17 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// In a device's process: notes in which target region it ends, when a signal or a call of exit ends it. Any thread, with
-// no lock: the program reads the note when the process is gone (process.cpp).
+// In a device's process: tells in which target region it ends, when a signal or a call of exit ends it. Any thread, with
+// no lock.
 #pragma once
 
-#include "device/channel.hpp"
+#include "device/crash_report.hpp"
 
 namespace marline::target {
 
-// Once, before the first kernel.
-void note_ends(Channel* channel);
+// An end, with the words of the kernel that it is in; those are 0 if it is in none.
+struct EndInKernel : ProcessEnd {
+  uint64_t entry;
+  uint64_t kernel_place;
+};
 
-// Around a kernel, on the thread that calls it.
+// Once, before the first kernel. `tell` is called by the handler that ends the process, at most once, and may end it itself.
+void note_ends(void (*tell)(const EndInKernel& end));
+
+// Around a kernel, on the thread that calls it. The words are what `tell` gets.
 class RunningKernel {
  public:
   RunningKernel(uint64_t entry, uint64_t place);

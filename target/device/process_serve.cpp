@@ -148,6 +148,17 @@ void* receive(void*) {
   }
 }
 
+// The program reads it when the process is gone (process.cpp).
+void tell_program(const EndInKernel& end) {
+  Crash& crash = g_channel->crash;
+  crash.running = end.running;
+  crash.at_address = end.at_address;
+  crash.value = end.value;
+  crash.entry = end.entry;
+  crash.place = end.kernel_place;
+  crash.cause.store(end.cause, std::memory_order_release);  // pairs with report_death
+}
+
 void start_receiver() {
   pthread_t thread;
   int error = pthread_create(&thread, nullptr, receive, nullptr);
@@ -165,7 +176,7 @@ void serve_device(Channel* channel, Arena* arena, int socket, int number) {
   g_number = number;
   arena->enter();
   pthread_atfork(nullptr, nullptr, [] { close(g_socket); });  // a region's child does not hide the device's end
-  start_dispatcher({receive_all, announce, [] { note_ends(g_channel); }});  // the runtime's own handlers are there by then
+  start_dispatcher({receive_all, announce, [] { note_ends(tell_program); }});  // the runtime's own handlers are there by then
   start_receiver();
   watch();
 }

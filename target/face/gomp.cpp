@@ -3,7 +3,7 @@
 // Devices for code of GCC that was built without a compiler for devices: what the runtime passes on from libgomp's entry
 // points (devices.h, marline_device_provider_t). A kernel is a function of the program that gets an array of addresses.
 // A device in this process runs it on copies of what is mapped; one in a forked process has the function at the same
-// address. `declare target` variables of a device in this process are the program's own. Any thread.
+// address, a worker on another node at another one. `declare target` variables of a device in this process are the program's own. Any thread.
 #include "base/forks.hpp"
 #include "base/report.hpp"
 #include "device/kinds.hpp"
@@ -28,30 +28,32 @@ namespace {
 constexpr int kHostFallback = -2;  // GOMP_DEVICE_HOST_FALLBACK: the clause `if` is false
 
 // What a device knows of the variables of all modules.
+struct Located : OffloadVariable {
+  uint64_t place;  // on the device
+};
 struct Known {
   std::atomic<uint64_t> changes{0};  // of the loader; released by the thread that has mapped the variables
-  Array<OffloadVariable> variables;  // under the lock
+  Array<Located> variables;          // under the lock
 };
 
-Lock g_tables_lock;  // held while files are read
+Lock g_tables_lock;
 Known g_known[kMaxImageDevices];
 const HeldAcrossForks g_held(g_tables_lock, ForkOrder::kTables);
 
+// A library that was opened late, or has been closed and opened again.
 bool has_module_of(const Device* device, const void* address) {
-  return device->kind == &kHostKind || was_loaded(address);
+  return device->kind != &kProcessKind || was_loaded(address);
 }
 
-// On every device they have the address that they have here.
-void map_variable(Device* device, const OffloadVariable& variable) {
-  auto address = reinterpret_cast<uint64_t>(variable.address);
+void map_variable(Device* device, const Located& variable) {
   if (variable.link) {
-    device->mapping->add_place(variable.address, variable.bytes, address);
+    device->mapping->add_place(variable.address, variable.bytes, variable.place);
   } else {
-    device->mapping->add_global(variable.address, variable.bytes, address);
+    device->mapping->add_global(variable.address, variable.bytes, variable.place);
   }
 }
 
-void unmap_variable(Device* device, const OffloadVariable& variable) {
+void unmap_variable(Device* device, const Located& variable) {
   if (variable.link) {
     device->mapping->remove_place(variable.address);
   } else {
@@ -59,25 +61,30 @@ void unmap_variable(Device* device, const OffloadVariable& variable) {
   }
 }
 
-bool is_among(const OffloadVariable& variable, Array<OffloadVariable>& list) {
-  for (const OffloadVariable& one : list) {
+bool is_among(const Located& variable, Array<Located>& list) {
+  for (const Located& one : list) {
     if (one.address == variable.address && one.bytes == variable.bytes && one.link == variable.link) return true;
   }
   return false;
 }
 
-// With the lock over tables.
-void follow_loader(Device* device, Array<OffloadVariable>& known) {
-  Array<OffloadVariable> loaded, now;
+// Those that the device has. It may have to be asked, so without a lock.
+void locate_variables(Device* device, Array<Located>& to) {
+  Array<OffloadVariable> loaded;
   list_offload_variables(loaded);
   for (const OffloadVariable& variable : loaded) {
-    if (has_module_of(device, variable.address)) now.push(variable);
+    uint64_t place = device->kind->locate(device, variable.address, variable.bytes);
+    if (place != 0) to.push({variable, place});
   }
-  for (const OffloadVariable& variable : known) {
+}
+
+// With the lock over tables.
+void follow_loader(Device* device, Array<Located>& known, Array<Located>& now) {
+  for (const Located& variable : known) {
     if (!is_among(variable, now)) unmap_variable(device, variable);
   }
   known.shrink(0);
-  for (const OffloadVariable& variable : now) {
+  for (const Located& variable : now) {
     map_variable(device, variable);
     known.push(variable);
   }
@@ -88,9 +95,11 @@ void make_ready(Device* device) {
   uint64_t changes = loader_changes();
   Known& known = g_known[device->number];
   if (known.changes.load(std::memory_order_acquire) == changes) return;  // pairs with the store below
+  Array<Located> now;
+  locate_variables(device, now);
   Guard guard(g_tables_lock);
   if (known.changes.load(std::memory_order_relaxed) == changes) return;
-  follow_loader(device, known.variables);
+  follow_loader(device, known.variables, now);
   known.changes.store(changes, std::memory_order_release);  // pairs with the load above
 }
 
@@ -98,10 +107,10 @@ void make_ready(Device* device) {
 Device* ready_device(int number) {
   Device* device = number == kHostFallback ? nullptr : device_for_construct(number);
   if (device == nullptr) return nullptr;
-  if (device->kind != &kHostKind && device->kind != &kProcessKind) {
+  if (device->kind->locate == nullptr) {
     if (is_mandatory()) {
-      fatal("OMP_TARGET_OFFLOAD=mandatory, and device %d (%s) does not run code of GCC: MARLINE_DEVICES=host or process "
-            "do", device->number, device->kind->name);
+      fatal("OMP_TARGET_OFFLOAD=mandatory, and device %d (%s) does not run code of GCC: MARLINE_DEVICES=host, process and "
+            "nodes do", device->number, device->kind->name);
     }
     return nullptr;
   }
@@ -140,7 +149,7 @@ int run(int number, void (*function)(void*), const marline_device_maps_t* maps, 
   if (device == nullptr) return 0;
   auto* code = reinterpret_cast<const void*>(function);
   const Entry* entry = entry_of_function(code);
-  if (!has_module_of(device, code)) {
+  if (!has_module_of(device, code) || !has_kernel(device, entry)) {
     if (is_mandatory()) {
       fatal("OMP_TARGET_OFFLOAD=mandatory, and device %d (%s) does not have %s: its library was loaded, perhaps "
             "again, when the device had been started", device->number, device->kind->name, entry->name);

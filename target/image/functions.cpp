@@ -73,9 +73,6 @@ Function* make_function(const void* code) {
   name_function(function, code);
   function->entry.host = code;
   function->entry.name = function->name;
-  for (auto& address : function->entry.code) {
-    address.store(reinterpret_cast<uint64_t>(code), std::memory_order_relaxed);
-  }
   return function;
 }
 

@@ -8,7 +8,7 @@
 
 namespace marline::target {
 
-// The entry of a function, which stays: its code is the function's address on every device.
+// The entry of a function, which stays: it has no module, and devices say where the function is (DeviceKind::locate).
 [[nodiscard]] const Entry* entry_of_function(const void* function);
 
 // Notes the modules that are loaded now, at the first call: processes that are forked right behind it have them.

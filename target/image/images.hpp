@@ -29,7 +29,7 @@ struct Entry {
   size_t size;        // 0: a kernel
   uint32_t flags;
   int64_t data;       // of a requires entry: its flags
-  Module* module;
+  Module* module;     // null: a function of the program (functions.hpp)
   std::atomic<uint64_t> code[kMaxImageDevices];  // of a kernel, by Device::number; 0: not asked yet; any thread writes
                                                  // the same value
   uint64_t mapped;    // of a variable: the devices that have it in their mapping, a bit each; under the images' lock

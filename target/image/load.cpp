@@ -4,12 +4,18 @@
 // library by its path, and the numbers of descriptors are used again, so each file is opened by a path of its own.
 #include "image/load.hpp"
 
+#include "base/array.hpp"
+#include "base/forks.hpp"
+#include "base/lock.hpp"
 #include "base/report.hpp"
+#include "image/loader.hpp"
 
 #include <dlfcn.h>
+#include <link.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
@@ -20,6 +26,9 @@ namespace marline::target {
 namespace {
 
 std::atomic<uint32_t> g_loaded{0};
+Lock g_lock;
+Array<void*> g_handles;  // of images that are loaded
+const HeldAcrossForks g_held(g_lock, ForkOrder::kPrograms);
 
 // The number of the load, in slashes and dots.
 void write_path(char* at, int file) {
@@ -50,11 +59,54 @@ void* load_image(int file) {
   void* handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) fatal("an offload image cannot be loaded: %s", dlerror());
   close(file);
+  Guard guard(g_lock);
+  g_handles.push(handle);
   return handle;
 }
 
 void unload_image(void* handle) {
-  if (handle != nullptr) dlclose(handle);
+  if (handle == nullptr) return;
+  {
+    Guard guard(g_lock);
+    uint32_t kept = 0;
+    for (void* other : g_handles) {
+      if (other != handle) g_handles[kept++] = other;
+    }
+    g_handles.shrink(kept);
+  }
+  dlclose(handle);
+}
+
+bool is_loaded_image(void* handle) {
+  Guard guard(g_lock);
+  return std::find(g_handles.begin(), g_handles.end(), handle) != g_handles.end();
+}
+
+namespace {
+
+struct Sought {
+  uint64_t base;
+  ImageRange range;
+};
+
+int take_range(dl_phdr_info* info, size_t, void* data) {
+  auto* sought = static_cast<Sought*>(data);
+  if (info->dlpi_addr != sought->base) return 0;
+  for (int i = 0; i < info->dlpi_phnum; ++i) {
+    const ElfW(Phdr)& segment = info->dlpi_phdr[i];
+    if (segment.p_type == PT_LOAD) sought->range.end = std::max(sought->range.end, info->dlpi_addr + segment.p_vaddr + segment.p_memsz);
+  }
+  return 1;
+}
+
+}  // namespace
+
+ImageRange range_of_image(void* handle) {
+  link_map* map = nullptr;
+  if (dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0) return {0, 0};
+  Sought sought = {map->l_addr, {map->l_addr, map->l_addr}};
+  visit_modules(take_range, &sought);
+  return sought.range;
 }
 
 // Clang 14 keeps constructors local to the image; its entry of one, whose first word is its address, is not.
@@ -65,6 +117,17 @@ uint64_t find_in_image(void* handle, const char* name) {
   std::snprintf(entry, sizeof entry, ".omp_offloading.entry.%s", name);
   auto* address = static_cast<const uint64_t*>(dlsym(handle, entry));
   return address != nullptr ? *address : 0;
+}
+
+uint64_t find_sized(void* handle, const char* name, size_t& bytes) {
+  uint64_t address = find_in_image(handle, name);
+  Dl_info info;
+  void* found = nullptr;  // an ElfW(Sym)
+  bytes = 0;
+  if (address != 0 && dladdr1(reinterpret_cast<void*>(address), &info, &found, RTLD_DL_SYMENT) != 0 && found != nullptr) {
+    bytes = static_cast<const ElfW(Sym)*>(found)->st_size;
+  }
+  return address;
 }
 
 }  // namespace marline::target

@@ -15,7 +15,19 @@ namespace marline::target {
 [[nodiscard]] void* load_image(int file);
 void unload_image(void* handle);
 
+// Whether this is an image that is loaded now.
+[[nodiscard]] bool is_loaded_image(void* handle);
+
+// Where a loaded image lies.
+struct ImageRange {
+  uint64_t begin, end;
+};
+[[nodiscard]] ImageRange range_of_image(void* handle);
+
 // Of a loaded image; 0: not there, or the image is null.
 [[nodiscard]] uint64_t find_in_image(void* handle, const char* name);
+
+// The same, with the symbol's size; 0 where that is not known.
+[[nodiscard]] uint64_t find_sized(void* handle, const char* name, size_t& bytes);
 
 }  // namespace marline::target

@@ -18,7 +18,8 @@ namespace marline::target {
 
 namespace {
 
-constexpr const char* kSection = ".gnu.offload_vars";
+constexpr const char* kVariables = ".gnu.offload_vars";
+constexpr const char* kFunctions = ".gnu.offload_funcs";
 constexpr uint64_t kLinkBit = uint64_t{1} << 63;  // of the size
 constexpr size_t kMostBytes = 1 << 20;            // of the headers: more is no file of this kind
 
@@ -40,7 +41,7 @@ void* read_block(int file, size_t bytes, uint64_t offset) {
 }
 
 // The section's place in memory, less the load address, and its size; false: there is none.
-bool find_section(int file, uint64_t& address, uint64_t& bytes) {
+bool find_section(int file, const char* section, uint64_t& address, uint64_t& bytes) {
   ElfW(Ehdr) header;
   if (!read_at(file, &header, sizeof header, 0) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return false;
   if (header.e_shentsize != sizeof(ElfW(Shdr)) || header.e_shstrndx >= header.e_shnum) return false;
@@ -51,7 +52,7 @@ bool find_section(int file, uint64_t& address, uint64_t& bytes) {
   bool found = false;
   for (int i = 0; names != nullptr && i < header.e_shnum && !found; ++i) {
     uint64_t name = sections[i].sh_name;
-    found = name + std::strlen(kSection) < of_names.sh_size && std::strcmp(names + name, kSection) == 0;
+    found = name + std::strlen(section) < of_names.sh_size && std::strcmp(names + name, section) == 0;
     address = sections[i].sh_addr;
     bytes = sections[i].sh_size;
   }
@@ -60,20 +61,40 @@ bool find_section(int file, uint64_t& address, uint64_t& bytes) {
   return found;
 }
 
+// A module's section in memory, as a list of `Element`s; empty: there is none.
+template <class Element>
+struct Section {
+  const Element* first = nullptr;
+  size_t count = 0;
+
+  Section(const dl_phdr_info* info, const char* name) {
+    bool is_program = info->dlpi_name == nullptr || *info->dlpi_name == '\0';
+    int file = open(is_program ? "/proc/self/exe" : info->dlpi_name, O_RDONLY | O_CLOEXEC);
+    if (file < 0) return;
+    uint64_t address, bytes;
+    if (find_section(file, name, address, bytes)) {
+      first = reinterpret_cast<const Element*>(info->dlpi_addr + address);
+      count = bytes / sizeof(Element);
+    }
+    close(file);
+  }
+};
+
 int visit_module(dl_phdr_info* info, size_t, void* data) {
   auto* list = static_cast<Array<OffloadVariable>*>(data);
-  bool is_program = info->dlpi_name == nullptr || *info->dlpi_name == '\0';
-  int file = open(is_program ? "/proc/self/exe" : info->dlpi_name, O_RDONLY | O_CLOEXEC);
-  if (file < 0) return 0;
-  uint64_t address, bytes;
-  if (find_section(file, address, bytes)) {
-    auto* variables = reinterpret_cast<const WireVariable*>(info->dlpi_addr + address);
-    for (uint64_t i = 0; i < bytes / sizeof(WireVariable); ++i) {
-      uint64_t size = variables[i].size;
-      list->push({variables[i].address, size & ~kLinkBit, (size & kLinkBit) != 0});
-    }
+  Section<WireVariable> section(info, kVariables);
+  for (size_t i = 0; i < section.count; ++i) {
+    uint64_t size = section.first[i].size;
+    list->push({section.first[i].address, size & ~kLinkBit, (size & kLinkBit) != 0});
   }
-  close(file);
+  return 0;
+}
+
+int find_function(dl_phdr_info* info, size_t, void* data) {
+  Section<const void*> section(info, kFunctions);
+  for (size_t i = 0; i < section.count; ++i) {
+    if (section.first[i] == *static_cast<const void**>(data)) return 1;
+  }
   return 0;
 }
 
@@ -91,5 +112,16 @@ uint64_t loader_changes() {
 }
 
 void list_offload_variables(Array<OffloadVariable>& to) { visit_modules(visit_module, &to); }
+
+bool is_offload_variable(const void* address, size_t bytes) {
+  Array<OffloadVariable> variables;
+  list_offload_variables(variables);
+  for (const OffloadVariable& variable : variables) {
+    if (variable.address == address && variable.bytes == bytes) return true;
+  }
+  return false;
+}
+
+bool is_offload_function(const void* address) { return visit_modules(find_function, &address) != 0; }
 
 }  // namespace marline::target

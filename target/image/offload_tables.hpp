@@ -23,4 +23,10 @@ struct OffloadVariable {
 // The variables of all modules that are loaded.
 void list_offload_variables(Array<OffloadVariable>& to);
 
+// Whether it is one of these, with these bytes.
+[[nodiscard]] bool is_offload_variable(const void* address, size_t bytes);
+
+// Whether it is the function of a target region, by the tables of the section .gnu.offload_funcs.
+[[nodiscard]] bool is_offload_function(const void* address);
+
 }  // namespace marline::target

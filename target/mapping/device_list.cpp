@@ -9,6 +9,7 @@
 #include "device/cuda_driver.hpp"
 #include "device/kinds.hpp"
 #include "device/llvm.hpp"
+#include "device/node.hpp"
 #include "image/images.hpp"
 #include "image/stub_images.hpp"
 
@@ -41,6 +42,16 @@ struct List {
     }
   }
 
+  // One for each worker of the job.
+  void add_nodes() {
+    int workers = worker_count();
+    if (workers == 0) {
+      fatal("MARLINE_DEVICES names nodes, but this process has no workers: start the program by `marline run -n N "
+            "--devices=nodes`, or by mpirun or srun with two processes or more");
+    }
+    add(&kNodeKind, workers);
+  }
+
   // LLVM's devices, all of them.
   int add_llvm(bool must) {
     const char* why = "";
@@ -59,6 +70,11 @@ const char* add_named(List& list, const char* text, const char* at) {
   size_t word = std::strcspn(at, ",");
   if (std::strlen(kLlvmKind.name) == word && std::strncmp(at, kLlvmKind.name, word) == 0) {
     list.add_llvm(true);
+    return at[word] == ',' ? at + word + 1 : at + word;
+  }
+  static constexpr char kNodes[] = "nodes";
+  if (std::strncmp(at, kNodes, word) == 0 && word == sizeof kNodes - 1) {
+    list.add_nodes();
     return at[word] == ',' ? at + word + 1 : at + word;
   }
   const DeviceKind* kinds[] = {&kHostKind, &kProcessKind};

@@ -12,6 +12,7 @@
 #include "device/asides.hpp"
 #include "device/kinds.hpp"
 #include "device/llvm.hpp"
+#include "device/node.hpp"
 #include "device/process.hpp"
 #include "device/rank_place.hpp"
 #include "device/tell.hpp"
@@ -89,6 +90,7 @@ void after_fork_in_child() {
   new (&g_prepare_lock) SuspendingLock;
   forget_claims();
   forget_processes();
+  forget_nodes();
   llvm_forget_operations();
   for (int i = 0; i < g_count; ++i) g_devices[i].mapping->drop_busy();
 }
@@ -295,7 +297,12 @@ void note_registration(const Module* module) { t_registers = t_registers || !mod
 
 void start_early() {
   const char* text = option_value(Option::kDevices);
-  if (text == nullptr || std::strstr(text, kProcessKind.name) == nullptr) return;
+  if (text == nullptr) return;
+  if (std::strstr(text, kNodeKind.name) != nullptr && worker_count() > 0) {
+    if (is_worker()) serve_node();
+    start_nodes();
+  }
+  if (std::strstr(text, kProcessKind.name) == nullptr) return;
   listed();
   for (int i = 0; i < g_count; ++i) {
     if (g_devices[i].kind == &kProcessKind) kProcessKind.start(&g_devices[i]);
@@ -320,6 +327,7 @@ void stop_all() {
     marline_device_end(i);
     g_devices[i].kind->stop(&g_devices[i]);
   }
+  end_nodes();
 }
 
 }  // namespace marline::target

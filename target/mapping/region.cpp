@@ -82,6 +82,11 @@ RegionAside* make_aside(Device* device, const Items& items, marline_task_t* task
 bool has_kernel(Device* device, const Entry* kernel) {
   auto& code = const_cast<Entry*>(kernel)->code[device->number];
   if (code.load(std::memory_order_relaxed) != 0) return true;
+  if (kernel->module == nullptr) {  // a function of the program
+    uint64_t place = device->kind->locate(device, kernel->host, 0);
+    code.store(place, std::memory_order_relaxed);
+    return place != 0;
+  }
   if (kernel->module->native.begin == nullptr) return false;
   uint64_t handle = kernel->module->handles[device->number].load(std::memory_order_relaxed);
   if (handle == 0) return false;
@@ -152,8 +157,8 @@ void run_aside(Device* device, const Region& region, marline_task_t* task) {
 
 void run_region(Device* device, const Region& region) {
   device->mapping->begin(region.items);
-  bool may_go_aside = region.nowait && device->kind->is_asynchronous &&
-                      Mapping::most_bytes_back(region.items) <= kMostBytesInHook;
+  size_t most_back = device->asks_to_copy ? 0 : kMostBytesInHook;
+  bool may_go_aside = region.nowait && device->kind->is_asynchronous && Mapping::most_bytes_back(region.items) <= most_back;
   if (marline_task_t* task = may_go_aside ? marline_target_task_hold() : nullptr) {
     run_aside(device, region, task);
   } else {

@@ -76,9 +76,9 @@ struct WireKind {
 
   // Joins the job, and returns when all peers have. `user` stays.
   Wire* (*join)(const Job& job, const WireUser* user);
-  [[nodiscard]] int (*number)(const Wire*);
-  [[nodiscard]] int (*count)(const Wire*);
-  [[nodiscard]] const Peer* (*peer)(const Wire*, int number);
+  int (*number)(const Wire*);
+  int (*count)(const Wire*);
+  const Peer* (*peer)(const Wire*, int number);
 
   // Sends a frame, with `frame.words` words from `words` and `frame.bulk` bytes from `bulk`. The frame and the words are
   // copied. Returns true if the bulk has been copied, too, or there is none; otherwise `outgoing->sent` is called later.
@@ -86,7 +86,7 @@ struct WireKind {
   bool (*send)(Wire*, int peer, const Frame& frame, const uint64_t* words, const void* bulk, Outgoing* outgoing);
   // Whether few frames to the peer are queued. Those who send without an end wait for it; answers need not, as their
   // number is bounded by that of the questions.
-  [[nodiscard]] bool (*has_room)(Wire*, int peer);
+  bool (*has_room)(Wire*, int peer);
 
   // Delivers what has arrived, sends what is queued; returns how many frames were delivered or bulks sent. 0 at once if
   // another thread is polling. Bounded: at most some dozens of frames a call.

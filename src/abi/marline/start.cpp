@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The begin of the program, before main and behind the constructors, on the first thread. Devices that are processes of
-// their own are forked here, from a process that has one thread and the values that the program's variables begin with.
+// The begin of the program, before main and behind the constructors, on the first thread. Workers of a program on other
+// nodes stay here. Devices that are processes of their own are forked here, from a process that has one thread and the values
+// that the program's variables begin with.
 // Not earlier, from a constructor: the loader may hold a lock then, and libraries are yet to be initialised.
 //
 // The startup code of every program calls __libc_start_main. Ours answers references to all versions of it (GLIBC_2.2.5
@@ -41,10 +42,12 @@ int calls_device_constructs(dl_phdr_info* info, size_t, void*) {
   return image.any_binding(is_device_construct) ? 1 : 0;
 }
 
+// A job with workers starts here in any case: a worker must not get to main, and waits for the program.
 bool wants_devices_early() {
   const char* text = std::getenv("MARLINE_DEVICES");
-  return text != nullptr && std::strstr(text, "process") != nullptr &&
-         dl_iterate_phdr(calls_device_constructs, nullptr) != 0;
+  if (text == nullptr) return false;
+  return std::strstr(text, "nodes") != nullptr ||
+         (std::strstr(text, "process") != nullptr && dl_iterate_phdr(calls_device_constructs, nullptr) != 0);
 }
 
 int start_devices_and_main(int count, char** arguments, char** environment) {

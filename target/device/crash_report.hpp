@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is said when a device's process has ended before the program has: by the program, or by the process itself.
+#pragma once
+
+#include <cstdint>
+
+namespace marline::target {
+
+// How a process has ended, and in which target region.
+struct ProcessEnd {
+  static constexpr int kExitCalled = -1, kQuickExitCalled = -2;
+
+  int cause;         // a signal, or one of those above; 0: not known
+  int running;       // kernels at that time; if several, entry and place may be those of none
+  bool at_address;   // `value` is the address that a signal is about
+  uint64_t value;    // or the status of exit
+  const char* name;  // the region's, or null
+  const char* place; // its ident's text, or null
+};
+
+// Ends the calling process with a line, and the status that fits. `device`: "device 1 (process)". May be called by a handler
+// of signals: it allocates nothing.
+[[noreturn]] void report_end(const char* device, const ProcessEnd& end);
+
+}  // namespace marline::target
