@@ -2,7 +2,7 @@
  *
  * Tiled Cholesky factorisation with MPI processes, OpenMP threads and dependent tasks, some of which call plain
  * blocking MPI. This file is the course of a run; each step is collective, and after each step that can fail the
- * processes agree (common/failure.h) whether to go on. Everything here runs on the main thread.
+ * processes agree (common/job.h) whether to go on. Everything here runs on the main thread.
  */
 #include <float.h>
 #include <mpi.h>

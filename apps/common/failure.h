@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * How the processes end together. Whatever can go wrong in one process (a file, memory) is noted in a Failure; at the
- * next agreement all processes learn of it, one of them prints one line, and all leave with the same exit status.
- * Used by the main thread only.
+ * What went wrong. Whatever can go wrong in a process (a file, memory) is noted in a Failure. At the next agreement
+ * (job.h) all processes learn of it, one of them prints one line, and all leave with the same exit status. Used by the
+ * main thread only.
  */
 #ifndef APPS_COMMON_FAILURE_H
 #define APPS_COMMON_FAILURE_H
@@ -20,9 +20,5 @@ typedef struct {
 
 /* Notes what happened; the first note stays. */
 __attribute__((format(printf, 3, 4))) void failure_note(Failure *failure, int code, const char *format, ...);
-
-/* Collective. 0 if no process noted a failure; otherwise the code of the lowest rank that did, which prints its text
- * behind the program's name. */
-int failure_agree(const Failure *failure, const char *program);
 
 #endif

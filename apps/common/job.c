@@ -7,6 +7,7 @@
 #include <limits.h>
 #include <mpi.h>
 #include <stddef.h>
+#include <stdio.h>
 #ifdef _OPENMP
 #include <omp.h>
 #endif
@@ -38,5 +39,18 @@ int job_largest_tag(void) {
 }
 
 int job_agree(const Job *job, const Failure *failure) {
-  return failure_agree(failure, job->program);
+  struct {
+    int rank;
+    int code;
+  } mine = {INT_MAX, 0}, first;
+  if (failure->code != 0) {
+    mine.rank = job->rank;
+    mine.code = failure->code;
+  }
+  MPI_Allreduce(&mine, &first, 1, MPI_2INT, MPI_MINLOC, MPI_COMM_WORLD);
+  if (first.rank == job->rank) {
+    fprintf(stderr, "%s: %s\n", job->program, failure->text);
+    fflush(stderr);
+  }
+  return first.code;
 }

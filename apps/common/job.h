@@ -24,7 +24,8 @@ void job_check_thread_support(const Job *job, Failure *failure);
 /* The largest message tag of this MPI library. */
 int job_largest_tag(void);
 
-/* failure_agree in the program's name. */
+/* Collective. 0 if no process noted a failure; otherwise the code of the lowest rank that did, which prints its text
+ * behind the program's name. */
 int job_agree(const Job *job, const Failure *failure);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Jacobi's iteration with MPI processes and OpenMP threads. This file is the course of a run; after each step that can
- * fail the processes agree (common/failure.h) whether to go on. Main thread only.
+ * fail the processes agree (common/job.h) whether to go on. Main thread only.
  */
 #include <mpi.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  *
  * Conjugate gradients with MPI processes and OpenMP threads, by loops or by dependent tasks, some of which call plain
  * blocking MPI. This file is the course of a run; each step is collective, and after each step that can fail the
- * processes agree (common/failure.h) whether to go on. Everything here runs on the main thread.
+ * processes agree (common/job.h) whether to go on. Everything here runs on the main thread.
  */
 #include <limits.h>
 #include <mpi.h>

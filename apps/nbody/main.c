@@ -2,7 +2,7 @@
  *
  * Gravity between all pairs of bodies with MPI processes, OpenMP threads and dependent tasks, some of which call plain
  * blocking MPI. This file is the course of a run. Each step is collective, and after each step that can
- * fail the processes agree (common/failure.h) whether to go on. Everything here runs on the main thread.
+ * fail the processes agree (common/job.h) whether to go on. Everything here runs on the main thread.
  */
 #include <mpi.h>
 
