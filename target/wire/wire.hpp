@@ -83,13 +83,15 @@ struct WireKind {
   // Sends a frame, with `frame.words` words from `words` and `frame.bulk` bytes from `bulk`. The frame and the words are
   // copied. Returns true if the bulk has been copied, too, or there is none; otherwise `outgoing->sent` is called later.
   // Never blocks: frames for which there is no room yet are queued here.
+  // `peer` is another process.
   bool (*send)(Wire*, int peer, const Frame& frame, const uint64_t* words, const void* bulk, Outgoing* outgoing);
   // Whether few frames to the peer are queued. Those who send without an end wait for it; answers need not, as their
   // number is bounded by that of the questions.
   bool (*has_room)(Wire*, int peer);
 
-  // Delivers what has arrived, sends what is queued; returns how many frames were delivered or bulks sent. 0 at once if
-  // another thread is polling. Bounded: at most some dozens of frames a call.
+  // Delivers what has arrived, sends what is queued; returns 0 if nothing has happened: no frame was delivered, no bulk
+  // sent, no room made for more, no peer lost. 0 at once if another thread is polling. Bounded: at most some dozens of
+  // frames a call.
   int (*poll)(Wire*);
   // Blocks the calling thread until there may be something to poll, or `wake` is called, or the time is over, or for no
   // reason. One thread at a time.

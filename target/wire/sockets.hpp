@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Sockets while a job meets: every call ends by a deadline. All sockets made here are non-blocking and closed by exec.
+#pragma once
+
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace marline::target {
+
+class Deadline {
+ public:
+  explicit Deadline(int milliseconds);
+  [[nodiscard]] int left() const;  // milliseconds; 0: it is over
+ private:
+  uint64_t end_;
+};
+
+struct Address {
+  sockaddr_storage storage;
+  socklen_t length;
+
+  [[nodiscard]] int family() const { return storage.ss_family; }
+  [[nodiscard]] const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&storage); }
+  [[nodiscard]] sockaddr* get() { return reinterpret_cast<sockaddr*>(&storage); }
+  [[nodiscard]] uint16_t port() const;
+  void set_port(uint16_t port);
+};
+
+// "unix:@NAME" or "tcp:HOST:PORT"; a HOST with colons in brackets. Null, or else what is wrong.
+[[nodiscard]] const char* parse_address(const char* text, Address& address);
+[[nodiscard]] Address loopback_address();  // any port
+[[nodiscard]] Address unnamed_address();   // the system finds an abstract name
+// The same family's address of all interfaces, unless this one is the loopback's.
+[[nodiscard]] Address widened(const Address& address);
+[[nodiscard]] Address own_address(int socket);
+[[nodiscard]] Address peer_address(int socket);
+
+// All: a socket, or -1 with errno.
+[[nodiscard]] int listen_at(const Address& address);
+[[nodiscard]] int accept_from(int listener);
+[[nodiscard]] int connect_to(const Address& address, Deadline deadline);  // one try
+// Whether a try that failed may succeed later.
+[[nodiscard]] bool may_come(int error);
+
+// False: the peer has closed, or the deadline is over.
+[[nodiscard]] bool send_all(int socket, const void* bytes, size_t count, Deadline deadline);
+[[nodiscard]] bool receive_all(int socket, void* bytes, size_t count, Deadline deadline);
+[[nodiscard]] bool wait_for(int socket, short events, Deadline deadline);
+
+// A byte with open files. `files` that are received belong to the caller; exactly `count`, or false and none.
+inline constexpr int kMostFiles = 4;
+[[nodiscard]] bool send_files(int socket, const int* files, int count, Deadline deadline);
+[[nodiscard]] bool receive_files(int socket, int* files, int count, Deadline deadline);
+
+}  // namespace marline::target
