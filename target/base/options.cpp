@@ -36,6 +36,11 @@ constexpr Row kTable[] = {
     {"MARLINE_STAGING", "64M", "bytes, with k, M or G; 0: none",
      "Pinned memory per device of libomptarget through which data of target regions is copied, so that no thread waits "
      "for the driver. What does not fit is copied directly.",},
+    {"MARLINE_WIRE", "auto", "auto, local or mpi",
+     "How the processes of a job with `nodes` reach each other. `local`: shared memory within a node, TCP between nodes; "
+     "`mpi`: the MPI whose launcher has started them. `auto`: local if `marline run` has started them without MPI.",},
+    {"MARLINE_NODES_AS", "", "a name for each process, with commas in between",
+     "Made-up nodes of the job's processes, for tests: `0,0,1,1`. Those of one name share memory, the others do not.",},
 };
 
 const Row& row_of(Option option) { return kTable[static_cast<int>(option)]; }

@@ -8,7 +8,7 @@
 
 namespace marline::target {
 
-enum class Option { kDevices, kLibrary, kAvailable, kStaging };
+enum class Option { kDevices, kLibrary, kAvailable, kStaging, kWire, kNodesAs };
 
 // The variable's value; null if it is not given, empty or `auto`.
 [[nodiscard]] const char* option_value(Option option);

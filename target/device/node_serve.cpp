@@ -46,7 +46,7 @@ std::atomic<bool> g_ends{false};
 std::atomic<uint32_t> g_watch{0};  // the first thread sleeps here while the dispatcher polls; 1: it is to wait on the wire
 
 [[noreturn]] void refuse(int peer, const Frame& frame, const char* what) {
-  fatal("worker %d: a frame of kind %u from process %d %s (a = %#lx, b = %#lx, c = %#lx, %lu bytes)", g_job->number,
+  end_process(EXIT_FAILURE, "worker %d: a frame of kind %u from process %d %s (a = %#lx, b = %#lx, c = %#lx, %lu bytes)", g_job->number,
         frame.kind, peer, what, frame.a, frame.b, frame.c, frame.bulk);
 }
 
@@ -250,13 +250,13 @@ void deliver(void*, int peer, const Frame& frame, const uint64_t* words) {
   }
 }
 
-// The program's end is told before; without that, the program has crashed, and has said why.
-void lost(void*, int peer, const char* why) {
+// The program's end is told before; without that, the program has crashed, and has said why. If a worker has gone, it is the
+// program that ends the job.
+void lost(void*, int peer, const char*) {
   if (peer == 0) _exit(EXIT_FAILURE);
-  fatal("worker %d: worker %d has gone: %s", g_job->number, peer, why);
 }
 
-[[noreturn]] void fail(const char* line) { fatal("%s", line); }
+[[noreturn]] void fail(const char* line) { end_process(EXIT_FAILURE, "%s", line); }
 
 const WireUser kUser = {nullptr, place, deliver, lost, fail};
 

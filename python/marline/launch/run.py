@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from marline.errors import NOT_EXECUTABLE, NOT_FOUND, REFUSED, Refusal, say
-from marline.launch import child, launcher, node, preflight, recording
+from marline.launch import child, job, launcher, node, preflight, recording
 from marline.launch import placement as placing
 from marline.layout import Layout
 
@@ -40,11 +40,13 @@ def parse(arguments: list[str]) -> argparse.Namespace:
 
 def add_job_options(parser: argparse.ArgumentParser) -> None:
     """The options that every command that starts a program has."""
-    parser.add_argument("-n", dest="ranks", type=_positive, metavar="RANKS", help="start this many MPI ranks")
+    parser.add_argument("-n", dest="ranks", type=_positive, metavar="RANKS",
+                        help="start this many MPI ranks; with --devices=nodes and without MPI, processes of a job")
     parser.add_argument("-t", dest="threads", type=_positive, metavar="THREADS", help="OpenMP threads of each rank")
     parser.add_argument("--mpi", choices=MPI_NAMES, help="for a program that loads MPI itself (scripts): which")
     parser.add_argument("--no-bind", action="store_true", help="leave ranks and threads where the launcher puts them")
-    parser.add_argument("--devices", metavar="LIST", help="devices for target regions, e.g. process:2; see MARLINE_DEVICES")
+    parser.add_argument("--devices", metavar="LIST", help="devices for target regions, e.g. process:2 or nodes; see MARLINE_DEVICES")
+    parser.add_argument("--nodes-as", metavar="LIST", help="made-up nodes of the job's processes, e.g. 0,0,1,1")
     parser.set_defaults(trace=None, check=None)
 
 
@@ -74,7 +76,7 @@ def start(options: argparse.Namespace, layout: Layout) -> int:
     options.mpi = which_mpi(options, program)
     _note_without_openmp(program)
     if options.ranks:
-        return launch_ranks(options, layout)
+        return launch_ranks(options, layout) if options.mpi else launch_job(options, layout)
     environment |= marline_environment(options, layout, environment)
     put_sanitizer_first(environment, program)
     environment |= {} if options.no_bind else place(options.threads)
@@ -107,7 +109,7 @@ def which_mpi(options: argparse.Namespace, program: preflight.Program) -> str | 
     if options.mpi and linked and options.mpi != linked:
         raise Refusal(f"--mpi {options.mpi}: {program.path} is linked with {MPI_NAMES[linked]}; leave --mpi out")
     mpi = linked or options.mpi
-    if options.ranks and not mpi:
+    if options.ranks and not mpi and not job.wants_nodes(options.devices):
         raise Refusal(f"-n {options.ranks}: {program.path} is linked neither with Open MPI nor with MPICH; "
                       "leave -n out, or name the implementation that it loads by --mpi")  # fmt: skip
     for other, variable in RANK_OF.items():
@@ -145,6 +147,8 @@ def marline_environment(options: argparse.Namespace, layout: Layout, environment
         added["OMP_NUM_THREADS"] = str(options.threads)
     if options.devices:
         added["MARLINE_DEVICES"] = options.devices
+    if options.nodes_as:
+        added["MARLINE_NODES_AS"] = options.nodes_as
     return added
 
 
@@ -164,13 +168,24 @@ def put_sanitizer_first(environment: dict[str, str], program: preflight.Program)
 
 def launch_ranks(options: argparse.Namespace, layout: Layout) -> int:
     words = launcher.unbound(options.mpi, options.ranks, os.environ)
-    words += [sys.executable, str(layout.command), "run", "--mpi", options.mpi]
+    return child.run([*words, *of_one_rank(options, layout)], os.environ)
+
+
+def launch_job(options: argparse.Namespace, layout: Layout) -> int:
+    return job.run(of_one_rank(options, layout), options.ranks, os.environ)
+
+
+def of_one_rank(options: argparse.Namespace, layout: Layout) -> list[str]:
+    """The command line that a launcher starts for each rank: `marline run` without -n."""
+    words = [sys.executable, str(layout.command), "run"]
+    words += ["--mpi", options.mpi] if options.mpi else []
     words += ["-t", str(options.threads)] if options.threads else []
     words += ["--no-bind"] if options.no_bind else []
     words += ["--devices", options.devices] if options.devices else []
+    words += ["--nodes-as", options.nodes_as] if options.nodes_as else []
     words += ["--trace", str(options.trace.resolve())] if options.trace else []
     words += ["--check", str(options.check)] if options.check else []
-    return child.run([*words, "--", options.program, *options.arguments], os.environ)
+    return [*words, "--", options.program, *options.arguments]
 
 
 def run_proved(words: list[str], environment: dict[str, str], layout: Layout) -> int:

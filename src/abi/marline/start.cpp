@@ -42,12 +42,11 @@ int calls_device_constructs(dl_phdr_info* info, size_t, void*) {
   return image.any_binding(is_device_construct) ? 1 : 0;
 }
 
-// A job with workers starts here in any case: a worker must not get to main, and waits for the program.
+// Shells and the like that a job is started by, or that a program starts, have no such constructs, and are no workers.
 bool wants_devices_early() {
   const char* text = std::getenv("MARLINE_DEVICES");
-  if (text == nullptr) return false;
-  return std::strstr(text, "nodes") != nullptr ||
-         (std::strstr(text, "process") != nullptr && dl_iterate_phdr(calls_device_constructs, nullptr) != 0);
+  return text != nullptr && (std::strstr(text, "process") != nullptr || std::strstr(text, "nodes") != nullptr) &&
+         dl_iterate_phdr(calls_device_constructs, nullptr) != 0;
 }
 
 int start_devices_and_main(int count, char** arguments, char** environment) {

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A job without MPI: one process runs the program, the others are its devices (docs/guide/nodes.md). All of them are
+started here, on this machine, and told of each other by variables (target/wire/job.hpp). Standard library only."""
+
+import os
+import secrets
+import signal
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+
+from marline.errors import say
+
+NODES = "nodes"
+NUMBER, COUNT = "MARLINE_JOB_NUMBER", "MARLINE_JOB_COUNT"
+LAST_WORDS = 5.0  # seconds in which the others end by themselves when one process of the job has ended
+
+
+def wants_nodes(devices: str | None) -> bool:
+    return NODES in (devices or os.environ.get("MARLINE_DEVICES", "")).split(",")
+
+
+def variables(number: int, count: int, secret: str) -> dict[str, str]:
+    return {"MARLINE_JOB": secret, NUMBER: str(number), COUNT: str(count),
+            "MARLINE_JOB_ADDRESS": f"unix:@marline-{secret[:16]}"}  # fmt: skip
+
+
+def run(words: Sequence[str], count: int, environment: Mapping[str, str]) -> int:
+    """Runs the command `count` times, as a job. Returns the wait status of the process that failed first, else of
+    number 0, which has the standard input."""
+    secret = secrets.token_hex(16)
+    forwarded = {signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2}
+    watched = forwarded | {signal.SIGCHLD}
+    signal.pthread_sigmask(signal.SIG_BLOCK, watched)
+    members = [
+        subprocess.Popen(words, env={**environment, **variables(number, count, secret)},
+                         stdin=None if number == 0 else subprocess.DEVNULL,
+                         preexec_fn=lambda: signal.pthread_sigmask(signal.SIG_UNBLOCK, watched))
+        for number in range(count)
+    ]  # fmt: skip
+    try:
+        return _attend(members, watched)
+    finally:
+        for member in members:
+            if member.poll() is None:
+                member.kill()
+                member.wait()
+
+
+def _attend(members: list[subprocess.Popen], watched: set[signal.Signals]) -> int:
+    """Waits until all have ended; for a while only, once one has failed or number 0 has ended."""
+    failed: int | None = None
+    deadline = float("inf")
+    while any(member.poll() is None for member in members) and time.monotonic() < deadline:
+        arrived = signal.sigtimedwait(watched, min(deadline - time.monotonic(), 1.0))
+        if arrived is not None and arrived.si_signo != signal.SIGCHLD and arrived.si_code != 0x80:  # not the terminal's
+            members[0].send_signal(arrived.si_signo)
+        for member in members:
+            status = _wait_status(member)
+            if failed is None and status not in (None, 0):
+                failed = status
+        if deadline == float("inf") and (failed is not None or members[0].poll() is not None):
+            deadline = time.monotonic() + LAST_WORDS
+    late = [str(number) for number, member in enumerate(members) if member.poll() is None]
+    if late and failed is None:
+        say(f"process {', '.join(late)} of the job has not ended with the program, and is killed")
+        return 1 << 8
+    return failed if failed is not None else 0
+
+
+def _wait_status(member: subprocess.Popen) -> int | None:
+    code = member.poll()
+    if code is None:
+        return None
+    return -code if code < 0 else code << 8
