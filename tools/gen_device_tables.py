@@ -23,7 +23,7 @@ sys.path.insert(0, str(HERE))
 
 from gen_features import COMPILERS, claims_of, read_features, read_programs, with_implied  # noqa: E402
 
-KINDS = {"host": "H", "process": "P", "gpu": "G"}
+KINDS = {"host": "H", "process": "P", "apart": "N", "gpu": "G"}
 PREFIXES = ("__tgt_", "__kmpc_push_target", "GOMP_target", "omp_", "llvm_omp_")
 TEXT = re.compile(rb"\0((?:" + "|".join(PREFIXES).encode() + rb")\w+)(?=\0)")
 
@@ -32,7 +32,7 @@ INTRODUCTION = """\
 # Devices: what is tested where
 
 H: on the processor as a device (`MARLINE_DEVICES=host`). P: on a device that is another process, with memory of its own
-(`process`). G: on an NVIDIA GPU, emulated ([how](../tests/emulator/README.md)), through LLVM's libomptarget 19. AMD's
+(`process`). N: on workers on nodes of their own (`nodes`). G: on an NVIDIA GPU, emulated ([how](../tests/emulator/README.md)), through LLVM's libomptarget 19. AMD's
 GPUs take the same way; nothing of it has been tested on one. Every program asserts its results, with
 `OMP_TARGET_OFFLOAD=mandatory`. A dash: no program, as a rule because the compiler has no such construct.
 [Features](features.md) says the rest about each.

@@ -34,8 +34,8 @@ device_program_test(many_maps SOURCES many_maps.c GCC)
 device_program_test(declare_target SOURCES declare_target.c GCC GCC_DEVICES process)
 device_program_test(declare_target_enter SOURCES declare_target_enter.c COMPILERS clang16 clang19 clang22
                     FLAGS -fopenmp-version=52)
-# Its pointers to functions are the host's: an emulated kernel finds none of them.
-device_program_test(functions SOURCES functions.c GCC NO_GPU)
+# Its pointers to functions are the host's: an emulated kernel finds none of them, and a worker has the functions elsewhere.
+device_program_test(functions SOURCES functions.c GCC NO_GPU NO_NODES)
 device_program_test(device_pointers SOURCES device_pointers.c)
 # LLVM gives a null pointer.
 device_program_test(device_pointers_absent SOURCES device_pointers_absent.c STOCK NONE NO_GPU)
@@ -113,21 +113,23 @@ device_program_test(update_deferred SOURCES update_deferred.c COMPILERS clang14 
                     FAILS "warning: target update with nowait of a section that is not contiguous")
 
 # What goes wrong is told in a line of the runtime's, or by the result of a routine.
-device_mistakes(bad_device "marline: [^\n]*1000" "host;process" target data enter update deferred default)
+device_mistakes(bad_device "marline: [^\n]*1000" "host;process;apart" target data enter update deferred default)
 device_mistakes(bad_device "marline: [^\n]*device" "host;process" negative invalid next)
 device_mistakes(bad_device "device 1000" "host;process" alloc copy)
-device_mistakes(bad_map "marline: [^\n]*mapped" "host;process" extend_up extend_down extend_both extend_object bridge)
-device_mistakes(bad_map "marline: [^\n]*present" "host;process" present present_part present_enter present_exit
+device_mistakes(bad_map "marline: [^\n]*mapped" "host;process;apart" extend_up extend_down extend_both extend_object bridge)
+device_mistakes(bad_map "marline: [^\n]*present" "host;process;apart" present present_part present_enter present_exit
                 present_data present_update_to present_update_from present_deferred)
-device_mistakes(bad_memory "marline: [^\n]*omp_target_free" "host;process" free_associated free_associated_inside
+device_mistakes(bad_memory "marline: [^\n]*omp_target_free" "host;process;apart" free_associated free_associated_inside
                 free_mapped free_twice free_host free_inside)
 device_mistakes(bad_memory "failed" "host;process" disassociate_mapped disassociate_used disassociate_absent
                 associate_twice associate_mapped too_much)
-device_mistakes(bad_memory "marline: [^\n]*memory" "host;process" map_too_much)
+device_mistakes(bad_memory "marline: [^\n]*memory" "host;process;apart" map_too_much)
 device_program_test(bad_requires SOURCES bad_requires.c DEVICES process THREADS 4 STOCK NONE
                     FAILS "unified_shared_memory: device 0 .process. has an address space of its own")
 device_mistakes(bad_region "marline: [^\n]*by signal [^\n]* in the target region " process null_write null_read deferred wild
                 aborts traps overflow in_a_team after_a_fork in_all_threads calls_nothing)
+device_mistakes(bad_region "marline: [^\n]*node[^\n]*by signal [^\n]* in the target region " "nodes;apart" null_write deferred aborts
+                overflow in_all_threads)
 device_mistakes(bad_region "marline: [^\n]*exit.3. was called in the target region " process exits)
 device_mistakes(bad_region "marline: [^\n]*quick_exit was called in the target region " process exits_quickly)
 device_mistakes(bad_region "marline: [^\n]*without a reason that it could tell" process killed)
