@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// See the header.
+#include "wire/mpi/calls.hpp"
+
+#include <dlfcn.h>
+
+#include <cstdio>
+#include <cstring>
+
+namespace marline::target {
+
+constinit Calls mpi{};
+
+namespace {
+
+#if MARLINE_MPI_IS_OPENMPI
+constexpr const char* kLibraries[] = {"libmpi.so.40", "libmpi.so.80"};
+constexpr const char* kImplementation = "Open MPI";
+#else
+// The ABI that MPICH and its relatives share; Debian gives its library another name.
+constexpr const char* kLibraries[] = {"libmpich.so.12", "libmpi.so.12"};
+constexpr const char* kImplementation = "MPICH";
+#endif
+
+void* open_library() {
+  for (const char* name : kLibraries) {
+    if (void* found = dlopen(name, RTLD_LAZY | RTLD_NOLOAD)) return found;
+  }
+  // Global: Open MPI's own plugins take its symbols from there.
+  for (const char* name : kLibraries) {
+    if (void* found = dlopen(name, RTLD_NOW | RTLD_GLOBAL)) return found;
+  }
+  return nullptr;
+}
+
+class Finder {
+ public:
+  explicit Finder(void* library) : library_(library) {}
+
+  template <class Function>
+  void find(Function& function, const char* name) {
+    function = reinterpret_cast<Function>(dlsym(library_, name));
+    if (function == nullptr) missing_ = name;
+  }
+
+#if MARLINE_MPI_IS_OPENMPI
+  // What the library itself uses: a program that is not position-independent has a copy of an object that it names, and
+  // the copy is the object then.
+  void* object(const char* name) {
+    void* found = dlsym(RTLD_DEFAULT, name);
+    if (found == nullptr) found = dlsym(library_, name);
+    if (found == nullptr) missing_ = name;
+    return found;
+  }
+#endif
+
+  [[nodiscard]] const char* missing() const { return missing_; }
+
+ private:
+  void* library_;
+  const char* missing_ = nullptr;
+};
+
+void find_functions(Finder& finder) {
+  finder.find(mpi.initialized, "PMPI_Initialized");
+  finder.find(mpi.finalized, "PMPI_Finalized");
+  finder.find(mpi.init_thread, "PMPI_Init_thread");
+  finder.find(mpi.query_thread, "PMPI_Query_thread");
+  finder.find(mpi.finalize, "PMPI_Finalize");
+  finder.find(mpi.error_string, "PMPI_Error_string");
+  finder.find(mpi.comm_split, "PMPI_Comm_split");
+  finder.find(mpi.comm_free, "PMPI_Comm_free");
+  finder.find(mpi.comm_rank, "PMPI_Comm_rank");
+  finder.find(mpi.comm_size, "PMPI_Comm_size");
+  finder.find(mpi.comm_set_errhandler, "PMPI_Comm_set_errhandler");
+  finder.find(mpi.comm_create_keyval, "PMPI_Comm_create_keyval");
+  finder.find(mpi.comm_set_attr, "PMPI_Comm_set_attr");
+  finder.find(mpi.comm_delete_attr, "PMPI_Comm_delete_attr");
+  finder.find(mpi.comm_free_keyval, "PMPI_Comm_free_keyval");
+  finder.find(mpi.bcast, "PMPI_Bcast");
+  finder.find(mpi.allgather, "PMPI_Allgather");
+  finder.find(mpi.isend, "PMPI_Isend");
+  finder.find(mpi.irecv, "PMPI_Irecv");
+  finder.find(mpi.test, "PMPI_Test");
+  finder.find(mpi.cancel, "PMPI_Cancel");
+  finder.find(mpi.wait, "PMPI_Wait");
+  finder.find(mpi.get_count, "PMPI_Get_count");
+}
+
+void find_handles([[maybe_unused]] Finder& finder) {
+#if MARLINE_MPI_IS_OPENMPI
+  mpi.world = static_cast<MPI_Comm>(finder.object("ompi_mpi_comm_world"));
+  mpi.self = static_cast<MPI_Comm>(finder.object("ompi_mpi_comm_self"));
+  mpi.byte = static_cast<MPI_Datatype>(finder.object("ompi_mpi_byte"));
+  mpi.errors_return = static_cast<MPI_Errhandler>(finder.object("ompi_mpi_errors_return"));
+  mpi.no_request = static_cast<MPI_Request>(finder.object("ompi_request_null"));
+#else
+  mpi.world = MPI_COMM_WORLD;
+  mpi.self = MPI_COMM_SELF;
+  mpi.byte = MPI_BYTE;
+  mpi.errors_return = MPI_ERRORS_RETURN;
+  mpi.no_request = MPI_REQUEST_NULL;
+#endif
+}
+
+// MPI_Get_library_version may be called before MPI_Init (MPI 3.1, 8.1.1).
+bool is_ours(Finder& finder, char* line, size_t room) {
+  finder.find(mpi.get_library_version, "PMPI_Get_library_version");
+  if (mpi.get_library_version == nullptr) {
+    std::snprintf(line, room, "%s is older than MPI 3.0: use a newer one", kImplementation);
+    return false;
+  }
+  char version[MPI_MAX_LIBRARY_VERSION_STRING + 1] = "";
+  int length = 0;
+  mpi.get_library_version(version, &length);
+  version[std::strcspn(version, "\n")] = '\0';
+  const bool is_open_mpi = std::strstr(version, "Open MPI") != nullptr;
+  if (is_open_mpi == (MARLINE_MPI_IS_OPENMPI != 0)) return true;
+  std::snprintf(line, room, "the wire for %s meets '%.60s': load the wire for the program's own MPI", kImplementation,
+                version);
+  return false;
+}
+
+}  // namespace
+
+bool find_mpi(char* line, size_t room) {
+  void* library = open_library();
+  if (library == nullptr) {
+    std::snprintf(line, room, "no library of %s: %s; install it, or name its folder in LD_LIBRARY_PATH", kImplementation,
+                  dlerror());
+    return false;
+  }
+  Finder finder(library);
+  if (!is_ours(finder, line, room)) return false;
+  find_functions(finder);
+  find_handles(finder);
+  if (finder.missing() == nullptr) return true;
+  std::snprintf(line, room, "the library of %s has no %s: use a newer one", kImplementation, finder.missing());
+  return false;
+}
+
+}  // namespace marline::target

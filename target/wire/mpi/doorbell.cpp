@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// See the header.
+#include "wire/mpi/doorbell.hpp"
+
+#include <linux/futex.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <ctime>
+
+namespace marline::target {
+
+namespace {
+
+constexpr int kQuiet = 0, kRung = 1, kAsleep = 2;
+
+// By default the kernel adds 50 us to each sleep of a thread, which is as long as ours are. Once per thread.
+void sharpen_timers() {
+  constexpr unsigned long kSlack = 1000;  // ns
+  static thread_local bool is_done = false;
+  if (is_done) return;
+  is_done = true;
+  prctl(PR_SET_TIMERSLACK, kSlack, 0, 0, 0);
+}
+
+}  // namespace
+
+void ring(Doorbell& bell) {
+  // Release: what the ringer has written before is seen by the sleeper, which takes the ring (take_ring, acquire).
+  if (bell.exchange(kRung, std::memory_order_release) != kAsleep) return;
+  syscall(SYS_futex, &bell, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
+}
+
+void disturb(Doorbell& bell) {
+  // A hint: a thread that falls asleep just now does so for a step of `wait` only.
+  if (bell.load(std::memory_order_relaxed) == kAsleep) ring(bell);
+}
+
+bool take_ring(Doorbell& bell) {
+  if (bell.load(std::memory_order_relaxed) != kRung) return false;
+  return bell.exchange(kQuiet, std::memory_order_acquire) == kRung;  // pairs with `ring`
+}
+
+void sleep_at(Doorbell& bell, uint64_t nanoseconds) {
+  sharpen_timers();
+  int expected = kQuiet;
+  if (!bell.compare_exchange_strong(expected, kAsleep, std::memory_order_relaxed)) return;
+  const timespec time = {static_cast<time_t>(nanoseconds / 1'000'000'000), static_cast<long>(nanoseconds % 1'000'000'000)};
+  syscall(SYS_futex, &bell, FUTEX_WAIT_PRIVATE, kAsleep, &time, nullptr, 0);
+  expected = kAsleep;
+  bell.compare_exchange_strong(expected, kQuiet, std::memory_order_relaxed);  // a ring stays, for take_ring
+}
+
+}  // namespace marline::target

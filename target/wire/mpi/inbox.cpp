@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// See the header. The slots' receives are posted in the order of the ring, and every one takes a message from anybody: MPI
+// fills them in that order, and messages of one process in the order in which they were sent (MPI 3.1, 3.5). So handling
+// the slots in the order of the ring keeps the order of each pair.
+//
+// A frame whose bulk is on its way holds back the later ones of its pair: they are copied, at most kWindow of them, and
+// their bulks wait in MPI. Their places are asked for when the frames before them have been delivered.
+#include "wire/mpi/inbox.hpp"
+
+#include "wire/mpi/give_up.hpp"
+#include "wire/mpi/outbox.hpp"
+#include "wire/mpi/pieces.hpp"
+
+#include <cstdlib>
+#include <cstring>
+
+namespace marline::target {
+
+namespace {
+
+constexpr int kMostAtOnce = 16;  // messages that one call takes from the slots
+
+void post(Wire* wire, Slot& slot) {
+  slot.arrived = false;
+  MpiSection section(wire);
+  check(wire, mpi.irecv(slot.data, static_cast<int>(kMostBytes), mpi.byte, MPI_ANY_SOURCE, MPI_ANY_TAG, wire->frames,
+                        &slot.request), "MPI_Irecv");
+}
+
+[[nodiscard]] bool test_slot(Wire* wire, Slot& slot) {
+  if (slot.arrived) return true;
+  int done = 0;
+  MpiSection section(wire);
+  check(wire, mpi.test(&slot.request, &done, &slot.status), "MPI_Test");
+  slot.arrived = done != 0;
+  return slot.arrived;
+}
+
+void check_frame(Wire* wire, int peer, const Frame* frame, uint32_t bytes) {
+  const uint64_t inlined = frame->bulk <= kMostInlined ? frame->bulk : 0;
+  const uint64_t due = wire->inboxes[peer].sequence + 1;
+  if (frame->job != wire->job || frame->sequence != due || bytes != sizeof(Frame) + 8 * frame->words + inlined) {
+    give_up(&wire->user, "process %d sent a damaged frame: number %llu of job %llx with %u bytes, but number %llu of job "
+            "%llx is due", peer, static_cast<unsigned long long>(frame->sequence),
+            static_cast<unsigned long long>(frame->job), bytes, static_cast<unsigned long long>(due),
+            static_cast<unsigned long long>(wire->job));
+  }
+  wire->inboxes[peer].sequence = due;
+}
+
+void deliver(Wire* wire, int peer, const Frame* frame) {
+  const auto* words = reinterpret_cast<const uint64_t*>(frame + 1);
+  wire->user.deliver(wire->user.data, peer, *frame, words);
+  std::atomic<uint32_t>& untold = wire->outboxes[peer].untold;
+  // Half a window: the credits are back before the peer has used up the other half.
+  if (untold.fetch_add(1, std::memory_order_relaxed) + 1 >= kWindow / 2) send_notice(wire, peer, kCreditsTag);
+}
+
+void* place(Wire* wire, int peer, const Frame* frame) {
+  return wire->user.place(wire->user.data, peer, *frame, reinterpret_cast<const uint64_t*>(frame + 1));
+}
+
+void take_inlined(Wire* wire, int peer, const Frame* frame) {
+  if (frame->bulk == 0) return;
+  const char* bulk = reinterpret_cast<const char*>(frame + 1) + 8 * frame->words;
+  if (void* to = place(wire, peer, frame)) std::memcpy(to, bulk, frame->bulk);
+}
+
+void hold(Wire* wire, int peer, const void* data, uint32_t bytes, int tag) {
+  Inbox& box = wire->inboxes[peer];
+  auto* arrived = static_cast<Arrived*>(std::malloc(sizeof(Arrived) + bytes));
+  if (arrived == nullptr) give_up(&wire->user, "no memory for a frame of %u bytes", bytes);
+  arrived->next = nullptr;
+  arrived->bytes = bytes;
+  arrived->tag = tag;
+  std::memcpy(arrived->frame(), data, bytes);
+  (box.first == nullptr ? box.first : box.last->next) = arrived;
+  box.last = arrived;
+}
+
+void drop_first(Inbox& box) {
+  Arrived* first = box.first;
+  box.first = first->next;
+  std::free(first);
+}
+
+// For the first frame held.
+void start_bulk(Wire* wire, int peer) {
+  Inbox& box = wire->inboxes[peer];
+  const Frame* frame = box.first->frame();
+  box.bulk = Pieces{};
+  box.bulk.bytes = frame->bulk;
+  box.bulk.peer = peer;
+  box.bulk.at = static_cast<char*>(place(wire, peer, frame));
+  if (box.bulk.at == nullptr) {
+    box.bulk.dropped = true;
+    box.bulk.at = static_cast<char*>(take_memory(&wire->user, frame->bulk < kPiece ? frame->bulk : kPiece));
+  }
+  box.receiving = true;
+  ++wire->receiving;
+  start_pieces(wire, box.bulk);
+}
+
+void say_goodbye(Wire* wire, int peer) {
+  wire->inboxes[peer].said_goodbye = true;
+  close_outbox(wire, peer);
+}
+
+// Of a frame whose turn it is, and whose bulk, if any, is in its message.
+void finish(Wire* wire, int peer, const Frame* frame, int tag) {
+  if (tag == kByeTag) return say_goodbye(wire, peer);
+  take_inlined(wire, peer, frame);
+  deliver(wire, peer, frame);
+}
+
+[[nodiscard]] bool has_own_bulk(const Frame* frame, int tag) { return tag == kFrameTag && frame->bulk > kMostInlined; }
+
+void handle(Wire* wire, Slot& slot) {
+  const int peer = slot.status.MPI_SOURCE, tag = slot.status.MPI_TAG;
+  auto* frame = reinterpret_cast<Frame*>(slot.data);
+  int bytes = 0;
+  check(wire, mpi.get_count(&slot.status, mpi.byte, &bytes), "MPI_Get_count", peer);
+  Inbox& box = wire->inboxes[peer];
+  if (tag == kFrameTag) check_frame(wire, peer, frame, static_cast<uint32_t>(bytes));
+  if (frame->credits != 0) add_credits(wire, peer, frame->credits);
+  if (tag == kCreditsTag) return;
+  if (box.first == nullptr && !has_own_bulk(frame, tag)) return finish(wire, peer, frame, tag);
+  const bool is_first = box.first == nullptr;
+  hold(wire, peer, frame, static_cast<uint32_t>(bytes), tag);
+  if (is_first) start_bulk(wire, peer);
+}
+
+// The bulk of the first frame held is complete: delivers it, and those behind it up to the next with a bulk of its own.
+int release_held(Wire* wire, int peer) {
+  Inbox& box = wire->inboxes[peer];
+  if (box.bulk.dropped) std::free(box.bulk.at);
+  box.receiving = false;
+  --wire->receiving;
+  deliver(wire, peer, box.first->frame());
+  drop_first(box);
+  int released = 1;
+  while (box.first != nullptr) {
+    if (has_own_bulk(box.first->frame(), box.first->tag)) {
+      start_bulk(wire, peer);
+      break;
+    }
+    finish(wire, peer, box.first->frame(), box.first->tag);
+    ++released;
+    drop_first(box);
+  }
+  return released;
+}
+
+int service_slots(Wire* wire) {
+  int handled = 0;
+  for (; handled < kMostAtOnce; ++handled) {
+    Slot& slot = wire->slots[wire->head];
+    if (!test_slot(wire, slot)) break;
+    handle(wire, slot);
+    post(wire, slot);
+    wire->head = (wire->head + 1) % kSlots;
+  }
+  return handled;
+}
+
+}  // namespace
+
+void open_slots(Wire* wire) {
+  for (Slot& slot : wire->slots) {
+    slot.data = static_cast<char*>(take_memory(&wire->user, kMostBytes));
+    post(wire, slot);
+  }
+}
+
+void close_slots(Wire* wire) {
+  for (Slot& slot : wire->slots) {
+    if (slot.arrived) continue;
+    MpiSection section(wire);
+    check(wire, mpi.cancel(&slot.request), "MPI_Cancel");
+    check(wire, mpi.wait(&slot.request, MPI_STATUS_IGNORE), "MPI_Wait");
+  }
+}
+
+bool has_arrived(Wire* wire) {
+  if (test_slot(wire, wire->slots[wire->head])) return true;
+  for (int peer = 0; wire->receiving != 0 && peer < wire->count; ++peer) {
+    Inbox& box = wire->inboxes[peer];
+    if (box.receiving && test_pieces(wire, box.bulk)) return true;
+  }
+  return false;
+}
+
+int service_inboxes(Wire* wire) {
+  int handled = service_slots(wire);
+  for (int peer = 0; wire->receiving != 0 && peer < wire->count; ++peer) {
+    Inbox& box = wire->inboxes[peer];
+    if (box.receiving && test_pieces(wire, box.bulk)) handled += release_held(wire, peer);
+  }
+  return handled;
+}
+
+void free_inboxes(Wire* wire) {
+  for (int peer = 0; peer < wire->count; ++peer) {
+    while (wire->inboxes[peer].first != nullptr) drop_first(wire->inboxes[peer]);
+  }
+  for (Slot& slot : wire->slots) std::free(slot.data);
+}
+
+}  // namespace marline::target

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// WireKind::join.
+#pragma once
+
+#include "wire/mpi/state.hpp"
+
+namespace marline::target {
+
+Wire* join_wire(const Job& job, const WireUser* user);
+
+}  // namespace marline::target

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// See the header. Whoever sends holds the outbox's lock from the frame's number on until MPI has its message: that is the
+// order in which the peer receives. The poller calls the user without that lock.
+#include "wire/mpi/outbox.hpp"
+
+#include "wire/mpi/clock.hpp"
+#include "wire/mpi/doorbell.hpp"
+#include "wire/mpi/give_up.hpp"
+#include "wire/mpi/pieces.hpp"
+
+#include <cstdlib>
+#include <cstring>
+
+namespace marline::target {
+
+namespace {
+
+// Small messages are used again.
+constexpr uint32_t kSpareBytes = 256;
+
+void append(MessageList& list, Message* message) {
+  message->next = nullptr;
+  (list.first == nullptr ? list.first : list.last->next) = message;
+  list.last = message;
+}
+
+Message* take_first(MessageList& list) {
+  Message* message = list.first;
+  list.first = message->next;
+  return message;
+}
+
+void count(std::atomic<uint32_t>& counter, uint32_t by) {
+  counter.store(counter.load(std::memory_order_relaxed) + by, std::memory_order_relaxed);
+}
+
+Message* make_message(Wire* wire, Outbox& box, uint32_t bytes, Tag tag) {
+  Message* message = box.spare;
+  const bool is_spare_size = bytes <= kSpareBytes;
+  if (is_spare_size && message != nullptr) {
+    box.spare = message->next;
+  } else {
+    const size_t room = is_spare_size ? kSpareBytes : bytes;
+    message = static_cast<Message*>(std::malloc(sizeof(Message) + room));
+    if (message == nullptr) give_up(&wire->user, "no memory for a message of %u bytes", bytes);
+  }
+  message->outgoing = nullptr;
+  message->bytes = bytes;
+  message->tag = tag;
+  message->is_spare_size = is_spare_size;
+  return message;
+}
+
+void recycle(Outbox& box, Message* message) {
+  if (!message->is_spare_size) return std::free(message);
+  message->next = box.spare;
+  box.spare = message;
+}
+
+[[nodiscard]] bool test_message(Wire* wire, Message* message, int peer) {
+  int done = 0;
+  MpiSection section(wire);
+  check(wire, mpi.test(&message->request, &done, MPI_STATUS_IGNORE), "MPI_Test", peer);
+  return done != 0;
+}
+
+// Most messages are sent when MPI_Isend returns.
+void start(Wire* wire, Outbox& box, int peer, Message* message) {
+  message->frame()->credits = box.untold.exchange(0, std::memory_order_relaxed);
+  {
+    MpiSection section(wire);
+    check(wire, mpi.isend(message->frame(), static_cast<int>(message->bytes), mpi.byte, peer, message->tag, wire->frames,
+                          &message->request), "MPI_Isend", peer);
+  }
+  if (message->outgoing != nullptr) {
+    ++box.bulks;
+    start_pieces(wire, message->bulk);
+  } else if (test_message(wire, message, peer)) {
+    return recycle(box, message);
+  }
+  append(box.flying, message);
+  count(box.busy, 1);
+}
+
+[[nodiscard]] bool may_start(const Outbox& box) {
+  if (box.credits == 0 || box.bulks == kMostBulks) return false;
+  const Message* last = box.flying.first != nullptr ? box.flying.last : nullptr;
+  return last == nullptr || last->outgoing == nullptr || all_started(last->bulk);
+}
+
+void start_queued(Wire* wire, Outbox& box, int peer) {
+  while (box.queued.first != nullptr && may_start(box)) {
+    --box.credits;
+    count(box.queued_count, ~0u);
+    count(box.busy, ~0u);
+    start(wire, box, peer, take_first(box.queued));
+  }
+}
+
+void fill_frame(Wire* wire, Outbox& box, Message* message, const Frame& given) {
+  Frame* frame = message->frame();
+  *frame = given;
+  frame->job = wire->job;
+  frame->sequence = ++box.sequence;
+  frame->sent = nanoseconds();
+  frame->incarnation = 0;
+}
+
+void fill_bulk(Message* message, int peer, const Frame& frame, const void* bulk, Outgoing* outgoing) {
+  if (frame.bulk <= kMostInlined) {
+    if (frame.bulk != 0) std::memcpy(reinterpret_cast<char*>(message->frame() + 1) + 8 * frame.words, bulk, frame.bulk);
+    return;
+  }
+  message->outgoing = outgoing;
+  message->bulk = Pieces{};
+  message->bulk.at = static_cast<char*>(const_cast<void*>(bulk));
+  message->bulk.bytes = frame.bulk;
+  message->bulk.peer = peer;
+  message->bulk.sending = true;
+}
+
+// Whether the oldest message has been sent, and its bulk.
+[[nodiscard]] bool oldest_is_sent(Wire* wire, Outbox& box, int peer) {
+  Message* oldest = box.flying.first;
+  if (oldest->outgoing != nullptr && !test_pieces(wire, oldest->bulk)) return false;
+  return oldest->request == mpi.no_request || test_message(wire, oldest, peer);
+}
+
+// Without the lock: the user may send.
+int tell_sent(MessageList& list) {
+  int told = 0;
+  while (list.first != nullptr) {
+    Message* message = take_first(list);
+    if (message->outgoing != nullptr) {
+      message->outgoing->sent(message->outgoing);
+      ++told;
+    }
+    std::free(message);
+  }
+  return told;
+}
+
+void take_back_sent(Wire* wire, Outbox& box, int peer, MessageList& with_bulk) {
+  while (box.flying.first != nullptr && oldest_is_sent(wire, box, peer)) {
+    Message* message = take_first(box.flying);
+    count(box.busy, ~0u);
+    if (message->outgoing == nullptr) {
+      recycle(box, message);
+    } else {
+      --box.bulks;
+      append(with_bulk, message);
+    }
+  }
+}
+
+}  // namespace
+
+bool send_frame(Wire* wire, int peer, const Frame& frame, const uint64_t* words, const void* bulk, Outgoing* outgoing) {
+  Outbox& box = wire->outboxes[peer];
+  const size_t bytes = sizeof(Frame) + 8 * frame.words + (frame.bulk <= kMostInlined ? frame.bulk : 0);
+  box.lock.take();
+  if (box.left || box.closed.load(std::memory_order_relaxed)) {
+    box.lock.release();
+    return true;
+  }
+  Message* message = make_message(wire, box, static_cast<uint32_t>(bytes), kFrameTag);
+  fill_frame(wire, box, message, frame);
+  if (frame.words != 0) std::memcpy(message->frame() + 1, words, 8 * frame.words);
+  fill_bulk(message, peer, frame, bulk, outgoing);
+  append(box.queued, message);
+  count(box.queued_count, 1);
+  count(box.busy, 1);
+  start_queued(wire, box, peer);
+  const bool flies = box.flying.first != nullptr;
+  box.lock.release();
+  if (flies) disturb(wire->bell);  // the thread that sleeps in `wait` moves it on
+  return frame.bulk <= kMostInlined;
+}
+
+void send_notice(Wire* wire, int peer, Tag tag) {
+  Outbox& box = wire->outboxes[peer];
+  Guard guard(box.lock);
+  // A peer that has said goodbye waits for ours.
+  if (box.left || (tag != kByeTag && box.closed.load(std::memory_order_relaxed))) return;
+  Message* message = make_message(wire, box, sizeof(Frame), tag);
+  *message->frame() = Frame{};
+  message->frame()->job = wire->job;
+  start(wire, box, peer, message);
+  box.left = tag == kByeTag;
+}
+
+void add_credits(Wire* wire, int peer, uint32_t credits) {
+  Outbox& box = wire->outboxes[peer];
+  Guard guard(box.lock);
+  box.credits += credits;
+  start_queued(wire, box, peer);
+}
+
+int service_outbox(Wire* wire, int peer) {
+  Outbox& box = wire->outboxes[peer];
+  MessageList with_bulk;
+  box.lock.take();
+  take_back_sent(wire, box, peer, with_bulk);
+  start_queued(wire, box, peer);
+  box.lock.release();
+  return tell_sent(with_bulk);
+}
+
+bool has_sent(Wire* wire, int peer) {
+  Outbox& box = wire->outboxes[peer];
+  Guard guard(box.lock);
+  return box.flying.first != nullptr && oldest_is_sent(wire, box, peer);
+}
+
+void close_outbox(Wire* wire, int peer) {
+  Outbox& box = wire->outboxes[peer];
+  box.lock.take();
+  box.closed.store(true, std::memory_order_relaxed);
+  MessageList dropped = box.queued;
+  box.queued = {};
+  count(box.busy, ~box.queued_count.load(std::memory_order_relaxed) + 1);
+  box.queued_count.store(0, std::memory_order_relaxed);
+  box.lock.release();
+  tell_sent(dropped);
+}
+
+void free_outbox(Outbox& box) {
+  while (Message* message = box.spare) {
+    box.spare = message->next;
+    std::free(message);
+  }
+}
+
+}  // namespace marline::target

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// See the header.
+#include "wire/mpi/pieces.hpp"
+
+#include "wire/mpi/give_up.hpp"
+
+namespace marline::target {
+
+namespace {
+
+void start_piece(Wire* wire, Pieces& pieces, int bytes) {
+  char* at = pieces.dropped ? pieces.at : pieces.at + pieces.started;
+  MPI_Request* request = &pieces.requests[pieces.next % kPiecesInFlight];
+  MpiSection section(wire);
+  if (pieces.sending) {
+    check(wire, mpi.isend(at, bytes, mpi.byte, pieces.peer, kBulkTag, wire->bulks, request), "MPI_Isend", pieces.peer);
+  } else {
+    check(wire, mpi.irecv(at, bytes, mpi.byte, pieces.peer, kBulkTag, wire->bulks, request), "MPI_Irecv", pieces.peer);
+  }
+}
+
+bool test_first(Wire* wire, Pieces& pieces) {
+  int done = 0;
+  MpiSection section(wire);
+  check(wire, mpi.test(&pieces.requests[pieces.first % kPiecesInFlight], &done, MPI_STATUS_IGNORE), "MPI_Test",
+        pieces.peer);
+  return done != 0;
+}
+
+}  // namespace
+
+void start_pieces(Wire* wire, Pieces& pieces) {
+  const uint32_t most = pieces.dropped ? 1 : kPiecesInFlight;  // receives must not overlap
+  while (!all_started(pieces) && pieces.next - pieces.first < most) {
+    const uint64_t left = pieces.bytes - pieces.started;
+    const uint64_t bytes = left < kPiece ? left : kPiece;
+    start_piece(wire, pieces, static_cast<int>(bytes));
+    pieces.started += bytes;
+    ++pieces.next;
+  }
+}
+
+bool test_pieces(Wire* wire, Pieces& pieces) {
+  while (pieces.first != pieces.next) {
+    if (!test_first(wire, pieces)) return false;
+    ++pieces.first;
+    start_pieces(wire, pieces);
+  }
+  return true;
+}
+
+}  // namespace marline::target

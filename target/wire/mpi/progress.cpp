@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// See the header. `polling` is taken for the length of a call; a thread that finds it taken does not wait for it.
+#include "wire/mpi/progress.hpp"
+
+#include "wire/mpi/clock.hpp"
+#include "wire/mpi/doorbell.hpp"
+#include "wire/mpi/inbox.hpp"
+#include "wire/mpi/outbox.hpp"
+
+#include <sched.h>
+
+namespace marline::target {
+
+namespace {
+
+// MPI cannot sleep until a message comes. The waiting thread looks without a pause at first, then leaves its core in steps.
+constexpr uint64_t kSpin = 100'000;           // ns
+constexpr uint64_t kSpinAlone = 20'000;       // of it without giving way to other threads of the core
+constexpr uint64_t kShortestSleep = 20'000, kLongestSleep = 200'000;
+// A bulk may need this process to move on: then the steps stay short.
+constexpr uint64_t kSpinForBulk = 2'000'000;
+
+class Poller {
+ public:
+  // Acquire and release pair with each other: each owner finds the slots and inboxes as the one before has left them.
+  explicit Poller(Wire* wire) : wire_(wire), owns_(!wire->polling.exchange(true, std::memory_order_acquire)) {}
+  ~Poller() {
+    if (owns_) wire_->polling.store(false, std::memory_order_release);
+  }
+  Poller(const Poller&) = delete;
+  Poller& operator=(const Poller&) = delete;
+  [[nodiscard]] bool may_look() const { return owns_ && !wire_->closed; }
+
+ private:
+  Wire* wire_;
+  bool owns_;
+};
+
+[[nodiscard]] bool is_busy(Wire* wire, int peer) {
+  return wire->outboxes[peer].busy.load(std::memory_order_relaxed) != 0;
+}
+
+enum class Look { nothing, moving, something };
+
+Look look(Wire* wire) {
+  Poller poller(wire);
+  if (!poller.may_look()) return Look::nothing;
+  if (has_arrived(wire)) return Look::something;
+  bool moving = wire->receiving != 0;
+  for (int peer = 0; peer < wire->count; ++peer) {
+    if (!is_busy(wire, peer)) continue;
+    if (has_sent(wire, peer)) return Look::something;
+    moving = true;
+  }
+  return moving ? Look::moving : Look::nothing;
+}
+
+}  // namespace
+
+int poll_wire(Wire* wire) {
+  Poller poller(wire);
+  if (!poller.may_look()) return 0;
+  int done = service_inboxes(wire);
+  for (int peer = 0; peer < wire->count; ++peer) {
+    if (is_busy(wire, peer)) done += service_outbox(wire, peer);
+  }
+  return done;
+}
+
+void wait_for_wire(Wire* wire, int milliseconds) {
+  const uint64_t begin = nanoseconds();
+  const uint64_t most = milliseconds < 0 ? ~uint64_t{0} : static_cast<uint64_t>(milliseconds) * 1'000'000;
+  uint64_t step = kShortestSleep;
+  while (!take_ring(wire->bell)) {
+    const Look found = look(wire);
+    const uint64_t passed = nanoseconds() - begin;
+    if (found == Look::something || passed >= most) return;
+    const bool moving = found == Look::moving;
+    if (passed < (moving ? kSpinForBulk : kSpin)) {
+      if (passed > kSpinAlone) sched_yield();
+      continue;
+    }
+    if (moving) step = kShortestSleep;
+    sleep_at(wire->bell, step < most - passed ? step : most - passed);
+    step = 2 * step < kLongestSleep ? 2 * step : kLongestSleep;
+  }
+}
+
+void wake_waiter(Wire* wire) { ring(wire->bell); }
+
+}  // namespace marline::target

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// WireKind's poll, wait and wake.
+#pragma once
+
+#include "wire/mpi/state.hpp"
+
+namespace marline::target {
+
+int poll_wire(Wire* wire);
+void wait_for_wire(Wire* wire, int milliseconds);
+void wake_waiter(Wire* wire);
+
+}  // namespace marline::target
