@@ -26,8 +26,8 @@ struct Row {
 constexpr Row kTable[] = {
     {"MARLINE_DEVICES", "auto", "auto, none, or a list of host, host:N, process, process:N, nodes and libomptarget, with N from 1 to 64",
      "Which devices the program has. `host`: this processor, in the program's process; `process`: the same in processes of "
-     "their own; `nodes`: the processors of the job's other processes; `libomptarget`: those that LLVM's library drives. `auto`: GPUs for which the program has images, or else 4 "
-     "of `host` if it has images for this processor. Code of GCC has devices only by this variable.",},
+     "their own; `nodes`: the processors of the job's other processes; `libomptarget`: those that LLVM's library drives. "
+     "`auto`: GPUs for which the program has images, or else 4 of `host` if it has images for this processor. Code of GCC has devices only by this variable.",},
     {"MARLINE_LIBOMPTARGET", "auto", "a path",
      "LLVM's library for GPUs. `auto`: the first in LD_LIBRARY_PATH, then in /usr/lib/llvm-*/lib.",},
     {"OMP_AVAILABLE_DEVICES", "*", "a list of *, kind(gpu), kind(cpu), isa(...), arch(...), vendor(...) and uid(...), combined "
@@ -37,10 +37,15 @@ constexpr Row kTable[] = {
      "Pinned memory per device of libomptarget through which data of target regions is copied, so that no thread waits "
      "for the driver. What does not fit is copied directly.",},
     {"MARLINE_WIRE", "auto", "auto, local or mpi",
-     "How the processes of a job with `nodes` reach each other. `local`: shared memory within a node, TCP between nodes; "
-     "`mpi`: the MPI whose launcher has started them. `auto`: local if `marline run` has started them without MPI.",},
-    {"MARLINE_NODES_AS", "", "a name for each process, with commas in between",
-     "Made-up nodes of the job's processes, for tests: `0,0,1,1`. Those of one name share memory, the others do not.",},
+     "How the processes of a job reach each other. `local`: shared memory within a node, TCP between nodes; `mpi`: the MPI "
+     "library's messages. `auto`: `local` if a launcher has said where the processes meet, or else `mpi` in an MPI job.",},
+    {"MARLINE_NODES_AS", "auto", "names separated by commas, one for each process of the job",
+     "The nodes on which the processes count as being, in the order of their numbers, to try a program for several nodes on "
+     "one. Processes with the same name share memory if they truly can. `auto`: the true nodes.",},
+    {"MARLINE_LINK", "none", "latency=TIME,bandwidth=BYTES, with ns, us, ms or s and k, M or G per second; for a pair of "
+     "nodes A-B:latency=..., several separated by semicolons",
+     "Links between different nodes are made as slow as this, to try a program for several machines on one. `none`: they are "
+     "as fast as they are. A pair is named by the processes with the lowest numbers on its nodes.",},
 };
 
 const Row& row_of(Option option) { return kTable[static_cast<int>(option)]; }

@@ -8,9 +8,9 @@
 
 namespace marline::target {
 
-enum class Option { kDevices, kLibrary, kAvailable, kStaging, kWire, kNodesAs };
+enum class Option { kDevices, kLibrary, kAvailable, kStaging, kWire, kNodesAs, kLink };
 
-// The variable's value; null if it is not given, empty or `auto`.
+// The variable's value; null if it is not given, empty or its default.
 [[nodiscard]] const char* option_value(Option option);
 
 // The variable's value, or else its default, as a number of bytes. Ends the program if it is none.

@@ -8,28 +8,57 @@
 #include "wire/local.hpp"
 #include "wire/mpi_loader.hpp"
 
+#include <cstdlib>
+
 namespace marline::target {
 
 namespace {
 
+// Programs that a process of the job starts have the same variables, and are no part of the job.
+constexpr const char* kTaken = "MARLINE_JOB_TAKEN";
+
+enum class JobKind : uint8_t { kNone, kLocal, kMpi };
+
+struct Membership {
+  JobKind kind;
+  Job job;
+};
+
 NodeJob g_job;  // wire: null until this process has joined
+
+Membership read_membership() {
+  Membership found = {};
+  if (std::getenv(kTaken) != nullptr) return found;
+  WireChoice wire = chosen_wire();
+  if (wire != WireChoice::kMpi && read_job(found.job)) {
+    found.kind = JobKind::kLocal;
+  } else if (wire != WireChoice::kLocal && launched_by_mpi(found.job.number, found.job.count)) {
+    found.kind = JobKind::kMpi;
+  }
+  return found;
+}
+
+const Membership& membership() {
+  static const Membership known = read_membership();
+  return known;
+}
 
 }  // namespace
 
 int worker_count() {
-  const JobWords& words = job_words();
   if (g_job.wire != nullptr) return g_job.count - 1;
-  return words.kind != JobKind::kNone && words.job.count > 1 ? words.job.count - 1 : 0;
+  const Membership& own = membership();
+  return own.kind != JobKind::kNone && own.job.count > 1 ? own.job.count - 1 : 0;
 }
 
-bool is_worker() { return job_words().kind != JobKind::kNone && job_words().job.number != 0; }
+bool is_worker() { return membership().kind != JobKind::kNone && membership().job.number != 0; }
 
 const NodeJob& join_job(const WireUser& user) {
   if (g_job.wire != nullptr) return g_job;
-  const JobWords& words = job_words();
-  g_job.kind = words.kind == JobKind::kLocal ? &kLocalWire : load_mpi_wire();
-  take_job_words_away();
-  g_job.wire = g_job.kind->join(words.job, &user);
+  const Membership& own = membership();
+  g_job.kind = own.kind == JobKind::kLocal ? &kLocalWire : load_mpi_wire();
+  setenv(kTaken, "yes", 1);
+  g_job.wire = g_job.kind->join(own.job, &user);
   g_job.number = g_job.kind->number(g_job.wire);
   g_job.count = g_job.kind->count(g_job.wire);
   note("process %d of %d of a job, by the wire %s", g_job.number, g_job.count, g_job.kind->name);

@@ -5,7 +5,8 @@
 
 #include "base/options.hpp"
 #include "base/report.hpp"
-#include "wire/mpi_loader.hpp"
+
+#include <strings.h>
 
 #include <cstdlib>
 #include <cstring>
@@ -14,27 +15,17 @@ namespace marline::target {
 
 namespace {
 
-constexpr const char* kJob = "MARLINE_JOB";
-constexpr const char* kTaken = "MARLINE_JOB_TAKEN";
-constexpr int kMostProcesses = 4096;  // more is a mistake in a variable
+constexpr int kMostProcesses = 1 << 16;
 
-[[noreturn]] void refuse(const char* name, const char* expected) {
+const char* variable(const char* name) {
   const char* value = std::getenv(name);
-  if (value == nullptr) fatal("%s is not set, though %s is; it is for `marline run` to set them", name, kJob);
-  fatal("%s=%s: expected %s; it is for `marline run` to set it", name, value, expected);
+  return value != nullptr && *value != '\0' ? value : nullptr;
 }
 
-int read_number(const char* name, int low, int high, const char* expected) {
-  const char* text = std::getenv(name);
-  char* end = nullptr;
-  long number = text != nullptr ? std::strtol(text, &end, 10) : -1;
-  if (text == nullptr || end == text || *end != '\0' || number < low || number > high) refuse(name, expected);
-  return static_cast<int>(number);
-}
-
-void read_secret(uint64_t (&secret)[2]) {
-  const char* text = std::getenv(kJob);
-  if (std::strlen(text) != 32 || std::strspn(text, "0123456789abcdef") != 32) refuse(kJob, "32 hexadecimal digits");
+// Not shown if it is wrong: it is a secret.
+void read_secret(const char* text, uint64_t secret[2]) {
+  bool good = std::strlen(text) == 32 && std::strspn(text, "0123456789abcdefABCDEF") == 32;
+  if (!good) fatal("MARLINE_JOB is not 32 hexadecimal digits: start the program by its launcher, or without the variable");
   char half[17] = {};
   for (int i = 0; i < 2; ++i) {
     std::memcpy(half, text + 16 * i, 16);
@@ -42,56 +33,72 @@ void read_secret(uint64_t (&secret)[2]) {
   }
 }
 
-// A copy of the list, with zeros in place of commas, and where its names begin.
-const char* const* read_nodes(int count) {
-  const char* text = option_value(Option::kNodesAs);
-  if (text == nullptr) return nullptr;
-  char* words = strdup(text);
-  auto** names = static_cast<const char**>(std::calloc(static_cast<size_t>(count), sizeof(char*)));
-  if (words == nullptr || names == nullptr) fatal("no memory for MARLINE_NODES_AS");
-  int found = 0;
-  for (char* at = words; at != nullptr;) {
-    char* name = strsep(&at, ",");
-    if (*name == '\0' || found == count) refuse_value(Option::kNodesAs, text);
-    names[found++] = name;
+int read_number(const char* name, int least, int most) {
+  const char* text = variable(name);
+  if (text == nullptr) fatal("MARLINE_JOB is set, but %s is not: start the program by its launcher, or with neither", name);
+  char* end;
+  long number = std::strtol(text, &end, 10);
+  bool good = *text >= '0' && *text <= '9' && *end == '\0' && number >= least && number <= most;
+  if (!good) fatal("%s=%s: expected a number from %d to %d", name, text, least, most);
+  return static_cast<int>(number);
+}
+
+int count_names(const char* text) {
+  int count = 1;
+  for (; *text != '\0'; ++text) count += *text == ',' ? 1 : 0;
+  return count;
+}
+
+// A list that a null pointer ends, and its characters, in one block.
+const char* const* split_names(const char* text, int count) {
+  size_t list = (static_cast<size_t>(count) + 1) * sizeof(char*), bytes = std::strlen(text) + 1;
+  auto** names = static_cast<char**>(std::malloc(list + bytes));
+  if (names == nullptr) fatal("no memory for MARLINE_NODES_AS");
+  char* at = reinterpret_cast<char*>(names) + list;
+  std::memcpy(at, text, bytes);
+  for (int i = 0; i < count; ++i) {
+    names[i] = at;
+    at += std::strcspn(at, ",");
+    if (at == names[i] || at - names[i] >= static_cast<long>(sizeof Peer::node)) refuse_value(Option::kNodesAs, text, names[i]);
+    *at++ = '\0';
   }
-  if (found != count) fatal("MARLINE_NODES_AS=%s names %d nodes, but the job has %d processes", text, found, count);
+  names[count] = nullptr;
   return names;
 }
 
-void read_local(JobWords& words) {
-  Job& job = words.job;
-  words.kind = JobKind::kLocal;
-  job.count = read_number("MARLINE_JOB_COUNT", 1, kMostProcesses, "how many processes the job has");
-  job.number = read_number("MARLINE_JOB_NUMBER", 0, job.count - 1, "a number below MARLINE_JOB_COUNT");
-  read_secret(job.secret);
-  job.address = std::getenv("MARLINE_JOB_ADDRESS");
-  if (job.address == nullptr) refuse("MARLINE_JOB_ADDRESS", "");
-  job.nodes = read_nodes(job.count);
-}
-
-JobWords read() {
-  JobWords words = {};
-  if (std::getenv(kTaken) != nullptr) return words;
-  const char* wire = option_value(Option::kWire);
-  bool is_mpi = wire != nullptr && std::strcmp(wire, "mpi") == 0;
-  if (wire != nullptr && !is_mpi && std::strcmp(wire, "local") != 0) refuse_value(Option::kWire, wire);
-  if (std::getenv(kJob) != nullptr && !is_mpi) {
-    read_local(words);
-  } else if (wire == nullptr || is_mpi) {
-    if (launched_by_mpi(words.job.number, words.job.count)) words.kind = JobKind::kMpi;
-    if (words.kind == JobKind::kMpi && words.job.count > 0) words.job.nodes = read_nodes(words.job.count);
+// `count`: of processes; 0: not known yet.
+const char* const* read_nodes(int count) {
+  const char* text = option_value(Option::kNodesAs);
+  if (text == nullptr) return nullptr;
+  int names = count_names(text);
+  if (count != 0 && names != count) {
+    fatal("MARLINE_NODES_AS=%s has %d names, but the job has %d processes: name the node of each", text, names, count);
   }
-  return words;
+  return split_names(text, names);
 }
 
 }  // namespace
 
-const JobWords& job_words() {
-  static const JobWords words = read();
-  return words;
+WireChoice chosen_wire() {
+  const char* value = option_value(Option::kWire);
+  if (value == nullptr) return WireChoice::kAuto;
+  if (strcasecmp(value, "local") == 0) return WireChoice::kLocal;
+  if (strcasecmp(value, "mpi") == 0) return WireChoice::kMpi;
+  refuse_value(Option::kWire, value);
 }
 
-void take_job_words_away() { setenv(kTaken, "yes", 1); }
+bool read_job(Job& job) {
+  job = {};
+  const char* secret = variable("MARLINE_JOB");
+  if (secret != nullptr) {
+    read_secret(secret, job.secret);
+    job.count = read_number("MARLINE_JOB_COUNT", 1, kMostProcesses);
+    job.number = read_number("MARLINE_JOB_NUMBER", 0, job.count - 1);
+    job.address = variable("MARLINE_JOB_ADDRESS");
+    if (job.address == nullptr) fatal("MARLINE_JOB is set, but MARLINE_JOB_ADDRESS is not: start the program by its launcher");
+  }
+  job.nodes = read_nodes(job.count);
+  return secret != nullptr;
+}
 
 }  // namespace marline::target

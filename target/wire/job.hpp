@@ -1,31 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which job this process belongs to, by the environment. The launcher (`marline run`) sets
+// Which job this process belongs to, by the environment. At the start, by one thread. A value that is none ends the
+// process with one line.
 //
-//   MARLINE_JOB          32 hexadecimal digits that only processes of the job know
-//   MARLINE_JOB_NUMBER   this process's, from 0 on
-//   MARLINE_JOB_COUNT    how many there are
-//   MARLINE_JOB_ADDRESS  where process 0 is met: unix:@NAME or tcp:HOST:PORT
+// A launcher of the wire `local` sets, for each process, four variables. They are no options, as they mean nothing to a
+// user who starts a program by hand:
 //
-// and for processes that an MPI launcher or Slurm has started, those have variables of their own. MARLINE_WIRE and
-// MARLINE_NODES_AS are the user's. A variable that cannot be read ends the process with a line. Any thread.
+//     MARLINE_JOB          the job's secret, 32 hexadecimal digits; other users cannot read a process's environment
+//     MARLINE_JOB_NUMBER   of this process, from 0 on
+//     MARLINE_JOB_COUNT    of all processes
+//     MARLINE_JOB_ADDRESS  where they meet: unix:@NAME or tcp:HOST:PORT, with the host of process 0
+//
+// All or none are set. A user sets MARLINE_WIRE, MARLINE_NODES_AS and MARLINE_LINK (base/options.cpp).
 #pragma once
 
 #include "wire/wire.hpp"
 
 namespace marline::target {
 
-enum class JobKind { kNone, kLocal, kMpi };
+enum class WireChoice : uint8_t { kAuto, kLocal, kMpi };
+[[nodiscard]] WireChoice chosen_wire();
 
-struct JobWords {
-  JobKind kind;
-  Job job;
-};
-
-// Read once. kNone also in programs that a process of a job has started.
-[[nodiscard]] const JobWords& job_words();
-
-// This process has joined: programs that it starts do not find the job.
-void take_job_words_away();
+// False: no launcher has set the variables, and of `job` only `nodes` is filled in. What it points to stays.
+[[nodiscard]] bool read_job(Job& job);
 
 }  // namespace marline::target

@@ -44,7 +44,7 @@ void finish_link(LocalWire* wire, Link& link) {
     epoll_ctl(wire->sockets, EPOLL_CTL_DEL, socket, nullptr);
     close(socket);
   }
-  if (link.has_left) return;
+  if (link.has_left || wire->leaves_alone) return;
   const char* why = link.why != nullptr ? link.why : "has ended";
   wire->user.lost(wire->user.data, link.peer, why);
 }

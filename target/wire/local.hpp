@@ -30,8 +30,9 @@ struct LocalWire {
   bool crowded;     // the machine has no more CPUs than the job has processes there
 
   Lock poll_lock;                  // whoever has it polls
-  int first = 0;                   // the link that the next poll visits first; of that thread, as is the next
+  int first = 0;                   // the link that the next poll visits first; of that thread, as are the next
   unsigned polls = 0;
+  bool leaves_alone = false;       // peers answer that by closing their ends
   std::atomic<bool> woken{false};  // by `wake`; taken back by the waiting thread
   std::atomic<bool> look_at_sockets{false};  // the waiting thread has seen that one of them is ready
 };

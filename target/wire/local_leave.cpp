@@ -45,6 +45,7 @@ void say_leave(LocalWire* wire) {
 // A socket that is closed while something unread is in it makes the system drop what is still on its way to the peer. So
 // this end says that nothing follows, and reads until the peer has closed its own.
 void drain_streams(LocalWire* wire) {
+  wire->leaves_alone = true;
   for (int i = 0; i < wire->count; ++i) {
     Link& link = wire->links[i];
     if (!is_gone(link) && !link.transport.shared) shutdown(link.transport.socket, SHUT_WR);

@@ -66,7 +66,7 @@ struct Job {
   int count;                 // of all; for MPI 0: the wire finds both out
   uint64_t secret[2];        // known to the processes of the job only
   const char* address;       // where peers meet, in the kind's own words; null: none is needed
-  const char* const* nodes;  // made-up names of the peers' nodes; null: the true ones
+  const char* const* nodes;  // made-up names of the peers' nodes, a null pointer behind; null: the true ones
 };
 
 struct Wire;  // the kind's own

@@ -276,7 +276,7 @@ TEST_P(WireTest, RoundTripsBetweenSleepers) {
     for (uint64_t i = 1; i <= 300; ++i) {
       if (end.number() == 0 && i % 8 == 0) usleep(300);  // longer than a wait looks before it sleeps
       if (end.number() == 0) send(end, 1, frame_of(i));
-      end.run_until([&] { return seen == i; });
+      end.run_until([&] { return seen >= i; });  // the next may come in the same poll
     }
     end.leave();
   });

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the environment says of a job, and what becomes of it if processes do not come, are strangers, end or leave.
+#include "wire_job.hpp"
+
+#include "wire/job.hpp"
+#include "wire/siphash.hpp"
+
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+
+namespace marline::target::test {
+namespace {
+
+constexpr const char* kVariables[] = {"MARLINE_JOB",      "MARLINE_JOB_NUMBER", "MARLINE_JOB_COUNT", "MARLINE_JOB_ADDRESS",
+                                      "MARLINE_NODES_AS", "MARLINE_WIRE"};
+
+class EnvironmentTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    for (const char* name : kVariables) unsetenv(name);
+  }
+  void TearDown() override { SetUp(); }
+  static void set(const char* secret, const char* number, const char* count, const char* address) {
+    setenv("MARLINE_JOB", secret, 1);
+    setenv("MARLINE_JOB_NUMBER", number, 1);
+    setenv("MARLINE_JOB_COUNT", count, 1);
+    setenv("MARLINE_JOB_ADDRESS", address, 1);
+  }
+  static void read() {
+    Job job;
+    std::exit(read_job(job) ? 0 : 1);
+  }
+  static constexpr const char* kSecret = "00112233445566778899AABBccddeeff";
+};
+
+TEST_F(EnvironmentTest, NoLauncherNoJob) {
+  Job job;
+  EXPECT_FALSE(read_job(job));
+  EXPECT_EQ(job.nodes, nullptr);
+}
+
+TEST_F(EnvironmentTest, AJobIsRead) {
+  set(kSecret, "2", "3", "unix:@x");
+  setenv("MARLINE_NODES_AS", "a,a,b", 1);
+  Job job;
+  ASSERT_TRUE(read_job(job));
+  EXPECT_EQ(job.number, 2);
+  EXPECT_EQ(job.count, 3);
+  EXPECT_EQ(job.secret[0], 0x0011223344556677u);
+  EXPECT_EQ(job.secret[1], 0x8899aabbccddeeffu);
+  EXPECT_STREQ(job.address, "unix:@x");
+  EXPECT_STREQ(job.nodes[2], "b");
+  EXPECT_EQ(job.nodes[3], nullptr);
+}
+
+TEST_F(EnvironmentTest, WiresAreChosen) {
+  EXPECT_EQ(chosen_wire(), WireChoice::kAuto);
+  setenv("MARLINE_WIRE", "LOCAL", 1);
+  EXPECT_EQ(chosen_wire(), WireChoice::kLocal);
+  setenv("MARLINE_WIRE", "mpi", 1);
+  EXPECT_EQ(chosen_wire(), WireChoice::kMpi);
+  setenv("MARLINE_WIRE", "string", 1);
+  EXPECT_DEATH((void)chosen_wire(), "MARLINE_WIRE=string: expected auto, local or mpi");
+}
+
+TEST_F(EnvironmentTest, WhatIsWrongIsSaid) {
+  set("0011", "0", "1", "unix:@x");
+  EXPECT_DEATH(read(), "MARLINE_JOB is not 32 hexadecimal digits");
+  set(kSecret, "3", "3", "unix:@x");
+  EXPECT_DEATH(read(), "MARLINE_JOB_NUMBER=3: expected a number from 0 to 2");
+  set(kSecret, "", "3", "unix:@x");
+  EXPECT_DEATH(read(), "MARLINE_JOB_NUMBER is not");
+  set(kSecret, "0", "-1", "unix:@x");
+  EXPECT_DEATH(read(), "MARLINE_JOB_COUNT=-1: expected");
+  set(kSecret, "0", "1", "");
+  EXPECT_DEATH(read(), "MARLINE_JOB_ADDRESS is not");
+  set(kSecret, "0", "2", "unix:@x");
+  setenv("MARLINE_NODES_AS", "a,b,c", 1);
+  EXPECT_DEATH(read(), "has 3 names, but the job has 2 processes");
+  setenv("MARLINE_NODES_AS", "a,", 1);
+  EXPECT_DEATH(read(), "MARLINE_NODES_AS=a,: not understood");
+}
+
+// The reference implementation's vectors, vectors_sip64.
+TEST(SiphashTest, KnownValues) {
+  const uint64_t key[] = {0x0706050403020100, 0x0f0e0d0c0b0a0908};
+  char text[64];
+  for (int i = 0; i < 64; ++i) text[i] = static_cast<char>(i);
+  EXPECT_EQ(siphash(key, text, 0), 0x726fdb47dd0e0e31u);
+  EXPECT_EQ(siphash(key, text, 8), 0x93f5f5799a932462u);
+  EXPECT_EQ(siphash(key, text, 15), 0xa129ca6149be45e5u);
+}
+
+std::string stderr_of(const std::function<void()>& body, int expected) {
+  testing::internal::CaptureStderr();
+  pid_t child = start(body);
+  EXPECT_EQ(status_of(child), expected);
+  return testing::internal::GetCapturedStderr();
+}
+
+void join_alone(const TestJob& job, int number, int count, int patience = 300) {
+  g_patience = patience;
+  End end;
+  end.join(job.of(number, count));
+}
+
+TEST(MeetingTest, NamesThoseWhoDoNotCome) {
+  TestJob job;
+  pid_t fourth = start([&] { join_alone(job, 3, 6, 5000); });
+  std::string said = stderr_of([&] { join_alone(job, 0, 6); }, kFailed);
+  EXPECT_NE(said.find("has waited 0.3 s for these of 6 processes to come: 1-2, 4-5"), std::string::npos) << said;
+  EXPECT_EQ(status_of(fourth), kFailed);
+}
+
+TEST(MeetingTest, NoProcess0) {
+  std::string said = stderr_of([] { join_alone({}, 1, 2); }, kFailed);
+  EXPECT_NE(said.find("process 1 of the job has not reached process 0 at unix:@"), std::string::npos) << said;
+}
+
+TEST(MeetingTest, AddressesThatAreNone) {
+  for (const char* address : {"tcp:", "tcp:x", "tcp:127.0.0.1:", "tcp:127.0.0.1:x", "unix:", "unix:@", "udp:@x"}) {
+    TestJob job;
+    job.address = address;
+    std::string said = stderr_of([&] { join_alone(job, 0, 2); }, kFailed);
+    EXPECT_NE(said.find("expected unix:@NAME or tcp:HOST:PORT"), std::string::npos) << said;
+  }
+}
+
+TEST(MeetingTest, AnotherSecretIsRefusedAndTheJobGoesOn) {
+  TestJob job, other;
+  other.secret[1] ^= 1;
+  std::vector<pid_t> members;
+  pid_t first = start([&] { join_alone(job, 0, 2, 5000); });
+  std::string said = stderr_of([&] { join_alone(other, 1, 2, 5000); }, kFailed);
+  EXPECT_NE(said.find("has another secret than process 1"), std::string::npos) << said;
+  pid_t second = start([&] { join_alone(job, 1, 2, 5000); });
+  EXPECT_EQ(status_of(first), 0);
+  EXPECT_EQ(status_of(second), 0);
+}
+
+TEST(MeetingTest, StrangersDoNotKeepTheJob) {
+  TestJob job;
+  pid_t first = start([&] { join_alone(job, 0, 2, 8000); });
+  Address address;
+  ASSERT_EQ(parse_address(job.address.c_str(), address), nullptr);
+  int silent = -1;
+  while (silent < 0) silent = connect_to(address, Deadline(1000));
+  int loud = connect_to(address, Deadline(1000));
+  ASSERT_TRUE(send_all(loud, std::string(500, 'x').data(), 500, Deadline(1000)));
+  pid_t second = start([&] { join_alone(job, 1, 2, 8000); });
+  EXPECT_EQ(status_of(first), 0);
+  EXPECT_EQ(status_of(second), 0);
+  close(silent);
+  close(loud);
+}
+
+TEST(MeetingTest, ByTcp) {
+  TestJob job;
+  Address any = loopback_address();
+  int listener = listen_at(any);
+  job.address = "tcp:localhost:" + std::to_string(own_address(listener).port());
+  close(listener);
+  job.nodes = {"a", "a", "b", "c"};
+  expect_done(run_job(job, 4, [](End& end) { end.leave(); }));
+}
+
+class EndTest : public testing::TestWithParam<bool> {
+ protected:
+  TestJob job() const {
+    TestJob job;
+    if (GetParam()) job.nodes = {"a", "b", "c"};
+    else job.nodes = {"a", "a", "a"};
+    return job;
+  }
+};
+
+// Its frames come first, then its loss, and that also while its peers sleep.
+TEST_P(EndTest, AKilledPeerIsNoticed) {
+  std::vector<int> statuses = run_job(job(), 3, [](End& end) {
+    int frames = 0;
+    bool lost = false;
+    end.deliver = [&](int, const Frame&, const uint64_t*) {
+      MUST(!lost);
+      ++frames;
+    };
+    end.lost = [&](int peer, const char* why) {
+      MUST(peer == 1 && frames == 1000 && std::strcmp(why, "has ended") == 0);
+      lost = true;
+    };
+    if (end.number() == 1) {
+      for (int i = 0; i < 1000; ++i) {
+        for (int peer : {0, 2}) end.kind->send(end.wire, peer, {}, nullptr, nullptr, nullptr);
+      }
+      for (int i = 0; i < 200; ++i) end.kind->poll(end.wire);
+      usleep(50'000);
+      raise(SIGKILL);
+    }
+    time_t begin = time(nullptr);
+    while (!lost) {
+      if (end.kind->poll(end.wire) == 0) end.kind->wait(end.wire, -1);
+    }
+    MUST(time(nullptr) - begin < 5 && end.kind->has_room(end.wire, 1));
+    end.leave();
+  });
+  EXPECT_EQ(statuses, (std::vector<int>{0, 128 + SIGKILL, 0}));
+}
+
+TEST_P(EndTest, BulksToALostPeerAreTold) {
+  static int told;
+  std::vector<int> statuses = run_job(job(), 3, [](End& end) {
+    static std::vector<char> bulk(50 << 20);
+    bool lost = false;
+    end.lost = [&](int, const char*) { lost = true; };
+    if (end.number() == 1) {
+      usleep(20'000);
+      raise(SIGKILL);
+    }
+    Outgoing outgoing = {[](Outgoing*) { ++told; }};
+    Frame frame = {};
+    frame.bulk = bulk.size();
+    int sent = 0;
+    for (int i = 0; i < 4; ++i) sent += end.kind->send(end.wire, 1, frame, nullptr, bulk.data(), &outgoing) ? 0 : 1;
+    end.run_until([&] { return lost && told == sent; });
+    MUST(end.kind->send(end.wire, 1, frame, nullptr, bulk.data(), &outgoing));
+    end.leave();
+  });
+  EXPECT_EQ(statuses, (std::vector<int>{0, 128 + SIGKILL, 0}));
+}
+
+// Without waiting for the others; what it has sent arrives all the same, also beside what nobody reads.
+TEST_P(EndTest, LeavingAlone) {
+  static constexpr uint64_t kFrames = 20'000;
+  std::vector<int> statuses = run_job(job(), 3, [](End& end) {
+    uint64_t frames = 0;
+    end.deliver = [&](int peer, const Frame&, const uint64_t*) { frames += peer == 1 ? 1 : 0; };
+    if (end.number() == 1) {
+      for (uint64_t i = 0; i < kFrames; ++i) {
+        for (int peer : {0, 2}) end.kind->send(end.wire, peer, {}, nullptr, nullptr, nullptr);
+      }
+      return end.leave(false);
+    }
+    for (int i = 0; i < 100; ++i) end.kind->send(end.wire, 1, {}, nullptr, nullptr, nullptr);
+    end.run_until([&] { return frames == kFrames; });
+    end.leave();
+  });
+  expect_done(statuses);
+}
+
+TEST_P(EndTest, LeavingTogetherWaits) {
+  expect_done(run_job(job(), 3, [](End& end) {
+    timespec begin, now;
+    clock_gettime(CLOCK_MONOTONIC, &begin);
+    if (end.number() == 2) usleep(200'000);
+    end.leave();
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    MUST((now.tv_sec - begin.tv_sec) * 1000 + (now.tv_nsec - begin.tv_nsec) / 1'000'000 >= 150);
+  }));
+}
+
+// A fork that lives on keeps nothing of the wire open.
+TEST_P(EndTest, AForkDoesNotHideTheEnd) {
+  std::vector<int> statuses = run_job(job(), 3, [](End& end) {
+    bool lost = false;
+    end.lost = [&](int peer, const char*) { lost = peer == 1; };
+    if (end.number() == 1) {
+      if (fork() == 0) {
+        usleep(3'000'000);
+        _exit(0);
+      }
+      raise(SIGKILL);
+    }
+    time_t begin = time(nullptr);
+    end.run_until([&] { return lost; });
+    MUST(time(nullptr) - begin < 2);
+    end.leave();
+  });
+  EXPECT_EQ(statuses, (std::vector<int>{0, 128 + SIGKILL, 0}));
+}
+
+INSTANTIATE_TEST_SUITE_P(All, EndTest, testing::Bool(),
+                         [](const auto& streams) { return streams.param ? "Streams" : "SharedMemory"; });
+
+}  // namespace
+}  // namespace marline::target::test
