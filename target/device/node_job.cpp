@@ -30,7 +30,8 @@ Membership read_membership() {
   Membership found = {};
   if (std::getenv(kTaken) != nullptr) return found;
   WireChoice wire = chosen_wire();
-  if (wire != WireChoice::kMpi && read_job(found.job)) {
+  bool has_words = read_job(found.job);
+  if (has_words && wire != WireChoice::kMpi) {
     found.kind = JobKind::kLocal;
   } else if (wire != WireChoice::kLocal && launched_by_mpi(found.job.number, found.job.count)) {
     found.kind = JobKind::kMpi;
