@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Each device has a chain of deferred constructs: its data enters, its kernels run, its data leaves. Chains of
+ * different devices do not wait for each other. Host tasks in a chain note when a step has ended. See devices.h.
+ */
+#include "devices.h"
+
+#include <omp.h>
+#include <stdlib.h>
+
+#include "lookup.h"
+#include "nap.h"
+
+/* Of one device. Dependences name it: the address of a Chain stands for the device's data. */
+typedef struct {
+  double entered, ended;
+} Chain;
+
+typedef struct {
+  const Tables *tables;
+  const Work *work;
+  Chain *chains;            /* of each device */
+  unsigned long long *sums; /* of each kernel: mapped while it runs */
+} Run;
+
+/* Kernel k of all: the lookups from here to those of kernel k + 1. */
+static long long first_lookup(const Work *work, long long kernel) {
+  const long long kernels = (long long)work->devices * work->kernels;
+  return work->lookups / kernels * kernel + work->lookups % kernels * kernel / kernels;
+}
+
+/* One after the other on a device, as if each filled it. */
+static void sleep_instead(const Work *work, int device, long long lookups, Chain *chain, unsigned long long *sum) {
+  const double milliseconds = work->sleep_ms * (double)lookups / (double)work->lookups;
+  (void)chain; /* for GCC, which does not count what only a clause names */
+#pragma omp target nowait device(device) depend(inout : chain[0]) map(tofrom : sum[0 : 1])
+  {
+    nap(milliseconds);
+    sum[0] += (unsigned long long)lookups;
+  }
+}
+
+/* The kernels of a device do not depend on each other. */
+static void start_chain(const Run *run, int device) {
+  const Tables *tables = run->tables;
+  const Lengths lengths = tables_lengths(tables->grid, tables->nuclides, tables->gridpoints);
+  const size_t point_count = lengths.points, energy_count = lengths.energies, index_count = lengths.index;
+  const GridKind grid = tables->grid;
+  const int nuclides = tables->nuclides, gridpoints = tables->gridpoints;
+  const Point *points = tables->points;
+  const double *energies = tables->energies;
+  const int *index = tables->index;
+  const Materials *materials = tables->materials;
+  Chain *chain = run->chains + device;
+#pragma omp target enter data nowait device(device) depend(out : chain[0]) \
+    map(to : points[0 : point_count], energies[0 : energy_count], index[0 : index_count], materials[0 : 1])
+#pragma omp task depend(inout : chain[0])
+  chain->entered = omp_get_wtime();
+  for (int k = 0; k < run->work->kernels; ++k) {
+    const long long kernel = (long long)device * run->work->kernels + k;
+    const long long first = first_lookup(run->work, kernel), end = first_lookup(run->work, kernel + 1);
+    unsigned long long *sum = run->sums + kernel;
+    if (run->work->sleep_ms > 0) {
+      sleep_instead(run->work, device, end - first, chain, sum);
+      continue;
+    }
+#pragma omp target teams distribute parallel for nowait device(device) depend(in : chain[0]) \
+    map(alloc : points[0 : point_count], energies[0 : energy_count], index[0 : index_count], materials[0 : 1]) \
+    map(tofrom : sum[0 : 1]) reduction(+ : sum[0 : 1])
+    for (long long lookup = first; lookup < end; ++lookup) {
+      const Tables here = {grid, nuclides, gridpoints, points, energies, index, materials};
+      sum[0] += lookup_channel(&here, lookup);
+    }
+  }
+#pragma omp task depend(inout : chain[0])
+  chain->ended = omp_get_wtime();
+#pragma omp target exit data nowait device(device) depend(inout : chain[0]) \
+    map(release : points[0 : point_count], energies[0 : energy_count], index[0 : index_count], materials[0 : 1])
+}
+
+static void start_all(const Run *run) {
+  for (int device = 0; device < run->work->devices; ++device) {
+    start_chain(run, device);
+  }
+}
+
+static void sum_up(const Run *run, double start, Outcome *outcome) {
+  const Work *work = run->work;
+  for (int device = 0; device < work->devices; ++device) {
+    const Chain *chain = run->chains + device;
+    const double entered = chain->entered - start, kernels = chain->ended - chain->entered;
+    outcome->enter = entered > outcome->enter ? entered : outcome->enter;
+    outcome->kernels = kernels > outcome->kernels ? kernels : outcome->kernels;
+  }
+  for (long long kernel = 0; kernel < (long long)work->devices * work->kernels; ++kernel) {
+    outcome->sum += run->sums[kernel];
+  }
+}
+
+bool devices_run(const Tables *tables, const Work *work, Outcome *outcome) {
+  const size_t devices = (size_t)work->devices;
+  const Run run = {tables, work, calloc(devices, sizeof(Chain)),
+                   calloc(devices * (size_t)work->kernels, sizeof(unsigned long long))};
+  const bool room = run.chains && run.sums;
+  *outcome = (Outcome){0};
+  if (room) {
+    const double start = omp_get_wtime();
+#pragma omp parallel
+#pragma omp single
+    start_all(&run);
+    outcome->seconds = omp_get_wtime() - start;
+    sum_up(&run, start, outcome);
+  }
+  free(run.chains);
+  free(run.sums);
+  return room;
+}
+
+/* A device's first region may start the device. */
+static int runs_on_host(int device) {
+  int on_host = 1;
+#pragma omp target device(device) map(from : on_host)
+  on_host = omp_is_initial_device();
+  return on_host;
+}
+
+int devices_prepare(int wanted, Failure *failure) {
+  const int there = omp_get_num_devices();
+  if (there == 0) {
+    failure_note(failure, kExitInput, "there is no device; take --host, or ask `marline devices` why");
+  } else if (wanted > there) {
+    failure_note(failure, kExitInput, "--devices %d: there are only %d devices", wanted, there);
+  }
+  const int used = wanted > 0 ? wanted : there;
+  for (int device = 0; failure->code == 0 && device < used; ++device) {
+    if (runs_on_host(device)) {
+      failure_note(failure, kExitInput, "the target regions of device %d run on the host; set "
+                   "OMP_TARGET_OFFLOAD=mandatory to see why", device);
+    }
+  }
+  return used;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A kernel that takes time but no processor: so a machine of few cores can time many devices. No state.
+ */
+#ifndef XSBENCH_NAP_H
+#define XSBENCH_NAP_H
+
+#if defined(__NVPTX__) || defined(__AMDGCN__) /* no system that could let it sleep; the processor is its own */
+#include <omp.h>
+#else
+#include <errno.h>
+#include <time.h>
+#endif
+
+#pragma omp declare target
+
+#if defined(__NVPTX__) || defined(__AMDGCN__)
+static inline void nap(double milliseconds) {
+  const double end = omp_get_wtime() + 1e-3 * milliseconds;
+  while (omp_get_wtime() < end) {
+  }
+}
+#else
+static inline void nap(double milliseconds) {
+  const long long nanoseconds = (long long)(1e6 * milliseconds);
+  struct timespec left = {(time_t)(nanoseconds / 1000000000), (long)(nanoseconds % 1000000000)};
+  while (nanosleep(&left, &left) != 0 && errno == EINTR) {
+  }
+}
+#endif
+
+#pragma omp end declare target
+
+#endif
