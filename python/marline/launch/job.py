@@ -9,15 +9,33 @@ import subprocess
 import time
 from collections.abc import Mapping, Sequence
 
-from marline.errors import say
+from marline.errors import Refusal, say
 
 NODES = "nodes"
 NUMBER, COUNT = "MARLINE_JOB_NUMBER", "MARLINE_JOB_COUNT"
+MOST_WORKERS = 63  # devices of a program, less one
 LAST_WORDS = 5.0  # seconds in which the others end by themselves when one process of the job has ended
 
 
 def wants_nodes(devices: str | None) -> bool:
+    """Whether the list names `nodes`: then every process but the first one that is started is a device."""
     return NODES in (devices or os.environ.get("MARLINE_DEVICES", "")).split(",")
+
+
+def own_workers(devices: str | None) -> tuple[int, str | None]:
+    """How many workers the program gets for itself (`nodes:K`), and the list as the program is to have it: for a program
+    that uses MPI each rank has its own, and MPI's processes stay as they are."""
+    if not devices:
+        return 0, devices
+    count, words = 0, []
+    for word in devices.split(","):
+        name, colon, number = word.partition(":")
+        if name == NODES and colon:
+            if not number.isdecimal() or not 0 < int(number) <= MOST_WORKERS:
+                raise Refusal(f"--devices {devices}: {word!r} needs a number from 1 to {MOST_WORKERS} behind the colon")
+            count, word = count + int(number), NODES
+        words.append(word)
+    return count, ",".join(words)
 
 
 def variables(number: int, count: int, secret: str) -> dict[str, str]:

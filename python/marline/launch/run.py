@@ -75,8 +75,11 @@ def start(options: argparse.Namespace, layout: Layout) -> int:
     program = preflight.examine(options.program, environment)
     options.mpi = which_mpi(options, program)
     _note_without_openmp(program)
-    if options.ranks:
-        return launch_ranks(options, layout) if options.mpi else launch_job(options, layout)
+    if options.ranks and options.mpi:
+        return launch_ranks(options, layout)
+    workers, options.devices = job.own_workers(options.devices)
+    if workers or options.ranks:
+        return launch_job(options, layout, workers + 1 if workers else options.ranks)
     environment |= marline_environment(options, layout, environment)
     put_sanitizer_first(environment, program)
     environment |= {} if options.no_bind else place(options.threads)
@@ -109,7 +112,8 @@ def which_mpi(options: argparse.Namespace, program: preflight.Program) -> str | 
     if options.mpi and linked and options.mpi != linked:
         raise Refusal(f"--mpi {options.mpi}: {program.path} is linked with {MPI_NAMES[linked]}; leave --mpi out")
     mpi = linked or options.mpi
-    if options.ranks and not mpi and not job.wants_nodes(options.devices):
+    workers, devices = job.own_workers(options.devices)
+    if options.ranks and not mpi and (workers or not job.wants_nodes(devices)):
         raise Refusal(f"-n {options.ranks}: {program.path} is linked neither with Open MPI nor with MPICH; "
                       "leave -n out, or name the implementation that it loads by --mpi")  # fmt: skip
     for other, variable in RANK_OF.items():
@@ -171,8 +175,8 @@ def launch_ranks(options: argparse.Namespace, layout: Layout) -> int:
     return child.run([*words, *of_one_rank(options, layout)], os.environ)
 
 
-def launch_job(options: argparse.Namespace, layout: Layout) -> int:
-    return job.run(of_one_rank(options, layout), options.ranks, os.environ)
+def launch_job(options: argparse.Namespace, layout: Layout, count: int) -> int:
+    return job.run(of_one_rank(options, layout), count, os.environ)
 
 
 def of_one_rank(options: argparse.Namespace, layout: Layout) -> list[str]:
