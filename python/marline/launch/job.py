@@ -13,6 +13,7 @@ from marline.errors import Refusal, say
 
 NODES = "nodes"
 NUMBER, COUNT = "MARLINE_JOB_NUMBER", "MARLINE_JOB_COUNT"
+MPI_VARIABLES = ("OMPI_COMM_", "PMI_", "PMIX_", "MPI_LOCAL", "SLURM_PROCID", "SLURM_LOCALID")
 MOST_WORKERS = 63  # devices of a program, less one
 LAST_WORDS = 5.0  # seconds in which the others end by themselves when one process of the job has ended
 
@@ -43,6 +44,11 @@ def variables(number: int, count: int, secret: str) -> dict[str, str]:
             "MARLINE_JOB_ADDRESS": f"unix:@marline-{secret[:16]}"}  # fmt: skip
 
 
+def of_worker(environment: Mapping[str, str]) -> dict[str, str]:
+    """Without what makes the program itself a rank of MPI's."""
+    return {name: value for name, value in environment.items() if not name.startswith(MPI_VARIABLES)}
+
+
 def run(words: Sequence[str], count: int, environment: Mapping[str, str]) -> int:
     """Runs the command `count` times, as a job. Returns the wait status of the process that failed first, else of
     number 0, which has the standard input."""
@@ -51,8 +57,10 @@ def run(words: Sequence[str], count: int, environment: Mapping[str, str]) -> int
     watched = forwarded | {signal.SIGCHLD}
     signal.pthread_sigmask(signal.SIG_BLOCK, watched)
     members = [
-        subprocess.Popen(words, env={**environment, **variables(number, count, secret)},
+        subprocess.Popen(words, env={**(environment if number == 0 else of_worker(environment)),
+                                     **variables(number, count, secret)},
                          stdin=None if number == 0 else subprocess.DEVNULL,
+                         close_fds=number != 0,  # a rank speaks to its launcher by one
                          preexec_fn=lambda: signal.pthread_sigmask(signal.SIG_UNBLOCK, watched))
         for number in range(count)
     ]  # fmt: skip

@@ -184,7 +184,7 @@ def of_one_rank(options: argparse.Namespace, layout: Layout) -> list[str]:
     words = [sys.executable, str(layout.command), "run"]
     words += ["--mpi", options.mpi] if options.mpi else []
     words += ["-t", str(options.threads)] if options.threads else []
-    words += ["--no-bind"] if options.no_bind else []
+    words += ["--no-bind"] if options.no_bind or is_rank() else []  # a rank does not see its neighbours' workers
     words += ["--devices", options.devices] if options.devices else []
     words += ["--nodes-as", options.nodes_as] if options.nodes_as else []
     words += ["--trace", str(options.trace.resolve())] if options.trace else []
