@@ -7,8 +7,8 @@
 #ifndef XSBENCH_LOOKUP_H
 #define XSBENCH_LOOKUP_H
 
+#include "data.h"
 #include "random.h"
-#include "tables.h"
 
 enum { kLookupSeed = 1070, kNumbersPerLookup = 2 };
 

@@ -7,7 +7,7 @@
 #ifndef XSBENCH_MATERIALS_H
 #define XSBENCH_MATERIALS_H
 
-#include "tables.h"
+#include "data.h"
 
 void materials_fill(Materials *materials, int nuclides);
 
