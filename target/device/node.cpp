@@ -11,6 +11,7 @@
 #include "device/arena.hpp"
 #include "device/call_kernel.hpp"
 #include "device/kinds.hpp"
+#include "device/long_copy.hpp"
 #include "device/operation_table.hpp"
 #include "device/process.hpp"
 #include "device/processor.hpp"
@@ -301,7 +302,7 @@ void send_data(Node* node, uint64_t to, const void* from, size_t bytes) {
 void write(Device* device, uint64_t to, const void* from, size_t bytes) {
   Node* node = usable(device);
   if (node->shares_memory && is_in_part(device, to)) {
-    std::memcpy(node->arena.here(to), from, bytes);
+    copy_and_poll(node->arena.here(to), from, bytes, poll);
   } else {
     send_data(node, to, from, bytes);
   }
@@ -310,7 +311,7 @@ void write(Device* device, uint64_t to, const void* from, size_t bytes) {
 void read(Device* device, void* to, uint64_t from, size_t bytes) {
   Node* node = usable(device);
   if (node->shares_memory && is_in_part(device, from)) {
-    std::memcpy(to, node->arena.here(from), bytes);
+    copy_and_poll(to, node->arena.here(from), bytes, poll);
   } else {
     (void)ask(node, frame_of(NodeFrame::kRead, from, bytes), "copy from", nullptr, to, bytes);
   }
@@ -327,7 +328,12 @@ bool copy(Device* to_device, uint64_t to, Device* from_device, uint64_t from, si
   Node *target = usable(to_device), *source = usable(from_device);
   bool have_both = target->shares_memory && is_in_part(to_device, to) && source->shares_memory && is_in_part(from_device, from);
   if (have_both) {
-    std::memmove(target->arena.here(to), source->arena.here(from), bytes);
+    char *there = target->arena.here(to), *here = source->arena.here(from);
+    if (target == source) {
+      std::memmove(there, here, bytes);
+    } else {
+      copy_and_poll(there, here, bytes, poll);
+    }
     return true;
   }
   confirm(target);

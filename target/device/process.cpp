@@ -11,6 +11,7 @@
 #include "device/call_kernel.hpp"
 #include "device/crash_report.hpp"
 #include "device/kinds.hpp"
+#include "device/long_copy.hpp"
 #include "device/process_heritage.hpp"
 #include "device/processor.hpp"
 #include "device/wait.hpp"
@@ -287,7 +288,7 @@ void copy_staged(Device* device, uint64_t address, char* host, size_t bytes, boo
 
 void write(Device* device, uint64_t to, const void* from, size_t bytes) {
   if (is_in_part(device, to)) {
-    std::memcpy(usable(device)->arena.here(to), from, bytes);
+    copy_and_poll(usable(device)->arena.here(to), from, bytes, poll);
   } else {
     copy_staged(device, to, const_cast<char*>(static_cast<const char*>(from)), bytes, true);
   }
@@ -295,10 +296,22 @@ void write(Device* device, uint64_t to, const void* from, size_t bytes) {
 
 void read(Device* device, void* to, uint64_t from, size_t bytes) {
   if (is_in_part(device, from)) {
-    std::memcpy(to, usable(device)->arena.here(from), bytes);
+    copy_and_poll(to, usable(device)->arena.here(from), bytes, poll);
   } else {
     copy_staged(device, from, static_cast<char*>(to), bytes, false);
   }
+}
+
+// Both memories are mapped here.
+bool copy(Device* to_device, uint64_t to, Device* from_device, uint64_t from, size_t bytes) {
+  if (!is_in_part(to_device, to) || !is_in_part(from_device, from)) return false;
+  char *target = usable(to_device)->arena.here(to), *source = usable(from_device)->arena.here(from);
+  if (to_device == from_device) {
+    std::memmove(target, source, bytes);
+  } else {
+    copy_and_poll(target, source, bytes, poll);
+  }
+  return true;
 }
 
 bool copy_if_there(Device* device, Module* module, uint64_t stage) {
@@ -359,7 +372,7 @@ bool launch(Device* device, const Launch& launch, Operation* operation) {
 }  // namespace
 
 constinit const DeviceKind kProcessKind = {"process", true, describe, start, allocate, release, write,  read,    load,
-                                           unload,    find, locate,   nullptr, launch,  progress, stop};
+                                           unload,    find, locate,   copy,  launch,   progress, stop};
 
 void refuse_if_lost(const Device* device) {
   if (!device->lost) return;
