@@ -19,10 +19,8 @@ namespace marline::target {
 
 namespace {
 
-constexpr int kMostAtOnce = 16;  // messages that one call takes from the slots
-
 void post(Wire* wire, Slot& slot) {
-  slot.arrived = false;
+  slot.arrived = slot.handled = false;
   MpiSection section(wire);
   check(wire, mpi.irecv(slot.data, static_cast<int>(kMostBytes), mpi.byte, MPI_ANY_SOURCE, MPI_ANY_TAG, wire->frames,
                         &slot.request), "MPI_Irecv");
@@ -152,16 +150,21 @@ int release_held(Wire* wire, int peer) {
   return released;
 }
 
+// The slot handled last is posted again when the next one is looked at: an answer need not wait for that.
+Slot& oldest_slot(Wire* wire) {
+  Slot& before = wire->slots[(wire->head + kSlots - 1) % kSlots];
+  if (before.handled) post(wire, before);
+  return wire->slots[wire->head];
+}
+
+// One at a time: looking for another makes MPI look at all that it has, which the next call does anyway.
 int service_slots(Wire* wire) {
-  int handled = 0;
-  for (; handled < kMostAtOnce; ++handled) {
-    Slot& slot = wire->slots[wire->head];
-    if (!test_slot(wire, slot)) break;
-    handle(wire, slot);
-    post(wire, slot);
-    wire->head = (wire->head + 1) % kSlots;
-  }
-  return handled;
+  Slot& slot = oldest_slot(wire);
+  if (!test_slot(wire, slot)) return 0;
+  handle(wire, slot);
+  slot.handled = true;
+  wire->head = (wire->head + 1) % kSlots;
+  return 1;
 }
 
 }  // namespace
@@ -175,7 +178,7 @@ void open_slots(Wire* wire) {
 
 void close_slots(Wire* wire) {
   for (Slot& slot : wire->slots) {
-    if (slot.arrived) continue;
+    if (slot.arrived || slot.handled) continue;
     MpiSection section(wire);
     check(wire, mpi.cancel(&slot.request), "MPI_Cancel");
     check(wire, mpi.wait(&slot.request, MPI_STATUS_IGNORE), "MPI_Wait");
@@ -183,7 +186,7 @@ void close_slots(Wire* wire) {
 }
 
 bool has_arrived(Wire* wire) {
-  if (test_slot(wire, wire->slots[wire->head])) return true;
+  if (test_slot(wire, oldest_slot(wire))) return true;
   for (int peer = 0; wire->receiving != 0 && peer < wire->count; ++peer) {
     Inbox& box = wire->inboxes[peer];
     if (box.receiving && test_pieces(wire, box.bulk)) return true;

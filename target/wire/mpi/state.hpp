@@ -108,7 +108,8 @@ struct Slot {
   char* data;  // kMostBytes
   MPI_Request request;
   MPI_Status status;
-  bool arrived;  // has been tested, and not been handled yet
+  bool arrived;  // the receive is over
+  bool handled;  // and the message may be overwritten
 };
 
 struct Wire {
