@@ -5,6 +5,7 @@
 #include "base/report.hpp"
 #include "device/node.hpp"
 #include "wire/job.hpp"
+#include "wire/link_model.hpp"
 #include "wire/local.hpp"
 #include "wire/mpi_loader.hpp"
 
@@ -57,7 +58,7 @@ bool is_worker() { return membership().kind != JobKind::kNone && membership().jo
 const NodeJob& join_job(const WireUser& user) {
   if (g_job.wire != nullptr) return g_job;
   const Membership& own = membership();
-  g_job.kind = own.kind == JobKind::kLocal ? &kLocalWire : load_mpi_wire();
+  g_job.kind = with_link_model(own.kind == JobKind::kLocal ? &kLocalWire : load_mpi_wire());
   setenv(kTaken, "yes", 1);
   g_job.wire = g_job.kind->join(own.job, &user);
   g_job.number = g_job.kind->number(g_job.wire);
