@@ -35,23 +35,27 @@ namespace marline::target {
 
 namespace {
 
-constexpr int kMostNodes = 64;  // as devices in all
+constexpr int kMostPeers = 64;  // workers are numbered from 1 on; as many as devices, less one
+
+// What a worker has said of itself.
+struct Greeting {
+  DeviceFacts facts;
+  uint64_t identity;  // of its program
+  int memory_file;    // the descriptor there
+};
 
 struct Node {
   Device* device;
   int peer;
   Arena arena;
   bool shares_memory = false;
-  DeviceFacts facts = {};
   int64_t clock_offset = 0;  // of the worker's clock, less ours
-  bool is_welcome = false;   // its answer to the first frame is here
-  int memory_file = -1;      // in the worker
-  uint64_t identity = 0;
   std::atomic<bool> unconfirmed{false};  // a copy has been sent that another worker's may overtake
 };
 
 const NodeJob* g_job = nullptr;          // written before the first device is listed or started
-Node* g_nodes[kMostNodes];               // by peer; likewise written by the thread that starts it, read by polls
+Greeting g_greetings[kMostPeers];        // by peer
+Node* g_nodes[kMostPeers];               // likewise; written by the thread that starts it, read by polls
 marline_hook_t* g_hook = nullptr;
 std::atomic<int> g_under_way{0};         // operations that the hook knows of
 OperationTable g_operations;
@@ -87,13 +91,15 @@ Operation* answered(int peer, const Frame& frame) {
 }
 
 void take_welcome(int peer, const Frame& frame, const uint64_t* words) {
-  Node* node = peer < kMostNodes ? g_nodes[peer] : nullptr;
-  bool fits = node != nullptr && frame.words == 1 + sizeof(DeviceFacts) / sizeof(uint64_t);
+  bool fits = frame.words == 1 + sizeof(DeviceFacts) / sizeof(uint64_t);
   if (!fits) fatal("worker %d answers as no Marline of this version does", peer);
-  node->identity = words[0];
-  std::memcpy(&node->facts, words + 1, sizeof(DeviceFacts));
-  node->memory_file = static_cast<int>(frame.b);
-  end(answered(peer, frame));
+  Greeting& greeting = g_greetings[peer];
+  greeting.identity = words[0];
+  std::memcpy(&greeting.facts, words + 1, sizeof(DeviceFacts));
+  greeting.memory_file = static_cast<int>(frame.b);
+  Operation* operation = answered(peer, frame);
+  operation->result = frame.a;
+  end(operation);
 }
 
 void* place(void*, int, const Frame& frame, const uint64_t*) {
@@ -195,35 +201,67 @@ uint64_t ask(Node* node, Frame frame, const char* what, const uint64_t* words = 
   return answer.result;
 }
 
+// Before this process has joined the job, as much as is known.
 void describe(int index, DeviceFacts& facts) {
-  describe_processor(facts);  // until the worker has said what it is
-  std::snprintf(facts.uid, sizeof facts.uid, "node-%d", index);
+  int peer = index + 1;
+  if (g_job == nullptr || peer >= g_job->count) {
+    describe_processor(facts);
+    std::snprintf(facts.uid, sizeof facts.uid, "node-%d", peer);
+    return;
+  }
+  facts = g_greetings[peer].facts;
+  std::snprintf(facts.uid, sizeof facts.uid, "node-%.40s-%d", g_job->kind->peer(g_job->wire, peer)->node, peer);
 }
 
-bool is_on_this_machine(const Node* node) {
+bool is_on_this_machine(int peer) {
   const Peer* own = g_job->kind->peer(g_job->wire, g_job->number);
-  return std::strcmp(own->machine, g_job->kind->peer(g_job->wire, node->peer)->machine) == 0;
+  return std::strcmp(own->machine, g_job->kind->peer(g_job->wire, peer)->machine) == 0;
+}
+
+Frame hello_of(const Device* device) {
+  Frame hello = frame_of(NodeFrame::kHello, kNodeProtocol, device != nullptr ? part_of(device) : 0,
+                         device != nullptr ? static_cast<uint64_t>(device->number) : 0);
+  hello.words = 2;
+  return hello;
+}
+
+// Asks all workers what they are, before any device is started, and waits.
+void greet_all() {
+  for (int peer = 1; peer < g_job->count; ++peer) {
+    struct Greeted : Operation {
+      bool is_here = false;
+    } greeted;
+    greeted.ended = [](Operation* operation) {
+      static_cast<Greeted*>(operation)->is_here = true;
+      return true;
+    };
+    uint64_t words[] = {program_identity(), 0};
+    Frame hello = hello_of(nullptr);
+    hello.operation = g_operations.add(&greeted);
+    add_operations(1);
+    g_job->send(peer, hello, words);
+    while (!greeted.is_here) progress(nullptr);
+    if (g_greetings[peer].identity == program_identity()) continue;
+    fatal("the program of worker %d, on %s, is another one than this (by its build id): start the same file everywhere", peer,
+          g_job->kind->peer(g_job->wire, peer)->node);
+  }
 }
 
 // Processes of one machine have one clock. Else both clocks are read within the answer's way: the middle of it is the best
 // guess. The shortest way counts.
-void greet(Node* node) {
+void open_device(Node* node) {
   constexpr int kTimes = 4;
   uint64_t shortest = UINT64_MAX;
   for (int i = 0; i < kTimes; ++i) {
     uint64_t words[] = {program_identity(), kPart};
-    Frame hello = frame_of(NodeFrame::kHello, kNodeProtocol, part_of(node->device), static_cast<uint64_t>(node->device->number));
-    hello.words = 2;
     uint64_t before = now();
-    uint64_t theirs = ask(node, hello, "first answer", words);
+    uint64_t theirs = ask(node, hello_of(node->device), "first answer", words);
     uint64_t way = now() - before;
-    if (way >= shortest || is_on_this_machine(node)) continue;
+    if (is_on_this_machine(node->peer)) return;
+    if (way >= shortest) continue;
     shortest = way;
     node->clock_offset = static_cast<int64_t>(theirs - (before + way / 2));
   }
-  if (node->identity == program_identity()) return;
-  fatal("device %d (node): the program of worker %d on %s is another one than this (by its build id): start the same file "
-        "everywhere", node->device->number, node->peer, g_job->kind->peer(g_job->wire, node->peer)->node);
 }
 
 // A descriptor of another process of the same user; -1: it cannot be reached.
@@ -239,11 +277,11 @@ void open_memory(Node* node) {
   const Peer* own = g_job->kind->peer(g_job->wire, g_job->number);
   const Peer* other = g_job->kind->peer(g_job->wire, node->peer);
   int file = -1;
-  if (std::strcmp(own->node, other->node) == 0 && is_on_this_machine(node)) {
-    file = open_file_of(other->pid, node->memory_file);
+  if (std::strcmp(own->node, other->node) == 0 && is_on_this_machine(node->peer)) {
+    file = open_file_of(other->pid, g_greetings[node->peer].memory_file);
   }
   node->shares_memory = file >= 0;
-  node->arena.adopt(part_of(node->device), kPart, node->facts.memory, file);
+  node->arena.adopt(part_of(node->device), kPart, g_greetings[node->peer].facts.memory, file);
   node->device->asks_to_copy = !node->shares_memory;
 }
 
@@ -257,7 +295,7 @@ void start(Device* device) {
   start_nodes();
   g_nodes[node->peer] = node;
   device->state = node;
-  greet(node);
+  open_device(node);
   open_memory(node);
 }
 
@@ -410,7 +448,12 @@ void start_nodes() {
   g_hook = marline_progress_register("devices on nodes", poll, nullptr);
   if (g_hook == nullptr) fatal("no progress hook is left for devices: unregister one of the program's");
   marline_progress_may_rest(g_hook);
-  g_job = &join_job(kUser);
+  const NodeJob& job = join_job(kUser);
+  if (job.count > kMostPeers) {
+    fatal("the job has %d processes; a program can have %d workers: start fewer", job.count, kMostPeers - 1);
+  }
+  g_job = &job;
+  greet_all();
 }
 
 void end_nodes() {

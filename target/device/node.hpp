@@ -16,10 +16,10 @@ inline constexpr uint32_t kNodeProtocol = 1;  // of the frames below; both sides
 // receiver. An answer has the `operation` of what it answers.
 enum class NodeFrame : uint16_t {
   // From the program, first: a = protocol, b = begin of the device's memory, c = device's number; words: the program's
-  // identity, bytes of memory
+  // identity, bytes of memory. 0 bytes: the device is not started yet, the program asks who the worker is
   kHello = 1,
-  // To the program: a = a clock reading (tell.hpp, now), b = the descriptor of the memory's file in the worker, c = hardware
-  // threads; words: identity, then the device's DeviceFacts
+  // To the program: a = a clock reading (tell.hpp, now), b = the descriptor of the memory's file in the worker; words: the
+  // identity of its program, then its DeviceFacts
   kWelcome,
   kWrite,    // a = to; bulk. kAnswers: `operation` of the process with number b
   kRead,     // a = from, b = bytes; answered by kData

@@ -163,7 +163,7 @@ void welcome(const Frame& frame, const uint64_t* words) {
           "everywhere", g_job->number, kNodeProtocol, frame.a);
   }
   if (frame.words != 2) refuse(0, frame, "is no first frame");
-  if (g_memory_file < 0) {
+  if (g_memory_file < 0 && words[1] != 0) {  // 0: it asks only who we are
     g_memory_file = open_worker_memory(frame.b, words[1]);
     g_number = static_cast<int>(frame.c);
   }

@@ -301,6 +301,7 @@ void start_early() {
   if (std::strstr(text, kNodeKind.name) != nullptr && worker_count() > 0) {
     if (is_worker()) serve_node();
     start_nodes();
+    listed();  // now that the workers have said what they are
   }
   if (std::strstr(text, kProcessKind.name) == nullptr) return;
   listed();
