@@ -336,7 +336,8 @@ def test_imbalance_between_ranks(tmp_path: Path) -> None:
 QUIET = {f"{cause.name}_ns": 0 for cause in CAUSES} | {
     "thread_ns": 100 * MS, "overhead_per_task_ns": 400.0, "grain_median_ns": 50_000.0, "tasks": 1000, "threads": 4,
     "tasks_per_second": 1_100_000.0, "threads_per_node": 4, "cores_per_node": 8, "tied_wait_ns": 0,
-    "imbalance_ns": 0, "work_least_ns": 10 * MS, "work_most_ns": 30 * MS, "rank_least": 3, "rank_most": 5,
+    "imbalance_ns": 0, "work_least_ns": 10 * MS, "work_most_ns": 30 * MS, "rank_least": 3, "rank_most": 5, "mpi_calls": 8,
+    "device_operations": 0,
 }  # fmt: skip
 TRIGGERS = {
     "oversubscribed": ({"overhead_scheduler_ns": 20 * MS, "cores_per_node": 2}, "4 threads share 2 cores: 20.0 %"),
@@ -345,6 +346,8 @@ TRIGGERS = {
     "overhead": ({"overhead_code_ns": 20 * MS}, "for 20.0 % of their time (20.0 ms) while tasks are ready"),
     "discovery": ({"idle_discovery_ns": 34 * MS},
                   "1.10 M tasks/s are created: threads wait 34.0 % of their time (34.0 ms) for the producer"),
+    "devices": ({"idle_communication_ns": 20 * MS, "tied_wait_ns": 15 * MS, "device_operations": 9, "mpi_calls": 0},
+                "no task was ready, and tasks waited for devices"),
     "communication": ({"idle_communication_ns": 20 * MS}, "for 20.0 % of thread time (20.0 ms) no task was ready"),
     "tied tasks": ({"idle_communication_ns": 20 * MS, "tied_wait_ns": 15 * MS}, "went on 15.0 ms later, in sum"),
     "MPI": ({"idle_communication_ns": 20 * MS, "tasks": 0}, "of a program without tasks for 20.0 % of their time"),

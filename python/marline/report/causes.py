@@ -54,11 +54,15 @@ def _has_enough_tasks(f: Figures) -> bool:
 
 
 def _waits_for_tied(f: Figures) -> bool:
-    return f["tasks"] > 0 and f["tied_wait_ns"] > f["idle_communication_ns"] / 2
+    return f["tasks"] > 0 and f["tied_wait_ns"] > f["idle_communication_ns"] / 2 and not _waits_for_devices(f)
+
+
+def _waits_for_devices(f: Figures) -> bool:
+    return f["tasks"] > 0 and f["device_operations"] > 0 and f["mpi_calls"] == 0
 
 
 def _waits_for_messages(f: Figures) -> bool:
-    return f["tasks"] > 0 and not _waits_for_tied(f)
+    return f["tasks"] > 0 and not _waits_for_tied(f) and not _waits_for_devices(f)
 
 
 def _has_no_tasks(f: Figures) -> bool:
@@ -95,6 +99,12 @@ RULES = (
         "discovery", ("idle_discovery",),
         "{tasks_per_second} tasks/s are created: threads wait {share} of their time ({lost}) for the producer",
         "let it do less per unit of work: larger tasks, fewer dependences each, taskloop, or several tasks that create",
+    ),
+    Rule(
+        "devices", ("idle_communication",),
+        "for {share} of thread time ({lost}) no task was ready, and tasks waited for devices",
+        "give devices more to do at a time (docs/guide/gpus-without-waiting.md), or the threads more tasks that need none",
+        _waits_for_devices,
     ),
     Rule(
         "communication", ("idle_communication",),

@@ -113,6 +113,8 @@ def figures(of: Analysis, document: dict[str, Any]) -> dict[str, float]:
         "threads_per_node": threads_per_node,
         "cores_per_node": cores_per_node,
         "tied_wait_ns": of["tied_waits"].total,
+        "mpi_calls": document["communication"]["total"]["calls"],
+        "device_operations": len(of["devices"].rank),
         "work_least_ns": least["work_ns"] / least["threads"],
         "work_most_ns": most["work_ns"] / most["threads"],
         "rank_least": least["rank"],
