@@ -26,6 +26,7 @@ enum class ForkOrder : int {
   kPrograms,     // the identities of modules
   kNodes,        // operations of nodes
   kUnderWay,     // operations of libomptarget; its other locks are not here: a fork has no GPU
+  kCopies,       // copies of NVIDIA's GPUs
   kAsides,      // regions that are put aside
   kCount
 };

@@ -20,6 +20,7 @@ struct Driver {
   int (*uuid)(char*, int) = nullptr;
   int (*memory)(size_t*, int) = nullptr;
   int (*attribute)(int*, int, int) = nullptr;
+  void* library = nullptr;
   int count = -1;
 };
 
@@ -34,6 +35,7 @@ Driver open_driver() {
   void* library = dlopen("libcuda.so", RTLD_NOW | RTLD_LOCAL);  // the name by which libomptarget opens it
   if (library == nullptr) library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) return driver;
+  driver.library = library;
   int (*begin)(unsigned) = nullptr;
   int (*count)(int*) = nullptr;
   bool whole = look_up(library, "cuInit", begin) && look_up(library, "cuDeviceGetCount", count) &&
@@ -72,6 +74,8 @@ int numa_domain(int gpu) {
 }
 
 }  // namespace
+
+void* cuda_routine(const char* name) { return driver().library != nullptr ? dlsym(driver().library, name) : nullptr; }
 
 int cuda_gpu_count() { return driver().count; }
 

@@ -8,6 +8,9 @@
 
 namespace marline::target {
 
+// A function of the driver's library; null if it has none, or there is no driver.
+[[nodiscard]] void* cuda_routine(const char* name);
+
 // The number of GPUs; -1: there is no driver.
 [[nodiscard]] int cuda_gpu_count();
 

@@ -10,6 +10,7 @@
 #include "device/asides.hpp"
 #include "device/cuda_driver.hpp"
 #include "device/kinds.hpp"
+#include "device/llvm_copies.hpp"
 #include "device/llvm_library.hpp"
 #include "device/staged_construct.hpp"
 #include "device/tell.hpp"
@@ -268,7 +269,7 @@ void describe(int index, DeviceFacts& facts) {
 void start(Device*) {}
 void stop(Device*) {}
 void progress(Device*) {
-  if (poll(nullptr) == 0) sched_yield();
+  if (poll(nullptr) + poll_cuda_copies() == 0) sched_yield();
 }
 
 uint64_t allocate(Device* device, size_t bytes) {
@@ -281,21 +282,18 @@ void release(Device* device, uint64_t address) {
   call(reinterpret_cast<void*>(address), llvm_number(device));
 }
 
-void copy(void* to, int to_device, const void* from, int from_device, size_t bytes) {
-  auto call = reinterpret_cast<int (*)(void*, const void*, size_t, size_t, size_t, int, int)>(
-      llvm_routine("omp_target_memcpy"));
-  if (call(to, from, bytes, 0, 0, to_device, from_device) != 0) {
-    fatal("libomptarget cannot copy %zu bytes between %p (device %d) and %p (device %d)", bytes, to, to_device, from,
-          from_device);
-  }
+void copy(Device* device, const CopyEnd& to, const CopyEnd& from, size_t bytes) {
+  if (llvm_copy(to, from, bytes) == 0) return;
+  fatal("cannot copy %zu bytes %s device %d (%s); LIBOMPTARGET_INFO=-1 shows what libomptarget does", bytes,
+        to.device != nullptr ? "to" : "from", device->number, device->kind->name);
 }
 
 void write(Device* device, uint64_t to, const void* from, size_t bytes) {
-  copy(reinterpret_cast<void*>(to), llvm_number(device), from, llvm_host_number(), bytes);
+  copy(device, {device, reinterpret_cast<char*>(to)}, {nullptr, static_cast<char*>(const_cast<void*>(from))}, bytes);
 }
 
 void read(Device* device, void* to, uint64_t from, size_t bytes) {
-  copy(to, llvm_host_number(), reinterpret_cast<void*>(from), llvm_number(device), bytes);
+  copy(device, {nullptr, static_cast<char*>(to)}, {device, reinterpret_cast<char*>(from)}, bytes);
 }
 
 void unregister(Module* module) { reinterpret_cast<Register>(llvm_routine("__tgt_unregister_lib"))(module->foreign); }
@@ -368,12 +366,12 @@ int llvm_device_count(const char** why) {
   g_hook = marline_progress_register("libomptarget", poll, nullptr);
   if (g_hook == nullptr) fatal("no progress hook is left for devices: unregister one of the program's");
   marline_progress_may_rest(g_hook);
+  open_cuda_copies();
   g_count = reinterpret_cast<int (*)()>(llvm_routine("omp_get_num_devices"))();
+  note_llvm_count(g_count);
   *why = "LLVM's libomptarget finds no device for the program's images";
   return g_count;
 }
-
-int llvm_host_number() { return g_count; }
 
 // libomptarget itself would keep the variable, and take other data that comes to lie there for it.
 void llvm_remove_global(Device* device, const void* host) {
@@ -391,6 +389,7 @@ void llvm_forget(Module* module) {
 }
 
 void llvm_forget_operations() {
+  forget_cuda_copies();
   g_open.store(false, std::memory_order_relaxed);
   g_calls = PTHREAD_RWLOCK_INITIALIZER;  // its holders are not there
   g_inside.store(0, std::memory_order_relaxed);

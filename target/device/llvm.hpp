@@ -53,7 +53,4 @@ void llvm_forget_operations();
 // Before that, for each device that has been used: a variable of the module has no place there any more.
 void llvm_remove_global(Device* device, const void* host);
 
-// What it takes the host for.
-[[nodiscard]] int llvm_host_number();
-
 }  // namespace marline::target

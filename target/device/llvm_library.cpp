@@ -19,6 +19,7 @@ namespace marline::target {
 namespace {
 
 void* g_library = nullptr;  // constant once it is open
+int g_count = 0;            // likewise, once its devices are counted
 
 // Tried in this order: first the versions that Marline has been tested with.
 constexpr const char* kNames[] = {"libomptarget.so.19.1", "libomptarget.so.22.1", "libomptarget.so.16", "libomptarget.so"};
@@ -74,6 +75,9 @@ void* open_where_packages_are() {
 }
 
 }  // namespace
+
+void note_llvm_count(int count) { g_count = count; }
+int llvm_host_number() { return g_count; }
 
 bool open_llvm_library(const char** why) {
   // Above a number of vain queries it would block the thread that asks: the poller of all hooks.

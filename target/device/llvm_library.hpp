@@ -16,4 +16,8 @@ namespace marline::target {
 [[nodiscard]] void* llvm_routine(const char* name);
 [[nodiscard]] inline int llvm_number(const Device* device) { return device->index; }
 
+// How many devices it has, noted once; behind that, the number that it takes the host for.
+void note_llvm_count(int count);
+[[nodiscard]] int llvm_host_number();
+
 }  // namespace marline::target

@@ -48,7 +48,6 @@ struct OfDevice {
   Lock lock;
   Ranges staged;
   StagedConstruct* calls = nullptr;  // in libomptarget just now
-  StagingPool pool;
   std::atomic<uint32_t> modules{0};  // whose variables libomptarget knows; whoever races asks it once more
 };
 OfDevice g_devices[kMaxImageDevices];
@@ -259,12 +258,12 @@ void StagedConstruct::fill() {
     if (piece.back) bytes_back_ += piece.range->end - piece.range->begin;
     if (piece.is_new) sum += StagingPool::size_of(piece.range->end - piece.range->begin);
   }
-  if (sum != 0) all.pool.reserve(device_, sum);
+  if (sum != 0) staging_pool(device_).reserve(device_, sum);
   for (const Piece& piece : staged_) {
     if (!piece.is_new) continue;
     StagedRange* range = piece.range;
     size_t bytes = range->end - range->begin;
-    range->block = all.pool.take(device_, bytes);
+    range->block = staging_pool(device_).take(device_, bytes);
     if (range->block != nullptr && range->filled) {
       std::memcpy(range->block, reinterpret_cast<const void*>(range->begin), bytes);
     }
@@ -321,8 +320,8 @@ void StagedConstruct::finish(bool ran) {
     }
     if (!last) continue;
     wake(waiters);
-    if (range->block != nullptr) all.pool.give(range->block, bytes);
-    all.pool.unreserve(StagingPool::size_of(bytes));
+    if (range->block != nullptr) staging_pool(device_).give(range->block, bytes);
+    staging_pool(device_).unreserve(StagingPool::size_of(bytes));
     std::free(range);
   }
 }

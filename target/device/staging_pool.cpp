@@ -6,6 +6,7 @@
 #include "base/options.hpp"
 #include "device/pinned.hpp"
 #include "device/wait.hpp"
+#include "image/images.hpp"
 
 #include <bit>
 
@@ -27,6 +28,8 @@ SizeClass class_of(size_t bytes) {
   size_t steps = (bytes + step - 1) / step;  // 5 to 8
   return {4 * (shift - kLeastShift) + static_cast<int>(steps) - 4, steps * step};
 }
+
+StagingPool g_pools[kMaxImageDevices];
 
 }  // namespace
 
@@ -124,5 +127,7 @@ void StagingPool::trim(size_t bytes) {
     }
   }
 }
+
+StagingPool& staging_pool(const Device* device) { return g_pools[device->number]; }
 
 }  // namespace marline::target

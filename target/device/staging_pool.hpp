@@ -45,4 +45,7 @@ class StagingPool {
   Idle* idle_[kClasses] = {};
 };
 
+// The pool of a device of libomptarget's.
+[[nodiscard]] StagingPool& staging_pool(const Device* device);
+
 }  // namespace marline::target

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Dependences of calls that no task carries: the caller waits for them, suspended if it is a task, and acts then, so that
-// nothing is left to be ordered behind the call. Any thread.
+// Dependences of calls: the caller waits for them, suspended if it is a task, and acts then, so that nothing is left to be
+// ordered behind the call; or a task is made that has them. Any thread.
 #pragma once
+
+#include <cstddef>
 
 namespace marline::target {
 
 // `list` has `count` of Clang's dependences (LLVM, kmp.h, kmp_depend_info).
 void wait_for_dependences(int count, void* list);
 
-// Those of all depend objects (omp_depend_t).
-void wait_for_depend_objects(int count, void* const* objects);
+// Makes a task: `body` gets a copy of `data`, when the dependences of all depend objects
+// (omp_depend_t) let it run. It is a child of the calling task (OpenMP 5.2, 18.8.7).
+void create_task(void (*body)(void* data), const void* data, size_t bytes, int count, void* const* objects);
 
 }  // namespace marline::target

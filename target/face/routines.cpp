@@ -6,9 +6,10 @@
 #include "base/report.hpp"
 #include "device/kinds.hpp"
 #include "device/llvm.hpp"
+#include "device/llvm_copies.hpp"
 #include "device/tell.hpp"
 #include "device/users_memory.hpp"
-#include "face/dependences.hpp"
+#include "face/copies.hpp"
 #include "mapping/devices.hpp"
 #include "mapping/mapping.hpp"
 
@@ -46,8 +47,6 @@ template <class Result, class... Arguments>
 Result ask_llvm(const char* name, Arguments... arguments) {
   return reinterpret_cast<Result (*)(Arguments...)>(llvm_routine(name))(arguments...);
 }
-
-int llvm_number(const End& end) { return end.device != nullptr ? llvm_number(end.device) : llvm_host_number(); }
 
 // Whether a copy is between libomptarget's devices, or one of them and the host: it may know a shorter way.
 bool is_llvms(const End& to, const End& from) {
@@ -87,14 +86,14 @@ void tell_copy(const End& to, const End& from, size_t bytes, const void* code, W
              work);
 }
 
-// A rectangle between two ends, run by run.
-struct RectangleCopy {
+// Of a rectangle, which is copied run by run.
+struct Ways {
   End to;
   End from;
 };
 
 void copy_run(void* data, size_t to_offset, size_t from_offset, size_t bytes) {
-  auto [to, from] = *static_cast<RectangleCopy*>(data);
+  auto [to, from] = *static_cast<Ways*>(data);
   to.address += to_offset;
   from.address += from_offset;
   copy(to, from, bytes);
@@ -107,6 +106,11 @@ size_t bytes_of(const marline_rectangle_t& rectangle) {
 }
 
 void set(const End& end, int value, size_t bytes) {
+  if (end.device->kind == &kLlvmKind) {
+    if (llvm_fill(end.device, end.address, value, bytes) == 0) return;
+    fatal("omp_target_memset: cannot fill %zu bytes at %p of device %d", bytes, static_cast<void*>(end.address),
+          end.device->number);
+  }
   char pattern[4096];
   std::memset(pattern, value, std::min(bytes, sizeof pattern));
   for (size_t done = 0; done < bytes; done += sizeof pattern) {
@@ -114,7 +118,65 @@ void set(const End& end, int value, size_t bytes) {
   }
 }
 
+CopyEnd plain(const End& end) { return {end.device, end.address}; }
+
 }  // namespace
+
+bool is_valid(const LinearCopy& copy) {
+  bool known, from_known;
+  (void)device_for_routine(copy.to_device, known);
+  (void)device_for_routine(copy.from_device, from_known);
+  return known && from_known && (copy.bytes == 0 || (copy.to != nullptr && copy.from != nullptr));
+}
+
+int run(const LinearCopy& asked) {
+  End to, from;
+  if (!end_of(asked.to_device, asked.to, asked.to_offset, to)) return EINVAL;
+  if (!end_of(asked.from_device, asked.from, asked.from_offset, from)) return EINVAL;
+  if (asked.bytes == 0) return 0;
+  int result = 0;
+  tell_copy(to, from, asked.bytes, asked.code, [&] {
+    if (is_llvms(to, from)) {
+      result = llvm_copy(plain(to), plain(from), asked.bytes);
+    } else {
+      copy(to, from, asked.bytes);
+    }
+  });
+  return result;
+}
+
+bool is_valid(const RectangleCopy& copy) {
+  bool known, from_known;
+  (void)device_for_routine(copy.to_device, known);
+  (void)device_for_routine(copy.from_device, from_known);
+  const marline_rectangle_t& shape = copy.shape;
+  return known && from_known && copy.to != nullptr && copy.from != nullptr && shape.element != 0 &&
+         shape.dimensions >= 1 && shape.dimensions <= kMostDimensions;
+}
+
+int run(const RectangleCopy& asked) {
+  Ways ways;
+  if (!end_of(asked.to_device, asked.to, 0, ways.to)) return EINVAL;
+  if (!end_of(asked.from_device, asked.from, 0, ways.from)) return EINVAL;
+  size_t bytes = bytes_of(asked.shape);
+  int result = 0;
+  tell_copy(ways.to, ways.from, bytes, asked.code, [&] {
+    if (is_llvms(ways.to, ways.from)) {
+      result = llvm_copy_rectangle(plain(ways.to), plain(ways.from), asked.shape, bytes);
+    } else {
+      marline_rectangle_runs(&asked.shape, copy_run, &ways);
+    }
+  });
+  return result;
+}
+
+void run(const Fill& asked) {
+  End end;
+  if (asked.bytes == 0 || asked.to == nullptr || !end_of(asked.device, asked.to, 0, end)) return;
+  if (end.device == nullptr) return void(std::memset(asked.to, asked.value, asked.bytes));
+  Ends ends = {nullptr, MARLINE_HOST, end.address, end.device->number};
+  tell_whole(Whole::kSet, end.device, ends, asked.bytes, asked.code, [&] { set(end, asked.value, asked.bytes); });
+}
 
 extern "C" {
 #pragma GCC visibility push(default)
@@ -152,64 +214,22 @@ void omp_target_free(void* pointer, int number) {
 
 int omp_target_memcpy(void* to, const void* from, size_t bytes, size_t to_offset, size_t from_offset, int to_number,
                       int from_number) {
-  End to_end, from_end;
-  if (!end_of(to_number, to, to_offset, to_end) || !end_of(from_number, from, from_offset, from_end)) return EINVAL;
-  if (bytes == 0) return 0;
-  if (to == nullptr || from == nullptr) return EINVAL;
-  if (is_llvms(to_end, from_end)) {
-    return ask_llvm<int>("omp_target_memcpy", to, from, bytes, to_offset, from_offset, llvm_number(to_end),
-                         llvm_number(from_end));
-  }
-  tell_copy(to_end, from_end, bytes, __builtin_return_address(0), [&] { copy(to_end, from_end, bytes); });
-  return 0;
+  LinearCopy copy = {to, from, bytes, to_offset, from_offset, to_number, from_number, __builtin_return_address(0)};
+  return is_valid(copy) ? run(copy) : EINVAL;
 }
 
 int omp_target_memcpy_rect(void* to, const void* from, size_t element, int dimensions, const size_t* volume,
                            const size_t* to_offsets, const size_t* from_offsets, const size_t* to_extents,
                            const size_t* from_extents, int to_number, int from_number) {
   if (to == nullptr && from == nullptr) return kMostDimensions;
-  End to_end, from_end;
-  bool valid = to != nullptr && from != nullptr && element != 0 && dimensions >= 1 && dimensions <= kMostDimensions &&
-               end_of(to_number, to, 0, to_end) && end_of(from_number, from, 0, from_end);
-  if (!valid) return EINVAL;
-  if (is_llvms(to_end, from_end)) {
-    return ask_llvm<int>("omp_target_memcpy_rect", to, from, element, dimensions, volume, to_offsets, from_offsets,
-                         to_extents, from_extents, llvm_number(to_end), llvm_number(from_end));
-  }
-  marline_rectangle_t rectangle = {element, dimensions, volume, to_offsets, from_offsets, to_extents, from_extents};
-  RectangleCopy ends = {to_end, from_end};
-  tell_copy(to_end, from_end, bytes_of(rectangle), __builtin_return_address(0),
-            [&] { marline_rectangle_runs(&rectangle, copy_run, &ends); });
-  return 0;
-}
-
-int omp_target_memcpy_async(void* to, const void* from, size_t bytes, size_t to_offset, size_t from_offset,
-                            int to_number, int from_number, int count, void** objects) {
-  wait_for_depend_objects(count, objects);
-  return omp_target_memcpy(to, from, bytes, to_offset, from_offset, to_number, from_number);
-}
-
-int omp_target_memcpy_rect_async(void* to, const void* from, size_t element, int dimensions, const size_t* volume,
-                                 const size_t* to_offsets, const size_t* from_offsets, const size_t* to_extents,
-                                 const size_t* from_extents, int to_number, int from_number, int count,
-                                 void** objects) {
-  wait_for_depend_objects(count, objects);
-  return omp_target_memcpy_rect(to, from, element, dimensions, volume, to_offsets, from_offsets, to_extents,
-                                from_extents, to_number, from_number);
+  RectangleCopy copy = {to, from, {element, dimensions, volume, to_offsets, from_offsets, to_extents, from_extents},
+                        to_number, from_number, __builtin_return_address(0)};
+  return is_valid(copy) ? run(copy) : EINVAL;
 }
 
 void* omp_target_memset(void* pointer, int value, size_t bytes, int number) {
-  End end;
-  if (bytes == 0 || pointer == nullptr || !end_of(number, pointer, 0, end)) return pointer;
-  if (end.device == nullptr) return std::memset(pointer, value, bytes);
-  Ends ends = {nullptr, MARLINE_HOST, end.address, end.device->number};
-  tell_whole(Whole::kSet, end.device, ends, bytes, __builtin_return_address(0), [&] { set(end, value, bytes); });
+  run(Fill{pointer, value, bytes, number, __builtin_return_address(0)});
   return pointer;
-}
-
-void* omp_target_memset_async(void* pointer, int value, size_t bytes, int number, int count, void** objects) {
-  wait_for_depend_objects(count, objects);
-  return omp_target_memset(pointer, value, bytes, number);
 }
 
 int omp_target_is_present(const void* pointer, int number) {

@@ -177,6 +177,21 @@ EMULATOR_ENTRY cuMemGetInfo_v2(std::size_t* free_bytes, std::size_t* total) {
 }
 EMULATOR_ALIAS(cuMemGetInfo);
 
+// Of the attributes that libmarline-target asks for: the context and the type of the memory.
+EMULATOR_ENTRY cuPointerGetAttribute(void* data, int attribute, DevicePointer address) {
+  constexpr int kContext = 1, kType = 2;
+  constexpr unsigned kHostMemory = 1, kDeviceMemory = 2;
+  const Place place = driver() != nullptr ? find_place(address, 1) : Place{};
+  const bool known = place.view != nullptr && (attribute == kType || (attribute == kContext && place.device != nullptr));
+  if (known && attribute == kContext) {
+    *static_cast<Device**>(data) = place.device;
+  } else if (known) {
+    *static_cast<unsigned*>(data) = place.device != nullptr ? kDeviceMemory : kHostMemory;
+  }
+  return log_call("cuPointerGetAttribute", known ? kSuccess : kInvalidValue, "%d of 0x%llx", attribute,
+                  static_cast<unsigned long long>(address));
+}
+
 EMULATOR_ENTRY cuMemcpyHtoDAsync_v2(DevicePointer to, const void* from, std::size_t bytes, Stream* stream) {
   return log_call("cuMemcpyHtoDAsync", copy_to_device(stream_or_default(stream), to, from, bytes),
                   "%zu bytes to 0x%llx", bytes, static_cast<unsigned long long>(to));
