@@ -81,6 +81,12 @@ int cuda_gpu_count() { return driver().count; }
 
 int cuda_capability(int gpu) { return 10 * attribute(kCapabilityMajor, gpu) + attribute(kCapabilityMinor, gpu); }
 
+bool cuda_free_memory(size_t& bytes) {
+  auto ask = reinterpret_cast<int (*)(size_t*, size_t*)>(cuda_routine("cuMemGetInfo_v2"));
+  size_t all;
+  return ask != nullptr && ask(&bytes, &all) == 0;
+}
+
 void cuda_describe(int gpu, DeviceFacts& facts) {
   facts = {};
   facts.is_gpu = true;

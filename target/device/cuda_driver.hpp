@@ -6,6 +6,8 @@
 
 #include "base/facts.hpp"
 
+#include <cstddef>
+
 namespace marline::target {
 
 // A function of the driver's library; null if it has none, or there is no driver.
@@ -16,6 +18,9 @@ namespace marline::target {
 
 // The compute capability, times ten: 90. 0: not known.
 [[nodiscard]] int cuda_capability(int gpu);
+
+// Of the GPU whose context is current in the calling thread. False: there is none.
+[[nodiscard]] bool cuda_free_memory(size_t& bytes);
 
 // Fills in all facts of a GPU, by the driver's number. The uid is "GPU-" and its UUID, as nvidia-smi prints it.
 void cuda_describe(int gpu, DeviceFacts& facts);

@@ -10,6 +10,7 @@
 #include "device/asides.hpp"
 #include "device/cuda_driver.hpp"
 #include "device/kinds.hpp"
+#include "device/library_call.hpp"
 #include "device/llvm_copies.hpp"
 #include "device/llvm_library.hpp"
 #include "device/staged_construct.hpp"
@@ -44,6 +45,7 @@ struct Started {
   marline_event_t event = MARLINE_EVENT_INIT;
   Started* next = nullptr;
   Aside shown;                  // of a task that is held
+  Doing doing;
   Told* told = nullptr;         // likewise, if a tool listens
   uint64_t begin = 0, end = 0;  // if a tool listens: when they were started, and seen to have ended (tell.hpp, now)
   bool unlocks = false;         // its end needs g_calls for itself
@@ -152,7 +154,10 @@ bool query(Started* started) {
     if (time - started->refused_since < (started->unlocks ? kPatience : kLongCall)) return false;
     enter_library(started->unlocks);
   }
-  g_query(&started->handle);
+  {
+    LibraryCall call(started->doing, true);
+    g_query(&started->handle);
+  }
   leave_library();
   return true;
 }
@@ -177,14 +182,24 @@ int poll(void*) {
   return ended;
 }
 
+template <class Call>
+int call_library(const Doing& doing, bool unlocks, Call call, bool deferred) {
+  enter_library(unlocks);
+  int result;
+  {
+    LibraryCall scope(doing, false);
+    result = call(deferred);
+  }
+  leave_library();
+  return result;
+}
+
 // Without cooperation.
 template <class Call>
-int call_and_tell(const Device* device, const char* what, bool unlocks, Told* told, Call call) {
-  Blocked blocked(device, what);
+int call_and_tell(const Doing& doing, bool unlocks, Told* told, Call call) {
+  Blocked blocked(doing.device, doing.what);
   uint64_t begin = told != nullptr ? now() : 0;
-  enter_library(unlocks);
-  int result = call(false);
-  leave_library();
+  int result = call_library(doing, unlocks, call, false);
   tell_kernel_end(told, begin, told != nullptr ? now() : 0);
   return result;
 }
@@ -196,34 +211,31 @@ struct Held {
 };
 
 // Storage for a construct whose task is held, which is shown until it ends.
-Started* put_aside(Device* device, const Held& held, const char* what, ToldScope& scope) {
+Started* put_aside(const Doing& doing, const Held& held, ToldScope& scope) {
   void* memory = std::malloc(sizeof(Started));
   if (memory == nullptr) fatal("no memory for a deferred target construct");
   auto* started = new (memory) Started{};
   started->task = held.task;
   started->staged = held.staged;
   started->told = scope.leave();
-  started->shown.device = device;
-  started->shown.what.store(what, std::memory_order_relaxed);
+  started->shown.device = doing.device;
+  started->shown.what.store(doing.what, std::memory_order_relaxed);
   add_aside(&started->shown);
   return started;
 }
 
 // Where a construct's operations are kept while libomptarget starts them; `call` does that.
 template <class Call>
-int cooperate(Device* device, const Held& held, const char* what, bool unlocks, ToldScope& scope, Call call) {
-  if (held.task == nullptr && !marline_can_suspend()) {
-    return call_and_tell(device, what, unlocks, scope.told(), call);
-  }
+int cooperate(const Doing& doing, const Held& held, bool unlocks, ToldScope& scope, Call call) {
+  if (held.task == nullptr && !marline_can_suspend()) return call_and_tell(doing, unlocks, scope.told(), call);
   Started here;
-  Started* started = held.task != nullptr ? put_aside(device, held, what, scope) : &here;
+  Started* started = held.task != nullptr ? put_aside(doing, held, scope) : &here;
   Told* told = held.task != nullptr ? started->told : scope.told();
   if (told != nullptr) started->begin = now();
   started->unlocks = unlocks;
+  started->doing = doing;
   marline_target_handle_set(&started->handle);
-  enter_library(unlocks);
-  int result = call(true);
-  leave_library();
+  int result = call_library(started->doing, unlocks, call, true);
   marline_target_handle_set(nullptr);
   if (started->handle == nullptr) {  // done already
     if (held.task != nullptr) {
@@ -237,10 +249,19 @@ int cooperate(Device* device, const Held& held, const char* what, bool unlocks, 
   if (held.task != nullptr) leave_told(told);
   append(started);
   if (held.task == nullptr) {
-    wait_for_event(&here.event, device, what);
+    wait_for_event(&here.event, doing.device, doing.what);
     tell_kernel_end(told, here.begin, here.end);
   }
   return result;
+}
+
+size_t mapped_bytes(const Items& items) {
+  constexpr uint64_t kNone = map_type::kLiteral | map_type::kNonContiguous;
+  size_t bytes = 0;
+  for (int i = 0; i < items.count; ++i) {
+    if ((items.types[i] & kNone) == 0 && !is_member(items.types[i])) bytes += static_cast<size_t>(items.sizes[i]);
+  }
+  return bytes;
 }
 
 // Moved out of the caller's stack, for the progress hook that finishes it.
@@ -360,6 +381,7 @@ int llvm_device_count(const char** why) {
   if (!open_llvm_library(why)) return -1;
   if (auto begin = reinterpret_cast<void (*)()>(llvm_routine("__tgt_rtl_init"))) begin();
   std::atexit(note_end);
+  tell_of_aborts();
   g_open.store(true, std::memory_order_release);  // pairs with llvm_forget
   for (Module* module = module_behind(0); module != nullptr; module = module_behind(module->number)) add_module(module);
   find_routines();
@@ -399,7 +421,15 @@ void llvm_forget_operations() {
   if (under_way != 0) marline_progress_add(g_hook, -under_way);
 }
 
-int llvm_kernel(Device* device, void* ident, int32_t teams, int32_t threads, void* id, const KernelArguments& given,
+const char* place_of(const void* ident) {
+  struct Ident {
+    int32_t reserved, flags, reserved2, reserved3;
+    const char* place;
+  };
+  return ident != nullptr ? static_cast<const Ident*>(ident)->place : nullptr;
+}
+
+int llvm_kernel(Device* device, const Origin& origin, int32_t teams, int32_t threads, void* id, const KernelArguments& given,
                 ToldScope& scope) {
   Items items = {static_cast<int32_t>(given.count),
                  given.bases,
@@ -414,12 +444,13 @@ int llvm_kernel(Device* device, void* ident, int32_t teams, int32_t threads, voi
   StagedConstruct* staged = task != nullptr && construct.is_staged() ? on_heap(construct) : nullptr;
   Told* told = scope.told();
   tell_kernel_begin(told, device, told_teams(teams));
-  int result = cooperate(device, {task, staged}, "target", false, scope, [&](bool deferred) {
+  Doing doing = {device, "target", id, place_of(origin.ident), origin.code, mapped_bytes(items)};
+  int result = cooperate(doing, {task, staged}, false, scope, [&](bool deferred) {
     KernelArguments arguments = given;
     arguments.bases = construct.bases();
     arguments.begins = construct.begins();
     arguments.flags = deferred ? given.flags | kNowaitFlag : given.flags & ~kNowaitFlag;
-    int started = g_kernel(ident, llvm_number(device), teams, threads, id, &arguments);
+    int started = g_kernel(origin.ident, llvm_number(device), teams, threads, id, &arguments);
     construct.begun();
     tell_kernel_started(told);
     return started;
@@ -428,19 +459,21 @@ int llvm_kernel(Device* device, void* ident, int32_t teams, int32_t threads, voi
   return result;
 }
 
-void llvm_data(Device* device, LlvmData what, bool nowait, const Items& items, void** names, ToldScope& scope) {
+void llvm_data(Device* device, const Origin& origin, LlvmData what, bool nowait, const Items& items, void** names,
+               ToldScope& scope) {
   static constexpr const char* kWhat[] = {"target enter data", "target exit data", "target update"};
   auto* sizes = const_cast<int64_t*>(items.sizes);
   auto* types = reinterpret_cast<int64_t*>(const_cast<uint64_t*>(items.types));
   int number = llvm_number(device), index = static_cast<int>(what);
   StagedConstruct construct(device, items, false);
   marline_task_t* task = nowait ? marline_target_task_hold() : nullptr;
-  (void)cooperate(device, {task, nullptr}, kWhat[index], what == LlvmData::kUpdate, scope, [&](bool deferred) {
+  Doing doing = {device, kWhat[index], nullptr, place_of(origin.ident), origin.code, mapped_bytes(items)};
+  (void)cooperate(doing, {task, nullptr}, what == LlvmData::kUpdate, scope, [&](bool deferred) {
     if (deferred) {
-      g_data_nowait[index](nullptr, number, items.count, items.bases, items.begins, sizes, types, names, items.mappers, 0,
+      g_data_nowait[index](origin.ident, number, items.count, items.bases, items.begins, sizes, types, names, items.mappers, 0,
                            nullptr, 0, nullptr);
     } else {
-      g_data[index](nullptr, number, items.count, items.bases, items.begins, sizes, types, names, items.mappers);
+      g_data[index](origin.ident, number, items.count, items.bases, items.begins, sizes, types, names, items.mappers);
     }
     construct.begun();
     return 0;

@@ -33,14 +33,23 @@ inline constexpr uint64_t kNowaitFlag = 1;
 // How many devices it has; -1 if it cannot be found. `why` tells why there are none.
 [[nodiscard]] int llvm_device_count(const char** why);
 
+// Where a construct stands: the compiler's ident, or null, and the program's call.
+struct Origin {
+  void* ident;
+  const void* code;
+};
+
+// The ident's text, as in Launch.
+[[nodiscard]] const char* place_of(const void* ident);
+
 // Of a device that is ready (mapping/devices.hpp). Returns what it returns: 0 for success. May suspend. With the nowait
 // flag, the calling task may be held instead.
-int llvm_kernel(Device* device, void* ident, int32_t teams, int32_t threads, void* id, const KernelArguments& arguments,
+int llvm_kernel(Device* device, const Origin& origin, int32_t teams, int32_t threads, void* id, const KernelArguments& arguments,
                 ToldScope& scope);
 
 // Its entry points for data constructs, likewise.
 enum class LlvmData { kBegin, kEnd, kUpdate };
-void llvm_data(Device* device, LlvmData what, bool nowait, const Items& items, void** names,
+void llvm_data(Device* device, const Origin& origin, LlvmData what, bool nowait, const Items& items, void** names,
                ToldScope& scope);
 
 // The module's library is being closed: libomptarget forgets its images and variables. At the program's end it does not,

@@ -24,12 +24,18 @@ int field(const char* place, int n, const char*& begin) {
 
 }  // namespace
 
-void describe_place(const char* name, const char* place, char* to, size_t bytes) {
+bool describe_position(const char* place, char* to, size_t bytes) {
   const char *file, *line;
   int file_length = field(place, 1, file), line_length = field(place, 3, line);
   bool known = file_length > 0 && std::strncmp(file, "unknown", 7) != 0;
-  if (known) {
-    std::snprintf(to, bytes, "the target region at %.*s:%.*s", file_length, file, line_length, line);
+  if (known) std::snprintf(to, bytes, "%.*s:%.*s", file_length, file, line_length, line);
+  return known;
+}
+
+void describe_place(const char* name, const char* place, char* to, size_t bytes) {
+  char position[512];
+  if (describe_position(place, position, sizeof position)) {
+    std::snprintf(to, bytes, "the target region at %s", position);
     return;
   }
   if (name == nullptr) name = "";

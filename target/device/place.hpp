@@ -11,4 +11,7 @@ namespace marline::target {
 // be null.
 void describe_place(const char* name, const char* place, char* to, size_t bytes);
 
+// Writes "FILE:LINE" from the ident's text. False: it does not say.
+bool describe_position(const char* place, char* to, size_t bytes);
+
 }  // namespace marline::target

@@ -30,7 +30,7 @@ void warn_of_lost_dimensions(const Items& items) {
 struct Call {
   LlvmData what;
   bool nowait;
-  const void* code;
+  Origin origin;
 };
 
 ConstructKind kind_of(LlvmData what) {
@@ -48,9 +48,9 @@ void construct(const Call& call, int64_t number, int32_t count, void** bases, vo
   Items items = {count, bases, begins, sizes, reinterpret_cast<const uint64_t*>(types), mappers};
   if (call.nowait && call.what == LlvmData::kUpdate) warn_of_lost_dimensions(items);
   prepare(device);
-  ToldScope scope(kind_of(call.what), call.nowait, device->number, call.code);
+  ToldScope scope(kind_of(call.what), call.nowait, device->number, call.origin.code);
   items.told = scope.told();
-  if (device->kind == &kLlvmKind) return llvm_data(device, call.what, call.nowait, items, names, scope);
+  if (device->kind == &kLlvmKind) return llvm_data(device, call.origin, call.what, call.nowait, items, names, scope);
   switch (call.what) {
     case LlvmData::kBegin: return device->mapping->begin(items);
     case LlvmData::kEnd: return device->mapping->end(items);
@@ -63,35 +63,35 @@ void construct(const Call& call, int64_t number, int32_t count, void** bases, vo
 extern "C" {
 #pragma GCC visibility push(default)
 
-void __tgt_target_data_begin_mapper(void*, int64_t device, int32_t count, void** bases, void** begins, int64_t* sizes,
-                                    int64_t* types, void** names, void** mappers) {
-  construct({LlvmData::kBegin, false, __builtin_return_address(0)}, device, count, bases, begins, sizes, types, names,
-            mappers);
+void __tgt_target_data_begin_mapper(void* ident, int64_t device, int32_t count, void** bases, void** begins,
+                                    int64_t* sizes, int64_t* types, void** names, void** mappers) {
+  construct({LlvmData::kBegin, false, {ident, __builtin_return_address(0)}}, device, count, bases, begins,
+            sizes, types, names, mappers);
 }
-void __tgt_target_data_begin_nowait_mapper(void*, int64_t device, int32_t count, void** bases, void** begins,
+void __tgt_target_data_begin_nowait_mapper(void* ident, int64_t device, int32_t count, void** bases, void** begins,
                                            int64_t* sizes, int64_t* types, void** names, void** mappers) {
-  construct({LlvmData::kBegin, true, __builtin_return_address(0)}, device, count, bases, begins, sizes, types, names,
-            mappers);
+  construct({LlvmData::kBegin, true, {ident, __builtin_return_address(0)}}, device, count, bases, begins,
+            sizes, types, names, mappers);
 }
-void __tgt_target_data_end_mapper(void*, int64_t device, int32_t count, void** bases, void** begins, int64_t* sizes,
-                                  int64_t* types, void** names, void** mappers) {
-  construct({LlvmData::kEnd, false, __builtin_return_address(0)}, device, count, bases, begins, sizes, types, names,
-            mappers);
+void __tgt_target_data_end_mapper(void* ident, int64_t device, int32_t count, void** bases, void** begins,
+                                  int64_t* sizes, int64_t* types, void** names, void** mappers) {
+  construct({LlvmData::kEnd, false, {ident, __builtin_return_address(0)}}, device, count, bases, begins,
+            sizes, types, names, mappers);
 }
-void __tgt_target_data_end_nowait_mapper(void*, int64_t device, int32_t count, void** bases, void** begins,
+void __tgt_target_data_end_nowait_mapper(void* ident, int64_t device, int32_t count, void** bases, void** begins,
                                          int64_t* sizes, int64_t* types, void** names, void** mappers) {
-  construct({LlvmData::kEnd, true, __builtin_return_address(0)}, device, count, bases, begins, sizes, types, names,
-            mappers);
+  construct({LlvmData::kEnd, true, {ident, __builtin_return_address(0)}}, device, count, bases, begins,
+            sizes, types, names, mappers);
 }
-void __tgt_target_data_update_mapper(void*, int64_t device, int32_t count, void** bases, void** begins, int64_t* sizes,
-                                     int64_t* types, void** names, void** mappers) {
-  construct({LlvmData::kUpdate, false, __builtin_return_address(0)}, device, count, bases, begins, sizes, types, names,
-            mappers);
+void __tgt_target_data_update_mapper(void* ident, int64_t device, int32_t count, void** bases, void** begins,
+                                     int64_t* sizes, int64_t* types, void** names, void** mappers) {
+  construct({LlvmData::kUpdate, false, {ident, __builtin_return_address(0)}}, device, count, bases, begins,
+            sizes, types, names, mappers);
 }
-void __tgt_target_data_update_nowait_mapper(void*, int64_t device, int32_t count, void** bases, void** begins,
+void __tgt_target_data_update_nowait_mapper(void* ident, int64_t device, int32_t count, void** bases, void** begins,
                                             int64_t* sizes, int64_t* types, void** names, void** mappers) {
-  construct({LlvmData::kUpdate, true, __builtin_return_address(0)}, device, count, bases, begins, sizes, types, names,
-            mappers);
+  construct({LlvmData::kUpdate, true, {ident, __builtin_return_address(0)}}, device, count, bases, begins,
+            sizes, types, names, mappers);
 }
 
 #pragma GCC visibility pop

@@ -6,6 +6,7 @@
 #include "base/report.hpp"
 #include "face/copies.hpp"
 #include "face/dependences.hpp"
+#include "mapping/devices.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -23,7 +24,8 @@ struct DeferredRectangle {
 };
 
 void fail(const char* routine, size_t bytes, int to, int from) {
-  fatal("%s: cannot copy %zu bytes to device %d from device %d", routine, bytes, to, from);
+  fatal("%s: cannot copy %zu bytes to device %d from device %d (%d is the host)", routine, bytes, to, from,
+        device_count());
 }
 
 void copy_later(void* data) {
@@ -36,7 +38,9 @@ void copy_rectangle_later(void* data) {
   RectangleCopy& copy = deferred.copy;
   auto& numbers = deferred.numbers;
   copy.shape = {copy.shape.element, copy.shape.dimensions, numbers[0], numbers[1], numbers[2], numbers[3], numbers[4]};
-  if (run(copy) != 0) fail("omp_target_memcpy_rect_async", copy.shape.element, copy.to_device, copy.from_device);
+  size_t bytes = copy.shape.element;
+  for (int i = 0; i < copy.shape.dimensions; ++i) bytes *= numbers[0][i];
+  if (run(copy) != 0) fail("omp_target_memcpy_rect_async", bytes, copy.to_device, copy.from_device);
 }
 
 void fill_later(void* data) { run(*static_cast<const Fill*>(data)); }

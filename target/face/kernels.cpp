@@ -18,26 +18,13 @@ namespace {
 constexpr int kDone = 0, kRunItYourself = -1;
 constexpr uint32_t kNewestArguments = 3;  // version 3: Clang 17 to 22
 
-struct Ident {
-  int32_t reserved, flags, reserved2, reserved3;
-  const char* place;
-};
-
-const char* place_of(const void* ident) { return ident != nullptr ? static_cast<const Ident*>(ident)->place : nullptr; }
-
-// Who has called, and from where: `code` is in the program.
-struct Call {
-  void* ident;
-  const void* code;
-};
-
-bool run_on(Device* device, const Call& call, void* id, int32_t teams, const KernelArguments& given, int32_t threads) {
+bool run_on(Device* device, const Origin& call, void* id, int32_t teams, const KernelArguments& given, int32_t threads) {
   prepare(device);
   bool nowait = (given.flags & kNowaitFlag) != 0;
   const Entry* kernel = device->kind != &kLlvmKind ? find_entry(id) : nullptr;
   if (device->kind != &kLlvmKind && (kernel == nullptr || !has_kernel(device, kernel))) return false;
   ToldScope scope(ConstructKind::kTarget, nowait, device->number, call.code);
-  if (device->kind == &kLlvmKind) return llvm_kernel(device, call.ident, teams, threads, id, given, scope) == 0;
+  if (device->kind == &kLlvmKind) return llvm_kernel(device, call, teams, threads, id, given, scope) == 0;
   Region region = {};
   region.kernel = kernel;
   region.items = {static_cast<int32_t>(given.count),
@@ -57,10 +44,14 @@ bool run_on(Device* device, const Call& call, void* id, int32_t teams, const Ker
   return true;
 }
 
-int run(const Call& call, int64_t number, void* id, int32_t teams, int32_t threads, const KernelArguments& given) {
+int run(const Origin& call, int64_t number, void* id, int32_t teams, int32_t threads, const KernelArguments& given) {
   Device* device = device_for_construct(number);
   if (device == nullptr) return kRunItYourself;
   if (run_on(device, call, id, teams, given, threads)) return kDone;
+  if (is_mandatory() && device->kind == &kLlvmKind) {
+    fatal("OMP_TARGET_OFFLOAD=mandatory, and libomptarget does not run a region on device %d; LIBOMPTARGET_INFO=-1 shows "
+          "its steps", device->number);
+  }
   if (is_mandatory()) {
     fatal("OMP_TARGET_OFFLOAD=mandatory, and the program has no code for device %d (%s) of a region: build it with "
           "-fopenmp-targets= for that device's architecture", device->number, device->kind->name);

@@ -7,6 +7,9 @@
  *     errors regions      runs five regions; the test looks for libomptarget's line
  *     errors many         the same, five deferred regions at a time
  *     errors trap         the same for a kernel that ends by a trap
+ *     errors data         enter data, update and exit data; the test looks for Marline's line, too
+ *     errors memory       maps more than the device has
+ *     errors copy         omp_target_memcpy_async: its task cannot return a number
  */
 #include "emulated.h"
 
@@ -57,6 +60,28 @@ static void trap(void) {
   printf("no error\n");
 }
 
+static void data(void) {
+  static char x[kBytes];
+#pragma omp target enter data map(to : x)
+#pragma omp target update to(x)
+#pragma omp target exit data map(from : x)
+  printf("no error\n");
+}
+
+static void memory(void) {
+  static char x[32 << 20];
+#pragma omp target enter data map(alloc : x)
+  printf("no error\n");
+}
+
+static void copy(void) {
+  static char x[kBytes];
+  char *memory = omp_target_alloc(kBytes, 0);
+  omp_target_memcpy_async(memory, x, kBytes, 0, 0, 0, omp_get_initial_device(), 0, NULL);
+#pragma omp taskwait
+  printf("no error\n");
+}
+
 int main(int argc, char **argv) {
   CHECK_EQ(argc, 2);
   if (strcmp(argv[1], "routines") == 0)
@@ -65,6 +90,12 @@ int main(int argc, char **argv) {
     many();
   else if (strcmp(argv[1], "trap") == 0)
     trap();
+  else if (strcmp(argv[1], "data") == 0)
+    data();
+  else if (strcmp(argv[1], "copy") == 0)
+    copy();
+  else if (strcmp(argv[1], "memory") == 0)
+    memory();
   else
     regions();
   return 0;
