@@ -37,14 +37,26 @@ constexpr uint16_t kThisMachine = EM_AARCH64;
 
 }  // namespace
 
+namespace {
+
+bool is_inside(uint64_t begin, uint64_t bytes, const Image& all) { return begin <= all.bytes && bytes <= all.bytes - begin; }
+
+Image unwrapped(const WireImage& image, const Image& all) {
+  auto* header = reinterpret_cast<const OffloadBinary*>(all.begin);
+  if (!is_inside(header->entry_offset, sizeof(OffloadBinaryEntry), all)) refuse_image(image);
+  auto* entry = reinterpret_cast<const OffloadBinaryEntry*>(all.begin + header->entry_offset);
+  if (!is_inside(entry->image_offset, entry->image_size, all)) refuse_image(image);
+  return {all.begin + entry->image_offset, entry->image_size};
+}
+
+}  // namespace
+
 Image elf_in(const WireImage& image) {
   Image found{image.begin, static_cast<size_t>(image.end - image.begin)};
-  if (found.bytes >= sizeof(OffloadBinary) && std::memcmp(image.begin, kOffloadMagic, sizeof kOffloadMagic) == 0) {
-    auto* header = reinterpret_cast<const OffloadBinary*>(image.begin);
-    auto* entry = reinterpret_cast<const OffloadBinaryEntry*>(image.begin + header->entry_offset);
-    found = {image.begin + entry->image_offset, entry->image_size};
-  }
-  bool is_elf = found.bytes >= sizeof(Elf64_Ehdr) && std::memcmp(found.begin, ELFMAG, SELFMAG) == 0;
+  bool is_wrapped = found.bytes >= sizeof(OffloadBinary) && std::memcmp(found.begin, kOffloadMagic, sizeof kOffloadMagic) == 0;
+  if (is_wrapped) found = unwrapped(image, found);
+  bool is_elf = found.bytes >= sizeof(Elf64_Ehdr) && std::memcmp(found.begin, ELFMAG, SELFMAG) == 0 &&
+                found.begin[EI_CLASS] == ELFCLASS64;
   return is_elf ? found : Image{nullptr, 0};
 }
 

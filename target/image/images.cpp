@@ -134,6 +134,7 @@ void take_entry(Entry* entry, Module* module, const char* wire) {
 namespace {
 
 Module* make_module(const WireDescriptor* wire) {
+  check_descriptor(*wire);
   auto* module = static_cast<Module*>(cleared(sizeof(Module)));
   module->descriptor = wire;
   module->is_program = is_of_program(wire);

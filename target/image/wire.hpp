@@ -47,12 +47,15 @@ struct NewEntry {  // from 20 on
 };
 static_assert(sizeof(OldEntry) == 32 && sizeof(NewEntry) == 56);
 
-// A new entry has a reserved word of 0, where an old one has the address of what it describes.
-inline bool is_new(const char* entry) {
-  auto* as_new = reinterpret_cast<const NewEntry*>(entry);
-  return as_new->reserved == 0 && as_new->version == 1;
-}
+inline constexpr uint16_t kNewestEntry = 1;
 
-inline size_t entry_bytes(const char* entry) { return is_new(entry) ? sizeof(NewEntry) : sizeof(OldEntry); }
+// A new entry has a reserved word of 0, where an old one has the address of what it describes.
+[[nodiscard]] bool is_new(const char* entry);
+
+[[nodiscard]] inline size_t entry_bytes(const char* entry) { return is_new(entry) ? sizeof(NewEntry) : sizeof(OldEntry); }
+
+// Ends the program with a line if these tables cannot be read, or are of a version that is not known.
+void check_descriptor(const WireDescriptor& wire);
+[[noreturn]] void refuse_image(const WireImage& image);
 
 }  // namespace marline::target

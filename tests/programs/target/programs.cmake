@@ -124,6 +124,12 @@ device_mistakes(bad_memory "marline: [^\n]*omp_target_free" "host;process;apart"
 device_mistakes(bad_memory "failed" "host;process" disassociate_mapped disassociate_used disassociate_absent
                 associate_twice associate_mapped too_much)
 device_mistakes(bad_memory "marline: [^\n]*memory" "host;process;apart" map_too_much)
+device_mistakes(bad_images "marline: [^\n]*no code for device 0" "host;process" without_image other_architecture)
+device_mistakes(bad_images "marline: [^\n]*arguments of version 4" "host;process" newer_arguments)
+device_mistakes(bad_images "marline: [^\n]*entries of version 2" host newer_entry)
+device_mistakes(bad_images "marline: [^\n]*cannot be loaded" "host;process" torn_image)
+device_mistakes(bad_images "marline: [^\n]*device_bad_images[^\n]*not as any Clang known" host torn_entries backward_entries
+                nameless_entry negative_images no_images backward_image torn_wrapping)
 device_program_test(bad_requires SOURCES bad_requires.c DEVICES process THREADS 4 STOCK NONE
                     FAILS "unified_shared_memory: device 0 .process. has an address space of its own")
 device_mistakes(bad_region "marline: [^\n]*by signal [^\n]* in the target region " process null_write null_read deferred wild
