@@ -37,6 +37,7 @@ struct Items {
   const uint64_t* types = nullptr;
   void** mappers = nullptr;  // or null
   bool own_bases = false;    // a base is the item's own begin also where the item lies behind a pointer
+  bool of_region = false;    // of a target region, which uses the data until its end
   struct Told* told = nullptr;  // the construct, if a tool listens (told.hpp)
 };
 

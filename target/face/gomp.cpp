@@ -163,6 +163,7 @@ int run(int number, void (*function)(void*), const marline_device_maps_t* maps, 
   region.kernel = entry;
   ToldScope scope(ConstructKind::kTarget, maps->nowait != 0, device->number, maps->code);
   region.items = items_of(items);
+  region.items.of_region = true;
   region.items.told = scope.told();
   region.scope = &scope;
   region.teams = 0;  // GCC does not say here

@@ -35,6 +35,7 @@ bool run_on(Device* device, const Origin& call, void* id, int32_t teams, const K
                   given.mappers};
   region.thread_limit = threads > 0 ? threads : 0;
   region.leading_null = given.version >= 3;
+  region.items.of_region = true;
   region.items.told = scope.told();
   region.nowait = nowait;
   region.place = place_of(call.ident);

@@ -75,6 +75,7 @@ Expansion::Expansion(const Items& given) : items_(given) {
     list_.push(given.bases[i], given.begins[i], given.sizes[i], type);
   }
   items_ = list_.items();
+  items_.of_region = given.of_region;
   items_.told = given.told;
 }
 

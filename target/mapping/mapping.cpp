@@ -91,7 +91,7 @@ Piece* Mapping::create(uintptr_t begin, size_t bytes, uint64_t type, Plan& plan)
   piece->begin = begin;
   piece->end = begin + bytes;
   locate(piece);
-  ((type & kHold) != 0 ? piece->holds : piece->references) = 1;
+  count_for(piece, type) = 1;
   ((type & kHold) != 0 ? piece->held_by : piece->counted_by) = construct_;
   piece->empty = true;
   make_busy(piece, plan);
@@ -105,7 +105,7 @@ Piece* Mapping::find_or_create(uintptr_t begin, size_t bytes, uint64_t type, boo
   auto* piece = static_cast<Piece*>(pieces_.first_overlap(begin, begin + bytes));
   if (piece != nullptr && (piece->contains(begin, begin + bytes) || (type & kImplicit) != 0)) {
     fresh = piece->busy == &plan.busy;
-    if (count && is_first_count(piece, type)) ++((type & kHold) != 0 ? piece->holds : piece->references);
+    if (count && is_first_count(piece, type)) ++count_for(piece, type);
     return piece;
   }
   if (piece != nullptr && (type & kPresent) == 0) {
@@ -199,6 +199,7 @@ void Mapping::begin_expanded(const Items& items) {
   lock_.take();
   while (wait_for_busy(items)) {}
   ++construct_;
+  of_region_ = items.of_region;
   add(items, plan);
   const Piece* created = plan.pieces;  // further ones only get pointers
   for (const AttachLater& one : plan.attachments) attach(one, plan);
@@ -225,12 +226,17 @@ bool Mapping::is_first_count(Piece* piece, uint64_t type) const {
   return first;
 }
 
-// Takes away the construct's mapping of the piece, or all.
+uint64_t& Mapping::count_for(Piece* piece, uint64_t type) const {
+  if ((type & kHold) != 0) return piece->holds;
+  return of_region_ ? piece->regions : piece->references;
+}
+
+// Takes away the construct's mapping of the piece, or all but those of regions under way.
 void Mapping::drop(Piece* piece, uint64_t type, Plan& plan) {
   if ((type & kDelete) != 0) {
     piece->references = 0;
   } else if (is_first_count(piece, type)) {
-    uint64_t& count = (type & kHold) != 0 ? piece->holds : piece->references;
+    uint64_t& count = count_for(piece, type);
     count -= count != 0;
   }
   if (piece->count() == 0 && !piece->forever) make_busy(piece, plan);
@@ -312,6 +318,7 @@ void Mapping::remove_piece(Piece* piece) {
 void Mapping::end_locked(const Items& items) {
   Plan plan;
   ++construct_;
+  of_region_ = items.of_region;
   subtract(items, plan);
   note_busy(plan, true);
   lock_.release();

@@ -8,7 +8,8 @@
 // suspended where a task can be. Everything else happens under one lock per device, which is never held while data moves.
 //
 // A construct adds one to the count of a piece at its begin, and takes one off at its end, however many of its items
-// lie in the piece (OpenMP 5.2, 5.8.3).
+// lie in the piece (OpenMP 5.2, 5.8.3). Target regions count apart, so that `delete` does not take a piece from under a
+// region of another task: it goes when the region ends.
 #pragma once
 
 #include "base/array.hpp"
@@ -101,6 +102,7 @@ class Mapping {
   void subtract_item(const Items& items, int32_t i, Plan& plan);
   void copy_item_back(const Items& items, int32_t i, Plan& plan);
   bool is_first_count(Piece* piece, uint64_t type) const;
+  uint64_t& count_for(Piece* piece, uint64_t type) const;
   void drop(Piece* piece, uint64_t type, Plan& plan);
   void plan_update(const Items& items, Plan& plan);
   bool wait_for_busy(const Items& items);
@@ -119,6 +121,7 @@ class Mapping {
   Ranges pieces_;
   Ranges places_;
   uint64_t construct_ = 0;   // number of the begin or end that has the lock
+  bool of_region_ = false;   // whether that is a target region's
   uint32_t busy_count_ = 0;  // constructs whose Busy somebody can find
   bool shared_ = false;      // set before the first use
 };

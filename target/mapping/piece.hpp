@@ -28,18 +28,19 @@ struct Piece : Range {
   uint64_t address;     // on the device, of `begin`
   uint64_t allocation;  // to be released with the piece; 0: not the mapping's
   uint64_t references;
+  uint64_t regions;     // those of regions under way, which `delete` leaves: their kernels use the piece
   uint64_t holds;       // those of the hold modifier
   bool forever;         // a declare target variable, or associated: stays when nobody maps it
   bool associated;      // by omp_target_associate_ptr
   bool empty;           // created by the construct that it is busy with
-  uint64_t counted_by;  // number of the construct that changed `references` last
+  uint64_t counted_by;  // number of the construct that changed `references` or `regions` last
   uint64_t held_by;     // the same of `holds`
   Busy* busy;           // or null
   Piece* next;          // of the same Busy
   Attachments attachments;  // copies of the piece leave these pointers as they are, on both sides
 
   [[nodiscard]] uint64_t on_device(uintptr_t host) const { return address + (host - begin); }
-  [[nodiscard]] uint64_t count() const { return references + holds; }
+  [[nodiscard]] uint64_t count() const { return references + regions + holds; }
 };
 
 // One copy between host and device.

@@ -70,6 +70,7 @@ RegionAside* make_aside(Device* device, const Items& items, marline_task_t* task
   aside->task = task;
   char* at = memory + ((sizeof(RegionAside) + 15) & ~size_t{15});
   aside->items.count = items.count;
+  aside->items.of_region = items.of_region;
   aside->items.bases = copy_array(at, items.bases, items.count);
   aside->items.begins = copy_array(at, items.begins, items.count);
   aside->items.sizes = copy_array(at, items.sizes, items.count);
