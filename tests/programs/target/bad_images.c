@@ -44,6 +44,7 @@ typedef struct {
 } OffloadBinary;
 
 void __tgt_register_lib(void *descriptor);
+void __tgt_register_requires(int64_t flags);
 int __tgt_target_kernel(void *ident, int64_t device, int32_t teams, int32_t threads, void *id, Arguments *arguments);
 
 static char region_id;
@@ -94,6 +95,15 @@ static void newer_entry(void) {
   __tgt_register_lib(&descriptor);
 }
 
+/* How Clang 14 and 16 would tell of `requires reverse_offload`, and how later ones would. None does: 14 accepts the clause
+ * and forgets it, the others refuse it. */
+static void reverse_call(void) { __tgt_register_requires(2); }
+
+static void reverse_entry(void) {
+  entry = (Entry){0, 1, 1, 0x10, NULL, "", 0, 2, NULL};
+  __tgt_register_lib(&descriptor);
+}
+
 static void torn_entries(void) {
   descriptor.entries_end = (Entry *)((char *)&entry + 40);
   __tgt_register_lib(&descriptor);
@@ -141,6 +151,7 @@ int main(int argc, char **argv) {
                                      {"torn_image", torn_image},           {"newer_arguments", newer_arguments},
                                      {"newer_entry", newer_entry},         {"torn_entries", torn_entries},
                                      {"backward_entries", backward_entries}, {"nameless_entry", nameless_entry},
+                                     {"reverse_call", reverse_call},       {"reverse_entry", reverse_entry},
                                      {"negative_images", negative_images}, {"no_images", no_images},
                                      {"backward_image", backward_image},   {"torn_wrapping", torn_wrapping}};
   return MAKE_MISTAKE(argc, argv, mistakes);

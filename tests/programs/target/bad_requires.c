@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * A device with memory of its own, in a program that requires one memory: it ends with a line at its first construct.
- * (Clang 19 and 22 refuse `requires reverse_offload` themselves.)
  *
  * Covers: requires(unified_shared_memory)
  */

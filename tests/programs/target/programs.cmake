@@ -44,6 +44,9 @@ device_program_test(routines_async SOURCES routines_async.c)
 # LLVM 19 has no omp_target_memset.
 device_program_test(device_memory SOURCES device_memory.c STOCK NONE)
 device_program_test(device_choice SOURCES device_choice.c)
+# A child without devices; LLVM 19 has devices all the same.
+device_program_test(offload_disabled SOURCES offload_disabled.c STOCK NONE GCC NO_GPU)
+device_program_test(stray_access SOURCES stray_access.c DEVICES process STOCK NONE NO_GPU)
 device_program_test(device_uids SOURCES device_uids.c DEVICES process STOCK NONE ARGS process-0 process-1 NO_GPU)
 device_program_test(device_uids_ordered PROGRAM device_uids SOURCES device_uids.c COMPILERS clang19 DEVICES process
                     STOCK NONE ARGS process-1 process-0 ENV "OMP_AVAILABLE_DEVICES=uid(process-1),*" NO_GPU)
@@ -132,6 +135,7 @@ device_mistakes(bad_images "marline: [^\n]*entries of version 2" host newer_entr
 device_mistakes(bad_images "marline: [^\n]*cannot be loaded" "host;process" torn_image)
 device_mistakes(bad_images "marline: [^\n]*device_bad_images[^\n]*not as any Clang known" host torn_entries backward_entries
                 nameless_entry negative_images no_images backward_image torn_wrapping)
+device_mistakes(bad_images "marline: [^\n]*requires reverse_offload: " host reverse_call reverse_entry)
 device_program_test(bad_requires SOURCES bad_requires.c DEVICES process THREADS 4 STOCK NONE
                     FAILS "unified_shared_memory: device 0 .process. has an address space of its own")
 device_mistakes(bad_region "marline: [^\n]*by signal [^\n]* in the target region " process null_write null_read deferred wild
