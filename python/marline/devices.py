@@ -7,9 +7,11 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 from marline.errors import REFUSED, Refusal
+from marline.launch import job
 from marline.launch.run import searched_environment
 from marline.layout import Layout
 
@@ -43,7 +45,7 @@ def main(arguments: list[str], prefix: Path) -> int:
         description="Lists the devices that a program with code for all of them finds, by number; * marks the default "
         "device. OMP_AVAILABLE_DEVICES, OMP_DEFAULT_DEVICE and the like hold as they do for a program.",
     )
-    parser.add_argument("--devices", metavar="LIST", help="as with `marline run`, e.g. process:2; see MARLINE_DEVICES")
+    parser.add_argument("--devices", metavar="LIST", help="as with `marline run`, e.g. process:2 or nodes:2; see MARLINE_DEVICES")
     options = parser.parse_args(arguments)
     answer = ask_runtime(Layout(prefix), options.devices)
     print("\n".join(lines_of(answer)))
@@ -54,17 +56,33 @@ def ask_runtime(layout: Layout, devices: str | None) -> dict:
     library = layout.require(layout.target, "build or install Marline with it")
     environment = {name: value for name, value in searched_environment(layout).items() if name != "MARLINE_PROOF"}
     environment["LD_PRELOAD"] = str(layout.runtime)
+    workers, devices = job.own_workers(devices)
     if devices:
         environment["MARLINE_DEVICES"] = devices
-    asked = subprocess.run([sys.executable, "-c", ASK_RUNTIME, library], env=environment, stdin=subprocess.DEVNULL,
-                           capture_output=True, text=True, errors="replace", timeout=SECONDS, check=False)  # fmt: skip
-    sys.stderr.write(asked.stderr)
-    for line in asked.stdout.splitlines():
+    words = [sys.executable, "-c", ASK_RUNTIME, str(library)]
+    status, output, said = ask_with_workers(words, workers, environment) if workers else ask_alone(words, environment)
+    for line in output.splitlines():
         if line.startswith("devices: "):
             return json.loads(line.removeprefix("devices: "))
-    if asked.stderr:
+    if said:
         raise SystemExit(REFUSED)  # it has said why
-    raise Refusal(f"{library} does not answer: install Marline again (exit status {asked.returncode})")
+    raise Refusal(f"{library} does not answer: install Marline again (exit status {status})")
+
+
+def ask_alone(words: list[str], environment: dict[str, str]) -> tuple[int, str, bool]:
+    """Exit status, output, and whether there was an error message, which is passed on."""
+    asked = subprocess.run(words, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                           errors="replace", timeout=SECONDS, check=False)  # fmt: skip
+    sys.stderr.write(asked.stderr)
+    return asked.returncode, asked.stdout, bool(asked.stderr)
+
+
+def ask_with_workers(words: list[str], workers: int, environment: dict[str, str]) -> tuple[int, str, bool]:
+    """As above; the workers are such processes, too, though without regions: MARLINE_JOB_SERVE says that they serve."""
+    with tempfile.TemporaryFile("w+") as output:
+        status = job.run(words, workers + 1, environment | {"MARLINE_JOB_SERVE": "yes"}, output)
+        output.seek(0)
+        return status, output.read(), status != 0
 
 
 def lines_of(answer: dict) -> list[str]:

@@ -30,6 +30,14 @@ def test_lists_what_marline_devices_names(marline):
     assert all(row[3] == os.uname().machine for row in listed)
 
 
+def test_asks_workers_what_they_are(marline):
+    """Each is a process of its own here, so all are alike but for their identifiers."""
+    listed = rows(marline("devices", "--devices", "nodes:2,host"))
+    assert [row[1] for row in listed] == ["node", "node", "host"]
+    assert listed[0][2] != listed[1][2] and all(row[2].startswith("node-") for row in listed[:2])
+    assert listed[0][3:] == listed[1][3:] == listed[2][3:]
+
+
 def test_obeys_the_environment(marline):
     listed = rows(marline("devices", MARLINE_DEVICES="host:2,process", OMP_AVAILABLE_DEVICES="uid(process-0),*[1]"))
     assert [row[2] for row in listed] == ["process-0", "host-1"]

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Mapping, Sequence
+from typing import IO
 
 from marline.errors import Refusal, say
 
@@ -49,9 +50,9 @@ def of_worker(environment: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in environment.items() if not name.startswith(MPI_VARIABLES)}
 
 
-def run(words: Sequence[str], count: int, environment: Mapping[str, str]) -> int:
+def run(words: Sequence[str], count: int, environment: Mapping[str, str], output: IO[str] | None = None) -> int:
     """Runs the command `count` times, as a job. Returns the wait status of the process that failed first, else of
-    number 0, which has the standard input."""
+    number 0, which has the standard input. `output`: where its standard output goes, if not to ours."""
     secret = secrets.token_hex(16)
     forwarded = {signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2}
     watched = forwarded | {signal.SIGCHLD}
@@ -60,6 +61,7 @@ def run(words: Sequence[str], count: int, environment: Mapping[str, str]) -> int
         subprocess.Popen(words, env={**(environment if number == 0 else of_worker(environment)),
                                      **variables(number, count, secret)},
                          stdin=None if number == 0 else subprocess.DEVNULL,
+                         stdout=output if number == 0 else None,
                          close_fds=number != 0,  # a rank speaks to its launcher by one
                          preexec_fn=lambda: signal.pthread_sigmask(signal.SIG_UNBLOCK, watched))
         for number in range(count)

@@ -43,8 +43,10 @@ int calls_device_constructs(dl_phdr_info* info, size_t, void*) {
 }
 
 // Shells and the like that a job is started by, or that a program starts, have no such constructs, and are no workers.
+// `marline devices` has none either, and asks all the same.
 bool wants_devices_early() {
   const char* text = std::getenv("MARLINE_DEVICES");
+  if (std::getenv("MARLINE_JOB_SERVE") != nullptr) return true;
   return text != nullptr && (std::strstr(text, "process") != nullptr || std::strstr(text, "nodes") != nullptr) &&
          dl_iterate_phdr(calls_device_constructs, nullptr) != 0;
 }
