@@ -27,7 +27,7 @@ struct LocalWire {
   int bell_file;    // an eventfd; the waiting thread sleeps on it and on `sockets`
   int sockets;      // an epoll of all links' sockets
   int streams = 0;  // links by TCP
-  bool crowded;     // the machine has no more CPUs than the job has processes there
+  bool crowded;     // the machine has fewer CPUs than the job has processes there
 
   Lock poll_lock;                  // whoever has it polls
   int first = 0;                   // the link that the next poll visits first; of that thread, as are the next

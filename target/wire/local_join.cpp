@@ -54,7 +54,7 @@ bool is_crowded(const LocalWire* wire) {
   for (int i = 0; i < wire->count; ++i) {
     here += std::strcmp(wire->peers[i].machine, wire->peers[wire->number].machine) == 0 ? 1 : 0;
   }
-  return sched_getaffinity(0, sizeof cpus, &cpus) != 0 || CPU_COUNT(&cpus) <= here;
+  return sched_getaffinity(0, sizeof cpus, &cpus) != 0 || CPU_COUNT(&cpus) < here;
 }
 
 }  // namespace

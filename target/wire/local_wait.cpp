@@ -16,6 +16,8 @@ namespace {
 
 constexpr uint64_t kSpin = 100'000;  // nanoseconds
 constexpr int kLooksPerClock = 16;
+constexpr int kLooksWithoutYield = 32;         // about two microseconds
+constexpr int kLooksWithoutYieldOfTcp = 128;
 
 bool has_ready_socket(LocalWire* wire) {
   pollfd file = {wire->sockets, POLLIN, 0};
@@ -38,11 +40,7 @@ bool has_something(const LocalWire* wire) {
   return false;
 }
 
-void relax(const LocalWire* wire) {
-  if (wire->crowded) {
-    sched_yield();
-    return;
-  }
+void pause() {
 #ifdef __x86_64__
   __builtin_ia32_pause();
 #else
@@ -50,12 +48,20 @@ void relax(const LocalWire* wire) {
 #endif
 }
 
+// An answer that comes at once needs no system call. After some looks the CPU goes to others that want it, perhaps to the
+// peer, which the system likes to wake on the CPU of the sender.
 bool spin(LocalWire* wire, uint64_t limit) {
   uint64_t end = monotonic_nanoseconds() + limit;
+  int left = wire->streams != 0 ? kLooksWithoutYieldOfTcp : kLooksWithoutYield;
+  if (wire->crowded) left = 0;
   do {
     for (int i = 0; i < kLooksPerClock; ++i) {
       if (has_something(wire)) return true;
-      relax(wire);
+      if (left-- > 0) {
+        pause();
+      } else {
+        sched_yield();
+      }
     }
     if (wire->streams != 0 && has_ready_socket(wire)) return true;
   } while (monotonic_nanoseconds() < end);

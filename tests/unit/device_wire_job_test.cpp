@@ -45,7 +45,7 @@ TEST_F(EnvironmentTest, NoLauncherNoJob) {
 TEST_F(EnvironmentTest, AJobIsRead) {
   set(kSecret, "2", "3", "unix:@x");
   setenv("MARLINE_NODES_AS", "a,a,b", 1);
-  Job job;
+  static Job job;  // what it points to stays
   ASSERT_TRUE(read_job(job));
   EXPECT_EQ(job.number, 2);
   EXPECT_EQ(job.count, 3);
@@ -132,7 +132,6 @@ TEST(MeetingTest, AddressesThatAreNone) {
 TEST(MeetingTest, AnotherSecretIsRefusedAndTheJobGoesOn) {
   TestJob job, other;
   other.secret[1] ^= 1;
-  std::vector<pid_t> members;
   pid_t first = start([&] { join_alone(job, 0, 2, 5000); });
   std::string said = stderr_of([&] { join_alone(other, 1, 2, 5000); }, kFailed);
   EXPECT_NE(said.find("has another secret than process 1"), std::string::npos) << said;

@@ -59,11 +59,27 @@ Frame frame_of(uint64_t a, uint16_t kind = 0, uint16_t words = 0, uint64_t b = 0
   return frame;
 }
 
-char byte_of(uint64_t seed, uint64_t at) { return static_cast<char>((seed * 31 + at) * 0x9e3779b97f4a7c15 >> 56); }
+// Bulks repeat a pattern, whose length divides no buffer's, from a place that depends on `seed`.
+constexpr uint64_t kPattern = 65537;
+
+const std::vector<char>& pattern() {
+  static const std::vector<char> bytes = [] {
+    std::vector<char> made(kPattern);
+    for (uint64_t i = 0; i < kPattern; ++i) made[i] = static_cast<char>(i * 0x9e3779b97f4a7c15 >> 56);
+    return made;
+  }();
+  return bytes;
+}
+
+char byte_of(uint64_t seed, uint64_t at) { return pattern()[(seed * 31 + at) % kPattern]; }
 
 std::vector<char> bytes_of(uint64_t seed, uint64_t count) {
   std::vector<char> bytes(count);
-  for (uint64_t i = 0; i < count; ++i) bytes[i] = byte_of(seed, i);
+  for (uint64_t i = 0; i < count;) {
+    uint64_t from = (seed * 31 + i) % kPattern, piece = std::min(kPattern - from, count - i);
+    std::memcpy(bytes.data() + i, pattern().data() + from, piece);
+    i += piece;
+  }
   return bytes;
 }
 
