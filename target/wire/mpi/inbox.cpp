@@ -50,9 +50,11 @@ void check_frame(Wire* wire, int peer, const Frame* frame, uint32_t bytes) {
 void deliver(Wire* wire, int peer, const Frame* frame) {
   const auto* words = reinterpret_cast<const uint64_t*>(frame + 1);
   wire->user.deliver(wire->user.data, peer, *frame, words);
-  std::atomic<uint32_t>& untold = wire->outboxes[peer].untold;
+  Outbox& box = wire->outboxes[peer];
+  const uint32_t taken = box.taken.load(std::memory_order_relaxed) + 1;
+  box.taken.store(taken, std::memory_order_relaxed);
   // Half a window: the credits are back before the peer has used up the other half.
-  if (untold.fetch_add(1, std::memory_order_relaxed) + 1 >= kWindow / 2) send_notice(wire, peer, kCreditsTag);
+  if (taken - box.told.load(std::memory_order_relaxed) >= kWindow / 2) send_notice(wire, peer, kCreditsTag);
 }
 
 void* place(Wire* wire, int peer, const Frame* frame) {

@@ -16,8 +16,9 @@ namespace marline::target {
 
 namespace {
 
-// Small messages are used again.
+// Small messages are used again, as many as can fly at once.
 constexpr uint32_t kSpareBytes = 256;
+constexpr uint32_t kMostSpare = kWindow;
 
 void append(MessageList& list, Message* message) {
   message->next = nullptr;
@@ -40,6 +41,7 @@ Message* make_message(Wire* wire, Outbox& box, uint32_t bytes, Tag tag) {
   const bool is_spare_size = bytes <= kSpareBytes;
   if (is_spare_size && message != nullptr) {
     box.spare = message->next;
+    --box.spares;
   } else {
     const size_t room = is_spare_size ? kSpareBytes : bytes;
     message = static_cast<Message*>(std::malloc(sizeof(Message) + room));
@@ -53,9 +55,10 @@ Message* make_message(Wire* wire, Outbox& box, uint32_t bytes, Tag tag) {
 }
 
 void recycle(Outbox& box, Message* message) {
-  if (!message->is_spare_size) return std::free(message);
+  if (!message->is_spare_size || box.spares == kMostSpare) return std::free(message);
   message->next = box.spare;
   box.spare = message;
+  ++box.spares;
 }
 
 [[nodiscard]] bool test_message(Wire* wire, Message* message, int peer) {
@@ -65,9 +68,16 @@ void recycle(Outbox& box, Message* message) {
   return done != 0;
 }
 
+uint32_t take_credits(Outbox& box) {
+  const uint32_t taken = box.taken.load(std::memory_order_relaxed);
+  const uint32_t credits = taken - box.told.load(std::memory_order_relaxed);
+  box.told.store(taken, std::memory_order_relaxed);
+  return credits;
+}
+
 // Most messages are sent when MPI_Isend returns.
 void start(Wire* wire, Outbox& box, int peer, Message* message) {
-  message->frame()->credits = box.untold.exchange(0, std::memory_order_relaxed);
+  message->frame()->credits = take_credits(box);
   {
     MpiSection section(wire);
     check(wire, mpi.isend(message->frame(), static_cast<int>(message->bytes), mpi.byte, peer, message->tag, wire->frames,

@@ -74,6 +74,7 @@ struct alignas(64) Outbox {
   MessageList queued;    // waits for credits
   MessageList flying;    // given to MPI, in this order
   Message* spare = nullptr;
+  uint32_t spares = 0;
   uint64_t sequence = 0;
   uint32_t credits = kWindow;  // frames that may be started
   uint32_t bulks = 0;          // among `flying`
@@ -83,7 +84,9 @@ struct alignas(64) Outbox {
   std::atomic<uint32_t> queued_count{0};
   std::atomic<uint32_t> busy{0};     // queued or flying
   std::atomic<bool> closed{false};   // the peer has left, or the wire is closed: what is sent is dropped
-  std::atomic<uint32_t> untold{0};   // frames taken from the peer; the poller adds, the next frame to the peer takes them
+  std::atomic<uint32_t> told{0};     // of `taken`, by the credits of frames to the peer
+
+  std::atomic<uint32_t> taken{0};    // frames from the peer that were delivered; written by the poller
 };
 
 // A frame that has come and waits, for its bulk or for that of a frame before it. The message's bytes follow it.
