@@ -40,6 +40,11 @@ def own_workers(devices: str | None) -> tuple[int, str | None]:
     return count, ",".join(words)
 
 
+def named_nodes(names: str | None, count: int) -> str | None:
+    """The list of made-up nodes, with `apart` as one for each process."""
+    return ",".join(str(number) for number in range(count)) if names == "apart" else names
+
+
 def variables(number: int, count: int, secret: str) -> dict[str, str]:
     return {"MARLINE_JOB": secret, NUMBER: str(number), COUNT: str(count),
             "MARLINE_JOB_ADDRESS": f"unix:@marline-{secret[:16]}"}  # fmt: skip

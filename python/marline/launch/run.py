@@ -46,7 +46,7 @@ def add_job_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--mpi", choices=MPI_NAMES, help="for a program that loads MPI itself (scripts): which")
     parser.add_argument("--no-bind", action="store_true", help="leave ranks and threads where the launcher puts them")
     parser.add_argument("--devices", metavar="LIST", help="devices for target regions, e.g. process:2 or nodes; see MARLINE_DEVICES")
-    parser.add_argument("--nodes-as", metavar="LIST", help="made-up nodes of the job's processes, e.g. 0,0,1,1")
+    parser.add_argument("--nodes-as", metavar="LIST", help="made-up nodes of the job's processes, e.g. 0,0,1,1; `apart`: one for each")
     parser.set_defaults(trace=None, check=None)
 
 
@@ -171,11 +171,13 @@ def put_sanitizer_first(environment: dict[str, str], program: preflight.Program)
 
 
 def launch_ranks(options: argparse.Namespace, layout: Layout) -> int:
+    options.nodes_as = job.named_nodes(options.nodes_as, options.ranks)
     words = launcher.unbound(options.mpi, options.ranks, os.environ)
     return child.run([*words, *of_one_rank(options, layout)], os.environ)
 
 
 def launch_job(options: argparse.Namespace, layout: Layout, count: int) -> int:
+    options.nodes_as = job.named_nodes(options.nodes_as, count)
     return job.run(of_one_rank(options, layout), count, os.environ)
 
 
