@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""studies/b5.yaml and studies/devices.yaml on the real programs, cut to a few of their points: LLVM's runtime and Marline
+"""studies/b5.yaml, studies/devices.yaml and studies/nodes.yaml on the real programs, cut to a few of their points: LLVM's runtime and Marline
 meet the same devices, every figure is there, and the programs have checked what the devices did."""
 
 import json
@@ -48,3 +48,11 @@ def test_devices_of_all_kinds(build, tmp_path):
     assert cells["process_behind", "in_flight"]["process t1"]["samples"] == [1000], "all are under way at a time"
     assert cells["gpu_updates", "in_flight"]["gpu t1"]["samples"] == [1000], "all are under way at a time"
     assert cells["copies", "to_share"]["host t1"]["status"] == "ok"
+
+
+def test_devices_on_nodes(build, tmp_path):
+    cells = measured(build, tmp_path, "nodes.yaml", ("roundtrip", "together"), ("roundtrip", "loopback"),
+                     ("minimod", "devices=2", "apart"), ("xsbench", "devices=2", "together"))  # fmt: skip
+    assert cells["roundtrip", "map_8"]["together"]["status"] == cells["roundtrip", "map_8"]["loopback"]["status"] == "ok"
+    assert cells["minimod", "step_us"]["apart"]["samples"][0] > 10_000, "kernels sleep for 10 ms"
+    assert 0 < cells["xsbench", "efficiency"]["together"]["samples"][0] <= 100
