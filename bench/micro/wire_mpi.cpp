@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the wire `mpi` adds to MPI: 8 bytes to and fro, a bulk of 1 MiB to and fro, and a stream of such bulks; over the
-// wire, and by MPI_Send and MPI_Recv of the same run, in turns. A frame with 8 bytes is a message of 88: so many are sent by
-// MPI, too. Two ranks, which need a core each.
+// wire, and by MPI_Send and MPI_Recv of the same run, in turns. A frame with 8 bytes is a message of 88: so many are
+// sent by MPI, too. Two ranks, which need a core each.
 //
 // Usage: mpirun -n 2 micro-wire_mpi-COMPILER-MPI LIBRARY [ROUNDS]
 #include "wire/wire.hpp"
@@ -128,7 +128,8 @@ void join(const char* path) {
 }
 
 void show(const char* what, const char* unit, double plain, double wire) {
-  if (g_rank == 0) std::printf("%-24s plain %9.3f  wire %9.3f  %-5s ratio %.2f\n", what, plain, wire, unit, wire / plain);
+  if (g_rank != 0) return;
+  std::printf("%-24s plain %9.3f  wire %9.3f  %-5s ratio %.2f\n", what, plain, wire, unit, wire / plain);
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A program without MPI that gets the wire `mpi` from libmarline-target's loader, as a device's process does: the loader's
-// source is part of it, and the wires' libraries lie beside it.
+// A program without MPI that gets the wire `mpi` from libmarline-target's loader, as a device's process does: the
+// loader's source is part of it, and the wires' libraries lie beside it.
 //
 // Usage: wire_loader openmpi|mpich|none
 #include "wire/mpi_loader.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The wire `mpi`: a program that loads its library and sends frames between all ranks. Every byte of a frame follows from
-// its sender, receiver and number, and is checked where it arrives.
+// The wire `mpi`: a program that loads its library and sends frames between all ranks. Every byte of a frame follows
+// from its sender, receiver and number, and is checked where it arrives.
 //
 // Usage: wire_mpi LIBRARY CASE [OTHER_SECRET]
 #include "wire_mpi.hpp"

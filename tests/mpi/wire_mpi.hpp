@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A process on the wire, for wire_mpi.cpp: sends frames whose content follows from their number, and checks those that come.
+// A process on the wire, for wire_mpi.cpp: sends frames whose content follows from their number, and checks those that
+// come.
 #pragma once
 
 #include "wire/wire.hpp"

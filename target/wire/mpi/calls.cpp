@@ -127,8 +127,8 @@ bool is_ours(Finder& finder, char* line, size_t room) {
 bool find_mpi(char* line, size_t room) {
   void* library = open_library();
   if (library == nullptr) {
-    std::snprintf(line, room, "no library of %s: %s; install it, or name its folder in LD_LIBRARY_PATH", kImplementation,
-                  dlerror());
+    std::snprintf(line, room, "no library of %s: %s; install it, or name its folder in LD_LIBRARY_PATH",
+                  kImplementation, dlerror());
     return false;
   }
   Finder finder(library);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The functions of the MPI library that the wire calls, by their PMPI names: neither a PMPI tool nor libmarline-mpi sees
-// or suspends these calls. They are looked up, not linked: the library of the process may have another name than the one
-// that this one was built with, and may lie in no scope that the linker would search. Written once, by join.
+// The functions of the MPI library that the wire calls, by their PMPI names: neither a PMPI tool nor libmarline-mpi
+// sees or suspends these calls. They are looked up, not linked: the library of the process may have another name than
+// the one that this one was built with, and may lie in no scope that the linker would search. Written once, by join.
 #pragma once
 
 #include <mpi.h>

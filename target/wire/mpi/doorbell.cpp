@@ -47,7 +47,8 @@ void sleep_at(Doorbell& bell, uint64_t nanoseconds) {
   sharpen_timers();
   int expected = kQuiet;
   if (!bell.compare_exchange_strong(expected, kAsleep, std::memory_order_relaxed)) return;
-  const timespec time = {static_cast<time_t>(nanoseconds / 1'000'000'000), static_cast<long>(nanoseconds % 1'000'000'000)};
+  constexpr uint64_t kSecond = 1'000'000'000;
+  const timespec time = {static_cast<time_t>(nanoseconds / kSecond), static_cast<long>(nanoseconds % kSecond)};
   syscall(SYS_futex, &bell, FUTEX_WAIT_PRIVATE, kAsleep, &time, nullptr, 0);
   expected = kAsleep;
   bell.compare_exchange_strong(expected, kQuiet, std::memory_order_relaxed);  // a ring stays, for take_ring

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. The slots' receives are posted in the order of the ring, and every one takes a message from anybody: MPI
-// fills them in that order, and messages of one process in the order in which they were sent (MPI 3.1, 3.5). So handling
-// the slots in the order of the ring keeps the order of each pair.
+// See the header. The slots' receives are posted in the order of the ring, and every one takes a message from anybody:
+// MPI fills them in that order, and messages of one process in the order in which they were sent (MPI 3.1, 3.5). So
+// handling the slots in the order of the ring keeps the order of each pair.
 //
 // A frame whose bulk is on its way holds back the later ones of its pair: they are copied, at most kWindow of them, and
 // their bulks wait in MPI. Their places are asked for when the frames before them have been delivered.
@@ -39,8 +39,8 @@ void check_frame(Wire* wire, int peer, const Frame* frame, uint32_t bytes) {
   const uint64_t inlined = frame->bulk <= kMostInlined ? frame->bulk : 0;
   const uint64_t due = wire->inboxes[peer].sequence + 1;
   if (frame->job != wire->job || frame->sequence != due || bytes != sizeof(Frame) + 8 * frame->words + inlined) {
-    give_up(&wire->user, "process %d sent a damaged frame: number %llu of job %llx with %u bytes, but number %llu of job "
-            "%llx is due", peer, static_cast<unsigned long long>(frame->sequence),
+    give_up(&wire->user, "process %d sent a damaged frame: number %llu of job %llx with %u bytes, but number %llu of "
+            "job %llx is due", peer, static_cast<unsigned long long>(frame->sequence),
             static_cast<unsigned long long>(frame->job), bytes, static_cast<unsigned long long>(due),
             static_cast<unsigned long long>(wire->job));
   }

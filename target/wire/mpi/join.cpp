@@ -34,8 +34,8 @@ const char* level_name(int level) {
 
 void check_level(const Wire* wire, int level) {
   if (level == MPI_THREAD_SERIALIZED || level == MPI_THREAD_MULTIPLE) return;
-  give_up(&wire->user, "MPI runs at %s, but devices on other processes need MPI_THREAD_MULTIPLE: call MPI_Init_thread with "
-          "it, or set %s", level_name(level),
+  give_up(&wire->user, "MPI runs at %s, but devices on other processes need MPI_THREAD_MULTIPLE: call "
+          "MPI_Init_thread with it, or set %s", level_name(level),
           MARLINE_MPI_IS_OPENMPI ? "OMPI_MPI_THREAD_LEVEL=3"
                                  : "MPIR_CVAR_DEFAULT_THREAD_LEVEL=MPI_THREAD_MULTIPLE");
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. First what is queued goes out, then a goodbye to each peer, which arrives behind it; then the goodbyes of
-// the peers come in, behind all that they have sent. A peer that does not answer does not keep this process for ever.
+// See the header. First what is queued goes out, then a goodbye to each peer, which arrives behind it; then the
+// goodbyes of the peers come in, behind all that they have sent. A peer that does not answer does not keep this process
+// for ever.
 #include "wire/mpi/leave.hpp"
 
 #include "wire/mpi/clock.hpp"
@@ -46,8 +47,9 @@ int poll_until_none(Wire* wire, uint64_t until, int (*first)(Wire*)) {
 
 void warn(const Wire* wire, int peer, const char* what) {
   char line[160];
-  const int length = std::snprintf(line, sizeof line, "marline: warning: process %d leaves the job, but process %d has not %s "
-                                   "after %d s\n", wire->number, peer, what, static_cast<int>(kPatience / 1'000'000'000));
+  const int length = std::snprintf(
+      line, sizeof line, "marline: warning: process %d leaves the job, but process %d has not %s after %d s\n",
+      wire->number, peer, what, static_cast<int>(kPatience / 1'000'000'000));
   [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, line, static_cast<size_t>(length));
 }
 

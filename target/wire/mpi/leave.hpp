@@ -9,8 +9,8 @@ namespace marline::target {
 
 void leave_wire(Wire* wire, bool all);
 
-// Leaves in the program's MPI_Finalize, if that comes before `leave`: after it no function of MPI may be called. The user
-// gets frames from within that call then. By join.
+// Leaves in the program's MPI_Finalize, if that comes before `leave`: after it no function of MPI may be called. The
+// user gets frames from within that call then. By join.
 void leave_before_finalize(Wire* wire);
 
 }  // namespace marline::target

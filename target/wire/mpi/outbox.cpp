@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. Whoever sends holds the outbox's lock from the frame's number on until MPI has its message: that is the
-// order in which the peer receives. The poller calls the user without that lock.
+// See the header. Whoever sends holds the outbox's lock from the frame's number on until MPI has its message: that is
+// the order in which the peer receives. The poller calls the user without that lock.
 #include "wire/mpi/outbox.hpp"
 
 #include "wire/mpi/clock.hpp"
@@ -80,8 +80,8 @@ void start(Wire* wire, Outbox& box, int peer, Message* message) {
   message->frame()->credits = take_credits(box);
   {
     MpiSection section(wire);
-    check(wire, mpi.isend(message->frame(), static_cast<int>(message->bytes), mpi.byte, peer, message->tag, wire->frames,
-                          &message->request), "MPI_Isend", peer);
+    check(wire, mpi.isend(message->frame(), static_cast<int>(message->bytes), mpi.byte, peer, message->tag,
+                          wire->frames, &message->request), "MPI_Isend", peer);
   }
   if (message->outgoing != nullptr) {
     ++box.bulks;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Frames on their way out: started at once while the peer has credits left and few bulks are under way, queued otherwise.
+// Frames on their way out: started at once while the peer has credits left and few bulks are under way, queued
+// otherwise.
 #pragma once
 
 #include "wire/mpi/state.hpp"

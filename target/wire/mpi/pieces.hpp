@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The messages of one bulk. By the thread that owns it. The pieces of one bulk must all have been started before the first
-// one of the next between the same processes: MPI matches them in their order.
+// The messages of one bulk. By the thread that owns it. The pieces of one bulk must all have been started before the
+// first one of the next between the same processes: MPI matches them in their order.
 #pragma once
 
 #include "wire/mpi/state.hpp"

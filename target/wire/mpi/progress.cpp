@@ -14,7 +14,8 @@ namespace marline::target {
 
 namespace {
 
-// MPI cannot sleep until a message comes. The waiting thread looks without a pause at first, then leaves its core in steps.
+// MPI cannot sleep until a message comes. The waiting thread looks without a pause at first, then leaves its core in
+// steps.
 constexpr uint64_t kSpin = 100'000;           // ns
 constexpr uint64_t kSpinAlone = 20'000;       // of it without giving way to other threads of the core
 constexpr uint64_t kShortestSleep = 20'000, kLongestSleep = 200'000;

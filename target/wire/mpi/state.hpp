@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a process keeps of the wire `mpi`. Two communicators of its own: one for the frames, received in the order in which
-// they come from anybody; one for bulks that are too large for the frame's message, received where the user wants them.
+// What a process keeps of the wire `mpi`. Two communicators of its own: one for the frames, received in the order in
+// which they come from anybody; one for bulks that are too large for the frame's message, received where the user wants
+// them.
 //
 // Threads: whoever holds `polling` owns the slots and the inboxes; an outbox has a lock of its own.
 #pragma once
@@ -18,17 +19,17 @@ namespace marline::target {
 inline constexpr uint64_t kMostInlined = 8192;
 inline constexpr size_t kMostBytes = sizeof(Frame) + 8 * kMostWords + kMostInlined;
 
-// Frames to one peer that it has not taken yet, at most. So the messages that nobody has received yet, which MPI keeps in
-// memory of the receiver, are bounded: by kWindow * kMostBytes = 2.6 MB of a peer, and the bulks that MPI sends eagerly.
-// At the bound, further frames are queued in the sender's memory.
+// Frames to one peer that it has not taken yet, at most. So the messages that nobody has received yet, which MPI keeps
+// in memory of the receiver, are bounded: by kWindow * kMostBytes = 2.6 MB of a peer, and the bulks that MPI sends
+// eagerly. At the bound, further frames are queued in the sender's memory.
 inline constexpr uint32_t kWindow = 64;
 // Of them, those with a bulk of its own whose messages have been given to MPI.
 inline constexpr uint32_t kMostBulks = 8;
 // Queued frames from which on there is no more room (WireKind::has_room).
 inline constexpr uint32_t kFewQueued = 64;
 
-// A bulk is cut into messages of so many bytes: MPI counts in int, and a bulk that nobody wants is received into memory of
-// one message's size.
+// A bulk is cut into messages of so many bytes: MPI counts in int, and a bulk that nobody wants is received into memory
+// of one message's size.
 inline constexpr uint64_t kPiece = uint64_t{64} << 20;
 inline constexpr uint32_t kPiecesInFlight = 2;
 
