@@ -151,9 +151,9 @@ int poll_locked() {
   return g_ended;
 }
 
-// The progress hook.
+// The progress hook. In a fork there is no job.
 int poll(void*) {
-  if (!g_poll_lock.try_take()) return 0;
+  if (g_job == nullptr || !g_poll_lock.try_take()) return 0;
   int ended = poll_locked();
   g_poll_lock.release();
   return ended;
