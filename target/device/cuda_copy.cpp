@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. Functions and constants: NVIDIA, CUDA Driver API. A stream belongs to one copy at a time; streams are kept
-// for the next ones. A context is current in a thread only while this file calls the driver: a task that is suspended may
-// go on in another thread, and libomptarget makes its own context current at each call.
+// See the header. Functions and constants: NVIDIA, CUDA Driver API. A stream belongs to one copy at a time; streams are
+// kept for the next ones. A context is current in a thread only while this file calls the driver: a task that is suspended
+// may go on in another thread, and libomptarget makes its own context current at each call.
 #include "device/cuda_copy.hpp"
 
 #include "base/forks.hpp"
@@ -173,8 +173,8 @@ int poll(void*) {
   return ended;
 }
 
-// As libomptarget does at the first copy between two devices: copies need not go by way of the host then, and kernels of
-// the source may use the other one's memory. Where the devices cannot do that, the copy goes by way of the host.
+// As libomptarget does at the first copy between two devices: then copies need not go by way of the host, and kernels of
+// the source may use the other device's memory. Where the devices cannot do that, the copy goes by way of the host.
 void open_peer(const Device* from, void* from_context, const Device* to, void* to_context) {
   static std::atomic<bool> opened[kMaxImageDevices][kMaxImageDevices];
   if (opened[from->number][to->number].exchange(true, std::memory_order_relaxed)) return;
@@ -194,6 +194,10 @@ bool await(CudaStream* stream, Device* device, const char* what, size_t bytes) {
 }
 
 }  // namespace
+
+bool is_cuda_memory(const void* address) { return context_of(static_cast<const char*>(address)) != nullptr; }
+
+bool are_cuda_copies_open() { return g_hook != nullptr; }
 
 int poll_cuda_copies() { return g_hook != nullptr ? poll(nullptr) : 0; }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Copies and fills that a routine of the program asks for, on NVIDIA's GPUs: by the driver itself, in streams of our own in
-// the contexts that libomptarget has made. The task is suspended until they have ended. Memory of the host that is not
-// pinned goes through pinned blocks in pieces (staging_pool.hpp), as the driver would hold the thread. Any thread.
+// Copies and fills by address on NVIDIA's GPUs, for routines of the program and for data constructs: by the driver itself,
+// in streams of our own in the contexts that libomptarget has made. The task is suspended until they have ended. Memory of
+// the host that is not pinned goes through pinned blocks in pieces (staging_pool.hpp), as the driver would hold the
+// thread. Any thread.
 //
 // Why not through libomptarget: its routines wait, and its constructs find the device's address by the host's. Such an
 // entry for a range of the program's would change what the program's own constructs find there.
@@ -77,6 +78,10 @@ class CudaCopy {
   Lane lanes_[kLanes];
   int lane_ = 0;
 };
+
+// Whether copies of such memory have this way; of memory that is not there yet: whether they may have it.
+[[nodiscard]] bool is_cuda_memory(const void* address);
+[[nodiscard]] bool are_cuda_copies_open();
 
 [[nodiscard]] Copied cuda_fill(Device* device, char* address, int value, size_t bytes);
 

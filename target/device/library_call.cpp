@@ -21,6 +21,8 @@ namespace {
 // Of the calling thread; null: it is not in libomptarget.
 [[gnu::tls_model("initial-exec")]] thread_local const LibraryCall* t_call = nullptr;
 
+}  // namespace
+
 void describe_construct(const Doing& doing, char* to, size_t bytes) {
   if (doing.region != nullptr) {
     const Entry* entry = find_entry(doing.region);
@@ -37,8 +39,6 @@ void describe_construct(const Doing& doing, char* to, size_t bytes) {
     std::snprintf(to, bytes, "%s", doing.what);
   }
 }
-
-}  // namespace
 
 LibraryCall::LibraryCall(const Doing& doing, bool asks_for_end) : doing_(doing), asks_for_end_(asks_for_end) {
   t_call = this;
@@ -58,7 +58,8 @@ void tell_of_abort(int) {
     std::snprintf(advice, sizeof advice, "it maps %zu bytes, and %zu are free there: map less at a time, or free memory",
                   doing.bytes, free_bytes);
   }
-  int length = std::snprintf(line, sizeof line, "marline: fatal: libomptarget has ended the program %s %s on device %d; %s\n",
+  int length = std::snprintf(line, sizeof line,
+                             "marline: fatal: libomptarget has ended the program %s %s on device %d; %s\n",
                              call->asks_for_end_ ? "at the end of" : "in", construct, doing.device->number, advice);
   if (length > static_cast<int>(sizeof line) - 1) length = sizeof line - 1;
   [[maybe_unused]] ssize_t written = write(STDERR_FILENO, line, static_cast<size_t>(length));

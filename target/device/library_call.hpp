@@ -19,6 +19,9 @@ struct Doing {
   size_t bytes = 0;               // that it maps
 };
 
+// "target update at FILE:LINE", or what there is instead.
+void describe_construct(const Doing& doing, char* to, size_t bytes);
+
 // The scope in which the calling thread is in libomptarget for it. Does not suspend.
 class LibraryCall {
  public:

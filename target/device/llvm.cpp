@@ -14,6 +14,7 @@
 #include "device/llvm_copies.hpp"
 #include "device/llvm_library.hpp"
 #include "device/staged_construct.hpp"
+#include "device/staging_pool.hpp"
 #include "device/tell.hpp"
 #include "device/wait.hpp"
 #include "image/foreign.hpp"
@@ -264,6 +265,21 @@ size_t mapped_bytes(const Items& items) {
   return bytes;
 }
 
+Staging staging_of(LlvmData what) {
+  switch (what) {
+    case LlvmData::kBegin: return Staging::kEnter;
+    case LlvmData::kEnd: return Staging::kExit;
+    default: return Staging::kUpdate;
+  }
+}
+
+[[noreturn]] void fail(const Doing& doing) {
+  char construct[512];
+  describe_construct(doing, construct, sizeof construct);
+  fatal("a copy of %s on device %d has failed; the GPU's driver says no more: look at the system's log", construct,
+        doing.device->number);
+}
+
 // Moved out of the caller's stack, for the progress hook that finishes it.
 StagedConstruct* on_heap(StagedConstruct& construct) {
   void* memory = std::malloc(sizeof(StagedConstruct));
@@ -437,11 +453,11 @@ int llvm_kernel(Device* device, const Origin& origin, int32_t teams, int32_t thr
                  given.sizes,
                  reinterpret_cast<const uint64_t*>(given.types),
                  given.mappers};
-  StagedConstruct construct(device, items, marline_can_suspend() != 0 && !is_memory_shared());
+  StagedConstruct construct(device, items, Staging::kRegion, marline_can_suspend() != 0 && !is_memory_shared());
   // A progress hook should not copy much.
   bool nowait = (given.flags & kNowaitFlag) != 0 && construct.bytes_back() <= kMostForHook;
   marline_task_t* task = nowait ? marline_target_task_hold() : nullptr;
-  StagedConstruct* staged = task != nullptr && construct.is_staged() ? on_heap(construct) : nullptr;
+  StagedConstruct* staged = task != nullptr && StagingPool::limit() != 0 ? on_heap(construct) : nullptr;
   Told* told = scope.told();
   tell_kernel_begin(told, device, told_teams(teams));
   Doing doing = {device, "target", id, place_of(origin.ident), origin.code, mapped_bytes(items)};
@@ -463,21 +479,30 @@ void llvm_data(Device* device, const Origin& origin, LlvmData what, bool nowait,
                ToldScope& scope) {
   static constexpr const char* kWhat[] = {"target enter data", "target exit data", "target update"};
   auto* sizes = const_cast<int64_t*>(items.sizes);
-  auto* types = reinterpret_cast<int64_t*>(const_cast<uint64_t*>(items.types));
   int number = llvm_number(device), index = static_cast<int>(what);
-  StagedConstruct construct(device, items, false);
-  marline_task_t* task = nowait ? marline_target_task_hold() : nullptr;
+  bool may_stage = marline_can_suspend() != 0 && !is_memory_shared() && are_cuda_copies_open();
+  StagedConstruct construct(device, items, staging_of(what), may_stage);
+  marline_task_t* task = nowait && !construct.is_staged() ? marline_target_task_hold() : nullptr;
   Doing doing = {device, kWhat[index], nullptr, place_of(origin.ident), origin.code, mapped_bytes(items)};
-  (void)cooperate(doing, {task, nullptr}, what == LlvmData::kUpdate, scope, [&](bool deferred) {
+  auto* types = reinterpret_cast<int64_t*>(const_cast<uint64_t*>(construct.types()));
+  if (!construct.copy_before()) fail(doing);
+  auto call = [&](bool deferred) {
     if (deferred) {
-      g_data_nowait[index](origin.ident, number, items.count, items.bases, items.begins, sizes, types, names, items.mappers, 0,
-                           nullptr, 0, nullptr);
+      g_data_nowait[index](origin.ident, number, items.count, items.bases, items.begins, sizes, types, names, items.mappers,
+                           0, nullptr, 0, nullptr);
     } else {
       g_data[index](origin.ident, number, items.count, items.bases, items.begins, sizes, types, names, items.mappers);
     }
     construct.begun();
     return 0;
-  });
+  };
+  if (construct.is_done()) {
+    construct.begun();
+  } else {
+    (void)cooperate(doing, {task, nullptr}, what == LlvmData::kUpdate, scope, call);
+  }
+  if (!construct.copy_behind()) fail(doing);
+  construct.finish(true);
 }
 
 }  // namespace marline::target

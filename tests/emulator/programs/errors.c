@@ -8,6 +8,7 @@
  *     errors many         the same, five deferred regions at a time
  *     errors trap         the same for a kernel that ends by a trap
  *     errors data         enter data, update and exit data; the test looks for Marline's line, too
+ *     errors staged       the same in a task, where the copies are Marline's
  *     errors memory       maps more than the device has
  *     errors copy         omp_target_memcpy_async: its task cannot return a number
  */
@@ -94,6 +95,11 @@ int main(int argc, char **argv) {
     data();
   else if (strcmp(argv[1], "copy") == 0)
     copy();
+  else if (strcmp(argv[1], "staged") == 0) {
+#pragma omp parallel
+#pragma omp single
+    data();
+  }
   else if (strcmp(argv[1], "memory") == 0)
     memory();
   else

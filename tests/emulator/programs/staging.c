@@ -168,13 +168,143 @@ static void large(void) {
   }
 }
 
+/* While one construct's copy is on its way, the only thread begins the others: judged by the order of things. Run it with
+ * one thread and copies that take 30 ms. */
+enum { kTasks = 6 };
+static int arrays[kTasks][N];
+
+static void enter(int i) {
+#pragma omp target enter data map(to : arrays[i])
+}
+static void update_to(int i) {
+#pragma omp target update to(arrays[i])
+}
+static void update_from(int i) {
+#pragma omp target update from(arrays[i])
+}
+static void leave(int i) {
+#pragma omp target exit data map(from : arrays[i])
+}
+
+static void run_tasks(void (*construct)(int)) {
+  int started = 0, least = kTasks;
+#pragma omp parallel
+#pragma omp single
+  for (int i = 0; i < kTasks; i++) {
+#pragma omp task firstprivate(i) shared(started, least)
+    {
+      started++;
+      construct(i);
+      if (started < least)
+        least = started;
+    }
+  }
+  const char *runtime = getenv("MARLINE_TEST_RUNTIME");
+  if (runtime && strcmp(runtime, "marline") == 0)
+    CHECK_EQ(least, kTasks);
+}
+
+static void set_all(int factor) {
+  for (int i = 0; i < kTasks; i++)
+    for (int j = 0; j < N; j++)
+      arrays[i][j] = factor * (i + j);
+}
+
+static void check_all(int factor, int more) {
+  for (int i = 0; i < kTasks; i++)
+    for (int j = 0; j < N; j++)
+      CHECK_EQ(arrays[i][j], factor * (i + j) + more);
+}
+
+static void add_one(void) {
+  for (int i = 0; i < kTasks; i++) {
+    int *part = arrays[i];
+#pragma omp target map(tofrom : part[0 : N])
+    for (int j = 0; j < N; j++)
+      part[j]++;
+  }
+}
+
+static void data_constructs(void) {
+  set_all(1);
+  run_tasks(enter);
+  set_all(0);
+  add_one();
+  run_tasks(update_from);
+  check_all(1, 1);
+  set_all(3);
+  run_tasks(update_to);
+  add_one();
+  set_all(0);
+  run_tasks(leave);
+  check_all(3, 1);
+}
+
+/* What is not the last one brings nothing back, also inside of a larger piece, and beside deferred constructs. */
+static void counts(void) {
+  int *data = calloc(2 * N, sizeof *data);
+#pragma omp parallel
+#pragma omp single
+  for (int round = 0; round < 3; round++) {
+#pragma omp target enter data map(to : data[0 : 2 * N])
+#pragma omp target data map(tofrom : data[0 : 2 * N])
+    {
+#pragma omp target nowait map(tofrom : data[0 : 2 * N]) depend(inout : data[0])
+      for (int j = 0; j < 2 * N; j++)
+        data[j] += 2;
+#pragma omp target update from(data[N : N]) depend(in : data[0])
+      CHECK_EQ(data[2 * N - 1], 2 * round + 2);
+      CHECK_EQ(data[0], 2 * round);
+    }
+    CHECK_EQ(data[0], 2 * round);
+#pragma omp target exit data map(from : data[0 : 2 * N]) nowait depend(inout : data[0])
+#pragma omp taskwait
+    CHECK_EQ(data[0], 2 * round + 2);
+    CHECK(!omp_target_is_present(data, 0));
+#pragma omp target data map(alloc : data[0 : N])
+    {
+    }
+  }
+  free(data);
+}
+
+/* A pointer that is attached inside of what is copied keeps its values on both sides. */
+static void attached(void) {
+  struct {
+    int *part;
+    int values[N];
+  } *all = calloc(1, sizeof *all);
+  int *part = all->part = calloc(N, sizeof(int));
+#pragma omp parallel
+#pragma omp single
+  {
+#pragma omp target enter data map(to : all[0 : 1])
+#pragma omp target enter data map(to : all->part[0 : N])
+#pragma omp target update to(all[0 : 1])
+#pragma omp target
+    for (int j = 0; j < N; j++)
+      all->values[j] = all->part[j] = j;
+#pragma omp target update from(all[0 : 1])
+    CHECK(all->part == part && all->values[7] == 7);
+#pragma omp target exit data map(from : all->part[0 : N])
+#pragma omp target exit data map(from : all[0 : 1])
+    CHECK(all->part == part && part[N - 1] == N - 1);
+  }
+  free(part);
+  free(all);
+}
+
 int main(int argc, char **argv) {
   CHECK_EQ(argc, 2);
   if (strcmp(argv[1], "overlap") == 0)
     overlap();
   else if (strcmp(argv[1], "globals") == 0)
     globals();
+  else if (strcmp(argv[1], "data") == 0)
+    data_constructs();
   else {
+    counts();
+    attached();
     chain();
     readers();
     mapped();
