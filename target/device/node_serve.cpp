@@ -250,10 +250,10 @@ void deliver(void*, int peer, const Frame& frame, const uint64_t* words) {
   }
 }
 
-// The program's end is told before; without that, the program has crashed, and has said why. If a worker has gone, it is the
-// program that ends the job.
+// The program's end is told before; without that, the program has crashed, and has said why, or has called _exit. The job's
+// exit status is the program's. If a worker has gone, it is the program that ends the job.
 void lost(void*, int peer, const char*) {
-  if (peer == 0) _exit(EXIT_FAILURE);
+  if (peer == 0) _exit(EXIT_SUCCESS);
 }
 
 [[noreturn]] void fail(const char* line) { end_process(EXIT_FAILURE, "%s", line); }

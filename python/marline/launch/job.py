@@ -81,24 +81,26 @@ def run(words: Sequence[str], count: int, environment: Mapping[str, str], output
 
 
 def _attend(members: list[subprocess.Popen], watched: set[signal.Signals]) -> int:
-    """Waits until all have ended; for a while only, once one has failed or number 0 has ended."""
-    failed: int | None = None
+    """Waits until all have ended; for a while only, once one has failed or number 0 has ended. What became of number 0
+    counts most: it ends itself when a worker has gone, and the workers end when number 0 has."""
+    failed: int | None = None  # of the first worker
     deadline = float("inf")
     while any(member.poll() is None for member in members) and time.monotonic() < deadline:
         arrived = signal.sigtimedwait(watched, min(deadline - time.monotonic(), 1.0))
         if arrived is not None and arrived.si_signo != signal.SIGCHLD and arrived.si_code != 0x80:  # not the terminal's
             members[0].send_signal(arrived.si_signo)
-        for member in members:
+        for member in members[1:]:
             status = _wait_status(member)
             if failed is None and status not in (None, 0):
                 failed = status
         if deadline == float("inf") and (failed is not None or members[0].poll() is not None):
             deadline = time.monotonic() + LAST_WORDS
     late = [str(number) for number, member in enumerate(members) if member.poll() is None]
-    if late and failed is None:
+    status = _wait_status(members[0]) or failed
+    if late and status is None:
         say(f"process {', '.join(late)} of the job has not ended with the program, and is killed")
         return 1 << 8
-    return failed if failed is not None else 0
+    return status or 0
 
 
 def _wait_status(member: subprocess.Popen) -> int | None:

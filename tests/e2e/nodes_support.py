@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the tests of devices on nodes share: jobs of the launcher, and what they leave behind."""
+
+import os
+import secrets
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from conftest import CROWDED, SECONDS, Result, clean_environment
+
+MARK = "NODES_TEST"
+COMPILERS = {"gcc": ("gcc-12", "-fopenmp"),
+             "clang": ("clang-19", "-fopenmp", "-fopenmp-targets=x86_64-pc-linux-gnu")}  # fmt: skip
+MPIS = ("openmpi", "mpich")
+
+
+def require_target(build: Path) -> None:
+    if not (build / "lib" / "marline" / "libmarline-target.so").exists():
+        pytest.skip("this build has no libmarline-target")
+
+
+def built(compiled: Callable[..., Path], kind: str, source: str, *flags: str) -> Path:
+    compiler, *own = COMPILERS[kind]
+    if source.endswith(".cpp"):
+        compiler = {"gcc-12": "g++-12", "clang-19": "clang++-19"}[compiler]
+    return compiled(compiler, source, *own, *flags)
+
+
+def said(result: Result) -> list[str]:
+    """The lines on standard error, without the remark on a machine with few cores."""
+    return [line for line in result.stderr.splitlines() if not line.endswith("cores")]
+
+
+def only(result: Result) -> str:
+    assert len(said(result)) == 1, result.stderr
+    return said(result)[0]
+
+
+def values(result: Result) -> dict[str, str]:
+    assert result.returncode == 0, result.stderr
+    return dict(line.split("=", 1) for line in result.stdout.splitlines())
+
+
+def members(mark: str) -> list[int]:
+    """The processes that have this mark in their environment."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            if f"{MARK}={mark}".encode() in (folder / "environ").read_bytes().split(b"\0"):
+                found.append(int(folder.name))
+        except OSError:
+            continue  # it has ended
+    return found
+
+
+def segments() -> set[str]:
+    """Shared memory with a name, but for what other tests' MPI and libomp leave there."""
+    return {name for name in os.listdir("/dev/shm") if "marline" in name}
+
+
+class Jobs:
+    """Starts `marline run` and requires that it leaves neither processes nor shared memory behind."""
+
+    def __init__(self, build: Path):
+        self.command = str(build / "bin" / "marline")
+        self.library = build / "lib"
+
+    def run(self, *words: object, input: str = "", folder: Path | None = None, **changes: str) -> Result:
+        return self._watched([self.command, "run", *map(str, words)], input, folder, changes)
+
+    def nodes(self, *words: object, count: int = 3, nodes_as: str = "", **more) -> Result:
+        made_up = ["--nodes-as", nodes_as] if nodes_as else []
+        return self.run("-n", count, "--devices=nodes", *made_up, "--", *words, **more)
+
+    def mpirun(self, mpi: str, ranks: int, *words: object, **changes: str) -> Result:
+        return self._watched([f"mpirun.{mpi}", "-n", str(ranks), *map(str, words)], "", None, CROWDED | changes)
+
+    def preloaded(self) -> list[str]:
+        """The words with which a launcher starts a program under Marline without `marline run`."""
+        return ["env", f"LD_PRELOAD={self.library / 'libmarline.so'}", f"LD_LIBRARY_PATH={self.library / 'marline/compat'}"]
+
+    def _watched(self, words: list[str], input: str, folder: Path | None, changes: dict[str, str]) -> Result:
+        mark, before = secrets.token_hex(8), segments()
+        with subprocess.Popen(words, env=clean_environment(**changes, **{MARK: mark}), cwd=folder, text=True,
+                              stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:  # fmt: skip
+            try:
+                stdout, stderr = process.communicate(input, SECONDS)
+            except subprocess.TimeoutExpired:
+                for member in members(mark):
+                    os.kill(member, 9)
+                pytest.fail(f"no end after {SECONDS} s: {words}")
+        deadline = time.monotonic() + 5
+        while members(mark) and time.monotonic() < deadline:
+            time.sleep(0.02)
+        assert members(mark) == [], "a process of the job is left"
+        assert segments() <= before, "shared memory is left"
+        return Result(words, process.returncode, stdout, stderr)
+
+
+@pytest.fixture
+def jobs(build: Path) -> Jobs:
+    require_target(build)
+    return Jobs(build)

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How jobs with devices on other nodes end: the program's exit status, what runs once and what in each process, workers and
+kernels that crash, and mistakes, each of which is one line. Jobs leaves nothing behind (nodes_support.py)."""
+
+import os
+import re
+import signal
+import subprocess
+import time
+from collections import Counter
+
+import pytest
+from conftest import clean_environment
+from nodes_support import COMPILERS, built, jobs, only, said  # noqa: F401  (a fixture)
+
+SECRET = "0123456789abcdef0123456789abcdef"
+
+
+@pytest.fixture(params=COMPILERS)
+def kind(request) -> str:
+    return request.param
+
+
+@pytest.fixture
+def life(jobs, compiled, kind, tmp_path):
+    """life("exit") runs nodes_life.cpp and gives the result, and how many processes ran what."""
+
+    def run(way: str):
+        log = tmp_path / "log"
+        result = jobs.nodes(built(compiled, kind, "nodes_life.cpp"), way, NODES_LOG=str(log))
+        return result, Counter(line.split()[0] for line in log.read_text().splitlines())
+
+    return run
+
+
+ONCE = {"constructor": 3, "main": 1, "atexit": 1, "destructor": 1}
+SUDDENLY = {"constructor": 3, "main": 1}
+
+
+@pytest.mark.parametrize("way", ["return", "unused"])
+def test_workers_run_constructors_and_nothing_else(life, way):
+    result, counts = life(way)
+    assert (result.returncode, counts, said(result)) == (0, ONCE, [])
+    assert result.stdout == ("" if way == "unused" else "value 21\n")
+
+
+@pytest.mark.parametrize(("way", "status", "expected"), [
+    ("exit", 3, ONCE), ("_exit", 4, SUDDENLY), ("_exit 0", 0, SUDDENLY), ("quick_exit", 5, SUDDENLY),
+    ("abort", -signal.SIGABRT, SUDDENLY), ("fault", -signal.SIGSEGV, SUDDENLY),
+])  # fmt: skip
+def test_the_job_s_exit_status_is_the_program_s(life, way, status, expected):
+    result, counts = life(way)
+    assert (result.returncode, counts, result.stdout) == (status, expected, "value 21\n")
+    assert said(result) == []
+
+
+# What ends the program -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("nodes_as", ["", "head,far"])
+def test_a_kernel_s_crash_names_place_and_node(jobs, compiled, kind, nodes_as):
+    result = jobs.nodes(built(compiled, kind, "nodes_inside.c", "-g"), "crash", count=2, nodes_as=nodes_as)
+    where = r"\S*/nodes_inside\.c:\d+" if kind == "clang" else r"nodes_inside-\d+\+0x[0-9a-f]+"
+    node = "far" if nodes_as else os.uname().nodename
+    worker, program = said(result)
+    assert result.returncode == 1
+    assert re.fullmatch(rf"marline: fatal: device 0 \(node, process 1 of the job on {node}\) has ended by signal 11 "
+                        rf"\(Segmentation fault\) at address 0, in the target region at {where}", worker)  # fmt: skip
+    assert program == (f"marline: fatal: device 0 (node, process 1 of the job on {node}) has gone, so the program cannot go "
+                       "on: it has ended")  # fmt: skip
+
+
+@pytest.mark.parametrize("nodes_as", ["", "0,1"])
+@pytest.mark.parametrize("what", ["busy", "idle"])
+def test_a_worker_that_is_killed_ends_the_program(jobs, compiled, what, nodes_as):
+    words = [jobs.command, "run", "-n", "2", "--devices=nodes", *(["--nodes-as", nodes_as] if nodes_as else []), "--",
+             str(built(compiled, "gcc", "nodes_inside.c")), what]  # fmt: skip
+    with subprocess.Popen(words, env=clean_environment(), text=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE) as process:  # fmt: skip
+        os.kill(int(process.stdout.readline()), signal.SIGKILL)
+        begin = time.monotonic()
+        stderr = process.communicate(timeout=30)[1]
+    assert process.returncode == 1
+    assert time.monotonic() - begin < 8
+    assert "has gone, so the program cannot go on: it has ended" in stderr
+
+
+# Mistakes ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def adder(compiled):
+    return built(compiled, "gcc", "nodes_sum.c")
+
+
+@pytest.mark.parametrize("words", [("--devices=nodes",), ("-n", "1", "--devices=nodes")])
+def test_nodes_without_workers(jobs, adder, words):
+    result = jobs.run(*words, adder)
+    assert result.returncode != 0
+    assert "MARLINE_DEVICES names nodes, but this process has no workers: start the program by" in only(result)
+
+
+@pytest.mark.parametrize("number", ["0", "64", "x", ""])
+def test_a_wrong_number_of_workers(jobs, adder, number):
+    result = jobs.run(f"--devices=nodes:{number}", adder)
+    assert result.returncode == 125
+    assert f"'nodes:{number}' needs a number from 1 to 63 behind the colon" in only(result)
+
+
+def test_too_many_processes(jobs, adder):
+    result = jobs.run("-n", 65, "--devices=nodes", adder)
+    assert result.returncode == 125
+    assert "-n 65: a program can have 63 workers, so a job has at most 64 processes" in only(result)
+
+
+def test_names_of_nodes_for_another_number_of_processes(jobs, adder):
+    result = jobs.nodes(adder, nodes_as="a,b")
+    assert result.returncode == 125
+    assert "--nodes-as a,b names 2 nodes, but the job has 3 processes: name the node of each" in only(result)
+
+
+@pytest.mark.parametrize(("changes", "says"), [
+    ({"MARLINE_JOB": "abc"}, "MARLINE_JOB is not 32 hexadecimal digits"),
+    ({"MARLINE_JOB": SECRET}, "MARLINE_JOB is set, but MARLINE_JOB_COUNT is not"),
+    ({"MARLINE_JOB": SECRET, "MARLINE_JOB_COUNT": "2", "MARLINE_JOB_NUMBER": "2"},
+     "MARLINE_JOB_NUMBER=2: expected a number from 0 to 1"),
+    ({"MARLINE_JOB": SECRET, "MARLINE_JOB_COUNT": "2", "MARLINE_JOB_NUMBER": "0"},
+     "MARLINE_JOB is set, but MARLINE_JOB_ADDRESS is not"),
+    ({"MARLINE_JOB": SECRET, "MARLINE_JOB_COUNT": "2", "MARLINE_JOB_NUMBER": "0", "MARLINE_JOB_ADDRESS": "here"},
+     "MARLINE_JOB_ADDRESS=here: expected unix:@NAME or tcp:HOST:PORT"),
+])  # fmt: skip
+def test_wrong_variables_of_a_job(jobs, adder, changes, says):
+    result = jobs.run(adder, MARLINE_DEVICES="nodes", **changes)
+    assert result.returncode != 0
+    assert says in only(result)
+
+
+def by_hand(jobs, programs, secrets=(SECRET, SECRET), seconds=30.0):
+    """A job of two processes that are started by hand: their exit statuses and lines."""
+    address = f"unix:@marline-test-{os.getpid()}-{time.monotonic_ns()}"
+    started = [
+        subprocess.Popen([*jobs.preloaded(), str(program)], text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                         env=clean_environment(MARLINE_DEVICES="nodes", MARLINE_JOB=secret, MARLINE_JOB_COUNT="2",
+                                               MARLINE_JOB_NUMBER=str(number), MARLINE_JOB_ADDRESS=address))
+        for number, (program, secret) in enumerate(zip(programs, secrets, strict=True))
+    ]  # fmt: skip
+    outcomes = []
+    for process in reversed(started):
+        outcomes.insert(0, (process.communicate(timeout=seconds)[1].splitlines(), process.returncode))
+        if secrets[0] != secrets[1]:
+            started[0].kill()  # it waits for a process of its job
+    return outcomes
+
+
+def test_a_worker_that_is_another_program(jobs, compiled, adder):
+    program, worker = by_hand(jobs, [adder, built(compiled, "gcc", "nodes_inside.c")])
+    assert program[1] != 0
+    assert len(program[0]) == 1 and re.search(r"the program of worker 1, on \S+, is another one than this \(by its build "
+                                              r"id\): start the same file everywhere", program[0][0])  # fmt: skip
+    assert worker[0] == []
+
+
+def test_a_worker_of_another_job(jobs, adder):
+    _, (lines, status) = by_hand(jobs, [adder, adder], (SECRET, SECRET[::-1]))
+    assert status == 1
+    assert len(lines) == 1 and "has another secret than process 1: it belongs to another job" in lines[0]
