@@ -126,7 +126,8 @@ void deliver(void*, int peer, const Frame& frame, const uint64_t* words) {
 
 // The worker has said why, if it could.
 void lost(void*, int peer, const char* why) {
-  end_process(EXIT_FAILURE, "device %d (node) has gone, so the program cannot go on: %s", peer - 1, why);
+  end_process(EXIT_FAILURE, "device %d (node, process %d of the job on %s) has gone, so the program cannot go on: it %s",
+              peer - 1, peer, g_job->kind->peer(g_job->wire, peer)->node, why);
 }
 
 [[noreturn]] void fail(const char* line) { fatal("%s", line); }

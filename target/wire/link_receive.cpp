@@ -64,8 +64,8 @@ void Link::receive_from_socket(Visit& visit) {
 }
 
 void Link::note_read(ssize_t bytes) {
-  if (bytes == 0) return end(nullptr);
-  if (bytes < 0 && errno != EAGAIN && errno != EINTR) end(strerrordesc_np(errno));
+  if (bytes == 0 || (bytes < 0 && errno == ECONNRESET)) return end(nullptr);  // reset: with data that it had not read
+  if (bytes < 0 && errno != EAGAIN && errno != EINTR) end("cannot be reached any more");
 }
 
 // Both: false if the socket has no more for now.
