@@ -55,6 +55,9 @@ struct NodeJob {
 // thread.
 [[nodiscard]] int worker_count();
 
+// Whether a process of a job has started this program, which has no workers then. Any thread.
+[[nodiscard]] bool is_started_by_a_job();
+
 // Joins the job, at the first call; `user` as WireKind::join has it. Ends the process if that cannot be.
 const NodeJob& join_job(const WireUser& user);
 

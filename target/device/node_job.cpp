@@ -53,6 +53,8 @@ int worker_count() {
   return own.kind != JobKind::kNone && own.job.count > 1 ? own.job.count - 1 : 0;
 }
 
+bool is_started_by_a_job() { return membership().kind == JobKind::kNone && std::getenv(kTaken) != nullptr; }
+
 bool is_worker() { return membership().kind != JobKind::kNone && membership().job.number != 0; }
 
 const NodeJob& join_job(const WireUser& user) {

@@ -42,10 +42,10 @@ struct List {
     }
   }
 
-  // One for each worker of the job.
+  // One for each worker of the job. Programs that the program starts have its MARLINE_DEVICES, and no workers.
   void add_nodes() {
     int workers = worker_count();
-    if (workers == 0) {
+    if (workers == 0 && !is_started_by_a_job()) {
       fatal("MARLINE_DEVICES names nodes, but this process has no workers: start the program by `marline run -n N "
             "--devices=nodes`, or by mpirun or srun with two processes or more");
     }

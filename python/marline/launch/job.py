@@ -14,6 +14,7 @@ from marline.errors import Refusal, say
 
 NODES = "nodes"
 NUMBER, COUNT = "MARLINE_JOB_NUMBER", "MARLINE_JOB_COUNT"
+TAKEN = "MARLINE_JOB_TAKEN"  # a process of a job sets it for the programs that it starts (target/device/node_job.cpp)
 MPI_VARIABLES = ("OMPI_COMM_", "PMI_", "PMIX_", "MPI_LOCAL", "SLURM_PROCID", "SLURM_LOCALID")
 MOST_WORKERS = 63  # devices of a program, less one
 LAST_WORDS = 5.0  # seconds in which the others end by themselves when one process of the job has ended
@@ -56,9 +57,11 @@ def of_worker(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 def run(words: Sequence[str], count: int, environment: Mapping[str, str], output: IO[str] | None = None) -> int:
-    """Runs the command `count` times, as a job. Returns the wait status of the process that failed first, else of
-    number 0, which has the standard input. `output`: where its standard output goes, if not to ours."""
+    """Runs the command `count` times, as a job. Returns the wait status of number 0, which has the standard input, or if
+    it has not failed that of the first other one that has. `output`: where number 0's standard output goes, if not to
+    ours."""
     secret = secrets.token_hex(16)
+    environment = {name: value for name, value in environment.items() if name != TAKEN}  # this is another job
     forwarded = {signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2}
     watched = forwarded | {signal.SIGCHLD}
     signal.pthread_sigmask(signal.SIG_BLOCK, watched)

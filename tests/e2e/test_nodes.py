@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Devices on other nodes: programs of each compiler under each launcher, what target regions find there, and libraries that
+are opened late. How jobs end is in test_nodes_ends.py, programs that use MPI in test_nodes_mpi.py."""
+
+import resource
+from pathlib import Path
+
+import pytest
+from nodes_support import COMPILERS, MPIS, built, jobs, only, said, values  # noqa: F401  (a fixture)
+
+SUM = "devices 2 others 2 sum 17997000\n"
+APART = "0,1,2"
+
+
+@pytest.fixture(params=["gcc", "clang", "gfortran"])
+def adder(request, compiled) -> Path:
+    if request.param == "gfortran":
+        return compiled("gfortran-12", "nodes_sum.f90", "-fopenmp")
+    return built(compiled, request.param, "nodes_sum.c")
+
+
+@pytest.mark.parametrize("nodes_as", ["", APART])
+def test_processes_of_a_job_are_devices(jobs, adder, nodes_as):
+    result = jobs.nodes(adder, nodes_as=nodes_as)
+    assert (result.returncode, result.stdout, said(result)) == (0, SUM, [])
+
+
+def test_a_program_may_have_workers_of_its_own(jobs, adder):
+    result = jobs.run("--devices=nodes:2", adder)
+    assert (result.returncode, result.stdout) == (0, SUM)
+
+
+@pytest.mark.parametrize("mpi", MPIS)
+@pytest.mark.parametrize("nodes_as", ["", APART])
+def test_plain_mpirun_starts_devices(jobs, adder, mpi, nodes_as):
+    changes = {"MARLINE_NODES_AS": nodes_as} if nodes_as else {}
+    result = jobs.mpirun(mpi, 3, *jobs.preloaded(), adder, MARLINE_DEVICES="nodes", **changes)
+    assert (result.returncode, result.stdout) == (0, SUM), result.stderr
+
+
+@pytest.mark.parametrize("mpi", MPIS)
+def test_mpirun_starts_marline_run(jobs, compiled, mpi):
+    result = jobs.mpirun(mpi, 3, jobs.command, "run", "--devices", "nodes", built(compiled, "gcc", "nodes_sum.c"))
+    assert (result.returncode, result.stdout) == (0, SUM), result.stderr
+
+
+def test_links_may_be_made_slow(jobs, compiled):
+    result = jobs.nodes(built(compiled, "gcc", "nodes_sum.c"), nodes_as=APART, MARLINE_LINK="latency=20us,bandwidth=1G")
+    assert (result.returncode, result.stdout) == (0, SUM)
+
+
+# Programs ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("nodes_as", ["", "0,1,1"])
+@pytest.mark.parametrize(("name", "words"), [
+    ("minimod-gcc12", ("--grid", "40x30x28", "--steps", "20", "--serial")),
+    ("minimod-clang19", ("--grid", "40x30x28", "--steps", "20", "--serial", "--form", "updates")),
+    ("xsbench-gcc12", ("--gridpoints", "20", "--lookups", "400")),
+    ("xsbench-clang19", ("--gridpoints", "20", "--lookups", "400")),
+])  # fmt: skip
+def test_applications(jobs, program, name, words, nodes_as):
+    result = jobs.nodes(program(name), *words, nodes_as=nodes_as, OMP_TARGET_OFFLOAD="mandatory")
+    assert (result.returncode, said(result)) == (0, []), result.stdout
+    assert "# devices 2" in result.stdout
+
+
+# What a region finds -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", COMPILERS)
+def test_regions_find_the_program_s_surroundings(jobs, compiled, tmp_path, kind):
+    limit = resource.getrlimit(resource.RLIMIT_STACK)
+    resource.setrlimit(resource.RLIMIT_STACK, (4321 << 10, limit[1]))
+    try:
+        result = jobs.nodes(built(compiled, kind, "nodes_inside.c"), "look", input="a line\n", folder=tmp_path,
+                            NODES_VARIABLE="mine", OMP_NUM_THREADS="3")  # fmt: skip
+    finally:
+        resource.setrlimit(resource.RLIMIT_STACK, limit)
+    assert values(result) == {"folder": str(tmp_path), "variable": "mine", "numbers": "3", "threads": "3",
+                              "stack": str(4321 << 10), "input": "0", "line": "a line"}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", COMPILERS)
+def test_the_program_alone_has_the_standard_input(jobs, compiled, kind):
+    found = values(jobs.nodes(built(compiled, kind, "nodes_inside.c"), "look", input="first\nsecond\n"))
+    assert (found["input"], found["line"]) == ("0", "first"), "a region read none of it"
+
+
+def test_mapping_to_another_node_takes_little_memory_of_the_program(jobs, compiled):
+    found = values(jobs.nodes(built(compiled, "gcc", "nodes_inside.c"), "memory", count=2, nodes_as="0,1"))
+    assert found["value"] == "2"
+    assert int(found["after"]) - int(found["before"]) < 256 << 10, "KiB"
+
+
+@pytest.mark.parametrize("kind", COMPILERS)
+def test_children_of_the_program_do_not_join_the_job(jobs, compiled, kind):
+    result = jobs.nodes(built(compiled, kind, "nodes_inside.c"), "children")
+    assert result.returncode == 0, result.stderr
+    assert sorted(result.stdout.splitlines()) == ["devices 0", "devices 2", "popen ended 0", "popen: devices 0",
+                                                  "system ended 0"]  # fmt: skip
+
+
+def test_a_child_may_be_a_job_of_its_own(jobs, compiled):
+    adder = built(compiled, "gcc", "nodes_sum.c")
+    result = jobs.nodes(built(compiled, "gcc", "nodes_inside.c"), "launch", f"'{jobs.command}' run -n 3 --devices=nodes '{adder}'")
+    assert (result.returncode, result.stdout) == (0, SUM), result.stderr
+
+
+# Libraries that are opened late --------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def opens(jobs, compiled):
+    def run(kind: str, **changes: str):
+        program = built(compiled, kind, "nodes_opens.c", "-ldl")
+        return jobs.nodes(program, built(compiled, kind, "nodes_opened.c", "-shared", "-fPIC"), nodes_as="0,0,1", **changes)
+
+    return run
+
+
+def test_images_of_clang_reach_the_workers_late(opens):
+    result = opens("clang", OMP_TARGET_OFFLOAD="mandatory")
+    assert (result.returncode, result.stdout.splitlines()) == (
+        0, ["device 0 another process", "device 1 another process", "value 87"])  # fmt: skip
+
+
+def test_late_code_of_gcc_runs_on_the_host(opens):
+    result = opens("gcc")
+    assert (result.returncode, result.stdout.splitlines()) == (
+        0, ["device 0 this process", "device 1 this process", "value 87"])  # fmt: skip
+
+
+def test_late_code_of_gcc_is_refused_where_devices_are_mandatory(opens):
+    result = opens("gcc", OMP_TARGET_OFFLOAD="mandatory")
+    assert result.returncode != 0
+    assert "device 0 (node) does not have the target region at" in only(result)
+    assert "its library was loaded, perhaps again, when the device had been started" in only(result)
