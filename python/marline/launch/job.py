@@ -46,6 +46,21 @@ def named_nodes(names: str | None, count: int) -> str | None:
     return ",".join(str(number) for number in range(count)) if names == "apart" else names
 
 
+def is_member() -> bool:
+    """Whether this process belongs to a job, by its launcher's variables."""
+    return NUMBER in os.environ and TAKEN not in os.environ
+
+
+def refuse_unfit(count: int, nodes_as: str | None) -> None:
+    """What each process of the job would refuse by a line of its own."""
+    if count > MOST_WORKERS + 1:
+        raise Refusal(f"-n {count}: a program can have {MOST_WORKERS} workers, so a job has at most {MOST_WORKERS + 1} "
+                      "processes")  # fmt: skip
+    names = (nodes_as or "").count(",") + 1
+    if nodes_as and names != count:
+        raise Refusal(f"--nodes-as {nodes_as} names {names} nodes, but the job has {count} processes: name the node of each")
+
+
 def variables(number: int, count: int, secret: str) -> dict[str, str]:
     return {"MARLINE_JOB": secret, NUMBER: str(number), COUNT: str(count),
             "MARLINE_JOB_ADDRESS": f"unix:@marline-{secret[:16]}"}  # fmt: skip

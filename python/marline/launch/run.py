@@ -113,6 +113,9 @@ def which_mpi(options: argparse.Namespace, program: preflight.Program) -> str | 
         raise Refusal(f"--mpi {options.mpi}: {program.path} is linked with {MPI_NAMES[linked]}; leave --mpi out")
     mpi = linked or options.mpi
     workers, devices = job.own_workers(options.devices)
+    if linked and not workers and job.wants_nodes(devices) and not job.is_member():
+        raise Refusal(f"--devices nodes: {program.path} is linked with {MPI_NAMES[linked]}, whose processes cannot be its "
+                      "devices as well; --devices nodes:K gives each rank K workers of its own")  # fmt: skip
     if options.ranks and not mpi and (workers or not job.wants_nodes(devices)):
         raise Refusal(f"-n {options.ranks}: {program.path} is linked neither with Open MPI nor with MPICH; "
                       "leave -n out, or name the implementation that it loads by --mpi")  # fmt: skip
@@ -178,6 +181,7 @@ def launch_ranks(options: argparse.Namespace, layout: Layout) -> int:
 
 def launch_job(options: argparse.Namespace, layout: Layout, count: int) -> int:
     options.nodes_as = job.named_nodes(options.nodes_as, count)
+    job.refuse_unfit(count, options.nodes_as)
     return job.run(of_one_rank(options, layout), count, os.environ)
 
 

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Devices on other nodes for programs that use MPI: each rank has workers of its own, and MPI does not see them."""
+
+import shutil
+
+import pytest
+from conftest import CROWDED
+from nodes_support import MPIS, COMPILERS, built, jobs, only  # noqa: F401  (a fixture)
+
+
+@pytest.fixture(params=MPIS)
+def mpi(request) -> str:
+    if shutil.which(f"mpicc.{request.param}") is None:
+        pytest.skip(f"no {request.param}")
+    return request.param
+
+
+@pytest.fixture(params=COMPILERS)
+def ranks(request, compiled, mpi, monkeypatch):
+    compiler, *flags = COMPILERS[request.param]
+    monkeypatch.setenv("OMPI_CC", compiler)
+    monkeypatch.setenv("MPICH_CC", compiler)
+    return compiled(f"mpicc.{mpi}", "nodes_mpi.c", *flags)
+
+
+def lines(count: int, devices: int) -> list[str]:
+    sum_of_all = 10 * devices
+    return [f"rank {rank} of {count} from {(rank - 1) % count} devices {sum_of_all} {sum_of_all} {sum_of_all}"
+            for rank in range(count)]  # fmt: skip
+
+
+def test_ranks_have_workers_of_their_own(jobs, ranks):
+    """Regions run before MPI_Init, between, and after MPI_Finalize; MPI_COMM_WORLD has the ranks alone."""
+    result = jobs.run("-n", 2, "--devices=nodes:2", ranks, **CROWDED)
+    assert (result.returncode, sorted(result.stdout.splitlines())) == (0, lines(2, 2)), result.stderr
+
+
+def test_the_user_s_mpirun_starts_ranks_with_workers(jobs, compiled, mpi, monkeypatch):
+    monkeypatch.setenv("OMPI_CC", "gcc-12")
+    monkeypatch.setenv("MPICH_CC", "gcc-12")
+    program = compiled(f"mpicc.{mpi}", "nodes_mpi.c", "-fopenmp")
+    result = jobs.mpirun(mpi, 2, jobs.command, "run", "--devices=nodes:1", program)
+    assert (result.returncode, sorted(result.stdout.splitlines())) == (0, lines(2, 1)), result.stderr
+
+
+def test_ranks_cannot_be_devices_as_well(jobs, ranks):
+    result = jobs.run("-n", 2, "--devices=nodes", ranks, **CROWDED)
+    assert result.returncode == 125
+    assert "whose processes cannot be its devices as well; --devices nodes:K gives each rank K workers" in only(result)
