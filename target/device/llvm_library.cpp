@@ -4,6 +4,7 @@
 #include "device/llvm_library.hpp"
 
 #include "base/options.hpp"
+#include "base/report.hpp"
 
 #include <dlfcn.h>
 #include <glob.h>
@@ -23,6 +24,7 @@ int g_count = 0;            // likewise, once its devices are counted
 
 // Tried in this order: first the versions that Marline has been tested with.
 constexpr const char* kNames[] = {"libomptarget.so.19.1", "libomptarget.so.22.1", "libomptarget.so.16", "libomptarget.so"};
+constexpr int kNewest = 22;
 constexpr const char* kNeeded[] = {"__tgt_target_kernel", "__tgt_target_nowait_query", "__tgt_register_lib"};
 
 bool is_this_library(const char* path) {
@@ -42,13 +44,31 @@ void* open_if_usable(const char* path) {
   return library;
 }
 
+// The version in the name of the file that the path leads to; 0: it has none.
+int version_of(const char* path) {
+  char real[PATH_MAX];
+  const char* name = realpath(path, real) != nullptr ? std::strrchr(real, '/') : nullptr;
+  int version = 0;
+  return name != nullptr && std::sscanf(name, "/libomptarget.so.%d", &version) == 1 ? version : 0;
+}
+
+void warn_of_new(const char* path) {
+  int version = version_of(path);
+  if (version <= kNewest) return;
+  warn("%s is of LLVM %d, newer than Marline knows (%d); if target regions fail, give the path of an older one in "
+       "MARLINE_LIBOMPTARGET", path, version, kNewest);
+}
+
 void* open_in(const char* folder, size_t length) {
   for (const char* name : kNames) {
     char path[PATH_MAX];
     int written = std::snprintf(path, sizeof path, "%.*s/%s", static_cast<int>(length), folder, name);
     struct stat status;
     if (written >= PATH_MAX || stat(path, &status) != 0) continue;
-    if (void* library = open_if_usable(path)) return library;
+    void* library = open_if_usable(path);
+    if (library == nullptr) continue;
+    warn_of_new(path);
+    return library;
   }
   return nullptr;
 }
@@ -84,6 +104,7 @@ bool open_llvm_library(const char** why) {
   setenv("OMPTARGET_QUERY_COUNT_MAX", "0", 0);
   if (const char* path = option_value(Option::kLibrary)) {
     g_library = open_if_usable(path);
+    if (g_library != nullptr) warn_of_new(path);
     *why = "MARLINE_LIBOMPTARGET names no libomptarget of LLVM 16 or later";
     return g_library != nullptr;
   }
