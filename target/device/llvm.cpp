@@ -287,10 +287,10 @@ StagedConstruct* on_heap(StagedConstruct& construct) {
   return new (memory) StagedConstruct(construct, StagedConstruct::kPieces);
 }
 
-// Both count the same GPUs in the same order, unless libomptarget has devices of several makers, or leaves some out for
-// which the program has no code. Then nothing more is known of them.
+// Both count the same GPUs in the same order, unless libomptarget has devices of several makers, for which the program has
+// images, or leaves some out for which it has none. Then nothing more is known of them.
 void describe(int index, DeviceFacts& facts) {
-  if (cuda_gpu_count() == g_count) {
+  if (cuda_gpu_count() == g_count && !have_amds_image()) {
     cuda_describe(index, facts);
   } else {
     facts = {};

@@ -64,4 +64,9 @@ bool is_native(const Image& image) {
   return image.begin != nullptr && reinterpret_cast<const Elf64_Ehdr*>(image.begin)->e_machine == kThisMachine;
 }
 
+bool is_amds(const Image& image) {
+  constexpr uint16_t kAmds = 224;  // EM_AMDGPU
+  return image.begin != nullptr && reinterpret_cast<const Elf64_Ehdr*>(image.begin)->e_machine == kAmds;
+}
+
 }  // namespace marline::target

@@ -13,4 +13,7 @@ namespace marline::target {
 // Whether it is for this processor.
 [[nodiscard]] bool is_native(const Image& elf);
 
+// Whether it is for GPUs of AMD's.
+[[nodiscard]] bool is_amds(const Image& elf);
+
 }  // namespace marline::target

@@ -88,6 +88,7 @@ void take_images(Module* module, const WireDescriptor* descriptor) {
       module->native = image;
     } else {
       module->has_foreign = true;
+      module->has_amds = module->has_amds || is_amds(image);
     }
   }
 }
@@ -293,6 +294,14 @@ bool have_foreign_image() {
   Guard guard(g_lock);
   for (Module* module = g_first; module != nullptr; module = module->next) {
     if (module->has_foreign) return true;
+  }
+  return false;
+}
+
+bool have_amds_image() {
+  Guard guard(g_lock);
+  for (Module* module = g_first; module != nullptr; module = module->next) {
+    if (module->has_amds) return true;
   }
   return false;
 }

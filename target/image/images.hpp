@@ -43,6 +43,7 @@ struct Module {
   const void* descriptor;  // the compiler's __tgt_bin_desc
   Image native;            // the image for this processor; begin is null if there is none
   bool has_foreign;        // images for other architectures
+  bool has_amds;           // among them, one for GPUs of AMD's
   bool is_program;         // of the program itself, which is never closed
   void* foreign;           // see foreign_descriptor; written by the thread that registers it with libomptarget
   std::atomic<bool> foreign_claimed, foreign_done;  // by the thread that does that
@@ -93,6 +94,9 @@ void forget_claims();
 
 // Whether a module that is registered now has an image for another architecture.
 [[nodiscard]] bool have_foreign_image();
+
+// Likewise for GPUs of AMD's.
+[[nodiscard]] bool have_amds_image();
 
 // The entry of a region's id or of a variable's address; null if there is none.
 [[nodiscard]] const Entry* find_entry(const void* host);

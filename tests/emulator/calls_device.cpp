@@ -118,6 +118,7 @@ EMULATOR_ENTRY cuDeviceTotalMem_v2(std::size_t* bytes, int index) {
   *bytes = device != nullptr ? device->memory.size() : 0;
   return result;
 }
+EMULATOR_ALIAS(cuDeviceTotalMem);
 
 EMULATOR_ENTRY cuDeviceGetAttribute(int* value, int attribute, int index) {
   const auto* found = std::find_if(std::begin(kAttributes), std::end(kAttributes),
