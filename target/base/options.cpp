@@ -34,7 +34,7 @@ constexpr Row kTable[] = {
      "by !, && or ||, with an optional [first:length] behind each item",
      "Which of these devices the program has, and in which order. `marline devices` shows their traits.",},
     {"MARLINE_STAGING", "64M", "bytes, with k, M or G; 0: none",
-     "Pinned memory per device of libomptarget through which data of target regions is copied, so that no thread waits "
+     "Pinned memory per device of libomptarget through which data of target constructs and copies of routines go, so that no thread waits "
      "for the driver. What does not fit is copied directly.",},
     {"MARLINE_WIRE", "auto", "auto, local or mpi",
      "How the processes of a job reach each other. `local`: shared memory within a node, TCP between nodes; `mpi`: the MPI "
