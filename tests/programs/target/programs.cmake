@@ -109,9 +109,14 @@ foreach(seed 1 21 41)
                       DEVICES host process mixed ARGS ${seed} ${rounds} NO_GPU)
 endforeach()
 
-if(MARLINE_LARGE_DEVICE_TESTS)
-  device_program_test(large SOURCES large.c COMPILERS clang19 THREADS 4 TIMEOUT 300 NO_GPU)
-endif()
+# Takes 2.2 GiB, so it runs alone. Emulated GPUs have less.
+device_program_test(large SOURCES large.c COMPILERS clang19 THREADS 4 NO_GPU)
+foreach(kind IN LISTS DEVICE_KINDS)
+  if(TEST devices.large.clang19.${kind}.t4)
+    set_tests_properties(devices.large.clang19.${kind}.t4 PROPERTIES RUN_SERIAL ON)
+  endif()
+endforeach()
+device_program_test(wide SOURCES wide.c GCC NO_GPU)
 
 # The shape of a deferred section that is not contiguous is lost, on any runtime: Marline warns.
 device_program_test(update_deferred SOURCES update_deferred.c COMPILERS clang14 clang19 clang22 STOCK NONE THREADS 1 NO_GPU
