@@ -78,6 +78,9 @@ class Jobs:
     def mpirun(self, mpi: str, ranks: int, *words: object, **changes: str) -> Result:
         return self._watched([f"mpirun.{mpi}", "-n", str(ranks), *map(str, words)], "", None, CROWDED | changes)
 
+    def shell(self, line: str) -> Result:
+        return self._watched(["sh", "-c", line], "", None, CROWDED)
+
     def preloaded(self) -> list[str]:
         """The words with which a launcher starts a program under Marline without `marline run`."""
         return ["env", f"LD_PRELOAD={self.library / 'libmarline.so'}", f"LD_LIBRARY_PATH={self.library / 'marline/compat'}"]

@@ -2,6 +2,7 @@
 """Devices on other nodes: programs of each compiler under each launcher, what target regions find there, and libraries that
 are opened late. How jobs end is in test_nodes_ends.py, programs that use MPI in test_nodes_mpi.py."""
 
+import re
 import resource
 from pathlib import Path
 
@@ -136,3 +137,44 @@ def test_late_code_of_gcc_is_refused_where_devices_are_mandatory(opens):
     assert result.returncode != 0
     assert "device 0 (node) does not have the target region at" in only(result)
     assert "its library was loaded, perhaps again, when the device had been started" in only(result)
+
+
+# marline run --print -------------------------------------------------------------------------------------------------
+
+
+def printed(jobs, *words: object, **changes: str) -> dict[str, str]:
+    """The command lines by the launcher for which they are."""
+    result = jobs.run("--print", *words, **changes)
+    assert (result.returncode, result.stderr) == (0, "")
+    lines = result.stdout.splitlines()
+    return dict(zip(lines[::2], lines[1::2], strict=True)) if len(lines) > 1 else {"": lines[0]}
+
+
+@pytest.mark.parametrize("title", ["# Open MPI", "# MPICH"])
+def test_printed_lines_start_the_same_by_mpirun(jobs, compiled, title):
+    lines = printed(jobs, "-n", 3, "-t", 1, "--devices=nodes", "--nodes-as", APART, built(compiled, "gcc", "nodes_sum.c"))
+    if title not in lines:
+        pytest.skip("its launcher is not here")
+    assert all(word in lines[title] for word in ("MARLINE_DEVICES=nodes", f"MARLINE_NODES_AS={APART}", "OMP_NUM_THREADS=1"))
+    result = jobs.shell(lines[title])
+    assert (result.returncode, result.stdout) == (0, SUM), result.stderr
+
+
+def test_srun_gets_the_same_words(jobs, compiled):
+    adder = built(compiled, "gcc", "nodes_sum.c")
+    line = printed(jobs, "-n", 3, "-t", 2, "--devices=nodes", adder, "two words")["# Slurm"]
+    assert re.fullmatch(rf"srun -n 3 -c 2 env LD_LIBRARY_PATH=\S+ LD_PRELOAD=\S+ OMP_NUM_THREADS=2 MARLINE_DEVICES=nodes "
+                        rf"{adder} 'two words'", line)  # fmt: skip
+
+
+def test_printed_line_for_workers_of_its_own(jobs, compiled):
+    line = printed(jobs, "--devices=nodes:2", built(compiled, "gcc", "nodes_sum.c"))[""]
+    result = jobs.shell(line)
+    assert (result.returncode, result.stdout) == (0, SUM), result.stderr
+
+
+def test_printed_line_without_a_launcher(jobs, compiled):
+    line = printed(jobs, "--devices=process:2", built(compiled, "gcc", "nodes_sum.c"))[""]
+    assert line.startswith("env LD_LIBRARY_PATH=")
+    result = jobs.shell(line)
+    assert (result.returncode, result.stdout) == (0, SUM), result.stderr

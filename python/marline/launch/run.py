@@ -10,10 +10,11 @@ import signal
 import sys
 import tempfile
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 
 from marline.errors import NOT_EXECUTABLE, NOT_FOUND, REFUSED, Refusal, say
-from marline.launch import child, job, launcher, node, preflight, recording
+from marline.launch import child, job, launcher, node, preflight, printed, recording
 from marline.launch import placement as placing
 from marline.layout import Layout
 
@@ -34,6 +35,8 @@ def parse(arguments: list[str]) -> argparse.Namespace:
                         help="record into DIR: for ranks that another launcher starts; else use `marline trace`")
     parser.add_argument("--check", metavar="DIR", type=Path,
                         help=argparse.SUPPRESS)  # how `marline check` starts its ranks
+    parser.add_argument("--print", action="store_true",
+                        help="run nothing, and print command lines by which mpirun, srun or a shell do the same")
     add_program(parser)
     return parser.parse_args(arguments)
 
@@ -46,8 +49,9 @@ def add_job_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--mpi", choices=MPI_NAMES, help="for a program that loads MPI itself (scripts): which")
     parser.add_argument("--no-bind", action="store_true", help="leave ranks and threads where the launcher puts them")
     parser.add_argument("--devices", metavar="LIST", help="devices for target regions, e.g. process:2 or nodes; see MARLINE_DEVICES")
-    parser.add_argument("--nodes-as", metavar="LIST", help="made-up nodes of the job's processes, e.g. 0,0,1,1; `apart`: one for each")
-    parser.set_defaults(trace=None, check=None)
+    parser.add_argument("--nodes-as", metavar="LIST",
+                        help="made-up nodes of the job's processes, e.g. 0,0,1,1; `apart`: one for each")
+    parser.set_defaults(trace=None, check=None, print=False)
 
 
 def add_program(parser: argparse.ArgumentParser) -> None:
@@ -57,7 +61,7 @@ def add_program(parser: argparse.ArgumentParser) -> None:
 
 def main(arguments: list[str], prefix: Path) -> int:
     options = parse(arguments)
-    if options.trace and not is_rank():  # the ranks of one job share the folder
+    if options.trace and not is_rank() and not options.print:  # the ranks of one job share the folder
         recording.claim(options.trace)
     return child.finish(start(options, Layout(prefix)))
 
@@ -74,6 +78,8 @@ def start(options: argparse.Namespace, layout: Layout) -> int:
     environment = searched_environment(layout)
     program = preflight.examine(options.program, environment)
     options.mpi = which_mpi(options, program)
+    if options.print:
+        return show(options, layout, program, environment)
     _note_without_openmp(program)
     if options.ranks and options.mpi:
         return launch_ranks(options, layout)
@@ -171,6 +177,25 @@ def put_sanitizer_first(environment: dict[str, str], program: preflight.Program)
     first = [str(path) for name, path in program.loaded.items() if name.startswith("libasan.so")]
     if first and first[0] not in environment["LD_PRELOAD"].split(":"):
         environment["LD_PRELOAD"] = ":".join([*first, environment["LD_PRELOAD"]])
+
+
+def show(options: argparse.Namespace, layout: Layout, program: preflight.Program, environment: dict[str, str]) -> int:
+    """Prints how to start the program without `marline run`, which only `nodes:K` needs all the same."""
+    words, variables = [options.program, *options.arguments], {}
+    workers, devices = job.own_workers(options.devices)
+    options.nodes_as = job.named_nodes(options.nodes_as, workers + 1 if workers else options.ranks or 1)
+    if workers:
+        words = of_one_rank(options, layout)[1:]
+    else:
+        changed = environment | marline_environment(options, layout, environment)
+        put_sanitizer_first(changed, program)
+        variables = {name: value for name, value in changed.items() if os.environ.get(name) != value}
+    if workers or not options.mpi and job.wants_nodes(devices):
+        job.refuse_unfit(workers + 1 if workers else options.ranks or 1, options.nodes_as)
+    start = launcher.unbound if workers else partial(launcher.command, threads=options.threads)
+    for line in printed.lines([*printed.setting(variables), *words], options.ranks, options.threads, options.mpi, start):
+        print(line)
+    return 0
 
 
 def launch_ranks(options: argparse.Namespace, layout: Layout) -> int:

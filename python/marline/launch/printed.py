@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`marline run --print`: the command lines by which a launcher, or a shell, starts the program as `marline run` would, but
+without its proof. The variables are set by env(1), which every launcher can start. Standard library only."""
+
+import os
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+
+from marline.errors import Refusal
+from marline.launch import launcher
+
+TITLES = {"openmpi": "Open MPI", "mpich": "MPICH"}
+
+
+def setting(variables: Mapping[str, str]) -> list[str]:
+    return ["env", *(f"{name}={value}" for name, value in variables.items())] if variables else []
+
+
+def lines(words: Sequence[str], ranks: int | None, threads: int | None, mpi: str | None,
+          start: Callable[..., list[str]]) -> list[str]:  # fmt: skip
+    """`ranks`: None if there is no launcher; `mpi`: None if the program uses none, so that each will do; `start`: of
+    launcher.py."""
+    if ranks is None:
+        return [shlex.join(words)]
+    found = []
+    for one in [mpi] if mpi else TITLES:
+        try:
+            found += [f"# {TITLES[one]}", shlex.join([*start(one, ranks, environment=os.environ), *words])]
+        except Refusal:  # its launcher is not here
+            continue
+    return [*found, "# Slurm", shlex.join(["srun", "-n", str(ranks), *(["-c", str(threads)] if threads else []), *words])]
