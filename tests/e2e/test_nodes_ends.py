@@ -4,6 +4,7 @@ kernels that crash, and mistakes, each of which is one line. Jobs leaves nothing
 
 import os
 import re
+import secrets
 import signal
 import subprocess
 import time
@@ -11,7 +12,7 @@ from collections import Counter
 
 import pytest
 from conftest import clean_environment
-from nodes_support import COMPILERS, built, jobs, only, said  # noqa: F401  (a fixture)
+from nodes_support import COMPILERS, MARK, built, jobs, members, only, said  # noqa: F401  (a fixture)
 
 SECRET = "0123456789abcdef0123456789abcdef"
 
@@ -85,6 +86,24 @@ def test_a_worker_that_is_killed_ends_the_program(jobs, compiled, what, nodes_as
     assert "has gone, so the program cannot go on: it has ended" in stderr
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize("all_of_them", [False, True])
+def test_a_signal_ends_the_job(jobs, compiled, number, all_of_them):
+    """Of the launcher alone, or of the whole group as by a terminal."""
+    words = [jobs.command, "run", "-n", "3", "--devices=nodes", "--", str(built(compiled, "gcc", "nodes_inside.c")), "busy"]
+    mark = secrets.token_hex(8)
+    with subprocess.Popen(words, env=clean_environment(**{MARK: mark}), text=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, start_new_session=True) as process:  # fmt: skip
+        process.stdout.readline()
+        (os.killpg if all_of_them else os.kill)(process.pid, number)
+        process.communicate(timeout=30)
+    deadline = time.monotonic() + 5
+    while members(mark) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert members(mark) == []
+    assert process.returncode == -number
+
+
 # Mistakes ------------------------------------------------------------------------------------------------------------
 
 
@@ -135,19 +154,19 @@ def test_wrong_variables_of_a_job(jobs, adder, changes, says):
     assert says in only(result)
 
 
-def by_hand(jobs, programs, secrets=(SECRET, SECRET), seconds=30.0):
+def by_hand(jobs, programs, of_job=(SECRET, SECRET), seconds=30.0):
     """A job of two processes that are started by hand: their exit statuses and lines."""
     address = f"unix:@marline-test-{os.getpid()}-{time.monotonic_ns()}"
     started = [
         subprocess.Popen([*jobs.preloaded(), str(program)], text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                          env=clean_environment(MARLINE_DEVICES="nodes", MARLINE_JOB=secret, MARLINE_JOB_COUNT="2",
                                                MARLINE_JOB_NUMBER=str(number), MARLINE_JOB_ADDRESS=address))
-        for number, (program, secret) in enumerate(zip(programs, secrets, strict=True))
+        for number, (program, secret) in enumerate(zip(programs, of_job, strict=True))
     ]  # fmt: skip
     outcomes = []
     for process in reversed(started):
         outcomes.insert(0, (process.communicate(timeout=seconds)[1].splitlines(), process.returncode))
-        if secrets[0] != secrets[1]:
+        if of_job[0] != of_job[1]:
             started[0].kill()  # it waits for a process of its job
     return outcomes
 

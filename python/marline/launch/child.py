@@ -6,7 +6,7 @@ import ctypes
 import os
 import resource
 import signal
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from marline.errors import NOT_EXECUTABLE, NOT_FOUND
 
@@ -21,19 +21,29 @@ def run(words: Sequence[str], environment: Mapping[str, str], arrived: set[int] 
     came in meanwhile."""
     watched = FORWARDED | {signal.SIGCHLD}
     before = signal.pthread_sigmask(signal.SIG_BLOCK, watched)
-    parent = os.getpid()
-    libc = ctypes.CDLL(None)
+    end_with_us = ends_with_this_process()
     child = os.fork()
     if child == 0:
-        libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-        if os.getppid() != parent:  # it ended before the line above
-            os._exit(NOT_EXECUTABLE)
+        end_with_us()
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
         _execute(words, environment)
     try:
         return _attend(child, watched, set() if arrived is None else arrived)
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def ends_with_this_process() -> Callable[[], None]:
+    """What a child that is forked now calls to be killed when this process, even if it is killed itself, has ended."""
+    parent = os.getpid()
+    libc = ctypes.CDLL(None)
+
+    def arrange() -> None:
+        libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != parent:  # it ended before the line above
+            os._exit(NOT_EXECUTABLE)
+
+    return arrange
 
 
 def finish(status: int) -> int:

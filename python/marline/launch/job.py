@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import IO
 
 from marline.errors import Refusal, say
+from marline.launch import child
 
 NODES = "nodes"
 NUMBER, COUNT = "MARLINE_JOB_NUMBER", "MARLINE_JOB_COUNT"
@@ -79,14 +80,20 @@ def run(words: Sequence[str], count: int, environment: Mapping[str, str], output
     environment = {name: value for name, value in environment.items() if name != TAKEN}  # this is another job
     forwarded = {signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2}
     watched = forwarded | {signal.SIGCHLD}
-    signal.pthread_sigmask(signal.SIG_BLOCK, watched)
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, watched)
+    end_with_us = child.ends_with_this_process()
+
+    def prepare() -> None:
+        end_with_us()
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
     members = [
         subprocess.Popen(words, env={**(environment if number == 0 else of_worker(environment)),
                                      **variables(number, count, secret)},
                          stdin=None if number == 0 else subprocess.DEVNULL,
                          stdout=output if number == 0 else None,
                          close_fds=number != 0,  # a rank speaks to its launcher by one
-                         preexec_fn=lambda: signal.pthread_sigmask(signal.SIG_UNBLOCK, watched))
+                         preexec_fn=prepare)
         for number in range(count)
     ]  # fmt: skip
     try:
@@ -96,6 +103,7 @@ def run(words: Sequence[str], count: int, environment: Mapping[str, str], output
             if member.poll() is None:
                 member.kill()
                 member.wait()
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _attend(members: list[subprocess.Popen], watched: set[signal.Signals]) -> int:
@@ -104,7 +112,7 @@ def _attend(members: list[subprocess.Popen], watched: set[signal.Signals]) -> in
     failed: int | None = None  # of the first worker
     deadline = float("inf")
     while any(member.poll() is None for member in members) and time.monotonic() < deadline:
-        arrived = signal.sigtimedwait(watched, min(deadline - time.monotonic(), 1.0))
+        arrived = signal.sigtimedwait(watched, max(0.0, min(deadline - time.monotonic(), 1.0)))
         if arrived is not None and arrived.si_signo != signal.SIGCHLD and arrived.si_code != 0x80:  # not the terminal's
             members[0].send_signal(arrived.si_signo)
         for member in members[1:]:

@@ -285,7 +285,8 @@ def _outcome(status: int) -> str:
 
 
 def _note_without_openmp(program: preflight.Program) -> None:
-    if program.uses_openmp or program.is_script or any(os.environ.get(name, "0") != "0" for name in RANK_OF.values()):
+    is_first = all(os.environ.get(name, "0") == "0" for name in RANK_OF.values()) and not job.is_member()
+    if program.uses_openmp or program.is_script or not is_first:
         return
     say(f"note: {program.path} itself uses no OpenMP; Marline serves what it loads or starts")
 
