@@ -7,9 +7,10 @@ A program says so near its top, in a comment; a line that ends with a comma goes
 
     Covers: parallel(num_threads, if), task(depend:in/out), omp_get_level
     Covers (clang): masked(filter)
+    Covers (gcc, clang19): loop(bind)
 
-`a:b/c` is short for `a:b, a:c`; the names in brackets are beginnings of compilers' names: only there the program
-contains this. Which compilers build a program, tests/programs/CMakeLists.txt knows: CMake writes it to
+`a:b/c` is short for `a:b, a:c`; the names in brackets are compilers, `clang19` with a version: from this one on. Only
+there the program contains this, because of an `#if` or of what a compiler makes no code of. Which compilers build a program, tests/programs/CMakeLists.txt knows: CMake writes it to
 BUILD/tests/programs/programs.json. What a program claims must stand in its source.
 
     gen_features.py BUILD [ROOT]            writes the page
@@ -51,6 +52,12 @@ A dash says that no program covers the feature with this compiler: often, becaus
 """
 
 
+def split_version(compiler: str) -> tuple[str, int]:
+    """`clang19` gives clang and 19, `clang` gives clang and 0."""
+    name = compiler.rstrip("0123456789")
+    return name, int(compiler[len(name) :] or 0)
+
+
 @dataclass
 class Claim:
     """One Covers line: words of the list, and the compilers that it is about (empty: all)."""
@@ -60,9 +67,10 @@ class Claim:
     words: list[str]
 
     def holds_for(self, compiler: str) -> bool:
-        """What Clang 19 makes code for, Clang 22 does, too."""
-        names = (compiler, "clang19") if compiler == "clang22" else (compiler,)
-        return not self.compilers or any(name.startswith(wanted) for name in names for wanted in self.compilers)
+        """A name without a version: all versions; `clang19`: this one and later ones."""
+        name, version = split_version(compiler)
+        wanted = [split_version(text) for text in self.compilers]
+        return not wanted or any(name == of and version >= since for of, since in wanted)
 
 
 @dataclass

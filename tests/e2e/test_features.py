@@ -12,6 +12,9 @@ from conftest import run
 
 ROOT = Path(__file__).resolve().parents[2]
 TOOL = ROOT / "tools" / "gen_features.py"
+sys.path.insert(0, str(ROOT / "tools"))
+import gen_features  # noqa: E402
+
 COMPILERS = {"gcc12", "clang14", "clang19", "gfortran12"}
 
 FEATURES = """\
@@ -112,6 +115,12 @@ def test_the_check_finds_in_a_program(check, old, new, expected):
     status, output = check(PROGRAM.replace(old, new))
     assert status == 1
     assert expected in output
+
+
+def test_a_version_means_later_ones_too():
+    claim = gen_features.Claim(Path("program.c"), ["gcc", "clang19"], [])
+    compilers = ["gcc12", "clang14", "clang16", "clang19", "clang22", "gfortran12"]
+    assert [name for name in compilers if claim.holds_for(name)] == ["gcc12", "clang19", "clang22"]
 
 
 def test_what_is_covered_is_not_called_unsupported(check):

@@ -3,7 +3,8 @@
  * Routines that older compilers' omp.h does not declare, found by their names: fills of device memory, accessibility of
  * host memory, and LLVM's memory of devices, of the host and of both.
  *
- * Covers: omp_target_alloc, omp_target_free, omp_target_memcpy, omp_target_is_accessible
+ * Covers: omp_target_alloc, omp_target_free, omp_target_memcpy, omp_target_is_accessible,
+ *  omp_target_memset, omp_target_memset_async
  */
 #include "device.h"
 

@@ -3,7 +3,8 @@
  * Each device has a unique identifier that leads back to it, and so has the host. Arguments: what the devices' are, in
  * the order of their numbers.
  *
- * Covers: omp_get_num_devices, omp_get_initial_device, omp_is_initial_device
+ * Covers: omp_get_num_devices, omp_get_initial_device, omp_is_initial_device, omp_get_uid_from_device,
+ *  omp_get_device_from_uid
  *
  * Of OpenMP 6.0: omp_get_uid_from_device, omp_get_device_from_uid, OMP_AVAILABLE_DEVICES.
  */

@@ -3,7 +3,8 @@
  * Calls through pointers to functions: taken on the device, kept in tables on the device, and (with `indirect`) taken
  * on the host and called on the device.
  *
- * Covers: declare target(to, indirect)
+ * Covers: declare target(to)
+ * Covers (clang19): declare target(indirect)
  */
 #include "device.h"
 

@@ -2,7 +2,8 @@
  *
  * Private and firstprivate variables of every shape in regions, and defaultmap's rules for variables without a clause.
  *
- * Covers: target(private, firstprivate, defaultmap:tofrom/to/from/alloc/firstprivate/none/default/present)
+ * Covers: target(private, firstprivate, defaultmap:tofrom/to/from/alloc/firstprivate/none/default)
+ * Covers (clang22): target(defaultmap:present)
  */
 #include "device.h"
 
