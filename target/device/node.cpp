@@ -12,6 +12,7 @@
 #include "device/call_kernel.hpp"
 #include "device/kinds.hpp"
 #include "device/long_copy.hpp"
+#include "device/name_in_words.hpp"
 #include "device/operation_table.hpp"
 #include "device/process.hpp"
 #include "device/processor.hpp"
@@ -411,13 +412,10 @@ void unload(Device* device, uint64_t handle) {
 }
 
 uint64_t find(Device* device, uint64_t handle, const char* name) {
-  uint64_t words[128] = {};
-  size_t length = std::strlen(name) + 1;
-  if (length > sizeof words) fatal("the name of a region has %zu characters, more than %zu", length, sizeof words);
-  std::memcpy(words, name, length);
+  NameInWords words(name);
   Frame frame = frame_of(NodeFrame::kFind, handle);
-  frame.words = static_cast<uint16_t>((length + 7) / 8);
-  return ask(usable(device), frame, "search for a symbol", words);
+  frame.words = static_cast<uint16_t>(words.count());
+  return ask(usable(device), frame, "search for a symbol", words.begin());
 }
 
 uint64_t locate(Device* device, const void* address, size_t bytes) {

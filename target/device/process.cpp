@@ -12,6 +12,7 @@
 #include "device/crash_report.hpp"
 #include "device/kinds.hpp"
 #include "device/long_copy.hpp"
+#include "device/name_in_words.hpp"
 #include "device/process_heritage.hpp"
 #include "device/processor.hpp"
 #include "device/wait.hpp"
@@ -340,12 +341,9 @@ void unload(Device* device, uint64_t handle) {
 }
 
 uint64_t find(Device* device, uint64_t handle, const char* name) {
-  char padded[1024] = {};
-  size_t length = std::strlen(name) + 1;
-  if (length > sizeof padded) fatal("the name of a region has %zu characters, more than %zu", length, sizeof padded);
-  std::memcpy(padded, name, length);
-  Command command = {CommandKind::kFind, static_cast<uint32_t>((length + 7) / 8), 0, handle, 0, 0, 0, false};
-  return ask(device, command, padded, "search for a symbol");
+  NameInWords words(name);
+  Command command = {CommandKind::kFind, words.count(), 0, handle, 0, 0, 0, false};
+  return ask(device, command, words.begin(), "search for a symbol");
 }
 
 // The process was forked from this one.

@@ -19,6 +19,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 namespace marline::target {
@@ -113,9 +114,10 @@ ImageRange range_of_image(void* handle) {
 uint64_t find_in_image(void* handle, const char* name) {
   if (handle == nullptr) return 0;
   if (void* found = dlsym(handle, name)) return reinterpret_cast<uint64_t>(found);
-  char entry[512];
-  std::snprintf(entry, sizeof entry, ".omp_offloading.entry.%s", name);
+  char* entry = nullptr;
+  if (asprintf(&entry, ".omp_offloading.entry.%s", name) < 0) fatal("no memory for the name of a region");
   auto* address = static_cast<const uint64_t*>(dlsym(handle, entry));
+  std::free(entry);
   return address != nullptr ? *address : 0;
 }
 

@@ -96,6 +96,8 @@ device_program_test(cpp_classes SOURCES cpp_classes.cpp GCC)
 # Clang 14 loses what a lambda has captured by value.
 device_program_test(cpp_lambdas SOURCES cpp_lambdas.cpp COMPILERS clang16 clang19 clang22)
 device_program_test(cpp_globals SOURCES cpp_globals.cpp)
+# NVIDIA's assembler wants shorter names.
+device_program_test(cpp_long_names SOURCES cpp_long_names.cpp GCC NO_GPU)
 
 # Random programs for the data environment: SEED ROUNDS. Clang 14 links one source's regions only. LLVM gives the host's
 # pointers back as they were when they were attached.
