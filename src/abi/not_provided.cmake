@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# marline_not_provided(TABLE OUT_VAR): writes a source file with one function for each name of TABLE, which stops the
-# program with that name. The real function and the stub cannot both be linked, so the table stays true.
-function(marline_not_provided TABLE OUT_VAR)
+# marline_not_provided(TABLE HEADER FUNCTION OUT_VAR): writes a source file with one function for each name of TABLE, which
+# calls FUNCTION(NAME, PURPOSE) of HEADER to stop the program. The real function and the stub cannot both be linked, so the
+# table stays true.
+function(marline_not_provided TABLE HEADER FUNCTION OUT_VAR)
   set(table ${CMAKE_CURRENT_SOURCE_DIR}/${TABLE})
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${table})
   file(STRINGS ${table} lines REGEX "^[A-Za-z_]")
@@ -15,10 +16,10 @@ function(marline_not_provided TABLE OUT_VAR)
   endforeach()
   set(source ${CMAKE_CURRENT_BINARY_DIR}/not_provided_names.cpp)
   file(CONFIGURE OUTPUT ${source} @ONLY CONTENT [[
-// Generated from src/abi/not_provided.txt.
-#include "abi/not_provided.hpp"
+// Generated from @TABLE@.
+#include "@HEADER@"
 
-using marline::not_provided;
+using @FUNCTION@;
 
 #pragma GCC visibility push(default)
 extern "C" {

@@ -65,6 +65,26 @@ void llvm_omp_target_free_shared(void* pointer, int number) {
 void* llvm_omp_target_alloc_device(size_t bytes, int device) { return omp_target_alloc(bytes, device); }
 void llvm_omp_target_free_device(void* pointer, int device) { omp_target_free(pointer, device); }
 
+// Memory of the program that a device may use in place: libomptarget's devices say by which address.
+void* llvm_omp_target_lock_mem(void* pointer, size_t bytes, int number) {
+  Device* device = llvms(number);
+  if (device == nullptr) return shares_memory(number) ? pointer : nullptr;
+  auto lock = reinterpret_cast<void* (*)(void*, size_t, int)>(llvm_routine("llvm_omp_target_lock_mem"));
+  return lock(pointer, bytes, llvm_number(device));
+}
+void llvm_omp_target_unlock_mem(void* pointer, int number) {
+  Device* device = llvms(number);
+  if (device == nullptr) return;
+  reinterpret_cast<void (*)(void*, int)>(llvm_routine("llvm_omp_target_unlock_mem"))(pointer, llvm_number(device));
+}
+
+// What libomptarget is to say of its work (LIBOMPTARGET_INFO). Devices that are not its own say nothing of theirs.
+void __tgt_set_info_flag(uint32_t flags) {
+  const char* why;
+  if (llvm_device_count(&why) <= 0) return;
+  reinterpret_cast<void (*)(uint32_t)>(llvm_routine("__tgt_set_info_flag"))(flags);
+}
+
 #pragma GCC visibility pop
 }  // extern "C"
 

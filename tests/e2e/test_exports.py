@@ -125,3 +125,18 @@ def test_the_check_finds(tree, changed, old, new, expected):
     status, output = tree(changes)
     assert status == 1, output
     assert expected in output
+
+
+def test_libomptargets_names_are_all_there(build):
+    """By libmarline-target, or, as they are no business of devices, by libmarline; some end with a line."""
+    library = build / "lib" / "marline" / "libmarline-target.so"
+    if not library.exists():
+        pytest.skip("this build has no libmarline-target")
+    names = {line for line in (ROOT / "tests/abi/libomptarget/names").read_text().splitlines() if line[0] != "#"}
+    exported = set()
+    for path in (library, build / "lib" / "libmarline.so"):
+        listed = subprocess.run(["nm", "-D", "--defined-only", path], capture_output=True, text=True, check=True).stdout
+        exported |= {line.split()[-1].partition("@")[0] for line in listed.splitlines()}
+    assert names - exported == set()
+    rows = [line.split()[0] for line in (ROOT / "target/not_provided.txt").read_text().splitlines() if line[:1] not in "#"]
+    assert set(rows) <= names

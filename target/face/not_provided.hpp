@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Entry points of libomptarget that a program may name and that do not exist here (not_provided.txt). Any thread.
+#pragma once
+
+namespace marline::target {
+
+[[noreturn]] void not_provided(const char* name, const char* purpose);
+
+}  // namespace marline::target
