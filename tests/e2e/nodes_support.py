@@ -83,12 +83,13 @@ class Jobs:
 
     def preloaded(self) -> list[str]:
         """The words with which a launcher starts a program under Marline without `marline run`."""
-        return ["env", f"LD_PRELOAD={self.library / 'libmarline.so'}", f"LD_LIBRARY_PATH={self.library / 'marline/compat'}"]
+        return ["env", f"LD_PRELOAD={self.library / 'libmarline.so'}",
+                f"LD_LIBRARY_PATH={self.library / 'marline/compat'}"]  # fmt: skip
 
     def _watched(self, words: list[str], input: str, folder: Path | None, changes: dict[str, str]) -> Result:
         mark, before = secrets.token_hex(8), segments()
-        with subprocess.Popen(words, env=clean_environment(**changes, **{MARK: mark}), cwd=folder, text=True,
-                              stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:  # fmt: skip
+        with subprocess.Popen(words, env=clean_environment(**changes, **{MARK: mark}), cwd=folder, stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:  # fmt: skip
             try:
                 stdout, stderr = process.communicate(input, SECONDS)
             except subprocess.TimeoutExpired:

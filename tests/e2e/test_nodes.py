@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Devices on other nodes: programs of each compiler under each launcher, what target regions find there, and libraries that
-are opened late. How jobs end is in test_nodes_ends.py, programs that use MPI in test_nodes_mpi.py."""
+"""Devices on other nodes: programs of each compiler under each launcher, what target regions find there, and libraries
+that are opened late. How jobs end is in test_nodes_ends.py, programs that use MPI in test_nodes_mpi.py."""
 
 import re
 import resource
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
+from conftest import SECONDS
 from nodes_support import COMPILERS, MPIS, built, jobs, only, said, values  # noqa: F401  (a fixture)
 
 SUM = "devices 2 others 2 sum 17997000\n"
@@ -66,6 +69,24 @@ def test_applications(jobs, program, name, words, nodes_as):
     assert "# devices 2" in result.stdout
 
 
+@pytest.mark.parametrize("compiler", [("gcc-12",), ("clang-19", "-fopenmp-targets=x86_64-pc-linux-gnu")])
+def test_the_guide_s_program(jobs, tmp_path, compiler):
+    """Its output is the page's, but for the numbers of processes."""
+    if shutil.which(compiler[0]) is None:
+        pytest.skip(f"{compiler[0]} is not installed")
+    page = (Path(__file__).resolve().parents[2] / "docs" / "guide" / "nodes.md").read_text()
+    source, binary = tmp_path / "sums.c", tmp_path / "sums"
+    source.write_text(re.search(r"^```c\n(.*?)^```", page, re.DOTALL | re.MULTILINE)[1])
+    words = [*compiler, "-O2", "-Wall", "-Werror", "-fopenmp", source, "-o", binary]
+    subprocess.run(words, check=True, timeout=SECONDS)
+    result = jobs.run("-n", 3, "-t", 1, "--devices=nodes", binary, OMP_TARGET_OFFLOAD="mandatory")
+    assert result.returncode == 0, result.stderr
+    shown = re.search(r"^\$ marline run -n 3 -t 1 --devices=nodes ./sums\n(.*?)^```", page, re.DOTALL | re.MULTILINE)[1]
+    without = re.compile(r"process \d+")
+    assert without.sub("", result.stdout) == without.sub("", shown)
+    assert len(set(without.findall(result.stdout))) == 3
+
+
 # What a region finds -------------------------------------------------------------------------------------------------
 
 
@@ -104,7 +125,8 @@ def test_children_of_the_program_do_not_join_the_job(jobs, compiled, kind):
 
 def test_a_child_may_be_a_job_of_its_own(jobs, compiled):
     adder = built(compiled, "gcc", "nodes_sum.c")
-    result = jobs.nodes(built(compiled, "gcc", "nodes_inside.c"), "launch", f"'{jobs.command}' run -n 3 --devices=nodes '{adder}'")
+    command = f"'{jobs.command}' run -n 3 --devices=nodes '{adder}'"
+    result = jobs.nodes(built(compiled, "gcc", "nodes_inside.c"), "launch", command)
     assert (result.returncode, result.stdout) == (0, SUM), result.stderr
 
 
@@ -115,7 +137,8 @@ def test_a_child_may_be_a_job_of_its_own(jobs, compiled):
 def opens(jobs, compiled):
     def run(kind: str, **changes: str):
         program = built(compiled, kind, "nodes_opens.c", "-ldl")
-        return jobs.nodes(program, built(compiled, kind, "nodes_opened.c", "-shared", "-fPIC"), nodes_as="0,0,1", **changes)
+        library = built(compiled, kind, "nodes_opened.c", "-shared", "-fPIC")
+        return jobs.nodes(program, library, nodes_as="0,0,1", **changes)
 
     return run
 
@@ -152,10 +175,12 @@ def printed(jobs, *words: object, **changes: str) -> dict[str, str]:
 
 @pytest.mark.parametrize("title", ["# Open MPI", "# MPICH"])
 def test_printed_lines_start_the_same_by_mpirun(jobs, compiled, title):
-    lines = printed(jobs, "-n", 3, "-t", 1, "--devices=nodes", "--nodes-as", APART, built(compiled, "gcc", "nodes_sum.c"))
+    adder = built(compiled, "gcc", "nodes_sum.c")
+    lines = printed(jobs, "-n", 3, "-t", 1, "--devices=nodes", "--nodes-as", APART, adder)
     if title not in lines:
         pytest.skip("its launcher is not here")
-    assert all(word in lines[title] for word in ("MARLINE_DEVICES=nodes", f"MARLINE_NODES_AS={APART}", "OMP_NUM_THREADS=1"))
+    for word in ("MARLINE_DEVICES=nodes", f"MARLINE_NODES_AS={APART}", "OMP_NUM_THREADS=1"):
+        assert word in lines[title]
     result = jobs.shell(lines[title])
     assert (result.returncode, result.stdout) == (0, SUM), result.stderr
 
@@ -163,8 +188,8 @@ def test_printed_lines_start_the_same_by_mpirun(jobs, compiled, title):
 def test_srun_gets_the_same_words(jobs, compiled):
     adder = built(compiled, "gcc", "nodes_sum.c")
     line = printed(jobs, "-n", 3, "-t", 2, "--devices=nodes", adder, "two words")["# Slurm"]
-    assert re.fullmatch(rf"srun -n 3 -c 2 env LD_LIBRARY_PATH=\S+ LD_PRELOAD=\S+ OMP_NUM_THREADS=2 MARLINE_DEVICES=nodes "
-                        rf"{adder} 'two words'", line)  # fmt: skip
+    assert re.fullmatch(rf"srun -n 3 -c 2 env LD_LIBRARY_PATH=\S+ LD_PRELOAD=\S+ OMP_NUM_THREADS=2 "
+                        rf"MARLINE_DEVICES=nodes {adder} 'two words'", line)  # fmt: skip
 
 
 def test_printed_line_for_workers_of_its_own(jobs, compiled):

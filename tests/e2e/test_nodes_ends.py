@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How jobs with devices on other nodes end: the program's exit status, what runs once and what in each process, workers and
-kernels that crash, and mistakes, each of which is one line. Jobs leaves nothing behind (nodes_support.py)."""
+"""How jobs with devices on other nodes end: the program's exit status, what runs once and what in each process, workers
+and kernels that crash, and mistakes, each of which is one line. Jobs leaves nothing behind (nodes_support.py)."""
 
 import os
 import re
@@ -67,8 +67,8 @@ def test_a_kernel_s_crash_names_place_and_node(jobs, compiled, kind, nodes_as):
     assert result.returncode == 1
     assert re.fullmatch(rf"marline: fatal: device 0 \(node, process 1 of the job on {node}\) has ended by signal 11 "
                         rf"\(Segmentation fault\) at address 0, in the target region at {where}", worker)  # fmt: skip
-    assert program == (f"marline: fatal: device 0 (node, process 1 of the job on {node}) has gone, so the program cannot go "
-                       "on: it has ended")  # fmt: skip
+    assert program == (f"marline: fatal: device 0 (node, process 1 of the job on {node}) has gone, so the program "
+                       "cannot go on: it has ended")  # fmt: skip
 
 
 @pytest.mark.parametrize("nodes_as", ["", "0,1"])
@@ -90,7 +90,8 @@ def test_a_worker_that_is_killed_ends_the_program(jobs, compiled, what, nodes_as
 @pytest.mark.parametrize("all_of_them", [False, True])
 def test_a_signal_ends_the_job(jobs, compiled, number, all_of_them):
     """Of the launcher alone, or of the whole group as by a terminal."""
-    words = [jobs.command, "run", "-n", "3", "--devices=nodes", "--", str(built(compiled, "gcc", "nodes_inside.c")), "busy"]
+    program = built(compiled, "gcc", "nodes_inside.c")
+    words = [jobs.command, "run", "-n", "3", "--devices=nodes", "--", str(program), "busy"]
     mark = secrets.token_hex(8)
     with subprocess.Popen(words, env=clean_environment(**{MARK: mark}), text=True, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, start_new_session=True) as process:  # fmt: skip
@@ -174,8 +175,9 @@ def by_hand(jobs, programs, of_job=(SECRET, SECRET), seconds=30.0):
 def test_a_worker_that_is_another_program(jobs, compiled, adder):
     program, worker = by_hand(jobs, [adder, built(compiled, "gcc", "nodes_inside.c")])
     assert program[1] != 0
-    assert len(program[0]) == 1 and re.search(r"the program of worker 1, on \S+, is another one than this \(by its build "
-                                              r"id\): start the same file everywhere", program[0][0])  # fmt: skip
+    assert len(program[0]) == 1
+    assert re.search(r"the program of worker 1, on \S+, is another one than this \(by its build id\): start the same "
+                     r"file everywhere", program[0][0])  # fmt: skip
     assert worker[0] == []
 
 

@@ -59,7 +59,8 @@ def refuse_unfit(count: int, nodes_as: str | None) -> None:
                       "processes")  # fmt: skip
     names = (nodes_as or "").count(",") + 1
     if nodes_as and names != count:
-        raise Refusal(f"--nodes-as {nodes_as} names {names} nodes, but the job has {count} processes: name the node of each")
+        raise Refusal(f"--nodes-as {nodes_as} names {names} nodes, but the job has {count} processes: name the node of "
+                      "each")  # fmt: skip
 
 
 def variables(number: int, count: int, secret: str) -> dict[str, str]:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`marline run --print`: the command lines by which a launcher, or a shell, starts the program as `marline run` would, but
-without its proof. The variables are set by env(1), which every launcher can start. Standard library only."""
+"""`marline run --print`: the command lines by which a launcher, or a shell, starts the program as `marline run` would,
+but without its proof. The variables are set by env(1), which every launcher can start. Standard library only."""
 
 import os
 import shlex
@@ -28,4 +28,5 @@ def lines(words: Sequence[str], ranks: int | None, threads: int | None, mpi: str
             found += [f"# {TITLES[one]}", shlex.join([*start(one, ranks, environment=os.environ), *words])]
         except Refusal:  # its launcher is not here
             continue
-    return [*found, "# Slurm", shlex.join(["srun", "-n", str(ranks), *(["-c", str(threads)] if threads else []), *words])]
+    cores = ["-c", str(threads)] if threads else []
+    return [*found, "# Slurm", shlex.join(["srun", "-n", str(ranks), *cores, *words])]

@@ -120,8 +120,8 @@ def which_mpi(options: argparse.Namespace, program: preflight.Program) -> str | 
     mpi = linked or options.mpi
     workers, devices = job.own_workers(options.devices)
     if linked and not workers and job.wants_nodes(devices) and not job.is_member():
-        raise Refusal(f"--devices nodes: {program.path} is linked with {MPI_NAMES[linked]}, whose processes cannot be its "
-                      "devices as well; --devices nodes:K gives each rank K workers of its own")  # fmt: skip
+        raise Refusal(f"--devices nodes: {program.path} is linked with {MPI_NAMES[linked]}, whose processes cannot be "
+                      "its devices as well; --devices nodes:K gives each rank K workers of its own")  # fmt: skip
     if options.ranks and not mpi and (workers or not job.wants_nodes(devices)):
         raise Refusal(f"-n {options.ranks}: {program.path} is linked neither with Open MPI nor with MPICH; "
                       "leave -n out, or name the implementation that it loads by --mpi")  # fmt: skip
@@ -193,7 +193,8 @@ def show(options: argparse.Namespace, layout: Layout, program: preflight.Program
     if workers or not options.mpi and job.wants_nodes(devices):
         job.refuse_unfit(workers + 1 if workers else options.ranks or 1, options.nodes_as)
     start = launcher.unbound if workers else partial(launcher.command, threads=options.threads)
-    for line in printed.lines([*printed.setting(variables), *words], options.ranks, options.threads, options.mpi, start):
+    words = [*printed.setting(variables), *words]
+    for line in printed.lines(words, options.ranks, options.threads, options.mpi, start):
         print(line)
     return 0
 

@@ -33,8 +33,8 @@ static void look(void) {
     input = (int)read(0, &letter, 1);
   }
   if (fgets(line, sizeof line, stdin) != NULL) line[strcspn(line, "\n")] = '\0';
-  printf("folder=%s\nvariable=%s\nnumbers=%s\nstack=%ld\nthreads=%d\ninput=%d\nline=%s\n", folder, variable, numbers, stack,
-         threads, input, line);
+  printf("folder=%s\nvariable=%s\nnumbers=%s\nstack=%ld\n", folder, variable, numbers, stack);
+  printf("threads=%d\ninput=%d\nline=%s\n", threads, input, line);
 }
 
 static void memory(void) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// test_nodes_ends.py: notes in the file NODES_LOG which process runs constructors, main, exit handlers and destructors, uses
-// a device unless told not to, and ends in the way that its argument names.
+// test_nodes_ends.py: notes in the file NODES_LOG which process runs constructors, main, exit handlers and destructors,
+// uses a device unless told not to, and ends in the way that its argument names.
 #include <fcntl.h>
 #include <unistd.h>
 

@@ -28,8 +28,8 @@ int main(int count, char **arguments) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   int between = ask_devices();
-  MPI_Sendrecv(&rank, 1, MPI_INT, (rank + 1) % size, 0, &neighbour, 1, MPI_INT, (rank + size - 1) % size, 0, MPI_COMM_WORLD,
-               MPI_STATUS_IGNORE);
+  MPI_Sendrecv(&rank, 1, MPI_INT, (rank + 1) % size, 0, &neighbour, 1, MPI_INT, (rank + size - 1) % size, 0,
+               MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   MPI_Finalize();
   printf("rank %d of %d from %d devices %d %d %d\n", rank, size, neighbour, before, between, ask_devices());
   return 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// test_nodes.py: opens the library that its argument names when the devices have been used, and uses its regions on each.
+// test_nodes.py: opens the library that its argument names when a device has been used, and runs its regions on each.
 #include <dlfcn.h>
 #include <omp.h>
 #include <stdio.h>
