@@ -48,6 +48,10 @@ def test_mpirun_starts_marline_run(jobs, compiled, mpi):
     assert (result.returncode, result.stdout) == (0, SUM), result.stderr
 
 
+def test_each_process_may_have_a_node_of_its_own(jobs, compiled):
+    assert jobs.nodes(built(compiled, "gcc", "nodes_sum.c"), nodes_as="apart").stdout == SUM
+
+
 def test_links_may_be_made_slow(jobs, compiled):
     result = jobs.nodes(built(compiled, "gcc", "nodes_sum.c"), nodes_as=APART, MARLINE_LINK="latency=20us,bandwidth=1G")
     assert (result.returncode, result.stdout) == (0, SUM)
