@@ -9,7 +9,11 @@
 #include "wire/local.hpp"
 #include "wire/mpi_loader.hpp"
 
+#include <dlfcn.h>
+#include <link.h>
+
 #include <cstdlib>
+#include <cstring>
 
 namespace marline::target {
 
@@ -40,6 +44,31 @@ Membership read_membership() {
   return found;
 }
 
+// Whether the program file asks for an MPI library: libmpi, libmpich, libmpi_mpifh, ... What it has loaded itself, or what
+// is preloaded, does not count.
+bool is_linked_with_mpi() {
+  link_map* program = nullptr;
+  void* self = dlopen(nullptr, RTLD_LAZY);
+  if (self == nullptr || dlinfo(self, RTLD_DI_LINKMAP, &program) != 0) return false;
+  const char* names = nullptr;
+  for (const ElfW(Dyn)* entry = program->l_ld; entry->d_tag != DT_NULL; ++entry) {
+    if (entry->d_tag == DT_STRTAB) names = reinterpret_cast<const char*>(entry->d_un.d_ptr);
+  }
+  constexpr char kMpi[] = "libmpi";
+  bool found = false;
+  for (const ElfW(Dyn)* entry = program->l_ld; names != nullptr && entry->d_tag != DT_NULL; ++entry) {
+    found = found || (entry->d_tag == DT_NEEDED && std::strncmp(names + entry->d_un.d_val, kMpi, sizeof kMpi - 1) == 0);
+  }
+  return found;
+}
+
+// The wire starts MPI before `main`, so the program's MPI_Init would be the second one.
+void refuse_ranks() {
+  if (!is_linked_with_mpi()) return;
+  fatal("MARLINE_DEVICES names nodes, but this program uses MPI, whose processes cannot be its devices as well: start it by "
+        "`mpirun -n N marline run --devices nodes:K`, which gives each rank K workers of its own");
+}
+
 const Membership& membership() {
   static const Membership known = read_membership();
   return known;
@@ -60,6 +89,7 @@ bool is_worker() { return membership().kind != JobKind::kNone && membership().jo
 const NodeJob& join_job(const WireUser& user) {
   if (g_job.wire != nullptr) return g_job;
   const Membership& own = membership();
+  if (own.kind == JobKind::kMpi) refuse_ranks();
   g_job.kind = with_link_model(own.kind == JobKind::kLocal ? &kLocalWire : load_mpi_wire());
   setenv(kTaken, "yes", 1);
   g_job.wire = g_job.kind->join(own.job, &user);

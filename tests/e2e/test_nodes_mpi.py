@@ -47,3 +47,17 @@ def test_ranks_cannot_be_devices_as_well(jobs, ranks):
     result = jobs.run("-n", 2, "--devices=nodes", ranks, **CROWDED)
     assert result.returncode == 125
     assert "whose processes cannot be its devices as well; --devices nodes:K gives each rank K workers" in only(result)
+
+
+def test_plain_mpirun_cannot_make_devices_of_ranks(jobs, ranks, mpi):
+    """Each rank says so, as far as its launcher lets it."""
+    result = jobs.mpirun(mpi, 2, *jobs.preloaded(), ranks, MARLINE_DEVICES="nodes")
+    assert result.returncode != 0
+    assert "this program uses MPI, whose processes cannot be its devices as well: start it by" in result.stderr
+    assert "rank" not in result.stdout
+
+
+def test_a_program_without_mpi_may_be_started_by_a_launcher_of_either(jobs, compiled, mpi):
+    program = built(compiled, "gcc", "nodes_sum.c")
+    result = jobs.run("-n", 3, "--mpi", mpi, "--devices=nodes", program, **CROWDED)
+    assert (result.returncode, result.stdout) == (0, "devices 2 others 2 sum 17997000\n"), result.stderr
