@@ -42,8 +42,10 @@ struct List {
     }
   }
 
-  // One for each worker of the job. Programs that the program starts have its MARLINE_DEVICES, and no workers.
+  // One for each worker of the job. Programs that the program starts have its MARLINE_DEVICES, and no workers. Neither have
+  // workers, whose constructors may ask before they serve.
   void add_nodes() {
+    if (is_worker()) return;
     int workers = worker_count();
     if (workers == 0 && !is_started_by_a_job()) {
       fatal("MARLINE_DEVICES names nodes, but this process has no workers: start the program by `marline run -n N "

@@ -234,7 +234,8 @@ int device_count() {
   return g_count;
 }
 
-bool is_mandatory() { return __kmpc_get_target_offload() == kOffloadMandatory; }
+// A worker has no devices: regions in its constructors run on the host.
+bool is_mandatory() { return !is_worker() && __kmpc_get_target_offload() == kOffloadMandatory; }
 
 Device* device_for_construct(int64_t number) {
   listed();

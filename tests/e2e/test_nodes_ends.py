@@ -12,7 +12,7 @@ from collections import Counter
 
 import pytest
 from conftest import clean_environment
-from nodes_support import COMPILERS, MARK, built, jobs, members, only, said  # noqa: F401  (a fixture)
+from nodes_support import COMPILERS, MARK, MPIS, built, jobs, members, only, said  # noqa: F401  (a fixture)
 
 SECRET = "0123456789abcdef0123456789abcdef"
 
@@ -43,6 +43,18 @@ def test_workers_run_constructors_and_nothing_else(life, way):
     result, counts = life(way)
     assert (result.returncode, counts, said(result)) == (0, ONCE, [])
     assert result.stdout == ("" if way == "unused" else "value 21\n")
+
+
+@pytest.mark.parametrize("mpi", [None, *MPIS])
+def test_constructors_may_use_devices(jobs, compiled, kind, mpi):
+    """Those of the program; in workers, which run the same constructors, the region runs on the host."""
+    program = built(compiled, kind, "nodes_early.c")
+    changes = {"OMP_TARGET_OFFLOAD": "mandatory"}
+    if mpi is None:
+        result = jobs.nodes(program, **changes)
+    else:
+        result = jobs.mpirun(mpi, 3, *jobs.preloaded(), program, MARLINE_DEVICES="nodes", **changes)
+    assert (result.returncode, result.stdout) == (0, "devices 2 value 6 elsewhere 1 1\n"), result.stderr
 
 
 @pytest.mark.parametrize(("way", "status", "expected"), [
