@@ -50,6 +50,16 @@ row: no compiler here calls it any more (LLVM keeps such names for old binaries)
 """
 
 
+NOT_PROVIDED = """
+## Entry points that are not provided
+
+A program that calls one of these is ended with a line that names it ([list](../target/not_provided.txt)).
+
+| entry point | for |
+|---|---|
+"""
+
+
 def claimed(programs: list[dict], known: set[str]) -> dict[str, dict[str, set[str]]]:
     """word -> compiler -> kinds of devices."""
     table: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
@@ -87,6 +97,12 @@ def exported(library: Path) -> set[str]:
     return {line.split()[-1].partition("@")[0] for line in output.splitlines() if line.strip()}
 
 
+def not_provided(root: Path) -> dict[str, str]:
+    """Name and purpose of what exists only to end the program with a line."""
+    lines = (root / "target" / "not_provided.txt").read_text().splitlines()
+    return {line.split()[0]: line.split(maxsplit=1)[1] for line in lines if line.strip() and not line.startswith("#")}
+
+
 def entry_points(build: Path) -> list[str]:
     provided = exported(build / "lib" / "marline" / "libmarline-target.so")
     provided |= {name for name in exported(build / "lib" / "libmarline.so") if name.startswith("GOMP_target")}
@@ -101,8 +117,8 @@ def binaries(build: Path, program: dict, compiler: str) -> list[Path]:
     return [path for path in paths if path.is_file()]
 
 
-def entry_table(build: Path, programs: list[dict]) -> list[str]:
-    names = entry_points(build)
+def entry_table(build: Path, programs: list[dict], missing: dict[str, str]) -> list[str]:
+    names = [name for name in entry_points(build) if name not in missing]
     calls: dict[tuple[str, str], set[str]] = defaultdict(set)
     for program in programs:
         for compiler in {run.split(":")[0] for run in program.get("runs", [])}:
@@ -124,7 +140,9 @@ def main() -> int:
     root = Path(arguments[1] if len(arguments) > 1 else HERE.parent).resolve()
     programs = read_programs(build)
     text = INTRODUCTION + "\n".join(clause_table(root, programs)) + "\n"
-    text += ENTRY_POINTS + "\n".join(entry_table(build, programs)) + "\n"
+    missing = not_provided(root)
+    text += ENTRY_POINTS + "\n".join(entry_table(build, programs, missing)) + "\n"
+    text += NOT_PROVIDED + "\n".join(f"| `{name}` | {purpose} |" for name, purpose in sorted(missing.items())) + "\n"
     target = root / "docs" / "device-tables.md"
     if "--check" not in sys.argv:
         target.write_text(text)
