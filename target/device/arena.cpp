@@ -118,22 +118,33 @@ uint64_t Arena::allocate(size_t bytes) {
   return block->begin;
 }
 
-size_t Arena::release(uint64_t address) {
-  Guard guard(lock_);
+// With the lock.
+Arena::Block* Arena::block_at(uint64_t address) {
   auto* block = static_cast<Block*>(blocks_.first_overlap(address, address + 1));
   if (block == nullptr || block->begin != address) fatal("%#lx is freed, but no memory of a device begins there", address);
+  return block;
+}
+
+size_t Arena::bytes_to_give_back(uint64_t address) {
+  if (file_ >= 0) return 0;
+  Guard guard(lock_);
+  const Block* block = block_at(address);
+  size_t size = block->end - block->begin;
+  return size >= kGiveBack ? size & ~(kPage - 1) : 0;
+}
+
+void Arena::release(uint64_t address) {
+  Guard guard(lock_);
+  Block* block = block_at(address);
   size_t size = block->end - block->begin;
   blocks_.remove(block);
   allocated_ -= size;
-  size_t empty = size >= kGiveBack ? size & ~(kPage - 1) : 0;
-  if (empty != 0 && file_ >= 0) {
+  if (size >= kGiveBack && file_ >= 0) {
     fallocate(file_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(address - begin_),
-              static_cast<off_t>(empty));
-    empty = 0;
+              static_cast<off_t>(size & ~(kPage - 1)));
   }
   block->next = free_[block->size_class];
   free_[block->size_class] = block;
-  return empty;
 }
 
 }  // namespace marline::target

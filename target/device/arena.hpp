@@ -33,18 +33,21 @@ class Arena {
 
   // 0: more than is left of the machine's memory.
   [[nodiscard]] uint64_t allocate(size_t bytes);
-  // The bytes behind `address` whose memory should go back to the system, if this process cannot do so; else 0.
-  size_t release(uint64_t address);
+  void release(uint64_t address);
+  // The bytes behind `address`, a block's begin, whose memory should go back to the system when the block is released, if
+  // this process cannot do so; else 0.
+  [[nodiscard]] size_t bytes_to_give_back(uint64_t address);
 
   // Where this process reaches it.
   [[nodiscard]] char* here(uint64_t address) const { return alias_ + (address - begin_); }
 
  private:
+  struct Block;
+  Block* block_at(uint64_t address);
   void reserve(uint64_t begin, uint64_t bytes);
   void map_alias();
 
   static constexpr int kClasses = 4 * 40;
-  struct Block;
 
   Lock lock_;
   uint64_t begin_ = 0;

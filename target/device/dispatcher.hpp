@@ -28,7 +28,7 @@ struct WorkList {
   }
 };
 
-// Where work comes from. Both are called by the dispatcher, without a lock.
+// Where work comes from. The first two are called by the dispatcher, without a lock.
 struct WorkSource {
   // Looks whether commands have arrived, and adds them.
   void (*receive)();

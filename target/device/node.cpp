@@ -51,7 +51,9 @@ struct Node {
   Arena arena;
   bool shares_memory = false;
   int64_t clock_offset = 0;  // of the worker's clock, less ours
-  std::atomic<bool> unconfirmed{false};  // a copy has been sent that another worker's may overtake
+// What has been sent that another worker's data may overtake, and how much of it is known to have arrived.
+  std::atomic<uint64_t> sent{0};       // raised behind the sending
+  std::atomic<uint64_t> confirmed{0};  // never more than that
 };
 
 const NodeJob* g_job = nullptr;          // written before the first device is listed or started
@@ -103,8 +105,10 @@ void take_welcome(int peer, const Frame& frame, const uint64_t* words) {
   end(operation);
 }
 
-void* place(void*, int, const Frame& frame, const uint64_t*) {
-  return g_operations.place(frame.operation, frame.bulk);
+void* place(void*, int peer, const Frame& frame, const uint64_t*) {
+  void* to = g_operations.place(frame.operation, frame.bulk);
+  if (to == nullptr) fatal("worker %d brings %lu bytes that nobody has asked for", peer, frame.bulk);
+  return to;
 }
 
 void deliver(void*, int peer, const Frame& frame, const uint64_t* words) {
@@ -153,10 +157,10 @@ int poll_locked() {
   return g_ended;
 }
 
-// The progress hook. In a fork there is no job.
+// The progress hook. In a fork, and when the program has ended, there is no job.
 int poll(void*) {
-  if (g_job == nullptr || !g_poll_lock.try_take()) return 0;
-  int ended = poll_locked();
+  if (!g_poll_lock.try_take()) return 0;
+  int ended = g_job != nullptr ? poll_locked() : 0;
   g_poll_lock.release();
   return ended;
 }
@@ -166,7 +170,7 @@ void progress(Device*) {
     sched_yield();
     return;
   }
-  if (poll_locked() == 0) g_job->kind->wait(g_job->wire, 1);
+  if (g_job != nullptr && poll_locked() == 0) g_job->kind->wait(g_job->wire, 1);
   g_poll_lock.release();
 }
 
@@ -305,11 +309,16 @@ void stop(Device*) {}  // all workers end together: see end_nodes
 
 uint64_t allocate(Device* device, size_t bytes) { return usable(device)->arena.allocate(bytes); }
 
+// The worker is told before the block can be another's: its data comes behind that.
 void release(Device* device, uint64_t address) {
-  if (device->lost) return;
+  if (device->lost || g_job == nullptr) return;
   Node* node = node_of(device);
-  size_t empty = node->arena.release(address);
-  if (empty != 0) g_job->send(node->peer, frame_of(NodeFrame::kDiscard, address, empty));
+  size_t empty = node->arena.bytes_to_give_back(address);
+  if (empty != 0) {
+    g_job->send(node->peer, frame_of(NodeFrame::kDiscard, address, empty));
+    node->sent.fetch_add(1);
+  }
+  node->arena.release(address);
 }
 
 // Data that is on its way.
@@ -331,8 +340,9 @@ void send_data(Node* node, uint64_t to, const void* from, size_t bytes) {
   frame.bulk = bytes;
   await_room(node->device, node->peer);
   add_operations(1);
-  node->unconfirmed.store(true, std::memory_order_relaxed);
-  if (g_job->kind->send(g_job->wire, node->peer, frame, nullptr, from, &sending)) {
+  bool is_copied = g_job->kind->send(g_job->wire, node->peer, frame, nullptr, from, &sending);
+  node->sent.fetch_add(1);
+  if (is_copied) {
     add_operations(-1);
   } else {
     wait_or_progress(&sending.event, node->device, "copy to", bytes);
@@ -359,9 +369,10 @@ void read(Device* device, void* to, uint64_t from, size_t bytes) {
 
 // What was sent to the worker may come later than what another worker sends.
 void confirm(Node* node) {
-  if (node->unconfirmed.exchange(false, std::memory_order_relaxed)) {
-    (void)ask(node, frame_of(NodeFrame::kFlush), "copies before");
-  }
+  uint64_t sent = node->sent.load(), known = node->confirmed.load();
+  if (known >= sent) return;
+  (void)ask(node, frame_of(NodeFrame::kFlush), "copies before");
+  while (known < sent && !node->confirmed.compare_exchange_weak(known, sent)) {}
 }
 
 bool copy(Device* to_device, uint64_t to, Device* from_device, uint64_t from, size_t bytes) {
@@ -455,8 +466,10 @@ void start_nodes() {
   greet_all();
 }
 
+// No thread polls meanwhile, nor later.
 void end_nodes() {
-  if (g_job == nullptr) return;
+  if (g_job == nullptr) return;  // also in a fork, where the lock may be one that nobody releases
+  Guard guard(g_poll_lock);
   for (int peer = 1; peer < g_job->count; ++peer) g_job->send(peer, frame_of(NodeFrame::kEnd));
   g_job->kind->leave(g_job->wire, true);
   g_job = nullptr;
@@ -465,11 +478,6 @@ void end_nodes() {
 void forget_nodes() {
   g_job = nullptr;
   if (g_hook != nullptr) add_operations(-g_under_way.load(std::memory_order_relaxed));
-  for (Node* node : g_nodes) {
-    if (node == nullptr) continue;
-    node->device->lost = true;
-    node->device->started.store(false, std::memory_order_relaxed);  // so `prepare` looks whether it is lost
-  }
 }
 
 }  // namespace marline::target

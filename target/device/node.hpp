@@ -71,7 +71,7 @@ const NodeJob& join_job(const WireUser& user);
 void start_nodes();
 void end_nodes();
 
-// In a fork of the program: the workers are the program's.
+// In a fork of the program: the workers are the program's. All devices of this kind are lost (mapping/devices.cpp).
 void forget_nodes();
 
 }  // namespace marline::target

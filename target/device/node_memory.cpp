@@ -38,10 +38,10 @@ Type* make_range(size_t more, uint64_t begin, uint64_t end) {
   return made;
 }
 
-void remove_between(Ranges& ranges, uint64_t begin, uint64_t end) {
+void remove_between(Ranges& ranges, uint64_t begin, uint64_t end, bool frees) {
   while (Range* range = ranges.first_overlap(begin, end)) {
     ranges.remove(range);
-    std::free(range);
+    if (frees) std::free(range);
   }
 }
 
@@ -76,7 +76,7 @@ bool may_access(uint64_t address, uint64_t bytes) {
 void allow_variable(uint64_t address, uint64_t bytes) {
   if (bytes == 0) return;
   Guard guard(g_lock);
-  remove_between(g_variables, address, address + bytes);
+  remove_between(g_variables, address, address + bytes, true);
   g_variables.insert(make_range<Range>(0, address, address + bytes));
 }
 
@@ -97,8 +97,8 @@ const char* name_of_code(uint64_t address) {
 
 void forget_addresses(uint64_t begin, uint64_t end) {
   Guard guard(g_lock);
-  remove_between(g_variables, begin, end);
-  remove_between(g_code, begin, end);
+  remove_between(g_variables, begin, end, true);
+  remove_between(g_code, begin, end, false);  // names stay: a kernel that ends may show one
 }
 
 }  // namespace marline::target

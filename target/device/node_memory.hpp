@@ -15,14 +15,14 @@ int open_worker_memory(uint64_t begin, uint64_t bytes);
 // Gives memory back to the system; its content is lost.
 void discard_worker_memory(uint64_t address, uint64_t bytes);
 
-// Whether all these bytes are the device's memory, or of one variable. 0 bytes are nowhere.
+// Whether all these bytes are the device's memory, or of one variable.
 [[nodiscard]] bool may_access(uint64_t address, uint64_t bytes);
 
 void allow_variable(uint64_t address, uint64_t bytes);
 
 // `name` is copied.
 void allow_code(uint64_t address, const char* name);
-// The name; null: this is the code of no region.
+// The name, which stays; null: this is the code of no region.
 [[nodiscard]] const char* name_of_code(uint64_t address);
 
 // An image is gone, with all between these addresses.

@@ -20,10 +20,12 @@
 #include "marline/devices.h"
 
 #include <linux/futex.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -36,6 +38,7 @@ namespace {
 // A frame that is work, with its words.
 struct Job : Work {
   Frame frame;
+  const char* region;  // of a kernel; stays
   uint64_t words[];
 };
 
@@ -58,13 +61,31 @@ Frame frame_of(NodeFrame kind, uint64_t operation, uint64_t a = 0) {
   return frame;
 }
 
-void answer(const Frame& asked, uint64_t result) { g_job->send(0, frame_of(NodeFrame::kDone, asked.operation, result)); }
+// The scope in which a thread uses the wire, which the first thread leaves and frees when the program has ended. Here the
+// count comes first and then the look at the end, there the other way round (both seq_cst).
+std::atomic<int> g_users{0};
+class WireUse {
+ public:
+  WireUse() { g_users.fetch_add(1); }
+  ~WireUse() { g_users.fetch_sub(1); }
+  WireUse(const WireUse&) = delete;
+  WireUse& operator=(const WireUse&) = delete;
+
+  [[nodiscard]] bool is_possible() const { return !g_ends.load(); }
+};
+
+void send_to_program(const Frame& frame) {
+  WireUse use;
+  if (use.is_possible()) g_job->send(0, frame);
+}
+
+void answer(const Frame& asked, uint64_t result) { send_to_program(frame_of(NodeFrame::kDone, asked.operation, result)); }
 
 // Work ------------------------------------------------------------------------------------------------------------------
 
 void run_kernel(void* data) {
   auto* job = static_cast<Job*>(data);
-  RunningKernel running(job->frame.a, job->frame.c);
+  RunningKernel running(reinterpret_cast<uint64_t>(job->region), job->frame.c);
   call_kernel(job->frame.a, job->words, job->frame.words);
 }
 
@@ -76,7 +97,7 @@ void launch(Job* job) {
   marline_target_region_run(&region);
   if (done.flags != 0) done.c = now();
   std::fflush(stdout);  // nobody does at the end
-  g_job->send(0, done);
+  send_to_program(done);
 }
 
 uint64_t load(const Frame& frame) {
@@ -130,13 +151,14 @@ void run_job(Work* work) {
   std::free(job);
 }
 
-void hand_over(const Frame& frame, const uint64_t* words) {
+void hand_over(const Frame& frame, const uint64_t* words, const char* region = nullptr) {
   size_t bytes = frame.words * sizeof *words;
   auto* job = static_cast<Job*>(std::malloc(sizeof(Job) + bytes));
   if (job == nullptr) fatal("worker %d: no memory for a command", g_job->number);
   job->is_kernel = static_cast<NodeFrame>(frame.kind) == NodeFrame::kLaunch;
   job->run = run_job;
   job->frame = frame;
+  job->region = region;
   if (bytes != 0) std::memcpy(job->words, words, bytes);
   WorkList list;
   list.append(job);
@@ -234,9 +256,11 @@ void deliver(void*, int peer, const Frame& frame, const uint64_t* words) {
     case NodeFrame::kForward: return forward(frame, words);
     case NodeFrame::kDiscard: return discard(frame);
     case NodeFrame::kFlush: return answer(frame, 0);
-    case NodeFrame::kLaunch:
-      if (name_of_code(frame.a) == nullptr || frame.words > kMostArguments) refuse(peer, frame, "launches no target region");
-      return hand_over(frame, words);
+    case NodeFrame::kLaunch: {
+      const char* region = name_of_code(frame.a);
+      if (region == nullptr || frame.words > kMostArguments) refuse(peer, frame, "launches no target region");
+      return hand_over(frame, words, region);
+    }
     case NodeFrame::kLoad:
       if (!may_access(frame.a, frame.b)) refuse(peer, frame, "loads what is not the device's");
       return hand_over(frame, words);
@@ -262,7 +286,10 @@ const WireUser kUser = {nullptr, place, deliver, lost, fail};
 
 // Threads ---------------------------------------------------------------------------------------------------------------
 
-void receive() { (void)g_job->kind->poll(g_job->wire); }
+void receive() {
+  WireUse use;
+  if (use.is_possible()) (void)g_job->kind->poll(g_job->wire);
+}
 
 // The dispatcher is going to sleep: the first thread takes over.
 void announce() {
@@ -296,14 +323,15 @@ void tell(const EndInKernel& end) {
   std::snprintf(device, sizeof device, "device %d (node, process %d of the job on %s)", g_number, g_job->number,
                 g_job->kind->peer(g_job->wire, g_job->number)->node);
   ProcessEnd told = end;
-  told.name = end.entry != 0 ? name_of_code(end.entry) : nullptr;
+  told.name = reinterpret_cast<const char*>(end.entry);
   told.place = end.kernel_place != 0 ? text_in_program(end.kernel_place) : nullptr;
   report_end(device, told);
 }
 
-// The program decides what those mean that a terminal or a batch system sends to all processes of the job.
+// The program decides what those mean that a terminal or a batch system sends to all processes of the job; when it ends,
+// the workers do.
 void ignore_signals_of_the_job() {
-  for (int signal : {SIGINT, SIGQUIT, SIGHUP, SIGUSR1, SIGUSR2}) ::signal(signal, SIG_IGN);
+  for (int signal : {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2}) ::signal(signal, SIG_IGN);
 }
 
 }  // namespace
@@ -315,6 +343,7 @@ void serve_node() {
   start_dispatcher({receive, announce, [] { note_ends(tell); }});
   watch();
   std::fflush(stdout);
+  while (g_users.load() != 0) sched_yield();
   g_job->kind->leave(g_job->wire, true);
   _exit(EXIT_SUCCESS);
 }

@@ -265,7 +265,7 @@ uint64_t allocate(Device* device, size_t bytes) { return usable(device)->arena.a
 
 // In a fork the memory stays as it is, which is the program's; what is freed there may be a destructor's business.
 void release(Device* device, uint64_t address) {
-  if (!device->lost) (void)process_of(device)->arena.release(address);
+  if (!device->lost) process_of(device)->arena.release(address);
 }
 
 // Copies what lies outside of the arena, in variables of images, by way of it.
@@ -284,7 +284,7 @@ void copy_staged(Device* device, uint64_t address, char* host, size_t bytes, boo
     if (!to_device) std::memcpy(host + done, process->arena.here(stage), piece);
     done += piece;
   }
-  (void)process->arena.release(stage);
+  process->arena.release(stage);
 }
 
 void write(Device* device, uint64_t to, const void* from, size_t bytes) {

@@ -98,7 +98,7 @@ void make_ready(Device* device) {
   Array<Located> now;
   locate_variables(device, now);
   Guard guard(g_tables_lock);
-  if (known.changes.load(std::memory_order_relaxed) == changes) return;
+  if (known.changes.load(std::memory_order_relaxed) >= changes) return;  // a thread that has seen more was faster
   follow_loader(device, known.variables, now);
   known.changes.store(changes, std::memory_order_release);  // pairs with the load above
 }

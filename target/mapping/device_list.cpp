@@ -51,6 +51,9 @@ struct List {
       fatal("MARLINE_DEVICES names nodes, but this process has no workers: start the program by `marline run -n N "
             "--devices=nodes`, or by mpirun or srun with two processes or more");
     }
+    for (int i = 0; i < count; ++i) {
+      if (devices[i].kind == &kNodeKind) fatal("MARLINE_DEVICES names nodes twice; each worker is one device");
+    }
     add(&kNodeKind, workers);
   }
 

@@ -92,7 +92,12 @@ void after_fork_in_child() {
   forget_processes();
   forget_nodes();
   llvm_forget_operations();
-  for (int i = 0; i < g_count; ++i) g_devices[i].mapping->drop_busy();
+  for (int i = 0; i < g_count; ++i) {
+    g_devices[i].mapping->drop_busy();
+    if (g_devices[i].kind != &kNodeKind) continue;
+    g_devices[i].lost = true;  // also if it is not started: the job is the program's
+    g_devices[i].started.store(false, std::memory_order_relaxed);  // so `prepare` looks whether it is lost
+  }
 }
 
 void make_list() {

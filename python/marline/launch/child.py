@@ -75,11 +75,11 @@ def _attend(child: int, watched: set[signal.Signals], others: set[int]) -> int:
                 return status
             continue
         others.add(arrived.si_signo)
-        if not _child_has_it(arrived):
+        if not child_has_it(arrived):
             os.kill(child, arrived.si_signo)
 
 
-def _child_has_it(arrived: signal.struct_siginfo) -> bool:
+def child_has_it(arrived: signal.struct_siginfo) -> bool:
     """Whether the signal went to our whole process group, and so to the child too: from the terminal, or from the MPI
     daemon that started us as a rank (both implementations signal a rank's group)."""
     if arrived.si_code == SI_KERNEL:

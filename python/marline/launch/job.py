@@ -38,6 +38,8 @@ def own_workers(devices: str | None) -> tuple[int, str | None]:
             if not number.isdecimal() or not 0 < int(number) <= MOST_WORKERS:
                 raise Refusal(f"--devices {devices}: {word!r} needs a number from 1 to {MOST_WORKERS} behind the colon")
             count, word = count + int(number), NODES
+        if name == NODES and NODES in words:
+            raise Refusal(f"--devices {devices} names nodes twice; each worker is one device")
         words.append(word)
     return count, ",".join(words)
 
@@ -79,8 +81,7 @@ def run(words: Sequence[str], count: int, environment: Mapping[str, str], output
     ours."""
     secret = secrets.token_hex(16)
     environment = {name: value for name, value in environment.items() if name != TAKEN}  # this is another job
-    forwarded = {signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2}
-    watched = forwarded | {signal.SIGCHLD}
+    watched = child.FORWARDED | {signal.SIGCHLD}
     before = signal.pthread_sigmask(signal.SIG_BLOCK, watched)
     end_with_us = child.ends_with_this_process()
 
@@ -114,7 +115,7 @@ def _attend(members: list[subprocess.Popen], watched: set[signal.Signals]) -> in
     deadline = float("inf")
     while any(member.poll() is None for member in members) and time.monotonic() < deadline:
         arrived = signal.sigtimedwait(watched, max(0.0, min(deadline - time.monotonic(), 1.0)))
-        if arrived is not None and arrived.si_signo != signal.SIGCHLD and arrived.si_code != 0x80:  # not the terminal's
+        if arrived is not None and arrived.si_signo != signal.SIGCHLD and not child.child_has_it(arrived):
             members[0].send_signal(arrived.si_signo)
         for member in members[1:]:
             status = _wait_status(member)
