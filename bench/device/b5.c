@@ -7,14 +7,17 @@
  *
  * Figures: `b5_N`, wall time per triplet, and `b5_cpu_N`, the program's CPU time per triplet, for N = --from (2^4), twice
  * that, ... up to --to (2^9; the paper's is 2^16). All of y is checked after each sample. --triplets sets T (64).
- * --modelled is for emulated devices that do not compute (MARLINE_EMULATOR_MODEL_ABOVE=0): then the emulator's counts say
+ * The numbers that are copied lie in memory that is pinned (LLVM's routine for it), as for a driver that copies while the
+ * caller goes on; --pageable: in malloc's. --modelled is for emulated devices that do not compute (MARLINE_EMULATOR_MODEL_ABOVE=0): then the emulator's counts say
  * whether each sample made T kernels and T copies each way.
  */
 #include "device.h"
 
 enum { kFewSamples = 5, kSamples = 21, kSmallest = 16, kLargest = 1 << 16, kSlow = 1 << 13 };
 
-static int modelled;
+static int modelled, pageable;
+extern void *llvm_omp_target_alloc_host(size_t bytes, int device);
+extern void llvm_omp_target_free_host(void *memory, int device);
 
 static void b5(double a, const double *x, double *y, int triplets, int n) {
 #pragma omp parallel
@@ -56,12 +59,14 @@ static void sample(const double *x, double *y, int triplets, int n, int times) {
 
 static void measure(int triplets, int n) {
   size_t all = (size_t)triplets * (size_t)n;
-  double *x = malloc((size_t)n * sizeof *x), *y = calloc(all, sizeof *y);
+  double *x = malloc((size_t)n * sizeof *x), *y;
   double wall[kSamples], cpu[kSamples];
+  y = pageable ? malloc(all * sizeof *y) : llvm_omp_target_alloc_host(all * sizeof *y, omp_get_default_device());
   int samples = n < kSlow ? kSamples : kFewSamples; /* short ones are more easily disturbed */
   char name[kBenchLine];
   if (!x || !y) bench_fail("b5: no memory for %zu numbers", all);
   for (int j = 0; j < n; ++j) x[j] = 1;
+  memset(y, 0, all * sizeof *y);
 #pragma omp target enter data map(to : x[0 : n], y[0 : all])
   sample(x, y, triplets, n, 1); /* the first use of everything */
   for (int s = 0; s < samples; ++s) {
@@ -76,7 +81,10 @@ static void measure(int triplets, int n) {
   snprintf(name, sizeof name, "b5_cpu_%d", n);
   bench_say(name, bench_median(cpu, samples), "us");
   free(x);
-  free(y);
+  if (pageable)
+    free(y);
+  else
+    llvm_omp_target_free_host(y, omp_get_default_device());
 }
 
 int main(int argc, char **argv) {
@@ -84,6 +92,8 @@ int main(int argc, char **argv) {
   for (int i = 1; i < argc; ++i) {
     if (!strcmp(argv[i], "--modelled"))
       modelled = 1;
+    else if (!strcmp(argv[i], "--pageable"))
+      pageable = 1;
     else if (!strcmp(argv[i], "--triplets"))
       triplets = (int)device_number(argv[i], argv[i + 1], 100000), ++i;
     else if (!strcmp(argv[i], "--from"))
@@ -91,7 +101,7 @@ int main(int argc, char **argv) {
     else if (!strcmp(argv[i], "--to"))
       last = (int)device_number(argv[i], argv[i + 1], kLargest), ++i;
     else
-      bench_fail("no option %s; there are --triplets T, --from N, --to N and --modelled", argv[i]);
+      bench_fail("no option %s; there are --triplets T, --from N, --to N, --modelled and --pageable", argv[i]);
   }
   device_begin();
   for (int n = first; n <= last; n *= 2) measure(triplets, n);

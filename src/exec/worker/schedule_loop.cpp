@@ -164,7 +164,7 @@ RestRule rest_rule(int64_t operations, bool only_devices) {
 // Behind a rest, the poll has found so many of the operations ended. If they are a quarter of those that one poll asks
 // about, the device has perhaps run dry meanwhile: the next rests begin when polls have been in vain for twice as long,
 // until as many rests as kGoodRests have found fewer.
-constexpr uint32_t kGoodRests = 3, kMostDoublings = 2;
+constexpr uint32_t kGoodRests = 1, kMostDoublings = 2;
 
 void judge_rest(Worker* worker, Idleness& idle, int ended) {
   constexpr int64_t kAsked = 64;
