@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // See the header. The handler runs in the thread that has called abort, which holds none of our locks: it is in
-// libomptarget. It may therefore look things up and format. abort goes on when the handler returns.
+// libomptarget. It may therefore look things up and format. The signal is raised again: it ends the process when the handler
+// returns, whoever has sent it.
 #include "device/library_call.hpp"
 
 #include "device/cuda_driver.hpp"
@@ -46,9 +47,11 @@ LibraryCall::LibraryCall(const Doing& doing, bool asks_for_end) : doing_(doing),
 
 LibraryCall::~LibraryCall() { t_call = nullptr; }
 
-void tell_of_abort(int) {
+void tell_of_abort(int, siginfo_t* info, void*) {
   const LibraryCall* call = t_call;
-  if (call == nullptr) return;
+  bool is_ours = info->si_code == SI_TKILL && info->si_pid == getpid();
+  (void)raise(SIGABRT);  // pending until the return, with its default action by then
+  if (call == nullptr || !is_ours) return;
   t_call = nullptr;
   const Doing& doing = call->doing_;
   char construct[512], advice[160] = "its own line says why, LIBOMPTARGET_INFO=-1 shows its steps", line[1024];
@@ -68,8 +71,8 @@ void tell_of_abort(int) {
 void tell_of_aborts() {
   struct sigaction action = {}, old;
   if (sigaction(SIGABRT, nullptr, &old) != 0 || old.sa_handler != SIG_DFL) return;
-  action.sa_handler = tell_of_abort;
-  action.sa_flags = SA_ONSTACK;
+  action.sa_sigaction = tell_of_abort;
+  action.sa_flags = SA_ONSTACK | SA_SIGINFO | static_cast<int>(SA_RESETHAND);
   (void)sigaction(SIGABRT, &action, nullptr);
 }
 

@@ -7,6 +7,8 @@
 
 #include "device/device.hpp"
 
+#include <signal.h>
+
 namespace marline::target {
 
 // A construct. All but the device is constant storage.
@@ -31,7 +33,7 @@ class LibraryCall {
   LibraryCall& operator=(const LibraryCall&) = delete;
 
  private:
-  friend void tell_of_abort(int);
+  friend void tell_of_abort(int, siginfo_t* info, void*);
   const Doing& doing_;
   bool asks_for_end_;
 };

@@ -461,7 +461,7 @@ void StagedConstruct::take_blocks() {
 }
 
 bool StagedConstruct::copy_before() {
-  if (staging_ != Staging::kExit && staging_ != Staging::kUpdate) return true;
+  if ((staging_ != Staging::kExit && staging_ != Staging::kUpdate) || staged_.count() == 0) return true;
   if (staging_ == Staging::kExit) take_blocks();
   bool done = true;
   for (const Piece& piece : staged_) {
@@ -471,7 +471,11 @@ bool StagedConstruct::copy_before() {
     uint64_t type = items_.types[piece.item];
     if (staging_ == Staging::kExit) {
       here.address = piece.range->block;
-      done = here.address != nullptr && llvm_copy(here, there, end - begin) == 0 && done;
+      if (here.address == nullptr) {  // no pinned memory: libomptarget copies
+        types_[static_cast<uint32_t>(piece.item)] = type;
+      } else {
+        done = llvm_copy(here, there, end - begin) == 0 && done;
+      }
       continue;
     }
     if ((type & map_type::kTo) != 0) done = llvm_copy(there, here, end - begin) == 0 && done;
@@ -490,7 +494,7 @@ bool StagedConstruct::copy_behind() {
     if (staging_ == Staging::kEnter) {
       CopyEnd there = {device_, reinterpret_cast<char*>(mapped_address(device_, begin))};
       done = llvm_copy(there, {nullptr, host}, bytes) == 0 && done;
-    } else if (!is_mapped(device_, begin)) {
+    } else if (piece.range->block != nullptr && !is_mapped(device_, begin)) {
       std::memcpy(host, piece.range->block, bytes);
     }
   }

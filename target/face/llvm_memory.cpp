@@ -78,6 +78,10 @@ void llvm_omp_target_unlock_mem(void* pointer, int number) {
   reinterpret_cast<void (*)(void*, int)>(llvm_routine("llvm_omp_target_unlock_mem"))(pointer, llvm_number(device));
 }
 
+// Memory that the threads of a team share is the GPU's business; on the host there is none, as with LLVM.
+void* llvm_omp_target_dynamic_shared_alloc() { return nullptr; }
+void* llvm_omp_get_dynamic_shared() { return nullptr; }
+
 // What libomptarget is to say of its work (LIBOMPTARGET_INFO). Devices that are not its own say nothing of theirs.
 void __tgt_set_info_flag(uint32_t flags) {
   const char* why;

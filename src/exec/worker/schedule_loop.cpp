@@ -163,15 +163,14 @@ RestRule rest_rule(int64_t operations, bool only_devices) {
 
 // Behind a rest, the poll has found so many of the operations ended. If they are a quarter of those that one poll asks
 // about, the device has perhaps run dry meanwhile: the next rests begin when polls have been in vain for twice as long,
-// until as many rests as kGoodRests have found fewer.
-constexpr uint32_t kGoodRests = 1, kMostDoublings = 2;
-
+// and each rest that has found fewer takes one doubling back.
 void judge_rest(Worker* worker, Idleness& idle, int ended) {
+  constexpr uint32_t kMostDoublings = 2;
   constexpr int64_t kAsked = 64;
   uint32_t& later = worker->beside.rests_later;
   idle.rested = false;
   if (idle.polled_for >= kManyOperations && ended >= std::min(idle.polled_for, kAsked) / 4) {
-    later = std::min(later + kGoodRests, kMostDoublings * kGoodRests);
+    later = std::min(later + 1, kMostDoublings);
   } else if (later > 0) {
     --later;
   }
@@ -186,7 +185,7 @@ void rest_between_polls(Worker* worker, Idleness& idle, Condition condition, boo
   }
   RestRule rule = rest_rule(operations, only_devices);
   uint64_t rest = std::min((now - idle.polls_since) / rule.part, kLongestRest);
-  if (rest < kShortestRest << worker->beside.rests_later / kGoodRests || idle.fruitless_polls <= rule.polls) {
+  if (rest < kShortestRest << worker->beside.rests_later || idle.fruitless_polls <= rule.polls) {
     if (idle.fruitless_polls > kPollsBetween) sched_yield();
     return;
   }
