@@ -76,6 +76,7 @@ class Engine {
   void end_at(Stream& stream, Nanoseconds time);
   void end_due();
   void move_some();
+  bool stays_awake();
   void sleep();
   void read_answers(Device& device);
   void on_answer(Device& device, const LaunchAnswer& answer);
@@ -105,6 +106,7 @@ class Engine {
 
   std::mutex mutex_;
   std::vector<Stream*> inbox_;   // lock: streams that got their first operation
+  Nanoseconds busy_until_ = 0;  // of the engine's thread
   bool sleeping_ = false;        // lock
   std::uint64_t in_flight_ = 0;  // lock
   int doorbell_ = -1;            // wakes the engine's thread

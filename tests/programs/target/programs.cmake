@@ -92,6 +92,8 @@ device_program_test(inside SOURCES inside.c GCC NO_GPU)
 # Clang 16 stops at its own code for it. LLVM crashes on devices without such objects.
 device_program_test(interop SOURCES interop.c COMPILERS clang14 clang19 clang22 STOCK NONE)
 device_program_test(unified SOURCES unified.c DEVICES host NO_GPU)
+# GCC 12 does not know the clause.
+device_program_test(uses_allocators SOURCES uses_allocators.c COMPILERS clang16 clang19 clang22 STOCK NONE NO_GPU)
 device_program_test(cpp_classes SOURCES cpp_classes.cpp GCC)
 # Clang 14 loses what a lambda has captured by value.
 device_program_test(cpp_lambdas SOURCES cpp_lambdas.cpp COMPILERS clang16 clang19 clang22)
