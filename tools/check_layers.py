@@ -81,22 +81,28 @@ def room_of(root: Path, path: Path) -> str | None:
     return parts[1] if parts[0] == "src" and len(parts) > 2 else None
 
 
-def part_of(rules: Rules, name: str) -> str | None:
-    """The part that a file lies in, "" if it lies in a divided folder but in none of its parts, None if in no such folder."""
-    folder = name.rpartition("/")[0]
-    if folder in rules.parts:
-        return folder
-    divided = any(part.rpartition("/")[0] == folder for part in rules.parts)
-    return "" if divided else part_of(rules, folder) if folder else None
+def folders_of(name: str) -> list[str]:
+    """The folders that a file lies in, the outermost first."""
+    steps = name.split("/")[:-1]
+    return ["/".join(steps[: count + 1]) for count in range(len(steps))]
+
+
+def lies_in_no_part(rules: Rules, name: str) -> bool:
+    """Whether a folder that the file lies in is divided, and none of its parts has the file."""
+    return any(
+        any(part.rpartition("/")[0] == folder for part in rules.parts)
+        and not any(inner in rules.parts for inner in folders_of(name) if inner.rpartition("/")[0] == folder)
+        for folder in folders_of(name)
+    )
 
 
 def judge_parts(rules: Rules, user: str, target: str) -> str | None:
-    mine, other = part_of(rules, user), part_of(rules, target)
-    if not mine or not other or mine == other or mine.rpartition("/")[0] != other.rpartition("/")[0]:
-        return None
-    if rules.parts[other] < rules.parts[mine]:
-        return None
-    return f"{mine} ({rules.parts[mine]}) must not see {other} ({rules.parts[other]})"
+    for mine, other in zip(folders_of(user), folders_of(target), strict=False):
+        if mine == other or mine not in rules.parts or other not in rules.parts:
+            continue
+        if mine.rpartition("/")[0] == other.rpartition("/")[0] and rules.parts[other] >= rules.parts[mine]:
+            return f"{mine} ({rules.parts[mine]}) must not see {other} ({rules.parts[other]})"
+    return None
 
 
 def judge(root: Path, rules: Rules, user: Path, target: Path) -> str | None:
@@ -131,7 +137,7 @@ def check_file(root: Path, rules: Rules, path: Path, upward: set[tuple[str, str]
     """Collects in `upward` the includes that go up by the rules' leave."""
     problems = []
     user = str(path.relative_to(root))
-    if part_of(rules, user) == "":
+    if lies_in_no_part(rules, user):
         problems.append(f"{user}: lies in no part of its folder: see tools/layers.txt")
     for number, quote, included, target in includes(root, path):
         if included in rules.outside:

@@ -4,7 +4,7 @@
 // by shared memory and by TCP; beside them what the system needs at least. `awake`: the receiver looks; `asleep`: it has
 // slept for a millisecond before each round trip, of which the figure is the whole. Each figure is the best of several
 // samples, printed as `FIGURE VALUE UNIT`.
-#include "wire/local.hpp"
+#include "wire/local/local.hpp"
 
 #include <sys/mman.h>
 #include <sys/syscall.h>

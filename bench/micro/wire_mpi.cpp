@@ -5,7 +5,7 @@
 // sent by MPI, too. Two ranks, which need a core each.
 //
 // Usage: mpirun -n 2 micro-wire_mpi-COMPILER-MPI LIBRARY [ROUNDS]
-#include "wire/wire.hpp"
+#include "wire/base/wire.hpp"
 
 #include <dlfcn.h>
 #include <mpi.h>

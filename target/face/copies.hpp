@@ -4,7 +4,7 @@
 // behind (deferred_copies.cpp). Any thread.
 #pragma once
 
-#include "device/device.hpp"
+#include "device/base/device.hpp"
 
 namespace marline::target {
 

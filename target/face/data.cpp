@@ -4,9 +4,9 @@
 // tasks; the dependences that some versions pass along have been waited for by then, so the rest is the same. (14 and 16
 // pass fewer arguments to these: what is behind `mappers` is not looked at.)
 #include "base/report.hpp"
+#include "device/base/kinds.hpp"
+#include "device/llvm/llvm.hpp"
 #include "mapping/devices.hpp"
-#include "device/kinds.hpp"
-#include "device/llvm.hpp"
 #include "mapping/mapping.hpp"
 
 #include <atomic>

@@ -3,7 +3,7 @@
 // What the devices are, for `marline devices`, programs and tools (devices.h): the entry points of this library.
 #include "marline/devices.h"
 
-#include "device/kinds.hpp"
+#include "device/base/kinds.hpp"
 #include "mapping/device_list.hpp"
 #include "mapping/devices.hpp"
 

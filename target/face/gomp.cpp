@@ -6,8 +6,8 @@
 // address, a worker on another node at another one. `declare target` variables of a device in this process are the program's own. Any thread.
 #include "base/forks.hpp"
 #include "base/report.hpp"
-#include "device/kinds.hpp"
-#include "device/pinned.hpp"
+#include "device/base/kinds.hpp"
+#include "device/llvm/pinned.hpp"
 #include "face/gomp_kinds.hpp"
 #include "image/functions.hpp"
 #include "image/offload_tables.hpp"

@@ -4,10 +4,10 @@
 // this processor runs have no foreign runtime: their objects know the device and that it is ready, as every construct on
 // them has ended when its task has. Objects of libomptarget's devices are its own, and so are the answers about them.
 #include "base/report.hpp"
-#include "mapping/devices.hpp"
-#include "device/kinds.hpp"
-#include "device/llvm.hpp"
+#include "device/base/kinds.hpp"
+#include "device/llvm/llvm.hpp"
 #include "face/dependences.hpp"
+#include "mapping/devices.hpp"
 
 #include <cstdint>
 #include <cstdlib>

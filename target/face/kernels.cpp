@@ -4,10 +4,10 @@
 // with a structure of arguments that has a version (LLVM, offload/include/Shared/APITypes.h). All return 0 when the
 // region has run on the device, or goes on there; else the caller runs it itself.
 #include "base/report.hpp"
-#include "mapping/devices.hpp"
-#include "device/kinds.hpp"
-#include "device/llvm.hpp"
+#include "device/base/kinds.hpp"
+#include "device/llvm/llvm.hpp"
 #include "image/images.hpp"
+#include "mapping/devices.hpp"
 #include "mapping/mapping.hpp"
 #include "mapping/region.hpp"
 

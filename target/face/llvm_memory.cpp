@@ -2,9 +2,9 @@
 //
 // LLVM's routines for memory of other kinds than a device's own. Devices whose kernels run on this processor copy from
 // any memory of the host, so host memory is malloc's; one of their own processes shares none with the host.
-#include "device/kinds.hpp"
-#include "device/llvm.hpp"
-#include "device/pinned.hpp"
+#include "device/base/kinds.hpp"
+#include "device/llvm/llvm.hpp"
+#include "device/llvm/pinned.hpp"
 #include "mapping/devices.hpp"
 
 #include <cstdlib>

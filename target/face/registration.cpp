@@ -2,9 +2,9 @@
 //
 // How compilers' code tells of its images, and of `requires`. Called while libraries are loaded and unloaded.
 #include "base/report.hpp"
-#include "mapping/devices.hpp"
-#include "image/requires.hpp"
 #include "image/images.hpp"
+#include "image/requires.hpp"
+#include "mapping/devices.hpp"
 
 #include <atomic>
 

@@ -4,11 +4,11 @@
 // libmarline's definitions, which programs meet first, lead here (version node VERS1.0, as libomptarget's). Copies between
 // two devices go by way of the host in pieces, so that they take no memory of their size.
 #include "base/report.hpp"
-#include "device/kinds.hpp"
-#include "device/llvm.hpp"
-#include "device/llvm_copies.hpp"
-#include "device/tell.hpp"
-#include "device/users_memory.hpp"
+#include "device/base/kinds.hpp"
+#include "device/base/tell.hpp"
+#include "device/base/users_memory.hpp"
+#include "device/llvm/llvm.hpp"
+#include "device/llvm/llvm_copies.hpp"
 #include "face/copies.hpp"
 #include "mapping/devices.hpp"
 #include "mapping/mapping.hpp"

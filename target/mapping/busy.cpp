@@ -2,7 +2,7 @@
 //
 // How constructs wait for pieces that others fill or empty (see mapping.hpp). A waiter lies on its construct's stack,
 // and is woken under the lock, so the list never holds one that is gone.
-#include "device/wait.hpp"
+#include "device/base/wait.hpp"
 #include "mapping/copies.hpp"
 #include "mapping/mapping.hpp"
 #include "mapping/plan.hpp"

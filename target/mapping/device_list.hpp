@@ -4,7 +4,7 @@
 // thread, once.
 #pragma once
 
-#include "device/device.hpp"
+#include "device/base/device.hpp"
 
 namespace marline::target {
 

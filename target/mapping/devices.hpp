@@ -3,7 +3,7 @@
 // The program's devices: which there are (MARLINE_DEVICES), and what is done before one is used for the first time.
 #pragma once
 
-#include "device/device.hpp"
+#include "device/base/device.hpp"
 
 namespace marline::target {
 

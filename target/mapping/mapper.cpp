@@ -3,7 +3,7 @@
 // See the header. The two routines are called by the mapper's code (LLVM, offload/libomptarget/interface.cpp).
 #include "mapping/mapper.hpp"
 
-#include "device/llvm.hpp"
+#include "device/llvm/llvm.hpp"
 
 namespace marline::target {
 

@@ -6,8 +6,8 @@
 #include "mapping/mapping.hpp"
 
 #include "base/forks.hpp"
-#include "device/tell.hpp"
-#include "device/users_memory.hpp"
+#include "device/base/tell.hpp"
+#include "device/base/users_memory.hpp"
 #include "mapping/copies.hpp"
 #include "mapping/mapper.hpp"
 #include "mapping/plan.hpp"

@@ -16,7 +16,7 @@
 #include "base/items.hpp"
 #include "base/lock.hpp"
 #include "base/told.hpp"
-#include "device/device.hpp"
+#include "device/base/device.hpp"
 #include "mapping/piece.hpp"
 
 namespace marline::target {

@@ -6,9 +6,9 @@
 #include "mapping/region.hpp"
 
 #include "base/report.hpp"
-#include "device/asides.hpp"
-#include "device/tell.hpp"
-#include "device/wait.hpp"
+#include "device/base/tell.hpp"
+#include "device/base/wait.hpp"
+#include "device/llvm/asides.hpp"
 #include "image/images.hpp"
 #include "mapping/devices.hpp"
 #include "mapping/mapping.hpp"

@@ -3,9 +3,9 @@
 // A target region on a device whose data environment is ours: data there, kernel, data back.
 #pragma once
 
-#include "device/device.hpp"
 #include "base/items.hpp"
 #include "base/told.hpp"
+#include "device/base/device.hpp"
 
 namespace marline::target {
 

@@ -7,7 +7,7 @@ function(marline_mpi_tests_of_the_wire MPI)
   # -Wno-stringop-overflow: as in marline_mpi_program.
   marline_add_program(mpi_wire_mpi-${MPI} gcc12 SOURCES wire_mpi.cpp MPI ${MPI} OUTDIR ${bin}
     FLAGS -std=c++20 -Wall -Wextra -Wno-stringop-overflow -DOMPI_SKIP_MPICXX -DMPICH_SKIP_MPICXX -I${target} LIBS -ldl
-    DEPENDS marline-wire-${MPI} ${CMAKE_CURRENT_SOURCE_DIR}/wire_mpi.hpp ${target}/wire/wire.hpp)
+    DEPENDS marline-wire-${MPI} ${CMAKE_CURRENT_SOURCE_DIR}/wire_mpi.hpp ${target}/wire/base/wire.hpp)
   set(plain ${run} plain ${MPI})
   foreach(how sizes:2 sizes:4 large:2 storm:4 queued:2 answers:3 dropped:2 waits:2 threads:3 own_mpi:3 early:3
               unstarted:3 serialized:3)
@@ -33,9 +33,9 @@ function(marline_mpi_tests_of_the_wire MPI)
       ${loader}/libmarline-wire-${mpi}.so SYMBOLIC)
   endforeach()
   marline_add_program(mpi_wire_loader-${MPI} gcc12 OUTDIR ${loader}
-    SOURCES wire_loader.cpp ${target}/wire/mpi_loader.cpp ${target}/base/report.cpp
+    SOURCES wire_loader.cpp ${target}/wire/mpi/mpi_loader.cpp ${target}/base/report.cpp
     FLAGS -std=c++20 -Wall -Wextra -I${target} LIBS -ldl
-    DEPENDS marline-wire-${MPI} ${target}/wire/mpi_loader.hpp ${target}/wire/wire.hpp)
+    DEPENDS marline-wire-${MPI} ${target}/wire/mpi/mpi_loader.hpp ${target}/wire/base/wire.hpp)
   marline_mpi_test(wire_loader.${MPI} ${plain} 3 1 ${loader}/mpi_wire_loader-${MPI} ${MPI})
   if(MPI STREQUAL openmpi AND mpich IN_LIST MARLINE_MPIS)   # with one MPI installed, that one is taken
     add_test(NAME mpi.wire_loader_none COMMAND sh -c "${loader}/mpi_wire_loader-${MPI} none; true")   # it aborts

@@ -4,7 +4,7 @@
 // loader's source is part of it, and the wires' libraries lie beside it.
 //
 // Usage: wire_loader openmpi|mpich|none
-#include "wire/mpi_loader.hpp"
+#include "wire/mpi/mpi_loader.hpp"
 
 #include <cstdio>
 #include <cstdlib>

@@ -4,7 +4,7 @@
 // come.
 #pragma once
 
-#include "wire/wire.hpp"
+#include "wire/base/wire.hpp"
 
 #include <dlfcn.h>
 #include <unistd.h>

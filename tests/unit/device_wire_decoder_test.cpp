@@ -4,7 +4,7 @@
 // seeds are fixed; MARLINE_FUZZ_SECONDS makes the run longer than two seconds.
 #include "wire_job.hpp"
 
-#include "wire/frame_decoder.hpp"
+#include "wire/base/frame_decoder.hpp"
 
 #include <sys/epoll.h>
 #include <sys/eventfd.h>

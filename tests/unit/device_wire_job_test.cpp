@@ -3,8 +3,8 @@
 // What the environment says of a job, and what becomes of it if processes do not come, are strangers, end or leave.
 #include "wire_job.hpp"
 
-#include "wire/job.hpp"
-#include "wire/siphash.hpp"
+#include "wire/base/job.hpp"
+#include "wire/local/siphash.hpp"
 
 #include <csignal>
 #include <cstdlib>

@@ -4,8 +4,8 @@
 // on the wire `local`.
 #include "wire_job.hpp"
 
-#include "wire/link_model.hpp"
-#include "wire/link_speed.hpp"
+#include "wire/model/link_model.hpp"
+#include "wire/model/link_speed.hpp"
 
 #include <cstring>
 #include <random>

@@ -98,6 +98,22 @@ class Layers(Tree):
         self.write("mpi/engine/engine.c", '#include "calls/wait.h"\n')
         self.expect("check_layers.py", "mpi/engine/engine.c:1", "mpi/engine (2) must not see mpi/calls (4)")
 
+    def test_parts_of_a_part(self) -> None:
+        self.write("target/wire/base/wire.hpp", "")
+        self.write("target/device/base/device.hpp", "")
+        self.write("target/device/node/node.hpp", "")
+        self.write("target/device/node/node.cpp", '#include "device/base/device.hpp"\n#include "wire/base/wire.hpp"\n')
+        self.expect("check_layers.py")
+        self.write("target/device/base/device.hpp", '#include "device/node/node.hpp"\n')
+        self.write("target/wire/base/wire.hpp", '#include "device/node/node.hpp"\n')
+        self.write("target/device/old.cpp", "")
+        self.expect(
+            "check_layers.py",
+            "target/device/base (0) must not see target/device/node (3)",
+            "target/wire (1) must not see target/device (2)",
+            "target/device/old.cpp: lies in no part",
+        )
+
     def test_file_in_no_part(self) -> None:
         self.write("mpi/attic.c", "")
         self.write("src/exec/attic/old.cpp", "")

@@ -4,8 +4,8 @@
 // status. A process that a test has to leave behind ends with the test's program.
 #pragma once
 
-#include "wire/local.hpp"
-#include "wire/local_meet.hpp"
+#include "wire/local/local.hpp"
+#include "wire/local/local_meet.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/prctl.h>

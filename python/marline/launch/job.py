@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A job without MPI: one process runs the program, the others are its devices (docs/guide/nodes.md). All of them are
-started here, on this machine, and told of each other by variables (target/wire/job.hpp). Standard library only."""
+started here, on this machine, and told of each other by variables (target/wire/base/job.hpp). Standard library only."""
 
 import os
 import secrets
@@ -15,7 +15,7 @@ from marline.launch import child
 
 NODES = "nodes"
 NUMBER, COUNT = "MARLINE_JOB_NUMBER", "MARLINE_JOB_COUNT"
-TAKEN = "MARLINE_JOB_TAKEN"  # a process of a job sets it for the programs that it starts (target/device/node_job.cpp)
+TAKEN = "MARLINE_JOB_TAKEN"  # a process of a job sets it for the programs that it starts (target/device/node/node_job.cpp)
 MPI_VARIABLES = ("OMPI_COMM_", "PMI_", "PMIX_", "MPI_LOCAL", "SLURM_PROCID", "SLURM_LOCALID")
 MOST_WORKERS = 63  # devices of a program, less one
 LAST_WORDS = 5.0  # seconds in which the others end by themselves when one process of the job has ended

@@ -8,8 +8,8 @@
 #pragma once
 
 #include "base/lock.hpp"
+#include "wire/base/wire.hpp"
 #include "wire/mpi/calls.hpp"
-#include "wire/wire.hpp"
 
 #include <atomic>
 

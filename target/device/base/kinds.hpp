@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The kinds of devices that there are. A new one is a DeviceKind in a file of its own, and a line here.
+#pragma once
+
+#include "device/base/device.hpp"
+
+namespace marline::target {
+
+extern const DeviceKind kHostKind;     // this processor, in this process (host.cpp)
+extern const DeviceKind kProcessKind;  // this processor, in a process of its own (process.cpp)
+extern const DeviceKind kNodeKind;     // processors of the job's other processes (node.cpp)
+extern const DeviceKind kLlvmKind;     // those of LLVM's libomptarget (llvm.cpp)
+
+}  // namespace marline::target

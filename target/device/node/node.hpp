@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Devices that are other processes of the job, on other nodes as a rule: the two sides of such a device, the program's
+// (node.cpp) and the worker's (node_serve.cpp), and the frames between them. Workers run no `main`. A device's memory lies at
+// the same addresses in the program, which has no access there, and in the worker.
+#pragma once
+
+#include "device/base/device.hpp"
+#include "wire/base/wire.hpp"
+
+namespace marline::target {
+
+inline constexpr uint32_t kNodeProtocol = 1;  // of the frames below; both sides are of the same version, or stop
+
+// What a frame asks for or answers. `to`, `from`: addresses of the receiver; kForward: of the other worker and the
+// receiver. An answer has the `operation` of what it answers.
+enum class NodeFrame : uint16_t {
+  // From the program, first: a = protocol, b = begin of the device's memory, c = device's number; words: the program's
+  // identity, bytes of memory. 0 bytes: the device is not started yet, the program asks who the worker is
+  kHello = 1,
+  // To the program: a = a clock reading (tell.hpp, now), b = the descriptor of the memory's file in the worker; words: the
+  // identity of its program, then its DeviceFacts
+  kWelcome,
+  kWrite,    // a = to; bulk. kAnswers: `operation` of the process with number b
+  kRead,     // a = from, b = bytes; answered by kData
+  kData,     // bulk
+  kLaunch,   // a = code, b = thread limit, c: offset of the place in the program's file; words: arguments; kTimed
+  kLoad,     // a, b: an image in the device's memory
+  kUnload,   // a = handle
+  kFind,     // a = handle; words: a name
+  kLocate,   // a = module, b = offset, c = bytes, 0 for a function (image/program.hpp)
+  kForward,  // a = to, b = from, c = bytes; words: the other worker's number. The other one answers
+  kDiscard,  // a, b: memory that nobody needs any more
+  kFlush,    // answered when everything before has been done that needs no task
+  kDone,     // a = result; b, c: begin and end of a kernel
+  kEnd,      // the program ends
+};
+
+// Of Frame::flags.
+inline constexpr uint32_t kAnswers = 1, kTimed = 2;
+
+// How this process takes part in a job with workers. Constant once it is made.
+struct NodeJob {
+  const WireKind* kind;
+  Wire* wire;
+  int number;  // 0: it runs the program
+  int count;
+
+  void send(int peer, const Frame& frame, const uint64_t* words = nullptr) const {
+    kind->send(wire, peer, frame, words, nullptr, nullptr);
+  }
+};
+
+// How many workers the environment says that there are, without a wire; 0: none, or this process belongs to no job. Any
+// thread.
+[[nodiscard]] int worker_count();
+
+// Whether a process of a job has started this program, which has no workers then. Any thread.
+[[nodiscard]] bool is_started_by_a_job();
+
+// Joins the job, at the first call; `user` as WireKind::join has it. Ends the process if that cannot be.
+const NodeJob& join_job(const WireUser& user);
+
+// Serves the program until it ends. The calling thread is the process's first one, before main.
+[[noreturn]] void serve_node();
+
+// Whether this process is a worker. Any thread.
+[[nodiscard]] bool is_worker();
+
+// In the program: joins the job, and ends it. The workers wait for both, whether or not a device is used.
+void start_nodes();
+void end_nodes();
+
+// In a fork of the program: the workers are the program's. All devices of this kind are lost (mapping/devices.cpp).
+void forget_nodes();
+
+}  // namespace marline::target

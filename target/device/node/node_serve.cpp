@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The worker's side of a device on another node. Frames come from the wire; whatever thread polls it answers at once what
+// needs no task, and hands kernels, and what takes the loader's lock, to the dispatcher. While that looks for work, it polls;
+// otherwise the process's first thread waits on the wire. A worker obeys the program, process 0, alone, and checks all that
+// a frame names; of other workers it takes data that the program has sent on its way.
+#include "base/report.hpp"
+#include "device/base/tell.hpp"
+#include "device/node/node.hpp"
+#include "device/node/node_memory.hpp"
+#include "device/processor/call_kernel.hpp"
+#include "device/processor/crash_report.hpp"
+#include "device/processor/dispatcher.hpp"
+#include "device/processor/process_crash.hpp"
+#include "device/processor/processor.hpp"
+#include "image/functions.hpp"
+#include "image/load.hpp"
+#include "image/offload_tables.hpp"
+#include "image/program.hpp"
+#include "marline/devices.h"
+
+#include <linux/futex.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+
+namespace marline::target {
+
+namespace {
+
+// A frame that is work, with its words.
+struct Job : Work {
+  Frame frame;
+  const char* region;  // of a kernel; stays
+  uint64_t words[];
+};
+
+const NodeJob* g_job;
+int g_number = 0;           // of the device; by the first frame
+int g_memory_file = -1;     // by the first frame
+std::atomic<bool> g_ends{false};
+std::atomic<uint32_t> g_watch{0};  // the first thread sleeps here while the dispatcher polls; 1: it is to wait on the wire
+
+[[noreturn]] void refuse(int peer, const Frame& frame, const char* what) {
+  end_process(EXIT_FAILURE, "worker %d: a frame of kind %u from process %d %s (a = %#lx, b = %#lx, c = %#lx, %lu bytes)", g_job->number,
+        frame.kind, peer, what, frame.a, frame.b, frame.c, frame.bulk);
+}
+
+Frame frame_of(NodeFrame kind, uint64_t operation, uint64_t a = 0) {
+  Frame frame = {};
+  frame.kind = static_cast<uint16_t>(kind);
+  frame.operation = operation;
+  frame.a = a;
+  return frame;
+}
+
+// The scope in which a thread uses the wire, which the first thread leaves and frees when the program has ended. Here the
+// count comes first and then the look at the end, there the other way round (both seq_cst).
+std::atomic<int> g_users{0};
+class WireUse {
+ public:
+  WireUse() { g_users.fetch_add(1); }
+  ~WireUse() { g_users.fetch_sub(1); }
+  WireUse(const WireUse&) = delete;
+  WireUse& operator=(const WireUse&) = delete;
+
+  [[nodiscard]] bool is_possible() const { return !g_ends.load(); }
+};
+
+void send_to_program(const Frame& frame) {
+  WireUse use;
+  if (use.is_possible()) g_job->send(0, frame);
+}
+
+void answer(const Frame& asked, uint64_t result) { send_to_program(frame_of(NodeFrame::kDone, asked.operation, result)); }
+
+// Work ------------------------------------------------------------------------------------------------------------------
+
+void run_kernel(void* data) {
+  auto* job = static_cast<Job*>(data);
+  RunningKernel running(reinterpret_cast<uint64_t>(job->region), job->frame.c);
+  call_kernel(job->frame.a, job->words, job->frame.words);
+}
+
+void launch(Job* job) {
+  Frame done = frame_of(NodeFrame::kDone, job->frame.operation);
+  done.flags = job->frame.flags & kTimed;
+  marline_target_region_t region = {run_kernel, job, g_number, static_cast<int>(job->frame.b)};
+  if (done.flags != 0) done.b = now();
+  marline_target_region_run(&region);
+  if (done.flags != 0) done.c = now();
+  std::fflush(stdout);  // nobody does at the end
+  send_to_program(done);
+}
+
+uint64_t load(const Frame& frame) {
+  return reinterpret_cast<uint64_t>(load_image(copy_image({reinterpret_cast<const char*>(frame.a), frame.b})));
+}
+
+uint64_t unload(const Frame& frame) {
+  ImageRange range = range_of_image(reinterpret_cast<void*>(frame.a));
+  forget_addresses(range.begin, range.end);
+  unload_image(reinterpret_cast<void*>(frame.a));
+  return 0;
+}
+
+uint64_t find(const Frame& frame, uint64_t* words) {
+  auto* name = reinterpret_cast<char*>(words);
+  if (frame.words == 0 || strnlen(name, frame.words * sizeof *words) == frame.words * sizeof *words) {
+    refuse(0, frame, "has a name without an end");
+  }
+  size_t bytes = 0;
+  uint64_t address = find_sized(reinterpret_cast<void*>(frame.a), name, bytes);
+  if (address == 0) return 0;
+  allow_variable(address, bytes);
+  allow_code(address, name);
+  return address;
+}
+
+// Only what GCC's tables have: what else the program has is not the device's business.
+uint64_t locate(const Frame& frame) {
+  const void* address = address_of_place({frame.a, frame.b});
+  if (address == nullptr) return 0;
+  if (frame.c != 0) {
+    if (!is_offload_variable(address, frame.c)) return 0;
+    allow_variable(reinterpret_cast<uint64_t>(address), frame.c);
+  } else {
+    if (!is_offload_function(address)) return 0;
+    allow_code(reinterpret_cast<uint64_t>(address), entry_of_function(address)->name);
+  }
+  return reinterpret_cast<uint64_t>(address);
+}
+
+void run_job(Work* work) {
+  auto* job = static_cast<Job*>(work);
+  const Frame& frame = job->frame;
+  switch (static_cast<NodeFrame>(frame.kind)) {
+    case NodeFrame::kLaunch: launch(job); break;
+    case NodeFrame::kLoad: answer(frame, load(frame)); break;
+    case NodeFrame::kUnload: answer(frame, unload(frame)); break;
+    case NodeFrame::kFind: answer(frame, find(frame, job->words)); break;
+    default: answer(frame, locate(frame)); break;
+  }
+  std::free(job);
+}
+
+void hand_over(const Frame& frame, const uint64_t* words, const char* region = nullptr) {
+  size_t bytes = frame.words * sizeof *words;
+  auto* job = static_cast<Job*>(std::malloc(sizeof(Job) + bytes));
+  if (job == nullptr) fatal("worker %d: no memory for a command", g_job->number);
+  job->is_kernel = static_cast<NodeFrame>(frame.kind) == NodeFrame::kLaunch;
+  job->run = run_job;
+  job->frame = frame;
+  job->region = region;
+  if (bytes != 0) std::memcpy(job->words, words, bytes);
+  WorkList list;
+  list.append(job);
+  add_work(list);
+}
+
+// At once -----------------------------------------------------------------------------------------------------------------
+
+// Data that is on its way to another process.
+struct Sending : Outgoing {
+  static void free(Outgoing* outgoing) { std::free(static_cast<Sending*>(outgoing)); }
+};
+
+void send_data(int peer, const Frame& frame, uint64_t from) {
+  auto* sending = static_cast<Sending*>(std::malloc(sizeof(Sending)));
+  if (sending == nullptr) fatal("worker %d: no memory for a copy", g_job->number);
+  sending->sent = Sending::free;
+  if (g_job->kind->send(g_job->wire, peer, frame, nullptr, reinterpret_cast<const void*>(from), sending)) std::free(sending);
+}
+
+void welcome(const Frame& frame, const uint64_t* words) {
+  if (frame.a != kNodeProtocol) {
+    fatal("worker %d: its libmarline-target speaks version %u to workers, the program's version %lu: use the same Marline "
+          "everywhere", g_job->number, kNodeProtocol, frame.a);
+  }
+  if (frame.words != 2) refuse(0, frame, "is no first frame");
+  if (g_memory_file < 0 && words[1] != 0) {  // 0: it asks only who we are
+    g_memory_file = open_worker_memory(frame.b, words[1]);
+    g_number = static_cast<int>(frame.c);
+  }
+  static_assert(sizeof(DeviceFacts) % sizeof(uint64_t) == 0);
+  uint64_t told[1 + sizeof(DeviceFacts) / sizeof(uint64_t)] = {program_identity()};
+  DeviceFacts facts;
+  describe_processor(facts);
+  std::memcpy(told + 1, &facts, sizeof facts);
+  Frame back = frame_of(NodeFrame::kWelcome, frame.operation, now());
+  back.b = static_cast<uint64_t>(g_memory_file);
+  back.words = sizeof told / sizeof *told;
+  g_job->send(0, back, told);
+}
+
+void read(const Frame& frame) {
+  if (!may_access(frame.a, frame.b)) refuse(0, frame, "reads what is not the device's");
+  Frame data = frame_of(NodeFrame::kData, frame.operation);
+  data.bulk = frame.b;
+  send_data(0, data, frame.a);
+}
+
+void forward(const Frame& frame, const uint64_t* words) {
+  if (!may_access(frame.b, frame.c)) refuse(0, frame, "reads what is not the device's");
+  if (frame.words != 1 || words[0] == 0 || words[0] >= static_cast<uint64_t>(g_job->count)) {
+    refuse(0, frame, "names a worker that is none");
+  }
+  Frame data = frame_of(NodeFrame::kWrite, frame.operation);
+  data.a = frame.a;
+  data.b = 0;
+  data.flags = kAnswers;
+  data.bulk = frame.c;
+  auto peer = static_cast<int>(words[0]);
+  if (peer == g_job->number) {
+    if (!may_access(frame.a, frame.c)) refuse(0, frame, "writes what is not the device's");
+    std::memmove(reinterpret_cast<void*>(frame.a), reinterpret_cast<const void*>(frame.b), frame.c);
+    answer(frame, 0);
+  } else {
+    send_data(peer, data, frame.b);
+  }
+}
+
+void discard(const Frame& frame) {
+  if (!may_access(frame.a, frame.b)) refuse(0, frame, "discards what is not the device's");
+  discard_worker_memory(frame.a, frame.b);
+}
+
+// The frames that come from elsewhere than from the program.
+bool may_send(int peer, const Frame& frame) {
+  return peer == 0 || (static_cast<NodeFrame>(frame.kind) == NodeFrame::kWrite && (frame.flags & kAnswers) != 0);
+}
+
+void* place(void*, int peer, const Frame& frame, const uint64_t*) {
+  if (!may_send(peer, frame) || static_cast<NodeFrame>(frame.kind) != NodeFrame::kWrite) refuse(peer, frame, "has data");
+  if (!may_access(frame.a, frame.bulk)) refuse(peer, frame, "writes what is not the device's");
+  return reinterpret_cast<void*>(frame.a);
+}
+
+void deliver(void*, int peer, const Frame& frame, const uint64_t* words) {
+  if (!may_send(peer, frame)) refuse(peer, frame, "is the program's to send");
+  auto kind = static_cast<NodeFrame>(frame.kind);
+  if (g_memory_file < 0 && kind != NodeFrame::kHello && kind != NodeFrame::kEnd) refuse(peer, frame, "comes too early");
+  switch (kind) {
+    case NodeFrame::kHello: return welcome(frame, words);
+    case NodeFrame::kWrite:
+      if ((frame.flags & kAnswers) != 0) answer(frame, 0);
+      return;
+    case NodeFrame::kRead: return read(frame);
+    case NodeFrame::kForward: return forward(frame, words);
+    case NodeFrame::kDiscard: return discard(frame);
+    case NodeFrame::kFlush: return answer(frame, 0);
+    case NodeFrame::kLaunch: {
+      const char* region = name_of_code(frame.a);
+      if (region == nullptr || frame.words > kMostArguments) refuse(peer, frame, "launches no target region");
+      return hand_over(frame, words, region);
+    }
+    case NodeFrame::kLoad:
+      if (!may_access(frame.a, frame.b)) refuse(peer, frame, "loads what is not the device's");
+      return hand_over(frame, words);
+    case NodeFrame::kUnload:
+    case NodeFrame::kFind:
+      if (!is_loaded_image(reinterpret_cast<void*>(frame.a))) refuse(peer, frame, "names no image");
+      return hand_over(frame, words);
+    case NodeFrame::kLocate: return hand_over(frame, words);
+    case NodeFrame::kEnd: g_ends.store(true); return;
+    default: refuse(peer, frame, "is not understood");
+  }
+}
+
+// The program's end is told before; without that, the program has crashed, and has said why, or has called _exit. The job's
+// exit status is the program's. If a worker has gone, it is the program that ends the job.
+void lost(void*, int peer, const char*) {
+  if (peer == 0) _exit(EXIT_SUCCESS);
+}
+
+[[noreturn]] void fail(const char* line) { end_process(EXIT_FAILURE, "%s", line); }
+
+const WireUser kUser = {nullptr, place, deliver, lost, fail};
+
+// Threads ---------------------------------------------------------------------------------------------------------------
+
+void receive() {
+  WireUse use;
+  if (use.is_possible()) (void)g_job->kind->poll(g_job->wire);
+}
+
+// The dispatcher is going to sleep: the first thread takes over.
+void announce() {
+  g_watch.store(1);
+  syscall(SYS_futex, &g_watch, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
+}
+
+// While the dispatcher polls, the first thread sleeps, and looks now and then whether all threads run kernels.
+void watch() {
+  constexpr uint64_t kAtWork = 100'000;     // nanoseconds
+  constexpr timespec kNap = {0, 100'000};
+  bool may_nap = true;
+  while (!g_ends.load()) {
+    if (g_watch.load() == 0 && (may_nap || now() - dispatcher_looked() < kAtWork)) {
+      may_nap = false;
+      syscall(SYS_futex, &g_watch, FUTEX_WAIT_PRIVATE, 0, &kNap, nullptr, 0);
+      continue;
+    }
+    while (g_job->kind->poll(g_job->wire) > 0) {}
+    run_all(take_other_work());
+    g_watch.store(0);  // before the next look: an announcement that comes behind it is seen above
+    may_nap = dispatcher_sleeps();
+    if (may_nap || now() - dispatcher_looked() >= kAtWork) g_job->kind->wait(g_job->wire, may_nap ? 100 : 1);
+    if (may_nap && dispatcher_sleeps()) g_watch.store(1);
+  }
+}
+
+// The line is this process's to write: the program sees only that it has gone.
+void tell(const EndInKernel& end) {
+  char device[128];
+  std::snprintf(device, sizeof device, "device %d (node, process %d of the job on %s)", g_number, g_job->number,
+                g_job->kind->peer(g_job->wire, g_job->number)->node);
+  ProcessEnd told = end;
+  told.name = reinterpret_cast<const char*>(end.entry);
+  told.place = end.kernel_place != 0 ? text_in_program(end.kernel_place) : nullptr;
+  report_end(device, told);
+}
+
+// The program decides what those mean that a terminal or a batch system sends to all processes of the job; when it ends,
+// the workers do.
+void ignore_signals_of_the_job() {
+  for (int signal : {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2}) ::signal(signal, SIG_IGN);
+}
+
+}  // namespace
+
+void serve_node() {
+  marline_tool_leave();  // what devices do is told by the program
+  ignore_signals_of_the_job();
+  g_job = &join_job(kUser);
+  start_dispatcher({receive, announce, [] { note_ends(tell); }});
+  watch();
+  std::fflush(stdout);
+  while (g_users.load() != 0) sched_yield();
+  g_job->kind->leave(g_job->wire, true);
+  _exit(EXIT_SUCCESS);
+}
+
+}  // namespace marline::target

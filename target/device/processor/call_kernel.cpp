@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// See the header.
+#include "device/processor/call_kernel.hpp"
+
+#include <cstring>
+#include <utility>
+
+namespace marline::target {
+
+namespace {
+
+template <size_t>
+using Word = uint64_t;
+
+template <size_t... kIndex>
+void call(uint64_t code, const uint64_t* words, std::index_sequence<kIndex...>) {
+  reinterpret_cast<void (*)(Word<kIndex>...)>(code)(words[kIndex]...);
+}
+
+// With room for `kWords`.
+template <size_t kWords>
+void call_with(uint64_t code, const uint64_t* words, uint32_t count) {
+  uint64_t padded[kWords] = {};
+  if (count != 0) std::memcpy(padded, words, count * sizeof *words);
+  call(code, padded, std::make_index_sequence<kWords>());
+}
+
+}  // namespace
+
+void call_kernel(uint64_t code, const uint64_t* words, uint32_t count) {
+  if (count <= 6) return call_with<6>(code, words, count);
+  if (count <= 24) return call_with<24>(code, words, count);
+  if (count <= 96) return call_with<96>(code, words, count);
+  call_with<kMostArguments>(code, words, count);
+}
+
+}  // namespace marline::target

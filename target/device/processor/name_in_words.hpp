@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The name of a symbol as a device's process gets it: in 8-byte words, with zeros behind it. One owner.
+#pragma once
+
+#include "base/array.hpp"
+
+#include <cstdint>
+#include <cstring>
+
+namespace marline::target {
+
+class NameInWords {
+ public:
+  // The longest is what a frame of the wire holds (wire/base/wire.hpp, kMostWords). Names of C++ templates have some thousands
+  // of characters at most; a longer one ends the program.
+  static constexpr size_t kMostBytes = 4096 * sizeof(uint64_t);
+
+  explicit NameInWords(const char* name) {
+    size_t bytes = std::strlen(name) + 1;
+    if (bytes > kMostBytes) fatal("the name of a region has %zu characters, more than %zu: %.200s...", bytes, kMostBytes, name);
+    for (size_t done = 0; done < bytes; done += sizeof(uint64_t)) {
+      uint64_t word = 0;
+      std::memcpy(&word, name + done, bytes - done < sizeof word ? bytes - done : sizeof word);
+      words_.push(word);
+    }
+  }
+
+  [[nodiscard]] const uint64_t* begin() { return words_.begin(); }
+  [[nodiscard]] uint32_t count() const { return words_.count(); }
+
+ private:
+  Array<uint64_t, 32> words_;
+};
+
+}  // namespace marline::target

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// See the header.
+#include "wire/base/outbox.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+namespace marline::target {
+
+Message::Message(const Frame& frame, const uint64_t* words, const void* bulk)
+    : pieces{{reinterpret_cast<const char*>(&frame), sizeof frame},
+             {reinterpret_cast<const char*>(words), frame.words * sizeof(uint64_t)},
+             {static_cast<const char*>(bulk), frame.bulk}} {}
+
+void Message::skip(uint64_t done) {
+  for (Piece& piece : pieces) {
+    uint64_t part = std::min(done, piece.count);
+    if (part == 0) continue;
+    piece.bytes += part;
+    piece.count -= part;
+    done -= part;
+  }
+}
+
+Message Queued::rest() {
+  Message message(frame, words(), bulk);
+  message.skip(done);
+  return message;
+}
+
+bool Outbox::append(const Frame& frame, const uint64_t* words, const void* bulk, Outgoing* outgoing, uint64_t done) {
+  size_t bytes = frame.words * sizeof(uint64_t);
+  auto* queued = static_cast<Queued*>(std::malloc(sizeof(Queued) + bytes));
+  if (queued == nullptr) return false;
+  *queued = {.next = nullptr,
+             .outgoing = frame.bulk != 0 ? outgoing : nullptr,
+             .bulk = static_cast<const char*>(bulk),
+             .done = done,
+             .frame = frame};
+  if (bytes != 0) std::memcpy(queued->words(), words, bytes);
+  (last_ != nullptr ? last_->next : first_) = queued;
+  last_ = queued;
+  return true;
+}
+
+void Outbox::drop_first() {
+  Queued* gone = first_;
+  first_ = gone->next;
+  if (first_ == nullptr) last_ = nullptr;
+  std::free(gone);
+}
+
+}  // namespace marline::target

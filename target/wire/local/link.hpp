@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One peer of the wire `local`: what is sent to it and what comes from it. Any thread sends, under `lock`; the thread that
+// has the wire's poll lock receives. Two kinds of transport: a pair of rings in shared memory, whose socket says only that
+// the peer lives, or that socket itself.
+#pragma once
+
+#include "base/lock.hpp"
+#include "wire/base/frame_decoder.hpp"
+#include "wire/base/outbox.hpp"
+#include "wire/local/shared_ring.hpp"
+
+#include <atomic>
+
+namespace marline::target {
+
+inline constexpr uint32_t kFewQueued = 64;     // frames: with more, a link has no room
+inline constexpr uint64_t kFewUnread = 4096;   // frames that the peer has not said it has taken: with more, likewise
+inline constexpr uint32_t kTellAtLeast = 1024; // frames taken: with more, the peer is told even if there is no answer
+
+struct Transport {
+  bool shared = false;
+  std::atomic<int> socket{-1};  // closed by the polling thread, under the link's lock
+  // If shared:
+  SharedRing out, in;
+  void* memory = nullptr;  // of both rings
+  size_t memory_bytes = 0;
+  Bell* bell = nullptr;    // the peer's
+  int bell_file = -1;
+  // If not, what has been read of the socket and not decoded:
+  char* stage = nullptr;
+  uint32_t stage_from = 0;
+  uint32_t stage_to = 0;
+  std::atomic<bool> has_stage{false};  // there are some, for threads that do not poll
+};
+inline constexpr uint32_t kStage = 64 << 10;
+
+// A poll's visit to a link.
+struct Visit {
+  const WireUser* user;
+  int frames_left;     // to be delivered by this poll
+  int64_t bytes_left;  // to be read from this link
+};
+
+struct Link {
+  enum class Sent : uint8_t { kAll, kQueued, kQueuedFirst, kNoMemory };
+  enum class Flushed : uint8_t { kNothing, kSome, kBulk };
+
+  int peer = -1;
+  Transport transport;
+
+  Lock lock;
+  Outbox outbox;             // under `lock`
+  uint64_t sequence = 0;     // of the last frame; under `lock`
+  bool said_leave = false;   // under `lock`: nothing follows
+  std::atomic<uint64_t> sent{0};           // the same as `sequence`, for has_room
+  std::atomic<uint32_t> queued{0};         // frames in `outbox`
+  std::atomic<uint64_t> taken_by_peer{0};  // frames, by its credits. Written by the polling thread
+  std::atomic<uint32_t> untold{0};         // frames delivered here that the peer has not been told of
+  std::atomic<bool> ended{false};          // no more bytes will come. Written by the polling thread
+  std::atomic<bool> gone{false};           // the last that came has been delivered, too. Written by the polling thread
+
+  FrameDecoder decoder;        // of the polling thread, as the next two
+  bool has_left = false;       // the peer has said so
+  const char* why = nullptr;   // `ended`: the reason, if it is not the peer's end
+  bool watches_room = false;   // the socket is watched for room; of the waiting thread
+
+  // The frame lacks its sequence and its credits. kAll: everything is on its way or, as the peer is gone, dropped.
+  [[nodiscard]] Sent send(Frame frame, const uint64_t* words, const void* bulk, Outgoing* outgoing);
+  // A frame of the wire's.
+  [[nodiscard]] Sent send_control(Frame frame);
+
+  // Sends some of what is queued. kBulk: of a frame with a bulk all has gone, `finished` is to be told; there may be more.
+  [[nodiscard]] Flushed flush(Outgoing*& finished);
+
+  // Delivers what is there, as far as the visit allows.
+  void receive(Visit& visit);
+  // Bytes are here that can be decoded without a system call.
+  [[nodiscard]] bool has_input() const;
+
+  [[nodiscard]] bool has_room() const {
+    if (gone.load(std::memory_order_relaxed)) return true;
+    auto unread = static_cast<int64_t>(sent.load(std::memory_order_relaxed) -
+                                       taken_by_peer.load(std::memory_order_relaxed));
+    return queued.load(std::memory_order_relaxed) < kFewQueued && unread < static_cast<int64_t>(kFewUnread);
+  }
+
+ private:
+  Sent send_or_queue(const Frame& frame, const uint64_t* words, const void* bulk, Outgoing* outgoing);
+  uint64_t push(const Message& message);
+  uint64_t push_to_ring(const Message& message);
+  uint64_t push_to_socket(const Message& message);
+  void receive_from_ring(Visit& visit);
+  void receive_from_socket(Visit& visit);
+  bool fill_stage(Visit& visit);
+  bool fill_bulk(Visit& visit);
+  void note_read(ssize_t bytes);
+  size_t decode(const char* bytes, size_t count, Visit& visit);
+  void finish_frame(Visit& visit);
+  void end(const char* reason);
+};
+
+}  // namespace marline::target

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// See local_meet.hpp. The lock is held across a fork, so the child finds the list whole; a link's socket that is being
+// closed at that moment is in the child either closed or of no more use.
+#include "wire/local/local_meet.hpp"
+
+#include <pthread.h>
+#include <unistd.h>
+
+namespace marline::target {
+
+namespace {
+
+constinit Lock g_lock;  // over the two below
+LocalWire* g_first = nullptr;
+bool g_handles_forks = false;
+
+void close_files_of(LocalWire* wire) {
+  close(wire->sockets);
+  close(wire->bell_file);
+  for (int i = 0; i < wire->count; ++i) {
+    Transport& t = wire->links[i].transport;
+    if (int socket = t.socket.load(std::memory_order_relaxed); socket >= 0) close(socket);
+    if (t.bell_file >= 0) close(t.bell_file);
+  }
+}
+
+void before_fork() { g_lock.take(); }
+void after_fork() { g_lock.release(); }
+
+void after_fork_in_child() {
+  for (LocalWire* wire = g_first; wire != nullptr; wire = wire->next) close_files_of(wire);
+  g_first = nullptr;
+  g_lock.release();
+}
+
+}  // namespace
+
+void remember_local_wire(LocalWire* wire) {
+  Guard guard(g_lock);
+  if (!g_handles_forks) pthread_atfork(before_fork, after_fork, after_fork_in_child);
+  g_handles_forks = true;
+  wire->next = g_first;
+  g_first = wire;
+}
+
+void forget_local_wire(LocalWire* wire) {
+  Guard guard(g_lock);
+  LocalWire** at = &g_first;
+  while (*at != nullptr && *at != wire) at = &(*at)->next;
+  if (*at != nullptr) *at = wire->next;
+}
+
+}  // namespace marline::target

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// See the header. The meeting.
+#include "wire/local/local_meet.hpp"
+
+#include "wire/base/give_up.hpp"
+#include "wire/local/handshake.hpp"
+
+#include <poll.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+
+namespace marline::target {
+
+int g_patience = 30'000;
+
+namespace {
+
+constexpr int kStranger = 1000;             // milliseconds that one who connects and says nothing keeps the others
+constexpr timespec kRetry = {0, 5'000'000};
+
+unsigned long namespace_id(const char* path) {
+  struct stat facts;
+  return stat(path, &facts) == 0 ? facts.st_ino : 0;
+}
+
+// Containers of one system see neither each other's processes nor sockets, so they count as machines.
+void describe_machine(Peer& peer) {
+  char boot[37] = "";
+  int file = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+  if (file >= 0) {
+    ssize_t got = read(file, boot, sizeof boot - 1);
+    boot[got > 0 ? got : 0] = '\0';
+    close(file);
+  }
+  snprintf(peer.machine, sizeof peer.machine, "%s/%x/%x", boot,
+           static_cast<unsigned>(namespace_id("/proc/self/ns/pid")),
+           static_cast<unsigned>(namespace_id("/proc/self/ns/net")));
+}
+
+void describe_self(const Job& job, Peer& peer) {
+  utsname names;
+  if (uname(&names) != 0) std::strcpy(names.nodename, "?");
+  snprintf(peer.node, sizeof peer.node, "%s", job.nodes != nullptr ? job.nodes[job.number] : names.nodename);
+  describe_machine(peer);
+  peer.pid = getpid();
+}
+
+int listen_or_give_up(const Meeting& meeting, const Address& address, const char* at) {
+  int listener = listen_at(address);
+  if (listener < 0) {
+    give_up(meeting.user, "process %d of the job cannot listen at %s: %s", meeting.job.number, at, strerror(errno));
+  }
+  return listener;
+}
+
+// `beside`: the address whose interface TCP uses.
+void open_listeners(Meeting& meeting, const Address& beside) {
+  meeting.shared_listener = listen_or_give_up(meeting, unnamed_address(), "a socket of the machine");
+  Address address = beside.family() == AF_UNIX ? loopback_address() : beside;
+  address.set_port(0);
+  meeting.stream_listener = listen_or_give_up(meeting, address, "a TCP port");
+  Card& card = meeting.cards[meeting.job.number];
+  describe_self(meeting.job, card.peer);
+  card.shared = own_address(meeting.shared_listener);
+  card.stream = own_address(meeting.stream_listener);
+}
+
+// The card says at which port; the connection says at which address it is reached from here.
+void set_host(Card& card, int socket) {
+  Address seen = peer_address(socket);
+  if (seen.family() == AF_UNIX) return;  // the loopback's
+  seen.set_port(card.stream.port());
+  card.stream = seen;
+}
+
+// A list of numbers and ranges.
+void list_missing(const Meeting& meeting, const bool* here, char* text, size_t size) {
+  size_t length = 0;
+  *text = '\0';
+  for (int from = 0; from < meeting.job.count && length + 32 < size;) {
+    int to = from;
+    while (to < meeting.job.count && !here[to]) ++to;
+    if (to > from) {
+      length += static_cast<size_t>(snprintf(text + length, size - length, length != 0 ? ", %d" : "%d", from));
+      if (to - from > 1) length += static_cast<size_t>(snprintf(text + length, size - length, "-%d", to - 1));
+    }
+    from = to > from ? to : from + 1;
+  }
+}
+
+// Takes the card of one that connects. Its socket, or -1: it is none of the job's.
+int take_card(Meeting& meeting, int listener, bool* here) {
+  int socket = accept_from(listener);
+  if (socket < 0) return -1;
+  Deadline deadline(kStranger);
+  Card card;
+  int number = take_greeting(socket, meeting.job, Purpose::kMeet, deadline);
+  if (number < 0 || here[number] || !receive_all(socket, &card, sizeof card, deadline)) {
+    close(socket);
+    return -1;
+  }
+  set_host(card, socket);
+  here[number] = true;
+  meeting.cards[number] = card;
+  return socket;
+}
+
+void hand_out_cards(Meeting& meeting, const int* sockets, int count) {
+  Deadline deadline(g_patience);
+  for (int i = 0; i < count; ++i) {
+    // One that has ended meanwhile is missed when the links are opened.
+    (void)!send_all(sockets[i], meeting.cards, sizeof(Card) * static_cast<size_t>(meeting.job.count), deadline);
+    close(sockets[i]);
+  }
+}
+
+void meet_as_first(Meeting& meeting, const Address& address) {
+  int listener = listen_or_give_up(meeting, widened(address), meeting.job.address);
+  open_listeners(meeting, widened(address));
+  auto most = static_cast<size_t>(meeting.job.count);
+  auto* here = static_cast<bool*>(std::calloc(most, sizeof(bool)));
+  auto* sockets = static_cast<int*>(std::malloc(most * sizeof(int)));
+  if (here == nullptr || sockets == nullptr) give_up(meeting.user, "no memory for %zu processes", most);
+  here[0] = true;
+  Deadline deadline(g_patience);
+  int count = 0;
+  while (count < meeting.job.count - 1) {
+    if (!wait_for(listener, POLLIN, deadline)) give_up_waiting(meeting, here, "to come");
+    int socket = take_card(meeting, listener, here);
+    if (socket >= 0) sockets[count++] = socket;
+  }
+  hand_out_cards(meeting, sockets, count);
+  close(listener);
+  std::free(sockets);
+  std::free(here);
+}
+
+int reach_first(const Meeting& meeting, const Address& address, Deadline deadline) {
+  for (;;) {
+    int socket = connect_to(address, deadline);
+    if (socket >= 0) return socket;
+    int error = errno;
+    if (!may_come(error) || deadline.left() == 0) {
+      give_up(meeting.user, "process %d of the job has not reached process 0 at %s for %g s: %s", meeting.job.number,
+              meeting.job.address, g_patience / 1000.0, strerror(error));
+    }
+    nanosleep(&kRetry, nullptr);
+  }
+}
+
+void meet_as_other(Meeting& meeting, const Address& address) {
+  const Job& job = meeting.job;
+  Deadline deadline(g_patience);
+  int socket = reach_first(meeting, address, deadline);
+  Greeting greeting = greet(socket, job, 0, Purpose::kMeet, deadline);
+  if (greeting == Greeting::kStranger) {
+    give_up(meeting.user, "the process at %s has another secret than process %d: it belongs to another job", job.address,
+            job.number);
+  }
+  open_listeners(meeting, own_address(socket));
+  bool done = greeting == Greeting::kDone && send_all(socket, &meeting.cards[job.number], sizeof(Card), deadline) &&
+              receive_all(socket, meeting.cards, sizeof(Card) * static_cast<size_t>(job.count), deadline);
+  if (!done) {
+    const char* why = deadline.left() == 0 ? "does not answer" : "has ended, or refuses it: two with this number?";
+    give_up(meeting.user, "process %d of the job at %s: process 0 %s", job.number, job.address, why);
+  }
+  set_host(meeting.cards[0], socket);
+  close(socket);
+}
+
+}  // namespace
+
+void give_up_waiting(const Meeting& meeting, const bool* here, const char* to_do_what) {
+  char missing[512];
+  list_missing(meeting, here, missing, sizeof missing);
+  give_up(meeting.user, "process %d of the job at %s has waited %g s for these of %d processes %s: %s", meeting.job.number,
+          meeting.job.address, g_patience / 1000.0, meeting.job.count, to_do_what, missing);
+}
+
+void meet(Meeting& meeting) {
+  const Job& job = meeting.job;
+  Address address;
+  const char* wrong = job.address != nullptr ? parse_address(job.address, address) : "it is missing";
+  if (wrong != nullptr) {
+    give_up(meeting.user, "MARLINE_JOB_ADDRESS=%s: expected unix:@NAME or tcp:HOST:PORT, but %s",
+            job.address != nullptr ? job.address : "", wrong);
+  }
+  if (job.number == 0) {
+    meet_as_first(meeting, address);
+  } else {
+    meet_as_other(meeting, address);
+  }
+}
+
+}  // namespace marline::target

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The start of the wire `local`, by one thread. First the job meets: process 0 listens at the job's address, the others
+// tell it who they are and where they listen, and get the list of all. Then each process connects to all with lower
+// numbers, in their order, and after that accepts those with higher ones; as process 0 accepts at once, none waits for
+// ever. What fails ends the process.
+#pragma once
+
+#include "wire/local/local.hpp"
+#include "wire/local/sockets.hpp"
+
+namespace marline::target {
+
+extern int g_patience;  // milliseconds that processes wait for each other, at the meeting and once more for the links
+
+// Who a process is and where it can be reached.
+struct Card {
+  Peer peer;
+  Address shared;  // a socket of the machine
+  Address stream;  // TCP
+};
+
+struct Meeting {
+  const Job& job;
+  const WireUser& user;
+  Card* cards;  // one per process
+  int shared_listener = -1;
+  int stream_listener = -1;
+};
+
+// local_meet.cpp: fills the cards, and opens the listeners.
+void meet(Meeting& meeting);
+// The end of this process, as others have not come: names them.
+[[noreturn]] void give_up_waiting(const Meeting& meeting, const bool* here, const char* to_do_what);
+
+// local_mesh.cpp: opens all links.
+void open_links(LocalWire* wire, Meeting& meeting);
+
+// local_forks.cpp: forks of the program have no part in the wire. They close its files, so that the peers see the end of
+// the process that has joined.
+void remember_local_wire(LocalWire* wire);
+void forget_local_wire(LocalWire* wire);
+
+}  // namespace marline::target

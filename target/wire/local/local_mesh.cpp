@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// See local_meet.hpp. The links. Between processes of one node a memfd with a ring for each direction is handed over by
+// the socket of the link, and so are the bells: nothing has a name that could be left behind.
+#include "wire/base/give_up.hpp"
+#include "wire/local/handshake.hpp"
+#include "wire/local/local_meet.hpp"
+
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+namespace marline::target {
+
+namespace {
+
+constexpr int kStranger = 1000;  // milliseconds, as in local_meet.cpp
+
+struct Opening {
+  LocalWire* wire;
+  Meeting& meeting;
+  size_t ring_bytes;
+  int bell_memory;  // a memfd
+};
+
+bool shares_memory(const LocalWire* wire, int peer) {
+  const Peer &a = wire->peers[wire->number], &b = wire->peers[peer];
+  return std::strcmp(a.node, b.node) == 0 && std::strcmp(a.machine, b.machine) == 0;
+}
+
+// Rings that stay in a cache, and fewer pages if there are many.
+size_t ring_bytes_for(const LocalWire* wire) {
+  int sharing = 0;
+  for (int i = 0; i < wire->count; ++i) sharing += shares_memory(wire, i) ? 1 : 0;
+  return sharing <= 16 ? 256 << 10 : 64 << 10;
+}
+
+[[noreturn]] void give_up_on(const Opening& opening, int peer, const char* what) {
+  give_up(opening.wire->user, "process %d of the job cannot open a link to process %d: %s", opening.wire->number, peer,
+          what);
+}
+
+int open_memory(const Opening& opening, const char* name, size_t bytes) {
+  int file = memfd_create(name, MFD_CLOEXEC);
+  if (file < 0 || ftruncate(file, static_cast<off_t>(bytes)) != 0) {
+    give_up(opening.wire->user, "no shared memory for the job's process %d: %s", opening.wire->number, strerror(errno));
+  }
+  return file;
+}
+
+// Null: it is not what was to come.
+void* map_file(int file, size_t bytes) {
+  struct stat facts;
+  if (fstat(file, &facts) != 0 || facts.st_size != static_cast<off_t>(bytes)) return nullptr;
+  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  return memory != MAP_FAILED ? memory : nullptr;
+}
+
+// `files`: memory of the rings, memory of the peer's bell, its event file.
+bool attach(const Opening& opening, Link& link, const int files[3]) {
+  Transport& t = link.transport;
+  size_t one = kRingData + opening.ring_bytes;
+  t.memory_bytes = 2 * one;
+  t.memory = map_file(files[0], t.memory_bytes);
+  t.bell = static_cast<Bell*>(map_file(files[1], sizeof(Bell)));
+  t.bell_file = files[2];
+  close(files[0]);
+  close(files[1]);
+  if (t.memory == nullptr || t.bell == nullptr) return false;
+  char* lower = static_cast<char*>(t.memory);  // what the process with the lower number writes
+  bool is_lower = opening.wire->number < link.peer;
+  t.out.open(is_lower ? lower : lower + one, opening.ring_bytes);
+  t.in.open(is_lower ? lower + one : lower, opening.ring_bytes);
+  return true;
+}
+
+bool exchange_as_connector(const Opening& opening, Link& link, int socket, Deadline deadline) {
+  int rings = open_memory(opening, "marline-rings", 2 * (kRingData + opening.ring_bytes));
+  int mine[] = {rings, opening.bell_memory, opening.wire->bell_file}, theirs[] = {rings, -1, -1};
+  return send_files(socket, mine, 3, deadline) && receive_files(socket, theirs + 1, 2, deadline) &&
+         attach(opening, link, theirs);
+}
+
+bool exchange_as_accepter(const Opening& opening, Link& link, int socket, Deadline deadline) {
+  int mine[] = {opening.bell_memory, opening.wire->bell_file}, theirs[3];
+  return receive_files(socket, theirs, 3, deadline) && send_files(socket, mine, 2, deadline) &&
+         attach(opening, link, theirs);
+}
+
+// The buffers are left to the system: it lets those of TCP grow beyond what a program may ask for.
+bool prepare_stream(Link& link, int socket) {
+  int one = 1;
+  setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+  link.transport.stage = static_cast<char*>(std::malloc(kStage));
+  return link.transport.stage != nullptr;
+}
+
+bool finish_link(const Opening& opening, Link& link, int socket, bool connector, Deadline deadline) {
+  LocalWire* wire = opening.wire;
+  Transport& t = link.transport;
+  t.shared = shares_memory(wire, link.peer);
+  if (!t.shared) {
+    if (!prepare_stream(link, socket)) return false;
+    ++wire->streams;
+  } else if (!(connector ? exchange_as_connector : exchange_as_accepter)(opening, link, socket, deadline)) {
+    return false;
+  }
+  if (!link.decoder.open(wire->job_word)) return false;
+  t.socket.store(socket, std::memory_order_relaxed);
+  epoll_event event = {.events = EPOLLIN | EPOLLRDHUP, .data = {.ptr = &link}};
+  if (epoll_ctl(wire->sockets, EPOLL_CTL_ADD, socket, &event) != 0) return false;
+  link.gone.store(false, std::memory_order_relaxed);
+  return true;
+}
+
+void connect_link(const Opening& opening, int peer, Deadline deadline) {
+  const Card& card = opening.meeting.cards[peer];
+  int socket = -1;
+  while (socket < 0) {
+    socket = connect_to(shares_memory(opening.wire, peer) ? card.shared : card.stream, deadline);
+    if (socket < 0 && (errno != EAGAIN || deadline.left() == 0)) give_up_on(opening, peer, strerror(errno));
+    if (socket < 0) usleep(1000);  // its queue is full
+  }
+  Greeting greeting = greet(socket, opening.meeting.job, peer, Purpose::kLink, deadline);
+  if (greeting == Greeting::kStranger) give_up_on(opening, peer, "another process answers in its place");
+  bool open = greeting == Greeting::kDone && finish_link(opening, opening.wire->links[peer], socket, true, deadline);
+  if (!open) give_up_on(opening, peer, deadline.left() == 0 ? "it does not answer" : "it has ended");
+}
+
+void accept_link(const Opening& opening, int listener, bool* here) {
+  int socket = accept_from(listener);
+  if (socket < 0) return;
+  Deadline deadline(kStranger);
+  int peer = take_greeting(socket, opening.meeting.job, Purpose::kLink, deadline);
+  if (peer < 0 || here[peer]) {
+    close(socket);
+    return;
+  }
+  if (!finish_link(opening, opening.wire->links[peer], socket, false, Deadline(g_patience))) {
+    give_up_on(opening, peer, "it has ended, or there is no memory");
+  }
+  here[peer] = true;
+}
+
+void accept_links(const Opening& opening) {
+  const LocalWire* wire = opening.wire;
+  auto* here = static_cast<bool*>(std::calloc(static_cast<size_t>(wire->count), sizeof(bool)));
+  if (here == nullptr) give_up(wire->user, "no memory for %d processes", wire->count);
+  int missing = wire->count - wire->number - 1;
+  for (int i = 0; i <= wire->number; ++i) here[i] = true;
+  Deadline deadline(g_patience);
+  pollfd files[] = {{opening.meeting.shared_listener, POLLIN, 0}, {opening.meeting.stream_listener, POLLIN, 0}};
+  while (missing > 0) {
+    if (poll(files, 2, deadline.left()) == 0) give_up_waiting(opening.meeting, here, "to open their links");
+    for (const pollfd& file : files) {
+      if (file.revents != 0) accept_link(opening, file.fd, here);
+    }
+    missing = 0;
+    for (int i = 0; i < wire->count; ++i) missing += here[i] ? 0 : 1;
+  }
+  std::free(here);
+}
+
+}  // namespace
+
+void open_links(LocalWire* wire, Meeting& meeting) {
+  Opening opening = {wire, meeting, ring_bytes_for(wire), -1};
+  opening.bell_memory = open_memory(opening, "marline-bell", sizeof(Bell));
+  wire->bell = static_cast<Bell*>(map_file(opening.bell_memory, sizeof(Bell)));
+  if (wire->bell == nullptr) give_up(wire->user, "no shared memory for the job's process %d", wire->number);
+  Deadline deadline(g_patience);
+  for (int peer = 0; peer < wire->number; ++peer) connect_link(opening, peer, deadline);
+  accept_links(opening);
+  close(opening.bell_memory);
+}
+
+}  // namespace marline::target

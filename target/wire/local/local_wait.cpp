@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// See local.hpp. The waiting thread looks for up to 100 µs, and then sleeps in one place: poll(2), on the process's event
+// file and on the epoll of all sockets. Thus it hears peers of its node, those of others, and the death of any. Before it
+// sleeps it says so in the bell, then looks again; a sender does it the other way round (shared_ring.cpp).
+#include "wire/local/local.hpp"
+
+#include <poll.h>
+#include <sched.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+namespace marline::target {
+
+namespace {
+
+constexpr uint64_t kSpin = 100'000;  // nanoseconds
+constexpr int kLooksPerClock = 16;
+constexpr int kLooksWithoutYield = 32;         // about two microseconds
+constexpr int kLooksWithoutYieldOfTcp = 128;
+
+bool has_ready_socket(LocalWire* wire) {
+  pollfd file = {wire->sockets, POLLIN, 0};
+  if (poll(&file, 1, 0) <= 0) return false;
+  wire->look_at_sockets.store(true, std::memory_order_relaxed);
+  return true;
+}
+
+// Something queued can move, but for what waits for a socket.
+bool has_output(const Link& link) {
+  if (link.queued.load() == 0) return false;
+  return link.gone.load() || (link.transport.shared && link.transport.out.has_much_room());
+}
+
+bool has_something(const LocalWire* wire) {
+  if (wire->woken.load()) return true;
+  for (int i = 0; i < wire->count; ++i) {
+    if (wire->links[i].has_input() || has_output(wire->links[i])) return true;
+  }
+  return false;
+}
+
+void pause() {
+#ifdef __x86_64__
+  __builtin_ia32_pause();
+#else
+  asm volatile("yield");
+#endif
+}
+
+// An answer that comes at once needs no system call. After some looks the CPU goes to others that want it, perhaps to the
+// peer, which the system likes to wake on the CPU of the sender.
+bool spin(LocalWire* wire, uint64_t limit) {
+  uint64_t end = monotonic_nanoseconds() + limit;
+  int left = wire->streams != 0 ? kLooksWithoutYieldOfTcp : kLooksWithoutYield;
+  if (wire->crowded) left = 0;
+  do {
+    for (int i = 0; i < kLooksPerClock; ++i) {
+      if (has_something(wire)) return true;
+      if (left-- > 0) {
+        pause();
+      } else {
+        sched_yield();
+      }
+    }
+    if (wire->streams != 0 && has_ready_socket(wire)) return true;
+  } while (monotonic_nanoseconds() < end);
+  return false;
+}
+
+void watch_for_room(LocalWire* wire, Link& link, bool watch) {
+  if (link.watches_room == watch) return;
+  epoll_event event = {.events = EPOLLIN | EPOLLRDHUP | (watch ? EPOLLOUT : 0u), .data = {.ptr = &link}};
+  epoll_ctl(wire->sockets, EPOLL_CTL_MOD, link.transport.socket, &event);
+  link.watches_room = watch;
+}
+
+void watch_for_room(LocalWire* wire) {
+  if (wire->streams == 0) return;
+  for (int i = 0; i < wire->count; ++i) {
+    Link& link = wire->links[i];
+    if (!link.transport.shared) watch_for_room(wire, link, link.queued.load(std::memory_order_relaxed) != 0);
+  }
+}
+
+// So that readers of full rings ring.
+void want_room(LocalWire* wire) {
+  for (int i = 0; i < wire->count; ++i) {
+    Link& link = wire->links[i];
+    if (link.transport.shared && link.queued.load() != 0) link.transport.out.want_room();
+  }
+}
+
+void sleep(LocalWire* wire, int milliseconds) {
+  pollfd files[] = {{wire->bell_file, POLLIN, 0}, {wire->sockets, POLLIN, 0}};
+  poll(files, 2, milliseconds);
+  if (files[1].revents != 0) wire->look_at_sockets.store(true, std::memory_order_relaxed);
+  uint64_t rung;
+  if (files[0].revents != 0) (void)!read(wire->bell_file, &rung, sizeof rung);
+}
+
+}  // namespace
+
+void local_wait(Wire* generic, int milliseconds) {
+  LocalWire* wire = local_of(generic);
+  uint64_t limit = static_cast<uint64_t>(milliseconds) * 1'000'000;
+  watch_for_room(wire);  // what is queued from now on wakes
+  bool found = spin(wire, milliseconds < 0 || limit > kSpin ? kSpin : limit);
+  if (!found && milliseconds != 0) {
+    wire->bell->asleep.store(1);  // before the looks: see above
+    want_room(wire);
+    if (!has_something(wire)) sleep(wire, milliseconds);
+    wire->bell->asleep.store(0, std::memory_order_relaxed);
+  }
+  wire->woken.store(false, std::memory_order_relaxed);
+}
+
+void local_wake(Wire* generic) {
+  LocalWire* wire = local_of(generic);
+  wire->woken.store(true);  // before the look at `asleep`: see above
+  wire->bell->ring(wire->bell_file);
+}
+
+}  // namespace marline::target

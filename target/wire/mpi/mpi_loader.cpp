@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// See the header. The variables: Open MPI, "Environment variables" (FAQ, running MPI jobs); Hydra and Slurm's PMI set
+// PMI_RANK; PMIx sets PMIX_RANK; Slurm, srun(1), "OUTPUT ENVIRONMENT VARIABLES".
+#include "wire/mpi/mpi_loader.hpp"
+
+#include "base/report.hpp"
+
+#include <dlfcn.h>
+
+#include <climits>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace marline::target {
+
+namespace {
+
+// Of one launcher. A count without a name is not told.
+struct Launcher {
+  const char* number;
+  const char* count;
+  Mpi mpi;  // none: any
+};
+
+// The more telling ones first: jobs of Open MPI and MPICH under Slurm have several. A batch script of Slurm has
+// SLURM_PROCID, too, but no step.
+constexpr Launcher kLaunchers[] = {
+    {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", Mpi::open_mpi},
+    {"PMI_RANK", "PMI_SIZE", Mpi::mpich},
+    {"PMIX_RANK", "SLURM_STEP_NUM_TASKS", Mpi::open_mpi},
+    {"SLURM_PROCID", "SLURM_STEP_NUM_TASKS", Mpi::none},
+};
+
+// -1: not set, or no number.
+int number_in(const char* name) {
+  const char* text = std::getenv(name);
+  if (text == nullptr || *text == '\0') return -1;
+  char* end;
+  const long value = std::strtol(text, &end, 10);
+  return *end == '\0' && value >= 0 && value <= INT_MAX ? static_cast<int>(value) : -1;
+}
+
+[[nodiscard]] bool has_started_us(const Launcher& launcher, int& number, int& count) {
+  number = number_in(launcher.number);
+  count = number_in(launcher.count);
+  if (number < 0) return false;
+  if (count > number) return true;
+  count = 0;
+  return std::strcmp(launcher.number, "PMIX_RANK") == 0;
+}
+
+// RTLD_NOLOAD compares the names that loaded libraries have given themselves, in any scope.
+[[nodiscard]] bool is_loaded(const char* name) {
+  void* handle = dlopen(name, RTLD_LAZY | RTLD_NOLOAD);
+  if (handle != nullptr) dlclose(handle);
+  return handle != nullptr;
+}
+
+Mpi find_loaded() {
+  if (is_loaded("libmpi.so.40") || is_loaded("libmpi.so.80")) return Mpi::open_mpi;
+  return is_loaded("libmpich.so.12") || is_loaded("libmpi.so.12") ? Mpi::mpich : Mpi::none;
+}
+
+Mpi find_launching() {
+  int number, count;
+  for (const Launcher& launcher : kLaunchers) {
+    if (has_started_us(launcher, number, count) && launcher.mpi != Mpi::none) return launcher.mpi;
+  }
+  const char* plugin = std::getenv("SLURM_MPI_TYPE");
+  if (plugin == nullptr) return Mpi::none;
+  if (std::strncmp(plugin, "pmix", 4) == 0) return Mpi::open_mpi;
+  return std::strcmp(plugin, "pmi2") == 0 ? Mpi::mpich : Mpi::none;
+}
+
+[[nodiscard]] bool is_installed(const char* name, const char* other) {
+  void* handle = dlopen(name, RTLD_LAZY | RTLD_LOCAL);
+  if (handle == nullptr) handle = dlopen(other, RTLD_LAZY | RTLD_LOCAL);
+  if (handle != nullptr) dlclose(handle);
+  return handle != nullptr;
+}
+
+Mpi find_installed() {
+  const bool has_mpich = is_installed("libmpich.so.12", "libmpi.so.12");
+  if (has_mpich == is_installed("libmpi.so.40", "libmpi.so.80")) return Mpi::none;
+  return has_mpich ? Mpi::mpich : Mpi::open_mpi;
+}
+
+// Beside the library that this code is in, whatever the name under which that one was loaded.
+[[nodiscard]] bool path_beside(const char* name, char (&path)[PATH_MAX + 64]) {
+  Dl_info self;
+  char real[PATH_MAX];
+  if (dladdr(reinterpret_cast<const void*>(&path_beside), &self) == 0 || realpath(self.dli_fname, real) == nullptr) {
+    return false;
+  }
+  char* slash = std::strrchr(real, '/');
+  if (slash == nullptr) return false;
+  std::snprintf(path, sizeof path, "%.*s/%s", static_cast<int>(slash - real), real, name);
+  return true;
+}
+
+}  // namespace
+
+bool launched_by_mpi(int& number, int& count) {
+  for (const Launcher& launcher : kLaunchers) {
+    if (has_started_us(launcher, number, count)) return true;
+  }
+  return false;
+}
+
+Mpi find_mpi_of_job() {
+  Mpi mpi = find_loaded();
+  if (mpi == Mpi::none) mpi = find_launching();
+  return mpi != Mpi::none ? mpi : find_installed();
+}
+
+const WireKind* load_mpi_wire() {
+  const Mpi mpi = find_mpi_of_job();
+  if (mpi == Mpi::none) {
+    fatal("devices on other processes by MPI, but this process has loaded no MPI and no launcher of Open MPI or MPICH "
+          "has started it: start it by mpirun, or link it with MPI");
+  }
+  const char* name = mpi == Mpi::open_mpi ? "libmarline-wire-openmpi.so" : "libmarline-wire-mpich.so";
+  char path[PATH_MAX + 64];
+  void* library = path_beside(name, path) ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : nullptr;
+  if (library == nullptr) fatal("cannot load %s: %s; install Marline built with this MPI", name, dlerror());
+  auto kind = reinterpret_cast<const WireKind* (*)()>(dlsym(library, "marline_wire_kind"));
+  if (kind == nullptr) fatal("%s is no wire of Marline: install all of one version", path);
+  return kind();
+}
+
+}  // namespace marline::target
