@@ -277,7 +277,7 @@ void show_size(Text& out, size_t bytes) {
 
 constexpr Option kOptions[] = {
     {"OMP_NUM_THREADS", "auto", "a list of positive numbers, one per nesting level",
-     "Threads of a parallel region. `auto`: as many as the process has cores, divided among the MPI ranks of the node.",
+     "Threads of a parallel region. `auto`: as many as the process has cores, divided among the job's processes on the node.",
      read_num_threads, show_num_threads},
     {"OMP_DYNAMIC", "false", "true or false", "Whether a region may get fewer threads than it asks for.",
      [](Cursor& in, Options& to) { return read_bool(in, to.dynamic); },

@@ -202,20 +202,25 @@ int quota_cpus(const char* cpu_max_text) {
   return cpus < CpuMask::kCpus ? static_cast<int>(cpus) : CpuMask::kCpus;
 }
 
-int local_ranks_from(const char* (*lookup)(const char* name)) {
+int local_processes_from(const char* (*lookup)(const char* name)) {
   // Open MPI and its PMIx; MPICH's Hydra and Intel MPI; MVAPICH2; Slurm ("4(x2),3": this node's is not told apart, the
   // first is taken); Cray PALS; Flux has none.
   static constexpr const char* kNames[] = {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "MV2_COMM_WORLD_LOCAL_SIZE",
                                            "PALS_LOCAL_SIZE", "SLURM_NTASKS_PER_NODE", "SLURM_STEP_TASKS_PER_NODE"};
+  int64_t ranks = 1;
   for (const char* name : kNames) {
     const char* value = lookup(name);
-    int64_t ranks;
-    if (value != nullptr && Cursor(value).accept_number(1, CpuMask::kCpus, ranks)) return static_cast<int>(ranks);
+    if (value != nullptr && Cursor(value).accept_number(1, CpuMask::kCpus, ranks)) break;
   }
-  return 1;
+  // `marline run` starts a program and its workers on one machine, of which a rank may have some for itself.
+  int64_t job = 1;
+  const char* value = lookup("MARLINE_JOB_COUNT");
+  if (value != nullptr) (void)Cursor(value).accept_number(1, CpuMask::kCpus, job);
+  const int64_t all = (ranks > 0 ? ranks : 1) * (job > 0 ? job : 1);
+  return all < CpuMask::kCpus ? static_cast<int>(all) : CpuMask::kCpus;
 }
 
-int local_ranks() { return local_ranks_from(from_environment); }
+int local_processes() { return local_processes_from(from_environment); }
 
 // A launcher that binds its ranks leaves each with fewer CPUs than the node has: they are this process's own. If it
 // binds nothing, all ranks see the same CPUs and share them.
@@ -230,7 +235,7 @@ int cores_per_process() {
   int cores = cached.load(relaxed);
   if (cores == 0) {
     const int online = static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
-    cores = share_of_node(thread_affinity().count(), online, local_ranks());
+    cores = share_of_node(thread_affinity().count(), online, local_processes());
     const int quota = control_group_cpus();
     if (quota > 0 && quota < cores) cores = quota;
     cached.store(cores, relaxed);

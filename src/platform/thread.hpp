@@ -37,8 +37,9 @@ CpuMask thread_affinity();
 // CPUs worth of time that the process may use: those of its affinity, cut by the quota of its control group.
 int usable_cpus();
 
-// Processes of this MPI job on this node, from what the launcher put into the environment; 1 if there is no launcher.
-int local_ranks();
+// Processes of this job on this node, MPI's ranks and their workers, from what the launchers put into the environment; 1 if
+// there is no launcher.
+int local_processes();
 
 // Threads that this process should have if nobody says how many: all usable CPUs if the launcher has bound the
 // process to a part of the node, else its share of them. At least 1. Constant after the first call.
@@ -51,7 +52,7 @@ int quota_cpus(const char* cpu_max_text);
 // The least quota, in CPUs, of the control groups that a process is in, where they are mounted at `mount` and the file
 // `membership` is its /proc/PID/cgroup; 0 means no limit.
 int control_group_cpus_in(const char* mount, const char* membership);
-int local_ranks_from(const char* (*lookup)(const char* name));
+int local_processes_from(const char* (*lookup)(const char* name));
 int share_of_node(int usable, int online, int ranks);
 
 }  // namespace marline

@@ -2,6 +2,7 @@
 """Devices on other nodes: programs of each compiler under each launcher, what target regions find there, and libraries
 that are opened late. How jobs end is in test_nodes_ends.py, programs that use MPI in test_nodes_mpi.py."""
 
+import os
 import re
 import resource
 import shutil
@@ -55,6 +56,17 @@ def test_each_process_may_have_a_node_of_its_own(jobs, compiled):
 def test_links_may_be_made_slow(jobs, compiled):
     result = jobs.nodes(built(compiled, "gcc", "nodes_sum.c"), nodes_as=APART, MARLINE_LINK="latency=20us,bandwidth=1G")
     assert (result.returncode, result.stdout) == (0, SUM)
+
+
+def test_processes_share_the_cores(jobs, compiled):
+    """All processes of the job on one machine, a rank's workers and those of other ranks."""
+    program, cores = built(compiled, "gcc", "nodes_threads.c"), len(os.sched_getaffinity(0))
+    share = str(max(1, cores // 3))
+    assert jobs.nodes(program).stdout.split() == [share] * 3
+    share = str(max(1, cores // 4))
+    ranks = jobs.mpirun("openmpi", 2, jobs.command, "run", "--devices", "nodes:1", program)
+    assert ranks.stdout.split() == [share] * 4, ranks.stderr
+    assert jobs.nodes(program, OMP_NUM_THREADS="3").stdout.split() == ["3"] * 3
 
 
 # Programs ------------------------------------------------------------------------------------------------------------

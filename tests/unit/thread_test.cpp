@@ -142,19 +142,25 @@ TEST(Counts, QuotaOfTheFirstInterface) {
   EXPECT_EQ(files.quota("4:cpuacct,cpu:/batch/free\n"), 3);
 }
 
-TEST(Counts, LocalRanksOfEachLauncher) {
+TEST(Counts, LocalProcessesOfEachLauncher) {
   environment = {};
-  EXPECT_EQ(local_ranks_from(lookup), 1);
+  EXPECT_EQ(local_processes_from(lookup), 1);
   environment = {{"OMPI_COMM_WORLD_LOCAL_SIZE", "4"}};
-  EXPECT_EQ(local_ranks_from(lookup), 4);
+  EXPECT_EQ(local_processes_from(lookup), 4);
   environment = {{"MPI_LOCALNRANKS", "2"}};
-  EXPECT_EQ(local_ranks_from(lookup), 2);
+  EXPECT_EQ(local_processes_from(lookup), 2);
   environment = {{"SLURM_NTASKS_PER_NODE", "8"}};
-  EXPECT_EQ(local_ranks_from(lookup), 8);
+  EXPECT_EQ(local_processes_from(lookup), 8);
   environment = {{"SLURM_STEP_TASKS_PER_NODE", "3(x2),1"}};
-  EXPECT_EQ(local_ranks_from(lookup), 3);
+  EXPECT_EQ(local_processes_from(lookup), 3);
   environment = {{"OMPI_COMM_WORLD_LOCAL_SIZE", "0"}, {"MPI_LOCALNRANKS", "junk"}};
-  EXPECT_EQ(local_ranks_from(lookup), 1);
+  EXPECT_EQ(local_processes_from(lookup), 1);
+  environment = {{"MARLINE_JOB_COUNT", "3"}};
+  EXPECT_EQ(local_processes_from(lookup), 3);
+  environment = {{"MARLINE_JOB_COUNT", "3"}, {"MPI_LOCALNRANKS", "2"}};  // two workers for each of two ranks
+  EXPECT_EQ(local_processes_from(lookup), 6);
+  environment = {{"MARLINE_JOB_COUNT", "0"}};
+  EXPECT_EQ(local_processes_from(lookup), 1);
 }
 
 TEST(Counts, RanksShareWhatIsNotBound) {

@@ -12,10 +12,13 @@ from typing import IO
 
 from marline.errors import Refusal, say
 from marline.launch import child
+from marline.launch.node import LOCAL_RANK
 
 NODES = "nodes"
 NUMBER, COUNT = "MARLINE_JOB_NUMBER", "MARLINE_JOB_COUNT"
 TAKEN = "MARLINE_JOB_TAKEN"  # a process of a job sets it for the programs that it starts (target/device/node/node_job.cpp)
+# What makes a process a rank. Workers keep the variables that tell how many share the node.
+LOCAL_SIZES = tuple(size for _, size in LOCAL_RANK)
 MPI_VARIABLES = ("OMPI_COMM_", "PMI_", "PMIX_", "MPI_LOCAL", "SLURM_PROCID", "SLURM_LOCALID")
 MOST_WORKERS = 63  # devices of a program, less one
 LAST_WORDS = 5.0  # seconds in which the others end by themselves when one process of the job has ended
@@ -72,7 +75,8 @@ def variables(number: int, count: int, secret: str) -> dict[str, str]:
 
 def of_worker(environment: Mapping[str, str]) -> dict[str, str]:
     """Without what makes the program itself a rank of MPI's."""
-    return {name: value for name, value in environment.items() if not name.startswith(MPI_VARIABLES)}
+    return {name: value for name, value in environment.items()
+            if name in LOCAL_SIZES or not name.startswith(MPI_VARIABLES)}  # fmt: skip
 
 
 def run(words: Sequence[str], count: int, environment: Mapping[str, str], output: IO[str] | None = None) -> int:
