@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See report.h. No state.
+ */
+#include "report.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* FNV-1a, word by word. */
+static uint64_t hash_array(uint64_t hash, const double *array, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) {
+    uint64_t bits;
+    memcpy(&bits, &array[i], sizeof bits);
+    hash = (hash ^ bits) * 1099511628211u;
+  }
+  return hash;
+}
+
+uint64_t report_hash(const Fields *f) {
+  uint64_t hash = 14695981039346656037u;
+  const double *of_elements[] = {f->energy, f->pressure, f->viscosity, f->linear, f->quadratic, f->volume, f->sound};
+  for (size_t i = 0; i < sizeof of_elements / sizeof *of_elements; ++i) {
+    hash = hash_array(hash, of_elements[i], f->mesh->elements);
+  }
+  for (int a = 0; a < 3; ++a) {
+    hash = hash_array(hash, f->position[a], f->mesh->nodes);
+    hash = hash_array(hash, f->velocity[a], f->mesh->nodes);
+  }
+  return hash;
+}
+
+void report_begin(const Report *report) {
+  const Options *options = report->options;
+  int64_t elements = (int64_t)options->size * options->size * options->size;
+  printf("# form %s\n# size %d\n# ranks %d\n# threads %d\n# elements %lld\n", options_form(options), options->size,
+         report->ranks, report->threads, (long long)(elements * report->ranks));
+  printf("# regions %d\n# balance %d\n# cost %d\n", options->regions, options->balance, options->cost);
+  fflush(stdout);
+}
+
+/* The energies of the plane z = 0 mirrored at its diagonal. Quotients of zeros are no numbers, and do not count. */
+static void print_symmetry(const Fields *fields) {
+  int n = fields->mesh->edge;
+  double largest = 0, sum = 0, largest_relative = 0;
+  for (int j = 0; j < n; ++j) {
+    for (int k = j + 1; k < n; ++k) {
+      double one = fields->energy[j * n + k], other = fields->energy[k * n + j];
+      double difference = fabs(one - other);
+      sum += difference;
+      largest = difference > largest ? difference : largest;
+      largest_relative = difference / other > largest_relative ? difference / other : largest_relative;
+    }
+  }
+  printf("# symmetry_largest %.6e\n# symmetry_sum %.6e\n# symmetry_relative %.6e\n", largest, sum, largest_relative);
+}
+
+void report_end(const Report *report, const Fields *fields) {
+  double elements = fields->mesh->elements;
+  double grind = report->seconds * 1e6 / (fields->cycle * elements);
+  printf("# cycles %d\n# origin_energy %.6e\n# origin_energy_exactly %.17g\n", fields->cycle, fields->energy[0],
+         fields->energy[0]);
+  print_symmetry(fields);
+  printf("# fields %016llx\n", (unsigned long long)report->hash);
+  printf("elapsed_s %.6f s\ngrind_rank_us %.8g us\ngrind_us %.8g us\n", report->seconds, grind, grind / report->ranks);
+  printf("fom %.8g z/s\n", 1000.0 / (grind / report->ranks));
+  fflush(stdout);
+}

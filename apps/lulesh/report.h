@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What a run prints on standard output: remarks, `# KEY VALUE`, and figures, `NAME VALUE UNIT`, with the reference's
+ * quantities, and a hash of all fields by which forms are compared. Rank 0, main thread.
+ */
+#ifndef LULESH_REPORT_H
+#define LULESH_REPORT_H
+
+#include <stdint.h>
+
+#include "fields.h"
+#include "options.h"
+
+typedef struct {
+  const Options *options;
+  int ranks, threads;
+  double seconds; /* of the slowest process, without start and end */
+  uint64_t hash;  /* of all processes' fields */
+} Report;
+
+/* A hash of what this process's nodes and elements have at the end: equal only if all bits are. */
+uint64_t report_hash(const Fields *fields);
+
+/* Before the run, and after it. The figure of merit is in thousands of elements and cycles per second, as the reference has
+ * it, which calls its unit z/s all the same. */
+void report_begin(const Report *report);
+void report_end(const Report *report, const Fields *fields);
+
+#endif
