@@ -16,6 +16,7 @@
 #include "base/intrusive.hpp"
 #include "base/slab.hpp"
 #include "base/spin_lock.hpp"
+#include "platform/cpu_mask.hpp"
 #include "platform/fp_control.hpp"
 #include "sched/deque.hpp"
 #include "sched/locality.hpp"
@@ -61,6 +62,13 @@ struct ChunkDepend {
   void (*call)(uint64_t first, uint64_t count, void* argument) = nullptr;
   void* argument = nullptr;
   const Task* owner = nullptr;
+};
+
+// CPUs that a library gives to one of its devices (exec/team/binding.hpp).
+struct CpuShare {
+  CpuMask cpus;
+  CpuMask around;  // those of the thread that took the share, before it did
+  int threads;     // nthreads-var in target regions
 };
 
 // What `marline ps` (exec/view/inspect.cpp) and debuggers (tools/gdb/marline.py) want to know of a thread; written by
@@ -158,6 +166,7 @@ struct alignas(kCacheLine) Worker {
   InView in_view;
   PushedClauses pushed;
   ThreadCounts* own_thread_counts = nullptr;
+  const CpuShare* share = nullptr;   // that the thread is bound to, or none
   ThreadprivateCopies* threadprivate = nullptr;  // null: none yet
   DiscoveryCounters discovery;       // written by the owner, read by anybody
   Worker* created_before = nullptr;  // link in the list of all workers (exec/worker/worker.cpp)
@@ -277,6 +286,7 @@ struct alignas(kCacheLine) Team {
   const void* tool_codeptr = nullptr;
   int tool_flags = 0;      // ompt_parallel_flag_t
   PlacesGiven places_given;  // what the members' places were computed from (exec/team/binding.cpp)
+  const CpuShare* share = nullptr;  // of the opener: set where the region begins
   int asked = 0;             // hot team: for what it was arranged last (exec/team/team.cpp); 0: for nothing
   TeamNesting nesting;
 

@@ -7,14 +7,27 @@
 #include "construct/device/provider.hpp"
 #include "construct/device/rectangle.hpp"
 #include "construct/device/target.hpp"
+#include "exec/team/binding.hpp"
 #include "exec/worker/forks.hpp"
 #include "exec/worker/worker.hpp"
 #include "sched/progress.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <iterator>
 
 #define MARLINE_EXPORT extern "C" [[gnu::visibility("default")]]
 
 MARLINE_EXPORT void marline_target_region_run(const marline_target_region_t* region) {
   marline::target_region(marline::this_worker(), {region->body, region->data, region->thread_limit, region->device});
+}
+
+MARLINE_EXPORT int marline_thread_share(const unsigned long* cpus, size_t words, int threads) {
+  marline::CpuMask mask;
+  static_assert(sizeof *cpus == sizeof mask.words[0]);
+  if (threads < 1) return EINVAL;
+  std::copy_n(cpus, std::min(words, std::size(mask.words)), mask.words);
+  return marline::take_cpu_share(marline::this_worker(), mask, threads);
 }
 
 MARLINE_EXPORT marline_task_t* marline_target_task_hold() {

@@ -6,6 +6,7 @@
 #include "platform/hw_subset.hpp"
 #include "platform/places.hpp"
 #include "platform/thread.hpp"
+#include "sched/team.hpp"
 
 namespace marline {
 
@@ -20,7 +21,10 @@ int g_processors = 1;
 
 }  // namespace
 
-int processors() { return g_processors; }
+int processors() {
+  const Worker* worker = this_worker_or_null();
+  return worker != nullptr && worker->share != nullptr ? worker->share->cpus.count() : g_processors;
+}
 
 int place_count() { return process_places().count; }
 

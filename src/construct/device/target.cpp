@@ -26,6 +26,7 @@ void target_region(Worker* worker, const TargetRegion& region) {
   Team* team = team_serial(worker);
   team_describe_initial(team, initial_icvs(), worker->member);
   team->parent_task = worker->task;
+  if (worker->share != nullptr) team->icvs.num_threads = worker->share->threads;
   if (region.thread_limit > 0) team->icvs.thread_limit = region.thread_limit;
   team->icvs.device_num = region.device;
   team_start(team);

@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <new>
 
 namespace marline {
 
@@ -58,6 +59,7 @@ PlacePartition partition_of(const Member* member) {
 void assign_places(Team* team, Worker* opener, int proc_bind) {
   bool bound = binding_wanted();
   if (!bound && !options().shared_queues) return;
+  if (opener->share != nullptr) bound = false;  // its CPUs are no place
   PlacesGiven given = conditions(team, opener, proc_bind, bound ? &process_places() : nullptr);
   if (!(given == team->places_given)) {
     if (bound) give_places(team, given);
@@ -94,6 +96,25 @@ void bind_to_place(Worker* worker, int place) {
          "CPUs that the process may use",
          place, std::strerror(error));
   }
+}
+
+int take_cpu_share(Worker* worker, const CpuMask& cpus, int threads) {
+  const CpuMask around = thread_affinity();
+  if (!thread_bind_self(cpus)) return errno;
+  void* memory = std::malloc(sizeof(CpuShare));
+  if (memory == nullptr) fatal("out of memory for a share of the CPUs");
+  worker->share = new (memory) CpuShare{cpus, around, threads};
+  worker->place = kElsewhere;
+  return 0;
+}
+
+// The system has bound a thread to these CPUs before, so it refuses only if it has taken them from the process since then.
+// Then it has put all threads elsewhere, too.
+void follow_cpu_share(Worker* worker, const CpuShare* share) {
+  if (share == worker->share) return;
+  (void)thread_bind_self(share != nullptr ? share->cpus : worker->share->around);
+  worker->share = share;
+  worker->place = share != nullptr ? kElsewhere : kNoPlace;
 }
 
 }  // namespace marline

@@ -95,6 +95,7 @@ void worker_enter_thread(Worker* worker) {
   worker->in_view.blocked = nullptr;
   worker->in_view.block_depth = 0;
   worker->place = kNoPlace;  // not that of the thread that the structure had before
+  worker->share = nullptr;   // likewise
   worker->pushed = {};
   worker->next_task = nullptr;
   worker->chunk_depend = {};
@@ -114,7 +115,8 @@ void run_job(Worker* worker, Team* team) {
   Member* member = &team->members[worker->job_index];
   bool inner = team->nesting.inner;
   team->fp_control.install(FpControl::current());
-  bind_to_place(worker, member->place);
+  follow_cpu_share(worker, team->share);
+  if (team->share == nullptr) bind_to_place(worker, member->place);
   implicit_task_begin(worker, member);
   team->run_implicit(team, member);
   worker = this_worker();
