@@ -46,6 +46,10 @@ constexpr Row kTable[] = {
      "nodes A-B:latency=..., several separated by semicolons",
      "Links between different nodes are made as slow as this, to try a program for several machines on one. `none`: they are "
      "as fast as they are. A pair is named by the processes with the lowest numbers on its nodes.",},
+    {"MARLINE_NODE_DEVICES", "machine", "machine, sockets, numa, or a number from 1 to 63",
+     "The devices that each worker of a job is. `machine`: one, of all CPUs that the worker may use; `sockets`, `numa`: one "
+     "for each socket or NUMA domain of these; a number: that many, with as many cores each. Threads (OMP_NUM_THREADS) are "
+     "divided likewise. Has to be set for the workers.",},
 };
 
 const Row& row_of(Option option) { return kTable[static_cast<int>(option)]; }

@@ -8,7 +8,7 @@
 
 namespace marline::target {
 
-enum class Option { kDevices, kLibrary, kAvailable, kStaging, kWire, kNodesAs, kLink };
+enum class Option { kDevices, kLibrary, kAvailable, kStaging, kWire, kNodesAs, kLink, kNodeDevices };
 
 // The variable's value; null if it is not given, empty or its default.
 [[nodiscard]] const char* option_value(Option option);

@@ -42,7 +42,7 @@ struct List {
     }
   }
 
-  // One for each worker of the job. Programs that the program starts have its MARLINE_DEVICES, and no workers. Neither have
+  // Those of the job's workers. Programs that the program starts have its MARLINE_DEVICES, and no workers. Neither have
   // workers, whose constructors may ask before they serve.
   void add_nodes() {
     if (is_worker()) return;
@@ -52,9 +52,9 @@ struct List {
             "--devices=nodes`, or by mpirun or srun with two processes or more");
     }
     for (int i = 0; i < count; ++i) {
-      if (devices[i].kind == &kNodeKind) fatal("MARLINE_DEVICES names nodes twice; each worker is one device");
+      if (devices[i].kind == &kNodeKind) fatal("MARLINE_DEVICES names nodes twice; each worker is there once");
     }
-    add(&kNodeKind, workers);
+    add(&kNodeKind, workers != 0 ? node_device_count() : 0);
   }
 
   // LLVM's devices, all of them.

@@ -11,6 +11,7 @@
 #include "device/base/kinds.hpp"
 #include "device/base/tell.hpp"
 #include "device/base/wait.hpp"
+#include "device/node/node_parts.hpp"
 #include "device/process/process.hpp"
 #include "device/processor/arena.hpp"
 #include "device/processor/call_kernel.hpp"
@@ -36,21 +37,33 @@ namespace marline::target {
 
 namespace {
 
-constexpr int kMostPeers = 64;  // workers are numbered from 1 on; as many as devices, less one
+constexpr int kMostPeers = 64;    // workers are numbered from 1 on; as many as devices, less one
+constexpr int kMostPlaces = 64;   // devices of all workers together
 
 // What a worker has said of itself.
 struct Greeting {
-  DeviceFacts facts;
   uint64_t identity;  // of its program
-  int memory_file;    // the descriptor there
+  int first, count;   // of g_places: its devices
+  int64_t clock_offset;  // of its clock, less ours; known before its first device has work
+  bool knows_clock;
+  std::atomic<int> with_variables;  // 1 + the worker's number of a device that has variables of code of GCC; 0: none yet
+};
+
+// A device of a worker, by the kind's index, and what the worker has said of it.
+struct Place {
+  int peer;
+  int number;       // the worker's own
+  DeviceFacts facts;
+  int memory_file;  // the descriptor there, once it is started
+  struct Node* node;  // likewise
 };
 
 struct Node {
   Device* device;
   int peer;
+  int number;  // the worker's own
   Arena arena;
   bool shares_memory = false;
-  int64_t clock_offset = 0;  // of the worker's clock, less ours
 // What has been sent that another worker's data may overtake, and how much of it is known to have arrived.
   std::atomic<uint64_t> sent{0};       // raised behind the sending
   std::atomic<uint64_t> confirmed{0};  // never more than that
@@ -58,7 +71,9 @@ struct Node {
 
 const NodeJob* g_job = nullptr;          // written before the first device is listed or started
 Greeting g_greetings[kMostPeers];        // by peer
-Node* g_nodes[kMostPeers];               // likewise; written by the thread that starts it, read by polls
+Place g_places[kMostPlaces];             // in the order of the workers; written while they are greeted
+int g_place_count = 0;
+Lock g_start_lock;                       // over who joins the job
 marline_hook_t* g_hook = nullptr;
 std::atomic<int> g_under_way{0};         // operations that the hook knows of
 OperationTable g_operations;
@@ -93,13 +108,35 @@ Operation* answered(int peer, const Frame& frame) {
   return operation;
 }
 
-void take_welcome(int peer, const Frame& frame, const uint64_t* words) {
-  bool fits = frame.words == 1 + sizeof(DeviceFacts) / sizeof(uint64_t);
-  if (!fits) fatal("worker %d answers as no Marline of this version does", peer);
+constexpr uint32_t kFactsWords = sizeof(DeviceFacts) / sizeof(uint64_t);
+
+// `words`: the facts of its devices.
+void add_places(int peer, const uint64_t* words, uint32_t count) {
   Greeting& greeting = g_greetings[peer];
+  greeting.first = g_place_count;
+  greeting.count = static_cast<int>(count);
+  for (uint32_t i = 0; i < count; ++i, words += kFactsWords) {
+    if (g_place_count == kMostPlaces) {
+      fatal("the workers have more than %d devices: start fewer, or see MARLINE_NODE_DEVICES", kMostPlaces);
+    }
+    Place& place = g_places[g_place_count++];
+    place = {peer, static_cast<int>(i), {}, -1, nullptr};
+    std::memcpy(&place.facts, words, sizeof(DeviceFacts));
+  }
+}
+
+void take_welcome(int peer, const Frame& frame, const uint64_t* words) {
+  Greeting& greeting = g_greetings[peer];
+  int number = device_in(frame.flags);
+  bool says_facts = greeting.count == 0 && frame.words > 1 && (frame.words - 1) % kFactsWords == 0;
+  bool fits = says_facts || (frame.words == 1 && number < greeting.count);
+  if (!fits) fatal("worker %d answers as no Marline of this version does", peer);
   greeting.identity = words[0];
-  std::memcpy(&greeting.facts, words + 1, sizeof(DeviceFacts));
-  greeting.memory_file = static_cast<int>(frame.b);
+  if (says_facts) {
+    add_places(peer, words + 1, (frame.words - 1) / kFactsWords);
+  } else {
+    g_places[greeting.first + number].memory_file = static_cast<int>(frame.b);
+  }
   Operation* operation = answered(peer, frame);
   operation->result = frame.a;
   end(operation);
@@ -119,9 +156,9 @@ void deliver(void*, int peer, const Frame& frame, const uint64_t* words) {
       Operation* operation = answered(peer, frame);
       operation->result = frame.a;
       if ((frame.flags & kTimed) != 0) {
-        int64_t offset = g_nodes[peer]->clock_offset;
-        operation->begin = frame.b - static_cast<uint64_t>(offset);
-        operation->end = frame.c - static_cast<uint64_t>(offset);
+        auto offset = static_cast<uint64_t>(g_greetings[peer].clock_offset);
+        operation->begin = frame.b - offset;
+        operation->end = frame.c - offset;
       }
       return end(operation);
     }
@@ -131,8 +168,16 @@ void deliver(void*, int peer, const Frame& frame, const uint64_t* words) {
 
 // The worker has said why, if it could.
 void lost(void*, int peer, const char* why) {
-  end_process(EXIT_FAILURE, "device %d (node, process %d of the job on %s) has gone, so the program cannot go on: it %s",
-              peer - 1, peer, g_job->kind->peer(g_job->wire, peer)->node, why);
+  const Greeting& greeting = g_greetings[peer];
+  const Node* node = greeting.count == 1 ? g_places[greeting.first].node : nullptr;
+  char devices[48];
+  if (greeting.count > 1) {
+    std::snprintf(devices, sizeof devices, "a worker with %d devices", greeting.count);
+  } else {
+    std::snprintf(devices, sizeof devices, "device %d", node != nullptr ? node->device->number : peer - 1);
+  }
+  end_process(EXIT_FAILURE, "%s (node, process %d of the job on %s) has gone, so the program cannot go on: it %s", devices,
+              peer, g_job->kind->peer(g_job->wire, peer)->node, why);
 }
 
 [[noreturn]] void fail(const char* line) { fatal("%s", line); }
@@ -182,9 +227,10 @@ void await_room(Device* device, int peer) {
   refuse_if_lost(device);
 }
 
-void send(Node* node, const Frame& frame, const uint64_t* words = nullptr) {
+void send(Node* node, Frame frame, const uint64_t* words = nullptr) {
   await_room(node->device, node->peer);
   add_operations(1);
+  frame.flags |= flags_of_device(node->number);
   g_job->send(node->peer, frame, words);
 }
 
@@ -207,16 +253,17 @@ uint64_t ask(Node* node, Frame frame, const char* what, const uint64_t* words = 
   return answer.result;
 }
 
-// Before this process has joined the job, as much as is known.
+// Before this process has joined the job, as much as is known: each worker is one device then (node_device_count).
 void describe(int index, DeviceFacts& facts) {
-  int peer = index + 1;
-  if (g_job == nullptr || peer >= g_job->count) {
+  if (g_job == nullptr || index >= g_place_count) {
     describe_processor(facts);
-    std::snprintf(facts.uid, sizeof facts.uid, "node-%d", peer);
+    std::snprintf(facts.uid, sizeof facts.uid, "node-%d", index + 1);
     return;
   }
-  facts = g_greetings[peer].facts;
-  std::snprintf(facts.uid, sizeof facts.uid, "node-%.40s-%d", g_job->kind->peer(g_job->wire, peer)->node, peer);
+  const Place& place = g_places[index];
+  facts = place.facts;
+  std::snprintf(facts.uid, sizeof facts.uid, "node-%.40s-%d%.12s", g_job->kind->peer(g_job->wire, place.peer)->node, place.peer,
+                place.facts.uid);
 }
 
 bool is_on_this_machine(int peer) {
@@ -224,6 +271,7 @@ bool is_on_this_machine(int peer) {
   return std::strcmp(own->machine, g_job->kind->peer(g_job->wire, peer)->machine) == 0;
 }
 
+// Null: asks who the worker is.
 Frame hello_of(const Device* device) {
   Frame hello = frame_of(NodeFrame::kHello, kNodeProtocol, device != nullptr ? part_of(device) : 0,
                          device != nullptr ? static_cast<uint64_t>(device->number) : 0);
@@ -254,20 +302,22 @@ void greet_all() {
 }
 
 // Processes of one machine have one clock. Else both clocks are read within the answer's way: the middle of it is the best
-// guess. The shortest way counts.
+// guess. The shortest way counts, of the worker's first device: others may have work by then whose times are asked for.
 void open_device(Node* node) {
   constexpr int kTimes = 4;
+  Greeting& greeting = g_greetings[node->peer];
   uint64_t shortest = UINT64_MAX;
   for (int i = 0; i < kTimes; ++i) {
     uint64_t words[] = {program_identity(), kPart};
     uint64_t before = now();
     uint64_t theirs = ask(node, hello_of(node->device), "first answer", words);
     uint64_t way = now() - before;
-    if (is_on_this_machine(node->peer)) return;
+    if (greeting.knows_clock || is_on_this_machine(node->peer)) return;
     if (way >= shortest) continue;
     shortest = way;
-    node->clock_offset = static_cast<int64_t>(theirs - (before + way / 2));
+    greeting.clock_offset = static_cast<int64_t>(theirs - (before + way / 2));
   }
+  greeting.knows_clock = true;
 }
 
 // A descriptor of another process of the same user; -1: it cannot be reached.
@@ -284,10 +334,10 @@ void open_memory(Node* node) {
   const Peer* other = g_job->kind->peer(g_job->wire, node->peer);
   int file = -1;
   if (std::strcmp(own->node, other->node) == 0 && is_on_this_machine(node->peer)) {
-    file = open_file_of(other->pid, g_greetings[node->peer].memory_file);
+    file = open_file_of(other->pid, g_places[node->device->index].memory_file);
   }
   node->shares_memory = file >= 0;
-  node->arena.adopt(part_of(node->device), kPart, g_greetings[node->peer].facts.memory, file);
+  node->arena.adopt(part_of(node->device), kPart, g_places[node->device->index].facts.memory, file);
   node->device->asks_to_copy = !node->shares_memory;
 }
 
@@ -297,9 +347,11 @@ void start(Device* device) {
   if (memory == nullptr) fatal("no memory for device %d (node)", device->number);
   auto* node = new (memory) Node{};
   node->device = device;
-  node->peer = device->index + 1;
   start_nodes();
-  g_nodes[node->peer] = node;
+  Place& place = g_places[device->index];
+  node->peer = place.peer;
+  node->number = place.number;
+  place.node = node;
   device->state = node;
   open_device(node);
   open_memory(node);
@@ -315,7 +367,9 @@ void release(Device* device, uint64_t address) {
   Node* node = node_of(device);
   size_t empty = node->arena.bytes_to_give_back(address);
   if (empty != 0) {
-    g_job->send(node->peer, frame_of(NodeFrame::kDiscard, address, empty));
+    Frame discard = frame_of(NodeFrame::kDiscard, address, empty);
+    discard.flags = flags_of_device(node->number);
+    g_job->send(node->peer, discard);
     node->sent.fetch_add(1);
   }
   node->arena.release(address);
@@ -337,6 +391,7 @@ struct Sending : Outgoing {
 void send_data(Node* node, uint64_t to, const void* from, size_t bytes) {
   Sending sending;
   Frame frame = frame_of(NodeFrame::kWrite, to);
+  frame.flags = flags_of_device(node->number);
   frame.bulk = bytes;
   await_room(node->device, node->peer);
   add_operations(1);
@@ -429,10 +484,22 @@ uint64_t find(Device* device, uint64_t handle, const char* name) {
   return ask(usable(device), frame, "search for a symbol", words.begin());
 }
 
+// In code of GCC a variable is the process's, so all devices of a worker have the same one. Says so once, where two have it.
+void note_variable_of(const Node* node) {
+  static std::atomic<bool> said{false};
+  int first = 0, own = node->number + 1;
+  if (g_greetings[node->peer].with_variables.compare_exchange_strong(first, own) || first == own || said.exchange(true)) return;
+  warn("the devices of a worker share the `declare target` variables of code of GCC: if each device needs its own, start more "
+       "processes (-n) and leave MARLINE_NODE_DEVICES unset");
+}
+
 uint64_t locate(Device* device, const void* address, size_t bytes) {
   ProgramPlace place = place_of_address(address);
   if (place.module == 0) return 0;
-  return ask(usable(device), frame_of(NodeFrame::kLocate, place.module, place.offset, bytes), "search for a symbol");
+  Node* node = usable(device);
+  uint64_t found = ask(node, frame_of(NodeFrame::kLocate, place.module, place.offset, bytes), "search for a symbol");
+  if (found != 0 && bytes != 0) note_variable_of(node);
+  return found;
 }
 
 bool launch(Device* device, const Launch& launch, Operation* operation) {
@@ -453,7 +520,14 @@ bool launch(Device* device, const Launch& launch, Operation* operation) {
 constinit const DeviceKind kNodeKind = {"node", true, describe, start, allocate, release, write,  read,   load,
                                         unload, find, locate,   copy,  launch,   progress, stop};
 
+int node_device_count() {
+  if (g_job == nullptr && !expects_several_devices()) return worker_count();
+  start_nodes();
+  return g_place_count;
+}
+
 void start_nodes() {
+  Guard guard(g_start_lock);
   if (g_job != nullptr) return;
   g_hook = marline_progress_register("devices on nodes", poll, nullptr);
   if (g_hook == nullptr) fatal("no progress hook is left for devices: unregister one of the program's");

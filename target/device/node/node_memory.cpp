@@ -6,10 +6,13 @@
 #include "base/lock.hpp"
 #include "base/ranges.hpp"
 #include "base/report.hpp"
+#include "device/node/node_parts.hpp"
 #include "device/processor/arena.hpp"
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdlib>
@@ -23,8 +26,12 @@ struct Code : Range {
   char name[];
 };
 
-uint64_t g_begin = 0, g_end = 0;  // of the device's memory; written before anybody asks
-int g_file = -1;
+struct DeviceMemory {
+  uint64_t begin, end;
+  int file;
+};
+DeviceMemory g_memory[kMostWorkerDevices];
+int g_count = 0;
 Lock g_lock;
 Ranges g_variables;
 Ranges g_code;
@@ -45,29 +52,49 @@ void remove_between(Ranges& ranges, uint64_t begin, uint64_t end, bool frees) {
   }
 }
 
+const DeviceMemory* memory_at(uint64_t address) {
+  for (int i = 0; i < g_count; ++i) {
+    if (address >= g_memory[i].begin && address < g_memory[i].end) return &g_memory[i];
+  }
+  return nullptr;
+}
+
+// Whoever touches a page first: the policy is the file's, so it holds for the program's copies, too.
+void prefer_domain(void* at, uint64_t bytes, int domain) {
+  constexpr int kPreferred = 1;  // MPOL_PREFERRED, linux/mempolicy.h
+  constexpr int kWordBits = 8 * sizeof(unsigned long), kMostDomains = 1024;
+  unsigned long domains[kMostDomains / kWordBits] = {};
+  if (domain < 0 || domain >= kMostDomains) return;
+  domains[domain / kWordBits] = 1UL << (domain % kWordBits);
+  if (syscall(SYS_mbind, at, bytes, kPreferred, domains, kMostDomains, 0) == 0) return;
+  warn("a device's memory cannot be put on NUMA domain %d (%s): it goes where it is used first", domain, strerror(errno));
+}
+
 }  // namespace
 
-int open_worker_memory(uint64_t begin, uint64_t bytes) {
-  g_file = make_memory_file(bytes);
+int open_worker_memory(uint64_t begin, uint64_t bytes, int domain) {
+  int file = make_memory_file(bytes);
   void* at = reinterpret_cast<void*>(begin);
   constexpr int kShared = MAP_SHARED | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
-  if (mmap(at, bytes, PROT_READ | PROT_WRITE, kShared, g_file, 0) != at) {
+  if (mmap(at, bytes, PROT_READ | PROT_WRITE, kShared, file, 0) != at) {
     fatal("a device's memory, %lu GiB at %#lx, cannot be mapped in its process (%s): is `ulimit -v` set?", bytes >> 30, begin,
           strerror(errno));
   }
   madvise(at, bytes, MADV_DONTDUMP);
-  g_begin = begin;
-  g_end = begin + bytes;
-  return g_file;
+  prefer_domain(at, bytes, domain);
+  g_memory[g_count++] = {begin, begin + bytes, file};
+  return file;
 }
 
 void discard_worker_memory(uint64_t address, uint64_t bytes) {
-  fallocate(g_file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(address - g_begin),
+  const DeviceMemory* memory = memory_at(address);
+  if (memory == nullptr) return;  // a variable
+  fallocate(memory->file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(address - memory->begin),
             static_cast<off_t>(bytes));
 }
 
 bool may_access(uint64_t address, uint64_t bytes) {
-  if (address >= g_begin && address < g_end) return bytes <= g_end - address;
+  if (const DeviceMemory* memory = memory_at(address)) return bytes <= memory->end - address;
   Guard guard(g_lock);
   const Range* range = g_variables.first_overlap(address, address + 1);
   return range != nullptr && bytes <= range->end - address;

@@ -8,6 +8,7 @@
 #include "device/base/tell.hpp"
 #include "device/node/node.hpp"
 #include "device/node/node_memory.hpp"
+#include "device/node/node_parts.hpp"
 #include "device/processor/call_kernel.hpp"
 #include "device/processor/crash_report.hpp"
 #include "device/processor/dispatcher.hpp"
@@ -43,8 +44,12 @@ struct Job : Work {
 };
 
 const NodeJob* g_job;
-int g_number = 0;           // of the device; by the first frame
-int g_memory_file = -1;     // by the first frame
+// The devices, by the worker's number: the program's number and the file of the memory, from the frame on that starts one.
+struct Started {
+  int number = 0;
+  int memory_file = -1;
+};
+Started g_started[kMostWorkerDevices];
 std::atomic<bool> g_ends{false};
 std::atomic<uint32_t> g_watch{0};  // the first thread sleeps here while the dispatcher polls; 1: it is to wait on the wire
 
@@ -83,16 +88,21 @@ void answer(const Frame& asked, uint64_t result) { send_to_program(frame_of(Node
 
 // Work ------------------------------------------------------------------------------------------------------------------
 
+// What a crash is told with (tell): the offset of the region's place in the program's file, and above it the device.
+constexpr int kPlaceBits = 56;
+
 void run_kernel(void* data) {
   auto* job = static_cast<Job*>(data);
-  RunningKernel running(reinterpret_cast<uint64_t>(job->region), job->frame.c);
+  uint64_t device = static_cast<uint64_t>(device_in(job->frame.flags)) << kPlaceBits;
+  RunningKernel running(reinterpret_cast<uint64_t>(job->region), job->frame.c | device);
   call_kernel(job->frame.a, job->words, job->frame.words);
 }
 
 void launch(Job* job) {
   Frame done = frame_of(NodeFrame::kDone, job->frame.operation);
   done.flags = job->frame.flags & kTimed;
-  marline_target_region_t region = {run_kernel, job, g_number, static_cast<int>(job->frame.b)};
+  int number = g_started[device_in(job->frame.flags)].number;
+  marline_target_region_t region = {run_kernel, job, number, static_cast<int>(job->frame.b)};
   if (done.flags != 0) done.b = now();
   marline_target_region_run(&region);
   if (done.flags != 0) done.c = now();
@@ -162,7 +172,7 @@ void hand_over(const Frame& frame, const uint64_t* words, const char* region = n
   if (bytes != 0) std::memcpy(job->words, words, bytes);
   WorkList list;
   list.append(job);
-  add_work(list);
+  add_work(list, device_in(frame.flags));
 }
 
 // At once -----------------------------------------------------------------------------------------------------------------
@@ -185,18 +195,26 @@ void welcome(const Frame& frame, const uint64_t* words) {
           "everywhere", g_job->number, kNodeProtocol, frame.a);
   }
   if (frame.words != 2) refuse(0, frame, "is no first frame");
-  if (g_memory_file < 0 && words[1] != 0) {  // 0: it asks only who we are
-    g_memory_file = open_worker_memory(frame.b, words[1]);
-    g_number = static_cast<int>(frame.c);
+  const WorkerDevices& all = worker_devices();
+  int device = device_in(frame.flags);
+  Started& started = g_started[device];
+  bool asks_who = words[1] == 0;
+  if (!asks_who && started.memory_file < 0) {
+    started.number = static_cast<int>(frame.c);
+    started.memory_file = open_worker_memory(frame.b, words[1], all.devices[device].facts.numa_domain);
   }
-  static_assert(sizeof(DeviceFacts) % sizeof(uint64_t) == 0);
-  uint64_t told[1 + sizeof(DeviceFacts) / sizeof(uint64_t)] = {program_identity()};
-  DeviceFacts facts;
-  describe_processor(facts);
-  std::memcpy(told + 1, &facts, sizeof facts);
+  constexpr size_t kWords = sizeof(DeviceFacts) / sizeof(uint64_t);
+  static_assert(sizeof(DeviceFacts) % sizeof(uint64_t) == 0 && 1 + kMostWorkerDevices * kWords <= kMostWords);
+  static uint64_t told[1 + kMostWorkerDevices * kWords];  // large for the stack of a task
+  told[0] = program_identity();
+  size_t count = 1;
+  for (int i = 0; asks_who && i < all.count; ++i, count += kWords) {
+    std::memcpy(told + count, &all.devices[i].facts, sizeof(DeviceFacts));
+  }
   Frame back = frame_of(NodeFrame::kWelcome, frame.operation, now());
-  back.b = static_cast<uint64_t>(g_memory_file);
-  back.words = sizeof told / sizeof *told;
+  back.flags = flags_of_device(device);
+  back.b = static_cast<uint64_t>(started.memory_file);
+  back.words = static_cast<uint16_t>(count);
   g_job->send(0, back, told);
 }
 
@@ -246,7 +264,10 @@ void* place(void*, int peer, const Frame& frame, const uint64_t*) {
 void deliver(void*, int peer, const Frame& frame, const uint64_t* words) {
   if (!may_send(peer, frame)) refuse(peer, frame, "is the program's to send");
   auto kind = static_cast<NodeFrame>(frame.kind);
-  if (g_memory_file < 0 && kind != NodeFrame::kHello && kind != NodeFrame::kEnd) refuse(peer, frame, "comes too early");
+  if (kind == NodeFrame::kEnd) return g_ends.store(true);
+  if (device_in(frame.flags) >= worker_devices().count) refuse(peer, frame, "is for a device that is none");
+  bool is_started = peer != 0 || g_started[device_in(frame.flags)].memory_file >= 0;
+  if (!is_started && kind != NodeFrame::kHello) refuse(peer, frame, "comes too early");
   switch (kind) {
     case NodeFrame::kHello: return welcome(frame, words);
     case NodeFrame::kWrite:
@@ -269,7 +290,6 @@ void deliver(void*, int peer, const Frame& frame, const uint64_t* words) {
       if (!is_loaded_image(reinterpret_cast<void*>(frame.a))) refuse(peer, frame, "names no image");
       return hand_over(frame, words);
     case NodeFrame::kLocate: return hand_over(frame, words);
-    case NodeFrame::kEnd: g_ends.store(true); return;
     default: refuse(peer, frame, "is not understood");
   }
 }
@@ -320,12 +340,21 @@ void watch() {
 // The line is this process's to write: the program sees only that it has gone.
 void tell(const EndInKernel& end) {
   char device[128];
-  std::snprintf(device, sizeof device, "device %d (node, process %d of the job on %s)", g_number, g_job->number,
+  uint64_t place = end.kernel_place & ((uint64_t{1} << kPlaceBits) - 1);
+  std::snprintf(device, sizeof device, "device %d (node, process %d of the job on %s)",
+                g_started[end.kernel_place >> kPlaceBits].number, g_job->number,
                 g_job->kind->peer(g_job->wire, g_job->number)->node);
   ProcessEnd told = end;
   told.name = reinterpret_cast<const char*>(end.entry);
-  told.place = end.kernel_place != 0 ? text_in_program(end.kernel_place) : nullptr;
+  told.place = place != 0 ? text_in_program(place) : nullptr;
   report_end(device, told);
+}
+
+// By the first device's dispatcher, before any kernel runs. The others' begin then.
+void begin() {
+  note_ends(tell);
+  const WorkerDevices& all = worker_devices();
+  for (int i = 1; i < all.count; ++i) start_dispatcher({receive, announce, nullptr}, all.devices[i].part);
 }
 
 // The program decides what those mean that a terminal or a batch system sends to all processes of the job; when it ends,
@@ -340,7 +369,7 @@ void serve_node() {
   marline_tool_leave();  // what devices do is told by the program
   ignore_signals_of_the_job();
   g_job = &join_job(kUser);
-  start_dispatcher({receive, announce, [] { note_ends(tell); }});
+  start_dispatcher({receive, announce, begin}, worker_devices().devices[0].part);
   watch();
   std::fflush(stdout);
   while (g_users.load() != 0) sched_yield();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// See the header. A dispatcher is its own thread's but for the list of work.
 #include "device/processor/dispatcher.hpp"
 
 #include "base/lock.hpp"
@@ -11,8 +11,11 @@
 #include <pthread.h>
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
+
+extern "C" int omp_get_max_threads();
 
 namespace marline::target {
 
@@ -21,50 +24,62 @@ namespace {
 constexpr uint64_t kPatience = 50'000;                 // nanoseconds: some round trips
 constexpr size_t kUnlimitedStack = size_t{256} << 20;  // the C library would take 2 MiB
 
-WorkSource g_source;
-Lock g_lock;  // over the next three
-WorkList g_work;
-bool g_sleeps = false;  // the dispatcher, for g_arrival
-marline_event_t g_arrival;
-std::atomic<uint64_t> g_looked{0};  // by the dispatcher; a hint for others
+struct Dispatcher {
+  WorkSource source;
+  const CpuPart* part;  // null: all CPUs
+  Lock lock;            // over the next three
+  WorkList work;
+  bool sleeps = false;  // the dispatcher, for `arrival`
+  marline_event_t arrival;
+  std::atomic<uint64_t> looked{0};  // by the dispatcher; a hint for others
+};
 
-// Takes all that have arrived, in order; null: none, and with `wait` somebody is going to fulfil g_arrival.
-Work* take_arrived(bool wait) {
-  Guard guard(g_lock);
-  Work* work = g_work.first;
-  g_work.first = nullptr;
-  g_work.last = &g_work.first;
+Dispatcher g_dispatchers[kMostDispatchers];
+std::atomic<int> g_count{0};  // of those that are started; released by who starts one
+
+template <class Function>
+void for_all_dispatchers(Function function) {
+  int count = g_count.load(std::memory_order_acquire);  // pairs with start_dispatcher
+  for (int i = 0; i < count; ++i) function(g_dispatchers[i]);
+}
+
+// Takes all that have arrived, in order; null: none, and with `wait` somebody is going to fulfil `arrival`.
+Work* take_arrived(Dispatcher& own, bool wait) {
+  Guard guard(own.lock);
+  Work* work = own.work.first;
+  own.work.first = nullptr;
+  own.work.last = &own.work.first;
   if (work == nullptr && wait) {
-    marline_event_init(&g_arrival);
-    g_sleeps = true;
+    marline_event_init(&own.arrival);
+    own.sleeps = true;
   }
   return work;
 }
 
 // Waits until there is some. The next command of a chain follows soon, so the dispatcher looks for it for a while, and
 // runs kernels meanwhile, before it sleeps.
-Work* take_work() {
+Work* take_work(Dispatcher& own) {
   uint64_t time = now(), end = time + kPatience;
   do {
-    g_source.receive();
-    if (Work* work = take_arrived(false)) return work;
+    own.source.receive();
+    if (Work* work = take_arrived(own, false)) return work;
 #pragma omp taskyield
     time = now();
-    g_looked.store(time, std::memory_order_relaxed);
+    own.looked.store(time, std::memory_order_relaxed);
   } while (time < end);
   for (;;) {
-    if (Work* work = take_arrived(true)) return work;
-    g_source.announce();
-    g_source.receive();
-    marline_event_wait(&g_arrival);
+    if (Work* work = take_arrived(own, true)) return work;
+    own.source.announce();
+    own.source.receive();
+    marline_event_wait(&own.arrival);
   }
 }
 
 // The body of an untied task of a parallel region whose threads wait for tasks. When its thread runs a kernel, another
 // thread that is idle goes on with it.
-void dispatch() {
+void dispatch(Dispatcher& own) {
   for (;;) {
-    for (Work* work = take_work(); work != nullptr;) {
+    for (Work* work = take_work(own); work != nullptr;) {
       Work* next = work->next;
       if (work->is_kernel) {
 #pragma omp task firstprivate(work) untied
@@ -77,13 +92,27 @@ void dispatch() {
   }
 }
 
-void* serve(void*) {
-#pragma omp parallel
+// Of the threads that the process may have, as many as the part has of the CPUs.
+int threads_of(const CpuPart* part) {
+  int all = omp_get_max_threads();
+  return part != nullptr ? std::max(1, all * part->count / part->of) : all;
+}
+
+void keep_to(const CpuPart& part, int threads) {
+  int error = marline_thread_share(part.cpus, kCpuWords, threads);
+  if (error != 0) fatal("the threads of a device cannot be bound to its %d CPUs: %s", part.count, strerror(error));
+}
+
+void* serve(void* data) {
+  Dispatcher* own = static_cast<Dispatcher*>(data);
+  int threads = threads_of(own->part);
+  if (own->part != nullptr) keep_to(*own->part, threads);
+#pragma omp parallel num_threads(threads)
 #pragma omp single
   {
-    g_source.begin();
-#pragma omp task untied
-    dispatch();
+    if (own->source.begin != nullptr) own->source.begin();
+#pragma omp task untied firstprivate(own)
+    dispatch(*own);
   }
   return nullptr;
 }
@@ -91,8 +120,12 @@ void* serve(void*) {
 }  // namespace
 
 // With a stack as large as that of a program's first thread may become.
-void start_dispatcher(const WorkSource& source) {
-  g_source = source;
+void start_dispatcher(const WorkSource& source, const CpuPart* part) {
+  int number = g_count.load(std::memory_order_relaxed);
+  Dispatcher& own = g_dispatchers[number];
+  own.source = source;
+  own.part = part;
+  g_count.store(number + 1, std::memory_order_release);  // pairs with for_all_dispatchers
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
   rlimit limit;
@@ -100,34 +133,37 @@ void start_dispatcher(const WorkSource& source) {
     pthread_attr_setstacksize(&attributes, kUnlimitedStack);
   }
   pthread_t thread;
-  int error = pthread_create(&thread, &attributes, serve, nullptr);
+  int error = pthread_create(&thread, &attributes, serve, &own);
   pthread_attr_destroy(&attributes);
   if (error != 0) fatal("no thread can be created for a device's kernels: %s", strerror(error));
 }
 
-void add_work(WorkList& list) {
+void add_work(WorkList& list, int dispatcher) {
   if (list.first == nullptr) return;
-  Guard guard(g_lock);
-  *g_work.last = list.first;
-  g_work.last = list.last;
-  if (!g_sleeps) return;
-  g_sleeps = false;
-  marline_event_fulfill(&g_arrival);
+  Dispatcher& receiver = g_dispatchers[dispatcher];
+  Guard guard(receiver.lock);
+  *receiver.work.last = list.first;
+  receiver.work.last = list.last;
+  if (!receiver.sleeps) return;
+  receiver.sleeps = false;
+  marline_event_fulfill(&receiver.arrival);
 }
 
 Work* take_other_work() {
   WorkList others;
-  Guard guard(g_lock);
-  Work** link = &g_work.first;
-  while (Work* work = *link) {
-    if (work->is_kernel) {
-      link = &work->next;
-      continue;
+  for_all_dispatchers([&others](Dispatcher& dispatcher) {
+    Guard guard(dispatcher.lock);
+    Work** link = &dispatcher.work.first;
+    while (Work* work = *link) {
+      if (work->is_kernel) {
+        link = &work->next;
+        continue;
+      }
+      *link = work->next;
+      others.append(work);
     }
-    *link = work->next;
-    others.append(work);
-  }
-  g_work.last = link;
+    dispatcher.work.last = link;
+  });
   return others.first;
 }
 
@@ -140,10 +176,20 @@ void run_all(Work* work) {
 }
 
 bool dispatcher_sleeps() {
-  Guard guard(g_lock);
-  return g_sleeps;
+  bool all = true;
+  for_all_dispatchers([&all](Dispatcher& dispatcher) {
+    Guard guard(dispatcher.lock);
+    all = all && dispatcher.sleeps;
+  });
+  return all;
 }
 
-uint64_t dispatcher_looked() { return g_looked.load(std::memory_order_relaxed); }
+uint64_t dispatcher_looked() {
+  uint64_t last = 0;
+  for_all_dispatchers([&last](const Dispatcher& dispatcher) {
+    last = std::max(last, dispatcher.looked.load(std::memory_order_relaxed));
+  });
+  return last;
+}
 
 }  // namespace marline::target

@@ -5,6 +5,8 @@
 // When nothing has come for a while the dispatcher sleeps, until somebody adds work.
 #pragma once
 
+#include "device/processor/cpu_parts.hpp"
+
 #include <cstdint>
 
 namespace marline::target {
@@ -28,26 +30,31 @@ struct WorkList {
   }
 };
 
-// Where work comes from. The first two are called by the dispatcher, without a lock.
+// Where work comes from. The first two are called by dispatchers, without a lock.
 struct WorkSource {
   // Looks whether commands have arrived, and adds them.
   void (*receive)();
   // The dispatcher is going to sleep: from now on another thread has to notice what arrives. `receive` follows.
   void (*announce)();
-  void (*begin)();  // once, on the first thread of the region, when the runtime has started
+  void (*begin)();  // once, on the first thread of the region, when the runtime has started; may be null
 };
 
-// Starts the region's first thread. Ends the process if there is none.
-void start_dispatcher(const WorkSource& source);
+inline constexpr int kMostDispatchers = kMostCpuParts;
 
-// Any thread. Wakes the dispatcher.
-void add_work(WorkList& list);
+// Starts the region's first thread. Ends the process if there is none. Dispatchers are numbered from 0 on as they are
+// started, one at a time, at most kMostDispatchers. `part`, which stays: its CPUs, with a share of the threads that the
+// process may have; null: all.
+void start_dispatcher(const WorkSource& source, const CpuPart* part = nullptr);
 
-// The commands that are no kernels, for a thread that runs them while all others run kernels; null: none.
+// Any thread. Wakes the dispatcher; one that is started later finds the work.
+void add_work(WorkList& list, int dispatcher = 0);
+
+// The commands that are no kernels, of all dispatchers, for a thread that runs them while all others run kernels; null:
+// none.
 [[nodiscard]] Work* take_other_work();
 void run_all(Work* list);
 
-// Whether the dispatcher sleeps, and when it has last looked for work (tell.hpp, now).
+// Whether all dispatchers sleep, and when one has last looked for work (tell.hpp, now).
 [[nodiscard]] bool dispatcher_sleeps();
 [[nodiscard]] uint64_t dispatcher_looked();
 

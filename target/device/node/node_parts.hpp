@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which devices a worker is, by MARLINE_NODE_DEVICES: its processor as one device, or parts of it. Constant after the first
+// call, which is the first thread's.
+#pragma once
+
+#include "base/facts.hpp"
+#include "device/processor/cpu_parts.hpp"
+
+namespace marline::target {
+
+inline constexpr int kMostWorkerDevices = kMostCpuParts;
+
+struct WorkerDevice {
+  const CpuPart* part;  // null: the whole processor, and its threads are as the program's are
+  DeviceFacts facts;    // uid: what comes behind the name of the worker
+};
+
+struct WorkerDevices {
+  int count;
+  WorkerDevice devices[kMostWorkerDevices];
+};
+
+// Ends the process for a value that cannot be used.
+[[nodiscard]] const WorkerDevices& worker_devices();
+
+// In the program: whether its own environment says that a worker may be several devices.
+[[nodiscard]] bool expects_several_devices();
+
+}  // namespace marline::target
