@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Workers that are several devices, each with a part of the worker's CPUs and threads (MARLINE_NODE_DEVICES), and devices
+of the program's own beside them."""
+
+import os
+import re
+import signal
+
+import pytest
+from nodes_support import Jobs, built, jobs, only, said  # noqa: F401  (a fixture)
+
+HERE, APART = "", "0,1,2"
+
+
+@pytest.fixture(params=["gcc", "clang"])
+def program(request, compiled):
+    return built(compiled, request.param, "nodes_parts.c")
+
+
+def described(jobs: Jobs, program, parts: str, **more) -> list[list[int]]:
+    """Of each device: process, own number, threads, of these on the same CPUs, processors, CPUs, the first CPU."""
+    result = jobs.nodes(program, MARLINE_NODE_DEVICES=parts, OMP_TARGET_OFFLOAD="mandatory", **more)
+    assert (result.returncode, said(result)) == (0, []), result.stdout
+    *lines, errors = result.stdout.splitlines()
+    assert errors == "errors 0"
+    return [[int(word) for word in line.split()] for line in lines]
+
+
+@pytest.mark.parametrize("nodes_as", [HERE, APART])
+def test_each_worker_is_as_many_devices(jobs, program, nodes_as):
+    devices = described(jobs, program, "2", nodes_as=nodes_as, OMP_NUM_THREADS="4")
+    processes = [device[0] for device in devices]
+    assert [device[1] for device in devices] == [0, 1, 2, 3]
+    assert processes[0] == processes[1] != processes[2] == processes[3]
+    for _, _, threads, alike, processors, cpus, _ in devices:
+        assert (threads, alike) == (2, 2)
+        assert processors == cpus
+    whole = described(jobs, program, "machine", nodes_as=nodes_as)
+    assert len(whole) == 2
+    if whole[0][5] > 1:  # CPUs of the first worker
+        assert devices[0][6] != devices[1][6] and devices[0][5] + devices[1][5] == whole[0][5]
+
+
+@pytest.mark.parametrize("parts", ["sockets", "numa"])
+def test_parts_are_the_machine_s_own(jobs, program, parts):
+    devices = described(jobs, program, parts, count=2)
+    whole = described(jobs, program, "machine", count=2)
+    assert len({device[0] for device in devices}) == 1
+    assert sum(device[5] for device in devices) == whole[0][5]
+
+
+def test_there_may_be_more_devices_than_threads(jobs, program):
+    parts = min(2 * len(os.sched_getaffinity(0)) + 1, 9)
+    devices = described(jobs, program, str(parts), count=2, OMP_NUM_THREADS="1")
+    assert [device[1:3] for device in devices] == [[number, 1] for number in range(parts)]
+
+
+def test_a_busy_device_leaves_the_other_one_of_its_worker_alone(jobs, program):
+    result = jobs.nodes(program, "beside", count=2, MARLINE_NODE_DEVICES="2", OMP_NUM_THREADS="2",
+                        OMP_TARGET_OFFLOAD="mandatory")  # fmt: skip
+    assert (result.returncode, result.stdout, said(result)) == (0, "done 7\n", [])
+
+
+def test_each_device_has_clang_s_variables(jobs, compiled):
+    result = jobs.nodes(built(compiled, "clang", "nodes_parts.c", "-DCOUNTS"), "count", count=2,
+                        MARLINE_NODE_DEVICES="2")  # fmt: skip
+    assert (result.returncode, result.stdout, said(result)) == (0, "counter 6\ncounter 6\n", [])
+
+
+def test_devices_of_a_worker_share_gcc_s_variables(jobs, compiled):
+    result = jobs.nodes(built(compiled, "gcc", "nodes_parts.c", "-DCOUNTS"), "count", count=2,
+                        MARLINE_NODE_DEVICES="2")  # fmt: skip
+    assert (result.returncode, result.stdout) == (0, "counter 6\ncounter 7\n")
+    assert only(result).startswith("marline: warning: the devices of a worker share the `declare target` variables")
+
+
+def test_a_crash_names_the_device(jobs, program):
+    result = jobs.nodes(program, "crash", count=2, MARLINE_NODE_DEVICES="2")
+    worker, program_line = said(result)
+    assert result.returncode == 1
+    assert "device 1 (node, process 1 of the job on" in worker and "at address 0x8" in worker
+    assert "a worker with 2 devices (node, process 1 of the job on" in program_line
+
+
+@pytest.mark.parametrize("value", ["0", "64", "2x", "cores"])
+def test_wrong_parts(jobs, program, value):
+    result = jobs.nodes(program, count=2, MARLINE_NODE_DEVICES=value)
+    assert result.returncode == 1
+    expected = f"MARLINE_NODE_DEVICES={value}: expected machine, sockets, numa, or a number from 1 to 63"
+    assert f"marline: fatal: {expected}" in said(result)
+
+
+def test_too_many_devices(jobs, program):
+    result = jobs.nodes(program, count=3, MARLINE_NODE_DEVICES="33", OMP_NUM_THREADS="1")
+    assert result.returncode == -signal.SIGABRT
+    assert only(result) == ("marline: fatal: the workers have more than 64 devices: start fewer, or see "
+                            "MARLINE_NODE_DEVICES")  # fmt: skip
+
+
+def test_the_program_has_devices_of_its_own_beside_those_of_workers(jobs, program):
+    """A worker's two devices stand between a process and the program itself."""
+    result = jobs.run("-n", "2", "--devices=process,nodes,host", "--nodes-as", "0,1", "--", program,
+                      MARLINE_NODE_DEVICES="2", OMP_NUM_THREADS="2", OMP_TARGET_OFFLOAD="mandatory")  # fmt: skip
+    assert (result.returncode, said(result)) == (0, []), result.stdout
+    *lines, errors = result.stdout.splitlines()
+    devices = [[int(word) for word in line.split()] for line in lines]
+    processes = [device[0] for device in devices]
+    assert errors == "errors 0"
+    assert [device[1] for device in devices] == [0, 1, 2, 3]
+    assert processes[1] == processes[2] and len(set(processes)) == 3 and processes[3] == 0
+    assert [device[2] for device in devices] == [2, 1, 1, 2]
+
+
+def test_marline_devices_lists_them_all(marline):
+    result = marline("devices", "--devices", "nodes:2,process", MARLINE_NODE_DEVICES="2")
+    assert (result.returncode, result.stderr) == (0, "")
+    uids = re.findall(r"node-\S+|process-\d", result.stdout)
+    assert [re.sub(r"-.*-(\d-part\d)", r"-\1", uid) for uid in uids] == [
+        "node-1-part0", "node-1-part1", "node-2-part0", "node-2-part1", "process-0"]  # fmt: skip
