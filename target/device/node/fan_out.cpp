@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// See the header.
+#include "device/node/fan_out.hpp"
+
+#include <algorithm>
+#include <cassert>
+
+namespace marline::target {
+
+namespace {
+
+constexpr uint64_t kParts = 64, kLeast = 128 << 10, kMost = 1 << 20;
+constexpr uint64_t kPage = 4096;
+
+bool is_same(const FanOutSource& a, const FanOutSource& b) {
+  return a.peer == b.peer && a.address == b.address && a.bytes == b.bytes;
+}
+
+bool is_complete(const FanOutCopy& copy) { return copy.arrived == copy.count; }
+
+bool may_send(const FanOutCopy& copy) {
+  if (!copy.is_open || copy.sent == copy.count) return false;
+  if (copy.sent - copy.arrived == FanOut::kMostUnderWay) return false;
+  return copy.from == nullptr || copy.sent < copy.from->arrived;
+}
+
+}  // namespace
+
+uint64_t FanOut::part_of(uint64_t bytes) {
+  return std::clamp((bytes / kParts + kPage - 1) / kPage * kPage, kLeast, kMost);
+}
+
+// The last one of its node; else the last one that brought the bytes to a node, unless they come from the copy's own. One
+// that joined later has, as a rule, no followers of that sort, and the fewest parts.
+FanOutCopy* FanOut::find_predecessor(const FanOutCopy& copy) const {
+  FanOutCopy *here = nullptr, *chain = nullptr;
+  for (FanOutCopy* other = first_; other != nullptr; other = other->after) {
+    if (!is_same(other->source, copy.source) || is_complete(*other)) continue;
+    if (other->node == copy.node) here = other;
+    if (other->crosses) chain = other;
+  }
+  if (here != nullptr) return here;
+  return copy.node != copy.source.node ? chain : nullptr;
+}
+
+void FanOut::join(FanOutCopy* copy) {
+  uint64_t part = part_of(copy->source.bytes);
+  copy->count = static_cast<uint32_t>((copy->source.bytes + part - 1) / part);
+  copy->from = find_predecessor(*copy);
+  copy->crosses = copy->node != (copy->from != nullptr ? copy->from->node : copy->source.node);
+  if (copy->from != nullptr) {
+    copy->next_follower = copy->from->first_follower;
+    copy->from->first_follower = copy;
+    ++copy->from->followers;
+  }
+  copy->before = last_;
+  (last_ != nullptr ? last_->after : first_) = copy;
+  last_ = copy;
+}
+
+void FanOut::open(FanOutCopy* copy) {
+  copy->is_open = true;
+  make_ready(copy);
+}
+
+void FanOut::make_ready(FanOutCopy* copy) {
+  if (copy->is_ready || !may_send(*copy)) return;
+  copy->is_ready = true;
+  copy->next = ready_;
+  ready_ = copy;
+}
+
+bool FanOut::next_part(FanOutPart& part) {
+  FanOutCopy* copy = ready_;
+  if (copy == nullptr) return false;
+  uint64_t most = part_of(copy->source.bytes), offset = copy->sent * most;
+  part = {copy, offset, std::min(most, copy->source.bytes - offset)};
+  ++copy->sent;
+  if (!may_send(*copy)) {
+    ready_ = copy->next;
+    copy->is_ready = false;
+  }
+  return true;
+}
+
+void FanOut::leave_predecessor(FanOutCopy* copy) {
+  FanOutCopy** link = &copy->from->first_follower;
+  while (*link != copy) link = &(*link)->next_follower;
+  *link = copy->next_follower;
+  --copy->from->followers;
+}
+
+// Prepends it to `ended`.
+FanOutCopy* FanOut::end_if_through(FanOutCopy* copy, FanOutCopy* ended) {
+  if (!is_complete(*copy) || copy->followers != 0) return ended;
+  assert(!copy->is_ready);
+  (copy->before != nullptr ? copy->before->after : first_) = copy->after;
+  (copy->after != nullptr ? copy->after->before : last_) = copy->before;
+  copy->next = ended;
+  return copy;
+}
+
+FanOutCopy* FanOut::arrive(FanOutCopy* copy) {
+  assert(copy->arrived < copy->sent);
+  ++copy->arrived;
+  make_ready(copy);
+  for (FanOutCopy* follower = copy->first_follower; follower != nullptr; follower = follower->next_follower) {
+    make_ready(follower);
+  }
+  if (!is_complete(*copy)) return nullptr;
+  FanOutCopy* ended = nullptr;
+  if (copy->from != nullptr) {
+    leave_predecessor(copy);
+    ended = end_if_through(copy->from, ended);
+  }
+  return end_if_through(copy, ended);
+}
+
+}  // namespace marline::target

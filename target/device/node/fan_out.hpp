@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Copies of the same bytes to several devices at about the same time. Each copy is made in parts. A copy that begins while
+// another one of the same source goes on takes its parts from that one's device, as they arrive there: so each byte comes
+// to a node once, and passes from device to device inside the node. The first devices of the nodes form a chain, and so do
+// the devices of a node: with parts that are small against the whole, the last copy of a chain ends soon after the first,
+// and a device sends its bytes twice at most, but for copies that begin late.
+//
+// This is the order of it alone: which device takes what from which one, and when. It sends nothing and knows no thread;
+// the caller has a lock around all calls (shared_copies.cpp).
+//
+// Invariants. The parts of a copy are sent in order and arrive in order, so a number says which are there. A copy ends when
+// all its parts have arrived, and at the copies that follow it, too: until then neither its source nor its target may
+// change, as the program has not been told that it has ended. A copy whose parts are all there gets no more followers, so
+// it waits for those alone that came before; what follows these does not count. It has a worker's memory as its target, and
+// that is what followers read.
+#pragma once
+
+#include <cstdint>
+
+namespace marline::target {
+
+// What is copied: bytes of a process of the job.
+struct FanOutSource {
+  int peer;
+  int node;  // where that is; processes of one node have the same number
+  uint64_t address;
+  uint64_t bytes;  // > 0
+};
+
+// One copy. The caller sets the first part; the rest is FanOut's, until the copy has ended.
+struct FanOutCopy {
+  FanOutSource source;
+  int peer;     // the worker to which it goes
+  int node;
+  uint64_t to;  // the address there
+
+  FanOutCopy* from = nullptr;  // takes its parts from this one's target; null: from the source. Constant once it has joined
+  bool crosses = false;        // it brings the bytes to its node; constant, likewise
+  bool is_open = false;        // its parts may be sent
+  uint32_t sent = 0, arrived = 0, count = 0;  // parts
+  uint32_t followers = 0;      // which have not got all parts yet
+  FanOutCopy *first_follower = nullptr, *next_follower = nullptr;
+  FanOutCopy *before = nullptr, *after = nullptr;  // all that have not ended, as they have joined
+  bool is_ready = false;       // in the list of those whose parts are to be looked at
+  FanOutCopy* next = nullptr;  // there, or in a list of copies that have ended
+};
+
+struct FanOutPart {
+  FanOutCopy* copy;  // whose `from` says where the bytes are
+  uint64_t offset;
+  uint64_t bytes;
+};
+
+class FanOut {
+ public:
+  // Parts of one copy that are sent and have not arrived.
+  static constexpr uint32_t kMostUnderWay = 8;
+  // The bytes of a part. From 8 MiB on 64 parts or more: a chain of k copies takes at most about k/64 longer than one.
+  [[nodiscard]] static uint64_t part_of(uint64_t bytes);
+
+  // From now on others may follow the copy. Looks at all copies that have not ended.
+  void join(FanOutCopy* copy);
+  // From now on its parts are sent.
+  void open(FanOutCopy* copy);
+
+  // The next part that is to be sent now, of any copy. False: there is none at the moment.
+  [[nodiscard]] bool next_part(FanOutPart& part);
+  // The first of the copy's parts that are under way has arrived. Returns the copies that have ended by that, linked by
+  // `next`; they are the caller's again.
+  [[nodiscard]] FanOutCopy* arrive(FanOutCopy* copy);
+
+  [[nodiscard]] bool is_empty() const { return first_ == nullptr; }
+
+ private:
+  FanOutCopy* find_predecessor(const FanOutCopy& copy) const;
+  void make_ready(FanOutCopy* copy);
+  void leave_predecessor(FanOutCopy* copy);
+  FanOutCopy* end_if_through(FanOutCopy* copy, FanOutCopy* ended);
+
+  FanOutCopy *first_ = nullptr, *last_ = nullptr;
+  FanOutCopy* ready_ = nullptr;
+};
+
+}  // namespace marline::target
