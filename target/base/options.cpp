@@ -42,10 +42,11 @@ constexpr Row kTable[] = {
     {"MARLINE_NODES_AS", "auto", "names separated by commas, one for each process of the job",
      "The nodes on which the processes count as being, in the order of their numbers, to try a program for several nodes on "
      "one. Processes with the same name share memory if they truly can. `auto`: the true nodes.",},
-    {"MARLINE_LINK", "none", "latency=TIME,bandwidth=BYTES, with ns, us, ms or s and k, M or G per second; for a pair of "
-     "nodes A-B:latency=..., several separated by semicolons",
-     "Links between different nodes are made as slow as this, to try a program for several machines on one. `none`: they are "
-     "as fast as they are. A pair is named by the processes with the lowest numbers on its nodes.",},
+    {"MARLINE_LINK", "none", "latency=TIME,bandwidth=BYTES,card=BYTES, with ns, us, ms or s and k, M or G per second; for a "
+     "pair of nodes A-B:latency=..., several separated by semicolons",
+     "Links between different nodes are made as slow as this, to try a program for several machines on one. `card`: what all "
+     "links of a node can do together, in each direction. `none`: they are as fast as they are. A pair is named by the "
+     "processes with the lowest numbers on its nodes.",},
     {"MARLINE_NODE_DEVICES", "machine", "machine, sockets, numa, or a number from 1 to 63",
      "The devices that each worker of a job is. `machine`: one, of all CPUs that the worker may use; `sockets`, `numa`: one "
      "for each socket or NUMA domain of these; a number: that many, with as many cores each. Threads (OMP_NUM_THREADS) are "

@@ -130,7 +130,7 @@ TEST_F(LinkModelTest, TheOrderOfAPairStays) {
   std::mt19937 random(1);
   uint64_t sent = 0, bytes = 0;
   for (uint64_t i = 0; i < 100; ++i) {
-    uint64_t bulk = random() % 2 == 0 ? 0 : random() % 50;
+    uint64_t bulk = 1 + random() % 50;
     arrive(static_cast<int>(random() % 2), i, sent, bulk);
     bytes += 80 + bulk;
     sent += random() % 100;
@@ -140,6 +140,17 @@ TEST_F(LinkModelTest, TheOrderOfAPairStays) {
   for (uint64_t i = 0; i < 100; ++i) EXPECT_EQ(came_[i].name, i);
   // The link was never idle.
   EXPECT_NEAR(static_cast<double>(came_.back().at), 1000 + static_cast<double>(bytes) * 100, 11);
+}
+
+TEST_F(LinkModelTest, AFrameWithoutABulkWaitsForItsOwnPairAlone) {
+  open("bandwidth=1G");
+  arrive(0, 1, 0, 920);
+  arrive(1, 2, 100);
+  arrive(0, 3, 100);
+  arrive(1, 4, 200, 920);
+  run_to(5000);
+  EXPECT_EQ(came_, (std::vector<Came>{{180, 1, 2}, {1000, 0, 1}, {1000, 0, 3}, {2160, 1, 4}}))
+      << "and takes its 80 bytes' time from the link";
 }
 
 TEST_F(LinkModelTest, ABulkComesWithItsFrame) {
@@ -190,6 +201,17 @@ TEST_F(LinkModelTest, WaitsUntilAFrameIsDue) {
   EXPECT_EQ(g_fake.waited, -2);  // comes at once, as the frame is about to
 }
 
+// A node sends to two others, then another one to the second of these: what is told is when each frame has arrived.
+TEST_F(LinkModelTest, ACardIsSharedByTheLinksOfItsNode) {
+  std::atomic<uint64_t> links[3] = {}, out[2] = {}, in[2] = {};
+  LinkSpeed speed;
+  ASSERT_EQ(read_link_speed("latency=10ns,bandwidth=2G,card=1G", "a", "b", speed), nullptr);
+  EXPECT_EQ(pass_link(speed, {&links[0], &out[0], &in[0]}, 0, 1000, false), 1010u);
+  EXPECT_EQ(pass_link(speed, {&links[1], &out[0], &in[1]}, 0, 1000, false), 2010u) << "the sender's card is busy";
+  EXPECT_EQ(pass_link(speed, {&links[2], &out[1], &in[1]}, 0, 1000, false), 3010u) << "the receiver's card is busy";
+  EXPECT_EQ(pass_link(speed, {&links[0], &out[1], &in[0]}, 0, 100, true), 110u);
+}
+
 TEST_F(LinkModelTest, PairsOfNodes) {
   LinkSpeed speed;
   const char* text = "latency=1us,bandwidth=2k;0-1:latency=3ms;1-2:latency=5s,bandwidth=7";
@@ -205,7 +227,7 @@ TEST_F(LinkModelTest, PairsOfNodes) {
 TEST_F(LinkModelTest, ListsThatAreNone) {
   LinkSpeed speed;
   const char* texts[] = {"|", "latency=|5", "latency=|5x", "latency=1us,|", "latency=1us;|", "|0:latency=1us",
-                         "bandwidth=1G,|speed=4", "0-1:|x", "bandwidth=|0", "latency=1us|x"};
+                         "bandwidth=1G,|speed=4", "card=|0", "card=1|us", "0-1:|x", "bandwidth=|0", "latency=1us|x"};
   for (std::string text : texts) {
     size_t at = text.find('|');
     text.erase(at, 1);

@@ -17,12 +17,6 @@ namespace {
 
 constexpr char kName[] = "marline-links";
 constexpr char kTarget[] = "/memfd:marline-links";
-constexpr size_t kBytes = LinkBusy::kMostPeers * sizeof(std::atomic<uint64_t>);
-
-std::atomic<uint64_t>* map(int file) {
-  void* memory = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-  return memory != MAP_FAILED ? static_cast<std::atomic<uint64_t>*>(memory) : nullptr;
-}
 
 // The file of another process, or -1.
 int find_file(int pid) {
@@ -42,27 +36,44 @@ int find_file(int pid) {
 
 }  // namespace
 
-bool LinkBusy::make() {
-  file_ = memfd_create(kName, MFD_CLOEXEC);
-  if (file_ < 0 || ftruncate(file_, kBytes) != 0) return false;
-  words_ = map(file_);
-  return words_ != nullptr;
+LinkBusy::Words* LinkBusy::map(int file) {
+  void* memory = mmap(nullptr, sizeof(Words), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  return memory != MAP_FAILED ? static_cast<Words*>(memory) : nullptr;
 }
 
-void LinkBusy::share(int first) {
-  int file = first != 0 ? find_file(first) : -1;
-  if (file < 0) return;
-  std::atomic<uint64_t>* theirs = map(file);
+LinkBusy::Words* LinkBusy::map_file_of(int pid) {
+  int file = pid != 0 ? find_file(pid) : -1;
+  if (file < 0) return nullptr;
+  Words* theirs = map(file);
   ::close(file);
-  if (theirs == nullptr) return;
-  munmap(words_, kBytes);
-  words_ = theirs;
+  return theirs;
+}
+
+bool LinkBusy::make() {
+  file_ = memfd_create(kName, MFD_CLOEXEC);
+  if (file_ < 0 || ftruncate(file_, sizeof(Words)) != 0) return false;
+  links_ = map(file_);
+  cards_ = map(file_);
+  return links_ != nullptr && cards_ != nullptr;
+}
+
+void LinkBusy::share(int first, int zero) {
+  if (Words* theirs = map_file_of(first)) {
+    munmap(links_, sizeof(Words));
+    links_ = theirs;
+  }
+  if (Words* theirs = map_file_of(zero)) {
+    munmap(cards_, sizeof(Words));
+    cards_ = theirs;
+  }
 }
 
 void LinkBusy::close() {
-  if (words_ != nullptr) munmap(words_, kBytes);
+  for (Words* words : {links_, cards_}) {
+    if (words != nullptr) munmap(words, sizeof(Words));
+  }
   if (file_ >= 0) ::close(file_);
-  words_ = nullptr;
+  links_ = cards_ = nullptr;
   file_ = -1;
 }
 

@@ -44,7 +44,7 @@ struct Kept {
 struct Far {
   bool slow;  // behind a link; else frames go straight through
   LinkSpeed speed;
-  std::atomic<uint64_t>* busy;
+  LinkWords busy;
   Kept* first;
   Kept* last;
   char* bulk;  // of the frame that is just coming
@@ -95,7 +95,7 @@ void deliver(void* data, int peer, const Frame& frame, const uint64_t* words) {
   if (!far.slow) return wire->user.deliver(wire->user.data, peer, frame, words);
   Kept* kept = make_kept(wire, frame.words);
   uint64_t bytes = sizeof frame + frame.words * sizeof(uint64_t) + frame.bulk;
-  kept->due = pass_link(far.speed, *far.busy, frame.sent, bytes);
+  kept->due = pass_link(far.speed, far.busy, frame.sent, bytes, frame.bulk == 0);
   kept->bulk = frame.bulk != 0 ? far.bulk : nullptr;
   kept->frame = frame;
   far.bulk = nullptr;
@@ -195,7 +195,8 @@ void open_far(ModelWire* wire, int peer, const Peer* self, const char* text) {
   }
   const char* wrong = read_link_speed(text, self->node, other->node, far.speed);
   if (wrong != nullptr) refuse_value(Option::kLink, text, wrong);
-  far.busy = &wire->busy.from(lowest_of_node(wire, peer));
+  int sender = lowest_of_node(wire, peer), own = lowest_of_node(wire, wire->below->number(wire->wire));
+  far.busy = {&wire->busy.from(sender), &wire->busy.card_out(sender), &wire->busy.card_in(own)};
   far.slow = true;
 }
 
@@ -204,7 +205,8 @@ void open_peers(ModelWire* wire) {
   int self = wire->below->number(wire->wire), lowest = lowest_of_node(wire, self);
   wire->count = wire->below->count(wire->wire);
   if (wire->count > LinkBusy::kMostPeers) give_up(wire->user, "MARLINE_LINK: %d processes are too many", wire->count);
-  wire->busy.share(lowest == self ? 0 : wire->below->peer(wire->wire, lowest)->pid);
+  wire->busy.share(lowest == self ? 0 : wire->below->peer(wire->wire, lowest)->pid,
+                   self == 0 ? 0 : wire->below->peer(wire->wire, 0)->pid);
   wire->peers = static_cast<Far*>(std::calloc(static_cast<size_t>(wire->count), sizeof(Far)));
   if (wire->peers == nullptr) give_up(wire->user, "no memory for a job of %d processes", wire->count);
   for (int i = 0; i < wire->count; ++i) {

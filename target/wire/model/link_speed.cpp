@@ -47,8 +47,10 @@ bool read_item(const char*& at, LinkSpeed& speed) {
     speed.latency = static_cast<uint64_t>(value);
     return true;
   }
-  if (!skip_word(at, "bandwidth=") || !read_number(at, kRates, 1e15, value) || value < 1) return false;
-  speed.bandwidth = value / 1e9;
+  bool is_card = skip_word(at, "card=");
+  if (!is_card && !skip_word(at, "bandwidth=")) return false;
+  if (!read_number(at, kRates, 1e15, value) || value < 1) return false;
+  (is_card ? speed.card : speed.bandwidth) = value / 1e9;
   return true;
 }
 
@@ -56,6 +58,21 @@ bool is_pair(const char* text, size_t length, const char* node, const char* othe
   size_t first = std::strlen(node), second = std::strlen(other);
   return length == first + 1 + second && std::strncmp(text, node, first) == 0 && text[first] == '-' &&
          std::strncmp(text + first + 1, other, second) == 0;
+}
+
+// What a frame passes.
+struct Lane {
+  double bandwidth;
+  std::atomic<uint64_t>* busy;
+};
+
+// Takes the lane for so long, at `begin` or when it is free. Returns the end.
+uint64_t pass_lane(std::atomic<uint64_t>& busy, uint64_t begin, uint64_t takes) {
+  uint64_t before = busy.load(std::memory_order_relaxed), end;
+  do {
+    end = std::max(before, begin) + takes;
+  } while (!busy.compare_exchange_weak(before, end, std::memory_order_relaxed));
+  return end;
 }
 
 }  // namespace
@@ -78,14 +95,18 @@ const char* read_link_speed(const char* text, const char* node, const char* othe
   }
 }
 
-uint64_t pass_link(const LinkSpeed& speed, std::atomic<uint64_t>& busy, uint64_t sent, uint64_t bytes) {
-  if (speed.bandwidth == 0.0) return sent + speed.latency;
-  auto takes = static_cast<uint64_t>(static_cast<double>(bytes) / speed.bandwidth);
-  uint64_t before = busy.load(std::memory_order_relaxed), end;
-  do {
-    end = std::max(before, sent) + takes;
-  } while (!busy.compare_exchange_weak(before, end, std::memory_order_relaxed));
-  return end + speed.latency;
+uint64_t pass_link(const LinkSpeed& speed, const LinkWords& busy, uint64_t sent, uint64_t bytes, bool passes) {
+  uint64_t begin = sent, arrived = sent;
+  const Lane lanes[] = {{speed.card, busy.out}, {speed.bandwidth, busy.link}, {speed.card, busy.in}};
+  for (const Lane& lane : lanes) {
+    if (lane.bandwidth == 0.0) continue;
+    auto takes = static_cast<uint64_t>(static_cast<double>(bytes) / lane.bandwidth);
+    uint64_t end = pass_lane(*lane.busy, begin, takes);
+    if (passes) end = begin + takes;
+    begin = end - takes;
+    arrived = std::max(arrived, end);
+  }
+  return arrived + speed.latency;
 }
 
 }  // namespace marline::target
