@@ -29,20 +29,20 @@ class World {
  public:
   explicit World(int devices_per_node) : devices_per_node_(devices_per_node) {}
 
-  int node_of(int peer) const { return peer == 0 ? 0 : (peer - 1) / devices_per_node_ + 1; }
+  int node_of(int place) const { return place == 0 ? 0 : (place - 1) / devices_per_node_ + 1; }
 
-  TestCopy* join(int peer, uint64_t bytes, int from = 0, uint64_t address = 0x1000) {
+  TestCopy* join(int place, uint64_t bytes, int from = 0, uint64_t address = 0x1000) {
     auto* copy = copies.emplace_back(std::make_unique<TestCopy>()).get();
     copy->number = copies.size() - 1;
     copy->source = {from, node_of(from), address, bytes};
-    copy->peer = peer;
-    copy->node = node_of(peer);
+    copy->place = place;
+    copy->node = node_of(place);
     fan_out.join(copy);
     return copy;
   }
 
-  TestCopy* begin(int peer, uint64_t bytes, int from = 0, uint64_t address = 0x1000) {
-    TestCopy* copy = join(peer, bytes, from, address);
+  TestCopy* begin(int place, uint64_t bytes, int from = 0, uint64_t address = 0x1000) {
+    TestCopy* copy = join(place, bytes, from, address);
     fan_out.open(copy);
     send();
     return copy;
@@ -77,7 +77,7 @@ class World {
   std::map<size_t, std::deque<uint64_t>> under_way;  // by the copy's number; bytes of the parts
   std::map<int, uint64_t> came_to_node;                 // from other nodes
   std::map<int, uint64_t> left_node;
-  std::map<int, uint64_t> left_peer;
+  std::map<int, uint64_t> left_place;
 
  private:
   void check_and_send(const FanOutPart& part) {
@@ -94,8 +94,8 @@ class World {
       ASSERT_LE(part.offset + part.bytes, from->bytes_there) << "a device passes on what it has";
     }
     under_way[copy->number].push_back(part.bytes);
-    int sender = from != nullptr ? from->peer : copy->source.peer;
-    left_peer[sender] += part.bytes;
+    int sender = from != nullptr ? from->place : copy->source.place;
+    left_place[sender] += part.bytes;
     if (node_of(sender) == copy->node) return;
     left_node[node_of(sender)] += part.bytes;
     came_to_node[copy->node] += part.bytes;
@@ -115,17 +115,17 @@ void run(World& world, unsigned seed) {
 TEST(FanOut, EachByteCrossesTheNetworkOncePerNode) {
   for (unsigned seed = 0; seed < 20; ++seed) {
     World world(4);
-    for (int peer = 1; peer <= 16; ++peer) world.begin(peer, 64 * kMiB);
+    for (int place = 1; place <= 16; ++place) world.begin(place, 64 * kMiB);
     run(world, seed);
     for (int node = 1; node <= 4; ++node) EXPECT_EQ(world.came_to_node[node], 64 * kMiB);
     for (auto [node, bytes] : world.left_node) EXPECT_LE(bytes, 64 * kMiB) << "node " << node;
-    for (auto [peer, bytes] : world.left_peer) EXPECT_LE(bytes, 128 * kMiB) << "process " << peer;
+    for (auto [place, bytes] : world.left_place) EXPECT_LE(bytes, 128 * kMiB) << "place " << place;
   }
 }
 
 TEST(FanOut, NothingComesBackToTheNodeOfADevice) {
   World world(4);
-  for (int peer : {5, 2, 9, 3, 10, 6, 4}) world.begin(peer, 8 * kMiB, 1);
+  for (int place : {5, 2, 9, 3, 10, 6, 4}) world.begin(place, 8 * kMiB, 1);
   run(world, 1);
   EXPECT_EQ(world.came_to_node.count(1), 0u);
   EXPECT_EQ(world.came_to_node[2], 8 * kMiB);
@@ -188,8 +188,8 @@ TEST(FanOut, CopiesBeginAtAnyTime) {
     std::vector<TestCopy*> closed;
     for (int begun = 0; begun < 60;) {
       if (random() % 4 == 0) {
-        int from = random() % 2 == 0 ? 0 : 13, peer = static_cast<int>(random() % 12) + 1;
-        TestCopy* copy = world.join(peer, (random() % 3 + 1) * kMiB, from, random() % 2);
+        int from = random() % 2 == 0 ? 0 : 13, place = static_cast<int>(random() % 12) + 1;
+        TestCopy* copy = world.join(place, (random() % 3 + 1) * kMiB, from, random() % 2);
         closed.push_back(copy);
         ++begun;
       }

@@ -14,7 +14,7 @@ constexpr uint64_t kParts = 64, kLeast = 128 << 10, kMost = 1 << 20;
 constexpr uint64_t kPage = 4096;
 
 bool is_same(const FanOutSource& a, const FanOutSource& b) {
-  return a.peer == b.peer && a.address == b.address && a.bytes == b.bytes;
+  return a.place == b.place && a.address == b.address && a.bytes == b.bytes;
 }
 
 bool is_complete(const FanOutCopy& copy) { return copy.arrived == copy.count; }

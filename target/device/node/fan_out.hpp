@@ -20,10 +20,10 @@
 
 namespace marline::target {
 
-// What is copied: bytes of a process of the job.
+// What is copied: bytes of the program or of a device (shared_copies.hpp).
 struct FanOutSource {
-  int peer;
-  int node;  // where that is; processes of one node have the same number
+  int place;
+  int node;  // where that is; places of one node have the same number
   uint64_t address;
   uint64_t bytes;  // > 0
 };
@@ -31,7 +31,7 @@ struct FanOutSource {
 // One copy. The caller sets the first part; the rest is FanOut's, until the copy has ended.
 struct FanOutCopy {
   FanOutSource source;
-  int peer;     // the worker to which it goes
+  int place;    // the device to which it goes
   int node;
   uint64_t to;  // the address there
 

@@ -12,6 +12,7 @@
 #include "device/base/tell.hpp"
 #include "device/base/wait.hpp"
 #include "device/node/node_parts.hpp"
+#include "device/node/shared_copies.hpp"
 #include "device/process/process.hpp"
 #include "device/processor/arena.hpp"
 #include "device/processor/call_kernel.hpp"
@@ -88,6 +89,10 @@ void add_operations(int operations) {
 }
 
 Node* node_of(Device* device) { return static_cast<Node*>(device->state); }
+
+// Where copies come from and go to (shared_copies.hpp).
+int place_of(const Node* node) { return 1 + node->device->index; }
+Node* node_at(int place) { return g_places[place - 1].node; }
 
 Node* usable(Device* device) {
   refuse_if_lost(device);
@@ -186,7 +191,7 @@ const WireUser kUser = {nullptr, place, deliver, lost, fail};
 
 // With the lock. Returns how many operations have ended.
 int poll_locked() {
-  g_ended = 0;
+  g_ended = end_copied_parts();
   uint32_t kept = 0, count = g_unfinished.count();
   for (uint32_t i = 0; i < count; ++i) {
     Operation* operation = g_unfinished[i];
@@ -269,6 +274,11 @@ void describe(int index, DeviceFacts& facts) {
 bool is_on_this_machine(int peer) {
   const Peer* own = g_job->kind->peer(g_job->wire, g_job->number);
   return std::strcmp(own->machine, g_job->kind->peer(g_job->wire, peer)->machine) == 0;
+}
+
+bool is_same_node(int peer, int other) {
+  const Peer *first = g_job->kind->peer(g_job->wire, peer), *second = g_job->kind->peer(g_job->wire, other);
+  return std::strcmp(first->node, second->node) == 0 && std::strcmp(first->machine, second->machine) == 0;
 }
 
 // Null: asks who the worker is.
@@ -388,26 +398,63 @@ struct Sending : Outgoing {
   }
 };
 
-void send_data(Node* node, uint64_t to, const void* from, size_t bytes) {
-  Sending sending;
+bool send_bytes(int place, uint64_t to, const void* from, size_t bytes, Outgoing* outgoing) {
+  Node* node = node_at(place);
   Frame frame = frame_of(NodeFrame::kWrite, to);
   frame.flags = flags_of_device(node->number);
   frame.bulk = bytes;
-  await_room(node->device, node->peer);
   add_operations(1);
-  bool is_copied = g_job->kind->send(g_job->wire, node->peer, frame, nullptr, from, &sending);
+  bool is_copied = g_job->kind->send(g_job->wire, node->peer, frame, nullptr, from, outgoing);
   node->sent.fetch_add(1);
-  if (is_copied) {
+  return is_copied;
+}
+
+void send_data(Node* node, uint64_t to, const void* from, size_t bytes) {
+  Sending sending;
+  await_room(node->device, node->peer);
+  if (send_bytes(place_of(node), to, from, bytes, &sending)) {
     add_operations(-1);
   } else {
     wait_or_progress(&sending.event, node->device, "copy to", bytes);
   }
 }
 
+// What was sent to the worker may come later than what another worker sends.
+void confirm(Node* node) {
+  uint64_t sent = node->sent.load(), known = node->confirmed.load();
+  if (known >= sent) return;
+  (void)ask(node, frame_of(NodeFrame::kFlush), "copies before");
+  while (known < sent && !node->confirmed.compare_exchange_weak(known, sent)) {}
+}
+
+void forward_bytes(int to_place, uint64_t to, int from_place, uint64_t from, size_t bytes, Operation* operation) {
+  const Node *target = node_at(to_place), *source = node_at(from_place);
+  auto receiver = static_cast<uint64_t>(target->peer);
+  Frame frame = frame_of(NodeFrame::kForward, to, from, bytes);
+  frame.flags = flags_of_device(source->number);
+  frame.words = 1;
+  frame.operation = g_operations.add(operation);
+  add_operations(1);
+  g_job->send(source->peer, frame, &receiver);
+}
+
+// The lowest process there.
+int node_number(int place) {
+  int peer = place == kProgramPlace ? 0 : node_at(place)->peer, lowest = 0;
+  while (!is_same_node(lowest, peer)) ++lowest;
+  return lowest;
+}
+
+constexpr CopyWay kCopyWay = {node_number, send_bytes, forward_bytes, [](int place) { confirm(node_at(place)); },
+                              [] { ++g_ended; }};
+
 void write(Device* device, uint64_t to, const void* from, size_t bytes) {
   Node* node = usable(device);
   if (node->shares_memory && is_in_part(device, to)) {
     copy_and_poll(node->arena.here(to), from, bytes, poll);
+  } else if (bytes >= kSharedCopy) {
+    await_room(device, node->peer);
+    copy_shared(kCopyWay, place_of(node), to, kProgramPlace, reinterpret_cast<uint64_t>(from), bytes, device, "copy to");
   } else {
     send_data(node, to, from, bytes);
   }
@@ -422,14 +469,6 @@ void read(Device* device, void* to, uint64_t from, size_t bytes) {
   }
 }
 
-// What was sent to the worker may come later than what another worker sends.
-void confirm(Node* node) {
-  uint64_t sent = node->sent.load(), known = node->confirmed.load();
-  if (known >= sent) return;
-  (void)ask(node, frame_of(NodeFrame::kFlush), "copies before");
-  while (known < sent && !node->confirmed.compare_exchange_weak(known, sent)) {}
-}
-
 bool copy(Device* to_device, uint64_t to, Device* from_device, uint64_t from, size_t bytes) {
   Node *target = usable(to_device), *source = usable(from_device);
   bool have_both = target->shares_memory && is_in_part(to_device, to) && source->shares_memory && is_in_part(from_device, from);
@@ -442,11 +481,15 @@ bool copy(Device* to_device, uint64_t to, Device* from_device, uint64_t from, si
     }
     return true;
   }
+  await_room(from_device, source->peer);
+  if (bytes >= kSharedCopy && target != source) {
+    copy_shared(kCopyWay, place_of(target), to, place_of(source), from, bytes, from_device, "copy between devices");
+    return true;
+  }
   confirm(target);
-  uint64_t words[] = {static_cast<uint64_t>(target->peer)};
-  Frame frame = frame_of(NodeFrame::kForward, to, from, bytes);
-  frame.words = 1;
-  (void)ask(source, frame, "copy between devices", words);
+  Awaited answer(from_device);
+  forward_bytes(place_of(target), to, place_of(source), from, bytes, &answer);
+  answer.wait("copy between devices", bytes);
   return true;
 }
 

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// See the header. One lock is around what is to be sent next, and around the sending, so that the parts of a copy are sent
+// in order. Every part is an operation of the progress hook. Behind a copy's first parts, which its own thread sends, only
+// polls send: thus a thread that begins several copies has begun all of them before the first one ends.
+#include "device/node/shared_copies.hpp"
+
+#include "base/lock.hpp"
+#include "device/base/wait.hpp"
+#include "device/node/fan_out.hpp"
+
+#include <atomic>
+
+namespace marline::target {
+
+namespace {
+
+struct SharedCopy;
+
+// One of the copy's parts that are under way. A wire, or a worker, answers parts of one copy in their order, but what a
+// wire has taken at once is counted by the next poll: it may count behind later ones. That is no harm, as a worker has got
+// all earlier parts, too, when it is told to pass one on.
+struct SharedPart : Operation, Outgoing {
+  SharedCopy* copy;
+  SharedPart* next;  // in g_copied
+  bool is_used = false;
+};
+
+struct SharedCopy : FanOutCopy {
+  const CopyWay* way;
+  marline_event_t event = MARLINE_EVENT_INIT;
+  SharedPart parts[FanOut::kMostUnderWay];
+};
+
+Lock g_lock;
+FanOut g_fan_out;
+std::atomic<SharedPart*> g_copied{nullptr};  // which the wire has taken at once; pushed by senders, taken by polls
+
+SharedPart* take_part(SharedCopy* copy) {
+  SharedPart* part = copy->parts;
+  while (part->is_used) ++part;  // FanOut says that there is one
+  part->is_used = true;
+  return part;
+}
+
+void push_copied(SharedPart* part) {
+  part->next = g_copied.load(std::memory_order_relaxed);
+  while (!g_copied.compare_exchange_weak(part->next, part, std::memory_order_release, std::memory_order_relaxed)) {
+  }  // pairs with end_copied_parts
+}
+
+void send_part(const FanOutPart& part) {
+  auto* copy = static_cast<SharedCopy*>(part.copy);
+  const FanOutCopy* from = copy->from;
+  SharedPart* own = take_part(copy);
+  uint64_t to = copy->to + part.offset;
+  uint64_t address = (from != nullptr ? from->to : copy->source.address) + part.offset;
+  int sender = from != nullptr ? from->place : copy->source.place;
+  if (sender != kProgramPlace) return copy->way->forward(copy->place, to, sender, address, part.bytes, own);
+  if (copy->way->write(copy->place, to, reinterpret_cast<const void*>(address), part.bytes, own)) push_copied(own);
+}
+
+// With the lock.
+void send_parts() {
+  FanOutPart part;
+  while (g_fan_out.next_part(part)) send_part(part);
+}
+
+void arrive(SharedPart* part) {
+  FanOutCopy* ended;
+  {
+    Guard guard(g_lock);
+    part->is_used = false;
+    ended = g_fan_out.arrive(part->copy);
+    send_parts();
+  }
+  while (ended != nullptr) {  // its storage is its waiter's again
+    auto* copy = static_cast<SharedCopy*>(ended);
+    ended = ended->next;
+    marline_event_fulfill(&copy->event);
+  }
+}
+
+void prepare(SharedCopy& copy) {
+  marline_event_init(&copy.event);
+  for (SharedPart& part : copy.parts) {
+    part.copy = &copy;
+    part.ended = [](Operation* operation) {
+      arrive(static_cast<SharedPart*>(operation));
+      return true;
+    };
+    part.sent = [](Outgoing* outgoing) {
+      auto* own = static_cast<SharedPart*>(outgoing);
+      own->copy->way->note_ended();
+      arrive(own);
+    };
+  }
+}
+
+}  // namespace
+
+void copy_shared(const CopyWay& way, int to_place, uint64_t to, int from_place, uint64_t from, size_t bytes, Device* waits_for,
+                 const char* what) {
+  SharedCopy copy;
+  prepare(copy);
+  copy.way = &way;
+  copy.source = {from_place, way.node_of(from_place), from, bytes};
+  copy.place = to_place;
+  copy.node = way.node_of(to_place);
+  copy.to = to;
+  {
+    Guard guard(g_lock);
+    g_fan_out.join(&copy);
+  }
+  if (copy.from != nullptr || from_place != kProgramPlace) way.confirm(to_place);
+  {
+    Guard guard(g_lock);
+    g_fan_out.open(&copy);
+    send_parts();
+  }
+  wait_or_progress(&copy.event, waits_for, what, bytes);
+}
+
+int end_copied_parts() {
+  if (g_copied.load(std::memory_order_relaxed) == nullptr) return 0;
+  SharedPart* part = g_copied.exchange(nullptr, std::memory_order_acquire);  // pairs with push_copied
+  int count = 0;
+  for (; part != nullptr; ++count) {
+    SharedPart* next = part->next;  // the copy may end
+    arrive(part);
+    part = next;
+  }
+  return count;
+}
+
+}  // namespace marline::target
