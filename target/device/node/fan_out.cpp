@@ -21,8 +21,8 @@ bool is_complete(const FanOutCopy& copy) { return copy.arrived == copy.count; }
 
 bool may_send(const FanOutCopy& copy) {
   if (!copy.is_open || copy.sent == copy.count) return false;
-  if (copy.sent - copy.arrived == FanOut::kMostUnderWay) return false;
-  return copy.from == nullptr || copy.sent < copy.from->arrived;
+  if (copy.from != nullptr) return copy.sent < copy.from->arrived;
+  return copy.source.place != 0 || copy.sent - copy.arrived < FanOut::kMostUnderWay;
 }
 
 }  // namespace

@@ -54,8 +54,10 @@ struct FanOutPart {
 
 class FanOut {
  public:
-  // Parts of one copy that are sent and have not arrived.
-  static constexpr uint32_t kMostUnderWay = 8;
+  // Parts of one copy that the program sends itself and that have not gone yet. A command to pass on a part comes to its
+  // worker behind these. Few of them, so that it does not come late; commands are sent as soon as they can be, for the
+  // same reason.
+  static constexpr uint32_t kMostUnderWay = 4;
   // The bytes of a part. From 8 MiB on 64 parts or more: a chain of k copies takes at most about k/64 longer than one.
   [[nodiscard]] static uint64_t part_of(uint64_t bytes);
 

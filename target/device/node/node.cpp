@@ -429,13 +429,16 @@ void confirm(Node* node) {
 
 void forward_bytes(int to_place, uint64_t to, int from_place, uint64_t from, size_t bytes, Operation* operation) {
   const Node *target = node_at(to_place), *source = node_at(from_place);
-  auto receiver = static_cast<uint64_t>(target->peer);
+  bool is_beside = is_in_part(target->device, to) && is_same_node(source->peer, target->peer);
+  uint64_t words[] = {static_cast<uint64_t>(target->peer), static_cast<uint64_t>(target->device->index),
+                      static_cast<uint64_t>(g_places[target->device->index].memory_file),
+                      is_beside ? part_of(target->device) : 0};
   Frame frame = frame_of(NodeFrame::kForward, to, from, bytes);
   frame.flags = flags_of_device(source->number);
-  frame.words = 1;
+  frame.words = sizeof words / sizeof *words;
   frame.operation = g_operations.add(operation);
   add_operations(1);
-  g_job->send(source->peer, frame, &receiver);
+  g_job->send(source->peer, frame, words);
 }
 
 // The lowest process there.

@@ -30,7 +30,9 @@ enum class NodeFrame : uint16_t {
   kUnload,   // a = handle
   kFind,     // a = handle; words: a name
   kLocate,   // a = module, b = offset, c = bytes, 0 for a function (image/program.hpp)
-  kForward,  // a = to, b = from, c = bytes; words: the other worker's number. The other one answers
+  // a = to, b = from, c = bytes; words: the other worker's number, its device's number in the job, the descriptor of that
+  // one's memory's file there, and the begin of this memory; 0: `to` is not in that, or not on one node. The other one answers, or this one if it can write there
+  kForward,
   kDiscard,  // a, b: memory that nobody needs any more
   kFlush,    // answered when everything before has been done that needs no task
   kDone,     // a = result; b, c: begin and end of a kernel

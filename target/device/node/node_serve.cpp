@@ -6,6 +6,7 @@
 // a frame names; of other workers it takes data that the program has sent on its way.
 #include "base/report.hpp"
 #include "device/base/tell.hpp"
+#include "device/node/neighbours.hpp"
 #include "device/node/node.hpp"
 #include "device/node/node_memory.hpp"
 #include "device/node/node_parts.hpp"
@@ -14,6 +15,7 @@
 #include "device/processor/dispatcher.hpp"
 #include "device/processor/process_crash.hpp"
 #include "device/processor/processor.hpp"
+#include "device/processor/window.hpp"
 #include "image/functions.hpp"
 #include "image/load.hpp"
 #include "image/offload_tables.hpp"
@@ -225,9 +227,19 @@ void read(const Frame& frame) {
   send_data(0, data, frame.a);
 }
 
+// To another worker of this node.
+bool write_beside(const Frame& frame, const uint64_t* words) {
+  uint64_t begin = words[3], offset = frame.a - begin;
+  if (begin == 0) return false;
+  if (frame.a < begin || offset > kPart || frame.c > kPart - offset) refuse(0, frame, "writes what is not the device's");
+  auto peer = static_cast<int>(words[0]);
+  return write_to_neighbour(static_cast<int>(words[1]), *g_job->kind->peer(g_job->wire, peer), static_cast<int>(words[2]),
+                            offset, reinterpret_cast<const void*>(frame.b), frame.c);
+}
+
 void forward(const Frame& frame, const uint64_t* words) {
   if (!may_access(frame.b, frame.c)) refuse(0, frame, "reads what is not the device's");
-  if (frame.words != 1 || words[0] == 0 || words[0] >= static_cast<uint64_t>(g_job->count)) {
+  if (frame.words != 4 || words[0] == 0 || words[0] >= static_cast<uint64_t>(g_job->count)) {
     refuse(0, frame, "names a worker that is none");
   }
   Frame data = frame_of(NodeFrame::kWrite, frame.operation);
@@ -239,6 +251,8 @@ void forward(const Frame& frame, const uint64_t* words) {
   if (peer == g_job->number) {
     if (!may_access(frame.a, frame.c)) refuse(0, frame, "writes what is not the device's");
     std::memmove(reinterpret_cast<void*>(frame.a), reinterpret_cast<const void*>(frame.b), frame.c);
+    answer(frame, 0);
+  } else if (write_beside(frame, words)) {
     answer(frame, 0);
   } else {
     send_data(peer, data, frame.b);

@@ -6,10 +6,13 @@
 #include "device/node/shared_copies.hpp"
 
 #include "base/lock.hpp"
+#include "base/report.hpp"
 #include "device/base/wait.hpp"
 #include "device/node/fan_out.hpp"
 
 #include <atomic>
+#include <cstdlib>
+#include <new>
 
 namespace marline::target {
 
@@ -17,31 +20,23 @@ namespace {
 
 struct SharedCopy;
 
-// One of the copy's parts that are under way. A wire, or a worker, answers parts of one copy in their order, but what a
-// wire has taken at once is counted by the next poll: it may count behind later ones. That is no harm, as a worker has got
-// all earlier parts, too, when it is told to pass one on.
+// A wire, or a worker, answers parts of one copy in their order, but what a wire has taken at once is counted by the next
+// poll: it may count behind later ones. That is no harm, as a worker has got all earlier parts, too, when it is told to
+// pass one on.
 struct SharedPart : Operation, Outgoing {
   SharedCopy* copy;
   SharedPart* next;  // in g_copied
-  bool is_used = false;
 };
 
 struct SharedCopy : FanOutCopy {
   const CopyWay* way;
   marline_event_t event = MARLINE_EVENT_INIT;
-  SharedPart parts[FanOut::kMostUnderWay];
+  SharedPart* parts;  // as many as there are
 };
 
 Lock g_lock;
 FanOut g_fan_out;
 std::atomic<SharedPart*> g_copied{nullptr};  // which the wire has taken at once; pushed by senders, taken by polls
-
-SharedPart* take_part(SharedCopy* copy) {
-  SharedPart* part = copy->parts;
-  while (part->is_used) ++part;  // FanOut says that there is one
-  part->is_used = true;
-  return part;
-}
 
 void push_copied(SharedPart* part) {
   part->next = g_copied.load(std::memory_order_relaxed);
@@ -52,7 +47,7 @@ void push_copied(SharedPart* part) {
 void send_part(const FanOutPart& part) {
   auto* copy = static_cast<SharedCopy*>(part.copy);
   const FanOutCopy* from = copy->from;
-  SharedPart* own = take_part(copy);
+  SharedPart* own = &copy->parts[copy->sent - 1];
   uint64_t to = copy->to + part.offset;
   uint64_t address = (from != nullptr ? from->to : copy->source.address) + part.offset;
   int sender = from != nullptr ? from->place : copy->source.place;
@@ -70,7 +65,6 @@ void arrive(SharedPart* part) {
   FanOutCopy* ended;
   {
     Guard guard(g_lock);
-    part->is_used = false;
     ended = g_fan_out.arrive(part->copy);
     send_parts();
   }
@@ -81,15 +75,18 @@ void arrive(SharedPart* part) {
   }
 }
 
-void prepare(SharedCopy& copy) {
-  marline_event_init(&copy.event);
-  for (SharedPart& part : copy.parts) {
-    part.copy = &copy;
-    part.ended = [](Operation* operation) {
+// Behind FanOut::join, which counts the parts.
+void make_parts(SharedCopy& copy) {
+  copy.parts = static_cast<SharedPart*>(std::malloc(copy.count * sizeof(SharedPart)));
+  if (copy.parts == nullptr) fatal("no memory for the %u parts of a copy to a node", copy.count);
+  for (uint32_t i = 0; i < copy.count; ++i) {
+    auto* part = new (copy.parts + i) SharedPart{};
+    part->copy = &copy;
+    part->ended = [](Operation* operation) {
       arrive(static_cast<SharedPart*>(operation));
       return true;
     };
-    part.sent = [](Outgoing* outgoing) {
+    part->sent = [](Outgoing* outgoing) {
       auto* own = static_cast<SharedPart*>(outgoing);
       own->copy->way->note_ended();
       arrive(own);
@@ -102,7 +99,7 @@ void prepare(SharedCopy& copy) {
 void copy_shared(const CopyWay& way, int to_place, uint64_t to, int from_place, uint64_t from, size_t bytes, Device* waits_for,
                  const char* what) {
   SharedCopy copy;
-  prepare(copy);
+  marline_event_init(&copy.event);
   copy.way = &way;
   copy.source = {from_place, way.node_of(from_place), from, bytes};
   copy.place = to_place;
@@ -112,6 +109,7 @@ void copy_shared(const CopyWay& way, int to_place, uint64_t to, int from_place, 
     Guard guard(g_lock);
     g_fan_out.join(&copy);
   }
+  make_parts(copy);
   if (copy.from != nullptr || from_place != kProgramPlace) way.confirm(to_place);
   {
     Guard guard(g_lock);
@@ -119,6 +117,7 @@ void copy_shared(const CopyWay& way, int to_place, uint64_t to, int from_place, 
     send_parts();
   }
   wait_or_progress(&copy.event, waits_for, what, bytes);
+  std::free(copy.parts);
 }
 
 int end_copied_parts() {
