@@ -48,3 +48,16 @@ def test_by_mpi(jobs, compiled, mpi):
     program = built(compiled, "gcc", "nodes_many.c")
     for form in ("memcpy", "changes"):
         sent(jobs.mpirun(mpi, 4, *jobs.preloaded(), program, form, KIB, MARLINE_DEVICES="nodes", MARLINE_NODES_AS="0,1,1,2"))
+
+
+def test_the_benchmark_compares_what_it_copies(jobs, build):
+    """It ends with an error where a byte is wrong; which ways there are depends on where the devices are."""
+    bench = build / "bench" / "device" / "device-ways-cpu"
+    if not bench.exists():
+        pytest.skip(f"{bench} is not built")
+    for nodes_as, ways in (("", {"here"}), ("apart", {"there"}), (NODES, {"here", "there"})):
+        result = run(jobs, 1, nodes_as, bench, "--kib", 512)
+        assert result.returncode == 0, result.stderr
+        figures = {line.split()[0] for line in result.stdout.splitlines() if not line.startswith("#")}
+        assert {f"{way}_512K" for way in {"to", "from", "one_to_many", "many_to_one"} | ways} <= figures
+        assert {way for way in ("here", "there") if f"{way}_512K_ratio" in figures} == ways
