@@ -13,8 +13,9 @@ namespace marline::target {
 
 inline constexpr uint32_t kNodeProtocol = 2;  // of the frames below; both sides are of the same version, or stop
 
-// What a frame asks for or answers. Questions and kWelcome have the worker's number of the device in their flags. `to`, `from`: addresses of the receiver; kForward: of the other worker and the
-// receiver. An answer has the `operation` of what it answers.
+// What a frame asks for or answers. Questions and kWelcome have the worker's number of the device in their flags. `to`,
+// `from`: addresses of the receiver; kForward: of the other worker and the receiver. An answer has the `operation` of what
+// it answers.
 enum class NodeFrame : uint16_t {
   // From the program, first: a = protocol, b = begin of the device's memory, c = device's number; words: the program's
   // identity, bytes of memory. 0 bytes: no device is started, the program asks who the worker is
@@ -31,7 +32,8 @@ enum class NodeFrame : uint16_t {
   kFind,     // a = handle; words: a name
   kLocate,   // a = module, b = offset, c = bytes, 0 for a function (image/program.hpp)
   // a = to, b = from, c = bytes; words: the other worker's number, its device's number in the job, the descriptor of that
-  // one's memory's file there, and the begin of this memory; 0: `to` is not in that, or not on one node. The other one answers, or this one if it can write there
+  // one's memory's file there, and the begin of this memory; 0: `to` is not in that, or not on one node. The other one
+  // answers, or this one if it can write there
   kForward,
   kDiscard,  // a, b: memory that nobody needs any more
   kFlush,    // answered when everything before has been done that needs no task
