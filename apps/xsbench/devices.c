@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Each device has a chain of deferred constructs: its data enters, its kernels run, its data leaves. Chains of
- * different devices do not wait for each other. Host tasks in a chain note when a step has ended. See devices.h.
+ * Three phases, each of deferred constructs on all devices at once: data enters, kernels run, data leaves. The kernels
+ * begin when all data is there, so that their time is that of the lookups alone: the thread that copies data to one
+ * device would start another one's kernel late. Host tasks note when a device's kernels have ended. See devices.h.
  */
 #include "devices.h"
 
@@ -13,7 +14,7 @@
 
 /* Of one device. Dependences name it: the address of a Chain stands for the device's data. */
 typedef struct {
-  double entered, ended;
+  double ended;
 } Chain;
 
 typedef struct {
@@ -40,8 +41,25 @@ static void sleep_instead(const Work *work, int device, long long lookups, Chain
   }
 }
 
-/* The kernels of a device do not depend on each other. */
-static void start_chain(const Run *run, int device) {
+/* Data may still be on its way when the construct that sends it has ended. The empty region runs behind it. */
+static void enter(const Run *run, int device) {
+  const Tables *tables = run->tables;
+  const Lengths lengths = tables_lengths(tables->grid, tables->nuclides, tables->gridpoints);
+  const size_t point_count = lengths.points, energy_count = lengths.energies, index_count = lengths.index;
+  const Point *points = tables->points;
+  const double *energies = tables->energies;
+  const int *index = tables->index;
+  const Materials *materials = tables->materials;
+  Chain *chain = run->chains + device;
+#pragma omp target enter data nowait device(device) depend(out : chain[0]) \
+    map(to : points[0 : point_count], energies[0 : energy_count], index[0 : index_count], materials[0 : 1])
+#pragma omp target nowait device(device) depend(inout : chain[0])
+  {
+  }
+}
+
+/* Kernel k of the device. The kernels of a device do not depend on each other. */
+static void start_kernel(const Run *run, int device, int k) {
   const Tables *tables = run->tables;
   const Lengths lengths = tables_lengths(tables->grid, tables->nuclides, tables->gridpoints);
   const size_t point_count = lengths.points, energy_count = lengths.energies, index_count = lengths.index;
@@ -52,44 +70,72 @@ static void start_chain(const Run *run, int device) {
   const int *index = tables->index;
   const Materials *materials = tables->materials;
   Chain *chain = run->chains + device;
-#pragma omp target enter data nowait device(device) depend(out : chain[0]) \
-    map(to : points[0 : point_count], energies[0 : energy_count], index[0 : index_count], materials[0 : 1])
-#pragma omp task depend(inout : chain[0])
-  chain->entered = omp_get_wtime();
-  for (int k = 0; k < run->work->kernels; ++k) {
-    const long long kernel = (long long)device * run->work->kernels + k;
-    const long long first = first_lookup(run->work, kernel), end = first_lookup(run->work, kernel + 1);
-    unsigned long long *sum = run->sums + kernel;
-    if (run->work->sleep_ms > 0) {
-      sleep_instead(run->work, device, end - first, chain, sum);
-      continue;
-    }
+  const long long kernel = (long long)device * run->work->kernels + k;
+  const long long first = first_lookup(run->work, kernel), end = first_lookup(run->work, kernel + 1);
+  unsigned long long *sum = run->sums + kernel;
+  if (run->work->sleep_ms > 0) {
+    sleep_instead(run->work, device, end - first, chain, sum);
+    return;
+  }
 #pragma omp target teams distribute parallel for nowait device(device) depend(in : chain[0]) \
     map(alloc : points[0 : point_count], energies[0 : energy_count], index[0 : index_count], materials[0 : 1]) \
     map(tofrom : sum[0 : 1]) reduction(+ : sum[0 : 1])
-    for (long long lookup = first; lookup < end; ++lookup) {
-      const Tables here = {grid, nuclides, gridpoints, points, energies, index, materials};
-      sum[0] += lookup_channel(&here, lookup);
-    }
+  for (long long lookup = first; lookup < end; ++lookup) {
+    const Tables here = {grid, nuclides, gridpoints, points, energies, index, materials};
+    sum[0] += lookup_channel(&here, lookup);
   }
+}
+
+static void note_end(const Run *run, int device) {
+  Chain *chain = run->chains + device;
 #pragma omp task depend(inout : chain[0])
   chain->ended = omp_get_wtime();
-#pragma omp target exit data nowait device(device) depend(inout : chain[0]) \
+}
+
+static void leave(const Run *run, int device) {
+  const Tables *tables = run->tables;
+  const Lengths lengths = tables_lengths(tables->grid, tables->nuclides, tables->gridpoints);
+  const size_t point_count = lengths.points, energy_count = lengths.energies, index_count = lengths.index;
+  const Point *points = tables->points;
+  const double *energies = tables->energies;
+  const int *index = tables->index;
+  const Materials *materials = tables->materials;
+#pragma omp target exit data nowait device(device) \
     map(release : points[0 : point_count], energies[0 : energy_count], index[0 : index_count], materials[0 : 1])
 }
 
-static void start_all(const Run *run) {
+/* Devices take turns as kernels are created, so that none waits for its first one until the others have all theirs. */
+static void start_kernels(const Run *run) {
+  for (int k = 0; k < run->work->kernels; ++k) {
+    for (int device = 0; device < run->work->devices; ++device) {
+      start_kernel(run, device, k);
+    }
+  }
   for (int device = 0; device < run->work->devices; ++device) {
-    start_chain(run, device);
+    note_end(run, device);
   }
 }
 
-static void sum_up(const Run *run, double start, Outcome *outcome) {
+/* Returns when the data was on all devices. */
+static double run_phases(const Run *run) {
+  for (int device = 0; device < run->work->devices; ++device) {
+    enter(run, device);
+  }
+#pragma omp taskwait
+  const double entered = omp_get_wtime();
+  start_kernels(run);
+#pragma omp taskwait
+  for (int device = 0; device < run->work->devices; ++device) {
+    leave(run, device);
+  }
+#pragma omp taskwait
+  return entered;
+}
+
+static void sum_up(const Run *run, double entered, Outcome *outcome) {
   const Work *work = run->work;
   for (int device = 0; device < work->devices; ++device) {
-    const Chain *chain = run->chains + device;
-    const double entered = chain->entered - start, kernels = chain->ended - chain->entered;
-    outcome->enter = entered > outcome->enter ? entered : outcome->enter;
+    const double kernels = run->chains[device].ended - entered;
     outcome->kernels = kernels > outcome->kernels ? kernels : outcome->kernels;
   }
   for (long long kernel = 0; kernel < (long long)work->devices * work->kernels; ++kernel) {
@@ -105,11 +151,13 @@ bool devices_run(const Tables *tables, const Work *work, Outcome *outcome) {
   *outcome = (Outcome){0};
   if (room) {
     const double start = omp_get_wtime();
+    double entered = 0;
 #pragma omp parallel
 #pragma omp single
-    start_all(&run);
+    entered = run_phases(&run);
     outcome->seconds = omp_get_wtime() - start;
-    sum_up(&run, start, outcome);
+    outcome->enter = entered - start;
+    sum_up(&run, entered, outcome);
   }
   free(run.chains);
   free(run.sums);

@@ -20,7 +20,7 @@ typedef struct {
   unsigned long long sum; /* of channels; of lookups if kernels sleep */
   double seconds;         /* from the first mapping until all data is unmapped */
   double enter;           /* until the last device has its data */
-  double kernels;         /* from then on, device by device, until its last result is there: the longest */
+  double kernels;         /* from then on until the last result is there */
 } Outcome;
 
 /* How many devices there are to use if `wanted` are wanted, 0 for all; each has run a region when this returns. Notes a
