@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "links.h"
 #include "next.h"
 
 static int64_t delay_ns;              /* written by delay_start() */
@@ -32,12 +33,13 @@ void delay_start(void)
 
 bool delay_is_on(void)
 {
-  return delay_ns > 0;
+  return delay_ns > 0 || links_are_there();
 }
 
 void delay_switch(bool on)
 {
   atomic_store_explicit(&delay_in_force, on ? delay_ns : 0, memory_order_relaxed);
+  links_switch(on);
 }
 
 int64_t delay_length(void)

@@ -8,17 +8,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Reads MPI_DELAY_US. Once, after MPI_Init. */
+/* Reads MPI_DELAY_US. Once, after MPI_Init and links_start(). */
 void delay_start(void);
 
-/* False without a delay: every call goes straight through. Constant after delay_start(). */
+/* False without a delay and without links: every call goes straight through. Constant after delay_start(). */
 bool delay_is_on(void);
 
 /* MPI_Pcontrol: with `on` false messages are due at once, while all else stays as it is, its cost included. To be called
  * while no message is under way. */
 void delay_switch(bool on);
 
-/* How long it is now, in nanoseconds: 0 while it is switched off. */
+/* How long it is now, in nanoseconds: 0 while it is switched off, and with links. */
 int64_t delay_length(void);
 
 /* Nanoseconds of CLOCK_MONOTONIC, which all processes of a node share. */

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "delay.h"
+#include "links.h"
 #include "next.h"
 #include "stamps.h"
 
@@ -115,8 +116,12 @@ void held_forget(MPI_Request request)
 static int64_t due_time(uint64_t stamp)
 {
   const int64_t now = delay_now();
-  const int64_t sent = stamp != 0 ? stamps_read(stamp, now) : -1;
-  return (sent >= 0 ? sent : now) + delay_length();
+  const int64_t noted = stamp != 0 ? stamps_read(stamp, now) : -1;
+  if (noted >= 0)
+    return noted + delay_length();
+  if (links_are_there())
+    return stamp != 0 ? links_last() : now + links_latency();
+  return now + delay_length();
 }
 
 bool held(MPI_Request request)

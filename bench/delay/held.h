@@ -14,8 +14,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* `stamp`: where the sender notes its time (stamps.h), 0 if it does not. The request's time is then that plus the delay,
- * otherwise the time at which its completion is first seen plus the delay. */
+/* `stamp`: where the sender notes a time (stamps.h), 0 if it does not. The request's time is then that plus the delay,
+ * otherwise the time at which its completion is first seen plus the delay; with links, see links_last() and
+ * links_latency(). */
 void held_add(MPI_Request request, uint64_t stamp);
 void held_forget(MPI_Request request);
 

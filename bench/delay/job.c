@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "delay.h"
+#include "links.h"
 #include "next.h"
 #include "stamps.h"
 
@@ -40,6 +41,7 @@ static int started(int error)
   if (error != MPI_SUCCESS)
     return error;
   check_place();
+  links_start();
   delay_start();
   stamps_start();
   return MPI_SUCCESS;
@@ -66,6 +68,7 @@ int MPI_Pcontrol(const int level, ...)
 int MPI_Finalize(void)
 {
   stamps_stop();
+  links_stop();
   return next.Finalize();
 }
 

@@ -16,7 +16,7 @@ static pthread_mutex_t post_lock = PTHREAD_MUTEX_INITIALIZER;
 #define SEND(name, ...)                                                                                                \
   int MPI_##name(const void *buffer, int count, MPI_Datatype type, int destination, int tag, MPI_Comm comm)            \
   {                                                                                                                    \
-    stamps_send(destination, tag, comm);                                                                               \
+    stamps_send(destination, tag, comm, count, type);                                                                  \
     return next.name(buffer, count, type, destination, tag, comm);                                                     \
   }                                                                                                                    \
   extern __typeof__(MPI_##name) PMPI_##name __attribute__((alias("MPI_" #name)))
@@ -24,7 +24,7 @@ static pthread_mutex_t post_lock = PTHREAD_MUTEX_INITIALIZER;
   int MPI_##name(const void *buffer, int count, MPI_Datatype type, int destination, int tag, MPI_Comm comm,            \
                  MPI_Request *request)                                                                                 \
   {                                                                                                                    \
-    stamps_send(destination, tag, comm);                                                                               \
+    stamps_send(destination, tag, comm, count, type);                                                                  \
     return next.name(buffer, count, type, destination, tag, comm, request);                                            \
   }                                                                                                                    \
   extern __typeof__(MPI_##name) PMPI_##name __attribute__((alias("MPI_" #name)))
@@ -67,7 +67,7 @@ int MPI_Sendrecv(const void *send_buffer, int send_count, MPI_Datatype send_type
                  MPI_Status *status)
 {
   if (source == MPI_PROC_NULL || !delay_is_on()) {
-    stamps_send(destination, send_tag, comm);
+    stamps_send(destination, send_tag, comm, send_count, send_type);
     return next.Sendrecv(send_buffer, send_count, send_type, destination, send_tag, recv_buffer, recv_count, recv_type,
                          source, recv_tag, comm, status);
   }
@@ -83,7 +83,7 @@ int MPI_Sendrecv(const void *send_buffer, int send_count, MPI_Datatype send_type
 int MPI_Sendrecv_replace(void *buffer, int count, MPI_Datatype type, int destination, int send_tag, int source,
                          int recv_tag, MPI_Comm comm, MPI_Status *status)
 {
-  stamps_send(destination, send_tag, comm);
+  stamps_send(destination, send_tag, comm, count, type);
   const uint64_t stamp = source != MPI_PROC_NULL ? stamps_receive(source, recv_tag, comm) : 0;
   const int error =
       next.Sendrecv_replace(buffer, count, type, destination, send_tag, source, recv_tag, comm, status);
@@ -96,13 +96,13 @@ int MPI_Sendrecv_replace(void *buffer, int count, MPI_Datatype type, int destina
 
 int MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status)
 {
-  stamps_distrust();
+  stamps_distrust("a matched probe");
   return next.Mprobe(source, tag, comm, message, status);
 }
 
 int MPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message, MPI_Status *status)
 {
-  stamps_distrust();
+  stamps_distrust("a matched probe");
   return next.Improbe(source, tag, comm, flag, message, status);
 }
 
@@ -128,7 +128,7 @@ int MPI_Mrecv(void *buffer, int count, MPI_Datatype type, MPI_Message *message, 
  * send then looks complete a delay later than it is, which MPI allows. */
 int MPI_Recv_init(void *buffer, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm, MPI_Request *request)
 {
-  stamps_distrust();
+  stamps_distrust("persistent requests");
   return next.Recv_init(buffer, count, type, source, tag, comm, request);
 }
 
@@ -150,7 +150,7 @@ int MPI_Startall(int count, MPI_Request requests[])
 
 int MPI_Cancel(MPI_Request *request)
 {
-  stamps_distrust();
+  stamps_distrust("MPI_Cancel");
   held_forget(*request);
   return next.Cancel(request);
 }

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 
 #include "delay.h"
+#include "links.h"
 #include "next.h"
 
 enum { kSlots = 1 << 16, kTimeBits = 40, kTimeShift = 6, kFirstCounts = 1024 };
@@ -169,9 +170,20 @@ static Note *note_of(Note *board, uint64_t stamp)
   return &board[stamp % kSlots];
 }
 
-void stamps_send(int destination, int tag, MPI_Comm comm)
+static int64_t time_of(int to, int count, MPI_Datatype type)
+{
+  int size = 0;
+  if (!links_are_there())
+    return delay_now();
+  next.Type_size(type, &size);
+  return links_send(world_rank, to, (int64_t)count * size);
+}
+
+void stamps_send(int destination, int tag, MPI_Comm comm, int count, MPI_Datatype type)
 {
   const Known *about = delay_is_on() && destination >= 0 ? known(comm) : NULL;
+  if (delay_is_on() && destination >= 0 && about == NULL)
+    links_refuse("messages of a communicator that was made by a rare call");
   if (about == NULL || destination >= about->size)
     return;
   const int to = about->world_ranks[destination];
@@ -179,14 +191,14 @@ void stamps_send(int destination, int tag, MPI_Comm comm)
   const uint64_t stamp = mix(name, count_one(&sent, name));
   if (boards[to] == NULL)
     return;
-  const uint64_t time = (uint64_t)(delay_now() >> kTimeShift) + 1; /* rounded up: never too early */
+  const uint64_t time = (uint64_t)(time_of(to, count, type) >> kTimeShift) + 1; /* rounded up: never too early */
   atomic_store_explicit(note_of(boards[to], stamp), (stamp & ~kTimeMask) | (time & kTimeMask), memory_order_relaxed);
 }
 
 uint64_t stamps_receive(int source, int tag, MPI_Comm comm)
 {
   if (source < 0 || tag < 0)
-    stamps_distrust();
+    stamps_distrust("a receive from any source or of any tag");
   if (!delay_is_on() || atomic_load_explicit(&distrusted, memory_order_relaxed))
     return 0;
   const Known *about = known(comm);
@@ -196,8 +208,9 @@ uint64_t stamps_receive(int source, int tag, MPI_Comm comm)
   return mix(name, count_one(&received, name));
 }
 
-void stamps_distrust(void)
+void stamps_distrust(const char *call)
 {
+  links_refuse(call);
   atomic_store_explicit(&distrusted, true, memory_order_relaxed);
 }
 
@@ -207,8 +220,8 @@ int64_t stamps_read(uint64_t stamp, int64_t now)
   if (note == 0 || (note & ~kTimeMask) != (stamp & ~kTimeMask))
     return -1;
   const uint64_t present = (uint64_t)(now >> kTimeShift) + 1;
-  const uint64_t ago = (present - note) & kTimeMask;
-  return (int64_t)(present - ago) << kTimeShift;
+  const int64_t ahead = (int64_t)((note - present) << (64 - kTimeBits)) >> (64 - kTimeBits); /* arrivals may be */
+  return ((int64_t)present + ahead) << kTimeShift;
 }
 
 /* Start and stop --------------------------------------------------------------------------------------------------- */

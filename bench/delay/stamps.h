@@ -26,14 +26,16 @@ void stamps_stop(void);
 /* A communicator that all processes of `parent` have made together; `child` may be MPI_COMM_NULL. */
 void stamps_adopt(MPI_Comm parent, MPI_Comm child);
 
-/* Before a message is sent: notes the time. */
-void stamps_send(int destination, int tag, MPI_Comm comm);
+/* Before a message is sent: notes the time, or with links that of its arrival. */
+void stamps_send(int destination, int tag, MPI_Comm comm, int count, MPI_Datatype type);
 
 /* A receive is about to be posted: the name of its note, 0 if there is none. */
 uint64_t stamps_receive(int source, int tag, MPI_Comm comm);
-void stamps_distrust(void);
 
-/* The time of the send by this process' board, in nanoseconds; -1 if it is not there. */
+/* A receive after which the counts are useless, by its name: with links the job ends. */
+void stamps_distrust(const char *call);
+
+/* The time by this process' board, in nanoseconds; -1 if it is not there. */
 int64_t stamps_read(uint64_t stamp, int64_t now);
 
 #endif
