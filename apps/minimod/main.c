@@ -29,6 +29,9 @@ static void prepare(Run *run, Failure *failure) {
     failure_note(failure, kExitInput, "%d planes are too few for %d devices, which need %d each", options->grid[0],
                  run->slabs, grid_fewest_planes(run->slabs));
   }
+  if (failure->code == 0 && options->overlap && run->slabs < 2) {
+    failure_note(failure, kExitInput, "--overlap needs two devices or more: a single slab has no halos");
+  }
   if (failure->code == 0 && !grid_create(&run->grid, options, 0, options->grid[0], run->slabs)) {
     failure_note(failure, kExitInput, "not enough memory for %d x %d x %d points", options->grid[0], options->grid[1],
                  options->grid[2]);
@@ -43,16 +46,16 @@ static double steps_on_host(Run *run) {
   return omp_get_wtime() - start;
 }
 
-static double steps_on_devices(Run *run, Failure *failure) {
-  double seconds = 0;
+static void steps_on_devices(Run *run, double seconds[kWorks], Failure *failure) {
+  const int turns = run->options.overlap ? kOverlapTurns : 1, works = run->options.overlap ? kWorks : kWorkAll + 1;
   devices_enter(&run->grid, failure);
-  if (failure->code == 0) {
+  for (int i = 0; i < turns * works && failure->code == 0; ++i) {
+    const Work work = (Work)(i % works);
     const double start = omp_get_wtime();
-    tasks_run(&run->grid, failure);
-    seconds = omp_get_wtime() - start;
+    tasks_run(&run->grid, work, failure);
+    seconds[work] += (omp_get_wtime() - start) / turns;
   }
   devices_leave(&run->grid, run->options.steps);
-  return seconds;
 }
 
 static void simulate(Run *run, Failure *failure) {
@@ -61,7 +64,11 @@ static void simulate(Run *run, Failure *failure) {
                    .kind = options->host ? "slabs" : "devices",
                    .slabs = run->slabs,
                    .threads = omp_get_max_threads()};
-  report.seconds = options->host ? steps_on_host(run) : steps_on_devices(run, failure);
+  if (options->host) {
+    report.seconds[kWorkAll] = steps_on_host(run);
+  } else {
+    steps_on_devices(run, report.seconds, failure);
+  }
   if (failure->code == 0 && !verify_grid(&run->grid, &report.findings)) {
     failure_note(failure, kExitInput, "not enough memory for a serial run of the grid; leave --serial out");
   }

@@ -36,26 +36,40 @@ static int begin_exchange(const Run *run, int step, bool above, MPI_Request *req
   return 2;
 }
 
-static void make_step(const Run *run, int step) {
-  const Slab *slab = &run->grid.slab[0];
+static void compute(const Run *run, int step, int part, Work work) {
+  if (work != kWorkHalos) {
+    host_part(&run->grid, &run->grid.slab[0], step, part);
+  }
+}
+
+static void make_step(const Run *run, int step, Work work) {
+  const bool exchange = work != kWorkKernels;
   MPI_Request requests[4];
-  host_part(&run->grid, slab, step, kLower);
-  int count = begin_exchange(run, step + 1, false, requests);
-  host_part(&run->grid, slab, step, kUpper);
-  count += begin_exchange(run, step + 1, true, requests + count);
-  host_part(&run->grid, slab, step, kInner);
+  compute(run, step, kLower, work);
+  int count = exchange ? begin_exchange(run, step + 1, false, requests) : 0;
+  compute(run, step, kUpper, work);
+  count += exchange ? begin_exchange(run, step + 1, true, requests + count) : 0;
+  compute(run, step, kInner, work);
   MPI_Waitall(count, requests, MPI_STATUSES_IGNORE);
 }
 
-static double timed_steps(const Run *run) {
+static double timed_steps(const Run *run, Work work) {
   MPI_Barrier(MPI_COMM_WORLD);
   const double start = MPI_Wtime();
   for (int step = 0; step < run->options.steps; ++step) {
-    make_step(run, step);
+    make_step(run, step, work);
   }
   double seconds = MPI_Wtime() - start;
   MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
   return seconds;
+}
+
+static void make_steps(const Run *run, double seconds[kWorks]) {
+  const int turns = run->options.overlap ? kOverlapTurns : 1, works = run->options.overlap ? kWorks : kWorkAll + 1;
+  for (int i = 0; i < turns * works; ++i) {
+    const Work work = (Work)(i % works);
+    seconds[work] += timed_steps(run, work) / turns;
+  }
 }
 
 static void reduce(Findings *findings) {
@@ -69,7 +83,7 @@ static int simulate(Run *run) {
   Failure failure = {0};
   const Options *options = &run->options;
   Report report = {.options = options, .kind = "ranks", .slabs = run->job.ranks, .threads = run->job.threads};
-  report.seconds = timed_steps(run);
+  make_steps(run, report.seconds);
   if (!verify_grid(&run->grid, &report.findings)) {
     failure_note(&failure, kExitInput, "not enough memory for a serial run of the grid; leave --serial out");
   }
@@ -95,6 +109,9 @@ static int prepare(Run *run) {
   if (options->grid[0] / ranks < grid_fewest_planes(ranks)) {
     failure_note(&failure, kExitInput, "%d planes are too few for %d ranks, which need %d each", options->grid[0],
                  ranks, grid_fewest_planes(ranks));
+  }
+  if (options->overlap && ranks < 2) {
+    failure_note(&failure, kExitInput, "--overlap needs two ranks or more: a single slab has no halos");
   }
   if (failure.code == 0 && !grid_create(&run->grid, options, first, end - first, 1)) {
     failure_note(&failure, kExitInput, "not enough memory for %d x %d x %d points", end - first, options->grid[1],

@@ -41,6 +41,7 @@ void options_print_usage(bool mpi) {
          "  --wavelength W        of the source's strongest frequency, in grid spacings (default %g)\n"
          "  --sponge W            points on each side that absorb waves (default 0: the border reflects)\n"
          "  --sleep MS            kernels sleep that long per step and slab instead of computing\n"
+         "  --overlap             also time kernels and halos alone, and say which part of the latter is hidden\n"
          "  --exact               compare with the exact solution in a uniform medium\n"
          "  --serial              compare with a serial run, bit for bit\n",
          mpi ? "-mpi" : "", mpi ? "MPI rank" : "device", kDefaultPoints, kDefaultSteps, kLargestCourant,
@@ -86,7 +87,7 @@ static void parse_grid(Options *options, const char *text, Failure *failure) {
 }
 
 enum {
-  kGrid = 256, kSteps, kCourant, kModel, kStart, kWavelength, kSponge, kSleep, kExact, kSerial, kHelp,
+  kGrid = 256, kSteps, kCourant, kModel, kStart, kWavelength, kSponge, kSleep, kOverlap, kExact, kSerial, kHelp,
   kDevices, kForm, kHost, kChunk, kPicture, /* of minimod only */
 };
 
@@ -99,6 +100,7 @@ static const struct option kOptions[] = {
     {"wavelength", required_argument, NULL, kWavelength},
     {"sponge", required_argument, NULL, kSponge},
     {"sleep", required_argument, NULL, kSleep},
+    {"overlap", no_argument, NULL, kOverlap},
     {"exact", no_argument, NULL, kExact},
     {"serial", no_argument, NULL, kSerial},
     {"help", no_argument, NULL, kHelp},
@@ -156,6 +158,9 @@ static void apply_option(Options *options, int option, char **argv, Failure *fai
     case kSleep:
       options->sleep = argument_real("--sleep", optarg, 0.001, kMost, failure);
       break;
+    case kOverlap:
+      options->overlap = true;
+      break;
     case kExact:
       options->exact = true;
       break;
@@ -184,6 +189,9 @@ static void check_together(const Options *options, Failure *failure) {
   if (options->sleep > 0 && (options->exact || options->serial || options->picture)) {
     failure_note(failure, kExitInput, "--sleep computes nothing, so there is no result for %s",
                  options->exact ? "--exact" : options->serial ? "--serial" : "--picture");
+  }
+  if (options->overlap && (options->sleep == 0 || options->host)) {
+    failure_note(failure, kExitInput, "--overlap leaves halos and kernels out in turns: it needs --sleep, and devices");
   }
   if (options->exact && options->model != kModelUniform) {
     failure_note(failure, kExitInput, "--exact knows the solution with --model uniform only, not %s",

@@ -22,6 +22,7 @@ typedef struct {
   Model model;
   Start start;
   double sleep; /* milliseconds; 0: compute */
+  bool overlap;
   bool exact;
   bool serial;
   bool help;

@@ -6,13 +6,14 @@
 #define MINIMOD_REPORT_H
 
 #include "verify.h"
+#include "work.h"
 
 typedef struct {
   const Options *options;
   const char *kind; /* what each slab belongs to: devices, ranks */
   int slabs;
   int threads;
-  double seconds;
+  double seconds[kWorks]; /* of all steps; but for kWorkAll with --overlap only */
   Findings findings;
 } Report;
 

@@ -53,10 +53,21 @@ __attribute__((noinline)) static void task_rest(const Grid *grid, Slab *slab, in
   rest_sleep(time);
 }
 
-static void create_part(const Grid *grid, Slab *slab, int step, int part) {
+/* In a kernel's place, so that the halos of a step wait for those before. */
+__attribute__((noinline)) static void task_nothing(Slab *slab, int step, int part) {
+  char *before = grid_token(slab, step, part - 1), *here = grid_token(slab, step, part);
+  char *behind = grid_token(slab, step, part + 1), *made = grid_token(slab, step + 1, part);
+#pragma omp task depend(in : *before, *here, *behind) depend(out : *made)
+  {
+  }
+}
+
+static void create_part(const Grid *grid, Slab *slab, int step, int part, Work work) {
   int first, last;
   grid_part(slab, part, &first, &last);
-  if (first < last) {
+  if (first < last && work == kWorkHalos) {
+    task_nothing(slab, step, part);
+  } else if (first < last) {
     (grid->options->sleep > 0 ? task_rest : task_part)(grid, slab, step, part, first, last);
   }
 }
@@ -99,27 +110,27 @@ static void create_exchange(const Grid *grid, Slab *from, Slab *to, int step, bo
 }
 
 /* What others wait for comes first. */
-static void create_step(const Grid *grid, int step, int *failed) {
+static void create_step(const Grid *grid, int step, Work work, int *failed) {
   Slab *slab = grid->slab;
   for (int i = 0; i < grid->slabs; ++i) {
-    create_part(grid, &slab[i], step, kLower);
-    create_part(grid, &slab[i], step, kUpper);
+    create_part(grid, &slab[i], step, kLower, work);
+    create_part(grid, &slab[i], step, kUpper, work);
   }
-  for (int i = 0; i + 1 < grid->slabs; ++i) {
+  for (int i = 0; i + 1 < grid->slabs && work != kWorkKernels; ++i) {
     create_exchange(grid, &slab[i], &slab[i + 1], step + 1, true, failed);
     create_exchange(grid, &slab[i + 1], &slab[i], step + 1, false, failed);
   }
   for (int i = 0; i < grid->slabs; ++i) {
-    create_part(grid, &slab[i], step, kInner);
+    create_part(grid, &slab[i], step, kInner, work);
   }
 }
 
-void tasks_run(Grid *grid, Failure *failure) {
+void tasks_run(Grid *grid, Work work, Failure *failure) {
   int failed = 0;
-#pragma omp parallel default(none) shared(grid, failed)
+#pragma omp parallel default(none) shared(grid, work, failed)
 #pragma omp single
   for (int step = 0; step < grid->options->steps; ++step) {
-    create_step(grid, step, &failed);
+    create_step(grid, step, work, &failed);
   }
   if (failed) {
     failure_note(failure, kExitInput, "omp_target_memcpy failed between devices; --form updates does without");

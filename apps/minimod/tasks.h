@@ -7,8 +7,9 @@
 
 #include "failure.h"
 #include "grid.h"
+#include "work.h"
 
-/* All steps. Called by the main thread. Notes a failure if a copy does not succeed. */
-void tasks_run(Grid *grid, Failure *failure);
+/* All steps, or a half of each. Called by the main thread. Notes a failure if a copy does not succeed. */
+void tasks_run(Grid *grid, Work work, Failure *failure);
 
 #endif

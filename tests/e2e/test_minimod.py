@@ -139,6 +139,25 @@ def test_sleeping_kernels_of_devices_overlap(on_devices, name):
     assert "gpoints_per_s" not in figures, "nothing was computed"
 
 
+SLEEPING = ("--grid", 48, "--steps", 4, "--sleep", 5, "--overlap")
+
+
+def expect_halves(figures: dict[str, float]) -> None:
+    assert figures["step_us"] >= 5000 and figures["kernels_us"] >= 5000, "kernels sleep in both"
+    assert 0 < figures["halos_us"]
+    hidden = figures["kernels_us"] + figures["halos_us"] - figures["step_us"]
+    assert figures["overlap"] == pytest.approx(100 * hidden / figures["halos_us"], abs=0.1)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_overlap_on_devices(on_devices, name):
+    expect_halves(on_devices(name, "process:2", 1, *SLEEPING).figures)
+
+
+def test_overlap_on_ranks(on_ranks):
+    expect_halves(on_ranks("openmpi", 2, *SLEEPING).figures)
+
+
 @pytest.fixture
 def lost_copy(compiled) -> Callable[[int], dict[str, str]]:
     """lost_copy(0) is the environment in which a copy between devices is not made, and the call returns 0."""
@@ -177,6 +196,7 @@ def test_picture(on_devices, tmp_path):
     (("--model", "earth"), "--model takes uniform or layers, not 'earth'"),
     (("--sponge", "50"), "--sponge 50 does not fit twice into 96 points"),
     (("--sleep", "3", "--serial"), "--sleep computes nothing, so there is no result for --serial"),
+    (("--overlap",), "--overlap leaves halos and kernels out in turns: it needs --sleep, and devices"),
     (("--exact", "--steps", "9"), "--exact: after 9 steps the wave has hardly left the source"),
     (("--host", "--devices", "2"), "--host uses no device: leave out --devices 2"),
     (("--speed", "9"), "unknown option '--speed'"),
@@ -192,6 +212,7 @@ def test_mistakes_are_refused(alone, words, says):
 @pytest.mark.parametrize(("words", "says"), [
     (("--devices", "3"), "--devices 3: there are only 2"),
     (("--grid", "20"), "20 planes are too few for 2 devices, which need 12 each"),
+    (("--devices", "1", "--overlap", "--sleep", "1"), "--overlap needs two devices or more"),
     (("--grid", "40", "--exact", "--steps", "900"), "--exact: after 900 steps most of the wave has met the border"),
 ])  # fmt: skip
 def test_mistakes_on_devices_are_refused(on_devices, words, says):
