@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The shortest program that uses a device: one region. For start_end.py, which times its life.
+ */
+#include <omp.h>
+#include <stdio.h>
+
+int main(void) {
+  int on_host = 1;
+#pragma omp target map(from : on_host)
+  on_host = omp_is_initial_device();
+  if (on_host) fprintf(stderr, "bench: the region ran on the host\n");
+  return on_host;
+}

@@ -1,0 +1,52 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""How long the first process of a job lives that does next to nothing, by turns: of an MPI program (MPI_Init and
+MPI_Finalize), and of a program with one target region, whose one worker is the job's other process. Both jobs are started
+by the same mpirun. Each process stands below bench/device/lifetime.c, which takes the time, so the launcher's own time
+does not count.
+
+Figures in ms, medians: `mpi_life`, `node_life`; `node_extra`, the second less the first of the same turn."""
+
+import argparse
+import os
+import re
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+
+LLVM = "/usr/lib/llvm-19/lib"
+SECONDS = 30
+
+
+def lifetime(words: list[str]) -> float:
+    result = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=SECONDS, check=False)
+    found = re.search(r"^lifetime (\S+) ms$", result.stdout, re.MULTILINE)
+    if result.returncode != 0 or not found:
+        sys.exit(f"start_end: status {result.returncode} of {' '.join(words)}: {(result.stdout + result.stderr).strip()}")
+    return float(found[1])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("prefix", type=Path, help="the build tree")
+    parser.add_argument("--turns", type=int, default=9)
+    arguments = parser.parse_args()
+    folder, lib = arguments.prefix / "bench" / "device", arguments.prefix / "lib"
+    inherited = ("LD_PRELOAD", "LD_LIBRARY_PATH", "MARLINE_DEVICES")
+    for name in inherited:
+        os.environ.pop(name, None)
+    start = ["mpirun.openmpi", "-n", "2", "--allow-run-as-root", "--bind-to", "none", "--oversubscribe",
+             str(folder / "device-lifetime")]  # fmt: skip
+    node = [*start, "env", "MARLINE_DEVICES=nodes", "OMP_NUM_THREADS=1", "OMP_TARGET_OFFLOAD=mandatory",
+            f"LD_PRELOAD={lib}/libmarline.so", f"LD_LIBRARY_PATH={lib}/marline/compat:{LLVM}",
+            str(folder / "device-once-cpu")]  # fmt: skip
+    mpi = [*start, str(folder / "device-messages-openmpi"), "--nothing"]
+    pairs = [(lifetime(mpi), lifetime(node)) for _ in range(arguments.turns)]
+    print(f"mpi_life {statistics.median(a for a, _ in pairs):.3f} ms")
+    print(f"node_life {statistics.median(b for _, b in pairs):.3f} ms")
+    print(f"node_extra {statistics.median(b - a for a, b in pairs):.3f} ms")
+
+
+if __name__ == "__main__":
+    main()
