@@ -36,7 +36,7 @@ REPORT_KEYS = ("title", "text", "baseline", "metg", "remarks", "tables", "plots"
 
 @dataclass(frozen=True)
 class Goal:
-    """At most `value`, or `value` times the least sample of the figure `of`, or the median of the row's baseline."""
+    """At most `value`, or `value` times the best sample of the figure `of`, or the median of the row's baseline."""
 
     value: float
     of: str | None = None

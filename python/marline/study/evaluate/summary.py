@@ -180,7 +180,7 @@ def _judge_goal(row: Row, summary: Summary) -> None:
         row.met |= {name: (cell.ratio.value <= goal.value) == row.figure.lower_is_better
                     for name, cell in judged.items() if cell.ratio}  # fmt: skip
         return
-    factor = least(summary, goal.of) if goal.of else 1.0
+    factor = best(summary, goal.of) if goal.of else 1.0
     if factor is None:
         return
     row.limit = goal.value * factor
@@ -188,8 +188,8 @@ def _judge_goal(row: Row, summary: Summary) -> None:
                 for name, cell in judged.items() if cell.spread}  # fmt: skip
 
 
-def least(summary: Summary, figure: str) -> float | None:
-    """The least sample of a figure: for what belongs to the machine, to which anything else that runs only adds."""
-    samples = [value for row in summary.rows if row.figure.name == figure
-               for cell in row.cells.values() if cell.status == OK for value in cell.samples]  # fmt: skip
-    return min(samples) if samples else None
+def best(summary: Summary, figure: str) -> float | None:
+    """The best sample of a figure: for what belongs to the machine, which anything else that runs only makes worse."""
+    rows = [row for row in summary.rows if row.figure.name == figure]
+    samples = [value for row in rows for cell in row.cells.values() if cell.status == OK for value in cell.samples]
+    return (min if rows[0].figure.lower_is_better else max)(samples) if samples else None
