@@ -278,7 +278,10 @@ void* place(void*, int peer, const Frame& frame, const uint64_t*) {
 void deliver(void*, int peer, const Frame& frame, const uint64_t* words) {
   if (!may_send(peer, frame)) refuse(peer, frame, "is the program's to send");
   auto kind = static_cast<NodeFrame>(frame.kind);
-  if (kind == NodeFrame::kEnd) return g_ends.store(true);
+  if (kind == NodeFrame::kEnd) {
+    g_ends.store(true);
+    return g_job->kind->wake(g_job->wire);  // the first thread, which may wait while the dispatcher polls
+  }
   if (device_in(frame.flags) >= worker_devices().count) refuse(peer, frame, "is for a device that is none");
   bool is_started = peer != 0 || g_started[device_in(frame.flags)].memory_file >= 0;
   if (!is_started && kind != NodeFrame::kHello) refuse(peer, frame, "comes too early");
