@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Runs a command and says how long it lived, from before its fork until it was waited for: `lifetime VALUE ms`, from the
- * first process of an MPI job only. Ends with the command's exit status; 1 if a signal ended it.
+ * Runs a command, with more in its environment, and says how long it lived, from before its fork until it was waited for:
+ * `lifetime VALUE ms`, from the first process of an MPI job only. Ends with the command's exit status; 1 if a signal ended
+ * it. The environment is set here because a command `env` would live, too.
  */
 #include <spawn.h>
 #include <stdio.h>
@@ -26,11 +27,16 @@ static int is_first(void) {
 
 int main(int argc, char **argv) {
   pid_t child;
-  int status;
+  int status, command = 1;
+  for (; command < argc && strchr(argv[command], '='); ++command) putenv(argv[command]);
+  if (command == argc) {
+    fprintf(stderr, "usage: lifetime [NAME=VALUE]... COMMAND [ARGUMENT]...\n");
+    return 1;
+  }
   double begin = now_ms();
-  int error = argc > 1 ? posix_spawnp(&child, argv[1], NULL, NULL, argv + 1, environ) : 0;
-  if (argc < 2 || error) {
-    fprintf(stderr, "lifetime: %s\n", error ? strerror(error) : "usage: lifetime COMMAND [ARGUMENT]...");
+  int error = posix_spawnp(&child, argv[command], NULL, NULL, argv + command, environ);
+  if (error) {
+    fprintf(stderr, "lifetime: %s: %s\n", argv[command], strerror(error));
     return 1;
   }
   waitpid(child, &status, 0);

@@ -38,7 +38,7 @@ def main() -> None:
         os.environ.pop(name, None)
     start = ["mpirun.openmpi", "-n", "2", "--allow-run-as-root", "--bind-to", "none", "--oversubscribe",
              str(folder / "device-lifetime")]  # fmt: skip
-    node = [*start, "env", "MARLINE_DEVICES=nodes", "OMP_NUM_THREADS=1", "OMP_TARGET_OFFLOAD=mandatory",
+    node = [*start, "MARLINE_DEVICES=nodes", "OMP_NUM_THREADS=1", "OMP_TARGET_OFFLOAD=mandatory",
             f"LD_PRELOAD={lib}/libmarline.so", f"LD_LIBRARY_PATH={lib}/marline/compat:{LLVM}",
             str(folder / "device-once-cpu")]  # fmt: skip
     mpi = [*start, str(folder / "device-messages-openmpi"), "--nothing"]
