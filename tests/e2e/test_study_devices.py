@@ -51,8 +51,21 @@ def test_devices_of_all_kinds(build, tmp_path):
 
 
 def test_devices_on_nodes(build, tmp_path):
-    cells = measured(build, tmp_path, "nodes.yaml", ("roundtrip", "together"), ("roundtrip", "loopback"),
-                     ("minimod", "devices=2", "apart"), ("xsbench", "devices=2", "together"))  # fmt: skip
-    assert cells["roundtrip", "map_8"]["together"]["status"] == cells["roundtrip", "map_8"]["loopback"]["status"] == "ok"
+    cells = measured(build, tmp_path, "nodes.yaml", ("roundtrip", "together"), ("roundtrip_tcp", "loopback"),
+                     ("minimod", "devices=2", "apart"), ("xsbench_weak", "devices=2", "together"))  # fmt: skip
+    assert cells["roundtrip", "map_8"]["together"]["status"] == "ok"
+    assert cells["roundtrip_tcp", "map_8"]["loopback"]["status"] == "ok"
     assert cells["minimod", "step_us"]["apart"]["samples"][0] > 10_000, "kernels sleep for 10 ms"
-    assert 0 < cells["xsbench", "efficiency"]["together"]["samples"][0] <= 100
+    assert 0 < cells["xsbench_weak", "efficiency"]["together"]["samples"][0] <= 100
+
+
+def test_plain_mpi_beside_devices_on_nodes(build, tmp_path):
+    for program in ("bench/device/device-messages-openmpi", "apps/minimod-mpi-gcc12-openmpi"):
+        if not (build / program).exists():
+            pytest.skip(f"{program} is not built")
+    cells = measured(build, tmp_path, "nodes.yaml", ("messages_tcp",), ("copies_mpi",), ("start_end",),
+                     ("minimod_overlap", "MPI"))  # fmt: skip
+    assert cells["messages_tcp", "mpi_to_tcp"]["MPI"]["samples"][0] > 0
+    assert cells["copies_mpi", "to"]["by MPI"]["status"] == "ok"
+    assert cells["start_end", "node_extra"]["by MPI"]["status"] == "ok"
+    assert cells["minimod_overlap", "halos_us"]["MPI"]["samples"][0] > 0
