@@ -8,7 +8,6 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "links.h"
 #include "next.h"
@@ -45,13 +44,6 @@ void delay_switch(bool on)
 int64_t delay_length(void)
 {
   return atomic_load_explicit(&delay_in_force, memory_order_relaxed);
-}
-
-int64_t delay_now(void)
-{
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
 void delay_progress(void)

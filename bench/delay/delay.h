@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "now.h"
+
 /* Reads MPI_DELAY_US. Once, after MPI_Init and links_start(). */
 void delay_start(void);
 
@@ -20,9 +22,6 @@ void delay_switch(bool on);
 
 /* How long it is now, in nanoseconds: 0 while it is switched off, and with links. */
 int64_t delay_length(void);
-
-/* Nanoseconds of CLOCK_MONOTONIC, which all processes of a node share. */
-int64_t delay_now(void);
 
 /* Lets MPI move on: what is held back does not call it. */
 void delay_progress(void);

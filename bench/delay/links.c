@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "delay.h"
 #include "link_speed.h"
 #include "next.h"
+#include "now.h"
 
 typedef _Atomic uint64_t Busy;
 

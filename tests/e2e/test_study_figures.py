@@ -80,6 +80,13 @@ def test_goals_over_the_baseline(tmp_path):
     assert "0.5 x baseline  in part" in result.stdout
 
 
+def test_goals_of_figures_that_should_be_high(tmp_path):
+    """The best sample of all is 50, so the goal is 25."""
+    path = write_study(tmp_path, COMPARED.replace("goal: {times: 2, of: time}", "better: higher, goal: {times: 0.5, of: time}"))
+    assert study(path).returncode == 0
+    assert results(path)["results"][0]["goal"] == 25 and cell(path, "new", size=1)["goal_met"] is False
+
+
 def test_a_variant_that_fails_misses_its_goal(tmp_path):
     text = COMPARED.replace("""new: {runtime: none, set: {values: "6"}}""", """new: {runtime: none, set: {values: "6 fail"}}""")
     for of in "time", "baseline":
