@@ -26,7 +26,6 @@ typedef struct {
   float *factors;
   size_t field_size, factor_size, plane_size; /* numbers */
   char tokens[2][kRegions];
-  char turn;         /* one more token: kernels that take turns */
   float *there[2];   /* where the fields are on its device */
   int device;
 } Slab;

@@ -27,7 +27,7 @@ void host_part(const Grid *grid, const Slab *slab, int step, int part) {
   if (grid->options->sleep > 0) {
     int first, last;
     grid_part(slab, part, &first, &last);
-    rest_sleep(rest_time(grid->options, &slab->shape, last - first));
+    rest_sleep(rest_time(grid->options, &slab->shape, last - first), slab->device);
   } else {
     compute(grid, slab, step, part, true);
   }

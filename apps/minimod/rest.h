@@ -10,6 +10,7 @@
 
 #include "options.h"
 #include "shape.h"
+#include "turn.h"
 
 /* Microseconds of a part: its share of the slab's time. */
 static inline unsigned rest_time(const Options *options, const Shape *shape, int planes) {
@@ -17,11 +18,14 @@ static inline unsigned rest_time(const Options *options, const Shape *shape, int
 }
 
 #pragma omp declare target
-static inline void rest_sleep(unsigned microseconds) {
+static inline void rest_sleep(unsigned microseconds, int device) {
 #if defined(__NVPTX__) || defined(__AMDGCN__)
   (void)microseconds;
+  (void)device;
 #else
+  turn_begin(device);
   usleep(microseconds);
+  turn_end(device);
 #endif
 }
 #pragma omp end declare target

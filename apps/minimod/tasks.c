@@ -42,15 +42,14 @@ __attribute__((noinline)) static void task_part(const Grid *grid, Slab *slab, in
   }
 }
 
-/* Kernels that fill a device take turns. Those that sleep would not: so they have one more token, the slab's turn. */
 __attribute__((noinline)) static void task_rest(const Grid *grid, Slab *slab, int step, int part, int first,
                                                 int last) {
   const unsigned time = rest_time(grid->options, &slab->shape, last - first);
   char *before = grid_token(slab, step, part - 1), *here = grid_token(slab, step, part);
   char *behind = grid_token(slab, step, part + 1), *made = grid_token(slab, step + 1, part);
-#pragma omp target nowait device(slab->device) \
-    depend(in : *before, *here, *behind) depend(out : *made) depend(inout : slab->turn)
-  rest_sleep(time);
+  const int device = slab->device;
+#pragma omp target nowait device(device) depend(in : *before, *here, *behind) depend(out : *made)
+  rest_sleep(time, device);
 }
 
 /* In a kernel's place, so that the halos of a step wait for those before. */

@@ -30,13 +30,13 @@ static long long first_lookup(const Work *work, long long kernel) {
   return work->lookups / kernels * kernel + work->lookups % kernels * kernel / kernels;
 }
 
-/* One after the other on a device, as if each filled it. */
+/* They take turns on a device, as if each filled it. */
 static void sleep_instead(const Work *work, int device, long long lookups, Chain *chain, unsigned long long *sum) {
   const double milliseconds = work->sleep_ms * (double)lookups / (double)work->lookups;
   (void)chain; /* for GCC, which does not count what only a clause names */
-#pragma omp target nowait device(device) depend(inout : chain[0]) map(tofrom : sum[0 : 1])
+#pragma omp target nowait device(device) depend(in : chain[0]) map(tofrom : sum[0 : 1])
   {
-    nap(milliseconds);
+    nap(milliseconds, device);
     sum[0] += (unsigned long long)lookups;
   }
 }

@@ -10,22 +10,27 @@
 #else
 #include <errno.h>
 #include <time.h>
+
+#include "turn.h"
 #endif
 
 #pragma omp declare target
 
 #if defined(__NVPTX__) || defined(__AMDGCN__)
-static inline void nap(double milliseconds) {
+static inline void nap(double milliseconds, int device) {
+  (void)device;
   const double end = omp_get_wtime() + 1e-3 * milliseconds;
   while (omp_get_wtime() < end) {
   }
 }
 #else
-static inline void nap(double milliseconds) {
+static inline void nap(double milliseconds, int device) {
   const long long nanoseconds = (long long)(1e6 * milliseconds);
   struct timespec left = {(time_t)(nanoseconds / 1000000000), (long)(nanoseconds % 1000000000)};
+  turn_begin(device);
   while (nanosleep(&left, &left) != 0 && errno == EINTR) {
   }
+  turn_end(device);
 }
 #endif
 
