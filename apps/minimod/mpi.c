@@ -68,7 +68,7 @@ static void make_steps(const Run *run, double seconds[kWorks]) {
   const int turns = run->options.overlap ? kOverlapTurns : 1, works = run->options.overlap ? kWorks : kWorkAll + 1;
   for (int i = 0; i < turns * works; ++i) {
     const Work work = (Work)(i % works);
-    seconds[work] += timed_steps(run, work) / turns;
+    seconds[work] = work_faster(seconds[work], timed_steps(run, work));
   }
 }
 

@@ -13,7 +13,7 @@ typedef struct {
   const char *kind; /* what each slab belongs to: devices, ranks */
   int slabs;
   int threads;
-  double seconds[kWorks]; /* of all steps; but for kWorkAll with --overlap only */
+  double seconds[kWorks]; /* of a series of steps; but for kWorkAll with --overlap only */
   Findings findings;
 } Report;
 
