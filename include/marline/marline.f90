@@ -53,6 +53,7 @@ module marline
   public :: marline_version, marline_event_init, marline_event_wait, marline_event_fulfill, marline_event_test
   public :: marline_can_suspend
   public :: marline_event_wait_for, marline_block_begin, marline_block_end, marline_describe_register, marline_describe_fn
+  public :: marline_describe_relay
   public :: marline_progress_register, marline_progress_unregister, marline_progress_add, marline_poll_fn
   public :: marline_suspend_observe, marline_suspend_fn
   public :: marline_task_label, marline_task_color, marline_task_sends
@@ -124,6 +125,10 @@ module marline
       character(kind=c_char), intent(in) :: name(*)  ! not copied: a saved target that ends with c_null_char
       type(c_funptr), value :: describe  ! a marline_describe_fn
       type(c_ptr), value :: arg
+    end function
+    integer(c_int) function marline_describe_relay(secret) bind(C)
+      import :: c_char, c_int
+      character(kind=c_char), intent(in) :: secret(*)  ! ends with c_null_char
     end function
     subroutine marline_event_fulfill(event) bind(C)
       import :: marline_event

@@ -76,6 +76,11 @@ typedef void (*marline_describe_write_fn)(void *sink, const char *text, size_t l
 typedef void (*marline_describe_fn)(void *arg, marline_describe_write_fn write, void *sink);
 int marline_describe_register(const char *name, marline_describe_fn describe, void *arg);
 
+/* For libraries that span nodes: lets `marline ps` reach this process from other nodes. A thread listens at a TCP port, which
+ * is the result, and connects clients that send `secret` (copied; 1 to 64 characters) with the process's local socket.
+ * The first call counts. 0: that cannot be, or has been done, or MARLINE_INSPECT=false. */
+int marline_describe_relay(const char *secret);
+
 /* Fulfils *event and makes its waiter ready; never runs a task itself. The storage may be gone when the call returns.
  * Accepts the handle of a `detach` clause too, and `omp_fulfill_event` accepts an event's address: they are one thing. */
 void marline_event_fulfill(marline_event_t *event);

@@ -153,7 +153,7 @@ void describe_start(int thread_level)
     if (rank == 0)
       draw_secret();
     next_mpi.bcast(secret, sizeof secret, library_packed(), 0, world);
-    mine.port = secret[0] != '\0' ? relay_start(secret) : 0;
+    mine.port = secret[0] != '\0' ? marline_describe_relay(secret) : 0;
     exchange(&mine);
   }
   messages_start(thread_level);
@@ -169,5 +169,4 @@ void describe_start(int thread_level)
 void describe_stop(void)
 {
   messages_stop();
-  relay_stop();
 }

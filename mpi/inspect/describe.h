@@ -14,11 +14,4 @@ void describe_start(int thread_level);
 /* Before MPI_Finalize: no call of MPI is made for `marline ps` when this returns. */
 void describe_stop(void);
 
-/* The local door of this process (the socket of `marline ps`), for other nodes: a thread listens at a TCP port, which is
- * the result, and connects whoever knows the secret with the door. 0: that cannot be. */
-int relay_start(const char *secret);
-
-/* The thread ends, so that it does not keep a process alive whose own threads have ended. */
-void relay_stop(void);
-
 #endif

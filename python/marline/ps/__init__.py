@@ -7,6 +7,7 @@ unwind    call stacks of suspended tasks, from copies of their stacks and the ca
 places    addresses to functions and source lines
 job       one process's or one rank's part of two reports, as objects
 matching  sends with receives, collectives over ranks, messages that nobody receives
+workers   the workers of a program with devices on nodes, and what they do
 verdict   who computes, who waits for whom, cycles
 text      the report as text
 command   the command line, and --watch

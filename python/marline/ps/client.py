@@ -9,22 +9,24 @@ import os
 import re
 import socket
 import struct
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from marline.errors import Refusal
 
 FORMAT = "marline-inspect 1"
 SECONDS = 10.0  # a process that is stopped accepts, and does not answer
 Report = dict[str, Any]
+Key = TypeVar("Key", bound=Hashable)
 
 
 @dataclass(frozen=True)
 class Door:
-    """How to reach one process: at its local socket, or (`port`) through the relay of its node."""
+    """How to reach one process: at its local socket, or (`host`) through a relay: its own, or another process's of its
+    machine."""
 
     pid: int
     host: str = ""
@@ -38,9 +40,10 @@ class Request:
     stacks: int = 0
     sections: tuple[str, ...] = ("mpi",)
 
-    def line(self) -> bytes:
+    def line(self, pid: int) -> bytes:
+        """`pid`: for a relay, whose process it asks; other processes take no notice."""
         names = "".join(f"{name}," for name in self.sections)
-        return f"stack={self.stack_bytes} stacks={self.stacks} sections={names}\n".encode()
+        return f"process={pid} stack={self.stack_bytes} stacks={self.stacks} sections={names}\n".encode()
 
 
 class NoAnswer(Exception):
@@ -56,7 +59,7 @@ def local_processes() -> list[int]:
 def ask(door: Door, request: Request) -> Report:
     try:
         with _connect(door) as connection:
-            connection.sendall(request.line())
+            connection.sendall(request.line(door.pid))
             text = b"".join(iter(lambda: connection.recv(1 << 16), b""))
     except TimeoutError as error:
         raise NoAnswer(f"no answer in {SECONDS:g} s: is it stopped?") from error
@@ -73,8 +76,8 @@ def ask(door: Door, request: Request) -> Report:
     return report
 
 
-def ask_all(doors: dict[int, Door], request: Request) -> dict[int, Report | NoAnswer]:
-    """By rank, all at the same time."""
+def ask_all(doors: dict[Key, Door], request: Request) -> dict[Key, Report | NoAnswer]:
+    """By rank, or whatever the keys are, all at the same time."""
 
     def ask_one(door: Door) -> Report | NoAnswer:
         try:
@@ -82,18 +85,34 @@ def ask_all(doors: dict[int, Door], request: Request) -> dict[int, Report | NoAn
         except NoAnswer as reason:
             return reason
 
+    if not doors:
+        return {}
     with ThreadPoolExecutor(max_workers=min(64, len(doors))) as pool:
         return dict(zip(doors, pool.map(ask_one, doors.values()), strict=True))
 
 
 def doors_of_job(pid: int) -> dict[int, Door]:
-    """All ranks of the job that the process of this machine belongs to; the process alone where it is no rank."""
+    """All ranks of the job that the process of this machine belongs to, or whose worker it is; the process alone where it
+    is no rank."""
+    request = Request(sections=("mpi", "mpi_peers", "nodes"))
+    door = Door(pid)
     try:
-        first = ask(Door(pid), Request(sections=("mpi", "mpi_peers")))
+        first = ask(door, request)
+        nodes = first["sections"].get("nodes") or {}
+        if nodes.get("number"):  # a worker, which names its program
+            door = door_from(door, nodes["processes"][0])
+            first = ask(door, request)
     except NoAnswer as reason:
         raise Refusal(f"process {pid} does not tell what it does ({reason}): it must run on Marline, as this user, "
                       "without MARLINE_INSPECT=false") from reason  # fmt: skip
-    return doors_from(first)
+    return {0: door} if door.host else doors_from(first)
+
+
+def door_from(door: Door, process: dict[str, Any]) -> Door:
+    """To a process that the one behind `door` names: the same way, if both are on one machine, else its own."""
+    if process["here"]:
+        return replace(door, pid=process["pid"])
+    return Door(process["pid"], process.get("host", process["node"]), process.get("port", 0), process.get("secret", ""))
 
 
 def doors_from(report: Report) -> dict[int, Door]:

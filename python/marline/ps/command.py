@@ -10,6 +10,7 @@ import os
 import select
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 from marline.errors import Refusal, say
@@ -17,11 +18,12 @@ from marline.ps import places, text
 from marline.ps.client import Door, NoAnswer, Request, ask_all, doors_of_job, local_reports
 from marline.ps.job import Process, read
 from marline.ps.verdict import Verdict, as_document, judge, moving_ranks
+from marline.ps.workers import doors_of_workers, workers_of
 
 HUNG = 1  # exit status: hung, stalled or waiting
 STACKS, STACK_BYTES = 256, 16384
-GLANCE = Request(stack_bytes=0, stacks=STACKS)
-LOOK = Request(stack_bytes=STACK_BYTES, stacks=STACKS, sections=("mpi", "mpi_requests", "devices"))
+GLANCE = Request(stack_bytes=0, stacks=STACKS, sections=("mpi", "nodes"))
+LOOK = Request(stack_bytes=STACK_BYTES, stacks=STACKS, sections=("mpi", "mpi_requests", "devices", "nodes"))
 LOOK_AT_REST = Request(stack_bytes=STACK_BYTES, stacks=STACKS, sections=(*LOOK.sections, "mpi_messages"))
 LOOKS_PER_PERIOD = 4  # of --watch
 SECONDS_TO_START = 10.0  # that a process may take until it answers, before --watch says that it does not
@@ -67,26 +69,31 @@ Look = tuple[dict[int, Process], dict[int, str]]
 
 
 def _look(doors: dict[int, Door], request: Request) -> Look:
-    """The ranks that answer, and why the others do not."""
+    """The ranks that answer, with their workers, and why the others do not."""
     answers = ask_all(doors, request)
-    present = {rank: read(answer, rank) for rank, answer in answers.items() if not isinstance(answer, NoAnswer)}
+    of_workers = ask_all(doors_of_workers(doors, answers), replace(request, sections=("worker",)))
+    present = {}
+    for rank, answer in answers.items():
+        if not isinstance(answer, NoAnswer):
+            present[rank] = read(answer, rank)
+            present[rank].workers = workers_of(rank, answer, of_workers)
     return present, {rank: str(answer) for rank, answer in answers.items() if isinstance(answer, NoAnswer)}
 
 
-def _second_look(doors: dict[int, Door], before: dict[int, Process]) -> tuple[dict[int, Process], Verdict]:
-    """MPI is asked for messages only in a job at rest: see mpi/inspect/messages.h."""
+def _second_look(doors: dict[int, Door], before: dict[int, Process]) -> tuple[dict[int, Process], Verdict, list[str]]:
+    """With remarks. MPI is asked for messages only in a job at rest: see mpi/inspect/messages.h."""
     after, absent = _look(doors, LOOK)
     if not after:
         raise Refusal("the job has ended")
     if not moving_ranks(before, after):
         after, absent = _look(doors, LOOK_AT_REST)
-    return after, judge(before, after, absent)
+    notes = places.locate(after.values())  # first: reasons have places in them
+    return after, judge(before, after, absent), notes
 
 
 def _report(doors: dict[int, Door], before: dict[int, Process], seconds: float, chosen: argparse.Namespace,
             stream: object) -> int:  # fmt: skip
-    after, verdict = _second_look(doors, before)
-    notes = places.locate(after.values())
+    after, verdict, notes = _second_look(doors, before)
     if chosen.json:
         print(json.dumps(as_document(before, after, verdict)), file=stream)  # type: ignore[arg-type]
     else:
@@ -123,12 +130,11 @@ def _watch(pid: int, seconds: float) -> int:
 
 def _say_what_is_wrong(doors: dict[int, Door], before: dict[int, Process], seconds: float) -> bool:
     try:
-        after, verdict = _second_look(doors, before)
+        after, verdict, notes = _second_look(doors, before)
     except Refusal:
         return False
     if not verdict.is_bad:
         return False
-    notes = places.locate(after.values())
     words = text.report(after, verdict, seconds, notes, everything=False)
     say(f"MARLINE_MPI_WATCH: nothing has moved for {seconds:g} s\n{words}")
     return True

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 ANY, NONE = -1, -2  # marline_wait_t of libmarline-mpi: peers and tags
@@ -119,6 +121,7 @@ class Process:
     task_count: int
     asides: list[Aside] = field(default_factory=list)
     asides_untold: int = 0
+    workers: list[Worker] = field(default_factory=list)  # of a program with devices on nodes
 
     def comm_name(self, identity: int | None) -> str:
         known = self.communicators.get(identity or 0)
@@ -138,6 +141,50 @@ class Process:
             return None
         found = known["ranks"][peer]
         return found if found >= 0 else None
+
+
+@dataclass
+class Kernel:
+    """A target region that a worker runs, or that waits there for a thread."""
+
+    where: str
+    runs: bool
+    age: int  # nanoseconds since it began, or came
+
+
+@dataclass
+class Worker:
+    rank: int  # of its program
+    number: int  # of the process in the job
+    node: str
+    pid: int
+    device: int = -1  # -1: not known
+    process: Process | None = None  # None: it does not answer
+    absent: str = ""  # why
+    kernels: list[Kernel] = field(default_factory=list)
+    left_out: int = 0  # kernels that are not told
+    idle: int = 0  # nanoseconds since the last kernel has ended
+    sending: dict[str, int] = field(default_factory=dict)  # count, bytes
+    arriving: dict[str, int] = field(default_factory=dict)
+
+    def place_of(self, kernel: Kernel) -> tuple[str, int] | None:
+        """File and address, where a region of GCC's is told as a place in the program: `app+0x1299`."""
+        found = re.search(r" at (\S+)\+0x([0-9a-f]+)$", kernel.where)
+        program = self.process.program if self.process else ""
+        return (program, int(found[2], 16)) if found and found[1] == Path(program).name else None
+
+    @property
+    def title(self) -> str:
+        device = f"device {self.device}" if self.device >= 0 else f"worker {self.number}"
+        return f"{device} (pid {self.pid} on {self.node})"
+
+    @property
+    def running(self) -> list[Kernel]:
+        return [one for one in self.kernels if one.runs]
+
+    @property
+    def queued(self) -> list[Kernel]:
+        return [one for one in self.kernels if not one.runs]
 
 
 def read(report: dict[str, Any], rank: int) -> Process:

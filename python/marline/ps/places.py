@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from marline.ps.job import Process, Thread, Waiter
+from marline.ps.job import Kernel, Process, Thread, Waiter, Worker
 from marline.ps.unwind import Code, Frame, Stack, scan, unwind
 from marline.symbolizer import Failure, ask_inlined
 
@@ -50,26 +50,48 @@ class Places:
 
 
 def locate(processes: Iterable[Process]) -> list[str]:
-    """Fills `frames` of all waiters, and `name` of the functions that threads run. Returns remarks."""
+    """Fills `frames` of all waiters, `name` of the functions that threads run, and `where` of regions. Returns remarks."""
     places = Places()
     todo: list[tuple[Waiter, list[Place]]] = []
     running: list[tuple[Thread, Place]] = []
+    regions: list[tuple[Kernel, Place]] = []
     for process in processes:
         code = Code(process.maps)
-        for waiter in process.waiters:
-            frames = _own_frames(code, waiter)
-            found = [places.place(code, frame.address - 1) for frame in frames]
-            todo.append((waiter, [place for place in found if place]))
+        todo += _stacks_of(places, process)
         for thread in process.threads:
             place = _function_of(code, places, thread) if thread.state == "runs" else None
             running += [(thread, place)] if place else []
+        for worker in process.workers:
+            regions += _regions_of(places, worker)
+            if worker.process:
+                todo += _stacks_of(places, worker.process)
     places.resolve()
+    for kernel, place in regions:
+        name = places.names[place][-1]
+        kernel.where = f"the target region in {name}" if ":" in name else kernel.where
     for waiter, named in todo:
         waiter.frames = [name for place in named for name in places.names[place]]
     for thread, place in running:
         assert thread.task is not None
         thread.task["function"] = places.names[place][-1]
     return places.notes
+
+
+def _stacks_of(places: Places, process: Process) -> list[tuple[Waiter, list[Place]]]:
+    code, stacks = Code(process.maps), []
+    for waiter in process.waiters:
+        found = [places.place(code, frame.address - 1) for frame in _own_frames(code, waiter)]
+        stacks.append((waiter, [place for place in found if place]))
+    return stacks
+
+
+def _regions_of(places: Places, worker: Worker) -> list[tuple[Kernel, Place]]:
+    """Those that are told as a place in the program."""
+    found = [(kernel, worker.place_of(kernel)) for kernel in worker.kernels]
+    known = [(kernel, place) for kernel, place in found if place]
+    for _, (path, address) in known:
+        places.wanted.setdefault(path, set()).add(address)
+    return known
 
 
 def _is_runtime(code: Code, frame: Frame) -> bool:

@@ -8,10 +8,10 @@ from collections import Counter
 from pathlib import Path
 
 from marline.ps.client import Report
-from marline.ps.job import Call, Process, Waiter
+from marline.ps.job import Call, Kernel, Process, Waiter, Worker
 from marline.ps.matching import MOST_PARTS, Ranks, brief
 from marline.ps.verdict import ADVICE, Verdict
-from marline.units import size
+from marline.units import duration, size
 
 WIDTH = 118
 FRAMES = 6
@@ -60,6 +60,8 @@ def _rank(process: Process, verdict: Verdict, everything: bool) -> list[str]:
     if len(groups) > most:
         lines.append(f"  ... and {sum(map(len, groups[most:]))} more (--all shows them)")
     lines += _asides(process)
+    for worker in process.workers:
+        lines += _worker(worker, everything)
     ends = any(one.call and one.call.operation == "MPI_Finalize" for one in process.waiters)
     lines += [line for problem in process.problems if not ends for line in _wrapped(f"note: {problem}", 2, 6)]
     return lines
@@ -70,35 +72,45 @@ def _kind_that_runs(task: dict[str, object]) -> str:
 
 
 def _alike(process: Process, verdict: Verdict) -> list[list[Waiter]]:
-    """Tasks that differ in nothing that is shown but their names stand together; those that cannot go on first."""
+    """Tasks that differ in nothing that is shown but names and times stand together; those that cannot go on first."""
     groups: dict[tuple[object, ...], list[Waiter]] = {}
     for one in process.waiters:
-        key = (one.label or one.kind, what(process, one), tuple(one.frames), verdict.findings[one.key].text)
+        key = (one.label or one.kind, what(process, one, age=False), tuple(one.frames), verdict.findings[one.key].text)
         groups.setdefault(key, []).append(one)
     return sorted(groups.values(), key=lambda some: verdict.findings[some[0].key].matched)
 
 
 def _waiter(process: Process, some: list[Waiter], verdict: Verdict) -> list[str]:
-    one = some[0]
+    one = min(some, key=_since)
     count = f"{len(some)} of them, first: " if len(some) > 1 else ""
     kind = "" if one.kind == "thread" else f" ({one.kind}{f', of worker {one.home}' if one.home is not None else ''})"
     lines = _wrapped(f"{count}{one.title}{kind} waits in {what(process, one)}", 2, 6)
-    if one.frames:
-        stack = " < ".join(one.frames[:FRAMES]) + (" < ..." if len(one.frames) > FRAMES else "")
-        lines += _wrapped(f"{'near' if one.guessed else 'at  '}  {stack}", 6, 12)
+    lines += _stack(one, 6)
     finding = verdict.findings[one.key]
     if not verdict.moving or not one.call or finding.matched:
         lines += _wrapped(f"why   {finding.text}", 6, 12)
     return lines
 
 
-def what(process: Process, one: Waiter) -> str:
+def _stack(one: Waiter, indent: int) -> list[str]:
+    if not one.frames:
+        return []
+    stack = " < ".join(one.frames[:FRAMES]) + (" < ..." if len(one.frames) > FRAMES else "")
+    return _wrapped(f"{'near' if one.guessed else 'at  '}  {stack}", indent, indent + 6)
+
+
+def _since(one: Waiter) -> int:
+    return one.call.values.get("since", 0) if one.call else 0
+
+
+def what(process: Process, one: Waiter, age: bool = True) -> str:
     if one.call is None:
         return WAITS.get(one.wait, one.wait)
     call = one.call
     if one.is_device:
-        octets = call.values.get("bytes", 0)
-        return on_device(call.operation, call.values["device"]) + (f", {size(octets)}" if octets else "")
+        octets, since = call.values.get("bytes", 0), _since(one)
+        lasts = f", for {duration(process.nanoseconds - since)}" if age and 0 < since < process.nanoseconds else ""
+        return on_device(call.operation, call.values["device"]) + (f", {size(octets)}" if octets else "") + lasts
     if not call.is_mpi:
         return f"{call.operation}({', '.join(f'{name} {value}' for name, value in call.values.items())})"
     if one.parts:
@@ -122,6 +134,36 @@ def _asides(process: Process) -> list[str]:
         constructs = f"{count} constructs wait" if count > 1 else "a construct waits"
         lines += _wrapped(f"{constructs} in {on_device(aside.what, aside.device)}, put aside{where}", 2, 6)
     return lines + ([f"  ... and {process.asides_untold} more"] if process.asides_untold else [])
+
+
+def _worker(worker: Worker, everything: bool) -> list[str]:
+    """What it does: its kernels first, the oldest of those that are alike for all of them."""
+    if worker.process is None:
+        return _wrapped(f"{worker.title} does not answer: {worker.absent}", 2, 6)
+    counts = [f"{len(some)} region{'s' * (len(some) != 1)} {word}"
+              for some, word in ((worker.running, "running"), (worker.queued, "waiting for a thread")) if some]  # fmt: skip
+    counts += [f"{copies['count']} cop{'ies' if copies['count'] != 1 else 'y'} {word}, {size(copies['bytes'])}"
+               for copies, word in ((worker.sending, "leaving"), (worker.arriving, "arriving")) if copies.get("count")]  # fmt: skip
+    lines = _wrapped(f"{worker.title}: {', '.join(counts) or f'idle for {duration(worker.idle)}'}", 2, 6)
+    groups = _kernels_alike(worker)
+    most = len(groups) if everything else 8
+    for kernel, count in groups[:most]:
+        verb, others = "runs" if kernel.runs else "waits", f", {count} of them" if count > 1 else ""
+        lines += _wrapped(f"{kernel.where} {verb} for {duration(kernel.age)}{others}", 6, 12)
+    hidden = sum(count for _, count in groups[most:]) + worker.left_out
+    lines += [f"      ... and {hidden} more"] if hidden else []
+    for one in worker.process.waiters if worker.kernels else []:
+        lines += _wrapped(f"{one.title} waits in {what(worker.process, one)}", 6, 12)
+        lines += _stack(one, 10)
+    return lines
+
+
+def _kernels_alike(worker: Worker) -> list[tuple[Kernel, int]]:
+    groups: dict[tuple[str, bool], list[Kernel]] = {}
+    for kernel in worker.kernels:
+        groups.setdefault((kernel.where, kernel.runs), []).append(kernel)
+    oldest = [(max(some, key=lambda one: one.age), len(some)) for some in groups.values()]
+    return sorted(oldest, key=lambda pair: (not pair[0].runs, -pair[0].age))
 
 
 def envelope(process: Process, call: Call) -> str:

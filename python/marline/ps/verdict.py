@@ -10,6 +10,7 @@ from typing import Any
 
 from marline.ps.job import Process, activity
 from marline.ps.matching import Finding, Key, Ranks, explain, unmatched_messages
+from marline.ps.workers import document, hung_regions, worker_activity
 
 MOST_CYCLES = 4
 ADVICE = {
@@ -37,7 +38,8 @@ class Verdict:
 
 
 def moving_ranks(before: Ranks, after: Ranks) -> dict[int, list[str]]:
-    found = {rank: activity(before[rank], process) for rank, process in after.items() if rank in before}
+    found = {rank: activity(before[rank], process) + worker_activity(before[rank], process)
+             for rank, process in after.items() if rank in before}  # fmt: skip
     return {rank: what for rank, what in found.items() if what}
 
 
@@ -96,6 +98,7 @@ def _reasons(ranks: Ranks, verdict: Verdict) -> list[str]:
               f"{one['communicator']} has arrived at rank {one['rank']}, and no call that waits takes it"
               for one in verdict.messages]  # fmt: skip
     lines += [f"rank {rank} does not answer: {why}" for rank, why in verdict.absent.items()]
+    lines += [line for process in ranks.values() for line in hung_regions(process)][:8]
     return lines
 
 
@@ -164,4 +167,5 @@ def _rank_document(process: Process, verdict: Verdict) -> dict[str, Any]:
             "providers": [list(key) for key in verdict.findings[one.key].providers],
         } for one in process.waiters],
         "asides": [{"device": one.device, "what": one.what, "where": one.where} for one in process.asides],
+        "workers": [document(worker) for worker in process.workers],
     }  # fmt: skip

@@ -45,6 +45,8 @@ MARLINE_EXPORT int marline_describe_register(const char* name, marline_describe_
   return marline::describe_register(name, describe, arg) ? 0 : -1;
 }
 
+MARLINE_EXPORT int marline_describe_relay(const char* secret) { return marline::inspect_relay(secret); }
+
 MARLINE_EXPORT void marline_event_fulfill(marline_event_t* event) {
   marline::fulfil_for_program(marline::this_worker_or_null(), as_event(event));
 }

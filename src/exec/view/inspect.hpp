@@ -26,6 +26,15 @@ void inspect_start();
 // next inspect_start() starts another one.
 void inspect_stop();
 
+// marline_describe_relay: opens the port, whose number it returns. The first caller's secret counts; 0 for others.
+int inspect_relay(const char* secret);
+
+// Its thread ends: it must not keep the process alive. inspect_stop() calls it.
+void inspect_relay_stop();
+
+// In a fork's child, where that thread is not: the port is the parent's.
+void inspect_relay_after_fork();
+
 // The answer to one request. The server's thread.
 void inspect_describe(ReportStream& out, const InspectRequest& request);
 

@@ -8,6 +8,7 @@
 #include "base/atomic.hpp"
 #include "base/spin_lock.hpp"
 #include "config/options.hpp"
+#include "exec/view/inspect_address.hpp"
 #include "exec/view/inspect_tasks.hpp"
 #include "exec/worker/blocked.hpp"
 #include "platform/thread.hpp"
@@ -15,12 +16,9 @@
 #include <pthread.h>
 #include <sys/socket.h>
 #include <sys/time.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstddef>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
@@ -39,10 +37,8 @@ int g_connection = -1;              // that is being served
 pthread_t g_server;                 // if there is a door
 
 int open_door() {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  int length = snprintf(address.sun_path + 1, sizeof address.sun_path - 1, "marline/%d", static_cast<int>(getpid()));
-  auto bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + static_cast<size_t>(length));
+  sockaddr_un address;
+  socklen_t bytes = inspect_address(getpid(), address);
   int door = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (door < 0) return -1;
   if (bind(door, reinterpret_cast<sockaddr*>(&address), bytes) == 0 && listen(door, 8) == 0) return door;
@@ -126,6 +122,7 @@ void after_fork_in_child() {
   g_lock.unlock();  // a thread that is not there may hold it
   if (g_door >= 0) close(g_door);
   g_door = g_connection = -1;
+  inspect_relay_after_fork();
   blocked_after_fork();
   g_state.store(kNone, relaxed);
 }
@@ -149,6 +146,7 @@ void inspect_start() {
 
 // The server is joined, so that another thread than this one with its small stack ends the process.
 void inspect_stop() {
+  inspect_relay_stop();
   {
     Guard<SpinLock> guard(g_lock);
     if (g_state.load(relaxed) != kServes || g_door < 0) return;

@@ -25,8 +25,8 @@ Awaited::Awaited(Device* of) : event MARLINE_EVENT_INIT, device(of) {
 namespace {
 
 marline_wait_t reason(const Device* device, const char* what, size_t bytes) {
-  static constexpr const char* kNames[] = {"device", "bytes", nullptr};
-  return {what, kNames, {device->number, static_cast<int64_t>(bytes)}, nullptr, 0, 0};
+  static constexpr const char* kNames[] = {"device", "bytes", "since", nullptr};
+  return {what, kNames, {device->number, static_cast<int64_t>(bytes), static_cast<int64_t>(now())}, nullptr, 0, 0};
 }
 
 }  // namespace

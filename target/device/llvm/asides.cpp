@@ -4,11 +4,10 @@
 #include "device/llvm/asides.hpp"
 
 #include "base/forks.hpp"
+#include "base/json.hpp"
 #include "base/lock.hpp"
 #include "device/base/place.hpp"
 #include "image/images.hpp"
-
-#include <sched.h>
 
 #include <cstdio>
 #include <cstring>
@@ -18,7 +17,6 @@ namespace marline::target {
 namespace {
 
 constexpr int kMostTold = 256;
-constexpr int kTries = 1000;  // for the lock, which is held for some instructions unless its thread has been stopped
 
 struct Line {
   int device;
@@ -38,11 +36,7 @@ const HeldAcrossForks g_held(g_lock, ForkOrder::kAsides);
 Aside* g_first = nullptr;
 
 bool copy_list(Copy& to) {
-  int tries = 0;
-  while (!g_lock.try_take()) {
-    if (++tries == kTries) return false;
-    sched_yield();
-  }
+  if (!take_soon(g_lock)) return false;
   for (Aside* aside = g_first; aside != nullptr; aside = aside->next) {
     if (to.count == kMostTold) {
       ++to.left_out;
@@ -53,13 +47,6 @@ bool copy_list(Copy& to) {
   }
   g_lock.release();
   return true;
-}
-
-// As a part of a JSON string.
-void make_plain(char* text) {
-  for (; *text != '\0'; ++text) {
-    if (*text == '"' || *text == '\\' || static_cast<unsigned char>(*text) < ' ') *text = '?';
-  }
 }
 
 // {"asides": [{"device": 1, "what": "kernel", "where": "the target region at app.c:12"}], "left_out": 0}

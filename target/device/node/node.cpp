@@ -11,6 +11,7 @@
 #include "device/base/kinds.hpp"
 #include "device/base/tell.hpp"
 #include "device/base/wait.hpp"
+#include "device/node/node_door.hpp"
 #include "device/node/node_parts.hpp"
 #include "device/node/shared_copies.hpp"
 #include "device/process/process.hpp"
@@ -167,6 +168,9 @@ void deliver(void*, int peer, const Frame& frame, const uint64_t* words) {
       }
       return end(operation);
     }
+    case NodeFrame::kDoor:
+      if (!take_door(peer, frame, words)) fatal("worker %d tells a port %lu that is none", peer, frame.a);
+      return;
     default: fatal("worker %d has sent a frame of kind %u, which a program does not understand", peer, frame.kind);
   }
 }
@@ -303,6 +307,7 @@ void greet_all() {
     Frame hello = hello_of(nullptr);
     hello.operation = g_operations.add(&greeted);
     add_operations(1);
+    send_door(g_job->kind, g_job->wire, peer);
     g_job->send(peer, hello, words);
     while (!greeted.is_here) progress(nullptr);
     if (g_greetings[peer].identity == program_identity()) continue;
@@ -583,6 +588,7 @@ void start_nodes() {
     fatal("the job has %d processes; a program can have %d workers: start fewer", job.count, kMostPeers - 1);
   }
   g_job = &job;
+  open_door(job.kind, job.wire, static_cast<uint16_t>(NodeFrame::kDoor));
   greet_all();
 }
 

@@ -39,6 +39,7 @@ enum class NodeFrame : uint16_t {
   kFlush,    // answered when everything before has been done that needs no task
   kDone,     // a = result; b, c: begin and end of a kernel
   kEnd,      // the program ends
+  kDoor,     // where `marline ps` reaches the sender: a = port, b, c = the secret that it wants; words: host. Unanswered
 };
 
 // Of Frame::flags.

@@ -8,8 +8,10 @@
 #include "device/base/tell.hpp"
 #include "device/node/neighbours.hpp"
 #include "device/node/node.hpp"
+#include "device/node/node_door.hpp"
 #include "device/node/node_memory.hpp"
 #include "device/node/node_parts.hpp"
+#include "device/node/node_seen.hpp"
 #include "device/processor/call_kernel.hpp"
 #include "device/processor/crash_report.hpp"
 #include "device/processor/dispatcher.hpp"
@@ -42,6 +44,7 @@ namespace {
 struct Job : Work {
   Frame frame;
   const char* region;  // of a kernel; stays
+  SeenKernel seen;     // likewise
   uint64_t words[];
 };
 
@@ -106,7 +109,9 @@ void launch(Job* job) {
   int number = g_started[device_in(job->frame.flags)].number;
   marline_target_region_t region = {run_kernel, job, number, static_cast<int>(job->frame.b)};
   if (done.flags != 0) done.b = now();
+  see_begin(&job->seen);
   marline_target_region_run(&region);
+  see_end(&job->seen);
   if (done.flags != 0) done.c = now();
   std::fflush(stdout);  // nobody does at the end
   send_to_program(done);
@@ -171,6 +176,7 @@ void hand_over(const Frame& frame, const uint64_t* words, const char* region = n
   job->run = run_job;
   job->frame = frame;
   job->region = region;
+  if (job->is_kernel) see_arrival(&job->seen, region, frame.c);
   if (bytes != 0) std::memcpy(job->words, words, bytes);
   WorkList list;
   list.append(job);
@@ -181,14 +187,23 @@ void hand_over(const Frame& frame, const uint64_t* words, const char* region = n
 
 // Data that is on its way to another process.
 struct Sending : Outgoing {
-  static void free(Outgoing* outgoing) { std::free(static_cast<Sending*>(outgoing)); }
+  int64_t bytes;
+
+  static void free(Outgoing* outgoing) {
+    auto* sending = static_cast<Sending*>(outgoing);
+    see_sending(-1, -sending->bytes);
+    std::free(sending);
+  }
 };
 
 void send_data(int peer, const Frame& frame, uint64_t from) {
   auto* sending = static_cast<Sending*>(std::malloc(sizeof(Sending)));
   if (sending == nullptr) fatal("worker %d: no memory for a copy", g_job->number);
   sending->sent = Sending::free;
-  if (g_job->kind->send(g_job->wire, peer, frame, nullptr, reinterpret_cast<const void*>(from), sending)) std::free(sending);
+  sending->bytes = static_cast<int64_t>(frame.bulk);
+  see_sending(1, sending->bytes);
+  bool is_copied = g_job->kind->send(g_job->wire, peer, frame, nullptr, reinterpret_cast<const void*>(from), sending);
+  if (is_copied) Sending::free(sending);
 }
 
 void welcome(const Frame& frame, const uint64_t* words) {
@@ -217,6 +232,7 @@ void welcome(const Frame& frame, const uint64_t* words) {
   back.flags = flags_of_device(device);
   back.b = static_cast<uint64_t>(started.memory_file);
   back.words = static_cast<uint16_t>(count);
+  send_door(g_job->kind, g_job->wire, 0);
   g_job->send(0, back, told);
 }
 
@@ -269,9 +285,15 @@ bool may_send(int peer, const Frame& frame) {
   return peer == 0 || (static_cast<NodeFrame>(frame.kind) == NodeFrame::kWrite && (frame.flags & kAnswers) != 0);
 }
 
+// Of the program's, those that may come before the device is started.
+bool is_early(NodeFrame kind) {
+  return kind == NodeFrame::kHello || kind == NodeFrame::kDoor || kind == NodeFrame::kEnd;
+}
+
 void* place(void*, int peer, const Frame& frame, const uint64_t*) {
   if (!may_send(peer, frame) || static_cast<NodeFrame>(frame.kind) != NodeFrame::kWrite) refuse(peer, frame, "has data");
   if (!may_access(frame.a, frame.bulk)) refuse(peer, frame, "writes what is not the device's");
+  see_arriving(1, static_cast<int64_t>(frame.bulk));
   return reinterpret_cast<void*>(frame.a);
 }
 
@@ -284,10 +306,11 @@ void deliver(void*, int peer, const Frame& frame, const uint64_t* words) {
   }
   if (device_in(frame.flags) >= worker_devices().count) refuse(peer, frame, "is for a device that is none");
   bool is_started = peer != 0 || g_started[device_in(frame.flags)].memory_file >= 0;
-  if (!is_started && kind != NodeFrame::kHello) refuse(peer, frame, "comes too early");
+  if (!is_started && !is_early(kind)) refuse(peer, frame, "comes too early");
   switch (kind) {
     case NodeFrame::kHello: return welcome(frame, words);
     case NodeFrame::kWrite:
+      if (frame.bulk != 0) see_arriving(-1, -static_cast<int64_t>(frame.bulk));
       if ((frame.flags & kAnswers) != 0) answer(frame, 0);
       return;
     case NodeFrame::kRead: return read(frame);
@@ -307,6 +330,9 @@ void deliver(void*, int peer, const Frame& frame, const uint64_t* words) {
       if (!is_loaded_image(reinterpret_cast<void*>(frame.a))) refuse(peer, frame, "names no image");
       return hand_over(frame, words);
     case NodeFrame::kLocate: return hand_over(frame, words);
+    case NodeFrame::kDoor:
+      if (!take_door(peer, frame, words)) refuse(peer, frame, "tells no port");
+      return;
     default: refuse(peer, frame, "is not understood");
   }
 }
@@ -374,6 +400,15 @@ void begin() {
   for (int i = 1; i < all.count; ++i) start_dispatcher({receive, announce, nullptr}, all.devices[i].part);
 }
 
+// The program's number of the first device that it has started; -1: none yet.
+int first_device() {
+  const WorkerDevices& all = worker_devices();
+  for (int i = 0; i < all.count; ++i) {
+    if (g_started[i].memory_file >= 0) return g_started[i].number;
+  }
+  return -1;
+}
+
 // The program decides what those mean that a terminal or a batch system sends to all processes of the job; when it ends,
 // the workers do.
 void ignore_signals_of_the_job() {
@@ -386,6 +421,8 @@ void serve_node() {
   marline_tool_leave();  // what devices do is told by the program
   ignore_signals_of_the_job();
   g_job = &join_job(kUser);
+  open_door(g_job->kind, g_job->wire, static_cast<uint16_t>(NodeFrame::kDoor));
+  show_work(first_device);
   start_dispatcher({receive, announce, begin}, worker_devices().devices[0].part);
   watch();
   std::fflush(stdout);

@@ -71,7 +71,9 @@ Work* take_work(Dispatcher& own) {
     if (Work* work = take_arrived(own, true)) return work;
     own.source.announce();
     own.source.receive();
-    marline_event_wait(&own.arrival);
+    static constexpr const char* kNames[] = {nullptr};
+    static constexpr marline_wait_t kWhy = {"commands", kNames, {}, nullptr, 0, 0};  // python/marline/ps/workers.py
+    marline_event_wait_for(&own.arrival, &kWhy);
   }
 }
 

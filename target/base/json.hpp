@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Parts of the report for `marline ps` (marline_describe_register): nothing is allocated, and no thread is waited for.
+#pragma once
+
+#include "base/lock.hpp"
+#include "marline/marline.h"
+
+#include <sched.h>
+
+#include <cstdarg>
+#include <cstdio>
+
+namespace marline::target {
+
+// Makes a text a part of a JSON string: characters that would need an escape become '?'.
+inline void make_plain(char* text) {
+  for (; *text != '\0'; ++text) {
+    if (*text == '"' || *text == '\\' || static_cast<unsigned char>(*text) < ' ') *text = '?';
+  }
+}
+
+// Takes a lock that is held for some instructions, unless its thread has been stopped: then it gives up and returns false.
+[[nodiscard]] inline bool take_soon(Lock& lock) {
+  constexpr int kTries = 1000;
+  for (int i = 0; i < kTries; ++i) {
+    if (lock.try_take()) return true;
+    sched_yield();
+  }
+  return false;
+}
+
+// Writes text of at most 1023 bytes; what is longer is cut.
+class JsonSink {
+ public:
+  JsonSink(marline_describe_write_fn write, void* sink) : write_(write), sink_(sink) {}
+
+  __attribute__((format(printf, 2, 3))) void print(const char* format, ...) const {
+    char text[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    int length = std::vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    if (length > static_cast<int>(sizeof text) - 1) length = sizeof text - 1;
+    if (length > 0) write_(sink_, text, static_cast<size_t>(length));
+  }
+
+ private:
+  marline_describe_write_fn write_;
+  void* sink_;
+};
+
+}  // namespace marline::target

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a worker does, for `marline ps`: its report has a part "worker" with the kernels that run or wait for a thread, and
+// the copies to and from other processes. A kernel lies in a list by its own storage, from its arrival to its end. Any
+// thread.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace marline::target {
+
+struct SeenKernel {
+  SeenKernel* next;
+  SeenKernel* previous;
+  const char* region;            // static storage
+  uint64_t place;                // as RunningKernel has it; 0: not known
+  uint64_t arrived;              // tell.hpp, now
+  std::atomic<uint64_t> begun;   // 0: it waits for a thread; written by its thread
+};
+
+// A kernel has come, begins, has ended.
+void see_arrival(SeenKernel* kernel, const char* region, uint64_t place);
+void see_begin(SeenKernel* kernel);
+void see_end(SeenKernel* kernel);
+
+// Data begins to leave or to come, or (negative) has done so.
+void see_sending(int64_t copies, int64_t bytes);
+void see_arriving(int64_t copies, int64_t bytes);
+
+// Registers the part; once. `device`: its number, or -1 while no program has asked for it.
+void show_work(int (*device)());
+
+}  // namespace marline::target

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What can be seen of devices on other nodes from outside: `marline ps` names a region that hangs, its device, node and
+process, also where that is another machine; traces have lanes of all devices, and arrows for copies."""
+
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from conftest import SECONDS, clean_environment
+from nodes_support import COMPILERS, MARK, Jobs, built, jobs, members  # noqa: F401  (a fixture)
+
+SECRET = "0123456789abcdef0123456789abcdef"
+
+
+@pytest.fixture(params=COMPILERS)
+def hanging(request, compiled) -> Path:
+    return built(compiled, request.param, "nodes_hangs.c", "-g")
+
+
+class Hanging:
+    """A job of nodes_hangs.c: process 0, and two workers, the second of which does not come to an end."""
+
+    def __init__(self, jobs: Jobs, output: Path):
+        self._jobs, self._output = jobs, output
+        self.pids: list[int] = []
+
+    def wait_until_it_hangs(self) -> None:
+        until = time.monotonic() + SECONDS
+        while not (found := re.search(r"pids (\d+) (\d+) (\d+)", self._output.read_text())):
+            assert time.monotonic() < until, self._output.read_text()
+            time.sleep(0.05)
+        self.pids = [int(one) for one in found.groups()]
+
+    def ps(self, process: int, *words: str) -> str:
+        command = [self._jobs.command, "ps", str(self.pids[process]), "--seconds", "0.5", *words]
+        result = subprocess.run(command, env=clean_environment(), capture_output=True, text=True, timeout=SECONDS)
+        assert result.stdout, result.stderr
+        return result.stdout
+
+    def document(self, process: int = 0) -> dict:
+        """The report once nothing moves any more, and two regions run."""
+        until = time.monotonic() + SECONDS
+        while True:
+            found = json.loads(self.ps(process, "--json"))
+            kernels = [one["runs"] for worker in found["ranks"][0]["workers"] for one in worker["kernels"]]
+            if (found["state"], sum(kernels), len(kernels)) == ("waiting", 2, 3):
+                return found
+            assert time.monotonic() < until, found
+
+
+@pytest.fixture
+def start(jobs, tmp_path) -> Iterator[Callable[..., Hanging]]:
+    """start([words, changes of the environment], ...): one job of these commands."""
+    mark = f"seen-{os.getpid()}-{time.monotonic_ns()}"
+    output = tmp_path / "output"
+    started = []
+
+    def start_all(*commands: tuple[list[str], dict[str, str]]) -> Hanging:
+        for words, changes in commands:
+            with output.open("a") as stream:
+                environment = clean_environment(OMP_NUM_THREADS="2", **changes, **{MARK: mark})
+                started.append(subprocess.Popen(words, env=environment, stdin=subprocess.DEVNULL, stdout=stream, stderr=stream))
+        job = Hanging(jobs, output)
+        job.wait_until_it_hangs()
+        return job
+
+    yield start_all
+    for member in members(mark):
+        os.kill(member, signal.SIGKILL)
+    for process in started:
+        process.wait()
+
+
+def check_regions(found: dict, job: Hanging, nodes: list[str]) -> None:
+    idle, hung = found["ranks"][0]["workers"]
+    assert [(one["device"], one["node"], one["pid"]) for one in (idle, hung)] == list(zip((0, 1), nodes, job.pids[1:]))
+    assert idle["kernels"] == [] and idle["idle_nanoseconds"] > 0
+    assert all(re.fullmatch(r"the target region (at \S*/|in main )nodes_hangs\.c:22", one["where"]) for one in hung["kernels"])
+    assert all(one["nanoseconds"] > 0 for one in hung["kernels"])
+
+
+@pytest.mark.parametrize("nodes_as", [["one", "one", "one"], ["head", "near", "far"]])
+def test_ps_shows_the_region_that_hangs(jobs, hanging, start, nodes_as):
+    words = [jobs.command, "run", "-n", "3", "--devices=nodes", "--nodes-as", ",".join(nodes_as), "--", str(hanging)]
+    job = start((words, {}))
+    check_regions(job.document(), job, nodes_as[1:])
+    text = " ".join(job.ps(0).split())
+    device = rf"device 1 \(pid {job.pids[2]} on {nodes_as[2]}\)"
+    assert re.search(rf"{device} does not come to the end of the target region \S+ \S*.*nodes_hangs\.c:22 \(2 times\)", text), text
+    assert re.search(rf"device 0 \(pid {job.pids[1]} on {nodes_as[1]}\): idle for [0-9.]+ [mu]?s", text)
+    assert re.search(rf"{device}: 2 regions running, 1 region waiting for a thread", text)
+    check_regions(job.document(process=2), job, nodes_as[1:])  # by a worker's number the same
+
+
+def test_ps_reaches_workers_on_other_machines(jobs, compiled, start):
+    """As if: worker 2 sees other processes than the others do, and has a name of its own, by which it can be reached."""
+    far = ["unshare", "--uts", "--pid", "--fork", "--mount-proc", "sh", "-c", 'hostname "$0" && exec "$@"', "127.0.0.3"]
+    if subprocess.run([*far, "true"], capture_output=True).returncode != 0:
+        pytest.skip("namespaces cannot be made here")
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        address = f"tcp:127.0.0.1:{one.getsockname()[1]}"
+    program = [*jobs.preloaded(), str(built(compiled, "gcc", "nodes_hangs.c", "-g"))]
+    variables = {"MARLINE_DEVICES": "nodes", "MARLINE_JOB": SECRET, "MARLINE_JOB_COUNT": "3", "MARLINE_JOB_ADDRESS": address}
+    job = start(*(([*before, *program], variables | {"MARLINE_JOB_NUMBER": str(number)})
+                  for number, before in enumerate(([], [], far))))  # fmt: skip
+    found = job.document()
+    check_regions(found, job, [os.uname().nodename, "127.0.0.3"])
+    assert [one["host"] for one in found["ranks"][0]["workers"]] == [os.uname().nodename, "127.0.0.3"]
