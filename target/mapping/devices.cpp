@@ -280,6 +280,11 @@ Device* device_for_routine(int number, bool& exists) {
 
 const DeviceFacts& device_facts(const Device* device) { return g_facts[device->number]; }
 
+// For tools: of a device on a node, the uid, which says where it is.
+static const char* told_type(const Device* device) {
+  return device->kind == &kNodeKind ? g_facts[device->number].uid : device->kind->name;
+}
+
 void prepare(Device* device) {
   bool started = device->started.load(std::memory_order_acquire);  // these two pair with the stores below
   if (started && device->modules.load(std::memory_order_acquire) == module_changes()) return;
@@ -289,7 +294,7 @@ void prepare(Device* device) {
   if (!device->started.load(std::memory_order_relaxed)) {
     device->kind->start(device);
     show_asides();
-    if (is_told(MARLINE_ON_ANYTHING)) marline_device_begin(device->number, device->kind->name, g_count);
+    if (is_told(MARLINE_ON_ANYTHING)) marline_device_begin(device->number, told_type(device), g_count);
     device->started.store(true, std::memory_order_release);  // pairs with the load above
   }
   g_prepare_lock.release();

@@ -8,6 +8,7 @@ import re
 import signal
 import socket
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -15,6 +16,10 @@ from pathlib import Path
 import pytest
 from conftest import SECONDS, clean_environment
 from nodes_support import COMPILERS, MARK, Jobs, built, jobs, members  # noqa: F401  (a fixture)
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "python"))
+from marline.trace.analysis import Analysis  # noqa: E402
+from marline.trace.views.export import load  # noqa: E402
 
 SECRET = "0123456789abcdef0123456789abcdef"
 
@@ -114,3 +119,61 @@ def test_ps_reaches_workers_on_other_machines(jobs, compiled, start):
     found = job.document()
     check_regions(found, job, [os.uname().nodename, "127.0.0.3"])
     assert [one["host"] for one in found["ranks"][0]["workers"]] == [os.uname().nodename, "127.0.0.3"]
+
+
+# Traces --------------------------------------------------------------------------------------------------------------
+
+BLOCKS, BLOCK_BYTES = 4, 1 << 20  # of nodes_copies.c
+
+
+@pytest.fixture(scope="module")
+def traced(build, compiled, tmp_path_factory) -> Path:
+    """A folder with the trace of nodes_copies.c, and chrome.json."""
+    folder = tmp_path_factory.mktemp("nodes")
+    program = compiled("gcc-12", "nodes_copies.c", "-fopenmp", "-g")
+    words = [build / "bin" / "marline", "trace", "-n", "3", "-t", "1", "--devices=nodes", "--nodes-as", "head,near,far",
+             "-o", folder / "trace", "--chrome", folder / "chrome.json", program]  # fmt: skip
+    result = subprocess.run([str(word) for word in words], env=clean_environment(), capture_output=True, text=True, timeout=SECONDS)
+    assert (result.returncode, result.stdout.splitlines()[0]) == (0, str(BLOCKS + 1)), result.stderr
+    return folder
+
+
+def chains(events: list[dict]) -> dict[tuple[str, str], list[tuple[dict, dict]]]:
+    """The copies' arrows by the lanes that they lead from and to: the bars at both ends."""
+    lanes = {(one["pid"], one["tid"]): one["args"]["name"] for one in events if one.get("name") == "thread_name"}
+    bars = [one for one in events if one["ph"] == "X"]
+
+    def bar_at(end: dict) -> dict:
+        return next(one for one in bars if (one["pid"], one["tid"]) == (end["pid"], end["tid"])
+                    and one["ts"] <= end["ts"] < one["ts"] + one["dur"])  # fmt: skip
+
+    found: dict[tuple[str, str], list[tuple[dict, dict]]] = {}
+    ends = {(one["id"], one["ph"]): one for one in events if one.get("cat") == "flow" and one["name"] == "copy"}
+    for (number, phase), begin in ends.items():
+        if phase == "s":
+            pair = begin, ends[number, "f"]
+            names = tuple(lanes[one["pid"], one["tid"]] for one in pair)
+            found.setdefault(names, []).append((bar_at(pair[0]), bar_at(pair[1])))
+    return found
+
+
+def test_copies_are_arrows_between_lanes(traced):
+    """From the host to device 0, on to device 1, and back, for each block; the lanes say where the devices are."""
+    found = chains(json.loads((traced / "chrome.json").read_text())["traceEvents"])
+    host, first, second = "host: transfers", "device 0 (node-near-1): transfers", "device 1 (node-far-2): transfers"
+    assert set(found) == {(host, first), (first, second), (second, host), (host, second)}
+    blocks = {names: [pair for pair in pairs if pair[0]["args"]["bytes"] == BLOCK_BYTES] for names, pairs in found.items()}
+    assert {names: len(pairs) for names, pairs in blocks.items()} == {
+        (host, first): BLOCKS, (first, second): BLOCKS, (second, host): BLOCKS + 1, (host, second): 1}  # fmt: skip
+    for pairs in found.values():
+        for source, sink in pairs:
+            assert (source["ts"], source["dur"], source["args"]) == (sink["ts"], sink["dur"], sink["args"])
+    for there, on, back in zip(blocks[host, first], blocks[first, second], blocks[second, host]):
+        assert there[1]["ts"] < on[0]["ts"] < back[0]["ts"]
+    assert {one["name"] for pair in blocks[first, second] for one in pair} == {"to device 1", "from device 0"}
+
+
+def test_both_devices_have_the_copies_between_them(traced):
+    rows = {row["device"]: row for row in Analysis(load(traced / "trace"))["devices"].document()}
+    assert rows[0]["from_device"]["bytes"] == BLOCKS * BLOCK_BYTES  # all of it to device 1
+    assert rows[1]["to_device"]["bytes"] >= (BLOCKS + 1) * BLOCK_BYTES

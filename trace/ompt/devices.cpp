@@ -55,6 +55,12 @@ void on_request(int, ompt_buffer_t **buffer, size_t *bytes) {
   *bytes = *buffer == nullptr ? 0 : kBufferBytes;
 }
 
+// As device_copy has it. The host has a number, too, but never records.
+u64 other_end(int number) {
+  const bool is_device = number >= 0 && number < kMostDevices && devices[number].handle != nullptr;
+  return is_device ? static_cast<u64>(number) + 1 : 0;
+}
+
 // What has begun before recording was switched on is not recorded, as elsewhere.
 void record_one(Stream &stream, int device, const DeviceClock &clock, const ompt_record_ompt_t &one) {
   const u64 begin = clock.cycles(one.time);
@@ -72,10 +78,13 @@ void record_one(Stream &stream, int device, const DeviceClock &clock, const ompt
   if (copy.optype != ompt_target_data_transfer_to_device && copy.optype != ompt_target_data_transfer_from_device) {
     return;
   }
-  stream.emit_at(begin, one.target_id, event::device_copy{.elapsed = clock.cycles(copy.end_time) - begin,
-                                                          .device = number,
-                                                          .bytes = saturated(copy.bytes, 48),
-                                                          .kind = static_cast<u64>(copy.optype)});
+  const bool leaves = copy.optype == ompt_target_data_transfer_from_device;
+  stream.emit_at(begin, one.target_id,
+                 event::device_copy{.elapsed = clock.cycles(copy.end_time) - begin,
+                                    .device = number,
+                                    .bytes = saturated(copy.bytes, 48),
+                                    .kind = static_cast<u64>(copy.optype),
+                                    .other = other_end(leaves ? copy.dest_device_num : copy.src_device_num)});
 }
 
 void on_complete(int number, ompt_buffer_t *buffer, size_t bytes, ompt_buffer_cursor_t cursor, int owned) {

@@ -2,7 +2,7 @@
 """Devices as a pass: what each did and when, copies and kernels, in lanes.
 
 The times are the device's own. Bars of one lane never overlap: where a device does several things at once, each takes
-the lowest lane of its sort that is free.
+the lowest lane of its sort that is free. A copy between two devices is a row of both.
 """
 
 from __future__ import annotations
@@ -35,6 +35,8 @@ class Devices:
     end: np.ndarray
     what: np.ndarray  # KERNEL, TO_DEVICE, FROM_DEVICE
     bytes: np.ndarray  # of copies
+    other: np.ndarray  # device at the other end of a copy; -1: the host
+    twin: np.ndarray  # the row of the same copy at that device, or -1
     construct: np.ndarray  # id; 0 in its lower bits: a routine
     name: np.ndarray  # row of names
     lane: np.ndarray  # among the kernels, or the copies, of its device
@@ -77,15 +79,27 @@ def devices(of: Analysis) -> Devices:
     number = np.concatenate([trace.field("device_copy", "device", copies), trace.field("device_kernel", "device", kernels)])
     moved = np.concatenate([trace.field("device_copy", "bytes", copies), np.zeros(len(kernels), dtype=np.uint64)])
     elapsed = np.concatenate([_elapsed(trace, "device_copy", copies), _elapsed(trace, "device_kernel", kernels)])
+    other = np.full(len(rows), -1, dtype=np.int64)
+    other[: len(copies)] += trace.field("device_copy", "other", copies).astype(np.int64)
+    number = number.astype(np.int64)
+    between = np.flatnonzero((other >= 0) & (other != number))
+    rows, moved, elapsed = (np.r_[one, one[between]] for one in (rows, moved, elapsed))
+    what = np.r_[what, np.where(what[between] == TO_DEVICE, FROM_DEVICE, TO_DEVICE)]
+    number, other = np.r_[number, other[between]], np.r_[other, number[between]]
+    twin = np.full(len(rows), -1)
+    second = np.arange(len(rows) - len(between), len(rows))
+    twin[between], twin[second] = second, between
     order = np.lexsort((trace.time[rows], trace.rank[rows]))
-    rows, what, number, moved, elapsed = (one[order] for one in (rows, what, number, moved, elapsed))
-    rank, number = trace.rank[rows].astype(np.int64), number.astype(np.int64)
+    place = np.argsort(order)
+    twin = np.where(twin >= 0, place[twin], -1)[order]
+    rows, what, number, moved, elapsed, other = (one[order] for one in (rows, what, number, moved, elapsed, other))
+    rank = trace.rank[rows].astype(np.int64)
     start = trace.time[rows]
-    name, names, notes = _names(trace, rows, what, moved)
+    name, names, notes = _names(trace, rows, what, other)
     group = (rank << 9) | (number << 1) | (what == KERNEL)
     lane = lowest_lanes(group, start, start + elapsed)
-    return Devices(rank, number, start, start + elapsed, what, moved.astype(np.int64), trace.task[rows], name, lane,
-                   names, _types(trace), notes)  # fmt: skip
+    return Devices(rank, number, start, start + elapsed, what, moved.astype(np.int64), other, twin, trace.task[rows],
+                   name, lane, names, _types(trace), notes)  # fmt: skip
 
 
 def _elapsed(trace: Trace, event: str, rows: np.ndarray) -> np.ndarray:
@@ -104,8 +118,8 @@ def _types(trace: Trace) -> dict[tuple[int, int], str]:
             for rank, number, key in zip(trace.rank[rows].tolist(), numbers.tolist(), keys.tolist(), strict=True)}  # fmt: skip
 
 
-def _names(trace: Trace, rows: np.ndarray, what: np.ndarray, moved: np.ndarray) -> tuple[np.ndarray, list[str], list[str]]:
-    """Kernels by the place of their construct, copies by their direction."""
+def _names(trace: Trace, rows: np.ndarray, what: np.ndarray, other: np.ndarray) -> tuple[np.ndarray, list[str], list[str]]:
+    """Kernels by the place of their construct, copies by their direction as the host sees it."""
     begins = trace.select("target_begin")
     ids = trace.global_task(begins, trace.field("target_begin", "construct", begins))
     order = np.argsort(ids, kind="stable")
@@ -122,6 +136,8 @@ def _names(trace: Trace, rows: np.ndarray, what: np.ndarray, moved: np.ndarray) 
         if is_kernel[row]:
             text = found.places[one, at].short() if at else _KERNEL_NAME
         else:
-            text = "to device" if what[row] == TO_DEVICE else "from device"
+            # Of a copy between two devices, the other one: it stands in this one's lane.
+            to_other = (what[row] == FROM_DEVICE) == (other[row] >= 0)
+            text = ("to device" if to_other else "from device") + (f" {other[row]}" if other[row] >= 0 else "")
         name[row] = numbers.setdefault(text, len(numbers))
     return name, list(numbers), found.notes

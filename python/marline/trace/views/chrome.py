@@ -89,11 +89,12 @@ def _add_arrows(events: _Events, drawn: Timeline) -> None:
     for first in range(0, len(arrows.source), _CHUNK):
         chunk = slice(first, first + _CHUNK)
         pair = []
-        columns = (arrows.source, arrows.sink, arrows.is_message, source_time, sink_time)
-        for number, (source, sink, is_message, left, reached) in enumerate(
+        columns = (arrows.source, arrows.sink, arrows.is_message, arrows.is_copy, source_time, sink_time)
+        for number, (source, sink, is_message, is_copy, left, reached) in enumerate(
             zip(*(column[chunk].tolist() for column in columns), strict=True), start=first
         ):
-            common = {"id": number, "cat": "flow", "name": "message" if is_message else "dependence"}
+            name = "copy" if is_copy else "message" if is_message else "dependence"
+            common = {"id": number, "cat": "flow", "name": name}
             pair.append({"ph": "s", "pid": int(slices.rank[source]), "tid": int(slices.track[source]),
                          "ts": left / 1000, **common})  # fmt: skip
             pair.append({"ph": "f", "bp": "e", "pid": int(slices.rank[sink]), "tid": int(slices.track[sink]),

@@ -15,18 +15,21 @@ from typing import Any
 import numpy as np
 
 from ..analysis import Analysis
-from ..passes.devices import KERNEL
+from ..passes.devices import FROM_DEVICE, KERNEL
 from ..passes.picture import Picture
 from ..passes.regions import Spans
 from ..read.columns import overlaps
 from ..read.events import CALL_KINDS, MPI_CALLS
 from ..read.reader import TASK_BITS
+from .host_side import HostSide
 
-TASK, IMPLICIT, WAIT, REGION, CALL, TRANSFER, KERNEL_RUN = range(7)
-CATEGORIES = ("task", "implicit", "wait", "region", "mpi", "transfer", "kernel")
-NOTES = ("task", "task", "task", "task", "bytes", "bytes", "construct")  # what `note` of a slice says, by category
+TASK, IMPLICIT, WAIT, REGION, CALL, TRANSFER, KERNEL_RUN, HOST_SIDE = range(8)
+CATEGORIES = ("task", "implicit", "wait", "region", "mpi", "transfer", "kernel", "host side")
+# What `note` of a slice says, by category.
+NOTES = ("task", "task", "task", "task", "bytes", "bytes", "construct", "bytes")
 FIRST_LANE = 1 << 24  # tracks from here on are lanes; threads are numbered with 16 bits
 FIRST_OF_DEVICES = 1 << 25  # and from here on they are of devices: 128 for each sort of what each device does
+FIRST_OF_HOST = FIRST_OF_DEVICES - 128  # and the last ones before are the host's side of copies
 MOST_ARROWS = 200_000  # beyond this the viewers become unusable
 MOST_NESTED = 100  # regions in regions: what is deeper is drawn at this depth
 
@@ -56,11 +59,13 @@ class Slices:
 @dataclass
 class Arrows:
     """From a slice to a later one. A dependence leaves the end of a task and reaches the begin of the next; a message
-    leaves the begin of the send and reaches the end of the receive."""
+    leaves the begin of the send and reaches the end of the receive. A copy, of a host or device to another, is drawn like
+    a message: its two sides are slices of the same time."""
 
     source: np.ndarray  # rows of Slices
     sink: np.ndarray
     is_message: np.ndarray
+    is_copy: np.ndarray  # those are messages, too
 
 
 @dataclass
@@ -106,10 +111,15 @@ def timeline(of: Analysis) -> Timeline:
     runs = _runs(drawn)
     calls = _calls(drawn, title_of_call + len(names))
     first_of_devices = len(names) + len(titles) + len(region_names)
-    slices = _joined([runs, calls, regions, _of_devices(drawn, first_of_devices)])
-    arrows, left_out = _arrows(drawn, len(runs))
-    return Timeline(_processes(drawn), _tracks(drawn), [*names, *titles, *region_names, *drawn.devices.names], slices, arrows,
-                    _counters(of), left_out)  # fmt: skip
+    of_devices = _of_devices(drawn, first_of_devices)
+    host = HostSide.of(drawn)
+    of_host = _of_host(drawn, host, first_of_devices + len(drawn.devices.names))
+    slices = _joined([runs, calls, regions, of_devices, of_host])
+    first_copy = len(runs) + len(calls) + len(regions)
+    arrows, left_out = _with_copies(*_arrows(drawn, len(runs)), _copies(drawn, host, first_copy))
+    names += [*titles, *region_names, *drawn.devices.names, *host.titles]
+    tracks = _tracks(drawn) + _host_tracks(drawn, host)
+    return Timeline(_processes(drawn), tracks, names, slices, arrows, _counters(of), left_out)
 
 
 def _processes(drawn: Picture) -> dict[int, str]:
@@ -134,6 +144,20 @@ def _tracks(drawn: Picture) -> list[tuple[int, int, str]]:
             lane = f" {devices.lane[row]}" if devices.lane[row] else ""
             tracks.append((rank, one, f"{devices.title(rank, int(devices.device[row]))}: {sort}{lane}"))
     return tracks
+
+
+def _host_tracks(drawn: Picture, host: HostSide) -> list[tuple[int, int, str]]:
+    keys = np.stack([drawn.devices.rank[host.rows], np.minimum(host.lane, 127)], axis=1)
+    return [(rank, FIRST_OF_HOST + lane, "host: transfers" + (f" {lane}" if lane else ""))
+            for rank, lane in np.unique(keys, axis=0).tolist()]  # fmt: skip
+
+
+def _of_host(drawn: Picture, host: HostSide, first_name: int) -> Slices:
+    devices, rows = drawn.devices, host.rows
+    end = np.maximum(devices.end[rows], devices.start[rows] + 1)
+    return Slices(devices.rank[rows], FIRST_OF_HOST + np.minimum(host.lane, 127), devices.start[rows], end,
+                  np.zeros(len(rows), dtype=np.int8), host.title + first_name, np.full(len(rows), HOST_SIDE),
+                  devices.bytes[rows])  # fmt: skip
 
 
 def _device_tracks(drawn: Picture) -> np.ndarray:
@@ -239,7 +263,28 @@ def _arrows(drawn: Picture, first_call: int) -> tuple[Arrows, list[str]]:
         left_out.append(f"without arrows for {len(send)} messages: viewers bear {MOST_ARROWS}")
         send = receive = np.zeros(0, dtype=np.int64)
     is_message = np.r_[np.zeros(len(source), dtype=bool), np.ones(len(send), dtype=bool)]
-    return Arrows(np.r_[source, send + first_call], np.r_[sink, receive + first_call], is_message), left_out
+    return Arrows(np.r_[source, send + first_call], np.r_[sink, receive + first_call], is_message,
+                  np.zeros(len(is_message), dtype=bool)), left_out  # fmt: skip
+
+
+def _copies(drawn: Picture, host: HostSide, first_copy: int) -> tuple[np.ndarray, np.ndarray]:
+    """From the side that a copy leaves to the one that it reaches: rows of slices. One arrow for each copy."""
+    devices = drawn.devices
+    host_row = first_copy + len(devices.start) + np.arange(len(host.rows))
+    leaves = devices.what[host.rows] == FROM_DEVICE
+    between = np.flatnonzero((devices.what == FROM_DEVICE) & (devices.twin >= 0))
+    source = np.r_[np.where(leaves, first_copy + host.rows, host_row), first_copy + between]
+    sink = np.r_[np.where(leaves, host_row, first_copy + host.rows), first_copy + devices.twin[between]]
+    return source, sink
+
+
+def _with_copies(arrows: Arrows, left_out: list[str], copies: tuple[np.ndarray, np.ndarray]) -> tuple[Arrows, list[str]]:
+    source, sink = copies
+    if len(source) > MOST_ARROWS:
+        return arrows, [*left_out, f"without arrows for {len(source)} copies: viewers bear {MOST_ARROWS}"]
+    true = np.ones(len(source), dtype=bool)
+    return Arrows(np.r_[arrows.source, source], np.r_[arrows.sink, sink], np.r_[arrows.is_message, true],
+                  np.r_[arrows.is_copy, true]), left_out  # fmt: skip
 
 
 def _counters(of: Analysis) -> list[Counter]:
