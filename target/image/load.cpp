@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // See the header. The loader knows a library by its file, so each copy has a file of its own, in memory. It also knows a
-// library by its path, and the numbers of descriptors are used again, so each file is opened by a path of its own.
+// library by its path, and the numbers of descriptors are used again, so each file is opened by a path of its own. The
+// file stays open as long as the image is loaded: the path leads debuggers to it, and the report of a crash.
 #include "image/load.hpp"
 
 #include "base/array.hpp"
@@ -33,7 +34,7 @@ const HeldAcrossForks g_held(g_lock, ForkOrder::kPrograms);
 
 // The number of the load, in slashes and dots.
 void write_path(char* at, int file) {
-  at = stpcpy(at, "/proc/self/fd/");
+  at += std::sprintf(at, "/proc/%d/fd/", static_cast<int>(getpid()));
   for (uint32_t number = g_loaded.fetch_add(1, std::memory_order_relaxed); number != 0; number >>= 1) {
     at = stpcpy(at, (number & 1) != 0 ? "./" : "/");
   }
@@ -59,7 +60,6 @@ void* load_image(int file) {
   write_path(path, file);
   void* handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) fatal("an offload image cannot be loaded: %s", dlerror());
-  close(file);
   Guard guard(g_lock);
   g_handles.push(handle);
   return handle;
@@ -75,7 +75,15 @@ void unload_image(void* handle) {
     }
     g_handles.shrink(kept);
   }
+  link_map* map = nullptr;
+  int file = dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0 ? file_of_image(map->l_name) : -1;
   dlclose(handle);
+  if (file >= 0) close(file);
+}
+
+int file_of_image(const char* path) {
+  bool is_of_process = std::strncmp(path, "/proc/", 6) == 0 && std::strstr(path, "/fd/") != nullptr;
+  return is_of_process ? std::atoi(std::strrchr(path, '/') + 1) : -1;
 }
 
 bool is_loaded_image(void* handle) {

@@ -15,6 +15,10 @@ namespace marline::target {
 [[nodiscard]] void* load_image(int file);
 void unload_image(void* handle);
 
+// The file in memory of a loaded image, by the loader's path of it; -1: that is the path of another library. Also in
+// handlers of signals.
+[[nodiscard]] int file_of_image(const char* path);
+
 // Whether this is an image that is loaded now.
 [[nodiscard]] bool is_loaded_image(void* handle);
 

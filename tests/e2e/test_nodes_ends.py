@@ -9,6 +9,7 @@ import signal
 import subprocess
 import time
 from collections import Counter
+from pathlib import Path
 
 import pytest
 from conftest import clean_environment
@@ -70,17 +71,39 @@ def test_the_job_s_exit_status_is_the_program_s(life, way, status, expected):
 # What ends the program -----------------------------------------------------------------------------------------------
 
 
+def functions_of(frames: list[str], program: Path) -> list[str]:
+    """Of an image, by their names; of the program, by addr2line; without what compilers add to them."""
+    found = []
+    for frame in frames:
+        if frame.startswith(f"{program.name}+"):
+            words = ["addr2line", "-f", "-e", str(program), frame.split("+")[1]]
+            frame = subprocess.run(words, capture_output=True, text=True, check=True).stdout
+        found.append(re.match(r"__omp_offloading|\w+", frame)[0])
+    return found
+
+
 @pytest.mark.parametrize("nodes_as", ["", "head,far"])
 def test_a_kernel_s_crash_names_place_and_node(jobs, compiled, kind, nodes_as):
-    result = jobs.nodes(built(compiled, kind, "nodes_inside.c", "-g"), "crash", count=2, nodes_as=nodes_as)
+    program = built(compiled, kind, "nodes_inside.c", "-g")
+    result = jobs.nodes(program, "crash", count=2, nodes_as=nodes_as)
     where = r"\S*/nodes_inside\.c:\d+" if kind == "clang" else r"nodes_inside-\d+\+0x[0-9a-f]+"
     node = "far" if nodes_as else os.uname().nodename
-    worker, program = said(result)
+    worker, head = said(result)
     assert result.returncode == 1
-    assert re.fullmatch(rf"marline: fatal: device 0 \(node, process 1 of the job on {node}\) has ended by signal 11 "
-                        rf"\(Segmentation fault\) at address 0, in the target region at {where}", worker)  # fmt: skip
-    assert program == (f"marline: fatal: device 0 (node, process 1 of the job on {node}) has gone, so the program "
+    line = (rf"marline: fatal: device 0 \(node, process 1 of the job on {node}\) has ended by signal 11 "
+            rf"\(Segmentation fault\) at address 0, in the target region at {where}; stack: (.*)")  # fmt: skip
+    found = re.fullmatch(line, worker)
+    assert found, worker
+    frames = found[1].split(" < ")
+    assert functions_of(frames, program) == ["write_to", "crash" if kind == "gcc" else "__omp_offloading"]
+    assert head == (f"marline: fatal: device 0 (node, process 1 of the job on {node}) has gone, so the program "
                        "cannot go on: it has ended")  # fmt: skip
+
+
+@pytest.mark.parametrize(("what", "stack"), [("call", r"0 < (\S+ )?\S+\+0x[0-9a-f]+"), ("smash", r".+")])
+def test_a_damaged_stack_does_not_hide_the_crash(jobs, compiled, kind, what, stack):
+    worker, _ = said(jobs.nodes(built(compiled, kind, "nodes_inside.c", "-g", "-fno-stack-protector"), what, count=2))
+    assert re.search(rf"has ended by signal \d+ .*, in the target region at \S+; stack: {stack}$", worker), worker
 
 
 @pytest.mark.parametrize("nodes_as", ["", "0,1"])

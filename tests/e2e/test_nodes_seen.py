@@ -5,6 +5,7 @@ process, also where that is another machine; traces have lanes of all devices, a
 import json
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -71,7 +72,8 @@ def start(jobs, tmp_path) -> Iterator[Callable[..., Hanging]]:
         for words, changes in commands:
             with output.open("a") as stream:
                 environment = clean_environment(OMP_NUM_THREADS="2", **changes, **{MARK: mark})
-                started.append(subprocess.Popen(words, env=environment, stdin=subprocess.DEVNULL, stdout=stream, stderr=stream))
+                started.append(subprocess.Popen(words, env=environment, stdin=subprocess.DEVNULL, stdout=stream,
+                                                stderr=stream))  # fmt: skip
         job = Hanging(jobs, output)
         job.wait_until_it_hangs()
         return job
@@ -87,7 +89,8 @@ def check_regions(found: dict, job: Hanging, nodes: list[str]) -> None:
     idle, hung = found["ranks"][0]["workers"]
     assert [(one["device"], one["node"], one["pid"]) for one in (idle, hung)] == list(zip((0, 1), nodes, job.pids[1:]))
     assert idle["kernels"] == [] and idle["idle_nanoseconds"] > 0
-    assert all(re.fullmatch(r"the target region (at \S*/|in main )nodes_hangs\.c:22", one["where"]) for one in hung["kernels"])
+    where = re.compile(r"the target region (at \S*/|in main )nodes_hangs\.c:22")
+    assert all(where.fullmatch(one["where"]) for one in hung["kernels"])
     assert all(one["nanoseconds"] > 0 for one in hung["kernels"])
 
 
@@ -98,7 +101,7 @@ def test_ps_shows_the_region_that_hangs(jobs, hanging, start, nodes_as):
     check_regions(job.document(), job, nodes_as[1:])
     text = " ".join(job.ps(0).split())
     device = rf"device 1 \(pid {job.pids[2]} on {nodes_as[2]}\)"
-    assert re.search(rf"{device} does not come to the end of the target region \S+ \S*.*nodes_hangs\.c:22 \(2 times\)", text), text
+    assert re.search(rf"{device} does not come to the end of the target region .*nodes_hangs\.c:22 \(2 times\)", text), text
     assert re.search(rf"device 0 \(pid {job.pids[1]} on {nodes_as[1]}\): idle for [0-9.]+ [mu]?s", text)
     assert re.search(rf"{device}: 2 regions running, 1 region waiting for a thread", text)
     check_regions(job.document(process=2), job, nodes_as[1:])  # by a worker's number the same
@@ -113,12 +116,30 @@ def test_ps_reaches_workers_on_other_machines(jobs, compiled, start):
         one.bind(("127.0.0.1", 0))
         address = f"tcp:127.0.0.1:{one.getsockname()[1]}"
     program = [*jobs.preloaded(), str(built(compiled, "gcc", "nodes_hangs.c", "-g"))]
-    variables = {"MARLINE_DEVICES": "nodes", "MARLINE_JOB": SECRET, "MARLINE_JOB_COUNT": "3", "MARLINE_JOB_ADDRESS": address}
+    variables = {"MARLINE_DEVICES": "nodes", "MARLINE_JOB": SECRET, "MARLINE_JOB_COUNT": "3",
+                 "MARLINE_JOB_ADDRESS": address}  # fmt: skip
     job = start(*(([*before, *program], variables | {"MARLINE_JOB_NUMBER": str(number)})
                   for number, before in enumerate(([], [], far))))  # fmt: skip
     found = job.document()
     check_regions(found, job, [os.uname().nodename, "127.0.0.3"])
     assert [one["host"] for one in found["ranks"][0]["workers"]] == [os.uname().nodename, "127.0.0.3"]
+
+
+# GDB -----------------------------------------------------------------------------------------------------------------
+
+
+def test_gdb_on_a_worker_shows_the_region(jobs, hanging, start):
+    """As the guide says, for code of Clang as well: its image is a file that GDB finds by the loader's path."""
+    if shutil.which("gdb") is None:
+        pytest.skip("gdb is not installed")
+    job = start(([jobs.command, "run", "-n", "3", "--devices=nodes", "--", str(hanging)], {}))
+    job.document()
+    words = ["gdb", "-nx", "-batch", "-iex", "set debuginfod enabled off", "-p", str(job.pids[2]),
+             "-ex", "thread apply all backtrace"]  # fmt: skip
+    result = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=SECONDS)
+    if "ptrace: Operation not permitted" in result.stderr:
+        pytest.skip("this system does not let gdb trace processes")
+    assert re.search(r" at \S*nodes_hangs\.c:26\b", result.stdout), result.stdout + result.stderr
 
 
 # Traces --------------------------------------------------------------------------------------------------------------
@@ -133,7 +154,8 @@ def traced(build, compiled, tmp_path_factory) -> Path:
     program = compiled("gcc-12", "nodes_copies.c", "-fopenmp", "-g")
     words = [build / "bin" / "marline", "trace", "-n", "3", "-t", "1", "--devices=nodes", "--nodes-as", "head,near,far",
              "-o", folder / "trace", "--chrome", folder / "chrome.json", program]  # fmt: skip
-    result = subprocess.run([str(word) for word in words], env=clean_environment(), capture_output=True, text=True, timeout=SECONDS)
+    result = subprocess.run([str(word) for word in words], env=clean_environment(), capture_output=True, text=True,
+                            timeout=SECONDS)  # fmt: skip
     assert (result.returncode, result.stdout.splitlines()[0]) == (0, str(BLOCKS + 1)), result.stderr
     return folder
 
@@ -162,7 +184,8 @@ def test_copies_are_arrows_between_lanes(traced):
     found = chains(json.loads((traced / "chrome.json").read_text())["traceEvents"])
     host, first, second = "host: transfers", "device 0 (node-near-1): transfers", "device 1 (node-far-2): transfers"
     assert set(found) == {(host, first), (first, second), (second, host), (host, second)}
-    blocks = {names: [pair for pair in pairs if pair[0]["args"]["bytes"] == BLOCK_BYTES] for names, pairs in found.items()}
+    blocks = {names: [pair for pair in pairs if pair[0]["args"]["bytes"] == BLOCK_BYTES]
+              for names, pairs in found.items()}  # fmt: skip
     assert {names: len(pairs) for names, pairs in blocks.items()} == {
         (host, first): BLOCKS, (first, second): BLOCKS, (second, host): BLOCKS + 1, (host, second): 1}  # fmt: skip
     for pairs in found.values():

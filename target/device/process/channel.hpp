@@ -62,6 +62,7 @@ struct Crash {
   uint64_t value;             // or the status of exit
   uint64_t entry;
   uint64_t place;
+  char stack[480];            // ProcessEnd::kStackText
 };
 
 struct Channel {

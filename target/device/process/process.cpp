@@ -83,7 +83,7 @@ Process* usable(Device* device) {
   char device[32];
   std::snprintf(device, sizeof device, "device %d (process)", process->device->number);
   report_end(device, {cause, crash.running, crash.at_address, crash.value, entry != nullptr ? entry->name : nullptr,
-                      reinterpret_cast<const char*>(crash.place)});
+                      reinterpret_cast<const char*>(crash.place), crash.stack});
 }
 
 void check_life(Process* process) {

@@ -156,6 +156,8 @@ void tell_program(const EndInKernel& end) {
   crash.value = end.value;
   crash.entry = end.entry;
   crash.place = end.kernel_place;
+  static_assert(sizeof crash.stack == ProcessEnd::kStackText);
+  std::memcpy(crash.stack, end.stack, sizeof crash.stack);
   crash.cause.store(end.cause, std::memory_order_release);  // pairs with report_death
 }
 

@@ -32,7 +32,9 @@ void report_end(const char* device, const ProcessEnd& end) {
   }
   char at[40] = "";
   if (end.at_address) std::snprintf(at, sizeof at, " at address %#lx", end.value);
-  end_process(128 + end.cause, "%s has ended by signal %d (%s)%s, in %s", device, end.cause, strsignal(end.cause), at, where);
+  bool has_stack = end.stack != nullptr && end.stack[0] != '\0';
+  end_process(128 + end.cause, "%s has ended by signal %d (%s)%s, in %s%s%s", device, end.cause, strsignal(end.cause), at,
+              where, has_stack ? "; stack: " : "", has_stack ? end.stack : "");
 }
 
 }  // namespace marline::target

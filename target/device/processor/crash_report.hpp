@@ -10,6 +10,7 @@ namespace marline::target {
 // How a process has ended, and in which target region.
 struct ProcessEnd {
   static constexpr int kExitCalled = -1, kQuickExitCalled = -2;
+  static constexpr int kStackText = 480;  // characters; more frames are cut
 
   int cause;         // a signal, or one of those above; 0: not known
   int running;       // kernels at that time; if several, entry and place may be those of none
@@ -17,6 +18,7 @@ struct ProcessEnd {
   uint64_t value;    // or the status of exit
   const char* name;  // the region's, or null
   const char* place; // its ident's text, or null
+  const char* stack; // of the crashed thread (crash_stack.hpp); "": not known
 };
 
 // Ends the calling process with a line, and the status that fits. `device`: "device 1 (process)". May be called by a handler

@@ -5,6 +5,8 @@
 // the thread has called last, if there is one.
 #include "device/processor/process_crash.hpp"
 
+#include "device/processor/crash_stack.hpp"
+
 #include <signal.h>
 #include <unistd.h>
 
@@ -48,10 +50,13 @@ int running_slot(int& running) {
   return is_running(t_slot) ? t_slot : -1;
 }
 
-[[noreturn]] void end_with(int cause, bool at_address, uint64_t value, int status) {
+// `context`: a signal's, or null.
+[[noreturn]] void end_with(int cause, bool at_address, uint64_t value, int status, const void* context) {
   if (getpid() != g_process) _exit(status);
   while (g_claimed.exchange(true)) pause();  // another thread ends the process
-  EndInKernel end = {{cause, 0, at_address, value, nullptr, nullptr}, 0, 0};
+  static char stack[ProcessEnd::kStackText];
+  if (context != nullptr) read_crash_stack(context, stack, sizeof stack);
+  EndInKernel end = {{cause, 0, at_address, value, nullptr, nullptr, stack}, 0, 0};
   int slot = running_slot(end.running);
   if (slot >= 0) {
     end.entry = g_slots[slot].entry;
@@ -62,25 +67,28 @@ int running_slot(int& running) {
 }
 
 // Signals that somebody has sent are about no address.
-void on_crash(int signal, siginfo_t* info, void*) {
+void on_crash(int signal, siginfo_t* info, void* context) {
+  leave_crash_stack();
   bool is_fault = signal == SIGSEGV || signal == SIGBUS || signal == SIGILL || signal == SIGFPE;
-  end_with(signal, is_fault && info->si_code > 0, reinterpret_cast<uint64_t>(info->si_addr), 128 + signal);
+  end_with(signal, is_fault && info->si_code > 0, reinterpret_cast<uint64_t>(info->si_addr), 128 + signal,
+           context);
 }
 
 // The last handler that is registered is the first one called: the program's do not run here.
 void on_exit_call(int status, void*) {
   std::fflush(stdout);
-  end_with(ProcessEnd::kExitCalled, false, static_cast<uint64_t>(status), status);
+  end_with(ProcessEnd::kExitCalled, false, static_cast<uint64_t>(status), status, nullptr);
 }
 
 // It is not told the status.
-void on_quick_exit_call() { end_with(ProcessEnd::kQuickExitCalled, false, 0, EXIT_FAILURE); }
+void on_quick_exit_call() { end_with(ProcessEnd::kQuickExitCalled, false, 0, EXIT_FAILURE, nullptr); }
 
 }  // namespace
 
 void note_ends(void (*tell)(const EndInKernel& end)) {
   g_tell = tell;
   g_process = getpid();
+  prepare_crash_stack();
   struct sigaction action = {}, old;
   action.sa_sigaction = on_crash;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;

@@ -14,6 +14,7 @@ static void copy_variable(char *to, size_t size, const char *name) {
   const char *value = getenv(name);
   snprintf(to, size, "%s", value != NULL ? value : "(none)");
 }
+static __attribute__((noinline)) int write_to(int *where) { return *where = 1; }
 #pragma omp end declare target
 
 static void look(void) {
@@ -50,9 +51,30 @@ static void memory(void) {
 }
 
 static void crash(void) {
-  int *nowhere = NULL;
+  int *nowhere = NULL, written = 0;
+#pragma omp target map(from: written)
+  written = write_to(nowhere) + 1;
+  printf("%d\n", written);
+}
+
+// What a wrong pointer to a function leads to.
+static void call(void) {
 #pragma omp target
-  *nowhere = 1;
+  {
+    void (*nowhere)(void) = NULL;
+    __asm__ volatile("" : "+r"(nowhere));  // else compilers know better
+    nowhere();
+    __asm__ volatile("");
+  }
+}
+
+// The stack cannot be read to its end.
+static void smash(void) {
+#pragma omp target
+  {
+    volatile char little[16];
+    for (volatile int i = 0; i < 512; i++) little[i] = 'x';
+  }
 }
 
 // Says which process the worker is, and keeps it busy, or leaves it alone for a second.
@@ -86,6 +108,8 @@ int main(int count, char **arguments) {
   if (strcmp(what, "look") == 0) look();
   if (strcmp(what, "memory") == 0) memory();
   if (strcmp(what, "crash") == 0) crash();
+  if (strcmp(what, "call") == 0) call();
+  if (strcmp(what, "smash") == 0) smash();
   if (strcmp(what, "busy") == 0) serve(0);
   if (strcmp(what, "idle") == 0) serve(1);
   if (strcmp(what, "children") == 0) start_children(arguments[0]);

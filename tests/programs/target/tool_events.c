@@ -162,7 +162,7 @@ static void on_initialize(int device, const char *type, ompt_device_t *handle, o
                           const char *documentation) {
   (void)documentation;
   CHECK(device >= 0 && device < 64 && initialized[device] == 0);
-  CHECK(strcmp(type, "host") == 0 || strcmp(type, "process") == 0 || strcmp(type, "node") == 0);
+  CHECK(strcmp(type, "host") == 0 || strcmp(type, "process") == 0 || strncmp(type, "node-", 5) == 0);
   initialized[device] = 1;
   devices[device] = handle;
   device_lookup = lookup;
