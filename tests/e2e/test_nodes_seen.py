@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from conftest import SECONDS, clean_environment
-from nodes_support import COMPILERS, MARK, Jobs, built, jobs, members  # noqa: F401  (a fixture)
+from conftest import CROWDED, SECONDS, clean_environment
+from nodes_support import COMPILERS, MARK, MPIS, Jobs, built, jobs, members  # noqa: F401  (a fixture)
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "python"))
 from marline.trace.analysis import Analysis  # noqa: E402
@@ -123,6 +123,30 @@ def test_ps_reaches_workers_on_other_machines(jobs, compiled, start):
     found = job.document()
     check_regions(found, job, [os.uname().nodename, "127.0.0.3"])
     assert [one["host"] for one in found["ranks"][0]["workers"]] == [os.uname().nodename, "127.0.0.3"]
+
+
+@pytest.mark.parametrize("mpi", MPIS)
+def test_ps_reaches_workers_of_ranks_on_other_nodes(jobs, build, compiled, start, mpi):
+    """A rank's worker listens nowhere: the rank's relay leads to it."""
+    if not (build / "lib" / "marline" / mpi / "libmarline-mpi.so").exists():
+        pytest.skip(f"this build has no library for {mpi}")
+    if subprocess.run(["unshare", "--uts", "hostname", "127.0.0.2"], capture_output=True).returncode != 0:
+        pytest.skip("host names cannot be changed here")
+    program = compiled(f"mpicc.{mpi}", "nodes_mpi_hangs.c", "-g", "-fopenmp")
+    run = [jobs.command, "run", "-t", "2", "--devices=nodes:1", "--", str(program)]
+    rank = ["-n", "1", "unshare", "--uts", "sh", "-c", 'hostname "$0" && exec "$@"']
+    job = start(([f"mpirun.{mpi}", *rank, "127.0.0.2", *run, ":", *rank, "127.0.0.3", *run], CROWDED))
+    until = time.monotonic() + SECONDS
+    while True:
+        found = json.loads(job.ps(0, "--json"))
+        (idle,), (hung,) = (one["workers"] for one in found["ranks"])
+        if found["state"] == "waiting" and hung["kernels"]:
+            break
+        assert time.monotonic() < until, found
+    assert (idle["node"], idle["kernels"]) == ("127.0.0.2", [])
+    assert (hung["node"], hung["pid"], hung["device"]) == ("127.0.0.3", job.pids[2], 0)
+    kernels = [(one["where"], one["runs"]) for one in hung["kernels"]]
+    assert kernels == [("the target region in main nodes_mpi_hangs.c:22", True)]
 
 
 # GDB -----------------------------------------------------------------------------------------------------------------
