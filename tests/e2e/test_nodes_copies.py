@@ -5,7 +5,7 @@ leave the program's node once. The bytes that leave it are counted by the system
 import pytest
 from nodes_support import MPIS, built, jobs  # noqa: F401  (a fixture)
 
-KIB = 2048
+KIB = 4096
 DEVICES = 5
 NODES = "head,a,a,b,b,c"
 FORMS = ["memcpy", "maps", "devices", "parts", "changes", "threads", "gathering"]
@@ -56,8 +56,8 @@ def test_the_benchmark_compares_what_it_copies(jobs, build):
     if not bench.exists():
         pytest.skip(f"{bench} is not built")
     for nodes_as, ways in (("", {"here"}), ("apart", {"there"}), (NODES, {"here", "there"})):
-        result = run(jobs, 1, nodes_as, bench, "--kib", 512)
+        result = run(jobs, 1, nodes_as, bench, "--kib", 1024)
         assert result.returncode == 0, result.stderr
         figures = {line.split()[0] for line in result.stdout.splitlines() if not line.startswith("#")}
-        assert {f"{way}_512K" for way in {"to", "from", "one_to_many", "many_to_one"} | ways} <= figures
-        assert {way for way in ("here", "there") if f"{way}_512K_ratio" in figures} == ways
+        assert {f"{way}_1M" for way in {"to", "from", "one_to_many", "many_to_one"} | ways} <= figures
+        assert {way for way in ("here", "there") if f"{way}_1M_ratio" in figures} == ways

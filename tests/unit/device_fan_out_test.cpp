@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Which device takes the parts of a copy from which one: FanOut on a made-up wire, on which the parts of different copies
-// arrive in an order that a seed draws, and those of one copy in order.
+// leave and arrive in an order that a seed draws, and those of one copy in order. A worker passes on what it has.
 #include "device/node/fan_out.hpp"
 
 #include <gtest/gtest.h>
@@ -19,9 +19,10 @@ namespace {
 constexpr uint64_t kMiB = 1 << 20;
 
 struct TestCopy : FanOutCopy {
-  size_t number = 0;
   bool has_ended = false;
-  uint64_t bytes_there = 0;
+  std::deque<uint64_t> leaving;          // ends of parts
+  std::deque<FanOutPart> under_way;
+  uint64_t bytes_sent = 0, bytes_gone = 0, bytes_there = 0;
 };
 
 // Nodes of `devices_per_node` workers; the program is alone on node 0. Peer p is on node (p - 1) / devices_per_node + 1.
@@ -33,7 +34,6 @@ class World {
 
   TestCopy* join(int place, uint64_t bytes, int from = 0, uint64_t address = 0x1000) {
     auto* copy = copies.emplace_back(std::make_unique<TestCopy>()).get();
-    copy->number = copies.size() - 1;
     copy->source = {from, node_of(from), address, bytes};
     copy->place = place;
     copy->node = node_of(place);
@@ -53,47 +53,79 @@ class World {
     while (fan_out.next_part(part)) check_and_send(part);
   }
 
-  // One part arrives, of a copy that `choice` chooses. False: none is under way.
-  bool arrive(unsigned choice) {
-    if (under_way.empty()) return false;
-    auto at = std::next(under_way.begin(), choice % under_way.size());
-    TestCopy* copy = copies[at->first].get();
-    copy->bytes_there += at->second.front();
-    at->second.pop_front();
-    if (at->second.empty()) under_way.erase(at);
-    for (FanOutCopy* ended = fan_out.arrive(copy); ended != nullptr;) {
-      auto* mine = static_cast<TestCopy*>(ended);
-      ended = ended->next;
-      EXPECT_FALSE(mine->has_ended);
-      EXPECT_EQ(mine->bytes_there, mine->source.bytes);
-      mine->has_ended = true;
+  // Something happens that can, as `choice` chooses. False: nothing is under way.
+  bool step(unsigned choice) {
+    std::vector<TestCopy*> leaving, arriving;
+    for (const auto& copy : copies) {
+      if (!copy->leaving.empty()) leaving.push_back(copy.get());
+      if (can_arrive(*copy)) arriving.push_back(copy.get());
     }
-    send();
+    if (leaving.empty() && arriving.empty()) return false;
+    size_t at = choice % (leaving.size() + arriving.size());
+    if (at < leaving.size()) {
+      leave(leaving[at]);
+    } else {
+      arrive(arriving[at - leaving.size()]);
+    }
     return true;
+  }
+
+  static bool can_arrive(const TestCopy& copy) {
+    if (copy.under_way.empty()) return false;
+    const FanOutPart& part = copy.under_way.front();
+    auto* from = static_cast<const TestCopy*>(copy.from);
+    return from == nullptr || from->bytes_there >= part.offset + part.bytes;
+  }
+
+  void leave(TestCopy* copy) {
+    copy->bytes_gone = copy->leaving.front();
+    copy->leaving.pop_front();
+    note(fan_out.go(copy));
+  }
+
+  void arrive(TestCopy* copy) {
+    FanOutPart part = copy->under_way.front();
+    copy->under_way.pop_front();
+    copy->bytes_there += part.bytes;
+    if (part.is_answered) note(fan_out.arrive(copy));
   }
 
   FanOut fan_out;
   std::vector<std::unique_ptr<TestCopy>> copies;
-  std::map<size_t, std::deque<uint64_t>> under_way;  // by the copy's number; bytes of the parts
   std::map<int, uint64_t> came_to_node;                 // from other nodes
   std::map<int, uint64_t> left_node;
   std::map<int, uint64_t> left_place;
 
  private:
+  void note(FanOutCopy* ended) {
+    while (ended != nullptr) {
+      auto* copy = static_cast<TestCopy*>(ended);
+      ended = ended->next;
+      EXPECT_FALSE(copy->has_ended);
+      EXPECT_EQ(copy->from == nullptr && copy->source.place == 0 ? copy->bytes_gone : copy->bytes_there, copy->source.bytes);
+      for (const FanOutPart& part : copy->under_way) EXPECT_FALSE(part.is_answered) << "the storage is the program's again";
+      copy->has_ended = true;
+    }
+    send();
+  }
+
   void check_and_send(const FanOutPart& part) {
     auto* copy = static_cast<TestCopy*>(part.copy);
     auto* from = static_cast<TestCopy*>(copy->from);
     ASSERT_FALSE(copy->has_ended);
-    uint64_t on_the_way = 0;
-    for (uint64_t bytes : under_way[copy->number]) on_the_way += bytes;
-    if (from == nullptr && copy->source.peer == 0) ASSERT_LT(under_way[copy->number].size(), FanOut::kMostUnderWay);
-    ASSERT_EQ(part.offset, copy->bytes_there + on_the_way) << "parts are sent in order, each once";
+    ASSERT_EQ(part.offset, copy->bytes_sent) << "parts are sent in order, each once";
     ASSERT_LE(part.offset + part.bytes, copy->source.bytes);
+    ASSERT_EQ(part.is_from_program, from == nullptr && copy->source.place == 0);
+    if (part.is_from_program) {
+      ASSERT_LT(copy->under_way.size(), FanOut::kMostUnderWay);
+      copy->leaving.push_back(part.offset + part.bytes);
+    }
     if (from != nullptr) {
       ASSERT_FALSE(from->has_ended) << "the program may change it";
-      ASSERT_LE(part.offset + part.bytes, from->bytes_there) << "a device passes on what it has";
+      ASSERT_LE(part.offset + part.bytes, from->bytes_sent);
     }
-    under_way[copy->number].push_back(part.bytes);
+    copy->bytes_sent += part.bytes;
+    copy->under_way.push_back(part);
     int sender = from != nullptr ? from->place : copy->source.place;
     left_place[sender] += part.bytes;
     if (node_of(sender) == copy->node) return;
@@ -106,9 +138,12 @@ class World {
 
 void run(World& world, unsigned seed) {
   std::mt19937 random(seed);
-  while (world.arrive(static_cast<unsigned>(random()))) {
+  while (world.step(static_cast<unsigned>(random()))) {
   }
-  for (const auto& copy : world.copies) EXPECT_TRUE(copy->has_ended);
+  for (const auto& copy : world.copies) {
+    EXPECT_TRUE(copy->has_ended);
+    EXPECT_EQ(copy->bytes_there, copy->source.bytes);
+  }
   EXPECT_TRUE(world.fan_out.is_empty());
 }
 
@@ -143,16 +178,35 @@ TEST(FanOut, OtherBytesAreNotShared) {
   run(world, 1);
 }
 
-TEST(FanOut, ACopyThatIsThereGetsNoFollowers) {
+TEST(FanOut, ACopyThatIsThroughGetsNoFollowers) {
   World world(1);
-  TestCopy* first = world.begin(1, 300 << 10);
-  TestCopy* second = world.begin(2, 300 << 10);
+  TestCopy* first = world.begin(1, 600 << 10);
+  TestCopy* second = world.begin(2, 600 << 10);
   ASSERT_EQ(second->from, first);
-  while (first->bytes_there < first->source.bytes) {
-    ASSERT_TRUE(world.arrive(0));  // the copy with the lowest number
-  }
+  while (first->bytes_gone < first->source.bytes) world.leave(first);
   EXPECT_FALSE(first->has_ended) << "its follower still reads";
-  EXPECT_EQ(world.begin(3, 300 << 10)->from, second);
+  EXPECT_EQ(world.begin(3, 600 << 10)->from, second);
+  run(world, 1);
+}
+
+TEST(FanOut, ACopyCanBeFollowedWhileItsBytesAreOnTheirWay) {
+  World world(1);
+  TestCopy* first = world.begin(1, 64 * kMiB);
+  while (!first->leaving.empty()) world.leave(first);  // the wire takes what it is given
+  EXPECT_FALSE(first->has_ended);
+  EXPECT_EQ(world.begin(2, 64 * kMiB)->from, first);
+  run(world, 1);
+}
+
+TEST(FanOut, ACommandComesRightBehindItsPart) {
+  World world(1);
+  TestCopy* first = world.begin(1, 64 * kMiB);
+  TestCopy* second = world.begin(2, 64 * kMiB);
+  for (int i = 0; i < 40; ++i) {
+    while (!first->leaving.empty()) world.leave(first);
+    EXPECT_EQ(second->sent, first->sent);
+    world.arrive(first);
+  }
   run(world, 1);
 }
 
@@ -160,7 +214,7 @@ TEST(FanOut, AFollowerThatIsNotOpenHoldsItsPredecessor) {
   World world(1);
   TestCopy* first = world.begin(1, kMiB);
   TestCopy* second = world.join(2, kMiB);
-  while (world.arrive(0)) {
+  while (world.step(0)) {
   }
   EXPECT_EQ(first->bytes_there, kMiB);
   EXPECT_FALSE(first->has_ended);
@@ -173,9 +227,9 @@ TEST(FanOut, AFollowerThatIsNotOpenHoldsItsPredecessor) {
 TEST(FanOut, PartsAreSmallAgainstTheWhole) {
   for (uint64_t bytes : {uint64_t{1}, uint64_t{256} << 10, 5 * kMiB + 1, 64 * kMiB, 4096 * kMiB}) {
     uint64_t part = FanOut::part_of(bytes);
-    EXPECT_GE(part, uint64_t{128} << 10);
+    EXPECT_GE(part, uint64_t{256} << 10);
     EXPECT_LE(part, kMiB);
-    EXPECT_TRUE(part == uint64_t{128} << 10 || part * 63 <= bytes) << bytes;
+    EXPECT_TRUE(part == uint64_t{256} << 10 || part * 64 <= bytes || part - bytes / 128 < 4096) << bytes;
   }
 }
 
@@ -199,7 +253,7 @@ TEST(FanOut, CopiesBeginAtAnyTime) {
         closed.pop_back();
         world.send();
       }
-      world.arrive(static_cast<unsigned>(random()));
+      (void)world.step(static_cast<unsigned>(random()));
     }
     for (TestCopy* copy : closed) world.fan_out.open(copy);
     world.send();

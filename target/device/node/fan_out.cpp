@@ -10,19 +10,25 @@ namespace marline::target {
 
 namespace {
 
-constexpr uint64_t kParts = 64, kLeast = 128 << 10, kMost = 1 << 20;
+constexpr uint64_t kParts = 128, kLeast = 256 << 10, kMost = 1 << 20;
 constexpr uint64_t kPage = 4096;
 
 bool is_same(const FanOutSource& a, const FanOutSource& b) {
   return a.place == b.place && a.address == b.address && a.bytes == b.bytes;
 }
 
-bool is_complete(const FanOutCopy& copy) { return copy.arrived == copy.count; }
+bool is_from_program(const FanOutCopy& copy) { return copy.from == nullptr && copy.source.place == 0; }
+
+bool is_through(const FanOutCopy& copy) { return (is_from_program(copy) ? copy.gone : copy.arrived) == copy.count; }
+
+// Those that a follower may be given.
+uint32_t available(const FanOutCopy& copy) { return is_from_program(copy) ? copy.sent : copy.arrived; }
 
 bool may_send(const FanOutCopy& copy) {
   if (!copy.is_open || copy.sent == copy.count) return false;
-  if (copy.from != nullptr) return copy.sent < copy.from->arrived;
-  return copy.source.place != 0 || copy.sent - copy.arrived < FanOut::kMostUnderWay;
+  if (copy.from != nullptr) return copy.sent < available(*copy.from);
+  if (!is_from_program(copy)) return true;
+  return copy.sent - copy.arrived < (copy.gone == 0 ? FanOut::kFirst : FanOut::kMostUnderWay);
 }
 
 }  // namespace
@@ -36,7 +42,7 @@ uint64_t FanOut::part_of(uint64_t bytes) {
 FanOutCopy* FanOut::find_predecessor(const FanOutCopy& copy) const {
   FanOutCopy *here = nullptr, *chain = nullptr;
   for (FanOutCopy* other = first_; other != nullptr; other = other->after) {
-    if (!is_same(other->source, copy.source) || is_complete(*other)) continue;
+    if (!is_same(other->source, copy.source) || is_through(*other)) continue;
     if (other->node == copy.node) here = other;
     if (other->crosses) chain = other;
   }
@@ -71,16 +77,26 @@ void FanOut::make_ready(FanOutCopy* copy) {
   ready_ = copy;
 }
 
+void FanOut::make_followers_ready(const FanOutCopy* copy) {
+  for (FanOutCopy* follower = copy->first_follower; follower != nullptr; follower = follower->next_follower) {
+    make_ready(follower);
+  }
+}
+
 bool FanOut::next_part(FanOutPart& part) {
   FanOutCopy* copy = ready_;
   if (copy == nullptr) return false;
   uint64_t most = part_of(copy->source.bytes), offset = copy->sent * most;
-  part = {copy, offset, std::min(most, copy->source.bytes - offset)};
+  bool from_program = is_from_program(*copy);
+  // A part that no later one waits for needs no answer.
+  bool is_answered = !from_program || copy->count - copy->sent > kMostUnderWay;
+  part = {copy, copy->sent, offset, std::min(most, copy->source.bytes - offset), from_program, is_answered};
   ++copy->sent;
   if (!may_send(*copy)) {
     ready_ = copy->next;
     copy->is_ready = false;
   }
+  if (from_program) make_followers_ready(copy);  // in front of the copy itself
   return true;
 }
 
@@ -93,7 +109,7 @@ void FanOut::leave_predecessor(FanOutCopy* copy) {
 
 // Prepends it to `ended`.
 FanOutCopy* FanOut::end_if_through(FanOutCopy* copy, FanOutCopy* ended) {
-  if (!is_complete(*copy) || copy->followers != 0) return ended;
+  if (!is_through(*copy) || copy->followers != 0) return ended;
   assert(!copy->is_ready);
   (copy->before != nullptr ? copy->before->after : first_) = copy->after;
   (copy->after != nullptr ? copy->after->before : last_) = copy->before;
@@ -101,20 +117,29 @@ FanOutCopy* FanOut::end_if_through(FanOutCopy* copy, FanOutCopy* ended) {
   return copy;
 }
 
-FanOutCopy* FanOut::arrive(FanOutCopy* copy) {
-  assert(copy->arrived < copy->sent);
-  ++copy->arrived;
+// Something has changed that its parts, or those of its followers, may have waited for.
+FanOutCopy* FanOut::move_on(FanOutCopy* copy) {
   make_ready(copy);
-  for (FanOutCopy* follower = copy->first_follower; follower != nullptr; follower = follower->next_follower) {
-    make_ready(follower);
-  }
-  if (!is_complete(*copy)) return nullptr;
+  make_followers_ready(copy);
+  if (!is_through(*copy)) return nullptr;
   FanOutCopy* ended = nullptr;
   if (copy->from != nullptr) {
     leave_predecessor(copy);
     ended = end_if_through(copy->from, ended);
   }
   return end_if_through(copy, ended);
+}
+
+FanOutCopy* FanOut::go(FanOutCopy* copy) {
+  assert(copy->gone < copy->sent);
+  ++copy->gone;
+  return move_on(copy);
+}
+
+FanOutCopy* FanOut::arrive(FanOutCopy* copy) {
+  assert(copy->arrived < copy->sent);
+  ++copy->arrived;
+  return move_on(copy);
 }
 
 }  // namespace marline::target

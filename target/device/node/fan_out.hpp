@@ -9,11 +9,11 @@
 // This is the order of it alone: which device takes what from which one, and when. It sends nothing and knows no thread;
 // the caller has a lock around all calls (shared_copies.cpp).
 //
-// Invariants. The parts of a copy are sent in order and arrive in order, so a number says which are there. A copy ends when
-// all its parts have arrived, and at the copies that follow it, too: until then neither its source nor its target may
-// change, as the program has not been told that it has ended. A copy whose parts are all there gets no more followers, so
-// it waits for those alone that came before; what follows these does not count. It has a worker's memory as its target, and
-// that is what followers read.
+// Invariants. The parts of a copy are sent in order and arrive in order, so a number says which are there. A copy is through
+// when all its parts have arrived; one that the program sends itself, when all have left the program's memory. It ends when
+// it is through, and the copies that follow it are, too: until then neither its source nor its target may change, as the
+// program has not been told that it has ended. A copy that is through gets no more followers, so it waits for those alone
+// that came before; what follows these does not count. Its target is a worker's memory, and that is what followers read.
 #pragma once
 
 #include <cstdint>
@@ -38,8 +38,9 @@ struct FanOutCopy {
   FanOutCopy* from = nullptr;  // takes its parts from this one's target; null: from the source. Constant once it has joined
   bool crosses = false;        // it brings the bytes to its node; constant, likewise
   bool is_open = false;        // its parts may be sent
-  uint32_t sent = 0, arrived = 0, count = 0;  // parts
-  uint32_t followers = 0;      // which have not got all parts yet
+  uint32_t count = 0;          // parts; of these:
+  uint32_t sent = 0, gone = 0, arrived = 0;
+  uint32_t followers = 0;      // which are not through
   FanOutCopy *first_follower = nullptr, *next_follower = nullptr;
   FanOutCopy *before = nullptr, *after = nullptr;  // all that have not ended, as they have joined
   bool is_ready = false;       // in the list of those whose parts are to be looked at
@@ -48,17 +49,20 @@ struct FanOutCopy {
 
 struct FanOutPart {
   FanOutCopy* copy;  // whose `from` says where the bytes are
+  uint32_t number;
   uint64_t offset;
   uint64_t bytes;
+  bool is_from_program;  // go() is to be called when it has left the program's memory
+  bool is_answered;      // arrive() is to be called when it has arrived
 };
 
 class FanOut {
  public:
-  // Parts of one copy that the program sends itself and that have not gone yet. A command to pass on a part comes to its
-  // worker behind these. Few of them, so that it does not come late; commands are sent as soon as they can be, for the
-  // same reason.
-  static constexpr uint32_t kMostUnderWay = 4;
-  // The bytes of a part. From 8 MiB on 64 parts or more: a chain of k copies takes at most about k/64 longer than one.
+  // Parts of one copy that the program sends itself and that have not arrived. So the copy goes on about as long as its
+  // bytes are on their way, and others can follow it, however much the wire takes at once; but for the last parts, for
+  // whose arrival nobody waits. The first look at what else is to be copied comes behind fewer.
+  static constexpr uint32_t kMostUnderWay = 8, kFirst = 2;
+  // The bytes of a part. From 16 MiB on 64 parts or more: a chain of k copies takes about k/64 longer than one.
   [[nodiscard]] static uint64_t part_of(uint64_t bytes);
 
   // From now on others may follow the copy. Looks at all copies that have not ended.
@@ -66,10 +70,12 @@ class FanOut {
   // From now on its parts are sent.
   void open(FanOutCopy* copy);
 
-  // The next part that is to be sent now, of any copy. False: there is none at the moment.
+  // The next part, of any copy, that is to be sent before the next call. What a worker is to pass on may have been sent to it
+  // just before: that comes first. False: there is none at the moment.
   [[nodiscard]] bool next_part(FanOutPart& part);
-  // The first of the copy's parts that are under way has arrived. Returns the copies that have ended by that, linked by
-  // `next`; they are the caller's again.
+  // The next one of the copy's parts has left the program's memory, or has arrived. Returns the copies that have ended by
+  // that, linked by `next`; they are the caller's again.
+  [[nodiscard]] FanOutCopy* go(FanOutCopy* copy);
   [[nodiscard]] FanOutCopy* arrive(FanOutCopy* copy);
 
   [[nodiscard]] bool is_empty() const { return first_ == nullptr; }
@@ -77,6 +83,8 @@ class FanOut {
  private:
   FanOutCopy* find_predecessor(const FanOutCopy& copy) const;
   void make_ready(FanOutCopy* copy);
+  void make_followers_ready(const FanOutCopy* copy);
+  FanOutCopy* move_on(FanOutCopy* copy);
   void leave_predecessor(FanOutCopy* copy);
   FanOutCopy* end_if_through(FanOutCopy* copy, FanOutCopy* ended);
 

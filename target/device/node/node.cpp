@@ -403,12 +403,16 @@ struct Sending : Outgoing {
   }
 };
 
-bool send_bytes(int place, uint64_t to, const void* from, size_t bytes, Outgoing* outgoing) {
+bool send_bytes(int place, uint64_t to, const void* from, size_t bytes, Outgoing* outgoing, Operation* operation) {
   Node* node = node_at(place);
   Frame frame = frame_of(NodeFrame::kWrite, to);
   frame.flags = flags_of_device(node->number);
   frame.bulk = bytes;
-  add_operations(1);
+  if (operation != nullptr) {
+    frame.flags |= kAnswers;
+    frame.operation = g_operations.add(operation);
+  }
+  add_operations(operation != nullptr ? 2 : 1);
   bool is_copied = g_job->kind->send(g_job->wire, node->peer, frame, nullptr, from, outgoing);
   node->sent.fetch_add(1);
   return is_copied;
@@ -417,7 +421,7 @@ bool send_bytes(int place, uint64_t to, const void* from, size_t bytes, Outgoing
 void send_data(Node* node, uint64_t to, const void* from, size_t bytes) {
   Sending sending;
   await_room(node->device, node->peer);
-  if (send_bytes(place_of(node), to, from, bytes, &sending)) {
+  if (send_bytes(place_of(node), to, from, bytes, &sending, nullptr)) {
     add_operations(-1);
   } else {
     wait_or_progress(&sending.event, node->device, "copy to", bytes);

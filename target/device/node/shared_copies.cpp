@@ -20,9 +20,8 @@ namespace {
 
 struct SharedCopy;
 
-// A wire, or a worker, answers parts of one copy in their order, but what a wire has taken at once is counted by the next
-// poll: it may count behind later ones. That is no harm, as a worker has got all earlier parts, too, when it is told to
-// pass one on.
+// Parts of one copy arrive in their order. They may be said to be gone in another one, as what a wire has taken at once is
+// counted by the next poll only: but that is no more than a number.
 struct SharedPart : Operation, Outgoing {
   SharedCopy* copy;
   SharedPart* next;  // in g_copied
@@ -47,12 +46,15 @@ void push_copied(SharedPart* part) {
 void send_part(const FanOutPart& part) {
   auto* copy = static_cast<SharedCopy*>(part.copy);
   const FanOutCopy* from = copy->from;
-  SharedPart* own = &copy->parts[copy->sent - 1];
+  SharedPart* own = &copy->parts[part.number];
   uint64_t to = copy->to + part.offset;
   uint64_t address = (from != nullptr ? from->to : copy->source.address) + part.offset;
-  int sender = from != nullptr ? from->place : copy->source.place;
-  if (sender != kProgramPlace) return copy->way->forward(copy->place, to, sender, address, part.bytes, own);
-  if (copy->way->write(copy->place, to, reinterpret_cast<const void*>(address), part.bytes, own)) push_copied(own);
+  if (!part.is_from_program) {
+    int sender = from != nullptr ? from->place : copy->source.place;
+    return copy->way->forward(copy->place, to, sender, address, part.bytes, own);
+  }
+  auto* bytes = reinterpret_cast<const void*>(address);
+  if (copy->way->write(copy->place, to, bytes, part.bytes, own, part.is_answered ? own : nullptr)) push_copied(own);
 }
 
 // With the lock.
@@ -61,11 +63,13 @@ void send_parts() {
   while (g_fan_out.next_part(part)) send_part(part);
 }
 
-void arrive(SharedPart* part) {
+enum class Moved : uint8_t { kGone, kArrived };
+
+void note(SharedPart* part, Moved moved) {
   FanOutCopy* ended;
   {
     Guard guard(g_lock);
-    ended = g_fan_out.arrive(part->copy);
+    ended = moved == Moved::kGone ? g_fan_out.go(part->copy) : g_fan_out.arrive(part->copy);
     send_parts();
   }
   while (ended != nullptr) {  // its storage is its waiter's again
@@ -83,13 +87,13 @@ void make_parts(SharedCopy& copy) {
     auto* part = new (copy.parts + i) SharedPart{};
     part->copy = &copy;
     part->ended = [](Operation* operation) {
-      arrive(static_cast<SharedPart*>(operation));
+      note(static_cast<SharedPart*>(operation), Moved::kArrived);
       return true;
     };
     part->sent = [](Outgoing* outgoing) {
       auto* own = static_cast<SharedPart*>(outgoing);
       own->copy->way->note_ended();
-      arrive(own);
+      note(own, Moved::kGone);
     };
   }
 }
@@ -126,7 +130,7 @@ int end_copied_parts() {
   int count = 0;
   for (; part != nullptr; ++count) {
     SharedPart* next = part->next;  // the copy may end
-    arrive(part);
+    note(part, Moved::kGone);
     part = next;
   }
   return count;

@@ -12,7 +12,7 @@
 namespace marline::target {
 
 // Smaller copies go as one frame.
-inline constexpr size_t kSharedCopy = 256 << 10;
+inline constexpr size_t kSharedCopy = 512 << 10;
 
 // Where bytes are: 0, in the program; or 1 + a device's number among those of its kind.
 inline constexpr int kProgramPlace = 0;
@@ -20,9 +20,10 @@ inline constexpr int kProgramPlace = 0;
 // How the program reaches the devices (node.cpp). Constant. None of these suspends but `confirm`.
 struct CopyWay {
   int (*node_of)(int place);  // the same number for those of one node
-  // Sends bytes of the program, as WireKind::send has it, or lets the worker of `from_place` send bytes that it has
-  // got to another one: `operation` ends when they are there. Each is an operation of the progress hook.
-  bool (*write)(int to_place, uint64_t to, const void* from, size_t bytes, Outgoing* outgoing);
+  // Sends bytes of the program, as WireKind::send has it, or lets the worker of `from_place` send bytes that it has got
+  // to another one: `operation`, which for the first may be null, ends when they are there. The progress hook counts it, and
+  // `outgoing`.
+  bool (*write)(int to_place, uint64_t to, const void* from, size_t bytes, Outgoing* outgoing, Operation* operation);
   void (*forward)(int to_place, uint64_t to, int from_place, uint64_t from, size_t bytes, Operation* operation);
   // What was sent to the worker has arrived at the return, so that another worker's data cannot overtake it.
   void (*confirm)(int place);
