@@ -33,8 +33,9 @@ bool may_send(const FanOutCopy& copy) {
 
 }  // namespace
 
-uint64_t FanOut::part_of(uint64_t bytes) {
-  return std::clamp((bytes / kParts + kPage - 1) / kPage * kPage, kLeast, kMost);
+uint64_t FanOut::part_of(const FanOutSource& source) {
+  if (source.peer != 0) return kMost;
+  return std::clamp((source.bytes / kParts + kPage - 1) / kPage * kPage, kLeast, kMost);
 }
 
 // The last one of its node; else the last one that brought the bytes to a node, unless they come from the copy's own. One
@@ -51,7 +52,7 @@ FanOutCopy* FanOut::find_predecessor(const FanOutCopy& copy) const {
 }
 
 void FanOut::join(FanOutCopy* copy) {
-  uint64_t part = part_of(copy->source.bytes);
+  uint64_t part = part_of(copy->source);
   copy->count = static_cast<uint32_t>((copy->source.bytes + part - 1) / part);
   copy->from = find_predecessor(*copy);
   copy->crosses = copy->node != (copy->from != nullptr ? copy->from->node : copy->source.node);
@@ -86,7 +87,7 @@ void FanOut::make_followers_ready(const FanOutCopy* copy) {
 bool FanOut::next_part(FanOutPart& part) {
   FanOutCopy* copy = ready_;
   if (copy == nullptr) return false;
-  uint64_t most = part_of(copy->source.bytes), offset = copy->sent * most;
+  uint64_t most = part_of(copy->source), offset = copy->sent * most;
   bool from_program = is_from_program(*copy);
   // A part that no later one waits for needs no answer.
   bool is_answered = !from_program || copy->count - copy->sent > kMostUnderWay;

@@ -62,8 +62,9 @@ class FanOut {
   // bytes are on their way, and others can follow it, however much the wire takes at once; but for the last parts, for
   // whose arrival nobody waits. The first look at what else is to be copied comes behind fewer.
   static constexpr uint32_t kMostUnderWay = 8, kFirst = 2;
-  // The bytes of a part. From 16 MiB on 64 parts or more: a chain of k copies takes about k/64 longer than one.
-  [[nodiscard]] static uint64_t part_of(uint64_t bytes);
+  // The bytes of a part. Of what the program sends, from 16 MiB on 64 parts or more: a chain of k copies takes about k/64
+  // longer than one. A worker's parts are larger, as each of them is commanded.
+  [[nodiscard]] static uint64_t part_of(const FanOutSource& source);
 
   // From now on others may follow the copy. Looks at all copies that have not ended.
   void join(FanOutCopy* copy);
