@@ -27,10 +27,11 @@ typedef struct marline_target_region {
  * and waits for the tasks that it creates. It may suspend, like any task. */
 void marline_target_region_run(const marline_target_region_t *region);
 
-/* For a library that makes several devices of this process's CPUs: from now on the calling thread, and the threads of all
- * regions that it opens, run on these CPUs only, bit i of the mask being CPU i as sched_setaffinity counts, and target
- * regions there begin with `threads` (at least 1) as their number of threads. OMP_PLACES and OMP_PROC_BIND have no effect
- * there; omp_get_num_procs counts these CPUs. Returns 0, or an errno if the system refuses; then nothing has changed. */
+/* For a library that makes several devices of this process's CPUs: from now on the calling thread, and the threads of
+ * all regions that it opens, run on these CPUs only, bit i of the mask being CPU i as sched_setaffinity counts, and
+ * target regions there begin with `threads` (at least 1) as their number of threads. OMP_PLACES and OMP_PROC_BIND have
+ * no effect there; omp_get_num_procs counts these CPUs. Returns 0, or an errno if the system refuses; then nothing has
+ * changed. */
 int marline_thread_share(const unsigned long *cpus, size_t words, int threads);
 
 /* Like marline_task_hold, for an operation that goes on behind the end of the calling task: NULL if the task is anything

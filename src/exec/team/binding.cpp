@@ -108,8 +108,8 @@ int take_cpu_share(Worker* worker, const CpuMask& cpus, int threads) {
   return 0;
 }
 
-// The system has bound a thread to these CPUs before, so it refuses only if it has taken them from the process since then.
-// Then it has put all threads elsewhere, too.
+// The system has bound a thread to these CPUs before, so it refuses only if it has taken them from the process since
+// then. Then it has put all threads elsewhere, too.
 void follow_cpu_share(Worker* worker, const CpuShare* share) {
   if (share == worker->share) return;
   (void)thread_bind_self(share != nullptr ? share->cpus : worker->share->around);

@@ -35,12 +35,12 @@ int place_of(Worker* worker);
 // Binds the calling thread to place number `place` of the process unless it is there already; -1: leaves it.
 void bind_to_place(Worker* worker, int place);
 
-// Shares: a library that makes several devices of this process's CPUs gives each of them some. The thread that takes a share,
-// and the threads of all regions inside, run on its CPUs only, and not at places. A process has as many shares as such
-// threads; they stay. Without them this costs a comparison per region.
+// Shares: a library that makes several devices of this process's CPUs gives each of them some. The thread that takes a
+// share, and the threads of all regions inside, run on its CPUs only, and not at places. A process has as many shares
+// as such threads; they stay. Without them this costs a comparison per region.
 //
-// The calling thread's from now on. `threads`: what nthreads-var is in target regions there, at least 1. Returns 0, or the
-// reason why the system does not bind the thread, as an errno.
+// The calling thread's from now on. `threads`: what nthreads-var is in target regions there, at least 1. Returns 0, or
+// the reason why the system does not bind the thread, as an errno.
 [[nodiscard]] int take_cpu_share(Worker* worker, const CpuMask& cpus, int threads);
 
 // The calling thread takes part in a region of a team with this share; null: of one without.
