@@ -47,10 +47,12 @@ constexpr Row kTable[] = {
      "Links between different nodes are made as slow as this, to try a program for several machines on one. `card`: what all "
      "links of a node can do together, in each direction. `none`: they are as fast as they are. A pair is named by the "
      "processes with the lowest numbers on its nodes.",},
-    {"MARLINE_NODE_DEVICES", "machine", "machine, sockets, numa, or a number from 1 to 63",
-     "The devices that each worker of a job is. `machine`: one, of all CPUs that the worker may use; `sockets`, `numa`: one "
-     "for each socket or NUMA domain of these; a number: that many, with as many cores each. Threads (OMP_NUM_THREADS) are "
-     "divided likewise. Has to be set for the workers.",},
+    {"MARLINE_NODE_DEVICES", "machine",
+     "machine, sockets, numa, a number from 1 to 63, or gpus; also one of these, a comma and gpus",
+     "The devices that each worker of a job is. `machine`: one, of all CPUs that the worker may use; `sockets`, "
+     "`numa`: one for each socket or NUMA domain of these; a number: that many, with as many cores each. Threads "
+     "(OMP_NUM_THREADS) are divided likewise. `gpus`: the GPUs that LLVM's libomptarget drives there, behind these or "
+     "alone. Has to be set for the workers.",},
 };
 
 const Row& row_of(Option option) { return kTable[static_cast<int>(option)]; }

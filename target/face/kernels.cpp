@@ -40,6 +40,8 @@ bool run_on(Device* device, const Origin& call, void* id, int32_t teams, const K
   region.nowait = nowait;
   region.place = place_of(call.ident);
   region.teams = told_teams(teams);
+  region.passed_teams = teams;
+  region.trip_count = given.trip_count;
   region.scope = &scope;
   run_region(device, region);
   return true;

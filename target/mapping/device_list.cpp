@@ -52,9 +52,12 @@ struct List {
             "--devices=nodes`, or by mpirun or srun with two processes or more");
     }
     for (int i = 0; i < count; ++i) {
-      if (devices[i].kind == &kNodeKind) fatal("MARLINE_DEVICES names nodes twice; each worker is there once");
+      if (devices[i].kind != &kNodeKind && devices[i].kind != &kNodeGpuKind) continue;
+      fatal("MARLINE_DEVICES names nodes twice; each worker is there once");
     }
-    add(&kNodeKind, workers != 0 ? node_device_count() : 0);
+    for (int i = 0, all = workers != 0 ? node_device_count() : 0; i < all; ++i) {
+      add(node_device_is_gpu(i) ? &kNodeGpuKind : &kNodeKind, 1);
+    }
   }
 
   // LLVM's devices, all of them.
@@ -141,6 +144,7 @@ int list_devices(Candidate (&devices)[kMostDevices]) {
 }
 
 void assume_code_for_all() {
+  if (g_code_for_all) return;
   int known[16], count = 0;
   for (int gpu = 0; gpu < cuda_gpu_count(); ++gpu) {
     int capability = cuda_capability(gpu);

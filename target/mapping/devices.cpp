@@ -94,7 +94,7 @@ void after_fork_in_child() {
   llvm_forget_operations();
   for (int i = 0; i < g_count; ++i) {
     g_devices[i].mapping->drop_busy();
-    if (g_devices[i].kind != &kNodeKind) continue;
+    if (g_devices[i].kind != &kNodeKind && g_devices[i].kind != &kNodeGpuKind) continue;
     g_devices[i].lost = true;  // also if it is not started: the job is the program's
     g_devices[i].started.store(false, std::memory_order_relaxed);  // so `prepare` looks whether it is lost
   }
@@ -310,6 +310,7 @@ void start_early() {
   const char* text = option_value(Option::kDevices);
   if (text == nullptr) return;
   if (std::strstr(text, kNodeKind.name) != nullptr && worker_count() > 0) {
+    if (std::getenv("MARLINE_JOB_SERVE") != nullptr) assume_code_for_all();  // all processes of `marline devices`
     if (is_worker()) serve_node();
     start_nodes();
     listed();  // now that the workers have said what they are

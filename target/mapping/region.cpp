@@ -88,7 +88,6 @@ bool has_kernel(Device* device, const Entry* kernel) {
     code.store(place, std::memory_order_relaxed);
     return place != 0;
   }
-  if (kernel->module->native.begin == nullptr) return false;
   uint64_t handle = kernel->module->handles[device->number].load(std::memory_order_relaxed);
   if (handle == 0) return false;
   uint64_t found = device->kind->find(device, handle, kernel->name);
@@ -123,7 +122,10 @@ Launch launch_of(const Device* device, const Region& region, Arguments& argument
           region.thread_limit,
           region.place,
           region.items.told,
-          region.teams};
+          region.teams,
+          region.leading_null,
+          region.passed_teams,
+          region.trip_count};
 }
 
 void run_here(Device* device, const Region& region) {

@@ -18,6 +18,8 @@ struct Region {
   bool nowait;           // the calling task's body ends with this call, and its arrays go with it
   const char* place;     // as in Launch
   unsigned teams;        // likewise
+  int32_t passed_teams = -1;  // likewise
+  uint64_t trip_count = 0;    // likewise
   ToldScope* scope;      // the construct's; items.told is its
 };
 

@@ -42,6 +42,11 @@ struct Launch {
   const char* place;      // the ident's text, ";file;function;line;column;;", or null; static storage
   Told* told = nullptr;   // the construct, if a tool listens
   unsigned teams = 0;     // that the program asks for; for tools
+  // For GPUs: whether the first argument is a null pointer that Clang's convention asks for (arguments of version 3),
+  // the teams as passed, and how often the region's loop runs.
+  bool leading_null = false;
+  int32_t passed_teams = -1;
+  uint64_t trip_count = 0;
 };
 
 struct DeviceKind {

@@ -10,6 +10,7 @@ namespace marline::target {
 extern const DeviceKind kHostKind;     // this processor, in this process (host.cpp)
 extern const DeviceKind kProcessKind;  // this processor, in a process of its own (process.cpp)
 extern const DeviceKind kNodeKind;     // processors of the job's other processes (node.cpp)
+extern const DeviceKind kNodeGpuKind;  // and their GPUs (node_gpu.cpp)
 extern const DeviceKind kLlvmKind;     // those of LLVM's libomptarget (llvm.cpp)
 
 }  // namespace marline::target

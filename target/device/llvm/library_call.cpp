@@ -47,6 +47,8 @@ LibraryCall::LibraryCall(const Doing& doing, bool asks_for_end) : doing_(doing),
 
 LibraryCall::~LibraryCall() { t_call = nullptr; }
 
+const Doing* LibraryCall::here() { return t_call != nullptr ? &t_call->doing_ : nullptr; }
+
 void tell_of_abort(int, siginfo_t* info, void*) {
   const LibraryCall* call = t_call;
   bool is_ours = info->si_code == SI_TKILL && info->si_pid == getpid();

@@ -29,6 +29,10 @@ class LibraryCall {
  public:
   LibraryCall(const Doing& doing, bool asks_for_end);
   ~LibraryCall();
+
+  // What the calling thread does there; null: it is not in libomptarget.
+  [[nodiscard]] static const Doing* here();
+
   LibraryCall(const LibraryCall&) = delete;
   LibraryCall& operator=(const LibraryCall&) = delete;
 

@@ -411,6 +411,13 @@ int llvm_device_count(const char** why) {
   return g_count;
 }
 
+uint64_t llvm_variable(Device* device, const void* host) {
+  Data begin = g_data[static_cast<int>(LlvmData::kBegin)];
+  begin(nullptr, llvm_number(device), 0, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr);
+  auto ask = reinterpret_cast<void* (*)(const void*, int)>(llvm_routine("omp_get_mapped_ptr"));
+  return ask != nullptr ? reinterpret_cast<uint64_t>(ask(host, llvm_number(device))) : 0;
+}
+
 // libomptarget itself would keep the variable, and take other data that comes to lie there for it.
 void llvm_remove_global(Device* device, const void* host) {
   if (!g_open.load(std::memory_order_acquire)) return;  // pairs with llvm_device_count

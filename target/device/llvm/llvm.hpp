@@ -47,6 +47,9 @@ struct Origin {
 int llvm_kernel(Device* device, const Origin& origin, int32_t teams, int32_t threads, void* id, const KernelArguments& arguments,
                 ToldScope& scope);
 
+// Where the device has a variable of an image, which it loads for that; 0: it does not have it.
+[[nodiscard]] uint64_t llvm_variable(Device* device, const void* host);
+
 // Its entry points for data constructs, likewise.
 enum class LlvmData { kBegin, kEnd, kUpdate };
 void llvm_data(Device* device, const Origin& origin, LlvmData what, bool nowait, const Items& items, void** names,

@@ -34,7 +34,7 @@ bool may_send(const FanOutCopy& copy) {
 }  // namespace
 
 uint64_t FanOut::part_of(const FanOutSource& source) {
-  if (source.peer != 0) return kMost;
+  if (source.place != 0) return kMost;
   return std::clamp((source.bytes / kParts + kPage - 1) / kPage * kPage, kLeast, kMost);
 }
 

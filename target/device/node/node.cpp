@@ -11,18 +11,17 @@
 #include "device/base/kinds.hpp"
 #include "device/base/tell.hpp"
 #include "device/base/wait.hpp"
+#include "device/node/node_code.hpp"
 #include "device/node/node_door.hpp"
+#include "device/node/node_link.hpp"
 #include "device/node/node_parts.hpp"
 #include "device/node/shared_copies.hpp"
 #include "device/process/process.hpp"
 #include "device/processor/arena.hpp"
-#include "device/processor/call_kernel.hpp"
 #include "device/processor/long_copy.hpp"
-#include "device/processor/name_in_words.hpp"
 #include "device/processor/operation_table.hpp"
 #include "device/processor/processor.hpp"
 #include "device/processor/window.hpp"
-#include "image/images.hpp"
 #include "image/program.hpp"
 
 #include <fcntl.h>
@@ -39,7 +38,6 @@ namespace marline::target {
 
 namespace {
 
-constexpr int kMostPeers = 64;    // workers are numbered from 1 on; as many as devices, less one
 constexpr int kMostPlaces = 64;   // devices of all workers together
 
 // What a worker has said of itself.
@@ -48,7 +46,6 @@ struct Greeting {
   int first, count;   // of g_places: its devices
   int64_t clock_offset;  // of its clock, less ours; known before its first device has work
   bool knows_clock;
-  std::atomic<int> with_variables;  // 1 + the worker's number of a device that has variables of code of GCC; 0: none yet
 };
 
 // A device of a worker, by the kind's index, and what the worker has said of it.
@@ -57,18 +54,7 @@ struct Place {
   int number;       // the worker's own
   DeviceFacts facts;
   int memory_file;  // the descriptor there, once it is started
-  struct Node* node;  // likewise
-};
-
-struct Node {
-  Device* device;
-  int peer;
-  int number;  // the worker's own
-  Arena arena;
-  bool shares_memory = false;
-// What has been sent that another worker's data may overtake, and how much of it is known to have arrived.
-  std::atomic<uint64_t> sent{0};       // raised behind the sending
-  std::atomic<uint64_t> confirmed{0};  // never more than that
+  Node* node;       // likewise
 };
 
 const NodeJob* g_job = nullptr;          // written before the first device is listed or started
@@ -92,7 +78,6 @@ void add_operations(int operations) {
 Node* node_of(Device* device) { return static_cast<Node*>(device->state); }
 
 // Where copies come from and go to (shared_copies.hpp).
-int place_of(const Node* node) { return 1 + node->device->index; }
 Node* node_at(int place) { return g_places[place - 1].node; }
 
 Node* usable(Device* device) {
@@ -185,8 +170,9 @@ void lost(void*, int peer, const char* why) {
   } else {
     std::snprintf(devices, sizeof devices, "device %d", node != nullptr ? node->device->number : peer - 1);
   }
-  end_process(EXIT_FAILURE, "%s (node, process %d of the job on %s) has gone, so the program cannot go on: it %s", devices,
-              peer, g_job->kind->peer(g_job->wire, peer)->node, why);
+  const char* where = g_job->kind->peer(g_job->wire, peer)->node;
+  end_process(EXIT_FAILURE, "%s (node, process %d of the job on %s) has gone, so the program cannot go on: it %s",
+              devices, peer, where, why);
 }
 
 [[noreturn]] void fail(const char* line) { fatal("%s", line); }
@@ -243,15 +229,6 @@ void send(Node* node, Frame frame, const uint64_t* words = nullptr) {
   g_job->send(node->peer, frame, words);
 }
 
-Frame frame_of(NodeFrame kind, uint64_t a = 0, uint64_t b = 0, uint64_t c = 0) {
-  Frame frame = {};
-  frame.kind = static_cast<uint16_t>(kind);
-  frame.a = a;
-  frame.b = b;
-  frame.c = c;
-  return frame;
-}
-
 // Sends a frame and waits for its answer, with bytes that go to `to`.
 uint64_t ask(Node* node, Frame frame, const char* what, const uint64_t* words = nullptr, void* to = nullptr,
              size_t bytes = 0) {
@@ -262,17 +239,29 @@ uint64_t ask(Node* node, Frame frame, const char* what, const uint64_t* words = 
   return answer.result;
 }
 
+// The one with that index among the GPUs, or among the others; null: it is not known.
+Place* place_of(int index, bool is_gpu) {
+  for (int i = 0; i < g_place_count; ++i) {
+    if (g_places[i].facts.is_gpu == is_gpu && index-- == 0) return &g_places[i];
+  }
+  return nullptr;
+}
+
+void describe_place(const Place& place, DeviceFacts& facts) {
+  facts = place.facts;
+  const char* node = g_job->kind->peer(g_job->wire, place.peer)->node;
+  std::snprintf(facts.uid, sizeof facts.uid, "node-%.40s-%d%.12s", node, place.peer, place.facts.uid);
+}
+
 // Before this process has joined the job, as much as is known: each worker is one device then (node_device_count).
 void describe(int index, DeviceFacts& facts) {
-  if (g_job == nullptr || index >= g_place_count) {
+  const Place* place = g_job != nullptr ? place_of(index, false) : nullptr;
+  if (place == nullptr) {
     describe_processor(facts);
     std::snprintf(facts.uid, sizeof facts.uid, "node-%d", index + 1);
     return;
   }
-  const Place& place = g_places[index];
-  facts = place.facts;
-  std::snprintf(facts.uid, sizeof facts.uid, "node-%.40s-%d%.12s", g_job->kind->peer(g_job->wire, place.peer)->node, place.peer,
-                place.facts.uid);
+  describe_place(*place, facts);
 }
 
 bool is_on_this_machine(int peer) {
@@ -316,8 +305,9 @@ void greet_all() {
   }
 }
 
-// Processes of one machine have one clock. Else both clocks are read within the answer's way: the middle of it is the best
-// guess. The shortest way counts, of the worker's first device: others may have work by then whose times are asked for.
+// Processes of one machine have one clock. Else both clocks are read within the answer's way: the middle of it is the
+// best guess. The shortest way counts, of the worker's first device: others may have work by then whose times are asked
+// for.
 void open_device(Node* node) {
   constexpr int kTimes = 4;
   Greeting& greeting = g_greetings[node->peer];
@@ -344,32 +334,41 @@ int open_file_of(int process, int file) {
 
 // The worker's memory as this process sees it: by the file, if both are on one machine, and on one node if names are made
 // up.
-void open_memory(Node* node) {
+void open_memory(Node* node, const Place& place) {
   const Peer* own = g_job->kind->peer(g_job->wire, g_job->number);
   const Peer* other = g_job->kind->peer(g_job->wire, node->peer);
   int file = -1;
   if (std::strcmp(own->node, other->node) == 0 && is_on_this_machine(node->peer)) {
-    file = open_file_of(other->pid, g_places[node->device->index].memory_file);
+    file = open_file_of(other->pid, place.memory_file);
   }
   node->shares_memory = file >= 0;
-  node->arena.adopt(part_of(node->device), kPart, g_places[node->device->index].facts.memory, file);
+  node->arena.adopt(part_of(node->device), kPart, place.facts.memory, file);
   node->device->asks_to_copy = !node->shares_memory;
 }
 
-void start(Device* device) {
-  if (device->state != nullptr) return;
+Place& open_place(Device* device, bool is_gpu) {
   void* memory = std::malloc(sizeof(Node));
   if (memory == nullptr) fatal("no memory for device %d (node)", device->number);
   auto* node = new (memory) Node{};
   node->device = device;
   start_nodes();
-  Place& place = g_places[device->index];
+  Place* found = place_of(device->index, is_gpu);
+  if (found == nullptr) fatal("device %d (node) is not there: set MARLINE_NODE_DEVICES for all processes",
+                            device->number);
+  Place& place = *found;
   node->peer = place.peer;
   node->number = place.number;
+  node->place = 1 + static_cast<int>(found - g_places);
   place.node = node;
   device->state = node;
   open_device(node);
-  open_memory(node);
+  return place;
+}
+
+void start(Device* device) {
+  if (device->state != nullptr) return;
+  const Place& place = open_place(device, false);
+  open_memory(node_of(device), place);
 }
 
 void stop(Device*) {}  // all workers end together: see end_nodes
@@ -421,7 +420,7 @@ bool send_bytes(int place, uint64_t to, const void* from, size_t bytes, Outgoing
 void send_data(Node* node, uint64_t to, const void* from, size_t bytes) {
   Sending sending;
   await_room(node->device, node->peer);
-  if (send_bytes(place_of(node), to, from, bytes, &sending, nullptr)) {
+  if (send_bytes(node->place, to, from, bytes, &sending, nullptr)) {
     add_operations(-1);
   } else {
     wait_or_progress(&sending.event, node->device, "copy to", bytes);
@@ -439,8 +438,8 @@ void confirm(Node* node) {
 void forward_bytes(int to_place, uint64_t to, int from_place, uint64_t from, size_t bytes, Operation* operation) {
   const Node *target = node_at(to_place), *source = node_at(from_place);
   bool is_beside = is_in_part(target->device, to) && is_same_node(source->peer, target->peer);
-  uint64_t words[] = {static_cast<uint64_t>(target->peer), static_cast<uint64_t>(target->device->index),
-                      static_cast<uint64_t>(g_places[target->device->index].memory_file),
+  uint64_t words[] = {static_cast<uint64_t>(target->peer), static_cast<uint64_t>(to_place - 1),
+                      static_cast<uint64_t>(g_places[to_place - 1].memory_file),
                       is_beside ? part_of(target->device) : 0};
   Frame frame = frame_of(NodeFrame::kForward, to, from, bytes);
   frame.flags = flags_of_device(source->number);
@@ -466,7 +465,7 @@ void write(Device* device, uint64_t to, const void* from, size_t bytes) {
     copy_and_poll(node->arena.here(to), from, bytes, poll);
   } else if (bytes >= kSharedCopy) {
     await_room(device, node->peer);
-    copy_shared(kCopyWay, place_of(node), to, kProgramPlace, reinterpret_cast<uint64_t>(from), bytes, device, "copy to");
+    copy_shared(kCopyWay, node->place, to, kProgramPlace, reinterpret_cast<uint64_t>(from), bytes, device, "copy to");
   } else {
     send_data(node, to, from, bytes);
   }
@@ -495,85 +494,55 @@ bool copy(Device* to_device, uint64_t to, Device* from_device, uint64_t from, si
   }
   await_room(from_device, source->peer);
   if (bytes >= kSharedCopy && target != source) {
-    copy_shared(kCopyWay, place_of(target), to, place_of(source), from, bytes, from_device, "copy between devices");
+    copy_shared(kCopyWay, target->place, to, source->place, from, bytes, from_device, "copy between devices");
     return true;
   }
   confirm(target);
   Awaited answer(from_device);
-  forward_bytes(place_of(target), to, place_of(source), from, bytes, &answer);
+  forward_bytes(target->place, to, source->place, from, bytes, &answer);
   answer.wait("copy between devices", bytes);
   return true;
 }
 
-uint64_t load(Device* device, Module* module) {
-  if (module->native.begin == nullptr) return 0;
-  Node* node = usable(device);
-  size_t bytes = module->native.bytes;
-  auto* copied = static_cast<char*>(std::malloc(bytes));
-  if (copied == nullptr) fatal("device %d (node): no memory for an image", device->number);
-  bool there;
-  {
-    Guard guard(images_lock());
-    there = !module->gone.load(std::memory_order_relaxed);
-    if (there) std::memcpy(copied, module->native.begin, bytes);
-  }
-  uint64_t handle = 0, stage = there ? allocate(device, bytes) : 0;
-  if (stage != 0) {
-    write(device, stage, copied, bytes);
-    handle = ask(node, frame_of(NodeFrame::kLoad, stage, bytes), "load of an image");
-    release(device, stage);
-  }
-  std::free(copied);
-  if (there && stage == 0) fatal("device %d (node): no memory for an image", device->number);
-  return handle;
-}
-
-void unload(Device* device, uint64_t handle) {
-  (void)ask(usable(device), frame_of(NodeFrame::kUnload, handle), "unload of an image");
-}
-
-uint64_t find(Device* device, uint64_t handle, const char* name) {
-  NameInWords words(name);
-  Frame frame = frame_of(NodeFrame::kFind, handle);
-  frame.words = static_cast<uint16_t>(words.count());
-  return ask(usable(device), frame, "search for a symbol", words.begin());
-}
-
-// In code of GCC a variable is the process's, so all devices of a worker have the same one. Says so once, where two have it.
-void note_variable_of(const Node* node) {
-  static std::atomic<bool> said{false};
-  int first = 0, own = node->number + 1;
-  if (g_greetings[node->peer].with_variables.compare_exchange_strong(first, own) || first == own || said.exchange(true)) return;
-  warn("the devices of a worker share the `declare target` variables of code of GCC: if each device needs its own, start more "
-       "processes (-n) and leave MARLINE_NODE_DEVICES unset");
-}
-
-uint64_t locate(Device* device, const void* address, size_t bytes) {
-  ProgramPlace place = place_of_address(address);
-  if (place.module == 0) return 0;
-  Node* node = usable(device);
-  uint64_t found = ask(node, frame_of(NodeFrame::kLocate, place.module, place.offset, bytes), "search for a symbol");
-  if (found != 0 && bytes != 0) note_variable_of(node);
-  return found;
-}
-
-bool launch(Device* device, const Launch& launch, Operation* operation) {
-  if (launch.count > kMostArguments) {
-    fatal("a target region with %u arguments; the most are %u", launch.count, kMostArguments);
-  }
-  Frame frame = frame_of(NodeFrame::kLaunch, launch.code, static_cast<uint64_t>(launch.thread_limit),
-                         offset_in_program(launch.place));
-  frame.words = static_cast<uint16_t>(launch.count);
-  frame.flags = operation->timed ? kTimed : 0;
-  frame.operation = g_operations.add(operation);
-  send(usable(device), frame, launch.arguments);
-  return false;
-}
-
 }  // namespace
 
-constinit const DeviceKind kNodeKind = {"node", true, describe, start, allocate, release, write,  read,   load,
-                                        unload, find, locate,   copy,  launch,   progress, stop};
+constinit const DeviceKind kNodeKind = {
+    "node", true, describe, start, allocate, release, write, read, load_on_node, unload_on_node, find_on_node,
+    locate_on_node, copy, launch_on_node, progress, stop};
+
+Node* usable_node(Device* device) { return usable(device); }
+uint64_t ask_node(Node* node, const Frame& frame, const char* what, const uint64_t* words, void* to, size_t bytes) {
+  return ask(node, frame, what, words, to, bytes);
+}
+
+void start_on_node(Node* node, Frame frame, const uint64_t* words, Operation* operation) {
+  frame.operation = g_operations.add(operation);
+  send(node, frame, words);
+}
+
+// The data is copied by the wire, or gone by the time of the answer.
+void write_to_node(Node* node, Frame frame, const void* from, size_t bytes) {
+  static constexpr Outgoing kNothing = {[](Outgoing*) {}};
+  Awaited answer(node->device);
+  frame.flags |= flags_of_device(node->number);
+  frame.bulk = bytes;
+  frame.operation = g_operations.add(&answer);
+  await_room(node->device, node->peer);
+  add_operations(1);
+  Outgoing outgoing = kNothing;
+  (void)g_job->kind->send(g_job->wire, node->peer, frame, nullptr, from, &outgoing);
+  answer.wait("copy to", bytes);
+}
+
+Node* open_node_gpu(Device* device) {
+  if (device->state == nullptr) (void)open_place(device, true);
+  return node_of(device);
+}
+
+void describe_node_gpu(int index, DeviceFacts& facts) { describe_place(*place_of(index, true), facts); }
+void progress_nodes(Device* device) { progress(device); }
+
+bool node_device_is_gpu(int device) { return g_job != nullptr && g_places[device].facts.is_gpu; }
 
 int node_device_count() {
   if (g_job == nullptr && !expects_several_devices()) return worker_count();

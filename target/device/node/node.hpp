@@ -1,72 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Devices of other processes of the job, on other nodes as a rule: the two sides of such a device, the program's (node.cpp)
-// and the worker's (node_serve.cpp), and the frames between them. Workers run no `main`. A worker is one device or several,
-// which it numbers from 0 on (node_parts.hpp). A device's memory lies at the same addresses in the program, which has no
-// access there, and in the worker.
+// Devices of other processes of the job, on other nodes as a rule: the two sides of such a device, the program's
+// (node.cpp) and the worker's (node_serve.cpp), and the frames between them. Workers run no `main`. A worker is one
+// device or several, which it numbers from 0 on (node_parts.hpp). A device's memory lies at the same addresses in the
+// program, which has no access there, and in the worker.
 #pragma once
 
 #include "device/base/device.hpp"
-#include "wire/base/wire.hpp"
+#include "device/node/node_frames.hpp"
 
 namespace marline::target {
-
-inline constexpr uint32_t kNodeProtocol = 2;  // of the frames below; both sides are of the same version, or stop
-
-// What a frame asks for or answers. Questions and kWelcome have the worker's number of the device in their flags. `to`,
-// `from`: addresses of the receiver; kForward: of the other worker and the receiver. An answer has the `operation` of what
-// it answers.
-enum class NodeFrame : uint16_t {
-  // From the program, first: a = protocol, b = begin of the device's memory, c = device's number; words: the program's
-  // identity, bytes of memory. 0 bytes: no device is started, the program asks who the worker is
-  kHello = 1,
-  // To the program: a = a clock reading (tell.hpp, now), b = the descriptor of the memory's file in the worker; words: the
-  // identity of its program. If it has asked who the worker is, then the DeviceFacts of each device
-  kWelcome,
-  kWrite,    // a = to; bulk. kAnswers: `operation` of the process with number b
-  kRead,     // a = from, b = bytes; answered by kData
-  kData,     // bulk
-  kLaunch,   // a = code, b = thread limit, c: offset of the place in the program's file; words: arguments; kTimed
-  kLoad,     // a, b: an image in the device's memory
-  kUnload,   // a = handle
-  kFind,     // a = handle; words: a name
-  kLocate,   // a = module, b = offset, c = bytes, 0 for a function (image/program.hpp)
-  // a = to, b = from, c = bytes; words: the other worker's number, its device's number in the job, the descriptor of that
-  // one's memory's file there, and the begin of this memory; 0: `to` is not in that, or not on one node. The other one
-  // answers, or this one if it can write there
-  kForward,
-  kDiscard,  // a, b: memory that nobody needs any more
-  kFlush,    // answered when everything before has been done that needs no task
-  kDone,     // a = result; b, c: begin and end of a kernel
-  kEnd,      // the program ends
-  kDoor,     // where `marline ps` reaches the sender: a = port, b, c = the secret that it wants; words: host. Unanswered
-};
-
-// Of Frame::flags.
-inline constexpr uint32_t kAnswers = 1, kTimed = 2;
-inline constexpr int kDeviceShift = 8;
-[[nodiscard]] inline uint32_t flags_of_device(int number) { return static_cast<uint32_t>(number) << kDeviceShift; }
-[[nodiscard]] inline int device_in(uint32_t flags) { return static_cast<int>(flags >> kDeviceShift); }
-
-// How this process takes part in a job with workers. Constant once it is made.
-struct NodeJob {
-  const WireKind* kind;
-  Wire* wire;
-  int number;  // 0: it runs the program
-  int count;
-
-  void send(int peer, const Frame& frame, const uint64_t* words = nullptr) const {
-    kind->send(wire, peer, frame, words, nullptr, nullptr);
-  }
-};
 
 // How many workers the environment says that there are, without a wire; 0: none, or this process belongs to no job. Any
 // thread.
 [[nodiscard]] int worker_count();
 
-// How many devices the workers are, in the order of their numbers; before this process has joined the job, one each, unless
-// the environment says something else: then joins it. Only if there are workers. Any thread.
+// How many devices the workers are, in the order of their numbers; before this process has joined the job, one each,
+// unless the environment says something else: then joins it. Only if there are workers. Any thread.
 [[nodiscard]] int node_device_count();
+
+[[nodiscard]] bool node_device_is_gpu(int device);
 
 // Whether a process of a job has started this program, which has no workers then. Any thread.
 [[nodiscard]] bool is_started_by_a_job();

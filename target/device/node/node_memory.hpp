@@ -9,9 +9,9 @@
 
 namespace marline::target {
 
-// Maps a device's memory, on the pages of a NUMA domain as far as there are (-1: any); returns the descriptor of its file.
-// Ends the process if that cannot be. Once for each device, at most kMostWorkerDevices, by the thread that polls, as all that
-// asks whether addresses of such memory may be accessed.
+// Maps a device's memory, on the pages of a NUMA domain as far as there are (-1: any); returns the descriptor of its
+// file. Ends the process if that cannot be. Once for each device, at most kMostWorkerDevices, by the thread that polls,
+// as all that asks whether addresses of such memory may be accessed.
 int open_worker_memory(uint64_t begin, uint64_t bytes, int domain);
 
 // Gives memory back to the system; its content is lost.

@@ -4,6 +4,8 @@
 #include "device/node/node_parts.hpp"
 
 #include "base/options.hpp"
+#include "device/base/kinds.hpp"
+#include "device/node/serve_gpu.hpp"
 #include "device/processor/processor.hpp"
 
 #include <cstdio>
@@ -17,19 +19,30 @@ namespace {
 struct Wish {
   PartsBy by = PartsBy::kMachine;
   int shares = 1;
+  bool processor = true, gpus = false;
 };
 
 Wish read_wish() {
   const char* text = option_value(Option::kNodeDevices);
   if (text == nullptr) return {};
-  if (std::strcmp(text, "sockets") == 0) return {PartsBy::kSockets, 1};
-  if (std::strcmp(text, "numa") == 0) return {PartsBy::kDomains, 1};
+  if (std::strcmp(text, "gpus") == 0) return {PartsBy::kMachine, 1, false, true};
+  const char* comma = std::strchr(text, ',');
+  if (comma != nullptr && std::strcmp(comma, ",gpus") != 0) refuse_value(Option::kNodeDevices, text);
+  size_t length = comma != nullptr ? static_cast<size_t>(comma - text) : std::strlen(text);
+  auto is = [text, length](const char* word) {
+    return std::strlen(word) == length && std::strncmp(text, word, length) == 0;
+  };
+  Wish wish = {PartsBy::kMachine, 1, true, comma != nullptr};
+  if (is("machine")) return wish;
+  wish.by = is("sockets") ? PartsBy::kSockets : is("numa") ? PartsBy::kDomains : PartsBy::kShares;
+  if (wish.by != PartsBy::kShares) return wish;
   char* end;
   long shares = std::strtol(text, &end, 10);
-  if (*text < '0' || *text > '9' || *end != '\0' || shares < 1 || shares > kMostCpuParts) {
+  if (*text < '0' || *text > '9' || end != text + length || shares < 1 || shares > kMostCpuParts) {
     refuse_value(Option::kNodeDevices, text);
   }
-  return {PartsBy::kShares, static_cast<int>(shares)};
+  wish.shares = static_cast<int>(shares);
+  return wish;
 }
 
 CpuPart g_parts[kMostCpuParts];
@@ -43,24 +56,40 @@ void describe(const Wish& wish, int number, const CpuPart& part, DeviceFacts& fa
   std::snprintf(facts.uid, sizeof facts.uid, "-%s%d", what, which < 0 ? number : which);
 }
 
-}  // namespace
-
-const WorkerDevices& worker_devices() {
-  if (g_devices.count != 0) return g_devices;
-  Wish wish = read_wish();
+void add_processor(const Wish& wish) {
   int count = wish.by == PartsBy::kMachine ? 1 : divide_cpus(wish.by, wish.shares, g_parts);
   DeviceFacts facts;
   describe_processor(facts);
   for (int i = 0; i < count; ++i) {
-    g_devices.devices[i] = {nullptr, facts};
+    g_devices.devices[i] = {nullptr, -1, facts};
     if (wish.by == PartsBy::kMachine) continue;
     g_devices.devices[i].part = &g_parts[i];
     describe(wish, i, g_parts[i], g_devices.devices[i].facts);
   }
   g_devices.count = count;
+}
+
+void add_gpus() {
+  for (int gpu = 0, count = open_worker_gpus(); gpu < count && g_devices.count < kMostWorkerDevices; ++gpu) {
+    WorkerDevice& device = g_devices.devices[g_devices.count++];
+    device = {nullptr, gpu, {}};
+    kLlvmKind.describe(gpu, device.facts);
+    std::snprintf(device.facts.uid, sizeof device.facts.uid, "-gpu%d", gpu);
+  }
+}
+
+}  // namespace
+
+const WorkerDevices& worker_devices() {
+  static bool known = false;
+  if (known) return g_devices;
+  known = true;
+  Wish wish = read_wish();
+  if (wish.processor) add_processor(wish);
+  if (wish.gpus) add_gpus();
   return g_devices;
 }
 
-bool expects_several_devices() { return read_wish().by != PartsBy::kMachine; }
+bool expects_several_devices() { return option_value(Option::kNodeDevices) != nullptr; }
 
 }  // namespace marline::target

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which devices a worker is, by MARLINE_NODE_DEVICES: its processor as one device, or parts of it. Constant after the first
-// call, which is the first thread's.
+// Which devices a worker is, by MARLINE_NODE_DEVICES: its processor as one device, or parts of it, and its GPUs.
+// Constant after the first call, which is the first thread's.
 #pragma once
 
 #include "base/facts.hpp"
@@ -9,10 +9,11 @@
 
 namespace marline::target {
 
-inline constexpr int kMostWorkerDevices = kMostCpuParts;
+inline constexpr int kMostWorkerDevices = kMostCpuParts;  // further GPUs are left out
 
 struct WorkerDevice {
   const CpuPart* part;  // null: the whole processor, and its threads are as the program's are
+  int gpu;              // its number among the worker's GPUs; -1: none
   DeviceFacts facts;    // uid: what comes behind the name of the worker
 };
 

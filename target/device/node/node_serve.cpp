@@ -12,6 +12,8 @@
 #include "device/node/node_memory.hpp"
 #include "device/node/node_parts.hpp"
 #include "device/node/node_seen.hpp"
+#include "device/node/serve_gpu.hpp"
+#include "device/node/wire_use.hpp"
 #include "device/processor/call_kernel.hpp"
 #include "device/processor/crash_report.hpp"
 #include "device/processor/dispatcher.hpp"
@@ -49,13 +51,14 @@ struct Job : Work {
 };
 
 const NodeJob* g_job;
-// The devices, by the worker's number: the program's number and the file of the memory, from the frame on that starts one.
+// The devices, by the worker's number: the program's number and the file of the memory, from the frame on that starts
+// one.
 struct Started {
   int number = 0;
   int memory_file = -1;
+  bool is_there = false;
 };
 Started g_started[kMostWorkerDevices];
-std::atomic<bool> g_ends{false};
 std::atomic<uint32_t> g_watch{0};  // the first thread sleeps here while the dispatcher polls; 1: it is to wait on the wire
 
 [[noreturn]] void refuse(int peer, const Frame& frame, const char* what) {
@@ -70,19 +73,6 @@ Frame frame_of(NodeFrame kind, uint64_t operation, uint64_t a = 0) {
   frame.a = a;
   return frame;
 }
-
-// The scope in which a thread uses the wire, which the first thread leaves and frees when the program has ended. Here the
-// count comes first and then the look at the end, there the other way round (both seq_cst).
-std::atomic<int> g_users{0};
-class WireUse {
- public:
-  WireUse() { g_users.fetch_add(1); }
-  ~WireUse() { g_users.fetch_sub(1); }
-  WireUse(const WireUse&) = delete;
-  WireUse& operator=(const WireUse&) = delete;
-
-  [[nodiscard]] bool is_possible() const { return !g_ends.load(); }
-};
 
 void send_to_program(const Frame& frame) {
   WireUse use;
@@ -206,6 +196,8 @@ void send_data(int peer, const Frame& frame, uint64_t from) {
   if (is_copied) Sending::free(sending);
 }
 
+int gpu_of(int device) { return worker_devices().devices[device].gpu; }
+
 void welcome(const Frame& frame, const uint64_t* words) {
   if (frame.a != kNodeProtocol) {
     fatal("worker %d: its libmarline-target speaks version %u to workers, the program's version %lu: use the same Marline "
@@ -216,9 +208,14 @@ void welcome(const Frame& frame, const uint64_t* words) {
   int device = device_in(frame.flags);
   Started& started = g_started[device];
   bool asks_who = words[1] == 0;
-  if (!asks_who && started.memory_file < 0) {
+  if (!asks_who && !started.is_there) {
+    started.is_there = true;
     started.number = static_cast<int>(frame.c);
-    started.memory_file = open_worker_memory(frame.b, words[1], all.devices[device].facts.numa_domain);
+    if (gpu_of(device) < 0) {
+      started.memory_file = open_worker_memory(frame.b, words[1], all.devices[device].facts.numa_domain);
+    } else {
+      number_worker_gpu(gpu_of(device), started.number);
+    }
   }
   constexpr size_t kWords = sizeof(DeviceFacts) / sizeof(uint64_t);
   static_assert(sizeof(DeviceFacts) % sizeof(uint64_t) == 0 && 1 + kMostWorkerDevices * kWords <= kMostWords);
@@ -292,6 +289,11 @@ bool is_early(NodeFrame kind) {
 
 void* place(void*, int peer, const Frame& frame, const uint64_t*) {
   if (!may_send(peer, frame) || static_cast<NodeFrame>(frame.kind) != NodeFrame::kWrite) refuse(peer, frame, "has data");
+  if (int device = device_in(frame.flags); gpu_of(device) >= 0) {
+    void* to = place_for_gpu({g_job, gpu_of(device), g_started[device].number}, frame);
+    if (to == nullptr) refuse(peer, frame, "writes what is not the device's");
+    return to;
+  }
   if (!may_access(frame.a, frame.bulk)) refuse(peer, frame, "writes what is not the device's");
   see_arriving(1, static_cast<int64_t>(frame.bulk));
   return reinterpret_cast<void*>(frame.a);
@@ -301,12 +303,17 @@ void deliver(void*, int peer, const Frame& frame, const uint64_t* words) {
   if (!may_send(peer, frame)) refuse(peer, frame, "is the program's to send");
   auto kind = static_cast<NodeFrame>(frame.kind);
   if (kind == NodeFrame::kEnd) {
-    g_ends.store(true);
+    WireUse::note_end();
     return g_job->kind->wake(g_job->wire);  // the first thread, which may wait while the dispatcher polls
   }
   if (device_in(frame.flags) >= worker_devices().count) refuse(peer, frame, "is for a device that is none");
-  bool is_started = peer != 0 || g_started[device_in(frame.flags)].memory_file >= 0;
+  bool is_started = peer != 0 || g_started[device_in(frame.flags)].is_there;
   if (!is_started && !is_early(kind)) refuse(peer, frame, "comes too early");
+  if (int device = device_in(frame.flags); gpu_of(device) >= 0 && !is_early(kind)) {
+    const char* wrong = deliver_to_gpu({g_job, gpu_of(device), g_started[device].number}, frame, words);
+    if (wrong != nullptr) refuse(peer, frame, wrong);
+    return;
+  }
   switch (kind) {
     case NodeFrame::kHello: return welcome(frame, words);
     case NodeFrame::kWrite:
@@ -365,7 +372,7 @@ void watch() {
   constexpr uint64_t kAtWork = 100'000;     // nanoseconds
   constexpr timespec kNap = {0, 100'000};
   bool may_nap = true;
-  while (!g_ends.load()) {
+  while (!WireUse::has_ended()) {
     if (g_watch.load() == 0 && (may_nap || now() - dispatcher_looked() < kAtWork)) {
       may_nap = false;
       syscall(SYS_futex, &g_watch, FUTEX_WAIT_PRIVATE, 0, &kNap, nullptr, 0);
@@ -384,12 +391,14 @@ void watch() {
 void tell(const EndInKernel& end) {
   char device[128];
   uint64_t place = end.kernel_place & ((uint64_t{1} << kPlaceBits) - 1);
-  std::snprintf(device, sizeof device, "device %d (node, process %d of the job on %s)",
-                g_started[end.kernel_place >> kPlaceBits].number, g_job->number,
-                g_job->kind->peer(g_job->wire, g_job->number)->node);
+  int number = g_started[end.kernel_place >> kPlaceBits].number;
   ProcessEnd told = end;
-  told.name = reinterpret_cast<const char*>(end.entry);
-  told.place = place != 0 ? text_in_program(place) : nullptr;
+  if (!tell_worker_gpu(number, told.name, told.place)) {
+    told.name = reinterpret_cast<const char*>(end.entry);
+    told.place = place != 0 ? text_in_program(place) : nullptr;
+  }
+  std::snprintf(device, sizeof device, "device %d (node, process %d of the job on %s)", number, g_job->number,
+                g_job->kind->peer(g_job->wire, g_job->number)->node);
   report_end(device, told);
 }
 
@@ -397,14 +406,16 @@ void tell(const EndInKernel& end) {
 void begin() {
   note_ends(tell);
   const WorkerDevices& all = worker_devices();
-  for (int i = 1; i < all.count; ++i) start_dispatcher({receive, announce, nullptr}, all.devices[i].part);
+  for (int i = 1; i < all.count; ++i) {
+    if (all.devices[i].gpu < 0) start_dispatcher({receive, announce, nullptr}, all.devices[i].part);
+  }
 }
 
 // The program's number of the first device that it has started; -1: none yet.
 int first_device() {
   const WorkerDevices& all = worker_devices();
   for (int i = 0; i < all.count; ++i) {
-    if (g_started[i].memory_file >= 0) return g_started[i].number;
+    if (g_started[i].is_there) return g_started[i].number;
   }
   return -1;
 }
@@ -426,7 +437,7 @@ void serve_node() {
   start_dispatcher({receive, announce, begin}, worker_devices().devices[0].part);
   watch();
   std::fflush(stdout);
-  while (g_users.load() != 0) sched_yield();
+  while (WireUse::is_under_way()) sched_yield();
   g_job->kind->leave(g_job->wire, true);
   _exit(EXIT_SUCCESS);
 }

@@ -14,7 +14,7 @@ namespace marline::target {
 // Smaller copies go as one frame.
 inline constexpr size_t kSharedCopy = 512 << 10;
 
-// Where bytes are: 0, in the program; or 1 + a device's number among those of its kind.
+// Where bytes are: 0, in the program; or 1 + a device's number among all of the job's workers.
 inline constexpr int kProgramPlace = 0;
 
 // How the program reaches the devices (node.cpp). Constant. None of these suspends but `confirm`.

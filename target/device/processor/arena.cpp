@@ -85,6 +85,12 @@ void Arena::adopt(uint64_t begin, uint64_t bytes, uint64_t limit, int file) {
   if (file >= 0) map_alias();
 }
 
+void Arena::manage(uint64_t begin, uint64_t bytes) {
+  begin_ = begin;
+  bytes_ = limit_ = bytes;
+  hold_across_forks(lock_, ForkOrder::kArena);
+}
+
 void Arena::enter() {
   void* at = reinterpret_cast<void*>(begin_);
   constexpr int kShared = MAP_SHARED | MAP_NORESERVE | MAP_FIXED;

@@ -25,6 +25,8 @@ class Arena {
   // The same for memory that another process has made and maps at `begin`: `file`, or -1 where this process cannot reach
   // it. `limit`: bytes of that machine's memory.
   void adopt(uint64_t begin, uint64_t bytes, uint64_t limit, int file);
+  // The same for memory whose addresses mean something on the device alone: nothing is mapped here.
+  void manage(uint64_t begin, uint64_t bytes);
   // In the device's process, a fork of the program, once: accessible at `begin`. Other forks do not map the memory.
   void enter();
 

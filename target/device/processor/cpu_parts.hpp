@@ -21,13 +21,13 @@ struct CpuPart {
   bool has_own_domain;  // other parts, or other CPUs of this process, are in other domains
 };
 
-// By what the CPUs are divided. kShares: into a number of parts with as many cores each, or one more; cores that are near
-// each other stay together. If there are fewer cores than parts, several parts have the same core.
+// By what the CPUs are divided. kShares: into a number of parts with as many cores each, or one more; cores that are
+// near each other stay together. If there are fewer cores than parts, several parts have the same core.
 enum class PartsBy : uint8_t { kMachine, kSockets, kDomains, kShares };
 
-// Writes the parts of those CPUs that the process may use, and returns how many they are. `shares`: of kShares, from 1 to
-// kMostCpuParts. CPUs of which the system says no socket or domain are one part. Ends the process if there are more parts
-// than that.
+// Writes the parts of those CPUs that the process may use, and returns how many they are. `shares`: of kShares, from 1
+// to kMostCpuParts. CPUs of which the system says no socket or domain are one part. Ends the process if there are more
+// parts than that.
 [[nodiscard]] int divide_cpus(PartsBy by, int shares, CpuPart (&parts)[kMostCpuParts]);
 
 // Where a CPU is, by the system's numbers; -1: not known. CPUs whose core is not known count as cores.

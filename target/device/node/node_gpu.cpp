@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The program's side of GPUs on other nodes. The data environment is the program's own, as for all devices of nodes.
+// The worker has taken one block of the GPU's memory, and the program gives out its addresses, which are the GPU's own.
+// Data goes in pieces by way of the worker's memory (serve_gpu.cpp). A kernel's code is its entry's address in the
+// worker, where libomptarget runs it. Any thread.
+#include "base/report.hpp"
+#include "device/base/kinds.hpp"
+#include "device/node/node_link.hpp"
+#include "device/node/serve_gpu.hpp"
+#include "device/processor/name_in_words.hpp"
+#include "image/images.hpp"
+#include "image/program.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace marline::target {
+
+namespace {
+
+void start(Device* device) {
+  if (device->state != nullptr) return;
+  Node* node = open_node_gpu(device);
+  uint64_t begin = ask_node(node, frame_of(NodeFrame::kPool, 0), "first answer");
+  uint64_t bytes = ask_node(node, frame_of(NodeFrame::kPool, 1), "first answer");
+  if (bytes == 0) fatal("device %d (node) has no memory left: does another program use the GPU?", device->number);
+  node->arena.manage(begin, bytes);
+  device->asks_to_copy = true;
+}
+
+void stop(Device*) {}  // all workers end together: see end_nodes
+
+uint64_t allocate(Device* device, size_t bytes) { return usable_node(device)->arena.allocate(bytes); }
+
+void release(Device* device, uint64_t address) {
+  if (!device->lost) usable_node(device)->arena.release(address);
+}
+
+void write(Device* device, uint64_t to, const void* from, size_t bytes) {
+  Node* node = usable_node(device);
+  for (size_t done = 0; done < bytes; done += kGpuPiece) {
+    write_to_node(node, frame_of(NodeFrame::kWrite, to + done), static_cast<const char*>(from) + done,
+                  std::min(kGpuPiece, bytes - done));
+  }
+}
+
+void read(Device* device, void* to, uint64_t from, size_t bytes) {
+  Node* node = usable_node(device);
+  for (size_t done = 0; done < bytes; done += kGpuPiece) {
+    size_t piece = std::min(kGpuPiece, bytes - done);
+    (void)ask_node(node, frame_of(NodeFrame::kRead, from + done, piece), "copy from", nullptr,
+                   static_cast<char*>(to) + done, piece);
+  }
+}
+
+// The worker has the program's images itself, and finds the module by the address of one of its entries.
+uint64_t load(Device* device, Module* module) {
+  const void* entry = nullptr;
+  {
+    Guard guard(images_lock());
+    if (module->gone.load(std::memory_order_relaxed) || !module->has_foreign) return 0;
+    for (uint32_t i = 0; entry == nullptr && i < module->count; ++i) entry = module->entries[i].host;
+  }
+  ProgramPlace place = entry != nullptr ? place_of_address(entry) : ProgramPlace{};
+  if (place.module == 0) return 0;
+  return ask_node(usable_node(device), frame_of(NodeFrame::kLoad, place.module, place.offset), "load of an image");
+}
+
+void unload(Device*, uint64_t) {}  // the worker keeps its libraries
+
+uint64_t find(Device* device, uint64_t handle, const char* name) {
+  NameInWords words(name);
+  Frame frame = frame_of(NodeFrame::kFind, handle);
+  frame.words = static_cast<uint16_t>(words.count());
+  return ask_node(usable_node(device), frame, "search for a symbol", words.begin());
+}
+
+uint64_t locate(Device*, const void*, size_t) { return 0; }  // GCC makes no code for GPUs here
+
+bool launch(Device* device, const Launch& launch, Operation* operation) {
+  if (launch.count > kMostGpuArguments) {
+    fatal("a target region with %u arguments; the most are %u", launch.count, kMostGpuArguments);
+  }
+  uint64_t words[kGpuLaunchWords + kMostGpuArguments] = {static_cast<uint64_t>(launch.passed_teams), launch.trip_count,
+                                                         launch.leading_null ? 3u : 2u};
+  uint32_t first = launch.leading_null ? 1 : 0;  // libomptarget puts it there itself
+  std::memcpy(words + kGpuLaunchWords, launch.arguments + first, (launch.count - first) * sizeof *words);
+  Frame frame = frame_of(NodeFrame::kLaunch, launch.code, static_cast<uint64_t>(launch.thread_limit),
+                         offset_in_program(launch.place));
+  frame.words = static_cast<uint16_t>(kGpuLaunchWords + launch.count - first);
+  frame.flags = operation->timed ? kTimed : 0;
+  start_on_node(usable_node(device), frame, words, operation);
+  return false;
+}
+
+}  // namespace
+
+constinit const DeviceKind kNodeGpuKind = {
+    "node", true, describe_node_gpu, start, allocate, release, write, read, load, unload, find, locate, nullptr, launch,
+    progress_nodes, stop};
+
+}  // namespace marline::target

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// In the program: a device of a worker, and questions to it, for all kinds of such devices. Any thread.
+#pragma once
+
+#include "device/base/device.hpp"
+#include "device/node/node_frames.hpp"
+#include "device/processor/arena.hpp"
+
+#include <atomic>
+
+namespace marline::target {
+
+inline constexpr int kMostPeers = 64;  // workers are numbered from 1 on; as many as devices, less one
+
+struct Node {
+  Device* device;
+  int peer;
+  int number;  // the worker's own
+  int place;   // for copies (shared_copies.hpp)
+  Arena arena;
+  bool shares_memory = false;
+  // What has been sent that another worker's data may overtake, and how much of it is known to have arrived.
+  std::atomic<uint64_t> sent{0};       // raised behind the sending
+  std::atomic<uint64_t> confirmed{0};  // never more than that
+};
+
+[[nodiscard]] inline Frame frame_of(NodeFrame kind, uint64_t a = 0, uint64_t b = 0, uint64_t c = 0) {
+  Frame frame = {};
+  frame.kind = static_cast<uint16_t>(kind);
+  frame.a = a;
+  frame.b = b;
+  frame.c = c;
+  return frame;
+}
+
+// Ends a fork of the program with a line.
+[[nodiscard]] Node* usable_node(Device* device);
+
+// Sends a frame and waits for its answer, with bytes that go to `to`. May suspend.
+uint64_t ask_node(Node* node, const Frame& frame, const char* what, const uint64_t* words = nullptr, void* to = nullptr,
+                  size_t bytes = 0);
+
+// Sends a frame with data, and waits for its answer. May suspend.
+void write_to_node(Node* node, Frame frame, const void* from, size_t bytes);
+
+// The answer ends the operation.
+void start_on_node(Node* node, Frame frame, const uint64_t* words, Operation* operation);
+
+// Joins the job, if need be, and tells the worker which of the program's devices its GPU is.
+Node* open_node_gpu(Device* device);
+
+void describe_node_gpu(int index, DeviceFacts& facts);
+void progress_nodes(Device* device);
+
+}  // namespace marline::target

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// See the header. What a frame names is checked where it arrives: addresses are those of the block that the program has
+// been given or of a variable that it has asked for, kernels are entries that it has found. The rest runs as a task,
+// which libomptarget's operations suspend as they do in a program with GPUs of its own.
+#include "device/node/serve_gpu.hpp"
+
+#include "base/array.hpp"
+#include "base/items.hpp"
+#include "base/report.hpp"
+#include "device/base/kinds.hpp"
+#include "device/base/tell.hpp"
+#include "device/llvm/library_call.hpp"
+#include "device/llvm/llvm.hpp"
+#include "device/node/wire_use.hpp"
+#include "device/processor/dispatcher.hpp"
+#include "image/images.hpp"
+#include "image/program.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+namespace marline::target {
+
+namespace {
+
+struct Variable {
+  uint64_t begin, bytes;
+};
+
+struct Gpu {
+  Device device;  // as libomptarget's kind wants it
+  uint64_t begin = 0, bytes = 0;  // of the program's memory; 0: not taken yet
+  Lock lock;  // over the next one
+  Array<Variable, 8> variables;
+};
+
+Gpu* g_gpus = nullptr;  // constant once they are open
+void* g_incoming = nullptr;  // data that has a place and is not delivered yet: one at a time, as the program alone sends it
+
+// A frame, with its words, and room for its data.
+struct Job : Work {
+  GpuFrame of;
+  Frame frame;
+  void* data;
+  uint64_t words[];
+};
+
+struct Sending : Outgoing {
+  void* data;
+};
+
+Device* device_of(const Job* job) { return &g_gpus[job->of.gpu].device; }
+
+void send_to_program(const NodeJob* job, const Frame& frame) {
+  WireUse use;
+  if (use.is_possible()) job->send(0, frame);
+}
+
+Frame answer_to(const Frame& asked, NodeFrame kind, uint64_t result) {
+  Frame answer = {};
+  answer.kind = static_cast<uint16_t>(kind);
+  answer.operation = asked.operation;
+  answer.a = result;
+  return answer;
+}
+
+bool may_access(Gpu& gpu, uint64_t address, uint64_t bytes) {
+  if (address - gpu.begin < gpu.bytes) return bytes <= gpu.bytes - (address - gpu.begin);
+  Guard guard(gpu.lock);
+  for (const Variable& variable : gpu.variables) {
+    if (address - variable.begin < variable.bytes) return bytes <= variable.bytes - (address - variable.begin);
+  }
+  return false;
+}
+
+uint64_t memory_of(int gpu) {
+  DeviceFacts facts;
+  kLlvmKind.describe(gpu, facts);
+  return facts.memory;
+}
+
+// Three quarters of the memory, or half of that, and so on: others may have some, and how much there is may not be
+// known.
+uint64_t take_pool(Gpu& gpu, uint64_t all) {
+  constexpr uint64_t kMost = uint64_t{1} << 38, kLeast = uint64_t{1} << 22;
+  for (uint64_t bytes = (all != 0 ? all : kMost) / 4 * 3; gpu.begin == 0 && bytes >= kLeast; bytes /= 2) {
+    gpu.begin = kLlvmKind.allocate(&gpu.device, bytes);
+    gpu.bytes = gpu.begin != 0 ? bytes : 0;
+  }
+  return gpu.begin;
+}
+
+Module* module_with(uint64_t number) {
+  if (number == 0 || number > UINT32_MAX) return nullptr;
+  Module* module = module_behind(static_cast<uint32_t>(number - 1));
+  return module != nullptr && module->number == number ? module : nullptr;
+}
+
+uint64_t find(Gpu& gpu, Module* module, const char* name) {
+  for (uint32_t i = 0; i < module->count; ++i) {
+    const Entry& entry = module->entries[i];
+    if (entry.host == nullptr || std::strcmp(entry.name, name) != 0) continue;
+    if (entry.size == 0) return reinterpret_cast<uint64_t>(entry.host);
+    uint64_t address = llvm_variable(&gpu.device, entry.host);
+    Guard guard(gpu.lock);
+    if (address != 0) gpu.variables.push({address, entry.size});
+    return address;
+  }
+  return 0;
+}
+
+uint64_t load(const Frame& frame) {
+  const Entry* entry = find_entry(address_of_place({frame.a, frame.b}));
+  return entry != nullptr && entry->module != nullptr && entry->module->has_foreign ? entry->module->number : 0;
+}
+
+// All arguments are words that the kernel gets as they are.
+void run_kernel(Job* job) {
+  constexpr int64_t kWord = static_cast<int64_t>(map_type::kLiteral | map_type::kParameter);
+  void* values[kMostGpuArguments];
+  int64_t sizes[kMostGpuArguments], types[kMostGpuArguments];
+  void* none[kMostGpuArguments] = {};
+  KernelArguments arguments = {};
+  arguments.version = static_cast<uint32_t>(job->words[2]);
+  arguments.count = job->frame.words - kGpuLaunchWords;
+  std::memcpy(values, job->words + kGpuLaunchWords, arguments.count * sizeof *values);
+  std::fill_n(sizes, arguments.count, sizeof *values);
+  std::fill_n(types, arguments.count, kWord);
+  arguments.bases = arguments.begins = values;
+  arguments.sizes = sizes;
+  arguments.types = types;
+  arguments.names = arguments.mappers = none;
+  arguments.trip_count = job->words[1];
+  auto teams = static_cast<int32_t>(job->words[0]);
+  auto threads = static_cast<int32_t>(job->frame.b);
+  arguments.teams[0] = teams > 0 ? static_cast<uint32_t>(teams) : 0;
+  arguments.threads[0] = threads > 0 ? static_cast<uint32_t>(threads) : 0;
+  ToldScope scope(ConstructKind::kTarget, false, job->of.number, nullptr);
+  auto* id = reinterpret_cast<void*>(job->frame.a);
+  struct {
+    int32_t unused[4];
+    const char* place;
+  } ident = {{}, job->frame.c != 0 ? text_in_program(job->frame.c) : nullptr};  // Clang's, of which the place alone is looked at
+  int result = llvm_kernel(device_of(job), {&ident, nullptr}, teams, threads, id, arguments, scope);
+  if (result == 0) return;
+  end_process(EXIT_FAILURE, "worker %d: libomptarget does not run a region on device %d; LIBOMPTARGET_INFO=-1 shows its steps",
+              job->of.job->number, job->of.number);
+}
+
+void launch(Job* job) {
+  Frame done = answer_to(job->frame, NodeFrame::kDone, 0);
+  done.flags = job->frame.flags & kTimed;
+  if (done.flags != 0) done.b = now();
+  run_kernel(job);
+  if (done.flags != 0) done.c = now();
+  send_to_program(job->of.job, done);
+}
+
+void free_sent(Outgoing* outgoing) {
+  std::free(static_cast<Sending*>(outgoing)->data);
+  std::free(static_cast<Sending*>(outgoing));
+}
+
+void read(Job* job) {
+  auto* sending = static_cast<Sending*>(std::malloc(sizeof(Sending)));
+  void* data = std::malloc(job->frame.b);
+  if (sending == nullptr || data == nullptr) fatal("worker %d: no memory for a copy", job->of.job->number);
+  kLlvmKind.read(device_of(job), data, job->frame.a, job->frame.b);
+  sending->sent = free_sent;
+  sending->data = data;
+  Frame frame = answer_to(job->frame, NodeFrame::kData, 0);
+  frame.bulk = job->frame.b;
+  const NodeJob* to = job->of.job;
+  WireUse use;
+  if (!use.is_possible() || to->kind->send(to->wire, 0, frame, nullptr, data, sending)) free_sent(sending);
+}
+
+uint64_t result_of(Job* job) {
+  Gpu& gpu = g_gpus[job->of.gpu];
+  const Frame& frame = job->frame;
+  switch (static_cast<NodeFrame>(frame.kind)) {
+    case NodeFrame::kPool: return frame.a == 0 ? take_pool(gpu, memory_of(job->of.gpu)) : gpu.bytes;
+    case NodeFrame::kWrite: kLlvmKind.write(&gpu.device, frame.a, job->data, frame.bulk); return 0;
+    case NodeFrame::kLoad: return load(frame);
+    default: return find(gpu, module_with(frame.a), reinterpret_cast<const char*>(job->words));
+  }
+}
+
+void run_job(Work* work) {
+  auto* job = static_cast<Job*>(work);
+  switch (static_cast<NodeFrame>(job->frame.kind)) {
+    case NodeFrame::kLaunch: launch(job); break;
+    case NodeFrame::kRead: read(job); break;
+    default: send_to_program(job->of.job, answer_to(job->frame, NodeFrame::kDone, result_of(job)));
+  }
+  std::free(job->data);
+  std::free(job);
+}
+
+void hand_over(const GpuFrame& of, const Frame& frame, const uint64_t* words, void* data) {
+  size_t bytes = frame.words * sizeof *words;
+  auto* job = static_cast<Job*>(std::malloc(sizeof(Job) + bytes));
+  if (job == nullptr) fatal("worker %d: no memory for a command", of.job->number);
+  job->is_kernel = true;  // a task, which may be suspended
+  job->run = run_job;
+  job->of = of;
+  job->frame = frame;
+  job->data = data;
+  if (bytes != 0) std::memcpy(job->words, words, bytes);
+  WorkList list;
+  list.append(job);
+  add_work(list);
+}
+
+bool is_name(const Frame& frame, const uint64_t* words) {
+  size_t bytes = frame.words * sizeof *words;
+  return bytes != 0 && strnlen(reinterpret_cast<const char*>(words), bytes) < bytes;
+}
+
+bool is_kernel(uint64_t code) {
+  const Entry* entry = find_entry(reinterpret_cast<const void*>(code));
+  return entry != nullptr && entry->size == 0 && entry->module != nullptr && entry->module->has_foreign;
+}
+
+}  // namespace
+
+int open_worker_gpus() {
+  const char* why = "";
+  int count = llvm_device_count(&why);
+  if (count <= 0) fatal("MARLINE_NODE_DEVICES names gpus: %s", why);
+  g_gpus = static_cast<Gpu*>(std::calloc(static_cast<size_t>(count), sizeof(Gpu)));
+  if (g_gpus == nullptr) fatal("no memory for %d GPUs", count);
+  for (int i = 0; i < count; ++i) {
+    new (&g_gpus[i]) Gpu{};
+    g_gpus[i].device.kind = &kLlvmKind;
+    g_gpus[i].device.index = i;
+  }
+  return count;
+}
+
+void number_worker_gpu(int gpu, int number) { g_gpus[gpu].device.number = number; }
+
+bool tell_worker_gpu(int& number, const char*& name, const char*& place) {
+  const Doing* doing = LibraryCall::here();
+  if (doing == nullptr) return false;
+  const Entry* entry = doing->region != nullptr ? find_entry(doing->region) : nullptr;
+  number = doing->device->number;
+  name = entry != nullptr ? entry->name : nullptr;
+  place = doing->place;
+  return true;
+}
+
+void* place_for_gpu(const GpuFrame& of, const Frame& frame) {
+  if (frame.bulk > kGpuPiece || !may_access(g_gpus[of.gpu], frame.a, frame.bulk)) return nullptr;
+  g_incoming = std::malloc(frame.bulk);
+  if (g_incoming == nullptr) fatal("worker %d: no memory for a copy", of.job->number);
+  return g_incoming;
+}
+
+const char* deliver_to_gpu(const GpuFrame& of, const Frame& frame, const uint64_t* words) {
+  Gpu& gpu = g_gpus[of.gpu];
+  void* data = nullptr;
+  switch (static_cast<NodeFrame>(frame.kind)) {
+    case NodeFrame::kPool:
+    case NodeFrame::kLoad: break;
+    case NodeFrame::kWrite:
+      data = g_incoming;
+      g_incoming = nullptr;
+      break;
+    case NodeFrame::kRead:
+      if (frame.b == 0 || frame.b > kGpuPiece || !may_access(gpu, frame.a, frame.b)) return "reads what is not the device's";
+      break;
+    case NodeFrame::kFind:
+      if (module_with(frame.a) == nullptr || !is_name(frame, words)) return "names no image";
+      break;
+    case NodeFrame::kLaunch:
+      if (!is_kernel(frame.a) || frame.words < kGpuLaunchWords || frame.words > kGpuLaunchWords + kMostGpuArguments) {
+        return "launches no target region";
+      }
+      break;
+    default: return "is not understood by a GPU";
+  }
+  hand_over(of, frame, words, data);
+  return nullptr;
+}
+
+}  // namespace marline::target

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The worker's side of its GPUs: LLVM's libomptarget drives them, and each question about one becomes a task of the
+// first dispatcher. Called by the thread that polls the wire, unless it says otherwise.
+#pragma once
+
+#include "device/node/node_frames.hpp"
+
+#include <cstddef>
+
+namespace marline::target {
+
+// The program copies in pieces of at most this: each is in the worker's memory for a while.
+inline constexpr size_t kGpuPiece = size_t{4} << 20;
+
+// A launch has these words, and then the arguments: teams as Clang passes them, the trip count, the version of the
+// arguments.
+inline constexpr uint32_t kGpuLaunchWords = 3;
+inline constexpr uint32_t kMostGpuArguments = 256;
+
+// How many there are. By the first thread, once. Ends the process if they cannot be used.
+[[nodiscard]] int open_worker_gpus();
+
+// The program's number of that GPU, before any other frame about it.
+void number_worker_gpu(int gpu, int number);
+
+// If the calling thread is in libomptarget, in which region of which device; else false. For handlers of signals.
+[[nodiscard]] bool tell_worker_gpu(int& number, const char*& name, const char*& place);
+
+struct GpuFrame {
+  const NodeJob* job;
+  int gpu;
+  int number;  // as the program counts it
+};
+
+// Null: the frame is not to bring data, or not there.
+[[nodiscard]] void* place_for_gpu(const GpuFrame& of, const Frame& frame);
+
+// Null, or what is wrong with the frame.
+[[nodiscard]] const char* deliver_to_gpu(const GpuFrame& of, const Frame& frame, const uint64_t* words);
+
+}  // namespace marline::target
