@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Workers that are several devices, each with a part of the worker's CPUs and threads (MARLINE_NODE_DEVICES), and devices
-of the program's own beside them."""
+"""Workers that are several devices (MARLINE_NODE_DEVICES): parts of their CPUs and threads, and GPUs; and devices of
+the program's own beside them."""
 
 import os
 import re
 import signal
 
+from pathlib import Path
+
 import pytest
 from nodes_support import Jobs, built, jobs, only, said  # noqa: F401  (a fixture)
 
 HERE, APART = "", "0,1,2"
+LLVM = Path("/usr/lib/llvm-19/lib")
 
 
 @pytest.fixture(params=["gcc", "clang"])
@@ -82,12 +85,12 @@ def test_a_crash_names_the_device(jobs, program):
     assert "a worker with 2 devices (node, process 1 of the job on" in program_line
 
 
-@pytest.mark.parametrize("value", ["0", "64", "2x", "cores"])
+@pytest.mark.parametrize("value", ["0", "64", "2x", "cores", "gpus,2"])
 def test_wrong_parts(jobs, program, value):
     result = jobs.nodes(program, count=2, MARLINE_NODE_DEVICES=value)
     assert result.returncode == 1
-    expected = f"MARLINE_NODE_DEVICES={value}: expected machine, sockets, numa, or a number from 1 to 63"
-    assert f"marline: fatal: {expected}" in said(result)
+    expected = f"MARLINE_NODE_DEVICES={value}: expected machine, sockets, numa, a number from 1 to 63, or gpus"
+    assert any(line.startswith(f"marline: fatal: {expected}") for line in said(result))
 
 
 def test_too_many_devices(jobs, program):
@@ -117,3 +120,62 @@ def test_marline_devices_lists_them_all(marline):
     uids = re.findall(r"node-\S+|process-\d", result.stdout)
     assert [re.sub(r"-.*-(\d-part\d)", r"-\1", uid) for uid in uids] == [
         "node-1-part0", "node-1-part1", "node-2-part0", "node-2-part1", "process-0"]  # fmt: skip
+
+
+# GPUs of workers -----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def program_of(build):
+    def find(name: str) -> str:
+        path = build / "apps" / name
+        if not path.exists():
+            pytest.skip(f"{path} is not built")
+        return str(path)
+
+    return find
+
+
+@pytest.fixture
+def emulated(build) -> dict[str, str]:
+    driver = build / "lib" / "marline" / "emulator"
+    if not (driver / "libcuda.so").exists() or not any(LLVM.glob("libomptarget.so*")):
+        pytest.skip("no emulated GPUs here")
+    return {"LD_LIBRARY_PATH": f"{driver}:{LLVM}", "MARLINE_EMULATOR_DEVICES": "2"}
+
+
+def test_marline_devices_lists_gpus_of_workers(marline, emulated):
+    result = marline("devices", "--devices", "nodes:1,libomptarget", MARLINE_NODE_DEVICES="1,gpus", **emulated)
+    assert (result.returncode, result.stderr) == (0, "")
+    listed = [line.split() for line in result.stdout.splitlines()[1:]]
+    kinds = [words[1:3] if words[0] != "*" else words[2:4] for words in listed]
+    assert [kind for kind, _ in kinds] == ["node", "node", "node", "libomptarget", "libomptarget"]
+    assert [uid.split("-")[-1] for _, uid in kinds[:3]] == ["part0", "gpu0", "gpu1"]
+    assert all("nvptx64" in words for words in listed[1:])
+
+
+@pytest.mark.parametrize(("devices", "count"), [("nodes", 4), ("libomptarget,nodes", 6)])
+def test_an_application_on_gpus_of_workers(jobs, program_of, emulated, devices, count):
+    """Two workers, and in the second case the program's own GPUs: their halos go from any to any."""
+    words = ("--grid", "76x20x20", "--steps", "4", "--serial", "--chunk", "1")
+    result = jobs.run("-n", "3", "-t", "2", f"--devices={devices}", "--nodes-as", APART, "--",
+                      program_of("minimod-gpu"), *words,
+                      MARLINE_NODE_DEVICES="gpus", OMP_TARGET_OFFLOAD="mandatory", **emulated)  # fmt: skip
+    assert (result.returncode, said(result)) == (0, []), result.stdout
+    assert f"# devices {count}" in result.stdout
+
+
+def test_what_fails_on_a_worker_s_gpu_is_named(jobs, program_of, emulated):
+    words = ("--grid", "36x20x20", "--steps", "6", "--chunk", "1")
+    result = jobs.run("-n", "2", "-t", "2", "--devices=nodes", "--", program_of("minimod-gpu"), *words,
+                      MARLINE_NODE_DEVICES="gpus", MARLINE_EMULATOR_ERROR="illegal:3", OMP_TARGET_OFFLOAD="mandatory",
+                      **emulated)  # fmt: skip
+    assert result.returncode == 1
+    assert re.search(r"device [01] \(node, process 1 of the job on \S+\) has ended by signal 6 \(Aborted\), in the "
+                     "target region", result.stderr)  # fmt: skip
+
+
+def test_gpus_that_are_not_there(jobs, program):
+    result = jobs.nodes(program, count=2, MARLINE_NODE_DEVICES="machine,gpus")
+    assert result.returncode == 1
+    assert any(line.startswith("marline: fatal: MARLINE_NODE_DEVICES names gpus: ") for line in said(result))

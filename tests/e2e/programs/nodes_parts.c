@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// test_nodes_parts.py: what the devices of workers are, one line each; or, by the argument, what one of them does to others.
+// test_nodes_parts.py: what the devices of workers are, one line each; or, by the argument, what one of them does to
+// others.
 #define _GNU_SOURCE
 #include <omp.h>
 #include <sched.h>
@@ -37,7 +38,8 @@ static int count_of(cpu_set_t set) { return CPU_COUNT(&set); }
 static int are_equal(cpu_set_t a, cpu_set_t b) { return CPU_EQUAL(&a, &b) ? 1 : 0; }
 #pragma omp end declare target
 
-// process, the device's own number, threads of a region, of these on the same CPUs as its first, omp_get_num_procs, CPUs
+// process, the device's own number, threads of a region, of these on the same CPUs as its first, omp_get_num_procs,
+// CPUs
 static void describe(int device) {
   int process = 0, number = -1, threads = 0, alike = 0, processors = 0, cpus = 0, first = 0;
 #pragma omp target device(device) map(from: process, number, threads, alike, processors, cpus, first)
