@@ -289,6 +289,57 @@ TEST_P(WireTest, SeveralThreadsSendPollAndWake) {
   });
 }
 
+// Frames of a burst may wait in the sender's process. A bulk does not, and nothing overtakes.
+TEST_P(WireTest, BulksAmongBurstsKeepTheirOrder) {
+  static constexpr uint64_t kFrames = 4000;
+  run([](End& end) {
+    int last = end.count() - 1, under_way = 0;
+    uint64_t received = 0;
+    std::vector<char> place;
+    end.place = [&](int, const Frame& frame, const uint64_t*) {
+      place.assign(frame.bulk, 'y');
+      return static_cast<void*>(place.data());
+    };
+    end.deliver = [&](int, const Frame& frame, const uint64_t*) {
+      MUST(frame.a == received++);
+      if (frame.bulk != 0) MUST(place == bytes_of(frame.a, frame.bulk));
+    };
+    std::mt19937_64 random(7);
+    for (uint64_t i = 0; end.number() == 0 && i < kFrames; ++i) {
+      uint64_t size = random() % 40 != 0 ? 0 : random() % 3 == 0 ? 1'000'000 : random() % 100;
+      send_bulk(end, last, frame_of(i), nullptr, bytes_of(i, size), under_way);
+      if (random() % 200 == 0) end.kind->poll(end.wire);
+    }
+    end.run_until([&] { return under_way == 0 && (end.number() != last || received == kFrames); });
+    end.leave();
+  });
+}
+
+// One thread sends a burst and does nothing more; another one sleeps in `wait` when that begins.
+TEST_P(WireTest, ABurstThatStopsGoesOut) {
+  static constexpr uint64_t kFrames = 60;
+  run([](End& end) {
+    std::atomic<uint64_t> received{0};
+    std::atomic<bool> stop{false};
+    end.deliver = [&](int, const Frame&, const uint64_t*) { ++received; };
+    std::thread waiter([&] {
+      while (!stop) {
+        end.kind->wait(end.wire, -1);
+        while (end.kind->poll(end.wire) != 0) {}
+      }
+    });
+    for (uint64_t at = kFrames / 3; at <= kFrames; at += kFrames / 3) {
+      usleep(5000);
+      for (uint64_t i = 0; i < kFrames / 3; ++i) send(end, (end.number() + 1) % end.count(), frame_of(i));
+      while (received < at) usleep(1000);
+    }
+    stop = true;
+    end.kind->wake(end.wire);
+    waiter.join();
+    end.leave();
+  });
+}
+
 TEST_P(WireTest, RoundTripsBetweenSleepers) {
   run([](End& end) {
     if (end.number() > 1) return end.leave();

@@ -10,6 +10,8 @@
 #include "wire/base/outbox.hpp"
 #include "wire/local/shared_ring.hpp"
 
+#include <sys/uio.h>
+
 #include <atomic>
 
 namespace marline::target {
@@ -17,6 +19,21 @@ namespace marline::target {
 inline constexpr uint32_t kFewQueued = 64;     // frames: with more, a link has no room
 inline constexpr uint64_t kFewUnread = 4096;   // frames that the peer has not said it has taken: with more, likewise
 inline constexpr uint32_t kTellAtLeast = 1024; // frames taken: with more, the peer is told even if there is no answer
+
+// A burst on a socket: frames that come so close behind one another. Each call of the system takes several microseconds, so
+// from some number on the frames of a burst wait in the outbox, until there are many, or a poll finds that they have waited
+// for long enough.
+struct Burst {
+  static constexpr int64_t kGap = 20'000;    // nanoseconds; also how long a frame waits
+  static constexpr uint32_t kAtOnce = 8;     // frames of a burst that do not wait
+  static constexpr uint32_t kMostHeld = 32;  // frames that wait; well below kFewQueued
+
+  uint64_t last_sent = 0;
+  uint32_t frames = 0;
+
+  // Whether a frame that is sent at that time, by monotonic_nanoseconds, may wait.
+  [[nodiscard]] bool take(uint64_t sent);
+};
 
 struct Transport {
   bool shared = false;
@@ -27,7 +44,10 @@ struct Transport {
   size_t memory_bytes = 0;
   Bell* bell = nullptr;    // the peer's
   int bell_file = -1;
-  // If not, what has been read of the socket and not decoded:
+  // If not: what is queued waits for room, from a try that found too little until nothing is queued. Written under the
+  // link's lock; read without as a hint.
+  std::atomic<bool> is_full{false};
+  // And what has been read of the socket and not decoded:
   char* stage = nullptr;
   uint32_t stage_from = 0;
   uint32_t stage_to = 0;
@@ -53,6 +73,7 @@ struct Link {
   Outbox outbox;             // under `lock`
   uint64_t sequence = 0;     // of the last frame; under `lock`
   bool said_leave = false;   // under `lock`: nothing follows
+  Burst burst;               // under `lock`
   std::atomic<uint64_t> sent{0};           // the same as `sequence`, for has_room
   std::atomic<uint32_t> queued{0};         // frames in `outbox`
   std::atomic<uint64_t> taken_by_peer{0};  // frames, by its credits. Written by the polling thread
@@ -70,13 +91,15 @@ struct Link {
   // A frame of the wire's.
   [[nodiscard]] Sent send_control(Frame frame);
 
-  // Sends some of what is queued. kBulk: of a frame with a bulk all has gone, `finished` is to be told; there may be more.
-  [[nodiscard]] Flushed flush(Outgoing*& finished);
+  // Sends some of what is queued, unless all of that waits and may do so still at this time. kBulk: of a frame with a bulk all has gone, `finished` is to be told; there may be more.
+  [[nodiscard]] Flushed flush(uint64_t time, Outgoing*& finished);
 
   // Delivers what is there, as far as the visit allows.
   void receive(Visit& visit);
   // Bytes are here that can be decoded without a system call.
   [[nodiscard]] bool has_input() const;
+  // Something queued can go on, as far as is known here: a socket that was full tells by itself.
+  [[nodiscard]] bool has_output() const;
 
   [[nodiscard]] bool has_room() const {
     if (gone.load(std::memory_order_relaxed)) return true;
@@ -86,10 +109,19 @@ struct Link {
   }
 
  private:
-  Sent send_or_queue(const Frame& frame, const uint64_t* words, const void* bulk, Outgoing* outgoing);
+  struct Pushed {
+    uint64_t bytes;
+    bool all;  // of what was tried
+  };
+
+  Sent send_or_queue(const Frame& frame, const uint64_t* words, const void* bulk, Outgoing* outgoing, bool may_wait);
+  [[nodiscard]] bool pushes_held(bool may_wait) const;
+  [[nodiscard]] bool waits_still(uint64_t time) const;
   uint64_t push(const Message& message);
+  Pushed push_queued();
+  Outgoing* note_pushed(uint64_t bytes);
   uint64_t push_to_ring(const Message& message);
-  uint64_t push_to_socket(const Message& message);
+  uint64_t push_to_socket(const iovec* parts, int count);
   void receive_from_ring(Visit& visit);
   void receive_from_socket(Visit& visit);
   bool fill_stage(Visit& visit);

@@ -53,11 +53,12 @@ void Link::receive_from_ring(Visit& visit) {
 
 void Link::receive_from_socket(Visit& visit) {
   Transport& t = transport;
+  bool more = true;
   while (visit.frames_left > 0 && visit.bytes_left > 0 && decoder.state() != FrameDecoder::State::kFault) {
     if (t.stage_from == t.stage_to) {
-      bool more = decoder.wants_bulk() >= kDirectAtLeast ? fill_bulk(visit) : fill_stage(visit);
+      if (!more) return;
+      more = decoder.wants_bulk() >= kDirectAtLeast ? fill_bulk(visit) : fill_stage(visit);
       if (decoder.state() == FrameDecoder::State::kWhole) finish_frame(visit);
-      if (!more && t.stage_from == t.stage_to) return;
     }
     t.stage_from += static_cast<uint32_t>(decode(t.stage + t.stage_from, t.stage_to - t.stage_from, visit));
   }

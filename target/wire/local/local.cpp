@@ -103,11 +103,13 @@ bool has_to_look(LocalWire* wire, int delivered) {
 // Whoever waits for room has to see that there is some: that something has moved counts, too.
 int flush(LocalWire* wire) {
   int told = 0, moved = 0;
+  uint64_t time = 0;
   for (int i = 0; i < wire->count; ++i) {
     Link& link = wire->links[i];
     while (link.queued.load(std::memory_order_relaxed) != 0 && told < kFramesPerPoll) {
+      if (time == 0) time = monotonic_nanoseconds();
       Outgoing* finished = nullptr;
-      Link::Flushed flushed = link.flush(finished);
+      Link::Flushed flushed = link.flush(time, finished);
       if (flushed == Link::Flushed::kSome) ++moved;
       if (flushed != Link::Flushed::kBulk) break;
       finished->sent(finished);

@@ -26,16 +26,10 @@ bool has_ready_socket(LocalWire* wire) {
   return true;
 }
 
-// Something queued can move, but for what waits for a socket.
-bool has_output(const Link& link) {
-  if (link.queued.load() == 0) return false;
-  return link.gone.load() || (link.transport.shared && link.transport.out.has_much_room());
-}
-
 bool has_something(const LocalWire* wire) {
   if (wire->woken.load()) return true;
   for (int i = 0; i < wire->count; ++i) {
-    if (wire->links[i].has_input() || has_output(wire->links[i])) return true;
+    if (wire->links[i].has_input() || wire->links[i].has_output()) return true;
   }
   return false;
 }
