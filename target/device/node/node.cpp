@@ -222,11 +222,12 @@ void await_room(Device* device, int peer) {
   refuse_if_lost(device);
 }
 
+// The frame goes first, as counting the operation may wake a thread. An answer that is quicker makes the count -1 meanwhile.
 void send(Node* node, Frame frame, const uint64_t* words = nullptr) {
   await_room(node->device, node->peer);
-  add_operations(1);
   frame.flags |= flags_of_device(node->number);
   g_job->send(node->peer, frame, words);
+  add_operations(1);
 }
 
 // Sends a frame and waits for its answer, with bytes that go to `to`.

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The worker's side of a device on another node. Frames come from the wire; whatever thread polls it answers at once what
-// needs no task, and hands kernels, and what takes the loader's lock, to the dispatcher. While that looks for work, it polls;
-// otherwise the process's first thread waits on the wire. A worker obeys the program, process 0, alone, and checks all that
-// a frame names; of other workers it takes data that the program has sent on its way.
+// needs no task, and hands kernels, and what takes the loader's lock, to the dispatcher. While that looks for work, it
+// polls; while it sleeps, the process's first thread waits on the wire. A worker obeys the program, process 0, alone, and
+// checks all that a frame names; of other workers it takes data that the program has sent on its way.
+#include "base/lock.hpp"
 #include "base/report.hpp"
 #include "device/base/tell.hpp"
 #include "device/node/neighbours.hpp"
@@ -367,12 +368,41 @@ void announce() {
   syscall(SYS_futex, &g_watch, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
 }
 
+// While no kernel runs, the dispatcher's thread waits on the wire: so the next kernel starts on the thread that hears of it.
+// The first thread sleeps at this word then.
+std::atomic<uint32_t> g_alone{0};
+Lock g_waits;  // over the wire's wait, which is for one thread at a time
+
+void wait_for_frames(int milliseconds) {
+  Guard guard(g_waits);
+  if (g_alone.load() == 0) g_job->kind->wait(g_job->wire, milliseconds);
+}
+
+bool wait_alone() {
+  WireUse use;
+  if (!use.is_possible()) return false;
+  if (g_alone.exchange(1) == 0) g_job->kind->wake(g_job->wire);  // the first thread leaves its wait
+  Guard guard(g_waits);
+  g_job->kind->wait(g_job->wire, 100);
+  return true;
+}
+
+void resume() {
+  if (g_alone.exchange(0) == 0) return;
+  syscall(SYS_futex, &g_alone, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
+}
+
 // While the dispatcher polls, the first thread sleeps, and looks now and then whether all threads run kernels.
 void watch() {
   constexpr uint64_t kAtWork = 100'000;     // nanoseconds
   constexpr timespec kNap = {0, 100'000};
   bool may_nap = true;
   while (!WireUse::has_ended()) {
+    if (g_alone.load() != 0) {
+      may_nap = true;
+      syscall(SYS_futex, &g_alone, FUTEX_WAIT_PRIVATE, 1, nullptr, nullptr, 0);
+      continue;
+    }
     if (g_watch.load() == 0 && (may_nap || now() - dispatcher_looked() < kAtWork)) {
       may_nap = false;
       syscall(SYS_futex, &g_watch, FUTEX_WAIT_PRIVATE, 0, &kNap, nullptr, 0);
@@ -382,7 +412,7 @@ void watch() {
     run_all(take_other_work());
     g_watch.store(0);  // before the next look: an announcement that comes behind it is seen above
     may_nap = dispatcher_sleeps();
-    if (may_nap || now() - dispatcher_looked() >= kAtWork) g_job->kind->wait(g_job->wire, may_nap ? 100 : 1);
+    if (may_nap || now() - dispatcher_looked() >= kAtWork) wait_for_frames(may_nap ? 100 : 1);
     if (may_nap && dispatcher_sleeps()) g_watch.store(1);
   }
 }
@@ -434,7 +464,12 @@ void serve_node() {
   g_job = &join_job(kUser);
   open_door(g_job->kind, g_job->wire, static_cast<uint16_t>(NodeFrame::kDoor));
   show_work(first_device);
-  start_dispatcher({receive, announce, begin}, worker_devices().devices[0].part);
+  WorkSource source = {receive, announce, begin};
+  if (worker_devices().count == 1) {
+    source.wait = wait_alone;
+    source.resume = resume;
+  }
+  start_dispatcher(source, worker_devices().devices[0].part);
   watch();
   std::fflush(stdout);
   while (WireUse::is_under_way()) sched_yield();

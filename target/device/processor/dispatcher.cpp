@@ -32,6 +32,7 @@ struct Dispatcher {
   bool sleeps = false;  // the dispatcher, for `arrival`
   marline_event_t arrival;
   std::atomic<uint64_t> looked{0};  // by the dispatcher; a hint for others
+  std::atomic<int> kernels{0};      // that it has made tasks of, and that have not ended
 };
 
 Dispatcher g_dispatchers[kMostDispatchers];
@@ -56,9 +57,8 @@ Work* take_arrived(Dispatcher& own, bool wait) {
   return work;
 }
 
-// Waits until there is some. The next command of a chain follows soon, so the dispatcher looks for it for a while, and
-// runs kernels meanwhile, before it sleeps.
-Work* take_work(Dispatcher& own) {
+// The next command of a chain follows soon, so the dispatcher looks for it for a while, and runs kernels meanwhile.
+Work* look_for_work(Dispatcher& own) {
   uint64_t time = now(), end = time + kPatience;
   do {
     own.source.receive();
@@ -67,14 +67,47 @@ Work* take_work(Dispatcher& own) {
     time = now();
     own.looked.store(time, std::memory_order_relaxed);
   } while (time < end);
+  return nullptr;
+}
+
+bool wait_alone(const Dispatcher& own) {
+  return own.source.wait != nullptr && own.kernels.load() == 0 && own.source.wait();
+}
+
+void resume(const Dispatcher& own) {
+  if (own.source.resume != nullptr) own.source.resume();
+}
+
+// Waits until there is some.
+Work* take_work(Dispatcher& own) {
   for (;;) {
-    if (Work* work = take_arrived(own, true)) return work;
+    Work* work = look_for_work(own);
+    if (work == nullptr && wait_alone(own)) continue;
+    resume(own);
+    if (work == nullptr) work = take_arrived(own, true);
+    if (work != nullptr) return work;
     own.source.announce();
     own.source.receive();
     static constexpr const char* kNames[] = {nullptr};
     static constexpr marline_wait_t kWhy = {"commands", kNames, {}, nullptr, 0, 0};  // python/marline/ps/workers.py
     marline_event_wait_for(&own.arrival, &kWhy);
   }
+}
+
+void wake(Dispatcher& sleeper) {
+  bool wakes;
+  {
+    Guard guard(sleeper.lock);
+    wakes = sleeper.sleeps;
+    sleeper.sleeps = false;
+  }
+  if (wakes) marline_event_fulfill(&sleeper.arrival);  // whoever it wakes wants the lock
+}
+
+// Behind the last one, the dispatcher may wait for the next itself.
+void run_kernel(Dispatcher* own, Work* work) {
+  work->run(work);
+  if (own->kernels.fetch_sub(1) == 1 && own->source.wait != nullptr) wake(*own);
 }
 
 // The body of an untied task of a parallel region whose threads wait for tasks. When its thread runs a kernel, another
@@ -84,8 +117,10 @@ void dispatch(Dispatcher& own) {
     for (Work* work = take_work(own); work != nullptr;) {
       Work* next = work->next;
       if (work->is_kernel) {
-#pragma omp task firstprivate(work) untied
-        work->run(work);
+        own.kernels.fetch_add(1);
+        Dispatcher* self = &own;
+#pragma omp task firstprivate(self, work) untied
+        run_kernel(self, work);
       } else {
         work->run(work);  // before a thread is free
       }
@@ -143,12 +178,12 @@ void start_dispatcher(const WorkSource& source, const CpuPart* part) {
 void add_work(WorkList& list, int dispatcher) {
   if (list.first == nullptr) return;
   Dispatcher& receiver = g_dispatchers[dispatcher];
-  Guard guard(receiver.lock);
-  *receiver.work.last = list.first;
-  receiver.work.last = list.last;
-  if (!receiver.sleeps) return;
-  receiver.sleeps = false;
-  marline_event_fulfill(&receiver.arrival);
+  {
+    Guard guard(receiver.lock);
+    *receiver.work.last = list.first;
+    receiver.work.last = list.last;
+  }
+  wake(receiver);
 }
 
 Work* take_other_work() {
