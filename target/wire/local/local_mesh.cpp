@@ -94,10 +94,17 @@ bool exchange_as_accepter(const Opening& opening, Link& link, int socket, Deadli
          attach(opening, link, theirs);
 }
 
-// The buffers are left to the system: it lets those of TCP grow beyond what a program may ask for.
-bool prepare_stream(Link& link, int socket) {
+bool is_on_this_machine(const LocalWire* wire, int peer) {
+  return std::strcmp(wire->peers[wire->number].machine, wire->peers[peer].machine) == 0;
+}
+
+// The buffers are left to the system: it lets those of TCP grow beyond what a program may ask for. So is the control of
+// congestion, but within a machine, where there is none: BBR paces by timers what could go at once. Reno is in every Linux.
+bool prepare_stream(const LocalWire* wire, Link& link, int socket) {
+  constexpr char kNoPacing[] = "reno";
   int one = 1;
   setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+  if (is_on_this_machine(wire, link.peer)) setsockopt(socket, IPPROTO_TCP, TCP_CONGESTION, kNoPacing, sizeof kNoPacing - 1);
   link.transport.stage = static_cast<char*>(std::malloc(kStage));
   return link.transport.stage != nullptr;
 }
@@ -107,7 +114,7 @@ bool finish_link(const Opening& opening, Link& link, int socket, bool connector,
   Transport& t = link.transport;
   t.shared = shares_memory(wire, link.peer);
   if (!t.shared) {
-    if (!prepare_stream(link, socket)) return false;
+    if (!prepare_stream(wire, link, socket)) return false;
     ++wire->streams;
   } else if (!(connector ? exchange_as_connector : exchange_as_accepter)(opening, link, socket, deadline)) {
     return false;
