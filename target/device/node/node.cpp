@@ -23,6 +23,7 @@
 #include "device/processor/processor.hpp"
 #include "device/processor/window.hpp"
 #include "image/program.hpp"
+#include "wire/base/peers.hpp"
 
 #include <fcntl.h>
 #include <sched.h>
@@ -267,12 +268,11 @@ void describe(int index, DeviceFacts& facts) {
 
 bool is_on_this_machine(int peer) {
   const Peer* own = g_job->kind->peer(g_job->wire, g_job->number);
-  return std::strcmp(own->machine, g_job->kind->peer(g_job->wire, peer)->machine) == 0;
+  return are_on_one_machine(*own, *g_job->kind->peer(g_job->wire, peer));
 }
 
 bool is_same_node(int peer, int other) {
-  const Peer *first = g_job->kind->peer(g_job->wire, peer), *second = g_job->kind->peer(g_job->wire, other);
-  return std::strcmp(first->node, second->node) == 0 && std::strcmp(first->machine, second->machine) == 0;
+  return are_on_one_node(*g_job->kind->peer(g_job->wire, peer), *g_job->kind->peer(g_job->wire, other));
 }
 
 // Null: asks who the worker is.
@@ -339,7 +339,7 @@ void open_memory(Node* node, const Place& place) {
   const Peer* own = g_job->kind->peer(g_job->wire, g_job->number);
   const Peer* other = g_job->kind->peer(g_job->wire, node->peer);
   int file = -1;
-  if (std::strcmp(own->node, other->node) == 0 && is_on_this_machine(node->peer)) {
+  if (are_on_one_node(*own, *other)) {
     file = open_file_of(other->pid, place.memory_file);
   }
   node->shares_memory = file >= 0;

@@ -6,7 +6,6 @@
 #include "wire/base/give_up.hpp"
 
 #include <sys/epoll.h>
-#include <time.h>
 #include <unistd.h>
 
 namespace marline::target {
@@ -120,12 +119,6 @@ int flush(LocalWire* wire) {
 }
 
 }  // namespace
-
-uint64_t monotonic_nanoseconds() {
-  timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
-}
 
 void note_sent(LocalWire* wire, Link::Sent sent) {
   if (sent == Link::Sent::kNoMemory) give_up(wire->user, "no memory for frames that wait to be sent");

@@ -6,6 +6,7 @@
 // limit is that of open files, one or two per peer.
 #pragma once
 
+#include "wire/base/clock.hpp"
 #include "wire/base/wire.hpp"
 #include "wire/local/link.hpp"
 
@@ -51,8 +52,6 @@ int local_poll(Wire* wire);
 
 inline LocalWire* local_of(Wire* wire) { return reinterpret_cast<LocalWire*>(wire); }
 inline const LocalWire* local_of(const Wire* wire) { return reinterpret_cast<const LocalWire*>(wire); }
-
-[[nodiscard]] uint64_t monotonic_nanoseconds();
 
 // A thread that finds queued frames has to see to them.
 void note_sent(LocalWire* wire, Link::Sent sent);

@@ -2,6 +2,7 @@
 //
 // See local_meet.hpp.
 #include "wire/base/give_up.hpp"
+#include "wire/base/peers.hpp"
 #include "wire/local/handshake.hpp"
 #include "wire/local/local_meet.hpp"
 
@@ -52,7 +53,7 @@ bool is_crowded(const LocalWire* wire) {
   cpu_set_t cpus;
   int here = 0;
   for (int i = 0; i < wire->count; ++i) {
-    here += std::strcmp(wire->peers[i].machine, wire->peers[wire->number].machine) == 0 ? 1 : 0;
+    here += are_on_one_machine(wire->peers[i], wire->peers[wire->number]) ? 1 : 0;
   }
   return sched_getaffinity(0, sizeof cpus, &cpus) != 0 || CPU_COUNT(&cpus) < here;
 }

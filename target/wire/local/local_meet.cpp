@@ -4,11 +4,10 @@
 #include "wire/local/local_meet.hpp"
 
 #include "wire/base/give_up.hpp"
+#include "wire/base/peers.hpp"
 #include "wire/local/handshake.hpp"
 
 #include <poll.h>
-#include <sys/stat.h>
-#include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -16,7 +15,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <fcntl.h>
 
 namespace marline::target {
 
@@ -26,33 +24,6 @@ namespace {
 
 constexpr int kStranger = 1000;             // milliseconds that one who connects and says nothing keeps the others
 constexpr timespec kRetry = {0, 5'000'000};
-
-unsigned long namespace_id(const char* path) {
-  struct stat facts;
-  return stat(path, &facts) == 0 ? facts.st_ino : 0;
-}
-
-// Containers of one system see neither each other's processes nor sockets, so they count as machines.
-void describe_machine(Peer& peer) {
-  char boot[37] = "";
-  int file = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-  if (file >= 0) {
-    ssize_t got = read(file, boot, sizeof boot - 1);
-    boot[got > 0 ? got : 0] = '\0';
-    close(file);
-  }
-  snprintf(peer.machine, sizeof peer.machine, "%s/%x/%x", boot,
-           static_cast<unsigned>(namespace_id("/proc/self/ns/pid")),
-           static_cast<unsigned>(namespace_id("/proc/self/ns/net")));
-}
-
-void describe_self(const Job& job, Peer& peer) {
-  utsname names;
-  if (uname(&names) != 0) std::strcpy(names.nodename, "?");
-  snprintf(peer.node, sizeof peer.node, "%s", job.nodes != nullptr ? job.nodes[job.number] : names.nodename);
-  describe_machine(peer);
-  peer.pid = getpid();
-}
 
 int listen_or_give_up(const Meeting& meeting, const Address& address, const char* at) {
   int listener = listen_at(address);
@@ -69,7 +40,7 @@ void open_listeners(Meeting& meeting, const Address& beside) {
   address.set_port(0);
   meeting.stream_listener = listen_or_give_up(meeting, address, "a TCP port");
   Card& card = meeting.cards[meeting.job.number];
-  describe_self(meeting.job, card.peer);
+  describe_self(meeting.job, meeting.job.number, card.peer);
   card.shared = own_address(meeting.shared_listener);
   card.stream = own_address(meeting.stream_listener);
 }

@@ -3,6 +3,7 @@
 // See local_meet.hpp. The links. Between processes of one node a memfd with a ring for each direction is handed over by
 // the socket of the link, and so are the bells: nothing has a name that could be left behind.
 #include "wire/base/give_up.hpp"
+#include "wire/base/peers.hpp"
 #include "wire/local/handshake.hpp"
 #include "wire/local/local_meet.hpp"
 
@@ -23,17 +24,14 @@ namespace {
 
 constexpr int kStranger = 1000;  // milliseconds, as in local_meet.cpp
 
+bool shares_memory(const LocalWire* wire, int peer) { return are_on_one_node(wire->peers[wire->number], wire->peers[peer]); }
+
 struct Opening {
   LocalWire* wire;
   Meeting& meeting;
   size_t ring_bytes;
   int bell_memory;  // a memfd
 };
-
-bool shares_memory(const LocalWire* wire, int peer) {
-  const Peer &a = wire->peers[wire->number], &b = wire->peers[peer];
-  return std::strcmp(a.node, b.node) == 0 && std::strcmp(a.machine, b.machine) == 0;
-}
 
 // Rings that stay in a cache, and fewer pages if there are many.
 size_t ring_bytes_for(const LocalWire* wire) {
@@ -94,17 +92,15 @@ bool exchange_as_accepter(const Opening& opening, Link& link, int socket, Deadli
          attach(opening, link, theirs);
 }
 
-bool is_on_this_machine(const LocalWire* wire, int peer) {
-  return std::strcmp(wire->peers[wire->number].machine, wire->peers[peer].machine) == 0;
-}
-
 // The buffers are left to the system: it lets those of TCP grow beyond what a program may ask for. So is the control of
 // congestion, but within a machine, where there is none: BBR paces by timers what could go at once. Reno is in every Linux.
 bool prepare_stream(const LocalWire* wire, Link& link, int socket) {
   constexpr char kNoPacing[] = "reno";
   int one = 1;
   setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
-  if (is_on_this_machine(wire, link.peer)) setsockopt(socket, IPPROTO_TCP, TCP_CONGESTION, kNoPacing, sizeof kNoPacing - 1);
+  if (are_on_one_machine(wire->peers[wire->number], wire->peers[link.peer])) {
+    setsockopt(socket, IPPROTO_TCP, TCP_CONGESTION, kNoPacing, sizeof kNoPacing - 1);
+  }
   link.transport.stage = static_cast<char*>(std::malloc(kStage));
   return link.transport.stage != nullptr;
 }

@@ -6,11 +6,11 @@
 
 #include "base/lock.hpp"
 #include "base/options.hpp"
+#include "wire/base/clock.hpp"
 #include "wire/base/give_up.hpp"
+#include "wire/base/peers.hpp"
 #include "wire/model/link_busy.hpp"
 #include "wire/model/link_speed.hpp"
-
-#include <time.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -24,12 +24,6 @@ namespace {
 constexpr int kMostPerPoll = 64;
 constexpr uint64_t kNever = ~uint64_t{0};
 constexpr uint64_t kShort = 1'000'000;  // nanoseconds: until a frame that comes sooner, the caller polls
-
-uint64_t monotonic_clock() {
-  timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
-}
 
 // A frame on its way, or the loss of the peer behind its last one.
 struct Kept {
@@ -176,21 +170,17 @@ void wait(Wire* generic, int milliseconds) {
   wire->below->wait(wire->wire, sooner ? milliseconds : static_cast<int>(left));
 }
 
-bool same_node(const Peer* a, const Peer* b) {
-  return std::strcmp(a->node, b->node) == 0 && std::strcmp(a->machine, b->machine) == 0;
-}
-
 int lowest_of_node(const ModelWire* wire, int peer) {
   int lowest = 0;
-  while (!same_node(wire->below->peer(wire->wire, lowest), wire->below->peer(wire->wire, peer))) ++lowest;
+  while (!are_on_one_node(*wire->below->peer(wire->wire, lowest), *wire->below->peer(wire->wire, peer))) ++lowest;
   return lowest;
 }
 
 void open_far(ModelWire* wire, int peer, const Peer* self, const char* text) {
   Far& far = wire->peers[peer];
   const Peer* other = wire->below->peer(wire->wire, peer);
-  if (same_node(self, other)) return;
-  if (std::strcmp(self->machine, other->machine) != 0) {
+  if (are_on_one_node(*self, *other)) return;
+  if (!are_on_one_machine(*self, *other)) {
     give_up(wire->user, "MARLINE_LINK delays only links between processes of one machine; process %d is on another", peer);
   }
   const char* wrong = read_link_speed(text, self->node, other->node, far.speed);
@@ -255,7 +245,7 @@ constinit const WireKind kModel = {"modelled", join, number, count, peer, send, 
 
 }  // namespace
 
-uint64_t (*g_link_clock)() = monotonic_clock;
+uint64_t (*g_link_clock)() = monotonic_nanoseconds;
 
 const WireKind* with_link_model(const WireKind* below) {
   if (option_value(Option::kLink) == nullptr) return below;

@@ -4,17 +4,14 @@
 // collective call on it meanwhile.
 #include "wire/mpi/join.hpp"
 
+#include "wire/base/peers.hpp"
 #include "wire/mpi/give_up.hpp"
 #include "wire/mpi/inbox.hpp"
 #include "wire/mpi/leave.hpp"
 
-#include <fcntl.h>
 #include <sys/random.h>
-#include <sys/stat.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
-#include <cstdio>
 #include <cstring>
 #include <new>
 
@@ -85,32 +82,6 @@ void make_comms(Wire* wire) {
   return is_zero(job.secret) || std::memcmp(secret, job.secret, sizeof secret) == 0;
 }
 
-unsigned namespace_id(const char* path) {
-  struct stat facts;
-  return stat(path, &facts) == 0 ? static_cast<unsigned>(facts.st_ino) : 0;
-}
-
-// Containers of one system do not see each other's processes, so they count as machines.
-void describe_machine(Peer& peer) {
-  char boot[37] = "";
-  const int file = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-  if (file >= 0) {
-    const ssize_t got = read(file, boot, sizeof boot - 1);
-    boot[got > 0 ? got : 0] = '\0';
-    close(file);
-  }
-  std::snprintf(peer.machine, sizeof peer.machine, "%s/%x/%x", boot, namespace_id("/proc/self/ns/pid"),
-                namespace_id("/proc/self/ns/net"));
-}
-
-void describe_self(const Wire* wire, const Job& job, Peer& peer) {
-  utsname names;
-  if (uname(&names) != 0) std::strcpy(names.nodename, "?");
-  std::snprintf(peer.node, sizeof peer.node, "%s", job.nodes != nullptr ? job.nodes[wire->number] : names.nodename);
-  describe_machine(peer);
-  peer.pid = getpid();
-}
-
 // One process says it. The launcher ends the others, which go by themselves if it does not.
 [[noreturn]] void give_up_stranger(const Wire* wire, int stranger) {
   constexpr unsigned kPatience = 5;  // s
@@ -123,7 +94,7 @@ void exchange_facts(Wire* wire, const Job& job, bool is_of_job) {
   auto* all = static_cast<Facts*>(take_memory(&wire->user, sizeof(Facts) * static_cast<size_t>(wire->count)));
   Facts own{};
   own.is_of_job = is_of_job;
-  describe_self(wire, job, own.peer);
+  describe_self(job, wire->number, own.peer);
   check(wire, mpi.allgather(&own, sizeof own, mpi.byte, all, sizeof own, mpi.byte, wire->frames), "MPI_Allgather");
   for (int i = 0; i < wire->count; ++i) {
     if (!all[i].is_of_job) give_up_stranger(wire, i);

@@ -5,7 +5,7 @@
 // for ever.
 #include "wire/mpi/leave.hpp"
 
-#include "wire/mpi/clock.hpp"
+#include "wire/base/clock.hpp"
 #include "wire/mpi/give_up.hpp"
 #include "wire/mpi/inbox.hpp"
 #include "wire/mpi/outbox.hpp"
@@ -39,7 +39,7 @@ constexpr uint64_t kPatience = 10'000'000'000;  // ns, for the peers
 int poll_until_none(Wire* wire, uint64_t until, int (*first)(Wire*)) {
   while (first(wire) >= 0) {
     if (poll_wire(wire) != 0) continue;
-    if (nanoseconds() > until) return first(wire);
+    if (monotonic_nanoseconds() > until) return first(wire);
     wait_for_wire(wire, 1);
   }
   return -1;
@@ -55,7 +55,7 @@ void warn(const Wire* wire, int peer, const char* what) {
 
 // True if nothing is under way any more.
 bool depart(Wire* wire, bool all) {
-  const uint64_t until = nanoseconds() + kPatience;
+  const uint64_t until = monotonic_nanoseconds() + kPatience;
   int late = poll_until_none(wire, until, first_busy);
   if (late >= 0) {
     warn(wire, late, "received what was sent to it");

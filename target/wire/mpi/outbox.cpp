@@ -4,7 +4,7 @@
 // the order in which the peer receives. The poller calls the user without that lock.
 #include "wire/mpi/outbox.hpp"
 
-#include "wire/mpi/clock.hpp"
+#include "wire/base/clock.hpp"
 #include "wire/mpi/doorbell.hpp"
 #include "wire/mpi/give_up.hpp"
 #include "wire/mpi/pieces.hpp"
@@ -113,7 +113,7 @@ void fill_frame(Wire* wire, Outbox& box, Message* message, const Frame& given) {
   *frame = given;
   frame->job = wire->job;
   frame->sequence = ++box.sequence;
-  frame->sent = nanoseconds();
+  frame->sent = monotonic_nanoseconds();
   frame->incarnation = 0;
 }
 

@@ -3,7 +3,7 @@
 // See the header. `polling` is taken for the length of a call; a thread that finds it taken does not wait for it.
 #include "wire/mpi/progress.hpp"
 
-#include "wire/mpi/clock.hpp"
+#include "wire/base/clock.hpp"
 #include "wire/mpi/doorbell.hpp"
 #include "wire/mpi/inbox.hpp"
 #include "wire/mpi/outbox.hpp"
@@ -70,12 +70,12 @@ int poll_wire(Wire* wire) {
 }
 
 void wait_for_wire(Wire* wire, int milliseconds) {
-  const uint64_t begin = nanoseconds();
+  const uint64_t begin = monotonic_nanoseconds();
   const uint64_t most = milliseconds < 0 ? ~uint64_t{0} : static_cast<uint64_t>(milliseconds) * 1'000'000;
   uint64_t step = kShortestSleep;
   while (!take_ring(wire->bell)) {
     const Look found = look(wire);
-    const uint64_t passed = nanoseconds() - begin;
+    const uint64_t passed = monotonic_nanoseconds() - begin;
     if (found == Look::something || passed >= most) return;
     const bool moving = found == Look::moving;
     if (passed < (moving ? kSpinForBulk : kSpin)) {
