@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Devices on other nodes for programs that use MPI: each rank has workers of its own, and MPI does not see them."""
 
+import os
+import re
 import shutil
+import signal
+import subprocess
 
 import pytest
 from conftest import CROWDED
-from nodes_support import MPIS, COMPILERS, built, jobs, only  # noqa: F401  (a fixture)
+from nodes_support import MPIS, COMPILERS, built, clean_environment, jobs, only  # noqa: F401  (a fixture)
 
 
 @pytest.fixture(params=MPIS)
@@ -61,3 +65,17 @@ def test_a_program_without_mpi_may_be_started_by_a_launcher_of_either(jobs, comp
     program = built(compiled, "gcc", "nodes_sum.c")
     result = jobs.run("-n", 3, "--mpi", mpi, "--devices=nodes", program, **CROWDED)
     assert (result.returncode, result.stdout) == (0, "devices 2 others 2 sum 17997000\n"), result.stderr
+
+
+def test_a_worker_of_mpirun_that_is_killed_is_named_in_one_line(jobs, compiled, mpi):
+    """MPI's wire hears of no lost peer: mpirun ends the job, and the worker's `marline run` says who and why."""
+    program = built(compiled, "gcc", "nodes_inside.c")
+    words = [f"mpirun.{mpi}", "-n", "2", jobs.command, "run", "--devices=nodes", program, "busy"]
+    with subprocess.Popen(list(map(str, words)), env=clean_environment(**CROWDED), text=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE) as process:  # fmt: skip
+        os.kill(int(process.stdout.readline()), signal.SIGKILL)
+        stderr = process.communicate(timeout=30)[1]
+    assert process.returncode != 0
+    told = [line for line in stderr.splitlines() if line.startswith("marline: ")]
+    named = rf"marline: rank 1 on {re.escape(os.uname().nodename)}: \S*nodes_inside\S* ended with signal 9 \(Killed\)"
+    assert len(told) == 1 and re.fullmatch(named, told[0]), stderr

@@ -28,14 +28,14 @@ struct Frame {
   uint64_t job;          // tells frames of other jobs apart
   uint64_t sequence;     // of this pair, from 1 on; a gap is an error
   uint64_t sent;         // nanoseconds of the sender's CLOCK_MONOTONIC, for the link model
-  uint32_t incarnation;  // of the sender: how many processes have had its number before
+  uint32_t incarnation;  // of the sender: how many processes have had its number before; 0, as no wire replaces one yet
   uint32_t credits;      // frames that the sender has taken from the receiver since it last told
 };
 static_assert(sizeof(Frame) == 80);
 inline constexpr uint32_t kMostWords = 4096;
 
-// Bulk data that is on its way. The storage and the data are the caller's until `sent` is called, by a thread that polls,
-// with no lock of the wire's: it must not block.
+// Bulk data that is on its way. The storage and the data are the caller's until `sent` is called, from poll or leave as the
+// calls of WireUser are: it must not block, poll or wait, and may send.
 struct Outgoing {
   void (*sent)(Outgoing*);
 };
@@ -54,7 +54,10 @@ struct WireUser {
   void* (*place)(void* data, int peer, const Frame& frame, const uint64_t* words);
   // The frame is here, with its words and its bulk.
   void (*deliver)(void* data, int peer, const Frame& frame, const uint64_t* words);
-  // The peer has gone without leave; nothing more comes from it, and what is sent to it is dropped.
+  // The peer has gone without leave; nothing more comes from it, and what is sent to it is dropped. MPI never calls this:
+  // its launchers end the whole job when a process of it ends without MPI_Finalize. Where they are told not to, Open MPI's
+  // receives from the dead one neither end nor fail, and MPICH's processes cannot go on. Which process it was, and why, is
+  // said by its own line if it crashes, by its `marline run` if it is killed, and by the launcher.
   void (*lost)(void* data, int peer, const char* why);
   // Ends the process with the line "marline: fatal: ...".
   void (*fail)(const char* line);
@@ -74,7 +77,8 @@ struct Wire;  // the kind's own
 struct WireKind {
   const char* name;
 
-  // Joins the job, and returns when all peers have. `user` stays.
+  // Joins the job, and returns when all peers have. `user` stays. By MPI it is a collective call on MPI_COMM_WORLD: all of
+  // its processes join, and none is in another collective call there meanwhile.
   Wire* (*join)(const Job& job, const WireUser* user);
   int (*number)(const Wire*);
   int (*count)(const Wire*);
