@@ -6,7 +6,10 @@
 // samples, printed as `FIGURE VALUE UNIT`.
 #include "wire/local/local.hpp"
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -176,6 +179,56 @@ void measure_words(const char* name, Hand hand, Hand take, unsigned pause, int c
   std::printf("%s %.0f ns\n", name, pause != 0 ? trip : trip / 2);
 }
 
+// Two ends of TCP on loopback, whose readers sleep. False: there are none.
+bool connect_sockets(int (&ends)[2]) {
+  sockaddr_in address = {};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t length = sizeof address;
+  auto* generic = reinterpret_cast<sockaddr*>(&address);
+  int one = 1, listener = socket(AF_INET, SOCK_STREAM, 0);
+  if (bind(listener, generic, length) != 0 || listen(listener, 1) != 0) return false;
+  if (getsockname(listener, generic, &length) != 0) return false;
+  ends[0] = socket(AF_INET, SOCK_STREAM, 0);
+  if (connect(ends[0], generic, length) != 0) return false;
+  ends[1] = accept(listener, nullptr, nullptr);
+  close(listener);
+  for (int end : ends) setsockopt(end, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+  return ends[1] >= 0;
+}
+
+void measure_sockets() {
+  int ends[2];
+  if (!connect_sockets(ends)) return;
+  auto take = [&ends](int at) {
+    char frame[sizeof(Frame)];
+    if (recv(ends[at], frame, sizeof frame, MSG_WAITALL) != static_cast<ssize_t>(sizeof frame)) std::abort();
+  };
+  auto hand = [&ends](int at) {
+    char frame[sizeof(Frame)] = {};
+    if (write(ends[at], frame, sizeof frame) != static_cast<ssize_t>(sizeof frame)) std::abort();
+  };
+  pid_t child = fork();
+  if (child == 0) {
+    for (int i = 0; i < kSleepyTrips * kSamples; ++i) take(1), hand(1);
+    _exit(0);
+  }
+  double trip = best(true, [&] {
+    uint64_t spent = 0;
+    for (int i = 0; i < kSleepyTrips; ++i) {
+      usleep(1000);
+      uint64_t begin = monotonic_nanoseconds();
+      hand(0);
+      take(0);
+      spent += monotonic_nanoseconds() - begin;
+    }
+    return static_cast<double>(spent) / kSleepyTrips;
+  });
+  waitpid(child, nullptr, 0);
+  for (int end : ends) close(end);
+  std::printf("sockets_round_trip_asleep %.0f ns\n", trip);
+}
+
 void measure_pipe() {
   int there[2], back[2];
   if (pipe(there) != 0 || pipe(back) != 0) return;
@@ -210,6 +263,7 @@ int main() {
   measure_words("futex_half_round_trip", hand_by_futex, take_by_futex, 0, kTrips);
   measure_words("futex_round_trip_asleep", hand_by_futex, take_by_futex, 1000, kSleepyTrips);
   measure_pipe();
+  measure_sockets();
   measure_wire("shared_memory", same);
   measure_wire("tcp", different);
   return 0;
