@@ -32,7 +32,8 @@ Message Queued::rest() {
 
 bool Outbox::append(const Frame& frame, const uint64_t* words, const void* bulk, Outgoing* outgoing, uint64_t done) {
   size_t bytes = frame.words * sizeof(uint64_t);
-  auto* queued = static_cast<Queued*>(std::malloc(sizeof(Queued) + bytes));
+  size_t copied = outgoing == nullptr ? frame.bulk : 0;
+  auto* queued = static_cast<Queued*>(std::malloc(sizeof(Queued) + bytes + copied));
   if (queued == nullptr) return false;
   *queued = {.next = nullptr,
              .outgoing = frame.bulk != 0 ? outgoing : nullptr,
@@ -40,6 +41,7 @@ bool Outbox::append(const Frame& frame, const uint64_t* words, const void* bulk,
              .done = done,
              .frame = frame};
   if (bytes != 0) std::memcpy(queued->words(), words, bytes);
+  if (copied != 0) queued->bulk = static_cast<char*>(std::memcpy(queued->words() + frame.words, bulk, copied));
   (last_ != nullptr ? last_->next : first_) = queued;
   last_ = queued;
   return true;

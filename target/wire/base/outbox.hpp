@@ -25,11 +25,11 @@ struct Message {
 
 struct Queued {
   Queued* next;
-  Outgoing* outgoing;  // null: no bulk
+  Outgoing* outgoing;  // null: there is no bulk, or it was copied
   const char* bulk;
   uint64_t done;  // bytes that have been sent, of all
   Frame frame;
-  // The words follow.
+  // The words follow, and the bulk if it was copied.
   [[nodiscard]] uint64_t* words() { return reinterpret_cast<uint64_t*>(this + 1); }
   [[nodiscard]] Message rest();
 };
@@ -37,7 +37,7 @@ struct Queued {
 class Outbox {
  public:
   [[nodiscard]] Queued* first() const { return first_; }
-  // False: no memory.
+  // Without `outgoing`, a bulk is copied. False: no memory.
   [[nodiscard]] bool append(const Frame& frame, const uint64_t* words, const void* bulk, Outgoing* outgoing, uint64_t done);
   void drop_first();
 

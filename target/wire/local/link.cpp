@@ -40,13 +40,14 @@ bool Burst::take(uint64_t sent) {
   return frames >= kAtOnce;
 }
 
-Link::Sent Link::send(Frame frame, const uint64_t* words, const void* bulk, Outgoing* outgoing) {
+Link::Sent Link::send(Frame frame, const uint64_t* words, const void* bulk, Outgoing*& outgoing) {
   Guard guard(lock);
   if (gone.load(std::memory_order_relaxed) || said_leave) return Sent::kAll;
   frame.sequence = ++sequence;
   sent.store(sequence, std::memory_order_relaxed);
-  bool may_wait = burst.take(frame.sent) && frame.bulk == 0;
-  return send_or_queue(frame, words, bulk, outgoing, may_wait && !transport.shared);
+  bool may_wait = burst.take(frame.sent) && frame.bulk <= Burst::kMostBulk && !transport.shared;
+  if (may_wait) outgoing = nullptr;
+  return send_or_queue(frame, words, bulk, outgoing, may_wait);
 }
 
 Link::Sent Link::send_control(Frame frame) {
@@ -58,7 +59,7 @@ Link::Sent Link::send_control(Frame frame) {
 }
 
 // While a socket is not full, its outbox has nothing but frames of a burst, none of whose end anybody is to be told: those
-// with a bulk are tried at once, and fill it if they do not go.
+// with a larger bulk are tried at once, and fill it if they do not go.
 Link::Sent Link::send_or_queue(const Frame& given, const uint64_t* words, const void* bulk, Outgoing* outgoing,
                                bool may_wait) {
   Frame frame = given;

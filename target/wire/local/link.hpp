@@ -24,9 +24,10 @@ inline constexpr uint32_t kTellAtLeast = 1024; // frames taken: with more, the p
 // from some number on the frames of a burst wait in the outbox, until there are many, or a poll finds that they have waited
 // for long enough.
 struct Burst {
-  static constexpr int64_t kGap = 20'000;    // nanoseconds; also how long a frame waits
-  static constexpr uint32_t kAtOnce = 8;     // frames of a burst that do not wait
-  static constexpr uint32_t kMostHeld = 32;  // frames that wait; well below kFewQueued
+  static constexpr int64_t kGap = 20'000;      // nanoseconds; also how long a frame waits
+  static constexpr uint32_t kAtOnce = 8;       // frames of a burst that do not wait
+  static constexpr uint32_t kMostHeld = 32;    // frames that wait; well below kFewQueued
+  static constexpr uint64_t kMostBulk = 4096;  // of a frame that waits: it is copied; one with more goes at once
 
   uint64_t last_sent = 0;
   uint32_t frames = 0;
@@ -86,8 +87,9 @@ struct Link {
   const char* why = nullptr;   // `ended`: the reason, if it is not the peer's end
   bool watches_room = false;   // the socket is watched for room; of the waiting thread
 
-  // The frame lacks its sequence and its credits. kAll: everything is on its way or, as the peer is gone, dropped.
-  [[nodiscard]] Sent send(Frame frame, const uint64_t* words, const void* bulk, Outgoing* outgoing);
+  // The frame lacks its sequence and its credits. kAll: everything is on its way or, as the peer is gone, dropped. If the
+  // bulk has been copied, `outgoing` is null behind it.
+  [[nodiscard]] Sent send(Frame frame, const uint64_t* words, const void* bulk, Outgoing*& outgoing);
   // A frame of the wire's.
   [[nodiscard]] Sent send_control(Frame frame);
 

@@ -31,7 +31,7 @@ bool send(Wire* generic, int peer, const Frame& given, const uint64_t* words, co
   frame.incarnation = 0;
   Link::Sent sent = wire->links[peer].send(frame, words, bulk, outgoing);
   note_sent(wire, sent);
-  return sent == Link::Sent::kAll || frame.bulk == 0;
+  return sent == Link::Sent::kAll || frame.bulk == 0 || outgoing == nullptr;
 }
 
 // The link's last bytes have been decoded.
