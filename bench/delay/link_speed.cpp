@@ -5,6 +5,8 @@
 
 #include "wire/model/link_speed.hpp"
 
+#include <cstring>
+
 using marline::target::LinkSpeed;
 
 static_assert(sizeof(std::atomic<uint64_t>) == sizeof(uint64_t) && std::atomic<uint64_t>::is_always_lock_free);
@@ -13,10 +15,13 @@ const char* link_read(const char* text, const char* node, const char* other, Lin
   LinkSpeed speed;
   const char* wrong = marline::target::read_link_speed(text, node, other, speed);
   *link = {speed.latency, speed.bandwidth};
-  return wrong;
+  return wrong == nullptr && speed.card != 0.0 ? std::strstr(text, "card=") : wrong;  // ranks share no cards here
 }
 
 uint64_t link_pass(const Link* link, void* busy, uint64_t sent, uint64_t bytes) {
-  return marline::target::pass_link({link->latency, link->bandwidth}, *static_cast<std::atomic<uint64_t>*>(busy), sent,
-                                    bytes);
+  LinkSpeed speed;
+  speed.latency = link->latency;
+  speed.bandwidth = link->bandwidth;
+  std::atomic<uint64_t> out{0}, in{0};
+  return marline::target::pass_link(speed, {static_cast<std::atomic<uint64_t>*>(busy), &out, &in}, sent, bytes, false);
 }

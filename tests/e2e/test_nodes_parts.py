@@ -9,7 +9,7 @@ import signal
 from pathlib import Path
 
 import pytest
-from nodes_support import Jobs, built, jobs, only, said  # noqa: F401  (a fixture)
+from nodes_support import MPIS, Jobs, built, jobs, only, said  # noqa: F401  (a fixture)
 
 HERE, APART = "", "0,1,2"
 LLVM = Path("/usr/lib/llvm-19/lib")
@@ -163,6 +163,17 @@ def test_an_application_on_gpus_of_workers(jobs, program_of, emulated, devices, 
                       MARLINE_NODE_DEVICES="gpus", OMP_TARGET_OFFLOAD="mandatory", **emulated)  # fmt: skip
     assert (result.returncode, said(result)) == (0, []), result.stdout
     assert f"# devices {count}" in result.stdout
+
+
+@pytest.mark.parametrize("mpi", MPIS)
+def test_data_for_a_worker_s_gpu_goes_by_mpi(jobs, build, emulated, mpi):
+    """Among others 24 MiB, in pieces of which several are under way at a time."""
+    program = build / "tests" / "emulator" / "bin" / "emulator_staging"
+    if not program.exists():
+        pytest.skip(f"{program} is not built")
+    result = jobs.mpirun(mpi, 2, jobs.command, "run", "-t", "2", "--devices", "nodes", program, "all",
+                         MARLINE_NODE_DEVICES="gpus", OMP_TARGET_OFFLOAD="mandatory", **emulated)  # fmt: skip
+    assert result.returncode == 0, result.stderr
 
 
 def test_what_fails_on_a_worker_s_gpu_is_named(jobs, program_of, emulated):

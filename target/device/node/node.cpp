@@ -521,17 +521,20 @@ void start_on_node(Node* node, Frame frame, const uint64_t* words, Operation* op
   send(node, frame, words);
 }
 
-// The data is copied by the wire, or gone by the time of the answer.
+// The answer may come before the wire says that the data has been sent: it is the wire's until then.
 void write_to_node(Node* node, Frame frame, const void* from, size_t bytes) {
-  static constexpr Outgoing kNothing = {[](Outgoing*) {}};
   Awaited answer(node->device);
+  Sending sending;
   frame.flags |= flags_of_device(node->number);
   frame.bulk = bytes;
   frame.operation = g_operations.add(&answer);
   await_room(node->device, node->peer);
-  add_operations(1);
-  Outgoing outgoing = kNothing;
-  (void)g_job->kind->send(g_job->wire, node->peer, frame, nullptr, from, &outgoing);
+  add_operations(2);
+  if (g_job->kind->send(g_job->wire, node->peer, frame, nullptr, from, &sending)) {
+    add_operations(-1);
+  } else {
+    wait_or_progress(&sending.event, node->device, "copy to", bytes);
+  }
   answer.wait("copy to", bytes);
 }
 

@@ -288,9 +288,17 @@ bool is_early(NodeFrame kind) {
   return kind == NodeFrame::kHello || kind == NodeFrame::kDoor || kind == NodeFrame::kEnd;
 }
 
+// The worker's number of the device that a frame is about.
+int device_of(int peer, const Frame& frame) {
+  int device = device_in(frame.flags);
+  if (device >= worker_devices().count) refuse(peer, frame, "is for a device that is none");
+  return device;
+}
+
 void* place(void*, int peer, const Frame& frame, const uint64_t*) {
   if (!may_send(peer, frame) || static_cast<NodeFrame>(frame.kind) != NodeFrame::kWrite) refuse(peer, frame, "has data");
-  if (int device = device_in(frame.flags); gpu_of(device) >= 0) {
+  if (int device = device_of(peer, frame); gpu_of(device) >= 0) {
+    if (peer != 0) refuse(peer, frame, "is the program's to send");
     void* to = place_for_gpu({g_job, gpu_of(device), g_started[device].number}, frame);
     if (to == nullptr) refuse(peer, frame, "writes what is not the device's");
     return to;
@@ -307,10 +315,10 @@ void deliver(void*, int peer, const Frame& frame, const uint64_t* words) {
     WireUse::note_end();
     return g_job->kind->wake(g_job->wire);  // the first thread, which may wait while the dispatcher polls
   }
-  if (device_in(frame.flags) >= worker_devices().count) refuse(peer, frame, "is for a device that is none");
-  bool is_started = peer != 0 || g_started[device_in(frame.flags)].is_there;
+  int device = device_of(peer, frame);
+  bool is_started = peer != 0 || g_started[device].is_there;
   if (!is_started && !is_early(kind)) refuse(peer, frame, "comes too early");
-  if (int device = device_in(frame.flags); gpu_of(device) >= 0 && !is_early(kind)) {
+  if (gpu_of(device) >= 0 && !is_early(kind)) {
     const char* wrong = deliver_to_gpu({g_job, gpu_of(device), g_started[device].number}, frame, words);
     if (wrong != nullptr) refuse(peer, frame, wrong);
     return;

@@ -38,7 +38,13 @@ struct Gpu {
 };
 
 Gpu* g_gpus = nullptr;  // constant once they are open
-void* g_incoming = nullptr;  // data that has a place and is not delivered yet: one at a time, as the program alone sends it
+
+// Data that has a place and is not delivered yet: a wire may ask for the place of the next before it delivers the last.
+struct Incoming {
+  uint64_t operation;  // of the program's, which alone sends such frames
+  void* data;
+};
+Array<Incoming, 8> g_incoming;
 
 // A frame, with its words, and room for its data.
 struct Job : Work {
@@ -215,6 +221,17 @@ void hand_over(const GpuFrame& of, const Frame& frame, const uint64_t* words, vo
   add_work(list);
 }
 
+void* take_incoming(uint64_t operation) {
+  for (Incoming& incoming : g_incoming) {
+    if (incoming.operation != operation) continue;
+    void* data = incoming.data;
+    incoming = g_incoming[g_incoming.count() - 1];
+    g_incoming.shrink(g_incoming.count() - 1);
+    return data;
+  }
+  return nullptr;
+}
+
 bool is_name(const Frame& frame, const uint64_t* words) {
   size_t bytes = frame.words * sizeof *words;
   return bytes != 0 && strnlen(reinterpret_cast<const char*>(words), bytes) < bytes;
@@ -255,9 +272,10 @@ bool tell_worker_gpu(int& number, const char*& name, const char*& place) {
 
 void* place_for_gpu(const GpuFrame& of, const Frame& frame) {
   if (frame.bulk > kGpuPiece || !may_access(g_gpus[of.gpu], frame.a, frame.bulk)) return nullptr;
-  g_incoming = std::malloc(frame.bulk);
-  if (g_incoming == nullptr) fatal("worker %d: no memory for a copy", of.job->number);
-  return g_incoming;
+  void* data = std::malloc(frame.bulk);
+  if (data == nullptr) fatal("worker %d: no memory for a copy", of.job->number);
+  g_incoming.push({frame.operation, data});
+  return data;
 }
 
 const char* deliver_to_gpu(const GpuFrame& of, const Frame& frame, const uint64_t* words) {
@@ -267,8 +285,8 @@ const char* deliver_to_gpu(const GpuFrame& of, const Frame& frame, const uint64_
     case NodeFrame::kPool:
     case NodeFrame::kLoad: break;
     case NodeFrame::kWrite:
-      data = g_incoming;
-      g_incoming = nullptr;
+      data = take_incoming(frame.operation);
+      if (data == nullptr) return "brings no data";
       break;
     case NodeFrame::kRead:
       if (frame.b == 0 || frame.b > kGpuPiece || !may_access(gpu, frame.a, frame.b)) return "reads what is not the device's";
