@@ -45,6 +45,8 @@ def _worker(rank: int, one: dict[str, Any], answer: Report | NoAnswer) -> Worker
     work = answer["sections"].get("worker") or {}
     now = answer["nanoseconds"]
     worker.kernels = [Kernel(one["where"], one["runs"], max(0, now - one["since"])) for one in work.get("kernels", [])]
+    if not worker.kernels:  # whoever dispatches waits on the wire itself
+        worker.process.threads = [one for one in worker.process.threads if one.state != "runs"]
     worker.device = work.get("device", -1)
     worker.left_out = work.get("left_out", 0)
     worker.idle = max(0, now - work.get("idle_since", now))

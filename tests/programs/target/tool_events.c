@@ -411,6 +411,7 @@ static void check_whole_routines(void) {
   check_code(box->code);
   CHECK(here[0] == 7 && here[19 * 400 + 119] == 7);
   CHECK_EQ(copy_async(there, here, kLarge, 0, 0, device, host, 0, NULL), 0);
+#pragma omp taskwait
   check_code(only(first, kData, ompt_target_data_transfer_to_device, point, kLarge)->code);
   for (int i = first; i < event_count; i++)
     copies += events[i].type == kData && events[i].endpoint != ompt_scope_end;
