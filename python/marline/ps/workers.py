@@ -45,8 +45,6 @@ def _worker(rank: int, one: dict[str, Any], answer: Report | NoAnswer) -> Worker
     work = answer["sections"].get("worker") or {}
     now = answer["nanoseconds"]
     worker.kernels = [Kernel(one["where"], one["runs"], max(0, now - one["since"])) for one in work.get("kernels", [])]
-    if not worker.kernels:  # whoever dispatches waits on the wire itself
-        worker.process.threads = [one for one in worker.process.threads if one.state != "runs"]
     worker.device = work.get("device", -1)
     worker.left_out = work.get("left_out", 0)
     worker.idle = max(0, now - work.get("idle_since", now))
@@ -61,6 +59,8 @@ def worker_activity(before: Process, after: Process) -> list[str]:
     for worker in after.workers:
         previous = then.get(worker.number)
         if previous is None or previous.process is None or worker.process is None:
+            continue
+        if not worker.kernels and not previous.kernels:  # whoever dispatches waits on the wire, and looks round now and then
             continue
         found += [f"{worker.title}: {what}" for what in activity(previous.process, worker.process)]
     return found
