@@ -282,7 +282,8 @@ const DeviceFacts& device_facts(const Device* device) { return g_facts[device->n
 
 // For tools: of a device on a node, the uid, which says where it is.
 static const char* told_type(const Device* device) {
-  return device->kind == &kNodeKind ? g_facts[device->number].uid : device->kind->name;
+  bool is_on_node = device->kind == &kNodeKind || device->kind == &kNodeGpuKind;
+  return is_on_node ? g_facts[device->number].uid : device->kind->name;
 }
 
 void prepare(Device* device) {

@@ -43,7 +43,8 @@ uint64_t FanOut::part_of(const FanOutSource& source) {
 FanOutCopy* FanOut::find_predecessor(const FanOutCopy& copy) const {
   FanOutCopy *here = nullptr, *chain = nullptr;
   for (FanOutCopy* other = first_; other != nullptr; other = other->after) {
-    if (!is_same(other->source, copy.source) || is_through(*other)) continue;
+    // What is not open yet may wait for a task, which a copy that follows it and blocks its thread would keep from running.
+    if (!other->is_open || !is_same(other->source, copy.source) || is_through(*other)) continue;
     if (other->node == copy.node) here = other;
     if (other->crosses) chain = other;
   }

@@ -483,7 +483,8 @@ void read(Device* device, void* to, uint64_t from, size_t bytes) {
 
 bool copy(Device* to_device, uint64_t to, Device* from_device, uint64_t from, size_t bytes) {
   Node *target = usable(to_device), *source = usable(from_device);
-  bool have_both = target->shares_memory && is_in_part(to_device, to) && source->shares_memory && is_in_part(from_device, from);
+  bool have_both = target->shares_memory && is_in_part(to_device, to) && source->shares_memory &&
+                   is_in_part(from_device, from);
   if (have_both) {
     char *there = target->arena.here(to), *here = source->arena.here(from);
     if (target == source) {

@@ -21,7 +21,7 @@ enum class NodeFrame : uint16_t {
   // To the program: a = a clock reading (tell.hpp, now), b = the descriptor of the memory's file in the worker; words:
   // the identity of its program. If it has asked who the worker is, then the DeviceFacts of each device
   kWelcome,
-  kWrite,    // a = to; bulk. kAnswers: `operation` of the process with number b
+  kWrite,    // a = to; bulk. kAnswers: the program is told, by `operation`
   kRead,     // a = from, b = bytes; answered by kData
   kData,     // bulk
   kLaunch,   // a = code, b = thread limit, c: offset of the place in the program's file; words: arguments; kTimed

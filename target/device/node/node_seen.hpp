@@ -14,7 +14,7 @@ struct SeenKernel {
   SeenKernel* next;
   SeenKernel* previous;
   const char* region;            // static storage
-  uint64_t place;                // as RunningKernel has it; 0: not known
+  uint64_t place;                // an offset in the program's file (image/program.hpp); 0: not known
   uint64_t arrived;              // tell.hpp, now
   std::atomic<uint64_t> begun;   // 0: it waits for a thread; written by its thread
 };

@@ -2,7 +2,7 @@
 //
 // The worker's side of a device on another node. Frames come from the wire; whatever thread polls it answers at once what
 // needs no task, and hands kernels, and what takes the loader's lock, to the dispatcher. While that looks for work, it
-// polls; while it sleeps, the process's first thread waits on the wire. A worker obeys the program, process 0, alone, and
+// polls; without kernels it waits on the wire itself, and otherwise the process's first thread does. A worker obeys the program, process 0, alone, and
 // checks all that a frame names; of other workers it takes data that the program has sent on its way.
 #include "base/lock.hpp"
 #include "base/report.hpp"
@@ -63,8 +63,8 @@ Started g_started[kMostWorkerDevices];
 std::atomic<uint32_t> g_watch{0};  // the first thread sleeps here while the dispatcher polls; 1: it is to wait on the wire
 
 [[noreturn]] void refuse(int peer, const Frame& frame, const char* what) {
-  end_process(EXIT_FAILURE, "worker %d: a frame of kind %u from process %d %s (a = %#lx, b = %#lx, c = %#lx, %lu bytes)", g_job->number,
-        frame.kind, peer, what, frame.a, frame.b, frame.c, frame.bulk);
+  end_process(EXIT_FAILURE, "worker %d: a frame of kind %u from process %d %s (a = %#lx, b = %#lx, c = %#lx, %lu bytes)",
+              g_job->number, frame.kind, peer, what, frame.a, frame.b, frame.c, frame.bulk);
 }
 
 Frame frame_of(NodeFrame kind, uint64_t operation, uint64_t a = 0) {
@@ -90,7 +90,8 @@ constexpr int kPlaceBits = 56;
 void run_kernel(void* data) {
   auto* job = static_cast<Job*>(data);
   uint64_t device = static_cast<uint64_t>(device_in(job->frame.flags)) << kPlaceBits;
-  RunningKernel running(reinterpret_cast<uint64_t>(job->region), job->frame.c | device);
+  uint64_t place = job->frame.c & ((uint64_t{1} << kPlaceBits) - 1);
+  RunningKernel running(reinterpret_cast<uint64_t>(job->region), place | device);
   call_kernel(job->frame.a, job->words, job->frame.words);
 }
 
@@ -210,8 +211,8 @@ void welcome(const Frame& frame, const uint64_t* words) {
   Started& started = g_started[device];
   bool asks_who = words[1] == 0;
   if (!asks_who && !started.is_there) {
-    started.is_there = true;
     started.number = static_cast<int>(frame.c);
+    started.is_there = true;
     if (gpu_of(device) < 0) {
       started.memory_file = open_worker_memory(frame.b, words[1], all.devices[device].facts.numa_domain);
     } else {
@@ -258,7 +259,6 @@ void forward(const Frame& frame, const uint64_t* words) {
   }
   Frame data = frame_of(NodeFrame::kWrite, frame.operation);
   data.a = frame.a;
-  data.b = 0;
   data.flags = kAnswers;
   data.bulk = frame.c;
   auto peer = static_cast<int>(words[0]);
@@ -382,8 +382,9 @@ std::atomic<uint32_t> g_alone{0};
 Lock g_waits;  // over the wire's wait, which is for one thread at a time
 
 void wait_for_frames(int milliseconds) {
-  Guard guard(g_waits);
+  if (!g_waits.try_take()) return;  // the dispatcher's thread waits, or is about to leave
   if (g_alone.load() == 0) g_job->kind->wait(g_job->wire, milliseconds);
+  g_waits.release();
 }
 
 bool wait_alone() {
@@ -407,6 +408,7 @@ void watch() {
   bool may_nap = true;
   while (!WireUse::has_ended()) {
     if (g_alone.load() != 0) {
+      g_job->kind->wake(g_job->wire);  // what the last poll here has brought, the dispatcher has not seen
       may_nap = true;
       syscall(SYS_futex, &g_alone, FUTEX_WAIT_PRIVATE, 1, nullptr, nullptr, 0);
       continue;
@@ -425,18 +427,33 @@ void watch() {
   }
 }
 
+// The program's number of the device that it has started; -1: none yet, or several.
+int only_device() {
+  int number = -1, count = 0;
+  for (const Started& started : g_started) {
+    if (!started.is_there) continue;
+    number = started.number;
+    ++count;
+  }
+  return count == 1 ? number : -1;
+}
+
 // The line is this process's to write: the program sees only that it has gone.
 void tell(const EndInKernel& end) {
   char device[128];
   uint64_t place = end.kernel_place & ((uint64_t{1} << kPlaceBits) - 1);
-  int number = g_started[end.kernel_place >> kPlaceBits].number;
+  int number = end.entry != 0 ? g_started[end.kernel_place >> kPlaceBits].number : only_device();
   ProcessEnd told = end;
   if (!tell_worker_gpu(number, told.name, told.place)) {
     told.name = reinterpret_cast<const char*>(end.entry);
     told.place = place != 0 ? text_in_program(place) : nullptr;
   }
-  std::snprintf(device, sizeof device, "device %d (node, process %d of the job on %s)", number, g_job->number,
-                g_job->kind->peer(g_job->wire, g_job->number)->node);
+  const char* node = g_job->kind->peer(g_job->wire, g_job->number)->node;
+  if (number >= 0) {
+    std::snprintf(device, sizeof device, "device %d (node, process %d of the job on %s)", number, g_job->number, node);
+  } else {
+    std::snprintf(device, sizeof device, "a device (node, process %d of the job on %s)", g_job->number, node);
+  }
   report_end(device, told);
 }
 
@@ -447,15 +464,6 @@ void begin() {
   for (int i = 1; i < all.count; ++i) {
     if (all.devices[i].gpu < 0) start_dispatcher({receive, announce, nullptr}, all.devices[i].part);
   }
-}
-
-// The program's number of the first device that it has started; -1: none yet.
-int first_device() {
-  const WorkerDevices& all = worker_devices();
-  for (int i = 0; i < all.count; ++i) {
-    if (g_started[i].is_there) return g_started[i].number;
-  }
-  return -1;
 }
 
 // The program decides what those mean that a terminal or a batch system sends to all processes of the job; when it ends,
@@ -471,7 +479,7 @@ void serve_node() {
   ignore_signals_of_the_job();
   g_job = &join_job(kUser);
   open_door(g_job->kind, g_job->wire, static_cast<uint16_t>(NodeFrame::kDoor));
-  show_work(first_device);
+  show_work(only_device);
   WorkSource source = {receive, announce, begin};
   if (worker_devices().count == 1) {
     source.wait = wait_alone;

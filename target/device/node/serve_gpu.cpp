@@ -12,12 +12,14 @@
 #include "device/base/tell.hpp"
 #include "device/llvm/library_call.hpp"
 #include "device/llvm/llvm.hpp"
+#include "device/node/node_seen.hpp"
 #include "device/node/wire_use.hpp"
 #include "device/processor/dispatcher.hpp"
 #include "image/images.hpp"
 #include "image/program.hpp"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -48,6 +50,7 @@ Array<Incoming, 8> g_incoming;
 
 // A frame, with its words, and room for its data.
 struct Job : Work {
+  SeenKernel seen;  // of a kernel
   GpuFrame of;
   Frame frame;
   void* data;
@@ -149,7 +152,7 @@ void run_kernel(Job* job) {
   struct {
     int32_t unused[4];
     const char* place;
-  } ident = {{}, job->frame.c != 0 ? text_in_program(job->frame.c) : nullptr};  // Clang's, of which the place alone is looked at
+  } ident = {{}, job->frame.c != 0 ? text_in_program(job->frame.c) : nullptr};  // Clang's; the place alone is looked at
   int result = llvm_kernel(device_of(job), {&ident, nullptr}, teams, threads, id, arguments, scope);
   if (result == 0) return;
   end_process(EXIT_FAILURE, "worker %d: libomptarget does not run a region on device %d; LIBOMPTARGET_INFO=-1 shows its steps",
@@ -160,8 +163,11 @@ void launch(Job* job) {
   Frame done = answer_to(job->frame, NodeFrame::kDone, 0);
   done.flags = job->frame.flags & kTimed;
   if (done.flags != 0) done.b = now();
+  see_begin(&job->seen);
   run_kernel(job);
+  see_end(&job->seen);
   if (done.flags != 0) done.c = now();
+  std::fflush(stdout);  // nobody does at the end
   send_to_program(job->of.job, done);
 }
 
@@ -216,6 +222,9 @@ void hand_over(const GpuFrame& of, const Frame& frame, const uint64_t* words, vo
   job->frame = frame;
   job->data = data;
   if (bytes != 0) std::memcpy(job->words, words, bytes);
+  if (static_cast<NodeFrame>(frame.kind) == NodeFrame::kLaunch) {
+    see_arrival(&job->seen, find_entry(reinterpret_cast<const void*>(frame.a))->name, frame.c);
+  }
   WorkList list;
   list.append(job);
   add_work(list);

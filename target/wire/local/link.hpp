@@ -93,7 +93,8 @@ struct Link {
   // A frame of the wire's.
   [[nodiscard]] Sent send_control(Frame frame);
 
-  // Sends some of what is queued, unless all of that waits and may do so still at this time. kBulk: of a frame with a bulk all has gone, `finished` is to be told; there may be more.
+  // Sends some of what is queued, unless all of that waits and may do so still at this time. kBulk: of a frame with a bulk
+  // all has gone, `finished` is to be told; there may be more.
   [[nodiscard]] Flushed flush(uint64_t time, Outgoing*& finished);
 
   // Delivers what is there, as far as the visit allows.
