@@ -41,7 +41,7 @@ class SysfsTree {
     const char* shared_memory = "/dev/shm";  // thousands of files take seconds on a disk
     const bool in_memory = access(shared_memory, W_OK) == 0;
     const std::filesystem::path folder = in_memory ? shared_memory : std::filesystem::temp_directory_path();
-    std::string path = (folder / "marline-sysfs-XXXXXX").string();
+    std::string path = (folder / "sysfs-of-a-test-XXXXXX").string();
     if (mkdtemp(path.data()) == nullptr) abort();
     root_ = path;
   }
