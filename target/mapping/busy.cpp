@@ -53,8 +53,10 @@ void Mapping::wait(Busy* busy) {
   Waiter self = {MARLINE_EVENT_INIT, busy->waiters};
   marline_event_init(&self.event);
   busy->waiters = &self;
-  lock_.release();
-  wait_for_event(&self.event, device_, busy->leaves ? "data on its way from" : "data on its way to", busy->bytes);
+  const char* what = busy->leaves ? "data on its way from" : "data on its way to";
+  size_t bytes = busy->bytes;
+  lock_.release();  // from here on it may be gone with its construct's stack
+  wait_for_event(&self.event, device_, what, bytes);
   lock_.take();
 }
 
