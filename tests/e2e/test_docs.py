@@ -104,8 +104,12 @@ def test_paths_exist(page):
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_links_lead_somewhere(page):
-    targets = [target for target in re.findall(r"\]\(([^)]+)\)", page.read_text()) if "://" not in target]
-    assert [target for target in targets if not (page.parent / target).exists()] == []
+    """To files, and to headings of the same page."""
+    text = page.read_text()
+    lines = re.findall(r"^#+ (.*)$", text, re.M)
+    headings = {"#" + re.sub(r"[^\w\- ]", "", line).strip().lower().replace(" ", "-") for line in lines}
+    targets = [target for target in re.findall(r"\]\(([^)]+)\)", text) if "://" not in target]
+    assert [target for target in targets if target not in headings and not (page.parent / target).exists()] == []
 
 
 def test_readme_leads_to_every_page():
