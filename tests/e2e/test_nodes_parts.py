@@ -16,13 +16,13 @@ LLVM = Path("/usr/lib/llvm-19/lib")
 
 
 @pytest.fixture(params=["gcc", "clang"])
-def program(request, compiled):
+def parted(request, compiled):
     return built(compiled, request.param, "nodes_parts.c")
 
 
-def described(jobs: Jobs, program, parts: str, **more) -> list[list[int]]:
+def described(jobs: Jobs, parted, parts: str, **more) -> list[list[int]]:
     """Of each device: process, own number, threads, of these on the same CPUs, processors, CPUs, the first CPU."""
-    result = jobs.nodes(program, MARLINE_NODE_DEVICES=parts, OMP_TARGET_OFFLOAD="mandatory", **more)
+    result = jobs.nodes(parted, MARLINE_NODE_DEVICES=parts, OMP_TARGET_OFFLOAD="mandatory", **more)
     assert (result.returncode, said(result)) == (0, []), result.stdout
     *lines, errors = result.stdout.splitlines()
     assert errors == "errors 0"
@@ -30,36 +30,36 @@ def described(jobs: Jobs, program, parts: str, **more) -> list[list[int]]:
 
 
 @pytest.mark.parametrize("nodes_as", [HERE, APART])
-def test_each_worker_is_as_many_devices(jobs, program, nodes_as):
-    devices = described(jobs, program, "2", nodes_as=nodes_as, OMP_NUM_THREADS="4")
+def test_each_worker_is_as_many_devices(jobs, parted, nodes_as):
+    devices = described(jobs, parted, "2", nodes_as=nodes_as, OMP_NUM_THREADS="4")
     processes = [device[0] for device in devices]
     assert [device[1] for device in devices] == [0, 1, 2, 3]
     assert processes[0] == processes[1] != processes[2] == processes[3]
     for _, _, threads, alike, processors, cpus, _ in devices:
         assert (threads, alike) == (2, 2)
         assert processors == cpus
-    whole = described(jobs, program, "machine", nodes_as=nodes_as)
+    whole = described(jobs, parted, "machine", nodes_as=nodes_as)
     assert len(whole) == 2
     if whole[0][5] > 1:  # CPUs of the first worker
         assert devices[0][6] != devices[1][6] and devices[0][5] + devices[1][5] == whole[0][5]
 
 
 @pytest.mark.parametrize("parts", ["sockets", "numa"])
-def test_parts_are_the_machine_s_own(jobs, program, parts):
-    devices = described(jobs, program, parts, count=2)
-    whole = described(jobs, program, "machine", count=2)
+def test_parts_are_the_machine_s_own(jobs, parted, parts):
+    devices = described(jobs, parted, parts, count=2)
+    whole = described(jobs, parted, "machine", count=2)
     assert len({device[0] for device in devices}) == 1
     assert sum(device[5] for device in devices) == whole[0][5]
 
 
-def test_there_may_be_more_devices_than_threads(jobs, program):
+def test_there_may_be_more_devices_than_threads(jobs, parted):
     parts = min(2 * len(os.sched_getaffinity(0)) + 1, 9)
-    devices = described(jobs, program, str(parts), count=2, OMP_NUM_THREADS="1")
+    devices = described(jobs, parted, str(parts), count=2, OMP_NUM_THREADS="1")
     assert [device[1:3] for device in devices] == [[number, 1] for number in range(parts)]
 
 
-def test_a_busy_device_leaves_the_other_one_of_its_worker_alone(jobs, program):
-    result = jobs.nodes(program, "beside", count=2, MARLINE_NODE_DEVICES="2", OMP_NUM_THREADS="2",
+def test_a_busy_device_leaves_the_other_one_of_its_worker_alone(jobs, parted):
+    result = jobs.nodes(parted, "beside", count=2, MARLINE_NODE_DEVICES="2", OMP_NUM_THREADS="2",
                         OMP_TARGET_OFFLOAD="mandatory")  # fmt: skip
     assert (result.returncode, result.stdout, said(result)) == (0, "done 7\n", [])
 
@@ -77,8 +77,8 @@ def test_devices_of_a_worker_share_gcc_s_variables(jobs, compiled):
     assert only(result).startswith("marline: warning: the devices of a worker share the `declare target` variables")
 
 
-def test_a_crash_names_the_device(jobs, program):
-    result = jobs.nodes(program, "crash", count=2, MARLINE_NODE_DEVICES="2")
+def test_a_crash_names_the_device(jobs, parted):
+    result = jobs.nodes(parted, "crash", count=2, MARLINE_NODE_DEVICES="2")
     worker, program_line = said(result)
     assert result.returncode == 1
     assert "device 1 (node, process 1 of the job on" in worker and "at address 0x8" in worker
@@ -86,23 +86,23 @@ def test_a_crash_names_the_device(jobs, program):
 
 
 @pytest.mark.parametrize("value", ["0", "64", "2x", "cores", "gpus,2"])
-def test_wrong_parts(jobs, program, value):
-    result = jobs.nodes(program, count=2, MARLINE_NODE_DEVICES=value)
+def test_wrong_parts(jobs, parted, value):
+    result = jobs.nodes(parted, count=2, MARLINE_NODE_DEVICES=value)
     assert result.returncode == 1
     expected = f"MARLINE_NODE_DEVICES={value}: expected machine, sockets, numa, a number from 1 to 63, or gpus"
     assert any(line.startswith(f"marline: fatal: {expected}") for line in said(result))
 
 
-def test_too_many_devices(jobs, program):
-    result = jobs.nodes(program, count=3, MARLINE_NODE_DEVICES="33", OMP_NUM_THREADS="1")
+def test_too_many_devices(jobs, parted):
+    result = jobs.nodes(parted, count=3, MARLINE_NODE_DEVICES="33", OMP_NUM_THREADS="1")
     assert result.returncode == -signal.SIGABRT
     assert only(result) == ("marline: fatal: the workers have more than 64 devices: start fewer, or see "
                             "MARLINE_NODE_DEVICES")  # fmt: skip
 
 
-def test_the_program_has_devices_of_its_own_beside_those_of_workers(jobs, program):
+def test_the_program_has_devices_of_its_own_beside_those_of_workers(jobs, parted):
     """A worker's two devices stand between a process and the program itself."""
-    result = jobs.run("-n", "2", "--devices=process,nodes,host", "--nodes-as", "0,1", "--", program,
+    result = jobs.run("-n", "2", "--devices=process,nodes,host", "--nodes-as", "0,1", "--", parted,
                       MARLINE_NODE_DEVICES="2", OMP_NUM_THREADS="2", OMP_TARGET_OFFLOAD="mandatory")  # fmt: skip
     assert (result.returncode, said(result)) == (0, []), result.stdout
     *lines, errors = result.stdout.splitlines()
@@ -126,17 +126,6 @@ def test_marline_devices_lists_them_all(marline):
 
 
 @pytest.fixture
-def program_of(build):
-    def find(name: str) -> str:
-        path = build / "apps" / name
-        if not path.exists():
-            pytest.skip(f"{path} is not built")
-        return str(path)
-
-    return find
-
-
-@pytest.fixture
 def emulated(build) -> dict[str, str]:
     driver = build / "lib" / "marline" / "emulator"
     if not (driver / "libcuda.so").exists() or not any(LLVM.glob("libomptarget.so*")):
@@ -155,11 +144,11 @@ def test_marline_devices_lists_gpus_of_workers(marline, emulated):
 
 
 @pytest.mark.parametrize(("devices", "count"), [("nodes", 4), ("libomptarget,nodes", 6)])
-def test_an_application_on_gpus_of_workers(jobs, program_of, emulated, devices, count):
+def test_an_application_on_gpus_of_workers(jobs, program, emulated, devices, count):
     """Two workers, and in the second case the program's own GPUs: their halos go from any to any."""
     words = ("--grid", "76x20x20", "--steps", "4", "--serial", "--chunk", "1")
     result = jobs.run("-n", "3", "-t", "2", f"--devices={devices}", "--nodes-as", APART, "--",
-                      program_of("minimod-gpu"), *words,
+                      program("minimod-gpu"), *words,
                       MARLINE_NODE_DEVICES="gpus", OMP_TARGET_OFFLOAD="mandatory", **emulated)  # fmt: skip
     assert (result.returncode, said(result)) == (0, []), result.stdout
     assert f"# devices {count}" in result.stdout
@@ -176,9 +165,9 @@ def test_data_for_a_worker_s_gpu_goes_by_mpi(jobs, build, emulated, mpi):
     assert result.returncode == 0, result.stderr
 
 
-def test_what_fails_on_a_worker_s_gpu_is_named(jobs, program_of, emulated):
+def test_what_fails_on_a_worker_s_gpu_is_named(jobs, program, emulated):
     words = ("--grid", "36x20x20", "--steps", "6", "--chunk", "1")
-    result = jobs.run("-n", "2", "-t", "2", "--devices=nodes", "--", program_of("minimod-gpu"), *words,
+    result = jobs.run("-n", "2", "-t", "2", "--devices=nodes", "--", program("minimod-gpu"), *words,
                       MARLINE_NODE_DEVICES="gpus", MARLINE_EMULATOR_ERROR="illegal:3", OMP_TARGET_OFFLOAD="mandatory",
                       **emulated)  # fmt: skip
     assert result.returncode == 1
@@ -186,7 +175,7 @@ def test_what_fails_on_a_worker_s_gpu_is_named(jobs, program_of, emulated):
                      "target region", result.stderr)  # fmt: skip
 
 
-def test_gpus_that_are_not_there(jobs, program):
-    result = jobs.nodes(program, count=2, MARLINE_NODE_DEVICES="machine,gpus")
+def test_gpus_that_are_not_there(jobs, parted):
+    result = jobs.nodes(parted, count=2, MARLINE_NODE_DEVICES="machine,gpus")
     assert result.returncode == 1
     assert any(line.startswith("marline: fatal: MARLINE_NODE_DEVICES names gpus: ") for line in said(result))

@@ -7,6 +7,7 @@
 #include "base/json.hpp"
 #include "base/report.hpp"
 #include "device/processor/name_in_words.hpp"
+#include "wire/base/peers.hpp"
 
 #include <sys/random.h>
 #include <unistd.h>
@@ -92,7 +93,7 @@ void open_door(const WireKind* kind, Wire* wire, uint16_t frame_kind) {
   for (int peer = 0; peer < g_count; ++peer) {
     auto* known = new (&g_known[peer]) Known{};
     known->peer = *kind->peer(wire, peer);
-    known->is_here = std::strcmp(known->peer.machine, own->machine) == 0;
+    known->is_here = are_on_one_machine(known->peer, *own);
     is_spread = is_spread || !known->is_here;
   }
   if (is_spread) open_port();

@@ -6,9 +6,9 @@
 // worker, where libomptarget runs it. Any thread.
 #include "base/report.hpp"
 #include "device/base/kinds.hpp"
+#include "device/node/node_code.hpp"
 #include "device/node/node_link.hpp"
 #include "device/node/serve_gpu.hpp"
-#include "device/processor/name_in_words.hpp"
 #include "image/images.hpp"
 #include "image/program.hpp"
 
@@ -69,13 +69,6 @@ uint64_t load(Device* device, Module* module) {
 
 void unload(Device*, uint64_t) {}  // the worker keeps its libraries
 
-uint64_t find(Device* device, uint64_t handle, const char* name) {
-  NameInWords words(name);
-  Frame frame = frame_of(NodeFrame::kFind, handle);
-  frame.words = static_cast<uint16_t>(words.count());
-  return ask_node(usable_node(device), frame, "search for a symbol", words.begin());
-}
-
 uint64_t locate(Device*, const void*, size_t) { return 0; }  // GCC makes no code for GPUs here
 
 bool launch(Device* device, const Launch& launch, Operation* operation) {
@@ -97,7 +90,7 @@ bool launch(Device* device, const Launch& launch, Operation* operation) {
 }  // namespace
 
 constinit const DeviceKind kNodeGpuKind = {
-    "node", true, describe_node_gpu, start, allocate, release, write, read, load, unload, find, locate, nullptr, launch,
+    "node", true, describe_node_gpu, start, allocate, release, write, read, load, unload, find_on_node, locate, nullptr, launch,
     progress_nodes, stop};
 
 }  // namespace marline::target

@@ -86,11 +86,12 @@ void answer(const Frame& asked, uint64_t result) { send_to_program(frame_of(Node
 
 // What a crash is told with (tell): the offset of the region's place in the program's file, and above it the device.
 constexpr int kPlaceBits = 56;
+constexpr uint64_t kPlaceMask = (uint64_t{1} << kPlaceBits) - 1;
 
 void run_kernel(void* data) {
   auto* job = static_cast<Job*>(data);
   uint64_t device = static_cast<uint64_t>(device_in(job->frame.flags)) << kPlaceBits;
-  uint64_t place = job->frame.c & ((uint64_t{1} << kPlaceBits) - 1);
+  uint64_t place = job->frame.c & kPlaceMask;
   RunningKernel running(reinterpret_cast<uint64_t>(job->region), place | device);
   call_kernel(job->frame.a, job->words, job->frame.words);
 }
@@ -441,7 +442,7 @@ int only_device() {
 // The line is this process's to write: the program sees only that it has gone.
 void tell(const EndInKernel& end) {
   char device[128];
-  uint64_t place = end.kernel_place & ((uint64_t{1} << kPlaceBits) - 1);
+  uint64_t place = end.kernel_place & kPlaceMask;
   int number = end.entry != 0 ? g_started[end.kernel_place >> kPlaceBits].number : only_device();
   ProcessEnd told = end;
   if (!tell_worker_gpu(number, told.name, told.place)) {
