@@ -61,7 +61,7 @@ void copy(const End& to, const End& from, size_t bytes) {
     from.device->kind->read(from.device, to.address, from.word(), bytes);
   } else if (from.device == nullptr) {
     to.device->kind->write(to.device, to.word(), from.address, bytes);
-  } else if (to.device->kind != from.device->kind || to.device->kind->copy == nullptr ||
+  } else if (to.device->kind->copy == nullptr || to.device->kind->copy != from.device->kind->copy ||
              !to.device->kind->copy(to.device, to.word(), from.device, from.word(), bytes)) {
     size_t room = std::min(bytes, kPiece);
     char* buffer = static_cast<char*>(std::malloc(room));

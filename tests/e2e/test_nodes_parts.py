@@ -6,6 +6,7 @@ import os
 import re
 import signal
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -133,6 +134,17 @@ def emulated(build) -> dict[str, str]:
     return {"LD_LIBRARY_PATH": f"{driver}:{LLVM}", "MARLINE_EMULATOR_DEVICES": "2"}
 
 
+@pytest.fixture
+def gpu_program(build) -> Callable[[str], Path]:
+    def find(name: str) -> Path:
+        path = build / "tests" / "emulator" / "bin" / f"emulator_{name}"
+        if not path.exists():
+            pytest.skip(f"{path} is not built")
+        return path
+
+    return find
+
+
 def test_marline_devices_lists_gpus_of_workers(marline, emulated):
     result = marline("devices", "--devices", "nodes:1,libomptarget", MARLINE_NODE_DEVICES="1,gpus", **emulated)
     assert (result.returncode, result.stderr) == (0, "")
@@ -155,12 +167,26 @@ def test_an_application_on_gpus_of_workers(jobs, program, emulated, devices, cou
 
 
 @pytest.mark.parametrize("mpi", MPIS)
-def test_data_for_a_worker_s_gpu_goes_by_mpi(jobs, build, emulated, mpi):
+def test_data_for_a_worker_s_gpu_goes_by_mpi(jobs, gpu_program, emulated, mpi):
     """Among others 24 MiB, in pieces of which several are under way at a time."""
-    program = build / "tests" / "emulator" / "bin" / "emulator_staging"
-    if not program.exists():
-        pytest.skip(f"{program} is not built")
-    result = jobs.mpirun(mpi, 2, jobs.command, "run", "-t", "2", "--devices", "nodes", program, "all",
+    result = jobs.mpirun(mpi, 2, jobs.command, "run", "-t", "2", "--devices", "nodes", gpu_program("staging"), "all",
+                         MARLINE_NODE_DEVICES="gpus", OMP_TARGET_OFFLOAD="mandatory", **emulated)  # fmt: skip
+    assert result.returncode == 0, result.stderr
+
+
+@pytest.mark.parametrize("nodes_as", [HERE, APART])
+@pytest.mark.parametrize("parts", ["gpus", "1,gpus"])
+def test_copies_between_gpus_of_workers(jobs, gpu_program, emulated, nodes_as, parts):
+    """Between GPUs of one worker and of two, and between them and the workers' processors."""
+    made_up = ["--nodes-as", nodes_as] if nodes_as else []
+    result = jobs.run("-n", "3", "-t", "2", "--devices=nodes", *made_up, "--", gpu_program("between"),
+                      MARLINE_NODE_DEVICES=parts, OMP_TARGET_OFFLOAD="mandatory", **emulated)  # fmt: skip
+    assert (result.returncode, said(result)) == (0, []), result.stderr
+
+
+@pytest.mark.parametrize("mpi", MPIS)
+def test_copies_between_gpus_of_workers_by_mpi(jobs, gpu_program, emulated, mpi):
+    result = jobs.mpirun(mpi, 3, jobs.command, "run", "-t", "2", "--devices", "nodes", gpu_program("between"),
                          MARLINE_NODE_DEVICES="gpus", OMP_TARGET_OFFLOAD="mandatory", **emulated)  # fmt: skip
     assert result.returncode == 0, result.stderr
 

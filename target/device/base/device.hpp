@@ -79,8 +79,8 @@ struct DeviceKind {
   // Where the device has a function of the program itself (0 bytes), or a variable; 0: it does not have it. May suspend.
   uint64_t (*locate)(Device*, const void* address, size_t bytes);
 
-  // Copies between two devices of this kind by a way of their own; done at the return. False: there is none, and the
-  // caller copies by way of the host. Null: never. May suspend.
+  // Copies between two devices whose kinds have this same function, by a way of their own; done at the return. False:
+  // there is none, and the caller copies by way of the host. Null: never. May suspend.
   bool (*copy)(Device* to_device, uint64_t to, Device* from_device, uint64_t from, size_t bytes);
 
   // Starts a kernel, which is found. Either returns true, and it has run; or returns false, and operation->ended is

@@ -337,8 +337,8 @@ void unregister(Module* module) { reinterpret_cast<Register>(llvm_routine("__tgt
 
 // Another thread registers the module. It may want the loader's lock, and this one may have it: so not for ever.
 void await_module(const Module* module) {
-  constexpr uint64_t kPatience = 1'000'000'000;
-  uint64_t end = now() + kPatience;
+  constexpr uint64_t kModulePatience = 1'000'000'000;
+  uint64_t end = now() + kModulePatience;
   while (!module->foreign_done.load(std::memory_order_acquire) && now() < end) sched_yield();  // pairs with add_module
 }
 

@@ -390,19 +390,6 @@ void release(Device* device, uint64_t address) {
   node->arena.release(address);
 }
 
-// Data that is on its way.
-struct Sending : Outgoing {
-  marline_event_t event = MARLINE_EVENT_INIT;
-
-  Sending() {
-    marline_event_init(&event);
-    sent = [](Outgoing* outgoing) {
-      ++g_ended;
-      marline_event_fulfill(&static_cast<Sending*>(outgoing)->event);
-    };
-  }
-};
-
 bool send_bytes(int place, uint64_t to, const void* from, size_t bytes, Outgoing* outgoing, Operation* operation) {
   Node* node = node_at(place);
   Frame frame = frame_of(NodeFrame::kWrite, to);
@@ -438,13 +425,14 @@ void confirm(Node* node) {
 
 void forward_bytes(int to_place, uint64_t to, int from_place, uint64_t from, size_t bytes, Operation* operation) {
   const Node *target = node_at(to_place), *source = node_at(from_place);
-  bool is_beside = is_in_part(target->device, to) && is_same_node(source->peer, target->peer);
-  uint64_t words[] = {static_cast<uint64_t>(target->peer), static_cast<uint64_t>(to_place - 1),
-                      static_cast<uint64_t>(g_places[to_place - 1].memory_file),
-                      is_beside ? part_of(target->device) : 0};
+  const Place& place = g_places[to_place - 1];
+  bool is_beside = !place.facts.is_gpu && is_in_part(target->device, to) && is_same_node(source->peer, target->peer);
+  uint64_t words[kForwardWords] = {static_cast<uint64_t>(target->peer), static_cast<uint64_t>(to_place - 1),
+                                   static_cast<uint64_t>(place.memory_file), is_beside ? part_of(target->device) : 0,
+                                   static_cast<uint64_t>(target->number)};
   Frame frame = frame_of(NodeFrame::kForward, to, from, bytes);
   frame.flags = flags_of_device(source->number);
-  frame.words = sizeof words / sizeof *words;
+  frame.words = kForwardWords;
   frame.operation = g_operations.add(operation);
   add_operations(1);
   g_job->send(source->peer, frame, words);
@@ -481,8 +469,17 @@ void read(Device* device, void* to, uint64_t from, size_t bytes) {
   }
 }
 
-bool copy(Device* to_device, uint64_t to, Device* from_device, uint64_t from, size_t bytes) {
+bool is_gpu(const Node* node) { return g_places[node->place - 1].facts.is_gpu; }
+
+}  // namespace
+
+bool copy_between_nodes(Device* to_device, uint64_t to, Device* from_device, uint64_t from, size_t bytes) {
   Node *target = usable(to_device), *source = usable(from_device);
+  if (is_gpu(target) || is_gpu(source)) {
+    await_room(from_device, source->peer);
+    copy_in_pieces(target, to, source, from, bytes);
+    return true;
+  }
   bool have_both = target->shares_memory && is_in_part(to_device, to) && source->shares_memory &&
                    is_in_part(from_device, from);
   if (have_both) {
@@ -506,38 +503,50 @@ bool copy(Device* to_device, uint64_t to, Device* from_device, uint64_t from, si
   return true;
 }
 
-}  // namespace
-
 constinit const DeviceKind kNodeKind = {
     "node", true, describe, start, allocate, release, write, read, load_on_node, unload_on_node, find_on_node,
-    locate_on_node, copy, launch_on_node, progress, stop};
+    locate_on_node, copy_between_nodes, launch_on_node, progress, stop};
 
 Node* usable_node(Device* device) { return usable(device); }
 uint64_t ask_node(Node* node, const Frame& frame, const char* what, const uint64_t* words, void* to, size_t bytes) {
   return ask(node, frame, what, words, to, bytes);
 }
 
-void start_on_node(Node* node, Frame frame, const uint64_t* words, Operation* operation) {
-  frame.operation = g_operations.add(operation);
+void start_on_node(Node* node, Frame frame, const uint64_t* words, Operation* operation, void* to, size_t bytes) {
+  frame.operation = g_operations.add(operation, to, bytes);
   send(node, frame, words);
 }
 
-// The answer may come before the wire says that the data has been sent: it is the wire's until then.
-void write_to_node(Node* node, Frame frame, const void* from, size_t bytes) {
-  Awaited answer(node->device);
-  Sending sending;
+Sending::Sending() : event MARLINE_EVENT_INIT {
+  marline_event_init(&event);
+  sent = [](Outgoing* outgoing) {
+    ++g_ended;
+    marline_event_fulfill(&static_cast<Sending*>(outgoing)->event);
+  };
+}
+
+void NodePiece::wait(const char* what, size_t bytes) {
+  if (is_sending) wait_or_progress(&sending.event, answer.device, what, bytes);
+  answer.wait(what, bytes);
+}
+
+void start_write_to_node(Node* node, Frame frame, const void* from, size_t bytes, NodePiece& piece) {
   frame.flags |= flags_of_device(node->number);
   frame.bulk = bytes;
-  frame.operation = g_operations.add(&answer);
+  frame.operation = g_operations.add(&piece.answer);
   await_room(node->device, node->peer);
   add_operations(2);
-  if (g_job->kind->send(g_job->wire, node->peer, frame, nullptr, from, &sending)) {
-    add_operations(-1);
-  } else {
-    wait_or_progress(&sending.event, node->device, "copy to", bytes);
-  }
-  answer.wait("copy to", bytes);
+  piece.is_sending = !g_job->kind->send(g_job->wire, node->peer, frame, nullptr, from, &piece.sending);
+  if (!piece.is_sending) add_operations(-1);
 }
+
+void forward_on_node(const Node* target, uint64_t to, const Node* source, uint64_t from, size_t bytes,
+                     Operation* operation) {
+  await_room(source->device, source->peer);
+  forward_bytes(target->place, to, source->place, from, bytes, operation);
+}
+
+void confirm_on_node(Node* node) { confirm(node); }
 
 Node* open_node_gpu(Device* device) {
   if (device->state == nullptr) (void)open_place(device, true);

@@ -9,7 +9,7 @@
 
 namespace marline::target {
 
-inline constexpr uint32_t kNodeProtocol = 2;  // of the frames below; both sides are of the same version, or stop
+inline constexpr uint32_t kNodeProtocol = 3;  // of the frames below; both sides are of the same version, or stop
 
 // What a frame asks for or answers. Questions and kWelcome have the worker's number of the device in their flags. `to`,
 // `from`: addresses of the receiver; kForward: of the other worker and the receiver. An answer has the `operation` of
@@ -29,9 +29,7 @@ enum class NodeFrame : uint16_t {
   kUnload,   // a = handle
   kFind,     // a = handle; words: a name
   kLocate,   // a = module, b = offset, c = bytes, 0 for a function (image/program.hpp)
-  // a = to, b = from, c = bytes; words: the other worker's number, its device's number in the job, the descriptor of that
-  // one's memory's file there, and the begin of this memory; 0: `to` is not in that, or not on one node. The other one
-  // answers, or this one if it can write there
+  // a = to, b = from, c = bytes; words: kForwardWords. The other worker answers, or this one if it can write there
   kForward,
   kDiscard,  // a, b: memory that nobody needs any more
   kFlush,    // answered when everything before has been done that needs no task
@@ -40,6 +38,10 @@ enum class NodeFrame : uint16_t {
   kDoor,     // where `marline ps` reaches the sender: a = port, b, c = the secret that it wants; words: host. Unanswered
   kPool,     // a GPU's memory, which the program gives out: a = 0: where it begins, 1: how many bytes
 };
+
+// The other worker's number; its device's number in the job; the descriptor of that one's memory's file there; the begin
+// of this memory, or 0: `to` is not in that, or not on one node; the device's number in its worker.
+inline constexpr uint16_t kForwardWords = 5;
 
 // Of Frame::flags.
 inline constexpr uint32_t kAnswers = 1, kTimed = 2;

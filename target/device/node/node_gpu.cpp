@@ -2,7 +2,7 @@
 //
 // The program's side of GPUs on other nodes. The data environment is the program's own, as for all devices of nodes.
 // The worker has taken one block of the GPU's memory, and the program gives out its addresses, which are the GPU's own.
-// Data goes in pieces by way of the worker's memory (serve_gpu.cpp). A kernel's code is its entry's address in the
+// Data goes in pieces by way of the worker's memory (serve_gpu.cpp), between two workers' devices directly. A kernel's code is its entry's address in the
 // worker, where libomptarget runs it. Any thread.
 #include "base/report.hpp"
 #include "device/base/kinds.hpp"
@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 namespace marline::target {
 
@@ -37,21 +38,34 @@ void release(Device* device, uint64_t address) {
   if (!device->lost) usable_node(device)->arena.release(address);
 }
 
+// Copies in pieces, of which several are under way at a time: while one crosses the network, others pass the buses of the
+// GPUs. `start` begins one. May suspend.
+template <class Start>
+void in_pieces(Node* node, size_t bytes, const char* what, Start start) {
+  constexpr size_t kAtATime = 6;
+  std::optional<NodePiece> pieces[kAtATime];
+  size_t begun = 0, ended = 0;
+  auto end_one = [&] { pieces[ended++ % kAtATime]->wait(what, bytes); };
+  for (size_t done = 0; done < bytes; done += kGpuPiece) {
+    if (begun - ended == kAtATime) end_one();
+    start(pieces[begun++ % kAtATime].emplace(node->device), done, std::min(kGpuPiece, bytes - done));
+  }
+  while (ended < begun) end_one();
+}
+
 void write(Device* device, uint64_t to, const void* from, size_t bytes) {
   Node* node = usable_node(device);
-  for (size_t done = 0; done < bytes; done += kGpuPiece) {
-    write_to_node(node, frame_of(NodeFrame::kWrite, to + done), static_cast<const char*>(from) + done,
-                  std::min(kGpuPiece, bytes - done));
-  }
+  in_pieces(node, bytes, "copy to", [&](NodePiece& piece, size_t done, size_t size) {
+    start_write_to_node(node, frame_of(NodeFrame::kWrite, to + done), static_cast<const char*>(from) + done, size, piece);
+  });
 }
 
 void read(Device* device, void* to, uint64_t from, size_t bytes) {
   Node* node = usable_node(device);
-  for (size_t done = 0; done < bytes; done += kGpuPiece) {
-    size_t piece = std::min(kGpuPiece, bytes - done);
-    (void)ask_node(node, frame_of(NodeFrame::kRead, from + done, piece), "copy from", nullptr,
-                   static_cast<char*>(to) + done, piece);
-  }
+  in_pieces(node, bytes, "copy from", [&](NodePiece& piece, size_t done, size_t size) {
+    start_on_node(node, frame_of(NodeFrame::kRead, from + done, size), nullptr, &piece.answer,
+                  static_cast<char*>(to) + done, size);
+  });
 }
 
 // The worker has the program's images itself, and finds the module by the address of one of its entries.
@@ -89,8 +103,15 @@ bool launch(Device* device, const Launch& launch, Operation* operation) {
 
 }  // namespace
 
+void copy_in_pieces(Node* target, uint64_t to, Node* source, uint64_t from, size_t bytes) {
+  confirm_on_node(target);
+  in_pieces(source, bytes, "copy between devices", [&](NodePiece& piece, size_t done, size_t size) {
+    forward_on_node(target, to + done, source, from + done, size, &piece.answer);
+  });
+}
+
 constinit const DeviceKind kNodeGpuKind = {
-    "node", true, describe_node_gpu, start, allocate, release, write, read, load, unload, find_on_node, locate, nullptr, launch,
-    progress_nodes, stop};
+    "node", true, describe_node_gpu, start, allocate, release, write, read, load, unload, find_on_node, locate,
+    copy_between_nodes, launch, progress_nodes, stop};
 
 }  // namespace marline::target

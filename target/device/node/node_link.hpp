@@ -4,6 +4,7 @@
 #pragma once
 
 #include "device/base/device.hpp"
+#include "device/base/wait.hpp"
 #include "device/node/node_frames.hpp"
 #include "device/processor/arena.hpp"
 
@@ -41,11 +42,39 @@ struct Node {
 uint64_t ask_node(Node* node, const Frame& frame, const char* what, const uint64_t* words = nullptr, void* to = nullptr,
                   size_t bytes = 0);
 
-// Sends a frame with data, and waits for its answer. May suspend.
-void write_to_node(Node* node, Frame frame, const void* from, size_t bytes);
+// The answer ends the operation; it may bring bytes, which go to `to`.
+void start_on_node(Node* node, Frame frame, const uint64_t* words, Operation* operation, void* to = nullptr,
+                   size_t bytes = 0);
 
-// The answer ends the operation.
-void start_on_node(Node* node, Frame frame, const uint64_t* words, Operation* operation);
+// Data that is on its way to a worker.
+struct Sending : Outgoing {
+  marline_event_t event;
+  Sending();
+};
+
+// A piece of a copy that is under way. The data of one that is sent is the wire's until the wait has returned.
+struct NodePiece {
+  Awaited answer;
+  Sending sending;
+  bool is_sending = false;
+
+  explicit NodePiece(Device* device) : answer(device) {}
+  void wait(const char* what, size_t bytes);  // may suspend
+};
+
+// Sends a frame with data; the worker answers when it has stored it.
+void start_write_to_node(Node* node, Frame frame, const void* from, size_t bytes, NodePiece& piece);
+
+// Lets the device's worker send bytes of it to another worker's device, or to one of its own. The operation ends when they
+// are there. Data that was sent to the target before may arrive behind them: see confirm_on_node.
+void forward_on_node(const Node* target, uint64_t to, const Node* source, uint64_t from, size_t bytes, Operation* operation);
+
+// What was sent to the worker has arrived at the return. May suspend.
+void confirm_on_node(Node* node);
+
+// DeviceKind::copy of both kinds of devices on nodes, and its part for copies from or to GPUs.
+bool copy_between_nodes(Device* to_device, uint64_t to, Device* from_device, uint64_t from, size_t bytes);
+void copy_in_pieces(Node* target, uint64_t to, Node* source, uint64_t from, size_t bytes);
 
 // Joins the job, if need be, and tells the worker which of the program's devices its GPU is.
 Node* open_node_gpu(Device* device);

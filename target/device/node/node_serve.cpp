@@ -253,23 +253,34 @@ bool write_beside(const Frame& frame, const uint64_t* words) {
                             offset, reinterpret_cast<const void*>(frame.b), frame.c);
 }
 
-void forward(const Frame& frame, const uint64_t* words) {
-  if (!may_access(frame.b, frame.c)) refuse(0, frame, "reads what is not the device's");
-  if (frame.words != 4 || words[0] == 0 || words[0] >= static_cast<uint64_t>(g_job->count)) {
+// The GPU of this worker to which a kForward goes; -1: another worker, or memory of this one.
+int target_gpu(const Frame& frame, const uint64_t* words) {
+  if (frame.words != kForwardWords || words[0] == 0 || words[0] >= static_cast<uint64_t>(g_job->count)) {
     refuse(0, frame, "names a worker that is none");
   }
-  Frame data = frame_of(NodeFrame::kWrite, frame.operation);
-  data.a = frame.a;
-  data.flags = kAnswers;
-  data.bulk = frame.c;
-  auto peer = static_cast<int>(words[0]);
-  if (peer == g_job->number) {
-    if (!may_access(frame.a, frame.c)) refuse(0, frame, "writes what is not the device's");
+  if (static_cast<int>(words[0]) != g_job->number) return -1;
+  if (words[4] >= static_cast<uint64_t>(worker_devices().count)) refuse(0, frame, "is for a device that is none");
+  int gpu = gpu_of(static_cast<int>(words[4]));
+  if (gpu < 0 && !may_access(frame.a, frame.c)) refuse(0, frame, "writes what is not the device's");
+  return gpu;
+}
+
+void forward(const Frame& frame, const uint64_t* words) {
+  if (!may_access(frame.b, frame.c)) refuse(0, frame, "reads what is not the device's");
+  int gpu = target_gpu(frame, words), peer = static_cast<int>(words[0]), device = static_cast<int>(words[4]);
+  if (gpu >= 0) {
+    const char* wrong = forward_to_gpu({g_job, gpu, g_started[device].number}, frame);
+    if (wrong != nullptr) refuse(0, frame, wrong);
+  } else if (peer == g_job->number) {
     std::memmove(reinterpret_cast<void*>(frame.a), reinterpret_cast<const void*>(frame.b), frame.c);
     answer(frame, 0);
   } else if (write_beside(frame, words)) {
     answer(frame, 0);
   } else {
+    Frame data = frame_of(NodeFrame::kWrite, frame.operation);
+    data.a = frame.a;
+    data.flags = kAnswers | flags_of_device(device);
+    data.bulk = frame.c;
     send_data(peer, data, frame.b);
   }
 }
@@ -299,7 +310,6 @@ int device_of(int peer, const Frame& frame) {
 void* place(void*, int peer, const Frame& frame, const uint64_t*) {
   if (!may_send(peer, frame) || static_cast<NodeFrame>(frame.kind) != NodeFrame::kWrite) refuse(peer, frame, "has data");
   if (int device = device_of(peer, frame); gpu_of(device) >= 0) {
-    if (peer != 0) refuse(peer, frame, "is the program's to send");
     void* to = place_for_gpu({g_job, gpu_of(device), g_started[device].number}, frame);
     if (to == nullptr) refuse(peer, frame, "writes what is not the device's");
     return to;
@@ -320,7 +330,9 @@ void deliver(void*, int peer, const Frame& frame, const uint64_t* words) {
   bool is_started = peer != 0 || g_started[device].is_there;
   if (!is_started && !is_early(kind)) refuse(peer, frame, "comes too early");
   if (gpu_of(device) >= 0 && !is_early(kind)) {
-    const char* wrong = deliver_to_gpu({g_job, gpu_of(device), g_started[device].number}, frame, words);
+    GpuFrame of = {g_job, gpu_of(device), g_started[device].number};
+    const char* wrong = kind == NodeFrame::kForward ? forward_from_gpu(of, frame, words, target_gpu(frame, words))
+                                                    : deliver_to_gpu(of, frame, words);
     if (wrong != nullptr) refuse(peer, frame, wrong);
     return;
   }

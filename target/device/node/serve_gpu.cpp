@@ -12,6 +12,7 @@
 #include "device/base/tell.hpp"
 #include "device/llvm/library_call.hpp"
 #include "device/llvm/llvm.hpp"
+#include "device/llvm/llvm_copies.hpp"
 #include "device/node/node_seen.hpp"
 #include "device/node/wire_use.hpp"
 #include "device/processor/dispatcher.hpp"
@@ -43,17 +44,19 @@ Gpu* g_gpus = nullptr;  // constant once they are open
 
 // Data that has a place and is not delivered yet: a wire may ask for the place of the next before it delivers the last.
 struct Incoming {
-  uint64_t operation;  // of the program's, which alone sends such frames
+  uint64_t operation;  // of the program's, which alone asks for such frames
   void* data;
 };
 Array<Incoming, 8> g_incoming;
 
-// A frame, with its words, and room for its data.
-struct Job : Work {
+// A frame, with its words.
+struct GpuJob : Work {
   SeenKernel seen;  // of a kernel
   GpuFrame of;
   Frame frame;
-  void* data;
+  const void* from;  // what a kWrite writes
+  void* data;        // freed with the job
+  int target;        // of a kForward within this worker: the GPU, or -1: its memory
   uint64_t words[];
 };
 
@@ -61,7 +64,7 @@ struct Sending : Outgoing {
   void* data;
 };
 
-Device* device_of(const Job* job) { return &g_gpus[job->of.gpu].device; }
+Device* device_of(const GpuJob* job) { return &g_gpus[job->of.gpu].device; }
 
 void send_to_program(const NodeJob* job, const Frame& frame) {
   WireUse use;
@@ -76,7 +79,7 @@ Frame answer_to(const Frame& asked, NodeFrame kind, uint64_t result) {
   return answer;
 }
 
-bool may_access(Gpu& gpu, uint64_t address, uint64_t bytes) {
+bool is_gpus(Gpu& gpu, uint64_t address, uint64_t bytes) {
   if (address - gpu.begin < gpu.bytes) return bytes <= gpu.bytes - (address - gpu.begin);
   Guard guard(gpu.lock);
   for (const Variable& variable : gpu.variables) {
@@ -127,7 +130,7 @@ uint64_t load(const Frame& frame) {
 }
 
 // All arguments are words that the kernel gets as they are.
-void run_kernel(Job* job) {
+void run_kernel(GpuJob* job) {
   constexpr int64_t kWord = static_cast<int64_t>(map_type::kLiteral | map_type::kParameter);
   void* values[kMostGpuArguments];
   int64_t sizes[kMostGpuArguments], types[kMostGpuArguments];
@@ -159,7 +162,7 @@ void run_kernel(Job* job) {
               job->of.job->number, job->of.number);
 }
 
-void launch(Job* job) {
+void launch(GpuJob* job) {
   Frame done = answer_to(job->frame, NodeFrame::kDone, 0);
   done.flags = job->frame.flags & kTimed;
   if (done.flags != 0) done.b = now();
@@ -176,55 +179,79 @@ void free_sent(Outgoing* outgoing) {
   std::free(static_cast<Sending*>(outgoing));
 }
 
-void read(Job* job) {
+// Reads from the GPU, and sends that in a frame.
+void send_bytes(GpuJob* job, uint64_t from, int peer, const Frame& frame) {
   auto* sending = static_cast<Sending*>(std::malloc(sizeof(Sending)));
-  void* data = std::malloc(job->frame.b);
+  void* data = std::malloc(frame.bulk);
   if (sending == nullptr || data == nullptr) fatal("worker %d: no memory for a copy", job->of.job->number);
-  kLlvmKind.read(device_of(job), data, job->frame.a, job->frame.b);
+  kLlvmKind.read(device_of(job), data, from, frame.bulk);
   sending->sent = free_sent;
   sending->data = data;
-  Frame frame = answer_to(job->frame, NodeFrame::kData, 0);
-  frame.bulk = job->frame.b;
   const NodeJob* to = job->of.job;
   WireUse use;
-  if (!use.is_possible() || to->kind->send(to->wire, 0, frame, nullptr, data, sending)) free_sent(sending);
+  if (!use.is_possible() || to->kind->send(to->wire, peer, frame, nullptr, data, sending)) free_sent(sending);
 }
 
-uint64_t result_of(Job* job) {
+void read(GpuJob* job) {
+  Frame frame = answer_to(job->frame, NodeFrame::kData, 0);
+  frame.bulk = job->frame.b;
+  send_bytes(job, job->frame.a, 0, frame);
+}
+
+void forward(GpuJob* job) {
+  const Frame& frame = job->frame;
+  if (auto peer = static_cast<int>(job->words[0]); peer != job->of.job->number) {
+    Frame data = answer_to(frame, NodeFrame::kWrite, frame.a);
+    data.flags = kAnswers | flags_of_device(static_cast<int>(job->words[4]));
+    data.bulk = frame.c;
+    return send_bytes(job, frame.b, peer, data);
+  }
+  CopyEnd to = {job->target < 0 ? nullptr : &g_gpus[job->target].device, reinterpret_cast<char*>(frame.a)};
+  if (llvm_copy(to, {device_of(job), reinterpret_cast<char*>(frame.b)}, frame.c) != 0) {
+    fatal("worker %d: cannot copy %lu bytes from device %d; LIBOMPTARGET_INFO=-1 shows what libomptarget does",
+          job->of.job->number, frame.c, job->of.number);
+  }
+  send_to_program(job->of.job, answer_to(frame, NodeFrame::kDone, 0));
+}
+
+uint64_t result_of(GpuJob* job) {
   Gpu& gpu = g_gpus[job->of.gpu];
   const Frame& frame = job->frame;
   switch (static_cast<NodeFrame>(frame.kind)) {
     case NodeFrame::kPool: return frame.a == 0 ? take_pool(gpu, memory_of(job->of.gpu)) : gpu.bytes;
-    case NodeFrame::kWrite: kLlvmKind.write(&gpu.device, frame.a, job->data, frame.bulk); return 0;
+    case NodeFrame::kWrite: kLlvmKind.write(&gpu.device, frame.a, job->from, frame.bulk); return 0;
     case NodeFrame::kLoad: return load(frame);
     default: return find(gpu, module_with(frame.a), reinterpret_cast<const char*>(job->words));
   }
 }
 
 void run_job(Work* work) {
-  auto* job = static_cast<Job*>(work);
+  auto* job = static_cast<GpuJob*>(work);
   switch (static_cast<NodeFrame>(job->frame.kind)) {
     case NodeFrame::kLaunch: launch(job); break;
     case NodeFrame::kRead: read(job); break;
+    case NodeFrame::kForward: forward(job); break;
     default: send_to_program(job->of.job, answer_to(job->frame, NodeFrame::kDone, result_of(job)));
   }
   std::free(job->data);
   std::free(job);
 }
 
-void hand_over(const GpuFrame& of, const Frame& frame, const uint64_t* words, void* data) {
+GpuJob* make_job(const GpuFrame& of, const Frame& frame, const uint64_t* words) {
   size_t bytes = frame.words * sizeof *words;
-  auto* job = static_cast<Job*>(std::malloc(sizeof(Job) + bytes));
+  auto* job = static_cast<GpuJob*>(std::malloc(sizeof(GpuJob) + bytes));
   if (job == nullptr) fatal("worker %d: no memory for a command", of.job->number);
   job->is_kernel = true;  // a task, which may be suspended
   job->run = run_job;
   job->of = of;
   job->frame = frame;
-  job->data = data;
+  job->from = job->data = nullptr;
+  job->target = -1;
   if (bytes != 0) std::memcpy(job->words, words, bytes);
-  if (static_cast<NodeFrame>(frame.kind) == NodeFrame::kLaunch) {
-    see_arrival(&job->seen, find_entry(reinterpret_cast<const void*>(frame.a))->name, frame.c);
-  }
+  return job;
+}
+
+void hand_over(GpuJob* job) {
   WorkList list;
   list.append(job);
   add_work(list);
@@ -280,7 +307,7 @@ bool tell_worker_gpu(int& number, const char*& name, const char*& place) {
 }
 
 void* place_for_gpu(const GpuFrame& of, const Frame& frame) {
-  if (frame.bulk > kGpuPiece || !may_access(g_gpus[of.gpu], frame.a, frame.bulk)) return nullptr;
+  if (frame.bulk > kGpuPiece || !is_gpus(g_gpus[of.gpu], frame.a, frame.bulk)) return nullptr;
   void* data = std::malloc(frame.bulk);
   if (data == nullptr) fatal("worker %d: no memory for a copy", of.job->number);
   g_incoming.push({frame.operation, data});
@@ -298,7 +325,7 @@ const char* deliver_to_gpu(const GpuFrame& of, const Frame& frame, const uint64_
       if (data == nullptr) return "brings no data";
       break;
     case NodeFrame::kRead:
-      if (frame.b == 0 || frame.b > kGpuPiece || !may_access(gpu, frame.a, frame.b)) return "reads what is not the device's";
+      if (frame.b == 0 || frame.b > kGpuPiece || !is_gpus(gpu, frame.a, frame.b)) return "reads what is not the device's";
       break;
     case NodeFrame::kFind:
       if (module_with(frame.a) == nullptr || !is_name(frame, words)) return "names no image";
@@ -310,7 +337,36 @@ const char* deliver_to_gpu(const GpuFrame& of, const Frame& frame, const uint64_
       break;
     default: return "is not understood by a GPU";
   }
-  hand_over(of, frame, words, data);
+  GpuJob* job = make_job(of, frame, words);
+  job->from = job->data = data;
+  if (static_cast<NodeFrame>(frame.kind) == NodeFrame::kLaunch) {
+    see_arrival(&job->seen, find_entry(reinterpret_cast<const void*>(frame.a))->name, frame.c);
+  }
+  hand_over(job);
+  return nullptr;
+}
+
+const char* forward_from_gpu(const GpuFrame& of, const Frame& frame, const uint64_t* words, int target) {
+  if (frame.c == 0 || frame.c > kGpuPiece || !is_gpus(g_gpus[of.gpu], frame.b, frame.c)) {
+    return "reads what is not the device's";
+  }
+  if (target >= 0 && !is_gpus(g_gpus[target], frame.a, frame.c)) return "writes what is not the device's";
+  GpuJob* job = make_job(of, frame, words);
+  job->target = target;
+  hand_over(job);
+  return nullptr;
+}
+
+// As a kWrite, whose data is there already.
+const char* forward_to_gpu(const GpuFrame& of, const Frame& frame) {
+  if (!is_gpus(g_gpus[of.gpu], frame.a, frame.c)) return "writes what is not the device's";
+  Frame write = frame;
+  write.kind = static_cast<uint16_t>(NodeFrame::kWrite);
+  write.bulk = frame.c;
+  write.words = 0;
+  GpuJob* job = make_job(of, write, nullptr);
+  job->from = reinterpret_cast<const void*>(frame.b);
+  hand_over(job);
   return nullptr;
 }
 

@@ -11,7 +11,7 @@
 namespace marline::target {
 
 // The program copies in pieces of at most this: each is in the worker's memory for a while.
-inline constexpr size_t kGpuPiece = size_t{4} << 20;
+inline constexpr size_t kGpuPiece = size_t{2} << 20;
 
 // A launch has these words, and then the arguments: teams as Clang passes them, the trip count, the version of the
 // arguments.
@@ -36,7 +36,12 @@ struct GpuFrame {
 // Null: the frame is not to bring data, or not there.
 [[nodiscard]] void* place_for_gpu(const GpuFrame& of, const Frame& frame);
 
-// Null, or what is wrong with the frame.
+// Null, or what is wrong with the frame: of another worker's, a kWrite alone.
 [[nodiscard]] const char* deliver_to_gpu(const GpuFrame& of, const Frame& frame, const uint64_t* words);
+
+// A kForward of a piece of the GPU's bytes. `target`: the GPU of this worker to which they go; -1: another worker, or
+// memory of this one that has been checked. And one of bytes that are this process's own, to a GPU. Both return the same.
+[[nodiscard]] const char* forward_from_gpu(const GpuFrame& of, const Frame& frame, const uint64_t* words, int target);
+[[nodiscard]] const char* forward_to_gpu(const GpuFrame& of, const Frame& frame);
 
 }  // namespace marline::target
