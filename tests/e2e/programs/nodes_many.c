@@ -2,15 +2,11 @@
 //
 // The same bytes to all devices at about the same time, by FORM, and back; and how many bytes this process has sent by TCP
 // meanwhile. Each value is checked, in a region on the device or here.
-#include <dirent.h>
-#include <linux/tcp.h>
-#include <netinet/in.h>
+#include "../../programs/sent_by_tcp.h"
+
 #include <omp.h>
 #include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/socket.h>
 
 enum { kMost = 64 };
 static int devices, host, round;
@@ -18,19 +14,6 @@ static size_t count; // of unsigned
 static unsigned *here, *blocks[kMost];
 
 static unsigned value(size_t i) { return (unsigned)i * 2654435761u + (unsigned)round; }
-
-static unsigned long long sent_by_tcp(void) {
-  unsigned long long sum = 0;
-  DIR *files = opendir("/proc/self/fd");
-  for (struct dirent *entry; (entry = readdir(files)) != NULL;) {
-    struct tcp_info info;
-    socklen_t length = sizeof info;
-    memset(&info, 0, sizeof info);
-    if (getsockopt(atoi(entry->d_name), IPPROTO_TCP, TCP_INFO, &info, &length) == 0) sum += info.tcpi_bytes_sent;
-  }
-  closedir(files);
-  return sum;
-}
 
 // How many of these values are wrong on the device, which has them from `first` on.
 static size_t wrong_at(int device, const unsigned *block, size_t first, size_t many) {

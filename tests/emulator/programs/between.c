@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Copies between all pairs of devices, from a device to itself as well: one after the other, and those to different
- * devices at the same time. Sizes are of one piece and of several, with a rest; addresses lie within a block.
+ * devices at the same time. Sizes are of one piece and of several, with a rest; addresses lie within a block. Says how
+ * many KiB this process has sent by TCP while data went between devices alone.
  *
  *     between
  */
 #include "emulated.h"
+
+#include "../../programs/sent_by_tcp.h"
 
 enum { kMost = 16, kSizes = 4, kOffset = 24, kRest = 1000 };
 
@@ -61,11 +64,13 @@ int main(void) {
         fill(to, kOffset + sizes[s]);
       }
   /* Half of the devices send to the other half. */
+  unsigned long long before = sent_by_tcp();
 #pragma omp parallel
 #pragma omp single
   for (int to = 1; to < count; to += 2)
 #pragma omp task firstprivate(to)
     copy(to, to - 1, sizes[kSizes - 1]);
+  printf("%llu\n", (sent_by_tcp() - before) >> 10);
   for (int to = 1; to < count; to += 2)
     check(to, to - 1, sizes[kSizes - 1]);
   /* Within a device. */
