@@ -24,7 +24,7 @@ struct Row {
 
 // In the order of Option. The page takes the texts from here.
 constexpr Row kTable[] = {
-    {"MARLINE_DEVICES", "auto", "auto, none, or a list of host, host:N, process, process:N, nodes and libomptarget, with N from 1 to 64",
+    {"MARLINE_DEVICES", "auto", "auto, none, or a list of host, host:N, process, process:N, nodes and libomptarget, with N from 1 to 256",
      "Which devices the program has. `host`: this processor, in the program's process; `process`: the same in processes of "
      "their own; `nodes`: the processors of the job's other processes; `libomptarget`: those that LLVM's library drives. "
      "`auto`: GPUs for which the program has images, or else 4 of `host` if it has images for this processor. Code of GCC has devices only by this variable.",},

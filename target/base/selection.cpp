@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. An expression's value is a set of devices: bit i stands for device i.
+// See the header. An expression's value is a set of devices.
 #include "base/selection.hpp"
+
+#include "base/device_set.hpp"
 
 #include <strings.h>
 
@@ -13,7 +15,7 @@ namespace marline::target {
 
 namespace {
 
-using Set = uint64_t;
+using Set = DeviceSet;
 
 struct Word {
   const char* text;
@@ -36,8 +38,9 @@ bool is_of_kind(const DeviceFacts& device, const Word& value) {
 class Parser {
  public:
   Parser(const char* text, const DeviceFacts* devices, int count)
-      : at_(text), devices_(devices), count_(count),
-        all_(count == kMostSelectable ? ~Set{0} : (Set{1} << count) - 1) {}
+      : at_(text), devices_(devices), count_(count) {
+    for (size_t i = 0; i < static_cast<size_t>(count); ++i) all_.set(i);
+  }
 
   [[nodiscard]] bool is_good() const { return good_; }
   [[nodiscard]] const char* at() const { return at_; }
@@ -103,9 +106,9 @@ class Parser {
   }
 
   Set term() {
-    Set set = 0;
+    Set set;
     if (++depth_ > kDeepest) stop();
-    if (!good_) return 0;
+    if (!good_) return {};
     if (accept("!")) {
       set = all_ & ~term();
     } else if (accept("(")) {
@@ -127,7 +130,7 @@ class Parser {
     if (!known || !accept("(")) {
       at_ = begin;
       stop();
-      return 0;
+      return {};
     }
     skip_blanks();
     Word value = {at_, std::strcspn(at_, ")")};
@@ -142,7 +145,7 @@ class Parser {
   }
 
   [[nodiscard]] Set having(const Word& name, const Word& value) const {
-    Set set = 0;
+    Set set;
     for (int i = 0; i < count_ && good_; ++i) {
       const DeviceFacts& device = devices_[i];
       bool has = name.is("kind")     ? is_of_kind(device, value)
@@ -150,7 +153,7 @@ class Parser {
                  : name.is("arch")   ? value.is(device.arch)
                  : name.is("vendor") ? value.is(device.vendor)
                                      : value.is_exactly(device.uid);
-      if (has) set |= Set{1} << i;
+      if (has) set.set(static_cast<size_t>(i));
     }
     return set;
   }
@@ -165,10 +168,10 @@ class Parser {
       stop();
     }
     if (!accept("]")) stop();
-    Set kept = 0;
+    Set kept;
     for (int i = 0, nth = 0; i < count_ && good_; ++i) {
-      if ((set >> i & 1) == 0) continue;
-      if (nth >= first && nth - first < length) kept |= Set{1} << i;
+      if (!set.test(static_cast<size_t>(i))) continue;
+      if (nth >= first && nth - first < length) kept.set(static_cast<size_t>(i));
       ++nth;
     }
     return kept;
@@ -182,18 +185,25 @@ class Parser {
   bool good_ = true;
 };
 
-int lowest(Set set) { return __builtin_ctzll(set); }
+// Of a set that is not empty.
+int lowest(const Set& set) {
+  size_t i = 0;
+  while (!set.test(i)) ++i;
+  return static_cast<int>(i);
+}
 
 }  // namespace
 
 const char* select_devices(const char* text, const DeviceFacts* devices, int count, int* chosen, int& chosen_count) {
   Parser in(text, devices, count);
-  Set taken = 0;
+  Set taken;
   chosen_count = 0;
   do {
     Set left = in.item() & ~taken;
     taken |= left;
-    for (; left != 0; left &= left - 1) chosen[chosen_count++] = lowest(left);
+    for (int i = 0; i < count; ++i) {
+      if (left.test(static_cast<size_t>(i))) chosen[chosen_count++] = i;
+    }
   } while (in.accept(","));
   return in.is_good() && in.at_end() ? nullptr : in.at();
 }
@@ -211,7 +221,7 @@ const char* choose_device(const char* text, const DeviceFacts* devices, int coun
       number = kChosenHost;
     } else if (!in.accept_word("invalid")) {
       Set set = in.item();
-      fits = set != 0;
+      fits = set.any();
       if (fits) number = lowest(set);
     }
     if (fits && !found) chosen = number;

@@ -15,8 +15,9 @@
 
 namespace marline::target {
 
-inline constexpr int kMostSelectable = 64;  // devices
 inline constexpr int kChosenHost = -1, kChosenNone = -2;
+
+// All take at most kMostDevices devices.
 
 // Writes the numbers of the devices that the list names to `chosen`, in its order and each once, and how many they are to
 // `chosen_count`. Returns null; or else, for a text that is no list, where it stops to be one.

@@ -37,7 +37,7 @@ struct Known {
 };
 
 Lock g_tables_lock;
-Known g_known[kMaxImageDevices];
+Known g_known[kMostDevices];
 const HeldAcrossForks g_held(g_tables_lock, ForkOrder::kTables);
 
 // A library that was opened late, or has been closed and opened again.

@@ -46,7 +46,7 @@ struct GoneImage {
   uint64_t handle;
   uint32_t number;
 };
-GoneImage* g_gone_images[kMaxImageDevices];
+GoneImage* g_gone_images[kMostDevices];
 
 // Takes the place of an entry that is gone: a library that is opened again and again does not fill the table.
 void put(Table* table, Entry* entry) {
@@ -151,7 +151,11 @@ Module* make_module(const WireDescriptor* wire) {
 }
 
 void free_module(Module* module) {
-  for (uint32_t i = 0; i < module->count; ++i) std::free(const_cast<char*>(module->entries[i].name));
+  for (uint32_t i = 0; i < module->count; ++i) {
+    std::free(const_cast<char*>(module->entries[i].name));
+    module->entries[i].code.free();
+  }
+  module->handles.free();
   std::free(module->entries);
   std::free(module);
 }
@@ -176,7 +180,8 @@ Module* take_back(Module* module) {
     if (!comes_back(known, module)) continue;
     *at = known->next;
     known->native = module->native;
-    known->claimed = known->settled = 0;
+    known->claimed.reset();
+    known->settled.reset();
     return known;
   }
   return nullptr;
@@ -210,16 +215,15 @@ Module* register_images(const void* wire) {
 namespace {
 
 void note_gone_images(Module* module) {
-  for (int device = 0; device < kMaxImageDevices; ++device) {
-    uint64_t handle = module->handles[device].exchange(0, std::memory_order_relaxed);
+  for (int device = 0; device < kMostDevices; ++device) {
+    uint64_t handle = module->handles.get(device);
     if (handle == 0) continue;
     auto* image = static_cast<GoneImage*>(cleared(sizeof(GoneImage)));
     *image = {g_gone_images[device], handle, module->number};
     g_gone_images[device] = image;
   }
-  for (uint32_t i = 0; i < module->count; ++i) {
-    for (auto& code : module->entries[i].code) code.store(0, std::memory_order_relaxed);
-  }
+  module->handles.clear();
+  for (uint32_t i = 0; i < module->count; ++i) module->entries[i].code.clear();
 }
 
 }  // namespace
@@ -252,13 +256,13 @@ Module* module_behind(uint32_t number) {
 }
 
 Claim claim_module(int device) {
-  uint64_t bit = uint64_t{1} << device;
+  auto number = static_cast<size_t>(device);
   Guard guard(g_lock);
   Claim claim = {nullptr, 0, true};
   for (Module* module = g_first; module != nullptr; module = module->next) {
-    if ((module->settled & bit) != 0) continue;
-    if ((module->claimed & bit) == 0) {
-      module->claimed |= bit;
+    if (module->settled.test(number)) continue;
+    if (!module->claimed.test(number)) {
+      module->claimed.set(number);
       return {module, module->number, false};
     }
     if (claim.module == nullptr) claim = {module, module->number, true};
@@ -267,11 +271,11 @@ Claim claim_module(int device) {
 }
 
 bool settle_module(const Claim& claim, int device, uint64_t handle) {
-  uint64_t bit = uint64_t{1} << device;
+  auto number = static_cast<size_t>(device);
   Module* module = claim.module;
-  if (is_gone(module) || module->number != claim.number || (module->settled & bit) != 0) return false;
-  module->settled |= bit;
-  module->handles[device].store(handle, std::memory_order_relaxed);
+  if (is_gone(module) || module->number != claim.number || module->settled.test(number)) return false;
+  module->settled.set(number);
+  module->handles.set(device, handle);
   return true;
 }
 

@@ -5,7 +5,9 @@
 // (14 to 22). Registration is rare and takes a lock; entries are found without one.
 #pragma once
 
+#include "base/device_set.hpp"
 #include "base/lock.hpp"
+#include "image/device_words.hpp"
 #include "image/wire.hpp"
 
 #include <atomic>
@@ -20,9 +22,6 @@ struct Module;
 // Flags of entries, in all versions.
 inline constexpr uint32_t kEntryLink = 1, kEntryConstructor = 2, kEntryIndirect = 8, kEntryRequires = 0x10;
 
-// At most as many devices that run images of the processor; each keeps its own copy of an image's variables.
-inline constexpr int kMaxImageDevices = 64;
-
 struct Entry {
   const void* host;   // the region's id, or the variable's address
   const char* name;   // a copy, which stays when the library is gone
@@ -30,9 +29,8 @@ struct Entry {
   uint32_t flags;
   int64_t data;       // of a requires entry: its flags
   Module* module;     // null: a function of the program (functions.hpp)
-  std::atomic<uint64_t> code[kMaxImageDevices];  // of a kernel, by Device::number; 0: not asked yet; any thread writes
-                                                 // the same value
-  uint64_t mapped;    // of a variable: the devices that have it in their mapping, a bit each; under the images' lock
+  DeviceWords code;   // of a kernel, by Device::number; 0: not asked yet; any thread writes the same value
+  DeviceSet mapped;   // of a variable: the devices that have it in their mapping; under the images' lock
 };
 
 // Of a module with libomptarget. Whoever of two threads comes second takes a module away that is gone.
@@ -51,9 +49,9 @@ struct Module {
   Entry* entries;
   uint32_t count;
   uint32_t number;         // from 1 on, never used twice; a module that comes back gets a new one
-  std::atomic<uint64_t> handles[kMaxImageDevices];  // of the loaded image, by Device::number; written under the images' lock
-  uint64_t claimed;        // the devices for which a thread is loading it or has, a bit each; under the same lock
-  uint64_t settled;        // those for which that is done; likewise
+  DeviceWords handles;     // of the loaded image, by Device::number; written under the images' lock
+  DeviceSet claimed;       // the devices for which a thread is loading it or has; under the same lock
+  DeviceSet settled;       // those for which that is done; likewise
   Module* next;            // of those that are registered, or of those that are gone; likewise
   std::atomic<bool> gone;  // unregistered: its entries are not found any more; written under the images' lock
 };

@@ -22,7 +22,6 @@ namespace marline::target {
 
 namespace {
 
-static_assert(kMostDevices == kMaxImageDevices && kMostDevices <= kMostSelectable);
 constexpr int kOffloadDisabled = 0;  // kmp_target_offload_kind
 constexpr int kDefaultHosts = 4;     // as many as LLVM's libomptarget makes of the processor
 

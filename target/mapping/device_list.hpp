@@ -4,6 +4,7 @@
 // thread, once.
 #pragma once
 
+#include "base/device_set.hpp"
 #include "device/base/device.hpp"
 
 namespace marline::target {
@@ -13,8 +14,6 @@ struct Candidate {
   int index;  // among those of its kind, as it counts them
   DeviceFacts facts;
 };
-
-inline constexpr int kMostDevices = 64;
 
 // Writes them to `devices`, and returns how many there are. Ends the program for values that cannot be used.
 [[nodiscard]] int list_devices(Candidate (&devices)[kMostDevices]);

@@ -133,7 +133,7 @@ void listed() {
   if (!g_listed.load(std::memory_order_acquire)) make_list();  // pairs with make_list
 }
 
-uint64_t bit_of(const Device* device) { return uint64_t{1} << device->number; }
+size_t number_of(const Device* device) { return static_cast<size_t>(device->number); }
 
 bool is_variable(const Entry& entry) {
   return entry.size != 0 && (entry.flags & (kEntryIndirect | kEntryRequires)) == 0 && entry.host != nullptr;
@@ -143,8 +143,8 @@ void remove_globals(Device* device, Module* module) {
   Guard guard(images_lock());
   for (uint32_t i = 0; i < module->count; ++i) {
     Entry& entry = module->entries[i];
-    if ((entry.mapped & bit_of(device)) != 0) device->mapping->remove_global(entry.host);
-    entry.mapped &= ~bit_of(device);
+    if (entry.mapped.test(number_of(device))) device->mapping->remove_global(entry.host);
+    entry.mapped.reset(number_of(device));
   }
 }
 
@@ -176,7 +176,7 @@ bool settle(Device* device, const Claim& claim, uint64_t handle, const uint64_t*
     if (!is_variable(entry)) continue;
     uint64_t address = *addresses++;
     if (address == 0) continue;
-    if (device->mapping->add_global(entry.host, entry.size, address)) entry.mapped |= bit_of(device);
+    if (device->mapping->add_global(entry.host, entry.size, address)) entry.mapped.set(number_of(device));
   }
   return true;
 }

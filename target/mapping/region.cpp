@@ -81,17 +81,17 @@ RegionAside* make_aside(Device* device, const Items& items, marline_task_t* task
 }  // namespace
 
 bool has_kernel(Device* device, const Entry* kernel) {
-  auto& code = const_cast<Entry*>(kernel)->code[device->number];
-  if (code.load(std::memory_order_relaxed) != 0) return true;
+  DeviceWords& code = const_cast<Entry*>(kernel)->code;
+  if (code.get(device->number) != 0) return true;
   if (kernel->module == nullptr) {  // a function of the program
     uint64_t place = device->kind->locate(device, kernel->host, 0);
-    code.store(place, std::memory_order_relaxed);
+    code.set(device->number, place);
     return place != 0;
   }
-  uint64_t handle = kernel->module->handles[device->number].load(std::memory_order_relaxed);
+  uint64_t handle = kernel->module->handles.get(device->number);
   if (handle == 0) return false;
   uint64_t found = device->kind->find(device, handle, kernel->name);
-  code.store(found, std::memory_order_relaxed);
+  code.set(device->number, found);
   return found != 0;
 }
 
@@ -116,7 +116,7 @@ void make_arguments(Device* device, const Region& region, Arguments& to) {
 
 Launch launch_of(const Device* device, const Region& region, Arguments& arguments) {
   return {region.kernel,
-          region.kernel->code[device->number].load(std::memory_order_relaxed),
+          region.kernel->code.get(device->number),
           arguments.words.begin(),
           arguments.words.count(),
           region.thread_limit,

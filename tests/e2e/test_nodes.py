@@ -35,6 +35,13 @@ def test_a_program_may_have_workers_of_its_own(jobs, adder):
     assert (result.returncode, result.stdout) == (0, SUM)
 
 
+@pytest.mark.parametrize("nodes_as", ["", "apart"])
+def test_many_workers(jobs, compiled, nodes_as):
+    """More than a word has bits."""
+    result = jobs.nodes(built(compiled, "clang", "nodes_sum.c"), count=76, nodes_as=nodes_as, OMP_NUM_THREADS="1")
+    assert (result.returncode, result.stdout) == (0, "devices 75 others 75 sum 17997000\n"), result.stderr
+
+
 @pytest.mark.parametrize("mpi", MPIS)
 @pytest.mark.parametrize("nodes_as", ["", APART])
 def test_plain_mpirun_starts_devices(jobs, adder, mpi, nodes_as):

@@ -155,17 +155,17 @@ def test_nodes_without_workers(jobs, adder, words):
     assert "MARLINE_DEVICES names nodes, but this process has no workers: start the program by" in only(result)
 
 
-@pytest.mark.parametrize("number", ["0", "64", "x", ""])
+@pytest.mark.parametrize("number", ["0", "256", "x", ""])
 def test_a_wrong_number_of_workers(jobs, adder, number):
     result = jobs.run(f"--devices=nodes:{number}", adder)
     assert result.returncode == 125
-    assert f"'nodes:{number}' needs a number from 1 to 63 behind the colon" in only(result)
+    assert f"'nodes:{number}' needs a number from 1 to 255 behind the colon" in only(result)
 
 
 def test_too_many_processes(jobs, adder):
-    result = jobs.run("-n", 65, "--devices=nodes", adder)
+    result = jobs.run("-n", 257, "--devices=nodes", adder)
     assert result.returncode == 125
-    assert "-n 65: a program can have 63 workers, so a job has at most 64 processes" in only(result)
+    assert "-n 257: a program can have 255 workers, so a job has at most 256 processes" in only(result)
 
 
 def test_names_of_nodes_for_another_number_of_processes(jobs, adder):

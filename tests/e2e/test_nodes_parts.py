@@ -95,9 +95,9 @@ def test_wrong_parts(jobs, parted, value):
 
 
 def test_too_many_devices(jobs, parted):
-    result = jobs.nodes(parted, count=3, MARLINE_NODE_DEVICES="33", OMP_NUM_THREADS="1")
+    result = jobs.nodes(parted, count=6, MARLINE_NODE_DEVICES="63", OMP_NUM_THREADS="1")
     assert result.returncode == -signal.SIGABRT
-    assert only(result) == ("marline: fatal: the workers have more than 64 devices: start fewer, or see "
+    assert only(result) == ("marline: fatal: the workers have more than 256 devices: start fewer, or see "
                             "MARLINE_NODE_DEVICES")  # fmt: skip
 
 
@@ -177,11 +177,12 @@ def test_data_for_a_worker_s_gpu_goes_by_mpi(jobs, gpu_program, emulated, mpi):
 @pytest.mark.parametrize("nodes_as", [HERE, APART])
 @pytest.mark.parametrize("parts", ["gpus", "1,gpus"])
 def test_copies_between_gpus_of_workers(jobs, gpu_program, emulated, nodes_as, parts):
-    """Between GPUs of one worker and of two, and between them and the workers' processors."""
+    """Between GPUs of one worker and of two, and between them and the workers' processors. The program sends no data."""
     made_up = ["--nodes-as", nodes_as] if nodes_as else []
     result = jobs.run("-n", "3", "-t", "2", "--devices=nodes", *made_up, "--", gpu_program("between"),
                       MARLINE_NODE_DEVICES=parts, OMP_TARGET_OFFLOAD="mandatory", **emulated)  # fmt: skip
     assert (result.returncode, said(result)) == (0, []), result.stderr
+    assert int(result.stdout) < 1024  # of 42 MiB or more
 
 
 @pytest.mark.parametrize("mpi", MPIS)

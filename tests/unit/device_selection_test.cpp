@@ -2,6 +2,7 @@
 //
 // Lists of traits: which devices they name, in which order, and where a text stops to be one (OpenMP 6.0, 4.3.7 and
 // 4.3.8). The devices: 0, 2: GPUs of nvidia; 1: a GPU of amd; 3: a processor.
+#include "base/device_set.hpp"
 #include "base/selection.hpp"
 
 #include <gtest/gtest.h>
@@ -27,7 +28,7 @@ const DeviceFacts kDevices[] = {device("GPU-a", "nvidia", true), device("GPU-b",
 
 // "0 2" for devices 0 and 2, or "! REST" where the text is wrong.
 std::string selected(const char* text) {
-  int chosen[kMostSelectable], count;
+  int chosen[kMostDevices], count;
   if (const char* wrong = select_devices(text, kDevices, 4, chosen, count)) return std::string("! ") + wrong;
   std::string list;
   for (int i = 0; i < count; ++i) list += (i > 0 ? " " : "") + std::to_string(chosen[i]);
@@ -107,10 +108,10 @@ TEST(Selection, DefaultDevice) {
 }
 
 TEST(Selection, ManyDevices) {
-  static DeviceFacts many[kMostSelectable];
-  int list[kMostSelectable], count;
-  EXPECT_EQ(select_devices("*", many, kMostSelectable, list, count), nullptr);
-  EXPECT_EQ(count, kMostSelectable);
+  static DeviceFacts many[kMostDevices];
+  int list[kMostDevices], count;
+  EXPECT_EQ(select_devices("*", many, kMostDevices, list, count), nullptr);
+  EXPECT_EQ(count, kMostDevices);
   EXPECT_EQ(select_devices("!kind(gpu)", many, 0, list, count), nullptr);
   EXPECT_EQ(count, 0);
 }

@@ -20,7 +20,7 @@ TAKEN = "MARLINE_JOB_TAKEN"  # a process of a job sets it for the programs that 
 # What makes a process a rank. Workers keep the variables that tell how many share the node.
 LOCAL_SIZES = tuple(size for _, size in LOCAL_RANK)
 MPI_VARIABLES = ("OMPI_COMM_", "PMI_", "PMIX_", "MPI_LOCAL", "SLURM_PROCID", "SLURM_LOCALID")
-MOST_WORKERS = 63  # devices of a program, less one
+MOST_WORKERS = 255  # devices of a program, less one
 LAST_WORDS = 5.0  # seconds in which the others end by themselves when one process of the job has ended
 
 

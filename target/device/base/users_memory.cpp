@@ -19,7 +19,7 @@ struct Block : Range {
 };
 
 Lock g_lock;  // over all trees: these routines are rare
-Ranges g_blocks[kMaxImageDevices];
+Ranges g_blocks[kMostDevices];
 const HeldAcrossForks g_held(g_lock, ForkOrder::kUsersMemory);
 
 // The block with the byte at the address, or null.

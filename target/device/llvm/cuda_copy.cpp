@@ -176,7 +176,7 @@ int poll(void*) {
 // As libomptarget does at the first copy between two devices: then copies need not go by way of the host, and kernels of
 // the source may use the other device's memory. Where the devices cannot do that, the copy goes by way of the host.
 void open_peer(const Device* from, void* from_context, const Device* to, void* to_context) {
-  static std::atomic<bool> opened[kMaxImageDevices][kMaxImageDevices];
+  static std::atomic<bool> opened[kMostDevices][kMostDevices];
   if (opened[from->number][to->number].exchange(true, std::memory_order_relaxed)) return;
   Current current(from_context);
   (void)g_cuda.open_peer(to_context, 0);

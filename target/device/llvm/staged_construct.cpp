@@ -63,7 +63,7 @@ struct OfDevice {
   Ranges entered;              // what data constructs have mapped (Entered)
   std::atomic<uint32_t> modules{0};  // whose variables libomptarget knows; whoever races asks it once more
 };
-OfDevice g_devices[kMaxImageDevices];
+OfDevice g_devices[kMostDevices];
 
 OfDevice& of(const Device* device) { return g_devices[device->number]; }
 

@@ -29,7 +29,7 @@ SizeClass class_of(size_t bytes) {
   return {4 * (shift - kLeastShift) + static_cast<int>(steps) - 4, steps * step};
 }
 
-StagingPool g_pools[kMaxImageDevices];
+StagingPool g_pools[kMostDevices];
 
 }  // namespace
 

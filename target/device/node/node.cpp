@@ -39,7 +39,7 @@ namespace marline::target {
 
 namespace {
 
-constexpr int kMostPlaces = 64;   // devices of all workers together
+constexpr int kMostPlaces = kMostDevices;  // devices of all workers together
 
 // What a worker has said of itself.
 struct Greeting {

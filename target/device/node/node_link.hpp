@@ -3,6 +3,7 @@
 // In the program: a device of a worker, and questions to it, for all kinds of such devices. Any thread.
 #pragma once
 
+#include "base/device_set.hpp"
 #include "device/base/device.hpp"
 #include "device/base/wait.hpp"
 #include "device/node/node_frames.hpp"
@@ -12,7 +13,7 @@
 
 namespace marline::target {
 
-inline constexpr int kMostPeers = 64;  // workers are numbered from 1 on; as many as devices, less one
+inline constexpr int kMostPeers = kMostDevices;  // workers are numbered from 1 on; as many as devices, less one
 
 struct Node {
   Device* device;

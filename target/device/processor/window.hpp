@@ -5,6 +5,7 @@
 // that has not mapped the part is a fault at an address that names the device.
 #pragma once
 
+#include "base/device_set.hpp"
 #include "device/base/device.hpp"
 
 #include <cstddef>
@@ -13,15 +14,16 @@
 namespace marline::target {
 
 #ifdef __SANITIZE_THREAD__
-// 64 parts of 4 GiB, below the shadow of ThreadSanitizer (GCC 12, tsan_platform.h: the first 512 GiB are the program's).
+// 256 parts of 1 GiB, below the shadow of ThreadSanitizer (GCC 12, tsan_platform.h: the first 512 GiB are the program's).
 inline constexpr uint64_t kWindow = uint64_t{0x20} << 32;
-inline constexpr int kPartShift = 32;
+inline constexpr int kPartShift = 30;
 #else
-// 64 parts of 128 GiB. Clear of what the loader, malloc and stacks use on Linux, and of AddressSanitizer's shadow.
+// 256 parts of 128 GiB. Clear of what the loader, malloc and stacks use on Linux, and of AddressSanitizer's shadow.
 inline constexpr uint64_t kWindow = uint64_t{0x2000} << 32;
 inline constexpr int kPartShift = 37;
 #endif
 inline constexpr uint64_t kPart = uint64_t{1} << kPartShift;
+static_assert(kMostDevices == 256);
 
 [[nodiscard]] inline uint64_t part_of(const Device* device) {
   return kWindow + (static_cast<uint64_t>(device->number) << kPartShift);
