@@ -11,6 +11,8 @@
 #include <map>
 #include <memory>
 #include <random>
+#include <set>
+#include <utility>
 #include <vector>
 
 namespace marline::target {
@@ -22,19 +24,23 @@ struct TestCopy : FanOutCopy {
   bool has_ended = false;
   std::deque<uint64_t> leaving;          // ends of parts
   std::deque<FanOutPart> under_way;
-  uint64_t bytes_sent = 0, bytes_gone = 0, bytes_there = 0;
+  uint64_t bytes_sent = 0, bytes_gone = 0, bytes_there = 0, bytes_told = 0;
 };
 
 // Nodes of `devices_per_node` workers; the program is alone on node 0. Peer p is on node (p - 1) / devices_per_node + 1.
+// `gpus`: which places are GPUs.
 class World {
  public:
-  explicit World(int devices_per_node) : devices_per_node_(devices_per_node) {}
+  explicit World(int devices_per_node, std::set<int> gpus = {})
+      : devices_per_node_(devices_per_node), gpus_(std::move(gpus)) {}
 
+  bool is_gpu(int place) const { return gpus_.count(place) != 0; }
   int node_of(int place) const { return place == 0 ? 0 : (place - 1) / devices_per_node_ + 1; }
 
   TestCopy* join(int place, uint64_t bytes, int from = 0, uint64_t address = 0x1000) {
     auto* copy = copies.emplace_back(std::make_unique<TestCopy>()).get();
-    copy->source = {from, node_of(from), address, bytes};
+    copy->source = {from, node_of(from), address, bytes, is_gpu(from)};
+    copy->is_gpu = is_gpu(place);
     copy->place = place;
     copy->node = node_of(place);
     fan_out.join(copy);
@@ -87,7 +93,9 @@ class World {
     FanOutPart part = copy->under_way.front();
     copy->under_way.pop_front();
     copy->bytes_there += part.bytes;
-    if (part.is_answered) note(fan_out.arrive(copy));
+    if (!part.is_answered) return;
+    copy->bytes_told += part.bytes;
+    note(fan_out.arrive(copy));
   }
 
   FanOut fan_out;
@@ -102,7 +110,9 @@ class World {
       auto* copy = static_cast<TestCopy*>(ended);
       ended = ended->next;
       EXPECT_FALSE(copy->has_ended);
-      EXPECT_EQ(copy->from == nullptr && copy->source.place == 0 ? copy->bytes_gone : copy->bytes_there, copy->source.bytes);
+      bool is_programs = copy->from == nullptr && copy->source.place == 0;
+      EXPECT_TRUE(!is_programs || copy->bytes_gone == copy->source.bytes);
+      EXPECT_TRUE((is_programs && !copy->is_gpu) || copy->bytes_there == copy->source.bytes);
       for (const FanOutPart& part : copy->under_way) EXPECT_FALSE(part.is_answered) << "the storage is the program's again";
       copy->has_ended = true;
     }
@@ -122,7 +132,10 @@ class World {
     }
     if (from != nullptr) {
       ASSERT_FALSE(from->has_ended) << "the program may change it";
-      ASSERT_LE(part.offset + part.bytes, from->bytes_sent);
+      ASSERT_LE(part.offset + part.bytes, from->is_gpu ? from->bytes_told : from->bytes_sent);
+    }
+    if (copy->is_gpu || is_gpu(from != nullptr ? from->place : copy->source.place)) {
+      ASSERT_LT(copy->under_way.size(), FanOut::kMostUnderWay) << "each takes memory of a worker";
     }
     copy->bytes_sent += part.bytes;
     copy->under_way.push_back(part);
@@ -134,6 +147,7 @@ class World {
   }
 
   int devices_per_node_;
+  std::set<int> gpus_;
 };
 
 void run(World& world, unsigned seed) {
@@ -155,6 +169,15 @@ TEST(FanOut, EachByteCrossesTheNetworkOncePerNode) {
     for (int node = 1; node <= 4; ++node) EXPECT_EQ(world.came_to_node[node], 64 * kMiB);
     for (auto [node, bytes] : world.left_node) EXPECT_LE(bytes, 64 * kMiB) << "node " << node;
     for (auto [place, bytes] : world.left_place) EXPECT_LE(bytes, 128 * kMiB) << "place " << place;
+  }
+}
+
+TEST(FanOut, GpusTakePartInTheChain) {
+  for (unsigned seed = 0; seed < 20; ++seed) {
+    World world(4, {2, 3, 4, 5, 7, 10, 12, 16});
+    for (int place = 1; place <= 16; ++place) world.begin(place, 64 * kMiB);
+    run(world, seed);
+    for (int node = 1; node <= 4; ++node) EXPECT_EQ(world.came_to_node[node], 64 * kMiB);
   }
 }
 
@@ -238,7 +261,11 @@ TEST(FanOut, PartsAreSmallAgainstTheWhole) {
 TEST(FanOut, CopiesBeginAtAnyTime) {
   for (unsigned seed = 0; seed < 200; ++seed) {
     std::mt19937 random(seed);
-    World world(static_cast<int>(random() % 4 + 1));
+    std::set<int> gpus;
+    for (int place = 1; place <= 13; ++place) {
+      if (random() % 4 < seed % 3) gpus.insert(place);
+    }
+    World world(static_cast<int>(random() % 4 + 1), gpus);
     std::vector<TestCopy*> closed;
     for (int begun = 0; begun < 60;) {
       if (random() % 4 == 0) {

@@ -19,13 +19,21 @@ bool is_same(const FanOutSource& a, const FanOutSource& b) {
 
 bool is_from_program(const FanOutCopy& copy) { return copy.from == nullptr && copy.source.place == 0; }
 
-bool is_through(const FanOutCopy& copy) { return (is_from_program(copy) ? copy.gone : copy.arrived) == copy.count; }
+bool is_through(const FanOutCopy& copy) {
+  if (is_from_program(copy) && copy.gone < copy.count) return false;
+  return (is_from_program(copy) && !copy.is_gpu) || copy.arrived == copy.count;
+}
 
 // Those that a follower may be given.
-uint32_t available(const FanOutCopy& copy) { return is_from_program(copy) ? copy.sent : copy.arrived; }
+uint32_t available(const FanOutCopy& copy) { return is_from_program(copy) && !copy.is_gpu ? copy.sent : copy.arrived; }
+
+bool concerns_gpu(const FanOutCopy& copy) {
+  return copy.is_gpu || (copy.from != nullptr ? copy.from->is_gpu : copy.source.is_gpu);
+}
 
 bool may_send(const FanOutCopy& copy) {
   if (!copy.is_open || copy.sent == copy.count) return false;
+  if (concerns_gpu(copy) && copy.sent - copy.arrived >= FanOut::kMostUnderWay) return false;
   if (copy.from != nullptr) return copy.sent < available(*copy.from);
   if (!is_from_program(copy)) return true;
   return copy.sent - copy.arrived < (copy.gone == 0 ? FanOut::kFirst : FanOut::kMostUnderWay);
@@ -91,7 +99,7 @@ bool FanOut::next_part(FanOutPart& part) {
   uint64_t most = part_of(copy->source), offset = copy->sent * most;
   bool from_program = is_from_program(*copy);
   // A part that no later one waits for needs no answer.
-  bool is_answered = !from_program || copy->count - copy->sent > kMostUnderWay;
+  bool is_answered = !from_program || copy->is_gpu || copy->count - copy->sent > kMostUnderWay;
   part = {copy, copy->sent, offset, std::min(most, copy->source.bytes - offset), from_program, is_answered};
   ++copy->sent;
   if (!may_send(*copy)) {

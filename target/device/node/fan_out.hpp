@@ -14,6 +14,10 @@
 // it is through, and the copies that follow it are, too: until then neither its source nor its target may change, as the
 // program has not been told that it has ended. A copy that is through gets no more followers, so it waits for those alone
 // that came before; what follows these does not count. Its target is a worker's memory, and that is what followers read.
+//
+// A worker does what concerns its memory in the order of the frames: so bytes may be read there by a command that is sent
+// behind them, and need not have arrived. What concerns a GPU it does by tasks: there only what has arrived counts, and as
+// each part takes memory of the worker until then, few parts are under way at a time.
 #pragma once
 
 #include <cstdint>
@@ -26,6 +30,7 @@ struct FanOutSource {
   int node;  // where that is; places of one node have the same number
   uint64_t address;
   uint64_t bytes;  // > 0
+  bool is_gpu = false;
 };
 
 // One copy. The caller sets the first part; the rest is FanOut's, until the copy has ended.
@@ -34,6 +39,7 @@ struct FanOutCopy {
   int place;    // the device to which it goes
   int node;
   uint64_t to;  // the address there
+  bool is_gpu = false;
 
   FanOutCopy* from = nullptr;  // takes its parts from this one's target; null: from the source. Constant once it has joined
   bool crosses = false;        // it brings the bytes to its node; constant, likewise
@@ -58,7 +64,7 @@ struct FanOutPart {
 
 class FanOut {
  public:
-  // Parts of one copy that the program sends itself and that have not arrived. So the copy goes on about as long as its
+  // Parts of one copy that the program sends itself, or from or to a GPU, and that have not arrived. So the copy goes on about as long as its
   // bytes are on their way, and others can follow it, however much the wire takes at once; but for the last parts, for
   // whose arrival nobody waits. The first look at what else is to be copied comes behind fewer.
   static constexpr uint32_t kMostUnderWay = 8, kFirst = 2;

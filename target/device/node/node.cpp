@@ -80,6 +80,7 @@ Node* node_of(Device* device) { return static_cast<Node*>(device->state); }
 
 // Where copies come from and go to (shared_copies.hpp).
 Node* node_at(int place) { return g_places[place - 1].node; }
+bool is_gpu(int place) { return place != kProgramPlace && g_places[place - 1].facts.is_gpu; }
 
 Node* usable(Device* device) {
   refuse_if_lost(device);
@@ -401,7 +402,7 @@ bool send_bytes(int place, uint64_t to, const void* from, size_t bytes, Outgoing
   }
   add_operations(operation != nullptr ? 2 : 1);
   bool is_copied = g_job->kind->send(g_job->wire, node->peer, frame, nullptr, from, outgoing);
-  node->sent.fetch_add(1);
+  if (!is_gpu(place)) node->sent.fetch_add(1);  // a GPU's data is there when the answer is
   return is_copied;
 }
 
@@ -445,16 +446,20 @@ int node_number(int place) {
   return lowest;
 }
 
-constexpr CopyWay kCopyWay = {node_number, send_bytes, forward_bytes, [](int place) { confirm(node_at(place)); },
+constexpr CopyWay kCopyWay = {node_number, is_gpu, send_bytes, forward_bytes, [](int place) { confirm(node_at(place)); },
                               [] { ++g_ended; }};
+
+void write_shared(Node* node, uint64_t to, const void* from, size_t bytes) {
+  await_room(node->device, node->peer);
+  copy_shared(kCopyWay, node->place, to, kProgramPlace, reinterpret_cast<uint64_t>(from), bytes, node->device, "copy to");
+}
 
 void write(Device* device, uint64_t to, const void* from, size_t bytes) {
   Node* node = usable(device);
   if (node->shares_memory && is_in_part(device, to)) {
     copy_and_poll(node->arena.here(to), from, bytes, poll);
   } else if (bytes >= kSharedCopy) {
-    await_room(device, node->peer);
-    copy_shared(kCopyWay, node->place, to, kProgramPlace, reinterpret_cast<uint64_t>(from), bytes, device, "copy to");
+    write_shared(node, to, from, bytes);
   } else {
     send_data(node, to, from, bytes);
   }
@@ -469,17 +474,10 @@ void read(Device* device, void* to, uint64_t from, size_t bytes) {
   }
 }
 
-bool is_gpu(const Node* node) { return g_places[node->place - 1].facts.is_gpu; }
-
 }  // namespace
 
 bool copy_between_nodes(Device* to_device, uint64_t to, Device* from_device, uint64_t from, size_t bytes) {
   Node *target = usable(to_device), *source = usable(from_device);
-  if (is_gpu(target) || is_gpu(source)) {
-    await_room(from_device, source->peer);
-    copy_in_pieces(target, to, source, from, bytes);
-    return true;
-  }
   bool have_both = target->shares_memory && is_in_part(to_device, to) && source->shares_memory &&
                    is_in_part(from_device, from);
   if (have_both) {
@@ -494,6 +492,10 @@ bool copy_between_nodes(Device* to_device, uint64_t to, Device* from_device, uin
   await_room(from_device, source->peer);
   if (bytes >= kSharedCopy && target != source) {
     copy_shared(kCopyWay, target->place, to, source->place, from, bytes, from_device, "copy between devices");
+    return true;
+  }
+  if (is_gpu(target->place) || is_gpu(source->place)) {
+    copy_in_pieces(target, to, source, from, bytes);
     return true;
   }
   confirm(target);
@@ -546,6 +548,7 @@ void forward_on_node(const Node* target, uint64_t to, const Node* source, uint64
   forward_bytes(target->place, to, source->place, from, bytes, operation);
 }
 
+void write_shared_to_node(Node* node, uint64_t to, const void* from, size_t bytes) { write_shared(node, to, from, bytes); }
 void confirm_on_node(Node* node) { confirm(node); }
 
 Node* open_node_gpu(Device* device) {

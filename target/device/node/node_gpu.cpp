@@ -9,6 +9,7 @@
 #include "device/node/node_code.hpp"
 #include "device/node/node_link.hpp"
 #include "device/node/serve_gpu.hpp"
+#include "device/node/shared_copies.hpp"
 #include "image/images.hpp"
 #include "image/program.hpp"
 
@@ -55,9 +56,10 @@ void in_pieces(Node* node, size_t bytes, const char* what, Start start) {
 
 void write(Device* device, uint64_t to, const void* from, size_t bytes) {
   Node* node = usable_node(device);
-  in_pieces(node, bytes, "copy to", [&](NodePiece& piece, size_t done, size_t size) {
-    start_write_to_node(node, frame_of(NodeFrame::kWrite, to + done), static_cast<const char*>(from) + done, size, piece);
-  });
+  if (bytes >= kSharedCopy) return write_shared_to_node(node, to, from, bytes);
+  NodePiece piece(device);
+  start_write_to_node(node, frame_of(NodeFrame::kWrite, to), from, bytes, piece);
+  piece.wait("copy to", bytes);
 }
 
 void read(Device* device, void* to, uint64_t from, size_t bytes) {

@@ -66,6 +66,9 @@ struct NodePiece {
 // Sends a frame with data; the worker answers when it has stored it.
 void start_write_to_node(Node* node, Frame frame, const void* from, size_t bytes, NodePiece& piece);
 
+// For kSharedCopy bytes and more (shared_copies.hpp). May suspend.
+void write_shared_to_node(Node* node, uint64_t to, const void* from, size_t bytes);
+
 // Lets the device's worker send bytes of it to another worker's device, or to one of its own. The operation ends when they
 // are there. Data that was sent to the target before may arrive behind them: see confirm_on_node.
 void forward_on_node(const Node* target, uint64_t to, const Node* source, uint64_t from, size_t bytes, Operation* operation);

@@ -20,10 +20,12 @@ namespace {
 
 struct SharedCopy;
 
-// Parts of one copy arrive in their order. They may be said to be gone in another one, as what a wire has taken at once is
-// counted by the next poll only: but that is no more than a number.
+// Parts of one copy are told to have arrived in their order, though those of a GPU may arrive in another one. They may be
+// said to be gone in another one, as what a wire has taken at once is counted by the next poll only: but that is no more
+// than a number.
 struct SharedPart : Operation, Outgoing {
   SharedCopy* copy;
+  bool has_arrived = false;  // under the lock
   SharedPart* next;  // in g_copied
 };
 
@@ -32,6 +34,15 @@ struct SharedCopy : FanOutCopy {
   marline_event_t event = MARLINE_EVENT_INIT;
   SharedPart* parts;  // as many as there are
 };
+
+// With the lock. How many parts have arrived behind those of which that has been told.
+uint32_t newly_arrived(SharedPart* part) {
+  const SharedCopy* copy = part->copy;
+  part->has_arrived = true;
+  uint32_t end = copy->arrived;
+  while (end < copy->count && copy->parts[end].has_arrived) ++end;
+  return end - copy->arrived;
+}
 
 Lock g_lock;
 FanOut g_fan_out;
@@ -65,11 +76,19 @@ void send_parts() {
 
 enum class Moved : uint8_t { kGone, kArrived };
 
+// With the lock. Copies end by the last part of one that arrives, if by any.
+FanOutCopy* move(SharedPart* part, Moved moved) {
+  if (moved == Moved::kGone) return g_fan_out.go(part->copy);
+  FanOutCopy* ended = nullptr;
+  for (uint32_t left = newly_arrived(part); left > 0; --left) ended = g_fan_out.arrive(part->copy);
+  return ended;
+}
+
 void note(SharedPart* part, Moved moved) {
   FanOutCopy* ended;
   {
     Guard guard(g_lock);
-    ended = moved == Moved::kGone ? g_fan_out.go(part->copy) : g_fan_out.arrive(part->copy);
+    ended = move(part, moved);
     send_parts();
   }
   while (ended != nullptr) {  // its storage is its waiter's again
@@ -105,9 +124,10 @@ void copy_shared(const CopyWay& way, int to_place, uint64_t to, int from_place, 
   SharedCopy copy;
   marline_event_init(&copy.event);
   copy.way = &way;
-  copy.source = {from_place, way.node_of(from_place), from, bytes};
+  copy.source = {from_place, way.node_of(from_place), from, bytes, way.is_gpu(from_place)};
   copy.place = to_place;
   copy.node = way.node_of(to_place);
+  copy.is_gpu = way.is_gpu(to_place);
   copy.to = to;
   {
     Guard guard(g_lock);

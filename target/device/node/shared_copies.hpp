@@ -20,6 +20,7 @@ inline constexpr int kProgramPlace = 0;
 // How the program reaches the devices (node.cpp). Constant. None of these suspends but `confirm`.
 struct CopyWay {
   int (*node_of)(int place);  // the same number for those of one node
+  bool (*is_gpu)(int place);
   // Sends bytes of the program, as WireKind::send has it, or lets the worker of `from_place` send bytes that it has got
   // to another one: `operation`, which for the first may be null, ends when they are there. The progress hook counts it, and
   // `outgoing`.

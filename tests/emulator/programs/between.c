@@ -2,7 +2,8 @@
  *
  * Copies between all pairs of devices, from a device to itself as well: one after the other, and those to different
  * devices at the same time. Sizes are of one piece and of several, with a rest; addresses lie within a block. Says how
- * many KiB this process has sent by TCP while data went between devices alone.
+ * many KiB this process has sent by TCP while data went between devices alone, and when one block went to all of them, and
+ * how large that was.
  *
  *     between
  */
@@ -73,6 +74,21 @@ int main(void) {
   printf("%llu\n", (sent_by_tcp() - before) >> 10);
   for (int to = 1; to < count; to += 2)
     check(to, to - 1, sizes[kSizes - 1]);
+  /* The same block to all devices, by one thread: of two that begin copies at once, each may begin a way of its own. */
+  size_t bytes = sizes[kSizes - 1];
+  for (size_t i = 0; i < room; i++)
+    in[i] = value(kMost, i);
+  before = sent_by_tcp();
+#pragma omp parallel num_threads(1)
+#pragma omp single
+  for (int to = 0; to < count; to++)
+#pragma omp task firstprivate(to)
+    CHECK_EQ(omp_target_memcpy(memory[to], in, bytes, kOffset, 0, to, host), 0);
+  printf("%llu %zu\n", (sent_by_tcp() - before) >> 10, bytes >> 10);
+  for (int to = 0; to < count; to++) {
+    CHECK_EQ(omp_target_memcpy(out[to], memory[to], bytes, 0, kOffset, host, to), 0);
+    CHECK_EQ(memcmp(out[to], in, bytes), 0);
+  }
   /* Within a device. */
   for (int device = 0; device < count; device++) {
     fill(device, room);
