@@ -9,6 +9,7 @@
 #include "marline/devices.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -22,6 +23,7 @@ namespace marline::target {
 namespace {
 
 constexpr uint64_t kPatience = 50'000;                 // nanoseconds: some round trips
+constexpr uint64_t kAlone = 2'000;                     // of it without giving way to other threads of the CPU
 constexpr size_t kUnlimitedStack = size_t{256} << 20;  // the C library would take 2 MiB
 
 struct Dispatcher {
@@ -57,16 +59,18 @@ Work* take_arrived(Dispatcher& own, bool wait) {
   return work;
 }
 
-// The next command of a chain follows soon, so the dispatcher looks for it for a while, and runs kernels meanwhile.
+// The next command of a chain follows soon, so the dispatcher looks for it for a while, and runs kernels meanwhile. The
+// system likes to wake this thread on the CPU of the thread that sends commands: that one needs the CPU to send the next.
 Work* look_for_work(Dispatcher& own) {
-  uint64_t time = now(), end = time + kPatience;
+  uint64_t begin = now(), time = begin;
   do {
     own.source.receive();
     if (Work* work = take_arrived(own, false)) return work;
 #pragma omp taskyield
     time = now();
     own.looked.store(time, std::memory_order_relaxed);
-  } while (time < end);
+    if (time - begin > kAlone) sched_yield();
+  } while (time - begin < kPatience);
   return nullptr;
 }
 
