@@ -6,6 +6,7 @@
 #include "base/lock.hpp"
 #include "base/report.hpp"
 #include "device/base/tell.hpp"
+#include "device/processor/shared_cpu.hpp"
 #include "marline/devices.h"
 
 #include <pthread.h>
@@ -24,6 +25,7 @@ namespace {
 
 constexpr uint64_t kPatience = 50'000;                 // nanoseconds: some round trips
 constexpr uint64_t kAlone = 2'000;                     // of it without giving way to other threads of the CPU
+constexpr uint64_t kAway = 1'500;                      // to give way takes longer: another thread has run
 constexpr size_t kUnlimitedStack = size_t{256} << 20;  // the C library would take 2 MiB
 
 struct Dispatcher {
@@ -35,6 +37,7 @@ struct Dispatcher {
   marline_event_t arrival;
   std::atomic<uint64_t> looked{0};  // by the dispatcher; a hint for others
   std::atomic<int> kernels{0};      // that it has made tasks of, and that have not ended
+  SharedCpu cpu;
 };
 
 Dispatcher g_dispatchers[kMostDispatchers];
@@ -63,13 +66,21 @@ Work* take_arrived(Dispatcher& own, bool wait) {
 // system likes to wake this thread on the CPU of the thread that sends commands: that one needs the CPU to send the next.
 Work* look_for_work(Dispatcher& own) {
   uint64_t begin = now(), time = begin;
+  bool was_away = false;
   do {
     own.source.receive();
-    if (Work* work = take_arrived(own, false)) return work;
+    if (Work* work = take_arrived(own, false)) {
+      own.cpu.note_command(was_away, time);
+      return work;
+    }
 #pragma omp taskyield
     time = now();
     own.looked.store(time, std::memory_order_relaxed);
-    if (time - begin > kAlone) sched_yield();
+    if (time - begin <= kAlone) continue;
+    sched_yield();
+    uint64_t back = now();
+    was_away = back - time > kAway;
+    time = back;
   } while (time - begin < kPatience);
   return nullptr;
 }
