@@ -31,9 +31,11 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/syscall.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -390,40 +392,58 @@ void announce() {
 }
 
 // While no kernel runs, the dispatcher's thread waits on the wire: so the next kernel starts on the thread that hears of it.
-// The first thread sleeps at this word then.
-std::atomic<uint32_t> g_alone{0};
+// The first thread sleeps at the timer then. When the dispatcher has got work it sets the timer, so that a short kernel
+// does not wait until the first thread has been woken, and the first thread takes over during a longer one. Only the
+// dispatcher sets the timer, and `read` returns only if that time is over: so the first thread sleeps on where the
+// dispatcher is alone again before that, and does not miss a time that is over before it sleeps.
+constexpr uint64_t kAtWork = 100'000;  // nanoseconds: the dispatcher looks, or its kernel is short
+std::atomic<bool> g_alone{false};
+int g_timer = -1;
 Lock g_waits;  // over the wire's wait, which is for one thread at a time
+
+void open_timer() {
+  g_timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
+  if (g_timer < 0) fatal("worker %d: the system gives no timer (%s): is `ulimit -n` too low?", g_job->number, strerror(errno));
+}
+
+// 0: never. Returns whether it was set, and its time was not over.
+bool set_timer(uint64_t nanoseconds) {
+  itimerspec time = {}, before = {};
+  time.it_value.tv_nsec = static_cast<long>(nanoseconds);
+  timerfd_settime(g_timer, 0, &time, &before);
+  return before.it_value.tv_nsec != 0;
+}
 
 void wait_for_frames(int milliseconds) {
   if (!g_waits.try_take()) return;  // the dispatcher's thread waits, or is about to leave
-  if (g_alone.load() == 0) g_job->kind->wait(g_job->wire, milliseconds);
+  if (!g_alone.load()) g_job->kind->wait(g_job->wire, milliseconds);
   g_waits.release();
 }
 
 bool wait_alone() {
   WireUse use;
   if (!use.is_possible()) return false;
-  if (g_alone.exchange(1) == 0) g_job->kind->wake(g_job->wire);  // the first thread leaves its wait
+  // If the first thread may be awake, it leaves its wait.
+  if (!g_alone.exchange(true) && !set_timer(0)) g_job->kind->wake(g_job->wire);
   Guard guard(g_waits);
   g_job->kind->wait(g_job->wire, 100);
   return true;
 }
 
 void resume() {
-  if (g_alone.exchange(0) == 0) return;
-  syscall(SYS_futex, &g_alone, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
+  if (g_alone.exchange(false)) set_timer(WireUse::has_ended() ? 1 : kAtWork);
 }
 
 // While the dispatcher polls, the first thread sleeps, and looks now and then whether all threads run kernels.
 void watch() {
-  constexpr uint64_t kAtWork = 100'000;     // nanoseconds
   constexpr timespec kNap = {0, 100'000};
   bool may_nap = true;
   while (!WireUse::has_ended()) {
-    if (g_alone.load() != 0) {
+    if (g_alone.load()) {
       g_job->kind->wake(g_job->wire);  // what the last poll here has brought, the dispatcher has not seen
       may_nap = true;
-      syscall(SYS_futex, &g_alone, FUTEX_WAIT_PRIVATE, 1, nullptr, nullptr, 0);
+      uint64_t times;
+      (void)!::read(g_timer, &times, sizeof times);
       continue;
     }
     if (g_watch.load() == 0 && (may_nap || now() - dispatcher_looked() < kAtWork)) {
@@ -492,6 +512,7 @@ void serve_node() {
   ignore_signals_of_the_job();
   g_job = &join_job(kUser);
   open_door(g_job->kind, g_job->wire, static_cast<uint16_t>(NodeFrame::kDoor));
+  open_timer();
   show_work(only_device);
   WorkSource source = {receive, announce, begin};
   if (worker_devices().count == 1) {
