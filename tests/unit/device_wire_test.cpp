@@ -307,10 +307,39 @@ TEST_P(WireTest, BulksAmongBurstsKeepTheirOrder) {
     std::mt19937_64 random(7);
     for (uint64_t i = 0; end.number() == 0 && i < kFrames; ++i) {
       uint64_t size = random() % 40 != 0 ? 0 : random() % 3 == 0 ? 1'000'000 : random() % 100;
-      send_bulk(end, last, frame_of(i), nullptr, bytes_of(i, size), under_way);
+      Frame frame = frame_of(i);
+      if (random() % 3 == 0) frame.flags = kMayWait;
+      send_bulk(end, last, frame, nullptr, bytes_of(i, size), under_way);
       if (random() % 200 == 0) end.kind->poll(end.wire);
     }
     end.run_until([&] { return under_way == 0 && (end.number() != last || received == kFrames); });
+    end.leave();
+  });
+}
+
+// With the next frame, or, of a process that sends no other one, with a poll.
+TEST_P(WireTest, AFrameThatMayWaitGoesOut) {
+  static constexpr uint64_t kTimes = 50;
+  run([](End& end) {
+    uint64_t received = 0;
+    double place[kTimes] = {};
+    end.place = [&](int, const Frame& frame, const uint64_t*) { return static_cast<void*>(&place[frame.a / 2]); };
+    end.deliver = [&](int, const Frame& frame, const uint64_t*) {
+      MUST(frame.a == received++);
+      if (frame.bulk != 0) MUST(place[frame.a / 2] == static_cast<double>(frame.a));
+    };
+    for (uint64_t i = 0; i < 2 * kTimes; i += 2) {
+      auto number = static_cast<double>(i);
+      Frame data = frame_of(i);
+      data.flags = kMayWait;
+      data.bulk = sizeof number;
+      int peer = (end.number() + 1) % end.count();
+      MUST(end.kind->send(end.wire, peer, data, nullptr, &number, nullptr));
+      number = -1;
+      if (i % 4 != 0) end.run_until([&] { return received > i; });
+      send(end, peer, frame_of(i + 1));
+      end.run_until([&] { return received > i + 1; });
+    }
     end.leave();
   });
 }

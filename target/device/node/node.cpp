@@ -399,6 +399,8 @@ bool send_bytes(int place, uint64_t to, const void* from, size_t bytes, Outgoing
   if (operation != nullptr) {
     frame.flags |= kAnswers;
     frame.operation = g_operations.add(operation);
+  } else {
+    frame.flags |= kMayWait;  // it is a later frame, to this worker, that makes use of the data
   }
   add_operations(operation != nullptr ? 2 : 1);
   bool is_copied = g_job->kind->send(g_job->wire, node->peer, frame, nullptr, from, outgoing);

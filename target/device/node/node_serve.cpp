@@ -380,9 +380,9 @@ const WireUser kUser = {nullptr, place, deliver, lost, fail};
 
 // Threads ---------------------------------------------------------------------------------------------------------------
 
-void receive() {
+bool receive() {
   WireUse use;
-  if (use.is_possible()) (void)g_job->kind->poll(g_job->wire);
+  return use.is_possible() && g_job->kind->poll(g_job->wire) != 0;
 }
 
 // The dispatcher is going to sleep: the first thread takes over.

@@ -67,12 +67,14 @@ Job* receive_one() {
 }
 
 // What is added under the lock is in the order of the ring.
-void receive_all() {
-  if (g_channel->commands.is_empty()) return;
+bool receive_all() {
+  if (g_channel->commands.is_empty()) return false;
   Guard guard(g_ring_lock);
   WorkList list;
   while (!g_channel->commands.is_empty()) list.append(receive_one());
+  bool has_some = list.first != nullptr;
   add_work(list);
+  return has_some;
 }
 
 // For the receiver, asleep or not: see Ring::sleep.
@@ -138,7 +140,7 @@ void* receive(void*) {
   Ring& ring = g_channel->commands;
   for (;;) {
     uint64_t asked = g_channel->asked.load();
-    receive_all();
+    (void)receive_all();
     run_all(take_other_work());
     {
       Guard guard(g_ring_lock);

@@ -68,11 +68,10 @@ Work* look_for_work(Dispatcher& own) {
   uint64_t begin = now(), time = begin;
   bool was_away = false;
   do {
-    own.source.receive();
-    if (Work* work = take_arrived(own, false)) {
-      own.cpu.note_command(was_away, time);
-      return work;
-    }
+    bool has_come = own.source.receive();
+    if (has_come) own.cpu.note_command(was_away, time);
+    if (Work* work = take_arrived(own, false)) return work;
+    if (has_come) begin = time;
 #pragma omp taskyield
     time = now();
     own.looked.store(time, std::memory_order_relaxed);
@@ -102,7 +101,7 @@ Work* take_work(Dispatcher& own) {
     if (work == nullptr) work = take_arrived(own, true);
     if (work != nullptr) return work;
     own.source.announce();
-    own.source.receive();
+    (void)own.source.receive();
     static constexpr const char* kNames[] = {nullptr};
     static constexpr marline_wait_t kWhy = {"commands", kNames, {}, nullptr, 0, 0};  // python/marline/ps/workers.py
     marline_event_wait_for(&own.arrival, &kWhy);

@@ -33,8 +33,8 @@ struct WorkList {
 
 // Where work comes from. The first two are called by dispatchers, without a lock.
 struct WorkSource {
-  // Looks whether commands have arrived, and adds them.
-  void (*receive)();
+  // Looks whether commands have arrived, and adds those that are work. False: nothing has.
+  bool (*receive)();
   // The dispatcher is going to sleep: from now on another thread has to notice what arrives. `receive` follows.
   void (*announce)();
   void (*begin)();  // once, on the first thread of the region, when the runtime has started; may be null

@@ -45,7 +45,8 @@ Link::Sent Link::send(Frame frame, const uint64_t* words, const void* bulk, Outg
   if (gone.load(std::memory_order_relaxed) || said_leave) return Sent::kAll;
   frame.sequence = ++sequence;
   sent.store(sequence, std::memory_order_relaxed);
-  bool may_wait = burst.take(frame.sent) && frame.bulk <= Burst::kMostBulk && !transport.shared;
+  bool is_of_burst = burst.take(frame.sent);
+  bool may_wait = (is_of_burst || (frame.flags & kMayWait) != 0) && frame.bulk <= Burst::kMostBulk && !transport.shared;
   if (may_wait) outgoing = nullptr;
   return send_or_queue(frame, words, bulk, outgoing, may_wait);
 }
@@ -58,8 +59,8 @@ Link::Sent Link::send_control(Frame frame) {
   return send_or_queue(frame, nullptr, nullptr, nullptr, false);
 }
 
-// While a socket is not full, its outbox has nothing but frames of a burst, none of whose end anybody is to be told: those
-// with a larger bulk are tried at once, and fill it if they do not go.
+// While a socket is not full, its outbox has nothing but frames that may wait, none of whose end anybody is to be told:
+// those with a larger bulk are tried at once, and fill it if they do not go.
 Link::Sent Link::send_or_queue(const Frame& given, const uint64_t* words, const void* bulk, Outgoing* outgoing,
                                bool may_wait) {
   Frame frame = given;
