@@ -29,6 +29,7 @@ struct Operation {
   bool (*ended)(Operation*);
   uint64_t result;  // set before that, where an operation has one
   bool timed = false;  // a kernel, whose times somebody wants to know; by the caller
+  bool has_poller = false;  // a thread waits for it and lets the device progress: nobody else need be told of it
   uint64_t begin = 0, end = 0;  // when the device has run it (tell.hpp, now)
 };
 

@@ -16,6 +16,7 @@ struct SuspendingLock::Waiter {
 
 Awaited::Awaited(Device* of) : event MARLINE_EVENT_INIT, device(of) {
   marline_event_init(&event);
+  has_poller = !marline_can_suspend();
   ended = [](Operation* operation) {
     marline_event_fulfill(&static_cast<Awaited*>(operation)->event);
     return true;

@@ -66,9 +66,10 @@ Lock g_start_lock;                       // over who joins the job
 marline_hook_t* g_hook = nullptr;
 std::atomic<int> g_under_way{0};         // operations that the hook knows of
 OperationTable g_operations;
-Lock g_poll_lock;                        // over the next two, and for who waits on the wire
+Lock g_poll_lock;                        // over the next three, and for who waits on the wire
 Array<Operation*> g_unfinished;          // to be told again that they have ended
 int g_ended = 0;                         // in this poll
+int g_ended_uncounted = 0;               // of them, those that have a poller
 const HeldAcrossForks g_held(g_operations.lock(), ForkOrder::kNodes);
 
 void add_operations(int operations) {
@@ -87,9 +88,14 @@ Node* usable(Device* device) {
   return node_of(device);
 }
 
+// An operation that has a poller is not counted: to count it would wake the runtime's watchdog, ahead of the answer.
+int hooks_share(const Operation* operation) { return operation->has_poller ? 0 : 1; }
+
 void end(Operation* operation) {
+  int uncounted = 1 - hooks_share(operation);  // before it ends, as it is gone behind that
   if (operation->ended(operation)) {
     ++g_ended;
+    g_ended_uncounted += uncounted;
   } else {
     g_unfinished.push(operation);
   }
@@ -183,6 +189,7 @@ const WireUser kUser = {nullptr, place, deliver, lost, fail};
 
 // With the lock. Returns how many operations have ended.
 int poll_locked() {
+  g_ended_uncounted = 0;
   g_ended = end_copied_parts();
   uint32_t kept = 0, count = g_unfinished.count();
   for (uint32_t i = 0; i < count; ++i) {
@@ -195,7 +202,7 @@ int poll_locked() {
   }
   g_unfinished.shrink(kept);
   (void)g_job->kind->poll(g_job->wire);
-  if (g_ended != 0) add_operations(-g_ended);
+  if (int counted = g_ended - g_ended_uncounted; counted != 0) add_operations(-counted);
   return g_ended;
 }
 
@@ -225,19 +232,20 @@ void await_room(Device* device, int peer) {
 }
 
 // The frame goes first, as counting the operation may wake a thread. An answer that is quicker makes the count -1 meanwhile.
-void send(Node* node, Frame frame, const uint64_t* words = nullptr) {
+void send(Node* node, Frame frame, Operation* operation, const uint64_t* words, void* to = nullptr, size_t bytes = 0) {
+  int counted = hooks_share(operation);
+  frame.operation = g_operations.add(operation, to, bytes);
   await_room(node->device, node->peer);
   frame.flags |= flags_of_device(node->number);
   g_job->send(node->peer, frame, words);
-  add_operations(1);
+  if (counted != 0) add_operations(counted);
 }
 
 // Sends a frame and waits for its answer, with bytes that go to `to`.
 uint64_t ask(Node* node, Frame frame, const char* what, const uint64_t* words = nullptr, void* to = nullptr,
              size_t bytes = 0) {
   Awaited answer(node->device);
-  frame.operation = g_operations.add(&answer, to, bytes);
-  send(node, frame, words);
+  send(node, frame, &answer, words, to, bytes);
   answer.wait(what, bytes);
   return answer.result;
 }
@@ -399,10 +407,8 @@ bool send_bytes(int place, uint64_t to, const void* from, size_t bytes, Outgoing
   if (operation != nullptr) {
     frame.flags |= kAnswers;
     frame.operation = g_operations.add(operation);
-  } else {
-    frame.flags |= kMayWait;  // it is a later frame, to this worker, that makes use of the data
   }
-  add_operations(operation != nullptr ? 2 : 1);
+  add_operations(operation != nullptr ? 1 + hooks_share(operation) : 1);
   bool is_copied = g_job->kind->send(g_job->wire, node->peer, frame, nullptr, from, outgoing);
   if (!is_gpu(place)) node->sent.fetch_add(1);  // a GPU's data is there when the answer is
   return is_copied;
@@ -410,12 +416,15 @@ bool send_bytes(int place, uint64_t to, const void* from, size_t bytes, Outgoing
 
 void send_data(Node* node, uint64_t to, const void* from, size_t bytes) {
   Sending sending;
+  Frame frame = frame_of(NodeFrame::kWrite, to);
+  frame.flags = flags_of_device(node->number) | kMayWait;  // a later frame, to this worker, makes use of the data
+  frame.bulk = bytes;
   await_room(node->device, node->peer);
-  if (send_bytes(node->place, to, from, bytes, &sending, nullptr)) {
-    add_operations(-1);
-  } else {
-    wait_or_progress(&sending.event, node->device, "copy to", bytes);
-  }
+  bool is_copied = g_job->kind->send(g_job->wire, node->peer, frame, nullptr, from, &sending);
+  node->sent.fetch_add(1);
+  if (is_copied) return;
+  add_operations(1);
+  wait_or_progress(&sending.event, node->device, "copy to", bytes);
 }
 
 // What was sent to the worker may come later than what another worker sends.
@@ -437,7 +446,7 @@ void forward_bytes(int to_place, uint64_t to, int from_place, uint64_t from, siz
   frame.flags = flags_of_device(source->number);
   frame.words = kForwardWords;
   frame.operation = g_operations.add(operation);
-  add_operations(1);
+  if (hooks_share(operation) != 0) add_operations(1);
   g_job->send(source->peer, frame, words);
 }
 
@@ -517,8 +526,7 @@ uint64_t ask_node(Node* node, const Frame& frame, const char* what, const uint64
 }
 
 void start_on_node(Node* node, Frame frame, const uint64_t* words, Operation* operation, void* to, size_t bytes) {
-  frame.operation = g_operations.add(operation, to, bytes);
-  send(node, frame, words);
+  send(node, frame, operation, words, to, bytes);
 }
 
 Sending::Sending() : event MARLINE_EVENT_INIT {
@@ -539,7 +547,7 @@ void start_write_to_node(Node* node, Frame frame, const void* from, size_t bytes
   frame.bulk = bytes;
   frame.operation = g_operations.add(&piece.answer);
   await_room(node->device, node->peer);
-  add_operations(2);
+  add_operations(1 + hooks_share(&piece.answer));
   piece.is_sending = !g_job->kind->send(g_job->wire, node->peer, frame, nullptr, from, &piece.sending);
   if (!piece.is_sending) add_operations(-1);
 }
