@@ -43,7 +43,7 @@ void pause() {
 }
 
 // An answer that comes at once needs no system call. After some looks the CPU goes to others that want it, perhaps to the
-// peer, which the system likes to wake on the CPU of the sender.
+// peer, which the system likes to wake on the CPU of the sender; it may have answered by a socket then.
 bool spin(LocalWire* wire, uint64_t limit) {
   uint64_t end = monotonic_nanoseconds() + limit;
   int left = wire->streams != 0 ? kLooksWithoutYieldOfTcp : kLooksWithoutYield;
@@ -55,6 +55,7 @@ bool spin(LocalWire* wire, uint64_t limit) {
         pause();
       } else {
         sched_yield();
+        if (wire->streams != 0 && has_ready_socket(wire)) return true;
       }
     }
     if (wire->streams != 0 && has_ready_socket(wire)) return true;
