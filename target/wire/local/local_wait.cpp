@@ -17,7 +17,6 @@ namespace {
 constexpr uint64_t kSpin = 100'000;  // nanoseconds
 constexpr int kLooksPerClock = 16;
 constexpr int kLooksWithoutYield = 32;         // about two microseconds
-constexpr int kLooksWithoutYieldOfTcp = 128;
 
 bool has_ready_socket(LocalWire* wire) {
   pollfd file = {wire->sockets, POLLIN, 0};
@@ -46,8 +45,7 @@ void pause() {
 // peer, which the system likes to wake on the CPU of the sender; it may have answered by a socket then.
 bool spin(LocalWire* wire, uint64_t limit) {
   uint64_t end = monotonic_nanoseconds() + limit;
-  int left = wire->streams != 0 ? kLooksWithoutYieldOfTcp : kLooksWithoutYield;
-  if (wire->crowded) left = 0;
+  int left = wire->crowded ? 0 : kLooksWithoutYield;
   do {
     for (int i = 0; i < kLooksPerClock; ++i) {
       if (has_something(wire)) return true;
