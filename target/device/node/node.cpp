@@ -236,7 +236,7 @@ void send(Node* node, Frame frame, Operation* operation, const uint64_t* words, 
   int counted = hooks_share(operation);
   frame.operation = g_operations.add(operation, to, bytes);
   await_room(node->device, node->peer);
-  frame.flags |= flags_of_device(node->number);
+  frame.flags |= flags_of_device(node->number) | (counted == 0 ? kAwaited : 0);
   g_job->send(node->peer, frame, words);
   if (counted != 0) add_operations(counted);
 }

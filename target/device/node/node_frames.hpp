@@ -43,7 +43,7 @@ enum class NodeFrame : uint16_t {
 // of this memory, or 0: `to` is not in that, or not on one node; the device's number in its worker.
 inline constexpr uint16_t kForwardWords = 5;
 
-// Of Frame::flags, beside kMayWait.
+// Of Frame::flags, beside kMayWait and kAwaited, which an answer takes over.
 inline constexpr uint32_t kAnswers = 1, kTimed = 2;
 inline constexpr int kDeviceShift = 8;
 [[nodiscard]] inline uint32_t flags_of_device(int number) { return static_cast<uint32_t>(number) << kDeviceShift; }

@@ -82,7 +82,11 @@ void send_to_program(const Frame& frame) {
   if (use.is_possible()) g_job->send(0, frame);
 }
 
-void answer(const Frame& asked, uint64_t result) { send_to_program(frame_of(NodeFrame::kDone, asked.operation, result)); }
+void answer(const Frame& asked, uint64_t result) {
+  Frame done = frame_of(NodeFrame::kDone, asked.operation, result);
+  done.flags = asked.flags & kAwaited;
+  send_to_program(done);
+}
 
 // Work ------------------------------------------------------------------------------------------------------------------
 
@@ -100,14 +104,15 @@ void run_kernel(void* data) {
 
 void launch(Job* job) {
   Frame done = frame_of(NodeFrame::kDone, job->frame.operation);
-  done.flags = job->frame.flags & kTimed;
+  done.flags = job->frame.flags & (kTimed | kAwaited);
+  bool is_timed = (done.flags & kTimed) != 0;
   int number = g_started[device_in(job->frame.flags)].number;
   marline_target_region_t region = {run_kernel, job, number, static_cast<int>(job->frame.b)};
-  if (done.flags != 0) done.b = now();
+  if (is_timed) done.b = now();
   see_begin(&job->seen);
   marline_target_region_run(&region);
   see_end(&job->seen);
-  if (done.flags != 0) done.c = now();
+  if (is_timed) done.c = now();
   std::fflush(stdout);  // nobody does at the end
   send_to_program(done);
 }
@@ -241,6 +246,7 @@ void welcome(const Frame& frame, const uint64_t* words) {
 void read(const Frame& frame) {
   if (!may_access(frame.a, frame.b)) refuse(0, frame, "reads what is not the device's");
   Frame data = frame_of(NodeFrame::kData, frame.operation);
+  data.flags = frame.flags & kAwaited;
   data.bulk = frame.b;
   send_data(0, data, frame.a);
 }

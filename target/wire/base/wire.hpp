@@ -37,6 +37,8 @@ inline constexpr uint32_t kMostWords = 4096;
 // Of Frame::flags, the others are the user's: nothing is waited for that this frame does by itself, as data does that a
 // later frame makes use of. A wire may keep it, if its bulk is small, until the next frame to the peer, or a poll.
 inline constexpr uint32_t kMayWait = 1u << 7;
+// A thread does nothing but wait for this frame, or for the answer to it: a wire does not keep it for others to follow.
+inline constexpr uint32_t kAwaited = 1u << 6;
 
 // Bulk data that is on its way. The storage and the data are the caller's until `sent` is called, from poll or leave as the
 // calls of WireUser are: it must not block, poll or wait, and may send.

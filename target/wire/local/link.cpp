@@ -45,7 +45,7 @@ Link::Sent Link::send(Frame frame, const uint64_t* words, const void* bulk, Outg
   if (gone.load(std::memory_order_relaxed) || said_leave) return Sent::kAll;
   frame.sequence = ++sequence;
   sent.store(sequence, std::memory_order_relaxed);
-  bool is_of_burst = burst.take(frame.sent);
+  bool is_of_burst = burst.take(frame.sent) && (frame.flags & kAwaited) == 0;
   bool may_wait = (is_of_burst || (frame.flags & kMayWait) != 0) && frame.bulk <= Burst::kMostBulk && !transport.shared;
   if (may_wait) outgoing = nullptr;
   return send_or_queue(frame, words, bulk, outgoing, may_wait);

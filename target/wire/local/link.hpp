@@ -22,7 +22,8 @@ inline constexpr uint32_t kTellAtLeast = 1024; // frames taken: with more, the p
 
 // A burst on a socket: frames that come so close behind one another. Each call of the system takes several microseconds, so
 // from some number on the frames of a burst wait in the outbox, until there are many, or a poll finds that they have waited
-// for long enough. A frame with kMayWait does so from the first on; the next one without takes it along.
+// for long enough. A frame with kMayWait does so from the first on; the next one without takes it along. One with kAwaited
+// never does: a chain of questions and answers is no burst.
 struct Burst {
   static constexpr int64_t kGap = 20'000;      // nanoseconds; also how long a frame waits
   static constexpr uint32_t kAtOnce = 8;       // frames of a burst that do not wait
