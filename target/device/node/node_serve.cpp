@@ -432,7 +432,7 @@ bool wait_alone() {
   // If the first thread may be awake, it leaves its wait.
   if (!g_alone.exchange(true) && !set_timer(0)) g_job->kind->wake(g_job->wire);
   Guard guard(g_waits);
-  g_job->kind->wait(g_job->wire, 100);
+  g_job->kind->wait(g_job->wire, 1000);
   return true;
 }
 

@@ -15,12 +15,21 @@ namespace marline::target {
 namespace {
 
 // MPI cannot sleep until a message comes. The waiting thread looks without a pause at first, then leaves its core in
-// steps.
+// steps, each of a part of the time that it has waited: so a message is noticed late by little of the time before it, and
+// a process that has long been idle takes few looks.
 constexpr uint64_t kSpin = 100'000;           // ns
-constexpr uint64_t kSpinAlone = 20'000;       // of it without giving way to other threads of the core
+constexpr uint64_t kSpinAlone = 5'000;        // of it without giving way to other threads of the core
 constexpr uint64_t kShortestSleep = 20'000, kLongestSleep = 200'000;
+constexpr uint64_t kSleepsPerWait = 128;      // 40 us behind 5 ms, 200 us behind 26 ms
 // A bulk may need this process to move on: then the steps stay short.
 constexpr uint64_t kSpinForBulk = 2'000'000;
+
+// Behind so much time in vain.
+uint64_t next_sleep(uint64_t passed, bool moving) {
+  uint64_t part = passed / kSleepsPerWait;
+  if (moving || part < kShortestSleep) return kShortestSleep;
+  return part < kLongestSleep ? part : kLongestSleep;
+}
 
 class Poller {
  public:
@@ -72,7 +81,6 @@ int poll_wire(Wire* wire) {
 void wait_for_wire(Wire* wire, int milliseconds) {
   const uint64_t begin = monotonic_nanoseconds();
   const uint64_t most = milliseconds < 0 ? ~uint64_t{0} : static_cast<uint64_t>(milliseconds) * 1'000'000;
-  uint64_t step = kShortestSleep;
   while (!take_ring(wire->bell)) {
     const Look found = look(wire);
     const uint64_t passed = monotonic_nanoseconds() - begin;
@@ -82,9 +90,8 @@ void wait_for_wire(Wire* wire, int milliseconds) {
       if (passed > kSpinAlone) sched_yield();
       continue;
     }
-    if (moving) step = kShortestSleep;
-    sleep_at(wire->bell, step < most - passed ? step : most - passed);
-    step = 2 * step < kLongestSleep ? 2 * step : kLongestSleep;
+    const uint64_t sleep = next_sleep(passed, moving);
+    sleep_at(wire->bell, sleep < most - passed ? sleep : most - passed);
   }
 }
 
