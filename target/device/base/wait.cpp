@@ -43,14 +43,22 @@ Blocked::Blocked(const Device* device, const char* what, size_t bytes) : why_(re
 
 Blocked::~Blocked() { marline_block_end(); }
 
-void wait_or_progress(marline_event_t* event, Device* device, const char* what, size_t bytes) {
-  if (marline_can_suspend()) wait_for_event(event, device, what, bytes);
+static void progress_until(marline_event_t* event, Device* device, const char* what, size_t bytes) {
   if (marline_event_test(event)) return;
   Blocked blocked(device, what, bytes);
   while (!marline_event_test(event)) device->kind->progress(device);
 }
 
-void Awaited::wait(const char* what, size_t bytes) { wait_or_progress(&event, device, what, bytes); }
+void wait_or_progress(marline_event_t* event, Device* device, const char* what, size_t bytes) {
+  if (marline_can_suspend()) wait_for_event(event, device, what, bytes);
+  progress_until(event, device, what, bytes);
+}
+
+// An operation that has a poller may be one that nobody else asks about: its waiter is not suspended.
+void Awaited::wait(const char* what, size_t bytes) {
+  if (has_poller) return progress_until(&event, device, what, bytes);
+  wait_or_progress(&event, device, what, bytes);
+}
 
 void run_and_wait(Device* device, const Launch& launch) {
   Awaited operation(device);
