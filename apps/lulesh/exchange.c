@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See exchange.h. Everything is packed before anything is added, as neighbours want this process's own part of a sum.
+ * See exchange.h. A message has field after field of its nodes or elements.
  */
 #include "exchange.h"
 
-#include <mpi.h>
 #include <stdlib.h>
-
-enum { kTagSum, kTagMotion, kTagGradient };
 
 /* Columns, rows, planes: six faces, twelve edges, eight corners. */
 static const int kDirections[kMostNeighbours][3] = {
@@ -83,17 +80,92 @@ static bool border_create(Border *border, const Mesh *mesh, const int *direction
   const Place *place = &mesh->place;
   int rank = place->rank + direction[0] + place->per_edge * (direction[1] + place->per_edge * direction[2]);
   *border = (Border){.rank = rank, .direction = {direction[0], direction[1], direction[2]}};
-  if (!list_nodes(border, mesh) || !list_elements(border, mesh, ghosts)) {
-    return false;
-  }
-  size_t bytes = (size_t)kNodeFields * (size_t)border->nodes * sizeof(double); /* more than the elements need */
-  border->out = malloc(bytes);
-  border->in = malloc(bytes);
-  return border->out && border->in;
+  return list_nodes(border, mesh) && list_elements(border, mesh, ghosts);
 }
 
-bool exchange_create(Exchange *exchange, const Mesh *mesh) {
-  *exchange = (Exchange){.mesh = mesh};
+/* The messages ---------------------------------------------------------------------------------------------------- */
+
+static const int kFields[kExchanges] = {[kMass] = 1, [kForces] = 3, [kMotion] = 6, [kGradients] = 3};
+
+/* A neighbour in such a direction owns what is shared with it, unless another one further on does. */
+static bool is_onward(const int *direction) { return direction[0] >= 0 && direction[1] >= 0 && direction[2] >= 0; }
+
+static bool is_back(const int *direction) { return direction[0] <= 0 && direction[1] <= 0 && direction[2] <= 0; }
+
+static int axes_of(const int *direction) { return (direction[0] != 0) + (direction[1] != 0) + (direction[2] != 0); }
+
+static Message part_of(const Border *border, ExchangeKind kind, int number, int parts) {
+  bool faces = kind == kGradients;
+  int64_t whole = faces ? border->elements : border->nodes;
+  int32_t begin = (int32_t)(whole * number / parts), end = (int32_t)(whole * (number + 1) / parts);
+  return (Message){.kind = kind,
+                   .rank = border->rank,
+                   .tag = number * kExchanges + (int)kind,
+                   .goes = kind != kMotion || is_back(border->direction),
+                   .comes = kind != kMotion || is_onward(border->direction),
+                   .count = end - begin,
+                   .at = (faces ? border->element : border->node) + begin,
+                   .ghosts = border->ghosts + begin};
+}
+
+/* No more messages than nodes or elements; none of motion with a neighbour that neither owns nor takes any. */
+static int parts_of(const Border *border, ExchangeKind kind, int per_face, int per_edge) {
+  const int wanted[] = {0, per_face, per_edge, 1};
+  int parts = wanted[axes_of(border->direction)];
+  int32_t most = kind == kGradients ? border->elements : border->nodes;
+  if (kind == kMotion && !is_onward(border->direction) && !is_back(border->direction)) {
+    return 0;
+  }
+  return parts < most ? parts : most;
+}
+
+static bool list_messages(Exchange *exchange, ExchangeKind kind, int per_face, int per_edge) {
+  int most = per_face > per_edge ? per_face : per_edge;
+  exchange->message[kind] = malloc(((size_t)exchange->count * (size_t)most + 1) * sizeof(Message));
+  if (!exchange->message[kind]) {
+    return false;
+  }
+  for (int i = 0; i < exchange->count; ++i) {
+    int parts = parts_of(&exchange->border[i], kind, per_face, per_edge);
+    for (int number = 0; number < parts; ++number) {
+      exchange->message[kind][exchange->messages[kind]++] = part_of(&exchange->border[i], kind, number, parts);
+    }
+  }
+  return true;
+}
+
+/* With a null pointer, counts only. */
+static int64_t give_buffers(Exchange *exchange, double *memory) {
+  int64_t used = 0;
+  for (ExchangeKind kind = 0; kind < kExchanges; ++kind) {
+    for (int i = 0; i < exchange->messages[kind]; ++i) {
+      Message *message = &exchange->message[kind][i];
+      int64_t length = (int64_t)kFields[kind] * message->count;
+      if (memory) {
+        message->out = memory + used;
+        message->in = memory + used + length;
+      }
+      used += 2 * length;
+    }
+  }
+  return used;
+}
+
+/* Two for each message of a kind, null where none goes or comes: MPI leaves them null behind it. */
+static MPI_Request *create_requests(const Exchange *exchange) {
+  int most = 0;
+  for (ExchangeKind kind = 0; kind < kExchanges; ++kind) {
+    most = exchange->messages[kind] > most ? exchange->messages[kind] : most;
+  }
+  MPI_Request *request = malloc((2 * (size_t)most + 1) * sizeof *request);
+  for (int i = 0; i < 2 * most && request; ++i) {
+    request[i] = MPI_REQUEST_NULL;
+  }
+  return request;
+}
+
+bool exchange_create(Exchange *exchange, const Mesh *mesh, int per_face, int per_edge) {
+  *exchange = (Exchange){.mesh = mesh, .comm = MPI_COMM_WORLD};
   int32_t ghosts = 0;
   for (int i = 0; i < kMostNeighbours; ++i) {
     if (exists(&mesh->place, kDirections[i]) &&
@@ -101,128 +173,109 @@ bool exchange_create(Exchange *exchange, const Mesh *mesh) {
       return false;
     }
   }
-  return true;
+  for (ExchangeKind kind = 0; kind < kExchanges; ++kind) {
+    if (!list_messages(exchange, kind, per_face, per_edge)) {
+      return false;
+    }
+  }
+  exchange->request = create_requests(exchange);
+  exchange->memory = malloc(((size_t)give_buffers(exchange, NULL) + 1) * sizeof(double));
+  if (exchange->memory) {
+    give_buffers(exchange, exchange->memory);
+  }
+  return exchange->memory && exchange->request;
 }
 
 void exchange_destroy(Exchange *exchange) {
   for (int i = 0; i < exchange->count; ++i) {
-    Border *border = &exchange->border[i];
-    free(border->node);
-    free(border->element);
-    free(border->out);
-    free(border->in);
+    free(exchange->border[i].node);
+    free(exchange->border[i].element);
   }
+  for (ExchangeKind kind = 0; kind < kExchanges; ++kind) {
+    free(exchange->message[kind]);
+  }
+  free(exchange->memory);
+  free(exchange->request);
 }
 
-/* Field after field. */
-static void pack(Border *border, double *const *field, int fields, int32_t count, const int32_t *at) {
-  double *next = border->out;
-  for (int f = 0; f < fields; ++f) {
-    for (int32_t i = 0; i < count; ++i) {
-      *next++ = field[f][at[i]];
+double exchange_bytes(const Mesh *mesh) {
+  double nodes = 6.0 * (mesh->edge + 2) * (mesh->edge + 2); /* of all borders, edges and corners more than once */
+  return mesh->place.per_edge > 1 ? nodes * (2 * (1 + 3 + 6 + 3) * sizeof(double) + 2 * sizeof(int32_t)) : 0;
+}
+
+/* Their steps ----------------------------------------------------------------------------------------------------- */
+
+static void fields_of(ExchangeKind kind, const Fields *fields, double *list[kMostFields]) {
+  for (int a = 0; a < 3; ++a) {
+    switch (kind) {
+      case kForces: list[a] = fields->force[a]; break;
+      case kGradients: list[a] = fields->gradient[a]; break;
+      case kMotion:
+        list[a] = fields->position[a];
+        list[3 + a] = fields->velocity[a];
+        break;
+      default: list[0] = fields->node_mass;
     }
   }
 }
 
-static void add_to_nodes(const Border *border, double *const *field, int fields) {
-  const double *next = border->in;
-  for (int f = 0; f < fields; ++f) {
-    for (int32_t i = 0; i < border->nodes; ++i) {
-      field[f][border->node[i]] += *next++;
+static void pack(const Message *message, const Fields *fields) {
+  double *list[kMostFields], *next = message->out;
+  fields_of(message->kind, fields, list);
+  for (int f = 0; f < kFields[message->kind]; ++f) {
+    for (int32_t i = 0; i < message->count; ++i) {
+      *next++ = list[f][message->at[i]];
     }
   }
 }
 
-static void set_nodes(const Border *border, double *const *field, int fields) {
-  const double *next = border->in;
-  for (int f = 0; f < fields; ++f) {
-    for (int32_t i = 0; i < border->nodes; ++i) {
-      field[f][border->node[i]] = *next++;
+void message_apply(const Message *message, Fields *fields) {
+  double *list[kMostFields];
+  const double *next = message->in;
+  fields_of(message->kind, fields, list);
+  for (int f = 0; f < kFields[message->kind]; ++f) {
+    double *field = list[f];
+    for (int32_t i = 0; i < message->count; ++i, ++next) {
+      switch (message->kind) {
+        case kGradients: field[message->ghosts + i] = *next; break;
+        case kMotion: field[message->at[i]] = *next; break;
+        default: field[message->at[i]] += *next;
+      }
     }
   }
 }
 
-static void sum_nodes(Exchange *exchange, double *const *field, int fields) {
-  MPI_Request request[2 * kMostNeighbours];
-  int requests = 0;
-  for (int i = 0; i < exchange->count; ++i) {
-    Border *border = &exchange->border[i];
-    MPI_Irecv(border->in, fields * border->nodes, MPI_DOUBLE, border->rank, kTagSum, MPI_COMM_WORLD, &request[requests++]);
-  }
-  for (int i = 0; i < exchange->count; ++i) {
-    Border *border = &exchange->border[i];
-    pack(border, field, fields, border->nodes, border->node);
-    MPI_Isend(border->out, fields * border->nodes, MPI_DOUBLE, border->rank, kTagSum, MPI_COMM_WORLD,
-              &request[requests++]);
-  }
-  MPI_Waitall(requests, request, MPI_STATUSES_IGNORE);
-  for (int i = 0; i < exchange->count; ++i) {
-    add_to_nodes(&exchange->border[i], field, fields);
-  }
+static int length_of(const Message *message) { return kFields[message->kind] * message->count; }
+
+void message_send(const Exchange *exchange, const Message *message, Fields *fields) {
+  pack(message, fields);
+  MPI_Send(message->out, length_of(message), MPI_DOUBLE, message->rank, message->tag, exchange->comm);
 }
 
-void exchange_node_mass(Exchange *exchange, Fields *fields) { sum_nodes(exchange, &fields->node_mass, 1); }
-
-void exchange_forces(Exchange *exchange, Fields *fields) { sum_nodes(exchange, fields->force, 3); }
-
-/* A neighbour in such a direction owns what is shared with it, unless another one further on does. */
-static bool is_onward(const int *direction) { return direction[0] >= 0 && direction[1] >= 0 && direction[2] >= 0; }
-
-static bool is_back(const int *direction) { return direction[0] <= 0 && direction[1] <= 0 && direction[2] <= 0; }
-
-void exchange_motion(Exchange *exchange, Fields *fields) {
-  double *const field[kNodeFields] = {fields->position[0], fields->position[1], fields->position[2],
-                                      fields->velocity[0], fields->velocity[1], fields->velocity[2]};
-  MPI_Request request[2 * kMostNeighbours];
-  int requests = 0;
-  for (int i = 0; i < exchange->count; ++i) {
-    Border *border = &exchange->border[i];
-    if (is_onward(border->direction)) {
-      MPI_Irecv(border->in, kNodeFields * border->nodes, MPI_DOUBLE, border->rank, kTagMotion, MPI_COMM_WORLD,
-                &request[requests++]);
-    }
-  }
-  for (int i = 0; i < exchange->count; ++i) {
-    Border *border = &exchange->border[i];
-    if (is_back(border->direction)) {
-      pack(border, field, kNodeFields, border->nodes, border->node);
-      MPI_Isend(border->out, kNodeFields * border->nodes, MPI_DOUBLE, border->rank, kTagMotion, MPI_COMM_WORLD,
-                &request[requests++]);
-    }
-  }
-  MPI_Waitall(requests, request, MPI_STATUSES_IGNORE);
-  for (int i = 0; i < exchange->count; ++i) { /* faces, edges, the corner: the last is right */
-    if (is_onward(exchange->border[i].direction)) {
-      set_nodes(&exchange->border[i], field, kNodeFields);
-    }
-  }
+void message_receive(const Exchange *exchange, const Message *message) {
+  MPI_Recv(message->in, length_of(message), MPI_DOUBLE, message->rank, message->tag, exchange->comm, MPI_STATUS_IGNORE);
 }
 
-static void take_ghosts(const Border *border, double *const *gradient) {
-  const double *next = border->in;
-  for (int axis = 0; axis < kGhostFields; ++axis) {
-    for (int32_t i = 0; i < border->elements; ++i) {
-      gradient[axis][border->ghosts + i] = *next++;
+void exchange_all(Exchange *exchange, ExchangeKind kind, Fields *fields) {
+  const Message *message = exchange->message[kind];
+  int count = exchange->messages[kind];
+  for (int i = 0; i < count; ++i) {
+    if (message[i].comes) {
+      MPI_Irecv(message[i].in, length_of(&message[i]), MPI_DOUBLE, message[i].rank, message[i].tag, exchange->comm,
+                &exchange->request[i]);
     }
   }
-}
-
-void exchange_gradients(Exchange *exchange, Fields *fields) {
-  MPI_Request request[2 * kFaces];
-  int requests = 0, faces = 0;
-  while (faces < exchange->count && exchange->border[faces].elements > 0) {
-    Border *border = &exchange->border[faces++];
-    MPI_Irecv(border->in, kGhostFields * border->elements, MPI_DOUBLE, border->rank, kTagGradient, MPI_COMM_WORLD,
-              &request[requests++]);
+  for (int i = 0; i < count; ++i) {
+    if (message[i].goes) {
+      pack(&message[i], fields);
+      MPI_Isend(message[i].out, length_of(&message[i]), MPI_DOUBLE, message[i].rank, message[i].tag, exchange->comm,
+                &exchange->request[count + i]);
+    }
   }
-  for (int i = 0; i < faces; ++i) {
-    Border *border = &exchange->border[i];
-    pack(border, fields->gradient, kGhostFields, border->elements, border->element);
-    MPI_Isend(border->out, kGhostFields * border->elements, MPI_DOUBLE, border->rank, kTagGradient, MPI_COMM_WORLD,
-              &request[requests++]);
-  }
-  MPI_Waitall(requests, request, MPI_STATUSES_IGNORE);
-  for (int i = 0; i < faces; ++i) {
-    take_ghosts(&exchange->border[i], fields->gradient);
+  MPI_Waitall(2 * count, exchange->request, MPI_STATUSES_IGNORE);
+  for (int i = 0; i < count; ++i) {
+    if (message[i].comes) { /* motion: faces, edges, the corner: the last is right */
+      message_apply(&message[i], fields);
+    }
   }
 }

@@ -1,45 +1,73 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the cubes of neighbouring processes tell each other, one message per neighbour and exchange. Nodes at the border of
- * a cube exist in all cubes that touch there; elements exist once.
+ * What the cubes of neighbouring processes tell each other. Nodes at the border of a cube exist in all cubes that touch
+ * there; elements exist once. With each of up to 26 neighbours there are one or more messages for each kind of exchange.
+ * Every message has buffers of its own for each kind, so that forms of the program may exchange whatever is ready; two
+ * steps of one message do not run at the same time.
  */
 #ifndef LULESH_EXCHANGE_H
 #define LULESH_EXCHANGE_H
 
+#include <mpi.h>
 #include <stdbool.h>
 
 #include "fields.h"
 
-enum { kMostNeighbours = 26, kNodeFields = 6, kGhostFields = 3 };
+enum { kMostNeighbours = 26, kMostFields = 6 };
+
+typedef enum {
+  kMass,      /* each process adds what the others have of the nodes that it shares; once, before the others */
+  kForces,    /* likewise */
+  kMotion,    /* all take positions and velocities of a node from the process of the highest number that has it, so that
+                 rounding cannot pull copies apart */
+  kGradients, /* of elements on both sides of a face */
+  kExchanges
+} ExchangeKind;
+
+/* Consecutive nodes or elements of the border with one neighbour. */
+typedef struct {
+  ExchangeKind kind;
+  int rank, tag;
+  bool goes, comes;        /* motion goes one way */
+  int32_t count, *at;      /* nodes or elements that are sent; received ones, but ghosts, go there, too */
+  int32_t ghosts;          /* gradients only: the first of the slots behind the elements that they go to */
+  double *out, *in;
+} Message;
 
 /* The border with one neighbour. */
 typedef struct {
   int rank;
-  int direction[3]; /* -1, 0 or 1 in columns, rows, planes */
-  int32_t nodes, *node; /* that both have, in ascending order */
+  int direction[3];             /* -1, 0 or 1 in columns, rows, planes */
+  int32_t nodes, *node;         /* that both have, in ascending order */
   int32_t elements, *element, ghosts; /* of ours, if a face is shared; and where the other's lie */
-  double *out, *in;
 } Border;
 
 typedef struct {
   const Mesh *mesh;
+  MPI_Comm comm;
   int count;
   Border border[kMostNeighbours]; /* in the order in which sums are made: faces, edges, corners */
+  Message *message[kExchanges];   /* in the same order */
+  int messages[kExchanges];
+  double *memory;                 /* of the buffers */
+  MPI_Request *request;           /* of exchange_all: one thread's */
 } Exchange;
 
-/* False: not enough memory; exchange_destroy frees what there is. */
-bool exchange_create(Exchange *exchange, const Mesh *mesh);
+/* `per_face`, `per_edge`: messages per exchange with a neighbour. False: not enough memory; exchange_destroy frees what
+ * there is. */
+bool exchange_create(Exchange *exchange, const Mesh *mesh, int per_face, int per_edge);
 void exchange_destroy(Exchange *exchange);
 
-/* Each process adds what the others have of the nodes that it shares. Collective, as the next two. */
-void exchange_node_mass(Exchange *exchange, Fields *fields);
-void exchange_forces(Exchange *exchange, Fields *fields);
+/* Bytes that exchange_create takes, at most; from the mesh's sizes alone. */
+double exchange_bytes(const Mesh *mesh);
 
-/* All processes take positions and velocities of a node from the process of the highest number that has it, so that
- * rounding cannot pull copies apart. */
-void exchange_motion(Exchange *exchange, Fields *fields);
+/* The steps of a message. All of a kind are packed before any of that kind is applied, as neighbours want this process's
+ * own part of a sum; and they are applied in their order where they concern the same node. Any thread. */
+void message_send(const Exchange *exchange, const Message *message, Fields *fields);
+void message_receive(const Exchange *exchange, const Message *message);
+void message_apply(const Message *message, Fields *fields);
 
-/* The gradients of elements on both sides of a face. */
-void exchange_gradients(Exchange *exchange, Fields *fields);
+/* All messages of a kind. Collective. */
+void exchange_all(Exchange *exchange, ExchangeKind kind, Fields *fields);
 
 #endif

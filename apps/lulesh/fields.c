@@ -11,7 +11,7 @@
 #include "constants.h"
 #include "geometry.h"
 
-/* Doubles of a cache line, at which arrays begin; room for the list of all arrays, of which there are 70. */
+/* Doubles of a cache line, at which arrays begin; room for the list of all arrays, of which there are 73. */
 enum { kLine = 8, kMostArrays = 128, kMaterialArrays = 15 };
 
 /* One array: where its pointer is, and its length. */
@@ -63,6 +63,7 @@ static ArrayList all_arrays(Fields *f, const Mesh *mesh) {
   add_vector(&list, f->spacing, elements);
   add_vector(&list, f->gradient, elements + mesh->ghosts);
   add_vector(&list, f->corner_force, kCorners * elements);
+  add_vector(&list, f->hourglass_force, kCorners * elements);
   add_vector(&list, f->corner_derivative, kCorners * elements);
   add_vector(&list, f->corner_position, kCorners * elements);
   add_material(&list, &f->material, elements);
@@ -95,6 +96,7 @@ static void touch(double *array, int64_t count) {
 static void place_nodes(Fields *fields, const Mesh *mesh) {
   int m = mesh->edge + 1;
   const Place *place = &mesh->place;
+#pragma omp parallel for schedule(static)
   for (int32_t node = 0; node < mesh->nodes; ++node) {
     fields->position[0][node] = mesh_coordinate(mesh, node % m, place->column);
     fields->position[1][node] = mesh_coordinate(mesh, node / m % m, place->row);
@@ -103,6 +105,7 @@ static void place_nodes(Fields *fields, const Mesh *mesh) {
 }
 
 static void weigh(Fields *fields, const Mesh *mesh) {
+#pragma omp parallel for schedule(static)
   for (int32_t element = 0; element < mesh->elements; ++element) {
     Corners at;
     gather(mesh->node[element], fields->position, at);
@@ -110,6 +113,7 @@ static void weigh(Fields *fields, const Mesh *mesh) {
     fields->first_volume[element] = fields->mass[element] = volume * REFERENCE_DENSITY;
     fields->volume[element] = 1;
   }
+#pragma omp parallel for schedule(static)
   for (int32_t node = 0; node < mesh->nodes; ++node) {
     for (int64_t at = mesh->first_corner[node]; at < mesh->first_corner[node + 1]; ++at) {
       fields->node_mass[node] += fields->first_volume[mesh->corner[at] / kCorners] / kCorners;
@@ -148,13 +152,15 @@ bool fields_create(Fields *fields, const Mesh *mesh, const Regions *regions) {
 
 void fields_destroy(Fields *fields) { free(fields->memory); }
 
-void fields_fail(Fields *fields, int failure) {
-  __atomic_store_n(&fields->failure, failure, __ATOMIC_RELAXED); /* read behind a barrier */
-}
+/* Relaxed: the loop's end, a barrier or a dependence, orders it before whoever acts on it. */
+void fields_fail(Fields *fields, int failure) { __atomic_store_n(&fields->failure, failure, __ATOMIC_RELAXED); }
 
+int fields_failure(const Fields *fields) { return __atomic_load_n(&fields->failure, __ATOMIC_RELAXED); }
+
+/* Relaxed, as above: shares that lower it at the same time agree on the least by compare and exchange alone. */
 void fields_lower(double *limit, double value) {
-#pragma omp critical(lulesh_limits)
-  if (value < *limit) {
-    *limit = value;
+  double seen;
+  __atomic_load(limit, &seen, __ATOMIC_RELAXED);
+  while (value < seen && !__atomic_compare_exchange(limit, &seen, &value, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
   }
 }

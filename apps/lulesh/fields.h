@@ -38,19 +38,19 @@ typedef struct {
   /* Of elements, between loops. */
   double *stress[3], *determinant, *strain[3], *spacing[3], *clamped_volume;
   double *gradient[3];                          /* with slots for ghosts */
-  double *corner_force[3];                      /* by corner; of the stress, then of the hourglass modes */
+  double *corner_force[3], *hourglass_force[3]; /* by corner; of the stress, and against the hourglass modes */
   double *corner_derivative[3], *corner_position[3];
   Material material;
 
   /* Of the whole. */
   double time, step, courant, hydro;
   int cycle;
-  int failure; /* kSound, or why the run must stop; written atomically by any loop */
+  int failure; /* kSound, or why the run must stop; fields_fail writes, fields_failure reads */
 
   double *memory; /* all of the arrays */
 } Fields;
 
-/* Bytes that fields_create takes. */
+/* Bytes that fields_create takes; from the mesh's sizes alone. */
 double fields_bytes(const Mesh *mesh);
 
 /* The state at time 0; node_mass is still this process's part. Memory is first touched by the threads that use it: the
@@ -58,8 +58,9 @@ double fields_bytes(const Mesh *mesh);
 bool fields_create(Fields *fields, const Mesh *mesh, const Regions *regions);
 void fields_destroy(Fields *fields);
 
-/* Notes why the run must stop. Any thread. */
+/* Notes why the run must stop; tells it. Any thread. */
 void fields_fail(Fields *fields, int failure);
+int fields_failure(const Fields *fields);
 
 /* Makes a limit smaller. Any thread; the result does not depend on the order. */
 void fields_lower(double *limit, double value);

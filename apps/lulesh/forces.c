@@ -127,7 +127,7 @@ static void hourglass_modes(const Fields *fields, int64_t first, double volume, 
   }
 }
 
-/* Reads determinant, corner_derivative, corner_position, sound, mass, velocity by node. Writes corner_force. */
+/* Reads determinant, corner_derivative, corner_position, sound, mass, velocity by node. Writes hourglass_force. */
 void hourglass_forces(Fields *fields, int32_t begin, int32_t end) {
   const Mesh *mesh = fields->mesh;
   for (int32_t element = begin; element < end; ++element) {
@@ -144,7 +144,7 @@ void hourglass_forces(Fields *fields, int32_t begin, int32_t end) {
           speed[m] += mode[m][k] * velocity[a][k];
         }
       }
-      double *restrict force = &fields->corner_force[a][first];
+      double *restrict force = &fields->hourglass_force[a][first];
       for (int k = 0; k < kCorners; ++k) {
         force[k] = factor * (mode[0][k] * speed[0] + mode[1][k] * speed[1] + mode[2][k] * speed[2] + mode[3][k] * speed[3]);
       }
@@ -152,11 +152,11 @@ void hourglass_forces(Fields *fields, int32_t begin, int32_t end) {
   }
 }
 
-/* Reads corner_force by node. Changes force. */
+/* Reads hourglass_force by node. Changes force. */
 void gather_hourglass(Fields *fields, int32_t begin, int32_t end) {
   for (int32_t node = begin; node < end; ++node) {
     for (int a = 0; a < 3; ++a) {
-      fields->force[a][node] += sum_of_corners(fields->mesh, fields->corner_force[a], node);
+      fields->force[a][node] += sum_of_corners(fields->mesh, fields->hourglass_force[a], node);
     }
   }
 }

@@ -1,24 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The forms of the program: the same loops, called in other ways.
+ * The forms of the program: the same phases, called in other ways.
  */
 #ifndef LULESH_FORMS_H
 #define LULESH_FORMS_H
 
+#include <mpi.h>
+
+#include "cut.h"
 #include "exchange.h"
 #include "fields.h"
 
 typedef struct {
   Fields *fields;
   Exchange *exchange;
+  const Cut *cut;     /* of the forms without tasks */
+  MPI_Comm steps;     /* apart from messages */
   int most_cycles;
   bool prints_cycles; /* by this process */
+
+  /* Written by simulation_advance only. */
+  bool ended;
+  int failure; /* why, of any process */
 } Simulation;
 
-/* Advances until the stop time, the last cycle that is allowed, or a failure (fields->failure, of any process). Collective.
- * The main thread calls MPI. */
-typedef void Form(Simulation *simulation);
+/* Finds the length of the next step from all processes' limits, and begins the cycle; or finds that the run has ended: at
+ * the stop time, with the last cycle that is allowed, or by a failure. The same on all processes. False: it has ended.
+ * Collective. */
+bool simulation_advance(Simulation *simulation);
 
-Form form_serial, form_loops;
+/* The forms `serial` and `for` advance until the end. Collective. The main thread calls MPI. */
+void serial_run(Simulation *simulation);
+void loops_run(Simulation *simulation);
 
 #endif

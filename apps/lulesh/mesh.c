@@ -34,15 +34,12 @@ double mesh_coordinate(const Mesh *mesh, int at, int of_process) {
 
 static void number_nodes(Mesh *mesh) {
   int n = mesh->edge, m = n + 1;
-  int32_t element = 0;
-  for (int plane = 0; plane < n; ++plane) {
-    for (int row = 0; row < n; ++row) {
-      for (int column = 0; column < n; ++column, ++element) {
-        for (int k = 0; k < kCorners; ++k) {
-          const int *at = kOffset[k];
-          mesh->node[element][k] = (column + at[0]) + m * (row + at[1]) + m * m * (plane + at[2]);
-        }
-      }
+#pragma omp parallel for schedule(static)
+  for (int32_t element = 0; element < mesh->elements; ++element) {
+    for (int k = 0; k < kCorners; ++k) {
+      const int *at = kOffset[k];
+      mesh->node[element][k] =
+          (element % n + at[0]) + m * (element / n % n + at[1]) + m * m * (element / (n * n) + at[2]);
     }
   }
 }
@@ -85,13 +82,14 @@ int32_t mesh_element_at_face(const Mesh *mesh, int face, int slow, int fast) {
 static void find_neighbours(Mesh *mesh) {
   int n = mesh->edge;
   const int32_t step[kFaces] = {-1, 1, -n, n, -n * n, n * n};
+#pragma omp parallel for schedule(static)
   for (int32_t element = 0; element < mesh->elements; ++element) {
     for (int face = 0; face < kFaces; ++face) {
       mesh->beyond[element][face] = kInterior;
       mesh->neighbour[element][face] = element + step[face];
     }
   }
-  mesh->ghosts = 0;
+  int32_t ghosts = 0;
   for (int i = 0; i < kFaces; ++i) {
     int face = kGhostOrder[i];
     Beyond beyond = beyond_face(mesh, face);
@@ -99,7 +97,7 @@ static void find_neighbours(Mesh *mesh) {
       for (int fast = 0; fast < n; ++fast) {
         int32_t element = mesh_element_at_face(mesh, face, slow, fast);
         mesh->beyond[element][face] = (uint8_t)beyond;
-        mesh->neighbour[element][face] = beyond == kCommunicated ? mesh->elements + mesh->ghosts++ : element;
+        mesh->neighbour[element][face] = beyond == kCommunicated ? mesh->elements + ghosts++ : element;
       }
     }
   }
@@ -117,9 +115,23 @@ static void find_symmetry(Mesh *mesh) {
   }
 }
 
-bool mesh_create(Mesh *mesh, Place place, int edge) {
+Mesh mesh_of(Place place, int edge) {
   int n = edge, m = edge + 1;
-  *mesh = (Mesh){.place = place, .edge = edge, .elements = n * n * n, .nodes = m * m * m};
+  Mesh mesh = {.place = place, .edge = edge, .elements = n * n * n, .nodes = m * m * m};
+  for (int face = 0; face < kFaces; ++face) {
+    mesh.ghosts += beyond_face(&mesh, face) == kCommunicated ? n * n : 0;
+  }
+  return mesh;
+}
+
+double mesh_bytes(const Mesh *mesh) {
+  double by_element = sizeof *mesh->node + kCorners * sizeof *mesh->corner + sizeof *mesh->beyond + sizeof *mesh->neighbour;
+  double plane = (mesh->edge + 1.0) * (mesh->edge + 1.0);
+  return mesh->elements * by_element + mesh->nodes * (double)sizeof *mesh->first_corner + 3 * plane * sizeof(int32_t);
+}
+
+bool mesh_create(Mesh *mesh) {
+  int m = mesh->edge + 1;
   size_t elements = (size_t)mesh->elements, nodes = (size_t)mesh->nodes;
   mesh->node = malloc(elements * sizeof *mesh->node);
   mesh->first_corner = calloc(nodes + 1, sizeof *mesh->first_corner);

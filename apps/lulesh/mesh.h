@@ -45,8 +45,12 @@ Place mesh_place(int rank, int ranks);
 /* The whole number whose third power `ranks` is; 0: there is none. */
 int mesh_per_edge(int ranks);
 
-/* False: not enough memory; what there is is freed by mesh_destroy all the same. */
-bool mesh_create(Mesh *mesh, Place place, int edge);
+/* A mesh with its sizes, and no tables yet; and the bytes that these take. */
+Mesh mesh_of(Place place, int edge);
+double mesh_bytes(const Mesh *mesh);
+
+/* Makes the tables. False: not enough memory; what there is is freed by mesh_destroy all the same. */
+bool mesh_create(Mesh *mesh);
 void mesh_destroy(Mesh *mesh);
 
 /* The element at place (slow, fast) of this process's face, in the order of the ghosts beyond it. */

@@ -12,15 +12,22 @@
 
 #include "argument.h"
 
-enum { kLargestSize = 645, kMostCycles = 9999999, kMostRegions = 100000, kMostBalance = 10, kMostCost = 1000000 };
+enum {
+  kLargestSize = 645, kMostCycles = 9999999, kMostRegions = 100000, kMostBalance = 10, kMostCost = 1000000,
+  kMostTasks = 100000, kMostRequests = 1000
+};
 
-static const char *const kForms[] = {[kFormSerial] = "serial", [kFormLoops] = "for"};
-enum { kFormCount = sizeof kForms / sizeof *kForms };
+static const char *const kForms[] = {"serial", "for", "tasks", "persistent", "bsp", "speculative", NULL};
+static const char *const kModes[] = {"barrier", "nowait", "replay", NULL}; /* as marline_graph_begin numbers them */
+static const char *const kNamings[] = {"tiles", "minimal", NULL};
+static const char *const kPasses[] = {"objects", "clauses", NULL};
 
 const char *options_form(const Options *options) { return kForms[options->form]; }
 
+bool options_have_tasks(const Options *options) { return options->form >= kFormTasks; }
+
 void options_print_usage(void) {
-  printf("usage: lulesh [-s N] [-i CYCLES] [-r REGIONS] [-b BALANCE] [-c COST] [-p] [-q] [--form FORM]\n"
+  printf("usage: lulesh [-s N] [-i CYCLES] [-r REGIONS] [-b BALANCE] [-c COST] [-p] [-q] [--form FORM] [options]\n"
          "A blast in an ideal gas on a moving mesh (LULESH 2.0): 1, 8, 27, ... MPI ranks x OpenMP threads.\n"
          "  -s N        elements along an edge of each rank's cube, 1 to %d (default 30)\n"
          "  -i CYCLES   at most so many cycles (default %d)\n"
@@ -30,23 +37,63 @@ void options_print_usage(void) {
          "  -p          print cycle, time and step of each cycle\n"
          "  -q          print nothing\n"
          "  -f, -v      of the reference's pictures: read, and without effect\n"
-         "  --form FORM serial: one thread; for: parallel loops (default)\n",
+         "  --form FORM serial: one thread; for: parallel loops (default); tasks, persistent, bsp, speculative: dependent\n"
+         "              tasks\n",
          kLargestSize, kMostCycles, kMostRegions, kMostBalance, kMostCost);
+  printf("  -tel N      tasks per loop over elements; auto (default): 16 or more, of at most 8192 elements\n"
+         "  -tnl N      tasks per loop over nodes, likewise\n"
+         "  -rpf N      messages per exchange with a neighbour at a face (default 1)\n"
+         "  -rpe N      messages per exchange with a neighbour at an edge (default 1)\n"
+         "  --mode MODE         of a persistent graph: barrier, nowait (default), replay\n"
+         "  --remesh CYCLES     with persistent: cut the mesh into other blocks every so many cycles\n"
+         "  --dependences NAMES tiles: all that a task touches; minimal (default): without those that others imply\n"
+         "  --pass HOW          objects: prepared once (default where the runtime can); clauses: depend clauses\n");
 }
 
-enum { kForm = 256 };
+enum { kForm = 256, kTel, kTnl, kRpf, kRpe, kMode, kRemesh, kDependences, kHow };
 
-static const struct option kLong[] = {
-    {"form", required_argument, NULL, kForm}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
+static const struct option kLong[] = {{"form", required_argument, NULL, kForm},
+                                      {"tel", required_argument, NULL, kTel},
+                                      {"tnl", required_argument, NULL, kTnl},
+                                      {"rpf", required_argument, NULL, kRpf},
+                                      {"rpe", required_argument, NULL, kRpe},
+                                      {"mode", required_argument, NULL, kMode},
+                                      {"remesh", required_argument, NULL, kRemesh},
+                                      {"dependences", required_argument, NULL, kDependences},
+                                      {"pass", required_argument, NULL, kHow},
+                                      {"help", no_argument, NULL, 'h'},
+                                      {NULL, 0, NULL, 0}};
 
-static void read_form(Options *options, const char *word, Failure *failure) {
-  for (int form = 0; form < kFormCount; ++form) {
-    if (strcmp(word, kForms[form]) == 0) {
-      options->form = (FormName)form;
-      return;
+/* The place of a word in a list. */
+static int read_word(const char *option, const char *const *words, Failure *failure) {
+  char all[128] = "";
+  for (int k = 0; words[k]; ++k) {
+    if (strcmp(words[k], optarg) == 0) {
+      return k;
     }
+    snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", k > 0 ? ", " : "", words[k]);
   }
-  failure_note(failure, kExitInput, "--form takes serial or for, not '%s'", word);
+  failure_note(failure, kExitInput, "%s takes one of %s, not '%s'", option, all, optarg);
+  return 0;
+}
+
+static int read_tasks(const char *option, Failure *failure) {
+  return strcmp(optarg, "auto") == 0 ? 0 : (int)argument_whole(option, optarg, 1, kMostTasks, failure);
+}
+
+/* True if the option was one of those of tasks and messages. */
+static bool apply_task_option(Options *options, int option, Failure *failure) {
+  switch (option) {
+    case kTel: options->element_tasks = read_tasks("-tel", failure); return true;
+    case kTnl: options->node_tasks = read_tasks("-tnl", failure); return true;
+    case kRpf: options->per_face = (int)argument_whole("-rpf", optarg, 1, kMostRequests, failure); return true;
+    case kRpe: options->per_edge = (int)argument_whole("-rpe", optarg, 1, kMostRequests, failure); return true;
+    case kMode: options->graph_mode = read_word("--mode", kModes, failure); return true;
+    case kRemesh: options->remesh = (int)argument_whole("--remesh", optarg, 1, kMostCycles, failure); return true;
+    case kDependences: options->naming = read_word("--dependences", kNamings, failure); return true;
+    case kHow: options->pass = read_word("--pass", kPasses, failure); return true;
+    default: return false;
+  }
 }
 
 static void apply_option(Options *options, int option, char **argv, Failure *failure) {
@@ -61,7 +108,7 @@ static void apply_option(Options *options, int option, char **argv, Failure *fai
     case 'p': options->prints_cycles = true; break;
     case 'q': options->quiet = true; break;
     case 'h': options->help = true; break;
-    case kForm: read_form(options, optarg, failure); break;
+    case kForm: options->form = (FormName)read_word("--form", kForms, failure); break;
     default: argument_refuse_option(option, argv[optind - 1], failure);
   }
 }
@@ -79,11 +126,17 @@ static void check_weights(const Options *options, Failure *failure) {
 }
 
 void options_parse(Options *options, int argc, char **argv, Failure *failure) {
-  *options = (Options){.size = 30, .cycles = kMostCycles, .regions = 11, .balance = 1, .cost = 1, .form = kFormLoops};
+  *options = (Options){.size = 30, .cycles = kMostCycles, .regions = 11, .balance = 1, .cost = 1, .form = kFormLoops,
+                       .per_face = 1, .per_edge = 1, .graph_mode = 1, .naming = 1};
   int option;
-  while ((option = getopt_long(argc, argv, ":s:i:r:b:c:f:vpqh", kLong, NULL)) != -1) {
-    apply_option(options, option, argv, failure);
+  while ((option = getopt_long_only(argc, argv, ":s:i:r:b:c:f:vpqh", kLong, NULL)) != -1) {
+    if (!apply_task_option(options, option, failure)) {
+      apply_option(options, option, argv, failure);
+    }
   }
   argument_refuse_more(argc - optind, argv + optind, failure);
   check_weights(options, failure);
+  if (options->remesh > 0 && options->form != kFormPersistent) {
+    failure_note(failure, kExitInput, "--remesh shows how a persistent graph is made anew: it goes with --form persistent");
+  }
 }

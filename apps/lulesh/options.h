@@ -9,7 +9,7 @@
 
 #include "failure.h"
 
-typedef enum { kFormSerial, kFormLoops } FormName;
+typedef enum { kFormSerial, kFormLoops, kFormTasks, kFormPersistent, kFormBsp, kFormSpeculative } FormName;
 
 typedef struct {
   int size;    /* elements along an edge of each process's cube */
@@ -17,12 +17,20 @@ typedef struct {
   int regions, balance, cost;
   bool prints_cycles, quiet, help;
   FormName form;
+
+  int element_tasks, node_tasks; /* per loop; 0: chosen by the size */
+  int per_face, per_edge;        /* messages */
+  int naming, graph_mode, pass;  /* places in the lists of words: see Naming, marline_graph_begin, Pass */
+  int remesh;
 } Options;
+
+typedef enum { kPassObjects, kPassClauses } Pass;
 
 /* On a mistake, notes what is wrong and what is allowed. */
 void options_parse(Options *options, int argc, char **argv, Failure *failure);
 
 const char *options_form(const Options *options);
+bool options_have_tasks(const Options *options);
 
 void options_print_usage(void);
 

@@ -31,12 +31,28 @@ uint64_t report_hash(const Fields *f) {
   return hash;
 }
 
+void report_memory(const Report *report) {
+  printf("# memory_mib %.1f\n", report->bytes / 1048576);
+  fflush(stdout);
+}
+
+/* What the tasks of a cycle are, and how many dependences they would have if each access named one. */
+static void print_plan(const Plan *plan) {
+  printf("# tel %d\n# tnl %d\n# tasks_per_cycle %d\n", plan->tiling.element_tasks, plan->tiling.node_tasks,
+         plan_tasks(plan));
+  printf("# dependences_per_cycle %lld\n# before_filtering %lld\n# passed_as %s\n", plan->dependences,
+         plan->before_filtering, plan->tiling.objects ? "objects" : "clauses");
+}
+
 void report_begin(const Report *report) {
   const Options *options = report->options;
   int64_t elements = (int64_t)options->size * options->size * options->size;
   printf("# form %s\n# size %d\n# ranks %d\n# threads %d\n# elements %lld\n", options_form(options), options->size,
          report->ranks, report->threads, (long long)(elements * report->ranks));
   printf("# regions %d\n# balance %d\n# cost %d\n", options->regions, options->balance, options->cost);
+  if (report->tasks) {
+    print_plan(report->tasks->plan);
+  }
   fflush(stdout);
 }
 
@@ -56,6 +72,20 @@ static void print_symmetry(const Fields *fields) {
   printf("# symmetry_largest %.6e\n# symmetry_sum %.6e\n# symmetry_relative %.6e\n", largest, sum, largest_relative);
 }
 
+static void print_tasks(const TaskRun *run) {
+  const marline_mpi_speculation_counts_t *in_vain = &run->speculation;
+  if (in_vain->sent > 0) {
+    printf("# receives_withdrawn %llu\n# messages_drained %llu\n# calls_refused %llu\n",
+           (unsigned long long)in_vain->withdrawn, (unsigned long long)in_vain->drained,
+           (unsigned long long)in_vain->refused);
+  }
+  printf("discovery_s %.6f s\ntasks %lld tasks\n", run->discovery, run->created);
+  if (run->entries->counters_read) {
+    printf("edges %llu edges\npruned %llu edges\n", (unsigned long long)run->counted.edges,
+           (unsigned long long)run->counted.pruned);
+  }
+}
+
 void report_end(const Report *report, const Fields *fields) {
   double elements = fields->mesh->elements;
   double grind = report->seconds * 1e6 / (fields->cycle * elements);
@@ -65,5 +95,8 @@ void report_end(const Report *report, const Fields *fields) {
   printf("# fields %016llx\n", (unsigned long long)report->hash);
   printf("elapsed_s %.6f s\ngrind_rank_us %.8g us\ngrind_us %.8g us\n", report->seconds, grind, grind / report->ranks);
   printf("fom %.8g z/s\n", 1000.0 / (grind / report->ranks));
+  if (report->tasks) {
+    print_tasks(report->tasks);
+  }
   fflush(stdout);
 }

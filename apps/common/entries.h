@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What an application may use of marline.h beyond OpenMP, looked for at run time: the same binary runs on any OpenMP
+ * runtime, and forms that need an entry say so where it is missing. Filled by the main thread, only read after that.
+ */
+#ifndef APPS_COMMON_ENTRIES_H
+#define APPS_COMMON_ENTRIES_H
+
+#include <marline/marline.h>
+#include <marline/marline_mpi.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Named as in marline.h, without marline_. Entries that the process does not have are NULL. */
+typedef struct {
+  marline_depend_object_t *(*depend_create)(const marline_dependence_t *list, size_t n);
+  void (*depend_destroy)(marline_depend_object_t *object);
+  void (*task_depend_object)(const marline_depend_object_t *object);
+  marline_graph_t *(*graph_begin)(int mode);
+  int (*graph_iterate)(marline_graph_t *graph);
+  void (*graph_end)(marline_graph_t *graph);
+  void (*graph_invalidate)(marline_graph_t *graph);
+  int (*taskgroup_cancelled)(void);
+  marline_mpi_speculation_t *(*speculation_begin)(MPI_Comm comm);
+  void (*speculation_stop)(marline_mpi_speculation_t *speculation);
+  void (*speculation_end)(marline_mpi_speculation_t *speculation, marline_mpi_speculation_counts_t *counts);
+  void (*counters_read)(marline_counters_t *out, size_t bytes);
+} Entries;
+
+Entries entries_find(void);
+
+bool entries_have_objects(const Entries *entries);
+bool entries_have_graphs(const Entries *entries);
+bool entries_have_speculation(const Entries *entries);
+
+#endif

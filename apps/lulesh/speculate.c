@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See speculate.h. The stop asks that the task which calls it comes after all receives and collectives of cycles that count:
+ * the step waits for the state of all blocks, hence for ghosts, hence for motion, hence for forces of the cycle before.
+ * The reduction has a communicator of its own.
+ */
+#include "speculate.h"
+
+#include <mpi.h>
+#include <omp.h>
+
+typedef struct {
+  TaskRun *run;
+  marline_mpi_speculation_t *scope;
+  char turn[2]; /* dependences: the step of an even, and of an odd cycle */
+} Speculation;
+
+static void run_verdict(Speculation *of) {
+  if (!simulation_advance(&of->run->simulation)) {
+    of->run->entries->speculation_stop(of->scope);
+  }
+}
+
+__attribute__((noinline)) static void task_verdict(Speculation *of, int cycle) {
+  const PlannedTask *task = &of->run->plan->task[of->run->plan->first[kTaskStep]];
+  const marline_dependence_t *list = task->list;
+  const char *turn = &of->turn[cycle % 2];
+  int reads = task->reads, writes = task->writes, priority = task->priority;
+  (void)list, (void)turn, (void)reads, (void)writes, (void)priority;
+#pragma omp task untied default(none) firstprivate(of) priority(priority) \
+    depend(iterator(int i = 0 : reads), in : *(char *)list[i].address)    \
+    depend(iterator(int i = 0 : writes), out : *(char *)list[reads + i].address) depend(out : *turn)
+  run_verdict(of);
+  ++of->run->created;
+}
+
+/* One cycle ahead of what is known: more could not run. */
+static void create_all(Speculation *of) {
+  TaskRun *run = of->run;
+  for (int k = 0; k < run->simulation.most_cycles && !run->entries->taskgroup_cancelled(); ++k) {
+    const char *before = &of->turn[(k + 1) % 2];
+    (void)before;
+    task_verdict(of, k);
+    tasks_create(run, kTaskReceive, kTaskMaterial);
+#pragma omp taskwait depend(in : *before)
+  }
+}
+
+void speculative_run(TaskRun *run) {
+  Speculation of = {.run = run};
+  marline_counters_t before = tasks_counters(run->entries);
+  of.scope = run->entries->speculation_begin(run->plan->exchange->comm);
+#pragma omp parallel default(none) shared(of)
+#pragma omp single
+#pragma omp taskgroup
+  create_all(&of);
+  run->entries->speculation_end(of.scope, &run->speculation);
+  tasks_count_since(run, &before);
+}
