@@ -116,6 +116,7 @@ static int judge(const Run *run, const TaskRun *tasks) {
   } else if (tasks->no_room) {
     failure_note(&failure, kExitInput, "not enough memory to cut the mesh anew; leave out --remesh, or take a smaller -s");
   }
+  speculative_judge(tasks, &failure);
   return job_agree(&run->job, &failure);
 }
 

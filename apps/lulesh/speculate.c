@@ -46,14 +46,44 @@ static void create_all(Speculation *of) {
   }
 }
 
+/* Sums over all processes; what is left on the communicator now was left by somebody's mistake. */
+static void count(TaskRun *run, const marline_mpi_speculation_counts_t *mine) {
+  MPI_Comm comm = run->plan->exchange->comm;
+  int left = 0;
+  MPI_Barrier(comm);
+  MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &left, MPI_STATUS_IGNORE);
+  unsigned long long here[6] = {mine->sent, mine->received, mine->withdrawn, mine->drained, mine->refused,
+                                (unsigned long long)left};
+  unsigned long long all[6];
+  MPI_Allreduce(here, all, 6, MPI_UNSIGNED_LONG_LONG, MPI_SUM, comm);
+  run->speculation = (marline_mpi_speculation_counts_t){
+      .sent = all[0], .received = all[1], .withdrawn = all[2], .drained = all[3], .refused = all[4]};
+  run->left = all[5];
+}
+
+void speculative_judge(const TaskRun *run, Failure *failure) {
+  const marline_mpi_speculation_counts_t *all = &run->speculation;
+  if (all->sent != all->received + all->drained || run->left > 0) {
+    failure_note(failure, kExitWrong, "cycles that ran ahead left something: %llu messages sent, %llu received, %llu drained; "
+                 "%llu processes have some left", (unsigned long long)all->sent, (unsigned long long)all->received,
+                 (unsigned long long)all->drained, run->left);
+  }
+}
+
 void speculative_run(TaskRun *run) {
   Speculation of = {.run = run};
   marline_counters_t before = tasks_counters(run->entries);
   of.scope = run->entries->speculation_begin(run->plan->exchange->comm);
+  if (!of.scope) { /* tasks cannot suspend in MPI calls here, so nothing could be stopped */
+    tasks_run(run);
+    return;
+  }
 #pragma omp parallel default(none) shared(of)
 #pragma omp single
 #pragma omp taskgroup
   create_all(&of);
-  run->entries->speculation_end(of.scope, &run->speculation);
+  marline_mpi_speculation_counts_t counts = {0};
+  run->entries->speculation_end(of.scope, &counts);
+  count(run, &counts);
   tasks_count_since(run, &before);
 }

@@ -28,7 +28,8 @@ typedef struct {
   double discovery;      /* seconds in which tasks were created */
   long long created;     /* tasks */
   marline_counters_t counted;
-  marline_mpi_speculation_counts_t speculation;
+  marline_mpi_speculation_counts_t speculation; /* of all processes */
+  unsigned long long left; /* messages that are there after the end of speculation: 0 */
 } TaskRun;
 
 /* Advance until the end. Collective; main thread, outside of parallel regions. */

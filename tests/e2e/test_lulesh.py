@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""apps/lulesh end to end: published answers, and the same bits from every form, number of threads, runtime and compiler.
+"""apps/lulesh end to end: published answers, and the same bits from every form, grain, schedule, number of threads, runtime
+and compiler.
 
 `--form for` on stock runtimes is the reference of what threads do; the published cycles and energies are of the physics.
+A run that does not end within its time limit is a failure, so "no hang" is part of every test.
 """
 
 from collections.abc import Callable
@@ -19,6 +21,19 @@ PUBLISHED = {
     (15, 9999): (400, 5.70289379332839e04),
     (45, 30): (30, 1.07020029863e07),
 }
+# Every form of tasks, as words; the first of each pair is its name in the tests.
+TASK_FORMS = {
+    "tasks": ("--form", "tasks"),
+    "clauses": ("--form", "tasks", "--pass", "clauses", "--dependences", "tiles"),
+    "nowait": ("--form", "persistent"),
+    "barrier": ("--form", "persistent", "--mode", "barrier"),
+    "replay": ("--form", "persistent", "--mode", "replay"),
+    "bsp": ("--form", "bsp"),
+    "speculative": ("--form", "speculative"),
+}
+STANDARD = ("tasks", "bsp")  # need nothing of Marline's
+GRAINS = {"auto": ("-tel", "auto"), "one": ("-tel", 1, "-tnl", 1), "uneven": ("-tel", 37, "-tnl", 5),
+          "finest": ("-tel", 100000, "-tnl", 100000)}  # fmt: skip
 
 
 class Outcome(ApplicationOutcome):
@@ -28,14 +43,49 @@ class Outcome(ApplicationOutcome):
     def answer(self) -> tuple[int, float]:
         return int(self.remarks["cycles"]), float(self.remarks["origin_energy_exactly"])
 
+    @property
+    def fields(self) -> str:
+        return self.remarks["fields"]
+
 
 @pytest.fixture
 def run(build, program) -> Callable[..., Outcome]:
-    def on_marline(name: str, ranks: int, threads: int, *words: object, **changes: str) -> Outcome:
-        prefix = [str(build / "bin" / "marline"), "run", "-n", str(ranks), "-t", str(threads), "--", program(name)]
-        return Outcome.of([*prefix, *map(str, words)], clean_environment(**changes))
+    """run("lulesh-gcc12-mpich", ranks, threads, "-s", 8) is the outcome under `marline run`; `behind`: a library that is
+    preloaded behind Marline's."""
+
+    def on_marline(name: str, ranks: int, threads: int, *words: object, behind: str = "", **changes: str) -> Outcome:
+        prefix = [str(build / "bin" / "marline"), "run", "-n", str(ranks), "-t", str(threads), "--mpi",
+                  name.rsplit("-", 1)[1], "--"]  # fmt: skip
+        if behind:
+            prefix += ["sh", "-c", f'LD_PRELOAD="$LD_PRELOAD:{behind}" exec "$@"', "sh"]
+        return Outcome.of([*prefix, program(name), *map(str, words)], clean_environment(**changes))
 
     return on_marline
+
+
+@pytest.fixture
+def alone(program) -> Callable[..., Outcome]:
+    """One process of two threads on the runtime that its compiler links."""
+
+    def on_stock(name: str, *words: object) -> Outcome:
+        return Outcome.of([program(name), *map(str, words)], clean_environment(OMP_NUM_THREADS="2"))
+
+    return on_stock
+
+
+@pytest.fixture(scope="module")
+def serial(build, program) -> Callable[..., str]:
+    """serial(ranks, "-s", 8) is the hash of the form `serial`; equal calls share it."""
+    known: dict[tuple[object, ...], str] = {}
+
+    def fields(ranks: int, *words: object) -> str:
+        if (ranks, *words) not in known:
+            command = [str(build / "bin" / "marline"), "run", "-n", str(ranks), "-t", "1", "--mpi", "openmpi", "--",
+                       program("lulesh-gcc12-openmpi"), *map(str, words), "--form", "serial"]  # fmt: skip
+            known[ranks, *words] = Outcome.of(command, clean_environment()).fields
+        return known[ranks, *words]
+
+    return fields
 
 
 @pytest.mark.parametrize(("size", "cycles"), PUBLISHED)
@@ -44,6 +94,14 @@ def test_published_answers(run, size, cycles):
     wanted, energy = PUBLISHED[size, cycles]
     assert outcome.answer == (wanted, pytest.approx(energy, rel=1e-10))
     assert float(outcome.remarks["symmetry_relative"]) < 1e-8
+
+
+@pytest.mark.parametrize("form", TASK_FORMS)
+def test_published_answers_of_tasks(run, serial, form):
+    """To the stop time: the cycle that is created behind the last one changes nothing."""
+    outcome = run(PROGRAMS[len(form) % 4], 1, 2, "-s", 5, *TASK_FORMS[form], MARLINE_SCHEDULE=f"random:{len(form)}")
+    assert outcome.answer == (72, pytest.approx(7.85366510214584e03, rel=1e-10))
+    assert outcome.fields == serial(1, "-s", 5)
 
 
 @pytest.mark.parametrize(("ranks", "size", "edge"), [(8, 5, 10), (27, 3, 9)])
@@ -63,7 +121,100 @@ def test_all_forms_threads_and_compilers_give_the_same_bits(run, program):
 
 def test_ranks_with_threads_give_the_same_bits(run):
     one, two = (run("lulesh-clang19-mpich", 8, threads, "-s", 4, "-i", 10) for threads in (1, 2))
-    assert one.remarks["fields"] == two.remarks["fields"]
+    assert one.fields == two.fields
+
+
+@pytest.mark.parametrize("grain", GRAINS)
+@pytest.mark.parametrize("form", TASK_FORMS)
+def test_tasks_give_the_same_bits(run, serial, form, grain):
+    seed = 10 * list(TASK_FORMS).index(form) + list(GRAINS).index(grain)
+    outcome = run(PROGRAMS[seed % 4], 1, 1 + seed % 3, "-s", 7, "-i", 12, *TASK_FORMS[form], *GRAINS[grain],
+                  MARLINE_SCHEDULE=f"random:{seed}")  # fmt: skip
+    assert outcome.fields == serial(1, "-s", 7, "-i", 12)
+
+
+@pytest.mark.parametrize("requests", [(1, 1), (3, 2)], ids=str)
+@pytest.mark.parametrize("form", TASK_FORMS)
+def test_tasks_of_ranks_give_the_same_bits(run, serial, form, requests):
+    seed = 2 * list(TASK_FORMS).index(form) + requests[0]
+    outcome = run(PROGRAMS[seed % 4], 8, 1 + seed % 2, "-s", 4, "-i", 8, "-tel", 6, "-tnl", 9, "-rpf", requests[0], "-rpe",
+                  requests[1], *TASK_FORMS[form], MARLINE_SCHEDULE=f"random:{seed}")  # fmt: skip
+    assert outcome.fields == serial(8, "-s", 4, "-i", 8)
+
+
+@pytest.mark.parametrize("form", ("tasks", "replay", "speculative"))
+def test_ranks_end_together(run, serial, form):
+    """At the stop time, which no rank knows before: nobody waits for messages of a cycle that does not take place. The
+    program itself looks for what speculation leaves."""
+    outcome = run(PROGRAMS[len(form) % 4], 8, 1, "-s", 1, "-tel", 2, *TASK_FORMS[form])
+    assert outcome.fields == serial(8, "-s", 1)
+    assert (outcome.remarks.get("receives_withdrawn") is None) == (form != "speculative")
+
+
+def test_27_ranks_give_the_same_bits(run, serial):
+    outcome = run("lulesh-gcc12-mpich", 27, 1, "-s", 2, "-i", 5, "-tel", 4, "-tnl", 4, "-rpf", 2, "--form", "tasks")
+    assert outcome.fields == serial(27, "-s", 2, "-i", 5)
+
+
+@pytest.mark.parametrize("mpi", ("openmpi", "mpich"))
+@pytest.mark.parametrize("form", ("tasks", "nowait", "speculative"))
+def test_delayed_messages_change_no_bit(run, build, serial, form, mpi):
+    shim = str(build / "bench" / "delay" / mpi / "libmpi-delay.so")
+    outcome = run(f"lulesh-gcc12-{mpi}", 8, 1, "-s", 3, "-i", 6, "-tel", 4, "-tnl", 4, *TASK_FORMS[form], behind=shim,
+                  MPI_DELAY_US="700")  # fmt: skip
+    assert outcome.fields == serial(8, "-s", 3, "-i", 6)
+
+
+@pytest.mark.parametrize("compiler", ("gcc12", "clang19"))
+@pytest.mark.parametrize("form", STANDARD)
+def test_tasks_on_the_compilers_own_runtime(alone, serial, form, compiler):
+    outcome = alone(f"lulesh-{compiler}-openmpi", "-s", 7, "-i", 12, "-tel", 9, *TASK_FORMS[form])
+    assert outcome.fields == serial(1, "-s", 7, "-i", 12)
+    assert outcome.remarks["passed_as"] == "clauses"
+
+
+@pytest.mark.parametrize(("words", "missing"), [
+    (("--form", "persistent"), "marline_graph_begin"),
+    (("--form", "speculative"), "marline_mpi_speculation_begin"),
+])  # fmt: skip
+def test_what_is_missing_is_said(alone, words, missing):
+    outcome = alone("lulesh-clang19-openmpi", *words)
+    assert outcome.code == EXIT_INPUT
+    assert len(outcome.complaints) == 1
+    assert f"needs {missing}, which this" in outcome.complaints[0]
+
+
+@pytest.mark.parametrize("mode", ("barrier", "nowait", "replay"))
+def test_a_mesh_that_is_cut_anew_invalidates_the_graph(run, serial, mode):
+    """Replay does not run the code that creates tasks: it would go on with blocks that are no more."""
+    words = ("-s", 7, "-i", 12)
+    outcome = run("lulesh-clang19-openmpi", 1, 2, *words, "--form", "persistent", "--mode", mode, "--remesh", 5)
+    assert outcome.fields == serial(1, *words)
+    tasks = next(float(line.split()[1]) for line in outcome.stdout.splitlines() if line.startswith("tasks "))
+    assert tasks < 12 * float(outcome.remarks["tasks_per_cycle"]), "cycles 5 to 9 have fewer"
+
+
+def test_dependences_are_filtered(run):
+    """Of what the tasks touch every tile is named once; and less, where others imply it."""
+
+    def counts(naming: str) -> tuple[int, int]:
+        remarks = run("lulesh-gcc12-openmpi", 1, 1, "-s", 10, "-i", 1, "--form", "tasks", "--dependences", naming).remarks
+        return int(remarks["before_filtering"]), int(remarks["dependences_per_cycle"])
+
+    (before, tiles), (_, minimal) = counts("tiles"), counts("minimal")
+    assert before > 8 * 10**3 > tiles > minimal > 0
+
+
+def test_grain_is_chosen_by_the_size(run):
+    """At least 16 tasks per loop, of at most 8,192 nodes or elements: 97,336 / 8,192 = 11.9, and 157,464 / 8,192 = 19.2."""
+    for size, wanted in ((45, ("16", "16")), (53, ("19", "20"))):
+        remarks = run("lulesh-gcc12-openmpi", 1, 2, "-s", size, "-i", 1, "--form", "tasks").remarks
+        assert (remarks["tel"], remarks["tnl"]) == wanted
+
+
+def test_memory_is_told_before_it_is_taken(run):
+    small = run("lulesh-gcc12-openmpi", 1, 1, "-s", 10, "-i", 1)
+    assert float(small.remarks["memory_mib"]) == pytest.approx(1.3, rel=0.3)
 
 
 def test_regions_change_no_answer(run):
@@ -90,7 +241,11 @@ def test_quiet(run):
     (("-s", "ten"), 1, "-s takes a whole number from 1 to 645, not 'ten'"),
     (("-b", "-1"), 1, "-b takes a whole number from 0 to 10, not '-1'"),
     (("-r", "100", "-b", "9"), 1, "the weights of 100 regions with -b 9 have the sum 1.05e+19"),
-    (("--form", "tree"), 1, "--form takes serial or for, not 'tree'"),
+    (("--form", "tree"), 1, "--form takes one of serial, for, tasks, persistent, bsp, speculative, not 'tree'"),
+    (("-tel", "0"), 1, "-tel takes a whole number from 1 to 100000, not '0'"),
+    (("-rpf", "0"), 1, "-rpf takes a whole number from 1 to 1000, not '0'"),
+    (("--mode", "eager"), 1, "--mode takes one of barrier, nowait, replay, not 'eager'"),
+    (("--remesh", "5"), 1, "it goes with --form persistent"),
     (("-z",), 1, "unknown option '-z'; see --help"),
     (("more",), 1, "unexpected argument 'more'; see --help"),
     (("-s", "3"), 2, "2 ranks do not make a cube of cubes; take 1, 8, 27, 64, ..."),
