@@ -20,7 +20,7 @@ typedef struct {
   bool prints_cycles; /* by this process */
 
   /* Written by simulation_advance only. */
-  bool ended;
+  bool ended;  /* simulation_ended reads it */
   int failure; /* why, of any process */
 } Simulation;
 
@@ -28,6 +28,11 @@ typedef struct {
  * the stop time, with the last cycle that is allowed, or by a failure. The same on all processes. False: it has ended.
  * Collective. */
 bool simulation_advance(Simulation *simulation);
+
+/* What the last simulation_advance has found. Relaxed: dependences, waits and messages order it. */
+static inline bool simulation_ended(const Simulation *simulation) {
+  return __atomic_load_n(&simulation->ended, __ATOMIC_RELAXED);
+}
 
 /* The forms `serial` and `for` advance until the end. Collective. The main thread calls MPI. */
 void serial_run(Simulation *simulation);

@@ -108,7 +108,7 @@ static double timed(const Run *run, TaskRun *tasks) {
 /* Tasks of a cycle that did not take place may have met anything: what counts is what the processes agreed on. */
 static int judge(const Run *run, const TaskRun *tasks) {
   Failure failure = {0};
-  int reason = tasks->simulation.ended ? tasks->simulation.failure : fields_failure(&run->fields);
+  int reason = simulation_ended(&tasks->simulation) ? tasks->simulation.failure : fields_failure(&run->fields);
   if (reason == kBadVolume) {
     failure_note(&failure, kExitWrong, "an element has no volume left in cycle %d", run->fields.cycle);
   } else if (reason == kTooViscous) {

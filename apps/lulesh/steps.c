@@ -22,15 +22,15 @@ bool simulation_advance(Simulation *simulation) {
     limit = least[0];
     simulation->failure = (int)least[1];
   }
-  simulation->ended =
-      simulation->failure != kSound || fields->time >= STOP_TIME || fields->cycle >= simulation->most_cycles;
-  if (!simulation->ended) {
+  bool ended = simulation->failure != kSound || fields->time >= STOP_TIME || fields->cycle >= simulation->most_cycles;
+  __atomic_store_n(&simulation->ended, ended, __ATOMIC_RELAXED); /* see simulation_ended */
+  if (!ended) {
     advance_time(fields, limit);
     if (simulation->prints_cycles) {
       printf("# cycle %d time %.9e step %.9e\n", fields->cycle, fields->time, fields->step);
     }
   }
-  return !simulation->ended;
+  return !ended;
 }
 
 /* Two phases between two exchanges of messages; the second may be none. `apart`: it reads what other threads' first wrote. */

@@ -15,8 +15,9 @@
 
 /* The bodies ------------------------------------------------------------------------------------------------------ */
 
-/* For tasks that wait for the step. */
-static bool ended(const TaskRun *run) { return run->simulation.ended; }
+/* For tasks that wait for the step. The next step does not change this before they have read it: for most a dependence says
+ * so; for those that send, their message, as the next step is known to nobody before the receiver has computed with it. */
+static bool ended(const TaskRun *run) { return simulation_ended(&run->simulation); }
 
 static const Message *message_of(const TaskRun *run, ExchangeKind kind, int index) {
   return &run->plan->exchange->message[kind][index];
@@ -175,7 +176,7 @@ static void create_cycle(TaskRun *run) {
 }
 
 static void create_tasks(TaskRun *run) {
-  for (int k = 0; k < run->simulation.most_cycles && !run->simulation.ended; ++k) {
+  for (int k = 0; k < run->simulation.most_cycles && !simulation_ended(&run->simulation); ++k) {
     create_cycle(run);
   }
 }
@@ -199,7 +200,7 @@ static void cut_anew(TaskRun *run, int time) {
 /* A graph that was invalidated is recorded anew by the next iteration, which begins when all before it have ended. */
 static void create_persistent(TaskRun *run) {
   marline_graph_t *graph = run->entries->graph_begin(run->graph_mode);
-  for (int k = 0; k < run->simulation.most_cycles && !run->simulation.ended; ++k) {
+  for (int k = 0; k < run->simulation.most_cycles && !simulation_ended(&run->simulation); ++k) {
     bool changed = run->remesh > 0 && k > 0 && k % run->remesh == 0;
     if (changed) {
       run->entries->graph_invalidate(graph);
