@@ -91,7 +91,8 @@ bool cut_for_threads(Cut *cut, const Mesh *mesh, const Regions *regions, int sha
     share_nodes(share, mesh, i, shares);
     share->elements = part_of(0, mesh->elements, i, shares);
     for (int region = 0; region < regions->count; ++region) {
-      part[region] = (Part){part_of(regions->begin[region], regions->begin[region + 1], i, shares), regions->times[region]};
+      Range places = part_of(regions->begin[region], regions->begin[region + 1], i, shares);
+      part[region] = (Part){places, regions->times[region]};
     }
     share->part = part;
     share->parts = regions->count;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What the cubes of neighbouring processes tell each other. Nodes at the border of a cube exist in all cubes that touch
- * there; elements exist once. With each of up to 26 neighbours there are one or more messages for each kind of exchange.
- * Every message has buffers of its own for each kind, so that forms of the program may exchange whatever is ready; two
- * steps of one message do not run at the same time.
+ * there; elements exist once. With each of up to 26 neighbours there are one or more messages for each kind of
+ * exchange. Every message has buffers of its own for each kind, so that forms of the program may exchange whatever is
+ * ready; two steps of one message do not run at the same time.
  */
 #ifndef LULESH_EXCHANGE_H
 #define LULESH_EXCHANGE_H
@@ -61,8 +61,8 @@ void exchange_destroy(Exchange *exchange);
 /* Bytes that exchange_create takes, at most; from the mesh's sizes alone. */
 double exchange_bytes(const Mesh *mesh);
 
-/* The steps of a message. All of a kind are packed before any of that kind is applied, as neighbours want this process's
- * own part of a sum; and they are applied in their order where they concern the same node. Any thread. */
+/* The steps of a message. All of a kind are packed before any of that kind is applied, as neighbours want this
+ * process's own part of a sum; and they are applied in their order where they concern the same node. Any thread. */
 void message_send(const Exchange *exchange, const Message *message, Fields *fields);
 void message_receive(const Exchange *exchange, const Message *message);
 void message_apply(const Message *message, Fields *fields);

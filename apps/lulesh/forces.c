@@ -78,8 +78,8 @@ void check_determinant(Fields *fields, int32_t begin, int32_t end) {
   }
 }
 
-/* Reads position by node, first_volume, volume. Writes corner_derivative, corner_position, determinant, which is the volume
- * from here on. */
+/* Reads position by node, first_volume, volume. Writes corner_derivative, corner_position, determinant, which is the
+ * volume from here on. */
 void hourglass_geometry(Fields *fields, int32_t begin, int32_t end) {
   const Mesh *mesh = fields->mesh;
   int bad = 0;

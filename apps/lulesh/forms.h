@@ -24,9 +24,9 @@ typedef struct {
   int failure; /* why, of any process */
 } Simulation;
 
-/* Finds the length of the next step from all processes' limits, and begins the cycle; or finds that the run has ended: at
- * the stop time, with the last cycle that is allowed, or by a failure. The same on all processes. False: it has ended.
- * Collective. */
+/* Finds the length of the next step from all processes' limits, and begins the cycle; or finds that the run has ended:
+ * at the stop time, with the last cycle that is allowed, or by a failure. The same on all processes. False: it has
+ * ended. Collective. */
 bool simulation_advance(Simulation *simulation);
 
 /* What the last simulation_advance has found. Relaxed: dependences, waits and messages order it. */

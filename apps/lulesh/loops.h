@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The loops of one cycle in the order in which they run one after another. A loop works on the range [begin, end) of what
- * it goes over; ranges of one loop may run at the same time. What a loop reads and writes is said where it is defined
- * (forces.c, motion.c, kinematics.c, viscosity.c, material.c, limits.c).
+ * The loops of one cycle in the order in which they run one after another. A loop works on the range [begin, end) of
+ * what it goes over; ranges of one loop may run at the same time. What a loop reads and writes is said where it is
+ * defined (forces.c, motion.c, kinematics.c, viscosity.c, material.c, limits.c).
  */
 #ifndef LULESH_LOOPS_H
 #define LULESH_LOOPS_H
@@ -33,8 +33,8 @@ Loop pack_material, compress, compress_at_least, compress_at_most, clear_work, e
 /* limits.c: over places in the regions' list. */
 Loop courant_limit, hydro_limit;
 
-/* limits.c: the length of the next step, and its number; `limit` is the least of all processes. Not in the first cycle: it
- * takes the step that fields_create has set. */
+/* limits.c: the length of the next step, and its number; `limit` is the least of all processes. Not in the first cycle:
+ * it takes the step that fields_create has set. */
 double step_limit(const Fields *fields);
 void advance_time(Fields *fields, double limit);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * LULESH 2.0, written from a description of its physics and phases: a blast in an ideal gas on an unstructured mesh that
- * moves with the gas. This file is the course of a run. Each step is collective, and after each step that can fail the
- * processes agree (common/job.h) whether to go on. Everything here runs on the main thread.
+ * LULESH 2.0, written from a description of its physics and phases: a blast in an ideal gas on an unstructured mesh
+ * that moves with the gas. This file is the course of a run. Each step is collective, and after each step that can fail
+ * the processes agree (common/job.h) whether to go on. Everything here runs on the main thread.
  */
 #include <mpi.h>
 
@@ -72,8 +72,8 @@ static int prepare(Run *run) {
     report_memory(&report);
   }
   if (!create(run)) {
-    failure_note(&failure, kExitInput, "not enough memory for %d^3 elements, which take %.0f MiB and more; take a smaller -s",
-                 options->size, report.bytes / 1048576);
+    failure_note(&failure, kExitInput, "not enough memory for %d^3 elements, which take %.0f MiB and more; take a "
+                 "smaller -s", options->size, report.bytes / 1048576);
   }
   return job_agree(&run->job, &failure);
 }
@@ -112,9 +112,11 @@ static int judge(const Run *run, const TaskRun *tasks) {
   if (reason == kBadVolume) {
     failure_note(&failure, kExitWrong, "an element has no volume left in cycle %d", run->fields.cycle);
   } else if (reason == kTooViscous) {
-    failure_note(&failure, kExitWrong, "the artificial viscosity of an element is too large in cycle %d", run->fields.cycle);
+    failure_note(&failure, kExitWrong, "the artificial viscosity of an element is too large in cycle %d",
+                 run->fields.cycle);
   } else if (tasks->no_room) {
-    failure_note(&failure, kExitInput, "not enough memory to cut the mesh anew; leave out --remesh, or take a smaller -s");
+    failure_note(&failure, kExitInput, "not enough memory to cut the mesh anew; leave out --remesh, or take a smaller "
+                 "-s");
   }
   speculative_judge(tasks, &failure);
   return job_agree(&run->job, &failure);
@@ -149,8 +151,8 @@ static void check_runtime(const Run *run, Failure *failure) {
                  "start the program with `marline run`, or take --form tasks");
   }
   if (run->options.form == kFormSpeculative && !entries_have_speculation(entries)) {
-    failure_note(failure, kExitInput, "--form speculative needs marline_mpi_speculation_begin, which this process does not "
-                 "have: start the program with `marline run`, or take --form tasks");
+    failure_note(failure, kExitInput, "--form speculative needs marline_mpi_speculation_begin, which this process does "
+                 "not have: start the program with `marline run`, or take --form tasks");
   }
   if (options_have_tasks(&run->options)) {
     job_check_thread_support(&run->job, failure);

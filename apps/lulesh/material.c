@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The equation of state of an ideal gas, evaluated in three passes (half a step, the whole step, with the viscosity of
- * that), element by element. A region's elements are packed side by side, so all but the first and the last loops read and
- * write by place in the regions' list.
+ * that), element by element. A region's elements are packed side by side, so all but the first and the last loops read
+ * and write by place in the regions' list.
  */
 #include <math.h>
 

@@ -125,7 +125,8 @@ Mesh mesh_of(Place place, int edge) {
 }
 
 double mesh_bytes(const Mesh *mesh) {
-  double by_element = sizeof *mesh->node + kCorners * sizeof *mesh->corner + sizeof *mesh->beyond + sizeof *mesh->neighbour;
+  double by_element =
+      sizeof *mesh->node + kCorners * sizeof *mesh->corner + sizeof *mesh->beyond + sizeof *mesh->neighbour;
   double plane = (mesh->edge + 1.0) * (mesh->edge + 1.0);
   return mesh->elements * by_element + mesh->nodes * (double)sizeof *mesh->first_corner + 3 * plane * sizeof(int32_t);
 }

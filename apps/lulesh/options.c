@@ -37,8 +37,8 @@ void options_print_usage(void) {
          "  -p          print cycle, time and step of each cycle\n"
          "  -q          print nothing\n"
          "  -f, -v      of the reference's pictures: read, and without effect\n"
-         "  --form FORM serial: one thread; for: parallel loops (default); tasks, persistent, bsp, speculative: dependent\n"
-         "              tasks\n",
+         "  --form FORM serial: one thread; for: parallel loops (default); tasks, persistent, bsp, speculative:\n"
+         "              dependent tasks\n",
          kLargestSize, kMostCycles, kMostRegions, kMostBalance, kMostCost);
   printf("  -tel N      tasks per loop over elements; auto (default): 16 or more, of at most 8192 elements\n"
          "  -tnl N      tasks per loop over nodes, likewise\n"
@@ -120,8 +120,8 @@ static void check_weights(const Options *options, Failure *failure) {
     sum += pow(i, options->balance);
   }
   if (sum > INT_MAX) {
-    failure_note(failure, kExitInput, "the weights of %d regions with -b %d have the sum %.3g, of more than %d; take fewer regions",
-                 options->regions, options->balance, sum, INT_MAX);
+    failure_note(failure, kExitInput, "the weights of %d regions with -b %d have the sum %.3g, of more than %d; take fewer "
+                 "regions", options->regions, options->balance, sum, INT_MAX);
   }
 }
 
@@ -137,6 +137,7 @@ void options_parse(Options *options, int argc, char **argv, Failure *failure) {
   argument_refuse_more(argc - optind, argv + optind, failure);
   check_weights(options, failure);
   if (options->remesh > 0 && options->form != kFormPersistent) {
-    failure_note(failure, kExitInput, "--remesh shows how a persistent graph is made anew: it goes with --form persistent");
+    failure_note(failure, kExitInput, "--remesh shows how a persistent graph is made anew: it goes with --form "
+                 "persistent");
   }
 }

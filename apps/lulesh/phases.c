@@ -8,8 +8,9 @@
 
 /* As often as the region is dear. */
 static Loop *const kMaterial[] = {
-    pack_material, compress,    compress_at_least, compress_at_most, clear_work,  energy_half,   bulk_half,     pressure_half,
-    viscosity_half, energy_work, bulk_full,        pressure_full,    energy_full, bulk_full,     pressure_full, viscosity_full,
+    pack_material, compress,       compress_at_least, compress_at_most, clear_work,    energy_half,
+    bulk_half,     pressure_half,  viscosity_half,    energy_work,      bulk_full,     pressure_full,
+    energy_full,   bulk_full,      pressure_full,     viscosity_full,
 };
 enum { kMaterialLoops = sizeof kMaterial / sizeof *kMaterial };
 

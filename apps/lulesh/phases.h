@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The loops of a cycle in groups, the phases, and a share of all of them: a thread's part of the mesh, a block of it, or
- * the whole. Within a phase a share needs nothing of other shares; between two phases it does. Functions of their
+ * The loops of a cycle in groups, the phases, and a share of all of them: a thread's part of the mesh, a block of it,
+ * or the whole. Within a phase a share needs nothing of other shares; between two phases it does. Functions of their
  * arguments only; any thread.
  */
 #ifndef LULESH_PHASES_H
@@ -28,12 +28,17 @@ typedef struct {
 
 typedef void Phase(Fields *fields, const Share *share);
 
-Phase phase_forces;     /* loops 1 to 7 over elements: forces on corners; without the length of the step, as the next two */
-Phase phase_gather;     /* 1, 4, 8 over nodes: their sums */
-Phase phase_accelerate; /* 9 to 12, nodes: after neighbours' forces are added */
-Phase phase_move;       /* 13, 14, nodes */
-Phase phase_kinematics; /* 15 to 17, elements: after neighbours' motion is taken over */
-Phase phase_viscosity;  /* 18, by region, and 19 to 23, by element: after neighbours' gradients are taken over */
-Phase phase_material;   /* 24 to 44, by region; 42 by element */
+/* Of elements: forces on their corners. Needs no length of the step; nor do the next two. */
+Phase phase_forces;
+/* Of nodes: the sums of these forces. */
+Phase phase_gather;
+/* Of nodes, after neighbours' parts of the forces have been added. */
+Phase phase_accelerate, phase_move;
+/* Of elements, after neighbours' motion has been taken over: volumes and gradients. */
+Phase phase_kinematics;
+/* By region and by element, after neighbours' gradients have been taken over. */
+Phase phase_viscosity;
+/* By region, and by element at last: the equation of state, and the limits of the next step. */
+Phase phase_material;
 
 #endif

@@ -10,17 +10,17 @@
  *   kinematics(b)   new volume, gradients, ... of a block of elements                   kinematics
  *   arrived(m)      what a message brought, which is gradients' ghosts themselves        receive
  *
- * What kNamingMinimal leaves out, and why it may. All of it rests on one chain within a cycle, where each task waits for
- * the one before by a dependence that is named, on all blocks that share a node:
+ * What kNamingMinimal leaves out, and why it may. All of it rests on one chain within a cycle, where each task waits
+ * for the one before by a dependence that is named, on all blocks that share a node:
  *
  *   step(all) material(b) > forces(b) > gather > accelerate > move > kinematics(b) > material(b and its neighbours)
  *
- *   forces       place   read: its state was written after kinematics of the same elements, which had read these places;
- *                        before the next write: move comes after gather, which names corners of all elements at its nodes
- *   kinematics   step, state     read: move has waited for the step, and forces for the state of the same elements; before
- *                        the next write: material of the block names its kinematics, and the next step all states
- *   material     step    as kinematics
- *   send         its own buffer: the tiles that it reads are not written before it has ended, so nor is it sent again
+ *   forces       place         read: its state was written after kinematics of these elements, which named the places;
+ *                              next write: move comes after gather, which names corners of all elements at its nodes
+ *   kinematics   step, state   read: move has waited for the step, and forces for the state of these elements; next
+ *                              write: material of the block names its kinematics, and the next step all states
+ *   material     step          as kinematics
+ *   send         its buffer    the tiles that it reads are not written, so it is not sent again, before it has ended
  */
 #include "plan.h"
 
@@ -34,7 +34,9 @@ int plan_automatic_blocks(int32_t count) {
 }
 
 /* Where tiles of a sort begin. */
-enum { kStepTile, kStateTiles, kCornerTiles, kForceTiles, kPlaceTiles, kKinematicTiles, kArrivedTiles, kSentTiles, kTileSorts };
+enum {
+  kStepTile, kStateTiles, kCornerTiles, kForceTiles, kPlaceTiles, kKinematicTiles, kArrivedTiles, kSentTiles, kTileSorts
+};
 
 /* Gathers the dependences of one task. */
 typedef struct {
@@ -101,11 +103,12 @@ static int32_t number_of(const Exchange *exchange, ExchangeKind kind, int index)
   return number;
 }
 
-/* Whether there is a message of motion or gradients is known with the step; forces are sent in any cycle that begins. */
+/* Whether there is a message of motion or gradients is known with the step; forces are sent in each cycle. */
 static void gather_receive(Gather *to, int index) {
   const Exchange *exchange = to->plan->exchange;
   const Message *message = to->plan->received[index];
-  add(to, kArrivedTiles, number_of(exchange, message->kind, (int)(message - exchange->message[message->kind])), MARLINE_OUT);
+  int among_its_kind = (int)(message - exchange->message[message->kind]);
+  add(to, kArrivedTiles, number_of(exchange, message->kind, among_its_kind), MARLINE_OUT);
   if (message->kind != kForces) {
     add(to, kStepTile, 0, MARLINE_IN);
   }
@@ -244,8 +247,8 @@ static char *at_border(const Exchange *exchange, ExchangeKind kind, const Cut *c
   return marks;
 }
 
-/* What sends comes first, then the blocks at the border, which lead to that. Without messages there are no priorities at
- * all: they would only disturb the order in which a scheduler follows data. */
+/* What sends comes first, then the blocks at the border, which lead to that. Without messages there are no priorities
+ * at all: they would only disturb the order in which a scheduler follows data. */
 static int priority_of(const Gather *from, TaskKind kind, int index) {
   if (!from->plan->tiling.messages || from->plan->exchange->count == 0) {
     return kUsual;

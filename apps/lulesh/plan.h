@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Which tasks a cycle consists of, and what each depends on, computed once from the tables of the mesh. Nodes and elements
- * are cut into blocks of consecutive numbers; a task runs the loops of one phase on one block, or one step of one message.
- * A dependence names a tile: what a phase writes for a block, or what a message brings.
+ * Which tasks a cycle consists of, and what each depends on, computed once from the tables of the mesh. Nodes and
+ * elements are cut into blocks of consecutive numbers; a task runs the loops of one phase on one block, or one step of
+ * one message. A dependence names a tile: what a phase writes for a block, or what a message brings.
  *
  * Made by the main thread; only read after that.
  */

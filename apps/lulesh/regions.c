@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See regions.h. Elements go to regions in runs of random lengths. The random numbers are those of glibc's `rand`, from its
- * recurrence, whatever the C library.
+ * See regions.h. Elements go to regions in runs of random lengths. The random numbers are those of glibc's `rand`, from
+ * its recurrence, whatever the C library.
  */
 #include "regions.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The regions of a mesh: lists of its elements, for each of which the equation of state is evaluated once or more often.
- * Regions change the load and the order in which elements are visited, never an answer. Constant once they are made.
+ * The regions of a mesh: lists of its elements, for each of which the equation of state is evaluated once or more
+ * often. Regions change the load and the order in which elements are visited, never an answer. Constant once they are
+ * made.
  */
 #ifndef LULESH_REGIONS_H
 #define LULESH_REGIONS_H

@@ -24,8 +24,8 @@ typedef struct {
 /* A hash of what this process's nodes and elements have at the end: equal only if all bits are. */
 uint64_t report_hash(const Fields *fields);
 
-/* Before memory is taken, before the run, and after it. The figure of merit is in thousands of elements and cycles per second, as the reference has
- * it, which calls its unit z/s all the same. */
+/* Before memory is taken, before the run, and after it. The figure of merit is in thousands of elements and cycles per
+ * second, as the reference has it, which calls its unit z/s all the same. */
 void report_memory(const Report *report);
 void report_begin(const Report *report);
 void report_end(const Report *report, const Fields *fields);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See speculate.h. The stop asks that the task which calls it comes after all receives and collectives of cycles that count:
- * the step waits for the state of all blocks, hence for ghosts, hence for motion, hence for forces of the cycle before.
- * The reduction has a communicator of its own.
+ * See speculate.h. The stop asks that the task which calls it comes after all receives and collectives of cycles that
+ * count: the step waits for the state of all blocks, hence for ghosts, hence for motion, hence for forces of the cycle
+ * before. The reduction has a communicator of its own.
  */
 #include "speculate.h"
 
@@ -64,9 +64,10 @@ static void count(TaskRun *run, const marline_mpi_speculation_counts_t *mine) {
 void speculative_judge(const TaskRun *run, Failure *failure) {
   const marline_mpi_speculation_counts_t *all = &run->speculation;
   if (all->sent != all->received + all->drained || run->left > 0) {
-    failure_note(failure, kExitWrong, "cycles that ran ahead left something: %llu messages sent, %llu received, %llu drained; "
-                 "%llu processes have some left", (unsigned long long)all->sent, (unsigned long long)all->received,
-                 (unsigned long long)all->drained, run->left);
+    failure_note(failure, kExitWrong, "cycles that ran ahead left something: %llu messages sent, %llu received, %llu "
+                 "drained; %llu processes have some left",
+                 (unsigned long long)all->sent, (unsigned long long)all->received, (unsigned long long)all->drained,
+                 run->left);
   }
 }
 

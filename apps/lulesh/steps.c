@@ -33,7 +33,8 @@ bool simulation_advance(Simulation *simulation) {
   return !ended;
 }
 
-/* Two phases between two exchanges of messages; the second may be none. `apart`: it reads what other threads' first wrote. */
+/* Two phases between two exchanges of messages; the second may be none. `apart`: it reads what other threads' first
+ * wrote. */
 typedef void RunPhases(Simulation *simulation, Phase *first, Phase *second, bool apart);
 
 static void run_alone(Simulation *simulation, Phase *first, Phase *second, bool apart) {

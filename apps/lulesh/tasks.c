@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * See tasks.h. Each kind of task has a function of its own that is not inlined, so that the code address which a tool
- * sees at its creation names it. Tasks carry their place in the plan and nothing else: those of a repeated graph are the
- * same in all cycles. Tasks that call MPI are untied and keep nothing in thread-local storage across the call.
+ * sees at its creation names it. Tasks carry their place in the plan and nothing else: those of a repeated graph are
+ * the same in all cycles. Tasks that call MPI are untied and keep nothing in thread-local storage across the call.
  *
  * How a run ends. The task of the step finds out, when the tasks behind it exist already, and some of them run or have
  * run: forces, their sums and the messages of these, none of which changes the state. All processes have created that
@@ -15,8 +15,9 @@
 
 /* The bodies ------------------------------------------------------------------------------------------------------ */
 
-/* For tasks that wait for the step. The next step does not change this before they have read it: for most a dependence says
- * so; for those that send, their message, as the next step is known to nobody before the receiver has computed with it. */
+/* For tasks that wait for the step. The next step does not change this before they have read it: for most a dependence
+ * says so; for those that send, their message, as the next step is known to nobody before the receiver has computed
+ * with it. */
 static bool ended(const TaskRun *run) { return simulation_ended(&run->simulation); }
 
 static const Message *message_of(const TaskRun *run, ExchangeKind kind, int index) {
@@ -181,8 +182,8 @@ static void create_tasks(TaskRun *run) {
   }
 }
 
-/* The mesh is cut anew, into half as many blocks or as many as before: what an adaptive mesh would do when it has changed.
- * Called when no task is left. */
+/* The mesh is cut anew, into half as many blocks or as many as before: what an adaptive mesh would do when it has
+ * changed. Called when no task is left. */
 static void cut_anew(TaskRun *run, int time) {
   Plan *plan = run->plan;
   Plan before = *plan;

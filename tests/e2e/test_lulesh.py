@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""apps/lulesh end to end: published answers, and the same bits from every form, grain, schedule, number of threads, runtime
-and compiler.
+"""apps/lulesh end to end: published answers, and the same bits from every form, grain, schedule, number of threads,
+runtime and compiler.
 
-`--form for` on stock runtimes is the reference of what threads do; the published cycles and energies are of the physics.
+`--form for` on stock runtimes is the reference of what threads do; published cycles and energies are of the physics.
 A run that does not end within its time limit is a failure, so "no hang" is part of every test.
 """
 
@@ -50,8 +50,8 @@ class Outcome(ApplicationOutcome):
 
 @pytest.fixture
 def run(build, program) -> Callable[..., Outcome]:
-    """run("lulesh-gcc12-mpich", ranks, threads, "-s", 8) is the outcome under `marline run`; `behind`: a library that is
-    preloaded behind Marline's."""
+    """run("lulesh-gcc12-mpich", ranks, threads, "-s", 8) is the outcome under `marline run`; `behind`: a library that
+    is preloaded behind Marline's."""
 
     def on_marline(name: str, ranks: int, threads: int, *words: object, behind: str = "", **changes: str) -> Outcome:
         prefix = [str(build / "bin" / "marline"), "run", "-n", str(ranks), "-t", str(threads), "--mpi",
@@ -137,8 +137,9 @@ def test_tasks_give_the_same_bits(run, serial, form, grain):
 @pytest.mark.parametrize("form", TASK_FORMS)
 def test_tasks_of_ranks_give_the_same_bits(run, serial, form, requests):
     seed = 2 * list(TASK_FORMS).index(form) + requests[0]
-    outcome = run(PROGRAMS[seed % 4], 8, 1 + seed % 2, "-s", 4, "-i", 8, "-tel", 6, "-tnl", 9, "-rpf", requests[0], "-rpe",
-                  requests[1], *TASK_FORMS[form], MARLINE_SCHEDULE=f"random:{seed}")  # fmt: skip
+    cut = ("-tel", 6, "-tnl", 9, "-rpf", requests[0], "-rpe", requests[1])
+    outcome = run(PROGRAMS[seed % 4], 8, 1 + seed % 2, "-s", 4, "-i", 8, *cut, *TASK_FORMS[form],
+                  MARLINE_SCHEDULE=f"random:{seed}")  # fmt: skip
     assert outcome.fields == serial(8, "-s", 4, "-i", 8)
 
 
@@ -198,7 +199,8 @@ def test_dependences_are_filtered(run):
     """Of what the tasks touch every tile is named once; and less, where others imply it."""
 
     def counts(naming: str) -> tuple[int, int]:
-        remarks = run("lulesh-gcc12-openmpi", 1, 1, "-s", 10, "-i", 1, "--form", "tasks", "--dependences", naming).remarks
+        words = ("-s", 10, "-i", 1, "--form", "tasks", "--dependences", naming)
+        remarks = run("lulesh-gcc12-openmpi", 1, 1, *words).remarks
         return int(remarks["before_filtering"]), int(remarks["dependences_per_cycle"])
 
     (before, tiles), (_, minimal) = counts("tiles"), counts("minimal")
@@ -206,7 +208,7 @@ def test_dependences_are_filtered(run):
 
 
 def test_grain_is_chosen_by_the_size(run):
-    """At least 16 tasks per loop, of at most 8,192 nodes or elements: 97,336 / 8,192 = 11.9, and 157,464 / 8,192 = 19.2."""
+    """At least 16 tasks per loop, of at most 8,192 nodes or elements: of 157,464 nodes there are 20."""
     for size, wanted in ((45, ("16", "16")), (53, ("19", "20"))):
         remarks = run("lulesh-gcc12-openmpi", 1, 2, "-s", size, "-i", 1, "--form", "tasks").remarks
         assert (remarks["tel"], remarks["tnl"]) == wanted
