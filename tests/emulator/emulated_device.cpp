@@ -5,7 +5,9 @@
 //
 // The first thread answers the control socket and ends the process when the driver's process is gone; KERNELS more
 // threads run kernels. The process detaches itself from its parent, so that a program which waits for its children
-// never meets it.
+// never meets it. It stays in the program's session: Linux schedules each session as a group (sched_autogroup), and a
+// session of two or three short-running threads starved for seconds beside one whose threads spin with sched_yield
+// (seen on Linux 6.18).
 //
 //     emulated_device INDEX DEVICES MEMORY SHARED_MEMORY KERNELS LIBOMP
 #include <dlfcn.h>
@@ -216,7 +218,7 @@ int main(int argc, char** argv) {
   if (fork() != 0) {
     _exit(0);
   }
-  setsid();
+  setpgid(0, 0);  // the terminal's interrupts are for the program; not setsid (see above)
   const auto number = [&](int i) { return std::strtoull(argv[i], nullptr, 10); };
   arguments = {static_cast<std::uint32_t>(number(1)),
                static_cast<std::uint32_t>(number(2)),
