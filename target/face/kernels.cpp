@@ -42,6 +42,10 @@ bool run_on(Device* device, const Origin& call, void* id, int32_t teams, const K
   region.teams = told_teams(teams);
   region.passed_teams = teams;
   region.trip_count = given.trip_count;
+  region.grid = {given.flags & ~kNowaitFlag,
+                 given.dynamic_memory,
+                 {given.teams[1], given.teams[2]},
+                 {given.threads[1], given.threads[2]}};
   region.scope = &scope;
   run_region(device, region);
   return true;

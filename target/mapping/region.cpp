@@ -125,7 +125,8 @@ Launch launch_of(const Device* device, const Region& region, Arguments& argument
           region.teams,
           region.leading_null,
           region.passed_teams,
-          region.trip_count};
+          region.trip_count,
+          region.grid};
 }
 
 void run_here(Device* device, const Region& region) {

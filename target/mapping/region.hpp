@@ -20,6 +20,7 @@ struct Region {
   unsigned teams;        // likewise
   int32_t passed_teams = -1;  // likewise
   uint64_t trip_count = 0;    // likewise
+  GpuGrid grid = {};          // likewise
   ToldScope* scope;      // the construct's; items.told is its
 };
 

@@ -208,8 +208,9 @@ EMULATOR_ENTRY cuModuleGetGlobal_v2(DevicePointer* address, std::size_t* size, M
 }
 EMULATOR_ALIAS(cuModuleGetGlobal);
 
-EMULATOR_ENTRY cuLaunchKernel(Function* function, unsigned grid_x, unsigned, unsigned, unsigned block_x, unsigned,
-                              unsigned, unsigned, Stream* stream, void** parameters, void** extra) {
+EMULATOR_ENTRY cuLaunchKernel(Function* function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                              unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared, Stream* stream,
+                              void** parameters, void** extra) {
   stream = stream_or_default(stream);
   Result result = function == nullptr ? kInvalidHandle : check(stream);
   if (result == kSuccess && strikes(Fault::kLaunch, stream->device)) {
@@ -226,8 +227,9 @@ EMULATOR_ENTRY cuLaunchKernel(Function* function, unsigned grid_x, unsigned, uns
     result = submit(stream, Launch{function, pack(*function, list), static_cast<std::uint32_t>(count),
                                    strikes(Fault::kIllegal, stream->device)});
   }
-  return log_call("cuLaunchKernel", result, "%s, grid %u, block %u, stream %p",
-                  function != nullptr ? function->name.c_str() : "(null)", grid_x, block_x, static_cast<void*>(stream));
+  return log_call("cuLaunchKernel", result, "%s, grid %u %u %u, block %u %u %u, shared %u, stream %p",
+                  function != nullptr ? function->name.c_str() : "(null)", grid_x, grid_y, grid_z, block_x, block_y,
+                  block_z, shared, static_cast<void*>(stream));
 }
 
 EMULATOR_ENTRY cuFuncGetAttribute(int* value, int attribute, Function* function) {

@@ -34,6 +34,13 @@ struct Operation {
 };
 
 // A kernel with its arguments, one word each, as the host's calling convention passes them.
+// What a region asks of a GPU besides teams and threads: it passes through to libomptarget.
+struct GpuGrid {
+  uint64_t flags = 0;  // without nowait
+  uint32_t dynamic_memory = 0;  // bytes for each team, ompx_dyn_cgroup_mem
+  uint32_t teams[2] = {}, threads[2] = {};  // of the second and third dimension
+};
+
 struct Launch {
   const Entry* kernel;
   uint64_t code;          // where the device has it
@@ -44,10 +51,11 @@ struct Launch {
   Told* told = nullptr;   // the construct, if a tool listens
   unsigned teams = 0;     // that the program asks for; for tools
   // For GPUs: whether the first argument is a null pointer that Clang's convention asks for (arguments of version 3),
-  // the teams as passed, and how often the region's loop runs.
+  // the teams as passed, how often the region's loop runs, and the rest.
   bool leading_null = false;
   int32_t passed_teams = -1;
   uint64_t trip_count = 0;
+  GpuGrid grid = {};
 };
 
 struct DeviceKind {

@@ -87,12 +87,16 @@ void unload(Device*, uint64_t) {}  // the worker keeps its libraries
 
 uint64_t locate(Device*, const void*, size_t) { return 0; }  // GCC makes no code for GPUs here
 
+uint64_t two(const uint32_t (&sizes)[2]) { return sizes[0] | uint64_t{sizes[1]} << 32; }
+
 bool launch(Device* device, const Launch& launch, Operation* operation) {
   if (launch.count > kMostGpuArguments) {
     fatal("a target region with %u arguments; the most are %u", launch.count, kMostGpuArguments);
   }
-  uint64_t words[kGpuLaunchWords + kMostGpuArguments] = {static_cast<uint64_t>(launch.passed_teams), launch.trip_count,
-                                                         launch.leading_null ? 3u : 2u};
+  uint64_t words[kGpuLaunchWords + kMostGpuArguments] = {
+      static_cast<uint64_t>(launch.passed_teams), launch.trip_count,          launch.leading_null ? 3u : 2u,
+      launch.grid.flags,                          launch.grid.dynamic_memory, two(launch.grid.teams),
+      two(launch.grid.threads)};
   uint32_t first = launch.leading_null ? 1 : 0;  // libomptarget puts it there itself
   std::memcpy(words + kGpuLaunchWords, launch.arguments + first, (launch.count - first) * sizeof *words);
   Frame frame = frame_of(NodeFrame::kLaunch, launch.code, static_cast<uint64_t>(launch.thread_limit),

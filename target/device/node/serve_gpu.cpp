@@ -129,6 +129,13 @@ uint64_t load(const Frame& frame) {
   return entry != nullptr && entry->module != nullptr && entry->module->has_foreign ? entry->module->number : 0;
 }
 
+// The first dimension is set apart; two more are in a word.
+void set_sizes(uint32_t (&sizes)[3], int32_t first, uint64_t others) {
+  sizes[0] = first > 0 ? static_cast<uint32_t>(first) : 0;
+  sizes[1] = static_cast<uint32_t>(others);
+  sizes[2] = static_cast<uint32_t>(others >> 32);
+}
+
 // All arguments are words that the kernel gets as they are.
 void run_kernel(GpuJob* job) {
   constexpr int64_t kWord = static_cast<int64_t>(map_type::kLiteral | map_type::kParameter);
@@ -148,8 +155,10 @@ void run_kernel(GpuJob* job) {
   arguments.trip_count = job->words[1];
   auto teams = static_cast<int32_t>(job->words[0]);
   auto threads = static_cast<int32_t>(job->frame.b);
-  arguments.teams[0] = teams > 0 ? static_cast<uint32_t>(teams) : 0;
-  arguments.threads[0] = threads > 0 ? static_cast<uint32_t>(threads) : 0;
+  arguments.flags = job->words[3] & ~kNowaitFlag;  // the arrays above live as long as this call
+  arguments.dynamic_memory = static_cast<uint32_t>(job->words[4]);
+  set_sizes(arguments.teams, teams, job->words[5]);
+  set_sizes(arguments.threads, threads, job->words[6]);
   ToldScope scope(ConstructKind::kTarget, false, job->of.number, nullptr);
   auto* id = reinterpret_cast<void*>(job->frame.a);
   struct {

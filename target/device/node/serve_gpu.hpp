@@ -14,8 +14,8 @@ namespace marline::target {
 inline constexpr size_t kGpuPiece = size_t{2} << 20;
 
 // A launch has these words, and then the arguments: teams as Clang passes them, the trip count, the version of the
-// arguments.
-inline constexpr uint32_t kGpuLaunchWords = 3;
+// arguments, their flags, the dynamic memory, and teams and threads of the second and third dimension: two in a word.
+inline constexpr uint32_t kGpuLaunchWords = 7;
 inline constexpr uint32_t kMostGpuArguments = 256;
 
 // How many there are. By the first thread, once. Ends the process if they cannot be used.
