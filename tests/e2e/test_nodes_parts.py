@@ -123,6 +123,29 @@ def test_marline_devices_lists_them_all(marline):
         "node-1-part0", "node-1-part1", "node-2-part0", "node-2-part1", "process-0"]  # fmt: skip
 
 
+def listed_memory(marline, parts: str) -> list[float]:
+    result = marline("devices", "--devices", "nodes:1", MARLINE_NODE_DEVICES=parts)
+    assert (result.returncode, result.stderr) == (0, "")
+    sizes = re.findall(r"(\d+(?:\.\d+)?) ([KMGT])iB", result.stdout)
+    return [float(number) * 1024.0 ** "KMGT".index(unit) for number, unit in sizes]
+
+
+def test_parts_share_the_memory_of_their_worker(marline):
+    whole, parts = listed_memory(marline, "machine"), listed_memory(marline, "2")
+    assert (len(whole), len(parts)) == (1, 2)
+    assert sum(parts) == pytest.approx(whole[0], rel=0.02)
+    assert max(parts) < 0.9 * whole[0]
+
+
+def test_a_part_that_is_a_domain_has_its_memory(marline):
+    files = Path("/sys/devices/system/node").glob("node*/meminfo")
+    domains = [int(re.search(r"MemTotal: +(\d+) kB", file.read_text())[1]) for file in files]
+    if not domains:
+        pytest.skip("the system knows no NUMA domains here")
+    parts = listed_memory(marline, "numa")
+    assert parts and all(any(part == pytest.approx(domain, rel=0.02) for domain in domains) for part in parts)
+
+
 # GPUs of workers -----------------------------------------------------------------------------------------------------
 
 

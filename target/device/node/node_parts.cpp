@@ -48,6 +48,24 @@ Wish read_wish() {
 CpuPart g_parts[kMostCpuParts];
 WorkerDevices g_devices;
 
+// Bytes; 0: not known.
+uint64_t memory_of_domain(int domain) {
+  char path[64];
+  std::snprintf(path, sizeof path, "/sys/devices/system/node/node%d/meminfo", domain);
+  std::FILE* file = std::fopen(path, "re");
+  if (file == nullptr) return 0;
+  unsigned long long kilobytes = 0;
+  if (std::fscanf(file, "Node %*d MemTotal: %llu kB", &kilobytes) != 1) kilobytes = 0;
+  std::fclose(file);
+  return kilobytes * 1024;
+}
+
+// A domain's own memory, or as large a share of the machine's as the part has of all parts' CPUs.
+uint64_t memory_of(const Wish& wish, const CpuPart& part, int all_cpus, uint64_t memory) {
+  uint64_t own = wish.by == PartsBy::kDomains && part.domain >= 0 ? memory_of_domain(part.domain) : 0;
+  return own != 0 ? own : memory / static_cast<uint64_t>(all_cpus) * static_cast<uint64_t>(part.count);
+}
+
 void describe(const Wish& wish, int number, const CpuPart& part, DeviceFacts& facts) {
   facts.units = part.count;
   facts.numa_domain = part.has_own_domain ? part.domain : -1;
@@ -60,11 +78,15 @@ void add_processor(const Wish& wish) {
   int count = wish.by == PartsBy::kMachine ? 1 : divide_cpus(wish.by, wish.shares, g_parts);
   DeviceFacts facts;
   describe_processor(facts);
+  const uint64_t memory = facts.memory;
+  int all_cpus = 0;
+  for (int i = 0; i < count; ++i) all_cpus += g_parts[i].count;
   for (int i = 0; i < count; ++i) {
     g_devices.devices[i] = {nullptr, -1, facts};
     if (wish.by == PartsBy::kMachine) continue;
     g_devices.devices[i].part = &g_parts[i];
     describe(wish, i, g_parts[i], g_devices.devices[i].facts);
+    g_devices.devices[i].facts.memory = memory_of(wish, g_parts[i], all_cpus, memory);
   }
   g_devices.count = count;
 }
