@@ -86,6 +86,21 @@ def test_a_crash_names_the_device(jobs, parted):
     assert "a worker with 2 devices (node, process 1 of the job on" in program_line
 
 
+@pytest.mark.parametrize(("program", "workers", "count"), [("", "2", 4), ("3", "2", 4), ("2", "machine", 2)])
+@pytest.mark.parametrize("nodes_as", [HERE, APART])
+def test_the_workers_value_counts(jobs, parted, nodes_as, program, workers, count):
+    """The program's own environment has no value, or another one."""
+    own = f"MARLINE_NODE_DEVICES={program}" if program else "-u MARLINE_NODE_DEVICES"
+    line = f'[ "$MARLINE_JOB_NUMBER" = 0 ] && exec env {own} "$0"; exec "$0"'
+    result = jobs.nodes("sh", "-c", line, parted, nodes_as=nodes_as, MARLINE_NODE_DEVICES=workers,
+                        OMP_TARGET_OFFLOAD="mandatory", OMP_NUM_THREADS="2")  # fmt: skip
+    assert (result.returncode, [line for line in said(result) if "note:" not in line]) == (0, []), result.stdout
+    *devices, errors = result.stdout.splitlines()
+    assert errors == "errors 0"
+    assert [int(device.split()[1]) for device in devices] == list(range(count))
+    assert len({device.split()[0] for device in devices}) == 2
+
+
 @pytest.mark.parametrize("value", ["0", "64", "2x", "cores", "gpus,2"])
 def test_wrong_parts(jobs, parted, value):
     result = jobs.nodes(parted, count=2, MARLINE_NODE_DEVICES=value)
