@@ -54,3 +54,14 @@ int job_agree(const Job *job, const Failure *failure) {
   }
   return first.code;
 }
+
+bool job_goes_on(const Job *job, const Failure *failure, bool help, void (*print_usage)(void), int *code) {
+  *code = job_agree(job, failure);
+  if (*code != 0 || !help) {
+    return *code == 0;
+  }
+  if (job->rank == 0) {
+    print_usage();
+  }
+  return false;
+}

@@ -5,6 +5,8 @@
 #ifndef APPS_COMMON_JOB_H
 #define APPS_COMMON_JOB_H
 
+#include <stdbool.h>
+
 #include "failure.h"
 
 typedef struct {
@@ -27,5 +29,9 @@ int job_largest_tag(void);
 /* Collective. 0 if no process noted a failure; otherwise the code of the lowest rank that did, which prints its text
  * behind the program's name. */
 int job_agree(const Job *job, const Failure *failure);
+
+/* Collective, when the options have been read. False: the run ends here with *code, for a failure as in job_agree, or
+ * because the first process has been asked for help and has printed it. */
+bool job_goes_on(const Job *job, const Failure *failure, bool help, void (*print_usage)(void), int *code);
 
 #endif

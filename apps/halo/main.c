@@ -123,16 +123,11 @@ static int execute(Run *run, int argc, char **argv) {
   Failure failure = {0};
   options_parse(&run->options, argc, argv, &failure);
   check_thread_support(run, &failure);
-  int code = job_agree(&run->job, &failure);
-  if (code == 0 && run->options.help) {
-    if (run->job.rank == 0) {
-      options_print_usage();
-    }
-    return 0;
+  int code;
+  if (!job_goes_on(&run->job, &failure, run->options.help, options_print_usage, &code)) {
+    return code;
   }
-  if (code == 0) {
-    code = prepare(run);
-  }
+  code = prepare(run);
   return code != 0 ? code : iterate(run);
 }
 

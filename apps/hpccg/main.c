@@ -174,16 +174,11 @@ static int execute(Run *run, int argc, char **argv) {
     speculate_check(&options->tiling, &options->tasks, has_tasks(run) && options->tolerance > 0, &run->runtime,
                     &failure);
   }
-  int code = job_agree(&run->job, &failure);
-  if (code == 0 && options->help) {
-    if (run->job.rank == 0) {
-      options_print_usage();
-    }
-    return 0;
+  int code;
+  if (!job_goes_on(&run->job, &failure, options->help, options_print_usage, &code)) {
+    return code;
   }
-  if (code == 0) {
-    code = prepare(run);
-  }
+  code = prepare(run);
   return code != 0 ? code : solve(run);
 }
 

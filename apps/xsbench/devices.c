@@ -41,6 +41,9 @@ static void sleep_instead(const Work *work, int device, long long lookups, Chain
   }
 }
 
+/* What a device has of the tables, by the names of local variables. */
+#define TABLE_ARRAYS points[0 : point_count], energies[0 : energy_count], index[0 : index_count], materials[0 : 1]
+
 /* Data may still be on its way when the construct that sends it has ended. The empty region runs behind it. */
 static void enter(const Run *run, int device) {
   const Tables *tables = run->tables;
@@ -52,7 +55,7 @@ static void enter(const Run *run, int device) {
   const Materials *materials = tables->materials;
   Chain *chain = run->chains + device;
 #pragma omp target enter data nowait device(device) depend(out : chain[0]) \
-    map(to : points[0 : point_count], energies[0 : energy_count], index[0 : index_count], materials[0 : 1])
+    map(to : TABLE_ARRAYS)
 #pragma omp target nowait device(device) depend(inout : chain[0])
   {
   }
@@ -78,8 +81,7 @@ static void start_kernel(const Run *run, int device, int k) {
     return;
   }
 #pragma omp target teams distribute parallel for nowait device(device) depend(in : chain[0]) \
-    map(alloc : points[0 : point_count], energies[0 : energy_count], index[0 : index_count], materials[0 : 1]) \
-    map(tofrom : sum[0 : 1]) reduction(+ : sum[0 : 1])
+    map(alloc : TABLE_ARRAYS) map(tofrom : sum[0 : 1]) reduction(+ : sum[0 : 1])
   for (long long lookup = first; lookup < end; ++lookup) {
     const Tables here = {grid, nuclides, gridpoints, points, energies, index, materials};
     sum[0] += lookup_channel(&here, lookup);
@@ -101,7 +103,7 @@ static void leave(const Run *run, int device) {
   const int *index = tables->index;
   const Materials *materials = tables->materials;
 #pragma omp target exit data nowait device(device) \
-    map(release : points[0 : point_count], energies[0 : energy_count], index[0 : index_count], materials[0 : 1])
+    map(release : TABLE_ARRAYS)
 }
 
 /* Devices take turns as kernels are created, so that none waits for its first one until the others have all theirs. */
