@@ -102,8 +102,8 @@ struct WireKind {
   bool (*has_room)(Wire*, int peer);
 
   // Delivers what has arrived, sends what is queued; returns 0 if nothing has happened: no frame was delivered, no bulk
-  // sent, no room made for more, no peer lost. 0 at once if another thread is polling. Bounded: at most some dozens of
-  // frames a call.
+  // sent, no room made for more, no peer lost, no part of a bulk read, as far as the wire sees that. 0 at once if another
+  // thread is polling. Bounded: at most some dozens of frames a call.
   int (*poll)(Wire*);
   // Blocks the calling thread until there may be something to poll, or `wake` is called, or the time is over, or for no
   // reason. One thread at a time.

@@ -55,7 +55,7 @@ bool is_finished(const Link& link) {
   return t.shared ? t.in.is_empty() : t.stage_from == t.stage_to;
 }
 
-// Returns how much has happened.
+// Returns how much has happened. That a part of a bulk has come counts, too: more of it follows.
 int visit(LocalWire* wire, Link& link, int most) {
   Visit visit = {.user = &wire->user, .frames_left = most, .bytes_left = kBytesPerVisit};
   link.receive(visit);
@@ -63,6 +63,7 @@ int visit(LocalWire* wire, Link& link, int most) {
     note_sent(wire, link.send_control(control_frame(wire, ControlKind::kCredits)));
   }
   int done = most - visit.frames_left;
+  if (done == 0 && visit.bytes_left != kBytesPerVisit) done = 1;
   if (!is_finished(link)) return done;
   finish_link(wire, link);
   return done + 1;

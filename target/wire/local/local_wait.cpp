@@ -17,6 +17,7 @@ namespace {
 constexpr uint64_t kSpin = 100'000;  // nanoseconds
 constexpr int kLooksPerClock = 16;
 constexpr int kLooksWithoutYield = 32;         // about two microseconds
+constexpr int kLooksWithoutYieldForRoom = 128; // for a bulk that waits: the peer takes it on another CPU
 
 bool has_ready_socket(LocalWire* wire) {
   pollfd file = {wire->sockets, POLLIN, 0};
@@ -43,9 +44,10 @@ void pause() {
 
 // An answer that comes at once needs no system call. After some looks the CPU goes to others that want it, perhaps to the
 // peer, which the system likes to wake on the CPU of the sender; it may have answered by a socket then.
-bool spin(LocalWire* wire, uint64_t limit) {
+bool spin(LocalWire* wire, uint64_t limit, bool wants_room) {
   uint64_t end = monotonic_nanoseconds() + limit;
-  int left = wire->crowded ? 0 : kLooksWithoutYield;
+  int left = wants_room ? kLooksWithoutYieldForRoom : kLooksWithoutYield;
+  if (wire->crowded) left = 0;
   do {
     for (int i = 0; i < kLooksPerClock; ++i) {
       if (has_something(wire)) return true;
@@ -68,12 +70,17 @@ void watch_for_room(LocalWire* wire, Link& link, bool watch) {
   link.watches_room = watch;
 }
 
-void watch_for_room(LocalWire* wire) {
-  if (wire->streams == 0) return;
-  for (int i = 0; i < wire->count; ++i) {
+// Whether a socket has too little.
+bool watch_for_room(LocalWire* wire) {
+  bool wants_room = false;
+  for (int i = 0; wire->streams != 0 && i < wire->count; ++i) {
     Link& link = wire->links[i];
-    if (!link.transport.shared) watch_for_room(wire, link, link.queued.load(std::memory_order_relaxed) != 0);
+    if (link.transport.shared) continue;
+    bool is_queued = link.queued.load(std::memory_order_relaxed) != 0;
+    watch_for_room(wire, link, is_queued);
+    wants_room = wants_room || is_queued;
   }
+  return wants_room;
 }
 
 // So that readers of full rings ring.
@@ -97,8 +104,8 @@ void sleep(LocalWire* wire, int milliseconds) {
 void local_wait(Wire* generic, int milliseconds) {
   LocalWire* wire = local_of(generic);
   uint64_t limit = static_cast<uint64_t>(milliseconds) * 1'000'000;
-  watch_for_room(wire);  // what is queued from now on wakes
-  bool found = spin(wire, milliseconds < 0 || limit > kSpin ? kSpin : limit);
+  bool wants_room = watch_for_room(wire);  // what is queued from now on wakes
+  bool found = spin(wire, milliseconds < 0 || limit > kSpin ? kSpin : limit, wants_room);
   if (!found && milliseconds != 0) {
     wire->bell->asleep.store(1);  // before the looks: see above
     want_room(wire);
