@@ -158,6 +158,13 @@ typedef struct marline_device_maps {
   int nowait;
 } marline_device_maps_t;
 
+/* What a library that wraps MPI gives a provider whose devices are on the nodes of other ranks. */
+typedef struct marline_ranks {
+  int rank, count; /* in MPI_COMM_WORLD */
+  /* Collective: brings `bytes` from each rank's `own` to all ranks' `all`, in the order of the ranks. */
+  void (*gather)(const void *own, void *all, size_t bytes);
+} marline_ranks_t;
+
 /* `device` is what GCC passes: a number from 0 on, -1 for the default device, -2 for the host. A number that is none of
  * these ends the program, and so does the host where it must not be taken (OMP_TARGET_OFFLOAD=mandatory). */
 typedef struct marline_device_provider {
@@ -183,11 +190,17 @@ typedef struct marline_device_provider {
    * It begins on a page and is not cleared. NULL: no device has any, or not that much. Released by any thread. */
   void *(*allocate_pinned)(size_t bytes);
   void (*release_pinned)(void *memory);
+  /* The ranks of an MPI program meet: see marline_ranks_meet. */
+  void (*meet)(const marline_ranks_t *ranks);
 } marline_device_provider_t;
 
 /* Makes the table the process's; it stays valid to the end. 0; -1: there is another one already, or the table is that of
  * an older version. */
 int marline_devices_provide(const marline_device_provider_t *provider);
+
+/* In MPI_Init, by every rank, when MPI can be called: passed on to the provider, if MARLINE_DEVICES names devices. The
+ * provider may call `gather`, in all ranks as often. */
+void marline_ranks_meet(const marline_ranks_t *ranks);
 
 /* What the devices are ---------------------------------------------------------------------------------------------- */
 

@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <marline/devices.h>
+
 #include "../pmpi/caller.h"
 #include "base/mpi_library.h"
 #include "base/options.h"
@@ -73,6 +75,27 @@ static int init_library(int *argc, char ***argv, bool by_a_tool, int *provided)
   return error;
 }
 
+/* Nonblocking, as an owner cannot wait for other processes. */
+static void gather(const void *own, void *all, size_t bytes)
+{
+  MPI_Request request;
+  int done = 0;
+  const int count = (int)bytes;
+  const MPI_Datatype packed = library_packed();
+  if (next_mpi.iallgather(own, count, packed, all, count, packed, library_comm_world(), &request) != MPI_SUCCESS)
+    report_fatal("MPI_Iallgather failed in MPI_Init");
+  while (!done)
+    next_mpi.test(&request, &done, MPI_STATUS_IGNORE);
+}
+
+/* For devices on other ranks' nodes. */
+static void meet(void)
+{
+  marline_ranks_t ranks = {.rank = own_rank, .gather = gather};
+  next_mpi.comm_size(library_comm_world(), &ranks.count);
+  marline_ranks_meet(&ranks);
+}
+
 /* `by_a_tool`: a tool behind us has the function that the program calls, and this is MPI_Init. */
 static int init(int *argc, char ***argv, bool by_a_tool, int *provided)
 {
@@ -94,6 +117,7 @@ static int init(int *argc, char ***argv, bool by_a_tool, int *provided)
     describe_start(*provided);
     if (*provided == MPI_THREAD_MULTIPLE)
       order_start();
+    meet();
   }
   return error;
 }

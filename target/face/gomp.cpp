@@ -8,6 +8,7 @@
 #include "base/report.hpp"
 #include "device/base/kinds.hpp"
 #include "device/llvm/pinned.hpp"
+#include "device/node/ranks.hpp"
 #include "face/gomp_kinds.hpp"
 #include "image/functions.hpp"
 #include "image/offload_tables.hpp"
@@ -267,7 +268,8 @@ constinit const marline_device_provider_t kProvider = {sizeof(marline_device_pro
                                                        exit_data,
                                                        default_device,
                                                        pinned_memory,
-                                                       release_pinned_memory};
+                                                       release_pinned_memory,
+                                                       meet_ranks};
 
 [[gnu::constructor]] void provide() {
   if (marline_devices_provide(&kProvider) != 0) warn("another library has devices for code of GCC; Marline's are not used");

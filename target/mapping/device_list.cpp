@@ -9,6 +9,7 @@
 #include "device/base/kinds.hpp"
 #include "device/llvm/cuda_driver.hpp"
 #include "device/llvm/llvm.hpp"
+#include "device/node/membership.hpp"
 #include "device/node/node.hpp"
 #include "image/images.hpp"
 #include "image/stub_images.hpp"

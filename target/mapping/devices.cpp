@@ -15,7 +15,9 @@
 #include "device/base/wait.hpp"
 #include "device/llvm/asides.hpp"
 #include "device/llvm/llvm.hpp"
+#include "device/node/membership.hpp"
 #include "device/node/node.hpp"
+#include "device/node/ranks.hpp"
 #include "device/process/process.hpp"
 #include "image/images.hpp"
 #include "image/requires.hpp"
@@ -313,8 +315,13 @@ void start_early() {
   if (std::strstr(text, kNodeKind.name) != nullptr && worker_count() > 0) {
     if (std::getenv("MARLINE_JOB_SERVE") != nullptr) assume_code_for_all();  // all processes of `marline devices`
     if (is_worker()) serve_node();
-    start_nodes();
-    listed();  // now that the workers have said what they are
+    if (is_serving_rank()) {
+      start_agent(serve_node);
+      take_membership();
+    } else {
+      start_nodes();
+      listed();  // now that the workers have said what they are
+    }
   }
   if (std::strstr(text, kProcessKind.name) == nullptr) return;
   listed();

@@ -9,7 +9,7 @@ import subprocess
 
 import pytest
 from conftest import CROWDED
-from nodes_support import MPIS, COMPILERS, built, clean_environment, jobs, only  # noqa: F401  (a fixture)
+from nodes_support import MPIS, COMPILERS, built, clean_environment, jobs  # noqa: F401  (a fixture)
 
 
 @pytest.fixture(params=MPIS)
@@ -45,20 +45,6 @@ def test_the_user_s_mpirun_starts_ranks_with_workers(jobs, compiled, mpi, monkey
     program = compiled(f"mpicc.{mpi}", "nodes_mpi.c", "-fopenmp")
     result = jobs.mpirun(mpi, 2, jobs.command, "run", "--devices=nodes:1", program)
     assert (result.returncode, sorted(result.stdout.splitlines())) == (0, lines(2, 1)), result.stderr
-
-
-def test_ranks_cannot_be_devices_as_well(jobs, ranks):
-    result = jobs.run("-n", 2, "--devices=nodes", ranks, **CROWDED)
-    assert result.returncode == 125
-    assert "whose processes cannot be its devices as well; --devices nodes:K gives each rank K workers" in only(result)
-
-
-def test_plain_mpirun_cannot_make_devices_of_ranks(jobs, ranks, mpi):
-    """Each rank says so, as far as its launcher lets it."""
-    result = jobs.mpirun(mpi, 2, *jobs.preloaded(), ranks, MARLINE_DEVICES="nodes")
-    assert result.returncode != 0
-    assert "this program uses MPI, whose processes cannot be its devices as well: start it by" in result.stderr
-    assert "rank" not in result.stdout
 
 
 def test_a_program_without_mpi_may_be_started_by_a_launcher_of_either(jobs, compiled, mpi):

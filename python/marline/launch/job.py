@@ -62,6 +62,17 @@ def refuse_unfit(count: int, nodes_as: str | None) -> None:
     if count > MOST_WORKERS + 1:
         raise Refusal(f"-n {count}: a program can have {MOST_WORKERS} workers, so a job has at most {MOST_WORKERS + 1} "
                       "processes")  # fmt: skip
+    _refuse_names(count, nodes_as)
+
+
+def refuse_unfit_ranks(count: int, nodes_as: str | None) -> None:
+    """The same for ranks that are each other's devices."""
+    if count > MOST_WORKERS:
+        raise Refusal(f"-n {count}: ranks that are each other's devices are at most {MOST_WORKERS}")
+    _refuse_names(count, nodes_as)
+
+
+def _refuse_names(count: int, nodes_as: str | None) -> None:
     names = (nodes_as or "").count(",") + 1
     if nodes_as and names != count:
         raise Refusal(f"--nodes-as {nodes_as} names {names} nodes, but the job has {count} processes: name the node of "

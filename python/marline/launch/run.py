@@ -119,9 +119,10 @@ def which_mpi(options: argparse.Namespace, program: preflight.Program) -> str | 
         raise Refusal(f"--mpi {options.mpi}: {program.path} is linked with {MPI_NAMES[linked]}; leave --mpi out")
     mpi = linked or options.mpi
     workers, devices = job.own_workers(options.devices)
-    if linked and not workers and job.wants_nodes(devices) and not job.is_member():
-        raise Refusal(f"--devices nodes: {program.path} is linked with {MPI_NAMES[linked]}, whose processes cannot be "
-                      "its devices as well; --devices nodes:K gives each rank K workers of its own")  # fmt: skip
+    if linked and not workers and job.wants_nodes(devices) and not (options.ranks or is_rank() or job.is_member()):
+        raise Refusal(f"--devices nodes: {program.path} is linked with {MPI_NAMES[linked]}, whose ranks are each other's "
+                      "devices: start them by -n RANKS, or by mpirun; --devices nodes:K gives each rank K workers of its "
+                      "own")  # fmt: skip
     if options.ranks and not mpi and (workers or not job.wants_nodes(devices)):
         raise Refusal(f"-n {options.ranks}: {program.path} is linked neither with Open MPI nor with MPICH; "
                       "leave -n out, or name the implementation that it loads by --mpi")  # fmt: skip
@@ -201,6 +202,9 @@ def show(options: argparse.Namespace, layout: Layout, program: preflight.Program
 
 def launch_ranks(options: argparse.Namespace, layout: Layout) -> int:
     options.nodes_as = job.named_nodes(options.nodes_as, options.ranks)
+    workers, devices = job.own_workers(options.devices)
+    if options.devices and not workers and job.wants_nodes(devices):
+        job.refuse_unfit_ranks(options.ranks, options.nodes_as)
     words = launcher.unbound(options.mpi, options.ranks, os.environ)
     return child.run([*words, *of_one_rank(options, layout)], os.environ)
 

@@ -44,6 +44,10 @@ MARLINE_EXPORT void marline_rectangle_runs(const marline_rectangle_t* rectangle,
   marline::rectangle_runs(*rectangle, 0, 0, copy, data);
 }
 
+MARLINE_EXPORT void marline_ranks_meet(const marline_ranks_t* ranks) {
+  if (const marline_device_provider_t* devices = marline::device_provider()) devices->meet(ranks);
+}
+
 MARLINE_EXPORT int marline_devices_provide(const marline_device_provider_t* provider) {
   marline::handle_forks();  // devices' locks are held around calls of the runtime
   return marline::provide_devices(provider) ? 0 : -1;

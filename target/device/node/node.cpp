@@ -4,6 +4,7 @@
 // the window. Where worker and program share a machine, the program maps the worker's memory and copies by itself; else
 // data travels by the wire. A progress hook polls the wire; whatever waits for an answer has a handle in a table. Any
 // thread.
+#include "device/node/membership.hpp"
 #include "device/node/node.hpp"
 
 #include "base/forks.hpp"
@@ -15,6 +16,7 @@
 #include "device/node/node_door.hpp"
 #include "device/node/node_link.hpp"
 #include "device/node/node_parts.hpp"
+#include "device/node/ranks.hpp"
 #include "device/node/shared_copies.hpp"
 #include "device/process/process.hpp"
 #include "device/processor/arena.hpp"
@@ -179,8 +181,8 @@ void lost(void*, int peer, const char* why) {
     std::snprintf(devices, sizeof devices, "device %d", node != nullptr ? node->device->number : peer - 1);
   }
   const char* where = g_job->kind->peer(g_job->wire, peer)->node;
-  end_process(EXIT_FAILURE, "%s (node, process %d of the job on %s) has gone, so the program cannot go on: it %s",
-              devices, peer, where, why);
+  end_process(EXIT_FAILURE, "%s (node, %s on %s) has gone, so the program cannot go on: it %s",
+              devices, words_for_process(peer), where, why);
 }
 
 [[noreturn]] void fail(const char* line) { fatal("%s", line); }
@@ -261,7 +263,8 @@ Place* place_of(int index, bool is_gpu) {
 void describe_place(const Place& place, DeviceFacts& facts) {
   facts = place.facts;
   const char* node = g_job->kind->peer(g_job->wire, place.peer)->node;
-  std::snprintf(facts.uid, sizeof facts.uid, "node-%.40s-%d%.12s", node, place.peer, place.facts.uid);
+  std::snprintf(facts.uid, sizeof facts.uid, "node-%.40s-%d%.12s", node, is_serving_rank() ? place.peer - 1 : place.peer,
+                place.facts.uid);
 }
 
 // Before this process has joined the job, as much as is known: each worker is one device then (node_device_count).
@@ -269,7 +272,12 @@ void describe(int index, DeviceFacts& facts) {
   const Place* place = g_job != nullptr ? place_of(index, false) : nullptr;
   if (place == nullptr) {
     describe_processor(facts);
-    std::snprintf(facts.uid, sizeof facts.uid, "node-%d", index + 1);
+    const char* node = node_of_rank(index);
+    if (is_serving_rank() && *node != '\0') {
+      std::snprintf(facts.uid, sizeof facts.uid, "node-%.40s-%d", node, index);
+    } else {
+      std::snprintf(facts.uid, sizeof facts.uid, "node-%d", is_serving_rank() ? index : index + 1);
+    }
     return;
   }
   describe_place(*place, facts);

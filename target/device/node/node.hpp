@@ -21,9 +21,6 @@ namespace marline::target {
 
 [[nodiscard]] bool node_device_is_gpu(int device);
 
-// Whether a process of a job has started this program, which has no workers then. Any thread.
-[[nodiscard]] bool is_started_by_a_job();
-
 // Joins the job, at the first call; `user` as WireKind::join has it. Ends the process if that cannot be.
 const NodeJob& join_job(const WireUser& user);
 

@@ -7,6 +7,7 @@
 #include "base/lock.hpp"
 #include "base/report.hpp"
 #include "device/base/tell.hpp"
+#include "device/node/membership.hpp"
 #include "device/node/neighbours.hpp"
 #include "device/node/node.hpp"
 #include "device/node/node_door.hpp"
@@ -488,10 +489,11 @@ void tell(const EndInKernel& end) {
     told.place = place != 0 ? text_in_program(place) : nullptr;
   }
   const char* node = g_job->kind->peer(g_job->wire, g_job->number)->node;
+  const char* where = words_for_process(g_job->number);
   if (number >= 0) {
-    std::snprintf(device, sizeof device, "device %d (node, process %d of the job on %s)", number, g_job->number, node);
+    std::snprintf(device, sizeof device, "device %d (node, %s on %s)", number, where, node);
   } else {
-    std::snprintf(device, sizeof device, "a device (node, process %d of the job on %s)", g_job->number, node);
+    std::snprintf(device, sizeof device, "a device (node, %s on %s)", where, node);
   }
   report_end(device, told);
 }

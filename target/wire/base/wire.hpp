@@ -76,6 +76,7 @@ struct Job {
   uint64_t secret[2];        // known to the processes of the job only
   const char* address;       // where peers meet, in the kind's own words; null: none is needed
   const char* const* nodes;  // made-up names of the peers' nodes, a null pointer behind; null: the true ones
+  const int* listener = nullptr;  // of process 0: a socket that listens at the address already; null: none does
 };
 
 struct Wire;  // the kind's own

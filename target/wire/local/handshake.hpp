@@ -11,7 +11,7 @@
 
 namespace marline::target {
 
-enum class Purpose : uint32_t { kMeet = 1, kLink = 2 };
+enum class Purpose : uint32_t { kMeet = 1, kLink = 2, kAgent = 3 };
 enum class Greeting : uint8_t { kDone, kClosed, kStranger };
 
 // By the process that has connected, to that with the number `other`. kClosed: there was no answer, or a refusal.

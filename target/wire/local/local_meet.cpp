@@ -95,7 +95,9 @@ void hand_out_cards(Meeting& meeting, const int* sockets, int count) {
 }
 
 void meet_as_first(Meeting& meeting, const Address& address) {
-  int listener = listen_or_give_up(meeting, widened(address), meeting.job.address);
+  int listener = meeting.job.listener != nullptr
+                     ? *meeting.job.listener
+                     : listen_or_give_up(meeting, widened(address), meeting.job.address);
   open_listeners(meeting, widened(address));
   auto most = static_cast<size_t>(meeting.job.count);
   auto* here = static_cast<bool*>(std::calloc(most, sizeof(bool)));

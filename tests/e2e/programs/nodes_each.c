@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// test_nodes_each.py: the ranks are each other's devices.
+//
+//     all      every rank uses every device at once, and copies from device to device
+//     early    a region before MPI_Init
+//     late     rank 0 uses devices, and goes on with them when the other ranks have ended; FILES...: one for each of these
+//     never    rank 0 uses its devices for the first time when the others have ended
+//     crash    rank 0 has device 1 crash
+//     exit     rank 1 exits without MPI_Finalize while the others use its device
+//     stay     the number of the process beside rank 0 that starts workers, time for strangers, then a region
+//     nothing  no device is used
+#include <mpi.h>
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { kItems = 1 << 18 };
+
+static int rank, size;
+static int values[kItems];
+
+static int process_of(int device) {
+  int process = 0;
+#pragma omp target device(device) map(from: process)
+  process = getpid();
+  return process;
+}
+
+// Each device adds up numbers of the rank's own.
+static int compute_everywhere(void) {
+  int right = 0;
+  long *sums = calloc((size_t)omp_get_num_devices(), sizeof *sums);
+  for (int i = 0; i < kItems; ++i) values[i] = i % 100 + rank;
+#pragma omp parallel
+#pragma omp single
+  for (int d = 0; d < omp_get_num_devices(); ++d) {
+    long *to = &sums[d];
+#pragma omp target device(d) nowait map(to: values) map(tofrom: to[0:1])
+    {
+      long sum = 0;
+      for (int i = 0; i < kItems; ++i) sum += values[i] * (d + 1L);
+      *to = sum;
+    }
+  }
+  long expected = 0;
+  for (int i = 0; i < kItems; ++i) expected += values[i];
+  for (int d = 0; d < omp_get_num_devices(); ++d) right += sums[d] == expected * (d + 1);
+  free(sums);
+  return right;
+}
+
+// Round all devices, and back.
+static int copy_around(void) {
+  size_t bytes = sizeof values;
+  int devices = omp_get_num_devices(), wrong = 0;
+  void *last = omp_target_alloc(bytes, 0);
+  omp_target_memcpy(last, values, bytes, 0, 0, 0, omp_get_initial_device());
+  for (int d = 1; d < devices; ++d) {
+    void *next = omp_target_alloc(bytes, d);
+    wrong += omp_target_memcpy(next, last, bytes, 0, 0, d, d - 1) != 0;
+    omp_target_free(last, d - 1);
+    last = next;
+  }
+  memset(values, 0, bytes);
+  omp_target_memcpy(values, last, bytes, 0, 0, omp_get_initial_device(), devices - 1);
+  for (int i = 0; i < kItems; ++i) wrong += values[i] != i % 100 + rank;
+  return wrong;
+}
+
+static void await(int count, char **files) {
+  for (int i = 0; i < count; ++i) {
+    while (access(files[i], F_OK) == 0) usleep(1000);
+  }
+  usleep(300000);  // behind the removal its rank ends
+}
+
+static int run(const char *what) {
+  if (strcmp(what, "all") == 0) {
+    int right = compute_everywhere(), wrong = copy_around(), other = process_of(0);
+    printf("rank %d right %d wrong %d other %d\n", rank, right, wrong, other != getpid());
+  } else if (strcmp(what, "crash") == 0) {
+    if (rank == 0) {
+#pragma omp target device(1)
+      *(volatile int *)0 = 1;
+    }
+  } else if (strcmp(what, "exit") == 0) {
+    int process = process_of(1 % size);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 1) exit(process != 0 ? 7 : 1);
+    sleep(60);
+  } else if (strcmp(what, "stay") == 0) {
+    int parent = 0;
+#pragma omp target device(0) map(from: parent)
+    parent = getppid();
+    if (rank == 0) printf("parent %d\n", parent), fflush(stdout);
+    sleep(4);
+    int right = compute_everywhere();
+    if (rank == 0 && right == size) printf("done\n");
+  } else if (strcmp(what, "late") == 0) {
+    if (rank == 0) (void)process_of(0);
+  }
+  return 0;
+}
+
+int main(int count, char **arguments) {
+  const char *what = arguments[1];
+  int before = omp_get_num_devices(), given;
+  if (strcmp(what, "early") == 0) (void)process_of(0);
+  MPI_Init_thread(&count, &arguments, MPI_THREAD_MULTIPLE, &given);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  if (before != size || omp_get_num_devices() != size) printf("devices %d %d\n", before, omp_get_num_devices());
+  run(what);
+  MPI_Finalize();
+  if (rank != 0 && count > 2) unlink(arguments[1 + rank]);
+  if (rank == 0 && count > 2) {
+    await(count - 2, arguments + 2);
+    printf("late %d\n", compute_everywhere());
+  }
+  return 0;
+}

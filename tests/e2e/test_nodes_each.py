@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ranks of an MPI program that are each other's devices: every rank runs main, and device k is a worker beside rank k."""
+
+import os
+import re
+import shutil
+import socket
+import subprocess
+
+import pytest
+from conftest import CROWDED
+from nodes_support import COMPILERS, MPIS, clean_environment, jobs, only  # noqa: F401  (a fixture)
+
+MANDATORY = CROWDED | {"OMP_TARGET_OFFLOAD": "mandatory"}
+
+
+@pytest.fixture(params=MPIS)
+def mpi(request) -> str:
+    if shutil.which(f"mpicc.{request.param}") is None:
+        pytest.skip(f"no {request.param}")
+    return request.param
+
+
+def build_with(compiled, mpi, monkeypatch, kind, source="nodes_each.c"):
+    compiler, *flags = COMPILERS[kind]
+    monkeypatch.setenv("OMPI_CC", compiler)
+    monkeypatch.setenv("MPICH_CC", compiler)
+    return compiled(f"mpicc.{mpi}", source, *flags)
+
+
+@pytest.fixture(params=COMPILERS)
+def both(request, compiled, mpi, monkeypatch):
+    return build_with(compiled, mpi, monkeypatch, request.param)
+
+
+@pytest.fixture
+def each(compiled, mpi, monkeypatch):
+    return build_with(compiled, mpi, monkeypatch, "gcc")
+
+
+def all_right(count: int) -> list[str]:
+    return [f"rank {rank} right {count} wrong 0 other 1" for rank in range(count)]
+
+
+@pytest.mark.parametrize("nodes_as", ["", "apart", "a,b,a"])
+def test_every_rank_uses_every_device_at_once(jobs, both, nodes_as):
+    words = ["--nodes-as", nodes_as] if nodes_as else []
+    result = jobs.run("-n", 3, "--devices=nodes", *words, both, "all", **MANDATORY)
+    assert (result.returncode, sorted(result.stdout.splitlines())) == (0, all_right(3)), result.stderr
+
+
+def test_the_user_s_mpirun(jobs, each, mpi):
+    result = jobs.mpirun(mpi, 2, jobs.command, "run", "--devices", "nodes", each, "all")
+    assert (result.returncode, sorted(result.stdout.splitlines())) == (0, all_right(2)), result.stderr
+
+
+def with_mpi_library(jobs, mpi) -> list[str]:
+    libraries = f"{jobs.library / 'marline' / mpi / 'libmarline-mpi.so'}:{jobs.library / 'libmarline.so'}"
+    return ["env", "MARLINE_DEVICES=nodes", f"LD_PRELOAD={libraries}",
+            f"LD_LIBRARY_PATH={jobs.library / 'marline/compat'}"]  # fmt: skip
+
+
+def test_plain_mpirun(jobs, each, mpi):
+    result = jobs.mpirun(mpi, 2, *with_mpi_library(jobs, mpi), each, "all")
+    assert (result.returncode, sorted(result.stdout.splitlines())) == (0, all_right(2)), result.stderr
+
+
+def test_plain_mpirun_without_the_library_for_mpi(jobs, each, mpi):
+    result = jobs.mpirun(mpi, 2, *jobs.preloaded(), each, "all", MARLINE_DEVICES="nodes")
+    assert result.returncode != 0
+    assert "MPI_Init was called without libmarline-mpi: start the program by `marline run`" in result.stderr
+
+
+def test_one_rank(jobs, each):
+    result = jobs.run("-n", 1, "--devices=nodes", each, "all", **MANDATORY)
+    assert (result.returncode, result.stdout.splitlines()) == (0, all_right(1)), result.stderr
+
+
+def test_a_worker_as_two_devices_is_refused_before_mpi_init(jobs, each):
+    """How many there are is known only when the workers have been asked."""
+    result = jobs.run("-n", 2, "--devices=nodes", each, "all", MARLINE_NODE_DEVICES="2", **MANDATORY)
+    assert result.returncode != 0
+    assert "is used before MPI_Init" in result.stderr
+
+
+def test_a_region_before_mpi_init(jobs, both):
+    result = jobs.run("-n", 2, "--devices=nodes", both, "early", **MANDATORY)
+    assert result.returncode != 0
+    assert ("a device on the node of another rank is used before MPI_Init, in which the ranks tell each other where they "
+            "are: use it after MPI_Init") in result.stderr  # fmt: skip
+
+
+def test_ranks_without_a_launcher(jobs, each):
+    result = jobs.run("--devices=nodes", each, "all")
+    assert result.returncode == 125
+    assert "whose ranks are each other's devices: start them by -n RANKS, or by mpirun" in only(result)
+
+
+def test_too_many_ranks(jobs, each):
+    result = jobs.run("-n", 64, "--devices=nodes", each, "nothing")
+    assert result.returncode == 125
+    assert "-n 64: ranks that are each other's devices are at most 63" in only(result)
+
+
+def test_names_for_another_number_of_ranks(jobs, each, mpi):
+    result = jobs.mpirun(mpi, 2, *with_mpi_library(jobs, mpi), each, "all", MARLINE_NODES_AS="a,b,c")
+    assert result.returncode != 0
+    assert "MARLINE_NODES_AS has 3 names, but the job has 2 ranks" in result.stderr
+
+
+@pytest.mark.parametrize("nodes_as", ["", "apart"])
+def test_a_worker_that_crashes_is_named_by_the_ranks(jobs, both, nodes_as):
+    words = ["--nodes-as", nodes_as] if nodes_as else []
+    result = jobs.run("-n", 2, "--devices=nodes", *words, both, "crash", **MANDATORY)
+    assert result.returncode != 0
+    assert re.search(r"device 1 \(node, beside rank 1 for rank 0, on \S+\) has ended by signal 11 \(Segmentation fault\) "
+                     r"at address 0", result.stderr), result.stderr  # fmt: skip
+
+
+def test_a_rank_that_exits_early_ends_the_job(jobs, each):
+    result = jobs.run("-n", 2, "--devices=nodes", each, "exit", **MANDATORY)
+    assert result.returncode != 0
+
+
+@pytest.fixture
+def files(tmp_path):
+    made = [tmp_path / name for name in "12"]
+    for file in made:
+        file.write_text("")
+    return made
+
+
+def test_workers_outlive_the_rank_beside_them(jobs, both, files):
+    result = jobs.run("-n", 3, "--devices=nodes", both, "late", *files, **MANDATORY)
+    assert (result.returncode, result.stdout) == (0, "late 3\n"), result.stderr
+
+
+def test_a_rank_that_has_ended_starts_no_worker(jobs, each, files):
+    result = jobs.run("-n", 3, "--devices=nodes", each, "never", *files, **MANDATORY)
+    assert result.returncode != 0
+    assert re.search(r"rank 1 on \S+ starts no worker for rank 0 \(.*\): a rank that has ended starts none", result.stderr)
+
+
+def test_a_stranger_gets_no_worker_and_does_no_harm(jobs, each, mpi):
+    """It meets the socket of an agent, and does not know the secret."""
+    words = [f"mpirun.{mpi}", "-n", "2", *with_mpi_library(jobs, mpi), each, "stay"]
+    with subprocess.Popen(list(map(str, words)), env=clean_environment(**MANDATORY), text=True, stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:  # fmt: skip
+        agent = int(re.fullmatch(r"parent (\d+)", process.stdout.readline().strip())[1])
+        answers = [greeting_of_a_stranger(name) for name in sockets_of(agent)]
+        output, errors = process.communicate(timeout=60)
+    assert answers and all(len(answer) <= 24 for answer in answers)  # a challenge, and nothing behind it
+    assert (process.returncode, output) == (0, "done\n"), errors
+
+
+def sockets_of(process: int) -> list[str]:
+    """The abstract names at which a process listens."""
+    own = {os.readlink(f"/proc/{process}/fd/{file}") for file in os.listdir(f"/proc/{process}/fd")}
+    with open("/proc/net/unix") as table:
+        rows = [line.split() for line in table]
+    return [row[7] for row in rows if len(row) == 8 and row[7].startswith("@") and f"socket:[{row[6]}]" in own]
+
+
+def greeting_of_a_stranger(name: str) -> bytes:
+    with socket.socket(socket.AF_UNIX) as stranger:
+        stranger.settimeout(20)
+        stranger.connect("\0" + name[1:])
+        magic, words = 0x31657269776C726D, (0, 2, 0, 3)
+        hello = magic.to_bytes(8, "little") + b"".join(word.to_bytes(4, "little") for word in words) + bytes(16)
+        stranger.sendall(hello + bytes(8) + bytes(128))
+        answer = b""
+        try:
+            while piece := stranger.recv(4096):
+                answer += piece
+        except ConnectionResetError:
+            pass  # it has not read all
+        return answer
