@@ -26,7 +26,7 @@ struct Row {
 constexpr Row kTable[] = {
     {"MARLINE_DEVICES", "auto", "auto, none, or a list of host, host:N, process, process:N, nodes and libomptarget, with N from 1 to 256",
      "Which devices the program has. `host`: this processor, in the program's process; `process`: the same in processes of "
-     "their own; `nodes`: the processors of the job's other processes; `libomptarget`: those that LLVM's library drives. "
+     "their own; `nodes`: the processors of the job's other processes, in an MPI program those of all ranks; `libomptarget`: those that LLVM's library drives. "
      "`auto`: GPUs for which the program has images, or else 4 of `host` if it has images for this processor. Code of GCC has devices only by this variable.",},
     {"MARLINE_LIBOMPTARGET", "auto", "a path",
      "LLVM's library for GPUs. `auto`: the first in LD_LIBRARY_PATH, then in /usr/lib/llvm-*/lib.",},
@@ -39,7 +39,7 @@ constexpr Row kTable[] = {
     {"MARLINE_WIRE", "auto", "auto, local or mpi",
      "How the processes of a job reach each other. `local`: shared memory within a node, TCP between nodes; `mpi`: the MPI "
      "library's messages. `auto`: `local` if a launcher has said where the processes meet, or else `mpi` in an MPI job.",},
-    {"MARLINE_NODES_AS", "auto", "names separated by commas, one for each process of the job",
+    {"MARLINE_NODES_AS", "auto", "names separated by commas, one for each process of the job, or each rank",
      "The nodes on which the processes count as being, in the order of their numbers, to try a program for several nodes on "
      "one. Processes with the same name share memory if they truly can. `auto`: the true nodes.",},
     {"MARLINE_LINK", "none", "latency=TIME,bandwidth=BYTES,card=BYTES, with ns, us, ms or s and k, M or G per second; for a "
