@@ -3,13 +3,16 @@
 
 import os
 import re
+import secrets
 import shutil
+import signal
 import socket
 import subprocess
+import time
 
 import pytest
 from conftest import CROWDED
-from nodes_support import COMPILERS, MPIS, clean_environment, jobs, only  # noqa: F401  (a fixture)
+from nodes_support import COMPILERS, MARK, MPIS, clean_environment, jobs, members, only  # noqa: F401  (a fixture)
 
 MANDATORY = CROWDED | {"OMP_TARGET_OFFLOAD": "mandatory"}
 
@@ -38,8 +41,8 @@ def each(compiled, mpi, monkeypatch):
     return build_with(compiled, mpi, monkeypatch, "gcc")
 
 
-def all_right(count: int) -> list[str]:
-    return [f"rank {rank} right {count} wrong 0 other 1" for rank in range(count)]
+def all_right(count: int, devices: int = 0) -> list[str]:
+    return [f"rank {rank} right {devices or count} wrong 0 other 1" for rank in range(count)]
 
 
 @pytest.mark.parametrize("nodes_as", ["", "apart", "a,b,a"])
@@ -83,6 +86,11 @@ def test_a_worker_as_two_devices_is_refused_before_mpi_init(jobs, each):
     assert "is used before MPI_Init" in result.stderr
 
 
+def test_a_worker_as_two_devices(jobs, both):
+    result = jobs.run("-n", 2, "--devices=nodes", both, "parts", MARLINE_NODE_DEVICES="2", **MANDATORY)
+    assert (result.returncode, sorted(result.stdout.splitlines())) == (0, all_right(2, 4)), result.stderr
+
+
 def test_a_region_before_mpi_init(jobs, both):
     result = jobs.run("-n", 2, "--devices=nodes", both, "early", **MANDATORY)
     assert result.returncode != 0
@@ -115,6 +123,25 @@ def test_a_worker_that_crashes_is_named_by_the_ranks(jobs, both, nodes_as):
     assert result.returncode != 0
     assert re.search(r"device 1 \(node, beside rank 1 for rank 0, on \S+\) has ended by signal 11 \(Segmentation fault\) "
                      r"at address 0", result.stderr), result.stderr  # fmt: skip
+
+
+@pytest.mark.parametrize("nodes_as", ["a,a", "a,b"])
+@pytest.mark.parametrize("which", [0, 1])
+def test_a_worker_or_a_rank_that_is_killed_ends_the_job(jobs, each, mpi, which, nodes_as):
+    mark = secrets.token_hex(8)
+    words = [f"mpirun.{mpi}", "-n", "2", *with_mpi_library(jobs, mpi), each, "busy"]
+    environment = clean_environment(**MANDATORY, **{MARK: mark}, MARLINE_NODES_AS=nodes_as)
+    with subprocess.Popen(list(map(str, words)), env=environment, text=True, stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:  # fmt: skip
+        os.kill(int(process.stdout.readline().split()[which]), signal.SIGKILL)
+        errors = process.communicate(timeout=60)[1]
+    deadline = time.monotonic() + 5
+    while members(mark) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert process.returncode != 0 and members(mark) == []
+    if which == 0:
+        assert re.search(r"device 1 \(node, beside rank 1 for rank 0, on \S+\) has gone, so the program cannot go on: it "
+                         "has ended", errors), errors  # fmt: skip
 
 
 def test_a_rank_that_exits_early_ends_the_job(jobs, each):

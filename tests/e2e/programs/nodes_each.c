@@ -3,10 +3,12 @@
 // test_nodes_each.py: the ranks are each other's devices.
 //
 //     all      every rank uses every device at once, and copies from device to device
+//     parts    the same, without a question about devices before MPI_Init
 //     early    a region before MPI_Init
 //     late     rank 0 uses devices, and goes on with them when the other ranks have ended; FILES...: one for each of these
 //     never    rank 0 uses its devices for the first time when the others have ended
 //     crash    rank 0 has device 1 crash
+//     busy     rank 0 tells the processes of its device 1 and of rank 1, and waits for the first
 //     exit     rank 1 exits without MPI_Finalize while the others use its device
 //     stay     the number of the process beside rank 0 that starts workers, time for strangers, then a region
 //     nothing  no device is used
@@ -78,13 +80,21 @@ static void await(int count, char **files) {
 }
 
 static int run(const char *what) {
-  if (strcmp(what, "all") == 0) {
+  if (strcmp(what, "all") == 0 || strcmp(what, "parts") == 0) {
     int right = compute_everywhere(), wrong = copy_around(), other = process_of(0);
     printf("rank %d right %d wrong %d other %d\n", rank, right, wrong, other != getpid());
   } else if (strcmp(what, "crash") == 0) {
     if (rank == 0) {
 #pragma omp target device(1)
       *(volatile int *)0 = 1;
+    }
+  } else if (strcmp(what, "busy") == 0) {
+    int neighbour = getpid();
+    MPI_Bcast(&neighbour, 1, MPI_INT, 1, MPI_COMM_WORLD);
+    if (rank == 0) {
+      printf("%d %d\n", process_of(1), neighbour), fflush(stdout);
+#pragma omp target device(1)
+      sleep(60);
     }
   } else if (strcmp(what, "exit") == 0) {
     int process = process_of(1 % size);
@@ -107,12 +117,12 @@ static int run(const char *what) {
 
 int main(int count, char **arguments) {
   const char *what = arguments[1];
-  int before = omp_get_num_devices(), given;
+  int asks = strcmp(what, "parts") != 0, before = asks ? omp_get_num_devices() : 0, given;
   if (strcmp(what, "early") == 0) (void)process_of(0);
   MPI_Init_thread(&count, &arguments, MPI_THREAD_MULTIPLE, &given);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
-  if (before != size || omp_get_num_devices() != size) printf("devices %d %d\n", before, omp_get_num_devices());
+  if (asks && (before != size || omp_get_num_devices() != size)) printf("devices %d %d\n", before, omp_get_num_devices());
   run(what);
   MPI_Finalize();
   if (rank != 0 && count > 2) unlink(arguments[1 + rank]);
