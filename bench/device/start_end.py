@@ -5,7 +5,11 @@ MPI_Finalize), and of a program with one target region, whose one worker is the 
 by the same mpirun. Each process stands below bench/device/lifetime.c, which takes the time, so the launcher's own time
 does not count.
 
-Figures in ms, medians: `mpi_life`, `node_life`; `node_extra`, the second less the first of the same turn."""
+Then, likewise, of an MPI program of two ranks without devices, with the other rank as a device that is not used, and
+with a region of each rank on each of both.
+
+Figures in ms, medians: `mpi_life`, `node_life`; `node_extra`, the second less the first of the same turn; `ranks_life`,
+`ranks_extra` for devices that are not used, `ranks_used_extra` for those that are, less `ranks_life` of the same turn."""
 
 import argparse
 import os
@@ -46,6 +50,16 @@ def main() -> None:
     print(f"mpi_life {statistics.median(a for a, _ in pairs):.3f} ms")
     print(f"node_life {statistics.median(b for _, b in pairs):.3f} ms")
     print(f"node_extra {statistics.median(b - a for a, b in pairs):.3f} ms")
+    ranks = [*start, "OMP_NUM_THREADS=1",
+             f"LD_PRELOAD={lib}/marline/openmpi/libmarline-mpi.so:{lib}/libmarline.so",
+             f"LD_LIBRARY_PATH={lib}/marline/compat:{LLVM}"]  # fmt: skip
+    each, devices = str(folder / "device-each-openmpi"), "MARLINE_DEVICES=nodes"
+    lives = [(lifetime([*ranks, each, "nothing"]), lifetime([*ranks, devices, each, "nothing"]),
+              lifetime([*ranks, devices, "OMP_TARGET_OFFLOAD=mandatory", each, "region"]))
+             for _ in range(arguments.turns)]  # fmt: skip
+    print(f"ranks_life {statistics.median(a for a, _, _ in lives):.3f} ms")
+    print(f"ranks_extra {statistics.median(b - a for a, b, _ in lives):.3f} ms")
+    print(f"ranks_used_extra {statistics.median(c - a for a, _, c in lives):.3f} ms")
 
 
 if __name__ == "__main__":
