@@ -4,6 +4,7 @@
 import os
 import re
 import secrets
+import shlex
 import shutil
 import signal
 import socket
@@ -65,6 +66,24 @@ def with_mpi_library(jobs, mpi) -> list[str]:
 
 def test_plain_mpirun(jobs, each, mpi):
     result = jobs.mpirun(mpi, 2, *with_mpi_library(jobs, mpi), each, "all")
+    assert (result.returncode, sorted(result.stdout.splitlines())) == (0, all_right(2)), result.stderr
+
+
+def may_be_two_machines() -> bool:
+    """Processes of another PID namespace count as being on another machine, which an address of this one reaches."""
+    parts = subprocess.run(["unshare", "-pf", "true"], stderr=subprocess.DEVNULL, check=False)
+    addresses = subprocess.run(["hostname", "-I"], capture_output=True, text=True, check=False).stdout
+    return parts.returncode == 0 and re.search(r"\d+\.\d+\.\d+\.\d+", addresses) is not None
+
+
+@pytest.mark.skipif(not may_be_two_machines(), reason="no other PID namespace, or no address but the loopback's")
+def test_ranks_on_two_machines(jobs, compiled, monkeypatch):
+    """Agents and workers are reached by TCP."""
+    if shutil.which("mpicc.openmpi") is None:
+        pytest.skip("no openmpi")
+    program = build_with(compiled, "openmpi", monkeypatch, "gcc")
+    rank = shlex.join(map(str, [*with_mpi_library(jobs, "openmpi"), program, "all"]))
+    result = jobs.shell(f"exec mpirun.openmpi --mca btl tcp,self -n 1 {rank} : -n 1 unshare -pf {rank}")
     assert (result.returncode, sorted(result.stdout.splitlines())) == (0, all_right(2)), result.stderr
 
 
