@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the nodes of a cluster tell one another, and the words in which they do. Node 0 is the process that runs the
+// program. A task has a number in the order of creation, and one more at the node that runs it: an index, in the order in
+// which node 0 assigns tasks to that node. docs/design/cluster.md has the protocol.
+#pragma once
+
+#include "cluster/core/base/list.hpp"
+
+#include <cstdint>
+
+namespace marline::target {
+
+using TaskNumber = uint64_t;
+using NodeNumber = uint32_t;
+inline constexpr NodeNumber kAnyNode = ~NodeNumber{0};
+
+// Bytes of a buffer: of one mapping of a variable, from its entry into the data environment until it goes.
+struct ClusterRange {
+  uint64_t buffer = 0, offset = 0, bytes = 0;
+  uint64_t end() const { return offset + bytes; }
+};
+
+// A task at a node.
+struct TaskPlace {
+  NodeNumber node = 0;
+  uint64_t index = 0;
+};
+
+// What a task does with bytes of a buffer, and by whose hands they come and go.
+struct PlannedAccess {
+  ClusterRange range;
+  bool may_write = false;
+  bool is_fetched = false;  // from `source`, once the inputs of that task have come to its node
+  TaskPlace source;
+  NodeNumber home = 0;      // gets what the task has written, unless that is the task's own node
+};
+
+enum class MessageKind : uint8_t {
+  kAssign,     // 0 to a node: a task, perhaps long before its inputs exist
+  kSubscribe,  // 0 to a node: when task `index` has ended, tell `peer`
+  kCancel,     // 0 to a node: task `index` need not run
+  kForget,     // 0 to a node: nobody will ask for task `index` any more
+  kDrop,       // 0 to a node: the copy of buffer `range.buffer` goes
+  kEnded,      // to a node: a predecessor of task `index` has ended
+  kFetch,      // to a node: send `range` to `peer`, once the inputs of task `index` are there
+  kData,       // an answer to kFetch, for task `index`; carries bytes with their stamps
+  kDelta,      // what task `peer` has written in `range`, to its home; carries bytes with their stamps
+  kMerged,     // an answer to kDelta, for task `index`
+  kReport,     // to 0: tasks that have ended
+};
+
+struct EndedTask {
+  uint64_t index;
+  bool has_run;
+  double time;  // that it took, in the driver's unit
+};
+
+struct Message {
+  MessageKind kind{};
+  NodeNumber from = 0, to = 0;
+  uint64_t clock = 0;
+  uint64_t index = 0;
+  TaskPlace peer;
+  ClusterRange range;
+  // kAssign
+  TaskNumber task = 0;
+  uint32_t predecessors = 0;
+  bool is_cancelled = false;
+  List<PlannedAccess> accesses;
+  // kReport
+  List<EndedTask> ended;
+};
+
+}  // namespace marline::target

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// See the header.
+#include "cluster/core/coherence/directory.hpp"
+
+namespace marline::target {
+
+Directory::Buffer* Directory::find(uint64_t number) {
+  size_t low = 0, high = buffers_.count();
+  while (low < high) {
+    size_t middle = (low + high) / 2;
+    if (buffers_[middle].number < number) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low < buffers_.count() && buffers_[low].number == number ? &buffers_[low] : nullptr;
+}
+
+void Directory::add(uint64_t buffer, uint64_t bytes) {
+  assert(buffers_.is_empty() || buffers_.back().number < buffer);
+  Segment segment{};
+  segment.begin = 0;
+  segment.end = bytes;
+  Buffer& added = buffers_.push({});
+  added.number = buffer;
+  added.segments.push(std::move(segment));
+}
+
+void Directory::remove(uint64_t buffer) {
+  Buffer* found = find(buffer);
+  assert(found != nullptr);
+  buffers_.erase(static_cast<size_t>(found - buffers_.begin()));
+}
+
+// The number of the first segment that ends behind `at`.
+size_t Directory::first_behind(const Buffer& buffer, uint64_t at) {
+  size_t low = 0, high = buffer.segments.count();
+  while (low < high) {
+    size_t middle = (low + high) / 2;
+    if (buffer.segments[middle].end <= at) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
+// The number of the segment that begins at `at`.
+size_t Directory::split(Buffer& buffer, uint64_t at) {
+  size_t low = first_behind(buffer, at);
+  if (low == buffer.segments.count() || buffer.segments[low].begin == at) return low;
+  Segment left{};
+  Segment& right = buffer.segments[low];
+  left.begin = right.begin;
+  left.end = right.begin = at;
+  left.home = right.home;
+  left.has_home = right.has_home;
+  for (TaskNumber writer : right.writers) left.writers.push(writer);
+  for (const TaskPlace& holder : right.holders) left.holders.push(holder);
+  buffer.segments.insert(low, std::move(left));
+  return low + 1;
+}
+
+// The tree of those who read one version: the i-th asks the one that came half as far in the list, so each serves two and
+// the last one is log2 transfers away from the home.
+TaskPlace Directory::pick_source(const Segment& segment, NodeNumber node) {
+  for (const TaskPlace& holder : segment.holders) {
+    if (holder.node == node) return holder;
+  }
+  size_t count = segment.holders.count();
+  return count < 2 ? segment.home : segment.holders[(count - 2) / 2];
+}
+
+PlannedAccess Directory::plan_segment(Segment& segment, const PlannedTask& task, const ClusterRange& range,
+                                      bool may_write, bool is_ordered) {
+  PlannedAccess access;
+  access.range = range;
+  access.may_write = may_write;
+  bool is_at_home = segment.has_home && segment.home.node == task.place.node;
+  if (segment.has_home) {
+    access.source = is_at_home ? segment.home : pick_source(segment, task.place.node);
+    // Not from itself, where the task has an access to these bytes already.
+    access.is_fetched = access.source.node != task.place.node || access.source.index != task.place.index;
+  }
+  if (may_write) {
+    if (!segment.has_home || (is_ordered && !is_at_home)) {
+      segment.home = task.place;
+      segment.has_home = true;
+    }
+    segment.holders.clear();
+    segment.writers.push(task.number);
+  } else if (segment.has_home && is_ordered && !is_at_home) {
+    bool is_known = false;
+    for (const TaskPlace& holder : segment.holders) is_known = is_known || holder.node == task.place.node;
+    if (!is_known) segment.holders.push(task.place);
+  }
+  access.home = segment.has_home ? segment.home.node : task.place.node;
+  return access;
+}
+
+uint64_t Directory::bytes_at(const ClusterRange& range, NodeNumber node) {
+  Buffer* buffer = find(range.buffer);
+  uint64_t bytes = 0;
+  if (buffer == nullptr) return 0;
+  for (size_t i = first_behind(*buffer, range.offset); i < buffer->segments.count(); ++i) {
+    const Segment& segment = buffer->segments[i];
+    if (segment.begin >= range.end()) break;
+    uint64_t begin = segment.begin > range.offset ? segment.begin : range.offset;
+    uint64_t end = segment.end < range.end() ? segment.end : range.end();
+    bool has = !segment.has_home || segment.home.node == node;
+    for (const TaskPlace& holder : segment.holders) has = has || holder.node == node;
+    if (has) bytes += end - begin;
+  }
+  return bytes;
+}
+
+void Directory::add_holders(const ClusterRange& range, List<NodeNumber>& holders) {
+  Buffer* buffer = find(range.buffer);
+  if (buffer == nullptr) return;
+  for (size_t i = first_behind(*buffer, range.offset); i < buffer->segments.count(); ++i) {
+    const Segment& segment = buffer->segments[i];
+    if (segment.begin >= range.end()) break;
+    if (!segment.has_home) continue;
+    holders.push(segment.home.node);
+    for (size_t h = 0; h < segment.holders.count() && h < 2; ++h) holders.push(segment.holders[h].node);
+  }
+}
+
+bool Directory::is_home(uint64_t buffer, NodeNumber node) {
+  Buffer* found = find(buffer);
+  if (found == nullptr) return false;
+  for (const Segment& segment : found->segments) {
+    if (segment.has_home && segment.home.node == node) return true;
+  }
+  return false;
+}
+
+void Directory::forget_holder(uint64_t buffer, NodeNumber node) {
+  Buffer* found = find(buffer);
+  if (found == nullptr) return;
+  for (Segment& segment : found->segments) {
+    for (size_t i = segment.holders.count(); i-- > 0;) {
+      if (segment.holders[i].node == node) segment.holders.erase(i);
+    }
+  }
+}
+
+}  // namespace marline::target

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where the bytes of each buffer are: who fetches them from whom, and who merges what tasks without order have written.
+// A pure state machine of node 0, asked once per access, in the order of creation.
+//
+// Every range has a home. Invariant: what tasks that have ended have written is in the home's copy, or on its way to it
+// in front of whatever can ask for it. A task moves the home to its own node if it is ordered behind all others that may
+// write the range and have not ended; any other writer leaves the home where it is, and sends it what it has written.
+#pragma once
+
+#include "cluster/core/base/message.hpp"
+
+namespace marline::target {
+
+struct PlannedTask {
+  TaskNumber number;
+  TaskPlace place;
+  const List<TaskNumber>* predecessors;  // those that have not ended, ascending
+};
+
+class Directory {
+ public:
+  // The bytes have come into being: undefined, with their home at `home`, which need not wait for anybody.
+  void add(uint64_t buffer, uint64_t bytes);
+  // No task will use it any more.
+  void remove(uint64_t buffer);
+
+  // Appends what the task has to do for one access: one entry per range that has a history of its own.
+  // `has_ended(task)`: node 0 knows that it has.
+  template <class HasEnded>
+  void plan(const PlannedTask& task, const ClusterRange& range, bool may_write, const HasEnded& has_ended,
+            List<PlannedAccess>& accesses);
+
+  // How many of the bytes the node has, or will have, without a transfer.
+  [[nodiscard]] uint64_t bytes_at(const ClusterRange& range, NodeNumber node);
+  // Appends nodes that have some of them, at most three for each range that has a history of its own.
+  void add_holders(const ClusterRange& range, List<NodeNumber>& holders);
+
+  // For eviction, while no task under way uses the node's copy:
+  [[nodiscard]] bool is_home(uint64_t buffer, NodeNumber node);
+  void forget_holder(uint64_t buffer, NodeNumber node);
+
+ private:
+  struct Segment {
+    uint64_t begin, end;
+    TaskPlace home;                // and the task whose inputs made it one
+    bool has_home = false;         // else nobody has written it
+    List<TaskNumber> writers;      // that have not ended: bounded by the tasks under way
+    List<TaskPlace> holders;       // tasks whose inputs are all that these writers have written; one per node
+  };
+  struct Buffer {
+    uint64_t number;
+    List<Segment> segments;        // by address, without gaps
+  };
+
+  Buffer* find(uint64_t number);
+  static size_t first_behind(const Buffer& buffer, uint64_t at);
+  size_t split(Buffer& buffer, uint64_t at);
+  PlannedAccess plan_segment(Segment& segment, const PlannedTask& task, const ClusterRange& range, bool may_write,
+                             bool is_ordered);
+  static TaskPlace pick_source(const Segment& segment, NodeNumber node);
+
+  List<Buffer> buffers_;  // by number; as many as variables are mapped
+};
+
+template <class HasEnded>
+void Directory::plan(const PlannedTask& task, const ClusterRange& range, bool may_write, const HasEnded& has_ended,
+                     List<PlannedAccess>& accesses) {
+  Buffer* buffer = find(range.buffer);
+  assert(buffer != nullptr && range.bytes != 0);
+  size_t first = split(*buffer, range.offset), last = split(*buffer, range.end());
+  for (size_t i = first; i < last; ++i) {
+    Segment& segment = buffer->segments[i];
+    bool is_ordered = true;
+    for (size_t w = 0; w < segment.writers.count();) {
+      TaskNumber writer = segment.writers[w];
+      if (has_ended(writer)) {
+        segment.writers.erase(w);
+        continue;
+      }
+      bool is_before = writer == task.number;
+      for (TaskNumber predecessor : *task.predecessors) is_before = is_before || predecessor == writer;
+      is_ordered = is_ordered && is_before;
+      ++w;
+    }
+    ClusterRange part = {range.buffer, segment.begin, segment.end - segment.begin};
+    accesses.push(plan_segment(segment, task, part, may_write, is_ordered));
+  }
+}
+
+}  // namespace marline::target

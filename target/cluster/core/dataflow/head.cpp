@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// See the header.
+#include "cluster/core/dataflow/head.hpp"
+
+namespace marline::target {
+
+Head::Head(const HeadOptions& options) : placement(options.policy), options_(options) {
+  copies_.set_budgets(options.nodes, options.memory);
+  for (size_t i = 0; i <= options.nodes; ++i) {
+    Node node;
+    node.credits = options.credits;
+    nodes_.push(std::move(node));
+    assigned_.push({});
+  }
+}
+
+TaskNumber Head::create(NewTask made) {
+  TaskNumber number = tasks_.end();
+  tasks_.reach(number).made = std::move(made);
+  ++under_way_;
+  plan_what_can_be();
+  return number;
+}
+
+bool Head::has_ended(TaskNumber task) {
+  return task < tasks_.first() || (task < tasks_.end() && tasks_[task].state == State::kEnded);
+}
+
+void Head::cancel(TaskNumber number) {
+  if (has_ended(number)) return;
+  Task& task = tasks_[number];
+  task.is_cancelled = true;
+  if (task.state != State::kPlanned) return;
+  Message message = message_to(MessageKind::kCancel, task.place.node);
+  message.index = task.place.index;
+  send(std::move(message));
+}
+
+void Head::barrier() {
+  held_ = tasks_.end();
+  plan_what_can_be();
+}
+
+void Head::plan_what_can_be() {
+  while (next_ < tasks_.end() && (!options_.hold || next_ < held_)) {
+    if (tasks_[next_].state == State::kCreated && !plan(next_)) return;
+    ++next_;
+  }
+}
+
+// False: there is no room for it yet.
+bool Head::plan(TaskNumber number) {
+  Task* task = &tasks_[number];
+  for (const NewBuffer& buffer : task->made.new_buffers) {
+    directory_.add(buffer.buffer, buffer.bytes);
+    copies_.add_buffer(buffer.buffer, buffer.bytes);
+  }
+  task->made.new_buffers.clear();
+  if (!make_room(*task)) return false;
+  task = &tasks_[number];  // a move may have been created
+  Node& node = nodes_[task->place.node];
+  task->place.index = node.assigned++;
+  assigned_[task->place.node].reach(task->place.index) = number;
+  task->state = State::kPlanned;
+  ++planned_;
+  if (task->place.node != 0) task->load = placement.begin(task->request, task->place.node);
+
+  Message assignment = message_to(MessageKind::kAssign, task->place.node);
+  assignment.index = task->place.index;
+  assignment.task = number;
+  assignment.is_cancelled = task->is_cancelled;
+  plan_accesses(number, assignment);
+  send(std::move(assignment));
+  for (TaskNumber predecessor : task->made.predecessors) {
+    Message message = message_to(MessageKind::kSubscribe, tasks_[predecessor].place.node);
+    message.index = tasks_[predecessor].place.index;
+    message.peer = task->place;
+    send(std::move(message));
+  }
+  for (uint64_t buffer : task->made.last_of) directory_.remove(buffer);
+  return true;
+}
+
+void Head::plan_accesses(TaskNumber number, Message& assignment) {
+  Task& task = tasks_[number];
+  List<TaskNumber>& predecessors = task.made.predecessors;
+  for (size_t i = predecessors.count(); i-- > 0;) {
+    if (has_ended(predecessors[i])) predecessors.erase(i);
+  }
+  assignment.predecessors = static_cast<uint32_t>(predecessors.count());
+  PlannedTask planned = {number, task.place, &predecessors};
+  auto has_ended = [this](TaskNumber other) { return this->has_ended(other); };
+  for (const TaskAccess& access : task.made.accesses) {
+    directory_.plan(planned, access.range, access.may_write, has_ended, assignment.accesses);
+    use(task, access.range.buffer, task.place.node);
+  }
+  for (const PlannedAccess& access : assignment.accesses) {
+    if (access.is_fetched) use(task, access.range.buffer, access.source.node);
+    if (access.may_write) use(task, access.range.buffer, access.home);
+  }
+}
+
+void Head::use(Task& task, uint64_t buffer, NodeNumber node) {
+  copies_.begin_use(buffer, node);
+  task.uses.push({buffer, node});
+}
+
+void Head::place(Task& task) {
+  task.place.node = 0;
+  if (task.made.is_on_host) return;
+  List<NodeNumber> holders;
+  uint64_t bytes = 0;
+  for (const TaskAccess& access : task.made.accesses) {
+    bytes += access.range.bytes;
+    directory_.add_holders(access.range, holders);
+  }
+  task.request = {task.made.kernel, bytes, task.made.kinds, task.made.pin, &holders};
+  task.place.node = placement.choose(task.request, [&](NodeNumber node) {
+    uint64_t held = 0;
+    for (const TaskAccess& access : task.made.accesses) held += directory_.bytes_at(access.range, node);
+    return held;
+  });
+  task.request.holders = nullptr;
+  if (task.place.node == 0) ++counts.without_node;
+}
+
+// Chooses a node for the task and has copies go there until it fits. False: ask again when tasks have ended.
+bool Head::make_room(Task& task) {
+  place(task);
+  NodeNumber node = task.place.node;
+  List<uint64_t> buffers;
+  for (const TaskAccess& access : task.made.accesses) {
+    bool is_known = false;
+    for (uint64_t buffer : buffers) is_known = is_known || buffer == access.range.buffer;
+    if (!is_known) buffers.push(access.range.buffer);
+  }
+  while (copies_.missing_room(buffers, node) != 0) {
+    uint64_t buffer = copies_.find_unused(node, buffers);
+    if (buffer == 0) {
+      if (planned_ != 0) return false;  // what they use can go when they have ended
+      ++counts.over_budget;
+      return true;
+    }
+    if (directory_.is_home(buffer, node)) {
+      move_home(buffer);
+      return false;
+    }
+    drop_copy(buffer, node);
+  }
+  return true;
+}
+
+void Head::drop_copy(uint64_t buffer, NodeNumber node) {
+  directory_.forget_holder(buffer, node);
+  copies_.drop(buffer, node);
+  ++counts.drops;
+  Message message = message_to(MessageKind::kDrop, node);
+  message.range.buffer = buffer;
+  send(std::move(message));
+}
+
+// A task at node 0 that takes all of the buffer as if it wrote it. When it has ended, the old home's copy can go.
+void Head::move_home(uint64_t buffer) {
+  ++counts.moves;
+  TaskNumber number = tasks_.end();
+  Task& task = tasks_.reach(number);
+  task.made.is_on_host = true;
+  task.made.accesses.push({{buffer, 0, copies_.bytes_of(buffer)}, true});
+  task.is_cancelled = true;  // there is nothing to run
+  ++under_way_;
+  plan(number);
+}
+
+Message Head::message_to(MessageKind kind, NodeNumber node) const {
+  Message message;
+  message.kind = kind;
+  message.to = node;
+  message.clock = clock_;
+  return message;
+}
+
+// In order, and no task without a credit.
+void Head::send(Message message) {
+  Node& node = nodes_[message.to];
+  node.waiting.push(std::move(message));
+  send_waiting(node);
+}
+
+void Head::send_waiting(Node& node) {
+  for (; node.next_waiting < node.waiting.count(); ++node.next_waiting) {
+    Message& message = node.waiting[node.next_waiting];
+    if (message.kind == MessageKind::kAssign) {
+      if (node.credits == 0) return;
+      --node.credits;
+    }
+    messages.push(std::move(message));
+  }
+  node.waiting.clear();
+  node.next_waiting = 0;
+}
+
+void Head::receive(const Message& message) {
+  if (message.clock > clock_) clock_ = message.clock;
+  for (const EndedTask& ended : message.ended) {
+    Window<TaskNumber>& assigned = assigned_[message.from];
+    TaskNumber number = assigned[ended.index];
+    Message forget = message_to(MessageKind::kForget, message.from);
+    forget.index = ended.index;
+    if (ended.has_run && message.from != 0) placement.learn(tasks_[number].request, message.from, ended.time);
+    end(number);
+    ++nodes_[message.from].credits;
+    send(std::move(forget));
+    while (assigned.first() < assigned.end() && has_ended(assigned[assigned.first()])) assigned.drop_first();
+  }
+  send_waiting(nodes_[message.from]);
+  plan_what_can_be();
+}
+
+void Head::end(TaskNumber number) {
+  Task& task = tasks_[number];
+  assert(task.state == State::kPlanned);
+  task.state = State::kEnded;
+  --under_way_;
+  --planned_;
+  for (const Use& use : task.uses) {
+    if (copies_.end_use(use.buffer, use.node)) remove_copies(use.buffer);
+  }
+  if (task.place.node != 0) placement.end(task.place.node, task.load);
+  for (uint64_t buffer : task.made.last_of) {
+    if (copies_.retire(buffer)) remove_copies(buffer);
+  }
+  while (tasks_.first() < tasks_.end() && tasks_[tasks_.first()].state == State::kEnded) tasks_.drop_first();
+}
+
+void Head::remove_copies(uint64_t buffer) {
+  copies_.remove_buffer(buffer, [&](NodeNumber node) {
+    Message message = message_to(MessageKind::kDrop, node);
+    message.range.buffer = buffer;
+    send(std::move(message));
+  });
+}
+
+}  // namespace marline::target

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Node 0's part of the dataflow: takes tasks in the order of creation, places them, plans where their bytes come from and
+// go to, and assigns them at once, long before their inputs exist. It learns later, in batches, that they have ended.
+// A pure state machine: events are calls, commands are messages in `messages`, which the driver sends, those for one node
+// in order. No thread, clock or memory of the program.
+//
+// Invariant: tasks are planned in the order of creation, and a task waits only for tasks planned before it, at its node
+// and elsewhere. So the oldest task under way can always go on, whatever credits and memory there are.
+#pragma once
+
+#include "cluster/core/coherence/directory.hpp"
+#include "cluster/core/dataflow/copies.hpp"
+#include "cluster/core/placement/placement.hpp"
+
+namespace marline::target {
+
+struct TaskAccess {
+  ClusterRange range;
+  bool may_write = false;
+};
+
+struct NewBuffer {
+  uint64_t buffer, bytes;
+};
+
+// A target region, or, on the host, a task or a data construct: these run at node 0, where the variables are.
+struct NewTask {
+  bool is_on_host = false;
+  uint32_t kernel = 0;
+  uint32_t kinds = ~uint32_t{0};
+  NodeNumber pin = kAnyNode;
+  List<TaskNumber> predecessors;
+  List<TaskAccess> accesses;      // one per range; ranges do not overlap
+  List<NewBuffer> new_buffers;    // that come into being with this task
+  List<uint64_t> last_of;         // buffers that go when it has ended; all others that use them are ordered before it
+};
+
+struct HeadOptions {
+  size_t nodes = 1;
+  PlacementPolicy policy = PlacementPolicy::kEarliestEnd;
+  bool hold = false;               // plan nothing before `barrier`
+  uint64_t memory = ~uint64_t{0};  // bytes of each node but node 0
+  uint64_t credits = 64;           // tasks that a node has been sent and that have not ended
+};
+
+class Head {
+ public:
+  explicit Head(const HeadOptions& options);
+
+  // Members 1 to options.nodes, before the first task.
+  Placement placement;
+
+  TaskNumber create(NewTask task);
+  // It need not run, if it has not started; what depends on it goes on.
+  void cancel(TaskNumber task);
+  // The program waits for tasks.
+  void barrier();
+  // A kReport from a node.
+  void receive(const Message& message);
+
+  [[nodiscard]] bool has_ended(TaskNumber task);
+  [[nodiscard]] size_t under_way() const { return under_way_; }
+  [[nodiscard]] TaskPlace place_of(TaskNumber task) { return tasks_[task].place; }
+
+  List<Message> messages;
+  struct Counts {
+    uint64_t moves = 0;        // buffers whose home has moved to node 0 for lack of memory
+    uint64_t drops = 0;        // copies that went for lack of memory
+    uint64_t over_budget = 0;  // tasks that were planned all the same, as nothing could go any more
+    uint64_t without_node = 0; // tasks that no member has an image for: they run at node 0
+  } counts;
+
+ private:
+  enum class State : uint8_t { kCreated, kPlanned, kEnded };
+
+  struct Use {
+    uint64_t buffer;
+    NodeNumber node;
+  };
+  struct Task {
+    State state = State::kCreated;
+    bool is_cancelled = false;
+    NewTask made;
+    TaskPlace place;
+    PlacementRequest request;
+    double load = 0;
+    List<Use> uses;
+  };
+  struct Node {
+    uint64_t assigned = 0, credits = 0;
+    List<Message> waiting;  // messages from the first task on that has no credit; bounded by the tasks under way
+    size_t next_waiting = 0;
+  };
+
+  void plan_what_can_be();
+  bool plan(TaskNumber number);
+  void place(Task& task);
+  bool make_room(Task& task);
+  void move_home(uint64_t buffer);
+  void drop_copy(uint64_t buffer, NodeNumber node);
+  void plan_accesses(TaskNumber number, Message& assignment);
+  void use(Task& task, uint64_t buffer, NodeNumber node);
+  void end(TaskNumber number);
+  void remove_copies(uint64_t buffer);
+  void send(Message message);
+  void send_waiting(Node& node);
+  Message message_to(MessageKind kind, NodeNumber node) const;
+
+  HeadOptions options_;
+  Directory directory_;
+  Copies copies_;
+  Window<Task> tasks_;
+  List<Node> nodes_;
+  List<Window<TaskNumber>> assigned_;  // by node: the task of an index
+  TaskNumber next_ = 0;                // to be planned
+  TaskNumber held_ = 0;                // with `hold`: the first that waits for a barrier
+  size_t under_way_ = 0, planned_ = 0;  // created, and planned, that have not ended
+  uint64_t clock_ = 0;
+};
+
+}  // namespace marline::target

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One node's part of the dataflow: it knows the tasks that it has been assigned, waits for their predecessors on other
+// nodes, has their inputs fetched, starts them, sends what they have written to its home, and tells the nodes that wait.
+// A pure state machine: events are calls, commands are left in `commands`. No thread, clock or memory of the program.
+//
+// Invariants (docs/design/cluster.md proves what follows from them):
+// - a task fetches when all its predecessors have ended, and starts when all its inputs have come;
+// - a task has ended, for everybody else, when all its homes have merged what it has written;
+// - the stamp of what a task has written is above all stamps that its node has heard of.
+#pragma once
+
+#include "cluster/core/base/message.hpp"
+
+namespace marline::target {
+
+enum class WorkerAction : uint8_t {
+  kSend,     // `message`; kData and kDelta with the bytes and stamps of message.range as they are now
+  kMerge,    // the bytes that came with the message just received: those with a higher stamp than the copy's
+  kStart,    // task `index`; the driver calls `end` when it has run
+  kCompare,  // bytes of `range` that differ from their twin get `stamp`, and the twin gets them
+  kDrop,     // the copy of range.buffer
+};
+
+struct WorkerCommand {
+  WorkerAction action{};
+  uint64_t index = 0, stamp = 0;
+  TaskNumber task = 0;
+  ClusterRange range;
+  Message message;
+};
+
+class Worker {
+ public:
+  explicit Worker(NodeNumber node) : node_(node) {}
+
+  void receive(Message& message);
+  // A started task has run for `time`, in the driver's unit.
+  void end(uint64_t index, double time);
+
+  // The driver executes them in their order and clears them.
+  List<WorkerCommand> commands;
+
+  static constexpr size_t kReportAtMost = 16;  // ended tasks that wait for a report while the node is busy
+
+ private:
+  enum class State : uint8_t { kUnknown, kWaiting, kFetching, kRunning, kMerging, kEnded, kForgotten };
+
+  struct Task {
+    State state = State::kUnknown;
+    bool is_cancelled = false, has_run = false;
+    double time = 0;
+    int64_t open_predecessors = 0;  // below 0 while the task has not been assigned
+    size_t open_inputs = 0, open_merges = 0;
+    TaskNumber number = 0;
+    List<PlannedAccess> accesses;
+    List<TaskPlace> subscribers;
+    List<Message> fetches;  // of others, that wait for the inputs
+  };
+
+  void assign(Message& message);
+  void subscribe(const Message& message);
+  void answer_fetch(Message& message);
+  void merge_delta(const Message& message);
+  void forget(uint64_t index);
+  void fetch_inputs(uint64_t index);
+  void take_input(uint64_t index);
+  void start(uint64_t index);
+  void send_deltas(uint64_t index);
+  void complete(uint64_t index);
+  void tell_end(const TaskPlace& subscriber);
+  void send_data(const Message& fetch);
+  void report_if_due();
+  Message& send(MessageKind kind, NodeNumber to);
+
+  NodeNumber node_;
+  uint64_t clock_ = 0;
+  size_t running_ = 0;
+  Window<Task> tasks_;
+  List<EndedTask> ended_;  // at most kReportAtMost
+};
+
+}  // namespace marline::target

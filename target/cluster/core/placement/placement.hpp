@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which node runs a task: the one where it ends first, as far as is known (HEFT's rule, Topcuoglu et al. 2002), among the
+// holders of its inputs and the least loaded nodes. So a choice costs O(inputs + log nodes). A pure state machine of
+// node 0; nodes are numbered from 1 on. Costs are in the driver's unit of time, learned from tasks that have run.
+#pragma once
+
+#include "cluster/core/base/message.hpp"
+
+namespace marline::target {
+
+enum class PlacementPolicy : uint8_t {
+  kEarliestEnd,
+  kRoundRobin,
+  kOwnerComputes,  // where most bytes of the inputs are; ties: the lower number
+};
+
+struct Member {
+  uint32_t kind = 0;     // nodes of one kind are equally fast; below Placement::kKinds
+  double slots = 1;      // tasks that it runs side by side
+};
+
+// What the choice rests on.
+struct PlacementRequest {
+  uint32_t kernel = 0;
+  uint64_t bytes = 0;                     // that it uses
+  uint32_t kinds = ~uint32_t{0};          // bit k: members of kind k have an image
+  NodeNumber pin = kAnyNode;
+  const List<NodeNumber>* holders = nullptr;  // of any of its inputs; may name a node twice
+};
+
+class Placement {
+ public:
+  static constexpr uint32_t kKinds = 32;
+  static constexpr size_t kLeastLoaded = 2;
+
+  explicit Placement(PlacementPolicy policy) : policy_(policy) {}
+
+  // Members 1 to n, in this order, before the first choice.
+  void add(const Member& member);
+  void set_link(double latency, double time_per_byte) { latency_ = latency, time_per_byte_ = time_per_byte; }
+
+  // 0: no member may run it. `held(node)`: how many of its bytes the node has.
+  template <class Held>
+  NodeNumber choose(const PlacementRequest& request, const Held& held);
+
+  // The task is the node's now. Returns its share of the node's load, for `end`.
+  double begin(const PlacementRequest& request, NodeNumber node);
+  void end(NodeNumber node, double load);
+  // A task has run for `time`.
+  void learn(const PlacementRequest& request, NodeNumber node, double time);
+
+  [[nodiscard]] double expected_time(const PlacementRequest& request, uint32_t kind) const;
+
+ private:
+  // A mean of what tasks of one kernel, of about this many bytes, have taken on one kind of member.
+  struct Cost {
+    uint64_t key;
+    double mean;
+    uint32_t seen;
+  };
+
+  static uint64_t key_of(const PlacementRequest& request, uint32_t kind);
+  const Cost* find_cost(uint64_t key) const;
+  bool may_run(const PlacementRequest& request, NodeNumber node) const;
+  void set_load(NodeNumber node, double load);
+  NodeNumber least_loaded() const { return tree_.is_empty() ? 0 : tree_[1]; }
+  NodeNumber better(NodeNumber a, NodeNumber b) const;
+  void add_least_loaded(const PlacementRequest& request);
+
+  PlacementPolicy policy_;
+  double latency_ = 0, time_per_byte_ = 0;
+  NodeNumber next_ = 1;
+  List<Member> members_;          // from 0 on: of node 1
+  List<double> loads_;            // work that is assigned and has not ended, over slots; like members_
+  List<NodeNumber> tree_;         // a tournament: entry 1 is the least loaded node; 0: none
+  size_t leaves_ = 0;
+  List<Cost> costs_;              // by key; as many as kernels times sizes (powers of two) times kinds
+  List<NodeNumber> candidates_;
+};
+
+template <class Held>
+NodeNumber Placement::choose(const PlacementRequest& request, const Held& held) {
+  if (request.pin != kAnyNode) return may_run(request, request.pin) ? request.pin : 0;
+  if (policy_ == PlacementPolicy::kRoundRobin) {
+    for (size_t i = 0; i < members_.count(); ++i) {
+      NodeNumber node = next_;
+      next_ = next_ == members_.count() ? 1 : next_ + 1;
+      if (may_run(request, node)) return node;
+    }
+    return 0;
+  }
+  candidates_.clear();
+  if (request.holders != nullptr) {
+    for (NodeNumber node : *request.holders) {
+      bool is_known = false;
+      for (NodeNumber other : candidates_) is_known = is_known || other == node;
+      if (!is_known && may_run(request, node)) candidates_.push(node);
+    }
+  }
+  add_least_loaded(request);
+  NodeNumber best = 0;
+  double best_end = 0;
+  for (NodeNumber node : candidates_) {
+    auto missing = static_cast<double>(request.bytes - held(node));
+    double end = missing == 0 ? 0 : latency_ + missing * time_per_byte_;
+    if (policy_ == PlacementPolicy::kOwnerComputes) {
+      end = missing;
+    } else {
+      double load = loads_[node - 1];  // transfers go on beside other tasks
+      end = (load > end ? load : end) + expected_time(request, members_[node - 1].kind);
+    }
+    if (best == 0 || end < best_end || (end == best_end && node < best)) best = node, best_end = end;
+  }
+  return best;
+}
+
+}  // namespace marline::target

@@ -1,0 +1,523 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// See the header.
+#include "simulation.hpp"
+
+#include "cluster/core/dataflow/worker.hpp"
+#include "cluster/core/mapping/data_map.hpp"
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <memory>
+#include <queue>
+
+namespace marline::target::simulation {
+
+namespace {
+
+// A value names the task that has written it, and the byte.
+using Value = uint64_t;
+
+Value value_of(size_t construct, uint64_t byte) { return (construct + 1) << 16 | (byte + 1) << 1; }
+Value initial_value(size_t variable, uint64_t byte) { return value_of((1 << 20) + variable, byte); }
+Value half_written(Value value) { return value | 1; }
+
+struct Copy {
+  std::vector<Value> values, twin;
+  std::vector<uint64_t> stamps;
+};
+
+struct Payload {
+  std::vector<Value> values;
+  std::vector<uint64_t> stamps;
+};
+
+enum class Role { kUpload, kBody, kDownload };
+
+struct Piece {
+  int variable;
+  ClusterRange range;
+  const Use* use;
+};
+
+struct SimulatedTask {
+  size_t construct;
+  Role role;
+  std::vector<Piece> pieces;
+  bool has_run = false;
+  std::vector<Value> found;  // what it has read, in the order of its uses
+};
+
+struct Event {
+  double time = 0;
+  uint64_t order = 0;
+  enum { kCreate, kArrive, kEnd, kCancel } what = kCreate;
+  NodeNumber node = 0;
+  uint64_t index = 0;
+  std::shared_ptr<Message> message{};
+  std::shared_ptr<Payload> payload{};
+  double duration = 0;
+  TaskNumber task = 0;
+  bool operator<(const Event& other) const { return std::pair(time, order) > std::pair(other.time, other.order); }
+};
+
+struct Node {
+  explicit Node(NodeNumber number) : worker(number) {}
+  Worker worker;
+  std::map<uint64_t, Copy> copies;
+  int slots = 1, running = 0;
+  double speed = 1;
+  std::deque<std::pair<uint64_t, TaskNumber>> ready;
+};
+
+size_t variable_of(const Construct& construct) { return static_cast<size_t>(construct.uses[0].variable); }
+
+class Machine {
+ public:
+  Machine(unsigned seed, int most);
+  Result run();
+
+ private:
+  int draw(int below) { return static_cast<int>(random_() % static_cast<unsigned>(below)); }
+  double wait_time(double mean) { return std::exponential_distribution<double>(1 / mean)(random_); }
+  static HeadOptions options(unsigned seed, const Program& program);
+
+  void schedule(Event event, double in) { schedule_at(std::move(event), now_ + in); }
+  void schedule_at(Event event, double time) {
+    event.time = time;
+    event.order = ++order_;
+    events_.push(std::move(event));
+  }
+  void arrive(Event& event);
+  void create_next();
+  void create(size_t number);
+  TaskNumber push(NewTask task, size_t construct, Role role, std::vector<Piece> pieces);
+  void create_kernel(size_t number, NewTask body);
+  void create_data(size_t number, NewTask body);
+  void drain_head();
+  void drain(NodeNumber node, const Payload* payload);
+  void execute(NodeNumber node, WorkerCommand& command, const Payload* payload);
+  void transmit(Message message);
+  void attach(const Message& message, Payload& payload);
+  void merge(NodeNumber node, const ClusterRange& range, const Payload& payload);
+  void compare(NodeNumber node, const ClusterRange& range, uint64_t stamp);
+  void start_tasks(NodeNumber node);
+  void begin(NodeNumber node, TaskNumber number);
+  void end(NodeNumber node, TaskNumber number);
+  void check_memory(NodeNumber node);
+  void judge();
+  void judge_task(const SimulatedTask& task, std::vector<std::vector<Value>>& host, std::map<uint64_t, std::vector<Value>>& device);
+  Copy& copy_at(NodeNumber node, uint64_t buffer);
+  void fail(const std::string& text) {
+    if (result_.error.empty()) result_.error = text;
+  }
+
+  Program program_;
+  std::mt19937 random_;
+  HeadOptions options_;
+  Head head_;
+  DataMap map_;
+  std::vector<std::unique_ptr<Node>> nodes_;
+  std::vector<std::vector<Value>> host_;
+  std::map<uint64_t, uint64_t> buffer_bytes_;
+  std::map<TaskNumber, SimulatedTask> tasks_;
+  std::vector<TaskNumber> last_of_construct_, body_of_construct_;
+  std::priority_queue<Event> events_;
+  std::map<std::pair<NodeNumber, NodeNumber>, double> last_arrival_;
+  ClusterRange received_;
+  double now_ = 0, latency_ = 1, pace_ = 1;
+  uint64_t order_ = 0;
+  size_t created_ = 0;
+  Result result_;
+};
+
+HeadOptions Machine::options(unsigned seed, const Program& program) {
+  std::mt19937 random(seed * 7919 + 1);
+  HeadOptions options;
+  options.nodes = static_cast<size_t>(program.nodes);
+  options.policy = static_cast<PlacementPolicy>(random() % 3);
+  options.hold = random() % 5 == 0;
+  options.credits = 1 + random() % 40;
+  if (random() % 2 == 0) options.memory = 8 + random() % 60;
+  return options;
+}
+
+Machine::Machine(unsigned seed, int most)
+    : program_(make_program(seed, most)), random_(seed), options_(options(seed, program_)), head_(options_) {
+  latency_ = std::exp2(draw(8) - 4);
+  pace_ = std::exp2(draw(8) - 6);
+  for (int i = 0; i <= program_.nodes; ++i) {
+    Node& node = *nodes_.emplace_back(std::make_unique<Node>(static_cast<NodeNumber>(i)));
+    node.slots = 1 + draw(4);
+    node.speed = std::exp2(draw(4) - 2);
+    if (i > 0) head_.placement.add({static_cast<uint32_t>(draw(2)), static_cast<double>(node.slots)});
+  }
+  head_.placement.set_link(latency_, 0.01);
+  for (size_t v = 0; v < program_.sizes.size(); ++v) {
+    auto& variable = host_.emplace_back();
+    for (uint64_t i = 0; i < program_.sizes[v]; ++i) variable.push_back(initial_value(v, i));
+  }
+}
+
+void Machine::create_next() {
+  const Construct& construct = program_.constructs[created_];
+  if (construct.waits) head_.barrier();
+  drain_head();
+  if (construct.waits && head_.under_way() != 0) {
+    if (events_.empty()) return;  // nothing happens any more: `run` says so
+    schedule({.what = Event::kCreate}, wait_time(latency_));
+    return;
+  }
+  create(created_++);
+  drain_head();
+  if (construct.is_cancelled) schedule({.what = Event::kCancel, .index = created_ - 1}, wait_time(5 * latency_));
+  if (created_ < program_.constructs.size()) {
+    schedule({.what = Event::kCreate}, wait_time(pace_));
+  } else {
+    head_.barrier();
+    drain_head();
+  }
+}
+
+TaskNumber Machine::push(NewTask task, size_t construct, Role role, std::vector<Piece> pieces) {
+  TaskNumber number = head_.create(std::move(task));
+  tasks_[number] = {construct, role, std::move(pieces), false, {}};
+  return number;
+}
+
+uint64_t address_of(int variable) { return 0x1000 * (static_cast<uint64_t>(variable) + 1); }
+
+void Machine::create(size_t number) {
+  const Construct& construct = program_.constructs[number];
+  NewTask body;
+  for (int predecessor : construct.predecessors) body.predecessors.push(last_of_construct_[static_cast<size_t>(predecessor)]);
+  last_of_construct_.push_back(0);
+  body_of_construct_.push_back(0);
+  if (construct.kind == Kind::kKernel) {
+    create_kernel(number, std::move(body));
+  } else {
+    create_data(number, std::move(body));
+  }
+}
+
+void Machine::create_kernel(size_t number, NewTask body) {
+  const Construct& construct = program_.constructs[number];
+  NewTask upload, download;
+  std::vector<Piece> up, in, down;
+  upload.is_on_host = download.is_on_host = true;
+  body.pin = construct.pin != 0 ? static_cast<NodeNumber>(construct.pin) : kAnyNode;
+  for (TaskNumber predecessor : body.predecessors) upload.predecessors.push(predecessor);
+  for (const Use& use : construct.uses) {
+    MapItem item = {address_of(use.variable) + use.offset, use.bytes, use.to, use.from, false};
+    MapChange change, gone;
+    if (map_.enter(item, change) != MapError::kNone) fail("a kernel's map is refused");
+    Piece piece = {use.variable, change.range, &use};
+    if (change.is_new) {
+      buffer_bytes_[change.range.buffer] = use.bytes;
+      upload.new_buffers.push({change.range.buffer, use.bytes});
+    }
+    if (change.is_copied) upload.accesses.push({change.range, true}), up.push_back(piece);
+    body.accesses.push({change.range, use.may_write});
+    in.push_back(piece);
+    if (map_.exit(item, false, gone) != MapError::kNone) fail("the end of a kernel's map is refused");
+    if (gone.is_copied) download.accesses.push({gone.range, false}), down.push_back(piece);
+    if (gone.is_gone) download.last_of.push(gone.range.buffer);
+  }
+  if (!up.empty()) {
+    body.predecessors.push(push(std::move(upload), number, Role::kUpload, up));
+  } else {
+    body.new_buffers.swap(upload.new_buffers);
+  }
+  if (down.empty()) body.last_of.swap(download.last_of);
+  TaskNumber task = push(std::move(body), number, Role::kBody, in);
+  body_of_construct_[number] = last_of_construct_[number] = task;
+  if (down.empty()) return;
+  download.predecessors.push(task);
+  last_of_construct_[number] = push(std::move(download), number, Role::kDownload, down);
+}
+
+void Machine::create_data(size_t number, NewTask body) {
+  const Construct& construct = program_.constructs[number];
+  const Use& use = construct.uses[0];
+  body.is_on_host = true;
+  MapItem item = {address_of(use.variable), use.bytes, use.to, use.from, use.always};
+  MapChange change;
+  MapError error = MapError::kNone;
+  Role role = Role::kBody;
+  std::vector<Piece> pieces;
+  bool is_copied = false;
+  if (construct.kind == Kind::kEnter) {
+    error = map_.enter(item, change);
+    is_copied = change.is_copied;
+    role = Role::kUpload;
+    if (change.is_new) {
+      buffer_bytes_[change.range.buffer] = use.bytes;
+      body.new_buffers.push({change.range.buffer, use.bytes});
+    }
+  } else if (construct.kind == Kind::kExit) {
+    error = map_.exit(item, use.must_end, change);
+    is_copied = change.is_copied;
+    role = Role::kDownload;
+    if (change.is_gone) body.last_of.push(change.range.buffer);
+  } else if (construct.kind != Kind::kHost) {
+    error = map_.find(item, change);
+    is_copied = true;
+    role = construct.kind == Kind::kUpdateTo ? Role::kUpload : Role::kDownload;
+  }
+  if (error != MapError::kNone) fail("a data construct is refused");
+  if (is_copied) {
+    body.accesses.push({change.range, role == Role::kUpload});
+    pieces.push_back({use.variable, change.range, &use});
+  }
+  last_of_construct_[number] = body_of_construct_[number] = push(std::move(body), number, role, pieces);
+}
+
+void Machine::drain_head() {
+  for (Message& message : head_.messages) {
+    message.from = 0;
+    transmit(std::move(message));
+  }
+  head_.messages.clear();
+}
+
+void Machine::transmit(Message message) {
+  Event event{.what = Event::kArrive, .node = message.to};
+  if (message.kind == MessageKind::kData || message.kind == MessageKind::kDelta) {
+    event.payload = std::make_shared<Payload>();
+    attach(message, *event.payload);
+  }
+  ++result_.messages;
+  double& last = last_arrival_[{message.from, message.to}];
+  double at = std::max(last, now_ + wait_time(latency_));
+  last = at;
+  event.message = std::make_shared<Message>(std::move(message));
+  schedule_at(std::move(event), at);
+}
+
+Copy& Machine::copy_at(NodeNumber node, uint64_t buffer) {
+  Copy& copy = nodes_[node]->copies[buffer];
+  if (copy.values.empty()) {
+    size_t bytes = buffer_bytes_[buffer];
+    copy = {std::vector<Value>(bytes), std::vector<Value>(bytes), std::vector<uint64_t>(bytes)};
+    check_memory(node);
+  }
+  return copy;
+}
+
+void Machine::check_memory(NodeNumber node) {
+  if (node == 0 || head_.counts.over_budget != 0) return;
+  uint64_t used = 0;
+  for (auto& [buffer, copy] : nodes_[node]->copies) used += buffer_bytes_[buffer];
+  if (used > options_.memory) fail("node " + std::to_string(node) + " has more copies than its budget allows");
+}
+
+// A delta has the bytes of this one comparison, and nothing else.
+void Machine::attach(const Message& message, Payload& payload) {
+  const ClusterRange& range = message.range;
+  bool is_delta = message.kind == MessageKind::kDelta;
+  Copy& copy = copy_at(message.from, range.buffer);
+  for (uint64_t i = range.offset; i < range.end(); ++i) {
+    bool is_sent = !is_delta || copy.stamps[i] == message.clock;
+    payload.values.push_back(copy.values[i]);
+    payload.stamps.push_back(is_sent ? copy.stamps[i] : 0);
+    if (is_sent && message.from != message.to) ++result_.bytes;
+  }
+}
+
+void Machine::merge(NodeNumber node, const ClusterRange& range, const Payload& payload) {
+  Copy& copy = copy_at(node, range.buffer);
+  for (uint64_t i = 0; i < range.bytes; ++i) {
+    uint64_t at = range.offset + i;
+    bool is_dirty = copy.values[at] != copy.twin[at];
+    if (payload.stamps[i] <= copy.stamps[at] || is_dirty) continue;
+    copy.values[at] = copy.twin[at] = payload.values[i];
+    copy.stamps[at] = payload.stamps[i];
+  }
+}
+
+void Machine::compare(NodeNumber node, const ClusterRange& range, uint64_t stamp) {
+  Copy& copy = copy_at(node, range.buffer);
+  for (uint64_t i = range.offset; i < range.end(); ++i) {
+    if (copy.values[i] == copy.twin[i]) continue;
+    copy.twin[i] = copy.values[i];
+    copy.stamps[i] = stamp;
+  }
+}
+
+void Machine::execute(NodeNumber number, WorkerCommand& command, const Payload* payload) {
+  Node& node = *nodes_[number];
+  switch (command.action) {
+    case WorkerAction::kSend: transmit(std::move(command.message)); break;
+    case WorkerAction::kMerge: merge(number, received_, *payload); break;
+    case WorkerAction::kStart: node.ready.emplace_back(command.index, command.task); break;
+    case WorkerAction::kCompare: compare(number, command.range, command.stamp); break;
+    case WorkerAction::kDrop: node.copies.erase(command.range.buffer); break;
+  }
+}
+
+void Machine::drain(NodeNumber number, const Payload* payload) {
+  Node& node = *nodes_[number];
+  for (WorkerCommand& command : node.worker.commands) execute(number, command, payload);
+  node.worker.commands.clear();
+  start_tasks(number);
+}
+
+void Machine::start_tasks(NodeNumber number) {
+  Node& node = *nodes_[number];
+  while (node.running < node.slots && !node.ready.empty()) {
+    size_t at = static_cast<size_t>(draw(static_cast<int>(node.ready.size())));
+    auto [index, task] = node.ready[at];
+    node.ready.erase(node.ready.begin() + static_cast<std::ptrdiff_t>(at));
+    ++node.running;
+    begin(number, task);
+    double duration = program_.constructs[tasks_.at(task).construct].work / node.speed;
+    schedule({.what = Event::kEnd, .node = number, .index = index, .duration = duration, .task = task}, duration);
+  }
+}
+
+// Half of what a task writes is there before its end: another task's comparison may see that.
+void Machine::begin(NodeNumber node, TaskNumber number) {
+  SimulatedTask& task = tasks_.at(number);
+  if (task.has_run) fail("a task runs twice");
+  task.has_run = true;
+  const Construct& construct = program_.constructs[task.construct];
+  if (task.role != Role::kBody) return;
+  if (construct.kind == Kind::kHost) {
+    for (uint64_t i : construct.uses[0].reads) task.found.push_back(host_[variable_of(construct)][i]);
+    return;
+  }
+  if (construct.kind != Kind::kKernel) return;
+  if (construct.pin != 0 && node != static_cast<NodeNumber>(construct.pin)) fail("a task is not where it is pinned");
+  for (const Piece& piece : task.pieces) {
+    uint64_t base = piece.range.offset - piece.use->offset;
+    Copy& copy = copy_at(node, piece.range.buffer);
+    for (uint64_t i : piece.use->reads) task.found.push_back(copy.values[base + i]);
+    for (uint64_t i : piece.use->writes) copy.values[base + i] = half_written(value_of(task.construct, i));
+  }
+}
+
+void Machine::end(NodeNumber node, TaskNumber number) {
+  SimulatedTask& task = tasks_.at(number);
+  const Construct& construct = program_.constructs[task.construct];
+  if (construct.kind == Kind::kHost) {
+    for (uint64_t i : construct.uses[0].writes) host_[variable_of(construct)][i] = value_of(task.construct, i);
+    return;
+  }
+  for (const Piece& piece : task.pieces) {
+    auto& host = host_[static_cast<size_t>(piece.variable)];
+    Copy& copy = copy_at(node, piece.range.buffer);
+    if (task.role == Role::kBody) {
+      uint64_t base = piece.range.offset - piece.use->offset;
+      for (uint64_t i : piece.use->writes) copy.values[base + i] = value_of(task.construct, i);
+      continue;
+    }
+    for (uint64_t i = 0; i < piece.range.bytes; ++i) {
+      Value &on_device = copy.values[piece.range.offset + i], &on_host = host[piece.use->offset + i];
+      (task.role == Role::kUpload ? on_device = on_host : on_host = on_device);
+      task.found.push_back(on_host);
+    }
+  }
+}
+
+// The same tasks one after another in the order of creation; a race-free program leaves no other result.
+void Machine::judge() {
+  std::vector<std::vector<Value>> host;
+  for (size_t v = 0; v < program_.sizes.size(); ++v) {
+    auto& variable = host.emplace_back();
+    for (uint64_t i = 0; i < program_.sizes[v]; ++i) variable.push_back(initial_value(v, i));
+  }
+  std::map<uint64_t, std::vector<Value>> device;
+  for (auto& [buffer, bytes] : buffer_bytes_) device[buffer].resize(bytes);
+  for (auto& [number, task] : tasks_) {
+    if (!task.has_run && !program_.constructs[task.construct].is_cancelled) fail("a task has not run");
+    if (task.has_run) judge_task(task, host, device);
+  }
+  if (host != host_) fail("the program's variables end with other values");
+  for (auto& node : nodes_) {
+    if (!node->copies.empty()) fail("a copy is left behind the end of all mappings");
+  }
+}
+
+void Machine::judge_task(const SimulatedTask& task, std::vector<std::vector<Value>>& host,
+                         std::map<uint64_t, std::vector<Value>>& device) {
+  const Construct& construct = program_.constructs[task.construct];
+  std::vector<Value> expected;
+  if (construct.kind == Kind::kHost) {
+    auto& variable = host[variable_of(construct)];
+    for (uint64_t i : construct.uses[0].reads) expected.push_back(variable[i]);
+    for (uint64_t i : construct.uses[0].writes) variable[i] = value_of(task.construct, i);
+  }
+  for (const Piece& piece : task.pieces) {
+    auto& copy = device[piece.range.buffer];
+    auto& variable = host[static_cast<size_t>(piece.variable)];
+    if (task.role == Role::kBody) {
+      uint64_t base = piece.range.offset - piece.use->offset;
+      for (uint64_t i : piece.use->reads) expected.push_back(copy[base + i]);
+      for (uint64_t i : piece.use->writes) copy[base + i] = value_of(task.construct, i);
+      continue;
+    }
+    for (uint64_t i = 0; i < piece.range.bytes; ++i) {
+      Value &on_device = copy[piece.range.offset + i], &on_host = variable[piece.use->offset + i];
+      (task.role == Role::kUpload ? on_device = on_host : on_host = on_device);
+      expected.push_back(on_host);
+    }
+  }
+  if (expected != task.found) fail("construct " + std::to_string(task.construct) + " finds bytes that it must not find");
+}
+
+void Machine::arrive(Event& event) {
+  Message& message = *event.message;
+  if (message.kind == MessageKind::kReport) {
+    head_.receive(message);
+    drain_head();
+    return;
+  }
+  received_ = message.range;
+  nodes_[event.node]->worker.receive(message);
+  drain(event.node, event.payload.get());
+}
+
+Result Machine::run() {
+  if (!program_.constructs.empty()) schedule({.what = Event::kCreate}, 0);
+  while (!events_.empty() && result_.error.empty()) {
+    Event event = events_.top();
+    events_.pop();
+    now_ = event.time;
+    switch (event.what) {
+      case Event::kCreate: create_next(); break;
+      case Event::kArrive: arrive(event); break;
+      case Event::kEnd:
+        --nodes_[event.node]->running;
+        end(event.node, event.task);
+        nodes_[event.node]->worker.end(event.index, event.duration);
+        drain(event.node, nullptr);
+        break;
+      case Event::kCancel:
+        head_.cancel(body_of_construct_[event.index]);
+        drain_head();
+        break;
+    }
+  }
+  result_.tasks = tasks_.size();
+  result_.counts = head_.counts;
+  if (result_.error.empty() && (created_ != program_.constructs.size() || head_.under_way() != 0)) {
+    fail("nothing happens any more, but " + std::to_string(head_.under_way()) + " tasks have not ended");
+  }
+  if (result_.error.empty()) judge();
+  return result_;
+}
+
+}  // namespace
+
+Result simulate(unsigned seed, int most) { return Machine(seed, most).run(); }
+
+int shrink(unsigned seed) {
+  int count = static_cast<int>(make_program(seed, 1 << 20).constructs.size());
+  for (int most = 1; most < count; ++most) {
+    if (!simulate(seed, most).error.empty()) return most;
+  }
+  return count;
+}
+
+}  // namespace marline::target::simulation

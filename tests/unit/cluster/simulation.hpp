@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The cluster's core on a made-up machine: nodes with memories of symbolic bytes, channels that keep the order of their own
+// messages and of no others, tasks that take some time. Everything random comes from the seed.
+#pragma once
+
+#include "program.hpp"
+
+#include "cluster/core/dataflow/head.hpp"
+
+#include <string>
+
+namespace marline::target::simulation {
+
+struct Result {
+  std::string error;        // what was wrong; empty: nothing
+  uint64_t tasks = 0, messages = 0, bytes = 0;
+  Head::Counts counts;
+};
+
+// Runs the program of that seed, cut to `most` constructs, on a machine of that seed.
+Result simulate(unsigned seed, int most = 1 << 20);
+
+// The smallest number of constructs with which the seed still fails.
+int shrink(unsigned seed);
+
+}  // namespace marline::target::simulation

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The cluster's core, judged by the simulator of tests/unit/cluster: random programs on random machines, each from a seed.
+// As a program, `cluster_core_test --seeds FIRST COUNT` runs any seeds, and `--seed SEED CONSTRUCTS` one of them again.
+#include "cluster/simulation.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+namespace marline::target::simulation {
+namespace {
+
+struct Sum {
+  uint64_t tasks = 0, messages = 0, bytes = 0, moves = 0, drops = 0, over_budget = 0;
+
+  void add(const Result& result) {
+    tasks += result.tasks;
+    messages += result.messages;
+    bytes += result.bytes;
+    moves += result.counts.moves;
+    drops += result.counts.drops;
+    over_budget += result.counts.over_budget;
+  }
+};
+
+// The number of seeds that fail; says how to run the smallest case of each again.
+int run_seeds(unsigned first, unsigned count, Sum& sum) {
+  int failed = 0;
+  for (unsigned seed = first; seed < first + count && failed < 5; ++seed) {
+    Result result = simulate(seed);
+    sum.add(result);
+    if (result.error.empty()) continue;
+    ++failed;
+    int most = shrink(seed);
+    std::printf("seed %u: %s\n  cut to %d constructs: %s\n  again: cluster_core_test --seed %u %d\n", seed,
+                result.error.c_str(), most, simulate(seed, most).error.c_str(), seed, most);
+  }
+  return failed;
+}
+
+// The rest of the 10,000 seeds are unit.cluster_core_seeds.
+TEST(ClusterCore, EachTaskFindsWhatAnOrderedRunGivesIt) {
+  Sum sum;
+  EXPECT_EQ(run_seeds(0, 1000, sum), 0);
+  // The seeds reach what they are there for.
+  EXPECT_GT(sum.moves, 100u);
+  EXPECT_GT(sum.drops, 100u);
+}
+
+}  // namespace
+
+int run_as_program(int count, char** arguments) {
+  std::string option = arguments[1];
+  auto number = [&](int i) { return static_cast<unsigned>(std::strtoul(arguments[i], nullptr, 10)); };
+  if (option == "--seed" && count == 4) {
+    Result result = simulate(number(2), static_cast<int>(number(3)));
+    std::printf("%s\n", result.error.empty() ? "right" : result.error.c_str());
+    return result.error.empty() ? 0 : 1;
+  }
+  Sum sum;
+  int failed = run_seeds(number(2), number(3), sum);
+  std::printf("%u seeds, %d wrong; %llu tasks, %llu messages, %llu bytes moved, %llu buffers moved for lack of memory, "
+              "%llu copies dropped, %llu tasks over budget\n", number(3), failed, static_cast<unsigned long long>(sum.tasks),
+              static_cast<unsigned long long>(sum.messages), static_cast<unsigned long long>(sum.bytes),
+              static_cast<unsigned long long>(sum.moves), static_cast<unsigned long long>(sum.drops),
+              static_cast<unsigned long long>(sum.over_budget));
+  return failed == 0 ? 0 : 1;
+}
+
+}  // namespace marline::target::simulation
+
+int main(int count, char** arguments) {
+  if (count == 4 && std::string(arguments[1]).rfind("--seed", 0) == 0) {
+    return marline::target::simulation::run_as_program(count, arguments);
+  }
+  testing::InitGoogleTest(&count, arguments);
+  return RUN_ALL_TESTS();
+}
