@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The cluster's core, judged by the simulator of tests/unit/cluster: random programs on random machines, each from a seed.
-// As a program, `cluster_core_test --seeds FIRST COUNT` runs any seeds, and `--seed SEED CONSTRUCTS` one of them again.
+// The cluster's core, judged by the simulator of tests/unit/cluster: random programs on random machines, each from a
+// seed. As a program, `cluster_core_test --seeds FIRST COUNT` runs any seeds, and `--seed SEED CONSTRUCTS` one of
+// them again.
 #include "cluster/simulation.hpp"
+
+#include "cluster/core/mapping/data_map.hpp"
 
 #include <gtest/gtest.h>
 
@@ -50,6 +53,43 @@ TEST(ClusterCore, EachTaskFindsWhatAnOrderedRunGivesIt) {
   EXPECT_GT(sum.drops, 100u);
 }
 
+TEST(ClusterDataMap, WhatIsPartlyMappedIsRefused) {
+  DataMap map;
+  MapChange change;
+  ASSERT_EQ(map.enter({.address = 100, .bytes = 50, .to = true}, change), MapError::kNone);
+  EXPECT_TRUE(change.is_new && change.is_copied);
+  uint64_t buffer = change.range.buffer;
+  EXPECT_EQ(map.enter({.address = 90, .bytes = 20}, change), MapError::kPartlyMapped);
+  EXPECT_EQ(map.enter({.address = 149, .bytes = 2}, change), MapError::kPartlyMapped);
+  ASSERT_EQ(map.enter({.address = 120, .bytes = 10, .to = true}, change), MapError::kNone);
+  EXPECT_FALSE(change.is_new || change.is_copied);
+  EXPECT_EQ(change.range.buffer, buffer);
+  EXPECT_EQ(change.range.offset, 20u);
+  ASSERT_EQ(map.exit({.address = 120, .bytes = 10, .from = true}, false, change), MapError::kNone);
+  EXPECT_FALSE(change.is_gone || change.is_copied);
+  ASSERT_EQ(map.exit({.address = 100, .bytes = 50, .from = true}, false, change), MapError::kNone);
+  EXPECT_TRUE(change.is_gone && change.is_copied);
+  EXPECT_EQ(map.count(), 0u);
+  ASSERT_EQ(map.enter({.address = 100, .bytes = 50}, change), MapError::kNone);
+  EXPECT_NE(change.range.buffer, buffer) << "a new mapping is a new buffer";
+}
+
+TEST(ClusterPlacement, TheHolderUnlessItIsBusy) {
+  Placement placement(PlacementPolicy::kEarliestEnd);
+  for (int i = 0; i < 100; ++i) placement.add({});
+  placement.set_link(1, 0.01);
+  List<NodeNumber> holders;
+  holders.push(42);
+  PlacementRequest request{.kernel = 1, .bytes = 1000, .holders = &holders};
+  auto held = [](NodeNumber node) { return node == 42 ? uint64_t{1000} : 0; };
+  placement.learn(request, 42, 5);
+  EXPECT_EQ(placement.choose(request, held), 42u);
+  for (int i = 0; i < 3; ++i) placement.begin(request, 42);
+  EXPECT_NE(placement.choose(request, held), 42u) << "the transfer takes 11, the queue 15";
+  request.kinds = 2;
+  EXPECT_EQ(placement.choose(request, held), 0u) << "no member has an image";
+}
+
 }  // namespace
 
 int run_as_program(int count, char** arguments) {
@@ -63,7 +103,8 @@ int run_as_program(int count, char** arguments) {
   Sum sum;
   int failed = run_seeds(number(2), number(3), sum);
   std::printf("%u seeds, %d wrong; %llu tasks, %llu messages, %llu bytes moved, %llu buffers moved for lack of memory, "
-              "%llu copies dropped, %llu tasks over budget\n", number(3), failed, static_cast<unsigned long long>(sum.tasks),
+              "%llu copies dropped, %llu tasks over budget\n", number(3), failed,
+              static_cast<unsigned long long>(sum.tasks),
               static_cast<unsigned long long>(sum.messages), static_cast<unsigned long long>(sum.bytes),
               static_cast<unsigned long long>(sum.moves), static_cast<unsigned long long>(sum.drops),
               static_cast<unsigned long long>(sum.over_budget));

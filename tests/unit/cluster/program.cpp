@@ -13,14 +13,16 @@ namespace {
 constexpr int kMost = 320;
 using Set = std::bitset<kMost>;
 
-// The dependences of OpenMP on one address. The members of a mutexinoutset run in the order of creation, which is one of
-// those that are allowed.
+// The dependences of OpenMP on one address. The members of a mutexinoutset run in the order of creation, which is one
+// of those that are allowed.
 struct Address {
   Depend kind = Depend::kInOut;
   std::vector<int> base, writers, readers;
 
   void add(int task, Depend depend, std::vector<int>& predecessors) {
-    auto wait_for = [&](const std::vector<int>& tasks) { predecessors.insert(predecessors.end(), tasks.begin(), tasks.end()); };
+    auto wait_for = [&](const std::vector<int>& tasks) {
+      predecessors.insert(predecessors.end(), tasks.begin(), tasks.end());
+    };
     if (depend == Depend::kIn) {
       wait_for(writers);
       readers.push_back(task);
@@ -143,14 +145,17 @@ class Maker {
 
   static bool is_subset(const Set& tasks, const Set& of) { return (tasks & ~of).none(); }
   static bool may_read(const Byte& byte, const Set& before) { return is_subset(byte.writers, before); }
-  static bool may_write(const Byte& byte, const Set& before) { return may_read(byte, before) && is_subset(byte.readers, before); }
+  static bool may_write(const Byte& byte, const Set& before) {
+    return may_read(byte, before) && is_subset(byte.readers, before);
+  }
 
   void push(Construct& construct, const Set& ancestors) {
     ancestors_.push_back(ancestors);
     program_.constructs.push_back(std::move(construct));
   }
 
-  // Enter, update: what they copy must be ordered with who else uses these bytes; where it is not, they wait for all users.
+  // Enter, update: what they copy must be ordered with who else uses these bytes; where it is not, they wait for all
+  // users.
   void make_data(Construct& construct, int v, bool to, bool from) {
     Variable& variable = variables_[v];
     Use use{};
@@ -162,6 +167,8 @@ class Maker {
     use.to = to && is_copied;
     use.from = from;
     use.always = is_enter && is_copied && !is_new;
+    use.is_copied_in = to && is_copied;
+    use.is_copied_out = from;
     if (!is_new) wait_for(construct, Set().set(variable.made_by));
     if (is_copied) order_copy(construct, variable, to);
     if (is_enter) ++variable.references;
@@ -204,6 +211,7 @@ class Maker {
     depend(construct);
     bool is_gone = must_end || variable.references == 1;
     wait_for(construct, is_gone ? variable.users : Set().set(variable.made_by));
+    use.is_copied_out = is_gone && use.from;
     if (is_gone && use.from) order_copy(construct, variable, false);
     variable.references = is_gone ? 0 : variable.references - 1;
     variable.users.set(number());
@@ -284,6 +292,8 @@ class Maker {
       use.variable = v;
       use.to = to;
       use.from = from;
+      use.is_copied_in = is_new && to;
+      use.is_copied_out = is_new && from;
       use.offset = first;
       use.bytes = last - first;
       draw_accesses(use, variable.device, before, first, last);

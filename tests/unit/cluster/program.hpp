@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A random OpenMP program without races for the cluster's simulator: constructs with dependences, maps, and the bytes that
-// they really read and write. Bytes have symbolic values, so a run in the order of creation says what each must find.
-// Which of two accesses to a byte must be ordered is decided here by sets of ancestors, which the core does not know.
+// A random OpenMP program without races for the cluster's simulator: constructs with dependences, maps, and the bytes
+// that they really read and write. Bytes have symbolic values, so a run in the order of creation says what each must
+// find. Which of two accesses to a byte must be ordered is decided here by sets of ancestors, which the core does not
+// know.
 #pragma once
 
 #include <cstdint>
@@ -18,6 +19,7 @@ struct Use {
   int variable;
   bool to = false, from = false, always = false, must_end = false;
   uint64_t offset = 0, bytes = 0;       // that the clauses name
+  bool is_copied_in = false, is_copied_out = false;  // as reference counts in the order of creation say
   bool may_write = false;               // as the clauses say
   std::vector<uint64_t> reads, writes;  // bytes, really; of the device's copy in kernels, of the variable on the host
 };

@@ -107,7 +107,8 @@ class Machine {
   void end(NodeNumber node, TaskNumber number);
   void check_memory(NodeNumber node);
   void judge();
-  void judge_task(const SimulatedTask& task, std::vector<std::vector<Value>>& host, std::map<uint64_t, std::vector<Value>>& device);
+  void judge_task(const SimulatedTask& task, std::vector<std::vector<Value>>& host,
+                  std::map<uint64_t, std::vector<Value>>& device);
   Copy& copy_at(NodeNumber node, uint64_t buffer);
   void fail(const std::string& text) {
     if (result_.error.empty()) result_.error = text;
@@ -191,7 +192,9 @@ uint64_t address_of(int variable) { return 0x1000 * (static_cast<uint64_t>(varia
 void Machine::create(size_t number) {
   const Construct& construct = program_.constructs[number];
   NewTask body;
-  for (int predecessor : construct.predecessors) body.predecessors.push(last_of_construct_[static_cast<size_t>(predecessor)]);
+  for (int predecessor : construct.predecessors) {
+    body.predecessors.push(last_of_construct_[static_cast<size_t>(predecessor)]);
+  }
   last_of_construct_.push_back(0);
   body_of_construct_.push_back(0);
   if (construct.kind == Kind::kKernel) {
@@ -222,6 +225,9 @@ void Machine::create_kernel(size_t number, NewTask body) {
     in.push_back(piece);
     if (map_.exit(item, false, gone) != MapError::kNone) fail("the end of a kernel's map is refused");
     if (gone.is_copied) download.accesses.push({gone.range, false}), down.push_back(piece);
+    if (change.is_copied != use.is_copied_in || gone.is_copied != use.is_copied_out) {
+      fail("a kernel's maps copy otherwise");
+    }
     if (gone.is_gone) download.last_of.push(gone.range.buffer);
   }
   if (!up.empty()) {
@@ -266,6 +272,7 @@ void Machine::create_data(size_t number, NewTask body) {
     role = construct.kind == Kind::kUpdateTo ? Role::kUpload : Role::kDownload;
   }
   if (error != MapError::kNone) fail("a data construct is refused");
+  if (is_copied != (use.is_copied_in || use.is_copied_out)) fail("a data construct copies otherwise");
   if (is_copied) {
     body.accesses.push({change.range, role == Role::kUpload});
     pieces.push_back({use.variable, change.range, &use});
@@ -463,7 +470,8 @@ void Machine::judge_task(const SimulatedTask& task, std::vector<std::vector<Valu
       expected.push_back(on_host);
     }
   }
-  if (expected != task.found) fail("construct " + std::to_string(task.construct) + " finds bytes that it must not find");
+  if (expected == task.found) return;
+  fail("construct " + std::to_string(task.construct) + " finds bytes that it must not find");
 }
 
 void Machine::arrive(Event& event) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the nodes of a cluster tell one another, and the words in which they do. Node 0 is the process that runs the
-// program. A task has a number in the order of creation, and one more at the node that runs it: an index, in the order in
-// which node 0 assigns tasks to that node. docs/design/cluster.md has the protocol.
+// program. A task has a number in the order of creation, and one more at the node that runs it: an index, in the
+// order in which node 0 assigns tasks to that node. docs/design/cluster.md has the protocol.
 #pragma once
 
 #include "cluster/core/base/list.hpp"

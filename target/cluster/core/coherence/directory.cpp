@@ -64,8 +64,8 @@ size_t Directory::split(Buffer& buffer, uint64_t at) {
   return low + 1;
 }
 
-// The tree of those who read one version: the i-th asks the one that came half as far in the list, so each serves two and
-// the last one is log2 transfers away from the home.
+// The tree of those who read one version: the i-th asks the one that came half as far in the list, so each serves two
+// and the last one is log2 transfers away from the home.
 TaskPlace Directory::pick_source(const Segment& segment, NodeNumber node) {
   for (const TaskPlace& holder : segment.holders) {
     if (holder.node == node) return holder;
@@ -91,6 +91,8 @@ PlannedAccess Directory::plan_segment(Segment& segment, const PlannedTask& task,
       segment.has_home = true;
     }
     segment.holders.clear();
+    // Who is ordered behind this task is ordered behind those, and who is not takes no home.
+    if (is_ordered) segment.writers.clear();
     segment.writers.push(task.number);
   } else if (segment.has_home && is_ordered && !is_at_home) {
     bool is_known = false;

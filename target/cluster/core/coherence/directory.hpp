@@ -4,8 +4,9 @@
 // A pure state machine of node 0, asked once per access, in the order of creation.
 //
 // Every range has a home. Invariant: what tasks that have ended have written is in the home's copy, or on its way to it
-// in front of whatever can ask for it. A task moves the home to its own node if it is ordered behind all others that may
-// write the range and have not ended; any other writer leaves the home where it is, and sends it what it has written.
+// in front of whatever can ask for it. A task moves the home to its own node if it is ordered behind all others that
+// may write the range and have not ended; any other writer leaves the home where it is, and sends it what it has
+// written.
 #pragma once
 
 #include "cluster/core/base/message.hpp"
@@ -45,7 +46,7 @@ class Directory {
     uint64_t begin, end;
     TaskPlace home;                // and the task whose inputs made it one
     bool has_home = false;         // else nobody has written it
-    List<TaskNumber> writers;      // that have not ended: bounded by the tasks under way
+    List<TaskNumber> writers;      // that have not ended and no later one is ordered behind: at most those under way
     List<TaskPlace> holders;       // tasks whose inputs are all that these writers have written; one per node
   };
   struct Buffer {

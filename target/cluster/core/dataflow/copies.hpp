@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The memory that copies of buffers take on the nodes, counted by node 0, and who still needs which copy. Node 0 decides
-// alone which copy goes, so no node drops what another one is about to ask for. A pure state machine.
+// The memory that copies of buffers take on the nodes, counted by node 0, and who still needs which copy. Node 0
+// decides alone which copy goes, so no node drops what another one is about to ask for. A pure state machine.
 #pragma once
 
 #include "cluster/core/base/message.hpp"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Node 0's part of the dataflow: takes tasks in the order of creation, places them, plans where their bytes come from and
-// go to, and assigns them at once, long before their inputs exist. It learns later, in batches, that they have ended.
-// A pure state machine: events are calls, commands are messages in `messages`, which the driver sends, those for one node
-// in order. No thread, clock or memory of the program.
+// Node 0's part of the dataflow: takes tasks in the order of creation, places them, plans where their bytes come from
+// and go to, and assigns them at once, long before their inputs exist. It learns later, in batches, that they have
+// ended. A pure state machine: events are calls, commands are messages in `messages`, which the driver sends, those
+// for one node in order. No thread, clock or memory of the program.
 //
 // Invariant: tasks are planned in the order of creation, and a task waits only for tasks planned before it, at its node
 // and elsewhere. So the oldest task under way can always go on, whatever credits and memory there are.

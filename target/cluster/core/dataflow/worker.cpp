@@ -119,8 +119,8 @@ void Worker::end(uint64_t index, double time) {
   report_if_due();
 }
 
-// Also where nothing has been written: another task's comparison may have found this one's bytes first, and its delta is
-// in front of this one on the way to the home.
+// Also where nothing has been written: another task's comparison may have found this one's bytes first, and its delta
+// is in front of this one on the way to the home.
 void Worker::send_deltas(uint64_t index) {
   Task& task = tasks_[index];
   task.state = State::kMerging;
@@ -150,7 +150,9 @@ void Worker::complete(uint64_t index) {
   ended_.push({index, task.has_run, task.time});
 }
 
-void Worker::tell_end(const TaskPlace& subscriber) { send(MessageKind::kEnded, subscriber.node).index = subscriber.index; }
+void Worker::tell_end(const TaskPlace& subscriber) {
+  send(MessageKind::kEnded, subscriber.node).index = subscriber.index;
+}
 
 void Worker::subscribe(const Message& message) {
   Task& task = tasks_[message.index];

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // One node's part of the dataflow: it knows the tasks that it has been assigned, waits for their predecessors on other
-// nodes, has their inputs fetched, starts them, sends what they have written to its home, and tells the nodes that wait.
-// A pure state machine: events are calls, commands are left in `commands`. No thread, clock or memory of the program.
+// nodes, has their inputs fetched, starts them, sends what they have written to its home, and tells the nodes that
+// wait. A pure state machine: events are calls, commands are left in `commands`. No thread, clock or memory of the
+// program.
 //
 // Invariants (docs/design/cluster.md proves what follows from them):
 // - a task fetches when all its predecessors have ended, and starts when all its inputs have come;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which node runs a task: the one where it ends first, as far as is known (HEFT's rule, Topcuoglu et al. 2002), among the
-// holders of its inputs and the least loaded nodes. So a choice costs O(inputs + log nodes). A pure state machine of
-// node 0; nodes are numbered from 1 on. Costs are in the driver's unit of time, learned from tasks that have run.
+// Which node runs a task: the one where it ends first, as far as is known (HEFT's rule, Topcuoglu et al. 2002), among
+// the holders of its inputs and the least loaded nodes. So a choice costs O(inputs + log nodes). A pure state machine
+// of node 0; nodes are numbered from 1 on. Costs are in the driver's unit of time, learned from tasks that have run.
 #pragma once
 
 #include "cluster/core/base/message.hpp"
