@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a task costs node 0 of a cluster: its core alone (target/cluster/core), without wires and without workers, whose ends
+// are reported here in batches of 16. CPU time of one thread.
+//
+//     micro-cluster_head [TASKS]
+#include "cluster/core/dataflow/head.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+
+using namespace marline::target;
+
+namespace {
+
+constexpr uint64_t kBytes = 4096, kReported = 16;
+
+double cpu_seconds() {
+  timespec now;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+}
+
+class Bench {
+ public:
+  explicit Bench(size_t nodes) : nodes_(nodes), head_({.nodes = nodes, .credits = 256}) {
+    for (size_t i = 0; i <= nodes; ++i) {
+      if (i != 0) head_.placement.add({0, 16});
+      ended_.push({});
+    }
+    head_.placement.set_link(0.01, 1e-6);
+  }
+
+  // Independent tasks without data.
+  double run_empty(uint64_t tasks) {
+    double begin = cpu_seconds();
+    for (uint64_t i = 0; i < tasks; ++i) create({});
+    finish();
+    return cpu_seconds() - begin;
+  }
+
+  // A stencil: each task writes one block of 4 KiB and reads those of its neighbours, behind the three tasks of the step
+  // before. 4 blocks per node.
+  double run_stencil(uint64_t tasks) {
+    uint64_t width = nodes_ * 4;
+    List<TaskNumber> before, now;
+    for (uint64_t i = 0; i < width; ++i) {
+      NewTask enter;
+      enter.is_on_host = true;
+      enter.new_buffers.push({2 * i + 1, kBytes});
+      enter.new_buffers.push({2 * i + 2, kBytes});
+      enter.accesses.push({{2 * i + 1, 0, kBytes}, true});
+      before.push(create(std::move(enter)));
+    }
+    double begin = cpu_seconds();
+    for (uint64_t step = 0; step < tasks / width; ++step) {
+      for (uint64_t i = 0; i < width; ++i) now.push(create(make_stencil_task(step, i, width, before)));
+      before.swap(now);
+      now.clear();
+    }
+    finish();
+    return cpu_seconds() - begin;
+  }
+
+ private:
+  static NewTask make_stencil_task(uint64_t step, uint64_t i, uint64_t width, const List<TaskNumber>& before) {
+    NewTask task;
+    for (uint64_t neighbour : {(i + width - 1) % width, i, (i + 1) % width}) {
+      task.predecessors.push(before[neighbour]);
+      task.accesses.push({{2 * neighbour + 1 + step % 2, 0, kBytes}, false});
+    }
+    task.accesses.push({{2 * i + 1 + (step + 1) % 2, 0, kBytes}, true});
+    return task;
+  }
+
+  TaskNumber create(NewTask task) {
+    TaskNumber number = head_.create(std::move(task));
+    drain(kReported);
+    return number;
+  }
+
+  void finish() {
+    while (head_.under_way() != 0) drain(1);
+  }
+
+  // A task ends, as its predecessors do, in the order in which the tasks were assigned.
+  void drain(uint64_t at_least) {
+    for (const Message& message : head_.messages) {
+      if (message.kind == MessageKind::kAssign) ended_[message.to].push({message.index, true, 1.0});
+      ++messages_;
+    }
+    head_.messages.clear();
+    NodeNumber first = at_least == 1 ? 0 : next_, last = at_least == 1 ? static_cast<NodeNumber>(nodes_) : next_;
+    for (NodeNumber node = first; node <= last; ++node) report(node, at_least);
+    next_ = next_ == nodes_ ? 0 : next_ + 1;
+  }
+
+  void report(NodeNumber node, uint64_t at_least) {
+    if (ended_[node].count() < at_least) return;
+    Message message;
+    message.kind = MessageKind::kReport;
+    message.from = node;
+    message.ended.swap(ended_[node]);
+    head_.receive(message);
+  }
+
+  size_t nodes_;
+  Head head_;
+  List<List<EndedTask>> ended_;
+  NodeNumber next_ = 0;
+  uint64_t messages_ = 0;
+};
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  uint64_t tasks = count > 1 ? std::strtoull(arguments[1], nullptr, 10) : 200000;
+  std::printf("%6s %28s %28s\n", "nodes", "empty: ns/task (tasks/s)", "stencil: ns/task (tasks/s)");
+  for (size_t nodes : {8, 64, 1000}) {
+    double empty = Bench(nodes).run_empty(tasks) / static_cast<double>(tasks);
+    uint64_t width = nodes * 4, rounded = tasks / width * width;
+    double stencil = Bench(nodes).run_stencil(rounded) / static_cast<double>(rounded);
+    std::printf("%6zu %14.0f (%10.0f) %14.0f (%10.0f)\n", nodes, empty * 1e9, 1 / empty, stencil * 1e9, 1 / stencil);
+  }
+}
