@@ -74,24 +74,18 @@ int g_ended = 0;                         // in this poll
 int g_ended_uncounted = 0;               // of them, those that have a poller
 const HeldAcrossForks g_held(g_operations.lock(), ForkOrder::kNodes);
 
+}  // namespace
+
 void add_operations(int operations) {
   g_under_way.fetch_add(operations, std::memory_order_relaxed);
   marline_progress_add(g_hook, operations);
 }
 
-Node* node_of(Device* device) { return static_cast<Node*>(device->state); }
-
-// Where copies come from and go to (shared_copies.hpp).
-Node* node_at(int place) { return g_places[place - 1].node; }
-bool is_gpu(int place) { return place != kProgramPlace && g_places[place - 1].facts.is_gpu; }
-
-Node* usable(Device* device) {
-  refuse_if_lost(device);
-  return node_of(device);
-}
-
-// An operation that has a poller is not counted: to count it would wake the runtime's watchdog, ahead of the answer.
 int hooks_share(const Operation* operation) { return operation->has_poller ? 0 : 1; }
+
+namespace {
+
+Node* node_of(Device* device) { return static_cast<Node*>(device->state); }
 
 void end(Operation* operation) {
   int uncounted = 1 - hooks_share(operation);  // before it ends, as it is gone behind that
@@ -208,15 +202,17 @@ int poll_locked() {
   return g_ended;
 }
 
-// The progress hook. In a fork, and when the program has ended, there is no job.
-int poll(void*) {
+}  // namespace
+
+// In a fork, and when the program has ended, there is no job.
+int poll_nodes(void*) {
   if (!g_poll_lock.try_take()) return 0;
   int ended = g_job != nullptr ? poll_locked() : 0;
   g_poll_lock.release();
   return ended;
 }
 
-void progress(Device*) {
+void progress_nodes(Device*) {
   if (!g_poll_lock.try_take()) {
     sched_yield();
     return;
@@ -226,31 +222,47 @@ void progress(Device*) {
 }
 
 // Those who send kernels or data without an end wait here for the wire.
-void await_room(Device* device, int peer) {
-  while (!g_job->kind->has_room(g_job->wire, peer)) {
-    if (poll(nullptr) == 0) sched_yield();
+void await_room(const Node* node) {
+  while (!g_job->kind->has_room(g_job->wire, node->peer)) {
+    if (poll_nodes(nullptr) == 0) sched_yield();
   }
+  refuse_if_lost(node->device);
+}
+
+Node* usable_node(Device* device) {
   refuse_if_lost(device);
+  return node_of(device);
 }
 
 // The frame goes first, as counting the operation may wake a thread. An answer that is quicker makes the count -1 meanwhile.
-void send(Node* node, Frame frame, Operation* operation, const uint64_t* words, void* to = nullptr, size_t bytes = 0) {
+void start_on_node(Node* node, Frame frame, const uint64_t* words, Operation* operation, void* to, size_t bytes) {
   int counted = hooks_share(operation);
   frame.operation = g_operations.add(operation, to, bytes);
-  await_room(node->device, node->peer);
+  await_room(node);
   frame.flags |= flags_of_device(node->number) | (counted == 0 ? kAwaited : 0);
   g_job->send(node->peer, frame, words);
   if (counted != 0) add_operations(counted);
 }
 
-// Sends a frame and waits for its answer, with bytes that go to `to`.
-uint64_t ask(Node* node, Frame frame, const char* what, const uint64_t* words = nullptr, void* to = nullptr,
-             size_t bytes = 0) {
+uint64_t ask_node(Node* node, const Frame& frame, const char* what, const uint64_t* words, void* to, size_t bytes) {
   Awaited answer(node->device);
-  send(node, frame, &answer, words, to, bytes);
+  start_on_node(node, frame, words, &answer, to, bytes);
   answer.wait(what, bytes);
   return answer.result;
 }
+
+bool are_beside(int peer, int other) {
+  return are_on_one_node(*g_job->kind->peer(g_job->wire, peer), *g_job->kind->peer(g_job->wire, other));
+}
+
+const NodeJob* node_job() { return g_job; }
+Node* node_at(int place) { return g_places[place - 1].node; }
+bool is_gpu_at(int place) { return place != kProgramPlace && g_places[place - 1].facts.is_gpu; }
+int memory_file_at(int place) { return g_places[place - 1].memory_file; }
+uint64_t handle_of(Operation* operation) { return g_operations.add(operation); }
+void note_ended() { ++g_ended; }
+
+namespace {
 
 // The one with that index among the GPUs, or among the others; null: it is not known.
 Place* place_of(int index, bool is_gpu) {
@@ -288,10 +300,6 @@ bool is_on_this_machine(int peer) {
   return are_on_one_machine(*own, *g_job->kind->peer(g_job->wire, peer));
 }
 
-bool is_same_node(int peer, int other) {
-  return are_on_one_node(*g_job->kind->peer(g_job->wire, peer), *g_job->kind->peer(g_job->wire, other));
-}
-
 // Null: asks who the worker is.
 Frame hello_of(const Device* device) {
   Frame hello = frame_of(NodeFrame::kHello, kNodeProtocol, device != nullptr ? part_of(device) : 0,
@@ -316,7 +324,7 @@ void greet_all() {
     add_operations(1);
     send_door(g_job->kind, g_job->wire, peer);
     g_job->send(peer, hello, words);
-    while (!greeted.is_here) progress(nullptr);
+    while (!greeted.is_here) progress_nodes(nullptr);
     if (g_greetings[peer].identity == program_identity()) continue;
     fatal("the program of worker %d, on %s, is another one than this (by its build id): start the same file everywhere", peer,
           g_job->kind->peer(g_job->wire, peer)->node);
@@ -333,7 +341,7 @@ void open_device(Node* node) {
   for (int i = 0; i < kTimes; ++i) {
     uint64_t words[] = {program_identity(), kPart};
     uint64_t before = now();
-    uint64_t theirs = ask(node, hello_of(node->device), "first answer", words);
+    uint64_t theirs = ask_node(node, hello_of(node->device), "first answer", words);
     uint64_t way = now() - before;
     if (greeting.knows_clock || is_on_this_machine(node->peer)) return;
     if (way >= shortest) continue;
@@ -391,183 +399,13 @@ void start(Device* device) {
 
 void stop(Device*) {}  // all workers end together: see end_nodes
 
-uint64_t allocate(Device* device, size_t bytes) { return usable(device)->arena.allocate(bytes); }
-
-// The worker is told before the block can be another's: its data comes behind that.
-void release(Device* device, uint64_t address) {
-  if (device->lost || g_job == nullptr) return;
-  Node* node = node_of(device);
-  size_t empty = node->arena.bytes_to_give_back(address);
-  if (empty != 0) {
-    Frame discard = frame_of(NodeFrame::kDiscard, address, empty);
-    discard.flags = flags_of_device(node->number);
-    g_job->send(node->peer, discard);
-    node->sent.fetch_add(1);
-  }
-  node->arena.release(address);
-}
-
-bool send_bytes(int place, uint64_t to, const void* from, size_t bytes, Outgoing* outgoing, Operation* operation) {
-  Node* node = node_at(place);
-  Frame frame = frame_of(NodeFrame::kWrite, to);
-  frame.flags = flags_of_device(node->number);
-  frame.bulk = bytes;
-  if (operation != nullptr) {
-    frame.flags |= kAnswers;
-    frame.operation = g_operations.add(operation);
-  }
-  add_operations(operation != nullptr ? 1 + hooks_share(operation) : 1);
-  bool is_copied = g_job->kind->send(g_job->wire, node->peer, frame, nullptr, from, outgoing);
-  if (!is_gpu(place)) node->sent.fetch_add(1);  // a GPU's data is there when the answer is
-  return is_copied;
-}
-
-void send_data(Node* node, uint64_t to, const void* from, size_t bytes) {
-  Sending sending;
-  Frame frame = frame_of(NodeFrame::kWrite, to);
-  frame.flags = flags_of_device(node->number) | kMayWait;  // a later frame, to this worker, makes use of the data
-  frame.bulk = bytes;
-  await_room(node->device, node->peer);
-  bool is_copied = g_job->kind->send(g_job->wire, node->peer, frame, nullptr, from, &sending);
-  node->sent.fetch_add(1);
-  if (is_copied) return;
-  add_operations(1);
-  wait_or_progress(&sending.event, node->device, "copy to", bytes);
-}
-
-// What was sent to the worker may come later than what another worker sends.
-void confirm(Node* node) {
-  uint64_t sent = node->sent.load(), known = node->confirmed.load();
-  if (known >= sent) return;
-  (void)ask(node, frame_of(NodeFrame::kFlush), "copies before");
-  while (known < sent && !node->confirmed.compare_exchange_weak(known, sent)) {}
-}
-
-void forward_bytes(int to_place, uint64_t to, int from_place, uint64_t from, size_t bytes, Operation* operation) {
-  const Node *target = node_at(to_place), *source = node_at(from_place);
-  const Place& place = g_places[to_place - 1];
-  bool is_beside = !place.facts.is_gpu && is_in_part(target->device, to) && is_same_node(source->peer, target->peer);
-  uint64_t words[kForwardWords] = {static_cast<uint64_t>(target->peer), static_cast<uint64_t>(to_place - 1),
-                                   static_cast<uint64_t>(place.memory_file), is_beside ? part_of(target->device) : 0,
-                                   static_cast<uint64_t>(target->number)};
-  Frame frame = frame_of(NodeFrame::kForward, to, from, bytes);
-  frame.flags = flags_of_device(source->number);
-  frame.words = kForwardWords;
-  frame.operation = g_operations.add(operation);
-  if (hooks_share(operation) != 0) add_operations(1);
-  g_job->send(source->peer, frame, words);
-}
-
-// The lowest process there.
-int node_number(int place) {
-  int peer = place == kProgramPlace ? 0 : node_at(place)->peer, lowest = 0;
-  while (!is_same_node(lowest, peer)) ++lowest;
-  return lowest;
-}
-
-constexpr CopyWay kCopyWay = {node_number, is_gpu, send_bytes, forward_bytes, [](int place) { confirm(node_at(place)); },
-                              [] { ++g_ended; }};
-
-void write_shared(Node* node, uint64_t to, const void* from, size_t bytes) {
-  await_room(node->device, node->peer);
-  copy_shared(kCopyWay, node->place, to, kProgramPlace, reinterpret_cast<uint64_t>(from), bytes, node->device, "copy to");
-}
-
-void write(Device* device, uint64_t to, const void* from, size_t bytes) {
-  Node* node = usable(device);
-  if (node->shares_memory && is_in_part(device, to)) {
-    copy_and_poll(node->arena.here(to), from, bytes, poll);
-  } else if (bytes >= kSharedCopy) {
-    write_shared(node, to, from, bytes);
-  } else {
-    send_data(node, to, from, bytes);
-  }
-}
-
-void read(Device* device, void* to, uint64_t from, size_t bytes) {
-  Node* node = usable(device);
-  if (node->shares_memory && is_in_part(device, from)) {
-    copy_and_poll(to, node->arena.here(from), bytes, poll);
-  } else {
-    (void)ask(node, frame_of(NodeFrame::kRead, from, bytes), "copy from", nullptr, to, bytes);
-  }
-}
+uint64_t allocate(Device* device, size_t bytes) { return usable_node(device)->arena.allocate(bytes); }
 
 }  // namespace
 
-bool copy_between_nodes(Device* to_device, uint64_t to, Device* from_device, uint64_t from, size_t bytes) {
-  Node *target = usable(to_device), *source = usable(from_device);
-  bool have_both = target->shares_memory && is_in_part(to_device, to) && source->shares_memory &&
-                   is_in_part(from_device, from);
-  if (have_both) {
-    char *there = target->arena.here(to), *here = source->arena.here(from);
-    if (target == source) {
-      std::memmove(there, here, bytes);
-    } else {
-      copy_and_poll(there, here, bytes, poll);
-    }
-    return true;
-  }
-  await_room(from_device, source->peer);
-  if (bytes >= kSharedCopy && target != source) {
-    copy_shared(kCopyWay, target->place, to, source->place, from, bytes, from_device, "copy between devices");
-    return true;
-  }
-  if (is_gpu(target->place) || is_gpu(source->place)) {
-    copy_in_pieces(target, to, source, from, bytes);
-    return true;
-  }
-  confirm(target);
-  Awaited answer(from_device);
-  forward_bytes(target->place, to, source->place, from, bytes, &answer);
-  answer.wait("copy between devices", bytes);
-  return true;
-}
-
 constinit const DeviceKind kNodeKind = {
-    "node", true, describe, start, allocate, release, write, read, load_on_node, unload_on_node, find_on_node,
-    locate_on_node, copy_between_nodes, launch_on_node, progress, stop};
-
-Node* usable_node(Device* device) { return usable(device); }
-uint64_t ask_node(Node* node, const Frame& frame, const char* what, const uint64_t* words, void* to, size_t bytes) {
-  return ask(node, frame, what, words, to, bytes);
-}
-
-void start_on_node(Node* node, Frame frame, const uint64_t* words, Operation* operation, void* to, size_t bytes) {
-  send(node, frame, operation, words, to, bytes);
-}
-
-Sending::Sending() : event MARLINE_EVENT_INIT {
-  marline_event_init(&event);
-  sent = [](Outgoing* outgoing) {
-    ++g_ended;
-    marline_event_fulfill(&static_cast<Sending*>(outgoing)->event);
-  };
-}
-
-void NodePiece::wait(const char* what, size_t bytes) {
-  if (is_sending) wait_or_progress(&sending.event, answer.device, what, bytes);
-  answer.wait(what, bytes);
-}
-
-void start_write_to_node(Node* node, Frame frame, const void* from, size_t bytes, NodePiece& piece) {
-  frame.flags |= flags_of_device(node->number);
-  frame.bulk = bytes;
-  frame.operation = g_operations.add(&piece.answer);
-  await_room(node->device, node->peer);
-  add_operations(1 + hooks_share(&piece.answer));
-  piece.is_sending = !g_job->kind->send(g_job->wire, node->peer, frame, nullptr, from, &piece.sending);
-  if (!piece.is_sending) add_operations(-1);
-}
-
-void forward_on_node(const Node* target, uint64_t to, const Node* source, uint64_t from, size_t bytes,
-                     Operation* operation) {
-  await_room(source->device, source->peer);
-  forward_bytes(target->place, to, source->place, from, bytes, operation);
-}
-
-void write_shared_to_node(Node* node, uint64_t to, const void* from, size_t bytes) { write_shared(node, to, from, bytes); }
-void confirm_on_node(Node* node) { confirm(node); }
+    "node", true, describe, start, allocate, release_on_node, write_on_node, read_on_node, load_on_node, unload_on_node, find_on_node,
+    locate_on_node, copy_between_nodes, launch_on_node, progress_nodes, stop};
 
 Node* open_node_gpu(Device* device) {
   if (device->state == nullptr) (void)open_place(device, true);
@@ -575,7 +413,6 @@ Node* open_node_gpu(Device* device) {
 }
 
 void describe_node_gpu(int index, DeviceFacts& facts) { describe_place(*place_of(index, true), facts); }
-void progress_nodes(Device* device) { progress(device); }
 
 bool node_device_is_gpu(int device) { return g_job != nullptr && g_places[device].facts.is_gpu; }
 
@@ -588,7 +425,7 @@ int node_device_count() {
 void start_nodes() {
   Guard guard(g_start_lock);
   if (g_job != nullptr) return;
-  g_hook = marline_progress_register("devices on nodes", poll, nullptr);
+  g_hook = marline_progress_register("devices on nodes", poll_nodes, nullptr);
   if (g_hook == nullptr) fatal("no progress hook is left for devices: unregister one of the program's");
   marline_progress_may_rest(g_hook);
   const NodeJob& job = join_job(kUser);

@@ -36,6 +36,31 @@ struct Node {
   return frame;
 }
 
+// The job; null: before the first device is listed or started, in a fork, and when the program has ended.
+[[nodiscard]] const NodeJob* node_job();
+
+// Of a place (shared_copies.hpp), which is not the program's for the first and the last one.
+[[nodiscard]] Node* node_at(int place);
+[[nodiscard]] bool is_gpu_at(int place);
+[[nodiscard]] int memory_file_at(int place);  // the descriptor in the worker
+
+// Whether two processes of the job share memory.
+[[nodiscard]] bool are_beside(int peer, int other);
+
+// Polls the wire; the progress hook. Returns how many operations have ended.
+int poll_nodes(void*);
+
+// How many operations the hook is to count for this one. One that has a poller is not counted: to count it would wake the
+// runtime's watchdog, ahead of the answer.
+[[nodiscard]] int hooks_share(const Operation* operation);
+void add_operations(int operations);  // that the hook knows of
+void note_ended();                    // one of them, told from a poll
+// For the frame whose answer ends the operation.
+[[nodiscard]] uint64_t handle_of(Operation* operation);
+
+// Those who send kernels or data without an end wait here for the wire. Ends a fork of the program with a line.
+void await_room(const Node* node);
+
 // Ends a fork of the program with a line.
 [[nodiscard]] Node* usable_node(Device* device);
 
@@ -75,6 +100,11 @@ void forward_on_node(const Node* target, uint64_t to, const Node* source, uint64
 
 // What was sent to the worker has arrived at the return. May suspend.
 void confirm_on_node(Node* node);
+
+// DeviceKind's functions of processors on nodes.
+void release_on_node(Device* device, uint64_t address);
+void write_on_node(Device* device, uint64_t to, const void* from, size_t bytes);
+void read_on_node(Device* device, void* to, uint64_t from, size_t bytes);
 
 // DeviceKind::copy of both kinds of devices on nodes, and its part for copies from or to GPUs.
 bool copy_between_nodes(Device* to_device, uint64_t to, Device* from_device, uint64_t from, size_t bytes);
