@@ -266,7 +266,8 @@ void meet_ranks(const marline_ranks_t* ranks) {
   g_met.store(true, std::memory_order_release);  // pairs with call_workers and node_of_rank
 }
 
-// All are asked before the first answer is awaited: they fork side by side.
+// All are asked before the first answer is awaited: they fork side by side. An agent that has been reached is asked at once:
+// it hears nobody else until then. What it is reached for first, if the job is on several machines, is this one's address.
 void call_workers(Job& job) {
   if (!g_met.load(std::memory_order_acquire)) refuse_too_early();  // pairs with meet_ranks
   static char address[sizeof(WorkerRequest::address)];
@@ -276,15 +277,18 @@ void call_workers(Job& job) {
   ranks.count = g_count;
   std::memcpy(ranks.secret, g_cards[0].secret, sizeof ranks.secret);
   int sockets[kMostPeers], far = -1;
-  for (int i = 0; i < g_count; ++i) {
-    sockets[i] = reach(ranks, i);
-    if (!is_here(i)) far = sockets[i];
+  for (int i = 0; i < g_count && far < 0; ++i) {
+    if (!is_here(i)) far = reach(ranks, i);
   }
   listener = listen_for_workers(far, address);
+  if (far >= 0) close(far);
   WorkerRequest request = {};
   std::memcpy(request.address, address, sizeof address);
   Deadline deadline(kAgentPatience);
-  for (int i = 0; i < g_count; ++i) (void)!send_all(sockets[i], &request, sizeof request, deadline);
+  for (int i = 0; i < g_count; ++i) {
+    sockets[i] = reach(ranks, i);
+    (void)!send_all(sockets[i], &request, sizeof request, deadline);
+  }
   for (int i = 0; i < g_count; ++i) {
     int error = 0;
     if (!receive_all(sockets[i], &error, sizeof error, deadline)) error = ECONNRESET;
