@@ -69,8 +69,10 @@ Work* look_for_work(Dispatcher& own) {
   bool was_away = false;
   do {
     bool has_come = own.source.receive();
-    if (has_come) own.cpu.note_command(was_away, time);
-    if (Work* work = take_arrived(own, false)) return work;
+    if (Work* work = take_arrived(own, false)) {
+      own.cpu.note_command(was_away, time);  // not of parts of a large copy, whose sender is busy on its own CPU
+      return work;
+    }
     if (has_come) begin = time;
 #pragma omp taskyield
     time = now();
