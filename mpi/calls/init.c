@@ -10,6 +10,7 @@
  */
 #include <pthread.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <marline/devices.h>
@@ -75,17 +76,32 @@ static int init_library(int *argc, char ***argv, bool by_a_tool, int *provided)
   return error;
 }
 
-/* Nonblocking, as an owner cannot wait for other processes. */
+/* Nonblocking: with an owner (owner.h) this is the thread that makes all calls, and it makes none that may block. All
+ * ranks take part, or those that do would wait for ever without a word. */
+static void await_ranks(MPI_Request *request)
+{
+  enum { kPatience = 10 }; /* seconds */
+  const time_t begin = time(NULL);
+  int done = 0, told = 0;
+  while (!done) {
+    if (next_mpi.test(request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS)
+      report_fatal("MPI_Test failed in MPI_Init");
+    if (!told && !done && time(NULL) - begin > kPatience) {
+      report_warning("rank %d waits in MPI_Init for other ranks to tell where their devices are; start all ranks with the "
+                     "same MARLINE_DEVICES", own_rank);
+      told = 1;
+    }
+  }
+}
+
 static void gather(const void *own, void *all, size_t bytes)
 {
   MPI_Request request;
-  int done = 0;
   const int count = (int)bytes;
   const MPI_Datatype packed = library_packed();
   if (next_mpi.iallgather(own, count, packed, all, count, packed, library_comm_world(), &request) != MPI_SUCCESS)
     report_fatal("MPI_Iallgather failed in MPI_Init");
-  while (!done)
-    next_mpi.test(&request, &done, MPI_STATUS_IGNORE);
+  await_ranks(&request);
 }
 
 /* For devices on other ranks' nodes. */

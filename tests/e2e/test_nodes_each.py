@@ -94,6 +94,19 @@ def test_plain_mpirun_without_the_library_for_mpi(jobs, each, mpi):
     assert "MPI_Init was called without libmarline-mpi: start the program by `marline run`" in result.stderr
 
 
+def test_a_rank_with_other_devices_is_waited_for_aloud(jobs, compiled, monkeypatch):
+    """A line after 10 s: the ranks' exchange in MPI_Init does not end."""
+    program = build_with(compiled, "mpich", monkeypatch, "gcc")
+    rank = [*map(str, with_mpi_library(jobs, "mpich")), str(program), "all"]
+    other = [word.replace("MARLINE_DEVICES=nodes", "MARLINE_DEVICES=none") for word in rank]
+    words = ["mpirun.mpich", "-n", "1", *rank, ":", "-n", "1", *other]
+    with subprocess.Popen(words, env=clean_environment(**MANDATORY), text=True, stdin=subprocess.DEVNULL,
+                          stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:  # fmt: skip
+        line = process.stderr.readline()
+        process.terminate()
+    assert "rank 0 waits in MPI_Init for other ranks to tell where their devices are; start all ranks with the same" in line
+
+
 def test_one_rank(jobs, each):
     result = jobs.run("-n", 1, "--devices=nodes", each, "all", **MANDATORY)
     assert (result.returncode, result.stdout.splitlines()) == (0, all_right(1)), result.stderr

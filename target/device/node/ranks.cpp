@@ -114,12 +114,12 @@ Type* make_list(int count) {
 }
 
 void check_ranks(const marline_ranks_t* ranks, const Job& job) {
-  int launched = 0, count = 0;
+  int launched = 0;
   for (const char* const* name = job.nodes; name != nullptr && *name != nullptr; ++name) ++launched;
   if (job.nodes != nullptr && launched != ranks->count) {
     fatal("MARLINE_NODES_AS has %d names, but the job has %d ranks: name the node of each", launched, ranks->count);
   }
-  count = count_of_ranks();
+  const int count = count_of_ranks();
   if (ranks->count == count && ranks->rank == number_of_rank()) return;
   fatal("MPI says that this is rank %d of %d, and the launcher's variables say rank %d of %d: start the program by MPI's "
         "own launcher", ranks->rank, ranks->count, number_of_rank(), count);
@@ -132,10 +132,12 @@ bool is_spread() {
   return false;
 }
 
+constexpr int kAddressPatience = 2'000;  // milliseconds, for an address of several: it may be of a network of its own
+
 // A socket to the agent of a rank, or -1 with errno; EPERM: a process that does not know the secret answers. Machines may
 // have the same address, for networks of their own, so the wrong one may answer.
-int reach_at(const Address& address, const Job& ranks, int rank) {
-  Deadline deadline(kAgentPatience);
+int reach_at(const Address& address, const Job& ranks, int rank, int patience) {
+  Deadline deadline(patience);
   int socket;
   while ((socket = connect_to(address, deadline)) < 0) {
     if (errno != EAGAIN || deadline.left() == 0) return -1;  // its queue is full: many ranks ask at once
@@ -152,7 +154,7 @@ bool is_here(int rank) { return are_on_one_machine(g_cards[rank].peer, g_cards[n
 
 int reach(const Job& ranks, int rank) {
   if (g_cards[rank].machine_socket.length == 0) {
-    fatal("rank %d on %s serves no devices: its program has no target regions, or Marline was not preloaded there", rank,
+    fatal("rank %d on %s serves no devices: its program has no target regions", rank,
           g_cards[rank].peer.node);
   }
   if (g_cards[rank].identity != program_identity()) {
@@ -162,9 +164,15 @@ int reach(const Job& ranks, int rank) {
   int socket = -1;
   errno = EHOSTUNREACH;
   if (is_here(rank)) {
-    socket = reach_at(g_cards[rank].machine_socket, ranks, rank);
+    socket = reach_at(g_cards[rank].machine_socket, ranks, rank, kAgentPatience);
   } else {
-    for (int i = 0; socket < 0 && i < g_far[rank].count; ++i) socket = reach_at(g_far[rank].addresses[i], ranks, rank);
+    const FarCard& far = g_far[rank];
+    int patience = far.count > 1 ? kAddressPatience : kAgentPatience;
+    for (int i = 0; socket < 0 && i < far.count; ++i) socket = reach_at(far.addresses[i], ranks, rank, patience);
+    // A crowded node may need longer.
+    for (int i = 0; socket < 0 && far.count > 1 && i < far.count; ++i) {
+      socket = reach_at(far.addresses[i], ranks, rank, kAgentPatience);
+    }
   }
   if (socket >= 0) return socket;
   fatal("rank %d on %s starts no worker for rank %d (%s): a rank that has ended starts none; use devices before", rank,
@@ -213,7 +221,7 @@ void start_agent(void (*serve)()) {
           "variable out");
   }
   if (count_of_ranks() >= kMostPeers) {
-    fatal("MARLINE_DEVICES names nodes, and the job has %d ranks; a rank can have %d others as devices: start fewer",
+    fatal("MARLINE_DEVICES names nodes, and the job has %d ranks; at most %d can be each other's devices: start fewer",
           count_of_ranks(), kMostPeers - 1);
   }
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, sockets) != 0) fail_to_start("no sockets");
@@ -284,14 +292,15 @@ void call_workers(Job& job) {
   if (far >= 0) close(far);
   WorkerRequest request = {};
   std::memcpy(request.address, address, sizeof address);
-  Deadline deadline(kAgentPatience);
   for (int i = 0; i < g_count; ++i) {
     sockets[i] = reach(ranks, i);
-    (void)!send_all(sockets[i], &request, sizeof request, deadline);
+    // If this fails, so does the receiving below.
+    (void)!send_all(sockets[i], &request, sizeof request, Deadline(kAgentPatience));
   }
+  Deadline deadline(kAgentPatience);
   for (int i = 0; i < g_count; ++i) {
     int error = 0;
-    if (!receive_all(sockets[i], &error, sizeof error, deadline)) error = ECONNRESET;
+    if (!receive_all(sockets[i], &error, sizeof error, deadline)) error = deadline.left() == 0 ? ETIMEDOUT : ECONNRESET;
     if (error != 0) fatal("rank %d on %s cannot start a worker for rank %d: %s", i, g_cards[i].peer.node, ranks.number,
                           strerror(error));
     close(sockets[i]);

@@ -65,16 +65,17 @@ Greeting greet(int socket, const Job& job, int other, Purpose purpose, Deadline 
 int take_greeting(int socket, const Job& job, Purpose purpose, Deadline deadline) {
   Hello hello;
   if (!receive_all(socket, &hello, sizeof hello, deadline) || hello.magic != kMagic || hello.purpose != purpose) return -1;
+  // Before the answer: several processes may know the secret, and one that is not meant refuses.
+  auto count = static_cast<uint32_t>(job.count);
+  bool fits = hello.count == count && hello.number < count && hello.other == static_cast<uint32_t>(job.number);
+  if (!fits) return -1;
   Challenge challenge = {};
   choose(challenge.nonce);
   challenge.proof = prove(job, Prover::kAccepter, hello, challenge);
   uint64_t proof;
   if (!send_all(socket, &challenge, sizeof challenge, deadline)) return -1;
   if (!receive_all(socket, &proof, sizeof proof, deadline)) return -1;
-  if (proof != prove(job, Prover::kConnector, hello, challenge)) return -1;
-  auto count = static_cast<uint32_t>(job.count);
-  bool fits = hello.count == count && hello.number < count && hello.other == static_cast<uint32_t>(job.number);
-  return fits ? static_cast<int>(hello.number) : -1;
+  return proof == prove(job, Prover::kConnector, hello, challenge) ? static_cast<int>(hello.number) : -1;
 }
 
 uint64_t job_word_of(const Job& job) {
