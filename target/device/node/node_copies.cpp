@@ -105,7 +105,7 @@ void release_on_node(Device* device, uint64_t address) {
 }
 
 void start_write_to_node(Node* node, Frame frame, const void* from, size_t bytes, NodePiece& piece) {
-  frame.flags |= flags_of_device(node->number);
+  frame.flags |= flags_of_device(node->number) | kAnswers | (hooks_share(&piece.answer) == 0 ? kAwaited : 0);
   frame.bulk = bytes;
   frame.operation = handle_of(&piece.answer);
   await_room(node);

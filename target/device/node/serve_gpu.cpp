@@ -75,6 +75,7 @@ Frame answer_to(const Frame& asked, NodeFrame kind, uint64_t result) {
   Frame answer = {};
   answer.kind = static_cast<uint16_t>(kind);
   answer.operation = asked.operation;
+  answer.flags = asked.flags & kAwaited;
   answer.a = result;
   return answer;
 }
@@ -173,12 +174,13 @@ void run_kernel(GpuJob* job) {
 
 void launch(GpuJob* job) {
   Frame done = answer_to(job->frame, NodeFrame::kDone, 0);
-  done.flags = job->frame.flags & kTimed;
-  if (done.flags != 0) done.b = now();
+  bool is_timed = (job->frame.flags & kTimed) != 0;
+  if (is_timed) done.flags |= kTimed;
+  if (is_timed) done.b = now();
   see_begin(&job->seen);
   run_kernel(job);
   see_end(&job->seen);
-  if (done.flags != 0) done.c = now();
+  if (is_timed) done.c = now();
   std::fflush(stdout);  // nobody does at the end
   send_to_program(job->of.job, done);
 }

@@ -73,7 +73,10 @@ Work* look_for_work(Dispatcher& own) {
       own.cpu.note_command(was_away, time);  // not of parts of a large copy, whose sender is busy on its own CPU
       return work;
     }
-    if (has_come) begin = time;
+    if (has_come) {
+      begin = time;
+      was_away = false;  // what comes next comes while this thread looks
+    }
 #pragma omp taskyield
     time = now();
     own.looked.store(time, std::memory_order_relaxed);
