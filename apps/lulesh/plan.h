@@ -63,7 +63,7 @@ typedef struct {
   const Message **received;   /* by the tasks kTaskReceive */
   int64_t *tile;              /* only their addresses matter */
   long long dependences;      /* of a cycle */
-  long long before_filtering; /* had each access to a node, element or corner named its tile */
+  long long before_filtering; /* had each access that these stand for named its tile */
 } Plan;
 
 /* Blocks for `count` nodes or elements: at least 16, none larger than 8192. */

@@ -8,6 +8,7 @@
 
 #include <mpi.h>
 #include <omp.h>
+#include <stdio.h>
 
 typedef struct {
   TaskRun *run;
@@ -76,6 +77,10 @@ void speculative_run(TaskRun *run) {
   marline_counters_t before = tasks_counters(run->entries);
   of.scope = run->entries->speculation_begin(run->plan->exchange->comm);
   if (!of.scope) { /* tasks cannot suspend in MPI calls here, so nothing could be stopped */
+    int rank = 0;
+    MPI_Comm_rank(run->plan->exchange->comm, &rank);
+    if (rank == 0)
+      fprintf(stderr, "lulesh: --form speculative runs as --form tasks: tasks cannot suspend in MPI calls here\n");
     tasks_run(run);
     return;
   }

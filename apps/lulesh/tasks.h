@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The forms of dependent tasks. One thread per process creates the tasks of cycle after cycle, messages and the
- * reduction of the step among them; phases that need no step run before and beside the reduction. All have the same
- * tasks:
+ * reduction of the step among them; phases that need no step run before and beside the reduction. All but bsp have the
+ * same tasks; bsp has those of the loops alone:
  *
  *   tasks         the next cycle is created as soon as it is known to take place
  *   persistent    so, as a graph that is recorded once

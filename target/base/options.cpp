@@ -38,7 +38,8 @@ constexpr Row kTable[] = {
      "for the driver. What does not fit is copied directly.",},
     {"MARLINE_WIRE", "auto", "auto, local or mpi",
      "How the processes of a job reach each other. `local`: shared memory within a node, TCP between nodes; `mpi`: the MPI "
-     "library's messages. `auto`: `local` if a launcher has said where the processes meet, or else `mpi` in an MPI job.",},
+     "library's messages. `auto`: `local` if a launcher has said where the processes meet, or else `mpi` in an MPI job. Ranks that are each other's devices "
+     "have `local`.",},
     {"MARLINE_NODES_AS", "auto", "names separated by commas, one for each process of the job, or each rank",
      "The nodes on which the processes count as being, in the order of their numbers, to try a program for several nodes on "
      "one. Processes with the same name share memory if they truly can. `auto`: the true nodes.",},

@@ -33,7 +33,6 @@ struct Operation {
   uint64_t begin = 0, end = 0;  // when the device has run it (tell.hpp, now)
 };
 
-// A kernel with its arguments, one word each, as the host's calling convention passes them.
 // What a region asks of a GPU besides teams and threads: it passes through to libomptarget.
 struct GpuGrid {
   uint64_t flags = 0;  // without nowait
@@ -41,6 +40,7 @@ struct GpuGrid {
   uint32_t teams[2] = {}, threads[2] = {};  // of the second and third dimension
 };
 
+// A kernel with its arguments, one word each, as the host's calling convention passes them.
 struct Launch {
   const Entry* kernel;
   uint64_t code;          // where the device has it

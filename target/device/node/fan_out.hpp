@@ -9,11 +9,13 @@
 // This is the order of it alone: which device takes what from which one, and when. It sends nothing and knows no thread;
 // the caller has a lock around all calls (shared_copies.cpp).
 //
-// Invariants. The parts of a copy are sent in order and arrive in order, so a number says which are there. A copy is through
+// Invariants. The parts of a copy are sent in order, and `arrive` is called in order (shared_copies.cpp sees to it for GPUs,
+// whose parts arrive in any), so a number says which are there. A copy is through
 // when all its parts have arrived; one that the program sends itself, when all have left the program's memory. It ends when
 // it is through, and the copies that follow it are, too: until then neither its source nor its target may change, as the
 // program has not been told that it has ended. A copy that is through gets no more followers, so it waits for those alone
-// that came before; what follows these does not count. Its target is a worker's memory, and that is what followers read.
+// that came before; what follows these does not count. Its target is a worker's memory or a GPU's, and that is what
+// followers read.
 //
 // A worker does what concerns its memory in the order of the frames: so bytes may be read there by a command that is sent
 // behind them, and need not have arrived. What concerns a GPU it does by tasks: there only what has arrived counts, and as
@@ -64,9 +66,9 @@ struct FanOutPart {
 
 class FanOut {
  public:
-  // Parts of one copy that the program sends itself, or from or to a GPU, and that have not arrived. So the copy goes on about as long as its
-  // bytes are on their way, and others can follow it, however much the wire takes at once; but for the last parts, for
-  // whose arrival nobody waits. The first look at what else is to be copied comes behind fewer.
+  // Parts of one copy that the program sends itself, or from or to a GPU, and that have not arrived. So the copy goes on
+  // about as long as its bytes are on their way, and others can follow it, however much the wire takes at once; but for the
+  // last parts, for whose arrival nobody waits. The first look at what else is to be copied comes behind fewer.
   static constexpr uint32_t kMostUnderWay = 8, kFirst = 2;
   // The bytes of a part. Of what the program sends, from 16 MiB on 64 parts or more: a chain of k copies takes about k/64
   // longer than one. A worker's parts are larger, as each of them is commanded.

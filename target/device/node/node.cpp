@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The program's side of devices on other nodes. Allocation is arithmetic here: the worker has all addresses of its part of
-// the window. Where worker and program share a machine, the program maps the worker's memory and copies by itself; else
-// data travels by the wire. A progress hook polls the wire; whatever waits for an answer has a handle in a table. Any
-// thread.
-#include "device/node/membership.hpp"
+// The program's side of devices on other nodes: who the workers are, and questions with their answers. Copies are in
+// node_copies.cpp. Allocation is arithmetic here: the worker has all addresses of its part of the window. A progress hook
+// polls the wire; whatever waits for an answer has a handle in a table. Any thread.
 #include "device/node/node.hpp"
 
 #include "base/forks.hpp"
@@ -12,6 +10,7 @@
 #include "device/base/kinds.hpp"
 #include "device/base/tell.hpp"
 #include "device/base/wait.hpp"
+#include "device/node/membership.hpp"
 #include "device/node/node_code.hpp"
 #include "device/node/node_door.hpp"
 #include "device/node/node_link.hpp"
@@ -20,7 +19,6 @@
 #include "device/node/shared_copies.hpp"
 #include "device/process/process.hpp"
 #include "device/processor/arena.hpp"
-#include "device/processor/long_copy.hpp"
 #include "device/processor/operation_table.hpp"
 #include "device/processor/processor.hpp"
 #include "device/processor/window.hpp"
@@ -29,9 +27,7 @@
 
 #include <fcntl.h>
 #include <sched.h>
-#include <unistd.h>
 
-#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -69,7 +65,7 @@ marline_hook_t* g_hook = nullptr;
 std::atomic<int> g_under_way{0};         // operations that the hook knows of
 OperationTable g_operations;
 Lock g_poll_lock;                        // over the next three, and for who waits on the wire
-Array<Operation*> g_unfinished;          // to be told again that they have ended
+Array<Operation*> g_unfinished;          // to be told again that they have ended; none has a poller
 int g_ended = 0;                         // in this poll
 int g_ended_uncounted = 0;               // of them, those that have a poller
 const HeldAcrossForks g_held(g_operations.lock(), ForkOrder::kNodes);

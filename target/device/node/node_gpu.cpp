@@ -2,8 +2,8 @@
 //
 // The program's side of GPUs on other nodes. The data environment is the program's own, as for all devices of nodes.
 // The worker has taken one block of the GPU's memory, and the program gives out its addresses, which are the GPU's own.
-// Data goes in pieces by way of the worker's memory (serve_gpu.cpp), between two workers' devices directly. A kernel's code is its entry's address in the
-// worker, where libomptarget runs it. Any thread.
+// Data goes in pieces by way of the worker's memory (serve_gpu.cpp), between two workers' devices directly. A kernel's
+// code is its entry's address in the worker, where libomptarget runs it. Any thread.
 #include "base/report.hpp"
 #include "device/base/kinds.hpp"
 #include "device/node/node_code.hpp"

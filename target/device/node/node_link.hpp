@@ -88,7 +88,7 @@ struct NodePiece {
   void wait(const char* what, size_t bytes);  // may suspend
 };
 
-// Sends a frame with data; the worker answers when it has stored it.
+// Sends a frame with data; the worker answers when it has stored it. Ends the piece's `answer`.
 void start_write_to_node(Node* node, Frame frame, const void* from, size_t bytes, NodePiece& piece);
 
 // For kSharedCopy bytes and more (shared_copies.hpp). May suspend.

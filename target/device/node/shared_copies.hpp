@@ -17,7 +17,7 @@ inline constexpr size_t kSharedCopy = 512 << 10;
 // Where bytes are: 0, in the program; or 1 + a device's number among all of the job's workers.
 inline constexpr int kProgramPlace = 0;
 
-// How the program reaches the devices (node.cpp). Constant. None of these suspends but `confirm`.
+// How the program reaches the devices (node_copies.cpp). Constant. None of these suspends but `confirm`.
 struct CopyWay {
   int (*node_of)(int place);  // the same number for those of one node
   bool (*is_gpu)(int place);
