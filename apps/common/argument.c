@@ -5,7 +5,9 @@
 #include "argument.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 const char *argument_parse(const char *text, long long low, long long high, long long *value) {
   char *end;
@@ -33,6 +35,18 @@ double argument_real(const char *option, const char *text, double low, double hi
     return low;
   }
   return value;
+}
+
+int argument_word(const char *option, const char *text, const char *const *words, Failure *failure) {
+  char all[128] = "";
+  for (int k = 0; words[k]; ++k) {
+    if (strcmp(words[k], text) == 0) {
+      return k;
+    }
+    snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", k > 0 ? ", " : "", words[k]);
+  }
+  failure_note(failure, kExitInput, "%s takes one of %s, not '%s'", option, all, text);
+  return 0;
 }
 
 void argument_refuse_option(int option, const char *word, Failure *failure) {

@@ -17,6 +17,9 @@ long long argument_whole(const char *option, const char *text, long long low, lo
 /* The same for a real number; "not a number" is none. */
 double argument_real(const char *option, const char *text, double low, double high, Failure *failure);
 
+/* The place of the value in a list of words, which a null pointer ends. Notes the list and returns 0 if it is not there. */
+int argument_word(const char *option, const char *text, const char *const *words, Failure *failure);
+
 /* getopt_long returned ':' (no value, as asked for by a leading ':') or '?' for `word`, argv[optind - 1]. */
 void argument_refuse_option(int option, const char *word, Failure *failure);
 

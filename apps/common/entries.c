@@ -12,6 +12,7 @@ Entries entries_find(void) {
     const char *name;
     void **entry;
   } wanted[] = {
+      {"marline_task_depend", (void **)&entries.task_depend},
       {"marline_depend_create", (void **)&entries.depend_create},
       {"marline_depend_destroy", (void **)&entries.depend_destroy},
       {"marline_task_depend_object", (void **)&entries.task_depend_object},
@@ -19,6 +20,7 @@ Entries entries_find(void) {
       {"marline_graph_iterate", (void **)&entries.graph_iterate},
       {"marline_graph_end", (void **)&entries.graph_end},
       {"marline_graph_invalidate", (void **)&entries.graph_invalidate},
+      {"marline_taskgroup_cancel_later", (void **)&entries.taskgroup_cancel_later},
       {"marline_taskgroup_cancelled", (void **)&entries.taskgroup_cancelled},
       {"marline_mpi_speculation_begin", (void **)&entries.speculation_begin},
       {"marline_mpi_speculation_stop", (void **)&entries.speculation_stop},
@@ -36,7 +38,7 @@ bool entries_have_objects(const Entries *entries) {
 }
 
 bool entries_have_graphs(const Entries *entries) {
-  return entries->graph_begin && entries->graph_iterate && entries->graph_end && entries->graph_invalidate;
+  return entries->graph_begin && entries->graph_iterate && entries->graph_end;
 }
 
 bool entries_have_speculation(const Entries *entries) {

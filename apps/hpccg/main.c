@@ -25,7 +25,7 @@
 typedef struct {
   Job job;
   Options options;
-  Runtime runtime;
+  Entries entries;
   MarketFile file;
   Rows rows;
   Matrix matrix;
@@ -96,7 +96,7 @@ static int prepare(Run *run) {
     bool room = halo_create(&run->halo, &run->matrix, &run->rows) &&
                 solver_create(&run->solver, &run->matrix, &run->halo, options->iterations,
                               speculates(run) ? 0 : options->tolerance) &&
-                (!has_tasks(run) || plan_create(&run->plan, &options->tiling, &run->solver, &run->runtime));
+                (!has_tasks(run) || plan_create(&run->plan, &options->tiling, &run->solver, &run->entries));
     code = no_room(run, room);
   }
   return code;
@@ -168,10 +168,10 @@ static int execute(Run *run, int argc, char **argv) {
   options_parse(options, argc, argv, &failure);
   job_check_thread_support(&run->job, &failure);
   if (!options->help && has_tasks(run)) {
-    tasks_check(&options->tiling, &options->tasks, options->tolerance > 0, &run->runtime, &failure);
+    tasks_check(&options->tiling, &options->tasks, options->tolerance > 0, &run->entries, &failure);
   }
   if (!options->help && speculates(run)) {
-    speculate_check(&options->tiling, &options->tasks, has_tasks(run) && options->tolerance > 0, &run->runtime,
+    speculate_check(&options->tiling, &options->tasks, has_tasks(run) && options->tolerance > 0, &run->entries,
                     &failure);
   }
   int code;
@@ -183,7 +183,7 @@ static int execute(Run *run, int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
-  Run run = {.job = job_start("hpccg", &argc, &argv), .runtime = runtime_find()};
+  Run run = {.job = job_start("hpccg", &argc, &argv), .entries = entries_find()};
   int code = execute(&run, argc, argv);
   plan_destroy(&run.plan);
   solver_destroy(&run.solver);

@@ -7,7 +7,6 @@
 #include <getopt.h>
 #include <limits.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "argument.h"
 
@@ -41,19 +40,6 @@ void options_print_usage(void) {
       "  --cancel            drop those of them that have not started\n"
       "  --speculate N       with tasks and a tolerance: iterations that run ahead of knowing whether to stop\n"
       "  --history FILE      write the norm of the residual after each iteration\n");
-}
-
-/* The place of a word in a list. */
-static int word(const char *option, const char *const *words, Failure *failure) {
-  char all[128] = "";
-  for (int k = 0; words[k]; ++k) {
-    if (strcmp(words[k], optarg) == 0) {
-      return k;
-    }
-    snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", k > 0 ? ", " : "", words[k]);
-  }
-  failure_note(failure, kExitInput, "%s takes one of %s, not '%s'", option, all, optarg);
-  return 0;
 }
 
 static void parse_size(Options *options, Failure *failure) {
@@ -101,7 +87,7 @@ static bool apply_task_option(Options *options, int option, Failure *failure) {
   Tiling *tiling = &options->tiling;
   switch (option) {
     case kMode:
-      options->tasks.mode = (GraphMode)word("--mode", kModes, failure);
+      options->tasks.mode = (GraphMode)argument_word("--mode", optarg, kModes, failure);
       return true;
     case kTiles:
       tiling->tiles = (int)argument_whole("--tiles", optarg, 1, kMostTiles, failure);
@@ -110,10 +96,10 @@ static bool apply_task_option(Options *options, int option, Failure *failure) {
       tiling->parts = (int)argument_whole("--parts", optarg, 1, kMostTiles, failure);
       return true;
     case kDependences:
-      tiling->naming = (Naming)word("--dependences", kNamings, failure);
+      tiling->naming = (Naming)argument_word("--dependences", optarg, kNamings, failure);
       return true;
     case kPass:
-      tiling->pass = (Pass)word("--pass", kPasses, failure);
+      tiling->pass = (Pass)argument_word("--pass", optarg, kPasses, failure);
       return true;
     case kLag:
       options->tasks.lag = (int)argument_whole("--lag", optarg, 0, kMostIterations, failure);
@@ -139,7 +125,7 @@ static void apply_option(Options *options, int option, char **argv, bool *genera
       options->file = optarg;
       break;
     case kForm:
-      options->form = (Form)word("--form", kForms, failure);
+      options->form = (Form)argument_word("--form", optarg, kForms, failure);
       break;
     case kSeparate:
       options->tiling.separate = true;

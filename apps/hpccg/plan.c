@@ -240,7 +240,7 @@ static bool keep(Plan *plan, Dependences *to, Gather *from) {
   }
   plan->dependences += (long long)from->count;
   if (plan->tiling.pass == kPassObjects) {
-    to->object = plan->runtime->depend_create(to->list, from->count);
+    to->object = plan->entries->depend_create(to->list, from->count);
   }
   return true;
 }
@@ -271,9 +271,9 @@ static void count_tasks(Plan *plan) {
       separate ? tiles : 0;
 }
 
-bool plan_create(Plan *plan, const Tiling *tiling, Solver *solver, const Runtime *runtime) {
+bool plan_create(Plan *plan, const Tiling *tiling, Solver *solver, const Entries *entries) {
   int rows = solver->matrix->rows;
-  *plan = (Plan){.tiling = *tiling, .solver = solver, .runtime = runtime, .tile_rows = 1, .part_rows = 1};
+  *plan = (Plan){.tiling = *tiling, .solver = solver, .entries = entries, .tile_rows = 1, .part_rows = 1};
   if (rows > 0) {
     plan->tile_rows = (rows - 1) / tiling->tiles + 1;
     plan->part_rows = (plan->tile_rows - 1) / tiling->parts + 1;
@@ -296,7 +296,7 @@ void plan_destroy(Plan *plan) {
   for (Kind kind = 0; kind < kKinds; ++kind) {
     for (int index = 0; index < plan->count[kind] && plan->of[kind]; ++index) {
       if (plan->of[kind][index].object) {
-        plan->runtime->depend_destroy(plan->of[kind][index].object);
+        plan->entries->depend_destroy(plan->of[kind][index].object);
       }
       free(plan->of[kind][index].list);
     }

@@ -10,7 +10,7 @@
 #ifndef HPCCG_PLAN_H
 #define HPCCG_PLAN_H
 
-#include "runtime.h"
+#include "entries.h"
 #include "solver.h"
 
 typedef enum {
@@ -61,7 +61,7 @@ typedef struct {
 typedef struct {
   Tiling tiling;
   Solver *solver;
-  const Runtime *runtime;
+  const Entries *entries;
   int tile_rows;
   int part_rows;
   Dependences *of[kKinds];
@@ -72,7 +72,7 @@ typedef struct {
 } Plan;
 
 /* False if memory does not suffice. Destroy in any case. */
-bool plan_create(Plan *plan, const Tiling *tiling, Solver *solver, const Runtime *runtime);
+bool plan_create(Plan *plan, const Tiling *tiling, Solver *solver, const Entries *entries);
 void plan_destroy(Plan *plan);
 
 /* Rows of a tile, and of a part of it. */

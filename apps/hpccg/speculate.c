@@ -65,7 +65,7 @@ static void run_verdict(Speculation *of, int k) {
   if (all[0] <= of->enough || all[1] > 0) {
     of->last = k;
     of->broken = all[0] > of->enough;
-    of->plan->runtime->speculation_stop(of->scope);
+    of->plan->entries->speculation_stop(of->scope);
   }
 }
 
@@ -92,7 +92,7 @@ __attribute__((noinline)) static void task_verdict(Speculation *of, int k) {
 
 static void create_all(Speculation *of, TaskFigures *figures) {
   Plan *plan = of->plan;
-  for (int k = 1; k <= plan->solver->limit && !plan->runtime->cancelled(); ++k) {
+  for (int k = 1; k <= plan->solver->limit && !plan->entries->taskgroup_cancelled(); ++k) {
     double start = omp_get_wtime();
     tasks_create_iteration(plan, false);
     for (int tile = 0; tile < plan->tiling.tiles; ++tile) {
@@ -140,17 +140,17 @@ static bool prepare(Speculation *of, double tolerance) {
 }
 
 static void solve(Speculation *of, TaskFigures *figures, marline_mpi_speculation_counts_t *counts) {
-  const Runtime *runtime = of->plan->runtime;
-  marline_counters_t before = tasks_read_counters(runtime);
+  const Entries *entries = of->plan->entries;
+  marline_counters_t before = tasks_read_counters(entries);
   MPI_Comm_dup(MPI_COMM_WORLD, &of->judges);
-  of->scope = runtime->speculation_begin(MPI_COMM_WORLD);
+  of->scope = entries->speculation_begin(MPI_COMM_WORLD);
 #pragma omp parallel default(none) shared(of, figures)
 #pragma omp single
 #pragma omp taskgroup
   create_all(of, figures);
-  runtime->speculation_end(of->scope, counts);
+  entries->speculation_end(of->scope, counts);
   MPI_Comm_free(&of->judges);
-  tasks_count_since(figures, &before, runtime);
+  tasks_count_since(figures, &before, entries);
 }
 
 bool speculate_solve(Plan *plan, const TaskForm *form, double tolerance, TaskFigures *figures,
@@ -168,13 +168,13 @@ bool speculate_solve(Plan *plan, const TaskForm *form, double tolerance, TaskFig
   return room;
 }
 
-void speculate_check(const Tiling *tiling, const TaskForm *form, bool tolerance, const Runtime *runtime,
+void speculate_check(const Tiling *tiling, const TaskForm *form, bool tolerance, const Entries *entries,
                      Failure *failure) {
   if (form->persistent || form->lag > 0 || form->cancel || !tolerance || tiling->naming == kNamingMinimal) {
     failure_note(failure, kExitInput, "--speculate runs iterations ahead of convergence: it goes with --form tasks and "
                  "--tolerance, and without --lag, --cancel and --dependences minimal");
   }
-  if (!runtime_has_speculation(runtime)) {
+  if (!entries_have_speculation(entries)) {
     failure_note(failure, kExitInput, "--speculate needs marline_mpi_speculation_begin, which this process does not "
                  "have: start the program with `marline run`, or take --lag");
   }

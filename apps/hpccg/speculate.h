@@ -32,7 +32,7 @@ bool speculate_solve(Plan *plan, const TaskForm *form, double tolerance, TaskFig
                      SpeculationFigures *speculation);
 
 /* Notes why not, if this runtime or these options do not serve. */
-void speculate_check(const Tiling *tiling, const TaskForm *form, bool tolerance, const Runtime *runtime,
+void speculate_check(const Tiling *tiling, const TaskForm *form, bool tolerance, const Entries *entries,
                      Failure *failure);
 
 /* Notes a failure if what was sent was not all received or drained, or something is left. */

@@ -93,7 +93,7 @@ static void run_beta(Plan *plan, int cancel) {
   SolverState before = solver_state(plan->solver);
   solver_beta(plan->solver, sum(plan->rr, plan->tiling.tiles));
   if (cancel && before == kSolverRuns && solver_state(plan->solver) != kSolverRuns) {
-    plan->runtime->cancel_later();
+    plan->entries->taskgroup_cancel_later();
   }
 }
 
@@ -115,9 +115,9 @@ static void run_beta(Plan *plan, int cancel) {
       run_##kind(plan, index);                                                                                 \
     } else {                                                                                                   \
       if (plan->tiling.pass == kPassObjects) {                                                                 \
-        plan->runtime->task_depend_object(of->object);                                                         \
+        plan->entries->task_depend_object(of->object);                                                         \
       } else {                                                                                                 \
-        plan->runtime->task_depend(list, (size_t)reads + (size_t)writes + (size_t)sets);                       \
+        plan->entries->task_depend(list, (size_t)reads + (size_t)writes + (size_t)sets);                       \
       }                                                                                                        \
       PRAGMA(omp task untied default(none) firstprivate(plan, index))                                          \
       run_##kind(plan, index);                                                                                 \
@@ -180,36 +180,36 @@ static void create_tasks(Plan *plan, const TaskForm *form, TaskFigures *figures)
 
 static void create_persistent(Plan *plan, const TaskForm *form, TaskFigures *figures) {
   Solver *solver = plan->solver;
-  const Runtime *runtime = plan->runtime;
-  Graph *graph = runtime->graph_begin(form->mode);
+  const Entries *entries = plan->entries;
+  marline_graph_t *graph = entries->graph_begin(form->mode);
   for (int k = 0; k < solver->limit && solver_state(solver) == kSolverRuns; ++k) {
-    if (runtime->graph_iterate(graph)) {
+    if (entries->graph_iterate(graph)) {
       create_timed(plan, false, figures);
     } else {
       figures->created += plan_tasks(plan);
     }
   }
-  runtime->graph_end(graph);
+  entries->graph_end(graph);
 }
 
-marline_counters_t tasks_read_counters(const Runtime *runtime) {
+marline_counters_t tasks_read_counters(const Entries *entries) {
   marline_counters_t counters = {0};
-  if (runtime->counters_read) {
-    runtime->counters_read(&counters, sizeof counters);
+  if (entries->counters_read) {
+    entries->counters_read(&counters, sizeof counters);
   }
   return counters;
 }
 
-void tasks_count_since(TaskFigures *figures, const marline_counters_t *before, const Runtime *runtime) {
-  marline_counters_t after = tasks_read_counters(runtime);
-  figures->counted = runtime->counters_read != NULL;
+void tasks_count_since(TaskFigures *figures, const marline_counters_t *before, const Entries *entries) {
+  marline_counters_t after = tasks_read_counters(entries);
+  figures->counted = entries->counters_read != NULL;
   figures->edges = after.edges - before->edges;
   figures->nodes = after.nodes - before->nodes;
 }
 
 TaskFigures tasks_solve(Plan *plan, const TaskForm *form) {
   TaskFigures figures = {0};
-  marline_counters_t before = tasks_read_counters(plan->runtime);
+  marline_counters_t before = tasks_read_counters(plan->entries);
 #pragma omp parallel default(none) shared(plan, form, figures)
 #pragma omp single
   if (form->persistent) {
@@ -218,12 +218,12 @@ TaskFigures tasks_solve(Plan *plan, const TaskForm *form) {
 #pragma omp taskgroup
     create_tasks(plan, form, &figures);
   }
-  tasks_count_since(&figures, &before, plan->runtime);
+  tasks_count_since(&figures, &before, plan->entries);
   return figures;
 }
 
-void tasks_check(const Tiling *tiling, const TaskForm *form, bool tolerance, const Runtime *runtime, Failure *failure) {
-  if (tiling->pass != kPassClauses && !runtime_has_lists(runtime)) {
+void tasks_check(const Tiling *tiling, const TaskForm *form, bool tolerance, const Entries *entries, Failure *failure) {
+  if (tiling->pass != kPassClauses && !(entries->task_depend && entries_have_objects(entries))) {
     failure_note(failure, kExitInput, "--pass lists and --pass objects need marline_task_depend, which this runtime "
                  "does not have: start the program with `marline run`, or take --pass clauses");
   }
@@ -231,11 +231,11 @@ void tasks_check(const Tiling *tiling, const TaskForm *form, bool tolerance, con
     failure_note(failure, kExitInput, "--parts beyond 1 need inoutset, which this compiler does not know in depend "
                  "clauses: take --pass objects, or a build by another compiler");
   }
-  if (form->persistent && !runtime_has_graphs(runtime)) {
+  if (form->persistent && !entries_have_graphs(entries)) {
     failure_note(failure, kExitInput, "--form persistent needs marline_graph_begin, which this runtime does not have: "
                  "start the program with `marline run`, or take --form tasks");
   }
-  if (form->cancel && !runtime->cancel_later) {
+  if (form->cancel && !entries->taskgroup_cancel_later) {
     failure_note(failure, kExitInput, "--cancel needs marline_taskgroup_cancel_later, which this runtime does not "
                  "have: start the program with `marline run`, or leave it out");
   }

@@ -10,6 +10,9 @@
 #include "failure.h"
 #include "plan.h"
 
+/* A loop whose iterations create the same tasks: the modes of marline_graph_begin. */
+typedef enum { kGraphBarrier = 0, kGraphNowait = 1, kGraphReplay = 2 } GraphMode;
+
 typedef struct {
   bool persistent;
   GraphMode mode; /* if persistent */
@@ -33,11 +36,11 @@ TaskFigures tasks_solve(Plan *plan, const TaskForm *form);
 void tasks_create_iteration(Plan *plan, bool cancel);
 
 /* The runtime's counters before, and what has been counted since then. */
-marline_counters_t tasks_read_counters(const Runtime *runtime);
-void tasks_count_since(TaskFigures *figures, const marline_counters_t *before, const Runtime *runtime);
+marline_counters_t tasks_read_counters(const Entries *entries);
+void tasks_count_since(TaskFigures *figures, const marline_counters_t *before, const Entries *entries);
 
 /* Whether tasks may be passed on that way by what this compiler knows and this runtime has; otherwise notes why not.
  * Also fine without Marline: depend clauses, if no tile has parts or the compiler knows inoutset. */
-void tasks_check(const Tiling *tiling, const TaskForm *form, bool tolerance, const Runtime *runtime, Failure *failure);
+void tasks_check(const Tiling *tiling, const TaskForm *form, bool tolerance, const Entries *entries, Failure *failure);
 
 #endif

@@ -146,7 +146,7 @@ static int simulate(Run *run) {
 
 static void check_runtime(const Run *run, Failure *failure) {
   const Entries *entries = &run->entries;
-  if (run->options.form == kFormPersistent && !entries_have_graphs(entries)) {
+  if (run->options.form == kFormPersistent && !(entries_have_graphs(entries) && entries->graph_invalidate)) {
     failure_note(failure, kExitInput, "--form persistent needs marline_graph_begin, which this runtime does not have: "
                  "start the program with `marline run`, or take --form tasks");
   }

@@ -64,19 +64,6 @@ static const struct option kLong[] = {{"form", required_argument, NULL, kForm},
                                       {"help", no_argument, NULL, 'h'},
                                       {NULL, 0, NULL, 0}};
 
-/* The place of a word in a list. */
-static int read_word(const char *option, const char *const *words, Failure *failure) {
-  char all[128] = "";
-  for (int k = 0; words[k]; ++k) {
-    if (strcmp(words[k], optarg) == 0) {
-      return k;
-    }
-    snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", k > 0 ? ", " : "", words[k]);
-  }
-  failure_note(failure, kExitInput, "%s takes one of %s, not '%s'", option, all, optarg);
-  return 0;
-}
-
 static int read_tasks(const char *option, Failure *failure) {
   return strcmp(optarg, "auto") == 0 ? 0 : (int)argument_whole(option, optarg, 1, kMostTasks, failure);
 }
@@ -88,10 +75,10 @@ static bool apply_task_option(Options *options, int option, Failure *failure) {
     case kTnl: options->node_tasks = read_tasks("-tnl", failure); return true;
     case kRpf: options->per_face = (int)argument_whole("-rpf", optarg, 1, kMostRequests, failure); return true;
     case kRpe: options->per_edge = (int)argument_whole("-rpe", optarg, 1, kMostRequests, failure); return true;
-    case kMode: options->graph_mode = read_word("--mode", kModes, failure); return true;
+    case kMode: options->graph_mode = argument_word("--mode", optarg, kModes, failure); return true;
     case kRemesh: options->remesh = (int)argument_whole("--remesh", optarg, 1, kMostCycles, failure); return true;
-    case kDependences: options->naming = read_word("--dependences", kNamings, failure); return true;
-    case kHow: options->pass = read_word("--pass", kPasses, failure); return true;
+    case kDependences: options->naming = argument_word("--dependences", optarg, kNamings, failure); return true;
+    case kHow: options->pass = argument_word("--pass", optarg, kPasses, failure); return true;
     default: return false;
   }
 }
@@ -108,7 +95,7 @@ static void apply_option(Options *options, int option, char **argv, Failure *fai
     case 'p': options->prints_cycles = true; break;
     case 'q': options->quiet = true; break;
     case 'h': options->help = true; break;
-    case kForm: options->form = (FormName)read_word("--form", kForms, failure); break;
+    case kForm: options->form = (FormName)argument_word("--form", optarg, kForms, failure); break;
     default: argument_refuse_option(option, argv[optind - 1], failure);
   }
 }

@@ -6,7 +6,6 @@
 
 #include <getopt.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "argument.h"
 
@@ -47,19 +46,6 @@ void options_print_usage(void) {
       kSmallNuclides, kLargeNuclides, kDefaultGridpoints, kDefaultLookups);
 }
 
-/* The place of a word in a list. */
-static int word(const char *option, const char *const *words, Failure *failure) {
-  char all[128] = "";
-  for (int k = 0; words[k]; ++k) {
-    if (strcmp(words[k], optarg) == 0) {
-      return k;
-    }
-    snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", k > 0 ? ", " : "", words[k]);
-  }
-  failure_note(failure, kExitInput, "%s takes one of %s, not '%s'", option, all, optarg);
-  return 0;
-}
-
 enum { kSize = 256, kGrid, kGridpoints, kLookups, kDevices, kKernels, kScaling, kHost, kSleep, kCheck, kExpect, kHelp };
 
 static const struct option kOptions[] = {
@@ -81,10 +67,10 @@ static const struct option kOptions[] = {
 static void apply_option(Options *options, int option, char **argv, Failure *failure) {
   switch (option) {
     case kSize:
-      options->size = (Size)word("--size", kSizes, failure);
+      options->size = (Size)argument_word("--size", optarg, kSizes, failure);
       break;
     case kGrid:
-      options->grid = (GridKind)word("--grid", kGridNames, failure);
+      options->grid = (GridKind)argument_word("--grid", optarg, kGridNames, failure);
       break;
     case kGridpoints:
       options->gridpoints = (int)argument_whole("--gridpoints", optarg, 2, kMostGridpoints, failure);
@@ -99,7 +85,7 @@ static void apply_option(Options *options, int option, char **argv, Failure *fai
       options->kernels = (int)argument_whole("--kernels", optarg, 1, kMostKernels, failure);
       break;
     case kScaling:
-      options->weak = word("--scaling", kScalings, failure) != 0;
+      options->weak = argument_word("--scaling", optarg, kScalings, failure) != 0;
       break;
     case kHost:
       options->host = true;
@@ -108,7 +94,7 @@ static void apply_option(Options *options, int option, char **argv, Failure *fai
       options->sleep_ms = argument_real("--sleep", optarg, 1e-3, kLongestSleep, failure);
       break;
     case kCheck:
-      options->check = (Check)word("--check", kChecks, failure);
+      options->check = (Check)argument_word("--check", optarg, kChecks, failure);
       break;
     case kExpect:
       options->expected = argument_whole("--expect", optarg, 0, kMostLookups, failure);
