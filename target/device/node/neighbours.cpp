@@ -4,6 +4,8 @@
 // device's.
 #include "device/node/neighbours.hpp"
 
+#include "base/device_set.hpp"
+
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -15,7 +17,7 @@ namespace marline::target {
 namespace {
 
 constexpr int kNotAsked = 0, kNone = -1;
-int g_files[kMostNeighbours];  // by the device's number: a descriptor, never 0; or one of these
+int g_files[kMostDevices];  // by the device's number: a descriptor, never 0; or one of these
 
 int open_file_of(const Peer& neighbour, int file) {
   char path[64];
@@ -27,7 +29,7 @@ int open_file_of(const Peer& neighbour, int file) {
 }  // namespace
 
 bool write_to_neighbour(int number, const Peer& neighbour, int file, uint64_t offset, const void* from, uint64_t bytes) {
-  if (number < 0 || number >= kMostNeighbours) return false;
+  if (number < 0 || number >= kMostDevices) return false;
   int& opened = g_files[number];
   if (opened == kNotAsked) opened = open_file_of(neighbour, file);
   if (opened == kNone) return false;

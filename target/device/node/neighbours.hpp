@@ -10,8 +10,6 @@
 
 namespace marline::target {
 
-inline constexpr int kMostNeighbours = 64;  // devices of a job; those with higher numbers are reached by the wire
-
 // `number`: of the device, in the job. `file`: the descriptor of its memory's file in the neighbour, its worker. False: not
 // all has been written, as the file cannot be reached, or written; try the wire.
 [[nodiscard]] bool write_to_neighbour(int number, const Peer& neighbour, int file, uint64_t offset, const void* from,
