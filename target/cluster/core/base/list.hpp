@@ -128,4 +128,19 @@ class Window {
   uint64_t first_ = 0, end_ = 0;
 };
 
+// The entry with that number, of a list in the order of its entries' numbers; null: there is none.
+template <class T>
+T* find_numbered(List<T>& list, uint64_t number) {
+  size_t low = 0, high = list.count();
+  while (low < high) {
+    size_t middle = (low + high) / 2;
+    if (list[middle].number < number) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low < list.count() && list[low].number == number ? &list[low] : nullptr;
+}
+
 }  // namespace marline::target

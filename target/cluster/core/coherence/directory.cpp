@@ -5,18 +5,7 @@
 
 namespace marline::target {
 
-Directory::Buffer* Directory::find(uint64_t number) {
-  size_t low = 0, high = buffers_.count();
-  while (low < high) {
-    size_t middle = (low + high) / 2;
-    if (buffers_[middle].number < number) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  return low < buffers_.count() && buffers_[low].number == number ? &buffers_[low] : nullptr;
-}
+Directory::Buffer* Directory::find(uint64_t number) { return find_numbered(buffers_, number); }
 
 void Directory::add(uint64_t buffer, uint64_t bytes) {
   assert(buffers_.is_empty() || buffers_.back().number < buffer);

@@ -18,17 +18,9 @@ void Copies::add_buffer(uint64_t buffer, uint64_t bytes) {
 }
 
 Copies::Buffer* Copies::find(uint64_t number) {
-  size_t low = 0, high = buffers_.count();
-  while (low < high) {
-    size_t middle = (low + high) / 2;
-    if (buffers_[middle].number < number) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  assert(low < buffers_.count() && buffers_[low].number == number);
-  return &buffers_[low];
+  Buffer* found = find_numbered(buffers_, number);
+  assert(found != nullptr);
+  return found;
 }
 
 Copies::Copy* Copies::find(Buffer& buffer, NodeNumber node) {
