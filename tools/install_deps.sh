@@ -12,6 +12,7 @@ offload="clang-tools-14 clang-tools-19"   # put device code into programs
 more_compilers="clang-16 clang-tools-16 clang-22 clang-tools-22 llvm-22"   # if this Debian has them
 mpi="openmpi-bin libopenmpi-dev mpich libmpich-dev"
 programs="libopenblas-dev hwloc libstarpu-dev libhdf5-openmpi-dev libhdf5-mpich-dev"
+slurm="slurmctld slurmd slurm-client munge"   # their services do not start without /etc/slurm/slurm.conf, but munge's
 tests="libgtest-dev libbenchmark-dev spin valgrind gdb qemu-user gcc-12-aarch64-linux-gnu g++-12-aarch64-linux-gnu"
 aarch64_libraries="libhwloc15 libhwloc-dev libudev1 libgtest-dev"
 cuda_packages="nvidia-cuda-nvcc-cu12==12.9.* nvidia-nvjitlink-cu12==12.9.*"   # CUDA 13's code is refused by LLVM 19
@@ -19,7 +20,7 @@ python_packages="pytest==8.* numpy==2.* matplotlib==3.* perfetto==0.* rich==14.*
 
 # shellcheck disable=SC2086  # the lists are lists
 installed=" $(dpkg-query -W -f '${Package} ${db:Status-Status}\n' $build $compilers $offload $more_compilers $mpi \
-  $programs $tests 2>/dev/null |
+  $programs $tests $slurm 2>/dev/null |
   sed -n 's/ installed$//p' | tr '\n' ' ') "
 absent() {
   for package in "$@"; do
@@ -29,7 +30,7 @@ absent() {
     esac
   done
 }
-missing=$(absent $build $compilers $offload $mpi $programs $tests)
+missing=$(absent $build $compilers $offload $mpi $programs $tests $slurm)
 # Those that this Debian may lack are asked for once, and again when the list changes or others are missing.
 asked=.deps/asked-packages
 more=$(absent $more_compilers)

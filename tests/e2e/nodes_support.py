@@ -69,24 +69,24 @@ class Jobs:
         self.library = build / "lib"
 
     def run(self, *words: object, input: str = "", folder: Path | None = None, **changes: str) -> Result:
-        return self._watched([self.command, "run", *map(str, words)], input, folder, changes)
+        return self.watched([self.command, "run", *map(str, words)], input, folder, changes)
 
     def nodes(self, *words: object, count: int = 3, nodes_as: str = "", **more) -> Result:
         made_up = ["--nodes-as", nodes_as] if nodes_as else []
         return self.run("-n", count, "--devices=nodes", *made_up, "--", *words, **more)
 
     def mpirun(self, mpi: str, ranks: int, *words: object, **changes: str) -> Result:
-        return self._watched([f"mpirun.{mpi}", "-n", str(ranks), *map(str, words)], "", None, CROWDED | changes)
+        return self.watched([f"mpirun.{mpi}", "-n", str(ranks), *map(str, words)], "", None, CROWDED | changes)
 
     def shell(self, line: str) -> Result:
-        return self._watched(["sh", "-c", line], "", None, CROWDED)
+        return self.watched(["sh", "-c", line], "", None, CROWDED)
 
     def preloaded(self) -> list[str]:
         """The words with which a launcher starts a program under Marline without `marline run`."""
         return ["env", f"LD_PRELOAD={self.library / 'libmarline.so'}",
                 f"LD_LIBRARY_PATH={self.library / 'marline/compat'}"]  # fmt: skip
 
-    def _watched(self, words: list[str], input: str, folder: Path | None, changes: dict[str, str]) -> Result:
+    def watched(self, words: list[str], input: str, folder: Path | None, changes: dict[str, str]) -> Result:
         mark, before = secrets.token_hex(8), segments()
         with subprocess.Popen(words, env=clean_environment(**changes, **{MARK: mark}), cwd=folder, stdin=subprocess.PIPE,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:  # fmt: skip

@@ -13,6 +13,7 @@ import pytest
 from conftest import SECONDS
 from nodes_support import COMPILERS, MPIS, built, jobs, only, said, values  # noqa: F401  (a fixture)
 
+SLURM = "# Slurm, with --mpi=pmix for Open MPI or --mpi=pmi2 for MPICH where that is not the default"
 SUM = "devices 2 others 2 sum 17997000\n"
 APART = "0,1,2"
 
@@ -210,7 +211,7 @@ def test_printed_lines_start_the_same_by_mpirun(jobs, compiled, title):
 
 def test_srun_gets_the_same_words(jobs, compiled):
     adder = built(compiled, "gcc", "nodes_sum.c")
-    line = printed(jobs, "-n", 3, "-t", 2, "--devices=nodes", adder, "two words")["# Slurm"]
+    line = printed(jobs, "-n", 3, "-t", 2, "--devices=nodes", adder, "two words")[SLURM]
     assert re.fullmatch(rf"srun -n 3 -c 2 env LD_LIBRARY_PATH=\S+ LD_PRELOAD=\S+ OMP_NUM_THREADS=2 "
                         rf"MARLINE_DEVICES=nodes {adder} 'two words'", line)  # fmt: skip
 

@@ -134,7 +134,7 @@ def test_a_region_before_mpi_init(jobs, both):
 def test_ranks_without_a_launcher(jobs, each):
     result = jobs.run("--devices=nodes", each, "all")
     assert result.returncode == 125
-    assert "whose ranks are each other's devices: start them by -n RANKS, or by mpirun" in only(result)
+    assert "whose ranks are each other's devices: start them by -n RANKS, by mpirun, or by srun --mpi=pmix" in only(result)
 
 
 def test_too_many_ranks(jobs, each):

@@ -7,13 +7,14 @@ import os
 import resource
 import signal
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 
 from marline.errors import NOT_EXECUTABLE, NOT_FOUND
+from marline.launch.launcher import RANK_VARIABLES
 
 FORWARDED = {signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2}
 SI_KERNEL = 0x80  # si_code of a signal that the kernel sent: Ctrl-C at a terminal, for one
 PR_SET_PDEATHSIG = 1
-RANK_VARIABLES = ("OMPI_COMM_WORLD_RANK", "PMI_RANK")
 
 
 def run(words: Sequence[str], environment: Mapping[str, str], arrived: set[int] | None = None) -> int:
@@ -80,9 +81,21 @@ def _attend(child: int, watched: set[signal.Signals], others: set[int]) -> int:
 
 
 def child_has_it(arrived: signal.struct_siginfo) -> bool:
-    """Whether the signal went to our whole process group, and so to the child too: from the terminal, or from the MPI
-    daemon that started us as a rank (both implementations signal a rank's group)."""
+    """Whether the child got the signal, too: from the terminal, or from the daemon that started us as a rank. Those of MPI
+    signal a rank's process group. Slurm's signals the group of all ranks of its node, but where it tracks processes by
+    control groups each rank alone (Slurm, ProctrackType; src/plugins/proctrack)."""
     if arrived.si_code == SI_KERNEL:
         return True
-    from_daemon = arrived.si_pid == os.getppid() and any(name in os.environ for name in RANK_VARIABLES)
-    return from_daemon and os.getpgrp() == os.getpid()
+    parent = os.getppid()
+    if arrived.si_pid != parent:
+        return False
+    if _read(f"/proc/{parent}/comm") == "slurmstepd\n":
+        return "/step_" not in _read("/proc/self/cgroup")
+    return any(name in os.environ for name in RANK_VARIABLES) and os.getpgrp() == os.getpid()
+
+
+def _read(path: str) -> str:
+    try:
+        return Path(path).read_text()
+    except OSError:  # it has ended
+        return ""

@@ -16,7 +16,24 @@ LAUNCHERS = {"openmpi": ("mpirun.openmpi", "mpirun"), "mpich": ("mpirun.mpich", 
 PACKAGES = {"openmpi": "openmpi-bin", "mpich": "mpich"}
 WRAPPERS = {"openmpi": "mpicc.openmpi", "mpich": "mpicc.mpich"}
 HEADERS = {"openmpi": "libopenmpi-dev", "mpich": "libmpich-dev"}
+# Variables that tell a process its rank. Each implementation's own launcher has one; PMIx, by which Slurm starts ranks of
+# either, has another.
+RANK_OF = {"openmpi": "OMPI_COMM_WORLD_RANK", "mpich": "PMI_RANK"}
+RANK_VARIABLES = (*RANK_OF.values(), "PMIX_RANK")
 FORWARDED = ("OMP_", "MARLINE_", "KMP_", "GOMP_")
+
+
+def rank(environment: Mapping[str, str]) -> str | None:
+    """Which rank a launcher says that this process is; None if none has started it."""
+    return next((environment[name] for name in RANK_VARIABLES if name in environment), None)
+
+
+def by_the_other(mpi: str, environment: Mapping[str, str]) -> str | None:
+    """The other implementation, if the process was started by its launcher alone. Slurm's PMI-2 sets MPICH's variable for
+    all; an MPI library that does not understand PMI-2 says so itself."""
+    if RANK_OF[mpi] in environment or environment.get("SLURM_MPI_TYPE") == "pmi2":
+        return None
+    return next((other for other, variable in RANK_OF.items() if variable in environment), None)
 
 
 def launcher(mpi: str, environment: Mapping[str, str]) -> Path:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from marline.errors import Refusal
 from marline.launch import launcher
 
+SLURM = "# Slurm, with --mpi=pmix for Open MPI or --mpi=pmi2 for MPICH where that is not the default"
 TITLES = {"openmpi": "Open MPI", "mpich": "MPICH"}
 
 
@@ -29,4 +30,4 @@ def lines(words: Sequence[str], ranks: int | None, threads: int | None, mpi: str
         except Refusal:  # its launcher is not here
             continue
     cores = ["-c", str(threads)] if threads else []
-    return [*found, "# Slurm", shlex.join(["srun", "-n", str(ranks), *cores, *words])]
+    return [*found, SLURM, shlex.join(["srun", "-n", str(ranks), *cores, *words])]

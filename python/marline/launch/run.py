@@ -19,8 +19,6 @@ from marline.launch import placement as placing
 from marline.layout import Layout
 
 MPI_NAMES = {"openmpi": "Open MPI", "mpich": "MPICH"}
-# Variables by which each implementation's launcher tells a process its rank.
-RANK_OF = {"openmpi": "OMPI_COMM_WORLD_RANK", "mpich": "PMI_RANK"}
 
 
 def parse(arguments: list[str]) -> argparse.Namespace:
@@ -68,7 +66,7 @@ def main(arguments: list[str], prefix: Path) -> int:
 
 def is_rank() -> bool:
     """Whether an MPI launcher started this process."""
-    return any(variable in os.environ for variable in RANK_OF.values())
+    return launcher.rank(os.environ) is not None
 
 
 def start(options: argparse.Namespace, layout: Layout) -> int:
@@ -121,15 +119,15 @@ def which_mpi(options: argparse.Namespace, program: preflight.Program) -> str | 
     workers, devices = job.own_workers(options.devices)
     if linked and not workers and job.wants_nodes(devices) and not (options.ranks or is_rank() or job.is_member()):
         raise Refusal(f"--devices nodes: {program.path} is linked with {MPI_NAMES[linked]}, whose ranks are each other's "
-                      "devices: start them by -n RANKS, or by mpirun; --devices nodes:K gives each rank K workers of its "
-                      "own")  # fmt: skip
+                      "devices: start them by -n RANKS, by mpirun, or by srun --mpi=pmix or --mpi=pmi2; --devices nodes:K "
+                      "gives each rank K workers of its own")  # fmt: skip
     if options.ranks and not mpi and (workers or not job.wants_nodes(devices)):
         raise Refusal(f"-n {options.ranks}: {program.path} is linked neither with Open MPI nor with MPICH; "
                       "leave -n out, or name the implementation that it loads by --mpi")  # fmt: skip
-    for other, variable in RANK_OF.items():
-        if mpi and other != mpi and variable in os.environ and RANK_OF[mpi] not in os.environ and not options.ranks:
-            raise Refusal(f"{program.path} uses {MPI_NAMES[mpi]} but was started by {MPI_NAMES[other]}'s launcher: "
-                          f"every rank would be alone; start it by {launcher.LAUNCHERS[mpi][0]}")  # fmt: skip
+    other = launcher.by_the_other(mpi, os.environ) if mpi and not options.ranks else None
+    if other:
+        raise Refusal(f"{program.path} uses {MPI_NAMES[mpi]} but was started by {MPI_NAMES[other]}'s launcher: "
+                      f"every rank would be alone; start it by {launcher.LAUNCHERS[mpi][0]}")  # fmt: skip
     return mpi
 
 
@@ -250,7 +248,7 @@ def run_proved(words: list[str], environment: dict[str, str], layout: Layout) ->
 
 def _say_which_rank_ended(program: str, status: int) -> None:
     """The launchers end the job when a rank fails. What they say of it names our own process, if anything."""
-    rank = next((os.environ[name] for name in RANK_OF.values() if name in os.environ), None)
+    rank = launcher.rank(os.environ)
     if rank is None or status == 0 or (os.WIFEXITED(status) and os.WEXITSTATUS(status) in (NOT_EXECUTABLE, NOT_FOUND)):
         return
     how = f"exit status {os.WEXITSTATUS(status)}" if os.WIFEXITED(status) else _name_of_signal(os.WTERMSIG(status))
@@ -290,7 +288,7 @@ def _outcome(status: int) -> str:
 
 
 def _note_without_openmp(program: preflight.Program) -> None:
-    is_first = all(os.environ.get(name, "0") == "0" for name in RANK_OF.values()) and not job.is_member()
+    is_first = launcher.rank(os.environ) in (None, "0") and not job.is_member()
     if program.uses_openmp or program.is_script or not is_first:
         return
     say(f"note: {program.path} itself uses no OpenMP; Marline serves what it loads or starts")
