@@ -2,8 +2,8 @@
  *
  * A kernel that takes time but no processor: so a machine of few cores can time many devices. No state.
  */
-#ifndef XSBENCH_NAP_H
-#define XSBENCH_NAP_H
+#ifndef MARLINE_APPS_COMMON_NAP_H
+#define MARLINE_APPS_COMMON_NAP_H
 
 #if defined(__NVPTX__) || defined(__AMDGCN__) /* no system that could let it sleep; the processor is its own */
 #include <omp.h>
