@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""studies/b5.yaml, studies/devices.yaml and studies/nodes.yaml on the real programs, cut to a few of their points: LLVM's runtime and Marline
-meet the same devices, every figure is there, and the programs have checked what the devices did."""
+"""studies/b5.yaml, devices.yaml, nodes.yaml and rtm.yaml on the real programs, cut to a few of their points: LLVM's runtime and
+Marline meet the same devices, every figure is there, and the programs have checked what the devices did."""
 
 import json
 import subprocess
@@ -69,3 +69,11 @@ def test_plain_mpi_beside_devices_on_nodes(build, tmp_path):
     assert cells["copies_mpi", "to"]["by MPI"]["status"] == "ok"
     assert cells["start_end", "node_extra"]["by MPI"]["status"] == "ok"
     assert cells["minimod_overlap", "halos_us"]["MPI"]["samples"][0] > 0
+
+
+def test_shots_on_threads_and_devices(build, tmp_path):
+    cells = measured(build, tmp_path, "rtm.yaml", ("strong_threads", "places=2", "tasks"),
+                     ("strong_devices", "places=2", "nodes apart"), ("speed_devices", "processes"))  # fmt: skip
+    assert 0 < cells["strong_threads", "efficiency"]["tasks"]["samples"][0] <= 100
+    assert 0 < cells["strong_devices", "efficiency"]["nodes apart"]["samples"][0] <= 100
+    assert cells["speed_devices", "seconds"]["processes"]["status"] == "ok"
