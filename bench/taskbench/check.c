@@ -81,7 +81,7 @@ static void start(struct Bench *bench) { bench->workers = 1; }
 static void finish(struct Bench *bench) { (void)bench; }
 
 int main(int argc, char **argv) {
-  struct Driver driver = {"check", start, execute, finish, NULL};
+  struct Driver driver = {"check", start, execute, finish, NULL, NULL};
   const char *mode = argc > 1 ? argv[1] : "";
   if (!strcmp(mode, "graph")) {
     driver.execute = print_graph;

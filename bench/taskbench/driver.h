@@ -24,6 +24,9 @@ struct Driver {
   void (*execute)(struct Bench *bench);
   void (*finish)(struct Bench *bench);
   const struct Ranks *ranks;
+  /* NULL: tasks ran by bench_run_task. Otherwise what is known of the tasks whose outputs nobody reads in the last run;
+   * their digests depend on all other tasks that have readers. */
+  struct Tally (*unread)(const struct Bench *bench);
 };
 
 /* Exit status of the program. */

@@ -6,12 +6,13 @@
 #define _GNU_SOURCE
 #include "kernel.h"
 
+#include <errno.h>
 #include <math.h>
 #include <time.h>
 
 #include "graph.h"
 
-const char *const kKernelNames[kKernels] = {"empty", "busy_wait", "compute", "memory", "load_imbalance"};
+const char *const kKernelNames[kKernels] = {"empty", "busy_wait", "compute", "memory", "load_imbalance", "sleep"};
 
 enum { kVectors = 8, kLanes = kFlopsPerIteration / 2 / kVectors };
 typedef double Vector __attribute__((vector_size(kLanes * sizeof(double))));
@@ -76,13 +77,24 @@ static double busy_wait(long nanoseconds) {
   return (double)now;
 }
 
-double kernel_run(const struct Kernel *kernel, long t, long i, struct Scratch *scratch) {
-  long iterations = kernel_iterations(kernel, t, i);
-  switch (kernel->kind) {
+static double sleep_for(long nanoseconds) {
+  struct timespec left = {nanoseconds / 1000000000, nanoseconds % 1000000000};
+  while (nanosleep(&left, &left) && errno == EINTR) {
+  }
+  return (double)left.tv_nsec;
+}
+
+double kernel_work(enum KernelKind kind, long iterations) {
+  switch (kind) {
     case kBusyWait: return busy_wait(iterations);
     case kCompute:
     case kLoadImbalance: return compute(iterations);
-    case kMemory: return stream(kernel, iterations, scratch);
+    case kSleep: return sleep_for(iterations);
     default: return 0;
   }
+}
+
+double kernel_run(const struct Kernel *kernel, long t, long i, struct Scratch *scratch) {
+  long iterations = kernel_iterations(kernel, t, i);
+  return kernel->kind == kMemory ? stream(kernel, iterations, scratch) : kernel_work(kernel->kind, iterations);
 }

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum KernelKind { kEmpty, kBusyWait, kCompute, kMemory, kLoadImbalance, kKernels };
+enum KernelKind { kEmpty, kBusyWait, kCompute, kMemory, kLoadImbalance, kSleep, kKernels };
 
 extern const char *const kKernelNames[kKernels];
 
@@ -38,6 +38,15 @@ long kernel_iterations(const struct Kernel *kernel, long t, long i);
 
 /* The result depends on the work, so that no compiler leaves it out. */
 double kernel_run(const struct Kernel *kernel, long t, long i, struct Scratch *scratch);
+
+/* The same without scratch memory, for any kernel but `memory`; also on devices. */
+#ifdef _OPENMP
+#pragma omp declare target
+#endif
+double kernel_work(enum KernelKind kind, long iterations);
+#ifdef _OPENMP
+#pragma omp end declare target
+#endif
 
 int64_t monotonic_ns(void);
 

@@ -36,6 +36,6 @@ static void finish(struct Bench *bench) {
 
 int main(int argc, char **argv) {
   ranks = ranks_start(&argc, &argv, MPI_THREAD_SINGLE);
-  const struct Driver driver = {"mpi_bulk", start, execute, finish, ranks};
+  const struct Driver driver = {"mpi_bulk", start, execute, finish, ranks, NULL};
   return ranks_finish(taskbench_main(argc, argv, &driver));
 }

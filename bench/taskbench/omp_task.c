@@ -22,6 +22,6 @@ static void start(struct Bench *bench) {
 static void finish(struct Bench *bench) { (void)bench; }
 
 int main(int argc, char **argv) {
-  const struct Driver driver = {"omp_task", start, execute, finish, NULL};
+  const struct Driver driver = {"omp_task", start, execute, finish, NULL, NULL};
   return taskbench_main(argc, argv, &driver);
 }

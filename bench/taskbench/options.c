@@ -32,7 +32,7 @@ static const struct Entry kEntries[] = {
     {"width", kLongType, offsetof(struct Options, graph.width), 1, 1 << 20, NULL, 0, "8", "tasks in a step"},
     {"steps", kLongType, offsetof(struct Options, graph.steps), 1, 1 << 30, NULL, 0, "1000", "steps"},
     {"iterations", kLongType, offsetof(struct Options, kernel.iterations), 0, 1e15, NULL, 0, "1000",
-     "grain: compute, load_imbalance: 64 flop each; memory: 4096 bytes read and written each; busy_wait: ns"},
+     "grain: compute, load_imbalance: 64 flop each; memory: 4096 bytes read and written each; busy_wait, sleep: ns"},
     {"output-bytes", kLongType, offsetof(struct Options, output_bytes), 16, 1 << 30, NULL, 0, "64",
      "what a task writes and each of its readers checks; a multiple of 16"},
     {"radix", kLongType, offsetof(struct Options, graph.radix), 0, 1 << 20, NULL, 0, "5",

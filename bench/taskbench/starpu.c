@@ -118,6 +118,6 @@ static void finish(struct Bench *bench) {
 }
 
 int main(int argc, char **argv) {
-  const struct Driver driver = {"starpu", start, execute, finish, NULL};
+  const struct Driver driver = {"starpu", start, execute, finish, NULL, NULL};
   return taskbench_main(argc, argv, &driver);
 }

@@ -10,13 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { kLine = 64 };
-
-struct Stamp {
-  uint32_t step; /* counts on over the runs */
-  uint32_t column;
-  uint64_t digest;
-};
+#include "stamp.h"
 
 struct Worker {
   struct Worker *next;
@@ -62,14 +56,6 @@ void bench_free(struct Bench *bench) {
   }
 }
 
-static uint32_t stamp_step(const struct Bench *bench, long t) {
-  return (uint32_t)(bench->run * bench->options.graph.steps + t + 1); /* 0 is a cell that was never written */
-}
-
-static uint64_t digest(long t, long i, uint64_t sum_of_inputs) {
-  return mix(sum_of_inputs + ((uint64_t)t << 20) + (uint64_t)i); /* columns have 20 bits, graph_check sees to it */
-}
-
 __attribute__((noreturn, cold)) static void refuse(const struct Bench *bench, long t, long i, size_t byte,
                                                    struct Stamp is, struct Stamp expected) {
   fail(
@@ -83,23 +69,11 @@ __attribute__((noreturn, cold)) static void refuse(const struct Bench *bench, lo
 /* The input's digest, after a look at each of its stamps. */
 static uint64_t check_input(const struct Bench *bench, const char *cell, long t, long i, int32_t column) {
   struct Stamp first, is;
-  memcpy(&first, cell, sizeof first);
-  struct Stamp expected = {stamp_step(bench, t - 1), (uint32_t)column, first.digest};
-  if (first.step != expected.step || first.column != expected.column) refuse(bench, t, i, 0, first, expected);
-  size_t last = (size_t)bench->options.output_bytes - sizeof is;
-  for (size_t at = kLine; at <= last; at += kLine) {
-    memcpy(&is, cell + at, sizeof is);
-    if (memcmp(&is, &first, sizeof is)) refuse(bench, t, i, at, is, expected);
-  }
-  memcpy(&is, cell + last, sizeof is);
-  if (memcmp(&is, &first, sizeof is)) refuse(bench, t, i, last, is, expected);
+  size_t at;
+  const uint32_t step = bench_stamp_step(bench, t - 1);
+  if (!stamp_check(cell, (size_t)bench->options.output_bytes, step, (uint32_t)column, &first, &is, &at))
+    refuse(bench, t, i, at, is, (struct Stamp){step, (uint32_t)column, first.digest});
   return first.digest;
-}
-
-static void write_output(const struct Bench *bench, char *cell, struct Stamp stamp) {
-  size_t last = (size_t)bench->options.output_bytes - sizeof stamp;
-  for (size_t at = 0; at <= last; at += kLine) memcpy(cell + at, &stamp, sizeof stamp);
-  memcpy(cell + last, &stamp, sizeof stamp);
 }
 
 void bench_run_task(const struct Bench *bench, long t, long i) {
@@ -114,8 +88,9 @@ void bench_run_task(const struct Bench *bench, long t, long i) {
       sum += check_input(bench, row + (size_t)inputs[k] * bench->cell_bytes, t, i, inputs[k]);
   }
   worker->product += kernel_run(&bench->options.kernel, t, i, &worker->scratch);
-  struct Stamp stamp = {stamp_step(bench, t), (uint32_t)i, digest(t, i, sum)};
-  write_output(bench, bench_is_read(bench, t, i) ? bench_cell(bench, t, i) : worker->unread, stamp);
+  struct Stamp stamp = {bench_stamp_step(bench, t), (uint32_t)i, stamp_digest(t, i, sum)};
+  stamp_write(bench_is_read(bench, t, i) ? bench_cell(bench, t, i) : worker->unread,
+              (size_t)bench->options.output_bytes, stamp);
   ++worker->tasks;
   worker->digests += stamp.digest;
 }
@@ -142,7 +117,8 @@ struct Tally bench_expected(const struct Bench *bench) {
       const int32_t *inputs = bench_inputs(bench, t, i, &count);
       uint64_t sum = 0;
       for (long k = 0; k < count; ++k) sum += before[inputs[k]];
-      own[i] = digest(t, i, sum);
+      own[i] = stamp_digest(t, i, sum);
+      if (!bench_is_read(bench, t, i)) tally.unread_digests += own[i], ++tally.unread;
       ++tally.tasks;
       tally.digests += own[i];
       tally.dependences += (uint64_t)count;

@@ -58,6 +58,11 @@ static inline char *bench_cell(const struct Bench *bench, long t, long i) {
   return bench_row(bench, t) + (size_t)i * bench->cell_bytes;
 }
 
+/* What the stamps of step t have as their step. */
+static inline uint32_t bench_stamp_step(const struct Bench *bench, long t) {
+  return (uint32_t)(bench->run * bench->options.graph.steps + t + 1); /* 0 is a cell that was never written */
+}
+
 /* Checks the inputs, runs the kernel, writes the output. By any thread; never suspends. */
 void bench_run_task(const struct Bench *bench, long t, long i);
 
@@ -66,6 +71,7 @@ struct Tally {
   uint64_t digests; /* sum, modulo 2^64 */
   uint64_t dependences;
   uint64_t iterations;
+  uint64_t unread, unread_digests; /* of the tasks whose output nobody reads */
 };
 
 /* What the tasks of the last run did in this process; starts the next count at zero. Tasks and digests only. */

@@ -18,7 +18,7 @@ from conftest import Result, run
 
 PATTERNS = ("trivial", "no_comm", "stencil_1d", "stencil_1d_periodic", "dom", "tree", "fft", "all_to_all", "nearest",
             "spread", "random_nearest")  # fmt: skip
-KERNELS = ("empty", "busy_wait", "compute", "memory", "load_imbalance")
+KERNELS = ("empty", "busy_wait", "compute", "memory", "load_imbalance", "sleep")
 RUNTIMES = {"gcc12": ("libgomp", "marline"), "clang19": ("libomp", "marline")}
 LAUNCHERS = {"openmpi": "mpirun.openmpi", "mpich": "mpirun.mpich"}
 # What Open MPI asks of root, and of a machine with fewer cores than ranks, by environment.
@@ -284,6 +284,40 @@ def test_starpu_leaves_nothing_behind(program, tmp_path):
     read_output(result)
     assert list(tmp_path.iterdir()) == []
     assert result.stderr == ""
+
+
+def on_device(build: Path, device: str, *words: str | Path) -> Result:
+    if not (build / "lib" / "marline" / "libmarline-target.so").exists():
+        pytest.skip("this build has no libmarline-target")
+    return run([build / "bin" / "marline", "run", "-t", "2", "--devices", device, "--", *words],
+               OMP_TARGET_OFFLOAD="mandatory")  # fmt: skip
+
+
+@pytest.mark.parametrize(("compiler", "pattern", "device", "output_bytes"), [
+    ("gcc12", "trivial", "process", "64"), ("clang19", "trivial", "nodes:1", "64"),
+    ("gcc12", "stencil_1d", "nodes:1", "80"), ("clang19", "stencil_1d", "process", "4096"),
+    ("gcc12", "fft", "process", "4096"), ("clang19", "fft", "host", "16"),
+    ("gcc12", "tree", "host", "16"), ("clang19", "tree", "process", "80"),
+])  # fmt: skip
+def test_target_tasks(program, build, compiler, pattern, device, output_bytes):
+    kernel = "load_imbalance" if device == "process" else "sleep"
+    result = on_device(build, device, program(f"omp_target-{compiler}"), "--pattern", pattern, "--output-bytes",
+                       output_bytes, "--slots", "2", "--kernel", kernel, "--workers", "2", *FEW)  # fmt: skip
+    figures, remarks = read_output(result)
+    assert figures["dependences"] == len(restated(pattern, 30, 7, 5))
+    assert (remarks["driver"], remarks["pattern"], remarks["workers"]) == ("omp_target", pattern, "2")
+
+
+@pytest.mark.parametrize(("device", "words", "says"), [
+    ("process", ("--pattern", "all_to_all"), "--pattern all_to_all: a target task can have 3 inputs, not 7"),
+    ("process", ("--kernel", "memory"), "--kernel memory: target tasks have no scratch memory of a worker"),
+    ("none", (), "there is no device for target tasks; `marline devices` says why"),
+])  # fmt: skip
+def test_what_target_tasks_cannot_do(program, build, device, words, says):
+    result = on_device(build, device, program("omp_target-gcc12"), *FEW, *words)
+    assert result.returncode == 1
+    assert f"taskbench: {says}" in result.stderr
+    assert "elapsed_s" not in result.stdout
 
 
 # --- kernels, figures, options ---------------------------------------------------------------------------------------
