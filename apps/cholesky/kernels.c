@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Calls of OpenBLAS; see kernels.h. No state but OpenBLAS' own thread count, which the main thread sets before the
- * tasks.
+ * tasks, and each target region in its process.
  */
 #include "kernels.h"
 

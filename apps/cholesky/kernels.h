@@ -9,7 +9,10 @@
 
 #include "matrix.h"
 
-/* Makes BLAS use the calling thread only: parallelism comes from tasks. Before the first kernel. */
+#pragma omp declare target /* also within target regions, where any thread may be the first */
+
+/* Makes BLAS use the calling thread only: parallelism comes from tasks. Before the first kernel;
+ * may be called again. */
 void kernels_use_one_thread(void);
 
 /* a := its lower Cholesky factor, zero above the diagonal. first_row: index of a's first row in the whole matrix. */
@@ -23,6 +26,8 @@ void kernel_syrk(Tile a, Tile c);
 
 /* c := c - a * transpose(b) */
 void kernel_gemm(Tile a, Tile b, Tile c);
+
+#pragma omp end declare target
 
 /* What a tile contributes to the Frobenius norm of the symmetric matrix: a diagonal one stands for its lower triangle and
  * that one's mirror image, any other for itself and its own. Scaled: does not overflow where the result does not. */

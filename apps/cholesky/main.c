@@ -19,6 +19,7 @@
 #include "options.h"
 #include "panel.h"
 #include "report.h"
+#include "target.h"
 #include "verify.h"
 
 static void choose_grid(Options *options, const Job *job, Failure *failure) {
@@ -83,11 +84,19 @@ static int load(Run *run, const Job *job) {
   return job_agree(job, &failure);
 }
 
+static void factorise_once(Run *run) {
+  if (run->options.target) {
+    target_factorise(&run->matrix);
+  } else {
+    factorise(&run->matrix, &run->panel);
+  }
+}
+
 /* The time of the slowest process. */
 static double timed_factorise(Run *run) {
   MPI_Barrier(MPI_COMM_WORLD);
   double start = MPI_Wtime();
-  factorise(&run->matrix, &run->panel);
+  factorise_once(run);
   double seconds = MPI_Wtime() - start;
   MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
   return seconds;
@@ -134,7 +143,7 @@ static int execute(Run *run, const Job *job) {
     code = load(run, job);
   }
   for (int round = 1; round < run->options.rounds && code == 0; ++round) {
-    factorise(&run->matrix, &run->panel);
+    factorise_once(run);
     code = load(run, job);
   }
   return code != 0 ? code : solve(run, job);
@@ -145,6 +154,9 @@ static int start(Run *run, Job *job, int argc, char **argv) {
   options_parse(&run->options, argc, argv, &failure);
   choose_grid(&run->options, job, &failure);
   job_check_thread_support(job, &failure);
+  if (failure.code == 0 && run->options.target && !run->options.help) {
+    target_check(job, &failure);
+  }
   int code = job_agree(job, &failure);
   if (code == 0 && run->options.help) {
     if (job->rank == 0) {

@@ -37,7 +37,9 @@ size_t tile_stride(const Layout *layout);
 /* `tiles` times the room for one tile, aligned to a cache line; NULL if that cannot be had. The caller frees it. */
 double *tile_slab_allocate(const Layout *layout, size_t tiles);
 
+#pragma omp declare target
 double *tile_status(Tile tile);
+#pragma omp end declare target
 
 /* What a message carries: the data and the status. */
 int tile_message_count(Tile tile);

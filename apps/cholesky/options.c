@@ -20,7 +20,7 @@ enum {
 
 void options_print_usage(void) {
   printf(
-      "usage: cholesky [-n N | -f FILE] [-b TILE] [-s SEED] [-p PxQ] [-r ROUNDS] [--no-check] [--json]\n"
+      "usage: cholesky [-n N | -f FILE] [-b TILE] [-s SEED] [-p PxQ] [-r ROUNDS] [--target] [--no-check] [--json]\n"
       "Factorises a symmetric positive definite matrix by tiles, with MPI ranks x OpenMP threads.\n"
       "  -n N        order of the generated matrix (default %d)\n"
       "  -s SEED     which matrix is generated (default 1)\n"
@@ -28,6 +28,7 @@ void options_print_usage(void) {
       "  -b TILE     edge of a tile, 1 to %d (default %d)\n"
       "  -p PxQ      process grid, P * Q = number of ranks (default: nearly square)\n"
       "  -r ROUNDS   generate and factorise as often; the last time counts (default 1)\n"
+      "  --target    one rank, whose kernels are target tasks of the default device\n"
       "  --no-check  do not compute the residual\n"
       "  --json      print one JSON object instead of lines\n",
       kDefaultOrder, kLargestTile, kDefaultTile);
@@ -47,11 +48,12 @@ static void parse_grid(Options *options, const char *text, Failure *failure) {
   options->grid_cols = (int)cols;
 }
 
-enum { kNoCheck = 256, kJson };
+enum { kNoCheck = 256, kJson, kTarget };
 
 static const struct option kLongOptions[] = {
     {"no-check", no_argument, NULL, kNoCheck},
     {"json", no_argument, NULL, kJson},
+    {"target", no_argument, NULL, kTarget},
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
 };
@@ -83,6 +85,9 @@ static void apply_option(Options *options, int option, char **argv, bool *genera
       break;
     case kJson:
       options->json = true;
+      break;
+    case kTarget:
+      options->target = true;
       break;
     case 'h':
       options->help = true;

@@ -17,6 +17,7 @@ typedef struct {
   int grid_rows; /* 0: choose a grid that is nearly square */
   int grid_cols;
   int rounds; /* times to factorise the generated matrix; the last one counts */
+  bool target; /* kernels are target tasks of the default device */
   bool check;
   bool json;
   bool help;

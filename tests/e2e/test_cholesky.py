@@ -427,3 +427,41 @@ def test_a_wrong_factor_is_found(tmp_path: Path) -> None:
     assert outcome.code == EXIT_WRONG
     assert "check failed" in outcome.stdout.splitlines()
     assert len(outcome.complaints) == 1 and "residual" in outcome.complaints[0]
+
+
+# Target tasks --------------------------------------------------------------------------------------------------------
+
+
+def on_device(program: str, devices: str, *arguments: object, ranks: int = 1) -> Outcome:
+    executable = BUILD / "apps" / program
+    if not executable.exists() or not (BUILD / "lib" / "marline" / "libmarline-target.so").exists():
+        pytest.skip(f"{executable} is not built, or libmarline-target")
+    words = [MARLINE, "run", "-n", ranks, "-t", 2, "--devices", devices, "--", executable, "--target", *arguments]
+    return Outcome.of(list(map(str, words)), dict(os.environ))
+
+
+@pytest.mark.parametrize(("program", "devices"), [
+    ("cholesky-gcc12-openmpi", "process"), ("cholesky-gcc12-mpich", "nodes:1"),
+    ("cholesky-target-clang19-openmpi", "process"), ("cholesky-target-clang19-openmpi", "nodes:1"),
+])  # fmt: skip
+def test_target_tasks(program, devices):
+    """Tiles that do not divide the matrix; the second round's replace those of the first on the device."""
+    report = on_device(program, devices, "-n", 200, "-b", 48, "-r", 2, "--json").report
+    assert (report["check"], report["ranks"], report["tiles"]) == ("passed", 1, 5)
+    assert 0 < report["residual"] <= report["tolerance"]
+
+
+def test_target_tasks_find_that_a_matrix_is_not_positive_definite(tmp_path):
+    file = write_array(tmp_path / "a.mtx", factor_product(20, lambda k: -1 if k == 12 else 1), "symmetric")
+    outcome = on_device("cholesky-gcc12-openmpi", "process", "-f", file, "-b", 5)
+    assert outcome.code == EXIT_WRONG
+    assert "its leading minor of order 13 is not positive" in outcome.complaints[0]
+
+
+@pytest.mark.parametrize(("devices", "ranks", "says"), [
+    ("none", 1, "--target: there is no device"), ("process", 2, "--target: one rank drives the device, not 2"),
+])  # fmt: skip
+def test_target_tasks_need_a_device_and_one_rank(devices, ranks, says):
+    outcome = on_device("cholesky-gcc12-mpich", devices, "-n", 50, ranks=ranks)
+    assert outcome.code != 0
+    assert says in outcome.complaints[0]
