@@ -2,7 +2,7 @@
  *
  * The factorisation on the default device: see target.h. The graph is that of factorise.c on one process, and each
  * kernel is a target task. Nothing waits before all of them have been created. Regions take a tile as a pointer and
- * numbers: Clang up to 22 does not copy a structure that is firstprivate when a region with nowait is created.
+ * numbers: Clang (14 to 22) does not copy a structure that is firstprivate when a region with nowait is created.
  */
 #include "target.h"
 

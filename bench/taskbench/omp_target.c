@@ -26,7 +26,7 @@ struct Job {
   enum KernelKind kind;
 };
 
-/* A region takes a job as plain numbers, by these names: Clang up to 22 does not copy a structure that is firstprivate
+/* A region takes a job as plain numbers, by these names: Clang (14 to 22) does not copy a structure that is firstprivate
  * when a region with nowait is created, but passes its address. */
 #define JOB_NUMBERS(job)                                                                                 \
   const long t = (job).t, i = (job).i, iterations = (job).iterations;                                    \
