@@ -19,6 +19,9 @@ static const double kPi = 3.14159265358979323846;
 static const double kCourant = 0.45;    /* of the fastest wave; 2 / sqrt(2 * 6.502) = 0.5546 is the limit */
 static const double kSmoothPart = 0.02; /* a mean's reach on each side, as a part of the depth */
 
+/* A wavelet's shortest waves have 2.5 times its strongest frequency. In the slowest rock they need some points each. */
+static const double kShortest = 2.5, kFewestPoints = 2.5;
+
 /* The model -------------------------------------------------------------------------------------------------------- */
 
 static const double kLayerSpeeds[kReflectors + 1] = {1500, 1800, 2200, 2800};
@@ -160,6 +163,16 @@ static void fill_ways(const Earth* earth, const Options* options) {
   }
 }
 
+/* All models are slowest at the surface. */
+static void check_waves(const Options* options, Failure* failure) {
+  const double points = earth_speed(options, 0) / (kShortest * options->frequency) / options->spacing;
+  if (points < kFewestPoints) {
+    failure_note(failure, kExitInput,
+                 "--frequency %g makes waves of %.2f points; they need %g: take a lower one, or a smaller --spacing",
+                 options->frequency, points, kFewestPoints);
+  }
+}
+
 /* False: not enough memory. */
 static bool make(Earth* earth, const Options* options) {
   const size_t points = (size_t)options->grid[0] * (size_t)options->grid[1];
@@ -178,6 +191,7 @@ static bool make(Earth* earth, const Options* options) {
 void earth_create(Earth* earth, const Options* options, Failure* failure) {
   const double fastest = earth_speed(options, earth_reflectors(options));
   *earth = (Earth){.step = kCourant * options->spacing / fastest};
+  check_waves(options, failure);
   earth->survey = survey_of(options, earth->step, fastest, failure);
   if (failure->code != 0) {
     return;

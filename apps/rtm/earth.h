@@ -22,7 +22,8 @@ typedef struct {
   float* wavelet; /* of each step */
 } Earth;
 
-/* Notes a failure if there is not enough memory, or if --time has too many steps. Destroy it in any case. */
+/* Notes a failure if there is not enough memory, if --time has too many steps, or if the grid does not carry the
+ * source's waves. Destroy it in any case. */
 void earth_create(Earth* earth, const Options* options, Failure* failure);
 void earth_destroy(Earth* earth);
 

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See shot.h. The course of a shot, all of it within one parallel region whose threads share the columns; each step
- * ends with a barrier, and no step has data that two columns write:
+ * See shot.h. A shot is one parallel region whose threads share the columns. Each step ends with a barrier, and nothing
+ * is written by two columns.
  *
- *   1. forward through the earth: what the receivers hear;
- *   2. forward through the smooth model: what they would hear without reflectors, which is taken off; the wave's values
- * at the window's border are kept for each step;
- *   3. back in time: the receivers play what is left backwards, while the source's wave of 2 is computed backwards from
- * its last two steps and its border. The image is the sum of the product of both.
+ * First forward through the earth: what the receivers hear. Then forward through the smooth model: what they would hear
+ * without reflectors is taken off, and the wave's values at the window's border are kept for each step. Last, back in
+ * time: the receivers play what is left backwards, while the source's wave is computed backwards from its last two
+ * steps and its border. The image is the sum over time of the product of both.
  */
 #include "shot.h"
 
@@ -18,9 +17,11 @@
 #include "kernel.h"
 
 enum {
-  kImageEvery = 4, /* steps between the times of the image: a quarter of the shortest period has several steps */
-  kTaperPart = 8,  /* receivers in the outermost eighth of a window's half are played the softer the further out */
-  kFields = 4,     /* two of the source's wave, two of the receivers' */
+  /* Steps between the times of the image. A wave of 2.5 points (earth.c) or more takes so many steps for a period
+   * that the product of two waves does not seem to stand still if it is seen this often. */
+  kImageEvery = 4,
+  kTaperPart = 8, /* receivers in the outermost eighth of a window's half are played the softer the further out */
+  kFields = 4,    /* two of the source's wave, two of the receivers' */
 };
 
 #pragma omp declare target
@@ -38,7 +39,7 @@ typedef struct {
   float* borders;   /* of step 0 to `steps`: the source's wave on the window's border */
 } Shot;
 
-/* Numbers of each kind; returns their sum. */
+/* How many numbers of each kind there are. */
 typedef struct {
   size_t field, damping, records, borders;
 } Sizes;

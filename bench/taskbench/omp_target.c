@@ -26,8 +26,8 @@ struct Job {
   enum KernelKind kind;
 };
 
-/* A region takes a job as plain numbers, by these names: Clang (14 to 22) does not copy a structure that is firstprivate
- * when a region with nowait is created, but passes its address. */
+/* A region takes a job as plain numbers, by these names: Clang (14 to 22) does not copy a structure that is
+ * firstprivate when a region with nowait is created, but passes its address. */
 #define JOB_NUMBERS(job)                                                                                 \
   const long t = (job).t, i = (job).i, iterations = (job).iterations;                                    \
   const uint32_t step = (job).step, c0 = (job).columns[0], c1 = (job).columns[1], c2 = (job).columns[2]; \

@@ -19,7 +19,7 @@ COMPILERS = ("gcc12", "clang19")
 SPACING, FREQUENCY = 10, 20
 SHAPE = COLUMNS, ROWS = 120, 80
 IMAGED = ("--grid", "120x80", "--frequency", FREQUENCY, "--sponge", 24, "--shots", 9, "--aperture", 350)
-SMALL = ("--grid", "70x40", "--frequency", 25, "--sponge", 12, "--shots", 5, "--aperture", 200, "--time", 0.4)
+SMALL = ("--grid", "70x40", "--frequency", 20, "--sponge", 12, "--shots", 5, "--aperture", 200, "--time", 0.4)
 
 
 class Outcome(ApplicationOutcome):
@@ -162,6 +162,7 @@ MISTAKES = {
     "--grid 100x9": "--grid takes XxZ, numbers from 32 to 20000, not '100x9'",
     "--frequency nan": "--frequency takes a number from 0.01 to 1e+06, not 'nan'",
     "--time 5000": "5000 s are 3111112 steps of 0.00160714 s; at most 1000000 are possible: take a shorter --time",
+    "--frequency 30": "--frequency 30 makes waves of 2.00 points; they need 2.5: take a lower one, or a smaller --spacing",
     "--shots 0": "--shots takes a whole number from 1 to 10000, not '0'",
     "--form target --devices some": "--devices takes default, all, or a whole number from 1 to 1024, not 'some'",
     "--form tasks --devices 2": "--devices says where target tasks run: it needs --form target, not tasks",
