@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The factorisation on the default device: see target.h. The graph is that of factorise.c on one process, and each
- * kernel is a target task. Nothing waits before all of them have been created. Regions take a tile as a pointer and
- * numbers: Clang (14 to 22) does not copy a structure that is firstprivate when a region with nowait is created.
+ * kernel is a target task. Nothing waits before all of them have been created. Dependences name the bytes that a kernel
+ * uses, no more and no fewer, so that they also say what must go where. Regions take a tile as a pointer and numbers:
+ * Clang (14 to 22) does not copy a structure that is firstprivate when a region with nowait is created.
  */
 #include "target.h"
 
@@ -16,7 +17,7 @@ static void target_potrf(Tile tile, int first_row) {
   double* a = tile.data;
   const int rows = tile.rows, cols = tile.cols;
   const size_t size = size_of(tile);
-#pragma omp target nowait depend(inout : a[0]) map(tofrom : a[0 : size])
+#pragma omp target nowait depend(inout : a[0 : size]) map(tofrom : a[0 : size])
   {
     kernels_use_one_thread();
     kernel_potrf((Tile){a, rows, cols}, first_row);
@@ -27,7 +28,7 @@ static void target_trsm(Tile diagonal, Tile tile) {
   double *d = diagonal.data, *a = tile.data;
   const int edge = diagonal.rows, rows = tile.rows, cols = tile.cols;
   const size_t diagonal_size = size_of(diagonal), size = size_of(tile);
-#pragma omp target nowait depend(in : d[0]) depend(inout : a[0]) map(to : d[0 : diagonal_size]) \
+#pragma omp target nowait depend(in : d[0 : diagonal_size]) depend(inout : a[0 : size]) map(to : d[0 : diagonal_size]) \
     map(tofrom : a[0 : size])
   {
     kernels_use_one_thread();
@@ -39,7 +40,8 @@ static void target_syrk(Tile from, Tile tile) {
   double *a = from.data, *c = tile.data;
   const int a_rows = from.rows, a_cols = from.cols, rows = tile.rows, cols = tile.cols;
   const size_t a_size = size_of(from), size = size_of(tile);
-#pragma omp target nowait depend(in : a[0]) depend(inout : c[0]) map(to : a[0 : a_size]) map(tofrom : c[0 : size])
+#pragma omp target nowait depend(in : a[0 : a_size]) depend(inout : c[0 : size]) map(to : a[0 : a_size]) \
+    map(tofrom : c[0 : size])
   {
     kernels_use_one_thread();
     kernel_syrk((Tile){a, a_rows, a_cols}, (Tile){c, rows, cols});
@@ -50,8 +52,8 @@ static void target_gemm(Tile left, Tile right, Tile tile) {
   double *a = left.data, *b = right.data, *c = tile.data;
   const int a_rows = left.rows, b_rows = right.rows, inner = left.cols, rows = tile.rows, cols = tile.cols;
   const size_t a_size = size_of(left), b_size = size_of(right), size = size_of(tile);
-#pragma omp target nowait depend(in : a[0], b[0]) depend(inout : c[0]) map(to : a[0 : a_size], b[0 : b_size]) \
-    map(tofrom : c[0 : size])
+#pragma omp target nowait depend(in : a[0 : a_size], b[0 : b_size]) depend(inout : c[0 : size]) \
+    map(to : a[0 : a_size], b[0 : b_size]) map(tofrom : c[0 : size])
   {
     kernels_use_one_thread();
     kernel_gemm((Tile){a, a_rows, inner}, (Tile){b, b_rows, inner}, (Tile){c, rows, cols});
@@ -62,14 +64,14 @@ static void target_enter(Tile tile) {
   double* a = tile.data;
   const size_t size = size_of(tile);
   (void)a; /* for GCC, which does not count what only a clause names */
-#pragma omp target enter data nowait depend(out : a[0]) map(to : a[0 : size])
+#pragma omp target enter data nowait depend(out : a[0 : size]) map(to : a[0 : size])
 }
 
 static void target_leave(Tile tile) {
   double* a = tile.data;
   const size_t size = size_of(tile);
   (void)a;
-#pragma omp target exit data nowait depend(inout : a[0]) map(from : a[0 : size])
+#pragma omp target exit data nowait depend(inout : a[0 : size]) map(from : a[0 : size])
 }
 
 static void visit_tiles(const Matrix* a, void (*visit)(Tile tile)) {

@@ -33,7 +33,7 @@ static void sleep_instead(const Work* work, int shot, int device, char* arrived)
   float* part = stack_part(work->stack, shot);
   const size_t size = stack_part_size(&work->earth->survey, shot);
   (void)arrived;
-#pragma omp target nowait device(device) depend(in : arrived[0]) depend(out : part[0]) map(from : part[0 : size])
+#pragma omp target nowait device(device) depend(in : arrived[0]) depend(out : part[0 : size]) map(from : part[0 : size])
   {
     nap(milliseconds, device);
     part[0] = 0;
@@ -49,17 +49,18 @@ static void start_shot(const Work* work, int shot, int device, char* arrived) {
   Outcome* outcome = &work->stack->outcomes[shot];
   const int threads = work->threads;
   (void)arrived;
-#pragma omp target nowait device(device) depend(in : arrived[0]) depend(out : part[0]) map(to : EARTH_ARRAYS) \
-    map(from : part[0 : size], outcome[0 : 1])
+#pragma omp target nowait device(device) depend(in : arrived[0]) depend(out : part[0 : size], outcome[0]) \
+    map(to : EARTH_ARRAYS) map(from : part[0 : size], outcome[0 : 1])
   shot_migrate(survey, truth, smooth, wavelet, shot, threads, part, outcome);
 }
 
 static void add_later(const Work* work, int shot) {
   const Stack* stack = work->stack;
   float *part = stack_part(stack, shot), *image = stack->image;
+  const size_t size = stack_part_size(stack->survey, shot);
   (void)part;
   (void)image;
-#pragma omp task firstprivate(stack, shot) depend(in : part[0]) depend(inout : image[0])
+#pragma omp task firstprivate(stack, shot) depend(in : part[0 : size]) depend(inout : image[0])
   stack_add(stack, shot);
 }
 

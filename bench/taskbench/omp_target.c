@@ -60,20 +60,21 @@ static void create_free(struct Job job, char* out, size_t out_bytes) {
 
 static void create_0(struct Job job, char* out, size_t out_bytes) {
   JOB_NUMBERS(job);
-#pragma omp target nowait depend(out : out[0]) map(from : out[0 : out_bytes])
+#pragma omp target nowait depend(out : out[0 : out_bytes]) map(from : out[0 : out_bytes])
   finish_task(t, i, step, kind, iterations, 0, out, out_bytes);
 }
 
 static void create_1(struct Job job, const char* a, size_t bytes, char* out, size_t out_bytes) {
   JOB_NUMBERS(job);
-#pragma omp target nowait depend(in : a[0]) depend(out : out[0]) map(to : a[0 : bytes]) map(from : out[0 : out_bytes])
+#pragma omp target nowait depend(in : a[0 : bytes]) depend(out : out[0 : out_bytes]) map(to : a[0 : bytes]) \
+    map(from : out[0 : out_bytes])
   finish_task(t, i, step, kind, iterations, take(a, bytes, step - 1, c0), out, out_bytes);
 }
 
 static void create_2(struct Job job, const char* a, const char* b, size_t bytes, char* out, size_t out_bytes) {
   JOB_NUMBERS(job);
-#pragma omp target nowait depend(in : a[0], b[0]) depend(out : out[0]) map(to : a[0 : bytes], b[0 : bytes]) \
-    map(from : out[0 : out_bytes])
+#pragma omp target nowait depend(in : a[0 : bytes], b[0 : bytes]) depend(out : out[0 : out_bytes]) \
+    map(to : a[0 : bytes], b[0 : bytes]) map(from : out[0 : out_bytes])
   {
     const uint64_t sum = take(a, bytes, step - 1, c0) + take(b, bytes, step - 1, c1);
     finish_task(t, i, step, kind, iterations, sum, out, out_bytes);
@@ -83,7 +84,7 @@ static void create_2(struct Job job, const char* a, const char* b, size_t bytes,
 static void create_3(struct Job job, const char* a, const char* b, const char* c, size_t bytes, char* out,
                      size_t out_bytes) {
   JOB_NUMBERS(job);
-#pragma omp target nowait depend(in : a[0], b[0], c[0]) depend(out : out[0]) \
+#pragma omp target nowait depend(in : a[0 : bytes], b[0 : bytes], c[0 : bytes]) depend(out : out[0 : out_bytes]) \
     map(to : a[0 : bytes], b[0 : bytes], c[0 : bytes]) map(from : out[0 : out_bytes])
   {
     const uint64_t sum = take(a, bytes, step - 1, c0) + take(b, bytes, step - 1, c1) + take(c, bytes, step - 1, c2);
