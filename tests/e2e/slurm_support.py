@@ -11,12 +11,14 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
+from conftest import SECONDS, clean_environment
 
 NODES = ("n1", "n2")
-START = 30.0  # seconds
 PATH = f"{os.environ['PATH']}:/usr/sbin"
+PROGRAMS = {name: shutil.which(name, path=PATH) for name in ("munged", "slurmctld", "slurmd", "srun")}
 
 CONFIGURATION = """
 ClusterName=test
@@ -45,21 +47,57 @@ PartitionName=all Nodes=ALL Default=YES State=UP
 
 
 class Slurm:
-    def __init__(self, configuration: Path):
-        self.environment = {"SLURM_CONF": str(configuration)}
+    def __init__(self, folder: Path):
+        self.folder = folder
+        self.environment = {"SLURM_CONF": str(folder / "slurm.conf")}
 
     def words(self, mpi: str, ranks: int) -> list[str]:
         """How srun starts that many processes, on both nodes where that can be. `mpi`: of --mpi."""
         where = ["-w", NODES[0], "-O"] if mpi == "pmix" else ["-N", str(len(NODES))]
         return ["srun", f"--mpi={mpi}", "-n", str(ranks), *where]
 
-    def is_ready(self) -> bool:
-        said = subprocess.run(["sinfo", "-h", "-o", "%t %D"], env=os.environ | self.environment, capture_output=True,
-                              text=True, check=False)  # fmt: skip
-        return said.stdout.split() == ["idle", str(len(NODES))]
+    def ask(self, *words: str) -> str:
+        """What one of Slurm's commands says."""
+        return subprocess.run(words, env=clean_environment(**self.environment), capture_output=True, text=True,
+                              timeout=SECONDS, check=False).stdout  # fmt: skip
+
+    @contextmanager
+    def daemon(self, name: str, *arguments: str | Path) -> Iterator[subprocess.Popen]:
+        words = [PROGRAMS[name], *map(str, arguments)]
+        with open(self.folder / "said", "a") as said, subprocess.Popen(
+            words, env=clean_environment(PATH=PATH, **self.environment), stdin=subprocess.DEVNULL, stdout=said, stderr=said
+        ) as process:
+            try:
+                yield process
+            finally:
+                process.terminate()
+                try:
+                    process.wait(10)
+                except subprocess.TimeoutExpired:
+                    process.kill()
+
+    def prepare(self) -> None:
+        self.folder.chmod(0o755)  # munge refuses a socket where not everybody can reach it
+        for name in ("state", *NODES):
+            (self.folder / name).mkdir()
+        key = self.folder / "munge.key"
+        key.write_bytes(os.urandom(128))
+        key.chmod(0o400)
+        host = socket.gethostname().split(".")[0]
+        Path(self.environment["SLURM_CONF"]).write_text(
+            CONFIGURATION.format(host=host, folder=self.folder, ports=free_ports(3)))  # fmt: skip
+
+    def await_start(self, daemons: list[subprocess.Popen]) -> None:
+        deadline = time.monotonic() + SECONDS
+        while self.ask("sinfo", "-h", "-o", "%t %D").split() != ["idle", str(len(NODES))]:
+            ended = [daemon.args for daemon in daemons if daemon.poll() is not None]
+            if ended or time.monotonic() > deadline:
+                said = (self.folder / "said").read_text()[-4000:]
+                pytest.fail(f"Slurm does not start: {ended or 'its nodes do not come'}\n{said}")
+            time.sleep(0.1)
 
 
-def _free_ports(count: int) -> list[int]:
+def free_ports(count: int) -> list[int]:
     with ExitStack() as stack:
         sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
         for one in sockets:
@@ -67,52 +105,16 @@ def _free_ports(count: int) -> list[int]:
         return [one.getsockname()[1] for one in sockets]
 
 
-def _make_key(folder: Path) -> None:
-    key = folder / "munge.key"
-    key.write_bytes(os.urandom(128))
-    key.chmod(0o400)
-
-
-@contextmanager
-def _daemon(*words: str | Path, **environment: str) -> Iterator[subprocess.Popen]:
-    with subprocess.Popen([shutil.which(words[0], path=PATH), *map(str, words[1:])], env=os.environ | environment, stdin=subprocess.DEVNULL,
-                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:  # fmt: skip
-        try:
-            yield process
-        finally:
-            process.terminate()
-            try:
-                process.wait(10)
-            except subprocess.TimeoutExpired:
-                process.kill()
-
-
 @pytest.fixture(scope="module")
-def slurm(tmp_path_factory) -> Iterator[Slurm]:
-    if os.geteuid() != 0 or not all(shutil.which(name, path=PATH) for name in ("munged", "slurmctld", "slurmd", "srun")):
+def slurm() -> Iterator[Slurm]:
+    if os.geteuid() != 0 or None in PROGRAMS.values():
         pytest.skip("Slurm's daemons are not here, or not for this user")
-    folder = tmp_path_factory.mktemp("slurm")
-    for above in (folder, *folder.parents[:2]):
-        above.chmod(0o755)  # munge looks at who can write where its socket lies
-    (folder / "state").mkdir()
-    for node in NODES:
-        (folder / node).mkdir()
-    _make_key(folder)
-    configuration = folder / "slurm.conf"
-    host = socket.gethostname().split(".")[0]
-    configuration.write_text(CONFIGURATION.format(host=host, folder=folder, ports=_free_ports(3)))
-    found = Slurm(configuration)
     with ExitStack() as stack:
-        start = lambda *words: stack.enter_context(_daemon(*words, PATH=PATH, **found.environment))  # noqa: E731
-        munge = [f"--{name}={folder}/munge.{name.split('-')[0]}" for name in ("socket", "key-file", "pid-file", "seed-file",
-                                                                               "log-file")]  # fmt: skip
-        daemons = [start("munged", "--foreground", "--force", *munge),
-                   start("slurmctld", "-D", "-i", "-f", configuration),
-                   *(start("slurmd", "-D", "-N", node, "-f", configuration) for node in NODES)]  # fmt: skip
-        deadline = time.monotonic() + START
-        while not found.is_ready():
-            ended = [daemon.args for daemon in daemons if daemon.poll() is not None]
-            if ended or time.monotonic() > deadline:
-                pytest.skip(f"Slurm does not start on this machine: {ended or 'its nodes do not come'}")
-            time.sleep(0.1)
+        found = Slurm(Path(stack.enter_context(TemporaryDirectory(prefix="slurm-"))))
+        found.prepare()
+        names = ("socket", "key-file", "pid-file", "seed-file", "log-file")
+        munge = [f"--{name}={found.folder}/munge.{name.removesuffix('-file')}" for name in names]
+        daemons = [("munged", "--foreground", "--force", *munge), ("slurmctld", "-D", "-i"),
+                   *(("slurmd", "-D", "-N", node) for node in NODES)]  # fmt: skip
+        found.await_start([stack.enter_context(found.daemon(*words)) for words in daemons])
         yield found

@@ -4,11 +4,18 @@
 import os
 import shutil
 import subprocess
+import sys
+from pathlib import Path
 
 import pytest
-from conftest import CROWDED, clean_environment, run
-from nodes_support import COMPILERS, built, jobs, only  # noqa: F401  (a fixture)
+from conftest import CROWDED, SECONDS, clean_environment, run
+from nodes_support import COMPILERS, built, jobs  # noqa: F401  (a fixture)
 from slurm_support import slurm  # noqa: F401  (a fixture)
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "python"))
+
+from marline.launch import launcher  # noqa: E402
+from marline.launch.child import is_tracked_by_cgroup  # noqa: E402
 
 PMI = {"openmpi": "pmix", "mpich": "pmi2"}
 SUM = "devices 2 others 2 sum 17997000\n"
@@ -67,13 +74,40 @@ def test_a_signal_comes_once(slurm, jobs, compiled, mpi):  # noqa: F811
     words = [*slurm.words(PMI[mpi], 2), jobs.command, "run", "-t", "1", program, "sleep"]
     environment = clean_environment(**CROWDED, **slurm.environment)
     with subprocess.Popen(words, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        first = [process.stdout.readline() for _ in range(2)]
-        steps = run(["squeue", "-h", "-s", "-o", "%i"], **slurm.environment).stdout.split()
-        step = max((step for step in steps if step.endswith(".0")), key=lambda step: int(step.split(".")[0]))
-        run(["scancel", "--signal=USR1", step], **slurm.environment)
-        rest, errors = process.communicate(timeout=60)
+        try:
+            first = [process.stdout.readline() for _ in range(2)]
+            job = slurm.ask("squeue", "-h", "-o", "%i").strip()
+            run(["scancel", "--signal=USR1", f"{job}.0"], **slurm.environment)
+            rest, errors = process.communicate(timeout=SECONDS)
+        except BaseException:
+            slurm.ask("scancel", "--signal=KILL", "--user=root")
+            process.kill()
+            raise
     assert sorted(first) == [f"rank={rank} size=2 threads=1\n" for rank in range(2)], errors
     assert sorted(rest.splitlines()) == [f"rank={rank} signals=1" for rank in range(2)]
+
+
+@pytest.mark.parametrize("groups, is_tracked", [
+    ("12:freezer:/slurm/uid_0/job_3/step_0\n3:cpuset:/slurm/uid_0/job_3/step_0\n", True),
+    ("12:freezer:/\n3:cpuset:/slurm/uid_0/job_3/step_0\n", False),
+    ("0::/system.slice/slurmstepd.scope/job_3/step_0/user/task_0\n", True),
+    ("0::/user.slice\n", False),
+    ("", False),
+])  # fmt: skip
+def test_slurm_s_way_of_tracking(groups, is_tracked):
+    assert is_tracked_by_cgroup(groups) == is_tracked
+
+
+@pytest.mark.parametrize("variables, rank", [
+    ({"OMPI_COMM_WORLD_RANK": "2", "PMIX_RANK": "2"}, "2"),
+    ({"PMIX_RANK": "1", "SLURM_PROCID": "1", "SLURM_STEP_NUM_TASKS": "4"}, "1"),
+    ({"PMIX_RANK": "1"}, "1"),
+    ({"SLURM_PROCID": "3", "SLURM_STEP_NUM_TASKS": "4"}, "3"),
+    ({"PMIX_RANK": "0", "SLURM_PROCID": "0", "SLURM_STEP_NUM_TASKS": "1"}, None),  # a shell
+    ({"SLURM_PROCID": "0"}, None),  # a batch script
+])  # fmt: skip
+def test_who_is_a_rank(variables, rank):
+    assert launcher.rank(variables) == rank
 
 
 @pytest.mark.parametrize("pmi", PMI.values())

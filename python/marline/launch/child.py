@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from marline.errors import NOT_EXECUTABLE, NOT_FOUND
-from marline.launch.launcher import RANK_VARIABLES
+from marline.launch.launcher import RANK_OF
 
 FORWARDED = {signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2}
 SI_KERNEL = 0x80  # si_code of a signal that the kernel sent: Ctrl-C at a terminal, for one
@@ -82,20 +82,27 @@ def _attend(child: int, watched: set[signal.Signals], others: set[int]) -> int:
 
 def child_has_it(arrived: signal.struct_siginfo) -> bool:
     """Whether the child got the signal, too: from the terminal, or from the daemon that started us as a rank. Those of MPI
-    signal a rank's process group. Slurm's signals the group of all ranks of its node, but where it tracks processes by
-    control groups each rank alone (Slurm, ProctrackType; src/plugins/proctrack)."""
+    signal a rank's process group. Slurm's signals the group of all ranks of its node, or all processes of the job, but
+    where it tracks processes by control groups each rank alone (Slurm's slurm.conf, ProctrackType)."""
     if arrived.si_code == SI_KERNEL:
         return True
     parent = os.getppid()
     if arrived.si_pid != parent:
         return False
     if _read(f"/proc/{parent}/comm") == "slurmstepd\n":
-        return "/step_" not in _read("/proc/self/cgroup")
-    return any(name in os.environ for name in RANK_VARIABLES) and os.getpgrp() == os.getpid()
+        return not is_tracked_by_cgroup(_read("/proc/self/cgroup"))
+    return any(name in os.environ for name in RANK_OF.values()) and os.getpgrp() == os.getpid()
+
+
+def is_tracked_by_cgroup(groups: str) -> bool:
+    """Whether Slurm tracks a process of these control groups by them: of version 1 by the freezer's. In version 2, where all
+    controllers have one group, it may be there to limit the process only; this counts as tracked."""
+    tracking = (line for line in groups.splitlines() if line.startswith("0::") or ":freezer:" in line)
+    return any("/step_" in line for line in tracking)
 
 
 def _read(path: str) -> str:
     try:
-        return Path(path).read_text()
+        return Path(path).read_text(errors="replace")
     except OSError:  # it has ended
         return ""

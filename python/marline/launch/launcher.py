@@ -16,24 +16,28 @@ LAUNCHERS = {"openmpi": ("mpirun.openmpi", "mpirun"), "mpich": ("mpirun.mpich", 
 PACKAGES = {"openmpi": "openmpi-bin", "mpich": "mpich"}
 WRAPPERS = {"openmpi": "mpicc.openmpi", "mpich": "mpicc.mpich"}
 HEADERS = {"openmpi": "libopenmpi-dev", "mpich": "libmpich-dev"}
-# Variables that tell a process its rank. Each implementation's own launcher has one; PMIx, by which Slurm starts ranks of
-# either, has another.
+# Variables that tell a process its rank: one of each implementation's own launcher; those of PMIx, by which Slurm starts
+# ranks of either, and of Slurm without it. target/wire/mpi/mpi_loader.cpp and trace/base/recorder.cpp have them, too.
 RANK_OF = {"openmpi": "OMPI_COMM_WORLD_RANK", "mpich": "PMI_RANK"}
-RANK_VARIABLES = (*RANK_OF.values(), "PMIX_RANK")
+RANK_IN_STEP = ("PMIX_RANK", "SLURM_PROCID")
+STEP_SIZE = "SLURM_STEP_NUM_TASKS"  # not in a batch script, and 1 in a shell that srun has started
 FORWARDED = ("OMP_", "MARLINE_", "KMP_", "GOMP_")
 
 
 def rank(environment: Mapping[str, str]) -> str | None:
     """Which rank a launcher says that this process is; None if none has started it."""
-    return next((environment[name] for name in RANK_VARIABLES if name in environment), None)
+    is_alone = environment.get(STEP_SIZE) == "1"
+    in_step = () if is_alone else RANK_IN_STEP if STEP_SIZE in environment else RANK_IN_STEP[:1]
+    return next((environment[name] for name in (*RANK_OF.values(), *in_step) if name in environment), None)
 
 
 def by_the_other(mpi: str, environment: Mapping[str, str]) -> str | None:
     """The other implementation, if the process was started by its launcher alone. Slurm's PMI-2 sets MPICH's variable for
-    all; an MPI library that does not understand PMI-2 says so itself."""
-    if RANK_OF[mpi] in environment or environment.get("SLURM_MPI_TYPE") == "pmi2":
+    all; Open MPI says so itself if it does not understand PMI-2."""
+    if RANK_OF[mpi] in environment:
         return None
-    return next((other for other, variable in RANK_OF.items() if variable in environment), None)
+    other = next((other for other, variable in RANK_OF.items() if variable in environment), None)
+    return None if other == "mpich" and environment.get("SLURM_MPI_TYPE") == "pmi2" else other
 
 
 def launcher(mpi: str, environment: Mapping[str, str]) -> Path:
