@@ -9,7 +9,7 @@ function(marline_mpi_tests_of_the_wire MPI)
     FLAGS -std=c++20 -Wall -Wextra -Wno-stringop-overflow -DOMPI_SKIP_MPICXX -DMPICH_SKIP_MPICXX -I${target} LIBS -ldl
     DEPENDS marline-wire-${MPI} ${CMAKE_CURRENT_SOURCE_DIR}/wire_mpi.hpp ${target}/wire/base/wire.hpp)
   set(plain ${run} plain ${MPI})
-  foreach(how sizes:2 sizes:4 large:2 storm:4 queued:2 answers:3 dropped:2 waits:2 threads:3 own_mpi:3 early:3
+  foreach(how sizes:2 sizes:4 large:2 storm:4 queued:2 together:2 answers:3 dropped:2 waits:2 threads:3 own_mpi:3 early:3
               unstarted:3 serialized:3)
     string(REPLACE ":" ";" how ${how})
     list(GET how 0 case)

@@ -135,6 +135,35 @@ void waits(Node& node) {
   settle(node);
 }
 
+// Whether so many frames have come from process 0 within some milliseconds.
+bool come(Node& node, uint64_t frames) {
+  for (int i = 0; i < 20 && node.got[0] < frames; ++i) {
+    if (node.kind->poll(node.wire) == 0) usleep(1000);
+  }
+  return node.got[0] >= frames;
+}
+
+// Two of three frames may wait (Node::flags_of). They do so until the sender sends another one, leaves, or polls, which
+// `wait` asks it to do.
+void together(Node& node) {
+  constexpr uint64_t kSent[] = {2, 3, 5, 7, 8}, kAll = 108;  // frames, at the end of each part
+  for (int part = 0; part < 5; ++part) {
+    MPI_Barrier(MPI_COMM_WORLD);
+    while (node.number == 0 && node.next[1] < kSent[part]) node.send(1, 8);
+    if (node.number == 0 && part == 4) {
+      const double begin = MPI_Wtime();
+      node.kind->wait(node.wire, 5000);
+      expect(MPI_Wtime() - begin < 2, "wait ends when a frame waits");
+    }
+    if (node.number == 0 && (part == 2 || part == 4)) node.kind->poll(node.wire);
+    if (node.number == 1) expect(come(node, kSent[part]) == (part != 0 && part != 3), "frames that may wait do so");
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  while (node.number == 0 && node.next[1] < kAll) node.send(1, 30);
+  if (node.number == 1) node.due[0] = kAll;
+  if (node.number == 1) settle(node);
+}
+
 struct Sender {
   Node* node;
   int to;
@@ -189,10 +218,10 @@ struct Case {
   const char* name;
   void (*run)(Node&);
 };
-constexpr Case kCases[] = {{"sizes", sizes},     {"large", large},     {"storm", storm},     {"queued", queued},
-                           {"answers", answers}, {"dropped", dropped}, {"waits", waits},     {"threads", threads},
-                           {"own_mpi", own_mpi}, {"early", sizes},     {"unstarted", sizes}, {"level", nothing},
-                           {"serialized", storm}, {"secret", nothing}};
+constexpr Case kCases[] = {{"sizes", sizes},       {"large", large},      {"storm", storm},   {"queued", queued},
+                           {"answers", answers},   {"dropped", dropped},  {"waits", waits},   {"threads", threads},
+                           {"together", together}, {"own_mpi", own_mpi},  {"early", sizes},   {"unstarted", sizes},
+                           {"level", nothing},     {"serialized", storm}, {"secret", nothing}};
 
 const Case& find_case(const char* name) {
   for (const Case& known : kCases) {

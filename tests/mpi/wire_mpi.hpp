@@ -52,6 +52,9 @@ struct Node {
 
   static uint64_t seed(int from, int to, uint64_t i) { return i * 64 + static_cast<uint64_t>(from * 8 + to) + 1; }
 
+  // Two of three may wait, so that up to three go together.
+  static uint32_t flags_of(uint64_t i) { return i % 3 != 2 ? kMayWait : kAwaited; }
+
   void load(const char* path) {
     void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) std::fprintf(stderr, "%s\n", dlerror());
@@ -83,6 +86,7 @@ struct Node {
     frame.words = static_cast<uint16_t>(i % 5);
     frame.operation = i;
     frame.a = of;
+    frame.flags = flags_of(i);
     frame.bulk = bytes;
     for (int w = 0; w < frame.words; ++w) words[w] = of + static_cast<uint64_t>(w);
     auto* bulk = static_cast<Bulk*>(std::malloc(sizeof(Bulk) + bytes));
@@ -135,6 +139,7 @@ struct Node {
     auto* node = static_cast<Node*>(data);
     const uint64_t i = node->got[peer], of = seed(peer, node->number, i);
     expect(frame.operation == i && frame.a == of && frame.kind == i % 7, "frames come in their order");
+    expect(frame.flags == flags_of(i), "frames come with their flags");
     expect(frame.words == i % 5 && frame.sequence == i + 1 && frame.sent != 0, "frames come unchanged");
     for (int w = 0; w < frame.words; ++w) expect(words[w] == of + static_cast<uint64_t>(w), "words come unchanged");
     if (frame.bulk != 0 && !node->is_dropped(frame)) check_bulk(node->places[peer], frame.bulk, of);

@@ -94,8 +94,8 @@ struct WireKind {
   // Sends a frame, with `frame.words` words from `words` and `frame.bulk` bytes from `bulk`. The frame and the words are
   // copied. Returns true if the bulk has been copied, too, or there is none; otherwise `outgoing->sent` is called later.
   // Never blocks: frames for which there is no room yet are queued here. A wire may also keep frames that follow one another
-  // closely for some microseconds, to send them together: the next poll behind that, or more frames, take them along, and
-  // the waiting thread is woken for them.
+  // closely for some microseconds, to send them together: the next poll behind that, or more frames, take them along. The
+  // waiting thread is woken for them; by MPI, for those with kMayWait its wait ends by itself within 200 µs.
   // `peer` is another process.
   bool (*send)(Wire*, int peer, const Frame& frame, const uint64_t* words, const void* bulk, Outgoing* outgoing);
   // Whether few frames to the peer are queued. Those who send without an end wait for it; answers need not, as their

@@ -35,16 +35,20 @@ void post(Wire* wire, Slot& slot) {
   return slot.arrived;
 }
 
-void check_frame(Wire* wire, int peer, const Frame* frame, uint32_t bytes) {
-  const uint64_t inlined = frame->bulk <= kMostInlined ? frame->bulk : 0;
-  const uint64_t due = wire->inboxes[peer].sequence + 1;
-  if (frame->job != wire->job || frame->sequence != due || bytes != sizeof(Frame) + 8 * frame->words + inlined) {
-    give_up(&wire->user, "process %d sent a damaged frame: number %llu of job %llx with %u bytes, but number %llu of "
-            "job %llx is due", peer, static_cast<unsigned long long>(frame->sequence),
-            static_cast<unsigned long long>(frame->job), bytes, static_cast<unsigned long long>(due),
-            static_cast<unsigned long long>(wire->job));
-  }
-  wire->inboxes[peer].sequence = due;
+[[noreturn]] void refuse(Wire* wire, int peer, const char* what) {
+  give_up(&wire->user, "process %d sent a damaged message behind its frame %llu: %s", peer,
+          static_cast<unsigned long long>(wire->inboxes[peer].sequence), what);
+}
+
+// The next frame of a message, of whose bytes so many are left: its own bytes.
+uint64_t check_frame(Wire* wire, int peer, const Frame* frame, uint64_t left) {
+  uint64_t& last = wire->inboxes[peer].sequence;
+  if (left < sizeof(Frame)) refuse(wire, peer, "it ends within a frame");
+  if (frame->job != wire->job) refuse(wire, peer, "a frame of another job");
+  if (frame->sequence != last + 1) refuse(wire, peer, "a frame out of sequence");
+  if (frame->words > kMostWords || bytes_of(*frame) > left) refuse(wire, peer, "a frame that is longer than the message");
+  ++last;
+  return bytes_of(*frame);
 }
 
 void deliver(Wire* wire, int peer, const Frame* frame) {
@@ -67,14 +71,13 @@ void take_inlined(Wire* wire, int peer, const Frame* frame) {
   if (void* to = place(wire, peer, frame)) std::memcpy(to, bulk, frame->bulk);
 }
 
-void hold(Wire* wire, int peer, const void* data, uint32_t bytes, int tag) {
+void hold(Wire* wire, int peer, const Frame* frame, uint64_t bytes, int tag) {
   Inbox& box = wire->inboxes[peer];
   auto* arrived = static_cast<Arrived*>(std::malloc(sizeof(Arrived) + bytes));
-  if (arrived == nullptr) give_up(&wire->user, "no memory for a frame of %u bytes", bytes);
+  if (arrived == nullptr) give_up(&wire->user, "no memory for a frame of %zu bytes", size_t{bytes});
   arrived->next = nullptr;
-  arrived->bytes = bytes;
   arrived->tag = tag;
-  std::memcpy(arrived->frame(), data, bytes);
+  std::memcpy(arrived->frame(), frame, bytes);
   (box.first == nullptr ? box.first : box.last->next) = arrived;
   box.last = arrived;
 }
@@ -116,19 +119,35 @@ void finish(Wire* wire, int peer, const Frame* frame, int tag) {
 
 [[nodiscard]] bool has_own_bulk(const Frame* frame, int tag) { return tag == kFrameTag && frame->bulk > kMostInlined; }
 
-void handle(Wire* wire, Slot& slot) {
-  const int peer = slot.status.MPI_SOURCE, tag = slot.status.MPI_TAG;
-  auto* frame = reinterpret_cast<Frame*>(slot.data);
-  int bytes = 0;
-  check(wire, mpi.get_count(&slot.status, mpi.byte, &bytes), "MPI_Get_count", peer);
+void take_frame(Wire* wire, int peer, const Frame* frame, uint64_t bytes, int tag) {
   Inbox& box = wire->inboxes[peer];
-  if (tag == kFrameTag) check_frame(wire, peer, frame, static_cast<uint32_t>(bytes));
-  if (frame->credits != 0) add_credits(wire, peer, frame->credits);
-  if (tag == kCreditsTag) return;
   if (box.first == nullptr && !has_own_bulk(frame, tag)) return finish(wire, peer, frame, tag);
   const bool is_first = box.first == nullptr;
-  hold(wire, peer, frame, static_cast<uint32_t>(bytes), tag);
+  hold(wire, peer, frame, bytes, tag);
   if (is_first) start_bulk(wire, peer);
+}
+
+// A message of frames: each but the last is padded.
+void take_frames(Wire* wire, int peer, const char* at, uint64_t left) {
+  for (;;) {
+    const auto* frame = reinterpret_cast<const Frame*>(at);
+    const uint64_t own = check_frame(wire, peer, frame, left), step = padded(own);
+    if (frame->credits != 0) add_credits(wire, peer, frame->credits);
+    take_frame(wire, peer, frame, own, kFrameTag);
+    if (own == left) return;
+    at += step;
+    left = step < left ? left - step : 0;
+  }
+}
+
+void handle(Wire* wire, Slot& slot) {
+  const int peer = slot.status.MPI_SOURCE, tag = slot.status.MPI_TAG;
+  int bytes = 0;
+  check(wire, mpi.get_count(&slot.status, mpi.byte, &bytes), "MPI_Get_count", peer);
+  if (tag == kFrameTag) return take_frames(wire, peer, slot.data, static_cast<uint64_t>(bytes));
+  const auto* frame = reinterpret_cast<const Frame*>(slot.data);
+  if (frame->credits != 0) add_credits(wire, peer, frame->credits);
+  if (tag == kByeTag) take_frame(wire, peer, frame, sizeof(Frame), tag);
 }
 
 // The bulk of the first frame held is complete: delivers it, and those behind it up to the next with a bulk of its own.

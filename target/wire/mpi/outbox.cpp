@@ -49,6 +49,7 @@ Message* make_message(Wire* wire, Outbox& box, uint32_t bytes, Tag tag) {
   }
   message->outgoing = nullptr;
   message->bytes = bytes;
+  message->frames = 1;
   message->tag = tag;
   message->is_spare_size = is_spare_size;
   return message;
@@ -99,13 +100,54 @@ void start(Wire* wire, Outbox& box, int peer, Message* message) {
   return last == nullptr || last->outgoing == nullptr || all_started(last->bulk);
 }
 
+// The first queued frames, which go together: as many as there are credits for, up to one with a bulk of its own.
+struct Together {
+  uint32_t frames;
+  uint64_t bytes;
+};
+
+Together look_at_first(const Outbox& box) {
+  Together found = {0, 0};
+  const uint32_t most = box.credits < kMostTogether ? box.credits : kMostTogether;
+  for (const Message* next = box.queued.first; next != nullptr && found.frames < most; next = next->next) {
+    const uint64_t bytes = padded(found.bytes) + next->bytes;
+    if (found.frames != 0 && (next->outgoing != nullptr || bytes > kMostBytesTogether)) break;
+    found = {found.frames + 1, bytes};
+    if (next->outgoing != nullptr) break;
+  }
+  return found;
+}
+
+// The first of the queued messages, or one of the first frames.
+Message* take_message(Wire* wire, Outbox& box) {
+  const Together first = look_at_first(box);
+  count(box.queued_count, ~first.frames + 1);
+  count(box.busy, ~first.frames + 1);
+  if (first.frames == 1) return take_first(box.queued);
+  Message* message = make_message(wire, box, static_cast<uint32_t>(first.bytes), kFrameTag);
+  char* to = reinterpret_cast<char*>(message->frame());
+  for (uint32_t i = 0; i < first.frames; ++i) {
+    Message* one = take_first(box.queued);
+    std::memcpy(to, one->frame(), one->bytes);
+    to += padded(one->bytes);
+    recycle(box, one);
+  }
+  message->frames = first.frames;
+  return message;
+}
+
 void start_queued(Wire* wire, Outbox& box, int peer) {
   while (box.queued.first != nullptr && may_start(box)) {
-    --box.credits;
-    count(box.queued_count, ~0u);
-    count(box.busy, ~0u);
-    start(wire, box, peer, take_first(box.queued));
+    Message* message = take_message(wire, box);
+    box.credits -= message->frames;
+    start(wire, box, peer, message);
   }
+}
+
+// The next frame to the peer takes it along, or a poll.
+[[nodiscard]] bool may_wait(const Outbox& box, Message* message) {
+  return (message->frame()->flags & kMayWait) != 0 && message->outgoing == nullptr &&
+         message->bytes <= kMostBytesTogether && box.queued_count.load(std::memory_order_relaxed) < kMostTogether;
 }
 
 void fill_frame(Wire* wire, Outbox& box, Message* message, const Frame& given) {
@@ -115,6 +157,7 @@ void fill_frame(Wire* wire, Outbox& box, Message* message, const Frame& given) {
   frame->sequence = ++box.sequence;
   frame->sent = monotonic_nanoseconds();
   frame->incarnation = 0;
+  frame->credits = 0;  // of a message's first frame: see `start`
 }
 
 void fill_bulk(Message* message, int peer, const Frame& frame, const void* bulk, Outgoing* outgoing) {
@@ -168,7 +211,7 @@ void take_back_sent(Wire* wire, Outbox& box, int peer, MessageList& with_bulk) {
 
 bool send_frame(Wire* wire, int peer, const Frame& frame, const uint64_t* words, const void* bulk, Outgoing* outgoing) {
   Outbox& box = wire->outboxes[peer];
-  const size_t bytes = sizeof(Frame) + 8 * frame.words + (frame.bulk <= kMostInlined ? frame.bulk : 0);
+  const uint64_t bytes = bytes_of(frame);
   box.lock.take();
   if (box.left || box.closed.load(std::memory_order_relaxed)) {
     box.lock.release();
@@ -181,10 +224,11 @@ bool send_frame(Wire* wire, int peer, const Frame& frame, const uint64_t* words,
   append(box.queued, message);
   count(box.queued_count, 1);
   count(box.busy, 1);
-  start_queued(wire, box, peer);
+  if (!may_wait(box, message)) start_queued(wire, box, peer);
   const bool flies = box.flying.first != nullptr;
   box.lock.release();
-  if (flies) disturb(wire->bell);  // the thread that sleeps in `wait` moves it on
+  // The thread that sleeps in `wait` moves it on. A frame that may wait it finds by itself, at the end of its step.
+  if (flies) disturb(wire->bell);
   return frame.bulk <= kMostInlined;
 }
 
@@ -217,9 +261,10 @@ int service_outbox(Wire* wire, int peer) {
   return tell_sent(with_bulk);
 }
 
-bool has_sent(Wire* wire, int peer) {
+bool can_move(Wire* wire, int peer) {
   Outbox& box = wire->outboxes[peer];
   Guard guard(box.lock);
+  if (box.queued.first != nullptr && may_start(box)) return true;
   return box.flying.first != nullptr && oldest_is_sent(wire, box, peer);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Frames on their way out: started at once while the peer has credits left and few bulks are under way, queued
-// otherwise.
+// otherwise. A small one with kMayWait is queued until the next frame, or a poll.
 #pragma once
 
 #include "wire/mpi/state.hpp"
@@ -20,8 +20,8 @@ void add_credits(Wire* wire, int peer, uint32_t credits);
 // Takes back what has been sent, and starts what is queued. Returns how many bulks were sent. By the poller.
 int service_outbox(Wire* wire, int peer);
 
-// Whether service_outbox would find the oldest message sent. By the poller.
-[[nodiscard]] bool has_sent(Wire* wire, int peer);
+// Whether service_outbox would find the oldest message sent, or start a queued one. By the poller.
+[[nodiscard]] bool can_move(Wire* wire, int peer);
 
 // Nothing is sent to the peer any more; what is queued is dropped. By the poller.
 void close_outbox(Wire* wire, int peer);

@@ -60,7 +60,7 @@ Look look(Wire* wire) {
   bool moving = wire->receiving != 0;
   for (int peer = 0; peer < wire->count; ++peer) {
     if (!is_busy(wire, peer)) continue;
-    if (has_sent(wire, peer)) return Look::something;
+    if (can_move(wire, peer)) return Look::something;
     moving = true;
   }
   return moving ? Look::moving : Look::nothing;

@@ -33,6 +33,12 @@ inline constexpr uint32_t kFewQueued = 64;
 inline constexpr uint64_t kPiece = uint64_t{64} << 20;
 inline constexpr uint32_t kPiecesInFlight = 2;
 
+// A message carries one frame, or several that were queued behind one another, without bulks of their own: frames that may
+// wait (kMayWait) with the next one, and those that waited for credits. Each begins at a multiple of 8 bytes. Such a message
+// is small enough to be sent eagerly.
+inline constexpr uint32_t kMostTogether = 8;
+inline constexpr uint64_t kMostBytesTogether = 3840;
+
 // Messages for frames that have been posted.
 inline constexpr uint32_t kSlots = 16;
 
@@ -51,13 +57,14 @@ struct Pieces {
   MPI_Request requests[kPiecesInFlight];
 };
 
-// A frame on its way out; the message's bytes follow it.
+// A frame on its way out, or several; the message's bytes follow it.
 struct Message {
   Message* next;
   MPI_Request request;
   Outgoing* outgoing;  // null: without a bulk of its own
   Pieces bulk;
   uint32_t bytes;      // of the message
+  uint32_t frames;
   int tag;
   bool is_spare_size;  // goes back to Outbox::spare
 
@@ -72,7 +79,7 @@ struct MessageList {
 
 struct alignas(64) Outbox {
   Lock lock;             // around what follows, and the MPI calls that send: their order is that of the frames
-  MessageList queued;    // waits for credits
+  MessageList queued;    // waits for credits, or for the next frame; one frame each
   MessageList flying;    // given to MPI, in this order
   Message* spare = nullptr;
   uint32_t spares = 0;
@@ -90,10 +97,9 @@ struct alignas(64) Outbox {
   std::atomic<uint32_t> taken{0};    // frames from the peer that were delivered; written by the poller
 };
 
-// A frame that has come and waits, for its bulk or for that of a frame before it. The message's bytes follow it.
+// A frame that has come and waits, for its bulk or for that of a frame before it. The frame's bytes follow it.
 struct Arrived {
   Arrived* next;
-  uint32_t bytes;
   int tag;
 
   Frame* frame() { return reinterpret_cast<Frame*>(this + 1); }
@@ -140,6 +146,12 @@ struct Wire {
   alignas(64) std::atomic<bool> polling{false};
   alignas(64) std::atomic<int> bell{0};  // doorbell.hpp
 };
+
+// Of a frame in its message.
+[[nodiscard]] inline uint64_t bytes_of(const Frame& frame) {
+  return sizeof(Frame) + 8 * uint64_t{frame.words} + (frame.bulk <= kMostInlined ? frame.bulk : 0);
+}
+[[nodiscard]] inline uint64_t padded(uint64_t bytes) { return (bytes + 7) & ~uint64_t{7}; }
 
 // Around every MPI call once the wire has been joined: a section of its own if MPI takes one call at a time.
 class MpiSection {
