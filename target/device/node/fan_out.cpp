@@ -10,7 +10,7 @@ namespace marline::target {
 
 namespace {
 
-constexpr uint64_t kParts = 128, kLeast = 256 << 10, kMost = 1 << 20;
+constexpr uint64_t kParts = 128, kLeast = 256 << 10, kMost = 1 << 20, kForOne = 2 << 20;
 constexpr uint64_t kPage = 4096;
 
 bool is_same(const FanOutSource& a, const FanOutSource& b) {
@@ -43,6 +43,7 @@ bool may_send(const FanOutCopy& copy) {
 
 uint64_t FanOut::part_of(const FanOutSource& source) {
   if (source.place != 0) return kMost;
+  if (source.is_for_one) return kForOne;
   return std::clamp((source.bytes / kParts + kPage - 1) / kPage * kPage, kLeast, kMost);
 }
 

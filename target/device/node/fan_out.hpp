@@ -33,6 +33,7 @@ struct FanOutSource {
   uint64_t address;
   uint64_t bytes;  // > 0
   bool is_gpu = false;
+  bool is_for_one = false;  // it goes to the job's only device, a processor: no other copy can follow
 };
 
 // One copy. The caller sets the first part; the rest is FanOut's, until the copy has ended.
@@ -71,7 +72,8 @@ class FanOut {
   // last parts, for whose arrival nobody waits. The first look at what else is to be copied comes behind fewer.
   static constexpr uint32_t kMostUnderWay = 8, kFirst = 2;
   // The bytes of a part. Of what the program sends, from 16 MiB on 64 parts or more: a chain of k copies takes about k/64
-  // longer than one. A worker's parts are larger, as each of them is commanded.
+  // longer than one. A worker's parts are larger, as each of them is commanded. So are the parts of a copy that no other can
+  // follow: each part costs the wire some microseconds.
   [[nodiscard]] static uint64_t part_of(const FanOutSource& source);
 
   // From now on others may follow the copy. Looks at all copies that have not ended.

@@ -254,6 +254,7 @@ bool are_beside(int peer, int other) {
 const NodeJob* node_job() { return g_job; }
 Node* node_at(int place) { return g_places[place - 1].node; }
 bool is_gpu_at(int place) { return place != kProgramPlace && g_places[place - 1].facts.is_gpu; }
+int place_count() { return g_place_count; }
 int memory_file_at(int place) { return g_places[place - 1].memory_file; }
 uint64_t handle_of(Operation* operation) { return g_operations.add(operation); }
 void note_ended() { ++g_ended; }

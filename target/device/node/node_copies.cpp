@@ -77,8 +77,8 @@ int node_number(int place) {
   return lowest;
 }
 
-constexpr CopyWay kCopyWay = {node_number, is_gpu_at, send_bytes, forward_bytes, [](int place) { confirm_on_node(node_at(place)); },
-                              note_ended};
+constexpr CopyWay kCopyWay = {node_number, is_gpu_at, [] { return place_count() == 1; }, send_bytes, forward_bytes,
+                              [](int place) { confirm_on_node(node_at(place)); }, note_ended};
 
 }  // namespace
 

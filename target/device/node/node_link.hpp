@@ -43,6 +43,7 @@ struct Node {
 [[nodiscard]] Node* node_at(int place);
 [[nodiscard]] bool is_gpu_at(int place);
 [[nodiscard]] int memory_file_at(int place);  // the descriptor in the worker
+[[nodiscard]] int place_count();              // of all workers' devices
 
 // Whether two processes of the job share memory.
 [[nodiscard]] bool are_beside(int peer, int other);

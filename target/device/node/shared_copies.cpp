@@ -124,7 +124,8 @@ void copy_shared(const CopyWay& way, int to_place, uint64_t to, int from_place, 
   SharedCopy copy;
   marline_event_init(&copy.event);
   copy.way = &way;
-  copy.source = {from_place, way.node_of(from_place), from, bytes, way.is_gpu(from_place)};
+  bool is_for_one = !way.is_gpu(to_place) && way.has_one_device();
+  copy.source = {from_place, way.node_of(from_place), from, bytes, way.is_gpu(from_place), is_for_one};
   copy.place = to_place;
   copy.node = way.node_of(to_place);
   copy.is_gpu = way.is_gpu(to_place);

@@ -21,6 +21,7 @@ inline constexpr int kProgramPlace = 0;
 struct CopyWay {
   int (*node_of)(int place);  // the same number for those of one node
   bool (*is_gpu)(int place);
+  bool (*has_one_device)();  // the job
   // Sends bytes of the program, as WireKind::send has it, or lets the worker of `from_place` send bytes that it has got
   // to another one: `operation`, which for the first may be null, ends when they are there. The progress hook counts it, and
   // `outgoing`.

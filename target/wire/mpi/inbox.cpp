@@ -210,7 +210,7 @@ bool has_arrived(Wire* wire) {
   if (test_slot(wire, oldest_slot(wire))) return true;
   for (int peer = 0; wire->receiving != 0 && peer < wire->count; ++peer) {
     Inbox& box = wire->inboxes[peer];
-    if (box.receiving && test_pieces(wire, box.bulk)) return true;
+    if (box.receiving && test_pieces(wire, box.bulk) != Progress::kNone) return true;
   }
   return false;
 }
@@ -219,7 +219,10 @@ int service_inboxes(Wire* wire) {
   int handled = service_slots(wire);
   for (int peer = 0; wire->receiving != 0 && peer < wire->count; ++peer) {
     Inbox& box = wire->inboxes[peer];
-    if (box.receiving && test_pieces(wire, box.bulk)) handled += release_held(wire, peer);
+    if (!box.receiving) continue;
+    const Progress progress = test_pieces(wire, box.bulk);
+    if (progress == Progress::kThrough) handled += release_held(wire, peer);
+    if (progress == Progress::kSome) ++handled;
   }
   return handled;
 }

@@ -13,10 +13,10 @@ void open_slots(Wire* wire);
 // Takes the receives back. The last call; what has arrived is dropped.
 void close_slots(Wire* wire);
 
-// Whether a message has arrived in the oldest slot, or a bulk is complete.
+// Whether a message has arrived in the oldest slot, or a part of a bulk.
 [[nodiscard]] bool has_arrived(Wire* wire);
 
-// Handles what has arrived. Returns how many messages and held frames that were.
+// Handles what has arrived. Returns how many messages, held frames and parts of bulks that were.
 int service_inboxes(Wire* wire);
 
 void free_inboxes(Wire* wire);

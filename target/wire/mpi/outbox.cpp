@@ -176,7 +176,7 @@ void fill_bulk(Message* message, int peer, const Frame& frame, const void* bulk,
 // Whether the oldest message has been sent, and its bulk.
 [[nodiscard]] bool oldest_is_sent(Wire* wire, Outbox& box, int peer) {
   Message* oldest = box.flying.first;
-  if (oldest->outgoing != nullptr && !test_pieces(wire, oldest->bulk)) return false;
+  if (oldest->outgoing != nullptr && test_pieces(wire, oldest->bulk) != Progress::kThrough) return false;
   return oldest->request == mpi.no_request || test_message(wire, oldest, peer);
 }
 

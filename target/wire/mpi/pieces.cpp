@@ -41,13 +41,14 @@ void start_pieces(Wire* wire, Pieces& pieces) {
   }
 }
 
-bool test_pieces(Wire* wire, Pieces& pieces) {
-  while (pieces.first != pieces.next) {
-    if (!test_first(wire, pieces)) return false;
+Progress test_pieces(Wire* wire, Pieces& pieces) {
+  Progress progress = Progress::kNone;
+  if (pieces.first != pieces.next && test_first(wire, pieces)) {
     ++pieces.first;
     start_pieces(wire, pieces);
+    progress = Progress::kSome;
   }
-  return true;
+  return pieces.first == pieces.next ? Progress::kThrough : progress;
 }
 
 }  // namespace marline::target

@@ -10,8 +10,9 @@ namespace marline::target {
 
 void start_pieces(Wire* wire, Pieces& pieces);
 
-// Looks for pieces that have ended and starts others. True if the bulk is through; stays so.
-[[nodiscard]] bool test_pieces(Wire* wire, Pieces& pieces);
+// Looks whether the oldest piece has ended, and starts the next. kThrough, of the bulk, stays so.
+enum class Progress : uint8_t { kNone, kSome, kThrough };
+[[nodiscard]] Progress test_pieces(Wire* wire, Pieces& pieces);
 
 [[nodiscard]] inline bool all_started(const Pieces& pieces) { return pieces.started == pieces.bytes; }
 

@@ -28,9 +28,10 @@ inline constexpr uint32_t kMostBulks = 8;
 // Queued frames from which on there is no more room (WireKind::has_room).
 inline constexpr uint32_t kFewQueued = 64;
 
-// A bulk is cut into messages of so many bytes: MPI counts in int, and a bulk that nobody wants is received into memory
-// of one message's size.
-inline constexpr uint64_t kPiece = uint64_t{64} << 20;
+// A bulk is cut into messages of so many bytes. Within a node MPI receives a message by one call of the system, one to two
+// milliseconds for this size, in which the process sees no other frame; larger ones are no faster. MPI counts in int, and a
+// bulk that nobody wants is received into memory of one message's size.
+inline constexpr uint64_t kPiece = uint64_t{8} << 20;
 inline constexpr uint32_t kPiecesInFlight = 2;
 
 // A message carries one frame, or several that were queued behind one another, without bulks of their own: frames that may
