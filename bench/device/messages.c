@@ -11,7 +11,7 @@
 
 #include "bench.h"
 
-enum { kTimes = 2000, kWarmUp = 200, kRounds = 9, kTag = 1 };
+enum { kTimes = 2000, kWarmUp = 200, kRounds = 9, kTag = 1, kPage = 4096 };
 
 static int rank;
 
@@ -52,7 +52,7 @@ static double transfer(int from, char *block, int bytes) {
 
 static void blocks(int bytes) {
   double times[2][kRounds];
-  char *block = malloc((size_t)bytes);
+  char *block = aligned_alloc(kPage, (size_t)bytes); /* as those of copies.c */
   if (!block) bench_fail("messages: not enough memory");
   for (int round = -1; round < kRounds; ++round) { /* one to begin with: every page is touched */
     for (int from = 0; from < 2; ++from) {
