@@ -64,8 +64,9 @@ def test_plain_mpi_beside_devices_on_nodes(build, tmp_path):
         if not (build / program).exists():
             pytest.skip(f"{program} is not built")
     cells = measured(build, tmp_path, "nodes.yaml", ("messages_tcp",), ("copies_mpi",), ("start_end",),
-                     ("minimod_overlap", "MPI"))  # fmt: skip
+                     ("roundtrip_mpi_tcp",), ("minimod_overlap", "MPI"))  # fmt: skip
     assert cells["messages_tcp", "mpi_to_tcp"]["MPI"]["samples"][0] > 0
+    assert cells["roundtrip_mpi_tcp", "map_8"]["by MPI"]["status"] == "ok"
     assert cells["copies_mpi", "to"]["by MPI"]["status"] == "ok"
     assert cells["start_end", "node_extra"]["by MPI"]["status"] == "ok"
     assert cells["minimod_overlap", "halos_us"]["MPI"]["samples"][0] > 0
