@@ -68,7 +68,7 @@ struct Node {
     user = {this, place, deliver, [](void*, int, const char* why) { expect(false, why); }, [](const char* line) {
       std::fprintf(stderr, "marline: fatal: %s\n", line);
       std::_Exit(1);
-    }};
+    }, true};
     wire = kind->join(job, &user);
     number = kind->number(wire);
     count = kind->count(wire);

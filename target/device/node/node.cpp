@@ -213,7 +213,10 @@ void progress_nodes(Device*) {
     sched_yield();
     return;
   }
-  if (g_job != nullptr && poll_locked() == 0) g_job->kind->wait(g_job->wire, 1);
+  if (g_job != nullptr && poll_locked() == 0) {
+    g_job->kind->wait(g_job->wire, 1);
+    (void)poll_locked();
+  }
   g_poll_lock.release();
 }
 

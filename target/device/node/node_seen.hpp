@@ -24,6 +24,8 @@ void see_arrival(SeenKernel* kernel, const char* region, uint64_t place);
 void see_begin(SeenKernel* kernel);
 void see_end(SeenKernel* kernel);
 
+// Of a copy: whether it takes so long that it is to be seen. To count the others would take a tenth of their time.
+[[nodiscard]] inline bool is_seen(uint64_t bytes) { return bytes > 4096; }
 // Data begins to leave or to come, or (negative) has done so.
 void see_sending(int64_t copies, int64_t bytes);
 void see_arriving(int64_t copies, int64_t bytes);

@@ -192,7 +192,7 @@ struct Sending : Outgoing {
 
   static void free(Outgoing* outgoing) {
     auto* sending = static_cast<Sending*>(outgoing);
-    see_sending(-1, -sending->bytes);
+    if (is_seen(static_cast<uint64_t>(sending->bytes))) see_sending(-1, -sending->bytes);
     std::free(sending);
   }
 };
@@ -202,7 +202,7 @@ void send_data(int peer, const Frame& frame, uint64_t from) {
   if (sending == nullptr) fatal("worker %d: no memory for a copy", g_job->number);
   sending->sent = Sending::free;
   sending->bytes = static_cast<int64_t>(frame.bulk);
-  see_sending(1, sending->bytes);
+  if (is_seen(frame.bulk)) see_sending(1, sending->bytes);
   bool is_copied = g_job->kind->send(g_job->wire, peer, frame, nullptr, reinterpret_cast<const void*>(from), sending);
   if (is_copied) Sending::free(sending);
 }
@@ -324,7 +324,7 @@ void* place(void*, int peer, const Frame& frame, const uint64_t*) {
     return to;
   }
   if (!may_access(frame.a, frame.bulk)) refuse(peer, frame, "writes what is not the device's");
-  see_arriving(1, static_cast<int64_t>(frame.bulk));
+  if (is_seen(frame.bulk)) see_arriving(1, static_cast<int64_t>(frame.bulk));
   return reinterpret_cast<void*>(frame.a);
 }
 
@@ -348,7 +348,7 @@ void deliver(void*, int peer, const Frame& frame, const uint64_t* words) {
   switch (kind) {
     case NodeFrame::kHello: return welcome(frame, words);
     case NodeFrame::kWrite:
-      if (frame.bulk != 0) see_arriving(-1, -static_cast<int64_t>(frame.bulk));
+      if (is_seen(frame.bulk)) see_arriving(-1, -static_cast<int64_t>(frame.bulk));
       if ((frame.flags & kAnswers) != 0) answer(frame, 0);
       return;
     case NodeFrame::kRead: return read(frame);

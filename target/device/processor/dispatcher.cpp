@@ -25,6 +25,7 @@ namespace {
 
 constexpr uint64_t kPatience = 50'000;                 // nanoseconds: some round trips
 constexpr uint64_t kAlone = 2'000;                     // of it without giving way to other threads of the CPU
+constexpr int kLooksPerYield = 16;                     // while there is no kernel: to yield takes as long as some looks
 constexpr uint64_t kAway = 1'500;                      // to give way takes longer: another thread has run
 constexpr size_t kUnlimitedStack = size_t{256} << 20;  // the C library would take 2 MiB
 
@@ -62,13 +63,22 @@ Work* take_arrived(Dispatcher& own, bool wait) {
   return work;
 }
 
+// Kernels that have no thread yet run when this one yields.
+bool receive(const Dispatcher& own) {
+  int left = own.kernels.load(std::memory_order_relaxed) == 0 ? kLooksPerYield : 1;
+  while (left-- > 0) {
+    if (own.source.receive()) return true;
+  }
+  return false;
+}
+
 // The next command of a chain follows soon, so the dispatcher looks for it for a while, and runs kernels meanwhile. The
 // system likes to wake this thread on the CPU of the thread that sends commands: that one needs the CPU to send the next.
 Work* look_for_work(Dispatcher& own) {
   uint64_t begin = now(), time = begin;
   bool was_away = false;
   do {
-    bool has_come = own.source.receive();
+    bool has_come = receive(own);
     if (Work* work = take_arrived(own, false)) {
       own.cpu.note_command(was_away, time);  // not of parts of a large copy, whose sender is busy on its own CPU
       return work;

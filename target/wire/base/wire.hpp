@@ -27,7 +27,7 @@ struct Frame {
 
   uint64_t job;          // tells frames of other jobs apart
   uint64_t sequence;     // of this pair, from 1 on; a gap is an error
-  uint64_t sent;         // nanoseconds of the sender's CLOCK_MONOTONIC, for the link model
+  uint64_t sent;         // nanoseconds of the sender's CLOCK_MONOTONIC, for the link model (WireUser::wants_times)
   uint32_t incarnation;  // of the sender: how many processes have had its number before; 0, as no wire replaces one yet
   uint32_t credits;      // frames that the sender has taken from the receiver since it last told
 };
@@ -67,6 +67,9 @@ struct WireUser {
   void (*lost)(void* data, int peer, const char* why);
   // Ends the process with the line "marline: fatal: ...".
   void (*fail)(const char* line);
+  // Whether Frame::sent is to be set in what this process sends; else it may be 0. To read the clock takes tens of
+  // nanoseconds, of some hundreds that a small frame takes.
+  bool wants_times = false;
 };
 
 // What the launcher's variables say of the job (job.hpp).

@@ -210,7 +210,7 @@ Wire* join(const Job& job, const WireUser* user) {
   auto* wire = new (memory) ModelWire{};
   wire->below = g_below;
   wire->user = *user;
-  wire->own = {wire, place, deliver, lost, user->fail};
+  wire->own = {wire, place, deliver, lost, user->fail, true};
   if (!wire->busy.make()) give_up(*user, "no shared memory for the model of links");
   wire->wire = wire->below->join(job, &wire->own);
   open_peers(wire);

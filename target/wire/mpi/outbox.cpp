@@ -155,7 +155,7 @@ void fill_frame(Wire* wire, Outbox& box, Message* message, const Frame& given) {
   *frame = given;
   frame->job = wire->job;
   frame->sequence = ++box.sequence;
-  frame->sent = monotonic_nanoseconds();
+  frame->sent = wire->user.wants_times ? monotonic_nanoseconds() : 0;
   frame->incarnation = 0;
   frame->credits = 0;  // of a message's first frame: see `start`
 }

@@ -19,6 +19,7 @@ namespace {
 // a process that has long been idle takes few looks.
 constexpr uint64_t kSpin = 100'000;           // ns
 constexpr uint64_t kSpinAlone = 5'000;        // of it without giving way to other threads of the core
+constexpr int kLooksPerClock = 16;            // meanwhile: to read the clock takes about as long as a look
 constexpr uint64_t kShortestSleep = 20'000, kLongestSleep = 200'000;
 constexpr uint64_t kSleepsPerWait = 128;      // 40 us behind 5 ms, 200 us behind 26 ms
 // A bulk may need this process to move on: then the steps stay short.
@@ -66,6 +67,13 @@ Look look(Wire* wire) {
   return moving ? Look::moving : Look::nothing;
 }
 
+// A ring counts as something, and is taken.
+Look look_often(Wire* wire, int times) {
+  Look found = Look::nothing;
+  for (; times > 0 && found != Look::something; --times) found = take_ring(wire->bell) ? Look::something : look(wire);
+  return found;
+}
+
 }  // namespace
 
 int poll_wire(Wire* wire) {
@@ -79,19 +87,18 @@ int poll_wire(Wire* wire) {
 }
 
 void wait_for_wire(Wire* wire, int milliseconds) {
+  Look found = look_often(wire, kLooksPerClock);
   const uint64_t begin = monotonic_nanoseconds();
   const uint64_t most = milliseconds < 0 ? ~uint64_t{0} : static_cast<uint64_t>(milliseconds) * 1'000'000;
-  while (!take_ring(wire->bell)) {
-    const Look found = look(wire);
-    const uint64_t passed = monotonic_nanoseconds() - begin;
-    if (found == Look::something || passed >= most) return;
+  for (uint64_t passed = 0; found != Look::something && passed < most; passed = monotonic_nanoseconds() - begin) {
     const bool moving = found == Look::moving;
-    if (passed < (moving ? kSpinForBulk : kSpin)) {
-      if (passed > kSpinAlone) sched_yield();
-      continue;
+    if (passed >= (moving ? kSpinForBulk : kSpin)) {
+      const uint64_t sleep = next_sleep(passed, moving);
+      sleep_at(wire->bell, sleep < most - passed ? sleep : most - passed);
+    } else if (passed > kSpinAlone) {
+      sched_yield();
     }
-    const uint64_t sleep = next_sleep(passed, moving);
-    sleep_at(wire->bell, sleep < most - passed ? sleep : most - passed);
+    found = look_often(wire, passed > kSpinAlone ? 1 : kLooksPerClock);
   }
 }
 
