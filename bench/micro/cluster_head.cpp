@@ -91,6 +91,7 @@ class Bench {
       ++messages_;
     }
     head_.messages.clear();
+    head_.over.clear();
     NodeNumber first = at_least == 1 ? 0 : next_, last = at_least == 1 ? static_cast<NodeNumber>(nodes_) : next_;
     for (NodeNumber node = first; node <= last; ++node) report(node, at_least);
     next_ = next_ == nodes_ ? 0 : next_ + 1;

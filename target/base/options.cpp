@@ -24,9 +24,10 @@ struct Row {
 
 // In the order of Option. The page takes the texts from here.
 constexpr Row kTable[] = {
-    {"MARLINE_DEVICES", "auto", "auto, none, or a list of host, host:N, process, process:N, nodes and libomptarget, with N from 1 to 256",
+    {"MARLINE_DEVICES", "auto", "auto, none, or a list of host, host:N, process, process:N, nodes, cluster and libomptarget, with N from 1 to 256",
      "Which devices the program has. `host`: this processor, in the program's process; `process`: the same in processes of "
-     "their own; `nodes`: the processors of the job's other processes, in an MPI program those of all ranks; `libomptarget`: those that LLVM's library drives. "
+     "their own; `nodes`: the processors of the job's other processes, in an MPI program those of all ranks; `cluster`: the processors of the job's other processes "
+     "as one device, and behind it each of them; `libomptarget`: those that LLVM's library drives. "
      "`auto`: GPUs for which the program has images, or else 4 of `host` if it has images for this processor. Code of GCC has devices only by this variable.",},
     {"MARLINE_LIBOMPTARGET", "auto", "a path",
      "LLVM's library for GPUs. `auto`: the first in LD_LIBRARY_PATH, then in /usr/lib/llvm-*/lib.",},
@@ -54,6 +55,12 @@ constexpr Row kTable[] = {
      "`numa`: one for each socket or NUMA domain of these; a number: that many, with as many cores each. Threads "
      "(OMP_NUM_THREADS) are divided likewise. `gpus`: the GPUs that LLVM's libomptarget drives there, behind these or "
      "alone. Has to be set for the workers.",},
+    {"MARLINE_CLUSTER_WRITES", "diff", "diff or map",
+     "How the device `cluster` finds out what a target region has written. `diff`: it compares all memory that the region may use; `map`: "
+     "all but what the region maps by `map(to:)` alone, which it must not write then.",},
+    {"MARLINE_CLUSTER_PLACEMENT", "heft", "heft, roundrobin or owner",
+     "Which node of the device `cluster` runs a target region. `heft`: the one where it ends first, by the times that regions have "
+     "taken; `roundrobin`: each in turn; `owner`: the one that has most of the data.",},
 };
 
 const Row& row_of(Option option) { return kTable[static_cast<int>(option)]; }

@@ -8,7 +8,8 @@
 
 namespace marline::target {
 
-enum class Option { kDevices, kLibrary, kAvailable, kStaging, kWire, kNodesAs, kLink, kNodeDevices };
+enum class Option { kDevices, kLibrary, kAvailable, kStaging, kWire, kNodesAs, kLink, kNodeDevices, kClusterWrites,
+                    kClusterPlacement };
 
 // The variable's value; null if it is not given, empty or its default.
 [[nodiscard]] const char* option_value(Option option);

@@ -7,6 +7,7 @@
 #include "base/report.hpp"
 #include "base/selection.hpp"
 #include "device/base/kinds.hpp"
+#include "device/cluster/cluster.hpp"
 #include "device/llvm/cuda_driver.hpp"
 #include "device/llvm/llvm.hpp"
 #include "device/node/membership.hpp"
@@ -49,7 +50,7 @@ struct List {
     int workers = worker_count();
     if (workers == 0 && !is_started_by_a_job()) {
       fatal("MARLINE_DEVICES names nodes, but this process has no workers: start the program by `marline run -n N "
-            "--devices=nodes`, or by mpirun or srun with two processes or more");
+            "--devices=nodes` (or cluster), or by mpirun or srun with two processes or more");
     }
     for (int i = 0; i < count; ++i) {
       if (devices[i].kind != &kNodeKind && devices[i].kind != &kNodeGpuKind) continue;
@@ -58,6 +59,21 @@ struct List {
     for (int i = 0, all = workers != 0 ? node_device_count() : 0; i < all; ++i) {
       add(node_device_is_gpu(i) ? &kNodeGpuKind : &kNodeKind, 1);
     }
+  }
+
+  // The workers as one device, and behind it each of them.
+  void add_cluster() {
+    if (is_worker()) return;
+    if (is_serving_rank()) {
+      fatal("MARLINE_DEVICES=cluster: the ranks of an MPI program are no cluster; start it by `marline run --devices=cluster:K`, "
+            "which gives each rank K nodes of its own");
+    }
+    for (int i = 0; i < count; ++i) {
+      if (devices[i].kind == &kClusterKind) fatal("MARLINE_DEVICES names cluster twice; all workers are one");
+    }
+    check_cluster_options();
+    if (worker_count() > 0) add(&kClusterKind, 1);
+    add_nodes();
   }
 
   // LLVM's devices, all of them.
@@ -83,6 +99,10 @@ const char* add_named(List& list, const char* text, const char* at) {
   static constexpr char kNodes[] = "nodes";
   if (std::strncmp(at, kNodes, word) == 0 && word == sizeof kNodes - 1) {
     list.add_nodes();
+    return at[word] == ',' ? at + word + 1 : at + word;
+  }
+  if (std::strlen(kClusterKind.name) == word && std::strncmp(at, kClusterKind.name, word) == 0) {
+    list.add_cluster();
     return at[word] == ',' ? at + word + 1 : at + word;
   }
   const DeviceKind* kinds[] = {&kHostKind, &kProcessKind};

@@ -14,6 +14,7 @@
 #include "device/base/tell.hpp"
 #include "device/base/wait.hpp"
 #include "device/llvm/asides.hpp"
+#include "device/cluster/cluster.hpp"
 #include "device/llvm/llvm.hpp"
 #include "device/node/membership.hpp"
 #include "device/node/node.hpp"
@@ -68,6 +69,20 @@ void add_device(const Candidate& candidate) {
   g_facts[g_count++] = candidate.facts;
 }
 
+// A cluster's are the processors of workers.
+void list_members() {
+  static Device* members[kMostDevices];
+  int count = 0;
+  for (int i = 0; i < g_count; ++i) {
+    if (g_devices[i].kind == &kNodeKind) members[count++] = &g_devices[i];
+  }
+  for (int i = 0; i < g_count; ++i) {
+    if (g_devices[i].kind != &kClusterKind) continue;
+    g_devices[i].members = members;
+    g_devices[i].member_count = count;
+  }
+}
+
 // Of several ranks on a node, each gets a GPU of its own as far as there are. 0 where the user has given out the GPUs.
 int share_of_this_rank() {
   static constexpr const char* kGivenOut[] = {"CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES"};
@@ -84,6 +99,10 @@ int share_of_this_rank() {
   return share;
 }
 
+bool is_of_workers(const Device& device) {
+  return device.kind == &kNodeKind || device.kind == &kNodeGpuKind || device.kind == &kClusterKind;
+}
+
 // A list or a device that another thread was making ready is made so by the child. On devices of this process it has its
 // own copy of all that is mapped.
 void after_fork_in_child() {
@@ -96,7 +115,7 @@ void after_fork_in_child() {
   llvm_forget_operations();
   for (int i = 0; i < g_count; ++i) {
     g_devices[i].mapping->drop_busy();
-    if (g_devices[i].kind != &kNodeKind && g_devices[i].kind != &kNodeGpuKind) continue;
+    if (!is_of_workers(g_devices[i])) continue;
     g_devices[i].lost = true;  // also if it is not started: the job is the program's
     g_devices[i].started.store(false, std::memory_order_relaxed);  // so `prepare` looks whether it is lost
   }
@@ -112,6 +131,7 @@ void make_list() {
   static Candidate found[kMostDevices];  // too large for the stack of a task
   int count = list_devices(found);
   for (int i = 0; i < count; ++i) add_device(found[i]);
+  list_members();
   g_default = share_of_this_rank();
   g_listed.store(true, std::memory_order_release);  // pairs with listed
 }
@@ -188,7 +208,7 @@ void load_module(Device* device, const Claim& claim) {
   uint64_t handle = device->kind->load(device, module);
   Array<uint64_t, 16> addresses;
   if (handle != 0) {
-    run_constructors(device, module, handle);
+    if (device->kind != &kClusterKind) run_constructors(device, module, handle);  // whose members have run them
     for (uint32_t i = 0; i < module->count; ++i) {
       if (is_variable(module->entries[i])) addresses.push(device->kind->find(device, handle, module->entries[i].name));
     }
@@ -284,8 +304,7 @@ const DeviceFacts& device_facts(const Device* device) { return g_facts[device->n
 
 // For tools: of a device on a node, the uid, which says where it is.
 static const char* told_type(const Device* device) {
-  bool is_on_node = device->kind == &kNodeKind || device->kind == &kNodeGpuKind;
-  return is_on_node ? g_facts[device->number].uid : device->kind->name;
+  return is_of_workers(*device) ? g_facts[device->number].uid : device->kind->name;
 }
 
 void prepare(Device* device) {
@@ -312,8 +331,10 @@ void note_registration(const Module* module) { t_registers = t_registers || !mod
 void start_early() {
   const char* text = option_value(Option::kDevices);
   if (text == nullptr) return;
-  if (std::strstr(text, kNodeKind.name) != nullptr && worker_count() > 0) {
+  bool has_cluster = std::strstr(text, kClusterKind.name) != nullptr;
+  if ((has_cluster || std::strstr(text, kNodeKind.name) != nullptr) && worker_count() > 0) {
     if (std::getenv("MARLINE_JOB_SERVE") != nullptr) assume_code_for_all();  // all processes of `marline devices`
+    if (has_cluster && is_worker()) serve_cluster();
     if (is_worker()) serve_node();
     if (is_serving_rank()) {
       start_agent(serve_node);

@@ -131,6 +131,7 @@ void Mapping::attach(const AttachLater& one, Plan& plan) {
   if (one.pointer != 0 && pointer != one.pointer) return;
   // Also what lies in front of a section that does not begin at the pointer's value.
   uint64_t value = of_pointee->on_device(one.pointee) - (one.pointee - pointer);
+  if (!of_pointee->contains(pointer, pointer + 1)) device_->has_far_pointers.store(true, std::memory_order_relaxed);
   if (!of_slot->attachments.note(one.slot, value) && !one.always) return;
   plan.slots.push({of_slot->on_device(one.slot), value});
   make_busy(of_slot, plan);  // others take the pointer for attached from now on: they wait until it is
@@ -156,6 +157,7 @@ void Mapping::add_item(const Items& items, int32_t i, Plan& plan) {
   Piece* piece = find_or_create(begin, bytes_with_members(items, i), type, count, plan, fresh);
   if ((type & kReturn) != 0 && piece != nullptr) {
     items.bases[i] = reinterpret_cast<void*>(piece->on_device(begin) - (begin - base));
+    if (!piece->contains(base, base + 1)) device_->has_far_pointers.store(true, std::memory_order_relaxed);
   }
   if (piece == nullptr) return;
   if ((type & kTo) != 0 && (fresh || (type & kAlways) != 0)) copy_around(*piece, begin, bytes, plan.copies);

@@ -29,6 +29,7 @@ enum class Memory : int;
 struct Arguments {
   Array<uint64_t, 16> words;
   Array<uint64_t, 4> copies;  // allocations
+  Array<Span, 4> spans;       // for devices that ask for them
 };
 
 class Mapping {
@@ -53,6 +54,8 @@ class Mapping {
 
   // After `begin`: the words of a kernel's parameters. Private copies are made. May suspend.
   void make_arguments(const Items& items, bool leading_null, Arguments& to);
+  // What a kernel with these items may use, for Launch::spans.
+  void list_spans(const Items& items, Array<Span, 4>& to);
   void release_arguments(Arguments& arguments, Told* told);
 
   // The device's address of a host address; 0: it has none.

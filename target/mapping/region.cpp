@@ -111,7 +111,12 @@ void store_words(Device* device, Arguments& arguments, Told* told) {
 
 void make_arguments(Device* device, const Region& region, Arguments& to) {
   device->mapping->make_arguments(region.items, region.leading_null, to);
-  if (region.in_memory) store_words(device, to, region.items.told);
+  if (device->asks_for_spans) {
+    device->mapping->list_spans(region.items, to.spans);
+    for (uint64_t copy : to.copies) to.spans.push({copy, 0});
+  } else if (region.in_memory) {
+    store_words(device, to, region.items.told);
+  }
 }
 
 Launch launch_of(const Device* device, const Region& region, Arguments& arguments) {
@@ -126,7 +131,10 @@ Launch launch_of(const Device* device, const Region& region, Arguments& argument
           region.leading_null,
           region.passed_teams,
           region.trip_count,
-          region.grid};
+          region.grid,
+          device->asks_for_spans && region.in_memory,
+          arguments.spans.begin(),
+          arguments.spans.count()};
 }
 
 void run_here(Device* device, const Region& region) {

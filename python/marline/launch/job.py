@@ -14,7 +14,7 @@ from marline.errors import Refusal, say
 from marline.launch import child
 from marline.launch.node import LOCAL_RANK
 
-NODES = "nodes"
+NODES, CLUSTER = "nodes", "cluster"
 NUMBER, COUNT = "MARLINE_JOB_NUMBER", "MARLINE_JOB_COUNT"
 TAKEN = "MARLINE_JOB_TAKEN"  # a process of a job sets it for the programs that it starts (target/device/node/node_job.cpp)
 # What makes a process a rank. Workers keep the variables that tell how many share the node.
@@ -25,8 +25,10 @@ LAST_WORDS = 5.0  # seconds in which the others end by themselves when one proce
 
 
 def wants_nodes(devices: str | None) -> bool:
-    """Whether the list names `nodes`: then every process but the first one that is started is a device."""
-    return NODES in (devices or os.environ.get("MARLINE_DEVICES", "")).split(",")
+    """Whether the list names `nodes` or `cluster`: then every process but the first one that is started is a device, or a
+    part of one."""
+    words = (devices or os.environ.get("MARLINE_DEVICES", "")).split(",")
+    return NODES in words or CLUSTER in words
 
 
 def own_workers(devices: str | None) -> tuple[int, str | None]:
@@ -37,12 +39,16 @@ def own_workers(devices: str | None) -> tuple[int, str | None]:
     count, words = 0, []
     for word in devices.split(","):
         name, colon, number = word.partition(":")
-        if name == NODES and colon:
+        if name in (NODES, CLUSTER) and colon:
+            if name == CLUSTER and number == "gpu":
+                raise Refusal(f"--devices {devices}: a cluster of GPUs is not there yet; `cluster` takes the nodes' processors, "
+                              "and `nodes` with MARLINE_NODE_DEVICES=gpus each GPU as a device of its own")  # fmt: skip
             if not number.isdecimal() or not 0 < int(number) <= MOST_WORKERS:
                 raise Refusal(f"--devices {devices}: {word!r} needs a number from 1 to {MOST_WORKERS} behind the colon")
-            count, word = count + int(number), NODES
-        if name == NODES and NODES in words:
-            raise Refusal(f"--devices {devices} names nodes twice; each worker is one device")
+            count, word = count + int(number), name
+        if name in (NODES, CLUSTER) and (NODES in words or CLUSTER in words):
+            raise Refusal(f"--devices {devices} names nodes twice; each worker is one device, and `cluster` has all of "
+                          "them")  # fmt: skip
         words.append(word)
     return count, ",".join(words)
 

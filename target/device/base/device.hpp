@@ -40,6 +40,13 @@ struct GpuGrid {
   uint32_t teams[2] = {}, threads[2] = {};  // of the second and third dimension
 };
 
+// Memory of the device that a kernel may use.
+struct Span {
+  uint64_t address, bytes;  // 0 bytes: all of the allocation in which the address lies, if it is the device's at all
+  bool is_written = true;   // the kernel may write it
+  bool has_pointers = true; // and may follow pointers that lie there
+};
+
 // A kernel with its arguments, one word each, as the host's calling convention passes them.
 struct Launch {
   const Entry* kernel;
@@ -56,6 +63,10 @@ struct Launch {
   int32_t passed_teams = -1;
   uint64_t trip_count = 0;
   GpuGrid grid = {};
+  // For devices that ask for them (Device::asks_for_spans): all memory that the construct names.
+  bool in_memory = false;  // the arguments are words of an array, whose address is the kernel's one argument
+  const Span* spans = nullptr;
+  uint32_t span_count = 0;
 };
 
 struct DeviceKind {
@@ -113,6 +124,12 @@ struct Device {
   std::atomic<bool> started{false};  // written under the registry's lock
   std::atomic<uint32_t> modules{0};  // changes of modules that it knows; written by the threads that have followed them
   bool asks_to_copy = false;  // copies wait for an answer, so a progress hook must not make them; by its start
+  bool asks_for_spans = false;  // Launch::spans; likewise
+  // The program has got an address, or a pointer of the device has one, that lies outside of the memory it belongs to, as
+  // that of a section's array. Written by any thread, before a kernel can have it.
+  std::atomic<bool> has_far_pointers{false};
+  Device* const* members = nullptr;  // of a cluster: the devices that it consists of; by the list of devices
+  int member_count = 0;
   bool lost = false;  // in a fork's child, of a device that belongs to the program; written by its first thread
 };
 

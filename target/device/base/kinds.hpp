@@ -11,6 +11,7 @@ extern const DeviceKind kHostKind;     // this processor, in this process (host.
 extern const DeviceKind kProcessKind;  // this processor, in a process of its own (process.cpp)
 extern const DeviceKind kNodeKind;     // processors of the job's other processes (node.cpp)
 extern const DeviceKind kNodeGpuKind;  // and their GPUs (node_gpu.cpp)
+extern const DeviceKind kClusterKind;  // all of these processors as one device (cluster.cpp)
 extern const DeviceKind kLlvmKind;     // those of LLVM's libomptarget (llvm.cpp)
 
 }  // namespace marline::target

@@ -13,6 +13,7 @@
 #include "device/node/membership.hpp"
 #include "device/node/node_code.hpp"
 #include "device/node/node_door.hpp"
+#include "device/node/node_guest.hpp"
 #include "device/node/node_link.hpp"
 #include "device/node/node_parts.hpp"
 #include "device/node/ranks.hpp"
@@ -133,13 +134,15 @@ void take_welcome(int peer, const Frame& frame, const uint64_t* words) {
   end(operation);
 }
 
-void* place(void*, int peer, const Frame& frame, const uint64_t*) {
+void* place(void*, int peer, const Frame& frame, const uint64_t* words) {
+  if (is_guest(frame)) return place_guest(peer, frame, words);
   void* to = g_operations.place(frame.operation, frame.bulk);
   if (to == nullptr) fatal("worker %d brings %lu bytes that nobody has asked for", peer, frame.bulk);
   return to;
 }
 
 void deliver(void*, int peer, const Frame& frame, const uint64_t* words) {
+  if (is_guest(frame)) return deliver_guest(peer, frame, words);
   switch (static_cast<NodeFrame>(frame.kind)) {
     case NodeFrame::kWelcome: return take_welcome(peer, frame, words);
     case NodeFrame::kData: return end(answered(peer, frame));
@@ -261,6 +264,7 @@ int place_count() { return g_place_count; }
 int memory_file_at(int place) { return g_places[place - 1].memory_file; }
 uint64_t handle_of(Operation* operation) { return g_operations.add(operation); }
 void note_ended() { ++g_ended; }
+void end_operation(Operation* operation) { end(operation); }
 
 namespace {
 

@@ -49,6 +49,9 @@ inline constexpr int kDeviceShift = 8;
 [[nodiscard]] inline uint32_t flags_of_device(int number) { return static_cast<uint32_t>(number) << kDeviceShift; }
 [[nodiscard]] inline int device_in(uint32_t flags) { return static_cast<int>(flags >> kDeviceShift); }
 
+// Kinds of frames from this one on are of another protocol, which uses the same wire (node_guest.hpp).
+inline constexpr uint16_t kFirstGuest = 64;
+
 // How this process takes part in a job with workers. Constant once it is made.
 struct NodeJob {
   const WireKind* kind;

@@ -4,6 +4,7 @@
 #include "base/report.hpp"
 #include "device/node/membership.hpp"
 #include "device/node/node.hpp"
+#include "device/node/node_guest.hpp"
 #include "device/node/ranks.hpp"
 #include "wire/local/local.hpp"
 #include "wire/model/link_model.hpp"
@@ -14,8 +15,21 @@ namespace marline::target {
 namespace {
 
 NodeJob g_job;  // wire: null until this process has joined
+const GuestFrames* g_guest = nullptr;  // before that
 
 }  // namespace
+
+void take_guest_frames(const GuestFrames& guest) { g_guest = &guest; }
+
+void* place_guest(int peer, const Frame& frame, const uint64_t* words) {
+  if (g_guest == nullptr) fatal("process %d has sent data of kind %u, which this one does not understand", peer, frame.kind);
+  return g_guest->place(peer, frame, words);
+}
+
+void deliver_guest(int peer, const Frame& frame, const uint64_t* words) {
+  if (g_guest == nullptr) fatal("process %d has sent a frame of kind %u, which this one does not understand", peer, frame.kind);
+  g_guest->deliver(peer, frame, words);
+}
 
 int worker_count() {
   if (g_job.wire != nullptr) return g_job.count - 1;

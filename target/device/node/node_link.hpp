@@ -56,6 +56,7 @@ int poll_nodes(void*);
 [[nodiscard]] int hooks_share(const Operation* operation);
 void add_operations(int operations);  // that the hook knows of
 void note_ended();                    // one of them, told from a poll
+void end_operation(Operation* operation);  // likewise; if it cannot end now, it is asked again
 // For the frame whose answer ends the operation.
 [[nodiscard]] uint64_t handle_of(Operation* operation);
 

@@ -11,6 +11,7 @@
 #include "device/node/neighbours.hpp"
 #include "device/node/node.hpp"
 #include "device/node/node_door.hpp"
+#include "device/node/node_guest.hpp"
 #include "device/node/node_memory.hpp"
 #include "device/node/node_parts.hpp"
 #include "device/node/node_seen.hpp"
@@ -316,7 +317,8 @@ int device_of(int peer, const Frame& frame) {
   return device;
 }
 
-void* place(void*, int peer, const Frame& frame, const uint64_t*) {
+void* place(void*, int peer, const Frame& frame, const uint64_t* words) {
+  if (is_guest(frame)) return place_guest(peer, frame, words);
   if (!may_send(peer, frame) || static_cast<NodeFrame>(frame.kind) != NodeFrame::kWrite) refuse(peer, frame, "has data");
   if (int device = device_of(peer, frame); gpu_of(device) >= 0) {
     void* to = place_for_gpu({g_job, gpu_of(device), g_started[device].number}, frame);
@@ -329,6 +331,7 @@ void* place(void*, int peer, const Frame& frame, const uint64_t*) {
 }
 
 void deliver(void*, int peer, const Frame& frame, const uint64_t* words) {
+  if (is_guest(frame)) return deliver_guest(peer, frame, words);
   if (!may_send(peer, frame)) refuse(peer, frame, "is the program's to send");
   auto kind = static_cast<NodeFrame>(frame.kind);
   if (kind == NodeFrame::kEnd) {

@@ -286,6 +286,7 @@ void Machine::drain_head() {
     transmit(std::move(message));
   }
   head_.messages.clear();
+  head_.over.clear();
 }
 
 void Machine::transmit(Message message) {

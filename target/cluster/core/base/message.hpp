@@ -63,6 +63,7 @@ struct Message {
   uint64_t index = 0;
   TaskPlace peer;
   ClusterRange range;
+  uint64_t known = 0;  // the driver's own word of a kFetch, which its kData has again
   // kAssign
   TaskNumber task = 0;
   uint32_t predecessors = 0;

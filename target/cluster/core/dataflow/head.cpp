@@ -221,6 +221,7 @@ void Head::end(TaskNumber number) {
   Task& task = tasks_[number];
   assert(task.state == State::kPlanned);
   task.state = State::kEnded;
+  over.push(number);
   --under_way_;
   --planned_;
   for (const Use& use : task.uses) {

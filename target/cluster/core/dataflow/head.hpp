@@ -63,7 +63,11 @@ class Head {
   [[nodiscard]] size_t under_way() const { return under_way_; }
   [[nodiscard]] TaskPlace place_of(TaskNumber task) { return tasks_[task].place; }
 
+  // Whether a copy of the buffer may still lie on a node: its address must not be another's yet.
+  [[nodiscard]] bool has_copies(uint64_t buffer) { return copies_.has(buffer); }
+
   List<Message> messages;
+  List<TaskNumber> over;  // tasks that have ended; the driver clears it
   struct Counts {
     uint64_t moves = 0;        // buffers whose home has moved to node 0 for lack of memory
     uint64_t drops = 0;        // copies that went for lack of memory

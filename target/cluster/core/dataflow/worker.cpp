@@ -168,6 +168,7 @@ void Worker::send_data(const Message& fetch) {
   Message& message = send(MessageKind::kData, fetch.peer.node);
   message.index = fetch.peer.index;
   message.range = fetch.range;
+  message.known = fetch.known;
 }
 
 void Worker::answer_fetch(Message& message) {
@@ -189,7 +190,7 @@ void Worker::forget(uint64_t index) {
 
 // The head hears of ends together, unless the node has nothing else to do than to wait for what these ends bring about.
 void Worker::report_if_due() {
-  if (ended_.is_empty() || (running_ != 0 && ended_.count() < kReportAtMost)) return;
+  if (ended_.is_empty() || (running_ != 0 && ended_.count() < report_at_most_)) return;
   send(MessageKind::kReport, 0).ended.swap(ended_);
 }
 

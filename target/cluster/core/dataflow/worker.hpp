@@ -33,7 +33,9 @@ struct WorkerCommand {
 
 class Worker {
  public:
-  explicit Worker(NodeNumber node) : node_(node) {}
+  // `report_at_most`: ended tasks that wait for a report while the node is busy.
+  explicit Worker(NodeNumber node, size_t report_at_most = kReportAtMost)
+      : node_(node), report_at_most_(report_at_most) {}
 
   void receive(Message& message);
   // A started task has run for `time`, in the driver's unit.
@@ -42,7 +44,7 @@ class Worker {
   // The driver executes them in their order and clears them.
   List<WorkerCommand> commands;
 
-  static constexpr size_t kReportAtMost = 16;  // ended tasks that wait for a report while the node is busy
+  static constexpr size_t kReportAtMost = 16;
 
  private:
   enum class State : uint8_t { kUnknown, kWaiting, kFetching, kRunning, kMerging, kEnded, kForgotten };
@@ -75,10 +77,11 @@ class Worker {
   Message& send(MessageKind kind, NodeNumber to);
 
   NodeNumber node_;
+  size_t report_at_most_;
   uint64_t clock_ = 0;
   size_t running_ = 0;
   Window<Task> tasks_;
-  List<EndedTask> ended_;  // at most kReportAtMost
+  List<EndedTask> ended_;  // at most report_at_most_
 };
 
 }  // namespace marline::target

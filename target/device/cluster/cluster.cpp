@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// See the header: the kind of device, on the program's side.
+#include "device/cluster/cluster.hpp"
+
+#include "base/options.hpp"
+#include "base/report.hpp"
+#include "device/base/kinds.hpp"
+#include "device/cluster/cluster_code.hpp"
+#include "device/cluster/cluster_head.hpp"
+#include "device/cluster/cluster_wire.hpp"
+#include "device/node/node.hpp"
+#include "device/node/node_guest.hpp"
+#include "device/process/process.hpp"
+#include "device/processor/call_kernel.hpp"
+#include "device/processor/window.hpp"
+
+#include <strings.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <new>
+
+namespace marline::target {
+
+namespace {
+
+ClusterHead* g_cluster = nullptr;
+alignas(ClusterHead) char g_room[sizeof(ClusterHead)];
+
+ClusterHead& head_of(Device* device) {
+  refuse_if_lost(device);
+  return *static_cast<ClusterHead*>(device->state);
+}
+
+bool compares_all() {
+  const char* text = option_value(Option::kClusterWrites);
+  if (text == nullptr) return true;
+  if (strcasecmp(text, "map") != 0) refuse_value(Option::kClusterWrites, text);
+  return false;
+}
+
+PlacementPolicy chosen_policy() {
+  const char* text = option_value(Option::kClusterPlacement);
+  if (text == nullptr) return PlacementPolicy::kEarliestEnd;
+  if (strcasecmp(text, "roundrobin") == 0) return PlacementPolicy::kRoundRobin;
+  if (strcasecmp(text, "owner") != 0) refuse_value(Option::kClusterPlacement, text);
+  return PlacementPolicy::kOwnerComputes;
+}
+
+void* place(int peer, const Frame& frame, const uint64_t*) { return place_blob(peer, frame); }
+
+void deliver(int peer, const Frame& frame, const uint64_t* words) {
+  if (static_cast<ClusterFrame>(frame.kind) == ClusterFrame::kPointers && g_cluster != nullptr) {
+    return g_cluster->take_pointers(words, frame.words);
+  }
+  ReceivedBlob blob(peer, frame, words);
+  Message message;
+  bool is_good = static_cast<ClusterFrame>(frame.kind) == ClusterFrame::kMessage && g_cluster != nullptr &&
+                 read_message(blob.reader, message);
+  if (!is_good) fatal("worker %d has sent a message of the cluster that the program does not understand", peer);
+  g_cluster->receive(peer, message, blob.reader);
+}
+
+constexpr GuestFrames kGuest = {place, deliver};
+
+DeviceFacts facts_of_member(int index) {
+  DeviceFacts facts;
+  kNodeKind.describe(index, facts);
+  return facts;
+}
+
+void describe(int, DeviceFacts& facts) {
+  facts = facts_of_member(0);
+  int members = worker_count();
+  for (int i = 1; i < members; ++i) {
+    DeviceFacts other = facts_of_member(i);
+    facts.memory = std::min(facts.memory, other.memory);
+    facts.units += other.units;
+  }
+  std::snprintf(facts.name, sizeof facts.name, "%d node%s as one device", members, members == 1 ? "" : "s");
+  std::snprintf(facts.uid, sizeof facts.uid, "cluster");
+  facts.numa_domain = -1;
+}
+
+void refuse_unfit_members(const Device* device) {
+  if (device->member_count == worker_count()) return;
+  fatal("device %d (cluster) needs each of the job's %d workers as one device, but there are %d: leave MARLINE_NODE_DEVICES "
+        "unset, and the workers in OMP_AVAILABLE_DEVICES", device->number, worker_count(), device->member_count);
+}
+
+void start(Device* device) {
+  if (device->state != nullptr) return;
+  refuse_unfit_members(device);
+  uint64_t limit = UINT64_MAX;
+  for (int i = 0; i < device->member_count; ++i) {
+    kNodeKind.start(device->members[i]);
+    limit = std::min(limit, facts_of_member(device->members[i]->index).memory);
+  }
+  HeadOptions options;
+  options.nodes = static_cast<size_t>(device->member_count);
+  options.policy = chosen_policy();
+  g_cluster = new (g_room) ClusterHead(device, part_of(device), kPart, limit, options);
+  if (!compares_all()) g_cluster->trust_maps();
+  for (int i = 0; i < device->member_count; ++i) {
+    uint64_t words[] = {part_of(device), kPart, static_cast<uint64_t>(device->number)};
+    Frame frame = {};
+    frame.kind = static_cast<uint16_t>(ClusterFrame::kJoin);
+    frame.words = 3;
+    auto* member = static_cast<Node*>(device->members[i]->state);
+    g_cluster->add_member(static_cast<double>(ask_node(member, frame, "joining the cluster", words)));
+  }
+  device->asks_to_copy = true;
+  device->asks_for_spans = true;
+  device->state = g_cluster;
+}
+
+uint64_t allocate(Device* device, size_t bytes) { return head_of(device).allocate(bytes); }
+
+void release(Device* device, uint64_t address) {
+  if (device->lost || node_job() == nullptr) return;
+  head_of(device).release(address);
+}
+
+void write(Device* device, uint64_t to, const void* from, size_t bytes) { head_of(device).write(to, from, bytes); }
+void read(Device* device, void* to, uint64_t from, size_t bytes) { head_of(device).read(to, from, bytes); }
+
+bool launch(Device* device, const Launch& launch, Operation* operation) {
+  if (!launch.in_memory && launch.count > kMostArguments) {
+    fatal("a target region with %u arguments; the most are %u", launch.count, kMostArguments);
+  }
+  head_of(device).launch(launch, static_cast<uint32_t>(launch.code), codes_of(launch.code), kAnyNode, operation);
+  return false;
+}
+
+void stop(Device*) {}  // with the workers
+
+}  // namespace
+
+void check_cluster_options() {
+  (void)compares_all();
+  (void)chosen_policy();
+  take_guest_frames(kGuest);
+}
+
+constinit const DeviceKind kClusterKind = {
+    "cluster", true, describe, start, allocate, release, write, read, load_on_cluster, unload_on_cluster, find_on_cluster,
+    locate_on_cluster, nullptr, launch, progress_nodes, stop};
+
+}  // namespace marline::target

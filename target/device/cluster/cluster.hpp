@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The workers of a job as one device: its kernels are spread over them, and its memory is at the same addresses in all of
+// them, kept coherent by the core (cluster/core). docs/design/cluster.md.
+#pragma once
+
+namespace marline::target {
+
+// In a worker, before it serves: it can be a member of a cluster.
+void serve_cluster();
+
+// In the program, whose devices are being listed: ends it if its options are none that a cluster has.
+void check_cluster_options();
+
+}  // namespace marline::target

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// See the header. A variable is a buffer of the cluster that has its own place on each node, and every kernel may use it.
+#include "device/cluster/cluster_code.hpp"
+
+#include "base/report.hpp"
+#include "device/base/kinds.hpp"
+#include "image/images.hpp"
+
+#include <cstring>
+
+namespace marline::target {
+
+namespace {
+
+// Where each node has one thing: entry k is node k's, and node 0 has none.
+struct Places {
+  uint64_t at[kMostNodes];
+};
+
+struct LoadedImage {
+  const Module* module;
+  uint32_t number;  // of the module, which may come back as another one
+  Places handles;
+};
+
+struct Variable {
+  const void* host;  // null: of an image
+  uint64_t bytes;
+  const Places* places;
+  uint64_t address;
+};
+
+Lock g_lock;  // over the lists; their entries stay
+List<const Places*> g_kernels;
+List<LoadedImage*> g_images;
+List<Variable> g_variables;
+
+template <class T>
+T* make_zero() {
+  auto* made = static_cast<T*>(std::calloc(1, sizeof(T)));
+  if (made == nullptr) fatal("no memory for what a cluster knows of a program's code");
+  return made;
+}
+
+bool is_same(const Places& one, const Places& other) { return std::memcmp(&one, &other, sizeof one) == 0; }
+
+// From 1 on; the same place of all nodes has the same number.
+uint64_t number_of_kernel(const Places& places) {
+  Guard guard(g_lock);
+  for (size_t i = 0; i < g_kernels.count(); ++i) {
+    if (is_same(*g_kernels[i], places)) return i + 1;
+  }
+  auto* kept = make_zero<Places>();
+  *kept = places;
+  g_kernels.push(kept);
+  return g_kernels.count();
+}
+
+// `ask(member, node)`: where the member has it. False: not everywhere.
+template <class Ask>
+bool ask_all(const Device* device, Places& to, const Ask& ask) {
+  bool is_everywhere = true;
+  to = {};
+  for (int i = 0; i < device->member_count; ++i) {
+    uint64_t address = ask(device->members[i], static_cast<NodeNumber>(i + 1));
+    to.at[i + 1] = address;
+    is_everywhere = is_everywhere && address != 0;
+  }
+  return is_everywhere;
+}
+
+bool find_known(const void* host, const Places& places, uint64_t& address) {
+  Guard guard(g_lock);
+  for (const Variable& variable : g_variables) {
+    if (variable.host != host || !is_same(*variable.places, places)) continue;
+    address = variable.address;
+    return true;
+  }
+  return false;
+}
+
+// Its first value, which all members must have: no kernel has run yet.
+void read_first_value(Device* device, const Places& places, uint64_t bytes, const char* name, char* value) {
+  auto* other = static_cast<char*>(std::malloc(bytes));
+  if (other == nullptr) fatal("no memory for a variable of %lu bytes", bytes);
+  for (int i = 0; i < device->member_count; ++i) {
+    kNodeKind.read(device->members[i], i == 0 ? value : other, places.at[i + 1], bytes);
+    if (i == 0 || std::memcmp(value, other, bytes) == 0) continue;
+    fatal("the `declare target` variable %s (%lu bytes) begins with another value on each node of the cluster, perhaps an "
+          "address: give it its value by a target region, or use --devices=nodes", name, bytes);
+  }
+  std::free(other);
+}
+
+uint64_t address_of_variable(Device* device, const void* host, const Places& places, uint64_t bytes, const char* name) {
+  uint64_t address;
+  if (find_known(host, places, address)) return address;
+  auto* value = static_cast<char*>(std::malloc(bytes));
+  if (value == nullptr) fatal("no memory for a variable of %lu bytes", bytes);
+  read_first_value(device, places, bytes, name, value);
+  auto* kept = make_zero<Places>();
+  *kept = places;
+  address = static_cast<ClusterHead*>(device->state)->add_variable(kept->at, value, bytes);
+  std::free(value);
+  Guard guard(g_lock);
+  g_variables.push({host, bytes, kept, address});
+  return address;
+}
+
+// The bytes of the module's variable of that name; 0: it is a kernel.
+size_t bytes_of(const Module& module, const char* name) {
+  for (uint32_t i = 0; i < module.count; ++i) {
+    if (std::strcmp(module.entries[i].name, name) == 0) return module.entries[i].size;
+  }
+  return 0;
+}
+
+}  // namespace
+
+const uint64_t* codes_of(uint64_t kernel) {
+  Guard guard(g_lock);
+  if (kernel == 0 || kernel > g_kernels.count()) fatal("a cluster has no target region with the number %lu", kernel);
+  return g_kernels[kernel - 1]->at;
+}
+
+// Of the objects that the module has on a device: each member constructs its own.
+static void construct(Device* member, const Module& module, uint64_t handle) {
+  for (uint32_t i = 0; i < module.count; ++i) {
+    Entry& entry = module.entries[i];
+    if ((entry.flags & kEntryConstructor) == 0 || entry.size != 0) continue;
+    uint64_t code = kNodeKind.find(member, handle, entry.name);
+    if (code != 0) run_and_wait(member, {&entry, code, nullptr, 0, 0, nullptr});
+  }
+}
+
+uint64_t load_on_cluster(Device* device, Module* module) {
+  auto* image = make_zero<LoadedImage>();
+  image->module = module;
+  image->number = module->number;
+  bool is_loaded = ask_all(device, image->handles, [&](Device* member, NodeNumber) {
+    uint64_t loaded = kNodeKind.load(member, module);
+    if (loaded != 0) construct(member, *module, loaded);
+    return loaded;
+  });
+  if (!is_loaded) return 0;
+  Guard guard(g_lock);
+  g_images.push(image);
+  return reinterpret_cast<uint64_t>(image);
+}
+
+void unload_on_cluster(Device* device, uint64_t handle) {
+  auto* image = reinterpret_cast<LoadedImage*>(handle);
+  for (int i = 0; i < device->member_count; ++i) kNodeKind.unload(device->members[i], image->handles.at[i + 1]);
+}
+
+uint64_t find_on_cluster(Device* device, uint64_t handle, const char* name) {
+  auto* image = reinterpret_cast<LoadedImage*>(handle);
+  Places places;
+  bool is_there = ask_all(device, places, [&](Device* member, NodeNumber node) {
+    return kNodeKind.find(member, image->handles.at[node], name);
+  });
+  if (!is_there) return 0;
+  size_t bytes = bytes_of(*image->module, name);
+  return bytes != 0 ? address_of_variable(device, nullptr, places, bytes, name) : number_of_kernel(places);
+}
+
+uint64_t locate_on_cluster(Device* device, const void* address, size_t bytes) {
+  Places places;
+  bool is_there = ask_all(device, places, [&](Device* member, NodeNumber) {
+    return kNodeKind.locate(member, address, bytes);
+  });
+  if (!is_there) return 0;
+  return bytes != 0 ? address_of_variable(device, address, places, bytes, "of code of GCC") : number_of_kernel(places);
+}
+
+}  // namespace marline::target

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The frames between the nodes of a cluster, and the words in which a message of the core travels.
+#pragma once
+
+#include "cluster/core/base/message.hpp"
+#include "device/cluster/blob.hpp"
+#include "device/node/node_frames.hpp"
+
+namespace marline::target {
+
+enum class ClusterFrame : uint16_t {
+  // From the program to a worker, first: words: the begin of the cluster's memory, its bytes, the cluster's number as a
+  // device. Answered by NodeFrame::kDone: how many threads the worker has
+  kJoin = kFirstGuest,
+  kMessage,   // of the core, between any two nodes: a blob, as words or as bulk
+  kPointers,  // to the program: words: a buffer, and what has been written there that may be pointers
+};
+
+// What send_blob needs in front of a blob.
+inline constexpr size_t kBlobFront = 16;
+
+// Appends the message. What goes with it follows in the blob: kAssign: the task; kData and kDelta: the bytes.
+void write_message(const Message& message, BlobWriter& to);
+// False: it is no message.
+[[nodiscard]] bool read_message(BlobReader& from, Message& message);
+
+}  // namespace marline::target

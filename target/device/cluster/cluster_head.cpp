@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// See the header.
+#include "device/cluster/cluster_head.hpp"
+
+#include "base/report.hpp"
+#include "device/base/tell.hpp"
+#include "device/cluster/cluster_wire.hpp"
+#include "image/program.hpp"
+
+#include <cstring>
+#include <new>
+
+namespace marline::target {
+
+namespace {
+
+ClusterHead* g_head = nullptr;  // a program has one cluster
+
+void send_to_node(const Message& message, BlobWriter& blob) { send_blob(*node_job(), message.to, blob); }
+void report_here(const Message& message) { g_head->report(message); }
+void start_task_here(uint64_t index, TaskNumber task, KernelStart*) { g_head->start_here(index, task); }
+
+const ClusterSide kSide = {send_to_node, report_here, start_task_here, nullptr};
+
+}  // namespace
+
+ClusterHead::ClusterHead(Device* device, uint64_t begin, uint64_t bytes, uint64_t limit, const HeadOptions& options)
+    : device_(device), node_(0, begin, bytes, false, kSide), head_(options) {
+  memory_.open(begin, bytes, limit);
+  // Nanoseconds, of which only the order of magnitude matters: what a message takes, and a byte at 2 GB/s.
+  constexpr double kLatency = 20'000, kTimePerByte = 0.5;
+  head_.placement.set_link(kLatency, kTimePerByte);
+  g_head = this;
+}
+
+void ClusterHead::add_member(double threads) { head_.placement.add({0, threads}); }
+
+TaskNumber ClusterHead::create(NewTask task, const Known& known) {
+  memory_.take_new(task.new_buffers);
+  TaskNumber number = head_.create(std::move(task));
+  known_.reach(number) = known;
+  return number;
+}
+
+void ClusterHead::pump(Finished& finished) {
+  do {
+    List<Message> messages;
+    messages.swap(head_.messages);
+    for (Message& message : messages) send(message);
+    node_.pump();
+  } while (!head_.messages.is_empty());
+  for (Operation* operation : woken_) finished.push(operation);
+  woken_.clear();
+  for (TaskNumber task : head_.over) note_ended(task, finished);
+  if (!head_.over.is_empty()) memory_.forget_gone([this](uint64_t buffer) { return head_.has_copies(buffer); });
+  head_.over.clear();
+}
+
+void ClusterHead::note_ended(TaskNumber task, Finished& finished) {
+  Known& known = known_[task];
+  known.has_ended = true;
+  if (known.host != nullptr) {
+    known.host->has_ended = true;
+    if (known.host->waiter != nullptr) finished.push(known.host->waiter);
+  }
+  if (known.operation != nullptr) {
+    known.operation->begin = known.created;  // as the program sees it: when the task was handed over, and has ended
+    known.operation->end = now();
+    finished.push(known.operation);
+  }
+  if (known.kernel != nullptr) {
+    known.kernel->~KernelPayload();
+    std::free(known.kernel);
+    known.kernel = nullptr;
+  }
+  while (known_.first() < known_.end() && known_[known_.first()].has_ended) known_.drop_first();
+}
+
+void ClusterHead::finish(Finished& finished, bool polls) {
+  for (Operation* operation : finished) {
+    if (polls) {
+      end_operation(operation);
+      continue;
+    }
+    int counted = hooks_share(operation);  // it may be gone behind its end
+    (void)operation->ended(operation);     // one of node 0's tasks, whose waiter it wakes
+    add_operations(-counted);
+  }
+}
+
+void ClusterHead::send(Message& message) {
+  bool is_task = message.kind == MessageKind::kAssign;
+  if (message.to != 0 && is_task) return send_task(message);
+  if (message.to != 0) {
+    BlobWriter blob(kBlobFront);
+    write_message(message, blob);
+    return send_blob(*node_job(), message.to, blob);
+  }
+  for (const PlannedAccess& access : message.accesses) {
+    const ClusterBuffer* buffer = memory_.known(access.range.buffer);
+    node_.add_buffer(buffer->number, buffer->begin, buffer->bytes());
+  }
+  node_.queue(std::move(message));
+}
+
+// With the buffers, where the node has them, and the kernel.
+void ClusterHead::send_task(const Message& message) {
+  const KernelPayload& kernel = *known_[message.task].kernel;
+  BlobWriter blob(kBlobFront);
+  write_message(message, blob);
+  size_t at = blob.bytes();
+  uint64_t count = 0, last = 0;
+  blob.put(0);
+  for (const PlannedAccess& access : message.accesses) {
+    if (access.range.buffer == last) continue;
+    const ClusterBuffer* buffer = memory_.known(last = access.range.buffer);
+    for (uint64_t word : {buffer->number, buffer->address_at(message.to), buffer->bytes()}) blob.put(word);
+    ++count;
+  }
+  blob.set(at, count);
+  for (uint64_t word : {kernel.codes[message.to], kernel.place, static_cast<uint64_t>(kernel.thread_limit),
+                        uint64_t{kernel.in_memory}, uint64_t{kernel.words.count()}}) {
+    blob.put(word);
+  }
+  for (uint64_t word : kernel.words) {
+    const ClusterBuffer* buffer = memory_.is_inside(word) ? memory_.at(word) : nullptr;
+    bool is_elsewhere = buffer != nullptr && buffer->places != nullptr;
+    blob.put(is_elsewhere ? buffer->address_at(message.to) + (word - buffer->begin) : word);
+  }
+  send_blob(*node_job(), message.to, blob);
+}
+
+void ClusterHead::receive(int peer, Message& message, BlobReader& rest) {
+  Finished finished;
+  {
+    Guard guard(node_.lock);
+    message.from = static_cast<NodeNumber>(peer);
+    message.to = 0;
+    if (message.kind == MessageKind::kReport) {
+      head_.receive(message);
+    } else {
+      node_.receive(message, rest);
+    }
+    pump(finished);
+  }
+  finish(finished, true);
+}
+
+void ClusterHead::take_pointers(const uint64_t* words, uint32_t count) {
+  Guard guard(node_.lock);
+  ClusterBuffer* holder = count != 0 ? memory_.numbered(words[0]) : nullptr;
+  for (uint32_t i = 1; holder != nullptr && i < count; ++i) memory_.note_pointer(*holder, words[i]);
+}
+
+// Host tasks that nobody waits for have nothing to do.
+void ClusterHead::start_here(uint64_t index, TaskNumber task) {
+  HostTask* host = known_[task].host;
+  if (host == nullptr) return node_.end(index, 0);
+  host->index = index;
+  host->has_started = true;
+  if (host->waiter != nullptr) woken_.push(host->waiter);
+  host->waiter = nullptr;
+}
+
+// `work` is done by the calling thread, between the task's start and its end.
+template <class Work>
+void ClusterHead::run_here(NewTask task, const char* what, uint64_t bytes, Work work) {
+  HostTask self;
+  Awaited start(device_), end(device_);
+  Finished finished;
+  bool must_wait;
+  task.is_on_host = true;
+  {
+    Guard guard(node_.lock);
+    Known known;
+    known.host = &self;
+    known.created = now();
+    create(std::move(task), known);
+    pump(finished);
+    must_wait = !self.has_started;
+    self.waiter = must_wait ? &start : nullptr;
+  }
+  if (must_wait) add_operations(hooks_share(&start));
+  finish(finished, false);
+  finished.clear();
+  if (must_wait) start.wait(what, bytes);
+  work();
+  {
+    Guard guard(node_.lock);
+    node_.end(self.index, 0);
+    pump(finished);
+    must_wait = !self.has_ended;
+    self.waiter = must_wait ? &end : nullptr;
+  }
+  if (must_wait) add_operations(hooks_share(&end));
+  finish(finished, false);
+  if (must_wait) end.wait(what, bytes);
+}
+
+ClusterBuffer& ClusterHead::buffer_at(uint64_t address, uint64_t bytes, const char* what) {
+  ClusterBuffer* buffer = memory_.at(address);
+  if (buffer == nullptr || address + bytes > buffer->end) {
+    fatal("device %d (cluster): %s %lu bytes at %#lx, which are not all in one piece of its memory", device_->number, what,
+          bytes, address);
+  }
+  return *buffer;
+}
+
+uint64_t ClusterHead::allocate(uint64_t bytes) {
+  Guard guard(node_.lock);
+  ClusterBuffer* buffer = memory_.allocate(bytes);
+  return buffer != nullptr ? buffer->begin : 0;
+}
+
+void ClusterHead::release(uint64_t address) {
+  Finished finished;
+  {
+    Guard guard(node_.lock);
+    ClusterBuffer* buffer = memory_.at(address);
+    if (buffer == nullptr || buffer->begin != address) {
+      fatal("device %d (cluster): %#lx is freed, but no memory of it begins there", device_->number, address);
+    }
+    NewTask task;
+    task.is_on_host = true;
+    task.last_of.push(buffer->number);
+    create(std::move(task), {});
+    memory_.release(buffer);
+    pump(finished);
+  }
+  finish(finished, false);
+}
+
+uint64_t ClusterHead::add_variable(const uint64_t* places, const void* value, uint64_t bytes) {
+  uint64_t address;
+  {
+    Guard guard(node_.lock);
+    ClusterBuffer* buffer = memory_.allocate(bytes);
+    if (buffer == nullptr) fatal("device %d (cluster) has no memory for a variable of %lu bytes", device_->number, bytes);
+    buffer->places = places;
+    memory_.add_variable(buffer);
+    address = buffer->begin;
+  }
+  write(address, value, bytes);
+  return address;
+}
+
+void ClusterHead::write(uint64_t to, const void* from, uint64_t bytes) {
+  if (bytes == 0) return;
+  NewTask task;
+  {
+    Guard guard(node_.lock);
+    ClusterBuffer& buffer = buffer_at(to, bytes, "a copy to");
+    memory_.note_pointers(buffer, from, bytes);
+    task.accesses.push({{buffer.number, to - buffer.begin, bytes}, true});
+  }
+  run_here(std::move(task), "copy to", bytes, [&] { std::memcpy(reinterpret_cast<void*>(to), from, bytes); });
+}
+
+void ClusterHead::read(void* to, uint64_t from, uint64_t bytes) {
+  if (bytes == 0) return;
+  NewTask task;
+  {
+    Guard guard(node_.lock);
+    ClusterBuffer& buffer = buffer_at(from, bytes, "a copy from");
+    task.accesses.push({{buffer.number, from - buffer.begin, bytes}, false});
+  }
+  run_here(std::move(task), "copy from", bytes, [&] { std::memcpy(to, reinterpret_cast<void*>(from), bytes); });
+}
+
+void ClusterHead::launch(const Launch& launch, uint32_t kernel, const uint64_t* codes, NodeNumber pin,
+                         Operation* operation) {
+  void* memory = std::malloc(sizeof(KernelPayload));
+  if (memory == nullptr) fatal("no memory for a task of the cluster");
+  auto* payload = new (memory) KernelPayload{codes, offset_in_program(launch.place), launch.thread_limit, launch.in_memory, {}};
+  for (uint32_t i = 0; i < launch.count; ++i) payload->words.push(launch.arguments[i]);
+  Finished finished;
+  add_operations(hooks_share(operation));
+  {
+    Guard guard(node_.lock);
+    NewTask task;
+    task.kernel = kernel;
+    task.pin = pin;
+    bool all = device_->has_far_pointers.load(std::memory_order_relaxed);  // ordered by the lock
+    memory_.list_accesses(launch.spans, launch.span_count, all, task.accesses);
+    Known known;
+    known.operation = operation;
+    known.kernel = payload;
+    known.created = now();
+    create(std::move(task), known);
+    pump(finished);
+  }
+  finish(finished, false);
+}
+
+}  // namespace marline::target

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// In the program: drives the core's Head, and node 0's part (cluster_node.hpp). Tasks come when all that they depend on has
+// ended, which is one of the orders of creation that the core allows. Any thread; the lock is node 0's.
+#pragma once
+
+#include "cluster/core/dataflow/head.hpp"
+#include "device/base/wait.hpp"
+#include "device/cluster/cluster_memory.hpp"
+#include "device/cluster/cluster_node.hpp"
+#include "device/node/node_link.hpp"
+
+namespace marline::target {
+
+// What runs on a node.
+struct KernelPayload {
+  const uint64_t* codes;  // where it is, by node; stays
+  uint64_t place;         // as in KernelStart
+  int32_t thread_limit;
+  bool in_memory;         // likewise
+  List<uint64_t> words;
+};
+
+class ClusterHead {
+ public:
+  ClusterHead(Device* device, uint64_t begin, uint64_t bytes, uint64_t limit, const HeadOptions& options);
+
+  // Regions do not write what they map by map(to:) alone (MARLINE_CLUSTER_WRITES=map).
+  void trust_maps() { memory_.trust_maps(); }
+
+  // For each worker, before the first task.
+  void add_member(double threads);
+
+  [[nodiscard]] Device* device() { return device_; }
+
+  // 0: there is not that much memory.
+  uint64_t allocate(uint64_t bytes);
+  void release(uint64_t address);
+  // A variable of the program or of an image, which lies at `places` (by node, which stays), with its first value; returns
+  // the address by which the program knows it. May suspend.
+  uint64_t add_variable(const uint64_t* places, const void* value, uint64_t bytes);
+
+  // Done at the return. May suspend.
+  void write(uint64_t to, const void* from, uint64_t bytes);
+  void read(void* to, uint64_t from, uint64_t bytes);
+
+  // The operation ends when the kernel has run. `kernel`: a number for what it costs.
+  void launch(const Launch& launch, uint32_t kernel, const uint64_t* codes, NodeNumber pin, Operation* operation);
+
+  // From the thread that polls the wire.
+  void receive(int peer, Message& message, BlobReader& rest);
+  void take_pointers(const uint64_t* words, uint32_t count);
+
+  // Of node 0's side.
+  void report(const Message& message) { head_.receive(message); }
+  void start_here(uint64_t index, TaskNumber task);
+
+ private:
+  // A task of node 0, on the stack of the thread that does its work.
+  struct HostTask {
+    Awaited* waiter = nullptr;
+    bool has_started = false, has_ended = false;
+    uint64_t index = 0;
+  };
+  // What is known of a task until it has ended.
+  struct Known {
+    HostTask* host = nullptr;
+    Operation* operation = nullptr;
+    KernelPayload* kernel = nullptr;
+    uint64_t created = 0;  // tell.hpp, now
+    bool has_ended = false;
+  };
+  using Finished = List<Operation*>;
+
+  TaskNumber create(NewTask task, const Known& known);
+  void pump(Finished& finished);
+  void send(Message& message);
+  void send_task(const Message& message);
+  void note_ended(TaskNumber task, Finished& finished);
+  // `polls`: on the thread that polls the wire.
+  static void finish(Finished& finished, bool polls);
+  ClusterBuffer& buffer_at(uint64_t address, uint64_t bytes, const char* what);
+  template <class Work>
+  void run_here(NewTask task, const char* what, uint64_t bytes, Work work);
+
+  Device* device_;
+  ClusterMemory memory_;
+  ClusterNode node_;
+  Head head_;
+  Window<Known> known_;  // by task
+  Finished woken_;       // of node 0's tasks that have started, until the next pump ends
+};
+
+}  // namespace marline::target

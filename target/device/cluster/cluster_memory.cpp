@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// See the header.
+#include "device/cluster/cluster_memory.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+namespace marline::target {
+
+void ClusterMemory::open(uint64_t begin, uint64_t bytes, uint64_t limit) {
+  begin_ = begin;
+  bytes_ = bytes;
+  limit_ = limit;
+  arena_.manage(begin, bytes);
+}
+
+ClusterBuffer* ClusterMemory::allocate(uint64_t bytes) {
+  if (bytes > limit_ - used_) return nullptr;
+  uint64_t address = arena_.allocate(bytes);
+  if (address == 0) return nullptr;
+  void* memory = std::malloc(sizeof(ClusterBuffer));
+  if (memory == nullptr) fatal("no memory for the list of a cluster's buffers");
+  auto* buffer = new (memory) ClusterBuffer{};
+  buffer->begin = address;
+  buffer->end = address + bytes;
+  buffer->number = next_++;
+  used_ += bytes;
+  live_.insert(buffer);
+  all_.push(buffer);
+  new_.push({buffer->number, bytes});
+  return buffer;
+}
+
+void ClusterMemory::release(ClusterBuffer* buffer) {
+  live_.remove(buffer);
+  buffer->is_leaving = true;
+  leaving_.push(buffer);
+}
+
+void ClusterMemory::take_new(List<NewBuffer>& to) { to.swap(new_); }
+
+ClusterBuffer* ClusterMemory::at(uint64_t address) {
+  return static_cast<ClusterBuffer*>(live_.first_overlap(address, address + 1));
+}
+
+ClusterBuffer* ClusterMemory::known(uint64_t number) {
+  auto* found = std::lower_bound(all_.begin(), all_.end(), number,
+                                 [](const ClusterBuffer* one, uint64_t wanted) { return one->number < wanted; });
+  return found != all_.end() && (*found)->number == number ? *found : nullptr;
+}
+
+ClusterBuffer* ClusterMemory::numbered(uint64_t number) {
+  ClusterBuffer* found = known(number);
+  return found != nullptr && !found->is_leaving ? found : nullptr;
+}
+
+void ClusterMemory::note_pointer(ClusterBuffer& holder, uint64_t word) {
+  if (!is_inside(word)) return;
+  ClusterBuffer* pointee = at(word);
+  if (pointee == nullptr) {
+    holder.points_anywhere = true;
+    return;
+  }
+  if (pointee->places != nullptr) {
+    fatal("a pointer to a `declare target` variable is stored in the memory of a cluster, where the variable has another "
+          "address on each node: map what it points to, or use one device (--devices=nodes)");
+  }
+  if (pointee == &holder) return;
+  for (uint64_t known : holder.pointees) {
+    if (known == pointee->number) return;
+  }
+  holder.pointees.push(pointee->number);
+}
+
+void ClusterMemory::note_pointers(ClusterBuffer& holder, const void* data, uint64_t bytes) {
+  auto* at = static_cast<const char*>(data);
+  uint64_t skipped = -reinterpret_cast<uint64_t>(data) & 7;  // only words that are aligned are pointers
+  for (uint64_t i = skipped; i + sizeof(uint64_t) <= bytes; i += sizeof(uint64_t)) {
+    uint64_t word;
+    std::memcpy(&word, at + i, sizeof word);
+    if (is_inside(word)) [[unlikely]] note_pointer(holder, word);
+  }
+}
+
+void ClusterMemory::use_whole(ClusterBuffer& buffer, List<TaskAccess>& to) {
+  to.push({{buffer.number, 0, buffer.bytes()}, true});
+}
+
+void ClusterMemory::use_all(List<TaskAccess>& to) {
+  to.clear();
+  for (ClusterBuffer* buffer : all_) {
+    if (numbered(buffer->number) != nullptr) use_whole(*buffer, to);
+  }
+}
+
+// All that can be reached from the buffer, each buffer once.
+void ClusterMemory::follow(ClusterBuffer& first, List<TaskAccess>& to) {
+  List<ClusterBuffer*> open;
+  if (first.visit != visit_) open.push(&first);
+  first.visit = visit_;
+  while (!open.is_empty()) {
+    ClusterBuffer* holder = open.back();
+    open.pop();
+    reaches_anywhere_ = reaches_anywhere_ || holder->points_anywhere;
+    for (uint64_t number : holder->pointees) {
+      ClusterBuffer* pointee = numbered(number);
+      if (pointee == nullptr) continue;
+      use_whole(*pointee, to);
+      if (pointee->visit == visit_) continue;
+      pointee->visit = visit_;
+      open.push(pointee);
+    }
+  }
+}
+
+void ClusterMemory::use_span(const Span& span, List<TaskAccess>& to) {
+  if (!is_inside(span.address)) return;
+  ClusterBuffer* buffer = at(span.address);
+  if (buffer == nullptr) {
+    reaches_anywhere_ = true;
+    return;
+  }
+  uint64_t bytes = std::min<uint64_t>(span.bytes, buffer->end - span.address);
+  ClusterRange range = {buffer->number, span.address - buffer->begin, bytes};
+  if (bytes == 0) range = {buffer->number, 0, buffer->bytes()};
+  to.push({range, span.is_written || !trusts_maps_});
+  if (span.has_pointers) follow(*buffer, to);
+}
+
+void ClusterMemory::merge_overlapping(List<TaskAccess>& accesses) {
+  std::sort(accesses.begin(), accesses.end(), [](const TaskAccess& a, const TaskAccess& b) {
+    return a.range.buffer != b.range.buffer ? a.range.buffer < b.range.buffer : a.range.offset < b.range.offset;
+  });
+  size_t kept = 0;
+  for (size_t i = 0; i < accesses.count(); ++i) {
+    TaskAccess& next = accesses[i];
+    TaskAccess* last = kept != 0 ? &accesses[kept - 1] : nullptr;
+    bool touches = last != nullptr && last->range.buffer == next.range.buffer && next.range.offset <= last->range.end();
+    if (!touches) {
+      accesses[kept++] = next;
+      continue;
+    }
+    last->range.bytes = std::max(last->range.end(), next.range.end()) - last->range.offset;
+    last->may_write = last->may_write || next.may_write;
+  }
+  while (accesses.count() > kept) accesses.pop();
+}
+
+void ClusterMemory::list_accesses(const Span* spans, uint32_t count, bool all, List<TaskAccess>& to) {
+  ++visit_;
+  reaches_anywhere_ = all;
+  for (uint32_t i = 0; i < count; ++i) use_span(spans[i], to);
+  for (uint64_t number : variables_) {
+    ClusterBuffer* variable = numbered(number);
+    if (variable == nullptr) continue;
+    use_whole(*variable, to);
+    follow(*variable, to);
+  }
+  if (reaches_anywhere_) use_all(to);
+  merge_overlapping(to);
+}
+
+}  // namespace marline::target

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The memory of a cluster as node 0 sees it: buffers by address, and which of them may hold pointers to which. A kernel
+// uses what its construct names and all that it can reach from there by pointers; these are noticed where they are
+// written: in data that comes from the program, and in what kernels have written. Under the lock of node 0.
+#pragma once
+
+#include "base/ranges.hpp"
+#include "cluster/core/dataflow/head.hpp"
+#include "device/base/device.hpp"
+#include "device/processor/arena.hpp"
+
+namespace marline::target {
+
+// One allocation, or a `declare target` variable.
+struct ClusterBuffer : Range {
+  uint64_t number;
+  const uint64_t* places;   // of a variable: where it lies, by node; null: at `begin` everywhere
+  List<uint64_t> pointees;  // buffers by number, that it may have pointers to; some are gone
+  bool points_anywhere;     // it holds an address that is none of a buffer's
+  bool is_leaving;          // released
+  uint64_t visit;           // the last search that has met it
+
+  [[nodiscard]] uint64_t bytes() const { return end - begin; }
+  [[nodiscard]] uint64_t address_at(NodeNumber node) const { return places != nullptr ? places[node] : begin; }
+};
+
+class ClusterMemory {
+ public:
+  // `limit`: bytes of the smallest node's memory.
+  void open(uint64_t begin, uint64_t bytes, uint64_t limit);
+
+  // Null: more than is left. The task that is created next brings it into being (take_new).
+  ClusterBuffer* allocate(uint64_t bytes);
+  // It is not found any more. Its addresses are another's when `forget_gone` has seen that no copy is left.
+  void release(ClusterBuffer* buffer);
+  // `has_copies(number)`: the head's answer.
+  template <class HasCopies>
+  void forget_gone(const HasCopies& has_copies);
+
+  void take_new(List<NewBuffer>& to);
+
+  // The live buffer with that address, or number; null: none.
+  [[nodiscard]] ClusterBuffer* at(uint64_t address);
+  [[nodiscard]] ClusterBuffer* numbered(uint64_t number);
+  // Also one that tasks under way may use though it has been released.
+  [[nodiscard]] ClusterBuffer* known(uint64_t number);
+  [[nodiscard]] bool is_inside(uint64_t address) const { return address - begin_ < bytes_; }
+
+  // The word has been written into the buffer; it may be a pointer into this memory.
+  void note_pointer(ClusterBuffer& holder, uint64_t word);
+  // All words of these bytes.
+  void note_pointers(ClusterBuffer& holder, const void* data, uint64_t bytes);
+
+  // What a kernel with these spans may use, in ranges that do not overlap. `all`: everything.
+  void list_accesses(const Span* spans, uint32_t count, bool all, List<TaskAccess>& to);
+
+  // Span::is_written is true of kernels: else they may write all that they use.
+  void trust_maps() { trusts_maps_ = true; }
+
+  void add_variable(ClusterBuffer* buffer) { variables_.push(buffer->number); }
+
+ private:
+  void use_all(List<TaskAccess>& to);
+  void use_span(const Span& span, List<TaskAccess>& to);
+  void use_whole(ClusterBuffer& buffer, List<TaskAccess>& to);
+  void follow(ClusterBuffer& buffer, List<TaskAccess>& to);
+  static void merge_overlapping(List<TaskAccess>& accesses);
+
+  uint64_t begin_ = 0, bytes_ = 0;
+  uint64_t limit_ = 0, used_ = 0;
+  Arena arena_;
+  Ranges live_;
+  List<ClusterBuffer*> all_;      // live or not quite gone, by number
+  List<ClusterBuffer*> leaving_;  // released, with copies perhaps
+  List<NewBuffer> new_;
+  List<uint64_t> variables_;      // which every kernel may use
+  uint64_t next_ = 1, visit_ = 0;
+  bool trusts_maps_ = false;
+  bool reaches_anywhere_ = false;  // of the search that goes on
+};
+
+template <class HasCopies>
+void ClusterMemory::forget_gone(const HasCopies& has_copies) {
+  for (size_t i = leaving_.count(); i-- > 0;) {
+    ClusterBuffer* buffer = leaving_[i];
+    if (has_copies(buffer->number)) continue;
+    leaving_.erase(i);
+    arena_.release(buffer->begin);
+    used_ -= buffer->bytes();
+    size_t at = 0;
+    while (all_[at] != buffer) ++at;
+    all_.erase(at);
+    buffer->~ClusterBuffer();
+    std::free(buffer);
+  }
+}
+
+}  // namespace marline::target

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// See the header.
+#include "device/cluster/cluster_node.hpp"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cerrno>
+
+namespace marline::target {
+
+namespace {
+
+constexpr uint64_t kPageBytes = 4096;
+
+char* map_memory(uint64_t at, uint64_t bytes) {
+  constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+  void* memory = mmap(reinterpret_cast<void*>(at), bytes, PROT_READ | PROT_WRITE, kFlags | (at != 0 ? MAP_FIXED_NOREPLACE : 0),
+                      -1, 0);
+  if (memory == MAP_FAILED || (at != 0 && memory != reinterpret_cast<void*>(at))) {
+    fatal("a cluster's memory, %lu GiB at %#lx, cannot be mapped (%s): is `ulimit -v` set?", bytes >> 30, at, strerror(errno));
+  }
+  madvise(memory, bytes, MADV_DONTDUMP);
+  madvise(memory, bytes, MADV_DONTFORK);  // a fork of the program has no devices
+  return static_cast<char*>(memory);
+}
+
+// All bytes are 0 again, and whole pages go back to the system.
+void clear(char* begin, uint64_t bytes) {
+  auto first = (reinterpret_cast<uint64_t>(begin) + kPageBytes - 1) & ~(kPageBytes - 1);
+  uint64_t last = reinterpret_cast<uint64_t>(begin + bytes) & ~(kPageBytes - 1);
+  if (first >= last) return void(std::memset(begin, 0, bytes));
+  std::memset(begin, 0, first - reinterpret_cast<uint64_t>(begin));
+  std::memset(reinterpret_cast<char*>(last), 0, reinterpret_cast<uint64_t>(begin + bytes) - last);
+  madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
+}
+
+}  // namespace
+
+ClusterNode::ClusterNode(NodeNumber node, uint64_t begin, uint64_t bytes, bool compares, const ClusterSide& side)
+    : node_(node), worker_(node, 1), side_(side), begin_(begin), bytes_(bytes) {
+  char* memory = map_memory(begin, bytes);
+  if (compares) twins_ = map_memory(0, bytes) - memory;
+}
+
+Replica& ClusterNode::replica(uint64_t buffer) {
+  size_t low = 0, high = replicas_.count();
+  while (low < high) {
+    size_t middle = (low + high) / 2;
+    (replicas_[middle]->buffer() < buffer ? low : high) = replicas_[middle]->buffer() < buffer ? middle + 1 : middle;
+  }
+  if (low == replicas_.count() || replicas_[low]->buffer() != buffer) {
+    fatal("node %u of the cluster is asked for buffer %lu, which it does not have", node_, buffer);
+  }
+  return *replicas_[low];
+}
+
+void ClusterNode::add_buffer(uint64_t buffer, uint64_t address, uint64_t bytes) {
+  size_t at = replicas_.count();
+  while (at > 0 && replicas_[at - 1]->buffer() >= buffer) --at;
+  if (at < replicas_.count() && replicas_[at]->buffer() == buffer) return;
+  auto* data = reinterpret_cast<char*>(address);
+  char* twin = twins_ != 0 ? data + twins_ : nullptr;
+  if (!is_inside(address)) {  // a variable of the program or of an image, whose first value is the same everywhere
+    twin = static_cast<char*>(std::malloc(bytes));
+    if (twin == nullptr) fatal("no memory for a `declare target` variable of %lu bytes", bytes);
+    std::memcpy(twin, data, bytes);
+  }
+  void* memory = std::malloc(sizeof(Replica));
+  if (memory == nullptr) fatal("no memory for the list of a cluster's buffers");
+  replicas_.insert(at, new (memory) Replica(buffer, data, twin, bytes));
+}
+
+void ClusterNode::drop(uint64_t buffer) {
+  Replica* gone = &replica(buffer);
+  if (!is_inside(reinterpret_cast<uint64_t>(gone->data()))) {
+    std::free(gone->twin());
+  } else {
+    clear(gone->data(), gone->bytes());
+    if (gone->twin() != nullptr) clear(gone->twin(), gone->bytes());
+  }
+  for (size_t i = 0; i < replicas_.count(); ++i) {
+    if (replicas_[i] == gone) replicas_.erase(i--);
+  }
+  gone->~Replica();
+  std::free(gone);
+}
+
+// What the head says of the task besides the message: the buffers, and the kernel.
+void ClusterNode::read_task(Message& message, BlobReader& rest) {
+  for (uint64_t left = rest.get(); left > 0 && rest.is_good(); --left) {
+    uint64_t buffer = rest.get(), address = rest.get(), bytes = rest.get();
+    add_buffer(buffer, address, bytes);
+  }
+  uint64_t code = rest.get(), place = rest.get(), limit = rest.get(), in_memory = rest.get(), count = rest.get();
+  const char* words = count <= rest.left() / sizeof(uint64_t) ? rest.get_bytes(count * sizeof(uint64_t)) : nullptr;
+  if (count != 0 && words == nullptr) fatal("node %u of the cluster has got a task that is torn", node_);
+  auto* kernel = static_cast<KernelStart*>(std::malloc(sizeof(KernelStart) + count * sizeof(uint64_t)));
+  if (kernel == nullptr) fatal("no memory for a task of the cluster");
+  *kernel = {message.index, code, place, static_cast<int32_t>(limit), in_memory != 0, static_cast<uint32_t>(count)};
+  if (count != 0) std::memcpy(kernel->words, words, count * sizeof(uint64_t));
+  started_.reach(message.index).kernel = kernel;
+}
+
+void ClusterNode::forget(uint64_t index) {
+  started_.reach(index).is_forgotten = true;
+  while (started_.first() < started_.end() && started_[started_.first()].is_forgotten) {
+    std::free(started_[started_.first()].kernel);  // of a task that was cancelled
+    started_.drop_first();
+  }
+}
+
+void ClusterNode::receive(Message& message, BlobReader& rest) {
+  take(message, rest);
+  pump();
+}
+
+void ClusterNode::take(Message& message, BlobReader& rest) {
+  if (message.kind == MessageKind::kAssign) {
+    started_.reach(message.index);
+    if (rest.left() != 0) read_task(message, rest);
+  }
+  uint64_t forgotten = message.index;
+  bool is_forgotten = message.kind == MessageKind::kForget;
+  Message copy;  // `receive` may take the message's lists away
+  copy.kind = message.kind;
+  copy.from = message.from;
+  copy.range = message.range;
+  worker_.receive(message);
+  execute_all(&copy, &rest);
+  if (is_forgotten) forget(forgotten);
+}
+
+void ClusterNode::end(uint64_t index, double time) {
+  worker_.end(index, time);
+  pump();
+}
+
+void ClusterNode::execute_all(const Message* received, BlobReader* rest) {
+  while (!worker_.commands.is_empty()) {
+    List<WorkerCommand> commands;
+    commands.swap(worker_.commands);
+    for (WorkerCommand& command : commands) execute(command, received, rest);
+  }
+}
+
+void ClusterNode::pump() {
+  execute_all(nullptr, nullptr);
+  while (next_own_ < own_.count()) {
+    Message message = std::move(own_[next_own_++]);
+    BlobReader nothing(nullptr, 0);
+    take(message, nothing);
+  }
+  own_.clear();
+  next_own_ = 0;
+}
+
+void ClusterNode::execute(WorkerCommand& command, const Message* received, BlobReader* rest) {
+  switch (command.action) {
+    case WorkerAction::kSend: return send(command.message);
+    case WorkerAction::kMerge:
+      if (received->from != node_) merge(*received, *rest);
+      return;
+    case WorkerAction::kStart: return start(command);
+    case WorkerAction::kCompare: return compare(command);
+    case WorkerAction::kDrop: return drop(command.range.buffer);
+  }
+}
+
+void ClusterNode::send(Message& message) {
+  if (message.kind == MessageKind::kReport && side_.report != nullptr) return side_.report(message);
+  if (message.to == node_) return queue(std::move(message));
+  if (message.kind == MessageKind::kFetch) {
+    message.known = replica(message.range.buffer).seen_version(message.to, message.range);
+  }
+  BlobWriter blob(kBlobFront);
+  write_message(message, blob);
+  if (message.kind == MessageKind::kData) {
+    replica(message.range.buffer).pack(message.range, message.known, blob);
+  } else if (message.kind == MessageKind::kDelta) {
+    replica(message.range.buffer).pack(message.range, started_[message.peer.index].version, blob);
+  }
+  side_.send(message, blob);
+}
+
+void ClusterNode::merge(const Message& received, BlobReader& rest) {
+  Replica& own = replica(received.range.buffer);
+  uint64_t version = own.merge(rest);
+  if (received.kind == MessageKind::kData) own.note_seen(received.from, received.range, version);
+}
+
+void ClusterNode::start(const WorkerCommand& command) {
+  Started& started = started_[command.index];
+  started.version = Replica::version();
+  KernelStart* kernel = started.kernel;
+  started.kernel = nullptr;
+  side_.start(command.index, command.task, kernel);
+}
+
+void ClusterNode::compare(const WorkerCommand& command) {
+  Replica& own = replica(command.range.buffer);
+  if (twins_ == 0) return own.claim(command.range, command.stamp);
+  PointerSink sink = {begin_, begin_ + bytes_, {}};
+  own.compare(command.range, command.stamp, sink);
+  if (!sink.found.is_empty()) side_.tell_pointers(command.range.buffer, sink.found);
+}
+
+}  // namespace marline::target

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a node of a cluster does, the program's process among them: drives the core's Worker, holds the node's copies of
+// buffers, and exchanges messages. One lock, the node's: whoever calls has it. Nothing here blocks or suspends, but
+// comparing and copying take their time.
+#pragma once
+
+#include "base/lock.hpp"
+#include "cluster/core/dataflow/worker.hpp"
+#include "device/cluster/cluster_frames.hpp"
+#include "device/cluster/replica.hpp"
+
+namespace marline::target {
+
+// A kernel to be run at a node.
+struct KernelStart {
+  uint64_t index;        // of its task
+  uint64_t code;         // where the node has it
+  uint64_t place;        // offset of its place in the program's file (image/program.hpp)
+  int32_t thread_limit;  // 0: none
+  bool in_memory;        // its one argument is the address of the words
+  uint32_t count;
+  uint64_t words[];      // arguments
+};
+
+// How the two kinds of nodes differ.
+struct ClusterSide {
+  // Sends a message to another node, with what goes with it.
+  void (*send)(const Message& message, BlobWriter& blob);
+  // A message of this node's Worker to the head, which is here: null where it is elsewhere.
+  void (*report)(const Message& message);
+  // A task of this node is to start: `kernel` is the callee's; null: a task of node 0.
+  void (*start)(uint64_t index, TaskNumber task, KernelStart* kernel);
+  // Words that tasks have written into a buffer and that may be pointers.
+  void (*tell_pointers)(uint64_t buffer, const List<uint64_t>& words);
+};
+
+class ClusterNode {
+ public:
+  // `begin`, `bytes`: of the cluster's memory, which gets mapped. `compares`: tasks here are kernels, whose writes are
+  // found by comparison; else they write all that they may.
+  ClusterNode(NodeNumber node, uint64_t begin, uint64_t bytes, bool compares, const ClusterSide& side);
+
+  // A buffer that a task here is going to use, where its bytes are in this process.
+  void add_buffer(uint64_t buffer, uint64_t address, uint64_t bytes);
+
+  // A message, with what goes with it.
+  void receive(Message& message, BlobReader& rest);
+  // The task that was started has run.
+  void end(uint64_t index, double time);
+
+  // Executes what the Worker wants. Called behind the two above, and after messages for this node have been queued.
+  void pump();
+  // A message for this node from this process.
+  void queue(Message message) { own_.push(std::move(message)); }
+
+  Lock lock;
+
+ private:
+  struct Started {
+    bool is_forgotten = false;
+    uint64_t version = 0;  // of the copies, when the task started
+    KernelStart* kernel = nullptr;
+  };
+
+  void read_task(Message& message, BlobReader& rest);
+  void take(Message& message, BlobReader& rest);
+  void execute(WorkerCommand& command, const Message* received, BlobReader* rest);
+  void execute_all(const Message* received, BlobReader* rest);
+  void send(Message& message);
+  void merge(const Message& received, BlobReader& rest);
+  void start(const WorkerCommand& command);
+  void compare(const WorkerCommand& command);
+  void drop(uint64_t buffer);
+  Replica& replica(uint64_t buffer);
+  [[nodiscard]] bool is_inside(uint64_t address) const { return address - begin_ < bytes_; }
+  void forget(uint64_t index);
+
+  NodeNumber node_;
+  Worker worker_;
+  const ClusterSide& side_;
+  uint64_t begin_, bytes_;
+  int64_t twins_ = 0;       // from the memory to its twin; 0: there is none
+  List<Replica*> replicas_;  // by buffer
+  Window<Started> started_;  // by index
+  List<Message> own_;        // from this node to itself, in order
+  size_t next_own_ = 0;
+};
+
+}  // namespace marline::target

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The cluster in a worker: joins at the program's first frame about it, and runs tasks as the worker's own dispatcher
+// runs kernels (node_serve.cpp). Frames come from the thread that polls the wire.
+#include "base/report.hpp"
+#include "device/base/tell.hpp"
+#include "device/cluster/cluster.hpp"
+#include "device/cluster/cluster_node.hpp"
+#include "device/cluster/cluster_wire.hpp"
+#include "device/node/node_guest.hpp"
+#include "device/node/node.hpp"
+#include "device/node/node_memory.hpp"
+#include "device/node/node_seen.hpp"
+#include "device/node/wire_use.hpp"
+#include "device/processor/call_kernel.hpp"
+#include "device/processor/dispatcher.hpp"
+#include "device/processor/process_crash.hpp"
+#include "marline/devices.h"
+
+#include <cstdio>
+#include <new>
+
+extern "C" int omp_get_max_threads();
+
+namespace marline::target {
+
+namespace {
+
+struct ClusterWork : Work {
+  KernelStart* kernel;
+  const char* region;  // stays
+  SeenKernel seen;
+};
+
+const NodeJob* g_job;
+ClusterNode* g_node = nullptr;  // by the first frame
+int g_number = 0;               // the cluster's, as a device of the program
+alignas(ClusterNode) char g_room[sizeof(ClusterNode)];
+
+void send(const Message& message, BlobWriter& blob) {
+  WireUse use;
+  if (use.is_possible()) send_blob(*g_job, message.to, blob);
+}
+
+// The program takes it before it hears that the task has ended.
+void tell_pointers(uint64_t buffer, const List<uint64_t>& found) {
+  constexpr size_t kAtATime = kMostWords - 1;
+  WireUse use;
+  if (!use.is_possible()) return;
+  static uint64_t words[kMostWords];  // under the node's lock
+  for (size_t first = 0; first < found.count(); first += kAtATime) {
+    size_t count = found.count() - first < kAtATime ? found.count() - first : kAtATime;
+    words[0] = buffer;
+    for (size_t i = 0; i < count; ++i) words[1 + i] = found[first + i];
+    Frame frame = {};
+    frame.kind = static_cast<uint16_t>(ClusterFrame::kPointers);
+    frame.words = static_cast<uint16_t>(1 + count);
+    g_job->send(0, frame, words);
+  }
+}
+
+void run_kernel(void* data) {
+  auto* work = static_cast<ClusterWork*>(data);
+  const KernelStart& kernel = *work->kernel;
+  auto address = reinterpret_cast<uint64_t>(kernel.words);
+  RunningKernel running(reinterpret_cast<uint64_t>(work->region), kernel.place);
+  call_kernel(kernel.code, kernel.in_memory ? &address : kernel.words, kernel.in_memory ? 1 : kernel.count);
+}
+
+void run_work(Work* given) {
+  auto* work = static_cast<ClusterWork*>(given);
+  marline_target_region_t region = {run_kernel, work, g_number, work->kernel->thread_limit};
+  uint64_t begin = now();
+  see_begin(&work->seen);
+  marline_target_region_run(&region);
+  see_end(&work->seen);
+  std::fflush(stdout);  // nobody does at the end
+  uint64_t index = work->kernel->index;
+  std::free(work->kernel);
+  std::free(work);
+  Guard guard(g_node->lock);
+  g_node->end(index, static_cast<double>(now() - begin));
+}
+
+void start(uint64_t index, TaskNumber, KernelStart* kernel) {
+  const char* region = kernel != nullptr ? name_of_code(kernel->code) : nullptr;
+  if (region == nullptr || (!kernel->in_memory && kernel->count > kMostArguments)) {
+    fatal("task %lu of node %d of the cluster is no target region", index, g_job->number);
+  }
+  auto* work = static_cast<ClusterWork*>(std::malloc(sizeof(ClusterWork)));
+  if (work == nullptr) fatal("no memory for a task of the cluster");
+  work->is_kernel = true;
+  work->run = run_work;
+  work->kernel = kernel;
+  work->region = region;
+  see_arrival(&work->seen, region, kernel->place);
+  WorkList list;
+  list.append(work);
+  add_work(list);
+}
+
+const ClusterSide kSide = {send, nullptr, start, tell_pointers};
+
+void join(int peer, const Frame& frame, const uint64_t* words) {
+  if (peer != 0 || frame.words != 3) fatal("process %d is not the program of this cluster", peer);
+  g_job = &join_job({});
+  if (g_node == nullptr) {
+    g_number = static_cast<int>(words[2]);
+    g_node = new (g_room) ClusterNode(static_cast<NodeNumber>(g_job->number), words[0], words[1], true, kSide);
+  }
+  Frame done = {};
+  done.kind = static_cast<uint16_t>(NodeFrame::kDone);
+  done.operation = frame.operation;
+  done.flags = frame.flags & kAwaited;
+  done.a = static_cast<uint64_t>(omp_get_max_threads());
+  g_job->send(0, done);
+}
+
+// Tasks, and what becomes of copies, are the program's to say.
+bool is_heads(MessageKind kind) { return kind <= MessageKind::kDrop; }
+
+void* place(int peer, const Frame& frame, const uint64_t*) { return place_blob(peer, frame); }
+
+void deliver(int peer, const Frame& frame, const uint64_t* words) {
+  auto kind = static_cast<ClusterFrame>(frame.kind);
+  if (kind == ClusterFrame::kJoin) return join(peer, frame, words);
+  ReceivedBlob blob(peer, frame, words);
+  Message message;
+  bool is_good = kind == ClusterFrame::kMessage && g_node != nullptr && read_message(blob.reader, message);
+  if (!is_good || message.kind == MessageKind::kReport || (peer != 0 && is_heads(message.kind))) {
+    fatal("node %d of the cluster has got a message from process %d that it does not understand (frame %u)",
+          g_job != nullptr ? g_job->number : -1, peer, frame.kind);
+  }
+  message.from = static_cast<NodeNumber>(peer);
+  message.to = static_cast<NodeNumber>(g_job->number);
+  Guard guard(g_node->lock);
+  g_node->receive(message, blob.reader);
+}
+
+constexpr GuestFrames kGuest = {place, deliver};
+
+}  // namespace
+
+void serve_cluster() { take_guest_frames(kGuest); }
+
+}  // namespace marline::target

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// See the header. A blob: the version, then for each block that has changed its number, the part of it that lies in the
+// range, how many stamps it has (0: one, for all), these stamps, for several an index of each byte, and the bytes.
+#include "device/cluster/replica.hpp"
+
+#include <algorithm>
+
+namespace marline::target {
+
+struct Replica::Dense {
+  uint8_t index[kBlock];  // of each byte's stamp
+  uint32_t count;
+  uint64_t stamps[];
+};
+
+namespace {
+
+[[noreturn]] void refuse_torn(uint64_t buffer) {
+  fatal("data for buffer %lu of the cluster is torn: its sender is no Marline of this version", buffer);
+}
+
+}  // namespace
+
+Replica::Replica(uint64_t buffer, char* data, char* twin, uint64_t bytes)
+    : buffer_(buffer), bytes_(bytes), data_(data), twin_(twin),
+      blocks_(static_cast<Block*>(std::calloc((bytes + kBlock - 1) / kBlock, sizeof(Block)))) {
+  if (blocks_ == nullptr) fatal("no memory for what a cluster's node knows of %lu bytes", bytes);
+}
+
+Replica::~Replica() {
+  for (uint64_t i = 0; i * kBlock < bytes_; ++i) std::free(blocks_[i].dense);
+  std::free(blocks_);
+}
+
+uint32_t Replica::length_of(uint64_t block) const {
+  return static_cast<uint32_t>(std::min(kBlock, bytes_ - block * kBlock));
+}
+
+Replica::Part Replica::part_of_block(uint64_t block, const ClusterRange& range) const {
+  uint64_t begin = block * kBlock, end = begin + length_of(block);
+  return {static_cast<uint32_t>(std::max(begin, range.offset) - begin),
+          static_cast<uint32_t>(std::min(end, range.end()) - begin)};
+}
+
+void Replica::expand(uint64_t block, uint64_t* stamps) const {
+  const Block& from = blocks_[block];
+  for (uint64_t i = 0; i < kBlock; ++i) {
+    stamps[i] = from.dense != nullptr ? from.dense->stamps[from.dense->index[i]] : from.stamp;
+  }
+}
+
+void Replica::set_uniform(uint64_t block, uint64_t stamp) {
+  Block& to = blocks_[block];
+  std::free(to.dense);
+  to = {stamp, version_, nullptr};
+}
+
+// Bytes behind the buffer's end have any stamp.
+void Replica::store(uint64_t block, const uint64_t* stamps) {
+  uint8_t index[kBlock] = {};
+  uint64_t table[kBlock];
+  uint32_t count = 0, last = 0, length = length_of(block);
+  for (uint32_t i = 0; i < length; ++i) {
+    if (count == 0 || stamps[i] != table[last]) {
+      for (last = 0; last < count && table[last] != stamps[i];) ++last;
+      if (last == count) table[count++] = stamps[i];
+    }
+    index[i] = static_cast<uint8_t>(last);
+  }
+  if (count == 1) return set_uniform(block, table[0]);
+  Block& to = blocks_[block];
+  auto* dense = static_cast<Dense*>(std::realloc(to.dense, sizeof(Dense) + count * sizeof(uint64_t)));
+  if (dense == nullptr) fatal("no memory for what a cluster's node knows of %lu bytes", bytes_);
+  std::memcpy(dense->index, index, sizeof index);
+  dense->count = count;
+  std::memcpy(dense->stamps, table, count * sizeof(uint64_t));
+  to = {0, version_, dense};
+}
+
+void Replica::claim(const ClusterRange& range, uint64_t stamp) {
+  if (range.bytes == 0) return;
+  ++version_;
+  for (uint64_t block = range.offset / kBlock; block * kBlock < range.end(); ++block) {
+    Part part = part_of_block(block, range);
+    if (part.begin == 0 && part.end == length_of(block)) {
+      set_uniform(block, stamp);
+      continue;
+    }
+    uint64_t stamps[kBlock];
+    expand(block, stamps);
+    std::fill(stamps + part.begin, stamps + part.end, stamp);
+    store(block, stamps);
+  }
+}
+
+void Replica::find_pointers(uint64_t block, Part part, PointerSink& sink) const {
+  const char *now = data_ + block * kBlock, *before = twin_ + block * kBlock;
+  uint32_t length = length_of(block);
+  for (uint32_t i = part.begin & ~7U; i + 8 <= length && i < part.end; i += 8) {
+    uint64_t word, old;
+    std::memcpy(&word, now + i, sizeof word);
+    std::memcpy(&old, before + i, sizeof old);
+    if (word != old && word - sink.begin < sink.end - sink.begin) sink.found.push(word);
+  }
+}
+
+// Other tasks may write other bytes of the block meanwhile: each byte is read once.
+void Replica::compare_block(uint64_t block, Part part, uint64_t stamp, PointerSink& sink) {
+  find_pointers(block, part, sink);
+  char *now = data_ + block * kBlock, *before = twin_ + block * kBlock;
+  uint64_t stamps[kBlock];
+  expand(block, stamps);
+  for (uint32_t i = part.begin; i < part.end; ++i) {
+    char byte = *static_cast<volatile char*>(now + i);
+    if (byte == before[i]) continue;
+    before[i] = byte;
+    stamps[i] = stamp;
+  }
+  store(block, stamps);
+}
+
+void Replica::compare(const ClusterRange& range, uint64_t stamp, PointerSink& sink) {
+  ++version_;
+  for (uint64_t block = range.offset / kBlock; block * kBlock < range.end(); ++block) {
+    Part part = part_of_block(block, range);
+    uint64_t at = block * kBlock + part.begin;
+    if (std::memcmp(data_ + at, twin_ + at, part.end - part.begin) != 0) compare_block(block, part, stamp, sink);
+  }
+}
+
+void Replica::pack_block(uint64_t block, Part part, BlobWriter& to) const {
+  const Block& from = blocks_[block];
+  uint32_t count = from.dense != nullptr ? from.dense->count : 0;
+  to.put(block);
+  to.put(part.begin | uint64_t{part.end} << 16 | uint64_t{count} << 32);
+  if (count == 0) {
+    to.put(from.stamp);
+  } else {
+    to.put_bytes(from.dense->stamps, count * sizeof(uint64_t));
+    to.put_bytes(from.dense->index + part.begin, part.end - part.begin);
+  }
+  to.put_bytes(settled() + block * kBlock + part.begin, part.end - part.begin);
+}
+
+void Replica::pack(const ClusterRange& range, uint64_t version, BlobWriter& to) {
+  to.put(version_);
+  for (uint64_t block = range.offset / kBlock; block * kBlock < range.end(); ++block) {
+    if (has_stamps(block) && blocks_[block].version > version) pack_block(block, part_of_block(block, range), to);
+  }
+}
+
+void Replica::take(uint64_t block, uint32_t begin, uint32_t end, const char* bytes) {
+  uint64_t at = block * kBlock + begin;
+  std::memcpy(data_ + at, bytes, end - begin);
+  if (twin_ != nullptr) std::memcpy(twin_ + at, bytes, end - begin);
+}
+
+void Replica::merge_block(uint64_t block, Part part, uint64_t uniform, const uint64_t* table, const uint8_t* index,
+                          uint32_t count, const char* bytes) {
+  Block& own = blocks_[block];
+  bool is_whole = part.begin == 0 && part.end == length_of(block);
+  if (own.dense == nullptr && count == 0) {
+    if (uniform <= own.stamp) return;
+    if (is_whole) {
+      take(block, part.begin, part.end, bytes);
+      return set_uniform(block, uniform);
+    }
+  }
+  uint64_t stamps[kBlock];
+  expand(block, stamps);
+  bool is_changed = false;
+  for (uint32_t i = part.begin, run; i < part.end; i = run) {
+    auto stamp_at = [&](uint32_t at) { return count == 0 ? uniform : table[index[at - part.begin]]; };
+    for (run = i; run < part.end && stamp_at(run) > stamps[run]; ++run) stamps[run] = stamp_at(run);
+    if (run != i) {
+      take(block, i, run, bytes + (i - part.begin));
+      is_changed = true;
+    } else {
+      ++run;
+    }
+  }
+  if (is_changed) store(block, stamps);
+}
+
+uint64_t Replica::merge(BlobReader& from) {
+  ++version_;
+  uint64_t theirs = from.get();
+  while (from.left() != 0) {
+    uint64_t block = from.get(), shape = from.get(), uniform = 0;
+    Part part = {static_cast<uint32_t>(shape & 0xffff), static_cast<uint32_t>(shape >> 16 & 0xffff)};
+    auto count = static_cast<uint32_t>(shape >> 32);
+    if (block >= (bytes_ + kBlock - 1) / kBlock || part.begin > part.end || part.end > length_of(block) || count > kBlock) {
+      refuse_torn(buffer_);
+    }
+    uint64_t table[kBlock] = {};
+    const uint8_t* index = nullptr;
+    if (count == 0) {
+      uniform = from.get();
+    } else {
+      const char* stamps = from.get_bytes(count * sizeof(uint64_t));
+      if (stamps != nullptr) std::memcpy(table, stamps, count * sizeof(uint64_t));
+      index = reinterpret_cast<const uint8_t*>(from.get_bytes(part.end - part.begin));
+    }
+    const char* bytes = from.get_bytes(part.end - part.begin);
+    if (!from.is_good()) refuse_torn(buffer_);
+    merge_block(block, part, uniform, table, index, count, bytes);
+  }
+  return theirs;
+}
+
+uint64_t Replica::seen_version(NodeNumber node, const ClusterRange& range) const {
+  uint64_t version = 0;
+  for (const Seen& seen : seen_) {
+    bool covers = seen.node == node && seen.range.offset <= range.offset && range.end() <= seen.range.end();
+    if (covers) version = std::max(version, seen.version);
+  }
+  return version;
+}
+
+void Replica::note_seen(NodeNumber node, const ClusterRange& range, uint64_t version) {
+  for (size_t i = seen_.count(); i-- > 0;) {
+    bool covers = seen_[i].node == node && range.offset <= seen_[i].range.offset && seen_[i].range.end() <= range.end();
+    if (covers) seen_.erase(i);
+  }
+  if (seen_.count() == kMostSeen) seen_.erase(0);
+  seen_.push({node, range, version});
+}
+
+}  // namespace marline::target

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Frames on the wires of a job that are not about one device of one worker: a cluster's (device/cluster), between any two
+// processes. Both sides of devices on nodes pass them on.
+#pragma once
+
+#include "device/node/node_frames.hpp"
+
+namespace marline::target {
+
+// As WireUser's functions of these names.
+struct GuestFrames {
+  void* (*place)(int peer, const Frame& frame, const uint64_t* words);
+  void (*deliver)(int peer, const Frame& frame, const uint64_t* words);
+};
+
+// Before this process joins a job.
+void take_guest_frames(const GuestFrames& guest);
+
+// In both sides' WireUser. Ends the process for frames that nobody takes.
+void* place_guest(int peer, const Frame& frame, const uint64_t* words);
+void deliver_guest(int peer, const Frame& frame, const uint64_t* words);
+
+[[nodiscard]] inline bool is_guest(const Frame& frame) { return frame.kind >= kFirstGuest; }
+
+}  // namespace marline::target
