@@ -29,8 +29,10 @@ ClusterHead::ClusterHead(Device* device, uint64_t begin, uint64_t bytes, uint64_
     : device_(device), node_(0, begin, bytes, false, kSide), head_(options) {
   memory_.open(begin, bytes, limit);
   // Nanoseconds, of which only the order of magnitude matters: what a message takes, and a byte at 2 GB/s.
-  constexpr double kLatency = 20'000, kTimePerByte = 0.5;
+  // A region of which nothing is known is worth spreading.
+  constexpr double kLatency = 20'000, kTimePerByte = 0.5, kUnknownTime = 1'000'000;
   head_.placement.set_link(kLatency, kTimePerByte);
+  head_.placement.set_unknown_time(kUnknownTime);
   g_head = this;
 }
 

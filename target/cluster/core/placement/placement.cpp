@@ -74,7 +74,7 @@ const Placement::Cost* Placement::find_cost(uint64_t key) const {
 double Placement::expected_time(const PlacementRequest& request, uint32_t kind) const {
   uint64_t key = key_of(request, kind);
   const Cost* cost = find_cost(key);
-  return cost != costs_.end() && cost->key == key ? cost->mean : 1;
+  return cost != costs_.end() && cost->key == key ? cost->mean : unknown_time_;
 }
 
 void Placement::learn(const PlacementRequest& request, NodeNumber node, double time) {

@@ -40,6 +40,9 @@ class Placement {
   void add(const Member& member);
   void set_link(double latency, double time_per_byte) { latency_ = latency, time_per_byte_ = time_per_byte; }
 
+  // What a task is taken to need whose kernel has not run yet.
+  void set_unknown_time(double time) { unknown_time_ = time; }
+
   // 0: no member may run it. `held(node)`: how many of its bytes the node has.
   template <class Held>
   NodeNumber choose(const PlacementRequest& request, const Held& held);
@@ -69,7 +72,7 @@ class Placement {
   void add_least_loaded(const PlacementRequest& request);
 
   PlacementPolicy policy_;
-  double latency_ = 0, time_per_byte_ = 0;
+  double latency_ = 0, time_per_byte_ = 0, unknown_time_ = 1;
   NodeNumber next_ = 1;
   List<Member> members_;          // from 0 on: of node 1
   List<double> loads_;            // work that is assigned and has not ended, over slots; like members_
