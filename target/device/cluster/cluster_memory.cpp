@@ -69,9 +69,9 @@ void ClusterMemory::note_pointer(ClusterBuffer& holder, uint64_t word) {
   }
   if (pointee == &holder) return;
   for (uint64_t known : holder.pointees) {
-    if (known == pointee->number) return;
+    if (known == pointee->begin) return;
   }
-  holder.pointees.push(pointee->number);
+  holder.pointees.push(pointee->begin);
 }
 
 void ClusterMemory::note_pointers(ClusterBuffer& holder, const void* data, uint64_t bytes) {
@@ -104,8 +104,8 @@ void ClusterMemory::follow(ClusterBuffer& first, List<TaskAccess>& to) {
     ClusterBuffer* holder = open.back();
     open.pop();
     reaches_anywhere_ = reaches_anywhere_ || holder->points_anywhere;
-    for (uint64_t number : holder->pointees) {
-      ClusterBuffer* pointee = numbered(number);
+    for (uint64_t address : holder->pointees) {
+      ClusterBuffer* pointee = at(address);
       if (pointee == nullptr) continue;
       use_whole(*pointee, to);
       if (pointee->visit == visit_) continue;

@@ -16,7 +16,7 @@ namespace marline::target {
 struct ClusterBuffer : Range {
   uint64_t number;
   const uint64_t* places;   // of a variable: where it lies, by node; null: at `begin` everywhere
-  List<uint64_t> pointees;  // buffers by number, that it may have pointers to; some are gone
+  List<uint64_t> pointees;  // where buffers begin that it may have pointers to; others may lie there by now, or none
   bool points_anywhere;     // it holds an address that is none of a buffer's
   bool is_leaving;          // released
   uint64_t visit;           // the last search that has met it
