@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A random graph of deferred target regions on few arrays, which all of them map as a whole. Each array has four classes
+ * of bytes, by index modulo 4, with a dependence object each: so tasks without order write between each other's bytes.
+ * Updates and host tasks are among them. The same tasks, one by one on the host, say what must come out.
+ *
+ *   SEED [TASKS]
+ *
+ * Covers: target(nowait, depend:in, depend:inout, map:tofrom), target enter data(map:to), target exit data(map:from),
+ *   target update(to, from, nowait, depend:inout), task(depend:inout)
+ */
+#include "device.h"
+
+#include <stdlib.h>
+
+enum { kArrays = 5, kClasses = 4, kMost = 3000 };
+
+static unsigned long long g_state;
+
+static unsigned draw(unsigned below) {
+  g_state = g_state * 6364136223846793005ULL + 1442695040888963407ULL;
+  return (unsigned)(g_state >> 33) % below;
+}
+
+static int g_sizes[kArrays];
+static unsigned char *g_arrays[kArrays], *g_device[kArrays], *g_host[kArrays]; /* the program's; what must come out */
+static char g_cells[kArrays][kClasses];
+
+typedef enum { kRegion, kUpdateFrom, kUpdateTo, kHostTask } Kind;
+
+typedef struct {
+  Kind kind;
+  int array[4], part[4]; /* read, read, written, written: distinct */
+  unsigned salt;
+} Task;
+
+#pragma omp declare target
+static unsigned hash_class(const unsigned char *bytes, int n, int part) {
+  unsigned hash = 2166136261u;
+  for (int i = part; i < n; i += 4)
+    hash = (hash ^ bytes[i]) * 16777619u;
+  return hash;
+}
+
+/* Some bytes stay as they are. */
+static void write_class(unsigned char *bytes, int n, int part, unsigned hash) {
+  for (int i = part; i < n; i += 4) {
+    hash = hash * 1664525u + 1013904223u;
+    if (hash >> 30 != 0)
+      bytes[i] = (unsigned char)(bytes[i] + (hash >> 16));
+  }
+}
+
+static void run(unsigned salt, unsigned char *const *a, const int *n, const int *part) {
+  unsigned hash = salt ^ hash_class(a[0], n[0], part[0]) ^ hash_class(a[1], n[1], part[1]);
+  write_class(a[2], n[2], part[2], hash);
+  write_class(a[3], n[3], part[3], hash * 31);
+}
+#pragma omp end declare target
+
+static Task draw_task(void) {
+  Task task = {kRegion, {0}, {0}, draw(1u << 30)};
+  unsigned what = draw(12);
+  task.kind = what == 0 ? kUpdateFrom : what == 1 ? kUpdateTo : what == 2 ? kHostTask : kRegion;
+  for (int i = 0; i < 4; i++) {
+    int is_new;
+    do {
+      task.array[i] = (int)draw(kArrays), task.part[i] = (int)draw(kClasses);
+      is_new = 1;
+      for (int k = 0; k < i; k++)
+        is_new = is_new && (task.array[k] != task.array[i] || task.part[k] != task.part[i]);
+    } while (!is_new);
+  }
+  return task;
+}
+
+static void refer(const Task *task) {
+  int v = task->array[0], n[4];
+  unsigned char *a[4];
+  for (int i = 0; i < 4; i++)
+    a[i] = g_device[task->array[i]], n[i] = g_sizes[task->array[i]];
+  if (task->kind == kRegion)
+    run(task->salt, a, n, task->part);
+  if (task->kind == kUpdateFrom)
+    memcpy(g_host[v], g_device[v], (size_t)g_sizes[v]);
+  if (task->kind == kUpdateTo)
+    memcpy(g_device[v], g_host[v], (size_t)g_sizes[v]);
+  if (task->kind == kHostTask)
+    write_class(g_host[v], g_sizes[v], task->part[0], task->salt);
+}
+
+static void create_region(const Task *task) {
+  char *in0 = &g_cells[task->array[0]][task->part[0]], *in1 = &g_cells[task->array[1]][task->part[1]];
+  char *out0 = &g_cells[task->array[2]][task->part[2]], *out1 = &g_cells[task->array[3]][task->part[3]];
+  int n0 = g_sizes[task->array[0]], n1 = g_sizes[task->array[1]], n2 = g_sizes[task->array[2]], n3 = g_sizes[task->array[3]];
+  unsigned char *a0 = g_arrays[task->array[0]], *a1 = g_arrays[task->array[1]], *a2 = g_arrays[task->array[2]],
+                *a3 = g_arrays[task->array[3]];
+  int p0 = task->part[0], p1 = task->part[1], p2 = task->part[2], p3 = task->part[3];
+  unsigned salt = task->salt;
+  (void)in0, (void)in1, (void)out0, (void)out1; /* GCC does not count their use in depend */
+#pragma omp target nowait depend(in : in0[0], in1[0]) depend(inout : out0[0], out1[0]) map(tofrom : a0[0 : n0]) \
+    map(tofrom : a1[0 : n1]) map(tofrom : a2[0 : n2]) map(tofrom : a3[0 : n3])
+  {
+    unsigned char *a[] = {a0, a1, a2, a3};
+    int n[] = {n0, n1, n2, n3}, p[] = {p0, p1, p2, p3};
+    run(salt, a, n, p);
+  }
+}
+
+static void create(const Task *task) {
+  int v = task->array[0], n = g_sizes[v], part = task->part[0];
+  unsigned char *a = g_arrays[v];
+  char *c = g_cells[v];
+  unsigned salt = task->salt;
+  (void)c;
+  switch (task->kind) {
+  case kRegion: create_region(task); break;
+  case kUpdateFrom: {
+#pragma omp target update nowait from(a[0 : n]) depend(inout : c[0], c[1], c[2], c[3])
+    break;
+  }
+  case kUpdateTo: {
+#pragma omp target update nowait to(a[0 : n]) depend(inout : c[0], c[1], c[2], c[3])
+    break;
+  }
+  case kHostTask: {
+#pragma omp task depend(inout : c[0], c[1], c[2], c[3]) firstprivate(a, n, part, salt)
+    write_class(a, n, part, salt);
+    break;
+  }
+  }
+}
+
+int main(int count, char **words) {
+  g_state = (unsigned long long)(count > 1 ? atoi(words[1]) : 1) * 0x9e3779b97f4a7c15ULL + 1;
+  int tasks = count > 2 ? atoi(words[2]) : 300;
+  for (int v = 0; v < kArrays; v++) {
+    int n = g_sizes[v] = 4 + (int)draw(kMost - 4);
+    g_arrays[v] = malloc((size_t)n), g_device[v] = malloc((size_t)n), g_host[v] = malloc((size_t)n);
+    for (int i = 0; i < n; i++)
+      g_arrays[v][i] = g_device[v][i] = g_host[v][i] = (unsigned char)draw(256);
+    unsigned char *a = g_arrays[v];
+#pragma omp target enter data map(to : a[0 : n])
+  }
+#pragma omp parallel
+#pragma omp single
+  for (int i = 0; i < tasks; i++) {
+    Task task = draw_task();
+    refer(&task);
+    create(&task);
+  }
+  for (int v = 0; v < kArrays; v++) {
+    unsigned char *a = g_arrays[v];
+    int n = g_sizes[v];
+    for (int i = 0; i < n; i++)
+      CHECK_EQ(a[i], g_host[v][i]);
+#pragma omp target exit data map(from : a[0 : n])
+    for (int i = 0; i < n; i++)
+      CHECK_EQ(a[i], g_device[v][i]);
+    free(g_arrays[v]), free(g_device[v]), free(g_host[v]);
+  }
+  return 0;
+}
