@@ -237,14 +237,22 @@ uint64_t ClusterHead::add_variable(const uint64_t* places, const void* value, ui
   uint64_t address;
   {
     Guard guard(node_.lock);
-    ClusterBuffer* buffer = memory_.allocate(bytes);
+    ClusterBuffer* buffer = memory_.add_variable(bytes, places);
     if (buffer == nullptr) fatal("device %d (cluster) has no memory for a variable of %lu bytes", device_->number, bytes);
-    buffer->places = places;
-    memory_.add_variable(buffer);
     address = buffer->begin;
   }
   write(address, value, bytes);
   return address;
+}
+
+// A pointer that is attached comes alone.
+void ClusterHead::refuse_pointer_to_variable(const void* pointer) {
+  uint64_t word;
+  std::memcpy(&word, pointer, sizeof word);
+  const ClusterBuffer* buffer = memory_.is_inside(word) ? memory_.at(word) : nullptr;
+  if (buffer == nullptr || buffer->places == nullptr) return;
+  fatal("device %d (cluster): a pointer to a `declare target` variable is mapped, but the variable has another address on "
+        "each node: use it by its name in regions, or use --devices=nodes", device_->number);
 }
 
 void ClusterHead::write(uint64_t to, const void* from, uint64_t bytes) {
@@ -254,6 +262,7 @@ void ClusterHead::write(uint64_t to, const void* from, uint64_t bytes) {
     Guard guard(node_.lock);
     ClusterBuffer& buffer = buffer_at(to, bytes, "a copy to");
     memory_.note_pointers(buffer, from, bytes);
+    if (bytes == sizeof(void*)) refuse_pointer_to_variable(from);
     task.accesses.push({{buffer.number, to - buffer.begin, bytes}, true});
   }
   run_here(std::move(task), "copy to", bytes, [&] { std::memcpy(reinterpret_cast<void*>(to), from, bytes); });

@@ -79,6 +79,7 @@ class ClusterHead {
   void note_ended(TaskNumber task, Finished& finished);
   // `polls`: on the thread that polls the wire.
   static void finish(Finished& finished, bool polls);
+  void refuse_pointer_to_variable(const void* pointer);
   ClusterBuffer& buffer_at(uint64_t address, uint64_t bytes, const char* what);
   template <class Work>
   void run_here(NewTask task, const char* what, uint64_t bytes, Work work);

@@ -13,12 +13,23 @@ void ClusterMemory::open(uint64_t begin, uint64_t bytes, uint64_t limit) {
   begin_ = begin;
   bytes_ = bytes;
   limit_ = limit;
-  arena_.manage(begin, bytes);
+  arena_.manage(begin, bytes / 2);
+  variables_arena_.manage(begin + bytes / 2, bytes / 2);
 }
 
-ClusterBuffer* ClusterMemory::allocate(uint64_t bytes) {
+ClusterBuffer* ClusterMemory::allocate(uint64_t bytes) { return allocate_in(arena_, bytes); }
+
+ClusterBuffer* ClusterMemory::add_variable(uint64_t bytes, const uint64_t* places) {
+  ClusterBuffer* buffer = allocate_in(variables_arena_, bytes);
+  if (buffer == nullptr) return nullptr;
+  buffer->places = places;
+  variables_.push(buffer->number);
+  return buffer;
+}
+
+ClusterBuffer* ClusterMemory::allocate_in(Arena& arena, uint64_t bytes) {
   if (bytes > limit_ - used_) return nullptr;
-  uint64_t address = arena_.allocate(bytes);
+  uint64_t address = arena.allocate(bytes);
   if (address == 0) return nullptr;
   void* memory = std::malloc(sizeof(ClusterBuffer));
   if (memory == nullptr) fatal("no memory for the list of a cluster's buffers");
@@ -56,18 +67,16 @@ ClusterBuffer* ClusterMemory::numbered(uint64_t number) {
   return found != nullptr && !found->is_leaving ? found : nullptr;
 }
 
+// Also of an address right behind the buffer's last byte.
+ClusterBuffer* ClusterMemory::pointee_of(uint64_t word) {
+  if (!is_inside(word)) return nullptr;
+  ClusterBuffer* found = at(word);
+  return found != nullptr ? found : at(word - 1);
+}
+
 void ClusterMemory::note_pointer(ClusterBuffer& holder, uint64_t word) {
-  if (!is_inside(word)) return;
-  ClusterBuffer* pointee = at(word);
-  if (pointee == nullptr) {
-    holder.points_anywhere = true;
-    return;
-  }
-  if (pointee->places != nullptr) {
-    fatal("a pointer to a `declare target` variable is stored in the memory of a cluster, where the variable has another "
-          "address on each node: map what it points to, or use one device (--devices=nodes)");
-  }
-  if (pointee == &holder) return;
+  ClusterBuffer* pointee = pointee_of(word);
+  if (pointee == nullptr || pointee == &holder) return;
   for (uint64_t known : holder.pointees) {
     if (known == pointee->begin) return;
   }
@@ -103,7 +112,6 @@ void ClusterMemory::follow(ClusterBuffer& first, List<TaskAccess>& to) {
   while (!open.is_empty()) {
     ClusterBuffer* holder = open.back();
     open.pop();
-    reaches_anywhere_ = reaches_anywhere_ || holder->points_anywhere;
     for (uint64_t address : holder->pointees) {
       ClusterBuffer* pointee = at(address);
       if (pointee == nullptr) continue;
@@ -116,12 +124,8 @@ void ClusterMemory::follow(ClusterBuffer& first, List<TaskAccess>& to) {
 }
 
 void ClusterMemory::use_span(const Span& span, List<TaskAccess>& to) {
-  if (!is_inside(span.address)) return;
-  ClusterBuffer* buffer = at(span.address);
-  if (buffer == nullptr) {
-    reaches_anywhere_ = true;
-    return;
-  }
+  ClusterBuffer* buffer = pointee_of(span.address);
+  if (buffer == nullptr) return;
   uint64_t bytes = std::min<uint64_t>(span.bytes, buffer->end - span.address);
   ClusterRange range = {buffer->number, span.address - buffer->begin, bytes};
   if (bytes == 0) range = {buffer->number, 0, buffer->bytes()};
@@ -150,7 +154,10 @@ void ClusterMemory::merge_overlapping(List<TaskAccess>& accesses) {
 
 void ClusterMemory::list_accesses(const Span* spans, uint32_t count, bool all, List<TaskAccess>& to) {
   ++visit_;
-  reaches_anywhere_ = all;
+  if (all) {
+    use_all(to);
+    return;
+  }
   for (uint32_t i = 0; i < count; ++i) use_span(spans[i], to);
   for (uint64_t number : variables_) {
     ClusterBuffer* variable = numbered(number);
@@ -158,7 +165,6 @@ void ClusterMemory::list_accesses(const Span* spans, uint32_t count, bool all, L
     use_whole(*variable, to);
     follow(*variable, to);
   }
-  if (reaches_anywhere_) use_all(to);
   merge_overlapping(to);
 }
 

@@ -17,7 +17,6 @@ struct ClusterBuffer : Range {
   uint64_t number;
   const uint64_t* places;   // of a variable: where it lies, by node; null: at `begin` everywhere
   List<uint64_t> pointees;  // where buffers begin that it may have pointers to; others may lie there by now, or none
-  bool points_anywhere;     // it holds an address that is none of a buffer's
   bool is_leaving;          // released
   uint64_t visit;           // the last search that has met it
 
@@ -32,6 +31,8 @@ class ClusterMemory {
 
   // Null: more than is left. The task that is created next brings it into being (take_new).
   ClusterBuffer* allocate(uint64_t bytes);
+  // Likewise a `declare target` variable, which stays; `places` as in ClusterBuffer.
+  ClusterBuffer* add_variable(uint64_t bytes, const uint64_t* places);
   // It is not found any more. Its addresses are another's when `forget_gone` has seen that no copy is left.
   void release(ClusterBuffer* buffer);
   // `has_copies(number)`: the head's answer.
@@ -47,7 +48,10 @@ class ClusterMemory {
   [[nodiscard]] ClusterBuffer* known(uint64_t number);
   [[nodiscard]] bool is_inside(uint64_t address) const { return address - begin_ < bytes_; }
 
-  // The word has been written into the buffer; it may be a pointer into this memory.
+  // The buffer to which the word is a pointer, if it is one; null: none.
+  [[nodiscard]] ClusterBuffer* pointee_of(uint64_t word);
+  // The word has been written into the buffer; it may be a pointer into this memory. Numbers that look like one do no harm
+  // but that kernels use more than they need.
   void note_pointer(ClusterBuffer& holder, uint64_t word);
   // All words of these bytes.
   void note_pointers(ClusterBuffer& holder, const void* data, uint64_t bytes);
@@ -58,9 +62,8 @@ class ClusterMemory {
   // Span::is_written is true of kernels: else they may write all that they use.
   void trust_maps() { trusts_maps_ = true; }
 
-  void add_variable(ClusterBuffer* buffer) { variables_.push(buffer->number); }
-
  private:
+  ClusterBuffer* allocate_in(Arena& arena, uint64_t bytes);
   void use_all(List<TaskAccess>& to);
   void use_span(const Span& span, List<TaskAccess>& to);
   void use_whole(ClusterBuffer& buffer, List<TaskAccess>& to);
@@ -69,7 +72,7 @@ class ClusterMemory {
 
   uint64_t begin_ = 0, bytes_ = 0;
   uint64_t limit_ = 0, used_ = 0;
-  Arena arena_;
+  Arena arena_, variables_arena_;  // far from each other: no pointer that lies outside of its memory is a variable's
   Ranges live_;
   List<ClusterBuffer*> all_;      // live or not quite gone, by number
   List<ClusterBuffer*> leaving_;  // released, with copies perhaps
@@ -77,7 +80,6 @@ class ClusterMemory {
   List<uint64_t> variables_;      // which every kernel may use
   uint64_t next_ = 1, visit_ = 0;
   bool trusts_maps_ = false;
-  bool reaches_anywhere_ = false;  // of the search that goes on
 };
 
 template <class HasCopies>
