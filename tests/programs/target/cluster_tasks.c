@@ -140,6 +140,7 @@ int main(int count, char **words) {
     for (int i = 0; i < n; i++)
       g_arrays[v][i] = g_device[v][i] = g_host[v][i] = (unsigned char)draw(256);
     unsigned char *a = g_arrays[v];
+    (void)a; /* GCC does not count its use in a map */
 #pragma omp target enter data map(to : a[0 : n])
   }
 #pragma omp parallel

@@ -101,6 +101,13 @@ device_program_test(cpp_globals SOURCES cpp_globals.cpp)
 # NVIDIA's assembler wants shorter names.
 device_program_test(cpp_long_names SOURCES cpp_long_names.cpp GCC NO_GPU)
 
+# For a cluster above all. GPUs have no such functions, and one address space.
+device_program_test(cluster_tasks SOURCES cluster_tasks.c ARGS 1 300 GCC NO_GPU THREADS 4 STOCK NONE)
+device_program_test(cluster_tasks_more PROGRAM cluster_tasks SOURCES cluster_tasks.c ARGS 2 300 COMPILERS clang19
+                    DEVICES cluster THREADS 4 NO_GPU STOCK NONE)
+device_program_test(cluster_cholesky SOURCES cluster_cholesky.c FLAGS -lm GCC NO_GPU THREADS 4 STOCK NONE)
+device_program_test(cluster_pointers SOURCES cluster_pointers.c GCC NO_GPU THREADS 4 STOCK NONE)
+
 # Random programs for the data environment: SEED ROUNDS. Clang 14 links one source's regions only. LLVM gives the host's
 # pointers back as they were when they were attached.
 set(rounds 20)
