@@ -82,9 +82,9 @@ static void refer(const Task *task) {
   if (task->kind == kRegion)
     run(task->salt, a, n, task->part);
   if (task->kind == kUpdateFrom)
-    memcpy(g_host[v], g_device[v], (size_t)g_sizes[v]);
+    memmove(g_host[v], g_device[v], (size_t)g_sizes[v]);
   if (task->kind == kUpdateTo)
-    memcpy(g_device[v], g_host[v], (size_t)g_sizes[v]);
+    memmove(g_device[v], g_host[v], (size_t)g_sizes[v]);
   if (task->kind == kHostTask)
     write_class(g_host[v], g_sizes[v], task->part[0], task->salt);
 }
@@ -136,7 +136,8 @@ int main(int count, char **words) {
   int tasks = count > 2 ? atoi(words[2]) : 300;
   for (int v = 0; v < kArrays; v++) {
     int n = g_sizes[v] = 4 + (int)draw(kMost - 4);
-    g_arrays[v] = malloc((size_t)n), g_device[v] = malloc((size_t)n), g_host[v] = malloc((size_t)n);
+    g_arrays[v] = malloc((size_t)n), g_host[v] = malloc((size_t)n);
+    g_device[v] = own_copies() ? malloc((size_t)n) : g_host[v];
     for (int i = 0; i < n; i++)
       g_arrays[v][i] = g_device[v][i] = g_host[v][i] = (unsigned char)draw(256);
     unsigned char *a = g_arrays[v];
@@ -158,7 +159,9 @@ int main(int count, char **words) {
 #pragma omp target exit data map(from : a[0 : n])
     for (int i = 0; i < n; i++)
       CHECK_EQ(a[i], g_device[v][i]);
-    free(g_arrays[v]), free(g_device[v]), free(g_host[v]);
+    if (own_copies())
+      free(g_device[v]);
+    free(g_arrays[v]), free(g_host[v]);
   }
   return 0;
 }

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Usage: cluster [PART]. Parts: what tests of a cluster ask of a program. Prints what it has found as NAME=VALUE. */
+#include <omp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { N = 1000 };
+
+static void sums(void) {
+  int values[N], pids[8];
+  for (int i = 0; i < N; i++) values[i] = i;
+#pragma omp target data map(tofrom : values, pids)
+#pragma omp parallel
+#pragma omp single
+  for (int b = 0; b < 8; b++) {
+#pragma omp target nowait map(tofrom : values, pids) firstprivate(b)
+    {
+      for (int i = b; i < N; i += 8) values[i] *= 3;
+      pids[b] = getpid();
+    }
+  }
+  int good = 1, others = 0, processes = 0;
+  for (int i = 0; i < N; i++) good = good && values[i] == 3 * i;
+  for (int b = 0; b < 8; b++) {
+    int is_new = 1;
+    for (int k = 0; k < b; k++) is_new = is_new && pids[k] != pids[b];
+    processes += is_new;
+    others += pids[b] != getpid();
+  }
+  printf("good=%d\nothers=%d\nprocesses=%d\ndevices=%d\n", good, others, processes, omp_get_num_devices());
+}
+
+/* Each device of its own: the cluster, and each member. */
+static void pinned(void) {
+  for (int d = 0; d < omp_get_num_devices(); d++) {
+    int number = -1;
+#pragma omp target map(from : number) device(d)
+    number = omp_get_device_num();
+    printf("device%d=%d\n", d, number);
+  }
+}
+
+static void crash(void) {
+  int *nowhere = NULL;
+#pragma omp target firstprivate(nowhere)
+  *(volatile int *)nowhere = 1;
+}
+
+static void killed(void) {
+#pragma omp target
+  kill(getpid(), SIGKILL);
+}
+
+/* The region writes what it maps `to`, which is right unless the user says otherwise. */
+static void writes_to(void) {
+  int value = 1;
+#pragma omp target enter data map(to : value)
+#pragma omp target map(to : value)
+  value = 5;
+#pragma omp target exit data map(from : value)
+  printf("value=%d\n", value);
+}
+
+int main(int count, char **words) {
+  const char *what = count > 1 ? words[1] : "sums";
+  if (strcmp(what, "sums") == 0) sums();
+  if (strcmp(what, "pinned") == 0) pinned();
+  if (strcmp(what, "crash") == 0) crash();
+  if (strcmp(what, "killed") == 0) killed();
+  if (strcmp(what, "writes_to") == 0) writes_to();
+  return 0;
+}

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The workers of a job as one device: how it is started, what its options and mistakes say, and how jobs end. Programs
+for its memory are tests/programs/target/cluster_*.c."""
+
+import subprocess
+
+import pytest
+from conftest import clean_environment
+from nodes_support import built, jobs, only, said, values  # noqa: F401  (a fixture)
+
+
+@pytest.fixture(params=["gcc", "clang"])
+def program(request, compiled):
+    return built(compiled, request.param, "cluster.c")
+
+
+def cluster(jobs, *words, count=4, **changes):
+    return jobs.run("-n", count, "--devices=cluster", "-t", 2, "--", *words, OMP_TARGET_OFFLOAD="mandatory", **changes)
+
+
+@pytest.mark.parametrize("placement", ["heft", "roundrobin", "owner"])
+def test_regions_are_spread_over_the_nodes(jobs, program, placement):
+    found = values(cluster(jobs, program, MARLINE_CLUSTER_PLACEMENT=placement))
+    assert (found["good"], found["others"], found["devices"]) == ("1", "8", "4")
+    if placement != "owner":
+        assert found["processes"] == "3"
+
+
+def test_members_are_devices_too(jobs, program):
+    found = values(cluster(jobs, program, "pinned", count=3))
+    assert found == {f"device{number}": str(number) for number in range(3)}
+
+
+def test_a_program_may_have_a_cluster_of_its_own(jobs, compiled):
+    result = jobs.run("--devices=cluster:2", "--nodes-as=apart", built(compiled, "gcc", "cluster.c"))
+    assert values(result)["good"] == "1"
+
+
+def test_mpirun_starts_a_cluster(jobs, compiled):
+    program = built(compiled, "clang", "cluster.c")
+    result = jobs.mpirun("openmpi", 3, *jobs.preloaded(), program, MARLINE_DEVICES="cluster")
+    assert values(result)["good"] == "1"
+
+
+def test_the_list_of_devices_says_what_it_is(jobs, build):
+    listed = subprocess.run([jobs.command, "devices", "--devices", "cluster:2"], env=clean_environment(), text=True,
+                            capture_output=True, check=True)  # fmt: skip
+    first, *others = listed.stdout.splitlines()[1:]
+    assert first.split()[:4] == ["*", "0", "cluster", "cluster"]
+    assert first.endswith("2 nodes as one device")
+    assert [line.split()[1] for line in others] == ["node", "node"]
+
+
+def test_regions_may_write_what_they_map_to(jobs, program):
+    assert values(cluster(jobs, program, "writes_to", count=3))["value"] == "5"
+
+
+@pytest.mark.parametrize(("what", "line"), [
+    ("crash", "has ended by signal 11 (Segmentation fault)"),
+    ("killed", "has gone, so the program cannot go on"),
+])  # fmt: skip
+def test_a_worker_that_ends_ends_the_job(jobs, compiled, what, line):
+    result = cluster(jobs, built(compiled, "clang", "cluster.c", "-g"), what, count=3)
+    assert result.returncode != 0
+    assert any(line in text for text in said(result)), result.stderr
+    if what == "crash":
+        assert "in the target region at" in result.stderr
+
+
+@pytest.mark.parametrize(("changes", "line"), [
+    ({"MARLINE_CLUSTER_WRITES": "pages"}, "MARLINE_CLUSTER_WRITES=pages: expected diff or map"),
+    ({"MARLINE_CLUSTER_PLACEMENT": "hold"}, "MARLINE_CLUSTER_PLACEMENT=hold: expected heft, roundrobin or owner"),
+    ({"MARLINE_NODE_DEVICES": "2"}, "needs each of the job's 2 workers as one device, but there are 4"),
+    ({"OMP_AVAILABLE_DEVICES": "*[0:2]"}, "needs each of the job's 2 workers as one device, but there are 1"),
+])  # fmt: skip
+def test_what_cannot_be_is_said(jobs, compiled, changes, line):
+    result = cluster(jobs, built(compiled, "gcc", "cluster.c"), count=3, **changes)
+    assert result.returncode != 0
+    assert line in result.stderr
+
+
+@pytest.mark.parametrize(("devices", "line"), [
+    ("cluster:gpu", "a cluster of GPUs is not there yet"),
+    ("cluster,nodes", "names nodes twice"),
+    ("cluster:0", "needs a number from 1 to 255"),
+])  # fmt: skip
+def test_the_launcher_refuses(jobs, compiled, devices, line):
+    result = jobs.run("-n", 3, f"--devices={devices}", built(compiled, "gcc", "cluster.c"))
+    assert result.returncode != 0
+    assert line in only(result)
