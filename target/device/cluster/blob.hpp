@@ -34,19 +34,20 @@ class BlobWriter {
     return taken;
   }
 
+  // Room for that many bytes more, which come soon.
+  void reserve(size_t more) {
+    if (used_ + more <= room_) return;
+    room_ = used_ + more > 2 * room_ ? used_ + more : 2 * room_;
+    data_ = static_cast<char*>(std::realloc(data_, room_));
+    if (data_ == nullptr) fatal("no memory for %zu bytes to another node of the cluster", room_);
+  }
+
  private:
   char* extend(size_t bytes) {
     reserve(bytes);
     char* at = data_ + used_;
     used_ += bytes;
     return at;
-  }
-
-  void reserve(size_t more) {
-    if (used_ + more <= room_) return;
-    room_ = 2 * (used_ + more);
-    data_ = static_cast<char*>(std::realloc(data_, room_));
-    if (data_ == nullptr) fatal("no memory for %zu bytes to another node of the cluster", room_);
   }
 
   char* data_ = nullptr;

@@ -34,6 +34,7 @@ PlannedAccess read_access(BlobReader& from) {
   uint64_t flags = from.get();
   access.may_write = (flags & 1) != 0;
   access.is_fetched = (flags & 2) != 0;
+  access.is_sole = (flags & 4) != 0;
   access.source = read_place(from);
   access.home = static_cast<NodeNumber>(from.get());
   return access;
@@ -49,7 +50,7 @@ void write_message(const Message& message, BlobWriter& to) {
   to.put(message.accesses.count());
   for (const PlannedAccess& access : message.accesses) {
     write_range(access.range, to);
-    to.put((access.may_write ? 1 : 0) | (access.is_fetched ? 2 : 0));
+    to.put((access.may_write ? 1 : 0) | (access.is_fetched ? 2 : 0) | (access.is_sole ? 4 : 0));
     to.put(access.source.node);
     to.put(access.source.index);
     to.put(access.home);

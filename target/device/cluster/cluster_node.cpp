@@ -162,6 +162,9 @@ void ClusterNode::execute(WorkerCommand& command, const Message* received, BlobR
     case WorkerAction::kMerge:
       if (received->from != node_) merge(*received, *rest);
       return;
+    case WorkerAction::kReady:
+      started_[command.index].version = Replica::version();
+      return;
     case WorkerAction::kStart: return start(command);
     case WorkerAction::kCompare: return compare(command);
     case WorkerAction::kDrop: return drop(command.range.buffer);
@@ -192,7 +195,6 @@ void ClusterNode::merge(const Message& received, BlobReader& rest) {
 
 void ClusterNode::start(const WorkerCommand& command) {
   Started& started = started_[command.index];
-  started.version = Replica::version();
   KernelStart* kernel = started.kernel;
   started.kernel = nullptr;
   side_.start(command.index, command.task, kernel);
@@ -202,7 +204,11 @@ void ClusterNode::compare(const WorkerCommand& command) {
   Replica& own = replica(command.range.buffer);
   if (twins_ == 0) return own.claim(command.range, command.stamp);
   PointerSink sink = {begin_, begin_ + bytes_, {}};
-  own.compare(command.range, command.stamp, sink);
+  if (command.is_sole) {
+    own.compare_sole(command.range, command.stamp, started_[command.index].version, sink);
+  } else {
+    own.compare(command.range, command.stamp, sink);
+  }
   if (!sink.found.is_empty()) side_.tell_pointers(command.range.buffer, sink.found);
 }
 

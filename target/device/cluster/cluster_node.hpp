@@ -59,7 +59,7 @@ class ClusterNode {
  private:
   struct Started {
     bool is_forgotten = false;
-    uint64_t version = 0;  // of the copies, when the task started
+    uint64_t version = 0;  // of the copies, when the task's inputs had come
     KernelStart* kernel = nullptr;
   };
 

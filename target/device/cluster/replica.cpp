@@ -53,7 +53,9 @@ void Replica::expand(uint64_t block, uint64_t* stamps) const {
 void Replica::set_uniform(uint64_t block, uint64_t stamp) {
   Block& to = blocks_[block];
   std::free(to.dense);
-  to = {stamp, version_, nullptr};
+  to.stamp = stamp;
+  to.version = version_;
+  to.dense = nullptr;
 }
 
 // Bytes behind the buffer's end have any stamp.
@@ -75,22 +77,46 @@ void Replica::store(uint64_t block, const uint64_t* stamps) {
   std::memcpy(dense->index, index, sizeof index);
   dense->count = count;
   std::memcpy(dense->stamps, table, count * sizeof(uint64_t));
-  to = {0, version_, dense};
+  to.version = version_;
+  to.dense = dense;
+}
+
+void Replica::claim_part(uint64_t block, Part part, uint64_t stamp) {
+  if (part.begin == 0 && part.end == length_of(block)) return set_uniform(block, stamp);
+  uint64_t stamps[kBlock];
+  expand(block, stamps);
+  std::fill(stamps + part.begin, stamps + part.end, stamp);
+  store(block, stamps);
 }
 
 void Replica::claim(const ClusterRange& range, uint64_t stamp) {
-  if (range.bytes == 0) return;
   ++version_;
   for (uint64_t block = range.offset / kBlock; block * kBlock < range.end(); ++block) {
-    Part part = part_of_block(block, range);
-    if (part.begin == 0 && part.end == length_of(block)) {
-      set_uniform(block, stamp);
-      continue;
-    }
-    uint64_t stamps[kBlock];
-    expand(block, stamps);
-    std::fill(stamps + part.begin, stamps + part.end, stamp);
-    store(block, stamps);
+    claim_part(block, part_of_block(block, range), stamp);
+  }
+}
+
+// The twin is what other nodes are about to see.
+void Replica::freshen(uint64_t block) {
+  if (!blocks_[block].is_stale) return;
+  std::memcpy(twin_ + block * kBlock, data_ + block * kBlock, length_of(block));
+  blocks_[block].is_stale = 0;
+}
+
+void Replica::find_all_pointers(uint64_t block, Part part, PointerSink& sink) const {
+  const char* at = data_ + block * kBlock;
+  uint32_t length = length_of(block);
+  uint64_t bytes = sink.end - sink.begin;
+  bool has_any = false;
+  for (uint32_t i = part.begin & ~7U; i + 8 <= length && i < part.end; i += 8) {
+    uint64_t word;
+    std::memcpy(&word, at + i, sizeof word);
+    has_any |= word - sink.begin < bytes;
+  }
+  for (uint32_t i = part.begin & ~7U; has_any && i + 8 <= length && i < part.end; i += 8) {
+    uint64_t word;
+    std::memcpy(&word, at + i, sizeof word);
+    if (word - sink.begin < bytes) sink.found.push(word);
   }
 }
 
@@ -125,8 +151,23 @@ void Replica::compare(const ClusterRange& range, uint64_t stamp, PointerSink& si
   for (uint64_t block = range.offset / kBlock; block * kBlock < range.end(); ++block) {
     Part part = part_of_block(block, range);
     uint64_t at = block * kBlock + part.begin;
-    if (std::memcmp(data_ + at, twin_ + at, part.end - part.begin) != 0) compare_block(block, part, stamp, sink);
+    if (blocks_[block].is_stale) {
+      find_all_pointers(block, part, sink);
+      claim_part(block, part, stamp);
+    } else if (std::memcmp(data_ + at, twin_ + at, part.end - part.begin) != 0) {
+      compare_block(block, part, stamp, sink);
+    }
   }
+}
+
+void Replica::compare_sole(const ClusterRange& range, uint64_t stamp, uint64_t version, PointerSink& sink) {
+  for (uint64_t block = range.offset / kBlock; block * kBlock < range.end(); ++block) {
+    Part part = part_of_block(block, range);
+    Block& own = blocks_[block];
+    bool is_whole = part.begin == 0 && part.end == length_of(block);
+    if (is_whole && own.sent <= version) own.is_stale = 1;
+  }
+  compare(range, stamp, sink);
 }
 
 void Replica::pack_block(uint64_t block, Part part, BlobWriter& to) const {
@@ -143,9 +184,16 @@ void Replica::pack_block(uint64_t block, Part part, BlobWriter& to) const {
   to.put_bytes(settled() + block * kBlock + part.begin, part.end - part.begin);
 }
 
+// The reader needs no bytes that it has, but has seen all of the range.
 void Replica::pack(const ClusterRange& range, uint64_t version, BlobWriter& to) {
-  to.put(version_);
-  for (uint64_t block = range.offset / kBlock; block * kBlock < range.end(); ++block) {
+  constexpr size_t kHead = 3 * sizeof(uint64_t);
+  uint64_t first = range.offset / kBlock, changed = 0;
+  for (uint64_t block = first; block * kBlock < range.end(); ++block) changed += blocks_[block].version > version;
+  to.reserve(changed * (kBlock + kHead) + sizeof(uint64_t));
+  to.put(++version_);
+  for (uint64_t block = first; block * kBlock < range.end(); ++block) {
+    freshen(block);
+    blocks_[block].sent = version_;
     if (has_stamps(block) && blocks_[block].version > version) pack_block(block, part_of_block(block, range), to);
   }
 }
@@ -204,6 +252,7 @@ uint64_t Replica::merge(BlobReader& from) {
     }
     const char* bytes = from.get_bytes(part.end - part.begin);
     if (!from.is_good()) refuse_torn(buffer_);
+    freshen(block);
     merge_block(block, part, uniform, table, index, count, bytes);
   }
   return theirs;

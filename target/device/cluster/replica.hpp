@@ -3,7 +3,7 @@
 // A node's copy of a cluster's buffer: its bytes, their twin, and a stamp for each byte (docs/design/cluster.md). The
 // lock is the node's. Kernels write the bytes meanwhile, nobody else does.
 //
-// Stamps lie in blocks of 256 bytes: a block whose bytes have one stamp costs 24 bytes, any other one a byte more for
+// Stamps lie in blocks of 256 bytes: a block whose bytes have one stamp costs 32 bytes, any other one a byte more for
 // each of its bytes, and 8 for each stamp that occurs in it. So a copy takes at most about three times its bytes, unless
 // many tasks write between each other's bytes.
 #pragma once
@@ -32,6 +32,9 @@ class Replica {
 
   // Bytes that differ from their twin get the stamp, and the twin gets them. What are pointers among them goes to the sink.
   void compare(const ClusterRange& range, uint64_t stamp, PointerSink& sink);
+  // The same for a task that no other node's writer is beside, unless it has fetched from here behind that version: then
+  // bytes that the task has left as they were may have the stamp as well, so nothing is compared. docs/design/cluster.md.
+  void compare_sole(const ClusterRange& range, uint64_t stamp, uint64_t version, PointerSink& sink);
   // All of these bytes have been written.
   void claim(const ClusterRange& range, uint64_t stamp);
 
@@ -65,6 +68,8 @@ class Replica {
     uint64_t stamp;    // of all bytes, if `dense` is null
     uint64_t version;  // of the last change
     Dense* dense;
+    uint64_t sent : 63;      // the version when the bytes have last gone to another node
+    uint64_t is_stale : 1;   // the twin is out of date, as no other node has seen the bytes since
   };
 
   // Where the bytes of a block that lie in the range begin and end, from the block's begin on.
@@ -79,6 +84,9 @@ class Replica {
   bool has_stamps(uint64_t block) const { return blocks_[block].dense != nullptr || blocks_[block].stamp != 0; }
   void compare_block(uint64_t block, Part part, uint64_t stamp, PointerSink& sink);
   void find_pointers(uint64_t block, Part part, PointerSink& sink) const;
+  void find_all_pointers(uint64_t block, Part part, PointerSink& sink) const;
+  void claim_part(uint64_t block, Part part, uint64_t stamp);
+  void freshen(uint64_t block);
   void pack_block(uint64_t block, Part part, BlobWriter& to) const;
   void merge_block(uint64_t block, Part part, uint64_t uniform, const uint64_t* table, const uint8_t* index, uint32_t count,
                    const char* bytes);

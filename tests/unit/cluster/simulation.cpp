@@ -358,6 +358,7 @@ void Machine::execute(NodeNumber number, WorkerCommand& command, const Payload* 
   switch (command.action) {
     case WorkerAction::kSend: transmit(std::move(command.message)); break;
     case WorkerAction::kMerge: merge(number, received_, *payload); break;
+    case WorkerAction::kReady: break;
     case WorkerAction::kStart: node.ready.emplace_back(command.index, command.task); break;
     case WorkerAction::kCompare: compare(number, command.range, command.stamp); break;
     case WorkerAction::kDrop: node.copies.erase(command.range.buffer); break;

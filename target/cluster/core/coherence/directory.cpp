@@ -68,6 +68,7 @@ PlannedAccess Directory::plan_segment(Segment& segment, const PlannedTask& task,
   PlannedAccess access;
   access.range = range;
   access.may_write = may_write;
+  access.is_sole = may_write && is_ordered;
   bool is_at_home = segment.has_home && segment.home.node == task.place.node;
   if (segment.has_home) {
     access.source = is_at_home ? segment.home : pick_source(segment, task.place.node);
@@ -75,7 +76,7 @@ PlannedAccess Directory::plan_segment(Segment& segment, const PlannedTask& task,
     access.is_fetched = access.source.node != task.place.node || access.source.index != task.place.index;
   }
   if (may_write) {
-    if (!segment.has_home || (is_ordered && !is_at_home)) {
+    if (!segment.has_home || is_ordered) {  // also at home: who comes later must not fetch before the task's inputs are there
       segment.home = task.place;
       segment.has_home = true;
     }

@@ -88,6 +88,10 @@ void Worker::take_input(uint64_t index) {
 void Worker::start(uint64_t index) {
   Task& task = tasks_[index];
   task.state = State::kRunning;
+  WorkerCommand ready;
+  ready.action = WorkerAction::kReady;
+  ready.index = index;
+  commands.push(std::move(ready));
   for (const Message& fetch : task.fetches) send_data(fetch);
   task.fetches.clear();
   if (task.is_cancelled) {
@@ -111,6 +115,8 @@ void Worker::end(uint64_t index, double time) {
     if (!access.may_write) continue;
     WorkerCommand command;
     command.action = WorkerAction::kCompare;
+    command.index = index;
+    command.is_sole = access.is_sole;
     command.range = access.range;
     command.stamp = clock_;
     commands.push(std::move(command));

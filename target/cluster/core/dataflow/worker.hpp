@@ -18,14 +18,16 @@ namespace marline::target {
 enum class WorkerAction : uint8_t {
   kSend,     // `message`; kData and kDelta with the bytes and stamps of message.range as they are now
   kMerge,    // the bytes that came with the message just received: those with a higher stamp than the copy's
+  kReady,    // the inputs of task `index` are there: from here on others may get them
   kStart,    // task `index`; the driver calls `end` when it has run
-  kCompare,  // bytes of `range` that differ from their twin get `stamp`, and the twin gets them
+  kCompare,  // of task `index`: bytes of `range` that differ from their twin get `stamp`, and the twin gets them
   kDrop,     // the copy of range.buffer
 };
 
 struct WorkerCommand {
   WorkerAction action{};
   uint64_t index = 0, stamp = 0;
+  bool is_sole = false;  // as PlannedAccess has it
   TaskNumber task = 0;
   ClusterRange range;
   Message message;
