@@ -26,6 +26,7 @@ Value half_written(Value value) { return value | 1; }
 struct Copy {
   std::vector<Value> values, twin;
   std::vector<uint64_t> stamps;
+  std::vector<uint64_t> sent;  // when each byte has last gone to another node
 };
 
 struct Payload {
@@ -69,6 +70,7 @@ struct Node {
   int slots = 1, running = 0;
   double speed = 1;
   std::deque<std::pair<uint64_t, TaskNumber>> ready;
+  std::map<uint64_t, uint64_t> ready_at;  // by index: how much had been sent when the task had its inputs
 };
 
 size_t variable_of(const Construct& construct) { return static_cast<size_t>(construct.uses[0].variable); }
@@ -101,7 +103,7 @@ class Machine {
   void transmit(Message message);
   void attach(const Message& message, Payload& payload);
   void merge(NodeNumber node, const ClusterRange& range, const Payload& payload);
-  void compare(NodeNumber node, const ClusterRange& range, uint64_t stamp);
+  void compare(NodeNumber node, const WorkerCommand& command);
   void start_tasks(NodeNumber node);
   void begin(NodeNumber node, TaskNumber number);
   void end(NodeNumber node, TaskNumber number);
@@ -121,6 +123,7 @@ class Machine {
   DataMap map_;
   std::vector<std::unique_ptr<Node>> nodes_;
   std::vector<std::vector<Value>> host_;
+  uint64_t sends_ = 0;
   std::map<uint64_t, uint64_t> buffer_bytes_;
   std::map<TaskNumber, SimulatedTask> tasks_;
   std::vector<TaskNumber> last_of_construct_, body_of_construct_;
@@ -307,7 +310,7 @@ Copy& Machine::copy_at(NodeNumber node, uint64_t buffer) {
   Copy& copy = nodes_[node]->copies[buffer];
   if (copy.values.empty()) {
     size_t bytes = buffer_bytes_[buffer];
-    copy = {std::vector<Value>(bytes), std::vector<Value>(bytes), std::vector<uint64_t>(bytes)};
+    copy = {std::vector<Value>(bytes), std::vector<Value>(bytes), std::vector<uint64_t>(bytes), std::vector<uint64_t>(bytes)};
     check_memory(node);
   }
   return copy;
@@ -325,7 +328,9 @@ void Machine::attach(const Message& message, Payload& payload) {
   const ClusterRange& range = message.range;
   bool is_delta = message.kind == MessageKind::kDelta;
   Copy& copy = copy_at(message.from, range.buffer);
+  ++sends_;
   for (uint64_t i = range.offset; i < range.end(); ++i) {
+    if (message.from != message.to) copy.sent[i] = sends_;
     bool is_sent = !is_delta || copy.stamps[i] == message.clock;
     payload.values.push_back(copy.values[i]);
     payload.stamps.push_back(is_sent ? copy.stamps[i] : 0);
@@ -344,12 +349,16 @@ void Machine::merge(NodeNumber node, const ClusterRange& range, const Payload& p
   }
 }
 
-void Machine::compare(NodeNumber node, const ClusterRange& range, uint64_t stamp) {
+// A task beside which no other node writes may have all bytes stamped that nobody has got since it had its inputs.
+void Machine::compare(NodeNumber node, const WorkerCommand& command) {
+  const ClusterRange& range = command.range;
   Copy& copy = copy_at(node, range.buffer);
+  uint64_t ready = nodes_[node]->ready_at[command.index];
   for (uint64_t i = range.offset; i < range.end(); ++i) {
-    if (copy.values[i] == copy.twin[i]) continue;
+    bool is_claimed = command.is_sole && copy.sent[i] <= ready;
+    if (!is_claimed && copy.values[i] == copy.twin[i]) continue;
     copy.twin[i] = copy.values[i];
-    copy.stamps[i] = stamp;
+    copy.stamps[i] = command.stamp;
   }
 }
 
@@ -358,9 +367,9 @@ void Machine::execute(NodeNumber number, WorkerCommand& command, const Payload* 
   switch (command.action) {
     case WorkerAction::kSend: transmit(std::move(command.message)); break;
     case WorkerAction::kMerge: merge(number, received_, *payload); break;
-    case WorkerAction::kReady: break;
+    case WorkerAction::kReady: node.ready_at[command.index] = sends_; break;
     case WorkerAction::kStart: node.ready.emplace_back(command.index, command.task); break;
-    case WorkerAction::kCompare: compare(number, command.range, command.stamp); break;
+    case WorkerAction::kCompare: compare(number, command); break;
     case WorkerAction::kDrop: node.copies.erase(command.range.buffer); break;
   }
 }
