@@ -49,8 +49,9 @@ struct List {
     if (is_worker()) return;
     int workers = worker_count();
     if (workers == 0 && !is_started_by_a_job()) {
-      fatal("MARLINE_DEVICES names nodes, but this process has no workers: start the program by `marline run -n N "
-            "--devices=nodes` (or cluster), or by mpirun or srun with two processes or more");
+      fatal(
+          "MARLINE_DEVICES names nodes, but this process has no workers: start the program by `marline run -n N "
+          "--devices=nodes` (or cluster), or by mpirun or srun with two processes or more");
     }
     for (int i = 0; i < count; ++i) {
       if (devices[i].kind != &kNodeKind && devices[i].kind != &kNodeGpuKind) continue;
@@ -65,8 +66,10 @@ struct List {
   void add_cluster() {
     if (is_worker()) return;
     if (is_serving_rank()) {
-      fatal("MARLINE_DEVICES=cluster: the ranks of an MPI program are no cluster; start it by `marline run --devices=cluster:K`, "
-            "which gives each rank K nodes of its own");
+      fatal(
+          "MARLINE_DEVICES=cluster: the ranks of an MPI program are no cluster; start it by `marline run "
+          "--devices=cluster:K`, "
+          "which gives each rank K nodes of its own");
     }
     for (int i = 0; i < count; ++i) {
       if (devices[i].kind == &kClusterKind) fatal("MARLINE_DEVICES names cluster twice; all workers are one");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a kernel may use of a device's memory, as its construct says (Launch::spans): the storage of each item, and device
-// addresses that it gets by value. What lies behind pointers there is the device's to find out.
+// What a kernel may use of a device's memory, as its construct says (Launch::spans): the storage of each item, and
+// device addresses that it gets by value. What lies behind pointers there is the device's to find out.
 #include "mapping/mapper.hpp"
 #include "mapping/mapping.hpp"
 
@@ -13,13 +13,14 @@ namespace {
 
 using namespace map_type;
 
-// An item without a length, as a pointer that a region uses, stands for the whole piece; so does an implicit one, which may
-// know less of the variable than there is.
+// An item without a length, as a pointer that a region uses, stands for the whole piece; so does an implicit one, which
+// may know less of the variable than there is.
 Span span_of(const Piece& piece, uintptr_t begin, size_t bytes, uint64_t type) {
   uintptr_t end = std::min(begin + bytes, piece.end);
   begin = std::max(begin, piece.begin);
   bool is_written = (type & (kTo | kFrom)) != kTo;
-  if (bytes == 0 || (type & kImplicit) != 0 || begin >= end) return {piece.address, piece.end - piece.begin, is_written};
+  if (bytes == 0 || (type & kImplicit) != 0 || begin >= end)
+    return {piece.address, piece.end - piece.begin, is_written};
   return {piece.on_device(begin), end - begin, is_written};
 }
 

@@ -47,8 +47,9 @@ int calls_device_constructs(dl_phdr_info* info, size_t, void*) {
 bool wants_devices_early() {
   const char* text = std::getenv("MARLINE_DEVICES");
   if (std::getenv("MARLINE_JOB_SERVE") != nullptr) return true;
-  return text != nullptr && (std::strstr(text, "process") != nullptr || std::strstr(text, "nodes") != nullptr ||
-                             std::strstr(text, "cluster") != nullptr) &&
+  return text != nullptr &&
+         (std::strstr(text, "process") != nullptr || std::strstr(text, "nodes") != nullptr ||
+          std::strstr(text, "cluster") != nullptr) &&
          dl_iterate_phdr(calls_device_constructs, nullptr) != 0;
 }
 

@@ -42,9 +42,9 @@ struct GpuGrid {
 
 // Memory of the device that a kernel may use.
 struct Span {
-  uint64_t address, bytes;  // 0 bytes: all of the allocation in which the address lies, if it is the device's at all
-  bool is_written = true;   // the kernel may write it
-  bool has_pointers = true; // and may follow pointers that lie there
+  uint64_t address, bytes;   // 0 bytes: all of the allocation in which the address lies, if it is the device's at all
+  bool is_written = true;    // the kernel may write it
+  bool has_pointers = true;  // and may follow pointers that lie there
 };
 
 // A kernel with its arguments, one word each, as the host's calling convention passes them.
@@ -125,8 +125,8 @@ struct Device {
   std::atomic<uint32_t> modules{0};  // changes of modules that it knows; written by the threads that have followed them
   bool asks_to_copy = false;  // copies wait for an answer, so a progress hook must not make them; by its start
   bool asks_for_spans = false;  // Launch::spans; likewise
-  // The program has got an address, or a pointer of the device has one, that lies outside of the memory it belongs to, as
-  // that of a section's array. Written by any thread, before a kernel can have it.
+  // The program has got an address, or a pointer of the device has one, that lies outside of the memory it belongs to,
+  // as that of a section's array. Written by any thread, before a kernel can have it.
   std::atomic<bool> has_far_pointers{false};
   Device* const* members = nullptr;  // of a cluster: the devices that it consists of; by the list of devices
   int member_count = 0;

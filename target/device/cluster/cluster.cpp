@@ -85,8 +85,11 @@ void describe(int, DeviceFacts& facts) {
 
 void refuse_unfit_members(const Device* device) {
   if (device->member_count == worker_count()) return;
-  fatal("device %d (cluster) needs each of the job's %d workers as one device, but there are %d: leave MARLINE_NODE_DEVICES "
-        "unset, and the workers in OMP_AVAILABLE_DEVICES", device->number, worker_count(), device->member_count);
+  fatal(
+      "device %d (cluster) needs each of the job's %d workers as one device, but there are %d: leave "
+      "MARLINE_NODE_DEVICES "
+      "unset, and the workers in OMP_AVAILABLE_DEVICES",
+      device->number, worker_count(), device->member_count);
 }
 
 void start(Device* device) {
@@ -143,8 +146,13 @@ void check_cluster_options() {
   take_guest_frames(kGuest);
 }
 
-constinit const DeviceKind kClusterKind = {
-    "cluster", true, describe, start, allocate, release, write, read, load_on_cluster, unload_on_cluster, find_on_cluster,
-    locate_on_cluster, nullptr, launch, progress_nodes, stop};
+constinit const DeviceKind kClusterKind = {"cluster",       true,
+                                           describe,        start,
+                                           allocate,        release,
+                                           write,           read,
+                                           load_on_cluster, unload_on_cluster,
+                                           find_on_cluster, locate_on_cluster,
+                                           nullptr,         launch,
+                                           progress_nodes,  stop};
 
 }  // namespace marline::target

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The workers of a job as one device: its kernels are spread over them, and its memory is at the same addresses in all of
-// them, kept coherent by the core (cluster/core). docs/design/cluster.md.
+// The workers of a job as one device: its kernels are spread over them, and its memory is at the same addresses in all
+// of them, kept coherent by the core (cluster/core). docs/design/cluster.md.
 #pragma once
 
 namespace marline::target {

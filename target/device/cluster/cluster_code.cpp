@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. A variable is a buffer of the cluster that has its own place on each node, and every kernel may use it.
+// See the header. A variable is a buffer of the cluster that has its own place on each node, and every kernel may use
+// it.
 #include "device/cluster/cluster_code.hpp"
 
 #include "base/report.hpp"
@@ -87,8 +88,11 @@ void read_first_value(Device* device, const Places& places, uint64_t bytes, cons
   for (int i = 0; i < device->member_count; ++i) {
     kNodeKind.read(device->members[i], i == 0 ? value : other, places.at[i + 1], bytes);
     if (i == 0 || std::memcmp(value, other, bytes) == 0) continue;
-    fatal("the `declare target` variable %s (%lu bytes) begins with another value on each node of the cluster, perhaps an "
-          "address: give it its value by a target region, or use --devices=nodes", name, bytes);
+    fatal(
+        "the `declare target` variable %s (%lu bytes) begins with another value on each node of the cluster, perhaps "
+        "an "
+        "address: give it its value by a target region, or use --devices=nodes",
+        name, bytes);
   }
   std::free(other);
 }
@@ -167,9 +171,8 @@ uint64_t find_on_cluster(Device* device, uint64_t handle, const char* name) {
 
 uint64_t locate_on_cluster(Device* device, const void* address, size_t bytes) {
   Places places;
-  bool is_there = ask_all(device, places, [&](Device* member, NodeNumber) {
-    return kNodeKind.locate(member, address, bytes);
-  });
+  bool is_there =
+      ask_all(device, places, [&](Device* member, NodeNumber) { return kNodeKind.locate(member, address, bytes); });
   if (!is_there) return 0;
   return bytes != 0 ? address_of_variable(device, address, places, bytes, "of code of GCC") : number_of_kernel(places);
 }

@@ -203,8 +203,8 @@ void ClusterHead::run_here(NewTask task, const char* what, uint64_t bytes, Work 
 ClusterBuffer& ClusterHead::buffer_at(uint64_t address, uint64_t bytes, const char* what) {
   ClusterBuffer* buffer = memory_.at(address);
   if (buffer == nullptr || address + bytes > buffer->end) {
-    fatal("device %d (cluster): %s %lu bytes at %#lx, which are not all in one piece of its memory", device_->number, what,
-          bytes, address);
+    fatal("device %d (cluster): %s %lu bytes at %#lx, which are not all in one piece of its memory", device_->number,
+          what, bytes, address);
   }
   return *buffer;
 }
@@ -238,7 +238,8 @@ uint64_t ClusterHead::add_variable(const uint64_t* places, const void* value, ui
   {
     Guard guard(node_.lock);
     ClusterBuffer* buffer = memory_.add_variable(bytes, places);
-    if (buffer == nullptr) fatal("device %d (cluster) has no memory for a variable of %lu bytes", device_->number, bytes);
+    if (buffer == nullptr)
+      fatal("device %d (cluster) has no memory for a variable of %lu bytes", device_->number, bytes);
     address = buffer->begin;
   }
   write(address, value, bytes);
@@ -251,8 +252,11 @@ void ClusterHead::refuse_pointer_to_variable(const void* pointer) {
   std::memcpy(&word, pointer, sizeof word);
   const ClusterBuffer* buffer = memory_.is_inside(word) ? memory_.at(word) : nullptr;
   if (buffer == nullptr || buffer->places == nullptr) return;
-  fatal("device %d (cluster): a pointer to a `declare target` variable is mapped, but the variable has another address on "
-        "each node: use it by its name in regions, or use --devices=nodes", device_->number);
+  fatal(
+      "device %d (cluster): a pointer to a `declare target` variable is mapped, but the variable has another address "
+      "on "
+      "each node: use it by its name in regions, or use --devices=nodes",
+      device_->number);
 }
 
 void ClusterHead::write(uint64_t to, const void* from, uint64_t bytes) {
@@ -283,7 +287,8 @@ void ClusterHead::launch(const Launch& launch, uint32_t kernel, const uint64_t* 
                          Operation* operation) {
   void* memory = std::malloc(sizeof(KernelPayload));
   if (memory == nullptr) fatal("no memory for a task of the cluster");
-  auto* payload = new (memory) KernelPayload{codes, offset_in_program(launch.place), launch.thread_limit, launch.in_memory, {}};
+  auto* payload =
+      new (memory) KernelPayload{codes, offset_in_program(launch.place), launch.thread_limit, launch.in_memory, {}};
   for (uint32_t i = 0; i < launch.count; ++i) payload->words.push(launch.arguments[i]);
   Finished finished;
   add_operations(hooks_share(operation));

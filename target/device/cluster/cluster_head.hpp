@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// In the program: drives the core's Head, and node 0's part (cluster_node.hpp). Tasks come when all that they depend on has
-// ended, which is one of the orders of creation that the core allows. Any thread; the lock is node 0's.
+// In the program: drives the core's Head, and node 0's part (cluster_node.hpp). Tasks come when all that they depend on
+// has ended, which is one of the orders of creation that the core allows. Any thread; the lock is node 0's.
 #pragma once
 
 #include "cluster/core/dataflow/head.hpp"
@@ -17,7 +17,7 @@ struct KernelPayload {
   const uint64_t* codes;  // where it is, by node; stays
   uint64_t place;         // as in KernelStart
   int32_t thread_limit;
-  bool in_memory;         // likewise
+  bool in_memory;  // likewise
   List<uint64_t> words;
 };
 
@@ -36,8 +36,8 @@ class ClusterHead {
   // 0: there is not that much memory.
   uint64_t allocate(uint64_t bytes);
   void release(uint64_t address);
-  // A variable of the program or of an image, which lies at `places` (by node, which stays), with its first value; returns
-  // the address by which the program knows it. May suspend.
+  // A variable of the program or of an image, which lies at `places` (by node, which stays), with its first value;
+  // returns the address by which the program knows it. May suspend.
   uint64_t add_variable(const uint64_t* places, const void* value, uint64_t bytes);
 
   // Done at the return. May suspend.

@@ -89,7 +89,8 @@ void ClusterMemory::note_pointers(ClusterBuffer& holder, const void* data, uint6
   for (uint64_t i = skipped; i + sizeof(uint64_t) <= bytes; i += sizeof(uint64_t)) {
     uint64_t word;
     std::memcpy(&word, at + i, sizeof word);
-    if (is_inside(word)) [[unlikely]] note_pointer(holder, word);
+    if (is_inside(word)) [[unlikely]]
+      note_pointer(holder, word);
   }
 }
 

@@ -50,8 +50,8 @@ class ClusterMemory {
 
   // The buffer to which the word is a pointer, if it is one; null: none.
   [[nodiscard]] ClusterBuffer* pointee_of(uint64_t word);
-  // The word has been written into the buffer; it may be a pointer into this memory. Numbers that look like one do no harm
-  // but that kernels use more than they need.
+  // The word has been written into the buffer; it may be a pointer into this memory. Numbers that look like one do no
+  // harm but that kernels use more than they need.
   void note_pointer(ClusterBuffer& holder, uint64_t word);
   // All words of these bytes.
   void note_pointers(ClusterBuffer& holder, const void* data, uint64_t bytes);
@@ -77,7 +77,7 @@ class ClusterMemory {
   List<ClusterBuffer*> all_;      // live or not quite gone, by number
   List<ClusterBuffer*> leaving_;  // released, with copies perhaps
   List<NewBuffer> new_;
-  List<uint64_t> variables_;      // which every kernel may use
+  List<uint64_t> variables_;  // which every kernel may use
   uint64_t next_ = 1, visit_ = 0;
   bool trusts_maps_ = false;
 };

@@ -16,10 +16,11 @@ constexpr uint64_t kPageBytes = 4096;
 
 char* map_memory(uint64_t at, uint64_t bytes) {
   constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
-  void* memory = mmap(reinterpret_cast<void*>(at), bytes, PROT_READ | PROT_WRITE, kFlags | (at != 0 ? MAP_FIXED_NOREPLACE : 0),
-                      -1, 0);
+  void* memory = mmap(reinterpret_cast<void*>(at), bytes, PROT_READ | PROT_WRITE,
+                      kFlags | (at != 0 ? MAP_FIXED_NOREPLACE : 0), -1, 0);
   if (memory == MAP_FAILED || (at != 0 && memory != reinterpret_cast<void*>(at))) {
-    fatal("a cluster's memory, %lu GiB at %#lx, cannot be mapped (%s): is `ulimit -v` set?", bytes >> 30, at, strerror(errno));
+    fatal("a cluster's memory, %lu GiB at %#lx, cannot be mapped (%s): is `ulimit -v` set?", bytes >> 30, at,
+          strerror(errno));
   }
   madvise(memory, bytes, MADV_DONTDUMP);
   madvise(memory, bytes, MADV_DONTFORK);  // a fork of the program has no devices
@@ -158,16 +159,20 @@ void ClusterNode::pump() {
 
 void ClusterNode::execute(WorkerCommand& command, const Message* received, BlobReader* rest) {
   switch (command.action) {
-    case WorkerAction::kSend: return send(command.message);
+    case WorkerAction::kSend:
+      return send(command.message);
     case WorkerAction::kMerge:
       if (received->from != node_) merge(*received, *rest);
       return;
     case WorkerAction::kReady:
       started_[command.index].version = Replica::version();
       return;
-    case WorkerAction::kStart: return start(command);
-    case WorkerAction::kCompare: return compare(command);
-    case WorkerAction::kDrop: return drop(command.range.buffer);
+    case WorkerAction::kStart:
+      return start(command);
+    case WorkerAction::kCompare:
+      return compare(command);
+    case WorkerAction::kDrop:
+      return drop(command.range.buffer);
   }
 }
 

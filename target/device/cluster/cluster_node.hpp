@@ -20,7 +20,7 @@ struct KernelStart {
   int32_t thread_limit;  // 0: none
   bool in_memory;        // its one argument is the address of the words
   uint32_t count;
-  uint64_t words[];      // arguments
+  uint64_t words[];  // arguments
 };
 
 // How the two kinds of nodes differ.
@@ -80,7 +80,7 @@ class ClusterNode {
   Worker worker_;
   const ClusterSide& side_;
   uint64_t begin_, bytes_;
-  int64_t twins_ = 0;       // from the memory to its twin; 0: there is none
+  int64_t twins_ = 0;        // from the memory to its twin; 0: there is none
   List<Replica*> replicas_;  // by buffer
   Window<Started> started_;  // by index
   List<Message> own_;        // from this node to itself, in order

@@ -23,7 +23,10 @@ namespace {
 }  // namespace
 
 Replica::Replica(uint64_t buffer, char* data, char* twin, uint64_t bytes)
-    : buffer_(buffer), bytes_(bytes), data_(data), twin_(twin),
+    : buffer_(buffer),
+      bytes_(bytes),
+      data_(data),
+      twin_(twin),
       blocks_(static_cast<Block*>(std::calloc((bytes + kBlock - 1) / kBlock, sizeof(Block)))) {
   if (blocks_ == nullptr) fatal("no memory for what a cluster's node knows of %lu bytes", bytes);
 }
@@ -238,7 +241,8 @@ uint64_t Replica::merge(BlobReader& from) {
     uint64_t block = from.get(), shape = from.get(), uniform = 0;
     Part part = {static_cast<uint32_t>(shape & 0xffff), static_cast<uint32_t>(shape >> 16 & 0xffff)};
     auto count = static_cast<uint32_t>(shape >> 32);
-    if (block >= (bytes_ + kBlock - 1) / kBlock || part.begin > part.end || part.end > length_of(block) || count > kBlock) {
+    if (block >= (bytes_ + kBlock - 1) / kBlock || part.begin > part.end || part.end > length_of(block) ||
+        count > kBlock) {
       refuse_torn(buffer_);
     }
     uint64_t table[kBlock] = {};

@@ -4,8 +4,8 @@
 // lock is the node's. Kernels write the bytes meanwhile, nobody else does.
 //
 // Stamps lie in blocks of 256 bytes: a block whose bytes have one stamp costs 32 bytes, any other one a byte more for
-// each of its bytes, and 8 for each stamp that occurs in it. So a copy takes at most about three times its bytes, unless
-// many tasks write between each other's bytes.
+// each of its bytes, and 8 for each stamp that occurs in it. So a copy takes at most about three times its bytes,
+// unless many tasks write between each other's bytes.
 #pragma once
 
 #include "cluster/core/base/message.hpp"
@@ -30,10 +30,12 @@ class Replica {
   Replica(const Replica&) = delete;
   Replica& operator=(const Replica&) = delete;
 
-  // Bytes that differ from their twin get the stamp, and the twin gets them. What are pointers among them goes to the sink.
+  // Bytes that differ from their twin get the stamp, and the twin gets them. What are pointers among them goes to the
+  // sink.
   void compare(const ClusterRange& range, uint64_t stamp, PointerSink& sink);
-  // The same for a task that no other node's writer is beside, unless it has fetched from here behind that version: then
-  // bytes that the task has left as they were may have the stamp as well, so nothing is compared. docs/design/cluster.md.
+  // The same for a task that no other node's writer is beside, unless it has fetched from here behind that version:
+  // then bytes that the task has left as they were may have the stamp as well, so nothing is compared.
+  // docs/design/cluster.md.
   void compare_sole(const ClusterRange& range, uint64_t stamp, uint64_t version, PointerSink& sink);
   // All of these bytes have been written.
   void claim(const ClusterRange& range, uint64_t stamp);
@@ -68,8 +70,8 @@ class Replica {
     uint64_t stamp;    // of all bytes, if `dense` is null
     uint64_t version;  // of the last change
     Dense* dense;
-    uint64_t sent : 63;      // the version when the bytes have last gone to another node
-    uint64_t is_stale : 1;   // the twin is out of date, as no other node has seen the bytes since
+    uint64_t sent : 63;     // the version when the bytes have last gone to another node
+    uint64_t is_stale : 1;  // the twin is out of date, as no other node has seen the bytes since
   };
 
   // Where the bytes of a block that lie in the range begin and end, from the block's begin on.
@@ -88,8 +90,8 @@ class Replica {
   void claim_part(uint64_t block, Part part, uint64_t stamp);
   void freshen(uint64_t block);
   void pack_block(uint64_t block, Part part, BlobWriter& to) const;
-  void merge_block(uint64_t block, Part part, uint64_t uniform, const uint64_t* table, const uint8_t* index, uint32_t count,
-                   const char* bytes);
+  void merge_block(uint64_t block, Part part, uint64_t uniform, const uint64_t* table, const uint8_t* index,
+                   uint32_t count, const char* bytes);
   void take(uint64_t block, uint32_t begin, uint32_t end, const char* bytes);
   const char* settled() const { return twin_ != nullptr ? twin_ : data_; }
 

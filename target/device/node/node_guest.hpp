@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Frames on the wires of a job that are not about one device of one worker: a cluster's (device/cluster), between any two
-// processes. Both sides of devices on nodes pass them on.
+// Frames on the wires of a job that are not about one device of one worker: a cluster's (device/cluster), between any
+// two processes. Both sides of devices on nodes pass them on.
 #pragma once
 
 #include "device/node/node_frames.hpp"

@@ -22,12 +22,14 @@ const GuestFrames* g_guest = nullptr;  // before that
 void take_guest_frames(const GuestFrames& guest) { g_guest = &guest; }
 
 void* place_guest(int peer, const Frame& frame, const uint64_t* words) {
-  if (g_guest == nullptr) fatal("process %d has sent data of kind %u, which this one does not understand", peer, frame.kind);
+  if (g_guest == nullptr)
+    fatal("process %d has sent data of kind %u, which this one does not understand", peer, frame.kind);
   return g_guest->place(peer, frame, words);
 }
 
 void deliver_guest(int peer, const Frame& frame, const uint64_t* words) {
-  if (g_guest == nullptr) fatal("process %d has sent a frame of kind %u, which this one does not understand", peer, frame.kind);
+  if (g_guest == nullptr)
+    fatal("process %d has sent a frame of kind %u, which this one does not understand", peer, frame.kind);
   g_guest->deliver(peer, frame, words);
 }
 

@@ -3,8 +3,7 @@
  * A tiled Cholesky factorisation from one producer: each tile is mapped once, each step is a deferred region that depends
  * on its tiles. The product of the factors is the matrix again.
  *
- * Covers: target(nowait, depend:in, depend:inout, map:to, map:tofrom, firstprivate), target enter data(map:to),
- *   target exit data(map:from), taskwait
+ * Covers: target(nowait, depend, map:to, map:tofrom), target enter data(map:to), target exit data(map:from)
  */
 #include "device.h"
 

@@ -6,8 +6,8 @@
  *
  *   SEED [TASKS]
  *
- * Covers: target(nowait, depend:in, depend:inout, map:tofrom), target enter data(map:to), target exit data(map:from),
- *   target update(to, from, nowait, depend:inout), task(depend:inout)
+ * Covers: target(nowait, depend, map:tofrom), target enter data(map:to), target exit data(map:from),
+ *   target update(to, from, nowait, depend), task(depend:inout)
  */
 #include "device.h"
 

@@ -310,7 +310,8 @@ Copy& Machine::copy_at(NodeNumber node, uint64_t buffer) {
   Copy& copy = nodes_[node]->copies[buffer];
   if (copy.values.empty()) {
     size_t bytes = buffer_bytes_[buffer];
-    copy = {std::vector<Value>(bytes), std::vector<Value>(bytes), std::vector<uint64_t>(bytes), std::vector<uint64_t>(bytes)};
+    copy = {std::vector<Value>(bytes), std::vector<Value>(bytes), std::vector<uint64_t>(bytes),
+            std::vector<uint64_t>(bytes)};
     check_memory(node);
   }
   return copy;
@@ -367,9 +368,13 @@ void Machine::execute(NodeNumber number, WorkerCommand& command, const Payload* 
   switch (command.action) {
     case WorkerAction::kSend: transmit(std::move(command.message)); break;
     case WorkerAction::kMerge: merge(number, received_, *payload); break;
-    case WorkerAction::kReady: node.ready_at[command.index] = sends_; break;
+    case WorkerAction::kReady:
+      node.ready_at[command.index] = sends_;
+      break;
     case WorkerAction::kStart: node.ready.emplace_back(command.index, command.task); break;
-    case WorkerAction::kCompare: compare(number, command); break;
+    case WorkerAction::kCompare:
+      compare(number, command);
+      break;
     case WorkerAction::kDrop: node.copies.erase(command.range.buffer); break;
   }
 }

@@ -31,7 +31,7 @@ struct TaskPlace {
 struct PlannedAccess {
   ClusterRange range;
   bool may_write = false;
-  bool is_sole = false;     // all other writers under way are ordered before the task: whoever comes later fetches from it
+  bool is_sole = false;  // all other writers under way are ordered before the task: whoever comes later fetches from it
   bool is_fetched = false;  // from `source`, once the inputs of that task have come to its node
   TaskPlace source;
   NodeNumber home = 0;      // gets what the task has written, unless that is the task's own node
