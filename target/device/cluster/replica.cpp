@@ -150,27 +150,26 @@ void Replica::compare_block(uint64_t block, Part part, uint64_t stamp, PointerSi
 }
 
 void Replica::compare(const ClusterRange& range, uint64_t stamp, PointerSink& sink) {
+  compare_sole(range, stamp, kNeverSent, sink);
+}
+
+// A block that the task has left as it was keeps its stamps where that is known: other nodes need not get it again.
+void Replica::compare_sole(const ClusterRange& range, uint64_t stamp, uint64_t version, PointerSink& sink) {
   ++version_;
   for (uint64_t block = range.offset / kBlock; block * kBlock < range.end(); ++block) {
     Part part = part_of_block(block, range);
-    uint64_t at = block * kBlock + part.begin;
-    if (blocks_[block].is_stale) {
-      find_all_pointers(block, part, sink);
-      claim_part(block, part, stamp);
-    } else if (std::memcmp(data_ + at, twin_ + at, part.end - part.begin) != 0) {
-      compare_block(block, part, stamp, sink);
-    }
-  }
-}
-
-void Replica::compare_sole(const ClusterRange& range, uint64_t stamp, uint64_t version, PointerSink& sink) {
-  for (uint64_t block = range.offset / kBlock; block * kBlock < range.end(); ++block) {
-    Part part = part_of_block(block, range);
     Block& own = blocks_[block];
+    uint64_t at = block * kBlock + part.begin;
+    if (own.is_stale == 0 && std::memcmp(data_ + at, twin_ + at, part.end - part.begin) == 0) continue;
     bool is_whole = part.begin == 0 && part.end == length_of(block);
-    if (is_whole && own.sent <= version) own.is_stale = 1;
+    if (is_whole && version != kNeverSent && own.sent <= version) own.is_stale = 1;
+    if (own.is_stale == 0) {
+      compare_block(block, part, stamp, sink);
+      continue;
+    }
+    find_all_pointers(block, part, sink);
+    claim_part(block, part, stamp);
   }
-  compare(range, stamp, sink);
 }
 
 void Replica::pack_block(uint64_t block, Part part, BlobWriter& to) const {

@@ -65,6 +65,7 @@ class Replica {
 
  private:
   static constexpr uint64_t kBlock = 256;
+  static constexpr uint64_t kNeverSent = ~uint64_t{0};  // as a version: the task is not a sole one
   struct Dense;
   struct Block {
     uint64_t stamp;    // of all bytes, if `dense` is null
