@@ -79,6 +79,13 @@ def test_what_cannot_be_is_said(jobs, compiled, changes, line):
     assert line in result.stderr
 
 
+def test_ranks_are_no_cluster(jobs, compiled):
+    program = compiled("mpicc.openmpi", "cluster.c", "-fopenmp", "-Wl,--no-as-needed")
+    refused = jobs.run("-n", 2, "--devices=cluster", program)
+    assert refused.returncode != 0
+    assert "the ranks of a program are no cluster" in only(refused)
+
+
 @pytest.mark.parametrize(("devices", "line"), [
     ("cluster:gpu", "a cluster of GPUs is not there yet"),
     ("cluster,nodes", "names nodes twice"),

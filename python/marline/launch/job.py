@@ -31,6 +31,11 @@ def wants_nodes(devices: str | None) -> bool:
     return NODES in words or CLUSTER in words
 
 
+def wants_cluster(devices: str | None) -> bool:
+    """Whether all of them are to be one device."""
+    return CLUSTER in (devices or os.environ.get("MARLINE_DEVICES", "")).split(",")
+
+
 def own_workers(devices: str | None) -> tuple[int, str | None]:
     """How many workers the program gets for itself (`nodes:K`), and the list as the program is to have it: for a program
     that uses MPI each rank has its own, and MPI's processes stay as they are."""

@@ -46,7 +46,7 @@ def add_job_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-t", dest="threads", type=_positive, metavar="THREADS", help="OpenMP threads of each rank")
     parser.add_argument("--mpi", choices=MPI_NAMES, help="for a program that loads MPI itself (scripts): which")
     parser.add_argument("--no-bind", action="store_true", help="leave ranks and threads where the launcher puts them")
-    parser.add_argument("--devices", metavar="LIST", help="devices for target regions, e.g. process:2 or nodes; see MARLINE_DEVICES")
+    parser.add_argument("--devices", metavar="LIST", help="devices for target regions, e.g. process:2, nodes or cluster; see MARLINE_DEVICES")
     parser.add_argument("--nodes-as", metavar="LIST",
                         help="made-up nodes of the job's processes, e.g. 0,0,1,1; `apart`: one for each")
     parser.set_defaults(trace=None, check=None, print=False)
@@ -117,6 +117,9 @@ def which_mpi(options: argparse.Namespace, program: preflight.Program) -> str | 
         raise Refusal(f"--mpi {options.mpi}: {program.path} is linked with {MPI_NAMES[linked]}; leave --mpi out")
     mpi = linked or options.mpi
     workers, devices = job.own_workers(options.devices)
+    if linked and not workers and job.wants_cluster(devices) and not job.is_member():
+        raise Refusal(f"--devices cluster: {program.path} is linked with {MPI_NAMES[linked]}, and the ranks of a program are no "
+                      "cluster; --devices cluster:K gives each rank K nodes of its own")  # fmt: skip
     if linked and not workers and job.wants_nodes(devices) and not (options.ranks or is_rank() or job.is_member()):
         raise Refusal(f"--devices nodes: {program.path} is linked with {MPI_NAMES[linked]}, whose ranks are each other's "
                       "devices: start them by -n RANKS, by mpirun, or by srun --mpi=pmix or --mpi=pmi2; --devices nodes:K "

@@ -76,8 +76,8 @@ PlannedAccess Directory::plan_segment(Segment& segment, const PlannedTask& task,
     access.is_fetched = access.source.node != task.place.node || access.source.index != task.place.index;
   }
   if (may_write) {
-    if (!segment.has_home ||
-        is_ordered) {  // also at home: who comes later must not fetch before the task's inputs are there
+    // Also at home: who comes later must not fetch before the task's inputs are there.
+    if (!segment.has_home || is_ordered) {
       segment.home = task.place;
       segment.has_home = true;
     }
