@@ -176,5 +176,8 @@ foreach(name maps arrays)
     endforeach()
   endif()
 endforeach()
+if(MARLINE_GFORTRAN12 AND NOT MARLINE_SANITIZE)
+  device_kind_variants(fortran_maps.gfortran12 ${PROGRAM_BIN}/fortran_device_maps_gfortran12 60 "" cluster 4)
+endif()
 # Only there do kernels run beside the program whatever the number of its threads.
 device_program_test(copy_beside_kernels SOURCES copy_beside_kernels.c DEVICES process STOCK NONE NO_GPU)
