@@ -8,8 +8,18 @@
 
 namespace marline::target {
 
-enum class Option { kDevices, kLibrary, kAvailable, kStaging, kWire, kNodesAs, kLink, kNodeDevices, kClusterWrites,
-                    kClusterPlacement };
+enum class Option {
+  kDevices,
+  kLibrary,
+  kAvailable,
+  kStaging,
+  kWire,
+  kNodesAs,
+  kLink,
+  kNodeDevices,
+  kClusterWrites,
+  kClusterPlacement
+};
 
 // The variable's value; null if it is not given, empty or its default.
 [[nodiscard]] const char* option_value(Option option);

@@ -174,10 +174,8 @@ foreach(name maps arrays)
       device_kind_variants(fortran_${name}.gfortran12 ${PROGRAM_BIN}/fortran_device_${name}_gfortran12 60 ""
                            "${DEVICE_KINDS}" ${threads})
     endforeach()
+    device_kind_variants(fortran_${name}.gfortran12 ${PROGRAM_BIN}/fortran_device_${name}_gfortran12 60 "" cluster 4)
   endif()
 endforeach()
-if(MARLINE_GFORTRAN12 AND NOT MARLINE_SANITIZE)
-  device_kind_variants(fortran_maps.gfortran12 ${PROGRAM_BIN}/fortran_device_maps_gfortran12 60 "" cluster 4)
-endif()
 # Only there do kernels run beside the program whatever the number of its threads.
 device_program_test(copy_beside_kernels SOURCES copy_beside_kernels.c DEVICES process STOCK NONE NO_GPU)
