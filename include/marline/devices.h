@@ -202,6 +202,95 @@ int marline_devices_provide(const marline_device_provider_t *provider);
  * provider may call `gather`, in all ranks as often. */
 void marline_ranks_meet(const marline_ranks_t *ranks);
 
+/* Target tasks as they are created ---------------------------------------------------------------------------------- */
+
+/* A library whose devices can be given tasks before their predecessors have ended sees each target task (a target
+ * construct with nowait) when it is created, and may claim it. A claimed task is in no queue, has no thread, and its code
+ * is not run: the library does its work, knows what stands before it, and says when it has ended. For all other tasks it
+ * is one like any other: they wait for it as for others, and so do taskwait, taskgroup and barriers.
+ *
+ * A claimed task comes by these calls, in this order, each once: `created`; `ordered`; `others_ended`, if `ordered` said
+ * that there are others; `ready`. Then the library calls marline_claimed_end. Different tasks' calls come from different
+ * threads at the same time. */
+typedef struct marline_claimed marline_claimed_t;
+
+typedef enum marline_target_form {
+  MARLINE_TARGET_ENTRY, /* of Clang's code: `entry` and `block`; whatever the construct is */
+  MARLINE_TARGET_REGION, /* from here on of GCC's code: `maps`, and for a region `function` and `thread_limit` */
+  MARLINE_TARGET_UPDATE,
+  MARLINE_TARGET_ENTER_DATA,
+  MARLINE_TARGET_EXIT_DATA
+} marline_target_form_t;
+
+/* What `created` is told, valid during the call but for what says otherwise. */
+typedef struct marline_target_task {
+  size_t bytes;              /* sizeof(marline_target_task_t) in the runtime: later versions add fields at the end */
+  marline_claimed_t *handle; /* of the task, until it has been ended, if it is claimed */
+  uint64_t number;           /* counts the tasks that are told in this process, from 1 on */
+  marline_target_form_t form;
+  int64_t device;            /* as the compiler passes it; Clang's entry passes it once more, and that is what counts */
+  int32_t (*entry)(int32_t thread, void *block); /* runs the construct; `block` is valid until the task has been ended */
+  void *block;
+  int32_t thread;            /* the calling thread's number, as `entry` takes it */
+  void (*function)(void *);
+  marline_device_maps_t maps; /* its arrays, and copies of private variables, are valid until the task has been ended */
+  int thread_limit;
+  const marline_dependence_t *dependences; /* omp_all_memory: a NULL address */
+  size_t dependence_count;
+  int32_t priority;          /* as it is scheduled by; see `raised` */
+  const char *name;          /* marline_task_name's, or NULL */
+  const void *code;          /* an address in the program behind the construct's call */
+  int in_graph;              /* 1: in an iteration of a persistent graph. It cannot be claimed: the answer must be NULL */
+} marline_target_task_t;
+
+typedef enum marline_wait_kind {
+  MARLINE_WAIT_TASKWAIT = 1,
+  MARLINE_WAIT_DEPENDENCES, /* taskwait with depend clauses, and tasks that are not deferred */
+  MARLINE_WAIT_TASKGROUP,
+  MARLINE_WAIT_BARRIER,
+  MARLINE_WAIT_THROTTLE     /* too many tasks are under way: MARLINE_MAX_TASKS, MARLINE_MAX_BYTES */
+} marline_wait_kind_t;
+
+/* None of these functions may suspend, wait, create or end tasks, or open a parallel region. All but `created` may be
+ * NULL. */
+typedef struct marline_target_observer {
+  size_t bytes; /* sizeof(marline_target_observer_t) in the library: later versions add fields at the end */
+  /* By the thread that creates the task. Not told: tasks of final tasks, and of if(0), which are not deferred; those that
+   * a graph repeats without the program's code. The result claims the task, and is what the library knows it by; NULL:
+   * the task is not claimed, and runs as if there were no observer. Here alone user code may be called. */
+  void *(*created)(const marline_target_task_t *task);
+  /* Right behind, by the same thread. What stands before the task and had not ended when it was looked at: the numbers of
+   * claimed tasks, which may have been ended meanwhile, and how many others there are: tasks on the host, and target tasks
+   * that were not claimed. A predecessor that stands before another one may be left out. A claimed member of a mutexinoutset
+   * comes behind the members that were created before it, and before those that are created later. `numbers` is valid
+   * during the call. */
+  void (*ordered)(void *claimed, const uint64_t *numbers, size_t count, size_t others);
+  /* Those others have ended. By any thread. */
+  void (*others_ended)(void *claimed);
+  /* All of its predecessors have ended. By any thread, perhaps in a call that ends one of them. If the task has been
+   * cancelled (marline_claimed_is_cancelled), its work need not be done; it is ended all the same. */
+  void (*ready)(void *claimed);
+  /* A task begins to wait, for claimed tasks among others perhaps. By the thread that runs it. */
+  void (*waits)(marline_wait_kind_t kind);
+  /* Tasks have been cancelled that have not been started; which, marline_claimed_is_cancelled says. By any thread. */
+  void (*cancels)(void);
+  /* The priority of a claimed task, which may have been ended meanwhile, has been raised (MARLINE_PRIORITY). Any thread. */
+  void (*raised)(uint64_t number, int32_t priority);
+} marline_target_observer_t;
+
+/* The process's only observer, from now on to its end: tasks that exist already are not told. 0; -1: there is one
+ * already, or `created` is NULL, or `bytes` is that of an older version. While there is none, a task costs a load and a
+ * branch more at most. */
+int marline_target_tasks_observe(const marline_target_observer_t *observer);
+
+/* The task has ended, and nothing of the library's uses its data any more. Once `ready` has been called for it, not before,
+ * and not from within that call. Any thread, also in a progress hook; what comes behind the task and can start is queued during the call.
+ * Private objects with destructors are destroyed by a thread of the team first. */
+void marline_claimed_end(marline_claimed_t *task);
+
+/* Whether the task has been cancelled. Any thread, until the task is ended. A load, while nothing is cancelled. */
+int marline_claimed_is_cancelled(const marline_claimed_t *task);
+
 /* What the devices are ---------------------------------------------------------------------------------------------- */
 
 /* These functions are libmarline-target.so's. All may be called from any thread; none starts a device. */

@@ -10,9 +10,11 @@
 #include "base/check.hpp"
 #include "base/prefetch.hpp"
 #include "config/options.hpp"
+#include "graph/claims.hpp"
 #include "graph/footprint.hpp"
 #include "graph/lineage.hpp"
 #include "graph/linking.hpp"
+#include "graph/node.hpp"
 #include "graph/recorded_graph.hpp"
 #include "graph/successors.hpp"
 #include "graph/table.hpp"
@@ -21,37 +23,10 @@
 #include "tool/tool.hpp"
 
 #include <cstring>
-#include <new>
 
 namespace marline {
 
 namespace {
-
-void init_graph_fields(Task* task) {
-  task->successors.store(nullptr, relaxed);
-  task->last_successor = task;
-  task->edge_chunks = nullptr;
-  task->exclusions = nullptr;
-  task->table_references = 0;
-}
-
-// A node without a body. Its first word of business is `block`: the Event to fulfil when it is reached, or null.
-Task* new_node(Worker* worker, size_t edges, Event* event) {
-  size_t room = edges < 256 ? edges : 256;
-  void* memory = worker->pool->allocate(sizeof(Task) + room * sizeof(Edge) + lineage_bytes());
-  Task* node = static_cast<Task*>(memory);
-  node->flags = task_flag::kEmpty | task_flag::kGraph;
-  node->block = event;
-  node->parent = nullptr;
-  node->tool_data = 0;
-  node->references.store(1, relaxed);
-  init_graph_fields(node);
-  node->edges = reinterpret_cast<Edge*>(node + 1);
-  node->inline_edges = static_cast<uint16_t>(room);
-  node->priority.store(0, relaxed);
-  if (lineage_bytes() != 0) [[unlikely]] lineage_begin(node, 0, true);
-  return node;
-}
 
 void finish_node(Worker* worker, Task* node, TaskFifo& ready);
 
@@ -81,8 +56,8 @@ void gather_members(Worker* worker, TableEntry* entry, GraphRecord* record) {
 
 // Another set begins behind the members.
 [[gnu::noinline]] void end_set(Worker* worker, TableEntry* entry, GraphRecord* record) {
-  // A tool that asks for pairs of tasks is to see tasks only, no node between them.
-  if (options().edges.inoutset && !tool::on(tool::event::kTaskDependence)) {
+  // A tool that asks for pairs of tasks is to see tasks only, no node between them; so is who sees target tasks.
+  if (options().edges.inoutset && !tool::on(tool::event::kTaskDependence | tool::event::kTargetTasks)) {
     gather_members(worker, entry, record);
   } else {
     entry_push_back_set(worker, entry);
@@ -182,6 +157,12 @@ void exclude_others(Linking& linking, TableEntry* entry) {
   access_any_entry(linking, entry, access);
 }
 
+// Of a task that takes no exclusions for its mutexinoutset dependences: it comes behind the others of the set, and
+// before those to come.
+void access_in_order(Linking& linking, TableEntry* entry, Access access) {
+  access_any_entry(linking, entry, access == Access::kMutexinoutset ? Access::kOut : access);
+}
+
 // What a task with this access would wait for, without entering it.
 void look_at_entry(Linking& linking, TableEntry* entry, Access access) {
   // mutexinoutset: an undeferred task runs without the exclusion, so it waits for the whole set.
@@ -272,12 +253,6 @@ void free_descriptor(Worker* worker, Task* task) {
   SlabPool::release(task, pool);
 }
 
-// One predecessor fewer. True: that was the last.
-bool count_down(Task* successor) {
-  // acq_rel: the predecessor's effects are released; whoever makes it ready has acquired those of all.
-  return successor->predecessors.fetch_sub(1, acq_rel) == 1;
-}
-
 // Every count down would wait for its successor's line, and whoever makes a task ready mostly runs it. Of a few: of more
 // the first would be gone from the cache before they are counted down.
 [[gnu::always_inline]] inline void prefetch_successors(const Edge* edge) {
@@ -294,7 +269,7 @@ void notify_all(Task* task, TaskFifo& ready, TaskFifo& nodes) {
     Task* successor = edge->successor;
     edge = edge->next;  // the edge is its successor's, which may run and go once it is notified
     if (!count_down(successor)) continue;
-    if (successor->has(task_flag::kEmpty)) {
+    if (successor->has(task_flag::kEmpty | task_flag::kClaimed)) {
       nodes.push_back(successor);
     } else if (successor->exclusions == nullptr || exclusions_take(successor)) {
       ready.push_back(successor);
@@ -304,6 +279,10 @@ void notify_all(Task* task, TaskFifo& ready, TaskFifo& nodes) {
 
 [[gnu::noinline]] void finish_nodes(Worker* worker, TaskFifo& ready, TaskFifo& nodes) {
   while (Task* node = nodes.pop_front()) {
+    if (node->has(task_flag::kClaimed)) [[unlikely]] {
+      pass_claimed(worker, node, nodes);
+      continue;
+    }
     auto* event = static_cast<Event*>(node->block);
     notify_all(node, ready, nodes);
     if (options().priority.propagates) [[unlikely]] lineage_close(worker, node);
@@ -345,8 +324,9 @@ template <auto access_one>
   access_all<access_one>(linking, table, list, count, enters);
 }
 
+template <auto access_one>
 [[gnu::always_inline]] inline bool enter_table(Worker* worker, DependenceTable* table, Task* task,
-                                               const Dependence* list, size_t count, bool shared) {
+                                               const Dependence* list, size_t count, bool shared, Claiming* claiming) {
   if (table->record != nullptr) [[unlikely]] record_as_current(table->record, task);
   init_graph_fields(task);
   task->flags |= task_flag::kGraph | task_flag::kInTable;
@@ -362,10 +342,11 @@ template <auto access_one>
   Linking linking(worker, task);
   linking.record = table->record;
   linking.filters.transitive &= count > 1;  // what one address leads to are tasks that are not ordered
+  linking.claiming = claiming;
   if (shared) {
-    access_shared<access_entry>(linking, table, task->parent, list, count, true);
+    access_shared<access_one>(linking, table, task->parent, list, count, true);
   } else {
-    access_all<access_entry>(linking, table, list, count, true);
+    access_all<access_one>(linking, table, list, count, true);
   }
   worker->discovery.tasks.add(1);
   worker->discovery.dependences.add(count);
@@ -374,13 +355,17 @@ template <auto access_one>
     propagate_priority(worker, task);
   }
   table_unreference(worker, task);
+  if (claiming != nullptr) {
+    end_claimed_linking(linking);
+    return false;
+  }
   return end_linking(linking) && (task->exclusions == nullptr || exclusions_take(task));
 }
 
 [[gnu::noinline]] bool enter_shared(Worker* worker, DependenceTable* table, Task* task, const Dependence* list,
                                     size_t count) {
   Guard<SpinLock> guard(table->lock);
-  return enter_table(worker, table, task, list, count, true);
+  return enter_table<access_entry>(worker, table, task, list, count, true, nullptr);
 }
 
 }  // namespace
@@ -390,11 +375,20 @@ bool enter_graph(Worker* worker, Task* task, const Dependence* list, size_t coun
   if (table->sharer != nullptr) [[unlikely]] {
     return enter_shared(worker, table, task, list, count);
   }
-  return enter_table(worker, table, task, list, count, false);
+  return enter_table<access_entry>(worker, table, task, list, count, false, nullptr);
+}
+
+[[gnu::cold]] void enter_graph_claimed(Worker* worker, Task* task, const Dependence* list, size_t count,
+                                       Claiming& claiming) {
+  DependenceTable* table = table_of(worker, task->parent);
+  const bool shared = table->sharer != nullptr;
+  if (shared) table->lock.lock();
+  (void)enter_table<access_in_order>(worker, table, task, list, count, shared, &claiming);
+  if (shared) table->lock.unlock();
 }
 
 [[gnu::cold]] bool enter_graph_rarely(Worker* worker, Task* task, const Dependence* list, size_t count) {
-  return enter_table(worker, worker->task->table, task, list, count, false);
+  return enter_table<access_entry>(worker, worker->task->table, task, list, count, false, nullptr);
 }
 
 [[gnu::cold]] void reenter_graph(Worker* worker, GraphRecord* record, Task* task, const Dependence* list,
@@ -439,15 +433,6 @@ KeptDependences* keep_dependences(Worker* worker, const Dependence* list, size_t
   return kept;
 }
 
-namespace {
-
-// The task has begun without the exclusions of its mutexinoutset dependences: the others of the set come behind it.
-void access_begun(Linking& linking, TableEntry* entry, Access access) {
-  access_any_entry(linking, entry, access == Access::kMutexinoutset ? Access::kOut : access);
-}
-
-}  // namespace
-
 // A node without a body enters the table for the task, and is ordered behind it.
 [[gnu::cold]] void enter_completion(Worker* worker, Task* task, KeptDependences* kept) {
   init_graph_fields(task);
@@ -461,7 +446,7 @@ void access_begun(Linking& linking, TableEntry* entry, Access access) {
   table_reference(node);
   Linking linking(worker, node);
   link(linking, task);
-  access_all<access_begun>(linking, table, kept->list(), kept->count, true);
+  access_all<access_in_order>(linking, table, kept->list(), kept->count, true);
   if (linking.lineage != nullptr) [[unlikely]] lineage_publish(node, linking.lineage);
   worker->discovery.nodes.add(1);
   table_unreference(worker, node);
@@ -511,7 +496,7 @@ Task* release_successors(Worker* worker, Task* task) {
     Task* successor = edge->successor;
     edge = edge->next;  // as in notify_all
     if (!count_down(successor)) continue;
-    if (successor->has(task_flag::kEmpty)) [[unlikely]] {
+    if (successor->has(task_flag::kEmpty | task_flag::kClaimed)) [[unlikely]] {
       nodes.push_back(successor);
     } else if (successor->exclusions == nullptr || exclusions_take(successor)) {
       if (next != nullptr) enqueue(worker, next);

@@ -68,7 +68,7 @@ Exclusion* exclusion_create(Worker* worker) {
 
 void exclusion_release(Worker* worker, Exclusion* exclusion) {
   // acq_rel: the last holder sees all others' uses before it frees.
-  if (exclusion->references.fetch_sub(1, acq_rel) == 1) SlabPool::release(exclusion, worker->pool);
+  if (exclusion->references.fetch_sub(1, acq_rel) == 1) SlabPool::release(exclusion, pool_of(worker));
 }
 
 void exclusion_add(Worker* worker, Task* task, Exclusion* exclusion) {
@@ -93,7 +93,7 @@ void exclusions_drop(Worker* worker, Task* task) {
   ExclusionList* list = task->exclusions;
   if (list == nullptr) return;
   for (size_t i = 0; i < list->count; ++i) exclusion_release(worker, list->items()[i]);
-  SlabPool::release(list, worker->pool);
+  SlabPool::release(list, pool_of(worker));
   task->exclusions = nullptr;
 }
 

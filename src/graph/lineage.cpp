@@ -5,6 +5,7 @@
 
 #include "graph/dependences.hpp"
 #include "graph/successors.hpp"
+#include "tool/target_observer.hpp"
 
 namespace marline {
 
@@ -90,7 +91,11 @@ class Climb {
     for (; list != nullptr; list = list->next) {
       for (int i = 0; i < list->used && edges_left_ > 0; ++i, --edges_left_) {
         Task* task = list->tasks[i];
-        if (raise(task, decrement && !lineage_of(task)->node ? priority - 1 : priority)) follow(task);
+        const int32_t own = decrement && !lineage_of(task)->node ? priority - 1 : priority;
+        if (!raise(task, own)) continue;
+        if (lineage_of(task)->claimed) [[unlikely]]
+          tool::tell_raise(task->number, own);
+        follow(task);
       }
     }
   }
@@ -157,6 +162,7 @@ void lineage_begin(Task* task, uint64_t construct, bool node) {
   lineage->construct = construct;
   lineage->profile = 0;
   lineage->node = node;
+  lineage->claimed = false;
 }
 
 void lineage_add(Worker* worker, PredecessorChunk*& list, Task* predecessor) {

@@ -33,6 +33,7 @@ struct Lineage {
   uint64_t profile;        // 0 until the task is spawned
   Atomic<uint32_t> waits;  // 1: in that list; creator and the climber
   bool node;               // a node without a body: not a step of `decrement`
+  bool claimed;            // the library that has the task hears of its priority; creator, before others know the task
 };
 
 static_assert(sizeof(Lineage) == Options::kLineageBytes);

@@ -3,6 +3,7 @@
 // Making an edge to a predecessor that has not completed. See linking.hpp.
 #include "graph/linking.hpp"
 
+#include "graph/claims.hpp"
 #include "sched/team.hpp"
 #include "tool/tool.hpp"
 
@@ -75,7 +76,11 @@ Edge* new_edge(Linking& linking) {
 [[gnu::noinline, gnu::cold]] bool add_edge_slowly(Linking& linking, Task* predecessor, const Task* last, Edge* head) {
   if (options().priority.propagates) lineage_add(linking.worker, linking.lineage, predecessor);
   if (passes_over(linking, predecessor, last)) return true;
-  if (!push_edge(linking, predecessor, new_edge(linking), head)) return false;
+  Edge* edge = new_edge(linking);
+  if (!(linking.claiming != nullptr ? push_edge_to_claimed(linking, predecessor, edge, head)
+                                    : push_edge(linking, predecessor, edge, head))) {
+    return false;
+  }
   if (tool::on(tool::event::kTaskDependence)) tool::task_dependence(&predecessor->tool_data, &linking.task->tool_data);
   return true;
 }
@@ -84,8 +89,8 @@ Edge* new_edge(Linking& linking) {
 
 // Calls nothing, so that the common edge is made in registers.
 [[gnu::noinline]] bool add_edge(Linking& linking, Task* predecessor, const Task* last, Edge* head) {
-  if (linking.free_edge == linking.free_end || options().priority.propagates || tool::on(tool::event::kTaskDependence))
-      [[unlikely]] {
+  if (linking.free_edge == linking.free_end || options().priority.propagates ||
+      tool::on(tool::event::kTaskDependence | tool::event::kTargetTasks)) [[unlikely]] {
     return add_edge_slowly(linking, predecessor, last, head);
   }
   if (passes_over(linking, predecessor, last)) return true;

@@ -13,6 +13,8 @@
 
 namespace marline {
 
+struct Claiming;  // graph/claims.hpp
+
 // While the creator makes edges, `predecessors` is biased by this: completions may already count it down, but nobody
 // sees zero before the creator has replaced the bias by the number of edges. A task has fewer edges than this: each is
 // from another task, and so many descriptors are 192 GiB.
@@ -34,6 +36,7 @@ struct Linking {
   const Task* predecessors[kRemembered];  // the first `remembered` places, at most all
   PredecessorChunk* lineage = nullptr;    // kept for priorities that propagate
   GraphRecord* record = nullptr;          // of the graph whose iteration is being recorded, or entered again
+  Claiming* claiming = nullptr;           // of a claimed task
 
   enum class Life { kNew, kMayRun };
 
@@ -82,14 +85,18 @@ inline bool has_edge_already(Linking& linking, const Task* predecessor) {
   return link_now(linking, predecessor);
 }
 
+[[gnu::always_inline]] inline void count_edges_not_made(const Linking& linking) {
+  DiscoveryCounters& counters = linking.worker->discovery;
+  if ((linking.pruned | linking.duplicate | linking.transitive) == 0) return;
+  counters.pruned.add(linking.pruned);
+  counters.duplicate.add(linking.duplicate);
+  counters.transitive.add(linking.transitive);
+}
+
 // True: no unfinished predecessor is left.
 [[gnu::always_inline]] inline bool end_linking(Linking& linking) {
   DiscoveryCounters& counters = linking.worker->discovery;
-  if ((linking.pruned | linking.duplicate | linking.transitive) != 0) {
-    counters.pruned.add(linking.pruned);
-    counters.duplicate.add(linking.duplicate);
-    counters.transitive.add(linking.transitive);
-  }
+  count_edges_not_made(linking);
   if (linking.edges == 0) return true;
   counters.edges.add(static_cast<uint64_t>(linking.edges));
   // acq_rel: releases the task to the completion that brings it to zero; acquires theirs if it is zero here.

@@ -51,6 +51,12 @@ inline Edge* successors_of(const Task* predecessor) { return predecessor->succes
   return task->successors.exchange(closed_list(), acq_rel);
 }
 
+// One predecessor fewer. True: that was the last.
+inline bool count_down(Task* successor) {
+  // acq_rel: the predecessor's effects are released; whoever makes it ready has acquired those of all.
+  return successor->predecessors.fetch_sub(1, acq_rel) == 1;
+}
+
 inline bool has_completed(const Task* task) { return successors_of(task) == closed_list(); }
 
 }  // namespace marline

@@ -63,7 +63,7 @@ void drop_completed_members(Worker* worker, TableEntry* entry) {
 void entry_close(Worker* worker, TableEntry* entry) {
   entry_clear_members(worker, entry);
   entry_set_writer(worker, entry, nullptr);
-  if (entry->is_spilled()) SlabPool::release(entry->spilled.many, worker->pool);
+  if (entry->is_spilled()) SlabPool::release(entry->spilled.many, pool_of(worker));
   entry->capacity = TableEntry::kFew;
 }
 
@@ -161,7 +161,7 @@ void table_destroy(Worker* worker, DependenceTable* table) {
   clear_entries(worker, table);
   if (table->all_memory != nullptr) table_unreference(worker, table->all_memory);
   shared_release(table->entries);
-  SlabPool::release(table, worker->pool);
+  SlabPool::release(table, pool_of(worker));
 }
 
 void table_rebuild(Worker* worker, DependenceTable* table, size_t count) {
@@ -217,7 +217,7 @@ void entry_clear_extras(Worker* worker, TableEntry* entry) {
   if (before == nullptr) return;
   entry->spilled.before = nullptr;
   entry_close(worker, before);
-  SlabPool::release(before, worker->pool);
+  SlabPool::release(before, pool_of(worker));
 }
 
 void entry_spill(Worker* worker, TableEntry* entry) {

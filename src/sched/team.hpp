@@ -187,6 +187,9 @@ struct alignas(kCacheLine) Worker {
   Worker* next = nullptr;                // link in the lists of idle and of retired workers
 };
 
+// For giving memory back; `worker`: the calling thread's, or null.
+inline SlabPool* pool_of(Worker* worker) { return worker != nullptr ? worker->pool : nullptr; }
+
 // At which barrier a thread waits for its team: the values of tool::SyncRegion, or none. kEnd: that of the region's end.
 enum class AtBarrier : int {
   kNot = 0,

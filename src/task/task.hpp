@@ -42,6 +42,11 @@ struct Task;
 struct Taskgroup;
 struct Team;
 struct Worker;
+}  // namespace marline
+
+struct marline_target_task;  // devices.h
+
+namespace marline {
 
 namespace task_flag {
 inline constexpr uint32_t kTied = 1u << 0;
@@ -65,6 +70,9 @@ inline constexpr uint32_t kDestroys = 1u << 22;   // `invoke` also destroys the 
 inline constexpr uint32_t kDiscarded = 1u << 23;  // cancelled: `invoke`, if called, does nothing but that
 inline constexpr uint32_t kDomainShift = 24;      // the highest byte: 1 + the NUMA domain of its affinity; 0: none
 inline constexpr uint32_t kInitial = 1u << 20;    // with kImplicit: of a target region (construct/device/target.hpp)
+// Without kImplicit, the same bit. Until its creation: a target task that an observer is to be told of. Then: it is
+// claimed (graph/claims.hpp).
+inline constexpr uint32_t kObserved = kInitial, kClaimed = kInitial;
 // Persistent graphs (construct/task/persistent.hpp).
 inline constexpr uint32_t kInGraph = 1u << 16;     // the tasks that it creates belong to its graph
 inline constexpr uint32_t kPersistent = 1u << 17;  // the descriptor is a graph's, which frees it
@@ -114,8 +122,14 @@ struct alignas(kCacheLine) Task {
   union {
     Event event{};        // `detach`: only with task_flag::kDetach
     void* device_handle;  // of target tasks, which have no such clause (construct/device/device_wait.hpp)
+    void (*describe)(Task*, marline_target_task&);  // with kObserved: the face's, tells the observer what the task is
+    void* claimed_by;                               // with kClaimed: what the library knows it by
   };
-  Worker* home;           // only while suspended: the worker that must resume it, or null for any
+  union {
+    Worker* home;           // only while suspended: the worker that must resume it, or null for any
+    int64_t target_device;  // with kObserved, of Clang's code: the device clause's
+    uint64_t number;        // with kClaimed: among those that the observer was told of
+  };
   EdgeChunk* edge_chunks; // from here on with task_flag::kGraph: edges beyond the in-line ones
   union {
     ExclusionList* exclusions;  // of mutexinoutset (graph/exclusion.hpp); null: none
@@ -126,8 +140,10 @@ struct alignas(kCacheLine) Task {
     GraphNode* node;         // only with task_flag::kReplayed
     uintptr_t record_index;  // odd: while a graph is recorded (graph/recorded_graph.hpp)
   };
-  uint32_t inline_edges;
+  uint32_t inline_edges;  // graph side; of a claimed task that has its edges: kOfClaimed
   uint32_t color;         // 0xRRGGBB; only with task_flag::kLabelled
+
+  static constexpr uint32_t kOfClaimed = 1u << 31;
 
   const char* name() const { return has(task_flag::kLabelled) ? label : nullptr; }
   bool tied() const { return flags & (task_flag::kTied | task_flag::kPinned); }

@@ -19,6 +19,7 @@ namespace {
 
 Atomic<ompt::Function> g_callbacks[ompt::kLastCallback + 1] = {};
 Atomic<void (*)()> g_suspend_observer{nullptr};
+Atomic<const marline_target_observer*> g_target_observer{nullptr};
 SpinLock g_registration_lock;  // taken where a tool sets a callback
 int g_traces = 0;              // of devices; under that lock
 
@@ -104,7 +105,9 @@ void emit_region(Callback number, SyncRegion kind, Endpoint endpoint, uint64_t* 
 
 // What is told without a callback of the tool's.
 uint32_t observed() {
-  return (g_suspend_observer.load(relaxed) != nullptr ? event::kSuspend : 0) | (g_traces > 0 ? event::kDeviceTimes : 0);
+  return (g_suspend_observer.load(relaxed) != nullptr ? event::kSuspend : 0) |
+         (g_traces > 0 ? event::kDeviceTimes : 0) |
+         (g_target_observer.load(relaxed) != nullptr ? event::kTargetTasks : 0);
 }
 
 }  // namespace
@@ -128,6 +131,16 @@ void observe_suspensions(void (*observer)()) {
   g_suspend_observer.store(observer, release);  // acquire: suspending
   g_enabled.store((g_enabled.load(relaxed) & ~event::kSuspend) | observed(), relaxed);
 }
+
+bool observe_target_tasks(const marline_target_observer* observer) {
+  Guard<SpinLock> guard(g_registration_lock);
+  if (g_target_observer.load(relaxed) != nullptr) return false;
+  g_target_observer.store(observer, release);  // pairs with target_observer
+  g_enabled.store(g_enabled.load(relaxed) | observed(), relaxed);
+  return true;
+}
+
+const marline_target_observer* target_observer() { return g_target_observer.load(acquire); }  // pairs with the above
 
 void trace_runs(int more) {
   Guard<SpinLock> guard(g_registration_lock);

@@ -11,6 +11,8 @@
 #include <cstddef>
 #include <cstdint>
 
+struct marline_target_observer;  // devices.h
+
 namespace marline::tool {
 
 // One bit per kind of event that a tool has registered a callback for. Written by ompt_set_callback and
@@ -49,6 +51,7 @@ inline constexpr uint32_t kTargetMap = 1u << 24;
 inline constexpr uint32_t kDevice = 1u << 25;
 inline constexpr uint32_t kDeviceTimes = 1u << 26;  // a device is traced
 inline constexpr uint32_t kOfDevices = 63u << 21;
+inline constexpr uint32_t kTargetTasks = 1u << 27;  // Marline's own: a library sees them (tool/target_observer.hpp)
 inline constexpr uint32_t kSuspend = 1u << 18;  // Marline's own: a task leaves its thread (marline_suspend_observe)
 // Events that may come before the runtime has started, which looks for the tool: until then somebody may want them.
 inline constexpr uint32_t kBeforeStart = kTool | kLock | kMutex | kFlush | kOfDevices;
@@ -154,6 +157,9 @@ void finalize();
 ompt::SetResult set_callback(int number, ompt::Function function);
 ompt::Function get_callback(int number);
 void observe_suspensions(void (*observer)());  // null: no more
+// The library that sees target tasks; false: there is one already. Then that library; null: none, or only just coming.
+[[nodiscard]] bool observe_target_tasks(const marline_target_observer* observer);
+[[nodiscard]] const marline_target_observer* target_observer();
 void trace_runs(int more);  // as many more devices are traced
 void accept_callbacks();  // a tool initialises itself
 void forget_callbacks();

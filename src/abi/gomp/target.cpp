@@ -7,6 +7,7 @@
 #include "construct/device/provider.hpp"
 #include "construct/device/target.hpp"
 #include "construct/parallel/teams.hpp"
+#include "construct/task/observed.hpp"
 #include "construct/task/task_reduction.hpp"
 
 #include <alloca.h>
@@ -76,6 +77,16 @@ void run_deferred(void* arguments) {
   run_region(region->call, region->variables());
 }
 
+// For the observer of target tasks.
+void describe_region(Task* task, marline_target_task_t& told) {
+  auto* region = static_cast<DeferredRegion*>(arguments_of(task));
+  told.form = MARLINE_TARGET_REGION;
+  told.device = region->call.device;
+  told.function = region->call.function;
+  told.maps = maps_of(region->variables(), region->call.code, true);
+  told.thread_limit = region->call.thread_limit;
+}
+
 void spawn_region(Worker* worker, const TargetCall& call, const MappedVariables& variables, const PrivateRoom& room,
                   const DependenceBuffer& dependences, const void* codeptr) {
   size_t align = std::max(alignof(TaskBlock), room.align);
@@ -92,6 +103,9 @@ void spawn_region(Worker* worker, const TargetCall& call, const MappedVariables&
   MappedVariables own = region->variables();
   copy_private(variables, reinterpret_cast<char*>(region) + copies, own.addresses);
   copy_description(variables, own);
+  if (tool::on(tool::event::kTargetTasks)) [[unlikely]] {
+    let_observe(task, describe_region);
+  }
   spawn_task(worker, task, dependences.list(), dependences.count(), codeptr);
 }
 

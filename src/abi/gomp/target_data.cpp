@@ -6,6 +6,7 @@
 #include "abi/gomp/target.hpp"
 
 #include "construct/device/provider.hpp"
+#include "construct/task/observed.hpp"
 #include "exec/worker/worker.hpp"
 
 #include <new>
@@ -50,6 +51,17 @@ void run_deferred(void* arguments) {
   move_data(construct->call, construct->variables(), true);
 }
 
+// For the observer of target tasks.
+void describe_data(Task* task, marline_target_task_t& told) {
+  auto* construct = static_cast<DeferredData*>(arguments_of(task));
+  const DataCall& call = construct->call;
+  told.form = (call.flags & kUpdate) != 0     ? MARLINE_TARGET_UPDATE
+              : (call.flags & kExitData) != 0 ? MARLINE_TARGET_EXIT_DATA
+                                              : MARLINE_TARGET_ENTER_DATA;
+  told.device = call.device;
+  told.maps = maps_of(construct->variables(), call.code, true);
+}
+
 void spawn_construct(Worker* worker, const DataCall& call, const MappedVariables& variables,
                      const DependenceBuffer& dependences) {
   constexpr size_t kPerVariable = sizeof(void*) + sizeof(size_t) + sizeof(unsigned short);
@@ -59,6 +71,9 @@ void spawn_construct(Worker* worker, const DataCall& call, const MappedVariables
   MappedVariables own = construct->variables();
   std::copy_n(variables.addresses, variables.count, own.addresses);
   copy_description(variables, own);
+  if (tool::on(tool::event::kTargetTasks)) [[unlikely]] {
+    let_observe(task, describe_data);
+  }
   spawn_task(worker, task, dependences.list(), dependences.count(), call.code);
 }
 

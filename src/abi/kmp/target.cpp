@@ -7,6 +7,7 @@
 #include "abi/kmp/task_block.hpp"
 #include "config/options.hpp"
 #include "construct/device/device_wait.hpp"
+#include "construct/task/observed.hpp"
 #include "sched/queue.hpp"
 
 #include <algorithm>
@@ -19,6 +20,15 @@ void run_target_task(Task* task) {
   task->device_handle = nullptr;
   run_task(task);
   if (task->device_handle != nullptr) wait_for_device(task);
+}
+
+// For the observer of target tasks.
+void describe_entry(Task* task, marline_target_task_t& told) {
+  auto* block = static_cast<TaskBlock*>(task->block);
+  told.form = MARLINE_TARGET_ENTRY;
+  told.device = task->target_device;
+  told.entry = reinterpret_cast<int32_t (*)(int32_t, void*)>(block->routine);
+  told.block = block;
 }
 
 void complete_proxy(TaskBlock* block) { fulfil_for_program(this_worker_or_null(), &task_of(block)->event); }
@@ -44,11 +54,17 @@ extern "C" {
 // A target task is untied (OpenMP 5.2, section 13.8). libomptarget's own blocks end before `destructors`. Private objects
 // with destructors live until the device has done its work: the thread waits for it then, as libomptarget finds no handle.
 TaskBlock* __kmpc_omp_target_task_alloc(Ident*, int32_t, int32_t flags, size_t task_bytes, size_t shareds_bytes,
-                                        TaskBlock::Routine routine, int64_t) {
+                                        TaskBlock::Routine routine, int64_t device) {
   auto invoke = flags & kTaskDestructors             ? run_task_and_destroy
                 : flags & (kTaskDetachable | kTaskProxy) ? run_task
                                                      : run_target_task;
-  return allocate_block(invoke, flags & ~kTaskTied, std::max(task_bytes, sizeof(TaskBlock)), shareds_bytes, routine);
+  TaskBlock* block =
+      allocate_block(invoke, flags & ~kTaskTied, std::max(task_bytes, sizeof(TaskBlock)), shareds_bytes, routine);
+  if (tool::on(tool::event::kTargetTasks) && (flags & (kTaskDetachable | kTaskProxy)) == 0) [[unlikely]] {
+    let_observe(task_of(block), describe_entry);
+    task_of(block)->target_device = device;
+  }
+  return block;
 }
 
 // libomptarget asks first whether the current task can be put back, then where its handle is.

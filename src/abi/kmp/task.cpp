@@ -25,7 +25,7 @@ int32_t spawn_block(TaskBlock* block, const void* codeptr = __builtin_return_add
     return 0;
   }
   task->priority.store(block->priority, relaxed);
-  if (is_simple(worker) && (block->priority == 0 || !options().priority.on)) {
+  if (is_simple(worker) && (block->priority == 0 || !options().priority.on) && !task->has(task_flag::kObserved)) {
     spawn_simple(worker, task, codeptr);
   } else {
     spawn_task(worker, task, nullptr, 0, codeptr);

@@ -8,9 +8,12 @@
 #include "construct/device/rectangle.hpp"
 #include "construct/device/target.hpp"
 #include "exec/team/binding.hpp"
+#include "exec/worker/cancellation.hpp"
+#include "exec/worker/completion.hpp"
 #include "exec/worker/forks.hpp"
 #include "exec/worker/worker.hpp"
 #include "sched/progress.hpp"
+#include "tool/target_observer.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -51,4 +54,18 @@ MARLINE_EXPORT void marline_ranks_meet(const marline_ranks_t* ranks) {
 MARLINE_EXPORT int marline_devices_provide(const marline_device_provider_t* provider) {
   marline::handle_forks();  // devices' locks are held around calls of the runtime
   return marline::provide_devices(provider) ? 0 : -1;
+}
+
+MARLINE_EXPORT int marline_target_tasks_observe(const marline_target_observer_t* observer) {
+  if (observer->bytes < sizeof *observer || observer->created == nullptr) return -1;
+  marline::handle_forks();  // as above
+  return marline::tool::observe_target_tasks(observer) ? 0 : -1;
+}
+
+MARLINE_EXPORT void marline_claimed_end(marline_claimed_t* task) {
+  marline::end_claimed(marline::this_worker_or_null(), reinterpret_cast<marline::Task*>(task));
+}
+
+MARLINE_EXPORT int marline_claimed_is_cancelled(const marline_claimed_t* task) {
+  return marline::is_cancelled(reinterpret_cast<const marline::Task*>(task)) ? 1 : 0;
 }

@@ -5,6 +5,7 @@
 
 #include "config/options.hpp"
 #include "construct/task/next_task.hpp"
+#include "construct/task/observed.hpp"
 #include "construct/task/persistent.hpp"
 #include "construct/task/task_events.hpp"
 #include "exec/fiber/fiber.hpp"
@@ -306,6 +307,9 @@ namespace {
   worker = throttle_before_creation(worker);
   become_child(worker, task);
   progress_at_scheduling_point(worker);
+  if (task->has(task_flag::kObserved) && tell_observer(worker, task, list, count, codeptr)) [[unlikely]] {
+    return;
+  }
   if (in_graph) [[unlikely]] {
     if (!enter_persistent(worker, task, list, count)) return;
   } else if (count != 0 && !enter_graph(worker, task, list, count)) {

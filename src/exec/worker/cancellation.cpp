@@ -9,6 +9,7 @@
 #include "exec/worker/announce.hpp"
 #include "exec/worker/completion.hpp"
 #include "graph/dependences.hpp"
+#include "tool/target_observer.hpp"
 #include "tool/tool.hpp"
 
 namespace marline {
@@ -104,6 +105,7 @@ void lower(Taskgroup* order, uint32_t last) {
   }
   bool was_first = last < known && known == Taskgroup::kAll;
   if (!was_first) g_cancellations.fetch_sub(1, relaxed);
+  tool::tell_cancellation();
 }
 
 }  // namespace

@@ -278,6 +278,38 @@ Task* complete_detached(Worker* worker, Task* task) {
   return complete_task(worker, task);
 }
 
+namespace {
+
+// For tools a worker turns to the task and back; for another thread it is as if the task had been detached.
+[[gnu::noinline]] void announce_claimed_end(Worker* worker, Task* task) {
+  if (worker == nullptr || worker->fiber == nullptr || worker->memberships == nullptr) {
+    return tool::task_schedule(&task->tool_data, tool::TaskStatus::kLateFulfill, nullptr);
+  }
+  Task* around = worker->task != nullptr ? worker->task : task_in_view(worker);
+  tool::task_schedule(&around->tool_data, tool::TaskStatus::kSwitch, &task->tool_data);
+  tool::task_schedule(&task->tool_data, tool::TaskStatus::kComplete, &around->tool_data);
+}
+
+}  // namespace
+
+// The parent is told at once: the thread may go on with something else for long.
+void end_claimed(Worker* worker, Task* task) {
+  if (task->has(task_flag::kDestroys)) {
+    task->flags = (task->flags & ~task_flag::kClaimed) | task_flag::kDiscarded;  // nobody else looks at them any more
+    return enqueue(worker, task);
+  }
+  if (tool::on(tool::event::kTaskSchedule)) [[unlikely]] {
+    announce_claimed_end(worker, task);
+  }
+  Task* next = task->has(task_flag::kGraph) ? release_successors(worker, task) : nullptr;
+  if (next != nullptr) enqueue(worker, next);
+  Task* parent = task->parent;
+  Taskgroup* group = task->taskgroup;
+  release_task(worker, task);
+  tell_group(worker, group, 1);
+  tell_parent(worker, parent, children_word::kLeaf);
+}
+
 Task* run_task(Task* task) {
   Worker* worker = this_worker();
   if (task->has(task_flag::kBodyDone)) {

@@ -11,6 +11,7 @@
 #include "exec/worker/worker.hpp"
 #include "sched/progress.hpp"
 #include "sched/queue.hpp"
+#include "tool/target_observer.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -111,6 +112,7 @@ void let_others_run(Worker* worker) {
 }
 
 void wait_for_room(Worker* worker, const Amount& limit, Amount least) {
+  tool::tell_wait(MARLINE_WAIT_THROTTLE);
   Patience patience(worker);
   Amount enough = resumption(limit);
   for (Amount now = least; now.exceeds(enough) && !patience.has_ended(worker);) {

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// See the header.
+#include "construct/task/observed.hpp"
+
+#include "base/check.hpp"
+#include "graph/claims.hpp"
+#include "tool/target_observer.hpp"
+
+#include <cstdlib>
+
+namespace marline {
+
+namespace {
+
+Atomic<uint64_t> g_last_number{0};  // any creator
+
+marline_depend_type_t type_of(Access access) {
+  switch (access) {
+    case Access::kIn:
+      return MARLINE_IN;
+    case Access::kOut:
+      return MARLINE_INOUT;
+    case Access::kMutexinoutset:
+      return MARLINE_MUTEXINOUTSET;
+    case Access::kInoutset:
+      return MARLINE_INOUTSET;
+  }
+  return MARLINE_INOUT;
+}
+
+// The dependences as devices.h has them.
+class ToldDependences {
+ public:
+  ToldDependences(const Dependence* list, size_t count) {
+    if (count > kUsual) items_ = static_cast<marline_dependence_t*>(std::malloc(count * sizeof *items_));
+    if (items_ == nullptr) fatal("no memory to tell of %zu dependences of a target task", count);
+    for (size_t i = 0; i < count; ++i) items_[i] = {list[i].address, type_of(list[i].access)};
+  }
+  ToldDependences(const ToldDependences&) = delete;
+  ToldDependences& operator=(const ToldDependences&) = delete;
+  ~ToldDependences() {
+    if (items_ != usual_) std::free(items_);
+  }
+
+  [[nodiscard]] const marline_dependence_t* items() const { return items_; }
+
+ private:
+  static constexpr size_t kUsual = 32;
+  marline_dependence_t usual_[kUsual];
+  marline_dependence_t* items_ = usual_;
+};
+
+// What the observer answers.
+void* tell_created(const marline_target_observer_t* observer, Worker* worker, Task* task, const Dependence* list,
+                   size_t count, const void* codeptr) {
+  ToldDependences dependences(list, count);
+  marline_target_task_t told = {};
+  task->describe(task, told);
+  told.bytes = sizeof told;
+  told.handle = reinterpret_cast<marline_claimed_t*>(task);
+  told.number = g_last_number.fetch_add(1, relaxed) + 1;
+  told.thread = worker->id;
+  told.dependences = dependences.items();
+  told.dependence_count = count;
+  told.priority = task->priority.load(relaxed);
+  told.name = task->name();
+  told.code = codeptr;
+  told.in_graph = worker->task->has(task_flag::kInGraph) ? 1 : 0;
+  void* claimed = observer->created(&told);
+  if (claimed != nullptr && told.in_graph != 0) {
+    fatal("a library has claimed a target task in an iteration of a persistent graph, which cannot be claimed");
+  }
+  task->claimed_by = claimed;
+  task->number = told.number;
+  return claimed;
+}
+
+}  // namespace
+
+bool tell_observer(Worker* worker, Task* task, const Dependence* list, size_t count, const void* codeptr) {
+  const marline_target_observer_t* observer = tool::target_observer();
+  if (observer == nullptr || tell_created(observer, worker, task, list, count, codeptr) == nullptr) {
+    task->flags &= ~task_flag::kObserved;
+    return false;
+  }
+  static_assert(task_flag::kClaimed == task_flag::kObserved);
+  if (count == 0) {
+    if (observer->ordered != nullptr) observer->ordered(task->claimed_by, nullptr, 0, 0);
+    tell_ready(task);
+    return true;
+  }
+  Claiming claiming;
+  enter_graph_claimed(worker, task, list, count, claiming);
+  if (observer->ordered != nullptr) {
+    observer->ordered(task->claimed_by, claiming.numbers, claiming.count, static_cast<size_t>(claiming.others));
+  }
+  release_claim(worker, task, claiming);
+  return true;
+}
+
+}  // namespace marline

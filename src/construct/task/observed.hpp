@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Target tasks that a library sees as they are created, and may claim (devices.h; graph/claims.hpp). A face marks such
+// a task before it spawns it. The creator's thread.
+#pragma once
+
+#include "construct/task/task.hpp"
+#include "marline/devices.h"
+
+namespace marline {
+
+// Between the allocation of a target task without a detach clause and its creation. `describe` tells what the task is;
+// the rest of what the observer is told is known here.
+inline void let_observe(Task* task, void (*describe)(Task*, marline_target_task&)) {
+  task->flags |= task_flag::kObserved;
+  task->describe = describe;
+}
+
+// The task is a child of the current one, and has kObserved. True: it is claimed, and nothing is left to be done for
+// it. False: it is an ordinary task.
+[[nodiscard]] bool tell_observer(Worker* worker, Task* task, const Dependence* list, size_t count, const void* codeptr);
+
+}  // namespace marline

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// See the header. Entering: the thread that runs the parent. Ends: any thread.
+#include "graph/claims.hpp"
+
+#include "base/check.hpp"
+#include "graph/node.hpp"
+#include "graph/successors.hpp"
+#include "tool/target_observer.hpp"
+
+#include <cstdlib>
+#include <cstring>
+
+namespace marline {
+
+namespace {
+
+void widen(Claiming& claiming) {
+  size_t bytes = claiming.capacity * 2 * sizeof(uint64_t);
+  auto* wider = static_cast<uint64_t*>(std::malloc(bytes));
+  if (wider == nullptr) fatal("no memory for %zu predecessors of a target task", claiming.capacity * 2);
+  std::memcpy(wider, claiming.numbers, claiming.count * sizeof(uint64_t));
+  if (claiming.numbers != claiming.inside) std::free(claiming.numbers);
+  claiming.numbers = wider;
+  claiming.capacity *= 2;
+}
+
+void add_number(Claiming& claiming, uint64_t number) {
+  if (claiming.count == claiming.capacity) widen(claiming);
+  claiming.numbers[claiming.count++] = number;
+}
+
+Task* node_before(Worker* worker, Task* task) {
+  Task* node = new_node(worker, 0, task);
+  node->flags |= task_flag::kClaimed;
+  node->predecessors.store(kGuard, relaxed);
+  return node;
+}
+
+}  // namespace
+
+Claiming::~Claiming() {
+  if (numbers != inside) std::free(numbers);
+}
+
+// The edge lies in the task's memory, which outlives the node.
+bool push_edge_to_claimed(Linking& linking, Task* predecessor, Edge* edge, Edge* head) {
+  Claiming& claiming = *linking.claiming;
+  const bool is_claimed = (predecessor->inline_edges & Task::kOfClaimed) != 0;
+  if (!is_claimed && claiming.node == nullptr) claiming.node = node_before(linking.worker, linking.task);
+  edge->successor = is_claimed ? linking.task : claiming.node;
+  if (!transition_to_waiting_on(predecessor, edge, head)) {
+    ++linking.pruned;
+    return false;
+  }
+  if (is_claimed) {
+    ++linking.edges;
+    add_number(claiming, predecessor->number);
+  } else {
+    ++claiming.others;
+  }
+  return true;
+}
+
+// The guard gives way to the edges, the node's if it has any, and the creator's own.
+void end_claimed_linking(Linking& linking) {
+  const Claiming& claiming = *linking.claiming;
+  if (options().priority.propagates) lineage_of(linking.task)->claimed = true;
+  count_edges_not_made(linking);
+  linking.worker->discovery.edges.add(static_cast<uint64_t>(linking.edges + claiming.others));
+  int32_t before = linking.edges + (claiming.others != 0 ? 1 : 0) + 1;
+  linking.task->inline_edges |= Task::kOfClaimed;
+  linking.task->predecessors.fetch_add(before - kGuard, acq_rel);  // as in end_linking; not to zero
+}
+
+void tell_ready(Task* task) {
+  const marline_target_observer_t* observer = tool::target_observer();
+  if (observer->ready != nullptr) observer->ready(task->claimed_by);
+}
+
+void pass_claimed(Worker* worker, Task* node, TaskFifo& nodes) {
+  if (!node->has(task_flag::kEmpty)) return tell_ready(node);  // which may end on another thread, and be gone
+  auto* task = static_cast<Task*>(node->block);
+  const marline_target_observer_t* observer = tool::target_observer();
+  if (observer->others_ended != nullptr) observer->others_ended(task->claimed_by);
+  if (options().priority.propagates) [[unlikely]]
+    lineage_close(worker, node);
+  release_task(worker, node);
+  if (count_down(task)) nodes.push_back(task);
+}
+
+void release_claim(Worker* worker, Task* task, const Claiming& claiming) {
+  TaskFifo nodes;
+  if (Task* node = claiming.node) {
+    // acq_rel: as in end_linking.
+    if (claiming.others == 0) {
+      release_task(worker, node);
+    } else if (node->predecessors.fetch_add(claiming.others - kGuard, acq_rel) + claiming.others == kGuard) {
+      nodes.push_back(node);
+    }
+  }
+  if (count_down(task)) nodes.push_back(task);
+  while (Task* reached = nodes.pop_front()) pass_claimed(worker, reached, nodes);
+}
+
+}  // namespace marline

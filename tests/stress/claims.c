@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Target tasks that a library claims as they are created (claims_provider.h), among tasks of the host, in random graphs
+ * against a sequential model, as in graph.c: each task must find the versions that its predecessors have left. All kinds of
+ * dependences, waits of all kinds, tasks that create graphs of their own, several threads that create at once, cancellation,
+ * persistent graphs, and 100,000 tasks under way. */
+#include "claims_provider.h"
+
+#include <marline/marline.h>
+
+#include <omp.h>
+
+#define ADDRESSES 12
+#define TASKS 200
+
+enum kind { WRITER, READER, MEMBER, SET_MEMBER, SET_READER, BARRIER, INNER, KINDS };
+
+typedef struct graph graph_t;
+
+typedef struct op {
+  graph_t *graph;
+  enum kind kind;
+  int a, b;
+  long expect_a, expect_b;
+  uint64_t key;
+  int done; /* times that it has run */
+} op_t;
+
+struct graph {
+  long version[ADDRESSES], members[ADDRESSES], sets[ADDRESSES];
+  long model_version[ADDRESSES], model_members[ADDRESSES], model_sets[ADDRESSES];
+  op_t ops[TASKS];
+  int count, depth;
+  uint64_t seed;
+};
+
+static void one_graph(graph_t *graph);
+
+static void run_inner(op_t *op) {
+  graph_t *inner = calloc(1, sizeof *inner);
+  inner->seed = op->key;
+  inner->depth = op->graph->depth + 1;
+  one_graph(inner);
+#pragma omp taskwait
+  free(inner);
+}
+
+static void run_op(op_t *op) {
+  graph_t *g = op->graph;
+  CHECK(op->done == 0, "a task has run twice");
+  op->done = 1;
+  switch (op->kind) {
+    case WRITER:
+    case READER:
+      CHECK(g->version[op->a] == op->expect_a, "address %d: %ld, model %ld", op->a, g->version[op->a], op->expect_a);
+      CHECK(op->a == op->b || g->version[op->b] == op->expect_b, "address %d read: %ld, model %ld", op->b,
+            g->version[op->b], op->expect_b);
+      if (op->kind == WRITER) g->version[op->a] = op->expect_a + 1;
+      break;
+    case MEMBER: ++g->members[op->a]; break;
+    case SET_MEMBER: __atomic_fetch_add(&g->sets[op->a], 1, __ATOMIC_RELAXED); break;
+    case SET_READER: {
+      long seen = __atomic_load_n(&g->sets[op->a], __ATOMIC_RELAXED);
+      CHECK(seen == op->expect_a, "set %d: %ld, model %ld", op->a, seen, op->expect_a);
+      break;
+    }
+    case BARRIER:
+      for (int i = 0; i < op - g->ops; ++i) {
+        CHECK(g->ops[i].done || g->ops[i].kind == INNER, "omp_all_memory: task %d has not run", i);
+      }
+      break;
+    default: run_inner(op);
+  }
+}
+
+static int depend_list(const op_t *op, marline_dependence_t list[2]) {
+  graph_t *g = op->graph;
+  switch (op->kind) {
+    case WRITER:
+      list[0] = (marline_dependence_t){&g->version[op->a], MARLINE_INOUT};
+      list[1] = (marline_dependence_t){&g->version[op->b], MARLINE_IN};
+      return 2;
+    case READER:
+      list[0] = (marline_dependence_t){&g->version[op->a], MARLINE_IN};
+      list[1] = (marline_dependence_t){&g->version[op->b], MARLINE_IN};
+      return 2;
+    case MEMBER: list[0] = (marline_dependence_t){&g->members[op->a], MARLINE_MUTEXINOUTSET}; return 1;
+    case SET_MEMBER: list[0] = (marline_dependence_t){&g->sets[op->a], MARLINE_INOUTSET}; return 1;
+    case SET_READER: list[0] = (marline_dependence_t){&g->sets[op->a], MARLINE_IN}; return 1;
+    case BARRIER: list[0] = (marline_dependence_t){NULL, MARLINE_INOUT}; return 1;
+    default: return 0;
+  }
+}
+
+static void spawn(op_t *op, bool on_target) {
+  marline_dependence_t list[2];
+  int count = depend_list(op, list);
+  if (count != 0) marline_task_depend(list, (size_t)count);
+  if (on_target) {
+#pragma omp target nowait firstprivate(op)
+    run_op(op);
+  } else {
+#pragma omp task untied firstprivate(op) priority((int)(op->key % 4))
+    {
+      run_op(op);
+      if (op->key % 3 == 0) {
+#pragma omp taskyield
+      }
+    }
+  }
+}
+
+static void draw(graph_t *g, op_t *op, uint64_t *state) {
+  op->graph = g;
+  op->key = next_random(state);
+  op->a = below(state, ADDRESSES);
+  op->b = below(state, ADDRESSES);
+  int drawn = below(state, 64);
+  op->kind = drawn == 0 ? BARRIER : drawn == 1 ? INNER : (enum kind)(drawn % INNER);
+  if (op->kind == INNER && g->depth > 0) op->kind = WRITER;
+  bool of_set = op->kind == SET_READER;
+  op->expect_a = of_set ? g->model_sets[op->a] : g->model_version[op->a];
+  op->expect_b = g->model_version[op->b];
+  g->model_version[op->a] += op->kind == WRITER;
+  g->model_members[op->a] += op->kind == MEMBER;
+  g->model_sets[op->a] += op->kind == SET_MEMBER;
+}
+
+static void wait_somehow(graph_t *g, uint64_t key, int count) {
+  int a = (int)(key / 64 % ADDRESSES);
+  if (key % 31 == 0) {
+#pragma omp taskwait depend(in : g->version[a])
+    CHECK(g->version[a] == g->model_version[a], "taskwait depend: %ld, model %ld", g->version[a], g->model_version[a]);
+  } else if (key % 61 == 0) {
+#pragma omp taskwait
+    for (int i = 0; i < count; ++i) CHECK(g->ops[i].done, "taskwait: task %d has not run", i);
+  }
+}
+
+static void one_graph(graph_t *g) {
+  uint64_t state = g->seed;
+  g->count = g->depth == 0 ? TASKS : TASKS / 8;
+  int half = g->count / 2;
+#pragma omp taskgroup
+  for (int i = 0; i < half; ++i) {
+    draw(g, &g->ops[i], &state);
+    spawn(&g->ops[i], g->ops[i].kind != INNER && below(&state, 4) != 0);
+    wait_somehow(g, g->ops[i].key, i + 1);
+  }
+  for (int i = 0; i < half; ++i) CHECK(g->ops[i].done, "taskgroup: task %d has not run", i);
+  for (int i = half; i < g->count; ++i) {
+    draw(g, &g->ops[i], &state);
+    spawn(&g->ops[i], g->ops[i].kind != INNER && below(&state, 4) != 0);
+    wait_somehow(g, g->ops[i].key, i + 1);
+  }
+}
+
+static void check_graph(const graph_t *g) {
+  for (int i = 0; i < g->count; ++i) CHECK(g->ops[i].done, "at the end: task %d has not run", i);
+  for (int i = 0; i < ADDRESSES; ++i) {
+    CHECK(g->version[i] == g->model_version[i], "address %d: %ld, model %ld", i, g->version[i], g->model_version[i]);
+    CHECK(g->members[i] == g->model_members[i], "set %d: %ld, model %ld", i, g->members[i], g->model_members[i]);
+    CHECK(g->sets[i] == g->model_sets[i], "inoutset %d: %ld, model %ld", i, g->sets[i], g->model_sets[i]);
+  }
+}
+
+/* What a task in the middle of a chain cancels does not run, claimed or not. */
+static void cancelled_chain(uint64_t seed) {
+  enum { LENGTH = 40 };
+  long x = 0;
+  long *cell = &x;
+  int middle = (int)(seed % LENGTH);
+#pragma omp taskgroup
+  for (int i = 0; i < LENGTH; ++i) {
+    if (i == middle) {
+#pragma omp task depend(inout : cell[0])
+      marline_taskgroup_cancel_later();
+    } else {
+      marline_dependence_t at = {cell, MARLINE_INOUT};
+      marline_task_depend(&at, 1);
+#pragma omp target nowait firstprivate(cell)
+      ++*cell;
+    }
+  }
+  CHECK(x == middle, "%ld tasks of a cancelled chain have run, expected %d", x, middle);
+}
+
+static void persistent(void) {
+  long x = 0;
+  long *cell = &x;
+  marline_graph_t *graph = marline_graph_begin(MARLINE_GRAPH_BARRIER);
+  for (int iteration = 0; iteration < 4; ++iteration) {
+    marline_graph_iterate(graph);
+    for (int i = 0; i < 6; ++i) {
+      marline_dependence_t at = {cell, MARLINE_INOUT};
+      marline_task_depend(&at, 1);
+#pragma omp target nowait firstprivate(cell)
+      ++*cell;
+    }
+  }
+  marline_graph_end(graph);
+  CHECK(x == 24, "%ld tasks of a persistent graph have run, expected 24", x);
+}
+
+/* So many tasks under way, none of which can run. */
+static void many(int count) {
+  enum { CHAINS = 4096 };
+  long *cells = calloc(CHAINS + 1, sizeof *cells);
+  provider_close(true);
+  for (int i = 0; i < count; ++i) {
+    long *cell = &cells[i % CHAINS];
+    marline_dependence_t at[2] = {{cell, MARLINE_INOUT}, {&cells[CHAINS], MARLINE_IN}};
+    marline_task_depend(at, 2);
+#pragma omp target nowait firstprivate(cell)
+    ++*cell;
+  }
+  provider_close(false);
+#pragma omp taskwait
+  long sum = 0;
+  for (int i = 0; i < CHAINS; ++i) sum += cells[i];
+  CHECK(sum == count, "%ld of %d tasks have run", sum, count);
+  CHECK(provider.most_under_way >= count / 2, "only %ld tasks were under way", provider.most_under_way);
+  free(cells);
+}
+
+int main(int argc, char **argv) {
+  uint64_t seed = argument(argc, argv, 1, 1), rounds = argument(argc, argv, 2, 20);
+  int count = (int)argument(argc, argv, 3, 100000);
+  provider_start();
+  for (uint64_t round = 0; round < rounds; ++round) {
+#pragma omp parallel
+    {
+      graph_t *graph = calloc(1, sizeof *graph);
+      graph->seed = (seed * 1000003u + round) * 64 + (uint64_t)omp_get_thread_num();
+      one_graph(graph);
+#pragma omp barrier
+      check_graph(graph);
+      free(graph);
+#pragma omp single
+      {
+        cancelled_chain(seed + round);
+        persistent();
+      }
+    }
+    provider_forget();
+  }
+#pragma omp parallel
+#pragma omp single
+  many(count);
+  provider_forget();
+  provider_stop();
+  CHECK(provider.claimed == provider.run + provider.skipped, "%ld were claimed, %ld have run", provider.claimed,
+        provider.run);
+  CHECK(provider.ran_early > 0 && provider.waits > 0, "no task has run ahead, or no wait was told");
+  printf("%ld claimed, %ld of them run before they were ready, %ld cancelled, %ld in graphs, %ld waits, %ld raises\n",
+         provider.claimed, provider.ran_early, provider.skipped, provider.told_in_graph, provider.waits, provider.raises);
+  return 0;
+}

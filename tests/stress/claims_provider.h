@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A library that claims target tasks (devices.h) and runs their bodies on plain threads, in the order that follows from what
+ * it is told alone: a task runs when the claimed tasks that were named to it have run here and the runtime has said that the
+ * others have ended. So most tasks run before the runtime says that they are ready, as they would if they had been sent to
+ * nodes ahead of time, and a predecessor that is not told is a wrong result of the program. They are ended once they are
+ * ready, by these threads or by a progress hook. Every rule of devices.h that can be checked is. */
+#ifndef MARLINE_CLAIMS_PROVIDER_H
+#define MARLINE_CLAIMS_PROVIDER_H
+
+#include "stress.h"
+
+#include <marline/devices.h>
+
+#include <pthread.h>
+#include <stdbool.h>
+
+#define RUNNERS 2
+
+typedef struct claim {
+  marline_target_task_t task;
+  bool ordered, has_others, others_ended, has_run, ready, ended;
+  int waiting; /* for predecessors that have not run, and 1 for the others */
+  struct claim *next; /* of those that can run, or be ended */
+  uint64_t *predecessors;
+  size_t predecessor_count;
+  struct claim **successors;
+  size_t successor_count, successor_room;
+} claim_t;
+
+static struct {
+  pthread_mutex_t lock;
+  pthread_cond_t changed;
+  claim_t **claims; /* by number; NULL: not claimed */
+  size_t room;
+  claim_t *runnable, *to_end, *to_end_in_hook;
+  bool closed, stop; /* closed: nothing runs */
+  pthread_t threads[RUNNERS];
+  marline_hook_t *hook;
+  long claimed, run, skipped, ran_early, told_in_graph, waits, raises, cancels, most_under_way, under_way;
+} provider = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
+
+static void push(claim_t **list, claim_t *claim) {
+  claim->next = *list;
+  *list = claim;
+  pthread_cond_signal(&provider.changed);
+}
+
+static claim_t *pop(claim_t **list) {
+  claim_t *claim = *list;
+  if (claim != NULL) *list = claim->next;
+  return claim;
+}
+
+static claim_t *claim_of(uint64_t number) { return number < provider.room ? provider.claims[number] : NULL; }
+
+static void enter(claim_t *claim) {
+  if (claim->task.number >= provider.room) {
+    size_t room = claim->task.number * 2 + 64;
+    provider.claims = realloc(provider.claims, room * sizeof *provider.claims);
+    CHECK(provider.claims != NULL, "no memory");
+    for (size_t i = provider.room; i < room; ++i) provider.claims[i] = NULL;
+    provider.room = room;
+  }
+  CHECK(provider.claims[claim->task.number] == NULL, "number %lu was given twice", (unsigned long)claim->task.number);
+  provider.claims[claim->task.number] = claim;
+}
+
+/* One in five is left to the runtime. */
+static void *created(const marline_target_task_t *task) {
+  CHECK(task->bytes >= sizeof *task && task->number > 0, "what is told has %zu bytes", task->bytes);
+  if (task->in_graph) {
+    __atomic_fetch_add(&provider.told_in_graph, 1, __ATOMIC_RELAXED);
+    return NULL;
+  }
+  if (task->number % 5 == 0) return NULL;
+  claim_t *claim = calloc(1, sizeof *claim);
+  claim->task = *task;
+  claim->task.dependences = NULL;
+  pthread_mutex_lock(&provider.lock);
+  enter(claim);
+  ++provider.claimed;
+  if (++provider.under_way > provider.most_under_way) provider.most_under_way = provider.under_way;
+  pthread_mutex_unlock(&provider.lock);
+  return claim;
+}
+
+static void wait_for(claim_t *claim, claim_t *predecessor) {
+  if (predecessor->has_run) return;
+  if (predecessor->successor_count == predecessor->successor_room) {
+    predecessor->successor_room = predecessor->successor_room * 2 + 4;
+    predecessor->successors = realloc(predecessor->successors, predecessor->successor_room * sizeof(claim_t *));
+  }
+  predecessor->successors[predecessor->successor_count++] = claim;
+  ++claim->waiting;
+}
+
+static void count_down(claim_t *claim) {
+  if (--claim->waiting == 0) push(&provider.runnable, claim);
+}
+
+static void ordered(void *data, const uint64_t *numbers, size_t count, size_t others) {
+  claim_t *claim = data;
+  pthread_mutex_lock(&provider.lock);
+  CHECK(!claim->ordered, "told twice what stands before a task");
+  claim->ordered = true;
+  claim->has_others = others != 0;
+  claim->waiting = 1 + (others != 0);
+  claim->predecessors = malloc((count + 1) * sizeof *numbers);
+  claim->predecessor_count = count;
+  for (size_t i = 0; i < count; ++i) {
+    claim_t *predecessor = claim_of(numbers[i]);
+    CHECK(predecessor != NULL && predecessor != claim, "%lu is not claimed", (unsigned long)numbers[i]);
+    claim->predecessors[i] = numbers[i];
+    wait_for(claim, predecessor);
+  }
+  count_down(claim);
+  pthread_mutex_unlock(&provider.lock);
+}
+
+static void others_ended(void *data) {
+  claim_t *claim = data;
+  pthread_mutex_lock(&provider.lock);
+  CHECK(claim->ordered && claim->has_others && !claim->others_ended && !claim->ready, "no others, or not now");
+  claim->others_ended = true;
+  count_down(claim);
+  pthread_mutex_unlock(&provider.lock);
+}
+
+static void ready(void *data) {
+  claim_t *claim = data;
+  pthread_mutex_lock(&provider.lock);
+  CHECK(claim->ordered && !claim->ready && claim->has_others == claim->others_ended, "ready too early");
+  for (size_t i = 0; i < claim->predecessor_count; ++i) {
+    CHECK(claim_of(claim->predecessors[i])->ended, "ready before its predecessor %zu has been ended", i);
+  }
+  claim->ready = true;
+  if (claim->has_run) push(&provider.to_end, claim);
+  pthread_mutex_unlock(&provider.lock);
+}
+
+static void waits(marline_wait_kind_t kind) {
+  CHECK(kind >= MARLINE_WAIT_TASKWAIT && kind <= MARLINE_WAIT_THROTTLE, "kind %d", (int)kind);
+  __atomic_fetch_add(&provider.waits, 1, __ATOMIC_RELAXED);
+}
+
+static void raised(uint64_t number, int32_t priority) {
+  pthread_mutex_lock(&provider.lock);
+  CHECK(claim_of(number) != NULL && priority > 0, "%lu, priority %d", (unsigned long)number, priority);
+  ++provider.raises;
+  pthread_mutex_unlock(&provider.lock);
+}
+
+static void cancels(void) { __atomic_fetch_add(&provider.cancels, 1, __ATOMIC_RELAXED); }
+
+/* Whether the body has run. */
+static bool run_body(const claim_t *claim) {
+  const marline_target_task_t *task = &claim->task;
+  if (marline_claimed_is_cancelled(task->handle)) return false;
+  if (task->form == MARLINE_TARGET_ENTRY) task->entry(task->thread, task->block);
+  if (task->form == MARLINE_TARGET_REGION) task->function(task->maps.addresses);
+  return true;
+}
+
+/* With the lock, which it gives up meanwhile: a call that ends a task may call back. */
+static void end_claim(claim_t *claim) {
+  claim->ended = true;
+  --provider.under_way;
+  if (claim->task.number % 3 == 0) {
+    push(&provider.to_end_in_hook, claim);
+    pthread_mutex_unlock(&provider.lock);
+    marline_progress_add(provider.hook, 1);
+  } else {
+    pthread_mutex_unlock(&provider.lock);
+    marline_claimed_end(claim->task.handle);
+  }
+  pthread_mutex_lock(&provider.lock);
+}
+
+static int poll_hook(void *unused) {
+  (void)unused;
+  int ended = 0;
+  pthread_mutex_lock(&provider.lock);
+  for (claim_t *claim; (claim = pop(&provider.to_end_in_hook)) != NULL; ++ended) {
+    pthread_mutex_unlock(&provider.lock);
+    marline_claimed_end(claim->task.handle);
+    pthread_mutex_lock(&provider.lock);
+  }
+  pthread_mutex_unlock(&provider.lock);
+  if (ended != 0) marline_progress_add(provider.hook, -ended);
+  return ended;
+}
+
+static void run_claim(claim_t *claim) {
+  pthread_mutex_unlock(&provider.lock);
+  bool ran = run_body(claim);
+  pthread_mutex_lock(&provider.lock);
+  ++*(ran ? &provider.run : &provider.skipped);
+  provider.ran_early += !claim->ready;
+  claim->has_run = true;
+  for (size_t i = 0; i < claim->successor_count; ++i) count_down(claim->successors[i]);
+  if (claim->ready) end_claim(claim);
+}
+
+static void *runner(void *unused) {
+  (void)unused;
+  pthread_mutex_lock(&provider.lock);
+  while (!provider.stop) {
+    claim_t *claim;
+    if ((claim = pop(&provider.to_end)) != NULL) {
+      end_claim(claim);
+    } else if (!provider.closed && (claim = pop(&provider.runnable)) != NULL) {
+      run_claim(claim);
+    } else {
+      pthread_cond_wait(&provider.changed, &provider.lock);
+    }
+  }
+  pthread_mutex_unlock(&provider.lock);
+  return NULL;
+}
+
+static void provider_start(void) {
+  static const marline_target_observer_t observer = {sizeof observer, created, ordered, others_ended, ready,
+                                                     waits,           cancels, raised};
+  provider.hook = marline_progress_register("claims", poll_hook, NULL);
+  for (int i = 0; i < RUNNERS; ++i) pthread_create(&provider.threads[i], NULL, runner, NULL);
+  CHECK(marline_target_tasks_observe(&observer) == 0, "no observer can be registered");
+  CHECK(marline_target_tasks_observe(&observer) == -1, "a second observer was registered");
+}
+
+/* Nothing is under way: all that was claimed is forgotten. */
+static void provider_forget(void) {
+  pthread_mutex_lock(&provider.lock);
+  for (size_t i = 0; i < provider.room; ++i) {
+    claim_t *claim = provider.claims[i];
+    if (claim == NULL) continue;
+    CHECK(claim->ended, "task %zu was waited for and has not ended", i);
+    free(claim->predecessors);
+    free(claim->successors);
+    free(claim);
+    provider.claims[i] = NULL;
+  }
+  pthread_mutex_unlock(&provider.lock);
+}
+
+static void provider_close(bool closed) {
+  pthread_mutex_lock(&provider.lock);
+  provider.closed = closed;
+  pthread_cond_broadcast(&provider.changed);
+  pthread_mutex_unlock(&provider.lock);
+}
+
+static void provider_stop(void) {
+  pthread_mutex_lock(&provider.lock);
+  provider.stop = true;
+  pthread_cond_broadcast(&provider.changed);
+  pthread_mutex_unlock(&provider.lock);
+  for (int i = 0; i < RUNNERS; ++i) pthread_join(provider.threads[i], NULL);
+}
+
+#endif
