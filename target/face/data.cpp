@@ -6,6 +6,7 @@
 #include "base/report.hpp"
 #include "device/base/kinds.hpp"
 #include "device/llvm/llvm.hpp"
+#include "face/dry_run.hpp"
 #include "mapping/devices.hpp"
 #include "mapping/mapping.hpp"
 
@@ -43,9 +44,12 @@ ConstructKind kind_of(LlvmData what) {
 
 void construct(const Call& call, int64_t number, int32_t count, void** bases, void** begins, int64_t* sizes,
                int64_t* types, void** names, void** mappers) {
+  Items items = {count, bases, begins, sizes, reinterpret_cast<const uint64_t*>(types), mappers};
+  if (Recording* recording = t_recording) [[unlikely]] {
+    return record_data(*recording, call.origin, kind_of(call.what), number, items);
+  }
   Device* device = device_for_construct(number);
   if (device == nullptr) return;
-  Items items = {count, bases, begins, sizes, reinterpret_cast<const uint64_t*>(types), mappers};
   if (call.nowait && call.what == LlvmData::kUpdate) warn_of_lost_dimensions(items);
   prepare(device);
   ToldScope scope(kind_of(call.what), call.nowait, device->number, call.origin.code);

@@ -6,6 +6,7 @@
 #include "base/report.hpp"
 #include "device/base/kinds.hpp"
 #include "device/llvm/llvm.hpp"
+#include "face/dry_run.hpp"
 #include "image/images.hpp"
 #include "mapping/devices.hpp"
 #include "mapping/mapping.hpp"
@@ -52,6 +53,10 @@ bool run_on(Device* device, const Origin& call, void* id, int32_t teams, const K
 }
 
 int run(const Origin& call, int64_t number, void* id, int32_t teams, int32_t threads, const KernelArguments& given) {
+  if (Recording* recording = t_recording) [[unlikely]] {
+    record_region(*recording, call, number, id, teams, threads, given);
+    return kDone;
+  }
   Device* device = device_for_construct(number);
   if (device == nullptr) return kRunItYourself;
   if (run_on(device, call, id, teams, given, threads)) return kDone;

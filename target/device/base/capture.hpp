@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Target tasks as they are created (devices.h): what a kind of devices that takes them ahead of time gets of each, and
+// how it asks for them. Who finds that out is target/face/capture.cpp. Functions may be called from any thread.
+#pragma once
+
+#include "base/items.hpp"
+#include "base/told.hpp"
+#include "device/base/device.hpp"
+
+namespace marline::target {
+
+// A construct with nowait, in its normal form. One block of memory with copies of all arrays, among them the values of
+// private variables: nothing of it lies on a stack.
+struct CapturedTask {
+  marline_claimed_t* handle;  // while the task has not been ended, if it has been taken
+  uint64_t number;
+  ConstructKind kind;
+  int64_t device;       // as the program says; -1: the default device
+  const Entry* kernel;  // of a region
+  Items items;
+  int32_t thread_limit;  // this and the following of a region, as in Region (mapping/region.hpp)
+  bool leading_null, in_memory;
+  int32_t passed_teams;
+  uint64_t trip_count;
+  GpuGrid grid;
+  const char* place;  // as in Launch
+  const void* code;   // an address in the program behind the construct's call
+  const char* name;   // or null
+  int32_t priority;
+  uint32_t dependence_count;
+  const marline_dependence_t* dependences;
+  const marline_device_maps_t* maps;  // of GCC's code, whose arrays stay until the task has been ended; null: Clang's
+};
+
+void free_captured(CapturedTask* task);
+
+// As marline_target_observer_t, of which it is a part.
+struct CaptureSink {
+  // Whether tasks for the device may be taken; what is not wanted is not looked at.
+  bool (*wants)(int64_t device);
+  // The result takes the task, which is the sink's to free from then on. Null: it is not taken, and runs as any other.
+  void* (*take)(CapturedTask* task);
+  void (*ordered)(void* taken, const uint64_t* numbers, size_t count, size_t others);
+  void (*others_ended)(void* taken);
+  void (*ready)(void* taken);
+  void (*waits)(marline_wait_kind_t kind);
+  void (*cancels)();
+  void (*raised)(uint64_t number, int32_t priority);
+};
+
+// From now on, to the end. There is one sink; a second one ends the program.
+void capture_to(const CaptureSink* sink);
+
+// For target/face: what capture_to starts, now or when it is called; and the sink, once there is one.
+void set_capture_start(void (*start)(const CaptureSink* sink));
+[[nodiscard]] const CaptureSink* capture_sink();
+
+}  // namespace marline::target

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Shows target tasks, as they are created, to the kind of devices that wants to take them ahead of time
+// (device/base/capture.hpp). While there is none, the runtime tells nothing, and none of this is called. Any thread.
+#include "base/report.hpp"
+#include "face/captured.hpp"
+#include "face/dry_run.hpp"
+
+namespace marline::target {
+
+namespace {
+
+// A task in a persistent graph cannot be taken.
+void* show(const marline_target_task_t* told) {
+  const CaptureSink* sink = capture_sink();
+  if (told->in_graph != 0 || !sink->wants(told->device)) return nullptr;
+  CapturedTask* task = told->form == MARLINE_TARGET_ENTRY ? run_dry(*told) : capture_maps(*told);
+  if (task == nullptr) return nullptr;
+  void* taken = sink->take(task);
+  if (taken == nullptr) free_captured(task);
+  return taken;
+}
+
+// Once, under the lock of capture_to.
+void start(const CaptureSink* sink) {
+  static marline_target_observer_t observer;
+  observer = {sizeof observer, show,        sink->ordered, sink->others_ended,
+              sink->ready,     sink->waits, sink->cancels, sink->raised};
+  if (marline_target_tasks_observe(&observer) != 0) {
+    fatal("devices that take target tasks ahead of time: another library observes target tasks already, or "
+          "libmarline.so is of another version");
+  }
+}
+
+[[gnu::constructor]] void offer() { set_capture_start(start); }
+
+}  // namespace
+
+}  // namespace marline::target

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// See the header. What is known of entries lies in a table without locks: each word has an entry's address and the
+// answer, and a word that is overwritten by another entry's is found out anew.
+#include "face/dry_run.hpp"
+
+#include "face/captured.hpp"
+#include "image/direct_calls.hpp"
+#include "image/images.hpp"
+
+#include <atomic>
+
+namespace marline::target {
+
+thread_local constinit Recording* t_recording = nullptr;
+
+namespace {
+
+constexpr const char* kConstructs = "__tgt_target_";  // what all entry points for constructs begin with
+constexpr uint32_t kWords = 1024;                     // entries that are known at a time
+constexpr uint64_t kIsKnown = 1, kCallsConstruct = 2, kShift = 2;
+
+std::atomic<uint64_t> g_known[kWords];
+std::atomic<uint32_t> g_changes{0};  // of modules: after another one, an address may be that of other code
+
+void forget_closed_modules() {
+  uint32_t changes = module_changes();
+  if (g_changes.load(std::memory_order_relaxed) == changes) return;
+  for (std::atomic<uint64_t>& word : g_known) word.store(0, std::memory_order_relaxed);
+  g_changes.store(changes, std::memory_order_relaxed);
+}
+
+std::atomic<uint64_t>& word_of(uint64_t address) {
+  return g_known[address * 0x9e3779b97f4a7c15 >> 54];
+  static_assert(kWords == 1u << (64 - 54));
+}
+
+// The entry cannot be closed meanwhile: its task is being created.
+bool calls_a_construct(const void* entry) {
+  forget_closed_modules();
+  auto address = reinterpret_cast<uint64_t>(entry);
+  std::atomic<uint64_t>& word = word_of(address);
+  uint64_t known = word.load(std::memory_order_relaxed);
+  if (known >> kShift != address || (known & kIsKnown) == 0) {
+    known = address << kShift | kIsKnown | (calls_directly(entry, kConstructs) ? kCallsConstruct : 0);
+    word.store(known, std::memory_order_relaxed);
+  }
+  return (known & kCallsConstruct) != 0;
+}
+
+// The frames of the entry, from that of the function that calls this up.
+[[gnu::always_inline]] inline Frames frames_of(const Recording& recording) {
+  return {reinterpret_cast<uintptr_t>(__builtin_frame_address(0)), recording.stack_end};
+}
+
+bool is_first(Recording& recording) { return recording.calls++ == 0; }
+
+}  // namespace
+
+void record_region(Recording& recording, const Origin& call, int64_t device, void* id, int32_t teams, int32_t threads,
+                   const KernelArguments& given) {
+  const Entry* kernel = find_entry(id);
+  if (!is_first(recording) || kernel == nullptr) return;
+  Items items = {static_cast<int32_t>(given.count),
+                 given.bases,
+                 given.begins,
+                 given.sizes,
+                 reinterpret_cast<const uint64_t*>(given.types),
+                 given.mappers};
+  items.of_region = true;
+  CapturedTask* task = make_captured(recording.told, items, frames_of(recording));
+  if (task == nullptr) return;
+  task->kind = ConstructKind::kTarget;
+  task->device = device;
+  task->kernel = kernel;
+  task->thread_limit = threads > 0 ? threads : 0;
+  task->leading_null = given.version >= 3;
+  task->passed_teams = teams;
+  task->trip_count = given.trip_count;
+  task->grid = {given.flags & ~kNowaitFlag,
+                given.dynamic_memory,
+                {given.teams[1], given.teams[2]},
+                {given.threads[1], given.threads[2]}};
+  task->place = place_of(call.ident);
+  recording.task = task;
+}
+
+void record_data(Recording& recording, const Origin& call, ConstructKind kind, int64_t device, const Items& items) {
+  if (!is_first(recording)) return;
+  CapturedTask* task = make_captured(recording.told, items, frames_of(recording));
+  if (task == nullptr) return;
+  task->kind = kind;
+  task->device = device;
+  task->place = place_of(call.ident);
+  recording.task = task;
+}
+
+// Not in line: the frames that it calls lie below its own.
+[[gnu::noinline]] CapturedTask* run_dry(const marline_target_task_t& told) {
+  if (!calls_a_construct(reinterpret_cast<const void*>(told.entry))) return nullptr;
+  Recording recording = {told, reinterpret_cast<uintptr_t>(__builtin_frame_address(0))};
+  t_recording = &recording;
+  told.entry(told.thread, told.block);
+  t_recording = nullptr;
+  if (recording.calls == 1) return recording.task;
+  free_captured(recording.task);  // which of several constructs it would come to is not known
+  return nullptr;
+}
+
+}  // namespace marline::target

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a target task of Clang's code will do, found when it is created: its entry is called while the thread's __tgt_*
+// calls write down what they are given, and return. That has no effect, as the entry only fills arrays on its stack
+// from the task's private data, which is complete by then, and calls one of them. There is one exception: the entry may
+// be the body of a region for the host (the clause `if` is false). Such code does not call __tgt_*, so only entries
+// whose code does are called. A host body with a target construct inside, which OpenMP does not allow, would be taken
+// for one of these. The thread that creates the task.
+#pragma once
+
+#include "device/base/capture.hpp"
+#include "device/llvm/llvm.hpp"
+
+namespace marline::target {
+
+// One dry run. On the stack of run_dry.
+struct Recording {
+  const marline_target_task_t& told;
+  uintptr_t stack_end;           // the entry's frames lie below
+  CapturedTask* task = nullptr;  // null: nothing has been called, or it cannot be captured
+  int calls = 0;
+};
+
+// Of the calling thread, which does not suspend while it is set; else null.
+extern thread_local constinit Recording* t_recording;
+
+// In place of the construct.
+void record_region(Recording& recording, const Origin& call, int64_t device, void* id, int32_t teams, int32_t threads,
+                   const KernelArguments& given);
+void record_data(Recording& recording, const Origin& call, ConstructKind kind, int64_t device, const Items& items);
+
+// What the task does, in one block (free_captured). Null: that is known only when it runs.
+[[nodiscard]] CapturedTask* run_dry(const marline_target_task_t& told);
+
+}  // namespace marline::target

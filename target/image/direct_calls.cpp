@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// See the header. The length of a function stands in .eh_frame, which .eh_frame_hdr finds by the function's address
+// (Linux Standard Base, section 10.6; encodings: DWARF Exception Header Encoding). A call to another module goes to a
+// stub in the procedure linkage table, which jumps by a slot of the global offset table, or goes by that slot itself.
+// The module's relocations say whose slot it is. Code is looked at from every byte (x86-64) or word on: that bytes
+// inside another instruction make a call to just such a stub does not happen by chance.
+#include "image/direct_calls.hpp"
+
+#include "base/array.hpp"
+#include "image/loader.hpp"
+
+#include <elf.h>
+#include <link.h>
+
+#include <cstdint>
+#include <cstring>
+
+namespace marline::target {
+
+namespace {
+
+struct Range {
+  uintptr_t begin = 0, end = 0;
+
+  [[nodiscard]] bool has(uintptr_t at, size_t bytes) const { return at >= begin && at <= end && end - at >= bytes; }
+};
+
+struct ModuleCode {
+  uintptr_t address;  // of the function; the rest is found
+  uintptr_t base = 0;
+  Range code{};          // the segment around it
+  uintptr_t frames = 0;  // .eh_frame_hdr
+  const ElfW(Dyn) * dynamic = nullptr;
+};
+
+int note_module(dl_phdr_info* info, size_t, void* data) {
+  auto* module = static_cast<ModuleCode*>(data);
+  ModuleCode found = {module->address};
+  for (int i = 0; i < info->dlpi_phnum; ++i) {
+    const ElfW(Phdr)& header = info->dlpi_phdr[i];
+    uintptr_t begin = info->dlpi_addr + header.p_vaddr;
+    Range range = {begin, begin + header.p_memsz};
+    if (header.p_type == PT_LOAD && (header.p_flags & PF_X) != 0 && range.has(module->address, 1)) found.code = range;
+    if (header.p_type == PT_GNU_EH_FRAME) found.frames = begin;
+    if (header.p_type == PT_DYNAMIC) found.dynamic = reinterpret_cast<const ElfW(Dyn)*>(begin);
+  }
+  if (found.code.end == 0) return 0;
+  found.base = info->dlpi_addr;
+  *module = found;
+  return 1;
+}
+
+template <class T>
+T read(uintptr_t at) {
+  T value;
+  std::memcpy(&value, reinterpret_cast<const void*>(at), sizeof value);
+  return value;
+}
+
+// Encodings of pointers: the low four bits are the format.
+constexpr uint8_t kPcRelative4 = 0x1b, kUnsigned4 = 0x03, kTableRelative4 = 0x3b;
+
+// 0: not one of those that compilers use.
+size_t bytes_of(uint8_t encoding) {
+  switch (encoding & 0x0f) {
+    case 0x03:
+    case 0x0b:
+      return 4;
+    case 0x00:
+    case 0x04:
+    case 0x0c:
+      return 8;
+    default:
+      return 0;
+  }
+}
+
+uint64_t read_leb(uintptr_t& at) {
+  uint64_t value = 0;
+  for (unsigned shift = 0;; shift += 7) {
+    auto byte = read<uint8_t>(at++);
+    if (shift < 64) value |= uint64_t{byte & 0x7fu} << shift;
+    if ((byte & 0x80) == 0) return value;
+  }
+}
+
+// How a frame description's addresses are encoded, by the entry that it has in common with others. 0xff: not known.
+uint8_t encoding_in(uintptr_t common) {
+  uintptr_t at = common + 8;  // length, id
+  auto version = read<uint8_t>(at++);
+  const char* letters = reinterpret_cast<const char*>(at);
+  if (*letters != 'z') return *letters == '\0' ? 0x00 : 0xff;
+  at += std::strlen(letters) + 1;
+  (void)read_leb(at);  // alignment of code, of data
+  (void)read_leb(at);
+  if (version == 1) {
+    ++at;
+  } else {
+    (void)read_leb(at);
+  }
+  (void)read_leb(at);
+  for (++letters; *letters != '\0'; ++letters) {
+    if (*letters == 'R') return read<uint8_t>(at);
+    if (*letters == 'L') ++at;
+    if (*letters == 'P') at += 1 + bytes_of(read<uint8_t>(at));
+  }
+  return 0x00;
+}
+
+// What the frame description says; empty: it cannot be read.
+size_t length_in(uintptr_t description) {
+  uintptr_t common = description + 4 - read<uint32_t>(description + 4);
+  uint8_t encoding = encoding_in(common);
+  size_t bytes = encoding == 0xff ? 0 : bytes_of(encoding);
+  uintptr_t at = description + 8 + bytes;
+  return bytes == 4 ? read<uint32_t>(at) : bytes == 8 ? read<uint64_t>(at) : 0;
+}
+
+// The code of the function; empty: it is not known where it ends.
+Range extent_of(const ModuleCode& module) {
+  uintptr_t header = module.frames;
+  if (header == 0 || read<uint8_t>(header) != 1 || read<uint8_t>(header + 1) != kPcRelative4 ||
+      read<uint8_t>(header + 2) != kUnsigned4 || read<uint8_t>(header + 3) != kTableRelative4) {
+    return {};
+  }
+  uintptr_t table = header + 12;
+  uint32_t low = 0, high = read<uint32_t>(header + 8);  // the entry that is looked for is in between
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    uintptr_t function = header + static_cast<intptr_t>(read<int32_t>(table + middle * 8));
+    if (function == module.address) {
+      size_t length = length_in(header + static_cast<intptr_t>(read<int32_t>(table + middle * 8 + 4)));
+      return module.code.has(function, length) ? Range{function, function + length} : Range{};
+    }
+    function < module.address ? low = middle + 1 : high = middle;
+  }
+  return {};
+}
+
+#if defined(__x86_64__)
+constexpr unsigned kSlotTypes[] = {R_X86_64_JUMP_SLOT, R_X86_64_GLOB_DAT};
+#else
+constexpr unsigned kSlotTypes[] = {R_AARCH64_JUMP_SLOT, R_AARCH64_GLOB_DAT};
+#endif
+
+using Slots = Array<uintptr_t, 32>;
+
+struct Imports {
+  const ModuleCode& module;
+  const ElfW(Sym) * symbols;
+  const char* names;
+  const char* prefix;
+};
+
+void add_slots(const Imports& imports, const ElfW(Rela) * relocations, size_t count, Slots& slots) {
+  for (size_t i = 0; i < count; ++i) {
+    auto type = static_cast<unsigned>(ELF64_R_TYPE(relocations[i].r_info));
+    if (type != kSlotTypes[0] && type != kSlotTypes[1]) continue;
+    const char* name = imports.names + imports.symbols[ELF64_R_SYM(relocations[i].r_info)].st_name;
+    if (std::strncmp(name, imports.prefix, std::strlen(imports.prefix)) != 0) continue;
+    slots.push(imports.module.base + relocations[i].r_offset);
+  }
+}
+
+// The slots of the functions whose names begin so.
+void find_slots(const ModuleCode& module, const char* prefix, Slots& slots) {
+  uintptr_t found[DT_NUM] = {};
+  for (const ElfW(Dyn)* entry = module.dynamic; entry != nullptr && entry->d_tag != DT_NULL; ++entry) {
+    if (entry->d_tag >= 0 && entry->d_tag < DT_NUM) found[entry->d_tag] = entry->d_un.d_val;
+  }
+  // The loader has made addresses of most of them.
+  auto address = [&](int tag) { return found[tag] < module.base ? module.base + found[tag] : found[tag]; };
+  if (found[DT_SYMTAB] == 0 || found[DT_STRTAB] == 0) return;
+  Imports imports = {module, reinterpret_cast<const ElfW(Sym)*>(address(DT_SYMTAB)),
+                     reinterpret_cast<const char*>(address(DT_STRTAB)), prefix};
+  if (found[DT_RELA] != 0) {
+    add_slots(imports, reinterpret_cast<const ElfW(Rela)*>(address(DT_RELA)), found[DT_RELASZ] / sizeof(ElfW(Rela)),
+              slots);
+  }
+  if (found[DT_JMPREL] != 0) {
+    add_slots(imports, reinterpret_cast<const ElfW(Rela)*>(address(DT_JMPREL)), found[DT_PLTRELSZ] / sizeof(ElfW(Rela)),
+              slots);
+  }
+}
+
+bool is_among(uintptr_t slot, Slots& slots) {
+  for (uintptr_t one : slots) {
+    if (one == slot) return true;
+  }
+  return false;
+}
+
+#if defined(__x86_64__)
+
+// A jump by a slot, behind the marks of indirect branch tracking and of bounds, if there are any.
+bool is_stub(const ModuleCode& module, uintptr_t at, Slots& slots) {
+  if (!module.code.has(at, 16)) return false;
+  if (read<uint32_t>(at) == 0xfa1e0ff3) at += 4;
+  if (read<uint8_t>(at) == 0xf2) ++at;
+  return read<uint16_t>(at) == 0x25ff && is_among(at + 6 + static_cast<intptr_t>(read<int32_t>(at + 2)), slots);
+}
+
+bool has_call(const ModuleCode& module, const Range& range, Slots& slots) {
+  for (uintptr_t at = range.begin; range.has(at, 5); ++at) {
+    auto byte = read<uint8_t>(at);
+    if (byte == 0xe8 || byte == 0xe9) {  // call, jmp
+      if (is_stub(module, at + 5 + static_cast<intptr_t>(read<int32_t>(at + 1)), slots)) return true;
+    } else if (byte == 0xff && range.has(at, 6)) {
+      auto next = read<uint8_t>(at + 1);
+      bool by_slot = next == 0x15 || next == 0x25;  // call, jmp
+      if (by_slot && is_among(at + 6 + static_cast<intptr_t>(read<int32_t>(at + 2)), slots)) return true;
+    }
+  }
+  return false;
+}
+
+#else
+
+// The slot that two instructions, adrp and ldr, read; 0: they are none.
+uintptr_t slot_at(uintptr_t at) {
+  auto page = read<uint32_t>(at), load = read<uint32_t>(at + 4);
+  if ((page & 0x9f000000) != 0x90000000 || (load & 0xffc00000) != 0xf9400000) return 0;
+  int64_t pages = static_cast<int64_t>(uint64_t{((page >> 5 & 0x7ffff) << 2) | (page >> 29 & 3)} << 43) >> 43;
+  return (at & ~uintptr_t{0xfff}) + static_cast<uintptr_t>(pages * 4096) + (load >> 10 & 0xfff) * 8;
+}
+
+bool is_stub(const ModuleCode& module, uintptr_t at, Slots& slots) {
+  if (!module.code.has(at, 16)) return false;
+  if (read<uint32_t>(at) == 0xd503245f) at += 4;  // bti c
+  return is_among(slot_at(at), slots);
+}
+
+bool has_call(const ModuleCode& module, const Range& range, Slots& slots) {
+  for (uintptr_t at = range.begin; range.has(at, 4); at += 4) {
+    auto word = read<uint32_t>(at);
+    if ((word & 0x7c000000) == 0x14000000) {  // b, bl
+      int64_t words = static_cast<int64_t>(uint64_t{word & 0x3ffffff} << 38) >> 38;
+      if (is_stub(module, at + static_cast<uintptr_t>(words * 4), slots)) return true;
+    } else if (range.has(at, 8) && is_among(slot_at(at), slots)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+#endif
+
+}  // namespace
+
+bool calls_directly(const void* function, const char* prefix) {
+  ModuleCode module = {reinterpret_cast<uintptr_t>(function)};
+  if (visit_modules(note_module, &module) == 0) return false;
+  Range range = extent_of(module);
+  if (range.begin == range.end) return false;
+  Slots slots;
+  find_slots(module, prefix, slots);
+  return slots.count() != 0 && has_call(module, range, slots);
+}
+
+}  // namespace marline::target
