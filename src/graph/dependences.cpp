@@ -506,6 +506,8 @@ Task* release_successors(Worker* worker, Task* task) {
   return nodes.empty() ? next : finish_nodes_after(worker, next, nodes);
 }
 
+Task* release_successors_rarely(Worker* worker, Task* task) { return release_unusual(worker, task); }
+
 void drop_table(Worker* worker, Task* parent) {
   DependenceTable* table = parent->table;
   if (table->sharer == nullptr || table->sharer == parent) table_destroy(worker, table);

@@ -60,6 +60,9 @@ void enter_completion(Worker* worker, Task* task, KeptDependences* kept);
 // which it returns to be run next (or null).
 [[nodiscard]] Task* release_successors(Worker* worker, Task* task);
 
+// The same for a task that nobody has run, so that release_successors has one caller, too.
+[[nodiscard]] Task* release_successors_rarely(Worker* worker, Task* task);
+
 // Frees the edges of a task that has ended.
 void drop_edges(Worker* worker, Task* task);
 

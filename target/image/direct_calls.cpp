@@ -225,10 +225,11 @@ uintptr_t slot_at(uintptr_t at) {
   return (at & ~uintptr_t{0xfff}) + static_cast<uintptr_t>(pages * 4096) + (load >> 10 & 0xfff) * 8;
 }
 
+// adrp, ldr, add, br: a function may begin with the first two, too.
 bool is_stub(const ModuleCode& module, uintptr_t at, Slots& slots) {
-  if (!module.code.has(at, 16)) return false;
+  if (!module.code.has(at, 20)) return false;
   if (read<uint32_t>(at) == 0xd503245f) at += 4;  // bti c
-  return is_among(slot_at(at), slots);
+  return read<uint32_t>(at + 12) == 0xd61f0220 && is_among(slot_at(at), slots);  // br x17
 }
 
 bool has_call(const ModuleCode& module, const Range& range, Slots& slots) {

@@ -301,7 +301,7 @@ void end_claimed(Worker* worker, Task* task) {
   if (tool::on(tool::event::kTaskSchedule)) [[unlikely]] {
     announce_claimed_end(worker, task);
   }
-  Task* next = task->has(task_flag::kGraph) ? release_successors(worker, task) : nullptr;
+  Task* next = task->has(task_flag::kGraph) ? release_successors_rarely(worker, task) : nullptr;
   if (next != nullptr) enqueue(worker, next);
   Task* parent = task->parent;
   Taskgroup* group = task->taskgroup;

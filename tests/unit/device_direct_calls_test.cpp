@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which functions call getppid, by each of the two ways in which compilers call functions of other modules.
+#include "direct_calls_code.hpp"
+#include "image/direct_calls.hpp"
+
+#include <gtest/gtest.h>
+
+namespace marline::target {
+namespace {
+
+bool calls(int (*function)(), const char* prefix) {
+  return calls_directly(reinterpret_cast<const void*>(function), prefix);
+}
+
+class DirectCalls : public testing::TestWithParam<const Calls*> {};
+
+TEST_P(DirectCalls, AreFound) {
+  EXPECT_TRUE(calls(GetParam()->by_call, "getppid"));
+  EXPECT_TRUE(calls(GetParam()->by_call, "getpp"));
+  EXPECT_TRUE(calls(GetParam()->by_jump, "getppid"));
+}
+
+TEST_P(DirectCalls, OfOtherFunctionsAreNot) {
+  EXPECT_FALSE(calls(GetParam()->behind_another, "getppid"));
+  EXPECT_FALSE(calls(GetParam()->another_name, "getppid"));
+  EXPECT_FALSE(calls(GetParam()->none, "getppid"));
+  EXPECT_FALSE(calls(GetParam()->by_call, "no_such_function"));
+}
+
+INSTANTIATE_TEST_SUITE_P(, DirectCalls, testing::Values(&g_by_stubs, &g_by_slots));
+
+TEST(DirectCallsElsewhere, AnAddressThatIsNoFunctionsBegin) {
+  const auto* inside = reinterpret_cast<const char*>(g_by_stubs.by_call) + 1;
+  EXPECT_FALSE(calls_directly(inside, "getppid"));
+  int local = 0;
+  EXPECT_FALSE(calls_directly(&local, "getppid"));
+  EXPECT_FALSE(calls_directly(nullptr, "getppid"));
+}
+
+}  // namespace
+}  // namespace marline::target
