@@ -66,7 +66,7 @@ static void run_op(op_t *op) {
     }
     case BARRIER:
       for (int i = 0; i < op - g->ops; ++i) {
-        CHECK(g->ops[i].done || g->ops[i].kind == INNER, "omp_all_memory: task %d has not run", i);
+        CHECK(g->ops[i].kind == INNER || g->ops[i].done, "omp_all_memory: task %d has not run", i);
       }
       break;
     default: run_inner(op);
@@ -185,6 +185,37 @@ static void cancelled_chain(uint64_t seed) {
   CHECK(x == middle, "%ld tasks of a cancelled chain have run, expected %d", x, middle);
 }
 
+static void produce(long *cells, int first) {
+  for (int i = 0; i < 50; ++i) {
+    long *cell = &cells[(first + i) % 8];
+    marline_dependence_t at = {cell, MARLINE_INOUT};
+    marline_task_depend(&at, 1);
+    if (i % 4 == 0) {
+#pragma omp task firstprivate(cell)
+      ++*cell;
+    } else {
+#pragma omp target nowait firstprivate(cell)
+      ++*cell;
+    }
+  }
+}
+
+/* Tasks that share their dependences create claimed ones at once. */
+static void several_producers(void) {
+  long cells[8] = {0}, sum = 0;
+#pragma omp taskgroup
+#pragma omp task shared(cells)
+  {
+    marline_depend_share();
+    for (int p = 0; p < 4; ++p) {
+#pragma omp task shared(cells) firstprivate(p)
+      produce(cells, p);
+    }
+  }
+  for (int i = 0; i < 8; ++i) sum += cells[i];
+  CHECK(sum == 200, "%ld tasks of several producers have run, expected 200", sum);
+}
+
 static void persistent(void) {
   long x = 0;
   long *cell = &x;
@@ -240,6 +271,7 @@ int main(int argc, char **argv) {
       {
         cancelled_chain(seed + round);
         persistent();
+        several_producers();
       }
     }
     provider_forget();
