@@ -9,6 +9,7 @@
 #include <marline/marline.h>
 
 #include <omp.h>
+#include <sched.h>
 
 #define ADDRESSES 12
 #define TASKS 200
@@ -29,6 +30,7 @@ typedef struct op {
 struct graph {
   long version[ADDRESSES], members[ADDRESSES], sets[ADDRESSES];
   long model_version[ADDRESSES], model_members[ADDRESSES], model_sets[ADDRESSES];
+  bool inside[ADDRESSES]; /* a member of the mutexinoutset */
   op_t ops[TASKS];
   int count, depth;
   uint64_t seed;
@@ -57,7 +59,12 @@ static void run_op(op_t *op) {
             g->version[op->b], op->expect_b);
       if (op->kind == WRITER) g->version[op->a] = op->expect_a + 1;
       break;
-    case MEMBER: ++g->members[op->a]; break;
+    case MEMBER:
+      CHECK(!__atomic_exchange_n(&g->inside[op->a], true, __ATOMIC_RELAXED), "two members of set %d at once", op->a);
+      if (op->key % 4 == 0) sched_yield();
+      ++g->members[op->a];
+      __atomic_store_n(&g->inside[op->a], false, __ATOMIC_RELAXED);
+      break;
     case SET_MEMBER: __atomic_fetch_add(&g->sets[op->a], 1, __ATOMIC_RELAXED); break;
     case SET_READER: {
       long seen = __atomic_load_n(&g->sets[op->a], __ATOMIC_RELAXED);
