@@ -2,6 +2,8 @@
 //
 // Private objects of target tasks that a library has claimed (devices.h) and whose bodies do not run: each copy is
 // destroyed once, by a thread of the team, before a taskwait behind the tasks ends.
+//
+// Covers: target(nowait, firstprivate, depend)
 #include "../check.h"
 
 #include <marline/devices.h>
