@@ -3,7 +3,7 @@
 // Private objects of target tasks that a library has claimed (devices.h) and whose bodies do not run: each copy is
 // destroyed once, by a thread of the team, before a taskwait behind the tasks ends.
 //
-// Covers: target(nowait, firstprivate, depend)
+// Covers: marline target tasks
 #include "../check.h"
 
 #include <marline/devices.h>
