@@ -192,6 +192,21 @@ static void cancelled_chain(uint64_t seed) {
   CHECK(x == middle, "%ld tasks of a cancelled chain have run, expected %d", x, middle);
 }
 
+/* Those of a final task are part of it, and told to nobody. */
+static void in_final_task(void) {
+  long x = 0;
+  long *cell = &x;
+  int level = -1;
+#pragma omp task final(1) shared(x, level) firstprivate(cell)
+  {
+#pragma omp target nowait firstprivate(cell)
+    ++*cell;
+    level = omp_in_final() ? (int)x : -1;
+  }
+#pragma omp taskwait
+  CHECK(level == 1, "a target task of a final task has not run at once");
+}
+
 static void produce(long *cells, int first) {
   for (int i = 0; i < 50; ++i) {
     long *cell = &cells[(first + i) % 8];
@@ -279,6 +294,7 @@ int main(int argc, char **argv) {
         cancelled_chain(seed + round);
         persistent();
         several_producers();
+        in_final_task();
       }
     }
     provider_forget();

@@ -242,7 +242,7 @@ Worker* introduce_undeferred(Worker* worker, Task* task, const Dependence* list,
   worker = wait_until_allowed(this_worker(), task);
   become_child(worker, task);
   if (task->parent->has(task_flag::kSharesTable)) inherit_table(task);
-  task->flags |= task_flag::kUndeferred;
+  task->flags = (task->flags & ~task_flag::kObserved) | task_flag::kUndeferred;  // nobody is told of it
   if (tool::present()) [[unlikely]] {
     tell_created(worker, task, list, count, codeptr);
   }
