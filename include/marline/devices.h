@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Marline's face for libraries that drive devices, as libmarline-target does and others can: target regions, deferred
- * constructs whose operations go on behind the end of their task, and devices for code of GCC. Programs do not need it:
+ * constructs whose operations go on behind the end of their task, devices for code of GCC, and target tasks that are taken
+ * when they are created. Programs do not need it:
  * see marline.h, whose conventions hold here, too.
  */
 #ifndef MARLINE_DEVICES_H
