@@ -5,8 +5,9 @@
 #include "fields.h"
 
 #include <math.h>
-#include <stddef.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "constants.h"
 #include "geometry.h"
@@ -23,6 +24,7 @@ typedef struct {
 typedef struct {
   Array array[kMostArrays];
   int count;
+  int temporary; /* the first of those that last from loop to loop only */
 } ArrayList;
 
 static void add(ArrayList *list, double **at, int64_t count) { list->array[list->count++] = (Array){at, count}; }
@@ -58,6 +60,7 @@ static ArrayList all_arrays(Fields *f, const Mesh *mesh) {
   for (size_t i = 0; i < sizeof of_nodes / sizeof *of_nodes; ++i) {
     add_vector(&list, of_nodes[i], nodes);
   }
+  list.temporary = list.count;
   add_vector(&list, f->stress, elements);
   add_vector(&list, f->strain, elements);
   add_vector(&list, f->spacing, elements);
@@ -134,7 +137,8 @@ static void deposit(Fields *fields, const Mesh *mesh) {
 bool fields_create(Fields *fields, const Mesh *mesh, const Regions *regions) {
   *fields = (Fields){.mesh = mesh, .regions = regions};
   ArrayList list = all_arrays(fields, mesh);
-  fields->memory = aligned_alloc(kLine * sizeof(double), (size_t)sum_of(&list) * sizeof(double));
+  fields->bytes = (size_t)sum_of(&list) * sizeof(double);
+  fields->memory = aligned_alloc(kLine * sizeof(double), fields->bytes);
   if (!fields->memory) {
     return false;
   }
@@ -144,10 +148,20 @@ bool fields_create(Fields *fields, const Mesh *mesh, const Regions *regions) {
     touch(next, list.array[i].count);
     next += padded(list.array[i].count);
   }
+  fields->temporary = *list.array[list.temporary].at;
   place_nodes(fields, mesh);
   weigh(fields, mesh);
   deposit(fields, mesh);
   return true;
+}
+
+void fields_allocate_anew(Fields *fields) {
+  uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+  uintptr_t begin = ((uintptr_t)fields->temporary + page - 1) / page * page;
+  uintptr_t end = ((uintptr_t)fields->memory + fields->bytes) / page * page;
+  if (begin < end) {
+    madvise((void *)begin, end - begin, MADV_DONTNEED);
+  }
 }
 
 void fields_destroy(Fields *fields) { free(fields->memory); }

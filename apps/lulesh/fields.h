@@ -8,6 +8,7 @@
 #define LULESH_FIELDS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "mesh.h"
@@ -47,7 +48,11 @@ typedef struct {
   int cycle;
   int failure; /* kSound, or why the run must stop; fields_fail writes, fields_failure reads */
 
-  double *memory; /* all of the arrays */
+  struct Watch *watch; /* NULL, or who is told of each loop instead of its execution: see phases.h */
+
+  double *memory;     /* all of the arrays */
+  double *temporary;  /* those of them that last from loop to loop only, up to the end */
+  size_t bytes;
 } Fields;
 
 /* Bytes that fields_create takes; from the mesh's sizes alone. */
@@ -57,6 +62,10 @@ double fields_bytes(const Mesh *mesh);
  * threads of a parallel region, in equal ranges. False: not enough memory. */
 bool fields_create(Fields *fields, const Mesh *mesh, const Regions *regions);
 void fields_destroy(Fields *fields);
+
+/* Gives the memory of the arrays between loops back to the system, and takes it again, as programs do that allocate them
+ * in each cycle. Between two cycles. */
+void fields_allocate_anew(Fields *fields);
 
 /* Notes why the run must stop; tells it. Any thread. */
 void fields_fail(Fields *fields, int failure);

@@ -18,6 +18,7 @@ typedef struct {
   MPI_Comm steps;     /* apart from messages */
   int most_cycles;
   bool prints_cycles; /* by this process */
+  bool allocates;     /* the arrays between loops, in each cycle; of the forms without tasks */
 
   /* Written by simulation_advance only. */
   bool ended;  /* simulation_ended reads it */

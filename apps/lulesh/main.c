@@ -9,8 +9,10 @@
 #include "cut.h"
 #include "exchange.h"
 #include "fields.h"
+#include "footprint.h"
 #include "forms.h"
 #include "job.h"
+#include "loop_times.h"
 #include "mesh.h"
 #include "options.h"
 #include "plan.h"
@@ -40,6 +42,7 @@ static Tiling tiling_of(const Run *run) {
   return (Tiling){.element_tasks = options->element_tasks,
                   .node_tasks = options->node_tasks,
                   .naming = (Naming)options->naming,
+                  .addresses = (Addresses)options->addresses,
                   .objects = options->pass == kPassObjects && entries_have_objects(&run->entries),
                   .messages = options->form != kFormBsp};
 }
@@ -53,7 +56,7 @@ static bool create(Run *run) {
               exchange_create(&run->exchange, &run->mesh, options->per_face, options->per_edge);
   if (room && options_have_tasks(options)) {
     Tiling tiling = tiling_of(run);
-    return plan_create(&run->plan, &tiling, &run->mesh, &run->regions, &run->exchange, &run->entries);
+    return plan_create(&run->plan, &tiling, &run->fields, &run->exchange, &run->entries);
   }
   return room && cut_for_threads(&run->cut, &run->mesh, &run->regions,
                                  options->form == kFormSerial ? 1 : run->job.threads);
@@ -125,23 +128,36 @@ static int judge(const Run *run, const TaskRun *tasks) {
 static int simulate(Run *run) {
   TaskRun tasks = {
       .simulation = {.fields = &run->fields, .exchange = &run->exchange, .cut = &run->cut, .steps = run->steps,
-                     .most_cycles = run->options.cycles, .prints_cycles = run->options.prints_cycles && speaks(run)},
-      .plan = &run->plan, .entries = &run->entries, .regions = &run->regions, .graph_mode = run->options.graph_mode,
-      .remesh = run->options.remesh};
+                     .most_cycles = run->options.cycles, .prints_cycles = run->options.prints_cycles && speaks(run),
+                     .allocates = run->options.allocates_each_cycle},
+      .plan = &run->plan, .entries = &run->entries, .graph_mode = run->options.graph_mode,
+      .remesh = run->options.remesh, .creation_us = run->options.creation_us};
   Report report = {.options = &run->options, .ranks = run->job.ranks, .threads = run->job.threads,
                    .tasks = options_have_tasks(&run->options) ? &tasks : NULL};
   if (speaks(run)) {
     report_begin(&report);
   }
   share_start(run);
+  LoopTimes *times = run->options.times_loops ? loop_times_begin(&run->fields) : NULL;
   report.seconds = timed(run, &tasks);
   int code = judge(run, &tasks);
   uint64_t hash = report_hash(&run->fields) * (uint64_t)(2 * run->job.rank + 1); /* the place counts, too */
   MPI_Reduce(&hash, &report.hash, 1, MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
   if (code == 0 && speaks(run)) {
     report_end(&report, &run->fields);
+    if (times) {
+      loop_times_print(times, run->fields.cycle);
+    }
   }
+  loop_times_end(times);
   return code;
+}
+
+static int write_footprint(Run *run) {
+  Failure failure = {0};
+  bool tasks = options_have_tasks(&run->options);
+  footprint_write(run->options.footprint, &run->fields, &run->cut, tasks ? &run->plan : NULL, &failure);
+  return job_agree(&run->job, &failure);
 }
 
 static void check_runtime(const Run *run, Failure *failure) {
@@ -153,6 +169,9 @@ static void check_runtime(const Run *run, Failure *failure) {
   if (run->options.form == kFormSpeculative && !entries_have_speculation(entries)) {
     failure_note(failure, kExitInput, "--form speculative needs marline_mpi_speculation_begin, which this process does "
                  "not have: start the program with `marline run`, or take --form tasks");
+  }
+  if (run->options.footprint && run->job.ranks > 1) {
+    failure_note(failure, kExitInput, "--footprint writes the memory of one process, not of %d", run->job.ranks);
   }
   if (options_have_tasks(&run->options)) {
     job_check_thread_support(&run->job, failure);
@@ -175,7 +194,10 @@ static int execute(Run *run, int argc, char **argv) {
   if (code == 0) {
     code = prepare(run);
   }
-  return code != 0 ? code : simulate(run);
+  if (code != 0) {
+    return code;
+  }
+  return run->options.footprint ? write_footprint(run) : simulate(run);
 }
 
 int main(int argc, char **argv) {

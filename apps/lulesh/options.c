@@ -14,12 +14,14 @@
 
 enum {
   kLargestSize = 645, kMostCycles = 9999999, kMostRegions = 100000, kMostBalance = 10, kMostCost = 1000000,
-  kMostTasks = 100000, kMostRequests = 1000
+  kMostTasks = 100000, kMostRequests = 1000, kMostCreation = 1000000
 };
 
 static const char *const kForms[] = {"serial", "for", "tasks", "persistent", "bsp", "speculative", NULL};
 static const char *const kModes[] = {"barrier", "nowait", "replay", NULL}; /* as marline_graph_begin numbers them */
 static const char *const kNamings[] = {"tiles", "minimal", NULL};
+static const char *const kAddresses[] = {"tiles", "data", NULL};
+static const char *const kAllocations[] = {"once", "cycle", NULL};
 static const char *const kPasses[] = {"objects", "clauses", NULL};
 
 const char *options_form(const Options *options) { return kForms[options->form]; }
@@ -47,10 +49,16 @@ void options_print_usage(void) {
          "  --mode MODE         of a persistent graph: barrier, nowait (default), replay\n"
          "  --remesh CYCLES     with persistent: cut the mesh into other blocks every so many cycles\n"
          "  --dependences NAMES tiles: all that a task touches; minimal (default): without those that others imply\n"
+         "  --addresses OF      dependences name tiles: their numbers (default); data: what is first in a block's data\n"
          "  --pass HOW          objects: prepared once (default where the runtime can); clauses: depend clauses\n");
+  printf("For measurements:\n"
+         "  --creation-us US    each creation of a task takes so many microseconds longer\n"
+         "  --allocate WHEN     with serial and for, arrays that last from loop to loop: once (default), or each cycle\n"
+         "  --loop-times        with serial: how long each loop takes\n"
+         "  --footprint FILE    write which memory each task of a cycle touches, and end; one process\n");
 }
 
-enum { kForm = 256, kTel, kTnl, kRpf, kRpe, kMode, kRemesh, kDependences, kHow };
+enum { kForm = 256, kTel, kTnl, kRpf, kRpe, kMode, kRemesh, kDependences, kOf, kHow, kCreation, kAllocate, kTimes, kFootprint };
 
 static const struct option kLong[] = {{"form", required_argument, NULL, kForm},
                                       {"tel", required_argument, NULL, kTel},
@@ -60,7 +68,12 @@ static const struct option kLong[] = {{"form", required_argument, NULL, kForm},
                                       {"mode", required_argument, NULL, kMode},
                                       {"remesh", required_argument, NULL, kRemesh},
                                       {"dependences", required_argument, NULL, kDependences},
+                                      {"addresses", required_argument, NULL, kOf},
                                       {"pass", required_argument, NULL, kHow},
+                                      {"creation-us", required_argument, NULL, kCreation},
+                                      {"allocate", required_argument, NULL, kAllocate},
+                                      {"loop-times", no_argument, NULL, kTimes},
+                                      {"footprint", required_argument, NULL, kFootprint},
                                       {"help", no_argument, NULL, 'h'},
                                       {NULL, 0, NULL, 0}};
 
@@ -78,7 +91,23 @@ static bool apply_task_option(Options *options, int option, Failure *failure) {
     case kMode: options->graph_mode = argument_word("--mode", optarg, kModes, failure); return true;
     case kRemesh: options->remesh = (int)argument_whole("--remesh", optarg, 1, kMostCycles, failure); return true;
     case kDependences: options->naming = argument_word("--dependences", optarg, kNamings, failure); return true;
+    case kOf: options->addresses = argument_word("--addresses", optarg, kAddresses, failure); return true;
     case kHow: options->pass = argument_word("--pass", optarg, kPasses, failure); return true;
+    default: return false;
+  }
+}
+
+/* True if the option was one of those of measurements. */
+static bool apply_measuring(Options *options, int option, Failure *failure) {
+  switch (option) {
+    case kCreation:
+      options->creation_us = (double)argument_whole("--creation-us", optarg, 0, kMostCreation, failure);
+      return true;
+    case kAllocate:
+      options->allocates_each_cycle = argument_word("--allocate", optarg, kAllocations, failure) == 1;
+      return true;
+    case kTimes: options->times_loops = true; return true;
+    case kFootprint: options->footprint = optarg; return true;
     default: return false;
   }
 }
@@ -112,17 +141,28 @@ static void check_weights(const Options *options, Failure *failure) {
   }
 }
 
+static void check_measuring(const Options *options, Failure *failure) {
+  if (options->allocates_each_cycle && options_have_tasks(options)) {
+    failure_note(failure, kExitInput, "--allocate cycle goes with --form serial and for: no other form has a moment "
+                 "between two cycles");
+  }
+  if (options->times_loops && options->form != kFormSerial) {
+    failure_note(failure, kExitInput, "--loop-times goes with --form serial: else loops share the processors");
+  }
+}
+
 void options_parse(Options *options, int argc, char **argv, Failure *failure) {
   *options = (Options){.size = 30, .cycles = kMostCycles, .regions = 11, .balance = 1, .cost = 1, .form = kFormLoops,
                        .per_face = 1, .per_edge = 1, .graph_mode = 1, .naming = 1};
   int option;
   while ((option = getopt_long_only(argc, argv, ":s:i:r:b:c:f:vpqh", kLong, NULL)) != -1) {
-    if (!apply_task_option(options, option, failure)) {
+    if (!apply_task_option(options, option, failure) && !apply_measuring(options, option, failure)) {
       apply_option(options, option, argv, failure);
     }
   }
   argument_refuse_more(argc - optind, argv + optind, failure);
   check_weights(options, failure);
+  check_measuring(options, failure);
   if (options->remesh > 0 && options->form != kFormPersistent) {
     failure_note(failure, kExitInput, "--remesh shows how a persistent graph is made anew: it goes with --form "
                  "persistent");

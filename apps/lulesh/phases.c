@@ -4,8 +4,6 @@
  */
 #include "phases.h"
 
-#include "loops.h"
-
 /* As often as the region is dear. */
 static Loop *const kMaterial[] = {
     pack_material, compress,       compress_at_least, compress_at_most, clear_work,    energy_half,
@@ -15,7 +13,12 @@ static Loop *const kMaterial[] = {
 enum { kMaterialLoops = sizeof kMaterial / sizeof *kMaterial };
 
 static void run(Fields *fields, Loop *loop, Range range) {
-  if (range.begin < range.end) {
+  if (range.begin >= range.end) {
+    return;
+  }
+  if (fields->watch) {
+    fields->watch->loop(fields->watch, fields, loop, range);
+  } else {
     loop(fields, range.begin, range.end);
   }
 }

@@ -7,7 +7,7 @@
 #ifndef LULESH_PHASES_H
 #define LULESH_PHASES_H
 
-#include "fields.h"
+#include "loops.h"
 
 typedef struct {
   int32_t begin, end;
@@ -25,6 +25,11 @@ typedef struct {
   const Part *part;
   int parts;
 } Share;
+
+/* Is told of each loop and its range, which is not empty, in place of its execution. */
+typedef struct Watch {
+  void (*loop)(struct Watch *watch, Fields *fields, Loop *loop, Range range);
+} Watch;
 
 typedef void Phase(Fields *fields, const Share *share);
 

@@ -68,7 +68,7 @@ static void add(Gather *to, int sort, int32_t index, marline_depend_type_t type)
     to->list = list;
     to->room = room;
   }
-  to->list[to->count++] = (marline_dependence_t){&to->plan->tile[tile], type};
+  to->list[to->count++] = (marline_dependence_t){to->plan->address[tile], type};
 }
 
 /* What other dependences imply. */
@@ -370,7 +370,31 @@ static void number_tiles(Gather *to) {
   }
 }
 
-static bool prepare(Gather *gather) {
+/* Tiles of a sort begin where the first value of each block does; `values` per node or element. */
+static void name_by_data(Gather *to, int sort, double *array, const Cut *cut, bool nodes, int values) {
+  for (int block = 0; block < cut->shares; ++block) {
+    const Share *share = &cut->share[block];
+    to->plan->address[to->base[sort] + block] =
+        &array[(int64_t)values * (nodes ? share->nodes.begin : share->elements.begin)];
+  }
+}
+
+/* What belongs to no block keeps its number's address. */
+static void name_tiles(Gather *to, const Fields *fields) {
+  Plan *plan = to->plan;
+  for (int32_t tile = 0; tile < to->base[kTileSorts]; ++tile) {
+    plan->address[tile] = &plan->tile[tile];
+  }
+  if (plan->tiling.addresses == kAddressData) {
+    name_by_data(to, kStateTiles, fields->energy, &plan->elements, false, 1);
+    name_by_data(to, kCornerTiles, fields->corner_force[0], &plan->elements, false, kCorners);
+    name_by_data(to, kForceTiles, fields->force[0], &plan->nodes, true, 1);
+    name_by_data(to, kPlaceTiles, fields->position[0], &plan->nodes, true, 1);
+    name_by_data(to, kKinematicTiles, fields->new_volume, &plan->elements, false, 1);
+  }
+}
+
+static bool prepare(Gather *gather, const Fields *fields) {
   Plan *plan = gather->plan;
   size_t tasks = 0;
   for (TaskKind kind = 0; kind < kTaskKinds; ++kind) {
@@ -380,24 +404,29 @@ static bool prepare(Gather *gather) {
   size_t tiles = (size_t)gather->base[kTileSorts];
   plan->tile = calloc(tiles, sizeof *plan->tile);
   plan->task = calloc(tasks, sizeof *plan->task);
+  plan->address = malloc(tiles * sizeof *plan->address);
+  if (plan->tile && plan->address) {
+    name_tiles(gather, fields);
+  }
   gather->last = malloc(tiles * sizeof *gather->last);
   for (size_t tile = 0; tile < tiles && gather->last; ++tile) {
     gather->last[tile] = -1;
   }
   gather->nodes_at_border = at_border(plan->exchange, kForces, &plan->nodes);
   gather->elements_at_border = at_border(plan->exchange, kGradients, &plan->elements);
-  return plan->tile && plan->task && gather->last && gather->nodes_at_border && gather->elements_at_border;
+  return plan->tile && plan->address && plan->task && gather->last && gather->nodes_at_border && gather->elements_at_border;
 }
 
-bool plan_create(Plan *plan, const Tiling *tiling, const Mesh *mesh, const Regions *regions, const Exchange *exchange,
+bool plan_create(Plan *plan, const Tiling *tiling, const Fields *fields, const Exchange *exchange,
                  const Entries *entries) {
+  const Mesh *mesh = fields->mesh;
   *plan = (Plan){.tiling = *tiling, .entries = entries, .exchange = exchange, .mesh = mesh};
   Tiling *cut = &plan->tiling;
   cut->element_tasks = cut->element_tasks > 0 ? cut->element_tasks : plan_automatic_blocks(mesh->elements);
   cut->node_tasks = cut->node_tasks > 0 ? cut->node_tasks : plan_automatic_blocks(mesh->nodes);
   Gather gather = {.plan = plan};
-  bool room = cut_elements(&plan->elements, mesh, regions, cut->element_tasks) &&
-              cut_nodes(&plan->nodes, mesh, cut->node_tasks) && list_received(plan) && prepare(&gather) &&
+  bool room = cut_elements(&plan->elements, mesh, fields->regions, cut->element_tasks) &&
+              cut_nodes(&plan->nodes, mesh, cut->node_tasks) && list_received(plan) && prepare(&gather, fields) &&
               plan_all(&gather);
   cut->element_tasks = plan->elements.shares;
   cut->node_tasks = plan->nodes.shares;
@@ -420,6 +449,7 @@ void plan_destroy(Plan *plan) {
   free(plan->task);
   free(plan->received);
   free(plan->tile);
+  free(plan->address);
   *plan = (Plan){0};
 }
 

@@ -36,9 +36,15 @@ typedef enum {
   kNamingMinimal, /* without what other dependences imply */
 } Naming;
 
+typedef enum {
+  kAddressTiles, /* of numbers in a row, one per tile */
+  kAddressData,  /* of what is first in the data that a tile stands for, as most programs do */
+} Addresses;
+
 typedef struct {
   int element_tasks, node_tasks; /* blocks per loop; 0: chosen by the size */
   Naming naming;
+  Addresses addresses;
   bool objects;  /* marline_task_depend_object instead of depend clauses */
   bool messages; /* in tasks */
 } Tiling;
@@ -62,6 +68,7 @@ typedef struct {
   int first[kTaskKinds + 1];  /* of each kind */
   const Message **received;   /* by the tasks kTaskReceive */
   int64_t *tile;              /* only their addresses matter */
+  void **address;             /* by tile: that dependences name */
   long long dependences;      /* of a cycle */
   long long before_filtering; /* had each access that these stand for named its tile */
 } Plan;
@@ -70,7 +77,7 @@ typedef struct {
 int plan_automatic_blocks(int32_t count);
 
 /* False: not enough memory. Destroy in any case, when all tasks have ended. */
-bool plan_create(Plan *plan, const Tiling *tiling, const Mesh *mesh, const Regions *regions, const Exchange *exchange,
+bool plan_create(Plan *plan, const Tiling *tiling, const Fields *fields, const Exchange *exchange,
                  const Entries *entries);
 void plan_destroy(Plan *plan);
 

@@ -72,7 +72,9 @@ static void print_symmetry(const Fields *fields) {
   printf("# symmetry_largest %.6e\n# symmetry_sum %.6e\n# symmetry_relative %.6e\n", largest, sum, largest_relative);
 }
 
-static void print_tasks(const TaskRun *run) {
+/* Time of the threads per task, and collisions in the table of dependences per cycle. */
+static void print_tasks(const Report *report, int cycle) {
+  const TaskRun *run = report->tasks;
   const marline_mpi_speculation_counts_t *in_vain = &run->speculation;
   if (in_vain->sent > 0) {
     printf("# receives_withdrawn %llu\n# messages_drained %llu\n# calls_refused %llu\n",
@@ -80,9 +82,11 @@ static void print_tasks(const TaskRun *run) {
            (unsigned long long)in_vain->refused);
   }
   printf("discovery_s %.6f s\ntasks %lld tasks\n", run->discovery, run->created);
+  printf("granularity_us %.6g us\n", 1e6 * report->seconds * report->threads / (double)run->created);
   if (run->entries->counters_read) {
     printf("edges %llu edges\npruned %llu edges\n", (unsigned long long)run->counted.edges,
            (unsigned long long)run->counted.pruned);
+    printf("collisions %.6g probes\n", (double)run->counted.probes / cycle);
   }
 }
 
@@ -96,7 +100,7 @@ void report_end(const Report *report, const Fields *fields) {
   printf("elapsed_s %.6f s\ngrind_rank_us %.8g us\ngrind_us %.8g us\n", report->seconds, grind, grind / report->ranks);
   printf("fom %.8g z/s\n", 1000.0 / (grind / report->ranks));
   if (report->tasks) {
-    print_tasks(report->tasks);
+    print_tasks(report, fields->cycle);
   }
   fflush(stdout);
 }

@@ -74,6 +74,9 @@ static void simulate(Simulation *simulation, RunPhases *run) {
   Fields *fields = simulation->fields;
   Exchange *exchange = simulation->exchange;
   while (simulation_advance(simulation)) {
+    if (simulation->allocates) {
+      fields_allocate_anew(fields);
+    }
     run(simulation, phase_forces, phase_gather, true);
     exchange_all(exchange, kForces, fields);
     run(simulation, phase_accelerate, phase_move, false);

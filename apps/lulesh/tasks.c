@@ -154,11 +154,20 @@ static Create *const kCreate[kTaskKinds] = {
     [kTaskMaterial] = task_material,
 };
 
+static void spend(double microseconds) {
+  double end = omp_get_wtime() + 1e-6 * microseconds;
+  while (omp_get_wtime() < end) {
+  }
+}
+
 void tasks_create(TaskRun *run, TaskKind first, TaskKind last) {
   const Plan *plan = run->plan;
   double start = omp_get_wtime();
   for (TaskKind kind = first; kind <= last; ++kind) {
     for (int i = plan->first[kind]; i < plan->first[kind + 1]; ++i) {
+      if (run->creation_us > 0) {
+        spend(run->creation_us);
+      }
       kCreate[kind](run, &plan->task[i]);
     }
   }
@@ -189,7 +198,7 @@ static void cut_anew(TaskRun *run, int time) {
   Plan before = *plan;
   Tiling tiling = plan->tiling;
   tiling.element_tasks = time % 2 == 1 ? (tiling.element_tasks + 1) / 2 : 2 * tiling.element_tasks;
-  if (plan_create(plan, &tiling, plan->mesh, run->regions, plan->exchange, run->entries)) {
+  if (plan_create(plan, &tiling, run->simulation.fields, plan->exchange, run->entries)) {
     plan_destroy(&before);
   } else {
     plan_destroy(plan);
@@ -247,6 +256,7 @@ void tasks_count_since(TaskRun *run, const marline_counters_t *before) {
   run->counted = tasks_counters(run->entries);
   run->counted.edges -= before->edges;
   run->counted.pruned -= before->pruned;
+  run->counted.probes -= before->probes;
 }
 
 static void run_with(TaskRun *run, void (*create)(TaskRun *run)) {

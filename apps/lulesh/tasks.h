@@ -20,10 +20,10 @@ typedef struct {
   Simulation simulation;
   Plan *plan;
   const Entries *entries;
-  const Regions *regions;
   int graph_mode; /* of the form `persistent` */
   int remesh;     /* of that form: cycles after which the mesh is cut anew; 0: never */
   bool no_room;   /* for that */
+  double creation_us; /* that each creation takes longer */
 
   /* Filled by the forms. */
   double discovery;      /* seconds in which tasks were created */
