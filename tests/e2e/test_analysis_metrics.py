@@ -174,6 +174,20 @@ def test_overlap(tmp_path: Path) -> None:
     assert of.document("overlap") == {"ratio": 88 / 160, "ranks": [expected]}
 
 
+def test_overlap_of_a_collective(tmp_path: Path) -> None:
+    """A reduces 20-60 in a task of one thread of two; B works 30-50 on the other: 20 of 80."""
+    one, two = Stream(thread=1), Stream(thread=2)
+    one.add(1000, "implicit_begin", IMPLICIT, size=2)
+    one.add(1001, "task_create", A, parent=IMPLICIT, flags=4).add(1002, "task_create", B, parent=IMPLICIT, flags=4)
+    one.add(1020, "mpi_enter", A, peer=0, bytes=8, call=CALL_NUMBER["MPI_Allreduce"], **CALL)
+    one.add(1060, "mpi_exit", A, peer=0, bytes=8, call=CALL_NUMBER["MPI_Allreduce"], **CALL)
+    one.add(1070, "task_run", A, start=1010, outer=IMPLICIT)
+    two.add(1050, "task_run", B, start=1030, outer=IMPLICIT)
+    of = Analysis(read_trace(save(tmp_path, [one, two])))
+    assert of.document("collectives")["ratio"] == 20 / 80
+    assert of.document("overlap") == {"ratio": None, "ranks": []}
+
+
 def test_polls(tmp_path: Path) -> None:
     """Three polls in 50 ns, of which 20 in MPI, then a receive of 10."""
     stream = Stream().add(1000, "mpi_poll", A, count=3, elapsed=50, busy=20, call=CALL_NUMBER["MPI_Test"])

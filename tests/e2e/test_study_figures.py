@@ -235,7 +235,8 @@ print(open(os.path.dirname(__file__) + "/answer").read())
 """
 ANSWER = {"format": "marline-report 1", "ranks": [], "incomplete": [],
           "total": {"work_ns": 4_000_000_000, "idle_ns": 1_500_000_000, "overhead_ns": 500_000_000, "makespan_ns": 3e9},
-          "discovery": {"seconds": 0.25, "tasks_per_second": 4e4}, "overlap": {"ratio": 0.75}}  # fmt: skip
+          "discovery": {"seconds": 0.25, "tasks_per_second": 4e4}, "overlap": {"ratio": 0.75},
+          "collectives": {"ratio": 0.5, "ranks": [{"under_way_ns": 125_000_000}] * 2}}  # fmt: skip
 
 
 def recorded(tmp_path, answer: dict):
@@ -268,7 +269,8 @@ def recorded(tmp_path, answer: dict):
 def test_breakdown_comes_from_recorded_runs_of_each_point(tmp_path):
     path, _ = recorded(tmp_path, ANSWER)
     assert [run["kind"] for run in lines(path) if run["variant"] == "a"] == ["timed"] * 4 + ["traced"] * 4
-    expected = {"work": 4, "idle": 1.5, "overhead": 0.5, "discovery": 0.25, "overlap": 75}
+    expected = {"work": 4, "idle": 1.5, "overhead": 0.5, "discovery": 0.25, "overlap": 75, "overlap_collectives": 50,
+                "collectives": 0.25}  # fmt: skip
     assert {name: cell(path, "a", name, size=1)["spread"]["median"] for name in expected} == expected
     assert cell(path, "a", "time", size=1)["samples"] == [5, 5], "a recorded run is no sample of the time"
     assert cell(path, "stock", "work", size=1)["reason"].startswith("libgomp has no OMPT")

@@ -2,8 +2,8 @@
 """A report's document: what `marline report --json` prints, and what text and CSV are made from. Every metric comes
 from an analysis pass; here they are put side by side, with what makes them doubtful.
 
-The keys are a contract (studies read them): ranks, total, graph, discovery, communication, overlap, devices, causes,
-incomplete."""
+The keys are a contract (studies read them): ranks, total, graph, discovery, communication, overlap, collectives,
+devices, causes, incomplete."""
 
 import csv
 from collections import Counter
@@ -17,7 +17,7 @@ from marline.trace.passes.causes import CAUSES
 
 FORMAT = "marline-report 1"
 PASSES = ("breakdown", "graph", "discovery", "communication", "regions", "worksharing", "integrity", "tied_waits",
-          "imbalance", "overlap", "devices")  # fmt: skip
+          "imbalance", "overlap", "collectives", "devices")  # fmt: skip
 THREAD_COLUMNS = ("rank", "thread", "makespan_ns", "work_ns", "idle_ns", "overhead_ns")
 
 
@@ -36,6 +36,7 @@ def make_document(of: Analysis, own_passes: Sequence[str] = ()) -> dict[str, Any
         "counters": counters(of),
         "communication": results["communication"],
         "overlap": results["overlap"],
+        "collectives": results["collectives"],
         "devices": results["devices"],
         "kinds": sorted(results["graph"]["kinds"], key=lambda kind: -kind["total_ns"]),
         "regions": results["regions"],

@@ -17,7 +17,12 @@ from marline.study.declare.node import Node, Scalar, read_yaml
 
 RUNTIMES = ("marline", "libomp", "libgomp", "none")
 MPIS = ("openmpi", "mpich", "none")
-BREAKDOWN_UNITS = {"work": "s", "idle": "s", "overhead": "s", "discovery": "s", "overlap": "%"}
+BREAKDOWN_UNITS = {"work": "s", "idle": "s", "overhead": "s", "discovery": "s", "overlap": "%",
+                   "overlap_collectives": "%", "collectives": "s", "inflation": "%"}  # fmt: skip
+INFLATION = "inflation"  # of work: no run's own, but of a point beside the others of its curve
+HIGHER_BETTER = ("overlap", "overlap_collectives")
+SHAPES = ("ranks", "threads")  # that may also be parameters
+TABLES = ("figures", "finishes")
 BUILT_IN = ("prefix", "here", "program", "variant", "compiler", "runtime", "mpi", "ranks", "threads", "workers")
 FILTERS = ("program", "variant", "compiler", "runtime", "mpi")
 
@@ -26,7 +31,7 @@ STUDY = ("study", "title", "text", "common", "programs", "parameters", "sweep", 
 SHAPE = ("mpi", "ranks", "threads", "environment")
 PROGRAM = ("command", "when_recorded", "build", "figures", "verdict", "only", "breakdown", *SHAPE)
 VARIANT = ("compiler", "runtime", "trace", "set", "baseline", *SHAPE)
-FIGURE = ("unit", "regex", "better", "goal")
+FIGURE = ("unit", "regex", "better", "goal", "optional")
 QUICK = ("parameters", "repeats", "warmup", "limit")
 BASELINE = "baseline"  # in a goal's `of`
 LONGEST = 1e6  # seconds: eleven days; poll(2) takes milliseconds in 31 bits
@@ -52,6 +57,7 @@ class Figure:
     regex: re.Pattern[str] | None = None  # None: the line `NAME VALUE UNIT`
     lower_is_better: bool = True
     goal: Goal | None = None
+    optional: bool = False  # a run need not print it
 
 
 @dataclass(frozen=True)
@@ -112,8 +118,11 @@ class Metg:
 
 @dataclass(frozen=True)
 class Table:
+    """`kind` figures: medians. `kind` finishes: a row per program, a column per variant, and how many points end."""
+
     title: str
     figures: tuple[str, ...]
+    kind: str = "figures"
 
 
 @dataclass(frozen=True)
@@ -152,7 +161,7 @@ class Study:
 
     def figure(self, program: str, name: str) -> Figure:
         if self.programs[program].breakdown and name in BREAKDOWN_UNITS:
-            return Figure(name, BREAKDOWN_UNITS[name], lower_is_better=name != "overlap")
+            return Figure(name, BREAKDOWN_UNITS[name], lower_is_better=name not in HIGHER_BETTER)
         return self.programs[program].figures[name]
 
 
@@ -227,12 +236,13 @@ def _check_quick(node: Node, parameters: Node | None) -> None:
 def _parameters(node: Node) -> tuple[dict[str, list[Scalar]], dict[str, Following]]:
     parameters, followers = {}, {}
     for name, value in node.items().items():
-        if not re.fullmatch(r"[a-zA-Z_]\w*", name) or name in BUILT_IN:
-            value.fail(f"not a parameter's name: a word, and none of {', '.join(BUILT_IN)}")
+        if not re.fullmatch(r"[a-zA-Z_]\w*", name) or name in BUILT_IN and name not in SHAPES:
+            taken = ", ".join(each for each in BUILT_IN if each not in SHAPES)
+            value.fail(f"not a parameter's name: a word, and none of {taken}")
         if isinstance(value.value, dict):
             followers[name] = value
             continue
-        parameters[name] = [each.scalar() for each in value.list()]
+        parameters[name] = [each.whole(1) if name in SHAPES else each.scalar() for each in value.list()]
         if len(set(parameters[name])) != len(parameters[name]):
             value.fail("a value is there twice")
     return parameters, {name: _following(value, parameters) for name, value in followers.items()}
@@ -296,7 +306,8 @@ def _figure(name: str, node: Node) -> Figure:
     of = node.fields(FIGURE, required=("unit",))
     return Figure(name, of["unit"].text(), of["regex"].pattern(groups=1) if "regex" in of else None,
                   "better" not in of or of["better"].choice(("lower", "higher")) == "lower",
-                  _goal(of["goal"]) if "goal" in of else None)  # fmt: skip
+                  _goal(of["goal"]) if "goal" in of else None,
+                  of["optional"].flag() if "optional" in of else False)  # fmt: skip
 
 
 def _goal(node: Node) -> Goal:
@@ -369,7 +380,13 @@ def _metg(node: Node, figures: list[str], sweep: str | None) -> Metg:
 def _tables(node: Node, figures: list[str]) -> tuple[Table, ...]:
     tables = []
     for each in node.list():
-        of = each.fields(("title", "figures"), required=("figures",))
+        of = each.fields(("title", "figures", "kind"))
+        kind = of["kind"].choice(TABLES) if "kind" in of else TABLES[0]
+        if kind == "finishes":
+            tables.append(Table(of["title"].text() if "title" in of else "Which programs end", (), kind))
+            continue
+        if "figures" not in of:
+            each.fail("the key 'figures' is missing: the names of the figures to show")
         names = tuple(of["figures"].one_of_each(figures, "figure"))
         tables.append(Table(of["title"].text() if "title" in of else ", ".join(names), names))
     return tuple(tables)

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from marline.study.declare.document import BUILT_IN, Program, Study, Variant
+from marline.study.declare.document import BUILT_IN, SHAPES, Program, Study, Variant
 from marline.study.declare.node import Scalar, StudyError
 
 WARMUP, TIMED, TRACED = "warmup", "timed", "traced"
@@ -77,26 +77,34 @@ def points(study: Study, prefix: Path) -> list[Point]:
 
 def _of_pair(study: Study, program: Program, variant: Variant, prefix: Path) -> Iterator[Point]:
     """A program meets only those parameters that its words name: another one would repeat the same run."""
-    mpi, ranks, threads = (_first(getattr(program.shape, name), getattr(variant.shape, name), default)
-                           for name, default in (("mpi", "none"), ("ranks", 1), ("threads", 1)))  # fmt: skip
-    if ranks > 1 and mpi == "none":
-        raise StudyError(f"{study.file}: programs.{program.name}: {ranks} ranks under variant {variant.name}, "
-                         "but mpi is none; set it to openmpi or mpich")
+    shape = {name: _first(getattr(program.shape, name), getattr(variant.shape, name), default)
+             for name, default in (("mpi", "none"), ("ranks", None), ("threads", None))}  # fmt: skip
+    mpi = shape["mpi"]
+    swept = [name for name in SHAPES if shape[name] is None and name in study.parameters]
     environment = {**variant.shape.environment, **program.shape.environment}
     fixed = {"prefix": str(prefix), "here": str(study.file.resolve().parent), "program": program.name,
              "variant": variant.name, "compiler": variant.compiler, "runtime": variant.runtime, "mpi": mpi,
-             "ranks": str(ranks), "threads": str(threads), "workers": str(ranks * threads), **variant.set}  # fmt: skip
+             **variant.set}  # fmt: skip
     if any(fixed[key] not in values for key, values in program.only.items()):
         return
-    named = _names([*program.command, *program.build, *environment.values()])
+    named = _names([*program.command, *program.build, *environment.values()]) | set(swept)
     named |= _names([variant.set[name] for name in named & set(variant.set)])
     named |= {study.following[name].leader for name in named & set(study.following)}
-    used = [name for name in study.parameters if name in named]
+    used = [name for name in study.parameters if name in named and (name in swept or name not in SHAPES)]
+    for name in named & set(study.following):
+        if study.following[name].leader not in used:
+            raise StudyError(f"{study.file}: programs.{program.name}: {name} follows {study.following[name].leader}, "
+                             f"which is the program's or variant {variant.name}'s own")
     for chosen in itertools.product(*(study.parameters[name] for name in used)):
         parameters = dict(zip(used, chosen, strict=True))
         parameters |= {name: each.values[parameters[each.leader]] for name, each in study.following.items()
                        if name in named}  # fmt: skip
+        ranks, threads = (int(parameters[name] if name in swept else shape[name] or 1) for name in SHAPES)
+        if ranks > 1 and mpi == "none":
+            raise StudyError(f"{study.file}: programs.{program.name}: {ranks} ranks under variant {variant.name}, "
+                             "but mpi is none; set it to openmpi or mpich")
         values = fixed | {key: str(value) for key, value in parameters.items()}
+        values |= {"ranks": str(ranks), "threads": str(threads), "workers": str(ranks * threads)}
         values |= {key: _fill(text, values, study, variant) for key, text in variant.set.items() if key in named}
         fill = [tuple(_fill(word, values, study, variant) for word in part)
                 for part in (program.command, program.build)]  # fmt: skip
@@ -116,7 +124,7 @@ def _names(words: Iterable[str]) -> set[str]:
 
 
 def _first(*values: object) -> object:
-    return next(value for value in values if value is not None)
+    return next((value for value in values if value is not None), None)
 
 
 def _fill(word: str, values: Mapping[str, str], study: Study, variant: Variant) -> str:

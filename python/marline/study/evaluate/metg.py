@@ -35,9 +35,13 @@ class Curve:
     workers: int
     status: str
     grains: list[float]
-    granularities: Array
+    granularities: Array  # not a number for a program that has no tasks, which only others are compared with
     rates: Array
     efficiencies: Array | None = None
+
+    @property
+    def has_tasks(self) -> bool:
+        return not np.isnan(self.granularities).any()
 
 
 @dataclass(frozen=True)
@@ -66,7 +70,7 @@ def crossing(granularities: Array, efficiencies: Array, share: float) -> tuple[s
 def metg(curve: Curve, percent: float) -> Metg:
     """With the interval that the draws span. Draws without a crossing count at that end of the curve at which their
     crossing lies: `most` as the smallest granularity, `none` as infinity."""
-    if curve.efficiencies is None:
+    if curve.efficiencies is None or not curve.has_tasks:
         return Metg("none")
     kind, value = crossing(curve.granularities[0], curve.efficiencies[0], percent / 100)
     if kind == "none":
@@ -99,9 +103,9 @@ def _curve(input_: str, variant: str, points: list[Point], summary: Summary) -> 
     for point in points:
         cells = [rows[point.input, name].cells[variant] for name in (wanted.granularity, wanted.rate)]
         statuses.append(cells[1].status)
-        if all(cell.status == OK for cell in cells):
+        if cells[1].status == OK and cells[0].status in (OK, NOT_RUN):
             grains.append(float(point.parameters[sweep]))
-            columns.append(_draws(cells[0].samples, cells[1].samples, point.key))
+            columns.append(_draws(cells[0].samples or [np.nan] * len(cells[1].samples), cells[1].samples, point.key))
     shape = (RESAMPLES + 1, 0)
     granularities = np.stack([c[0] for c in columns], axis=1) if columns else np.zeros(shape)
     rates = np.stack([c[1] for c in columns], axis=1) if columns else np.zeros(shape)

@@ -203,7 +203,7 @@ def _breakdown_panel(bars: dict[float, dict[str, float]], highest: float, sweep:
 def _efficiency(plot: Plot, summary: Summary, curves: list[Curve]) -> list[Panel]:
     groups: dict[str, list[Curve]] = {}
     for curve in curves:
-        if curve.grains and curve.efficiencies is not None:
+        if curve.grains and curve.efficiencies is not None and curve.has_tasks:
             groups.setdefault(curve.input, []).append(curve)
     return [(title, _efficiency_panel(group, summary)) for title, group in groups.items()]
 

@@ -77,7 +77,8 @@ def curve_document(curve: Curve, summary: Summary) -> dict[str, Any]:
     plain = {percent: {key: value if isinstance(value, str) or math.isfinite(value) else None
                        for key, value in asdict(each).items()} for percent, each in found.items()}  # fmt: skip
     return {"input": curve.input, "variant": curve.variant, "workers": curve.workers, "status": curve.status,
-            "grains": curve.grains, "granularities": curve.granularities[0].tolist(), "rates": curve.rates[0].tolist(),
+            "grains": curve.grains, "granularities": curve.granularities[0].tolist() if curve.has_tasks else [],
+            "rates": curve.rates[0].tolist(),
             "efficiencies": curve.efficiencies[0].tolist() if curve.efficiencies is not None else [],
             "metg": plain}  # fmt: skip
 

@@ -11,7 +11,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import Any
 
-from marline.study.declare.document import BASELINE, BREAKDOWN_UNITS, Figure, Study
+from marline.study.declare.document import BASELINE, BREAKDOWN_UNITS, INFLATION, Figure, Study
 from marline.study.declare.node import Scalar
 from marline.study.declare.plan import TIMED, TRACED, Point
 from marline.study.evaluate.statistics import Ratio, Spread, ratio, spread
@@ -105,7 +105,9 @@ def summarise(study: Study, records: Records, points: list[Point]) -> Summary:
     limit = threshold(calibrations) if calibrations else None
     modes = Modes(records.runs) if study.handover and records.runs else None
     summary = Summary(study, records, points, [], runs, limit, modes)
-    for row in _rows(summary):
+    rows = _rows(summary)
+    _inflate(rows)
+    for row in rows:
         _compare(row, row.cells, summary)
         _compare(row, row.far, summary)
         summary.rows.append(row)
@@ -127,6 +129,24 @@ def _rows(summary: Summary) -> list[Row]:
             if summary.modes and summary.modes.runs[FAR]:
                 row.far[point.variant.name] = _cell(point, name, summary, FAR)
     return list(rows.values())
+
+
+def _inflate(rows: list[Row]) -> None:
+    """How much more work a point has than the point of its curve that has the least, in per cent (as the thesis of
+    R. Pereira defines it, 2023, 6.2.2): the same program works longer where data comes from farther away."""
+    works = {(row.input, name): cell for row in rows if row.figure.name == "work" for name, cell in row.cells.items()}
+    for row in rows:
+        if row.figure.name != INFLATION:
+            continue
+        of_curve = {other.input for other in rows if other.group == row.group}
+        for name, cell in row.cells.items():
+            known = [works[input_, name].spread for input_ in of_curve if (input_, name) in works]
+            least = min((each.median for each in known if each), default=0.0)
+            work = works.get((row.input, name))
+            if least > 0 and work and work.spread:
+                cell.status, cell.runs = OK, work.runs
+                cell.samples = [100 * (value / least - 1) for value in work.samples]
+                cell.spread = spread(cell.samples, f"{row.input} {name} {INFLATION}")
 
 
 def _cell(point: Point, figure: str, summary: Summary, mode: str) -> Cell:

@@ -158,6 +158,8 @@ def metg_text(curve: Curve | None, percent: float) -> str:
         return curve.status
     if curve.status in (FAILED, HANG):
         return curve.status.upper()
+    if not curve.has_tasks:
+        return "no tasks"
     found = metg(curve, percent)
     if found.kind == "none":
         return "not reached"
@@ -169,8 +171,33 @@ def metg_text(curve: Curve | None, percent: float) -> str:
 
 def grids(summary: Summary, curves: list[Curve]) -> list[Grid]:
     made = [metg_grid(curves, summary)] if curves else []
-    made += [grid for table in summary.study.tables for grid in figure_grids(table, summary)]
+    for table in summary.study.tables:
+        made += [finishes_grid(table, summary)] if table.kind == "finishes" else figure_grids(table, summary)
     return made + [grid for table in summary.study.tables for grid in far_grids(table, summary)]
+
+
+def finishes_grid(table: Table, summary: Summary) -> Grid:
+    """A row per program, a column per variant: of its points, how many hang, fail, or end with a right answer."""
+    variants = summary.variants()
+    programs = list(dict.fromkeys(point.program.name for point in summary.points))
+    rows = [[program, *(finishes_text(program, variant, summary) for variant in variants)] for program in programs]
+    return Grid(table.title, ["program", *variants], rows)
+
+
+def finishes_text(program: str, variant: str, summary: Summary) -> str:
+    """A point ends if all of its runs do. Points that were given up behind others that hang count with these."""
+    points = [point for point in summary.points if (point.program.name, point.variant.name) == (program, variant)]
+    skipped = [point for point in points if point.key in summary.records.skips]
+    runs = {point.key: {run["status"] for run in summary.runs[point.key]} for point in points}
+    hang = sum(HANG in found for found in runs.values())
+    fail = sum(HANG not in found and FAILED in found for found in runs.values())
+    end = sum(found == {OK} for found in runs.values())
+    unknown = len(points) - len(skipped) - hang - fail - end
+    if not points or not hang + fail + end:
+        return "-" if skipped else ""
+    hang += unknown if hang else 0
+    parts = [f"{count} {word}" for count, word in ((hang, "hang"), (fail, "fail"), (end, "end")) if count]
+    return "all end" if len(parts) == 1 and end == len(points) - len(skipped) else ", ".join(parts)
 
 
 def notes(summary: Summary) -> list[str]:

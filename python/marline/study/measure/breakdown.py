@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Work, idle, overhead, discovery and overlap of one recorded run, as `marline report DIR --json` computes them.
+"""Work, idle, overhead, discovery, overlap and collectives of one recorded run, as `marline report DIR --json` computes them.
 
 The command is asked, not its modules: what a study publishes is then what a user sees for the same trace."""
 
@@ -23,8 +23,8 @@ class NoReport(Exception):
 
 
 def figures(folder: Path, layout: Layout) -> dict[str, float]:
-    """Seconds, summed over all threads (discovery: from the first to the last creation of a task); overlap in per cent,
-    if there were messages."""
+    """Seconds, summed over all threads (discovery: from the first to the last creation of a task); overlap in
+    per cent, if there were messages; time in collectives, and the overlap of these, if there were any."""
     words = [sys.executable, str(layout.command), "report", str(folder), "--json"]
     try:
         result = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True,
@@ -46,7 +46,12 @@ def read(text: str) -> dict[str, float]:
         total = document["total"]
         found = {"work": NANO * total["work_ns"], "idle": NANO * total["idle_ns"],
                  "overhead": NANO * total["overhead_ns"], "discovery": float(document["discovery"]["seconds"])}
-        overlap = document["overlap"]["ratio"]
-        return found if overlap is None else found | {"overlap": 100 * float(overlap)}
+        overlap, collectives = document["overlap"]["ratio"], document["collectives"]
+        if overlap is not None:
+            found["overlap"] = 100 * float(overlap)
+        if collectives["ratio"] is not None:
+            found["overlap_collectives"] = 100 * float(collectives["ratio"])
+            found["collectives"] = NANO * sum(rank["under_way_ns"] for rank in collectives["ranks"])
+        return found
     except (json.JSONDecodeError, KeyError, TypeError) as error:
         raise NoReport(f"marline report's JSON cannot be read: {type(error).__name__} {error}") from error

@@ -49,6 +49,8 @@ def judge(ending: Ending, point: Point, limit: float, layout: Layout, measured: 
     figures = {}
     for figure in point.program.figures.values() if measured else ():
         value = read_figure(figure, ending.output)
+        if value == missing(figure) and figure.optional:
+            continue
         if isinstance(value, str):
             return Outcome(FAILED, value)
         figures[figure.name] = value
@@ -75,6 +77,10 @@ def _without_folders(remarks: dict[str, str]) -> dict[str, str]:
     return {key: Path(value).name if value.startswith("/") else value for key, value in remarks.items()}
 
 
+def missing(figure: Figure) -> str:
+    return f"did not print {figure.name}"
+
+
 def read_figure(figure: Figure, text: str) -> float | str:
     """The value, or what is wrong."""
     if figure.regex:
@@ -87,7 +93,7 @@ def read_figure(figure: Figure, text: str) -> float | str:
                     return f"cannot read its output: {' '.join(line)!r}, expected '{figure.name} VALUE {figure.unit}'"
                 found.append(line[1])
     if len(found) != 1:
-        return f"printed the figure {figure.name} {len(found)} times" if found else f"did not print {figure.name}"
+        return f"printed the figure {figure.name} {len(found)} times" if found else missing(figure)
     try:
         value = float(found[0])
     except ValueError:

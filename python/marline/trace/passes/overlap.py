@@ -6,7 +6,8 @@ during each of them, over the time that they could have worked meanwhile, which 
 1: every thread worked all the while; 0: nothing overlapped. Marline's readings of it:
 
 - A message lasts from the start of the call that sends it to the end of the call in which its receiver, another rank,
-  got it. Collectives and one-sided communication are no messages.
+  got it. One-sided communication is no message. Collectives have a ratio of their own: a rank's part lasts as long as
+  its call, blocking ones only.
 - Work is the code of explicit tasks, without waits and without MPI calls; in a rank without explicit tasks, the
   program's code, likewise.
 
@@ -20,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from ..read.calls import kind_mask
 from ..read.columns import overlaps
 from ..registry import Analysis, analysis_pass
 from .lanes import Lanes, all_lanes
@@ -27,8 +29,8 @@ from .lanes import Lanes, all_lanes
 
 @dataclass
 class Overlap:
-    """Per rank that sends: how many messages, how long they were under way in sum, how many threads could have worked,
-    and their work meanwhile, in ns."""
+    """Per rank that sends: how many messages (of collectives: calls), how long they were under way in sum, how many
+    threads could have worked, and their work meanwhile, in ns."""
 
     rank: np.ndarray
     threads: np.ndarray
@@ -90,9 +92,20 @@ def overlap(of: Analysis) -> Overlap:
     calls, messages = of["calls"], of["messages"]
     away = calls.rank[messages.send] != calls.rank[messages.receive]
     send, receive = messages.send[away], messages.receive[away]
-    sender = calls.rank[send].astype(np.int64)
     start = calls.start[send]
     end = np.maximum(calls.end[receive], start)  # the clocks of two nodes agree up to a remainder
+    return _overlap(of, calls.rank[send].astype(np.int64), start, end)
+
+
+@analysis_pass("collectives", needs=("calls", "segments", "owners", "in_mpi"))
+def collectives(of: Analysis) -> Overlap:
+    calls = of["calls"]
+    chosen = kind_mask(calls, "collective")
+    return _overlap(of, calls.rank[chosen].astype(np.int64), calls.start[chosen], calls.end[chosen])
+
+
+def _overlap(of: Analysis, sender: np.ndarray, start: np.ndarray, end: np.ndarray) -> Overlap:
+    """Of what was under way from `start` to `end` for the rank `sender`."""
     ranks = np.unique(sender)
     work = np.zeros(len(ranks), dtype=np.int64)
     for number, rank in enumerate(ranks.tolist()):
@@ -100,6 +113,6 @@ def overlap(of: Analysis) -> Overlap:
         mine = sender == rank
         work[number] = int((done.until(end[mine]) - done.until(start[mine])).sum())
     place = np.searchsorted(ranks, sender)
-    return Overlap(ranks, _threads(all_lanes(of.trace, of["segments"], calls), ranks),
+    return Overlap(ranks, _threads(all_lanes(of.trace, of["segments"], of["calls"]), ranks),
                    np.bincount(place, minlength=len(ranks)),
                    np.array([int((end - start)[sender == rank].sum()) for rank in ranks], dtype=np.int64), work)  # fmt: skip
