@@ -22,7 +22,7 @@
 #include "failure.h"
 #include "plan.h"
 
-enum { kGranule = 256 };
+enum { kGranule = 64 }; /* a cache line */
 
 /* One of `cut` and `plan` is given: of the forms without tasks, and of the others. Main thread. */
 void footprint_write(const char *path, Fields *fields, const Cut *cut, const Plan *plan, Failure *failure);

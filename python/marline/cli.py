@@ -16,6 +16,7 @@ SUBCOMMANDS = {
     "ps": ("marline.ps.command", "what the tasks of a running or hung job wait for"),
     "trace": ("marline.trace.command", "run a program recorded, and say where the time went"),
     "report": ("marline.report.command", "where the time of a recorded run went; as text, JSON, CSV or charts"),
+    "reuse": ("marline.reuse.command", "how much memory a schedule of tasks moves through caches"),
     "study": ("marline.study.command", "compare runtimes: run what a YAML file declares, in turns"),
     "devices": ("marline.devices", "the devices that a program finds"),
     "info": ("marline.info", "what is installed, what is in force, what is missing"),
