@@ -7,10 +7,11 @@
 //
 // ThreadSanitizer: a fiber has a clock and a shadow stack of its own. A switch orders nothing by itself. A tool (LLVM's
 // Archer) tells ThreadSanitizer at OMPT's events what OpenMP orders, and the functions here tell it what Marline's own
-// calls order. One order is in no event: tied tasks of one thread run one after the other and may share its
+// calls order. Two orders are in no event. Tied tasks of one thread run one after the other and may share its
 // threadprivate data. So the worker is a synchronisation object. Tied tasks acquire it when they start or are resumed,
 // and release it when they end or are suspended (exec/worker/completion.cpp, exec/fiber/fiber.cpp). Untied tasks have
-// only the order that OpenMP promises.
+// only the order that OpenMP promises. And an iteration of a persistent graph begins when the last one, or the last but
+// one, has ended: its group is a synchronisation object, too (construct/task/persistent.cpp).
 #pragma once
 
 #include "base/build.hpp"

@@ -56,7 +56,7 @@ def test_correct_program_is_silent(build: Path, built: Callable[[str], Path], se
     threads, *schedule = settings.split()
     changes = {"MARLINE_SCHEDULE": schedule[0]} if schedule else {}
     result = run_on_marline(build, [built("archer_correct")], OMP_NUM_THREADS=threads, **changes)
-    assert (result.returncode, result.stdout) == (0, "done 12\n"), result.stderr
+    assert (result.returncode, result.stdout) == (0, "done 13\n"), result.stderr
     assert "ThreadSanitizer" not in result.stderr
 
 
@@ -76,7 +76,7 @@ def test_archer_is_found_by_itself(build: Path, built: Callable[[str], Path]) ->
     options = {"OMP_TOOL_VERBOSE_INIT": "stderr", "OMP_NUM_THREADS": "2",
                "TSAN_OPTIONS": "ignore_noninstrumented_modules=1"}  # fmt: skip
     found = run(command, LD_LIBRARY_PATH=f"{path}:{LLVM}", **options)
-    assert (found.returncode, found.stdout) == (0, "done 12\n"), found.stderr
+    assert (found.returncode, found.stdout) == (0, "done 13\n"), found.stderr
     assert "libarcher.so" in found.stderr
     assert "the tool is on" in found.stderr
     off = run([*command], LD_LIBRARY_PATH=f"{path}:{LLVM}", OMP_TOOL="disabled", **options)

@@ -8,6 +8,7 @@
 #include "construct/task/persistent.hpp"
 
 #include "base/check.hpp"
+#include "base/sanitizer.hpp"
 #include "exec/worker/cancellation.hpp"
 #include "graph/table.hpp"
 
@@ -86,6 +87,7 @@ bool same_shape(const TaskShape& a, const TaskShape& b) {
 void wait_for_iteration(PersistentGraph* graph, int instance) {
   Taskgroup* group = &graph->groups[instance];
   taskgroup_wait(graph->producer, group);
+  tsan_acquire(group);  // pairs with the end of each task of it (exec/worker/completion.cpp)
   taskgroup_init(group, graph->producer, graph->producers_group, false);
 }
 

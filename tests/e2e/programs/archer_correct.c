@@ -307,9 +307,37 @@ static void doacross(void) {
   expect("doacross in two dimensions", grid[39][39], 77);
 }
 
+/* Nobody but the graph waits for these tasks. An iteration begins when the last but one has ended: what that one's tasks
+ * have read, their private data included, may be written. */
+static void graph_without_barrier(void) {
+  enum { kIterations = 12, kReaders = 20 };
+  static int input[2][kReaders];
+  int sum = 0;
+#pragma omp parallel
+#pragma omp single
+  {
+    marline_graph_t *graph = marline_graph_begin(MARLINE_GRAPH_NOWAIT);
+    for (int k = 0; k < kIterations; ++k) {
+      marline_graph_iterate(graph);
+      for (int i = 0; i < kReaders; ++i) {
+        input[k % 2][i] = i;
+#pragma omp task firstprivate(k, i) shared(sum)
+        {
+#pragma omp atomic
+          sum += k + input[k % 2][i];
+        }
+      }
+    }
+    marline_graph_end(graph);
+  }
+  expect("a persistent graph without barrier", sum,
+         kReaders * kIterations * (kIterations - 1) / 2 + kIterations * kReaders * (kReaders - 1) / 2);
+}
+
 static void (*const kConstructs[])(void) = {dependences, private_data,        waits,          mutual_exclusion,
                                             worksharing, reductions_of_tasks, nested_regions, thread_private,
-                                            migration,   events,              detached,      doacross};
+                                            migration,   events,              detached,      doacross,
+                                            graph_without_barrier};
 
 int main(int argc, char **argv) {
   int count = sizeof kConstructs / sizeof *kConstructs;
