@@ -6,6 +6,7 @@ and does what the README says."""
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -49,6 +50,16 @@ SURROUNDINGS = {
         int n, blocks;
         Block now[64], next[64];
         void smooth(Block *to, Block *from, int b);""",
+    "porting": """
+        #include <omp.h>
+        typedef struct { int x; } Fields;
+        Fields *fields;
+        int elements, nodes, blocks, first[65], first_node[65], needs[64], need[64][64];
+        char state[64], corners[64], force[64];
+        marline_depend_object_t *prepared[64];
+        void stress_forces(Fields *fields, int begin, int end), gather_stress(Fields *fields, int begin, int end);
+        int has_ended(const Fields *fields);
+        void create_tasks_of_an_iteration(Fields *fields);""",
     "priorities": """
         enum { kChains = 8, kSteps = 4, kUrgent = 2, MPI_DOUBLE, MPI_COMM_WORLD };
         double *tile;
@@ -170,6 +181,12 @@ def test_pieces_of_programs_compile(page, tmp_path):
     (tmp_path / "pieces.c").write_text(program)
     command = ["gcc-12", "-fopenmp", "-fsyntax-only", "-Werror=implicit-function-declaration",
                "-Werror=incompatible-pointer-types", f"-I{ROOT / 'include'}", str(tmp_path / "pieces.c")]  # fmt: skip
+    result = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
+    assert result.returncode == 0, result.stderr
+
+
+def test_the_porting_guide_s_figures_are_the_study_s():
+    command = [sys.executable, str(ROOT / "tools" / "gen_porting.py"), "--check"]
     result = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
     assert result.returncode == 0, result.stderr
 

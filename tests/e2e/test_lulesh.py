@@ -104,10 +104,9 @@ def test_published_answers_of_tasks(run, serial, form):
     assert outcome.fields == serial(1, "-s", 5)
 
 
-@pytest.mark.parametrize(("ranks", "size", "edge"), [(8, 5, 10), (27, 3, 9)])
-def test_a_cube_of_ranks_solves_the_problem_of_one(run, ranks, size, edge):
-    one = run("lulesh-gcc12-openmpi", 1, 1, "-s", edge, "-i", 25)
-    cubes = run(f"lulesh-clang19-{'mpich' if ranks == 8 else 'openmpi'}", ranks, 1, "-s", size, "-i", 25)
+def test_a_cube_of_ranks_solves_the_problem_of_one(run):
+    one = run("lulesh-gcc12-openmpi", 1, 1, "-s", 10, "-i", 25)
+    cubes = run("lulesh-clang19-mpich", 8, 1, "-s", 5, "-i", 25)
     assert cubes.answer == (one.answer[0], pytest.approx(one.answer[1], rel=1e-12))
 
 
@@ -117,6 +116,19 @@ def test_all_forms_threads_and_compilers_give_the_same_bits(run, program):
               for name, form, threads in zip(PROGRAMS, ("serial", "for", "for", "for"), (1, 2, 3, 1), strict=True)}  # fmt: skip
     stock = Outcome.of([program("lulesh-gcc12-openmpi"), *map(str, words)], clean_environment(OMP_NUM_THREADS="2"))
     assert hashes == {stock.remarks["fields"]}
+
+
+@pytest.mark.parametrize("form", ("for", "tasks", "persistent"))
+def test_clang_22_gives_the_same_bits(run, serial, form):
+    outcome = run("lulesh-clang22-mpich", 1, 2, "-s", 7, "-i", 12, "--form", form, "-tel", 9)
+    assert outcome.fields == serial(1, "-s", 7, "-i", 12)
+
+
+@pytest.mark.parametrize("words", [("--form", "tasks", "--addresses", "data", "-tel", 9), ("--allocate", "cycle"),
+                                   ("--form", "tasks", "--creation-us", 1), ("--form", "serial", "--loop-times")],
+                         ids=lambda words: words[-2])  # fmt: skip
+def test_options_for_measurements_change_no_bit(run, serial, words):
+    assert run("lulesh-gcc12-mpich", 1, 2, "-s", 7, "-i", 12, *words).fields == serial(1, "-s", 7, "-i", 12)
 
 
 def test_ranks_with_threads_give_the_same_bits(run):
@@ -152,9 +164,13 @@ def test_ranks_end_together(run, serial, form):
     assert (outcome.remarks.get("receives_withdrawn") is None) == (form != "speculative")
 
 
-def test_27_ranks_give_the_same_bits(run, serial):
-    outcome = run("lulesh-gcc12-mpich", 27, 1, "-s", 2, "-i", 5, "-tel", 4, "-tnl", 4, "-rpf", 2, "--form", "tasks")
-    assert outcome.fields == serial(27, "-s", 2, "-i", 5)
+def test_27_ranks_give_the_same_bits(run):
+    """In loops and in tasks, and the answer of one rank."""
+    loops = run("lulesh-clang19-openmpi", 27, 1, "-s", 3, "-i", 10)
+    tasks = run("lulesh-gcc12-openmpi", 27, 1, "-s", 3, "-i", 10, "-tel", 4, "-tnl", 4, "-rpf", 2, "--form", "tasks")
+    one = run("lulesh-gcc12-openmpi", 1, 1, "-s", 9, "-i", 10)
+    assert loops.fields == tasks.fields
+    assert loops.answer == (one.answer[0], pytest.approx(one.answer[1], rel=1e-12))
 
 
 @pytest.mark.parametrize("mpi", ("openmpi", "mpich"))
@@ -246,6 +262,9 @@ def test_quiet(run):
     (("--form", "tree"), 1, "--form takes one of serial, for, tasks, persistent, bsp, speculative, not 'tree'"),
     (("-tel", "0"), 1, "-tel takes a whole number from 1 to 100000, not '0'"),
     (("-rpf", "0"), 1, "-rpf takes a whole number from 1 to 1000, not '0'"),
+    (("--form", "tasks", "--allocate", "cycle"), 1, "--allocate cycle goes with --form serial and for"),
+    (("--loop-times",), 1, "--loop-times goes with --form serial"),
+    (("--footprint", "/"), 1, "--footprint /: cannot be written: Is a directory"),
     (("--mode", "eager"), 1, "--mode takes one of barrier, nowait, replay, not 'eager'"),
     (("--remesh", "5"), 1, "it goes with --form persistent"),
     (("-z",), 1, "unknown option '-z'; see --help"),
