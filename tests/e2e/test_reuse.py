@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from conftest import SECONDS, clean_environment
 
-import handmade  # noqa: F401  makes Marline's package known
+import handmade  # noqa: F401  finds Marline's package
 from marline.reuse.distance import NEVER, distances, previous
 
 LINE = 64
@@ -83,6 +83,13 @@ def test_a_file_that_is_no_footprint(build, tmp_path, content, said):
     command = [sys.executable, str(build / "bin" / "marline"), "reuse", str(tmp_path / "f")]
     result = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
     assert result.returncode == 125 and said in result.stderr and result.stderr.count("\n") == 1
+
+
+def test_one_iteration_says_nothing(build, tmp_path):
+    path = write(tmp_path / "f", [("a", 0, [1, 2])])
+    command = [sys.executable, str(build / "bin" / "marline"), "reuse", str(path), "--iterations", "1"]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
+    assert result.returncode == 125 and "one iteration only" in result.stderr
 
 
 def cachegrind(program: str, folder: Path, cycles: int, *words: object) -> int:

@@ -58,6 +58,8 @@ def main(arguments: list[str], _: Path) -> int:
         raise Refusal(f"{error}: reuse needs NumPy; python3 -m pip install numpy") from error
     table = footprint.read_footprint(options.footprint)
     schedule = _schedule(options, table)
+    if not schedule.iteration.any():
+        raise Refusal("one iteration only: nothing is cached in the first, so it does not count; take two or more")
     touches = caches.touches_of(schedule, table)
     private = caches.private_distances(touches)
     moved = caches.traffic(touches, private, options.private // table.granule, options.shared // table.granule)
