@@ -7,6 +7,7 @@
 #include <omp.h>
 #include <stdio.h>
 
+#include "costs.h"
 #include "earth.h"
 #include "forms.h"
 #include "options.h"
@@ -45,14 +46,6 @@ static void finish(Run* run, Report* report, Failure* failure) {
   if (failure->code == 0 && run->options.check) {
     report->findings = verify_image(&run->options, run->stack.image);
   }
-}
-
-static double mean_work(const Survey* survey) {
-  double sum = 0;
-  for (int shot = 0; shot < survey->shots; ++shot) {
-    sum += survey_work(survey, shot);
-  }
-  return sum / survey->shots;
 }
 
 static void migrate(Run* run, Failure* failure) {
@@ -99,7 +92,7 @@ static void prepare(Run* run, Failure* failure) {
                  options->shots, 1e-6 * stack_bytes(&run->earth.survey));
     return;
   }
-  run->work.ms_per_point = options->sleep_ms / mean_work(&run->earth.survey);
+  run->work.ms_per_point = options->sleep_ms * options->shots / costs_of(&run->earth.survey, options->form).all;
 }
 
 int main(int argc, char** argv) {

@@ -8,27 +8,23 @@
 #include <omp.h>
 #include <stdio.h>
 
-typedef struct {
-  double all, largest; /* points that shots compute */
-  double bytes;        /* of the shot that takes most */
-} Costs;
+#include "costs.h"
 
-static Costs costs_of(const Survey* survey) {
-  Costs costs = {0};
-  for (int shot = 0; shot < survey->shots; ++shot) {
-    const double work = survey_work(survey, shot), bytes = (double)shot_bytes(survey, shot);
-    costs.all += work;
-    costs.largest = work > costs.largest ? work : costs.largest;
-    costs.bytes = bytes > costs.bytes ? bytes : costs.bytes;
-  }
-  return costs;
+static Costs costs_of_run(const Report* report) {
+  return costs_of(&report->work->earth->survey, report->options->form);
+}
+
+/* The earth, the parts of the image and their sum, and the copy that finishes it: more than what makes the smooth
+ * model, which is given back before the parts are reserved. Without shots that run on the host. */
+static double host_bytes(const Survey* survey) {
+  return stack_bytes(survey) + (5 * (double)survey->nx * survey->nz + survey->steps) * sizeof(float);
 }
 
 void report_plan(const Report* report) {
   const Options* options = report->options;
   const Earth* earth = report->work->earth;
   const Survey* survey = &earth->survey;
-  const Costs costs = costs_of(survey);
+  const Costs costs = costs_of_run(report);
   const double points = (double)survey->nx * survey->nz;
   printf("# form %s\n# model %s\n# grid %dx%d\n# spacing_m %g\n", options_form(options), options_model(options),
          survey->nx, survey->nz, options->spacing);
@@ -39,9 +35,8 @@ void report_plan(const Report* report) {
   if (options->form == kFormTarget) {
     printf("# devices %d\n", report->work->devices);
   }
-  printf("# threads_of_shot %d\n# sleep_ms %g\n", options->threads, options->sleep_ms);
-  printf("# host_bytes %.0f\n# device_bytes %.0f\n# shot_bytes %.0f\n",
-         stack_bytes(survey) + 4 * points * sizeof(float),
+  printf("# sleep_ms %g\n", options->sleep_ms);
+  printf("# host_bytes %.0f\n# device_bytes %.0f\n# shot_bytes %.0f\n", host_bytes(survey),
          (2 * points + survey->steps) * sizeof(float) + sizeof *survey, costs.bytes);
   fflush(stdout);
 }
@@ -80,13 +75,12 @@ static int workers(const Report* report) {
 
 /* What the best order could not beat: an equal share for all, or the largest shot. */
 static double shortest_seconds(const Report* report) {
-  const Costs costs = costs_of(&report->work->earth->survey);
+  const Costs costs = costs_of_run(report);
   const double share = costs.all / workers(report);
   return 1e-3 * report->work->ms_per_point * (share > costs.largest ? share : costs.largest);
 }
 
 void report_figures(const Report* report) {
-  const Survey* survey = &report->work->earth->survey;
   if (report->options->check) {
     printf("check passed\n");
   }
@@ -94,7 +88,7 @@ void report_figures(const Report* report) {
   if (report->options->sleep_ms > 0) {
     printf("efficiency %.2f %%\n", 100 * shortest_seconds(report) / report->seconds);
   } else {
-    printf("gpoints_per_s %.4f Gpoint/s\n", 1e-9 * costs_of(survey).all / report->seconds);
+    printf("gpoints_per_s %.4f Gpoint/s\n", 1e-9 * costs_of_run(report).all / report->seconds);
   }
   fflush(stdout);
 }
