@@ -98,6 +98,9 @@ static void prepare(Run* run, Failure* failure) {
 int main(int argc, char** argv) {
   Run run = {0};
   Failure failure = {0};
+  if (options->threads > 1) { /* a shot's region is within that of the tasks */
+    omp_set_max_active_levels(2);
+  }
   options_parse(&run.options, argc, argv, &failure);
   if (failure.code == 0 && run.options.help) {
     options_print_usage();

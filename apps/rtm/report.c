@@ -42,6 +42,16 @@ void report_plan(const Report* report) {
 }
 
 /* Of the shot that is worst. */
+/* Of the shot that had fewest. */
+static int fewest_threads(const Report* report) {
+  int fewest = report->options->threads;
+  for (int shot = 0; shot < report->options->shots; ++shot) {
+    const int threads = report->work->stack->outcomes[shot].threads;
+    fewest = threads < fewest ? threads : fewest;
+  }
+  return fewest;
+}
+
 static double largest_rest(const Report* report) {
   double largest = 0;
   for (int shot = 0; shot < report->options->shots; ++shot) {
@@ -55,7 +65,7 @@ void report_result(const Report* report) {
   if (report->options->sleep_ms == 0) {
     printf("# energy %.9e\n# hash %016" PRIx64 "\n", stack_energy(report->work->stack),
            stack_hash(report->work->stack));
-    printf("# rest %.3e\n", largest_rest(report));
+    printf("# rest %.3e\n# threads_of_shot %d\n", largest_rest(report), fewest_threads(report));
   }
   if (report->options->check) {
     const Findings* findings = &report->findings;

@@ -11,6 +11,7 @@
 #include "shot.h"
 
 #include <math.h>
+#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -319,6 +320,7 @@ void shot_migrate(const Survey* survey, const float* truth, const float* smooth,
   Shot shot;
   float* block = make(&shot, survey, number);
   outcome->failed = block == NULL;
+  outcome->threads = 0;
   outcome->rest = 0;
   if (!block) {
     return;
@@ -329,6 +331,8 @@ void shot_migrate(const Survey* survey, const float* truth, const float* smooth,
   fill_damping(&shot);
 #pragma omp parallel num_threads(threads)
   {
+#pragma omp master
+    outcome->threads = omp_get_num_threads();
     silence(&shot, 0, kFields);
     fill_factors(&shot, truth);
     model_records(&shot, wavelet);

@@ -13,6 +13,7 @@
 /* What a shot tells beside its image. */
 typedef struct {
   int failed;  /* 1: not enough memory */
+  int threads; /* that shared it */
   double rest; /* what is left of the source's wave when it has gone back to its beginning, which was silence: the root
                   mean square over the window, as a part of that at all times */
 } Outcome;

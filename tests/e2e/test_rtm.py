@@ -126,6 +126,7 @@ def test_all_forms_make_the_same_image(alone, on_marline):
         assert {outcome.remarks["hash"] for outcome in outcomes} == {serial["hash"]}
         assert {outcome.remarks["energy"] for outcome in outcomes} == {serial["energy"]}
         assert [outcome.remarks.get("devices") for outcome in outcomes] == [None, None, "1", "3", "2", "2"]
+        assert [outcome.remarks["threads_of_shot"] for outcome in outcomes] == ["1", "3", "1", "1", "2", "1"]
         assert outcomes[0].figures.keys() == {"seconds", "gpoints_per_s"}
 
 
