@@ -5,6 +5,7 @@
 #include "report.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <omp.h>
 #include <stdio.h>
 
@@ -41,7 +42,6 @@ void report_plan(const Report* report) {
   fflush(stdout);
 }
 
-/* Of the shot that is worst. */
 /* Of the shot that had fewest. */
 static int fewest_threads(const Report* report) {
   int fewest = report->options->threads;
@@ -52,11 +52,12 @@ static int fewest_threads(const Report* report) {
   return fewest;
 }
 
+/* Of the shot that is worst. */
 static double largest_rest(const Report* report) {
   double largest = 0;
   for (int shot = 0; shot < report->options->shots; ++shot) {
     const double rest = report->work->stack->outcomes[shot].rest;
-    largest = rest <= largest ? largest : rest;
+    largest = rest > largest || isnan(rest) ? rest : largest;
   }
   return largest;
 }

@@ -298,7 +298,7 @@ static void migrate(const Shot* shot, const float* smooth, const float* wavelet,
 
 /* The whole -------------------------------------------------------------------------------------------------------- */
 
-/* The wave at step 0 is in field 0. */
+/* The wave at step 0 is in field 0. What is not a number is passed on: it is no silence. */
 static double rest_of(const Shot* shot, const float* image) {
   const int nz = shot->survey->nz;
   const size_t points = (size_t)shot->window.columns * (size_t)nz;
@@ -312,7 +312,7 @@ static double rest_of(const Shot* shot, const float* image) {
   for (size_t i = 0; i < points; ++i) {
     light += image[points + i];
   }
-  return light > 0 ? sqrt(left / light * (shot->survey->steps / kImageEvery)) : 0;
+  return light == 0 ? (left == 0 ? 0 : INFINITY) : sqrt(left / light * (shot->survey->steps / kImageEvery));
 }
 
 void shot_migrate(const Survey* survey, const float* truth, const float* smooth, const float* wavelet, int number,
