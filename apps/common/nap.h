@@ -17,19 +17,28 @@
 #pragma omp declare target
 
 #if defined(__NVPTX__) || defined(__AMDGCN__)
-static inline void nap(double milliseconds, int device) {
-  (void)device;
+static inline void nap_for(double milliseconds) {
   const double end = omp_get_wtime() + 1e-3 * milliseconds;
   while (omp_get_wtime() < end) {
   }
 }
-#else
+
 static inline void nap(double milliseconds, int device) {
+  (void)device;
+  nap_for(milliseconds);
+}
+#else
+static inline void nap_for(double milliseconds) {
   const long long nanoseconds = (long long)(1e6 * milliseconds);
   struct timespec left = {(time_t)(nanoseconds / 1000000000), (long)(nanoseconds % 1000000000)};
-  turn_begin(device);
   while (nanosleep(&left, &left) != 0 && errno == EINTR) {
   }
+}
+
+/* For kernels: those of a device sleep one after the other. */
+static inline void nap(double milliseconds, int device) {
+  turn_begin(device);
+  nap_for(milliseconds);
   turn_end(device);
 }
 #endif

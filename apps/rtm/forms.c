@@ -4,15 +4,13 @@
  */
 #include "forms.h"
 
-#include <omp.h>
-
 #include "nap.h"
 
 static void run_shot(const Work* work, int shot) {
   const Earth* earth = work->earth;
   const Survey* survey = &earth->survey;
   if (work->ms_per_point > 0) {
-    nap(work->ms_per_point * survey_work(survey, shot), omp_get_thread_num());
+    nap_for(work->ms_per_point * survey_work(survey, shot));
     return;
   }
   shot_migrate(survey, earth->truth, earth->smooth, earth->wavelet, shot, work->threads, stack_part(work->stack, shot),

@@ -5,7 +5,7 @@
  * back when it has ended, and a task of the host adds it as soon as the parts before it have been added.
  */
 #include <omp.h>
-#include <stdlib.h>
+#include <string.h>
 
 #include "forms.h"
 #include "nap.h"
@@ -36,7 +36,7 @@ static void sleep_instead(const Work* work, int shot, int device, char* arrived)
 #pragma omp target nowait device(device) depend(in : arrived[0]) depend(out : part[0 : size]) map(from : part[0 : size])
   {
     nap(milliseconds, device);
-    part[0] = 0;
+    memset(part, 0, size * sizeof *part);
   }
 }
 
