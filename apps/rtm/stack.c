@@ -15,34 +15,49 @@ size_t stack_part_size(const Survey* survey, int shot) {
   return 2 * (size_t)survey_window(survey, shot).columns * (size_t)survey->nz;
 }
 
-/* Where a shot's part begins; of survey->shots, where all end. */
-static size_t part_start(const Survey* survey, int shot) {
-  size_t start = 2 * points_of(survey);
-  for (int before = 0; before < shot; ++before) {
-    start += stack_part_size(survey, before);
+/* Of the block. */
+static size_t numbers_of(const Survey* survey) {
+  size_t numbers = 2 * points_of(survey);
+  for (int shot = 0; shot < survey->shots; ++shot) {
+    numbers += stack_part_size(survey, shot);
   }
-  return start;
+  return numbers;
 }
 
 double stack_bytes(const Survey* survey) {
-  return (double)part_start(survey, survey->shots) * sizeof(float) + (double)survey->shots * sizeof(Outcome);
+  return (double)numbers_of(survey) * sizeof(float) + (double)survey->shots * (sizeof(Outcome) + sizeof(size_t)) +
+         sizeof(size_t);
+}
+
+static void fill_starts(const Stack* stack) {
+  const Survey* survey = stack->survey;
+  stack->starts[0] = 2 * points_of(survey);
+  for (int shot = 0; shot < survey->shots; ++shot) {
+    stack->starts[shot + 1] = stack->starts[shot] + stack_part_size(survey, shot);
+  }
 }
 
 bool stack_create(Stack* stack, const Survey* survey) {
   *stack = (Stack){.survey = survey,
-                   .block = calloc(part_start(survey, survey->shots), sizeof(float)),
+                   .block = calloc(numbers_of(survey), sizeof(float)),
+                   .starts = calloc((size_t)survey->shots + 1, sizeof(size_t)),
                    .outcomes = calloc((size_t)survey->shots, sizeof(Outcome))};
+  if (!stack->block || !stack->starts || !stack->outcomes) {
+    return false;
+  }
   stack->image = stack->block;
-  stack->light = stack->block ? stack->block + points_of(survey) : NULL;
-  return stack->block && stack->outcomes;
+  stack->light = stack->block + points_of(survey);
+  fill_starts(stack);
+  return true;
 }
 
 void stack_destroy(Stack* stack) {
   free(stack->block);
+  free(stack->starts);
   free(stack->outcomes);
 }
 
-float* stack_part(const Stack* stack, int shot) { return stack->block + part_start(stack->survey, shot); }
+float* stack_part(const Stack* stack, int shot) { return stack->block + stack->starts[shot]; }
 
 static void add(float* sum, const float* part, size_t count) {
   for (size_t i = 0; i < count; ++i) {

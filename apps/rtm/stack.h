@@ -15,6 +15,7 @@
 typedef struct {
   const Survey* survey;
   float* block;
+  size_t* starts;    /* of each shot's part in the block, and where the last part ends */
   float* image;      /* nz numbers for each of nx columns: the sum */
   float* light;      /* the same of the source's waves squared */
   Outcome* outcomes; /* of each shot */
