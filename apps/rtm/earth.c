@@ -69,15 +69,21 @@ static void fill_speeds(const Options* options, float* speeds) {
 
 /* The smooth model ------------------------------------------------------------------------------------------------- */
 
-/* Means over `reach` numbers on each side of `count` ones that are `stride` apart; beyond the ends, the end's number
- * goes on. `line` has room for `count`. */
+/* Number i of `count` ones that are `stride` apart; beyond the ends, the end's number goes on. */
+static double number_at(const double* numbers, int count, size_t stride, int i) {
+  return numbers[(size_t)(i < 0 ? 0 : i < count ? i : count - 1) * stride];
+}
+
+/* Means over `reach` numbers on each side. `line` has room for `count`. From one mean to the next the sum changes by a
+ * difference, which is exactly zero where all numbers are the same. */
 static void smooth_line(double* numbers, int count, size_t stride, int reach, double* line) {
+  double sum = 0;
+  for (int k = -reach; k <= reach; ++k) {
+    sum += number_at(numbers, count, stride, k);
+  }
   for (int i = 0; i < count; ++i) {
-    double sum = 0;
-    for (int k = i - reach; k <= i + reach; ++k) {
-      sum += numbers[(size_t)(k < 0 ? 0 : k < count ? k : count - 1) * stride];
-    }
     line[i] = sum / (2 * reach + 1);
+    sum += number_at(numbers, count, stride, i + 1 + reach) - number_at(numbers, count, stride, i - reach);
   }
   for (int i = 0; i < count; ++i) {
     numbers[(size_t)i * stride] = line[i];
