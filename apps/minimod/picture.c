@@ -47,7 +47,8 @@ void picture_write(const Grid *grid, const char *path, Failure *failure) {
       putc(grey(pressure(grid, x, z), most), file);
     }
   }
-  if (ferror(file) | fclose(file)) {
+  const int failed = ferror(file);
+  if (fclose(file) != 0 || failed) {
     failure_note(failure, kExitInput, "--picture: cannot write '%s': %s", path, strerror(errno));
   }
 }

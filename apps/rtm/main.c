@@ -22,6 +22,7 @@ typedef struct {
   Earth earth;
   Stack stack;
   Work work;
+  FILE* output; /* NULL: none, or closed again */
 } Run;
 
 static void check_shots(const Run* run, Failure* failure) {
@@ -37,10 +38,10 @@ static void check_shots(const Run* run, Failure* failure) {
 
 static void finish(Run* run, Report* report, Failure* failure) {
   check_shots(run, failure);
-  if (failure->code == 0 && !stack_finish(&run->stack)) {
   if (run->options.sleep_ms > 0) { /* there is no image */
     return;
   }
+  if (failure->code == 0 && !stack_finish(&run->stack)) {
     failure_note(failure, kExitInput, "not enough memory to finish the image");
   }
   if (failure->code == 0 && !isfinite(stack_energy(&run->stack))) {
@@ -67,43 +68,44 @@ static void migrate(Run* run, Failure* failure) {
   if (run->options.check) {
     verify_judge(&report.findings, failure);
   }
-  if (run->options.output) {
-    output_write(run->options.output, &run->earth, &run->stack, failure);
+  if (run->output) {
+    output_write(run->output, run->options.output, &run->earth, &run->stack, failure);
+    run->output = NULL;
   }
   if (failure->code == 0) {
     report_figures(&report);
   }
 }
 
+/* Devices start when all that the user gave has been checked. */
 static void prepare(Run* run, Failure* failure) {
   const Options* options = &run->options;
   run->work = (Work){.earth = &run->earth, .stack = &run->stack, .threads = options->threads};
-  if (options->form == kFormTarget) {
+  earth_create(&run->earth, options, failure);
+  if (failure->code == 0 && !stack_create(&run->stack, &run->earth.survey)) {
+    failure_note(failure, kExitInput,
+                 "not enough memory for the images of %d shots, %.0f MB; take fewer, or a smaller "
+                 "--aperture",
+                 options->shots, 1e-6 * stack_bytes(&run->earth.survey));
+  }
+  if (failure->code == 0 && options->output) {
+    run->output = output_open(options->output, failure);
+  }
+  if (failure->code == 0 && options->form == kFormTarget) {
     forms_find_devices(&run->work, options->devices, failure);
   }
   if (failure->code != 0) {
     return;
   }
-  earth_create(&run->earth, options, failure);
-  if (failure->code != 0) {
-    return;
-  }
-  if (!stack_create(&run->stack, &run->earth.survey)) {
-    failure_note(failure, kExitInput,
-                 "not enough memory for the images of %d shots, %.0f MB; take fewer, or a smaller "
-                 "--aperture",
-                 options->shots, 1e-6 * stack_bytes(&run->earth.survey));
-    return;
-  }
   run->work.ms_per_point = options->sleep_ms * options->shots / costs_of(&run->earth.survey, options->form).all;
+  if (options->threads > 1) { /* a shot's region is within that of the tasks */
+    omp_set_max_active_levels(2);
+  }
 }
 
 int main(int argc, char** argv) {
   Run run = {0};
   Failure failure = {0};
-  if (options->threads > 1) { /* a shot's region is within that of the tasks */
-    omp_set_max_active_levels(2);
-  }
   options_parse(&run.options, argc, argv, &failure);
   if (failure.code == 0 && run.options.help) {
     options_print_usage();
@@ -114,6 +116,9 @@ int main(int argc, char** argv) {
   }
   if (failure.code == 0) {
     migrate(&run, &failure);
+  }
+  if (run.output) {
+    fclose(run.output);
   }
   stack_destroy(&run.stack);
   earth_destroy(&run.earth);

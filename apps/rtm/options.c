@@ -68,7 +68,6 @@ enum {
   kSleep,
   kWorkers,
   kCheck,
-  kOutput,
   kHelp,
 };
 
@@ -87,7 +86,6 @@ static const struct option kOptions[] = {
     {"sleep", required_argument, NULL, kSleep},
     {"workers", required_argument, NULL, kWorkers},
     {"check", no_argument, NULL, kCheck},
-    {"output", required_argument, NULL, kOutput},
     {"help", no_argument, NULL, kHelp},
     {NULL, 0, NULL, 0},
 };
@@ -174,7 +172,6 @@ static void apply_option(Options* options, int option, char** argv, Failure* fai
       options->check = true;
       break;
     case 'o':
-    case kOutput:
       options->output = optarg;
       break;
     case kHelp:

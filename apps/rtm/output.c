@@ -24,18 +24,22 @@ static void write_head(FILE* file, const Survey* survey) {
   fwrite(head, 1, sizeof head, file);
 }
 
-void output_write(const char* path, const Earth* earth, const Stack* stack, Failure* failure) {
+FILE* output_open(const char* path, Failure* failure) {
   FILE* file = fopen(path, "wb");
   if (!file) {
     failure_note(failure, kExitInput, "-o: cannot open '%s': %s", path, strerror(errno));
-    return;
   }
+  return file;
+}
+
+void output_write(FILE* file, const char* path, const Earth* earth, const Stack* stack, Failure* failure) {
   const size_t points = (size_t)earth->survey.nx * (size_t)earth->survey.nz;
   write_head(file, &earth->survey);
   fwrite(earth->speeds, sizeof(float), points, file);
   fwrite(earth->slow, sizeof(float), points, file);
   fwrite(stack->image, sizeof(float), points, file);
-  if (ferror(file) | fclose(file)) {
+  const int failed = ferror(file);
+  if (fclose(file) != 0 || failed) {
     failure_note(failure, kExitInput, "-o: cannot write '%s': %s", path, strerror(errno));
   }
 }

@@ -189,7 +189,7 @@ MISTAKES = {
 @pytest.mark.parametrize("words", MISTAKES)
 def test_mistakes(alone, words):
     outcome = alone(COMPILERS[len(words) % 2], *words.split())
-    assert outcome.code == EXIT_INPUT
+    assert (outcome.code, outcome.stdout) == (EXIT_INPUT, "")
     assert outcome.complaints == [f"rtm: {MISTAKES[words]}"]
 
 
