@@ -24,6 +24,13 @@ else()
   set(MARLINE_GPU_COMPILER TRUE)
 endif()
 
+# Whether Clang 19 can build programs that have this processor as a device (-fopenmp-targets=x86_64-pc-linux-gnu).
+set(MARLINE_CLANG_HOST_IMAGE FALSE)
+if(MARLINE_OFFLOAD_LINKER AND clang19 IN_LIST MARLINE_COMPILERS AND EXISTS ${MARLINE_LLVM_LIB}/libomptarget.so
+   AND CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64" AND NOT CMAKE_CROSSCOMPILING AND NOT MARLINE_SANITIZE)
+  set(MARLINE_CLANG_HOST_IMAGE TRUE)
+endif()
+
 function(marline_add_gpu_program NAME)
   cmake_parse_arguments(P "HOST_DEVICES" "OUTDIR" "SOURCES;FLAGS;LIBS;DEPENDS" ${ARGN})
   if(NOT P_OUTDIR)

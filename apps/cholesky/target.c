@@ -9,6 +9,7 @@
 
 #include <omp.h>
 
+#include "device.h"
 #include "kernels.h"
 
 static size_t size_of(Tile tile) { return (size_t)tile_message_count(tile); }
@@ -111,7 +112,6 @@ void target_factorise(Matrix* a) {
 }
 
 void target_check(const Job* job, Failure* failure) {
-  int on_host = 1;
   if (job->ranks > 1) {
     failure_note(failure, kExitInput,
                  "--target: one rank drives the device, not %d; --devices=nodes:%d gives it workers", job->ranks,
@@ -122,11 +122,5 @@ void target_check(const Job* job, Failure* failure) {
     failure_note(failure, kExitInput, "--target: there is no device; ask `marline devices` why");
     return;
   }
-#pragma omp target map(from : on_host)
-  on_host = omp_is_initial_device();
-  if (on_host) {
-    failure_note(failure, kExitInput,
-                 "--target: the regions of the default device run on the host; set "
-                 "OMP_TARGET_OFFLOAD=mandatory to see why");
-  }
+  device_check(omp_get_default_device(), failure);
 }

@@ -6,6 +6,8 @@
 
 #include <omp.h>
 
+#include "device.h"
+
 int devices_count(const Options *options, Failure *failure) {
   const int devices = omp_get_num_devices();
   if (devices == 0) {
@@ -33,20 +35,10 @@ static void enter(const Grid *grid, Slab *slab) {
   slab->there[1] = address_on(next, slab->device);
 }
 
-/* Also a first region, which loads the code: the clock does not run yet. */
-static void check_device(int device, Failure *failure) {
-  int on_host = 1;
-#pragma omp target map(from : on_host) device(device)
-  on_host = omp_is_initial_device();
-  if (on_host) {
-    failure_note(failure, kExitInput, "device %d runs target regions on the host; --host does without it", device);
-  }
-}
-
 void devices_enter(Grid *grid, Failure *failure) {
   for (int i = 0; i < grid->slabs; ++i) {
     grid->slab[i].device = i;
-    check_device(i, failure);
+    device_check(i, failure);
     enter(grid, &grid->slab[i]);
   }
 }

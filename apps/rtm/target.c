@@ -7,6 +7,7 @@
 #include <omp.h>
 #include <string.h>
 
+#include "device.h"
 #include "forms.h"
 #include "nap.h"
 
@@ -101,30 +102,19 @@ void forms_target(const Work* work) {
   create_tasks(work, shares, arrived);
 }
 
-/* A device's first region may start the device. */
-static int runs_on_host(int device) {
-  int on_host = 1;
-#pragma omp target device(device) map(from : on_host)
-  on_host = omp_is_initial_device();
-  return on_host;
-}
-
 void forms_find_devices(Work* work, int wanted, Failure* failure) {
   const int there = omp_get_num_devices();
   work->first_device = wanted == kDevicesDefault ? omp_get_default_device() : 0;
   work->devices = wanted == kDevicesDefault ? 1 : wanted == kDevicesAll ? there : wanted;
   if (there == 0) {
     failure_note(failure, kExitInput, "there is no device; take --form tasks, or ask `marline devices` why");
-  } else if (work->devices > there || work->devices > kMostDevices) {
-    failure_note(failure, kExitInput, "--devices %d: there are only %d devices", work->devices,
-                 there < kMostDevices ? there : kMostDevices);
+  } else if (work->devices > kMostDevices) {
+    failure_note(failure, kExitInput, "--devices all: there are %d devices, and at most %d can be used: say how many",
+                 there, kMostDevices);
+  } else if (work->devices > there) {
+    failure_note(failure, kExitInput, "--devices %d: there are only %d devices", work->devices, there);
   }
   for (int i = 0; failure->code == 0 && i < work->devices; ++i) {
-    if (runs_on_host(work->first_device + i)) {
-      failure_note(failure, kExitInput,
-                   "the target regions of device %d run on the host; set "
-                   "OMP_TARGET_OFFLOAD=mandatory to see why",
-                   work->first_device + i);
-    }
+    device_check(work->first_device + i, failure);
   }
 }

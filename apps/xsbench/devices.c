@@ -9,6 +9,7 @@
 #include <omp.h>
 #include <stdlib.h>
 
+#include "device.h"
 #include "lookup.h"
 #include "nap.h"
 
@@ -166,14 +167,6 @@ bool devices_run(const Tables *tables, const Work *work, Outcome *outcome) {
   return room;
 }
 
-/* A device's first region may start the device. */
-static int runs_on_host(int device) {
-  int on_host = 1;
-#pragma omp target device(device) map(from : on_host)
-  on_host = omp_is_initial_device();
-  return on_host;
-}
-
 int devices_prepare(int wanted, Failure *failure) {
   const int there = omp_get_num_devices();
   if (there == 0) {
@@ -183,10 +176,7 @@ int devices_prepare(int wanted, Failure *failure) {
   }
   const int used = wanted > 0 ? wanted : there;
   for (int device = 0; failure->code == 0 && device < used; ++device) {
-    if (runs_on_host(device)) {
-      failure_note(failure, kExitInput, "the target regions of device %d run on the host; set "
-                   "OMP_TARGET_OFFLOAD=mandatory to see why", device);
-    }
+    device_check(device, failure);
   }
   return used;
 }
