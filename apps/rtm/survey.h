@@ -45,7 +45,7 @@ static inline size_t survey_border(const Survey* survey, const Window* window) {
   return 2 * (size_t)kHalo * ((size_t)survey->nz + (size_t)window->columns - 2 * kHalo);
 }
 
-/* Points that a shot computes: three waves on the grid, and the first half of one more on the window. */
+/* Points that a shot computes: three waves on the grid, and one on the window: the source's, backwards. */
 static inline double survey_work(const Survey* survey, int shot) {
   const Window window = survey_window(survey, shot);
   const double grid = (window.columns + 2.0 * survey->sponge) * (survey->nz + 2.0 * survey->sponge);
