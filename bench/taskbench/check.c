@@ -5,19 +5,27 @@
  *   taskbench-check FAULT [OPTIONS]   runs the graph in order on one thread, but for one fault: the library must end it
  *                                     with status 1 and a line that says what was seen
  * The faults are those that a runtime or a driver can commit. They concern column 0, and the middle step where it
- * matters. They are mistakes of the caller; the library under test is the one of the real drivers.
+ * matters; `unread`, what a driver tells of the outputs that nobody reads. They are mistakes of the caller; the library
+ * under test is the one of the real drivers.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "driver.h"
 
-enum Fault { kNone, kSkipLast, kSkipMiddle, kTwice, kEarly, kOverwritten, kOldRun, kTorn, kFaults };
+enum Fault { kNone, kSkipLast, kSkipMiddle, kTwice, kEarly, kOverwritten, kOldRun, kTorn, kUnread, kFaults };
 
-static const char *const kFaultNames[kFaults] = {"none",  "skip_last",   "skip_middle", "twice",
-                                                 "early", "overwritten", "old_run",     "torn"};
+static const char *const kFaultNames[kFaults] = {"none",        "skip_last", "skip_middle", "twice", "early",
+                                                 "overwritten", "old_run",   "torn",        "unread"};
 
 static enum Fault fault;
+
+/* Of a driver that sees no other tasks, with one wrong bit. */
+static struct Tally wrong_unread(const struct Bench *bench) {
+  struct Tally tally = bench_expected(bench);
+  tally.unread_digests ^= 1;
+  return tally;
+}
 
 /* Does something wrong before task (t, 0) or instead of it; true: instead. */
 static bool commit_fault(const struct Bench *bench, long t) {
@@ -87,7 +95,10 @@ int main(int argc, char **argv) {
     driver.execute = print_graph;
     return taskbench_main(argc - 1, argv + 1, &driver);
   }
-  for (fault = kNone; fault < kFaults; ++fault)
-    if (!strcmp(mode, kFaultNames[fault])) return taskbench_main(argc - 1, argv + 1, &driver);
+  for (fault = kNone; fault < kFaults; ++fault) {
+    if (strcmp(mode, kFaultNames[fault])) continue;
+    if (fault == kUnread) driver.unread = wrong_unread;
+    return taskbench_main(argc - 1, argv + 1, &driver);
+  }
   fail("'%s' is neither graph nor a fault: see check.c", mode);
 }

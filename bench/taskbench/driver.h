@@ -24,8 +24,8 @@ struct Driver {
   void (*execute)(struct Bench *bench);
   void (*finish)(struct Bench *bench);
   const struct Ranks *ranks;
-  /* NULL: tasks ran by bench_run_task. Otherwise what is known of the tasks whose outputs nobody reads in the last run;
-   * their digests depend on all other tasks that have readers. */
+  /* The tally of the tasks of the last run whose outputs nobody reads; NULL if tasks run by bench_run_task, which counts
+   * itself. Their digests depend on all other tasks, which have readers. */
   struct Tally (*unread)(const struct Bench *bench);
 };
 

@@ -28,14 +28,17 @@ static double timed_run(struct Bench *bench, const struct Driver *driver) {
 }
 
 /* Of all tasks, or of those that the driver can see. */
-static struct Tally seen(const struct Driver *driver, struct Tally tally) {
-  if (driver->unread) tally.tasks = tally.unread, tally.digests = tally.unread_digests;
+static struct Tally visible_part(const struct Driver *driver, struct Tally tally) {
+  if (driver->unread) {
+    tally.tasks = tally.unread;
+    tally.digests = tally.unread_digests;
+  }
   return tally;
 }
 
 static bool is_right(const struct Bench *bench, const struct Driver *driver, const struct Tally *all) {
-  const struct Tally should = seen(driver, *all), *expected = &should;
-  struct Tally done = driver->unread ? seen(driver, driver->unread(bench)) : bench_take_tally();
+  const struct Tally should = visible_part(driver, *all), *expected = &should;
+  struct Tally done = driver->unread ? visible_part(driver, driver->unread(bench)) : bench_take_tally();
   if (driver->ranks) {
     done.tasks = driver->ranks->sum(done.tasks);
     done.digests = driver->ranks->sum(done.digests);

@@ -8,6 +8,7 @@
  * A construct has a fixed number of map clauses, so there is one for each number of inputs; kMostInputs suffices for
  * the patterns without --radix, but all_to_all.
  */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "omp.h"
@@ -120,6 +121,7 @@ static void create_task(const struct Bench* bench, long t, long i, struct Stamp*
       create_2(job, in[0], in[1], bytes, out, out_bytes);
       break;
     default:
+      assert(count <= kMostInputs); /* by check() */
       create_3(job, in[0], in[1], in[2], bytes, out, out_bytes);
   }
 }

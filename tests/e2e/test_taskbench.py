@@ -196,6 +196,7 @@ FAULTS = {
     "overwritten": "run 0: task (3, 0) read the output of (2, 0) and found at byte 0: stamp 2, column 0",
     "old_run": "run 1: task (1, 0) read the output of (0, 0) and found at byte 0: stamp 5, column 0",
     "torn": "run 0: task (3, 0) read the output of (2, 0) and found at byte 240",
+    "unread": "run 0: 4 tasks with checksum ",
 }
 
 
