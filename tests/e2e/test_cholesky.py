@@ -463,5 +463,5 @@ def test_target_tasks_find_that_a_matrix_is_not_positive_definite(tmp_path):
 ])  # fmt: skip
 def test_target_tasks_need_a_device_and_one_rank(devices, ranks, says):
     outcome = on_device("cholesky-gcc12-mpich", devices, "-n", 50, ranks=ranks)
-    assert outcome.code != 0
+    assert outcome.code == EXIT_INPUT
     assert says in outcome.complaints[0]

@@ -138,12 +138,20 @@ def test_weak_scaling(on_marline, compiler):
 @pytest.mark.parametrize(("scaling", "sleep"), (("strong", 2000), ("weak", 500)))
 @pytest.mark.parametrize("compiler", COMPILERS)
 def test_kernels_that_sleep(on_marline, compiler, scaling, sleep):
-    """Each of four devices sleeps half a second; one after the other they would take two."""
+    """Four devices share what is slept: half a second each is the least time. That they sleep at once is not shown: no
+    time is long enough to be sure of it on a busy machine, and kernels do not wait for each other."""
     outcome = on_marline(compiler, "process:4", "--sleep", sleep, "--kernels", 2, "--scaling", scaling, *small())
-    assert 0.5 <= outcome.figures["kernels_s"] < 1.5
-    assert outcome.figures["efficiency"] == pytest.approx(50 / outcome.figures["kernels_s"], abs=0.01)
+    least = 0.5
+    assert outcome.figures["kernels_s"] >= least
+    assert outcome.figures["efficiency"] == pytest.approx(100 * least / outcome.figures["kernels_s"], abs=0.01)
     assert outcome.remarks["compared_with"] == "the number of lookups"
     assert "checksum" not in outcome.remarks
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_kernels_that_sleep_on_one_device_take_turns(on_marline, compiler):
+    outcome = on_marline(compiler, "process:4", "--devices", 1, "--kernels", 2, "--sleep", 500, *small())
+    assert outcome.figures["kernels_s"] >= 0.5
 
 
 # What goes wrong -----------------------------------------------------------------------------------------------------
