@@ -135,8 +135,8 @@ def test_all_forms_make_the_same_image(alone, on_marline):
 @pytest.mark.parametrize("compiler", COMPILERS)
 def test_shots_that_sleep(on_marline, compiler, devices, words):
     """Five unequal ones, two at a time: half of what they sleep together is the least time. Unequal: the largest alone
-    takes less. That places run at once is not shown: no time is long enough to be sure of it on a busy machine, and
-    shots do not wait for each other."""
+    takes less. That they sleep at once is not shown: a busy machine exceeds any upper bound, and shots do not wait for
+    each other as in test_devices_at_once.py."""
     outcome = on_marline(compiler, devices, *words, *SMALL, "--sleep", 50)
     assert 1 < float(outcome.remarks["largest_shot"]) < 2
     least = 5 * 0.05 / 2

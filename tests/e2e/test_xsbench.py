@@ -138,8 +138,8 @@ def test_weak_scaling(on_marline, compiler):
 @pytest.mark.parametrize(("scaling", "sleep"), (("strong", 2000), ("weak", 500)))
 @pytest.mark.parametrize("compiler", COMPILERS)
 def test_kernels_that_sleep(on_marline, compiler, scaling, sleep):
-    """Four devices share what is slept: half a second each is the least time. That they sleep at once is not shown: no
-    time is long enough to be sure of it on a busy machine, and kernels do not wait for each other."""
+    """Four devices share what is slept: half a second each is the least time. That they sleep at once is not shown: a
+    busy machine exceeds any upper bound, and kernels do not wait for each other as in test_devices_at_once.py."""
     outcome = on_marline(compiler, "process:4", "--sleep", sleep, "--kernels", 2, "--scaling", scaling, *small())
     least = 0.5
     assert outcome.figures["kernels_s"] >= least
