@@ -46,7 +46,9 @@ bool send_bytes(int place, uint64_t to, const void* from, size_t bytes, Outgoing
 void send_data(Node* node, uint64_t to, const void* from, size_t bytes) {
   Sending sending;
   Frame frame = frame_of(NodeFrame::kWrite, to);
-  frame.flags = flags_of_device(node->number) | kMayWait;  // a later frame, to this worker, makes use of the data
+  // A later frame, to this worker, makes use of the data. While a kernel is under way, which might look for it, threads
+  // poll.
+  frame.flags = flags_of_device(node->number) | kMayWait;
   frame.bulk = bytes;
   await_room(node);
   bool is_copied = node_job()->kind->send(node_job()->wire, node->peer, frame, nullptr, from, &sending);

@@ -63,7 +63,7 @@ Work* take_arrived(Dispatcher& own, bool wait) {
   return work;
 }
 
-// Kernels that have no thread yet run when this one yields.
+// Kernels that have no thread yet run when this one yields. Their count is a hint here.
 bool receive(const Dispatcher& own) {
   int left = own.kernels.load(std::memory_order_relaxed) == 0 ? kLooksPerYield : 1;
   while (left-- > 0) {

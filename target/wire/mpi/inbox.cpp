@@ -146,6 +146,8 @@ void handle(Wire* wire, Slot& slot) {
   check(wire, mpi.get_count(&slot.status, mpi.byte, &bytes), "MPI_Get_count", peer);
   if (tag == kFrameTag) return take_frames(wire, peer, slot.data, static_cast<uint64_t>(bytes));
   const auto* frame = reinterpret_cast<const Frame*>(slot.data);
+  const bool is_notice = tag == kCreditsTag || tag == kByeTag;
+  if (!is_notice || bytes != sizeof(Frame) || frame->job != wire->job) refuse(wire, peer, "a notice that is none");
   if (frame->credits != 0) add_credits(wire, peer, frame->credits);
   if (tag == kByeTag) take_frame(wire, peer, frame, sizeof(Frame), tag);
 }

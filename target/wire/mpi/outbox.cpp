@@ -76,9 +76,21 @@ uint32_t take_credits(Outbox& box) {
   return credits;
 }
 
+// Time in the queue is not the link's.
+void note_times(Message* message) {
+  const uint64_t now = monotonic_nanoseconds();
+  char* at = reinterpret_cast<char*>(message->frame());
+  for (uint32_t i = 0; i < message->frames; ++i) {
+    auto* frame = reinterpret_cast<Frame*>(at);
+    frame->sent = now;
+    at += padded(bytes_of(*frame));
+  }
+}
+
 // Most messages are sent when MPI_Isend returns.
 void start(Wire* wire, Outbox& box, int peer, Message* message) {
   message->frame()->credits = take_credits(box);
+  if (wire->user.wants_times) note_times(message);
   {
     MpiSection section(wire);
     check(wire, mpi.isend(message->frame(), static_cast<int>(message->bytes), mpi.byte, peer, message->tag,
@@ -136,12 +148,16 @@ Message* take_message(Wire* wire, Outbox& box) {
   return message;
 }
 
-void start_queued(Wire* wire, Outbox& box, int peer) {
+// Returns how many messages.
+int start_queued(Wire* wire, Outbox& box, int peer) {
+  int started = 0;
   while (box.queued.first != nullptr && may_start(box)) {
     Message* message = take_message(wire, box);
     box.credits -= message->frames;
     start(wire, box, peer, message);
+    ++started;
   }
+  return started;
 }
 
 // The next frame to the peer takes it along, or a poll.
@@ -155,7 +171,7 @@ void fill_frame(Wire* wire, Outbox& box, Message* message, const Frame& given) {
   *frame = given;
   frame->job = wire->job;
   frame->sequence = ++box.sequence;
-  frame->sent = wire->user.wants_times ? monotonic_nanoseconds() : 0;
+  frame->sent = 0;  // see `start`
   frame->incarnation = 0;
   frame->credits = 0;  // of a message's first frame: see `start`
 }
@@ -224,7 +240,7 @@ bool send_frame(Wire* wire, int peer, const Frame& frame, const uint64_t* words,
   append(box.queued, message);
   count(box.queued_count, 1);
   count(box.busy, 1);
-  if (!may_wait(box, message)) start_queued(wire, box, peer);
+  if (!may_wait(box, message)) (void)start_queued(wire, box, peer);
   const bool flies = box.flying.first != nullptr;
   box.lock.release();
   // The thread that sleeps in `wait` moves it on. A frame that may wait it finds by itself, at the end of its step.
@@ -248,7 +264,7 @@ void add_credits(Wire* wire, int peer, uint32_t credits) {
   Outbox& box = wire->outboxes[peer];
   Guard guard(box.lock);
   box.credits += credits;
-  start_queued(wire, box, peer);
+  (void)start_queued(wire, box, peer);
 }
 
 int service_outbox(Wire* wire, int peer) {
@@ -256,9 +272,9 @@ int service_outbox(Wire* wire, int peer) {
   MessageList with_bulk;
   box.lock.take();
   take_back_sent(wire, box, peer, with_bulk);
-  start_queued(wire, box, peer);
+  const int started = start_queued(wire, box, peer);
   box.lock.release();
-  return tell_sent(with_bulk);
+  return started + tell_sent(with_bulk);
 }
 
 bool can_move(Wire* wire, int peer) {
