@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""studies/b5.yaml, devices.yaml, nodes.yaml and rtm.yaml on the real programs, cut to a few of their points: LLVM's runtime and
-Marline meet the same devices, every figure is there, and the programs have checked what the devices did."""
+"""studies/b5.yaml, devices.yaml, nodes.yaml, cluster.yaml and rtm.yaml on the real programs, cut to a few of their points:
+LLVM's runtime and Marline meet the same devices, every figure is there, and the programs have checked what the devices
+did."""
 
 import json
 import subprocess
@@ -78,3 +79,11 @@ def test_shots_on_threads_and_devices(build, tmp_path):
     assert 0 < cells["strong_threads", "efficiency"]["tasks"]["samples"][0] <= 100
     assert 0 < cells["strong_devices", "efficiency"]["nodes apart"]["samples"][0] <= 100
     assert cells["speed_devices", "seconds"]["processes"]["status"] == "ok"
+
+
+def test_nodes_as_one_device(build, tmp_path):
+    cells = measured(build, tmp_path, "cluster.yaml", ("patterns", "nodes=2", "cluster"), ("cholesky", "nodes=2", "cluster"),
+                     ("steady_50", "cluster, clang"))  # fmt: skip
+    assert cells["patterns", "granularity_us"]["cluster"]["samples"][0] >= 5000, "tasks sleep for 5 ms"
+    assert cells["cholesky", "seconds"]["cluster"]["status"] == "ok"
+    assert cells["steady_50", "steady_50"]["cluster, clang"]["samples"][0] >= 50, "tasks spin for 50 us"
