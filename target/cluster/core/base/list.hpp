@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Containers of the cluster's core, which links no C++ runtime: a list that grows at its end, and a window of numbered
-// records of which old ones go. One owner at a time. Elements move when a container grows: keep numbers, not addresses.
+// records of which old ones go; numbered.hpp has a third. One owner at a time. Elements move when a container grows:
+// keep numbers, not addresses.
 #pragma once
 
 #include "base/report.hpp"
@@ -127,20 +128,5 @@ class Window {
   List<T> ring_;
   uint64_t first_ = 0, end_ = 0;
 };
-
-// The entry with that number, of a list in the order of its entries' numbers; null: there is none.
-template <class T>
-T* find_numbered(List<T>& list, uint64_t number) {
-  size_t low = 0, high = list.count();
-  while (low < high) {
-    size_t middle = (low + high) / 2;
-    if (list[middle].number < number) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  return low < list.count() && list[low].number == number ? &list[low] : nullptr;
-}
 
 }  // namespace marline::target

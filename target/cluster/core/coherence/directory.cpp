@@ -5,22 +5,17 @@
 
 namespace marline::target {
 
-Directory::Buffer* Directory::find(uint64_t number) { return find_numbered(buffers_, number); }
-
 void Directory::add(uint64_t buffer, uint64_t bytes) {
-  assert(buffers_.is_empty() || buffers_.back().number < buffer);
   Segment segment{};
   segment.begin = 0;
   segment.end = bytes;
-  Buffer& added = buffers_.push({});
-  added.number = buffer;
-  added.segments.push(std::move(segment));
+  buffers_.add(buffer).segments.push(std::move(segment));
 }
 
 void Directory::remove(uint64_t buffer) {
   Buffer* found = find(buffer);
   assert(found != nullptr);
-  buffers_.erase(static_cast<size_t>(found - buffers_.begin()));
+  buffers_.erase(found);
 }
 
 // The number of the first segment that ends behind `at`.

@@ -10,6 +10,7 @@
 #pragma once
 
 #include "cluster/core/base/message.hpp"
+#include "cluster/core/base/numbered.hpp"
 
 namespace marline::target {
 
@@ -44,24 +45,24 @@ class Directory {
  private:
   struct Segment {
     uint64_t begin, end;
-    TaskPlace home;                // and the task whose inputs made it one
-    bool has_home = false;         // else nobody has written it
-    List<TaskNumber> writers;      // that have not ended and no later one is ordered behind: at most those under way
-    List<TaskPlace> holders;       // tasks whose inputs are all that these writers have written; one per node
+    TaskPlace home;            // and the task whose inputs made it one
+    bool has_home = false;     // else nobody has written it
+    List<TaskNumber> writers;  // that have not ended and no later one is ordered behind: at most those under way
+    List<TaskPlace> holders;   // tasks whose inputs are all that these writers have written; one per node
   };
   struct Buffer {
-    uint64_t number;
-    List<Segment> segments;        // by address, without gaps
+    uint64_t number = 0;
+    List<Segment> segments;  // by address, without gaps
   };
 
-  Buffer* find(uint64_t number);
+  Buffer* find(uint64_t number) { return buffers_.find(number); }
   static size_t first_behind(const Buffer& buffer, uint64_t at);
   size_t split(Buffer& buffer, uint64_t at);
   PlannedAccess plan_segment(Segment& segment, const PlannedTask& task, const ClusterRange& range, bool may_write,
                              bool is_ordered);
   static TaskPlace pick_source(const Segment& segment, NodeNumber node);
 
-  List<Buffer> buffers_;  // by number; as many as variables are mapped
+  Numbered<Buffer> buffers_;  // as many as variables are mapped
 };
 
 template <class HasEnded>

@@ -10,15 +10,10 @@ void Copies::set_budgets(size_t nodes, uint64_t bytes) {
   for (size_t i = 0; i < nodes; ++i) rooms_.push({bytes, 0});
 }
 
-void Copies::add_buffer(uint64_t buffer, uint64_t bytes) {
-  assert(buffers_.is_empty() || buffers_.back().number < buffer);
-  Buffer& added = buffers_.push({});
-  added.number = buffer;
-  added.bytes = bytes;
-}
+void Copies::add_buffer(uint64_t buffer, uint64_t bytes) { buffers_.add(buffer).bytes = bytes; }
 
 Copies::Buffer* Copies::find(uint64_t number) {
-  Buffer* found = find_numbered(buffers_, number);
+  Buffer* found = buffers_.find(number);
   assert(found != nullptr);
   return found;
 }
@@ -70,15 +65,15 @@ bool Copies::end_use(uint64_t buffer, NodeNumber node) {
 
 uint64_t Copies::find_unused(NodeNumber node, const List<uint64_t>& needed) {
   uint64_t found = 0, oldest = 0;
-  for (Buffer& buffer : buffers_) {
+  buffers_.for_each([&](Buffer& buffer) {
     Copy* copy = find(buffer, node);
-    if (copy == nullptr || copy->users != 0 || (found != 0 && copy->last_use > oldest)) continue;
+    if (copy == nullptr || copy->users != 0 || (found != 0 && copy->last_use > oldest)) return;
     bool is_needed = false;
     for (uint64_t number : needed) is_needed = is_needed || number == buffer.number;
-    if (is_needed) continue;
+    if (is_needed) return;
     found = buffer.number;
     oldest = copy->last_use;
-  }
+  });
   return found;
 }
 

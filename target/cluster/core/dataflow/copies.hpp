@@ -5,6 +5,7 @@
 #pragma once
 
 #include "cluster/core/base/message.hpp"
+#include "cluster/core/base/numbered.hpp"
 
 namespace marline::target {
 
@@ -31,7 +32,7 @@ class Copies {
   [[nodiscard]] uint64_t find_unused(NodeNumber node, const List<uint64_t>& needed);
   void drop(uint64_t buffer, NodeNumber node);
 
-  [[nodiscard]] bool has(uint64_t buffer) { return find_numbered(buffers_, buffer) != nullptr; }
+  [[nodiscard]] bool has(uint64_t buffer) { return buffers_.find(buffer) != nullptr; }
   [[nodiscard]] uint64_t bytes_of(uint64_t buffer) { return find(buffer)->bytes; }
 
  private:
@@ -40,7 +41,7 @@ class Copies {
     uint64_t users, last_use;
   };
   struct Buffer {
-    uint64_t number, bytes;
+    uint64_t number = 0, bytes = 0;
     uint64_t users = 0;
     bool is_retired = false;
     List<Copy> copies;  // at most one per node
@@ -52,8 +53,8 @@ class Copies {
   Buffer* find(uint64_t number);
   static Copy* find(Buffer& buffer, NodeNumber node);
 
-  List<Buffer> buffers_;  // by number; as many as variables are mapped
-  List<Room> rooms_;      // by node
+  Numbered<Buffer> buffers_;  // as many as variables are mapped
+  List<Room> rooms_;          // by node
   uint64_t uses_ = 0;
 };
 
@@ -65,7 +66,7 @@ void Copies::remove_buffer(uint64_t buffer, const Drop& drop) {
     rooms_[copy.node].used -= found->bytes;
     drop(copy.node);
   }
-  buffers_.erase(static_cast<size_t>(found - buffers_.begin()));
+  buffers_.erase(found);
 }
 
 }  // namespace marline::target
