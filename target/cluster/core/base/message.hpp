@@ -27,24 +27,27 @@ struct TaskPlace {
   uint64_t index = 0;
 };
 
-// What a task does with bytes of a buffer, and by whose hands they come and go.
+// What a task does with bytes of a buffer, and which nodes they come from and go to.
 struct PlannedAccess {
   ClusterRange range;
   bool may_write = false;
   bool is_sole = false;  // all other writers under way are ordered before the task: whoever comes later fetches from it
-  bool is_fetched = false;  // from `source`, once the inputs of that task have come to its node
+  bool is_fetched = false;    // from `source`, once the inputs of that task have come to its node
+  bool is_early = false;      // asked for when the task is assigned, not only when its predecessors have ended
+  bool is_after_end = false;  // the source answers when that task has ended
+  bool is_end = false;        // the answer stands for the ends of predecessors, too, which send no kEnded
   TaskPlace source;
   NodeNumber home = 0;      // gets what the task has written, unless that is the task's own node
 };
 
 enum class MessageKind : uint8_t {
   kAssign,     // 0 to a node: a task, perhaps long before its inputs exist
-  kSubscribe,  // 0 to a node: when task `index` has ended, tell `peer`
+  kSubscribe,  // to a node: when task `index` has ended, tell `peer`
   kCancel,     // 0 to a node: task `index` need not run
   kForget,     // 0 to a node: nobody will ask for task `index` any more
   kDrop,       // 0 to a node: the copy of buffer `range.buffer` goes
   kEnded,      // to a node: a predecessor of task `index` has ended
-  kFetch,      // to a node: send `range` to `peer`, once the inputs of task `index` are there
+  kFetch,      // to a node: send `range` to `peer`, once the inputs of task `index` are there, or it has ended
   kData,       // an answer to kFetch, for task `index`; carries bytes with their stamps
   kDelta,      // what task `peer` has written in `range`, to its home; carries bytes with their stamps
   kMerged,     // an answer to kDelta, for task `index`
@@ -64,10 +67,13 @@ struct Message {
   uint64_t index = 0;
   TaskPlace peer;
   ClusterRange range;
+  // kFetch, and its answer kData: see PlannedAccess
+  bool is_after_end = false, is_end = false;
   uint64_t known = 0;  // the driver's own word of a kFetch, which its kData has again
   // kAssign
   TaskNumber task = 0;
-  uint32_t predecessors = 0;
+  uint32_t predecessors = 0;  // ends that the task waits for: those of `waits_for`, and accesses with `is_end`
+  List<TaskPlace> waits_for;  // tasks that its node subscribes to
   bool is_cancelled = false;
   List<PlannedAccess> accesses;
   // kReport

@@ -42,51 +42,65 @@ size_t Directory::split(Buffer& buffer, uint64_t at) {
   left.end = right.begin = at;
   left.home = right.home;
   left.has_home = right.has_home;
-  for (TaskNumber writer : right.writers) left.writers.push(writer);
+  for (const Writer& writer : right.writers) left.writers.push(writer);
   for (const TaskPlace& holder : right.holders) left.holders.push(holder);
   buffer.segments.insert(low, std::move(left));
   return low + 1;
 }
 
-// The tree of those who read one version: the i-th asks the one that came half as far in the list, so each serves two
-// and the last one is log2 transfers away from the home.
-TaskPlace Directory::pick_source(const Segment& segment, NodeNumber node) {
+// The tree of the readers of one version: the i-th asks the one that came half as far in the list, so each serves two,
+// and the last one is log2 transfers away from the home. False: the home serves this one.
+bool Directory::find_holder(const Segment& segment, NodeNumber node, TaskPlace& source) {
   for (const TaskPlace& holder : segment.holders) {
-    if (holder.node == node) return holder;
+    if (holder.node != node) continue;
+    source = holder;
+    return true;
   }
   size_t count = segment.holders.count();
-  return count < 2 ? segment.home : segment.holders[(count - 2) / 2];
+  if (count < 2) return false;
+  source = segment.holders[(count - 2) / 2];
+  return true;
 }
 
-PlannedAccess Directory::plan_segment(Segment& segment, const PlannedTask& task, const ClusterRange& range,
-                                      bool may_write, bool is_ordered) {
-  PlannedAccess access;
-  access.range = range;
-  access.may_write = may_write;
-  access.is_sole = may_write && is_ordered;
-  bool is_at_home = segment.has_home && segment.home.node == task.place.node;
-  if (segment.has_home) {
-    access.source = is_at_home ? segment.home : pick_source(segment, task.place.node);
-    // Not from itself, where the task has an access to these bytes already.
-    access.is_fetched = access.source.node != task.place.node || access.source.index != task.place.index;
+// An early fetch reaches its source long before the bytes are there, so they leave as soon as they can: the answer is
+// the only message on the way from a task to one that depends on it. Whoever answers must not do so before all writes
+// ordered before the task are there. docs/design/cluster.md has the proof for the three cases.
+void Directory::plan_fetch(const Segment& segment, const PlannedTask& task, bool is_ordered, PlannedAccess& access) {
+  if (!segment.has_home) return;
+  bool is_at_home = segment.home.node == task.place.node;
+  if (is_at_home && is_ordered) return;
+  access.is_fetched = true;
+  access.source = segment.home;
+  if (is_at_home) return;
+  if (find_holder(segment, task.place.node, access.source)) {
+    access.is_early = true;
+  } else if (segment.writers.is_empty()) {
+    access.is_early = true;
+  } else if (is_ordered && segment.writers.count() == 1 && segment.writers[0].place.node == segment.home.node) {
+    access.is_early = access.is_after_end = true;
+    access.source = segment.writers[0].place;
   }
-  if (may_write) {
+}
+
+void Directory::plan_home(Segment& segment, const PlannedTask& task, bool is_ordered, PlannedAccess& access) {
+  bool is_at_home = segment.has_home && segment.home.node == task.place.node;
+  if (access.may_write) {
+    access.is_sole = is_ordered;
     // Also at home: who comes later must not fetch before the task's inputs are there.
     if (!segment.has_home || is_ordered) {
       segment.home = task.place;
       segment.has_home = true;
     }
     segment.holders.clear();
-    // Who is ordered behind this task is ordered behind those, and who is not takes no home.
+    // Tasks ordered behind this one are ordered behind those, and others take no home.
     if (is_ordered) segment.writers.clear();
-    segment.writers.push(task.number);
+    segment.writers.push({task.number, task.place});
   } else if (segment.has_home && is_ordered && !is_at_home) {
     bool is_known = false;
     for (const TaskPlace& holder : segment.holders) is_known = is_known || holder.node == task.place.node;
     if (!is_known) segment.holders.push(task.place);
   }
   access.home = segment.has_home ? segment.home.node : task.place.node;
-  return access;
 }
 
 uint64_t Directory::bytes_at(const ClusterRange& range, NodeNumber node) {

@@ -28,10 +28,11 @@ class Directory {
   void remove(uint64_t buffer);
 
   // Appends what the task has to do for one access: one entry per range that has a history of its own.
-  // `has_ended(task)`: node 0 knows that it has.
+  // `has_ended(task)`: node 0 knows that it has. Appends to `covered` predecessors for whose ends the coming of the
+  // bytes stands; it may name one twice.
   template <class HasEnded>
   void plan(const PlannedTask& task, const ClusterRange& range, bool may_write, const HasEnded& has_ended,
-            List<PlannedAccess>& accesses);
+            List<PlannedAccess>& accesses, List<TaskNumber>& covered);
 
   // How many of the bytes the node has, or will have, without a transfer.
   [[nodiscard]] uint64_t bytes_at(const ClusterRange& range, NodeNumber node);
@@ -43,11 +44,15 @@ class Directory {
   void forget_holder(uint64_t buffer, NodeNumber node);
 
  private:
+  struct Writer {
+    TaskNumber number;
+    TaskPlace place;
+  };
   struct Segment {
     uint64_t begin, end;
     TaskPlace home;            // and the task whose inputs made it one
     bool has_home = false;     // else nobody has written it
-    List<TaskNumber> writers;  // that have not ended and no later one is ordered behind: at most those under way
+    List<Writer> writers;      // that have not ended and no later one is ordered behind: at most those under way
     List<TaskPlace> holders;   // tasks whose inputs are all that these writers have written; one per node
   };
   struct Buffer {
@@ -58,35 +63,54 @@ class Directory {
   Buffer* find(uint64_t number) { return buffers_.find(number); }
   static size_t first_behind(const Buffer& buffer, uint64_t at);
   size_t split(Buffer& buffer, uint64_t at);
-  PlannedAccess plan_segment(Segment& segment, const PlannedTask& task, const ClusterRange& range, bool may_write,
-                             bool is_ordered);
-  static TaskPlace pick_source(const Segment& segment, NodeNumber node);
+  // Forgets writers that have ended. True: the task is ordered behind all others. Appends to `before` those of them
+  // that are its predecessors.
+  template <class HasEnded>
+  static bool order(Segment& segment, const PlannedTask& task, const HasEnded& has_ended, List<TaskNumber>& before);
+  static void plan_fetch(const Segment& segment, const PlannedTask& task, bool is_ordered, PlannedAccess& access);
+  static void plan_home(Segment& segment, const PlannedTask& task, bool is_ordered, PlannedAccess& access);
+  static bool find_holder(const Segment& segment, NodeNumber node, TaskPlace& source);
 
   Numbered<Buffer> buffers_;  // as many as variables are mapped
 };
 
 template <class HasEnded>
+bool Directory::order(Segment& segment, const PlannedTask& task, const HasEnded& has_ended, List<TaskNumber>& before) {
+  bool is_ordered = true;
+  for (size_t w = 0; w < segment.writers.count();) {
+    TaskNumber writer = segment.writers[w].number;
+    if (has_ended(writer)) {
+      segment.writers.erase(w);
+      continue;
+    }
+    bool is_before = writer == task.number;  // of another access to these bytes
+    for (TaskNumber predecessor : *task.predecessors) is_before = is_before || predecessor == writer;
+    if (is_before && writer != task.number) before.push(writer);
+    is_ordered = is_ordered && is_before;
+    ++w;
+  }
+  return is_ordered;
+}
+
+template <class HasEnded>
 void Directory::plan(const PlannedTask& task, const ClusterRange& range, bool may_write, const HasEnded& has_ended,
-                     List<PlannedAccess>& accesses) {
+                     List<PlannedAccess>& accesses, List<TaskNumber>& covered) {
   Buffer* buffer = find(range.buffer);
   assert(buffer != nullptr && range.bytes != 0);
   size_t first = split(*buffer, range.offset), last = split(*buffer, range.end());
   for (size_t i = first; i < last; ++i) {
     Segment& segment = buffer->segments[i];
-    bool is_ordered = true;
-    for (size_t w = 0; w < segment.writers.count();) {
-      TaskNumber writer = segment.writers[w];
-      if (has_ended(writer)) {
-        segment.writers.erase(w);
-        continue;
-      }
-      bool is_before = writer == task.number;
-      for (TaskNumber predecessor : *task.predecessors) is_before = is_before || predecessor == writer;
-      is_ordered = is_ordered && is_before;
-      ++w;
+    PlannedAccess& access = accesses.push({});
+    access.range = {range.buffer, segment.begin, segment.end - segment.begin};
+    access.may_write = may_write;
+    size_t covered_before = covered.count();
+    bool is_ordered = order(segment, task, has_ended, covered);
+    plan_fetch(segment, task, is_ordered, access);
+    access.is_end = access.is_early && covered.count() != covered_before;
+    if (!access.is_end) {
+      while (covered.count() != covered_before) covered.pop();
     }
-    ClusterRange part = {range.buffer, segment.begin, segment.end - segment.begin};
-    accesses.push(plan_segment(segment, task, part, may_write, is_ordered));
+    plan_home(segment, task, is_ordered, access);
   }
 }
 

@@ -72,12 +72,6 @@ bool Head::plan(TaskNumber number) {
   assignment.is_cancelled = task->is_cancelled;
   plan_accesses(number, assignment);
   send(std::move(assignment));
-  for (TaskNumber predecessor : task->made.predecessors) {
-    Message message = message_to(MessageKind::kSubscribe, tasks_[predecessor].place.node);
-    message.index = tasks_[predecessor].place.index;
-    message.peer = task->place;
-    send(std::move(message));
-  }
   for (uint64_t buffer : task->made.last_of) directory_.remove(buffer);
   return true;
 }
@@ -88,14 +82,21 @@ void Head::plan_accesses(TaskNumber number, Message& assignment) {
   for (size_t i = predecessors.count(); i-- > 0;) {
     if (has_ended(predecessors[i])) predecessors.erase(i);
   }
-  assignment.predecessors = static_cast<uint32_t>(predecessors.count());
+  covered_.clear();
   PlannedTask planned = {number, task.place, &predecessors};
   auto has_ended = [this](TaskNumber other) { return this->has_ended(other); };
   for (const TaskAccess& access : task.made.accesses) {
-    directory_.plan(planned, access.range, access.may_write, has_ended, assignment.accesses);
+    directory_.plan(planned, access.range, access.may_write, has_ended, assignment.accesses, covered_);
     use(task, access.range.buffer, task.place.node);
   }
+  for (TaskNumber predecessor : predecessors) {
+    bool is_covered = false;
+    for (TaskNumber other : covered_) is_covered = is_covered || other == predecessor;
+    if (!is_covered) assignment.waits_for.push(tasks_[predecessor].place);
+  }
+  assignment.predecessors = static_cast<uint32_t>(assignment.waits_for.count());
   for (const PlannedAccess& access : assignment.accesses) {
+    if (access.is_end) ++assignment.predecessors;
     if (access.is_fetched) use(task, access.range.buffer, access.source.node);
     if (access.may_write) use(task, access.range.buffer, access.home);
   }

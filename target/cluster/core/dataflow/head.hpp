@@ -121,6 +121,7 @@ class Head {
   TaskNumber held_ = 0;                // with `hold`: the first that waits for a barrier
   size_t under_way_ = 0, planned_ = 0;  // created, and planned, that have not ended
   uint64_t clock_ = 0;
+  List<TaskNumber> covered_;  // of the task that is being planned
 };
 
 }  // namespace marline::target

@@ -6,17 +6,34 @@
 namespace marline::target {
 
 Message& Worker::send(MessageKind kind, NodeNumber to) {
+  Message message;
+  message.kind = kind;
+  message.from = node_;
+  message.to = to;
+  message.clock = clock_;
+  if (to == node_ && kind != MessageKind::kReport) return own_.push(std::move(message));
   WorkerCommand command;
   command.action = WorkerAction::kSend;
-  command.message.kind = kind;
-  command.message.from = node_;
-  command.message.to = to;
-  command.message.clock = clock_;
+  command.message = std::move(message);
   return commands.push(std::move(command)).message;
 }
 
 void Worker::receive(Message& message) {
   if (message.clock > clock_) clock_ = message.clock;
+  handle(message);
+  handle_own_messages();
+  report_if_due();
+}
+
+void Worker::handle_own_messages() {
+  for (size_t i = 0; i < own_.count(); ++i) {
+    Message message = std::move(own_[i]);
+    handle(message);
+  }
+  own_.clear();
+}
+
+void Worker::handle(Message& message) {
   switch (message.kind) {
     case MessageKind::kAssign: assign(message); break;
     case MessageKind::kSubscribe: subscribe(message); break;
@@ -32,26 +49,18 @@ void Worker::receive(Message& message) {
       break;
     }
     case MessageKind::kEnded:
-      // It may come before the task itself, which takes another way.
-      if (--tasks_.reach(message.index).open_predecessors == 0 && tasks_[message.index].state == State::kWaiting) {
-        fetch_inputs(message.index);
-      }
+      end_predecessor(message.index);
       break;
     case MessageKind::kFetch: answer_fetch(message); break;
-    case MessageKind::kData: {
-      WorkerCommand command;
-      command.action = WorkerAction::kMerge;
-      commands.push(std::move(command));
-      take_input(message.index);
+    case MessageKind::kData:
+      take_data(message);
       break;
-    }
     case MessageKind::kDelta: merge_delta(message); break;
     case MessageKind::kMerged:
       if (--tasks_[message.index].open_merges == 0) complete(message.index);
       break;
     case MessageKind::kReport: assert(!"for the head"); break;
   }
-  report_if_due();
 }
 
 void Worker::assign(Message& message) {
@@ -62,29 +71,56 @@ void Worker::assign(Message& message) {
   task.is_cancelled = message.is_cancelled;
   task.accesses.swap(message.accesses);
   task.open_predecessors += message.predecessors;
+  for (const TaskPlace& predecessor : message.waits_for) {
+    Message& subscription = send(MessageKind::kSubscribe, predecessor.node);
+    subscription.index = predecessor.index;
+    subscription.peer = {node_, message.index};
+  }
+  for (const PlannedAccess& access : task.accesses) {
+    if (access.is_early) fetch(message.index, access);
+  }
   if (task.open_predecessors == 0) fetch_inputs(message.index);
+}
+
+void Worker::end_predecessor(uint64_t index) {
+  Task& task = tasks_[index];
+  if (--task.open_predecessors == 0) fetch_inputs(index);
+}
+
+void Worker::fetch(uint64_t index, const PlannedAccess& access) {
+  ++tasks_[index].open_inputs;
+  Message& message = send(MessageKind::kFetch, access.source.node);
+  message.index = access.source.index;
+  message.peer = {node_, index};
+  message.range = access.range;
+  message.is_after_end = access.is_after_end;
+  message.is_end = access.is_end;
 }
 
 void Worker::fetch_inputs(uint64_t index) {
   Task& task = tasks_[index];
   task.state = State::kFetching;
   for (const PlannedAccess& access : task.accesses) {
-    if (!access.is_fetched) continue;
-    ++task.open_inputs;
-    Message& message = send(MessageKind::kFetch, access.source.node);
-    message.index = access.source.index;
-    message.peer = {node_, index};
-    message.range = access.range;
+    if (access.is_fetched && !access.is_early) fetch(index, access);
   }
   if (task.open_inputs == 0) start(index);
 }
 
-void Worker::take_input(uint64_t index) {
-  assert(tasks_[index].state == State::kFetching);
-  if (--tasks_[index].open_inputs == 0) start(index);
+void Worker::take_data(const Message& message) {
+  if (message.from != node_) {
+    WorkerCommand command;
+    command.action = WorkerAction::kMerge;
+    commands.push(std::move(command));
+  }
+  Task& task = tasks_[message.index];
+  --task.open_inputs;
+  if (message.is_end) {
+    end_predecessor(message.index);
+  } else if (task.state == State::kFetching && task.open_inputs == 0) {
+    start(message.index);
+  }
 }
 
-// The inputs are there: whoever waited for them can have them too.
 void Worker::start(uint64_t index) {
   Task& task = tasks_[index];
   task.state = State::kRunning;
@@ -92,8 +128,7 @@ void Worker::start(uint64_t index) {
   ready.action = WorkerAction::kReady;
   ready.index = index;
   commands.push(std::move(ready));
-  for (const Message& fetch : task.fetches) send_data(fetch);
-  task.fetches.clear();
+  answer_fetches(task, false);
   if (task.is_cancelled) {
     send_deltas(index);
     return;
@@ -122,6 +157,7 @@ void Worker::end(uint64_t index, double time) {
     commands.push(std::move(command));
   }
   send_deltas(index);
+  handle_own_messages();
   report_if_due();
 }
 
@@ -150,6 +186,7 @@ void Worker::merge_delta(const Message& message) {
 void Worker::complete(uint64_t index) {
   Task& task = tasks_[index];
   task.state = State::kEnded;
+  answer_fetches(task, true);
   for (const TaskPlace& subscriber : task.subscribers) tell_end(subscriber);
   task.subscribers.clear();
   task.accesses.clear();
@@ -160,27 +197,43 @@ void Worker::tell_end(const TaskPlace& subscriber) {
   send(MessageKind::kEnded, subscriber.node).index = subscriber.index;
 }
 
+// It may come before the task itself, and when the task has been forgotten: the head knew of no end when it planned.
 void Worker::subscribe(const Message& message) {
-  Task& task = tasks_[message.index];
-  assert(task.state != State::kUnknown && task.state != State::kForgotten);
-  if (task.state == State::kEnded) {
-    tell_end(message.peer);
-  } else {
-    task.subscribers.push(message.peer);
+  if (message.index >= tasks_.first()) {
+    Task& task = tasks_.reach(message.index);
+    if (task.state < State::kEnded) {
+      task.subscribers.push(message.peer);
+      return;
+    }
   }
+  tell_end(message.peer);
+}
+
+// Those that wait for the inputs, or also those that wait for the end.
+void Worker::answer_fetches(Task& task, bool has_ended) {
+  List<Message> left;
+  for (Message& fetch : task.fetches) {
+    if (fetch.is_after_end && !has_ended) {
+      left.push(std::move(fetch));
+    } else {
+      send_data(fetch);
+    }
+  }
+  task.fetches.swap(left);
 }
 
 void Worker::send_data(const Message& fetch) {
   Message& message = send(MessageKind::kData, fetch.peer.node);
   message.index = fetch.peer.index;
   message.range = fetch.range;
+  message.is_end = fetch.is_end;
   message.known = fetch.known;
 }
 
 void Worker::answer_fetch(Message& message) {
   if (message.index >= tasks_.first()) {
     Task& task = tasks_.reach(message.index);
-    if (task.state < State::kRunning) {
+    if (task.state < (message.is_after_end ? State::kEnded : State::kRunning)) {
       task.fetches.push(std::move(message));
       return;
     }

@@ -6,7 +6,8 @@
 // program.
 //
 // Invariants (docs/design/cluster.md proves what follows from them):
-// - a task fetches when all its predecessors have ended, and starts when all its inputs have come;
+// - a task fetches early what its assignment says, the rest when all its predecessors have ended, and starts when all
+//   its inputs have come and all its predecessors have ended;
 // - a task has ended, for everybody else, when all its homes have merged what it has written;
 // - the stamp of what a task has written is above all stamps that its node has heard of.
 #pragma once
@@ -55,26 +56,30 @@ class Worker {
     State state = State::kUnknown;
     bool is_cancelled = false, has_run = false;
     double time = 0;
-    int64_t open_predecessors = 0;  // below 0 while the task has not been assigned
-    size_t open_inputs = 0, open_merges = 0;
+    size_t open_predecessors = 0, open_inputs = 0, open_merges = 0;
     TaskNumber number = 0;
     List<PlannedAccess> accesses;
     List<TaskPlace> subscribers;
-    List<Message> fetches;  // of others, that wait for the inputs
+    List<Message> fetches;  // of other tasks, that wait for the inputs or the end
   };
 
+  void handle(Message& message);
+  void handle_own_messages();
   void assign(Message& message);
+  void end_predecessor(uint64_t index);
+  void take_data(const Message& message);
+  void fetch(uint64_t index, const PlannedAccess& access);
   void subscribe(const Message& message);
   void answer_fetch(Message& message);
   void merge_delta(const Message& message);
   void forget(uint64_t index);
   void fetch_inputs(uint64_t index);
-  void take_input(uint64_t index);
   void start(uint64_t index);
   void send_deltas(uint64_t index);
   void complete(uint64_t index);
   void tell_end(const TaskPlace& subscriber);
   void send_data(const Message& fetch);
+  void answer_fetches(Task& task, bool has_ended);
   void report_if_due();
   Message& send(MessageKind kind, NodeNumber to);
 
@@ -84,6 +89,7 @@ class Worker {
   size_t running_ = 0;
   Window<Task> tasks_;
   List<EndedTask> ended_;  // at most report_at_most_
+  List<Message> own_;      // from this node to itself: no driver sees them
 };
 
 }  // namespace marline::target
