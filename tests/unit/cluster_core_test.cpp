@@ -17,7 +17,7 @@ namespace marline::target::simulation {
 namespace {
 
 struct Sum {
-  uint64_t tasks = 0, messages = 0, bytes = 0, moves = 0, drops = 0, over_budget = 0;
+  uint64_t tasks = 0, messages = 0, bytes = 0, moves = 0, drops = 0, over_budget = 0, withdrawn = 0;
 
   void add(const Result& result) {
     tasks += result.tasks;
@@ -26,6 +26,7 @@ struct Sum {
     moves += result.counts.moves;
     drops += result.counts.drops;
     over_budget += result.counts.over_budget;
+    withdrawn += result.counts.withdrawn;
   }
 };
 
@@ -51,6 +52,7 @@ TEST(ClusterCore, EachTaskFindsWhatAnOrderedRunGivesIt) {
   // The seeds reach what they are there for.
   EXPECT_GT(sum.moves, 100u);
   EXPECT_GT(sum.drops, 100u);
+  EXPECT_GT(sum.withdrawn, 100u);
 }
 
 TEST(ClusterDataMap, WhatIsPartlyMappedIsRefused) {
@@ -90,6 +92,56 @@ TEST(ClusterPlacement, TheHolderUnlessItIsBusy) {
   EXPECT_EQ(placement.choose(request, held), 0u) << "no member has an image";
 }
 
+// Two nodes with a slot each, four tasks on each; node 2 ends its own while node 1 still runs its first.
+TEST(ClusterWithdrawal, AnIdleNodeStandsInForTheYoungestTaskOfABusyOne) {
+  Head head({.nodes = 2, .withdraw = true});
+  for (int i = 0; i < 2; ++i) head.placement.add({});
+  for (int i = 0; i < 8; ++i) head.create({});
+  ASSERT_EQ(head.place_of(6).node, 1u);
+  head.messages.clear();
+  Message report;
+  report.kind = MessageKind::kReport;
+  report.from = 2;
+  for (uint64_t index = 0; index < 4; ++index) report.ended.push({index, true, 1});
+  head.receive(report);
+  ASSERT_EQ(head.counts.withdrawn, 1u) << "the node has one slot";
+  const Message& message = head.messages.back();
+  EXPECT_EQ(message.kind, MessageKind::kWithdraw);
+  EXPECT_EQ(message.to, 1u);
+  EXPECT_EQ(message.index, head.place_of(6).index);
+  EXPECT_EQ(message.peer.node, 2u);
+}
+
+// Node 2 holds what the successor needs, too. Without the window the task goes to the least loaded node, which is 1.
+TEST(ClusterPlacement, ATaskGoesWhereItsSuccessorsOtherInputsLie) {
+  for (uint64_t window : {0, 1}) {
+    Head head({.nodes = 2, .window = window});
+    for (int i = 0; i < 2; ++i) head.placement.add({});
+    head.placement.set_link(0.01, 0.001);
+    NewTask big, small, both;
+    big.pin = 2;
+    big.new_buffers.push({1, 1000});
+    big.accesses.push({{1, 0, 1000}, true});
+    TaskNumber first = head.create(std::move(big));
+    head.barrier();
+    Message report;
+    report.kind = MessageKind::kReport;
+    report.from = 2;
+    report.ended.push({0, true, 1});
+    head.receive(report);
+    small.new_buffers.push({2, 500});
+    small.accesses.push({{2, 0, 500}, true});
+    TaskNumber task = head.create(std::move(small));
+    both.predecessors.push(first);
+    both.predecessors.push(task);
+    both.accesses.push({{1, 0, 1000}, false});
+    both.accesses.push({{2, 0, 500}, false});
+    head.create(std::move(both));
+    head.barrier();
+    EXPECT_EQ(head.place_of(task).node, window + 1);
+  }
+}
+
 }  // namespace
 
 int run_as_program(int count, char** arguments) {
@@ -102,12 +154,13 @@ int run_as_program(int count, char** arguments) {
   }
   Sum sum;
   int failed = run_seeds(number(2), number(3), sum);
-  std::printf("%u seeds, %d wrong; %llu tasks, %llu messages, %llu bytes moved, %llu buffers moved for lack of memory, "
-              "%llu copies dropped, %llu tasks over budget\n", number(3), failed,
-              static_cast<unsigned long long>(sum.tasks),
-              static_cast<unsigned long long>(sum.messages), static_cast<unsigned long long>(sum.bytes),
-              static_cast<unsigned long long>(sum.moves), static_cast<unsigned long long>(sum.drops),
-              static_cast<unsigned long long>(sum.over_budget));
+  std::printf(
+      "%u seeds, %d wrong; %llu tasks, %llu messages, %llu bytes moved, %llu buffers moved for lack of memory, "
+      "%llu copies dropped, %llu tasks over budget, %llu tasks withdrawn\n",
+      number(3), failed, static_cast<unsigned long long>(sum.tasks), static_cast<unsigned long long>(sum.messages),
+      static_cast<unsigned long long>(sum.bytes), static_cast<unsigned long long>(sum.moves),
+      static_cast<unsigned long long>(sum.drops), static_cast<unsigned long long>(sum.over_budget),
+      static_cast<unsigned long long>(sum.withdrawn));
   return failed == 0 ? 0 : 1;
 }
 

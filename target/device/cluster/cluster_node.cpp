@@ -40,7 +40,7 @@ void clear(char* begin, uint64_t bytes) {
 }  // namespace
 
 ClusterNode::ClusterNode(NodeNumber node, uint64_t begin, uint64_t bytes, bool compares, const ClusterSide& side)
-    : node_(node), worker_(node, 1), side_(side), begin_(begin), bytes_(bytes) {
+    : node_(node), worker_(node, ~size_t{0}, 1), side_(side), begin_(begin), bytes_(bytes) {
   char* memory = map_memory(begin, bytes);
   if (compares) twins_ = map_memory(0, bytes) - memory;
 }

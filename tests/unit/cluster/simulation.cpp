@@ -64,7 +64,7 @@ struct Event {
 };
 
 struct Node {
-  explicit Node(NodeNumber number) : worker(number) {}
+  Node(NodeNumber number, size_t started) : worker(number, started) {}
   Worker worker;
   std::map<uint64_t, Copy> copies;
   int slots = 1, running = 0;
@@ -144,6 +144,8 @@ HeadOptions Machine::options(unsigned seed, const Program& program) {
   options.hold = random() % 5 == 0;
   options.credits = 1 + random() % 40;
   if (random() % 2 == 0) options.memory = 8 + random() % 60;
+  options.withdraw = random() % 2 == 0;
+  if (random() % 3 == 0) options.window = 1 + random() % 20;
   return options;
 }
 
@@ -152,8 +154,10 @@ Machine::Machine(unsigned seed, int most)
   latency_ = std::exp2(draw(8) - 4);
   pace_ = std::exp2(draw(8) - 6);
   for (int i = 0; i <= program_.nodes; ++i) {
-    Node& node = *nodes_.emplace_back(std::make_unique<Node>(static_cast<NodeNumber>(i)));
-    node.slots = 1 + draw(4);
+    int slots = 1 + draw(4);
+    size_t started = draw(2) == 0 ? static_cast<size_t>(slots) : ~size_t{0};
+    Node& node = *nodes_.emplace_back(std::make_unique<Node>(static_cast<NodeNumber>(i), started));
+    node.slots = slots;
     node.speed = std::exp2(draw(4) - 2);
     if (i > 0) head_.placement.add({static_cast<uint32_t>(draw(2)), static_cast<double>(node.slots)});
   }
@@ -300,7 +304,8 @@ void Machine::transmit(Message message) {
   }
   ++result_.messages;
   double& last = last_arrival_[{message.from, message.to}];
-  double at = std::max(last, now_ + wait_time(latency_));
+  double latency = draw(16) == 0 ? 20 * latency_ : latency_;
+  double at = std::max(last, now_ + wait_time(latency));
   last = at;
   event.message = std::make_shared<Message>(std::move(message));
   schedule_at(std::move(event), at);

@@ -52,6 +52,9 @@ enum class MessageKind : uint8_t {
   kDelta,      // what task `peer` has written in `range`, to its home; carries bytes with their stamps
   kMerged,     // an answer to kDelta, for task `index`
   kReport,     // to 0: tasks that have ended
+  kWithdraw,   // 0 to a node: if task `index` has not started, task `peer` stands in for it
+  kStandIn,    // an answer to kWithdraw, to the node of task `index`, as the end of its only predecessor: the accesses
+               // of task `peer` of the sender, for which it stands in, or `is_cancelled`: it need not run
 };
 
 struct EndedTask {
@@ -70,7 +73,7 @@ struct Message {
   // kFetch, and its answer kData: see PlannedAccess
   bool is_after_end = false, is_end = false;
   uint64_t known = 0;  // the driver's own word of a kFetch, which its kData has again
-  // kAssign
+  // kAssign; `accesses` and `is_cancelled` also kStandIn
   TaskNumber task = 0;
   uint32_t predecessors = 0;  // ends that the task waits for: those of `waits_for`, and accesses with `is_end`
   List<TaskPlace> waits_for;  // tasks that its node subscribes to

@@ -36,6 +36,10 @@ class Directory {
 
   // How many of the bytes the node has, or will have, without a transfer.
   [[nodiscard]] uint64_t bytes_at(const ClusterRange& range, NodeNumber node);
+  // How many somebody has and the node has not.
+  [[nodiscard]] uint64_t bytes_missing(const ClusterRange& range, NodeNumber node) {
+    return find(range.buffer) == nullptr ? 0 : range.bytes - bytes_at(range, node);
+  }
   // Appends nodes that have some of them, at most three for each range that has a history of its own.
   void add_holders(const ClusterRange& range, List<NodeNumber>& holders);
 

@@ -19,8 +19,17 @@ TaskNumber Head::create(NewTask made) {
   TaskNumber number = tasks_.end();
   tasks_.reach(number).made = std::move(made);
   ++under_way_;
+  note_successor(number);
   plan_what_can_be();
   return number;
+}
+
+void Head::note_successor(TaskNumber number) {
+  for (TaskNumber predecessor : tasks_[number].made.predecessors) {
+    if (predecessor < next_ || has_ended(predecessor)) continue;
+    List<TaskNumber>& successors = tasks_[predecessor].successors;
+    if (successors.count() < kSuccessors) successors.push(number);
+  }
 }
 
 bool Head::has_ended(TaskNumber task) {
@@ -43,7 +52,8 @@ void Head::barrier() {
 }
 
 void Head::plan_what_can_be() {
-  while (next_ < tasks_.end() && (!options_.hold || next_ < held_)) {
+  if (next_ < tasks_.first()) next_ = tasks_.first();  // past stand-ins, which are planned when they are made
+  while (next_ < tasks_.end() && (next_ < held_ || (!options_.hold && next_ + options_.window < tasks_.end()))) {
     if (tasks_[next_].state == State::kCreated && !plan(next_)) return;
     ++next_;
   }
@@ -59,12 +69,7 @@ bool Head::plan(TaskNumber number) {
   task->made.new_buffers.clear();
   if (!make_room(*task)) return false;
   task = &tasks_[number];  // a move may have been created
-  Node& node = nodes_[task->place.node];
-  task->place.index = node.assigned++;
-  assigned_[task->place.node].reach(task->place.index) = number;
-  task->state = State::kPlanned;
-  ++planned_;
-  if (task->place.node != 0) task->load = placement.begin(task->request, task->place.node);
+  assign_index(number);
 
   Message assignment = message_to(MessageKind::kAssign, task->place.node);
   assignment.index = task->place.index;
@@ -74,6 +79,18 @@ bool Head::plan(TaskNumber number) {
   send(std::move(assignment));
   for (uint64_t buffer : task->made.last_of) directory_.remove(buffer);
   return true;
+}
+
+// At the node where it is placed.
+void Head::assign_index(TaskNumber number) {
+  Task& task = tasks_[number];
+  Node& node = nodes_[task.place.node];
+  task.place.index = node.assigned++;
+  ++node.open;
+  assigned_[task.place.node].reach(task.place.index) = number;
+  task.state = State::kPlanned;
+  ++planned_;
+  if (task.place.node != 0) task.load = placement.begin(task.request, task.place.node);
 }
 
 void Head::plan_accesses(TaskNumber number, Message& assignment) {
@@ -116,26 +133,51 @@ void Head::place(Task& task) {
     bytes += access.range.bytes;
     directory_.add_holders(access.range, holders);
   }
+  for (TaskNumber successor : task.successors) {
+    for (const TaskAccess& access : tasks_[successor].made.accesses) directory_.add_holders(access.range, holders);
+  }
   task.request = {task.made.kernel, bytes, task.made.kinds, task.made.pin, &holders};
-  task.place.node = placement.choose(task.request, [&](NodeNumber node) {
-    uint64_t held = 0;
-    for (const TaskAccess& access : task.made.accesses) held += directory_.bytes_at(access.range, node);
-    return held;
-  });
+  auto held = [&](NodeNumber node) {
+    uint64_t bytes_held = 0;
+    for (const TaskAccess& access : task.made.accesses) bytes_held += directory_.bytes_at(access.range, node);
+    return bytes_held;
+  };
+  task.place.node = placement.choose(task.request, held, [&](NodeNumber node) { return bytes_ahead(task, node); });
   task.request.holders = nullptr;
   if (task.place.node == 0) ++counts.without_node;
 }
 
-// Chooses a node for the task and has copies go there until it fits. False: ask again when tasks have ended.
-bool Head::make_room(Task& task) {
-  place(task);
-  NodeNumber node = task.place.node;
+List<uint64_t> Head::buffers_of(const Task& task) const {
   List<uint64_t> buffers;
   for (const TaskAccess& access : task.made.accesses) {
     bool is_known = false;
     for (uint64_t buffer : buffers) is_known = is_known || buffer == access.range.buffer;
     if (!is_known) buffers.push(access.range.buffer);
   }
+  return buffers;
+}
+
+// What will have to be moved for successors if the task runs there: their other inputs, or, if that is less, what this
+// task writes.
+uint64_t Head::bytes_ahead(const Task& task, NodeNumber node) {
+  if (task.successors.is_empty()) return 0;
+  uint64_t written = 0, ahead = 0;
+  for (const TaskAccess& access : task.made.accesses) written += access.may_write ? access.range.bytes : 0;
+  for (TaskNumber successor : task.successors) {
+    uint64_t missing = 0;
+    for (const TaskAccess& access : tasks_[successor].made.accesses) {
+      missing += directory_.bytes_missing(access.range, node);
+    }
+    ahead += missing < written ? missing : written;
+  }
+  return ahead;
+}
+
+// Chooses a node for the task and has copies go there until it fits. False: ask again when tasks have ended.
+bool Head::make_room(Task& task) {
+  place(task);
+  NodeNumber node = task.place.node;
+  List<uint64_t> buffers = buffers_of(task);
   while (copies_.missing_room(buffers, node) != 0) {
     uint64_t buffer = copies_.find_unused(node, buffers);
     if (buffer == 0) {
@@ -216,6 +258,7 @@ void Head::receive(const Message& message) {
   }
   send_waiting(nodes_[message.from]);
   plan_what_can_be();
+  if (options_.withdraw) withdraw_for_idle(message.from);
 }
 
 void Head::end(TaskNumber number) {
@@ -228,6 +271,7 @@ void Head::end(TaskNumber number) {
   for (const Use& use : task.uses) {
     if (copies_.end_use(use.buffer, use.node)) remove_copies(use.buffer);
   }
+  --nodes_[task.place.node].open;
   if (task.place.node != 0) placement.end(task.place.node, task.load);
   for (uint64_t buffer : task.made.last_of) {
     if (copies_.retire(buffer)) remove_copies(buffer);

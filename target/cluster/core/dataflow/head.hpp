@@ -42,6 +42,8 @@ struct HeadOptions {
   bool hold = false;               // plan nothing before `barrier`
   uint64_t memory = ~uint64_t{0};  // bytes of each node but node 0
   uint64_t credits = 64;           // tasks that a node has been sent and that have not ended
+  uint64_t window = 0;             // a task is planned when this many more are known, or at `barrier`
+  bool withdraw = false;           // let idle nodes stand in for tasks that wait on busy ones
 };
 
 class Head {
@@ -73,9 +75,11 @@ class Head {
     uint64_t drops = 0;        // copies that went for lack of memory
     uint64_t over_budget = 0;  // tasks that were planned all the same, as nothing could go any more
     uint64_t without_node = 0; // tasks that no member has an image for: they run at node 0
+    uint64_t withdrawn = 0;    // tasks for which another node was asked to stand in
   } counts;
 
  private:
+  static constexpr size_t kSuccessors = 4;
   enum class State : uint8_t { kCreated, kPlanned, kEnded };
 
   struct Use {
@@ -85,24 +89,36 @@ class Head {
   struct Task {
     State state = State::kCreated;
     bool is_cancelled = false;
+    bool is_lent = false, is_stand_in = false;
     NewTask made;
     TaskPlace place;
     PlacementRequest request;
     double load = 0;
     List<Use> uses;
+    List<TaskNumber> successors;  // created before this one was planned; at most kSuccessors
   };
   struct Node {
     uint64_t assigned = 0, credits = 0;
+    uint64_t open = 0;      // assigned, and has not ended
     List<Message> waiting;  // messages from the first task on that has no credit; bounded by the tasks under way
     size_t next_waiting = 0;
   };
 
   void plan_what_can_be();
   bool plan(TaskNumber number);
+  void note_successor(TaskNumber number);
   void place(Task& task);
+  uint64_t bytes_ahead(const Task& task, NodeNumber node);
   bool make_room(Task& task);
   void move_home(uint64_t buffer);
   void drop_copy(uint64_t buffer, NodeNumber node);
+  List<uint64_t> buffers_of(const Task& task) const;
+  void assign_index(TaskNumber number);
+  void withdraw_for_idle(NodeNumber reporting);
+  NodeNumber find_busiest(NodeNumber reporting);
+  bool withdraw_from(NodeNumber busy, NodeNumber idle);
+  bool can_stand_in(const Task& task, NodeNumber idle);
+  void lend(TaskNumber number, NodeNumber idle);
   void plan_accesses(TaskNumber number, Message& assignment);
   void use(Task& task, uint64_t buffer, NodeNumber node);
   void end(TaskNumber number);
@@ -120,6 +136,7 @@ class Head {
   TaskNumber next_ = 0;                // to be planned
   TaskNumber held_ = 0;                // with `hold`: the first that waits for a barrier
   size_t under_way_ = 0, planned_ = 0;  // created, and planned, that have not ended
+  NodeNumber cursor_ = 0;               // of find_busiest
   uint64_t clock_ = 0;
   List<TaskNumber> covered_;  // of the task that is being planned
 };

@@ -22,6 +22,7 @@ void Worker::receive(Message& message) {
   if (message.clock > clock_) clock_ = message.clock;
   handle(message);
   handle_own_messages();
+  start_ready();
   report_if_due();
 }
 
@@ -59,6 +60,12 @@ void Worker::handle(Message& message) {
     case MessageKind::kMerged:
       if (--tasks_[message.index].open_merges == 0) complete(message.index);
       break;
+    case MessageKind::kWithdraw:
+      withdraw(message);
+      break;
+    case MessageKind::kStandIn:
+      stand_in(message);
+      break;
     case MessageKind::kReport: assert(!"for the head"); break;
   }
 }
@@ -68,8 +75,8 @@ void Worker::assign(Message& message) {
   assert(task.state == State::kUnknown);
   task.state = State::kWaiting;
   task.number = message.task;
-  task.is_cancelled = message.is_cancelled;
-  task.accesses.swap(message.accesses);
+  task.is_cancelled = task.is_cancelled || message.is_cancelled;
+  if (!message.accesses.is_empty()) task.accesses.swap(message.accesses);
   task.open_predecessors += message.predecessors;
   for (const TaskPlace& predecessor : message.waits_for) {
     Message& subscription = send(MessageKind::kSubscribe, predecessor.node);
@@ -84,7 +91,11 @@ void Worker::assign(Message& message) {
 
 void Worker::end_predecessor(uint64_t index) {
   Task& task = tasks_[index];
-  if (--task.open_predecessors == 0) fetch_inputs(index);
+  if (task.state == State::kLent) {
+    complete(index);
+  } else if (--task.open_predecessors == 0) {
+    fetch_inputs(index);
+  }
 }
 
 void Worker::fetch(uint64_t index, const PlannedAccess& access) {
@@ -103,7 +114,7 @@ void Worker::fetch_inputs(uint64_t index) {
   for (const PlannedAccess& access : task.accesses) {
     if (access.is_fetched && !access.is_early) fetch(index, access);
   }
-  if (task.open_inputs == 0) start(index);
+  if (task.open_inputs == 0) find_inputs_complete(index);
 }
 
 void Worker::take_data(const Message& message) {
@@ -117,18 +128,39 @@ void Worker::take_data(const Message& message) {
   if (message.is_end) {
     end_predecessor(message.index);
   } else if (task.state == State::kFetching && task.open_inputs == 0) {
-    start(message.index);
+    find_inputs_complete(message.index);
   }
 }
 
-void Worker::start(uint64_t index) {
+void Worker::find_inputs_complete(uint64_t index) {
   Task& task = tasks_[index];
-  task.state = State::kRunning;
+  task.state = State::kReady;
   WorkerCommand ready;
   ready.action = WorkerAction::kReady;
   ready.index = index;
   commands.push(std::move(ready));
   answer_fetches(task, false);
+  if (task.is_lent) {
+    lend(index);
+  } else {
+    ready_.push(index);
+  }
+}
+
+void Worker::start_ready() {
+  while (next_ready_ < ready_.count() && running_ < slots_) {
+    uint64_t index = ready_[next_ready_++];
+    if (tasks_.has(index) && tasks_[index].state == State::kReady) start(index);
+    handle_own_messages();
+  }
+  if (next_ready_ < ready_.count()) return;
+  ready_.clear();
+  next_ready_ = 0;
+}
+
+void Worker::start(uint64_t index) {
+  Task& task = tasks_[index];
+  task.state = State::kRunning;
   if (task.is_cancelled) {
     send_deltas(index);
     return;
@@ -140,6 +172,47 @@ void Worker::start(uint64_t index) {
   command.index = index;
   command.task = task.number;
   commands.push(std::move(command));
+}
+
+// The head believes that the task has not ended, so its record is there.
+void Worker::withdraw(const Message& message) {
+  Task& task = tasks_[message.index];
+  task.other = message.peer;
+  task.is_lent = task.state < State::kLent;
+  if (task.state >= State::kReady) lend(message.index);
+}
+
+// To the stand-in: what it is to do, behind the predecessors' ends and from this node's copy, or that it is not needed.
+// It sends what it has written to the same homes as this task would.
+void Worker::lend(uint64_t index) {
+  Task& task = tasks_[index];
+  task.is_lent = task.is_lent && !task.is_cancelled;
+  Message& message = send(MessageKind::kStandIn, task.other.node);
+  message.index = task.other.index;
+  message.peer = {node_, index};
+  message.is_cancelled = !task.is_lent;
+  if (!task.is_lent) {
+    if (task.state == State::kReady) ready_.push(index);
+    return;
+  }
+  task.state = State::kLent;
+  for (PlannedAccess access : task.accesses) {
+    access.is_fetched = true;
+    access.is_early = access.is_after_end = access.is_end = false;
+    access.is_sole = false;  // others fetch from this node and may write the same blocks
+    access.source = message.peer;
+    message.accesses.push(access);
+  }
+}
+
+// It may come before the head's assignment, behind which alone this node has dropped copies that the head thinks gone.
+void Worker::stand_in(Message& message) {
+  Task& task = tasks_.reach(message.index);
+  task.is_cancelled = message.is_cancelled;
+  task.is_stand_in = !message.is_cancelled;
+  task.other = message.peer;
+  task.accesses.swap(message.accesses);
+  if (--task.open_predecessors == 0) fetch_inputs(message.index);
 }
 
 void Worker::end(uint64_t index, double time) {
@@ -158,6 +231,7 @@ void Worker::end(uint64_t index, double time) {
   }
   send_deltas(index);
   handle_own_messages();
+  start_ready();
   report_if_due();
 }
 
@@ -188,6 +262,7 @@ void Worker::complete(uint64_t index) {
   task.state = State::kEnded;
   answer_fetches(task, true);
   for (const TaskPlace& subscriber : task.subscribers) tell_end(subscriber);
+  if (task.is_stand_in) tell_end(task.other);
   task.subscribers.clear();
   task.accesses.clear();
   ended_.push({index, task.has_run, task.time});
@@ -233,7 +308,7 @@ void Worker::send_data(const Message& fetch) {
 void Worker::answer_fetch(Message& message) {
   if (message.index >= tasks_.first()) {
     Task& task = tasks_.reach(message.index);
-    if (task.state < (message.is_after_end ? State::kEnded : State::kRunning)) {
+    if (task.state < (message.is_after_end ? State::kEnded : State::kReady)) {
       task.fetches.push(std::move(message));
       return;
     }

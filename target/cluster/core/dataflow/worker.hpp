@@ -9,6 +9,7 @@
 // - a task fetches early what its assignment says, the rest when all its predecessors have ended, and starts when all
 //   its inputs have come and all its predecessors have ended;
 // - a task has ended, for everybody else, when all its homes have merged what it has written;
+// - a task that another node's task stands in for has ended when that one has;
 // - the stamp of what a task has written is above all stamps that its node has heard of.
 #pragma once
 
@@ -20,7 +21,8 @@ enum class WorkerAction : uint8_t {
   kSend,     // `message`; kData and kDelta with the bytes and stamps of message.range as they are now
   kMerge,    // the bytes that came with the message just received: those with a higher stamp than the copy's
   kReady,    // the inputs of task `index` are there: from here on others may get them
-  kStart,    // task `index`; the driver calls `end` when it has run
+  kStart,    // task `index`; the driver calls `end` when it has run; `task` is its number, of a stand-in: the one for
+             // which it stands in
   kCompare,  // of task `index`: bytes of `range` that differ from their twin get `stamp`, and the twin gets them
   kDrop,     // the copy of range.buffer
 };
@@ -36,9 +38,10 @@ struct WorkerCommand {
 
 class Worker {
  public:
-  // `report_at_most`: ended tasks that wait for a report while the node is busy.
-  explicit Worker(NodeNumber node, size_t report_at_most = kReportAtMost)
-      : node_(node), report_at_most_(report_at_most) {}
+  // `slots`: tasks that are started and have not ended, at most; all others can be withdrawn. `report_at_most`: ended
+  // tasks that wait for a report while the node is busy.
+  explicit Worker(NodeNumber node, size_t slots = ~size_t{0}, size_t report_at_most = kReportAtMost)
+      : node_(node), slots_(slots), report_at_most_(report_at_most) {}
 
   void receive(Message& message);
   // A started task has run for `time`, in the driver's unit.
@@ -50,13 +53,16 @@ class Worker {
   static constexpr size_t kReportAtMost = 16;
 
  private:
-  enum class State : uint8_t { kUnknown, kWaiting, kFetching, kRunning, kMerging, kEnded, kForgotten };
+  enum class State : uint8_t { kUnknown, kWaiting, kFetching, kReady, kLent, kRunning, kMerging, kEnded, kForgotten };
 
   struct Task {
     State state = State::kUnknown;
     bool is_cancelled = false, has_run = false;
+    bool is_lent = false, is_stand_in = false;
+    TaskPlace other;  // the one that stands in for this one, or for which this one does
     double time = 0;
-    size_t open_predecessors = 0, open_inputs = 0, open_merges = 0;
+    int64_t open_predecessors = 0;  // -1: the task that this one stands in for has come before the assignment
+    size_t open_inputs = 0, open_merges = 0;
     TaskNumber number = 0;
     List<PlannedAccess> accesses;
     List<TaskPlace> subscribers;
@@ -74,7 +80,12 @@ class Worker {
   void merge_delta(const Message& message);
   void forget(uint64_t index);
   void fetch_inputs(uint64_t index);
+  void find_inputs_complete(uint64_t index);
+  void start_ready();
   void start(uint64_t index);
+  void withdraw(const Message& message);
+  void lend(uint64_t index);
+  void stand_in(Message& message);
   void send_deltas(uint64_t index);
   void complete(uint64_t index);
   void tell_end(const TaskPlace& subscriber);
@@ -84,11 +95,12 @@ class Worker {
   Message& send(MessageKind kind, NodeNumber to);
 
   NodeNumber node_;
-  size_t report_at_most_;
+  size_t slots_, report_at_most_, running_ = 0;
   uint64_t clock_ = 0;
-  size_t running_ = 0;
   Window<Task> tasks_;
   List<EndedTask> ended_;  // at most report_at_most_
+  List<uint64_t> ready_;   // tasks that wait for a slot, and some that have left meanwhile
+  size_t next_ready_ = 0;
   List<Message> own_;      // from this node to itself: no driver sees them
 };
 

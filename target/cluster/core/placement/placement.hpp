@@ -43,15 +43,31 @@ class Placement {
   // What a task is taken to need whose kernel has not run yet.
   void set_unknown_time(double time) { unknown_time_ = time; }
 
-  // 0: no member may run it. `held(node)`: how many of its bytes the node has.
+  // 0: no member may run it. `held(node)`: how many of its bytes the node has. `ahead(node)`: how many have to be moved
+  // later if it runs there.
+  template <class Held, class Ahead>
+  NodeNumber choose(const PlacementRequest& request, const Held& held, const Ahead& ahead);
   template <class Held>
-  NodeNumber choose(const PlacementRequest& request, const Held& held);
+  NodeNumber choose(const PlacementRequest& request, const Held& held) {
+    return choose(request, held, [](NodeNumber) { return uint64_t{0}; });
+  }
 
   // The task is the node's now. Returns its share of the node's load, for `end`.
   double begin(const PlacementRequest& request, NodeNumber node);
   void end(NodeNumber node, double load);
   // A task has run for `time`.
   void learn(const PlacementRequest& request, NodeNumber node, double time);
+
+  [[nodiscard]] bool may_run(const PlacementRequest& request, NodeNumber node) const;
+  // For how long the node has work, and how many tasks it runs side by side.
+  [[nodiscard]] double load(NodeNumber node) const { return loads_[node - 1]; }
+  [[nodiscard]] double slots(NodeNumber node) const { return members_[node - 1].slots; }
+  // 0: there are no members.
+  [[nodiscard]] NodeNumber least_loaded() const { return tree_.is_empty() ? 0 : tree_[1]; }
+  // How long the task takes on the node with a transfer of so many bytes before it.
+  [[nodiscard]] double time_with_transfer(const PlacementRequest& request, NodeNumber node, uint64_t bytes) const {
+    return latency_ + static_cast<double>(bytes) * time_per_byte_ + expected_time(request, members_[node - 1].kind);
+  }
 
   [[nodiscard]] double expected_time(const PlacementRequest& request, uint32_t kind) const;
 
@@ -65,9 +81,7 @@ class Placement {
 
   static uint64_t key_of(const PlacementRequest& request, uint32_t kind);
   const Cost* find_cost(uint64_t key) const;
-  bool may_run(const PlacementRequest& request, NodeNumber node) const;
   void set_load(NodeNumber node, double load);
-  NodeNumber least_loaded() const { return tree_.is_empty() ? 0 : tree_[1]; }
   NodeNumber better(NodeNumber a, NodeNumber b) const;
   void add_least_loaded(const PlacementRequest& request);
 
@@ -82,8 +96,8 @@ class Placement {
   List<NodeNumber> candidates_;
 };
 
-template <class Held>
-NodeNumber Placement::choose(const PlacementRequest& request, const Held& held) {
+template <class Held, class Ahead>
+NodeNumber Placement::choose(const PlacementRequest& request, const Held& held, const Ahead& ahead) {
   if (request.pin != kAnyNode) return may_run(request, request.pin) ? request.pin : 0;
   if (policy_ == PlacementPolicy::kRoundRobin) {
     for (size_t i = 0; i < members_.count(); ++i) {
@@ -112,6 +126,7 @@ NodeNumber Placement::choose(const PlacementRequest& request, const Held& held) 
     } else {
       double load = loads_[node - 1];  // transfers go on beside other tasks
       end = (load > end ? load : end) + expected_time(request, members_[node - 1].kind);
+      end += static_cast<double>(ahead(node)) * time_per_byte_;
     }
     if (best == 0 || end < best_end || (end == best_end && node < best)) best = node, best_end = end;
   }
