@@ -97,7 +97,7 @@ TEST(ClusterWithdrawal, AnIdleNodeStandsInForTheYoungestTaskOfABusyOne) {
   Head head({.nodes = 2, .withdraw = true});
   for (int i = 0; i < 2; ++i) head.placement.add({});
   for (int i = 0; i < 8; ++i) head.create({});
-  ASSERT_EQ(head.place_of(6).node, 1u);
+  ASSERT_EQ(head.place_of(7).node, 1u);
   head.messages.clear();
   Message report;
   report.kind = MessageKind::kReport;
@@ -108,7 +108,7 @@ TEST(ClusterWithdrawal, AnIdleNodeStandsInForTheYoungestTaskOfABusyOne) {
   const Message& message = head.messages.back();
   EXPECT_EQ(message.kind, MessageKind::kWithdraw);
   EXPECT_EQ(message.to, 1u);
-  EXPECT_EQ(message.index, head.place_of(6).index);
+  EXPECT_EQ(message.index, head.place_of(7).index);
   EXPECT_EQ(message.peer.node, 2u);
 }
 

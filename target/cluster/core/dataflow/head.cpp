@@ -19,17 +19,22 @@ TaskNumber Head::create(NewTask made) {
   TaskNumber number = tasks_.end();
   tasks_.reach(number).made = std::move(made);
   ++under_way_;
-  note_successor(number);
+  note_predecessors(number);
   plan_what_can_be();
   return number;
 }
 
-void Head::note_successor(TaskNumber number) {
-  for (TaskNumber predecessor : tasks_[number].made.predecessors) {
-    if (predecessor < next_ || has_ended(predecessor)) continue;
-    List<TaskNumber>& successors = tasks_[predecessor].successors;
-    if (successors.count() < kSuccessors) successors.push(number);
+void Head::note_predecessors(TaskNumber number) {
+  Task& task = tasks_[number];
+  task.level = levels_.first();
+  for (TaskNumber predecessor : task.made.predecessors) {
+    if (!tasks_.has(predecessor)) continue;
+    Task& before = tasks_[predecessor];
+    if (before.level != kNoLevel && before.level >= task.level) task.level = before.level + 1;
+    bool is_planned = predecessor < next_ || before.state != State::kCreated;
+    if (!is_planned && before.successors.count() < kSuccessors) before.successors.push(number);
   }
+  ++levels_.reach(task.level);
 }
 
 bool Head::has_ended(TaskNumber task) {
@@ -133,16 +138,22 @@ void Head::place(Task& task) {
     bytes += access.range.bytes;
     directory_.add_holders(access.range, holders);
   }
+  bool looks_ahead = holders.is_empty();  // else its inputs decide, and the successors follow
   for (TaskNumber successor : task.successors) {
+    if (!looks_ahead) break;
     for (const TaskAccess& access : tasks_[successor].made.accesses) directory_.add_holders(access.range, holders);
   }
   task.request = {task.made.kernel, bytes, task.made.kinds, task.made.pin, &holders};
+  // Neighbours without data to share need not stay together.
+  bool shares = !holders.is_empty() || !task.successors.is_empty();
+  if (shares && levels_.has(task.level)) task.request.beside = levels_[task.level];
   auto held = [&](NodeNumber node) {
     uint64_t bytes_held = 0;
     for (const TaskAccess& access : task.made.accesses) bytes_held += directory_.bytes_at(access.range, node);
     return bytes_held;
   };
-  task.place.node = placement.choose(task.request, held, [&](NodeNumber node) { return bytes_ahead(task, node); });
+  auto ahead = [&](NodeNumber node) { return looks_ahead ? bytes_ahead(task, node) : 0; };
+  task.place.node = placement.choose(task.request, held, ahead);
   task.request.holders = nullptr;
   if (task.place.node == 0) ++counts.without_node;
 }
@@ -157,20 +168,21 @@ List<uint64_t> Head::buffers_of(const Task& task) const {
   return buffers;
 }
 
-// What will have to be moved for successors if the task runs there: their other inputs, or, if that is less, what this
-// task writes.
+// What will have to be moved for the most demanding successor if the task runs there: its other inputs, or, if that is
+// less, what this task writes.
 uint64_t Head::bytes_ahead(const Task& task, NodeNumber node) {
   if (task.successors.is_empty()) return 0;
-  uint64_t written = 0, ahead = 0;
+  uint64_t written = 0, most = 0;
   for (const TaskAccess& access : task.made.accesses) written += access.may_write ? access.range.bytes : 0;
   for (TaskNumber successor : task.successors) {
     uint64_t missing = 0;
     for (const TaskAccess& access : tasks_[successor].made.accesses) {
       missing += directory_.bytes_missing(access.range, node);
     }
-    ahead += missing < written ? missing : written;
+    if (missing > written) missing = written;
+    if (missing > most) most = missing;
   }
-  return ahead;
+  return most;
 }
 
 // Chooses a node for the task and has copies go there until it fits. False: ask again when tasks have ended.
@@ -276,7 +288,14 @@ void Head::end(TaskNumber number) {
   for (uint64_t buffer : task.made.last_of) {
     if (copies_.retire(buffer)) remove_copies(buffer);
   }
+  leave_level(task);
   while (tasks_.first() < tasks_.end() && tasks_[tasks_.first()].state == State::kEnded) tasks_.drop_first();
+}
+
+void Head::leave_level(const Task& task) {
+  if (task.level == kNoLevel) return;
+  --levels_[task.level];
+  while (levels_.first() + 1 < levels_.end() && levels_[levels_.first()] == 0) levels_.drop_first();
 }
 
 void Head::remove_copies(uint64_t buffer) {

@@ -80,6 +80,7 @@ class Head {
 
  private:
   static constexpr size_t kSuccessors = 4;
+  static constexpr uint64_t kNoLevel = ~uint64_t{0};
   enum class State : uint8_t { kCreated, kPlanned, kEnded };
 
   struct Use {
@@ -94,6 +95,7 @@ class Head {
     TaskPlace place;
     PlacementRequest request;
     double load = 0;
+    uint64_t level = kNoLevel;  // the longest chain of predecessors that are known; the program's tasks have one
     List<Use> uses;
     List<TaskNumber> successors;  // created before this one was planned; at most kSuccessors
   };
@@ -106,7 +108,7 @@ class Head {
 
   void plan_what_can_be();
   bool plan(TaskNumber number);
-  void note_successor(TaskNumber number);
+  void note_predecessors(TaskNumber number);
   void place(Task& task);
   uint64_t bytes_ahead(const Task& task, NodeNumber node);
   bool make_room(Task& task);
@@ -122,6 +124,7 @@ class Head {
   void plan_accesses(TaskNumber number, Message& assignment);
   void use(Task& task, uint64_t buffer, NodeNumber node);
   void end(TaskNumber number);
+  void leave_level(const Task& task);
   void remove_copies(uint64_t buffer);
   void send(Message message);
   void send_waiting(Node& node);
@@ -137,6 +140,7 @@ class Head {
   TaskNumber held_ = 0;                // with `hold`: the first that waits for a barrier
   size_t under_way_ = 0, planned_ = 0;  // created, and planned, that have not ended
   NodeNumber cursor_ = 0;               // of find_busiest
+  Window<uint64_t> levels_;             // tasks of each level that have not ended
   uint64_t clock_ = 0;
   List<TaskNumber> covered_;  // of the task that is being planned
 };

@@ -8,6 +8,7 @@ namespace marline::target {
 void Placement::add(const Member& member) {
   assert(member.kind < kKinds && member.slots > 0);
   members_.push(member);
+  slots_ += member.slots;
   loads_.push(0);
   leaves_ = leaves_ == 0 ? 1 : leaves_;
   while (leaves_ < members_.count()) leaves_ *= 2;
@@ -31,6 +32,28 @@ bool Placement::may_run(const PlacementRequest& request, NodeNumber node) const 
   return node >= 1 && node <= members_.count() && (request.kinds >> members_[node - 1].kind & 1) != 0;
 }
 
+void Placement::add_candidate(const PlacementRequest& request, NodeNumber node) {
+  for (NodeNumber other : candidates_) {
+    if (other == node) return;
+  }
+  if (may_run(request, node)) candidates_.push(node);
+}
+
+// Where so many tasks are ready at a time that each slot gets several, neighbours among them may wait for one another.
+double Placement::rounds_of(const PlacementRequest& request) const {
+  constexpr double kAtMost = 4;
+  double rounds = static_cast<double>(request.beside) / slots_;
+  return rounds <= 1 ? 1 : rounds >= kAtMost ? kAtMost : static_cast<double>(static_cast<uint64_t>(rounds + 0.999));
+}
+
+// Until a task that takes `time` starts there. In steps of so many rounds of all slots: as long as a slot is free a
+// task starts at once, and no data should move for less than that.
+double Placement::wait_time(NodeNumber node, double time, double rounds) const {
+  double load = loads_[node - 1], step = time * rounds;
+  if (step <= 0 || load > 1e6 * step) return load;
+  return static_cast<double>(static_cast<uint64_t>(load / step + 1e-6)) * step;
+}
+
 // A node that cannot run the task, or has been taken, is set aside for the moment; all nodes, where most have no image.
 void Placement::add_least_loaded(const PlacementRequest& request) {
   constexpr double kAside = 1e300;
@@ -45,9 +68,7 @@ void Placement::add_least_loaded(const PlacementRequest& request) {
     set_load(node, kAside);
     if (!may_run(request, node)) continue;
     ++found;
-    bool is_known = false;
-    for (NodeNumber other : candidates_) is_known = is_known || other == node;
-    if (!is_known) candidates_.push(node);
+    add_candidate(request, node);
   }
   for (const Aside& one : aside) set_load(one.node, one.load);
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Which node runs a task: the one where it ends first, as far as is known (HEFT's rule, Topcuoglu et al. 2002), among
-// the holders of its inputs and the least loaded nodes. So a choice costs O(inputs + log nodes). A pure state machine
-// of node 0; nodes are numbered from 1 on. Costs are in the driver's unit of time, learned from tasks that have run.
+// the holders of its inputs, the least loaded nodes and the node of the choice before. So a choice costs O(inputs + log
+// nodes). A pure state machine of node 0; nodes are numbered from 1 on. Costs are in the driver's unit of time, learned
+// from tasks that have run.
 #pragma once
 
 #include "cluster/core/base/message.hpp"
@@ -27,6 +28,7 @@ struct PlacementRequest {
   uint32_t kinds = ~uint32_t{0};          // bit k: members of kind k have an image
   NodeNumber pin = kAnyNode;
   const List<NodeNumber>* holders = nullptr;  // of any of its inputs; may name a node twice
+  uint64_t beside = 1;                        // tasks, this one among them, that could run at the same time
 };
 
 class Placement {
@@ -79,15 +81,22 @@ class Placement {
     uint32_t seen;
   };
 
+  // Of two that are equally good: tasks that are created one after another often share data, so they stay together.
+  bool is_before(NodeNumber node, NodeNumber other) const { return node == last_ || (other != last_ && node < other); }
+  [[nodiscard]] double rounds_of(const PlacementRequest& request) const;
   static uint64_t key_of(const PlacementRequest& request, uint32_t kind);
   const Cost* find_cost(uint64_t key) const;
   void set_load(NodeNumber node, double load);
   NodeNumber better(NodeNumber a, NodeNumber b) const;
+  void add_candidate(const PlacementRequest& request, NodeNumber node);
   void add_least_loaded(const PlacementRequest& request);
+  [[nodiscard]] double wait_time(NodeNumber node, double time, double rounds) const;
 
   PlacementPolicy policy_;
   double latency_ = 0, time_per_byte_ = 0, unknown_time_ = 1;
-  NodeNumber next_ = 1;
+  NodeNumber next_ = 1;           // of kRoundRobin
+  NodeNumber last_ = 0;           // the last choice
+  double slots_ = 0;              // of all members
   List<Member> members_;          // from 0 on: of node 1
   List<double> loads_;            // work that is assigned and has not ended, over slots; like members_
   List<NodeNumber> tree_;         // a tournament: entry 1 is the least loaded node; 0: none
@@ -109,27 +118,35 @@ NodeNumber Placement::choose(const PlacementRequest& request, const Held& held, 
   }
   candidates_.clear();
   if (request.holders != nullptr) {
-    for (NodeNumber node : *request.holders) {
-      bool is_known = false;
-      for (NodeNumber other : candidates_) is_known = is_known || other == node;
-      if (!is_known && may_run(request, node)) candidates_.push(node);
-    }
+    for (NodeNumber node : *request.holders) add_candidate(request, node);
   }
+  add_candidate(request, last_);
   add_least_loaded(request);
   NodeNumber best = 0;
-  double best_end = 0;
+  double best_end = 0, best_missing = 0, best_wait = 0;
+  double rounds = rounds_of(request);
   for (NodeNumber node : candidates_) {
     auto missing = static_cast<double>(request.bytes - held(node));
-    double end = missing == 0 ? 0 : latency_ + missing * time_per_byte_;
+    double end = missing == 0 ? 0 : latency_ + missing * time_per_byte_, wait = 0;
     if (policy_ == PlacementPolicy::kOwnerComputes) {
       end = missing;
     } else {
-      double load = loads_[node - 1];  // transfers go on beside other tasks
-      end = (load > end ? load : end) + expected_time(request, members_[node - 1].kind);
+      double time = expected_time(request, members_[node - 1].kind);
+      wait = wait_time(node, time, rounds);
+      end = (wait > end ? wait : end) + time;  // transfers go on beside other tasks
       end += static_cast<double>(ahead(node)) * time_per_byte_;
     }
-    if (best == 0 || end < best_end || (end == best_end && node < best)) best = node, best_end = end;
+    bool is_better = end != best_end           ? end < best_end
+                     : missing != best_missing ? missing < best_missing
+                     : wait != best_wait       ? wait < best_wait
+                                               : is_before(node, best);
+    if (best != 0 && !is_better) continue;
+    best = node;
+    best_end = end;
+    best_missing = missing;
+    best_wait = wait;
   }
+  last_ = best;
   return best;
 }
 
