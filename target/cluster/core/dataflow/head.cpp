@@ -95,7 +95,9 @@ void Head::assign_index(TaskNumber number) {
   assigned_[task.place.node].reach(task.place.index) = number;
   task.state = State::kPlanned;
   ++planned_;
-  if (task.place.node != 0) task.load = placement.begin(task.request, task.place.node);
+  if (task.place.node == 0) return;
+  task.load = placement.begin(task.request, task.place.node);
+  task.mark = placement.mark(task.place.node);
 }
 
 void Head::plan_accesses(TaskNumber number, Message& assignment) {
@@ -143,10 +145,16 @@ void Head::place(Task& task) {
     if (!looks_ahead) break;
     for (const TaskAccess& access : tasks_[successor].made.accesses) directory_.add_holders(access.range, holders);
   }
-  task.request = {task.made.kernel, bytes, task.made.kinds, task.made.pin, &holders};
+  task.request = {
+      .kernel = task.made.kernel, .bytes = bytes, .kinds = task.made.kinds, .pin = task.made.pin, .holders = &holders};
   // Neighbours without data to share need not stay together.
   bool shares = !holders.is_empty() || !task.successors.is_empty();
   if (shares && levels_.has(task.level)) task.request.beside = levels_[task.level];
+  List<RunningPredecessor> running;
+  if (placement.is_latency_bound(task.request)) {
+    add_running(task, running);
+    task.request.predecessors = &running;
+  }
   auto held = [&](NodeNumber node) {
     uint64_t bytes_held = 0;
     for (const TaskAccess& access : task.made.accesses) bytes_held += directory_.bytes_at(access.range, node);
@@ -154,8 +162,14 @@ void Head::place(Task& task) {
   };
   auto ahead = [&](NodeNumber node) { return looks_ahead ? bytes_ahead(task, node) : 0; };
   task.place.node = placement.choose(task.request, held, ahead);
+  NodeNumber node = task.place.node;
+  if (node == 0) {
+    ++counts.without_node;
+  } else if (!running.is_empty()) {
+    task.request.gap = placement.gap_at(task.request, node, bytes - held(node));
+  }
   task.request.holders = nullptr;
-  if (task.place.node == 0) ++counts.without_node;
+  task.request.predecessors = nullptr;
 }
 
 List<uint64_t> Head::buffers_of(const Task& task) const {
@@ -166,6 +180,15 @@ List<uint64_t> Head::buffers_of(const Task& task) const {
     if (!is_known) buffers.push(access.range.buffer);
   }
   return buffers;
+}
+
+void Head::add_running(const Task& task, List<RunningPredecessor>& running) {
+  for (TaskNumber number : task.made.predecessors) {
+    if (has_ended(number)) continue;
+    const Task& before = tasks_[number];
+    NodeNumber node = before.place.node;
+    if (node != 0) running.push({node, placement.time_left(node, before.mark)});
+  }
 }
 
 // What will have to be moved for the most demanding successor if the task runs there: its other inputs, or, if that is

@@ -94,7 +94,7 @@ class Head {
     NewTask made;
     TaskPlace place;
     PlacementRequest request;
-    double load = 0;
+    double load = 0, mark = 0;  // in the node's load
     uint64_t level = kNoLevel;  // the longest chain of predecessors that are known; the program's tasks have one
     List<Use> uses;
     List<TaskNumber> successors;  // created before this one was planned; at most kSuccessors
@@ -110,6 +110,7 @@ class Head {
   bool plan(TaskNumber number);
   void note_predecessors(TaskNumber number);
   void place(Task& task);
+  void add_running(const Task& task, List<RunningPredecessor>& running);
   uint64_t bytes_ahead(const Task& task, NodeNumber node);
   bool make_room(Task& task);
   void move_home(uint64_t buffer);

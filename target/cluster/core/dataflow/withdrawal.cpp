@@ -60,6 +60,7 @@ void Head::lend(TaskNumber number, NodeNumber idle) {
   Task& task = tasks_[number];
   made.is_stand_in = task.is_lent = true;
   made.request = task.request;
+  made.request.gap = 0;
   made.place.node = idle;
   ++under_way_;
   assign_index(stand_in);

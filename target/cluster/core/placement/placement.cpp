@@ -10,6 +10,7 @@ void Placement::add(const Member& member) {
   members_.push(member);
   slots_ += member.slots;
   loads_.push(0);
+  done_.push(0);
   leaves_ = leaves_ == 0 ? 1 : leaves_;
   while (leaves_ < members_.count()) leaves_ *= 2;
   tree_.clear();
@@ -39,6 +40,16 @@ void Placement::add_candidate(const PlacementRequest& request, NodeNumber node) 
   if (may_run(request, node)) candidates_.push(node);
 }
 
+double Placement::ready_time(const PlacementRequest& request, NodeNumber node, double transfer) {
+  double ready = transfer;
+  if (request.predecessors == nullptr) return ready;
+  for (const RunningPredecessor& before : *request.predecessors) {
+    double there = before.left + (before.node != node ? transfer : 0);
+    if (there > ready) ready = there;
+  }
+  return ready;
+}
+
 // Where so many tasks are ready at a time that each slot gets several, neighbours among them may wait for one another.
 double Placement::rounds_of(const PlacementRequest& request) const {
   constexpr double kAtMost = 4;
@@ -50,6 +61,7 @@ double Placement::rounds_of(const PlacementRequest& request) const {
 // task starts at once, and no data should move for less than that.
 double Placement::wait_time(NodeNumber node, double time, double rounds) const {
   double load = loads_[node - 1], step = time * rounds;
+  if (members_[node - 1].slots <= 1 && rounds <= 1) return load;
   if (step <= 0 || load > 1e6 * step) return load;
   return static_cast<double>(static_cast<uint64_t>(load / step + 1e-6)) * step;
 }
@@ -113,12 +125,13 @@ void Placement::learn(const PlacementRequest& request, NodeNumber node, double t
 
 double Placement::begin(const PlacementRequest& request, NodeNumber node) {
   const Member& member = members_[node - 1];
-  double load = expected_time(request, member.kind) / member.slots;
+  double load = (request.gap + expected_time(request, member.kind)) / member.slots;
   set_load(node, loads_[node - 1] + load);
   return load;
 }
 
 void Placement::end(NodeNumber node, double load) {
+  done_[node - 1] += load;
   double left = loads_[node - 1] - load;
   set_load(node, left > 0 ? left : 0);
 }

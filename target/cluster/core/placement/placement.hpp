@@ -21,6 +21,12 @@ struct Member {
   double slots = 1;      // tasks that it runs side by side
 };
 
+// A predecessor that has not ended, and in which time it does, as far as is known.
+struct RunningPredecessor {
+  NodeNumber node;
+  double left;
+};
+
 // What the choice rests on.
 struct PlacementRequest {
   uint32_t kernel = 0;
@@ -28,6 +34,8 @@ struct PlacementRequest {
   uint32_t kinds = ~uint32_t{0};          // bit k: members of kind k have an image
   NodeNumber pin = kAnyNode;
   const List<NodeNumber>* holders = nullptr;  // of any of its inputs; may name a node twice
+  const List<RunningPredecessor>* predecessors = nullptr;
+  double gap = 0;                             // for which the chosen node's slot waits for the task's inputs
   uint64_t beside = 1;                        // tasks, this one among them, that could run at the same time
 };
 
@@ -56,6 +64,20 @@ class Placement {
 
   // The task is the node's now. Returns its share of the node's load, for `end`.
   double begin(const PlacementRequest& request, NodeNumber node);
+  // For a task whose `begin` was the last at its node when `mark` was asked for: in which time it ends.
+  [[nodiscard]] double mark(NodeNumber node) const { return done_[node - 1] + loads_[node - 1]; }
+  [[nodiscard]] double time_left(NodeNumber node, double mark) const {
+    return mark > done_[node - 1] ? mark - done_[node - 1] : 0;
+  }
+  // So few tasks could run at the same time that the chain of predecessors decides, not the queues.
+  [[nodiscard]] bool is_latency_bound(const PlacementRequest& request) const {
+    return static_cast<double>(request.beside) < 1.5 * slots_;
+  }
+  // How long a slot of the node would wait for the task's inputs, if so many bytes are missing.
+  [[nodiscard]] double gap_at(const PlacementRequest& request, NodeNumber node, uint64_t missing) const {
+    double gap = ready_time(request, node, transfer_time(missing)) - loads_[node - 1];
+    return gap > 0 ? gap : 0;
+  }
   void end(NodeNumber node, double load);
   // A task has run for `time`.
   void learn(const PlacementRequest& request, NodeNumber node, double time);
@@ -83,6 +105,10 @@ class Placement {
 
   // Of two that are equally good: tasks that are created one after another often share data, so they stay together.
   bool is_before(NodeNumber node, NodeNumber other) const { return node == last_ || (other != last_ && node < other); }
+  [[nodiscard]] double transfer_time(uint64_t bytes) const {
+    return bytes == 0 ? 0 : latency_ + static_cast<double>(bytes) * time_per_byte_;
+  }
+  static double ready_time(const PlacementRequest& request, NodeNumber node, double transfer);
   [[nodiscard]] double rounds_of(const PlacementRequest& request) const;
   static uint64_t key_of(const PlacementRequest& request, uint32_t kind);
   const Cost* find_cost(uint64_t key) const;
@@ -98,6 +124,7 @@ class Placement {
   NodeNumber last_ = 0;           // the last choice
   double slots_ = 0;              // of all members
   List<Member> members_;          // from 0 on: of node 1
+  List<double> done_;             // work that has ended, over slots
   List<double> loads_;            // work that is assigned and has not ended, over slots; like members_
   List<NodeNumber> tree_;         // a tournament: entry 1 is the least loaded node; 0: none
   size_t leaves_ = 0;
@@ -123,17 +150,18 @@ NodeNumber Placement::choose(const PlacementRequest& request, const Held& held, 
   add_candidate(request, last_);
   add_least_loaded(request);
   NodeNumber best = 0;
-  double best_end = 0, best_missing = 0, best_wait = 0;
+  double best_end = 0, best_wait = 0;
+  uint64_t best_missing = 0;
   double rounds = rounds_of(request);
   for (NodeNumber node : candidates_) {
-    auto missing = static_cast<double>(request.bytes - held(node));
-    double end = missing == 0 ? 0 : latency_ + missing * time_per_byte_, wait = 0;
-    if (policy_ == PlacementPolicy::kOwnerComputes) {
-      end = missing;
-    } else {
-      double time = expected_time(request, members_[node - 1].kind);
+    uint64_t missing = request.bytes - held(node);
+    double end = static_cast<double>(missing), wait = 0;
+    if (policy_ != PlacementPolicy::kOwnerComputes) {
+      double time = expected_time(request, members_[node - 1].kind), transfer = transfer_time(missing);
+      double ready = ready_time(request, node, transfer);
       wait = wait_time(node, time, rounds);
-      end = (wait > end ? wait : end) + time;  // transfers go on beside other tasks
+      // Transfers go on beside other tasks.
+      end = (wait > ready ? wait : ready) + time;
       end += static_cast<double>(ahead(node)) * time_per_byte_;
     }
     bool is_better = end != best_end           ? end < best_end
