@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A made-up cluster for models of runtimes: events in the order of time, nodes with cores, a port in each direction and
+// a processor for messages. All times are in microseconds. Deterministic; one thread.
+#pragma once
+
+extern "C" {
+#include "../taskbench/graph.h"
+}
+
+#include <cstddef>
+#include <cstdint>
+#include <queue>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace cluster {
+
+struct Costs {
+  double message = 1.5;      // of a processor, for each message sent or received
+  double latency = 2;        // of the link
+  double bandwidth = 12500;  // of a port, bytes per us, in each direction
+  double header = 64;        // bytes of a message without data
+  double head_task = 0.6;    // what a task costs node 0, without messages
+  double head_input = 0.7;   // and for each of its inputs
+  double in_frame = 0.1;     // a further message to the same node, sent at the same time
+  double task = 0.5;         // what a task costs the core that runs it
+  double compare = 0;       // bytes per us that a core compares behind a task; 0: writes are known, nothing is compared
+  double insert_local = 3;  // StarPU-MPI: to insert a task of the own node,
+  double insert_remote = 0.3;  // and one of another node
+  double starpu_task = 1;      // and to run one
+  double local_message = 0.3;  // MPI: a message to a rank of the same node
+  double ompc_start = 29700;   // OMPC: 25 ms, and 4.7 ms at the first event (Yviquel et al. 2022, section 6)
+  size_t ompc_threads = 48;    // of its head, each of which waits for one task
+};
+
+struct Workload {
+  Graph graph{};
+  size_t nodes = 16, cores = 16;
+  double task = 1000;     // how long a task takes on average
+  double imbalance = 0;   // 0.5: from 0.5 to 1.5 times that
+  uint64_t bytes = 4096;  // that a task writes, and each of its readers gets
+  long buffers = 2;       // Marline: of each column, written in turns
+  uint64_t window = 0;    // Marline: tasks that are known before one is planned
+  bool withdraw = true;   // and whether idle nodes stand in
+
+  double time_of(long step, long column) const {
+    double factor = graph_uniform(graph.seed, 7, static_cast<uint64_t>(step), static_cast<uint64_t>(column));
+    return task * (1 + imbalance * (2 * factor - 1));
+  }
+  size_t tasks() const;
+  double work() const;  // of all tasks
+  size_t index_of(long step, long column) const {
+    return static_cast<size_t>(step) * static_cast<size_t>(graph.width) + static_cast<size_t>(column);
+  }
+  // Blocks of columns, by whoever computes where its data lie: of nodes, or of cores.
+  size_t owner_of(long column, size_t owners) const {
+    return static_cast<size_t>(column) * owners / static_cast<size_t>(graph.width);
+  }
+  std::vector<long> inputs(long step, long column) const;
+  std::vector<long> readers(long step, long column) const;
+};
+
+struct Outcome {
+  double time = 0;   // from the first creation to the last end
+  double start = 0;  // what comes on top of that in each run
+  double head = 0;   // time for which node 0's processor was busy
+  uint64_t messages = 0, bytes = 0;
+  uint64_t withdrawn = 0;
+};
+
+struct Event {
+  double time = 0;
+  uint64_t order = 0;
+  uint32_t what = 0, node = 0;
+  uint64_t a = 0, b = 0;
+  bool operator<(const Event& other) const { return std::pair(time, order) > std::pair(other.time, other.order); }
+};
+
+// Something that takes one thing after another.
+class Server {
+ public:
+  // When it is done with what comes now.
+  double take(double now, double cost) {
+    free_ = (free_ > now ? free_ : now) + cost;
+    busy_ += cost;
+    return free_;
+  }
+  double free_at() const { return free_; }
+  double busy() const { return busy_; }
+
+ private:
+  double free_ = 0, busy_ = 0;
+};
+
+class Machine {
+ public:
+  Machine(size_t nodes, const Costs& costs) : costs_(costs), out_(nodes), in_(nodes), processors_(nodes) {}
+
+  void push(double time, uint32_t what, size_t node, uint64_t a = 0, uint64_t b = 0) {
+    events_.push({time, ++order_, what, static_cast<uint32_t>(node), a, b});
+  }
+  bool pop(Event& event) {
+    if (events_.empty()) return false;
+    event = events_.top();
+    events_.pop();
+    return true;
+  }
+  Server& processor(size_t node) { return processors_[node]; }
+
+  // When a message that is ready now arrives; `left`, when its last byte has left the sender. Bytes flow through: the
+  // receiver's port takes them while the sender's still gives.
+  double transmit(size_t from, size_t to, double bytes, double now, double* left = nullptr) {
+    ++messages;
+    bytes_moved += static_cast<uint64_t>(bytes);
+    double duration = (bytes + costs_.header) / costs_.bandwidth;
+    double gone = out_[from].take(now, duration);
+    if (left != nullptr) *left = gone;
+    return in_[to].take(gone - duration + costs_.latency, duration);
+  }
+
+  uint64_t messages = 0, bytes_moved = 0;
+
+ private:
+  Costs costs_;
+  std::vector<Server> out_, in_, processors_;
+  std::priority_queue<Event> events_;
+  uint64_t order_ = 0;
+};
+
+// The real core of the cluster; `kept`: as if the plan were kept from an iteration before, so that node 0 has nothing
+// to do and no message goes from it or to it.
+Outcome run_marline(const Workload& work, const Costs& costs, bool kept);
+// One head thread waits for each task under way, and orders all messages.
+Outcome run_ompc(const Workload& work, const Costs& costs);
+// Each node inserts all tasks; those that write its columns run there.
+Outcome run_starpu(const Workload& work, const Costs& costs);
+// A rank per core runs its columns in their order, at no cost but messages.
+Outcome run_mpi(const Workload& work, const Costs& costs, bool blocking);
+
+}  // namespace cluster
