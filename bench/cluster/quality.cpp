@@ -4,72 +4,20 @@
 // all on small random graphs, and over the best of five offline heuristics on larger ones.
 //
 //     cluster-quality [SMALL_GRAPHS]
-#include "cluster/core/dataflow/head.hpp"
-
 extern "C" {
 #include "../taskbench/graph.h"
 }
-#include "schedule.hpp"
+#include "placed.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
-#include <random>
 
 namespace {
 
 using namespace cluster;
-using namespace marline::target;
-
-uint64_t bytes_used(const TaskGraph& graph, const GraphTask& task) {
-  uint64_t bytes = task.bytes;
-  for (size_t input : task.inputs) bytes += graph.tasks[input].bytes;
-  return bytes;
-}
-
-// The placement of the core, which gets the tasks in the order of creation and knows `window` more when it places one.
-std::vector<size_t> place(const TaskGraph& graph, uint64_t window, PlacementPolicy policy) {
-  Head head({.nodes = graph.nodes, .policy = policy, .window = window});
-  for (size_t i = 0; i < graph.nodes; ++i) head.placement.add({});
-  head.placement.set_link(graph.latency, graph.time_per_byte);
-  std::vector<TaskNumber> numbers;
-  for (size_t i = 0; i < graph.tasks.size(); ++i) {
-    const GraphTask& task = graph.tasks[i];
-    head.placement.learn({.kernel = static_cast<uint32_t>(i), .bytes = bytes_used(graph, task)}, 1, task.time);
-    NewTask made;
-    made.kernel = static_cast<uint32_t>(i);
-    for (size_t input : task.inputs) {
-      made.predecessors.push(numbers[input]);
-      made.accesses.push({{input + 1, 0, graph.tasks[input].bytes}, false});
-    }
-    made.new_buffers.push({i + 1, task.bytes});
-    made.accesses.push({{i + 1, 0, task.bytes}, true});
-    numbers.push_back(head.create(std::move(made)));
-  }
-  head.barrier();
-  std::vector<size_t> node;
-  for (TaskNumber number : numbers) node.push_back(head.place_of(number).node - 1);
-  return node;
-}
-
-TaskGraph make_random(unsigned seed, size_t tasks, size_t nodes, size_t width) {
-  std::mt19937 random(seed);
-  auto draw = [&](double low, double high) { return std::uniform_real_distribution<double>(low, high)(random); };
-  TaskGraph graph;
-  graph.name = "random";
-  graph.nodes = nodes;
-  double transfers = std::exp2(draw(-4, 1));  // what an output takes to move, over what a task takes to run
-  for (size_t i = 0; i < tasks; ++i) {
-    GraphTask& task = graph.tasks.emplace_back();
-    task.time = draw(0.5, 1.5);
-    task.bytes = static_cast<uint64_t>(1000 * transfers * draw(0.5, 1.5)) + 1;
-    for (size_t back = 1; back <= std::min(i, width); ++back) {
-      if (draw(0, 1) < 1.5 / static_cast<double>(width)) task.inputs.push_back(i - back);
-    }
-  }
-  return graph;
-}
+using marline::target::PlacementPolicy;
 
 TaskGraph make_pattern(Pattern pattern, long width, size_t nodes, double transfers) {
   Graph shape{.pattern = pattern, .width = width, .steps = 12, .radix = 3, .fraction = 1, .seed = 1};
@@ -118,9 +66,9 @@ void judge_small(unsigned graphs) {
   for (unsigned seed = 0; seed < graphs; ++seed) {
     TaskGraph graph = make_random(seed, 7, 2 + seed % 2, 3);
     Schedule best = find_best(graph);
-    stream.add(run_placement(graph, place(graph, 0, PlacementPolicy::kEarliestEnd)), best);
-    window.add(run_placement(graph, place(graph, 7, PlacementPolicy::kEarliestEnd)), best);
-    owner.add(run_placement(graph, place(graph, 0, PlacementPolicy::kOwnerComputes)), best);
+    stream.add(run_placement(graph, place_by_core(graph, 0, PlacementPolicy::kEarliestEnd)), best);
+    window.add(run_placement(graph, place_by_core(graph, 7, PlacementPolicy::kEarliestEnd)), best);
+    owner.add(run_placement(graph, place_by_core(graph, 0, PlacementPolicy::kOwnerComputes)), best);
   }
   stream.print("small");
   window.print("small_window");
@@ -135,8 +83,8 @@ void judge_large(const std::string& name, const std::vector<TaskGraph>& graphs) 
       Schedule one = heuristic.plan(graph);
       if (best.node.empty() || one.makespan < best.makespan) best = one;
     }
-    stream.add(run_placement(graph, place(graph, 0, PlacementPolicy::kEarliestEnd)), best);
-    window.add(run_placement(graph, place(graph, 64, PlacementPolicy::kEarliestEnd)), best);
+    stream.add(run_placement(graph, place_by_core(graph, 0, PlacementPolicy::kEarliestEnd)), best);
+    window.add(run_placement(graph, place_by_core(graph, 64, PlacementPolicy::kEarliestEnd)), best);
   }
   stream.print(name);
   window.print(name + "_window");

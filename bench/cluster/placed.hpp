@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The cluster's own placement of a task graph, and random graphs for it.
+#pragma once
+
+#include "cluster/core/placement/placement.hpp"
+#include "schedule.hpp"
+
+namespace cluster {
+
+// The core gets the tasks in the order of creation, and knows `window` more when it places one. No task ends meanwhile.
+std::vector<size_t> place_by_core(const TaskGraph& graph, uint64_t window, marline::target::PlacementPolicy policy);
+
+// A task reads each of the `width` tasks before it with a probability of 1.5 / width.
+TaskGraph make_random(unsigned seed, size_t tasks, size_t nodes, size_t width);
+
+}  // namespace cluster
