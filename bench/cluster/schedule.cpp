@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 namespace cluster {
 
@@ -84,7 +85,7 @@ std::vector<double> upward_ranks(const TaskGraph& graph, double share_of_transfe
 Schedule by_rank(const TaskGraph& graph, const std::vector<double>& rank) {
   std::vector<size_t> order(graph.tasks.size());
   std::iota(order.begin(), order.end(), size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return rank[a] > rank[b]; });
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return std::pair(rank[b], a) < std::pair(rank[a], b); });
   Plan plan(graph);
   for (size_t task : order) plan.place(task, plan.best_node(task));
   return plan.finish();
