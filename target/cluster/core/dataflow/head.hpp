@@ -6,7 +6,7 @@
 // for one node in order. No thread, clock or memory of the program.
 //
 // Invariant: tasks are planned in the order of creation, and a task waits only for tasks planned before it, at its node
-// and elsewhere. So the oldest task under way can always go on, whatever credits and memory there are.
+// and elsewhere, or for its stand-in, which has been sent. So the oldest task under way can always go on, whatever credits and memory there are.
 #pragma once
 
 #include "cluster/core/coherence/directory.hpp"
