@@ -85,7 +85,8 @@ std::vector<double> upward_ranks(const TaskGraph& graph, double share_of_transfe
 Schedule by_rank(const TaskGraph& graph, const std::vector<double>& rank) {
   std::vector<size_t> order(graph.tasks.size());
   std::iota(order.begin(), order.end(), size_t{0});
-  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return std::pair(rank[b], a) < std::pair(rank[a], b); });
+  std::sort(order.begin(), order.end(),
+            [&](size_t a, size_t b) { return std::pair(rank[b], a) < std::pair(rank[a], b); });
   Plan plan(graph);
   for (size_t task : order) plan.place(task, plan.best_node(task));
   return plan.finish();

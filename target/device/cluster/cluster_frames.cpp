@@ -7,7 +7,7 @@ namespace marline::target {
 
 namespace {
 
-constexpr size_t kAccessWords = 7, kEndedWords = 3;
+constexpr size_t kAccessWords = 7, kEndedWords = 3, kPlaceWords = 2;
 
 void write_range(const ClusterRange& range, BlobWriter& to) {
   to.put(range.buffer);
@@ -23,9 +23,22 @@ ClusterRange read_range(BlobReader& from) {
   return range;
 }
 
+void write_place(const TaskPlace& place, BlobWriter& to) {
+  to.put(place.node);
+  to.put(place.index);
+}
+
 TaskPlace read_place(BlobReader& from) {
   auto node = static_cast<NodeNumber>(from.get());
   return {node, from.get()};
+}
+
+void write_access(const PlannedAccess& access, BlobWriter& to) {
+  write_range(access.range, to);
+  to.put((access.may_write ? 1 : 0) | (access.is_fetched ? 2 : 0) | (access.is_sole ? 4 : 0) |
+         (access.is_early ? 8 : 0) | (access.is_after_end ? 16 : 0) | (access.is_end ? 32 : 0));
+  write_place(access.source, to);
+  to.put(access.home);
 }
 
 PlannedAccess read_access(BlobReader& from) {
@@ -35,6 +48,9 @@ PlannedAccess read_access(BlobReader& from) {
   access.may_write = (flags & 1) != 0;
   access.is_fetched = (flags & 2) != 0;
   access.is_sole = (flags & 4) != 0;
+  access.is_early = (flags & 8) != 0;
+  access.is_after_end = (flags & 16) != 0;
+  access.is_end = (flags & 32) != 0;
   access.source = read_place(from);
   access.home = static_cast<NodeNumber>(from.get());
   return access;
@@ -43,18 +59,17 @@ PlannedAccess read_access(BlobReader& from) {
 }  // namespace
 
 void write_message(const Message& message, BlobWriter& to) {
-  to.put(static_cast<uint64_t>(message.kind) | uint64_t{message.is_cancelled} << 8);
-  for (uint64_t word : {message.clock, message.index, uint64_t{message.peer.node}, message.peer.index}) to.put(word);
+  uint64_t flags = (message.is_cancelled ? 1 : 0) | (message.is_after_end ? 2 : 0) | (message.is_end ? 4 : 0);
+  to.put(static_cast<uint64_t>(message.kind) | flags << 8);
+  to.put(message.clock);
+  to.put(message.index);
+  write_place(message.peer, to);
   write_range(message.range, to);
   for (uint64_t word : {message.known, message.task, uint64_t{message.predecessors}}) to.put(word);
+  to.put(message.waits_for.count());
+  for (const TaskPlace& predecessor : message.waits_for) write_place(predecessor, to);
   to.put(message.accesses.count());
-  for (const PlannedAccess& access : message.accesses) {
-    write_range(access.range, to);
-    to.put((access.may_write ? 1 : 0) | (access.is_fetched ? 2 : 0) | (access.is_sole ? 4 : 0));
-    to.put(access.source.node);
-    to.put(access.source.index);
-    to.put(access.home);
-  }
+  for (const PlannedAccess& access : message.accesses) write_access(access, to);
   to.put(message.ended.count());
   for (const EndedTask& ended : message.ended) {
     to.put(ended.index);
@@ -66,7 +81,9 @@ void write_message(const Message& message, BlobWriter& to) {
 bool read_message(BlobReader& from, Message& message) {
   uint64_t first = from.get();
   message.kind = static_cast<MessageKind>(first & 0xff);
-  message.is_cancelled = (first >> 8) != 0;
+  message.is_cancelled = (first & 1 << 8) != 0;
+  message.is_after_end = (first & 2 << 8) != 0;
+  message.is_end = (first & 4 << 8) != 0;
   message.clock = from.get();
   message.index = from.get();
   message.peer = read_place(from);
@@ -74,6 +91,9 @@ bool read_message(BlobReader& from, Message& message) {
   message.known = from.get();
   message.task = from.get();
   message.predecessors = static_cast<uint32_t>(from.get());
+  uint64_t predecessors = from.get();
+  if (predecessors > from.left() / (kPlaceWords * sizeof(uint64_t))) return false;
+  for (uint64_t i = 0; i < predecessors; ++i) message.waits_for.push(read_place(from));
   uint64_t accesses = from.get();
   if (accesses > from.left() / (kAccessWords * sizeof(uint64_t))) return false;
   for (uint64_t i = 0; i < accesses; ++i) message.accesses.push(read_access(from));
@@ -87,7 +107,7 @@ bool read_message(BlobReader& from, Message& message) {
     std::memcpy(&task.time, &time, sizeof time);
     message.ended.push(task);
   }
-  return from.is_good() && message.kind <= MessageKind::kReport;
+  return from.is_good() && message.kind <= kLastKind;
 }
 
 }  // namespace marline::target

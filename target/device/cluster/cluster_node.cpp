@@ -162,8 +162,7 @@ void ClusterNode::execute(WorkerCommand& command, const Message* received, BlobR
     case WorkerAction::kSend:
       return send(command.message);
     case WorkerAction::kMerge:
-      if (received->from != node_) merge(*received, *rest);
-      return;
+      return merge(*received, *rest);
     case WorkerAction::kReady:
       started_[command.index].version = Replica::version();
       return;
@@ -178,7 +177,6 @@ void ClusterNode::execute(WorkerCommand& command, const Message* received, BlobR
 
 void ClusterNode::send(Message& message) {
   if (message.kind == MessageKind::kReport && side_.report != nullptr) return side_.report(message);
-  if (message.to == node_) return queue(std::move(message));
   if (message.kind == MessageKind::kFetch) {
     message.known = replica(message.range.buffer).seen_version(message.to, message.range);
   }

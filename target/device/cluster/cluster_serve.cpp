@@ -117,7 +117,18 @@ void join(int peer, const Frame& frame, const uint64_t* words) {
 }
 
 // Tasks, and what becomes of copies, are the program's to say.
-bool is_heads(MessageKind kind) { return kind <= MessageKind::kDrop; }
+bool is_heads(MessageKind kind) {
+  switch (kind) {
+    case MessageKind::kAssign:
+    case MessageKind::kCancel:
+    case MessageKind::kForget:
+    case MessageKind::kDrop:
+    case MessageKind::kWithdraw:
+      return true;
+    default:
+      return false;
+  }
+}
 
 void* place(int peer, const Frame& frame, const uint64_t*) { return place_blob(peer, frame); }
 

@@ -5,8 +5,10 @@
 
 #include "cluster/core/dataflow/worker.hpp"
 #include "cluster/core/mapping/data_map.hpp"
+#include "device/cluster/cluster_frames.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <deque>
 #include <map>
 #include <memory>
@@ -73,6 +75,20 @@ struct Node {
   std::map<uint64_t, uint64_t> ready_at;  // by index: how much had been sent when the task had its inputs
 };
 
+// As it comes to another node in a program: what the driver does not send, the core there does not get.
+std::shared_ptr<Message> sent(const Message& message) {
+  BlobWriter blob;
+  write_message(message, blob);
+  size_t bytes = blob.bytes();
+  std::unique_ptr<char, decltype(&std::free)> data(blob.take(), std::free);
+  BlobReader reader(data.get(), bytes);
+  auto arrived = std::make_shared<Message>();
+  if (!read_message(reader, *arrived) || reader.left() != 0) std::abort();
+  arrived->from = message.from;
+  arrived->to = message.to;
+  return arrived;
+}
+
 size_t variable_of(const Construct& construct) { return static_cast<size_t>(construct.uses[0].variable); }
 
 class Machine {
@@ -100,7 +116,7 @@ class Machine {
   void drain_head();
   void drain(NodeNumber node, const Payload* payload);
   void execute(NodeNumber node, WorkerCommand& command, const Payload* payload);
-  void transmit(Message message);
+  void transmit(const Message& message);
   void attach(const Message& message, Payload& payload);
   void merge(NodeNumber node, const ClusterRange& range, const Payload& payload);
   void compare(NodeNumber node, const WorkerCommand& command);
@@ -290,13 +306,13 @@ void Machine::create_data(size_t number, NewTask body) {
 void Machine::drain_head() {
   for (Message& message : head_.messages) {
     message.from = 0;
-    transmit(std::move(message));
+    transmit(message);
   }
   head_.messages.clear();
   head_.over.clear();
 }
 
-void Machine::transmit(Message message) {
+void Machine::transmit(const Message& message) {
   Event event{.what = Event::kArrive, .node = message.to};
   if (message.kind == MessageKind::kData || message.kind == MessageKind::kDelta) {
     event.payload = std::make_shared<Payload>();
@@ -307,7 +323,7 @@ void Machine::transmit(Message message) {
   double latency = draw(16) == 0 ? 20 * latency_ : latency_;
   double at = std::max(last, now_ + wait_time(latency));
   last = at;
-  event.message = std::make_shared<Message>(std::move(message));
+  event.message = sent(message);
   schedule_at(std::move(event), at);
 }
 
@@ -371,7 +387,7 @@ void Machine::compare(NodeNumber node, const WorkerCommand& command) {
 void Machine::execute(NodeNumber number, WorkerCommand& command, const Payload* payload) {
   Node& node = *nodes_[number];
   switch (command.action) {
-    case WorkerAction::kSend: transmit(std::move(command.message)); break;
+    case WorkerAction::kSend: transmit(command.message); break;
     case WorkerAction::kMerge: merge(number, received_, *payload); break;
     case WorkerAction::kReady:
       node.ready_at[command.index] = sends_;

@@ -37,7 +37,7 @@ struct PlannedAccess {
   bool is_after_end = false;  // the source answers when that task has ended
   bool is_end = false;        // the answer stands for the ends of predecessors, too, which send no kEnded
   TaskPlace source;
-  NodeNumber home = 0;      // gets what the task has written, unless that is the task's own node
+  NodeNumber home = 0;  // gets what the task has written, unless that is the task's own node
 };
 
 enum class MessageKind : uint8_t {
@@ -56,6 +56,7 @@ enum class MessageKind : uint8_t {
   kStandIn,    // an answer to kWithdraw, to the node of task `index`, as the end of its only predecessor: the accesses
                // of task `peer` of the sender, for which it stands in, or `is_cancelled`: it need not run
 };
+inline constexpr MessageKind kLastKind = MessageKind::kStandIn;
 
 struct EndedTask {
   uint64_t index;

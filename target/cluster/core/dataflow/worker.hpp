@@ -101,7 +101,7 @@ class Worker {
   List<EndedTask> ended_;  // at most report_at_most_
   List<uint64_t> ready_;   // tasks that wait for a slot, and some that have left meanwhile
   size_t next_ready_ = 0;
-  List<Message> own_;      // from this node to itself: no driver sees them
+  List<Message> own_;  // from this node to itself: no driver sees them
 };
 
 }  // namespace marline::target
