@@ -2,10 +2,13 @@
 //
 // What a target task of Clang's code will do, found when it is created: its entry is called while the thread's __tgt_*
 // calls write down what they are given, and return. That has no effect, as the entry only fills arrays on its stack
-// from the task's private data, which is complete by then, and calls one of them. There is one exception: the entry may
-// be the body of a region for the host (the clause `if` is false). Such code does not call __tgt_*, so only entries
-// whose code does are called. A host body with a target construct inside, which OpenMP does not allow, would be taken
-// for one of these. The thread that creates the task.
+// from the task's private data, which is complete by then, and calls one of them. Entries that do something else are not
+// called:
+// - The body of a region for the host (the clause `if` is false). Such code does not call __tgt_*. A host body with a
+//   target construct inside, which OpenMP does not allow, would be taken for an entry.
+// - With the clauses thread_limit and in_reduction the entry calls the runtime first, which changes the current task.
+// - Entries whose __tgt_* are another library's.
+// The thread that creates the task.
 #pragma once
 
 #include "device/base/capture.hpp"

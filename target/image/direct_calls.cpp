@@ -148,10 +148,18 @@ using Slots = Array<uintptr_t, 32>;
 
 struct Imports {
   const ModuleCode& module;
+  const Range& provider;  // empty: any
   const ElfW(Sym) * symbols;
   const char* names;
   const char* prefix;
 };
+
+// A slot that the loader has not filled leads back into the module.
+bool counts(const Imports& imports, uintptr_t slot) {
+  if (imports.provider.end == 0) return true;
+  auto function = read<uintptr_t>(slot);
+  return imports.provider.has(function, 1) || imports.module.code.has(function, 1);
+}
 
 void add_slots(const Imports& imports, const ElfW(Rela) * relocations, size_t count, Slots& slots) {
   for (size_t i = 0; i < count; ++i) {
@@ -159,12 +167,13 @@ void add_slots(const Imports& imports, const ElfW(Rela) * relocations, size_t co
     if (type != kSlotTypes[0] && type != kSlotTypes[1]) continue;
     const char* name = imports.names + imports.symbols[ELF64_R_SYM(relocations[i].r_info)].st_name;
     if (std::strncmp(name, imports.prefix, std::strlen(imports.prefix)) != 0) continue;
-    slots.push(imports.module.base + relocations[i].r_offset);
+    uintptr_t slot = imports.module.base + relocations[i].r_offset;
+    if (counts(imports, slot)) slots.push(slot);
   }
 }
 
-// The slots of the functions whose names begin so.
-void find_slots(const ModuleCode& module, const char* prefix, Slots& slots) {
+// The slots of the provider's functions whose names begin so.
+void find_slots(const ModuleCode& module, const char* prefix, const Range& provider, Slots& slots) {
   uintptr_t found[DT_NUM] = {};
   for (const ElfW(Dyn)* entry = module.dynamic; entry != nullptr && entry->d_tag != DT_NULL; ++entry) {
     if (entry->d_tag >= 0 && entry->d_tag < DT_NUM) found[entry->d_tag] = entry->d_un.d_val;
@@ -172,7 +181,7 @@ void find_slots(const ModuleCode& module, const char* prefix, Slots& slots) {
   // The loader has made addresses of most of them.
   auto address = [&](int tag) { return found[tag] < module.base ? module.base + found[tag] : found[tag]; };
   if (found[DT_SYMTAB] == 0 || found[DT_STRTAB] == 0) return;
-  Imports imports = {module, reinterpret_cast<const ElfW(Sym)*>(address(DT_SYMTAB)),
+  Imports imports = {module, provider, reinterpret_cast<const ElfW(Sym)*>(address(DT_SYMTAB)),
                      reinterpret_cast<const char*>(address(DT_STRTAB)), prefix};
   if (found[DT_RELA] != 0) {
     add_slots(imports, reinterpret_cast<const ElfW(Rela)*>(address(DT_RELA)), found[DT_RELASZ] / sizeof(ElfW(Rela)),
@@ -228,7 +237,7 @@ uintptr_t slot_at(uintptr_t at) {
 // adrp, ldr, add, br: a function may begin with the first two, too.
 bool is_stub(const ModuleCode& module, uintptr_t at, Slots& slots) {
   if (!module.code.has(at, 20)) return false;
-  if (read<uint32_t>(at) == 0xd503245f) at += 4;  // bti c
+  if (read<uint32_t>(at) == 0xd503245f) at += 4;                                 // bti c
   return read<uint32_t>(at + 12) == 0xd61f0220 && is_among(slot_at(at), slots);  // br x17
 }
 
@@ -249,13 +258,15 @@ bool has_call(const ModuleCode& module, const Range& range, Slots& slots) {
 
 }  // namespace
 
-bool calls_directly(const void* function, const char* prefix) {
+bool calls_directly(const void* function, const char* prefix, const void* provider) {
   ModuleCode module = {reinterpret_cast<uintptr_t>(function)};
   if (visit_modules(note_module, &module) == 0) return false;
   Range range = extent_of(module);
   if (range.begin == range.end) return false;
+  ModuleCode other = {reinterpret_cast<uintptr_t>(provider)};
+  if (provider != nullptr && visit_modules(note_module, &other) == 0) return false;
   Slots slots;
-  find_slots(module, prefix, slots);
+  find_slots(module, prefix, other.code, slots);
   return slots.count() != 0 && has_call(module, range, slots);
 }
 

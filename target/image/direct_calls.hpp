@@ -7,8 +7,10 @@ namespace marline::target {
 
 // Whether the code of the function that begins at `function` has a call or a jump, straight or by the global offset
 // table, to a function of another module whose name begins with `prefix`. False as well where that cannot be told: the
-// module has no .eh_frame_hdr, which says how long the function is, or the function does not begin there. Takes as long
-// as it takes to read the function and the module's list of imported functions. x86-64 and AArch64.
-[[nodiscard]] bool calls_directly(const void* function, const char* prefix);
+// module has no .eh_frame_hdr, which says how long the function is, or the function does not begin there. `provider`: an
+// address in the code of a module; functions that the loader has found in another module do not count. The loader may
+// look for a function only at its first call: until then it counts. Takes as long as it takes to read the function and
+// the module's list of imported functions. x86-64 and AArch64.
+[[nodiscard]] bool calls_directly(const void* function, const char* prefix, const void* provider = nullptr);
 
 }  // namespace marline::target

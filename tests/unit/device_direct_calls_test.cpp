@@ -4,6 +4,8 @@
 #include "direct_calls_code.hpp"
 #include "image/direct_calls.hpp"
 
+#include <dlfcn.h>
+
 #include <gtest/gtest.h>
 
 namespace marline::target {
@@ -26,6 +28,13 @@ TEST_P(DirectCalls, OfOtherFunctionsAreNot) {
   EXPECT_FALSE(calls(GetParam()->another_name, "getppid"));
   EXPECT_FALSE(calls(GetParam()->none, "getppid"));
   EXPECT_FALSE(calls(GetParam()->by_call, "no_such_function"));
+}
+
+TEST_P(DirectCalls, OfTheProviderAreFound) {
+  const auto* function = reinterpret_cast<const void*>(GetParam()->by_call);
+  (void)GetParam()->by_call();  // the loader looks for getppid now, if not before
+  EXPECT_TRUE(calls_directly(function, "getppid", dlsym(RTLD_DEFAULT, "getpgrp")));
+  EXPECT_FALSE(calls_directly(function, "getppid", function));
 }
 
 INSTANTIATE_TEST_SUITE_P(, DirectCalls, testing::Values(&g_by_stubs, &g_by_slots));

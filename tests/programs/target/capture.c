@@ -102,6 +102,46 @@ static void on_host(int c) {
   CHECK(a[1] == 3);
 }
 
+#if !defined(__clang__) || __clang_major__ >= 19 /* older ones do not know the clauses */
+/* Clang's code sets the limit in the task, before the construct: not in the task that creates it. */
+static void thread_limit(void) {
+  int before = omp_get_thread_limit();
+  CHECK(before > 3);
+  a[5] = 1;
+  hold_back();
+#pragma omp target nowait map(tofrom : a[0 : N]) depend(inout : a[0]) thread_limit(3)
+  a[5] *= 7;
+#pragma omp target parallel for nowait map(tofrom : a[0 : N]) depend(inout : a[0]) thread_limit(2)
+  for (int i = 10; i < N; ++i) a[i] = i;
+  CHECK(omp_get_thread_limit() == before);
+  let_go();
+  CHECK(omp_get_thread_limit() == before);
+  CHECK(a[5] == 7 && a[N - 1] == N - 1);
+}
+
+#else
+static void thread_limit(void) {}
+#endif
+
+#if defined(__clang__) && __clang_major__ >= 19
+/* Clang's code asks for the task's copy, before the construct, and the task then keeps its thread. */
+static void in_reduction(void) {
+  int sum = 1;
+#pragma omp taskgroup task_reduction(+ : sum)
+  {
+    int before = captured(-1, NULL);
+    hold_back();
+#pragma omp target nowait map(tofrom : a[0 : N]) in_reduction(+ : sum) depend(inout : a[0])
+    a[6] = 11;
+    CHECK(captured(-1, NULL) == before);
+    let_go();
+  }
+  CHECK(sum == 1 && a[6] == 11);
+}
+#else
+static void in_reduction(void) {}
+#endif
+
 /* What is captured has the values at the construct; otherwise Clang's code passes the variable itself. */
 static void private_values(bool changes) {
   wide_t wide;
@@ -200,6 +240,8 @@ static void all(bool takes) {
   parallel_region();
   on_host(0);
   on_host(1);
+  thread_limit();
+  in_reduction();
   private_values(takes);
   data();
   inside_a_task();
