@@ -123,12 +123,12 @@ struct alignas(kCacheLine) Task {
     Event event{};        // `detach`: only with task_flag::kDetach
     void* device_handle;  // of target tasks, which have no such clause (construct/device/device_wait.hpp)
     void (*describe)(Task*, marline_target_task&);  // with kObserved: the face's, tells the observer what the task is
-    void* claimed_by;                               // with kClaimed: what the library knows it by
+    uint64_t number;  // with kOfClaimed, to its end: among those that the observer was told of
   };
   union {
     Worker* home;           // only while suspended: the worker that must resume it, or null for any
     int64_t target_device;  // with kObserved, of Clang's code: the device clause's
-    uint64_t number;        // with kClaimed: among those that the observer was told of
+    void* claimed_by;       // with kClaimed: what the library knows it by, until it ends the task, which may then suspend
   };
   EdgeChunk* edge_chunks; // from here on with task_flag::kGraph: edges beyond the in-line ones
   union {

@@ -71,6 +71,7 @@ void* tell_created(const marline_target_observer_t* observer, Worker* worker, Ta
   if (claimed != nullptr && told.in_graph != 0) {
     fatal("a library has claimed a target task in an iteration of a persistent graph, which cannot be claimed");
   }
+  if (claimed == nullptr) return nullptr;
   task->claimed_by = claimed;
   task->number = told.number;
   return claimed;

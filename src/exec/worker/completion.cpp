@@ -296,8 +296,13 @@ namespace {
 
 // The parent is told at once: the thread may go on with something else for long.
 void end_claimed(Worker* worker, Task* task) {
+  // acquire pairs with count_down, as what comes behind may read what stood before.
+  if (task->has(task_flag::kGraph) && task->predecessors.load(acquire) != 0) [[unlikely]] {
+    fatal("marline_claimed_end: a target task was ended before what stands before it; call it after `ready`");
+  }
   if (task->has(task_flag::kDestroys)) {
-    task->flags = (task->flags & ~task_flag::kClaimed) | task_flag::kDiscarded;  // nobody else looks at them any more
+    // No other thread of the runtime acts on the flags any more.
+    task->flags = (task->flags & ~task_flag::kClaimed) | task_flag::kDiscarded;
     return enqueue(worker, task);
   }
   if (tool::on(tool::event::kTaskSchedule)) [[unlikely]] {
