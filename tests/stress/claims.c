@@ -10,6 +10,7 @@
 
 #include <omp.h>
 #include <sched.h>
+#include <string.h>
 
 #define ADDRESSES 12
 #define TASKS 200
@@ -276,9 +277,26 @@ static void many(int count) {
   free(cells);
 }
 
+/* The library has been told everything that such a run has: `limits` of MARLINE_MAX_TASKS, and `priorities` that are passed
+ * on, only where the run has them. */
+static void check_told(bool limits, bool priorities) {
+  CHECK(provider.claimed == provider.run + provider.skipped, "%ld were claimed, %ld have run", provider.claimed,
+        provider.run);
+  CHECK(provider.ran_early > 0, "no task has run ahead");
+  CHECK(provider.told_in_graph > 0, "no task of a graph was told");
+  CHECK(provider.cancels > 0 && provider.skipped > 0, "%ld cancellations were told, %ld tasks cancelled", provider.cancels,
+        provider.skipped);
+  for (int kind = MARLINE_WAIT_TASKWAIT; kind <= MARLINE_WAIT_THROTTLE; ++kind) {
+    CHECK(provider.waits[kind] > 0 || (kind == MARLINE_WAIT_THROTTLE && !limits), "no wait of kind %d was told", kind);
+  }
+  CHECK(provider.raises > 0 || !priorities, "no priority was raised");
+}
+
+/* SEED ROUNDS UNDER_WAY [limits|priorities] */
 int main(int argc, char **argv) {
   uint64_t seed = argument(argc, argv, 1, 1), rounds = argument(argc, argv, 2, 20);
   int count = (int)argument(argc, argv, 3, 100000);
+  const char *mode = argc > 4 ? argv[4] : "";
   provider_start();
   for (uint64_t round = 0; round < rounds; ++round) {
 #pragma omp parallel
@@ -304,10 +322,11 @@ int main(int argc, char **argv) {
   many(count);
   provider_forget();
   provider_stop();
-  CHECK(provider.claimed == provider.run + provider.skipped, "%ld were claimed, %ld have run", provider.claimed,
-        provider.run);
-  CHECK(provider.ran_early > 0 && provider.waits > 0, "no task has run ahead, or no wait was told");
-  printf("%ld claimed, %ld of them run before they were ready, %ld cancelled, %ld in graphs, %ld waits, %ld raises\n",
-         provider.claimed, provider.ran_early, provider.skipped, provider.told_in_graph, provider.waits, provider.raises);
+  printf("%ld claimed, %ld of them run before they were ready, %ld cancelled, %ld in graphs, %ld raises; waits",
+         provider.claimed, provider.ran_early, provider.skipped, provider.told_in_graph, provider.raises);
+  for (int kind = MARLINE_WAIT_TASKWAIT; kind <= MARLINE_WAIT_THROTTLE; ++kind) printf(" %ld", provider.waits[kind]);
+  putchar('\n');
+  fflush(stdout);
+  check_told(strcmp(mode, "limits") == 0, strcmp(mode, "priorities") == 0);
   return 0;
 }

@@ -37,7 +37,8 @@ static struct {
   bool closed, stop; /* closed: nothing runs */
   pthread_t threads[RUNNERS];
   marline_hook_t *hook;
-  long claimed, run, skipped, ran_early, told_in_graph, waits, raises, cancels, most_under_way, under_way;
+  long claimed, run, skipped, ran_early, told_in_graph, raises, cancels, most_under_way, under_way;
+  long waits[MARLINE_WAIT_THROTTLE + 1]; /* by kind */
 } provider = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 
 static void push(claim_t **list, claim_t *claim) {
@@ -141,7 +142,7 @@ static void ready(void *data) {
 
 static void waits(marline_wait_kind_t kind) {
   CHECK(kind >= MARLINE_WAIT_TASKWAIT && kind <= MARLINE_WAIT_THROTTLE, "kind %d", (int)kind);
-  __atomic_fetch_add(&provider.waits, 1, __ATOMIC_RELAXED);
+  __atomic_fetch_add(&provider.waits[kind], 1, __ATOMIC_RELAXED);
 }
 
 static void raised(uint64_t number, int32_t priority) {
