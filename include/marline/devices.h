@@ -239,7 +239,7 @@ typedef struct marline_target_task {
   const marline_dependence_t *dependences; /* omp_all_memory: a NULL address */
   size_t dependence_count;
   int32_t priority;          /* as it is scheduled by; see `raised` */
-  const char *name;          /* marline_task_name's, or NULL */
+  const char *name;          /* marline_task_name's, or NULL; valid until the task has been ended */
   const void *code;          /* an address in the program behind the construct's call */
   int in_graph;              /* 1: in an iteration of a persistent graph. It cannot be claimed: the answer must be NULL */
 } marline_target_task_t;
@@ -257,7 +257,8 @@ typedef enum marline_wait_kind {
 typedef struct marline_target_observer {
   size_t bytes; /* sizeof(marline_target_observer_t) in the library: later versions add fields at the end */
   /* By the thread that creates the task. Not told: tasks of final tasks, and of if(0), which are not deferred; those that
-   * a graph repeats without the program's code. The result claims the task, and is what the library knows it by; NULL:
+   * a graph repeats without the program's code; those that something else completes (a detach clause, and proxy tasks of
+   * LLVM's interface). The result claims the task, and is what the library knows it by; NULL:
    * the task is not claimed, and runs as if there were no observer. Here alone user code may be called. */
   void *(*created)(const marline_target_task_t *task);
   /* Right behind, by the same thread. What stands before the task and had not ended when it was looked at: the numbers of
@@ -275,7 +276,9 @@ typedef struct marline_target_observer {
   void (*waits)(marline_wait_kind_t kind);
   /* Tasks have been cancelled that have not been started; which, marline_claimed_is_cancelled says. By any thread. */
   void (*cancels)(void);
-  /* The priority of a claimed task, which may have been ended meanwhile, has been raised (MARLINE_PRIORITY). Any thread. */
+  /* The priority of a claimed task, which may have been ended meanwhile, has been raised (MARLINE_PRIORITY). Any thread.
+   * This, and `ordered` of other tasks that names this one, may come before its own `ordered`. The runtime may hold a lock:
+   * be short, and call nothing of the runtime's. */
   void (*raised)(uint64_t number, int32_t priority);
 } marline_target_observer_t;
 
@@ -285,8 +288,9 @@ typedef struct marline_target_observer {
 int marline_target_tasks_observe(const marline_target_observer_t *observer);
 
 /* The task has ended, and nothing of the library's uses its data any more. Once `ready` has been called for it, not before,
- * and not from within that call. Any thread, also in a progress hook; what comes behind the task and can start is queued during the call.
- * Private objects with destructors are destroyed by a thread of the team first. */
+ * and not from within that call; before a predecessor has ended it ends the program. Any thread, also in a progress hook.
+ * What comes behind the task and can start is queued during the call. Private objects with destructors are destroyed by a
+ * thread of the team first. */
 void marline_claimed_end(marline_claimed_t *task);
 
 /* Whether the task has been cancelled. Any thread, until the task is ended. A load, while nothing is cancelled. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. Kinds of devices do not see the room that captures: whoever of the two comes second starts it.
+// See the header. Kinds of devices do not see the room that captures: the second of the two calls, capture_to
+// and set_capture_start, starts it.
 #include "device/base/capture.hpp"
 
 #include "base/lock.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Target tasks as they are created (devices.h): what a kind of devices that takes them ahead of time gets of each, and
-// how it asks for them. Who finds that out is target/face/capture.cpp. Functions may be called from any thread.
+// how it asks for them. target/face/capture.cpp finds it out. Functions may be called from any thread.
 #pragma once
 
 #include "base/items.hpp"
@@ -10,8 +10,9 @@
 
 namespace marline::target {
 
-// A construct with nowait, in its normal form. One block of memory with copies of all arrays, among them the values of
-// private variables: nothing of it lies on a stack.
+// A construct with nowait, in its normal form. One block of memory with copies of all arrays: nothing of it lies on a
+// stack. The values of private variables are copies (Clang's code), or lie in the task's block until the task has been
+// ended (GCC's).
 struct CapturedTask {
   marline_claimed_t* handle;  // while the task has not been ended, if it has been taken
   uint64_t number;
@@ -26,7 +27,7 @@ struct CapturedTask {
   GpuGrid grid;
   const char* place;  // as in Launch
   const void* code;   // an address in the program behind the construct's call
-  const char* name;   // or null
+  const char* name;   // until the task has been ended; or null
   int32_t priority;
   uint32_t dependence_count;
   const marline_dependence_t* dependences;
