@@ -3,32 +3,13 @@
 // See the header. Entering: the thread that runs the parent. Ends: any thread.
 #include "graph/claims.hpp"
 
-#include "base/check.hpp"
 #include "graph/node.hpp"
 #include "graph/successors.hpp"
 #include "tool/target_observer.hpp"
 
-#include <cstdlib>
-#include <cstring>
-
 namespace marline {
 
 namespace {
-
-void widen(Claiming& claiming) {
-  size_t bytes = claiming.capacity * 2 * sizeof(uint64_t);
-  auto* wider = static_cast<uint64_t*>(std::malloc(bytes));
-  if (wider == nullptr) fatal("no memory for %zu predecessors of a target task", claiming.capacity * 2);
-  std::memcpy(wider, claiming.numbers, claiming.count * sizeof(uint64_t));
-  if (claiming.numbers != claiming.inside) std::free(claiming.numbers);
-  claiming.numbers = wider;
-  claiming.capacity *= 2;
-}
-
-void add_number(Claiming& claiming, uint64_t number) {
-  if (claiming.count == claiming.capacity) widen(claiming);
-  claiming.numbers[claiming.count++] = number;
-}
 
 Task* node_before(Worker* worker, Task* task) {
   Task* node = new_node(worker, 0, task);
@@ -38,10 +19,6 @@ Task* node_before(Worker* worker, Task* task) {
 }
 
 }  // namespace
-
-Claiming::~Claiming() {
-  if (numbers != inside) std::free(numbers);
-}
 
 // The edge lies in the task's memory, which outlives the node.
 bool push_edge_to_claimed(Linking& linking, Task* predecessor, Edge* edge, Edge* head) {
@@ -55,7 +32,7 @@ bool push_edge_to_claimed(Linking& linking, Task* predecessor, Edge* edge, Edge*
   }
   if (is_claimed) {
     ++linking.edges;
-    add_number(claiming, predecessor->number);
+    claiming.numbers.push(predecessor->number);
   } else {
     ++claiming.others;
   }

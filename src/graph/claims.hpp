@@ -10,6 +10,7 @@
 // release_claim. So the library hears of the predecessors before it hears of any end.
 #pragma once
 
+#include "base/small_array.hpp"
 #include "graph/dependences.hpp"
 #include "graph/linking.hpp"
 
@@ -17,18 +18,9 @@ namespace marline {
 
 // What stands before a claimed task, while its creator finds out. On the creator's stack.
 struct Claiming {
-  static constexpr size_t kInside = 32;
   Task* node = nullptr;  // behind the predecessors that are not claimed; null: none was met
   int32_t others = 0;    // those
-  size_t count = 0;      // claimed ones
-  size_t capacity = kInside;
-  uint64_t inside[kInside];
-  uint64_t* numbers = inside;
-
-  Claiming() = default;
-  Claiming(const Claiming&) = delete;
-  Claiming& operator=(const Claiming&) = delete;
-  ~Claiming();
+  SmallArray<uint64_t> numbers{"predecessors of a target task"};  // of claimed ones
 };
 
 // In place of enter_graph. The task cannot run before release_claim.

@@ -4,10 +4,9 @@
 #include "construct/task/observed.hpp"
 
 #include "base/check.hpp"
+#include "base/small_array.hpp"
 #include "graph/claims.hpp"
 #include "tool/target_observer.hpp"
-
-#include <cstdlib>
 
 namespace marline {
 
@@ -29,32 +28,11 @@ marline_depend_type_t type_of(Access access) {
   return MARLINE_INOUT;
 }
 
-// The dependences as devices.h has them.
-class ToldDependences {
- public:
-  ToldDependences(const Dependence* list, size_t count) {
-    if (count > kUsual) items_ = static_cast<marline_dependence_t*>(std::malloc(count * sizeof *items_));
-    if (items_ == nullptr) fatal("no memory to tell of %zu dependences of a target task", count);
-    for (size_t i = 0; i < count; ++i) items_[i] = {list[i].address, type_of(list[i].access)};
-  }
-  ToldDependences(const ToldDependences&) = delete;
-  ToldDependences& operator=(const ToldDependences&) = delete;
-  ~ToldDependences() {
-    if (items_ != usual_) std::free(items_);
-  }
-
-  [[nodiscard]] const marline_dependence_t* items() const { return items_; }
-
- private:
-  static constexpr size_t kUsual = 32;
-  marline_dependence_t usual_[kUsual];
-  marline_dependence_t* items_ = usual_;
-};
-
 // What the observer answers.
 void* tell_created(const marline_target_observer_t* observer, Worker* worker, Task* task, const Dependence* list,
                    size_t count, const void* codeptr) {
-  ToldDependences dependences(list, count);
+  SmallArray<marline_dependence_t> dependences("dependences of a target task");
+  for (size_t i = 0; i < count; ++i) dependences.push({list[i].address, type_of(list[i].access)});
   marline_target_task_t told = {};
   task->describe(task, told);
   told.bytes = sizeof told;
@@ -94,7 +72,8 @@ bool tell_observer(Worker* worker, Task* task, const Dependence* list, size_t co
   Claiming claiming;
   enter_graph_claimed(worker, task, list, count, claiming);
   if (observer->ordered != nullptr) {
-    observer->ordered(task->claimed_by, claiming.numbers, claiming.count, static_cast<size_t>(claiming.others));
+    observer->ordered(task->claimed_by, claiming.numbers.items(), claiming.numbers.count(),
+                      static_cast<size_t>(claiming.others));
   }
   release_claim(worker, task, claiming);
   return true;

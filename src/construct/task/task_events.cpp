@@ -3,10 +3,8 @@
 // See the header.
 #include "construct/task/task_events.hpp"
 
-#include "base/check.hpp"
+#include "base/small_array.hpp"
 #include "tool/tool.hpp"
-
-#include <cstdlib>
 
 namespace marline {
 
@@ -31,18 +29,11 @@ int tool_dependence_type(const Dependence& dependence) {
 
 void announce_dependences(uint64_t* task_data, const Dependence* list, size_t count) {
   if (count == 0 || !tool::on(tool::event::kDependences)) return;
-  constexpr size_t kUsual = 32;
-  tool::DependenceRecord usual[kUsual];
-  auto* records = usual;
-  if (count > kUsual) {
-    records = static_cast<tool::DependenceRecord*>(std::malloc(count * sizeof(tool::DependenceRecord)));
-    if (records == nullptr) fatal("no memory to tell a tool of %zu dependences", count);
-  }
+  SmallArray<tool::DependenceRecord> records("dependences that a tool is told of");
   for (size_t i = 0; i < count; ++i) {
-    records[i] = {reinterpret_cast<uint64_t>(list[i].address), tool_dependence_type(list[i])};
+    records.push({reinterpret_cast<uint64_t>(list[i].address), tool_dependence_type(list[i])});
   }
-  tool::dependences(task_data, records, count);
-  if (records != usual) std::free(records);
+  tool::dependences(task_data, records.items(), count);
 }
 
 int tool_flags(const Task* task) {
