@@ -40,8 +40,8 @@ std::atomic<uint64_t>& word_near(uint64_t address, uint32_t step) {
   return g_known[((address * 0x9e3779b97f4a7c15 >> 54) + step) % kWords];
 }
 
-// Whether the entry's only effect is what it gives to a construct's entry point in this library. The runtime's functions
-// for thread_limit and in_reduction change or pin the current task, which is the creator, and may suspend it.
+// Whether the entry's only effect is what it gives to a construct's entry point in this library. The runtime's
+// functions for thread_limit and in_reduction change or pin the current task, which is the creator, and may suspend it.
 bool is_only_a_construct(const void* entry) {
   return calls_directly(entry, kConstructs, reinterpret_cast<const void*>(&is_only_a_construct)) &&
          !calls_directly(entry, "__kmpc_set_thread_limit") && !calls_directly(entry, "__kmpc_task_reduction_");
