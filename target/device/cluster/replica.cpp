@@ -99,15 +99,20 @@ void Replica::claim(const ClusterRange& range, uint64_t stamp) {
   }
 }
 
-// The twin is what other nodes are about to see.
+// The twin is what other nodes are about to see. Tasks under way may have written pointers, which no comparison will
+// find.
 void Replica::freshen(uint64_t block) {
-  if (!blocks_[block].is_stale) return;
+  Block& own = blocks_[block];
+  if (own.is_stale == 0) return;
   std::memcpy(twin_ + block * kBlock, data_ + block * kBlock, length_of(block));
-  blocks_[block].is_stale = 0;
+  own.is_stale = 0;
+  own.has_untold = 1;
 }
 
-void Replica::find_all_pointers(uint64_t block, Part part, PointerSink& sink) const {
-  const char* at = data_ + block * kBlock;
+// Words of the bytes that other nodes see or are going to see, whoever has written them.
+void Replica::find_all_pointers(uint64_t block, Part part, PointerSink& sink) {
+  Block& own = blocks_[block];
+  const char* at = (own.is_stale != 0 ? data_ : twin_) + block * kBlock;
   uint32_t length = length_of(block);
   uint64_t bytes = sink.end - sink.begin;
   bool has_any = false;
@@ -119,38 +124,44 @@ void Replica::find_all_pointers(uint64_t block, Part part, PointerSink& sink) co
   for (uint32_t i = part.begin & ~7U; has_any && i + 8 <= length && i < part.end; i += 8) {
     uint64_t word;
     std::memcpy(&word, at + i, sizeof word);
-    if (word - sink.begin < bytes) sink.found.push(word);
+    sink.take(word);
   }
+  if (part.begin == 0 && part.end == length) own.has_untold = 0;
 }
 
-void Replica::find_pointers(uint64_t block, Part part, PointerSink& sink) const {
-  const char *now = data_ + block * kBlock, *before = twin_ + block * kBlock;
+// `before`: the block's twin as it was.
+void Replica::find_new_pointers(uint64_t block, Part part, const char* before, PointerSink& sink) const {
+  const char* now = twin_ + block * kBlock;
   uint32_t length = length_of(block);
   for (uint32_t i = part.begin & ~7U; i + 8 <= length && i < part.end; i += 8) {
     uint64_t word, old;
     std::memcpy(&word, now + i, sizeof word);
     std::memcpy(&old, before + i, sizeof old);
-    if (word != old && word - sink.begin < sink.end - sink.begin) sink.found.push(word);
+    if (word != old) sink.take(word);
   }
 }
 
-// Other tasks may write other bytes of the block meanwhile: each byte is read once.
+// Other tasks may write other bytes of the block meanwhile: each byte is read once, and what gets into the twin here is
+// looked at here, as those tasks' own comparisons will not find it any more.
 void Replica::compare_block(uint64_t block, Part part, uint64_t stamp, PointerSink& sink) {
-  find_pointers(block, part, sink);
-  char *now = data_ + block * kBlock, *before = twin_ + block * kBlock;
+  char *now = data_ + block * kBlock, *twin = twin_ + block * kBlock;
+  char before[kBlock];
+  std::memcpy(before, twin, length_of(block));
   uint64_t stamps[kBlock];
   expand(block, stamps);
   for (uint32_t i = part.begin; i < part.end; ++i) {
     char byte = *static_cast<volatile char*>(now + i);
     if (byte == before[i]) continue;
-    before[i] = byte;
+    twin[i] = byte;
     stamps[i] = stamp;
   }
   store(block, stamps);
+  if (blocks_[block].has_untold != 0) return find_all_pointers(block, part, sink);
+  find_new_pointers(block, part, before, sink);
 }
 
 void Replica::compare(const ClusterRange& range, uint64_t stamp, PointerSink& sink) {
-  compare_sole(range, stamp, kNeverSent, sink);
+  compare_sole(range, stamp, kNotSole, sink);
 }
 
 // A block that the task has left as it was keeps its stamps where that is known: other nodes need not get it again.
@@ -160,9 +171,12 @@ void Replica::compare_sole(const ClusterRange& range, uint64_t stamp, uint64_t v
     Part part = part_of_block(block, range);
     Block& own = blocks_[block];
     uint64_t at = block * kBlock + part.begin;
-    if (own.is_stale == 0 && std::memcmp(data_ + at, twin_ + at, part.end - part.begin) == 0) continue;
+    if (own.is_stale == 0 && std::memcmp(data_ + at, twin_ + at, part.end - part.begin) == 0) {
+      if (own.has_untold != 0) find_all_pointers(block, part, sink);
+      continue;
+    }
     bool is_whole = part.begin == 0 && part.end == length_of(block);
-    if (is_whole && version != kNeverSent && own.sent <= version) own.is_stale = 1;
+    if (is_whole && version != kNotSole && own.sent <= version) own.is_stale = 1;
     if (own.is_stale == 0) {
       compare_block(block, part, stamp, sink);
       continue;

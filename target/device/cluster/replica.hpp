@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A node's copy of a cluster's buffer: its bytes, their twin, and a stamp for each byte (docs/design/cluster.md). The
-// lock is the node's. Kernels write the bytes meanwhile, nobody else does.
+// lock is the node's. Tasks of the node write the bytes meanwhile: kernels, and on node 0 the program's threads.
 //
 // Stamps lie in blocks of 256 bytes: a block whose bytes have one stamp costs 32 bytes, any other one a byte more for
 // each of its bytes, and 8 for each stamp that occurs in it. So a copy takes at most about three times its bytes,
@@ -20,6 +20,11 @@ namespace marline::target {
 struct PointerSink {
   uint64_t begin, end;  // of that memory
   List<uint64_t> found;
+
+  // Arrays of one pointer, as many programs have them, are one entry.
+  void take(uint64_t word) {
+    if (word - begin < end - begin && (found.is_empty() || found.back() != word)) found.push(word);
+  }
 };
 
 class Replica {
@@ -33,8 +38,8 @@ class Replica {
   // Bytes that differ from their twin get the stamp, and the twin gets them. What are pointers among them goes to the
   // sink.
   void compare(const ClusterRange& range, uint64_t stamp, PointerSink& sink);
-  // The same for a task that no other node's writer is beside, unless it has fetched from here behind that version:
-  // then bytes that the task has left as they were may have the stamp as well, so nothing is compared.
+  // For a task beside which no task of another node writes. `version`: of this copy when the task's inputs had come. A
+  // block that no other node has fetched since then gets the stamp as a whole, without a comparison of bytes.
   // docs/design/cluster.md.
   void compare_sole(const ClusterRange& range, uint64_t stamp, uint64_t version, PointerSink& sink);
   // All of these bytes have been written.
@@ -65,14 +70,15 @@ class Replica {
 
  private:
   static constexpr uint64_t kBlock = 256;
-  static constexpr uint64_t kNeverSent = ~uint64_t{0};  // as a version: the task is not a sole one
+  static constexpr uint64_t kNotSole = ~uint64_t{0};  // as a version
   struct Dense;
   struct Block {
     uint64_t stamp;    // of all bytes, if `dense` is null
     uint64_t version;  // of the last change
     Dense* dense;
-    uint64_t sent : 63;     // the version when the bytes have last gone to another node
-    uint64_t is_stale : 1;  // the twin is out of date, as no other node has seen the bytes since
+    uint64_t sent : 62;       // the version when the bytes have last gone to another node
+    uint64_t is_stale : 1;    // the twin is out of date, as no other node has seen the bytes since
+    uint64_t has_untold : 1;  // the twin may have pointers of tasks under way, of which no comparison has told
   };
 
   // Where the bytes of a block that lie in the range begin and end, from the block's begin on.
@@ -86,8 +92,8 @@ class Replica {
   void set_uniform(uint64_t block, uint64_t stamp);
   bool has_stamps(uint64_t block) const { return blocks_[block].dense != nullptr || blocks_[block].stamp != 0; }
   void compare_block(uint64_t block, Part part, uint64_t stamp, PointerSink& sink);
-  void find_pointers(uint64_t block, Part part, PointerSink& sink) const;
-  void find_all_pointers(uint64_t block, Part part, PointerSink& sink) const;
+  void find_new_pointers(uint64_t block, Part part, const char* before, PointerSink& sink) const;
+  void find_all_pointers(uint64_t block, Part part, PointerSink& sink);
   void claim_part(uint64_t block, Part part, uint64_t stamp);
   void freshen(uint64_t block);
   void pack_block(uint64_t block, Part part, BlobWriter& to) const;
@@ -100,7 +106,9 @@ class Replica {
   char *data_, *twin_;
   Block* blocks_;
   static inline uint64_t version_ = 0;
-  List<Seen> seen_;  // at most kMostSeen, the newest last
+  // At most kMostSeen, the newest last: of an array whose home is split over more nodes and ranges than that, older
+  // ones are forgotten, and fetched again as a whole.
+  List<Seen> seen_;
   static constexpr size_t kMostSeen = 16;
 };
 

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A cluster's copies of one buffer: random tasks without order, whose bytes do not overlap, on three nodes. Their steps
+// come in any order between one another. Behind them the home's copy must have all that was written, and every pointer
+// must have been told.
+#include "device/cluster/replica.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <memory>
+#include <random>
+#include <set>
+#include <thread>
+#include <vector>
+
+namespace {
+
+using namespace marline::target;
+
+constexpr uint64_t kBegin = 0x1000000000, kEnd = kBegin + (1 << 14);  // what a pointer lies between
+constexpr size_t kNodes = 3;
+
+struct Copy {
+  explicit Copy(size_t bytes) : data(bytes), twin(bytes), replica(1, data.data(), twin.data(), bytes) {}
+  std::vector<char> data, twin;
+  Replica replica;
+};
+
+// One task: gets its range, writes its bytes in two steps, and compares.
+struct Task {
+  enum class Step { kFetch, kWrite, kWriteRest, kCompare, kOver };
+  size_t node;
+  bool is_sole;
+  ClusterRange range;
+  Step step = Step::kFetch;
+  uint64_t version = 0;                           // when its inputs had come
+  std::vector<std::pair<size_t, char>> writes{};  // where, what
+};
+
+class Copies {
+ public:
+  explicit Copies(unsigned seed) : draw_(seed), bytes_(1 + below(1500)), truth_(bytes_) {
+    for (size_t i = 0; i < kNodes; ++i) copies_.push_back(std::make_unique<Copy>(bytes_));
+  }
+
+  // Tasks that are ordered behind all earlier ones, and not between one another.
+  void run_tasks() {
+    make_tasks();
+    give_bytes();
+    for (size_t left = tasks_.size(); left != 0;) {
+      Task& task = tasks_[below(tasks_.size())];
+      if (task.step == Task::Step::kOver) continue;
+      if (task.step == Task::Step::kFetch && tasks_[0].step == Task::Step::kFetch) {
+        advance(tasks_[0]);  // the others get theirs behind its inputs
+      } else {
+        advance(task);
+      }
+      left -= task.step == Task::Step::kOver;
+      if (::testing::Test::HasFatalFailure()) return;
+    }
+    check();
+  }
+
+ private:
+  size_t below(size_t end) { return end == 0 ? 0 : draw_() % end; }
+  ClusterRange whole() const { return {1, 0, bytes_}; }
+
+  ClusterRange any_range() {
+    size_t begin = below(bytes_), end = begin + 1 + below(bytes_ - begin);
+    return {1, begin, end - begin};
+  }
+
+  // The first one is sole mostly, and its node the home from then on.
+  void make_tasks() {
+    tasks_.clear();
+    source_ = home_;
+    size_t count = 1 + below(4);
+    for (size_t i = 0; i < count; ++i) {
+      bool is_sole = i == 0 && below(4) != 0;
+      size_t node = below(kNodes);
+      bool moves = is_sole && node != home_;
+      tasks_.push_back({node, is_sole, moves || below(2) == 0 ? whole() : any_range()});
+      if (moves) home_ = node;
+    }
+  }
+
+  bool has(const Task& task, size_t at) const { return at >= task.range.offset && at < task.range.end(); }
+
+  void give(Task& task, size_t at, const char* what, size_t count) {
+    for (size_t i = 0; i < count; ++i) {
+      task.writes.emplace_back(at + i, what[i]);
+      truth_[at + i] = what[i];
+    }
+  }
+
+  // Whole words, pointers among them, or single bytes; many stay as they are.
+  void give_bytes() {
+    open_.assign(bytes_, false);
+    for (size_t word = 0; word < bytes_; word += 8) {
+      Task& task = tasks_[below(tasks_.size())];
+      if (below(2) != 0) continue;
+      if (word + 8 <= bytes_ && has(task, word) && has(task, word + 7) && below(2) == 0) {
+        uint64_t value = kBegin + 8 * below(1000);
+        give(task, word, reinterpret_cast<const char*>(&value), sizeof value);
+        continue;
+      }
+      for (size_t at = word; at < std::min(word + 8, bytes_); ++at) {
+        Task& other = tasks_[below(tasks_.size())];
+        char value = static_cast<char>(0x81 + 2 * below(3));  // in no pointer
+        if (has(other, at)) give(other, at, &value, 1);
+      }
+    }
+    for (const Task& task : tasks_) {
+      for (auto [at, value] : task.writes) open_[at] = true;
+    }
+  }
+
+  void move_bytes(size_t from, size_t to, const ClusterRange& range, uint64_t known, bool is_fetch) {
+    BlobWriter blob;
+    copies_[from]->replica.pack(range, known, blob);
+    size_t bytes = blob.bytes();
+    char* sent = blob.take();
+    BlobReader reader(sent, bytes);
+    uint64_t version = copies_[to]->replica.merge(reader);
+    if (is_fetch) copies_[to]->replica.note_seen(static_cast<NodeNumber>(from), range, version);
+    std::free(sent);
+  }
+
+  void fetch(Task& task) {
+    size_t from = &task == &tasks_[0] ? source_ : home_;
+    Copy& own = *copies_[task.node];
+    if (from != task.node) {
+      uint64_t known = own.replica.seen_version(static_cast<NodeNumber>(from), task.range);
+      move_bytes(from, task.node, task.range, known, true);
+    }
+    task.version = Replica::version();
+    for (size_t at = task.range.offset; at < task.range.end(); ++at) {
+      ASSERT_TRUE(open_[at] || own.data[at] == truth_[at]) << "a task at node " << task.node << " misses byte " << at;
+    }
+  }
+
+  void write(Task& task, size_t first, size_t last) {
+    for (size_t i = first; i < last; ++i) copies_[task.node]->data[task.writes[i].first] = task.writes[i].second;
+  }
+
+  void end(Task& task) {
+    PointerSink sink = {kBegin, kEnd, {}};
+    Replica& own = copies_[task.node]->replica;
+    if (task.is_sole) {
+      own.compare_sole(task.range, ++clock_, task.version, sink);
+    } else {
+      own.compare(task.range, ++clock_, sink);
+    }
+    for (uint64_t word : sink.found) told_.insert(word);
+    if (task.node != home_) move_bytes(task.node, home_, task.range, task.version, false);
+  }
+
+  void advance(Task& task) {
+    size_t half = task.writes.size() / 2;
+    switch (task.step) {
+      case Task::Step::kFetch:
+        fetch(task);
+        break;
+      case Task::Step::kWrite:
+        write(task, 0, half);
+        break;
+      case Task::Step::kWriteRest:
+        write(task, half, task.writes.size());
+        break;
+      case Task::Step::kCompare:
+        end(task);
+        break;
+      case Task::Step::kOver:
+        return;
+    }
+    task.step = static_cast<Task::Step>(static_cast<int>(task.step) + 1);
+  }
+
+  void check() {
+    for (size_t at = 0; at < bytes_; ++at) {
+      ASSERT_EQ(copies_[home_]->data[at], truth_[at]) << "byte " << at << " of the home, node " << home_;
+    }
+    for (size_t word = 0; word + 8 <= bytes_; word += 8) {
+      uint64_t value;
+      std::memcpy(&value, &truth_[word], sizeof value);
+      bool is_pointer = value >= kBegin && value < kEnd && value % 8 == 0;
+      ASSERT_TRUE(!is_pointer || told_.count(value) != 0) << "nobody was told of the pointer at byte " << word;
+    }
+  }
+
+  std::minstd_rand draw_;
+  size_t bytes_;
+  std::vector<char> truth_;  // as if the tasks ran one by one
+  std::vector<bool> open_;   // what the present tasks write
+  std::vector<std::unique_ptr<Copy>> copies_;
+  std::vector<Task> tasks_;
+  std::set<uint64_t> told_;
+  size_t home_ = 0, source_ = 0;  // `source_`: the home before
+  uint64_t clock_ = 0;
+};
+
+TEST(Replica, CopiesHaveWhatTasksHaveWritten) {
+  for (unsigned seed = 1; seed <= 400; ++seed) {
+    SCOPED_TRACE(seed);
+    Copies copies(seed);
+    for (int i = 0; i < 12 && !HasFatalFailure(); ++i) copies.run_tasks();
+    if (HasFatalFailure()) return;
+  }
+}
+
+// A task's pointer gets into the twin by the transfer of a block of which no comparison has been made.
+TEST(Replica, PointersOfARunningTaskAreToldAfterATransfer) {
+  Copy copy(64);
+  PointerSink sink = {kBegin, kEnd, {}};
+  ClusterRange whole = {1, 0, 64};
+  copy.data[0] = 1;
+  copy.replica.compare_sole(whole, 1, Replica::version(), sink);
+  uint64_t pointer = kBegin + 8, ready = Replica::version();
+  std::memcpy(&copy.data[8], &pointer, sizeof pointer);
+  BlobWriter blob;
+  copy.replica.pack(whole, 0, blob);
+  copy.replica.compare_sole(whole, 2, ready, sink);
+  ASSERT_EQ(sink.found.count(), 1U);
+  EXPECT_EQ(sink.found[0], pointer);
+}
+
+// A thread stores a pointer while another task's comparison is in that block.
+TEST(Replica, PointersStoredBesideAComparisonAreTold) {
+#ifdef __SANITIZE_THREAD__
+  GTEST_SKIP() << "kernels and comparisons have no order between them";
+#endif
+  constexpr uint64_t kRounds = 150;
+  Copy copy(256);
+  auto* word = reinterpret_cast<std::atomic<uint64_t>*>(copy.data.data());
+  ClusterRange whole = {1, 0, 256};
+  std::atomic<uint64_t> asked{0}, stored{0};
+  std::thread task([&] {
+    for (uint64_t round = 1; round <= kRounds; ++round) {
+      while (asked.load() < round) std::this_thread::yield();
+      word->store(kBegin + round * 8);
+      stored.store(round);
+    }
+  });
+  uint64_t missed = 0;
+  for (uint64_t round = 1; round <= kRounds; ++round) {
+    PointerSink sink = {kBegin, kEnd, {}};
+    asked.store(round);
+    do {
+      copy.data[255] = static_cast<char>(copy.data[255] + 1);
+      copy.replica.compare(whole, round, sink);
+    } while (stored.load() < round);
+    copy.replica.compare(whole, round, sink);
+    missed += std::find(sink.found.begin(), sink.found.end(), kBegin + round * 8) == sink.found.end();
+  }
+  task.join();
+  EXPECT_EQ(missed, 0U);
+}
+
+}  // namespace
