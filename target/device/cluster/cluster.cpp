@@ -132,7 +132,7 @@ bool launch(Device* device, const Launch& launch, Operation* operation) {
   if (!launch.in_memory && launch.count > kMostArguments) {
     fatal("a target region with %u arguments; the most are %u", launch.count, kMostArguments);
   }
-  head_of(device).launch(launch, static_cast<uint32_t>(launch.code), codes_of(launch.code), kAnyNode, operation);
+  head_of(device).launch(launch, static_cast<uint32_t>(launch.code), codes_of(launch.code), operation);
   return false;
 }
 

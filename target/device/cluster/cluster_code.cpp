@@ -21,20 +21,19 @@ struct Places {
 
 struct LoadedImage {
   const Module* module;
-  uint32_t number;  // of the module, which may come back as another one
   Places handles;
 };
 
 struct Variable {
-  const void* host;  // null: of an image
+  const void* host;          // null: of an image
+  const LoadedImage* image;  // null: of the program or a library, which workers keep
   uint64_t bytes;
-  const Places* places;
+  Places* places;
   uint64_t address;
 };
 
-Lock g_lock;  // over the lists; their entries stay
+Lock g_lock;  // over the lists; kernels stay
 List<const Places*> g_kernels;
-List<LoadedImage*> g_images;
 List<Variable> g_variables;
 
 template <class T>
@@ -97,9 +96,10 @@ void read_first_value(Device* device, const Places& places, uint64_t bytes, cons
   std::free(other);
 }
 
-uint64_t address_of_variable(Device* device, const void* host, const Places& places, uint64_t bytes, const char* name) {
-  uint64_t address;
-  if (find_known(host, places, address)) return address;
+// `known`: without its bytes' begin.
+uint64_t address_of_variable(Device* device, Variable known, const Places& places, const char* name) {
+  uint64_t address, bytes = known.bytes;
+  if (find_known(known.host, places, address)) return address;
   auto* value = static_cast<char*>(std::malloc(bytes));
   if (value == nullptr) fatal("no memory for a variable of %lu bytes", bytes);
   read_first_value(device, places, bytes, name, value);
@@ -108,8 +108,19 @@ uint64_t address_of_variable(Device* device, const void* host, const Places& pla
   address = static_cast<ClusterHead*>(device->state)->add_variable(kept->at, value, bytes);
   std::free(value);
   Guard guard(g_lock);
-  g_variables.push({host, bytes, kept, address});
+  g_variables.push({known.host, known.image, bytes, kept, address});
   return address;
+}
+
+bool take_variable(const LoadedImage* image, Variable& to) {
+  Guard guard(g_lock);
+  for (size_t i = 0; i < g_variables.count(); ++i) {
+    if (g_variables[i].image != image) continue;
+    to = g_variables[i];
+    g_variables.erase(i);
+    return true;
+  }
+  return false;
 }
 
 // The bytes of the module's variable of that name; 0: it is a kernel.
@@ -141,21 +152,29 @@ static void construct(Device* member, const Module& module, uint64_t handle) {
 uint64_t load_on_cluster(Device* device, Module* module) {
   auto* image = make_zero<LoadedImage>();
   image->module = module;
-  image->number = module->number;
   bool is_loaded = ask_all(device, image->handles, [&](Device* member, NodeNumber) {
     uint64_t loaded = kNodeKind.load(member, module);
     if (loaded != 0) construct(member, *module, loaded);
     return loaded;
   });
-  if (!is_loaded) return 0;
-  Guard guard(g_lock);
-  g_images.push(image);
-  return reinterpret_cast<uint64_t>(image);
+  if (is_loaded) return reinterpret_cast<uint64_t>(image);
+  unload_on_cluster(device, reinterpret_cast<uint64_t>(image));
+  return 0;
 }
 
+// Nodes compare a variable's bytes behind each kernel, so it goes before the image.
 void unload_on_cluster(Device* device, uint64_t handle) {
+  if (device->lost || node_job() == nullptr) return;
   auto* image = reinterpret_cast<LoadedImage*>(handle);
-  for (int i = 0; i < device->member_count; ++i) kNodeKind.unload(device->members[i], image->handles.at[i + 1]);
+  Variable gone;
+  while (take_variable(image, gone)) {
+    static_cast<ClusterHead*>(device->state)->remove_variable(gone.address);
+    std::free(gone.places);
+  }
+  for (int i = 0; i < device->member_count; ++i) {
+    if (image->handles.at[i + 1] != 0) kNodeKind.unload(device->members[i], image->handles.at[i + 1]);
+  }
+  std::free(image);
 }
 
 uint64_t find_on_cluster(Device* device, uint64_t handle, const char* name) {
@@ -166,7 +185,8 @@ uint64_t find_on_cluster(Device* device, uint64_t handle, const char* name) {
   });
   if (!is_there) return 0;
   size_t bytes = bytes_of(*image->module, name);
-  return bytes != 0 ? address_of_variable(device, nullptr, places, bytes, name) : number_of_kernel(places);
+  return bytes != 0 ? address_of_variable(device, {nullptr, image, bytes, nullptr, 0}, places, name)
+                    : number_of_kernel(places);
 }
 
 uint64_t locate_on_cluster(Device* device, const void* address, size_t bytes) {
@@ -174,7 +194,8 @@ uint64_t locate_on_cluster(Device* device, const void* address, size_t bytes) {
   bool is_there =
       ask_all(device, places, [&](Device* member, NodeNumber) { return kNodeKind.locate(member, address, bytes); });
   if (!is_there) return 0;
-  return bytes != 0 ? address_of_variable(device, address, places, bytes, "of code of GCC") : number_of_kernel(places);
+  return bytes != 0 ? address_of_variable(device, {address, nullptr, bytes, nullptr, 0}, places, "of code of GCC")
+                    : number_of_kernel(places);
 }
 
 }  // namespace marline::target

@@ -55,7 +55,9 @@ void ClusterHead::pump(Finished& finished) {
   for (Operation* operation : woken_) finished.push(operation);
   woken_.clear();
   for (TaskNumber task : head_.over) note_ended(task, finished);
-  if (!head_.over.is_empty()) memory_.forget_gone([this](uint64_t buffer) { return head_.has_copies(buffer); });
+  if (!head_.over.is_empty()) {
+    memory_.forget_gone([this](uint64_t buffer) { return head_.has_copies(buffer); }, finished);
+  }
   head_.over.clear();
 }
 
@@ -86,7 +88,7 @@ void ClusterHead::finish(Finished& finished, bool polls) {
       continue;
     }
     int counted = hooks_share(operation);  // it may be gone behind its end
-    (void)operation->ended(operation);     // one of node 0's tasks, whose waiter it wakes
+    (void)operation->ended(operation);     // one of node 0's tasks, or a buffer that has gone: it wakes who waits
     add_operations(-counted);
   }
 }
@@ -157,6 +159,9 @@ void ClusterHead::take_pointers(const uint64_t* words, uint32_t count) {
 
 // Host tasks that nobody waits for have nothing to do.
 void ClusterHead::start_here(uint64_t index, TaskNumber task) {
+  if (known_[task].kernel != nullptr) {
+    fatal("device %d (cluster): task %lu, a target region, is placed in the program's process", device_->number, task);
+  }
   HostTask* host = known_[task].host;
   if (host == nullptr) return node_.end(index, 0);
   host->index = index;
@@ -165,7 +170,8 @@ void ClusterHead::start_here(uint64_t index, TaskNumber task) {
   host->waiter = nullptr;
 }
 
-// `work` is done by the calling thread, between the task's start and its end.
+// `work` is done by the calling thread, between the task's start and its end. A wait is counted as an operation behind
+// the lock, when another thread may have ended it already: then the count is short of it for that moment.
 template <class Work>
 void ClusterHead::run_here(NewTask task, const char* what, uint64_t bytes, Work work) {
   HostTask self;
@@ -215,22 +221,42 @@ uint64_t ClusterHead::allocate(uint64_t bytes) {
   return buffer != nullptr ? buffer->begin : 0;
 }
 
+// Under the lock. It goes at the earliest with the next pump.
+ClusterBuffer& ClusterHead::begin_release(uint64_t address) {
+  ClusterBuffer* buffer = memory_.at(address);
+  if (buffer == nullptr || buffer->begin != address) {
+    fatal("device %d (cluster): %#lx is freed, but no memory of it begins there", device_->number, address);
+  }
+  NewTask task;
+  task.is_on_host = true;
+  task.last_of.push(buffer->number);
+  create(std::move(task), {});
+  memory_.release(buffer);
+  return *buffer;
+}
+
 void ClusterHead::release(uint64_t address) {
   Finished finished;
   {
     Guard guard(node_.lock);
-    ClusterBuffer* buffer = memory_.at(address);
-    if (buffer == nullptr || buffer->begin != address) {
-      fatal("device %d (cluster): %#lx is freed, but no memory of it begins there", device_->number, address);
-    }
-    NewTask task;
-    task.is_on_host = true;
-    task.last_of.push(buffer->number);
-    create(std::move(task), {});
-    memory_.release(buffer);
+    begin_release(address);
     pump(finished);
   }
   finish(finished, false);
+}
+
+// Nodes have been told by then: what is sent to them later comes behind that.
+void ClusterHead::remove_variable(uint64_t address) {
+  Awaited gone(device_);
+  Finished finished;
+  add_operations(hooks_share(&gone));
+  {
+    Guard guard(node_.lock);
+    begin_release(address).waiter = &gone;
+    pump(finished);
+  }
+  finish(finished, false);
+  gone.wait("unload of a variable");
 }
 
 uint64_t ClusterHead::add_variable(const uint64_t* places, const void* value, uint64_t bytes) {
@@ -262,10 +288,12 @@ void ClusterHead::refuse_pointer_to_variable(const void* pointer) {
 void ClusterHead::write(uint64_t to, const void* from, uint64_t bytes) {
   if (bytes == 0) return;
   NewTask task;
+  List<uint64_t> pointers;
+  memory_.find_pointers(to, from, bytes, pointers);
   {
     Guard guard(node_.lock);
     ClusterBuffer& buffer = buffer_at(to, bytes, "a copy to");
-    memory_.note_pointers(buffer, from, bytes);
+    for (uint64_t word : pointers) memory_.note_pointer(buffer, word);
     if (bytes == sizeof(void*)) refuse_pointer_to_variable(from);
     task.accesses.push({{buffer.number, to - buffer.begin, bytes}, true});
   }
@@ -283,8 +311,7 @@ void ClusterHead::read(void* to, uint64_t from, uint64_t bytes) {
   run_here(std::move(task), "copy from", bytes, [&] { std::memcpy(to, reinterpret_cast<void*>(from), bytes); });
 }
 
-void ClusterHead::launch(const Launch& launch, uint32_t kernel, const uint64_t* codes, NodeNumber pin,
-                         Operation* operation) {
+void ClusterHead::launch(const Launch& launch, uint32_t kernel, const uint64_t* codes, Operation* operation) {
   void* memory = std::malloc(sizeof(KernelPayload));
   if (memory == nullptr) fatal("no memory for a task of the cluster");
   auto* payload =
@@ -296,7 +323,6 @@ void ClusterHead::launch(const Launch& launch, uint32_t kernel, const uint64_t* 
     Guard guard(node_.lock);
     NewTask task;
     task.kernel = kernel;
-    task.pin = pin;
     bool all = device_->has_far_pointers.load(std::memory_order_relaxed);  // ordered by the lock
     memory_.list_accesses(launch.spans, launch.span_count, all, task.accesses);
     Known known;

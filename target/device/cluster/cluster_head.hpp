@@ -40,12 +40,15 @@ class ClusterHead {
   // returns the address by which the program knows it. May suspend.
   uint64_t add_variable(const uint64_t* places, const void* value, uint64_t bytes);
 
+  // The variable at that address goes; no node uses it any more at the return. May suspend.
+  void remove_variable(uint64_t address);
+
   // Done at the return. May suspend.
   void write(uint64_t to, const void* from, uint64_t bytes);
   void read(void* to, uint64_t from, uint64_t bytes);
 
   // The operation ends when the kernel has run. `kernel`: a number for what it costs.
-  void launch(const Launch& launch, uint32_t kernel, const uint64_t* codes, NodeNumber pin, Operation* operation);
+  void launch(const Launch& launch, uint32_t kernel, const uint64_t* codes, Operation* operation);
 
   // From the thread that polls the wire.
   void receive(int peer, Message& message, BlobReader& rest);
@@ -81,6 +84,7 @@ class ClusterHead {
   static void finish(Finished& finished, bool polls);
   void refuse_pointer_to_variable(const void* pointer);
   ClusterBuffer& buffer_at(uint64_t address, uint64_t bytes, const char* what);
+  ClusterBuffer& begin_release(uint64_t address);
   template <class Work>
   void run_here(NewTask task, const char* what, uint64_t bytes, Work work);
 

@@ -29,7 +29,7 @@ ClusterBuffer* ClusterMemory::add_variable(uint64_t bytes, const uint64_t* place
 
 ClusterBuffer* ClusterMemory::allocate_in(Arena& arena, uint64_t bytes) {
   if (bytes > limit_ - used_) return nullptr;
-  uint64_t address = arena.allocate(bytes);
+  uint64_t address = arena.allocate(bytes + 1);  // the address behind it is no other buffer's
   if (address == 0) return nullptr;
   void* memory = std::malloc(sizeof(ClusterBuffer));
   if (memory == nullptr) fatal("no memory for the list of a cluster's buffers");
@@ -46,6 +46,9 @@ ClusterBuffer* ClusterMemory::allocate_in(Arena& arena, uint64_t bytes) {
 
 void ClusterMemory::release(ClusterBuffer* buffer) {
   live_.remove(buffer);
+  for (size_t i = variables_.count(); buffer->places != nullptr && i-- > 0;) {
+    if (variables_[i] == buffer->number) variables_.erase(i);
+  }
   buffer->is_leaving = true;
   leaving_.push(buffer);
 }
@@ -56,9 +59,22 @@ ClusterBuffer* ClusterMemory::at(uint64_t address) {
   return static_cast<ClusterBuffer*>(live_.first_overlap(address, address + 1));
 }
 
+void ClusterMemory::forget(ClusterBuffer* buffer) {
+  (buffer->places != nullptr ? variables_arena_ : arena_).release(buffer->begin);
+  used_ -= buffer->bytes();
+  all_.erase(static_cast<size_t>(place_of(buffer->number) - all_.begin()));
+  buffer->~ClusterBuffer();
+  std::free(buffer);
+}
+
+// The first one with that number or a higher one.
+ClusterBuffer** ClusterMemory::place_of(uint64_t number) {
+  return std::lower_bound(all_.begin(), all_.end(), number,
+                          [](const ClusterBuffer* one, uint64_t wanted) { return one->number < wanted; });
+}
+
 ClusterBuffer* ClusterMemory::known(uint64_t number) {
-  auto* found = std::lower_bound(all_.begin(), all_.end(), number,
-                                 [](const ClusterBuffer* one, uint64_t wanted) { return one->number < wanted; });
+  ClusterBuffer** found = place_of(number);
   return found != all_.end() && (*found)->number == number ? *found : nullptr;
 }
 
@@ -77,24 +93,26 @@ ClusterBuffer* ClusterMemory::pointee_of(uint64_t word) {
 void ClusterMemory::note_pointer(ClusterBuffer& holder, uint64_t word) {
   ClusterBuffer* pointee = pointee_of(word);
   if (pointee == nullptr || pointee == &holder) return;
-  for (uint64_t known : holder.pointees) {
-    if (known == pointee->begin) return;
-  }
-  holder.pointees.push(pointee->begin);
+  List<uint64_t>& known = holder.pointees;
+  uint64_t* at = std::lower_bound(known.begin(), known.end(), pointee->begin);
+  if (at != known.end() && *at == pointee->begin) return;
+  known.insert(static_cast<size_t>(at - known.begin()), pointee->begin);
 }
 
-void ClusterMemory::note_pointers(ClusterBuffer& holder, const void* data, uint64_t bytes) {
+void ClusterMemory::find_pointers(uint64_t to, const void* data, uint64_t bytes, List<uint64_t>& found) const {
   auto* at = static_cast<const char*>(data);
-  uint64_t skipped = -reinterpret_cast<uint64_t>(data) & 7;  // only words that are aligned are pointers
+  uint64_t skipped = -to & 7;  // only words that are aligned where kernels see them are pointers
   for (uint64_t i = skipped; i + sizeof(uint64_t) <= bytes; i += sizeof(uint64_t)) {
     uint64_t word;
     std::memcpy(&word, at + i, sizeof word);
-    if (is_inside(word)) [[unlikely]]
-      note_pointer(holder, word);
+    if (is_inside(word) && (found.is_empty() || found.back() != word)) [[unlikely]]
+      found.push(word);
   }
 }
 
 void ClusterMemory::use_whole(ClusterBuffer& buffer, List<TaskAccess>& to) {
+  if (buffer.used_whole == visit_) return;
+  buffer.used_whole = visit_;
   to.push({{buffer.number, 0, buffer.bytes()}, true});
 }
 

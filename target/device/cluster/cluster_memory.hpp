@@ -15,10 +15,13 @@ namespace marline::target {
 // One allocation, or a `declare target` variable.
 struct ClusterBuffer : Range {
   uint64_t number;
-  const uint64_t* places;   // of a variable: where it lies, by node; null: at `begin` everywhere
-  List<uint64_t> pointees;  // where buffers begin that it may have pointers to; others may lie there by now, or none
-  bool is_leaving;          // released
-  uint64_t visit;           // the last search that has met it
+  const uint64_t* places;  // of a variable: where it lies, by node; null: at `begin` everywhere
+  List<uint64_t>
+      pointees;         // where buffers begin that it may have pointers to, in order; others may be there now, or none
+  bool is_leaving;      // released
+  uint64_t visit;       // the last search that has met it
+  uint64_t used_whole;  // the last one that has found that all of it may be used
+  Operation* waiter;    // ends when the buffer has gone
 
   [[nodiscard]] uint64_t bytes() const { return end - begin; }
   [[nodiscard]] uint64_t address_at(NodeNumber node) const { return places != nullptr ? places[node] : begin; }
@@ -31,13 +34,14 @@ class ClusterMemory {
 
   // Null: more than is left. The task that is created next brings it into being (take_new).
   ClusterBuffer* allocate(uint64_t bytes);
-  // Likewise a `declare target` variable, which stays; `places` as in ClusterBuffer.
+  // Likewise a `declare target` variable; `places` as in ClusterBuffer, which are the caller's.
   ClusterBuffer* add_variable(uint64_t bytes, const uint64_t* places);
   // It is not found any more. Its addresses are another's when `forget_gone` has seen that no copy is left.
   void release(ClusterBuffer* buffer);
-  // `has_copies(number)`: the head's answer.
+  // `has_copies(number)`: the head's answer. Who waits for such a buffer is added to `waiters`. Its cost grows with the
+  // number of buffers for each that has gone: they lie in one list, a word for each.
   template <class HasCopies>
-  void forget_gone(const HasCopies& has_copies);
+  void forget_gone(const HasCopies& has_copies, List<Operation*>& waiters);
 
   void take_new(List<NewBuffer>& to);
 
@@ -53,8 +57,8 @@ class ClusterMemory {
   // The word has been written into the buffer; it may be a pointer into this memory. Numbers that look like one do no
   // harm but that kernels use more than they need.
   void note_pointer(ClusterBuffer& holder, uint64_t word);
-  // All words of these bytes.
-  void note_pointers(ClusterBuffer& holder, const void* data, uint64_t bytes);
+  // The words among these bytes, which go to that address, that may be such pointers. Needs no lock.
+  void find_pointers(uint64_t to, const void* data, uint64_t bytes, List<uint64_t>& found) const;
 
   // What a kernel with these spans may use, in ranges that do not overlap. `all`: everything.
   void list_accesses(const Span* spans, uint32_t count, bool all, List<TaskAccess>& to);
@@ -63,6 +67,8 @@ class ClusterMemory {
   void trust_maps() { trusts_maps_ = true; }
 
  private:
+  ClusterBuffer** place_of(uint64_t number);
+  void forget(ClusterBuffer* buffer);
   ClusterBuffer* allocate_in(Arena& arena, uint64_t bytes);
   void use_all(List<TaskAccess>& to);
   void use_span(const Span& span, List<TaskAccess>& to);
@@ -83,18 +89,13 @@ class ClusterMemory {
 };
 
 template <class HasCopies>
-void ClusterMemory::forget_gone(const HasCopies& has_copies) {
+void ClusterMemory::forget_gone(const HasCopies& has_copies, List<Operation*>& waiters) {
   for (size_t i = leaving_.count(); i-- > 0;) {
     ClusterBuffer* buffer = leaving_[i];
     if (has_copies(buffer->number)) continue;
     leaving_.erase(i);
-    arena_.release(buffer->begin);
-    used_ -= buffer->bytes();
-    size_t at = 0;
-    while (all_[at] != buffer) ++at;
-    all_.erase(at);
-    buffer->~ClusterBuffer();
-    std::free(buffer);
+    if (buffer->waiter != nullptr) waiters.push(buffer->waiter);
+    forget(buffer);
   }
 }
 
