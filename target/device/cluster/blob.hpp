@@ -22,7 +22,11 @@ class BlobWriter {
 
   void put(uint64_t word) { std::memcpy(extend(sizeof word), &word, sizeof word); }
   void put_bytes(const void* from, size_t bytes) {
-    if (bytes != 0) std::memcpy(extend((bytes + 7) & ~size_t{7}), from, bytes);
+    if (bytes == 0) return;
+    size_t whole = (bytes + 7) & ~size_t{7};
+    char* to = extend(whole);
+    std::memset(to + whole - sizeof(uint64_t), 0, sizeof(uint64_t));  // what is behind the bytes is sent, too
+    std::memcpy(to, from, bytes);
   }
   void set(size_t at, uint64_t word) { std::memcpy(data_ + at, &word, sizeof word); }
 

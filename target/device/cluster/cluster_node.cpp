@@ -3,6 +3,8 @@
 // See the header.
 #include "device/cluster/cluster_node.hpp"
 
+#include "device/node/node_memory.hpp"
+
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -13,6 +15,7 @@ namespace marline::target {
 namespace {
 
 constexpr uint64_t kPageBytes = 4096;
+constexpr uint64_t kMostAhead = 1 << 16;  // tasks that others may ask for before this node has heard of them
 
 char* map_memory(uint64_t at, uint64_t bytes) {
   constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
@@ -45,21 +48,33 @@ ClusterNode::ClusterNode(NodeNumber node, uint64_t begin, uint64_t bytes, bool c
   if (compares) twins_ = map_memory(0, bytes) - memory;
 }
 
-Replica& ClusterNode::replica(uint64_t buffer) {
+// Where the buffer's copy is in the list, or would be.
+size_t ClusterNode::place_of(uint64_t buffer) const {
   size_t low = 0, high = replicas_.count();
   while (low < high) {
     size_t middle = (low + high) / 2;
     (replicas_[middle]->buffer() < buffer ? low : high) = replicas_[middle]->buffer() < buffer ? middle + 1 : middle;
   }
-  if (low == replicas_.count() || replicas_[low]->buffer() != buffer) {
+  return low;
+}
+
+Replica& ClusterNode::replica(uint64_t buffer) {
+  size_t at = place_of(buffer);
+  if (at == replicas_.count() || replicas_[at]->buffer() != buffer) {
     fatal("node %u of the cluster is asked for buffer %lu, which it does not have", node_, buffer);
   }
-  return *replicas_[low];
+  return *replicas_[at];
+}
+
+Replica& ClusterNode::replica(const ClusterRange& range) {
+  Replica& found = replica(range.buffer);
+  if (range.offset <= found.bytes() && range.bytes <= found.bytes() - range.offset) return found;
+  fatal("node %u of the cluster is asked for %lu bytes behind %lu of buffer %lu, which has %lu", node_, range.bytes,
+        range.offset, range.buffer, found.bytes());
 }
 
 void ClusterNode::add_buffer(uint64_t buffer, uint64_t address, uint64_t bytes) {
-  size_t at = replicas_.count();
-  while (at > 0 && replicas_[at - 1]->buffer() >= buffer) --at;
+  size_t at = place_of(buffer);
   if (at < replicas_.count() && replicas_[at]->buffer() == buffer) return;
   auto* data = reinterpret_cast<char*>(address);
   char* twin = twins_ != 0 ? data + twins_ : nullptr;
@@ -81,9 +96,7 @@ void ClusterNode::drop(uint64_t buffer) {
     clear(gone->data(), gone->bytes());
     if (gone->twin() != nullptr) clear(gone->twin(), gone->bytes());
   }
-  for (size_t i = 0; i < replicas_.count(); ++i) {
-    if (replicas_[i] == gone) replicas_.erase(i--);
-  }
+  replicas_.erase(place_of(buffer));
   gone->~Replica();
   std::free(gone);
 }
@@ -92,6 +105,11 @@ void ClusterNode::drop(uint64_t buffer) {
 void ClusterNode::read_task(Message& message, BlobReader& rest) {
   for (uint64_t left = rest.get(); left > 0 && rest.is_good(); --left) {
     uint64_t buffer = rest.get(), address = rest.get(), bytes = rest.get();
+    bool is_memory = is_inside(address) && bytes <= begin_ + bytes_ - address;
+    if (!is_memory && !may_access(address, bytes)) {
+      fatal("node %u of the cluster has got a task that uses %lu bytes at %#lx, which are not the cluster's", node_,
+            bytes, address);
+    }
     add_buffer(buffer, address, bytes);
   }
   uint64_t code = rest.get(), place = rest.get(), limit = rest.get(), in_memory = rest.get(), count = rest.get();
@@ -117,7 +135,30 @@ void ClusterNode::receive(Message& message, BlobReader& rest) {
   pump();
 }
 
+// Of another process: tasks that cannot be this node's.
+void ClusterNode::refuse_unfit(const Message& message) const {
+  bool is_fit = true;
+  switch (message.kind) {
+    case MessageKind::kEnded:
+      is_fit = message.index >= started_.first() && message.index < started_.end() + kMostAhead;
+      break;
+    case MessageKind::kFetch:
+      is_fit = message.index < started_.end() + kMostAhead;
+      break;
+    case MessageKind::kData:
+    case MessageKind::kMerged:
+      is_fit = started_.has(message.index);
+      break;
+    default:
+      break;
+  }
+  if (is_fit) return;
+  fatal("node %u of the cluster has got a message from process %u for task %lu, which it does not have", node_,
+        message.from, message.index);
+}
+
 void ClusterNode::take(Message& message, BlobReader& rest) {
+  if (message.from != node_) refuse_unfit(message);
   if (message.kind == MessageKind::kAssign) {
     started_.reach(message.index);
     if (rest.left() != 0) read_task(message, rest);
@@ -178,20 +219,20 @@ void ClusterNode::execute(WorkerCommand& command, const Message* received, BlobR
 void ClusterNode::send(Message& message) {
   if (message.kind == MessageKind::kReport && side_.report != nullptr) return side_.report(message);
   if (message.kind == MessageKind::kFetch) {
-    message.known = replica(message.range.buffer).seen_version(message.to, message.range);
+    message.known = replica(message.range).seen_version(message.to, message.range);
   }
   BlobWriter blob(kBlobFront);
   write_message(message, blob);
   if (message.kind == MessageKind::kData) {
-    replica(message.range.buffer).pack(message.range, message.known, blob);
+    replica(message.range).pack(message.range, message.known, blob);
   } else if (message.kind == MessageKind::kDelta) {
-    replica(message.range.buffer).pack(message.range, started_[message.peer.index].version, blob);
+    replica(message.range).pack(message.range, started_[message.peer.index].version, blob);
   }
   side_.send(message, blob);
 }
 
 void ClusterNode::merge(const Message& received, BlobReader& rest) {
-  Replica& own = replica(received.range.buffer);
+  Replica& own = replica(received.range);
   uint64_t version = own.merge(rest);
   if (received.kind == MessageKind::kData) own.note_seen(received.from, received.range, version);
 }
@@ -204,7 +245,7 @@ void ClusterNode::start(const WorkerCommand& command) {
 }
 
 void ClusterNode::compare(const WorkerCommand& command) {
-  Replica& own = replica(command.range.buffer);
+  Replica& own = replica(command.range);
   if (twins_ == 0) return own.claim(command.range, command.stamp);
   PointerSink sink = {begin_, begin_ + bytes_, {}};
   if (command.is_sole) {

@@ -44,9 +44,9 @@ class ClusterNode {
   // A buffer that a task here is going to use, where its bytes are in this process.
   void add_buffer(uint64_t buffer, uint64_t address, uint64_t bytes);
 
-  // A message, with what goes with it.
+  // A message, with what goes with it. Ends the process if no node of Marline's can have sent it.
   void receive(Message& message, BlobReader& rest);
-  // The task that was started has run.
+  // The task that was started has run. `time`: in nanoseconds.
   void end(uint64_t index, double time);
 
   // Executes what the Worker wants. Called behind the two above, and after messages for this node have been queued.
@@ -72,7 +72,10 @@ class ClusterNode {
   void start(const WorkerCommand& command);
   void compare(const WorkerCommand& command);
   void drop(uint64_t buffer);
+  [[nodiscard]] size_t place_of(uint64_t buffer) const;
   Replica& replica(uint64_t buffer);
+  Replica& replica(const ClusterRange& range);
+  void refuse_unfit(const Message& message) const;
   [[nodiscard]] bool is_inside(uint64_t address) const { return address - begin_ < bytes_; }
   void forget(uint64_t index);
 
@@ -81,7 +84,7 @@ class ClusterNode {
   const ClusterSide& side_;
   uint64_t begin_, bytes_;
   int64_t twins_ = 0;        // from the memory to its twin; 0: there is none
-  List<Replica*> replicas_;  // by buffer
+  List<Replica*> replicas_;  // by buffer, each a word: one that comes or goes moves those behind it
   Window<Started> started_;  // by index
   List<Message> own_;        // from this node to itself, in order
   size_t next_own_ = 0;

@@ -74,12 +74,13 @@ void run_work(Work* given) {
   see_begin(&work->seen);
   marline_target_region_run(&region);
   see_end(&work->seen);
+  auto time = static_cast<double>(now() - begin);
   std::fflush(stdout);  // nobody does at the end
   uint64_t index = work->kernel->index;
   std::free(work->kernel);
   std::free(work);
   Guard guard(g_node->lock);
-  g_node->end(index, static_cast<double>(now() - begin));
+  g_node->end(index, time);
 }
 
 void start(uint64_t index, TaskNumber, KernelStart* kernel) {
@@ -130,7 +131,15 @@ bool is_heads(MessageKind kind) {
   }
 }
 
-void* place(int peer, const Frame& frame, const uint64_t*) { return place_blob(peer, frame); }
+void refuse_frame(int peer, const Frame& frame) {
+  fatal("node %d of the cluster has got a message from process %d that it does not understand (frame %u)",
+        g_job != nullptr ? g_job->number : -1, peer, frame.kind);
+}
+
+void* place(int peer, const Frame& frame, const uint64_t*) {
+  if (static_cast<ClusterFrame>(frame.kind) != ClusterFrame::kMessage) refuse_frame(peer, frame);
+  return place_blob(peer, frame);
+}
 
 void deliver(int peer, const Frame& frame, const uint64_t* words) {
   auto kind = static_cast<ClusterFrame>(frame.kind);
@@ -139,8 +148,7 @@ void deliver(int peer, const Frame& frame, const uint64_t* words) {
   Message message;
   bool is_good = kind == ClusterFrame::kMessage && g_node != nullptr && read_message(blob.reader, message);
   if (!is_good || message.kind == MessageKind::kReport || (peer != 0 && is_heads(message.kind))) {
-    fatal("node %d of the cluster has got a message from process %d that it does not understand (frame %u)",
-          g_job != nullptr ? g_job->number : -1, peer, frame.kind);
+    refuse_frame(peer, frame);
   }
   message.from = static_cast<NodeNumber>(peer);
   message.to = static_cast<NodeNumber>(g_job->number);
