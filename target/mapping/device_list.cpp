@@ -66,15 +66,14 @@ struct List {
   void add_cluster() {
     if (is_worker()) return;
     if (is_serving_rank()) {
-      fatal(
-          "MARLINE_DEVICES=cluster: the ranks of an MPI program are no cluster; start it by `marline run "
-          "--devices=cluster:K`, "
-          "which gives each rank K nodes of its own");
+      fatal("MARLINE_DEVICES=cluster: the ranks of an MPI program are no cluster; start it by `marline run "
+            "--devices=cluster:K`, which gives each rank K nodes of its own");
     }
     for (int i = 0; i < count; ++i) {
       if (devices[i].kind == &kClusterKind) fatal("MARLINE_DEVICES names cluster twice; all workers are one");
     }
     check_cluster_options();
+    take_cluster_frames();
     if (worker_count() > 0) add(&kClusterKind, 1);
     add_nodes();
   }
@@ -107,6 +106,11 @@ const char* add_named(List& list, const char* text, const char* at) {
   if (std::strlen(kClusterKind.name) == word && std::strncmp(at, kClusterKind.name, word) == 0) {
     list.add_cluster();
     return at[word] == ',' ? at + word + 1 : at + word;
+  }
+  static constexpr char kClusterOfGpus[] = "cluster:gpu";
+  if (std::strncmp(at, kClusterOfGpus, word) == 0 && word == sizeof kClusterOfGpus - 1) {
+    fatal("MARLINE_DEVICES=%s: a cluster of GPUs is not there yet; `cluster` takes the nodes' processors, and `nodes` with "
+          "MARLINE_NODE_DEVICES=gpus each GPU as a device of its own", text);
   }
   const DeviceKind* kinds[] = {&kHostKind, &kProcessKind};
   for (const DeviceKind* kind : kinds) {

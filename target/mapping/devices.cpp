@@ -27,6 +27,7 @@
 
 #include <sched.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -69,13 +70,14 @@ void add_device(const Candidate& candidate) {
   g_facts[g_count++] = candidate.facts;
 }
 
-// A cluster's are the processors of workers.
+// A cluster's are the processors of workers, by number, in whatever order the user has put them.
 void list_members() {
   static Device* members[kMostDevices];
   int count = 0;
   for (int i = 0; i < g_count; ++i) {
     if (g_devices[i].kind == &kNodeKind) members[count++] = &g_devices[i];
   }
+  std::sort(members, members + count, [](const Device* a, const Device* b) { return a->index < b->index; });
   for (int i = 0; i < g_count; ++i) {
     if (g_devices[i].kind != &kClusterKind) continue;
     g_devices[i].members = members;

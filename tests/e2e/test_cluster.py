@@ -22,8 +22,15 @@ def cluster(jobs, *words, count=4, **changes):
 def test_regions_are_spread_over_the_nodes(jobs, program, placement):
     found = values(cluster(jobs, program, MARLINE_CLUSTER_PLACEMENT=placement))
     assert (found["good"], found["others"], found["devices"]) == ("1", "8", "4")
-    if placement != "owner":
+    if placement == "roundrobin":  # the others choose by what takes time
         assert found["processes"] == "3"
+
+
+# Node k of a cluster is process k, in whatever order the user lists the devices.
+def test_the_order_of_devices_does_not_matter(jobs, program):
+    found = values(cluster(jobs, program, count=3, MARLINE_CLUSTER_PLACEMENT="roundrobin",
+                           OMP_AVAILABLE_DEVICES="*[0],*[2],*[1]"))
+    assert (found["good"], found["others"], found["processes"]) == ("1", "8", "2")
 
 
 def test_members_are_devices_too(jobs, program):
@@ -55,6 +62,10 @@ def test_regions_may_write_what_they_map_to(jobs, program):
     assert values(cluster(jobs, program, "writes_to", count=3))["value"] == "5"
 
 
+def test_writes_by_maps_alone(jobs, program):
+    assert values(cluster(jobs, program, count=3, MARLINE_CLUSTER_WRITES="map"))["good"] == "1"
+
+
 @pytest.mark.parametrize(("what", "line"), [
     ("crash", "has ended by signal 11 (Segmentation fault)"),
     ("killed", "has gone, so the program cannot go on"),
@@ -84,6 +95,12 @@ def test_ranks_are_no_cluster(jobs, compiled):
     refused = jobs.run("-n", 2, "--devices=cluster", program)
     assert refused.returncode != 0
     assert "the ranks of a program are no cluster" in only(refused)
+
+
+def test_a_cluster_of_gpus_is_refused_in_the_environment(jobs, compiled):
+    refused = subprocess.run([*jobs.preloaded(), built(compiled, "gcc", "cluster.c")], text=True, capture_output=True,
+                             env=clean_environment() | {"MARLINE_DEVICES": "cluster:gpu"})  # fmt: skip
+    assert "a cluster of GPUs is not there yet" in refused.stderr
 
 
 @pytest.mark.parametrize(("devices", "line"), [

@@ -30,6 +30,7 @@ alignas(ClusterHead) char g_room[sizeof(ClusterHead)];
 
 ClusterHead& head_of(Device* device) {
   refuse_if_lost(device);
+  if (node_job() == nullptr) fatal("device %d (cluster) is used after the program's end", device->number);
   return *static_cast<ClusterHead*>(device->state);
 }
 
@@ -48,7 +49,17 @@ PlacementPolicy chosen_policy() {
   return PlacementPolicy::kOwnerComputes;
 }
 
-void* place(int peer, const Frame& frame, const uint64_t*) { return place_blob(peer, frame); }
+void refuse_frame(int peer) {
+  fatal("worker %d has sent a message of the cluster that the program does not understand", peer);
+}
+
+void* place(int peer, const Frame& frame, const uint64_t*) {
+  if (static_cast<ClusterFrame>(frame.kind) != ClusterFrame::kMessage) refuse_frame(peer);
+  return place_blob(peer, frame);
+}
+
+// Tasks, and what becomes of copies, are the program's to say.
+bool is_workers(MessageKind kind) { return kind >= MessageKind::kEnded; }
 
 void deliver(int peer, const Frame& frame, const uint64_t* words) {
   if (static_cast<ClusterFrame>(frame.kind) == ClusterFrame::kPointers && g_cluster != nullptr) {
@@ -57,8 +68,8 @@ void deliver(int peer, const Frame& frame, const uint64_t* words) {
   ReceivedBlob blob(peer, frame, words);
   Message message;
   bool is_good = static_cast<ClusterFrame>(frame.kind) == ClusterFrame::kMessage && g_cluster != nullptr &&
-                 read_message(blob.reader, message);
-  if (!is_good) fatal("worker %d has sent a message of the cluster that the program does not understand", peer);
+                 read_message(blob.reader, message) && is_workers(message.kind);
+  if (!is_good) refuse_frame(peer);
   g_cluster->receive(peer, message, blob.reader);
 }
 
@@ -92,12 +103,23 @@ void refuse_unfit_members(const Device* device) {
       device->number, worker_count(), device->member_count);
 }
 
+// Node k of the cluster is process k of the job.
+void refuse_other_worker(const Device* device, int i) {
+  int peer = static_cast<const Node*>(device->members[i]->state)->peer;
+  if (peer == i + 1) return;
+  fatal(
+      "device %d (cluster) needs each worker as one device, but number %d of them is of process %d: leave "
+      "MARLINE_NODE_DEVICES unset, and the workers in OMP_AVAILABLE_DEVICES",
+      device->number, i + 1, peer);
+}
+
 void start(Device* device) {
   if (device->state != nullptr) return;
   refuse_unfit_members(device);
   uint64_t limit = UINT64_MAX;
   for (int i = 0; i < device->member_count; ++i) {
     kNodeKind.start(device->members[i]);
+    refuse_other_worker(device, i);
     limit = std::min(limit, facts_of_member(device->members[i]->index).memory);
   }
   HeadOptions options;
@@ -143,8 +165,9 @@ void stop(Device*) {}  // with the workers
 void check_cluster_options() {
   (void)compares_all();
   (void)chosen_policy();
-  take_guest_frames(kGuest);
 }
+
+void take_cluster_frames() { take_guest_frames(kGuest); }
 
 constinit const DeviceKind kClusterKind = {"cluster",       true,
                                            describe,        start,

@@ -12,4 +12,7 @@ void serve_cluster();
 // In the program, whose devices are being listed: ends it if its options are none that a cluster has.
 void check_cluster_options();
 
+// Likewise, before it joins a job: messages of the cluster's nodes come to it.
+void take_cluster_frames();
+
 }  // namespace marline::target
