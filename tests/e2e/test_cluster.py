@@ -62,6 +62,10 @@ def test_regions_may_write_what_they_map_to(jobs, program):
     assert values(cluster(jobs, program, "writes_to", count=3))["value"] == "5"
 
 
+def test_a_fork_leaves_the_cluster_to_its_parent(jobs, program):
+    assert values(cluster(jobs, program, "forked", count=3)) == {"value": "3", "child": "0"}
+
+
 def test_writes_by_maps_alone(jobs, program):
     assert values(cluster(jobs, program, count=3, MARLINE_CLUSTER_WRITES="map"))["good"] == "1"
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { N = 1000 };
@@ -65,6 +66,23 @@ static void writes_to(void) {
   printf("value=%d\n", value);
 }
 
+/* A child has its own data; the cluster stays its parent's. */
+static void forked(void) {
+  int value = 1;
+#pragma omp target enter data map(to : value)
+#pragma omp target map(tofrom : value)
+  value++;
+  fflush(stdout);
+  pid_t child = fork();
+  if (child == 0) _exit(value == 1 ? 0 : 1);
+  int status = -1;
+  waitpid(child, &status, 0);
+#pragma omp target map(tofrom : value)
+  value++;
+#pragma omp target exit data map(from : value)
+  printf("value=%d\nchild=%d\n", value, status);
+}
+
 int main(int count, char **words) {
   const char *what = count > 1 ? words[1] : "sums";
   if (strcmp(what, "sums") == 0) sums();
@@ -72,5 +90,6 @@ int main(int count, char **words) {
   if (strcmp(what, "crash") == 0) crash();
   if (strcmp(what, "killed") == 0) killed();
   if (strcmp(what, "writes_to") == 0) writes_to();
+  if (strcmp(what, "forked") == 0) forked();
   return 0;
 }
