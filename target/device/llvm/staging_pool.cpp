@@ -42,7 +42,7 @@ struct StagingPool::Waiter {
 size_t StagingPool::size_of(size_t bytes) { return class_of(bytes).bytes; }
 
 size_t StagingPool::limit() {
-  static const size_t bytes = option_bytes(Option::kStaging);  // racing threads read the same
+  static const size_t bytes = option_bytes(Option::kStaging);
   return bytes;
 }
 
