@@ -82,7 +82,7 @@ void tell_primaries(const Worker* worker) {
 }
 
 bool wake_one_of(Team* team, const uint64_t* members) {
-  for (int i = 0; i * 64 < team->size; ++i) {
+  for (int i = 0; i * 64 < team->capacity; ++i) {
     int bit = claim_bit(team->sleepers[i], members != nullptr ? members[i] : ~uint64_t{0});
     if (bit < 0) continue;
     if (Worker* worker = team->members[i * 64 + bit].worker) worker->parker.unpark();

@@ -41,9 +41,11 @@ inline Member* next_in_reach(const Member* place) { return bounds_reach(place) ?
 // Wakes one sleeping member of a set (bits as in Team::sleepers; null: of all). False: none of them sleeps.
 bool wake_one_of(Team* team, const uint64_t* members);
 
-// Wakes one sleeping member, if any. Called after work for any member was made visible by a seq_cst operation.
+// Wakes one sleeping member, if any. Called after work for any member was made visible by a seq_cst operation. The work may
+// be done by then, and the team be another region's, of another size: so all that it has room for are looked at, and
+// perhaps one is woken for nothing.
 inline void wake_one(Team* team) {
-  int words = (team->size + 63) / 64;
+  int words = (team->capacity + 63) / 64;
   for (int i = 0; i < words; ++i) {
     if (team->sleepers[i].load(seq_cst) != 0) [[unlikely]] {
       wake_one_of(team, nullptr);
