@@ -68,6 +68,8 @@ class _Work:
         self._done = np.r_[0, np.cumsum(self._working[:-1] * np.diff(self._time))]
 
     def until(self, time: np.ndarray) -> np.ndarray:
+        if not len(self._time):  # a runtime without OMPT tells no tasks
+            return np.zeros(len(time), dtype=np.int64)
         at = np.searchsorted(self._time, time, side="right") - 1
         safe = np.maximum(at, 0)
         return np.where(at >= 0, self._done[safe] + self._working[safe] * (time - self._time[safe]), 0)
