@@ -21,6 +21,7 @@
 #include <stddef.h>
 
 #include "shape.h"
+#include "weight.h"
 
 #pragma omp declare target
 
@@ -28,15 +29,6 @@
 static inline size_t kernel_index(const Shape *shape, int x, int y, int z) {
   const size_t rows = (size_t)shape->ny + 2 * kHalo, points = (size_t)shape->nz + 2 * kHalo;
   return ((size_t)(x + kHalo) * rows + (size_t)(y + kHalo)) * points + (size_t)(z + kHalo);
-}
-
-/* The second difference's weight of the points at this distance. */
-static inline float kernel_weight(int distance) {
-  return distance == 0   ? -205.0F / 72
-         : distance == 1 ? 8.0F / 5
-         : distance == 2 ? -1.0F / 5
-         : distance == 3 ? 8.0F / 315
-                         : -1.0F / 560;
 }
 
 /* The negative values of [first, last) of a row go to row (x, y). */

@@ -18,17 +18,9 @@
 #include <stddef.h>
 
 #include "survey.h"
+#include "weight.h"
 
 #pragma omp declare target
-
-/* The second difference's weight of the points at this distance. */
-static inline float kernel_weight(int distance) {
-  return distance == 0   ? -205.0F / 72
-         : distance == 1 ? 8.0F / 5
-         : distance == 2 ? -1.0F / 5
-         : distance == 3 ? 8.0F / 315
-                         : -1.0F / 560;
-}
 
 /* L at a point; the next column is `pitch` points away. */
 static inline float kernel_difference(const float* at, ptrdiff_t pitch) {

@@ -77,12 +77,7 @@ void record_region(Recording& recording, const Origin& call, int64_t device, voi
                    const KernelArguments& given) {
   const Entry* kernel = find_entry(id);
   if (!is_first(recording) || kernel == nullptr) return;
-  Items items = {static_cast<int32_t>(given.count),
-                 given.bases,
-                 given.begins,
-                 given.sizes,
-                 reinterpret_cast<const uint64_t*>(given.types),
-                 given.mappers};
+  Items items = items_of(given);
   items.of_region = true;
   CapturedTask* task = make_captured(recording.told, items, frames_of(recording));
   if (task == nullptr) return;

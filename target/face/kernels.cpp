@@ -28,12 +28,7 @@ bool run_on(Device* device, const Origin& call, void* id, int32_t teams, const K
   if (device->kind == &kLlvmKind) return llvm_kernel(device, call, teams, threads, id, given, scope) == 0;
   Region region = {};
   region.kernel = kernel;
-  region.items = {static_cast<int32_t>(given.count),
-                  given.bases,
-                  given.begins,
-                  given.sizes,
-                  reinterpret_cast<const uint64_t*>(given.types),
-                  given.mappers};
+  region.items = items_of(given);
   region.thread_limit = threads > 0 ? threads : 0;
   region.leading_null = given.version >= 3;
   region.items.of_region = true;

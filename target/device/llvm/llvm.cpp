@@ -454,12 +454,7 @@ const char* place_of(const void* ident) {
 
 int llvm_kernel(Device* device, const Origin& origin, int32_t teams, int32_t threads, void* id, const KernelArguments& given,
                 ToldScope& scope) {
-  Items items = {static_cast<int32_t>(given.count),
-                 given.bases,
-                 given.begins,
-                 given.sizes,
-                 reinterpret_cast<const uint64_t*>(given.types),
-                 given.mappers};
+  Items items = items_of(given);
   StagedConstruct construct(device, items, Staging::kRegion, marline_can_suspend() != 0 && !is_memory_shared());
   // A progress hook should not copy much.
   bool nowait = (given.flags & kNowaitFlag) != 0 && construct.bytes_back() <= kMostForHook;

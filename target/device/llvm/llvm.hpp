@@ -30,6 +30,16 @@ struct KernelArguments {
 };
 inline constexpr uint64_t kNowaitFlag = 1;
 
+// What they map; the arrays are theirs.
+[[nodiscard]] inline Items items_of(const KernelArguments& given) {
+  return {static_cast<int32_t>(given.count),
+          given.bases,
+          given.begins,
+          given.sizes,
+          reinterpret_cast<const uint64_t*>(given.types),
+          given.mappers};
+}
+
 // How many devices it has; -1 if it cannot be found. `why` tells why there are none.
 [[nodiscard]] int llvm_device_count(const char** why);
 
