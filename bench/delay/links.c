@@ -27,10 +27,12 @@ static MPI_Win window = MPI_WIN_NULL;
 static char *names;
 static _Atomic bool in_force; /* written by the thread that calls MPI_Pcontrol, read by all: relaxed */
 
+/* By all ranks alike. None ends the job before the first one's line is written. */
 static void refuse(const char *text, const char *value)
 {
   if (rank == 0)
     fprintf(stderr, "mpi-delay: %s%s\n", text, value);
+  next.Barrier(MPI_COMM_WORLD);
   next.Abort(MPI_COMM_WORLD, 2);
 }
 
