@@ -14,6 +14,8 @@
 namespace marline {
 namespace {
 
+static_assert(SlabPool::kSlabBytes == kKeptUnit);
+
 SlabPool* retired_pools = nullptr;   // linked by next_retired_; under g_slab_pools_lock
 uint32_t pools_made = 0;             // the same
 Atomic<SlabPool*> newest_pool{nullptr};  // all, linked by made_before_; written under the same, read by anybody
@@ -75,13 +77,13 @@ uintptr_t map_aligned(size_t bytes) {
   return base;
 }
 
-// As many bytes as there are of `*bytes`, which is halved down to `least`; from malloc's arenas if there are no others.
+// As many bytes as there are of `*bytes`, which is halved down to `least`; from what is left elsewhere if there are none.
 uintptr_t find_aligned(size_t* bytes, size_t least) {
   for (; *bytes >= least; *bytes /= 2) {
     if (const uintptr_t base = map_aligned(*bytes)) return base;
   }
   *bytes = least;
-  return reinterpret_cast<uintptr_t>(memory_from_arenas(least, SlabPool::kSlabBytes));
+  return reinterpret_cast<uintptr_t>(last_memory(least, SlabPool::kSlabBytes));
 }
 
 [[noreturn]] void out_of_memory(size_t bytes) {
@@ -96,6 +98,7 @@ uintptr_t find_aligned(size_t* bytes, size_t least) {
 SpinLock g_slab_pools_lock, g_quarantine_lock;
 
 bool SlabPool::reserve(Place* place) {
+  keep_memory_back();
   {
     Guard guard(g_slab_pools_lock);
     place->left = retired_pools;
@@ -253,6 +256,7 @@ void* SlabPool::allocate_large(size_t bytes) {
   const size_t total = LargeCache::mapping_bytes(bytes + kHeader);  // what is above is never touched
   auto base = reinterpret_cast<uintptr_t>(large_cache_.take(total));
   if (base == 0) base = map_aligned(total);
+  if (base == 0) base = reinterpret_cast<uintptr_t>(kept_memory(total));
   if (base == 0) out_of_memory(total);
   Slab* slab = new (slab_at(base)) Slab{nullptr, kLarge, total, this};
   large_bytes_.fetch_add(total, relaxed);

@@ -12,7 +12,7 @@ import pytest
 from conftest import SECONDS, Result, clean_environment
 
 MIB = 1 << 20
-PART = {"region": 0, "tasks": 1, "malloc": 2, "suspended": 3}
+PART = {"region": 0, "tasks": 1, "malloc": 2, "suspended": 3, "late": 4}
 
 
 @pytest.fixture(scope="module", params=["gcc-12", "clang-19"])
@@ -54,6 +54,12 @@ def test_sixteen_threads(limited: Callable[..., Result], part: str, mib: int) ->
 def test_the_program_has_arenas(limited: Callable[..., Result]) -> None:
     """Each of its threads takes from malloc, which reserves all there is; the runtime goes on with what is in there."""
     assert threads_of(limited("malloc", 16, 1000)) == 16
+
+
+@pytest.mark.parametrize("mib", [1000, 500])
+def test_others_have_the_arenas(limited: Callable[..., Result], mib: int) -> None:
+    """The thread that creates tasks has no arena, and malloc finds nothing for it in the others'."""
+    assert threads_of(limited("late", 16, mib)) == 16
 
 
 def test_suspended_tasks_have_smaller_stacks(limited: Callable[..., Result]) -> None:

@@ -137,7 +137,7 @@ Found find_stacks() {
   }
   if (found.base == nullptr) {
     const size_t pitch = pitch_for(stack);
-    found = {static_cast<char*>(memory_from_arenas(pitch, page())), pitch, 1, true};
+    found = {static_cast<char*>(last_memory(pitch, page())), pitch, 1, true};
   }
   if (found.base != nullptr && stack != options().fiber_stacksize) say_smaller_stacks(stack);
   return found;

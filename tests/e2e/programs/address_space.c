@@ -2,13 +2,14 @@
  *
  * Usage: address_space PART THREADS. Prints how many threads the region had; ends with 1 if something was computed wrong.
  * Parts: 0, regions; 1, tasks, also inner ones that are waited for; 2, the same, with blocks
- * from malloc in every thread; 3, 200 tasks that are suspended at once. LEAVE_NOTHING=1: tasks with 1 KiB of data of which
- * none can run.
+ * from malloc in every thread; 3, 200 tasks that are suspended at once; 4, tasks of the initial thread that are in flight at
+ * once, while the other threads' arenas, and mappings of the program, have all there is. LEAVE_NOTHING=1: tasks with 1 KiB of data of which none can run.
  */
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 enum { kRegions = 20, kTasks = 5000, kInner = 100, kBlocks = 100, kSuspended = 200, kEndless = 2000000 };
 
@@ -61,6 +62,32 @@ static void suspend(void) {
   }
 }
 
+static void map_the_rest(void) {
+  for (size_t bytes = (size_t)1 << 30; bytes >= 4096; bytes /= 2) {
+    while (mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED) continue;
+  }
+}
+
+static void create_late(void) {
+  use_malloc();
+#pragma omp barrier
+#pragma omp master
+  {
+    map_the_rest();
+    int gate = 0;
+#pragma omp task shared(gate) depend(out : gate)
+    while (__atomic_load_n(&gate, __ATOMIC_RELAXED) == 0) {
+#pragma omp taskyield
+    }
+    for (int i = 0; i < kTasks; i++) {
+#pragma omp task depend(in : gate)
+      add(1);
+    }
+    __atomic_store_n(&gate, 1, __ATOMIC_RELAXED);
+#pragma omp taskwait
+  }
+}
+
 static void leave_nothing(void) {
   struct {
     long words[128];
@@ -85,10 +112,11 @@ static long run(int part, int threads) {
     if (getenv("LEAVE_NOTHING") != NULL) leave_nothing();
     else if (part == 0) add(1);
     else if (part == 3) suspend();
+    else if (part == 4) create_late();
     else create_tasks();
     if (part == 2) use_malloc();
   }
-  return part == 0 ? team : part == 3 ? kSuspended : kTasks + (long)team * (kInner + (part == 2));
+  return part == 0 ? team : part == 3 ? kSuspended : kTasks + (long)team * (part == 4 ? 1 : kInner + (part == 2));
 }
 
 int main(int argc, char **argv) {
