@@ -23,8 +23,8 @@ uint64_t bytes_used(const TaskGraph& graph, const GraphTask& task) {
 
 }  // namespace
 
-std::vector<size_t> place_by_core(const TaskGraph& graph, uint64_t window, PlacementPolicy policy) {
-  Head head({.nodes = graph.nodes, .policy = policy, .window = window});
+Placed place_by_core(const TaskGraph& graph, uint64_t window, PlacementPolicy policy) {
+  Head head({.nodes = graph.nodes, .policy = policy, .credits = graph.tasks.size(), .window = window});
   for (size_t i = 0; i < graph.nodes; ++i) head.placement.add({});
   head.placement.set_link(graph.latency, graph.time_per_byte);
   std::vector<TaskNumber> numbers;
@@ -42,9 +42,17 @@ std::vector<size_t> place_by_core(const TaskGraph& graph, uint64_t window, Place
     numbers.push_back(head.create(std::move(made)));
   }
   head.barrier();
-  std::vector<size_t> node;
-  for (TaskNumber number : numbers) node.push_back(head.place_of(number).node - 1);
-  return node;
+  Placed placed;
+  for (TaskNumber number : numbers) placed.node.push_back(head.place_of(number).node - 1);
+  placed.order.resize(numbers.size());
+  for (const Message& message : head.messages) {
+    if (message.kind == MessageKind::kAssign) placed.order[message.task] = message.order;
+  }
+  return placed;
+}
+
+Schedule run_placement(const TaskGraph& graph, const Placed& placed) {
+  return run_placement(graph, placed.node, placed.order);
 }
 
 TaskGraph make_random(unsigned seed, size_t tasks, size_t nodes, size_t width) {

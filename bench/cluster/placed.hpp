@@ -8,8 +8,14 @@
 
 namespace cluster {
 
-// The core gets the tasks in the order of creation, and knows `window` more when it places one. No task ends meanwhile.
-std::vector<size_t> place_by_core(const TaskGraph& graph, uint64_t window, marline::target::PlacementPolicy policy);
+struct Placed {
+  std::vector<size_t> node;
+  std::vector<uint64_t> order;  // in which a node starts what is ready
+};
+
+// The core gets the tasks in the order of creation. No task ends meanwhile.
+Placed place_by_core(const TaskGraph& graph, uint64_t window, marline::target::PlacementPolicy policy);
+Schedule run_placement(const TaskGraph& graph, const Placed& placed);
 
 // A task reads each of the `width` tasks before it with a probability of 1.5 / width.
 TaskGraph make_random(unsigned seed, size_t tasks, size_t nodes, size_t width);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <tuple>
 #include <utility>
 
 namespace cluster {
@@ -111,16 +112,16 @@ Schedule by_end(const TaskGraph& graph, bool is_last) {
 
 }  // namespace
 
-Schedule run_placement(const TaskGraph& graph, const std::vector<size_t>& node) {
+Schedule run_placement(const TaskGraph& graph, const std::vector<size_t>& node, const std::vector<uint64_t>& order) {
   Plan plan(graph);
+  auto rank = [&](size_t task) {
+    return std::tuple(plan.start_at(task, node[task]), order[task], plan.ready_at(task, node[task]));
+  };
   for (size_t placed = 0; placed < graph.tasks.size(); ++placed) {
     size_t chosen = graph.tasks.size();
-    double chosen_start = 0, chosen_ready = 0;
     for (size_t task = 0; task < graph.tasks.size(); ++task) {
       if (!plan.can_be_placed(task)) continue;
-      double start = plan.start_at(task, node[task]), ready = plan.ready_at(task, node[task]);
-      bool is_first = start < chosen_start || (start == chosen_start && ready < chosen_ready);
-      if (chosen == graph.tasks.size() || is_first) chosen = task, chosen_start = start, chosen_ready = ready;
+      if (chosen == graph.tasks.size() || rank(task) < rank(chosen)) chosen = task;
     }
     plan.place(chosen, node[chosen]);
   }
@@ -129,12 +130,13 @@ Schedule run_placement(const TaskGraph& graph, const std::vector<size_t>& node) 
 
 Schedule find_best(const TaskGraph& graph) {
   std::vector<size_t> node(graph.tasks.size(), 0);
-  Schedule best = run_placement(graph, node);
+  const std::vector<uint64_t> order(graph.tasks.size(), 0);
+  Schedule best = run_placement(graph, node, order);
   for (size_t digit = 0; digit < node.size();) {
     digit = 0;
     while (digit < node.size() && ++node[digit] == graph.nodes) node[digit++] = 0;
     if (digit == node.size()) break;
-    Schedule one = run_placement(graph, node);
+    Schedule one = run_placement(graph, node, order);
     bool is_better =
         one.makespan < best.makespan - 1e-9 || (one.makespan < best.makespan + 1e-9 && one.bytes < best.bytes);
     if (is_better) best = one;

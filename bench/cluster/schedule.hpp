@@ -32,8 +32,8 @@ struct Schedule {
   uint64_t bytes = 0;  // moved between nodes
 };
 
-// Each node runs what is ready, first come, first served.
-Schedule run_placement(const TaskGraph& graph, const std::vector<size_t>& node);
+// Each node runs of what is ready that with the least `order`, or, where that is equal, what was ready first.
+Schedule run_placement(const TaskGraph& graph, const std::vector<size_t>& node, const std::vector<uint64_t>& order);
 
 // The best of all placements: least makespan, then fewest bytes. nodes^tasks of them.
 Schedule find_best(const TaskGraph& graph);

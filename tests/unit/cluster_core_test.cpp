@@ -8,6 +8,7 @@
 #include "cluster/core/mapping/data_map.hpp"
 #include "placed.hpp"
 
+#include <algorithm>
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -150,7 +151,7 @@ TEST(ClusterPlacement, SmallGraphsEndAlmostAsSoonAsTheyCan) {
   for (unsigned seed = 0; seed < kGraphs; ++seed) {
     cluster::TaskGraph graph = cluster::make_random(seed, 6, 2 + seed % 2, 3);
     cluster::Schedule best = cluster::find_best(graph);
-    auto placed = cluster::place_by_core(graph, 0, PlacementPolicy::kEarliestEnd);
+    auto placed = cluster::place_by_core(graph, seed % 2 == 0 ? 0 : 6, PlacementPolicy::kEarliestEnd);
     cluster::Schedule ours = cluster::run_placement(graph, placed);
     ratios += ours.makespan / best.makespan;
     moved += static_cast<double>(ours.bytes);
@@ -158,6 +159,22 @@ TEST(ClusterPlacement, SmallGraphsEndAlmostAsSoonAsTheyCan) {
   }
   EXPECT_LT(ratios / kGraphs, 1.1);
   EXPECT_LT(moved / moved_best, 1.3);
+}
+
+// And on larger ones, of which the core knows 64 tasks and more: 1.2 times the best of five offline heuristics.
+TEST(ClusterPlacement, LargerGraphsEndAlmostAsSoonAsByTheBestHeuristic) {
+  double ratios = 0;
+  constexpr unsigned kGraphs = 10;
+  for (unsigned seed = 0; seed < kGraphs; ++seed) {
+    cluster::TaskGraph graph = cluster::make_random(1000 + seed, 200, 4 + 4 * (seed % 3), 16);
+    double best = 1e300;
+    for (const cluster::Heuristic& heuristic : cluster::offline_heuristics()) {
+      best = std::min(best, heuristic.plan(graph).makespan);
+    }
+    auto placed = cluster::place_by_core(graph, 64, PlacementPolicy::kEarliestEnd);
+    ratios += cluster::run_placement(graph, placed).makespan / best;
+  }
+  EXPECT_LT(ratios / kGraphs, 1.2);
 }
 
 }  // namespace

@@ -65,7 +65,8 @@ void write_message(const Message& message, BlobWriter& to) {
   to.put(message.index);
   write_place(message.peer, to);
   write_range(message.range, to);
-  for (uint64_t word : {message.known, message.task, uint64_t{message.predecessors}}) to.put(word);
+  uint64_t pair = message.predecessors | uint64_t{static_cast<uint32_t>(message.priority)} << 32;
+  for (uint64_t word : {message.known, message.task, message.order, pair}) to.put(word);
   to.put(message.waits_for.count());
   for (const TaskPlace& predecessor : message.waits_for) write_place(predecessor, to);
   to.put(message.accesses.count());
@@ -90,7 +91,10 @@ bool read_message(BlobReader& from, Message& message) {
   message.range = read_range(from);
   message.known = from.get();
   message.task = from.get();
-  message.predecessors = static_cast<uint32_t>(from.get());
+  message.order = from.get();
+  uint64_t pair = from.get();
+  message.predecessors = static_cast<uint32_t>(pair);
+  message.priority = static_cast<int32_t>(pair >> 32);
   uint64_t predecessors = from.get();
   if (predecessors > from.left() / (kPlaceWords * sizeof(uint64_t))) return false;
   for (uint64_t i = 0; i < predecessors; ++i) message.waits_for.push(read_place(from));

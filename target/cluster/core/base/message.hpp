@@ -79,6 +79,8 @@ struct Message {
   uint32_t predecessors = 0;  // ends that the task waits for: those of `waits_for`, and accesses with `is_end`
   List<TaskPlace> waits_for;  // tasks that its node subscribes to
   bool is_cancelled = false;
+  int32_t priority = 0;  // of tasks that could start, the node starts the one with the highest; of these,
+  uint64_t order = 0;    // the one with the lowest; of these, the one that could start first
   List<PlannedAccess> accesses;
   // kReport
   List<EndedTask> ended;

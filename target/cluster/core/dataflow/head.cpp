@@ -29,10 +29,8 @@ void Head::note_predecessors(TaskNumber number) {
   task.level = levels_.first();
   for (TaskNumber predecessor : task.made.predecessors) {
     if (!tasks_.has(predecessor)) continue;
-    Task& before = tasks_[predecessor];
+    const Task& before = tasks_[predecessor];
     if (before.level != kNoLevel && before.level >= task.level) task.level = before.level + 1;
-    bool is_planned = predecessor < next_ || before.state != State::kCreated;
-    if (!is_planned && before.successors.count() < kSuccessors) before.successors.push(number);
   }
   ++levels_.reach(task.level);
 }
@@ -52,15 +50,16 @@ void Head::cancel(TaskNumber number) {
 }
 
 void Head::barrier() {
-  held_ = tasks_.end();
+  make_due(tasks_.end());
   plan_what_can_be();
 }
 
+// With a window, tasks are placed in groups of so many, each when as many behind it are known.
 void Head::plan_what_can_be() {
+  if (!options_.hold && tasks_.end() - due_ >= 2 * options_.window) make_due(tasks_.end() - options_.window);
   if (next_ < tasks_.first()) next_ = tasks_.first();  // past stand-ins, which are planned when they are made
-  while (next_ < tasks_.end() && (next_ < held_ || (!options_.hold && next_ + options_.window < tasks_.end()))) {
+  for (; next_ < due_; ++next_) {
     if (tasks_[next_].state == State::kCreated && !plan(next_)) return;
-    ++next_;
   }
 }
 
@@ -80,6 +79,8 @@ bool Head::plan(TaskNumber number) {
   assignment.index = task->place.index;
   assignment.task = number;
   assignment.is_cancelled = task->is_cancelled;
+  assignment.priority = task->made.priority;
+  assignment.order = task->order;
   plan_accesses(number, assignment);
   send(std::move(assignment));
   for (uint64_t buffer : task->made.last_of) directory_.remove(buffer);
@@ -131,47 +132,6 @@ void Head::use(Task& task, uint64_t buffer, NodeNumber node) {
   task.uses.push({buffer, node});
 }
 
-void Head::place(Task& task) {
-  task.place.node = 0;
-  if (task.made.is_on_host) return;
-  List<NodeNumber> holders;
-  uint64_t bytes = 0;
-  for (const TaskAccess& access : task.made.accesses) {
-    bytes += access.range.bytes;
-    directory_.add_holders(access.range, holders);
-  }
-  bool looks_ahead = holders.is_empty();  // else its inputs decide, and the successors follow
-  for (TaskNumber successor : task.successors) {
-    if (!looks_ahead) break;
-    for (const TaskAccess& access : tasks_[successor].made.accesses) directory_.add_holders(access.range, holders);
-  }
-  task.request = {
-      .kernel = task.made.kernel, .bytes = bytes, .kinds = task.made.kinds, .pin = task.made.pin, .holders = &holders};
-  // Neighbours without data to share need not stay together.
-  bool shares = !holders.is_empty() || !task.successors.is_empty();
-  if (shares && levels_.has(task.level)) task.request.beside = levels_[task.level];
-  List<RunningPredecessor> running;
-  if (placement.is_latency_bound(task.request)) {
-    add_running(task, running);
-    task.request.predecessors = &running;
-  }
-  auto held = [&](NodeNumber node) {
-    uint64_t bytes_held = 0;
-    for (const TaskAccess& access : task.made.accesses) bytes_held += directory_.bytes_at(access.range, node);
-    return bytes_held;
-  };
-  auto ahead = [&](NodeNumber node) { return looks_ahead ? bytes_ahead(task, node) : 0; };
-  task.place.node = placement.choose(task.request, held, ahead);
-  NodeNumber node = task.place.node;
-  if (node == 0) {
-    ++counts.without_node;
-  } else if (!running.is_empty()) {
-    task.request.gap = placement.gap_at(task.request, node, bytes - held(node));
-  }
-  task.request.holders = nullptr;
-  task.request.predecessors = nullptr;
-}
-
 List<uint64_t> Head::buffers_of(const Task& task) const {
   List<uint64_t> buffers;
   for (const TaskAccess& access : task.made.accesses) {
@@ -180,32 +140,6 @@ List<uint64_t> Head::buffers_of(const Task& task) const {
     if (!is_known) buffers.push(access.range.buffer);
   }
   return buffers;
-}
-
-void Head::add_running(const Task& task, List<RunningPredecessor>& running) {
-  for (TaskNumber number : task.made.predecessors) {
-    if (has_ended(number)) continue;
-    const Task& before = tasks_[number];
-    NodeNumber node = before.place.node;
-    if (node != 0) running.push({node, placement.time_left(node, before.mark)});
-  }
-}
-
-// What will have to be moved for the most demanding successor if the task runs there: its other inputs, or, if that is
-// less, what this task writes.
-uint64_t Head::bytes_ahead(const Task& task, NodeNumber node) {
-  if (task.successors.is_empty()) return 0;
-  uint64_t written = 0, most = 0;
-  for (const TaskAccess& access : task.made.accesses) written += access.may_write ? access.range.bytes : 0;
-  for (TaskNumber successor : task.successors) {
-    uint64_t missing = 0;
-    for (const TaskAccess& access : tasks_[successor].made.accesses) {
-      missing += directory_.bytes_missing(access.range, node);
-    }
-    if (missing > written) missing = written;
-    if (missing > most) most = missing;
-  }
-  return most;
 }
 
 // Chooses a node for the task and has copies go there until it fits. False: ask again when tasks have ended.
@@ -292,6 +226,8 @@ void Head::receive(const Message& message) {
     while (assigned.first() < assigned.end() && has_ended(assigned[assigned.first()])) assigned.drop_first();
   }
   send_waiting(nodes_[message.from]);
+  bool is_idle = message.from != 0 && static_cast<double>(nodes_[message.from].open) < placement.slots(message.from);
+  if (is_idle && !options_.hold) make_due(tasks_.end());
   plan_what_can_be();
   if (options_.withdraw) withdraw_for_idle(message.from);
 }

@@ -6,12 +6,13 @@
 // for one node in order. No thread, clock or memory of the program.
 //
 // Invariant: tasks are planned in the order of creation, and a task waits only for tasks planned before it, at its node
-// and elsewhere, or for its stand-in, which has been sent. So the oldest task under way can always go on, whatever credits and memory there are.
+// and elsewhere, or for its stand-in, which has been sent. So the oldest task under way can always go on, whatever
+// credits and memory there are.
 #pragma once
 
 #include "cluster/core/coherence/directory.hpp"
 #include "cluster/core/dataflow/copies.hpp"
-#include "cluster/core/placement/placement.hpp"
+#include "cluster/core/placement/batch.hpp"
 
 namespace marline::target {
 
@@ -30,6 +31,7 @@ struct NewTask {
   uint32_t kernel = 0;
   uint32_t kinds = ~uint32_t{0};
   NodeNumber pin = kAnyNode;
+  int32_t priority = 0;
   List<TaskNumber> predecessors;
   List<TaskAccess> accesses;      // one per range; ranges do not overlap
   List<NewBuffer> new_buffers;    // that come into being with this task
@@ -42,7 +44,8 @@ struct HeadOptions {
   bool hold = false;               // plan nothing before `barrier`
   uint64_t memory = ~uint64_t{0};  // bytes of each node but node 0
   uint64_t credits = 64;           // tasks that a node has been sent and that have not ended
-  uint64_t window = 0;             // a task is planned when this many more are known, or at `barrier`
+  // So many are placed together when as many behind them are known; all, at `barrier`, or when a node has a free slot.
+  uint64_t window = 0;
   bool withdraw = false;           // let idle nodes stand in for tasks that wait on busy ones
 };
 
@@ -79,7 +82,6 @@ class Head {
   } counts;
 
  private:
-  static constexpr size_t kSuccessors = 4;
   static constexpr uint64_t kNoLevel = ~uint64_t{0};
   enum class State : uint8_t { kCreated, kPlanned, kEnded };
 
@@ -97,7 +99,9 @@ class Head {
     double load = 0, mark = 0;  // in the node's load
     uint64_t level = kNoLevel;  // the longest chain of predecessors that are known; the program's tasks have one
     List<Use> uses;
-    List<TaskNumber> successors;  // created before this one was planned; at most kSuccessors
+    NodeNumber advice = 0;      // the node that make_due has found; 0: none
+    uint32_t batch_number = 0;  // in batch_, while make_due runs
+    uint64_t order = 0;         // see Message
   };
   struct Node {
     uint64_t assigned = 0, credits = 0;
@@ -111,7 +115,10 @@ class Head {
   void note_predecessors(TaskNumber number);
   void place(Task& task);
   void add_running(const Task& task, List<RunningPredecessor>& running);
-  uint64_t bytes_ahead(const Task& task, NodeNumber node);
+  void make_due(TaskNumber end);
+  void add_to_batch(const Task& task, TaskNumber first, BatchTask& entry);
+  void add_outside(const ClusterRange& range, uint64_t made, BatchTask& entry);
+  static uint64_t bytes_written(const Task& task, const ClusterRange& range);
   bool make_room(Task& task);
   void move_home(uint64_t buffer);
   void drop_copy(uint64_t buffer, NodeNumber node);
@@ -138,11 +145,13 @@ class Head {
   List<Node> nodes_;
   List<Window<TaskNumber>> assigned_;  // by node: the task of an index
   TaskNumber next_ = 0;                // to be planned
-  TaskNumber held_ = 0;                // with `hold`: the first that waits for a barrier
+  TaskNumber due_ = 0;                 // the first that waits for a barrier, or for more tasks
   size_t under_way_ = 0, planned_ = 0;  // created, and planned, that have not ended
   NodeNumber cursor_ = 0;               // of find_busiest
   Window<uint64_t> levels_;             // tasks of each level that have not ended
   uint64_t clock_ = 0;
+  Batch batch_;
+  uint64_t order_ = 0;        // that no task has, with a window or `hold`
   List<TaskNumber> covered_;  // of the task that is being planned
 };
 

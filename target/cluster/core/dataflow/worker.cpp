@@ -3,6 +3,8 @@
 // See the header.
 #include "cluster/core/dataflow/worker.hpp"
 
+#include <algorithm>
+
 namespace marline::target {
 
 Message& Worker::send(MessageKind kind, NodeNumber to) {
@@ -75,6 +77,8 @@ void Worker::assign(Message& message) {
   assert(task.state == State::kUnknown);
   task.state = State::kWaiting;
   task.number = message.task;
+  task.priority = message.priority;
+  task.order = message.order;
   task.is_cancelled = task.is_cancelled || message.is_cancelled;
   if (!message.accesses.is_empty()) task.accesses.swap(message.accesses);
   task.open_predecessors += message.predecessors;
@@ -143,19 +147,23 @@ void Worker::find_inputs_complete(uint64_t index) {
   if (task.is_lent) {
     lend(index);
   } else {
-    ready_.push(index);
+    add_ready(index);
   }
 }
 
+void Worker::add_ready(uint64_t index) {
+  ready_.push({tasks_[index].priority, tasks_[index].order, arrivals_++, index});
+  std::push_heap(ready_.begin(), ready_.end());
+}
+
 void Worker::start_ready() {
-  while (next_ready_ < ready_.count() && running_ < slots_) {
-    uint64_t index = ready_[next_ready_++];
+  while (!ready_.is_empty() && running_ < slots_) {
+    std::pop_heap(ready_.begin(), ready_.end());
+    uint64_t index = ready_.back().index;
+    ready_.pop();
     if (tasks_.has(index) && tasks_[index].state == State::kReady) start(index);
     handle_own_messages();
   }
-  if (next_ready_ < ready_.count()) return;
-  ready_.clear();
-  next_ready_ = 0;
 }
 
 void Worker::start(uint64_t index) {
@@ -192,7 +200,7 @@ void Worker::lend(uint64_t index) {
   message.peer = {node_, index};
   message.is_cancelled = !task.is_lent;
   if (!task.is_lent) {
-    if (task.state == State::kReady) ready_.push(index);
+    if (task.state == State::kReady) add_ready(index);
     return;
   }
   task.state = State::kLent;

@@ -64,9 +64,23 @@ class Worker {
     int64_t open_predecessors = 0;  // -1: the task that this one stands in for has come before the assignment
     size_t open_inputs = 0, open_merges = 0;
     TaskNumber number = 0;
+    int32_t priority = 0;
+    uint64_t order = 0;
     List<PlannedAccess> accesses;
     List<TaskPlace> subscribers;
     List<Message> fetches;  // of other tasks, that wait for the inputs or the end
+  };
+
+  // A task that could start, or has left meanwhile.
+  struct Ready {
+    int32_t priority;
+    uint64_t order, arrival, index;
+    // Something else is to be started before.
+    bool operator<(const Ready& other) const {
+      return priority != other.priority ? priority < other.priority
+             : order != other.order     ? order > other.order
+                                        : arrival > other.arrival;
+    }
   };
 
   void handle(Message& message);
@@ -81,6 +95,7 @@ class Worker {
   void forget(uint64_t index);
   void fetch_inputs(uint64_t index);
   void find_inputs_complete(uint64_t index);
+  void add_ready(uint64_t index);
   void start_ready();
   void start(uint64_t index);
   void withdraw(const Message& message);
@@ -99,8 +114,8 @@ class Worker {
   uint64_t clock_ = 0;
   Window<Task> tasks_;
   List<EndedTask> ended_;  // at most report_at_most_
-  List<uint64_t> ready_;   // tasks that wait for a slot, and some that have left meanwhile
-  size_t next_ready_ = 0;
+  List<Ready> ready_;      // a heap
+  uint64_t arrivals_ = 0;  // in it, ever
   List<Message> own_;  // from this node to itself: no driver sees them
 };
 

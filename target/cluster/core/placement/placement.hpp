@@ -6,7 +6,7 @@
 // from tasks that have run.
 #pragma once
 
-#include "cluster/core/base/message.hpp"
+#include "cluster/core/placement/tournament.hpp"
 
 namespace marline::target {
 
@@ -53,19 +53,14 @@ class Placement {
   // What a task is taken to need whose kernel has not run yet.
   void set_unknown_time(double time) { unknown_time_ = time; }
 
-  // 0: no member may run it. `held(node)`: how many of its bytes the node has. `ahead(node)`: how many have to be moved
-  // later if it runs there.
-  template <class Held, class Ahead>
-  NodeNumber choose(const PlacementRequest& request, const Held& held, const Ahead& ahead);
+  // 0: no member may run it. `held(node)`: how many of its bytes the node has.
   template <class Held>
-  NodeNumber choose(const PlacementRequest& request, const Held& held) {
-    return choose(request, held, [](NodeNumber) { return uint64_t{0}; });
-  }
+  NodeNumber choose(const PlacementRequest& request, const Held& held);
 
   // The task is the node's now. Returns its share of the node's load, for `end`.
   double begin(const PlacementRequest& request, NodeNumber node);
   // For a task whose `begin` was the last at its node when `mark` was asked for: in which time it ends.
-  [[nodiscard]] double mark(NodeNumber node) const { return done_[node - 1] + loads_[node - 1]; }
+  [[nodiscard]] double mark(NodeNumber node) const { return done_[node - 1] + loads_[node]; }
   [[nodiscard]] double time_left(NodeNumber node, double mark) const {
     return mark > done_[node - 1] ? mark - done_[node - 1] : 0;
   }
@@ -75,7 +70,7 @@ class Placement {
   }
   // How long a slot of the node would wait for the task's inputs, if so many bytes are missing.
   [[nodiscard]] double gap_at(const PlacementRequest& request, NodeNumber node, uint64_t missing) const {
-    double gap = ready_time(request, node, transfer_time(missing)) - loads_[node - 1];
+    double gap = ready_time(request, node, transfer_time(missing)) - loads_[node];
     return gap > 0 ? gap : 0;
   }
   void end(NodeNumber node, double load);
@@ -84,16 +79,40 @@ class Placement {
 
   [[nodiscard]] bool may_run(const PlacementRequest& request, NodeNumber node) const;
   // For how long the node has work, and how many tasks it runs side by side.
-  [[nodiscard]] double load(NodeNumber node) const { return loads_[node - 1]; }
+  [[nodiscard]] double load(NodeNumber node) const { return loads_[node]; }
   [[nodiscard]] double slots(NodeNumber node) const { return members_[node - 1].slots; }
   // 0: there are no members.
-  [[nodiscard]] NodeNumber least_loaded() const { return tree_.is_empty() ? 0 : tree_[1]; }
+  [[nodiscard]] NodeNumber least_loaded() const { return loads_.least(); }
   // How long the task takes on the node with a transfer of so many bytes before it.
   [[nodiscard]] double time_with_transfer(const PlacementRequest& request, NodeNumber node, uint64_t bytes) const {
     return latency_ + static_cast<double>(bytes) * time_per_byte_ + expected_time(request, members_[node - 1].kind);
   }
 
   [[nodiscard]] double expected_time(const PlacementRequest& request, uint32_t kind) const;
+  [[nodiscard]] double expected_time_at(const PlacementRequest& request, NodeNumber node) const {
+    return expected_time(request, members_[node - 1].kind);
+  }
+  // On the first kind of member that may run it.
+  [[nodiscard]] double expected_time(const PlacementRequest& request) const {
+    return expected_time(request, request.kinds == 0 ? 0 : static_cast<uint32_t>(__builtin_ctz(request.kinds)));
+  }
+  [[nodiscard]] double wire_time(uint64_t bytes) const { return static_cast<double>(bytes) * time_per_byte_; }
+  [[nodiscard]] double transfer_time(uint64_t bytes) const {
+    return bytes == 0 ? 0 : latency_ + static_cast<double>(bytes) * time_per_byte_;
+  }
+  // Where so many tasks are ready at a time that each slot gets several, neighbours among them may wait for one
+  // another.
+  [[nodiscard]] double rounds_of(const PlacementRequest& request) const;
+  // Until a task that takes `time` starts at a node with so much work. In steps of so many rounds of all slots: as long
+  // as a slot is free a task starts at once, and no data should move for less than that.
+  [[nodiscard]] double wait_time(NodeNumber node, double load, double time, double rounds) const;
+  [[nodiscard]] size_t members() const { return members_.count(); }
+  [[nodiscard]] const Tournament& loads() const { return loads_; }
+  [[nodiscard]] PlacementPolicy policy() const { return policy_; }
+  // Calls `with` for the kLeastLoaded members with the least in `loads` that may run it. Nodes that cannot are set
+  // aside for the moment; that is all of them where most have no image.
+  template <class With>
+  void for_least(Tournament& loads, const PlacementRequest& request, const With& with) const;
 
  private:
   // A mean of what tasks of one kernel, of about this many bytes, have taken on one kind of member.
@@ -105,18 +124,10 @@ class Placement {
 
   // Of two that are equally good: tasks that are created one after another often share data, so they stay together.
   bool is_before(NodeNumber node, NodeNumber other) const { return node == last_ || (other != last_ && node < other); }
-  [[nodiscard]] double transfer_time(uint64_t bytes) const {
-    return bytes == 0 ? 0 : latency_ + static_cast<double>(bytes) * time_per_byte_;
-  }
   static double ready_time(const PlacementRequest& request, NodeNumber node, double transfer);
-  [[nodiscard]] double rounds_of(const PlacementRequest& request) const;
   static uint64_t key_of(const PlacementRequest& request, uint32_t kind);
   const Cost* find_cost(uint64_t key) const;
-  void set_load(NodeNumber node, double load);
-  NodeNumber better(NodeNumber a, NodeNumber b) const;
   void add_candidate(const PlacementRequest& request, NodeNumber node);
-  void add_least_loaded(const PlacementRequest& request);
-  [[nodiscard]] double wait_time(NodeNumber node, double time, double rounds) const;
 
   PlacementPolicy policy_;
   double latency_ = 0, time_per_byte_ = 0, unknown_time_ = 1;
@@ -125,15 +136,32 @@ class Placement {
   double slots_ = 0;              // of all members
   List<Member> members_;          // from 0 on: of node 1
   List<double> done_;             // work that has ended, over slots
-  List<double> loads_;            // work that is assigned and has not ended, over slots; like members_
-  List<NodeNumber> tree_;         // a tournament: entry 1 is the least loaded node; 0: none
-  size_t leaves_ = 0;
+  Tournament loads_;              // work that is assigned and has not ended, over slots
   List<Cost> costs_;              // by key; as many as kernels times sizes (powers of two) times kinds
   List<NodeNumber> candidates_;
 };
 
-template <class Held, class Ahead>
-NodeNumber Placement::choose(const PlacementRequest& request, const Held& held, const Ahead& ahead) {
+template <class With>
+void Placement::for_least(Tournament& loads, const PlacementRequest& request, const With& with) const {
+  constexpr double kAside = 1e300;
+  struct Aside {
+    NodeNumber node;
+    double load;
+  };
+  List<Aside> aside;
+  for (size_t found = 0; found < kLeastLoaded && aside.count() < loads.count();) {
+    NodeNumber node = loads.least();
+    aside.push({node, loads[node]});
+    loads.set(node, kAside);
+    if (!may_run(request, node)) continue;
+    ++found;
+    with(node);
+  }
+  for (const Aside& one : aside) loads.set(one.node, one.load);
+}
+
+template <class Held>
+NodeNumber Placement::choose(const PlacementRequest& request, const Held& held) {
   if (request.pin != kAnyNode) return may_run(request, request.pin) ? request.pin : 0;
   if (policy_ == PlacementPolicy::kRoundRobin) {
     for (size_t i = 0; i < members_.count(); ++i) {
@@ -148,7 +176,7 @@ NodeNumber Placement::choose(const PlacementRequest& request, const Held& held, 
     for (NodeNumber node : *request.holders) add_candidate(request, node);
   }
   add_candidate(request, last_);
-  add_least_loaded(request);
+  for_least(loads_, request, [&](NodeNumber node) { add_candidate(request, node); });
   NodeNumber best = 0;
   double best_end = 0, best_wait = 0;
   uint64_t best_missing = 0;
@@ -159,10 +187,9 @@ NodeNumber Placement::choose(const PlacementRequest& request, const Held& held, 
     if (policy_ != PlacementPolicy::kOwnerComputes) {
       double time = expected_time(request, members_[node - 1].kind), transfer = transfer_time(missing);
       double ready = ready_time(request, node, transfer);
-      wait = wait_time(node, time, rounds);
+      wait = wait_time(node, loads_[node], time, rounds);
       // Transfers go on beside other tasks.
       end = (wait > ready ? wait : ready) + time;
-      end += static_cast<double>(ahead(node)) * time_per_byte_;
     }
     bool is_better = end != best_end           ? end < best_end
                      : missing != best_missing ? missing < best_missing

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// See the header.
+#include "cluster/core/placement/batch.hpp"
+
+#include <algorithm>
+
+namespace marline::target {
+
+void Batch::plan(const Placement& placement) {
+  readers_.clear();
+  for (uint32_t i = 0; i < tasks_.count(); ++i) {
+    readers_.push({});
+    for (const BatchInput& input : tasks_[i].inputs) {
+      if (input.bytes != 0 && readers_[input.producer].count() < kReaders) readers_[input.producer].push(i);
+    }
+  }
+  bool is_first = true;
+  for (Way way : {Way::kByTransfersAndTimes, Way::kByTimes, Way::kByCreation, Way::kByLoad}) {
+    set_order(placement, way);
+    set_slots(placement);
+    try_way(placement, way);
+    bool is_better = plan_.end < best_.end || (plan_.end == best_.end && plan_.moved < best_.moved);
+    if (is_first || is_better) std::swap(plan_, best_);
+    is_first = false;
+  }
+}
+
+// Ranks are those of HEFT: the longest way from the start of a task to the end of all. Times are those of the first kind
+// of member that may run it.
+void Batch::set_order(const Placement& placement, Way way) {
+  order_.clear();
+  ranks_.clear();
+  for (uint32_t i = 0; i < tasks_.count(); ++i) {
+    order_.push(i);
+    ranks_.push(0);
+  }
+  if (way != Way::kByTransfersAndTimes && way != Way::kByTimes) return;
+  for (size_t i = tasks_.count(); i-- > 0;) {
+    const BatchTask& task = tasks_[i];
+    if (!task.is_on_host) ranks_[i] += placement.expected_time(task.request);
+    for (const BatchInput& input : task.inputs) {
+      double move = way == Way::kByTransfersAndTimes ? placement.transfer_time(input.bytes) : 0;
+      ranks_[input.producer] = std::max(ranks_[input.producer], ranks_[i] + move);
+    }
+  }
+  std::sort(order_.begin(), order_.end(),
+            [&](uint32_t a, uint32_t b) { return ranks_[a] != ranks_[b] ? ranks_[a] > ranks_[b] : a < b; });
+}
+
+// All slots of a node are free when what it has been given is done.
+void Batch::set_slots(const Placement& placement) {
+  slots_.clear();
+  first_slots_.clear();
+  for (NodeNumber node = 1; node <= placement.members(); ++node) {
+    first_slots_.push(slots_.count());
+    auto count = static_cast<size_t>(placement.slots(node));
+    for (size_t i = 0; i < std::max<size_t>(count, 1); ++i) slots_.push(placement.load(node));
+  }
+  first_slots_.push(slots_.count());
+  free_.copy(placement.loads());
+}
+
+double& Batch::first_slot(NodeNumber node) {
+  double* first = slots_.begin() + first_slots_[node - 1];
+  return *std::min_element(first, slots_.begin() + first_slots_[node]);
+}
+
+void Batch::try_way(const Placement& placement, Way way) {
+  plan_.nodes.clear();
+  plan_.ends.clear();
+  plan_.positions.clear();
+  copies_.clear();
+  is_placed_.clear();
+  for (size_t i = 0; i < tasks_.count(); ++i) {
+    plan_.nodes.push(0);
+    plan_.ends.push(0);
+    plan_.positions.push(0);
+    copies_.push({});
+    is_placed_.push(0);
+  }
+  sending_.clear();
+  receiving_.clear();
+  loads_.clear();
+  for (NodeNumber node = 0; node <= placement.members(); ++node) {
+    loads_.push(node == 0 ? 0 : placement.load(node));
+    sending_.push(0);
+    receiving_.push(0);
+  }
+  plan_.end = 0;
+  plan_.moved = 0;
+  last_ = 0;
+  uint64_t position = 0;
+  for (uint32_t i : order_) {
+    Choice choice = at_node(placement, i, choose(placement, i, way), true);
+    plan_.positions[i] = position++;
+    is_placed_[i] = 1;
+    plan_.nodes[i] = last_ = choice.node;
+    plan_.ends[i] = choice.end;
+    plan_.end = std::max(plan_.end, choice.end);
+    plan_.moved += choice.missing;
+    if (choice.node == 0) continue;
+    loads_[choice.node] += placement.expected_time_at(tasks_[i].request, choice.node) / placement.slots(choice.node);
+    first_slot(choice.node) = choice.end;
+    free_.set(choice.node, first_slot(choice.node));
+  }
+}
+
+void Batch::find_candidates(const Placement& placement, const BatchTask& task) {
+  candidates_.clear();
+  auto add = [&](NodeNumber node) {
+    bool is_known = std::find(candidates_.begin(), candidates_.end(), node) != candidates_.end();
+    if (!is_known && placement.may_run(task.request, node)) candidates_.push(node);
+  };
+  for (const BatchInput& input : task.inputs) add(plan_.nodes[input.producer]);
+  for (const BatchHolder& holder : task.holders) add(holder.node);
+  add(last_);
+  placement.for_least(free_, task.request, add);
+}
+
+uint64_t Batch::missing_outside(const BatchTask& task, NodeNumber node) {
+  for (const BatchHolder& holder : task.holders) {
+    if (holder.node == node) return task.outside - std::min(task.outside, holder.bytes);
+  }
+  return task.outside;
+}
+
+NodeNumber Batch::choose(const Placement& placement, uint32_t number, Way way) {
+  const BatchTask& task = tasks_[number];
+  if (task.is_on_host) return 0;
+  if (task.request.pin != kAnyNode) return placement.may_run(task.request, task.request.pin) ? task.request.pin : 0;
+  find_candidates(placement, task);
+  Choice best;
+  for (NodeNumber node : candidates_) {
+    Choice one = way == Way::kByLoad ? by_load(placement, number, node) : at_node(placement, number, node, false);
+    if (tasks_[number].inputs.is_empty()) one.cost += ahead_of(placement, number, node);
+    bool is_before = node == last_ || (best.node != last_ && node < best.node);
+    if (best.node == 0 || one.is_better(best) || (one.is_as_good(best) && is_before)) best = one;
+  }
+  return best.node;  // 0: no member may run it
+}
+
+Batch::Choice Batch::at_node(const Placement& placement, uint32_t number, NodeNumber node, bool is_final) {
+  Choice choice;
+  choice.node = node;
+  choice.end = take_inputs(placement, number, node, is_final, choice.missing);
+  if (node == 0) return choice;
+  choice.end = std::max(choice.end, free_[node]) + placement.expected_time_at(tasks_[number].request, node);
+  choice.cost = choice.end;
+  return choice;
+}
+
+// When they have come, one after the other.
+double Batch::take_inputs(const Placement& placement, uint32_t number, NodeNumber node, bool is_final,
+                          uint64_t& missing) {
+  const BatchTask& task = tasks_[number];
+  double start = task.ready, port = receiving_[node];
+  auto receive = [&](NodeNumber from, uint64_t bytes, double since) {
+    double wire = placement.wire_time(bytes), leaves = std::max(since, sending_[from]);
+    if (is_final) sending_[from] = leaves + wire;
+    port = std::max(leaves + placement.transfer_time(bytes) - wire, port) + wire;
+    missing += bytes;
+    return port;
+  };
+  uint64_t outside = missing_outside(task, node);
+  NodeNumber holder = task.holders.is_empty() ? 0 : task.holders[0].node;
+  if (outside != 0) start = std::max(start, receive(holder, outside, start));
+  for (const BatchInput& input : task.inputs) {
+    double there = plan_.ends[input.producer];
+    NodeNumber from = plan_.nodes[input.producer];
+    bool is_here = from == node || input.bytes == 0;
+    for (const Copy& copy : copies_[input.producer]) {
+      if (copy.node != node) continue;
+      is_here = true;
+      there = copy.since;
+    }
+    if (!is_here) {
+      there = receive(from, input.bytes, there);
+      if (is_final) copies_[input.producer].push({node, there});
+    }
+    start = std::max(start, there);
+  }
+  if (is_final) receiving_[node] = port;
+  return start;
+}
+
+// As Placement::choose does it.
+Batch::Choice Batch::by_load(const Placement& placement, uint32_t number, NodeNumber node) const {
+  const BatchTask& task = tasks_[number];
+  Choice choice;
+  choice.node = node;
+  choice.missing = missing_outside(task, node);
+  for (const BatchInput& input : task.inputs) {
+    bool is_here = plan_.nodes[input.producer] == node;
+    for (const Copy& copy : copies_[input.producer]) is_here = is_here || copy.node == node;
+    if (!is_here) choice.missing += input.bytes;
+  }
+  double time = placement.expected_time_at(task.request, node);
+  bool shares = !task.inputs.is_empty() || !readers_[number].is_empty() || task.outside != 0;
+  double rounds = shares ? placement.rounds_of(task.request) : 1;
+  choice.wait = placement.wait_time(node, loads_[node], time, rounds);
+  choice.cost = std::max(choice.wait, placement.transfer_time(choice.missing)) + time;
+  return choice;
+}
+
+// Of a task that no input ties to a node: what has to be moved for its most demanding reader if the task runs there.
+// That is the reader's other inputs, as far as they have a place, or, if that is less, what this task writes for it.
+double Batch::ahead_of(const Placement& placement, uint32_t number, NodeNumber node) const {
+  uint64_t most = 0;
+  for (uint32_t reader : readers_[number]) {
+    uint64_t away = missing_outside(tasks_[reader], node), own = 0;
+    for (const BatchInput& input : tasks_[reader].inputs) {
+      if (input.producer == number) own += input.bytes;
+      bool is_away = is_placed_[input.producer] != 0 && plan_.nodes[input.producer] != node;
+      if (input.producer != number && is_away) away += input.bytes;
+    }
+    most = std::max(most, std::min(away, own));
+  }
+  return placement.wire_time(most);
+}
+
+}  // namespace marline::target
