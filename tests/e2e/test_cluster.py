@@ -49,6 +49,12 @@ def test_mpirun_starts_a_cluster(jobs, compiled):
     assert values(result)["good"] == "1"
 
 
+@pytest.mark.parametrize("shell", [(), ("sh", "-c")])
+def test_a_program_without_regions_runs_once(jobs, compiled, shell):
+    result = jobs.run("-n", 3, "--devices=cluster", "--", *shell, built(compiled, "gcc", "nodes_routines.c"))
+    assert (result.returncode, result.stdout) == (0, "value=7\n")
+
+
 def test_the_list_of_devices_says_what_it_is(jobs, build):
     listed = subprocess.run([jobs.command, "devices", "--devices", "cluster:2"], env=clean_environment(), text=True,
                             capture_output=True, check=True)  # fmt: skip

@@ -15,6 +15,7 @@
 
 #include <dlfcn.h>
 
+#include <climits>
 #include <cstdlib>
 #include <cstring>
 
@@ -27,30 +28,48 @@ using Start = int (*)(Main, int, char**, void (*)(), void (*)(), void (*)(), voi
 
 Main g_main;
 
+bool begins_with(const char* text, const char* prefix) { return std::strncmp(text, prefix, std::strlen(prefix)) == 0; }
+
 bool is_device_construct(const Binding& binding) {
-  constexpr const char* kPrefixes[] = {"GOMP_target", "__tgt_target"};
-  for (const char* prefix : kPrefixes) {
-    if (std::strncmp(binding.symbol, prefix, std::strlen(prefix)) == 0) return true;
+  return begins_with(binding.symbol, "GOMP_target") || begins_with(binding.symbol, "__tgt_target");
+}
+
+bool is_openmp(const Binding& binding) {
+  return begins_with(binding.symbol, "GOMP_") || begins_with(binding.symbol, "__kmpc_") ||
+         begins_with(binding.symbol, "omp_");
+}
+
+// Whether something that is loaded, but nothing of this installation, refers to such a name.
+template <bool (*is_sought)(const Binding&)>
+bool any_program_code() {
+  auto look = [](dl_phdr_info* info, size_t, void* own) {
+    ElfImage image;
+    auto* folder = static_cast<const char*>(own);
+    size_t length = std::strlen(folder);
+    bool is_ours = length != 0 && begins_with(info->dlpi_name, folder) &&
+                   (begins_with(info->dlpi_name + length, "libmarline") || begins_with(info->dlpi_name + length, "marline/"));
+    return !is_ours && image.read(*info) && image.any_binding(is_sought) ? 1 : 0;
+  };
+  char folder[PATH_MAX] = "";
+  Dl_info own;
+  if (dladdr(reinterpret_cast<const void*>(&begins_with), &own) != 0) {
+    const char* slash = std::strrchr(own.dli_fname, '/');
+    auto length = static_cast<size_t>(slash != nullptr ? slash + 1 - own.dli_fname : 0);
+    if (length < sizeof folder) std::memcpy(folder, own.dli_fname, length);
   }
-  return false;
+  return dl_iterate_phdr(look, folder) != 0;
 }
 
-int calls_device_constructs(dl_phdr_info* info, size_t, void*) {
-  static const char own = 0;
-  ElfImage image;
-  if (!image.read(*info) || image.contains(reinterpret_cast<uintptr_t>(&own))) return 0;
-  return image.any_binding(is_device_construct) ? 1 : 0;
-}
-
-// Shells and the like that a job is started by, or that a program starts, have no such constructs, and are no workers.
-// `marline devices` has none either, and asks all the same.
+// Shells and the like that a job is started by, or that a program starts, use no OpenMP, and are no workers: they have to
+// run in each process. `marline devices` uses none either, and asks all the same. A program without target constructs has
+// workers all the same: what its device routines ask for, and processes that do not run `main` a second time.
 bool wants_devices_early() {
   const char* text = std::getenv("MARLINE_DEVICES");
   if (std::getenv("MARLINE_JOB_SERVE") != nullptr) return true;
-  return text != nullptr &&
-         (std::strstr(text, "process") != nullptr || std::strstr(text, "nodes") != nullptr ||
-          std::strstr(text, "cluster") != nullptr) &&
-         dl_iterate_phdr(calls_device_constructs, nullptr) != 0;
+  if (text == nullptr) return false;
+  bool has_workers = std::strstr(text, "nodes") != nullptr || std::strstr(text, "cluster") != nullptr;
+  if (has_workers) return any_program_code<is_openmp>() || any_program_code<is_device_construct>();
+  return std::strstr(text, "process") != nullptr && any_program_code<is_device_construct>();
 }
 
 int start_devices_and_main(int count, char** arguments, char** environment) {
