@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // See the header; and the functions that a tool finds by a device's lookup function (OpenMP 5.2, section 19.6.2). The
-// time of all devices is CLOCK_MONOTONIC in nanoseconds, which is also omp_get_wtime's clock. There are no native
-// records.
+// time of all devices is CLOCK_MONOTONIC in nanoseconds, which is also omp_get_wtime's clock. Native records say what
+// devices did besides kernels and copies; all of them have the abstract form.
 #include "tool/device_trace.hpp"
 
 #include "base/clock.hpp"
@@ -15,6 +15,7 @@ namespace marline::tool {
 
 using ompt::Callback;
 using ompt::Record;
+using ompt::RecordType;
 using ompt::SetResult;
 
 DeviceTrace g_device_traces[kMaxDevices];
@@ -171,6 +172,7 @@ bool DeviceTrace::renew() {
 
 void DeviceTrace::add(const Record& record) {
   unsigned what = record.type == Callback::kTargetSubmit ? kKernels : kData;
+  if (record.type == Callback::kNative) what = static_cast<unsigned>(record.target_id);
   Guard<SpinLock> guard(lock_);
   while (running_ && !paused_ && (what_ & what) != 0) {
     if (!has_room()) {
@@ -215,7 +217,13 @@ int set_trace_ompt(void* device, unsigned enable, unsigned type) {
   return static_cast<int>(SetResult::kAlways);
 }
 
-int set_trace_native(void*, int, int) { return static_cast<int>(SetResult::kNever); }
+// There are records for two of the flags.
+int set_trace_native(void* device, int enable, int flags) {
+  auto what = static_cast<unsigned>(flags) & DeviceTrace::kNative;
+  if (what == 0) return static_cast<int>(SetResult::kNever);
+  trace_of(device)->enable(what, enable != 0);
+  return static_cast<int>(what == static_cast<unsigned>(flags) ? SetResult::kAlways : SetResult::kSometimes);
+}
 
 int start_trace(void* device, ompt::BufferRequest request, ompt::BufferComplete complete) {
   return trace_of(device)->start(request, complete) ? 1 : 0;
@@ -241,15 +249,31 @@ int advance_buffer_cursor(void*, void* buffer, size_t bytes, uint64_t current, u
 
 int get_record_type(void* buffer, uint64_t cursor) {
   const Record* record = record_at(buffer, cursor);
-  bool is = record != nullptr && record->type != Callback::kNone;
-  return static_cast<int>(is ? ompt::RecordType::kOmpt : ompt::RecordType::kInvalid);
+  auto type = RecordType::kInvalid;
+  if (record != nullptr && record->type == Callback::kNative) {
+    type = RecordType::kNative;
+  } else if (record != nullptr && record->type != Callback::kNone) {
+    type = RecordType::kOmpt;
+  }
+  return static_cast<int>(type);
 }
 
-Record* get_record_ompt(void* buffer, uint64_t cursor) { return record_at(buffer, cursor); }
+bool is_native(const Record* record) { return record != nullptr && record->type == Callback::kNative; }
 
-// There are no native records, so no record has one.
-void* get_record_native(void*, uint64_t, uint64_t*) { return nullptr; }
-void* get_record_abstract(void*) { return nullptr; }
+Record* get_record_ompt(void* buffer, uint64_t cursor) {
+  Record* record = record_at(buffer, cursor);
+  return is_native(record) ? nullptr : record;
+}
+
+// Of no operation of the host's.
+void* get_record_native(void* buffer, uint64_t cursor, uint64_t* host_operation) {
+  Record* record = record_at(buffer, cursor);
+  if (!is_native(record)) return nullptr;
+  if (host_operation != nullptr) *host_operation = 0;
+  return record;
+}
+
+void* get_record_abstract(void* native) { return native != nullptr ? &static_cast<Record*>(native)->native : nullptr; }
 
 struct Entry {
   const char* name;

@@ -19,6 +19,8 @@ class DeviceTrace {
  public:
   // Bits of what is recorded.
   static constexpr unsigned kData = 1, kKernels = 2, kAll = kData | kKernels;
+  // Of native records, which are not recorded unless the tool asks: ompt_native_overhead, ompt_native_idleness.
+  static constexpr unsigned kOverhead = 0x40, kIdleness = 0x80, kNative = kOverhead | kIdleness;
 
   void enter();
   // Gives back what is recorded. False: it was not there.

@@ -109,6 +109,15 @@ void operation_done(const marline_operation_t& of) {
   g_device_traces[of.device].add(record);
 }
 
+void activity(int device, unsigned kind, const char* what, uint64_t begin, uint64_t end) {
+  if (!is_known(device)) return;
+  ompt::Record record = {};
+  record.type = Callback::kNative;
+  record.target_id = kind;
+  record.native = {ompt::AbstractRecord::kEvent, what, begin, end, ompt::AbstractRecord::kNone};
+  g_device_traces[device].add(record);
+}
+
 void device_begin(int device, const char* type, int host) {
   if (!is_known(device)) return;
   g_host.store(host, relaxed);

@@ -23,6 +23,9 @@ void operation(Endpoint endpoint, marline_operation_t* operation);
 // Into the device's buffer, if there is a trace of it.
 void operation_done(const marline_operation_t& operation);
 
+// A native record there, likewise. `kind`: DeviceTrace::kOverhead or kIdleness.
+void activity(int device, unsigned kind, const char* what, uint64_t begin, uint64_t end);
+
 void device_begin(int device, const char* type, int host);
 void device_load(int device, const void* image, size_t bytes, uint64_t module);
 void device_unload(int device, uint64_t module);

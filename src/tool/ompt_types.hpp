@@ -92,6 +92,7 @@ enum class Callback : int {
   kTargetSubmitEmi = 35,
   kTargetMapEmi = 36,
   kError = 37,
+  kNative = 100,  // ours: marks a native record (Record)
 };
 inline constexpr int kLastCallback = 37;  // ompt_callback_error
 
@@ -117,7 +118,7 @@ enum class State : int {
   kUndefined = 0x102,
 };
 
-// ompt_record_ompt_t, with the two members of its union that are used here.
+// The two members of ompt_record_ompt_t's union that are used here.
 struct DataOpRecord {
   uint64_t host_op_id;
   int optype;
@@ -135,6 +136,17 @@ struct KernelRecord {
   unsigned granted_num_teams;
   uint64_t end_time;
 };
+// ompt_record_abstract_t.
+struct AbstractRecord {
+  int record_class;  // ompt_record_native_event: kEvent
+  const char* type;
+  uint64_t start_time;
+  uint64_t end_time;
+  uint64_t hardware;  // ompt_hwid_t; kNone
+  static constexpr int kEvent = 2;
+  static constexpr uint64_t kNone = 0;  // ompt_hwid_none
+};
+// ompt_record_ompt_t. Native records lie in the buffers in the same form, with a type that no callback has: kNative.
 struct Record {
   Callback type;
   uint64_t time;
@@ -143,12 +155,13 @@ struct Record {
   union {
     DataOpRecord data_op;
     KernelRecord kernel;
+    AbstractRecord native;
   };
 };
 static_assert(sizeof(Record) == 104);
 
 // ompt_record_t.
-enum class RecordType : int { kOmpt = 1, kInvalid = 3 };
+enum class RecordType : int { kOmpt = 1, kNative = 2, kInvalid = 3 };
 
 // ompt_callback_buffer_request_t and ompt_callback_buffer_complete_t.
 using BufferRequest = void (*)(int device, void** buffer, size_t* bytes);

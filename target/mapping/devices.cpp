@@ -309,6 +309,14 @@ static const char* told_type(const Device* device) {
   return is_of_workers(*device) ? g_facts[device->number].uid : device->kind->name;
 }
 
+// The members of a cluster, too, which do its kernels and may have been started for it.
+static void tell_begun(Device* device) {
+  if (!is_told(MARLINE_ON_ANYTHING)) return;
+  if (!device->is_told) marline_device_begin(device->number, told_type(device), g_count);
+  device->is_told = true;
+  for (int i = 0; i < device->member_count; ++i) tell_begun(device->members[i]);
+}
+
 void prepare(Device* device) {
   bool started = device->started.load(std::memory_order_acquire);  // these two pair with the stores below
   if (started && device->modules.load(std::memory_order_acquire) == module_changes()) return;
@@ -318,7 +326,7 @@ void prepare(Device* device) {
   if (!device->started.load(std::memory_order_relaxed)) {
     device->kind->start(device);
     show_asides();
-    if (is_told(MARLINE_ON_ANYTHING)) marline_device_begin(device->number, told_type(device), g_count);
+    tell_begun(device);
     device->started.store(true, std::memory_order_release);  // pairs with the load above
   }
   g_prepare_lock.release();

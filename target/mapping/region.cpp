@@ -49,7 +49,7 @@ bool end_aside(Operation* operation) {
   auto* aside = static_cast<RegionAside*>(operation);
   Told* told = aside->items.told;
   aside->shown.what.store("mapped data", std::memory_order_relaxed);
-  tell_kernel_end(told, aside->begin, aside->end);
+  tell_kernel_end(told, aside->begin, aside->end, aside->by);
   if (!aside->device->mapping->try_end(aside->items)) return false;
   aside->device->mapping->release_arguments(aside->arguments, told);
   end_told(told);

@@ -2,16 +2,27 @@
 """The workers of a job as one device: how it is started, what its options and mistakes say, and how jobs end. Programs
 for its memory are tests/programs/target/cluster_*.c."""
 
+import re
 import subprocess
+import sys
+from pathlib import Path
 
+import numpy as np
 import pytest
-from conftest import clean_environment
+from conftest import SECONDS, clean_environment
 from nodes_support import built, jobs, only, said, values  # noqa: F401  (a fixture)
 
 
 @pytest.fixture(params=["gcc", "clang"])
 def program(request, compiled):
     return built(compiled, request.param, "cluster.c")
+
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "python"))
+from marline.trace.analysis import Analysis  # noqa: E402
+from marline.trace.passes.devices import FROM_DEVICE, KERNEL, TO_DEVICE, UPKEEP, WAIT  # noqa: E402
+from marline.trace.views import gantt  # noqa: E402
+from marline.trace.views.export import load  # noqa: E402
 
 
 def cluster(jobs, *words, count=4, **changes):
@@ -122,3 +133,37 @@ def test_the_launcher_refuses(jobs, compiled, devices, line):
     result = jobs.run("-n", 3, f"--devices={devices}", built(compiled, "gcc", "cluster.c"))
     assert result.returncode != 0
     assert line in only(result)
+
+
+def test_a_trace_has_the_nodes_and_what_goes_between_them(jobs, compiled, tmp_path):
+    """Kernels lie in the lanes of the nodes that ran them, and what went from node to node has its bytes."""
+    program = built(compiled, "gcc", "cluster.c", "-g")
+    words = [jobs.command, "trace", "-n", "3", "-t", "2", "--devices=cluster", "--nodes-as=apart", "-o", tmp_path / "trace",
+             program, "steps"]  # fmt: skip
+    changes = {"OMP_TARGET_OFFLOAD": "mandatory", "MARLINE_CLUSTER_PLACEMENT": "roundrobin"}
+    result = subprocess.run([str(word) for word in words], env=clean_environment(**changes), text=True, capture_output=True,
+                            timeout=SECONDS, check=True)  # fmt: skip
+    steps, octets = 6, 1 << 18
+    assert result.stdout == f"value={steps}\n"
+    analysis = Analysis(load(tmp_path / "trace"))
+    found = analysis["devices"]
+    kernels = np.flatnonzero(found.what == KERNEL)
+    assert [int(np.sum(found.device[kernels] == device)) for device in range(3)] == [0, steps // 2, steps // 2]
+    assert all("cluster.c:" in found.names[name] for name in found.name[kernels].tolist())
+    assert np.all(found.start[kernels][1:] >= found.end[kernels][:-1])  # each rests on the one before, on the other node
+    assert {UPKEEP, WAIT} <= set(found.what.tolist())
+    moved = {(row["from"], row["to"]): row for row in analysis.document("links")}
+    assert moved[1, 2]["bytes"] >= octets * steps // 2 and moved[2, 1]["bytes"] >= octets * (steps // 2 - 1)
+    assert moved[0, 1]["bytes"] >= octets and moved[2, 0]["bytes"] >= octets
+    back = np.flatnonzero((found.what == FROM_DEVICE) & (found.twin >= 0))
+    assert np.all(found.what[found.twin[back]] == TO_DEVICE) and np.all(found.other[back] == found.device[found.twin[back]])
+    for row in analysis.document("devices"):
+        time = row["time"]
+        assert time["work_ns"] + time["upkeep_ns"] + time["wait_ns"] + time["idle_ns"] == time["span_ns"]
+        assert (time["work_ns"] > 0) == (row["device"] != 0)
+    gantt.write_svg(analysis["picture"], tmp_path / "lanes.svg")
+    text = (tmp_path / "lanes.svg").read_text()
+    for label in ("device 1 (node-1-1) kernels", "device 2 (node-2-2) upkeep, waits", "waits for inputs"):
+        assert label in text
+    report = subprocess.run([jobs.command, "report", tmp_path / "trace"], text=True, capture_output=True, timeout=SECONDS).stdout
+    assert re.search(r"device 1 \(node.* +to device 2 \(node", report), report

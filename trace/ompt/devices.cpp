@@ -20,6 +20,8 @@ struct Device {
   ompt_get_device_time_t time;
   ompt_get_record_type_t type;
   ompt_get_record_ompt_t record;
+  ompt_get_record_native_t native;
+  ompt_get_record_abstract_t abstract;
   ompt_advance_buffer_cursor_t advance;
   ompt_flush_trace_t flush;
   uint64_t cycles;  // at device_time
@@ -87,13 +89,30 @@ void record_one(Stream &stream, int device, const DeviceClock &clock, const ompt
                                     .other = other_end(leaves ? copy.dest_device_num : copy.src_device_num)});
 }
 
+void record_activity(Stream &stream, int device, const DeviceClock &clock,
+                     const ompt_record_abstract_t &one) {
+  const u64 begin = clock.cycles(one.start_time);
+  const u64 switches = load_switches();
+  if (!is_off(switches) && begin < switched_at(switches)) {
+    return;
+  }
+  stream.emit_at(begin, 0,
+                 event::device_activity{.elapsed = clock.cycles(one.end_time) - begin,
+                                        .device = saturated(static_cast<u64>(device), 16),
+                                        .text = stream.intern(one.type)});
+}
+
 void on_complete(int number, ompt_buffer_t *buffer, size_t bytes, ompt_buffer_cursor_t cursor, int owned) {
   const Device &device = devices[number];
   Stream *stream = Stream::mine();
-  if (stream != nullptr && device.type(buffer, cursor) == ompt_record_ompt) {
+  if (stream != nullptr && device.type(buffer, cursor) != ompt_record_invalid) {
     const DeviceClock clock(device);
     do {
-      record_one(*stream, number, clock, *device.record(buffer, cursor));
+      if (device.type(buffer, cursor) == ompt_record_ompt) {
+        record_one(*stream, number, clock, *device.record(buffer, cursor));
+      } else if (void *native = device.native(buffer, cursor, nullptr)) {
+        record_activity(*stream, number, clock, *device.abstract(native));
+      }
     } while (device.advance(device.handle, buffer, bytes, cursor, &cursor) != 0);
   }
   if (owned != 0) {
@@ -111,6 +130,8 @@ bool find(ompt_function_lookup_t lookup, const char *name, Function &function) {
 bool find_functions(ompt_function_lookup_t lookup, Device &device) {
   return lookup != nullptr && find(lookup, "ompt_get_device_time", device.time) &&
          find(lookup, "ompt_get_record_type", device.type) && find(lookup, "ompt_get_record_ompt", device.record) &&
+         find(lookup, "ompt_get_record_native", device.native) &&
+         find(lookup, "ompt_get_record_abstract", device.abstract) &&
          find(lookup, "ompt_advance_buffer_cursor", device.advance) && find(lookup, "ompt_flush_trace", device.flush);
 }
 
@@ -127,9 +148,12 @@ void on_device_initialize(int number, const char *type, ompt_device_t *handle, o
   }
   Device &device = devices[number];
   ompt_start_trace_t start;
-  if (!find_functions(lookup, device) || !find(lookup, "ompt_start_trace", start)) {
+  ompt_set_trace_native_t set_native;
+  if (!find_functions(lookup, device) || !find(lookup, "ompt_start_trace", start) ||
+      !find(lookup, "ompt_set_trace_native", set_native)) {
     return;
   }
+  set_native(handle, 1, ompt_native_overhead | ompt_native_idleness);
   device.handle = handle;
   device.cycles = read_cycles();
   device.device_time = device.time(handle);

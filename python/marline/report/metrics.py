@@ -3,7 +3,7 @@
 from an analysis pass; here they are put side by side, with what makes them doubtful.
 
 The keys are a contract (studies read them): ranks, total, graph, discovery, communication, overlap, collectives,
-devices, causes, incomplete."""
+devices, links, causes, incomplete."""
 
 import csv
 from collections import Counter
@@ -17,7 +17,7 @@ from marline.trace.passes.causes import CAUSES
 
 FORMAT = "marline-report 1"
 PASSES = ("breakdown", "graph", "discovery", "communication", "regions", "worksharing", "integrity", "tied_waits",
-          "imbalance", "overlap", "collectives", "devices")  # fmt: skip
+          "imbalance", "overlap", "collectives", "devices", "links")  # fmt: skip
 THREAD_COLUMNS = ("rank", "thread", "makespan_ns", "work_ns", "idle_ns", "overhead_ns")
 
 
@@ -38,6 +38,7 @@ def make_document(of: Analysis, own_passes: Sequence[str] = ()) -> dict[str, Any
         "overlap": results["overlap"],
         "collectives": results["collectives"],
         "devices": results["devices"],
+        "links": results["links"],
         "kinds": sorted(results["graph"]["kinds"], key=lambda kind: -kind["total_ns"]),
         "regions": results["regions"],
         "worksharing": results["worksharing"],

@@ -36,6 +36,7 @@ def print_report(document: dict[str, Any], console: Console, with_windows: bool 
     parts += [facts(document)]
     parts += [kinds(document)] if document["kinds"] else []
     parts += [devices(document)] if document["devices"] else []
+    parts += [links(document)] if any(_is_between(row) for row in document["links"]) else []
     parts += [regions(document)] if document["regions"] else []
     parts += [passes(document)] if document["passes"] else []
     for part in [*parts, verdict(document)]:
@@ -173,20 +174,45 @@ def devices(document: dict[str, Any]) -> Table:
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
     for title in ("devices", ""):
         table.add_column(title, overflow="ellipsis", no_wrap=True)
-    for title in ("times", "bytes", "each", "sum"):
-        table.add_column(title, justify="right", no_wrap=True)
+    for title, width in (("times", 5), ("bytes", 8), ("each", 7), ("sum", 7), ("share", 6)):
+        table.add_column(title, justify="right", no_wrap=True, min_width=width)
     many = len(document["ranks"]) > 1
     for row in document["devices"][:MOST_DEVICES]:
         name = f"device {row['device']}" + (f" ({row['type']})" if row["type"] else "")
         name = f"rank {row['rank']} {name}" if many else name
-        for key, title in (("to_device", "transfers to it"), ("from_device", "transfers from it"), ("kernels", "kernels")):
-            part = row[key]
-            if not part["count"]:
+        time = row["time"]
+        for key, title, part in (("to_device", "transfers to it", ""), ("from_device", "transfers from it", ""),
+                                 ("kernels", "kernels", "work_ns"), ("upkeep", "upkeep of copies", "upkeep_ns")):  # fmt: skip
+            some = row[key]
+            if not some["count"]:
                 continue  # none, or none that is known: libomptarget does not tell of its copies
-            octets = size(part["bytes"]) if "bytes" in part else ""
-            table.add_row(name, title, count(part["count"]), octets, duration(part["total_ns"] / part["count"]),
-                          duration(part["total_ns"]))  # fmt: skip
+            octets = size(some["bytes"]) if "bytes" in some else ""
+            table.add_row(name, title, count(some["count"]), octets, duration(some["total_ns"] / some["count"]),
+                          duration(some["total_ns"]), percent(time[part], time["span_ns"]) if part else "")  # fmt: skip
             name = ""
+        for part, title in (("wait_ns", "waits for inputs"), ("idle_ns", "idle")):
+            if time[part] and time["upkeep_ns"] + time["wait_ns"]:  # a node of a cluster
+                table.add_row("", title, "", "", "", duration(time[part]), percent(time[part], time["span_ns"]))
+    return table
+
+
+def _is_between(row: dict[str, Any]) -> bool:
+    return row["from"] >= 0 and row["to"] >= 0
+
+
+def links(document: dict[str, Any]) -> Table:
+    """Copies between devices, those with the most bytes first."""
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
+    for title in ("between devices", ""):
+        table.add_column(title, overflow="ellipsis", no_wrap=True)
+    for title in ("times", "bytes", "each", "sum"):
+        table.add_column(title, justify="right", no_wrap=True)
+    types = {(row["rank"], row["device"]): row["type"] for row in document["devices"]}
+    rows = sorted((row for row in document["links"] if _is_between(row)), key=lambda row: -row["bytes"])
+    for row in rows[:MOST_DEVICES]:
+        ends = [f"device {row[end]} ({types.get((row['rank'], row[end]), '')})" for end in ("from", "to")]
+        table.add_row(ends[0], f"to {ends[1]}", count(row["count"]), size(row["bytes"]),
+                      duration(row["total_ns"] / row["count"]), duration(row["total_ns"]))  # fmt: skip
     return table
 
 

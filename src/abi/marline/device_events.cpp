@@ -4,6 +4,7 @@
 // runtime, which looks for a tool, before it asks again whether anybody wants the event. Any thread.
 #include "exec/worker/frames.hpp"
 #include "exec/worker/worker.hpp"
+#include "tool/device_trace.hpp"
 #include "tool/devices.hpp"
 
 #define MARLINE_EXPORT extern "C" [[gnu::visibility("default")]]
@@ -16,6 +17,9 @@ static_assert(tool::event::kTarget == MARLINE_ON_CONSTRUCT && tool::event::kTarg
               tool::event::kTargetSubmit == MARLINE_ON_KERNEL && tool::event::kTargetMap == MARLINE_ON_MAP &&
               tool::event::kDevice == MARLINE_ON_DEVICE && tool::event::kDeviceTimes == MARLINE_ON_TIMES &&
               tool::event::kOfDevices == MARLINE_ON_ANYTHING);
+
+static_assert(tool::DeviceTrace::kOverhead == MARLINE_ACTIVITY_OVERHEAD &&
+              tool::DeviceTrace::kIdleness == MARLINE_ACTIVITY_IDLENESS);
 
 constexpr int kNowait = 8;  // of ompt_target_t
 
@@ -82,6 +86,10 @@ MARLINE_EXPORT void marline_operation_end(marline_operation_t* operation) {
 
 MARLINE_EXPORT void marline_operation_done(const marline_operation_t* operation) {
   if (tool::on(tool::event::kDeviceTimes)) tool::operation_done(*operation);
+}
+
+MARLINE_EXPORT void marline_device_activity(int device, int kind, const char* what, uint64_t begin, uint64_t end) {
+  if (tool::on(tool::event::kDeviceTimes)) tool::activity(device, static_cast<unsigned>(kind), what, begin, end);
 }
 
 MARLINE_EXPORT void marline_construct_maps(marline_construct_t* construct, unsigned count, void** host, void** device,

@@ -31,6 +31,7 @@ struct Operation {
   bool timed = false;  // a kernel, whose times somebody wants to know; by the caller
   bool has_poller = false;  // a thread waits for it and lets the device progress: nobody else need be told of it
   uint64_t begin = 0, end = 0;  // when the device has run it (tell.hpp, now)
+  const Device* by = nullptr;   // of a cluster: the member that has run it, if its times are known
 };
 
 // What a region asks of a GPU besides teams and threads: it passes through to libomptarget.
@@ -130,6 +131,7 @@ struct Device {
   std::atomic<bool> has_far_pointers{false};
   Device* const* members = nullptr;  // of a cluster: the devices that it consists of; by the list of devices
   int member_count = 0;
+  bool is_told = false;  // a tool has heard of it; under the lock under which devices are started
   bool lost = false;  // in a fork's child, of a device that belongs to the program; written by its first thread
 };
 

@@ -93,9 +93,10 @@ void tell_kernel_started(Told* of) {
   if (of != nullptr && of->has_kernel) marline_operation_end(&of->kernel);
 }
 
-void tell_kernel_end(Told* of, uint64_t begin, uint64_t end) {
+void tell_kernel_end(Told* of, uint64_t begin, uint64_t end, const Device* by) {
   if (of == nullptr || !of->has_kernel) return;
   of->has_kernel = false;
+  if (by != nullptr) of->kernel.device = by->number;
   of->kernel.begin = begin;
   of->kernel.end = end;
   marline_operation_done(&of->kernel);

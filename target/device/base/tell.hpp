@@ -68,6 +68,6 @@ inline void tell_memory(Memory what, Device* device, const void* host, uint64_t 
 // Before and after the start of a kernel, and when it has ended; null: nothing.
 void tell_kernel_begin(Told* of, const Device* device, unsigned teams);
 void tell_kernel_started(Told* of);
-void tell_kernel_end(Told* of, uint64_t begin, uint64_t end);
+void tell_kernel_end(Told* of, uint64_t begin, uint64_t end, const Device* by = nullptr);  // Operation::by
 
 }  // namespace marline::target

@@ -67,7 +67,7 @@ void run_and_wait(Device* device, const Launch& launch) {
   bool has_run = device->kind->launch(device, launch, &operation);
   tell_kernel_started(launch.told);
   if (!has_run) operation.wait("kernel");
-  tell_kernel_end(launch.told, operation.begin, operation.end);
+  tell_kernel_end(launch.told, operation.begin, operation.end, operation.by);
 }
 
 void SuspendingLock::take() {

@@ -65,12 +65,15 @@ void deliver(int peer, const Frame& frame, const uint64_t* words) {
   if (static_cast<ClusterFrame>(frame.kind) == ClusterFrame::kPointers && g_cluster != nullptr) {
     return g_cluster->take_pointers(words, frame.words);
   }
+  if (static_cast<ClusterFrame>(frame.kind) == ClusterFrame::kTimes && g_cluster != nullptr) {
+    return g_cluster->take_times(peer, words, frame.words);
+  }
   ReceivedBlob blob(peer, frame, words);
   Message message;
   bool is_good = static_cast<ClusterFrame>(frame.kind) == ClusterFrame::kMessage && g_cluster != nullptr &&
                  read_message(blob.reader, message) && is_workers(message.kind);
   if (!is_good) refuse_frame(peer);
-  g_cluster->receive(peer, message, blob.reader);
+  g_cluster->receive(peer, message, frame.a, blob.reader);
 }
 
 constexpr GuestFrames kGuest = {place, deliver};

@@ -13,8 +13,10 @@ enum class ClusterFrame : uint16_t {
   // From the program to a worker, first: words: the begin of the cluster's memory, its bytes, the cluster's number as a
   // device. Answered by NodeFrame::kDone: how many threads the worker has
   kJoin = kFirstGuest,
-  kMessage,   // of the core, between any two nodes: a blob, as words or as bulk
+  kMessage,   // of the core, between any two nodes: a blob, as words or as bulk. a: when it was sent, or 0
+              // (ClusterTimes)
   kPointers,  // to the program: words: a buffer, and what has been written there that may be pointers
+  kTimes,     // to the program: words: entries of cluster_times.hpp
 };
 
 // What send_blob needs in front of a blob.

@@ -5,9 +5,11 @@
 
 #include "base/report.hpp"
 #include "device/base/tell.hpp"
+#include "device/cluster/cluster_times.hpp"
 #include "device/cluster/cluster_wire.hpp"
 #include "image/program.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <new>
 
@@ -20,6 +22,11 @@ ClusterHead* g_head = nullptr;  // a program has one cluster
 void send_to_node(const Message& message, BlobWriter& blob) { send_blob(*node_job(), message.to, blob); }
 void report_here(const Message& message) { g_head->report(message); }
 void start_task_here(uint64_t index, TaskNumber task, KernelStart*) { g_head->start_here(index, task); }
+
+// 0 stays 0.
+uint64_t to_own_clock(NodeNumber node, uint64_t time) {
+  return time != 0 && node != 0 ? time - static_cast<uint64_t>(clock_offset_of(static_cast<int>(node))) : time;
+}
 
 const ClusterSide kSide = {send_to_node, report_here, start_task_here, nullptr};
 
@@ -46,6 +53,7 @@ TaskNumber ClusterHead::create(NewTask task, const Known& known) {
 }
 
 void ClusterHead::pump(Finished& finished) {
+  cluster_times().set_wanted(is_told(MARLINE_ON_TIMES));
   do {
     List<Message> messages;
     messages.swap(head_.messages);
@@ -69,8 +77,10 @@ void ClusterHead::note_ended(TaskNumber task, Finished& finished) {
     if (known.host->waiter != nullptr) finished.push(known.host->waiter);
   }
   if (known.operation != nullptr) {
-    known.operation->begin = known.created;  // as the program sees it: when the task was handed over, and has ended
-    known.operation->end = now();
+    bool has_times = known.node != 0;  // else as the program sees it: when the task was handed over, and has ended
+    known.operation->begin = has_times ? known.begin : known.created;
+    known.operation->end = has_times ? known.end : now();
+    known.operation->by = has_times ? device_->members[known.node - 1] : nullptr;
     finished.push(known.operation);
   }
   if (known.kernel != nullptr) {
@@ -82,6 +92,9 @@ void ClusterHead::note_ended(TaskNumber task, Finished& finished) {
 }
 
 void ClusterHead::finish(Finished& finished, bool polls) {
+  if (is_told(MARLINE_ON_TIMES)) [[unlikely]] {
+    tell_what_was_noted();
+  }
   for (Operation* operation : finished) {
     if (polls) {
       end_operation(operation);
@@ -91,6 +104,15 @@ void ClusterHead::finish(Finished& finished, bool polls) {
     (void)operation->ended(operation);     // one of node 0's tasks, or a buffer that has gone: it wakes who waits
     add_operations(-counted);
   }
+}
+
+void ClusterHead::tell_what_was_noted() {
+  List<TimedEntry> noted;
+  {
+    Guard guard(node_.lock);
+    noted.swap(cluster_times().entries);
+  }
+  tell_times(device_, noted);
 }
 
 void ClusterHead::send(Message& message) {
@@ -135,7 +157,7 @@ void ClusterHead::send_task(const Message& message) {
   send_blob(*node_job(), message.to, blob);
 }
 
-void ClusterHead::receive(int peer, Message& message, BlobReader& rest) {
+void ClusterHead::receive(int peer, Message& message, uint64_t sent, BlobReader& rest) {
   Finished finished;
   {
     Guard guard(node_.lock);
@@ -144,6 +166,7 @@ void ClusterHead::receive(int peer, Message& message, BlobReader& rest) {
     if (message.kind == MessageKind::kReport) {
       head_.receive(message);
     } else {
+      note_transfer(message, to_own_clock(message.from, sent), rest);
       node_.receive(message, rest);
     }
     pump(finished);
@@ -155,6 +178,31 @@ void ClusterHead::take_pointers(const uint64_t* words, uint32_t count) {
   Guard guard(node_.lock);
   ClusterBuffer* holder = count != 0 ? memory_.numbered(words[0]) : nullptr;
   for (uint32_t i = 1; holder != nullptr && i < count; ++i) memory_.note_pointer(*holder, words[i]);
+}
+
+void ClusterHead::take_times(int peer, const uint64_t* words, uint32_t count) {
+  if (count % kTimedWords != 0) fatal("worker %d has sent times that are torn", peer);
+  Guard guard(node_.lock);
+  for (uint32_t i = 0; i < count; i += kTimedWords) {
+    TimedEntry entry;
+    std::memcpy(&entry, words + i, sizeof entry);
+    if (entry.what > static_cast<uint16_t>(kLastTimed) || entry.peer > static_cast<uint32_t>(device_->member_count)) {
+      fatal("worker %d has sent a time of kind %u, of process %u, which this program does not understand", peer,
+            entry.what, entry.peer);
+    }
+    bool is_transfer = static_cast<TimedWhat>(entry.what) == TimedWhat::kTransfer;
+    entry.node = static_cast<uint16_t>(peer);
+    entry.begin = to_own_clock(is_transfer ? entry.peer : entry.node, entry.begin);
+    entry.end = std::max(to_own_clock(entry.node, entry.end), entry.begin);  // clocks of two nodes are known to some µs
+    if (static_cast<TimedWhat>(entry.what) != TimedWhat::kKernel) {
+      cluster_times().entries.push(entry);
+    } else if (known_.has(entry.detail)) {
+      Known& known = known_[entry.detail];
+      known.node = entry.node;
+      known.begin = entry.begin;
+      known.end = entry.end;
+    }
+  }
 }
 
 // Host tasks that nobody waits for have nothing to do.

@@ -51,8 +51,9 @@ class ClusterHead {
   void launch(const Launch& launch, uint32_t kernel, const uint64_t* codes, Operation* operation);
 
   // From the thread that polls the wire.
-  void receive(int peer, Message& message, BlobReader& rest);
+  void receive(int peer, Message& message, uint64_t sent, BlobReader& rest);  // `sent`: by the peer's clock, or 0
   void take_pointers(const uint64_t* words, uint32_t count);
+  void take_times(int peer, const uint64_t* words, uint32_t count);
 
   // Of node 0's side.
   void report(const Message& message) { head_.receive(message); }
@@ -70,7 +71,9 @@ class ClusterHead {
     HostTask* host = nullptr;
     Operation* operation = nullptr;
     KernelPayload* kernel = nullptr;
-    uint64_t created = 0;  // tell.hpp, now
+    uint64_t created = 0;         // tell.hpp, now
+    NodeNumber node = 0;          // that has run it; 0: its times are not known
+    uint64_t begin = 0, end = 0;  // the times
     bool has_ended = false;
   };
   using Finished = List<Operation*>;
@@ -81,7 +84,8 @@ class ClusterHead {
   void send_task(const Message& message);
   void note_ended(TaskNumber task, Finished& finished);
   // `polls`: on the thread that polls the wire.
-  static void finish(Finished& finished, bool polls);
+  void finish(Finished& finished, bool polls);
+  void tell_what_was_noted();
   void refuse_pointer_to_variable(const void* pointer);
   ClusterBuffer& buffer_at(uint64_t address, uint64_t bytes, const char* what);
   ClusterBuffer& begin_release(uint64_t address);

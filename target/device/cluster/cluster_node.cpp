@@ -3,6 +3,7 @@
 // See the header.
 #include "device/cluster/cluster_node.hpp"
 
+#include "device/cluster/cluster_times.hpp"
 #include "device/node/node_memory.hpp"
 
 #include <sys/mman.h>
@@ -160,7 +161,7 @@ void ClusterNode::refuse_unfit(const Message& message) const {
 void ClusterNode::take(Message& message, BlobReader& rest) {
   if (message.from != node_) refuse_unfit(message);
   if (message.kind == MessageKind::kAssign) {
-    started_.reach(message.index);
+    started_.reach(message.index).assigned = cluster_times().now_if_wanted();
     if (rest.left() != 0) read_task(message, rest);
   }
   uint64_t forgotten = message.index;
@@ -206,6 +207,7 @@ void ClusterNode::execute(WorkerCommand& command, const Message* received, BlobR
       return merge(*received, *rest);
     case WorkerAction::kReady:
       started_[command.index].version = Replica::version();
+      cluster_times().note(TimedWhat::kWait, started_[command.index].assigned);
       return;
     case WorkerAction::kStart:
       return start(command);
@@ -223,15 +225,17 @@ void ClusterNode::send(Message& message) {
   }
   BlobWriter blob(kBlobFront);
   write_message(message, blob);
-  if (message.kind == MessageKind::kData) {
-    replica(message.range).pack(message.range, message.known, blob);
-  } else if (message.kind == MessageKind::kDelta) {
-    replica(message.range).pack(message.range, started_[message.peer.index].version, blob);
+  if (message.kind == MessageKind::kData || message.kind == MessageKind::kDelta) {
+    TimedScope timed(TimedWhat::kPack);
+    bool is_data = message.kind == MessageKind::kData;
+    uint64_t version = is_data ? message.known : started_[message.peer.index].version;
+    replica(message.range).pack(message.range, version, blob);
   }
   side_.send(message, blob);
 }
 
 void ClusterNode::merge(const Message& received, BlobReader& rest) {
+  TimedScope timed(TimedWhat::kMerge);
   Replica& own = replica(received.range);
   uint64_t version = own.merge(rest);
   if (received.kind == MessageKind::kData) own.note_seen(received.from, received.range, version);
@@ -245,6 +249,7 @@ void ClusterNode::start(const WorkerCommand& command) {
 }
 
 void ClusterNode::compare(const WorkerCommand& command) {
+  TimedScope timed(TimedWhat::kCompare);
   Replica& own = replica(command.range);
   if (twins_ == 0) return own.claim(command.range, command.stamp);
   PointerSink sink = {begin_, begin_ + bytes_, {}};

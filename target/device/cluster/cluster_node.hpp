@@ -59,7 +59,8 @@ class ClusterNode {
  private:
   struct Started {
     bool is_forgotten = false;
-    uint64_t version = 0;  // of the copies, when the task's inputs had come
+    uint64_t version = 0;   // of the copies, when the task's inputs had come
+    uint64_t assigned = 0;  // when the task came here, if a tool wants times
     KernelStart* kernel = nullptr;
   };
 

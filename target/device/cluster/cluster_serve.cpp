@@ -6,6 +6,7 @@
 #include "device/base/tell.hpp"
 #include "device/cluster/cluster.hpp"
 #include "device/cluster/cluster_node.hpp"
+#include "device/cluster/cluster_times.hpp"
 #include "device/cluster/cluster_wire.hpp"
 #include "device/node/node.hpp"
 #include "device/node/node_guest.hpp"
@@ -17,6 +18,7 @@
 #include "device/processor/process_crash.hpp"
 #include "marline/devices.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <new>
 
@@ -28,6 +30,7 @@ namespace {
 
 struct ClusterWork : Work {
   KernelStart* kernel;
+  TaskNumber task;
   const char* region;  // stays
   SeenKernel seen;
 };
@@ -37,9 +40,28 @@ ClusterNode* g_node = nullptr;  // by the first frame
 int g_number = 0;               // the cluster's, as a device of the program
 alignas(ClusterNode) char g_room[sizeof(ClusterNode)];
 
+constexpr size_t kMostTimes = kMostWords / kTimedWords;  // in a frame
+
+// What has been noted. Under the node's lock.
+void send_times() {
+  List<TimedEntry>& entries = cluster_times().entries;
+  for (size_t first = 0, count; first < entries.count(); first += count) {
+    count = std::min(entries.count() - first, kMostTimes);
+    Frame frame = {};
+    frame.kind = static_cast<uint16_t>(ClusterFrame::kTimes);
+    frame.words = static_cast<uint16_t>(count * kTimedWords);
+    g_job->send(0, frame, reinterpret_cast<const uint64_t*>(&entries[first]));
+  }
+  entries.clear();
+}
+
+// The program has the times of a task before it hears that the task has ended. A node without tasks, which only has others'
+// bytes, answers all the same.
 void send(const Message& message, BlobWriter& blob) {
   WireUse use;
-  if (use.is_possible()) send_blob(*g_job, message.to, blob);
+  if (!use.is_possible()) return;
+  if (message.kind != MessageKind::kFetch) send_times();
+  send_blob(*g_job, message.to, blob);
 }
 
 // The program takes it before it hears that the task has ended.
@@ -74,16 +96,18 @@ void run_work(Work* given) {
   see_begin(&work->seen);
   marline_target_region_run(&region);
   see_end(&work->seen);
-  auto time = static_cast<double>(now() - begin);
+  uint64_t took = now() - begin;
   std::fflush(stdout);  // nobody does at the end
-  uint64_t index = work->kernel->index;
+  uint64_t index = work->kernel->index, task = work->task;
   std::free(work->kernel);
   std::free(work);
   Guard guard(g_node->lock);
-  g_node->end(index, time);
+  if (cluster_times().is_wanted())
+    cluster_times().entries.push({static_cast<uint16_t>(TimedWhat::kKernel), 0, 0, begin, begin + took, task});
+  g_node->end(index, static_cast<double>(took));
 }
 
-void start(uint64_t index, TaskNumber, KernelStart* kernel) {
+void start(uint64_t index, TaskNumber task, KernelStart* kernel) {
   const char* region = kernel != nullptr ? name_of_code(kernel->code) : nullptr;
   if (region == nullptr || (!kernel->in_memory && kernel->count > kMostArguments)) {
     fatal("task %lu of node %d of the cluster is no target region", index, g_job->number);
@@ -93,6 +117,7 @@ void start(uint64_t index, TaskNumber, KernelStart* kernel) {
   work->is_kernel = true;
   work->run = run_work;
   work->kernel = kernel;
+  work->task = task;
   work->region = region;
   see_arrival(&work->seen, region, kernel->place);
   WorkList list;
@@ -153,6 +178,8 @@ void deliver(int peer, const Frame& frame, const uint64_t* words) {
   message.from = static_cast<NodeNumber>(peer);
   message.to = static_cast<NodeNumber>(g_job->number);
   Guard guard(g_node->lock);
+  if (peer == 0) cluster_times().set_wanted(frame.a != 0);
+  note_transfer(message, frame.a, blob.reader);
   g_node->receive(message, blob.reader);
 }
 

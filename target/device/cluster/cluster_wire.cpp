@@ -4,12 +4,15 @@
 #include "device/cluster/cluster_wire.hpp"
 
 #include "base/device_set.hpp"
+#include "device/cluster/cluster_times.hpp"
 
 #include <new>
 
 namespace marline::target {
 
 namespace {
+
+constexpr size_t kEmptyPack = sizeof(uint64_t);  // Replica::pack of bytes that the other node has
 
 // In front of the bytes.
 struct SentBlob : Outgoing {};
@@ -39,6 +42,7 @@ void send_blob(const NodeJob& job, NodeNumber to, BlobWriter& blob) {
   char* memory = blob.take();
   Frame frame = {};
   frame.kind = static_cast<uint16_t>(ClusterFrame::kMessage);
+  frame.a = cluster_times().now_if_wanted();
   if (bytes <= kMostWords * sizeof(uint64_t)) {
     frame.words = static_cast<uint16_t>(bytes / sizeof(uint64_t));
     job.send(static_cast<int>(to), frame, reinterpret_cast<const uint64_t*>(memory + kBlobFront));
@@ -48,6 +52,12 @@ void send_blob(const NodeJob& job, NodeNumber to, BlobWriter& blob) {
   sent->sent = [](Outgoing* outgoing) { std::free(outgoing); };
   frame.bulk = bytes;
   if (job.kind->send(job.wire, static_cast<int>(to), frame, nullptr, memory + kBlobFront, sent)) std::free(memory);
+}
+
+void note_transfer(const Message& message, uint64_t sent, const BlobReader& rest) {
+  bool brings_bytes = message.kind == MessageKind::kData || message.kind == MessageKind::kDelta;
+  if (!brings_bytes || rest.left() <= kEmptyPack) return;
+  cluster_times().note(TimedWhat::kTransfer, sent, rest.left(), message.from);
 }
 
 void* place_blob(int peer, const Frame& frame) {

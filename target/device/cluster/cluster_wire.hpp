@@ -13,6 +13,10 @@ void send_blob(const NodeJob& job, NodeNumber to, BlobWriter& blob);
 // As GuestFrames has it, for frames with bulk. Several may be placed before the first of them is delivered.
 void* place_blob(int peer, const Frame& frame);
 
+// Of a message that was sent at that time: what it brings for buffers is a transfer (cluster_times.hpp). Under the
+// node's lock.
+void note_transfer(const Message& message, uint64_t sent, const BlobReader& rest);
+
 // What has come with a frame that is delivered.
 class ReceivedBlob {
  public:

@@ -258,6 +258,7 @@ bool are_beside(int peer, int other) {
 }
 
 const NodeJob* node_job() { return g_job; }
+int64_t clock_offset_of(int peer) { return g_greetings[peer].clock_offset; }
 Node* node_at(int place) { return g_places[place - 1].node; }
 bool is_gpu_at(int place) { return place != kProgramPlace && g_places[place - 1].facts.is_gpu; }
 int place_count() { return g_place_count; }

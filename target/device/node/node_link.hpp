@@ -45,6 +45,9 @@ struct Node {
 [[nodiscard]] int memory_file_at(int place);  // the descriptor in the worker
 [[nodiscard]] int place_count();              // of all workers' devices
 
+// Of a worker's clock, less this process's, in nanoseconds (tell.hpp, now); once the worker's first device is started.
+[[nodiscard]] int64_t clock_offset_of(int peer);
+
 // Whether two processes of the job share memory.
 [[nodiscard]] bool are_beside(int peer, int other);
 

@@ -51,6 +51,23 @@ static void crash(void) {
   *(volatile int *)nowhere = 1;
 }
 
+/* Each step needs what the one before has written. */
+static void steps(void) {
+  enum { kSteps = 6, kBytes = 1 << 18 };
+  static char data[kBytes];
+#pragma omp target enter data map(to : data)
+#pragma omp parallel
+#pragma omp single
+  for (int s = 0; s < kSteps; s++) {
+#pragma omp target nowait depend(inout : data[0]) map(tofrom : data)
+    for (int i = 0; i < kBytes; i++) data[i]++;
+  }
+#pragma omp target exit data map(from : data)
+  int value = data[0];
+  for (int i = 1; i < kBytes; i++) value = data[i] == data[0] ? value : -1;
+  printf("value=%d\n", value);
+}
+
 static void killed(void) {
 #pragma omp target
   kill(getpid(), SIGKILL);
@@ -89,6 +106,7 @@ int main(int count, char **words) {
   if (strcmp(what, "pinned") == 0) pinned();
   if (strcmp(what, "crash") == 0) crash();
   if (strcmp(what, "killed") == 0) killed();
+  if (strcmp(what, "steps") == 0) steps();
   if (strcmp(what, "writes_to") == 0) writes_to();
   if (strcmp(what, "forked") == 0) forked();
   return 0;

@@ -3,7 +3,7 @@
 
 One lane per thread, filled where a task runs, in the colour of its kind. Below each rank's threads, thinner lanes for
 MPI calls whose task is suspended, and for the transfers and kernels of each device: they lie under what the threads run
-meanwhile. A chart has no more bars than it has columns: where a trace has more, bars shorter than a column are
+meanwhile. Arrows are transfers from one device to another, as those between the nodes of a cluster. A chart has no more bars than it has columns: where a trace has more, bars shorter than a column are
 gathered, and a line of text under the chart says so.
 """
 
@@ -17,8 +17,8 @@ from matplotlib.collections import PolyCollection
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from ...units import duration
-from ..passes.devices import FROM_DEVICE, KERNEL, TO_DEVICE
+from ...units import duration, size
+from ..passes.devices import FROM_DEVICE, KERNEL, SORTS, TO_DEVICE, UPKEEP, WAIT
 from ..passes.picture import Picture
 from ..read.events import CALL_KINDS
 
@@ -27,9 +27,12 @@ _MOST_KINDS = 14  # in the legend
 _PNG_COLUMNS, _SVG_COLUMNS = 4000, 1000
 _THREAD_HEIGHT, _LANE_HEIGHT, _RANK_GAP = 1.0, 0.45, 0.8
 _DEVICE_HEIGHT, _DEVICE_GAP = 0.7, 0.3
-_MOST_DEVICE_LANES = 8  # side by side, of one device's kernels or transfers; what is more lies in the last one
+_MOST_DEVICE_LANES = np.array([4, 8, 2])  # side by side of one device, by sort; what is more lies in the last one
 _SEND_COLOR, _RECEIVE_COLOR, _OTHER_COLOR = "#e08214", "#5e3c99", "#80cdc1"
 _TO_DEVICE_COLOR, _FROM_DEVICE_COLOR = "#d6604d", "#4393c3"
+_UPKEEP_COLOR, _STARVED_COLOR = "#f4a582", "#d9d9d9"
+_MOST_ARROWS = 400  # between devices; where there are more, none is drawn, and a line of text counts them
+_MOST_LABELS = 12  # arrows that say their bytes
 _KERNEL_COLORS = ("#1b7837", "#762a83", "#b8860b", "#2166ac", "#8c510a", "#01665e")
 _WAIT_COLOR, _IMPLICIT_COLOR, _BUSY_CALL_COLOR = "#eeeeee", "#c8c8c8", "#222222"
 
@@ -40,7 +43,7 @@ class _Rows:
     def __init__(self, picture: Picture) -> None:
         self.thread: dict[tuple[int, int], float] = {}
         self.lane: dict[tuple[int, int], float] = {}
-        self.device: dict[tuple[int, int, bool, int], float] = {}  # rank, device, whether kernels, lane
+        self.device: dict[tuple[int, int, int, int], float] = {}  # rank, device, sort, lane
         self.ticks: list[tuple[float, str]] = []
         self.hidden: dict[int, tuple[float, int]] = {}
         y = 0.0
@@ -67,14 +70,13 @@ class _Rows:
         for number in np.unique(devices.device[devices.rank == rank]).tolist():
             mine = (devices.rank == rank) & (devices.device == number)
             y += _DEVICE_GAP
-            for is_kernel in (False, True):
-                lanes = devices.lane[mine & ((devices.what == KERNEL) == is_kernel)]
-                count = min(int(lanes.max()) + 1, _MOST_DEVICE_LANES) if lanes.size else 0
+            for sort, title in enumerate(SORTS):
+                lanes = devices.lane[mine & (devices.sort == sort)]
+                count = min(int(lanes.max()) + 1, int(_MOST_DEVICE_LANES[sort])) if lanes.size else 0
                 for lane in range(count):
-                    self.device[rank, number, is_kernel, lane] = y + lane * _DEVICE_HEIGHT
+                    self.device[rank, number, sort, lane] = y + lane * _DEVICE_HEIGHT
                 if count:
-                    what = "kernels" if is_kernel else "transfers"
-                    self.ticks.append((y + count * _DEVICE_HEIGHT / 2, f"{devices.title(rank, number)} {what}"))
+                    self.ticks.append((y + count * _DEVICE_HEIGHT / 2, f"{devices.title(rank, number)} {title}"))
                 y += count * _DEVICE_HEIGHT
         return y
 
@@ -94,9 +96,10 @@ class _Canvas:
         self._first, self._width = span[0], (span[1] - span[0]) / columns
         self._columns = columns
         self.gathered = 0
+        self.arrows_left_out = 0
 
     def bars(self, start: np.ndarray, end: np.ndarray, y: np.ndarray, height: float, color: np.ndarray,
-             colors: list[str]) -> None:  # fmt: skip
+             colors: list[str], edge: str = "none") -> None:  # fmt: skip
         """Bars of rows of `colors`. Many short ones of one row and column become one bar per colour, side by side, of
         their summed length: every row keeps its share of every colour."""
         if len(start) > self._columns:
@@ -105,7 +108,7 @@ class _Canvas:
         corners = np.stack([left, top, right, top, right, bottom, left, bottom], axis=1).reshape(-1, 4, 2)
         for one in np.unique(color).tolist():
             self.axes.add_collection(
-                PolyCollection(list(corners[color == one]), facecolors=colors[one], edgecolors="none")
+                PolyCollection(list(corners[color == one]), facecolors=colors[one], edgecolors=edge, linewidths=0.3)
             )
 
     def _gather(self, start: np.ndarray, end: np.ndarray, y: np.ndarray, color: np.ndarray) -> tuple[np.ndarray, ...]:
@@ -168,22 +171,49 @@ def _draw_calls(canvas: _Canvas, picture: Picture, rows: _Rows) -> list[Patch]:
 
 
 def _draw_devices(canvas: _Canvas, picture: Picture, rows: _Rows) -> list[Patch]:
-    devices = picture.devices
-    lane = np.minimum(devices.lane, _MOST_DEVICE_LANES - 1)
+    devices, y = picture.devices, _heights(picture, rows)
     is_kernel = devices.what == KERNEL
-    keys = zip(devices.rank.tolist(), devices.device.tolist(), is_kernel.tolist(), lane.tolist(), strict=True)
-    y = np.array([rows.device[key] for key in keys], dtype=float)
     kernels = np.unique(devices.name[is_kernel])
-    colors = [_TO_DEVICE_COLOR, _FROM_DEVICE_COLOR] + [_KERNEL_COLORS[one % len(_KERNEL_COLORS)] for one in range(len(kernels))]
-    color = np.where(devices.what == FROM_DEVICE, 1, 0)
-    color[is_kernel] = 2 + np.searchsorted(kernels, devices.name[is_kernel])
-    canvas.bars(devices.start, devices.end, y, _DEVICE_HEIGHT, color, colors)
-    legend = [Patch(color=colors[2 + one], label=f"kernel {devices.names[kernels[one]]}")
+    titles = {TO_DEVICE: "transfer to device", FROM_DEVICE: "transfer from device", UPKEEP: "compare, merge or pack",
+              WAIT: "waits for inputs"}  # fmt: skip
+    colors = [_TO_DEVICE_COLOR, _FROM_DEVICE_COLOR, _UPKEEP_COLOR, _STARVED_COLOR]
+    colors += [_KERNEL_COLORS[one % len(_KERNEL_COLORS)] for one in range(len(kernels))]
+    color = devices.what - TO_DEVICE
+    color[is_kernel] = len(titles) + np.searchsorted(kernels, devices.name[is_kernel])
+    for some, edge in ((~is_kernel, "none"), (is_kernel, "white")):
+        canvas.bars(devices.start[some], devices.end[some], y[some], _DEVICE_HEIGHT, color[some], colors, edge)
+    legend = [Patch(color=colors[len(titles) + one], label=f"kernel {devices.names[kernels[one]]}")
               for one in range(min(len(kernels), _MOST_KINDS))]  # fmt: skip
-    for what, label in ((TO_DEVICE, "transfer to device"), (FROM_DEVICE, "transfer from device")):
-        if np.any(devices.what == what):
-            legend.append(Patch(color=colors[what - TO_DEVICE], label=label))
-    return legend
+    return legend + [Patch(color=colors[what - TO_DEVICE], label=label) for what, label in titles.items()
+                     if np.any(devices.what == what)]  # fmt: skip
+
+
+def _heights(picture: Picture, rows: _Rows) -> np.ndarray:
+    """Where the lane of each row of the devices is."""
+    devices = picture.devices
+    lane = np.minimum(devices.lane, _MOST_DEVICE_LANES[devices.sort] - 1)
+    keys = zip(devices.rank.tolist(), devices.device.tolist(), devices.sort.tolist(), lane.tolist(), strict=True)
+    return np.array([rows.device[key] for key in keys], dtype=float)
+
+
+def _draw_arrows(canvas: _Canvas, picture: Picture, rows: _Rows) -> None:
+    """From the begin of a transfer where it leaves to its end where it arrives, the thicker the more bytes it has."""
+    devices, y = picture.devices, _heights(picture, rows) + _DEVICE_HEIGHT / 2
+    source = np.flatnonzero((devices.what == FROM_DEVICE) & (devices.twin >= 0))
+    if len(source) > _MOST_ARROWS:
+        canvas.arrows_left_out = len(source)
+        return
+    most = devices.bytes[source].max(initial=1)
+    labelled = set(source[np.argsort(-devices.bytes[source], kind="stable")[:_MOST_LABELS]].tolist())
+    for row in source.tolist():
+        sink, share = devices.twin[row], np.sqrt(devices.bytes[row] / most)
+        begin, end = (devices.start[row] / 1e6, y[row]), (devices.end[sink] / 1e6, y[sink])
+        canvas.axes.annotate("", xy=end, xytext=begin, arrowprops={
+            "arrowstyle": "-|>", "linewidth": 0.4 + 1.1 * share, "mutation_scale": 5 + 5 * share, "color": "#333333",
+            "shrinkA": 0, "shrinkB": 0, "alpha": 0.75})  # fmt: skip
+        if row in labelled:
+            canvas.axes.text((begin[0] + end[0]) / 2, (begin[1] + end[1]) / 2, f" {size(int(devices.bytes[row]))}", fontsize=5,
+                             color="#333333", va="center")  # fmt: skip
 
 
 def _call_color(number: int) -> str:
@@ -210,6 +240,7 @@ def _write(picture: Picture, path: str | Path, title: str, kind: str, columns: i
     canvas = _Canvas(axes, span, columns)
     legend = _draw_threads(canvas, picture, rows) + _draw_calls(canvas, picture, rows)
     legend += _draw_devices(canvas, picture, rows)
+    _draw_arrows(canvas, picture, rows)
     notes = _notes(canvas, rows)
     axes.set_xlim(span[0] / 1e6, span[1] / 1e6)
     axes.set_ylim(max(rows.height, 1.0), 0)
@@ -229,6 +260,8 @@ def _notes(canvas: _Canvas, rows: _Rows) -> list[str]:
     notes = []
     if canvas.gathered:
         notes.append(f"{canvas.gathered} bars shorter than {duration(canvas.column_ns)} are drawn together")
+    if canvas.arrows_left_out:
+        notes.append(f"without arrows for {canvas.arrows_left_out} transfers between devices: at most {_MOST_ARROWS} are drawn")
     hidden = sum(count for _, count in rows.hidden.values())
     if hidden:
         notes.append(f"{hidden} lanes of suspended calls are not drawn")

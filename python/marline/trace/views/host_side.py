@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..passes.devices import FROM_DEVICE, KERNEL
+from ..passes.devices import FROM_DEVICE
 from ..passes.packing import lowest_lanes
 from ..passes.picture import Picture
 
@@ -27,7 +27,7 @@ class HostSide:
     def of(drawn: Picture) -> HostSide:
         """Of the whole trace."""
         devices = drawn.devices
-        rows = np.flatnonzero((devices.what != KERNEL) & (devices.other < 0))
+        rows = np.flatnonzero(devices.is_copy & (devices.other < 0))
         lane = lowest_lanes(devices.rank[rows], devices.start[rows], devices.end[rows])
         keys = np.stack([devices.rank[rows], devices.device[rows], devices.what[rows]], axis=1)
         different, title = np.unique(keys, axis=0, return_inverse=True)

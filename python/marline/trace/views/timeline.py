@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..analysis import Analysis
-from ..passes.devices import FROM_DEVICE, KERNEL
+from ..passes.devices import FROM_DEVICE, KERNEL, SORTS
 from ..passes.picture import Picture
 from ..passes.regions import Spans
 from ..read.columns import overlaps
@@ -23,12 +23,12 @@ from ..read.events import CALL_KINDS, MPI_CALLS
 from ..read.reader import TASK_BITS
 from .host_side import HostSide
 
-TASK, IMPLICIT, WAIT, REGION, CALL, TRANSFER, KERNEL_RUN, HOST_SIDE = range(8)
-CATEGORIES = ("task", "implicit", "wait", "region", "mpi", "transfer", "kernel", "host side")
+TASK, IMPLICIT, WAIT, REGION, CALL, TRANSFER, KERNEL_RUN, HOST_SIDE, NODE = range(9)
+CATEGORIES = ("task", "implicit", "wait", "region", "mpi", "transfer", "kernel", "host side", "node")
 # What `note` of a slice says, by category.
-NOTES = ("task", "task", "task", "task", "bytes", "bytes", "construct", "bytes")
+NOTES = ("task", "task", "task", "task", "bytes", "bytes", "construct", "bytes", "construct")
 FIRST_LANE = 1 << 24  # tracks from here on are lanes; threads are numbered with 16 bits
-FIRST_OF_DEVICES = 1 << 25  # and from here on they are of devices: 128 for each sort of what each device does
+FIRST_OF_DEVICES = 1 << 25  # and from here on they are of devices: 64 for each sort of what each device does
 FIRST_OF_HOST = FIRST_OF_DEVICES - 128  # and the last ones before are the host's side of copies
 MOST_ARROWS = 200_000  # beyond this the viewers become unusable
 MOST_NESTED = 100  # regions in regions: what is deeper is drawn at this depth
@@ -140,7 +140,7 @@ def _tracks(drawn: Picture) -> list[tuple[int, int, str]]:
     for one in np.unique(track).tolist():
         for rank in np.unique(devices.rank[track == one]).tolist():
             row = int(np.flatnonzero((track == one) & (devices.rank == rank))[0])
-            sort = "kernels" if devices.what[row] == KERNEL else "transfers"
+            sort = SORTS[devices.sort[row]]
             lane = f" {devices.lane[row]}" if devices.lane[row] else ""
             tracks.append((rank, one, f"{devices.title(rank, int(devices.device[row]))}: {sort}{lane}"))
     return tracks
@@ -162,16 +162,16 @@ def _of_host(drawn: Picture, host: HostSide, first_name: int) -> Slices:
 
 def _device_tracks(drawn: Picture) -> np.ndarray:
     devices = drawn.devices
-    return FIRST_OF_DEVICES + (devices.device << 8) + ((devices.what == KERNEL) << 7) + np.minimum(devices.lane, 127)
+    return FIRST_OF_DEVICES + (devices.device << 8) + (devices.sort << 6) + np.minimum(devices.lane, 63)
 
 
 def _of_devices(drawn: Picture, first_name: int) -> Slices:
     devices = drawn.devices
-    is_kernel = devices.what == KERNEL
+    category = np.select([devices.what == KERNEL, devices.is_copy], [KERNEL_RUN, TRANSFER], NODE)
     end = np.maximum(devices.end, devices.start + 1)
-    note = np.where(is_kernel, (devices.construct & _TASK_MASK).astype(np.int64), devices.bytes)
+    note = np.where(devices.is_copy, devices.bytes, (devices.construct & _TASK_MASK).astype(np.int64))
     return Slices(devices.rank, _device_tracks(drawn), devices.start, end, np.zeros(len(end), dtype=np.int8),
-                  devices.name + first_name, np.where(is_kernel, KERNEL_RUN, TRANSFER), note)  # fmt: skip
+                  devices.name + first_name, category, note)  # fmt: skip
 
 
 def _runs(drawn: Picture) -> Slices:
