@@ -171,7 +171,7 @@ def kinds(document: dict[str, Any]) -> Table:
 
 def devices(document: dict[str, Any]) -> Table:
     """Transfers and kernels of each device, by the device's own clock."""
-    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
+    table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False)
     for title in ("devices", ""):
         table.add_column(title, overflow="ellipsis", no_wrap=True)
     for title, width in (("times", 5), ("bytes", 8), ("each", 7), ("sum", 7), ("share", 6)):
