@@ -2,9 +2,13 @@
 """The workers of a job as one device: how it is started, what its options and mistakes say, and how jobs end. Programs
 for its memory are tests/programs/target/cluster_*.c."""
 
+import json
+import os
 import re
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -167,3 +171,30 @@ def test_a_trace_has_the_nodes_and_what_goes_between_them(jobs, compiled, tmp_pa
         assert label in text
     report = subprocess.run([jobs.command, "report", tmp_path / "trace"], text=True, capture_output=True, timeout=SECONDS).stdout
     assert re.search(r"device 1 \(node.* +to device 2 \(node", report), report
+
+
+def test_ps_shows_what_each_node_has(jobs, compiled):
+    words = [jobs.command, "run", "-n", "3", "-t", "2", "--devices=cluster", built(compiled, "gcc", "cluster.c", "-g"), "hangs"]
+    program = subprocess.Popen([str(word) for word in words], env=clean_environment(OMP_TARGET_OFFLOAD="mandatory"),
+                               text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)  # fmt: skip
+    try:
+        pid = program.stdout.readline().strip().removeprefix("pid=")
+        until = time.monotonic() + SECONDS
+        running = []
+        while not running:
+            assert time.monotonic() < until
+            text = subprocess.run([jobs.command, "ps", pid, "--json", "--seconds", "0.2"], text=True, capture_output=True).stdout
+            (found,) = json.loads(text)["ranks"]
+            running = [worker for worker in found["workers"] if worker["kernels"]]
+        (node,) = running
+        assert "cluster.c:" in node["kernels"][0]["where"]
+        assert node["cluster"]["node"] == node["number"] and node["cluster"]["copies"] >= 1
+        assert node["cluster"]["bytes"] >= 1 << 20
+        assert found["cluster"]["under_way"] >= 1 and found["cluster"]["sent"] >= 1 << 20
+        text = " ".join(subprocess.run([jobs.command, "ps", pid, "--seconds", "0.2"], text=True, capture_output=True).stdout.split())
+        assert re.search(r"cluster: \d+ tasks? under way, \d+ buffers? held", text), text
+        assert re.search(r"1 region running, \d+ buffers? held \([0-9.]+ MiB\)", text), text
+    finally:
+        os.kill(int(pid), signal.SIGKILL)
+        program.wait(SECONDS)
+        program.stdout.close()

@@ -23,7 +23,7 @@ from marline.ps.workers import doors_of_workers, workers_of
 HUNG = 1  # exit status: hung, stalled or waiting
 STACKS, STACK_BYTES = 256, 16384
 GLANCE = Request(stack_bytes=0, stacks=STACKS, sections=("mpi", "nodes"))
-LOOK = Request(stack_bytes=STACK_BYTES, stacks=STACKS, sections=("mpi", "mpi_requests", "devices", "nodes"))
+LOOK = Request(stack_bytes=STACK_BYTES, stacks=STACKS, sections=("mpi", "mpi_requests", "devices", "nodes", "cluster"))
 LOOK_AT_REST = Request(stack_bytes=STACK_BYTES, stacks=STACKS, sections=(*LOOK.sections, "mpi_messages"))
 LOOKS_PER_PERIOD = 4  # of --watch
 SECONDS_TO_START = 10.0  # that a process may take until it answers, before --watch says that it does not
@@ -71,7 +71,7 @@ Look = tuple[dict[int, Process], dict[int, str]]
 def _look(doors: dict[int, Door], request: Request) -> Look:
     """The ranks that answer, with their workers, and why the others do not."""
     answers = ask_all(doors, request)
-    of_workers = ask_all(doors_of_workers(doors, answers), replace(request, sections=("worker",)))
+    of_workers = ask_all(doors_of_workers(doors, answers), replace(request, sections=("worker", "cluster")))
     present = {}
     for rank, answer in answers.items():
         if not isinstance(answer, NoAnswer):

@@ -122,6 +122,8 @@ class Process:
     asides: list[Aside] = field(default_factory=list)
     asides_untold: int = 0
     workers: list[Worker] = field(default_factory=list)  # of a program with devices on nodes
+    # Of a node of a cluster: under_way, waiting, copies, bytes, sent (target/device/cluster/cluster_seen.hpp).
+    cluster: dict[str, int] = field(default_factory=dict)
 
     def comm_name(self, identity: int | None) -> str:
         known = self.communicators.get(identity or 0)
@@ -208,7 +210,7 @@ def read(report: dict[str, Any], rank: int) -> Process:
     return Process(rank, report["pid"], report["host"], report["program"], bool(mpi), mpi.get("size", 1),
                    report["nanoseconds"], threads, waiters, comms, messages.get("messages", []), problems,
                    report["maps"], report.get("task_count", 0), asides,
-                   devices.get("left_out", 0))  # fmt: skip
+                   devices.get("left_out", 0), cluster=report["sections"].get("cluster") or {})  # fmt: skip
 
 
 def _call(one: dict[str, Any]) -> Call | None:

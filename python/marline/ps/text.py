@@ -60,6 +60,9 @@ def _rank(process: Process, verdict: Verdict, everything: bool) -> list[str]:
     if len(groups) > most:
         lines.append(f"  ... and {sum(map(len, groups[most:]))} more (--all shows them)")
     lines += _asides(process)
+    if node := process.cluster:
+        tasks = f"{node['under_way']} task{'s' * (node['under_way'] != 1)} under way"
+        lines += _wrapped(f"cluster: {tasks}, {cluster_words(node)}", 2, 6)
     for worker in process.workers:
         lines += _worker(worker, everything)
     ends = any(one.call and one.call.operation == "MPI_Finalize" for one in process.waiters)
@@ -144,7 +147,11 @@ def _worker(worker: Worker, everything: bool) -> list[str]:
               for some, word in ((worker.running, "running"), (worker.queued, "waiting for a thread")) if some]  # fmt: skip
     counts += [f"{copies['count']} cop{'ies' if copies['count'] != 1 else 'y'} {word}, {size(copies['bytes'])}"
                for copies, word in ((worker.sending, "leaving"), (worker.arriving, "arriving")) if copies.get("count")]  # fmt: skip
-    lines = _wrapped(f"{worker.title}: {', '.join(counts) or f'idle for {duration(worker.idle)}'}", 2, 6)
+    counts = counts or [f"idle for {duration(worker.idle)}"]
+    if node := worker.process.cluster:
+        counts += [f"{node['waiting']} region{'s' * (node['waiting'] != 1)} waiting for inputs"] if node["waiting"] else []
+        counts.append(cluster_words(node))
+    lines = _wrapped(f"{worker.title}: {', '.join(counts)}", 2, 6)
     groups = _kernels_alike(worker)
     most = len(groups) if everything else 8
     for kernel, count in groups[:most]:
@@ -156,6 +163,12 @@ def _worker(worker: Worker, everything: bool) -> list[str]:
         lines += _wrapped(f"{one.title} waits in {what(worker.process, one)}", 6, 12)
         lines += _stack(one, 10)
     return lines
+
+
+def cluster_words(node: dict[str, int]) -> str:
+    """What a node of a cluster has: `2 buffers held (8 MiB), 3 MiB sent`."""
+    buffers = f"{node['copies']} buffer{'s' * (node['copies'] != 1)} held ({size(node['bytes'])})"
+    return f"{buffers}, {size(node['sent'])} sent"
 
 
 def _kernels_alike(worker: Worker) -> list[tuple[Kernel, int]]:

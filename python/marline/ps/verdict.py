@@ -168,4 +168,5 @@ def _rank_document(process: Process, verdict: Verdict) -> dict[str, Any]:
         } for one in process.waiters],
         "asides": [{"device": one.device, "what": one.what, "where": one.where} for one in process.asides],
         "workers": [document(worker) for worker in process.workers],
+        "cluster": process.cluster,
     }  # fmt: skip

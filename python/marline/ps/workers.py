@@ -83,7 +83,7 @@ def document(worker: Worker) -> dict[str, Any]:
         "absent": worker.absent, "host": worker.process.host if worker.process else "",
         "kernels": [{"where": one.where, "runs": one.runs, "nanoseconds": one.age} for one in worker.kernels],
         "left_out": worker.left_out, "idle_nanoseconds": 0 if worker.kernels else worker.idle,
-        "sending": worker.sending, "arriving": worker.arriving,
+        "sending": worker.sending, "arriving": worker.arriving, "cluster": worker.process.cluster if worker.process else {},
         "threads": [{"thread": one.number, "state": one.state, "task": one.task}
                     for one in (worker.process.threads if worker.process else [])],
     }  # fmt: skip

@@ -5,6 +5,7 @@
 
 #include "base/report.hpp"
 #include "device/base/tell.hpp"
+#include "device/cluster/cluster_seen.hpp"
 #include "device/cluster/cluster_times.hpp"
 #include "device/cluster/cluster_wire.hpp"
 #include "image/program.hpp"
@@ -41,6 +42,7 @@ ClusterHead::ClusterHead(Device* device, uint64_t begin, uint64_t bytes, uint64_
   head_.placement.set_link(kLatency, kTimePerByte);
   head_.placement.set_unknown_time(kUnknownTime);
   g_head = this;
+  show_cluster(0);
 }
 
 void ClusterHead::add_member(double threads) { head_.placement.add({0, threads}); }
@@ -49,6 +51,7 @@ TaskNumber ClusterHead::create(NewTask task, const Known& known) {
   memory_.take_new(task.new_buffers);
   TaskNumber number = head_.create(std::move(task));
   known_.reach(number) = known;
+  count_up(cluster_seen().under_way);
   return number;
 }
 
@@ -72,6 +75,7 @@ void ClusterHead::pump(Finished& finished) {
 void ClusterHead::note_ended(TaskNumber task, Finished& finished) {
   Known& known = known_[task];
   known.has_ended = true;
+  count_up(cluster_seen().under_way, -1);
   if (known.host != nullptr) {
     known.host->has_ended = true;
     if (known.host->waiter != nullptr) finished.push(known.host->waiter);

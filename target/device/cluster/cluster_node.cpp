@@ -3,6 +3,7 @@
 // See the header.
 #include "device/cluster/cluster_node.hpp"
 
+#include "device/cluster/cluster_seen.hpp"
 #include "device/cluster/cluster_times.hpp"
 #include "device/node/node_memory.hpp"
 
@@ -87,6 +88,8 @@ void ClusterNode::add_buffer(uint64_t buffer, uint64_t address, uint64_t bytes) 
   void* memory = std::malloc(sizeof(Replica));
   if (memory == nullptr) fatal("no memory for the list of a cluster's buffers");
   replicas_.insert(at, new (memory) Replica(buffer, data, twin, bytes));
+  count_up(cluster_seen().copies);
+  count_up(cluster_seen().bytes, static_cast<int64_t>(bytes));
 }
 
 void ClusterNode::drop(uint64_t buffer) {
@@ -98,6 +101,8 @@ void ClusterNode::drop(uint64_t buffer) {
     if (gone->twin() != nullptr) clear(gone->twin(), gone->bytes());
   }
   replicas_.erase(place_of(buffer));
+  count_up(cluster_seen().copies, -1);
+  count_up(cluster_seen().bytes, -static_cast<int64_t>(gone->bytes()));
   gone->~Replica();
   std::free(gone);
 }
@@ -121,12 +126,16 @@ void ClusterNode::read_task(Message& message, BlobReader& rest) {
   *kernel = {message.index, code, place, static_cast<int32_t>(limit), in_memory != 0, static_cast<uint32_t>(count)};
   if (count != 0) std::memcpy(kernel->words, words, count * sizeof(uint64_t));
   started_.reach(message.index).kernel = kernel;
+  count_up(cluster_seen().waiting);
 }
 
 void ClusterNode::forget(uint64_t index) {
   started_.reach(index).is_forgotten = true;
   while (started_.first() < started_.end() && started_[started_.first()].is_forgotten) {
-    std::free(started_[started_.first()].kernel);  // of a task that was cancelled
+    if (KernelStart* cancelled = started_[started_.first()].kernel) {
+      count_up(cluster_seen().waiting, -1);
+      std::free(cancelled);
+    }
     started_.drop_first();
   }
 }
@@ -245,6 +254,7 @@ void ClusterNode::start(const WorkerCommand& command) {
   Started& started = started_[command.index];
   KernelStart* kernel = started.kernel;
   started.kernel = nullptr;
+  if (kernel != nullptr) count_up(cluster_seen().waiting, -1);
   side_.start(command.index, command.task, kernel);
 }
 

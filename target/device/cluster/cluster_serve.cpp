@@ -6,6 +6,7 @@
 #include "device/base/tell.hpp"
 #include "device/cluster/cluster.hpp"
 #include "device/cluster/cluster_node.hpp"
+#include "device/cluster/cluster_seen.hpp"
 #include "device/cluster/cluster_times.hpp"
 #include "device/cluster/cluster_wire.hpp"
 #include "device/node/node.hpp"
@@ -55,8 +56,8 @@ void send_times() {
   entries.clear();
 }
 
-// The program has the times of a task before it hears that the task has ended. A node without tasks, which only has others'
-// bytes, answers all the same.
+// The program has the times of a task before it hears that the task has ended. A node without tasks, which only has
+// others' bytes, answers all the same.
 void send(const Message& message, BlobWriter& blob) {
   WireUse use;
   if (!use.is_possible()) return;
@@ -133,6 +134,7 @@ void join(int peer, const Frame& frame, const uint64_t* words) {
   if (g_node == nullptr) {
     g_number = static_cast<int>(words[2]);
     g_node = new (g_room) ClusterNode(static_cast<NodeNumber>(g_job->number), words[0], words[1], true, kSide);
+    show_cluster(static_cast<uint32_t>(g_job->number));
   }
   Frame done = {};
   done.kind = static_cast<uint16_t>(NodeFrame::kDone);

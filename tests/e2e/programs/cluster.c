@@ -68,6 +68,24 @@ static void steps(void) {
   printf("value=%d\n", value);
 }
 
+/* A region that does not end, where 1 MiB has been sent; says the program's number. */
+static void hangs(void) {
+  enum { kBytes = 1 << 20 };
+  static char data[kBytes];
+#pragma omp target enter data map(to : data)
+#pragma omp parallel
+#pragma omp single
+  {
+#pragma omp target nowait map(tofrom : data)
+    {
+      data[0] = 1;
+      pause();
+    }
+    printf("pid=%d\n", (int)getpid());
+    fflush(stdout);
+  }
+}
+
 static void killed(void) {
 #pragma omp target
   kill(getpid(), SIGKILL);
@@ -107,6 +125,7 @@ int main(int count, char **words) {
   if (strcmp(what, "crash") == 0) crash();
   if (strcmp(what, "killed") == 0) killed();
   if (strcmp(what, "steps") == 0) steps();
+  if (strcmp(what, "hangs") == 0) hangs();
   if (strcmp(what, "writes_to") == 0) writes_to();
   if (strcmp(what, "forked") == 0) forked();
   return 0;

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// See the header.
+#include "device/cluster/cluster_seen.hpp"
+
+#include "base/json.hpp"
+#include "marline/marline.h"
+
+namespace marline::target {
+
+namespace {
+
+uint32_t g_node;
+
+int64_t read(const std::atomic<int64_t>& number) { return number.load(std::memory_order_relaxed); }
+
+// {"node": 1, "under_way": 0, "waiting": 2, "copies": 3, "bytes": 4096, "sent": 100}
+void describe(void*, marline_describe_write_fn write, void* sink) {
+  const ClusterSeen& seen = cluster_seen();
+  JsonSink(write, sink)
+      .print("{\"node\": %u, \"under_way\": %ld, \"waiting\": %ld, \"copies\": %ld, \"bytes\": %ld, \"sent\": %ld}",
+             g_node, read(seen.under_way), read(seen.waiting), read(seen.copies), read(seen.bytes), read(seen.sent));
+}
+
+}  // namespace
+
+ClusterSeen& cluster_seen() {
+  static constinit ClusterSeen own;
+  return own;
+}
+
+void show_cluster(uint32_t node) {
+  g_node = node;
+  (void)marline_describe_register("cluster", describe, nullptr);
+}
+
+}  // namespace marline::target
