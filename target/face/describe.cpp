@@ -14,12 +14,10 @@ extern "C" {
 
 int marline_device_describe(int number, marline_device_facts_t* facts) {
   if (facts == nullptr || facts->bytes < sizeof *facts) return -1;
-  bool exists;
-  Device* device = device_for_routine(number, exists);
-  if (device == nullptr) return -1;
-  const DeviceFacts& known = device_facts(device);
-  *facts = {sizeof *facts, device->kind->name, known.name,   known.uid,   known.arch,
-            known.isa,     known.vendor,       known.memory, known.units, known.numa_domain};
+  const DeviceFacts* known = device_facts(number);
+  if (known == nullptr) return -1;
+  *facts = {sizeof *facts, device_kind(number), known->name,   known->uid,   known->arch,
+            known->isa,    known->vendor,       known->memory, known->units, known->numa_domain};
   return 0;
 }
 

@@ -104,20 +104,23 @@ void make_ready(Device* device) {
   known.changes.store(changes, std::memory_order_release);  // pairs with the load above
 }
 
-// Null: the host. Also where the device is of a kind that runs images only.
-Device* ready_device(int number) {
-  Device* device = number == kHostFallback ? nullptr : device_for_construct(number);
-  if (device == nullptr) return nullptr;
+// The host also where the device is of a kind that runs images only.
+Destination ready_destination(int number) {
+  Destination to = number == kHostFallback ? Destination{nullptr} : destination_of(number);
+  Device* device = to.device;
+  if (device == nullptr) return to;
   if (device->kind->locate == nullptr) {
     if (is_mandatory()) {
       fatal("OMP_TARGET_OFFLOAD=mandatory, and device %d (%s) does not run code of GCC: MARLINE_DEVICES=host, process and "
             "nodes do", device->number, device->kind->name);
     }
-    return nullptr;
+    return {nullptr};
   }
   make_ready(device);
-  return device;
+  return to;
 }
+
+Device* ready_device(int number) { return ready_destination(number).device; }
 
 void keep_element(Device* device, const marline_device_maps_t& maps, const char* address) {
   for (size_t i = 0; i < maps.count; ++i) {
@@ -146,7 +149,8 @@ struct OpenData {
 };
 
 int run(int number, void (*function)(void*), const marline_device_maps_t* maps, int thread_limit) {
-  Device* device = ready_device(number);
+  Destination to = ready_destination(number);
+  Device* device = to.device;
   if (device == nullptr) return 0;
   auto* code = reinterpret_cast<const void*>(function);
   const Entry* entry = entry_of_function(code);
@@ -170,6 +174,8 @@ int run(int number, void (*function)(void*), const marline_device_maps_t* maps, 
   region.teams = 0;  // GCC does not say here
   region.thread_limit = thread_limit;
   region.in_memory = true;
+  region.node = to.node;
+  region.number = to.number;
   run_region(device, region);
   return 1;
 }

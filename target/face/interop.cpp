@@ -58,7 +58,8 @@ extern "C" {
 void __tgt_interop_init(void* ident, int32_t thread, void** object, int32_t type, int32_t number, int32_t count,
                         void* list, int32_t nowait) {
   wait_for_dependences(count, list);
-  Device* device = device_for_construct(number);
+  Destination to = destination_of(number);
+  Device* device = to.device;
   *object = nullptr;
   if (device == nullptr) return;
   prepare(device);
@@ -68,7 +69,7 @@ void __tgt_interop_init(void* ident, int32_t thread, void** object, int32_t type
   }
   auto* made = static_cast<Object*>(std::malloc(sizeof(Object)));
   if (made == nullptr) fatal("no memory for an interoperability object");
-  *made = {kMark, device->number};
+  *made = {kMark, to.number};
   *object = made;
 }
 

@@ -19,7 +19,9 @@ namespace {
 constexpr int kDone = 0, kRunItYourself = -1;
 constexpr uint32_t kNewestArguments = 3;  // version 3: Clang 17 to 22
 
-bool run_on(Device* device, const Origin& call, void* id, int32_t teams, const KernelArguments& given, int32_t threads) {
+bool run_on(const Destination& to, const Origin& call, void* id, int32_t teams, const KernelArguments& given,
+            int32_t threads) {
+  Device* device = to.device;
   prepare(device);
   bool nowait = (given.flags & kNowaitFlag) != 0;
   const Entry* kernel = device->kind != &kLlvmKind ? find_entry(id) : nullptr;
@@ -42,6 +44,8 @@ bool run_on(Device* device, const Origin& call, void* id, int32_t teams, const K
                  given.dynamic_memory,
                  {given.teams[1], given.teams[2]},
                  {given.threads[1], given.threads[2]}};
+  region.node = to.node;
+  region.number = to.number;
   region.scope = &scope;
   run_region(device, region);
   return true;
@@ -52,9 +56,10 @@ int run(const Origin& call, int64_t number, void* id, int32_t teams, int32_t thr
     record_region(*recording, call, number, id, teams, threads, given);
     return kDone;
   }
-  Device* device = device_for_construct(number);
+  Destination to = destination_of(number);
+  Device* device = to.device;
   if (device == nullptr) return kRunItYourself;
-  if (run_on(device, call, id, teams, given, threads)) return kDone;
+  if (run_on(to, call, id, teams, given, threads)) return kDone;
   if (is_mandatory() && device->kind == &kLlvmKind) {
     fatal("OMP_TARGET_OFFLOAD=mandatory, and libomptarget does not run a region on device %d; LIBOMPTARGET_INFO=-1 shows "
           "its steps", device->number);

@@ -277,9 +277,8 @@ int omp_target_disassociate_ptr(const void* host, int number) {
 }
 
 const char* omp_get_uid_from_device(int number) {
-  bool exists;
-  Device* device = device_for_routine(number, exists);
-  return device != nullptr ? device_facts(device).uid : nullptr;
+  const DeviceFacts* facts = device_facts(number);
+  return facts != nullptr ? facts->uid : nullptr;
 }
 
 int omp_get_device_from_uid(const char* uid) {

@@ -28,6 +28,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -70,20 +71,40 @@ void add_device(const Candidate& candidate) {
   g_facts[g_count++] = candidate.facts;
 }
 
+Device* find_cluster() {
+  for (int i = 0; i < g_count; ++i) {
+    if (g_devices[i].kind == &kClusterKind) return &g_devices[i];
+  }
+  return nullptr;
+}
+
+// For lists of devices: which node of the cluster a member is.
+void name_member(DeviceFacts& facts, int node) {
+  char product[sizeof facts.name];
+  std::memcpy(product, facts.name, sizeof product);
+  std::snprintf(facts.name, sizeof facts.name, "node %d of the cluster, %.60s", node, product);
+}
+
 // A cluster's are the processors of workers, by number, in whatever order the user has put them.
 void list_members() {
+  Device* cluster = find_cluster();
+  if (cluster == nullptr) return;
   static Device* members[kMostDevices];
   int count = 0;
   for (int i = 0; i < g_count; ++i) {
     if (g_devices[i].kind == &kNodeKind) members[count++] = &g_devices[i];
   }
   std::sort(members, members + count, [](const Device* a, const Device* b) { return a->index < b->index; });
-  for (int i = 0; i < g_count; ++i) {
-    if (g_devices[i].kind != &kClusterKind) continue;
-    g_devices[i].members = members;
-    g_devices[i].member_count = count;
+  for (int i = 0; i < count; ++i) {
+    members[i]->cluster = cluster;
+    members[i]->node = i + 1;
+    name_member(g_facts[members[i]->number], i + 1);
   }
+  cluster->members = members;
+  cluster->member_count = count;
 }
+
+Device* with_data_of(Device* device) { return device->cluster != nullptr ? device->cluster : device; }
 
 // Of several ranks on a node, each gets a GPU of its own as far as there are. 0 where the user has given out the GPUs.
 int share_of_this_rank() {
@@ -266,13 +287,16 @@ int device_count() {
 // A worker has no devices: regions in its constructors run on the host.
 bool is_mandatory() { return !is_worker() && __kmpc_get_target_offload() == kOffloadMandatory; }
 
-Device* device_for_construct(int64_t number) {
+Destination destination_of(int64_t number) {
   listed();
   if (number == -1 && (number = omp_get_default_device()) == kInvalidDevice) {
     fatal("there is no default device: OMP_DEFAULT_DEVICE names none that is here (`marline devices` lists them), or the "
           "program has set omp_invalid_device");
   }
-  if (number >= 0 && number < g_count) return &g_devices[number];
+  if (number >= 0 && number < g_count) {
+    Device* named = &g_devices[number];
+    return {with_data_of(named), named->number, named->node};
+  }
   bool is_host = number == g_count || number == kHostFallback;
   if (number == kInvalidDevice || (!is_host && is_mandatory())) {
     fatal("a construct for device %ld, but the devices are 0 to %d and the host %d", static_cast<long>(number),
@@ -281,7 +305,7 @@ Device* device_for_construct(int64_t number) {
   if (is_mandatory() && g_count == 0) {
     fatal("OMP_TARGET_OFFLOAD=mandatory, and there is no device: build with -fopenmp-targets=, or see MARLINE_DEVICES");
   }
-  return nullptr;
+  return {nullptr};
 }
 
 int default_device(const char* wish) {
@@ -299,10 +323,15 @@ int default_device(const char* wish) {
 Device* device_for_routine(int number, bool& exists) {
   listed();
   exists = number >= kHostFallback && number <= g_count;
-  return number >= 0 && number < g_count ? &g_devices[number] : nullptr;
+  return number >= 0 && number < g_count ? with_data_of(&g_devices[number]) : nullptr;
 }
 
-const DeviceFacts& device_facts(const Device* device) { return g_facts[device->number]; }
+const DeviceFacts* device_facts(int number) {
+  listed();
+  return number >= 0 && number < g_count ? &g_facts[number] : nullptr;
+}
+
+const char* device_kind(int number) { return g_devices[number].kind->name; }
 
 // For tools: of a device on a node, the uid, which says where it is.
 static const char* told_type(const Device* device) {

@@ -10,10 +10,17 @@ namespace marline::target {
 // The number of devices; those that need it are started by the first call that uses them. Any thread.
 [[nodiscard]] int device_count();
 
-// What the program's number means: a device, or null for the host itself (also if target regions are disabled).
-// -1: the default device. Ends the program for a number that is none, and where the host must not be taken
-// (OMP_TARGET_OFFLOAD=mandatory).
-[[nodiscard]] Device* device_for_construct(int64_t number);
+// Where a construct goes.
+struct Destination {
+  Device* device;   // whose data environment it has: for a member of a cluster, the cluster; null: the host itself
+  int number = -1;  // as the program counts it: a member has one of its own
+  int node = 0;     // of a cluster, that is to run a region, from 1 on; 0: any
+};
+
+// What the program's number means; the host also if target regions are disabled. -1: the default device. Ends the
+// program for a number that is none, and where the host must not be taken (OMP_TARGET_OFFLOAD=mandatory).
+[[nodiscard]] Destination destination_of(int64_t number);
+[[nodiscard]] inline Device* device_for_construct(int64_t number) { return destination_of(number).device; }
 
 // The default device, as marline_device_provider_t has it.
 [[nodiscard]] int default_device(const char* wish);
@@ -21,8 +28,9 @@ namespace marline::target {
 // The same as device_for_construct, for a routine: null for the host; `exists` tells it from a number that is none.
 [[nodiscard]] Device* device_for_routine(int number, bool& exists);
 
-// Constant. Any thread.
-[[nodiscard]] const DeviceFacts& device_facts(const Device* device);
+// Of the device with that number, also of a member of a cluster; null: there is none, or it is the host. Constant.
+[[nodiscard]] const DeviceFacts* device_facts(int number);
+[[nodiscard]] const char* device_kind(int number);
 
 // Ready to be used: started, with the images of all modules loaded and their variables mapped. May suspend.
 void prepare(Device* device);

@@ -134,7 +134,9 @@ Launch launch_of(const Device* device, const Region& region, Arguments& argument
           region.grid,
           device->asks_for_spans && region.in_memory,
           arguments.spans.begin(),
-          arguments.spans.count()};
+          arguments.spans.count(),
+          region.node,
+          region.number};
 }
 
 void run_here(Device* device, const Region& region) {

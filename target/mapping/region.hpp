@@ -21,6 +21,7 @@ struct Region {
   int32_t passed_teams = -1;  // likewise
   uint64_t trip_count = 0;    // likewise
   GpuGrid grid = {};          // likewise
+  int node = 0, number = -1;  // likewise
   ToldScope* scope;      // the construct's; items.told is its
 };
 

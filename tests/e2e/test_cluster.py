@@ -77,6 +77,7 @@ def test_the_list_of_devices_says_what_it_is(jobs, build):
     assert first.split()[:4] == ["*", "0", "cluster", "cluster"]
     assert first.endswith("2 nodes as one device")
     assert [line.split()[1] for line in others] == ["node", "node"]
+    assert ["node 1 of the cluster" in others[0], "node 2 of the cluster" in others[1]] == [True, True]
 
 
 def test_regions_may_write_what_they_map_to(jobs, program):

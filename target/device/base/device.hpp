@@ -68,6 +68,10 @@ struct Launch {
   bool in_memory = false;  // the arguments are words of an array, whose address is the kernel's one argument
   const Span* spans = nullptr;
   uint32_t span_count = 0;
+  // For a cluster: the node that runs it, from 1 on, and the number that the region knows its device by. 0, -1: any node,
+  // and the cluster's own.
+  int node = 0;
+  int number = -1;
 };
 
 struct DeviceKind {
@@ -132,6 +136,10 @@ struct Device {
   Device* const* members = nullptr;  // of a cluster: the devices that it consists of; by the list of devices
   int member_count = 0;
   bool is_told = false;  // a tool has heard of it; under the lock under which devices are started
+  // Of such a member: the cluster, whose data environment it has, and which node of it this is, from 1 on. Its own
+  // `mapping` is not used.
+  Device* cluster = nullptr;
+  int node = 0;
   bool lost = false;  // in a fork's child, of a device that belongs to the program; written by its first thread
 };
 

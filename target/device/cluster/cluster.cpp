@@ -131,10 +131,10 @@ void start(Device* device) {
   g_cluster = new (g_room) ClusterHead(device, part_of(device), kPart, limit, options);
   if (!compares_all()) g_cluster->trust_maps();
   for (int i = 0; i < device->member_count; ++i) {
-    uint64_t words[] = {part_of(device), kPart, static_cast<uint64_t>(device->number)};
+    uint64_t words[] = {part_of(device), kPart};
     Frame frame = {};
     frame.kind = static_cast<uint16_t>(ClusterFrame::kJoin);
-    frame.words = 3;
+    frame.words = 2;
     auto* member = static_cast<Node*>(device->members[i]->state);
     g_cluster->add_member(static_cast<double>(ask_node(member, frame, "joining the cluster", words)));
   }

@@ -149,8 +149,9 @@ void ClusterHead::send_task(const Message& message) {
     ++count;
   }
   blob.set(at, count);
-  for (uint64_t word : {kernel.codes[message.to], kernel.place, static_cast<uint64_t>(kernel.thread_limit),
-                        uint64_t{kernel.in_memory}, uint64_t{kernel.words.count()}}) {
+  for (uint64_t word :
+       {kernel.codes[message.to], kernel.place, static_cast<uint64_t>(kernel.thread_limit), uint64_t{kernel.in_memory},
+        static_cast<uint64_t>(kernel.number), uint64_t{kernel.words.count()}}) {
     blob.put(word);
   }
   for (uint64_t word : kernel.words) {
@@ -366,8 +367,12 @@ void ClusterHead::read(void* to, uint64_t from, uint64_t bytes) {
 void ClusterHead::launch(const Launch& launch, uint32_t kernel, const uint64_t* codes, Operation* operation) {
   void* memory = std::malloc(sizeof(KernelPayload));
   if (memory == nullptr) fatal("no memory for a task of the cluster");
-  auto* payload =
-      new (memory) KernelPayload{codes, offset_in_program(launch.place), launch.thread_limit, launch.in_memory, {}};
+  auto* payload = new (memory) KernelPayload{codes,
+                                             offset_in_program(launch.place),
+                                             launch.thread_limit,
+                                             launch.in_memory,
+                                             launch.number >= 0 ? launch.number : device_->number,
+                                             {}};
   for (uint32_t i = 0; i < launch.count; ++i) payload->words.push(launch.arguments[i]);
   Finished finished;
   add_operations(hooks_share(operation));
@@ -375,6 +380,7 @@ void ClusterHead::launch(const Launch& launch, uint32_t kernel, const uint64_t* 
     Guard guard(node_.lock);
     NewTask task;
     task.kernel = kernel;
+    if (launch.node != 0) task.pin = static_cast<NodeNumber>(launch.node);
     bool all = device_->has_far_pointers.load(std::memory_order_relaxed);  // ordered by the lock
     memory_.list_accesses(launch.spans, launch.span_count, all, task.accesses);
     Known known;

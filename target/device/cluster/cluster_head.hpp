@@ -18,6 +18,7 @@ struct KernelPayload {
   uint64_t place;         // as in KernelStart
   int32_t thread_limit;
   bool in_memory;  // likewise
+  int number;      // likewise
   List<uint64_t> words;
 };
 

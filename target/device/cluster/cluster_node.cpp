@@ -118,12 +118,19 @@ void ClusterNode::read_task(Message& message, BlobReader& rest) {
     }
     add_buffer(buffer, address, bytes);
   }
-  uint64_t code = rest.get(), place = rest.get(), limit = rest.get(), in_memory = rest.get(), count = rest.get();
+  uint64_t code = rest.get(), place = rest.get(), limit = rest.get(), in_memory = rest.get(), number = rest.get();
+  uint64_t count = rest.get();
   const char* words = count <= rest.left() / sizeof(uint64_t) ? rest.get_bytes(count * sizeof(uint64_t)) : nullptr;
   if (count != 0 && words == nullptr) fatal("node %u of the cluster has got a task that is torn", node_);
   auto* kernel = static_cast<KernelStart*>(std::malloc(sizeof(KernelStart) + count * sizeof(uint64_t)));
   if (kernel == nullptr) fatal("no memory for a task of the cluster");
-  *kernel = {message.index, code, place, static_cast<int32_t>(limit), in_memory != 0, static_cast<uint32_t>(count)};
+  *kernel = {message.index,
+             code,
+             place,
+             static_cast<int32_t>(limit),
+             in_memory != 0,
+             static_cast<int>(number),
+             static_cast<uint32_t>(count)};
   if (count != 0) std::memcpy(kernel->words, words, count * sizeof(uint64_t));
   started_.reach(message.index).kernel = kernel;
   count_up(cluster_seen().waiting);

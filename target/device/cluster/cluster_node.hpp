@@ -19,6 +19,7 @@ struct KernelStart {
   uint64_t place;        // offset of its place in the program's file (image/program.hpp)
   int32_t thread_limit;  // 0: none
   bool in_memory;        // its one argument is the address of the words
+  int number;            // that it knows its device by
   uint32_t count;
   uint64_t words[];  // arguments
 };

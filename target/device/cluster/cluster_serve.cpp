@@ -38,7 +38,6 @@ struct ClusterWork : Work {
 
 const NodeJob* g_job;
 ClusterNode* g_node = nullptr;  // by the first frame
-int g_number = 0;               // the cluster's, as a device of the program
 alignas(ClusterNode) char g_room[sizeof(ClusterNode)];
 
 constexpr size_t kMostTimes = kMostWords / kTimedWords;  // in a frame
@@ -92,7 +91,7 @@ void run_kernel(void* data) {
 
 void run_work(Work* given) {
   auto* work = static_cast<ClusterWork*>(given);
-  marline_target_region_t region = {run_kernel, work, g_number, work->kernel->thread_limit};
+  marline_target_region_t region = {run_kernel, work, work->kernel->number, work->kernel->thread_limit};
   uint64_t begin = now();
   see_begin(&work->seen);
   marline_target_region_run(&region);
@@ -129,10 +128,9 @@ void start(uint64_t index, TaskNumber task, KernelStart* kernel) {
 const ClusterSide kSide = {send, nullptr, start, tell_pointers};
 
 void join(int peer, const Frame& frame, const uint64_t* words) {
-  if (peer != 0 || frame.words != 3) fatal("process %d is not the program of this cluster", peer);
+  if (peer != 0 || frame.words != 2) fatal("process %d is not the program of this cluster", peer);
   g_job = &join_job({});
   if (g_node == nullptr) {
-    g_number = static_cast<int>(words[2]);
     g_node = new (g_room) ClusterNode(static_cast<NodeNumber>(g_job->number), words[0], words[1], true, kSide);
     show_cluster(static_cast<uint32_t>(g_job->number));
   }

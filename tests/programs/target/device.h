@@ -31,6 +31,17 @@ static inline int own_copies(void) {
   return now;
 }
 
+/* How many devices, from 0 on, have a data environment of their own: a cluster and its members, which follow, have one. */
+static inline int own_environments(void) {
+  int probe = 1, devices = omp_get_num_devices();
+  if (devices < 2)
+    return devices;
+#pragma omp target enter data map(to : probe) device(0)
+  int is_shared = omp_target_is_present(&probe, 1);
+#pragma omp target exit data map(delete : probe) device(0)
+  return is_shared ? 1 : devices;
+}
+
 /* The value that a copy on the device gives, and the one that shared memory gives. */
 #define CHECK_COPY(actual, with_copy, shared) CHECK_EQ(actual, own_copies() ? (with_copy) : (shared))
 

@@ -108,6 +108,8 @@ device_program_test(cluster_tasks_more PROGRAM cluster_tasks SOURCES cluster_tas
 device_program_test(cluster_cholesky SOURCES cluster_cholesky.c FLAGS -lm GCC NO_GPU THREADS 4 STOCK NONE)
 device_program_test(cluster_pointers SOURCES cluster_pointers.c GCC NO_GPU THREADS 4 STOCK NONE)
 device_program_test(cluster_constants SOURCES cluster_constants.c GCC THREADS 4 STOCK NONE)
+device_program_test(cluster_members SOURCES cluster_members.c GCC GCC_DEVICES cluster DEVICES cluster NO_GPU THREADS 4
+                    STOCK NONE)
 
 # Random programs for the data environment: SEED ROUNDS. Clang 14 links one source's regions only. LLVM gives the host's
 # pointers back as they were when they were attached.

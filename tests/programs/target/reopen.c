@@ -4,6 +4,8 @@
  * brings its code and the first values of its variables, to each device, and takes them away, and tools hear of both. With
  * CODE_OF_ITS_OWN the program has regions, too; without, the library is all that devices know.
  *
+ *   LIBRARY [DEVICES]
+ *
  * Covers: target(map), ompt_callback_device_load, ompt_callback_device_unload
  */
 #include "../tool.h"
@@ -88,7 +90,8 @@ int main(int argc, char **argv) {
   if (argc < 2)
     check_failed(__FILE__, __LINE__, "no library is given");
   CHECK(omp_get_num_devices() > 0);
-  for (int device = 0; device < 2 && device < omp_get_num_devices(); device++) {
+  int devices = argc > 2 ? atoi(argv[2]) : omp_get_num_devices();
+  for (int device = 0; device < 2 && device < devices; device++) {
     loads = unloads = 0;
     reopen(argv[1], device);
     CHECK_EQ(of_the_program(), 2);

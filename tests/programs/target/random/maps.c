@@ -90,7 +90,7 @@ static void in_mode(const char *name, void (*mode)(void)) {
 
 int main(int argc, char **argv) {
   uint64_t first = argc > 1 ? strtoull(argv[1], NULL, 10) : 1, rounds = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
-  int devices = omp_get_num_devices() < kDevices ? omp_get_num_devices() : kDevices;
+  int devices = own_environments() < kDevices ? own_environments() : kDevices;
   CHECK(devices > 0);
   for (int o = 0; o < kObjects; o++)
     make_object(o, devices);
