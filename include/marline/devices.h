@@ -45,6 +45,10 @@ marline_task_t *marline_target_task_hold(void);
  * call into libomptarget; the thread must not suspend in between. */
 void marline_target_handle_set(void **handle);
 
+/* For the target region that the calling task is about to run, of Clang's code: what marline_task_node has said for it, which
+ * is used up; 0: nothing. */
+int marline_target_node(void);
+
 /* Waiting ----------------------------------------------------------------------------------------------------------- */
 
 /* The operations of the hook are long as a rule. An idle thread that polls for such operations alone leaves its core now
@@ -164,6 +168,7 @@ typedef struct marline_device_maps {
   const unsigned short *kinds;
   const void *code; /* for tools: where the construct stands, and whether it is the body of a task of its own */
   int nowait;
+  int node;         /* of a region: marline_task_node's; 0: none */
 } marline_device_maps_t;
 
 /* What a library that wraps MPI gives a provider whose devices are on the nodes of other ranks. */
@@ -200,6 +205,8 @@ typedef struct marline_device_provider {
   void (*release_pinned)(void *memory);
   /* The ranks of an MPI program meet: see marline_ranks_meet. */
   void (*meet)(const marline_ranks_t *ranks);
+  /* How many nodes the cluster has that is one of the devices; 0: there is none. For marline_task_node. NULL: never. */
+  int (*nodes)(void);
 } marline_device_provider_t;
 
 /* Makes the table the process's; it stays valid to the end. 0; -1: there is another one already, or the table is that of
@@ -249,6 +256,7 @@ typedef struct marline_target_task {
   const char *name;          /* marline_task_name's, or NULL; valid until the task has been ended */
   const void *code;          /* an address in the program behind the construct's call */
   int in_graph;              /* 1: in an iteration of a persistent graph. It cannot be claimed: the answer must be NULL */
+  int node;                  /* marline_task_node's; 0: none */
 } marline_target_task_t;
 
 typedef enum marline_wait_kind {

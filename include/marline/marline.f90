@@ -57,7 +57,7 @@ module marline
   public :: marline_progress_register, marline_progress_unregister, marline_progress_add, marline_poll_fn
   public :: marline_suspend_observe, marline_suspend_fn
   public :: marline_task_label, marline_task_color, marline_task_sends
-  public :: marline_task_affinity, marline_task_hold, marline_task_release
+  public :: marline_task_affinity, marline_task_node, marline_task_hold, marline_task_release
   public :: marline_task_depend, marline_depend_create, marline_depend_destroy, marline_task_depend_object
   public :: marline_taskloop_depend, marline_chunk_depend_fn, marline_depend_share
   public :: marline_counters_read, marline_tied_waits
@@ -182,6 +182,12 @@ module marline
       import :: c_ptr, c_size_t
       type(c_ptr), value :: address
       integer(c_size_t), value :: length
+    end subroutine
+
+    ! Nodes
+    subroutine marline_task_node(node) bind(C)
+      import :: c_int
+      integer(c_int), value :: node
     end subroutine
 
     ! Dependences

@@ -165,6 +165,19 @@ void marline_task_sends(void);
  * read; pages that nobody has touched yet lie nowhere. */
 void marline_task_affinity(const void *address, size_t length);
 
+/* Nodes ------------------------------------------------------------------------------------------------------------- */
+
+/* With the nodes of a job as one device (MARLINE_DEVICES=cluster): the next target construct of the current task runs on
+ * node `node` of it, from 1 on, if it is for the cluster; device(k) in the construct decides where it is given. If the
+ * next task that the current task creates is no target task, the hint is for all target regions that this task runs.
+ * Call it right before the construct; constructs that only move data do not use it. Does nothing where the program has
+ * no cluster. Ends the program if the cluster has no such node. A program that also runs without Marline declares it weak:
+ *
+ *     #pragma weak marline_task_node
+ *     if (marline_task_node) marline_task_node(2);
+ */
+void marline_task_node(int node);
+
 /* Dependences ------------------------------------------------------------------------------------------------------- */
 
 /* As in a depend clause. */

@@ -141,11 +141,14 @@ struct alignas(kCacheLine) Task {
     uintptr_t record_index;  // odd: while a graph is recorded (graph/recorded_graph.hpp)
   };
   uint32_t inline_edges;  // graph side; of a claimed task that has its edges: kOfClaimed
-  uint32_t color;         // 0xRRGGBB; only with task_flag::kLabelled
+  uint32_t look;          // color, and in the highest byte the node; only with task_flag::kLabelled
 
   static constexpr uint32_t kOfClaimed = 1u << 31;
+  static constexpr uint32_t kColor = 0xffffff, kNodeShift = 24;
 
   const char* name() const { return has(task_flag::kLabelled) ? label : nullptr; }
+  uint32_t color() const { return has(task_flag::kLabelled) ? look & kColor : 0; }                           // 0xRRGGBB
+  int cluster_node() const { return has(task_flag::kLabelled) ? static_cast<int>(look >> kNodeShift) : 0; }  // 0: any
   bool tied() const { return flags & (task_flag::kTied | task_flag::kPinned); }
   bool has(uint32_t flag) const { return flags & flag; }
   int domain() const { return static_cast<int>(flags >> task_flag::kDomainShift) - 1; }  // -1: no affinity

@@ -5,6 +5,7 @@
 #include "base/report.hpp"
 #include "face/captured.hpp"
 #include "face/dry_run.hpp"
+#include "mapping/devices.hpp"
 
 namespace marline::target {
 
@@ -16,6 +17,9 @@ void* show(const marline_target_task_t* told) {
   if (told->in_graph != 0 || !sink->wants(told->device)) return nullptr;
   CapturedTask* task = told->form == MARLINE_TARGET_ENTRY ? run_dry(*told) : capture_maps(*told);
   if (task == nullptr) return nullptr;
+  Destination to = destination_of(task->device);
+  task->region_number = to.number;
+  if (to.node != 0) task->node = to.node;
   void* taken = sink->take(task);
   if (taken == nullptr) free_captured(task);
   return taken;

@@ -92,6 +92,7 @@ CapturedTask* make_captured(const marline_target_task_t& told, const Items& item
   task->code = told.code;
   task->name = told.name;
   task->priority = told.priority;
+  task->node = told.node;
   return task;
 }
 

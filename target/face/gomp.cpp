@@ -174,7 +174,7 @@ int run(int number, void (*function)(void*), const marline_device_maps_t* maps, 
   region.teams = 0;  // GCC does not say here
   region.thread_limit = thread_limit;
   region.in_memory = true;
-  region.node = to.node;
+  region.node = to.node != 0 ? to.node : maps->node;
   region.number = to.number;
   run_region(device, region);
   return 1;
@@ -275,7 +275,8 @@ constinit const marline_device_provider_t kProvider = {sizeof(marline_device_pro
                                                        default_device,
                                                        pinned_memory,
                                                        release_pinned_memory,
-                                                       meet_ranks};
+                                                       meet_ranks,
+                                                       cluster_nodes};
 
 [[gnu::constructor]] void provide() {
   if (marline_devices_provide(&kProvider) != 0) warn("another library has devices for code of GCC; Marline's are not used");

@@ -308,6 +308,12 @@ Destination destination_of(int64_t number) {
   return {nullptr};
 }
 
+int cluster_nodes() {
+  listed();
+  const Device* cluster = find_cluster();
+  return cluster != nullptr ? cluster->member_count : 0;
+}
+
 int default_device(const char* wish) {
   listed();
   if (wish == nullptr) return g_default;

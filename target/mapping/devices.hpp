@@ -22,6 +22,9 @@ struct Destination {
 [[nodiscard]] Destination destination_of(int64_t number);
 [[nodiscard]] inline Device* device_for_construct(int64_t number) { return destination_of(number).device; }
 
+// How many nodes the cluster has; 0: there is none.
+[[nodiscard]] int cluster_nodes();
+
 // The default device, as marline_device_provider_t has it.
 [[nodiscard]] int default_device(const char* wish);
 

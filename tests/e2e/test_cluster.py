@@ -116,6 +116,12 @@ def test_what_cannot_be_is_said(jobs, compiled, changes, line):
     assert line in result.stderr
 
 
+def test_a_hint_for_a_node_that_is_not_there_is_an_error(jobs, program):
+    result = cluster(jobs, program, "no_such_node", count=3)
+    assert result.returncode != 0
+    assert "marline_task_node(3): the cluster has the nodes 1 to 2" in result.stderr
+
+
 def test_ranks_are_no_cluster(jobs, compiled):
     program = compiled("mpicc.openmpi", "cluster.c", "-fopenmp", "-Wl,--no-as-needed")
     refused = jobs.run("-n", 2, "--devices=cluster", program)

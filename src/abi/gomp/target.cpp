@@ -7,6 +7,7 @@
 #include "construct/device/provider.hpp"
 #include "construct/device/target.hpp"
 #include "construct/parallel/teams.hpp"
+#include "construct/task/next_task.hpp"
 #include "construct/task/observed.hpp"
 #include "construct/task/task_reduction.hpp"
 
@@ -31,6 +32,7 @@ struct TargetCall {
   int thread_limit;
   const void* code;
   bool nowait;
+  int node;  // of a cluster; 0: any
 };
 
 bool any_reduction_copy(const Worker* worker, const MappedVariables& variables) {
@@ -43,7 +45,7 @@ bool any_reduction_copy(const Worker* worker, const MappedVariables& variables) 
 // may add to it meanwhile.
 bool run_on_device(const marline_device_provider_t* devices, const TargetCall& call, const MappedVariables& variables) {
   Worker* worker = this_worker();
-  marline_device_maps_t maps = maps_of(variables, call.code, call.nowait);
+  marline_device_maps_t maps = maps_of(variables, call.code, call.nowait, call.node);
   bool keeps = any_reduction_copy(worker, variables);
   if (keeps) worker->keeps_task = true;
   int done = devices->region(call.device, call.function, &maps, call.thread_limit);
@@ -83,7 +85,7 @@ void describe_region(Task* task, marline_target_task_t& told) {
   told.form = MARLINE_TARGET_REGION;
   told.device = region->call.device;
   told.function = region->call.function;
-  told.maps = maps_of(region->variables(), region->call.code, true);
+  told.maps = maps_of(region->variables(), region->call.code, true, region->call.node);
   told.thread_limit = region->call.thread_limit;
 }
 
@@ -141,7 +143,7 @@ void GOMP_target_ext(int device, Function function, size_t count, void** address
   MappedVariables variables{count, addresses, sizes, kinds};
   PrivateRoom room = private_room(variables);
   bool nowait = (flags & kNowait) != 0 && !in_final(worker);
-  TargetCall call{function, device, thread_limit_of(arguments), codeptr, nowait};
+  TargetCall call{function, device, thread_limit_of(arguments), codeptr, nowait, take_next_node(worker)};
   if (nowait) {
     spawn_region(worker, call, variables, room, dependences, codeptr);
   } else {

@@ -19,8 +19,9 @@ struct MappedVariables {
 };
 
 // As the provider of devices gets them. `code`: the call in the program.
-[[nodiscard]] inline marline_device_maps_t maps_of(const MappedVariables& variables, const void* code, bool nowait) {
-  return {variables.count, variables.addresses, variables.sizes, variables.kinds, code, nowait ? 1 : 0};
+[[nodiscard]] inline marline_device_maps_t maps_of(const MappedVariables& variables, const void* code, bool nowait,
+                                                   int node = 0) {
+  return {variables.count, variables.addresses, variables.sizes, variables.kinds, code, nowait ? 1 : 0, node};
 }
 
 // Copies sizes and kinds to the arrays of `to`, which are its owner's own.

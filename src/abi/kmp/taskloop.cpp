@@ -39,7 +39,7 @@ size_t block_bytes(const Task* task) { return SlabPool::usable_bytes(task) - siz
 void copy_name(Task* task, const Task* model) {
   if (!model->has(task_flag::kLabelled) || task->has(task_flag::kLabelled)) return;
   task->label = model->label;
-  task->color = model->color;
+  task->look = model->look;
   task->flags |= task_flag::kLabelled;
 }
 

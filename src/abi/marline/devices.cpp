@@ -7,6 +7,7 @@
 #include "construct/device/provider.hpp"
 #include "construct/device/rectangle.hpp"
 #include "construct/device/target.hpp"
+#include "construct/task/next_task.hpp"
 #include "exec/team/binding.hpp"
 #include "exec/worker/cancellation.hpp"
 #include "exec/worker/completion.hpp"
@@ -38,6 +39,8 @@ MARLINE_EXPORT marline_task_t* marline_target_task_hold() {
 }
 
 MARLINE_EXPORT void marline_target_handle_set(void** handle) { marline::kmp::set_target_handle(handle); }
+
+MARLINE_EXPORT int marline_target_node() { return marline::take_next_node(marline::this_worker()); }
 
 MARLINE_EXPORT void marline_progress_may_rest(marline_hook_t* hook) { marline::progress_let_rest(hook); }
 

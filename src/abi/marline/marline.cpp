@@ -3,8 +3,10 @@
 // The entry points of include/marline/marline.h. Any thread.
 #include "marline/marline.h"
 
+#include "base/check.hpp"
 #include "base/version.hpp"
 #include "config/options.hpp"
+#include "construct/device/provider.hpp"
 #include "construct/task/next_task.hpp"
 #include "exec/view/inspect.hpp"
 #include "exec/worker/blocked.hpp"
@@ -74,12 +76,20 @@ MARLINE_EXPORT void marline_task_label(const char* label) {
 }
 
 MARLINE_EXPORT void marline_task_color(uint32_t rgb) {
-  marline::next_task(marline::this_worker())->color = rgb;
+  marline::next_task(marline::this_worker())->color = rgb & marline::Task::kColor;
   marline::tool::g_names_used.store(1, marline::relaxed);
 }
 
 MARLINE_EXPORT void marline_task_affinity(const void* address, size_t length) {
   marline::next_task_affinity(marline::this_worker(), address, length);
+}
+
+MARLINE_EXPORT void marline_task_node(int node) {
+  const marline_device_provider_t* devices = marline::device_provider();
+  int nodes = devices != nullptr && devices->nodes != nullptr ? devices->nodes() : 0;
+  if (nodes == 0) return;
+  if (node < 1 || node > nodes) marline::fatal("marline_task_node(%d): the cluster has the nodes 1 to %d", node, nodes);
+  marline::next_task(marline::this_worker())->node = node;
 }
 
 MARLINE_EXPORT marline_task_t* marline_task_hold() {

@@ -21,6 +21,7 @@ void put_by(Worker* worker, NextTask* next) {
   }
   next->label = nullptr;
   next->color = 0;
+  next->node = 0;
   next->domain = -1;
   next->domain_bytes = 0;
   next->object = nullptr;
@@ -71,12 +72,13 @@ size_t next_dependences(Worker* worker) {
 void take_next_name(Worker* worker, Task* task) {
   NextTask* next = worker->next_task;
   if (next == nullptr) return;
-  if (next->label != nullptr || next->color != 0) {
+  if (next->label != nullptr || next->color != 0 || next->node != 0) {
     task->label = next->label;
-    task->color = next->color;
+    task->look = next->color | static_cast<uint32_t>(next->node) << Task::kNodeShift;  // at most 255: kMostDevices
     task->flags |= task_flag::kLabelled;
     next->label = nullptr;
     next->color = 0;
+    next->node = 0;
   }
   if (next->domain >= 0) {
     task->set_domain(next->domain);
@@ -96,6 +98,19 @@ void next_task_affinity(Worker* worker, const void* address, size_t bytes) {
   if (tally.most() < 0 || bytes <= next->domain_bytes) return;
   next->domain = tally.most();
   next->domain_bytes = bytes;
+}
+
+int take_next_node(Worker* worker) {
+  NextTask* next = worker->next_task;
+  if (next == nullptr || next->owner != worker->task || next->node == 0) return worker->task->cluster_node();
+  int node = next->node;
+  next->node = 0;
+  bool is_empty = next->label == nullptr && next->color == 0 && next->domain < 0 && next->count() == 0;
+  if (is_empty) {
+    worker->next_task = nullptr;
+    put_by(worker, next);
+  }
+  return node;
 }
 
 const DependObject* take_sole_object(Worker* worker) {

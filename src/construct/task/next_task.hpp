@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Properties that the current task has set for the next task that it creates: name, colour, affinity, dependences
+// Properties that the current task has set for the next task that it creates: name, colour, affinity, node, dependences
 // (marline.h). Used by the thread that runs the current task. The worker has a record from the first such call to the
 // task construct: allocate_task takes the name, spawn_task the dependences, and the function that takes the last
 // property keeps the record for reuse. A program without such calls pays one branch on a null pointer.
@@ -16,6 +16,7 @@ struct NextTask {
   Task* owner = nullptr;  // that said it; the rest is empty in a record that is put by
   const char* label = nullptr;
   uint32_t color = 0;
+  int node = 0;                          // of a cluster; 0: any
   int domain = -1;                       // of its affinity, with so many bytes; -1: none
   size_t domain_bytes = 0;
   const DependObject* object = nullptr;  // its list stands for all dependences; null: they are in the buffer
@@ -44,6 +45,9 @@ void take_next_name(Worker* worker, Task* task);
 
 // marline_task_affinity: of several pieces, the largest decides.
 void next_task_affinity(Worker* worker, const void* address, size_t bytes);
+
+// For a target construct of the current task: the record's node, taken from it, or else the task's own.
+[[nodiscard]] int take_next_node(Worker* worker);
 
 // With a record: the object that is all that it holds, taken from the worker; null: there is more.
 const DependObject* take_sole_object(Worker* worker);

@@ -44,6 +44,7 @@ void* tell_created(const marline_target_observer_t* observer, Worker* worker, Ta
   told.priority = task->priority.load(relaxed);
   told.name = task->name();
   told.code = codeptr;
+  told.node = told.maps.node != 0 ? told.maps.node : task->cluster_node();
   told.in_graph = worker->task->has(task_flag::kInGraph) ? 1 : 0;
   void* claimed = observer->created(&told);
   if (claimed != nullptr && told.in_graph != 0) {

@@ -31,7 +31,7 @@ enum class GraphState : uint8_t {
 struct Snapshot {
   int32_t priority;
   int32_t domain;
-  uint32_t color;
+  uint32_t look;
   const char* label;
   void* bytes() { return this + 1; }
 };
@@ -225,7 +225,7 @@ void take_snapshot(PersistentGraph* graph, Task* task, Allocation& allocation) {
   size_t bytes = allocation.shape.block_bytes;
   auto* snapshot = static_cast<Snapshot*>(std::malloc(sizeof(Snapshot) + bytes));
   if (snapshot == nullptr) fatal("no memory (%zu bytes) for the data of a task of a persistent graph", bytes);
-  *snapshot = {task->priority.load(relaxed), task->domain(), task->has(task_flag::kLabelled) ? task->color : 0, task->name()};
+  *snapshot = {task->priority.load(relaxed), task->domain(), task->has(task_flag::kLabelled) ? task->look : 0, task->name()};
   std::memcpy(snapshot->bytes(), task->block, bytes);
   allocation.snapshot = snapshot;
 }
@@ -333,9 +333,9 @@ void replay_task(PersistentGraph* graph, const GraphStep& step) {
   begin_replay_of(worker, task, allocation.shape);
   task->priority.store(snapshot->priority, relaxed);
   task->set_domain(snapshot->domain);
-  if (snapshot->label != nullptr || snapshot->color != 0) {
+  if (snapshot->label != nullptr || snapshot->look != 0) {
     task->label = snapshot->label;
-    task->color = snapshot->color;
+    task->look = snapshot->look;
     task->flags |= task_flag::kLabelled;
   }
   std::memcpy(task->block, snapshot->bytes(), allocation.shape.block_bytes);

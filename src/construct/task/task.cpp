@@ -48,7 +48,7 @@ namespace {
   if (frame->enter_frame.ptr == nullptr) set_enter_frame(frame, in_callers_frame());  // else the face knew better
   if (tool::on(tool::event::kTaskCreate)) {
     tool::task_create(&worker->task->tool_data, frame, &task->tool_data, tool_flags(task), count != 0, codeptr,
-                      task->name(), task->has(task_flag::kLabelled) ? task->color : 0);
+                      task->name(), task->color());
   }
   if (count != 0) announce_dependences(&task->tool_data, list, count);
 }

@@ -25,9 +25,11 @@ struct CapturedTask {
   int32_t passed_teams;
   uint64_t trip_count;
   GpuGrid grid;
-  const char* place;  // as in Launch
-  const void* code;   // an address in the program behind the construct's call
-  const char* name;   // until the task has been ended; or null
+  const char* place;      // as in Launch
+  int32_t node;           // likewise: by device(k), or a hint (marline_task_node); 0: any
+  int32_t region_number;  // Launch::number
+  const void* code;       // an address in the program behind the construct's call
+  const char* name;       // until the task has been ended; or null
   int32_t priority;
   uint32_t dependence_count;
   const marline_dependence_t* dependences;

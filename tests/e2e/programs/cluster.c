@@ -101,6 +101,15 @@ static void writes_to(void) {
   printf("value=%d\n", value);
 }
 
+void marline_task_node(int node); /* marline.h */
+#pragma weak marline_task_node
+
+static void no_such_node(void) {
+  if (marline_task_node) marline_task_node(3);
+#pragma omp target
+  printf("went on\n");
+}
+
 /* A child has its own data; the cluster stays its parent's. */
 static void forked(void) {
   int value = 1;
@@ -128,5 +137,6 @@ int main(int count, char **words) {
   if (strcmp(what, "hangs") == 0) hangs();
   if (strcmp(what, "writes_to") == 0) writes_to();
   if (strcmp(what, "forked") == 0) forked();
+  if (strcmp(what, "no_such_node") == 0) no_such_node();
   return 0;
 }

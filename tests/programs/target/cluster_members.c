@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The members of a cluster by their numbers: device(k) says on which node a region runs, and the data is the cluster's,
- * whichever of the numbers a construct or a routine names. Without devices all numbers are the host's.
+ * whichever of the numbers a construct or a routine names; marline_task_node says it, too. Without devices all numbers are
+ * the host's, and the hint does nothing. The program is not linked with Marline.
  *
  * Covers: target(device, nowait, depend, is_device_ptr, map:tofrom), target data(device),
  *   target enter data(device), target exit data(device), target update(to, from, device), declare target(to),
@@ -16,6 +17,9 @@ enum { N = 1000, kRounds = 3, kMost = 16 };
 #pragma omp declare target
 int g_count = 7;
 #pragma omp end declare target
+
+void marline_task_node(int node); /* marline.h */
+#pragma weak marline_task_node
 
 static int g_devices; /* that a construct can name: the cluster is 0, its members follow */
 
@@ -138,6 +142,64 @@ static void routines(void) {
   }
 }
 
+static void hint(int node) {
+  if (marline_task_node)
+    marline_task_node(node);
+}
+
+typedef struct {
+  int process, number;
+} Seen;
+
+static Seen region(int device) {
+  Seen seen = {0, -1};
+#pragma omp target map(from : seen) device(device)
+  seen = (Seen){(int)getpid(), omp_get_device_num()};
+  return seen;
+}
+
+/* Every form of the construct, with a region on another node before it. */
+static void hints(void) {
+  Seen seen[6] = {{0, 0}};
+#pragma omp target enter data map(to : seen)
+  for (int node = 1; node < g_devices; node++) {
+    int process = region(node).process, other = node % (g_devices - 1) + 1;
+    hint(node);
+    seen[0] = region(0);
+    hint(other); /* the clause decides, and the hint is used up */
+    seen[1] = region(node);
+#pragma omp parallel
+#pragma omp single
+    {
+      hint(node);
+#pragma omp target nowait depend(inout : seen) map(tofrom : seen)
+      seen[2] = (Seen){(int)getpid(), omp_get_device_num()};
+      hint(node);
+#pragma omp target depend(inout : seen) map(tofrom : seen)
+      seen[3] = (Seen){(int)getpid(), omp_get_device_num()};
+      hint(node);
+#pragma omp task depend(inout : seen)
+      {
+#pragma omp target map(tofrom : seen)
+        seen[4] = (Seen){(int)getpid(), omp_get_device_num()};
+#pragma omp target map(tofrom : seen)
+        seen[5] = (Seen){(int)getpid(), omp_get_device_num()};
+      }
+    }
+    Seen first = seen[0], second = seen[1];
+#pragma omp target update from(seen)
+    CHECK_EQ(first.process, process);
+    CHECK_EQ(second.process, process);
+    for (int i = 2; i < 6; i++) {
+      CHECK_EQ(seen[i].process, process);
+      CHECK_EQ(seen[i].number, 0);
+    }
+  }
+#pragma omp target exit data map(delete : seen)
+  if (omp_get_num_devices() == 0)
+    hint(99);
+}
+
 int main(void) {
   g_devices = omp_get_num_devices();
   CHECK(g_devices <= kMost);
@@ -148,5 +210,6 @@ int main(void) {
   updates();
   variables();
   routines();
+  hints();
   return 0;
 }

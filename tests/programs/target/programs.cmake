@@ -180,5 +180,13 @@ foreach(name maps arrays)
     device_kind_variants(fortran_${name}.gfortran12 ${PROGRAM_BIN}/fortran_device_${name}_gfortran12 60 "" cluster 4)
   endif()
 endforeach()
+if(NOT MARLINE_SANITIZE)
+  program_test(fortran_cluster_nodes SOURCES ${PROJECT_SOURCE_DIR}/include/marline/marline.f90 cluster_nodes.f90
+               ../fortran/runtime_check.c COMPILERS gfortran12 THREADS 4 SEEDS 1 FLAGS -J${device_modules} MARLINE_H
+               RUNS gfortran12:cluster)
+  if(MARLINE_GFORTRAN12)
+    device_kind_variants(fortran_cluster_nodes.gfortran12 ${PROGRAM_BIN}/fortran_cluster_nodes_gfortran12 60 "" cluster 4)
+  endif()
+endif()
 # Only there do kernels run beside the program whatever the number of its threads.
 device_program_test(copy_beside_kernels SOURCES copy_beside_kernels.c DEVICES process STOCK NONE NO_GPU)
