@@ -33,7 +33,7 @@ def usage() -> str:
 
 def main(arguments: list[str], prefix: Path) -> int:
     """Whatever cannot be done is one line; a traceback is a bug of Marline."""
-    sys.stdout = sys.stdout or open(os.devnull, "w")  # the caller may have closed it
+    _open_what_is_closed()
     try:
         status = _dispatch(arguments, prefix)
         sys.stdout.flush()  # here, where a full disk can still be said
@@ -50,6 +50,18 @@ def main(arguments: list[str], prefix: Path) -> int:
         return REFUSED
     except KeyboardInterrupt:
         return 128 + signal.SIGINT  # as a shell says of a program that ended by Ctrl-C
+
+
+def _open_what_is_closed() -> None:
+    """The caller may have closed standard input, output or errors. Then their descriptors would be given to the next files
+    and sockets, here and in the program, and what is written to the one would reach the other."""
+    for descriptor in range(3):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)  # this descriptor, as the lower ones are open
+    sys.stdout = sys.stdout or open(os.devnull, "w")
+    sys.stderr = sys.stderr or open(os.devnull, "w")
 
 
 def _drop_output() -> None:

@@ -133,6 +133,13 @@ def test_the_program_alone_has_the_standard_input(jobs, compiled, kind):
     assert (found["input"], found["line"]) == ("0", "first"), "a region read none of it"
 
 
+def test_the_command_may_be_started_with_closed_streams(jobs, compiled):
+    """As by a daemon. No file or socket of the job becomes the descriptor of standard errors."""
+    adder = built(compiled, "gcc", "nodes_sum.c")
+    result = jobs.shell(f"exec '{jobs.command}' run -n 3 --devices=nodes '{adder}' <&- 2>&-")
+    assert (result.returncode, result.stdout, result.stderr) == (0, SUM, "")
+
+
 def test_mapping_to_another_node_takes_little_memory_of_the_program(jobs, compiled):
     found = values(jobs.nodes(built(compiled, "gcc", "nodes_inside.c"), "memory", count=2, nodes_as="0,1"))
     assert found["value"] == "2"
