@@ -36,6 +36,7 @@
 extern "C" {
 int __kmpc_get_target_offload();
 int omp_get_default_device();
+int omp_is_initial_device();
 int __kmpc_global_thread_num(void* ident);
 int __kmpc_omp_taskyield(void* ident, int thread, int end);
 }
@@ -174,8 +175,37 @@ void share_memory(Device& device) {
   device.mapping->share();
 }
 
+enum class NodesNamed : uint8_t { kNone, kNodes, kCluster };
+
+NodesNamed nodes_named() {
+  const char* text = option_value(Option::kDevices);
+  if (text == nullptr) return NodesNamed::kNone;
+  if (std::strstr(text, kClusterKind.name) != nullptr) return NodesNamed::kCluster;
+  return std::strstr(text, kNodeKind.name) != nullptr ? NodesNamed::kNodes : NodesNamed::kNone;
+}
+
+// A worker does not return. Its other threads that come here wait for good.
+void serve_if_worker() {
+  static Lock serves;
+  if (nodes_named() == NodesNamed::kNone || !is_worker()) return;
+  serves.take();
+  if (nodes_named() == NodesNamed::kCluster) serve_cluster();
+  serve_node();
+}
+
+// The main of a program whose code for devices comes with a library that it opens runs in workers, too, up to its first
+// question about devices. There all processes of the job meet, as they else do before main. Questions in target regions are
+// answered: a worker has no devices.
+void meet_late() {
+  if (marline_main_has_begun() == 0 || omp_is_initial_device() == 0) return;
+  serve_if_worker();
+  if (nodes_named() != NodesNamed::kNone && worker_count() > 0 && !is_serving_rank()) start_nodes();
+}
+
 void listed() {
-  if (!g_listed.load(std::memory_order_acquire)) make_list();  // pairs with make_list
+  if (g_listed.load(std::memory_order_acquire)) return;  // pairs with make_list
+  meet_late();
+  make_list();
 }
 
 size_t number_of(const Device* device) { return static_cast<size_t>(device->number); }
@@ -376,11 +406,9 @@ void note_registration(const Module* module) { t_registers = t_registers || !mod
 void start_early() {
   const char* text = option_value(Option::kDevices);
   if (text == nullptr) return;
-  bool has_cluster = std::strstr(text, kClusterKind.name) != nullptr;
-  if ((has_cluster || std::strstr(text, kNodeKind.name) != nullptr) && worker_count() > 0) {
+  if (nodes_named() != NodesNamed::kNone && worker_count() > 0) {
     if (std::getenv("MARLINE_JOB_SERVE") != nullptr) assume_code_for_all();  // all processes of `marline devices`
-    if (has_cluster && is_worker()) serve_cluster();
-    if (is_worker()) serve_node();
+    serve_if_worker();
     if (is_serving_rank()) {
       start_agent(serve_node);
       take_membership();

@@ -38,8 +38,8 @@ struct Destination {
 // Ready to be used: started, with the images of all modules loaded and their variables mapped. May suspend.
 void prepare(Device* device);
 
-// Devices that live in other processes are started before main, while this process is as it was made. A process that is a
-// worker of another one serves it, and does not return.
+// Devices that live in other processes are started before main, while this process is as it was made. A process that is
+// a worker of another one serves it, and does not return. If this function is not called, the others do not, in main.
 void start_early();
 
 // This thread has registered the module: it has the loader's lock, unless it is the program's.

@@ -7,6 +7,7 @@ import re
 import resource
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -191,6 +192,35 @@ def test_late_code_of_gcc_is_refused_where_devices_are_mandatory(opens):
     assert result.returncode != 0
     assert "device 0 (node) does not have the target region at" in only(result)
     assert "its library was loaded, perhaps again, when the device had been started" in only(result)
+
+
+BY_PYTHON = """
+import ctypes, os, sys, threading
+library = ctypes.CDLL(sys.argv[1])
+found = [None, None]
+def use(device):
+    process = ctypes.c_int()
+    value = library.in_library(device, ctypes.byref(process))
+    found[device] = (value, process.value != os.getpid())
+threads = [threading.Thread(target=use, args=(device,)) for device in range(2)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+print(found)
+"""
+
+
+@pytest.mark.parametrize("kind", COMPILERS)
+def test_a_program_that_opens_all_its_regions_late(jobs, compiled, kind):
+    """Workers run its main, too, up to the first question about devices, here of two threads at once."""
+    library = built(compiled, kind, "nodes_opened.c", "-shared", "-fPIC")
+    result = jobs.nodes(sys.executable, "-c", BY_PYTHON, library, nodes_as="0,0,1", OMP_TARGET_OFFLOAD="mandatory")
+    assert (result.returncode, result.stdout) == (0, "[(41, True), (41, True)]\n"), result.stderr
+
+
+def test_workers_of_a_program_that_only_asks(jobs, compiled):
+    result = jobs.nodes(compiled("gcc-12", "nodes_asks.c", "-fopenmp"))
+    assert (result.returncode, result.stdout) == (0, "main\ndevices 2\n"), result.stderr
+    assert "nodes_asks" in only(result) and "has no target regions for devices; build it with Clang and" in only(result)
 
 
 # marline run --print -------------------------------------------------------------------------------------------------

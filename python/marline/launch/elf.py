@@ -16,8 +16,8 @@ SHT_SYMTAB, SHT_DYNSYM = 2, 11
 MACHINES = {62: "x86_64", 183: "aarch64"}
 
 # Compiled code calls its OpenMP runtime by these names: GCC's GOMP_*, LLVM's __kmpc_*, the API's omp_* (some are called
-# ompc_* in LLVM's omp.h), and LLVM's further routines.
-ENTRY_POINTS = (b"GOMP_", b"__kmpc_", b"omp_", b"ompc_", b"kmp_set_", b"kmp_get_", b"kmpc_")
+# ompc_* in LLVM's omp.h), and LLVM's further routines. The code of Clang's target regions calls __tgt_*.
+ENTRY_POINTS = (b"GOMP_", b"__kmpc_", b"__tgt_", b"omp_", b"ompc_", b"kmp_set_", b"kmp_get_", b"kmpc_")
 
 
 class NotElf(Exception):

@@ -18,6 +18,8 @@ from marline.launch.elf import Elf, NotElf, contains_all, read_elf
 
 # An object that defines one of these is an OpenMP runtime: every parallel region starts there.
 RUNTIME_MARKS = {"GOMP_parallel", "__kmpc_fork_call"}
+# What code for devices calls. Without -fopenmp-targets, Clang's target regions are code of the host and call none of these.
+DEVICE_CALLS = ("GOMP_target", "__tgt_target", "omp_target_")
 RUNTIME_NAME = re.compile(r"lib(gomp|omp|iomp5|marline)\b")
 # Texts of the environment variables that libgomp and libomp read: they survive `strip`, and both of a pair occur only
 # where the runtime itself is inside.
@@ -36,6 +38,7 @@ class Program:
     path: Path
     is_script: bool = False
     uses_openmp: bool = False
+    uses_devices: bool = False
     mpi: str | None = None
     loaded: dict[str, Path] = field(default_factory=dict)
 
@@ -55,7 +58,9 @@ def examine(command: str, environment: Mapping[str, str]) -> Program:
     for each in objects:
         _refuse_static_runtime(each)
     _refuse_stripped_runtime(elf)
-    program.uses_openmp = any(each.undefined for each in objects if not _is_runtime(each))
+    calls = {call for each in objects if not _is_runtime(each) for call in each.undefined}
+    program.uses_openmp = bool(calls)
+    program.uses_devices = any(call.startswith(DEVICE_CALLS) for call in calls)
     program.mpi = next((MPI_SONAMES[name] for name in program.loaded if name in MPI_SONAMES), None)
     return program
 

@@ -78,7 +78,7 @@ def start(options: argparse.Namespace, layout: Layout) -> int:
     options.mpi = which_mpi(options, program)
     if options.print:
         return show(options, layout, program, environment)
-    _note_without_openmp(program)
+    _note_what_it_lacks(program, job.wants_nodes(job.own_workers(options.devices)[1]))
     if options.ranks and options.mpi:
         return launch_ranks(options, layout)
     workers, options.devices = job.own_workers(options.devices)
@@ -290,11 +290,15 @@ def _outcome(status: int) -> str:
     return f"signal {os.WTERMSIG(status)}" if os.WIFSIGNALED(status) else f"status {os.WEXITSTATUS(status)}"
 
 
-def _note_without_openmp(program: preflight.Program) -> None:
+def _note_what_it_lacks(program: preflight.Program, wants_nodes: bool) -> None:
     is_first = launcher.rank(os.environ) in (None, "0") and not job.is_member()
-    if program.uses_openmp or program.is_script or not is_first:
+    if program.is_script or not is_first:
         return
-    say(f"note: {program.path} itself uses no OpenMP; Marline serves what it loads or starts")
+    if not program.uses_openmp:
+        say(f"note: {program.path} itself uses no OpenMP; Marline serves what it loads or starts")
+    elif wants_nodes and not program.uses_devices:
+        say(f"note: {program.path} has no target regions for devices; build it with Clang and "
+            "-fopenmp-targets=x86_64-pc-linux-gnu, or with GCC")  # fmt: skip
 
 
 def threads_in_force() -> int | None:

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The begin of the program, before main and behind the constructors, on the first thread. Workers of a program on other
-// nodes stay here. Devices that are processes of their own are forked here, from a process that has one thread and the values
-// that the program's variables begin with.
+// nodes stay here if what is loaded so far uses devices; the others run main up to its first question about devices.
+// Devices that are processes of their own are forked here, from a process that has one thread and the values that the
+// program's variables begin with.
 // Not earlier, from a constructor: the loader may hold a lock then, and libraries are yet to be initialised.
 //
 // The startup code of every program calls __libc_start_main. Ours answers references to all versions of it (GLIBC_2.2.5
@@ -11,6 +12,7 @@
 #include "construct/device/provider.hpp"
 #include "platform/elf_image.hpp"
 
+#include "base/atomic.hpp"
 #include "base/check.hpp"
 
 #include <dlfcn.h>
@@ -27,6 +29,7 @@ using Main = int (*)(int, char**, char**);
 using Start = int (*)(Main, int, char**, void (*)(), void (*)(), void (*)(), void*);
 
 Main g_main;
+Atomic<bool> g_has_begun{false};  // by the first thread, read by those that ask for devices; orders nothing else
 
 bool begins_with(const char* text, const char* prefix) { return std::strncmp(text, prefix, std::strlen(prefix)) == 0; }
 
@@ -73,7 +76,9 @@ bool wants_devices_early() {
 }
 
 int start_devices_and_main(int count, char** arguments, char** environment) {
-  if (const marline_device_provider_t* devices = device_provider()) devices->start();
+  const marline_device_provider_t* devices = wants_devices_early() ? device_provider() : nullptr;
+  if (devices != nullptr) devices->start();
+  g_has_begun.store(true, relaxed);
   return g_main(count, arguments, environment);
 }
 
@@ -82,13 +87,14 @@ int start_devices_and_main(int count, char** arguments, char** environment) {
 #pragma GCC visibility push(default)
 extern "C" {
 
+int marline_main_has_begun() { return g_has_begun.load(relaxed) ? 1 : 0; }
+
 int marline_libc_start_main(Main main, int count, char** arguments, void (*init)(), void (*fini)(),
                             void (*loader_fini)(), void* stack_end) {
   auto next = reinterpret_cast<Start>(dlsym(RTLD_NEXT, "__libc_start_main"));
   if (next == nullptr) fatal("the C library has no __libc_start_main behind Marline's");
   g_main = main;
-  if (wants_devices_early()) main = start_devices_and_main;
-  return next(main, count, arguments, init, fini, loader_fini, stack_end);
+  return next(start_devices_and_main, count, arguments, init, fini, loader_fini, stack_end);
 }
 [[gnu::alias("marline_libc_start_main")]] int __libc_start_main(Main main, int count, char** arguments,
                                                                 void (*init)(), void (*fini)(), void (*loader_fini)(),

@@ -24,7 +24,8 @@ namespace marline::target {
 // Joins the job, at the first call; `user` as WireKind::join has it. Ends the process if that cannot be.
 const NodeJob& join_job(const WireUser& user);
 
-// Serves the program until it ends. The calling thread is the process's first one, before main.
+// Serves the program until it ends. The calling thread is the process's first one, before main; or one that asks for
+// devices in main, where what is loaded before has no code for them.
 [[noreturn]] void serve_node();
 
 // Whether this process is a worker. Any thread.
