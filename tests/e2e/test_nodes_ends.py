@@ -106,6 +106,15 @@ def test_a_damaged_stack_does_not_hide_the_crash(jobs, compiled, kind, what, sta
     assert re.search(rf"has ended by signal \d+ .*, in the target region at \S+; stack: {stack}$", worker), worker
 
 
+@pytest.mark.parametrize(("what", "does", "nodes_as"), [("from", "reads", ""), ("to", "writes", "0,1")])
+def test_a_copy_with_a_wrong_pointer_names_it(jobs, compiled, what, does, nodes_as):
+    result = jobs.nodes(built(compiled, "gcc", "nodes_inside.c"), what, count=2, nodes_as=nodes_as)
+    worker, _ = said(result)
+    assert result.returncode == 1
+    assert re.search(rf"device 0 \(node, .*\): a copy {does} where its device has no memory: 4 bytes at 0x[0-9a-f]+; is it an "
+                     r"address of the program or of another device\?$", worker), worker  # fmt: skip
+
+
 @pytest.mark.parametrize("nodes_as", ["", "0,1"])
 @pytest.mark.parametrize("what", ["busy", "idle"])
 def test_a_worker_that_is_killed_ends_the_program(jobs, compiled, what, nodes_as):

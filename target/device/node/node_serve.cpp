@@ -66,7 +66,31 @@ struct Started {
 Started g_started[kMostWorkerDevices];
 std::atomic<uint32_t> g_watch{0};  // the first thread sleeps here while the dispatcher polls; 1: it is to wait on the wire
 
+// By the program's numbers; -1: none is known.
+void name_device(char (&text)[128], int number) {
+  const char *node = g_job->kind->peer(g_job->wire, g_job->number)->node, *where = words_for_process(g_job->number);
+  if (number >= 0) {
+    std::snprintf(text, sizeof text, "device %d (node, %s on %s)", number, where, node);
+  } else {
+    std::snprintf(text, sizeof text, "a device (node, %s on %s)", where, node);
+  }
+}
+
+// A pointer that the program has given to a routine, as only such ones are not looked at before.
+[[noreturn]] void refuse_copy(const Frame& frame, const char* what) {
+  auto kind = static_cast<NodeFrame>(frame.kind);
+  bool is_forward = kind == NodeFrame::kForward;
+  uint64_t address = is_forward && what == kReadsElsewhere ? frame.b : frame.a;
+  uint64_t bytes = is_forward ? frame.c : kind == NodeFrame::kRead ? frame.b : frame.bulk;
+  int number = device_in(frame.flags);
+  char device[128];
+  name_device(device, number < worker_devices().count && g_started[number].is_there ? g_started[number].number : -1);
+  end_process(EXIT_FAILURE, "%s: a copy %s: %lu bytes at %#lx; is it an address of the program or of another device?",
+              device, what, bytes, address);
+}
+
 [[noreturn]] void refuse(int peer, const Frame& frame, const char* what) {
+  if (what == kReadsElsewhere || what == kWritesElsewhere) refuse_copy(frame, what);
   end_process(EXIT_FAILURE, "worker %d: a frame of kind %u from process %d %s (a = %#lx, b = %#lx, c = %#lx, %lu bytes)",
               g_job->number, frame.kind, peer, what, frame.a, frame.b, frame.c, frame.bulk);
 }
@@ -246,7 +270,7 @@ void welcome(const Frame& frame, const uint64_t* words) {
 }
 
 void read(const Frame& frame) {
-  if (!may_access(frame.a, frame.b)) refuse(0, frame, "reads what is not the device's");
+  if (!may_access(frame.a, frame.b)) refuse(0, frame, kReadsElsewhere);
   Frame data = frame_of(NodeFrame::kData, frame.operation);
   data.flags = frame.flags & kAwaited;
   data.bulk = frame.b;
@@ -257,7 +281,7 @@ void read(const Frame& frame) {
 bool write_beside(const Frame& frame, const uint64_t* words) {
   uint64_t begin = words[3], offset = frame.a - begin;
   if (begin == 0) return false;
-  if (frame.a < begin || offset > kPart || frame.c > kPart - offset) refuse(0, frame, "writes what is not the device's");
+  if (frame.a < begin || offset > kPart || frame.c > kPart - offset) refuse(0, frame, kWritesElsewhere);
   auto peer = static_cast<int>(words[0]);
   return write_to_neighbour(static_cast<int>(words[1]), *g_job->kind->peer(g_job->wire, peer), static_cast<int>(words[2]),
                             offset, reinterpret_cast<const void*>(frame.b), frame.c);
@@ -271,12 +295,12 @@ int target_gpu(const Frame& frame, const uint64_t* words) {
   if (static_cast<int>(words[0]) != g_job->number) return -1;
   if (words[4] >= static_cast<uint64_t>(worker_devices().count)) refuse(0, frame, "is for a device that is none");
   int gpu = gpu_of(static_cast<int>(words[4]));
-  if (gpu < 0 && !may_access(frame.a, frame.c)) refuse(0, frame, "writes what is not the device's");
+  if (gpu < 0 && !may_access(frame.a, frame.c)) refuse(0, frame, kWritesElsewhere);
   return gpu;
 }
 
 void forward(const Frame& frame, const uint64_t* words) {
-  if (!may_access(frame.b, frame.c)) refuse(0, frame, "reads what is not the device's");
+  if (!may_access(frame.b, frame.c)) refuse(0, frame, kReadsElsewhere);
   int gpu = target_gpu(frame, words), peer = static_cast<int>(words[0]), device = static_cast<int>(words[4]);
   if (gpu >= 0) {
     const char* wrong = forward_to_gpu({g_job, gpu, g_started[device].number}, frame);
@@ -322,10 +346,10 @@ void* place(void*, int peer, const Frame& frame, const uint64_t* words) {
   if (!may_send(peer, frame) || static_cast<NodeFrame>(frame.kind) != NodeFrame::kWrite) refuse(peer, frame, "has data");
   if (int device = device_of(peer, frame); gpu_of(device) >= 0) {
     void* to = place_for_gpu({g_job, gpu_of(device), g_started[device].number}, frame);
-    if (to == nullptr) refuse(peer, frame, "writes what is not the device's");
+    if (to == nullptr) refuse(peer, frame, kWritesElsewhere);
     return to;
   }
-  if (!may_access(frame.a, frame.bulk)) refuse(peer, frame, "writes what is not the device's");
+  if (!may_access(frame.a, frame.bulk)) refuse(peer, frame, kWritesElsewhere);
   if (is_seen(frame.bulk)) see_arriving(1, static_cast<int64_t>(frame.bulk));
   return reinterpret_cast<void*>(frame.a);
 }
@@ -491,13 +515,7 @@ void tell(const EndInKernel& end) {
     told.name = reinterpret_cast<const char*>(end.entry);
     told.place = place != 0 ? text_in_program(place) : nullptr;
   }
-  const char* node = g_job->kind->peer(g_job->wire, g_job->number)->node;
-  const char* where = words_for_process(g_job->number);
-  if (number >= 0) {
-    std::snprintf(device, sizeof device, "device %d (node, %s on %s)", number, where, node);
-  } else {
-    std::snprintf(device, sizeof device, "a device (node, %s on %s)", where, node);
-  }
+  name_device(device, number);
   report_end(device, told);
 }
 

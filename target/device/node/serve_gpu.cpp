@@ -336,7 +336,7 @@ const char* deliver_to_gpu(const GpuFrame& of, const Frame& frame, const uint64_
       if (data == nullptr) return "brings no data";
       break;
     case NodeFrame::kRead:
-      if (frame.b == 0 || frame.b > kGpuPiece || !is_gpus(gpu, frame.a, frame.b)) return "reads what is not the device's";
+      if (frame.b == 0 || frame.b > kGpuPiece || !is_gpus(gpu, frame.a, frame.b)) return kReadsElsewhere;
       break;
     case NodeFrame::kFind:
       if (module_with(frame.a) == nullptr || !is_name(frame, words)) return "names no image";
@@ -359,9 +359,9 @@ const char* deliver_to_gpu(const GpuFrame& of, const Frame& frame, const uint64_
 
 const char* forward_from_gpu(const GpuFrame& of, const Frame& frame, const uint64_t* words, int target) {
   if (frame.c == 0 || frame.c > kGpuPiece || !is_gpus(g_gpus[of.gpu], frame.b, frame.c)) {
-    return "reads what is not the device's";
+    return kReadsElsewhere;
   }
-  if (target >= 0 && !is_gpus(g_gpus[target], frame.a, frame.c)) return "writes what is not the device's";
+  if (target >= 0 && !is_gpus(g_gpus[target], frame.a, frame.c)) return kWritesElsewhere;
   GpuJob* job = make_job(of, frame, words);
   job->target = target;
   hand_over(job);
@@ -370,7 +370,7 @@ const char* forward_from_gpu(const GpuFrame& of, const Frame& frame, const uint6
 
 // As a kWrite, whose data is there already.
 const char* forward_to_gpu(const GpuFrame& of, const Frame& frame) {
-  if (!is_gpus(g_gpus[of.gpu], frame.a, frame.c)) return "writes what is not the device's";
+  if (!is_gpus(g_gpus[of.gpu], frame.a, frame.c)) return kWritesElsewhere;
   Frame write = frame;
   write.kind = static_cast<uint16_t>(NodeFrame::kWrite);
   write.bulk = frame.c;

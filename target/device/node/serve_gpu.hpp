@@ -27,6 +27,10 @@ void number_worker_gpu(int gpu, int number);
 // If the calling thread is in libomptarget, in which region of which device; else false. For handlers of signals.
 [[nodiscard]] bool tell_worker_gpu(int& number, const char*& name, const char*& place);
 
+// What is wrong with a copy from or to memory that the device does not have.
+inline constexpr const char* kReadsElsewhere = "reads where its device has no memory";
+inline constexpr const char* kWritesElsewhere = "writes where its device has no memory";
+
 struct GpuFrame {
   const NodeJob* job;
   int gpu;

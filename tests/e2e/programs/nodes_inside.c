@@ -77,6 +77,12 @@ static void smash(void) {
   }
 }
 
+// A pointer of the program as one of the device.
+static void confuse(int writes) {
+  int value = 0, other = 0, host = omp_get_initial_device();
+  omp_target_memcpy(&value, &other, sizeof value, 0, 0, writes ? 0 : host, writes ? host : 0);
+}
+
 // Says which process the worker is, and keeps it busy, or leaves it alone for a second.
 static void serve(int is_idle) {
   int process = 0;
@@ -110,6 +116,8 @@ int main(int count, char **arguments) {
   if (strcmp(what, "crash") == 0) crash();
   if (strcmp(what, "call") == 0) call();
   if (strcmp(what, "smash") == 0) smash();
+  if (strcmp(what, "from") == 0) confuse(0);
+  if (strcmp(what, "to") == 0) confuse(1);
   if (strcmp(what, "busy") == 0) serve(0);
   if (strcmp(what, "idle") == 0) serve(1);
   if (strcmp(what, "children") == 0) start_children(arguments[0]);
