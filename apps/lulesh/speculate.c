@@ -6,6 +6,7 @@
  */
 #include "speculate.h"
 
+#include <marline/trace.h>
 #include <mpi.h>
 #include <omp.h>
 #include <stdio.h>
@@ -41,9 +42,11 @@ static void create_all(Speculation *of) {
   for (int k = 0; k < run->simulation.most_cycles && !run->entries->taskgroup_cancelled(); ++k) {
     const char *before = &of->turn[(k + 1) % 2];
     (void)before;
+    marline_region_begin("cycle");
     task_verdict(of, k);
     tasks_create(run, kTaskReceive, kTaskMaterial);
 #pragma omp taskwait depend(in : *before)
+    marline_region_end();
   }
 }
 

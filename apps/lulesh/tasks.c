@@ -11,6 +11,7 @@
  */
 #include "tasks.h"
 
+#include <marline/trace.h>
 #include <omp.h>
 
 /* The bodies ------------------------------------------------------------------------------------------------------ */
@@ -177,6 +178,8 @@ void tasks_create(TaskRun *run, TaskKind first, TaskKind last) {
 
 /* The loop over the cycles ---------------------------------------------------------------------------------------- */
 
+/* Charts tell cycles apart by the region "cycle" (marline report --color-by cycle). */
+
 /* A cycle, and whether it takes place. */
 static void create_cycle(TaskRun *run) {
   const char *step = plan_step_tile(run->plan);
@@ -187,7 +190,9 @@ static void create_cycle(TaskRun *run) {
 
 static void create_tasks(TaskRun *run) {
   for (int k = 0; k < run->simulation.most_cycles && !simulation_ended(&run->simulation); ++k) {
+    marline_region_begin("cycle");
     create_cycle(run);
+    marline_region_end();
   }
 }
 
@@ -215,6 +220,7 @@ static void create_persistent(TaskRun *run) {
     if (changed) {
       run->entries->graph_invalidate(graph);
     }
+    marline_region_begin("cycle");
     if (run->entries->graph_iterate(graph)) {
       if (changed) {
         cut_anew(run, k / run->remesh);
@@ -223,6 +229,7 @@ static void create_persistent(TaskRun *run) {
     } else {
       run->created += plan_tasks(run->plan);
     }
+    marline_region_end();
   }
   run->entries->graph_end(graph);
 }
@@ -230,6 +237,7 @@ static void create_persistent(TaskRun *run) {
 static void create_bsp(TaskRun *run) {
   Simulation *simulation = &run->simulation;
   while (simulation_advance(simulation)) {
+    marline_region_begin("cycle");
     tasks_create(run, kTaskForces, kTaskGather);
 #pragma omp taskwait
     exchange_all(simulation->exchange, kForces, simulation->fields);
@@ -241,6 +249,7 @@ static void create_bsp(TaskRun *run) {
     exchange_all(simulation->exchange, kGradients, simulation->fields);
     tasks_create(run, kTaskMaterial, kTaskMaterial);
 #pragma omp taskwait
+    marline_region_end();
   }
 }
 

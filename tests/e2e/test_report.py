@@ -230,6 +230,31 @@ def test_regions_are_summed_up_by_name(tmp_path: Path) -> None:
     assert line.split() == ["halo", "2", "20.0", "us", "40.0", "us"]
 
 
+def test_tasks_are_coloured_by_the_region_in_which_they_were_created(tmp_path: Path) -> None:
+    """A before the first `cycle`, B and C in the second one."""
+    key = 77
+    stream = Stream(1).add(1000, "implicit_begin", IMPLICIT, index=0, size=1)
+    stream.add(1001, "text", key, low=int.from_bytes(b"cycle", "little"))
+    stream.add(1010, "task_create", A, parent=IMPLICIT)
+    for start in (1020, 1040):
+        stream.add(start, "region_begin", IMPLICIT, text=key)
+        if start == 1040:
+            stream.add(1050, "task_create", B, parent=IMPLICIT).add(1055, "task_create", C, parent=IMPLICIT)
+        stream.add(start + 18, "region_end", IMPLICIT)
+    for number, task in enumerate((A, B, C)):
+        run_task(stream, task, 100 + 20 * number, 110 + 20 * number)
+    stream.add(2000, "implicit_end", IMPLICIT)
+    folder = save(tmp_path, [stream])
+    chart = tmp_path / "chart.svg"
+    result = report(folder, "--svg", chart, "--color-by", "cycle")
+    assert result.returncode == 0, result.stderr
+    shown = re.findall(r"<!-- ((?:before )?cycle \d) -->", chart.read_text())
+    assert shown == ["before cycle 1", "cycle 2"]
+    result = report(folder, "--svg", chart, "--color-by", "step")
+    assert (result.returncode, result.stderr) == (
+        125, "marline: --color-by step: the trace has no region of that name; it has: cycle\n")  # fmt: skip
+
+
 def test_recording_that_stopped_is_said(two_threads: Path) -> None:
     path = two_threads / "rank0000.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | {"stopped": "the limit of 1M is reached"}))

@@ -9,14 +9,14 @@ free.
 from __future__ import annotations
 
 import colorsys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from .. import graph, model, symbols
 from ..read.messages import Messages
 from ..read.reader import TASK_BITS, Trace
-from ..registry import Analysis, analysis_pass
+from ..registry import Analysis, AnalysisError, analysis_pass
 from .devices import Devices
 from .packing import lowest_lanes
 
@@ -63,6 +63,7 @@ class Picture:
     suspended_calls: np.ndarray  # rows of calls during which the task was suspended
     lane_of_call: np.ndarray  # lane of each of suspended_calls, numbered per rank
     devices: Devices
+    kinds_have_order: bool = False  # legends keep it; else kinds with most time come first
     notes: list[str] = field(default_factory=list)  # why code has no name
 
 
@@ -78,6 +79,25 @@ def picture(of: Analysis) -> Picture:
     kinds, lanes = of["kinds"], of["lanes"]
     return Picture(of.trace, tasks, segments, calls, suspensions, edges, messages, kinds.names, kinds.colors,
                    kinds.of_task, lanes.calls, lanes.lane, of["devices"], kinds.notes)  # fmt: skip
+
+
+def by_region(of: Analysis, region: str) -> Picture:
+    """The picture with a colour for each time that the task's creator had begun the region `region`, as a cycle of a
+    simulation, in place of a colour for each kind of task."""
+    regions, tasks = of["regions"], of["tasks"]
+    if region not in regions.names:
+        known = ", ".join(regions.names) or "none"
+        raise AnalysisError(f"--color-by {region}: the trace has no region of that name; it has: {known}")
+    rows = np.flatnonzero(regions.name == regions.names.index(region))
+    times = np.zeros(len(tasks.id), dtype=np.int64)
+    for creator in np.unique(regions.task[rows]).tolist():
+        begins = np.sort(regions.start[rows[regions.task[rows] == creator]])
+        mine = tasks.parent == creator
+        times[mine] = np.searchsorted(begins, tasks.created[mine], side="right")
+    most = int(times.max(initial=0))
+    names = [f"before {region} 1", *(f"{region} {time}" for time in range(1, most + 1))]
+    colors = ["#bbbbbb", *(_PALETTE[time % len(_PALETTE)] for time in range(most))]
+    return replace(of["picture"], kind_names=names, kind_colors=colors, kind_of_task=times, kinds_have_order=True)
 
 
 @analysis_pass("lanes", needs=("calls", "suspensions"))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..analysis import Analysis
+from ..passes.picture import by_region
 from ..read.progress import Progress, no_progress
 from ..read.reader import Trace, TraceError, read_trace
 from .chrome import write_chrome
@@ -22,6 +23,7 @@ class Views:
     chrome: str | Path | None = None
     png: str | Path | None = None
     svg: str | Path | None = None
+    color_by: str | None = None  # a region: charts have a colour for each time that it began
 
     def __bool__(self) -> bool:
         return any((self.perfetto, self.chrome, self.png, self.svg))
@@ -52,10 +54,11 @@ def write_views(of: Analysis, views: Views, progress: Progress = no_progress) ->
         except ImportError as error:
             missing = views.png or views.svg
             raise TraceError(f"cannot draw {missing}: {error}: python3 -m pip install matplotlib") from error
+        picture = of["picture"] if views.color_by is None else by_region(of, views.color_by)
         if views.png:
-            said += _said(views.png, "Gantt chart", *gantt.write_png(of["picture"], views.png))
+            said += _said(views.png, "Gantt chart", *gantt.write_png(picture, views.png))
         if views.svg:
-            said += _said(views.svg, "Gantt chart", *gantt.write_svg(of["picture"], views.svg))
+            said += _said(views.svg, "Gantt chart", *gantt.write_svg(picture, views.svg))
     return said
 
 

@@ -147,8 +147,9 @@ def _draw_threads(canvas: _Canvas, picture: Picture, rows: _Rows) -> list[Patch]
     colors = [*picture.kind_colors, _IMPLICIT_COLOR, _WAIT_COLOR]
     canvas.bars(runs.start, runs.end, y, _THREAD_HEIGHT, color, colors)
     weight = np.bincount(color, weights=runs.end - runs.start, minlength=kinds)[:kinds]
+    order = np.arange(kinds) if picture.kinds_have_order else np.argsort(-weight)
     return [Patch(color=picture.kind_colors[one], label=picture.kind_names[one])
-            for one in np.argsort(-weight)[:_MOST_KINDS].tolist() if weight[one]]  # fmt: skip
+            for one in order[weight[order] > 0][:_MOST_KINDS].tolist()]  # fmt: skip
 
 
 def _draw_calls(canvas: _Canvas, picture: Picture, rows: _Rows) -> list[Patch]:
