@@ -229,8 +229,8 @@ void marline_ranks_meet(const marline_ranks_t *ranks);
  * is one like any other: they wait for it as for others, and so do taskwait, taskgroup and barriers.
  *
  * A claimed task comes by these calls, in this order, each once: `created`; `ordered`; `others_ended`, if `ordered` said
- * that there are others; `ready`. Then the library calls marline_claimed_end. Different tasks' calls come from different
- * threads at the same time. */
+ * that there are others; `ready`. Then the library calls marline_claimed_end, or leaves the task to the runtime
+ * (marline_claimed_run). Different tasks' calls come from different threads at the same time. */
 typedef struct marline_claimed marline_claimed_t;
 
 typedef enum marline_target_form {
@@ -299,6 +299,9 @@ typedef struct marline_target_observer {
    * This, and `ordered` of other tasks that names this one, may come before its own `ordered`. The runtime may hold a lock:
    * be short, and call nothing of the runtime's. */
   void (*raised)(uint64_t number, int32_t priority);
+  /* A claimed task that was left to the runtime (marline_claimed_run) has ended, and `ordered` names it no more, but for
+   * calls under way. Not told: tasks without dependences, which nothing is behind. Any thread. */
+  void (*ended)(uint64_t number);
 } marline_target_observer_t;
 
 /* The process's only observer, from now on to its end: tasks that exist already are not told. 0; -1: there is one
@@ -311,6 +314,10 @@ int marline_target_tasks_observe(const marline_target_observer_t *observer);
  * What comes behind the task and can start is queued during the call. Private objects with destructors are destroyed by a
  * thread of the team first. */
 void marline_claimed_end(marline_claimed_t *task);
+
+/* In place of marline_claimed_end, by the same rules: the runtime runs the task as if it had not been claimed, for a library
+ * that finds that it cannot do the work. `ordered` goes on to name it as a claimed task to those behind it, until `ended`. */
+void marline_claimed_run(marline_claimed_t *task);
 
 /* Whether the task has been cancelled. Any thread, until the task is ended. A load, while nothing is cancelled. */
 int marline_claimed_is_cancelled(const marline_claimed_t *task);

@@ -55,6 +55,11 @@ void tell_ready(Task* task) {
   if (observer->ready != nullptr) observer->ready(task->claimed_by);
 }
 
+void tell_left_ended(const Task* task) {
+  const marline_target_observer_t* observer = tool::target_observer();
+  if (observer->ended != nullptr) observer->ended(task->number);
+}
+
 void pass_claimed(Worker* worker, Task* node, TaskFifo& nodes) {
   if (!node->has(task_flag::kEmpty)) return tell_ready(node);  // which may end on another thread, and be gone
   auto* task = static_cast<Task*>(node->block);

@@ -485,7 +485,8 @@ Task* queue_all_but_oldest(Worker* worker, Task* next, TaskFifo& ready) {
 }  // namespace
 
 Task* release_successors(Worker* worker, Task* task) {
-  if (task->exclusions != nullptr || options().priority.propagates || task->has(task_flag::kReplayed)) [[unlikely]] {
+  if (task->exclusions != nullptr || options().priority.propagates || task->has(task_flag::kReplayed | task_flag::kClaimed)) [[unlikely]] {
+    if (task->has(task_flag::kClaimed)) tell_left_ended(task);
     return release_unusual(worker, task);
   }
   Task* next = nullptr;

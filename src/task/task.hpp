@@ -71,7 +71,7 @@ inline constexpr uint32_t kDiscarded = 1u << 23;  // cancelled: `invoke`, if cal
 inline constexpr uint32_t kDomainShift = 24;      // the highest byte: 1 + the NUMA domain of its affinity; 0: none
 inline constexpr uint32_t kInitial = 1u << 20;    // with kImplicit: of a target region (construct/device/target.hpp)
 // Without kImplicit, the same bit. Until its creation: a target task that an observer is to be told of. Then: it is
-// claimed (graph/claims.hpp).
+// claimed (graph/claims.hpp), also if the library has left it to the runtime.
 inline constexpr uint32_t kObserved = kInitial, kClaimed = kInitial;
 // Persistent graphs (construct/task/persistent.hpp).
 inline constexpr uint32_t kInGraph = 1u << 16;     // the tasks that it creates belong to its graph

@@ -280,8 +280,9 @@ static void many(int count) {
 /* The library has been told everything that such a run has: `limits` of MARLINE_MAX_TASKS, and `priorities` that are passed
  * on, only where the run has them. */
 static void check_told(bool limits, bool priorities) {
-  CHECK(provider.claimed == provider.run + provider.skipped, "%ld were claimed, %ld have run", provider.claimed,
-        provider.run);
+  CHECK(provider.claimed == provider.run + provider.skipped + provider.left, "%ld were claimed, %ld have run, %ld were left",
+        provider.claimed, provider.run, provider.left);
+  CHECK(provider.left > 0, "no task was left to the runtime");
   CHECK(provider.ran_early > 0, "no task has run ahead");
   CHECK(provider.told_in_graph > 0, "no task of a graph was told");
   CHECK(provider.cancels > 0 && provider.skipped > 0, "%ld cancellations were told, %ld tasks cancelled", provider.cancels,

@@ -4,7 +4,8 @@
  * it is told alone: a task runs when the claimed tasks that were named to it have run here and the runtime has said that the
  * others have ended. So most tasks run before the runtime says that they are ready, as they would if they had been sent to
  * nodes ahead of time, and a predecessor that is not told is a wrong result of the program. They are ended once they are
- * ready, by these threads or by a progress hook. Every rule of devices.h that can be checked is. */
+ * ready, by these threads or by a progress hook. One in seven is left to the runtime when it is ready, and those behind it
+ * run when it has ended. Every rule of devices.h that can be checked is. */
 #ifndef MARLINE_CLAIMS_PROVIDER_H
 #define MARLINE_CLAIMS_PROVIDER_H
 
@@ -19,7 +20,7 @@
 
 typedef struct claim {
   marline_target_task_t task;
-  bool ordered, has_others, others_ended, has_run, ready, ended;
+  bool ordered, has_others, others_ended, has_run, ready, ended, is_left;
   int waiting; /* for predecessors that have not run, and 1 for the others */
   struct claim *next; /* of those that can run, or be ended */
   uint64_t *predecessors;
@@ -33,11 +34,11 @@ static struct {
   pthread_cond_t changed;
   claim_t **claims; /* by number; NULL: not claimed */
   size_t room;
-  claim_t *runnable, *to_end, *to_end_in_hook;
+  claim_t *runnable, *to_end, *to_end_in_hook, *to_leave;
   bool closed, stop; /* closed: nothing runs */
   pthread_t threads[RUNNERS];
   marline_hook_t *hook;
-  long claimed, run, skipped, ran_early, told_in_graph, raises, cancels, most_under_way, under_way;
+  long claimed, run, skipped, left, ran_early, told_in_graph, raises, cancels, most_under_way, under_way;
   long waits[MARLINE_WAIT_THROTTLE + 1]; /* by kind */
 } provider = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 
@@ -67,7 +68,7 @@ static void enter(claim_t *claim) {
   provider.claims[claim->task.number] = claim;
 }
 
-/* One in five is left to the runtime. */
+/* One in five is not claimed. */
 static void *created(const marline_target_task_t *task) {
   CHECK(task->bytes >= sizeof *task && task->number > 0, "what is told has %zu bytes", task->bytes);
   if (task->in_graph) {
@@ -78,6 +79,7 @@ static void *created(const marline_target_task_t *task) {
   claim_t *claim = calloc(1, sizeof *claim);
   claim->task = *task;
   claim->task.dependences = NULL;
+  claim->is_left = task->number % 7 == 3;
   pthread_mutex_lock(&provider.lock);
   enter(claim);
   ++provider.claimed;
@@ -97,7 +99,7 @@ static void wait_for(claim_t *claim, claim_t *predecessor) {
 }
 
 static void count_down(claim_t *claim) {
-  if (--claim->waiting == 0) push(&provider.runnable, claim);
+  if (--claim->waiting == 0 && !claim->is_left) push(&provider.runnable, claim);
 }
 
 static void ordered(void *data, const uint64_t *numbers, size_t count, size_t others) {
@@ -136,6 +138,7 @@ static void ready(void *data) {
     CHECK(claim_of(claim->predecessors[i])->ended, "ready before its predecessor %zu has been ended", i);
   }
   claim->ready = true;
+  if (claim->is_left) push(&provider.to_leave, claim);
   if (claim->has_run) push(&provider.to_end, claim);
   pthread_mutex_unlock(&provider.lock);
 }
@@ -203,6 +206,31 @@ static void run_claim(claim_t *claim) {
   if (claim->ready) end_claim(claim);
 }
 
+/* With the lock. */
+static void note_left_ended(claim_t *claim) {
+  CHECK(claim->is_left && claim->ready && !claim->ended, "task %lu has ended twice, or was not left",
+        (unsigned long)claim->task.number);
+  claim->has_run = claim->ended = true;
+  --provider.under_way;
+  for (size_t i = 0; i < claim->successor_count; ++i) count_down(claim->successors[i]);
+}
+
+static void ended(uint64_t number) {
+  pthread_mutex_lock(&provider.lock);
+  note_left_ended(claim_of(number));
+  pthread_mutex_unlock(&provider.lock);
+}
+
+/* With the lock, which it gives up meanwhile. */
+static void leave_claim(claim_t *claim) {
+  marline_claimed_t *handle = claim->task.handle;
+  ++provider.left;
+  if (claim->task.dependence_count == 0) note_left_ended(claim); /* which nobody tells */
+  pthread_mutex_unlock(&provider.lock);
+  marline_claimed_run(handle);
+  pthread_mutex_lock(&provider.lock);
+}
+
 static void *runner(void *unused) {
   (void)unused;
   pthread_mutex_lock(&provider.lock);
@@ -210,6 +238,8 @@ static void *runner(void *unused) {
     claim_t *claim;
     if ((claim = pop(&provider.to_end)) != NULL) {
       end_claim(claim);
+    } else if (!provider.closed && (claim = pop(&provider.to_leave)) != NULL) {
+      leave_claim(claim);
     } else if (!provider.closed && (claim = pop(&provider.runnable)) != NULL) {
       run_claim(claim);
     } else {
@@ -222,7 +252,7 @@ static void *runner(void *unused) {
 
 static void provider_start(void) {
   static const marline_target_observer_t observer = {sizeof observer, created, ordered, others_ended, ready,
-                                                     waits,           cancels, raised};
+                                                     waits,           cancels, raised,  ended};
   provider.hook = marline_progress_register("claims", poll_hook, NULL);
   for (int i = 0; i < RUNNERS; ++i) pthread_create(&provider.threads[i], NULL, runner, NULL);
   CHECK(marline_target_tasks_observe(&observer) == 0, "no observer can be registered");

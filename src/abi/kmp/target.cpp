@@ -16,7 +16,11 @@ namespace marline::kmp {
 
 namespace {
 
+// A claimed task that was left to the runtime keeps its number in that place.
 void run_target_task(Task* task) {
+  if (task->has(task_flag::kClaimed)) [[unlikely]] {
+    return run_task(task);
+  }
   task->device_handle = nullptr;
   run_task(task);
   if (task->device_handle != nullptr) wait_for_device(task);
@@ -73,7 +77,8 @@ bool __kmpc_omp_has_task_team(int32_t) { return t_target_handle != nullptr || cu
 void** __kmpc_omp_get_target_async_handle_ptr(int32_t) {
   if (t_target_handle != nullptr) return t_target_handle;
   Task* task = current_target_task();
-  return task != nullptr && can_poll_devices(__builtin_return_address(0)) ? &task->device_handle : nullptr;
+  if (task == nullptr || task->has(task_flag::kClaimed)) return nullptr;
+  return can_poll_devices(__builtin_return_address(0)) ? &task->device_handle : nullptr;
 }
 
 // kmp_target_offload_kind: 0 disabled, 1 default, 2 mandatory.

@@ -69,6 +69,10 @@ MARLINE_EXPORT void marline_claimed_end(marline_claimed_t* task) {
   marline::end_claimed(marline::this_worker_or_null(), reinterpret_cast<marline::Task*>(task));
 }
 
+MARLINE_EXPORT void marline_claimed_run(marline_claimed_t* task) {
+  marline::run_claimed(marline::this_worker_or_null(), reinterpret_cast<marline::Task*>(task));
+}
+
 MARLINE_EXPORT int marline_claimed_is_cancelled(const marline_claimed_t* task) {
   return marline::is_cancelled(reinterpret_cast<const marline::Task*>(task)) ? 1 : 0;
 }

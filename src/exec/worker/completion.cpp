@@ -294,12 +294,28 @@ namespace {
 
 }  // namespace
 
+namespace {
+
+void refuse_before_ready(const Task* task, const char* routine) {
+  // acquire pairs with count_down, as what comes behind may read what stood before.
+  if (!task->has(task_flag::kGraph) || task->predecessors.load(acquire) == 0) [[likely]] {
+    return;
+  }
+  fatal("%s: a target task was ended before what stands before it; call it after `ready`", routine);
+}
+
+}  // namespace
+
+// It keeps kClaimed, by which its end is told.
+void run_claimed(Worker* worker, Task* task) {
+  refuse_before_ready(task, "marline_claimed_run");
+  task->home = nullptr;
+  enqueue(worker, task);
+}
+
 // The parent is told at once: the thread may go on with something else for long.
 void end_claimed(Worker* worker, Task* task) {
-  // acquire pairs with count_down, as what comes behind may read what stood before.
-  if (task->has(task_flag::kGraph) && task->predecessors.load(acquire) != 0) [[unlikely]] {
-    fatal("marline_claimed_end: a target task was ended before what stands before it; call it after `ready`");
-  }
+  refuse_before_ready(task, "marline_claimed_end");
   if (task->has(task_flag::kDestroys)) {
     // No other thread of the runtime acts on the flags any more.
     task->flags = (task->flags & ~task_flag::kClaimed) | task_flag::kDiscarded;
