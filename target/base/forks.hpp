@@ -28,6 +28,7 @@ enum class ForkOrder : int {
   kUnderWay,     // operations of libomptarget; its other locks are not here: a fork has no GPU
   kCopies,       // copies of NVIDIA's GPUs
   kAsides,      // regions that are put aside
+  kAhead,       // regions that are sent ahead
   kCount
 };
 

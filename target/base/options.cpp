@@ -61,6 +61,9 @@ constexpr Row kTable[] = {
     {"MARLINE_CLUSTER_PLACEMENT", "heft", "heft, roundrobin or owner",
      "Which node of the device `cluster` runs a target region. `heft`: the one where it ends first, by the times that regions have "
      "taken; `roundrobin`: each in turn; `owner`: the one that has most of the data.",},
+    {"MARLINE_CLUSTER_SENDS", "ahead", "ahead or ready",
+     "When a deferred target region goes to its node of the device `cluster`. `ahead`: as soon as it waits for nothing but other such "
+     "regions; `ready`: when it can run.",},
 };
 
 const Row& row_of(Option option) { return kTable[static_cast<int>(option)]; }

@@ -18,7 +18,8 @@ enum class Option {
   kLink,
   kNodeDevices,
   kClusterWrites,
-  kClusterPlacement
+  kClusterPlacement,
+  kClusterSends
 };
 
 // The variable's value; null if it is not given, empty or its default.

@@ -29,7 +29,7 @@ void* show(const marline_target_task_t* told) {
 void start(const CaptureSink* sink) {
   static marline_target_observer_t observer;
   observer = {sizeof observer, show,        sink->ordered, sink->others_ended,
-              sink->ready,     sink->waits, sink->cancels, sink->raised};
+              sink->ready,     sink->waits, sink->cancels, sink->raised, sink->ended};
   if (marline_target_tasks_observe(&observer) != 0) {
     fatal("devices that take target tasks ahead of time: another library observes target tasks already, or "
           "libmarline.so is of another version");

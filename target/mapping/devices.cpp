@@ -9,6 +9,7 @@
 #include "base/report.hpp"
 #include "base/selection.hpp"
 #include "base/told.hpp"
+#include "device/base/capture.hpp"
 #include "device/base/kinds.hpp"
 #include "device/base/rank_place.hpp"
 #include "device/base/tell.hpp"
@@ -136,6 +137,7 @@ void after_fork_in_child() {
   forget_claims();
   forget_processes();
   forget_nodes();
+  forget_ahead();
   llvm_forget_operations();
   for (int i = 0; i < g_count; ++i) {
     g_devices[i].mapping->drop_busy();
@@ -382,9 +384,13 @@ static void tell_begun(Device* device) {
   for (int i = 0; i < device->member_count; ++i) tell_begun(device->members[i]);
 }
 
+bool is_prepared(const Device* device) {
+  bool started = device->started.load(std::memory_order_acquire);  // these two pair with the stores of prepare
+  return started && device->modules.load(std::memory_order_acquire) == module_changes();
+}
+
 void prepare(Device* device) {
-  bool started = device->started.load(std::memory_order_acquire);  // these two pair with the stores below
-  if (started && device->modules.load(std::memory_order_acquire) == module_changes()) return;
+  if (is_prepared(device)) return;
   refuse_if_lost(device);
   g_prepare_lock.take();
   if (is_memory_shared()) share_memory(*device);

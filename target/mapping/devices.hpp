@@ -35,6 +35,9 @@ struct Destination {
 [[nodiscard]] const DeviceFacts* device_facts(int number);
 [[nodiscard]] const char* device_kind(int number);
 
+// Whether `prepare` has nothing to do.
+[[nodiscard]] bool is_prepared(const Device* device);
+
 // Ready to be used: started, with the images of all modules loaded and their variables mapped. May suspend.
 void prepare(Device* device);
 

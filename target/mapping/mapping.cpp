@@ -319,12 +319,20 @@ void Mapping::remove_piece(Piece* piece) {
 // Called with the lock, left without it.
 void Mapping::end_locked(const Items& items) {
   Plan plan;
+  plan_end(items, plan);
+  lock_.release();
+  for (const Transfer& copy : plan.copies) copy_from(device_, copy.host, copy.device, copy.bytes, items.told);
+  finish_end(items, plan);
+}
+
+void Mapping::plan_end(const Items& items, Plan& plan) {
   ++construct_;
   of_region_ = items.of_region;
   subtract(items, plan);
   note_busy(plan, true);
-  lock_.release();
-  for (const Transfer& copy : plan.copies) copy_from(device_, copy.host, copy.device, copy.bytes, items.told);
+}
+
+void Mapping::finish_end(const Items& items, Plan& plan) {
   tell_pieces(Memory::kRelease, plan.pieces, items.told);
   if (plan.pieces == nullptr) return;
   Guard guard(lock_);

@@ -45,6 +45,15 @@ class Mapping {
   // some of the data.
   [[nodiscard]] bool try_end(const Items& items);
 
+  // For regions that are sent ahead (face/ahead.cpp), items without mappers. The first is `begin` where nothing is to be
+  // done but to count: all data is there by an enter data or the like, not for other regions alone. False: there is more
+  // to do, and nothing has been done.
+  [[nodiscard]] bool begin_present(const Items& items);
+  // The end in two halves, between which the caller makes plan.copies and `plan` stays where it is. The first is false as
+  // try_end is.
+  [[nodiscard]] bool begin_end(const Items& items, Plan& plan);
+  void finish_end(const Items& items, Plan& plan);
+
   // target update. May suspend.
   void update(const Items& items);
 
@@ -101,6 +110,8 @@ class Mapping {
   void attach(const AttachLater& one, Plan& plan);
   void subtract(const Items& items, Plan& plan);
   void end_locked(const Items& items);
+  void plan_end(const Items& items, Plan& plan);
+  bool is_there(const Items& items, int32_t i, Piece*& piece) const;
   Piece* piece_at_end(const Items& items, int32_t i) const;
   void subtract_item(const Items& items, int32_t i, Plan& plan);
   void copy_item_back(const Items& items, int32_t i, Plan& plan);

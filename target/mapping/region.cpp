@@ -11,7 +11,6 @@
 #include "device/llvm/asides.hpp"
 #include "image/images.hpp"
 #include "mapping/devices.hpp"
-#include "mapping/mapping.hpp"
 
 #include <cstdlib>
 #include <cstring>
@@ -109,7 +108,9 @@ void store_words(Device* device, Arguments& arguments, Told* told) {
   arguments.words.push(array);
 }
 
-void make_arguments(Device* device, const Region& region, Arguments& to) {
+}  // namespace
+
+void make_region_arguments(Device* device, const Region& region, Arguments& to) {
   device->mapping->make_arguments(region.items, region.leading_null, to);
   if (device->asks_for_spans) {
     device->mapping->list_spans(region.items, to.spans);
@@ -139,10 +140,12 @@ Launch launch_of(const Device* device, const Region& region, Arguments& argument
           region.number};
 }
 
+namespace {
+
 void run_here(Device* device, const Region& region) {
   Mapping& mapping = *device->mapping;
   Arguments arguments;
-  make_arguments(device, region, arguments);
+  make_region_arguments(device, region, arguments);
   run_and_wait(device, launch_of(device, region, arguments));
   mapping.release_arguments(arguments, region.items.told);
   mapping.end(region.items);
@@ -150,7 +153,7 @@ void run_here(Device* device, const Region& region) {
 
 void run_aside(Device* device, const Region& region, marline_task_t* task) {
   RegionAside* aside = make_aside(device, region.items, task);
-  make_arguments(device, region, aside->arguments);
+  make_region_arguments(device, region, aside->arguments);
   Launch launch = launch_of(device, region, aside->arguments);
   Told* told = aside->items.told = region.scope->leave();
   aside->timed = told != nullptr;

@@ -6,6 +6,7 @@
 #include "base/items.hpp"
 #include "base/told.hpp"
 #include "device/base/device.hpp"
+#include "mapping/mapping.hpp"
 
 namespace marline::target {
 
@@ -27,6 +28,11 @@ struct Region {
 
 // Whether the device, which is ready, has the kernel: else its module has no image for this device. May suspend.
 [[nodiscard]] bool has_kernel(Device* device, const Entry* kernel);
+
+// What the kernel gets, and the launch of it, which uses `to` and the region's arrays. Their data is on the device. May
+// suspend, unless there are private copies to make, or the device keeps arguments in memory.
+void make_region_arguments(Device* device, const Region& region, Arguments& to);
+[[nodiscard]] Launch launch_of(const Device* device, const Region& region, Arguments& arguments);
 
 // On a device that has the kernel. The region has run at the return, or, with `nowait`, goes on and holds the calling
 // task. May suspend.

@@ -17,6 +17,7 @@ namespace {
 Lock g_lock;  // while either is set, before there are tasks
 std::atomic<const CaptureSink*> g_sink{nullptr};
 void (*g_start)(const CaptureSink* sink) = nullptr;
+const AheadRoom* g_ahead = nullptr;  // constant once the library is loaded
 
 }  // namespace
 
@@ -35,6 +36,10 @@ void set_capture_start(void (*start)(const CaptureSink* sink)) {
   g_start = start;
   if (const CaptureSink* sink = g_sink.load(std::memory_order_relaxed)) start(sink);
 }
+
+void set_ahead(const AheadRoom* room) { g_ahead = room; }
+void start_ahead() { g_ahead->start(); }
+void forget_ahead() { g_ahead->forget(); }
 
 const CaptureSink* capture_sink() { return g_sink.load(std::memory_order_acquire); }  // pairs with capture_to
 

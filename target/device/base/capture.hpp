@@ -50,6 +50,7 @@ struct CaptureSink {
   void (*waits)(marline_wait_kind_t kind);
   void (*cancels)();
   void (*raised)(uint64_t number, int32_t priority);
+  void (*ended)(uint64_t number);
 };
 
 // From now on, to the end. There is one sink; a second one ends the program.
@@ -58,5 +59,18 @@ void capture_to(const CaptureSink* sink);
 // For target/face: what capture_to starts, now or when it is called; and the sink, once there is one.
 void set_capture_start(void (*start)(const CaptureSink* sink));
 [[nodiscard]] const CaptureSink* capture_sink();
+
+// Deferred target regions that are given to a device before those that they stand behind have ended (face/ahead.cpp), for
+// devices that take them so: Device::takes_ahead. From now on, for a device that is being started.
+void start_ahead();
+// In a fork's child, which has none of the tasks.
+void forget_ahead();
+
+// For target/face: what these two do.
+struct AheadRoom {
+  void (*start)();
+  void (*forget)();
+};
+void set_ahead(const AheadRoom* room);
 
 }  // namespace marline::target

@@ -32,6 +32,7 @@ struct Operation {
   bool has_poller = false;  // a thread waits for it and lets the device progress: nobody else need be told of it
   uint64_t begin = 0, end = 0;  // when the device has run it (tell.hpp, now)
   const Device* by = nullptr;   // of a cluster: the member that has run it, if its times are known
+  uint64_t number = 0;  // of a kernel on a device that takes them ahead: what Launch::behind names it by; by `launch`
 };
 
 // What a region asks of a GPU besides teams and threads: it passes through to libomptarget.
@@ -72,6 +73,17 @@ struct Launch {
   // and the cluster's own.
   int node = 0;
   int number = -1;
+  // Kernels behind which it runs (Operation::number), which may have ended; for devices that take kernels ahead.
+  const uint64_t* behind = nullptr;
+  uint32_t behind_count = 0;
+};
+
+// What a kind of devices does that takes kernels before those that they stand behind have ended (face/ahead.cpp).
+struct AheadKind {
+  // The kernel need not run, if it has not started. It may have ended.
+  void (*cancel)(Device*, uint64_t number);
+  // As DeviceKind::read, but without waiting: the operation ends when it is done.
+  void (*start_read)(Device*, void* to, uint64_t from, size_t bytes, Operation*);
 };
 
 struct DeviceKind {
@@ -117,6 +129,8 @@ struct DeviceKind {
 
   // The program ends.
   void (*stop)(Device*);
+
+  const AheadKind* ahead = nullptr;  // null: kernels are launched when they can run
 };
 
 // One device of the program. Constant after its start but for what says otherwise.
@@ -130,6 +144,8 @@ struct Device {
   std::atomic<uint32_t> modules{0};  // changes of modules that it knows; written by the threads that have followed them
   bool asks_to_copy = false;  // copies wait for an answer, so a progress hook must not make them; by its start
   bool asks_for_spans = false;  // Launch::spans; likewise
+  // DeviceKind::ahead is to be used. By its start; it may find later that it had better not be, for kernels behind others.
+  std::atomic<bool> takes_ahead{false};
   // The program has got an address, or a pointer of the device has one, that lies outside of the memory it belongs to,
   // as that of a section's array. Written by any thread, before a kernel can have it.
   std::atomic<bool> has_far_pointers{false};

@@ -5,6 +5,7 @@
 
 #include "base/options.hpp"
 #include "base/report.hpp"
+#include "device/base/capture.hpp"
 #include "device/base/kinds.hpp"
 #include "device/cluster/cluster_code.hpp"
 #include "device/cluster/cluster_head.hpp"
@@ -47,6 +48,13 @@ PlacementPolicy chosen_policy() {
   if (strcasecmp(text, "roundrobin") == 0) return PlacementPolicy::kRoundRobin;
   if (strcasecmp(text, "owner") != 0) refuse_value(Option::kClusterPlacement, text);
   return PlacementPolicy::kOwnerComputes;
+}
+
+bool sends_ahead() {
+  const char* text = option_value(Option::kClusterSends);
+  if (text == nullptr) return true;
+  if (strcasecmp(text, "ready") != 0) refuse_value(Option::kClusterSends, text);
+  return false;
 }
 
 void refuse_frame(int peer) {
@@ -140,6 +148,9 @@ void start(Device* device) {
   }
   device->asks_to_copy = true;
   device->asks_for_spans = true;
+  bool takes_ahead = sends_ahead();
+  device->takes_ahead.store(takes_ahead, std::memory_order_relaxed);  // released with the device, as the others
+  if (takes_ahead) start_ahead();
   device->state = g_cluster;
 }
 
@@ -163,11 +174,20 @@ bool launch(Device* device, const Launch& launch, Operation* operation) {
 
 void stop(Device*) {}  // with the workers
 
+void cancel(Device* device, uint64_t number) { head_of(device).cancel(number); }
+
+void start_read(Device* device, void* to, uint64_t from, size_t bytes, Operation* operation) {
+  head_of(device).start_read(to, from, bytes, operation);
+}
+
+constexpr AheadKind kAhead = {cancel, start_read};
+
 }  // namespace
 
 void check_cluster_options() {
   (void)compares_all();
   (void)chosen_policy();
+  (void)sends_ahead();
 }
 
 void take_cluster_frames() { take_guest_frames(kGuest); }
@@ -179,6 +199,7 @@ constinit const DeviceKind kClusterKind = {"cluster",       true,
                                            load_on_cluster, unload_on_cluster,
                                            find_on_cluster, locate_on_cluster,
                                            nullptr,         launch,
-                                           progress_nodes,  stop};
+                                           progress_nodes,  stop,
+                                           &kAhead};
 
 }  // namespace marline::target

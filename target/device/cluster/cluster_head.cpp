@@ -87,6 +87,8 @@ void ClusterHead::note_ended(TaskNumber task, Finished& finished) {
     known.operation->by = has_times ? device_->members[known.node - 1] : nullptr;
     finished.push(known.operation);
   }
+  std::free(known.copy);
+  known.copy = nullptr;
   if (known.kernel != nullptr) {
     known.kernel->~KernelPayload();
     std::free(known.kernel);
@@ -182,7 +184,9 @@ void ClusterHead::receive(int peer, Message& message, uint64_t sent, BlobReader&
 void ClusterHead::take_pointers(const uint64_t* words, uint32_t count) {
   Guard guard(node_.lock);
   ClusterBuffer* holder = count != 0 ? memory_.numbered(words[0]) : nullptr;
-  for (uint32_t i = 1; holder != nullptr && i < count; ++i) memory_.note_pointer(*holder, words[i]);
+  for (uint32_t i = 1; holder != nullptr && i < count; ++i) {
+    if (const ClusterBuffer* pointee = memory_.note_pointer(*holder, words[i])) note_new_pointer(*holder, *pointee);
+  }
 }
 
 void ClusterHead::take_times(int peer, const uint64_t* words, uint32_t count) {
@@ -210,12 +214,32 @@ void ClusterHead::take_times(int peer, const uint64_t* words, uint32_t count) {
   }
 }
 
-// Host tasks that nobody waits for have nothing to do.
+// A kernel has stored a pointer. What a kernel uses is known when it is created, so those that come behind such a
+// kernel are created behind its end from now on. The first run of each kernel is behind nothing that runs
+// (face/ahead.cpp), so most programs have no kernel ahead here that may have to follow the pointer. Looks at all tasks
+// under way, once for each pair of buffers.
+void ClusterHead::note_new_pointer(const ClusterBuffer& holder, const ClusterBuffer& pointee) {
+  device_->takes_ahead.store(false,
+                             std::memory_order_relaxed);  // a hint: those that are created meanwhile are looked at here
+  for (TaskNumber task = known_.first(); task < known_.end(); ++task) {
+    const Known& known = known_[task];
+    if (!known.is_ahead || known.has_ended) continue;
+    if (!head_.uses(task, holder.number) || head_.uses(task, pointee.number)) continue;
+    fatal(
+        "device %d (cluster): a region has stored a pointer into mapped data, where none was known, and a region "
+        "behind it "
+        "is at its node already, without what the pointer leads to: set MARLINE_CLUSTER_SENDS=ready",
+        device_->number);
+  }
+}
+
+// Host tasks that nobody waits for copy something home, or have nothing to do.
 void ClusterHead::start_here(uint64_t index, TaskNumber task) {
   if (known_[task].kernel != nullptr) {
     fatal("device %d (cluster): task %lu, a target region, is placed in the program's process", device_->number, task);
   }
   HostTask* host = known_[task].host;
+  if (const Copy* copy = known_[task].copy) std::memcpy(copy->to, reinterpret_cast<void*>(copy->from), copy->bytes);
   if (host == nullptr) return node_.end(index, 0);
   host->index = index;
   host->has_started = true;
@@ -364,6 +388,37 @@ void ClusterHead::read(void* to, uint64_t from, uint64_t bytes) {
   run_here(std::move(task), "copy from", bytes, [&] { std::memcpy(to, reinterpret_cast<void*>(from), bytes); });
 }
 
+void ClusterHead::start_read(void* to, uint64_t from, uint64_t bytes, Operation* operation) {
+  Known known;
+  known.operation = operation;
+  known.copy = static_cast<Copy*>(std::malloc(sizeof(Copy)));
+  if (known.copy == nullptr) fatal("no memory for a copy from the cluster");
+  *known.copy = {to, from, bytes};
+  known.created = now();
+  Finished finished;
+  add_operations(hooks_share(operation));
+  {
+    Guard guard(node_.lock);
+    NewTask task;
+    task.is_on_host = true;
+    ClusterBuffer& buffer = buffer_at(from, bytes, "a copy from");
+    task.accesses.push({{buffer.number, from - buffer.begin, bytes}, false});
+    create(std::move(task), known);
+    pump(finished);
+  }
+  finish(finished, false);
+}
+
+void ClusterHead::cancel(TaskNumber kernel) {
+  Finished finished;
+  {
+    Guard guard(node_.lock);
+    head_.cancel(kernel);
+    pump(finished);
+  }
+  finish(finished, false);
+}
+
 void ClusterHead::launch(const Launch& launch, uint32_t kernel, const uint64_t* codes, Operation* operation) {
   void* memory = std::malloc(sizeof(KernelPayload));
   if (memory == nullptr) fatal("no memory for a task of the cluster");
@@ -387,7 +442,9 @@ void ClusterHead::launch(const Launch& launch, uint32_t kernel, const uint64_t* 
     known.operation = operation;
     known.kernel = payload;
     known.created = now();
-    create(std::move(task), known);
+    for (uint32_t i = 0; i < launch.behind_count; ++i) task.predecessors.push(launch.behind[i]);
+    known.is_ahead = launch.behind_count != 0;
+    operation->number = create(std::move(task), known);
     pump(finished);
   }
   finish(finished, false);

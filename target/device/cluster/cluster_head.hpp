@@ -48,8 +48,14 @@ class ClusterHead {
   void write(uint64_t to, const void* from, uint64_t bytes);
   void read(void* to, uint64_t from, uint64_t bytes);
 
+  // The operation ends when the data has come.
+  void start_read(void* to, uint64_t from, uint64_t bytes, Operation* operation);
+
   // The operation ends when the kernel has run. `kernel`: a number for what it costs.
   void launch(const Launch& launch, uint32_t kernel, const uint64_t* codes, Operation* operation);
+
+  // A kernel, by its operation's number. It may have ended.
+  void cancel(TaskNumber kernel);
 
   // From the thread that polls the wire.
   void receive(int peer, Message& message, uint64_t sent, BlobReader& rest);  // `sent`: by the peer's clock, or 0
@@ -67,14 +73,21 @@ class ClusterHead {
     bool has_started = false, has_ended = false;
     uint64_t index = 0;
   };
+  // What a task of node 0 copies that no thread waits for.
+  struct Copy {
+    void* to;
+    uint64_t from, bytes;
+  };
   // What is known of a task until it has ended.
   struct Known {
     HostTask* host = nullptr;
+    Copy* copy = nullptr;
     Operation* operation = nullptr;
     KernelPayload* kernel = nullptr;
     uint64_t created = 0;         // tell.hpp, now
     NodeNumber node = 0;          // that has run it; 0: its times are not known
     uint64_t begin = 0, end = 0;  // the times
+    bool is_ahead = false;  // created behind kernels that may not have ended
     bool has_ended = false;
   };
   using Finished = List<Operation*>;
@@ -87,6 +100,7 @@ class ClusterHead {
   // `polls`: on the thread that polls the wire.
   void finish(Finished& finished, bool polls);
   void tell_what_was_noted();
+  void note_new_pointer(const ClusterBuffer& holder, const ClusterBuffer& pointee);
   void refuse_pointer_to_variable(const void* pointer);
   ClusterBuffer& buffer_at(uint64_t address, uint64_t bytes, const char* what);
   ClusterBuffer& begin_release(uint64_t address);

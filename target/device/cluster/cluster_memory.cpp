@@ -90,13 +90,14 @@ ClusterBuffer* ClusterMemory::pointee_of(uint64_t word) {
   return found != nullptr ? found : at(word - 1);
 }
 
-void ClusterMemory::note_pointer(ClusterBuffer& holder, uint64_t word) {
+ClusterBuffer* ClusterMemory::note_pointer(ClusterBuffer& holder, uint64_t word) {
   ClusterBuffer* pointee = pointee_of(word);
-  if (pointee == nullptr || pointee == &holder) return;
+  if (pointee == nullptr || pointee == &holder) return nullptr;
   List<uint64_t>& known = holder.pointees;
   uint64_t* at = std::lower_bound(known.begin(), known.end(), pointee->begin);
-  if (at != known.end() && *at == pointee->begin) return;
+  if (at != known.end() && *at == pointee->begin) return nullptr;
   known.insert(static_cast<size_t>(at - known.begin()), pointee->begin);
+  return pointee;
 }
 
 void ClusterMemory::find_pointers(uint64_t to, const void* data, uint64_t bytes, List<uint64_t>& found) const {

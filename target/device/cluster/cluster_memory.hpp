@@ -55,8 +55,8 @@ class ClusterMemory {
   // The buffer to which the word is a pointer, if it is one; null: none.
   [[nodiscard]] ClusterBuffer* pointee_of(uint64_t word);
   // The word has been written into the buffer; it may be a pointer into this memory. Numbers that look like one do no
-  // harm but that kernels use more than they need.
-  void note_pointer(ClusterBuffer& holder, uint64_t word);
+  // harm but that kernels use more than they need. Returns to what, if that was not known; else null.
+  ClusterBuffer* note_pointer(ClusterBuffer& holder, uint64_t word);
   // The words among these bytes, which go to that address, that may be such pointers. Needs no lock.
   void find_pointers(uint64_t to, const void* data, uint64_t bytes, List<uint64_t>& found) const;
 

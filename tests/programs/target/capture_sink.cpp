@@ -121,7 +121,7 @@ void ready(void* data) {
   pthread_mutex_unlock(&g_lock);
 }
 
-const CaptureSink kSink = {wants, take, nullptr, nullptr, ready, nullptr, nullptr, nullptr};
+const CaptureSink kSink = {wants, take, nullptr, nullptr, ready, nullptr, nullptr, nullptr, nullptr};
 
 [[gnu::constructor]] void begin() { capture_to(&kSink); }
 

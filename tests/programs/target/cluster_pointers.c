@@ -82,6 +82,36 @@ static void list(void) {
   }
 }
 
+/* The same by deferred regions, none of which waits for the program. */
+static void list_of_tasks(void) {
+  Block *blocks[kBlocks];
+  for (int b = 0; b < kBlocks; b++)
+    blocks[b] = take(sizeof(Block));
+#pragma omp parallel
+#pragma omp single
+  {
+    for (int b = 0; b < kBlocks; b++) {
+      Block *block = blocks[b], *next = b > 0 ? blocks[b - 1] : NULL;
+#pragma omp target nowait is_device_ptr(block, next) firstprivate(b) depend(inout : blocks[0])
+      {
+        block->next = next;
+        for (int i = 0; i < N; i++)
+          block->values[i] = b;
+      }
+    }
+    Block *first = blocks[kBlocks - 1];
+    for (int round = 0; round < 3; round++) {
+#pragma omp target nowait is_device_ptr(first) depend(inout : blocks[0])
+      for (Block *block = first; block != NULL; block = block->next)
+        block->values[7] *= 3;
+    }
+  }
+  for (int b = 0; b < kBlocks; b++) {
+    CHECK_EQ(value_at(&blocks[b]->values[7]), b * 27);
+    omp_target_free(blocks[b], g_device);
+  }
+}
+
 #ifdef __clang__ /* GCC looks for the pointer's own value, which is not mapped */
 /* The address of a section's array lies outside of what is mapped; one of them is in a structure by value. */
 static void sections(void) {
@@ -164,6 +194,7 @@ int main(void) {
   g_device = omp_get_default_device();
   table();
   list();
+  list_of_tasks();
 #ifdef __clang__
   sections();
 #endif

@@ -65,6 +65,8 @@ class Head {
   void receive(const Message& message);
 
   [[nodiscard]] bool has_ended(TaskNumber task);
+  // Of a task that has not ended.
+  [[nodiscard]] bool uses(TaskNumber task, uint64_t buffer);
   [[nodiscard]] size_t under_way() const { return under_way_; }
   [[nodiscard]] TaskPlace place_of(TaskNumber task) { return tasks_[task].place; }
 

@@ -1,0 +1,437 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Deferred target regions that are given to a device before those that they stand behind have ended (start_ahead in
+// device/base/capture.hpp; docs/design/cluster.md, "Ahead of time").
+//
+// A task is handed over as soon as all that stands before it, directly or not, and is not claimed has ended. From then
+// on it waits for tasks on the device alone, which need nothing but the device. That is when its maps are looked at. To
+// make data present is a thread's business, which may wait: such a task is left to the runtime, and those behind it
+// wait on the host until it has ended.
+//
+// Any thread. One lock is over all records; no device, data environment or runtime is called with it. One thread at a
+// time hands over, in the order of g_to_hand. Tasks end in a progress hook, as no call of the runtime's may end one.
+#include "base/forks.hpp"
+#include "base/report.hpp"
+#include "cluster/core/base/list.hpp"
+#include "device/base/capture.hpp"
+#include "image/images.hpp"
+#include "mapping/devices.hpp"
+#include "mapping/mapping.hpp"
+#include "mapping/plan.hpp"
+#include "mapping/region.hpp"
+
+#include <cstdlib>
+#include <new>
+
+extern "C" int omp_get_default_device();
+
+namespace marline::target {
+
+namespace {
+
+// The end of a region whose data goes home with it.
+struct Ending {
+  Plan plan;
+  uint32_t copies_left = 0;
+};
+
+// A task that has been claimed, from its creation to its end: `ended` of the operation is the kernel's.
+struct Ahead : Operation {
+  enum class State : uint8_t { kWaiting, kQueued, kHanded, kLeft };
+  CapturedTask* task = nullptr;
+  Device* device = nullptr;
+  State state = State::kWaiting;
+  bool is_ready = false, has_ended = false;
+  uint32_t missing =
+      1;  // tasks before it that have not been handed over; one for all that are not claimed, one for the creator
+  List<uint64_t> predecessors;  // claimed ones, by their numbers
+  List<Ahead*> dependents;      // which count this one among `missing`
+  Ahead* next = nullptr;
+  Ending* ending = nullptr;
+};
+
+struct Queue {
+  Ahead* first = nullptr;
+  Ahead* last = nullptr;
+
+  void push(Ahead* one) {
+    one->next = nullptr;
+    (first == nullptr ? first : last->next) = one;
+    last = one;
+  }
+  Ahead* pop() {
+    Ahead* one = first;
+    if (one != nullptr) first = one->next;
+    return one;
+  }
+};
+
+template <class T, class... Words>
+T* make(Words... words) {
+  void* memory = std::malloc(sizeof(T));
+  if (memory == nullptr) fatal("no memory for a deferred target region");
+  return new (memory) T{words...};
+}
+
+template <class T>
+void destroy(T* one) {
+  one->~T();
+  std::free(one);
+}
+
+Lock g_lock;
+const HeldAcrossForks g_held(g_lock, ForkOrder::kAhead);
+Window<Ahead*> g_claimed;  // by number; null: not claimed, or gone. Bounded as Window is
+Queue g_to_hand, g_to_end;
+bool g_is_handing = false;
+int g_counted = 0;  // of g_to_end, that the hook has been told of
+marline_hook_t* g_hook = nullptr;
+Ending* g_spare = nullptr;  // of the hook, where one thread is at a time
+
+Ahead* find(uint64_t number) { return g_claimed.has(number) ? g_claimed[number] : nullptr; }
+
+void forget(uint64_t number) {
+  g_claimed[number] = nullptr;
+  while (g_claimed.first() < g_claimed.end() && g_claimed[g_claimed.first()] == nullptr) g_claimed.drop_first();
+}
+
+// The caller tells the hook, behind the lock.
+void push_end(Ahead* one, int& pushed) {
+  g_to_end.push(one);
+  ++g_counted;
+  ++pushed;
+}
+
+void tell_hook(int pushed) {
+  if (pushed != 0) marline_progress_add(g_hook, pushed);
+}
+
+// Handing over
+// ---------------------------------------------------------------------------------------------------------
+
+bool kernel_ended(Operation* operation) {
+  auto* one = static_cast<Ahead*>(operation);
+  int pushed = 0;
+  {
+    Guard guard(g_lock);
+    one->has_ended = true;
+    if (one->state == Ahead::State::kHanded && one->is_ready) push_end(one, pushed);
+  }
+  tell_hook(pushed);
+  return true;
+}
+
+Region region_of(const CapturedTask& task) {
+  Region region = {};
+  region.kernel = task.kernel;
+  region.items = task.items;
+  region.thread_limit = task.thread_limit;
+  region.leading_null = task.leading_null;
+  region.in_memory = task.in_memory;
+  region.place = task.place;
+  region.teams = told_teams(task.passed_teams);
+  region.passed_teams = task.passed_teams;
+  region.trip_count = task.trip_count;
+  region.grid = task.grid;
+  return region;
+}
+
+// False: the device cannot take it now.
+bool launch(Ahead* one, const List<uint64_t>& behind) {
+  const CapturedTask& task = *one->task;
+  if (behind.count() != 0 && !one->device->takes_ahead.load(std::memory_order_relaxed)) return false;
+  if (marline_claimed_is_cancelled(task.handle) != 0 || !one->device->mapping->begin_present(task.items)) return false;
+  Region region = region_of(task);
+  Arguments arguments;
+  make_region_arguments(one->device, region, arguments);
+  Launch launch = launch_of(one->device, region, arguments);
+  launch.behind = behind.begin();
+  launch.behind_count = static_cast<uint32_t>(behind.count());
+  one->ended = kernel_ended;
+  (void)one->device->kind->launch(one->device, launch, one);
+  return true;
+}
+
+// Under the lock. Those that are left to the runtime are no longer there when the task becomes ready, and others have
+// been handed over: else it would not be here.
+void list_behind(const Ahead* one, List<uint64_t>& behind) {
+  for (uint64_t number : one->predecessors) {
+    Ahead* before = find(number);
+    if (before != nullptr && before->state == Ahead::State::kHanded && !before->has_ended) behind.push(before->number);
+  }
+}
+
+void count_down(Ahead* one) {
+  if (--one->missing != 0 || one->state != Ahead::State::kWaiting) return;
+  one->state = Ahead::State::kQueued;
+  g_to_hand.push(one);
+}
+
+// Under the lock, by the thread that hands over.
+void note_handed(Ahead* one, bool is_launched, int& pushed) {
+  one->state = is_launched ? Ahead::State::kHanded : Ahead::State::kLeft;
+  if (is_launched) {
+    for (Ahead* dependent : one->dependents) count_down(dependent);
+    one->dependents.clear();
+  }
+  if (one->is_ready && (one->has_ended || !is_launched)) push_end(one, pushed);
+}
+
+void hand_over() {
+  int pushed = 0;
+  g_lock.take();
+  while (!g_is_handing && g_to_hand.first != nullptr) {
+    g_is_handing = true;
+    Ahead* one = g_to_hand.pop();
+    List<uint64_t> behind;
+    list_behind(one, behind);
+    g_lock.release();
+    bool is_launched = launch(one, behind);
+    g_lock.take();
+    g_is_handing = false;
+    note_handed(one, is_launched, pushed);
+  }
+  g_lock.release();
+  tell_hook(pushed);
+}
+
+// The runtime's calls
+// --------------------------------------------------------------------------------------------------
+
+// Null: the host, or a device that takes nothing ahead, or has something to do first that may suspend.
+Device* device_that_takes(int64_t number) {
+  bool exists;
+  Device* device = device_for_routine(number == -1 ? omp_get_default_device() : static_cast<int>(number), exists);
+  if (device == nullptr || !device->takes_ahead.load(std::memory_order_relaxed) || device->lost) return nullptr;
+  return is_prepared(device) ? device : nullptr;
+}
+
+// Tools hear of constructs from the task that runs them.
+bool wants(int64_t number) { return !is_told(MARLINE_ON_ANYTHING) && device_that_takes(number) != nullptr; }
+
+// Private copies are memory of the device, and a thread's business.
+bool has_private_copies(const Items& items) {
+  for (int32_t i = 0; i < items.count; ++i) {
+    if ((items.types[i] & map_type::kPrivate) != 0) return true;
+  }
+  return false;
+}
+
+void* take(CapturedTask* task) {
+  if (task->kind != ConstructKind::kTarget || has_private_copies(task->items)) return nullptr;
+  Device* device = device_that_takes(task->device);
+  // The first task of each kernel finds where the device has it.
+  if (device == nullptr || const_cast<Entry*>(task->kernel)->code.get(device->number) == 0) return nullptr;
+  auto* one = make<Ahead>();
+  one->task = task;
+  one->device = device;
+  one->task->items.of_region = true;
+  Guard guard(g_lock);
+  g_claimed.reach(task->number) = one;
+  return one;
+}
+
+void ordered(void* taken, const uint64_t* numbers, size_t count, size_t others) {
+  auto* one = static_cast<Ahead*>(taken);
+  {
+    Guard guard(g_lock);
+    for (size_t i = 0; i < count; ++i) {
+      Ahead* before = find(numbers[i]);
+      if (before == nullptr) continue;  // it has ended
+      one->predecessors.push(numbers[i]);
+      if (before->state == Ahead::State::kHanded) continue;
+      before->dependents.push(one);
+      ++one->missing;
+    }
+    if (others != 0) ++one->missing;
+    count_down(one);
+  }
+  hand_over();
+}
+
+void others_ended(void* taken) {
+  {
+    Guard guard(g_lock);
+    count_down(static_cast<Ahead*>(taken));
+  }
+  hand_over();
+}
+
+// If it still waits, then for tasks that have been left to the runtime: they have ended.
+void ready(void* taken) {
+  auto* one = static_cast<Ahead*>(taken);
+  int pushed = 0;
+  {
+    Guard guard(g_lock);
+    one->is_ready = true;
+    if (one->state == Ahead::State::kWaiting) {
+      one->missing = 1;
+      count_down(one);
+    } else if (one->state == Ahead::State::kLeft || one->has_ended) {
+      if (one->state != Ahead::State::kQueued) push_end(one, pushed);
+    }
+  }
+  tell_hook(pushed);
+  hand_over();
+}
+
+// Looks at all tasks under way. Those that have not been handed over are looked at then.
+void cancels() {
+  List<Ahead*> cancelled;
+  List<uint64_t> numbers;
+  Device* device = nullptr;
+  {
+    Guard guard(g_lock);
+    for (uint64_t i = g_claimed.first(); i < g_claimed.end(); ++i) {
+      Ahead* one = g_claimed[i];
+      if (one == nullptr || one->state != Ahead::State::kHanded || one->has_ended) continue;
+      if (marline_claimed_is_cancelled(one->task->handle) == 0) continue;
+      numbers.push(one->number);
+      device = one->device;  // a program has one cluster
+    }
+  }
+  for (uint64_t number : numbers) device->kind->ahead->cancel(device, number);
+}
+
+// A task that was left to the runtime.
+void left_ended(uint64_t number) {
+  Guard guard(g_lock);
+  destroy(g_claimed[number]);
+  forget(number);
+}
+
+// Ends ----------------------------------------------------------------------------------------------------------------
+
+// Its record stays until it has ended, so that those behind it are not handed over, if there can be any.
+void leave(Ahead* one) {
+  CapturedTask* task = one->task;
+  marline_claimed_t* handle = task->handle;
+  uint64_t number = task->number;
+  bool is_named = task->dependence_count != 0;
+  free_captured(task);
+  one->task = nullptr;
+  if (!is_named) {
+    Guard guard(g_lock);
+    destroy(one);
+    forget(number);
+  }
+  marline_claimed_run(handle);
+}
+
+struct CopyHome : Operation {
+  Ahead* of = nullptr;
+};
+
+bool copy_ended(Operation* operation) {
+  auto* copy = static_cast<CopyHome*>(operation);
+  int pushed = 0;
+  {
+    Guard guard(g_lock);
+    if (--copy->of->ending->copies_left == 0) push_end(copy->of, pushed);
+  }
+  destroy(copy);
+  tell_hook(pushed);
+  return true;
+}
+
+void start_copies(Ahead* one) {
+  Ending& ending = *one->ending;
+  uint32_t count = ending.plan.copies.count();
+  ending.copies_left = count;
+  for (uint32_t i = 0; i < count; ++i) {
+    Transfer transfer = ending.plan.copies[i];
+    auto* copy = make<CopyHome>();
+    copy->ended = copy_ended;
+    copy->of = one;  // from the last of these calls on it may be gone
+    one->device->kind->ahead->start_read(one->device, transfer.host, transfer.device, transfer.bytes, copy);
+  }
+}
+
+void end(Ahead* one) {
+  marline_claimed_t* handle = one->task->handle;
+  {
+    Guard guard(g_lock);
+    forget(one->task->number);
+  }
+  free_captured(one->task);
+  destroy(one);
+  marline_claimed_end(handle);
+}
+
+enum class Step { kDone, kAgain, kGoesOn };
+
+// Of a region whose kernel has ended: its mapping ends.
+Step end_region(Ahead* one) {
+  Mapping& mapping = *one->device->mapping;
+  if (one->ending == nullptr) {
+    if (g_spare == nullptr) g_spare = make<Ending>();
+    if (!mapping.begin_end(one->task->items, g_spare->plan)) return Step::kAgain;  // another construct is at some of it
+    bool is_over = g_spare->plan.pieces == nullptr && g_spare->plan.copies.count() == 0;
+    if (!is_over) {
+      one->ending = g_spare;
+      g_spare = nullptr;
+      if (one->ending->plan.copies.count() != 0) {
+        start_copies(one);
+        return Step::kGoesOn;
+      }
+    }
+  }
+  if (one->ending != nullptr) {
+    mapping.finish_end(one->task->items, one->ending->plan);
+    destroy(one->ending);
+  }
+  end(one);
+  return Step::kDone;
+}
+
+Ahead* pop_end() {
+  Guard guard(g_lock);
+  return g_to_end.pop();
+}
+
+int poll(void*) {
+  int ended = 0;
+  Queue again;
+  while (Ahead* one = pop_end()) {
+    Step step = Step::kDone;
+    one->state == Ahead::State::kLeft ? leave(one) : void(step = end_region(one));
+    if (step == Step::kAgain) {
+      again.push(one);
+    } else {
+      ++ended;
+    }
+  }
+  {
+    Guard guard(g_lock);
+    while (Ahead* one = again.pop()) g_to_end.push(one);
+    g_counted -= ended;
+  }
+  if (ended != 0) marline_progress_add(g_hook, -ended);
+  return ended;
+}
+
+constexpr CaptureSink kSink = {wants, take, ordered, others_ended, ready, nullptr, cancels, nullptr, left_ended};
+
+void start() {
+  g_hook = marline_progress_register("deferred target regions", poll, nullptr);
+  if (g_hook == nullptr) fatal("no progress hook is left for devices: unregister one of the program's");
+  marline_progress_may_rest(g_hook);
+  capture_to(&kSink);
+}
+
+void forget_all() {
+  if (g_hook == nullptr) return;
+  g_claimed = Window<Ahead*>();
+  g_to_hand = g_to_end = {};
+  g_is_handing = false;
+  marline_progress_add(g_hook, -g_counted);
+  g_counted = 0;
+}
+
+constexpr AheadRoom kRoom = {start, forget_all};
+
+[[gnu::constructor]] void offer() { set_ahead(&kRoom); }
+
+}  // namespace
+
+}  // namespace marline::target
