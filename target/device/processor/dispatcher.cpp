@@ -99,8 +99,11 @@ Work* look_for_work(Dispatcher& own) {
   return nullptr;
 }
 
-bool wait_alone(const Dispatcher& own) {
-  return own.source.wait != nullptr && own.kernels.load() == 0 && own.source.wait();
+// False also with `work`: a kernel adds what can run behind it, and is counted off afterwards. seq_cst as in run_kernel.
+bool wait_alone(Dispatcher& own, Work*& work) {
+  if (own.source.wait == nullptr || own.kernels.load() != 0) return false;
+  work = take_arrived(own, false);
+  return work == nullptr && own.source.wait();
 }
 
 void resume(const Dispatcher& own) {
@@ -111,7 +114,7 @@ void resume(const Dispatcher& own) {
 Work* take_work(Dispatcher& own) {
   for (;;) {
     Work* work = look_for_work(own);
-    if (work == nullptr && wait_alone(own)) continue;
+    if (work == nullptr && wait_alone(own, work)) continue;
     resume(own);
     if (work == nullptr) work = take_arrived(own, true);
     if (work != nullptr) return work;

@@ -2,11 +2,12 @@
  *
  * A random graph of deferred target regions on few arrays, which all of them map as a whole. Each array has four classes
  * of bytes, by index modulo 4, with a dependence object each: so tasks without order write between each other's bytes.
- * Updates and host tasks are among them. The same tasks, one by one on the host, say what must come out.
+ * Updates and host tasks are among them, and tasks that take an array off the device or bring it back: regions in between
+ * map it for themselves. The same tasks, one by one on the host, say what must come out.
  *
  *   SEED [TASKS]
  *
- * Covers: target(nowait, depend, map:tofrom), target enter data(map:to), target exit data(map:from),
+ * Covers: target(nowait, depend, map:tofrom), target enter data(map:to, nowait), target exit data(map:from, nowait),
  *   target update(to, from, nowait, depend), task(depend:inout)
  */
 #include "device.h"
@@ -25,8 +26,9 @@ static unsigned draw(unsigned below) {
 static int g_sizes[kArrays];
 static unsigned char *g_arrays[kArrays], *g_device[kArrays], *g_host[kArrays]; /* the program's; what must come out */
 static char g_cells[kArrays][kClasses];
+static int g_is_there[kArrays]; /* on the device, as seen in the order of creation */
 
-typedef enum { kRegion, kUpdateFrom, kUpdateTo, kHostTask } Kind;
+typedef enum { kRegion, kUpdateFrom, kUpdateTo, kHostTask, kMove } Kind;
 
 typedef struct {
   Kind kind;
@@ -60,8 +62,9 @@ static void run(unsigned salt, unsigned char *const *a, const int *n, const int 
 
 static Task draw_task(void) {
   Task task = {kRegion, {0}, {0}, draw(1u << 30)};
-  unsigned what = draw(12);
-  task.kind = what == 0 ? kUpdateFrom : what == 1 ? kUpdateTo : what == 2 ? kHostTask : kRegion;
+  static const Kind kOthers[] = {kUpdateFrom, kUpdateTo, kHostTask, kMove};
+  unsigned what = draw(16);
+  task.kind = what < 4 ? kOthers[what] : kRegion;
   for (int i = 0; i < 4; i++) {
     int is_new;
     do {
@@ -74,17 +77,36 @@ static Task draw_task(void) {
   return task;
 }
 
+static void copy_all(int v, int to_device) {
+  if (to_device)
+    memmove(g_device[v], g_host[v], (size_t)g_sizes[v]);
+  else
+    memmove(g_host[v], g_device[v], (size_t)g_sizes[v]);
+}
+
+static void refer_region(const Task *task, unsigned char *const *a, const int *n) {
+  for (int i = 0; i < 4; i++)
+    if (!g_is_there[task->array[i]])
+      copy_all(task->array[i], 1);
+  run(task->salt, a, n, task->part);
+  for (int i = 0; i < 4; i++)
+    if (!g_is_there[task->array[i]])
+      copy_all(task->array[i], 0);
+}
+
 static void refer(const Task *task) {
   int v = task->array[0], n[4];
   unsigned char *a[4];
   for (int i = 0; i < 4; i++)
     a[i] = g_device[task->array[i]], n[i] = g_sizes[task->array[i]];
   if (task->kind == kRegion)
-    run(task->salt, a, n, task->part);
-  if (task->kind == kUpdateFrom)
-    memmove(g_host[v], g_device[v], (size_t)g_sizes[v]);
-  if (task->kind == kUpdateTo)
-    memmove(g_device[v], g_host[v], (size_t)g_sizes[v]);
+    refer_region(task, a, n);
+  if (task->kind == kUpdateFrom && g_is_there[v])
+    copy_all(v, 0);
+  if (task->kind == kUpdateTo && g_is_there[v])
+    copy_all(v, 1);
+  if (task->kind == kMove)
+    copy_all(v, !g_is_there[v]);
   if (task->kind == kHostTask)
     write_class(g_host[v], g_sizes[v], task->part[0], task->salt);
 }
@@ -128,6 +150,15 @@ static void create(const Task *task) {
     write_class(a, n, part, salt);
     break;
   }
+  case kMove: {
+    if (g_is_there[v]) {
+#pragma omp target exit data nowait map(from : a[0 : n]) depend(inout : c[0], c[1], c[2], c[3])
+    } else {
+#pragma omp target enter data nowait map(to : a[0 : n]) depend(inout : c[0], c[1], c[2], c[3])
+    }
+    g_is_there[v] = !g_is_there[v];
+    break;
+  }
   }
 }
 
@@ -142,6 +173,7 @@ int main(int count, char **words) {
       g_arrays[v][i] = g_device[v][i] = g_host[v][i] = (unsigned char)draw(256);
     unsigned char *a = g_arrays[v];
     (void)a; /* GCC does not count its use in a map */
+    g_is_there[v] = 1;
 #pragma omp target enter data map(to : a[0 : n])
   }
 #pragma omp parallel
@@ -156,6 +188,8 @@ int main(int count, char **words) {
     int n = g_sizes[v];
     for (int i = 0; i < n; i++)
       CHECK_EQ(a[i], g_host[v][i]);
+    if (!g_is_there[v])
+      copy_all(v, 1);
 #pragma omp target exit data map(from : a[0 : n])
     for (int i = 0; i < n; i++)
       CHECK_EQ(a[i], g_device[v][i]);
