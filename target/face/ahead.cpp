@@ -10,6 +10,7 @@
 //
 // Any thread. One lock is over all records; no device, data environment or runtime is called with it. One thread at a
 // time hands over, in the order of g_to_hand. Tasks end in a progress hook, as no call of the runtime's may end one.
+#include "base/chained.hpp"
 #include "base/forks.hpp"
 #include "base/report.hpp"
 #include "cluster/core/base/list.hpp"
@@ -46,7 +47,9 @@ struct Ahead : Operation {
       1;  // tasks before it that have not been handed over; one for all that are not claimed, one for the creator
   List<uint64_t> predecessors;  // claimed ones, by their numbers
   List<Ahead*> dependents;      // which count this one among `missing`
-  Ahead* next = nullptr;
+  Ahead* next = nullptr;        // of a queue
+  uint64_t key = 0;             // the task's number
+  Ahead* chained = nullptr;
   Ending* ending = nullptr;
 };
 
@@ -81,19 +84,17 @@ void destroy(T* one) {
 
 Lock g_lock;
 const HeldAcrossForks g_held(g_lock, ForkOrder::kAhead);
-Window<Ahead*> g_claimed;  // by number; null: not claimed, or gone. Bounded as Window is
+Chained<Ahead> g_claimed;  // by number
 Queue g_to_hand, g_to_end;
+// Kernels that have been handed over and have not run. At the bound further ones wait here, where a task takes least
+// memory and slows down none: a device has tasks enough by then. Twice as many for each member as one is sent at a
+// time.
+constexpr int kMostForMember = 128;
+int g_handed = 0;
 bool g_is_handing = false;
 int g_counted = 0;  // of g_to_end, that the hook has been told of
 marline_hook_t* g_hook = nullptr;
 Ending* g_spare = nullptr;  // of the hook, where one thread is at a time
-
-Ahead* find(uint64_t number) { return g_claimed.has(number) ? g_claimed[number] : nullptr; }
-
-void forget(uint64_t number) {
-  g_claimed[number] = nullptr;
-  while (g_claimed.first() < g_claimed.end() && g_claimed[g_claimed.first()] == nullptr) g_claimed.drop_first();
-}
 
 // The caller tells the hook, behind the lock.
 void push_end(Ahead* one, int& pushed) {
@@ -109,15 +110,19 @@ void tell_hook(int pushed) {
 // Handing over
 // ---------------------------------------------------------------------------------------------------------
 
+void hand_over();
+
 bool kernel_ended(Operation* operation) {
   auto* one = static_cast<Ahead*>(operation);
   int pushed = 0;
   {
     Guard guard(g_lock);
+    --g_handed;
     one->has_ended = true;
     if (one->state == Ahead::State::kHanded && one->is_ready) push_end(one, pushed);
   }
   tell_hook(pushed);
+  hand_over();
   return true;
 }
 
@@ -149,6 +154,8 @@ bool launch(Ahead* one, const List<uint64_t>& behind) {
   launch.behind_count = static_cast<uint32_t>(behind.count());
   one->ended = kernel_ended;
   (void)one->device->kind->launch(one->device, launch, one);
+  // `cancels` looks only at tasks that are marked as handed over, which this one is next.
+  if (marline_claimed_is_cancelled(task.handle) != 0) one->device->kind->ahead->cancel(one->device, one->number);
   return true;
 }
 
@@ -156,7 +163,7 @@ bool launch(Ahead* one, const List<uint64_t>& behind) {
 // been handed over: else it would not be here.
 void list_behind(const Ahead* one, List<uint64_t>& behind) {
   for (uint64_t number : one->predecessors) {
-    Ahead* before = find(number);
+    Ahead* before = g_claimed.find(number);
     if (before != nullptr && before->state == Ahead::State::kHanded && !before->has_ended) behind.push(before->number);
   }
 }
@@ -177,11 +184,14 @@ void note_handed(Ahead* one, bool is_launched, int& pushed) {
   if (one->is_ready && (one->has_ended || !is_launched)) push_end(one, pushed);
 }
 
+bool has_room(const Device* device) { return g_handed < kMostForMember * device->member_count; }
+
 void hand_over() {
   int pushed = 0;
   g_lock.take();
-  while (!g_is_handing && g_to_hand.first != nullptr) {
+  while (!g_is_handing && g_to_hand.first != nullptr && has_room(g_to_hand.first->device)) {
     g_is_handing = true;
+    ++g_handed;
     Ahead* one = g_to_hand.pop();
     List<uint64_t> behind;
     list_behind(one, behind);
@@ -189,6 +199,7 @@ void hand_over() {
     bool is_launched = launch(one, behind);
     g_lock.take();
     g_is_handing = false;
+    if (!is_launched) --g_handed;
     note_handed(one, is_launched, pushed);
   }
   g_lock.release();
@@ -227,7 +238,7 @@ void* take(CapturedTask* task) {
   one->device = device;
   one->task->items.of_region = true;
   Guard guard(g_lock);
-  g_claimed.reach(task->number) = one;
+  g_claimed.add(task->number, one);
   return one;
 }
 
@@ -236,7 +247,7 @@ void ordered(void* taken, const uint64_t* numbers, size_t count, size_t others) 
   {
     Guard guard(g_lock);
     for (size_t i = 0; i < count; ++i) {
-      Ahead* before = find(numbers[i]);
+      Ahead* before = g_claimed.find(numbers[i]);
       if (before == nullptr) continue;  // it has ended
       one->predecessors.push(numbers[i]);
       if (before->state == Ahead::State::kHanded) continue;
@@ -277,18 +288,16 @@ void ready(void* taken) {
 
 // Looks at all tasks under way. Those that have not been handed over are looked at then.
 void cancels() {
-  List<Ahead*> cancelled;
   List<uint64_t> numbers;
   Device* device = nullptr;
   {
     Guard guard(g_lock);
-    for (uint64_t i = g_claimed.first(); i < g_claimed.end(); ++i) {
-      Ahead* one = g_claimed[i];
-      if (one == nullptr || one->state != Ahead::State::kHanded || one->has_ended) continue;
-      if (marline_claimed_is_cancelled(one->task->handle) == 0) continue;
-      numbers.push(one->number);
-      device = one->device;  // a program has one cluster
-    }
+    g_claimed.for_each([&](const Ahead& one) {
+      if (one.state != Ahead::State::kHanded || one.has_ended) return;
+      if (marline_claimed_is_cancelled(one.task->handle) == 0) return;
+      numbers.push(one.number);
+      device = one.device;  // a program has one cluster
+    });
   }
   for (uint64_t number : numbers) device->kind->ahead->cancel(device, number);
 }
@@ -296,8 +305,9 @@ void cancels() {
 // A task that was left to the runtime.
 void left_ended(uint64_t number) {
   Guard guard(g_lock);
-  destroy(g_claimed[number]);
-  forget(number);
+  Ahead* one = g_claimed.find(number);
+  g_claimed.remove(one);
+  destroy(one);
 }
 
 // Ends ----------------------------------------------------------------------------------------------------------------
@@ -306,14 +316,13 @@ void left_ended(uint64_t number) {
 void leave(Ahead* one) {
   CapturedTask* task = one->task;
   marline_claimed_t* handle = task->handle;
-  uint64_t number = task->number;
   bool is_named = task->dependence_count != 0;
   free_captured(task);
   one->task = nullptr;
   if (!is_named) {
     Guard guard(g_lock);
+    g_claimed.remove(one);
     destroy(one);
-    forget(number);
   }
   marline_claimed_run(handle);
 }
@@ -351,7 +360,7 @@ void end(Ahead* one) {
   marline_claimed_t* handle = one->task->handle;
   {
     Guard guard(g_lock);
-    forget(one->task->number);
+    g_claimed.remove(one);
   }
   free_captured(one->task);
   destroy(one);
@@ -421,9 +430,10 @@ void start() {
 
 void forget_all() {
   if (g_hook == nullptr) return;
-  g_claimed = Window<Ahead*>();
+  g_claimed = Chained<Ahead>();
   g_to_hand = g_to_end = {};
   g_is_handing = false;
+  g_handed = 0;
   marline_progress_add(g_hook, -g_counted);
   g_counted = 0;
 }

@@ -110,6 +110,7 @@ device_program_test(cluster_pointers SOURCES cluster_pointers.c GCC NO_GPU THREA
 device_program_test(cluster_ahead SOURCES cluster_ahead.c DEVICES cluster GCC GCC_DEVICES cluster THREADS 4 NO_GPU STOCK NONE)
 device_program_test(cluster_ahead_pointers PROGRAM cluster_ahead SOURCES cluster_ahead.c ARGS pointers DEVICES cluster
                     COMPILERS clang19 THREADS 4 NO_GPU STOCK NONE FAILS "set MARLINE_CLUSTER_SENDS=ready")
+device_program_test(cluster_producers SOURCES cluster_producers.c GCC NO_GPU THREADS 4 STOCK NONE ENV OMP_CANCELLATION=true)
 device_program_test(cluster_constants SOURCES cluster_constants.c GCC THREADS 4 STOCK NONE)
 device_program_test(cluster_members SOURCES cluster_members.c GCC GCC_DEVICES cluster DEVICES cluster NO_GPU THREADS 4
                     STOCK NONE)
