@@ -15,6 +15,7 @@
 #include "base/report.hpp"
 #include "cluster/core/base/list.hpp"
 #include "device/base/capture.hpp"
+#include "device/llvm/asides.hpp"
 #include "image/images.hpp"
 #include "mapping/devices.hpp"
 #include "mapping/mapping.hpp"
@@ -51,6 +52,7 @@ struct Ahead : Operation {
   uint64_t key = 0;             // the task's number
   Ahead* chained = nullptr;
   Ending* ending = nullptr;
+  Aside shown;  // while it is the device's
 };
 
 struct Queue {
@@ -153,6 +155,11 @@ bool launch(Ahead* one, const List<uint64_t>& behind) {
   launch.behind = behind.begin();
   launch.behind_count = static_cast<uint32_t>(behind.count());
   one->ended = kernel_ended;
+  one->shown.device = one->device;
+  one->shown.kernel = task.kernel;
+  one->shown.place = task.place;
+  one->shown.what.store("kernel", std::memory_order_relaxed);
+  add_aside(&one->shown);
   (void)one->device->kind->launch(one->device, launch, one);
   // `cancels` looks only at tasks that are marked as handed over, which this one is next.
   if (marline_claimed_is_cancelled(task.handle) != 0) one->device->kind->ahead->cancel(one->device, one->number);
@@ -358,6 +365,7 @@ void start_copies(Ahead* one) {
 
 void end(Ahead* one) {
   marline_claimed_t* handle = one->task->handle;
+  remove_aside(&one->shown);
   {
     Guard guard(g_lock);
     g_claimed.remove(one);
