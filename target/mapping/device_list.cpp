@@ -44,7 +44,7 @@ struct List {
   }
 
   // Those of the job's workers. Programs that the program starts have its MARLINE_DEVICES, and no workers. Neither have
-  // workers, whose constructors may ask before they serve.
+  // workers: regions have target constructs, too, and constructors may ask before they serve.
   void add_nodes() {
     if (is_worker()) return;
     int workers = worker_count();
@@ -95,7 +95,7 @@ struct List {
 const char* add_named(List& list, const char* text, const char* at) {
   size_t word = std::strcspn(at, ",");
   if (std::strlen(kLlvmKind.name) == word && std::strncmp(at, kLlvmKind.name, word) == 0) {
-    list.add_llvm(true);
+    list.add_llvm(!is_worker());  // nodes may be unlike: regions have those that are there
     return at[word] == ',' ? at + word + 1 : at + word;
   }
   static constexpr char kNodes[] = "nodes";
@@ -144,10 +144,11 @@ void add_all(List& list) {
   }
 }
 
-// Leaves those that OMP_AVAILABLE_DEVICES names, in its order.
+// Leaves those that OMP_AVAILABLE_DEVICES names, in its order. It speaks of the program's devices; a worker has its own
+// for target constructs inside of the program's regions.
 int select(Candidate* devices, int count) {
   const char* text = option_value(Option::kAvailable);
-  if (text == nullptr) return count;
+  if (text == nullptr || is_worker()) return count;
   static DeviceFacts facts[kMostDevices];  // these are too large for the stack of a task
   static Candidate all[kMostDevices];
   for (int i = 0; i < count; ++i) {

@@ -316,7 +316,7 @@ int device_count() {
   return g_count;
 }
 
-// A worker has no devices: regions in its constructors run on the host.
+// A worker need not have devices: target constructs in regions, and regions in its constructors, may run on the host.
 bool is_mandatory() { return !is_worker() && __kmpc_get_target_offload() == kOffloadMandatory; }
 
 Destination destination_of(int64_t number) {
@@ -348,7 +348,7 @@ int cluster_nodes() {
 
 int default_device(const char* wish) {
   listed();
-  if (wish == nullptr) return g_default;
+  if (wish == nullptr || is_worker()) return g_default;  // the wish is the program's
   int chosen;
   const char* wrong = choose_device(wish, g_facts, g_count, chosen);
   if (wrong != nullptr) {

@@ -116,6 +116,18 @@ def test_what_cannot_be_is_said(jobs, compiled, changes, line):
     assert line in result.stderr
 
 
+# The program's devices, and its choice among them, are not its nodes'.
+@pytest.mark.parametrize("changes", [
+    {},
+    {"OMP_AVAILABLE_DEVICES": "*[0],*[2],*[1]"},
+    {"OMP_AVAILABLE_DEVICES": "uid(cluster),kind(nohost)"},
+    {"OMP_DEFAULT_DEVICE": "uid(cluster)"},
+])  # fmt: skip
+def test_a_target_construct_in_a_region_is_its_nodes(jobs, compiled, changes):
+    result = cluster(jobs, built(compiled, "gcc", "cluster.c"), "nested", count=3, **changes)
+    assert values(result)["good"] == "1"
+
+
 def test_a_hint_for_a_node_that_is_not_there_is_an_error(jobs, program):
     result = cluster(jobs, program, "no_such_node", count=3)
     assert result.returncode != 0

@@ -110,6 +110,24 @@ static void no_such_node(void) {
   printf("went on\n");
 }
 
+/* A target construct inside of a region is its node's, whatever devices the program has. (Clang makes it a part of the
+ * region.) */
+#pragma omp declare target
+static int inner(void) {
+  int process = 0;
+#pragma omp target map(from : process)
+  process = (int)getpid();
+  return process == (int)getpid();
+}
+#pragma omp end declare target
+
+static void nested(void) {
+  int good = 0;
+#pragma omp target map(tofrom : good)
+  good = inner();
+  printf("good=%d\n", good);
+}
+
 /* A child has its own data; the cluster stays its parent's. */
 static void forked(void) {
   int value = 1;
@@ -137,6 +155,7 @@ int main(int count, char **words) {
   if (strcmp(what, "hangs") == 0) hangs();
   if (strcmp(what, "writes_to") == 0) writes_to();
   if (strcmp(what, "forked") == 0) forked();
+  if (strcmp(what, "nested") == 0) nested();
   if (strcmp(what, "no_such_node") == 0) no_such_node();
   return 0;
 }

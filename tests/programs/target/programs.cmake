@@ -114,6 +114,8 @@ device_program_test(cluster_producers SOURCES cluster_producers.c GCC NO_GPU THR
 device_program_test(cluster_constants SOURCES cluster_constants.c GCC THREADS 4 STOCK NONE)
 device_program_test(cluster_members SOURCES cluster_members.c GCC GCC_DEVICES cluster DEVICES cluster NO_GPU THREADS 4
                     STOCK NONE)
+device_program_test(cluster_nested SOURCES cluster_nested.c GCC GCC_DEVICES cluster with_hosts DEVICES cluster NO_GPU THREADS 4
+                    STOCK NONE)
 
 # Random programs for the data environment: SEED ROUNDS. Clang 14 links one source's regions only. LLVM gives the host's
 # pointers back as they were when they were attached.
