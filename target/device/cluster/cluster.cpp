@@ -84,7 +84,11 @@ void deliver(int peer, const Frame& frame, const uint64_t* words) {
   g_cluster->receive(peer, message, frame.a, blob.reader);
 }
 
-constexpr GuestFrames kGuest = {place, deliver};
+void tell_lost(int peer, char* to, size_t bytes) {
+  if (g_cluster != nullptr) g_cluster->tell_lost(static_cast<NodeNumber>(peer), to, bytes);
+}
+
+constexpr GuestFrames kGuest = {place, deliver, tell_lost};
 
 DeviceFacts facts_of_member(int index) {
   DeviceFacts facts;

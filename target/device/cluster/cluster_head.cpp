@@ -4,13 +4,16 @@
 #include "device/cluster/cluster_head.hpp"
 
 #include "base/report.hpp"
+#include "device/base/place.hpp"
 #include "device/base/tell.hpp"
 #include "device/cluster/cluster_seen.hpp"
 #include "device/cluster/cluster_times.hpp"
 #include "device/cluster/cluster_wire.hpp"
+#include "image/images.hpp"
 #include "image/program.hpp"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
 #include <new>
 
@@ -139,6 +142,7 @@ void ClusterHead::send(Message& message) {
 // With the buffers, where the node has them, and the kernel.
 void ClusterHead::send_task(const Message& message) {
   const KernelPayload& kernel = *known_[message.task].kernel;
+  known_[message.task].sent_to = message.to;
   BlobWriter blob(kBlobFront);
   write_message(message, blob);
   size_t at = blob.bytes();
@@ -186,6 +190,26 @@ void ClusterHead::take_pointers(const uint64_t* words, uint32_t count) {
   ClusterBuffer* holder = count != 0 ? memory_.numbered(words[0]) : nullptr;
   for (uint32_t i = 1; holder != nullptr && i < count; ++i) {
     if (const ClusterBuffer* pointee = memory_.note_pointer(*holder, words[i])) note_new_pointer(*holder, *pointee);
+  }
+}
+
+void ClusterHead::tell_lost(NodeNumber node, char* to, size_t bytes) {
+  const KernelPayload* first = nullptr;
+  int count = 0;
+  Guard guard(node_.lock);
+  for (TaskNumber task = known_.first(); task < known_.end(); ++task) {
+    const Known& known = known_[task];
+    if (known.sent_to != node || known.kernel == nullptr) continue;
+    if (first == nullptr) first = known.kernel;
+    ++count;
+  }
+  if (first == nullptr) return;
+  char where[384];
+  describe_place(first->name, first->where, where, sizeof where);
+  if (count == 1) {
+    std::snprintf(to, bytes, "; it had one task, %s", where);
+  } else {
+    std::snprintf(to, bytes, "; it had %d tasks, the first is %s", count, where);
   }
 }
 
@@ -424,6 +448,8 @@ void ClusterHead::launch(const Launch& launch, uint32_t kernel, const uint64_t* 
   if (memory == nullptr) fatal("no memory for a task of the cluster");
   auto* payload = new (memory) KernelPayload{codes,
                                              offset_in_program(launch.place),
+                                             launch.kernel->name,
+                                             launch.place,
                                              launch.thread_limit,
                                              launch.in_memory,
                                              launch.number >= 0 ? launch.number : device_->number,

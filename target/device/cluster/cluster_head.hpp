@@ -16,6 +16,8 @@ namespace marline::target {
 struct KernelPayload {
   const uint64_t* codes;  // where it is, by node; stays
   uint64_t place;         // as in KernelStart
+  const char* name;       // of the region, and the text of its place, or null; both stay
+  const char* where;
   int32_t thread_limit;
   bool in_memory;  // likewise
   int number;      // likewise
@@ -62,6 +64,9 @@ class ClusterHead {
   void take_pointers(const uint64_t* words, uint32_t count);
   void take_times(int peer, const uint64_t* words, uint32_t count);
 
+  // Which regions had been sent to a node that has gone, as a part of a line.
+  void tell_lost(NodeNumber node, char* to, size_t bytes);
+
   // Of node 0's side.
   void report(const Message& message) { head_.receive(message); }
   void start_here(uint64_t index, TaskNumber task);
@@ -85,6 +90,7 @@ class ClusterHead {
     Operation* operation = nullptr;
     KernelPayload* kernel = nullptr;
     uint64_t created = 0;         // tell.hpp, now
+    NodeNumber sent_to = 0;       // a kernel's node; 0: none yet
     NodeNumber node = 0;          // that has run it; 0: its times are not known
     uint64_t begin = 0, end = 0;  // the times
     bool is_ahead = false;  // created behind kernels that may not have ended

@@ -183,7 +183,7 @@ void deliver(int peer, const Frame& frame, const uint64_t* words) {
   g_node->receive(message, blob.reader);
 }
 
-constexpr GuestFrames kGuest = {place, deliver};
+constexpr GuestFrames kGuest = {place, deliver, nullptr};
 
 }  // namespace
 

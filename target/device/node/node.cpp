@@ -174,8 +174,10 @@ void lost(void*, int peer, const char* why) {
     std::snprintf(devices, sizeof devices, "device %d", node != nullptr ? node->device->number : peer - 1);
   }
   const char* where = g_job->kind->peer(g_job->wire, peer)->node;
-  end_process(EXIT_FAILURE, "%s (node, %s on %s) has gone, so the program cannot go on: it %s",
-              devices, words_for_process(peer), where, why);
+  char tasks[512];
+  tell_lost_guest(peer, tasks, sizeof tasks);
+  end_process(EXIT_FAILURE, "%s (node, %s on %s) has gone, so the program cannot go on: it %s%s",
+              devices, words_for_process(peer), where, why, tasks);
 }
 
 [[noreturn]] void fail(const char* line) { fatal("%s", line); }

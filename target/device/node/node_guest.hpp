@@ -12,6 +12,8 @@ namespace marline::target {
 struct GuestFrames {
   void* (*place)(int peer, const Frame& frame, const uint64_t* words);
   void (*deliver)(int peer, const Frame& frame, const uint64_t* words);
+  // The peer has gone: writes what it had to do, for the line about that. Null: nothing is known.
+  void (*tell_lost)(int peer, char* to, size_t bytes);
 };
 
 // Before this process joins a job.
@@ -20,6 +22,8 @@ void take_guest_frames(const GuestFrames& guest);
 // In both sides' WireUser. Ends the process for frames that nobody takes.
 void* place_guest(int peer, const Frame& frame, const uint64_t* words);
 void deliver_guest(int peer, const Frame& frame, const uint64_t* words);
+// "" where nothing is known.
+void tell_lost_guest(int peer, char* to, size_t bytes);
 
 [[nodiscard]] inline bool is_guest(const Frame& frame) { return frame.kind >= kFirstGuest; }
 

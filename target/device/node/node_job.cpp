@@ -33,6 +33,11 @@ void deliver_guest(int peer, const Frame& frame, const uint64_t* words) {
   g_guest->deliver(peer, frame, words);
 }
 
+void tell_lost_guest(int peer, char* to, size_t bytes) {
+  *to = '\0';
+  if (g_guest != nullptr && g_guest->tell_lost != nullptr) g_guest->tell_lost(peer, to, bytes);
+}
+
 int worker_count() {
   if (g_job.wire != nullptr) return g_job.count - 1;
   const Membership& own = membership();

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Usage: cluster_wrong PART: mistakes on a cluster, each of which ends the program with a line. With -DADDRESS also a
+ * variable that begins with an address. */
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#pragma omp declare target
+int variable = 1;
+#ifdef ADDRESS
+int *address = &variable;
+#endif
+#pragma omp end declare target
+
+static void attaches(void) {
+  struct {
+    int *pointer;
+  } holder = {&variable};
+#pragma omp target enter data map(to : holder)
+#pragma omp target enter data map(to : holder.pointer[0 : 1])
+}
+
+static void copies_too_much(void) {
+  char bytes[64] = {0};
+  char *memory = omp_target_alloc(8, 0);
+  omp_target_memcpy(memory, bytes, sizeof bytes, 0, 0, 0, omp_get_initial_device());
+}
+
+int main(int count, char **words) {
+  const char *what = count > 1 ? words[1] : "";
+  int value = 0;
+#ifdef ADDRESS
+#pragma omp target map(tofrom : value)
+  value = *address;
+#endif
+#pragma omp target map(tofrom : value)
+  value += variable;
+  if (strcmp(what, "attaches") == 0) attaches();
+  if (strcmp(what, "copies") == 0) copies_too_much();
+  printf("value=%d\n", value);
+  return 0;
+}

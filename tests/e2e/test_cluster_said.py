@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What mistakes say on a cluster: each line of the guide's table is one that such a mistake brings about, and a mistake whose
+line is not in the table fails here."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from conftest import Result
+from nodes_support import Jobs, built, jobs  # noqa: F401  (a fixture)
+
+GUIDE = Path(__file__).resolve().parents[2] / "docs" / "guide" / "cluster.md"
+
+
+def lines_of_guide() -> list[str]:
+    """The texts in the first column of the table."""
+    table = GUIDE.read_text().partition("## What mistakes say")[2].split("\n## ")[0]
+    cells = [row.split(" | ")[0] for row in table.splitlines() if row.startswith("| `")]
+    return [text for cell in cells for text in re.findall("`([^`]+)`", cell)]
+
+
+def pattern(line: str) -> str:
+    """Addresses and names of nodes differ; the guide leaves quotes out."""
+    text = re.escape(line).replace(r"0x\.\.\.", "0x[0-9a-f]+").replace("NODE", r"\S+")
+    return text.replace(r"declare\ target", "[`']?declare target[`']?")
+
+
+class Mistakes:
+    """Programs and options that are wrong."""
+
+    def __init__(self, jobs: Jobs, compiled: Callable[..., Path]):
+        self._jobs, self._compiled = jobs, compiled
+
+    def options(self, *words: str, devices: str = "cluster", **changes: str) -> Result:
+        program = built(self._compiled, "gcc", "cluster.c")
+        return self._jobs.run("-n", 3, f"--devices={devices}", "-t", 1, "--", program, *words, **changes)
+
+    def program(self, what: str, *flags: str) -> Result:
+        program = built(self._compiled, "clang", "cluster_wrong.c", *flags)
+        return self._jobs.run("-n", 3, "--devices=cluster", "-t", 1, "--", program, what)
+
+    def ranks(self, by_mpirun: bool) -> Result:
+        program = self._compiled("mpicc.openmpi", "cluster.c", "-fopenmp", "-Wl,--no-as-needed")
+        if by_mpirun:
+            return self._jobs.mpirun("openmpi", 2, *self._jobs.preloaded(), program, MARLINE_DEVICES="cluster")
+        return self._jobs.run("-n", 2, "--devices=cluster", program)
+
+
+MISTAKES: dict[str, Callable[[Mistakes], Result]] = {
+    "MARLINE_CLUSTER_WRITES": lambda by: by.options(MARLINE_CLUSTER_WRITES="pages"),
+    "MARLINE_CLUSTER_PLACEMENT": lambda by: by.options(MARLINE_CLUSTER_PLACEMENT="hold"),
+    "a cluster of GPUs": lambda by: by.options(devices="cluster:gpu"),
+    "needs each of the job's": lambda by: by.options(MARLINE_NODE_DEVICES="2"),
+    "needs each worker as one device": lambda by: by.options(MARLINE_NODE_DEVICES="2", OMP_AVAILABLE_DEVICES="*[0],*[3:2]"),
+    "the ranks of a program": lambda by: by.ranks(by_mpirun=False),
+    "the ranks of an MPI program": lambda by: by.ranks(by_mpirun=True),
+    "names nodes twice": lambda by: by.options(devices="cluster,nodes"),
+    "the declare target variable": lambda by: by.program("", "-DADDRESS"),
+    "a pointer to a declare target variable": lambda by: by.program("attaches"),
+    "a copy to 64 bytes": lambda by: by.program("copies"),
+    "has gone": lambda by: by.options("killed"),
+    "device 1": lambda by: by.options("crash", MARLINE_CLUSTER_PLACEMENT="roundrobin"),
+}
+
+
+@pytest.mark.parametrize("line", lines_of_guide())
+def test_a_mistake_says_what_the_guide_says(jobs, compiled, line):
+    makers = [make for begin, make in MISTAKES.items() if line.startswith(begin)]
+    assert len(makers) == 1, f"no mistake here makes the guide's line {line!r}"
+    text = pattern(line.replace(" x (8 bytes)", " address (8 bytes)"))
+    result = makers[0](Mistakes(jobs, compiled))
+    assert result.returncode != 0
+    assert any(re.search(text, one) for one in result.stderr.splitlines()), result.stderr
+
+
+def test_each_mistake_is_in_the_guide():
+    lines = lines_of_guide()
+    assert all(any(line.startswith(begin) for line in lines) for begin in MISTAKES)
