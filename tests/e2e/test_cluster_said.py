@@ -60,6 +60,7 @@ MISTAKES: dict[str, Callable[[Mistakes], Result]] = {
     "a pointer to a declare target variable": lambda by: by.program("attaches"),
     "a copy to 64 bytes": lambda by: by.program("copies"),
     "has gone": lambda by: by.options("killed"),
+    "has changed the static variable": lambda by: by.program("counts"),
     "device 1": lambda by: by.options("crash", MARLINE_CLUSTER_PLACEMENT="roundrobin"),
 }
 
@@ -70,8 +71,14 @@ def test_a_mistake_says_what_the_guide_says(jobs, compiled, line):
     assert len(makers) == 1, f"no mistake here makes the guide's line {line!r}"
     text = pattern(line.replace(" x (8 bytes)", " address (8 bytes)"))
     result = makers[0](Mistakes(jobs, compiled))
-    assert result.returncode != 0
+    assert result.returncode != 0 or "marline: warning: " in result.stderr
     assert any(re.search(text, one) for one in result.stderr.splitlines()), result.stderr
+
+
+def test_variables_of_the_program_may_change(jobs, compiled):
+    result = Mistakes(jobs, compiled).program("")
+    assert (result.returncode, result.stdout) == (0, "value=1\n")
+    assert "warning" not in result.stderr
 
 
 def test_each_mistake_is_in_the_guide():

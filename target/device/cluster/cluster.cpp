@@ -20,6 +20,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
 #include <new>
 
 namespace marline::target {
@@ -69,6 +70,16 @@ void* place(int peer, const Frame& frame, const uint64_t*) {
 // Tasks, and what becomes of copies, are the program's to say.
 bool is_workers(MessageKind kind) { return kind >= MessageKind::kEnded; }
 
+// All nodes may find the same. On the thread that polls.
+void say_once(int peer, const Frame& frame, const uint64_t* words) {
+  static bool is_said = false;
+  auto* text = reinterpret_cast<const char*>(words);
+  size_t bytes = frame.words * sizeof *words;
+  if (strnlen(text, bytes) == bytes) refuse_frame(peer);
+  if (!is_said) warn("node %d of the cluster: %s", peer, text);
+  is_said = true;
+}
+
 void deliver(int peer, const Frame& frame, const uint64_t* words) {
   if (static_cast<ClusterFrame>(frame.kind) == ClusterFrame::kPointers && g_cluster != nullptr) {
     return g_cluster->take_pointers(words, frame.words);
@@ -76,6 +87,7 @@ void deliver(int peer, const Frame& frame, const uint64_t* words) {
   if (static_cast<ClusterFrame>(frame.kind) == ClusterFrame::kTimes && g_cluster != nullptr) {
     return g_cluster->take_times(peer, words, frame.words);
   }
+  if (static_cast<ClusterFrame>(frame.kind) == ClusterFrame::kWarning) return say_once(peer, frame, words);
   ReceivedBlob blob(peer, frame, words);
   Message message;
   bool is_good = static_cast<ClusterFrame>(frame.kind) == ClusterFrame::kMessage && g_cluster != nullptr &&

@@ -17,6 +17,7 @@ enum class ClusterFrame : uint16_t {
               // (ClusterTimes)
   kPointers,  // to the program: words: a buffer, and what has been written there that may be pointers
   kTimes,     // to the program: words: entries of cluster_times.hpp
+  kWarning,   // to the program: words: a text, of which only the first one is said
 };
 
 // What send_blob needs in front of a blob.

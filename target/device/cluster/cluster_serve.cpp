@@ -7,6 +7,7 @@
 #include "device/cluster/cluster.hpp"
 #include "device/cluster/cluster_node.hpp"
 #include "device/cluster/cluster_seen.hpp"
+#include "device/cluster/cluster_statics.hpp"
 #include "device/cluster/cluster_times.hpp"
 #include "device/cluster/cluster_wire.hpp"
 #include "device/node/node.hpp"
@@ -17,6 +18,7 @@
 #include "device/processor/call_kernel.hpp"
 #include "device/processor/dispatcher.hpp"
 #include "device/processor/process_crash.hpp"
+#include "image/program.hpp"
 #include "marline/devices.h"
 
 #include <algorithm>
@@ -89,6 +91,19 @@ void run_kernel(void* data) {
   call_kernel(kernel.code, kernel.in_memory ? &address : kernel.words, kernel.in_memory ? 1 : kernel.count);
 }
 
+void tell_changed_statics(const ClusterWork& work) {
+  constexpr size_t kBytes = 768;
+  uint64_t words[kBytes / sizeof(uint64_t)] = {};
+  const KernelStart& kernel = *work.kernel;
+  const char* place = kernel.place != 0 ? text_in_program(kernel.place) : nullptr;
+  if (!have_statics_changed(kernel.code, work.region, place, reinterpret_cast<char*>(words), kBytes)) return;
+  WireUse use;
+  Frame frame = {};
+  frame.kind = static_cast<uint16_t>(ClusterFrame::kWarning);
+  frame.words = kBytes / sizeof(uint64_t);
+  if (use.is_possible()) g_job->send(0, frame, words);
+}
+
 void run_work(Work* given) {
   auto* work = static_cast<ClusterWork*>(given);
   marline_target_region_t region = {run_kernel, work, work->kernel->number, work->kernel->thread_limit};
@@ -98,6 +113,7 @@ void run_work(Work* given) {
   see_end(&work->seen);
   uint64_t took = now() - begin;
   std::fflush(stdout);  // nobody does at the end
+  tell_changed_statics(*work);
   uint64_t index = work->kernel->index, task = work->task;
   std::free(work->kernel);
   std::free(work);
@@ -120,6 +136,7 @@ void start(uint64_t index, TaskNumber task, KernelStart* kernel) {
   work->task = task;
   work->region = region;
   see_arrival(&work->seen, region, kernel->place);
+  watch_statics(kernel->code);
   WorkList list;
   list.append(work);
   add_work(list);

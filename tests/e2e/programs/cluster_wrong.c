@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Usage: cluster_wrong PART: mistakes on a cluster, each of which ends the program with a line. With -DADDRESS also a
+ * Usage: cluster_wrong PART: mistakes on a cluster, each of which has a line. With -DADDRESS also a
  * variable that begins with an address. */
 #include <omp.h>
 #include <stdio.h>
@@ -12,6 +12,10 @@ int variable = 1;
 #ifdef ADDRESS
 int *address = &variable;
 #endif
+int counted(void) {
+  static int calls = 0;
+  return ++calls;
+}
 #pragma omp end declare target
 
 static void attaches(void) {
@@ -28,6 +32,13 @@ static void copies_too_much(void) {
   omp_target_memcpy(memory, bytes, sizeof bytes, 0, 0, 0, omp_get_initial_device());
 }
 
+static void counts(void) {
+  int calls = 0;
+#pragma omp target map(tofrom : calls)
+  calls = counted();
+  printf("calls=%d\n", calls);
+}
+
 int main(int count, char **words) {
   const char *what = count > 1 ? words[1] : "";
   int value = 0;
@@ -36,9 +47,10 @@ int main(int count, char **words) {
   value = *address;
 #endif
 #pragma omp target map(tofrom : value)
-  value += variable;
+  value += variable++;
   if (strcmp(what, "attaches") == 0) attaches();
   if (strcmp(what, "copies") == 0) copies_too_much();
+  if (strcmp(what, "counts") == 0) counts();
   printf("value=%d\n", value);
   return 0;
 }
