@@ -362,7 +362,7 @@ QUIET = {f"{cause.name}_ns": 0 for cause in CAUSES} | {
     "thread_ns": 100 * MS, "overhead_per_task_ns": 400.0, "grain_median_ns": 50_000.0, "tasks": 1000, "threads": 4,
     "tasks_per_second": 1_100_000.0, "threads_per_node": 4, "cores_per_node": 8, "tied_wait_ns": 0,
     "imbalance_ns": 0, "work_least_ns": 10 * MS, "work_most_ns": 30 * MS, "rank_least": 3, "rank_most": 5, "mpi_calls": 8,
-    "device_operations": 0,
+    "device_operations": 0, "device_least": 0, "device_most": 0,
 }  # fmt: skip
 TRIGGERS = {
     "oversubscribed": ({"overhead_scheduler_ns": 20 * MS, "cores_per_node": 2}, "4 threads share 2 cores: 20.0 %"),
@@ -379,6 +379,8 @@ TRIGGERS = {
     "held by MPI": ({"work_mpi_ns": 10 * MS, "overhead_mpi_ns": 10 * MS}, "for 20.0 % of thread time (20.0 ms)"),
     "imbalance": ({"imbalance_ns": 20 * MS}, "between 10.0 ms and 30.0 ms of work per thread: for 20.0 %"),
     "ranks out of step": ({"idle_ranks_ns": 20 * MS}, "20.0 % of thread time (20.0 ms) passes before a rank's first"),
+    "devices at work": ({"idle_dependences_ns": 20 * MS, "tasks": 7, "device_least": 30, "device_most": 90},
+                        "while devices ran kernels: for 30 % to 90 % of the time"),
     "few tasks": ({"idle_tail_ns": 20 * MS, "tasks": 7}, "there are 7 tasks for 4 threads: for 20.0 % of thread time"),
     "narrow graph": ({"idle_dependences_ns": 20 * MS}, "for 20.0 % of thread time (20.0 ms) no task was ready"),
     "code outside of tasks": ({"idle_outside_ns": 20 * MS}, "for 20.0 % of thread time (20.0 ms) there was no task"),

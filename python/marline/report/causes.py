@@ -45,12 +45,16 @@ def _is_coarse_grained(f: Figures) -> bool:
     return not _is_oversubscribed(f) and not _is_fine_grained(f)
 
 
+def _devices_work(f: Figures) -> bool:
+    return f["device_most"] > 50
+
+
 def _has_few_tasks(f: Figures) -> bool:
-    return f["tasks"] < FEW * f["threads"]
+    return f["tasks"] < FEW * f["threads"] and not _devices_work(f)
 
 
 def _has_enough_tasks(f: Figures) -> bool:
-    return not _has_few_tasks(f)
+    return not _has_few_tasks(f) and not _devices_work(f)
 
 
 def _waits_for_tied(f: Figures) -> bool:
@@ -142,6 +146,14 @@ RULES = (
         "{share} of thread time ({lost}) passes before a rank's first task or after its last, while others run theirs, "
         "and not for lack of work",
         "let all ranks begin at once: look in the timeline (--perfetto) what the late ones do or wait for",
+    ),
+    Rule(
+        "devices at work", _NARROW,
+        "for {share} of thread time ({lost}) no task was ready for the program's threads, while devices ran kernels: for "
+        "{device_least} % to {device_most} % of the time",
+        "where devices idle, look in the table above whether they wait for inputs or lack regions (more at a time, of more even "
+        "lengths); where none idles, use more devices",
+        _devices_work,
     ),
     Rule(
         "few tasks", _NARROW,

@@ -98,6 +98,8 @@ def figures(of: Analysis, document: dict[str, Any]) -> dict[str, float]:
     threads_per_node, cores_per_node = machine(of, document["ranks"])
     by_work = sorted(document["ranks"], key=lambda row: row["work_ns"] / row["threads"])
     least, most = by_work[0], by_work[-1]
+    # Of devices that ran any kernel, in per cent.
+    worked = [100 * row["time"]["work_ns"] / row["time"]["span_ns"] for row in document["devices"] if row["kernels"]["count"]]
     lost = {f"{cause.name}_ns": total["causes"].get(cause.name, 0) for cause in CAUSES}
     at_ends, in_communication = (int(column.sum()) for column in (of["imbalance"].at_ends,
                                                                   of["imbalance"].in_communication))  # fmt: skip
@@ -117,6 +119,8 @@ def figures(of: Analysis, document: dict[str, Any]) -> dict[str, float]:
         "tied_wait_ns": of["tied_waits"].total,
         "mpi_calls": document["communication"]["total"]["calls"],
         "device_operations": len(of["devices"].rank),
+        "device_least": min(worked, default=0.0),
+        "device_most": max(worked, default=0.0),
         "work_least_ns": least["work_ns"] / least["threads"],
         "work_most_ns": most["work_ns"] / most["threads"],
         "rank_least": least["rank"],
