@@ -45,13 +45,15 @@ struct List {
 
   // Those of the job's workers. Programs that the program starts have its MARLINE_DEVICES, and no workers. Neither have
   // workers: regions have target constructs, too, and constructors may ask before they serve.
-  void add_nodes() {
+  // `word`: of MARLINE_DEVICES.
+  void add_nodes(const char* word) {
     if (is_worker()) return;
     int workers = worker_count();
     if (workers == 0 && !is_started_by_a_job()) {
       fatal(
-          "MARLINE_DEVICES names nodes, but this process has no workers: start the program by `marline run -n N "
-          "--devices=nodes` (or cluster), or by mpirun or srun with two processes or more");
+          "MARLINE_DEVICES names %s, but this process has no workers: start the program by `marline run -n N "
+          "--devices=%s`, or by mpirun or srun with two processes or more",
+          word, word);
     }
     for (int i = 0; i < count; ++i) {
       if (devices[i].kind != &kNodeKind && devices[i].kind != &kNodeGpuKind) continue;
@@ -75,7 +77,7 @@ struct List {
     check_cluster_options();
     take_cluster_frames();
     if (worker_count() > 0) add(&kClusterKind, 1);
-    add_nodes();
+    add_nodes(kClusterKind.name);
   }
 
   // LLVM's devices, all of them.
@@ -100,7 +102,7 @@ const char* add_named(List& list, const char* text, const char* at) {
   }
   static constexpr char kNodes[] = "nodes";
   if (std::strncmp(at, kNodes, word) == 0 && word == sizeof kNodes - 1) {
-    list.add_nodes();
+    list.add_nodes(kNodes);
     return at[word] == ',' ? at + word + 1 : at + word;
   }
   if (std::strlen(kClusterKind.name) == word && std::strncmp(at, kClusterKind.name, word) == 0) {

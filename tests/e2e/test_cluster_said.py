@@ -34,7 +34,8 @@ class Mistakes:
 
     def options(self, *words: str, devices: str = "cluster", **changes: str) -> Result:
         program = built(self._compiled, "gcc", "cluster.c")
-        return self._jobs.run("-n", 3, f"--devices={devices}", "-t", 1, "--", program, *words, **changes)
+        count = changes.pop("count", "3")
+        return self._jobs.run("-n", count, f"--devices={devices}", "-t", 1, "--", program, *words, **changes)
 
     def program(self, what: str, *flags: str) -> Result:
         program = built(self._compiled, "clang", "cluster_wrong.c", *flags)
@@ -48,6 +49,7 @@ class Mistakes:
 
 
 MISTAKES: dict[str, Callable[[Mistakes], Result]] = {
+    "MARLINE_DEVICES names cluster": lambda by: by.options(count="1"),
     "MARLINE_CLUSTER_WRITES": lambda by: by.options(MARLINE_CLUSTER_WRITES="pages"),
     "MARLINE_CLUSTER_PLACEMENT": lambda by: by.options(MARLINE_CLUSTER_PLACEMENT="hold"),
     "a cluster of GPUs": lambda by: by.options(devices="cluster:gpu"),
