@@ -6,6 +6,8 @@
 #include "wire/base/job.hpp"
 #include "wire/local/siphash.hpp"
 
+#include <sys/resource.h>
+
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
@@ -118,6 +120,44 @@ TEST(MeetingTest, NamesThoseWhoDoNotCome) {
 TEST(MeetingTest, NoProcess0) {
   std::string said = stderr_of([] { join_alone({}, 1, 2); }, kFailed);
   EXPECT_NE(said.find("process 1 of the job has not reached process 0 at unix:@"), std::string::npos) << said;
+}
+
+int first_free_descriptor() {
+  int file = dup(STDERR_FILENO);
+  close(file);
+  return file;
+}
+
+// However many a process of the job may open: it joins, or says at once that these are too few.
+void join_with_few_files(int limited, int files) {
+  TestJob job;
+  std::vector<pid_t> others;
+  for (int number = 0; number < 3; ++number) {
+    if (number != limited) others.push_back(start([&] { join_alone(job, number, 3, 5000); }));
+  }
+  testing::internal::CaptureStderr();
+  pid_t child = start([&] {
+    rlimit limit;
+    getrlimit(RLIMIT_NOFILE, &limit);
+    limit.rlim_cur = static_cast<rlim_t>(first_free_descriptor() + files);
+    setrlimit(RLIMIT_NOFILE, &limit);
+    join_alone(job, limited, 3, 5000);
+  });
+  int status = status_of(child);
+  for (pid_t other : others) kill(other, SIGKILL);
+  for (pid_t other : others) (void)status_of(other);
+  std::string said = testing::internal::GetCapturedStderr();
+  if (status == 0) return;
+  EXPECT_EQ(status, kFailed) << files << " files, " << said;
+  bool says_why = said.find("Too many open files") != std::string::npos || said.find("ulimit -n") != std::string::npos;
+  EXPECT_TRUE(says_why) << files << " files, " << said;
+}
+
+TEST(MeetingTest, SaysThatFilesAreTooFew) {
+  for (int files = 1; files < 16; ++files) {
+    join_with_few_files(0, files);
+    join_with_few_files(2, files);
+  }
 }
 
 TEST(MeetingTest, AddressesThatAreNone) {

@@ -70,7 +70,7 @@ void list_missing(const Meeting& meeting, const bool* here, char* text, size_t s
 
 // Takes the card of one that connects. Its socket, or -1: it is none of the job's.
 int take_card(Meeting& meeting, int listener, bool* here) {
-  int socket = accept_from(listener);
+  int socket = take_connection(meeting, listener);
   if (socket < 0) return -1;
   Deadline deadline(kStranger);
   Card card;
@@ -151,6 +151,20 @@ void meet_as_other(Meeting& meeting, const Address& address) {
 }
 
 }  // namespace
+
+const char* why_no_link(const char* otherwise) {
+  if (errno == EMFILE) return "this process may open no more files: is `ulimit -n` too low?";
+  return errno == ENFILE || errno == ENOMEM || errno == ENOBUFS ? strerror(errno) : otherwise;
+}
+
+int take_connection(const Meeting& meeting, int listener) {
+  errno = 0;
+  int socket = accept_from(listener);
+  const char* wrong = socket < 0 ? why_no_link(nullptr) : nullptr;
+  if (wrong == nullptr) return socket;
+  give_up(meeting.user, "process %d of the job cannot take the connections of %d others: %s", meeting.job.number,
+          meeting.job.count - 1, wrong);
+}
 
 void give_up_waiting(const Meeting& meeting, const bool* here, const char* to_do_what) {
   char missing[512];

@@ -128,17 +128,19 @@ void connect_link(const Opening& opening, int peer, Deadline deadline) {
   int socket = -1;
   while (socket < 0) {
     socket = connect_to(shares_memory(opening.wire, peer) ? card.shared : card.stream, deadline);
-    if (socket < 0 && (errno != EAGAIN || deadline.left() == 0)) give_up_on(opening, peer, strerror(errno));
+    bool is_over = socket < 0 && (errno != EAGAIN || deadline.left() == 0);
+    if (is_over) give_up_on(opening, peer, why_no_link(strerror(errno)));
     if (socket < 0) usleep(1000);  // its queue is full
   }
   Greeting greeting = greet(socket, opening.meeting.job, peer, Purpose::kLink, deadline);
   if (greeting == Greeting::kStranger) give_up_on(opening, peer, "another process answers in its place");
+  errno = 0;
   bool open = greeting == Greeting::kDone && finish_link(opening, opening.wire->links[peer], socket, true, deadline);
-  if (!open) give_up_on(opening, peer, deadline.left() == 0 ? "it does not answer" : "it has ended");
+  if (!open) give_up_on(opening, peer, why_no_link(deadline.left() == 0 ? "it does not answer" : "it has ended"));
 }
 
 void accept_link(const Opening& opening, int listener, bool* here) {
-  int socket = accept_from(listener);
+  int socket = take_connection(opening.meeting, listener);
   if (socket < 0) return;
   Deadline deadline(kStranger);
   int peer = take_greeting(socket, opening.meeting.job, Purpose::kLink, deadline);
@@ -146,8 +148,9 @@ void accept_link(const Opening& opening, int listener, bool* here) {
     close(socket);
     return;
   }
+  errno = 0;
   if (!finish_link(opening, opening.wire->links[peer], socket, false, Deadline(g_patience))) {
-    give_up_on(opening, peer, "it has ended, or there is no memory");
+    give_up_on(opening, peer, why_no_link("it has ended"));
   }
   here[peer] = true;
 }

@@ -245,7 +245,9 @@ bool receive_files(int socket, int* files, int count, Deadline deadline) {
     if (got == 1) break;
     if (got == 0 || !is_retryable() || !wait_for(socket, POLLIN, deadline)) return false;
   }
+  bool is_cut = (message.header.msg_flags & MSG_CTRUNC) != 0;  // there are no descriptors for the files, or for some
   cmsghdr* control = CMSG_FIRSTHDR(&message.header);
+  if (is_cut) errno = EMFILE;
   if (control == nullptr || control->cmsg_level != SOL_SOCKET || control->cmsg_type != SCM_RIGHTS) return false;
   int found = static_cast<int>((control->cmsg_len - CMSG_LEN(0)) / sizeof(int));
   int got[kMostFiles];

@@ -52,7 +52,8 @@ struct Address {
 [[nodiscard]] bool receive_all(int socket, void* bytes, size_t count, Deadline deadline);
 [[nodiscard]] bool wait_for(int socket, short events, Deadline deadline);
 
-// A byte with open files. `files` that are received belong to the caller; exactly `count`, or false and none.
+// A byte with open files. `files` that are received belong to the caller; exactly `count`, or false and none; errno is
+// EMFILE if this process may open no more.
 inline constexpr int kMostFiles = 4;
 [[nodiscard]] bool send_files(int socket, const int* files, int count, Deadline deadline);
 [[nodiscard]] bool receive_files(int socket, int* files, int count, Deadline deadline);
