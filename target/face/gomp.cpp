@@ -148,19 +148,30 @@ struct OpenData {
   const void* code;
 };
 
+// The device does not have the region. Said once, as all regions of a file are alike.
+int run_on_host(const Device* device, const Entry* entry, const void* code) {
+  const char* why = is_offload_function(code)
+                        ? "its library was loaded, perhaps again, when the device had been started"
+                        : "its file has no section .gnu.offload_funcs, which GCC writes if it is built for offloading";
+  if (is_mandatory()) {
+    fatal("OMP_TARGET_OFFLOAD=mandatory, and device %d (%s) does not have %s: %s", device->number, device->kind->name,
+          entry->name, why);
+  }
+  static std::atomic<bool> said{false};
+  if (!said.exchange(true)) {
+    warn("device %d (%s) does not have %s: %s; it runs on the host, and so may others", device->number,
+         device->kind->name, entry->name, why);
+  }
+  return 0;
+}
+
 int run(int number, void (*function)(void*), const marline_device_maps_t* maps, int thread_limit) {
   Destination to = ready_destination(number);
   Device* device = to.device;
   if (device == nullptr) return 0;
   auto* code = reinterpret_cast<const void*>(function);
   const Entry* entry = entry_of_function(code);
-  if (!has_module_of(device, code) || !has_kernel(device, entry)) {
-    if (is_mandatory()) {
-      fatal("OMP_TARGET_OFFLOAD=mandatory, and device %d (%s) does not have %s: its library was loaded, perhaps "
-            "again, when the device had been started", device->number, device->kind->name, entry->name);
-    }
-    return 0;
-  }
+  if (!has_module_of(device, code) || !has_kernel(device, entry)) return run_on_host(device, entry, code);
   ItemList items;
   keep_pointees(device, *maps);
   take_maps(*maps, items);

@@ -185,6 +185,7 @@ def test_late_code_of_gcc_runs_on_the_host(opens):
     result = opens("gcc")
     assert (result.returncode, result.stdout.splitlines()) == (
         0, ["device 0 this process", "device 1 this process", "value 87"])  # fmt: skip
+    assert "warning: device 0 (node) does not have the target region at" in only(result)
 
 
 def test_late_code_of_gcc_is_refused_where_devices_are_mandatory(opens):
@@ -192,6 +193,15 @@ def test_late_code_of_gcc_is_refused_where_devices_are_mandatory(opens):
     assert result.returncode != 0
     assert "device 0 (node) does not have the target region at" in only(result)
     assert "its library was loaded, perhaps again, when the device had been started" in only(result)
+
+
+def test_code_without_gcc_s_tables_runs_on_the_host(jobs, compiled, tmp_path):
+    program = tmp_path / "without"
+    words = ["objcopy", "-R", ".gnu.offload_funcs", "-R", ".gnu.offload_vars"]
+    subprocess.run([*words, built(compiled, "gcc", "nodes_sum.c"), program], check=True, timeout=SECONDS)
+    result = jobs.nodes(program)
+    assert (result.returncode, result.stdout) == (0, SUM.replace("others 2", "others 0"))
+    assert "its file has no section .gnu.offload_funcs" in only(result)
 
 
 BY_PYTHON = """
