@@ -171,6 +171,12 @@ def test_a_wrong_number_of_workers(jobs, adder, number):
     assert f"'nodes:{number}' needs a number from 1 to 255 behind the colon" in only(result)
 
 
+def test_the_wire_of_mpi_without_mpi(jobs, adder):
+    result = jobs.nodes(adder, MARLINE_WIRE="mpi")
+    assert (result.returncode, result.stdout) == (125, "")
+    assert "MARLINE_WIRE=mpi: these processes are no job of MPI's" in only(result)
+
+
 def test_too_many_processes(jobs, adder):
     result = jobs.run("-n", 257, "--devices=nodes", adder)
     assert result.returncode == 125

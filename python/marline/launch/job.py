@@ -76,6 +76,13 @@ def refuse_unfit(count: int, nodes_as: str | None) -> None:
     _refuse_names(count, nodes_as)
 
 
+def refuse_wire(wire: str) -> None:
+    """The value of MARLINE_WIRE, for processes that no launcher of MPI's starts."""
+    if wire.lower() == "mpi":
+        raise Refusal("MARLINE_WIRE=mpi: these processes are no job of MPI's; leave it out, or start them by `-n N --mpi "
+                      "openmpi` or `-n N --mpi mpich`")  # fmt: skip
+
+
 def refuse_unfit_ranks(count: int, nodes_as: str | None) -> None:
     """The same for ranks that are each other's devices."""
     if count > MOST_WORKERS:

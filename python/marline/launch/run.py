@@ -213,6 +213,7 @@ def launch_ranks(options: argparse.Namespace, layout: Layout) -> int:
 def launch_job(options: argparse.Namespace, layout: Layout, count: int) -> int:
     options.nodes_as = job.named_nodes(options.nodes_as, count)
     job.refuse_unfit(count, options.nodes_as)
+    job.refuse_wire(os.environ.get("MARLINE_WIRE", ""))
     return job.run(of_one_rank(options, layout), count, os.environ)
 
 
