@@ -197,6 +197,7 @@ class Run {
 
   void end_task(const Event& event) {
     ++ended_;
+    nodes_[event.node].worker.compare(event.a);
     nodes_[event.node].worker.end(event.a, static_cast<double>(event.b));
     drain(event.node);
   }

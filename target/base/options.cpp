@@ -55,9 +55,11 @@ constexpr Row kTable[] = {
      "`numa`: one for each socket or NUMA domain of these; a number: that many, with as many cores each. Threads "
      "(OMP_NUM_THREADS) are divided likewise. `gpus`: the GPUs that LLVM's libomptarget drives there, behind these or "
      "alone. Has to be set for the workers.",},
-    {"MARLINE_CLUSTER_WRITES", "diff", "diff or map",
+    {"MARLINE_CLUSTER_WRITES", "diff", "diff, map, depend or check, and pages alone or behind a comma",
      "How the device `cluster` finds out what a target region has written. `diff`: it compares all memory that the region may use; `map`: "
-     "all but what the region maps by `map(to:)` alone, which it must not write then.",},
+     "all but what the region maps by `map(to:)` alone, which it must not write then; `depend`: only what the region's `depend` clauses "
+     "name as `out`, `inout`, `mutexinoutset` or `inoutset`; `check`: as `diff`, and reports what `depend` would miss. `pages`, as in `map,pages`: of "
+     "these only memory pages that have been written (Linux 6.7 or later).",},
     {"MARLINE_CLUSTER_PLACEMENT", "heft", "heft, roundrobin or owner",
      "Which node of the device `cluster` runs a target region. `heft`: the one where it ends first, by the times that regions have "
      "taken; `roundrobin`: each in turn; `owner`: the one that has most of the data.",},

@@ -148,11 +148,7 @@ class Copies {
   void end(Task& task) {
     PointerSink sink = {kBegin, kEnd, {}};
     Replica& own = copies_[task.node]->replica;
-    if (task.is_sole) {
-      own.compare_sole(task.range, ++clock_, task.version, sink);
-    } else {
-      own.compare(task.range, ++clock_, sink);
-    }
+    own.compare(task.range, ++clock_, task.is_sole ? task.version : Replica::kNotSole, sink);
     for (uint64_t word : sink.found) told_.insert(word);
     if (task.node != home_) move_bytes(task.node, home_, task.range, task.version, false);
   }
@@ -216,12 +212,12 @@ TEST(Replica, PointersOfARunningTaskAreToldAfterATransfer) {
   PointerSink sink = {kBegin, kEnd, {}};
   ClusterRange whole = {1, 0, 64};
   copy.data[0] = 1;
-  copy.replica.compare_sole(whole, 1, Replica::version(), sink);
+  copy.replica.compare(whole, 1, Replica::version(), sink);
   uint64_t pointer = kBegin + 8, ready = Replica::version();
   std::memcpy(&copy.data[8], &pointer, sizeof pointer);
   BlobWriter blob;
   copy.replica.pack(whole, 0, blob);
-  copy.replica.compare_sole(whole, 2, ready, sink);
+  copy.replica.compare(whole, 2, ready, sink);
   ASSERT_EQ(sink.found.count(), 1U);
   EXPECT_EQ(sink.found[0], pointer);
 }
@@ -249,9 +245,9 @@ TEST(Replica, PointersStoredBesideAComparisonAreTold) {
     asked.store(round);
     do {
       copy.data[255] = static_cast<char>(copy.data[255] + 1);
-      copy.replica.compare(whole, round, sink);
+      copy.replica.compare(whole, round, Replica::kNotSole, sink);
     } while (stored.load() < round);
-    copy.replica.compare(whole, round, sink);
+    copy.replica.compare(whole, round, Replica::kNotSole, sink);
     missed += std::find(sink.found.begin(), sink.found.end(), kBegin + round * 8) == sink.found.end();
   }
   task.join();

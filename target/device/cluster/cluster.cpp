@@ -10,6 +10,7 @@
 #include "device/cluster/cluster_code.hpp"
 #include "device/cluster/cluster_head.hpp"
 #include "device/cluster/cluster_wire.hpp"
+#include "device/cluster/cluster_writes.hpp"
 #include "device/node/node.hpp"
 #include "device/node/node_guest.hpp"
 #include "device/process/process.hpp"
@@ -34,13 +35,6 @@ ClusterHead& head_of(Device* device) {
   refuse_if_lost(device);
   if (node_job() == nullptr) fatal("device %d (cluster) is used after the program's end", device->number);
   return *static_cast<ClusterHead*>(device->state);
-}
-
-bool compares_all() {
-  const char* text = option_value(Option::kClusterWrites);
-  if (text == nullptr) return true;
-  if (strcasecmp(text, "map") != 0) refuse_value(Option::kClusterWrites, text);
-  return false;
 }
 
 PlacementPolicy chosen_policy() {
@@ -153,12 +147,13 @@ void start(Device* device) {
   options.nodes = static_cast<size_t>(device->member_count);
   options.policy = chosen_policy();
   g_cluster = new (g_room) ClusterHead(device, part_of(device), kPart, limit, options);
-  if (!compares_all()) g_cluster->trust_maps();
+  ClusterWrites writes = chosen_writes();
+  g_cluster->set_may_write(writes.may_write);
   for (int i = 0; i < device->member_count; ++i) {
-    uint64_t words[] = {part_of(device), kPart};
+    uint64_t words[] = {part_of(device), kPart, word_of(writes)};
     Frame frame = {};
     frame.kind = static_cast<uint16_t>(ClusterFrame::kJoin);
-    frame.words = 2;
+    frame.words = 3;
     auto* member = static_cast<Node*>(device->members[i]->state);
     g_cluster->add_member(static_cast<double>(ask_node(member, frame, "joining the cluster", words)));
   }
@@ -201,7 +196,7 @@ constexpr AheadKind kAhead = {cancel, start_read};
 }  // namespace
 
 void check_cluster_options() {
-  (void)compares_all();
+  (void)chosen_writes();
   (void)chosen_policy();
   (void)sends_ahead();
 }

@@ -37,7 +37,7 @@ const ClusterSide kSide = {send_to_node, report_here, start_task_here, nullptr};
 }  // namespace
 
 ClusterHead::ClusterHead(Device* device, uint64_t begin, uint64_t bytes, uint64_t limit, const HeadOptions& options)
-    : device_(device), node_(0, begin, bytes, false, kSide), head_(options) {
+    : device_(device), node_(0, begin, bytes, {}, kSide), head_(options) {
   memory_.open(begin, bytes, limit);
   // Nanoseconds, of which only the order of magnitude matters: what a message takes, and a byte at 2 GB/s.
   // A region of which nothing is known is worth spreading.
@@ -264,7 +264,7 @@ void ClusterHead::start_here(uint64_t index, TaskNumber task) {
   }
   HostTask* host = known_[task].host;
   if (const Copy* copy = known_[task].copy) std::memcpy(copy->to, reinterpret_cast<void*>(copy->from), copy->bytes);
-  if (host == nullptr) return node_.end(index, 0);
+  if (host == nullptr) return node_.end_at_once(index);
   host->index = index;
   host->has_started = true;
   if (host->waiter != nullptr) woken_.push(host->waiter);
@@ -295,6 +295,7 @@ void ClusterHead::run_here(NewTask task, const char* what, uint64_t bytes, Work 
   finished.clear();
   if (must_wait) start.wait(what, bytes);
   work();
+  node_.compare(self.index);
   {
     Guard guard(node_.lock);
     node_.end(self.index, 0);

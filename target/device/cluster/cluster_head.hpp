@@ -28,8 +28,7 @@ class ClusterHead {
  public:
   ClusterHead(Device* device, uint64_t begin, uint64_t bytes, uint64_t limit, const HeadOptions& options);
 
-  // Regions do not write what they map by map(to:) alone (MARLINE_CLUSTER_WRITES=map).
-  void trust_maps() { memory_.trust_maps(); }
+  void set_may_write(MayWrite may_write) { memory_.may_write = may_write; }
 
   // For each worker, before the first task.
   void add_member(double threads);

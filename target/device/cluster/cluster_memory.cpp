@@ -149,7 +149,7 @@ void ClusterMemory::use_span(const Span& span, List<TaskAccess>& to) {
   uint64_t bytes = std::min<uint64_t>(span.bytes, buffer->end - span.address);
   ClusterRange range = {buffer->number, span.address - buffer->begin, bytes};
   if (bytes == 0) range = {buffer->number, 0, buffer->bytes()};
-  to.push({range, span.is_written || !trusts_maps_});
+  to.push({range, span.is_written || may_write == MayWrite::kAll});
   if (span.has_pointers) follow(*buffer, to);
 }
 

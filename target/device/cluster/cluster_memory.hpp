@@ -27,6 +27,13 @@ struct ClusterBuffer : Range {
   [[nodiscard]] uint64_t address_at(NodeNumber node) const { return places != nullptr ? places[node] : begin; }
 };
 
+// What a region may write of what it may use (MARLINE_CLUSTER_WRITES).
+enum class MayWrite : uint8_t {
+  kAll,
+  kMapped,  // not what it maps by map(to:) alone
+  kNamed    // what its depend clauses name, with other types than `in`
+};
+
 class ClusterMemory {
  public:
   // `limit`: bytes of the smallest node's memory.
@@ -63,8 +70,7 @@ class ClusterMemory {
   // What a kernel with these spans may use, in ranges that do not overlap. `all`: everything.
   void list_accesses(const Span* spans, uint32_t count, bool all, List<TaskAccess>& to);
 
-  // Span::is_written is true of kernels: else they may write all that they use.
-  void trust_maps() { trusts_maps_ = true; }
+  MayWrite may_write = MayWrite::kAll;  // before the first task
 
  private:
   ClusterBuffer** place_of(uint64_t number);
@@ -85,7 +91,6 @@ class ClusterMemory {
   List<NewBuffer> new_;
   List<uint64_t> variables_;  // which every kernel may use
   uint64_t next_ = 1, visit_ = 0;
-  bool trusts_maps_ = false;
 };
 
 template <class HasCopies>

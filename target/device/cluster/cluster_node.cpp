@@ -44,10 +44,17 @@ void clear(char* begin, uint64_t bytes) {
 
 }  // namespace
 
-ClusterNode::ClusterNode(NodeNumber node, uint64_t begin, uint64_t bytes, bool compares, const ClusterSide& side)
-    : node_(node), worker_(node, ~size_t{0}, 1), side_(side), begin_(begin), bytes_(bytes) {
+ClusterNode::ClusterNode(NodeNumber node, uint64_t begin, uint64_t bytes, const ClusterFinding& finding,
+                         const ClusterSide& side)
+    : node_(node),
+      worker_(node, ~size_t{0}, 1),
+      side_(side),
+      begin_(begin),
+      bytes_(bytes),
+      by_pages_(finding.by_pages) {
   char* memory = map_memory(begin, bytes);
-  if (compares) twins_ = map_memory(0, bytes) - memory;
+  if (finding.compares) twins_ = map_memory(0, bytes) - memory;
+  if (by_pages_) pages_.watch(begin, bytes);
 }
 
 // Where the buffer's copy is in the list, or would be.
@@ -177,7 +184,11 @@ void ClusterNode::refuse_unfit(const Message& message) const {
 void ClusterNode::take(Message& message, BlobReader& rest) {
   if (message.from != node_) refuse_unfit(message);
   if (message.kind == MessageKind::kAssign) {
-    started_.reach(message.index).assigned = cluster_times().now_if_wanted();
+    Started& started = started_.reach(message.index);
+    started.assigned = cluster_times().now_if_wanted();
+    for (const PlannedAccess& access : message.accesses) {
+      if (by_pages_ && access.may_write) started.written.push(access.range);
+    }
     if (rest.left() != 0) read_task(message, rest);
   }
   uint64_t forgotten = message.index;
@@ -191,7 +202,66 @@ void ClusterNode::take(Message& message, BlobReader& rest) {
   if (is_forgotten) forget(forgotten);
 }
 
+void ClusterNode::list_comparisons(uint64_t index, List<Comparison>& to) {
+  worker_.compare(index);
+  uint64_t version = started_[index].version;
+  for (const WorkerCommand& command : worker_.commands) {
+    to.push({&replica(command.range), command.range, command.stamp, command.is_sole ? version : Replica::kNotSole});
+  }
+  worker_.commands.clear();
+}
+
+// Pages are those of the cluster's memory: a variable that lies elsewhere is compared as a whole.
+void ClusterNode::compare_all(const List<Comparison>& comparisons) {
+  PointerSink sink = {begin_, begin_ + bytes_, {}, side_.tell_pointers};
+  for (const Comparison& one : comparisons) {
+    bool has_pages = by_pages_ && is_inside(reinterpret_cast<uint64_t>(one.replica->data()));
+    if (twins_ == 0) {
+      one.replica->claim(one.range, one.stamp);
+    } else {
+      one.replica->compare(one.range, one.stamp, one.version, sink, has_pages ? &pages_ : nullptr);
+    }
+  }
+}
+
+void ClusterNode::compare(uint64_t index) {
+  List<Comparison> comparisons;
+  uint64_t begin = 0;
+  {
+    Guard guard(lock);
+    begin = cluster_times().now_if_wanted();
+    list_comparisons(index, comparisons);
+  }
+  compare_all(comparisons);
+  if (begin == 0) return;
+  Guard guard(lock);
+  cluster_times().note(TimedWhat::kCompare, begin);
+}
+
+void ClusterNode::end_at_once(uint64_t index) {
+  List<Comparison> comparisons;
+  list_comparisons(index, comparisons);
+  compare_all(comparisons);
+  end(index, 0);
+}
+
+// What no task may be writing differs from its twin nowhere, or has its stamps: all pages there can be taken for clean,
+// whatever transfers have written.
+void ClusterNode::begin_writing(const Started& started) {
+  for (const ClusterRange& range : started.written) {
+    const Replica& own = replica(range);
+    auto data = reinterpret_cast<uint64_t>(own.data());
+    if (own.writers == 0 && is_inside(data)) pages_.protect(data + range.offset, data + range.end());
+  }
+  for (const ClusterRange& range : started.written) ++replica(range).writers;
+}
+
+void ClusterNode::end_writing(const Started& started) {
+  for (const ClusterRange& range : started.written) --replica(range).writers;
+}
+
 void ClusterNode::end(uint64_t index, double time) {
+  end_writing(started_[index]);
   worker_.end(index, time);
   pump();
 }
@@ -228,7 +298,8 @@ void ClusterNode::execute(WorkerCommand& command, const Message* received, BlobR
     case WorkerAction::kStart:
       return start(command);
     case WorkerAction::kCompare:
-      return compare(command);
+      assert(!"only Worker::compare leaves it");
+      return;
     case WorkerAction::kDrop:
       return drop(command.range.buffer);
   }
@@ -262,20 +333,8 @@ void ClusterNode::start(const WorkerCommand& command) {
   KernelStart* kernel = started.kernel;
   started.kernel = nullptr;
   if (kernel != nullptr) count_up(cluster_seen().waiting, -1);
+  begin_writing(started);
   side_.start(command.index, command.task, kernel);
-}
-
-void ClusterNode::compare(const WorkerCommand& command) {
-  TimedScope timed(TimedWhat::kCompare);
-  Replica& own = replica(command.range);
-  if (twins_ == 0) return own.claim(command.range, command.stamp);
-  PointerSink sink = {begin_, begin_ + bytes_, {}};
-  if (command.is_sole) {
-    own.compare_sole(command.range, command.stamp, started_[command.index].version, sink);
-  } else {
-    own.compare(command.range, command.stamp, sink);
-  }
-  if (!sink.found.is_empty()) side_.tell_pointers(command.range.buffer, sink.found);
 }
 
 }  // namespace marline::target

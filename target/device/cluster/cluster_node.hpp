@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a node of a cluster does, the program's process among them: drives the core's Worker, holds the node's copies of
-// buffers, and exchanges messages. One lock, the node's: whoever calls has it. Nothing here blocks or suspends, but
-// comparing and copying take their time.
+// buffers, and exchanges messages. One lock, the node's: whoever calls has it, but for `compare`. Nothing here blocks or
+// suspends, but copying takes its time, and comparing, which needs the lock for its begin only.
 #pragma once
 
 #include "base/lock.hpp"
@@ -36,19 +36,29 @@ struct ClusterSide {
   void (*tell_pointers)(uint64_t buffer, const List<uint64_t>& words);
 };
 
+// How a node finds out what its tasks have written.
+struct ClusterFinding {
+  bool compares = false;  // they are kernels, whose writes are found by comparison; else they write all that they may
+  bool by_pages = false;  // and only pages that have been written are compared
+  bool checks = false;    // that kernels have written what their tasks name, one of them at a time
+};
+
 class ClusterNode {
  public:
-  // `begin`, `bytes`: of the cluster's memory, which gets mapped. `compares`: tasks here are kernels, whose writes are
-  // found by comparison; else they write all that they may.
-  ClusterNode(NodeNumber node, uint64_t begin, uint64_t bytes, bool compares, const ClusterSide& side);
+  // `begin`, `bytes`: of the cluster's memory, which gets mapped.
+  ClusterNode(NodeNumber node, uint64_t begin, uint64_t bytes, const ClusterFinding& finding, const ClusterSide& side);
 
   // A buffer that a task here is going to use, where its bytes are in this process.
   void add_buffer(uint64_t buffer, uint64_t address, uint64_t bytes);
 
   // A message, with what goes with it. Ends the process if no node of Marline's can have sent it.
   void receive(Message& message, BlobReader& rest);
-  // The task that was started has run. `time`: in nanoseconds.
+  // The task that was started has run: what it has written gets its stamp. Without the lock; `end` comes behind it.
+  void compare(uint64_t index);
+  // `time`: that it has run for, in nanoseconds.
   void end(uint64_t index, double time);
+  // Both, of a task that does nothing, with the lock.
+  void end_at_once(uint64_t index);
 
   // Executes what the Worker wants. Called behind the two above, and after messages for this node have been queued.
   void pump();
@@ -63,6 +73,12 @@ class ClusterNode {
     uint64_t version = 0;   // of the copies, when the task's inputs had come
     uint64_t assigned = 0;  // when the task came here, if a tool wants times
     KernelStart* kernel = nullptr;
+    List<ClusterRange> written;  // what it may write; only with `pages_`
+  };
+  struct Comparison {
+    Replica* replica;  // stays: the task uses it
+    ClusterRange range;
+    uint64_t stamp, version;  // as Replica::compare has them
   };
 
   void read_task(Message& message, BlobReader& rest);
@@ -72,7 +88,10 @@ class ClusterNode {
   void send(Message& message);
   void merge(const Message& received, BlobReader& rest);
   void start(const WorkerCommand& command);
-  void compare(const WorkerCommand& command);
+  void list_comparisons(uint64_t index, List<Comparison>& to);
+  void compare_all(const List<Comparison>& comparisons);
+  void begin_writing(const Started& started);
+  void end_writing(const Started& started);
   void drop(uint64_t buffer);
   [[nodiscard]] size_t place_of(uint64_t buffer) const;
   Replica& replica(uint64_t buffer);
@@ -86,6 +105,8 @@ class ClusterNode {
   const ClusterSide& side_;
   uint64_t begin_, bytes_;
   int64_t twins_ = 0;        // from the memory to its twin; 0: there is none
+  WrittenPages pages_;       // if `by_pages_`
+  bool by_pages_;
   List<Replica*> replicas_;  // by buffer, each a word: one that comes or goes moves those behind it
   Window<Started> started_;  // by index
   List<Message> own_;        // from this node to itself, in order

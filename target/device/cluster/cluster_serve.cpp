@@ -10,6 +10,7 @@
 #include "device/cluster/cluster_statics.hpp"
 #include "device/cluster/cluster_times.hpp"
 #include "device/cluster/cluster_wire.hpp"
+#include "device/cluster/cluster_writes.hpp"
 #include "device/node/node.hpp"
 #include "device/node/node_guest.hpp"
 #include "device/node/node_memory.hpp"
@@ -66,12 +67,15 @@ void send(const Message& message, BlobWriter& blob) {
   send_blob(*g_job, message.to, blob);
 }
 
-// The program takes it before it hears that the task has ended.
+// The program takes it before it hears that the task has ended: the task's comparison, and the message of its end, come
+// behind. Without the node's lock.
 void tell_pointers(uint64_t buffer, const List<uint64_t>& found) {
   constexpr size_t kAtATime = kMostWords - 1;
   WireUse use;
   if (!use.is_possible()) return;
-  static uint64_t words[kMostWords];  // under the node's lock
+  static Lock lock;
+  static uint64_t words[kMostWords];  // under it
+  Guard guard(lock);
   for (size_t first = 0; first < found.count(); first += kAtATime) {
     size_t count = found.count() - first < kAtATime ? found.count() - first : kAtATime;
     words[0] = buffer;
@@ -115,6 +119,7 @@ void run_work(Work* given) {
   std::fflush(stdout);  // nobody does at the end
   tell_changed_statics(*work);
   uint64_t index = work->kernel->index, task = work->task;
+  g_node->compare(index);
   std::free(work->kernel);
   std::free(work);
   Guard guard(g_node->lock);
@@ -145,10 +150,11 @@ void start(uint64_t index, TaskNumber task, KernelStart* kernel) {
 const ClusterSide kSide = {send, nullptr, start, tell_pointers};
 
 void join(int peer, const Frame& frame, const uint64_t* words) {
-  if (peer != 0 || frame.words != 2) fatal("process %d is not the program of this cluster", peer);
+  if (peer != 0 || frame.words != 3) fatal("process %d is not the program of this cluster", peer);
   g_job = &join_job({});
   if (g_node == nullptr) {
-    g_node = new (g_room) ClusterNode(static_cast<NodeNumber>(g_job->number), words[0], words[1], true, kSide);
+    auto node = static_cast<NodeNumber>(g_job->number);
+    g_node = new (g_room) ClusterNode(node, words[0], words[1], finding_of(words[2]), kSide);
     show_cluster(static_cast<uint32_t>(g_job->number));
   }
   Frame done = {};

@@ -5,6 +5,7 @@
 #include "device/cluster/replica.hpp"
 
 #include <algorithm>
+#include <new>
 
 namespace marline::target {
 
@@ -20,20 +21,70 @@ namespace {
   fatal("data for buffer %lu of the cluster is torn: its sender is no Marline of this version", buffer);
 }
 
+[[noreturn]] void refuse_memory(uint64_t bytes) {
+  fatal("no memory for what a cluster's node knows of %lu bytes", bytes);
+}
+
 }  // namespace
+
+// Has one chunk at a time, and gives the blocks that it has changed there one version when it leaves.
+class Replica::Visit {
+ public:
+  explicit Visit(Replica& replica) : of_(replica) {}
+  Visit(const Visit&) = delete;
+  Visit& operator=(const Visit&) = delete;
+  ~Visit() { leave(); }
+
+  // Before anything is done to the block.
+  void enter(uint64_t block) {
+    Lock* lock = &of_.locks_[block / (kChunk / kBlock)];
+    if (lock != lock_) {
+      leave();
+      lock_ = lock;
+      lock_->take();
+      first_ = last_ = block;
+    }
+    first_ = std::min(first_, block);
+    last_ = std::max(last_, block);
+  }
+
+  // What a change's version has to be above: that of each pack that has passed the block before, since that pack's was
+  // drawn before it took this lock; and that of each task whose bytes the change contains, which that task has read
+  // before it wrote them. So it is drawn here, under the lock and behind all reads of the bytes: release keeps them
+  // in front of it. Nothing is read through it, so nothing acquires it.
+  void leave() {
+    if (lock_ == nullptr) return;
+    uint64_t version = 0;
+    for (uint64_t block = first_; block <= last_; ++block) {
+      if (of_.blocks_[block].version != kJustChanged) continue;
+      if (version == 0) version = version_.fetch_add(1, std::memory_order_release) + 1;
+      of_.blocks_[block].version = version;
+    }
+    lock_->release();
+    lock_ = nullptr;
+  }
+
+ private:
+  Replica& of_;
+  Lock* lock_ = nullptr;
+  uint64_t first_ = 0, last_ = 0;  // blocks that it has entered there
+};
 
 Replica::Replica(uint64_t buffer, char* data, char* twin, uint64_t bytes)
     : buffer_(buffer),
       bytes_(bytes),
       data_(data),
       twin_(twin),
-      blocks_(static_cast<Block*>(std::calloc((bytes + kBlock - 1) / kBlock, sizeof(Block)))) {
-  if (blocks_ == nullptr) fatal("no memory for what a cluster's node knows of %lu bytes", bytes);
+      blocks_(static_cast<Block*>(std::calloc((bytes + kBlock - 1) / kBlock, sizeof(Block)))),
+      locks_(static_cast<Lock*>(std::malloc((bytes + kChunk - 1) / kChunk * sizeof(Lock)))) {
+  if (blocks_ == nullptr || (locks_ == nullptr && bytes != 0)) refuse_memory(bytes);
+  for (uint64_t i = 0; i * kChunk < bytes; ++i) new (&locks_[i]) Lock;
 }
 
 Replica::~Replica() {
   for (uint64_t i = 0; i * kBlock < bytes_; ++i) std::free(blocks_[i].dense);
   std::free(blocks_);
+  std::free(locks_);
 }
 
 uint32_t Replica::length_of(uint64_t block) const {
@@ -57,7 +108,7 @@ void Replica::set_uniform(uint64_t block, uint64_t stamp) {
   Block& to = blocks_[block];
   std::free(to.dense);
   to.stamp = stamp;
-  to.version = version_;
+  to.version = kJustChanged;
   to.dense = nullptr;
 }
 
@@ -76,11 +127,11 @@ void Replica::store(uint64_t block, const uint64_t* stamps) {
   if (count == 1) return set_uniform(block, table[0]);
   Block& to = blocks_[block];
   auto* dense = static_cast<Dense*>(std::realloc(to.dense, sizeof(Dense) + count * sizeof(uint64_t)));
-  if (dense == nullptr) fatal("no memory for what a cluster's node knows of %lu bytes", bytes_);
+  if (dense == nullptr) refuse_memory(bytes_);
   std::memcpy(dense->index, index, sizeof index);
   dense->count = count;
   std::memcpy(dense->stamps, table, count * sizeof(uint64_t));
-  to.version = version_;
+  to.version = kJustChanged;
   to.dense = dense;
 }
 
@@ -93,8 +144,9 @@ void Replica::claim_part(uint64_t block, Part part, uint64_t stamp) {
 }
 
 void Replica::claim(const ClusterRange& range, uint64_t stamp) {
-  ++version_;
+  Visit visit(*this);
   for (uint64_t block = range.offset / kBlock; block * kBlock < range.end(); ++block) {
+    visit.enter(block);
     claim_part(block, part_of_block(block, range), stamp);
   }
 }
@@ -160,13 +212,9 @@ void Replica::compare_block(uint64_t block, Part part, uint64_t stamp, PointerSi
   find_new_pointers(block, part, before, sink);
 }
 
-void Replica::compare(const ClusterRange& range, uint64_t stamp, PointerSink& sink) {
-  compare_sole(range, stamp, kNotSole, sink);
-}
-
 // A block that the task has left as it was keeps its stamps where that is known: other nodes need not get it again.
-void Replica::compare_sole(const ClusterRange& range, uint64_t stamp, uint64_t version, PointerSink& sink) {
-  ++version_;
+// All of the range is in one chunk, which the caller has.
+void Replica::compare_in(const ClusterRange& range, uint64_t stamp, uint64_t version, PointerSink& sink) {
   for (uint64_t block = range.offset / kBlock; block * kBlock < range.end(); ++block) {
     Part part = part_of_block(block, range);
     Block& own = blocks_[block];
@@ -183,6 +231,50 @@ void Replica::compare_sole(const ClusterRange& range, uint64_t stamp, uint64_t v
     }
     find_all_pointers(block, part, sink);
     claim_part(block, part, stamp);
+  }
+}
+
+// The pages that lie in the range as a whole are scanned; what is in front of them and behind is compared always, as a
+// page may be taken for clean only by who has looked at all of it. Whole blocks are compared, as far as the range goes:
+// half a block cannot be claimed.
+void Replica::compare_written(const ClusterRange& range, uint64_t stamp, uint64_t version, PointerSink& sink,
+                              const WrittenPages& pages) {
+  auto data = reinterpret_cast<uint64_t>(data_);
+  uint64_t first = WrittenPages::first_whole(data + range.offset), last = WrittenPages::last_whole(data + range.end());
+  if (first >= last) return compare_in(range, stamp, version, sink);
+  constexpr uint64_t kMostRuns = kChunk / WrittenPages::kPage / 2 + 1;
+  WrittenPages::Run runs[kMostRuns + 2];
+  runs[0] = {data + range.offset, first};
+  uint64_t count = 1 + pages.take(first, last, runs + 1, kMostRuns);
+  runs[count++] = {last, data + range.end()};
+  uint64_t done = range.offset;
+  for (uint64_t i = 0; i < count; ++i) {
+    uint64_t begin = std::max(done, (runs[i].begin - data) & ~(kBlock - 1));
+    uint64_t end = std::min(range.end(), (runs[i].end - data + kBlock - 1) & ~(kBlock - 1));
+    if (runs[i].begin == runs[i].end || begin >= end) continue;
+    compare_in({range.buffer, begin, end - begin}, stamp, version, sink);
+    done = end;
+  }
+}
+
+void Replica::compare(const ClusterRange& range, uint64_t stamp, uint64_t version, PointerSink& sink,
+                      const WrittenPages* pages) {
+  for (uint64_t begin = range.offset; begin < range.end();) {
+    uint64_t end = std::min(range.end(), (begin / kChunk + 1) * kChunk);
+    ClusterRange part = {range.buffer, begin, end - begin};
+    Visit visit(*this);
+    visit.enter(begin / kBlock);
+    visit.enter((end - 1) / kBlock);
+    if (pages != nullptr) {
+      compare_written(part, stamp, version, sink, *pages);
+    } else {
+      compare_in(part, stamp, version, sink);
+    }
+    if (sink.tell != nullptr && !sink.found.is_empty()) {
+      sink.tell(buffer_, sink.found);
+      sink.found.clear();
+    }
+    begin = end;
   }
 }
 
@@ -204,12 +296,19 @@ void Replica::pack_block(uint64_t block, Part part, BlobWriter& to) const {
 void Replica::pack(const ClusterRange& range, uint64_t version, BlobWriter& to) {
   constexpr size_t kHead = 3 * sizeof(uint64_t);
   uint64_t first = range.offset / kBlock, changed = 0;
-  for (uint64_t block = first; block * kBlock < range.end(); ++block) changed += blocks_[block].version > version;
-  to.reserve(changed * (kBlock + kHead) + sizeof(uint64_t));
-  to.put(++version_);
+  Visit visit(*this);
   for (uint64_t block = first; block * kBlock < range.end(); ++block) {
+    visit.enter(block);
+    changed += blocks_[block].version > version;
+  }
+  visit.leave();
+  to.reserve(changed * (kBlock + kHead) + sizeof(uint64_t));
+  uint64_t own = version_.fetch_add(1, std::memory_order_relaxed) + 1;  // before the first lock is taken: leave()
+  to.put(own);
+  for (uint64_t block = first; block * kBlock < range.end(); ++block) {
+    visit.enter(block);
     freshen(block);
-    blocks_[block].sent = version_;
+    blocks_[block].sent = own;
     if (has_stamps(block) && blocks_[block].version > version) pack_block(block, part_of_block(block, range), to);
   }
 }
@@ -249,7 +348,7 @@ void Replica::merge_block(uint64_t block, Part part, uint64_t uniform, const uin
 }
 
 uint64_t Replica::merge(BlobReader& from) {
-  ++version_;
+  Visit visit(*this);
   uint64_t theirs = from.get();
   while (from.left() != 0) {
     uint64_t block = from.get(), shape = from.get(), uniform = 0;
@@ -270,6 +369,7 @@ uint64_t Replica::merge(BlobReader& from) {
     }
     const char* bytes = from.get_bytes(part.end - part.begin);
     if (!from.is_good()) refuse_torn(buffer_);
+    visit.enter(block);
     freshen(block);
     merge_block(block, part, uniform, table, index, count, bytes);
   }

@@ -1,16 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A node's copy of a cluster's buffer: its bytes, their twin, and a stamp for each byte (docs/design/cluster.md). The
-// lock is the node's. Tasks of the node write the bytes meanwhile: kernels, and on node 0 the program's threads.
+// A node's copy of a cluster's buffer: its bytes, their twin, and a stamp for each byte (docs/design/cluster.md). Tasks
+// of the node write the bytes meanwhile: kernels, and on node 0 the program's threads.
+//
+// Any thread may compare, claim, pack and merge, also at the same time. These go from one chunk of the copy to the next,
+// each under its lock; what is true of the bytes, twin and stamps of a block is true whenever no one has its chunk.
+// Packing for an answer, the versions of `seen`, and the copy's life are under the node's lock.
 //
 // Stamps lie in blocks of 256 bytes: a block whose bytes have one stamp costs 32 bytes, any other one a byte more for
 // each of its bytes, and 8 for each stamp that occurs in it. So a copy takes at most about three times its bytes,
 // unless many tasks write between each other's bytes.
 #pragma once
 
+#include "base/lock.hpp"
 #include "cluster/core/base/message.hpp"
 #include "device/cluster/blob.hpp"
+#include "device/cluster/written_pages.hpp"
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -20,6 +27,8 @@ namespace marline::target {
 struct PointerSink {
   uint64_t begin, end;  // of that memory
   List<uint64_t> found;
+  // Is told of them before any other comparison sees the chunk in which they are; null: they stay in `found`.
+  void (*tell)(uint64_t buffer, const List<uint64_t>& words) = nullptr;
 
   // Arrays of one pointer, as many programs have them, are one entry.
   void take(uint64_t word) {
@@ -35,13 +44,15 @@ class Replica {
   Replica(const Replica&) = delete;
   Replica& operator=(const Replica&) = delete;
 
+  static constexpr uint64_t kNotSole = ~uint64_t{0};  // as a version
+
   // Bytes that differ from their twin get the stamp, and the twin gets them. What are pointers among them goes to the
-  // sink.
-  void compare(const ClusterRange& range, uint64_t stamp, PointerSink& sink);
-  // For a task beside which no task of another node writes. `version`: of this copy when the task's inputs had come. A
-  // block that no other node has fetched since then gets the stamp as a whole, without a comparison of bytes.
-  // docs/design/cluster.md.
-  void compare_sole(const ClusterRange& range, uint64_t stamp, uint64_t version, PointerSink& sink);
+  // sink. `version`: of this copy when the inputs of a task had come beside which no task of another node writes; a
+  // block that no other node has fetched since then gets the stamp as a whole, without a comparison of bytes
+  // (docs/design/cluster.md). `pages`: looks at those only that have been written, and at the range's ends; null: at
+  // all.
+  void compare(const ClusterRange& range, uint64_t stamp, uint64_t version, PointerSink& sink,
+               const WrittenPages* pages = nullptr);
   // All of these bytes have been written.
   void claim(const ClusterRange& range, uint64_t stamp);
 
@@ -52,12 +63,14 @@ class Replica {
   uint64_t merge(BlobReader& from);
 
   // Raised with every change of a stamp of any copy of this node: so a copy that goes and comes again is a newer one.
-  [[nodiscard]] static uint64_t version() { return version_; }
+  [[nodiscard]] static uint64_t version() { return version_.load(std::memory_order_relaxed); }  // leave() says why
 
   [[nodiscard]] uint64_t buffer() const { return buffer_; }
   [[nodiscard]] char* data() const { return data_; }
   [[nodiscard]] char* twin() const { return twin_; }
   [[nodiscard]] uint64_t bytes() const { return bytes_; }
+  // Tasks that may write here, from their start until they have been compared. The node's lock.
+  uint32_t writers = 0;
 
   // What has come from another copy: the version up to which nothing is missing.
   struct Seen {
@@ -70,8 +83,10 @@ class Replica {
 
  private:
   static constexpr uint64_t kBlock = 256;
-  static constexpr uint64_t kNotSole = ~uint64_t{0};  // as a version
+  static constexpr uint64_t kChunk = 1 << 20;  // a scan of its pages costs little then, and who waits for it, waits shortly
+  static constexpr uint64_t kJustChanged = ~uint64_t{0};  // as a block's version, until the visit leaves its chunk
   struct Dense;
+  class Visit;
   struct Block {
     uint64_t stamp;    // of all bytes, if `dense` is null
     uint64_t version;  // of the last change
@@ -91,6 +106,9 @@ class Replica {
   void store(uint64_t block, const uint64_t* stamps);
   void set_uniform(uint64_t block, uint64_t stamp);
   bool has_stamps(uint64_t block) const { return blocks_[block].dense != nullptr || blocks_[block].stamp != 0; }
+  void compare_in(const ClusterRange& range, uint64_t stamp, uint64_t version, PointerSink& sink);
+  void compare_written(const ClusterRange& range, uint64_t stamp, uint64_t version, PointerSink& sink,
+                       const WrittenPages& pages);
   void compare_block(uint64_t block, Part part, uint64_t stamp, PointerSink& sink);
   void find_new_pointers(uint64_t block, Part part, const char* before, PointerSink& sink) const;
   void find_all_pointers(uint64_t block, Part part, PointerSink& sink);
@@ -105,7 +123,8 @@ class Replica {
   uint64_t buffer_, bytes_;
   char *data_, *twin_;
   Block* blocks_;
-  static inline uint64_t version_ = 0;
+  Lock* locks_;  // one for each chunk
+  static inline std::atomic<uint64_t> version_{0};
   // At most kMostSeen, the newest last: of an array whose home is split over more nodes and ranges than that, older
   // ones are forgotten, and fetched again as a whole.
   List<Seen> seen_;

@@ -28,12 +28,19 @@ Value half_written(Value value) { return value | 1; }
 struct Copy {
   std::vector<Value> values, twin;
   std::vector<uint64_t> stamps;
-  std::vector<uint64_t> sent;  // when each byte has last gone to another node
+  std::vector<uint64_t> changed, sent;  // when each byte has last got a stamp, and gone to another node
 };
 
 struct Payload {
   std::vector<Value> values;
   std::vector<uint64_t> stamps;
+};
+
+// What a task that has run is to be compared for. Half of the bytes are, then other things may happen, then the rest.
+struct Comparison {
+  uint64_t index, stamp;
+  bool is_sole;
+  ClusterRange range;
 };
 
 enum class Role { kUpload, kBody, kDownload };
@@ -55,13 +62,14 @@ struct SimulatedTask {
 struct Event {
   double time = 0;
   uint64_t order = 0;
-  enum { kCreate, kArrive, kEnd, kCancel } what = kCreate;
+  enum { kCreate, kArrive, kEnd, kCompareRest, kCancel } what = kCreate;
   NodeNumber node = 0;
   uint64_t index = 0;
   std::shared_ptr<Message> message{};
   std::shared_ptr<Payload> payload{};
   double duration = 0;
   TaskNumber task = 0;
+  std::shared_ptr<std::vector<Comparison>> comparisons{};
   bool operator<(const Event& other) const { return std::pair(time, order) > std::pair(other.time, other.order); }
 };
 
@@ -72,7 +80,7 @@ struct Node {
   int slots = 1, running = 0;
   double speed = 1;
   std::deque<std::pair<uint64_t, TaskNumber>> ready;
-  std::map<uint64_t, uint64_t> ready_at;  // by index: how much had been sent when the task had its inputs
+  std::map<uint64_t, uint64_t> ready_at;  // by index: when the task had its inputs
 };
 
 // As it comes to another node in a program: what the driver does not send, the core there does not get.
@@ -119,7 +127,9 @@ class Machine {
   void transmit(const Message& message);
   void attach(const Message& message, Payload& payload);
   void merge(NodeNumber node, const ClusterRange& range, const Payload& payload);
-  void compare(NodeNumber node, const WorkerCommand& command);
+  void compare(NodeNumber node, const Comparison& comparison, uint64_t odd);
+  void begin_end(Event event);
+  void finish_end(const Event& event);
   void start_tasks(NodeNumber node);
   void begin(NodeNumber node, TaskNumber number);
   void end(NodeNumber node, TaskNumber number);
@@ -139,7 +149,7 @@ class Machine {
   DataMap map_;
   std::vector<std::unique_ptr<Node>> nodes_;
   std::vector<std::vector<Value>> host_;
-  uint64_t sends_ = 0;
+  uint64_t ticks_ = 0;  // of what `changed`, `sent` and `ready_at` are compared by
   std::map<uint64_t, uint64_t> buffer_bytes_;
   std::map<TaskNumber, SimulatedTask> tasks_;
   std::vector<TaskNumber> last_of_construct_, body_of_construct_;
@@ -332,7 +342,7 @@ Copy& Machine::copy_at(NodeNumber node, uint64_t buffer) {
   if (copy.values.empty()) {
     size_t bytes = buffer_bytes_[buffer];
     copy = {std::vector<Value>(bytes), std::vector<Value>(bytes), std::vector<uint64_t>(bytes),
-            std::vector<uint64_t>(bytes)};
+            std::vector<uint64_t>(bytes), std::vector<uint64_t>(bytes)};
     check_memory(node);
   }
   return copy;
@@ -345,15 +355,16 @@ void Machine::check_memory(NodeNumber node) {
   if (used > options_.memory) fail("node " + std::to_string(node) + " has more copies than its budget allows");
 }
 
-// A delta has the bytes of this one comparison, and nothing else.
+// A delta has what has changed since the task had its inputs, and nothing else.
 void Machine::attach(const Message& message, Payload& payload) {
   const ClusterRange& range = message.range;
   bool is_delta = message.kind == MessageKind::kDelta;
   Copy& copy = copy_at(message.from, range.buffer);
-  ++sends_;
+  ++ticks_;
+  uint64_t ready = is_delta ? nodes_[message.from]->ready_at[message.peer.index] : 0;
   for (uint64_t i = range.offset; i < range.end(); ++i) {
-    if (message.from != message.to) copy.sent[i] = sends_;
-    bool is_sent = !is_delta || copy.stamps[i] == message.clock;
+    if (message.from != message.to) copy.sent[i] = ticks_;
+    bool is_sent = !is_delta || copy.changed[i] > ready;
     payload.values.push_back(copy.values[i]);
     payload.stamps.push_back(is_sent ? copy.stamps[i] : 0);
     if (is_sent && message.from != message.to) ++result_.bytes;
@@ -368,20 +379,46 @@ void Machine::merge(NodeNumber node, const ClusterRange& range, const Payload& p
     if (payload.stamps[i] <= copy.stamps[at] || is_dirty) continue;
     copy.values[at] = copy.twin[at] = payload.values[i];
     copy.stamps[at] = payload.stamps[i];
+    copy.changed[at] = ++ticks_;
   }
 }
 
 // A task beside which no other node writes may have all bytes stamped that nobody has got since it had its inputs.
-void Machine::compare(NodeNumber node, const WorkerCommand& command) {
-  const ClusterRange& range = command.range;
+void Machine::compare(NodeNumber node, const Comparison& comparison, uint64_t odd) {
+  const ClusterRange& range = comparison.range;
   Copy& copy = copy_at(node, range.buffer);
-  uint64_t ready = nodes_[node]->ready_at[command.index];
+  uint64_t ready = nodes_[node]->ready_at[comparison.index];
   for (uint64_t i = range.offset; i < range.end(); ++i) {
-    bool is_claimed = command.is_sole && copy.sent[i] <= ready;
+    if (i % 2 != odd) continue;
+    bool is_claimed = comparison.is_sole && copy.sent[i] <= ready;
     if (!is_claimed && copy.values[i] == copy.twin[i]) continue;
     copy.twin[i] = copy.values[i];
-    copy.stamps[i] = command.stamp;
+    copy.stamps[i] = comparison.stamp;
+    copy.changed[i] = ++ticks_;
   }
+}
+
+void Machine::begin_end(Event event) {
+  Node& node = *nodes_[event.node];
+  end(event.node, event.task);
+  node.worker.compare(event.index);
+  event.what = Event::kCompareRest;
+  event.comparisons = std::make_shared<std::vector<Comparison>>();
+  for (const WorkerCommand& command : node.worker.commands) {
+    if (command.action != WorkerAction::kCompare) fail("a task that has run leaves more to do than comparisons");
+    event.comparisons->push_back({command.index, command.stamp, command.is_sole, command.range});
+  }
+  node.worker.commands.clear();
+  for (const Comparison& comparison : *event.comparisons) compare(event.node, comparison, 0);
+  double time = draw(2) == 0 ? 0 : wait_time(latency_);
+  schedule(std::move(event), time);
+}
+
+void Machine::finish_end(const Event& event) {
+  for (const Comparison& comparison : *event.comparisons) compare(event.node, comparison, 1);
+  --nodes_[event.node]->running;
+  nodes_[event.node]->worker.end(event.index, event.duration);
+  drain(event.node, nullptr);
 }
 
 void Machine::execute(NodeNumber number, WorkerCommand& command, const Payload* payload) {
@@ -390,12 +427,10 @@ void Machine::execute(NodeNumber number, WorkerCommand& command, const Payload* 
     case WorkerAction::kSend: transmit(command.message); break;
     case WorkerAction::kMerge: merge(number, received_, *payload); break;
     case WorkerAction::kReady:
-      node.ready_at[command.index] = sends_;
+      node.ready_at[command.index] = ticks_;
       break;
     case WorkerAction::kStart: node.ready.emplace_back(command.index, command.task); break;
-    case WorkerAction::kCompare:
-      compare(number, command);
-      break;
+    case WorkerAction::kCompare: fail("a comparison is wanted of a task that has not run"); break;
     case WorkerAction::kDrop: node.copies.erase(command.range.buffer); break;
   }
 }
@@ -533,10 +568,10 @@ Result Machine::run() {
       case Event::kCreate: create_next(); break;
       case Event::kArrive: arrive(event); break;
       case Event::kEnd:
-        --nodes_[event.node]->running;
-        end(event.node, event.task);
-        nodes_[event.node]->worker.end(event.index, event.duration);
-        drain(event.node, nullptr);
+        begin_end(std::move(event));
+        break;
+      case Event::kCompareRest:
+        finish_end(event);
         break;
       case Event::kCancel:
         head_.cancel(body_of_construct_[event.index]);

@@ -223,9 +223,7 @@ void Worker::stand_in(Message& message) {
   if (--task.open_predecessors == 0) fetch_inputs(message.index);
 }
 
-void Worker::end(uint64_t index, double time) {
-  tasks_[index].time = time;
-  --running_;
+void Worker::compare(uint64_t index) {
   ++clock_;
   for (const PlannedAccess& access : tasks_[index].accesses) {
     if (!access.may_write) continue;
@@ -237,14 +235,19 @@ void Worker::end(uint64_t index, double time) {
     command.stamp = clock_;
     commands.push(std::move(command));
   }
+}
+
+void Worker::end(uint64_t index, double time) {
+  tasks_[index].time = time;
+  --running_;
   send_deltas(index);
   handle_own_messages();
   start_ready();
   report_if_due();
 }
 
-// Also where nothing has been written: another task's comparison may have found this one's bytes first, and its delta
-// is in front of this one on the way to the home.
+// Also where this task's comparison has found nothing: another task's may have found its bytes first, and what is sent
+// is all that has changed since this task's inputs came.
 void Worker::send_deltas(uint64_t index) {
   Task& task = tasks_[index];
   task.state = State::kMerging;

@@ -10,7 +10,7 @@
 //   its inputs have come and all its predecessors have ended;
 // - a task has ended, for everybody else, when all its homes have merged what it has written;
 // - a task that another node's task stands in for has ended when that one has;
-// - the stamp of what a task has written is above all stamps that its node has heard of.
+// - the stamp of what a task has written is above all stamps that its node had heard of when the task had run.
 #pragma once
 
 #include "cluster/core/base/message.hpp"
@@ -21,7 +21,7 @@ enum class WorkerAction : uint8_t {
   kSend,     // `message`; kData and kDelta with the bytes and stamps of message.range as they are now
   kMerge,    // the bytes that came with the message just received: those with a higher stamp than the copy's
   kReady,    // the inputs of task `index` are there: from here on others may get them
-  kStart,    // task `index`; the driver calls `end` when it has run; `task` is its number, of a stand-in: the one for
+  kStart,    // task `index`; the driver calls `compare` and `end` when it has run; `task` is its number, of a stand-in: the one for
              // which it stands in
   kCompare,  // of task `index`: bytes of `range` that differ from their twin get `stamp`, and the twin gets them
   kDrop,     // the copy of range.buffer
@@ -44,7 +44,10 @@ class Worker {
       : node_(node), slots_(slots), report_at_most_(report_at_most) {}
 
   void receive(Message& message);
-  // A started task has run for `time`, in the driver's unit.
+  // A started task has run: leaves commands to compare, and no others, which the driver executes before it calls `end`.
+  // Other events may come in between, for which the task still runs.
+  void compare(uint64_t index);
+  // It has run for `time`, in the driver's unit, and has been compared.
   void end(uint64_t index, double time);
 
   // The driver executes them in their order and clears them.

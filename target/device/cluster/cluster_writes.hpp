@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// MARLINE_CLUSTER_WRITES: how the cluster finds out what a region has written. Any thread.
+#pragma once
+
+#include "device/cluster/cluster_memory.hpp"
+#include "device/cluster/cluster_node.hpp"
+
+namespace marline::target {
+
+struct ClusterWrites {
+  MayWrite may_write = MayWrite::kAll;
+  bool by_pages = false;
+  bool checks = false;  // that it has written only what its depend clauses name
+};
+
+// Ends the program if the variable's value is none.
+[[nodiscard]] ClusterWrites chosen_writes();
+
+// As a word of ClusterFrame::kJoin.
+[[nodiscard]] uint64_t word_of(const ClusterWrites& writes);
+[[nodiscard]] ClusterFinding finding_of(uint64_t word);
+
+}  // namespace marline::target
