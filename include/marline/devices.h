@@ -261,6 +261,7 @@ typedef struct marline_target_task {
   const void *code;          /* an address in the program behind the construct's call */
   int in_graph;              /* 1: in an iteration of a persistent graph. It cannot be claimed: the answer must be NULL */
   int node;                  /* marline_task_node's; 0: none */
+  const size_t *dependence_bytes; /* of each dependence's list item, 0: not known; NULL: of none (GCC's code) */
 } marline_target_task_t;
 
 typedef enum marline_wait_kind {
@@ -318,6 +319,10 @@ void marline_claimed_end(marline_claimed_t *task);
 /* In place of marline_claimed_end, by the same rules: the runtime runs the task as if it had not been claimed, for a library
  * that finds that it cannot do the work. `ordered` goes on to name it as a claimed task to those behind it, until `ended`. */
 void marline_claimed_run(marline_claimed_t *task);
+
+/* By a task: the handle that `created` was told of it, also if it was not claimed. NULL: it is no target task, or `created`
+ * was not told of it. While it runs, no other task has this handle; later ones may. */
+marline_claimed_t *marline_target_task_told(void);
 
 /* Whether the task has been cancelled. Any thread, until the task is ended. A load, while nothing is cancelled. */
 int marline_claimed_is_cancelled(const marline_claimed_t *task);

@@ -30,6 +30,7 @@
 
 namespace marline {
 
+struct DependenceLengths;
 struct DependenceTable;
 struct Edge;
 struct EdgeChunk;
@@ -100,7 +101,10 @@ struct alignas(kCacheLine) Task {
   Team* team;
   Taskgroup* taskgroup;   // innermost one that it belongs to, or null
   Fiber* fiber;           // the fiber that it is suspended on; null: start it rather than resume it
-  Task* next;             // link of the one queue that it is in
+  union {
+    Task* next;  // link of the one queue that it is in
+    const DependenceLengths* lengths;  // with kObserved, until it is created; null: not known (construct/task/observed.hpp)
+  };
   uint32_t flags;
   Atomic<int32_t> priority;  // the clause's, or what successors raised it to (graph/lineage.hpp)
 

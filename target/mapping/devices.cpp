@@ -449,6 +449,7 @@ void stop_all() {
     g_devices[i].kind->stop(&g_devices[i]);
   }
   end_nodes();
+  end_cluster_check();
 }
 
 }  // namespace marline::target

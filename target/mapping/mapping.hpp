@@ -17,6 +17,7 @@
 #include "base/lock.hpp"
 #include "base/told.hpp"
 #include "device/base/device.hpp"
+#include "device/base/named.hpp"
 #include "mapping/piece.hpp"
 
 namespace marline::target {
@@ -30,6 +31,8 @@ struct Arguments {
   Array<uint64_t, 16> words;
   Array<uint64_t, 4> copies;  // allocations
   Array<Span, 4> spans;       // for devices that ask for them
+  Array<Span, 4> named;       // likewise
+  bool has_named = false;     // `named` is all that the kernel writes
 };
 
 class Mapping {
@@ -65,6 +68,8 @@ class Mapping {
   void make_arguments(const Items& items, bool leading_null, Arguments& to);
   // What a kernel with these items may use, for Launch::spans.
   void list_spans(const Items& items, Array<Span, 4>& to);
+  // What depend clauses name, likewise.
+  void list_named(const Items& items, Names& names, Array<Span, 4>& to);
   void release_arguments(Arguments& arguments, Told* told);
 
   // The device's address of a host address; 0: it has none.

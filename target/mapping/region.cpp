@@ -108,6 +108,15 @@ void store_words(Device* device, Arguments& arguments, Told* told) {
   arguments.words.push(array);
 }
 
+// Private copies are the kernel's own to write.
+void name_spans(Device* device, const Region& region, Arguments& to) {
+  Names names;
+  if (!keeps_names() || !take_names(region.task != nullptr ? region.task : marline_target_task_told(), names)) return;
+  to.has_named = true;
+  device->mapping->list_named(region.items, names, to.named);
+  for (uint64_t copy : to.copies) to.named.push({copy, 0});
+}
+
 }  // namespace
 
 void make_region_arguments(Device* device, const Region& region, Arguments& to) {
@@ -115,6 +124,7 @@ void make_region_arguments(Device* device, const Region& region, Arguments& to) 
   if (device->asks_for_spans) {
     device->mapping->list_spans(region.items, to.spans);
     for (uint64_t copy : to.copies) to.spans.push({copy, 0});
+    name_spans(device, region, to);
   } else if (region.in_memory) {
     store_words(device, to, region.items.told);
   }
@@ -137,7 +147,10 @@ Launch launch_of(const Device* device, const Region& region, Arguments& argument
           arguments.spans.begin(),
           arguments.spans.count(),
           region.node,
-          region.number};
+          region.number,
+          nullptr,
+          0,
+          {arguments.has_named, arguments.named.begin(), arguments.named.count()}};
 }
 
 namespace {

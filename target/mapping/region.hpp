@@ -24,6 +24,7 @@ struct Region {
   GpuGrid grid = {};          // likewise
   int node = 0, number = -1;  // likewise
   ToldScope* scope;      // the construct's; items.told is its
+  const marline_claimed_t* task = nullptr;  // that was claimed; null: the calling task, if it is the region's
 };
 
 // Whether the device, which is ready, has the kernel: else its module has no image for this device. May suspend.

@@ -20,8 +20,23 @@ Span span_of(const Piece& piece, uintptr_t begin, size_t bytes, uint64_t type) {
   begin = std::max(begin, piece.begin);
   bool is_written = (type & (kTo | kFrom)) != kTo;
   if (bytes == 0 || (type & kImplicit) != 0 || begin >= end)
-    return {piece.address, piece.end - piece.begin, is_written};
-  return {piece.on_device(begin), end - begin, is_written};
+    return {piece.address, piece.end - piece.begin, is_written, true, reinterpret_cast<void*>(piece.begin)};
+  return {piece.on_device(begin), end - begin, is_written, true, reinterpret_cast<void*>(begin)};
+}
+
+// The smallest item in which the address lies. False: none.
+bool find_item(const Items& items, uintptr_t address, uintptr_t& begin, uintptr_t& end) {
+  size_t smallest = SIZE_MAX;
+  for (int32_t i = 0; i < items.count; ++i) {
+    if ((items.types[i] & (kLiteral | kPrivate | kAttach)) != 0) continue;
+    auto at = reinterpret_cast<uintptr_t>(items.begins[i]);
+    auto bytes = static_cast<size_t>(items.sizes[i]);
+    if (address - at >= bytes || bytes >= smallest) continue;
+    smallest = bytes;
+    begin = at;
+    end = at + bytes;
+  }
+  return smallest != SIZE_MAX;
 }
 
 }  // namespace
@@ -48,6 +63,26 @@ void Mapping::list_spans(const Items& items, Array<Span, 4>& to) {
     if ((type & (kPointerAndObject | kAttach)) == 0) continue;
     auto* of_slot = static_cast<Piece*>(pieces_.first_overlap(base, base + sizeof(void*)));
     if (of_slot != nullptr) to.push(span_of(*of_slot, base, sizeof(void*), type));
+  }
+}
+
+// An address whose length is not known stands for the smallest item in which it lies, or else for all that is mapped there. A name
+// of what is not mapped is a device address, or orders only.
+void Mapping::list_named(const Items& items, Names& names, Array<Span, 4>& to) {
+  Expansion expansion(items);
+  Guard guard(lock_);
+  for (const Name& name : names) {
+    auto address = reinterpret_cast<uintptr_t>(name.address);
+    auto* piece = static_cast<Piece*>(pieces_.first_overlap(address, address + 1));
+    if (piece == nullptr) {
+      to.push({address, name.bytes});
+      continue;
+    }
+    uintptr_t begin = address, end = address + name.bytes;
+    if (name.bytes == 0 && !find_item(expansion.items(), address, begin, end)) begin = piece->begin, end = piece->end;
+    begin = std::max(begin, piece->begin);
+    end = std::min(end, piece->end);
+    to.push({piece->on_device(begin), end - begin});
   }
 }
 

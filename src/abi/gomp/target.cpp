@@ -123,6 +123,14 @@ void run_region_here(const TargetCall& call, const MappedVariables& variables, c
 
 }  // namespace
 
+Task* current_target_task() {
+  Worker* worker = this_worker_or_null();
+  Task* task = worker != nullptr ? worker->task : nullptr;
+  bool is = task != nullptr && task->invoke == invoke && !task->has(task_flag::kImplicit | task_flag::kUndeferred) &&
+            static_cast<TaskBlock*>(task->block)->function == run_deferred;
+  return is ? task : nullptr;
+}
+
 #pragma GCC visibility push(default)
 extern "C" {
 

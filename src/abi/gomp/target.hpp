@@ -24,6 +24,9 @@ struct MappedVariables {
   return {variables.count, variables.addresses, variables.sizes, variables.kinds, code, nowait ? 1 : 0, node};
 }
 
+// The deferred target region that the calling thread runs, as a task; null: it runs none, or its creator waits for it.
+[[nodiscard]] Task* current_target_task();
+
 // Copies sizes and kinds to the arrays of `to`, which are its owner's own.
 void copy_description(const MappedVariables& from, const MappedVariables& to);
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "abi/kmp/types.hpp"
+#include "base/small_array.hpp"
 #include "construct/task/dependence_buffer.hpp"
 
 namespace marline::kmp {
@@ -29,6 +30,17 @@ inline void decode(DependenceBuffer& buffer, const DependInfo* list, int32_t cou
       buffer.add(nullptr, Access::kOut);
     } else if (list[i].address != nullptr) {
       buffer.add(list[i].address, access_of(list[i].flags));
+    }
+  }
+}
+
+// How long the list items are, for the entries that `decode` makes. 0: not known.
+inline void decode_bytes(SmallArray<size_t>& to, const DependInfo* list, int32_t count) {
+  for (int32_t i = 0; i < count; ++i) {
+    if (is_all_memory(list[i])) {
+      to.push(0);
+    } else if (list[i].address != nullptr) {
+      to.push(list[i].length);
     }
   }
 }

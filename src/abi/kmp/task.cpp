@@ -8,6 +8,7 @@
 #include "abi/kmp/task_block.hpp"
 
 #include "abi/kmp/depend.hpp"
+#include "construct/task/observed.hpp"
 #include "construct/task/task_reduction.hpp"
 #include "exec/worker/frames.hpp"
 #include "platform/memory_domain.hpp"
@@ -51,6 +52,17 @@ void wait_for_dependences(const DependenceBuffer& buffer, const void* codeptr) {
   worker->pushed.kept = keep_dependences(worker, buffer.list(), buffer.count());
 }
 
+// The observer of target tasks hears how long the list items are.
+[[gnu::noinline]] void spawn_observed(Task* task, const DependenceBuffer& buffer, const DependInfo* list, int32_t count,
+                                      const DependInfo* noalias_list, int32_t noalias_count, const void* codeptr) {
+  SmallArray<size_t> bytes("dependences of a target task");
+  decode_bytes(bytes, list, count);
+  decode_bytes(bytes, noalias_list, noalias_count);
+  DependenceLengths lengths = {bytes.count(), bytes.items()};
+  task->lengths = &lengths;
+  spawn_task(this_worker(), task, buffer.list(), buffer.count(), codeptr);
+}
+
 void take_kept(Worker* worker, Task* task) {
   worker->pushed.detaches = false;
   if (!task->has(task_flag::kDetach)) return;
@@ -79,6 +91,10 @@ int32_t __kmpc_omp_task_with_deps(Ident*, int32_t, TaskBlock* block, int32_t cou
   decode(buffer, noalias_list, noalias_count);
   Task* task = task_of(block);
   task->priority.store(block->priority, relaxed);
+  if (task->has(task_flag::kObserved)) [[unlikely]] {
+    spawn_observed(task, buffer, list, count, noalias_list, noalias_count, __builtin_return_address(0));
+    return 0;
+  }
   spawn_task(this_worker(), task, buffer.list(), buffer.count(), __builtin_return_address(0));
   return 0;
 }

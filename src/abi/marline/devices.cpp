@@ -3,6 +3,7 @@
 // The entry points of include/marline/devices.h. Any thread.
 #include "marline/devices.h"
 
+#include "abi/gomp/target.hpp"
 #include "abi/kmp/target.hpp"
 #include "construct/device/provider.hpp"
 #include "construct/device/rectangle.hpp"
@@ -71,6 +72,13 @@ MARLINE_EXPORT void marline_claimed_end(marline_claimed_t* task) {
 
 MARLINE_EXPORT void marline_claimed_run(marline_claimed_t* task) {
   marline::run_claimed(marline::this_worker_or_null(), reinterpret_cast<marline::Task*>(task));
+}
+
+MARLINE_EXPORT marline_claimed_t* marline_target_task_told() {
+  marline::Task* task = marline::kmp::current_target_task();
+  if (task == nullptr) task = marline::gomp::current_target_task();
+  bool is_told = task != nullptr && !task->has(marline::task_flag::kReplayed | marline::task_flag::kPersistent);
+  return is_told ? reinterpret_cast<marline_claimed_t*>(task) : nullptr;
 }
 
 MARLINE_EXPORT int marline_claimed_is_cancelled(const marline_claimed_t* task) {

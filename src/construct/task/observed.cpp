@@ -34,6 +34,8 @@ void* tell_created(const marline_target_observer_t* observer, Worker* worker, Ta
   SmallArray<marline_dependence_t> dependences("dependences of a target task");
   for (size_t i = 0; i < count; ++i) dependences.push({list[i].address, type_of(list[i].access)});
   marline_target_task_t told = {};
+  // With marline_task_depend there are others among them.
+  if (task->lengths != nullptr && task->lengths->count == count) told.dependence_bytes = task->lengths->bytes;
   task->describe(task, told);
   told.bytes = sizeof told;
   told.handle = reinterpret_cast<marline_claimed_t*>(task);

@@ -9,11 +9,18 @@
 
 namespace marline {
 
+// How long the list items of a task's dependences are; 0: not known. The creator's, until the task has been created.
+struct DependenceLengths {
+  size_t count;
+  const size_t* bytes;
+};
+
 // Between the allocation of a target task without a detach clause and its creation. `describe` tells what the task is;
 // the rest of what the observer is told is known here.
 inline void let_observe(Task* task, void (*describe)(Task*, marline_target_task&)) {
   task->flags |= task_flag::kObserved;
   task->describe = describe;
+  task->lengths = nullptr;
 }
 
 // The task is a child of the current one, and has kObserved. True: it is claimed, and nothing is left to be done for

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. Kinds of devices do not see the room that captures: the second of the two calls, capture_to
-// and set_capture_start, starts it.
+// See the header. Kinds of devices do not see the room that captures: what comes last of set_capture_start and the
+// calls of kinds starts it.
 #include "device/base/capture.hpp"
 
 #include "base/lock.hpp"
 #include "base/report.hpp"
+#include "device/base/named.hpp"
 
 #include <atomic>
 #include <cstdlib>
@@ -18,6 +19,14 @@ Lock g_lock;  // while either is set, before there are tasks
 std::atomic<const CaptureSink*> g_sink{nullptr};
 void (*g_start)(const CaptureSink* sink) = nullptr;
 const AheadRoom* g_ahead = nullptr;  // constant once the library is loaded
+bool g_is_wanted = false, g_is_started = false;
+
+// Under the lock.
+void start_if_wanted() {
+  if (g_start == nullptr || !g_is_wanted || g_is_started) return;
+  g_is_started = true;
+  g_start(g_sink.load(std::memory_order_relaxed));
+}
 
 }  // namespace
 
@@ -26,15 +35,23 @@ void free_captured(CapturedTask* task) { std::free(task); }
 void capture_to(const CaptureSink* sink) {
   Guard guard(g_lock);
   bool is_second = g_sink.load(std::memory_order_relaxed) != nullptr;
-  if (is_second) fatal("two kinds of devices want target tasks as they are created");
+  if (is_second || g_is_started) fatal("two kinds of devices want target tasks as they are created");
   g_sink.store(sink, std::memory_order_release);  // pairs with capture_sink
-  if (g_start != nullptr) g_start(sink);
+  g_is_wanted = true;
+  start_if_wanted();
+}
+
+void capture_names() {
+  Guard guard(g_lock);
+  keep_names();
+  g_is_wanted = true;
+  start_if_wanted();
 }
 
 void set_capture_start(void (*start)(const CaptureSink* sink)) {
   Guard guard(g_lock);
   g_start = start;
-  if (const CaptureSink* sink = g_sink.load(std::memory_order_relaxed)) start(sink);
+  start_if_wanted();
 }
 
 void set_ahead(const AheadRoom* room) { g_ahead = room; }

@@ -47,6 +47,14 @@ struct Span {
   uint64_t address, bytes;   // 0 bytes: all of the allocation in which the address lies, if it is the device's at all
   bool is_written = true;    // the kernel may write it
   bool has_pointers = true;  // and may follow pointers that lie there
+  const void* host = nullptr;  // what lies there is mapped from; null: nothing
+};
+
+// Where a kernel writes, as the depend clauses of its task name it.
+struct NamedSpans {
+  bool are_known = false;  // else it may write all that it uses
+  const Span* spans = nullptr;
+  uint32_t count = 0;
 };
 
 // A kernel with its arguments, one word each, as the host's calling convention passes them.
@@ -76,6 +84,7 @@ struct Launch {
   // Kernels behind which it runs (Operation::number), which may have ended; for devices that take kernels ahead.
   const uint64_t* behind = nullptr;
   uint32_t behind_count = 0;
+  NamedSpans named = {};  // for devices that ask (device/base/named.hpp)
 };
 
 // What a kind of devices does that takes kernels before those that they stand behind have ended (face/ahead.cpp).
