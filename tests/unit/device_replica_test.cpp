@@ -2,10 +2,11 @@
 //
 // A cluster's copies of one buffer: random tasks without order, whose bytes do not overlap, on three nodes. Their steps
 // come in any order between one another. Behind them the home's copy must have all that was written, and every pointer
-// must have been told.
+// must have been told. The same with pages that have been written.
 #include "device/cluster/replica.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
 #include <algorithm>
 #include <atomic>
@@ -22,10 +23,36 @@ using namespace marline::target;
 constexpr uint64_t kBegin = 0x1000000000, kEnd = kBegin + (1 << 14);  // what a pointer lies between
 constexpr size_t kNodes = 3;
 
+// Pages of a process, since only these can be watched. Buffers begin anywhere in a page.
+class Memory {
+ public:
+  explicit Memory(size_t bytes) : bytes_(bytes + kBehindPage) {
+    memory_ = static_cast<char*>(mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  }
+  ~Memory() { munmap(memory_, bytes_); }
+  Memory(const Memory&) = delete;
+  Memory& operator=(const Memory&) = delete;
+  char* data() { return memory_ + kBehindPage; }
+  char& operator[](size_t i) { return data()[i]; }
+  const char* watch(WrittenPages& pages) {
+    auto begin = reinterpret_cast<uint64_t>(memory_);
+    return pages.watch(begin, (bytes_ + WrittenPages::kPage - 1) & ~(WrittenPages::kPage - 1));
+  }
+
+ private:
+  static constexpr size_t kBehindPage = 192;
+  size_t bytes_;
+  char* memory_;
+};
+
 struct Copy {
   explicit Copy(size_t bytes) : data(bytes), twin(bytes), replica(1, data.data(), twin.data(), bytes) {}
-  std::vector<char> data, twin;
+  Memory data;
+  std::vector<char> twin;
   Replica replica;
+  WrittenPages pages;
+  const WrittenPages* used_pages = nullptr;
+  size_t writers = 0;  // tasks between their start and their comparison
 };
 
 // One task: gets its range, writes its bytes in two steps, and compares.
@@ -41,8 +68,13 @@ struct Task {
 
 class Copies {
  public:
-  explicit Copies(unsigned seed) : draw_(seed), bytes_(1 + below(1500)), truth_(bytes_) {
-    for (size_t i = 0; i < kNodes; ++i) copies_.push_back(std::make_unique<Copy>(bytes_));
+  Copies(unsigned seed, size_t most, bool by_pages) : draw_(seed), bytes_(1 + below(most)), truth_(bytes_) {
+    for (size_t i = 0; i < kNodes; ++i) {
+      Copy& copy = *copies_.emplace_back(std::make_unique<Copy>(bytes_));
+      if (!by_pages) continue;
+      EXPECT_EQ(copy.data.watch(copy.pages), nullptr);
+      copy.used_pages = &copy.pages;
+    }
   }
 
   // Tasks that are ordered behind all earlier ones, and not between one another.
@@ -98,7 +130,8 @@ class Copies {
   // Whole words, pointers among them, or single bytes; many stay as they are.
   void give_bytes() {
     open_.assign(bytes_, false);
-    for (size_t word = 0; word < bytes_; word += 8) {
+    for (size_t word = 0, step = 8; word < bytes_; word += step) {
+      if (below(64) == 0) step = below(4) == 0 ? 8 * (1 + below(1000)) : 8;  // over whole pages that stay as they are
       Task& task = tasks_[below(tasks_.size())];
       if (below(2) != 0) continue;
       if (word + 8 <= bytes_ && has(task, word) && has(task, word + 7) && below(2) == 0) {
@@ -136,6 +169,11 @@ class Copies {
       move_bytes(from, task.node, task.range, known, true);
     }
     task.version = Replica::version();
+    auto data = reinterpret_cast<uint64_t>(own.data.data());
+    if (own.used_pages != nullptr && own.writers == 0) {
+      own.pages.protect(data + task.range.offset, data + task.range.end());
+    }
+    ++own.writers;
     for (size_t at = task.range.offset; at < task.range.end(); ++at) {
       ASSERT_TRUE(open_[at] || own.data[at] == truth_[at]) << "a task at node " << task.node << " misses byte " << at;
     }
@@ -148,7 +186,9 @@ class Copies {
   void end(Task& task) {
     PointerSink sink = {kBegin, kEnd, {}};
     Replica& own = copies_[task.node]->replica;
-    own.compare(task.range, ++clock_, task.is_sole ? task.version : Replica::kNotSole, sink);
+    own.compare(task.range, ++clock_, task.is_sole ? task.version : Replica::kNotSole, sink,
+                copies_[task.node]->used_pages);
+    --copies_[task.node]->writers;
     for (uint64_t word : sink.found) told_.insert(word);
     if (task.node != home_) move_bytes(task.node, home_, task.range, task.version, false);
   }
@@ -197,13 +237,54 @@ class Copies {
   uint64_t clock_ = 0;
 };
 
-TEST(Replica, CopiesHaveWhatTasksHaveWritten) {
-  for (unsigned seed = 1; seed <= 400; ++seed) {
+void run_seeds(unsigned last, size_t most, bool by_pages) {
+  for (unsigned seed = 1; seed <= last; ++seed) {
     SCOPED_TRACE(seed);
-    Copies copies(seed);
-    for (int i = 0; i < 12 && !HasFatalFailure(); ++i) copies.run_tasks();
-    if (HasFatalFailure()) return;
+    Copies copies(seed, most, by_pages);
+    for (int i = 0; i < 12 && !::testing::Test::HasFatalFailure(); ++i) copies.run_tasks();
+    if (::testing::Test::HasFatalFailure()) return;
   }
+}
+
+TEST(Replica, CopiesHaveWhatTasksHaveWritten) { run_seeds(400, 1500, false); }
+
+TEST(Replica, CopiesHaveWhatTasksHaveWrittenIntoPages) {
+  WrittenPages pages;
+  if (Memory(1).watch(pages) != nullptr) GTEST_SKIP() << "this system cannot watch pages";
+  run_seeds(30, 60000, true);
+}
+
+// Of one copy: each thread writes and compares its own part, in another chunk mostly, while another node fetches all of
+// it again and again.
+TEST(Replica, ComparisonsAndFetchesOfThreadsDoNotDisturbOneAnother) {
+  constexpr size_t kThreads = 4, kPart = 600'000, kRounds = 4;
+  Copy home(kThreads * kPart), other(kThreads * kPart);
+  ClusterRange whole = {1, 0, kThreads * kPart};
+  std::atomic<size_t> running{kThreads};
+  std::atomic<uint64_t> clock{0};
+  auto work = [&](size_t thread) {
+    ClusterRange part = {1, thread * kPart, kPart};
+    for (size_t round = 1; round <= kRounds; ++round) {
+      PointerSink sink = {kBegin, kEnd, {}};
+      for (size_t i = 0; i < kPart; i += round) home.data[part.offset + i] = static_cast<char>(0x80 + thread + round);
+      home.replica.compare(part, ++clock, Replica::kNotSole, sink);
+    }
+    --running;
+  };
+  std::vector<std::thread> threads;
+  for (size_t i = 0; i < kThreads; ++i) threads.emplace_back(work, i);
+  for (bool is_last = false; !is_last;) {
+    is_last = running.load() == 0;
+    BlobWriter blob;
+    home.replica.pack(whole, other.replica.seen_version(0, whole), blob);
+    size_t bytes = blob.bytes();
+    char* sent = blob.take();
+    BlobReader reader(sent, bytes);
+    other.replica.note_seen(0, whole, other.replica.merge(reader));
+    std::free(sent);
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(std::memcmp(home.data.data(), other.data.data(), whole.bytes), 0);
 }
 
 // A task's pointer gets into the twin by the transfer of a block of which no comparison has been made.

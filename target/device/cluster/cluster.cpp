@@ -75,6 +75,9 @@ void say_once(int peer, const Frame& frame, const uint64_t* words) {
 }
 
 void deliver(int peer, const Frame& frame, const uint64_t* words) {
+  if (static_cast<ClusterFrame>(frame.kind) == ClusterFrame::kFinding && g_cluster != nullptr) {
+    return g_cluster->take_finding(peer, words, frame.words);
+  }
   if (static_cast<ClusterFrame>(frame.kind) == ClusterFrame::kPointers && g_cluster != nullptr) {
     return g_cluster->take_pointers(words, frame.words);
   }
@@ -148,7 +151,8 @@ void start(Device* device) {
   options.policy = chosen_policy();
   g_cluster = new (g_room) ClusterHead(device, part_of(device), kPart, limit, options);
   ClusterWrites writes = chosen_writes();
-  g_cluster->set_may_write(writes.may_write);
+  g_cluster->set_writes(writes.may_write, writes.checks);
+  if (writes.needs_names()) capture_names();
   for (int i = 0; i < device->member_count; ++i) {
     uint64_t words[] = {part_of(device), kPart, word_of(writes)};
     Frame frame = {};
@@ -199,6 +203,10 @@ void check_cluster_options() {
   (void)chosen_writes();
   (void)chosen_policy();
   (void)sends_ahead();
+}
+
+void end_cluster_check() {
+  if (g_cluster != nullptr && !g_cluster->device()->lost) end_check();
 }
 
 void take_cluster_frames() { take_guest_frames(kGuest); }

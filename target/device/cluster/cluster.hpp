@@ -12,6 +12,9 @@ void serve_cluster();
 // In the program, whose devices are being listed: ends it if its options are none that a cluster has.
 void check_cluster_options();
 
+// The program ends: with status 123 if a check has found something (MARLINE_CLUSTER_WRITES=check).
+void end_cluster_check();
+
 // Likewise, before it joins a job: messages of the cluster's nodes come to it.
 void take_cluster_frames();
 

@@ -15,9 +15,17 @@ enum class ClusterFrame : uint16_t {
   kJoin = kFirstGuest,
   kMessage,   // of the core, between any two nodes: a blob, as words or as bulk. a: when it was sent, or 0
               // (ClusterTimes)
+  kFinding,   // to the program, of a task that has written bytes which it does not name: words as in CheckFinding
   kPointers,  // to the program: words: a buffer, and what has been written there that may be pointers
   kTimes,     // to the program: words: entries of cluster_times.hpp
   kWarning,   // to the program: words: a text, of which only the first one is said
+};
+
+// A task has written bytes of a buffer that its depend clauses do not name (MARLINE_CLUSTER_WRITES=check).
+struct CheckFinding {
+  uint64_t task, buffer;
+  uint64_t first, end;  // all of them lie here
+  uint64_t count;
 };
 
 // What send_blob needs in front of a blob.

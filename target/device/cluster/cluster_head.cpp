@@ -32,7 +32,7 @@ uint64_t to_own_clock(NodeNumber node, uint64_t time) {
   return time != 0 && node != 0 ? time - static_cast<uint64_t>(clock_offset_of(static_cast<int>(node))) : time;
 }
 
-const ClusterSide kSide = {send_to_node, report_here, start_task_here, nullptr};
+const ClusterSide kSide = {send_to_node, report_here, start_task_here, nullptr, nullptr};
 
 }  // namespace
 
@@ -93,6 +93,7 @@ void ClusterHead::note_ended(TaskNumber task, Finished& finished) {
   std::free(known.copy);
   known.copy = nullptr;
   if (known.kernel != nullptr) {
+    if (known.kernel->checked != nullptr) free_checked(known.kernel->checked);
     known.kernel->~KernelPayload();
     std::free(known.kernel);
     known.kernel = nullptr;
@@ -165,6 +166,7 @@ void ClusterHead::send_task(const Message& message) {
     bool is_elsewhere = buffer != nullptr && buffer->places != nullptr;
     blob.put(is_elsewhere ? buffer->address_at(message.to) + (word - buffer->begin) : word);
   }
+  if (kernel.checked != nullptr) write_checked(*kernel.checked, blob);
   send_blob(*node_job(), message.to, blob);
 }
 
@@ -255,6 +257,17 @@ void ClusterHead::note_new_pointer(const ClusterBuffer& holder, const ClusterBuf
         "is at its node already, without what the pointer leads to: set MARLINE_CLUSTER_SENDS=ready",
         device_->number);
   }
+}
+
+void ClusterHead::take_finding(int peer, const uint64_t* words, uint32_t count) {
+  CheckFinding finding;
+  if (count * sizeof *words != sizeof finding) fatal("worker %d has found what the program does not understand", peer);
+  std::memcpy(&finding, words, sizeof finding);
+  Guard guard(node_.lock);
+  bool is_known = known_.has(finding.task) && known_[finding.task].kernel != nullptr;
+  const CheckedKernel* kernel = is_known ? known_[finding.task].kernel->checked : nullptr;
+  const ClusterBuffer* buffer = memory_.known(finding.buffer);
+  if (kernel != nullptr && buffer != nullptr) report_finding(*kernel, *buffer, finding, peer);
 }
 
 // Host tasks that nobody waits for copy something home, or have nothing to do.
@@ -454,7 +467,8 @@ void ClusterHead::launch(const Launch& launch, uint32_t kernel, const uint64_t* 
                                              launch.thread_limit,
                                              launch.in_memory,
                                              launch.number >= 0 ? launch.number : device_->number,
-                                             {}};
+                                             {},
+                                             nullptr};
   for (uint32_t i = 0; i < launch.count; ++i) payload->words.push(launch.arguments[i]);
   Finished finished;
   add_operations(hooks_share(operation));
@@ -464,7 +478,8 @@ void ClusterHead::launch(const Launch& launch, uint32_t kernel, const uint64_t* 
     task.kernel = kernel;
     if (launch.node != 0) task.pin = static_cast<NodeNumber>(launch.node);
     bool all = device_->has_far_pointers.load(std::memory_order_relaxed);  // ordered by the lock
-    memory_.list_accesses(launch.spans, launch.span_count, all, task.accesses);
+    if (checks_) payload->checked = make_checked(launch, memory_);
+    memory_.list_accesses(launch, all, task.accesses);
     Known known;
     known.operation = operation;
     known.kernel = payload;

@@ -6,6 +6,7 @@
 
 #include "cluster/core/dataflow/head.hpp"
 #include "device/base/wait.hpp"
+#include "device/cluster/cluster_check.hpp"
 #include "device/cluster/cluster_memory.hpp"
 #include "device/cluster/cluster_node.hpp"
 #include "device/node/node_link.hpp"
@@ -22,13 +23,18 @@ struct KernelPayload {
   bool in_memory;  // likewise
   int number;      // likewise
   List<uint64_t> words;
+  CheckedKernel* checked;  // only if writes are checked
 };
 
 class ClusterHead {
  public:
   ClusterHead(Device* device, uint64_t begin, uint64_t bytes, uint64_t limit, const HeadOptions& options);
 
-  void set_may_write(MayWrite may_write) { memory_.may_write = may_write; }
+  // Before the first task.
+  void set_writes(MayWrite may_write, bool checks) {
+    memory_.may_write = may_write;
+    checks_ = checks;
+  }
 
   // For each worker, before the first task.
   void add_member(double threads);
@@ -61,6 +67,7 @@ class ClusterHead {
   // From the thread that polls the wire.
   void receive(int peer, Message& message, uint64_t sent, BlobReader& rest);  // `sent`: by the peer's clock, or 0
   void take_pointers(const uint64_t* words, uint32_t count);
+  void take_finding(int peer, const uint64_t* words, uint32_t count);
   void take_times(int peer, const uint64_t* words, uint32_t count);
 
   // Which regions had been sent to a node that has gone, as a part of a line.
@@ -117,6 +124,7 @@ class ClusterHead {
   ClusterNode node_;
   Head head_;
   Window<Known> known_;  // by task
+  bool checks_ = false;
   Finished woken_;       // of node 0's tasks that have started, until the next pump ends
 };
 

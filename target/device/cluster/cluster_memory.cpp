@@ -143,14 +143,20 @@ void ClusterMemory::follow(ClusterBuffer& first, List<TaskAccess>& to) {
   }
 }
 
-void ClusterMemory::use_span(const Span& span, List<TaskAccess>& to) {
+// False: it is no memory of the cluster's.
+bool ClusterMemory::find_range(const Span& span, ClusterRange& range) {
   ClusterBuffer* buffer = pointee_of(span.address);
-  if (buffer == nullptr) return;
-  uint64_t bytes = std::min<uint64_t>(span.bytes, buffer->end - span.address);
-  ClusterRange range = {buffer->number, span.address - buffer->begin, bytes};
-  if (bytes == 0) range = {buffer->number, 0, buffer->bytes()};
+  if (buffer == nullptr) return false;
+  range = {buffer->number, span.address - buffer->begin, std::min<uint64_t>(span.bytes, buffer->end - span.address)};
+  if (range.bytes == 0) range = {buffer->number, 0, buffer->bytes()};
+  return true;
+}
+
+void ClusterMemory::use_span(const Span& span, List<TaskAccess>& to) {
+  ClusterRange range;
+  if (!find_range(span, range)) return;
   to.push({range, span.is_written || may_write == MayWrite::kAll});
-  if (span.has_pointers) follow(*buffer, to);
+  if (span.has_pointers) follow(*known(range.buffer), to);
 }
 
 void ClusterMemory::merge_overlapping(List<TaskAccess>& accesses) {
@@ -172,20 +178,49 @@ void ClusterMemory::merge_overlapping(List<TaskAccess>& accesses) {
   while (accesses.count() > kept) accesses.pop();
 }
 
-void ClusterMemory::list_accesses(const Span* spans, uint32_t count, bool all, List<TaskAccess>& to) {
-  ++visit_;
-  if (all) {
-    use_all(to);
-    return;
+void ClusterMemory::list_named(const NamedSpans& named, List<ClusterRange>& to) {
+  List<TaskAccess> found;
+  for (uint32_t i = 0; i < named.count; ++i) {
+    TaskAccess access = {{}, true};
+    if (find_range(named.spans[i], access.range)) found.push(access);
   }
-  for (uint32_t i = 0; i < count; ++i) use_span(spans[i], to);
+  merge_overlapping(found);
+  for (const TaskAccess& access : found) to.push(access.range);
+}
+
+// The accesses become reads, but for what is named: that is written, and only if the kernel uses it.
+void ClusterMemory::write_named(const NamedSpans& named, List<TaskAccess>& accesses) {
+  List<ClusterRange> written;
+  list_named(named, written);
+  List<TaskAccess> cut;
+  for (const TaskAccess& access : accesses) {
+    uint64_t done = access.range.offset;
+    auto push = [&](uint64_t end, bool is_written) {
+      if (end > done) cut.push({{access.range.buffer, done, end - done}, is_written});
+      done = std::max(done, end);
+    };
+    for (const ClusterRange& name : written) {
+      if (name.buffer != access.range.buffer || name.end() <= done || name.offset >= access.range.end()) continue;
+      push(name.offset, false);
+      push(std::min(name.end(), access.range.end()), true);
+    }
+    push(access.range.end(), false);
+  }
+  accesses.swap(cut);
+}
+
+void ClusterMemory::list_accesses(const Launch& launch, bool all, List<TaskAccess>& to) {
+  ++visit_;
+  for (uint32_t i = 0; i < launch.span_count && !all; ++i) use_span(launch.spans[i], to);
   for (uint64_t number : variables_) {
-    ClusterBuffer* variable = numbered(number);
+    ClusterBuffer* variable = all ? nullptr : numbered(number);
     if (variable == nullptr) continue;
     use_whole(*variable, to);
     follow(*variable, to);
   }
+  if (all) use_all(to);
   merge_overlapping(to);
+  if (may_write == MayWrite::kNamed && launch.named.are_known) write_named(launch.named, to);
 }
 
 }  // namespace marline::target

@@ -68,7 +68,9 @@ class ClusterMemory {
   void find_pointers(uint64_t to, const void* data, uint64_t bytes, List<uint64_t>& found) const;
 
   // What a kernel with these spans may use, in ranges that do not overlap. `all`: everything.
-  void list_accesses(const Span* spans, uint32_t count, bool all, List<TaskAccess>& to);
+  void list_accesses(const Launch& launch, bool all, List<TaskAccess>& to);
+  // Where the launch's names lie, in ranges that do not overlap.
+  void list_named(const NamedSpans& named, List<ClusterRange>& to);
 
   MayWrite may_write = MayWrite::kAll;  // before the first task
 
@@ -80,6 +82,8 @@ class ClusterMemory {
   void use_span(const Span& span, List<TaskAccess>& to);
   void use_whole(ClusterBuffer& buffer, List<TaskAccess>& to);
   void follow(ClusterBuffer& buffer, List<TaskAccess>& to);
+  bool find_range(const Span& span, ClusterRange& range);
+  void write_named(const NamedSpans& named, List<TaskAccess>& accesses);
   static void merge_overlapping(List<TaskAccess>& accesses);
 
   uint64_t begin_ = 0, bytes_ = 0;

@@ -47,14 +47,18 @@ void clear(char* begin, uint64_t bytes) {
 ClusterNode::ClusterNode(NodeNumber node, uint64_t begin, uint64_t bytes, const ClusterFinding& finding,
                          const ClusterSide& side)
     : node_(node),
-      worker_(node, ~size_t{0}, 1),
+      worker_(node, finding.checks ? 1 : ~size_t{0}, 1),
       side_(side),
       begin_(begin),
       bytes_(bytes),
-      by_pages_(finding.by_pages) {
+      by_pages_(finding.by_pages),
+      checks_(finding.checks) {
   char* memory = map_memory(begin, bytes);
   if (finding.compares) twins_ = map_memory(0, bytes) - memory;
-  if (by_pages_) pages_.watch(begin, bytes);
+  const char* missing = by_pages_ ? pages_.watch(begin, bytes) : nullptr;
+  if (missing == nullptr) return;
+  fatal("MARLINE_CLUSTER_WRITES=pages needs Linux 6.7 or later, and %s is refused (%s): leave pages out", missing,
+        strerror(errno));
 }
 
 // Where the buffer's copy is in the list, or would be.
@@ -139,8 +143,15 @@ void ClusterNode::read_task(Message& message, BlobReader& rest) {
              static_cast<int>(number),
              static_cast<uint32_t>(count)};
   if (count != 0) std::memcpy(kernel->words, words, count * sizeof(uint64_t));
-  started_.reach(message.index).kernel = kernel;
   count_up(cluster_seen().waiting);
+  Started& started = started_.reach(message.index);
+  started.kernel = kernel;
+  started.task = message.task;
+  started.is_checked = checks_ && rest.get() != 0;
+  for (uint64_t left = checks_ ? rest.get() : 0; left > 0 && rest.is_good(); --left) {
+    uint64_t buffer = rest.get(), offset = rest.get();
+    started.named.push({buffer, offset, rest.get()});
+  }
 }
 
 void ClusterNode::forget(uint64_t index) {
@@ -206,7 +217,8 @@ void ClusterNode::list_comparisons(uint64_t index, List<Comparison>& to) {
   worker_.compare(index);
   uint64_t version = started_[index].version;
   for (const WorkerCommand& command : worker_.commands) {
-    to.push({&replica(command.range), command.range, command.stamp, command.is_sole ? version : Replica::kNotSole});
+    bool is_sole = command.is_sole && !checks_;  // a check needs all twins
+    to.push({&replica(command.range), command.range, command.stamp, is_sole ? version : Replica::kNotSole});
   }
   worker_.commands.clear();
 }
@@ -232,10 +244,42 @@ void ClusterNode::compare(uint64_t index) {
     begin = cluster_times().now_if_wanted();
     list_comparisons(index, comparisons);
   }
+  if (checks_) check(index, comparisons);
   compare_all(comparisons);
   if (begin == 0) return;
   Guard guard(lock);
   cluster_times().note(TimedWhat::kCompare, begin);
+}
+
+// No other kernel runs here beside the task, so all that differs is its own: a node that checks has one slot.
+void ClusterNode::check(uint64_t index, const List<Comparison>& comparisons) {
+  lock.take();
+  const Started& started = started_[index];
+  bool is_checked = started.is_checked;
+  CheckFinding finding = {started.task, 0, 0, 0, 0};
+  List<ClusterRange> named;
+  for (const ClusterRange& name : started.named) named.push(name);
+  lock.release();
+  for (size_t i = 0; is_checked && i < comparisons.count(); ++i) {
+    const ClusterRange& range = comparisons[i].range;
+    uint64_t done = range.offset, first = 0;
+    finding.count = 0;
+    auto look = [&](uint64_t end) {
+      uint64_t begin = done;
+      if (end <= begin) return;
+      uint64_t found = comparisons[i].replica->count_changes({range.buffer, begin, end - begin}, first, finding.end);
+      if (finding.count == 0) finding.first = first;
+      finding.count += found;
+    };
+    for (const ClusterRange& name : named) {
+      if (name.buffer != range.buffer || name.end() <= done) continue;
+      look(std::min(name.offset, range.end()));
+      done = std::max(done, name.end());
+    }
+    look(range.end());
+    finding.buffer = range.buffer;
+    if (finding.count != 0) side_.tell_finding(finding);
+  }
 }
 
 void ClusterNode::end_at_once(uint64_t index) {

@@ -34,6 +34,7 @@ struct ClusterSide {
   void (*start)(uint64_t index, TaskNumber task, KernelStart* kernel);
   // Words that tasks have written into a buffer and that may be pointers.
   void (*tell_pointers)(uint64_t buffer, const List<uint64_t>& words);
+  void (*tell_finding)(const CheckFinding& finding);
 };
 
 // How a node finds out what its tasks have written.
@@ -74,6 +75,9 @@ class ClusterNode {
     uint64_t assigned = 0;  // when the task came here, if a tool wants times
     KernelStart* kernel = nullptr;
     List<ClusterRange> written;  // what it may write; only with `pages_`
+    bool is_checked = false;     // it writes only what is `named`; only if `checks_`
+    List<ClusterRange> named;    // in order
+    TaskNumber task = 0;
   };
   struct Comparison {
     Replica* replica;  // stays: the task uses it
@@ -90,6 +94,7 @@ class ClusterNode {
   void start(const WorkerCommand& command);
   void list_comparisons(uint64_t index, List<Comparison>& to);
   void compare_all(const List<Comparison>& comparisons);
+  void check(uint64_t index, const List<Comparison>& comparisons);
   void begin_writing(const Started& started);
   void end_writing(const Started& started);
   void drop(uint64_t buffer);
@@ -106,7 +111,7 @@ class ClusterNode {
   uint64_t begin_, bytes_;
   int64_t twins_ = 0;        // from the memory to its twin; 0: there is none
   WrittenPages pages_;       // if `by_pages_`
-  bool by_pages_;
+  bool by_pages_, checks_;
   List<Replica*> replicas_;  // by buffer, each a word: one that comes or goes moves those behind it
   Window<Started> started_;  // by index
   List<Message> own_;        // from this node to itself, in order

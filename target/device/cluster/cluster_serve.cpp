@@ -87,6 +87,18 @@ void tell_pointers(uint64_t buffer, const List<uint64_t>& found) {
   }
 }
 
+// Likewise.
+void tell_finding(const CheckFinding& finding) {
+  WireUse use;
+  if (!use.is_possible()) return;
+  uint64_t words[sizeof finding / sizeof(uint64_t)];
+  std::memcpy(words, &finding, sizeof finding);
+  Frame frame = {};
+  frame.kind = static_cast<uint16_t>(ClusterFrame::kFinding);
+  frame.words = sizeof words / sizeof *words;
+  g_job->send(0, frame, words);
+}
+
 void run_kernel(void* data) {
   auto* work = static_cast<ClusterWork*>(data);
   const KernelStart& kernel = *work->kernel;
@@ -147,7 +159,7 @@ void start(uint64_t index, TaskNumber task, KernelStart* kernel) {
   add_work(list);
 }
 
-const ClusterSide kSide = {send, nullptr, start, tell_pointers};
+const ClusterSide kSide = {send, nullptr, start, tell_pointers, tell_finding};
 
 void join(int peer, const Frame& frame, const uint64_t* words) {
   if (peer != 0 || frame.words != 3) fatal("process %d is not the program of this cluster", peer);

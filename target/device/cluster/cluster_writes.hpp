@@ -12,6 +12,8 @@ struct ClusterWrites {
   MayWrite may_write = MayWrite::kAll;
   bool by_pages = false;
   bool checks = false;  // that it has written only what its depend clauses name
+
+  [[nodiscard]] bool needs_names() const { return checks || may_write == MayWrite::kNamed; }
 };
 
 // Ends the program if the variable's value is none.

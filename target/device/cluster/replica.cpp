@@ -242,10 +242,10 @@ void Replica::compare_written(const ClusterRange& range, uint64_t stamp, uint64_
   auto data = reinterpret_cast<uint64_t>(data_);
   uint64_t first = WrittenPages::first_whole(data + range.offset), last = WrittenPages::last_whole(data + range.end());
   if (first >= last) return compare_in(range, stamp, version, sink);
-  constexpr uint64_t kMostRuns = kChunk / WrittenPages::kPage / 2 + 1;
-  WrittenPages::Run runs[kMostRuns + 2];
+  static_assert(kChunk == WrittenPages::kMostPages * WrittenPages::kPage);
+  WrittenPages::Run runs[WrittenPages::kMostRuns + 2];
   runs[0] = {data + range.offset, first};
-  uint64_t count = 1 + pages.take(first, last, runs + 1, kMostRuns);
+  uint64_t count = 1 + pages.take(first, last, runs + 1);
   runs[count++] = {last, data + range.end()};
   uint64_t done = range.offset;
   for (uint64_t i = 0; i < count; ++i) {
@@ -276,6 +276,21 @@ void Replica::compare(const ClusterRange& range, uint64_t stamp, uint64_t versio
     }
     begin = end;
   }
+}
+
+uint64_t Replica::count_changes(const ClusterRange& range, uint64_t& first, uint64_t& end) {
+  Visit visit(*this);
+  uint64_t count = 0;
+  for (uint64_t block = range.offset / kBlock; block * kBlock < range.end(); ++block) {
+    visit.enter(block);
+    Part part = part_of_block(block, range);
+    for (uint64_t at = block * kBlock + part.begin; at < block * kBlock + part.end; ++at) {
+      if (data_[at] == twin_[at]) continue;
+      if (count++ == 0) first = at;
+      end = at + 1;
+    }
+  }
+  return count;
 }
 
 void Replica::pack_block(uint64_t block, Part part, BlobWriter& to) const {

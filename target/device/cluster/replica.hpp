@@ -53,6 +53,9 @@ class Replica {
   // all.
   void compare(const ClusterRange& range, uint64_t stamp, uint64_t version, PointerSink& sink,
                const WrittenPages* pages = nullptr);
+  // How many bytes of the range differ from their twin, while no task may write there; `first` and `end`: they lie
+  // between these, which are left alone if there are none.
+  uint64_t count_changes(const ClusterRange& range, uint64_t& first, uint64_t& end);
   // All of these bytes have been written.
   void claim(const ClusterRange& range, uint64_t stamp);
 

@@ -35,50 +35,49 @@ constexpr uint64_t kProtectMatching = 1, kOnlyAsynchronous = 2;  // PM_SCAN_WP_M
 constexpr uint64_t kIsWritten = 2;                               // PAGE_IS_WRITTEN
 constexpr unsigned long kScan = _IOWR('f', 16, ScanArguments);   // PAGEMAP_SCAN
 
-[[noreturn]] void refuse(const char* what) {
-  fatal("MARLINE_CLUSTER_WRITES=pages needs %s (%s): Linux 6.7 or later with userfaultfd; use diff instead", what,
-        strerror(errno));
-}
-
 // With UFFD_USER_MODE_ONLY it needs no privilege: in the asynchronous mode the kernel hands no fault to this process,
 // so it lets system calls write, too.
-int open_userfaultfd() {
-  auto made = static_cast<int>(syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK | kUserModeOnly));
-  if (made < 0) refuse("the system call userfaultfd");
+const char* watch_faults(uint64_t begin, uint64_t bytes) {
+  auto faults = static_cast<int>(syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK | kUserModeOnly));
+  if (faults < 0) return "the system call userfaultfd";
   uffdio_api api = {};
   api.api = UFFD_API;
   api.features = kAsynchronous | kProtectsUnpopulated;
-  if (ioctl(made, UFFDIO_API, &api) != 0) refuse("userfaultfd's asynchronous write protection");
-  return made;
-}
-
-}  // namespace
-
-void WrittenPages::watch(uint64_t begin, uint64_t bytes) {
+  if (ioctl(faults, UFFDIO_API, &api) != 0) return "userfaultfd's asynchronous write protection";
   uffdio_register memory = {};
   memory.range = {begin, bytes};
   memory.mode = UFFDIO_REGISTER_MODE_WP;
-  if (ioctl(open_userfaultfd(), UFFDIO_REGISTER, &memory) != 0) refuse("write protection of its memory");
-  pagemap_ = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
-  if (pagemap_ < 0) refuse("/proc/self/pagemap");
-  Run run;
-  (void)take(begin, begin + kPage, &run, 1);
+  return ioctl(faults, UFFDIO_REGISTER, &memory) == 0 ? nullptr : "write protection by userfaultfd";
 }
 
-uint64_t WrittenPages::take(uint64_t begin, uint64_t end, Run* runs, uint64_t most) const {
-  constexpr uint64_t kMostAtOnce = 130;
-  ScannedRun found[kMostAtOnce];
+// How many runs there are; negative: an error.
+int scan_pages(int pagemap, uint64_t begin, uint64_t end, ScannedRun* found, uint64_t most) {
   ScanArguments scan = {};
   scan.bytes = sizeof scan;
   scan.flags = kProtectMatching | kOnlyAsynchronous;
   scan.begin = begin;
   scan.end = end;
-  scan.runs = reinterpret_cast<uint64_t>(runs != nullptr ? found : nullptr);
-  scan.most_runs = most < kMostAtOnce ? most : kMostAtOnce;
+  scan.runs = reinterpret_cast<uint64_t>(found);
+  scan.most_runs = most;
   scan.all_of = kIsWritten;
-  scan.returned = runs != nullptr ? kIsWritten : 0;
-  int count = ioctl(pagemap_, kScan, &scan);
-  if (count < 0 || scan.walk_end != end) refuse("the scan of /proc/self/pagemap");
+  scan.returned = found != nullptr ? kIsWritten : 0;
+  int count = ioctl(pagemap, kScan, &scan);
+  return count >= 0 && scan.walk_end != end ? -1 : count;
+}
+
+}  // namespace
+
+const char* WrittenPages::watch(uint64_t begin, uint64_t bytes) {
+  if (const char* missing = watch_faults(begin, bytes)) return missing;
+  pagemap_ = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+  if (pagemap_ < 0) return "/proc/self/pagemap";
+  return scan_pages(pagemap_, begin, begin + kPage, nullptr, 0) < 0 ? "the scan of /proc/self/pagemap" : nullptr;
+}
+
+uint64_t WrittenPages::take(uint64_t begin, uint64_t end, Run* runs) const {
+  ScannedRun found[kMostRuns];
+  int count = scan_pages(pagemap_, begin, end, found, kMostRuns);
+  if (count < 0) fatal("pages of the cluster's memory cannot be scanned for what has been written (%s)", strerror(errno));
   for (int i = 0; i < count; ++i) runs[i] = {found[i].begin, found[i].end};
   return static_cast<uint64_t>(count);
 }
@@ -86,7 +85,8 @@ uint64_t WrittenPages::take(uint64_t begin, uint64_t end, Run* runs, uint64_t mo
 void WrittenPages::protect(uint64_t begin, uint64_t end) const {
   begin = first_whole(begin);
   end = last_whole(end);
-  if (begin < end) (void)take(begin, end, nullptr, 0);
+  if (begin >= end || scan_pages(pagemap_, begin, end, nullptr, 0) >= 0) return;
+  fatal("pages of the cluster's memory cannot be protected (%s)", strerror(errno));
 }
 
 }  // namespace marline::target

@@ -18,9 +18,8 @@ class WrittenPages {
  public:
   static constexpr uint64_t kPage = 4096;
 
-  // Of that memory, which is the process's own and anonymous. Ends the process, and says what to do, if the system does
-  // not allow it.
-  void watch(uint64_t begin, uint64_t bytes);
+  // Of that memory, which is the process's own and anonymous. Null, or what the system does not allow; errno says more.
+  [[nodiscard]] const char* watch(uint64_t begin, uint64_t bytes);
 
   // All pages that lie inside as a whole are protected from here on.
   void protect(uint64_t begin, uint64_t end) const;
@@ -28,10 +27,11 @@ class WrittenPages {
   struct Run {
     uint64_t begin, end;  // addresses
   };
-  // The pages among these that have been written, in order, as at most `most` runs; they are protected again. Returns
-  // how many runs there are. `begin` and `end` are pages' begins; with half as many runs as pages and one more it finds
-  // all of them.
-  [[nodiscard]] uint64_t take(uint64_t begin, uint64_t end, Run* runs, uint64_t most) const;
+  // Of that many pages, every second one written.
+  static constexpr uint64_t kMostPages = 256, kMostRuns = kMostPages / 2;
+  // The pages among these that have been written, in order, as at most kMostRuns runs; they are protected again. Returns
+  // how many runs there are. `begin` and `end` are pages' begins, and there are at most kMostPages between them.
+  [[nodiscard]] uint64_t take(uint64_t begin, uint64_t end, Run* runs) const;
 
   [[nodiscard]] static uint64_t first_whole(uint64_t address) { return (address + kPage - 1) & ~(kPage - 1); }
   [[nodiscard]] static uint64_t last_whole(uint64_t address) { return address & ~(kPage - 1); }

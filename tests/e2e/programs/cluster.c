@@ -145,6 +145,27 @@ static void forked(void) {
   printf("value=%d\nchild=%d\n", value, status);
 }
 
+/* Regions of the same array: the first one writes what it names, the second one 16 bytes beside that. */
+static void unnamed(void) {
+  static int values[N];
+  int *first = values, *second = values + N / 2;
+#pragma omp target enter data map(to : values)
+#pragma omp parallel
+#pragma omp single
+  {
+#pragma omp target nowait depend(inout : first[0 : 100]) map(tofrom : first[0 : 100])
+    for (int i = 0; i < 100; i++) first[i] = 1;
+#pragma omp target nowait depend(inout : second[0 : 100]) map(tofrom : second[0 : 100], values)
+    {
+      for (int i = 0; i < 100; i++) second[i] = 2;
+      for (int i = 200; i < 204; i++) values[i] = 3;
+    }
+  }
+#pragma omp target exit data map(from : values)
+  printf("first=%d\nsecond=%d\nbeside=%d\nat=%#lx\n", values[99], values[N / 2 + 99], values[203],
+         (unsigned long)values);
+}
+
 int main(int count, char **words) {
   const char *what = count > 1 ? words[1] : "sums";
   if (strcmp(what, "sums") == 0) sums();
@@ -157,5 +178,6 @@ int main(int count, char **words) {
   if (strcmp(what, "forked") == 0) forked();
   if (strcmp(what, "nested") == 0) nested();
   if (strcmp(what, "no_such_node") == 0) no_such_node();
+  if (strcmp(what, "unnamed") == 0) unnamed();
   return 0;
 }

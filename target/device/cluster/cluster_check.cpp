@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// See the header.
+#include "device/cluster/cluster_check.hpp"
+
+#include "base/report.hpp"
+#include "device/base/place.hpp"
+#include "image/images.hpp"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <new>
+
+namespace marline::target {
+
+struct CheckedKernel {
+  const Entry* entry;
+  const char* place;
+  bool names_all = false;  // it is known what the task names
+  List<ClusterRange> named;
+  // From where the buffers are mapped that the construct maps.
+  struct Origin {
+    uint64_t buffer, host;
+  };
+  List<Origin> origins;
+};
+
+namespace {
+
+constexpr int kFoundSomething = 123;  // as `marline check` ends
+
+// A line tells of the first task of a region that writes to a piece of memory: others would say the same. They lie in one
+// list, which is short: a program that has many is to be corrected, not to be run.
+struct Reported {
+  const Entry* entry;
+  const char* place;
+  uint64_t buffer;
+};
+List<Reported> g_reported;
+uint64_t g_findings = 0, g_checked = 0, g_unknown = 0;  // tasks
+
+bool is_first(const CheckedKernel& kernel, uint64_t buffer) {
+  for (const Reported& one : g_reported) {
+    if (one.entry == kernel.entry && one.place == kernel.place && one.buffer == buffer) return false;
+  }
+  g_reported.push({kernel.entry, kernel.place, buffer});
+  return true;
+}
+
+uint64_t origin_of(const CheckedKernel& kernel, uint64_t buffer) {
+  for (const CheckedKernel::Origin& one : kernel.origins) {
+    if (one.buffer == buffer) return one.host;
+  }
+  return 0;
+}
+
+}  // namespace
+
+CheckedKernel* make_checked(const Launch& launch, ClusterMemory& memory) {
+  void* room = std::malloc(sizeof(CheckedKernel));
+  if (room == nullptr) fatal("no memory for a task of the cluster");
+  auto* kernel = new (room) CheckedKernel{launch.kernel, launch.place, launch.named.are_known, {}, {}};
+  ++(launch.named.are_known ? g_checked : g_unknown);
+  memory.list_named(launch.named, kernel->named);
+  for (uint32_t i = 0; i < launch.span_count; ++i) {
+    const Span& span = launch.spans[i];
+    const ClusterBuffer* buffer = span.host != nullptr ? memory.at(span.address) : nullptr;
+    if (buffer == nullptr) continue;
+    kernel->origins.push({buffer->number, reinterpret_cast<uint64_t>(span.host) - (span.address - buffer->begin)});
+  }
+  return kernel;
+}
+
+void free_checked(CheckedKernel* kernel) {
+  kernel->~CheckedKernel();
+  std::free(kernel);
+}
+
+void write_checked(const CheckedKernel& kernel, BlobWriter& to) {
+  to.put(uint64_t{kernel.names_all});
+  to.put(kernel.named.count());
+  for (const ClusterRange& range : kernel.named) {
+    for (uint64_t word : {range.buffer, range.offset, range.bytes}) to.put(word);
+  }
+}
+
+void report_finding(const CheckedKernel& kernel, const ClusterBuffer& buffer, const CheckFinding& finding, int node) {
+  ++g_findings;
+  if (!is_first(kernel, buffer.number)) return;
+  char region[600], piece[100] = "that are reached by a pointer";
+  describe_place(kernel.entry->name, kernel.place, region, sizeof region);
+  if (uint64_t host = origin_of(kernel, buffer.number)) {
+    std::snprintf(piece, sizeof piece, "that are mapped from %#lx on", host);
+  } else if (buffer.places != nullptr) {
+    std::snprintf(piece, sizeof piece, "of the `declare target` variable at %#lx", buffer.places[0]);
+  }
+  std::fprintf(stderr, "marline: check: %s has written bytes %lu to %lu (%lu of them) of the %lu bytes %s, which its "
+               "depend clauses do not name, on node %d\n",
+               region, finding.first, finding.end - 1, finding.count, buffer.bytes(), piece, node);
+}
+
+void end_check() {
+  if (g_checked + g_unknown == 0) return;
+  note("check: %lu target regions were checked, %lu that do not say what they write were not", g_checked, g_unknown);
+  if (g_findings == 0) return;
+  std::fprintf(stderr, "marline: check: %lu write%s that no depend clause names\n", g_findings,
+               g_findings == 1 ? "" : "s");
+  std::fflush(nullptr);
+  _exit(kFoundSomething);
+}
+
+}  // namespace marline::target
