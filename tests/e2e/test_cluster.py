@@ -4,6 +4,7 @@ for its memory are tests/programs/target/cluster_*.c."""
 
 import json
 import os
+import platform
 import re
 import signal
 import subprocess
@@ -15,6 +16,9 @@ import numpy as np
 import pytest
 from conftest import SECONDS, clean_environment
 from nodes_support import built, jobs, only, said, values  # noqa: F401  (a fixture)
+
+
+KERNEL = tuple(int(number) for number in re.findall(r"\d+", platform.release())[:2])
 
 
 @pytest.fixture(params=["gcc", "clang"])
@@ -88,8 +92,36 @@ def test_a_fork_leaves_the_cluster_to_its_parent(jobs, program):
     assert values(cluster(jobs, program, "forked", count=3)) == {"value": "3", "child": "0"}
 
 
-def test_writes_by_maps_alone(jobs, program):
-    assert values(cluster(jobs, program, count=3, MARLINE_CLUSTER_WRITES="map"))["good"] == "1"
+@pytest.mark.parametrize("writes", ["map", "check"])
+def test_writes_by_maps_alone_and_checked(jobs, program, writes):
+    assert values(cluster(jobs, program, count=3, MARLINE_CLUSTER_WRITES=writes))["good"] == "1"
+
+
+@pytest.mark.skipif(KERNEL < (6, 7), reason="the kernel has no asynchronous write protection")
+def test_written_pages_are_found(jobs, program):
+    assert values(cluster(jobs, program, count=3, MARLINE_CLUSTER_WRITES="map,pages"))["good"] == "1"
+    found = values(cluster(jobs, program, "read_call", count=2, MARLINE_CLUSTER_WRITES="pages"))
+    assert found == {"failed": "0", "read": "123"}
+
+
+# The region writes bytes 800 to 815 of the array; of each integer one byte changes.
+def test_writes_that_no_depend_clause_names_are_found(jobs, program):
+    result = cluster(jobs, program, "unnamed", count=3, MARLINE_CLUSTER_WRITES="check")
+    found = dict(line.split("=", 1) for line in result.stdout.splitlines())
+    assert (result.returncode, found["beside"]) == (123, "3")
+    line, summary = said(result)
+    number = re.search(r"has written bytes (\d+) to (\d+) \(4 of them\) of the \d+ bytes that are mapped from (\w+) on", line)
+    assert number is not None, line
+    assert int(number[3], 16) + int(number[1]) == int(found["at"], 16) + 800
+    assert int(number[2]) == int(number[1]) + 12
+    assert line.startswith("marline: check: the target region ")
+    assert re.search("which its depend clauses do not name, on node [12]$", line)
+    assert summary == "marline: check: 1 write that no depend clause names"
+
+
+def test_what_no_depend_clause_names_is_no_write(jobs, program):
+    found = values(cluster(jobs, program, "unnamed", count=3, MARLINE_CLUSTER_WRITES="depend"))
+    assert (found["first"], found["second"], found["beside"]) == ("1", "2", "0")
 
 
 @pytest.mark.parametrize(("what", "line"), [

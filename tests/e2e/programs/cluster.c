@@ -166,6 +166,25 @@ static void unnamed(void) {
          (unsigned long)values);
 }
 
+/* A system call writes for the region. */
+static void read_call(void) {
+  enum { kBytes = 100000, kAt = 50000 };
+  static char bytes[kBytes];
+#pragma omp target enter data map(to : bytes)
+  for (int round = 1; round <= 3; round++) {
+#pragma omp target map(tofrom : bytes) firstprivate(round)
+    {
+      int ends[2];
+      char word[] = {(char)round, 7, 7};
+      if (pipe(ends) == 0 && write(ends[1], word, 3) == 3 && read(ends[0], &bytes[kAt + 4096 * round], 3) != 3)
+        bytes[0] = 1;
+      close(ends[0]), close(ends[1]);
+    }
+  }
+#pragma omp target exit data map(from : bytes)
+  printf("failed=%d\nread=%d%d%d\n", bytes[0], bytes[kAt + 4096], bytes[kAt + 2 * 4096], bytes[kAt + 3 * 4096]);
+}
+
 int main(int count, char **words) {
   const char *what = count > 1 ? words[1] : "sums";
   if (strcmp(what, "sums") == 0) sums();
@@ -179,5 +198,6 @@ int main(int count, char **words) {
   if (strcmp(what, "nested") == 0) nested();
   if (strcmp(what, "no_such_node") == 0) no_such_node();
   if (strcmp(what, "unnamed") == 0) unnamed();
+  if (strcmp(what, "read_call") == 0) read_call();
   return 0;
 }

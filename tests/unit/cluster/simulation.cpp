@@ -405,13 +405,11 @@ void Machine::begin_end(Event event) {
   event.what = Event::kCompareRest;
   event.comparisons = std::make_shared<std::vector<Comparison>>();
   for (const WorkerCommand& command : node.worker.commands) {
-    if (command.action != WorkerAction::kCompare) fail("a task that has run leaves more to do than comparisons");
     event.comparisons->push_back({command.index, command.stamp, command.is_sole, command.range});
   }
   node.worker.commands.clear();
   for (const Comparison& comparison : *event.comparisons) compare(event.node, comparison, 0);
-  double time = draw(2) == 0 ? 0 : wait_time(latency_);
-  schedule(std::move(event), time);
+  schedule(std::move(event), draw(2) == 0 ? 0 : wait_time(latency_));
 }
 
 void Machine::finish_end(const Event& event) {
@@ -426,9 +424,7 @@ void Machine::execute(NodeNumber number, WorkerCommand& command, const Payload* 
   switch (command.action) {
     case WorkerAction::kSend: transmit(command.message); break;
     case WorkerAction::kMerge: merge(number, received_, *payload); break;
-    case WorkerAction::kReady:
-      node.ready_at[command.index] = ticks_;
-      break;
+    case WorkerAction::kReady: node.ready_at[command.index] = ticks_; break;
     case WorkerAction::kStart: node.ready.emplace_back(command.index, command.task); break;
     case WorkerAction::kCompare: fail("a comparison is wanted of a task that has not run"); break;
     case WorkerAction::kDrop: node.copies.erase(command.range.buffer); break;
