@@ -189,9 +189,9 @@ static void create(const Task *task) {
   }
   case kMove: {
     if (g_is_there[v]) {
-#pragma omp target exit data nowait map(from : a[0 : n]) depend(inout : c[0], c[1], c[2], c[3])
+#pragma omp target exit data nowait map(from : a[0 : n]) depend(inout : c[0][0], c[1][0], c[2][0], c[3][0])
     } else {
-#pragma omp target enter data nowait map(to : a[0 : n]) depend(inout : c[0], c[1], c[2], c[3])
+#pragma omp target enter data nowait map(to : a[0 : n]) depend(inout : c[0][0], c[1][0], c[2][0], c[3][0])
     }
     g_is_there[v] = !g_is_there[v];
     break;
