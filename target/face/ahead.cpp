@@ -10,20 +10,14 @@
 //
 // Any thread. One lock is over all records; no device, data environment or runtime is called with it. One thread at a
 // time hands over, in the order of g_to_hand. Tasks end in a progress hook, as no call of the runtime's may end one.
+#include "face/ahead.hpp"
+
 #include "base/chained.hpp"
 #include "base/forks.hpp"
-#include "base/report.hpp"
-#include "cluster/core/base/list.hpp"
-#include "device/base/capture.hpp"
-#include "device/llvm/asides.hpp"
 #include "image/images.hpp"
 #include "mapping/devices.hpp"
 #include "mapping/mapping.hpp"
-#include "mapping/plan.hpp"
 #include "mapping/region.hpp"
-
-#include <cstdlib>
-#include <new>
 
 extern "C" int omp_get_default_device();
 
@@ -31,62 +25,10 @@ namespace marline::target {
 
 namespace {
 
-// The end of a region whose data goes home with it.
-struct Ending {
-  Plan plan;
-  uint32_t copies_left = 0;
-};
-
-// A task that has been claimed, from its creation to its end: `ended` of the operation is the kernel's.
-struct Ahead : Operation {
-  enum class State : uint8_t { kWaiting, kQueued, kHanded, kLeft };
-  CapturedTask* task = nullptr;
-  Device* device = nullptr;
-  State state = State::kWaiting;
-  bool is_ready = false, has_ended = false;
-  uint32_t missing =
-      1;  // tasks before it that have not been handed over; one for all that are not claimed, one for the creator
-  List<uint64_t> predecessors;  // claimed ones, by their numbers
-  List<Ahead*> dependents;      // which count this one among `missing`
-  Ahead* next = nullptr;        // of a queue
-  uint64_t key = 0;             // the task's number
-  Ahead* chained = nullptr;
-  Ending* ending = nullptr;
-  Aside shown;  // while it is the device's
-};
-
-struct Queue {
-  Ahead* first = nullptr;
-  Ahead* last = nullptr;
-
-  void push(Ahead* one) {
-    one->next = nullptr;
-    (first == nullptr ? first : last->next) = one;
-    last = one;
-  }
-  Ahead* pop() {
-    Ahead* one = first;
-    if (one != nullptr) first = one->next;
-    return one;
-  }
-};
-
-template <class T, class... Words>
-T* make(Words... words) {
-  void* memory = std::malloc(sizeof(T));
-  if (memory == nullptr) fatal("no memory for a deferred target region");
-  return new (memory) T{words...};
-}
-
-template <class T>
-void destroy(T* one) {
-  one->~T();
-  std::free(one);
-}
-
 Lock g_lock;
 const HeldAcrossForks g_held(g_lock, ForkOrder::kAhead);
 Chained<Ahead> g_claimed;  // by number
+SoughtKernel* g_sought = nullptr;
 Queue g_to_hand, g_to_end;
 // Kernels that have been handed over and have not run. At the bound further ones wait here, where a task takes least
 // memory and slows down none: a device has tasks enough by then. Twice as many for each member as one is sent at a
@@ -109,10 +51,27 @@ void tell_hook(int pushed) {
   if (pushed != 0) marline_progress_add(g_hook, pushed);
 }
 
-// Handing over
-// ---------------------------------------------------------------------------------------------------------
+// Handing over ------------------------------------------------
 
 void hand_over();
+
+void count_down(Ahead* one) {
+  if (--one->missing != 0 || one->state != Ahead::State::kWaiting) return;
+  one->state = Ahead::State::kQueued;
+  g_to_hand.push(one);
+}
+
+// Under the lock. Those behind the first run of a kernel are handed over behind its end. What a device needs to know of
+// a kernel to send others behind it, it knows by then, such as whether it stores pointers.
+bool lets_others_go(const Ahead* one) {
+  return one->has_ended ||
+         (one->state == Ahead::State::kHanded && one->task->kernel->has_run.load(std::memory_order_relaxed));
+}
+
+void release_dependents(Ahead* one) {
+  for (Ahead* dependent : one->dependents) count_down(dependent);
+  one->dependents.clear();
+}
 
 bool kernel_ended(Operation* operation) {
   auto* one = static_cast<Ahead*>(operation);
@@ -121,6 +80,8 @@ bool kernel_ended(Operation* operation) {
     Guard guard(g_lock);
     --g_handed;
     one->has_ended = true;
+    const_cast<Entry*>(one->task->kernel)->has_run.store(true, std::memory_order_relaxed);
+    if (one->state == Ahead::State::kHanded) release_dependents(one);
     if (one->state == Ahead::State::kHanded && one->is_ready) push_end(one, pushed);
   }
   tell_hook(pushed);
@@ -146,6 +107,7 @@ Region region_of(const CapturedTask& task) {
 // False: the device cannot take it now.
 bool launch(Ahead* one, const List<uint64_t>& behind) {
   const CapturedTask& task = *one->task;
+  if (task.kernel->code.get(one->device->number) == 0) return false;
   if (behind.count() != 0 && !one->device->takes_ahead.load(std::memory_order_relaxed)) return false;
   if (marline_claimed_is_cancelled(task.handle) != 0 || !one->device->mapping->begin_present(task.items)) return false;
   Region region = region_of(task);
@@ -175,19 +137,10 @@ void list_behind(const Ahead* one, List<uint64_t>& behind) {
   }
 }
 
-void count_down(Ahead* one) {
-  if (--one->missing != 0 || one->state != Ahead::State::kWaiting) return;
-  one->state = Ahead::State::kQueued;
-  g_to_hand.push(one);
-}
-
 // Under the lock, by the thread that hands over.
 void note_handed(Ahead* one, bool is_launched, int& pushed) {
   one->state = is_launched ? Ahead::State::kHanded : Ahead::State::kLeft;
-  if (is_launched) {
-    for (Ahead* dependent : one->dependents) count_down(dependent);
-    one->dependents.clear();
-  }
+  if (lets_others_go(one)) release_dependents(one);
   if (one->is_ready && (one->has_ended || !is_launched)) push_end(one, pushed);
 }
 
@@ -213,8 +166,7 @@ void hand_over() {
   tell_hook(pushed);
 }
 
-// The runtime's calls
-// --------------------------------------------------------------------------------------------------
+// The runtime's calls -----------------------------------------
 
 // Null: the host, or a device that takes nothing ahead, or has something to do first that may suspend.
 Device* device_that_takes(int64_t number) {
@@ -227,6 +179,8 @@ Device* device_that_takes(int64_t number) {
 // Tools hear of constructs from the task that runs them.
 bool wants(int64_t number) { return !is_told(MARLINE_ON_ANYTHING) && device_that_takes(number) != nullptr; }
 
+uint64_t where(const Entry* kernel, const Device* device) { return kernel->code.get(device->number); }
+
 // Private copies are memory of the device, and a thread's business.
 bool has_private_copies(const Items& items) {
   for (int32_t i = 0; i < items.count; ++i) {
@@ -235,17 +189,65 @@ bool has_private_copies(const Items& items) {
   return false;
 }
 
+// The device has answered.
+bool kernel_found(Operation* operation) {
+  auto* sought = static_cast<SoughtKernel*>(operation);
+  {
+    Guard guard(g_lock);
+    for (Ahead* one : sought->waiting) {
+      one->seeks_kernel = false;
+      count_down(one);
+    }
+    sought->waiting.clear();
+    sought->is_missing = where(sought->kernel, sought->device) == 0;
+    SoughtKernel** link = &g_sought;
+    while (*link != sought) link = &(*link)->next;
+    if (!sought->is_missing) *link = sought->next;
+  }
+  if (!sought->is_missing) destroy(sought);
+  hand_over();
+  return true;
+}
+
+// Under the lock, of a task whose kernel has not been found yet. False: the device does not have it. `fresh`: the
+// device is to be asked, without the lock.
+bool wait_for_kernel(Ahead* one, SoughtKernel*& fresh) {
+  SoughtKernel* sought = g_sought;
+  while (sought != nullptr && (sought->kernel != one->task->kernel || sought->device != one->device))
+    sought = sought->next;
+  if (sought == nullptr) {
+    fresh = sought = make<SoughtKernel>();
+    sought->ended = kernel_found;
+    sought->kernel = one->task->kernel;
+    sought->device = one->device;
+    sought->next = g_sought;
+    g_sought = sought;
+  }
+  if (sought->is_missing) return false;
+  sought->waiting.push(one);
+  one->seeks_kernel = true;
+  ++one->missing;
+  return true;
+}
+
 void* take(CapturedTask* task) {
   if (task->kind != ConstructKind::kTarget || has_private_copies(task->items)) return nullptr;
   Device* device = device_that_takes(task->device);
-  // The first task of each kernel finds where the device has it.
-  if (device == nullptr || const_cast<Entry*>(task->kernel)->code.get(device->number) == 0) return nullptr;
+  if (device == nullptr) return nullptr;
   auto* one = make<Ahead>();
   one->task = task;
   one->device = device;
   one->task->items.of_region = true;
-  Guard guard(g_lock);
-  g_claimed.add(task->number, one);
+  SoughtKernel* fresh = nullptr;
+  {
+    Guard guard(g_lock);
+    if (where(task->kernel, device) == 0 && !wait_for_kernel(one, fresh)) {
+      destroy(one);
+      return nullptr;
+    }
+    g_claimed.add(task->number, one);
+  }
+  if (fresh != nullptr) device->kind->ahead->start_find(device, const_cast<Entry*>(task->kernel), fresh);
   return one;
 }
 
@@ -257,7 +259,7 @@ void ordered(void* taken, const uint64_t* numbers, size_t count, size_t others) 
       Ahead* before = g_claimed.find(numbers[i]);
       if (before == nullptr) continue;  // it has ended
       one->predecessors.push(numbers[i]);
-      if (before->state == Ahead::State::kHanded) continue;
+      if (lets_others_go(before)) continue;
       before->dependents.push(one);
       ++one->missing;
     }
@@ -283,7 +285,7 @@ void ready(void* taken) {
     Guard guard(g_lock);
     one->is_ready = true;
     if (one->state == Ahead::State::kWaiting) {
-      one->missing = 1;
+      one->missing = one->seeks_kernel ? 2 : 1;
       count_down(one);
     } else if (one->state == Ahead::State::kLeft || one->has_ended) {
       if (one->state != Ahead::State::kQueued) push_end(one, pushed);
@@ -317,7 +319,7 @@ void left_ended(uint64_t number) {
   destroy(one);
 }
 
-// Ends ----------------------------------------------------------------------------------------------------------------
+// Ends --------------------------------------------------------
 
 // Its record stays until it has ended, so that those behind it are not handed over, if there can be any.
 void leave(Ahead* one) {

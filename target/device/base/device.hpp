@@ -93,6 +93,9 @@ struct AheadKind {
   void (*cancel)(Device*, uint64_t number);
   // As DeviceKind::read, but without waiting: the operation ends when it is done.
   void (*start_read)(Device*, void* to, uint64_t from, size_t bytes, Operation*);
+  // Finds where the device has the kernel, whose module is loaded, and writes it into Entry::code unless it has none. The
+  // operation ends when that is done, perhaps in this call; nobody counts it.
+  void (*start_find)(Device*, Entry* kernel, Operation*);
 };
 
 struct DeviceKind {

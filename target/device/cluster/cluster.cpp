@@ -195,7 +195,7 @@ void start_read(Device* device, void* to, uint64_t from, size_t bytes, Operation
   head_of(device).start_read(to, from, bytes, operation);
 }
 
-constexpr AheadKind kAhead = {cancel, start_read};
+constexpr AheadKind kAhead = {cancel, start_read, start_find_on_cluster};
 
 }  // namespace
 

@@ -6,6 +6,7 @@
 
 #include "base/report.hpp"
 #include "device/base/kinds.hpp"
+#include "device/node/node_code.hpp"
 #include "image/images.hpp"
 
 #include <cstring>
@@ -187,6 +188,57 @@ uint64_t find_on_cluster(Device* device, uint64_t handle, const char* name) {
   size_t bytes = bytes_of(*image->module, name);
   return bytes != 0 ? address_of_variable(device, {nullptr, image, bytes, nullptr, 0}, places, name)
                     : number_of_kernel(places);
+}
+
+namespace {
+
+// A kernel that all members are asked for at once. Their answers come to the thread that polls the wire.
+struct FoundKernel {
+  struct Answer : Operation {
+    FoundKernel* of;
+  };
+  Entry* kernel;
+  Operation* waiter;
+  Device* device;
+  int left;
+  Answer answers[kMostNodes];  // entry k is node k's
+};
+
+bool take_answer(Operation* operation) {
+  FoundKernel* found = static_cast<FoundKernel::Answer*>(operation)->of;
+  if (--found->left != 0) return true;
+  Places places;
+  bool is_everywhere = ask_all(found->device, places, [&](Device*, NodeNumber node) { return found->answers[node].result; });
+  if (is_everywhere) found->kernel->code.set(found->device->number, number_of_kernel(places));
+  Operation* waiter = found->waiter;
+  std::free(found);
+  (void)waiter->ended(waiter);
+  return true;
+}
+
+}  // namespace
+
+void start_find_on_cluster(Device* device, Entry* kernel, Operation* operation) {
+  auto* image = kernel->module != nullptr
+                    ? reinterpret_cast<LoadedImage*>(kernel->module->handles.get(device->number))
+                    : nullptr;
+  bool can_be_there = kernel->module != nullptr ? image != nullptr : can_locate_on_nodes(kernel->host);
+  if (!can_be_there) return void(operation->ended(operation));
+  auto* found = make_zero<FoundKernel>();
+  found->kernel = kernel;
+  found->waiter = operation;
+  found->device = device;
+  int count = found->left = device->member_count;
+  for (int i = 0; i < count; ++i) {  // behind the last question it may be gone
+    FoundKernel::Answer& answer = found->answers[i + 1];
+    answer.of = found;
+    answer.ended = take_answer;
+    if (image != nullptr) {
+      start_find_on_node(device->members[i], image->handles.at[i + 1], kernel->name, &answer);
+    } else {
+      start_locate_on_node(device->members[i], kernel->host, &answer);
+    }
+  }
 }
 
 uint64_t locate_on_cluster(Device* device, const void* address, size_t bytes) {

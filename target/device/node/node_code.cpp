@@ -69,6 +69,20 @@ uint64_t find_on_node(Device* device, uint64_t handle, const char* name) {
   return ask_node(usable_node(device), frame, "search for a symbol", words.begin());
 }
 
+void start_find_on_node(Device* device, uint64_t handle, const char* name, Operation* operation) {
+  NameInWords words(name);
+  Frame frame = frame_of(NodeFrame::kFind, handle);
+  frame.words = static_cast<uint16_t>(words.count());
+  start_on_node(usable_node(device), frame, words.begin(), operation);
+}
+
+bool can_locate_on_nodes(const void* address) { return place_of_address(address).module != 0; }
+
+void start_locate_on_node(Device* device, const void* address, Operation* operation) {
+  ProgramPlace place = place_of_address(address);
+  start_on_node(usable_node(device), frame_of(NodeFrame::kLocate, place.module, place.offset), nullptr, operation);
+}
+
 uint64_t locate_on_node(Device* device, const void* address, size_t bytes) {
   ProgramPlace place = place_of_address(address);
   if (place.module == 0) return 0;

@@ -12,6 +12,12 @@ uint64_t load_on_node(Device* device, Module* module);
 void unload_on_node(Device* device, uint64_t handle);
 uint64_t find_on_node(Device* device, uint64_t handle, const char* name);
 uint64_t locate_on_node(Device* device, const void* address, size_t bytes);
+
+// The same without waiting, for kernels: the operation ends with the answer.
+void start_find_on_node(Device* device, uint64_t handle, const char* name, Operation* operation);
+[[nodiscard]] bool can_locate_on_nodes(const void* address);
+void start_locate_on_node(Device* device, const void* address, Operation* operation);
+
 bool launch_on_node(Device* device, const Launch& launch, Operation* operation);
 
 }  // namespace marline::target
