@@ -14,6 +14,7 @@
 
 #include "base/chained.hpp"
 #include "base/forks.hpp"
+#include "face/gomp.hpp"
 #include "image/images.hpp"
 #include "mapping/devices.hpp"
 #include "mapping/mapping.hpp"
@@ -233,7 +234,7 @@ bool wait_for_kernel(Ahead* one, SoughtKernel*& fresh) {
 void* take(CapturedTask* task) {
   if (task->kind != ConstructKind::kTarget || has_private_copies(task->items)) return nullptr;
   Device* device = device_that_takes(task->device);
-  if (device == nullptr) return nullptr;
+  if (device == nullptr || (task->maps != nullptr && !knows_loaded_variables(device))) return nullptr;
   auto* one = make<Ahead>();
   one->task = task;
   one->device = device;

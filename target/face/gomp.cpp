@@ -4,6 +4,8 @@
 // points (devices.h, marline_device_provider_t). A kernel is a function of the program that gets an array of addresses.
 // A device in this process runs it on copies of what is mapped; one in a forked process has the function at the same
 // address, a worker on another node at another one. `declare target` variables of a device in this process are the program's own. Any thread.
+#include "face/gomp.hpp"
+
 #include "base/forks.hpp"
 #include "base/report.hpp"
 #include "device/base/kinds.hpp"
@@ -90,6 +92,14 @@ void follow_loader(Device* device, Array<Located>& known, Array<Located>& now) {
     known.push(variable);
   }
 }
+
+}  // namespace
+
+bool knows_loaded_variables(const Device* device) {
+  return g_known[device->number].changes.load(std::memory_order_acquire) == loader_changes();  // pairs with make_ready
+}
+
+namespace {
 
 void make_ready(Device* device) {
   prepare(device);
