@@ -106,14 +106,20 @@ Region region_of(const CapturedTask& task) {
 }
 
 // False: the device cannot take it now.
-bool launch(Ahead* one, const List<uint64_t>& behind) {
+bool launch(Ahead* one, List<uint64_t>& behind) {
   const CapturedTask& task = *one->task;
   if (task.kernel->code.get(one->device->number) == 0) return false;
   if (behind.count() != 0 && !one->device->takes_ahead.load(std::memory_order_relaxed)) return false;
   if (marline_claimed_is_cancelled(task.handle) != 0 || !one->device->mapping->begin_present(task.items)) return false;
   Region region = region_of(task);
   Arguments arguments;
+  Array<Transfer, 4> copies;
+  arguments.later = &copies;
   make_region_arguments(one->device, region, arguments);
+  for (uint64_t copy : arguments.copies) one->copies.push(copy);
+  for (const Transfer& copy : copies) {
+    behind.push(one->device->kind->ahead->start_write(one->device, copy.device, copy.host, copy.bytes));
+  }
   Launch launch = launch_of(one->device, region, arguments);
   launch.behind = behind.begin();
   launch.behind_count = static_cast<uint32_t>(behind.count());
@@ -182,14 +188,6 @@ bool wants(int64_t number) { return !is_told(MARLINE_ON_ANYTHING) && device_that
 
 uint64_t where(const Entry* kernel, const Device* device) { return kernel->code.get(device->number); }
 
-// Private copies are memory of the device, and a thread's business.
-bool has_private_copies(const Items& items) {
-  for (int32_t i = 0; i < items.count; ++i) {
-    if ((items.types[i] & map_type::kPrivate) != 0) return true;
-  }
-  return false;
-}
-
 // The device has answered.
 bool kernel_found(Operation* operation) {
   auto* sought = static_cast<SoughtKernel*>(operation);
@@ -232,7 +230,7 @@ bool wait_for_kernel(Ahead* one, SoughtKernel*& fresh) {
 }
 
 void* take(CapturedTask* task) {
-  if (task->kind != ConstructKind::kTarget || has_private_copies(task->items)) return nullptr;
+  if (task->kind != ConstructKind::kTarget) return nullptr;
   Device* device = device_that_takes(task->device);
   if (device == nullptr || (task->maps != nullptr && !knows_loaded_variables(device))) return nullptr;
   auto* one = make<Ahead>();
@@ -383,6 +381,8 @@ enum class Step { kDone, kAgain, kGoesOn };
 // Of a region whose kernel has ended: its mapping ends.
 Step end_region(Ahead* one) {
   Mapping& mapping = *one->device->mapping;
+  for (uint64_t copy : one->copies) one->device->kind->release(one->device, copy);
+  one->copies.clear();
   if (one->ending == nullptr) {
     if (g_spare == nullptr) g_spare = make<Ending>();
     if (!mapping.begin_end(one->task->items, g_spare->plan)) return Step::kAgain;  // another construct is at some of it

@@ -31,6 +31,7 @@ struct Ahead : Operation {
   uint32_t missing = 1;  // claimed tasks that must be handed over first; 1 each for all others, the kernel, the creator
   List<uint64_t> predecessors;  // claimed ones, by their numbers
   List<Ahead*> dependents;      // which count this one among `missing`
+  List<uint64_t> copies;        // private ones, on the device
   Ahead* next = nullptr;        // of a queue
   uint64_t key = 0;             // the task's number
   Ahead* chained = nullptr;

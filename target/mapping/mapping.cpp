@@ -404,7 +404,12 @@ uint64_t Mapping::copy_of(const Items& items, int32_t i, Arguments& to) {
   to.copies.push(allocation);
   uint64_t copy = allocation + begin % kLine;
   tell_memory(Memory::kAllocate, device_, items.begins[i], allocation, bytes, items.told);
-  if ((items.types[i] & kTo) != 0 && bytes != 0) copy_to(device_, copy, items.begins[i], bytes, items.told);
+  bool is_copied = (items.types[i] & kTo) != 0 && bytes != 0;
+  if (is_copied && to.later != nullptr) {
+    to.later->push({copy, items.begins[i], bytes});
+  } else if (is_copied) {
+    copy_to(device_, copy, items.begins[i], bytes, items.told);
+  }
   return copy - (begin - address_of(items.bases[i]));
 }
 

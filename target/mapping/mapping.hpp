@@ -33,6 +33,7 @@ struct Arguments {
   Array<Span, 4> spans;       // for devices that ask for them
   Array<Span, 4> named;       // likewise
   bool has_named = false;     // `named` is all that the kernel writes
+  Array<Transfer, 4>* later = nullptr;  // where the caller makes the copies: what is to be copied
 };
 
 class Mapping {

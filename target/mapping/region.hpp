@@ -31,7 +31,7 @@ struct Region {
 [[nodiscard]] bool has_kernel(Device* device, const Entry* kernel);
 
 // What the kernel gets, and the launch of it, which uses `to` and the region's arrays. Their data is on the device. May
-// suspend, unless there are private copies to make, or the device keeps arguments in memory.
+// suspend, unless there is Arguments::later and the device asks for spans.
 void make_region_arguments(Device* device, const Region& region, Arguments& to);
 [[nodiscard]] Launch launch_of(const Device* device, const Region& region, Arguments& arguments);
 

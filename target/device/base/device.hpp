@@ -91,6 +91,9 @@ struct Launch {
 struct AheadKind {
   // The kernel need not run, if it has not started. It may have ended.
   void (*cancel)(Device*, uint64_t number);
+  // As DeviceKind::write, but without waiting. Returns the number by which Launch::behind names it: `from` stays until the
+  // kernel has ended.
+  uint64_t (*start_write)(Device*, uint64_t to, const void* from, size_t bytes);
   // As DeviceKind::read, but without waiting: the operation ends when it is done.
   void (*start_read)(Device*, void* to, uint64_t from, size_t bytes, Operation*);
   // Finds where the device has the kernel, whose module is loaded, and writes it into Entry::code unless it has none. The

@@ -191,11 +191,15 @@ void stop(Device*) {}  // with the workers
 
 void cancel(Device* device, uint64_t number) { head_of(device).cancel(number); }
 
+uint64_t start_write(Device* device, uint64_t to, const void* from, size_t bytes) {
+  return head_of(device).start_write(to, from, bytes);
+}
+
 void start_read(Device* device, void* to, uint64_t from, size_t bytes, Operation* operation) {
   head_of(device).start_read(to, from, bytes, operation);
 }
 
-constexpr AheadKind kAhead = {cancel, start_read, start_find_on_cluster};
+constexpr AheadKind kAhead = {cancel, start_write, start_read, start_find_on_cluster};
 
 }  // namespace
 

@@ -276,7 +276,7 @@ void ClusterHead::start_here(uint64_t index, TaskNumber task) {
     fatal("device %d (cluster): task %lu, a target region, is placed in the program's process", device_->number, task);
   }
   HostTask* host = known_[task].host;
-  if (const Copy* copy = known_[task].copy) std::memcpy(copy->to, reinterpret_cast<void*>(copy->from), copy->bytes);
+  if (const Copy* copy = known_[task].copy) std::memcpy(copy->to, copy->from, copy->bytes);
   if (host == nullptr) return node_.end_at_once(index);
   host->index = index;
   host->has_started = true;
@@ -426,12 +426,38 @@ void ClusterHead::read(void* to, uint64_t from, uint64_t bytes) {
   run_here(std::move(task), "copy from", bytes, [&] { std::memcpy(to, reinterpret_cast<void*>(from), bytes); });
 }
 
+ClusterHead::Copy* ClusterHead::make_copy(void* to, const void* from, uint64_t bytes) {
+  auto* copy = static_cast<Copy*>(std::malloc(sizeof(Copy)));
+  if (copy == nullptr) fatal("no memory for a copy from or to the cluster");
+  *copy = {to, from, bytes};
+  return copy;
+}
+
+TaskNumber ClusterHead::start_write(uint64_t to, const void* from, uint64_t bytes) {
+  Known known;
+  known.copy = make_copy(reinterpret_cast<void*>(to), from, bytes);
+  List<uint64_t> pointers;
+  memory_.find_pointers(to, from, bytes, pointers);
+  Finished finished;
+  TaskNumber number;
+  {
+    Guard guard(node_.lock);
+    NewTask task;
+    task.is_on_host = true;
+    ClusterBuffer& buffer = buffer_at(to, bytes, "a copy to");
+    for (uint64_t word : pointers) (void)memory_.note_pointer(buffer, word);
+    task.accesses.push({{buffer.number, to - buffer.begin, bytes}, true});
+    number = create(std::move(task), known);
+    pump(finished);
+  }
+  finish(finished, false);
+  return number;
+}
+
 void ClusterHead::start_read(void* to, uint64_t from, uint64_t bytes, Operation* operation) {
   Known known;
   known.operation = operation;
-  known.copy = static_cast<Copy*>(std::malloc(sizeof(Copy)));
-  if (known.copy == nullptr) fatal("no memory for a copy from the cluster");
-  *known.copy = {to, from, bytes};
+  known.copy = make_copy(to, reinterpret_cast<void*>(from), bytes);
   known.created = now();
   Finished finished;
   add_operations(hooks_share(operation));
@@ -484,8 +510,11 @@ void ClusterHead::launch(const Launch& launch, uint32_t kernel, const uint64_t* 
     known.operation = operation;
     known.kernel = payload;
     known.created = now();
-    for (uint32_t i = 0; i < launch.behind_count; ++i) task.predecessors.push(launch.behind[i]);
-    known.is_ahead = launch.behind_count != 0;
+    for (uint32_t i = 0; i < launch.behind_count; ++i) {
+      TaskNumber before = launch.behind[i];
+      task.predecessors.push(before);
+      known.is_ahead = known.is_ahead || (known_.has(before) && known_[before].kernel != nullptr);
+    }
     operation->number = create(std::move(task), known);
     pump(finished);
   }

@@ -55,6 +55,8 @@ class ClusterHead {
   void write(uint64_t to, const void* from, uint64_t bytes);
   void read(void* to, uint64_t from, uint64_t bytes);
 
+  // A task of node 0 that copies, by its number.
+  TaskNumber start_write(uint64_t to, const void* from, uint64_t bytes);
   // The operation ends when the data has come.
   void start_read(void* to, uint64_t from, uint64_t bytes, Operation* operation);
 
@@ -87,7 +89,8 @@ class ClusterHead {
   // What a task of node 0 copies that no thread waits for.
   struct Copy {
     void* to;
-    uint64_t from, bytes;
+    const void* from;
+    uint64_t bytes;
   };
   // What is known of a task until it has ended.
   struct Known {
@@ -116,6 +119,7 @@ class ClusterHead {
   void refuse_pointer_to_variable(const void* pointer);
   ClusterBuffer& buffer_at(uint64_t address, uint64_t bytes, const char* what);
   ClusterBuffer& begin_release(uint64_t address);
+  static Copy* make_copy(void* to, const void* from, uint64_t bytes);
   template <class Work>
   void run_here(NewTask task, const char* what, uint64_t bytes, Work work);
 

@@ -7,7 +7,7 @@
  * `pointers`: a region stores a pointer, which its kernel has not done before, and the next one is on its way already. It
  * would not find what is there.
  *
- * Covers: target(nowait, depend:inout, map:tofrom), target enter data(map:to), target exit data(map:from)
+ * Covers: target(nowait, depend, map:tofrom), target enter data(map:to), target exit data(map:from)
  */
 #include "device.h"
 

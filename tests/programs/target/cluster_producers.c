@@ -3,25 +3,27 @@
  * Several threads create chains of deferred regions at the same time. All regions map the same arrays as a whole and write
  * elements of their own. Half of the threads cancel their taskgroup on the way: what has run of each chain is its begin.
  *
- * Covers: target(nowait, depend:inout, map:tofrom, firstprivate), taskgroup, cancel(taskgroup),
+ * Covers: target(nowait, depend, map:tofrom, firstprivate), taskgroup, cancel(taskgroup),
  *   target enter data(map:to), target exit data(map:from)
  */
 #include "device.h"
 
 #include <stdlib.h>
 
-enum { kThreads = 4, kChains = 3, kLength = 60, kRounds = 4, kSlots = kThreads * kRounds * kChains };
+enum { kThreads = 4, kChains = 3, kLength = 40, kRounds = 3, kSlots = kThreads * kRounds * kChains };
 
 static int g_counts[kSlots], g_ran[kSlots * kLength];
 static char g_cells[kSlots];
+static int g_step[4] = {0, 0, 1, 0}; /* too large for a word: each region has a copy in memory */
 
 static void create(int slot, int i) {
   int *counts = g_counts, *ran = g_ran;
   (void)counts, (void)ran; /* GCC does not count their use in a map */
 #pragma omp target nowait depend(inout : g_cells[slot]) map(tofrom : counts[0 : kSlots], ran[0 : kSlots * kLength]) \
-    firstprivate(slot, i)
+    firstprivate(slot, i, g_step)
   {
-    counts[slot]++;
+    counts[slot] += g_step[2];
+    g_step[2] = 100;
     ran[slot * kLength + i] = counts[slot];
   }
 }
