@@ -65,8 +65,9 @@ void count_down(Ahead* one) {
 // Under the lock. Those behind the first run of a kernel are handed over behind its end. What a device needs to know of
 // a kernel to send others behind it, it knows by then, such as whether it stores pointers.
 bool lets_others_go(const Ahead* one) {
-  return one->has_ended ||
-         (one->state == Ahead::State::kHanded && one->task->kernel->has_run.load(std::memory_order_relaxed));
+  if (one->has_ended) return true;
+  const Entry* kernel = one->task->kernel;
+  return one->state == Ahead::State::kHanded && (kernel == nullptr || kernel->has_run.load(std::memory_order_relaxed));
 }
 
 void release_dependents(Ahead* one) {
@@ -74,14 +75,15 @@ void release_dependents(Ahead* one) {
   one->dependents.clear();
 }
 
-bool kernel_ended(Operation* operation) {
+bool device_ended(Operation* operation) {
   auto* one = static_cast<Ahead*>(operation);
   int pushed = 0;
   {
     Guard guard(g_lock);
     --g_handed;
     one->has_ended = true;
-    const_cast<Entry*>(one->task->kernel)->has_run.store(true, std::memory_order_relaxed);
+    if (one->task->kernel != nullptr)
+      const_cast<Entry*>(one->task->kernel)->has_run.store(true, std::memory_order_relaxed);
     if (one->state == Ahead::State::kHanded) release_dependents(one);
     if (one->state == Ahead::State::kHanded && one->is_ready) push_end(one, pushed);
   }
@@ -105,33 +107,69 @@ Region region_of(const CapturedTask& task) {
   return region;
 }
 
-// False: the device cannot take it now.
-bool launch(Ahead* one, List<uint64_t>& behind) {
+uint64_t where(const Entry* kernel, const Device* device) { return kernel->code.get(device->number); }
+
+void show(Ahead* one, const char* what) {
+  one->shown.device = one->device;
+  one->shown.kernel = one->task->kernel;
+  one->shown.place = one->task->place;
+  one->shown.what.store(what, std::memory_order_relaxed);
+  add_aside(&one->shown);
+}
+
+// False, also of the next one: the device cannot take it now.
+bool launch_region(Ahead* one, List<uint64_t>& behind) {
   const CapturedTask& task = *one->task;
-  if (task.kernel->code.get(one->device->number) == 0) return false;
+  if (where(task.kernel, one->device) == 0) return false;
   if (behind.count() != 0 && !one->device->takes_ahead.load(std::memory_order_relaxed)) return false;
-  if (marline_claimed_is_cancelled(task.handle) != 0 || !one->device->mapping->begin_present(task.items)) return false;
+  if (!one->device->mapping->begin_present(task.items)) return false;
   Region region = region_of(task);
   Arguments arguments;
   Array<Transfer, 4> copies;
   arguments.later = &copies;
   make_region_arguments(one->device, region, arguments);
   for (uint64_t copy : arguments.copies) one->copies.push(copy);
-  for (const Transfer& copy : copies) {
-    behind.push(one->device->kind->ahead->start_write(one->device, copy.device, copy.host, copy.bytes));
+  for (const Transfer& transfer : copies) {
+    AheadCopy copy = {transfer.device, transfer.host, transfer.bytes, true};
+    behind.push(one->device->kind->ahead->start_copies(one->device, {&copy, 1, nullptr, 0}, nullptr));
   }
   Launch launch = launch_of(one->device, region, arguments);
   launch.behind = behind.begin();
   launch.behind_count = static_cast<uint32_t>(behind.count());
-  one->ended = kernel_ended;
-  one->shown.device = one->device;
-  one->shown.kernel = task.kernel;
-  one->shown.place = task.place;
-  one->shown.what.store("kernel", std::memory_order_relaxed);
-  add_aside(&one->shown);
+  show(one, "kernel");
   (void)one->device->kind->launch(one->device, launch, one);
+  return true;
+}
+
+// Large copies are a thread's business: others wait while they are made.
+constexpr size_t kMostBytesCopied = 1 << 20;
+
+bool launch_update(Ahead* one, const List<uint64_t>& behind) {
+  Plan plan;
+  if (!one->device->mapping->begin_update(one->task->items, plan)) return false;
+  Array<AheadCopy> copies;
+  size_t bytes = 0;
+  for (bool is_to_device : {true, false}) {
+    for (const Transfer& transfer : is_to_device ? plan.copies : plan.copies_back) {
+      copies.push({transfer.device, transfer.host, transfer.bytes, is_to_device});
+      bytes += transfer.bytes;
+    }
+  }
+  if (bytes > kMostBytesCopied) return false;
+  show(one, "update");
+  AheadCopies all = {copies.begin(), copies.count(), behind.begin(), static_cast<uint32_t>(behind.count())};
+  (void)one->device->kind->ahead->start_copies(one->device, all, one);
+  return true;
+}
+
+bool launch(Ahead* one, List<uint64_t>& behind) {
+  marline_claimed_t* handle = one->task->handle;
+  if (marline_claimed_is_cancelled(handle) != 0) return false;
+  one->ended = device_ended;
+  bool is_region = one->task->kind == ConstructKind::kTarget;
+  if (!(is_region ? launch_region(one, behind) : launch_update(one, behind))) return false;
   // `cancels` looks only at tasks that are marked as handed over, which this one is next.
-  if (marline_claimed_is_cancelled(task.handle) != 0) one->device->kind->ahead->cancel(one->device, one->number);
+  if (marline_claimed_is_cancelled(handle) != 0) one->device->kind->ahead->cancel(one->device, one->number);
   return true;
 }
 
@@ -186,8 +224,6 @@ Device* device_that_takes(int64_t number) {
 // Tools hear of constructs from the task that runs them.
 bool wants(int64_t number) { return !is_told(MARLINE_ON_ANYTHING) && device_that_takes(number) != nullptr; }
 
-uint64_t where(const Entry* kernel, const Device* device) { return kernel->code.get(device->number); }
-
 // The device has answered.
 bool kernel_found(Operation* operation) {
   auto* sought = static_cast<SoughtKernel*>(operation);
@@ -230,17 +266,18 @@ bool wait_for_kernel(Ahead* one, SoughtKernel*& fresh) {
 }
 
 void* take(CapturedTask* task) {
-  if (task->kind != ConstructKind::kTarget) return nullptr;
+  bool is_region = task->kind == ConstructKind::kTarget;
+  if (!is_region && task->kind != ConstructKind::kUpdate) return nullptr;
   Device* device = device_that_takes(task->device);
   if (device == nullptr || (task->maps != nullptr && !knows_loaded_variables(device))) return nullptr;
   auto* one = make<Ahead>();
   one->task = task;
   one->device = device;
-  one->task->items.of_region = true;
+  one->task->items.of_region = is_region;
   SoughtKernel* fresh = nullptr;
   {
     Guard guard(g_lock);
-    if (where(task->kernel, device) == 0 && !wait_for_kernel(one, fresh)) {
+    if (is_region && where(task->kernel, device) == 0 && !wait_for_kernel(one, fresh)) {
       destroy(one);
       return nullptr;
     }
@@ -357,10 +394,11 @@ void start_copies(Ahead* one) {
   ending.copies_left = count;
   for (uint32_t i = 0; i < count; ++i) {
     Transfer transfer = ending.plan.copies[i];
+    AheadCopy made = {transfer.device, transfer.host, transfer.bytes, false};
     auto* copy = make<CopyHome>();
     copy->ended = copy_ended;
     copy->of = one;  // from the last of these calls on it may be gone
-    one->device->kind->ahead->start_read(one->device, transfer.host, transfer.device, transfer.bytes, copy);
+    (void)one->device->kind->ahead->start_copies(one->device, {&made, 1, nullptr, 0}, copy);
   }
 }
 
@@ -379,7 +417,11 @@ void end(Ahead* one) {
 enum class Step { kDone, kAgain, kGoesOn };
 
 // Of a region whose kernel has ended: its mapping ends.
-Step end_region(Ahead* one) {
+Step end_task(Ahead* one) {
+  if (one->task->kind == ConstructKind::kUpdate) {
+    end(one);
+    return Step::kDone;
+  }
   Mapping& mapping = *one->device->mapping;
   for (uint64_t copy : one->copies) one->device->kind->release(one->device, copy);
   one->copies.clear();
@@ -414,7 +456,7 @@ int poll(void*) {
   Queue again;
   while (Ahead* one = pop_end()) {
     Step step = Step::kDone;
-    one->state == Ahead::State::kLeft ? leave(one) : void(step = end_region(one));
+    one->state == Ahead::State::kLeft ? leave(one) : void(step = end_task(one));
     if (step == Step::kAgain) {
       again.push(one);
     } else {

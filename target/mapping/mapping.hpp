@@ -57,6 +57,8 @@ class Mapping {
   // try_end is.
   [[nodiscard]] bool begin_end(const Items& items, Plan& plan);
   void finish_end(const Items& items, Plan& plan);
+  // What an update copies: plan.copies and plan.copies_back. False as above.
+  [[nodiscard]] bool begin_update(const Items& items, Plan& plan);
 
   // target update. May suspend.
   void update(const Items& items);

@@ -44,6 +44,13 @@ bool Mapping::begin_present(const Items& items) {
   return true;
 }
 
+bool Mapping::begin_update(const Items& items, Plan& plan) {
+  Guard guard(lock_);
+  if (busy_count_ != 0 && busy_among(items) != nullptr) return false;
+  plan_update(items, plan);
+  return true;
+}
+
 bool Mapping::begin_end(const Items& items, Plan& plan) {
   Guard guard(lock_);
   if (busy_count_ != 0 && busy_among(items) != nullptr) return false;

@@ -87,15 +87,28 @@ struct Launch {
   NamedSpans named = {};  // for devices that ask (device/base/named.hpp)
 };
 
+struct AheadCopy {
+  uint64_t device;
+  void* host;
+  size_t bytes;
+  bool is_to_device;
+};
+
+// Copies behind kernels and other copies, as in Launch.
+struct AheadCopies {
+  const AheadCopy* copies;
+  uint32_t count;
+  const uint64_t* behind;
+  uint32_t behind_count;
+};
+
 // What a kind of devices does that takes kernels before those that they stand behind have ended (face/ahead.cpp).
 struct AheadKind {
   // The kernel need not run, if it has not started. It may have ended.
   void (*cancel)(Device*, uint64_t number);
-  // As DeviceKind::write, but without waiting. Returns the number by which Launch::behind names it: `from` stays until the
-  // kernel has ended.
-  uint64_t (*start_write)(Device*, uint64_t to, const void* from, size_t bytes);
-  // As DeviceKind::read, but without waiting: the operation ends when it is done.
-  void (*start_read)(Device*, void* to, uint64_t from, size_t bytes, Operation*);
+  // Copies that are made together when those that they stand behind have ended; returns the number by which others name
+  // them. Null: nobody wants to know of their end. The host's memory stays until then.
+  uint64_t (*start_copies)(Device*, const AheadCopies&, Operation*);
   // Finds where the device has the kernel, whose module is loaded, and writes it into Entry::code unless it has none. The
   // operation ends when that is done, perhaps in this call; nobody counts it.
   void (*start_find)(Device*, Entry* kernel, Operation*);

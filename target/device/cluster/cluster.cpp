@@ -62,7 +62,7 @@ void* place(int peer, const Frame& frame, const uint64_t*) {
 }
 
 // Tasks, and what becomes of copies, are the program's to say.
-bool is_workers(MessageKind kind) { return kind >= MessageKind::kEnded; }
+bool is_workers(MessageKind kind) { return kind == MessageKind::kSubscribe || kind >= MessageKind::kEnded; }
 
 // All nodes may find the same. On the thread that polls.
 void say_once(int peer, const Frame& frame, const uint64_t* words) {
@@ -191,15 +191,11 @@ void stop(Device*) {}  // with the workers
 
 void cancel(Device* device, uint64_t number) { head_of(device).cancel(number); }
 
-uint64_t start_write(Device* device, uint64_t to, const void* from, size_t bytes) {
-  return head_of(device).start_write(to, from, bytes);
+uint64_t start_copies(Device* device, const AheadCopies& copies, Operation* operation) {
+  return head_of(device).start_copies(copies, operation);
 }
 
-void start_read(Device* device, void* to, uint64_t from, size_t bytes, Operation* operation) {
-  head_of(device).start_read(to, from, bytes, operation);
-}
-
-constexpr AheadKind kAhead = {cancel, start_write, start_read, start_find_on_cluster};
+constexpr AheadKind kAhead = {cancel, start_copies, start_find_on_cluster};
 
 }  // namespace
 

@@ -90,8 +90,8 @@ void ClusterHead::note_ended(TaskNumber task, Finished& finished) {
     known.operation->by = has_times ? device_->members[known.node - 1] : nullptr;
     finished.push(known.operation);
   }
-  std::free(known.copy);
-  known.copy = nullptr;
+  std::free(known.copies);
+  known.copies = nullptr;
   if (known.kernel != nullptr) {
     if (known.kernel->checked != nullptr) free_checked(known.kernel->checked);
     known.kernel->~KernelPayload();
@@ -190,8 +190,14 @@ void ClusterHead::receive(int peer, Message& message, uint64_t sent, BlobReader&
 void ClusterHead::take_pointers(const uint64_t* words, uint32_t count) {
   Guard guard(node_.lock);
   ClusterBuffer* holder = count != 0 ? memory_.numbered(words[0]) : nullptr;
-  for (uint32_t i = 1; holder != nullptr && i < count; ++i) {
-    if (const ClusterBuffer* pointee = memory_.note_pointer(*holder, words[i])) note_new_pointer(*holder, *pointee);
+  List<uint64_t> pointers;
+  for (uint32_t i = 1; i < count; ++i) pointers.push(words[i]);
+  if (holder != nullptr) note_pointers(*holder, pointers);
+}
+
+void ClusterHead::note_pointers(ClusterBuffer& holder, const List<uint64_t>& words) {
+  for (uint64_t word : words) {
+    if (const ClusterBuffer* pointee = memory_.note_pointer(holder, word)) note_new_pointer(holder, *pointee);
   }
 }
 
@@ -276,7 +282,7 @@ void ClusterHead::start_here(uint64_t index, TaskNumber task) {
     fatal("device %d (cluster): task %lu, a target region, is placed in the program's process", device_->number, task);
   }
   HostTask* host = known_[task].host;
-  if (const Copy* copy = known_[task].copy) std::memcpy(copy->to, copy->from, copy->bytes);
+  if (const Copies* copies = known_[task].copies) copy(*copies);
   if (host == nullptr) return node_.end_at_once(index);
   host->index = index;
   host->has_started = true;
@@ -426,51 +432,55 @@ void ClusterHead::read(void* to, uint64_t from, uint64_t bytes) {
   run_here(std::move(task), "copy from", bytes, [&] { std::memcpy(to, reinterpret_cast<void*>(from), bytes); });
 }
 
-ClusterHead::Copy* ClusterHead::make_copy(void* to, const void* from, uint64_t bytes) {
-  auto* copy = static_cast<Copy*>(std::malloc(sizeof(Copy)));
-  if (copy == nullptr) fatal("no memory for a copy from or to the cluster");
-  *copy = {to, from, bytes};
-  return copy;
+// The bytes that it is about to copy may have pointers by now that they had not when it was created.
+void ClusterHead::copy(const Copies& copies) {
+  for (uint32_t i = 0; i < copies.count; ++i) {
+    const AheadCopy& copy = copies.copies[i];
+    auto* on_device = reinterpret_cast<void*>(copy.device);
+    std::memcpy(copy.is_to_device ? on_device : copy.host, copy.is_to_device ? copy.host : on_device, copy.bytes);
+    ClusterBuffer* buffer = copy.is_to_device ? memory_.at(copy.device) : nullptr;
+    if (buffer == nullptr) continue;
+    List<uint64_t> pointers;
+    memory_.find_pointers(copy.device, copy.host, copy.bytes, pointers);
+    note_pointers(*buffer, pointers);
+  }
 }
 
-TaskNumber ClusterHead::start_write(uint64_t to, const void* from, uint64_t bytes) {
+NewTask ClusterHead::task_of(const AheadCopies& given) {
+  NewTask task;
+  task.is_on_host = true;
+  for (uint32_t i = 0; i < given.behind_count; ++i) task.predecessors.push(given.behind[i]);
+  for (uint32_t i = 0; i < given.count; ++i) {
+    const AheadCopy& copy = given.copies[i];
+    ClusterBuffer& buffer = buffer_at(copy.device, copy.bytes, copy.is_to_device ? "a copy to" : "a copy from");
+    task.accesses.push({{buffer.number, copy.device - buffer.begin, copy.bytes}, copy.is_to_device});
+    List<uint64_t> pointers;
+    if (copy.is_to_device) memory_.find_pointers(copy.device, copy.host, copy.bytes, pointers);
+    for (uint64_t word : pointers) (void)memory_.note_pointer(buffer, word);
+  }
+  ClusterMemory::merge_overlapping(task.accesses);
+  return task;
+}
+
+TaskNumber ClusterHead::start_copies(const AheadCopies& given, Operation* operation) {
   Known known;
-  known.copy = make_copy(reinterpret_cast<void*>(to), from, bytes);
-  List<uint64_t> pointers;
-  memory_.find_pointers(to, from, bytes, pointers);
+  known.operation = operation;
+  known.copies = static_cast<Copies*>(std::malloc(sizeof(Copies) + given.count * sizeof(AheadCopy)));
+  if (known.copies == nullptr) fatal("no memory for a copy from or to the cluster");
+  known.copies->count = given.count;
+  if (given.count != 0) std::memcpy(known.copies->copies, given.copies, given.count * sizeof(AheadCopy));
+  known.created = now();
   Finished finished;
   TaskNumber number;
+  if (operation != nullptr) add_operations(hooks_share(operation));
   {
     Guard guard(node_.lock);
-    NewTask task;
-    task.is_on_host = true;
-    ClusterBuffer& buffer = buffer_at(to, bytes, "a copy to");
-    for (uint64_t word : pointers) (void)memory_.note_pointer(buffer, word);
-    task.accesses.push({{buffer.number, to - buffer.begin, bytes}, true});
-    number = create(std::move(task), known);
+    number = create(task_of(given), known);
+    if (operation != nullptr) operation->number = number;
     pump(finished);
   }
   finish(finished, false);
   return number;
-}
-
-void ClusterHead::start_read(void* to, uint64_t from, uint64_t bytes, Operation* operation) {
-  Known known;
-  known.operation = operation;
-  known.copy = make_copy(to, reinterpret_cast<void*>(from), bytes);
-  known.created = now();
-  Finished finished;
-  add_operations(hooks_share(operation));
-  {
-    Guard guard(node_.lock);
-    NewTask task;
-    task.is_on_host = true;
-    ClusterBuffer& buffer = buffer_at(from, bytes, "a copy from");
-    task.accesses.push({{buffer.number, from - buffer.begin, bytes}, false});
-    create(std::move(task), known);
-    pump(finished);
-  }
-  finish(finished, false);
 }
 
 void ClusterHead::cancel(TaskNumber kernel) {

@@ -55,10 +55,8 @@ class ClusterHead {
   void write(uint64_t to, const void* from, uint64_t bytes);
   void read(void* to, uint64_t from, uint64_t bytes);
 
-  // A task of node 0 that copies, by its number.
-  TaskNumber start_write(uint64_t to, const void* from, uint64_t bytes);
-  // The operation ends when the data has come.
-  void start_read(void* to, uint64_t from, uint64_t bytes, Operation* operation);
+  // A task of node 0 that makes the copies; returns its number.
+  TaskNumber start_copies(const AheadCopies& copies, Operation* operation);
 
   // The operation ends when the kernel has run. `kernel`: a number for what it costs.
   void launch(const Launch& launch, uint32_t kernel, const uint64_t* codes, Operation* operation);
@@ -87,15 +85,14 @@ class ClusterHead {
     uint64_t index = 0;
   };
   // What a task of node 0 copies that no thread waits for.
-  struct Copy {
-    void* to;
-    const void* from;
-    uint64_t bytes;
+  struct Copies {
+    uint32_t count;
+    AheadCopy copies[];
   };
   // What is known of a task until it has ended.
   struct Known {
     HostTask* host = nullptr;
-    Copy* copy = nullptr;
+    Copies* copies = nullptr;
     Operation* operation = nullptr;
     KernelPayload* kernel = nullptr;
     uint64_t created = 0;         // tell.hpp, now
@@ -119,7 +116,9 @@ class ClusterHead {
   void refuse_pointer_to_variable(const void* pointer);
   ClusterBuffer& buffer_at(uint64_t address, uint64_t bytes, const char* what);
   ClusterBuffer& begin_release(uint64_t address);
-  static Copy* make_copy(void* to, const void* from, uint64_t bytes);
+  NewTask task_of(const AheadCopies& given);
+  void copy(const Copies& copies);
+  void note_pointers(ClusterBuffer& holder, const List<uint64_t>& words);
   template <class Work>
   void run_here(NewTask task, const char* what, uint64_t bytes, Work work);
 

@@ -72,6 +72,9 @@ class ClusterMemory {
   // Where the launch's names lie, in ranges that do not overlap.
   void list_named(const NamedSpans& named, List<ClusterRange>& to);
 
+  // In order, and none overlaps another.
+  static void merge_overlapping(List<TaskAccess>& accesses);
+
   MayWrite may_write = MayWrite::kAll;  // before the first task
 
  private:
@@ -84,7 +87,6 @@ class ClusterMemory {
   void follow(ClusterBuffer& buffer, List<TaskAccess>& to);
   bool find_range(const Span& span, ClusterRange& range);
   void write_named(const NamedSpans& named, List<TaskAccess>& accesses);
-  static void merge_overlapping(List<TaskAccess>& accesses);
 
   uint64_t begin_ = 0, bytes_ = 0;
   uint64_t limit_ = 0, used_ = 0;

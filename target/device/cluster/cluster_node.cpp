@@ -177,6 +177,7 @@ void ClusterNode::refuse_unfit(const Message& message) const {
     case MessageKind::kEnded:
       is_fit = message.index >= started_.first() && message.index < started_.end() + kMostAhead;
       break;
+    case MessageKind::kSubscribe:
     case MessageKind::kFetch:
       is_fit = message.index < started_.end() + kMostAhead;
       break;
