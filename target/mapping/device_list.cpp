@@ -64,7 +64,7 @@ struct List {
     }
   }
 
-  // The workers as one device, and behind it each of them.
+  // The workers, or their GPUs, as one device, and behind it each of them.
   void add_cluster() {
     if (is_worker()) return;
     if (is_serving_rank()) {
@@ -111,8 +111,8 @@ const char* add_named(List& list, const char* text, const char* at) {
   }
   static constexpr char kClusterOfGpus[] = "cluster:gpu";
   if (std::strncmp(at, kClusterOfGpus, word) == 0 && word == sizeof kClusterOfGpus - 1) {
-    fatal("MARLINE_DEVICES=%s: a cluster of GPUs is not there yet; `cluster` takes the nodes' processors, and `nodes` with "
-          "MARLINE_NODE_DEVICES=gpus each GPU as a device of its own", text);
+    list.add_cluster();
+    return at[word] == ',' ? at + word + 1 : at + word;
   }
   const DeviceKind* kinds[] = {&kHostKind, &kProcessKind};
   for (const DeviceKind* kind : kinds) {

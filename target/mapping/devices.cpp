@@ -19,6 +19,7 @@
 #include "device/llvm/llvm.hpp"
 #include "device/node/membership.hpp"
 #include "device/node/node.hpp"
+#include "device/node/node_parts.hpp"
 #include "device/node/ranks.hpp"
 #include "device/process/process.hpp"
 #include "image/images.hpp"
@@ -87,14 +88,15 @@ void name_member(DeviceFacts& facts, int node) {
   std::snprintf(facts.name, sizeof facts.name, "node %d of the cluster, %.60s", node, product);
 }
 
-// A cluster's are the processors of workers, by number, in whatever order the user has put them.
+// A cluster's are the processors of workers, or their GPUs, by number, in whatever order the user has put them.
 void list_members() {
   Device* cluster = find_cluster();
   if (cluster == nullptr) return;
   static Device* members[kMostDevices];
   int count = 0;
+  const DeviceKind* kind = is_cluster_of_gpus() ? &kNodeGpuKind : &kNodeKind;
   for (int i = 0; i < g_count; ++i) {
-    if (g_devices[i].kind == &kNodeKind) members[count++] = &g_devices[i];
+    if (g_devices[i].kind == kind) members[count++] = &g_devices[i];
   }
   std::sort(members, members + count, [](const Device* a, const Device* b) { return a->index < b->index; });
   for (int i = 0; i < count; ++i) {
@@ -114,7 +116,7 @@ int share_of_this_rank() {
   for (const char* name : kGivenOut) {
     if (std::getenv(name) != nullptr) return 0;
   }
-  if (g_count == 0 || !g_facts[0].is_gpu || std::getenv("OMP_DEFAULT_DEVICE") != nullptr) return 0;
+  if (g_count == 0 || !g_facts[0].is_gpu || find_cluster() != nullptr || std::getenv("OMP_DEFAULT_DEVICE") != nullptr) return 0;
   RankPlace place = read_rank_place();
   int share = share_of(place, g_facts, g_count);
   if (share < 0) return 0;

@@ -17,6 +17,8 @@ import pytest
 from conftest import SECONDS, clean_environment
 from nodes_support import built, jobs, only, said, values  # noqa: F401  (a fixture)
 
+LLVM = Path("/usr/lib/llvm-19/lib")
+
 
 KERNEL = tuple(int(number) for number in re.findall(r"\d+", platform.release())[:2])
 
@@ -160,12 +162,6 @@ def test_a_hint_for_a_node_that_is_not_there_is_an_error(jobs, program):
     assert "marline_task_node(3): the cluster has the nodes 1 to 2" in result.stderr
 
 
-def test_a_cluster_of_gpus_is_refused_in_the_environment(jobs, compiled):
-    refused = subprocess.run([*jobs.preloaded(), built(compiled, "gcc", "cluster.c")], text=True, capture_output=True,
-                             env=clean_environment() | {"MARLINE_DEVICES": "cluster:gpu"})  # fmt: skip
-    assert "a cluster of GPUs is not there yet" in refused.stderr
-
-
 def test_a_cluster_of_no_nodes_is_refused(jobs, compiled):
     result = jobs.run("-n", 3, "--devices=cluster:0", built(compiled, "gcc", "cluster.c"))
     assert result.returncode != 0
@@ -231,3 +227,42 @@ def test_ps_shows_what_each_node_has(jobs, compiled):
         os.kill(int(pid), signal.SIGKILL)
         program.wait(SECONDS)
         program.stdout.close()
+
+
+# GPUs of workers ------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def emulated(build) -> dict[str, str]:
+    driver = build / "lib" / "marline" / "emulator"
+    if not (driver / "libcuda.so").exists() or not any(LLVM.glob("libomptarget.so*")):
+        pytest.skip("no emulated GPUs here")
+    return {"LD_LIBRARY_PATH": f"{driver}:{LLVM}", "MARLINE_EMULATOR_DEVICES": "1", "OMP_TARGET_OFFLOAD": "mandatory"}
+
+
+@pytest.fixture
+def gpu_program(build):
+    path = build / "tests" / "programs" / "target" / "bin" / "emulator_device_cluster_pointers"
+    if not path.exists():
+        pytest.skip(f"{path} is not built")
+    return path
+
+
+def test_gpus_are_one_device(jobs, gpu_program, emulated):
+    result = jobs.run("-n", 3, "-t", 2, "--devices=cluster:gpu", gpu_program, **emulated)
+    assert (result.returncode, said(result)) == (0, [])
+
+
+# A worker takes one of its node's GPUs. The second emulated one has other addresses in any process.
+@pytest.mark.parametrize(("nodes", "line"), [("0,1,2", None), ("0,1,1", "have no addresses in common")])
+def test_each_worker_of_a_node_takes_another_gpu(jobs, gpu_program, emulated, nodes, line):
+    result = jobs.run("-n", 3, "-t", 2, "--devices=cluster:gpu", "--nodes-as", nodes, gpu_program,
+                      **emulated | {"MARLINE_EMULATOR_DEVICES": "2"})  # fmt: skip
+    assert (result.returncode == 0) == (line is None)
+    assert line is None or line in result.stderr
+
+
+def test_workers_that_are_processors_are_no_cluster_of_gpus(jobs, gpu_program, emulated):
+    result = jobs.run("-n", 3, "-t", 2, "--devices=cluster:gpu", gpu_program, MARLINE_NODE_DEVICES="2", **emulated)
+    assert result.returncode != 0
+    assert "MARLINE_DEVICES names cluster:gpu, and no worker has a GPU" in result.stderr

@@ -14,7 +14,7 @@ from marline.errors import Refusal, say
 from marline.launch import child
 from marline.launch.node import LOCAL_RANK
 
-NODES, CLUSTER = "nodes", "cluster"
+NODES, CLUSTER, CLUSTER_OF_GPUS = "nodes", "cluster", "cluster:gpu"
 NUMBER, COUNT = "MARLINE_JOB_NUMBER", "MARLINE_JOB_COUNT"
 TAKEN = "MARLINE_JOB_TAKEN"  # a process of a job sets it for the programs that it starts (target/device/node/node_job.cpp)
 # What makes a process a rank. Workers keep the variables that tell how many share the node.
@@ -28,12 +28,13 @@ def wants_nodes(devices: str | None) -> bool:
     """Whether the list names `nodes` or `cluster`: then every process but the first one that is started is a device, or a
     part of one."""
     words = (devices or os.environ.get("MARLINE_DEVICES", "")).split(",")
-    return NODES in words or CLUSTER in words
+    return NODES in words or wants_cluster(devices)
 
 
 def wants_cluster(devices: str | None) -> bool:
     """Whether all of them are to be one device."""
-    return CLUSTER in (devices or os.environ.get("MARLINE_DEVICES", "")).split(",")
+    words = (devices or os.environ.get("MARLINE_DEVICES", "")).split(",")
+    return CLUSTER in words or CLUSTER_OF_GPUS in words
 
 
 def own_workers(devices: str | None) -> tuple[int, str | None]:
@@ -44,14 +45,11 @@ def own_workers(devices: str | None) -> tuple[int, str | None]:
     count, words = 0, []
     for word in devices.split(","):
         name, colon, number = word.partition(":")
-        if name in (NODES, CLUSTER) and colon:
-            if name == CLUSTER and number == "gpu":
-                raise Refusal(f"--devices {devices}: a cluster of GPUs is not there yet; `cluster` takes the nodes' processors, "
-                              "and `nodes` with MARLINE_NODE_DEVICES=gpus each GPU as a device of its own")  # fmt: skip
+        if name in (NODES, CLUSTER) and colon and word != CLUSTER_OF_GPUS:
             if not number.isdecimal() or not 0 < int(number) <= MOST_WORKERS:
                 raise Refusal(f"--devices {devices}: {word!r} needs a number from 1 to {MOST_WORKERS} behind the colon")
             count, word = count + int(number), name
-        if name in (NODES, CLUSTER) and (NODES in words or CLUSTER in words):
+        if name in (NODES, CLUSTER) and any(known in words for known in (NODES, CLUSTER, CLUSTER_OF_GPUS)):
             raise Refusal(f"--devices {devices} names nodes twice; each worker is one device, and `cluster` has all of "
                           "them")  # fmt: skip
         words.append(word)

@@ -13,6 +13,7 @@
 #include "device/cluster/cluster_writes.hpp"
 #include "device/node/node.hpp"
 #include "device/node/node_guest.hpp"
+#include "device/node/node_parts.hpp"
 #include "device/process/process.hpp"
 #include "device/processor/call_kernel.hpp"
 #include "device/processor/window.hpp"
@@ -27,6 +28,8 @@
 namespace marline::target {
 
 namespace {
+
+constexpr uint64_t kClusterAlignment = 4096;
 
 ClusterHead* g_cluster = nullptr;
 alignas(ClusterHead) char g_room[sizeof(ClusterHead)];
@@ -101,19 +104,29 @@ constexpr GuestFrames kGuest = {place, deliver, tell_lost};
 
 DeviceFacts facts_of_member(int index) {
   DeviceFacts facts;
-  kNodeKind.describe(index, facts);
+  (is_cluster_of_gpus() ? kNodeGpuKind : kNodeKind).describe(index, facts);
   return facts;
 }
 
+// With MARLINE_NODE_DEVICES a worker may have no GPU, or several; `start` refuses that.
+int described_members() {
+  if (!is_cluster_of_gpus()) return worker_count();
+  int gpus = 0;
+  for (int i = 0, all = node_device_count(); i < all; ++i) gpus += node_device_is_gpu(i) ? 1 : 0;
+  return gpus;
+}
+
 void describe(int, DeviceFacts& facts) {
+  int members = described_members();
+  if (members == 0) fatal("MARLINE_DEVICES names cluster:gpu, and no worker has a GPU: see MARLINE_NODE_DEVICES");
   facts = facts_of_member(0);
-  int members = worker_count();
   for (int i = 1; i < members; ++i) {
     DeviceFacts other = facts_of_member(i);
     facts.memory = std::min(facts.memory, other.memory);
     facts.units += other.units;
   }
-  std::snprintf(facts.name, sizeof facts.name, "%d node%s as one device", members, members == 1 ? "" : "s");
+  const char* what = is_cluster_of_gpus() ? "GPU" : "node";
+  std::snprintf(facts.name, sizeof facts.name, "%d %s%s as one device", members, what, members == 1 ? "" : "s");
   std::snprintf(facts.uid, sizeof facts.uid, "cluster");
   facts.numa_domain = -1;
 }
@@ -137,27 +150,57 @@ void refuse_other_worker(const Device* device, int i) {
       device->number, i + 1, peer);
 }
 
+// The cluster's memory: its addresses, and how much of it each node has room for.
+struct ClusterRoom {
+  uint64_t begin, bytes, limit;
+};
+
+ClusterRoom room_on_processors(const Device* device) {
+  uint64_t limit = UINT64_MAX;
+  for (int i = 0; i < device->member_count; ++i) {
+    limit = std::min(limit, facts_of_member(device->members[i]->index).memory);
+  }
+  return {part_of(device), kPart, limit};
+}
+
+// Addresses of buffers are the GPUs' own, so that pointers in data hold on each of them: those that all GPUs' pools
+// have. Behind these lie the addresses by which the program knows variables (ClusterMemory).
+ClusterRoom room_on_gpus(const Device* device) {
+  uint64_t begin = 0, end = UINT64_MAX;
+  for (int i = 0; i < device->member_count; ++i) {
+    auto* member = static_cast<Node*>(device->members[i]->state);
+    uint64_t at = ask_node(member, frame_of(NodeFrame::kPool, 0), "first answer");
+    begin = std::max(begin, at);
+    end = std::min(end, at + ask_node(member, frame_of(NodeFrame::kPool, 1), "first answer"));
+  }
+  begin = (begin + kClusterAlignment - 1) & ~(kClusterAlignment - 1);
+  if (begin < end) return {begin, 2 * (end - begin), end - begin};
+  fatal(
+      "device %d (cluster): the memories of the workers' GPUs have no addresses in common; use --devices=nodes with "
+      "MARLINE_NODE_DEVICES=gpus",
+      device->number);
+}
+
 void start(Device* device) {
   if (device->state != nullptr) return;
   refuse_unfit_members(device);
-  uint64_t limit = UINT64_MAX;
   for (int i = 0; i < device->member_count; ++i) {
-    kNodeKind.start(device->members[i]);
+    device->members[i]->kind->start(device->members[i]);
     refuse_other_worker(device, i);
-    limit = std::min(limit, facts_of_member(device->members[i]->index).memory);
   }
+  bool has_gpus = is_cluster_of_gpus();
+  ClusterRoom room = has_gpus ? room_on_gpus(device) : room_on_processors(device);
   HeadOptions options;
   options.nodes = static_cast<size_t>(device->member_count);
   options.policy = chosen_policy();
-  g_cluster = new (g_room) ClusterHead(device, part_of(device), kPart, limit, options);
+  g_cluster = new (g_room) ClusterHead(device, {room.begin, room.bytes, has_gpus}, room.limit, options);
   ClusterWrites writes = chosen_writes();
   g_cluster->set_writes(writes.may_write, writes.checks);
-  if (writes.needs_names()) capture_names();
   for (int i = 0; i < device->member_count; ++i) {
-    uint64_t words[] = {part_of(device), kPart, word_of(writes)};
+    uint64_t words[] = {room.begin, room.bytes, has_gpus ? 1u : 0u, word_of(writes)};
     Frame frame = {};
     frame.kind = static_cast<uint16_t>(ClusterFrame::kJoin);
-    frame.words = 3;
+    frame.words = 4;
     auto* member = static_cast<Node*>(device->members[i]->state);
     g_cluster->add_member(static_cast<double>(ask_node(member, frame, "joining the cluster", words)));
   }

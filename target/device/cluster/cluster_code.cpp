@@ -86,7 +86,7 @@ void read_first_value(Device* device, const Places& places, uint64_t bytes, cons
   auto* other = static_cast<char*>(std::malloc(bytes));
   if (other == nullptr) fatal("no memory for a variable of %lu bytes", bytes);
   for (int i = 0; i < device->member_count; ++i) {
-    kNodeKind.read(device->members[i], i == 0 ? value : other, places.at[i + 1], bytes);
+    device->members[i]->kind->read(device->members[i], i == 0 ? value : other, places.at[i + 1], bytes);
     if (i == 0 || std::memcmp(value, other, bytes) == 0) continue;
     fatal(
         "the `declare target` variable %s (%lu bytes) begins with another value on each node of the cluster, perhaps "
@@ -145,7 +145,7 @@ static void construct(Device* member, const Module& module, uint64_t handle) {
   for (uint32_t i = 0; i < module.count; ++i) {
     Entry& entry = module.entries[i];
     if ((entry.flags & kEntryConstructor) == 0 || entry.size != 0) continue;
-    uint64_t code = kNodeKind.find(member, handle, entry.name);
+    uint64_t code = member->kind->find(member, handle, entry.name);
     if (code != 0) run_and_wait(member, {&entry, code, nullptr, 0, 0, nullptr});
   }
 }
@@ -154,7 +154,7 @@ uint64_t load_on_cluster(Device* device, Module* module) {
   auto* image = make_zero<LoadedImage>();
   image->module = module;
   bool is_loaded = ask_all(device, image->handles, [&](Device* member, NodeNumber) {
-    uint64_t loaded = kNodeKind.load(member, module);
+    uint64_t loaded = member->kind->load(member, module);
     if (loaded != 0) construct(member, *module, loaded);
     return loaded;
   });
@@ -173,7 +173,7 @@ void unload_on_cluster(Device* device, uint64_t handle) {
     std::free(gone.places);
   }
   for (int i = 0; i < device->member_count; ++i) {
-    if (image->handles.at[i + 1] != 0) kNodeKind.unload(device->members[i], image->handles.at[i + 1]);
+    if (image->handles.at[i + 1] != 0) device->members[i]->kind->unload(device->members[i], image->handles.at[i + 1]);
   }
   std::free(image);
 }
@@ -182,7 +182,7 @@ uint64_t find_on_cluster(Device* device, uint64_t handle, const char* name) {
   auto* image = reinterpret_cast<LoadedImage*>(handle);
   Places places;
   bool is_there = ask_all(device, places, [&](Device* member, NodeNumber node) {
-    return kNodeKind.find(member, image->handles.at[node], name);
+    return member->kind->find(member, image->handles.at[node], name);
   });
   if (!is_there) return 0;
   size_t bytes = bytes_of(*image->module, name);
@@ -244,7 +244,7 @@ void start_find_on_cluster(Device* device, Entry* kernel, Operation* operation) 
 uint64_t locate_on_cluster(Device* device, const void* address, size_t bytes) {
   Places places;
   bool is_there =
-      ask_all(device, places, [&](Device* member, NodeNumber) { return kNodeKind.locate(member, address, bytes); });
+      ask_all(device, places, [&](Device* member, NodeNumber) { return member->kind->locate(member, address, bytes); });
   if (!is_there) return 0;
   return bytes != 0 ? address_of_variable(device, {address, nullptr, bytes, nullptr, 0}, places, "of code of GCC")
                     : number_of_kernel(places);

@@ -10,8 +10,9 @@
 namespace marline::target {
 
 enum class ClusterFrame : uint16_t {
-  // From the program to a worker, first: words: the begin of the cluster's memory, its bytes, and what word_of says of
-  // MARLINE_CLUSTER_WRITES. Answered by NodeFrame::kDone: how many threads the worker has
+  // From the program to a worker, first: words: the begin of the cluster's memory, its bytes, 1 if kernels run on the
+  // worker's GPU, and what word_of says of MARLINE_CLUSTER_WRITES. Answered by NodeFrame::kDone: how many threads the
+  // worker has
   kJoin = kFirstGuest,
   kMessage,   // of the core, between any two nodes: a blob, as words or as bulk. a: when it was sent, or 0
               // (ClusterTimes)

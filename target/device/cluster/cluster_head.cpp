@@ -9,6 +9,7 @@
 #include "device/cluster/cluster_seen.hpp"
 #include "device/cluster/cluster_times.hpp"
 #include "device/cluster/cluster_wire.hpp"
+#include "device/node/serve_gpu.hpp"
 #include "image/images.hpp"
 #include "image/program.hpp"
 
@@ -36,9 +37,9 @@ const ClusterSide kSide = {send_to_node, report_here, start_task_here, nullptr, 
 
 }  // namespace
 
-ClusterHead::ClusterHead(Device* device, uint64_t begin, uint64_t bytes, uint64_t limit, const HeadOptions& options)
-    : device_(device), node_(0, begin, bytes, {}, kSide), head_(options) {
-  memory_.open(begin, bytes, limit);
+ClusterHead::ClusterHead(Device* device, const ClusterPlace& place, uint64_t limit, const HeadOptions& options)
+    : device_(device), is_of_gpus_(place.is_gpus), node_(0, place, {}, kSide), head_(options) {
+  memory_.open(place.begin, place.bytes, limit);
   // Nanoseconds, of which only the order of magnitude matters: what a message takes, and a byte at 2 GB/s.
   // A region of which nothing is known is worth spreading.
   constexpr double kLatency = 20'000, kTimePerByte = 0.5, kUnknownTime = 1'000'000;
@@ -161,8 +162,10 @@ void ClusterHead::send_task(const Message& message) {
         static_cast<uint64_t>(kernel.number), uint64_t{kernel.words.count()}}) {
     blob.put(word);
   }
-  for (uint64_t word : kernel.words) {
-    const ClusterBuffer* buffer = memory_.is_inside(word) ? memory_.at(word) : nullptr;
+  size_t first = is_of_gpus_ ? kGpuLaunchWords : 0;  // what is in front is no address
+  for (size_t i = 0; i < kernel.words.count(); ++i) {
+    uint64_t word = kernel.words[i];
+    const ClusterBuffer* buffer = i >= first && memory_.is_inside(word) ? memory_.at(word) : nullptr;
     bool is_elsewhere = buffer != nullptr && buffer->places != nullptr;
     blob.put(is_elsewhere ? buffer->address_at(message.to) + (word - buffer->begin) : word);
   }
@@ -418,7 +421,7 @@ void ClusterHead::write(uint64_t to, const void* from, uint64_t bytes) {
     if (bytes == sizeof(void*)) refuse_pointer_to_variable(from);
     task.accesses.push({{buffer.number, to - buffer.begin, bytes}, true});
   }
-  run_here(std::move(task), "copy to", bytes, [&] { std::memcpy(reinterpret_cast<void*>(to), from, bytes); });
+  run_here(std::move(task), "copy to", bytes, [&] { std::memcpy(node_.memory_at(to), from, bytes); });
 }
 
 void ClusterHead::read(void* to, uint64_t from, uint64_t bytes) {
@@ -429,14 +432,25 @@ void ClusterHead::read(void* to, uint64_t from, uint64_t bytes) {
     ClusterBuffer& buffer = buffer_at(from, bytes, "a copy from");
     task.accesses.push({{buffer.number, from - buffer.begin, bytes}, false});
   }
-  run_here(std::move(task), "copy from", bytes, [&] { std::memcpy(to, reinterpret_cast<void*>(from), bytes); });
+  run_here(std::move(task), "copy from", bytes, [&] { std::memcpy(to, node_.memory_at(from), bytes); });
+}
+
+void ClusterHead::add_words(const Launch& launch, List<uint64_t>& to) const {
+  const uint64_t* words = launch.arguments;
+  uint32_t count = launch.count;
+  uint64_t for_gpu[kGpuLaunchWords + kMostGpuArguments];
+  if (is_of_gpus_) {
+    count = gpu_launch_words(launch, for_gpu);
+    words = for_gpu;
+  }
+  for (uint32_t i = 0; i < count; ++i) to.push(words[i]);
 }
 
 // The bytes that it is about to copy may have pointers by now that they had not when it was created.
 void ClusterHead::copy(const Copies& copies) {
   for (uint32_t i = 0; i < copies.count; ++i) {
     const AheadCopy& copy = copies.copies[i];
-    auto* on_device = reinterpret_cast<void*>(copy.device);
+    void* on_device = node_.memory_at(copy.device);
     std::memcpy(copy.is_to_device ? on_device : copy.host, copy.is_to_device ? copy.host : on_device, copy.bytes);
     ClusterBuffer* buffer = copy.is_to_device ? memory_.at(copy.device) : nullptr;
     if (buffer == nullptr) continue;
@@ -505,7 +519,7 @@ void ClusterHead::launch(const Launch& launch, uint32_t kernel, const uint64_t* 
                                              launch.number >= 0 ? launch.number : device_->number,
                                              {},
                                              nullptr};
-  for (uint32_t i = 0; i < launch.count; ++i) payload->words.push(launch.arguments[i]);
+  add_words(launch, payload->words);
   Finished finished;
   add_operations(hooks_share(operation));
   {

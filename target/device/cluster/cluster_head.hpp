@@ -28,7 +28,8 @@ struct KernelPayload {
 
 class ClusterHead {
  public:
-  ClusterHead(Device* device, uint64_t begin, uint64_t bytes, uint64_t limit, const HeadOptions& options);
+  // `limit`: bytes of memory that the smallest node has.
+  ClusterHead(Device* device, const ClusterPlace& place, uint64_t limit, const HeadOptions& options);
 
   // Before the first task.
   void set_writes(MayWrite may_write, bool checks) {
@@ -108,6 +109,7 @@ class ClusterHead {
   void pump(Finished& finished);
   void send(Message& message);
   void send_task(const Message& message);
+  void add_words(const Launch& launch, List<uint64_t>& to) const;
   void note_ended(TaskNumber task, Finished& finished);
   // `polls`: on the thread that polls the wire.
   void finish(Finished& finished, bool polls);
@@ -123,6 +125,7 @@ class ClusterHead {
   void run_here(NewTask task, const char* what, uint64_t bytes, Work work);
 
   Device* device_;
+  bool is_of_gpus_;  // kernels get the words that a GPU's do
   ClusterMemory memory_;
   ClusterNode node_;
   Head head_;

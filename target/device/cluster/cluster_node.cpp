@@ -44,18 +44,20 @@ void clear(char* begin, uint64_t bytes) {
 
 }  // namespace
 
-ClusterNode::ClusterNode(NodeNumber node, uint64_t begin, uint64_t bytes, const ClusterFinding& finding,
-                         const ClusterSide& side)
+// A GPU runs one task at a time: what it has of a buffer is one task's. All pages of that have been written behind a task.
+ClusterNode::ClusterNode(NodeNumber node, const ClusterPlace& place, const ClusterFinding& finding, const ClusterSide& side)
     : node_(node),
-      worker_(node, finding.checks ? 1 : ~size_t{0}, 1),
+      worker_(node, finding.checks || (finding.compares && place.is_gpus) ? 1 : ~size_t{0}, 1),
+      has_gpu_(finding.compares && place.is_gpus),
       side_(side),
-      begin_(begin),
-      bytes_(bytes),
-      by_pages_(finding.by_pages),
+      begin_(place.begin),
+      bytes_(place.bytes),
+      by_pages_(finding.by_pages && !place.is_gpus),
       checks_(finding.checks) {
-  char* memory = map_memory(begin, bytes);
-  if (finding.compares) twins_ = map_memory(0, bytes) - memory;
-  const char* missing = by_pages_ ? pages_.watch(begin, bytes) : nullptr;
+  char* memory = map_memory(place.is_gpus ? 0 : begin_, bytes_);
+  shift_ = reinterpret_cast<uint64_t>(memory) - begin_;
+  if (finding.compares) twins_ = map_memory(0, bytes_) - memory;
+  const char* missing = by_pages_ ? pages_.watch(begin_, bytes_) : nullptr;
   if (missing == nullptr) return;
   fatal("MARLINE_CLUSTER_WRITES=pages needs Linux 6.7 or later, and %s is refused (%s): leave pages out", missing,
         strerror(errno));
@@ -89,11 +91,14 @@ Replica& ClusterNode::replica(const ClusterRange& range) {
 void ClusterNode::add_buffer(uint64_t buffer, uint64_t address, uint64_t bytes) {
   size_t at = place_of(buffer);
   if (at < replicas_.count() && replicas_[at]->buffer() == buffer) return;
-  auto* data = reinterpret_cast<char*>(address);
+  bool is_variable = !is_inside(address);
+  auto* data = is_variable ? reinterpret_cast<char*>(address) : memory_at(address);
   char* twin = twins_ != 0 ? data + twins_ : nullptr;
-  if (!is_inside(address)) {  // a variable of the program or of an image, whose first value is the same everywhere
+  if (is_variable) {  // of the program or of an image: its first value is the same everywhere, and comes from the
+                      // program
+    if (has_gpu_) data = static_cast<char*>(std::calloc(1, bytes));
     twin = static_cast<char*>(std::malloc(bytes));
-    if (twin == nullptr) fatal("no memory for a `declare target` variable of %lu bytes", bytes);
+    if (data == nullptr || twin == nullptr) fatal("no memory for a `declare target` variable of %lu bytes", bytes);
     std::memcpy(twin, data, bytes);
   }
   void* memory = std::malloc(sizeof(Replica));
@@ -105,8 +110,9 @@ void ClusterNode::add_buffer(uint64_t buffer, uint64_t address, uint64_t bytes) 
 
 void ClusterNode::drop(uint64_t buffer) {
   Replica* gone = &replica(buffer);
-  if (!is_inside(reinterpret_cast<uint64_t>(gone->data()))) {
+  if (!is_memory(gone->data())) {
     std::free(gone->twin());
+    if (has_gpu_) std::free(gone->data());
   } else {
     clear(gone->data(), gone->bytes());
     if (gone->twin() != nullptr) clear(gone->twin(), gone->bytes());
@@ -118,40 +124,55 @@ void ClusterNode::drop(uint64_t buffer) {
   std::free(gone);
 }
 
-// What the head says of the task besides the message: the buffers, and the kernel.
+// What the head says of the task besides the message: the buffers, and the kernel. The buffers come in the order in
+// which the accesses name them.
 void ClusterNode::read_task(Message& message, BlobReader& rest) {
+  List<UsedRange> ranges;
+  size_t next = 0;
   for (uint64_t left = rest.get(); left > 0 && rest.is_good(); --left) {
     uint64_t buffer = rest.get(), address = rest.get(), bytes = rest.get();
     bool is_memory = is_inside(address) && bytes <= begin_ + bytes_ - address;
-    if (!is_memory && !may_access(address, bytes)) {
+    if (!is_memory && !has_gpu_ && !may_access(address, bytes)) {
       fatal("node %u of the cluster has got a task that uses %lu bytes at %#lx, which are not the cluster's", node_,
             bytes, address);
     }
     add_buffer(buffer, address, bytes);
+    for (; has_gpu_ && next < message.accesses.count(); ++next) {
+      const PlannedAccess& access = message.accesses[next];
+      if (access.range.buffer != buffer) break;
+      ranges.push({access.range, address + access.range.offset, access.may_write});
+    }
   }
-  uint64_t code = rest.get(), place = rest.get(), limit = rest.get(), in_memory = rest.get(), number = rest.get();
-  uint64_t count = rest.get();
-  const char* words = count <= rest.left() / sizeof(uint64_t) ? rest.get_bytes(count * sizeof(uint64_t)) : nullptr;
-  if (count != 0 && words == nullptr) fatal("node %u of the cluster has got a task that is torn", node_);
-  auto* kernel = static_cast<KernelStart*>(std::malloc(sizeof(KernelStart) + count * sizeof(uint64_t)));
-  if (kernel == nullptr) fatal("no memory for a task of the cluster");
-  *kernel = {message.index,
-             code,
-             place,
-             static_cast<int32_t>(limit),
-             in_memory != 0,
-             static_cast<int>(number),
-             static_cast<uint32_t>(count)};
-  if (count != 0) std::memcpy(kernel->words, words, count * sizeof(uint64_t));
-  count_up(cluster_seen().waiting);
   Started& started = started_.reach(message.index);
-  started.kernel = kernel;
+  started.kernel = read_kernel(message.index, rest, ranges);
   started.task = message.task;
   started.is_checked = checks_ && rest.get() != 0;
   for (uint64_t left = checks_ ? rest.get() : 0; left > 0 && rest.is_good(); --left) {
     uint64_t buffer = rest.get(), offset = rest.get();
     started.named.push({buffer, offset, rest.get()});
   }
+}
+
+KernelStart* ClusterNode::read_kernel(uint64_t index, BlobReader& rest, const List<UsedRange>& ranges) const {
+  uint64_t code = rest.get(), place = rest.get(), limit = rest.get(), in_memory = rest.get(), number = rest.get();
+  uint64_t count = rest.get();
+  const char* words = count <= rest.left() / sizeof(uint64_t) ? rest.get_bytes(count * sizeof(uint64_t)) : nullptr;
+  if (count != 0 && words == nullptr) fatal("node %u of the cluster has got a task that is torn", node_);
+  size_t bytes = sizeof(KernelStart) + count * sizeof(uint64_t) + ranges.count() * sizeof(UsedRange);
+  auto* kernel = static_cast<KernelStart*>(std::malloc(bytes));
+  if (kernel == nullptr) fatal("no memory for a task of the cluster");
+  *kernel = {.index = index,
+             .code = code,
+             .place = place,
+             .thread_limit = static_cast<int32_t>(limit),
+             .in_memory = in_memory != 0,
+             .number = static_cast<int>(number),
+             .count = static_cast<uint32_t>(count),
+             .range_count = static_cast<uint32_t>(ranges.count())};
+  if (count != 0) std::memcpy(kernel->words, words, count * sizeof(uint64_t));
+  for (size_t i = 0; i < ranges.count(); ++i) kernel->ranges()[i] = ranges[i];
+  count_up(cluster_seen().waiting);
+  return kernel;
 }
 
 void ClusterNode::forget(uint64_t index) {

@@ -12,6 +12,19 @@
 
 namespace marline::target {
 
+// The addresses of the cluster's memory.
+struct ClusterPlace {
+  uint64_t begin, bytes;
+  bool is_gpus;  // the nodes' GPUs have them: in the processes, the copies lie elsewhere
+};
+
+// What a kernel may use; `address`: where its kernel finds it.
+struct UsedRange {
+  ClusterRange range;
+  uint64_t address;
+  uint64_t may_write;
+};
+
 // A kernel to be run at a node.
 struct KernelStart {
   uint64_t index;        // of its task
@@ -20,8 +33,10 @@ struct KernelStart {
   int32_t thread_limit;  // 0: none
   bool in_memory;        // its one argument is the address of the words
   int number;            // that it knows its device by
-  uint32_t count;
-  uint64_t words[];  // arguments
+  uint32_t count, range_count;
+  uint64_t words[];  // arguments; behind them, for GPUs alone, the ranges
+
+  [[nodiscard]] UsedRange* ranges() { return reinterpret_cast<UsedRange*>(words + count); }
 };
 
 // How the two kinds of nodes differ.
@@ -46,11 +61,19 @@ struct ClusterFinding {
 
 class ClusterNode {
  public:
-  // `begin`, `bytes`: of the cluster's memory, which gets mapped.
-  ClusterNode(NodeNumber node, uint64_t begin, uint64_t bytes, const ClusterFinding& finding, const ClusterSide& side);
+  // The memory gets mapped.
+  ClusterNode(NodeNumber node, const ClusterPlace& place, const ClusterFinding& finding, const ClusterSide& side);
 
   // A buffer that a task here is going to use, where its bytes are in this process.
   void add_buffer(uint64_t buffer, uint64_t address, uint64_t bytes);
+
+  [[nodiscard]] NodeNumber number() const { return node_; }
+
+  // Where the process has the cluster's memory with that address.
+  [[nodiscard]] char* memory_at(uint64_t address) const { return reinterpret_cast<char*>(address + shift_); }
+
+  // The node's copy of these bytes, as long as a task under way uses them.
+  [[nodiscard]] char* data(const ClusterRange& range) { return replica(range).data() + range.offset; }
 
   // A message, with what goes with it. Ends the process if no node of Marline's can have sent it.
   void receive(Message& message, BlobReader& rest);
@@ -86,6 +109,7 @@ class ClusterNode {
   };
 
   void read_task(Message& message, BlobReader& rest);
+  KernelStart* read_kernel(uint64_t index, BlobReader& rest, const List<UsedRange>& ranges) const;
   void take(Message& message, BlobReader& rest);
   void execute(WorkerCommand& command, const Message* received, BlobReader* rest);
   void execute_all(const Message* received, BlobReader* rest);
@@ -103,12 +127,15 @@ class ClusterNode {
   Replica& replica(const ClusterRange& range);
   void refuse_unfit(const Message& message) const;
   [[nodiscard]] bool is_inside(uint64_t address) const { return address - begin_ < bytes_; }
+  [[nodiscard]] bool is_memory(const char* data) const { return is_inside(reinterpret_cast<uint64_t>(data) - shift_); }
   void forget(uint64_t index);
 
   NodeNumber node_;
   Worker worker_;
+  bool has_gpu_;  // that runs the kernels
   const ClusterSide& side_;
   uint64_t begin_, bytes_;
+  uint64_t shift_;           // from the cluster's addresses to the copies
   int64_t twins_ = 0;        // from the memory to its twin; 0: there is none
   WrittenPages pages_;       // if `by_pages_`
   bool by_pages_, checks_;

@@ -5,6 +5,7 @@
 #include "base/report.hpp"
 #include "device/base/tell.hpp"
 #include "device/cluster/cluster.hpp"
+#include "device/cluster/cluster_gpu.hpp"
 #include "device/cluster/cluster_node.hpp"
 #include "device/cluster/cluster_seen.hpp"
 #include "device/cluster/cluster_statics.hpp"
@@ -41,6 +42,7 @@ struct ClusterWork : Work {
 
 const NodeJob* g_job;
 ClusterNode* g_node = nullptr;  // by the first frame
+bool g_has_gpu = false;         // that runs the kernels; likewise
 alignas(ClusterNode) char g_room[sizeof(ClusterNode)];
 
 constexpr size_t kMostTimes = kMostWords / kTimedWords;  // in a frame
@@ -120,16 +122,20 @@ void tell_changed_statics(const ClusterWork& work) {
   if (use.is_possible()) g_job->send(0, frame, words);
 }
 
+void run_on_processor(ClusterWork* work) {
+  marline_target_region_t region = {run_kernel, work, work->kernel->number, work->kernel->thread_limit};
+  marline_target_region_run(&region);
+}
+
 void run_work(Work* given) {
   auto* work = static_cast<ClusterWork*>(given);
-  marline_target_region_t region = {run_kernel, work, work->kernel->number, work->kernel->thread_limit};
   uint64_t begin = now();
   see_begin(&work->seen);
-  marline_target_region_run(&region);
+  g_has_gpu ? run_on_gpu(*g_node, *work->kernel) : run_on_processor(work);
   see_end(&work->seen);
   uint64_t took = now() - begin;
   std::fflush(stdout);  // nobody does at the end
-  tell_changed_statics(*work);
+  if (!g_has_gpu) tell_changed_statics(*work);
   uint64_t index = work->kernel->index, task = work->task;
   g_node->compare(index);
   std::free(work->kernel);
@@ -140,9 +146,14 @@ void run_work(Work* given) {
   g_node->end(index, static_cast<double>(took));
 }
 
+const char* name_of(const KernelStart& kernel) {
+  if (g_has_gpu) return name_of_gpu_kernel(kernel);
+  return kernel.in_memory || kernel.count <= kMostArguments ? name_of_code(kernel.code) : nullptr;
+}
+
 void start(uint64_t index, TaskNumber task, KernelStart* kernel) {
-  const char* region = kernel != nullptr ? name_of_code(kernel->code) : nullptr;
-  if (region == nullptr || (!kernel->in_memory && kernel->count > kMostArguments)) {
+  const char* region = kernel != nullptr ? name_of(*kernel) : nullptr;
+  if (region == nullptr) {
     fatal("task %lu of node %d of the cluster is no target region", index, g_job->number);
   }
   auto* work = static_cast<ClusterWork*>(std::malloc(sizeof(ClusterWork)));
@@ -162,18 +173,20 @@ void start(uint64_t index, TaskNumber task, KernelStart* kernel) {
 const ClusterSide kSide = {send, nullptr, start, tell_pointers, tell_finding};
 
 void join(int peer, const Frame& frame, const uint64_t* words) {
-  if (peer != 0 || frame.words != 3) fatal("process %d is not the program of this cluster", peer);
+  if (peer != 0 || frame.words != 4) fatal("process %d is not the program of this cluster", peer);
   g_job = &join_job({});
   if (g_node == nullptr) {
+    g_has_gpu = words[2] != 0;
+    ClusterPlace place = {words[0], words[1], g_has_gpu};
     auto node = static_cast<NodeNumber>(g_job->number);
-    g_node = new (g_room) ClusterNode(node, words[0], words[1], finding_of(words[2]), kSide);
+    g_node = new (g_room) ClusterNode(node, place, finding_of(words[3]), kSide);
     show_cluster(static_cast<uint32_t>(g_job->number));
   }
   Frame done = {};
   done.kind = static_cast<uint16_t>(NodeFrame::kDone);
   done.operation = frame.operation;
   done.flags = frame.flags & kAwaited;
-  done.a = static_cast<uint64_t>(omp_get_max_threads());
+  done.a = g_has_gpu ? 1 : static_cast<uint64_t>(omp_get_max_threads());
   g_job->send(0, done);
 }
 

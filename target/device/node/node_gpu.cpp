@@ -90,24 +90,31 @@ uint64_t locate(Device*, const void*, size_t) { return 0; }  // GCC makes no cod
 uint64_t two(const uint32_t (&sizes)[2]) { return sizes[0] | uint64_t{sizes[1]} << 32; }
 
 bool launch(Device* device, const Launch& launch, Operation* operation) {
-  if (launch.count > kMostGpuArguments) {
-    fatal("a target region with %u arguments; the most are %u", launch.count, kMostGpuArguments);
-  }
-  uint64_t words[kGpuLaunchWords + kMostGpuArguments] = {
-      static_cast<uint64_t>(launch.passed_teams), launch.trip_count,          launch.leading_null ? 3u : 2u,
-      launch.grid.flags,                          launch.grid.dynamic_memory, two(launch.grid.teams),
-      two(launch.grid.threads)};
-  uint32_t first = launch.leading_null ? 1 : 0;  // libomptarget puts it there itself
-  std::memcpy(words + kGpuLaunchWords, launch.arguments + first, (launch.count - first) * sizeof *words);
+  uint64_t words[kGpuLaunchWords + kMostGpuArguments];
+  uint32_t count = gpu_launch_words(launch, words);
   Frame frame = frame_of(NodeFrame::kLaunch, launch.code, static_cast<uint64_t>(launch.thread_limit),
                          offset_in_program(launch.place));
-  frame.words = static_cast<uint16_t>(kGpuLaunchWords + launch.count - first);
+  frame.words = static_cast<uint16_t>(count);
   frame.flags = operation->timed ? kTimed : 0;
   start_on_node(usable_node(device), frame, words, operation);
   return false;
 }
 
 }  // namespace
+
+uint32_t gpu_launch_words(const Launch& launch, uint64_t (&words)[kGpuLaunchWords + kMostGpuArguments]) {
+  if (launch.count > kMostGpuArguments) {
+    fatal("a target region with %u arguments; the most are %u", launch.count, kMostGpuArguments);
+  }
+  const uint64_t grid[kGpuLaunchWords] = {
+      static_cast<uint64_t>(launch.passed_teams), launch.trip_count,          launch.leading_null ? 3u : 2u,
+      launch.grid.flags,                          launch.grid.dynamic_memory, two(launch.grid.teams),
+      two(launch.grid.threads)};
+  std::memcpy(words, grid, sizeof grid);
+  uint32_t first = launch.leading_null ? 1 : 0;  // libomptarget puts it there itself
+  std::memcpy(words + kGpuLaunchWords, launch.arguments + first, (launch.count - first) * sizeof *words);
+  return kGpuLaunchWords + launch.count - first;
+}
 
 void copy_in_pieces(Node* target, uint64_t to, Node* source, uint64_t from, size_t bytes) {
   confirm_on_node(target);

@@ -20,10 +20,12 @@ struct Wish {
   PartsBy by = PartsBy::kMachine;
   int shares = 1;
   bool processor = true, gpus = false;
+  bool one_gpu = false;  // of the node's, another one for each of its workers as far as there are
 };
 
 Wish read_wish() {
   const char* text = option_value(Option::kNodeDevices);
+  if (text == nullptr && is_cluster_of_gpus()) return {PartsBy::kMachine, 1, false, true, true};
   if (text == nullptr) return {};
   if (std::strcmp(text, "gpus") == 0) return {PartsBy::kMachine, 1, false, true};
   const char* comma = std::strchr(text, ',');
@@ -47,6 +49,7 @@ Wish read_wish() {
 
 CpuPart g_parts[kMostCpuParts];
 WorkerDevices g_devices;
+int g_before = 0;  // workers of this node
 
 // Bytes; 0: not known.
 uint64_t memory_of_domain(int domain) {
@@ -91,8 +94,10 @@ void add_processor(const Wish& wish) {
   g_devices.count = count;
 }
 
-void add_gpus() {
-  for (int gpu = 0, count = open_worker_gpus(); gpu < count && g_devices.count < kMostWorkerDevices; ++gpu) {
+void add_gpus(const Wish& wish) {
+  int count = open_worker_gpus(wish.one_gpu ? "MARLINE_DEVICES names cluster:gpu" : "MARLINE_NODE_DEVICES names gpus");
+  int first = wish.one_gpu ? g_before % count : 0, end = wish.one_gpu ? first + 1 : count;
+  for (int gpu = first; gpu < end && g_devices.count < kMostWorkerDevices; ++gpu) {
     WorkerDevice& device = g_devices.devices[g_devices.count++];
     device = {nullptr, gpu, {}};
     kLlvmKind.describe(gpu, device.facts);
@@ -102,16 +107,23 @@ void add_gpus() {
 
 }  // namespace
 
+void note_workers_before(int count) { g_before = count; }
+
 const WorkerDevices& worker_devices() {
   static bool known = false;
   if (known) return g_devices;
   known = true;
   Wish wish = read_wish();
   if (wish.processor) add_processor(wish);
-  if (wish.gpus) add_gpus();
+  if (wish.gpus) add_gpus(wish);
   return g_devices;
 }
 
-bool expects_several_devices() { return option_value(Option::kNodeDevices) != nullptr; }
+bool is_cluster_of_gpus() {
+  const char* text = option_value(Option::kDevices);
+  return text != nullptr && std::strstr(text, "cluster:gpu") != nullptr;
+}
+
+bool expects_several_devices() { return option_value(Option::kNodeDevices) != nullptr || is_cluster_of_gpus(); }
 
 }  // namespace marline::target

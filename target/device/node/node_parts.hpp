@@ -22,8 +22,14 @@ struct WorkerDevices {
   WorkerDevice devices[kMostWorkerDevices];
 };
 
+// How many workers of this node have lower numbers. Before the next call, by the worker's first thread.
+void note_workers_before(int count);
+
 // Ends the process for a value that cannot be used.
 [[nodiscard]] const WorkerDevices& worker_devices();
+
+// Whether MARLINE_DEVICES names `cluster:gpu`: workers are a GPU each then, unless MARLINE_NODE_DEVICES says otherwise.
+[[nodiscard]] bool is_cluster_of_gpus();
 
 // In the program: whether its own environment says that a worker may be several devices.
 [[nodiscard]] bool expects_several_devices();

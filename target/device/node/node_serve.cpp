@@ -28,6 +28,7 @@
 #include "image/offload_tables.hpp"
 #include "image/program.hpp"
 #include "marline/devices.h"
+#include "wire/base/peers.hpp"
 
 #include <linux/futex.h>
 #include <sched.h>
@@ -536,10 +537,21 @@ void ignore_signals_of_the_job() {
 
 }  // namespace
 
+// Of this node.
+static int workers_before() {
+  const Peer* own = g_job->kind->peer(g_job->wire, g_job->number);
+  int before = 0;
+  for (int peer = 1; peer < g_job->number; ++peer) {
+    before += are_on_one_node(*own, *g_job->kind->peer(g_job->wire, peer)) ? 1 : 0;
+  }
+  return before;
+}
+
 void serve_node() {
   marline_tool_leave();  // what devices do is told by the program
   ignore_signals_of_the_job();
   g_job = &join_job(kUser);
+  note_workers_before(workers_before());
   open_door(g_job->kind, g_job->wire, static_cast<uint16_t>(NodeFrame::kDoor));
   open_timer();
   show_work(only_device);

@@ -137,40 +137,53 @@ void set_sizes(uint32_t (&sizes)[3], int32_t first, uint64_t others) {
   sizes[2] = static_cast<uint32_t>(others >> 32);
 }
 
+bool is_kernel(uint64_t code) {
+  const Entry* entry = find_entry(reinterpret_cast<const void*>(code));
+  return entry != nullptr && entry->size == 0 && entry->module != nullptr && entry->module->has_foreign;
+}
+
+}  // namespace
+
+bool is_gpu_kernel(uint64_t code, uint32_t count) {
+  return is_kernel(code) && count >= kGpuLaunchWords && count <= kGpuLaunchWords + kMostGpuArguments;
+}
+
 // All arguments are words that the kernel gets as they are.
-void run_kernel(GpuJob* job) {
+void run_gpu_kernel(const GpuKernel& kernel) {
   constexpr int64_t kWord = static_cast<int64_t>(map_type::kLiteral | map_type::kParameter);
   void* values[kMostGpuArguments];
   int64_t sizes[kMostGpuArguments], types[kMostGpuArguments];
   void* none[kMostGpuArguments] = {};
   KernelArguments arguments = {};
-  arguments.version = static_cast<uint32_t>(job->words[2]);
-  arguments.count = job->frame.words - kGpuLaunchWords;
-  std::memcpy(values, job->words + kGpuLaunchWords, arguments.count * sizeof *values);
+  const uint64_t* words = kernel.words;
+  arguments.version = static_cast<uint32_t>(words[2]);
+  arguments.count = kernel.count - kGpuLaunchWords;
+  std::memcpy(values, words + kGpuLaunchWords, arguments.count * sizeof *values);
   std::fill_n(sizes, arguments.count, sizeof *values);
   std::fill_n(types, arguments.count, kWord);
   arguments.bases = arguments.begins = values;
   arguments.sizes = sizes;
   arguments.types = types;
   arguments.names = arguments.mappers = none;
-  arguments.trip_count = job->words[1];
-  auto teams = static_cast<int32_t>(job->words[0]);
-  auto threads = static_cast<int32_t>(job->frame.b);
-  arguments.flags = job->words[3] & ~kNowaitFlag;  // the arrays above live as long as this call
-  arguments.dynamic_memory = static_cast<uint32_t>(job->words[4]);
-  set_sizes(arguments.teams, teams, job->words[5]);
-  set_sizes(arguments.threads, threads, job->words[6]);
-  ToldScope scope(ConstructKind::kTarget, false, job->of.number, nullptr);
-  auto* id = reinterpret_cast<void*>(job->frame.a);
+  arguments.trip_count = words[1];
+  auto teams = static_cast<int32_t>(words[0]);
+  arguments.flags = words[3] & ~kNowaitFlag;  // the arrays above live as long as this call
+  arguments.dynamic_memory = static_cast<uint32_t>(words[4]);
+  set_sizes(arguments.teams, teams, words[5]);
+  set_sizes(arguments.threads, kernel.threads, words[6]);
+  ToldScope scope(ConstructKind::kTarget, false, kernel.number, nullptr);
+  auto* id = reinterpret_cast<void*>(kernel.code);
   struct {
     int32_t unused[4];
     const char* place;
-  } ident = {{}, job->frame.c != 0 ? text_in_program(job->frame.c) : nullptr};  // Clang's; the place alone is looked at
-  int result = llvm_kernel(device_of(job), {&ident, nullptr}, teams, threads, id, arguments, scope);
+  } ident = {{}, kernel.place != 0 ? text_in_program(kernel.place) : nullptr};  // Clang's; the place alone is looked at
+  int result = llvm_kernel(&g_gpus[kernel.gpu].device, {&ident, nullptr}, teams, kernel.threads, id, arguments, scope);
   if (result == 0) return;
   end_process(EXIT_FAILURE, "worker %d: libomptarget does not run a region on device %d; LIBOMPTARGET_INFO=-1 shows its steps",
-              job->of.job->number, job->of.number);
+              kernel.worker, kernel.number);
 }
+
+namespace {
 
 void launch(GpuJob* job) {
   Frame done = answer_to(job->frame, NodeFrame::kDone, 0);
@@ -178,7 +191,9 @@ void launch(GpuJob* job) {
   if (is_timed) done.flags |= kTimed;
   if (is_timed) done.b = now();
   see_begin(&job->seen);
-  run_kernel(job);
+  const Frame& frame = job->frame;
+  run_gpu_kernel({job->of.job->number, job->of.gpu, job->of.number, frame.a, static_cast<int32_t>(frame.b), frame.c,
+                  job->words, frame.words});
   see_end(&job->seen);
   if (is_timed) done.c = now();
   std::fflush(stdout);  // nobody does at the end
@@ -284,17 +299,22 @@ bool is_name(const Frame& frame, const uint64_t* words) {
   return bytes != 0 && strnlen(reinterpret_cast<const char*>(words), bytes) < bytes;
 }
 
-bool is_kernel(uint64_t code) {
-  const Entry* entry = find_entry(reinterpret_cast<const void*>(code));
-  return entry != nullptr && entry->size == 0 && entry->module != nullptr && entry->module->has_foreign;
-}
-
 }  // namespace
 
-int open_worker_gpus() {
+void write_to_gpu(int gpu, uint64_t to, const void* from, uint64_t bytes) {
+  kLlvmKind.write(&g_gpus[gpu].device, to, from, bytes);
+}
+
+void read_from_gpu(int gpu, void* to, uint64_t from, uint64_t bytes) {
+  kLlvmKind.read(&g_gpus[gpu].device, to, from, bytes);
+}
+
+bool is_on_gpu(int gpu, uint64_t address, uint64_t bytes) { return is_gpus(g_gpus[gpu], address, bytes); }
+
+int open_worker_gpus(const char* asked) {
   const char* why = "";
   int count = llvm_device_count(&why);
-  if (count <= 0) fatal("MARLINE_NODE_DEVICES names gpus: %s", why);
+  if (count <= 0) fatal("%s: %s", asked, why);
   g_gpus = static_cast<Gpu*>(std::calloc(static_cast<size_t>(count), sizeof(Gpu)));
   if (g_gpus == nullptr) fatal("no memory for %d GPUs", count);
   for (int i = 0; i < count; ++i) {
@@ -342,9 +362,7 @@ const char* deliver_to_gpu(const GpuFrame& of, const Frame& frame, const uint64_
       if (module_with(frame.a) == nullptr || !is_name(frame, words)) return "names no image";
       break;
     case NodeFrame::kLaunch:
-      if (!is_kernel(frame.a) || frame.words < kGpuLaunchWords || frame.words > kGpuLaunchWords + kMostGpuArguments) {
-        return "launches no target region";
-      }
+      if (!is_gpu_kernel(frame.a, frame.words)) return "launches no target region";
       break;
     default: return "is not understood by a GPU";
   }

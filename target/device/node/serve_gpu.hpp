@@ -4,6 +4,7 @@
 // first dispatcher. Called by the thread that polls the wire, unless it says otherwise.
 #pragma once
 
+#include "device/base/device.hpp"
 #include "device/node/node_frames.hpp"
 
 #include <cstddef>
@@ -18,11 +19,36 @@ inline constexpr size_t kGpuPiece = size_t{2} << 20;
 inline constexpr uint32_t kGpuLaunchWords = 7;
 inline constexpr uint32_t kMostGpuArguments = 256;
 
-// How many there are. By the first thread, once. Ends the process if they cannot be used.
-[[nodiscard]] int open_worker_gpus();
+// In the program (node_gpu.cpp): the words of a launch; returns how many.
+uint32_t gpu_launch_words(const Launch& launch, uint64_t (&words)[kGpuLaunchWords + kMostGpuArguments]);
+
+// How many there are. By the first thread, once. Ends the process if they cannot be used; `asked`: what asks for them.
+[[nodiscard]] int open_worker_gpus(const char* asked);
 
 // The program's number of that GPU, before any other frame about it.
 void number_worker_gpu(int gpu, int number);
+
+// A kernel of the program on a GPU, with the words of a launch.
+struct GpuKernel {
+  int worker;       // this process's number in the job
+  int gpu;
+  int number;       // of the device, as the program counts it
+  uint64_t code;    // of its entry
+  int32_t threads;  // 0: no limit
+  uint64_t place;   // as in a kLaunch
+  const uint64_t* words;
+  uint32_t count;
+};
+
+// Whether it is one. Any thread.
+[[nodiscard]] bool is_gpu_kernel(uint64_t code, uint32_t count);
+
+// By a task, which may be suspended: runs the kernel, or copies.
+void run_gpu_kernel(const GpuKernel& kernel);
+void write_to_gpu(int gpu, uint64_t to, const void* from, uint64_t bytes);
+void read_from_gpu(int gpu, void* to, uint64_t from, uint64_t bytes);
+// Whether the bytes are the program's there. Any thread.
+[[nodiscard]] bool is_on_gpu(int gpu, uint64_t address, uint64_t bytes);
 
 // If the calling thread is in libomptarget, in which region of which device; else false. For handlers of signals.
 [[nodiscard]] bool tell_worker_gpu(int& number, const char*& name, const char*& place);
