@@ -6,7 +6,8 @@
  *
  * Covers: target(device, nowait, depend, is_device_ptr, map:tofrom), target data(device),
  *   target enter data(device), target exit data(device), target update(to, from, device), declare target(to),
- *   omp_target_alloc, omp_target_free, omp_target_memcpy, omp_target_is_present, omp_get_device_num
+ *   omp_target_alloc, omp_target_free, omp_target_memcpy, omp_target_is_present, omp_get_device_num,
+ *   omp_set_default_device
  */
 #include "device.h"
 
@@ -160,7 +161,7 @@ static Seen region(int device) {
 
 /* Every form of the construct, with a region on another node before it. */
 static void hints(void) {
-  Seen seen[6] = {{0, 0}};
+  Seen seen[6] = {{0, 0}}, by_default = {0, -1};
 #pragma omp target enter data map(to : seen)
   for (int node = 1; node < g_devices; node++) {
     int process = region(node).process, other = node % (g_devices - 1) + 1;
@@ -168,6 +169,12 @@ static void hints(void) {
     seen[0] = region(0);
     hint(other); /* the clause decides, and the hint is used up */
     seen[1] = region(node);
+    omp_set_default_device(node);
+#pragma omp target map(from : by_default)
+    by_default = (Seen){(int)getpid(), omp_get_device_num()};
+    omp_set_default_device(0);
+    CHECK_EQ(by_default.process, process);
+    CHECK_EQ(by_default.number, node);
 #pragma omp parallel
 #pragma omp single
     {
