@@ -175,10 +175,11 @@ void ClusterHead::send_task(const Message& message) {
 
 void ClusterHead::receive(int peer, Message& message, uint64_t sent, BlobReader& rest) {
   Finished finished;
+  message.from = static_cast<NodeNumber>(peer);
+  message.to = 0;
+  node_.merge(message, rest);
   {
     Guard guard(node_.lock);
-    message.from = static_cast<NodeNumber>(peer);
-    message.to = 0;
     if (message.kind == MessageKind::kReport) {
       head_.receive(message);
     } else {

@@ -214,6 +214,25 @@ void ClusterNode::refuse_unfit(const Message& message) const {
         message.from, message.index);
 }
 
+// Bytes may come early (docs/design/cluster.md), and the message is for a task under way, so the copy stays.
+void ClusterNode::merge(const Message& message, BlobReader& rest) {
+  if (message.kind != MessageKind::kData && message.kind != MessageKind::kDelta) return;
+  Replica* own;
+  uint64_t begin;
+  {
+    Guard guard(lock);
+    begin = cluster_times().now_if_wanted();
+    refuse_unfit(message);
+    worker_.hear(message.clock);
+    own = &replica(message.range);
+  }
+  uint64_t version = own->merge(rest);
+  if (message.kind != MessageKind::kData && begin == 0) return;
+  Guard guard(lock);
+  cluster_times().note_long(TimedWhat::kMerge, begin);
+  if (message.kind == MessageKind::kData) own->note_seen(message.from, message.range, version);
+}
+
 void ClusterNode::take(Message& message, BlobReader& rest) {
   if (message.from != node_) refuse_unfit(message);
   if (message.kind == MessageKind::kAssign) {
@@ -226,12 +245,8 @@ void ClusterNode::take(Message& message, BlobReader& rest) {
   }
   uint64_t forgotten = message.index;
   bool is_forgotten = message.kind == MessageKind::kForget;
-  Message copy;  // `receive` may take the message's lists away
-  copy.kind = message.kind;
-  copy.from = message.from;
-  copy.range = message.range;
   worker_.receive(message);
-  execute_all(&copy, &rest);
+  execute_all();
   if (is_forgotten) forget(forgotten);
 }
 
@@ -270,7 +285,7 @@ void ClusterNode::compare(uint64_t index) {
   compare_all(comparisons);
   if (begin == 0) return;
   Guard guard(lock);
-  cluster_times().note(TimedWhat::kCompare, begin);
+  cluster_times().note_long(TimedWhat::kCompare, begin);
 }
 
 // No other kernel runs here beside the task, so all that differs is its own: a node that checks has one slot.
@@ -332,16 +347,16 @@ void ClusterNode::end(uint64_t index, double time) {
   pump();
 }
 
-void ClusterNode::execute_all(const Message* received, BlobReader* rest) {
+void ClusterNode::execute_all() {
   while (!worker_.commands.is_empty()) {
     List<WorkerCommand> commands;
     commands.swap(worker_.commands);
-    for (WorkerCommand& command : commands) execute(command, received, rest);
+    for (WorkerCommand& command : commands) execute(command);
   }
 }
 
 void ClusterNode::pump() {
-  execute_all(nullptr, nullptr);
+  execute_all();
   while (next_own_ < own_.count()) {
     Message message = std::move(own_[next_own_++]);
     BlobReader nothing(nullptr, 0);
@@ -351,12 +366,12 @@ void ClusterNode::pump() {
   next_own_ = 0;
 }
 
-void ClusterNode::execute(WorkerCommand& command, const Message* received, BlobReader* rest) {
+void ClusterNode::execute(WorkerCommand& command) {
   switch (command.action) {
     case WorkerAction::kSend:
       return send(command.message);
     case WorkerAction::kMerge:
-      return merge(*received, *rest);
+      return;  // `merge` has
     case WorkerAction::kReady:
       started_[command.index].version = Replica::version();
       cluster_times().note(TimedWhat::kWait, started_[command.index].assigned);
@@ -385,13 +400,6 @@ void ClusterNode::send(Message& message) {
     replica(message.range).pack(message.range, version, blob);
   }
   side_.send(message, blob);
-}
-
-void ClusterNode::merge(const Message& received, BlobReader& rest) {
-  TimedScope timed(TimedWhat::kMerge);
-  Replica& own = replica(received.range);
-  uint64_t version = own.merge(rest);
-  if (received.kind == MessageKind::kData) own.note_seen(received.from, received.range, version);
 }
 
 void ClusterNode::start(const WorkerCommand& command) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a node of a cluster does, the program's process among them: drives the core's Worker, holds the node's copies of
-// buffers, and exchanges messages. One lock, the node's: whoever calls has it, but for `compare`. Nothing here blocks or
-// suspends, but copying takes its time, and comparing, which needs the lock for its begin only.
+// buffers, and exchanges messages. One lock, the node's: whoever calls has it, but for `merge` and `compare`, which take
+// it for their begins only, as they take their time. Nothing here blocks or suspends, but packing bytes to send takes its
+// time, too.
 #pragma once
 
 #include "base/lock.hpp"
@@ -75,7 +76,9 @@ class ClusterNode {
   // The node's copy of these bytes, as long as a task under way uses them.
   [[nodiscard]] char* data(const ClusterRange& range) { return replica(range).data() + range.offset; }
 
-  // A message, with what goes with it. Ends the process if no node of Marline's can have sent it.
+  // A message, with what goes with it. Ends the process if no node of Marline's can have sent it. Two calls, by the thread
+  // that polls the wire: without the lock, what the message brings for copies, and with it the rest.
+  void merge(const Message& message, BlobReader& rest);
   void receive(Message& message, BlobReader& rest);
   // The task that was started has run: what it has written gets its stamp. Without the lock; `end` comes behind it.
   void compare(uint64_t index);
@@ -111,10 +114,9 @@ class ClusterNode {
   void read_task(Message& message, BlobReader& rest);
   KernelStart* read_kernel(uint64_t index, BlobReader& rest, const List<UsedRange>& ranges) const;
   void take(Message& message, BlobReader& rest);
-  void execute(WorkerCommand& command, const Message* received, BlobReader* rest);
-  void execute_all(const Message* received, BlobReader* rest);
+  void execute(WorkerCommand& command);
+  void execute_all();
   void send(Message& message);
-  void merge(const Message& received, BlobReader& rest);
   void start(const WorkerCommand& command);
   void list_comparisons(uint64_t index, List<Comparison>& to);
   void compare_all(const List<Comparison>& comparisons);

@@ -37,8 +37,8 @@ void ClusterTimes::note(TimedWhat what, uint64_t begin, uint64_t detail, uint32_
   if (begin != 0 && is_wanted_) entries.push({static_cast<uint16_t>(what), 0, peer, begin, now(), detail});
 }
 
-void TimedScope::end() {
-  if (now() - begin_ >= kShortest) cluster_times().note(what_, begin_);
+void ClusterTimes::note_long(TimedWhat what, uint64_t begin) {
+  if (begin != 0 && now() - begin >= kShortest) note(what, begin);
 }
 
 void tell_times(const Device* cluster, const List<TimedEntry>& entries) {

@@ -35,6 +35,9 @@ class ClusterTimes {
   // `begin`: of now_if_wanted; 0: nothing is noted.
   void note(TimedWhat what, uint64_t begin, uint64_t detail = 0, uint32_t peer = 0);
 
+  // Likewise, unless it was over within a microsecond.
+  void note_long(TimedWhat what, uint64_t begin);
+
   List<TimedEntry> entries;
 
  private:
@@ -50,15 +53,13 @@ class TimedScope {
   explicit TimedScope(TimedWhat what) : what_(what), begin_(cluster_times().now_if_wanted()) {}
   ~TimedScope() {
     if (begin_ != 0) [[unlikely]] {
-      end();
+      cluster_times().note_long(what_, begin_);
     }
   }
   TimedScope(const TimedScope&) = delete;
   TimedScope& operator=(const TimedScope&) = delete;
 
  private:
-  void end();
-
   TimedWhat what_;
   uint64_t begin_;
 };

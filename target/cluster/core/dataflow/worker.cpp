@@ -21,7 +21,7 @@ Message& Worker::send(MessageKind kind, NodeNumber to) {
 }
 
 void Worker::receive(Message& message) {
-  if (message.clock > clock_) clock_ = message.clock;
+  hear(message.clock);
   handle(message);
   handle_own_messages();
   start_ready();

@@ -19,7 +19,8 @@ namespace marline::target {
 
 enum class WorkerAction : uint8_t {
   kSend,     // `message`; kData and kDelta with the bytes and stamps of message.range as they are now
-  kMerge,    // the bytes that came with the message just received: those with a higher stamp than the copy's
+  kMerge,    // the bytes that came with the message just received: those with a higher stamp than the copy's. The driver
+             // may have done it before, behind `hear`
   kReady,    // the inputs of task `index` are there: from here on others may get them
   kStart,    // task `index`; the driver calls `compare` and `end` when it has run; `task` is its number, of a stand-in: the one for
              // which it stands in
@@ -44,6 +45,10 @@ class Worker {
       : node_(node), slots_(slots), report_at_most_(report_at_most) {}
 
   void receive(Message& message);
+  // The clock of a message that is going to be received, whose bytes are about to be merged.
+  void hear(uint64_t clock) {
+    if (clock > clock_) clock_ = clock;
+  }
   // A started task has run: leaves commands to compare, and no others, which the driver executes before it calls `end`.
   // Other events may come in between, for which the task still runs.
   void compare(uint64_t index);
