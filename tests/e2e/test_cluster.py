@@ -86,8 +86,10 @@ def test_the_list_of_devices_says_what_it_is(jobs, build):
     assert ["node 1 of the cluster" in others[0], "node 2 of the cluster" in others[1]] == [True, True]
 
 
-def test_regions_may_write_what_they_map_to(jobs, program):
-    assert values(cluster(jobs, program, "writes_to", count=3))["value"] == "5"
+# With `depend`, too, if it has no such clause.
+@pytest.mark.parametrize("writes", ["diff", "depend"])
+def test_regions_may_write_what_they_map_to(jobs, program, writes):
+    assert values(cluster(jobs, program, "writes_to", count=3, MARLINE_CLUSTER_WRITES=writes))["value"] == "5"
 
 
 def test_a_fork_leaves_the_cluster_to_its_parent(jobs, program):

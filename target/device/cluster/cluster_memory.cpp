@@ -155,7 +155,7 @@ bool ClusterMemory::find_range(const Span& span, ClusterRange& range) {
 void ClusterMemory::use_span(const Span& span, List<TaskAccess>& to) {
   ClusterRange range;
   if (!find_range(span, range)) return;
-  to.push({range, span.is_written || may_write == MayWrite::kAll});
+  to.push({range, span.is_written || may_write != MayWrite::kMapped});
   if (span.has_pointers) follow(*known(range.buffer), to);
 }
 

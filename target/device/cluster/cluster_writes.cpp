@@ -15,41 +15,31 @@ namespace {
 
 constexpr uint64_t kByPages = 1, kChecks = 2;
 
+// False: it is none.
 bool take_word(const char* word, size_t length, ClusterWrites& to) {
   auto is = [&](const char* name) { return std::strlen(name) == length && strncasecmp(word, name, length) == 0; };
-  if (is("pages")) {
-    to.by_pages = true;
-  } else if (is("map")) {
-    to.may_write = MayWrite::kMapped;
-  } else if (is("depend")) {
-    to.may_write = MayWrite::kNamed;
-  } else if (is("check")) {
-    to.checks = true;
-  } else {
-    return is("diff");
-  }
-  return true;
+  if (is("map")) to.may_write = MayWrite::kMapped;
+  if (is("depend")) to.may_write = MayWrite::kNamed;
+  if (is("check")) to.checks = true;
+  if (is("pages")) to.by_pages = true;
+  return is("diff") || is("map") || is("depend") || is("check") || is("pages");
 }
 
 }  // namespace
 
-// One of diff, map, depend and check, and pages.
+// One word, or two of which one is `pages`.
 ClusterWrites chosen_writes() {
   ClusterWrites writes;
   const char* text = option_value(Option::kClusterWrites);
   if (text == nullptr) return writes;
-  int others = 0;
-  for (const char* word = text;; ++word) {
-    size_t length = std::strcspn(word, ",");
+  size_t first = std::strcspn(text, ",");
+  const char* second = text[first] == ',' ? text + first + 1 : nullptr;
+  bool is_good = take_word(text, first, writes);
+  if (second != nullptr) {
     bool had_pages = writes.by_pages;
-    if (!take_word(word, length, writes) || (had_pages && others == 0 && word[length] == ',')) {
-      refuse_value(Option::kClusterWrites, text);
-    }
-    others += writes.by_pages == had_pages;
-    word += length;
-    if (*word == '\0') break;
+    is_good = is_good && take_word(second, std::strlen(second), writes) && had_pages != (strcasecmp(second, "pages") == 0);
   }
-  if (others > 1) refuse_value(Option::kClusterWrites, text);
+  if (!is_good) refuse_value(Option::kClusterWrites, text);
   return writes;
 }
 
