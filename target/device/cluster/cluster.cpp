@@ -196,6 +196,7 @@ void start(Device* device) {
   g_cluster = new (g_room) ClusterHead(device, {room.begin, room.bytes, has_gpus}, room.limit, options);
   ClusterWrites writes = chosen_writes();
   g_cluster->set_writes(writes.may_write, writes.checks);
+  if (writes.by_pages && !has_gpus) WrittenPages::refuse_if_impossible();  // here: before each worker says the same
   for (int i = 0; i < device->member_count; ++i) {
     uint64_t words[] = {room.begin, room.bytes, has_gpus ? 1u : 0u, word_of(writes)};
     Frame frame = {};
@@ -209,6 +210,7 @@ void start(Device* device) {
   bool takes_ahead = sends_ahead();
   device->takes_ahead.store(takes_ahead, std::memory_order_relaxed);  // released with the device, as the others
   if (takes_ahead) start_ahead();
+  if (writes.needs_names()) capture_names();  // behind start_ahead, which takes tasks
   device->state = g_cluster;
 }
 

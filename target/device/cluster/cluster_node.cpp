@@ -57,10 +57,7 @@ ClusterNode::ClusterNode(NodeNumber node, const ClusterPlace& place, const Clust
   char* memory = map_memory(place.is_gpus ? 0 : begin_, bytes_);
   shift_ = reinterpret_cast<uint64_t>(memory) - begin_;
   if (finding.compares) twins_ = map_memory(0, bytes_) - memory;
-  const char* missing = by_pages_ ? pages_.watch(begin_, bytes_) : nullptr;
-  if (missing == nullptr) return;
-  fatal("MARLINE_CLUSTER_WRITES=pages needs Linux 6.7 or later, and %s is refused (%s): leave pages out", missing,
-        strerror(errno));
+  if (by_pages_) pages_.watch(begin_, bytes_);
 }
 
 // Where the buffer's copy is in the list, or would be.

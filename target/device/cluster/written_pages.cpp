@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -35,10 +36,15 @@ constexpr uint64_t kProtectMatching = 1, kOnlyAsynchronous = 2;  // PM_SCAN_WP_M
 constexpr uint64_t kIsWritten = 2;                               // PAGE_IS_WRITTEN
 constexpr unsigned long kScan = _IOWR('f', 16, ScanArguments);   // PAGEMAP_SCAN
 
+[[noreturn]] void refuse(const char* what) {
+  fatal("MARLINE_CLUSTER_WRITES=pages needs Linux 6.7 or later, and %s is refused (%s): leave pages out", what,
+        strerror(errno));
+}
+
 // With UFFD_USER_MODE_ONLY it needs no privilege: in the asynchronous mode the kernel hands no fault to this process,
 // so it lets system calls write, too.
-const char* watch_faults(uint64_t begin, uint64_t bytes) {
-  auto faults = static_cast<int>(syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK | kUserModeOnly));
+const char* watch_faults(uint64_t begin, uint64_t bytes, int& faults) {
+  faults = static_cast<int>(syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK | kUserModeOnly));
   if (faults < 0) return "the system call userfaultfd";
   uffdio_api api = {};
   api.api = UFFD_API;
@@ -67,11 +73,35 @@ int scan_pages(int pagemap, uint64_t begin, uint64_t end, ScannedRun* found, uin
 
 }  // namespace
 
-const char* WrittenPages::watch(uint64_t begin, uint64_t bytes) {
-  if (const char* missing = watch_faults(begin, bytes)) return missing;
+WrittenPages::~WrittenPages() {
+  if (faults_ >= 0) close(faults_);
+  if (pagemap_ >= 0) close(pagemap_);
+}
+
+const char* WrittenPages::find_refusal() {
+  void* page = mmap(nullptr, kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (page == MAP_FAILED) return "a page of memory";
+  WrittenPages pages;
+  const char* refused = pages.try_to_watch(reinterpret_cast<uint64_t>(page), kPage);
+  int error = errno;
+  munmap(page, kPage);
+  errno = error;
+  return refused;
+}
+
+const char* WrittenPages::try_to_watch(uint64_t begin, uint64_t bytes) {
+  if (const char* missing = watch_faults(begin, bytes, faults_)) return missing;
   pagemap_ = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
   if (pagemap_ < 0) return "/proc/self/pagemap";
   return scan_pages(pagemap_, begin, begin + kPage, nullptr, 0) < 0 ? "the scan of /proc/self/pagemap" : nullptr;
+}
+
+void WrittenPages::watch(uint64_t begin, uint64_t bytes) {
+  if (const char* what = try_to_watch(begin, bytes)) refuse(what);
+}
+
+void WrittenPages::refuse_if_impossible() {
+  if (const char* what = find_refusal()) refuse(what);
 }
 
 uint64_t WrittenPages::take(uint64_t begin, uint64_t end, Run* runs) const {

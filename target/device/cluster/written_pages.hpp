@@ -18,8 +18,18 @@ class WrittenPages {
  public:
   static constexpr uint64_t kPage = 4096;
 
-  // Of that memory, which is the process's own and anonymous. Null, or what the system does not allow; errno says more.
-  [[nodiscard]] const char* watch(uint64_t begin, uint64_t bytes);
+  WrittenPages() = default;
+  ~WrittenPages();
+  WrittenPages(const WrittenPages&) = delete;
+  WrittenPages& operator=(const WrittenPages&) = delete;
+
+  // What the system refuses, and errno; null: nothing.
+  [[nodiscard]] static const char* find_refusal();
+  // Ends the process in that case, and says what to do.
+  static void refuse_if_impossible();
+
+  // Of that memory, which is the process's own and anonymous. Ends the process likewise.
+  void watch(uint64_t begin, uint64_t bytes);
 
   // All pages that lie inside as a whole are protected from here on.
   void protect(uint64_t begin, uint64_t end) const;
@@ -37,7 +47,9 @@ class WrittenPages {
   [[nodiscard]] static uint64_t last_whole(uint64_t address) { return address & ~(kPage - 1); }
 
  private:
-  int pagemap_ = -1;  // both stay open to the end
+  const char* try_to_watch(uint64_t begin, uint64_t bytes);
+
+  int faults_ = -1, pagemap_ = -1;
 };
 
 }  // namespace marline::target

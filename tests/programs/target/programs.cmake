@@ -105,12 +105,8 @@ device_program_test(cpp_long_names SOURCES cpp_long_names.cpp GCC NO_GPU)
 device_program_test(cluster_tasks SOURCES cluster_tasks.c ARGS 1 300 GCC NO_GPU THREADS 4 STOCK NONE)
 device_program_test(cluster_tasks_more PROGRAM cluster_tasks SOURCES cluster_tasks.c ARGS 2 300 COMPILERS clang19
                     DEVICES cluster THREADS 4 NO_GPU STOCK NONE)
-# Each way to find out what was written; the kernel has to be 6.7 or later to find pages.
-set(cluster_ways depend check)
-if(CMAKE_HOST_SYSTEM_VERSION VERSION_GREATER_EQUAL 6.7)
-  list(APPEND cluster_ways pages)
-endif()
-foreach(way IN LISTS cluster_ways)
+# Each way to find out what was written. An older kernel, or a container, may refuse to watch pages.
+foreach(way depend check pages)
   set(named named)
   if(way STREQUAL pages)
     set(named "")
@@ -118,6 +114,12 @@ foreach(way IN LISTS cluster_ways)
   device_program_test(cluster_tasks_${way} PROGRAM cluster_tasks SOURCES cluster_tasks.c ARGS 3 300 60000 ${named}
                       COMPILERS clang19 DEVICES cluster GCC GCC_DEVICES cluster THREADS 4 NO_GPU STOCK NONE
                       ENV MARLINE_CLUSTER_WRITES=${way})
+endforeach()
+foreach(test clang19.cluster.t4 gcc12.cluster.t1)
+  if(TEST devices.cluster_tasks_pages.${test})
+    set_tests_properties(devices.cluster_tasks_pages.${test} PROPERTIES
+                         SKIP_REGULAR_EXPRESSION "pages needs Linux 6.7 or later, and [a-z' /]+ is refused")
+  endif()
 endforeach()
 device_program_test(cluster_cholesky SOURCES cluster_cholesky.c FLAGS -lm GCC NO_GPU THREADS 4 STOCK NONE)
 device_program_test(cluster_pointers SOURCES cluster_pointers.c GCC NO_GPU THREADS 4 STOCK NONE)
