@@ -104,6 +104,9 @@ Region region_of(const CapturedTask& task) {
   region.passed_teams = task.passed_teams;
   region.trip_count = task.trip_count;
   region.grid = task.grid;
+  region.node = task.node;
+  region.number = task.region_number;
+  region.task = task.handle;
   return region;
 }
 
