@@ -191,9 +191,15 @@ def devices(document: dict[str, Any]) -> Table:
                           duration(some["total_ns"]), percent(time[part], time["span_ns"]) if part else "")  # fmt: skip
             name = ""
         for part, title in (("wait_ns", "waits for inputs"), ("idle_ns", "idle")):
-            if time[part] and time["upkeep_ns"] + time["wait_ns"]:  # a node of a cluster
+            if time[part] and row["kernels"]["count"] and row["upkeep"]["count"]:  # a node of a cluster
                 table.add_row("", title, "", "", "", duration(time[part]), percent(time[part], time["span_ns"]))
+    _say_rest(table, len(document["devices"]) - MOST_DEVICES)
     return table
+
+
+def _say_rest(table: Table, left_out: int) -> None:
+    if left_out > 0:
+        table.add_row(f"... {left_out} more (--json)")
 
 
 def _is_between(row: dict[str, Any]) -> bool:
@@ -213,6 +219,7 @@ def links(document: dict[str, Any]) -> Table:
         ends = [f"device {row[end]} ({types.get((row['rank'], row[end]), '')})" for end in ("from", "to")]
         table.add_row(ends[0], f"to {ends[1]}", count(row["count"]), size(row["bytes"]),
                       duration(row["total_ns"] / row["count"]), duration(row["total_ns"]))  # fmt: skip
+    _say_rest(table, len(rows) - MOST_DEVICES)
     return table
 
 
