@@ -94,6 +94,17 @@ def test_applications(jobs, program, name, words, nodes_as):
     assert "# devices 2" in result.stdout
 
 
+@pytest.mark.parametrize(("mpi", "name", "words"), [
+    ("openmpi", "minimod-clang19", ("--grid", "40x30x28", "--steps", "20", "--serial")),
+    ("mpich", "xsbench-gcc12", ("--gridpoints", "20", "--lookups", "400")),
+])  # fmt: skip
+def test_applications_by_plain_mpirun(jobs, program, mpi, name, words):
+    result = jobs.mpirun(mpi, 3, *jobs.preloaded(), program(name), *words, MARLINE_DEVICES="nodes", MARLINE_NODES_AS=APART,
+                         OMP_TARGET_OFFLOAD="mandatory")  # fmt: skip
+    assert result.returncode == 0, result.stderr
+    assert "# devices 2" in result.stdout
+
+
 @pytest.mark.parametrize("compiler", [("gcc-12",), ("clang-19", "-fopenmp-targets=x86_64-pc-linux-gnu")])
 def test_the_guide_s_program(jobs, tmp_path, compiler):
     """Its output is the page's, but for the numbers of processes."""
