@@ -7,13 +7,17 @@ import re
 import secrets
 import signal
 import subprocess
+import sys
 import time
 from collections import Counter
 from pathlib import Path
 
 import pytest
-from conftest import clean_environment
+from conftest import build_tree, clean_environment
 from nodes_support import COMPILERS, MARK, MPIS, built, jobs, members, only, said  # noqa: F401  (a fixture)
+
+sys.path.insert(0, str(build_tree() / "lib" / "marline" / "python"))
+from marline.launch import job  # noqa: E402
 
 SECRET = "0123456789abcdef0123456789abcdef"
 
@@ -128,6 +132,14 @@ def test_a_worker_that_is_killed_ends_the_program(jobs, compiled, what, nodes_as
     assert process.returncode == 1
     assert time.monotonic() - begin < 8
     assert "has gone, so the program cannot go on: it has ended" in stderr
+
+
+def test_a_program_that_does_not_notice_is_ended_with_a_line(monkeypatch, capfd):
+    """It computes, and asks its devices nothing meanwhile."""
+    monkeypatch.setattr(job, "LAST_WORDS", 0.1)
+    status = job.run(["sh", "-c", "test $MARLINE_JOB_NUMBER != 1 || kill -9 $$; exec sleep 60"], 3, os.environ)
+    assert os.WTERMSIG(status) == signal.SIGKILL
+    assert capfd.readouterr().err == "marline: process 0, 2 of the job has not ended after process 1 (signal 9), and is killed\n"
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])

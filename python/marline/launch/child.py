@@ -80,6 +80,11 @@ def _attend(child: int, watched: set[signal.Signals], others: set[int]) -> int:
             os.kill(child, arrived.si_signo)
 
 
+def outcome(status: int) -> str:
+    """A wait status in words."""
+    return f"signal {os.WTERMSIG(status)}" if os.WIFSIGNALED(status) else f"status {os.WEXITSTATUS(status)}"
+
+
 def child_has_it(arrived: signal.struct_siginfo) -> bool:
     """Whether the child got the signal, too: from the terminal, or from the daemon that started us as a rank. Those of MPI
     signal a rank's process group. Slurm's signals the group of all ranks of its node, or all processes of the job, but

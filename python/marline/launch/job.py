@@ -142,21 +142,24 @@ def run(words: Sequence[str], count: int, environment: Mapping[str, str], output
 def _attend(members: list[subprocess.Popen], watched: set[signal.Signals]) -> int:
     """Waits until all have ended; for a while only, once one has failed or number 0 has ended. What became of number 0
     counts most: it ends itself when a worker has gone, and the workers end when number 0 has."""
-    failed: int | None = None  # of the first worker
+    failed: int | None = None  # the status of the first worker that has
+    who = 0
     deadline = float("inf")
     while any(member.poll() is None for member in members) and time.monotonic() < deadline:
         arrived = signal.sigtimedwait(watched, max(0.0, min(deadline - time.monotonic(), 1.0)))
         if arrived is not None and arrived.si_signo != signal.SIGCHLD and not child.child_has_it(arrived):
             members[0].send_signal(arrived.si_signo)
-        for member in members[1:]:
+        for number, member in enumerate(members[1:], 1):
             status = _wait_status(member)
             if failed is None and status not in (None, 0):
-                failed = status
+                failed, who = status, number
         if deadline == float("inf") and (failed is not None or members[0].poll() is not None):
             deadline = time.monotonic() + LAST_WORDS
     late = [str(number) for number, member in enumerate(members) if member.poll() is None]
     status = _wait_status(members[0]) or failed
-    if late and status is None:
+    if late and failed is not None:
+        say(f"process {', '.join(late)} of the job has not ended after process {who} ({child.outcome(failed)}), and is killed")
+    elif late and status is None:
         say(f"process {', '.join(late)} of the job has not ended with the program, and is killed")
         return 1 << 8
     return status or 0

@@ -272,7 +272,7 @@ def judge(records: list[str], status: int, program: str, layout: Layout) -> str 
     if not loaded:
         if _explains_itself(status):
             return None
-        ended = f"{program} ended ({_outcome(status)}) without ever loading Marline"
+        ended = f"{program} ended ({child.outcome(status)}) without ever loading Marline"
         return f"{ended}; does it, or a wrapper of it, clear LD_PRELOAD?"
     strangers = [path for path in loaded if not os.path.samefile(path, layout.runtime)]
     if strangers:
@@ -285,10 +285,6 @@ def _explains_itself(status: int) -> bool:
     if os.WIFSIGNALED(status):
         return os.WTERMSIG(status) in child.FORWARDED | {signal.SIGKILL}
     return os.WEXITSTATUS(status) in (NOT_EXECUTABLE, NOT_FOUND)
-
-
-def _outcome(status: int) -> str:
-    return f"signal {os.WTERMSIG(status)}" if os.WIFSIGNALED(status) else f"status {os.WEXITSTATUS(status)}"
 
 
 def _note_what_it_lacks(program: preflight.Program, wants_nodes: bool) -> None:
