@@ -213,8 +213,8 @@ typedef struct marline_device_provider {
  * an older version. */
 int marline_devices_provide(const marline_device_provider_t *provider);
 
-/* Whether the program's main has begun, so that `start` is not called before it any more. 0 as well where libmarline stands
- * behind the C library in the loader's order, and so is not asked to start the program. */
+/* Whether the program's main has begun, so that `start` is not called before it any more. 0 as well where libmarline
+ * stands behind the C library in the loader's order, and so is not asked to start the program. */
 int marline_main_has_begun(void);
 
 /* In MPI_Init, by every rank, when MPI can be called: passed on to the provider, if MARLINE_DEVICES names devices. The

@@ -53,8 +53,8 @@ def main(arguments: list[str], prefix: Path) -> int:
 
 
 def _open_what_is_closed() -> None:
-    """The caller may have closed standard input, output or errors. Then their descriptors would be given to the next files
-    and sockets, here and in the program, and what is written to the one would reach the other."""
+    """The caller may have closed standard input, output or errors. Then their descriptors would be given to the next
+    files and sockets, here and in the program, and what is written to the one would reach the other."""
     for descriptor in range(3):
         try:
             os.fstat(descriptor)

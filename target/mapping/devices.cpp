@@ -198,8 +198,8 @@ void serve_if_worker() {
 }
 
 // The main of a program whose code for devices comes with a library that it opens runs in workers, too, up to its first
-// question about devices. There all processes of the job meet, as they else do before main. Questions in target regions are
-// answered: a worker has no devices.
+// question about devices. There all processes of the job meet, as they else do before main. Questions in target regions
+// are answered: a worker has no devices.
 void meet_late() {
   if (marline_main_has_begun() == 0 || omp_is_initial_device() == 0) return;
   serve_if_worker();

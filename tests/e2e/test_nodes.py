@@ -99,8 +99,8 @@ def test_applications(jobs, program, name, words, nodes_as):
     ("mpich", "xsbench-gcc12", ("--gridpoints", "20", "--lookups", "400")),
 ])  # fmt: skip
 def test_applications_by_plain_mpirun(jobs, program, mpi, name, words):
-    result = jobs.mpirun(mpi, 3, *jobs.preloaded(), program(name), *words, MARLINE_DEVICES="nodes", MARLINE_NODES_AS=APART,
-                         OMP_TARGET_OFFLOAD="mandatory")  # fmt: skip
+    changes = {"MARLINE_DEVICES": "nodes", "MARLINE_NODES_AS": APART, "OMP_TARGET_OFFLOAD": "mandatory"}
+    result = jobs.mpirun(mpi, 3, *jobs.preloaded(), program(name), *words, **changes)
     assert result.returncode == 0, result.stderr
     assert "# devices 2" in result.stdout
 

@@ -115,8 +115,9 @@ def test_a_copy_with_a_wrong_pointer_names_it(jobs, compiled, what, does, nodes_
     result = jobs.nodes(built(compiled, "gcc", "nodes_inside.c"), what, count=2, nodes_as=nodes_as)
     worker, _ = said(result)
     assert result.returncode == 1
-    assert re.search(rf"device 0 \(node, .*\): a copy {does} where its device has no memory: 4 bytes at 0x[0-9a-f]+; is it an "
-                     r"address of the program or of another device\?$", worker), worker  # fmt: skip
+    line = (rf"device 0 \(node, .*\): a copy {does} where its device has no memory: 4 bytes at 0x[0-9a-f]+; "
+            r"is it an address of the program or of another device\?$")  # fmt: skip
+    assert re.search(line, worker), worker
 
 
 @pytest.mark.parametrize("nodes_as", ["", "0,1"])
@@ -139,7 +140,8 @@ def test_a_program_that_does_not_notice_is_ended_with_a_line(monkeypatch, capfd)
     monkeypatch.setattr(job, "LAST_WORDS", 0.1)
     status = job.run(["sh", "-c", "test $MARLINE_JOB_NUMBER != 1 || kill -9 $$; exec sleep 60"], 3, os.environ)
     assert os.WTERMSIG(status) == signal.SIGKILL
-    assert capfd.readouterr().err == "marline: process 0, 2 of the job has not ended after process 1 (signal 9), and is killed\n"
+    line = "marline: process 0, 2 of the job has not ended after process 1 (signal 9), and is killed\n"
+    assert capfd.readouterr().err == line
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])

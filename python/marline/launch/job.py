@@ -77,8 +77,8 @@ def refuse_unfit(count: int, nodes_as: str | None) -> None:
 def refuse_wire(wire: str) -> None:
     """The value of MARLINE_WIRE, for processes that no launcher of MPI's starts."""
     if wire.lower() == "mpi":
-        raise Refusal("MARLINE_WIRE=mpi: these processes are no job of MPI's; leave it out, or start them by `-n N --mpi "
-                      "openmpi` or `-n N --mpi mpich`")  # fmt: skip
+        raise Refusal("MARLINE_WIRE=mpi: these processes are no job of MPI's; leave it out, or start them by "
+                      "`-n N --mpi openmpi` or `-n N --mpi mpich`")  # fmt: skip
 
 
 def refuse_unfit_ranks(count: int, nodes_as: str | None) -> None:
@@ -158,7 +158,8 @@ def _attend(members: list[subprocess.Popen], watched: set[signal.Signals]) -> in
     late = [str(number) for number, member in enumerate(members) if member.poll() is None]
     status = _wait_status(members[0]) or failed
     if late and failed is not None:
-        say(f"process {', '.join(late)} of the job has not ended after process {who} ({child.outcome(failed)}), and is killed")
+        how = child.outcome(failed)
+        say(f"process {', '.join(late)} of the job has not ended after process {who} ({how}), and is killed")
     elif late and status is None:
         say(f"process {', '.join(late)} of the job has not ended with the program, and is killed")
         return 1 << 8

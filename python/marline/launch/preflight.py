@@ -18,7 +18,7 @@ from marline.launch.elf import Elf, NotElf, contains_all, read_elf
 
 # An object that defines one of these is an OpenMP runtime: every parallel region starts there.
 RUNTIME_MARKS = {"GOMP_parallel", "__kmpc_fork_call"}
-# What code for devices calls. Without -fopenmp-targets, Clang's target regions are code of the host and call none of these.
+# What code for devices calls. Without -fopenmp-targets, Clang's target regions are code of the host, and call nothing.
 DEVICE_CALLS = ("GOMP_target", "__tgt_target", "omp_target_")
 RUNTIME_NAME = re.compile(r"lib(gomp|omp|iomp5|marline)\b")
 # Texts of the environment variables that libgomp and libomp read: they survive `strip`, and both of a pair occur only

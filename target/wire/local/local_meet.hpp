@@ -30,8 +30,8 @@ struct Meeting {
 
 // local_meet.cpp: fills the cards, and opens the listeners.
 void meet(Meeting& meeting);
-// The next connection to a listener, or -1: there is none any more. Ends the process if the system gives no descriptor for
-// it, as the connection would wait for good.
+// The next connection to a listener, or -1: there is none any more. Ends the process if the system gives no descriptor
+// for it, as the connection would wait for good.
 [[nodiscard]] int take_connection(const Meeting& meeting, int listener);
 // What is wrong, by errno; `otherwise` if it is nothing of this process's.
 [[nodiscard]] const char* why_no_link(const char* otherwise);
