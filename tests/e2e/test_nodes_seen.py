@@ -224,3 +224,16 @@ def test_both_devices_have_the_copies_between_them(traced):
     rows = {row["device"]: row for row in Analysis(load(traced / "trace"))["devices"].document()}
     assert rows[0]["from_device"]["bytes"] == BLOCKS * BLOCK_BYTES  # all of it to device 1
     assert rows[1]["to_device"]["bytes"] >= (BLOCKS + 1) * BLOCK_BYTES
+
+
+def test_workers_that_begin_main_are_not_recorded(jobs, build, compiled, tmp_path):
+    """A program that opens its regions late, and starts its OpenMP runtime before."""
+    library = compiled("gcc-12", "nodes_opened.c", "-fopenmp", "-shared", "-fPIC")
+    opens = ("import ctypes, sys; library = ctypes.CDLL(sys.argv[1]); ctypes.CDLL(None).omp_get_max_threads(); "
+             "print(library.in_library(1, ctypes.byref(ctypes.c_int())))")  # fmt: skip
+    words = [build / "bin" / "marline", "trace", "-n", "3", "-t", "1", "--devices=nodes", "-o", tmp_path / "trace",
+             sys.executable, "-c", opens, library]  # fmt: skip
+    result = jobs.watched([str(word) for word in words], "", None, {"OMP_TARGET_OFFLOAD": "mandatory"})
+    assert (result.returncode, result.stdout.splitlines()[0]) == (0, "41"), result.stderr
+    assert "nothing is recorded" not in result.stderr
+    assert [file.name for file in (tmp_path / "trace").glob("*.json")] == ["rank0000.json"]

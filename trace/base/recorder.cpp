@@ -71,9 +71,16 @@ void switch_recording(bool off) {
   }
 }
 
+// A device of a program, by its job (target/wire/base/job.hpp), in front of what it runs of the program's main
+// (target/mapping/devices.cpp): what it does is recorded by the program.
+bool is_worker() {
+  const char *number = getenv("MARLINE_JOB_NUMBER");
+  return number != nullptr && strcmp(number, "0") != 0 && getenv("MARLINE_JOB_TAKEN") == nullptr;
+}
+
 bool open_trace() {
   const char *wanted = getenv("MARLINE_TRACE_DIR");
-  if (wanted == nullptr || *wanted == '\0') {
+  if (wanted == nullptr || *wanted == '\0' || is_worker()) {
     return false;
   }
   // Absolute: the program may change its folder. The folder itself is made; its parent must be there.
