@@ -237,3 +237,9 @@ def test_workers_that_begin_main_are_not_recorded(jobs, build, compiled, tmp_pat
     assert (result.returncode, result.stdout.splitlines()[0]) == (0, "41"), result.stderr
     assert "nothing is recorded" not in result.stderr
     assert [file.name for file in (tmp_path / "trace").glob("*.json")] == ["rank0000.json"]
+
+
+def test_a_process_of_a_job_may_come_when_others_record(jobs, tmp_path):
+    (tmp_path / "rank0000.json").write_text("{}")
+    result = jobs.run("--trace", tmp_path, "--devices=nodes", "true", MARLINE_JOB_NUMBER="1", MARLINE_JOB_COUNT="2")
+    assert (result.returncode, result.stderr) == (0, "")

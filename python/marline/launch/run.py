@@ -59,7 +59,8 @@ def add_program(parser: argparse.ArgumentParser) -> None:
 
 def main(arguments: list[str], prefix: Path) -> int:
     options = parse(arguments)
-    if options.trace and not is_rank() and not options.print:  # the ranks of one job share the folder
+    shares_folder = is_rank() or job.is_member()  # with the others of its job, of which one may have begun to record
+    if options.trace and not shares_folder and not options.print:
         recording.claim(options.trace)
     return child.finish(start(options, Layout(prefix)))
 
