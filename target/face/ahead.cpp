@@ -65,9 +65,9 @@ void count_down(Ahead* one) {
 // Under the lock. Those behind the first run of a kernel are handed over behind its end. What a device needs to know of
 // a kernel to send others behind it, it knows by then, such as whether it stores pointers.
 bool lets_others_go(const Ahead* one) {
-  if (one->has_ended) return true;
+  if (one->state != Ahead::State::kHanded) return false;  // one that is left has no `task` any more
   const Entry* kernel = one->task->kernel;
-  return one->state == Ahead::State::kHanded && (kernel == nullptr || kernel->has_run.load(std::memory_order_relaxed));
+  return one->has_ended || kernel == nullptr || kernel->has_run.load(std::memory_order_relaxed);
 }
 
 void release_dependents(Ahead* one) {
