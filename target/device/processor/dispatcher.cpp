@@ -87,8 +87,12 @@ Work* look_for_work(Dispatcher& own) {
       begin = time;
       was_away = false;  // what comes next comes while this thread looks
     }
+    uint64_t before = time;
 #pragma omp taskyield
     time = now();
+    // A kernel has run here, perhaps. On a cluster it adds what can run behind it, for which this thread need not give way.
+    Work* work = time - before > kAlone ? take_arrived(own, false) : nullptr;
+    if (work != nullptr) return work;
     own.looked.store(time, std::memory_order_relaxed);
     if (time - begin <= kAlone) continue;
     sched_yield();
