@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // In the program: drives the core's Head, and node 0's part (cluster_node.hpp). Tasks come when all that they depend on
-// has ended, which is one of the orders of creation that the core allows. Any thread; the lock is node 0's.
+// has ended or has been handed over (Launch::behind), which is one of the orders of creation that the core allows. Any
+// thread; the lock is node 0's.
 #pragma once
 
 #include "cluster/core/dataflow/head.hpp"
