@@ -32,6 +32,25 @@ char* map_memory(uint64_t at, uint64_t bytes) {
   return static_cast<char*>(memory);
 }
 
+// What has changed in the range beside the names, which are in order.
+void find_unnamed(Replica& replica, const ClusterRange& range, const List<ClusterRange>& named, CheckFinding& to) {
+  uint64_t done = range.offset;
+  to.buffer = range.buffer;
+  to.count = 0;
+  auto look = [&](uint64_t end) {
+    if (end <= done) return;
+    uint64_t first = 0, count = replica.count_changes({range.buffer, done, end - done}, first, to.end);
+    if (to.count == 0) to.first = first;
+    to.count += count;
+  };
+  for (const ClusterRange& name : named) {
+    if (name.buffer != range.buffer || name.end() <= done) continue;
+    look(std::min(name.offset, range.end()));
+    done = name.end();
+  }
+  look(range.end());
+}
+
 // All bytes are 0 again, and whole pages go back to the system.
 void clear(char* begin, uint64_t bytes) {
   auto first = (reinterpret_cast<uint64_t>(begin) + kPageBytes - 1) & ~(kPageBytes - 1);
@@ -287,31 +306,17 @@ void ClusterNode::compare(uint64_t index) {
 
 // No other kernel runs here beside the task, so all that differs is its own: a node that checks has one slot.
 void ClusterNode::check(uint64_t index, const List<Comparison>& comparisons) {
-  lock.take();
-  const Started& started = started_[index];
-  bool is_checked = started.is_checked;
-  CheckFinding finding = {started.task, 0, 0, 0, 0};
+  CheckFinding finding = {};
   List<ClusterRange> named;
-  for (const ClusterRange& name : started.named) named.push(name);
-  lock.release();
-  for (size_t i = 0; is_checked && i < comparisons.count(); ++i) {
-    const ClusterRange& range = comparisons[i].range;
-    uint64_t done = range.offset, first = 0;
-    finding.count = 0;
-    auto look = [&](uint64_t end) {
-      uint64_t begin = done;
-      if (end <= begin) return;
-      uint64_t found = comparisons[i].replica->count_changes({range.buffer, begin, end - begin}, first, finding.end);
-      if (finding.count == 0) finding.first = first;
-      finding.count += found;
-    };
-    for (const ClusterRange& name : named) {
-      if (name.buffer != range.buffer || name.end() <= done) continue;
-      look(std::min(name.offset, range.end()));
-      done = std::max(done, name.end());
-    }
-    look(range.end());
-    finding.buffer = range.buffer;
+  {
+    Guard guard(lock);
+    const Started& started = started_[index];
+    if (!started.is_checked) return;
+    finding.task = started.task;
+    for (const ClusterRange& name : started.named) named.push(name);
+  }
+  for (const Comparison& one : comparisons) {
+    find_unnamed(*one.replica, one.range, named, finding);
     if (finding.count != 0) side_.tell_finding(finding);
   }
 }
