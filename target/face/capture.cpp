@@ -28,14 +28,41 @@ void* show(const marline_target_task_t* told) {
   return taken;
 }
 
-// Once, under the lock of capture_to. Without a sink nothing is claimed, and names are noted alone.
-void start(const CaptureSink* sink) {
-  static constexpr CaptureSink kNone = {};
-  static marline_target_observer_t observer;
-  if (sink == nullptr) sink = &kNone;
-  observer = {sizeof observer, show,        sink->ordered, sink->others_ended,
-              sink->ready,     sink->waits, sink->cancels, sink->raised, sink->ended};
-  if (marline_target_tasks_observe(&observer) != 0) {
+// What the sink does not want to hear of is null there. Of claimed tasks, so there is a sink:
+void ordered(void* taken, const uint64_t* numbers, size_t count, size_t others) {
+  if (auto* tell = capture_sink()->ordered) tell(taken, numbers, count, others);
+}
+void others_ended(void* taken) {
+  if (auto* tell = capture_sink()->others_ended) tell(taken);
+}
+void ready(void* taken) {
+  if (auto* tell = capture_sink()->ready) tell(taken);
+}
+
+// Of all tasks:
+void waits(marline_wait_kind_t kind) {
+  const CaptureSink* sink = capture_sink();
+  if (sink != nullptr && sink->waits != nullptr) sink->waits(kind);
+}
+void cancels() {
+  const CaptureSink* sink = capture_sink();
+  if (sink != nullptr && sink->cancels != nullptr) sink->cancels();
+}
+void raised(uint64_t number, int32_t priority) {
+  const CaptureSink* sink = capture_sink();
+  if (sink != nullptr && sink->raised != nullptr) sink->raised(number, priority);
+}
+
+void ended(uint64_t number) {
+  const CaptureSink* sink = capture_sink();
+  if (sink != nullptr && sink->ended != nullptr) sink->ended(number);
+}
+
+// Once, under the lock of capture_to.
+void start() {
+  static constexpr marline_target_observer_t kObserver = {
+      sizeof kObserver, show, ordered, others_ended, ready, waits, cancels, raised, ended};
+  if (marline_target_tasks_observe(&kObserver) != 0) {
     fatal("devices that take target tasks ahead of time: another library observes target tasks already, or "
           "libmarline.so is of another version");
   }

@@ -17,7 +17,7 @@ namespace {
 
 Lock g_lock;  // while either is set, before there are tasks
 std::atomic<const CaptureSink*> g_sink{nullptr};
-void (*g_start)(const CaptureSink* sink) = nullptr;
+void (*g_start)() = nullptr;
 const AheadRoom* g_ahead = nullptr;  // constant once the library is loaded
 bool g_is_wanted = false, g_is_started = false;
 
@@ -25,7 +25,7 @@ bool g_is_wanted = false, g_is_started = false;
 void start_if_wanted() {
   if (g_start == nullptr || !g_is_wanted || g_is_started) return;
   g_is_started = true;
-  g_start(g_sink.load(std::memory_order_relaxed));
+  g_start();
 }
 
 }  // namespace
@@ -35,7 +35,7 @@ void free_captured(CapturedTask* task) { std::free(task); }
 void capture_to(const CaptureSink* sink) {
   Guard guard(g_lock);
   bool is_second = g_sink.load(std::memory_order_relaxed) != nullptr;
-  if (is_second || g_is_started) fatal("two kinds of devices want target tasks as they are created");
+  if (is_second) fatal("two kinds of devices want target tasks as they are created");
   g_sink.store(sink, std::memory_order_release);  // pairs with capture_sink
   g_is_wanted = true;
   start_if_wanted();
@@ -48,7 +48,7 @@ void capture_names() {
   start_if_wanted();
 }
 
-void set_capture_start(void (*start)(const CaptureSink* sink)) {
+void set_capture_start(void (*start)()) {
   Guard guard(g_lock);
   g_start = start;
   start_if_wanted();

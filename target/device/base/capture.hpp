@@ -56,13 +56,11 @@ struct CaptureSink {
 // From now on, to the end. There is one sink; a second one ends the program.
 void capture_to(const CaptureSink* sink);
 
-// From now on, to the end: what the depend clauses of target tasks name is kept (named.hpp). A kind that takes tasks, too,
-// calls capture_to first.
+// From now on, to the end: what the depend clauses of target tasks name is kept (named.hpp).
 void capture_names();
 
-// For target/face: what these two start, with the sink or null, now or when they are called; and the sink, once there is
-// one.
-void set_capture_start(void (*start)(const CaptureSink* sink));
+// For target/face: what these two start, now or when they are called; and the sink, once there is one.
+void set_capture_start(void (*start)());
 [[nodiscard]] const CaptureSink* capture_sink();
 
 // Deferred target regions that are given to a device before those that they stand behind have ended (face/ahead.cpp), for
