@@ -253,12 +253,17 @@ def test_gpus_are_one_device(jobs, gpu_program, emulated):
     assert (result.returncode, said(result)) == (0, [])
 
 
-# A worker takes one of its node's GPUs. The second emulated one has other addresses in any process.
-@pytest.mark.parametrize(("nodes", "line"), [("0,1,2", None), ("0,1,1", "have no addresses in common")])
-def test_each_worker_of_a_node_takes_another_gpu(jobs, gpu_program, emulated, nodes, line):
+# A worker takes one of its node's GPUs. Where the driver does not give the cluster's addresses, those of the second
+# emulated GPU are others than the first one's, in any process.
+@pytest.mark.parametrize(("nodes", "gives", "line"), [
+    ("0,1,1", "yes", None),
+    ("0,1,2", "no", None),
+    ("0,1,1", "no", "have no addresses in common"),
+])  # fmt: skip
+def test_each_worker_of_a_node_takes_another_gpu(jobs, gpu_program, emulated, nodes, gives, line):
     result = jobs.run("-n", 3, "-t", 2, "--devices=cluster:gpu", "--nodes-as", nodes, gpu_program,
-                      **emulated | {"MARLINE_EMULATOR_DEVICES": "2"})  # fmt: skip
-    assert (result.returncode == 0) == (line is None)
+                      **emulated | {"MARLINE_EMULATOR_DEVICES": "2", "MARLINE_EMULATOR_ADDRESSES": gives})  # fmt: skip
+    assert (result.returncode == 0) == (line is None), result.stderr
     assert line is None or line in result.stderr
 
 

@@ -29,7 +29,7 @@ Result allocate_shared(const char* name, void** address, std::size_t size) {
 
 bool is_on_a_device(const void* address) {
   for (const auto& device : driver()->devices) {
-    if (device->memory.covers(reinterpret_cast<DevicePointer>(address))) {
+    if (device->memory_at(reinterpret_cast<DevicePointer>(address)) != nullptr) {
       return true;
     }
   }

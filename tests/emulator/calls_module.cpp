@@ -52,6 +52,12 @@ bool start_process(Device& device) {
       return false;
     }
   }
+  const std::lock_guard lock(device.mapped_mutex);
+  for (const auto& memory : device.mapped) {
+    if (!device.process.map(memory->base(), memory->size(), memory->file())) {
+      return false;
+    }
+  }
   return true;
 }
 

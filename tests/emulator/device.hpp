@@ -8,6 +8,7 @@
 #include <condition_variable>
 #include <deque>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -72,8 +73,24 @@ struct Device {
         slots(slot_count),
         default_stream(*this) {}
 
+  // The memory with that address; null: it is not the device's.
+  Memory* memory_at(DevicePointer address) {
+    if (memory.covers(address)) {
+      return &memory;
+    }
+    const std::lock_guard lock(mapped_mutex);
+    for (const auto& one : mapped) {
+      if (one->covers(address)) {
+        return one.get();
+      }
+    }
+    return nullptr;
+  }
+
   const int index;
   Memory memory;
+  std::mutex mapped_mutex;  // over the next
+  std::vector<std::unique_ptr<Memory>> mapped;  // at addresses that the program has chosen (calls_mapped.cpp); they stay
   DeviceProcess process;
   std::atomic<Result> error{kSuccess};  // once set it stays; set by the engine, or by a submitter for a lost device
   std::atomic<std::uint32_t> open_peers{0};

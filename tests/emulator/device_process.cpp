@@ -202,6 +202,14 @@ bool DeviceProcess::open_peer(std::uint32_t peer) {
   return ask(request, -1).load_address != 0;
 }
 
+bool DeviceProcess::map(std::uint64_t address, std::uint64_t size, int file) {
+  ControlRequest request{};
+  request.kind = ControlRequest::Kind::kMap;
+  request.address = address;
+  request.size = size;
+  return ask(request, file).load_address != 0;
+}
+
 void DeviceProcess::close_sockets() {
   if (started()) {
     close(control_);

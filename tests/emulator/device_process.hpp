@@ -23,6 +23,7 @@ class DeviceProcess {
   // The image's load address, or 0 after a line that says why.
   std::uint64_t load(std::span<const std::byte> image, const std::vector<ImageSegment>& segments);
   bool open_peer(std::uint32_t peer);
+  bool map(std::uint64_t address, std::uint64_t size, int file);
   // In a fork of the program: so that the process ends with the program itself.
   void close_sockets();
 

@@ -147,8 +147,8 @@ Place find_place(DevicePointer address, std::size_t size) {
     return {all.shared.host_view(address), nullptr};
   }
   for (const auto& device : all.devices) {
-    if (device->memory.covers(address)) {
-      return device->memory.holds(address, size) ? Place{device->memory.host_view(address), device.get()} : Place{};
+    if (const Memory* memory = device->memory_at(address)) {
+      return memory->holds(address, size) ? Place{memory->host_view(address), device.get()} : Place{};
     }
   }
   return {};

@@ -24,6 +24,9 @@ Result cuMemAlloc_v2(DevicePointer*, std::size_t);
 Result cuMemFree_v2(DevicePointer);
 Result cuMemAllocAsync(DevicePointer*, std::size_t, Stream*);
 Result cuMemFreeAsync(DevicePointer, Stream*);
+Result cuMemAddressReserve(DevicePointer*, std::size_t, std::size_t, DevicePointer, unsigned long long);
+Result cuMemCreate(std::uint64_t*, std::size_t, const void*, unsigned long long);
+Result cuMemMap(DevicePointer, std::size_t, std::size_t, std::uint64_t, unsigned long long);
 Result cuMemGetInfo_v2(std::size_t*, std::size_t*);
 Result cuMemcpyHtoD_v2(DevicePointer, const void*, std::size_t);
 Result cuMemcpyDtoH_v2(void*, DevicePointer, std::size_t);
@@ -126,6 +129,30 @@ TEST_F(Driver, SourceMayChangeAfterTheCall) {
   EXPECT_EQ(cuStreamSynchronize(streams_[0]), kSuccess);
   EXPECT_EQ(back, std::vector<int>(1000, 1));
   EXPECT_EQ(cuMemFree_v2(memory), kSuccess);
+}
+
+TEST_F(Driver, MemoryAtAnAddressOfTheProgramsChoice) {
+  constexpr DevicePointer kWish = 0x2100'0000'0000;
+  constexpr std::size_t kBytes = std::size_t{4} << 20;
+  const struct {
+    int type, handles, location, device;
+    void* windows;
+    unsigned char flags[8];
+  } on_second = {1, 0, 1, 1, nullptr, {}};
+  DevicePointer address = 0, other = 0;
+  std::uint64_t block = 0;
+  ASSERT_EQ(cuMemAddressReserve(&address, kBytes, 0, kWish, 0), kSuccess);
+  EXPECT_EQ(address, kWish);
+  ASSERT_EQ(cuMemAddressReserve(&other, kBytes, 0, kWish, 0), kSuccess);
+  EXPECT_NE(other, kWish);
+  EXPECT_EQ(cuMemCreate(&block, std::size_t{128} << 20, &on_second, 0), kOutOfMemory);
+  ASSERT_EQ(cuMemCreate(&block, kBytes, &on_second, 0), kSuccess);
+  ASSERT_EQ(cuMemMap(address, kBytes, 0, block, 0), kSuccess);
+  int value = 42, back = 0;
+  EXPECT_EQ(cuMemcpyHtoD_v2(address + kBytes - sizeof value, &value, sizeof value), kSuccess);
+  EXPECT_EQ(cuMemcpyDtoH_v2(&back, address + kBytes - sizeof value, sizeof value), kSuccess);
+  EXPECT_EQ(back, 42);
+  EXPECT_EQ(cuMemcpyHtoD_v2(address + kBytes, &value, sizeof value), kInvalidValue);
 }
 
 TEST_F(Driver, RefusesAddressesOutsideOfAllocations) {

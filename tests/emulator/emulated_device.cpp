@@ -167,8 +167,13 @@ ControlAnswer answer_to(const ControlRequest& request, int file) {
   if (request.kind == ControlRequest::Kind::kLoad) {
     return load(request, file);
   }
-  map_memory(kDeviceBase + request.peer * kDeviceStride, arguments.memory,
-             kMemoryFiles + 1 + static_cast<int>(request.peer));
+  if (request.kind == ControlRequest::Kind::kMap) {
+    map_memory(request.address, request.size, file);
+    close(file);
+  } else {
+    map_memory(kDeviceBase + request.peer * kDeviceStride, arguments.memory,
+               kMemoryFiles + 1 + static_cast<int>(request.peer));
+  }
   ControlAnswer answer{};
   answer.load_address = 1;
   return answer;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the driver and a device's process say to each other, over two Unix sockets that keep messages apart.
 //
-// The control socket carries one request and its answer at a time: load an image, open a peer's memory. The launch
+// The control socket carries one request and its answer at a time: load an image, open a peer's memory, map
+// memory. The launch
 // socket carries kernels to the device and their ends back; each of the device's threads takes one kernel at a time
 // from it. A closed socket means that the other process has ended. All numbers are in the machine's own form: both
 // processes come from one build.
@@ -29,8 +30,9 @@ struct ImageSegment {
 };
 
 struct ControlRequest {
-  enum class Kind : std::uint32_t { kLoad, kOpenPeer } kind;
+  enum class Kind : std::uint32_t { kLoad, kOpenPeer, kMap } kind;
   std::uint32_t peer;           // kOpenPeer: whose memory
+  std::uint64_t address, size;  // kMap: where the file that comes with the message is to be
   std::uint32_t segment_count;  // kLoad; the image's file comes with the message
   ImageSegment segments[kMaxSegments];
 };

@@ -122,6 +122,8 @@ constexpr Option kOptions[] = {
     {"MARLINE_EMULATOR_CPU", "a number from 0 to 1023",
      [](std::string_view t, Settings& s) { return read_count(t, 0, 1023, s.cpu); }},
     {"MARLINE_EMULATOR_PEERS", "yes or no", [](std::string_view t, Settings& s) { return read_yes(t, s.peers); }},
+    {"MARLINE_EMULATOR_ADDRESSES", "yes or no",
+     [](std::string_view t, Settings& s) { return read_yes(t, s.addresses); }},
     {"MARLINE_EMULATOR_NUMA", "numbers from -1 to 1023 with commas in between",
      [](std::string_view t, Settings& s) { return read_domains(t, s.domains); }},
     {"MARLINE_EMULATOR_PAGEABLE", "stage or wait",

@@ -87,6 +87,52 @@ bool cuda_free_memory(size_t& bytes) {
   return ask != nullptr && ask(&bytes, &all) == 0;
 }
 
+namespace {
+
+// CUmemAllocationProp and CUmemAccessDesc: NVIDIA, CUDA Driver API, Virtual Memory Management.
+struct MemoryLocation {
+  int type, id;
+};
+struct AllocationProperties {
+  int type, handles;
+  MemoryLocation location;
+  void* windows;
+  unsigned char flags[8];
+};
+struct MemoryAccess {
+  MemoryLocation location;
+  int flags;
+};
+constexpr int kPinned = 1, kOnDevice = 1, kReadWrite = 3;
+
+template <class... Arguments>
+bool call(const char* name, Arguments... arguments) {
+  auto routine = reinterpret_cast<int (*)(Arguments...)>(cuda_routine(name));
+  return routine != nullptr && routine(arguments...) == 0;
+}
+
+}  // namespace
+
+size_t cuda_memory_at(int gpu, uint64_t address, size_t bytes) {
+  AllocationProperties wanted = {kPinned, 0, {kOnDevice, gpu}, nullptr, {}};
+  MemoryAccess access = {{kOnDevice, gpu}, kReadWrite};
+  auto* properties = static_cast<const AllocationProperties*>(&wanted);
+  size_t page = 0;
+  uint64_t found = 0, handle = 0;
+  constexpr unsigned long long kNoFlags = 0;
+  if (!call("cuMemGetAllocationGranularity", &page, properties, 0) || page == 0) return 0;
+  bytes = bytes / page * page;
+  if (bytes == 0 || !call("cuMemAddressReserve", &found, bytes, size_t{0}, address, kNoFlags)) return 0;
+  bool is_there = found == address && call("cuMemCreate", &handle, bytes, properties, kNoFlags);
+  if (is_there && call("cuMemMap", address, bytes, size_t{0}, handle, kNoFlags) &&
+      call("cuMemSetAccess", address, bytes, static_cast<const MemoryAccess*>(&access), size_t{1})) {
+    return bytes;
+  }
+  if (handle != 0) (void)call("cuMemRelease", handle);
+  (void)call("cuMemAddressFree", found, bytes);
+  return 0;
+}
+
 void cuda_describe(int gpu, DeviceFacts& facts) {
   facts = {};
   facts.is_gpu = true;

@@ -7,6 +7,7 @@
 #include "base/facts.hpp"
 
 #include <cstddef>
+#include <cstdint>
 
 namespace marline::target {
 
@@ -21,6 +22,10 @@ namespace marline::target {
 
 // Of the GPU whose context is current in the calling thread. False: there is none.
 [[nodiscard]] bool cuda_free_memory(size_t& bytes);
+
+// Memory of a GPU at that address, which stays to the end of the process. 0: the driver does not give it there; else how
+// many bytes there are: as many as wanted, or somewhat fewer, in whole pages of the GPU.
+[[nodiscard]] size_t cuda_memory_at(int gpu, uint64_t address, size_t bytes);
 
 // Fills in all facts of a GPU, by the driver's number. The uid is "GPU-" and its UUID, as nvidia-smi prints it.
 void cuda_describe(int gpu, DeviceFacts& facts);

@@ -36,7 +36,8 @@ enum class NodeFrame : uint16_t {
   kDone,     // a = result; b, c: begin and end of a kernel
   kEnd,      // the program ends
   kDoor,     // where `marline ps` reaches the sender: a = port, b, c = the secret that it wants; words: host. Unanswered
-  kPool,     // a GPU's memory, which the program gives out: a = 0: where it begins, 1: how many bytes
+  kPool,     // a GPU's memory, which the program gives out: a = 0: where it begins, 1: how many bytes;
+             // b, with a = 0: where it is to begin; 0: anywhere
 };
 
 // The other worker's number; its device's number in the job; the descriptor of that one's memory's file there; the begin

@@ -10,6 +10,7 @@
 #include "device/node/node_link.hpp"
 #include "device/node/serve_gpu.hpp"
 #include "device/node/shared_copies.hpp"
+#include "device/processor/window.hpp"
 #include "image/images.hpp"
 #include "image/program.hpp"
 
@@ -24,7 +25,8 @@ namespace {
 void start(Device* device) {
   if (device->state != nullptr) return;
   Node* node = open_node_gpu(device);
-  uint64_t begin = ask_node(node, frame_of(NodeFrame::kPool, 0), "first answer");
+  uint64_t at = device->cluster != nullptr ? part_of(device->cluster) : 0;  // whose GPUs have the same addresses
+  uint64_t begin = ask_node(node, frame_of(NodeFrame::kPool, 0, at), "first answer");
   uint64_t bytes = ask_node(node, frame_of(NodeFrame::kPool, 1), "first answer");
   if (bytes == 0) fatal("device %d (node) has no memory left: does another program use the GPU?", device->number);
   node->arena.manage(begin, bytes);

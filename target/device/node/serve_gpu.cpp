@@ -10,12 +10,14 @@
 #include "base/report.hpp"
 #include "device/base/kinds.hpp"
 #include "device/base/tell.hpp"
+#include "device/llvm/cuda_driver.hpp"
 #include "device/llvm/library_call.hpp"
 #include "device/llvm/llvm.hpp"
 #include "device/llvm/llvm_copies.hpp"
 #include "device/node/node_seen.hpp"
 #include "device/node/wire_use.hpp"
 #include "device/processor/dispatcher.hpp"
+#include "device/processor/window.hpp"
 #include "image/images.hpp"
 #include "image/program.hpp"
 
@@ -96,10 +98,15 @@ uint64_t memory_of(int gpu) {
 }
 
 // Three quarters of the memory, or half of that, and so on: others may have some, and how much there is may not be
-// known.
-uint64_t take_pool(Gpu& gpu, uint64_t all) {
+// known. `at`: where all GPUs of a cluster have theirs, if the driver gives it; 0: anywhere.
+uint64_t take_pool(Gpu& gpu, uint64_t all, uint64_t at) {
   constexpr uint64_t kMost = uint64_t{1} << 38, kLeast = uint64_t{1} << 22;
-  for (uint64_t bytes = (all != 0 ? all : kMost) / 4 * 3; gpu.begin == 0 && bytes >= kLeast; bytes /= 2) {
+  uint64_t most = (all != 0 ? all : kMost) / 4 * 3;
+  for (uint64_t bytes = std::min(most, kPart); at != 0 && gpu.begin == 0 && bytes >= kLeast; bytes /= 2) {
+    gpu.bytes = cuda_memory_at(gpu.device.index, at, bytes);
+    gpu.begin = gpu.bytes != 0 ? at : 0;
+  }
+  for (uint64_t bytes = most; gpu.begin == 0 && bytes >= kLeast; bytes /= 2) {
     gpu.begin = kLlvmKind.allocate(&gpu.device, bytes);
     gpu.bytes = gpu.begin != 0 ? bytes : 0;
   }
@@ -244,7 +251,7 @@ uint64_t result_of(GpuJob* job) {
   Gpu& gpu = g_gpus[job->of.gpu];
   const Frame& frame = job->frame;
   switch (static_cast<NodeFrame>(frame.kind)) {
-    case NodeFrame::kPool: return frame.a == 0 ? take_pool(gpu, memory_of(job->of.gpu)) : gpu.bytes;
+    case NodeFrame::kPool: return frame.a == 0 ? take_pool(gpu, memory_of(job->of.gpu), frame.b) : gpu.bytes;
     case NodeFrame::kWrite: kLlvmKind.write(&gpu.device, frame.a, job->from, frame.bulk); return 0;
     case NodeFrame::kLoad: return load(frame);
     default: return find(gpu, module_with(frame.a), reinterpret_cast<const char*>(job->words));
