@@ -8,6 +8,7 @@
 #include "device/node/serve_gpu.hpp"
 #include "image/images.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
@@ -72,8 +73,13 @@ void bring(ClusterNode& node, Bytes& before) {
 }
 
 void take_changed(char* to, const char* before, const char* now, uint64_t bytes) {
-  for (uint64_t i = 0; i < bytes; ++i) {
-    if (now[i] != before[i]) to[i] = now[i];
+  constexpr uint64_t kBlock = 256;  // most have not changed
+  for (uint64_t begin = 0; begin < bytes; begin += kBlock) {
+    uint64_t end = std::min(bytes, begin + kBlock);
+    if (std::memcmp(before + begin, now + begin, end - begin) == 0) continue;
+    for (uint64_t i = begin; i < end; ++i) {
+      if (now[i] != before[i]) to[i] = now[i];
+    }
   }
 }
 
