@@ -17,7 +17,6 @@
 
 #include <dlfcn.h>
 
-#include <climits>
 #include <cstdlib>
 #include <cstring>
 
@@ -42,25 +41,30 @@ bool is_openmp(const Binding& binding) {
          begins_with(binding.symbol, "omp_");
 }
 
-// Whether something that is loaded, but nothing of this installation, refers to such a name.
+bool is_preloaded(const char* path) {
+  const char* names = std::getenv("LD_PRELOAD");
+  return names != nullptr && *path != '\0' && std::strstr(names, path) != nullptr;
+}
+
+// `own`: of this library.
+bool is_of_installation(const char* path, const Dl_info& own) {
+  const char* slash = std::strrchr(own.dli_fname, '/');
+  size_t length = slash != nullptr ? static_cast<size_t>(slash + 1 - own.dli_fname) : 0;
+  if (length == 0 || std::strncmp(path, own.dli_fname, length) != 0) return false;
+  return begins_with(path + length, "libmarline") || begins_with(path + length, "marline/");
+}
+
+// Whether the program, or a library of its, refers to such a name. Tools that the user preloads are in shells, too.
 template <bool (*is_sought)(const Binding&)>
 bool any_program_code() {
   auto look = [](dl_phdr_info* info, size_t, void* own) {
+    const char* path = info->dlpi_name;
     ElfImage image;
-    auto* folder = static_cast<const char*>(own);
-    size_t length = std::strlen(folder);
-    bool is_ours = length != 0 && begins_with(info->dlpi_name, folder) &&
-                   (begins_with(info->dlpi_name + length, "libmarline") || begins_with(info->dlpi_name + length, "marline/"));
-    return !is_ours && image.read(*info) && image.any_binding(is_sought) ? 1 : 0;
+    bool is_programs = !is_preloaded(path) && !is_of_installation(path, *static_cast<const Dl_info*>(own));
+    return is_programs && image.read(*info) && image.any_binding(is_sought) ? 1 : 0;
   };
-  char folder[PATH_MAX] = "";
   Dl_info own;
-  if (dladdr(reinterpret_cast<const void*>(&begins_with), &own) != 0) {
-    const char* slash = std::strrchr(own.dli_fname, '/');
-    auto length = static_cast<size_t>(slash != nullptr ? slash + 1 - own.dli_fname : 0);
-    if (length < sizeof folder) std::memcpy(folder, own.dli_fname, length);
-  }
-  return dl_iterate_phdr(look, folder) != 0;
+  return dladdr(reinterpret_cast<const void*>(&begins_with), &own) != 0 && dl_iterate_phdr(look, &own) != 0;
 }
 
 // Shells and the like that a job is started by, or that a program starts, use no OpenMP, and are no workers: they have to
