@@ -83,6 +83,13 @@ def test_variables_of_the_program_may_change(jobs, compiled):
     assert "warning" not in result.stderr
 
 
+def test_objects_that_a_first_use_constructs_are_no_mistake(jobs, compiled):
+    program = built(compiled, "clang", "cluster_objects.cpp")
+    result = jobs.run("-n", 3, "--devices=cluster", "-t", 1, "--", program, OMP_TARGET_OFFLOAD="mandatory")
+    assert (result.returncode, result.stdout) == (0, "sum=28\n")
+    assert "warning" not in result.stderr
+
+
 def test_each_mistake_is_in_the_guide():
     lines = lines_of_guide()
     assert all(any(line.startswith(begin) for line in lines) for begin in MISTAKES)

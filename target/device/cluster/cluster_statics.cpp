@@ -28,12 +28,13 @@ namespace {
 
 // What is behind these bytes is not looked at: an image may have an array of any size, and most of it untouched.
 constexpr uint64_t kMostOfOne = 64 << 10, kMostOfAll = 1 << 20;
-constexpr size_t kMostName = 64;
+constexpr size_t kMostName = 128;
 
 struct Static {
   const char* now;
   char* before;  // a copy
   uint64_t bytes, whole;
+  bool has_begun;  // its guard has let it be constructed
   char name[kMostName];
 };
 
@@ -55,8 +56,8 @@ void take_static(void* data, const ImageVariable& variable) {
   uint64_t bytes = std::min(variable.bytes, kMostOfOne), address = image->begin + variable.offset;
   bool fits = address + bytes <= image->end && image->taken + bytes <= kMostOfAll;
   if (!fits || may_access(address, 1)) return;
-  Static found = {reinterpret_cast<const char*>(address), static_cast<char*>(std::malloc(bytes)), bytes, variable.bytes,
-                  ""};
+  Static found = {
+      reinterpret_cast<const char*>(address), static_cast<char*>(std::malloc(bytes)), bytes, variable.bytes, false, ""};
   if (found.before == nullptr) fatal("no memory for a copy of an image's variables");
   std::memcpy(found.before, found.now, bytes);
   std::snprintf(found.name, sizeof found.name, "%s", variable.name);
@@ -94,6 +95,23 @@ link_map* module_of(uint64_t code) {
   return is_found ? map : nullptr;
 }
 
+// A static object of a function in C++ is constructed by the first call, on each node, and its guard says so (the
+// Itanium ABI's names: _ZZ4funcvE3obj, _ZGVZ4funcvE3obj). That is no change that regions could share.
+// Optimisers put a dot and a number behind the names of what they have split.
+bool is_guard(const Static& one) { return std::strncmp(one.name, "_ZGV", 4) == 0; }
+
+bool is_constructed_now(const List<Static>& all, Static& one) {
+  if (one.has_begun || std::strncmp(one.name, "_ZZ", 3) != 0) return false;
+  for (const Static& other : all) {
+    const char *guarded = other.name + 4, *name = one.name + 2;
+    size_t length = std::strcspn(name, ".");
+    bool is_of_it = is_guard(other) && std::strcspn(guarded, ".") == length && std::strncmp(guarded, name, length) == 0;
+    one.has_begun = one.has_begun || is_of_it;
+  }
+  if (one.has_begun) std::memcpy(one.before, one.now, one.bytes);
+  return one.has_begun;
+}
+
 }  // namespace
 
 void watch_statics(uint64_t code) {
@@ -114,15 +132,16 @@ bool have_statics_changed(uint64_t code, const char* region, const char* place, 
   Guard guard(g_lock);
   ++g_regions;
   if (g_said || (g_regions & (g_regions - 1)) != 0) return false;
-  const Watched* image = find(code);
+  Watched* image = find(code);
   const link_map* map = module_of(code);
   if (image == nullptr || map == nullptr) return false;
   if (std::strcmp(map->l_name, image->path) != 0) {
     drop(static_cast<size_t>(image - g_watched.begin()));
     return false;
   }
-  for (const Static& one : image->statics) {
-    if (std::memcmp(one.now, one.before, one.bytes) == 0) continue;
+  for (Static& one : image->statics) {
+    if (is_guard(one) || std::memcmp(one.now, one.before, one.bytes) == 0) continue;
+    if (is_constructed_now(image->statics, one)) continue;
     char where[384];
     describe_place(region, place, where, sizeof where);
     std::snprintf(
