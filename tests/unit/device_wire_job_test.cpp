@@ -117,6 +117,12 @@ TEST(MeetingTest, NamesThoseWhoDoNotCome) {
   EXPECT_EQ(status_of(fourth), kFailed);
 }
 
+TEST(MeetingTest, LargeJobsHaveMoreTime) {
+  TestJob job;
+  std::string said = stderr_of([&] { join_alone(job, 0, 64, 100); }, kFailed);
+  EXPECT_NE(said.find("has waited 0.3 s for these of 64 processes to come: 1-63"), std::string::npos) << said;
+}
+
 TEST(MeetingTest, NoProcess0) {
   std::string said = stderr_of([] { join_alone({}, 1, 2); }, kFailed);
   EXPECT_NE(said.find("process 1 of the job has not reached process 0 at unix:@"), std::string::npos) << said;

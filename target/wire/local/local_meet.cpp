@@ -86,7 +86,7 @@ int take_card(Meeting& meeting, int listener, bool* here) {
 }
 
 void hand_out_cards(Meeting& meeting, const int* sockets, int count) {
-  Deadline deadline(g_patience);
+  Deadline deadline(patience_of(meeting.job));
   for (int i = 0; i < count; ++i) {
     // One that has ended meanwhile is missed when the links are opened.
     (void)!send_all(sockets[i], meeting.cards, sizeof(Card) * static_cast<size_t>(meeting.job.count), deadline);
@@ -104,7 +104,7 @@ void meet_as_first(Meeting& meeting, const Address& address) {
   auto* sockets = static_cast<int*>(std::malloc(most * sizeof(int)));
   if (here == nullptr || sockets == nullptr) give_up(meeting.user, "no memory for %zu processes", most);
   here[0] = true;
-  Deadline deadline(g_patience);
+  Deadline deadline(patience_of(meeting.job));
   int count = 0;
   while (count < meeting.job.count - 1) {
     if (!wait_for(listener, POLLIN, deadline)) give_up_waiting(meeting, here, "to come");
@@ -124,7 +124,7 @@ int reach_first(const Meeting& meeting, const Address& address, Deadline deadlin
     int error = errno;
     if (!may_come(error) || deadline.left() == 0) {
       give_up(meeting.user, "process %d of the job has not reached process 0 at %s for %g s: %s", meeting.job.number,
-              meeting.job.address, g_patience / 1000.0, strerror(error));
+              meeting.job.address, patience_of(meeting.job) / 1000.0, strerror(error));
     }
     nanosleep(&kRetry, nullptr);
   }
@@ -132,7 +132,7 @@ int reach_first(const Meeting& meeting, const Address& address, Deadline deadlin
 
 void meet_as_other(Meeting& meeting, const Address& address) {
   const Job& job = meeting.job;
-  Deadline deadline(g_patience);
+  Deadline deadline(patience_of(meeting.job));
   int socket = reach_first(meeting, address, deadline);
   Greeting greeting = greet(socket, job, 0, Purpose::kMeet, deadline);
   if (greeting == Greeting::kStranger) {
@@ -170,7 +170,7 @@ void give_up_waiting(const Meeting& meeting, const bool* here, const char* to_do
   char missing[512];
   list_missing(meeting, here, missing, sizeof missing);
   give_up(meeting.user, "process %d of the job at %s has waited %g s for these of %d processes %s: %s", meeting.job.number,
-          meeting.job.address, g_patience / 1000.0, meeting.job.count, to_do_what, missing);
+          meeting.job.address, patience_of(meeting.job) / 1000.0, meeting.job.count, to_do_what, missing);
 }
 
 void meet(Meeting& meeting) {

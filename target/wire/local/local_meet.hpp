@@ -11,7 +11,10 @@
 
 namespace marline::target {
 
-extern int g_patience;  // milliseconds that processes wait for each other, at the meeting and once more for the links
+// Milliseconds that processes wait for each other, at the meeting and once more for the links; of a job that is no larger
+// than most machines are. A machine starts some processes per second and core.
+extern int g_patience;
+[[nodiscard]] inline int patience_of(const Job& job) { return g_patience * (1 + job.count / 32); }
 
 // Who a process is and where it can be reached.
 struct Card {

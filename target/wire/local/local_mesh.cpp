@@ -149,7 +149,7 @@ void accept_link(const Opening& opening, int listener, bool* here) {
     return;
   }
   errno = 0;
-  if (!finish_link(opening, opening.wire->links[peer], socket, false, Deadline(g_patience))) {
+  if (!finish_link(opening, opening.wire->links[peer], socket, false, Deadline(patience_of(opening.meeting.job)))) {
     give_up_on(opening, peer, why_no_link("it has ended"));
   }
   here[peer] = true;
@@ -161,7 +161,7 @@ void accept_links(const Opening& opening) {
   if (here == nullptr) give_up(wire->user, "no memory for %d processes", wire->count);
   int missing = wire->count - wire->number - 1;
   for (int i = 0; i <= wire->number; ++i) here[i] = true;
-  Deadline deadline(g_patience);
+  Deadline deadline(patience_of(opening.meeting.job));
   pollfd files[] = {{opening.meeting.shared_listener, POLLIN, 0}, {opening.meeting.stream_listener, POLLIN, 0}};
   while (missing > 0) {
     if (poll(files, 2, deadline.left()) == 0) give_up_waiting(opening.meeting, here, "to open their links");
@@ -181,7 +181,7 @@ void open_links(LocalWire* wire, Meeting& meeting) {
   opening.bell_memory = open_memory(opening, "marline-bell", sizeof(Bell));
   wire->bell = static_cast<Bell*>(map_file(opening.bell_memory, sizeof(Bell)));
   if (wire->bell == nullptr) give_up(wire->user, "no shared memory for the job's process %d", wire->number);
-  Deadline deadline(g_patience);
+  Deadline deadline(patience_of(meeting.job));
   for (int peer = 0; peer < wire->number; ++peer) connect_link(opening, peer, deadline);
   accept_links(opening);
   close(opening.bell_memory);
