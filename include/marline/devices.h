@@ -130,9 +130,9 @@ void marline_operation_begin(marline_operation_t *operation);
 void marline_operation_end(marline_operation_t *operation);
 void marline_operation_done(const marline_operation_t *operation);
 
-/* What a device did, or waited for, that is neither a kernel nor a copy: a native record of its trace (OpenMP 5.2, section
- * 19.6.2.6). `kind`: of ompt_native_mon_flag_t; the times as in an operation. `what`: static storage. Where MARLINE_ON_TIMES
- * is set. */
+/* What a device did, or waited for, that is neither a kernel nor a copy: a native record of its trace (OpenMP 5.2,
+ * section 19.6.2). `kind`: of ompt_native_mon_flag_t; the times as in an operation. `what`: static storage. Where
+ * MARLINE_ON_TIMES is set. */
 #define MARLINE_ACTIVITY_OVERHEAD 0x40
 #define MARLINE_ACTIVITY_IDLENESS 0x80
 void marline_device_activity(int device, int kind, const char *what, uint64_t begin, uint64_t end);

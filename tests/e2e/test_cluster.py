@@ -220,7 +220,8 @@ def test_ps_shows_what_each_node_has(jobs, compiled):
         assert node["cluster"]["node"] == node["number"] and node["cluster"]["copies"] >= 1
         assert node["cluster"]["bytes"] >= 1 << 20
         assert found["cluster"]["under_way"] >= 1 and found["cluster"]["sent"] >= 1 << 20
-        text = " ".join(subprocess.run([jobs.command, "ps", pid, "--seconds", "0.2"], text=True, capture_output=True).stdout.split())
+        said = subprocess.run([jobs.command, "ps", pid, "--seconds", "0.2"], text=True, capture_output=True).stdout
+        text = " ".join(said.split())
         assert re.search(r"cluster: \d+ tasks? under way, \d+ buffers? held", text), text
         assert re.search(r"1 region running, \d+ buffers? held \([0-9.]+ MiB\)", text), text
     finally:

@@ -67,9 +67,9 @@ bool any_program_code() {
   return dladdr(reinterpret_cast<const void*>(&begins_with), &own) != 0 && dl_iterate_phdr(look, &own) != 0;
 }
 
-// Shells and the like that a job is started by, or that a program starts, use no OpenMP, and are no workers: they have to
-// run in each process. `marline devices` uses none either, and asks all the same. A program without target constructs has
-// workers all the same: what its device routines ask for, and processes that do not run `main` a second time.
+// Shells and the like that a job is started by, or that a program starts, use no OpenMP, and are no workers: they have
+// to run in each process. `marline devices` uses none either, and asks all the same. A program without target constructs
+// has workers all the same, for its device routines, and so that `main` runs once.
 bool wants_devices_early() {
   const char* text = std::getenv("MARLINE_DEVICES");
   if (std::getenv("MARLINE_JOB_SERVE") != nullptr) return true;

@@ -3,8 +3,9 @@
 
 One lane per thread, filled where a task runs, in the colour of its kind. Below each rank's threads, thinner lanes for
 MPI calls whose task is suspended, and for the transfers and kernels of each device: they lie under what the threads run
-meanwhile. Arrows are transfers from one device to another, as those between the nodes of a cluster. A chart has no more bars than it has columns: where a trace has more, bars shorter than a column are
-gathered, and a line of text under the chart says so.
+meanwhile. Arrows are transfers from one device to another, as those between the nodes of a cluster. A chart has no more
+bars than it has columns: where a trace has more, bars shorter than a column are gathered, and a line of text under the
+chart says so.
 """
 
 from __future__ import annotations
