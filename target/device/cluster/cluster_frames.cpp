@@ -7,7 +7,7 @@ namespace marline::target {
 
 namespace {
 
-constexpr size_t kAccessWords = 7, kEndedWords = 3, kPlaceWords = 2;
+constexpr size_t kAccessWords = 7, kEndedWords = 4, kPlaceWords = 2;
 
 void write_range(const ClusterRange& range, BlobWriter& to) {
   to.put(range.buffer);
@@ -76,7 +76,11 @@ void write_message(const Message& message, BlobWriter& to) {
     to.put(ended.index);
     to.put(ended.has_run);
     to.put_bytes(&ended.time, sizeof ended.time);
+    to.put(ended.count);
   }
+  to.put(message.count);
+  to.put(message.words.count());
+  for (uint64_t word : message.words) to.put(word);
 }
 
 bool read_message(BlobReader& from, Message& message) {
@@ -109,8 +113,13 @@ bool read_message(BlobReader& from, Message& message) {
     task.has_run = from.get() != 0;
     uint64_t time = from.get();
     std::memcpy(&task.time, &time, sizeof time);
+    task.count = from.get();
     message.ended.push(task);
   }
+  message.count = from.get();
+  uint64_t words = from.get();
+  if (words > from.left() / sizeof(uint64_t)) return false;
+  for (uint64_t i = 0; i < words; ++i) message.words.push(from.get());
   return from.is_good() && message.kind <= kLastKind;
 }
 

@@ -69,8 +69,16 @@ class Maker {
     }
     addresses_.resize(1 + draw(10));
     kernel_share_ = 40 + draw(60);
-    int count = 1 + draw(chance(30) ? 300 : 80);
-    for (int i = 0; i < std::min(count, most_); ++i) add_construct();
+    int loops = chance(50) ? 2 + draw(20) : 0;
+    int count = 1 + draw(chance(30) ? 300 : 80) + (loops != 0 ? draw(100) : 0);
+    limit_ = std::min(count, most_);
+    while (!is_full()) {
+      if (chance(loops)) {
+        add_loop();
+      } else {
+        add_construct();
+      }
+    }
     for (int v = 0; v < variables; ++v) {
       if (variables_[v].references > 0) add_exit(v, true);
     }
@@ -80,6 +88,155 @@ class Maker {
  private:
   int draw(int below) { return static_cast<int>(random_() % static_cast<unsigned>(below)); }
   bool chance(int percent) { return draw(100) < percent; }
+
+  bool is_full() const { return number() >= limit_; }
+
+  // A task of a persistent graph, as each iteration has it.
+  struct Item {
+    bool is_host = false;
+    int variable = 0;  // of a host task
+    int pin = 0;
+    double work = 1;
+    uint64_t constant = 0;
+    std::vector<std::pair<int, Depend>> depends;
+    std::vector<Use> uses;
+  };
+  struct Loop {
+    int number;
+    bool waits, changes;  // its tasks have other firstprivate data in each iteration
+    std::vector<Item> items;
+  };
+
+  // One graph, or two whose iterations take turns. Some iterations differ, and some tasks are none of the graph's.
+  void add_loop() {
+    for (int i = draw(3); i >= 0 && !is_full(); --i) {
+      int v = draw(static_cast<int>(variables_.size()));
+      if (variables_[static_cast<size_t>(v)].references == 0) add_enter(v);
+    }
+    std::vector<Loop> loops;
+    bool waits = chance(50);
+    for (int i = chance(25) ? 2 : 1; i > 0; --i) {
+      loops.push_back({++loops_, waits, chance(70), {}});
+      for (int item = 1 + draw(8); item > 0; --item) loops.back().items.push_back(draw_item());
+    }
+    int iterations = 3 + draw(8), trouble = chance(50) ? 0 : 10;
+    for (int i = 0; i < iterations; ++i) {
+      for (Loop& loop : loops) add_iteration(loop, chance(trouble), i + 1 == iterations);
+      if (chance(trouble) && !is_full()) add_outside();
+      if (chance(trouble / 3)) map_again();
+    }
+  }
+
+  void add_enter(int v) {
+    Construct construct{};
+    construct.kind = Kind::kEnter;
+    construct.work = 0.1;
+    make_data(construct, v, true, false);
+  }
+
+  void map_again() {
+    int v = draw(static_cast<int>(variables_.size()));
+    if (variables_[static_cast<size_t>(v)].references == 0 || is_full()) return;
+    add_exit(v, true);
+    if (!is_full()) add_enter(v);
+  }
+
+  Item draw_item() {
+    Item item;
+    item.is_host = chance(15);
+    item.work = std::exponential_distribution<double>(0.5)(random_) + 0.1;
+    item.constant = random_();
+    item.variable = draw(static_cast<int>(variables_.size()));
+    if (chance(10)) item.pin = 1 + draw(program_.nodes);
+    for (int address = 0; address < static_cast<int>(addresses_.size()); ++address) {
+      if (chance(30)) item.depends.emplace_back(address, static_cast<Depend>(draw(10) < 7 ? draw(2) : draw(4)));
+    }
+    for (int v = 0; v < static_cast<int>(variables_.size()); ++v) {
+      if (!chance(50)) continue;
+      Use use{};
+      use.variable = v;
+      use.offset = chance(50) ? 0 : static_cast<uint64_t>(draw(static_cast<int>(program_.sizes[v])));
+      use.bytes = program_.sizes[v] - use.offset;
+      if (chance(50)) use.bytes = 1 + static_cast<uint64_t>(draw(static_cast<int>(use.bytes)));
+      use.to = use.from = true;
+      use.may_write = chance(60);
+      item.uses.push_back(use);
+    }
+    return item;
+  }
+
+  void add_iteration(Loop& loop, bool differs, bool is_last) {
+    size_t count = loop.items.size(), at = static_cast<size_t>(draw(static_cast<int>(count)));
+    int how = differs ? draw(4) : -1;
+    Item other = differs ? draw_item() : Item();
+    size_t end = how == 0 ? at + 1 : count + (how == 1 ? 1 : 0);
+    for (size_t i = 0; i < end && !is_full(); ++i) {
+      if (how == 2 && i == at && i != 0) add_outside();
+      if (is_full()) return;
+      bool is_other = i == count || (how == 3 && i == at);
+      Construct construct{};
+      construct.loop = loop.number;
+      construct.waits_for_iterations = loop.waits;
+      construct.begins_iteration = i == 0;
+      construct.waits = construct.begins_iteration && loop.waits;
+      construct.ends_iteration = i + 1 == end;
+      construct.ends_loop = construct.ends_iteration && is_last;
+      make_item(construct, is_other ? other : loop.items[i], loop.changes);
+    }
+  }
+
+  void make_item(Construct construct, const Item& item, bool changes) {
+    construct.kind = item.is_host ? Kind::kHost : Kind::kKernel;
+    construct.work = item.work;
+    construct.pin = item.is_host ? 0 : item.pin;
+    construct.words = {changes ? static_cast<uint64_t>(number()) : 0, item.constant, chance(80) || !changes ? 1u : 2u};
+    construct.is_cancelled = chance(2);
+    for (auto [address, kind] : item.depends) {
+      addresses_[static_cast<size_t>(address)].add(number(), kind, construct.predecessors);
+    }
+    std::vector<const Use*> chosen;
+    for (const Use& use : item.uses) {
+      Variable& variable = variables_[static_cast<size_t>(use.variable)];
+      if (item.is_host || variable.references == 0) continue;
+      wait_for(construct, Set().set(static_cast<size_t>(variable.made_by)));
+      chosen.push_back(&use);
+    }
+    Set ancestors = close(construct);
+    if (item.is_host) {
+      construct.is_cancelled = false;
+      Use use{};
+      use.variable = item.variable;
+      draw_accesses(use, variables_[item.variable].host, ancestors, 0, program_.sizes[item.variable]);
+      construct.uses.push_back(use);
+    }
+    for (const Use* of : chosen) {
+      Use use = *of;
+      Variable& variable = variables_[static_cast<size_t>(use.variable)];
+      variable.users.set(static_cast<size_t>(number()));
+      draw_accesses(use, variable.device, ancestors, use.offset, use.offset + use.bytes, use.may_write);
+      construct.uses.push_back(use);
+    }
+    push(construct, ancestors);
+  }
+
+  // Some task that is none of a graph's, and maps nothing for long.
+  void add_outside() {
+    Construct construct{};
+    construct.work = std::exponential_distribution<double>(0.5)(random_) + 0.1;
+    int v = draw(static_cast<int>(variables_.size()));
+    bool is_mapped = variables_[static_cast<size_t>(v)].references > 0;
+    int choice = draw(4);
+    if (choice == 0 && is_mapped) {
+      construct.kind = chance(50) ? Kind::kUpdateTo : Kind::kUpdateFrom;
+      make_data(construct, v, construct.kind == Kind::kUpdateTo, construct.kind == Kind::kUpdateFrom);
+    } else if (choice == 1) {
+      construct.kind = Kind::kHost;
+      make_host(construct, v);
+    } else {
+      construct.kind = Kind::kKernel;
+      make_kernel(construct);
+    }
+  }
 
   void add_construct() {
     Construct construct{};
@@ -231,8 +388,9 @@ class Maker {
     push(construct, ancestors);
   }
 
-  void draw_accesses(Use& use, std::vector<Byte>& bytes, const Set& before, uint64_t begin, uint64_t end) {
-    int reads = draw(100), writes = draw(100);
+  void draw_accesses(Use& use, std::vector<Byte>& bytes, const Set& before, uint64_t begin, uint64_t end,
+                     bool writes_any = true) {
+    int reads = draw(100), writes = writes_any ? draw(100) : 0;
     for (uint64_t i = begin; i < end; ++i) {
       bool can_write = may_write(bytes[i], before);
       if (chance(reads) && may_read(bytes[i], before)) {
@@ -303,8 +461,8 @@ class Maker {
   }
 
   std::mt19937 random_;
-  int most_;
-  int kernel_share_ = 0;
+  int most_, limit_ = 0;
+  int kernel_share_ = 0, loops_ = 0;
   Program program_;
   std::vector<Variable> variables_;
   std::vector<Address> addresses_;

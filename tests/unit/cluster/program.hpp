@@ -33,6 +33,10 @@ struct Construct {
   int pin = 0;                          // a node, or 0
   unsigned kinds = ~0u;
   double work = 1;
+  int loop = 0;                         // a persistent graph's number: it is one of its tasks
+  bool waits_for_iterations = false;    // of the graph: the program waits for each iteration before the next one
+  bool begins_iteration = false, ends_iteration = false, ends_loop = false;
+  std::vector<uint64_t> words;          // of a graph's task: firstprivate data
 };
 
 struct Program {

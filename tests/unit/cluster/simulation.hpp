@@ -5,18 +5,9 @@
 #pragma once
 
 #include "program.hpp"
-
-#include "cluster/core/dataflow/head.hpp"
-
-#include <string>
+#include "result.hpp"
 
 namespace marline::target::simulation {
-
-struct Result {
-  std::string error;        // what was wrong; empty: nothing
-  uint64_t tasks = 0, messages = 0, bytes = 0;
-  Head::Counts counts;
-};
 
 // Runs the program of that seed, cut to `most` constructs, on a machine of that seed.
 Result simulate(unsigned seed, int most = 1 << 20);

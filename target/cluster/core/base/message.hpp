@@ -21,6 +21,11 @@ struct ClusterRange {
   uint64_t end() const { return offset + bytes; }
 };
 
+struct TaskAccess {
+  ClusterRange range;
+  bool may_write = false;
+};
+
 // A task at a node.
 struct TaskPlace {
   NodeNumber node = 0;
@@ -55,13 +60,17 @@ enum class MessageKind : uint8_t {
   kWithdraw,   // 0 to a node: if task `index` has not started, task `peer` stands in for it
   kStandIn,    // an answer to kWithdraw, to the node of task `index`, as the end of its only predecessor: the accesses
                // of task `peer` of the sender, for which it stands in, or `is_cancelled`: it need not run
+  kPlan,       // 0 to a node: its share of plan `index` of a persistent graph (replay/share.hpp has the words)
+  kReplay,     // 0 to a node: `count` tasks of its share of plan `index` are tasks of the node now
+  kUnplan,     // 0 to a node: plan `index` is replayed no more
 };
-inline constexpr MessageKind kLastKind = MessageKind::kStandIn;
+inline constexpr MessageKind kLastKind = MessageKind::kUnplan;
 
 struct EndedTask {
   uint64_t index;
   bool has_run;
   double time;  // that it took, in the driver's unit
+  uint64_t count = 1;  // of a replay: so many tasks from `index` on, which their node has forgotten by itself
 };
 
 struct Message {
@@ -82,6 +91,9 @@ struct Message {
   int32_t priority = 0;  // of tasks that could start, the node starts the one with the highest; of these,
   uint64_t order = 0;    // the one with the lowest; of these, the one that could start first
   List<PlannedAccess> accesses;
+  // kPlan, kReplay
+  uint64_t count = 0;
+  List<uint64_t> words;
   // kReport
   List<EndedTask> ended;
 };

@@ -42,6 +42,8 @@ class Numbered {
     }
   }
 
+  [[nodiscard]] bool is_empty() const { return count_ == 0; }
+
   // In no order, but always in the same one.
   template <class Visit>
   void for_each(const Visit& visit) {

@@ -150,4 +150,9 @@ void Directory::forget_holder(uint64_t buffer, NodeNumber node) {
   }
 }
 
+void Directory::end_keep(uint64_t buffer) {
+  Buffer* found = find(buffer);
+  if (found != nullptr) --found->plans;
+}
+
 }  // namespace marline::target

@@ -47,6 +47,21 @@ class Directory {
   [[nodiscard]] bool is_home(uint64_t buffer, NodeNumber node);
   void forget_holder(uint64_t buffer, NodeNumber node);
 
+  // For replay: a plan that is kept uses the buffer.
+  void keep(uint64_t buffer) { ++find(buffer)->plans; }
+  void end_keep(uint64_t buffer);
+  [[nodiscard]] bool is_kept(uint64_t buffer) {
+    Buffer* found = find(buffer);
+    return found != nullptr && found->plans != 0;
+  }
+  // Calls rename(place, writer) for each place; `writer` is null where the place is no writer's.
+  template <class Rename>
+  void rename(uint64_t buffer, const Rename& rename);
+  // Appends the buffer's state. name_writer(writer, place, words) and name(place, words) append what a task is called
+  // there. False: there is no such buffer.
+  template <class Name, class NameWriter>
+  [[nodiscard]] bool describe(uint64_t buffer, const Name& name, const NameWriter& name_writer, List<uint64_t>& words);
+
  private:
   struct Writer {
     TaskNumber number;
@@ -61,6 +76,7 @@ class Directory {
   };
   struct Buffer {
     uint64_t number = 0;
+    uint64_t plans = 0;      // that are kept and use it
     List<Segment> segments;  // by address, without gaps
   };
 
@@ -116,6 +132,33 @@ void Directory::plan(const PlannedTask& task, const ClusterRange& range, bool ma
     }
     plan_home(segment, task, is_ordered, access);
   }
+}
+
+template <class Rename>
+void Directory::rename(uint64_t buffer, const Rename& rename) {
+  Buffer* found = find(buffer);
+  assert(found != nullptr);
+  for (Segment& segment : found->segments) {
+    if (segment.has_home) rename(segment.home, nullptr);
+    for (Writer& writer : segment.writers) rename(writer.place, &writer.number);
+    for (TaskPlace& holder : segment.holders) rename(holder, nullptr);
+  }
+}
+
+template <class Name, class NameWriter>
+bool Directory::describe(uint64_t buffer, const Name& name, const NameWriter& name_writer, List<uint64_t>& words) {
+  Buffer* found = find(buffer);
+  if (found == nullptr) return false;
+  words.push(buffer);
+  for (const Segment& segment : found->segments) {
+    words.push(segment.begin);
+    words.push(segment.has_home);
+    if (segment.has_home) name(segment.home, words);
+    for (const Writer& writer : segment.writers) name_writer(writer.number, writer.place, words);
+    words.push(segment.holders.count());
+    for (const TaskPlace& holder : segment.holders) name(holder, words);
+  }
+  return true;
 }
 
 }  // namespace marline::target

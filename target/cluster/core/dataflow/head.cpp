@@ -5,18 +5,31 @@
 
 namespace marline::target {
 
-Head::Head(const HeadOptions& options) : placement(options.policy), options_(options) {
+namespace {
+
+Head* as_head(const void* head) { return const_cast<Head*>(static_cast<const Head*>(head)); }
+
+}  // namespace
+
+Head::Head(const HeadOptions& options)
+    : placement(options.policy),
+      options_(options),
+      graphs_(directory_, copies_,
+              {this, [](const void* head, TaskNumber task) { return as_head(head)->has_ended(task); },
+               [](const void* head, const TaskPlace& place) { return as_head(head)->has_ended(place); }}) {
   copies_.set_budgets(options.nodes, options.memory);
   for (size_t i = 0; i <= options.nodes; ++i) {
     Node node;
-    node.credits = options.credits;
+    node.credits = static_cast<int64_t>(options.credits);
     nodes_.push(std::move(node));
     assigned_.push({});
   }
 }
 
 TaskNumber Head::create(NewTask made) {
+  cut_iteration();
   TaskNumber number = tasks_.end();
+  if (made.graph != 0) graphs_.note_created(made.graph, number);
   tasks_.reach(number).made = std::move(made);
   ++under_way_;
   note_predecessors(number);
@@ -36,6 +49,7 @@ void Head::note_predecessors(TaskNumber number) {
 }
 
 bool Head::has_ended(TaskNumber task) {
+  if (is_replayed(task)) return graphs_.has_ended(task);
   return task < tasks_.first() || (task < tasks_.end() && tasks_[task].state == State::kEnded);
 }
 
@@ -48,15 +62,20 @@ bool Head::uses(TaskNumber number, uint64_t buffer) {
 
 void Head::cancel(TaskNumber number) {
   if (has_ended(number)) return;
-  Task& task = tasks_[number];
-  task.is_cancelled = true;
-  if (task.state != State::kPlanned) return;
-  Message message = message_to(MessageKind::kCancel, task.place.node);
-  message.index = task.place.index;
+  if (is_replayed(number)) {
+    confirm();
+  } else {
+    tasks_[number].is_cancelled = true;
+    if (tasks_[number].state != State::kPlanned) return;
+  }
+  TaskPlace place = place_of(number);
+  Message message = message_to(MessageKind::kCancel, place.node);
+  message.index = place.index;
   send(std::move(message));
 }
 
 void Head::barrier() {
+  confirm();
   make_due(tasks_.end());
   plan_what_can_be();
 }
@@ -88,9 +107,12 @@ bool Head::plan(TaskNumber number) {
   assignment.is_cancelled = task->is_cancelled;
   assignment.priority = task->made.priority;
   assignment.order = task->order;
+  if (!graphs_.is_empty()) disturb_graphs(*task);
   plan_accesses(number, assignment);
+  if (task->made.graph != 0) record(number, assignment);
   send(std::move(assignment));
   for (uint64_t buffer : task->made.last_of) directory_.remove(buffer);
+  send_of_graphs();
   return true;
 }
 
@@ -111,12 +133,15 @@ void Head::assign_index(TaskNumber number) {
 void Head::plan_accesses(TaskNumber number, Message& assignment) {
   Task& task = tasks_[number];
   List<TaskNumber>& predecessors = task.made.predecessors;
+  GraphNumber graph = task.made.graph;
+  auto has_ended = [this, graph](TaskNumber other) {
+    return graph != 0 ? graphs_.has_ended(graph, other) : this->has_ended(other);
+  };
   for (size_t i = predecessors.count(); i-- > 0;) {
     if (has_ended(predecessors[i])) predecessors.erase(i);
   }
   covered_.clear();
   PlannedTask planned = {number, task.place, &predecessors};
-  auto has_ended = [this](TaskNumber other) { return this->has_ended(other); };
   for (const TaskAccess& access : task.made.accesses) {
     directory_.plan(planned, access.range, access.may_write, has_ended, assignment.accesses, covered_);
     use(task, access.range.buffer, task.place.node);
@@ -124,7 +149,10 @@ void Head::plan_accesses(TaskNumber number, Message& assignment) {
   for (TaskNumber predecessor : predecessors) {
     bool is_covered = false;
     for (TaskNumber other : covered_) is_covered = is_covered || other == predecessor;
-    if (!is_covered) assignment.waits_for.push(tasks_[predecessor].place);
+    TaskPlace place;
+    if (is_covered) continue;
+    bool is_in_graph = graph != 0 && graphs_.find_place(graph, predecessor, place);
+    assignment.waits_for.push(is_in_graph ? place : place_of(predecessor));
   }
   assignment.predecessors = static_cast<uint32_t>(assignment.waits_for.count());
   for (const PlannedAccess& access : assignment.accesses) {
@@ -158,6 +186,10 @@ bool Head::make_room(Task& task) {
     uint64_t buffer = copies_.find_unused(node, buffers);
     if (buffer == 0) {
       if (planned_ != 0) return false;  // what they use can go when they have ended
+      if (graphs_.forget_idle_plan()) {
+        send_of_graphs();
+        continue;
+      }
       ++counts.over_budget;
       return true;
     }
@@ -171,6 +203,7 @@ bool Head::make_room(Task& task) {
 }
 
 void Head::drop_copy(uint64_t buffer, NodeNumber node) {
+  if (!graphs_.is_empty()) graphs_.disturb(buffer, 0);
   directory_.forget_holder(buffer, node);
   copies_.drop(buffer, node);
   ++counts.drops;
@@ -199,7 +232,7 @@ Message Head::message_to(MessageKind kind, NodeNumber node) const {
   return message;
 }
 
-// In order, and no task without a credit.
+// In order, and no task without a credit. A replay's batch needs one, and takes as many as it has tasks.
 void Head::send(Message message) {
   Node& node = nodes_[message.to];
   node.waiting.push(std::move(message));
@@ -209,10 +242,9 @@ void Head::send(Message message) {
 void Head::send_waiting(Node& node) {
   for (; node.next_waiting < node.waiting.count(); ++node.next_waiting) {
     Message& message = node.waiting[node.next_waiting];
-    if (message.kind == MessageKind::kAssign) {
-      if (node.credits == 0) return;
-      --node.credits;
-    }
+    uint64_t tasks = message.kind == MessageKind::kAssign ? 1 : message.count;
+    if (tasks != 0 && node.credits <= 0) return;
+    node.credits -= static_cast<int64_t>(tasks);
     messages.push(std::move(message));
   }
   node.waiting.clear();
@@ -224,19 +256,24 @@ void Head::receive(const Message& message) {
   for (const EndedTask& ended : message.ended) {
     Window<TaskNumber>& assigned = assigned_[message.from];
     TaskNumber number = assigned[ended.index];
+    nodes_[message.from].credits += static_cast<int64_t>(ended.count);
+    if (is_replayed(number)) {
+      end_replayed(message.from, number, ended.count);
+      continue;
+    }
     Message forget = message_to(MessageKind::kForget, message.from);
     forget.index = ended.index;
     if (ended.has_run && message.from != 0) placement.learn(tasks_[number].request, message.from, ended.time);
     end(number);
-    ++nodes_[message.from].credits;
     send(std::move(forget));
-    while (assigned.first() < assigned.end() && has_ended(assigned[assigned.first()])) assigned.drop_first();
   }
+  Window<TaskNumber>& assigned = assigned_[message.from];
+  while (assigned.first() < assigned.end() && has_ended(assigned[assigned.first()])) assigned.drop_first();
   send_waiting(nodes_[message.from]);
   bool is_idle = message.from != 0 && static_cast<double>(nodes_[message.from].open) < placement.slots(message.from);
   if (is_idle && !options_.hold) make_due(tasks_.end());
   plan_what_can_be();
-  if (options_.withdraw) withdraw_for_idle(message.from);
+  if (options_.withdraw && !graphs_.is_replaying()) withdraw_for_idle(message.from);
 }
 
 void Head::end(TaskNumber number) {
@@ -246,7 +283,7 @@ void Head::end(TaskNumber number) {
   over.push(number);
   --under_way_;
   --planned_;
-  for (const Use& use : task.uses) {
+  for (const CopyUse& use : task.uses) {
     if (copies_.end_use(use.buffer, use.node)) remove_copies(use.buffer);
   }
   --nodes_[task.place.node].open;

@@ -11,15 +11,11 @@
 #pragma once
 
 #include "cluster/core/coherence/directory.hpp"
-#include "cluster/core/dataflow/copies.hpp"
+#include "cluster/core/coherence/copies.hpp"
 #include "cluster/core/placement/batch.hpp"
+#include "cluster/core/replay/graphs.hpp"
 
 namespace marline::target {
-
-struct TaskAccess {
-  ClusterRange range;
-  bool may_write = false;
-};
 
 struct NewBuffer {
   uint64_t buffer, bytes;
@@ -36,6 +32,8 @@ struct NewTask {
   List<TaskAccess> accesses;      // one per range; ranges do not overlap
   List<NewBuffer> new_buffers;    // that come into being with this task
   List<uint64_t> last_of;         // buffers that go when it has ended; all others that use them are ordered before it
+  GraphNumber graph = 0;          // of whose iteration it is
+  List<uint64_t> words;           // in a graph: the driver's, of which later iterations may change the values
 };
 
 struct HeadOptions {
@@ -64,17 +62,44 @@ class Head {
   // A kReport from a node.
   void receive(const Message& message);
 
+  // Persistent graphs. An iteration consists of the tasks between begin and end. True: it is replayed, so the tasks are
+  // not created, but `again` is called for each, in the order of the iteration before, or `again_all` for all of
+  // them. False: tasks are created, with the graph's number and all their direct predecessors in this iteration and
+  // the one before, also those that have ended. `is_behind`: the program waits for each iteration before the next one.
+  [[nodiscard]] bool begin_iteration(GraphNumber graph, bool is_behind);
+  // The next task, which has the accesses, the kernel and the predecessors that it had in the iteration before, and no
+  // other predecessor that has not ended. False: the iteration is cut, as it has more tasks than the one before, or
+  // somebody has created a task meanwhile. The task and the rest of the iteration have to be created.
+  [[nodiscard]] bool again(GraphNumber graph, const uint64_t* words, size_t count) {
+    if (graphs_.again(graph, words, count)) return true;
+    send_of_graphs();
+    return false;
+  }
+  // All of them, with the words of the iteration before.
+  void again_all(GraphNumber graph) { graphs_.again_all(graph); }
+  // Tasks so far may start; else they wait for the end of the iteration.
+  void confirm();
+  // What comes is not the iteration before: the rest has to be created.
+  void cut_iteration();
+  void end_iteration(GraphNumber graph);
+  void end_graph(GraphNumber graph);
+  // Of the present iteration if it is replayed: a task's number, also for others' predecessors.
+  [[nodiscard]] TaskNumber number_of(GraphNumber graph, uint64_t task) { return graphs_.number_of(graph, task); }
+
   [[nodiscard]] bool has_ended(TaskNumber task);
   // Of a task that has not ended.
   [[nodiscard]] bool uses(TaskNumber task, uint64_t buffer);
   [[nodiscard]] size_t under_way() const { return under_way_; }
-  [[nodiscard]] TaskPlace place_of(TaskNumber task) { return tasks_[task].place; }
+  [[nodiscard]] TaskPlace place_of(TaskNumber task) {
+    return is_replayed(task) ? graphs_.place_of(task) : tasks_[task].place;
+  }
 
   // Whether a copy of the buffer may still lie on a node: its address must not be another's yet.
   [[nodiscard]] bool has_copies(uint64_t buffer) { return copies_.has(buffer); }
 
   List<Message> messages;
-  List<TaskNumber> over;  // tasks that have ended; the driver clears it
+  List<TaskNumber> over;          // tasks that have ended; the driver clears it
+  List<TaskNumber> over_replays;  // iterations, by the number of their first task, all of whose tasks have ended; likewise
   struct Counts {
     uint64_t moves = 0;        // buffers whose home has moved to node 0 for lack of memory
     uint64_t drops = 0;        // copies that went for lack of memory
@@ -82,15 +107,12 @@ class Head {
     uint64_t without_node = 0; // tasks that no member has an image for: they run at node 0
     uint64_t withdrawn = 0;    // tasks for which another node was asked to stand in
   } counts;
+  [[nodiscard]] const Graphs::Counts& graph_counts() const { return graphs_.counts; }
 
  private:
   static constexpr uint64_t kNoLevel = ~uint64_t{0};
   enum class State : uint8_t { kCreated, kPlanned, kEnded };
 
-  struct Use {
-    uint64_t buffer;
-    NodeNumber node;
-  };
   struct Task {
     State state = State::kCreated;
     bool is_cancelled = false;
@@ -100,13 +122,14 @@ class Head {
     PlacementRequest request;
     double load = 0, mark = 0;  // in the node's load
     uint64_t level = kNoLevel;  // the longest chain of predecessors that are known; the program's tasks have one
-    List<Use> uses;
+    List<CopyUse> uses;
     NodeNumber advice = 0;      // the node that make_due has found; 0: none
     uint32_t batch_number = 0;  // in batch_, while make_due runs
     uint64_t order = 0;         // see Message
   };
   struct Node {
-    uint64_t assigned = 0, credits = 0;
+    uint64_t assigned = 0;
+    int64_t credits = 0;    // below 0: a replay's tasks come together
     uint64_t open = 0;      // assigned, and has not ended
     List<Message> waiting;  // messages from the first task on that has no credit; bounded by the tasks under way
     size_t next_waiting = 0;
@@ -133,6 +156,12 @@ class Head {
   void lend(TaskNumber number, NodeNumber idle);
   void plan_accesses(TaskNumber number, Message& assignment);
   void use(Task& task, uint64_t buffer, NodeNumber node);
+  [[nodiscard]] bool has_ended(const TaskPlace& place);
+  void record(TaskNumber number, const Message& assignment);
+  void disturb_graphs(const Task& task);
+  void assign_replayed(const Message& message);
+  void end_replayed(NodeNumber node, TaskNumber number, uint64_t count);
+  void send_of_graphs();
   void end(TaskNumber number);
   void leave_level(const Task& task);
   void remove_copies(uint64_t buffer);
@@ -143,6 +172,7 @@ class Head {
   HeadOptions options_;
   Directory directory_;
   Copies copies_;
+  Graphs graphs_;
   Window<Task> tasks_;
   List<Node> nodes_;
   List<Window<TaskNumber>> assigned_;  // by node: the task of an index

@@ -16,9 +16,13 @@ void Head::place(Task& task) {
     bytes += access.range.bytes;
     directory_.add_holders(access.range, holders);
   }
+  NodeNumber pin = task.made.pin;
+  if (task.made.graph != 0 && pin == kAnyNode) {
+    pin = graphs_.node_before(task.made.graph, task.made.kernel, task.made.kinds);
+  }
+  if (task.advice != 0 && pin == kAnyNode) pin = task.advice;
   task.request = {
-      .kernel = task.made.kernel, .bytes = bytes, .kinds = task.made.kinds, .pin = task.made.pin, .holders = &holders};
-  if (task.advice != 0 && task.request.pin == kAnyNode) task.request.pin = task.advice;
+      .kernel = task.made.kernel, .bytes = bytes, .kinds = task.made.kinds, .pin = pin, .holders = &holders};
   // Neighbours without data to share need not stay together.
   if (!holders.is_empty() && levels_.has(task.level)) task.request.beside = levels_[task.level];
   List<RunningPredecessor> running;
@@ -44,7 +48,7 @@ void Head::place(Task& task) {
 
 void Head::add_running(const Task& task, List<RunningPredecessor>& running) {
   for (TaskNumber number : task.made.predecessors) {
-    if (has_ended(number)) continue;
+    if (has_ended(number) || is_replayed(number)) continue;
     const Task& before = tasks_[number];
     NodeNumber node = before.place.node;
     if (node != 0) running.push({node, placement.time_left(node, before.mark)});
@@ -80,7 +84,7 @@ void Head::add_to_batch(const Task& task, TaskNumber first, BatchTask& entry) {
   entry.request = {.kernel = task.made.kernel, .kinds = task.made.kinds, .pin = task.made.pin};
   if (levels_.has(task.level)) entry.request.beside = levels_[task.level];
   for (TaskNumber number : task.made.predecessors) {
-    if (has_ended(number)) continue;
+    if (has_ended(number) || is_replayed(number)) continue;
     const Task& before = tasks_[number];
     if (number >= first) {
       entry.inputs.push({before.batch_number, 0});
@@ -94,7 +98,7 @@ void Head::add_to_batch(const Task& task, TaskNumber first, BatchTask& entry) {
     uint64_t made = 0;
     size_t input = 0;
     for (TaskNumber number : task.made.predecessors) {
-      if (number < first || has_ended(number)) continue;
+      if (number < first || has_ended(number) || is_replayed(number)) continue;
       uint64_t bytes = bytes_written(tasks_[number], access.range);
       entry.inputs[input++].bytes += bytes;
       made += bytes;

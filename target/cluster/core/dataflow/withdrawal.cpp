@@ -13,7 +13,7 @@ void Head::withdraw_for_idle(NodeNumber reporting) {
   for (int i = 0; i < kAtMost; ++i) {
     NodeNumber idle = placement.least_loaded();
     if (idle == 0 || static_cast<double>(nodes_[idle].open) >= placement.slots(idle)) return;
-    if (nodes_[idle].credits == 0) return;
+    if (nodes_[idle].credits <= 0) return;
     NodeNumber busy = find_busiest(reporting);
     if (busy == 0 || busy == idle || !withdraw_from(busy, idle)) return;
   }
@@ -38,7 +38,7 @@ bool Head::withdraw_from(NodeNumber busy, NodeNumber idle) {
   if (static_cast<double>(nodes_[busy].open) <= placement.slots(busy)) return false;
   for (uint64_t index = assigned.end(); index-- > begin;) {
     TaskNumber number = assigned[index];
-    if (has_ended(number) || !can_stand_in(tasks_[number], idle)) continue;
+    if (has_ended(number) || is_replayed(number) || !can_stand_in(tasks_[number], idle)) continue;
     lend(number, idle);
     return true;
   }

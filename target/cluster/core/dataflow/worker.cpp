@@ -68,6 +68,15 @@ void Worker::handle(Message& message) {
     case MessageKind::kStandIn:
       stand_in(message);
       break;
+    case MessageKind::kPlan:
+      shares_.add(message.index).read(message);
+      break;
+    case MessageKind::kReplay:
+      replay(message);
+      break;
+    case MessageKind::kUnplan:
+      shares_.erase(shares_.find(message.index));
+      break;
     case MessageKind::kReport: assert(!"for the head"); break;
   }
 }
@@ -179,6 +188,7 @@ void Worker::start(uint64_t index) {
   command.action = WorkerAction::kStart;
   command.index = index;
   command.task = task.number;
+  command.message.words.swap(task.words);
   commands.push(std::move(command));
 }
 
@@ -276,7 +286,37 @@ void Worker::complete(uint64_t index) {
   if (task.is_stand_in) tell_end(task.other);
   task.subscribers.clear();
   task.accesses.clear();
+  if (task.batch != 0) return leave_batch(index);
   ended_.push({index, task.has_run, task.time});
+}
+
+// As if node 0 had assigned each of them.
+void Worker::replay(const Message& message) {
+  Share* share = shares_.find(message.index);
+  if (share == nullptr) fatal("cluster: node 0 replays plan %lu, which it has not sent to node %u", message.index, node_);
+  ReplayBatch read = share->read_batch(message);
+  Batch& batch = batches_.add(++last_batch_);
+  batch.first = read.first_index + read.from;
+  batch.count = batch.open = read.to - read.from;
+  uint64_t number = batch.number;
+  for (uint64_t rank = read.from; rank < read.to; ++rank) {
+    Message assignment = share->assignment(read, rank);
+    Task& task = tasks_.reach(assignment.index);
+    task.batch = number;
+    task.words.swap(assignment.words);
+    assign(assignment);
+  }
+}
+
+// Nobody has to ask node 0 whether such a task may be forgotten: whoever asks for one that is not known here finds
+// that it has ended.
+void Worker::leave_batch(uint64_t index) {
+  Batch& batch = *batches_.find(tasks_[index].batch);
+  forget(index);
+  if (--batch.open != 0) return;
+  ended_.push({batch.first, false, 0, batch.count});
+  has_ended_batch_ = true;
+  batches_.erase(&batch);
 }
 
 void Worker::tell_end(const TaskPlace& subscriber) {
@@ -334,8 +374,11 @@ void Worker::forget(uint64_t index) {
 }
 
 // The head hears of ends together, unless the node has nothing else to do than to wait for what these ends bring about.
+// A batch stands for many already, and the program may wait for it to begin an iteration.
 void Worker::report_if_due() {
-  if (ended_.is_empty() || (running_ != 0 && ended_.count() < report_at_most_)) return;
+  bool may_wait = running_ != 0 && ended_.count() < report_at_most_ && !has_ended_batch_;
+  if (ended_.is_empty() || may_wait) return;
+  has_ended_batch_ = false;
   send(MessageKind::kReport, 0).ended.swap(ended_);
 }
 

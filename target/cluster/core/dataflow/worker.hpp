@@ -13,7 +13,8 @@
 // - the stamp of what a task has written is above all stamps that its node had heard of when the task had run.
 #pragma once
 
-#include "cluster/core/base/message.hpp"
+#include "cluster/core/base/numbered.hpp"
+#include "cluster/core/replay/share.hpp"
 
 namespace marline::target {
 
@@ -22,8 +23,8 @@ enum class WorkerAction : uint8_t {
   kMerge,    // the bytes that came with the message just received: those with a higher stamp than the copy's. The driver
              // may have done it before, behind `hear`
   kReady,    // the inputs of task `index` are there: from here on others may get them
-  kStart,    // task `index`; the driver calls `compare` and `end` when it has run; `task` is its number, of a stand-in: the one for
-             // which it stands in
+  kStart,    // task `index`; the driver calls `compare` and `end` when it has run; `task` is its number, of a stand-in: the
+             // one for which it stands in; of a replay: with `message.words`
   kCompare,  // of task `index`: bytes of `range` that differ from their twin get `stamp`, and the twin gets them
   kDrop,     // the copy of range.buffer
 };
@@ -74,6 +75,8 @@ class Worker {
     TaskNumber number = 0;
     int32_t priority = 0;
     uint64_t order = 0;
+    uint64_t batch = 0;     // of a replay
+    List<uint64_t> words;   // likewise
     List<PlannedAccess> accesses;
     List<TaskPlace> subscribers;
     List<Message> fetches;  // of other tasks, that wait for the inputs or the end
@@ -91,7 +94,14 @@ class Worker {
     }
   };
 
+  // Tasks of a replay that came together, and whose end is told together.
+  struct Batch {
+    uint64_t number = 0, first = 0, count = 0, open = 0;
+  };
+
   void handle(Message& message);
+  void replay(const Message& message);
+  void leave_batch(uint64_t index);
   void handle_own_messages();
   void assign(Message& message);
   void end_predecessor(uint64_t index);
@@ -124,6 +134,10 @@ class Worker {
   List<EndedTask> ended_;  // at most report_at_most_
   List<Ready> ready_;      // a heap
   uint64_t arrivals_ = 0;  // in it, ever
+  bool has_ended_batch_ = false;
+  Numbered<Share> shares_;    // by plan; as many as node 0 keeps
+  Numbered<Batch> batches_;   // under way
+  uint64_t last_batch_ = 0;
   List<Message> own_;  // from this node to itself: no driver sees them
 };
 

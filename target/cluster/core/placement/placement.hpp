@@ -74,6 +74,8 @@ class Placement {
     return gap > 0 ? gap : 0;
   }
   void end(NodeNumber node, double load);
+  // Of tasks that are placed already.
+  void add_load(NodeNumber node, double load) { set_load(node, loads_[node - 1] + load); }
   // A task has run for `time`.
   void learn(const PlacementRequest& request, NodeNumber node, double time);
 

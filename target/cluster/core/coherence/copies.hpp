@@ -32,6 +32,7 @@ class Copies {
   [[nodiscard]] uint64_t find_unused(NodeNumber node, const List<uint64_t>& needed);
   void drop(uint64_t buffer, NodeNumber node);
 
+  [[nodiscard]] bool has_copy(uint64_t buffer, NodeNumber node);
   [[nodiscard]] bool has(uint64_t buffer) { return buffers_.find(buffer) != nullptr; }
   [[nodiscard]] uint64_t bytes_of(uint64_t buffer) { return find(buffer)->bytes; }
 

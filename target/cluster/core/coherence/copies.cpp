@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // See the header.
-#include "cluster/core/dataflow/copies.hpp"
+#include "cluster/core/coherence/copies.hpp"
 
 namespace marline::target {
 
@@ -61,6 +61,11 @@ bool Copies::end_use(uint64_t buffer, NodeNumber node) {
   --copy->users;
   --found->users;
   return found->is_retired && found->users == 0;
+}
+
+bool Copies::has_copy(uint64_t buffer, NodeNumber node) {
+  Buffer* found = buffers_.find(buffer);
+  return found != nullptr && find(*found, node) != nullptr;
 }
 
 uint64_t Copies::find_unused(NodeNumber node, const List<uint64_t>& needed) {

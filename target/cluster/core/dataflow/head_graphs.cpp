@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What Head does for persistent graphs: it passes on what it knows to Graphs (replay/graphs.hpp), and gives replayed tasks
+// indices, credits and load as it does for others, but by the batch.
+#include "cluster/core/dataflow/head.hpp"
+
+namespace marline::target {
+
+bool Head::has_ended(const TaskPlace& place) {
+  Window<TaskNumber>& assigned = assigned_[place.node];
+  return place.index < assigned.first() || (place.index < assigned.end() && has_ended(assigned[place.index]));
+}
+
+// All that was created before is planned before, also with `hold` or a window: the directory's state decides.
+bool Head::begin_iteration(GraphNumber graph, bool is_behind) {
+  cut_iteration();
+  barrier();
+  List<uint64_t> assigned;
+  for (const Node& node : nodes_) assigned.push(node.assigned);
+  bool is_replay = graphs_.begin(graph, is_behind, next_ >= tasks_.end(), assigned);
+  send_of_graphs();
+  return is_replay;
+}
+
+void Head::confirm() {
+  graphs_.confirm();
+  send_of_graphs();
+}
+
+void Head::cut_iteration() {
+  if (!graphs_.is_replaying()) return;
+  graphs_.cut();
+  send_of_graphs();
+}
+
+void Head::end_iteration(GraphNumber graph) {
+  graphs_.end(graph);
+  send_of_graphs();
+}
+
+void Head::end_graph(GraphNumber graph) {
+  graphs_.remove(graph);
+  send_of_graphs();
+}
+
+void Head::record(TaskNumber number, const Message& assignment) {
+  const Task& task = tasks_[number];
+  for (const CopyUse& use : task.uses) graphs_.record_use(task.made.graph, use);
+  graphs_.record(task.made.graph, {number, task.made.kernel, task.made.kinds, task.load, &task.made.accesses,
+                                   &task.made.predecessors, &task.made.words, &assignment});
+}
+
+void Head::disturb_graphs(const Task& task) {
+  for (const TaskAccess& access : task.made.accesses) graphs_.disturb(access.range.buffer, task.made.graph);
+  for (uint64_t buffer : task.made.last_of) graphs_.disturb_end(buffer);
+}
+
+void Head::assign_replayed(const Message& message) {
+  Node& node = nodes_[message.to];
+  node.open += message.count;
+  under_way_ += message.count;
+  planned_ += message.count;
+  for (uint64_t end = node.assigned + message.count; node.assigned < end; ++node.assigned) {
+    assigned_[message.to].reach(node.assigned) = message.task;
+  }
+  if (message.to != 0) placement.add_load(message.to, graphs_.load_of(message.task, message.to, message.count));
+}
+
+void Head::end_replayed(NodeNumber node, TaskNumber number, uint64_t count) {
+  nodes_[node].open -= count;
+  under_way_ -= count;
+  planned_ -= count;
+  if (node != 0) placement.end(node, graphs_.load_of(number, node, count));
+  graphs_.end_batch(number, count);
+  send_of_graphs();
+}
+
+void Head::send_of_graphs() {
+  List<Message> made;
+  made.swap(graphs_.messages);
+  for (Message& message : made) {
+    if (message.kind == MessageKind::kReplay) assign_replayed(message);
+    message.clock = clock_;
+    send(std::move(message));
+  }
+  List<uint64_t> gone;
+  gone.swap(graphs_.gone_buffers);
+  for (uint64_t buffer : gone) remove_copies(buffer);
+  for (TaskNumber first : graphs_.over) over_replays.push(first);
+  graphs_.over.clear();
+}
+
+}  // namespace marline::target

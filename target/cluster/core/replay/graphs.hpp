@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Node 0's part of replay. An iteration of a persistent graph is planned as usual and written down (*recorded*). Its plan
+// is kept if the directory is at its end as it was at its beginning, but for the iteration's number. Later iterations
+// that are the same are *replayed*: each node gets one message, or one for each batch, and makes its tasks itself. An
+// iteration that differs is *cut*: what was replayed of it stays, the rest is planned. A pure state machine, of which
+// Head is the only user; the driver calls Head's functions of the same names.
+//
+// Invariant: while a plan is replayed, the directory has the state in which the last recorded or settled iteration left
+// it. The state in which a replay would have left it is the same with other names of tasks. `settle` puts these in
+// before anybody else asks for the buffers. docs/design/cluster.md has the proof.
+#pragma once
+
+#include "cluster/core/coherence/copies.hpp"
+#include "cluster/core/replay/plan.hpp"
+
+namespace marline::target {
+
+// What Head knows of ends.
+struct EndsKnown {
+  const void* head;
+  bool (*of_task)(const void* head, TaskNumber task);
+  bool (*of_place)(const void* head, const TaskPlace& place);
+};
+
+// What a recorded task adds to the plan.
+struct RecordedTask {
+  TaskNumber number;
+  uint32_t kernel, kinds;
+  double load;
+  const List<TaskAccess>* accesses;
+  const List<TaskNumber>* predecessors;  // that count as not ended
+  const List<uint64_t>* words;
+  const Message* assignment;
+};
+
+class Graphs {
+ public:
+  Graphs(Directory& directory, Copies& copies, EndsKnown ends) : directory_(directory), copies_(copies), ends_(ends) {}
+
+  [[nodiscard]] bool is_empty() const { return graphs_.is_empty() && retired_.is_empty(); }
+
+  // The next iteration begins. True: it can be replayed. `assigned`: the next index of each node. `all_planned`: no task
+  // created before waits to be planned.
+  [[nodiscard]] bool begin(GraphNumber graph, bool is_behind, bool all_planned, const List<uint64_t>& assigned);
+  void end(GraphNumber graph);
+  // There is no other iteration.
+  void remove(GraphNumber graph);
+
+  // Of a recorded iteration, in the order of creation and of planning.
+  void note_created(GraphNumber graph, TaskNumber task);
+  [[nodiscard]] bool has_ended(GraphNumber graph, TaskNumber task);
+  // False: it is in none of the iterations that are known.
+  [[nodiscard]] bool find_place(GraphNumber graph, TaskNumber task, TaskPlace& place);
+  // Where the next task ran in the iteration before, or kAnyNode.
+  [[nodiscard]] NodeNumber node_before(GraphNumber graph, uint32_t kernel, uint32_t kinds);
+  void record(GraphNumber graph, const RecordedTask& task);
+  void record_use(GraphNumber graph, const CopyUse& use);
+  // Before anything else uses or ends the buffer. `graph`: of the task that does, or 0.
+  void disturb(uint64_t buffer, GraphNumber graph);
+  void disturb_end(uint64_t buffer);
+
+  // Of a replay. False: it has been cut, so the task has to be created.
+  [[nodiscard]] bool again(GraphNumber graph, const uint64_t* words, size_t count);
+  void again_all(GraphNumber graph);
+  void confirm();
+  [[nodiscard]] bool is_replaying() const { return replaying_ != 0; }
+  void cut();
+  // Of all replayed tasks.
+  [[nodiscard]] bool has_ended(TaskNumber replayed) { return find(replayed) == nullptr; }
+  [[nodiscard]] TaskPlace place_of(TaskNumber replayed);
+  // Of the present iteration, or the last one.
+  [[nodiscard]] TaskNumber number_of(GraphNumber graph, uint64_t task);
+  void end_batch(TaskNumber replayed, uint64_t count);
+  // What so many tasks of the replay mean for the node's load.
+  [[nodiscard]] double load_of(TaskNumber replayed, NodeNumber node, uint64_t count);
+  // For memory: a plan that no iteration under way uses is given up. False: there is none.
+  [[nodiscard]] bool forget_idle_plan();
+
+  List<Message> messages;       // kReplay with `count` tasks to be given indices at its node, kPlan, kUnplan
+  List<TaskNumber> over;        // first numbers of replays all of whose tasks have ended
+  List<uint64_t> gone_buffers;  // retired, and no plan needs their copies any more
+  struct Counts {
+    uint64_t kept = 0, replayed = 0, cut = 0;  // plans, iterations, and iterations in the middle
+  } counts;
+
+ private:
+  // A replay that has tasks under way, or gets more.
+  struct Replay {
+    Shared<Iteration> iteration;
+    uint64_t open = 0;
+    bool is_complete = false;
+  };
+  struct Progress {  // of a node in the replay, by rank; by place in the plan's list of members
+    uint64_t reached = 0, confirmed = 0;
+    List<uint64_t> changes;
+  };
+  struct Graph {
+    uint64_t number = 0;
+    Shared<Iteration> now, before;  // recorded or replayed; none: unknown, as it was cut or interrupted
+    Shared<Iteration> named;        // whose tasks the directory's names are, while the graph is unsettled
+    Shared<Plan> kept;
+    bool is_open = false;           // between begin and end
+    bool is_disturbed = false;      // the directory may have another state than the plan begins with
+    uint64_t recorded = 0;          // iterations in a row
+    List<Progress> progress;
+  };
+
+  Graph& graph_of(GraphNumber number);
+  Replay* find(TaskNumber replayed);
+  bool is_recording(const Graph& graph) const;
+  bool has_all_ended(const Iteration& iteration);
+  bool leave_iteration(Graph& graph, bool all_planned);
+  bool can_replay(Graph& graph, bool has_ended, bool is_steady, List<uint64_t>& state);
+  bool describe(const Iteration& last, bool has_ended, List<uint64_t>& state);
+  void settle();
+  void plan_begun(Graph& graph);
+  void keep(Graph& graph);
+  void retire(Graph& graph);
+  bool is_used(const Shared<Plan>& plan) const;
+  void free_retired();
+  void begin_replay(Graph& graph, const List<uint64_t>& assigned);
+  void complete_replay(Graph& graph);
+  bool counts_as_ended(const Graph& graph, TaskNumber task);
+
+  Directory& directory_;
+  Copies& copies_;
+  EndsKnown ends_;
+  Numbered<Graph> graphs_;      // as many as the program has persistent graphs
+  List<Replay> replays_;        // under way, oldest first: a program has two at most of each graph
+  List<Shared<Plan>> retired_;  // with replays under way
+  GraphNumber replaying_ = 0;   // between begin and end of a replay
+  GraphNumber unsettled_ = 0;
+  uint64_t next_plan_ = 1;
+  TaskNumber next_number_ = kReplayed;
+};
+
+}  // namespace marline::target

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// See graphs.hpp: the iterations that are replayed.
+#include "cluster/core/replay/graphs.hpp"
+
+namespace marline::target {
+
+Graphs::Replay* Graphs::find(TaskNumber replayed) {
+  for (Replay& replay : replays_) {
+    const Iteration& iteration = *replay.iteration;
+    if (replayed - iteration.first_number < iteration.plan->tasks.count()) return &replay;
+  }
+  return nullptr;
+}
+
+void Graphs::begin_replay(Graph& graph, const List<uint64_t>& assigned) {
+  const Plan& plan = *graph.kept;
+  if (unsettled_ == 0) graph.named = graph.before;
+  unsettled_ = replaying_ = graph.number;
+  graph.is_disturbed = false;
+  graph.now = Shared<Iteration>::make();
+  Iteration& now = *graph.now;
+  now.plan = graph.kept;
+  for (size_t node = 0; node < plan.parts.count(); ++node) now.firsts.push(assigned[node]);
+  now.first_number = next_number_;
+  next_number_ += plan.tasks.count();
+  while (graph.progress.count() < plan.members.count()) graph.progress.push({});
+  for (Progress& progress : graph.progress) progress.reached = progress.confirmed = 0;
+  replays_.push({graph.now, 0, false});
+}
+
+bool Graphs::again(GraphNumber number, const uint64_t* words, size_t count) {
+  if (replaying_ != number) return false;
+  Graph& graph = graph_of(number);
+  Iteration& now = *graph.now;
+  Plan& plan = *now.plan;
+  if (now.count == plan.tasks.count() || plan.tasks[now.count].step.words.count() != count) {
+    cut();
+    return false;
+  }
+  PlanTask& task = plan.tasks[now.count++];
+  Progress& progress = graph.progress[task.member];
+  ++progress.reached;
+  for (size_t i = 0; i < count; ++i) {
+    if (task.step.words[i] == words[i]) continue;
+    task.step.words[i] = words[i];
+    Share::write_change(task.rank, i, words[i], progress.changes);
+  }
+  return true;
+}
+
+void Graphs::again_all(GraphNumber number) {
+  assert(replaying_ == number);
+  Graph& graph = graph_of(number);
+  const Plan& plan = *graph.now->plan;
+  assert(graph.now->count == 0);
+  if (!(graph.before->plan == graph.now->plan)) {  // the iteration before was recorded, and may have had other words
+    for (const PlanTask& task : graph.before->plan->tasks) {
+      if (!again(number, task.step.words.begin(), task.step.words.count())) return;
+    }
+    return;
+  }
+  graph.now->count = plan.tasks.count();
+  for (size_t i = 0; i < plan.members.count(); ++i) graph.progress[i].reached = plan.parts[plan.members[i]].tasks.count();
+}
+
+void Graphs::confirm() {
+  if (replaying_ == 0) return;
+  Graph& graph = graph_of(replaying_);
+  const Iteration &now = *graph.now, &before = *graph.before;
+  const Plan& plan = *now.plan;
+  for (size_t i = 0; i < plan.members.count(); ++i) {
+    NodeNumber node = plan.members[i];
+    Progress& progress = graph.progress[i];
+    if (progress.reached == progress.confirmed) continue;
+    Message& message = messages.push({});
+    message.kind = MessageKind::kReplay;
+    message.to = node;
+    message.index = plan.number;
+    message.count = progress.reached - progress.confirmed;
+    message.task = now.first_number;
+    Share::write_batch({now.first_number, progress.confirmed, progress.reached, now.firsts[node]}, message.words);
+    for (NodeNumber peer : plan.parts[node].peers) {
+      Share::write_peer(now.first_of(peer), before.first_of(peer), message.words);
+    }
+    for (uint64_t word : progress.changes) message.words.push(word);
+    progress.changes.clear();
+    progress.confirmed = progress.reached;
+    find(now.first_number)->open += message.count;
+  }
+}
+
+// No more tasks of it come.
+void Graphs::complete_replay(Graph& graph) {
+  Replay* replay = find(graph.now->first_number);
+  replay->is_complete = true;
+  replaying_ = 0;
+  if (replay->open == 0) end_batch(graph.now->first_number, 0);
+}
+
+void Graphs::end(GraphNumber number) {
+  Graph& graph = graph_of(number);
+  graph.is_open = false;
+  if (replaying_ != number) return;
+  if (graph.now->count != graph.now->plan->tasks.count()) return cut();
+  confirm();
+  complete_replay(graph);
+  ++counts.replayed;
+}
+
+// What has been replayed stays. The directory gets the state that these tasks leave, so what comes is planned behind
+// them.
+void Graphs::cut() {
+  if (replaying_ == 0) return;
+  Graph& graph = graph_of(replaying_);
+  confirm();
+  settle();
+  complete_replay(graph);
+  graph.now = {};
+  ++counts.cut;
+}
+
+// The directory's names become those of the last iteration that was replayed.
+void Graphs::settle() {
+  if (unsettled_ == 0) return;
+  Graph& graph = graph_of(unsettled_);
+  bool is_begun = replaying_ == graph.number;
+  unsettled_ = 0;
+  graphs_.for_each([](Graph& other) { other.is_disturbed = true; });
+  const Iteration &last = graph.now && !is_begun ? *graph.now : *graph.before, &named = *graph.named;
+  auto rename = [&](TaskPlace& place, TaskNumber* writer) {
+    uint64_t at = 0;
+    if (!named.find(place, at)) return;
+    place = last.place_of(at);
+    if (writer != nullptr) *writer = last.number_of(at);
+  };
+  if (!(last.first_number == named.first_number)) {
+    for (uint64_t buffer : graph.kept->buffers) directory_.rename(buffer, rename);
+  }
+  graph.named = {};
+  if (is_begun) plan_begun(graph);
+}
+
+// The tasks of the present iteration that have been replayed, as if they were planned.
+void Graphs::plan_begun(Graph& graph) {
+  const Iteration &now = *graph.now, &before = *graph.before;
+  auto has_ended = [&](TaskNumber task) { return counts_as_ended(graph, task); };
+  List<PlannedAccess> accesses;
+  List<TaskNumber> predecessors, covered;
+  for (uint64_t at = 0; at < now.count; ++at) {
+    const PlanTask& task = now.plan->tasks[at];
+    predecessors.clear();
+    for (const PlanPlace& place : task.predecessors) {
+      const Iteration& of = place.era == Era::kNow ? now : before;
+      predecessors.push(of.number_of(of.plan->parts[place.node].tasks[place.rank]));
+    }
+    PlannedTask planned = {now.number_of(at), now.place_of(at), &predecessors};
+    for (const TaskAccess& access : task.accesses) {
+      directory_.plan(planned, access.range, access.may_write, has_ended, accesses, covered);
+    }
+    accesses.clear();
+    covered.clear();
+  }
+}
+
+TaskPlace Graphs::place_of(TaskNumber replayed) {
+  const Iteration& iteration = *find(replayed)->iteration;
+  return iteration.place_of(replayed - iteration.first_number);
+}
+
+TaskNumber Graphs::number_of(GraphNumber number, uint64_t task) { return graph_of(number).now->number_of(task); }
+
+double Graphs::load_of(TaskNumber replayed, NodeNumber node, uint64_t count) {
+  const Plan::Part& part = find(replayed)->iteration->plan->parts[node];
+  return part.load * static_cast<double>(count) / static_cast<double>(part.tasks.count());
+}
+
+void Graphs::end_batch(TaskNumber replayed, uint64_t count) {
+  Replay* replay = find(replayed);
+  replay->open -= count;
+  if (!replay->is_complete || replay->open != 0) return;
+  over.push(replay->iteration->first_number);
+  replays_.erase(static_cast<size_t>(replay - replays_.begin()));
+  free_retired();
+}
+
+}  // namespace marline::target

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The made-up machine (simulation.hpp). One part creates the program's tasks as a driver would (creation.cpp), persistent graphs
+// among them (iterations.cpp); the other one has nodes, channels and memory (machine.cpp).
+#pragma once
+
+#include "program.hpp"
+#include "result.hpp"
+
+#include "cluster/core/dataflow/worker.hpp"
+#include "cluster/core/mapping/data_map.hpp"
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <queue>
+
+namespace marline::target::simulation {
+// A value names the task that has written it, and the byte.
+using Value = uint64_t;
+
+inline Value value_of(size_t construct, uint64_t byte) { return (construct + 1) << 16 | (byte + 1) << 1; }
+inline Value initial_value(size_t variable, uint64_t byte) { return value_of((1 << 20) + variable, byte); }
+inline Value half_written(Value value) { return value | 1; }
+
+struct Copy {
+  std::vector<Value> values, twin;
+  std::vector<uint64_t> stamps;
+  std::vector<uint64_t> changed, sent;  // when each byte has last got a stamp, and gone to another node
+};
+
+struct Payload {
+  std::vector<Value> values;
+  std::vector<uint64_t> stamps;
+};
+
+// What a task that has run is to be compared for. Half of the bytes are, then other things may happen, then the rest.
+struct Comparison {
+  uint64_t index, stamp;
+  bool is_sole;
+  ClusterRange range;
+};
+
+enum class Role { kUpload, kBody, kDownload };
+
+struct Piece {
+  int variable;
+  ClusterRange range;
+  const Use* use;
+};
+
+struct SimulatedTask {
+  size_t construct;
+  Role role;
+  std::vector<Piece> pieces;
+  bool has_run = false;
+  std::vector<Value> found;  // what it has read, in the order of its uses
+};
+
+struct Event {
+  double time = 0;
+  uint64_t order = 0;
+  enum { kCreate, kArrive, kEnd, kCompareRest, kCancel } what = kCreate;
+  NodeNumber node = 0;
+  uint64_t index = 0;
+  std::shared_ptr<Message> message{};
+  std::shared_ptr<Payload> payload{};
+  double duration = 0;
+  TaskNumber task = 0;
+  std::shared_ptr<std::vector<Comparison>> comparisons{};
+  bool operator<(const Event& other) const { return std::pair(time, order) > std::pair(other.time, other.order); }
+};
+
+struct Node {
+  Node(NodeNumber number, size_t started) : worker(number, started) {}
+  Worker worker;
+  std::map<uint64_t, Copy> copies;
+  int slots = 1, running = 0;
+  double speed = 1;
+  std::deque<std::pair<uint64_t, TaskNumber>> ready;
+  std::map<uint64_t, uint64_t> ready_at;  // by index: when the task had its inputs
+};
+
+inline size_t variable_of(const Construct& construct) { return static_cast<size_t>(construct.uses[0].variable); }
+
+class Machine {
+ public:
+  Machine(unsigned seed, int most);
+  Result run();
+
+ private:
+  int draw(int below) { return static_cast<int>(random_() % static_cast<unsigned>(below)); }
+  double wait_time(double mean) { return std::exponential_distribution<double>(1 / mean)(random_); }
+  static HeadOptions options(unsigned seed, const Program& program);
+
+  void schedule(Event event, double in) { schedule_at(std::move(event), now_ + in); }
+  void schedule_at(Event event, double time) {
+    event.time = time;
+    event.order = ++order_;
+    events_.push(std::move(event));
+  }
+  void arrive(Event& event);
+  void create_next();
+  void create(size_t number);
+  TaskNumber push(NewTask task, size_t construct, Role role, std::vector<Piece> pieces);
+  void begin_iteration(size_t number);
+  void end_iteration(const Construct& construct);
+  bool relate(size_t number, const std::vector<size_t>& now, const std::vector<size_t>& before);
+  bool is_repeated(size_t number, size_t position, const std::vector<size_t>& now, const std::vector<size_t>& before);
+  bool is_repeated_as_a_whole(size_t number, const std::vector<size_t>& before);
+  TaskNumber push_in_loop(NewTask task, size_t number);
+  void create_kernel(size_t number, NewTask body);
+  void create_data(size_t number, NewTask body);
+  void drain_head();
+  void drain(NodeNumber node, const Payload* payload);
+  void execute(NodeNumber node, WorkerCommand& command, const Payload* payload);
+  void transmit(const Message& message);
+  void attach(const Message& message, Payload& payload);
+  void merge(NodeNumber node, const ClusterRange& range, const Payload& payload);
+  void compare(NodeNumber node, const Comparison& comparison, uint64_t odd);
+  void begin_end(Event event);
+  void finish_end(const Event& event);
+  void check_words(const WorkerCommand& command);
+  void start_tasks(NodeNumber node);
+  void begin(NodeNumber node, TaskNumber number);
+  void end(NodeNumber node, TaskNumber number);
+  void check_memory(NodeNumber node);
+  void judge();
+  void judge_task(const SimulatedTask& task, std::vector<std::vector<Value>>& host,
+                  std::map<uint64_t, std::vector<Value>>& device);
+  Copy& copy_at(NodeNumber node, uint64_t buffer);
+  void fail(const std::string& text) {
+    if (result_.error.empty()) result_.error = text;
+  }
+
+  Program program_;
+  std::mt19937 random_;
+  HeadOptions options_;
+  Head head_;
+  DataMap map_;
+  std::vector<std::unique_ptr<Node>> nodes_;
+  std::vector<std::vector<Value>> host_;
+  uint64_t ticks_ = 0;  // of what `changed`, `sent` and `ready_at` are compared by
+  std::map<uint64_t, uint64_t> buffer_bytes_;
+  // Of a persistent graph: the constructs of the present iteration and of the one before.
+  struct Loop {
+    std::vector<size_t> now, before;
+    bool is_replay = false, is_whole = false;  // `is_whole`: replayed in one go
+  };
+  std::map<int, Loop> loops_;
+  std::map<size_t, std::vector<std::ptrdiff_t>> relations_;  // by construct of a graph: its predecessors in both
+  int open_loop_ = 0;
+  std::map<TaskNumber, SimulatedTask> tasks_;
+  std::vector<TaskNumber> in_order_;  // of creation
+  std::vector<TaskNumber> last_of_construct_, body_of_construct_;
+  std::priority_queue<Event> events_;
+  std::map<std::pair<NodeNumber, NodeNumber>, double> last_arrival_;
+  ClusterRange received_;
+  double now_ = 0, latency_ = 1, pace_ = 1;
+  uint64_t order_ = 0;
+  size_t created_ = 0;
+  Result result_;
+};
+
+}  // namespace marline::target::simulation

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a run of the cluster's simulator comes to.
+#pragma once
+
+#include "cluster/core/dataflow/head.hpp"
+
+#include <string>
+
+namespace marline::target::simulation {
+
+struct Result {
+  std::string error;        // what was wrong; empty: nothing
+  uint64_t tasks = 0, messages = 0, bytes = 0;
+  Head::Counts counts;
+  Graphs::Counts graphs;
+};
+
+}  // namespace marline::target::simulation
