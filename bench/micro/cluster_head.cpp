@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a task costs node 0 of a cluster: its core alone (target/cluster/core), without wires and without workers, whose ends
-// are reported here in batches of 16. CPU time of one thread.
+// are reported here in batches of 16. CPU time of one thread. Also tasks that write disjoint parts of one buffer, all of
+// them under way, and iterations of a persistent graph that are replayed.
 //
 //     micro-cluster_head [TASKS]
 #include "cluster/core/dataflow/head.hpp"
@@ -46,15 +47,7 @@ class Bench {
   // before. 4 blocks per node.
   double run_stencil(uint64_t tasks) {
     uint64_t width = nodes_ * 4;
-    List<TaskNumber> before, now;
-    for (uint64_t i = 0; i < width; ++i) {
-      NewTask enter;
-      enter.is_on_host = true;
-      enter.new_buffers.push({2 * i + 1, kBytes});
-      enter.new_buffers.push({2 * i + 2, kBytes});
-      enter.accesses.push({{2 * i + 1, 0, kBytes}, true});
-      before.push(create(std::move(enter)));
-    }
+    List<TaskNumber> before = enter_blocks(width), now;
     double begin = cpu_seconds();
     for (uint64_t step = 0; step < tasks / width; ++step) {
       for (uint64_t i = 0; i < width; ++i) now.push(create(make_stencil_task(step, i, width, before)));
@@ -65,7 +58,99 @@ class Bench {
     return cpu_seconds() - begin;
   }
 
+  // Tasks that write 4 bytes each of one buffer, without order; all are created before the first one ends, and another
+  // one reads all that they have written.
+  double run_disjoint(uint64_t tasks) {
+    NewTask enter;
+    enter.is_on_host = true;
+    enter.new_buffers.push({1, 4 * tasks});
+    enter.accesses.push({{1, 0, 4 * tasks}, true});
+    create(std::move(enter));
+    finish();
+    double begin = cpu_seconds();
+    for (uint64_t i = 0; i < tasks; ++i) {
+      NewTask task;
+      task.accesses.push({{1, 4 * i, 4}, true});
+      head_.create(std::move(task));
+    }
+    finish();
+    NewTask read;
+    read.is_on_host = true;
+    read.accesses.push({{1, 0, 4 * tasks}, false});
+    create(std::move(read));
+    finish();
+    return cpu_seconds() - begin;
+  }
+
+  // The stencil as a persistent graph: an iteration is two steps. Of 8 words of each task, `changed` differ from those
+  // of the iteration before. Only iterations that are replayed count.
+  double run_replay(uint64_t tasks, size_t changed, uint64_t& replayed) {
+    uint64_t width = nodes_ * 4, words[8] = {};
+    List<TaskNumber> before = enter_blocks(width);
+    double seconds = 0;
+    for (uint64_t i = 0; replayed < tasks; ++i) {
+      double begin = cpu_seconds();
+      if (!head_.begin_iteration(1, false)) {
+        if (i > 10) std::abort();  // the plan is not kept
+        record(width, before);
+        continue;
+      }
+      if (changed == 0) head_.again_all(1);
+      for (uint64_t task = 0; task < 2 * width && changed != 0; ++task) {
+        for (size_t word = 0; word < changed; ++word) words[word] = 1000 * i + task;
+        if (!head_.again(1, words, 8)) std::abort();
+      }
+      head_.end_iteration(1);
+      drain_replay();
+      seconds += cpu_seconds() - begin;
+      replayed += 2 * width;
+    }
+    finish();
+    return seconds;
+  }
+
  private:
+  List<TaskNumber> enter_blocks(uint64_t width) {
+    List<TaskNumber> entered;
+    for (uint64_t i = 0; i < width; ++i) {
+      NewTask enter;
+      enter.is_on_host = true;
+      enter.new_buffers.push({2 * i + 1, kBytes});
+      enter.new_buffers.push({2 * i + 2, kBytes});
+      enter.accesses.push({{2 * i + 1, 0, kBytes}, true});
+      entered.push(create(std::move(enter)));
+    }
+    return entered;
+  }
+
+  void record(uint64_t width, List<TaskNumber>& before) {
+    List<TaskNumber> now;
+    for (uint64_t step = 0; step < 2; ++step) {
+      for (uint64_t i = 0; i < width; ++i) {
+        NewTask task = make_stencil_task(step, i, width, before);
+        task.graph = 1;
+        for (int word = 0; word < 8; ++word) task.words.push(0);
+        now.push(create(std::move(task)));
+      }
+      before.swap(now);
+      now.clear();
+    }
+    head_.end_iteration(1);
+    finish();
+  }
+
+  // Each node reports its tasks of the iteration before when it gets the next ones.
+  void drain_replay() {
+    List<Message> sent;
+    sent.swap(head_.messages);
+    head_.over_replays.clear();
+    for (const Message& message : sent) {
+      if (message.kind != MessageKind::kReplay) continue;
+      report(message.to, 1);
+      ended_[message.to].push({message.words[2] + message.words[0], false, 0, message.count});
+    }
+  }
+
   static NewTask make_stencil_task(uint64_t step, uint64_t i, uint64_t width, const List<TaskNumber>& before) {
     NewTask task;
     for (uint64_t neighbour : {(i + width - 1) % width, i, (i + 1) % width}) {
@@ -130,5 +215,14 @@ int main(int count, char** arguments) {
     std::printf("%6zu", nodes);
     for (double time : {empty, stencil, group}) std::printf(" %14.0f (%10.0f)", time * 1e9, 1 / time);
     std::printf("\n");
+  }
+  std::printf("\n%6s %30s %20s %20s\n", "nodes", "disjoint writers: ns/task", "replay, 1 word: ns", "replay, no code: ns");
+  for (size_t nodes : {8, 64, 1000}) {
+    uint64_t writers = 100000, counts[2] = {};
+    double disjoint = Bench(nodes).run_disjoint(writers) / static_cast<double>(writers);
+    double seconds[2];
+    for (size_t i = 0; i < 2; ++i) seconds[i] = Bench(nodes).run_replay(20 * tasks, 1 - i, counts[i]);
+    std::printf("%6zu %30.0f %20.1f %20.1f\n", nodes, disjoint * 1e9, seconds[0] * 1e9 / static_cast<double>(counts[0]),
+                seconds[1] * 1e9 / static_cast<double>(counts[1]));
   }
 }

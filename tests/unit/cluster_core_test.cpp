@@ -84,6 +84,46 @@ TEST(ClusterDataMap, WhatIsPartlyMappedIsRefused) {
   EXPECT_NE(change.range.buffer, buffer) << "a new mapping is a new buffer";
 }
 
+// One access of a task at node `task % 4`, as its only one.
+PlannedAccess plan_one(Directory& directory, TaskNumber task, const List<TaskNumber>& before, uint64_t offset,
+                       uint64_t bytes, bool may_write, TaskNumber ended) {
+  List<PlannedAccess> accesses;
+  List<TaskNumber> covered;
+  PlannedTask planned = {task, {static_cast<NodeNumber>(task % 4), task}, &before};
+  directory.plan(planned, {1, offset, bytes}, may_write, [ended](TaskNumber other) { return other < ended; }, accesses,
+                 covered);
+  return accesses[0];
+}
+
+TEST(ClusterDirectory, RangesWithOneHistoryAreJoined) {
+  Directory directory;
+  directory.add(1, 4000);
+  const List<TaskNumber> none;
+  plan_one(directory, 0, none, 0, 4000, true, 0);
+  for (TaskNumber task = 1; task <= 1000; ++task) plan_one(directory, task, none, 4 * (task - 1), 4, true, 0);
+  EXPECT_EQ(directory.count_ranges(1), 1000u);
+  for (TaskNumber task = 1; task <= 1000; ++task) {
+    plan_one(directory, 4 * (1000 + task), none, 4 * (task - 1), 4, true, 1001);
+  }
+  EXPECT_EQ(directory.count_ranges(1), 1000u) << "tasks at one node that have not ended have histories of their own";
+  plan_one(directory, 9000, none, 0, 4000, false, 9000);
+  EXPECT_EQ(directory.count_ranges(1), 1u) << "node 0 has all of them, and they have ended";
+}
+
+// Neither task has ended as far as node 0 knows, and the second writer's only predecessor is the reader.
+TEST(ClusterDirectory, AWriterBehindAReaderOfAllThatIsWrittenTakesTheHome) {
+  Directory directory;
+  directory.add(1, 8);
+  List<TaskNumber> none, first, second;
+  first.push(1);
+  second.push(2);
+  plan_one(directory, 1, none, 0, 8, true, 0);
+  plan_one(directory, 2, first, 0, 8, false, 0);
+  PlannedAccess access = plan_one(directory, 3, second, 0, 8, true, 0);
+  EXPECT_EQ(access.home, 3u);
+  EXPECT_TRUE(access.is_sole);
+}
+
 TEST(ClusterPlacement, TheHolderUnlessItIsBusy) {
   Placement placement(PlacementPolicy::kEarliestEnd);
   for (int i = 0; i < 100; ++i) placement.add({});

@@ -5,12 +5,7 @@
 
 namespace marline::target {
 
-void Directory::add(uint64_t buffer, uint64_t bytes) {
-  Segment segment{};
-  segment.begin = 0;
-  segment.end = bytes;
-  buffers_.add(buffer).segments.push(std::move(segment));
-}
+void Directory::add(uint64_t buffer, uint64_t bytes) { buffers_.add(buffer).segments.add(0).end = bytes; }
 
 void Directory::remove(uint64_t buffer) {
   Buffer* found = find(buffer);
@@ -18,34 +13,47 @@ void Directory::remove(uint64_t buffer) {
   buffers_.erase(found);
 }
 
-// The number of the first segment that ends behind `at`.
-size_t Directory::first_behind(const Buffer& buffer, uint64_t at) {
-  size_t low = 0, high = buffer.segments.count();
-  while (low < high) {
-    size_t middle = (low + high) / 2;
-    if (buffer.segments[middle].end <= at) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  return low;
+// The segment that begins at `at`; null behind the last one.
+Directory::Segment* Directory::split(Buffer& buffer, uint64_t at) {
+  Segment* left = buffer.segments.find(at);
+  if (left->begin == at) return left;
+  if (left->end == at) return nullptr;
+  Segment& right = buffer.segments.add(at);
+  right.end = left->end;
+  left->end = at;
+  right.home = left->home;
+  right.home_number = left->home_number;
+  right.has_home = left->has_home;
+  for (const Writer& writer : left->writers) right.writers.push(writer);
+  for (const Writer& reader : left->readers) right.readers.push(reader);
+  for (const TaskPlace& holder : left->holders) right.holders.push(holder);
+  return &right;
 }
 
-// The number of the segment that begins at `at`.
-size_t Directory::split(Buffer& buffer, uint64_t at) {
-  size_t low = first_behind(buffer, at);
-  if (low == buffer.segments.count() || buffer.segments[low].begin == at) return low;
-  Segment left{};
-  Segment& right = buffer.segments[low];
-  left.begin = right.begin;
-  left.end = right.begin = at;
-  left.home = right.home;
-  left.has_home = right.has_home;
-  for (const Writer& writer : right.writers) left.writers.push(writer);
-  for (const TaskPlace& holder : right.holders) left.holders.push(holder);
-  buffer.segments.insert(low, std::move(left));
-  return low + 1;
+bool Directory::is_among(TaskNumber task, const List<TaskNumber>& tasks) {
+  for (TaskNumber other : tasks) {
+    if (other == task) return true;
+  }
+  return false;
+}
+
+bool Directory::are_alike(const Segment& a, const Segment& b) {
+  auto is_same = [](const TaskPlace& one, const TaskPlace& other) {
+    return one.node == other.node && one.index == other.index;
+  };
+  auto are_same = [](const List<Writer>& ones, const List<Writer>& others) {
+    if (ones.count() != others.count()) return false;
+    for (size_t i = 0; i < ones.count(); ++i) {
+      if (ones[i].number != others[i].number) return false;
+    }
+    return true;
+  };
+  if (a.has_home != b.has_home || (a.has_home && !is_same(a.home, b.home))) return false;
+  if (a.holders.count() != b.holders.count()) return false;
+  for (size_t i = 0; i < a.holders.count(); ++i) {
+    if (!is_same(a.holders[i], b.holders[i])) return false;
+  }
+  return are_same(a.writers, b.writers) && are_same(a.readers, b.readers);
 }
 
 // The tree of the readers of one version: the i-th asks the one that came half as far in the list, so each serves two,
@@ -89,13 +97,21 @@ void Directory::plan_home(Segment& segment, const PlannedTask& task, bool is_ord
     // Also at home: who comes later must not fetch before the task's inputs are there.
     if (!segment.has_home || is_ordered) {
       segment.home = task.place;
+      segment.home_number = task.number;
       segment.has_home = true;
     }
     segment.holders.clear();
-    // Tasks ordered behind this one are ordered behind those, and others take no home.
-    if (is_ordered) segment.writers.clear();
+    segment.readers.clear();
+    // Tasks ordered behind this one are ordered behind those before it, and others take no home.
+    for (size_t w = segment.writers.count(); w-- > 0;) {
+      if (is_ordered || is_among(segment.writers[w].number, *task.predecessors)) segment.writers.erase(w);
+    }
     segment.writers.push({task.number, task.place});
-  } else if (segment.has_home && is_ordered && !is_at_home) {
+    access.home = segment.home.node;
+    return;
+  }
+  if (is_ordered && !segment.writers.is_empty()) segment.readers.push({task.number, task.place});
+  if (segment.has_home && is_ordered && !is_at_home) {
     bool is_known = false;
     for (const TaskPlace& holder : segment.holders) is_known = is_known || holder.node == task.place.node;
     if (!is_known) segment.holders.push(task.place);
@@ -107,8 +123,8 @@ uint64_t Directory::bytes_at(const ClusterRange& range, NodeNumber node) {
   Buffer* buffer = find(range.buffer);
   uint64_t bytes = 0;
   if (buffer == nullptr) return 0;
-  for (size_t i = first_behind(*buffer, range.offset); i < buffer->segments.count(); ++i) {
-    const Segment& segment = buffer->segments[i];
+  for (Segment* at = buffer->segments.find(range.offset); at != nullptr; at = buffer->segments.next(at)) {
+    const Segment& segment = *at;
     if (segment.begin >= range.end()) break;
     uint64_t begin = segment.begin > range.offset ? segment.begin : range.offset;
     uint64_t end = segment.end < range.end() ? segment.end : range.end();
@@ -122,8 +138,8 @@ uint64_t Directory::bytes_at(const ClusterRange& range, NodeNumber node) {
 void Directory::add_holders(const ClusterRange& range, List<NodeNumber>& holders) {
   Buffer* buffer = find(range.buffer);
   if (buffer == nullptr) return;
-  for (size_t i = first_behind(*buffer, range.offset); i < buffer->segments.count(); ++i) {
-    const Segment& segment = buffer->segments[i];
+  for (Segment* at = buffer->segments.find(range.offset); at != nullptr; at = buffer->segments.next(at)) {
+    const Segment& segment = *at;
     if (segment.begin >= range.end()) break;
     if (!segment.has_home) continue;
     holders.push(segment.home.node);
@@ -134,8 +150,8 @@ void Directory::add_holders(const ClusterRange& range, List<NodeNumber>& holders
 bool Directory::is_home(uint64_t buffer, NodeNumber node) {
   Buffer* found = find(buffer);
   if (found == nullptr) return false;
-  for (const Segment& segment : found->segments) {
-    if (segment.has_home && segment.home.node == node) return true;
+  for (Segment* segment = found->segments.first(); segment != nullptr; segment = found->segments.next(segment)) {
+    if (segment->has_home && segment->home.node == node) return true;
   }
   return false;
 }
@@ -143,9 +159,9 @@ bool Directory::is_home(uint64_t buffer, NodeNumber node) {
 void Directory::forget_holder(uint64_t buffer, NodeNumber node) {
   Buffer* found = find(buffer);
   if (found == nullptr) return;
-  for (Segment& segment : found->segments) {
-    for (size_t i = segment.holders.count(); i-- > 0;) {
-      if (segment.holders[i].node == node) segment.holders.erase(i);
+  for (Segment* segment = found->segments.first(); segment != nullptr; segment = found->segments.next(segment)) {
+    for (size_t i = segment->holders.count(); i-- > 0;) {
+      if (segment->holders[i].node == node) segment->holders.erase(i);
     }
   }
 }

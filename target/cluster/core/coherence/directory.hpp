@@ -11,6 +11,7 @@
 
 #include "cluster/core/base/message.hpp"
 #include "cluster/core/base/numbered.hpp"
+#include "cluster/core/base/ordered.hpp"
 
 namespace marline::target {
 
@@ -43,6 +44,9 @@ class Directory {
   // Appends nodes that have some of them, at most three for each range that has a history of its own.
   void add_holders(const ClusterRange& range, List<NodeNumber>& holders);
 
+  // Ranges that have a history of their own.
+  [[nodiscard]] size_t count_ranges(uint64_t buffer) { return find(buffer)->segments.count(); }
+
   // For eviction, while no task under way uses the node's copy:
   [[nodiscard]] bool is_home(uint64_t buffer, NodeNumber node);
   void forget_holder(uint64_t buffer, NodeNumber node);
@@ -54,7 +58,7 @@ class Directory {
     Buffer* found = find(buffer);
     return found != nullptr && found->plans != 0;
   }
-  // Calls rename(place, writer) for each place; `writer` is null where the place is no writer's.
+  // Calls rename(place, number) for each place; `number` is null where the task's number is not kept.
   template <class Rename>
   void rename(uint64_t buffer, const Rename& rename);
   // Appends the buffer's state. name_writer(writer, place, words) and name(place, words) append what a task is called
@@ -68,26 +72,36 @@ class Directory {
     TaskPlace place;
   };
   struct Segment {
-    uint64_t begin, end;
+    uint64_t begin = 0, end = 0;
     TaskPlace home;            // and the task whose inputs made it one
+    TaskNumber home_number = 0;
     bool has_home = false;     // else nobody has written it
     List<Writer> writers;      // that have not ended and no later one is ordered behind: at most those under way
+    List<Writer> readers;      // tasks that are ordered behind all these writers: at most those under way; none without
+                               // writers
     List<TaskPlace> holders;   // tasks whose inputs are all that these writers have written; one per node
   };
   struct Buffer {
     uint64_t number = 0;
-    uint64_t plans = 0;      // that are kept and use it
-    List<Segment> segments;  // by address, without gaps
+    uint64_t plans = 0;         // that are kept and use it
+    Ordered<Segment> segments;  // without gaps; neighbours with one history are joined when a task uses them
   };
 
   Buffer* find(uint64_t number) { return buffers_.find(number); }
-  static size_t first_behind(const Buffer& buffer, uint64_t at);
-  size_t split(Buffer& buffer, uint64_t at);
-  // Forgets writers that have ended. True: the task is ordered behind all others. Appends to `before` those of them
-  // that are its predecessors.
+  static Segment* split(Buffer& buffer, uint64_t at);
+  // True: the task is ordered behind all writers that have not ended. Appends to `before` those of them that are its
+  // predecessors.
   template <class HasEnded>
   static bool order(Segment& segment, const PlannedTask& task, const HasEnded& has_ended, List<TaskNumber>& before);
   static void plan_fetch(const Segment& segment, const PlannedTask& task, bool is_ordered, PlannedAccess& access);
+  // Forgets what has ended.
+  template <class HasEnded>
+  static void tidy(Segment& segment, const HasEnded& has_ended);
+  // Joins neighbours in the range and at its ends.
+  template <class HasEnded>
+  static void join(Buffer& buffer, const ClusterRange& range, const HasEnded& has_ended);
+  static bool are_alike(const Segment& a, const Segment& b);
+  static bool is_among(TaskNumber task, const List<TaskNumber>& tasks);
   static void plan_home(Segment& segment, const PlannedTask& task, bool is_ordered, PlannedAccess& access);
   static bool find_holder(const Segment& segment, NodeNumber node, TaskPlace& source);
 
@@ -95,21 +109,52 @@ class Directory {
 };
 
 template <class HasEnded>
+void Directory::tidy(Segment& segment, const HasEnded& has_ended) {
+  for (size_t w = segment.writers.count(); w-- > 0;) {
+    if (has_ended(segment.writers[w].number)) segment.writers.erase(w);
+  }
+  if (segment.writers.is_empty()) segment.readers.clear();
+}
+
+template <class HasEnded>
 bool Directory::order(Segment& segment, const PlannedTask& task, const HasEnded& has_ended, List<TaskNumber>& before) {
+  tidy(segment, has_ended);
   bool is_ordered = true;
-  for (size_t w = 0; w < segment.writers.count();) {
-    TaskNumber writer = segment.writers[w].number;
-    if (has_ended(writer)) {
-      segment.writers.erase(w);
-      continue;
-    }
-    bool is_before = writer == task.number;  // of another access to these bytes
-    for (TaskNumber predecessor : *task.predecessors) is_before = is_before || predecessor == writer;
-    if (is_before && writer != task.number) before.push(writer);
+  for (const Writer& writer : segment.writers) {
+    if (writer.number == task.number) continue;  // of another access to these bytes
+    bool is_before = is_among(writer.number, *task.predecessors);
+    if (is_before) before.push(writer.number);
     is_ordered = is_ordered && is_before;
-    ++w;
+  }
+  // Behind one that is ordered behind all of them.
+  for (size_t r = 0; r < segment.readers.count() && !is_ordered; ++r) {
+    is_ordered = is_among(segment.readers[r].number, *task.predecessors);
   }
   return is_ordered;
+}
+
+template <class HasEnded>
+void Directory::join(Buffer& buffer, const ClusterRange& range, const HasEnded& has_ended) {
+  Segment* left = buffer.segments.find(range.offset == 0 ? 0 : range.offset - 1);
+  tidy(*left, has_ended);
+  for (;;) {
+    Segment* right = buffer.segments.next(left);
+    if (right == nullptr || right->begin > range.end()) return;
+    tidy(*right, has_ended);
+    // Which task made a node the home does not matter when both have ended.
+    bool have_ended = left->has_home && right->has_home && left->home.node == right->home.node &&
+                      has_ended(left->home_number) && has_ended(right->home_number);
+    if (have_ended) {
+      left->home = right->home;
+      left->home_number = right->home_number;
+    }
+    if (are_alike(*left, *right)) {
+      left->end = right->end;
+      buffer.segments.erase(right);
+    } else {
+      left = right;
+    }
+  }
 }
 
 template <class HasEnded>
@@ -117,31 +162,33 @@ void Directory::plan(const PlannedTask& task, const ClusterRange& range, bool ma
                      List<PlannedAccess>& accesses, List<TaskNumber>& covered) {
   Buffer* buffer = find(range.buffer);
   assert(buffer != nullptr && range.bytes != 0);
-  size_t first = split(*buffer, range.offset), last = split(*buffer, range.end());
-  for (size_t i = first; i < last; ++i) {
-    Segment& segment = buffer->segments[i];
+  Segment* segment = split(*buffer, range.offset);
+  split(*buffer, range.end());
+  for (; segment != nullptr && segment->begin < range.end(); segment = buffer->segments.next(segment)) {
     PlannedAccess& access = accesses.push({});
-    access.range = {range.buffer, segment.begin, segment.end - segment.begin};
+    access.range = {range.buffer, segment->begin, segment->end - segment->begin};
     access.may_write = may_write;
     size_t covered_before = covered.count();
-    bool is_ordered = order(segment, task, has_ended, covered);
-    plan_fetch(segment, task, is_ordered, access);
+    bool is_ordered = order(*segment, task, has_ended, covered);
+    plan_fetch(*segment, task, is_ordered, access);
     access.is_end = access.is_early && covered.count() != covered_before;
     if (!access.is_end) {
       while (covered.count() != covered_before) covered.pop();
     }
-    plan_home(segment, task, is_ordered, access);
+    plan_home(*segment, task, is_ordered, access);
   }
+  join(*buffer, range, has_ended);
 }
 
 template <class Rename>
 void Directory::rename(uint64_t buffer, const Rename& rename) {
   Buffer* found = find(buffer);
   assert(found != nullptr);
-  for (Segment& segment : found->segments) {
-    if (segment.has_home) rename(segment.home, nullptr);
-    for (Writer& writer : segment.writers) rename(writer.place, &writer.number);
-    for (TaskPlace& holder : segment.holders) rename(holder, nullptr);
+  for (Segment* segment = found->segments.first(); segment != nullptr; segment = found->segments.next(segment)) {
+    if (segment->has_home) rename(segment->home, &segment->home_number);
+    for (Writer& writer : segment->writers) rename(writer.place, &writer.number);
+    for (Writer& reader : segment->readers) rename(reader.place, &reader.number);
+    for (TaskPlace& holder : segment->holders) rename(holder, nullptr);
   }
 }
 
@@ -150,13 +197,22 @@ bool Directory::describe(uint64_t buffer, const Name& name, const NameWriter& na
   Buffer* found = find(buffer);
   if (found == nullptr) return false;
   words.push(buffer);
-  for (const Segment& segment : found->segments) {
-    words.push(segment.begin);
-    words.push(segment.has_home);
-    if (segment.has_home) name(segment.home, words);
-    for (const Writer& writer : segment.writers) name_writer(writer.number, writer.place, words);
-    words.push(segment.holders.count());
-    for (const TaskPlace& holder : segment.holders) name(holder, words);
+  size_t before = words.count();  // of the neighbour on the left
+  for (Segment* segment = found->segments.first(); segment != nullptr; segment = found->segments.next(segment)) {
+    size_t begin = words.count();
+    words.push(segment->begin);
+    words.push(segment->has_home);
+    if (segment->has_home) name(segment->home, words);
+    for (const Writer& writer : segment->writers) name_writer(writer.number, writer.place, words);
+    words.push(0);
+    for (const Writer& reader : segment->readers) name_writer(reader.number, reader.place, words);
+    words.push(segment->holders.count());
+    for (const TaskPlace& holder : segment->holders) name(holder, words);
+    // Whether equal neighbours have been joined does not matter.
+    bool is_same = begin != before && words.count() - begin == begin - before;
+    for (size_t i = 1; i < words.count() - begin && is_same; ++i) is_same = words[begin + i] == words[before + i];
+    if (!is_same) before = begin;
+    while (is_same && words.count() != begin) words.pop();
   }
   return true;
 }

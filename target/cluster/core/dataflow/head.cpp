@@ -235,17 +235,25 @@ Message Head::message_to(MessageKind kind, NodeNumber node) const {
 // In order, and no task without a credit. A replay's batch needs one, and takes as many as it has tasks.
 void Head::send(Message message) {
   Node& node = nodes_[message.to];
+  if (node.waiting.is_empty() && take_credits(node, message)) {
+    messages.push(std::move(message));
+    return;
+  }
   node.waiting.push(std::move(message));
-  send_waiting(node);
+}
+
+// False: there is none.
+bool Head::take_credits(Node& node, const Message& message) {
+  uint64_t tasks = message.kind == MessageKind::kAssign ? 1 : message.count;
+  if (tasks != 0 && node.credits <= 0) return false;
+  node.credits -= static_cast<int64_t>(tasks);
+  return true;
 }
 
 void Head::send_waiting(Node& node) {
   for (; node.next_waiting < node.waiting.count(); ++node.next_waiting) {
-    Message& message = node.waiting[node.next_waiting];
-    uint64_t tasks = message.kind == MessageKind::kAssign ? 1 : message.count;
-    if (tasks != 0 && node.credits <= 0) return;
-    node.credits -= static_cast<int64_t>(tasks);
-    messages.push(std::move(message));
+    if (!take_credits(node, node.waiting[node.next_waiting])) return;
+    messages.push(std::move(node.waiting[node.next_waiting]));
   }
   node.waiting.clear();
   node.next_waiting = 0;

@@ -166,6 +166,7 @@ class Head {
   void leave_level(const Task& task);
   void remove_copies(uint64_t buffer);
   void send(Message message);
+  static bool take_credits(Node& node, const Message& message);
   void send_waiting(Node& node);
   Message message_to(MessageKind kind, NodeNumber node) const;
 
