@@ -168,7 +168,7 @@ class Maker {
   void add_iteration(Loop& loop, bool differs, bool is_last) {
     size_t count = loop.items.size(), at = static_cast<size_t>(draw(static_cast<int>(count)));
     int how = differs ? draw(4) : -1;
-    Item other = differs ? draw_item() : Item();
+    Item other = !differs ? Item() : chance(50) ? draw_item() : vary(loop.items[at]);
     size_t end = how == 0 ? at + 1 : count + (how == 1 ? 1 : 0);
     for (size_t i = 0; i < end && !is_full(); ++i) {
       if (how == 2 && i == at && i != 0) add_outside();
@@ -183,6 +183,17 @@ class Maker {
       construct.ends_loop = construct.ends_iteration && is_last;
       make_item(construct, is_other ? other : loop.items[i], loop.changes);
     }
+    if (how == 3 && chance(50)) loop.items[at] = other;  // for good
+  }
+
+  // The same task, but for what it uses of its data and where it stands in the order.
+  Item vary(Item item) {
+    for (Use& use : item.uses) {
+      if (chance(30)) use.may_write = !use.may_write;
+      if (chance(30)) use.bytes = 1 + static_cast<uint64_t>(draw(static_cast<int>(use.bytes)));
+    }
+    if (chance(50)) item.depends.clear();
+    return item;
   }
 
   void make_item(Construct construct, const Item& item, bool changes) {

@@ -74,9 +74,7 @@ void Worker::handle(Message& message) {
     case MessageKind::kReplay:
       replay(message);
       break;
-    case MessageKind::kUnplan:
-      shares_.erase(shares_.find(message.index));
-      break;
+    case MessageKind::kUnplan: shares_.erase(share_of(message)); break;
     case MessageKind::kReport: assert(!"for the head"); break;
   }
 }
@@ -290,10 +288,15 @@ void Worker::complete(uint64_t index) {
   ended_.push({index, task.has_run, task.time});
 }
 
+Share* Worker::share_of(const Message& message) {
+  Share* share = shares_.find(message.index);
+  if (share == nullptr) fatal("cluster: node 0 names plan %lu, which it has not sent to node %u", message.index, node_);
+  return share;
+}
+
 // As if node 0 had assigned each of them.
 void Worker::replay(const Message& message) {
-  Share* share = shares_.find(message.index);
-  if (share == nullptr) fatal("cluster: node 0 replays plan %lu, which it has not sent to node %u", message.index, node_);
+  Share* share = share_of(message);
   ReplayBatch read = share->read_batch(message);
   Batch& batch = batches_.add(++last_batch_);
   batch.first = read.first_index + read.from;

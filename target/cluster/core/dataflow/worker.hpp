@@ -100,6 +100,7 @@ class Worker {
   };
 
   void handle(Message& message);
+  Share* share_of(const Message& message);
   void replay(const Message& message);
   void leave_batch(uint64_t index);
   void handle_own_messages();

@@ -9,7 +9,7 @@ namespace marline::target {
 
 namespace {
 
-// kPlan: steps to the end, peers in `waits_for` of the message. A step is its counts, then its places and accesses.
+// kPlan: steps to the end, peers in `waits_for` of the message. A step is its counts, then its places, accesses, words.
 // kReplay: a batch (3 words; `task` is its first number), two words for each peer, and two for each change.
 constexpr uint64_t kMayWrite = 1, kFetched = 2, kSole = 4, kEarly = 8, kAfterEnd = 16, kEnd = 32;
 constexpr unsigned kEraShift = 8, kPeerShift = 16, kRankShift = 24;
@@ -103,6 +103,12 @@ void Share::write_change(uint64_t rank, size_t word, uint64_t value, List<uint64
   words.push(value);
 }
 
+PlanPlace Share::checked(const PlanPlace& place) const {
+  if (place.node < peers_.count() && place.era <= Era::kBefore) return place;
+  fatal("cluster: node 0 has sent a plan that names node %u of %zu, era %u", place.node, peers_.count(),
+        static_cast<unsigned>(place.era));
+}
+
 void Share::read(const Message& plan) {
   for (const TaskPlace& peer : plan.waits_for) peers_.push({peer.node, 0, 0});
   for (Reader from(plan); !from.is_over();) {
@@ -112,9 +118,9 @@ void Share::read(const Message& plan) {
     uint64_t waits_for = from.next(), accesses = from.next(), words = from.next();
     for (uint64_t i = 0; i < waits_for; ++i) {
       uint64_t packed = from.next();
-      step.waits_for.push(unpack(packed, from.next()));
+      step.waits_for.push(checked(unpack(packed, from.next())));
     }
-    for (uint64_t i = 0; i < accesses; ++i) step.accesses.push(read_access(from));
+    for (uint64_t i = 0; i < accesses; ++i) (void)checked(step.accesses.push(read_access(from)).source);
     for (uint64_t i = 0; i < words; ++i) step.words.push(from.next());
   }
 }

@@ -63,6 +63,7 @@ class Share {
     NodeNumber node = 0;
     uint64_t now = 0, before = 0;
   };
+  PlanPlace checked(const PlanPlace& place) const;
   TaskPlace place_of(const PlanPlace& place) const;
 
   List<PlanStep> steps_;  // by rank; `node` of their places is a number in peers_
