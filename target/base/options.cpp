@@ -66,6 +66,9 @@ constexpr Row kTable[] = {
     {"MARLINE_CLUSTER_SENDS", "ahead", "ahead or ready",
      "When a deferred target region goes to its node of the device `cluster`. `ahead`: as soon as it waits for nothing but other such "
      "regions; `ready`: when it can run.",},
+    {"MARLINE_CLUSTER_MEMORY", "unlimited", "bytes, with k, M or G",
+     "How much of what is mapped to the device `cluster` may lie on each node at a time. When a node is full, what no region "
+     "uses there goes: to the program's process, if it is nowhere else.",},
 };
 
 const Row& row_of(Option option) { return kTable[static_cast<int>(option)]; }

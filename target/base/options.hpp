@@ -19,7 +19,8 @@ enum class Option {
   kNodeDevices,
   kClusterWrites,
   kClusterPlacement,
-  kClusterSends
+  kClusterSends,
+  kClusterMemory
 };
 
 // The variable's value; null if it is not given, empty or its default.

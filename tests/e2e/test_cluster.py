@@ -126,6 +126,12 @@ def test_what_no_depend_clause_names_is_no_write(jobs, program):
     assert (found["first"], found["second"], found["beside"]) == ("1", "2", "0")
 
 
+def test_a_region_that_does_not_fit_runs_all_the_same(jobs, compiled):
+    result = cluster(jobs, built(compiled, "gcc", "cluster.c"), count=3, MARLINE_CLUSTER_MEMORY="1k")
+    assert values(result)["good"] == "1"
+    assert any("bytes more on node" in line and "MARLINE_CLUSTER_MEMORY allows" in line for line in said(result))
+
+
 @pytest.mark.parametrize(("what", "line"), [
     ("crash", "has ended by signal 11 (Segmentation fault)"),
     ("killed", "has gone, so the program cannot go on"),

@@ -55,6 +55,10 @@ bool sends_ahead() {
   return false;
 }
 
+uint64_t chosen_memory() {
+  return option_value(Option::kClusterMemory) != nullptr ? option_bytes(Option::kClusterMemory) : UINT64_MAX;
+}
+
 void refuse_frame(int peer) {
   fatal("worker %d has sent a message of the cluster that the program does not understand", peer);
 }
@@ -193,6 +197,7 @@ void start(Device* device) {
   HeadOptions options;
   options.nodes = static_cast<size_t>(device->member_count);
   options.policy = chosen_policy();
+  options.memory = chosen_memory();
   g_cluster = new (g_room) ClusterHead(device, {room.begin, room.bytes, has_gpus}, room.limit, options);
   ClusterWrites writes = chosen_writes();
   g_cluster->set_writes(writes.may_write, writes.checks);
@@ -248,6 +253,7 @@ void check_cluster_options() {
   (void)chosen_writes();
   (void)chosen_policy();
   (void)sends_ahead();
+  (void)chosen_memory();
 }
 
 void end_cluster_check() {

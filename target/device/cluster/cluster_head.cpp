@@ -74,10 +74,22 @@ void ClusterHead::pump(Finished& finished) {
     memory_.forget_gone([this](uint64_t buffer) { return head_.has_copies(buffer); }, finished);
   }
   head_.over.clear();
+  warn_of_memory();
+}
+
+// Once: what the program goes on with is right, but not what it asked for.
+void ClusterHead::warn_of_memory() {
+  const Head::Counts& counts = head_.counts;
+  if (has_warned_ || counts.over_budget == 0) return;
+  has_warned_ = true;
+  warn(
+      "device %d (cluster): what one region uses takes %lu bytes more on node %u than MARLINE_CLUSTER_MEMORY allows; it "
+      "runs there all the same. Allow more, or let the region use less",
+      device_->number, counts.over_bytes, counts.over_node);
 }
 
 void ClusterHead::note_ended(TaskNumber task, Finished& finished) {
-  Known& known = known_[task];
+  Known& known = known_.reach(task);  // of a task that the head has made itself, to move a home, nothing is known
   known.has_ended = true;
   count_up(cluster_seen().under_way, -1);
   if (known.host != nullptr) {

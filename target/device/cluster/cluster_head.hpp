@@ -112,6 +112,7 @@ class ClusterHead {
   void send_task(const Message& message);
   void add_words(const Launch& launch, List<uint64_t>& to) const;
   void note_ended(TaskNumber task, Finished& finished);
+  void warn_of_memory();
   // `polls`: on the thread that polls the wire.
   void finish(Finished& finished, bool polls);
   void tell_what_was_noted();
@@ -132,6 +133,7 @@ class ClusterHead {
   Head head_;
   Window<Known> known_;  // by task
   bool checks_ = false;
+  bool has_warned_ = false;
   Finished woken_;       // of node 0's tasks that have started, until the next pump ends
 };
 

@@ -124,6 +124,9 @@ endforeach()
 # Most tasks run before those behind them are created.
 device_program_test(cluster_tasks_few PROGRAM cluster_tasks SOURCES cluster_tasks.c ARGS 3 300 COMPILERS clang19
                     DEVICES cluster THREADS 4 NO_GPU STOCK NONE ENV MARLINE_MAX_TASKS=8)
+# Nodes that have room for less than what some regions use: data goes and comes back.
+device_program_test(cluster_tasks_room PROGRAM cluster_tasks SOURCES cluster_tasks.c ARGS 3 300 COMPILERS clang19
+                    DEVICES cluster THREADS 4 ENV MARLINE_CLUSTER_MEMORY=4k NO_GPU STOCK NONE)
 device_program_test(cluster_cholesky SOURCES cluster_cholesky.c FLAGS -lm GCC NO_GPU THREADS 4 STOCK NONE)
 device_program_test(cluster_pointers SOURCES cluster_pointers.c GCC NO_GPU THREADS 4 STOCK NONE)
 device_program_test(cluster_ahead SOURCES cluster_ahead.c DEVICES cluster GCC GCC_DEVICES cluster THREADS 4 NO_GPU STOCK NONE)

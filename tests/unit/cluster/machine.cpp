@@ -63,6 +63,9 @@ Machine::Machine(unsigned seed, int most)
 void Machine::drain_head() {
   for (Message& message : head_.messages) {
     message.from = 0;
+    uint64_t tasks = message.kind == MessageKind::kAssign ? 1 : message.count;
+    if (tasks != 0 && nodes_[message.to]->sent >= options_.credits) fail("a node gets more tasks than it has credits");
+    nodes_[message.to]->sent += tasks;
     transmit(message);
   }
   head_.messages.clear();
@@ -305,6 +308,7 @@ void Machine::judge_task(const SimulatedTask& task, std::vector<std::vector<Valu
 void Machine::arrive(Event& event) {
   Message& message = *event.message;
   if (message.kind == MessageKind::kReport) {
+    for (const EndedTask& ended : message.ended) nodes_[message.from]->sent -= ended.count;
     head_.receive(message);
     drain_head();
     return;

@@ -76,6 +76,7 @@ struct Node {
   Worker worker;
   std::map<uint64_t, Copy> copies;
   int slots = 1, running = 0;
+  uint64_t sent = 0;  // tasks whose ends node 0 does not know
   double speed = 1;
   std::deque<std::pair<uint64_t, TaskNumber>> ready;
   std::map<uint64_t, uint64_t> ready_at;  // by index: when the task had its inputs

@@ -121,7 +121,10 @@ class Maker {
     }
     int iterations = 3 + draw(8), trouble = chance(50) ? 0 : 10;
     for (int i = 0; i < iterations; ++i) {
-      for (Loop& loop : loops) add_iteration(loop, chance(trouble), i + 1 == iterations);
+      for (Loop& loop : loops) {
+        if (chance(2 * trouble)) loop.items[static_cast<size_t>(draw(static_cast<int>(loop.items.size())))].constant = random_();
+        add_iteration(loop, chance(trouble), i + 1 == iterations);
+      }
       if (chance(trouble) && !is_full()) add_outside();
       if (chance(trouble / 3)) map_again();
     }
@@ -167,7 +170,8 @@ class Maker {
 
   void add_iteration(Loop& loop, bool differs, bool is_last) {
     size_t count = loop.items.size(), at = static_cast<size_t>(draw(static_cast<int>(count)));
-    int how = differs ? draw(4) : -1;
+    int how = differs ? draw(5) : -1;
+    bool waits = loop.waits != (differs && chance(30));
     Item other = !differs ? Item() : chance(50) ? draw_item() : vary(loop.items[at]);
     size_t end = how == 0 ? at + 1 : count + (how == 1 ? 1 : 0);
     for (size_t i = 0; i < end && !is_full(); ++i) {
@@ -176,9 +180,9 @@ class Maker {
       bool is_other = i == count || (how == 3 && i == at);
       Construct construct{};
       construct.loop = loop.number;
-      construct.waits_for_iterations = loop.waits;
+      construct.waits_for_iterations = waits;
       construct.begins_iteration = i == 0;
-      construct.waits = construct.begins_iteration && loop.waits;
+      construct.waits = construct.begins_iteration && waits;
       construct.ends_iteration = i + 1 == end;
       construct.ends_loop = construct.ends_iteration && is_last;
       make_item(construct, is_other ? other : loop.items[i], loop.changes);

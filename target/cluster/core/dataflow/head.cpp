@@ -191,6 +191,8 @@ bool Head::make_room(Task& task) {
         continue;
       }
       ++counts.over_budget;
+      counts.over_node = node;
+      counts.over_bytes = copies_.missing_room(buffers, node);
       return true;
     }
     if (directory_.is_home(buffer, node)) {

@@ -104,6 +104,8 @@ class Head {
     uint64_t moves = 0;        // buffers whose home has moved to node 0 for lack of memory
     uint64_t drops = 0;        // copies that went for lack of memory
     uint64_t over_budget = 0;  // tasks that were planned all the same, as nothing could go any more
+    uint64_t over_bytes = 0;   // of the last of them: how many bytes too many
+    NodeNumber over_node = 0;  // and where
     uint64_t without_node = 0; // tasks that no member has an image for: they run at node 0
     uint64_t withdrawn = 0;    // tasks for which another node was asked to stand in
   } counts;

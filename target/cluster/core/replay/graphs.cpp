@@ -105,18 +105,18 @@ bool Graphs::describe(const Iteration& last, bool has_ended, List<uint64_t>& sta
   return true;
 }
 
-// Whether all copies are there that the plan needs: they stay as long as it is kept.
+// All copies that the plan needs are there, as a drop would have disturbed it. They stay as long as it is kept.
 void Graphs::keep(Graph& graph) {
   Plan& plan = *graph.before->plan;
   if (plan.tasks.is_empty()) return;
   plan.close_uses();
-  for (const CopyUse& use : plan.uses) {
-    if (!copies_.has_copy(use.buffer, use.node)) return;
-  }
   retire(graph);
   graph.kept = graph.before->plan;
   plan.number = next_plan_++;
-  for (const CopyUse& use : plan.uses) copies_.begin_use(use.buffer, use.node);
+  for (const CopyUse& use : plan.uses) {
+    assert(copies_.has_copy(use.buffer, use.node));
+    copies_.begin_use(use.buffer, use.node);
+  }
   for (uint64_t buffer : plan.buffers) directory_.keep(buffer);
   for (NodeNumber node : plan.members) {
     Message& message = messages.push({});
