@@ -5,15 +5,18 @@
 // them again.
 #include "cluster/simulation.hpp"
 
-#include "cluster/core/mapping/data_map.hpp"
+#include "cluster/core/mapping/map_order.hpp"
 #include "placed.hpp"
 
 #include <algorithm>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace marline::target::simulation {
 namespace {
@@ -82,6 +85,70 @@ TEST(ClusterDataMap, WhatIsPartlyMappedIsRefused) {
   EXPECT_EQ(map.count(), 0u);
   ASSERT_EQ(map.enter({.address = 100, .bytes = 50}, change), MapError::kNone);
   EXPECT_NE(change.range.buffer, buffer) << "a new mapping is a new buffer";
+}
+
+// Tasks 1, 2, ... are ordered as the test says; none has ended.
+struct KnownOrder {
+  std::vector<std::pair<TaskNumber, TaskNumber>> pairs;
+  bool has_ended(TaskNumber) const { return false; }
+  bool is_before(TaskNumber one, TaskNumber other) const {
+    return std::find(pairs.begin(), pairs.end(), std::pair(one, other)) != pairs.end();
+  }
+};
+
+class ClusterMapOrder : public testing::Test {
+ protected:
+  std::string enter(TaskNumber task, MapItem item) {
+    MapChange change;
+    if (map_.enter(item, change) != MapError::kNone) return said(conflicts_.refuse(task, item, change));
+    return said(conflicts_.note(task, change, false, order_));
+  }
+  std::string exit(TaskNumber task, MapItem item) {
+    MapChange change;
+    EXPECT_EQ(map_.exit(item, false, change), MapError::kNone);
+    return said(conflicts_.note(task, change, true, order_));
+  }
+  static std::string said(const MapConflict& conflict) {
+    char text[200];
+    describe_conflict(conflict, text, sizeof text);
+    return conflict.kind == MapConflictKind::kNone ? "" : text;
+  }
+
+  KnownOrder order_;
+  DataMap map_;
+  MapOrder conflicts_;
+};
+
+TEST_F(ClusterMapOrder, WhatUsesAMappingIsBehindWhatMadeItAndBeforeItsEnd) {
+  order_.pairs = {{1, 2}, {1, 4}, {2, 4}};
+  EXPECT_EQ(enter(1, {.address = 100, .bytes = 50, .to = true}), "");
+  EXPECT_EQ(enter(2, {.address = 110, .bytes = 10}), "");
+  EXPECT_EQ(enter(3, {.address = 120, .bytes = 10}),
+            "task 3 uses what is mapped by task 1 (10 bytes at 0x78): order one behind the other by depend or taskwait");
+  EXPECT_EQ(exit(2, {.address = 110, .bytes = 10}), "");
+  exit(3, {.address = 120, .bytes = 10});
+  EXPECT_EQ(exit(4, {.address = 100, .bytes = 50}),
+            "task 4 ends a mapping that is used by task 3 (50 bytes at 0x64): order one behind the other by depend or "
+            "taskwait");
+}
+
+TEST_F(ClusterMapOrder, CopiesOfOneVariableAreOrderedIfOneWritesIt) {
+  order_.pairs = {{1, 3}};
+  EXPECT_EQ(enter(1, {.address = 100, .bytes = 50, .to = true}), "");
+  EXPECT_EQ(exit(1, {.address = 100, .bytes = 50}), "");
+  EXPECT_EQ(enter(2, {.address = 100, .bytes = 50, .to = true}), "") << "both read it";
+  EXPECT_EQ(exit(2, {.address = 100, .bytes = 50}), "");
+  EXPECT_EQ(enter(3, {.address = 140, .bytes = 10}), "");
+  EXPECT_EQ(exit(3, {.address = 140, .bytes = 10, .from = true}),
+            "task 3 copies what is also copied by task 2 (10 bytes at 0x8c): order one behind the other by depend or "
+            "taskwait");
+}
+
+TEST_F(ClusterMapOrder, WhatIsMappedInPartNamesWhoHasMappedThat) {
+  EXPECT_EQ(enter(1, {.address = 100, .bytes = 50}), "");
+  EXPECT_EQ(enter(2, {.address = 90, .bytes = 20}),
+            "task 2 maps what is in part mapped by task 1 (20 bytes at 0x5a): map the whole first, or the mapped part "
+            "alone");
 }
 
 // One access of a task at node `task % 4`, as its only one.
@@ -158,6 +225,39 @@ TEST(ClusterWithdrawal, AnIdleNodeStandsInForTheYoungestTaskOfABusyOne) {
   EXPECT_EQ(message.to, 1u);
   EXPECT_EQ(message.index, head.place_of(7).index);
   EXPECT_EQ(message.peer.node, 2u);
+}
+
+// An iteration of one task that writes a buffer. The program waits for each, so the plan counts on the ends.
+TEST(ClusterGraphs, APlanThatCountsOnTheEndOfTheIterationBeforeIsNotReplayedWithoutIt) {
+  Head head({.nodes = 1});
+  head.placement.add({});
+  uint64_t index = 0;
+  auto end_task = [&] {
+    Message report;
+    report.kind = MessageKind::kReport;
+    report.from = 1;
+    report.ended.push({index, true, 1});
+    head.receive(report);
+    ++index;
+  };
+  const uint64_t word = 0;
+  for (int iteration = 0; iteration < 3; ++iteration) {
+    bool is_replay = head.begin_iteration(1, true);
+    EXPECT_EQ(is_replay, iteration == 2);
+    if (is_replay) {
+      ASSERT_TRUE(head.again(1, &word, 1));
+    } else {
+      NewTask task;
+      if (iteration == 0) task.new_buffers.push({1, 8});
+      task.accesses.push({{1, 0, 8}, true});
+      task.graph = 1;
+      task.words.push(word);
+      head.create(std::move(task));
+    }
+    head.end_iteration(1);
+    if (iteration < 2) end_task();
+  }
+  EXPECT_FALSE(head.begin_iteration(1, true)) << "node 0 does not know that the last iteration has ended";
 }
 
 // Node 2 holds what the successor needs, too. Without the window the task goes to the least loaded node, which is 1.

@@ -84,6 +84,8 @@ void Machine::create_kernel(size_t number, NewTask body) {
       fail("a kernel's maps copy otherwise");
     }
     if (gone.is_gone) download.last_of.push(gone.range.buffer);
+    check_order(number, change, false);
+    check_order(number, gone, true);
   }
   if (!up.empty()) {
     body.predecessors.push(push(std::move(upload), number, Role::kUpload, up));
@@ -96,6 +98,22 @@ void Machine::create_kernel(size_t number, NewTask body) {
   if (down.empty()) return;
   download.predecessors.push(task);
   last_of_construct_[number] = push(std::move(download), number, Role::kDownload, down);
+}
+
+// Constructs stand for their tasks here. All pairs that have to be ordered are.
+void Machine::check_order(size_t number, const MapChange& change, bool out) {
+  struct Order {
+    Machine* machine;
+    bool has_ended(TaskNumber one) const { return machine->head_.has_ended(machine->last_of_construct_[one]); }
+    bool is_before(TaskNumber one, TaskNumber other) const {
+      return machine->program_.constructs[other].ancestors[one] || has_ended(one);
+    }
+  };
+  MapConflict conflict = map_order_.note(number, change, out, Order{this});
+  if (conflict.kind == MapConflictKind::kNone) return;
+  char text[200];
+  describe_conflict(conflict, text, sizeof text);
+  fail(text);
 }
 
 void Machine::create_data(size_t number, NewTask body) {
@@ -127,6 +145,10 @@ void Machine::create_data(size_t number, NewTask body) {
     role = construct.kind == Kind::kUpdateTo ? Role::kUpload : Role::kDownload;
   }
   if (error != MapError::kNone) fail("a data construct is refused");
+  if (change.range.bytes != 0) {
+    change.is_copied = is_copied;
+    check_order(number, change, role == Role::kDownload);
+  }
   if (is_copied != (use.is_copied_in || use.is_copied_out)) fail("a data construct copies otherwise");
   if (is_copied) {
     body.accesses.push({change.range, role == Role::kUpload});

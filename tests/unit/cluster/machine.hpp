@@ -8,7 +8,7 @@
 #include "result.hpp"
 
 #include "cluster/core/dataflow/worker.hpp"
-#include "cluster/core/mapping/data_map.hpp"
+#include "cluster/core/mapping/map_order.hpp"
 
 #include <deque>
 #include <map>
@@ -111,6 +111,7 @@ class Machine {
   bool is_repeated_as_a_whole(size_t number, const std::vector<size_t>& before);
   TaskNumber push_in_loop(NewTask task, size_t number);
   void create_kernel(size_t number, NewTask body);
+  void check_order(size_t number, const MapChange& change, bool out);
   void create_data(size_t number, NewTask body);
   void drain_head();
   void drain(NodeNumber node, const Payload* payload);
@@ -139,6 +140,7 @@ class Machine {
   HeadOptions options_;
   Head head_;
   DataMap map_;
+  MapOrder map_order_;
   std::vector<std::unique_ptr<Node>> nodes_;
   std::vector<std::vector<Value>> host_;
   uint64_t ticks_ = 0;  // of what `changed`, `sent` and `ready_at` are compared by

@@ -4,14 +4,12 @@
 #include "program.hpp"
 
 #include <algorithm>
-#include <bitset>
 
 namespace marline::target::simulation {
 
 namespace {
 
-constexpr int kMost = 320;
-using Set = std::bitset<kMost>;
+using Set = std::bitset<kMostConstructs>;
 
 // The dependences of OpenMP on one address. The members of a mutexinoutset run in the order of creation, which is one
 // of those that are allowed.
@@ -56,7 +54,7 @@ struct Variable {
 
 class Maker {
  public:
-  Maker(unsigned seed, int most) : random_(seed), most_(std::min(most, kMost - 10)) {}
+  Maker(unsigned seed, int most) : random_(seed), most_(std::min(most, static_cast<int>(kMostConstructs) - 10)) {}
 
   Program make() {
     program_.nodes = 1 + draw(16);
@@ -241,6 +239,7 @@ class Maker {
     int v = draw(static_cast<int>(variables_.size()));
     bool is_mapped = variables_[static_cast<size_t>(v)].references > 0;
     int choice = draw(4);
+    is_outside_ = true;
     if (choice == 0 && is_mapped) {
       construct.kind = chance(50) ? Kind::kUpdateTo : Kind::kUpdateFrom;
       make_data(construct, v, construct.kind == Kind::kUpdateTo, construct.kind == Kind::kUpdateFrom);
@@ -251,6 +250,7 @@ class Maker {
       construct.kind = Kind::kKernel;
       make_kernel(construct);
     }
+    is_outside_ = false;
   }
 
   void add_construct() {
@@ -282,7 +282,7 @@ class Maker {
   }
 
   void depend(Construct& construct) {
-    construct.waits = chance(2);
+    construct.waits = chance(is_outside_ ? 25 : 2);
     for (int i = draw(4); i > 0; --i) {
       auto kind = static_cast<Depend>(draw(4));
       auto& address = addresses_[static_cast<size_t>(draw(static_cast<int>(addresses_.size())))];
@@ -323,6 +323,7 @@ class Maker {
 
   void push(Construct& construct, const Set& ancestors) {
     ancestors_.push_back(ancestors);
+    construct.ancestors = ancestors;
     program_.constructs.push_back(std::move(construct));
   }
 
@@ -478,6 +479,7 @@ class Maker {
   std::mt19937 random_;
   int most_, limit_ = 0;
   int kernel_share_ = 0, loops_ = 0;
+  bool is_outside_ = false;  // of a graph, among its tasks: it waits more often
   Program program_;
   std::vector<Variable> variables_;
   std::vector<Address> addresses_;

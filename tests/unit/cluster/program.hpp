@@ -6,11 +6,14 @@
 // know.
 #pragma once
 
+#include <bitset>
 #include <cstdint>
 #include <random>
 #include <vector>
 
 namespace marline::target::simulation {
+
+inline constexpr size_t kMostConstructs = 320;
 
 enum class Kind { kKernel, kHost, kEnter, kExit, kUpdateTo, kUpdateFrom };
 enum class Depend { kIn, kInOut, kMutexInOutSet, kInOutSet };
@@ -36,6 +39,7 @@ struct Construct {
   int loop = 0;                         // a persistent graph's number: it is one of its tasks
   bool waits_for_iterations = false;    // of the graph: the program waits for each iteration before the next one
   bool begins_iteration = false, ends_iteration = false, ends_loop = false;
+  std::bitset<kMostConstructs> ancestors;  // constructs that it is ordered behind
   std::vector<uint64_t> words;          // of a graph's task: firstprivate data
 };
 

@@ -34,10 +34,16 @@ void DataMap::describe(const Variable& variable, const MapItem& item, MapChange&
   change.address = item.address;
 }
 
+MapError DataMap::refuse(size_t at, MapChange& change) const {
+  change = MapChange();
+  change.range.buffer = variables_[at].buffer;
+  return MapError::kPartlyMapped;
+}
+
 MapError DataMap::enter(const MapItem& item, MapChange& change) {
   size_t at;
   MapError error = look_up(item, at);
-  if (error == MapError::kPartlyMapped) return error;
+  if (error == MapError::kPartlyMapped) return refuse(at, change);
   bool is_new = error == MapError::kNotMapped;
   if (is_new) variables_.insert(at, {item.address, item.bytes, next_buffer_++, 0});
   ++variables_[at].references;
@@ -52,7 +58,7 @@ MapError DataMap::exit(const MapItem& item, bool must_end, MapChange& change) {
   MapError error = look_up(item, at);
   change = MapChange();
   if (error == MapError::kNotMapped) return MapError::kNone;
-  if (error != MapError::kNone) return error;
+  if (error != MapError::kNone) return refuse(at, change);
   Variable& variable = variables_[at];
   variable.references = must_end ? 0 : variable.references - 1;
   describe(variable, item, change);
@@ -66,6 +72,7 @@ MapError DataMap::find(const MapItem& item, MapChange& change) const {
   size_t at;
   MapError error = look_up(item, at);
   change = MapChange();
+  if (error == MapError::kPartlyMapped) return refuse(at, change);
   if (error == MapError::kNone) describe(variables_[at], item, change);
   return error;
 }

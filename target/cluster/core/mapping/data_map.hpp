@@ -27,6 +27,7 @@ struct MapChange {
 
 class DataMap {
  public:
+  // kPartlyMapped: `change` names nothing but a buffer that the item overlaps.
   MapError enter(const MapItem& item, MapChange& change);
   // `must_end`: whatever the count is (map(delete:)). What is not mapped is no error: `range.bytes` is 0 then.
   MapError exit(const MapItem& item, bool must_end, MapChange& change);
@@ -43,6 +44,7 @@ class DataMap {
 
   size_t lower(uint64_t address) const;
   MapError look_up(const MapItem& item, size_t& at) const;
+  MapError refuse(size_t at, MapChange& change) const;
   static void describe(const Variable& variable, const MapItem& item, MapChange& change);
 
   List<Variable> variables_;  // by address, without overlap; one insertion moves those behind it

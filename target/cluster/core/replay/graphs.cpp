@@ -48,11 +48,11 @@ bool Graphs::leave_iteration(Graph& graph, bool all_planned) {
 bool Graphs::begin(GraphNumber number, bool is_behind, bool all_planned, const List<uint64_t>& assigned) {
   cut();
   Graph& graph = graph_of(number);
-  if (unsettled_ != number) settle();
   bool is_alike = leave_iteration(graph, all_planned);
   graph.is_open = true;
   bool has_ended = is_behind && graph.before && has_all_ended(*graph.before);
   bool is_steady = graph.before && graph.before->is_replay() && !graph.is_disturbed;
+  assert(!is_steady || unsettled_ == number);  // whoever settles it says that it is disturbed
   List<uint64_t> state;
   if (!is_steady) {
     settle();
