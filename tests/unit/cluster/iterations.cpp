@@ -84,11 +84,14 @@ TaskNumber Machine::push_in_loop(NewTask task, size_t number) {
   size_t position = loop.now.size();
   bool is_again = is_repeated(number, position, loop.now, loop.before);
   loop.now.push_back(number);
-  if (loop.is_whole) return head_.number_of(graph, position);
+  auto replayed = [&] {
+    TaskNumber again = head_.number_of(graph, position);
+    positions_[again] = position;
+    return again;
+  };
+  if (loop.is_whole) return replayed();
   if (loop.is_replay && (!is_again || draw(60) == 0)) head_.cut_iteration();
-  if (loop.is_replay && head_.again(graph, construct.words.data(), construct.words.size())) {
-    return head_.number_of(graph, position);
-  }
+  if (loop.is_replay && head_.again(graph, construct.words.data(), construct.words.size())) return replayed();
   loop.is_replay = false;
   task.graph = graph;
   for (uint64_t word : construct.words) task.words.push(word);

@@ -153,6 +153,7 @@ class Machine {
   std::map<int, Loop> loops_;
   std::map<size_t, std::vector<std::ptrdiff_t>> relations_;  // by construct of a graph: its predecessors in both
   int open_loop_ = 0;
+  std::map<TaskNumber, size_t> positions_;  // in the iteration, of replayed tasks
   std::map<TaskNumber, SimulatedTask> tasks_;
   std::vector<TaskNumber> in_order_;  // of creation
   std::vector<TaskNumber> last_of_construct_, body_of_construct_;

@@ -186,6 +186,8 @@ void Worker::start(uint64_t index) {
   command.action = WorkerAction::kStart;
   command.index = index;
   command.task = task.number;
+  command.message.index = task.plan;
+  command.message.task = task.step;
   command.message.words.swap(task.words);
   commands.push(std::move(command));
 }
@@ -306,6 +308,8 @@ void Worker::replay(const Message& message) {
     Message assignment = share->assignment(read, rank);
     Task& task = tasks_.reach(assignment.index);
     task.batch = number;
+    task.plan = message.index;
+    task.step = assignment.task - read.first_number;
     task.words.swap(assignment.words);
     assign(assignment);
   }

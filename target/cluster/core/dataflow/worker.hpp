@@ -24,7 +24,8 @@ enum class WorkerAction : uint8_t {
              // may have done it before, behind `hear`
   kReady,    // the inputs of task `index` are there: from here on others may get them
   kStart,    // task `index`; the driver calls `compare` and `end` when it has run; `task` is its number, of a stand-in: the
-             // one for which it stands in; of a replay: with `message.words`
+             // one for which it stands in. Of a replay: message.index is the plan, message.task the task's number in the
+             // iteration, message.words its words
   kCompare,  // of task `index`: bytes of `range` that differ from their twin get `stamp`, and the twin gets them
   kDrop,     // the copy of range.buffer
 };
@@ -75,8 +76,10 @@ class Worker {
     TaskNumber number = 0;
     int32_t priority = 0;
     uint64_t order = 0;
-    uint64_t batch = 0;     // of a replay
-    List<uint64_t> words;   // likewise
+    // Of a replay:
+    uint64_t batch = 0, plan = 0;
+    TaskNumber step = 0;  // its number in the iteration
+    List<uint64_t> words;
     List<PlannedAccess> accesses;
     List<TaskPlace> subscribers;
     List<Message> fetches;  // of other tasks, that wait for the inputs or the end

@@ -55,6 +55,8 @@ class Share {
   // The node. What does not fit ends the process: node 0 cannot have sent it.
   void read(const Message& plan);
   ReplayBatch read_batch(const Message& replay);
+  // By rank; a driver that sends kernels along with a plan reads it for this.
+  [[nodiscard]] const List<PlanStep>& steps() const { return steps_; }
   // The message that would have assigned the task in the batch read last.
   Message assignment(const ReplayBatch& batch, uint64_t rank) const;
 
