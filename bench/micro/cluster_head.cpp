@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a task costs node 0 of a cluster: its core alone (target/cluster/core), without wires and without workers, whose ends
-// are reported here in batches of 16. CPU time of one thread. Also tasks that write disjoint parts of one buffer, all of
-// them under way, and iterations of a persistent graph that are replayed.
+// What a task costs node 0 of a cluster: its core alone (target/cluster/core), without wires and without workers, whose
+// ends are reported here in batches of 16. CPU time of one thread. Also tasks that write disjoint parts of one buffer,
+// all of them under way, and iterations of a persistent graph that are replayed.
 //
 //     micro-cluster_head [TASKS]
 #include "cluster/core/dataflow/head.hpp"
@@ -43,8 +43,8 @@ class Bench {
     return cpu_seconds() - begin;
   }
 
-  // A stencil: each task writes one block of 4 KiB and reads those of its neighbours, behind the three tasks of the step
-  // before. 4 blocks per node.
+  // A stencil: each task writes one block of 4 KiB and reads those of its neighbours, behind the three tasks of the
+  // step before. 4 blocks per node.
   double run_stencil(uint64_t tasks) {
     uint64_t width = nodes_ * 4;
     List<TaskNumber> before = enter_blocks(width), now;
@@ -216,7 +216,8 @@ int main(int count, char** arguments) {
     for (double time : {empty, stencil, group}) std::printf(" %14.0f (%10.0f)", time * 1e9, 1 / time);
     std::printf("\n");
   }
-  std::printf("\n%6s %30s %20s %20s\n", "nodes", "disjoint writers: ns/task", "replay, 1 word: ns", "replay, no code: ns");
+  std::printf("\n%6s %30s %20s %20s\n", "nodes", "disjoint writers: ns/task", "replay, 1 word: ns",
+              "replay, no code: ns");
   for (size_t nodes : {8, 64, 1000}) {
     uint64_t writers = 100000, counts[2] = {};
     double disjoint = Bench(nodes).run_disjoint(writers) / static_cast<double>(writers);

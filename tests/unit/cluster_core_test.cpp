@@ -124,7 +124,8 @@ TEST_F(ClusterMapOrder, WhatUsesAMappingIsBehindWhatMadeItAndBeforeItsEnd) {
   EXPECT_EQ(enter(1, {.address = 100, .bytes = 50, .to = true}), "");
   EXPECT_EQ(enter(2, {.address = 110, .bytes = 10}), "");
   EXPECT_EQ(enter(3, {.address = 120, .bytes = 10}),
-            "task 3 uses what is mapped by task 1 (10 bytes at 0x78): order one behind the other by depend or taskwait");
+            "task 3 uses what is mapped by task 1 (10 bytes at 0x78): order one behind the other by depend or "
+            "taskwait");
   EXPECT_EQ(exit(2, {.address = 110, .bytes = 10}), "");
   exit(3, {.address = 120, .bytes = 10});
   EXPECT_EQ(exit(4, {.address = 100, .bytes = 50}),

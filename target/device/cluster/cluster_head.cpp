@@ -83,8 +83,8 @@ void ClusterHead::warn_of_memory() {
   if (has_warned_ || counts.over_budget == 0) return;
   has_warned_ = true;
   warn(
-      "device %d (cluster): what one region uses takes %lu bytes more on node %u than MARLINE_CLUSTER_MEMORY allows; it "
-      "runs there all the same. Allow more, or let the region use less",
+      "device %d (cluster): what one region uses takes %lu bytes more on node %u than MARLINE_CLUSTER_MEMORY allows; "
+      "it runs there all the same. Allow more, or let the region use less",
       device_->number, counts.over_bytes, counts.over_node);
 }
 

@@ -30,8 +30,8 @@ void Machine::end_iteration(const Construct& construct) {
   if (construct.ends_loop && draw(2) == 0) head_.end_graph(graph);
 }
 
-// Where a task's predecessors are in its iteration (from 0 on) and in the one before (below 0). False: one is elsewhere,
-// and has not ended.
+// Where a task's predecessors are in its iteration (from 0 on) and in the one before (below 0). False: one is
+// elsewhere, and has not ended.
 bool Machine::relate(size_t number, const std::vector<size_t>& now, const std::vector<size_t>& before) {
   std::vector<std::ptrdiff_t>& relation = relations_[number];
   relation.clear();
@@ -59,7 +59,8 @@ bool Machine::is_repeated(size_t number, size_t position, const std::vector<size
   if (one.kind != other.kind || one.pin != other.pin || one.uses.size() != other.uses.size()) return false;
   for (size_t i = 0; i < one.uses.size() && one.kind == Kind::kKernel; ++i) {
     const Use &a = one.uses[i], &b = other.uses[i];
-    if (a.variable != b.variable || a.offset != b.offset || a.bytes != b.bytes || a.may_write != b.may_write) return false;
+    if (a.variable != b.variable || a.may_write != b.may_write) return false;
+    if (a.offset != b.offset || a.bytes != b.bytes) return false;
   }
   return relations_[number] == relations_[before[position]];
 }

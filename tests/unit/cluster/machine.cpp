@@ -191,7 +191,8 @@ void Machine::check_words(const WorkerCommand& command) {
   const std::vector<uint64_t>& words = program_.constructs[tasks_.at(command.task).construct].words;
   const List<uint64_t>& found = command.message.words;
   if (words != std::vector<uint64_t>(found.begin(), found.end())) fail("a replayed task has other firstprivate data");
-  if (command.message.index == 0 || command.message.task != positions_.at(command.task)) fail("a replayed task is another one");
+  bool is_same = command.message.index != 0 && command.message.task == positions_.at(command.task);
+  if (!is_same) fail("a replayed task is another one");
 }
 
 void Machine::drain(NodeNumber number, const Payload* payload) {

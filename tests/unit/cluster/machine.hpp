@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The made-up machine (simulation.hpp). One part creates the program's tasks as a driver would (creation.cpp), persistent graphs
-// among them (iterations.cpp); the other one has nodes, channels and memory (machine.cpp).
+// The made-up machine (simulation.hpp). One part creates the program's tasks as a driver would (creation.cpp),
+// persistent graphs among them (iterations.cpp); the other one has nodes, channels and memory (machine.cpp).
 #pragma once
 
 #include "program.hpp"

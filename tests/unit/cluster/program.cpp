@@ -120,7 +120,8 @@ class Maker {
     int iterations = 3 + draw(8), trouble = chance(50) ? 0 : 10;
     for (int i = 0; i < iterations; ++i) {
       for (Loop& loop : loops) {
-        if (chance(2 * trouble)) loop.items[static_cast<size_t>(draw(static_cast<int>(loop.items.size())))].constant = random_();
+        auto item = static_cast<size_t>(draw(static_cast<int>(loop.items.size())));
+        if (chance(2 * trouble)) loop.items[item].constant = random_();
         add_iteration(loop, chance(trouble), i + 1 == iterations);
       }
       if (chance(trouble) && !is_full()) add_outside();

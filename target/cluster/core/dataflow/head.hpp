@@ -99,7 +99,7 @@ class Head {
 
   List<Message> messages;
   List<TaskNumber> over;          // tasks that have ended; the driver clears it
-  List<TaskNumber> over_replays;  // iterations, by the number of their first task, all of whose tasks have ended; likewise
+  List<TaskNumber> over_replays;  // likewise: iterations that have ended as a whole, by the number of their first task
   struct Counts {
     uint64_t moves = 0;        // buffers whose home has moved to node 0 for lack of memory
     uint64_t drops = 0;        // copies that went for lack of memory

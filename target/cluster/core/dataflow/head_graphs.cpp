@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What Head does for persistent graphs: it passes on what it knows to Graphs (replay/graphs.hpp), and gives replayed tasks
-// indices, credits and load as it does for others, but by the batch.
+// What Head does for persistent graphs: it passes on what it knows to Graphs (replay/graphs.hpp), and gives replayed
+// tasks indices, credits and load as it does for others, but by the batch.
 #include "cluster/core/dataflow/head.hpp"
 
 namespace marline::target {
@@ -57,6 +57,8 @@ void Head::disturb_graphs(const Task& task) {
 
 void Head::assign_replayed(const Message& message) {
   Node& node = nodes_[message.to];
+  // Nobody else has got an index there since the iteration began: peers have been told its first one.
+  assert(message.words[2] + message.words[0] == node.assigned);
   node.open += message.count;
   under_way_ += message.count;
   planned_ += message.count;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Finds pairs of constructs that are not ordered, and whose result depends on which one runs first. DataMap takes reference
-// counts in the order of creation, so without this such a program would only be wrong. A pure state machine that hears
-// of each construct behind DataMap, in the order of creation. The caller knows the program's dependences and ends:
-// `order.is_before(a, b)`: task b is ordered behind a, or a has ended; `order.has_ended(a)`.
+// Finds pairs of constructs that are not ordered, and whose result depends on which one runs first. DataMap takes
+// reference counts in the order of creation, so without this such a program would only be wrong. A pure state machine
+// that hears of each construct behind DataMap, in the order of creation. The caller knows the program's dependences and
+// ends: `order.is_before(a, b)`: task b is ordered behind a, or a has ended; `order.has_ended(a)`.
 #pragma once
 
 #include "cluster/core/base/numbered.hpp"
@@ -30,8 +30,8 @@ void describe_conflict(const MapConflict& conflict, char* text, size_t capacity)
 
 class MapOrder {
  public:
-  // The construct `task` enters, leaves or finds what `change` names; a copy, if one is made, is `out` to the variables,
-  // or from them. Returns the first conflict that it finds.
+  // The construct `task` enters, leaves or finds what `change` names; a copy, if one is made, is `out` to the
+  // variables, or from them. Returns the first conflict that it finds.
   template <class Order>
   MapConflict note(TaskNumber task, const MapChange& change, bool out, const Order& order);
   // DataMap has refused the item.

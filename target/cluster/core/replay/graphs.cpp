@@ -75,8 +75,8 @@ bool Graphs::begin(GraphNumber number, bool is_behind, bool all_planned, const L
   return false;
 }
 
-// The directory is as it was when the plan's iteration began. The last iteration may have been recorded, behind one that
-// differs: its tasks are those that the program repeats, and ranks name them, so the plan must have the same ones.
+// The directory is as it was when the plan's iteration began. The last iteration may have been recorded, behind one
+// that differs: its tasks are those that the program repeats, and ranks name them, so the plan must have the same ones.
 bool Graphs::can_replay(Graph& graph, bool has_ended, bool is_steady, List<uint64_t>& state) {
   if (!graph.kept || (graph.kept->is_behind && !has_ended)) return false;
   if (is_steady) return true;
@@ -188,8 +188,8 @@ void Graphs::note_created(GraphNumber number, TaskNumber task) {
   if (is_recording(graph)) graph.now->numbers.push(task);
 }
 
-// While an iteration is recorded, the ends of its tasks do not count, nor do those of the one before, unless each begins
-// when that has ended: whatever node 0 knows of ends in a later iteration, the plan will be right there.
+// While an iteration is recorded, the ends of its tasks do not count, nor do those of the one before, unless each
+// begins when that has ended: whatever node 0 knows of ends in a later iteration, the plan will be right there.
 bool Graphs::counts_as_ended(const Graph& graph, TaskNumber task) {
   uint64_t at = 0;
   if (graph.now->find(task, at)) return false;

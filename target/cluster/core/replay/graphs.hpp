@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Node 0's part of replay. An iteration of a persistent graph is planned as usual and written down (*recorded*). Its plan
-// is kept if the directory is at its end as it was at its beginning, but for the iteration's number. Later iterations
-// that are the same are *replayed*: each node gets one message, or one for each batch, and makes its tasks itself. An
-// iteration that differs is *cut*: what was replayed of it stays, the rest is planned. A pure state machine, of which
-// Head is the only user; the driver calls Head's functions of the same names.
+// Node 0's part of replay. An iteration of a persistent graph is planned as usual and written down (*recorded*). Its
+// plan is kept if the directory is at its end as it was at its beginning, but for the iteration's number. Later
+// iterations that are the same are *replayed*: each node gets one message, or one for each batch, and makes its tasks
+// itself. An iteration that differs is *cut*: what was replayed of it stays, the rest is planned. A pure state machine,
+// of which Head is the only user; the driver calls Head's functions of the same names.
 //
 // Invariant: while a plan is replayed, the directory has the state in which the last recorded or settled iteration left
 // it. The state in which a replay would have left it is the same with other names of tasks. `settle` puts these in
@@ -40,8 +40,8 @@ class Graphs {
 
   [[nodiscard]] bool is_empty() const { return graphs_.is_empty() && retired_.is_empty(); }
 
-  // The next iteration begins. True: it can be replayed. `assigned`: the next index of each node. `all_planned`: no task
-  // created before waits to be planned.
+  // The next iteration begins. True: it can be replayed. `assigned`: the next index of each node. `all_planned`: no
+  // task created before waits to be planned.
   [[nodiscard]] bool begin(GraphNumber graph, bool is_behind, bool all_planned, const List<uint64_t>& assigned);
   void end(GraphNumber graph);
   // There is no other iteration.

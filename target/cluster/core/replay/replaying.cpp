@@ -61,7 +61,9 @@ void Graphs::again_all(GraphNumber number) {
     return;
   }
   graph.now->count = plan.tasks.count();
-  for (size_t i = 0; i < plan.members.count(); ++i) graph.progress[i].reached = plan.parts[plan.members[i]].tasks.count();
+  for (size_t i = 0; i < plan.members.count(); ++i) {
+    graph.progress[i].reached = plan.parts[plan.members[i]].tasks.count();
+  }
 }
 
 void Graphs::confirm() {

@@ -19,7 +19,7 @@ class Reader {
   explicit Reader(const Message& message) : message_(message) {}
 
   uint64_t next() {
-    if (is_over()) fatal("cluster: node 0 has sent a plan for a persistent graph of %zu words, which ends too early", at_);
+    if (is_over()) fatal("cluster: node 0 has sent a plan of %zu words for a graph, which ends too early", at_);
     return message_.words[at_++];
   }
   [[nodiscard]] bool is_over() const { return at_ == message_.words.count(); }
@@ -142,7 +142,8 @@ ReplayBatch Share::read_batch(const Message& replay) {
   while (!from.is_over()) {
     uint64_t what = from.next(), rank = what >> kRankShift, word = what & ((uint64_t{1} << kRankShift) - 1);
     if (rank >= steps_.count() || word >= steps_[rank].words.count()) {
-      fatal("cluster: node 0 changes word %lu of task %lu of a plan that has %zu tasks here", word, rank, steps_.count());
+      fatal("cluster: node 0 changes word %lu of task %lu of a plan that has %zu tasks here", word, rank,
+            steps_.count());
     }
     steps_[rank].words[word] = from.next();
   }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A node's share of a kept plan: its tasks of one iteration of a persistent graph, and what each has to do. A message of
-// node 0 per iteration, or part of one, makes them tasks of the node, as if each had been assigned. Node 0 writes the
-// words of both messages, the node reads them; all of this room's formats are here.
+// A node's share of a kept plan: its tasks of one iteration of a persistent graph, and what each has to do. A message
+// of node 0 per iteration, or part of one, makes them tasks of the node, as if each had been assigned. Node 0 writes
+// the words of both messages, the node reads them; all of this room's formats are here.
 //
 // A plan names a task by its rank among its node's tasks of the iteration. In each iteration these have indices without
 // gaps, so the first index of a node says where all of its tasks are.
@@ -12,7 +12,8 @@
 
 namespace marline::target {
 
-// Of which iteration a task is that a plan names: of none, so it has its own index; of the one that runs; of the one before.
+// Of which iteration a task is that a plan names: of none, so it has its own index; of the one that runs; of the one
+// before.
 enum class Era : uint8_t { kFixed, kNow, kBefore };
 
 struct PlanPlace {
