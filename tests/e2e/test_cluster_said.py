@@ -50,9 +50,13 @@ class Mistakes:
 
 MISTAKES: dict[str, Callable[[Mistakes], Result]] = {
     "MARLINE_DEVICES names cluster": lambda by: by.options(count="1"),
-    "MARLINE_CLUSTER_WRITES": lambda by: by.options(MARLINE_CLUSTER_WRITES="pages"),
+    "MARLINE_CLUSTER_WRITES": lambda by: by.options(MARLINE_CLUSTER_WRITES="map,depend"),
+    "which its depend clauses": lambda by: by.options("unnamed", MARLINE_CLUSTER_WRITES="check"),
     "MARLINE_CLUSTER_PLACEMENT": lambda by: by.options(MARLINE_CLUSTER_PLACEMENT="hold"),
-    "a cluster of GPUs": lambda by: by.options(devices="cluster:gpu"),
+    "MARLINE_CLUSTER_SENDS": lambda by: by.options(MARLINE_CLUSTER_SENDS="late"),
+    "MARLINE_CLUSTER_MEMORY": lambda by: by.options(MARLINE_CLUSTER_MEMORY="much"),
+    "more on node 1": lambda by: by.options(MARLINE_CLUSTER_MEMORY="1k"),
+    "marline_task_node": lambda by: by.options("no_such_node"),
     "needs each of the job's": lambda by: by.options(MARLINE_NODE_DEVICES="2"),
     "needs each worker as one device": lambda by: by.options(MARLINE_NODE_DEVICES="2", OMP_AVAILABLE_DEVICES="*[0],*[3:2]"),
     "the ranks of a program": lambda by: by.ranks(by_mpirun=False),

@@ -75,7 +75,7 @@ class Placement {
   }
   void end(NodeNumber node, double load);
   // Of tasks that are placed already.
-  void add_load(NodeNumber node, double load) { set_load(node, loads_[node - 1] + load); }
+  void add_load(NodeNumber node, double load) { loads_.set(node, loads_[node] + load); }
   // A task has run for `time`.
   void learn(const PlacementRequest& request, NodeNumber node, double time);
 
