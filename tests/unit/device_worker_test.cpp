@@ -38,8 +38,9 @@ Frame frame_of(NodeFrame kind, uint64_t a = 0, uint64_t b = 0, uint64_t c = 0, u
   setenv("MARLINE_JOB_COUNT", "2", 1);
   setenv("MARLINE_JOB_ADDRESS", job.address.c_str(), 1);
   setenv("MARLINE_DEVICES", "nodes", 1);
+  setenv("MARLINE_JOB_SERVE", "yes", 1);  // though it has no regions
   setenv("OMP_NUM_THREADS", "1", 1);
-  setenv("LD_PRELOAD", PRELOADS, 1);
+  setenv("LD_PRELOAD", PRELOADED, 1);
   execl("/proc/self/exe", kWorker, nullptr);
   _exit(127);
 }
