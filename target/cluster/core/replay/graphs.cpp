@@ -48,25 +48,26 @@ bool Graphs::leave_iteration(Graph& graph, bool all_planned) {
 bool Graphs::begin(GraphNumber number, bool is_behind, bool all_planned, const List<uint64_t>& assigned) {
   cut();
   Graph& graph = graph_of(number);
+  bool has_ended = is_behind && graph.now && has_all_ended(*graph.now);
+  bool is_steady = all_planned && graph.kept && graph.now && graph.now->is_replay() && !graph.is_disturbed &&
+                   (has_ended || !graph.kept->is_behind);
+  if (!is_steady) settle();
   bool is_alike = leave_iteration(graph, all_planned);
+  has_ended = has_ended && graph.before;
   graph.is_open = true;
-  bool has_ended = is_behind && graph.before && has_all_ended(*graph.before);
-  bool is_steady = graph.before && graph.before->is_replay() && !graph.is_disturbed;
   assert(!is_steady || unsettled_ == number);  // whoever settles it says that it is disturbed
   List<uint64_t> state;
   if (!is_steady) {
-    settle();
     bool is_known = all_planned && graph.before && describe(*graph.before, has_ended, state);
     if (!is_known) state.clear();
     // The plan is taken: what the iteration has done to the directory is to give its tasks' names to the same state.
     Iteration* last = is_known ? &*graph.before : nullptr;
     if (last != nullptr && !last->is_replay() && is_alike && is_equal(last->plan->start, state)) keep(graph);
   }
-  if (all_planned && can_replay(graph, has_ended, is_steady, state)) {
+  if (is_steady || (all_planned && can_replay(graph, has_ended, state))) {
     begin_replay(graph, assigned);
     return true;
   }
-  settle();
   ++graph.recorded;
   graph.now = Shared<Iteration>::make();
   graph.now->plan = Shared<Plan>::make();
@@ -77,9 +78,8 @@ bool Graphs::begin(GraphNumber number, bool is_behind, bool all_planned, const L
 
 // The directory is as it was when the plan's iteration began. The last iteration may have been recorded, behind one
 // that differs: its tasks are those that the program repeats, and ranks name them, so the plan must have the same ones.
-bool Graphs::can_replay(Graph& graph, bool has_ended, bool is_steady, List<uint64_t>& state) {
+bool Graphs::can_replay(Graph& graph, bool has_ended, List<uint64_t>& state) {
   if (!graph.kept || (graph.kept->is_behind && !has_ended)) return false;
-  if (is_steady) return true;
   return graph.before && is_equal(graph.kept->start, state) && graph.before->plan->has_tasks_of(*graph.kept);
 }
 
@@ -216,11 +216,13 @@ bool Graphs::find_place(GraphNumber number, TaskNumber task, TaskPlace& place) {
 }
 
 // The first two iterations are placed as usual: the first one may find all data at node 0, and knows no times. The
-// following ones stay, as a plan can be kept only if they do.
+// following ones stay, as a plan can be kept only if they do. Behind an iteration that was cut, tasks go where the plan
+// has them, so that it can be replayed again.
 NodeNumber Graphs::node_before(GraphNumber number, uint32_t kernel, uint32_t kinds) {
   Graph& graph = graph_of(number);
-  if (!is_recording(graph) || graph.recorded <= 2 || !graph.before) return kAnyNode;
-  const List<PlanTask>& before = graph.before->plan->tasks;
+  if (!is_recording(graph)) return kAnyNode;
+  if (!graph.kept && (graph.recorded <= 2 || !graph.before)) return kAnyNode;
+  const List<PlanTask>& before = graph.kept ? graph.kept->tasks : graph.before->plan->tasks;
   size_t at = graph.now->plan->tasks.count();
   if (at >= before.count() || before[at].kernel != kernel || before[at].kinds != kinds) return kAnyNode;
   return before[at].node != 0 ? before[at].node : kAnyNode;

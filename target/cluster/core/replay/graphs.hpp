@@ -6,9 +6,9 @@
 // itself. An iteration that differs is *cut*: what was replayed of it stays, the rest is planned. A pure state machine,
 // of which Head is the only user; the driver calls Head's functions of the same names.
 //
-// Invariant: while a plan is replayed, the directory has the state in which the last recorded or settled iteration left
-// it. The state in which a replay would have left it is the same with other names of tasks. `settle` puts these in
-// before anybody else asks for the buffers. docs/design/cluster.md has the proof.
+// Invariant: while a plan is replayed, the directory has the state in which the first of these replays began, which is that
+// in which the last one began but for names of tasks. `settle` puts the names in and plans the last one's tasks, before
+// anybody else asks for the buffers. docs/design/cluster.md has the proof.
 #pragma once
 
 #include "cluster/core/coherence/copies.hpp"
@@ -111,10 +111,10 @@ class Graphs {
   bool is_recording(const Graph& graph) const;
   bool has_all_ended(const Iteration& iteration);
   bool leave_iteration(Graph& graph, bool all_planned);
-  bool can_replay(Graph& graph, bool has_ended, bool is_steady, List<uint64_t>& state);
+  bool can_replay(Graph& graph, bool has_ended, List<uint64_t>& state);
   bool describe(const Iteration& last, bool has_ended, List<uint64_t>& state);
   void settle();
-  void plan_begun(Graph& graph);
+  void plan_replayed(Graph& graph);
   void keep(Graph& graph);
   void retire(Graph& graph);
   bool is_used(const Shared<Plan>& plan) const;

@@ -122,29 +122,29 @@ void Graphs::cut() {
   ++counts.cut;
 }
 
-// The directory's names become those of the last iteration that was replayed.
+// First the state in which the last replay began, by its names, then what its tasks have done to it. The state behind an
+// iteration is no substitute: what was under way there may have ended when the replay began, and counts again.
 void Graphs::settle() {
   if (unsettled_ == 0) return;
   Graph& graph = graph_of(unsettled_);
-  bool is_begun = replaying_ == graph.number;
   unsettled_ = 0;
   graphs_.for_each([](Graph& other) { other.is_disturbed = true; });
-  const Iteration &last = graph.now && !is_begun ? *graph.now : *graph.before, &named = *graph.named;
+  const Iteration &before = *graph.before, &named = *graph.named;
   auto rename = [&](TaskPlace& place, TaskNumber* writer) {
     uint64_t at = 0;
     if (!named.find(place, at)) return;
-    place = last.place_of(at);
-    if (writer != nullptr) *writer = last.number_of(at);
+    place = before.place_of(at);
+    if (writer != nullptr) *writer = before.number_of(at);
   };
-  if (!(last.first_number == named.first_number)) {
+  if (!(graph.named == graph.before)) {
     for (uint64_t buffer : graph.kept->buffers) directory_.rename(buffer, rename);
   }
   graph.named = {};
-  if (is_begun) plan_begun(graph);
+  plan_replayed(graph);
 }
 
-// The tasks of the present iteration that have been replayed, as if they were planned.
-void Graphs::plan_begun(Graph& graph) {
+// As planning would have done, with what node 0 could have known.
+void Graphs::plan_replayed(Graph& graph) {
   const Iteration &now = *graph.now, &before = *graph.before;
   auto has_ended = [&](TaskNumber task) { return counts_as_ended(graph, task); };
   List<PlannedAccess> accesses;
