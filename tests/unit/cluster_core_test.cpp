@@ -87,6 +87,9 @@ TEST(ClusterDataMap, WhatIsPartlyMappedIsRefused) {
   EXPECT_NE(change.range.buffer, buffer) << "a new mapping is a new buffer";
 }
 
+// Writers of the last replay are under way, those of the recorded iteration with the same names had ended.
+TEST(ClusterCore, WhatIsPlannedBehindAReplayWaitsForItsWriters) { EXPECT_EQ(simulate(11425, 47).error, ""); }
+
 // Tasks 1, 2, ... are ordered as the test says; none has ended.
 struct KnownOrder {
   std::vector<std::pair<TaskNumber, TaskNumber>> pairs;
