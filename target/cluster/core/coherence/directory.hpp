@@ -61,6 +61,9 @@ class Directory {
   // Calls rename(place, number) for each place; `number` is null where the task's number is not kept.
   template <class Rename>
   void rename(uint64_t buffer, const Rename& rename);
+  // Forgets writers that have ended.
+  template <class HasEnded>
+  void forget_ended(uint64_t buffer, const HasEnded& has_ended);
   // Appends the buffer's state. name_writer(writer, place, words) and name(place, words) append what a task is called
   // there. False: there is no such buffer.
   template <class Name, class NameWriter>
@@ -178,6 +181,15 @@ void Directory::plan(const PlannedTask& task, const ClusterRange& range, bool ma
     plan_home(*segment, task, is_ordered, access);
   }
   join(*buffer, range, has_ended);
+}
+
+template <class HasEnded>
+void Directory::forget_ended(uint64_t buffer, const HasEnded& has_ended) {
+  Buffer* found = find(buffer);
+  assert(found != nullptr);
+  for (Segment* segment = found->segments.first(); segment != nullptr; segment = found->segments.next(segment)) {
+    tidy(*segment, has_ended);
+  }
 }
 
 template <class Rename>

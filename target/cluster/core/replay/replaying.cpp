@@ -15,7 +15,16 @@ Graphs::Replay* Graphs::find(TaskNumber replayed) {
 
 void Graphs::begin_replay(Graph& graph, const List<uint64_t>& assigned) {
   const Plan& plan = *graph.kept;
-  if (unsettled_ == 0) graph.named = graph.before;
+  if (unsettled_ == 0) {
+    graph.named = graph.before;
+    // Writers that stay count as under way in all replays, also for `settle`: who has fetched beside one has not got
+    // what it writes, whatever is known of its end by then.
+    auto has_ended = [&](TaskNumber task) {
+      uint64_t at = 0;
+      return graph.before->find(task, at) ? plan.is_behind : ends_.of_task(ends_.head, task);
+    };
+    for (uint64_t buffer : plan.buffers) directory_.forget_ended(buffer, has_ended);
+  }
   unsettled_ = replaying_ = graph.number;
   graph.is_disturbed = false;
   graph.now = Shared<Iteration>::make();
@@ -143,10 +152,10 @@ void Graphs::settle() {
   plan_replayed(graph);
 }
 
-// As planning would have done, with what node 0 could have known.
+// As planning would have done, with what node 0 knew when the first replay began.
 void Graphs::plan_replayed(Graph& graph) {
   const Iteration &now = *graph.now, &before = *graph.before;
-  auto has_ended = [&](TaskNumber task) { return counts_as_ended(graph, task); };
+  auto has_ended = [](TaskNumber) { return false; };
   List<PlannedAccess> accesses;
   List<TaskNumber> predecessors, covered;
   for (uint64_t at = 0; at < now.count; ++at) {
