@@ -225,10 +225,11 @@ void deliver(int peer, const Frame& frame, const uint64_t* words) {
   }
   message.from = static_cast<NodeNumber>(peer);
   message.to = static_cast<NodeNumber>(g_job->number);
+  size_t bytes = blob.reader.left();
   g_node->merge(message, blob.reader);
   Guard guard(g_node->lock);
   if (peer == 0) cluster_times().set_wanted(frame.a != 0);
-  note_transfer(message, frame.a, blob.reader);
+  note_transfer(message, frame.a, bytes);
   g_node->receive(message, blob.reader);
 }
 

@@ -56,10 +56,10 @@ void send_blob(const NodeJob& job, NodeNumber to, BlobWriter& blob) {
   if (job.kind->send(job.wire, static_cast<int>(to), frame, nullptr, memory + kBlobFront, sent)) std::free(memory);
 }
 
-void note_transfer(const Message& message, uint64_t sent, const BlobReader& rest) {
+void note_transfer(const Message& message, uint64_t sent, size_t bytes) {
   bool brings_bytes = message.kind == MessageKind::kData || message.kind == MessageKind::kDelta;
-  if (!brings_bytes || rest.left() <= kEmptyPack) return;
-  cluster_times().note(TimedWhat::kTransfer, sent, rest.left(), message.from);
+  if (!brings_bytes || bytes <= kEmptyPack) return;
+  cluster_times().note(TimedWhat::kTransfer, sent, bytes, message.from);
 }
 
 void* place_blob(int peer, const Frame& frame) {

@@ -15,7 +15,7 @@ void* place_blob(int peer, const Frame& frame);
 
 // Of a message that was sent at that time: what it brings for buffers is a transfer (cluster_times.hpp). Under the
 // node's lock.
-void note_transfer(const Message& message, uint64_t sent, const BlobReader& rest);
+void note_transfer(const Message& message, uint64_t sent, size_t bytes);
 
 // What has come with a frame that is delivered.
 class ReceivedBlob {
