@@ -189,13 +189,14 @@ void ClusterHead::receive(int peer, Message& message, uint64_t sent, BlobReader&
   Finished finished;
   message.from = static_cast<NodeNumber>(peer);
   message.to = 0;
+  size_t bytes = rest.left();
   node_.merge(message, rest);
   {
     Guard guard(node_.lock);
     if (message.kind == MessageKind::kReport) {
       head_.receive(message);
     } else {
-      note_transfer(message, to_own_clock(message.from, sent), rest);
+      note_transfer(message, to_own_clock(message.from, sent), bytes);
       node_.receive(message, rest);
     }
     pump(finished);
