@@ -235,6 +235,12 @@ void Graphs::record(GraphNumber number, const RecordedTask& recorded) {
   const Iteration& before = graph.before ? *graph.before : unknown;
   Iteration& now = *graph.now;
   Plan& plan = *now.plan;
+  // A task of the iteration before that had to wait for room comes among this one's.
+  size_t next = plan.tasks.count();
+  if (next == now.numbers.count() || now.numbers[next] != recorded.number) {
+    plan.is_fit = false;
+    return;
+  }
   PlanTask task;
   uint64_t at = 0;
   for (TaskNumber predecessor : *recorded.predecessors) {
