@@ -196,8 +196,8 @@ static void create_tasks(TaskRun *run) {
   }
 }
 
-/* The mesh is cut anew, into half as many blocks, then twice as many again, by turns: what an adaptive mesh would do when it has
- * changed. Called when no task is left. */
+/* The mesh is cut anew, into half as many blocks, then twice as many again, by turns: what an adaptive mesh would do when
+ * it has changed. Called when no task is left. */
 static void cut_anew(TaskRun *run, int time) {
   Plan *plan = run->plan;
   Plan before = *plan;

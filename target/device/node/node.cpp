@@ -319,10 +319,11 @@ Frame hello_of(const Device* device) {
 void greet_all() {
   for (int peer = 1; peer < g_job->count; ++peer) {
     struct Greeted : Operation {
-      bool is_here = false;
+      std::atomic<bool> is_here{false};
     } greeted;
+    // By whichever thread polls; the answer is in g_greetings.
     greeted.ended = [](Operation* operation) {
-      static_cast<Greeted*>(operation)->is_here = true;
+      static_cast<Greeted*>(operation)->is_here.store(true, std::memory_order_release);  // pairs with the loop
       return true;
     };
     uint64_t words[] = {program_identity(), 0};
@@ -331,7 +332,7 @@ void greet_all() {
     add_operations(1);
     send_door(g_job->kind, g_job->wire, peer);
     g_job->send(peer, hello, words);
-    while (!greeted.is_here) progress_nodes(nullptr);
+    while (!greeted.is_here.load(std::memory_order_acquire)) progress_nodes(nullptr);
     if (g_greetings[peer].identity == program_identity()) continue;
     fatal("the program of worker %d, on %s, is another one than this (by its build id): start the same file everywhere", peer,
           g_job->kind->peer(g_job->wire, peer)->node);
