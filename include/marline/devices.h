@@ -37,8 +37,14 @@ int marline_thread_share(const unsigned long *cpus, size_t words, int threads);
 
 /* Like marline_task_hold, for an operation that goes on behind the end of the calling task: NULL if the task is anything
  * but a target task with `nowait` whose body ends with this operation (Clang's), if its creator waits for it, or if it has
- * private objects that are destroyed at the end of its body. The task's other private data stays until the release. */
+ * private objects that are destroyed at the end of its body, or takes part in a reduction. The task's other private data
+ * stays until the release. */
 marline_task_t *marline_target_task_hold(void);
+
+/* As marline_can_suspend, of a task that runs a region; but 0 if it takes part in a reduction. The copy of the variable is
+ * the thread's: other tasks there would add to it while the region has it on the device. (For GCC's code the runtime sees
+ * to that itself.) */
+int marline_target_can_suspend(void);
 
 /* While `handle` is not NULL, what LLVM's libomptarget asks of the OpenMP runtime on the calling thread gets this answer:
  * the current task can be put aside, and *handle is the word of the operations that it starts. Set it right around a

@@ -36,7 +36,13 @@ MARLINE_EXPORT int marline_thread_share(const unsigned long* cpus, size_t words,
 }
 
 MARLINE_EXPORT marline_task_t* marline_target_task_hold() {
-  return marline::kmp::current_target_task() != nullptr ? marline_task_hold() : nullptr;
+  const marline::Task* task = marline::kmp::current_target_task();
+  return task != nullptr && !task->has(marline::task_flag::kPinned) ? marline_task_hold() : nullptr;
+}
+
+MARLINE_EXPORT int marline_target_can_suspend() {
+  const marline::Worker* worker = marline::this_worker_or_null();
+  return marline::can_suspend() && !worker->task->has(marline::task_flag::kPinned) ? 1 : 0;
 }
 
 MARLINE_EXPORT void marline_target_handle_set(void** handle) { marline::kmp::set_target_handle(handle); }

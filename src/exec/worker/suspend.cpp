@@ -108,7 +108,10 @@ void suspend_task(void (*publish)(Task*, void*), void* context, const WaitReason
 
 Worker* pin_current_task(Worker* worker) {
   Task* task = worker->task;
-  if (task->tied()) return worker;
+  if (task->tied()) {
+    if (!task->has(task_flag::kImplicit)) task->flags |= task_flag::kPinned;
+    return worker;
+  }
   worker = wait_until_child_may_start(worker);  // a child's place in the line of descent, and then its own
   task->flags |= task_flag::kPinned;
   ++worker->fiber->tied_frames;  // taken back where the body ends, for every task that is tied by then

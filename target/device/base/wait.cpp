@@ -16,7 +16,7 @@ struct SuspendingLock::Waiter {
 
 Awaited::Awaited(Device* of) : event MARLINE_EVENT_INIT, device(of) {
   marline_event_init(&event);
-  has_poller = !marline_can_suspend();
+  has_poller = !marline_target_can_suspend();
   ended = [](Operation* operation) {
     marline_event_fulfill(&static_cast<Awaited*>(operation)->event);
     return true;
@@ -50,7 +50,7 @@ static void progress_until(marline_event_t* event, Device* device, const char* w
 }
 
 void wait_or_progress(marline_event_t* event, Device* device, const char* what, size_t bytes) {
-  if (marline_can_suspend()) wait_for_event(event, device, what, bytes);
+  if (marline_target_can_suspend()) wait_for_event(event, device, what, bytes);
   progress_until(event, device, what, bytes);
 }
 

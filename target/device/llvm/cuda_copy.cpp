@@ -242,7 +242,7 @@ CudaCopy::CudaCopy(const CopyEnd& to, const CopyEnd& from, size_t bytes) : to_(t
 
 // A caller that is held anyway lets the driver copy. A small copy to the device is staged by the driver itself.
 void CudaCopy::choose_blocks(size_t bytes) {
-  if (!marline_can_suspend() || (to_.device != nullptr && bytes <= kDriverStages)) return;
+  if (!marline_target_can_suspend() || (to_.device != nullptr && bytes <= kDriverStages)) return;
   size_t piece = bytes <= kMostPiece ? bytes : kMostPiece;
   int count = bytes <= kMostPiece ? 1 : kLanes;
   for (; piece >= kLeastPiece; piece /= 2, count = kLanes) {

@@ -228,7 +228,7 @@ Started* put_aside(const Doing& doing, const Held& held, ToldScope& scope) {
 // Where a construct's operations are kept while libomptarget starts them; `call` does that.
 template <class Call>
 int cooperate(const Doing& doing, const Held& held, bool unlocks, ToldScope& scope, Call call) {
-  if (held.task == nullptr && !marline_can_suspend()) return call_and_tell(doing, unlocks, scope.told(), call);
+  if (held.task == nullptr && !marline_target_can_suspend()) return call_and_tell(doing, unlocks, scope.told(), call);
   Started here;
   Started* started = held.task != nullptr ? put_aside(doing, held, scope) : &here;
   Told* told = held.task != nullptr ? started->told : scope.told();
@@ -455,7 +455,7 @@ const char* place_of(const void* ident) {
 int llvm_kernel(Device* device, const Origin& origin, int32_t teams, int32_t threads, void* id, const KernelArguments& given,
                 ToldScope& scope) {
   Items items = items_of(given);
-  StagedConstruct construct(device, items, Staging::kRegion, marline_can_suspend() != 0 && !is_memory_shared());
+  StagedConstruct construct(device, items, Staging::kRegion, marline_target_can_suspend() != 0 && !is_memory_shared());
   // A progress hook should not copy much.
   bool nowait = (given.flags & kNowaitFlag) != 0 && construct.bytes_back() <= kMostForHook;
   marline_task_t* task = nowait ? marline_target_task_hold() : nullptr;
@@ -482,7 +482,7 @@ void llvm_data(Device* device, const Origin& origin, LlvmData what, bool nowait,
   static constexpr const char* kWhat[] = {"target enter data", "target exit data", "target update"};
   auto* sizes = const_cast<int64_t*>(items.sizes);
   int number = llvm_number(device), index = static_cast<int>(what);
-  bool may_stage = marline_can_suspend() != 0 && !is_memory_shared() && are_cuda_copies_open();
+  bool may_stage = marline_target_can_suspend() != 0 && !is_memory_shared() && are_cuda_copies_open();
   StagedConstruct construct(device, items, staging_of(what), may_stage);
   marline_task_t* task = nowait && !construct.is_staged() ? marline_target_task_hold() : nullptr;
   Doing doing = {device, kWhat[index], nullptr, place_of(origin.ident), origin.code, mapped_bytes(items)};
