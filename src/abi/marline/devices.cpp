@@ -13,6 +13,7 @@
 #include "exec/worker/cancellation.hpp"
 #include "exec/worker/completion.hpp"
 #include "exec/worker/forks.hpp"
+#include "exec/worker/suspend.hpp"
 #include "exec/worker/worker.hpp"
 #include "sched/progress.hpp"
 #include "tool/target_observer.hpp"
