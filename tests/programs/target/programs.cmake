@@ -64,8 +64,9 @@ device_program_test(nowait_private SOURCES nowait_private.c COMPILERS gcc12 GCC)
 device_program_test(delete_used SOURCES delete_used.c THREADS 4 TIMEOUT 20 STOCK NONE GCC NO_GPU)
 device_program_test(graph SOURCES graph.c GCC MARLINE_H)
 device_program_test(in_reduction SOURCES in_reduction.c COMPILERS clang16 clang19 clang22 GCC)
-device_program_test(in_reduction_beside SOURCES in_reduction_beside.c COMPILERS clang16 clang19 clang22 GCC DEVICES
-                    process cluster THREADS 4 STOCK NONE)
+# LLVM's libomptarget loses sums, too; Clang 16's code never leaves the loop, whatever runs it.
+device_program_test(in_reduction_beside SOURCES in_reduction_beside.c COMPILERS clang19 clang22 GCC DEVICES process cluster
+                    THREADS 4 NO_GPU STOCK NONE)
 # libomptarget says nothing of its data operations; LLVM's has no records, and other codes.
 device_program_test(tool_events SOURCES tool_events.c STOCK NONE GCC FLAGS ${TOOL_FLAGS} -rdynamic NO_GPU)
 device_program_test(tool_events_plain PROGRAM tool_events SOURCES tool_events.c COMPILERS clang19 STOCK NONE ARGS plain
