@@ -92,24 +92,6 @@ bool device_ended(Operation* operation) {
   return true;
 }
 
-Region region_of(const CapturedTask& task) {
-  Region region = {};
-  region.kernel = task.kernel;
-  region.items = task.items;
-  region.thread_limit = task.thread_limit;
-  region.leading_null = task.leading_null;
-  region.in_memory = task.in_memory;
-  region.place = task.place;
-  region.teams = told_teams(task.passed_teams);
-  region.passed_teams = task.passed_teams;
-  region.trip_count = task.trip_count;
-  region.grid = task.grid;
-  region.node = task.node;
-  region.number = task.region_number;
-  region.task = task.handle;
-  return region;
-}
-
 uint64_t where(const Entry* kernel, const Device* device) { return kernel->code.get(device->number); }
 
 void show(Ahead* one, const char* what) {

@@ -79,6 +79,24 @@ RegionAside* make_aside(Device* device, const Items& items, marline_task_t* task
 
 }  // namespace
 
+Region region_of(const CapturedTask& task) {
+  Region region = {};
+  region.kernel = task.kernel;
+  region.items = task.items;
+  region.thread_limit = task.thread_limit;
+  region.leading_null = task.leading_null;
+  region.in_memory = task.in_memory;
+  region.place = task.place;
+  region.teams = told_teams(task.passed_teams);
+  region.passed_teams = task.passed_teams;
+  region.trip_count = task.trip_count;
+  region.grid = task.grid;
+  region.node = task.node;
+  region.number = task.region_number;
+  region.task = task.handle;
+  return region;
+}
+
 bool has_kernel(Device* device, const Entry* kernel) {
   DeviceWords& code = const_cast<Entry*>(kernel)->code;
   if (code.get(device->number) != 0) return true;

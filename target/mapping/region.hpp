@@ -5,6 +5,7 @@
 
 #include "base/items.hpp"
 #include "base/told.hpp"
+#include "device/base/capture.hpp"
 #include "device/base/device.hpp"
 #include "mapping/mapping.hpp"
 
@@ -26,6 +27,9 @@ struct Region {
   ToldScope* scope;      // the construct's; items.told is its
   const marline_claimed_t* task = nullptr;  // that was claimed; null: the calling task, if it is the region's
 };
+
+// Of a task that was taken at its creation, without `scope`.
+[[nodiscard]] Region region_of(const CapturedTask& task);
 
 // Whether the device, which is ready, has the kernel: else its module has no image for this device. May suspend.
 [[nodiscard]] bool has_kernel(Device* device, const Entry* kernel);

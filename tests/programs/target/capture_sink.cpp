@@ -59,17 +59,7 @@ void run(const CapturedTask& task) {
   if (task.kind == ConstructKind::kUpdate) return device->mapping->update(task.items);
   if (!has_kernel(device, task.kernel)) std::abort();
   ToldScope scope(ConstructKind::kTarget, false, device->number, task.code);
-  Region region = {};
-  region.kernel = task.kernel;
-  region.items = task.items;
-  region.thread_limit = task.thread_limit;
-  region.leading_null = task.leading_null;
-  region.in_memory = task.in_memory;
-  region.place = task.place;
-  region.teams = told_teams(task.passed_teams);
-  region.passed_teams = task.passed_teams;
-  region.trip_count = task.trip_count;
-  region.grid = task.grid;
+  Region region = region_of(task);
   region.scope = &scope;
   run_region(device, region);
 }
