@@ -14,6 +14,7 @@ import pytest
 
 SECONDS = 120
 PROGRAMS = Path(__file__).parent / "programs"
+LLVM = Path("/usr/lib/llvm-19/lib")
 Result = subprocess.CompletedProcess[str]
 
 
@@ -32,6 +33,14 @@ def clean_environment(**changes: str) -> dict[str, str]:
 def run(words: Sequence[str | Path], **changes: str) -> Result:
     return subprocess.run([str(word) for word in words], env=clean_environment(**changes), stdin=subprocess.DEVNULL,
                           capture_output=True, text=True, timeout=SECONDS, check=False)  # fmt: skip
+
+
+def emulated_gpus(build: Path, count: int, **changes: str) -> dict[str, str]:
+    """The environment in which LLVM's libomptarget finds so many emulated GPUs. Skips where it cannot."""
+    driver = build / "lib" / "marline" / "emulator"
+    if not (driver / "libcuda.so").exists() or not any(LLVM.glob("libomptarget.so*")):
+        pytest.skip("no emulated GPUs here")
+    return {"LD_LIBRARY_PATH": f"{driver}:{LLVM}", "MARLINE_EMULATOR_DEVICES": str(count)} | changes
 
 
 # More ranks than cores, perhaps as root in a container: what Open MPI wants to be told.

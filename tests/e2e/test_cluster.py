@@ -13,10 +13,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import SECONDS, clean_environment
+from conftest import SECONDS, clean_environment, emulated_gpus
 from nodes_support import built, jobs, only, said, values  # noqa: F401  (a fixture)
 
-LLVM = Path("/usr/lib/llvm-19/lib")
 
 
 @pytest.fixture(params=["gcc", "clang"])
@@ -241,10 +240,7 @@ def test_ps_shows_what_each_node_has(jobs, compiled):
 
 @pytest.fixture
 def emulated(build) -> dict[str, str]:
-    driver = build / "lib" / "marline" / "emulator"
-    if not (driver / "libcuda.so").exists() or not any(LLVM.glob("libomptarget.so*")):
-        pytest.skip("no emulated GPUs here")
-    return {"LD_LIBRARY_PATH": f"{driver}:{LLVM}", "MARLINE_EMULATOR_DEVICES": "1", "OMP_TARGET_OFFLOAD": "mandatory"}
+    return emulated_gpus(build, 1, OMP_TARGET_OFFLOAD="mandatory")
 
 
 @pytest.fixture

@@ -3,11 +3,9 @@
 
 import os
 import re
-from pathlib import Path
 
 import pytest
-
-LLVM = Path("/usr/lib/llvm-19/lib")
+from conftest import emulated_gpus
 
 
 @pytest.fixture(autouse=True)
@@ -80,10 +78,7 @@ def test_refuses_what_is_no_list(marline):
 
 @pytest.fixture
 def emulated(build) -> dict[str, str]:
-    driver = build / "lib" / "marline" / "emulator"
-    if not (driver / "libcuda.so").exists() or not any(LLVM.glob("libomptarget.so*")):
-        pytest.skip("no emulated GPUs here")
-    return {"LD_LIBRARY_PATH": f"{driver}:{LLVM}", "MARLINE_EMULATOR_DEVICES": "3", "MARLINE_EMULATOR_MEMORY": "2G"}
+    return emulated_gpus(build, 3, MARLINE_EMULATOR_MEMORY="2G")
 
 
 def test_lists_gpus(marline, emulated):

@@ -11,9 +11,8 @@ from pathlib import Path
 import pytest
 
 from application import EXIT_INPUT, EXIT_WRONG, ApplicationOutcome
-from conftest import clean_environment
+from conftest import LLVM, clean_environment, emulated_gpus
 
-LLVM = Path("/usr/lib/llvm-19/lib")
 PROGRAMS = ("minimod-gcc12", "minimod-clang19")
 FORMS = ("copies", "updates")
 CHECKED = ("--grid", "48x40x44", "--wavelength", 6, "--steps", 75, "--exact", "--serial")
@@ -99,12 +98,9 @@ def test_kinds_of_devices_may_be_mixed(on_devices, form):
 @pytest.mark.parametrize("form", FORMS)
 def test_emulated_gpus(build, on_devices, form):
     """One point per thread, as on a real one."""
-    driver = build / "lib" / "marline" / "emulator"
-    if not (driver / "libcuda.so").exists() or not any(LLVM.glob("libomptarget.so*")):
-        pytest.skip("no emulated GPUs here")
+    gpus = emulated_gpus(build, 3)
     words = ("--form", form, "--grid", "36x20x20", "--steps", 12, "--serial", "--chunk", 1)
-    outcome = on_devices("minimod-gpu", "libomptarget", 2, *words, LD_LIBRARY_PATH=f"{driver}:{LLVM}",
-                         MARLINE_EMULATOR_DEVICES="3")  # fmt: skip
+    outcome = on_devices("minimod-gpu", "libomptarget", 2, *words, **gpus)
     assert outcome.passed, outcome.stderr
     assert outcome.remarks["devices"] == "3"
 

@@ -10,10 +10,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from conftest import emulated_gpus
 from nodes_support import MPIS, Jobs, built, jobs, only, said  # noqa: F401  (a fixture)
 
 HERE, APART = "", "0,1,2"
-LLVM = Path("/usr/lib/llvm-19/lib")
 
 
 @pytest.fixture(params=["gcc", "clang"])
@@ -166,10 +166,7 @@ def test_a_part_that_is_a_domain_has_its_memory(marline):
 
 @pytest.fixture
 def emulated(build) -> dict[str, str]:
-    driver = build / "lib" / "marline" / "emulator"
-    if not (driver / "libcuda.so").exists() or not any(LLVM.glob("libomptarget.so*")):
-        pytest.skip("no emulated GPUs here")
-    return {"LD_LIBRARY_PATH": f"{driver}:{LLVM}", "MARLINE_EMULATOR_DEVICES": "2"}
+    return emulated_gpus(build, 2)
 
 
 @pytest.fixture
