@@ -23,12 +23,13 @@ namespace {
 
 struct Sum {
   uint64_t tasks = 0, messages = 0, bytes = 0, moves = 0, drops = 0, over_budget = 0, withdrawn = 0;
-  uint64_t kept = 0, replayed = 0, cut = 0;
+  uint64_t spared = 0, kept = 0, replayed = 0, cut = 0;
 
   void add(const Result& result) {
     tasks += result.tasks;
     messages += result.messages;
     bytes += result.bytes;
+    spared += result.spared;
     moves += result.counts.moves;
     drops += result.counts.drops;
     over_budget += result.counts.over_budget;
@@ -62,6 +63,7 @@ TEST(ClusterCore, EachTaskFindsWhatAnOrderedRunGivesIt) {
   EXPECT_GT(sum.moves, 100u);
   EXPECT_GT(sum.drops, 100u);
   EXPECT_GT(sum.withdrawn, 100u);
+  EXPECT_GT(sum.spared, sum.bytes / 20);
   EXPECT_GT(sum.replayed, 500u);
   EXPECT_GT(sum.cut, 50u);
 }
@@ -344,11 +346,12 @@ int run_as_program(int count, char** arguments) {
   Sum sum;
   int failed = run_seeds(number(2), number(3), sum);
   std::printf(
-      "%u seeds, %d wrong; %llu tasks, %llu messages, %llu bytes moved, %llu buffers moved for lack of memory, "
+      "%u seeds, %d wrong; %llu tasks, %llu messages, %llu bytes moved, %llu spared, %llu buffers moved for lack of memory, "
       "%llu copies dropped, %llu tasks over budget, %llu tasks withdrawn, %llu plans kept, %llu iterations replayed, "
       "%llu cut\n",
       number(3), failed, static_cast<unsigned long long>(sum.tasks), static_cast<unsigned long long>(sum.messages),
-      static_cast<unsigned long long>(sum.bytes), static_cast<unsigned long long>(sum.moves),
+      static_cast<unsigned long long>(sum.bytes), static_cast<unsigned long long>(sum.spared),
+      static_cast<unsigned long long>(sum.moves),
       static_cast<unsigned long long>(sum.drops), static_cast<unsigned long long>(sum.over_budget),
       static_cast<unsigned long long>(sum.withdrawn), static_cast<unsigned long long>(sum.kept),
       static_cast<unsigned long long>(sum.replayed), static_cast<unsigned long long>(sum.cut));

@@ -55,6 +55,34 @@ struct Copy {
   size_t writers = 0;  // tasks between their start and their comparison
 };
 
+// Bytes on their way.
+class Sent {
+ public:
+  ~Sent() { std::free(bytes_); }
+  Sent(const Sent&) = delete;
+  Sent& operator=(const Sent&) = delete;
+  static Sent answer(size_t node, Copy& from, Copy& to, const ClusterRange& range) {
+    BlobWriter blob;
+    from.replica.answer(static_cast<NodeNumber>(node), to.replica.number(), range, blob);
+    return Sent(blob);
+  }
+  static Sent delta(Copy& from, const ClusterRange& range, uint64_t version) {
+    BlobWriter blob;
+    from.replica.pack(range, version, blob);
+    return Sent(blob);
+  }
+  void arrive(Copy& to) const {
+    BlobReader reader(bytes_, count_);
+    to.replica.merge(reader);
+  }
+  [[nodiscard]] size_t count() const { return count_; }
+
+ private:
+  explicit Sent(BlobWriter& blob) : count_(blob.bytes()), bytes_(blob.take()) {}
+  size_t count_;
+  char* bytes_;
+};
+
 // One task: gets its range, writes its bytes in two steps, and compares.
 struct Task {
   enum class Step { kFetch, kWrite, kWriteRest, kCompare, kOver };
@@ -150,24 +178,11 @@ class Copies {
     }
   }
 
-  void move_bytes(size_t from, size_t to, const ClusterRange& range, uint64_t known, bool is_fetch) {
-    BlobWriter blob;
-    copies_[from]->replica.pack(range, known, blob);
-    size_t bytes = blob.bytes();
-    char* sent = blob.take();
-    BlobReader reader(sent, bytes);
-    uint64_t version = copies_[to]->replica.merge(reader);
-    if (is_fetch) copies_[to]->replica.note_seen(static_cast<NodeNumber>(from), range, version);
-    std::free(sent);
-  }
 
   void fetch(Task& task) {
     size_t from = &task == &tasks_[0] ? source_ : home_;
     Copy& own = *copies_[task.node];
-    if (from != task.node) {
-      uint64_t known = own.replica.seen_version(static_cast<NodeNumber>(from), task.range);
-      move_bytes(from, task.node, task.range, known, true);
-    }
+    if (from != task.node) Sent::answer(task.node, *copies_[from], own, task.range).arrive(own);
     task.version = Replica::version();
     auto data = reinterpret_cast<uint64_t>(own.data.data());
     if (own.used_pages != nullptr && own.writers == 0) {
@@ -190,7 +205,8 @@ class Copies {
                 copies_[task.node]->used_pages);
     --copies_[task.node]->writers;
     for (uint64_t word : sink.found) told_.insert(word);
-    if (task.node != home_) move_bytes(task.node, home_, task.range, task.version, false);
+    if (task.node == home_) return;
+    Sent::delta(*copies_[task.node], task.range, task.version).arrive(*copies_[home_]);
   }
 
   void advance(Task& task) {
@@ -274,16 +290,33 @@ TEST(Replica, ComparisonsAndFetchesOfThreadsDoNotDisturbOneAnother) {
   for (size_t i = 0; i < kThreads; ++i) threads.emplace_back(work, i);
   for (bool is_last = false; !is_last;) {
     is_last = running.load() == 0;
-    BlobWriter blob;
-    home.replica.pack(whole, other.replica.seen_version(0, whole), blob);
-    size_t bytes = blob.bytes();
-    char* sent = blob.take();
-    BlobReader reader(sent, bytes);
-    other.replica.note_seen(0, whole, other.replica.merge(reader));
-    std::free(sent);
+    Sent::answer(1, home, other, whole).arrive(other);
   }
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(std::memcmp(home.data.data(), other.data.data(), whole.bytes), 0);
+}
+
+// A fetch whose answer is on its way serves those behind it, but not a copy that has come in place of the one that asked.
+TEST(Replica, WhatIsOnItsWayIsNotSentAgain) {
+  constexpr uint64_t kBytes = 100'000;
+  Copy home(kBytes);
+  auto other = std::make_unique<Copy>(kBytes);
+  ClusterRange whole = {1, 0, kBytes}, part = {1, 1000, 5000};
+  home.replica.claim(whole, 1);
+  std::memset(home.data.data(), 1, kBytes);
+  std::memset(home.twin.data(), 1, kBytes);
+  Sent first = Sent::answer(1, home, *other, whole), second = Sent::answer(1, home, *other, part);
+  EXPECT_GT(first.count(), kBytes);
+  EXPECT_EQ(second.count(), 0u);
+  home.replica.claim({1, 2000, 1}, 2);
+  Sent third = Sent::answer(1, home, *other, part);
+  EXPECT_TRUE(third.count() > 0 && third.count() < 1000) << third.count();
+  EXPECT_GT(Sent::answer(2, home, *other, whole).count(), kBytes) << "another node";
+  for (const Sent* sent : {&first, &second, &third}) sent->arrive(*other);
+  EXPECT_EQ(std::memcmp(home.data.data(), other->data.data(), kBytes), 0);
+  other = std::make_unique<Copy>(kBytes);
+  Sent again = Sent::answer(1, home, *other, whole);
+  EXPECT_GT(again.count(), kBytes) << "the copy is a new one";
 }
 
 // A task's pointer gets into the twin by the transfer of a block of which no comparison has been made.

@@ -66,7 +66,7 @@ void write_message(const Message& message, BlobWriter& to) {
   write_place(message.peer, to);
   write_range(message.range, to);
   uint64_t pair = message.predecessors | uint64_t{static_cast<uint32_t>(message.priority)} << 32;
-  for (uint64_t word : {message.known, message.task, message.order, pair}) to.put(word);
+  for (uint64_t word : {message.copy, message.task, message.order, pair}) to.put(word);
   to.put(message.waits_for.count());
   for (const TaskPlace& predecessor : message.waits_for) write_place(predecessor, to);
   to.put(message.accesses.count());
@@ -93,7 +93,7 @@ bool read_message(BlobReader& from, Message& message) {
   message.index = from.get();
   message.peer = read_place(from);
   message.range = read_range(from);
-  message.known = from.get();
+  message.copy = from.get();
   message.task = from.get();
   message.order = from.get();
   uint64_t pair = from.get();

@@ -242,11 +242,10 @@ void ClusterNode::merge(const Message& message, BlobReader& rest) {
     worker_.hear(message.clock);
     own = &replica(message.range);
   }
-  uint64_t version = own->merge(rest);
-  if (message.kind != MessageKind::kData && begin == 0) return;
+  own->merge(rest);
+  if (begin == 0) return;
   Guard guard(lock);
   cluster_times().note_long(TimedWhat::kMerge, begin);
-  if (message.kind == MessageKind::kData) own->note_seen(message.from, message.range, version);
 }
 
 void ClusterNode::take(Message& message, BlobReader& rest) {
@@ -390,16 +389,15 @@ void ClusterNode::execute(WorkerCommand& command) {
 
 void ClusterNode::send(Message& message) {
   if (message.kind == MessageKind::kReport && side_.report != nullptr) return side_.report(message);
-  if (message.kind == MessageKind::kFetch) {
-    message.known = replica(message.range).seen_version(message.to, message.range);
-  }
+  if (message.kind == MessageKind::kFetch) message.copy = replica(message.range).number();
   BlobWriter blob(kBlobFront);
   write_message(message, blob);
-  if (message.kind == MessageKind::kData || message.kind == MessageKind::kDelta) {
+  if (message.kind == MessageKind::kData) {
     TimedScope timed(TimedWhat::kPack);
-    bool is_data = message.kind == MessageKind::kData;
-    uint64_t version = is_data ? message.known : started_[message.peer.index].version;
-    replica(message.range).pack(message.range, version, blob);
+    replica(message.range).answer(message.to, message.copy, message.range, blob);
+  } else if (message.kind == MessageKind::kDelta) {
+    TimedScope timed(TimedWhat::kPack);
+    replica(message.range).pack(message.range, started_[message.peer.index].version, blob);
   }
   side_.send(message, blob);
 }

@@ -13,8 +13,6 @@ namespace marline::target {
 
 namespace {
 
-constexpr size_t kEmptyPack = sizeof(uint64_t);  // Replica::pack of bytes that the other node has
-
 // In front of the bytes.
 struct SentBlob : Outgoing {};
 static_assert(sizeof(SentBlob) <= kBlobFront);
@@ -58,7 +56,7 @@ void send_blob(const NodeJob& job, NodeNumber to, BlobWriter& blob) {
 
 void note_transfer(const Message& message, uint64_t sent, size_t bytes) {
   bool brings_bytes = message.kind == MessageKind::kData || message.kind == MessageKind::kDelta;
-  if (!brings_bytes || bytes <= kEmptyPack) return;
+  if (!brings_bytes || bytes == 0) return;  // the node has them
   cluster_times().note(TimedWhat::kTransfer, sent, bytes, message.from);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. A blob: the version, then for each block that has changed its number, the part of it that lies in the
+// See the header. A blob: for each block that has changed its number, the part of it that lies in the
 // range, how many stamps it has (0: one, for all), these stamps, for several an index of each byte, and the bytes.
 #include "device/cluster/replica.hpp"
 
@@ -308,7 +308,7 @@ void Replica::pack_block(uint64_t block, Part part, BlobWriter& to) const {
 }
 
 // The reader needs no bytes that it has, but has seen all of the range.
-void Replica::pack(const ClusterRange& range, uint64_t version, BlobWriter& to) {
+uint64_t Replica::pack(const ClusterRange& range, uint64_t version, BlobWriter& to) {
   constexpr size_t kHead = 3 * sizeof(uint64_t);
   uint64_t first = range.offset / kBlock, changed = 0;
   Visit visit(*this);
@@ -317,15 +317,15 @@ void Replica::pack(const ClusterRange& range, uint64_t version, BlobWriter& to) 
     changed += blocks_[block].version > version;
   }
   visit.leave();
-  to.reserve(changed * (kBlock + kHead) + sizeof(uint64_t));
+  to.reserve(changed * (kBlock + kHead));
   uint64_t own = version_.fetch_add(1, std::memory_order_relaxed) + 1;  // before the first lock is taken: leave()
-  to.put(own);
   for (uint64_t block = first; block * kBlock < range.end(); ++block) {
     visit.enter(block);
     freshen(block);
     blocks_[block].sent = own;
     if (has_stamps(block) && blocks_[block].version > version) pack_block(block, part_of_block(block, range), to);
   }
+  return own;
 }
 
 void Replica::take(uint64_t block, uint32_t begin, uint32_t end, const char* bytes) {
@@ -362,9 +362,8 @@ void Replica::merge_block(uint64_t block, Part part, uint64_t uniform, const uin
   if (is_changed) store(block, stamps);
 }
 
-uint64_t Replica::merge(BlobReader& from) {
+void Replica::merge(BlobReader& from) {
   Visit visit(*this);
-  uint64_t theirs = from.get();
   while (from.left() != 0) {
     uint64_t block = from.get(), shape = from.get(), uniform = 0;
     Part part = {static_cast<uint32_t>(shape & 0xffff), static_cast<uint32_t>(shape >> 16 & 0xffff)};
@@ -388,25 +387,34 @@ uint64_t Replica::merge(BlobReader& from) {
     freshen(block);
     merge_block(block, part, uniform, table, index, count, bytes);
   }
-  return theirs;
 }
 
-uint64_t Replica::seen_version(NodeNumber node, const ClusterRange& range) const {
+// A copy that has come in place of an older one has nothing of what that one was sent.
+Replica::Reader& Replica::reader_of(NodeNumber node, uint64_t copy) {
+  for (Reader& reader : readers_) {
+    if (reader.node != node) continue;
+    if (reader.copy != copy) reader.sent.clear();
+    reader.copy = copy;
+    return reader;
+  }
+  return readers_.push({node, copy, {}});
+}
+
+// Messages between two nodes keep their order, so the reader has merged what it has been sent before when it merges
+// this, also if that is on its way still.
+void Replica::answer(NodeNumber node, uint64_t copy, const ClusterRange& range, BlobWriter& to) {
+  List<Sent>& sent = reader_of(node, copy).sent;
   uint64_t version = 0;
-  for (const Seen& seen : seen_) {
-    bool covers = seen.node == node && seen.range.offset <= range.offset && range.end() <= seen.range.end();
-    if (covers) version = std::max(version, seen.version);
+  for (const Sent& one : sent) {
+    bool covers = one.range.offset <= range.offset && range.end() <= one.range.end();
+    if (covers) version = std::max(version, one.version);
   }
-  return version;
-}
-
-void Replica::note_seen(NodeNumber node, const ClusterRange& range, uint64_t version) {
-  for (size_t i = seen_.count(); i-- > 0;) {
-    bool covers = seen_[i].node == node && range.offset <= seen_[i].range.offset && seen_[i].range.end() <= range.end();
-    if (covers) seen_.erase(i);
+  version = pack(range, version, to);
+  for (size_t i = sent.count(); i-- > 0;) {
+    if (range.offset <= sent[i].range.offset && sent[i].range.end() <= range.end()) sent.erase(i);
   }
-  if (seen_.count() == kMostSeen) seen_.erase(0);
-  seen_.push({node, range, version});
+  if (sent.count() == kMostSent) sent.erase(0);
+  sent.push({range, version});
 }
 
 }  // namespace marline::target

@@ -5,7 +5,7 @@
 //
 // Any thread may compare, claim, pack and merge, also at the same time. These go from one chunk of the copy to the next,
 // each under its lock; what is true of the bytes, twin and stamps of a block is true whenever no one has its chunk.
-// Packing for an answer, the versions of `seen`, and the copy's life are under the node's lock.
+// Answers, and the copy's life, are under the node's lock.
 //
 // Stamps lie in blocks of 256 bytes: a block whose bytes have one stamp costs 32 bytes, any other one a byte more for
 // each of its bytes, and 8 for each stamp that occurs in it. So a copy takes at most about three times its bytes,
@@ -59,11 +59,13 @@ class Replica {
   // All of these bytes have been written.
   void claim(const ClusterRange& range, uint64_t stamp);
 
-  // Appends the bytes of the range that have changed here behind that version, with their stamps.
-  void pack(const ClusterRange& range, uint64_t version, BlobWriter& to);
-  // Takes from such a blob the bytes with a higher stamp than ours; returns the version of the copy they come from, in
-  // which nothing is missing here then. Ends the process if the blob is torn.
-  uint64_t merge(BlobReader& from);
+  // Appends the bytes of the range that have changed here behind that version, with their stamps. Returns the version
+  // of which nothing is missing to a reader that has all up to that one.
+  uint64_t pack(const ClusterRange& range, uint64_t version, BlobWriter& to);
+  // The same for another node's copy, behind all answers that this one has had before. `copy`: its number there.
+  void answer(NodeNumber node, uint64_t copy, const ClusterRange& range, BlobWriter& to);
+  // Takes from such a blob the bytes with a higher stamp than ours. Ends the process if the blob is torn.
+  void merge(BlobReader& from);
 
   // Raised with every change of a stamp of any copy of this node: so a copy that goes and comes again is a newer one.
   [[nodiscard]] static uint64_t version() { return version_.load(std::memory_order_relaxed); }  // leave() says why
@@ -72,17 +74,10 @@ class Replica {
   [[nodiscard]] char* data() const { return data_; }
   [[nodiscard]] char* twin() const { return twin_; }
   [[nodiscard]] uint64_t bytes() const { return bytes_; }
+  // No other copy that this node has had, or will have, has it.
+  [[nodiscard]] uint64_t number() const { return number_; }
   // Tasks that may write here, from their start until they have been compared. The node's lock.
   uint32_t writers = 0;
-
-  // What has come from another copy: the version up to which nothing is missing.
-  struct Seen {
-    NodeNumber node;
-    ClusterRange range;
-    uint64_t version;
-  };
-  [[nodiscard]] uint64_t seen_version(NodeNumber node, const ClusterRange& range) const;
-  void note_seen(NodeNumber node, const ClusterRange& range, uint64_t version);
 
  private:
   static constexpr uint64_t kBlock = 256;
@@ -90,6 +85,16 @@ class Replica {
   static constexpr uint64_t kJustChanged = ~uint64_t{0};  // as a block's version, until the visit leaves its chunk
   struct Dense;
   class Visit;
+  // What another node's copy has been sent: the version up to which it lacks nothing in the range.
+  struct Sent {
+    ClusterRange range;
+    uint64_t version;
+  };
+  struct Reader {
+    NodeNumber node;
+    uint64_t copy;
+    List<Sent> sent;  // at most kMostSent, the newest last: older ones are forgotten, and sent again
+  };
   struct Block {
     uint64_t stamp;    // of all bytes, if `dense` is null
     uint64_t version;  // of the last change
@@ -123,15 +128,17 @@ class Replica {
   void take(uint64_t block, uint32_t begin, uint32_t end, const char* bytes);
   const char* settled() const { return twin_ != nullptr ? twin_ : data_; }
 
+  Reader& reader_of(NodeNumber node, uint64_t copy);
+
   uint64_t buffer_, bytes_;
+  uint64_t number_ = ++last_number_;
   char *data_, *twin_;
   Block* blocks_;
   Lock* locks_;  // one for each chunk
   static inline std::atomic<uint64_t> version_{0};
-  // At most kMostSeen, the newest last: of an array whose home is split over more nodes and ranges than that, older
-  // ones are forgotten, and fetched again as a whole.
-  List<Seen> seen_;
-  static constexpr size_t kMostSeen = 16;
+  static inline uint64_t last_number_ = 0;
+  List<Reader> readers_;  // nodes that have asked this copy
+  static constexpr size_t kMostSent = 16;
 };
 
 }  // namespace marline::target

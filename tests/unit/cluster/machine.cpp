@@ -85,6 +85,7 @@ void Machine::transmit(const Message& message) {
   double at = std::max(last, now_ + wait_time(latency));
   last = at;
   event.message = sent(message);
+  if (message.kind == MessageKind::kFetch) event.message->copy = copy_at(message.from, message.range.buffer).number;
   schedule_at(std::move(event), at);
 }
 
@@ -92,8 +93,8 @@ Copy& Machine::copy_at(NodeNumber node, uint64_t buffer) {
   Copy& copy = nodes_[node]->copies[buffer];
   if (copy.values.empty()) {
     size_t bytes = buffer_bytes_[buffer];
-    copy = {std::vector<Value>(bytes), std::vector<Value>(bytes), std::vector<uint64_t>(bytes),
-            std::vector<uint64_t>(bytes), std::vector<uint64_t>(bytes)};
+    std::vector<uint64_t> never(bytes);
+    copy = {std::vector<Value>(bytes), std::vector<Value>(bytes), never, never, never, ++copies_, {}};
     check_memory(node);
   }
   return copy;
@@ -106,19 +107,24 @@ void Machine::check_memory(NodeNumber node) {
   if (used > options_.memory) fail("node " + std::to_string(node) + " has more copies than its budget allows");
 }
 
-// A delta has what has changed since the task had its inputs, and nothing else.
+// A delta has what has changed since the task had its inputs, and nothing else; an answer what has changed since the
+// other copy was last sent it.
 void Machine::attach(const Message& message, Payload& payload) {
   const ClusterRange& range = message.range;
   bool is_delta = message.kind == MessageKind::kDelta;
   Copy& copy = copy_at(message.from, range.buffer);
   ++ticks_;
   uint64_t ready = is_delta ? nodes_[message.from]->ready_at[message.peer.index] : 0;
+  std::vector<uint64_t>& answered = copy.answered[is_delta ? 0 : message.copy];
+  answered.resize(copy.values.size());
   for (uint64_t i = range.offset; i < range.end(); ++i) {
-    if (message.from != message.to) copy.sent[i] = ticks_;
-    bool is_sent = !is_delta || copy.changed[i] > ready;
+    copy.sent[i] = ticks_;
+    bool is_sent = copy.changed[i] > (is_delta ? ready : answered[i]);
+    answered[i] = ticks_;
     payload.values.push_back(copy.values[i]);
     payload.stamps.push_back(is_sent ? copy.stamps[i] : 0);
-    if (is_sent && message.from != message.to) ++result_.bytes;
+    if (is_sent) ++result_.bytes;
+    if (!is_sent && !is_delta && copy.changed[i] != 0) ++result_.spared;
   }
 }
 

@@ -27,6 +27,8 @@ struct Copy {
   std::vector<Value> values, twin;
   std::vector<uint64_t> stamps;
   std::vector<uint64_t> changed, sent;  // when each byte has last got a stamp, and gone to another node
+  uint64_t number = 0;                  // no other copy has it
+  std::map<uint64_t, std::vector<uint64_t>> answered;  // by number of another copy: when it has been sent each byte
 };
 
 struct Payload {
@@ -143,7 +145,8 @@ class Machine {
   MapOrder map_order_;
   std::vector<std::unique_ptr<Node>> nodes_;
   std::vector<std::vector<Value>> host_;
-  uint64_t ticks_ = 0;  // of what `changed`, `sent` and `ready_at` are compared by
+  uint64_t ticks_ = 0;  // of what `changed`, `sent`, `answered` and `ready_at` are compared by
+  uint64_t copies_ = 0;
   std::map<uint64_t, uint64_t> buffer_bytes_;
   // Of a persistent graph: the constructs of the present iteration and of the one before.
   struct Loop {

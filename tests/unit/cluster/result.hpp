@@ -12,6 +12,7 @@ namespace marline::target::simulation {
 struct Result {
   std::string error;        // what was wrong; empty: nothing
   uint64_t tasks = 0, messages = 0, bytes = 0;
+  uint64_t spared = 0;      // bytes that were asked for and had been sent before
   Head::Counts counts;
   Graphs::Counts graphs;
 };

@@ -82,7 +82,7 @@ struct Message {
   ClusterRange range;
   // kFetch, and its answer kData: see PlannedAccess
   bool is_after_end = false, is_end = false;
-  uint64_t known = 0;  // the driver's own word of a kFetch, which its kData has again
+  uint64_t copy = 0;  // a kFetch has the driver's number of the copy that asks, and its kData has it again
   // kAssign; `accesses` and `is_cancelled` also kStandIn
   TaskNumber task = 0;
   uint32_t predecessors = 0;  // ends that the task waits for: those of `waits_for`, and accesses with `is_end`

@@ -360,7 +360,7 @@ void Worker::send_data(const Message& fetch) {
   message.index = fetch.peer.index;
   message.range = fetch.range;
   message.is_end = fetch.is_end;
-  message.known = fetch.known;
+  message.copy = fetch.copy;
 }
 
 void Worker::answer_fetch(Message& message) {
