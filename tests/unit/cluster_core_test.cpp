@@ -8,7 +8,6 @@
 #include "cluster/core/mapping/map_order.hpp"
 #include "placed.hpp"
 
-#include <algorithm>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -23,7 +22,8 @@ namespace {
 
 struct Sum {
   uint64_t tasks = 0, messages = 0, bytes = 0, moves = 0, drops = 0, over_budget = 0, withdrawn = 0;
-  uint64_t spared = 0, kept = 0, replayed = 0, cut = 0;
+  uint64_t spared = 0, from_companions = 0;
+  uint64_t kept = 0, replayed = 0, cut = 0;
 
   void add(const Result& result) {
     tasks += result.tasks;
@@ -34,6 +34,7 @@ struct Sum {
     drops += result.counts.drops;
     over_budget += result.counts.over_budget;
     withdrawn += result.counts.withdrawn;
+    from_companions += result.counts.from_companions;
     kept += result.graphs.kept;
     replayed += result.graphs.replayed;
     cut += result.graphs.cut;
@@ -64,6 +65,7 @@ TEST(ClusterCore, EachTaskFindsWhatAnOrderedRunGivesIt) {
   EXPECT_GT(sum.drops, 100u);
   EXPECT_GT(sum.withdrawn, 100u);
   EXPECT_GT(sum.spared, sum.bytes / 20);
+  EXPECT_GT(sum.from_companions, 100u);
   EXPECT_GT(sum.replayed, 500u);
   EXPECT_GT(sum.cut, 50u);
 }
@@ -199,6 +201,55 @@ TEST(ClusterDirectory, AWriterBehindAReaderOfAllThatIsWrittenTakesTheHome) {
   PlannedAccess access = plan_one(directory, 3, second, 0, 8, true, 0);
   EXPECT_EQ(access.home, 3u);
   EXPECT_TRUE(access.is_sole);
+}
+
+// Tasks that may all write a buffer, each on a node of its own; returns where they get it from.
+class ClusterCompanions : public testing::Test {
+ protected:
+  ClusterCompanions() {
+    for (int i = 0; i < 8; ++i) head_.placement.add({});
+    NewTask enter;
+    enter.is_on_host = true;
+    enter.new_buffers.push({1, 100});
+    enter.accesses.push({{1, 0, 100}, true});
+    head_.create(std::move(enter));
+    end(0);
+  }
+  NodeNumber source_of_next(TaskNumber predecessor = ~TaskNumber{0}) {
+    NewTask task;
+    task.pin = ++node_;
+    task.accesses.push({{1, 0, 100}, true});
+    if (predecessor != ~TaskNumber{0}) task.predecessors.push(predecessor);
+    last_ = head_.create(std::move(task));
+    return head_.messages.back().accesses[0].source.node;
+  }
+  void end(NodeNumber node) {
+    Message report;
+    report.kind = MessageKind::kReport;
+    report.from = node;
+    report.ended.push({0, true, 1});
+    head_.receive(report);
+  }
+
+  Head head_{{.nodes = 8}};
+  NodeNumber node_ = 0;
+  TaskNumber last_ = 0;
+};
+
+TEST_F(ClusterCompanions, TasksWithoutOrderGetABufferInATree) {
+  for (NodeNumber source : {0, 1, 1, 2, 2, 3, 3}) EXPECT_EQ(source_of_next(), source);
+}
+
+TEST_F(ClusterCompanions, ATaskBehindOneOfThemGetsWhatThatHasWritten) {
+  for (NodeNumber source : {0, 1, 1}) EXPECT_EQ(source_of_next(), source);
+  EXPECT_EQ(source_of_next(last_), 1u) << "the home, where the writes are merged";
+}
+
+TEST_F(ClusterCompanions, WhenOneHasEndedOthersMayBeBehindIt) {
+  for (NodeNumber source : {0, 1, 1}) EXPECT_EQ(source_of_next(), source);
+  end(3);
+  EXPECT_EQ(source_of_next(), 1u);
+  EXPECT_EQ(source_of_next(), 1u);
 }
 
 TEST(ClusterPlacement, TheHolderUnlessItIsBusy) {
@@ -347,13 +398,14 @@ int run_as_program(int count, char** arguments) {
   int failed = run_seeds(number(2), number(3), sum);
   std::printf(
       "%u seeds, %d wrong; %llu tasks, %llu messages, %llu bytes moved, %llu spared, %llu buffers moved for lack of memory, "
-      "%llu copies dropped, %llu tasks over budget, %llu tasks withdrawn, %llu plans kept, %llu iterations replayed, "
-      "%llu cut\n",
+      "%llu copies dropped, %llu tasks over budget, %llu tasks withdrawn, %llu fetches from companions, %llu plans kept, "
+      "%llu iterations replayed, %llu cut\n",
       number(3), failed, static_cast<unsigned long long>(sum.tasks), static_cast<unsigned long long>(sum.messages),
       static_cast<unsigned long long>(sum.bytes), static_cast<unsigned long long>(sum.spared),
       static_cast<unsigned long long>(sum.moves),
       static_cast<unsigned long long>(sum.drops), static_cast<unsigned long long>(sum.over_budget),
-      static_cast<unsigned long long>(sum.withdrawn), static_cast<unsigned long long>(sum.kept),
+      static_cast<unsigned long long>(sum.withdrawn), static_cast<unsigned long long>(sum.from_companions),
+      static_cast<unsigned long long>(sum.kept),
       static_cast<unsigned long long>(sum.replayed), static_cast<unsigned long long>(sum.cut));
   return failed == 0 ? 0 : 1;
 }

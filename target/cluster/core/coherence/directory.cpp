@@ -27,6 +27,8 @@ Directory::Segment* Directory::split(Buffer& buffer, uint64_t at) {
   for (const Writer& writer : left->writers) right.writers.push(writer);
   for (const Writer& reader : left->readers) right.readers.push(reader);
   for (const TaskPlace& holder : left->holders) right.holders.push(holder);
+  right.unordered_behind = left->unordered_behind;
+  for (const TaskPlace& companion : left->companions) right.companions.push(companion);
   return &right;
 }
 
@@ -48,31 +50,58 @@ bool Directory::are_alike(const Segment& a, const Segment& b) {
     }
     return true;
   };
+  auto are_same_places = [&](const List<TaskPlace>& ones, const List<TaskPlace>& others) {
+    if (ones.count() != others.count()) return false;
+    for (size_t i = 0; i < ones.count(); ++i) {
+      if (!is_same(ones[i], others[i])) return false;
+    }
+    return true;
+  };
   if (a.has_home != b.has_home || (a.has_home && !is_same(a.home, b.home))) return false;
-  if (a.holders.count() != b.holders.count()) return false;
-  for (size_t i = 0; i < a.holders.count(); ++i) {
-    if (!is_same(a.holders[i], b.holders[i])) return false;
-  }
+  if (!are_same_places(a.holders, b.holders) || !are_same_places(a.companions, b.companions)) return false;
+  if (a.unordered_behind != b.unordered_behind) return false;
   return are_same(a.writers, b.writers) && are_same(a.readers, b.readers);
 }
 
-// The tree of the readers of one version: the i-th asks the one that came half as far in the list, so each serves two,
+// The tree of those who get one version: the i-th asks the one that came half as far in the list, so each serves two,
 // and the last one is log2 transfers away from the home. False: the home serves this one.
-bool Directory::find_holder(const Segment& segment, NodeNumber node, TaskPlace& source) {
-  for (const TaskPlace& holder : segment.holders) {
+bool Directory::find_holder(const List<TaskPlace>& holders, NodeNumber node, TaskPlace& source) {
+  for (const TaskPlace& holder : holders) {
     if (holder.node != node) continue;
     source = holder;
     return true;
   }
-  size_t count = segment.holders.count();
+  size_t count = holders.count();
   if (count < 2) return false;
-  source = segment.holders[(count - 2) / 2];
+  source = holders[(count - 2) / 2];
   return true;
+}
+
+void Directory::add_holder(List<TaskPlace>& holders, const TaskPlace& place) {
+  for (const TaskPlace& holder : holders) {
+    if (holder.node == place.node) return;
+  }
+  holders.push(place);
+}
+
+void Directory::remove_holder(List<TaskPlace>& holders, NodeNumber node) {
+  for (size_t i = holders.count(); i-- > 0;) {
+    if (holders[i].node == node) holders.erase(i);
+  }
+}
+
+bool Directory::is_companion(const Segment& segment, const PlannedTask& task) {
+  return segment.unordered_behind != PlannedTask::kNotKnown && task.unordered_from <= segment.unordered_behind;
+}
+
+void Directory::forget_companions(Segment& segment) {
+  segment.unordered_behind = PlannedTask::kNotKnown;
+  segment.companions.clear();
 }
 
 // An early fetch reaches its source long before the bytes are there, so they leave as soon as they can: the answer is
 // the only message on the way from a task to one that depends on it. Whoever answers must not do so before all writes
-// ordered before the task are there. docs/design/cluster.md has the proof for the three cases.
+// ordered before the task are there. docs/design/cluster.md has the proof for the four cases.
 void Directory::plan_fetch(const Segment& segment, const PlannedTask& task, bool is_ordered, PlannedAccess& access) {
   if (!segment.has_home) return;
   bool is_at_home = segment.home.node == task.place.node;
@@ -80,10 +109,13 @@ void Directory::plan_fetch(const Segment& segment, const PlannedTask& task, bool
   access.is_fetched = true;
   access.source = segment.home;
   if (is_at_home) return;
-  if (find_holder(segment, task.place.node, access.source)) {
+  if (find_holder(segment.holders, task.place.node, access.source)) {
     access.is_early = true;
   } else if (segment.writers.is_empty()) {
     access.is_early = true;
+  } else if (is_companion(segment, task)) {
+    access.is_early = true;
+    (void)find_holder(segment.companions, task.place.node, access.source);
   } else if (is_ordered && segment.writers.count() == 1 && segment.writers[0].place.node == segment.home.node) {
     access.is_early = access.is_after_end = true;
     access.source = segment.writers[0].place;
@@ -99,6 +131,11 @@ void Directory::plan_home(Segment& segment, const PlannedTask& task, bool is_ord
       segment.home = task.place;
       segment.home_number = task.number;
       segment.has_home = true;
+      segment.companions.clear();
+      // What is not known of the home's task is not known of those behind it.
+      segment.unordered_behind = task.unordered_from != PlannedTask::kNotKnown ? task.number : PlannedTask::kNotKnown;
+    } else if (!is_at_home && is_companion(segment, task)) {
+      add_holder(segment.companions, task.place);
     }
     segment.holders.clear();
     segment.readers.clear();
@@ -111,10 +148,12 @@ void Directory::plan_home(Segment& segment, const PlannedTask& task, bool is_ord
     return;
   }
   if (is_ordered && !segment.writers.is_empty()) segment.readers.push({task.number, task.place});
-  if (segment.has_home && is_ordered && !is_at_home) {
-    bool is_known = false;
-    for (const TaskPlace& holder : segment.holders) is_known = is_known || holder.node == task.place.node;
-    if (!is_known) segment.holders.push(task.place);
+  if (segment.has_home && !is_at_home) {
+    if (is_ordered) {
+      add_holder(segment.holders, task.place);
+    } else if (is_companion(segment, task)) {
+      add_holder(segment.companions, task.place);
+    }
   }
   access.home = segment.has_home ? segment.home.node : task.place.node;
 }
@@ -130,6 +169,7 @@ uint64_t Directory::bytes_at(const ClusterRange& range, NodeNumber node) {
     uint64_t end = segment.end < range.end() ? segment.end : range.end();
     bool has = !segment.has_home || segment.home.node == node;
     for (const TaskPlace& holder : segment.holders) has = has || holder.node == node;
+    for (const TaskPlace& companion : segment.companions) has = has || companion.node == node;
     if (has) bytes += end - begin;
   }
   return bytes;
@@ -160,9 +200,8 @@ void Directory::forget_holder(uint64_t buffer, NodeNumber node) {
   Buffer* found = find(buffer);
   if (found == nullptr) return;
   for (Segment* segment = found->segments.first(); segment != nullptr; segment = found->segments.next(segment)) {
-    for (size_t i = segment->holders.count(); i-- > 0;) {
-      if (segment->holders[i].node == node) segment->holders.erase(i);
-    }
+    remove_holder(segment->holders, node);
+    remove_holder(segment->companions, node);
   }
 }
 

@@ -19,6 +19,10 @@ struct PlannedTask {
   TaskNumber number;
   TaskPlace place;
   const List<TaskNumber>* predecessors;  // those that have not ended, ascending
+  // No task with this number or a higher one is ordered before this one, in the order of creation, which is that of
+  // planning. kNotKnown: nothing is known of that.
+  TaskNumber unordered_from = kNotKnown;
+  static constexpr TaskNumber kNotKnown = ~TaskNumber{0};
 };
 
 class Directory {
@@ -83,6 +87,11 @@ class Directory {
     List<Writer> readers;      // tasks that are ordered behind all these writers: at most those under way; none without
                                // writers
     List<TaskPlace> holders;   // tasks whose inputs are all that these writers have written; one per node
+    // If a task is ordered behind none that has been planned since the home was taken, its inputs are all that the
+    // home's task has got. Those are the companions, one per node; all planned since have `unordered_behind` or a higher
+    // number. kNotKnown: there are none.
+    TaskNumber unordered_behind = PlannedTask::kNotKnown;
+    List<TaskPlace> companions;
   };
   struct Buffer {
     uint64_t number = 0;
@@ -106,7 +115,11 @@ class Directory {
   static bool are_alike(const Segment& a, const Segment& b);
   static bool is_among(TaskNumber task, const List<TaskNumber>& tasks);
   static void plan_home(Segment& segment, const PlannedTask& task, bool is_ordered, PlannedAccess& access);
-  static bool find_holder(const Segment& segment, NodeNumber node, TaskPlace& source);
+  static bool find_holder(const List<TaskPlace>& holders, NodeNumber node, TaskPlace& source);
+  static bool is_companion(const Segment& segment, const PlannedTask& task);
+  static void add_holder(List<TaskPlace>& holders, const TaskPlace& place);
+  static void remove_holder(List<TaskPlace>& holders, NodeNumber node);
+  static void forget_companions(Segment& segment);
 
   Numbered<Buffer> buffers_;  // as many as variables are mapped
 };
@@ -150,6 +163,8 @@ void Directory::join(Buffer& buffer, const ClusterRange& range, const HasEnded& 
     if (have_ended) {
       left->home = right->home;
       left->home_number = right->home_number;
+      forget_companions(*left);
+      forget_companions(*right);
     }
     if (are_alike(*left, *right)) {
       left->end = right->end;
@@ -201,6 +216,7 @@ void Directory::rename(uint64_t buffer, const Rename& rename) {
     for (Writer& writer : segment->writers) rename(writer.place, &writer.number);
     for (Writer& reader : segment->readers) rename(reader.place, &reader.number);
     for (TaskPlace& holder : segment->holders) rename(holder, nullptr);
+    forget_companions(*segment);
   }
 }
 

@@ -3,6 +3,8 @@
 // See the header.
 #include "cluster/core/dataflow/head.hpp"
 
+#include <algorithm>
+
 namespace marline::target {
 
 namespace {
@@ -142,6 +144,7 @@ void Head::plan_accesses(TaskNumber number, Message& assignment) {
   }
   covered_.clear();
   PlannedTask planned = {number, task.place, &predecessors};
+  if (graph == 0 && !task.is_move) planned.unordered_from = unordered_from(predecessors);
   for (const TaskAccess& access : task.made.accesses) {
     directory_.plan(planned, access.range, access.may_write, has_ended, assignment.accesses, covered_);
     use(task, access.range.buffer, task.place.node);
@@ -158,8 +161,18 @@ void Head::plan_accesses(TaskNumber number, Message& assignment) {
   for (const PlannedAccess& access : assignment.accesses) {
     if (access.is_end) ++assignment.predecessors;
     if (access.is_fetched) use(task, access.range.buffer, access.source.node);
+    bool is_from_home = access.source.node == access.home;
+    if (access.may_write && access.is_early && !access.is_sole && !is_from_home) ++counts.from_companions;
     if (access.may_write) use(task, access.range.buffer, access.home);
   }
+}
+
+// Let X be ordered before a task, but not be one of its predecessors here. The last task on the way from X is one of them,
+// or the program knew that it had ended, from node 0. In the order of creation it comes behind X.
+TaskNumber Head::unordered_from(const List<TaskNumber>& predecessors) const {
+  TaskNumber from = ended_before_;
+  for (TaskNumber predecessor : predecessors) from = std::max(from, predecessor + 1);
+  return from;
 }
 
 void Head::use(Task& task, uint64_t buffer, NodeNumber node) {
@@ -222,6 +235,7 @@ void Head::move_home(uint64_t buffer) {
   task.made.is_on_host = true;
   task.made.accesses.push({{buffer, 0, copies_.bytes_of(buffer)}, true});
   task.is_cancelled = true;  // there is nothing to run
+  task.is_move = true;
   ++under_way_;
   plan(number);
 }
@@ -290,6 +304,7 @@ void Head::end(TaskNumber number) {
   Task& task = tasks_[number];
   assert(task.state == State::kPlanned);
   task.state = State::kEnded;
+  ended_before_ = std::max(ended_before_, number + 1);
   over.push(number);
   --under_way_;
   --planned_;
@@ -297,12 +312,27 @@ void Head::end(TaskNumber number) {
     if (copies_.end_use(use.buffer, use.node)) remove_copies(use.buffer);
   }
   --nodes_[task.place.node].open;
-  if (task.place.node != 0) placement.end(task.place.node, task.load);
   for (uint64_t buffer : task.made.last_of) {
     if (copies_.retire(buffer)) remove_copies(buffer);
   }
+  if (is_recorded(number)) {
+    recorded_ends_.push(number);
+  } else {
+    leave_node(task);
+  }
+  drop_ended();
+}
+
+void Head::leave_node(const Task& task) {
+  if (task.place.node != 0) placement.end(task.place.node, task.load);
   leave_level(task);
-  while (tasks_.first() < tasks_.end() && tasks_[tasks_.first()].state == State::kEnded) tasks_.drop_first();
+}
+
+void Head::drop_ended() {
+  while (tasks_.first() < tasks_.end() && tasks_.first() < recording_from_ &&
+         tasks_[tasks_.first()].state == State::kEnded) {
+    tasks_.drop_first();
+  }
 }
 
 void Head::leave_level(const Task& task) {

@@ -108,6 +108,7 @@ class Head {
     NodeNumber over_node = 0;  // and where
     uint64_t without_node = 0; // tasks that no member has an image for: they run at node 0
     uint64_t withdrawn = 0;    // tasks for which another node was asked to stand in
+    uint64_t from_companions = 0;  // fetches of tasks that may write, from others that may
   } counts;
   [[nodiscard]] const Graphs::Counts& graph_counts() const { return graphs_.counts; }
 
@@ -119,6 +120,7 @@ class Head {
     State state = State::kCreated;
     bool is_cancelled = false;
     bool is_lent = false, is_stand_in = false;
+    bool is_move = false;  // not planned in the order of creation
     NewTask made;
     TaskPlace place;
     PlacementRequest request;
@@ -157,6 +159,7 @@ class Head {
   bool can_stand_in(const Task& task, NodeNumber idle);
   void lend(TaskNumber number, NodeNumber idle);
   void plan_accesses(TaskNumber number, Message& assignment);
+  [[nodiscard]] TaskNumber unordered_from(const List<TaskNumber>& predecessors) const;
   void use(Task& task, uint64_t buffer, NodeNumber node);
   [[nodiscard]] bool has_ended(const TaskPlace& place);
   void record(TaskNumber number, const Message& assignment);
@@ -166,6 +169,10 @@ class Head {
   void send_of_graphs();
   void end(TaskNumber number);
   void leave_level(const Task& task);
+  void leave_node(const Task& task);
+  [[nodiscard]] bool is_recorded(TaskNumber task);
+  void drop_ended();
+  void end_recording();
   void remove_copies(uint64_t buffer);
   void send(Message message);
   static bool take_credits(Node& node, const Message& message);
@@ -186,6 +193,10 @@ class Head {
   Window<uint64_t> levels_;             // tasks of each level that have not ended
   uint64_t clock_ = 0;
   Batch batch_;
+  static constexpr TaskNumber kNone = ~TaskNumber{0};
+  TaskNumber recording_from_ = kNone;  // the first task of the iteration that is created, if it is recorded
+  List<TaskNumber> recorded_ends_;     // of that iteration
+  TaskNumber ended_before_ = 0;  // a task that has ended was created before the task of this number
   uint64_t order_ = 0;        // that no task has, with a window or `hold`
   List<TaskNumber> covered_;  // of the task that is being planned
 };

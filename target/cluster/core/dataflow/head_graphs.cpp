@@ -4,6 +4,8 @@
 // tasks indices, credits and load as it does for others, but by the batch.
 #include "cluster/core/dataflow/head.hpp"
 
+#include <algorithm>
+
 namespace marline::target {
 
 bool Head::has_ended(const TaskPlace& place) {
@@ -18,8 +20,22 @@ bool Head::begin_iteration(GraphNumber graph, bool is_behind) {
   List<uint64_t> assigned;
   for (const Node& node : nodes_) assigned.push(node.assigned);
   bool is_replay = graphs_.begin(graph, is_behind, next_ >= tasks_.end(), assigned);
+  end_recording();
+  if (!is_replay) recording_from_ = tasks_.end();
   send_of_graphs();
   return is_replay;
+}
+
+// Replays create no tasks, so nodes get their work as fast as they can do it. While the iteration is created, they may
+// be idle instead, since one by one comes too slowly for them. So what the placement knows of the iteration's tasks, the
+// load of their nodes and how many lie beside each other, counts as if none had ended, as it does for the directory.
+bool Head::is_recorded(TaskNumber task) { return task >= recording_from_ && tasks_[task].made.graph != 0; }
+
+void Head::end_recording() {
+  recording_from_ = kNone;
+  for (TaskNumber task : recorded_ends_) leave_node(tasks_[task]);
+  recorded_ends_.clear();
+  drop_ended();
 }
 
 void Head::confirm() {
@@ -35,6 +51,7 @@ void Head::cut_iteration() {
 
 void Head::end_iteration(GraphNumber graph) {
   graphs_.end(graph);
+  end_recording();
   send_of_graphs();
 }
 
@@ -69,6 +86,7 @@ void Head::assign_replayed(const Message& message) {
 }
 
 void Head::end_replayed(NodeNumber node, TaskNumber number, uint64_t count) {
+  ended_before_ = std::max(ended_before_, tasks_.end());
   nodes_[node].open -= count;
   under_way_ -= count;
   planned_ -= count;

@@ -48,7 +48,7 @@ void Head::place(Task& task) {
 
 void Head::add_running(const Task& task, List<RunningPredecessor>& running) {
   for (TaskNumber number : task.made.predecessors) {
-    if (has_ended(number) || is_replayed(number)) continue;
+    if (is_replayed(number) || (has_ended(number) && !(tasks_.has(number) && is_recorded(number)))) continue;
     const Task& before = tasks_[number];
     NodeNumber node = before.place.node;
     if (node != 0) running.push({node, placement.time_left(node, before.mark)});

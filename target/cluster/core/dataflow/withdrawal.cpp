@@ -47,6 +47,7 @@ bool Head::withdraw_from(NodeNumber busy, NodeNumber idle) {
 
 bool Head::can_stand_in(const Task& task, NodeNumber idle) {
   if (task.is_lent || task.is_stand_in || task.is_cancelled || task.made.pin != kAnyNode) return false;
+  if (task.made.graph != 0) return false;  // a stand-in is no part of the plan
   if (!placement.may_run(task.request, idle)) return false;
   uint64_t moved = 0;  // there, and what is written back
   for (const TaskAccess& access : task.made.accesses) moved += access.range.bytes * (access.may_write ? 2 : 1);
