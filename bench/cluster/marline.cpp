@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The cluster's own core, target/cluster/core, on the made-up machine: the same Head and Workers as in a real run.
+// The cluster's own core, target/cluster/core, on the made-up machine: the same Head and Workers as in a real run. The
+// graph is created once, or it is a persistent graph of which each iteration is the whole workload.
 #include "model.hpp"
 
 #include "cluster/core/dataflow/head.hpp"
 #include "cluster/core/dataflow/worker.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <map>
 #include <memory>
 
 namespace cluster {
@@ -19,12 +22,27 @@ enum What : uint32_t { kCreate, kArrive, kHandle, kTaskEnd };
 
 struct Place {
   long step, column;
+  size_t iteration;
+};
+
+// What is known when the last task of an iteration has started.
+struct Iteration {
+  size_t started = 0;
+  double end = 0;  // of its last task
+  bool is_replay = false;
+  double head = 0;
+  uint64_t messages = 0, bytes = 0;
 };
 
 class Run {
  public:
-  Run(const Workload& work, const Costs& costs, bool kept)
-      : work_(work), costs_(costs), kept_(kept), machine_(work.nodes + 1, costs), head_(options(work)) {
+  Run(const Workload& work, const Costs& costs, bool repeats)
+      : work_(work),
+        costs_(costs),
+        repeats_(repeats),
+        machine_(work.nodes + 1, costs),
+        head_(options(work, repeats)),
+        iterations_(repeats ? kMostIterations : 1) {
     nodes_.reserve(work.nodes + 1);
     for (size_t i = 0; i <= work.nodes; ++i) {
       nodes_.emplace_back(static_cast<NodeNumber>(i), work.cores);
@@ -43,7 +61,6 @@ class Run {
   Outcome run() {
     machine_.push(0, kCreate, 0);
     Event event;
-    double end = 0;
     while (machine_.pop(event)) {
       now_ = event.time;
       switch (event.what) {
@@ -57,21 +74,12 @@ class Run {
           handle(event);
           break;
         case kTaskEnd:
-          end = now_;
           end_task(event);
           break;
       }
     }
-    Outcome outcome;
-    outcome.time = end;
-    outcome.head = head_processor_.busy();
-    outcome.messages = machine_.messages;
-    outcome.bytes = machine_.bytes_moved;
-    outcome.withdrawn = head_.counts.withdrawn;
-    return outcome;
+    return outcome();
   }
-
-  size_t ended() const { return ended_; }
 
  private:
   struct Node {
@@ -79,10 +87,11 @@ class Run {
     Worker worker;
   };
 
-  static HeadOptions options(const Workload& work) {
+  static HeadOptions options(const Workload& work, bool repeats) {
     HeadOptions options;
     options.nodes = work.nodes;
     options.credits = 8 * work.cores + 16;
+    if (repeats) options.credits += kIterationsAhead * work.tasks() / work.nodes;  // a batch is sent as a whole
     options.withdraw = work.withdraw;
     options.window = work.window;
     return options;
@@ -117,34 +126,92 @@ class Run {
     task.predecessors.push(number);
   }
 
+  // -1: not all tasks have run, or the graph has not been replayed.
+  Outcome outcome() const {
+    Outcome outcome;
+    outcome.withdrawn = head_.counts.withdrawn;
+    outcome.time = -1;
+    if (ended_ != work_.tasks() * iteration_) return outcome;
+    const Iteration& last = iterations_[iteration_ - 1];
+    Iteration before;  // of those that count
+    double count = 1;
+    if (repeats_) {
+      if (replayed_ <= kMeasured) return outcome;
+      before = iterations_[iteration_ - 1 - kMeasured];
+      count = kMeasured;
+    }
+    outcome.time = (last.end - before.end) / count;
+    outcome.head = (last.head - before.head) / count;
+    outcome.messages = static_cast<uint64_t>(static_cast<double>(last.messages - before.messages) / count);
+    outcome.bytes = static_cast<uint64_t>(static_cast<double>(last.bytes - before.bytes) / count);
+    return outcome;
+  }
+
+  bool is_over() const {
+    return repeats_ ? replayed_ > kMeasured || iteration_ == kMostIterations : iteration_ == 1;
+  }
+
+  bool may_go_on() const {
+    if (is_over()) return false;
+    if (!repeats_) return head_.under_way() <= kAhead;
+    return step_ != 0 || column_ != 0 || head_.under_way() < kIterationsAhead * work_.tasks();
+  }
+
   void create() {
-    if (step_ == work_.graph.steps || head_.under_way() > kAhead) {
-      is_creating_ = false;
-      if (step_ == work_.graph.steps) {
-        head_.barrier();
-        drain_head();
-      }
+    is_creating_ = may_go_on();
+    if (!is_creating_) {
+      if (is_over()) head_.barrier();
+      drain_head();
       return;
     }
-    is_creating_ = true;
-    long column = column_;
-    double cost = costs_.head_task + costs_.head_input * static_cast<double>(work_.inputs(step_, column).size());
-    NewTask task = make_task(step_, column);
-    TaskNumber number = head_.create(std::move(task));
-    places_.resize(std::max<size_t>(places_.size(), number + 1));
-    places_[number] = {step_, column};
-    for (long input : work_.inputs(step_, column)) readers_[buffer_of(input, step_ - 1) - 1].push_back(number);
-    readers_[buffer_of(column, step_) - 1].push_back(number);
-    now_row_.push_back(number);
-    if (++column_ == graph_width_at(&work_.graph, step_)) {
-      std::copy(now_row_.begin(), now_row_.end(), before_.begin());
-      now_row_.clear();
-      column_ = 0;
-      ++step_;
+    if (repeats_ && step_ == 0 && column_ == 0) is_replay_ = head_.begin_iteration(kGraph, false);
+    double cost = 0;
+    for (int i = is_replay_ ? kAtOnce : 1; i > 0 && !is_over(); --i) {
+      cost += is_replay_ ? repeat_task() : create_task();
+      if (go_to_next()) break;
     }
-    head_processor_.take(now_, kept_ ? 0 : cost);
+    head_processor_.take(now_, cost);
     drain_head();
     machine_.push(std::max(now_, head_processor_.free_at()), kCreate, 0);
+  }
+
+  double create_task() {
+    std::vector<long> inputs = work_.inputs(step_, column_);
+    NewTask task = make_task(step_, column_);
+    if (repeats_) {
+      task.graph = kGraph;
+      task.words.push(iteration_);
+    }
+    TaskNumber number = head_.create(std::move(task));
+    places_.resize(std::max<size_t>(places_.size(), number + 1));
+    places_[number] = {step_, column_, iteration_};
+    for (long input : inputs) readers_[buffer_of(input, step_ - 1) - 1].push_back(number);
+    readers_[buffer_of(column_, step_) - 1].push_back(number);
+    now_row_.push_back(number);
+    return costs_.head_task + costs_.head_input * static_cast<double>(inputs.size());
+  }
+
+  // With one word of firstprivate data that is another one in each iteration.
+  double repeat_task() {
+    uint64_t word = iteration_;
+    if (!head_.again(kGraph, &word, 1)) std::abort();  // nobody else creates tasks
+    return costs_.head_again;
+  }
+
+  // True: an iteration has ended.
+  bool go_to_next() {
+    if (iteration_ == 0) order_.push_back({step_, column_, 0});
+    if (++column_ != graph_width_at(&work_.graph, step_)) return false;
+    std::copy(now_row_.begin(), now_row_.end(), before_.begin());
+    now_row_.clear();
+    column_ = 0;
+    if (++step_ != work_.graph.steps) return false;
+    step_ = 0;
+    if (is_replay_) replays_[head_.number_of(kGraph, 0)] = iteration_;
+    iterations_[iteration_++].is_replay = is_replay_;
+    if (repeats_) head_.end_iteration(kGraph);
+    replayed_ += is_replay_ ? 1 : 0;
+    return true;
   }
 
   // Messages to one node that follow one another go in one frame.
@@ -154,12 +221,9 @@ class Run {
       message.from = 0;
       bool is_in_frame = message.to == to;
       to = message.to;
-      if (kept_) {
-        machine_.push(now_, kHandle, message.to, keep(std::move(message)));
-        continue;
-      }
       double ready = head_processor_.take(now_, is_in_frame ? costs_.in_frame : costs_.message);
       double bytes = is_in_frame ? 0 : static_cast<double>(message.accesses.count()) * sizeof(PlannedAccess);
+      bytes += static_cast<double>(message.words.count()) * sizeof(uint64_t);
       machine_.push(machine_.transmit(0, message.to, bytes, ready), kArrive, message.to, keep(std::move(message)));
     }
     head_.messages.clear();
@@ -210,30 +274,51 @@ class Run {
     nodes_[node].worker.commands.clear();
   }
 
+  // Replayed tasks have numbers above those of all others.
+  Place place_of(TaskNumber task) const {
+    auto replay = replays_.upper_bound(task);
+    if (replay == replays_.begin()) return places_[task];
+    --replay;
+    Place place = order_[task - replay->first];
+    place.iteration = replay->second;
+    return place;
+  }
+
+  void note_start(size_t number, double end) {
+    Iteration& iteration = iterations_[number];
+    iteration.end = std::max(iteration.end, end);
+    if (++iteration.started != work_.tasks()) return;
+    iteration.head = head_processor_.busy();
+    iteration.messages = machine_.messages;
+    iteration.bytes = machine_.bytes_moved;
+  }
+
   void start(NodeNumber node, const WorkerCommand& command) {
-    const Place& place = places_[command.task];
+    Place place = place_of(command.task);
     double time = work_.time_of(place.step, place.column) + costs_.task;
     if (costs_.compare > 0) time += static_cast<double>(work_.bytes) / costs_.compare;
+    note_start(place.iteration, now_ + time);
     machine_.push(now_ + time, kTaskEnd, node, command.index, static_cast<uint64_t>(time));
   }
 
   void send(NodeNumber node, Message& message) {
     bool has_bytes = message.kind == MessageKind::kData || message.kind == MessageKind::kDelta;
     NodeNumber to = message.to;
-    if (kept_ && message.kind == MessageKind::kReport) {
-      machine_.push(now_, kHandle, to, keep(std::move(message)));
-      return;
-    }
     double ready = machine_.processor(node).take(now_, costs_.message);
     double arrival = machine_.transmit(node, to, has_bytes ? static_cast<double>(message.range.bytes) : 0, ready);
     machine_.push(arrival, kArrive, to, keep(std::move(message)));
   }
 
   static constexpr size_t kAhead = 200000;  // tasks that have been created and have not ended
+  static constexpr GraphNumber kGraph = 1;
+  static constexpr size_t kMostIterations = 20;
+  static constexpr size_t kIterationsAhead = 2;  // besides the one that is created
+  static constexpr size_t kMeasured = 4;         // the last ones; the first one that is replayed is none of them
+  static constexpr int kAtOnce = 64;             // replayed tasks for each of the model's events
 
   Workload work_;
   Costs costs_;
-  bool kept_;
+  bool repeats_;
   Machine machine_;
   Head head_;
   std::vector<Node> nodes_;
@@ -244,19 +329,21 @@ class Run {
   std::vector<TaskNumber> before_, now_row_;      // tasks of the last step and of this one
   std::vector<std::vector<TaskNumber>> readers_;  // by buffer: its last writer, and who has read that
   std::vector<bool> has_buffer_;
+  std::vector<Place> order_;                      // of the tasks of an iteration
+  std::vector<Iteration> iterations_;
+  std::map<TaskNumber, size_t> replays_;          // the first number of each: which iteration it is
   long step_ = 0, column_ = 0;
+  size_t iteration_ = 0, replayed_ = 0;
   size_t ended_ = 0;
-  bool is_creating_ = false;
+  bool is_creating_ = false, is_replay_ = false;
   double now_ = 0;
 };
 
 }  // namespace
 
-Outcome run_marline(const Workload& work, const Costs& costs, bool kept) {
-  auto run = std::make_unique<Run>(work, costs, kept);
-  Outcome outcome = run->run();
-  if (run->ended() != work.tasks()) outcome.time = -1;
-  return outcome;
+Outcome run_marline(const Workload& work, const Costs& costs, bool repeats) {
+  auto run = std::make_unique<Run>(work, costs, repeats);
+  return run->run();
 }
 
 }  // namespace cluster

@@ -24,6 +24,7 @@ struct Costs {
   double header = 64;        // bytes of a message without data
   double head_task = 0.6;    // what a task costs node 0, without messages
   double head_input = 0.7;   // and for each of its inputs
+  double head_again = 0.045; // and a replayed task of which a word has changed
   double in_frame = 0.1;     // a further message to the same node, sent at the same time
   double task = 0.5;         // what a task costs the core that runs it
   double compare = 0;       // bytes per us that a core compares behind a task; 0: writes are known, nothing is compared
@@ -129,9 +130,9 @@ class Machine {
   uint64_t order_ = 0;
 };
 
-// The real core of the cluster; `kept`: as if the plan were kept from an iteration before, so that node 0 has nothing
-// to do and no message goes from it or to it.
-Outcome run_marline(const Workload& work, const Costs& costs, bool kept);
+// The real core of the cluster; `repeats`: the workload is an iteration of a persistent graph. The outcome is that of one
+// iteration, from the end of the one before, when the graph is replayed.
+Outcome run_marline(const Workload& work, const Costs& costs, bool repeats);
 // One head thread waits for each task under way, and orders all messages.
 Outcome run_ompc(const Workload& work, const Costs& costs);
 // Each node inserts all tasks; those that write its columns run there.

@@ -41,7 +41,8 @@ bool set_cost(Costs& costs, const std::string& name, double value) {
   const std::pair<const char*, double*> all[] = {
       {"--message", &costs.message},           {"--latency", &costs.latency},
       {"--bandwidth", &costs.bandwidth},       {"--head-task", &costs.head_task},
-      {"--head-input", &costs.head_input},     {"--compare", &costs.compare},
+      {"--head-input", &costs.head_input},     {"--head-again", &costs.head_again},
+      {"--compare", &costs.compare},
       {"--insert-local", &costs.insert_local}, {"--insert-remote", &costs.insert_remote}};
   for (auto [known, cost] : all) {
     if (name != known) continue;
@@ -112,12 +113,12 @@ Options read(int count, char** arguments) {
 Outcome run(const Options& options) {
   const std::string& name = options.runtime;
   if (name == "marline") return run_marline(options.work, options.costs, false);
-  if (name == "marline_kept") return run_marline(options.work, options.costs, true);
+  if (name == "marline_replayed") return run_marline(options.work, options.costs, true);
   if (name == "ompc") return run_ompc(options.work, options.costs);
   if (name == "starpu") return run_starpu(options.work, options.costs);
   if (name == "mpi") return run_mpi(options.work, options.costs, false);
   if (name == "mpi_blocking") return run_mpi(options.work, options.costs, true);
-  refuse("--runtime " + name + " is none of marline, marline_kept, ompc, starpu, mpi, mpi_blocking");
+  refuse("--runtime " + name + " is none of marline, marline_replayed, ompc, starpu, mpi, mpi_blocking");
 }
 
 }  // namespace
@@ -126,7 +127,7 @@ int main(int count, char** arguments) {
   Options options = read(count, arguments);
   const Workload& work = options.work;
   Outcome outcome = run(options);
-  if (outcome.time < 0) refuse("not all tasks have run");
+  if (outcome.time < 0) refuse("not all tasks have run, or the graph has not been replayed");
   auto tasks = static_cast<double>(work.tasks());
   double cores = static_cast<double>(work.nodes * work.cores);
   std::printf("time %.6g ms\n", outcome.time / 1000);
