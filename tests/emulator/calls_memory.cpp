@@ -177,14 +177,18 @@ EMULATOR_ENTRY cuMemGetInfo_v2(std::size_t* free_bytes, std::size_t* total) {
 }
 EMULATOR_ALIAS(cuMemGetInfo);
 
-// Of the attributes that libmarline-target asks for: the context and the type of the memory.
+// Of the attributes that libmarline-target asks for: the context, the type of the memory and its device. Memory that has
+// been mapped at an address has no context, as with the real driver.
 EMULATOR_ENTRY cuPointerGetAttribute(void* data, int attribute, DevicePointer address) {
-  constexpr int kContext = 1, kType = 2;
+  constexpr int kContext = 1, kType = 2, kOrdinal = 9;
   constexpr unsigned kHostMemory = 1, kDeviceMemory = 2;
   const Place place = driver() != nullptr ? find_place(address, 1) : Place{};
-  const bool known = place.view != nullptr && (attribute == kType || (attribute == kContext && place.device != nullptr));
+  const bool has_device = place.device != nullptr && (attribute == kContext || attribute == kOrdinal);
+  const bool known = place.view != nullptr && (attribute == kType || has_device);
   if (known && attribute == kContext) {
-    *static_cast<Device**>(data) = place.device;
+    *static_cast<Device**>(data) = place.device->memory.covers(address) ? place.device : nullptr;
+  } else if (known && attribute == kOrdinal) {
+    *static_cast<int*>(data) = place.device->index;
   } else if (known) {
     *static_cast<unsigned*>(data) = place.device != nullptr ? kDeviceMemory : kHostMemory;
   }

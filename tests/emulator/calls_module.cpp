@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "driver.hpp"
 
@@ -106,10 +107,14 @@ Global make_global(Module& module, const char* name, const Symbol& symbol) {
   const DevicePointer address = module.device.memory.allocate(size);
   if (address != 0) {
     std::byte* view = module.device.memory.host_view(address);
-    const std::span<const std::byte> value = module.cubin.initial_value(symbol);
+    const std::span<const std::byte> value = module.cubin->initial_value(symbol);
     std::fill(std::copy(value.begin(), value.end(), view), view + size, std::byte{0});
   }
   return {address, symbol.size};
+}
+
+bool has_kernel(const Module& module, const char* name) {
+  return module.cubin ? module.cubin->has_kernel(name) : ptx_parameter_sizes(module.ptx, name).has_value();
 }
 
 // A word per parameter: what the x86-64 function takes. Narrower parameters are extended by zeros.
@@ -145,13 +150,20 @@ std::vector<void*> parameters_in_buffer(const Function& function, void** extra) 
 EMULATOR_ENTRY cuModuleLoadDataEx(Module** module, const void* image, unsigned, void*, void**) {
   Device* device = current_device();
   const auto* file = static_cast<const std::byte*>(image);
-  if (device == nullptr || !Cubin::is_cubin(file)) {
+  const bool is_ptx = std::strncmp(static_cast<const char*>(image), ".version", 8) == 0;
+  if (device == nullptr || (!is_ptx && !Cubin::is_cubin(file))) {
     return log_call("cuModuleLoadDataEx", device == nullptr ? kInvalidContext : kInvalidImage);
   }
   Result result = device->error.load();
   if (result == kSuccess) {
-    auto made = std::make_unique<Module>(*device, Cubin(file));
-    made->host = find_host_image(made->cubin);
+    auto made = std::make_unique<Module>(*device);
+    if (is_ptx) {
+      made->ptx = static_cast<const char*>(image);
+      made->host = ptx_twins(own_folder());
+    } else {
+      made->cubin.emplace(file);
+      made->host = find_host_image(*made->cubin);
+    }
     result = runs_kernels() ? load_twin(*made) : kSuccess;
     *module = result == kSuccess ? made.release() : nullptr;
   }
@@ -170,7 +182,7 @@ EMULATOR_ENTRY cuModuleUnload(Module* module) {
 }
 
 EMULATOR_ENTRY cuModuleGetFunction(Function** function, Module* module, const char* name) {
-  if (module == nullptr || !module->cubin.has_kernel(name)) {
+  if (module == nullptr || !has_kernel(*module, name)) {
     return log_call("cuModuleGetFunction", module == nullptr ? kInvalidHandle : kNotFound, "%s", name);
   }
   const std::lock_guard lock(module->mutex);
@@ -181,7 +193,8 @@ EMULATOR_ENTRY cuModuleGetFunction(Function** function, Module* module, const ch
       warn("the program's x86-64 image has no kernel %s, its GPU image has", name);
       return log_call("cuModuleGetFunction", kNotFound, "%s", name);
     }
-    const std::vector<std::size_t> sizes = module->cubin.parameter_sizes(name);
+    const std::vector<std::size_t> sizes =
+        module->cubin ? module->cubin->parameter_sizes(name) : *ptx_parameter_sizes(module->ptx, name);
     if (std::any_of(sizes.begin(), sizes.end(), [](std::size_t size) { return size > 8; })) {
       warn("kernel %s has a parameter of more than 8 bytes: the emulator passes words only", name);
       return log_call("cuModuleGetFunction", kNotFound, "%s", name);
@@ -194,7 +207,8 @@ EMULATOR_ENTRY cuModuleGetFunction(Function** function, Module* module, const ch
 }
 
 EMULATOR_ENTRY cuModuleGetGlobal_v2(DevicePointer* address, std::size_t* size, Module* module, const char* name) {
-  const std::optional<Symbol> symbol = module != nullptr ? module->cubin.elf().symbol(name) : std::nullopt;
+  const bool has_any = module != nullptr && module->cubin;
+  const std::optional<Symbol> symbol = has_any ? module->cubin->elf().symbol(name) : std::nullopt;
   if (!symbol) {
     return log_call("cuModuleGetGlobal", module == nullptr ? kInvalidHandle : kNotFound, "%s", name);
   }

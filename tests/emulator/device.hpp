@@ -115,10 +115,11 @@ struct Global {
   std::size_t size;
 };
 
-// A loaded image. `mutex` guards the two maps.
+// A loaded image, or PTX. `mutex` guards the two maps.
 struct Module {
   Device& device;
-  Cubin cubin;
+  std::optional<Cubin> cubin;
+  std::string ptx;  // without a cubin
   std::optional<HostImage> host;
   std::vector<ImageSegment> segments;
   std::uint64_t load_address = 0;

@@ -22,9 +22,7 @@
 extern char** environ;
 
 namespace emulator {
-namespace {
 
-// The folder of this library, where the device's program is too.
 std::string own_folder() {
   Dl_info info;
   if (dladdr(reinterpret_cast<void*>(&own_folder), &info) == 0) {
@@ -34,6 +32,8 @@ std::string own_folder() {
   const std::size_t slash = path.rfind('/');
   return slash == std::string::npos ? "." : path.substr(0, slash);
 }
+
+namespace {
 
 bool belongs_to_the_host(const char* variable) {
   for (const char* prefix :

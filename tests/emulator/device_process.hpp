@@ -14,6 +14,9 @@
 
 namespace emulator {
 
+// Of this library, where the device's program is too.
+std::string own_folder();
+
 class DeviceProcess {
  public:
   // `files`: the memory files in the order of protocol.hpp. Warns and returns false if the process cannot be started.

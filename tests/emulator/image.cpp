@@ -4,7 +4,11 @@
 // are not needed. Read only; any thread.
 #include "image.hpp"
 
+#include <fcntl.h>
 #include <link.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
@@ -108,6 +112,35 @@ std::optional<HostImage> best_of(const std::vector<Bytes>& images, const Cubin& 
 }
 
 }  // namespace
+
+std::optional<HostImage> ptx_twins(const std::string& folder) {
+  const int file = open((folder + "/libptx_twins.so").c_str(), O_RDONLY | O_CLOEXEC);
+  struct stat facts = {};
+  if (file < 0 || fstat(file, &facts) != 0) {
+    return std::nullopt;
+  }
+  const auto size = static_cast<std::size_t>(facts.st_size);
+  void* content = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file, 0);
+  close(file);
+  const auto* bytes = static_cast<const std::byte*>(content);
+  if (content == MAP_FAILED || !is_host_image(bytes, size)) {
+    return std::nullopt;
+  }
+  return HostImage{{bytes, size}, Elf(bytes, SHT_DYNSYM)};
+}
+
+std::optional<std::vector<std::size_t>> ptx_parameter_sizes(const std::string& ptx, const std::string& kernel) {
+  const std::size_t begin = ptx.find(".entry " + kernel + "(");
+  if (begin == std::string::npos) {
+    return std::nullopt;
+  }
+  std::vector<std::size_t> sizes;
+  const std::size_t end = ptx.find(')', begin);
+  for (std::size_t at = ptx.find(".param", begin); at < end; at = ptx.find(".param", at + 1)) {
+    sizes.push_back(8);
+  }
+  return sizes;
+}
 
 Elf::Elf(const std::byte* file, std::uint32_t symbol_table_type) : file_(file) {
   for (const Elf64_Shdr& section : sections()) {

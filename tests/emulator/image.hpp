@@ -67,6 +67,12 @@ struct HostImage {
   Elf elf;
 };
 
+// What stands in for PTX: libptx_twins.so beside the driver, which has a function for each kernel that comes so. It stays
+// in memory; none if it cannot be read.
+std::optional<HostImage> ptx_twins(const std::string& folder);
+// A word for each parameter of such a kernel; none: the text has no such kernel.
+std::optional<std::vector<std::size_t>> ptx_parameter_sizes(const std::string& ptx, const std::string& kernel);
+
 // The x86-64 image in any object of this process that defines most of the cubin's symbols; none if no image has one.
 // A program may mark its x86-64 images as made for no machine (hide_x86_64.py), so that libomptarget passes them over.
 std::optional<HostImage> find_host_image(const Cubin& cubin);

@@ -35,15 +35,12 @@ constexpr size_t kMostPiece = 4 << 20, kLeastPiece = 4 << 10;
 constexpr size_t kDriverStages = 64 << 10;  // to the device; as in staged_construct.cpp
 constexpr int kMostPerPoll = 64;
 constexpr int kNotReady = 600;
-constexpr int kAttributeContext = 1, kAttributeType = 2, kDeviceMemory = 2;
 constexpr unsigned kNonBlocking = 1;  // a stream that does not wait for the default one
 
 struct Routines {
-  int (*get_current)(void**);
-  int (*set_current)(void*);
-  int (*attribute)(void*, int, uint64_t);
   int (*create)(void**, unsigned);
   int (*query)(void*);
+  int (*synchronize)(void*);
   int (*to_device)(uint64_t, const void*, size_t, void*);
   int (*to_host)(void*, uint64_t, size_t, void*);
   int (*inside)(uint64_t, uint64_t, size_t, void*);
@@ -69,33 +66,10 @@ bool find(const char* name, Function& to) {
   return to != nullptr;
 }
 
-class Current {
- public:
-  explicit Current(void* context) {
-    if (g_cuda.get_current(&old_) != 0) old_ = nullptr;
-    failed_ = g_cuda.set_current(context) != 0;
-  }
-  ~Current() { (void)g_cuda.set_current(old_); }
-  Current(const Current&) = delete;
-  Current& operator=(const Current&) = delete;
-  [[nodiscard]] bool failed() const { return failed_; }
-
- private:
-  void* old_ = nullptr;
-  bool failed_;
-};
-
 uint64_t word(const char* address) { return reinterpret_cast<uint64_t>(address); }
 
 // Null: it is no memory of a GPU of NVIDIA's.
-void* context_of(const char* address) {
-  unsigned type = 0;
-  void* context = nullptr;
-  if (g_hook == nullptr || g_cuda.attribute(&type, kAttributeType, word(address)) != 0 || type != kDeviceMemory) {
-    return nullptr;
-  }
-  return g_cuda.attribute(&context, kAttributeContext, word(address)) == 0 ? context : nullptr;
-}
+void* context_of(const char* address) { return g_hook != nullptr ? cuda_context_of(word(address)) : nullptr; }
 
 CudaStream* take_idle(void* context) {
   Guard guard(g_lock);
@@ -113,7 +87,7 @@ CudaStream* take_stream(void* context) {
   if (CudaStream* stream = take_idle(context)) return stream;
   void* handle = nullptr;
   {
-    Current current(context);
+    CudaContext current(context);
     if (current.failed() || g_cuda.create(&handle, kNonBlocking) != 0) return nullptr;
   }
   void* memory = std::malloc(sizeof(CudaStream));
@@ -146,7 +120,7 @@ CudaStream* take_oldest() {
 }
 
 int query(CudaStream* stream) {
-  Current current(stream->context);
+  CudaContext current(stream->context);
   return g_cuda.query(stream->handle);
 }
 
@@ -178,7 +152,7 @@ int poll(void*) {
 void open_peer(const Device* from, void* from_context, const Device* to, void* to_context) {
   static std::atomic<bool> opened[kMostDevices][kMostDevices];
   if (opened[from->number][to->number].exchange(true, std::memory_order_relaxed)) return;
-  Current current(from_context);
+  CudaContext current(from_context);
   (void)g_cuda.open_peer(to_context, 0);
 }
 
@@ -203,9 +177,8 @@ int poll_cuda_copies() { return g_hook != nullptr ? poll(nullptr) : 0; }
 
 void open_cuda_copies() {
   Routines& to = g_cuda;
-  bool whole = cuda_gpu_count() > 0 && find("cuCtxGetCurrent", to.get_current) &&
-               find("cuCtxSetCurrent", to.set_current) && find("cuPointerGetAttribute", to.attribute) &&
-               find("cuStreamCreate", to.create) && find("cuStreamQuery", to.query) &&
+  bool whole = cuda_gpu_count() > 0 && has_cuda_contexts() && find("cuStreamCreate", to.create) &&
+               find("cuStreamQuery", to.query) && find("cuStreamSynchronize", to.synchronize) &&
                find("cuMemcpyHtoDAsync_v2", to.to_device) && find("cuMemcpyDtoHAsync_v2", to.to_host) &&
                find("cuMemcpyDtoDAsync_v2", to.inside) && find("cuMemcpyPeerAsync", to.peer) &&
                find("cuCtxEnablePeerAccess", to.open_peer) && find("cuMemsetD8Async", to.fill);
@@ -267,7 +240,7 @@ void CudaCopy::open_lane() {
 void CudaCopy::start(char* to, const char* from, size_t bytes) {
   if (failed_) return;
   void* stream = lanes_[lane_].stream->handle;
-  Current current(context_);
+  CudaContext current(context_);
   int result;
   if (to_.device == nullptr) {
     result = g_cuda.to_host(to, word(from), bytes, stream);
@@ -336,6 +309,18 @@ Copied CudaCopy::finish() {
   return failed_ ? Copied::kFailed : Copied::kYes;
 }
 
+Copied cuda_read_now(void* to, const char* from, size_t bytes) {
+  void* context = context_of(from);
+  if (context == nullptr) return Copied::kNoWay;
+  CudaStream* stream = take_stream(context);
+  if (stream == nullptr) return Copied::kFailed;
+  CudaContext current(context);
+  bool failed = current.failed() || g_cuda.to_host(to, word(from), bytes, stream->handle) != 0;
+  failed = g_cuda.synchronize(stream->handle) != 0 || failed;
+  give_stream(stream);
+  return failed ? Copied::kFailed : Copied::kYes;
+}
+
 Copied cuda_fill(Device* device, char* address, int value, size_t bytes) {
   void* context = context_of(address);
   if (context == nullptr) return Copied::kNoWay;
@@ -343,7 +328,7 @@ Copied cuda_fill(Device* device, char* address, int value, size_t bytes) {
   if (stream == nullptr) return Copied::kFailed;
   bool failed;
   {
-    Current current(context);
+    CudaContext current(context);
     failed = current.failed() ||
              g_cuda.fill(word(address), static_cast<unsigned char>(value), bytes, stream->handle) != 0;
   }

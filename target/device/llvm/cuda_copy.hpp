@@ -83,6 +83,9 @@ class CudaCopy {
 [[nodiscard]] bool is_cuda_memory(const void* address);
 [[nodiscard]] bool are_cuda_copies_open();
 
+// Holds the thread, which may have locks.
+[[nodiscard]] Copied cuda_read_now(void* to, const char* from, size_t bytes);
+
 [[nodiscard]] Copied cuda_fill(Device* device, char* address, int value, size_t bytes);
 
 // Once, when the devices are counted.

@@ -3,8 +3,11 @@
 // See the header. Functions and numbers of attributes: NVIDIA, CUDA Driver API, CUdevice_attribute.
 #include "device/llvm/cuda_driver.hpp"
 
+#include "base/device_set.hpp"
+
 #include <dlfcn.h>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdio>
 
@@ -86,6 +89,62 @@ bool cuda_free_memory(size_t& bytes) {
   size_t all;
   return ask != nullptr && ask(&bytes, &all) == 0;
 }
+
+namespace {
+
+constexpr int kAttributeContext = 1, kAttributeType = 2, kAttributeOrdinal = 9, kDeviceMemory = 2;
+
+struct Contexts {
+  int (*get_current)(void**) = nullptr;
+  int (*set_current)(void*) = nullptr;
+  int (*attribute)(void*, int, uint64_t) = nullptr;
+  int (*retain)(void**, int) = nullptr;
+  bool are_known = false;
+};
+
+const Contexts& contexts() {
+  static const Contexts known = [] {
+    Contexts found;
+    void* library = driver().library;
+    found.are_known = library != nullptr && look_up(library, "cuCtxGetCurrent", found.get_current) &&
+                      look_up(library, "cuCtxSetCurrent", found.set_current) &&
+                      look_up(library, "cuPointerGetAttribute", found.attribute) &&
+                      look_up(library, "cuDevicePrimaryCtxRetain", found.retain);
+    return found;
+  }();
+  return known;
+}
+
+// That of a GPU, which libomptarget uses, too. It stays retained.
+void* primary_context(int gpu) {
+  static std::atomic<void*> known[kMostDevices];
+  if (gpu < 0 || gpu >= kMostDevices) return nullptr;
+  void* context = known[gpu].load();
+  if (context != nullptr || contexts().retain(&context, gpu) != 0) return context;
+  known[gpu].store(context);
+  return context;
+}
+
+}  // namespace
+
+bool has_cuda_contexts() { return contexts().are_known; }
+
+void* cuda_context_of(uint64_t address) {
+  const Contexts& cuda = contexts();
+  unsigned type = 0;
+  void* context = nullptr;
+  if (!cuda.are_known || cuda.attribute(&type, kAttributeType, address) != 0 || type != kDeviceMemory) return nullptr;
+  if (cuda.attribute(&context, kAttributeContext, address) == 0 && context != nullptr) return context;
+  int gpu = -1;  // memory that has been mapped at an address is no context's
+  return cuda.attribute(&gpu, kAttributeOrdinal, address) == 0 ? primary_context(gpu) : nullptr;
+}
+
+CudaContext::CudaContext(void* context) {
+  if (contexts().get_current(&old_) != 0) old_ = nullptr;
+  failed_ = contexts().set_current(context) != 0;
+}
+
+CudaContext::~CudaContext() { (void)contexts().set_current(old_); }
 
 namespace {
 

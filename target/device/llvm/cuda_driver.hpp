@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What NVIDIA's driver says of its GPUs. LLVM's libomptarget 16 to 21 has no such questions, so the driver's own library
-// is asked, the one that libomptarget opens, too. Nothing is done to a GPU. Any thread.
+// is asked, the one that libomptarget opens, too. Any thread.
 #pragma once
 
 #include "base/facts.hpp"
@@ -19,6 +19,25 @@ namespace marline::target {
 
 // The compute capability, times ten: 90. 0: not known.
 [[nodiscard]] int cuda_capability(int gpu);
+
+// Whether the driver has what the next two need.
+[[nodiscard]] bool has_cuda_contexts();
+// In which context that memory can be used; null: it is no memory of a GPU of NVIDIA's.
+[[nodiscard]] void* cuda_context_of(uint64_t address);
+
+// The scope in which a context is current in the calling thread.
+class CudaContext {
+ public:
+  explicit CudaContext(void* context);
+  ~CudaContext();
+  CudaContext(const CudaContext&) = delete;
+  CudaContext& operator=(const CudaContext&) = delete;
+  [[nodiscard]] bool failed() const { return failed_; }
+
+ private:
+  void* old_ = nullptr;
+  bool failed_;
+};
 
 // Of the GPU whose context is current in the calling thread. False: there is none.
 [[nodiscard]] bool cuda_free_memory(size_t& bytes);

@@ -34,16 +34,37 @@ void add_run(void* copy, size_t to_offset, size_t from_offset, size_t bytes) {
 
 int status(Copied copied) { return copied == Copied::kYes ? 0 : -1; }
 
+int hold_for_copy(const CopyEnd& to, const CopyEnd& from, size_t bytes) {
+  return hold(to, from, bytes, "omp_target_memcpy", static_cast<void*>(to.address),
+              static_cast<const void*>(from.address), bytes, size_t{0}, size_t{0}, number_of(to), number_of(from));
+}
+
 }  // namespace
 
 int llvm_copy(const CopyEnd& to, const CopyEnd& from, size_t bytes) {
+  ByteRun all = {0, bytes};
+  return llvm_copy_runs(to, from, &all, 1);
+}
+
+int llvm_copy_runs(const CopyEnd& to, const CopyEnd& from, const ByteRun* runs, size_t count) {
+  size_t bytes = 0;
+  for (size_t i = 0; i < count; ++i) bytes += runs[i].bytes;
   CudaCopy copy(to, from, bytes);
   if (copy.has_way()) {
-    copy.add(0, 0, bytes);
+    for (size_t i = 0; i < count; ++i) copy.add(runs[i].offset, runs[i].offset, runs[i].bytes);
     return status(copy.finish());
   }
-  return hold(to, from, bytes, "omp_target_memcpy", static_cast<void*>(to.address),
-              static_cast<const void*>(from.address), bytes, size_t{0}, size_t{0}, number_of(to), number_of(from));
+  int result = 0;
+  for (size_t i = 0; i < count && result == 0; ++i) {
+    result = hold_for_copy({to.device, to.address + runs[i].offset}, {from.device, from.address + runs[i].offset},
+                           runs[i].bytes);
+  }
+  return result;
+}
+
+int llvm_read_now(void* to, const CopyEnd& from, size_t bytes) {
+  Copied copied = cuda_read_now(to, from.address, bytes);
+  return copied == Copied::kNoWay ? hold_for_copy({nullptr, static_cast<char*>(to)}, from, bytes) : status(copied);
 }
 
 int llvm_copy_rectangle(const CopyEnd& to, const CopyEnd& from, const marline_rectangle_t& of, size_t bytes) {

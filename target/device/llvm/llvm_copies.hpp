@@ -4,6 +4,7 @@
 // NVIDIA's GPUs the task is suspended (cuda_copy.hpp); elsewhere libomptarget's own routine holds the thread. Any thread.
 #pragma once
 
+#include "device/base/byte_runs.hpp"
 #include "device/llvm/cuda_copy.hpp"
 
 namespace marline::target {
@@ -13,6 +14,10 @@ namespace marline::target {
 [[nodiscard]] int llvm_copy(const CopyEnd& to, const CopyEnd& from, size_t bytes);
 [[nodiscard]] int llvm_copy_rectangle(const CopyEnd& to, const CopyEnd& from, const marline_rectangle_t& rectangle,
                                       size_t bytes);
+// Runs that lie at their offsets from both addresses.
+[[nodiscard]] int llvm_copy_runs(const CopyEnd& to, const CopyEnd& from, const ByteRun* runs, size_t count);
+// Never suspends: for callers with locks.
+[[nodiscard]] int llvm_read_now(void* to, const CopyEnd& from, size_t bytes);
 [[nodiscard]] int llvm_fill(Device* device, char* address, int value, size_t bytes);
 
 }  // namespace marline::target
