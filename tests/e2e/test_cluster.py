@@ -256,6 +256,21 @@ def test_gpus_are_one_device(jobs, gpu_program, emulated):
     assert (result.returncode, said(result)) == (0, [])
 
 
+# Of the regions of a chain, the first one gets the array, and the last one's comes home.
+def test_a_chain_stays_on_a_gpu(jobs, build, gpu_program, emulated, tmp_path):
+    regions, octets = 20, 1 << 20
+    log = tmp_path / "calls"
+    chain = gpu_program.with_name("emulator_device_cluster_gpu_chain")
+    result = jobs.run("-n", 2, "-t", 2, "--devices=cluster:gpu", chain, "chain", regions, octets,
+                      **emulated | {"MARLINE_EMULATOR_LOG": str(log)})  # fmt: skip
+    assert result.returncode == 0, result.stderr
+    calls = log.read_text()
+    for way in ("HtoD", "DtoH"):
+        moved = sum(int(size) for size in re.findall(rf"cuMemcpy{way}\w*.*?(\d+) bytes", calls))
+        assert octets <= moved < 2 * octets, way
+    assert calls.count("cuLaunchKernel") == 2 * regions  # each region's, and ours that looks for pointers
+
+
 # A worker takes one of its node's GPUs. Where the driver does not give the cluster's addresses, those of the second
 # emulated GPU are others than the first one's, in any process.
 @pytest.mark.parametrize(("nodes", "gives", "line"), [

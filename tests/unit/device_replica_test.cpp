@@ -2,7 +2,7 @@
 //
 // A cluster's copies of one buffer: random tasks without order, whose bytes do not overlap, on three nodes. Their steps
 // come in any order between one another. Behind them the home's copy must have all that was written, and every pointer
-// must have been told. The same with pages that have been written.
+// must have been told. The same with pages that have been written, and with tasks that run on GPUs.
 #include "device/cluster/replica.hpp"
 
 #include <gtest/gtest.h>
@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <map>
 #include <memory>
 #include <random>
 #include <set>
@@ -45,10 +46,58 @@ class Memory {
   char* memory_;
 };
 
+// What GPUs have kept, by address.
+std::map<uint64_t, std::vector<char>> g_kept;
+
+bool find_changes(uint64_t at, uint64_t bytes, List<uint64_t>& blocks) {
+  for (const auto& [begin, kept] : g_kept) {
+    if (at < begin || at + bytes > begin + kept.size()) continue;
+    auto* now = reinterpret_cast<const char*>(at);
+    for (uint64_t i = 0; i < bytes; i += 256) {
+      if (std::memcmp(now + i, &kept[at - begin + i], std::min<uint64_t>(256, bytes - i)) != 0) blocks.push(i / 256);
+    }
+    return true;
+  }
+  return false;
+}
+
+// A GPU's memory is this process's own.
+const GpuMemory kTestGpu = {
+    [](uint64_t to, const char* from, const List<ByteRun>& runs) {
+      for (const ByteRun& run : runs) std::memcpy(reinterpret_cast<char*>(to) + run.offset, from + run.offset, run.bytes);
+    },
+    [](uint64_t to, const List<ByteRun>& runs) {
+      for (const ByteRun& run : runs) std::memset(reinterpret_cast<char*>(to) + run.offset, 0, run.bytes);
+    },
+    [](char* to, uint64_t from, const List<ByteRun>& runs) {
+      for (const ByteRun& run : runs) std::memcpy(to + run.offset, reinterpret_cast<char*>(from) + run.offset, run.bytes);
+    },
+    [](char* to, uint64_t from, uint64_t bytes) { std::memcpy(to, reinterpret_cast<char*>(from), bytes); },
+    [](uint64_t at, uint64_t bytes, uint64_t begin, uint64_t end, List<uint64_t>& blocks) {
+      auto* words = reinterpret_cast<const uint64_t*>(at);
+      for (uint64_t i = 0; i < bytes / 8; ++i) {
+        bool is_known = !blocks.is_empty() && blocks.back() == i / 32;
+        if (words[i] - begin < end - begin && !is_known) blocks.push(i / 32);
+      }
+      return true;
+    },
+    find_changes,
+};
+
+enum class Run { kDiff, kPages, kGpu };
+
 struct Copy {
-  explicit Copy(size_t bytes) : data(bytes), twin(bytes), replica(1, data.data(), twin.data(), bytes) {}
+  explicit Copy(size_t bytes, Run run = Run::kDiff)
+      : data(bytes),
+        twin(bytes),
+        gpu(run == Run::kGpu ? bytes : 0, '\x55'),
+        replica(1, data.data(), twin.data(), bytes, run == Run::kGpu ? &kTestGpu : nullptr,
+                reinterpret_cast<uint64_t>(gpu.data())) {}
+  // What tasks write.
+  char* tasks() { return gpu.empty() ? data.data() : gpu.data(); }
+
   Memory data;
-  std::vector<char> twin;
+  std::vector<char> twin, gpu;
   Replica replica;
   WrittenPages pages;
   const WrittenPages* used_pages = nullptr;
@@ -96,10 +145,11 @@ struct Task {
 
 class Copies {
  public:
-  Copies(unsigned seed, size_t most, bool by_pages) : draw_(seed), bytes_(1 + below(most)), truth_(bytes_) {
+  Copies(unsigned seed, size_t most, Run run) : draw_(seed), run_(run), bytes_(1 + below(most)), truth_(bytes_) {
+    g_kept.clear();
     for (size_t i = 0; i < kNodes; ++i) {
-      Copy& copy = *copies_.emplace_back(std::make_unique<Copy>(bytes_));
-      if (!by_pages) continue;
+      Copy& copy = *copies_.emplace_back(std::make_unique<Copy>(bytes_, run));
+      if (run != Run::kPages) continue;
       copy.data.watch(copy.pages);
       copy.used_pages = &copy.pages;
     }
@@ -111,7 +161,7 @@ class Copies {
     give_bytes();
     for (size_t left = tasks_.size(); left != 0;) {
       Task& task = tasks_[below(tasks_.size())];
-      if (task.step == Task::Step::kOver) continue;
+      if (task.step == Task::Step::kOver || must_wait(task)) continue;
       if (task.step == Task::Step::kFetch && tasks_[0].step == Task::Step::kFetch) {
         advance(tasks_[0]);  // the others get theirs behind its inputs
       } else {
@@ -189,13 +239,35 @@ class Copies {
       own.pages.protect(data + task.range.offset, data + task.range.end());
     }
     ++own.writers;
+    if (run_ != Run::kGpu) check_inputs(task);
+  }
+
+  void check_inputs(Task& task) {
+    const char* data = copies_[task.node]->tasks();
     for (size_t at = task.range.offset; at < task.range.end(); ++at) {
-      ASSERT_TRUE(open_[at] || own.data[at] == truth_[at]) << "a task at node " << task.node << " misses byte " << at;
+      ASSERT_TRUE(open_[at] || data[at] == truth_[at]) << "a task at node " << task.node << " misses byte " << at;
     }
   }
 
+  // A GPU runs one task at a time.
+  bool must_wait(const Task& task) const {
+    auto runs = [&](const Task& other) {
+      return other.node == task.node && (other.step == Task::Step::kWriteRest || other.step == Task::Step::kCompare);
+    };
+    return run_ == Run::kGpu && task.step == Task::Step::kWrite && std::any_of(tasks_.begin(), tasks_.end(), runs);
+  }
+
+  void start(Task& task) {
+    if (run_ != Run::kGpu) return;
+    std::vector<char>& gpu = copies_[task.node]->gpu;
+    copies_[task.node]->replica.bring(task.range, true);
+    g_kept.erase(reinterpret_cast<uint64_t>(gpu.data()));
+    if (below(2) == 0) g_kept[reinterpret_cast<uint64_t>(gpu.data())] = gpu;
+    check_inputs(task);
+  }
+
   void write(Task& task, size_t first, size_t last) {
-    for (size_t i = first; i < last; ++i) copies_[task.node]->data[task.writes[i].first] = task.writes[i].second;
+    for (size_t i = first; i < last; ++i) copies_[task.node]->tasks()[task.writes[i].first] = task.writes[i].second;
   }
 
   void end(Task& task) {
@@ -216,6 +288,7 @@ class Copies {
         fetch(task);
         break;
       case Task::Step::kWrite:
+        start(task);
         write(task, 0, half);
         break;
       case Task::Step::kWriteRest:
@@ -231,8 +304,10 @@ class Copies {
   }
 
   void check() {
+    Copy& home = *copies_[home_];
+    if (run_ == Run::kGpu) home.replica.bring(whole(), false);
     for (size_t at = 0; at < bytes_; ++at) {
-      ASSERT_EQ(copies_[home_]->data[at], truth_[at]) << "byte " << at << " of the home, node " << home_;
+      ASSERT_EQ(home.tasks()[at], truth_[at]) << "byte " << at << " of the home, node " << home_;
     }
     for (size_t word = 0; word + 8 <= bytes_; word += 8) {
       uint64_t value;
@@ -243,6 +318,7 @@ class Copies {
   }
 
   std::minstd_rand draw_;
+  Run run_;
   size_t bytes_;
   std::vector<char> truth_;  // as if the tasks ran one by one
   std::vector<bool> open_;   // what the present tasks write
@@ -253,20 +329,25 @@ class Copies {
   uint64_t clock_ = 0;
 };
 
-void run_seeds(unsigned last, size_t most, bool by_pages) {
+void run_seeds(unsigned last, size_t most, Run run) {
   for (unsigned seed = 1; seed <= last; ++seed) {
     SCOPED_TRACE(seed);
-    Copies copies(seed, most, by_pages);
+    Copies copies(seed, most, run);
     for (int i = 0; i < 12 && !::testing::Test::HasFatalFailure(); ++i) copies.run_tasks();
     if (::testing::Test::HasFatalFailure()) return;
   }
 }
 
-TEST(Replica, CopiesHaveWhatTasksHaveWritten) { run_seeds(400, 1500, false); }
+TEST(Replica, CopiesHaveWhatTasksHaveWritten) { run_seeds(400, 1500, Run::kDiff); }
 
 TEST(Replica, CopiesHaveWhatTasksHaveWrittenIntoPages) {
   if (WrittenPages::find_refusal() != nullptr) GTEST_SKIP() << "this system cannot watch pages";
-  run_seeds(30, 60000, true);
+  run_seeds(30, 60000, Run::kPages);
+}
+
+TEST(Replica, CopiesHaveWhatTasksHaveWrittenOnGpus) {
+  run_seeds(400, 1500, Run::kGpu);
+  run_seeds(3, 3'000'000, Run::kGpu);
 }
 
 // Of one copy: each thread writes and compares its own part, in another chunk mostly, while another node fetches all of
@@ -333,6 +414,52 @@ TEST(Replica, PointersOfARunningTaskAreToldAfterATransfer) {
   copy.replica.compare(whole, 2, ready, sink);
   ASSERT_EQ(sink.found.count(), 1U);
   EXPECT_EQ(sink.found[0], pointer);
+}
+
+// A chain on one GPU moves nothing but the blocks in which there may be pointers.
+TEST(Replica, ChainsStayOnAGpu) {
+  static uint64_t moved;
+  static GpuMemory counting;
+  counting = kTestGpu;
+  counting.write = [](uint64_t to, const char* from, const List<ByteRun>& runs) {
+    for (const ByteRun& run : runs) moved += run.bytes;
+    kTestGpu.write(to, from, runs);
+  };
+  counting.read = [](char* to, uint64_t from, const List<ByteRun>& runs) {
+    for (const ByteRun& run : runs) moved += run.bytes;
+    kTestGpu.read(to, from, runs);
+  };
+  counting.read_now = [](char* to, uint64_t from, uint64_t bytes) {
+    moved += bytes;
+    kTestGpu.read_now(to, from, bytes);
+  };
+  constexpr size_t kBytes = 5000;
+  Copy other(kBytes);
+  std::vector<char> data(kBytes), twin(kBytes);
+  std::vector<uint64_t> gpu(kBytes / 8);
+  Replica replica(1, data.data(), twin.data(), kBytes, &counting, reinterpret_cast<uint64_t>(gpu.data()));
+  ClusterRange whole = {1, 0, kBytes};
+  PointerSink sink = {kBegin, kEnd, {}};
+  for (uint64_t round = 1; round <= 10; ++round) {
+    uint64_t version = Replica::version();
+    replica.bring(whole, true);
+    for (uint64_t& word : gpu) word += round;
+    replica.compare(whole, round, version, sink);
+  }
+  EXPECT_EQ(moved, 0U);
+  gpu[100] = kBegin;
+  replica.compare(whole, 11, Replica::version(), sink);
+  EXPECT_EQ(moved, 256U);
+  ASSERT_EQ(sink.found.count(), 1U);
+  BlobWriter blob;
+  replica.pack(whole, 0, blob);
+  EXPECT_EQ(moved, kBytes);
+  size_t bytes = blob.bytes();
+  char* sent = blob.take();
+  BlobReader reader(sent, bytes);
+  other.replica.merge(reader);
+  std::free(sent);
+  EXPECT_EQ(std::memcmp(other.data.data(), gpu.data(), kBytes), 0);
 }
 
 // A thread stores a pointer while another task's comparison is in that block.

@@ -166,9 +166,11 @@ def _worker(worker: Worker, everything: bool) -> list[str]:
 
 
 def cluster_words(node: dict[str, int]) -> str:
-    """What a node of a cluster has: `2 buffers held (8 MiB), 3 MiB sent`."""
+    """What a node of a cluster has: `2 buffers held (8 MiB), 3 MiB sent, 8 MiB to its GPU and 0 B from it`."""
     buffers = f"{node['copies']} buffer{'s' * (node['copies'] != 1)} held ({size(node['bytes'])})"
-    return f"{buffers}, {size(node['sent'])} sent"
+    has_gpu = node["to_gpu"] or node["from_gpu"]
+    bus = f", {size(node['to_gpu'])} to its GPU and {size(node['from_gpu'])} from it" if has_gpu else ""
+    return f"{buffers}, {size(node['sent'])} sent{bus}"
 
 
 def _kernels_alike(worker: Worker) -> list[tuple[Kernel, int]]:

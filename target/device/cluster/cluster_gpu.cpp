@@ -4,13 +4,13 @@
 #include "device/cluster/cluster_gpu.hpp"
 
 #include "base/report.hpp"
+#include "device/cluster/cluster_seen.hpp"
+#include "device/llvm/cuda_find.hpp"
 #include "device/node/node_parts.hpp"
 #include "device/node/serve_gpu.hpp"
 #include "image/images.hpp"
 
-#include <algorithm>
 #include <cstdlib>
-#include <cstring>
 
 namespace marline::target {
 
@@ -24,79 +24,75 @@ int gpu() {
   return all.devices[i].gpu;
 }
 
-// The bytes of all ranges of a task, one behind the other.
-class Bytes {
- public:
-  explicit Bytes(KernelStart& kernel) : kernel_(kernel) {
-    for (uint32_t i = 0; i < kernel.range_count; ++i) all_ += kernel.ranges()[i].range.bytes;
-    memory_ = static_cast<char*>(std::malloc(all_ + 1));
-    if (memory_ == nullptr) fatal("no memory for %lu bytes that a region uses on a GPU", all_);
-  }
-  ~Bytes() { std::free(memory_); }
-  Bytes(const Bytes&) = delete;
-  Bytes& operator=(const Bytes&) = delete;
-
-  [[nodiscard]] const char* begin() const { return memory_; }
-
-  // `visit(range, its bytes)`.
-  template <class Visit>
-  void each(const Visit& visit) {
-    char* at = memory_;
-    for (uint32_t i = 0; i < kernel_.range_count; ++i) {
-      const UsedRange& used = kernel_.ranges()[i];
-      visit(used, at);
-      at += used.range.bytes;
-    }
-  }
-
- private:
-  KernelStart& kernel_;
-  uint64_t all_ = 0;
-  char* memory_;
-};
-
-void refuse_unfit(const UsedRange& used) {
-  if (is_on_gpu(gpu(), used.address, used.range.bytes)) return;
-  fatal("a task of the cluster uses %lu bytes at %#lx, which are not the GPU's", used.range.bytes, used.address);
+int64_t bytes_of(const List<ByteRun>& runs) {
+  uint64_t bytes = 0;
+  for (const ByteRun& run : runs) bytes += run.bytes;
+  return static_cast<int64_t>(bytes);
 }
 
-void bring(ClusterNode& node, Bytes& before) {
-  {
-    Guard guard(node.lock);
-    before.each([&](const UsedRange& used, char* bytes) {
-      refuse_unfit(used);
-      std::memcpy(bytes, node.data(used.range), used.range.bytes);
-    });
-  }
-  before.each(
-      [&](const UsedRange& used, const char* bytes) { write_to_gpu(gpu(), used.address, bytes, used.range.bytes); });
+void write(uint64_t to, const char* from, const List<ByteRun>& runs) {
+  count_up(cluster_seen().to_gpu, bytes_of(runs));
+  write_to_gpu(gpu(), to, from, runs.begin(), runs.count());
 }
 
-void take_changed(char* to, const char* before, const char* now, uint64_t bytes) {
-  constexpr uint64_t kBlock = 256;  // most have not changed
-  for (uint64_t begin = 0; begin < bytes; begin += kBlock) {
-    uint64_t end = std::min(bytes, begin + kBlock);
-    if (std::memcmp(before + begin, now + begin, end - begin) == 0) continue;
-    for (uint64_t i = begin; i < end; ++i) {
-      if (now[i] != before[i]) to[i] = now[i];
-    }
-  }
+void clear(uint64_t to, const List<ByteRun>& runs) {
+  for (const ByteRun& run : runs) clear_on_gpu(gpu(), to + run.offset, run.bytes);
 }
 
-void take_back(ClusterNode& node, KernelStart& kernel, Bytes& before) {
-  Bytes after(kernel);
-  after.each([&](const UsedRange& used, char* bytes) {
-    if (used.may_write != 0) read_from_gpu(gpu(), bytes, used.address, used.range.bytes);
-  });
-  Guard guard(node.lock);
-  const char* now = after.begin();
-  before.each([&](const UsedRange& used, const char* bytes) {
-    if (used.may_write != 0) take_changed(node.data(used.range), bytes, now, used.range.bytes);
-    now += used.range.bytes;
-  });
+void read(char* to, uint64_t from, const List<ByteRun>& runs) {
+  count_up(cluster_seen().from_gpu, bytes_of(runs));
+  read_from_gpu(gpu(), to, from, runs.begin(), runs.count());
+}
+
+void read_now(char* to, uint64_t from, uint64_t bytes) {
+  count_up(cluster_seen().from_gpu, static_cast<int64_t>(bytes));
+  read_from_gpu_now(gpu(), to, from, bytes);
+}
+
+constexpr uint64_t kWord = sizeof(uint64_t);
+
+void list_found(char* found, uint64_t words, List<uint64_t>& blocks) {
+  for (uint64_t i = 0; found != nullptr && i * kWordsInBlock < words; ++i) {
+    if (found[i] != 0) blocks.push(i);
+  }
+  std::free(found);
+}
+
+bool find_words(uint64_t at, uint64_t bytes, uint64_t begin, uint64_t end, List<uint64_t>& blocks) {
+  char* found = nullptr;
+  uint64_t words = bytes / kWord;
+  if (at % kWord != 0 || (words != 0 && !cuda_find_words(at, words, begin, end, found))) return false;
+  list_found(found, words, blocks);
+  return true;
+}
+
+bool find_changes(uint64_t at, uint64_t bytes, List<uint64_t>& blocks) {
+  char* found = nullptr;
+  uint64_t words = bytes / kWord;
+  if (at % kWord != 0 || !cuda_find_changes(at, words, found)) return false;
+  list_found(found, words, blocks);
+  return true;
+}
+
+// What the kernel may write beside other writers, and what takes longer to read than to look at.
+void keep_shared(KernelStart& kernel) {
+  constexpr uint64_t kLeast = 256 << 10;
+  List<ByteRun> kept;
+  for (uint32_t i = 0; i < kernel.range_count; ++i) {
+    const UsedRange& used = kernel.ranges()[i];
+    if (used.is_shared && used.range.bytes >= kLeast) kept.push({used.address, used.range.bytes});
+  }
+  cuda_keep(kept.begin(), kept.count());
+}
+
+void refuse_unfit(uint64_t address, uint64_t bytes) {
+  if (is_on_gpu(gpu(), address, bytes)) return;
+  fatal("a task of the cluster uses %lu bytes at %#lx, which are not the GPU's", bytes, address);
 }
 
 }  // namespace
+
+constinit const GpuMemory kGpuMemory = {write, clear, read, read_now, find_words, find_changes};
 
 const char* name_of_gpu_kernel(const KernelStart& kernel) {
   if (kernel.in_memory || !is_gpu_kernel(kernel.code, kernel.count)) return nullptr;
@@ -104,11 +100,15 @@ const char* name_of_gpu_kernel(const KernelStart& kernel) {
 }
 
 void run_on_gpu(ClusterNode& node, KernelStart& kernel) {
-  Bytes before(kernel);
-  bring(node, before);
+  for (uint32_t i = 0; i < kernel.range_count; ++i) {
+    const UsedRange& used = kernel.ranges()[i];
+    Replica* replica = node.find(used.range);
+    refuse_unfit(replica->gpu_address(), replica->bytes());
+    replica->bring(used.range, used.may_write);
+  }
+  keep_shared(kernel);
   run_gpu_kernel({static_cast<int>(node.number()), gpu(), kernel.number, kernel.code, kernel.thread_limit, kernel.place,
                   kernel.words, kernel.count});
-  take_back(node, kernel, before);
 }
 
 }  // namespace marline::target

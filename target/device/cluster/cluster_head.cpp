@@ -33,7 +33,7 @@ uint64_t to_own_clock(NodeNumber node, uint64_t time) {
   return time != 0 && node != 0 ? time - static_cast<uint64_t>(clock_offset_of(static_cast<int>(node))) : time;
 }
 
-const ClusterSide kSide = {send_to_node, report_here, start_task_here, nullptr, nullptr};
+const ClusterSide kSide = {send_to_node, report_here, start_task_here, nullptr, nullptr, nullptr};
 
 }  // namespace
 

@@ -63,7 +63,7 @@ void clear(char* begin, uint64_t bytes) {
 
 }  // namespace
 
-// A GPU runs one task at a time: what it has of a buffer is one task's. All pages of that have been written behind a task.
+// A GPU runs one task at a time: what it has of a buffer is one task's. Its pages cannot be watched.
 ClusterNode::ClusterNode(NodeNumber node, const ClusterPlace& place, const ClusterFinding& finding, const ClusterSide& side)
     : node_(node),
       worker_(node, finding.checks || (finding.compares && place.is_gpus) ? 1 : ~size_t{0}, 1),
@@ -119,7 +119,7 @@ void ClusterNode::add_buffer(uint64_t buffer, uint64_t address, uint64_t bytes) 
   }
   void* memory = std::malloc(sizeof(Replica));
   if (memory == nullptr) fatal("no memory for the list of a cluster's buffers");
-  replicas_.insert(at, new (memory) Replica(buffer, data, twin, bytes));
+  replicas_.insert(at, new (memory) Replica(buffer, data, twin, bytes, has_gpu_ ? side_.gpu : nullptr, address));
   count_up(cluster_seen().copies);
   count_up(cluster_seen().bytes, static_cast<int64_t>(bytes));
 }
@@ -156,7 +156,8 @@ void ClusterNode::read_task(Message& message, BlobReader& rest) {
     for (; has_gpu_ && next < message.accesses.count(); ++next) {
       const PlannedAccess& access = message.accesses[next];
       if (access.range.buffer != buffer) break;
-      ranges.push({access.range, address + access.range.offset, access.may_write});
+      bool is_shared = access.may_write && !access.is_sole;
+      ranges.push({access.range, address + access.range.offset, access.may_write, is_shared});
     }
   }
   Started& started = started_.reach(message.index);

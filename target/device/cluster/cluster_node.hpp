@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a node of a cluster does, the program's process among them: drives the core's Worker, holds the node's copies of
-// buffers, and exchanges messages. One lock, the node's: whoever calls has it, but for `merge` and `compare`, which take
+// buffers, and exchanges messages. One lock, the node's: whoever calls has it, but for `merge`, `compare` and `find`, which take
 // it for their begins only, as they take their time. Nothing here blocks or suspends, but packing bytes to send takes its
 // time, too.
 #pragma once
@@ -23,7 +23,8 @@ struct ClusterPlace {
 struct UsedRange {
   ClusterRange range;
   uint64_t address;
-  uint64_t may_write;
+  bool may_write;
+  bool is_shared;  // others may write it as well
 };
 
 // A kernel to be run at a node.
@@ -51,6 +52,7 @@ struct ClusterSide {
   // Words that tasks have written into a buffer and that may be pointers.
   void (*tell_pointers)(uint64_t buffer, const List<uint64_t>& words);
   void (*tell_finding)(const CheckFinding& finding);
+  const GpuMemory* gpu;  // if a GPU runs the kernels
 };
 
 // How a node finds out what its tasks have written.
@@ -73,8 +75,11 @@ class ClusterNode {
   // Where the process has the cluster's memory with that address.
   [[nodiscard]] char* memory_at(uint64_t address) const { return reinterpret_cast<char*>(address + shift_); }
 
-  // The node's copy of these bytes, as long as a task under way uses them.
-  [[nodiscard]] char* data(const ClusterRange& range) { return replica(range).data() + range.offset; }
+  // The node's copy, as long as a task under way uses it. Without the lock.
+  [[nodiscard]] Replica* find(const ClusterRange& range) {
+    Guard guard(lock);
+    return &replica(range);
+  }
 
   // A message, with what goes with it. Ends the process if no node of Marline's can have sent it. Two calls, by the thread
   // that polls the wire: without the lock, what the message brings for copies, and with it the rest.

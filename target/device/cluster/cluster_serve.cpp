@@ -170,7 +170,7 @@ void start(uint64_t index, TaskNumber task, KernelStart* kernel) {
   add_work(list);
 }
 
-const ClusterSide kSide = {send, nullptr, start, tell_pointers, tell_finding};
+const ClusterSide kSide = {send, nullptr, start, tell_pointers, tell_finding, &kGpuMemory};
 
 void join(int peer, const Frame& frame, const uint64_t* words) {
   if (peer != 0 || frame.words != 4) fatal("process %d is not the program of this cluster", peer);

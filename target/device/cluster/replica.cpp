@@ -4,16 +4,9 @@
 // range, how many stamps it has (0: one, for all), these stamps, for several an index of each byte, and the bytes.
 #include "device/cluster/replica.hpp"
 
-#include <algorithm>
 #include <new>
 
 namespace marline::target {
-
-struct Replica::Dense {
-  uint8_t index[kBlock];  // of each byte's stamp
-  uint32_t count;
-  uint64_t stamps[];
-};
 
 namespace {
 
@@ -27,63 +20,27 @@ namespace {
 
 }  // namespace
 
-// Has one chunk at a time, and gives the blocks that it has changed there one version when it leaves.
-class Replica::Visit {
- public:
-  explicit Visit(Replica& replica) : of_(replica) {}
-  Visit(const Visit&) = delete;
-  Visit& operator=(const Visit&) = delete;
-  ~Visit() { leave(); }
-
-  // Before anything is done to the block.
-  void enter(uint64_t block) {
-    Lock* lock = &of_.locks_[block / (kChunk / kBlock)];
-    if (lock != lock_) {
-      leave();
-      lock_ = lock;
-      lock_->take();
-      first_ = last_ = block;
-    }
-    first_ = std::min(first_, block);
-    last_ = std::max(last_, block);
-  }
-
-  // What a change's version has to be above: that of each pack that has passed the block before, since that pack's was
-  // drawn before it took this lock; and that of each task whose bytes the change contains, which that task has read
-  // before it wrote them. So it is drawn here, under the lock and behind all reads of the bytes: release keeps them
-  // in front of it. Nothing is read through it, so nothing acquires it.
-  void leave() {
-    if (lock_ == nullptr) return;
-    uint64_t version = 0;
-    for (uint64_t block = first_; block <= last_; ++block) {
-      if (of_.blocks_[block].version != kJustChanged) continue;
-      if (version == 0) version = version_.fetch_add(1, std::memory_order_release) + 1;
-      of_.blocks_[block].version = version;
-    }
-    lock_->release();
-    lock_ = nullptr;
-  }
-
- private:
-  Replica& of_;
-  Lock* lock_ = nullptr;
-  uint64_t first_ = 0, last_ = 0;  // blocks that it has entered there
-};
-
-Replica::Replica(uint64_t buffer, char* data, char* twin, uint64_t bytes)
+Replica::Replica(uint64_t buffer, char* data, char* twin, uint64_t bytes, const GpuMemory* gpu, uint64_t gpu_address)
     : buffer_(buffer),
       bytes_(bytes),
       data_(data),
       twin_(twin),
+      gpu_(gpu),
+      gpu_address_(gpu_address),
       blocks_(static_cast<Block*>(std::calloc((bytes + kBlock - 1) / kBlock, sizeof(Block)))),
       locks_(static_cast<Lock*>(std::malloc((bytes + kChunk - 1) / kChunk * sizeof(Lock)))) {
-  if (blocks_ == nullptr || (locks_ == nullptr && bytes != 0)) refuse_memory(bytes);
+  if (gpu != nullptr) {
+    left_stamps_ = static_cast<uint64_t*>(std::calloc((bytes + kBlock - 1) / kBlock, sizeof(uint64_t)));
+  }
+  bool has_all = blocks_ != nullptr && locks_ != nullptr && (gpu == nullptr || left_stamps_ != nullptr);
+  if (!has_all && bytes != 0) refuse_memory(bytes);
   for (uint64_t i = 0; i * kChunk < bytes; ++i) new (&locks_[i]) Lock;
 }
 
 Replica::~Replica() {
   for (uint64_t i = 0; i * kBlock < bytes_; ++i) std::free(blocks_[i].dense);
   std::free(blocks_);
+  std::free(left_stamps_);
   std::free(locks_);
 }
 
@@ -156,6 +113,7 @@ void Replica::claim(const ClusterRange& range, uint64_t stamp) {
 void Replica::freshen(uint64_t block) {
   Block& own = blocks_[block];
   if (own.is_stale == 0) return;
+  if (gpu_ != nullptr) return bring_home(block, block + 1, nullptr);
   std::memcpy(twin_ + block * kBlock, data_ + block * kBlock, length_of(block));
   own.is_stale = 0;
   own.has_untold = 1;
@@ -223,7 +181,7 @@ void Replica::compare_in(const ClusterRange& range, uint64_t stamp, uint64_t ver
       if (own.has_untold != 0) find_all_pointers(block, part, sink);
       continue;
     }
-    bool is_whole = part.begin == 0 && part.end == length_of(block);
+    bool is_whole = covers(block, part);
     if (is_whole && version != kNotSole && own.sent <= version) own.is_stale = 1;
     if (own.is_stale == 0) {
       compare_block(block, part, stamp, sink);
@@ -259,6 +217,7 @@ void Replica::compare_written(const ClusterRange& range, uint64_t stamp, uint64_
 
 void Replica::compare(const ClusterRange& range, uint64_t stamp, uint64_t version, PointerSink& sink,
                       const WrittenPages* pages) {
+  if (gpu_ != nullptr) return compare_on_gpu(range, stamp, version, sink);
   for (uint64_t begin = range.offset; begin < range.end();) {
     uint64_t end = std::min(range.end(), (begin / kChunk + 1) * kChunk);
     ClusterRange part = {range.buffer, begin, end - begin};
@@ -270,15 +229,19 @@ void Replica::compare(const ClusterRange& range, uint64_t stamp, uint64_t versio
     } else {
       compare_in(part, stamp, version, sink);
     }
-    if (sink.tell != nullptr && !sink.found.is_empty()) {
-      sink.tell(buffer_, sink.found);
-      sink.found.clear();
-    }
+    tell(sink);
     begin = end;
   }
 }
 
+void Replica::tell(PointerSink& sink) const {
+  if (sink.tell == nullptr || sink.found.is_empty()) return;
+  sink.tell(buffer_, sink.found);
+  sink.found.clear();
+}
+
 uint64_t Replica::count_changes(const ClusterRange& range, uint64_t& first, uint64_t& end) {
+  if (gpu_ != nullptr) return count_changes_on_gpu(range, first, end);
   Visit visit(*this);
   uint64_t count = 0;
   for (uint64_t block = range.offset / kBlock; block * kBlock < range.end(); ++block) {
@@ -310,6 +273,7 @@ void Replica::pack_block(uint64_t block, Part part, BlobWriter& to) const {
 // The reader needs no bytes that it has, but has seen all of the range.
 uint64_t Replica::pack(const ClusterRange& range, uint64_t version, BlobWriter& to) {
   constexpr size_t kHead = 3 * sizeof(uint64_t);
+  if (gpu_ != nullptr) bring_home(range);  // in front of `own`, which the changes' versions are not to be above
   uint64_t first = range.offset / kBlock, changed = 0;
   Visit visit(*this);
   for (uint64_t block = first; block * kBlock < range.end(); ++block) {
@@ -330,15 +294,18 @@ uint64_t Replica::pack(const ClusterRange& range, uint64_t version, BlobWriter& 
 
 void Replica::take(uint64_t block, uint32_t begin, uint32_t end, const char* bytes) {
   uint64_t at = block * kBlock + begin;
-  // A constant may lie where nothing can be written.
-  if (std::memcmp(data_ + at, bytes, end - begin) != 0) std::memcpy(data_ + at, bytes, end - begin);
+  if (gpu_ != nullptr) {
+    if (std::memcmp(twin_ + at, bytes, end - begin) != 0) blocks_[block].is_on_gpu = 0;
+  } else if (std::memcmp(data_ + at, bytes, end - begin) != 0) {  // a constant may lie where nothing can be written
+    std::memcpy(data_ + at, bytes, end - begin);
+  }
   if (twin_ != nullptr) std::memcpy(twin_ + at, bytes, end - begin);
 }
 
 void Replica::merge_block(uint64_t block, Part part, uint64_t uniform, const uint64_t* table, const uint8_t* index,
                           uint32_t count, const char* bytes) {
   Block& own = blocks_[block];
-  bool is_whole = part.begin == 0 && part.end == length_of(block);
+  bool is_whole = covers(block, part);
   if (own.dense == nullptr && count == 0) {
     if (uniform <= own.stamp) return;
     if (is_whole) {

@@ -7,6 +7,9 @@
 // each under its lock; what is true of the bytes, twin and stamps of a block is true whenever no one has its chunk.
 // Answers, and the copy's life, are under the node's lock.
 //
+// Where a GPU runs the tasks, they write its memory instead (replica_gpu.cpp), and `data` has what was known of that
+// last.
+//
 // Stamps lie in blocks of 256 bytes: a block whose bytes have one stamp costs 32 bytes, any other one a byte more for
 // each of its bytes, and 8 for each stamp that occurs in it. So a copy takes at most about three times its bytes,
 // unless many tasks write between each other's bytes.
@@ -15,8 +18,10 @@
 #include "base/lock.hpp"
 #include "cluster/core/base/message.hpp"
 #include "device/cluster/blob.hpp"
+#include "device/cluster/gpu_memory.hpp"
 #include "device/cluster/written_pages.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -38,8 +43,10 @@ struct PointerSink {
 
 class Replica {
  public:
-  // The bytes are all 0, and so is their twin. `twin` null: nobody writes but by `claim`.
-  Replica(uint64_t buffer, char* data, char* twin, uint64_t bytes);
+  // The bytes are all 0, and so is their twin. `twin` null: nobody writes but by `claim`. `gpu`: that runs the tasks;
+  // what it has at that address is not known yet.
+  Replica(uint64_t buffer, char* data, char* twin, uint64_t bytes, const GpuMemory* gpu = nullptr,
+          uint64_t gpu_address = 0);
   ~Replica();
   Replica(const Replica&) = delete;
   Replica& operator=(const Replica&) = delete;
@@ -53,6 +60,9 @@ class Replica {
   // all.
   void compare(const ClusterRange& range, uint64_t stamp, uint64_t version, PointerSink& sink,
                const WrittenPages* pages = nullptr);
+  // Before a task that uses the range runs on the GPU, the only one there until it has been compared: gives the GPU
+  // what it lacks. By the task, which may be suspended; so is its `compare`.
+  void bring(const ClusterRange& range, bool may_write);
   // How many bytes of the range differ from their twin, while no task may write there; `first` and `end`: they lie
   // between these, which are left alone if there are none.
   uint64_t count_changes(const ClusterRange& range, uint64_t& first, uint64_t& end);
@@ -76,6 +86,7 @@ class Replica {
   [[nodiscard]] uint64_t bytes() const { return bytes_; }
   // No other copy that this node has had, or will have, has it.
   [[nodiscard]] uint64_t number() const { return number_; }
+  [[nodiscard]] uint64_t gpu_address() const { return gpu_address_; }
   // Tasks that may write here, from their start until they have been compared. The node's lock.
   uint32_t writers = 0;
 
@@ -99,9 +110,10 @@ class Replica {
     uint64_t stamp;    // of all bytes, if `dense` is null
     uint64_t version;  // of the last change
     Dense* dense;
-    uint64_t sent : 62;       // the version when the bytes have last gone to another node
+    uint64_t sent : 61;       // the version when the bytes have last gone to another node
     uint64_t is_stale : 1;    // the twin is out of date, as no other node has seen the bytes since
     uint64_t has_untold : 1;  // the twin may have pointers of tasks under way, of which no comparison has told
+    uint64_t is_on_gpu : 1;   // the GPU has all that has been merged
   };
 
   // Where the bytes of a block that lie in the range begin and end, from the block's begin on.
@@ -126,6 +138,18 @@ class Replica {
   void merge_block(uint64_t block, Part part, uint64_t uniform, const uint64_t* table, const uint8_t* index,
                    uint32_t count, const char* bytes);
   void take(uint64_t block, uint32_t begin, uint32_t end, const char* bytes);
+  void tell(PointerSink& sink) const;
+  bool covers(uint64_t block, Part part) const { return part.begin == 0 && part.end == length_of(block); }
+  void compare_on_gpu(const ClusterRange& range, uint64_t stamp, uint64_t version, PointerSink& sink);
+  void leave_on_gpu(const ClusterRange& range, uint64_t stamp, uint64_t version, List<ByteRun>& left,
+                    List<ByteRun>& read);
+  void narrow(const ClusterRange& range, List<ByteRun>& runs);
+  void compare_read(const ByteRun* runs, size_t count, uint64_t stamp, PointerSink& sink);
+  void compare_with_mirror(uint64_t block, Part part, const char* now, uint64_t stamp, PointerSink* sink);
+  void find_left_pointers(const List<ByteRun>& left, PointerSink& sink);
+  void bring_home(const ClusterRange& range);
+  void bring_home(uint64_t first, uint64_t last, PointerSink* sink);
+  uint64_t count_changes_on_gpu(const ClusterRange& range, uint64_t& first, uint64_t& end) const;
   const char* settled() const { return twin_ != nullptr ? twin_ : data_; }
 
   Reader& reader_of(NodeNumber node, uint64_t copy);
@@ -133,12 +157,65 @@ class Replica {
   uint64_t buffer_, bytes_;
   uint64_t number_ = ++last_number_;
   char *data_, *twin_;
+  const GpuMemory* gpu_;  // null: tasks write `data_`
+  uint64_t gpu_address_;
+  uint64_t* left_stamps_ = nullptr;  // of each block that is stale on a GPU: what its bytes get that have changed there
   Block* blocks_;
   Lock* locks_;  // one for each chunk
   static inline std::atomic<uint64_t> version_{0};
   static inline uint64_t last_number_ = 0;
   List<Reader> readers_;  // nodes that have asked this copy
   static constexpr size_t kMostSent = 16;
+};
+
+// For the two files of its body alone.
+struct Replica::Dense {
+  uint8_t index[kBlock];  // of each byte's stamp
+  uint32_t count;
+  uint64_t stamps[];
+};
+
+// Has one chunk at a time, and gives the blocks that it has changed there one version when it leaves.
+class Replica::Visit {
+ public:
+  explicit Visit(Replica& replica) : of_(replica) {}
+  Visit(const Visit&) = delete;
+  Visit& operator=(const Visit&) = delete;
+  ~Visit() { leave(); }
+
+  // Before anything is done to the block.
+  void enter(uint64_t block) {
+    Lock* lock = &of_.locks_[block / (kChunk / kBlock)];
+    if (lock != lock_) {
+      leave();
+      lock_ = lock;
+      lock_->take();
+      first_ = last_ = block;
+    }
+    first_ = std::min(first_, block);
+    last_ = std::max(last_, block);
+  }
+
+  // What a change's version has to be above: that of each pack that has passed the block before, since that pack's was
+  // drawn before it took this lock; and that of each task whose bytes the change contains, which that task has read
+  // before it wrote them. So it is drawn here, under the lock and behind all reads of the bytes: release keeps them
+  // in front of it. Nothing is read through it, so nothing acquires it.
+  void leave() {
+    if (lock_ == nullptr) return;
+    uint64_t version = 0;
+    for (uint64_t block = first_; block <= last_; ++block) {
+      if (of_.blocks_[block].version != kJustChanged) continue;
+      if (version == 0) version = version_.fetch_add(1, std::memory_order_release) + 1;
+      of_.blocks_[block].version = version;
+    }
+    lock_->release();
+    lock_ = nullptr;
+  }
+
+ private:
+  Replica& of_;
+  Lock* lock_ = nullptr;
+  uint64_t first_ = 0, last_ = 0;  // blocks that it has entered there
 };
 
 }  // namespace marline::target

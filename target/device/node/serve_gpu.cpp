@@ -301,6 +301,10 @@ void* take_incoming(uint64_t operation) {
   return nullptr;
 }
 
+[[noreturn]] void refuse_copy(const Device* device, const char* way) {
+  fatal("cannot copy %s device %d; LIBOMPTARGET_INFO=-1 shows what libomptarget does", way, device->number);
+}
+
 bool is_name(const Frame& frame, const uint64_t* words) {
   size_t bytes = frame.words * sizeof *words;
   return bytes != 0 && strnlen(reinterpret_cast<const char*>(words), bytes) < bytes;
@@ -308,12 +312,26 @@ bool is_name(const Frame& frame, const uint64_t* words) {
 
 }  // namespace
 
-void write_to_gpu(int gpu, uint64_t to, const void* from, uint64_t bytes) {
-  kLlvmKind.write(&g_gpus[gpu].device, to, from, bytes);
+void write_to_gpu(int gpu, uint64_t to, const void* from, const ByteRun* runs, size_t count) {
+  Device* device = &g_gpus[gpu].device;
+  CopyEnd host = {nullptr, static_cast<char*>(const_cast<void*>(from))};
+  if (llvm_copy_runs({device, reinterpret_cast<char*>(to)}, host, runs, count) != 0) refuse_copy(device, "to");
 }
 
-void read_from_gpu(int gpu, void* to, uint64_t from, uint64_t bytes) {
-  kLlvmKind.read(&g_gpus[gpu].device, to, from, bytes);
+void read_from_gpu(int gpu, void* to, uint64_t from, const ByteRun* runs, size_t count) {
+  Device* device = &g_gpus[gpu].device;
+  CopyEnd host = {nullptr, static_cast<char*>(to)};
+  if (llvm_copy_runs(host, {device, reinterpret_cast<char*>(from)}, runs, count) != 0) refuse_copy(device, "from");
+}
+
+void clear_on_gpu(int gpu, uint64_t at, uint64_t bytes) {
+  Device* device = &g_gpus[gpu].device;
+  if (llvm_fill(device, reinterpret_cast<char*>(at), 0, bytes) != 0) refuse_copy(device, "to");
+}
+
+void read_from_gpu_now(int gpu, void* to, uint64_t from, uint64_t bytes) {
+  Device* device = &g_gpus[gpu].device;
+  if (llvm_read_now(to, {device, reinterpret_cast<char*>(from)}, bytes) != 0) refuse_copy(device, "from");
 }
 
 bool is_on_gpu(int gpu, uint64_t address, uint64_t bytes) { return is_gpus(g_gpus[gpu], address, bytes); }

@@ -4,6 +4,7 @@
 // first dispatcher. Called by the thread that polls the wire, unless it says otherwise.
 #pragma once
 
+#include "device/base/byte_runs.hpp"
 #include "device/base/device.hpp"
 #include "device/node/node_frames.hpp"
 
@@ -43,10 +44,13 @@ struct GpuKernel {
 // Whether it is one. Any thread.
 [[nodiscard]] bool is_gpu_kernel(uint64_t code, uint32_t count);
 
-// By a task, which may be suspended: runs the kernel, or copies.
+// By a task, which may be suspended: runs the kernel, or copies, runs at their offsets from both addresses.
 void run_gpu_kernel(const GpuKernel& kernel);
-void write_to_gpu(int gpu, uint64_t to, const void* from, uint64_t bytes);
-void read_from_gpu(int gpu, void* to, uint64_t from, uint64_t bytes);
+void write_to_gpu(int gpu, uint64_t to, const void* from, const ByteRun* runs, size_t count);
+void read_from_gpu(int gpu, void* to, uint64_t from, const ByteRun* runs, size_t count);
+void clear_on_gpu(int gpu, uint64_t at, uint64_t bytes);
+// Holds the thread, which may have locks.
+void read_from_gpu_now(int gpu, void* to, uint64_t from, uint64_t bytes);
 // Whether the bytes are the program's there. Any thread.
 [[nodiscard]] bool is_on_gpu(int gpu, uint64_t address, uint64_t bytes);
 

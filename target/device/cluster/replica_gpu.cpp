@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A copy whose tasks run on a GPU, one at a time. There are three images of each byte: the GPU's, which kernels write;
+// the mirror, `data`, which is what the GPU had when it was last looked at; and the twin, which is what other nodes
+// see. A kernel has written what differs between the GPU and the mirror. Merging writes the twin alone, so that does no
+// harm to a kernel under way; the GPU gets such a block before the next one (docs/design/cluster.md has the proof).
+// Invariants of a block, whenever nobody has its chunk:
+// - if it `is_on_gpu`, the GPU has all that the twin has;
+// - if it `is_stale`, it is on the GPU, which has newer bytes than mirror and twin, and no other node has seen these.
+//   What has changed there gets the block's left stamp when it is brought home.
+#include "device/cluster/replica.hpp"
+
+namespace marline::target {
+
+namespace {
+
+void add_run(List<ByteRun>& to, uint64_t begin, uint64_t end) {
+  if (!to.is_empty() && to.back().end() == begin) {
+    to.back().bytes += end - begin;
+  } else {
+    to.push({begin, end - begin});
+  }
+}
+
+// Likewise, but no run is longer than that.
+void add_piece(List<ByteRun>& to, uint64_t begin, uint64_t end, uint64_t most) {
+  if (!to.is_empty() && end - to.back().offset > most) {
+    to.push({begin, end - begin});
+  } else {
+    add_run(to, begin, end);
+  }
+}
+
+// Bytes of a GPU, for a while.
+class Bytes {
+ public:
+  explicit Bytes(uint64_t count) : memory_(static_cast<char*>(std::malloc(count))) {
+    if (memory_ == nullptr) fatal("no memory for %lu bytes of a GPU", count);
+  }
+  ~Bytes() { std::free(memory_); }
+  Bytes(const Bytes&) = delete;
+  Bytes& operator=(const Bytes&) = delete;
+  [[nodiscard]] char* at(uint64_t offset) const { return memory_ + offset; }
+
+ private:
+  char* memory_;
+};
+
+}  // namespace
+
+// A block of which the task may write a part gets two stamps: so what others have left there comes home before.
+void Replica::bring(const ClusterRange& range, bool may_write) {
+  List<ByteRun> sent, cleared;
+  {
+    Visit visit(*this);
+    for (uint64_t block = range.offset / kBlock; block * kBlock < range.end(); ++block) {
+      visit.enter(block);
+      if (may_write && !covers(block, part_of_block(block, range))) freshen(block);
+      Block& own = blocks_[block];
+      if (own.is_on_gpu != 0) continue;
+      own.is_on_gpu = 1;
+      uint64_t begin = block * kBlock, length = length_of(block);
+      bool is_empty = !has_stamps(block);  // nobody has ever written it, nor its mirror
+      if (!is_empty) std::memcpy(data_ + begin, twin_ + begin, length);
+      add_run(is_empty ? cleared : sent, begin, begin + length);
+    }
+  }
+  // What others do to these blocks meanwhile is not done to the mirror.
+  if (!cleared.is_empty()) gpu_->clear(gpu_address_, cleared);
+  if (!sent.is_empty()) gpu_->write(gpu_address_, data_, sent);
+}
+
+void Replica::compare_on_gpu(const ClusterRange& range, uint64_t stamp, uint64_t version, PointerSink& sink) {
+  List<ByteRun> left, read;
+  leave_on_gpu(range, stamp, version, left, read);
+  if (!read.is_empty()) narrow(range, read);
+  for (size_t i = 0, next; i < read.count(); i = next) {  // those that lie in as many bytes as a chunk has
+    for (next = i + 1; next < read.count() && read[next].end() - read[i].offset <= kChunk;) ++next;
+    compare_read(&read[i], next - i, stamp, sink);
+  }
+  if (!left.is_empty()) find_left_pointers(left, sink);
+}
+
+// As in Replica::compare_in, a block that no other node has fetched since the task's inputs came is not compared; here
+// it stays on the GPU, unless something has been merged that the GPU lacks.
+void Replica::leave_on_gpu(const ClusterRange& range, uint64_t stamp, uint64_t version, List<ByteRun>& left,
+                           List<ByteRun>& read) {
+  Visit visit(*this);
+  for (uint64_t block = range.offset / kBlock; block * kBlock < range.end(); ++block) {
+    visit.enter(block);
+    Part part = part_of_block(block, range);
+    Block& own = blocks_[block];
+    bool is_only_here = version != kNotSole && own.sent <= version && own.is_on_gpu != 0;
+    bool stays = covers(block, part) && (own.is_stale != 0 || is_only_here);
+    assert(stays || own.is_stale == 0);
+    if (stays) {
+      own.is_stale = 1;
+      left_stamps_[block] = stamp;
+    }
+    uint64_t begin = block * kBlock + part.begin, end = block * kBlock + part.end;
+    stays ? add_run(left, begin, end) : add_piece(read, begin, end, kChunk);
+  }
+}
+
+// Takes out what the GPU says is as it was when the kernel began, unless it came home since: some of the kernel's
+// bytes, which it may have changed again, have been taken into mirror and twin then.
+void Replica::narrow(const ClusterRange& range, List<ByteRun>& runs) {
+  uint64_t first = (range.offset + kBlock - 1) / kBlock, last = range.end() / kBlock;
+  List<uint64_t> changed;
+  if (first >= last || !gpu_->find_changes(gpu_address_ + first * kBlock, (last - first) * kBlock, changed)) return;
+  List<ByteRun> narrowed;
+  size_t next = 0;
+  Visit visit(*this);
+  for (const ByteRun& run : runs) {
+    ClusterRange of_run = {buffer_, run.offset, run.bytes};
+    for (uint64_t block = run.offset / kBlock; block * kBlock < run.end(); ++block) {
+      visit.enter(block);
+      while (next < changed.count() && first + changed[next] < block) ++next;
+      bool has_changed = next < changed.count() && first + changed[next] == block;
+      bool is_known = block >= first && block < last;
+      if (is_known && !has_changed && blocks_[block].has_untold == 0) continue;
+      Part part = part_of_block(block, of_run);
+      add_piece(narrowed, block * kBlock + part.begin, block * kBlock + part.end, kChunk);
+    }
+  }
+  runs.swap(narrowed);
+}
+
+// The kernel has ended, so the GPU's bytes stay as they are until this task has ended.
+void Replica::compare_read(const ByteRun* runs, size_t count, uint64_t stamp, PointerSink& sink) {
+  uint64_t first = runs[0].offset;
+  Bytes now(runs[count - 1].end() - first);
+  List<ByteRun> moved;
+  for (size_t i = 0; i < count; ++i) moved.push({runs[i].offset - first, runs[i].bytes});
+  gpu_->read(now.at(0), gpu_address_ + first, moved);
+  Visit visit(*this);
+  for (size_t i = 0; i < count; ++i) {
+    ClusterRange range = {buffer_, runs[i].offset, runs[i].bytes};
+    for (uint64_t block = range.offset / kBlock; block * kBlock < range.end(); ++block) {
+      visit.enter(block);
+      Part part = part_of_block(block, range);
+      compare_with_mirror(block, part, now.at(block * kBlock + part.begin - first), stamp, &sink);
+    }
+  }
+  tell(sink);
+}
+
+// `now`: the part's bytes. Without a sink, somebody else finds the pointers among them.
+void Replica::compare_with_mirror(uint64_t block, Part part, const char* now, uint64_t stamp, PointerSink* sink) {
+  char *mirror = data_ + block * kBlock, *twin = twin_ + block * kBlock;
+  bool has_changed = std::memcmp(mirror + part.begin, now, part.end - part.begin) != 0;
+  char before[kBlock];
+  if (has_changed) {
+    std::memcpy(before, twin, length_of(block));
+    uint64_t stamps[kBlock];
+    expand(block, stamps);
+    for (uint32_t i = part.begin; i < part.end; ++i) {
+      if (mirror[i] == now[i - part.begin]) continue;
+      mirror[i] = twin[i] = now[i - part.begin];
+      stamps[i] = stamp;
+    }
+    store(block, stamps);
+  }
+  if (sink == nullptr) {
+    blocks_[block].has_untold = 1;
+  } else if (blocks_[block].has_untold != 0) {
+    find_all_pointers(block, part, *sink);
+  } else if (has_changed) {
+    find_new_pointers(block, part, before, *sink);
+  }
+}
+
+// The GPU says which of these blocks may have any. They come home, if another node has not fetched them meanwhile: then
+// they have untold ones.
+void Replica::find_left_pointers(const List<ByteRun>& left, PointerSink& sink) {
+  for (const ByteRun& run : left) {
+    List<uint64_t> found;
+    if (!gpu_->find_words(gpu_address_ + run.offset, run.bytes, sink.begin, sink.end, found)) {
+      for (uint64_t at = 0; at < run.bytes; at += kBlock) found.push(at / kBlock);
+    }
+    for (size_t i = 0; i < found.count();) {
+      uint64_t first = run.offset / kBlock + found[i], last = first;
+      Visit visit(*this);
+      visit.enter(first);
+      do {
+        visit.enter(last++);
+        ++i;
+      } while (i < found.count() && run.offset / kBlock + found[i] == last && last % (kChunk / kBlock) != 0);
+      bring_home(first, last, &sink);
+      tell(sink);
+    }
+  }
+}
+
+void Replica::bring_home(const ClusterRange& range) {
+  for (uint64_t begin = range.offset; begin < range.end();) {
+    uint64_t end = std::min(range.end(), (begin / kChunk + 1) * kChunk);
+    Visit visit(*this);
+    visit.enter(begin / kBlock);
+    visit.enter((end - 1) / kBlock);
+    bring_home(begin / kBlock, (end - 1) / kBlock + 1, nullptr);
+    begin = end;
+  }
+}
+
+// All of these blocks are in one chunk, which the caller has. A task under way may have written some of the bytes: its
+// own comparison finds the rest.
+void Replica::bring_home(uint64_t first, uint64_t last, PointerSink* sink) {
+  for (uint64_t block = first; block < last;) {
+    if (blocks_[block].is_stale == 0) {
+      if (sink != nullptr && blocks_[block].has_untold != 0) find_all_pointers(block, {0, length_of(block)}, *sink);
+      ++block;
+      continue;
+    }
+    uint64_t end = block;
+    while (end < last && blocks_[end].is_stale != 0) ++end;
+    uint64_t begin = block * kBlock;
+    Bytes now((end - block) * kBlock);
+    gpu_->read_now(now.at(0), gpu_address_ + begin, (end - 1) * kBlock + length_of(end - 1) - begin);
+    for (; block < end; ++block) {
+      blocks_[block].is_stale = 0;
+      compare_with_mirror(block, {0, length_of(block)}, now.at(block * kBlock - begin), left_stamps_[block], sink);
+    }
+  }
+}
+
+// No block is left on the GPU where writes are checked, as all is compared.
+uint64_t Replica::count_changes_on_gpu(const ClusterRange& range, uint64_t& first, uint64_t& end) const {
+  uint64_t count = 0;
+  for (uint64_t begin = range.offset; begin < range.end();) {
+    uint64_t bytes = std::min(range.end() - begin, kChunk);
+    Bytes now(bytes);
+    List<ByteRun> all;
+    all.push({0, bytes});
+    gpu_->read(now.at(0), gpu_address_ + begin, all);
+    for (uint64_t i = 0; i < bytes; ++i) {
+      if (*now.at(i) == data_[begin + i]) continue;
+      if (count++ == 0) first = begin + i;
+      end = begin + i + 1;
+    }
+    begin += bytes;
+  }
+  return count;
+}
+
+}  // namespace marline::target
