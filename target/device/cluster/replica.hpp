@@ -165,7 +165,7 @@ class Replica {
   static inline std::atomic<uint64_t> version_{0};
   static inline uint64_t last_number_ = 0;
   List<Reader> readers_;  // nodes that have asked this copy
-  static constexpr size_t kMostSent = 16;
+  static constexpr size_t kMostSent = 2 * kMostParts;
 };
 
 // For the two files of its body alone.

@@ -48,7 +48,8 @@ Machine::Machine(unsigned seed, int most)
   for (int i = 0; i <= program_.nodes; ++i) {
     int slots = 1 + draw(4);
     size_t started = draw(2) == 0 ? static_cast<size_t>(slots) : ~size_t{0};
-    Node& node = *nodes_.emplace_back(std::make_unique<Node>(static_cast<NodeNumber>(i), started));
+    uint64_t part = (seed + static_cast<unsigned>(i)) % 2 == 0 ? 1 + seed / 2 % 4 : kPartBytes;
+    Node& node = *nodes_.emplace_back(std::make_unique<Node>(static_cast<NodeNumber>(i), started, part));
     node.slots = slots;
     node.speed = std::exp2(draw(4) - 2);
     if (i > 0) head_.placement.add({static_cast<uint32_t>(draw(2)), static_cast<double>(node.slots)});

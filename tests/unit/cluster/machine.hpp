@@ -74,7 +74,7 @@ struct Event {
 };
 
 struct Node {
-  Node(NodeNumber number, size_t started) : worker(number, started) {}
+  Node(NodeNumber number, size_t started, uint64_t part) : worker(number, started, Worker::kReportAtMost, part) {}
   Worker worker;
   std::map<uint64_t, Copy> copies;
   int slots = 1, running = 0;

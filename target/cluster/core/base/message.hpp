@@ -21,6 +21,15 @@ struct ClusterRange {
   uint64_t end() const { return offset + bytes; }
 };
 
+// Bytes that go from one node to another go in parts, so a node passes on the first ones while the last ones are on their
+// way. A part has at least so many bytes, and no range has more parts than kMostParts.
+inline constexpr uint64_t kPartBytes = uint64_t{1} << 20;
+inline constexpr uint64_t kMostParts = 64;
+inline uint64_t bytes_of_part(uint64_t bytes, uint64_t least) {
+  uint64_t part = (bytes + kMostParts - 1) / kMostParts;
+  return part > least ? part : least;
+}
+
 struct TaskAccess {
   ClusterRange range;
   bool may_write = false;
@@ -37,7 +46,7 @@ struct PlannedAccess {
   ClusterRange range;
   bool may_write = false;
   bool is_sole = false;  // all other writers under way are ordered before the task: whoever comes later fetches from it
-  bool is_fetched = false;    // from `source`, once the inputs of that task have come to its node
+  bool is_fetched = false;    // from `source`, once what that task gets of it has come to its node
   bool is_early = false;      // asked for when the task is assigned, not only when its predecessors have ended
   bool is_after_end = false;  // the source answers when that task has ended
   bool is_end = false;        // the answer stands for the ends of predecessors, too, which send no kEnded
@@ -52,7 +61,7 @@ enum class MessageKind : uint8_t {
   kForget,     // 0 to a node: nobody will ask for task `index` any more
   kDrop,       // 0 to a node: the copy of buffer `range.buffer` goes
   kEnded,      // to a node: a predecessor of task `index` has ended
-  kFetch,      // to a node: send `range` to `peer`, once the inputs of task `index` are there, or it has ended
+  kFetch,      // to a node: send `range` to `peer`, once what task `index` gets of it is there, or it has ended
   kData,       // an answer to kFetch, for task `index`; carries bytes with their stamps
   kDelta,      // what task `peer` has written in `range`, to its home; carries bytes with their stamps
   kMerged,     // an answer to kDelta, for task `index`
@@ -83,7 +92,8 @@ struct Message {
   // kFetch, and its answer kData: see PlannedAccess
   bool is_after_end = false, is_end = false;
   uint64_t copy = 0;  // a kFetch has the driver's number of the copy that asks, and its kData has it again
-  // kAssign; `accesses` and `is_cancelled` also kStandIn
+  // kAssign; `accesses` and `is_cancelled` also kStandIn. `task` of a kFetch is the asking node's own number for these
+  // bytes, which the kData has again.
   TaskNumber task = 0;
   uint32_t predecessors = 0;  // ends that the task waits for: those of `waits_for`, and accesses with `is_end`
   List<TaskPlace> waits_for;  // tasks that its node subscribes to

@@ -110,13 +110,20 @@ void Worker::end_predecessor(uint64_t index) {
 }
 
 void Worker::fetch(uint64_t index, const PlannedAccess& access) {
-  ++tasks_[index].open_inputs;
-  Message& message = send(MessageKind::kFetch, access.source.node);
-  message.index = access.source.index;
-  message.peer = {node_, index};
-  message.range = access.range;
-  message.is_after_end = access.is_after_end;
-  message.is_end = access.is_end;
+  Task& task = tasks_[index];
+  uint64_t bytes = bytes_of_part(access.range.bytes, part_);
+  for (uint64_t at = access.range.offset; at < access.range.end(); at += bytes) {
+    ClusterRange part = {access.range.buffer, at, std::min(bytes, access.range.end() - at)};
+    Message& message = send(MessageKind::kFetch, access.source.node);
+    message.index = access.source.index;
+    message.peer = {node_, index};
+    message.range = part;
+    message.is_after_end = access.is_after_end;
+    message.is_end = access.is_end && part.end() == access.range.end();
+    message.task = task.inputs.count();
+    task.inputs.push({part, false});
+    ++task.open_inputs;
+  }
 }
 
 void Worker::fetch_inputs(uint64_t index) {
@@ -135,7 +142,9 @@ void Worker::take_data(const Message& message) {
     commands.push(std::move(command));
   }
   Task& task = tasks_[message.index];
+  task.inputs[message.task].has_come = true;
   --task.open_inputs;
+  answer_fetches_of(task, message.range);
   if (message.is_end) {
     end_predecessor(message.index);
   } else if (task.state == State::kFetching && task.open_inputs == 0) {
@@ -146,6 +155,7 @@ void Worker::take_data(const Message& message) {
 void Worker::find_inputs_complete(uint64_t index) {
   Task& task = tasks_[index];
   task.state = State::kReady;
+  task.inputs.clear();
   WorkerCommand ready;
   ready.action = WorkerAction::kReady;
   ready.index = index;
@@ -355,17 +365,65 @@ void Worker::answer_fetches(Task& task, bool has_ended) {
   task.fetches.swap(left);
 }
 
+namespace {
+
+bool overlap(const ClusterRange& one, const ClusterRange& other) {
+  return one.buffer == other.buffer && one.offset < other.end() && other.offset < one.end();
+}
+
+}  // namespace
+
+// All that the task gets of the range, before it has all of its inputs. What it does not fetch is there when its
+// predecessors have ended.
+bool Worker::is_there(const Task& task, const ClusterRange& range) {
+  if (task.state != State::kWaiting && task.state != State::kFetching) return false;
+  if (task.accesses.count() > kMostLookedAt) return false;
+  bool is_known = false;
+  for (const PlannedAccess& access : task.accesses) {
+    if (!overlap(access.range, range)) continue;
+    is_known = true;
+    if (task.state != State::kFetching && !(access.is_fetched && access.is_early)) return false;
+  }
+  for (const Input& input : task.inputs) {
+    if (!input.has_come && overlap(input.range, range)) return false;
+  }
+  return is_known;
+}
+
+// Another node has these bytes before the task's inputs count as there, so it may have a writer of the same blocks.
+void Worker::send_early(Task& task, const Message& fetch) {
+  for (PlannedAccess& access : task.accesses) {
+    if (overlap(access.range, fetch.range)) access.is_sole = false;
+  }
+  send_data(fetch);
+}
+
+void Worker::answer_fetches_of(Task& task, const ClusterRange& come) {
+  if (task.fetches.is_empty()) return;
+  List<Message> left;
+  for (Message& fetch : task.fetches) {
+    if (!fetch.is_after_end && overlap(fetch.range, come) && is_there(task, fetch.range)) {
+      send_early(task, fetch);
+    } else {
+      left.push(std::move(fetch));
+    }
+  }
+  task.fetches.swap(left);
+}
+
 void Worker::send_data(const Message& fetch) {
   Message& message = send(MessageKind::kData, fetch.peer.node);
   message.index = fetch.peer.index;
   message.range = fetch.range;
   message.is_end = fetch.is_end;
+  message.task = fetch.task;
   message.copy = fetch.copy;
 }
 
 void Worker::answer_fetch(Message& message) {
   if (message.index >= tasks_.first()) {
     Task& task = tasks_.reach(message.index);
+    if (!message.is_after_end && is_there(task, message.range)) return send_early(task, message);
     if (task.state < (message.is_after_end ? State::kEnded : State::kReady)) {
       task.fetches.push(std::move(message));
       return;

@@ -22,7 +22,7 @@ enum class WorkerAction : uint8_t {
   kSend,     // `message`; kData and kDelta with the bytes and stamps of message.range as they are now
   kMerge,    // the bytes that came with the message just received: those with a higher stamp than the copy's. The driver
              // may have done it before, behind `hear`
-  kReady,    // the inputs of task `index` are there: from here on others may get them
+  kReady,    // the inputs of task `index` are there
   kStart,    // task `index`; the driver calls `compare` and `end` when it has run; `task` is its number, of a stand-in: the
              // one for which it stands in. Of a replay: message.index is the plan, message.task the task's number in the
              // iteration, message.words its words
@@ -42,9 +42,10 @@ struct WorkerCommand {
 class Worker {
  public:
   // `slots`: tasks that are started and have not ended, at most; all others can be withdrawn. `report_at_most`: ended
-  // tasks that wait for a report while the node is busy.
-  explicit Worker(NodeNumber node, size_t slots = ~size_t{0}, size_t report_at_most = kReportAtMost)
-      : node_(node), slots_(slots), report_at_most_(report_at_most) {}
+  // tasks that wait for a report while the node is busy. `part`: see kPartBytes.
+  explicit Worker(NodeNumber node, size_t slots = ~size_t{0}, size_t report_at_most = kReportAtMost,
+                  uint64_t part = kPartBytes)
+      : node_(node), slots_(slots), report_at_most_(report_at_most), part_(part) {}
 
   void receive(Message& message);
   // The clock of a message that is going to be received, whose bytes are about to be merged.
@@ -65,6 +66,11 @@ class Worker {
  private:
   enum class State : uint8_t { kUnknown, kWaiting, kFetching, kReady, kLent, kRunning, kMerging, kEnded, kForgotten };
 
+  struct Input {
+    ClusterRange range;
+    bool has_come;
+  };
+
   struct Task {
     State state = State::kUnknown;
     bool is_cancelled = false, has_run = false;
@@ -81,6 +87,7 @@ class Worker {
     TaskNumber step = 0;  // its number in the iteration
     List<uint64_t> words;
     List<PlannedAccess> accesses;
+    List<Input> inputs;  // that have been asked for, until all are there
     List<TaskPlace> subscribers;
     List<Message> fetches;  // of other tasks, that wait for the inputs or the end
   };
@@ -128,11 +135,18 @@ class Worker {
   void tell_end(const TaskPlace& subscriber);
   void send_data(const Message& fetch);
   void answer_fetches(Task& task, bool has_ended);
+  void answer_fetches_of(Task& task, const ClusterRange& come);
+  static bool is_there(const Task& task, const ClusterRange& range);
+  void send_early(Task& task, const Message& fetch);
   void report_if_due();
   Message& send(MessageKind kind, NodeNumber to);
 
   NodeNumber node_;
+  // Of a task with more accesses, others get nothing before all is there: each part that comes is looked up in all.
+  static constexpr size_t kMostLookedAt = 64;
+
   size_t slots_, report_at_most_, running_ = 0;
+  uint64_t part_;
   uint64_t clock_ = 0;
   Window<Task> tasks_;
   List<EndedTask> ended_;  // at most report_at_most_
