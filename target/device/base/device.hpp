@@ -100,6 +100,7 @@ struct AheadCopies {
   uint32_t count;
   const uint64_t* behind;
   uint32_t behind_count;
+  bool in_parts = false;  // by AheadKind::copy_part, not by a thread that has something else to do; with an operation
 };
 
 // What a kind of devices does that takes kernels before those that they stand behind have ended (face/ahead.cpp).
@@ -112,6 +113,8 @@ struct AheadKind {
   // Finds where the device has the kernel, whose module is loaded, and writes it into Entry::code unless it has none. The
   // operation ends when that is done, perhaps in this call; nobody counts it.
   void (*start_find)(Device*, Entry* kernel, Operation*);
+  // Makes a part of a copy that is to be made so and that can be made now: some 100 microseconds. False: there is none.
+  bool (*copy_part)(Device*);
 };
 
 struct DeviceKind {

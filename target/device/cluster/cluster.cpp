@@ -245,7 +245,14 @@ uint64_t start_copies(Device* device, const AheadCopies& copies, Operation* oper
   return head_of(device).start_copies(copies, operation);
 }
 
-constexpr AheadKind kAhead = {cancel, start_copies, start_find_on_cluster};
+bool copy_part(Device* device) { return head_of(device).copy_part(); }
+
+// A thread that waits may be the only one there is.
+void progress(Device* device) {
+  if (!copy_part(device)) progress_nodes(device);
+}
+
+constexpr AheadKind kAhead = {cancel, start_copies, start_find_on_cluster, copy_part};
 
 }  // namespace
 
@@ -269,7 +276,7 @@ constinit const DeviceKind kClusterKind = {"cluster",       true,
                                            load_on_cluster, unload_on_cluster,
                                            find_on_cluster, locate_on_cluster,
                                            nullptr,         launch,
-                                           progress_nodes,  stop,
+                                           progress,        stop,
                                            &kAhead};
 
 }  // namespace marline::target

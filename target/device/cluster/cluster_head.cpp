@@ -272,7 +272,7 @@ void ClusterHead::note_new_pointer(const ClusterBuffer& holder, const ClusterBuf
                              std::memory_order_relaxed);  // a hint: those that are created meanwhile are looked at here
   for (TaskNumber task = known_.first(); task < known_.end(); ++task) {
     const Known& known = known_[task];
-    if (!known.is_ahead || known.has_ended) continue;
+    if (!known.is_ahead || known.has_ended || known.kernel == nullptr) continue;
     if (!head_.uses(task, holder.number) || head_.uses(task, pointee.number)) continue;
     fatal(
         "device %d (cluster): a region has stored a pointer into mapped data, where none was known, and a region "
@@ -299,7 +299,9 @@ void ClusterHead::start_here(uint64_t index, TaskNumber task) {
     fatal("device %d (cluster): task %lu, a target region, is placed in the program's process", device_->number, task);
   }
   HostTask* host = known_[task].host;
-  if (const Copies* copies = known_[task].copies) copy(*copies);
+  const Copies* copies = known_[task].copies;
+  if (copies != nullptr && copies->in_parts) return void(copying_.push({index, copies, 0, 0}));
+  if (copies != nullptr) copy(*copies);
   if (host == nullptr) return node_.end_at_once(index);
   host->index = index;
   host->has_started = true;
@@ -460,55 +462,13 @@ void ClusterHead::add_words(const Launch& launch, List<uint64_t>& to) const {
   for (uint32_t i = 0; i < count; ++i) to.push(words[i]);
 }
 
-// The bytes that it is about to copy may have pointers by now that they had not when it was created.
-void ClusterHead::copy(const Copies& copies) {
-  for (uint32_t i = 0; i < copies.count; ++i) {
-    const AheadCopy& copy = copies.copies[i];
-    void* on_device = node_.memory_at(copy.device);
-    std::memcpy(copy.is_to_device ? on_device : copy.host, copy.is_to_device ? copy.host : on_device, copy.bytes);
-    ClusterBuffer* buffer = copy.is_to_device ? memory_.at(copy.device) : nullptr;
-    if (buffer == nullptr) continue;
-    List<uint64_t> pointers;
-    memory_.find_pointers(copy.device, copy.host, copy.bytes, pointers);
-    note_pointers(*buffer, pointers);
+bool ClusterHead::is_ahead(const uint64_t* behind, uint32_t count) {
+  for (uint32_t i = 0; i < count; ++i) {
+    if (!known_.has(behind[i])) continue;
+    const Known& before = known_[behind[i]];
+    if (!before.has_ended && (before.kernel != nullptr || before.is_ahead)) return true;
   }
-}
-
-NewTask ClusterHead::task_of(const AheadCopies& given) {
-  NewTask task;
-  task.is_on_host = true;
-  for (uint32_t i = 0; i < given.behind_count; ++i) task.predecessors.push(given.behind[i]);
-  for (uint32_t i = 0; i < given.count; ++i) {
-    const AheadCopy& copy = given.copies[i];
-    ClusterBuffer& buffer = buffer_at(copy.device, copy.bytes, copy.is_to_device ? "a copy to" : "a copy from");
-    task.accesses.push({{buffer.number, copy.device - buffer.begin, copy.bytes}, copy.is_to_device});
-    List<uint64_t> pointers;
-    if (copy.is_to_device) memory_.find_pointers(copy.device, copy.host, copy.bytes, pointers);
-    for (uint64_t word : pointers) (void)memory_.note_pointer(buffer, word);
-  }
-  ClusterMemory::merge_overlapping(task.accesses);
-  return task;
-}
-
-TaskNumber ClusterHead::start_copies(const AheadCopies& given, Operation* operation) {
-  Known known;
-  known.operation = operation;
-  known.copies = static_cast<Copies*>(std::malloc(sizeof(Copies) + given.count * sizeof(AheadCopy)));
-  if (known.copies == nullptr) fatal("no memory for a copy from or to the cluster");
-  known.copies->count = given.count;
-  if (given.count != 0) std::memcpy(known.copies->copies, given.copies, given.count * sizeof(AheadCopy));
-  known.created = now();
-  Finished finished;
-  TaskNumber number;
-  if (operation != nullptr) add_operations(hooks_share(operation));
-  {
-    Guard guard(node_.lock);
-    number = create(task_of(given), known);
-    if (operation != nullptr) operation->number = number;
-    pump(finished);
-  }
-  finish(finished, false);
-  return number;
+  return false;
 }
 
 void ClusterHead::cancel(TaskNumber kernel) {
@@ -548,11 +508,8 @@ void ClusterHead::launch(const Launch& launch, uint32_t kernel, const uint64_t* 
     known.operation = operation;
     known.kernel = payload;
     known.created = now();
-    for (uint32_t i = 0; i < launch.behind_count; ++i) {
-      TaskNumber before = launch.behind[i];
-      task.predecessors.push(before);
-      known.is_ahead = known.is_ahead || (known_.has(before) && known_[before].kernel != nullptr);
-    }
+    for (uint32_t i = 0; i < launch.behind_count; ++i) task.predecessors.push(launch.behind[i]);
+    known.is_ahead = is_ahead(launch.behind, launch.behind_count);
     operation->number = create(std::move(task), known);
     pump(finished);
   }

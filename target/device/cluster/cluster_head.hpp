@@ -59,6 +59,8 @@ class ClusterHead {
 
   // A task of node 0 that makes the copies; returns its number.
   TaskNumber start_copies(const AheadCopies& copies, Operation* operation);
+  // As AheadKind has it.
+  bool copy_part();
 
   // The operation ends when the kernel has run. `kernel`: a number for what it costs.
   void launch(const Launch& launch, uint32_t kernel, const uint64_t* codes, Operation* operation);
@@ -89,7 +91,16 @@ class ClusterHead {
   // What a task of node 0 copies that no thread waits for.
   struct Copies {
     uint32_t count;
+    bool in_parts;
+    bool looks_later;  // for pointers in what goes to the device: it may change before it is copied
     AheadCopy copies[];
+  };
+  // Copies that are made in parts: how far they are.
+  struct Copying {
+    uint64_t index;  // of the task
+    const Copies* copies;
+    uint32_t copy;
+    size_t bytes;  // of that one
   };
   // What is known of a task until it has ended.
   struct Known {
@@ -101,7 +112,7 @@ class ClusterHead {
     NodeNumber sent_to = 0;       // a kernel's node; 0: none yet
     NodeNumber node = 0;          // that has run it; 0: its times are not known
     uint64_t begin = 0, end = 0;  // the times
-    bool is_ahead = false;  // created behind kernels that may not have ended
+    bool is_ahead = false;  // created behind kernels that may not have ended, directly or not
     bool has_ended = false;
   };
   using Finished = List<Operation*>;
@@ -120,8 +131,13 @@ class ClusterHead {
   void refuse_pointer_to_variable(const void* pointer);
   ClusterBuffer& buffer_at(uint64_t address, uint64_t bytes, const char* what);
   ClusterBuffer& begin_release(uint64_t address);
-  NewTask task_of(const AheadCopies& given);
+  NewTask task_of(const AheadCopies& given, const List<List<uint64_t>>& pointers);
+  void find_pointers(const AheadCopy* copies, uint32_t count, List<List<uint64_t>>& pointers) const;
+  bool is_ahead(const uint64_t* behind, uint32_t count);
   void copy(const Copies& copies);
+  void note_copied(const Copies& copies, const List<List<uint64_t>>& pointers);
+  bool copy_more(Copying& copying) const;
+  void end_copying(const Copying& copying);
   void note_pointers(ClusterBuffer& holder, const List<uint64_t>& words);
   template <class Work>
   void run_here(NewTask task, const char* what, uint64_t bytes, Work work);
@@ -134,6 +150,7 @@ class ClusterHead {
   Window<Known> known_;  // by task
   bool checks_ = false;
   bool has_warned_ = false;
+  List<Copying> copying_;  // that can be made, and nobody is at
   Finished woken_;       // of node 0's tasks that have started, until the next pump ends
 };
 
