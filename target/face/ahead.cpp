@@ -4,9 +4,9 @@
 // device/base/capture.hpp; docs/design/cluster.md, "Ahead of time").
 //
 // A task is handed over as soon as all that stands before it, directly or not, and is not claimed has ended. From then
-// on it waits for tasks on the device alone, which need nothing but the device. That is when its maps are looked at. To
-// make data present is a thread's business, which may wait: such a task is left to the runtime, and those behind it
-// wait on the host until it has ended.
+// on it waits for tasks on the device alone, which need nothing but the device. That is when its maps are looked at
+// (ahead_launch.cpp). What may have to wait then is left to the runtime, and those behind it wait on the host until it
+// has ended.
 //
 // Any thread. One lock is over all records; no device, data environment or runtime is called with it. One thread at a
 // time hands over, in the order of g_to_hand. Tasks end in a progress hook, as no call of the runtime's may end one.
@@ -20,7 +20,10 @@
 #include "mapping/mapping.hpp"
 #include "mapping/region.hpp"
 
+#include <atomic>
+
 extern "C" int omp_get_default_device();
+extern "C" int omp_get_cancellation();
 
 namespace marline::target {
 
@@ -38,6 +41,9 @@ constexpr int kMostForMember = 128;
 int g_handed = 0;
 bool g_is_handing = false;
 int g_counted = 0;  // of g_to_end, that the hook has been told of
+std::atomic<int> g_in_parts{0};  // constructs with copies that the hook makes, of which it has been told, too
+Device* g_device = nullptr;      // a program has one cluster; by the first task that is claimed
+uint64_t g_search = 0, g_searched = 0;  // how many searches for predecessors there were; of which task the last one
 marline_hook_t* g_hook = nullptr;
 Ending* g_spare = nullptr;  // of the hook, where one thread is at a time
 
@@ -63,10 +69,12 @@ void count_down(Ahead* one) {
 }
 
 // Under the lock. Those behind the first run of a kernel are handed over behind its end. What a device needs to know of
-// a kernel to send others behind it, it knows by then, such as whether it stores pointers.
+// a kernel to send others behind it, it knows by then, such as whether it stores pointers. Likewise those behind copies
+// to the device whose bytes are not known yet.
 bool lets_others_go(const Ahead* one) {
   if (one->state != Ahead::State::kHanded) return false;  // one that is left has no `task` any more
   const Entry* kernel = one->task->kernel;
+  if (one->looks_later) return one->has_ended;
   return one->has_ended || kernel == nullptr || kernel->has_run.load(std::memory_order_relaxed);
 }
 
@@ -78,83 +86,20 @@ void release_dependents(Ahead* one) {
 bool device_ended(Operation* operation) {
   auto* one = static_cast<Ahead*>(operation);
   int pushed = 0;
+  bool in_parts;
   {
     Guard guard(g_lock);
     --g_handed;
     one->has_ended = true;
+    in_parts = one->in_parts;
     if (one->task->kernel != nullptr)
       const_cast<Entry*>(one->task->kernel)->has_run.store(true, std::memory_order_relaxed);
     if (one->state == Ahead::State::kHanded) release_dependents(one);
     if (one->state == Ahead::State::kHanded && one->is_ready) push_end(one, pushed);
   }
   tell_hook(pushed);
+  if (in_parts) count_in_parts(-1);
   hand_over();
-  return true;
-}
-
-uint64_t where(const Entry* kernel, const Device* device) { return kernel->code.get(device->number); }
-
-void show(Ahead* one, const char* what) {
-  one->shown.device = one->device;
-  one->shown.kernel = one->task->kernel;
-  one->shown.place = one->task->place;
-  one->shown.what.store(what, std::memory_order_relaxed);
-  add_aside(&one->shown);
-}
-
-// False, also of the next one: the device cannot take it now.
-bool launch_region(Ahead* one, List<uint64_t>& behind) {
-  const CapturedTask& task = *one->task;
-  if (where(task.kernel, one->device) == 0) return false;
-  if (behind.count() != 0 && !one->device->takes_ahead.load(std::memory_order_relaxed)) return false;
-  if (!one->device->mapping->begin_present(task.items)) return false;
-  Region region = region_of(task);
-  Arguments arguments;
-  Array<Transfer, 4> copies;
-  arguments.later = &copies;
-  make_region_arguments(one->device, region, arguments);
-  for (uint64_t copy : arguments.copies) one->copies.push(copy);
-  for (const Transfer& transfer : copies) {
-    AheadCopy copy = {transfer.device, transfer.host, transfer.bytes, true};
-    behind.push(one->device->kind->ahead->start_copies(one->device, {&copy, 1, nullptr, 0}, nullptr));
-  }
-  Launch launch = launch_of(one->device, region, arguments);
-  launch.behind = behind.begin();
-  launch.behind_count = static_cast<uint32_t>(behind.count());
-  show(one, "kernel");
-  (void)one->device->kind->launch(one->device, launch, one);
-  return true;
-}
-
-// Large copies are a thread's business: others wait while they are made.
-constexpr size_t kMostBytesCopied = 1 << 20;
-
-bool launch_update(Ahead* one, const List<uint64_t>& behind) {
-  Plan plan;
-  if (!one->device->mapping->begin_update(one->task->items, plan)) return false;
-  Array<AheadCopy> copies;
-  size_t bytes = 0;
-  for (bool is_to_device : {true, false}) {
-    for (const Transfer& transfer : is_to_device ? plan.copies : plan.copies_back) {
-      copies.push({transfer.device, transfer.host, transfer.bytes, is_to_device});
-      bytes += transfer.bytes;
-    }
-  }
-  if (bytes > kMostBytesCopied) return false;
-  show(one, "update");
-  AheadCopies all = {copies.begin(), copies.count(), behind.begin(), static_cast<uint32_t>(behind.count())};
-  (void)one->device->kind->ahead->start_copies(one->device, all, one);
-  return true;
-}
-
-bool launch(Ahead* one, List<uint64_t>& behind) {
-  marline_claimed_t* handle = one->task->handle;
-  if (marline_claimed_is_cancelled(handle) != 0) return false;
-  one->ended = device_ended;
-  bool is_region = one->task->kind == ConstructKind::kTarget;
-  if (!(is_region ? launch_region(one, behind) : launch_update(one, behind))) return false;
-  // `cancels` looks only at tasks that are marked as handed over, which this one is next.
-  if (marline_claimed_is_cancelled(handle) != 0) one->device->kind->ahead->cancel(one->device, one->number);
   return true;
 }
 
@@ -174,6 +119,42 @@ void note_handed(Ahead* one, bool is_launched, int& pushed) {
   if (one->is_ready && (one->has_ended || !is_launched)) push_end(one, pushed);
 }
 
+// Under the lock. Those that are left to the runtime and have not ended stand before no task whose turn it is.
+void mark_those_before(const Ahead* one) {
+  ++g_search;
+  g_searched = one->key;
+  List<const Ahead*> open;
+  open.push(one);
+  while (!open.is_empty()) {
+    const Ahead* next = open.back();
+    open.pop();
+    for (uint64_t number : next->predecessors) {
+      Ahead* before = g_claimed.find(number);
+      if (before == nullptr || before->met_in == g_search) continue;
+      before->met_in = g_search;
+      open.push(before);
+    }
+  }
+}
+
+}  // namespace
+
+// The search is made once for each task.
+bool comes_behind(const Ahead* one, uint64_t task) {
+  Guard guard(g_lock);
+  const Ahead* other = g_claimed.find(task);
+  if (other == nullptr) return true;
+  if (g_search == 0 || g_searched != one->key) mark_those_before(one);
+  return other->met_in == g_search;
+}
+
+void count_in_parts(int constructs) {
+  g_in_parts.fetch_add(constructs, std::memory_order_relaxed);
+  marline_progress_add(g_hook, constructs);
+}
+
+namespace {
+
 bool has_room(const Device* device) { return g_handed < kMostForMember * device->member_count; }
 
 void hand_over() {
@@ -186,6 +167,7 @@ void hand_over() {
     List<uint64_t> behind;
     list_behind(one, behind);
     g_lock.release();
+    one->ended = device_ended;
     bool is_launched = launch(one, behind);
     g_lock.take();
     g_is_handing = false;
@@ -252,7 +234,10 @@ bool wait_for_kernel(Ahead* one, SoughtKernel*& fresh) {
 
 void* take(CapturedTask* task) {
   bool is_region = task->kind == ConstructKind::kTarget;
-  if (!is_region && task->kind != ConstructKind::kUpdate) return nullptr;
+  // A data construct that is cancelled must have changed nothing, and one that has been handed over cannot be undone.
+  bool stays = task->kind == ConstructKind::kEnterData || task->kind == ConstructKind::kExitData;
+  if ((!is_region && !stays && task->kind != ConstructKind::kUpdate) || (stays && omp_get_cancellation() != 0))
+    return nullptr;
   Device* device = device_that_takes(task->device);
   if (device == nullptr || (task->maps != nullptr && !knows_loaded_variables(device))) return nullptr;
   auto* one = make<Ahead>();
@@ -267,6 +252,7 @@ void* take(CapturedTask* task) {
       return nullptr;
     }
     g_claimed.add(task->number, one);
+    g_device = device;
   }
   if (fresh != nullptr) device->kind->ahead->start_find(device, const_cast<Entry*>(task->kernel), fresh);
   return one;
@@ -370,6 +356,7 @@ bool copy_ended(Operation* operation) {
   }
   destroy(copy);
   tell_hook(pushed);
+  count_in_parts(-1);
   return true;
 }
 
@@ -383,7 +370,8 @@ void start_copies(Ahead* one) {
     auto* copy = make<CopyHome>();
     copy->ended = copy_ended;
     copy->of = one;  // from the last of these calls on it may be gone
-    (void)one->device->kind->ahead->start_copies(one->device, {&made, 1, nullptr, 0}, copy);
+    count_in_parts(1);
+    (void)one->device->kind->ahead->start_copies(one->device, {&made, 1, nullptr, 0, true}, copy);
   }
 }
 
@@ -401,10 +389,18 @@ void end(Ahead* one) {
 
 enum class Step { kDone, kAgain, kGoesOn };
 
+void end_data(Ahead* one) {
+  Mapping& mapping = *one->device->mapping;
+  if (one->task->kind == ConstructKind::kEnterData) mapping.finish_enter(one->ending->plan);
+  if (one->task->kind == ConstructKind::kExitData) mapping.finish_end(one->task->items, one->ending->plan);
+  if (one->ending != nullptr) destroy(one->ending);
+  end(one);
+}
+
 // Of a region whose kernel has ended: its mapping ends.
 Step end_task(Ahead* one) {
-  if (one->task->kind == ConstructKind::kUpdate) {
-    end(one);
+  if (one->task->kind != ConstructKind::kTarget) {
+    end_data(one);
     return Step::kDone;
   }
   Mapping& mapping = *one->device->mapping;
@@ -412,7 +408,7 @@ Step end_task(Ahead* one) {
   one->copies.clear();
   if (one->ending == nullptr) {
     if (g_spare == nullptr) g_spare = make<Ending>();
-    if (!mapping.begin_end(one->task->items, g_spare->plan)) return Step::kAgain;  // another construct is at some of it
+    if (!mapping.begin_end(one->task->items, g_spare->plan, one->key)) return Step::kAgain;  // another construct is at some of it
     bool is_over = g_spare->plan.pieces == nullptr && g_spare->plan.copies.count() == 0;
     if (!is_over) {
       one->ending = g_spare;
@@ -437,7 +433,8 @@ Ahead* pop_end() {
 }
 
 int poll(void*) {
-  int ended = 0;
+  bool is_copying = g_in_parts.load(std::memory_order_relaxed) != 0;  // a hint
+  int copied = is_copying && g_device->kind->ahead->copy_part(g_device) ? 1 : 0, ended = 0;
   Queue again;
   while (Ahead* one = pop_end()) {
     Step step = Step::kDone;
@@ -454,7 +451,7 @@ int poll(void*) {
     g_counted -= ended;
   }
   if (ended != 0) marline_progress_add(g_hook, -ended);
-  return ended;
+  return ended + copied;
 }
 
 constexpr CaptureSink kSink = {wants, take, ordered, others_ended, ready, nullptr, cancels, nullptr, left_ended};
@@ -472,7 +469,7 @@ void forget_all() {
   g_to_hand = g_to_end = {};
   g_is_handing = false;
   g_handed = 0;
-  marline_progress_add(g_hook, -g_counted);
+  marline_progress_add(g_hook, -g_counted - g_in_parts.exchange(0));
   g_counted = 0;
 }
 

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The records of deferred target regions that are sent ahead. Only for ahead.cpp, under whose lock they are.
+// The records of deferred target constructs that are sent ahead, which are under the lock of ahead.cpp, and how that one
+// and ahead_launch.cpp, which hands them to their device, use each other.
 #pragma once
 
 #include "base/report.hpp"
 #include "cluster/core/base/list.hpp"
 #include "device/base/capture.hpp"
 #include "device/llvm/asides.hpp"
+#include "image/images.hpp"
 #include "mapping/plan.hpp"
 
 #include <cstdlib>
@@ -14,13 +16,14 @@
 
 namespace marline::target {
 
-// The end of a region whose data goes home with it.
+// What a data construct does, or the end of a region whose data goes home with it.
 struct Ending {
   Plan plan;
-  uint32_t copies_left = 0;
+  uint32_t copies_left = 0;  // of a region
 };
 
-// A task that has been claimed, from its creation to its end: `ended` of the operation is the kernel's.
+// A task that has been claimed, from its creation to its end: `ended` of the operation is that of the kernel, or of the
+// copies of a data construct.
 struct Ahead : Operation {
   enum class State : uint8_t { kWaiting, kQueued, kHanded, kLeft };
   CapturedTask* task = nullptr;
@@ -28,12 +31,15 @@ struct Ahead : Operation {
   State state = State::kWaiting;
   bool is_ready = false, has_ended = false;
   bool seeks_kernel = false;  // the device is asked where it has the kernel
+  bool in_parts = false;      // its copies are made so
+  bool looks_later = false;   // it copies to the device what claimed tasks before it may change still
   uint32_t missing = 1;  // claimed tasks that must be handed over first; 1 each for all others, the kernel, the creator
   List<uint64_t> predecessors;  // claimed ones, by their numbers
   List<Ahead*> dependents;      // which count this one among `missing`
   List<uint64_t> copies;        // private ones, on the device
   Ahead* next = nullptr;        // of a queue
   uint64_t key = 0;             // the task's number
+  uint64_t met_in = 0;          // the last search for a task's predecessors that has met it
   Ahead* chained = nullptr;
   Ending* ending = nullptr;
   Aside shown;  // while it is the device's
@@ -77,6 +83,21 @@ template <class T>
 void destroy(T* one) {
   one->~T();
   std::free(one);
+}
+
+// Hands the task, whose turn it is, to its device, behind these operations. False: it is to be left to the runtime, and
+// nothing has been done. By one thread at a time, without the lock.
+[[nodiscard]] bool launch(Ahead* one, List<uint64_t>& behind);
+
+// Whether the task, whose turn it is, comes behind that one, directly or not, or that one has ended.
+[[nodiscard]] bool comes_behind(const Ahead* one, uint64_t task);
+
+// So many constructs more or less have copies under way that are made in parts: the hook is to make these.
+void count_in_parts(int constructs);
+
+// The device's address of the kernel; 0: it is not known.
+[[nodiscard]] inline uint64_t where(const Entry* kernel, const Device* device) {
+  return kernel->code.get(device->number);
 }
 
 }  // namespace marline::target

@@ -14,21 +14,26 @@ struct Waiter {
   Waiter* next;
 };
 
+Busy* Mapping::busy_at(const Items& items, int32_t i) const {
+  if (has_no_storage(items.types[i])) return nullptr;
+  auto begin = reinterpret_cast<uintptr_t>(items.begins[i]);
+  auto base = reinterpret_cast<uintptr_t>(items.bases[i]);
+  auto bytes = static_cast<size_t>(items.sizes[i]);
+  if ((items.types[i] & map_type::kNonContiguous) != 0) begin = begin_of_parts(items, i), bytes = 0;
+  Range* ranges[] = {
+      pieces_.first_overlap(begin, begin + bytes),
+      (items.types[i] & (map_type::kPointerAndObject | map_type::kAttach)) != 0 ? pieces_.first_overlap(base, base + 8)
+                                                                               : nullptr};
+  for (Range* range : ranges) {
+    Busy* busy = range != nullptr ? static_cast<Piece*>(range)->busy : nullptr;
+    if (busy != nullptr) return busy;
+  }
+  return nullptr;
+}
+
 Busy* Mapping::busy_among(const Items& items) const {
   for (int32_t i = 0; i < items.count; ++i) {
-    if (has_no_storage(items.types[i])) continue;
-    auto begin = reinterpret_cast<uintptr_t>(items.begins[i]);
-    auto base = reinterpret_cast<uintptr_t>(items.bases[i]);
-    auto bytes = static_cast<size_t>(items.sizes[i]);
-    if ((items.types[i] & map_type::kNonContiguous) != 0) begin = begin_of_parts(items, i), bytes = 0;
-    Range* ranges[] = {
-        pieces_.first_overlap(begin, begin + bytes),
-        (items.types[i] & (map_type::kPointerAndObject | map_type::kAttach)) != 0 ? pieces_.first_overlap(base, base + 8)
-                                                                                 : nullptr};
-    for (Range* range : ranges) {
-      Busy* busy = range != nullptr ? static_cast<Piece*>(range)->busy : nullptr;
-      if (busy != nullptr) return busy;
-    }
+    if (Busy* busy = busy_at(items, i)) return busy;
   }
   return nullptr;
 }

@@ -48,13 +48,24 @@ uintptr_t pointer_of_attachment(const Items& items, int32_t i) {
   return has_section ? address_of(items.bases[i - 1]) : 0;
 }
 
-// The construct has waited until the piece is nobody else's.
+// The construct has waited until the piece is nobody else's. One that is sent ahead may take it from an enter data that it
+// stands behind.
 void make_busy(Piece* piece, Plan& plan) {
   if (piece->busy == &plan.busy) return;
-  assert(piece->busy == nullptr);
+  assert(piece->busy == nullptr || plan.sent != nullptr);
   piece->busy = &plan.busy;
   piece->next = plan.pieces;
   plan.pieces = piece;
+}
+
+// For a construct that is sent ahead, which comes behind the one that takes the piece away.
+bool is_gone(const Piece* piece, const Plan& plan) {
+  return piece->busy != nullptr && piece->busy->leaves && piece->busy != &plan.busy;
+}
+
+// For a construct that is sent ahead: it is not theirs that their end takes away.
+bool is_for_regions_alone(const Piece* piece, const Plan& plan) {
+  return plan.sent != nullptr && piece->references + piece->holds == 0 && !piece->forever;
 }
 
 }  // namespace
@@ -67,30 +78,41 @@ Piece* Mapping::find(uintptr_t begin, size_t bytes) const {
   return piece != nullptr && piece->contains(begin, begin + bytes) ? piece : nullptr;
 }
 
-// Gives the piece memory on the device.
-void Mapping::locate(Piece* piece) {
+// Gives the piece memory on the device. False: there is none.
+bool Mapping::locate(Piece* piece) {
   auto* place = static_cast<Place*>(places_.first_overlap(piece->begin, piece->end));
   if (place != nullptr && place->contains(piece->begin, piece->end)) {
     piece->address = place->address + (piece->begin - place->begin);
-    return;
+    return true;
   }
   size_t bytes = piece->end - piece->begin;
   uintptr_t offset = piece->begin % kLine;
   piece->allocation = device_->kind->allocate(device_, bytes + offset);
-  if (piece->allocation == 0) {
-    fatal("device %d (%s) has no memory for a map of %zu bytes: map less at a time", device_->number,
-          device_->kind->name, bytes);
-  }
   piece->address = piece->allocation + offset;
+  return piece->allocation != 0;
 }
 
 Piece* Mapping::create(uintptr_t begin, size_t bytes, uint64_t type, Plan& plan) {
+  Piece* piece = try_create(begin, bytes, type, plan);
+  if (piece == nullptr) {
+    fatal("device %d (%s) has no memory for a map of %zu bytes: map less at a time", device_->number,
+          device_->kind->name, bytes);
+  }
+  return piece;
+}
+
+// Null: the device has no memory for it.
+Piece* Mapping::try_create(uintptr_t begin, size_t bytes, uint64_t type, Plan& plan) {
   void* memory = std::malloc(sizeof(Piece));
   if (memory == nullptr) fatal("no memory for the list of mapped data");
   auto* piece = new (memory) Piece{};
   piece->begin = begin;
   piece->end = begin + bytes;
-  locate(piece);
+  if (!locate(piece)) {
+    piece->~Piece();
+    std::free(piece);
+    return nullptr;
+  }
   count_for(piece, type) = 1;
   ((type & kHold) != 0 ? piece->held_by : piece->counted_by) = construct_;
   piece->empty = true;
@@ -233,15 +255,22 @@ uint64_t& Mapping::count_for(Piece* piece, uint64_t type) const {
   return of_region_ ? piece->regions : piece->references;
 }
 
-// Takes away the construct's mapping of the piece, or all but those of regions under way.
+// Takes away the construct's mapping of the piece, or all but those of regions under way. Regions that a construct which
+// is sent ahead comes behind are not under way for it.
 void Mapping::drop(Piece* piece, uint64_t type, Plan& plan) {
+  if (is_gone(piece, plan) || is_for_regions_alone(piece, plan)) return;
   if ((type & kDelete) != 0) {
     piece->references = 0;
   } else if (is_first_count(piece, type)) {
     uint64_t& count = count_for(piece, type);
     count -= count != 0;
   }
-  if (piece->count() == 0 && !piece->forever) make_busy(piece, plan);
+  take_last(piece, plan);
+}
+
+// If nobody maps the piece any more.
+void Mapping::take_last(Piece* piece, Plan& plan) {
+  if (!piece->forever && count_behind(piece, plan.sent) == 0) make_busy(piece, plan);
 }
 
 Piece* Mapping::piece_at_end(const Items& items, int32_t i) const {
@@ -271,7 +300,7 @@ void Mapping::copy_item_back(const Items& items, int32_t i, Plan& plan) {
   if ((type & kFrom) == 0 || (type & kAttach) != 0) return;
   if (plan.pieces == nullptr && (type & kAlways) == 0) return;
   Piece* piece = piece_at_end(items, i);
-  if (piece == nullptr || (piece->busy != &plan.busy && (type & kAlways) == 0)) return;
+  if (piece == nullptr || (piece->busy != &plan.busy && (type & kAlways) == 0) || is_gone(piece, plan)) return;
   copy_around(*piece, address_of(items.begins[i]), static_cast<size_t>(items.sizes[i]), plan.copies);
 }
 
@@ -311,6 +340,10 @@ bool Mapping::try_end(const Items& items) {
 
 void Mapping::remove_piece(Piece* piece) {
   pieces_.remove(piece);
+  release_piece(piece);
+}
+
+void Mapping::release_piece(Piece* piece) {
   if (piece->allocation != 0) device_->kind->release(device_, piece->allocation);
   piece->~Piece();
   std::free(piece);
@@ -335,13 +368,21 @@ void Mapping::plan_end(const Items& items, Plan& plan) {
 void Mapping::finish_end(const Items& items, Plan& plan) {
   tell_pieces(Memory::kRelease, plan.pieces, items.told);
   if (plan.pieces == nullptr) return;
-  Guard guard(lock_);
-  --busy_count_;
+  {
+    Guard guard(lock_);
+    for (Piece* piece = plan.pieces; piece != nullptr; piece = piece->next) {
+      if (!piece->is_off_list) pieces_.remove(piece);
+    }
+  }
+  // Without the lock, as a device may end operations meanwhile, and these come here. Those who wait for the pieces are
+  // woken behind it, as they may need the memory.
   for (Piece* piece = plan.pieces; piece != nullptr;) {
     Piece* next = piece->next;
-    remove_piece(piece);
+    release_piece(piece);
     piece = next;
   }
+  Guard guard(lock_);
+  --busy_count_;
   wake(&plan.busy);
 }
 

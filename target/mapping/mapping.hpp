@@ -24,6 +24,7 @@ namespace marline::target {
 
 struct AttachLater;
 struct Plan;
+struct Sent;
 enum class Memory : int;
 
 // What a kernel gets besides the pieces: its arguments, and copies of its own that go with it.
@@ -49,16 +50,21 @@ class Mapping {
   // some of the data.
   [[nodiscard]] bool try_end(const Items& items);
 
-  // For regions that are sent ahead (face/ahead.cpp), items without mappers. The first is `begin` where nothing is to be
-  // done but to count: all data is there by an enter data or the like, not for other regions alone. False: there is more
-  // to do, and nothing has been done.
-  [[nodiscard]] bool begin_present(const Items& items);
-  // The end in two halves, between which the caller makes plan.copies and `plan` stays where it is. The first is false as
-  // try_end is.
-  [[nodiscard]] bool begin_end(const Items& items, Plan& plan);
+  // For constructs that are sent ahead (face/ahead.cpp), items without mappers; `plan` stays where it is until the
+  // construct's end, and the caller makes its copies. False: there is more to do, or another construct is at some of the
+  // data; nothing has been done.
+  // A region for which nothing is to be done but to count: all data is there by an enter data or the like, not for other
+  // regions alone.
+  [[nodiscard]] bool begin_present(const Items& items, const Sent& sent);
+  // The end of such a region's task in two halves, with the copies between them.
+  [[nodiscard]] bool begin_end(const Items& items, Plan& plan, uint64_t task);
   void finish_end(const Items& items, Plan& plan);
-  // What an update copies: plan.copies and plan.copies_back. False as above.
-  [[nodiscard]] bool begin_update(const Items& items, Plan& plan);
+  // Data constructs: enter data, whose data is there when plan.copies are made, and finish_enter when it has ended;
+  // exit data, with finish_end; update, which has plan.copies_back, too.
+  [[nodiscard]] bool begin_enter(const Items& items, Plan& plan, const Sent& sent);
+  void finish_enter(Plan& plan);
+  [[nodiscard]] bool begin_exit(const Items& items, Plan& plan, const Sent& sent);
+  [[nodiscard]] bool begin_update(const Items& items, Plan& plan, const Sent& sent);
 
   // target update. May suspend.
   void update(const Items& items);
@@ -105,7 +111,8 @@ class Mapping {
   Piece* find(uintptr_t begin, size_t bytes) const;
   Piece* find_or_create(uintptr_t begin, size_t bytes, uint64_t type, bool count, Plan& plan, bool& fresh);
   Piece* create(uintptr_t begin, size_t bytes, uint64_t type, Plan& plan);
-  void locate(Piece* piece);
+  bool locate(Piece* piece);
+  Piece* try_create(uintptr_t begin, size_t bytes, uint64_t type, Plan& plan);
   void add_forever(const void* host, size_t bytes, uint64_t address, bool associated);
   void remove_forever(Piece* piece);
   // The same as those above for items whose mappers have run.
@@ -120,18 +127,28 @@ class Mapping {
   void end_locked(const Items& items);
   void plan_end(const Items& items, Plan& plan);
   bool is_there(const Items& items, int32_t i, Piece*& piece) const;
+  bool is_free(const Items& items) const;
+  void wait_for_copies(const Items& items, const Sent& sent) const;
+  bool begin_enter_locked(const Items& items, Plan& plan, const Sent& sent);
+  bool may_enter(const Items& items, int32_t i, const Sent& sent, Array<Piece*>& gone, Array<int32_t>& absent) const;
+  bool create_absent(const Items& items, Array<int32_t>& absent, Plan& plan);
+  bool may_exit(const Items& items, int32_t i, const Sent& sent) const;
   Piece* piece_at_end(const Items& items, int32_t i) const;
   void subtract_item(const Items& items, int32_t i, Plan& plan);
   void copy_item_back(const Items& items, int32_t i, Plan& plan);
   bool is_first_count(Piece* piece, uint64_t type) const;
   uint64_t& count_for(Piece* piece, uint64_t type) const;
+  static uint64_t count_behind(const Piece* piece, const Sent* sent);
   void drop(Piece* piece, uint64_t type, Plan& plan);
+  static void take_last(Piece* piece, Plan& plan);
   void plan_update(const Items& items, Plan& plan);
   bool wait_for_busy(const Items& items);
+  Busy* busy_at(const Items& items, int32_t i) const;
   Busy* busy_among(const Items& items) const;
   void wait(Busy* busy);
   void note_busy(Plan& plan, bool leaves);
   void remove_piece(Piece* piece);
+  void release_piece(Piece* piece);
   static void wake(Busy* busy);
   void write_slots(Plan& plan, Told* told);
   void tell_maps(const Items& items, bool ends);

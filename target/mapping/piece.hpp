@@ -4,6 +4,7 @@
 // (mapping.hpp), but for what their construct does while they are busy.
 #pragma once
 
+#include "base/array.hpp"
 #include "base/ranges.hpp"
 #include "mapping/attachments.hpp"
 
@@ -17,11 +18,15 @@ struct Place : Range {
   uint64_t address;
 };
 
-// A construct that fills or empties pieces, and those who wait for it. On the construct's stack.
+// A construct that fills or empties pieces, and those who wait for it. On the construct's stack, or with the record of
+// one that is sent ahead.
 struct Busy {
   struct Waiter* waiters = nullptr;
   size_t bytes = 0;     // that it moves, for `marline ps`
   bool leaves = false;  // back to the host
+  bool is_sent = false;     // ahead (sent.hpp); then:
+  uint64_t task = 0;        // its task's number,
+  uint64_t operation = 0;   // and that of its copies on the device; by the thread that hands over
 };
 
 struct Piece : Range {
@@ -37,6 +42,8 @@ struct Piece : Range {
   uint64_t held_by;     // the same of `holds`
   Busy* busy;           // or null
   Piece* next;          // of the same Busy
+  Array<uint64_t, 1> users;  // tasks of regions that are sent ahead and among `regions`
+  bool is_off_list;         // it leaves, and a construct that is ordered behind that has mapped its memory anew
   Attachments attachments;  // copies of the piece leave these pointers as they are, on both sides
 
   [[nodiscard]] uint64_t on_device(uintptr_t host) const { return address + (host - begin); }

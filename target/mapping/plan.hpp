@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What one construct is going to do to a device's data environment: written under the environment's lock, carried out
-// without it. On the construct's stack.
+// without it. Lies where its Busy does.
 #pragma once
 
 #include "mapping/piece.hpp"
 
 namespace marline::target {
+
+struct Sent;
 
 struct Slot {
   uint64_t device;
@@ -27,6 +29,8 @@ struct Plan {
   Array<Transfer> copies_back;  // of target update alone: all other constructs copy in one direction
   Array<AttachLater> attachments;
   Array<Slot> slots;
+  Array<Piece*> filled;        // of an enter data that is sent ahead: `pieces`, which others may take into theirs
+  const Sent* sent = nullptr;  // while a construct that is sent ahead is planned
 };
 
 }  // namespace marline::target

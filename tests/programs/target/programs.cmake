@@ -135,6 +135,15 @@ device_program_test(cluster_pointers SOURCES cluster_pointers.c GCC NO_GPU THREA
 device_program_test(cluster_ahead SOURCES cluster_ahead.c DEVICES cluster GCC GCC_DEVICES cluster THREADS 4 NO_GPU STOCK NONE)
 device_program_test(cluster_ahead_pointers PROGRAM cluster_ahead SOURCES cluster_ahead.c ARGS pointers DEVICES cluster
                     COMPILERS clang19 THREADS 4 NO_GPU STOCK NONE FAILS "set MARLINE_CLUSTER_SENDS=ready")
+device_program_test(cluster_ahead_data SOURCES cluster_ahead_data.c DEVICES cluster GCC GCC_DEVICES cluster THREADS 4 NO_GPU STOCK NONE)
+device_program_test(cluster_ahead_large PROGRAM cluster_ahead_data SOURCES cluster_ahead_data.c ARGS 3000 DEVICES cluster
+                    COMPILERS clang19 THREADS 4 NO_GPU STOCK NONE)
+device_program_test(cluster_maps SOURCES cluster_maps.c ARGS 1 400 GCC NO_GPU THREADS 4 STOCK NONE)
+device_program_test(cluster_maps_large PROGRAM cluster_maps SOURCES cluster_maps.c ARGS 2 200 400000 COMPILERS clang19
+                    DEVICES cluster THREADS 4 NO_GPU STOCK NONE)
+# Nodes that have room for little of it.
+device_program_test(cluster_maps_room PROGRAM cluster_maps SOURCES cluster_maps.c ARGS 3 300 COMPILERS clang19
+                    DEVICES cluster THREADS 4 ENV MARLINE_CLUSTER_MEMORY=4k NO_GPU STOCK NONE)
 device_program_test(cluster_producers SOURCES cluster_producers.c GCC NO_GPU THREADS 4 STOCK NONE ENV OMP_CANCELLATION=true)
 device_program_test(cluster_constants SOURCES cluster_constants.c GCC THREADS 4 STOCK NONE)
 device_program_test(cluster_members SOURCES cluster_members.c GCC GCC_DEVICES cluster DEVICES cluster NO_GPU THREADS 4

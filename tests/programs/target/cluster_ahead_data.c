@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Chains of constructs that bring data, use it and take it home are handed over when they are created: the threads that
+ * could run tasks are busy until the last region of each chain says that it has run. So no construct in front of that
+ * may need one of them.
+ *
+ *   [KIBIBYTES]     of each array: 4
+ *
+ * Covers: target enter data(map:to, nowait, depend), target exit data(map:from, nowait, depend),
+ *   target(nowait, depend, map:tofrom)
+ */
+#include "device.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { kRounds = 6, kChains = 3, kThreads = 2, kSeconds = 40 };
+
+static int *g_arrays[kChains];
+static char g_path[64];
+
+static void create_round(int *a, int ints, int says, int process, int chain) {
+  (void)ints; /* GCC does not count its use in a map */
+#pragma omp target enter data map(to : a[0 : ints]) depend(inout : a[0]) nowait
+#pragma omp target nowait depend(inout : a[0]) map(tofrom : a[0 : ints])
+  {
+    for (int i = 0; i < ints; i++)
+      a[i] += i % 100 + 1; /* two of them side by side are no address of the cluster's memory */
+    if (says) {
+      char path[64];
+      snprintf(path, sizeof path, "/tmp/marline_data_%d_%d", process, chain);
+      close(open(path, O_CREAT | O_WRONLY, 0600));
+    }
+  }
+#pragma omp target exit data map(from : a[0 : ints]) depend(inout : a[0]) nowait
+}
+
+/* True: the file has been there, and is no more. */
+static int take_file(int process, int chain) {
+  snprintf(g_path, sizeof g_path, "/tmp/marline_data_%d_%d", process, chain);
+  return unlink(g_path) == 0;
+}
+
+static int wait_for_chains(int process) {
+  int left = kChains, has_come[kChains] = {0};
+  for (int tries = 0; left != 0 && tries < kSeconds * 1000; tries++) {
+    for (int chain = 0; chain < kChains; chain++) {
+      if (has_come[chain] || !take_file(process, chain))
+        continue;
+      has_come[chain] = 1;
+      left--;
+    }
+    usleep(1000);
+  }
+  return left == 0;
+}
+
+int main(int count, char **words) {
+  int ints = (count > 1 ? atoi(words[1]) : 4) * 256, process = getpid(), is_over = 0;
+  for (int chain = 0; chain < kChains; chain++) {
+    g_arrays[chain] = malloc(sizeof(int) * (size_t)ints);
+    for (int i = 0; i < ints; i++)
+      g_arrays[chain][i] = chain;
+  }
+  if (!own_copies()) /* regions run on the program's own threads */
+    return 0;
+#pragma omp parallel num_threads(kThreads)
+  {
+#pragma omp single
+    { /* the kernel is found, and has run */
+      create_round(g_arrays[0], ints, 0, process, 0);
+#pragma omp taskwait
+    }
+    if (omp_get_thread_num() == 0) {
+      for (int round = 0; round < kRounds; round++)
+        for (int chain = 0; chain < kChains; chain++)
+          create_round(g_arrays[chain], ints, round == kRounds - 1, process, chain);
+      CHECK(wait_for_chains(process));
+      __atomic_store_n(&is_over, 1, __ATOMIC_RELEASE);
+    } else {
+      while (!__atomic_load_n(&is_over, __ATOMIC_ACQUIRE))
+        usleep(1000);
+    }
+#pragma omp barrier
+  }
+  for (int chain = 0; chain < kChains; chain++) {
+    for (int i = 0; i < ints; i++)
+      CHECK_EQ(g_arrays[chain][i], chain + (kRounds + (chain == 0)) * (i % 100 + 1));
+    free(g_arrays[chain]);
+  }
+  return 0;
+}
