@@ -186,6 +186,7 @@ bool Mapping::create_absent(const Items& items, Array<int32_t>& absent, Plan& pl
     auto begin = reinterpret_cast<uintptr_t>(items.begins[i]);
     auto bytes = static_cast<size_t>(items.sizes[i]);
     if (pieces_.first_overlap(begin, begin + bytes) != nullptr) continue;  // of another item
+    if (!device_->kind->ahead->has_room(device_, bytes)) return false;
     if (try_create(begin, bytes, items.types[i], plan) == nullptr) return false;
   }
   return true;

@@ -115,6 +115,9 @@ struct AheadKind {
   void (*start_find)(Device*, Entry* kernel, Operation*);
   // Makes a part of a copy that is to be made so and that can be made now: some 100 microseconds. False: there is none.
   bool (*copy_part)(Device*);
+  // Whether so many bytes may be allocated for a construct before those that it stands behind have freed theirs: others
+  // must have room still.
+  bool (*has_room)(Device*, size_t bytes);
 };
 
 struct DeviceKind {

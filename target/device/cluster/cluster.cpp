@@ -247,12 +247,14 @@ uint64_t start_copies(Device* device, const AheadCopies& copies, Operation* oper
 
 bool copy_part(Device* device) { return head_of(device).copy_part(); }
 
+bool has_room(Device* device, size_t bytes) { return head_of(device).has_room(bytes); }
+
 // A thread that waits may be the only one there is.
 void progress(Device* device) {
   if (!copy_part(device)) progress_nodes(device);
 }
 
-constexpr AheadKind kAhead = {cancel, start_copies, start_find_on_cluster, copy_part};
+constexpr AheadKind kAhead = {cancel, start_copies, start_find_on_cluster, copy_part, has_room};
 
 }  // namespace
 

@@ -361,6 +361,11 @@ uint64_t ClusterHead::allocate(uint64_t bytes) {
   return buffer != nullptr ? buffer->begin : 0;
 }
 
+bool ClusterHead::has_room(uint64_t bytes) {
+  Guard guard(node_.lock);
+  return memory_.has_room(bytes);
+}
+
 // Under the lock. It goes at the earliest with the next pump.
 ClusterBuffer& ClusterHead::begin_release(uint64_t address) {
   ClusterBuffer* buffer = memory_.at(address);

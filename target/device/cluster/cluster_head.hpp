@@ -45,6 +45,8 @@ class ClusterHead {
 
   // 0: there is not that much memory.
   uint64_t allocate(uint64_t bytes);
+  // As AheadKind has it.
+  bool has_room(uint64_t bytes);
   void release(uint64_t address);
   // A variable of the program or of an image, which lies at `places` (by node, which stays), with its first value;
   // returns the address by which the program knows it. May suspend.

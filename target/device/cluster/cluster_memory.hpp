@@ -39,6 +39,11 @@ class ClusterMemory {
   // `limit`: bytes of the smallest node's memory.
   void open(uint64_t begin, uint64_t bytes, uint64_t limit);
 
+  // Whether a quarter of the memory is left behind an allocation.
+  [[nodiscard]] bool has_room(uint64_t bytes) const {
+    uint64_t most = limit_ / 4 * 3;
+    return used_ <= most && bytes <= most - used_;
+  }
   // Null: more than is left. The task that is created next brings it into being (take_new).
   ClusterBuffer* allocate(uint64_t bytes);
   // Likewise a `declare target` variable; `places` as in ClusterBuffer, which are the caller's.
