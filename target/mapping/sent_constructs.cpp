@@ -67,9 +67,10 @@ uint64_t Mapping::count_behind(const Piece* piece, const Sent* sent) {
 // Whether nothing is at work on the items but enter data that has been sent ahead.
 bool Mapping::is_free(const Items& items) const {
   for (int32_t i = 0; i < items.count && busy_count_ != 0; ++i) {
-    const Busy* busy = busy_at(items, i);
+    bool attaches = (items.types[i] & kAttach) != 0;  // which needs nothing of the data
+    const Busy* busy = attaches ? nullptr : busy_at(items, i);
     if (busy == nullptr) continue;
-    if (!busy->is_sent || busy->leaves || (items.types[i] & (kPointerAndObject | kAttach)) != 0) return false;
+    if (!busy->is_sent || busy->leaves || (items.types[i] & kPointerAndObject) != 0) return false;
   }
   return true;
 }
