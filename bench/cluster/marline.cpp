@@ -29,7 +29,6 @@ struct Place {
 struct Iteration {
   size_t started = 0;
   double end = 0;  // of its last task
-  bool is_replay = false;
   double head = 0;
   uint64_t messages = 0, bytes = 0;
 };
@@ -132,12 +131,12 @@ class Run {
     outcome.withdrawn = head_.counts.withdrawn;
     outcome.time = -1;
     if (ended_ != work_.tasks() * iteration_) return outcome;
-    const Iteration& last = iterations_[iteration_ - 1];
-    Iteration before;  // of those that count
+    if (repeats_ && replayed_ < kReplays) return outcome;
+    Iteration last = iterations_[iteration_ - 1], before;
     double count = 1;
     if (repeats_) {
-      if (replayed_ <= kMeasured) return outcome;
-      before = iterations_[iteration_ - 1 - kMeasured];
+      last = iterations_[iteration_ - 1 - kIterationsAhead];
+      before = iterations_[iteration_ - 1 - kIterationsAhead - kMeasured];
       count = kMeasured;
     }
     outcome.time = (last.end - before.end) / count;
@@ -148,7 +147,7 @@ class Run {
   }
 
   bool is_over() const {
-    return repeats_ ? replayed_ > kMeasured || iteration_ == kMostIterations : iteration_ == 1;
+    return repeats_ ? replayed_ == kReplays || iteration_ == kMostIterations : iteration_ == 1;
   }
 
   bool may_go_on() const {
@@ -208,7 +207,7 @@ class Run {
     if (++step_ != work_.graph.steps) return false;
     step_ = 0;
     if (is_replay_) replays_[head_.number_of(kGraph, 0)] = iteration_;
-    iterations_[iteration_++].is_replay = is_replay_;
+    ++iteration_;
     if (repeats_) head_.end_iteration(kGraph);
     replayed_ += is_replay_ ? 1 : 0;
     return true;
@@ -313,7 +312,9 @@ class Run {
   static constexpr GraphNumber kGraph = 1;
   static constexpr size_t kMostIterations = 20;
   static constexpr size_t kIterationsAhead = 2;  // besides the one that is created
-  static constexpr size_t kMeasured = 4;         // the last ones; the first one that is replayed is none of them
+  // Of the iterations that are replayed, the first three may begin while nodes still do what recorded ones have left, and
+  // the last ones have none behind them that nodes work on at the same time.
+  static constexpr size_t kMeasured = 4, kReplays = 3 + kMeasured + kIterationsAhead;
   static constexpr int kAtOnce = 64;             // replayed tasks for each of the model's events
 
   Workload work_;

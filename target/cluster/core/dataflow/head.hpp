@@ -172,6 +172,7 @@ class Head {
   void leave_node(const Task& task);
   [[nodiscard]] bool is_recorded(TaskNumber task);
   void drop_ended();
+  void begin_recording();
   void end_recording();
   void remove_copies(uint64_t buffer);
   void send(Message message);

@@ -21,7 +21,7 @@ bool Head::begin_iteration(GraphNumber graph, bool is_behind) {
   for (const Node& node : nodes_) assigned.push(node.assigned);
   bool is_replay = graphs_.begin(graph, is_behind, next_ >= tasks_.end(), assigned);
   end_recording();
-  if (!is_replay) recording_from_ = tasks_.end();
+  if (!is_replay) begin_recording();
   send_of_graphs();
   return is_replay;
 }
@@ -30,6 +30,16 @@ bool Head::begin_iteration(GraphNumber graph, bool is_behind) {
 // be idle instead, since one by one comes too slowly for them. So what the placement knows of the iteration's tasks, the
 // load of their nodes and how many lie beside each other, counts as if none had ended, as it does for the directory.
 bool Head::is_recorded(TaskNumber task) { return task >= recording_from_ && tasks_[task].made.graph != 0; }
+
+// Nor does what nodes still have to do, as it will not be the same in later iterations.
+void Head::begin_recording() {
+  recording_from_ = tasks_.end();
+  for (TaskNumber number = tasks_.first(); number < tasks_.end(); ++number) {
+    Task& task = tasks_[number];
+    if (task.state == State::kPlanned && task.place.node != 0) placement.end(task.place.node, task.load);
+    task.load = 0;
+  }
+}
 
 void Head::end_recording() {
   recording_from_ = kNone;
