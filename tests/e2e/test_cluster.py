@@ -42,6 +42,31 @@ def test_regions_are_spread_over_the_nodes(jobs, program, placement):
         assert found["processes"] == "3"
 
 
+def run_by_idle_nodes(result) -> int:
+    return int(re.search(r"cluster: idle nodes have run (\d+) regions? that waited on busy ones", result.stderr)[1])
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_idle_nodes_run_what_waits_on_busy_ones(jobs, program, threads):
+    result = jobs.run("-n", 4, "--devices=cluster", "-t", threads, "--", program, "uneven", OMP_TARGET_OFFLOAD="mandatory",
+                      OMP_DISPLAY_ENV="verbose")  # fmt: skip
+    found = values(result)
+    assert found["good"] == "1"
+    assert run_by_idle_nodes(result) >= 1
+    assert int(found["on_slow"]) < 24 // 3
+
+
+def test_random_regions_of_unequal_length(jobs, build):
+    program = build / "tests" / "programs" / "bin" / "device_cluster_tasks_gcc12"
+    moved = 0
+    for seed in range(1, 7):
+        result = jobs.run("-n", 3, "--devices=cluster", "-t", 1, "--", program, seed, 150, 3000, "uneven",
+                          OMP_TARGET_OFFLOAD="mandatory", OMP_DISPLAY_ENV="verbose")  # fmt: skip
+        assert result.returncode == 0, f"seed {seed}: {result.stdout}{result.stderr}"
+        moved += run_by_idle_nodes(result)
+    assert moved >= 1
+
+
 # Node k of a cluster is process k, in whatever order the user lists the devices.
 def test_the_order_of_devices_does_not_matter(jobs, program):
     found = values(cluster(jobs, program, count=3, MARLINE_CLUSTER_PLACEMENT="roundrobin",

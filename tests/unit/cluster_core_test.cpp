@@ -288,6 +288,36 @@ TEST(ClusterWithdrawal, AnIdleNodeStandsInForTheYoungestTaskOfABusyOne) {
   EXPECT_EQ(message.peer.node, 2u);
 }
 
+// Node 1 has tasks 0 to 2, and 3 behind 2; all credits of node 2 are with tasks behind 1.
+TEST(ClusterWithdrawal, TasksBehindOthersAreLeftAndDoNotMakeANodeBusy) {
+  Head head({.nodes = 2, .policy = PlacementPolicy::kOwnerComputes, .credits = 4, .withdraw = true});
+  for (int i = 0; i < 2; ++i) head.placement.add({});
+  auto create = [&](TaskNumber before, NodeNumber pin) {
+    NewTask task;
+    task.pin = pin;
+    if (before != 0) task.predecessors.push(before);
+    head.create(std::move(task));
+  };
+  for (int i = 0; i < 3; ++i) create(0, kAnyNode);
+  create(2, kAnyNode);
+  for (int i = 0; i < 5; ++i) create(1, 2);
+  for (TaskNumber task = 0; task < 4; ++task) ASSERT_EQ(head.place_of(task).node, 1u);
+  head.messages.clear();
+  Message report;
+  report.kind = MessageKind::kReport;
+  report.from = 1;
+  report.ended.push({0, true, 1});
+  head.receive(report);
+  ASSERT_EQ(head.counts.withdrawn, 1u);
+  uint64_t assigned = 0, withdrawn = 0;
+  for (const Message& message : head.messages) {
+    if (message.kind == MessageKind::kAssign) assigned += message.to == 2 && message.task == 2;
+    if (message.kind == MessageKind::kWithdraw) withdrawn += message.to == 1 && message.index == head.place_of(2).index;
+  }
+  EXPECT_EQ(assigned, 1u) << "on top of node 2's credits";
+  EXPECT_EQ(withdrawn, 1u) << "and not task 3";
+}
+
 // An iteration of one task that writes a buffer. The program waits for each, so the plan counts on the ends.
 TEST(ClusterGraphs, APlanThatCountsOnTheEndOfTheIterationBeforeIsNotReplayedWithoutIt) {
   Head head({.nodes = 1});

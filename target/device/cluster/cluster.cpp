@@ -198,6 +198,7 @@ void start(Device* device) {
   options.nodes = static_cast<size_t>(device->member_count);
   options.policy = chosen_policy();
   options.memory = chosen_memory();
+  options.withdraw = options.policy == PlacementPolicy::kEarliestEnd;  // the others say where regions run
   g_cluster = new (g_room) ClusterHead(device, {room.begin, room.bytes, has_gpus}, room.limit, options);
   ClusterWrites writes = chosen_writes();
   g_cluster->set_writes(writes.may_write, writes.checks);
@@ -266,7 +267,9 @@ void check_cluster_options() {
 }
 
 void end_cluster_check() {
-  if (g_cluster != nullptr && !g_cluster->device()->lost) end_check();
+  if (g_cluster == nullptr || g_cluster->device()->lost) return;
+  g_cluster->note_at_end();
+  end_check();
 }
 
 void take_cluster_frames() { take_guest_frames(kGuest); }

@@ -33,12 +33,14 @@ uint64_t to_own_clock(NodeNumber node, uint64_t time) {
   return time != 0 && node != 0 ? time - static_cast<uint64_t>(clock_offset_of(static_cast<int>(node))) : time;
 }
 
+constexpr size_t kAllAtOnce = ~size_t{0};  // the program's threads wait for their tasks' starts
+
 const ClusterSide kSide = {send_to_node, report_here, start_task_here, nullptr, nullptr, nullptr};
 
 }  // namespace
 
 ClusterHead::ClusterHead(Device* device, const ClusterPlace& place, uint64_t limit, const HeadOptions& options)
-    : device_(device), is_of_gpus_(place.is_gpus), node_(0, place, {}, kSide), head_(options) {
+    : device_(device), is_of_gpus_(place.is_gpus), node_(0, kAllAtOnce, place, {}, kSide), head_(options) {
   memory_.open(place.begin, place.bytes, limit);
   // Nanoseconds, of which only the order of magnitude matters: what a message takes, and a byte at 2 GB/s.
   // A region of which nothing is known is worth spreading.
@@ -55,6 +57,7 @@ TaskNumber ClusterHead::create(NewTask task, const Known& known) {
   memory_.take_new(task.new_buffers);
   TaskNumber number = head_.create(std::move(task));
   known_.reach(number) = known;
+  known_[number].is_counted = true;
   count_up(cluster_seen().under_way);
   return number;
 }
@@ -89,9 +92,9 @@ void ClusterHead::warn_of_memory() {
 }
 
 void ClusterHead::note_ended(TaskNumber task, Finished& finished) {
-  Known& known = known_.reach(task);  // of a task that the head has made itself, to move a home, nothing is known
+  Known& known = known_.reach(task);  // of a task that the head has made itself nothing is known
   known.has_ended = true;
-  count_up(cluster_seen().under_way, -1);
+  if (known.is_counted) count_up(cluster_seen().under_way, -1);
   if (known.host != nullptr) {
     known.host->has_ended = true;
     if (known.host->waiter != nullptr) finished.push(known.host->waiter);
@@ -153,22 +156,23 @@ void ClusterHead::send(Message& message) {
   node_.queue(std::move(message));
 }
 
-// With the buffers, where the node has them, and the kernel.
+// With what it uses, where the node has that, and the kernel. A stand-in's message names no accesses, so those of the
+// task are sent, as for all.
 void ClusterHead::send_task(const Message& message) {
-  const KernelPayload& kernel = *known_[message.task].kernel;
-  known_[message.task].sent_to = message.to;
+  Known& known = known_[message.task];
+  const KernelPayload& kernel = *known.kernel;
+  (known.sent_to == 0 ? known.sent_to : known.lent_to) = message.to;
   BlobWriter blob(kBlobFront);
   write_message(message, blob);
-  size_t at = blob.bytes();
-  uint64_t count = 0, last = 0;
-  blob.put(0);
-  for (const PlannedAccess& access : message.accesses) {
-    if (access.range.buffer == last) continue;
-    const ClusterBuffer* buffer = memory_.known(last = access.range.buffer);
-    for (uint64_t word : {buffer->number, buffer->address_at(message.to), buffer->bytes()}) blob.put(word);
-    ++count;
+  const List<TaskAccess>& accesses = head_.accesses_of(message.task);
+  blob.put(accesses.count());
+  for (const TaskAccess& access : accesses) {
+    const ClusterBuffer* buffer = memory_.known(access.range.buffer);
+    for (uint64_t word : {buffer->number, buffer->address_at(message.to), buffer->bytes(), access.range.offset,
+                          access.range.bytes, uint64_t{access.may_write}}) {
+      blob.put(word);
+    }
   }
-  blob.set(at, count);
   for (uint64_t word :
        {kernel.codes[message.to], kernel.place, static_cast<uint64_t>(kernel.thread_limit), uint64_t{kernel.in_memory},
         static_cast<uint64_t>(kernel.number), uint64_t{kernel.words.count()}}) {
@@ -224,7 +228,7 @@ void ClusterHead::tell_lost(NodeNumber node, char* to, size_t bytes) {
   Guard guard(node_.lock);
   for (TaskNumber task = known_.first(); task < known_.end(); ++task) {
     const Known& known = known_[task];
-    if (known.sent_to != node || known.kernel == nullptr) continue;
+    if ((known.sent_to != node && known.lent_to != node) || known.kernel == nullptr) continue;
     if (first == nullptr) first = known.kernel;
     ++count;
   }
@@ -236,6 +240,12 @@ void ClusterHead::tell_lost(NodeNumber node, char* to, size_t bytes) {
   } else {
     std::snprintf(to, bytes, "; it had %d tasks, the first is %s", count, where);
   }
+}
+
+void ClusterHead::note_at_end() {
+  Guard guard(node_.lock);
+  uint64_t moved = head_.counts.stood_in;
+  note("cluster: idle nodes have run %lu region%s that waited on busy ones", moved, moved == 1 ? "" : "s");
 }
 
 void ClusterHead::take_times(int peer, const uint64_t* words, uint32_t count) {

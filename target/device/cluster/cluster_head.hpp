@@ -79,6 +79,9 @@ class ClusterHead {
   // Which regions had been sent to a node that has gone, as a part of a line.
   void tell_lost(NodeNumber node, char* to, size_t bytes);
 
+  // For OMP_DISPLAY_ENV=verbose.
+  void note_at_end();
+
   // Of node 0's side.
   void report(const Message& message) { head_.receive(message); }
   void start_here(uint64_t index, TaskNumber task);
@@ -112,8 +115,10 @@ class ClusterHead {
     KernelPayload* kernel = nullptr;
     uint64_t created = 0;         // tell.hpp, now
     NodeNumber sent_to = 0;       // a kernel's node; 0: none yet
+    NodeNumber lent_to = 0;       // one that was idle and may run it instead; 0: none
     NodeNumber node = 0;          // that has run it; 0: its times are not known
     uint64_t begin = 0, end = 0;  // the times
+    bool is_counted = false;  // in what `marline ps` shows
     bool is_ahead = false;  // created behind kernels that may not have ended, directly or not
     bool has_ended = false;
   };

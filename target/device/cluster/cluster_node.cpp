@@ -51,6 +51,17 @@ void find_unnamed(Replica& replica, const ClusterRange& range, const List<Cluste
   look(range.end());
 }
 
+// Where the range has parts with a history of their own, one for each. A stand-in is told of these later.
+void add_used(const Message& message, const ClusterRange& range, uint64_t address, bool may_write, List<UsedRange>& to) {
+  if (message.accesses.is_empty()) to.push({range, address + range.offset, may_write, may_write});
+  for (const PlannedAccess& access : message.accesses) {
+    const ClusterRange& part = access.range;
+    bool is_inside = part.buffer == range.buffer && part.offset >= range.offset && part.end() <= range.end();
+    if (!is_inside) continue;
+    to.push({part, address + part.offset, access.may_write, access.may_write && !access.is_sole});
+  }
+}
+
 // All bytes are 0 again, and whole pages go back to the system.
 void clear(char* begin, uint64_t bytes) {
   auto first = (reinterpret_cast<uint64_t>(begin) + kPageBytes - 1) & ~(kPageBytes - 1);
@@ -64,9 +75,10 @@ void clear(char* begin, uint64_t bytes) {
 }  // namespace
 
 // A GPU runs one task at a time: what it has of a buffer is one task's. Its pages cannot be watched.
-ClusterNode::ClusterNode(NodeNumber node, const ClusterPlace& place, const ClusterFinding& finding, const ClusterSide& side)
+ClusterNode::ClusterNode(NodeNumber node, size_t slots, const ClusterPlace& place, const ClusterFinding& finding,
+                         const ClusterSide& side)
     : node_(node),
-      worker_(node, finding.checks || (finding.compares && place.is_gpus) ? 1 : ~size_t{0}, 1),
+      worker_(node, finding.checks ? 1 : slots, 1),
       has_gpu_(finding.compares && place.is_gpus),
       side_(side),
       begin_(place.begin),
@@ -140,27 +152,24 @@ void ClusterNode::drop(uint64_t buffer) {
   std::free(gone);
 }
 
-// What the head says of the task besides the message: the buffers, and the kernel. The buffers come in the order in
-// which the accesses name them.
-void ClusterNode::read_task(Message& message, BlobReader& rest) {
+// What the head says of the task besides the message: what it uses, and the kernel.
+void ClusterNode::read_task(const Message& message, BlobReader& rest) {
+  Started& started = started_.reach(message.index);
   List<UsedRange> ranges;
-  size_t next = 0;
   for (uint64_t left = rest.get(); left > 0 && rest.is_good(); --left) {
-    uint64_t buffer = rest.get(), address = rest.get(), bytes = rest.get();
+    uint64_t buffer = rest.get(), address = rest.get(), bytes = rest.get(), offset = rest.get();
+    ClusterRange range = {buffer, offset, rest.get()};
+    uint64_t may_write = rest.get();
     bool is_memory = is_inside(address) && bytes <= begin_ + bytes_ - address;
     if (!is_memory && !has_gpu_ && !may_access(address, bytes)) {
       fatal("node %u of the cluster has got a task that uses %lu bytes at %#lx, which are not the cluster's", node_,
             bytes, address);
     }
     add_buffer(buffer, address, bytes);
-    for (; has_gpu_ && next < message.accesses.count(); ++next) {
-      const PlannedAccess& access = message.accesses[next];
-      if (access.range.buffer != buffer) break;
-      bool is_shared = access.may_write && !access.is_sole;
-      ranges.push({access.range, address + access.range.offset, access.may_write, is_shared});
-    }
+    (void)replica(range);  // it lies in the buffer
+    if (has_gpu_) add_used(message, range, address, may_write != 0, ranges);
+    if (by_pages_ && may_write != 0) started.written.push(range);
   }
-  Started& started = started_.reach(message.index);
   started.kernel = read_kernel(message.index, rest, ranges);
   started.task = message.task;
   started.is_checked = checks_ && rest.get() != 0;
@@ -213,6 +222,7 @@ void ClusterNode::refuse_unfit(const Message& message) const {
   bool is_fit = true;
   switch (message.kind) {
     case MessageKind::kEnded:
+    case MessageKind::kStandIn:
       is_fit = message.index >= started_.first() && message.index < started_.end() + kMostAhead;
       break;
     case MessageKind::kSubscribe:
@@ -254,9 +264,6 @@ void ClusterNode::take(Message& message, BlobReader& rest) {
   if (message.kind == MessageKind::kAssign) {
     Started& started = started_.reach(message.index);
     started.assigned = cluster_times().now_if_wanted();
-    for (const PlannedAccess& access : message.accesses) {
-      if (by_pages_ && access.may_write) started.written.push(access.range);
-    }
     if (rest.left() != 0) read_task(message, rest);
   }
   uint64_t forgotten = message.index;

@@ -64,8 +64,9 @@ struct ClusterFinding {
 
 class ClusterNode {
  public:
-  // The memory gets mapped.
-  ClusterNode(NodeNumber node, const ClusterPlace& place, const ClusterFinding& finding, const ClusterSide& side);
+  // The memory gets mapped. `slots`: tasks that are started and have not ended, at most; others may be withdrawn.
+  ClusterNode(NodeNumber node, size_t slots, const ClusterPlace& place, const ClusterFinding& finding,
+              const ClusterSide& side);
 
   // A buffer that a task here is going to use, where its bytes are in this process.
   void add_buffer(uint64_t buffer, uint64_t address, uint64_t bytes);
@@ -116,7 +117,7 @@ class ClusterNode {
     uint64_t stamp, version;  // as Replica::compare has them
   };
 
-  void read_task(Message& message, BlobReader& rest);
+  void read_task(const Message& message, BlobReader& rest);
   KernelStart* read_kernel(uint64_t index, BlobReader& rest, const List<UsedRange>& ranges) const;
   void take(Message& message, BlobReader& rest);
   void execute(WorkerCommand& command);

@@ -175,18 +175,19 @@ const ClusterSide kSide = {send, nullptr, start, tell_pointers, tell_finding, &k
 void join(int peer, const Frame& frame, const uint64_t* words) {
   if (peer != 0 || frame.words != 4) fatal("process %d is not the program of this cluster", peer);
   g_job = &join_job({});
+  size_t slots = words[2] != 0 ? 1 : static_cast<size_t>(omp_get_max_threads());
   if (g_node == nullptr) {
     g_has_gpu = words[2] != 0;
     ClusterPlace place = {words[0], words[1], g_has_gpu};
     auto node = static_cast<NodeNumber>(g_job->number);
-    g_node = new (g_room) ClusterNode(node, place, finding_of(words[3]), kSide);
+    g_node = new (g_room) ClusterNode(node, slots, place, finding_of(words[3]), kSide);
     show_cluster(static_cast<uint32_t>(g_job->number));
   }
   Frame done = {};
   done.kind = static_cast<uint16_t>(NodeFrame::kDone);
   done.operation = frame.operation;
   done.flags = frame.flags & kAwaited;
-  done.a = g_has_gpu ? 1 : static_cast<uint64_t>(omp_get_max_threads());
+  done.a = slots;
   g_job->send(0, done);
 }
 

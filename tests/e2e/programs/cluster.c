@@ -185,6 +185,31 @@ static void read_call(void) {
   printf("failed=%d\nread=%d%d%d\n", bytes[0], bytes[kAt + 4096], bytes[kAt + 2 * 4096], bytes[kAt + 3 * 4096]);
 }
 
+/* Each region takes long on node 1. */
+static void uneven(void) {
+  enum { kRegions = 24 };
+  static int values[kRegions], processes[kRegions];
+  int slow = 0;
+#pragma omp target map(from : slow) device(1)
+  slow = (int)getpid();
+#pragma omp target enter data map(to : values, processes)
+#pragma omp parallel
+#pragma omp single
+  for (int r = 0; r < kRegions; r++) {
+#pragma omp target nowait depend(inout : values[r]) map(tofrom : values, processes) firstprivate(r, slow)
+    {
+      processes[r] = (int)getpid();
+      usleep(processes[r] == slow ? 40000 : 2000);
+      values[r] += r;
+    }
+  }
+#pragma omp target exit data map(from : values, processes)
+  int good = 1, on_slow = 0;
+  for (int r = 0; r < kRegions; r++) good = good && values[r] == r && processes[r] != 0;
+  for (int r = 0; r < kRegions; r++) on_slow += processes[r] == slow;
+  printf("good=%d\non_slow=%d\n", good, on_slow);
+}
+
 int main(int count, char **words) {
   const char *what = count > 1 ? words[1] : "sums";
   if (strcmp(what, "sums") == 0) sums();
@@ -199,5 +224,6 @@ int main(int count, char **words) {
   if (strcmp(what, "no_such_node") == 0) no_such_node();
   if (strcmp(what, "unnamed") == 0) unnamed();
   if (strcmp(what, "read_call") == 0) read_call();
+  if (strcmp(what, "uneven") == 0) uneven();
   return 0;
 }

@@ -5,9 +5,10 @@
  * Updates and host tasks are among them, and tasks that take an array off the device or bring it back: regions in between
  * map it for themselves. The same tasks, one by one on the host, say what must come out.
  *
- *   SEED [TASKS [BYTES [named]]]     arrays have less than that many bytes: 3000
+ *   SEED [TASKS [BYTES [named | uneven]]]     arrays have less than that many bytes: 3000
  *
  * named: the classes are the quarters of an array, and each region maps, and names in its depend clauses, what it uses.
+ * uneven: one region of four takes milliseconds.
  *
  * Covers: target(nowait, depend, map:tofrom), target enter data(map:to, nowait), target exit data(map:from, nowait),
  *   target update(to, from, nowait, depend), task(depend:inout)
@@ -15,6 +16,7 @@
 #include "device.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { kArrays = 5, kClasses = 4 };
 
@@ -38,7 +40,7 @@ typedef struct {
   unsigned salt;
 } Task;
 
-static int g_named;
+static int g_named, g_uneven;
 
 static int begin_of(int n, int part) { return part * n / kClasses; }
 
@@ -63,6 +65,12 @@ static void run(unsigned salt, unsigned char *const *a, const int *first, const 
   unsigned hash = salt ^ hash_bytes(a[0], first[0], n[0], step) ^ hash_bytes(a[1], first[1], n[1], step);
   write_bytes(a[2], first[2], n[2], step, hash);
   write_bytes(a[3], first[3], n[3], step, hash * 31);
+}
+/* Takes about as many microseconds. */
+static void take_time(int microseconds) {
+  volatile unsigned hash = 1;
+  for (int i = 0; i < microseconds * 300; i++)
+    hash = hash * 1664525u + 1013904223u;
 }
 #pragma omp end declare target
 
@@ -135,12 +143,14 @@ static void create_region(const Task *task) {
                 *a3 = g_arrays[task->array[3]];
   int p0 = task->part[0], p1 = task->part[1], p2 = task->part[2], p3 = task->part[3];
   unsigned salt = task->salt;
+  int time = g_uneven && salt % 4 == 0 ? 5000 : 0;
   (void)in0, (void)in1, (void)out0, (void)out1; /* GCC does not count their use in depend */
 #pragma omp target nowait depend(in : in0[0], in1[0]) depend(inout : out0[0], out1[0]) map(tofrom : a0[0 : n0]) \
     map(tofrom : a1[0 : n1]) map(tofrom : a2[0 : n2]) map(tofrom : a3[0 : n3])
   {
     unsigned char *a[] = {a0, a1, a2, a3};
     int n[] = {n0, n1, n2, n3}, p[] = {p0, p1, p2, p3};
+    take_time(time);
     run(salt, a, p, n, 4);
   }
 }
@@ -202,7 +212,8 @@ static void create(const Task *task) {
 int main(int count, char **words) {
   g_state = (unsigned long long)(count > 1 ? atoi(words[1]) : 1) * 0x9e3779b97f4a7c15ULL + 1;
   int tasks = count > 2 ? atoi(words[2]) : 300, most = count > 3 ? atoi(words[3]) : 3000;
-  g_named = count > 4;
+  g_named = count > 4 && strcmp(words[4], "named") == 0;
+  g_uneven = count > 4 && strcmp(words[4], "uneven") == 0;
   for (int v = 0; v < kArrays; v++) {
     int n = g_sizes[v] = 4 + (int)draw((unsigned)most - 4);
     g_arrays[v] = malloc((size_t)n), g_host[v] = malloc((size_t)n);

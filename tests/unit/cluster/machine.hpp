@@ -14,6 +14,7 @@
 #include <map>
 #include <memory>
 #include <queue>
+#include <set>
 
 namespace marline::target::simulation {
 // A value names the task that has written it, and the byte.
@@ -159,6 +160,7 @@ class Machine {
   std::map<TaskNumber, size_t> positions_;  // in the iteration, of replayed tasks
   std::map<TaskNumber, SimulatedTask> tasks_;
   std::vector<TaskNumber> in_order_;  // of creation
+  std::set<TaskNumber> assigned_;
   std::vector<TaskNumber> last_of_construct_, body_of_construct_;
   std::priority_queue<Event> events_;
   std::map<std::pair<NodeNumber, NodeNumber>, double> last_arrival_;

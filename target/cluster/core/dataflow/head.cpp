@@ -25,6 +25,7 @@ Head::Head(const HeadOptions& options)
     node.credits = static_cast<int64_t>(options.credits);
     nodes_.push(std::move(node));
     assigned_.push({});
+    if (i != 0) runnable_.add(0);
   }
 }
 
@@ -113,6 +114,7 @@ bool Head::plan(TaskNumber number) {
   plan_accesses(number, assignment);
   if (task->made.graph != 0) record(number, assignment);
   send(std::move(assignment));
+  if (options_.withdraw) note_open_predecessors(number);
   for (uint64_t buffer : task->made.last_of) directory_.remove(buffer);
   send_of_graphs();
   return true;
@@ -255,6 +257,7 @@ void Head::send(Message message) {
     messages.push(std::move(message));
     return;
   }
+  node.waiting_drops += message.kind == MessageKind::kDrop;
   node.waiting.push(std::move(message));
 }
 
@@ -263,13 +266,16 @@ bool Head::take_credits(Node& node, const Message& message) {
   uint64_t tasks = message.kind == MessageKind::kAssign ? 1 : message.count;
   if (tasks != 0 && node.credits <= 0) return false;
   node.credits -= static_cast<int64_t>(tasks);
+  if (message.kind == MessageKind::kAssign) node.first_unsent = message.index + 1;
   return true;
 }
 
 void Head::send_waiting(Node& node) {
   for (; node.next_waiting < node.waiting.count(); ++node.next_waiting) {
-    if (!take_credits(node, node.waiting[node.next_waiting])) return;
-    messages.push(std::move(node.waiting[node.next_waiting]));
+    Message& message = node.waiting[node.next_waiting];
+    if (!take_credits(node, message)) return;
+    node.waiting_drops -= message.kind == MessageKind::kDrop;
+    messages.push(std::move(message));
   }
   node.waiting.clear();
   node.next_waiting = 0;
@@ -288,6 +294,7 @@ void Head::receive(const Message& message) {
     Message forget = message_to(MessageKind::kForget, message.from);
     forget.index = ended.index;
     if (ended.has_run && message.from != 0) placement.learn(tasks_[number].request, message.from, ended.time);
+    if (tasks_[number].is_stand_in) ended.has_run ? void(++counts.stood_in) : take_back(tasks_[number].stands_for);
     end(number);
     send(std::move(forget));
   }
@@ -314,6 +321,10 @@ void Head::end(TaskNumber number) {
   --nodes_[task.place.node].open;
   for (uint64_t buffer : task.made.last_of) {
     if (copies_.retire(buffer)) remove_copies(buffer);
+  }
+  if (options_.withdraw) {
+    remove_runnable(number);
+    end_predecessor_of(task.successors);
   }
   if (is_recorded(number)) {
     recorded_ends_.push(number);

@@ -89,6 +89,7 @@ class Head {
   [[nodiscard]] bool has_ended(TaskNumber task);
   // Of a task that has not ended.
   [[nodiscard]] bool uses(TaskNumber task, uint64_t buffer);
+  [[nodiscard]] const List<TaskAccess>& accesses_of(TaskNumber task) { return tasks_[task].made.accesses; }
   [[nodiscard]] size_t under_way() const { return under_way_; }
   [[nodiscard]] TaskPlace place_of(TaskNumber task) {
     return is_replayed(task) ? graphs_.place_of(task) : tasks_[task].place;
@@ -109,6 +110,7 @@ class Head {
     uint64_t without_node = 0; // tasks that no member has an image for: they run at node 0
     uint64_t withdrawn = 0;    // tasks for which another node was asked to stand in
     uint64_t from_companions = 0;  // fetches of tasks that may write, from others that may
+    uint64_t stood_in = 0;     // and has
   } counts;
   [[nodiscard]] const Graphs::Counts& graph_counts() const { return graphs_.counts; }
 
@@ -121,6 +123,7 @@ class Head {
     bool is_cancelled = false;
     bool is_lent = false, is_stand_in = false;
     bool is_move = false;  // not planned in the order of creation
+    TaskNumber stands_for = 0;  // of a stand-in
     NewTask made;
     TaskPlace place;
     PlacementRequest request;
@@ -130,6 +133,10 @@ class Head {
     NodeNumber advice = 0;      // the node that make_due has found; 0: none
     uint32_t batch_number = 0;  // in batch_, while make_due runs
     uint64_t order = 0;         // see Message
+    // With `withdraw`:
+    uint64_t open = 0;            // predecessors that have not ended
+    List<TaskNumber> successors;  // that have been planned
+    bool is_runnable = false;     // its node's list has it
   };
   struct Node {
     uint64_t assigned = 0;
@@ -137,6 +144,9 @@ class Head {
     uint64_t open = 0;      // assigned, and has not ended
     List<Message> waiting;  // messages from the first task on that has no credit; bounded by the tasks under way
     size_t next_waiting = 0;
+    size_t waiting_drops = 0;   // among these
+    uint64_t first_unsent = 0;  // an index: the tasks before it have been sent
+    List<TaskNumber> runnable;  // with `withdraw`: tasks that lack only a slot, as far as is known; the newest last
   };
 
   void plan_what_can_be();
@@ -153,6 +163,11 @@ class Head {
   void drop_copy(uint64_t buffer, NodeNumber node);
   List<uint64_t> buffers_of(const Task& task) const;
   void assign_index(TaskNumber number);
+  void note_open_predecessors(TaskNumber number);
+  void add_runnable(TaskNumber number);
+  void remove_runnable(TaskNumber number);
+  void end_predecessor_of(const List<TaskNumber>& successors);
+  void take_back(TaskNumber number);
   void withdraw_for_idle(NodeNumber reporting);
   NodeNumber find_busiest(NodeNumber reporting);
   bool withdraw_from(NodeNumber busy, NodeNumber idle);
@@ -191,6 +206,7 @@ class Head {
   TaskNumber due_ = 0;                 // the first that waits for a barrier, or for more tasks
   size_t under_way_ = 0, planned_ = 0;  // created, and planned, that have not ended
   NodeNumber cursor_ = 0;               // of find_busiest
+  Tournament runnable_;                 // work that could run at once, over slots, by node; with `withdraw`
   Window<uint64_t> levels_;             // tasks of each level that have not ended
   uint64_t clock_ = 0;
   Batch batch_;

@@ -7,13 +7,60 @@
 
 namespace marline::target {
 
+void Head::note_open_predecessors(TaskNumber number) {
+  Task& task = tasks_[number];
+  for (TaskNumber before : task.made.predecessors) {
+    if (is_replayed(before) || has_ended(before)) continue;
+    tasks_[before].successors.push(number);
+    ++task.open;
+  }
+  if (task.open == 0) add_runnable(number);
+}
+
+void Head::add_runnable(TaskNumber number) {
+  Task& task = tasks_[number];
+  NodeNumber node = task.place.node;
+  if (node == 0) return;
+  task.is_runnable = true;
+  nodes_[node].runnable.push(number);
+  runnable_.set(node, runnable_[node] + task.load);
+}
+
+void Head::remove_runnable(TaskNumber number) {
+  Task& task = tasks_[number];
+  if (!task.is_runnable) return;
+  task.is_runnable = false;
+  NodeNumber node = task.place.node;
+  List<TaskNumber>& runnable = nodes_[node].runnable;
+  size_t at = 0;
+  while (runnable[at] != number) ++at;
+  runnable.erase(at);
+  runnable_.set(node, runnable.is_empty() ? 0 : runnable_[node] - task.load);
+}
+
+// A node's report may come before that of a predecessor elsewhere, so some of them may have ended.
+void Head::end_predecessor_of(const List<TaskNumber>& successors) {
+  for (TaskNumber number : successors) {
+    if (has_ended(number)) continue;
+    if (--tasks_[number].open == 0) add_runnable(number);
+  }
+}
+
+// It had started, so nobody stands in.
+void Head::take_back(TaskNumber number) {
+  if (has_ended(number)) return;
+  Task& task = tasks_[number];
+  task.load = placement.begin(task.request, task.place.node);
+  add_runnable(number);
+}
+
 // At each report, so the work is bounded: a few nodes are looked at, and a few of their tasks.
 void Head::withdraw_for_idle(NodeNumber reporting) {
   constexpr int kAtMost = 8;
   for (int i = 0; i < kAtMost; ++i) {
-    NodeNumber idle = placement.least_loaded();
-    if (idle == 0 || static_cast<double>(nodes_[idle].open) >= placement.slots(idle)) return;
-    if (nodes_[idle].credits <= 0) return;
+    NodeNumber idle = runnable_.least();
+    if (idle == 0 || static_cast<double>(nodes_[idle].runnable.count()) >= placement.slots(idle)) return;
+    if (nodes_[idle].waiting_drops != 0) return;  // which the stand-in must not overtake
     NodeNumber busy = find_busiest(reporting);
     if (busy == 0 || busy == idle || !withdraw_from(busy, idle)) return;
   }
@@ -25,34 +72,39 @@ NodeNumber Head::find_busiest(NodeNumber reporting) {
   NodeNumber busiest = reporting;
   for (int i = 0; i < kLookedAt; ++i) {
     cursor_ = cursor_ % static_cast<NodeNumber>(options_.nodes) + 1;
-    if (busiest == 0 || placement.load(cursor_) > placement.load(busiest)) busiest = cursor_;
+    if (busiest == 0 || runnable_[cursor_] > runnable_[busiest]) busiest = cursor_;
   }
   return busiest;
 }
 
-// The youngest tasks have waited least, so they come last. True: one of them is asked for.
+// The first ones run, as far as is known; the last ones would wait longest. True: one of them is asked for.
 bool Head::withdraw_from(NodeNumber busy, NodeNumber idle) {
-  constexpr uint64_t kLookedAt = 16;
-  Window<TaskNumber>& assigned = assigned_[busy];
-  uint64_t begin = assigned.end() - assigned.first() > kLookedAt ? assigned.end() - kLookedAt : assigned.first();
-  if (static_cast<double>(nodes_[busy].open) <= placement.slots(busy)) return false;
-  for (uint64_t index = assigned.end(); index-- > begin;) {
-    TaskNumber number = assigned[index];
-    if (has_ended(number) || is_replayed(number) || !can_stand_in(tasks_[number], idle)) continue;
+  constexpr size_t kLookedAt = 16;
+  const List<TaskNumber>& runnable = nodes_[busy].runnable;
+  auto running = static_cast<size_t>(placement.slots(busy));
+  for (size_t at = runnable.count(), looked = 0; at > running && looked < kLookedAt; ++looked) {
+    TaskNumber number = runnable[--at];
+    const Task& task = tasks_[number];
+    if (task.place.index >= nodes_[busy].first_unsent || !can_stand_in(task, idle)) continue;
     lend(number, idle);
     return true;
   }
   return false;
 }
 
+// The idle node has a free slot. Packing, merging and comparing what is moved takes both nodes' time, which nobody knows
+// in advance: so it is to be little.
 bool Head::can_stand_in(const Task& task, NodeNumber idle) {
   if (task.is_lent || task.is_stand_in || task.is_cancelled || task.made.pin != kAnyNode) return false;
   if (task.made.graph != 0) return false;  // a stand-in is no part of the plan
   if (!placement.may_run(task.request, idle)) return false;
   uint64_t moved = 0;  // there, and what is written back
   for (const TaskAccess& access : task.made.accesses) moved += access.range.bytes * (access.may_write ? 2 : 1);
-  double end = placement.load(idle) + placement.time_with_transfer(task.request, idle, moved);
-  return end < placement.load(task.place.node) && copies_.missing_room(buffers_of(task), idle) == 0;
+  constexpr double kLittle = 0.25;
+  double end = placement.time_with_transfer(task.request, idle, moved);
+  double time = placement.expected_time_at(task.request, idle);
+  if (end - time > kLittle * time || end >= runnable_[task.place.node]) return false;
+  return copies_.missing_room(buffers_of(task), idle) == 0;
 }
 
 void Head::lend(TaskNumber number, NodeNumber idle) {
@@ -60,12 +112,15 @@ void Head::lend(TaskNumber number, NodeNumber idle) {
   Task& made = tasks_.reach(stand_in);
   Task& task = tasks_[number];
   made.is_stand_in = task.is_lent = true;
+  made.stands_for = number;
   made.request = task.request;
   made.request.gap = 0;
   made.place.node = idle;
   ++under_way_;
   assign_index(stand_in);
   for (uint64_t buffer : buffers_of(task)) use(made, buffer, idle);  // the task, which ends later, uses all others
+  add_runnable(stand_in);
+  remove_runnable(number);
   placement.end(task.place.node, task.load);
   task.load = 0;
   ++counts.withdrawn;
@@ -73,11 +128,12 @@ void Head::lend(TaskNumber number, NodeNumber idle) {
   assignment.index = made.place.index;
   assignment.task = number;
   assignment.predecessors = 1;
-  send(std::move(assignment));
+  --nodes_[idle].credits;
+  messages.push(std::move(assignment));
   Message message = message_to(MessageKind::kWithdraw, task.place.node);
   message.index = task.place.index;
   message.peer = made.place;
-  send(std::move(message));
+  messages.push(std::move(message));
 }
 
 }  // namespace marline::target
