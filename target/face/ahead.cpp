@@ -148,6 +148,13 @@ bool comes_behind(const Ahead* one, uint64_t task) {
   return other->met_in == g_search;
 }
 
+bool find_operation(uint64_t task, uint64_t& operation) {
+  Guard guard(g_lock);
+  const Ahead* one = g_claimed.find(task);
+  if (one != nullptr) operation = one->number;
+  return one != nullptr;
+}
+
 void count_in_parts(int constructs) {
   g_in_parts.fetch_add(constructs, std::memory_order_relaxed);
   marline_progress_add(g_hook, constructs);
@@ -406,13 +413,15 @@ Step end_task(Ahead* one) {
   Mapping& mapping = *one->device->mapping;
   for (uint64_t copy : one->copies) one->device->kind->release(one->device, copy);
   one->copies.clear();
-  if (one->ending == nullptr) {
+  if (one->ending == nullptr || !one->ending->has_begun) {
     if (g_spare == nullptr) g_spare = make<Ending>();
-    if (!mapping.begin_end(one->task->items, g_spare->plan, one->key)) return Step::kAgain;  // another construct is at some of it
-    bool is_over = g_spare->plan.pieces == nullptr && g_spare->plan.copies.count() == 0;
+    Ending* ending = one->ending != nullptr ? one->ending : g_spare;
+    if (!mapping.begin_end(one->task->items, ending->plan, one->key)) return Step::kAgain;  // another construct is at some of it
+    bool is_over = ending == g_spare && ending->plan.pieces == nullptr && ending->plan.copies.count() == 0;
     if (!is_over) {
-      one->ending = g_spare;
-      g_spare = nullptr;
+      ending->has_begun = true;
+      if (ending == g_spare) g_spare = nullptr;
+      one->ending = ending;
       if (one->ending->plan.copies.count() != 0) {
         start_copies(one);
         return Step::kGoesOn;

@@ -16,10 +16,11 @@
 
 namespace marline::target {
 
-// What a data construct does, or the end of a region whose data goes home with it.
+// What a data construct does, or a region that brings data, or at whose end data goes home.
 struct Ending {
   Plan plan;
-  uint32_t copies_left = 0;  // of a region
+  bool has_begun = false;    // of a region: its end
+  uint32_t copies_left = 0;  // likewise, of its end
 };
 
 // A task that has been claimed, from its creation to its end: `ended` of the operation is that of the kernel, or of the
@@ -91,6 +92,9 @@ void destroy(T* one) {
 
 // Whether the task, whose turn it is, comes behind that one, directly or not, or that one has ended.
 [[nodiscard]] bool comes_behind(const Ahead* one, uint64_t task);
+
+// The operation on the device of a task that has been handed over. False: the task has ended.
+[[nodiscard]] bool find_operation(uint64_t task, uint64_t& operation);
 
 // So many constructs more or less have copies under way that are made in parts: the hook is to make these.
 void count_in_parts(int constructs);

@@ -8,6 +8,10 @@
 #include "mapping/region.hpp"
 #include "mapping/sent.hpp"
 
+#include <atomic>
+
+extern "C" int omp_get_cancellation();
+
 namespace marline::target {
 
 namespace {
@@ -34,13 +38,93 @@ void show(Ahead* one, const char* what) {
   add_aside(&one->shown);
 }
 
-// False, also of the next ones: the device cannot take it now.
-bool launch_region(Ahead* one, List<uint64_t>& behind) {
+// Copies that nobody else waits for.
+struct Brought : Operation {
+  bool in_parts = false;
+};
+
+bool brought(Operation* operation) {
+  auto* copies = static_cast<Brought*>(operation);
+  bool in_parts = copies->in_parts;
+  destroy(copies);
+  if (in_parts) count_in_parts(-1);
+  return true;
+}
+
+// The kernel of a region whose data goes home behind it, which is the region's end. It is the device's, and that of the
+// thread that hands over, which wants its number: the last one destroys it. acq_rel: that one sees the other's use.
+struct Run : Operation {
+  const Entry* kernel = nullptr;
+  std::atomic<int> owners{2};
+};
+
+void leave(Run* run) {
+  if (run->owners.fetch_sub(1, std::memory_order_acq_rel) == 1) destroy(run);
+}
+
+bool has_run(Operation* operation) {
+  auto* run = static_cast<Run*>(operation);
+  const_cast<Entry*>(run->kernel)->has_run.store(true, std::memory_order_relaxed);
+  leave(run);
+  return true;
+}
+
+size_t list_copies(Array<Transfer>& from, bool is_to_device, List<AheadCopy>& to) {
+  size_t bytes = 0;
+  for (const Transfer& transfer : from) {
+    to.push({transfer.device, transfer.host, transfer.bytes, is_to_device});
+    bytes += transfer.bytes;
+  }
+  return bytes;
+}
+
+uint64_t start(Ahead* one, const List<AheadCopy>& copies, const List<uint64_t>& behind, bool in_parts,
+               Operation* operation) {
+  if (in_parts) count_in_parts(1);
+  AheadCopies all = {copies.begin(), static_cast<uint32_t>(copies.count()), behind.begin(),
+                     static_cast<uint32_t>(behind.count()), in_parts};
+  return one->device->kind->ahead->start_copies(one->device, all, operation);
+}
+
+// The operation is there also if nothing is to be copied: constructs behind this one come behind it.
+void start_copies(Ahead* one, Array<Transfer>& to_device, Array<Transfer>& from_device, const List<uint64_t>& behind) {
+  List<AheadCopy> copies;
+  size_t bytes = list_copies(to_device, true, copies);
+  one->looks_later = !copies.is_empty() && !behind.is_empty();
+  bytes += list_copies(from_device, false, copies);
+  one->in_parts = bytes > kMostBytesAtOnce;
+  (void)start(one, copies, behind, one->in_parts, one);
+}
+
+// The region comes behind the copies. If claimed tasks before it bring a pointer into these bytes, that is found when they
+// are copied, too late for the region: then the program ends with a line, as for a pointer that a kernel stores.
+void bring(Ahead* one, Plan& plan, List<uint64_t>& behind) {
+  List<AheadCopy> copies;
+  size_t bytes = list_copies(plan.copies, true, copies);
+  plan.copies.shrink(0);
+  if (copies.is_empty()) return;
+  auto* operation = make<Brought>();
+  operation->ended = brought;
+  operation->in_parts = bytes > kMostBytesAtOnce;
+  uint64_t number = start(one, copies, behind, operation->in_parts, operation);
+  one->device->mapping->note_filling(plan, number);
+  behind.push(number);
+}
+
+// Its end is that of the region, so it stands behind the ends of those that share the data, too.
+void take_home(Ahead* one, Plan& plan, uint64_t kernel) {
+  Array<Transfer> none;
+  List<uint64_t> behind;
+  behind.push(kernel);
+  for (uint64_t task : plan.sharers) {
+    uint64_t operation;
+    if (find_operation(task, operation)) behind.push(operation);
+  }
+  start_copies(one, none, plan.copies_back, behind);
+}
+
+void start_kernel(Ahead* one, List<uint64_t>& behind, Operation* operation) {
   const CapturedTask& task = *one->task;
-  if (where(task.kernel, one->device) == 0) return false;
-  if (behind.count() != 0 && !one->device->takes_ahead.load(std::memory_order_relaxed)) return false;
-  Place at = {one, &behind};
-  if (!one->device->mapping->begin_present(task.items, sent_at(at))) return false;
   Region region = region_of(task);
   Arguments arguments;
   Array<Transfer, 4> copies;
@@ -54,36 +138,53 @@ bool launch_region(Ahead* one, List<uint64_t>& behind) {
   Launch launch = launch_of(one->device, region, arguments);
   launch.behind = behind.begin();
   launch.behind_count = static_cast<uint32_t>(behind.count());
+  (void)one->device->kind->launch(one->device, launch, operation);
+}
+
+// A region that is cancelled must not take home what it has not computed.
+bool launch_bringing(Ahead* one, List<uint64_t>& behind) {
+  Mapping& mapping = *one->device->mapping;
+  auto* ending = make<Ending>();
+  Place at = {one, &behind};
+  if (omp_get_cancellation() != 0 || !mapping.begin_bringing(one->task->items, ending->plan, sent_at(at))) {
+    destroy(ending);
+    return false;
+  }
+  one->ending = ending;
   show(one, "kernel");
-  (void)one->device->kind->launch(one->device, launch, one);
+  bring(one, ending->plan, behind);
+  if (ending->plan.copies_back.count() == 0) {
+    start_kernel(one, behind, one);
+    return true;
+  }
+  auto* run = make<Run>();
+  run->ended = has_run;
+  run->kernel = one->task->kernel;
+  start_kernel(one, behind, run);
+  uint64_t kernel = run->number;
+  leave(run);
+  take_home(one, ending->plan, kernel);
   return true;
 }
 
-// The operation is there also if nothing is to be copied: constructs behind this one come behind it.
-void start_copies(Ahead* one, Array<Transfer>& to_device, Array<Transfer>& from_device, const List<uint64_t>& behind,
-                  const char* what) {
-  List<AheadCopy> copies;
-  size_t bytes = 0;
-  for (bool is_to_device : {true, false}) {
-    for (const Transfer& transfer : is_to_device ? to_device : from_device) {
-      copies.push({transfer.device, transfer.host, transfer.bytes, is_to_device});
-      bytes += transfer.bytes;
-    }
-  }
-  one->looks_later = to_device.count() != 0 && behind.count() != 0;
-  one->in_parts = bytes > kMostBytesAtOnce;
-  if (one->in_parts) count_in_parts(1);
-  show(one, what);
-  AheadCopies all = {copies.begin(), static_cast<uint32_t>(copies.count()), behind.begin(),
-                     static_cast<uint32_t>(behind.count()), one->in_parts};
-  (void)one->device->kind->ahead->start_copies(one->device, all, one);
+// False, also of the next ones: the device cannot take it now.
+bool launch_region(Ahead* one, List<uint64_t>& behind) {
+  const CapturedTask& task = *one->task;
+  if (where(task.kernel, one->device) == 0) return false;
+  if (behind.count() != 0 && !one->device->takes_ahead.load(std::memory_order_relaxed)) return false;
+  Place at = {one, &behind};
+  if (!one->device->mapping->begin_present(task.items, sent_at(at))) return launch_bringing(one, behind);
+  show(one, "kernel");
+  start_kernel(one, behind, one);
+  return true;
 }
 
 bool launch_update(Ahead* one, List<uint64_t>& behind) {
   Plan plan;
   Place at = {one, &behind};
   if (!one->device->mapping->begin_update(one->task->items, plan, sent_at(at))) return false;
-  start_copies(one, plan.copies, plan.copies_back, behind, "update");
+  show(one, "update");
+  start_copies(one, plan.copies, plan.copies_back, behind);
   return true;
 }
 
@@ -101,8 +202,8 @@ bool launch_mapping(Ahead* one, List<uint64_t>& behind) {
     return false;
   }
   one->ending = ending;
-  start_copies(one, enters ? plan.copies : plan.copies_back, enters ? plan.copies_back : plan.copies, behind,
-               enters ? "data on its way to" : "data on its way from");
+  show(one, enters ? "data on its way to" : "data on its way from");
+  start_copies(one, enters ? plan.copies : plan.copies_back, enters ? plan.copies_back : plan.copies, behind);
   plan.busy.operation = one->number;
   return true;
 }

@@ -368,22 +368,34 @@ void Mapping::plan_end(const Items& items, Plan& plan) {
 void Mapping::finish_end(const Items& items, Plan& plan) {
   tell_pieces(Memory::kRelease, plan.pieces, items.told);
   if (plan.pieces == nullptr) return;
-  {
-    Guard guard(lock_);
-    for (Piece* piece = plan.pieces; piece != nullptr; piece = piece->next) {
-      if (!piece->is_off_list) pieces_.remove(piece);
-    }
-  }
-  // Without the lock, as a device may end operations meanwhile, and these come here. Those who wait for the pieces are
-  // woken behind it, as they may need the memory.
-  for (Piece* piece = plan.pieces; piece != nullptr;) {
-    Piece* next = piece->next;
-    release_piece(piece);
-    piece = next;
-  }
+  bool is_busy = plan.busy.leaves;  // else all of them are busy with themselves
+  remove_pieces(plan.pieces);
+  if (!is_busy) return;
   Guard guard(lock_);
   --busy_count_;
   wake(&plan.busy);
+}
+
+// The memory is released without the lock, as a device may end operations meanwhile, and these come here. Those who wait
+// for the pieces are woken behind it, as they may need the memory.
+void Mapping::remove_pieces(Piece* first) {
+  {
+    Guard guard(lock_);
+    for (Piece* piece = first; piece != nullptr; piece = piece->next) {
+      if (!piece->is_off_list) pieces_.remove(piece);
+    }
+  }
+  while (Piece* piece = first) {
+    first = piece->next;
+    if (piece->allocation != 0) device_->kind->release(device_, piece->allocation);
+    if (piece->is_of_regions()) {
+      Guard guard(lock_);
+      --busy_count_;
+      wake(&piece->own);
+    }
+    piece->~Piece();
+    std::free(piece);
+  }
 }
 
 void Mapping::plan_update(const Items& items, Plan& plan) {

@@ -56,7 +56,11 @@ class Mapping {
   // A region for which nothing is to be done but to count: all data is there by an enter data or the like, not for other
   // regions alone.
   [[nodiscard]] bool begin_present(const Items& items, const Sent& sent);
-  // The end of such a region's task in two halves, with the copies between them.
+  // A region that brings data, plan.copies, behind which it runs, and takes data home, plan.copies_back, behind its kernel
+  // and the ends of plan.sharers. `filled_by`: the operation of the first.
+  [[nodiscard]] bool begin_bringing(const Items& items, Plan& plan, const Sent& sent);
+  static void note_filling(Plan& plan, uint64_t filled_by);
+  // The end of a region's task in two halves, with the copies between them; `plan` is that of its begin, if it had one.
   [[nodiscard]] bool begin_end(const Items& items, Plan& plan, uint64_t task);
   void finish_end(const Items& items, Plan& plan);
   // Data constructs: enter data, whose data is there when plan.copies are made, and finish_enter when it has ended;
@@ -129,9 +133,13 @@ class Mapping {
   bool is_there(const Items& items, int32_t i, Piece*& piece) const;
   bool is_free(const Items& items) const;
   void wait_for_copies(const Items& items, const Sent& sent) const;
-  bool begin_enter_locked(const Items& items, Plan& plan, const Sent& sent);
   bool may_enter(const Items& items, int32_t i, const Sent& sent, Array<Piece*>& gone, Array<int32_t>& absent) const;
   bool create_absent(const Items& items, Array<int32_t>& absent, Plan& plan);
+  bool make_way(const Items& items, Plan& plan, const Sent& sent);
+  void use_brought(const Items& items, int32_t i, Plan& plan, const Sent& sent);
+  void leave_brought(Plan& plan, uint64_t task);
+  void release_pieces(Plan& plan);
+  void remove_pieces(Piece* first);
   bool may_exit(const Items& items, int32_t i, const Sent& sent) const;
   Piece* piece_at_end(const Items& items, int32_t i) const;
   void subtract_item(const Items& items, int32_t i, Plan& plan);

@@ -26,7 +26,9 @@ struct Busy {
   bool leaves = false;  // back to the host
   bool is_sent = false;     // ahead (sent.hpp); then:
   uint64_t task = 0;        // its task's number,
-  uint64_t operation = 0;   // and that of its copies on the device; by the thread that hands over
+  uint64_t operation = kNoOperation;  // and that of its copies on the device; by the thread that hands over
+
+  static constexpr uint64_t kNoOperation = ~uint64_t{0};
 };
 
 struct Piece : Range {
@@ -43,10 +45,12 @@ struct Piece : Range {
   Busy* busy;           // or null
   Piece* next;          // of the same Busy
   Array<uint64_t, 1> users;  // tasks of regions that are sent ahead and among `regions`
+  Busy own;                 // which a piece is busy with that is there only for regions which are sent ahead
   bool is_off_list;         // it leaves, and a construct that is ordered behind that has mapped its memory anew
   Attachments attachments;  // copies of the piece leave these pointers as they are, on both sides
 
   [[nodiscard]] uint64_t on_device(uintptr_t host) const { return address + (host - begin); }
+  [[nodiscard]] bool is_of_regions() const { return busy == &own; }
   [[nodiscard]] uint64_t count() const { return references + regions + holds; }
 };
 

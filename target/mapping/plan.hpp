@@ -29,7 +29,10 @@ struct Plan {
   Array<Transfer> copies_back;  // of target update alone: all other constructs copy in one direction
   Array<AttachLater> attachments;
   Array<Slot> slots;
-  Array<Piece*> filled;        // of an enter data that is sent ahead: `pieces`, which others may take into theirs
+  // Of constructs that are sent ahead:
+  Array<Piece*> filled;        // by an enter data or a region
+  Array<Piece*> shared;        // by a region with those that it has no order to
+  Array<uint64_t> sharers;     // the tasks of these
   const Sent* sent = nullptr;  // while a construct that is sent ahead is planned
 };
 

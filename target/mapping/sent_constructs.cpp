@@ -7,7 +7,9 @@
 // ends, as for those that wait. So constructs without an order to it wait as ever. Those that come behind it go on: what
 // it fills is there, and their operations come behind its copies; what it empties is not there, and its record, no longer
 // in the list, is its own to release. A piece is taken by one construct alone, and only from one that it comes behind,
-// whose task has ended before.
+// whose task has ended before. A piece that regions have brought is busy with itself, since it leaves with the last of
+// them; only such regions share it.
+#include "mapping/copies.hpp"
 #include "mapping/mapping.hpp"
 #include "mapping/plan.hpp"
 #include "mapping/sent.hpp"
@@ -24,6 +26,15 @@ bool leaves(const Piece* piece) { return piece->busy != nullptr && piece->busy->
 bool is_kept(const Piece* piece) { return piece->references + piece->holds != 0 || piece->forever; }
 
 bool is_behind(const Sent& sent, const Busy& busy) { return busy.is_sent && sent.is_behind(sent.of, busy.task); }
+
+// Of a piece that leaves: whether it has left for the construct.
+bool is_over(Piece* piece, const Sent& sent) {
+  if (!piece->is_of_regions()) return is_behind(sent, *piece->busy);
+  for (uint64_t user : piece->users) {
+    if (!sent.is_behind(sent.of, user)) return false;
+  }
+  return true;
+}
 
 void note_sent(Busy& busy, const Sent& sent) {
   busy.is_sent = true;
@@ -77,7 +88,8 @@ bool Mapping::is_free(const Items& items) const {
 
 void Mapping::wait_for_copies(const Items& items, const Sent& sent) const {
   for (int32_t i = 0; i < items.count && busy_count_ != 0; ++i) {
-    if (const Busy* busy = busy_at(items, i)) sent.also_behind(sent.of, busy->operation);
+    const Busy* busy = busy_at(items, i);
+    if (busy != nullptr && busy->operation != Busy::kNoOperation) sent.also_behind(sent.of, busy->operation);
   }
 }
 
@@ -134,7 +146,7 @@ bool Mapping::begin_end(const Items& items, Plan& plan, uint64_t task) {
   ++construct_;
   of_region_ = items.of_region;
   for (Piece* piece : pieces) {
-    if (!is_first_count(piece, 0)) continue;
+    if (piece->is_of_regions() || !is_first_count(piece, 0)) continue;
     forget_user(piece, task);
     --piece->regions;
     if (!leaves(piece)) take_last(piece, plan);
@@ -143,7 +155,20 @@ bool Mapping::begin_end(const Items& items, Plan& plan, uint64_t task) {
     if (!has_no_storage(items.types[i])) copy_item_back(items, i, plan);
   }
   note_busy(plan, true);
+  leave_brought(plan, task);
   return true;
+}
+
+// What regions have brought goes with the last of them. Behind `note_busy`: these pieces are busy with themselves.
+void Mapping::leave_brought(Plan& plan, uint64_t task) {
+  for (Array<Piece*>* pieces : {&plan.filled, &plan.shared}) {
+    for (Piece* piece : *pieces) {
+      forget_user(piece, task);
+      if (--piece->regions != 0) continue;
+      piece->next = plan.pieces;
+      plan.pieces = piece;
+    }
+  }
 }
 
 bool Mapping::begin_update(const Items& items, Plan& plan, const Sent& sent) {
@@ -168,14 +193,17 @@ bool Mapping::may_enter(const Items& items, int32_t i, const Sent& sent, Array<P
   uintptr_t end = begin + static_cast<size_t>(items.sizes[i]), at = begin;
   auto* piece = static_cast<Piece*>(pieces_.first_overlap(begin, end));
   while (piece != nullptr && leaves(piece)) {
-    if (begin == end || !is_behind(sent, *piece->busy)) return false;
+    if (begin == end) return false;
+    if (!is_over(piece, sent))
+      return items.of_region && piece->is_of_regions() && at == begin && piece->contains(begin, end);
     gone.push(piece);
     at = piece->end;
     piece = at < end ? static_cast<Piece*>(pieces_.first_overlap(at, end)) : nullptr;
   }
   if (piece != nullptr) {
     bool is_free = piece->busy == nullptr || piece->busy->is_sent;
-    return at == begin && piece->contains(begin, end) && is_kept(piece) && is_free;
+    bool is_known = piece->contains(begin, end) || (items.of_region && (type & kImplicit) != 0);
+    return at == begin && is_known && is_kept(piece) && is_free;
   }
   if (begin != end) absent.push(i);
   return (type & kPresent) == 0;
@@ -193,14 +221,15 @@ bool Mapping::create_absent(const Items& items, Array<int32_t>& absent, Plan& pl
   return true;
 }
 
-bool Mapping::begin_enter_locked(const Items& items, Plan& plan, const Sent& sent) {
+// All that the construct maps has a piece behind it, or nothing has changed but that plan.pieces are to be released.
+bool Mapping::make_way(const Items& items, Plan& plan, const Sent& sent) {
   Array<Piece*> gone;
   Array<int32_t> absent;
   for (int32_t i = 0; i < items.count; ++i) {
     if (!may_enter(items, i, sent, gone, absent)) return false;
   }
   ++construct_;
-  of_region_ = false;
+  of_region_ = items.of_region;
   for (Piece* piece : gone) {
     if (!piece->is_off_list) pieces_.remove(piece);
     piece->is_off_list = true;
@@ -213,23 +242,79 @@ bool Mapping::begin_enter_locked(const Items& items, Plan& plan, const Sent& sen
     }
     return false;
   }
-  add(items, plan);
   for (Piece* piece = plan.pieces; piece != nullptr; piece = piece->next) plan.filled.push(piece);
-  note_busy(plan, false);
-  note_sent(plan.busy, sent);
-  plan.pieces = nullptr;
   return true;
 }
 
-bool Mapping::begin_enter(const Items& items, Plan& plan, const Sent& sent) {
-  lock_.take();
-  bool has_begun = begin_enter_locked(items, plan, sent);
-  lock_.release();
+void Mapping::release_pieces(Plan& plan) {
   while (Piece* piece = plan.pieces) {
     plan.pieces = piece->next;
     release_piece(piece);
   }
-  return has_begun;
+}
+
+bool Mapping::begin_enter(const Items& items, Plan& plan, const Sent& sent) {
+  {
+    Guard guard(lock_);
+    if (make_way(items, plan, sent)) {
+      add(items, plan);
+      note_busy(plan, false);
+      note_sent(plan.busy, sent);
+      plan.pieces = nullptr;
+      return true;
+    }
+  }
+  release_pieces(plan);
+  return false;
+}
+
+// A piece that has been created counts the region already.
+void Mapping::use_brought(const Items& items, int32_t i, Plan& plan, const Sent& sent) {
+  uint64_t type = items.types[i];
+  if (has_no_storage(type) || (type & kAttach) != 0) return;
+  Piece* piece = piece_at_end(items, i);
+  if (piece == nullptr) return;
+  bool is_created = piece->busy == &plan.busy, is_first = is_first_count(piece, 0);
+  if (is_first) {
+    ++piece->regions;
+    if (piece->is_of_regions()) plan.shared.push(piece);
+    for (uint64_t user : piece->users) {
+      if (piece->is_of_regions()) plan.sharers.push(user);
+    }
+    piece->users.push(sent.task);
+  }
+  auto begin = reinterpret_cast<uintptr_t>(items.begins[i]);
+  auto bytes = static_cast<size_t>(items.sizes[i]);
+  if (is_created && (type & kTo) != 0) copy_around(*piece, begin, bytes, plan.copies);
+  bool is_brought = is_created || piece->is_of_regions();
+  if (is_brought && (type & kFrom) != 0) copy_around(*piece, begin, bytes, plan.copies_back);
+  if (!is_created && piece->busy != nullptr && piece->busy->operation != Busy::kNoOperation)
+    sent.also_behind(sent.of, piece->busy->operation);
+}
+
+bool Mapping::begin_bringing(const Items& items, Plan& plan, const Sent& sent) {
+  {
+    Guard guard(lock_);
+    if (make_way(items, plan, sent)) {
+      for (int32_t i = 0; i < items.count; ++i) use_brought(items, i, plan, sent);
+      for (Piece* piece : plan.filled) {
+        piece->busy = &piece->own;
+        note_sent(piece->own, sent);
+        piece->own.leaves = true;
+        piece->own.bytes = piece->end - piece->begin;
+        piece->users.push(sent.task);
+        ++busy_count_;
+      }
+      plan.pieces = nullptr;
+      return true;
+    }
+  }
+  release_pieces(plan);
+  return false;
+}
+
+void Mapping::note_filling(Plan& plan, uint64_t filled_by) {
+  for (Piece* piece : plan.filled) piece->own.operation = filled_by;
 }
 
 void Mapping::finish_enter(Plan& plan) {
@@ -247,9 +332,9 @@ bool Mapping::may_exit(const Items& items, int32_t i, const Sent& sent) const {
   uint64_t type = items.types[i];
   if (has_no_storage(type) || (type & kAttach) != 0) return true;
   if (is_member(type) || (type & (kPointerAndObject | kHold)) != 0) return false;
-  const Piece* piece = piece_at_end(items, i);
+  Piece* piece = piece_at_end(items, i);
   if (piece == nullptr || leaves(piece)) {
-    return (type & kPresent) == 0 && (piece == nullptr || is_behind(sent, *piece->busy));
+    return (type & kPresent) == 0 && (piece == nullptr || is_over(piece, sent));
   }
   if (piece->busy != nullptr && !is_behind(sent, *piece->busy)) return false;
   return is_kept(piece) || (type & kAlways) == 0;

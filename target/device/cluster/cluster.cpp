@@ -252,7 +252,8 @@ bool has_room(Device* device, size_t bytes) { return head_of(device).has_room(by
 
 // A thread that waits may be the only one there is.
 void progress(Device* device) {
-  if (!copy_part(device)) progress_nodes(device);
+  bool is_usable = !device->lost && node_job() != nullptr;
+  if (!is_usable || !copy_part(device)) progress_nodes(device);
 }
 
 constexpr AheadKind kAhead = {cancel, start_copies, start_find_on_cluster, copy_part, has_room};

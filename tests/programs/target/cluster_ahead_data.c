@@ -4,7 +4,9 @@
  * could run tasks are busy until the last region of each chain says that it has run. So no construct in front of that
  * may need one of them.
  *
- *   [KIBIBYTES]     of each array: 4
+ *   [KIBIBYTES [alone]]     of each array: 4
+ *
+ * alone: the regions bring the data and take it home themselves.
  *
  * Covers: target enter data(map:to, nowait, depend), target exit data(map:from, nowait, depend),
  *   target(nowait, depend, map:tofrom)
@@ -20,10 +22,13 @@ enum { kRounds = 6, kChains = 3, kThreads = 2, kSeconds = 40 };
 
 static int *g_arrays[kChains];
 static char g_path[64];
+static int g_alone;
 
 static void create_round(int *a, int ints, int says, int process, int chain) {
   (void)ints; /* GCC does not count its use in a map */
+  if (!g_alone) {
 #pragma omp target enter data map(to : a[0 : ints]) depend(inout : a[0]) nowait
+  }
 #pragma omp target nowait depend(inout : a[0]) map(tofrom : a[0 : ints])
   {
     for (int i = 0; i < ints; i++)
@@ -34,7 +39,9 @@ static void create_round(int *a, int ints, int says, int process, int chain) {
       close(open(path, O_CREAT | O_WRONLY, 0600));
     }
   }
+  if (!g_alone) {
 #pragma omp target exit data map(from : a[0 : ints]) depend(inout : a[0]) nowait
+  }
 }
 
 /* True: the file has been there, and is no more. */
@@ -59,6 +66,7 @@ static int wait_for_chains(int process) {
 
 int main(int count, char **words) {
   int ints = (count > 1 ? atoi(words[1]) : 4) * 256, process = getpid(), is_over = 0;
+  g_alone = count > 2;
   for (int chain = 0; chain < kChains; chain++) {
     g_arrays[chain] = malloc(sizeof(int) * (size_t)ints);
     for (int i = 0; i < ints; i++)

@@ -138,6 +138,10 @@ device_program_test(cluster_ahead_pointers PROGRAM cluster_ahead SOURCES cluster
 device_program_test(cluster_ahead_data SOURCES cluster_ahead_data.c DEVICES cluster GCC GCC_DEVICES cluster THREADS 4 NO_GPU STOCK NONE)
 device_program_test(cluster_ahead_large PROGRAM cluster_ahead_data SOURCES cluster_ahead_data.c ARGS 3000 DEVICES cluster
                     COMPILERS clang19 THREADS 4 NO_GPU STOCK NONE)
+device_program_test(cluster_ahead_alone PROGRAM cluster_ahead_data SOURCES cluster_ahead_data.c ARGS 4 alone DEVICES cluster
+                    GCC GCC_DEVICES cluster THREADS 4 NO_GPU STOCK NONE)
+device_program_test(cluster_ahead_alone_large PROGRAM cluster_ahead_data SOURCES cluster_ahead_data.c ARGS 3000 alone
+                    DEVICES cluster COMPILERS clang19 THREADS 4 NO_GPU STOCK NONE)
 device_program_test(cluster_maps SOURCES cluster_maps.c ARGS 1 400 GCC NO_GPU THREADS 4 STOCK NONE)
 device_program_test(cluster_maps_large PROGRAM cluster_maps SOURCES cluster_maps.c ARGS 2 200 400000 COMPILERS clang19
                     DEVICES cluster THREADS 4 NO_GPU STOCK NONE)
