@@ -138,6 +138,7 @@ struct Task {
   size_t node;
   bool is_sole;
   ClusterRange range;
+  bool restores;  // all bytes are in the end as they were
   Step step = Step::kFetch;
   uint64_t version = 0;                           // when its inputs had come
   std::vector<std::pair<size_t, char>> writes{};  // where, what
@@ -191,7 +192,7 @@ class Copies {
       bool is_sole = i == 0 && below(4) != 0;
       size_t node = below(kNodes);
       bool moves = is_sole && node != home_;
-      tasks_.push_back({node, is_sole, moves || below(2) == 0 ? whole() : any_range()});
+      tasks_.push_back({node, is_sole, moves || below(2) == 0 ? whole() : any_range(), below(4) == 0});
       if (moves) home_ = node;
     }
   }
@@ -200,8 +201,8 @@ class Copies {
 
   void give(Task& task, size_t at, const char* what, size_t count) {
     for (size_t i = 0; i < count; ++i) {
-      task.writes.emplace_back(at + i, what[i]);
-      truth_[at + i] = what[i];
+      if (!task.restores) truth_[at + i] = what[i];
+      task.writes.emplace_back(at + i, truth_[at + i]);
     }
   }
 
@@ -266,6 +267,13 @@ class Copies {
     check_inputs(task);
   }
 
+  // What it is going to write behind that may have any value meanwhile.
+  void scribble(Task& task, size_t first) {
+    for (size_t i = first; i < task.writes.size(); ++i) {
+      if (below(4) == 0) copies_[task.node]->tasks()[task.writes[i].first] ^= 0x15;
+    }
+  }
+
   void write(Task& task, size_t first, size_t last) {
     for (size_t i = first; i < last; ++i) copies_[task.node]->tasks()[task.writes[i].first] = task.writes[i].second;
   }
@@ -273,8 +281,12 @@ class Copies {
   void end(Task& task) {
     PointerSink sink = {kBegin, kEnd, {}};
     Replica& own = copies_[task.node]->replica;
-    own.compare(task.range, ++clock_, task.is_sole ? task.version : Replica::kNotSole, sink,
-                copies_[task.node]->used_pages);
+    if (run_ == Run::kGpu) {
+      own.compare_on_gpu(task.range, ++clock_, task.node == home_, sink);
+    } else {
+      own.compare(task.range, ++clock_, task.is_sole ? task.version : Replica::kNotSole, sink,
+                  copies_[task.node]->used_pages);
+    }
     --copies_[task.node]->writers;
     for (uint64_t word : sink.found) told_.insert(word);
     if (task.node == home_) return;
@@ -290,6 +302,7 @@ class Copies {
       case Task::Step::kWrite:
         start(task);
         write(task, 0, half);
+        scribble(task, half);
         break;
       case Task::Step::kWriteRest:
         write(task, half, task.writes.size());
@@ -441,14 +454,13 @@ TEST(Replica, ChainsStayOnAGpu) {
   ClusterRange whole = {1, 0, kBytes};
   PointerSink sink = {kBegin, kEnd, {}};
   for (uint64_t round = 1; round <= 10; ++round) {
-    uint64_t version = Replica::version();
     replica.bring(whole, true);
     for (uint64_t& word : gpu) word += round;
-    replica.compare(whole, round, version, sink);
+    replica.compare_on_gpu(whole, round, true, sink);
   }
   EXPECT_EQ(moved, 0U);
   gpu[100] = kBegin;
-  replica.compare(whole, 11, Replica::version(), sink);
+  replica.compare_on_gpu(whole, 11, true, sink);
   EXPECT_EQ(moved, 256U);
   ASSERT_EQ(sink.found.count(), 1U);
   BlobWriter blob;
@@ -460,6 +472,29 @@ TEST(Replica, ChainsStayOnAGpu) {
   other.replica.merge(reader);
   std::free(sent);
   EXPECT_EQ(std::memcmp(other.data.data(), gpu.data(), kBytes), 0);
+}
+
+// Another node fetches a block that has been left on the GPU before the GPU has said that a pointer is there.
+TEST(Replica, PointersOnAGpuAreToldThoughTheBlockHasGone) {
+  static Replica* fetched;
+  GpuMemory fetching = kTestGpu;
+  fetching.find_words = [](uint64_t at, uint64_t bytes, uint64_t begin, uint64_t end, List<uint64_t>& blocks) {
+    BlobWriter blob;
+    fetched->pack({1, 0, bytes}, 0, blob);
+    return kTestGpu.find_words(at, bytes, begin, end, blocks);
+  };
+  constexpr size_t kBytes = 1024;
+  std::vector<char> data(kBytes), twin(kBytes);
+  std::vector<uint64_t> gpu(kBytes / 8);
+  Replica replica(1, data.data(), twin.data(), kBytes, &fetching, reinterpret_cast<uint64_t>(gpu.data()));
+  fetched = &replica;
+  ClusterRange whole = {1, 0, kBytes};
+  PointerSink sink = {kBegin, kEnd, {}};
+  replica.bring(whole, true);
+  gpu[70] = kBegin + 8;
+  replica.compare_on_gpu(whole, 1, true, sink);
+  ASSERT_EQ(sink.found.count(), 1U);
+  EXPECT_EQ(sink.found[0], kBegin + 8);
 }
 
 // A thread stores a pointer while another task's comparison is in that block.

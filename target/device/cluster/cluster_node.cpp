@@ -278,7 +278,8 @@ void ClusterNode::list_comparisons(uint64_t index, List<Comparison>& to) {
   uint64_t version = started_[index].version;
   for (const WorkerCommand& command : worker_.commands) {
     bool is_sole = command.is_sole && !checks_;  // a check needs all twins
-    to.push({&replica(command.range), command.range, command.stamp, is_sole ? version : Replica::kNotSole});
+    to.push({&replica(command.range), command.range, command.stamp, is_sole ? version : Replica::kNotSole,
+                command.is_home && !checks_});
   }
   worker_.commands.clear();
 }
@@ -290,6 +291,8 @@ void ClusterNode::compare_all(const List<Comparison>& comparisons) {
     bool has_pages = by_pages_ && is_inside(reinterpret_cast<uint64_t>(one.replica->data()));
     if (twins_ == 0) {
       one.replica->claim(one.range, one.stamp);
+    } else if (has_gpu_) {
+      one.replica->compare_on_gpu(one.range, one.stamp, one.is_home, sink);
     } else {
       one.replica->compare(one.range, one.stamp, one.version, sink, has_pages ? &pages_ : nullptr);
     }

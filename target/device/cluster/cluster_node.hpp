@@ -115,6 +115,7 @@ class ClusterNode {
     Replica* replica;  // stays: the task uses it
     ClusterRange range;
     uint64_t stamp, version;  // as Replica::compare has them
+    bool is_home;
   };
 
   void read_task(const Message& message, BlobReader& rest);

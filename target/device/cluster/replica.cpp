@@ -217,7 +217,6 @@ void Replica::compare_written(const ClusterRange& range, uint64_t stamp, uint64_
 
 void Replica::compare(const ClusterRange& range, uint64_t stamp, uint64_t version, PointerSink& sink,
                       const WrittenPages* pages) {
-  if (gpu_ != nullptr) return compare_on_gpu(range, stamp, version, sink);
   for (uint64_t begin = range.offset; begin < range.end();) {
     uint64_t end = std::min(range.end(), (begin / kChunk + 1) * kChunk);
     ClusterRange part = {range.buffer, begin, end - begin};
@@ -351,7 +350,7 @@ void Replica::merge(BlobReader& from) {
     const char* bytes = from.get_bytes(part.end - part.begin);
     if (!from.is_good()) refuse_torn(buffer_);
     visit.enter(block);
-    freshen(block);
+    gpu_ != nullptr ? bring_home(visit, block) : freshen(block);
     merge_block(block, part, uniform, table, index, count, bytes);
   }
 }

@@ -61,8 +61,10 @@ class Replica {
   void compare(const ClusterRange& range, uint64_t stamp, uint64_t version, PointerSink& sink,
                const WrittenPages* pages = nullptr);
   // Before a task that uses the range runs on the GPU, the only one there until it has been compared: gives the GPU
-  // what it lacks. By the task, which may be suspended; so is its `compare`.
+  // what it lacks. And behind it, in place of `compare`; `is_home`: nothing of the range is sent home. By the task, which
+  // may be suspended.
   void bring(const ClusterRange& range, bool may_write);
+  void compare_on_gpu(const ClusterRange& range, uint64_t stamp, bool is_home, PointerSink& sink);
   // How many bytes of the range differ from their twin, while no task may write there; `first` and `end`: they lie
   // between these, which are left alone if there are none.
   uint64_t count_changes(const ClusterRange& range, uint64_t& first, uint64_t& end);
@@ -140,14 +142,12 @@ class Replica {
   void take(uint64_t block, uint32_t begin, uint32_t end, const char* bytes);
   void tell(PointerSink& sink) const;
   bool covers(uint64_t block, Part part) const { return part.begin == 0 && part.end == length_of(block); }
-  void compare_on_gpu(const ClusterRange& range, uint64_t stamp, uint64_t version, PointerSink& sink);
-  void leave_on_gpu(const ClusterRange& range, uint64_t stamp, uint64_t version, List<ByteRun>& left,
-                    List<ByteRun>& read);
-  void narrow(const ClusterRange& range, List<ByteRun>& runs);
+  void leave_on_gpu(const ClusterRange& range, uint64_t stamp, bool is_home, List<ByteRun>& left, List<ByteRun>& read);
   void compare_read(const ByteRun* runs, size_t count, uint64_t stamp, PointerSink& sink);
   void compare_with_mirror(uint64_t block, Part part, const char* now, uint64_t stamp, PointerSink* sink);
   void find_left_pointers(const List<ByteRun>& left, PointerSink& sink);
   void bring_home(const ClusterRange& range);
+  void bring_home(Visit& visit, uint64_t block);
   void bring_home(uint64_t first, uint64_t last, PointerSink* sink);
   uint64_t count_changes_on_gpu(const ClusterRange& range, uint64_t& first, uint64_t& end) const;
   const char* settled() const { return twin_ != nullptr ? twin_ : data_; }

@@ -70,10 +70,9 @@ void Replica::bring(const ClusterRange& range, bool may_write) {
   if (!sent.is_empty()) gpu_->write(gpu_address_, data_, sent);
 }
 
-void Replica::compare_on_gpu(const ClusterRange& range, uint64_t stamp, uint64_t version, PointerSink& sink) {
+void Replica::compare_on_gpu(const ClusterRange& range, uint64_t stamp, bool is_home, PointerSink& sink) {
   List<ByteRun> left, read;
-  leave_on_gpu(range, stamp, version, left, read);
-  if (!read.is_empty()) narrow(range, read);
+  leave_on_gpu(range, stamp, is_home, left, read);
   for (size_t i = 0, next; i < read.count(); i = next) {  // those that lie in as many bytes as a chunk has
     for (next = i + 1; next < read.count() && read[next].end() - read[i].offset <= kChunk;) ++next;
     compare_read(&read[i], next - i, stamp, sink);
@@ -81,49 +80,34 @@ void Replica::compare_on_gpu(const ClusterRange& range, uint64_t stamp, uint64_t
   if (!left.is_empty()) find_left_pointers(left, sink);
 }
 
-// As in Replica::compare_in, a block that no other node has fetched since the task's inputs came is not compared; here
-// it stays on the GPU, unless something has been merged that the GPU lacks.
-void Replica::leave_on_gpu(const ClusterRange& range, uint64_t stamp, uint64_t version, List<ByteRun>& left,
+// Which blocks stay there, and which bytes are to be read. If the GPU knows which blocks are not as they were when the
+// kernel began, others write in the range as well: what has changed is asked for, or merged, soon. Of the others, those
+// count as changed, too, that came home since: some of the kernel's bytes, which it may have changed again, have got
+// into mirror and twin then.
+void Replica::leave_on_gpu(const ClusterRange& range, uint64_t stamp, bool is_home, List<ByteRun>& left,
                            List<ByteRun>& read) {
+  uint64_t first = (range.offset + kBlock - 1) / kBlock, last = range.end() / kBlock;
+  List<uint64_t> changed;
+  size_t next = 0;
+  bool is_known = first < last && gpu_->find_changes(gpu_address_ + first * kBlock, (last - first) * kBlock, changed);
   Visit visit(*this);
   for (uint64_t block = range.offset / kBlock; block * kBlock < range.end(); ++block) {
     visit.enter(block);
     Part part = part_of_block(block, range);
     Block& own = blocks_[block];
-    bool is_only_here = version != kNotSole && own.sent <= version && own.is_on_gpu != 0;
-    bool stays = covers(block, part) && (own.is_stale != 0 || is_only_here);
-    assert(stays || own.is_stale == 0);
-    if (stays) {
+    uint64_t begin = block * kBlock + part.begin, end = block * kBlock + part.end;
+    while (next < changed.count() && first + changed[next] < block) ++next;
+    bool has_changed = next < changed.count() && first + changed[next] == block;
+    bool is_same = is_known && block >= first && block < last && !has_changed && own.has_untold == 0;
+    if (own.is_stale != 0 || (is_home && !is_known && own.is_on_gpu != 0 && covers(block, part))) {
+      assert(covers(block, part));
       own.is_stale = 1;
       left_stamps_[block] = stamp;
-    }
-    uint64_t begin = block * kBlock + part.begin, end = block * kBlock + part.end;
-    stays ? add_run(left, begin, end) : add_piece(read, begin, end, kChunk);
-  }
-}
-
-// Takes out what the GPU says is as it was when the kernel began, unless it came home since: some of the kernel's
-// bytes, which it may have changed again, have been taken into mirror and twin then.
-void Replica::narrow(const ClusterRange& range, List<ByteRun>& runs) {
-  uint64_t first = (range.offset + kBlock - 1) / kBlock, last = range.end() / kBlock;
-  List<uint64_t> changed;
-  if (first >= last || !gpu_->find_changes(gpu_address_ + first * kBlock, (last - first) * kBlock, changed)) return;
-  List<ByteRun> narrowed;
-  size_t next = 0;
-  Visit visit(*this);
-  for (const ByteRun& run : runs) {
-    ClusterRange of_run = {buffer_, run.offset, run.bytes};
-    for (uint64_t block = run.offset / kBlock; block * kBlock < run.end(); ++block) {
-      visit.enter(block);
-      while (next < changed.count() && first + changed[next] < block) ++next;
-      bool has_changed = next < changed.count() && first + changed[next] == block;
-      bool is_known = block >= first && block < last;
-      if (is_known && !has_changed && blocks_[block].has_untold == 0) continue;
-      Part part = part_of_block(block, of_run);
-      add_piece(narrowed, block * kBlock + part.begin, block * kBlock + part.end, kChunk);
+      add_run(left, begin, end);
+    } else if (!is_same) {
+      add_piece(read, begin, end, kChunk);
     }
   }
-  runs.swap(narrowed);
 }
 
 // The kernel has ended, so the GPU's bytes stay as they are until this task has ended.
@@ -190,6 +174,16 @@ void Replica::find_left_pointers(const List<ByteRun>& left, PointerSink& sink) {
       tell(sink);
     }
   }
+}
+
+// Before bytes are merged into a block: those of its neighbours mostly follow.
+void Replica::bring_home(Visit& visit, uint64_t block) {
+  constexpr uint64_t kAtOnce = (64 << 10) / kBlock;
+  if (blocks_[block].is_stale == 0) return;
+  uint64_t first = block / kAtOnce * kAtOnce, last = std::min(first + kAtOnce, (bytes_ + kBlock - 1) / kBlock);
+  visit.enter(first);
+  visit.enter(last - 1);
+  bring_home(first, last, nullptr);
 }
 
 void Replica::bring_home(const ClusterRange& range) {

@@ -251,6 +251,7 @@ void Worker::compare(uint64_t index) {
     command.action = WorkerAction::kCompare;
     command.index = index;
     command.is_sole = access.is_sole;
+    command.is_home = access.home == node_;
     command.range = access.range;
     command.stamp = clock_;
     commands.push(std::move(command));

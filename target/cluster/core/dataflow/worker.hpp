@@ -34,6 +34,7 @@ struct WorkerCommand {
   WorkerAction action{};
   uint64_t index = 0, stamp = 0;
   bool is_sole = false;  // as PlannedAccess has it
+  bool is_home = false;  // the node is the range's home
   TaskNumber task = 0;
   ClusterRange range;
   Message message;
