@@ -265,9 +265,11 @@ typedef struct marline_target_task {
   int32_t priority;          /* as it is scheduled by; see `raised` */
   const char *name;          /* marline_task_name's, or NULL; valid until the task has been ended */
   const void *code;          /* an address in the program behind the construct's call */
-  int in_graph;              /* 1: in an iteration of a persistent graph. It cannot be claimed: the answer must be NULL */
+  int in_graph;              /* 1: in an iteration of a persistent graph */
   int node;                  /* marline_task_node's; 0: none */
   const size_t *dependence_bytes; /* of each dependence's list item, 0: not known; NULL: of none (GCC's code) */
+  uint64_t graph;            /* not 0: of an iteration that has been told, see `iterates` */
+  uint64_t step;             /* its place there, from 0 on */
 } marline_target_task_t;
 
 typedef enum marline_wait_kind {
@@ -283,8 +285,9 @@ typedef enum marline_wait_kind {
 typedef struct marline_target_observer {
   size_t bytes; /* sizeof(marline_target_observer_t) in the library: later versions add fields at the end */
   /* By the thread that creates the task. Not told: tasks of final tasks, and of if(0), which are not deferred; those that
-   * a graph repeats without the program's code; those that something else completes (a detach clause, and proxy tasks of
-   * LLVM's interface). The result claims the task, and is what the library knows it by; NULL:
+   * something else completes (a detach clause, and proxy tasks of LLVM's interface); in a persistent graph, members of a
+   * mutexinoutset, tasks while priorities are passed on, and of iterations that are repeated, those behind tasks that are
+   * not claimed. The result claims the task, and is what the library knows it by; NULL:
    * the task is not claimed, and runs as if there were no observer. Here alone user code may be called. */
   void *(*created)(const marline_target_task_t *task);
   /* Right behind, by the same thread. What stands before the task and had not ended when it was looked at: the numbers of
@@ -309,6 +312,15 @@ typedef struct marline_target_observer {
   /* A claimed task that was left to the runtime (marline_claimed_run) has ended, and `ordered` names it no more, but for
    * calls under way. Not told: tasks without dependences, which nothing is behind. Any thread. */
   void (*ended)(uint64_t number);
+  /* Persistent graphs, by the producer's thread. An iteration begins. It repeats the one before, all of whose tasks are
+   * target tasks and were claimed: task k of it (`step`) has the code, the depend clauses and the predecessors of task k
+   * there. `ordered` names all of these, in this iteration and in the one before, also those that have ended.
+   * `is_behind`: all tasks of the one before have ended. */
+  void (*iterates)(uint64_t graph, int is_behind);
+  /* Tasks from here on are no part of it: the next one is about to begin, or something comes that was not there before. */
+  void (*iterated)(uint64_t graph);
+  /* There is no other iteration. */
+  void (*graph_ends)(uint64_t graph);
 } marline_target_observer_t;
 
 /* The process's only observer, from now on to its end: tasks that exist already are not told. 0; -1: there is one

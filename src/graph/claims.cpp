@@ -50,18 +50,13 @@ void end_claimed_linking(Linking& linking) {
   linking.task->predecessors.fetch_add(before - kGuard, acq_rel);  // as in end_linking; not to zero
 }
 
-void tell_ready(Task* task) {
-  const marline_target_observer_t* observer = tool::target_observer();
-  if (observer->ready != nullptr) observer->ready(task->claimed_by);
-}
-
 void tell_left_ended(const Task* task) {
   const marline_target_observer_t* observer = tool::target_observer();
   if (observer->ended != nullptr) observer->ended(task->number);
 }
 
 void pass_claimed(Worker* worker, Task* node, TaskFifo& nodes) {
-  if (!node->has(task_flag::kEmpty)) return tell_ready(node);  // which may end on another thread, and be gone
+  if (!node->has(task_flag::kEmpty)) return tool::tell_ready(node->claimed_by);  // which may end on another thread, and be gone
   auto* task = static_cast<Task*>(node->block);
   const marline_target_observer_t* observer = tool::target_observer();
   if (observer->others_ended != nullptr) observer->others_ended(task->claimed_by);

@@ -29,9 +29,6 @@ void enter_graph_claimed(Worker* worker, Task* task, const Dependence* list, siz
 // The library knows what stands before the task, which has been entered. Calls the library, if that has ended.
 void release_claim(Worker* worker, Task* task, const Claiming& claiming);
 
-// For a claimed task that has no dependences.
-void tell_ready(Task* task);
-
 // For a task that the library has left to the runtime: it ends, and its edges have not been released yet.
 void tell_left_ended(const Task* task);
 

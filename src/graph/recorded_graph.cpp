@@ -6,6 +6,7 @@
 #include "config/options.hpp"
 #include "graph/successors.hpp"
 #include "sched/queue.hpp"
+#include "tool/target_observer.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -132,7 +133,8 @@ void make_nodes(Builder& builder, int instance) {
     Task* task = step != nullptr && step->kind == NodeKind::kTask ? step->task : nullptr;
     new (&nodes[n]) GraphNode{.task = task, .waiting = required, .required = required, .successors = nullptr,
                               .successor_count = 0, .kind = step != nullptr ? step->kind : NodeKind::kEmpty,
-                              .priority = 0, .event = nullptr, .next = nullptr};
+                              .priority = 0, .first_predecessor = 0, .event = nullptr, .next = nullptr,
+                              .number = task != nullptr ? GraphNode::kEnded : 0};
     if (task != nullptr) task->node = &nodes[n];
   }
 }
@@ -160,6 +162,30 @@ void make_successors(Builder& builder) {
       int target = builder.crosses(edge) ? (i + 1) % record->instances : i;
       *--record->instance[i][builder.place[edge.from]].successors = &record->instance[target][builder.place[edge.to]];
     }
+  }
+}
+
+// For the observer of target tasks. In the order in which the edges were made.
+void make_predecessors(Builder& builder) {
+  GraphRecord* record = builder.record;
+  uint32_t at = 0;
+  for (int i = 0; i < record->instances; ++i) {
+    for (uint32_t n = 0; n < record->node_count; ++n) {
+      record->instance[i][n].first_predecessor = at;  // moved to the slice's end as it is filled, and back
+      at += builder.predecessors[n];
+    }
+  }
+  record->predecessors = allocate_array<GraphNode*>(at);
+  for (const RecordedEdge& edge : record->edges) {
+    if (!builder.is_kept(edge)) continue;
+    for (int i = 0; i < record->instances; ++i) {
+      int target = builder.crosses(edge) ? (i + 1) % record->instances : i;
+      GraphNode& to = record->instance[target][builder.place[edge.to]];
+      record->predecessors[to.first_predecessor++] = &record->instance[i][builder.place[edge.from]];
+    }
+  }
+  for (int i = 0; i < record->instances; ++i) {
+    for (uint32_t n = 0; n < record->node_count; ++n) record->instance[i][n].first_predecessor -= builder.predecessors[n];
   }
 }
 
@@ -247,6 +273,7 @@ bool record_build(Worker* worker, GraphRecord* record, int instances) {
   discount_the_dead(builder);
   for (int i = 0; i < instances; ++i) make_nodes(builder, i);
   make_successors(builder);
+  if (tool::on(tool::event::kTargetTasks)) make_predecessors(builder);
   if (instances > 1) apply_ended_iterations(builder);
   if (options().priority.propagates) record_propagate(record);
   std::free(builder.place);
@@ -269,7 +296,8 @@ void record_clear(Worker* worker, GraphRecord* record) {
     record->instance[i] = nullptr;
   }
   std::free(record->successors);
-  record->successors = nullptr;
+  std::free(record->predecessors);
+  record->successors = record->predecessors = nullptr;
 }
 
 void record_free(Worker* worker, GraphRecord* record) {
@@ -314,6 +342,8 @@ void count_down_successors(GraphNode* node, TaskFifo& ready, NodeFifo& reached) 
     rearm(successor);
     if (successor->kind != NodeKind::kTask) {
       reached.push_back(successor);
+    } else if (successor->task->has(task_flag::kClaimed)) [[unlikely]] {
+      tell_recorded_ready(successor->task);
     } else if (exclusions_take(successor->task)) {
       ready.push_back(successor->task);
     }
@@ -337,6 +367,12 @@ bool release_guard(GraphNode* node) {
   if (node->waiting.load(acquire) != 1 && node->waiting.fetch_sub(1, acq_rel) != 1) return false;
   rearm(node);
   return true;
+}
+
+// Until then the task has a predecessor: who ends it looks (exec/worker/completion.cpp).
+void tell_recorded_ready(Task* task) {
+  task->predecessors.store(0, release);  // pairs with the acquire there
+  tool::tell_ready(task->claimed_by);
 }
 
 void release_empty(Worker* worker, GraphNode* node) {

@@ -30,6 +30,7 @@ enum class NodeKind : uint8_t {
 };
 
 struct alignas(kCacheLine) GraphNode {
+  static constexpr uint64_t kEnded = ~uint64_t{0};
   Task* task;               // kTask
   Atomic<int32_t> waiting;  // predecessors that have not completed, and the producer's guard
   int32_t required;         // what `waiting` starts each round with
@@ -37,8 +38,11 @@ struct alignas(kCacheLine) GraphNode {
   uint32_t successor_count;
   NodeKind kind;
   int32_t priority;         // that its successors hand on; only where priorities propagate
+  uint32_t first_predecessor;  // in GraphRecord::predecessors; there are required - 1
   Event* event;             // kWait: to fulfil
   GraphNode* next;          // link of the list of nodes without a task that have been reached
+  uint64_t number;          // the producer's. kTask: of its last round, by which the observer of target tasks knows the
+                            // task that it has claimed; 0: it has not; kEnded: it has no round yet
 };
 
 // One construct of the producer's flow, in the order in which the producer came to them.
@@ -89,6 +93,7 @@ struct GraphRecord {
   GraphNode* instance[kInstances];     // nodes: those of the steps first, then the gather nodes
   uint32_t node_count;
   GraphNode** successors;              // all nodes' slices
+  GraphNode** predecessors;            // likewise, of tasks; null: target tasks have no observer
 };
 
 // Whether the task, or node, looks like one of a record that its producer is making: Task::record_index is odd, as no
@@ -118,6 +123,9 @@ bool step_matches(const GraphRecord* record, const GraphStep& step, NodeKind kin
 // The producer has come to the node. True: it is reached, and re-armed; the caller acts on it (a task also has its
 // exclusions). False: the last of its predecessors does.
 [[nodiscard]] bool release_guard(GraphNode* node);
+
+// A claimed task has been reached. It may end on another thread at once, and is the graph's again.
+void tell_recorded_ready(Task* task);
 
 // The producer passes a node that it creates no task for.
 void release_empty(Worker* worker, GraphNode* node);

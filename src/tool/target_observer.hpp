@@ -18,6 +18,11 @@ inline void tell_wait(marline_wait_kind_t kind) {
 }
 
 void tell_cancellation();
+// While there is an observer:
+void tell_ready(void* claimed_by);
 void tell_raise(uint64_t number, int32_t priority);
+void tell_iterates(uint64_t graph, bool is_behind);
+void tell_iterated(uint64_t graph);
+void tell_graph_ends(uint64_t graph);
 
 }  // namespace marline::tool

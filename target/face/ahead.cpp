@@ -463,7 +463,8 @@ int poll(void*) {
   return ended + copied;
 }
 
-constexpr CaptureSink kSink = {wants, take, ordered, others_ended, ready, nullptr, cancels, nullptr, left_ended};
+constexpr CaptureSink kSink = {wants, take, ordered, others_ended, ready, nullptr, cancels, nullptr, left_ended,
+                               nullptr, nullptr, nullptr};
 
 void start() {
   g_hook = marline_progress_register("deferred target regions", poll, nullptr);

@@ -12,12 +12,11 @@ namespace marline::target {
 
 namespace {
 
-// A task in a persistent graph cannot be taken.
 void* show(const marline_target_task_t* told) {
   const CaptureSink* sink = capture_sink();
   if (keeps_names()) note_names(*told);
   if (sink == nullptr) return nullptr;
-  if (told->in_graph != 0 || !sink->wants(told->device)) return nullptr;
+  if (!sink->wants(told->device)) return nullptr;
   CapturedTask* task = told->form == MARLINE_TARGET_ENTRY ? run_dry(*told) : capture_maps(*told);
   if (task == nullptr) return nullptr;
   Destination to = destination_of(task->device);
@@ -58,10 +57,23 @@ void ended(uint64_t number) {
   if (sink != nullptr && sink->ended != nullptr) sink->ended(number);
 }
 
+void iterates(uint64_t graph, int is_behind) {
+  const CaptureSink* sink = capture_sink();
+  if (sink != nullptr && sink->iterates != nullptr) sink->iterates(graph, is_behind != 0);
+}
+void iterated(uint64_t graph) {
+  const CaptureSink* sink = capture_sink();
+  if (sink != nullptr && sink->iterated != nullptr) sink->iterated(graph);
+}
+void graph_ends(uint64_t graph) {
+  const CaptureSink* sink = capture_sink();
+  if (sink != nullptr && sink->graph_ends != nullptr) sink->graph_ends(graph);
+}
+
 // Once, under the lock of capture_to.
 void start() {
   static constexpr marline_target_observer_t kObserver = {
-      sizeof kObserver, show, ordered, others_ended, ready, waits, cancels, raised, ended};
+      sizeof kObserver, show, ordered, others_ended, ready, waits, cancels, raised, ended, iterates, iterated, graph_ends};
   if (marline_target_tasks_observe(&kObserver) != 0) {
     fatal("devices that take target tasks ahead of time: another library observes target tasks already, or "
           "libmarline.so is of another version");

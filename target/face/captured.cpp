@@ -89,6 +89,8 @@ CapturedTask* make_captured(const marline_target_task_t& told, const Items& item
   task->dependence_count = static_cast<uint32_t>(told.dependence_count);
   task->handle = told.handle;
   task->number = told.number;
+  task->graph = told.graph;
+  task->step = told.step;
   task->code = told.code;
   task->name = told.name;
   task->priority = told.priority;

@@ -239,21 +239,80 @@ static void several_producers(void) {
   CHECK(sum == 200, "%ld tasks of several producers have run, expected 200", sum);
 }
 
-static void persistent(void) {
-  long x = 0;
-  long *cell = &x;
-  marline_graph_t *graph = marline_graph_begin(MARLINE_GRAPH_BARRIER);
-  for (int iteration = 0; iteration < 4; ++iteration) {
-    marline_graph_iterate(graph);
-    for (int i = 0; i < 6; ++i) {
-      marline_dependence_t at = {cell, MARLINE_INOUT};
-      marline_task_depend(&at, 1);
-#pragma omp target nowait firstprivate(cell)
-      ++*cell;
-    }
+/* A random iteration of a persistent graph, and what the tasks of each must find. */
+#define STEPS 40
+#define ITERATIONS 8
+
+typedef struct step {
+  long *version; /* of all addresses */
+  int a, b;
+  bool writes, on_target, is_repeated; /* the last: in place of the iteration's number, it counts itself */
+  long expect_a, expect_b;              /* in the first iteration; each one adds `more` */
+  long more_a, more_b;
+  long runs;
+} step_t;
+
+static void run_step(step_t *step, long iteration) {
+  long runs = __atomic_fetch_add(&step->runs, 1, __ATOMIC_RELAXED);
+  if (step->is_repeated) iteration = runs;
+  long *a = &step->version[step->a], *b = &step->version[step->b];
+  long expect_a = step->expect_a + iteration * step->more_a, expect_b = step->expect_b + iteration * step->more_b;
+  CHECK(*a == expect_a, "iteration %ld, address %d: %ld, model %ld", iteration, step->a, *a, expect_a);
+  CHECK(step->a == step->b || *b == expect_b, "iteration %ld, address %d read: %ld, model %ld", iteration, step->b, *b,
+        expect_b);
+  if (step->writes) *a = expect_a + 1;
+}
+
+static void spawn_step(step_t *step, long iteration) {
+  marline_dependence_t list[2] = {{&step->version[step->a], step->writes ? MARLINE_INOUT : MARLINE_IN},
+                                  {&step->version[step->b], MARLINE_IN}};
+  marline_task_depend(list, 2);
+  if (step->on_target) {
+#pragma omp target nowait firstprivate(step, iteration)
+    run_step(step, iteration);
+  } else {
+#pragma omp task firstprivate(step, iteration)
+    run_step(step, iteration);
   }
-  marline_graph_end(graph);
-  CHECK(x == 24, "%ld tasks of a persistent graph have run, expected 24", x);
+}
+
+/* In iterations that differ, a reader comes in between. Without host tasks, and if all is claimed, iterations are told. */
+static void persistent(uint64_t seed, int mode, bool hosts, bool differs) {
+  static step_t steps[STEPS + 1];
+  long version[ADDRESSES] = {0}, writers[ADDRESSES] = {0};
+  uint64_t state = seed;
+  for (int i = 0; i <= STEPS; ++i) {
+    step_t *step = &steps[i];
+    *step = (step_t){.version = version, .a = below(&state, ADDRESSES), .b = below(&state, ADDRESSES)};
+    step->writes = i < STEPS && below(&state, 2) == 0;
+    step->on_target = !hosts || below(&state, 8) != 0;
+    step->is_repeated = mode == MARLINE_GRAPH_REPLAY;
+    step->expect_a = writers[step->a];
+    step->expect_b = writers[step->b];
+    writers[step->a] += step->writes;
+  }
+  for (int i = 0; i <= STEPS; ++i) {
+    steps[i].more_a = writers[steps[i].a];
+    steps[i].more_b = writers[steps[i].b];
+  }
+  provider.claims_all = !hosts;
+  long before = provider.iterations;
+  MARLINE_GRAPH_FOR(int it = 0, it < ITERATIONS, ++it, mode) {
+    for (int i = 0; i < STEPS; ++i) spawn_step(&steps[i], it);
+    if (differs && mode != MARLINE_GRAPH_REPLAY && it == ITERATIONS / 2) spawn_step(&steps[STEPS], it);
+  }
+  provider.claims_all = false;
+  for (int i = 0; i < ADDRESSES; ++i) {
+    CHECK(version[i] == ITERATIONS * writers[i], "address %d: %ld, model %ld", i, version[i], ITERATIONS * writers[i]);
+  }
+  if (!hosts && !differs && provider.claimed_in_graph > 0) CHECK(provider.iterations > before, "no iteration was told in mode %d", mode);
+}
+
+static void all_persistent(uint64_t seed) {
+  const int modes[] = {MARLINE_GRAPH_BARRIER, MARLINE_GRAPH_NOWAIT, MARLINE_GRAPH_REPLAY};
+  for (int m = 0; m < 3; ++m) {
+    for (int kind = 0; kind < 4; ++kind) persistent(seed * 12 + (uint64_t)(m * 4 + kind), modes[m], kind & 1, kind & 2);
+  }
 }
 
 /* So many tasks under way, none of which can run. */
@@ -284,7 +343,9 @@ static void check_told(bool limits, bool priorities) {
         provider.claimed, provider.run, provider.left);
   CHECK(provider.left > 0, "no task was left to the runtime");
   CHECK(provider.ran_early > 0, "no task has run ahead");
-  CHECK(provider.told_in_graph > 0, "no task of a graph was told");
+  CHECK(priorities || (provider.claimed_in_graph > 0 && provider.told_in_graph > provider.claimed_in_graph),
+        "%ld tasks of graphs were told, %ld of them claimed", provider.told_in_graph, provider.claimed_in_graph);
+  CHECK(priorities || (provider.iterations > 0 && provider.graph_tasks > 0), "no iteration was told");
   CHECK(provider.cancels > 0 && provider.skipped > 0, "%ld cancellations were told, %ld tasks cancelled", provider.cancels,
         provider.skipped);
   for (int kind = MARLINE_WAIT_TASKWAIT; kind <= MARLINE_WAIT_THROTTLE; ++kind) {
@@ -311,7 +372,7 @@ int main(int argc, char **argv) {
 #pragma omp single
       {
         cancelled_chain(seed + round);
-        persistent();
+        all_persistent(seed + round);
         several_producers();
         in_final_task();
       }

@@ -40,6 +40,10 @@ static struct {
   marline_hook_t *hook;
   long claimed, run, skipped, left, ran_early, told_in_graph, raises, cancels, most_under_way, under_way;
   long waits[MARLINE_WAIT_THROTTLE + 1]; /* by kind */
+  bool claims_all;
+  uint64_t graph, step; /* of the iteration that has been told, of one producer at a time; the next task's place */
+  bool iterates;
+  long iterations, graph_tasks, claimed_in_graph;
 } provider = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 
 static void push(claim_t **list, claim_t *claim) {
@@ -68,14 +72,23 @@ static void enter(claim_t *claim) {
   provider.claims[claim->task.number] = claim;
 }
 
+static void check_place(const marline_target_task_t *task) {
+  __atomic_fetch_add(&provider.told_in_graph, 1, __ATOMIC_RELAXED);
+  if (task->graph == 0) return;
+  CHECK(provider.iterates && task->graph == provider.graph && task->step == provider.step,
+        "a task of step %lu of graph %lu, expected step %lu of %lu", (unsigned long)task->step, (unsigned long)task->graph,
+        (unsigned long)provider.step, (unsigned long)provider.graph);
+  ++provider.step;
+  ++provider.graph_tasks;
+}
+
 /* One in five is not claimed. */
 static void *created(const marline_target_task_t *task) {
   CHECK(task->bytes >= sizeof *task && task->number > 0, "what is told has %zu bytes", task->bytes);
-  if (task->in_graph) {
-    __atomic_fetch_add(&provider.told_in_graph, 1, __ATOMIC_RELAXED);
-    return NULL;
-  }
-  if (task->number % 5 == 0) return NULL;
+  CHECK(task->in_graph || task->graph == 0, "a task of graph %lu is in no graph", (unsigned long)task->graph);
+  if (task->in_graph) check_place(task);
+  if (!provider.claims_all && task->number % 5 == 0) return NULL;
+  if (task->in_graph) __atomic_fetch_add(&provider.claimed_in_graph, 1, __ATOMIC_RELAXED);
   claim_t *claim = calloc(1, sizeof *claim);
   claim->task = *task;
   claim->task.dependences = NULL;
@@ -141,6 +154,29 @@ static void ready(void *data) {
   if (claim->is_left) push(&provider.to_leave, claim);
   if (claim->has_run) push(&provider.to_end, claim);
   pthread_mutex_unlock(&provider.lock);
+}
+
+static void iterates(uint64_t graph, int is_behind) {
+  CHECK(graph != 0 && !provider.iterates, "an iteration of graph %lu begins in another one", (unsigned long)graph);
+  provider.iterates = true;
+  provider.graph = graph;
+  provider.step = 0;
+  ++provider.iterations;
+  if (!is_behind) return;
+  pthread_mutex_lock(&provider.lock);
+  for (size_t i = 0; i < provider.room; ++i) {
+    CHECK(provider.claims[i] == NULL || provider.claims[i]->ended, "task %zu of the iteration before has not ended", i);
+  }
+  pthread_mutex_unlock(&provider.lock);
+}
+
+static void iterated(uint64_t graph) {
+  CHECK(provider.iterates && graph == provider.graph, "an iteration of graph %lu has not begun", (unsigned long)graph);
+  provider.iterates = false;
+}
+
+static void graph_ends(uint64_t graph) {
+  CHECK(!provider.iterates && graph != 0, "graph %lu ends in an iteration", (unsigned long)graph);
 }
 
 static void waits(marline_wait_kind_t kind) {
@@ -252,7 +288,8 @@ static void *runner(void *unused) {
 
 static void provider_start(void) {
   static const marline_target_observer_t observer = {sizeof observer, created, ordered, others_ended, ready,
-                                                     waits,           cancels, raised,  ended};
+                                                     waits,           cancels, raised,  ended,
+                                                     iterates,        iterated, graph_ends};
   provider.hook = marline_progress_register("claims", poll_hook, NULL);
   for (int i = 0; i < RUNNERS; ++i) pthread_create(&provider.threads[i], NULL, runner, NULL);
   CHECK(marline_target_tasks_observe(&observer) == 0, "no observer can be registered");

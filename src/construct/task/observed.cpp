@@ -3,8 +3,8 @@
 // See the header.
 #include "construct/task/observed.hpp"
 
-#include "base/check.hpp"
 #include "base/small_array.hpp"
+#include "construct/task/persistent.hpp"
 #include "graph/claims.hpp"
 #include "tool/target_observer.hpp"
 
@@ -47,11 +47,11 @@ void* tell_created(const marline_target_observer_t* observer, Worker* worker, Ta
   told.name = task->name();
   told.code = codeptr;
   told.node = told.maps.node != 0 ? told.maps.node : task->cluster_node();
-  told.in_graph = worker->task->has(task_flag::kInGraph) ? 1 : 0;
-  void* claimed = observer->created(&told);
-  if (claimed != nullptr && told.in_graph != 0) {
-    fatal("a library has claimed a target task in an iteration of a persistent graph, which cannot be claimed");
+  if (worker->task->has(task_flag::kInGraph)) {
+    told.in_graph = 1;
+    told.graph = persistent_place(worker->task, told.step);
   }
+  void* claimed = observer->created(&told);
   if (claimed == nullptr) return nullptr;
   task->claimed_by = claimed;
   task->number = told.number;
@@ -62,14 +62,17 @@ void* tell_created(const marline_target_observer_t* observer, Worker* worker, Ta
 
 bool tell_observer(Worker* worker, Task* task, const Dependence* list, size_t count, const void* codeptr) {
   const marline_target_observer_t* observer = tool::target_observer();
-  if (observer == nullptr || tell_created(observer, worker, task, list, count, codeptr) == nullptr) {
+  const bool in_graph = worker->task->has(task_flag::kInGraph);
+  bool is_asked = observer != nullptr && (!in_graph || persistent_may_claim(worker, task, list, count));
+  if (!is_asked || tell_created(observer, worker, task, list, count, codeptr) == nullptr) {
     task->flags &= ~task_flag::kObserved;
     return false;
   }
   static_assert(task_flag::kClaimed == task_flag::kObserved);
+  if (in_graph && enter_persistent_claimed(worker, task, list, count)) return true;
   if (count == 0) {
     if (observer->ordered != nullptr) observer->ordered(task->claimed_by, nullptr, 0, 0);
-    tell_ready(task);
+    tool::tell_ready(task->claimed_by);
     return true;
   }
   Claiming claiming;

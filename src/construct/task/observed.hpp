@@ -23,6 +23,13 @@ inline void let_observe(Task* task, void (*describe)(Task*, marline_target_task&
   task->lengths = nullptr;
 }
 
+// What the face has said of it, for a task that a graph repeats without the program's code.
+struct Observed {
+  void (*describe)(Task*, marline_target_task&) = nullptr;
+  int64_t target_device = 0;
+  const DependenceLengths* lengths = nullptr;
+};
+
 // The task is a child of the current one, and has kObserved. True: it is claimed, and nothing is left to be done for
 // it. False: it is an ordinary task.
 [[nodiscard]] bool tell_observer(Worker* worker, Task* task, const Dependence* list, size_t count, const void* codeptr);

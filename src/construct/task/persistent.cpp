@@ -9,8 +9,9 @@
 
 #include "base/check.hpp"
 #include "base/sanitizer.hpp"
+#include "construct/task/persistent_graph.hpp"
 #include "exec/worker/cancellation.hpp"
-#include "graph/table.hpp"
+#include "tool/tool.hpp"
 
 #include <cstdlib>
 #include <cstring>
@@ -20,63 +21,10 @@ namespace marline {
 
 namespace {
 
-enum class GraphState : uint8_t {
-  kUnused,     // before the first iteration
-  kRecording,
-  kReplaying,  // so far this iteration is what was recorded
-  kUnrecorded, // it is not: its tasks are ordinary ones from here on
-};
-
-// What a replay without the producer's code gives a task back.
-struct Snapshot {
-  int32_t priority;
-  int32_t domain;
-  uint32_t look;
-  const char* label;
-  void* bytes() { return this + 1; }
-};
-
-struct Allocation {
-  TaskShape shape;
-  Task* task;          // null: it has become an ordinary one
-  Snapshot* snapshot;  // kReplay: of the block, as spawned
-  bool dropped;
-};
-
 constexpr uint32_t kCompared = task_flag::kTied | task_flag::kFinal | task_flag::kDetach | task_flag::kMergeable;
 // Flags whose tasks cannot be copied byte by byte; and all that a task starts with.
 constexpr uint32_t kUncopied = task_flag::kObjects | task_flag::kDestroys;
 constexpr uint32_t kKept = kCompared | kUncopied | task_flag::kLabelled | ~0u << task_flag::kDomainShift;
-
-}  // namespace
-
-struct PersistentGraph {
-  Task* producer;
-  GraphMode mode;
-  GraphState state = GraphState::kUnused;
-  bool open = false;               // the producer is between its first iteration and the end
-  bool invalid = false;            // the next iteration is to be recorded
-  bool replayable = true;          // without the producer's code
-  bool previous_replayed = false;  // tasks of the iteration before may be unfinished
-  int recorded = 0;                // iterations in the record
-  int instance = 0;                // of the current iteration
-  uint32_t position = 0;           // the next step
-  uint32_t allocated = 0;          // the next allocation
-  GraphRecord record{};
-  Array<Allocation> allocations[GraphRecord::kInstances];
-  DependenceTable* table = nullptr;
-  DependenceTable* producers_table = nullptr;
-  Taskgroup* producers_group = nullptr;
-  Taskgroup groups[GraphRecord::kInstances];  // the tasks of an iteration
-
-  int instances() const { return mode == GraphMode::kNowait ? 2 : 1; }
-  Array<GraphStep>& steps() { return record.steps[record.instances - 1]; }
-  GraphNode* node(uint32_t step) { return &record.instance[instance][step]; }
-};
-
-namespace {
-
-PersistentGraph* graph_of(const Task* producer) { return producer->table->graph; }
 
 bool same_shape(const TaskShape& a, const TaskShape& b) {
   return a.code == b.code && a.invoke == b.invoke && a.block_bytes == b.block_bytes &&
@@ -118,6 +66,7 @@ void renew_table(Worker* worker, PersistentGraph* graph) {
 
 // No task of the graph is unfinished, and nothing of it is recorded.
 void start_over(PersistentGraph* graph) {
+  end_told(graph);
   for (int i = 0; i < graph->instances(); ++i) wait_for_iteration(graph, i);
   Worker* worker = this_worker();
   renew_table(worker, graph);
@@ -156,6 +105,7 @@ void finish_recording(PersistentGraph* graph) {
   }
   graph->state = GraphState::kReplaying;
   graph->previous_replayed = false;
+  begin_told(graph);
 }
 
 // Comes past the steps that the producer does not take part in: tasks that it dropped, and marks.
@@ -168,9 +118,12 @@ void pass_steps(Worker* worker, PersistentGraph* graph) {
     GraphNode* node = graph->node(graph->position);  // its task ended with the instance's last iteration
     node->task = nullptr;
     node->kind = NodeKind::kEmpty;
+    node->number = 0;
     release_empty(worker, node);
   }
 }
+
+}  // namespace
 
 GraphStep* next_step(Worker* worker, PersistentGraph* graph) {
   Array<GraphStep>& steps = graph->steps();
@@ -178,6 +131,8 @@ GraphStep* next_step(Worker* worker, PersistentGraph* graph) {
   if (step != nullptr && (step->dropped || step->kind > NodeKind::kWait)) [[unlikely]] pass_steps(worker, graph);
   return graph->position < steps.count ? &steps[graph->position] : nullptr;
 }
+
+namespace {
 
 void reenter_steps(Worker* worker, PersistentGraph* graph, int instance, uint32_t count) {
   for (uint32_t i = 0; i < count; ++i) {
@@ -189,11 +144,14 @@ void reenter_steps(Worker* worker, PersistentGraph* graph, int instance, uint32_
   }
 }
 
+}  // namespace
+
 // The producer does something else than what was recorded. The table, which replays do without, is made to say what it
 // would say had this iteration been an ordinary one so far: the tasks that may be unfinished are entered, in their order.
 // No task waits for it, and none is run otherwise than it should: those not created yet keep their nodes' guards.
 void go_on_unrecorded(Worker* worker, PersistentGraph* graph) {
   graph->state = GraphState::kUnrecorded;
+  end_told_iteration(graph);
   graph->table->outer = graph->producers_table;
   if (graph->instances() == 2 && graph->previous_replayed) {
     reenter_steps(worker, graph, 1 - graph->instance, graph->steps().count);
@@ -201,12 +159,16 @@ void go_on_unrecorded(Worker* worker, PersistentGraph* graph) {
   reenter_steps(worker, graph, graph->instance, graph->position);
 }
 
+namespace {
+
 // The last one of the stream that is this task: nearly always the last of all.
 uint32_t find_allocation(const Array<Allocation>& stream, const Task* task, uint32_t end) {
   while (end > 0 && stream[end - 1].task != task) --end;
   if (end == 0) fatal("a task of a persistent graph was allocated in another iteration than it is created in");
   return end - 1;
 }
+
+}  // namespace
 
 // A descriptor that was handed out before the iteration went another way.
 void make_ordinary(Worker* worker, PersistentGraph* graph, Task* task) {
@@ -217,27 +179,42 @@ void make_ordinary(Worker* worker, PersistentGraph* graph, Task* task) {
   task->flags &= ~(task_flag::kPersistent | task_flag::kReplayed);
 }
 
+namespace {
+
 void take_snapshot(PersistentGraph* graph, Task* task, Allocation& allocation) {
   if (task->has(kUncopied)) {
     graph->replayable = false;
     return;
   }
   size_t bytes = allocation.shape.block_bytes;
-  auto* snapshot = static_cast<Snapshot*>(std::malloc(sizeof(Snapshot) + bytes));
+  const DependenceLengths* lengths = graph->observed.lengths;
+  size_t count = lengths != nullptr ? lengths->count : 0, begin = (bytes + alignof(size_t) - 1) & ~(alignof(size_t) - 1);
+  auto* snapshot = static_cast<Snapshot*>(std::malloc(sizeof(Snapshot) + begin + count * sizeof(size_t)));
   if (snapshot == nullptr) fatal("no memory (%zu bytes) for the data of a task of a persistent graph", bytes);
-  *snapshot = {task->priority.load(relaxed), task->domain(), task->has(task_flag::kLabelled) ? task->look : 0, task->name()};
+  *snapshot = {task->priority.load(relaxed), task->domain(), task->has(task_flag::kLabelled) ? task->look : 0, task->name(),
+               graph->observed, {}};
   std::memcpy(snapshot->bytes(), task->block, bytes);
+  if (lengths != nullptr) {
+    auto* copy = reinterpret_cast<size_t*>(static_cast<char*>(snapshot->bytes()) + begin);
+    if (count != 0) std::memcpy(copy, lengths->bytes, count * sizeof(size_t));
+    snapshot->lengths = {count, copy};
+    snapshot->observed.lengths = &snapshot->lengths;
+  }
   allocation.snapshot = snapshot;
 }
 
-bool enter_recorded(Worker* worker, PersistentGraph* graph, Task* task, const Dependence* list, size_t count) {
+}  // namespace
+
+void record_task(PersistentGraph* graph, Task* task, const Dependence* list, size_t count) {
   int i = graph->instance;
   uint32_t allocation = find_allocation(graph->allocations[i], task, graph->allocations[i].count);
   uint32_t step = record_step(&graph->record, NodeKind::kTask, task, list, count);
   graph->record.steps[i][step].allocation = allocation;
   if (graph->mode == GraphMode::kReplay) take_snapshot(graph, task, graph->allocations[i][allocation]);
-  return count == 0 || enter_graph_rarely(worker, task, list, count);
+  graph->observed = {};
 }
+
+namespace {
 
 void begin_replay_of(Worker* worker, Task* task, const TaskShape& shape) {
   begin_another_life(worker, task, shape);
@@ -285,6 +262,7 @@ bool enter_persistent(Worker* worker, Task* task, const Dependence* list, size_t
       GraphNode* node = graph->node(graph->position);
       if (node->task == task) [[likely]] {
         ++graph->position;
+        node->number = 0;
         if (count != 0) task->flags |= task_flag::kGraph;
         if (node->priority > task->priority.load(relaxed)) [[unlikely]] task->priority.store(node->priority, relaxed);
         return release_guard(node) && exclusions_take(task);
@@ -292,8 +270,11 @@ bool enter_persistent(Worker* worker, Task* task, const Dependence* list, size_t
     }
     go_on_unrecorded(worker, graph);
   }
-  if (graph->state == GraphState::kRecording) return enter_recorded(worker, graph, task, list, count);
-  if (task->has(task_flag::kPersistent)) make_ordinary(worker, graph, task);
+  if (graph->state == GraphState::kRecording) {
+    record_task(graph, task, list, count);
+  } else if (task->has(task_flag::kPersistent)) {
+    make_ordinary(worker, graph, task);
+  }
   return count == 0 || enter_graph_rarely(worker, task, list, count);
 }
 
@@ -339,6 +320,11 @@ void replay_task(PersistentGraph* graph, const GraphStep& step) {
     task->flags |= task_flag::kLabelled;
   }
   std::memcpy(task->block, snapshot->bytes(), allocation.shape.block_bytes);
+  if (snapshot->observed.describe != nullptr && tool::on(tool::event::kTargetTasks)) [[unlikely]] {
+    let_observe(task, snapshot->observed.describe);
+    task->target_device = snapshot->observed.target_device;
+    task->lengths = snapshot->observed.lengths;
+  }
   const Dependence* list = graph->record.dependences[0].items + step.first_dependence;
   spawn_task(worker, task, list, step.dependence_count, nullptr);
 }
@@ -381,6 +367,7 @@ void enter_producer(PersistentGraph* graph) {
 
 // Makes the graph ready for the iteration that begins; the instance is its own.
 void prepare_iteration(PersistentGraph* graph) {
+  end_told_iteration(graph);
   bool first = graph->state == GraphState::kUnused;
   if (graph->state == GraphState::kRecording) {
     ++graph->recorded;
@@ -434,6 +421,7 @@ bool graph_iterate(PersistentGraph* graph) {
   graph->position = 0;
   graph->allocated = 0;
   graph->producer->taskgroup = &graph->groups[graph->instance];
+  begin_told_iteration(graph);
   if (graph->mode != GraphMode::kReplay || graph->state != GraphState::kReplaying || !graph->replayable) return true;
   replay_without_code(graph);
   return false;
@@ -450,6 +438,7 @@ void graph_enter(PersistentGraph* graph, Worker* worker) {
 
 void graph_leave(PersistentGraph* graph) {
   if (!graph->open) return;
+  end_told_iteration(graph);
   for (int i = 0; i < graph->instances(); ++i) wait_for_iteration(graph, i);
   graph->producer->flags &= ~task_flag::kInGraph;
   graph->producer->table = graph->producers_table;
@@ -462,6 +451,7 @@ void graph_end(PersistentGraph* graph) {
   graph_leave(graph);
   Worker* worker = this_worker();
   if (graph->table != nullptr) table_destroy(worker, graph->table);
+  end_told(graph);
   free_allocations(worker, graph);
   record_free(worker, &graph->record);
   for (Array<Allocation>& stream : graph->allocations) stream.free();

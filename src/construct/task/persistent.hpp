@@ -40,6 +40,14 @@ Task* allocate_persistent(Worker* worker, const TaskShape& shape);
 [[nodiscard]] bool enter_persistent_wait(Worker* worker, const Dependence* list, size_t count, Event* event,
                                          uint64_t tool_data);
 
+// Target tasks that have an observer (construct/task/observed.hpp), in place of the above. Whether it is to be asked:
+// not of a task that exclusions or passed priorities order, nor, in a replay, of one behind tasks that it has not claimed.
+[[nodiscard]] bool persistent_may_claim(Worker* worker, Task* task, const Dependence* list, size_t count);
+// The number of the told iteration of which the next task is, and its step there; 0: it is of none.
+[[nodiscard]] uint64_t persistent_place(const Task* producer, uint64_t& step);
+// It has been claimed. False: it is entered like other claimed tasks.
+[[nodiscard]] bool enter_persistent_claimed(Worker* worker, Task* task, const Dependence* list, size_t count);
+
 // The producer waits, or runs a task in place: a replay without the producer's code does the first again, and cannot do
 // the second.
 void persistent_note_wait(Task* producer, NodeKind kind);

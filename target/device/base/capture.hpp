@@ -33,6 +33,7 @@ struct CapturedTask {
   int32_t priority;
   uint32_t dependence_count;
   const marline_dependence_t* dependences;
+  uint64_t graph, step;   // as in marline_target_task_t
   const marline_device_maps_t* maps;  // of GCC's code, whose arrays stay until the task has been ended; null: Clang's
 };
 
@@ -51,6 +52,9 @@ struct CaptureSink {
   void (*cancels)();
   void (*raised)(uint64_t number, int32_t priority);
   void (*ended)(uint64_t number);
+  void (*iterates)(uint64_t graph, bool is_behind);
+  void (*iterated)(uint64_t graph);
+  void (*graph_ends)(uint64_t graph);
 };
 
 // From now on, to the end. There is one sink; a second one ends the program.

@@ -111,7 +111,8 @@ void ready(void* data) {
   pthread_mutex_unlock(&g_lock);
 }
 
-const CaptureSink kSink = {wants, take, nullptr, nullptr, ready, nullptr, nullptr, nullptr, nullptr};
+const CaptureSink kSink = {wants, take, nullptr, nullptr, ready, nullptr, nullptr, nullptr, nullptr,
+                             nullptr, nullptr, nullptr};
 
 [[gnu::constructor]] void begin() { capture_to(&kSink); }
 

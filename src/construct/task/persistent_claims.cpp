@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Target tasks in iterations of persistent graphs that a library sees as they are created, and may claim (observed.hpp).
+// Recorded, they are like all that are claimed. In a replay the record says which tasks stand before them, so they are
+// claimed where all of those have been: the library hears their numbers, and the node says when they have ended. The
+// producer's thread.
+#include "construct/task/persistent_graph.hpp"
+
+#include "base/small_array.hpp"
+#include "tool/target_observer.hpp"
+
+namespace marline {
+
+namespace {
+
+Atomic<uint64_t> g_last_told{0};  // any producer
+
+// The recorded iteration has ended: does it consist of tasks that an observer has claimed?
+bool is_all_claimed(PersistentGraph* graph) {
+  if (!tool::on(tool::event::kTargetTasks)) return false;
+  for (const GraphStep& step : graph->steps()) {
+    if (step.kind != NodeKind::kTask || !step.task->has(task_flag::kClaimed)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+void begin_told(PersistentGraph* graph) {
+  if (is_all_claimed(graph)) graph->told = g_last_told.fetch_add(1, relaxed) + 1;
+}
+
+void begin_told_iteration(PersistentGraph* graph) {
+  graph->is_told = graph->told != 0;
+  if (graph->is_told) tool::tell_iterates(graph->told, graph->mode != GraphMode::kNowait);
+}
+
+void end_told_iteration(PersistentGraph* graph) {
+  if (graph->is_told) tool::tell_iterated(graph->told);
+  graph->is_told = false;
+}
+
+void end_told(PersistentGraph* graph) {
+  end_told_iteration(graph);
+  if (graph->told != 0) tool::tell_graph_ends(graph->told);
+  graph->told = 0;
+}
+
+namespace {
+
+// A member of a mutexinoutset has exclusions in a replay, which a claimed task does not take.
+bool has_exclusions(const Dependence* list, size_t count) {
+  for (size_t i = 0; i < count; ++i) {
+    if (list[i].access == Access::kMutexinoutset) return true;
+  }
+  return false;
+}
+
+// Calls `visit` for each predecessor of the node that is about to be reached.
+template <class Visit>
+bool for_all_before(const PersistentGraph* graph, const GraphNode* node, const Visit& visit) {
+  GraphNode** predecessors = graph->record.predecessors;
+  if (predecessors == nullptr) return false;  // the observer has come since
+  GraphNode** first = predecessors + node->first_predecessor;
+  for (GraphNode** at = first; at != first + node->required - 1; ++at) {
+    if (!visit((*at)->number)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+bool persistent_may_claim(Worker* worker, Task* task, const Dependence* list, size_t count) {
+  PersistentGraph* graph = graph_of(worker->task);
+  if (graph->state == GraphState::kRecording) graph->observed = {task->describe, task->target_device, task->lengths};
+  if (options().priority.propagates || has_exclusions(list, count)) return false;
+  task->inline_edges &= ~Task::kOfClaimed;
+  if (graph->state == GraphState::kReplaying) {
+    const GraphStep* step = next_step(worker, graph);
+    GraphNode* node = step != nullptr ? graph->node(graph->position) : nullptr;
+    if (node != nullptr && node->task == task && step_matches(&graph->record, *step, NodeKind::kTask, list, count)) {
+      return for_all_before(graph, node, [](uint64_t number) { return number != 0; });
+    }
+    go_on_unrecorded(worker, graph);
+  }
+  if (graph->state == GraphState::kUnrecorded && task->has(task_flag::kPersistent)) make_ordinary(worker, graph, task);
+  return true;
+}
+
+uint64_t persistent_place(const Task* producer, uint64_t& step) {
+  const PersistentGraph* graph = graph_of(producer);
+  step = graph->position;
+  return graph->is_told ? graph->told : 0;
+}
+
+bool enter_persistent_claimed(Worker*, Task* task, const Dependence* list, size_t count) {
+  PersistentGraph* graph = graph_of(task->parent);
+  if (graph->state == GraphState::kRecording) record_task(graph, task, list, count);
+  if (graph->state != GraphState::kReplaying) return false;
+  GraphNode* node = graph->node(graph->position++);
+  if (count != 0) task->flags |= task_flag::kGraph;
+  task->inline_edges |= Task::kOfClaimed;
+  task->predecessors.store(1, relaxed);  // released with the guard
+  SmallArray<uint64_t> numbers("predecessors of a target task");
+  (void)for_all_before(graph, node, [&](uint64_t number) {
+    if (number != GraphNode::kEnded) numbers.push(number);
+    return true;
+  });
+  node->number = task->number;
+  const marline_target_observer_t* observer = tool::target_observer();
+  if (observer->ordered != nullptr) observer->ordered(task->claimed_by, numbers.items(), numbers.count(), 0);
+  if (release_guard(node)) tell_recorded_ready(task);
+  return true;
+}
+
+}  // namespace marline

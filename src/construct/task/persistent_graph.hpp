@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the two halves of persistent graphs share: a graph's state, and the steps through its record (persistent.cpp); what
+// an observer of target tasks is told of it (persistent_claims.cpp). The producer's thread.
+#pragma once
+
+#include "construct/task/observed.hpp"
+#include "construct/task/persistent.hpp"
+#include "graph/table.hpp"
+
+namespace marline {
+
+enum class GraphState : uint8_t {
+  kUnused,     // before the first iteration
+  kRecording,
+  kReplaying,  // so far this iteration is what was recorded
+  kUnrecorded, // it is not: its tasks are ordinary ones from here on
+};
+
+// What a replay without the producer's code gives a task back.
+struct Snapshot {
+  int32_t priority;
+  int32_t domain;
+  uint32_t look;
+  const char* label;
+  Observed observed;  // null: nobody was to be told of it
+  DependenceLengths lengths;
+  void* bytes() { return this + 1; }
+};
+
+struct Allocation {
+  TaskShape shape;
+  Task* task;          // null: it has become an ordinary one
+  Snapshot* snapshot;  // kReplay: of the block, as spawned
+  bool dropped;
+};
+
+struct PersistentGraph {
+  Task* producer;
+  GraphMode mode;
+  GraphState state = GraphState::kUnused;
+  bool open = false;               // the producer is between its first iteration and the end
+  bool invalid = false;            // the next iteration is to be recorded
+  bool replayable = true;          // without the producer's code
+  bool previous_replayed = false;  // tasks of the iteration before may be unfinished
+  int recorded = 0;                // iterations in the record
+  int instance = 0;                // of the current iteration
+  uint32_t position = 0;           // the next step
+  uint32_t allocated = 0;          // the next allocation
+  uint64_t told = 0;               // the record's number for the observer of target tasks; 0: it hears of no iteration
+  bool is_told = false;            // it has heard of this one, which is still what was recorded
+  Observed observed;               // of the task that is being recorded
+  GraphRecord record{};
+  Array<Allocation> allocations[GraphRecord::kInstances];
+  DependenceTable* table = nullptr;
+  DependenceTable* producers_table = nullptr;
+  Taskgroup* producers_group = nullptr;
+  Taskgroup groups[GraphRecord::kInstances];  // the tasks of an iteration
+
+  int instances() const { return mode == GraphMode::kNowait ? 2 : 1; }
+  Array<GraphStep>& steps() { return record.steps[record.instances - 1]; }
+  GraphNode* node(uint32_t step) { return &record.instance[instance][step]; }
+};
+
+inline PersistentGraph* graph_of(const Task* producer) { return producer->table->graph; }
+
+// persistent.cpp: the step that the producer comes to next; null: there is none.
+GraphStep* next_step(Worker* worker, PersistentGraph* graph);
+// It has come to something else.
+void go_on_unrecorded(Worker* worker, PersistentGraph* graph);
+// A descriptor that was handed out before that.
+void make_ordinary(Worker* worker, PersistentGraph* graph, Task* task);
+// The next step of an iteration that is being recorded.
+void record_task(PersistentGraph* graph, Task* task, const Dependence* list, size_t count);
+
+// persistent_claims.cpp: the graph has been recorded, and is to be repeated; an iteration of it begins; ends, or goes
+// another way; the record goes.
+void begin_told(PersistentGraph* graph);
+void begin_told_iteration(PersistentGraph* graph);
+void end_told_iteration(PersistentGraph* graph);
+void end_told(PersistentGraph* graph);
+
+}  // namespace marline
