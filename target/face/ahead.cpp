@@ -9,7 +9,8 @@
 // has ended.
 //
 // Any thread. One lock is over all records; no device, data environment or runtime is called with it. One thread at a
-// time hands over, in the order of g_to_hand. Tasks end in a progress hook, as no call of the runtime's may end one.
+// time hands over, in the order of g_to_hand, or regions of a graph (ahead_graphs.cpp). Tasks end in a progress hook, as no
+// call of the runtime's may end one.
 #include "face/ahead.hpp"
 
 #include "base/chained.hpp"
@@ -21,6 +22,7 @@
 #include "mapping/region.hpp"
 
 #include <atomic>
+#include <sched.h>
 
 extern "C" int omp_get_default_device();
 extern "C" int omp_get_cancellation();
@@ -68,6 +70,11 @@ void count_down(Ahead* one) {
   g_to_hand.push(one);
 }
 
+}  // namespace
+
+Lock& ahead_lock() { return g_lock; }
+Ahead* find_claimed(uint64_t task) { return g_claimed.find(task); }
+
 // Under the lock. Those behind the first run of a kernel are handed over behind its end. What a device needs to know of
 // a kernel to send others behind it, it knows by then, such as whether it stores pointers. Likewise those behind copies
 // to the device whose bytes are not known yet.
@@ -77,6 +84,8 @@ bool lets_others_go(const Ahead* one) {
   if (one->looks_later) return one->has_ended;
   return one->has_ended || kernel == nullptr || kernel->has_run.load(std::memory_order_relaxed);
 }
+
+namespace {
 
 void release_dependents(Ahead* one) {
   for (Ahead* dependent : one->dependents) count_down(dependent);
@@ -89,7 +98,7 @@ bool device_ended(Operation* operation) {
   bool in_parts;
   {
     Guard guard(g_lock);
-    --g_handed;
+    if (!one->is_in_turn) --g_handed;
     one->has_ended = true;
     in_parts = one->in_parts;
     if (one->task->kernel != nullptr)
@@ -185,6 +194,33 @@ void hand_over() {
   tell_hook(pushed);
 }
 
+}  // namespace
+
+// One thread hands over at a time: the one that does takes some microseconds.
+bool hand_over_now(Ahead* one, List<uint64_t>& behind) {
+  int pushed = 0;
+  g_lock.take();
+  while (g_is_handing) {
+    g_lock.release();
+    sched_yield();
+    g_lock.take();
+  }
+  g_is_handing = true;
+  g_lock.release();
+  one->ended = device_ended;
+  bool is_launched = launch(one, behind);
+  g_lock.take();
+  g_is_handing = false;
+  one->missing = 0;
+  note_handed(one, is_launched, pushed);
+  g_lock.release();
+  tell_hook(pushed);
+  hand_over();  // what others have queued meanwhile
+  return is_launched;
+}
+
+namespace {
+
 // The runtime's calls -----------------------------------------
 
 // Null: the host, or a device that takes nothing ahead, or has something to do first that may suspend.
@@ -267,6 +303,7 @@ void* take(CapturedTask* task) {
 
 void ordered(void* taken, const uint64_t* numbers, size_t count, size_t others) {
   auto* one = static_cast<Ahead*>(taken);
+  if (one->task->graph != 0 && others == 0 && give_in_turn(one, numbers, count)) return;
   {
     Guard guard(g_lock);
     for (size_t i = 0; i < count; ++i) {
@@ -463,8 +500,8 @@ int poll(void*) {
   return ended + copied;
 }
 
-constexpr CaptureSink kSink = {wants, take, ordered, others_ended, ready, nullptr, cancels, nullptr, left_ended,
-                               nullptr, nullptr, nullptr};
+constexpr CaptureSink kSink = {wants,   take,    ordered,    others_ended, ready,    waits,
+                               cancels, nullptr, left_ended, iterates,     iterated, graph_ends};
 
 void start() {
   g_hook = marline_progress_register("deferred target regions", poll, nullptr);
@@ -476,6 +513,7 @@ void start() {
 void forget_all() {
   if (g_hook == nullptr) return;
   g_claimed = Chained<Ahead>();
+  forget_graphs();
   g_to_hand = g_to_end = {};
   g_is_handing = false;
   g_handed = 0;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The records of deferred target constructs that are sent ahead, which are under the lock of ahead.cpp, and how that one
-// and ahead_launch.cpp, which hands them to their device, use each other.
+// The records of deferred target constructs that are sent ahead, which are under the lock of ahead.cpp, and how that one,
+// ahead_launch.cpp, which hands them to their device, and ahead_graphs.cpp, which hands over iterations of persistent
+// graphs, use each other.
 #pragma once
 
+#include "base/lock.hpp"
 #include "base/report.hpp"
 #include "cluster/core/base/list.hpp"
 #include "device/base/capture.hpp"
@@ -33,6 +35,9 @@ struct Ahead : Operation {
   bool is_ready = false, has_ended = false;
   bool seeks_kernel = false;  // the device is asked where it has the kernel
   bool in_parts = false;      // its copies are made so
+  bool is_in_turn = false;    // handed over by ahead_graphs.cpp
+  bool is_of_iteration = false;  // and given to the device as a part of its graph's iteration
+  bool has_others_behind = false;  // as in Launch; then
   bool looks_later = false;   // it copies to the device what claimed tasks before it may change still
   uint32_t missing = 1;  // claimed tasks that must be handed over first; 1 each for all others, the kernel, the creator
   List<uint64_t> predecessors;  // claimed ones, by their numbers
@@ -95,6 +100,26 @@ void destroy(T* one) {
 
 // The operation on the device of a task that has been handed over. False: the task has ended.
 [[nodiscard]] bool find_operation(uint64_t task, uint64_t& operation);
+
+// The lock over all records; and under it, what ahead_graphs.cpp asks for.
+[[nodiscard]] Lock& ahead_lock();
+[[nodiscard]] Ahead* find_claimed(uint64_t task);
+// Whether what comes behind the task may be handed over.
+[[nodiscard]] bool lets_others_go(const Ahead* one);
+
+// Hands a task over at once that waits for nothing, whatever is queued. False: it is left to the runtime. Without the lock.
+[[nodiscard]] bool hand_over_now(Ahead* one, List<uint64_t>& behind);
+
+// Iterations of persistent graphs, as CaptureSink has them, and a thread's waits.
+void iterates(uint64_t graph, bool is_behind);
+void iterated(uint64_t graph);
+void graph_ends(uint64_t graph);
+void waits(marline_wait_kind_t kind);
+// A region of an iteration that is as the one before, behind these claimed tasks alone. True: it has been handed over, or left to
+// the runtime. False: it is handed over as any other. By the producer's thread.
+[[nodiscard]] bool give_in_turn(Ahead* one, const uint64_t* numbers, size_t count);
+// In a fork's child.
+void forget_graphs();
 
 // So many constructs more or less have copies under way that are made in parts: the hook is to make these.
 void count_in_parts(int constructs);

@@ -123,7 +123,8 @@ void take_home(Ahead* one, Plan& plan, uint64_t kernel) {
   start_copies(one, none, plan.copies_back, behind);
 }
 
-void start_kernel(Ahead* one, List<uint64_t>& behind, Operation* operation) {
+// `graph`: of whose iteration it is for the device, or 0; `others`: as in Launch.
+void start_kernel(Ahead* one, List<uint64_t>& behind, Operation* operation, uint64_t graph, bool others) {
   const CapturedTask& task = *one->task;
   Region region = region_of(task);
   Arguments arguments;
@@ -138,6 +139,8 @@ void start_kernel(Ahead* one, List<uint64_t>& behind, Operation* operation) {
   Launch launch = launch_of(one->device, region, arguments);
   launch.behind = behind.begin();
   launch.behind_count = static_cast<uint32_t>(behind.count());
+  launch.graph = graph;
+  launch.has_others_behind = others;
   (void)one->device->kind->launch(one->device, launch, operation);
 }
 
@@ -154,13 +157,13 @@ bool launch_bringing(Ahead* one, List<uint64_t>& behind) {
   show(one, "kernel");
   bring(one, ending->plan, behind);
   if (ending->plan.copies_back.count() == 0) {
-    start_kernel(one, behind, one);
+    start_kernel(one, behind, one, 0, false);
     return true;
   }
   auto* run = make<Run>();
   run->ended = has_run;
   run->kernel = one->task->kernel;
-  start_kernel(one, behind, run);
+  start_kernel(one, behind, run, 0, false);
   uint64_t kernel = run->number;
   leave(run);
   take_home(one, ending->plan, kernel);
@@ -173,9 +176,11 @@ bool launch_region(Ahead* one, List<uint64_t>& behind) {
   if (where(task.kernel, one->device) == 0) return false;
   if (behind.count() != 0 && !one->device->takes_ahead.load(std::memory_order_relaxed)) return false;
   Place at = {one, &behind};
+  size_t known = behind.count();
   if (!one->device->mapping->begin_present(task.items, sent_at(at))) return launch_bringing(one, behind);
   show(one, "kernel");
-  start_kernel(one, behind, one);
+  one->is_of_iteration = one->is_in_turn;
+  start_kernel(one, behind, one, one->is_in_turn ? task.graph : 0, one->has_others_behind || behind.count() != known);
   return true;
 }
 

@@ -112,6 +112,34 @@ def test_regions_may_write_what_they_map_to(jobs, program, writes):
     assert values(cluster(jobs, program, "writes_to", count=3, MARLINE_CLUSTER_WRITES=writes))["value"] == "5"
 
 
+def repeated(result):
+    """How many iterations the nodes have repeated, and in part."""
+    assert values(result)["good"] == "1"
+    found = re.search(r"cluster: (\d+) iterations of persistent graphs were repeated by the nodes, (\d+) in part, by \d+ plan",
+                      result.stderr)
+    return (int(found[1]), int(found[2])) if found else (0, 0)
+
+
+# Firstprivate data differs in each, but in the last mode, which does not run the code again.
+@pytest.mark.parametrize("mode", [0, 1, 2], ids=["barrier", "nowait", "replay"])
+@pytest.mark.parametrize("kind", ["gcc", "clang"])
+def test_nodes_repeat_iterations_of_persistent_graphs(jobs, compiled, kind, mode):
+    program = built(compiled, kind, "cluster_graphs.c")
+    whole, parts = repeated(cluster(jobs, program, str(mode), OMP_DISPLAY_ENV="verbose"))
+    assert whole >= 30 and parts == 0
+
+
+def test_an_iteration_that_differs_is_repeated_in_part(jobs, compiled):
+    program = built(compiled, "gcc", "cluster_graphs.c")
+    whole, parts = repeated(cluster(jobs, program, "0", "differs", OMP_DISPLAY_ENV="verbose"))
+    assert whole >= 20 and parts == 1
+
+
+def test_graphs_are_not_repeated_where_regions_are_sent_when_they_can_run(jobs, compiled):
+    program = built(compiled, "gcc", "cluster_graphs.c")
+    assert repeated(cluster(jobs, program, "1", OMP_DISPLAY_ENV="verbose", MARLINE_CLUSTER_SENDS="ready")) == (0, 0)
+
+
 def test_a_fork_leaves_the_cluster_to_its_parent(jobs, program):
     assert values(cluster(jobs, program, "forked", count=3)) == {"value": "3", "child": "0"}
 

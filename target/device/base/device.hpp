@@ -85,6 +85,10 @@ struct Launch {
   const uint64_t* behind = nullptr;
   uint32_t behind_count = 0;
   NamedSpans named = {};  // for devices that ask (device/base/named.hpp)
+  // Not 0: it is the next kernel of the open iteration of this graph (AheadKind). `behind` names what it stands behind
+  // there and in the iteration before, also if that has ended; and others, of which some may not have.
+  uint64_t graph = 0;
+  bool has_others_behind = false;
 };
 
 struct AheadCopy {
@@ -118,6 +122,13 @@ struct AheadKind {
   // Whether so many bytes may be allocated for a construct before those that it stands behind have freed theirs: others
   // must have room still.
   bool (*has_room)(Device*, size_t bytes);
+  // An iteration of a persistent graph begins. Its kernels come one by one by `launch`, each where it was in the iteration
+  // before, and stand behind the same kernels there; they may be others all the same. They may wait to be started until
+  // the end is called. `is_behind`: all that was launched before has ended.
+  void (*begin_iteration)(Device*, uint64_t graph, bool is_behind);
+  void (*end_iteration)(Device*, uint64_t graph);
+  // There is no other one; or the next one is as the first.
+  void (*end_graph)(Device*, uint64_t graph);
 };
 
 struct DeviceKind {

@@ -69,7 +69,9 @@ void* place(int peer, const Frame& frame, const uint64_t*) {
 }
 
 // Tasks, and what becomes of copies, are the program's to say.
-bool is_workers(MessageKind kind) { return kind == MessageKind::kSubscribe || kind >= MessageKind::kEnded; }
+bool is_workers(MessageKind kind) {
+  return kind == MessageKind::kSubscribe || (kind >= MessageKind::kEnded && kind <= MessageKind::kReport);
+}
 
 // All nodes may find the same. On the thread that polls.
 void say_once(int peer, const Frame& frame, const uint64_t* words) {
@@ -256,7 +258,14 @@ void progress(Device* device) {
   if (!is_usable || !copy_part(device)) progress_nodes(device);
 }
 
-constexpr AheadKind kAhead = {cancel, start_copies, start_find_on_cluster, copy_part, has_room};
+void begin_iteration(Device* device, uint64_t graph, bool is_behind) {
+  head_of(device).begin_iteration(graph, is_behind);
+}
+void end_iteration(Device* device, uint64_t graph) { head_of(device).end_iteration(graph); }
+void end_graph(Device* device, uint64_t graph) { head_of(device).end_graph(graph); }
+
+constexpr AheadKind kAhead = {cancel,   start_copies,    start_find_on_cluster, copy_part,
+                              has_room, begin_iteration, end_iteration,         end_graph};
 
 }  // namespace
 
@@ -270,6 +279,7 @@ void check_cluster_options() {
 void end_cluster_check() {
   if (g_cluster == nullptr || g_cluster->device()->lost) return;
   g_cluster->note_at_end();
+  g_cluster->note_graphs();
   end_check();
 }
 

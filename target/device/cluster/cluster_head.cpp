@@ -9,7 +9,6 @@
 #include "device/cluster/cluster_seen.hpp"
 #include "device/cluster/cluster_times.hpp"
 #include "device/cluster/cluster_wire.hpp"
-#include "device/node/serve_gpu.hpp"
 #include "image/images.hpp"
 #include "image/program.hpp"
 
@@ -73,6 +72,7 @@ void ClusterHead::pump(Finished& finished) {
   for (Operation* operation : woken_) finished.push(operation);
   woken_.clear();
   for (TaskNumber task : head_.over) note_ended(task, finished);
+  graphs_.take_ended(finished);
   if (!head_.over.is_empty()) {
     memory_.forget_gone([this](uint64_t buffer) { return head_.has_copies(buffer); }, finished);
   }
@@ -144,6 +144,8 @@ void ClusterHead::tell_what_was_noted() {
 void ClusterHead::send(Message& message) {
   bool is_task = message.kind == MessageKind::kAssign;
   if (message.to != 0 && is_task) return send_task(message);
+  if (message.kind == MessageKind::kPlan) return send_plan(message);
+  if (message.kind == MessageKind::kUnplan) graphs_.note_unplan(message.index);
   if (message.to != 0) {
     BlobWriter blob(kBlobFront);
     write_message(message, blob);
@@ -154,39 +156,6 @@ void ClusterHead::send(Message& message) {
     node_.add_buffer(buffer->number, buffer->begin, buffer->bytes());
   }
   node_.queue(std::move(message));
-}
-
-// With what it uses, where the node has that, and the kernel. A stand-in's message names no accesses, so those of the
-// task are sent, as for all.
-void ClusterHead::send_task(const Message& message) {
-  Known& known = known_[message.task];
-  const KernelPayload& kernel = *known.kernel;
-  (known.sent_to == 0 ? known.sent_to : known.lent_to) = message.to;
-  BlobWriter blob(kBlobFront);
-  write_message(message, blob);
-  const List<TaskAccess>& accesses = head_.accesses_of(message.task);
-  blob.put(accesses.count());
-  for (const TaskAccess& access : accesses) {
-    const ClusterBuffer* buffer = memory_.known(access.range.buffer);
-    for (uint64_t word : {buffer->number, buffer->address_at(message.to), buffer->bytes(), access.range.offset,
-                          access.range.bytes, uint64_t{access.may_write}}) {
-      blob.put(word);
-    }
-  }
-  for (uint64_t word :
-       {kernel.codes[message.to], kernel.place, static_cast<uint64_t>(kernel.thread_limit), uint64_t{kernel.in_memory},
-        static_cast<uint64_t>(kernel.number), uint64_t{kernel.words.count()}}) {
-    blob.put(word);
-  }
-  size_t first = is_of_gpus_ ? kGpuLaunchWords : 0;  // what is in front is no address
-  for (size_t i = 0; i < kernel.words.count(); ++i) {
-    uint64_t word = kernel.words[i];
-    const ClusterBuffer* buffer = i >= first && memory_.is_inside(word) ? memory_.at(word) : nullptr;
-    bool is_elsewhere = buffer != nullptr && buffer->places != nullptr;
-    blob.put(is_elsewhere ? buffer->address_at(message.to) + (word - buffer->begin) : word);
-  }
-  if (kernel.checked != nullptr) write_checked(*kernel.checked, blob);
-  send_blob(*node_job(), message.to, blob);
 }
 
 void ClusterHead::receive(int peer, Message& message, uint64_t sent, BlobReader& rest) {
@@ -280,16 +249,17 @@ void ClusterHead::take_times(int peer, const uint64_t* words, uint32_t count) {
 void ClusterHead::note_new_pointer(const ClusterBuffer& holder, const ClusterBuffer& pointee) {
   device_->takes_ahead.store(false,
                              std::memory_order_relaxed);  // a hint: those that are created meanwhile are looked at here
+  bool is_there = head_.replays_use_without(holder.number, pointee.number);
   for (TaskNumber task = known_.first(); task < known_.end(); ++task) {
     const Known& known = known_[task];
     if (!known.is_ahead || known.has_ended || known.kernel == nullptr) continue;
-    if (!head_.uses(task, holder.number) || head_.uses(task, pointee.number)) continue;
-    fatal(
-        "device %d (cluster): a region has stored a pointer into mapped data, where none was known, and a region "
-        "behind it "
-        "is at its node already, without what the pointer leads to: set MARLINE_CLUSTER_SENDS=ready",
-        device_->number);
+    is_there = is_there || (head_.uses(task, holder.number) && !head_.uses(task, pointee.number));
   }
+  if (!is_there) return;
+  fatal(
+      "device %d (cluster): a region has stored a pointer into mapped data, where none was known, and a region behind it "
+      "is at its node already, without what the pointer leads to: set MARLINE_CLUSTER_SENDS=ready",
+      device_->number);
 }
 
 void ClusterHead::take_finding(int peer, const uint64_t* words, uint32_t count) {
@@ -466,69 +436,14 @@ void ClusterHead::read(void* to, uint64_t from, uint64_t bytes) {
   run_here(std::move(task), "copy from", bytes, [&] { std::memcpy(to, node_.memory_at(from), bytes); });
 }
 
-void ClusterHead::add_words(const Launch& launch, List<uint64_t>& to) const {
-  const uint64_t* words = launch.arguments;
-  uint32_t count = launch.count;
-  uint64_t for_gpu[kGpuLaunchWords + kMostGpuArguments];
-  if (is_of_gpus_) {
-    count = gpu_launch_words(launch, for_gpu);
-    words = for_gpu;
-  }
-  for (uint32_t i = 0; i < count; ++i) to.push(words[i]);
-}
-
 bool ClusterHead::is_ahead(const uint64_t* behind, uint32_t count) {
   for (uint32_t i = 0; i < count; ++i) {
+    if (is_replayed(behind[i]) && !head_.has_ended(behind[i])) return true;
     if (!known_.has(behind[i])) continue;
     const Known& before = known_[behind[i]];
     if (!before.has_ended && (before.kernel != nullptr || before.is_ahead)) return true;
   }
   return false;
-}
-
-void ClusterHead::cancel(TaskNumber kernel) {
-  Finished finished;
-  {
-    Guard guard(node_.lock);
-    head_.cancel(kernel);
-    pump(finished);
-  }
-  finish(finished, false);
-}
-
-void ClusterHead::launch(const Launch& launch, uint32_t kernel, const uint64_t* codes, Operation* operation) {
-  void* memory = std::malloc(sizeof(KernelPayload));
-  if (memory == nullptr) fatal("no memory for a task of the cluster");
-  auto* payload = new (memory) KernelPayload{codes,
-                                             offset_in_program(launch.place),
-                                             launch.kernel->name,
-                                             launch.place,
-                                             launch.thread_limit,
-                                             launch.in_memory,
-                                             launch.number >= 0 ? launch.number : device_->number,
-                                             {},
-                                             nullptr};
-  add_words(launch, payload->words);
-  Finished finished;
-  add_operations(hooks_share(operation));
-  {
-    Guard guard(node_.lock);
-    NewTask task;
-    task.kernel = kernel;
-    if (launch.node != 0) task.pin = static_cast<NodeNumber>(launch.node);
-    bool all = device_->has_far_pointers.load(std::memory_order_relaxed);  // ordered by the lock
-    if (checks_) payload->checked = make_checked(launch, memory_);
-    memory_.list_accesses(launch, all, task.accesses);
-    Known known;
-    known.operation = operation;
-    known.kernel = payload;
-    known.created = now();
-    for (uint32_t i = 0; i < launch.behind_count; ++i) task.predecessors.push(launch.behind[i]);
-    known.is_ahead = is_ahead(launch.behind, launch.behind_count);
-    operation->number = create(std::move(task), known);
-    pump(finished);
-  }
-  finish(finished, false);
 }
 
 }  // namespace marline::target

@@ -8,6 +8,7 @@
 #include "cluster/core/dataflow/head.hpp"
 #include "device/base/wait.hpp"
 #include "device/cluster/cluster_check.hpp"
+#include "device/cluster/cluster_graphs.hpp"
 #include "device/cluster/cluster_memory.hpp"
 #include "device/cluster/cluster_node.hpp"
 #include "device/node/node_link.hpp"
@@ -16,13 +17,9 @@ namespace marline::target {
 
 // What runs on a node.
 struct KernelPayload {
-  const uint64_t* codes;  // where it is, by node; stays
-  uint64_t place;         // as in KernelStart
-  const char* name;       // of the region, and the text of its place, or null; both stay
+  KernelForm form;
+  const char* name;  // of the region, and the text of its place, or null; both stay
   const char* where;
-  int32_t thread_limit;
-  bool in_memory;  // likewise
-  int number;      // likewise
   List<uint64_t> words;
   CheckedKernel* checked;  // only if writes are checked
 };
@@ -66,6 +63,13 @@ class ClusterHead {
 
   // The operation ends when the kernel has run. `kernel`: a number for what it costs.
   void launch(const Launch& launch, uint32_t kernel, const uint64_t* codes, Operation* operation);
+
+  // Iterations of persistent graphs (AheadKind).
+  void begin_iteration(uint64_t graph, bool is_behind);
+  void end_iteration(uint64_t graph);
+  void end_graph(uint64_t graph);
+  // With OMP_DISPLAY_ENV=verbose, at the program's end.
+  void note_graphs();
 
   // A kernel, by its operation's number. It may have ended.
   void cancel(TaskNumber kernel);
@@ -128,6 +132,11 @@ class ClusterHead {
   void pump(Finished& finished);
   void send(Message& message);
   void send_task(const Message& message);
+  void send_plan(const Message& message);
+  TaskNumber create_kernel(NewTask task, const Launch& launch, const KernelForm& form, List<uint64_t>& words,
+                           Operation* operation);
+  [[nodiscard]] bool may_be_repeated(const List<uint64_t>& words);
+  [[nodiscard]] bool is_of_variable(const List<uint64_t>& words, size_t i);
   void add_words(const Launch& launch, List<uint64_t>& to) const;
   void note_ended(TaskNumber task, Finished& finished);
   void warn_of_memory();
@@ -154,6 +163,7 @@ class ClusterHead {
   ClusterMemory memory_;
   ClusterNode node_;
   Head head_;
+  ClusterGraphs graphs_{head_};
   Window<Known> known_;  // by task
   bool checks_ = false;
   bool has_warned_ = false;

@@ -152,10 +152,8 @@ void ClusterNode::drop(uint64_t buffer) {
   std::free(gone);
 }
 
-// What the head says of the task besides the message: what it uses, and the kernel.
-void ClusterNode::read_task(const Message& message, BlobReader& rest) {
-  Started& started = started_.reach(message.index);
-  List<UsedRange> ranges;
+// What a task uses, where this node has it; `message`: the task's, for what is planned of that.
+void ClusterNode::read_used(const Message& message, BlobReader& rest, List<UsedRange>& ranges, List<ClusterRange>& written) {
   for (uint64_t left = rest.get(); left > 0 && rest.is_good(); --left) {
     uint64_t buffer = rest.get(), address = rest.get(), bytes = rest.get(), offset = rest.get();
     ClusterRange range = {buffer, offset, rest.get()};
@@ -168,8 +166,15 @@ void ClusterNode::read_task(const Message& message, BlobReader& rest) {
     add_buffer(buffer, address, bytes);
     (void)replica(range);  // it lies in the buffer
     if (has_gpu_) add_used(message, range, address, may_write != 0, ranges);
-    if (by_pages_ && may_write != 0) started.written.push(range);
+    if (by_pages_ && may_write != 0) written.push(range);
   }
+}
+
+// What the head says of the task besides the message: what it uses, and the kernel.
+void ClusterNode::read_task(const Message& message, BlobReader& rest) {
+  Started& started = started_.reach(message.index);
+  List<UsedRange> ranges;
+  read_used(message, rest, ranges, started.written);
   started.kernel = read_kernel(message.index, rest, ranges);
   started.task = message.task;
   started.is_checked = checks_ && rest.get() != 0;
@@ -184,30 +189,22 @@ KernelStart* ClusterNode::read_kernel(uint64_t index, BlobReader& rest, const Li
   uint64_t count = rest.get();
   const char* words = count <= rest.left() / sizeof(uint64_t) ? rest.get_bytes(count * sizeof(uint64_t)) : nullptr;
   if (count != 0 && words == nullptr) fatal("node %u of the cluster has got a task that is torn", node_);
-  size_t bytes = sizeof(KernelStart) + count * sizeof(uint64_t) + ranges.count() * sizeof(UsedRange);
-  auto* kernel = static_cast<KernelStart*>(std::malloc(bytes));
-  if (kernel == nullptr) fatal("no memory for a task of the cluster");
-  *kernel = {.index = index,
-             .code = code,
-             .place = place,
-             .thread_limit = static_cast<int32_t>(limit),
-             .in_memory = in_memory != 0,
-             .number = static_cast<int>(number),
-             .count = static_cast<uint32_t>(count),
-             .range_count = static_cast<uint32_t>(ranges.count())};
-  if (count != 0) std::memcpy(kernel->words, words, count * sizeof(uint64_t));
-  for (size_t i = 0; i < ranges.count(); ++i) kernel->ranges()[i] = ranges[i];
+  KernelStart* kernel = make_kernel(words, count, ranges);
+  kernel->index = index;
+  kernel->code = code;
+  kernel->place = place;
+  kernel->thread_limit = static_cast<int32_t>(limit);
+  kernel->in_memory = in_memory != 0;
+  kernel->number = static_cast<int>(number);
   count_up(cluster_seen().waiting);
   return kernel;
 }
 
-void ClusterNode::forget(uint64_t index) {
-  started_.reach(index).is_forgotten = true;
-  while (started_.first() < started_.end() && started_[started_.first()].is_forgotten) {
-    if (KernelStart* cancelled = started_[started_.first()].kernel) {
-      count_up(cluster_seen().waiting, -1);
-      std::free(cancelled);
-    }
+void ClusterNode::drop_forgotten() {
+  while (started_.first() < started_.end() && started_.first() < worker_.first_known()) {
+    Started& started = started_[started_.first()];
+    if (started.kernel != nullptr || started.waits) count_up(cluster_seen().waiting, -1);  // it was cancelled
+    std::free(started.kernel);
     started_.drop_first();
   }
 }
@@ -266,11 +263,12 @@ void ClusterNode::take(Message& message, BlobReader& rest) {
     started.assigned = cluster_times().now_if_wanted();
     if (rest.left() != 0) read_task(message, rest);
   }
-  uint64_t forgotten = message.index;
-  bool is_forgotten = message.kind == MessageKind::kForget;
+  if (message.kind == MessageKind::kPlan) read_plan(message, rest);
+  MessageKind kind = message.kind;
   worker_.receive(message);
+  if (kind == MessageKind::kReplay) take_batch(message);
+  if (kind == MessageKind::kUnplan) plans_.erase(plans_.find(message.index));
   execute_all();
-  if (is_forgotten) forget(forgotten);
 }
 
 void ClusterNode::list_comparisons(uint64_t index, List<Comparison>& to) {
@@ -341,16 +339,16 @@ void ClusterNode::end_at_once(uint64_t index) {
 // What no task may be writing differs from its twin nowhere, or has its stamps: all pages there can be taken for clean,
 // whatever transfers have written.
 void ClusterNode::begin_writing(const Started& started) {
-  for (const ClusterRange& range : started.written) {
+  for (const ClusterRange& range : written_by(started)) {
     const Replica& own = replica(range);
     auto data = reinterpret_cast<uint64_t>(own.data());
     if (own.writers == 0 && is_inside(data)) pages_.protect(data + range.offset, data + range.end());
   }
-  for (const ClusterRange& range : started.written) ++replica(range).writers;
+  for (const ClusterRange& range : written_by(started)) ++replica(range).writers;
 }
 
 void ClusterNode::end_writing(const Started& started) {
-  for (const ClusterRange& range : started.written) --replica(range).writers;
+  for (const ClusterRange& range : written_by(started)) --replica(range).writers;
 }
 
 void ClusterNode::end(uint64_t index, double time) {
@@ -376,6 +374,7 @@ void ClusterNode::pump() {
   }
   own_.clear();
   next_own_ = 0;
+  drop_forgotten();
 }
 
 void ClusterNode::execute(WorkerCommand& command) {
@@ -415,8 +414,9 @@ void ClusterNode::send(Message& message) {
 
 void ClusterNode::start(const WorkerCommand& command) {
   Started& started = started_[command.index];
-  KernelStart* kernel = started.kernel;
+  KernelStart* kernel = started.plan ? kernel_of(command) : started.kernel;
   started.kernel = nullptr;
+  started.waits = false;
   if (kernel != nullptr) count_up(cluster_seen().waiting, -1);
   begin_writing(started);
   side_.start(command.index, command.task, kernel);

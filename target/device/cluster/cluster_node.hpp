@@ -7,6 +7,7 @@
 #pragma once
 
 #include "base/lock.hpp"
+#include "cluster/core/base/shared.hpp"
 #include "cluster/core/dataflow/worker.hpp"
 #include "device/cluster/cluster_frames.hpp"
 #include "device/cluster/replica.hpp"
@@ -40,6 +41,9 @@ struct KernelStart {
 
   [[nodiscard]] UsedRange* ranges() { return reinterpret_cast<UsedRange*>(words + count); }
 };
+
+// With nothing set but the words and ranges.
+[[nodiscard]] KernelStart* make_kernel(const void* words, size_t count, const List<UsedRange>& ranges);
 
 // How the two kinds of nodes differ.
 struct ClusterSide {
@@ -101,11 +105,29 @@ class ClusterNode {
   Lock lock;
 
  private:
+  // What is known of a task in any iteration of its graph.
+  struct PlannedStart {
+    uint64_t code = 0, place = 0;
+    int32_t thread_limit = 0;
+    bool in_memory = false;
+    int number = 0;
+    List<UsedRange> ranges;      // for GPUs
+    List<ClusterRange> written;  // if `by_pages_`
+  };
+  struct PlannedStarts {
+    List<PlannedStart> by_rank;
+  };
+  struct KeptPlan {
+    uint64_t number = 0;
+    Shared<PlannedStarts> starts;
+  };
   struct Started {
-    bool is_forgotten = false;
     uint64_t version = 0;   // of the copies, when the task's inputs had come
     uint64_t assigned = 0;  // when the task came here, if a tool wants times
     KernelStart* kernel = nullptr;
+    Shared<PlannedStarts> plan;  // of a replayed task, which has no `kernel`
+    uint64_t rank = 0;           // in it
+    bool waits = false;          // such a task has not started
     List<ClusterRange> written;  // what it may write; only with `pages_`
     bool is_checked = false;     // it writes only what is `named`; only if `checks_`
     List<ClusterRange> named;    // in order
@@ -119,7 +141,12 @@ class ClusterNode {
   };
 
   void read_task(const Message& message, BlobReader& rest);
+  void read_used(const Message& message, BlobReader& rest, List<UsedRange>& ranges, List<ClusterRange>& written);
   KernelStart* read_kernel(uint64_t index, BlobReader& rest, const List<UsedRange>& ranges) const;
+  void read_plan(const Message& message, BlobReader& rest);
+  void take_batch(const Message& message);
+  [[nodiscard]] KernelStart* kernel_of(const WorkerCommand& command);
+  [[nodiscard]] const List<ClusterRange>& written_by(const Started& started) const;
   void take(Message& message, BlobReader& rest);
   void execute(WorkerCommand& command);
   void execute_all();
@@ -137,7 +164,7 @@ class ClusterNode {
   void refuse_unfit(const Message& message) const;
   [[nodiscard]] bool is_inside(uint64_t address) const { return address - begin_ < bytes_; }
   [[nodiscard]] bool is_memory(const char* data) const { return is_inside(reinterpret_cast<uint64_t>(data) - shift_); }
-  void forget(uint64_t index);
+  void drop_forgotten();
 
   NodeNumber node_;
   Worker worker_;
@@ -149,7 +176,8 @@ class ClusterNode {
   WrittenPages pages_;       // if `by_pages_`
   bool by_pages_, checks_;
   List<Replica*> replicas_;  // by buffer, each a word: one that comes or goes moves those behind it
-  Window<Started> started_;  // by index
+  Window<Started> started_;  // by index; as long as the Worker knows them
+  Numbered<KeptPlan> plans_;
   List<Message> own_;        // from this node to itself, in order
   size_t next_own_ = 0;
 };

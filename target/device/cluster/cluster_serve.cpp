@@ -199,6 +199,9 @@ bool is_heads(MessageKind kind) {
     case MessageKind::kForget:
     case MessageKind::kDrop:
     case MessageKind::kWithdraw:
+    case MessageKind::kPlan:
+    case MessageKind::kReplay:
+    case MessageKind::kUnplan:
       return true;
     default:
       return false;

@@ -148,6 +148,7 @@ device_program_test(cluster_maps_large PROGRAM cluster_maps SOURCES cluster_maps
 # Nodes that have room for little of it.
 device_program_test(cluster_maps_room PROGRAM cluster_maps SOURCES cluster_maps.c ARGS 3 300 COMPILERS clang19
                     DEVICES cluster THREADS 4 ENV MARLINE_CLUSTER_MEMORY=4k NO_GPU STOCK NONE)
+device_program_test(cluster_graphs SOURCES cluster_graphs.c ARGS 1 4 GCC NO_GPU THREADS 4 MARLINE_H)
 device_program_test(cluster_producers SOURCES cluster_producers.c GCC NO_GPU THREADS 4 STOCK NONE ENV OMP_CANCELLATION=true)
 device_program_test(cluster_constants SOURCES cluster_constants.c GCC THREADS 4 STOCK NONE)
 device_program_test(cluster_members SOURCES cluster_members.c GCC GCC_DEVICES cluster DEVICES cluster NO_GPU THREADS 4
@@ -230,6 +231,11 @@ if(NOT MARLINE_SANITIZE)
                RUNS gfortran12:cluster)
   if(MARLINE_GFORTRAN12)
     device_kind_variants(fortran_cluster_nodes.gfortran12 ${PROGRAM_BIN}/fortran_cluster_nodes_gfortran12 60 "" cluster 4)
+  endif()
+  program_test(fortran_cluster_graphs SOURCES ${PROJECT_SOURCE_DIR}/include/marline/marline.f90 cluster_graphs.f90
+               COMPILERS gfortran12 THREADS 4 SEEDS 1 FLAGS -J${device_modules} MARLINE_H RUNS gfortran12:cluster)
+  if(MARLINE_GFORTRAN12)
+    device_kind_variants(fortran_cluster_graphs.gfortran12 ${PROGRAM_BIN}/fortran_cluster_graphs_gfortran12 60 "" cluster 4)
   endif()
 endif()
 # Only there do kernels run beside the program whatever the number of its threads.

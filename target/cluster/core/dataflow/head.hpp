@@ -75,6 +75,13 @@ class Head {
     send_of_graphs();
     return false;
   }
+  // Whether the next task has this kernel and these accesses, and runs where `pin` says: for a driver that knows only
+  // that it has the predecessors.
+  [[nodiscard]] bool is_next(GraphNumber graph, uint32_t kernel, NodeNumber pin, const List<TaskAccess>& accesses) {
+    return graphs_.is_next(graph, kernel, pin, accesses);
+  }
+  // The plan that is kept of the graph, until the next call of this class's; null: there is none.
+  [[nodiscard]] const Plan* kept_plan(GraphNumber graph) { return graphs_.kept(graph); }
   // All of them, with the words of the iteration before.
   void again_all(GraphNumber graph) { graphs_.again_all(graph); }
   // Tasks so far may start; else they wait for the end of the iteration.
@@ -87,6 +94,8 @@ class Head {
   [[nodiscard]] TaskNumber number_of(GraphNumber graph, uint64_t task) { return graphs_.number_of(graph, task); }
 
   [[nodiscard]] bool has_ended(TaskNumber task);
+  // Whether a replayed task that may be under way uses one buffer, and not the other.
+  [[nodiscard]] bool replays_use_without(uint64_t buffer, uint64_t other) const { return graphs_.use_without(buffer, other); }
   // Of a task that has not ended.
   [[nodiscard]] bool uses(TaskNumber task, uint64_t buffer);
   [[nodiscard]] const List<TaskAccess>& accesses_of(TaskNumber task) { return tasks_[task].made.accesses; }

@@ -59,6 +59,9 @@ class Worker {
   // It has run for `time`, in the driver's unit, and has been compared.
   void end(uint64_t index, double time);
 
+  // Tasks with a lower index have been forgotten: neither a command nor a call names one any more.
+  [[nodiscard]] uint64_t first_known() const { return tasks_.first(); }
+
   // The driver executes them in their order and clears them.
   List<WorkerCommand> commands;
 

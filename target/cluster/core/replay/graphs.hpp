@@ -60,6 +60,13 @@ class Graphs {
   void disturb(uint64_t buffer, GraphNumber graph);
   void disturb_end(uint64_t buffer);
 
+  // Of the next task of a replay: whether it is such a one, for a driver that does not know.
+  [[nodiscard]] bool is_next(GraphNumber graph, uint32_t kernel, NodeNumber pin, const List<TaskAccess>& accesses);
+  // Null: there is none.
+  [[nodiscard]] const Plan* kept(GraphNumber graph);
+  // Whether a task of a replay under way uses one buffer, and not the other.
+  [[nodiscard]] bool use_without(uint64_t buffer, uint64_t other) const;
+
   // Of a replay. False: it has been cut, so the task has to be created.
   [[nodiscard]] bool again(GraphNumber graph, const uint64_t* words, size_t count);
   void again_all(GraphNumber graph);

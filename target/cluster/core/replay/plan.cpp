@@ -48,6 +48,12 @@ bool Plan::has_shape_of(const Plan& other) const {
   return true;
 }
 
+bool Plan::has_task(uint64_t at, uint32_t kernel, NodeNumber pin, const List<TaskAccess>& accesses) const {
+  if (at >= tasks.count()) return false;
+  const PlanTask& task = tasks[at];
+  return task.kernel == kernel && (pin == kAnyNode || pin == task.node) && are_same(task.accesses, accesses);
+}
+
 void Plan::add_buffer(uint64_t buffer) {
   if (uses_buffer(buffer)) return;
   is_used.add(buffer);

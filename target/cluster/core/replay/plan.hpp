@@ -61,6 +61,8 @@ struct Plan {
   [[nodiscard]] bool has_shape_of(const Plan& other) const;
   // And each doing the same.
   [[nodiscard]] bool has_tasks_of(const Plan& other) const;
+  // The task in that place is such a one; its predecessors are the caller's to compare.
+  [[nodiscard]] bool has_task(uint64_t at, uint32_t kernel, NodeNumber pin, const List<TaskAccess>& accesses) const;
   [[nodiscard]] bool uses_buffer(uint64_t buffer) { return is_used.find(buffer) != nullptr; }
   void add_buffer(uint64_t buffer);
   // Where the next task is. False: other tasks are between this node's.

@@ -38,6 +38,32 @@ void Graphs::begin_replay(Graph& graph, const List<uint64_t>& assigned) {
   replays_.push({graph.now, 0, false});
 }
 
+bool Graphs::is_next(GraphNumber number, uint32_t kernel, NodeNumber pin, const List<TaskAccess>& accesses) {
+  if (replaying_ != number) return false;
+  const Iteration& now = *graph_of(number).now;
+  return now.plan->has_task(now.count, kernel, pin, accesses);
+}
+
+const Plan* Graphs::kept(GraphNumber number) {
+  Graph& graph = graph_of(number);
+  return graph.kept ? &*graph.kept : nullptr;
+}
+
+bool Graphs::use_without(uint64_t buffer, uint64_t other) const {
+  auto uses = [](const PlanTask& task, uint64_t one) {
+    for (const TaskAccess& access : task.accesses) {
+      if (access.range.buffer == one) return true;
+    }
+    return false;
+  };
+  for (const Replay& replay : replays_) {
+    for (const PlanTask& task : replay.iteration->plan->tasks) {
+      if (uses(task, buffer) && !uses(task, other)) return true;
+    }
+  }
+  return false;
+}
+
 bool Graphs::again(GraphNumber number, const uint64_t* words, size_t count) {
   if (replaying_ != number) return false;
   Graph& graph = graph_of(number);

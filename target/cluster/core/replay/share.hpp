@@ -56,6 +56,10 @@ class Share {
   // The node. What does not fit ends the process: node 0 cannot have sent it.
   void read(const Message& plan);
   ReplayBatch read_batch(const Message& replay);
+  // Once more, for a driver, of a message that has been read.
+  static ReplayBatch batch_of(const Message& replay) {
+    return {replay.task, replay.words[0], replay.words[1], replay.words[2]};
+  }
   // By rank; a driver that sends kernels along with a plan reads it for this.
   [[nodiscard]] const List<PlanStep>& steps() const { return steps_; }
   // The message that would have assigned the task in the batch read last.

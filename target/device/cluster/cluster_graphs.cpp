@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// See the header.
+#include "device/cluster/cluster_graphs.hpp"
+
+#include "device/cluster/cluster_seen.hpp"
+
+namespace marline::target {
+
+namespace {
+
+constexpr uint64_t kTasksPerNode = 16;  // that nodes are told of together, before the iteration's end
+
+}  // namespace
+
+void write_used(const ClusterBuffer& buffer, const ClusterRange& range, bool may_write, NodeNumber node, BlobWriter& blob) {
+  for (uint64_t word : {buffer.number, buffer.address_at(node), buffer.bytes(), range.offset, range.bytes,
+                        uint64_t{may_write}}) {
+    blob.put(word);
+  }
+}
+
+void KernelForm::write(NodeNumber node, BlobWriter& blob) const {
+  for (uint64_t word : {codes[node], place, static_cast<uint64_t>(thread_limit), uint64_t{in_memory},
+                        static_cast<uint64_t>(number)}) {
+    blob.put(word);
+  }
+}
+
+ClusterGraphs::Graph& ClusterGraphs::graph_of(GraphNumber number) {
+  Graph* found = graphs_.find(number);
+  return found != nullptr ? *found : graphs_.add(number);
+}
+
+void ClusterGraphs::begin(GraphNumber number, bool is_behind) {
+  Graph& graph = graph_of(number);
+  const Plan* plan = head_.kept_plan(number);
+  uint64_t before = plan != nullptr ? plan->number : 0;
+  bool is_replay = head_.begin_iteration(number, is_behind);
+  plan = head_.kept_plan(number);
+  if (plan != nullptr && plan->number != before) {  // the plan of the iteration before
+    assert(graph.forms.count() == plan->tasks.count());
+    KeptForms& kept = plans_.add(plan->number);
+    kept.nodes = plan->members.count();
+    kept.forms.swap(graph.forms);
+  }
+  graph.forms.clear();
+  graph.next = 0;
+  graph.plan = is_replay ? plan->number : 0;
+  if (!is_replay) return;
+  graph.first = head_.number_of(number, 0);
+  replays_.push({graph.first, {}});
+}
+
+void ClusterGraphs::end(GraphNumber graph) {
+  head_.end_iteration(graph);
+  graph_of(graph).plan = 0;
+}
+
+void ClusterGraphs::remove(GraphNumber number) {
+  Graph* graph = graphs_.find(number);
+  if (graph == nullptr) return;
+  graphs_.erase(graph);
+  head_.end_graph(number);
+}
+
+bool ClusterGraphs::is_same(Graph& graph, const KernelForm& form, const NewTask& task) {
+  const KeptForms* kept = plans_.find(graph.plan);  // it may have been given up
+  return kept != nullptr && graph.next < kept->forms.count() && kept->forms[graph.next] == form &&
+         head_.is_next(graph.number, task.kernel, task.pin, task.accesses);
+}
+
+bool ClusterGraphs::repeat(GraphNumber number, const KernelForm& form, const NewTask& task, Operation* operation,
+                           TaskNumber& task_number) {
+  Graph& graph = graph_of(number);
+  if (graph.plan == 0) return false;
+  if (!is_same(graph, form, task) || !head_.again(number, task.words.begin(), task.words.count())) {
+    graph.plan = 0;
+    head_.cut_iteration();
+    return false;
+  }
+  task_number = graph.first + graph.next++;
+  for (Replay& replay : replays_) {
+    if (replay.first == graph.first) replay.operations.push(operation);
+  }
+  count_up(cluster_seen().under_way);
+  if (graph.next % (kTasksPerNode * plans_.find(graph.plan)->nodes) == 0) head_.confirm();
+  return true;
+}
+
+void ClusterGraphs::write_kernels(const Message& plan, ClusterMemory& memory, BlobWriter& blob) {
+  const KeptForms& kept = *plans_.find(plan.index);
+  Share share;
+  share.read(plan);
+  for (const PlanStep& step : share.steps()) {
+    uint64_t count = 0;
+    size_t at = blob.bytes();
+    blob.put(0);
+    for (const PlanAccess& planned : step.accesses) {
+      const ClusterRange& range = planned.access.range;
+      const ClusterBuffer* buffer = memory.known(range.buffer);
+      if (buffer == nullptr) continue;  // it has gone, and so will the plan before any task of it comes
+      write_used(*buffer, range, planned.access.may_write, plan.to, blob);
+      ++count;
+    }
+    blob.set(at, count);
+    kept.forms[step.task].write(plan.to, blob);
+  }
+}
+
+void ClusterGraphs::note_unplan(uint64_t plan) {
+  KeptForms* kept = plans_.find(plan);
+  if (--kept->nodes == 0) plans_.erase(kept);
+}
+
+void ClusterGraphs::take_ended(List<Operation*>& finished) {
+  for (TaskNumber first : head_.over_replays) {
+    for (size_t i = 0; i < replays_.count(); ++i) {
+      if (replays_[i].first != first) continue;
+      for (Operation* operation : replays_[i].operations) finished.push(operation);
+      count_up(cluster_seen().under_way, -static_cast<int64_t>(replays_[i].operations.count()));
+      replays_.erase(i);
+      break;
+    }
+  }
+  head_.over_replays.clear();
+}
+
+}  // namespace marline::target

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// In the program: iterations of persistent graphs (face/ahead_graphs.cpp), as the core's Head replays them
+// (cluster/core/replay/graphs.hpp). A node gets the kernels of its tasks along with its share of a plan, and from then on
+// only words that have changed. Under the lock of node 0.
+//
+// The caller says that the next kernel stands behind the same kernels as in the iteration before; all else is compared
+// here: the kernel, how it is started, what it may use. One that differs cuts the iteration. The kernels of a replay have
+// ended when the iteration has, so their operations end together.
+#pragma once
+
+#include "cluster/core/dataflow/head.hpp"
+#include "device/base/device.hpp"
+#include "device/cluster/blob.hpp"
+#include "device/cluster/cluster_memory.hpp"
+
+namespace marline::target {
+
+// How nodes start a kernel, whatever its words are.
+struct KernelForm {
+  const uint64_t* codes;  // where it is, by node; stays
+  uint64_t place;         // as in KernelStart
+  int32_t thread_limit;
+  bool in_memory;
+  int number;
+
+  bool operator==(const KernelForm&) const = default;
+  void write(NodeNumber node, BlobWriter& blob) const;
+};
+
+// What a task uses, where its node has it.
+void write_used(const ClusterBuffer& buffer, const ClusterRange& range, bool may_write, NodeNumber node, BlobWriter& blob);
+
+class ClusterGraphs {
+ public:
+  explicit ClusterGraphs(Head& head) : head_(head) {}
+
+  void begin(GraphNumber graph, bool is_behind);
+  void end(GraphNumber graph);
+  void remove(GraphNumber graph);
+
+  // The next kernel of an open iteration. True: it is replayed, and the task has that number. False: the task has to be
+  // created.
+  [[nodiscard]] bool repeat(GraphNumber graph, const KernelForm& form, const NewTask& task, Operation* operation,
+                            TaskNumber& number);
+  // It has been created as a part of the iteration.
+  void note_created(GraphNumber graph, const KernelForm& form) { graph_of(graph).forms.push(form); }
+
+  // Behind a kPlan: what its tasks use, and their kernels, where its node has them.
+  void write_kernels(const Message& plan, ClusterMemory& memory, BlobWriter& blob);
+  // A kUnplan has been sent.
+  void note_unplan(uint64_t plan);
+  // The operations of iterations that have ended.
+  void take_ended(List<Operation*>& finished);
+
+ private:
+  struct Graph {
+    uint64_t number = 0;
+    List<KernelForm> forms;  // of the tasks created in this iteration
+    uint64_t next = 0;       // of a replay: the task
+    uint64_t plan = 0;       // that this iteration replays; 0: none
+    TaskNumber first = 0;    // then
+  };
+  struct KeptForms {
+    uint64_t number = 0;  // the plan's
+    size_t nodes = 0;     // that have not been told that it goes
+    List<KernelForm> forms;
+  };
+  struct Replay {
+    TaskNumber first = 0;
+    List<Operation*> operations;
+  };
+
+  Graph& graph_of(GraphNumber number);
+  [[nodiscard]] bool is_same(Graph& graph, const KernelForm& form, const NewTask& task);
+
+  Head& head_;
+  Numbered<Graph> graphs_;
+  Numbered<KeptForms> plans_;
+  List<Replay> replays_;  // under way, oldest first: as few as the program has open iterations
+};
+
+}  // namespace marline::target

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The kernels of the program's side: from a launch to a task of the core, or to a repeated one of a persistent graph's
+// iteration, and to what its node is sent of it. See cluster_head.hpp.
+#include "device/cluster/cluster_head.hpp"
+
+#include "base/report.hpp"
+#include "device/base/tell.hpp"
+#include "device/cluster/cluster_wire.hpp"
+#include "device/node/serve_gpu.hpp"
+#include "image/images.hpp"
+#include "image/program.hpp"
+
+#include <new>
+
+namespace marline::target {
+
+// What is in front of a GPU's words is no address.
+bool ClusterHead::is_of_variable(const List<uint64_t>& words, size_t i) {
+  size_t first = is_of_gpus_ ? kGpuLaunchWords : 0;
+  const ClusterBuffer* buffer = i >= first && memory_.is_inside(words[i]) ? memory_.at(words[i]) : nullptr;
+  return buffer != nullptr && buffer->places != nullptr;
+}
+
+// With what it uses, where the node has that, and the kernel. A stand-in's message names no accesses, so those of the
+// task are sent, as for all.
+void ClusterHead::send_task(const Message& message) {
+  Known& known = known_[message.task];
+  const KernelPayload& kernel = *known.kernel;
+  (known.sent_to == 0 ? known.sent_to : known.lent_to) = message.to;
+  BlobWriter blob(kBlobFront);
+  write_message(message, blob);
+  const List<TaskAccess>& accesses = head_.accesses_of(message.task);
+  blob.put(accesses.count());
+  for (const TaskAccess& access : accesses) {
+    write_used(*memory_.known(access.range.buffer), access.range, access.may_write, message.to, blob);
+  }
+  kernel.form.write(message.to, blob);
+  blob.put(kernel.words.count());
+  for (size_t i = 0; i < kernel.words.count(); ++i) {
+    uint64_t word = kernel.words[i];
+    const ClusterBuffer* variable = is_of_variable(kernel.words, i) ? memory_.at(word) : nullptr;
+    blob.put(variable != nullptr ? variable->address_at(message.to) + (word - variable->begin) : word);
+  }
+  if (kernel.checked != nullptr) write_checked(*kernel.checked, blob);
+  send_blob(*node_job(), message.to, blob);
+}
+
+void ClusterHead::send_plan(const Message& message) {
+  BlobWriter blob(kBlobFront);
+  write_message(message, blob);
+  graphs_.write_kernels(message, memory_, blob);
+  send_blob(*node_job(), message.to, blob);
+}
+
+void ClusterHead::add_words(const Launch& launch, List<uint64_t>& to) const {
+  const uint64_t* words = launch.arguments;
+  uint32_t count = launch.count;
+  uint64_t for_gpu[kGpuLaunchWords + kMostGpuArguments];
+  if (is_of_gpus_) {
+    count = gpu_launch_words(launch, for_gpu);
+    words = for_gpu;
+  }
+  for (uint32_t i = 0; i < count; ++i) to.push(words[i]);
+}
+
+// A variable's address is another one on each node, and a plan's words are for any node. What is checked is known of each
+// task alone.
+bool ClusterHead::may_be_repeated(const List<uint64_t>& words) {
+  for (size_t i = 0; i < words.count(); ++i) {
+    if (is_of_variable(words, i)) return false;
+  }
+  return !checks_;
+}
+
+TaskNumber ClusterHead::create_kernel(NewTask task, const Launch& launch, const KernelForm& form, List<uint64_t>& words,
+                                      Operation* operation) {
+  void* memory = std::malloc(sizeof(KernelPayload));
+  if (memory == nullptr) fatal("no memory for a task of the cluster");
+  Known known;
+  known.operation = operation;
+  known.kernel = new (memory) KernelPayload{form, launch.kernel->name, launch.place, {}, nullptr};
+  known.kernel->words.swap(words);
+  if (checks_) known.kernel->checked = make_checked(launch, memory_);
+  known.created = now();
+  for (uint32_t i = 0; i < launch.behind_count; ++i) task.predecessors.push(launch.behind[i]);
+  known.is_ahead = is_ahead(launch.behind, launch.behind_count);
+  if (task.graph != 0) graphs_.note_created(task.graph, form);
+  return create(std::move(task), known);
+}
+
+void ClusterHead::launch(const Launch& launch, uint32_t kernel, const uint64_t* codes, Operation* operation) {
+  KernelForm form = {codes, offset_in_program(launch.place), launch.thread_limit, launch.in_memory,
+                     launch.number >= 0 ? launch.number : device_->number};
+  List<uint64_t> words;
+  add_words(launch, words);
+  Finished finished;
+  add_operations(hooks_share(operation));
+  {
+    Guard guard(node_.lock);
+    NewTask task;
+    task.kernel = kernel;
+    if (launch.node != 0) task.pin = static_cast<NodeNumber>(launch.node);
+    bool all = device_->has_far_pointers.load(std::memory_order_relaxed);  // ordered by the lock
+    memory_.list_accesses(launch, all, task.accesses);
+    bool in_graph = launch.graph != 0 && may_be_repeated(words);
+    if (in_graph) {
+      task.graph = launch.graph;
+      for (uint64_t word : words) task.words.push(word);
+    }
+    bool is_repeated = in_graph && !launch.has_others_behind &&
+                       graphs_.repeat(launch.graph, form, task, operation, operation->number);
+    if (!is_repeated) operation->number = create_kernel(std::move(task), launch, form, words, operation);
+    pump(finished);
+  }
+  finish(finished, false);
+}
+
+void ClusterHead::cancel(TaskNumber kernel) {
+  Finished finished;
+  {
+    Guard guard(node_.lock);
+    head_.cancel(kernel);
+    pump(finished);
+  }
+  finish(finished, false);
+}
+
+void ClusterHead::begin_iteration(uint64_t graph, bool is_behind) {
+  Finished finished;
+  {
+    Guard guard(node_.lock);
+    graphs_.begin(graph, is_behind);
+    pump(finished);
+  }
+  finish(finished, false);
+}
+
+void ClusterHead::end_iteration(uint64_t graph) {
+  Finished finished;
+  {
+    Guard guard(node_.lock);
+    graphs_.end(graph);
+    pump(finished);
+  }
+  finish(finished, false);
+}
+
+void ClusterHead::end_graph(uint64_t graph) {
+  Finished finished;
+  {
+    Guard guard(node_.lock);
+    graphs_.remove(graph);
+    pump(finished);
+  }
+  finish(finished, false);
+}
+
+void ClusterHead::note_graphs() {
+  Guard guard(node_.lock);
+  const Graphs::Counts& counts = head_.graph_counts();
+  if (counts.kept == 0) return;
+  note("cluster: %lu iterations of persistent graphs were repeated by the nodes, %lu in part, by %lu plans",
+       counts.replayed, counts.cut, counts.kept);
+}
+
+}  // namespace marline::target

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Iterations of persistent graphs that consist of target regions (`iterates` in devices.h): what is known of each, so
+// that its regions are handed over one by one as they are created, in the order of the iteration before. The device may
+// then repeat what it did for that one. The records are under ahead.cpp's lock.
+//
+// Invariant: of an iteration that the device has been told of, `now` has the regions that it has been given as such, in
+// order and without a gap. If one is handed over otherwise, the iteration is over for the device, and it forgets the graph
+// before the next one: what it has seen would not say who stands before whom.
+#include "base/chained.hpp"
+#include "face/ahead.hpp"
+
+#include <pthread.h>
+
+namespace marline::target {
+
+namespace {
+
+// A region of an iteration, by the numbers of the runtime and of the device.
+struct GivenTask {
+  uint64_t number, on_device;
+};
+
+struct AheadGraph {
+  uint64_t key = 0;
+  AheadGraph* chained = nullptr;
+  Device* device = nullptr;
+  pthread_t producer = {};
+  bool is_behind = false;  // an iteration begins when all of the one before has ended
+  bool is_open = false;    // the next region may be given in its turn
+  bool is_told = false;    // the device knows of this iteration
+  bool is_broken = false;  // a region has been handed over otherwise
+  List<GivenTask> now, before;
+};
+
+Chained<AheadGraph> g_graphs;  // by number; as many as the program has at a time
+
+// They lie in the order of the runtime's numbers.
+const GivenTask* find_in(const List<GivenTask>& list, uint64_t number) {
+  size_t low = 0, high = list.count();
+  while (low < high) {
+    size_t middle = (low + high) / 2;
+    if (list[middle].number < number) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low < list.count() && list[low].number == number ? &list[low] : nullptr;
+}
+
+// Whether the region can be given in its turn. It has no predecessors but claimed ones.
+bool is_next(const AheadGraph& graph, const Ahead& one) {
+  const CapturedTask& task = *one.task;
+  return task.kind == ConstructKind::kTarget && task.step == graph.now.count() && one.missing == 1 &&
+         task.kernel->has_run.load(std::memory_order_relaxed) && (graph.device == nullptr || graph.device == one.device);
+}
+
+// The numbers on the device of what stands before a region, and of a task that is not of these iterations only if it has
+// been handed over and has not ended. False: one has not been handed over, or what comes behind it must not be.
+bool list_behind(const AheadGraph& graph, Ahead* one, const uint64_t* numbers, size_t count, List<uint64_t>& behind) {
+  one->has_others_behind = false;
+  for (size_t i = 0; i < count; ++i) {
+    const Ahead* other = find_claimed(numbers[i]);
+    if (other != nullptr && !lets_others_go(other)) return false;
+    const GivenTask* given = find_in(graph.now, numbers[i]);
+    if (given == nullptr) given = find_in(graph.before, numbers[i]);
+    if (given != nullptr) {
+      behind.push(given->on_device);
+    } else if (other != nullptr && !other->has_ended) {
+      behind.push(other->number);
+      one->has_others_behind = true;
+    }
+  }
+  for (size_t i = 0; i < count; ++i) {
+    if (find_claimed(numbers[i]) != nullptr) one->predecessors.push(numbers[i]);
+  }
+  return true;
+}
+
+// The region is no part of the iteration for the device.
+void leave_iteration(uint64_t number) {
+  {
+    Guard guard(ahead_lock());
+    g_graphs.find(number)->is_broken = true;
+  }
+  iterated(number);
+}
+
+// What is decided under the lock.
+struct Turn {
+  bool is_given = false, is_first = false, is_new = false, is_behind = false;
+};
+
+// Under the lock.
+Turn take_turn(AheadGraph& graph, Ahead* one, const uint64_t* numbers, size_t count, List<uint64_t>& behind) {
+  Turn turn;
+  turn.is_given = is_next(graph, *one) && list_behind(graph, one, numbers, count, behind);
+  one->is_in_turn = turn.is_given;
+  turn.is_first = turn.is_given && !graph.is_told;
+  turn.is_new = turn.is_first && graph.is_broken;
+  turn.is_behind = graph.is_behind;
+  if (!turn.is_first) return turn;
+  graph.device = one->device;
+  graph.is_told = true;
+  graph.is_broken = false;
+  return turn;
+}
+
+}  // namespace
+
+void iterates(uint64_t number, bool is_behind) {
+  Guard guard(ahead_lock());
+  AheadGraph* graph = g_graphs.find(number);
+  if (graph == nullptr) g_graphs.add(number, graph = make<AheadGraph>());
+  graph->is_behind = is_behind;
+  graph->is_open = true;
+  graph->is_told = false;
+  graph->producer = pthread_self();
+  graph->before.swap(graph->now);
+  graph->now.clear();
+  if (graph->is_broken) graph->before.clear();
+}
+
+void iterated(uint64_t number) {
+  Device* told = nullptr;
+  {
+    Guard guard(ahead_lock());
+    AheadGraph* graph = g_graphs.find(number);
+    if (graph == nullptr) return;  // in a fork's child
+    if (graph->is_told) told = graph->device;
+    graph->is_open = graph->is_told = false;
+  }
+  if (told != nullptr) told->kind->ahead->end_iteration(told, number);
+}
+
+void graph_ends(uint64_t number) {
+  Device* device = nullptr;
+  {
+    Guard guard(ahead_lock());
+    AheadGraph* graph = g_graphs.find(number);
+    if (graph == nullptr) return;
+    device = graph->device;
+    g_graphs.remove(graph);
+    destroy(graph);
+  }
+  if (device != nullptr) device->kind->ahead->end_graph(device, number);
+}
+
+// What a device has of an iteration may wait for its end, and so must not the producer, which goes on with it.
+void waits(marline_wait_kind_t) {
+  List<uint64_t> numbers;
+  {
+    Guard guard(ahead_lock());
+    g_graphs.for_each([&](const AheadGraph& graph) {
+      if (graph.is_open && pthread_equal(graph.producer, pthread_self())) numbers.push(graph.key);
+    });
+  }
+  for (uint64_t number : numbers) iterated(number);
+}
+
+bool give_in_turn(Ahead* one, const uint64_t* numbers, size_t count) {
+  const uint64_t number = one->task->graph, told_as = one->task->number;
+  List<uint64_t> behind;
+  Turn turn;
+  {
+    Guard guard(ahead_lock());
+    AheadGraph* graph = g_graphs.find(number);
+    if (graph == nullptr) return false;
+    if (!graph->is_open) {  // its producer has waited: if before the first region, the device has not heard of the iteration
+      graph->is_broken = graph->is_broken || graph->now.is_empty();
+      return false;
+    }
+    turn = take_turn(*graph, one, numbers, count, behind);
+  }
+  const AheadKind& kind = *one->device->kind->ahead;
+  if (turn.is_new) kind.end_graph(one->device, number);
+  if (turn.is_first) kind.begin_iteration(one->device, number, turn.is_behind);
+  if (!turn.is_given || !hand_over_now(one, behind) || !one->is_of_iteration) {
+    leave_iteration(number);
+    return turn.is_given;
+  }
+  Guard guard(ahead_lock());
+  g_graphs.find(number)->now.push({told_as, one->number});
+  return true;
+}
+
+void forget_graphs() { g_graphs = Chained<AheadGraph>(); }
+
+}  // namespace marline::target
