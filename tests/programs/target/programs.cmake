@@ -150,6 +150,9 @@ device_program_test(cluster_maps_room PROGRAM cluster_maps SOURCES cluster_maps.
                     DEVICES cluster THREADS 4 ENV MARLINE_CLUSTER_MEMORY=4k NO_GPU STOCK NONE)
 device_program_test(cluster_graphs SOURCES cluster_graphs.c ARGS 1 4 GCC NO_GPU THREADS 4 MARLINE_H)
 device_program_test(cluster_producers SOURCES cluster_producers.c GCC NO_GPU THREADS 4 STOCK NONE ENV OMP_CANCELLATION=true)
+device_program_test(cluster_producers_data SOURCES cluster_producers_data.c GCC NO_GPU THREADS 4 STOCK NONE)
+device_program_test(cluster_producers_cancel PROGRAM cluster_producers_data SOURCES cluster_producers_data.c GCC NO_GPU THREADS 4
+                    STOCK NONE ENV OMP_CANCELLATION=true)
 device_program_test(cluster_constants SOURCES cluster_constants.c GCC THREADS 4 STOCK NONE)
 device_program_test(cluster_members SOURCES cluster_members.c GCC GCC_DEVICES cluster DEVICES cluster NO_GPU THREADS 4
                     STOCK NONE)
