@@ -100,10 +100,9 @@ void Replica::leave_on_gpu(const ClusterRange& range, uint64_t stamp, bool is_ho
     bool has_changed = next < changed.count() && first + changed[next] == block;
     bool is_same = is_known && block >= first && block < last && !has_changed && own.has_untold == 0;
     if (own.is_stale != 0 || (is_home && !is_known && own.is_on_gpu != 0 && covers(block, part))) {
-      assert(covers(block, part));
       own.is_stale = 1;
       left_stamps_[block] = stamp;
-      add_run(left, begin, end);
+      add_run(left, block * kBlock, block * kBlock + length_of(block));
     } else if (!is_same) {
       add_piece(read, begin, end, kChunk);
     }
