@@ -277,7 +277,8 @@ typedef enum marline_wait_kind {
   MARLINE_WAIT_DEPENDENCES, /* taskwait with depend clauses, and tasks that are not deferred */
   MARLINE_WAIT_TASKGROUP,
   MARLINE_WAIT_BARRIER,
-  MARLINE_WAIT_THROTTLE     /* too many tasks are under way: MARLINE_MAX_TASKS, MARLINE_MAX_BYTES */
+  MARLINE_WAIT_THROTTLE,    /* too many tasks are under way: MARLINE_MAX_TASKS, MARLINE_MAX_BYTES */
+  MARLINE_WAIT_FOR_WORK     /* the thread has found no task that it could run, or a task yields */
 } marline_wait_kind_t;
 
 /* None of these functions may suspend, wait, create or end tasks, or open a parallel region. All but `created` may be
@@ -301,7 +302,9 @@ typedef struct marline_target_observer {
   /* All of its predecessors have ended. By any thread, perhaps in a call that ends one of them. If the task has been
    * cancelled (marline_claimed_is_cancelled), its work need not be done; it is ended all the same. */
   void (*ready)(void *claimed);
-  /* A task begins to wait, for claimed tasks among others perhaps. By the thread that runs it. */
+  /* A task begins to wait, for claimed tasks among others perhaps; or a thread, for tasks. By that thread. A task that has
+   * been created stays without any of these calls only as long as its creator's thread runs the program's code, or waits
+   * for something that is none of the runtime's. */
   void (*waits)(marline_wait_kind_t kind);
   /* Tasks have been cancelled that have not been started; which, marline_claimed_is_cancelled says. By any thread. */
   void (*cancels)(void);
@@ -321,6 +324,10 @@ typedef struct marline_target_observer {
   void (*iterated)(uint64_t graph);
   /* There is no other iteration. */
   void (*graph_ends)(uint64_t graph);
+  /* A task that is not claimed, or a thread (taskwait with depend clauses), has been put behind this claimed one, which
+   * may have been ended meanwhile: the program wants to hear of its end as soon as possible. It need not hear so of tasks
+   * that only claimed ones are behind. Else as `raised`. */
+  void (*awaited)(uint64_t number);
 } marline_target_observer_t;
 
 /* The process's only observer, from now on to its end: tasks that exist already are not told. 0; -1: there is one

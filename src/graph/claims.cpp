@@ -23,7 +23,7 @@ Task* node_before(Worker* worker, Task* task) {
 // The edge lies in the task's memory, which outlives the node.
 bool push_edge_to_claimed(Linking& linking, Task* predecessor, Edge* edge, Edge* head) {
   Claiming& claiming = *linking.claiming;
-  const bool is_claimed = (predecessor->inline_edges & Task::kOfClaimed) != 0;
+  const bool is_claimed = is_of_claimed(predecessor);
   if (!is_claimed && claiming.node == nullptr) claiming.node = node_before(linking.worker, linking.task);
   edge->successor = is_claimed ? linking.task : claiming.node;
   if (!transition_to_waiting_on(predecessor, edge, head)) {

@@ -32,6 +32,9 @@ void release_claim(Worker* worker, Task* task, const Claiming& claiming);
 // For a task that the library has left to the runtime: it ends, and its edges have not been released yet.
 void tell_left_ended(const Task* task);
 
+// Of a task that others may stand behind: whether it has been claimed, and so has a number.
+inline bool is_of_claimed(const Task* task) { return (task->inline_edges & Task::kOfClaimed) != 0; }
+
 // For graph/linking.cpp: adds the edge. False: the predecessor has completed meanwhile.
 [[nodiscard]] bool push_edge_to_claimed(Linking& linking, Task* predecessor, Edge* edge, Edge* head);
 

@@ -5,7 +5,7 @@
 
 #include "graph/claims.hpp"
 #include "sched/team.hpp"
-#include "tool/tool.hpp"
+#include "tool/target_observer.hpp"
 
 namespace marline {
 
@@ -81,6 +81,7 @@ Edge* new_edge(Linking& linking) {
                                     : push_edge(linking, predecessor, edge, head))) {
     return false;
   }
+  if (linking.claiming == nullptr && is_of_claimed(predecessor)) tool::tell_awaited(predecessor->number);
   if (tool::on(tool::event::kTaskDependence)) tool::task_dependence(&predecessor->tool_data, &linking.task->tool_data);
   return true;
 }

@@ -41,4 +41,9 @@ void tell_graph_ends(uint64_t graph) {
   if (observer->graph_ends != nullptr) observer->graph_ends(graph);
 }
 
+void tell_awaited(uint64_t number) {
+  const marline_target_observer_t* observer = target_observer();
+  if (observer->awaited != nullptr) observer->awaited(number);
+}
+
 }  // namespace marline::tool

@@ -24,5 +24,6 @@ void tell_raise(uint64_t number, int32_t priority);
 void tell_iterates(uint64_t graph, bool is_behind);
 void tell_iterated(uint64_t graph);
 void tell_graph_ends(uint64_t graph);
+void tell_awaited(uint64_t number);
 
 }  // namespace marline::tool

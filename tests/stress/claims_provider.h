@@ -39,7 +39,7 @@ static struct {
   pthread_t threads[RUNNERS];
   marline_hook_t *hook;
   long claimed, run, skipped, left, ran_early, told_in_graph, raises, cancels, most_under_way, under_way;
-  long waits[MARLINE_WAIT_THROTTLE + 1]; /* by kind */
+  long waits[MARLINE_WAIT_FOR_WORK + 1]; /* by kind */
   bool claims_all;
   uint64_t graph, step; /* of the iteration that has been told, of one producer at a time; the next task's place */
   bool iterates;
@@ -180,7 +180,7 @@ static void graph_ends(uint64_t graph) {
 }
 
 static void waits(marline_wait_kind_t kind) {
-  CHECK(kind >= MARLINE_WAIT_TASKWAIT && kind <= MARLINE_WAIT_THROTTLE, "kind %d", (int)kind);
+  CHECK(kind >= MARLINE_WAIT_TASKWAIT && kind <= MARLINE_WAIT_FOR_WORK, "kind %d", (int)kind);
   __atomic_fetch_add(&provider.waits[kind], 1, __ATOMIC_RELAXED);
 }
 

@@ -21,7 +21,7 @@
 #include "sched/held.hpp"
 #include "sched/progress.hpp"
 #include "sched/queue.hpp"
-#include "tool/tool.hpp"
+#include "tool/target_observer.hpp"
 
 namespace marline {
 
@@ -372,7 +372,10 @@ void run_undeferred(Worker* worker, Task* task, const Dependence* list, size_t c
   leave_body(task);
 }
 
-void taskyield(Worker*) { yield_task(); }
+void taskyield(Worker*) {
+  tool::tell_wait(MARLINE_WAIT_FOR_WORK);  // perhaps what it yields for is behind a claimed task
+  yield_task();
+}
 
 bool in_final(const Worker* worker) { return worker->task->has(task_flag::kFinal); }
 

@@ -12,6 +12,7 @@
 #include "sched/idle.hpp"
 #include "sched/progress.hpp"
 #include "sched/queue.hpp"
+#include "tool/target_observer.hpp"
 
 #include <sched.h>
 
@@ -217,6 +218,7 @@ bool poll_while_idle(Worker* worker, Idleness& idle, Condition condition) {
 
 void idle_once(Worker* worker, Idleness& idle, Condition condition) {
   flush_reports(worker);
+  if (idle.since == 0 && !idle.polled) tool::tell_wait(MARLINE_WAIT_FOR_WORK);
   if (options().priority.asynchronous && propagate_when_idle(worker)) [[unlikely]] return;
   if (poll_while_idle(worker, idle, condition)) return;
   uint64_t now = nanoseconds_now();
@@ -255,6 +257,7 @@ void end_idleness(Worker* worker, Idleness& idle) {
 
 // Nothing to do for a frame that waits in place over another one: it is the other's turn.
 [[gnu::noinline]] void go_round(Worker* worker) {
+  tool::tell_wait(MARLINE_WAIT_FOR_WORK);
   progress_when_idle(worker);
   worker->nesting.goes_round.store(1, seq_cst);
   tell_primaries(worker);
