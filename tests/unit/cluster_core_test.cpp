@@ -5,6 +5,7 @@
 // them again.
 #include "cluster/simulation.hpp"
 
+#include "cluster/core/dataflow/worker.hpp"
 #include "cluster/core/mapping/map_order.hpp"
 #include "placed.hpp"
 
@@ -316,6 +317,98 @@ TEST(ClusterWithdrawal, TasksBehindOthersAreLeftAndDoNotMakeANodeBusy) {
   }
   EXPECT_EQ(assigned, 1u) << "on top of node 2's credits";
   EXPECT_EQ(withdrawn, 1u) << "and not task 3";
+}
+
+// A node with one slot, and messages that arrive at once.
+class ClusterReports : public testing::Test {
+ protected:
+  ClusterReports() { head_.placement.add({}); }
+
+  TaskNumber create() {
+    TaskNumber number = head_.create({});
+    deliver();
+    return number;
+  }
+  void await(TaskNumber number) {
+    head_.await(number);
+    deliver();
+  }
+  void end(uint64_t index) {
+    worker_.compare(index);
+    worker_.end(index, 1);
+    deliver();
+  }
+  void deliver() {
+    while (!head_.messages.is_empty() || !worker_.commands.is_empty()) {
+      List<Message> messages;
+      messages.swap(head_.messages);
+      for (Message& message : messages) {
+        awaits_ += message.kind == MessageKind::kAwait ? 1 : 0;
+        worker_.receive(message);
+      }
+      List<WorkerCommand> commands;
+      commands.swap(worker_.commands);
+      for (WorkerCommand& command : commands) {
+        if (command.action == WorkerAction::kSend) head_.receive(command.message);
+      }
+    }
+  }
+
+  Head head_{{.nodes = 1}};
+  Worker worker_{1, 1};
+  int awaits_ = 0;
+};
+
+TEST_F(ClusterReports, ABusyNodeTellsEndsTogether) {
+  for (uint64_t i = 0; i < 20; ++i) create();
+  for (uint64_t i = 0; i < 15; ++i) end(i);
+  EXPECT_FALSE(head_.has_ended(0));
+  end(15);
+  EXPECT_TRUE(head_.has_ended(0) && head_.has_ended(15));
+  for (uint64_t i = 16; i < 19; ++i) end(i);
+  EXPECT_FALSE(head_.has_ended(16));
+  end(19);
+  EXPECT_TRUE(head_.has_ended(16) && head_.has_ended(19)) << "it runs nothing";
+}
+
+TEST_F(ClusterReports, WhatIsAwaitedIsToldAtOnce) {
+  for (uint64_t i = 0; i < 6; ++i) create();
+  end(0);
+  await(0);
+  EXPECT_TRUE(head_.has_ended(0)) << "it had ended before";
+  await(1);
+  end(1);
+  EXPECT_TRUE(head_.has_ended(1));
+  end(2);
+  EXPECT_FALSE(head_.has_ended(2));
+  head_.await_all();
+  deliver();
+  EXPECT_TRUE(head_.has_ended(2));
+  end(3);
+  EXPECT_TRUE(head_.has_ended(3));
+  NewTask task;
+  task.is_awaited = true;
+  TaskNumber last = head_.create(std::move(task));
+  create();
+  end(4);
+  end(5);
+  EXPECT_TRUE(head_.has_ended(5));
+  end(last);
+  EXPECT_TRUE(head_.has_ended(last));
+}
+
+// The end of a node's only task is told at once anyway. When it gets another one, it has to know.
+TEST_F(ClusterReports, ANodeHearsThatItsOnlyTaskIsAwaitedBeforeItGetsAnother) {
+  await(create());
+  EXPECT_EQ(awaits_, 0);
+  create();
+  EXPECT_EQ(awaits_, 1);
+  end(0);
+  EXPECT_TRUE(head_.has_ended(0));
+  await(1);
+  end(1);
+  create();
+  EXPECT_EQ(awaits_, 1) << "it had ended";
 }
 
 // An iteration of one task that writes a buffer. The program waits for each, so the plan counts on the ends.

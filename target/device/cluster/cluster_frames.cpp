@@ -59,7 +59,8 @@ PlannedAccess read_access(BlobReader& from) {
 }  // namespace
 
 void write_message(const Message& message, BlobWriter& to) {
-  uint64_t flags = (message.is_cancelled ? 1 : 0) | (message.is_after_end ? 2 : 0) | (message.is_end ? 4 : 0);
+  uint64_t flags = (message.is_cancelled ? 1 : 0) | (message.is_after_end ? 2 : 0) | (message.is_end ? 4 : 0) |
+                   (message.is_awaited ? 8 : 0);
   to.put(static_cast<uint64_t>(message.kind) | flags << 8);
   to.put(message.clock);
   to.put(message.index);
@@ -89,6 +90,7 @@ bool read_message(BlobReader& from, Message& message) {
   message.is_cancelled = (first & 1 << 8) != 0;
   message.is_after_end = (first & 2 << 8) != 0;
   message.is_end = (first & 4 << 8) != 0;
+  message.is_awaited = (first & 8 << 8) != 0;
   message.clock = from.get();
   message.index = from.get();
   message.peer = read_place(from);

@@ -8,6 +8,7 @@ namespace marline::target::simulation {
 void Machine::create_next() {
   const Construct& construct = program_.constructs[created_];
   if (construct.waits) head_.barrier();
+  if (construct.waits && draw(2) == 0) head_.await_all();
   drain_head();
   if (construct.waits && head_.under_way() != 0) {
     if (events_.empty()) return;  // nothing happens any more: `run` says so
@@ -22,6 +23,7 @@ void Machine::create_next() {
     if (created.is_cancelled) schedule({.what = Event::kCancel, .index = number}, wait_time(5 * latency_));
     is_whole = created.loop != 0 && loops_[created.loop].is_whole && !created.ends_iteration;
     if (created.loop != 0) end_iteration(created);
+    if (created.loop == 0 && draw(8) == 0) head_.await(last_of_construct_[number]);
   } while (is_whole && created_ < program_.constructs.size());
   drain_head();
   if (created_ < program_.constructs.size()) {

@@ -72,8 +72,9 @@ enum class MessageKind : uint8_t {
   kPlan,       // 0 to a node: its share of plan `index` of a persistent graph (replay/share.hpp has the words)
   kReplay,     // 0 to a node: `count` tasks of its share of plan `index` are tasks of the node now
   kUnplan,     // 0 to a node: plan `index` is replayed no more
+  kAwait,      // 0 to a node: somebody waits for tasks below `index`
 };
-inline constexpr MessageKind kLastKind = MessageKind::kUnplan;
+inline constexpr MessageKind kLastKind = MessageKind::kAwait;
 
 struct EndedTask {
   uint64_t index;
@@ -98,6 +99,7 @@ struct Message {
   uint32_t predecessors = 0;  // ends that the task waits for: those of `waits_for`, and accesses with `is_end`
   List<TaskPlace> waits_for;  // tasks that its node subscribes to
   bool is_cancelled = false;
+  bool is_awaited = false;  // as kAwait, up to this task
   int32_t priority = 0;  // of tasks that could start, the node starts the one with the highest; of these,
   uint64_t order = 0;    // the one with the lowest; of these, the one that could start first
   List<PlannedAccess> accesses;

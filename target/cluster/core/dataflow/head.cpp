@@ -83,6 +83,47 @@ void Head::barrier() {
   plan_what_can_be();
 }
 
+void Head::await(TaskNumber number) {
+  if (has_ended(number)) return;
+  TaskPlace place = place_of(number);
+  if (is_replayed(number)) return await_at(place.node, place.index + 1);
+  tasks_[number].made.is_awaited = true;
+  if (tasks_[number].state == State::kPlanned) await_at(place.node, place.index + 1);
+}
+
+void Head::await_all() {
+  for (TaskNumber number = std::max(next_, tasks_.first()); number < tasks_.end(); ++number) {
+    tasks_[number].made.is_awaited = true;
+  }
+  for (NodeNumber node = 0; node <= options_.nodes; ++node) {
+    if (nodes_[node].open != 0) await_at(node, nodes_[node].assigned);
+  }
+}
+
+// A node tells the end of its only task at once. So it need not hear of it before it gets another one.
+void Head::await_at(NodeNumber number, uint64_t below) {
+  Node& node = nodes_[number];
+  if (node.awaited >= below) return;
+  node.awaited = below;
+  node.is_told = false;
+  if (node.open > 1) tell_awaited(number);
+}
+
+void Head::add_open(NodeNumber number, uint64_t tasks) {
+  Node& node = nodes_[number];
+  if (node.open != 0 && !node.is_told) tell_awaited(number);
+  node.is_told = true;
+  node.open += tasks;
+}
+
+void Head::tell_awaited(NodeNumber number) {
+  Node& node = nodes_[number];
+  node.is_told = true;
+  Message message = message_to(MessageKind::kAwait, number);
+  message.index = node.awaited;
+  send(std::move(message));
+}
+
 // With a window, tasks are placed in groups of so many, each when as many behind it are known.
 void Head::plan_what_can_be() {
   if (!options_.hold && tasks_.end() - due_ >= 2 * options_.window) make_due(tasks_.end() - options_.window);
@@ -110,6 +151,7 @@ bool Head::plan(TaskNumber number) {
   assignment.is_cancelled = task->is_cancelled;
   assignment.priority = task->made.priority;
   assignment.order = task->order;
+  assignment.is_awaited = task->made.is_awaited;
   if (!graphs_.is_empty()) disturb_graphs(*task);
   plan_accesses(number, assignment);
   if (task->made.graph != 0) record(number, assignment);
@@ -125,7 +167,11 @@ void Head::assign_index(TaskNumber number) {
   Task& task = tasks_[number];
   Node& node = nodes_[task.place.node];
   task.place.index = node.assigned++;
-  ++node.open;
+  if (task.made.is_awaited) {
+    node.awaited = node.assigned;
+    node.is_told = true;  // with the task
+  }
+  add_open(task.place.node, 1);
   assigned_[task.place.node].reach(task.place.index) = number;
   task.state = State::kPlanned;
   ++planned_;

@@ -28,6 +28,7 @@ struct NewTask {
   uint32_t kinds = ~uint32_t{0};
   NodeNumber pin = kAnyNode;
   int32_t priority = 0;
+  bool is_awaited = false;        // see Head::await
   List<TaskNumber> predecessors;
   List<TaskAccess> accesses;      // one per range; ranges do not overlap
   List<NewBuffer> new_buffers;    // that come into being with this task
@@ -59,6 +60,10 @@ class Head {
   void cancel(TaskNumber task);
   // The program waits for tasks.
   void barrier();
+  // The program waits for the end of this task, or of each one, perhaps before others have ended: nodes tell it at once. All
+  // other ends they tell when a slot is free, or many together.
+  void await(TaskNumber task);
+  void await_all();
   // A kReport from a node.
   void receive(const Message& message);
 
@@ -151,6 +156,8 @@ class Head {
     uint64_t assigned = 0;
     int64_t credits = 0;    // below 0: a replay's tasks come together
     uint64_t open = 0;      // assigned, and has not ended
+    uint64_t awaited = 0;   // somebody waits for tasks below this index
+    bool is_told = true;    // the node knows that, or need not
     List<Message> waiting;  // messages from the first task on that has no credit; bounded by the tasks under way
     size_t next_waiting = 0;
     size_t waiting_drops = 0;   // among these
@@ -191,6 +198,9 @@ class Head {
   void assign_replayed(const Message& message);
   void end_replayed(NodeNumber node, TaskNumber number, uint64_t count);
   void send_of_graphs();
+  void await_at(NodeNumber node, uint64_t below);
+  void tell_awaited(NodeNumber node);
+  void add_open(NodeNumber node, uint64_t tasks);
   void end(TaskNumber number);
   void leave_level(const Task& task);
   void leave_node(const Task& task);

@@ -86,7 +86,7 @@ void Head::assign_replayed(const Message& message) {
   Node& node = nodes_[message.to];
   // Nobody else has got an index there since the iteration began: peers have been told its first one.
   assert(message.words[2] + message.words[0] == node.assigned);
-  node.open += message.count;
+  add_open(message.to, message.count);
   under_way_ += message.count;
   planned_ += message.count;
   for (uint64_t end = node.assigned + message.count; node.assigned < end; ++node.assigned) {

@@ -75,6 +75,7 @@ void Worker::handle(Message& message) {
       replay(message);
       break;
     case MessageKind::kUnplan: shares_.erase(share_of(message)); break;
+    case MessageKind::kAwait: await(message.index); break;
     case MessageKind::kReport: assert(!"for the head"); break;
   }
 }
@@ -87,6 +88,7 @@ void Worker::assign(Message& message) {
   task.priority = message.priority;
   task.order = message.order;
   task.is_cancelled = task.is_cancelled || message.is_cancelled;
+  if (message.is_awaited) await(message.index + 1);
   if (!message.accesses.is_empty()) task.accesses.swap(message.accesses);
   task.open_predecessors += message.predecessors;
   for (const TaskPlace& predecessor : message.waits_for) {
@@ -299,6 +301,7 @@ void Worker::complete(uint64_t index) {
   task.accesses.clear();
   if (task.batch != 0) return leave_batch(index);
   ended_.push({index, task.has_run, task.time});
+  must_report_ = must_report_ || index < awaited_;
 }
 
 Share* Worker::share_of(const Message& message) {
@@ -333,7 +336,7 @@ void Worker::leave_batch(uint64_t index) {
   forget(index);
   if (--batch.open != 0) return;
   ended_.push({batch.first, false, 0, batch.count});
-  has_ended_batch_ = true;
+  must_report_ = true;  // it stands for many already, and the program may wait for it to begin an iteration
   batches_.erase(&batch);
 }
 
@@ -439,12 +442,19 @@ void Worker::forget(uint64_t index) {
   while (tasks_.first() < tasks_.end() && tasks_[tasks_.first()].state == State::kForgotten) tasks_.drop_first();
 }
 
-// The head hears of ends together, unless the node has nothing else to do than to wait for what these ends bring about.
-// A batch stands for many already, and the program may wait for it to begin an iteration.
+void Worker::await(uint64_t below) {
+  if (below <= awaited_) return;
+  awaited_ = below;
+  for (const EndedTask& ended : ended_) must_report_ = must_report_ || ended.index < awaited_;
+}
+
+// The head hears of ends together, unless somebody waits for one of them, or the node could run more than it does: then
+// these ends may bring something about.
 void Worker::report_if_due() {
-  bool may_wait = running_ != 0 && ended_.count() < report_at_most_ && !has_ended_batch_;
+  bool is_busy = slots_ == kUnknownSlots ? running_ != 0 : running_ == slots_;
+  bool may_wait = is_busy && ended_.count() < report_at_most_ && !must_report_;
   if (ended_.is_empty() || may_wait) return;
-  has_ended_batch_ = false;
+  must_report_ = false;
   send(MessageKind::kReport, 0).ended.swap(ended_);
 }
 

@@ -42,9 +42,11 @@ struct WorkerCommand {
 
 class Worker {
  public:
+  static constexpr size_t kUnknownSlots = ~size_t{0};
+
   // `slots`: tasks that are started and have not ended, at most; all others can be withdrawn. `report_at_most`: ended
   // tasks that wait for a report while the node is busy. `part`: see kPartBytes.
-  explicit Worker(NodeNumber node, size_t slots = ~size_t{0}, size_t report_at_most = kReportAtMost,
+  explicit Worker(NodeNumber node, size_t slots = kUnknownSlots, size_t report_at_most = kReportAtMost,
                   uint64_t part = kPartBytes)
       : node_(node), slots_(slots), report_at_most_(report_at_most), part_(part) {}
 
@@ -143,6 +145,7 @@ class Worker {
   static bool is_there(const Task& task, const ClusterRange& range);
   void send_early(Task& task, const Message& fetch);
   void report_if_due();
+  void await(uint64_t below);
   Message& send(MessageKind kind, NodeNumber to);
 
   NodeNumber node_;
@@ -156,7 +159,8 @@ class Worker {
   List<EndedTask> ended_;  // at most report_at_most_
   List<Ready> ready_;      // a heap
   uint64_t arrivals_ = 0;  // in it, ever
-  bool has_ended_batch_ = false;
+  bool must_report_ = false;  // one of ended_ is a batch, or awaited
+  uint64_t awaited_ = 0;      // tasks below are
   Numbered<Share> shares_;    // by plan; as many as node 0 keeps
   Numbered<Batch> batches_;   // under way
   uint64_t last_batch_ = 0;
