@@ -15,6 +15,8 @@ namespace marline::target {
 template <class T>
 class Chained {
  public:
+  [[nodiscard]] bool is_empty() const { return count_ == 0; }
+
   // Null: there is none.
   [[nodiscard]] T* find(uint64_t key) const {
     if (lists_ == 0) return nullptr;

@@ -60,9 +60,9 @@ constexpr Row kTable[] = {
      "all but what the region maps by `map(to:)` alone, which it must not write then; `depend`: only what the region's `depend` clauses "
      "name as `out`, `inout`, `mutexinoutset` or `inoutset`; `check`: as `diff`, and reports what `depend` would miss. `pages`, as in `map,pages`: of "
      "these only memory pages that have been written (Linux 6.7 or later).",},
-    {"MARLINE_CLUSTER_PLACEMENT", "heft", "heft, roundrobin or owner",
+    {"MARLINE_CLUSTER_PLACEMENT", "heft", "heft, hold, roundrobin or owner",
      "Which node of the device `cluster` runs a target region. `heft`: the one where it ends first, by the times that regions have "
-     "taken; `roundrobin`: each in turn; `owner`: the one that has most of the data.",},
+     "taken; `hold`: likewise, but all that has been created is planned together, when the program waits; `roundrobin`: each in turn; `owner`: the one that has most of the data.",},
     {"MARLINE_CLUSTER_SENDS", "ahead", "ahead or ready",
      "When a deferred target region goes to its node of the device `cluster`. `ahead`: as soon as it waits for nothing but other such "
      "regions; `ready`: when it can run.",},

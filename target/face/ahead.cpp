@@ -15,6 +15,7 @@
 
 #include "base/chained.hpp"
 #include "base/forks.hpp"
+#include "face/ahead_waits.hpp"
 #include "face/gomp.hpp"
 #include "image/images.hpp"
 #include "mapping/devices.hpp"
@@ -36,12 +37,11 @@ const HeldAcrossForks g_held(g_lock, ForkOrder::kAhead);
 Chained<Ahead> g_claimed;  // by number
 SoughtKernel* g_sought = nullptr;
 Queue g_to_hand, g_to_end;
-// Kernels that have been handed over and have not run. At the bound further ones wait here, where a task takes least
-// memory and slows down none: a device has tasks enough by then. Twice as many for each member as one is sent at a
-// time.
-constexpr int kMostForMember = 128;
+// Kernels that have been handed over and have not run. At the bound (Device::most_ahead) further ones wait here, where a
+// task takes least memory and slows down none: a device has tasks enough by then.
 int g_handed = 0;
 bool g_is_handing = false;
+AheadWaits g_waits;
 int g_counted = 0;  // of g_to_end, that the hook has been told of
 std::atomic<int> g_in_parts{0};  // constructs with copies that the hook makes, of which it has been told, too
 Device* g_device = nullptr;      // a program has one cluster; by the first task that is claimed
@@ -121,9 +121,51 @@ void list_behind(const Ahead* one, List<uint64_t>& behind) {
   }
 }
 
-// Under the lock, by the thread that hands over.
-void note_handed(Ahead* one, bool is_launched, int& pushed) {
+// Under the lock. A kernel one of whose regions has been awaited is one whose regions are: the device need not be told
+// of each behind its launch.
+bool is_awaited(const Ahead* one) {
+  const Entry* kernel = one->task->kernel;
+  if (kernel == nullptr || one->is_awaited || g_waits.is_awaited(one->created)) return true;
+  return !kernel->has_run.load(std::memory_order_relaxed) || kernel->is_awaited.load(std::memory_order_relaxed);
+}
+
+// Under the lock, of one that is awaited.
+void note_to_tell(Ahead* one, List<uint64_t>& tell) {
+  if (one->state != Ahead::State::kHanded || one->is_told || one->has_ended) return;
+  one->is_told = true;
+  tell.push(one->number);
+}
+
+// Likewise: the ends of these claimed tasks are wanted on the host, and so are those of their predecessors: a task is ended
+// behind them. Each task is looked at once. The device hears of those in `tell`, without the lock.
+void note_awaited(const List<uint64_t>& numbers, List<uint64_t>& tell) {
+  List<uint64_t> left;
+  for (uint64_t number : numbers) left.push(number);
+  while (!left.is_empty()) {
+    Ahead* one = g_claimed.find(left.back());
+    left.pop();
+    if (one == nullptr || one->is_awaited || one->state == Ahead::State::kLeft) continue;
+    one->is_awaited = true;
+    if (one->task->kernel != nullptr)
+      const_cast<Entry*>(one->task->kernel)->is_awaited.store(true, std::memory_order_relaxed);
+    note_to_tell(one, tell);
+    for (uint64_t before : one->predecessors) left.push(before);
+  }
+}
+
+void tell_awaited(const List<uint64_t>& numbers) {
+  for (uint64_t number : numbers) g_device->kind->ahead->await(g_device, number);
+}
+
+// Others may wait until its task has ended.
+bool keeps_busy(ConstructKind kind) { return kind == ConstructKind::kEnterData || kind == ConstructKind::kExitData; }
+
+// Under the lock, by the thread that hands over. What is left to the runtime can run when those before it have ended.
+void note_handed(Ahead* one, bool is_launched, List<uint64_t>& tell, int& pushed) {
   one->state = is_launched ? Ahead::State::kHanded : Ahead::State::kLeft;
+  if (is_launched && one->is_awaited) note_to_tell(one, tell);
+  if (!is_launched || keeps_busy(one->task->kind)) note_awaited(one->predecessors, tell);
+  if (is_launched && one->device->holds_back && !one->has_ended) g_waits.note_given(one->created);
   if (lets_others_go(one)) release_dependents(one);
   if (one->is_ready && (one->has_ended || !is_launched)) push_end(one, pushed);
 }
@@ -171,24 +213,42 @@ void count_in_parts(int constructs) {
 
 namespace {
 
-bool has_room(const Device* device) { return g_handed < kMostForMember * device->member_count; }
+// Under the lock, which is not held meanwhile.
+void hand_over_first(int& pushed) {
+  ++g_handed;
+  Ahead* one = g_to_hand.pop();
+  List<uint64_t> behind, tell;
+  list_behind(one, behind);
+  one->is_told = is_awaited(one);
+  g_lock.release();
+  one->ended = device_ended;
+  bool is_launched = launch(one, behind);
+  g_lock.take();
+  if (!is_launched) --g_handed;
+  note_handed(one, is_launched, tell, pushed);
+  if (tell.is_empty()) return;
+  g_lock.release();
+  tell_awaited(tell);
+  g_lock.take();
+}
+
+// Likewise. The device has got all that could be handed over, so it knows as much as it can when it plans.
+void tell_wait() {
+  bool singly = g_waits.take();
+  g_lock.release();
+  g_device->kind->ahead->waits(g_device, singly);
+  g_lock.take();
+}
 
 void hand_over() {
   int pushed = 0;
   g_lock.take();
-  while (!g_is_handing && g_to_hand.first != nullptr && has_room(g_to_hand.first->device)) {
+  while (!g_is_handing) {
+    bool has_next = g_to_hand.first != nullptr && g_handed < g_to_hand.first->device->most_ahead;
+    if (!has_next && !g_waits.tells()) break;
     g_is_handing = true;
-    ++g_handed;
-    Ahead* one = g_to_hand.pop();
-    List<uint64_t> behind;
-    list_behind(one, behind);
-    g_lock.release();
-    one->ended = device_ended;
-    bool is_launched = launch(one, behind);
-    g_lock.take();
+    has_next ? hand_over_first(pushed) : tell_wait();
     g_is_handing = false;
-    if (!is_launched) --g_handed;
-    note_handed(one, is_launched, pushed);
   }
   g_lock.release();
   tell_hook(pushed);
@@ -196,8 +256,10 @@ void hand_over() {
 
 }  // namespace
 
-// One thread hands over at a time: the one that does takes some microseconds.
+// One thread hands over at a time: the one that does takes some microseconds. All ends of an iteration are awaited, as the
+// program may wait for them to begin the next one.
 bool hand_over_now(Ahead* one, List<uint64_t>& behind) {
+  List<uint64_t> tell;
   int pushed = 0;
   g_lock.take();
   while (g_is_handing) {
@@ -206,14 +268,16 @@ bool hand_over_now(Ahead* one, List<uint64_t>& behind) {
     g_lock.take();
   }
   g_is_handing = true;
+  one->is_told = true;
   g_lock.release();
   one->ended = device_ended;
   bool is_launched = launch(one, behind);
   g_lock.take();
   g_is_handing = false;
   one->missing = 0;
-  note_handed(one, is_launched, pushed);
+  note_handed(one, is_launched, tell, pushed);
   g_lock.release();
+  tell_awaited(tell);
   tell_hook(pushed);
   hand_over();  // what others have queued meanwhile
   return is_launched;
@@ -294,6 +358,7 @@ void* take(CapturedTask* task) {
       destroy(one);
       return nullptr;
     }
+    one->created = g_waits.add(g_claimed.is_empty());
     g_claimed.add(task->number, one);
     g_device = device;
   }
@@ -303,6 +368,7 @@ void* take(CapturedTask* task) {
 
 void ordered(void* taken, const uint64_t* numbers, size_t count, size_t others) {
   auto* one = static_cast<Ahead*>(taken);
+  List<uint64_t> tell;
   if (one->task->graph != 0 && others == 0 && give_in_turn(one, numbers, count)) return;
   {
     Guard guard(g_lock);
@@ -315,8 +381,10 @@ void ordered(void* taken, const uint64_t* numbers, size_t count, size_t others) 
       ++one->missing;
     }
     if (others != 0) ++one->missing;
+    if (one->is_awaited) note_awaited(one->predecessors, tell);
     count_down(one);
   }
+  tell_awaited(tell);
   hand_over();
 }
 
@@ -346,20 +414,45 @@ void ready(void* taken) {
   hand_over();
 }
 
+void program_waits(marline_wait_kind_t kind) {
+  waits(kind);
+  if (g_waits.has_told(kind)) return;
+  {
+    Guard guard(g_lock);
+    g_waits.begin(kind, g_device->holds_back);
+  }
+  hand_over();
+}
+
+void awaited(uint64_t number) {
+  List<uint64_t> numbers, tell;
+  numbers.push(number);
+  {
+    Guard guard(g_lock);
+    note_awaited(numbers, tell);
+  }
+  tell_awaited(tell);
+}
+
+// Of a task that nobody is handing over yet.
+void raised(uint64_t number, int32_t priority) {
+  Guard guard(g_lock);
+  Ahead* one = g_claimed.find(number);
+  if (one != nullptr && one->state == Ahead::State::kWaiting) one->task->priority = priority;
+}
+
 // Looks at all tasks under way. Those that have not been handed over are looked at then.
 void cancels() {
   List<uint64_t> numbers;
-  Device* device = nullptr;
   {
     Guard guard(g_lock);
     g_claimed.for_each([&](const Ahead& one) {
       if (one.state != Ahead::State::kHanded || one.has_ended) return;
       if (marline_claimed_is_cancelled(one.task->handle) == 0) return;
       numbers.push(one.number);
-      device = one.device;  // a program has one cluster
     });
   }
-  for (uint64_t number : numbers) device->kind->ahead->cancel(device, number);
+  for (uint64_t number : numbers) g_device->kind->ahead->cancel(g_device, number);
 }
 
 // A task that was left to the runtime.
@@ -405,6 +498,7 @@ bool copy_ended(Operation* operation) {
 }
 
 void start_copies(Ahead* one) {
+  Device* device = one->device;
   Ending& ending = *one->ending;
   uint32_t count = ending.plan.copies.count();
   ending.copies_left = count;
@@ -415,8 +509,9 @@ void start_copies(Ahead* one) {
     copy->ended = copy_ended;
     copy->of = one;  // from the last of these calls on it may be gone
     count_in_parts(1);
-    (void)one->device->kind->ahead->start_copies(one->device, {&made, 1, nullptr, 0, true}, copy);
+    (void)device->kind->ahead->start_copies(device, {&made, 1, nullptr, 0, true}, copy);
   }
+  if (device->holds_back) device->kind->ahead->waits(device, false);
 }
 
 void end(Ahead* one) {
@@ -500,8 +595,8 @@ int poll(void*) {
   return ended + copied;
 }
 
-constexpr CaptureSink kSink = {wants,   take,    ordered,    others_ended, ready,    waits,
-                               cancels, nullptr, left_ended, iterates,     iterated, graph_ends};
+constexpr CaptureSink kSink = {wants,   take,   ordered,    others_ended, ready,    program_waits,
+                               cancels, raised, left_ended, iterates,     iterated, graph_ends, awaited};
 
 void start() {
   g_hook = marline_progress_register("deferred target regions", poll, nullptr);
@@ -517,6 +612,7 @@ void forget_all() {
   g_to_hand = g_to_end = {};
   g_is_handing = false;
   g_handed = 0;
+  g_waits.forget();
   marline_progress_add(g_hook, -g_counted - g_in_parts.exchange(0));
   g_counted = 0;
 }

@@ -33,6 +33,8 @@ struct Ahead : Operation {
   Device* device = nullptr;
   State state = State::kWaiting;
   bool is_ready = false, has_ended = false;
+  bool is_awaited = false;  // by a task that is not claimed, or a thread
+  bool is_told = false;     // the device knows that, or hears it before anything else
   bool seeks_kernel = false;  // the device is asked where it has the kernel
   bool in_parts = false;      // its copies are made so
   bool is_in_turn = false;    // handed over by ahead_graphs.cpp
@@ -46,6 +48,7 @@ struct Ahead : Operation {
   Ahead* next = nullptr;        // of a queue
   uint64_t key = 0;             // the task's number
   uint64_t met_in = 0;          // the last search for a task's predecessors that has met it
+  uint64_t created = 0;         // its number in AheadWaits
   Ahead* chained = nullptr;
   Ending* ending = nullptr;
   Aside shown;  // while it is the device's

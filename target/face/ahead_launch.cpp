@@ -137,6 +137,9 @@ void start_kernel(Ahead* one, List<uint64_t>& behind, Operation* operation, uint
     behind.push(one->device->kind->ahead->start_copies(one->device, {&copy, 1, nullptr, 0}, nullptr));
   }
   Launch launch = launch_of(one->device, region, arguments);
+  launch.is_ahead = true;
+  launch.is_awaited = one->is_told;
+  launch.priority = task.priority;
   launch.behind = behind.begin();
   launch.behind_count = static_cast<uint32_t>(behind.count());
   launch.graph = graph;

@@ -69,11 +69,16 @@ void graph_ends(uint64_t graph) {
   const CaptureSink* sink = capture_sink();
   if (sink != nullptr && sink->graph_ends != nullptr) sink->graph_ends(graph);
 }
+void awaited(uint64_t number) {
+  const CaptureSink* sink = capture_sink();
+  if (sink != nullptr && sink->awaited != nullptr) sink->awaited(number);
+}
 
 // Once, under the lock of capture_to.
 void start() {
   static constexpr marline_target_observer_t kObserver = {
-      sizeof kObserver, show, ordered, others_ended, ready, waits, cancels, raised, ended, iterates, iterated, graph_ends};
+      sizeof kObserver, show, ordered, others_ended, ready, waits, cancels, raised, ended, iterates, iterated, graph_ends,
+      awaited};
   if (marline_target_tasks_observe(&kObserver) != 0) {
     fatal("devices that take target tasks ahead of time: another library observes target tasks already, or "
           "libmarline.so is of another version");

@@ -30,7 +30,8 @@ struct Entry {
   int64_t data;       // of a requires entry: its flags
   Module* module;     // null: a function of the program (functions.hpp)
   DeviceWords code;   // of a kernel, by Device::number; 0: not asked yet; any thread writes the same value
-  std::atomic<bool> has_run{false};  // of a kernel, ahead of its time, to the end (face/ahead.cpp); written under a lock there
+  // Of a kernel, by face/ahead.cpp, under a lock there: it has run ahead of its time, to the end; a region's end was awaited.
+  std::atomic<bool> has_run{false}, is_awaited{false};
   DeviceSet mapped;   // of a variable: the devices that have it in their mapping; under the images' lock
 };
 

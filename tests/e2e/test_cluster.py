@@ -34,7 +34,7 @@ def cluster(jobs, *words, count=4, **changes):
     return jobs.run("-n", count, "--devices=cluster", "-t", 2, "--", *words, OMP_TARGET_OFFLOAD="mandatory", **changes)
 
 
-@pytest.mark.parametrize("placement", ["heft", "roundrobin", "owner"])
+@pytest.mark.parametrize("placement", ["heft", "hold", "roundrobin", "owner"])
 def test_regions_are_spread_over_the_nodes(jobs, program, placement):
     found = values(cluster(jobs, program, MARLINE_CLUSTER_PLACEMENT=placement))
     assert (found["good"], found["others"], found["devices"]) == ("1", "8", "4")
@@ -65,6 +65,18 @@ def test_random_regions_of_unequal_length(jobs, build):
         assert result.returncode == 0, f"seed {seed}: {result.stdout}{result.stderr}"
         moved += run_by_idle_nodes(result)
     assert moved >= 1
+
+
+# With `heft` each does, however long it takes.
+@pytest.mark.parametrize(("placement", "milliseconds", "early"), [("heft", 30000, "5"), ("hold", 100, "0")])
+def test_regions_may_be_held_until_the_program_waits(jobs, program, placement, milliseconds, early):
+    found = values(cluster(jobs, program, "early", milliseconds, count=3, MARLINE_CLUSTER_PLACEMENT=placement))
+    assert found == {"early": early, "made": "6"}
+
+
+def test_the_program_hears_at_once_of_ends_that_it_waits_for(jobs, program):
+    result = jobs.run("-n", 3, "--devices=cluster", "-t", 1, "--", program, "ends", OMP_TARGET_OFFLOAD="mandatory")
+    assert values(result) == {"cells": "3333", "late": "0"}
 
 
 # Node k of a cluster is process k, in whatever order the user lists the devices.

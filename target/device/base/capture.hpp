@@ -55,6 +55,7 @@ struct CaptureSink {
   void (*iterates)(uint64_t graph, bool is_behind);
   void (*iterated)(uint64_t graph);
   void (*graph_ends)(uint64_t graph);
+  void (*awaited)(uint64_t number);
 };
 
 // From now on, to the end. There is one sink; a second one ends the program.

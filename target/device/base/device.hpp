@@ -89,6 +89,11 @@ struct Launch {
   // there and in the iteration before, also if that has ended; and others, of which some may not have.
   uint64_t graph = 0;
   bool has_others_behind = false;
+  // Of kernels that are given ahead: that this is one, which need not start before AheadKind::waits; whether somebody
+  // waits for its end; and the task's.
+  bool is_ahead = false;
+  bool is_awaited = true;
+  int32_t priority = 0;
 };
 
 struct AheadCopy {
@@ -129,6 +134,11 @@ struct AheadKind {
   void (*end_iteration)(Device*, uint64_t graph);
   // There is no other one; or the next one is as the first.
   void (*end_graph)(Device*, uint64_t graph);
+  // The program waits for all that the device has been given, perhaps for the end of each (`singly`).
+  void (*waits)(Device*, bool singly);
+  // The end of this kernel, which may have ended, is awaited, though it was launched as one that is not. Short, calls
+  // nothing of the runtime's.
+  void (*await)(Device*, uint64_t number);
 };
 
 struct DeviceKind {
@@ -191,6 +201,8 @@ struct Device {
   bool asks_for_spans = false;  // Launch::spans; likewise
   // DeviceKind::ahead is to be used. By its start; it may find later that it had better not be, for kernels behind others.
   std::atomic<bool> takes_ahead{false};
+  int most_ahead = 0;       // of kernels that it is given, and that have not run, at a time; by its start
+  bool holds_back = false;  // kernels, until it hears that the program waits (AheadKind::waits); likewise
   // The program has got an address, or a pointer of the device has one, that lies outside of the memory it belongs to,
   // as that of a section's array. Written by any thread, before a kernel can have it.
   std::atomic<bool> has_far_pointers{false};

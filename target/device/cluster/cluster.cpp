@@ -21,6 +21,7 @@
 #include <strings.h>
 
 #include <algorithm>
+#include <climits>
 #include <cstdio>
 #include <cstring>
 #include <new>
@@ -40,13 +41,22 @@ ClusterHead& head_of(Device* device) {
   return *static_cast<ClusterHead*>(device->state);
 }
 
-PlacementPolicy chosen_policy() {
+struct ChosenPlacement {
+  PlacementPolicy policy = PlacementPolicy::kEarliestEnd;
+  bool hold = false;
+};
+
+ChosenPlacement chosen_placement() {
   const char* text = option_value(Option::kClusterPlacement);
-  if (text == nullptr) return PlacementPolicy::kEarliestEnd;
-  if (strcasecmp(text, "roundrobin") == 0) return PlacementPolicy::kRoundRobin;
+  if (text == nullptr) return {};
+  if (strcasecmp(text, "hold") == 0) return {.hold = true};
+  if (strcasecmp(text, "roundrobin") == 0) return {.policy = PlacementPolicy::kRoundRobin};
   if (strcasecmp(text, "owner") != 0) refuse_value(Option::kClusterPlacement, text);
-  return PlacementPolicy::kOwnerComputes;
+  return {.policy = PlacementPolicy::kOwnerComputes};
 }
+
+// Twice as many for each node as one is sent at a time (HeadOptions::credits); to plan all at once, all.
+int most_ahead(const Device* device, bool hold) { return hold ? INT_MAX : 128 * device->member_count; }
 
 bool sends_ahead() {
   const char* text = option_value(Option::kClusterSends);
@@ -198,7 +208,9 @@ void start(Device* device) {
   ClusterRoom room = has_gpus ? room_on_gpus(device) : room_on_processors(device);
   HeadOptions options;
   options.nodes = static_cast<size_t>(device->member_count);
-  options.policy = chosen_policy();
+  ChosenPlacement placement = chosen_placement();
+  options.policy = placement.policy;
+  options.hold = placement.hold;
   options.memory = chosen_memory();
   options.withdraw = options.policy == PlacementPolicy::kEarliestEnd;  // the others say where regions run
   g_cluster = new (g_room) ClusterHead(device, {room.begin, room.bytes, has_gpus}, room.limit, options);
@@ -215,6 +227,8 @@ void start(Device* device) {
   }
   device->asks_to_copy = true;
   device->asks_for_spans = true;
+  device->most_ahead = most_ahead(device, options.hold);
+  device->holds_back = options.hold;
   bool takes_ahead = sends_ahead();
   device->takes_ahead.store(takes_ahead, std::memory_order_relaxed);  // released with the device, as the others
   if (takes_ahead) start_ahead();
@@ -252,9 +266,13 @@ bool copy_part(Device* device) { return head_of(device).copy_part(); }
 
 bool has_room(Device* device, size_t bytes) { return head_of(device).has_room(bytes); }
 
+void wait_begins(Device* device, bool singly) { head_of(device).wait_begins(singly); }
+void await(Device* device, uint64_t number) { head_of(device).await(number); }
+
 // A thread that waits may be the only one there is.
 void progress(Device* device) {
   bool is_usable = !device->lost && node_job() != nullptr;
+  if (is_usable && device->holds_back) wait_begins(device, false);
   if (!is_usable || !copy_part(device)) progress_nodes(device);
 }
 
@@ -265,13 +283,14 @@ void end_iteration(Device* device, uint64_t graph) { head_of(device).end_iterati
 void end_graph(Device* device, uint64_t graph) { head_of(device).end_graph(graph); }
 
 constexpr AheadKind kAhead = {cancel,   start_copies,    start_find_on_cluster, copy_part,
-                              has_room, begin_iteration, end_iteration,         end_graph};
+                              has_room, begin_iteration, end_iteration,         end_graph,
+                              wait_begins, await};
 
 }  // namespace
 
 void check_cluster_options() {
   (void)chosen_writes();
-  (void)chosen_policy();
+  (void)chosen_placement();
   (void)sends_ahead();
   (void)chosen_memory();
 }

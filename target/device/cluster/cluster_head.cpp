@@ -39,7 +39,11 @@ const ClusterSide kSide = {send_to_node, report_here, start_task_here, nullptr, 
 }  // namespace
 
 ClusterHead::ClusterHead(Device* device, const ClusterPlace& place, uint64_t limit, const HeadOptions& options)
-    : device_(device), is_of_gpus_(place.is_gpus), node_(0, kAllAtOnce, place, {}, kSide), head_(options) {
+    : device_(device),
+      is_of_gpus_(place.is_gpus),
+      needs_ends_(options.memory != UINT64_MAX),
+      node_(0, kAllAtOnce, place, {}, kSide),
+      head_(options) {
   memory_.open(place.begin, place.bytes, limit);
   // Nanoseconds, of which only the order of magnitude matters: what a message takes, and a byte at 2 GB/s.
   // A region of which nothing is known is worth spreading.
@@ -304,6 +308,7 @@ void ClusterHead::run_here(NewTask task, const char* what, uint64_t bytes, Work 
     known.host = &self;
     known.created = now();
     create(std::move(task), known);
+    head_.barrier();
     pump(finished);
     must_wait = !self.has_started;
     self.waiter = must_wait ? &start : nullptr;
@@ -378,6 +383,7 @@ void ClusterHead::remove_variable(uint64_t address) {
   {
     Guard guard(node_.lock);
     begin_release(address).waiter = &gone;
+    head_.barrier();
     pump(finished);
   }
   finish(finished, false);
@@ -444,6 +450,25 @@ bool ClusterHead::is_ahead(const uint64_t* behind, uint32_t count) {
     if (!before.has_ended && (before.kernel != nullptr || before.is_ahead)) return true;
   }
   return false;
+}
+
+// Nothing of node 0's is done, and nothing can end by it.
+void ClusterHead::await(TaskNumber kernel) {
+  Guard guard(node_.lock);
+  head_.await(kernel);
+  for (Message& message : head_.messages) send(message);
+  head_.messages.clear();
+}
+
+void ClusterHead::wait_begins(bool singly) {
+  Finished finished;
+  {
+    Guard guard(node_.lock);
+    head_.barrier();
+    if (singly) head_.await_all();
+    pump(finished);
+  }
+  finish(finished, false);
 }
 
 }  // namespace marline::target

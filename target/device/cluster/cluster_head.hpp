@@ -70,6 +70,10 @@ class ClusterHead {
   void end_graph(uint64_t graph);
   // With OMP_DISPLAY_ENV=verbose, at the program's end.
   void note_graphs();
+  // The program waits for all that it has given, perhaps for the end of each.
+  void wait_begins(bool singly);
+  // For that of this kernel, by its operation's number. It may have ended.
+  void await(TaskNumber kernel);
 
   // A kernel, by its operation's number. It may have ended.
   void cancel(TaskNumber kernel);
@@ -160,6 +164,7 @@ class ClusterHead {
 
   Device* device_;
   bool is_of_gpus_;  // kernels get the words that a GPU's do
+  bool needs_ends_;  // at once: copies may have to go before tasks can be planned
   ClusterMemory memory_;
   ClusterNode node_;
   Head head_;

@@ -100,6 +100,8 @@ void ClusterHead::launch(const Launch& launch, uint32_t kernel, const uint64_t* 
     Guard guard(node_.lock);
     NewTask task;
     task.kernel = kernel;
+    task.priority = launch.priority;
+    task.is_awaited = launch.is_awaited || needs_ends_;
     if (launch.node != 0) task.pin = static_cast<NodeNumber>(launch.node);
     bool all = device_->has_far_pointers.load(std::memory_order_relaxed);  // ordered by the lock
     memory_.list_accesses(launch, all, task.accesses);
@@ -111,6 +113,7 @@ void ClusterHead::launch(const Launch& launch, uint32_t kernel, const uint64_t* 
     bool is_repeated = in_graph && !launch.has_others_behind &&
                        graphs_.repeat(launch.graph, form, task, operation, operation->number);
     if (!is_repeated) operation->number = create_kernel(std::move(task), launch, form, words, operation);
+    if (!launch.is_ahead) head_.barrier();
     pump(finished);
   }
   finish(finished, false);

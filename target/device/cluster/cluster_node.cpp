@@ -74,11 +74,12 @@ void clear(char* begin, uint64_t bytes) {
 
 }  // namespace
 
-// A GPU runs one task at a time: what it has of a buffer is one task's. Its pages cannot be watched.
+// For a task that ends in the program's process a thread waits. A GPU runs one task at a time: what it has of a buffer is
+// one task's. Its pages cannot be watched.
 ClusterNode::ClusterNode(NodeNumber node, size_t slots, const ClusterPlace& place, const ClusterFinding& finding,
                          const ClusterSide& side)
     : node_(node),
-      worker_(node, finding.checks ? 1 : slots, 1),
+      worker_(node, finding.checks ? 1 : slots, finding.compares ? Worker::kReportAtMost : 1),
       has_gpu_(finding.compares && place.is_gpus),
       side_(side),
       begin_(place.begin),

@@ -172,15 +172,22 @@ void start(uint64_t index, TaskNumber task, KernelStart* kernel) {
 
 const ClusterSide kSide = {send, nullptr, start, tell_pointers, tell_finding, &kGpuMemory};
 
+// As many as it has threads, so that what is not running yet can still be put in another order. A GPU runs one task at a
+// time, as what it has of a buffer is one task's; and where writes are checked, what differs is to be one task's.
+size_t chosen_slots(const ClusterFinding& finding) {
+  return g_has_gpu || finding.checks ? 1 : static_cast<size_t>(omp_get_max_threads());
+}
+
 void join(int peer, const Frame& frame, const uint64_t* words) {
   if (peer != 0 || frame.words != 4) fatal("process %d is not the program of this cluster", peer);
   g_job = &join_job({});
-  size_t slots = words[2] != 0 ? 1 : static_cast<size_t>(omp_get_max_threads());
+  ClusterFinding finding = finding_of(words[3]);
+  g_has_gpu = words[2] != 0;
+  size_t slots = chosen_slots(finding);
   if (g_node == nullptr) {
-    g_has_gpu = words[2] != 0;
     ClusterPlace place = {words[0], words[1], g_has_gpu};
     auto node = static_cast<NodeNumber>(g_job->number);
-    g_node = new (g_room) ClusterNode(node, slots, place, finding_of(words[3]), kSide);
+    g_node = new (g_room) ClusterNode(node, slots, place, finding, kSide);
     show_cluster(static_cast<uint32_t>(g_job->number));
   }
   Frame done = {};
@@ -202,6 +209,7 @@ bool is_heads(MessageKind kind) {
     case MessageKind::kPlan:
     case MessageKind::kReplay:
     case MessageKind::kUnplan:
+    case MessageKind::kAwait:
       return true;
     default:
       return false;

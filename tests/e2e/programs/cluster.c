@@ -210,6 +210,140 @@ static void uneven(void) {
   printf("good=%d\non_slow=%d\n", good, on_slow);
 }
 
+static int appears(const char *file, int milliseconds) {
+  while (access(file, F_OK) != 0 && milliseconds-- > 0) usleep(1000);
+  return access(file, F_OK) == 0;
+}
+
+static void create_maker(int *made) {
+  int process = getpid();
+#pragma omp target nowait depend(inout : made[0]) map(tofrom : made[0 : 1]) firstprivate(process)
+  {
+    char name[64];
+    snprintf(name, sizeof name, "/tmp/marline_made_%d", process);
+    fclose(fopen(name, "w"));
+    made[0]++;
+  }
+}
+
+/* Whether deferred regions run before the program waits, as far as it shows within so many milliseconds; and that they do
+ * run in each kind of wait. A region makes a file. One thread: others would wait at the barrier. */
+static void early(int milliseconds) {
+  enum { kTaskwait, kTaskgroup, kYields, kUpdate, kRegion, kWays };
+  static int cells[2];
+  int *made = cells, early = 0;
+  char file[64];
+  snprintf(file, sizeof file, "/tmp/marline_made_%d", (int)getpid());
+#pragma omp target enter data map(to : cells)
+#pragma omp parallel num_threads(1)
+  {
+    create_maker(made); /* the kernel's first run, behind which others are sent */
+#pragma omp taskwait
+    for (int way = 0; way < kWays; way++) {
+      unlink(file);
+      if (way == kTaskgroup) { /* what a task creates while another one waits */
+#pragma omp taskgroup
+#pragma omp task
+        {
+          create_maker(made);
+          early += appears(file, milliseconds);
+        }
+      } else {
+        create_maker(made);
+        early += appears(file, milliseconds);
+      }
+      if (way == kTaskwait) {
+#pragma omp taskwait
+      }
+      while (way == kYields && access(file, F_OK) != 0) {
+#pragma omp taskyield
+      }
+      if (way == kUpdate) {
+#pragma omp target update to(cells[1 : 1])
+      }
+      if (way == kRegion) {
+#pragma omp target map(tofrom : cells)
+        cells[1]++;
+      }
+      if (!appears(file, 30000)) exit(1);
+#pragma omp taskwait
+    }
+  }
+#pragma omp target exit data map(from : cells)
+  unlink(file);
+  printf("early=%d\nmade=%d\n", early, cells[0]);
+}
+
+static void name_go(char *name, size_t bytes, int process) { snprintf(name, bytes, "/tmp/marline_go_%d", process); }
+
+static void go(void) {
+  char name[64];
+  name_go(name, sizeof name, (int)getpid());
+  fclose(fopen(name, "w"));
+}
+
+/* On node 1, until the program says go, or for long. */
+static void create_blocker(int *late, int process) {
+#pragma omp target nowait map(tofrom : late[0 : 1]) firstprivate(process) device(1)
+  {
+    char name[64];
+    snprintf(name, sizeof name, "/tmp/marline_go_%d", process);
+    int left = 20000;
+    while (access(name, F_OK) != 0 && left > 0) usleep(1000), left--;
+    late[0] += left == 0;
+  }
+}
+
+/* A node with one thread has run a region and is busy with another one, which ends when the program has heard of the first
+ * one's end. */
+static void ends(void) {
+  static int a, b, c, d, late; /* each on one node alone: a region that fetched data would start behind the blocker */
+  int *late_cell = &late, process = (int)getpid();
+  char name[64];
+  name_go(name, sizeof name, process);
+#pragma omp target enter data map(to : a, b, c, d, late)
+  for (int run = 0; run < 3; run++) { /* kernels run first; are waited for; and are known to be */
+    run == 0 ? go() : (void)unlink(name);
+#pragma omp parallel num_threads(1)
+    {
+#pragma omp target nowait depend(inout : a) map(tofrom : a) device(1)
+      a++;
+      create_blocker(late_cell, process);
+      if (run > 0) {
+#pragma omp task depend(in : a)
+        go();
+      }
+    }
+    if (run > 0) unlink(name);
+#pragma omp parallel num_threads(1)
+    {
+#pragma omp target nowait depend(inout : b) map(tofrom : b) device(1)
+      b++;
+      create_blocker(late_cell, process);
+      if (run > 0) {
+#pragma omp taskwait depend(in : b)
+        go();
+      }
+    }
+    if (run > 0) unlink(name);
+#pragma omp parallel num_threads(1)
+    {
+#pragma omp target nowait depend(inout : c) map(tofrom : c) device(1)
+      c++;
+#pragma omp target nowait depend(inout : c) map(tofrom : d) device(2)
+      d++;
+      create_blocker(late_cell, process);
+      if (run > 0) {
+#pragma omp task depend(in : c)
+        go();
+      }
+    }
+  }
+#pragma omp target exit data map(from : a, b, c, d, late)
+  unlink(name);
+  printf("cells=%d%d%d%d\nlate=%d\n", a, b, c, d, late);
+}
+
 int main(int count, char **words) {
   const char *what = count > 1 ? words[1] : "sums";
   if (strcmp(what, "sums") == 0) sums();
@@ -225,5 +359,7 @@ int main(int count, char **words) {
   if (strcmp(what, "unnamed") == 0) unnamed();
   if (strcmp(what, "read_call") == 0) read_call();
   if (strcmp(what, "uneven") == 0) uneven();
+  if (strcmp(what, "ends") == 0) ends();
+  if (strcmp(what, "early") == 0) early(atoi(words[2]));
   return 0;
 }
