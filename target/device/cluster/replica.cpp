@@ -152,7 +152,8 @@ void Replica::find_new_pointers(uint64_t block, Part part, const char* before, P
 }
 
 // Other tasks may write other bytes of the block meanwhile: each byte is read once, and what gets into the twin here is
-// looked at here, as those tasks' own comparisons will not find it any more.
+// looked at here, as those tasks' own comparisons will not find it any more. A byte with a higher stamp was found half
+// written by a younger comparison. The task that has changed it again is to be compared still, with a stamp above that one.
 void Replica::compare_block(uint64_t block, Part part, uint64_t stamp, PointerSink& sink) {
   char *now = data_ + block * kBlock, *twin = twin_ + block * kBlock;
   char before[kBlock];
@@ -162,6 +163,10 @@ void Replica::compare_block(uint64_t block, Part part, uint64_t stamp, PointerSi
   for (uint32_t i = part.begin; i < part.end; ++i) {
     char byte = *static_cast<volatile char*>(now + i);
     if (byte == before[i]) continue;
+    if (stamps[i] > stamp) {
+      has_left_.store(true, std::memory_order_relaxed);  // ordered by the chunk's lock
+      continue;
+    }
     twin[i] = byte;
     stamps[i] = stamp;
   }
@@ -199,7 +204,7 @@ void Replica::compare_written(const ClusterRange& range, uint64_t stamp, uint64_
                               const WrittenPages& pages) {
   auto data = reinterpret_cast<uint64_t>(data_);
   uint64_t first = WrittenPages::first_whole(data + range.offset), last = WrittenPages::last_whole(data + range.end());
-  if (first >= last) return compare_in(range, stamp, version, sink);
+  if (first >= last || has_left_.load(std::memory_order_relaxed)) return compare_in(range, stamp, version, sink);
   static_assert(kChunk == WrittenPages::kMostPages * WrittenPages::kPage);
   WrittenPages::Run runs[WrittenPages::kMostRuns + 2];
   runs[0] = {data + range.offset, first};

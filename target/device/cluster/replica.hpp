@@ -162,6 +162,7 @@ class Replica {
   uint64_t* left_stamps_ = nullptr;  // of each block that is stale on a GPU: what its bytes get that have changed there
   Block* blocks_;
   Lock* locks_;  // one for each chunk
+  std::atomic<bool> has_left_{false};  // a comparison has left a byte to a younger one, so pages that are clean say nothing
   static inline std::atomic<uint64_t> version_{0};
   static inline uint64_t last_number_ = 0;
   List<Reader> readers_;  // nodes that have asked this copy

@@ -152,7 +152,7 @@ void Machine::compare(NodeNumber node, const Comparison& comparison, uint64_t od
   for (uint64_t i = range.offset; i < range.end(); ++i) {
     if (i % 2 != odd) continue;
     bool is_claimed = comparison.is_sole && copy.sent[i] <= ready;
-    if (!is_claimed && copy.values[i] == copy.twin[i]) continue;
+    if (!is_claimed && (copy.values[i] == copy.twin[i] || copy.stamps[i] > comparison.stamp)) continue;
     copy.twin[i] = copy.values[i];
     copy.stamps[i] = comparison.stamp;
     copy.changed[i] = ++ticks_;
