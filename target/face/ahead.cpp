@@ -129,34 +129,6 @@ bool is_awaited(const Ahead* one) {
   return !kernel->has_run.load(std::memory_order_relaxed) || kernel->is_awaited.load(std::memory_order_relaxed);
 }
 
-// Under the lock, of one that is awaited.
-void note_to_tell(Ahead* one, List<uint64_t>& tell) {
-  if (one->state != Ahead::State::kHanded || one->is_told || one->has_ended) return;
-  one->is_told = true;
-  tell.push(one->number);
-}
-
-// Likewise: the ends of these claimed tasks are wanted on the host, and so are those of their predecessors: a task is ended
-// behind them. Each task is looked at once. The device hears of those in `tell`, without the lock.
-void note_awaited(const List<uint64_t>& numbers, List<uint64_t>& tell) {
-  List<uint64_t> left;
-  for (uint64_t number : numbers) left.push(number);
-  while (!left.is_empty()) {
-    Ahead* one = g_claimed.find(left.back());
-    left.pop();
-    if (one == nullptr || one->is_awaited || one->state == Ahead::State::kLeft) continue;
-    one->is_awaited = true;
-    if (one->task->kernel != nullptr)
-      const_cast<Entry*>(one->task->kernel)->is_awaited.store(true, std::memory_order_relaxed);
-    note_to_tell(one, tell);
-    for (uint64_t before : one->predecessors) left.push(before);
-  }
-}
-
-void tell_awaited(const List<uint64_t>& numbers) {
-  for (uint64_t number : numbers) g_device->kind->ahead->await(g_device, number);
-}
-
 // Others may wait until its task has ended.
 bool keeps_busy(ConstructKind kind) { return kind == ConstructKind::kEnterData || kind == ConstructKind::kExitData; }
 
@@ -228,7 +200,7 @@ void hand_over_first(int& pushed) {
   note_handed(one, is_launched, tell, pushed);
   if (tell.is_empty()) return;
   g_lock.release();
-  tell_awaited(tell);
+  tell_awaited(g_device, tell);
   g_lock.take();
 }
 
@@ -277,7 +249,7 @@ bool hand_over_now(Ahead* one, List<uint64_t>& behind) {
   one->missing = 0;
   note_handed(one, is_launched, tell, pushed);
   g_lock.release();
-  tell_awaited(tell);
+  tell_awaited(g_device, tell);
   tell_hook(pushed);
   hand_over();  // what others have queued meanwhile
   return is_launched;
@@ -384,7 +356,7 @@ void ordered(void* taken, const uint64_t* numbers, size_t count, size_t others) 
     if (one->is_awaited) note_awaited(one->predecessors, tell);
     count_down(one);
   }
-  tell_awaited(tell);
+  tell_awaited(g_device, tell);
   hand_over();
 }
 
@@ -431,7 +403,7 @@ void awaited(uint64_t number) {
     Guard guard(g_lock);
     note_awaited(numbers, tell);
   }
-  tell_awaited(tell);
+  tell_awaited(g_device, tell);
 }
 
 // Of a task that nobody is handing over yet.

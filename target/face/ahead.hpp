@@ -110,6 +110,11 @@ void destroy(T* one) {
 // Whether what comes behind the task may be handed over.
 [[nodiscard]] bool lets_others_go(const Ahead* one);
 
+// Of tasks whose ends are wanted on the host (ahead_waits.cpp). The first two under the lock, the last one without it.
+void note_to_tell(Ahead* one, List<uint64_t>& tell);
+void note_awaited(const List<uint64_t>& numbers, List<uint64_t>& tell);
+void tell_awaited(Device* device, const List<uint64_t>& numbers);
+
 // Hands a task over at once that waits for nothing, whatever is queued. False: it is left to the runtime. Without the lock.
 [[nodiscard]] bool hand_over_now(Ahead* one, List<uint64_t>& behind);
 
