@@ -64,8 +64,8 @@ constexpr Row kTable[] = {
      "Which node of the device `cluster` runs a target region. `heft`: the one where it ends first, by the times that regions have "
      "taken; `hold`: likewise, but all that has been created is planned together, when the program waits; `roundrobin`: each in turn; `owner`: the one that has most of the data.",},
     {"MARLINE_CLUSTER_SENDS", "ahead", "ahead or ready",
-     "When a deferred target region goes to its node of the device `cluster`. `ahead`: as soon as it waits for nothing but other such "
-     "regions; `ready`: when it can run.",},
+     "When a deferred target construct goes to the device `cluster`. `ahead`: as soon as it waits for nothing but other such "
+     "constructs; `ready`: when it can run.",},
     {"MARLINE_CLUSTER_MEMORY", "unlimited", "bytes, with k, M or G",
      "How much of what is mapped to the device `cluster` may lie on each node at a time. When a node is full, what no region "
      "uses there goes: to the program's process, if it is nowhere else.",},
