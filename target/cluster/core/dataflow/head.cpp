@@ -284,6 +284,7 @@ void Head::move_home(uint64_t buffer) {
   task.made.accesses.push({{buffer, 0, copies_.bytes_of(buffer)}, true});
   task.is_cancelled = true;  // there is nothing to run
   task.is_move = true;
+  if (due_ == number) due_ = number + 1;  // it is placed
   ++under_way_;
   plan(number);
 }
@@ -337,12 +338,9 @@ void Head::receive(const Message& message) {
       end_replayed(message.from, number, ended.count);
       continue;
     }
-    Message forget = message_to(MessageKind::kForget, message.from);
-    forget.index = ended.index;
     if (ended.has_run && message.from != 0) placement.learn(tasks_[number].request, message.from, ended.time);
-    if (tasks_[number].is_stand_in) ended.has_run ? void(++counts.stood_in) : take_back(tasks_[number].stands_for);
-    end(number);
-    send(std::move(forget));
+    if (tasks_[number].is_stand_in) ended.has_run ? void(++counts.stood_in) : take_back(tasks_[number].other);
+    take_end(number);
   }
   Window<TaskNumber>& assigned = assigned_[message.from];
   while (assigned.first() < assigned.end() && has_ended(assigned[assigned.first()])) assigned.drop_first();
@@ -350,7 +348,25 @@ void Head::receive(const Message& message) {
   bool is_idle = message.from != 0 && static_cast<double>(nodes_[message.from].open) < placement.slots(message.from);
   if (is_idle && !options_.hold) make_due(tasks_.end());
   plan_what_can_be();
-  if (options_.withdraw && !graphs_.is_replaying()) withdraw_for_idle(message.from);
+  // An iteration that is recorded gets indices without gaps.
+  bool may_withdraw = options_.withdraw && !graphs_.is_replaying() && recording_from_ == kNone;
+  if (may_withdraw) withdraw_for_idle(message.from);
+}
+
+// A task that was lent has ended when its stand-in's node has reported, too: in front of that report come the driver's
+// messages on what the stand-in has written.
+void Head::take_end(TaskNumber number) {
+  Task& task = tasks_[number];
+  if (task.is_lent && !has_ended(task.other)) {
+    task.has_reported = true;
+    return;
+  }
+  TaskNumber lent = task.is_stand_in ? task.other : number;
+  Message forget = message_to(MessageKind::kForget, task.place.node);
+  forget.index = task.place.index;
+  end(number);
+  send(std::move(forget));
+  if (lent != number && !has_ended(lent) && tasks_[lent].has_reported) take_end(lent);
 }
 
 void Head::end(TaskNumber number) {

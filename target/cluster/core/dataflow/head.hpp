@@ -124,7 +124,7 @@ class Head {
     uint64_t without_node = 0; // tasks that no member has an image for: they run at node 0
     uint64_t withdrawn = 0;    // tasks for which another node was asked to stand in
     uint64_t from_companions = 0;  // fetches of tasks that may write, from others that may
-    uint64_t stood_in = 0;     // and has
+    uint64_t stood_in = 0;     // tasks that another node has run as a stand-in
   } counts;
   [[nodiscard]] const Graphs::Counts& graph_counts() const { return graphs_.counts; }
 
@@ -137,7 +137,8 @@ class Head {
     bool is_cancelled = false;
     bool is_lent = false, is_stand_in = false;
     bool is_move = false;  // not planned in the order of creation
-    TaskNumber stands_for = 0;  // of a stand-in
+    TaskNumber other = 0;       // of a stand-in: for which it stands in; of a lent task: which does
+    bool has_reported = false;  // a lent task, whose stand-in has not
     NewTask made;
     TaskPlace place;
     PlacementRequest request;
@@ -156,6 +157,7 @@ class Head {
     uint64_t assigned = 0;
     int64_t credits = 0;    // below 0: a replay's tasks come together
     uint64_t open = 0;      // assigned, and has not ended
+    uint64_t replayed = 0;  // of these, by replays
     uint64_t awaited = 0;   // somebody waits for tasks below this index
     bool is_told = true;    // the node knows that, or need not
     List<Message> waiting;  // messages from the first task on that has no credit; bounded by the tasks under way
@@ -204,6 +206,7 @@ class Head {
   void end(TaskNumber number);
   void leave_level(const Task& task);
   void leave_node(const Task& task);
+  void take_end(TaskNumber number);
   [[nodiscard]] bool is_recorded(TaskNumber task);
   void drop_ended();
   void begin_recording();

@@ -36,7 +36,9 @@ void Head::begin_recording() {
   recording_from_ = tasks_.end();
   for (TaskNumber number = tasks_.first(); number < tasks_.end(); ++number) {
     Task& task = tasks_[number];
-    if (task.state == State::kPlanned && task.place.node != 0) placement.end(task.place.node, task.load);
+    if (task.state != State::kPlanned || task.place.node == 0) continue;
+    placement.end(task.place.node, task.load);
+    if (task.is_runnable) runnable_.set(task.place.node, runnable_[task.place.node] - task.load);
     task.load = 0;
   }
 }
@@ -87,6 +89,7 @@ void Head::assign_replayed(const Message& message) {
   // Nobody else has got an index there since the iteration began: peers have been told its first one.
   assert(message.words[2] + message.words[0] == node.assigned);
   add_open(message.to, message.count);
+  node.replayed += message.count;
   under_way_ += message.count;
   planned_ += message.count;
   for (uint64_t end = node.assigned + message.count; node.assigned < end; ++node.assigned) {
@@ -98,6 +101,7 @@ void Head::assign_replayed(const Message& message) {
 void Head::end_replayed(NodeNumber node, TaskNumber number, uint64_t count) {
   ended_before_ = std::max(ended_before_, tasks_.end());
   nodes_[node].open -= count;
+  nodes_[node].replayed -= count;
   under_way_ -= count;
   planned_ -= count;
   if (node != 0) placement.end(node, graphs_.load_of(number, node, count));

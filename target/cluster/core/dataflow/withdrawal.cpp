@@ -60,6 +60,7 @@ void Head::withdraw_for_idle(NodeNumber reporting) {
   for (int i = 0; i < kAtMost; ++i) {
     NodeNumber idle = runnable_.least();
     if (idle == 0 || static_cast<double>(nodes_[idle].runnable.count()) >= placement.slots(idle)) return;
+    if (nodes_[idle].replayed != 0) return;  // of these nobody knows which run
     if (nodes_[idle].waiting_drops != 0) return;  // which the stand-in must not overtake
     NodeNumber busy = find_busiest(reporting);
     if (busy == 0 || busy == idle || !withdraw_from(busy, idle)) return;
@@ -112,10 +113,13 @@ void Head::lend(TaskNumber number, NodeNumber idle) {
   Task& made = tasks_.reach(stand_in);
   Task& task = tasks_[number];
   made.is_stand_in = task.is_lent = true;
-  made.stands_for = number;
+  made.other = number;
+  task.other = stand_in;
+  if (due_ == stand_in) due_ = stand_in + 1;  // it is placed
   made.request = task.request;
   made.request.gap = 0;
   made.place.node = idle;
+  made.made.is_awaited = true;  // the lent task ends with it
   ++under_way_;
   assign_index(stand_in);
   for (uint64_t buffer : buffers_of(task)) use(made, buffer, idle);  // the task, which ends later, uses all others
@@ -128,6 +132,7 @@ void Head::lend(TaskNumber number, NodeNumber idle) {
   assignment.index = made.place.index;
   assignment.task = number;
   assignment.predecessors = 1;
+  assignment.is_awaited = true;
   --nodes_[idle].credits;
   messages.push(std::move(assignment));
   Message message = message_to(MessageKind::kWithdraw, task.place.node);
