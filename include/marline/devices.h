@@ -95,6 +95,10 @@ void marline_rectangle_runs(const marline_rectangle_t *rectangle,
 #define MARLINE_ON_DEVICE (1u << 25)
 #define MARLINE_ON_TIMES (1u << 26)   /* when operations begin and end on the device */
 #define MARLINE_ON_ANYTHING (63u << 21)
+#define MARLINE_ON_SCHEDULE (1u << 4) /* not of devices: threads turn to tasks and leave them */
+/* No event: a tool listens to constructs by ompt_callback_target alone, which does not say what target task a construct is
+ * the body of. Such a tool takes it for that of the task that the thread runs. */
+#define MARLINE_ON_BY_TASK (1u << 28)
 const uint32_t *marline_device_events(void);
 
 /* A device construct from its begin to its end, which may be on another thread: the storage is the library's meanwhile.
@@ -114,6 +118,9 @@ void marline_construct_end(marline_construct_t *construct);
 /* By that task, if the construct goes on behind what the task does for it: from then on the task is in no construct, and
  * any thread may end this one. */
 void marline_construct_leave(marline_construct_t *construct);
+/* The same for the construct of a claimed task (below), which no thread runs: any thread may begin and end it. */
+struct marline_claimed;
+void marline_construct_begin_claimed(marline_construct_t *construct, const struct marline_claimed *task);
 
 #define MARLINE_HOST (-1) /* as a device of an operation */
 
@@ -340,6 +347,12 @@ int marline_target_tasks_observe(const marline_target_observer_t *observer);
  * What comes behind the task and can start is queued during the call. Private objects with destructors are destroyed by a
  * thread of the team first. */
 void marline_claimed_end(marline_claimed_t *task);
+
+/* For tools: the library has the task's work in hand, and will end it (marline_claimed_end). They hear of it as of a task
+ * that a thread begins and leaves to an event (OpenMP 5.2, section 12.5.2): ompt_task_detach now, ompt_task_late_fulfill
+ * at the end. Once, from `ready` on, also within that call; of a task that is not told so they hear nothing before its
+ * end. */
+void marline_claimed_detach(marline_claimed_t *task);
 
 /* In place of marline_claimed_end, by the same rules: the runtime runs the task as if it had not been claimed, for a library
  * that finds that it cannot do the work. `ordered` goes on to name it as a claimed task to those behind it, until `ended`. */

@@ -122,6 +122,8 @@ SetResult set_callback(int number, ompt::Function function) {
   for (const Known& other : kKnown) {
     if (g_callbacks[static_cast<int>(other.callback)].load(relaxed) != nullptr) enabled |= other.event;
   }
+  bool has_emi = g_callbacks[static_cast<int>(Callback::kTargetEmi)].load(relaxed) != nullptr;
+  if ((enabled & event::kTarget) != 0 && !has_emi) enabled |= event::kTargetByTask;
   g_enabled.store(enabled, relaxed);
   return entry->result;
 }

@@ -51,6 +51,7 @@ inline constexpr uint32_t kTargetMap = 1u << 24;
 inline constexpr uint32_t kDevice = 1u << 25;
 inline constexpr uint32_t kDeviceTimes = 1u << 26;  // a device is traced
 inline constexpr uint32_t kOfDevices = 63u << 21;
+inline constexpr uint32_t kTargetByTask = 1u << 28;  // no event (MARLINE_ON_BY_TASK)
 inline constexpr uint32_t kTargetTasks = 1u << 27;  // Marline's own: a library sees them (tool/target_observer.hpp)
 inline constexpr uint32_t kSuspend = 1u << 18;  // Marline's own: a task leaves its thread (marline_suspend_observe)
 // Events that may come before the runtime has started, which looks for the tool: until then somebody may want them.

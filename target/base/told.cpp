@@ -24,14 +24,24 @@ namespace {
 
 }  // namespace
 
-void ToldScope::begin(ConstructKind kind, bool nowait, int device, const void* code) {
+static Told* make_told(ConstructKind kind, bool nowait, int device, const void* code) {
   auto* told = static_cast<Told*>(std::calloc(1, sizeof(Told)));
   if (told == nullptr) fatal("no memory to tell a tool of a target construct");
   told->construct.kind = static_cast<int>(kind) | (nowait ? kNowait : 0);
   told->construct.device = device;
   told->construct.code = code;
-  marline_construct_begin(&told->construct);
-  told_ = told;
+  return told;
+}
+
+void ToldScope::begin(ConstructKind kind, bool nowait, int device, const void* code) {
+  told_ = make_told(kind, nowait, device, code);
+  marline_construct_begin(&told_->construct);
+}
+
+Told* begin_claimed_told(ConstructKind kind, int device, const void* code, const marline_claimed_t* task) {
+  Told* told = make_told(kind, true, device, code);
+  marline_construct_begin_claimed(&told->construct, task);
+  return told;
 }
 
 void leave_told(Told* told) {

@@ -26,6 +26,8 @@ inline unsigned told_teams(int32_t passed) { return passed < 0 ? 1 : static_cast
 // The values of ompt_target_t.
 enum class ConstructKind : int { kTarget = 1, kEnterData = 2, kExitData = 3, kUpdate = 4 };
 
+// The construct of a claimed task (devices.h), which no task's code is in. A tool is there.
+[[nodiscard]] Told* begin_claimed_told(ConstructKind kind, int device, const void* code, const marline_claimed_t* task);
 void end_told(Told* told);  // null: nothing
 // The calling task does no more for the construct, which may end at once; null: nothing.
 void leave_told(Told* told);

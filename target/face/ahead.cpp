@@ -15,6 +15,7 @@
 
 #include "base/chained.hpp"
 #include "base/forks.hpp"
+#include "face/ahead_told.hpp"
 #include "face/ahead_waits.hpp"
 #include "face/gomp.hpp"
 #include "image/images.hpp"
@@ -185,6 +186,16 @@ void count_in_parts(int constructs) {
 
 namespace {
 
+// Of a task that is ready and has been handed over. Called with the lock, and gives it up in between.
+void tell_detached(const Ahead* one) {
+  if (!is_told(MARLINE_ON_SCHEDULE)) [[likely]] {
+    return;
+  }
+  g_lock.release();
+  marline_claimed_detach(one->task->handle);
+  g_lock.take();
+}
+
 // Under the lock, which is not held meanwhile.
 void hand_over_first(int& pushed) {
   ++g_handed;
@@ -196,6 +207,7 @@ void hand_over_first(int& pushed) {
   one->ended = device_ended;
   bool is_launched = launch(one, behind);
   g_lock.take();
+  if (is_launched && one->is_ready) tell_detached(one);  // it cannot end before it counts as handed over
   if (!is_launched) --g_handed;
   note_handed(one, is_launched, tell, pushed);
   if (tell.is_empty()) return;
@@ -267,8 +279,20 @@ Device* device_that_takes(int64_t number) {
   return is_prepared(device) ? device : nullptr;
 }
 
-// Tools hear of constructs from the task that runs them.
-bool wants(int64_t number) { return !is_told(MARLINE_ON_ANYTHING) && device_that_takes(number) != nullptr; }
+// A tool that takes a construct for that of the task on the thread would take it for another task's.
+bool tool_forbids() {
+  if (!is_told(MARLINE_ON_BY_TASK)) [[likely]] {
+    return false;
+  }
+  static std::atomic<bool> is_said{false};
+  if (!is_said.exchange(true)) {
+    warn("a tool has ompt_callback_target, which does not say of which target task a construct is: target tasks are not "
+         "sent ahead of time (with ompt_callback_target_emi they are)");
+  }
+  return true;
+}
+
+bool wants(int64_t number) { return device_that_takes(number) != nullptr && !tool_forbids(); }
 
 // The device has answered.
 bool kernel_found(Operation* operation) {
@@ -317,6 +341,7 @@ void* take(CapturedTask* task) {
   bool stays = task->kind == ConstructKind::kEnterData || task->kind == ConstructKind::kExitData;
   if ((!is_region && !stays && task->kind != ConstructKind::kUpdate) || (stays && omp_get_cancellation() != 0))
     return nullptr;
+  if (task->graph != 0 && is_told(MARLINE_ON_ANYTHING | MARLINE_ON_SCHEDULE)) return nullptr;  // tools are not told of those
   Device* device = device_that_takes(task->device);
   if (device == nullptr || (task->maps != nullptr && !knows_loaded_variables(device))) return nullptr;
   auto* one = make<Ahead>();
@@ -372,16 +397,16 @@ void others_ended(void* taken) {
 void ready(void* taken) {
   auto* one = static_cast<Ahead*>(taken);
   int pushed = 0;
-  {
-    Guard guard(g_lock);
-    one->is_ready = true;
-    if (one->state == Ahead::State::kWaiting) {
-      one->missing = one->seeks_kernel ? 2 : 1;
-      count_down(one);
-    } else if (one->state == Ahead::State::kLeft || one->has_ended) {
-      if (one->state != Ahead::State::kQueued) push_end(one, pushed);
-    }
+  g_lock.take();
+  if (one->state == Ahead::State::kHanded) tell_detached(one);  // it cannot end before it is ready
+  one->is_ready = true;
+  if (one->state == Ahead::State::kWaiting) {
+    one->missing = one->seeks_kernel ? 2 : 1;
+    count_down(one);
+  } else if (one->state == Ahead::State::kLeft || one->has_ended) {
+    if (one->state != Ahead::State::kQueued) push_end(one, pushed);
   }
+  g_lock.release();
   tell_hook(pushed);
   hand_over();
 }
@@ -477,6 +502,7 @@ void start_copies(Ahead* one) {
   for (uint32_t i = 0; i < count; ++i) {
     Transfer transfer = ending.plan.copies[i];
     AheadCopy made = {transfer.device, transfer.host, transfer.bytes, false};
+    tell_copies(one->task->items.told, one->device, &made, 1, one->told_copies);
     auto* copy = make<CopyHome>();
     copy->ended = copy_ended;
     copy->of = one;  // from the last of these calls on it may be gone
@@ -488,6 +514,8 @@ void start_copies(Ahead* one) {
 
 void end(Ahead* one) {
   marline_claimed_t* handle = one->task->handle;
+  tell_copies_done(one->told_copies);
+  end_told(one->task->items.told);
   remove_aside(&one->shown);
   {
     Guard guard(g_lock);
@@ -502,6 +530,7 @@ enum class Step { kDone, kAgain, kGoesOn };
 
 void end_data(Ahead* one) {
   Mapping& mapping = *one->device->mapping;
+  tell_copies_done(one->told_copies);
   if (one->task->kind == ConstructKind::kEnterData) mapping.finish_enter(one->ending->plan);
   if (one->task->kind == ConstructKind::kExitData) mapping.finish_end(one->task->items, one->ending->plan);
   if (one->ending != nullptr) destroy(one->ending);
@@ -515,6 +544,9 @@ Step end_task(Ahead* one) {
     return Step::kDone;
   }
   Mapping& mapping = *one->device->mapping;
+  tell_copies_done(one->told_copies);
+  tell_kernel_done(one->task->items.told, *one);
+  tell_release(one->task->items.told, one->device, one->copies);
   for (uint64_t copy : one->copies) one->device->kind->release(one->device, copy);
   one->copies.clear();
   if (one->ending == nullptr || !one->ending->has_begun) {

@@ -51,6 +51,7 @@ struct Ahead : Operation {
   uint64_t created = 0;         // its number in AheadWaits
   Ahead* chained = nullptr;
   Ending* ending = nullptr;
+  struct ToldCopies* told_copies = nullptr;  // ahead_told.hpp
   Aside shown;  // while it is the device's
 };
 

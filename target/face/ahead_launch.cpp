@@ -4,6 +4,7 @@
 // what it does to the data environment is settled. What is to be copied are operations of the device.
 #include "base/chained.hpp"
 #include "face/ahead.hpp"
+#include "face/ahead_told.hpp"
 #include "mapping/mapping.hpp"
 #include "mapping/region.hpp"
 #include "mapping/sent.hpp"
@@ -92,6 +93,7 @@ void start_copies(Ahead* one, Array<Transfer>& to_device, Array<Transfer>& from_
   size_t bytes = list_copies(to_device, true, copies);
   one->looks_later = !copies.is_empty() && !behind.is_empty();
   bytes += list_copies(from_device, false, copies);
+  tell_copies(one->task->items.told, one->device, copies.begin(), static_cast<uint32_t>(copies.count()), one->told_copies);
   one->in_parts = bytes > kMostBytesAtOnce;
   (void)start(one, copies, behind, one->in_parts, one);
 }
@@ -126,6 +128,7 @@ void take_home(Ahead* one, Plan& plan, uint64_t kernel) {
 // `graph`: of whose iteration it is for the device, or 0; `others`: as in Launch.
 void start_kernel(Ahead* one, List<uint64_t>& behind, Operation* operation, uint64_t graph, bool others) {
   const CapturedTask& task = *one->task;
+  Told* told = task.items.told;
   Region region = region_of(task);
   Arguments arguments;
   Array<Transfer, 4> copies;
@@ -134,6 +137,7 @@ void start_kernel(Ahead* one, List<uint64_t>& behind, Operation* operation, uint
   for (uint64_t copy : arguments.copies) one->copies.push(copy);
   for (const Transfer& transfer : copies) {
     AheadCopy copy = {transfer.device, transfer.host, transfer.bytes, true};
+    tell_copies(told, one->device, &copy, 1, one->told_copies);
     behind.push(one->device->kind->ahead->start_copies(one->device, {&copy, 1, nullptr, 0}, nullptr));
   }
   Launch launch = launch_of(one->device, region, arguments);
@@ -144,11 +148,14 @@ void start_kernel(Ahead* one, List<uint64_t>& behind, Operation* operation, uint
   launch.behind_count = static_cast<uint32_t>(behind.count());
   launch.graph = graph;
   launch.has_others_behind = others;
+  tell_kernel(told, one->device, region.teams);
   (void)one->device->kind->launch(one->device, launch, operation);
 }
 
-// A region that is cancelled must not take home what it has not computed.
+// A region that is cancelled must not take home what it has not computed. The times of its kernel, which tools want, are
+// not kept.
 bool launch_bringing(Ahead* one, List<uint64_t>& behind) {
+  if (is_told(MARLINE_ON_ANYTHING)) return false;
   Mapping& mapping = *one->device->mapping;
   auto* ending = make<Ending>();
   Place at = {one, &behind};
@@ -181,6 +188,8 @@ bool launch_region(Ahead* one, List<uint64_t>& behind) {
   Place at = {one, &behind};
   size_t known = behind.count();
   if (!one->device->mapping->begin_present(task.items, sent_at(at))) return launch_bringing(one, behind);
+  begin_told(*one->task, one->device);
+  one->device->mapping->tell_maps(task.items, false);
   show(one, "kernel");
   one->is_of_iteration = one->is_in_turn;
   start_kernel(one, behind, one, one->is_in_turn ? task.graph : 0, one->has_others_behind || behind.count() != known);
@@ -191,9 +200,20 @@ bool launch_update(Ahead* one, List<uint64_t>& behind) {
   Plan plan;
   Place at = {one, &behind};
   if (!one->device->mapping->begin_update(one->task->items, plan, sent_at(at))) return false;
+  begin_told(*one->task, one->device);
   show(one, "update");
   start_copies(one, plan.copies, plan.copies_back, behind);
   return true;
+}
+
+// A tool hears of memory for what an enter data maps anew.
+void tell_filled(Plan& plan, Device* device, Told* told) {
+  if (told == nullptr) return;
+  for (const Piece* piece : plan.filled) {
+    if (piece->allocation == 0) continue;
+    tell_memory(Memory::kAllocate, device, reinterpret_cast<const void*>(piece->begin), piece->address,
+                piece->end - piece->begin, told);
+  }
 }
 
 // enter data and exit data.
@@ -210,6 +230,9 @@ bool launch_mapping(Ahead* one, List<uint64_t>& behind) {
     return false;
   }
   one->ending = ending;
+  begin_told(*one->task, one->device);
+  tell_filled(plan, one->device, items.told);
+  mapping.tell_maps(items, !enters);
   show(one, enters ? "data on its way to" : "data on its way from");
   start_copies(one, enters ? plan.copies : plan.copies_back, enters ? plan.copies_back : plan.copies, behind);
   plan.busy.operation = one->number;

@@ -93,6 +93,7 @@ void record_region(Recording& recording, const Origin& call, int64_t device, voi
                 {given.teams[1], given.teams[2]},
                 {given.threads[1], given.threads[2]}};
   task->place = place_of(call.ident);
+  task->code = call.code;
   recording.task = task;
 }
 
@@ -103,6 +104,7 @@ void record_data(Recording& recording, const Origin& call, ConstructKind kind, i
   task->kind = kind;
   task->device = device;
   task->place = place_of(call.ident);
+  task->code = call.code;
   recording.task = task;
 }
 

@@ -70,6 +70,9 @@ class Mapping {
   [[nodiscard]] bool begin_exit(const Items& items, Plan& plan, const Sent& sent);
   [[nodiscard]] bool begin_update(const Items& items, Plan& plan, const Sent& sent);
 
+  // A tool hears of what a construct maps; `begin` and `end` do it themselves.
+  void tell_maps(const Items& items, bool ends);
+
   // target update. May suspend.
   void update(const Items& items);
 
@@ -159,7 +162,6 @@ class Mapping {
   void release_piece(Piece* piece);
   static void wake(Busy* busy);
   void write_slots(Plan& plan, Told* told);
-  void tell_maps(const Items& items, bool ends);
   void tell_pieces(Memory what, const Piece* first, Told* told);
   uint64_t copy_of(const Items& items, int32_t i, Arguments& to);
 

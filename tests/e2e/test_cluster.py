@@ -28,6 +28,7 @@ from marline.trace.analysis import Analysis  # noqa: E402
 from marline.trace.passes.devices import FROM_DEVICE, KERNEL, TO_DEVICE, UPKEEP, WAIT  # noqa: E402
 from marline.trace.views import gantt  # noqa: E402
 from marline.trace.views.export import load  # noqa: E402
+from marline.trace.views.timeline import KERNEL_RUN, timeline  # noqa: E402
 
 
 def cluster(jobs, *words, count=4, **changes):
@@ -270,6 +271,37 @@ def test_a_trace_has_the_nodes_and_what_goes_between_them(jobs, compiled, tmp_pa
         assert label in text
     report = subprocess.run([jobs.command, "report", tmp_path / "trace"], text=True, capture_output=True, timeout=SECONDS).stdout
     assert re.search(r"device 1 \(node.* +to device 2 \(node", report), report
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+def test_a_traced_run_sends_ahead(jobs, compiled, compiler, tmp_path):
+    """The first region of a chain stops the program's process, and those behind it find it stopped (cluster_ahead.c). The
+    tasks have their dependences, begin one behind the other, and have their work on the nodes."""
+    program = built(compiled, compiler, "../../programs/target/cluster_ahead.c", "-g", "-ldl")
+    words = [jobs.command, "trace", "-n", "4", "-t", "2", "--devices=cluster", "-o", tmp_path / "trace", program]
+    changes = {"OMP_TARGET_OFFLOAD": "mandatory", "MARLINE_CLUSTER_PLACEMENT": "roundrobin"}
+    result = subprocess.run([str(word) for word in words], env=clean_environment(**changes), text=True, capture_output=True,
+                            timeout=SECONDS)  # fmt: skip
+    assert result.returncode == 0, result.stderr
+    analysis = Analysis(load(tmp_path / "trace"))
+    trace, tasks, edges, found = (analysis.trace, *(analysis[name] for name in ("tasks", "edges", "devices")))
+    work, task = analysis["device_work"], analysis["kernel_tasks"]
+    chain = np.argsort(tasks.created)  # a region that finds the kernel, and six
+    assert len(chain) == 7 and edges.source.tolist() == chain[:-1].tolist() and edges.sink.tolist() == chain[1:].tolist()
+    assert np.all(tasks.end >= tasks.start) and np.all(tasks.start[edges.sink] >= tasks.end[edges.source])
+    assert np.all(work > 0) and np.all(tasks.running < work.max())
+    begins = trace.select("target_begin")
+    handed = dict(zip(tasks.index(trace.task[begins]).tolist(), trace.time[begins].tolist()))
+    kernel = {one: int(np.flatnonzero(task == one)[0]) for one in chain.tolist()}
+    ends = found.end[[kernel[one] for one in chain.tolist()]]
+    assert all(handed[one] < ends[1] for one in chain[2:].tolist())
+    assert np.all(found.start[[kernel[one] for one in chain[1:].tolist()]] >= ends[:-1])
+    drawn = timeline(analysis)
+    rest = ~drawn.arrows.is_message
+    assert np.sum(rest) == 6 and np.all(drawn.slices.category[drawn.arrows.source[rest]] == KERNEL_RUN)
+    (kind,) = analysis.document("graph")["kinds"]
+    assert (kind["tasks"], kind["device_ns"]) == (7, int(work.sum()))
+    assert analysis.document("integrity") == {"incomplete": []}
 
 
 def test_ps_shows_what_each_node_has(jobs, compiled):

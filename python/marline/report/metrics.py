@@ -39,7 +39,7 @@ def make_document(of: Analysis, own_passes: Sequence[str] = ()) -> dict[str, Any
         "collectives": results["collectives"],
         "devices": results["devices"],
         "links": results["links"],
-        "kinds": sorted(results["graph"]["kinds"], key=lambda kind: -kind["total_ns"]),
+        "kinds": sorted(results["graph"]["kinds"], key=lambda kind: -kind["total_ns"] - kind["device_ns"]),
         "regions": results["regions"],
         "worksharing": results["worksharing"],
         "causes": [],

@@ -156,16 +156,20 @@ def facts(document: dict[str, Any]) -> Table:
 
 
 def kinds(document: dict[str, Any]) -> Table:
-    """What the work consists of."""
+    """What the work consists of, on threads and, of target tasks, on devices."""
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
     table.add_column("tasks by time", overflow="ellipsis", no_wrap=True)
     for title in ("tasks", "each", "sum", "share"):
         table.add_column(title, justify="right", no_wrap=True)
     work = sum(kind["total_ns"] for kind in document["kinds"])
+    has_devices = any(kind["device_ns"] for kind in document["kinds"])
+    if has_devices:
+        table.add_column("on devices", justify="right", no_wrap=True)
     for kind in document["kinds"][:MOST_KINDS]:
         each = kind["total_ns"] / kind["tasks"]
+        on_devices = [duration(kind["device_ns"]) if kind["device_ns"] else ""] if has_devices else []
         table.add_row(kind["name"], count(kind["tasks"]), duration(each), duration(kind["total_ns"]),
-                      percent(kind["total_ns"], work))  # fmt: skip
+                      percent(kind["total_ns"], work), *on_devices)  # fmt: skip
     return table
 
 

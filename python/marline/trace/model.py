@@ -238,6 +238,9 @@ def _fill_times(table: Tasks, trace: Trace, runs: Segments) -> None:
     ends = schedule[np.isin(status, (COMPLETE, CANCEL, LATE_FULFILL)) | (status > SWITCH)]
     _update(np.maximum, table.end, table.index(trace.task[ends]), trace.time[ends])
     _update(np.maximum, table.end, runs_of, trace.time[whole])
+    # No thread was in view that could have turned to it: a target task that was sent to its device ahead of time.
+    unseen = (table.start < 0) & (table.end >= 0) & ((table.flags & TASKWAIT) == 0)
+    table.start[unseen] = table.end[unseen]
 
 
 def _update(operation: np.ufunc, target: np.ndarray, where: np.ndarray, values: np.ndarray) -> None:

@@ -16,7 +16,8 @@ namespace {
 static_assert(tool::event::kTarget == MARLINE_ON_CONSTRUCT && tool::event::kTargetData == MARLINE_ON_DATA &&
               tool::event::kTargetSubmit == MARLINE_ON_KERNEL && tool::event::kTargetMap == MARLINE_ON_MAP &&
               tool::event::kDevice == MARLINE_ON_DEVICE && tool::event::kDeviceTimes == MARLINE_ON_TIMES &&
-              tool::event::kOfDevices == MARLINE_ON_ANYTHING);
+              tool::event::kOfDevices == MARLINE_ON_ANYTHING &&
+              tool::event::kTargetByTask == MARLINE_ON_BY_TASK && tool::event::kTaskSchedule == MARLINE_ON_SCHEDULE);
 
 static_assert(tool::DeviceTrace::kOverhead == MARLINE_ACTIVITY_OVERHEAD &&
               tool::DeviceTrace::kIdleness == MARLINE_ACTIVITY_IDLENESS);
@@ -31,6 +32,11 @@ bool wanted(uint32_t events) {
 
 uint32_t event_of(const marline_operation_t* operation) {
   return operation->kind == 0 ? tool::event::kTargetSubmit : tool::event::kTargetData;
+}
+
+void tell_begin(marline_construct_t* construct) {
+  construct->id = tool::unique_id();
+  if (tool::on(tool::event::kTarget)) tool::target(tool::Endpoint::kBegin, construct);
 }
 
 // A construct with nowait is the body of a target task, whose parent has created it.
@@ -55,9 +61,17 @@ MARLINE_EXPORT void marline_construct_begin(marline_construct_t* construct) {
   if (!wanted(tool::event::kTool)) return;
   Task* task = this_worker()->task;
   note_tasks(construct, task);
-  construct->id = tool::unique_id();
   construct_of(task) = construct;
-  if (tool::on(tool::event::kTarget)) tool::target(tool::Endpoint::kBegin, construct);
+  tell_begin(construct);
+}
+
+// The parent lives as long as its child does.
+MARLINE_EXPORT void marline_construct_begin_claimed(marline_construct_t* construct, const marline_claimed_t* claimed) {
+  if (!tool::present()) return;
+  auto* task = const_cast<Task*>(reinterpret_cast<const Task*>(claimed));
+  construct->target_task = &task->tool_data;
+  construct->task = &task->parent->tool_data;
+  tell_begin(construct);
 }
 
 MARLINE_EXPORT void marline_construct_end(marline_construct_t* construct) {

@@ -77,6 +77,10 @@ MARLINE_EXPORT void marline_claimed_end(marline_claimed_t* task) {
   marline::end_claimed(marline::this_worker_or_null(), reinterpret_cast<marline::Task*>(task));
 }
 
+MARLINE_EXPORT void marline_claimed_detach(marline_claimed_t* task) {
+  marline::detach_claimed(marline::this_worker_or_null(), reinterpret_cast<marline::Task*>(task));
+}
+
 MARLINE_EXPORT void marline_claimed_run(marline_claimed_t* task) {
   marline::run_claimed(marline::this_worker_or_null(), reinterpret_cast<marline::Task*>(task));
 }

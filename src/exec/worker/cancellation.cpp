@@ -82,21 +82,6 @@ void destroy_privates(Worker* worker, Task* task) {
   this_worker()->task = previous;
 }
 
-void announce_discard(Worker* worker, Task* task) {
-  Task* other = worker->task != nullptr ? worker->task : task_in_view(worker);
-  if (tool::on(tool::event::kTaskSchedule)) {
-    tool::task_schedule(&other->tool_data, tool::TaskStatus::kSwitch, &task->tool_data);
-  }
-  if (tool::on(tool::event::kCancel)) {
-    using namespace tool::cancel_bits;
-    int what = is_region_cancelled(task->team) ? kParallel : kTaskgroup;
-    tool::cancel(&task->tool_data, what | kDiscardedTask, nullptr);
-  }
-  if (tool::on(tool::event::kTaskSchedule)) {
-    tool::task_schedule(&task->tool_data, tool::TaskStatus::kCancel, &other->tool_data);
-  }
-}
-
 // The tasks of the order behind `last` are not to run.
 void lower(Taskgroup* order, uint32_t last) {
   uint32_t known = order->last_to_run.load(relaxed);
@@ -167,6 +152,21 @@ bool is_creation_cancelled(const Task* creator) {
     walk.outward();
   }
   return is_cancelled_from(walk);
+}
+
+void announce_discard(Worker* worker, Task* task) {
+  Task* other = worker->task != nullptr ? worker->task : task_in_view(worker);
+  if (tool::on(tool::event::kTaskSchedule)) {
+    tool::task_schedule(&other->tool_data, tool::TaskStatus::kSwitch, &task->tool_data);
+  }
+  if (tool::on(tool::event::kCancel)) {
+    using namespace tool::cancel_bits;
+    int what = is_region_cancelled(task->team) ? kParallel : kTaskgroup;
+    tool::cancel(&task->tool_data, what | kDiscardedTask, nullptr);
+  }
+  if (tool::on(tool::event::kTaskSchedule)) {
+    tool::task_schedule(&task->tool_data, tool::TaskStatus::kCancel, &other->tool_data);
+  }
 }
 
 Task* discard_task(Worker* worker, Task* task) {

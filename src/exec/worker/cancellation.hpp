@@ -52,6 +52,9 @@ bool is_creation_cancelled(const Task* creator);
 // Completes a cancelled task in place of running it, and tells a tool. Returns the successor to run next, or null.
 [[nodiscard]] Task* discard_task(Worker* worker, Task* task);
 
+// The part for the tool, which listens. `worker`: in a region, with a fiber.
+void announce_discard(Worker* worker, Task* task);
+
 // Has the innermost cancelled taskgroup, from `innermost` on, free the descriptor of a task that was discarded, in place of
 // the caller, when it ends: until then the program may fulfil the task's event. False: there is none.
 [[nodiscard]] bool leave_to_group(Taskgroup* innermost, Task* task);

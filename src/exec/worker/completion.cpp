@@ -217,11 +217,12 @@ void flush_other_reports(Worker* worker, const Task* task) {
   return previous;
 }
 
-// A body ends on the fiber that it began on, on whatever thread; it may have been pinned in between.
+// A body ends on the fiber that it began on, on whatever thread; it may have been pinned in between. Hooks are polled
+// while it is still the current one, which it is to tools until announce_end.
 [[gnu::always_inline]] inline void end_body(Worker* worker, Task* task, Fiber* fiber, Task* previous) {
   fiber->tied_frames -= task->tied() ? 1 : 0;
-  worker->task = previous;
   progress_at_scheduling_point(worker);
+  worker->task = previous;
 }
 
 [[gnu::noinline]] Task* complete_body(Worker* worker, Task* task, Task* previous) {
@@ -282,14 +283,24 @@ Task* complete_detached(Worker* worker, Task* task) {
 
 namespace {
 
-// For tools a worker turns to the task and back; for another thread it is as if the task had been detached.
-[[gnu::noinline]] void announce_claimed_end(Worker* worker, Task* task) {
-  if (worker == nullptr || worker->fiber == nullptr || worker->memberships == nullptr) {
-    return tool::task_schedule(&task->tool_data, tool::TaskStatus::kLateFulfill, nullptr);
-  }
+// The worker can be said to turn to a task and back.
+bool has_view(const Worker* worker) {
+  return worker != nullptr && worker->fiber != nullptr && worker->memberships != nullptr;
+}
+
+[[gnu::noinline]] void announce_visit(Worker* worker, Task* task, tool::TaskStatus how_it_is_left) {
   Task* around = worker->task != nullptr ? worker->task : task_in_view(worker);
   tool::task_schedule(&around->tool_data, tool::TaskStatus::kSwitch, &task->tool_data);
-  tool::task_schedule(&task->tool_data, tool::TaskStatus::kComplete, &around->tool_data);
+  tool::task_schedule(&task->tool_data, how_it_is_left, &around->tool_data);
+}
+
+// By a thread that is not in view it is as if the task had been detached.
+[[gnu::noinline]] void announce_claimed_end(Worker* worker, Task* task) {
+  if (task->has(task_flag::kBodyDone) || !has_view(worker)) {
+    return tool::task_schedule(&task->tool_data, tool::TaskStatus::kLateFulfill, nullptr);
+  }
+  if (is_cancelled(task)) return announce_discard(worker, task);
+  announce_visit(worker, task, tool::TaskStatus::kComplete);
 }
 
 }  // namespace
@@ -305,6 +316,15 @@ void refuse_before_ready(const Task* task, const char* routine) {
 }
 
 }  // namespace
+
+// Those whose objects a thread destroys are told of by that thread, and cancelled ones as what they are.
+void detach_claimed(Worker* worker, Task* task) {
+  refuse_before_ready(task, "marline_claimed_detach");
+  if (!tool::on(tool::event::kTaskSchedule)) return;
+  if (task->has(task_flag::kDestroys) || is_cancelled(task) || !has_view(worker)) return;
+  task->flags |= task_flag::kBodyDone;  // as in end_claimed
+  announce_visit(worker, task, tool::TaskStatus::kDetach);
+}
 
 // It keeps kClaimed, by which its end is told.
 void run_claimed(Worker* worker, Task* task) {

@@ -33,7 +33,9 @@ Task* run_created(Worker* worker, Task* task, Fiber* fiber);
 // The library that has claimed the task (graph/claims.hpp) says that it has ended. Any thread, also in a progress hook;
 // `worker`: its own, or null. What becomes ready is queued.
 void end_claimed(Worker* worker, Task* task);
-// In its place: the task is queued as one that is not claimed.
+// Before that, for tools: the library does the task's work, and no thread will run it.
+void detach_claimed(Worker* worker, Task* task);
+// In place of end_claimed: the task is queued as one that is not claimed.
 void run_claimed(Worker* worker, Task* task);
 
 // Tells the parent what this worker has kept back. Before the worker idles, suspends, or waits.

@@ -101,6 +101,7 @@ struct AheadCopy {
   void* host;
   size_t bytes;
   bool is_to_device;
+  marline_operation_t* told = nullptr;  // gets the times when it is made; null: nobody listens
 };
 
 // Copies behind kernels and other copies, as in Launch.

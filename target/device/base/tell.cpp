@@ -81,6 +81,15 @@ void tell_memory_slowly(Memory what, Device* device, const void* host, uint64_t 
   tell(operation(static_cast<int>(what), device, ends, bytes, of, code), [] {});
 }
 
+marline_operation_t tell_copy_started(const Device* device, const AheadCopy& copy, Told* of) {
+  Ends ends = {copy.host, MARLINE_HOST, pointer(copy.device), device->number};
+  if (!copy.is_to_device) ends = {pointer(copy.device), device->number, copy.host, MARLINE_HOST};
+  marline_operation_t made = operation(copy.is_to_device ? kToDevice : kFromDevice, device, ends, copy.bytes, of, nullptr);
+  marline_operation_begin(&made);
+  marline_operation_end(&made);
+  return made;
+}
+
 void tell_kernel_begin(Told* of, const Device* device, unsigned teams) {
   if (of == nullptr || !is_told(MARLINE_ON_KERNEL | MARLINE_ON_TIMES)) return;
   of->kernel = operation(0, device, {}, 0, of, nullptr);

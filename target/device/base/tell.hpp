@@ -65,6 +65,10 @@ inline void tell_memory(Memory what, Device* device, const void* host, uint64_t 
   }
 }
 
+// Before a copy of a construct is started that goes on behind that. Where it is made, somebody sets begin and end, and
+// tells that it is done.
+[[nodiscard]] marline_operation_t tell_copy_started(const Device* device, const AheadCopy& copy, Told* of);
+
 // Before and after the start of a kernel, and when it has ended; null: nothing.
 void tell_kernel_begin(Told* of, const Device* device, unsigned teams);
 void tell_kernel_started(Told* of);

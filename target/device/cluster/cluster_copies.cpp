@@ -47,10 +47,12 @@ bool ClusterHead::copy_more(Copying& copying) const {
     size_t bytes = std::min(left, copy.bytes - copying.bytes);
     char* on_device = node_.memory_at(copy.device) + copying.bytes;
     char* on_host = static_cast<char*>(copy.host) + copying.bytes;
+    if (copy.told != nullptr && copying.bytes == 0) copy.told->begin = now();
     std::memcpy(copy.is_to_device ? on_device : on_host, copy.is_to_device ? on_host : on_device, bytes);
     copying.bytes += bytes;
     left -= bytes;
     if (copying.bytes < copy.bytes) continue;
+    if (copy.told != nullptr) copy.told->end = now();
     ++copying.copy;
     copying.bytes = 0;
   }

@@ -153,6 +153,16 @@ device_program_test(cluster_producers SOURCES cluster_producers.c GCC NO_GPU THR
 device_program_test(cluster_producers_data SOURCES cluster_producers_data.c GCC NO_GPU THREADS 4 STOCK NONE)
 device_program_test(cluster_producers_cancel PROGRAM cluster_producers_data SOURCES cluster_producers_data.c GCC NO_GPU THREADS 4
                     STOCK NONE ENV OMP_CANCELLATION=true)
+# The same under a tool, which hears of tasks that are sent ahead as well.
+device_program_test(cluster_ahead_told SOURCES cluster_ahead.c cluster_told.c FLAGS ${TOOL_FLAGS} -rdynamic DEVICES cluster
+                    GCC GCC_DEVICES cluster THREADS 4 NO_GPU STOCK NONE)
+device_program_test(cluster_tasks_told SOURCES cluster_tasks.c cluster_told.c FLAGS ${TOOL_FLAGS} -rdynamic ARGS 4 300
+                    DEVICES cluster GCC GCC_DEVICES cluster THREADS 4 NO_GPU STOCK NONE)
+device_program_test(cluster_tasks_plain PROGRAM cluster_tasks_told SOURCES cluster_tasks.c cluster_told.c
+                    FLAGS ${TOOL_FLAGS} -rdynamic ARGS 5 300 DEVICES cluster COMPILERS clang19 THREADS 4 NO_GPU STOCK NONE
+                    ENV CLUSTER_TOLD=plain)
+device_program_test(cluster_producers_told SOURCES cluster_producers.c cluster_told.c FLAGS ${TOOL_FLAGS} -rdynamic
+                    DEVICES cluster GCC GCC_DEVICES cluster THREADS 4 NO_GPU STOCK NONE ENV OMP_CANCELLATION=true)
 device_program_test(cluster_constants SOURCES cluster_constants.c GCC THREADS 4 STOCK NONE)
 device_program_test(cluster_members SOURCES cluster_members.c GCC GCC_DEVICES cluster DEVICES cluster NO_GPU THREADS 4
                     STOCK NONE)

@@ -14,7 +14,7 @@ import numpy as np
 
 from .. import model, symbols
 from ..read.clock import frequency
-from ..read.columns import find
+from ..read.columns import find, sums
 from ..read.records import TASK_BITS, Trace
 from ..registry import Analysis, analysis_pass
 from .packing import lowest_lanes, union, without
@@ -172,6 +172,33 @@ def devices(of: Analysis) -> Devices:
                    name, lane, names, _types(trace, texts), notes)  # fmt: skip
 
 
+@analysis_pass("kernel_tasks", needs=("devices", "tasks"))
+def kernel_tasks(of: Analysis) -> np.ndarray:
+    """Of each row of `devices` the row of the task whose construct a kernel belongs to; -1: there is none."""
+    found, tasks, trace = of["devices"], of["tasks"], of.trace
+    begins, ids = _constructs(trace)
+    at = find(ids, np.where(found.what == KERNEL, found.construct, np.uint64(0)))
+    task = np.full(len(at), -1)
+    task[at >= 0] = tasks.index(trace.task[begins[at[at >= 0]]])
+    return task
+
+
+@analysis_pass("device_work", needs=("devices", "tasks", "kernel_tasks"))
+def device_work(of: Analysis) -> np.ndarray:
+    """Of each task the time, in ns, that its kernels ran on devices."""
+    found, task = of["devices"], of["kernel_tasks"]
+    known = task >= 0
+    return sums(task[known], (found.end - found.start)[known], len(of["tasks"].id))
+
+
+def _constructs(trace: Trace) -> tuple[np.ndarray, np.ndarray]:
+    """Rows of the begins of constructs, and the ids, which are sorted."""
+    begins = trace.select("target_begin")
+    ids = trace.global_task(begins, trace.field("target_begin", "construct", begins))
+    order = np.argsort(ids, kind="stable")
+    return begins[order], ids[order]
+
+
 def _rows(trace: Trace, event: str) -> _Rows:
     rows = trace.select(event)
     none = np.zeros(len(rows), dtype=np.int64)
@@ -221,10 +248,7 @@ def _types(trace: Trace, texts: dict[int, str]) -> dict[tuple[int, int], str]:
 
 def _names(trace: Trace, rows: _Rows, texts: dict[int, str]) -> tuple[np.ndarray, list[str], list[str]]:
     """Kernels by the place of their construct, copies by their direction as the host sees it, all else as told."""
-    begins = trace.select("target_begin")
-    ids = trace.global_task(begins, trace.field("target_begin", "construct", begins))
-    order = np.argsort(ids, kind="stable")
-    begins, ids = begins[order], ids[order]
+    begins, ids = _constructs(trace)
     of_row = find(ids, rows.construct)
     code = np.zeros(len(of_row), dtype=np.uint64)
     code[of_row >= 0] = trace.field("target_begin", "code", begins[of_row[of_row >= 0]])

@@ -20,7 +20,8 @@ _BLOCK = 1 << 16
 @dataclass
 class GraphMetrics:
     """Degrees are per task. A taskwait with dependences is a node that runs nothing: its edges count, and its place on
-    a path, but it is no task. `grain[k, b]`: tasks of kind k that ran for 2^b to 2^(b+1) ns (b = 0 also below 1 ns)."""
+    a path, but it is no task. `grain[k, b]`: tasks of kind k that ran for 2^b to 2^(b+1) ns (b = 0 also below 1 ns). To run
+    is to be on a thread; what kernels of target tasks do on devices is apart from that."""
 
     tasks: int
     completed: int
@@ -35,6 +36,7 @@ class GraphMetrics:
     kind_names: list[str]
     kind_of_task: np.ndarray
     running: np.ndarray  # ns of each task that completed
+    on_devices: np.ndarray  # likewise, of its kernels
     grain: np.ndarray
 
     def document(self) -> dict[str, Any]:
@@ -50,7 +52,7 @@ class GraphMetrics:
             "grain_ns": summary(self.running),
             "kinds": rows(name=[self.kind_names[kind] for kind in number.tolist()], tasks=kinds.count,
                           total_ns=kinds.sum(self.running), min_ns=kinds.min(self.running),
-                          max_ns=kinds.max(self.running)),
+                          max_ns=kinds.max(self.running), device_ns=kinds.sum(self.on_devices)),
             "grain": {
                 "edges_ns": [1 << bin for bin in range(low, high + 1)],
                 "kinds": rows(name=self.kind_names, tasks=self.grain[:, low:high]),
@@ -58,7 +60,7 @@ class GraphMetrics:
         }  # fmt: skip
 
 
-@analysis_pass("graph", needs=("tasks", "edges", "kinds"))
+@analysis_pass("graph", needs=("tasks", "edges", "kinds", "device_work"))
 def graph(of: Analysis) -> GraphMetrics:
     """Graph metrics."""
     tasks, edges, kinds = of["tasks"], of["edges"], of["kinds"]
@@ -73,7 +75,8 @@ def graph(of: Analysis) -> GraphMetrics:
     return GraphMetrics(
         int(np.count_nonzero(real)), len(completed), int(np.count_nonzero(~real)), len(edges.source), edges.duplicates,
         int(np.count_nonzero(in_degree[real] == 0)), int(np.count_nonzero(out_degree[real] == 0)),
-        _depth(tasks, edges), in_degree[real], out_degree[real], kinds.names, kind, running, grain,
+        _depth(tasks, edges), in_degree[real], out_degree[real], kinds.names, kind, running,
+        of["device_work"][completed], grain,
     )  # fmt: skip
 
 

@@ -58,9 +58,9 @@ class Slices:
 
 @dataclass
 class Arrows:
-    """From a slice to a later one. A dependence leaves the end of a task and reaches the begin of the next; a message
-    leaves the begin of the send and reaches the end of the receive. A copy, of a host or device to another, is drawn like
-    a message: its two sides are slices of the same time."""
+    """From a slice to a later one. A dependence leaves the end of a task and reaches the begin of the next, or those of
+    their kernels on devices; a message leaves the begin of the send and reaches the end of the receive. A copy, of a host
+    or device to another, is drawn like a message: its two sides are slices of the same time."""
 
     source: np.ndarray  # rows of Slices
     sink: np.ndarray
@@ -116,7 +116,8 @@ def timeline(of: Analysis) -> Timeline:
     of_host = _of_host(drawn, host, first_of_devices + len(drawn.devices.names))
     slices = _joined([runs, calls, regions, of_devices, of_host])
     first_copy = len(runs) + len(calls) + len(regions)
-    arrows, left_out = _with_copies(*_arrows(drawn, len(runs)), _copies(drawn, host, first_copy))
+    first, last = _ends_of_tasks(drawn, of["kernel_tasks"], first_copy)
+    arrows, left_out = _with_copies(*_arrows(drawn, first, last, len(runs)), _copies(drawn, host, first_copy))
     names += [*titles, *region_names, *drawn.devices.names, *host.titles]
     tracks = _tracks(drawn) + _host_tracks(drawn, host)
     return Timeline(_processes(drawn), tracks, names, slices, arrows, _counters(of), left_out)
@@ -242,19 +243,26 @@ def _joined(parts: list[Slices]) -> Slices:
     return Slices(*(np.concatenate([getattr(part, column) for part in parts]) for column in columns))
 
 
-def _arrows(drawn: Picture, first_call: int) -> tuple[Arrows, list[str]]:
-    """Dependences between the last run of a task and the first of its successor, and messages."""
-    runs, tasks, edges, messages = drawn.runs, drawn.tasks, drawn.edges, drawn.messages
+def _ends_of_tasks(drawn: Picture, kernel_tasks: np.ndarray, first_of_devices: int) -> tuple[np.ndarray, np.ndarray]:
+    """The first slice of each task and its last: runs, but of a task with kernels these; -1: there is none."""
+    first, last = np.full(len(drawn.tasks.id), -1), np.full(len(drawn.tasks.id), -1)
+    for task, start, offset in ((drawn.tasks.index(drawn.runs.task), drawn.runs.start, 0),
+                                (kernel_tasks, drawn.devices.start, first_of_devices)):  # fmt: skip
+        order = np.argsort(start, kind="stable")
+        row = task[order]
+        last[row[row >= 0]] = order[row >= 0] + offset
+        first[row[row >= 0][::-1]] = order[row >= 0][::-1] + offset
+    return first, last
+
+
+def _arrows(drawn: Picture, first: np.ndarray, last: np.ndarray, first_call: int) -> tuple[Arrows, list[str]]:
+    """Dependences between the last slice of a task and the first of its successor, and messages."""
+    edges, messages = drawn.edges, drawn.messages
     left_out = []
     source = sink = np.zeros(0, dtype=np.int64)
     if len(edges.source) > MOST_ARROWS:
         left_out.append(f"without arrows for {len(edges.source)} dependences: viewers bear {MOST_ARROWS}")
     else:
-        order = np.argsort(runs.start, kind="stable")
-        row = tasks.index(runs.task[order])
-        last, first = np.full(len(tasks.id), -1), np.full(len(tasks.id), -1)
-        last[row[row >= 0]] = order[row >= 0]
-        first[row[row >= 0][::-1]] = order[row >= 0][::-1]
         source, sink = last[edges.source], first[edges.sink]
         ran = (source >= 0) & (sink >= 0)
         source, sink = source[ran], sink[ran]
