@@ -36,7 +36,6 @@ namespace {
 Lock g_lock;
 const HeldAcrossForks g_held(g_lock, ForkOrder::kAhead);
 Chained<Ahead> g_claimed;  // by number
-SoughtKernel* g_sought = nullptr;
 Queue g_to_hand, g_to_end;
 // Kernels that have been handed over and have not run. At the bound (Device::most_ahead) further ones wait here, where a
 // task takes least memory and slows down none: a device has tasks enough by then.
@@ -45,7 +44,7 @@ bool g_is_handing = false;
 AheadWaits g_waits;
 int g_counted = 0;  // of g_to_end, that the hook has been told of
 std::atomic<int> g_in_parts{0};  // constructs with copies that the hook makes, of which it has been told, too
-Device* g_device = nullptr;      // a program has one cluster; by the first task that is claimed
+std::atomic<Device*> g_device{nullptr};  // a program has one cluster; by the first task that is claimed
 uint64_t g_search = 0, g_searched = 0;  // how many searches for predecessors there were; of which task the last one
 marline_hook_t* g_hook = nullptr;
 Ending* g_spare = nullptr;  // of the hook, where one thread is at a time
@@ -63,15 +62,13 @@ void tell_hook(int pushed) {
 
 // Handing over ------------------------------------------------
 
-void hand_over();
+}  // namespace
 
 void count_down(Ahead* one) {
   if (--one->missing != 0 || one->state != Ahead::State::kWaiting) return;
   one->state = Ahead::State::kQueued;
   g_to_hand.push(one);
 }
-
-}  // namespace
 
 Lock& ahead_lock() { return g_lock; }
 Ahead* find_claimed(uint64_t task) { return g_claimed.find(task); }
@@ -96,13 +93,13 @@ void release_dependents(Ahead* one) {
 bool device_ended(Operation* operation) {
   auto* one = static_cast<Ahead*>(operation);
   int pushed = 0;
-  bool in_parts;
+  bool in_parts, may_have_run = marline_claimed_is_cancelled(one->task->handle) == 0;
   {
     Guard guard(g_lock);
     if (!one->is_in_turn) --g_handed;
     one->has_ended = true;
     in_parts = one->in_parts;
-    if (one->task->kernel != nullptr)
+    if (one->task->kernel != nullptr && may_have_run)
       const_cast<Entry*>(one->task->kernel)->has_run.store(true, std::memory_order_relaxed);
     if (one->state == Ahead::State::kHanded) release_dependents(one);
     if (one->state == Ahead::State::kHanded && one->is_ready) push_end(one, pushed);
@@ -212,7 +209,7 @@ void hand_over_first(int& pushed) {
   note_handed(one, is_launched, tell, pushed);
   if (tell.is_empty()) return;
   g_lock.release();
-  tell_awaited(g_device, tell);
+  tell_awaited(g_device.load(), tell);
   g_lock.take();
 }
 
@@ -220,9 +217,12 @@ void hand_over_first(int& pushed) {
 void tell_wait() {
   bool singly = g_waits.take();
   g_lock.release();
-  g_device->kind->ahead->waits(g_device, singly);
+  Device* device = g_device.load();
+  device->kind->ahead->waits(device, singly);
   g_lock.take();
 }
+
+}  // namespace
 
 void hand_over() {
   int pushed = 0;
@@ -237,8 +237,6 @@ void hand_over() {
   g_lock.release();
   tell_hook(pushed);
 }
-
-}  // namespace
 
 // One thread hands over at a time: the one that does takes some microseconds. All ends of an iteration are awaited, as the
 // program may wait for them to begin the next one.
@@ -261,7 +259,7 @@ bool hand_over_now(Ahead* one, List<uint64_t>& behind) {
   one->missing = 0;
   note_handed(one, is_launched, tell, pushed);
   g_lock.release();
-  tell_awaited(g_device, tell);
+  tell_awaited(g_device.load(), tell);
   tell_hook(pushed);
   hand_over();  // what others have queued meanwhile
   return is_launched;
@@ -294,47 +292,6 @@ bool tool_forbids() {
 
 bool wants(int64_t number) { return device_that_takes(number) != nullptr && !tool_forbids(); }
 
-// The device has answered.
-bool kernel_found(Operation* operation) {
-  auto* sought = static_cast<SoughtKernel*>(operation);
-  {
-    Guard guard(g_lock);
-    for (Ahead* one : sought->waiting) {
-      one->seeks_kernel = false;
-      count_down(one);
-    }
-    sought->waiting.clear();
-    sought->is_missing = where(sought->kernel, sought->device) == 0;
-    SoughtKernel** link = &g_sought;
-    while (*link != sought) link = &(*link)->next;
-    if (!sought->is_missing) *link = sought->next;
-  }
-  if (!sought->is_missing) destroy(sought);
-  hand_over();
-  return true;
-}
-
-// Under the lock, of a task whose kernel has not been found yet. False: the device does not have it. `fresh`: the
-// device is to be asked, without the lock.
-bool wait_for_kernel(Ahead* one, SoughtKernel*& fresh) {
-  SoughtKernel* sought = g_sought;
-  while (sought != nullptr && (sought->kernel != one->task->kernel || sought->device != one->device))
-    sought = sought->next;
-  if (sought == nullptr) {
-    fresh = sought = make<SoughtKernel>();
-    sought->ended = kernel_found;
-    sought->kernel = one->task->kernel;
-    sought->device = one->device;
-    sought->next = g_sought;
-    g_sought = sought;
-  }
-  if (sought->is_missing) return false;
-  sought->waiting.push(one);
-  one->seeks_kernel = true;
-  ++one->missing;
-  return true;
-}
-
 void* take(CapturedTask* task) {
   bool is_region = task->kind == ConstructKind::kTarget;
   // A data construct that is cancelled must have changed nothing, and one that has been handed over cannot be undone.
@@ -357,7 +314,7 @@ void* take(CapturedTask* task) {
     }
     one->created = g_waits.add(g_claimed.is_empty());
     g_claimed.add(task->number, one);
-    g_device = device;
+    if (g_device.load() == nullptr) g_device = device;
   }
   if (fresh != nullptr) device->kind->ahead->start_find(device, const_cast<Entry*>(task->kernel), fresh);
   return one;
@@ -381,7 +338,7 @@ void ordered(void* taken, const uint64_t* numbers, size_t count, size_t others) 
     if (one->is_awaited) note_awaited(one->predecessors, tell);
     count_down(one);
   }
-  tell_awaited(g_device, tell);
+  tell_awaited(g_device.load(), tell);
   hand_over();
 }
 
@@ -416,7 +373,7 @@ void program_waits(marline_wait_kind_t kind) {
   if (g_waits.has_told(kind)) return;
   {
     Guard guard(g_lock);
-    g_waits.begin(kind, g_device->holds_back);
+    g_waits.begin(kind, g_device.load()->holds_back);
   }
   hand_over();
 }
@@ -428,7 +385,7 @@ void awaited(uint64_t number) {
     Guard guard(g_lock);
     note_awaited(numbers, tell);
   }
-  tell_awaited(g_device, tell);
+  tell_awaited(g_device.load(), tell);
 }
 
 // Of a task that nobody is handing over yet.
@@ -445,11 +402,12 @@ void cancels() {
     Guard guard(g_lock);
     g_claimed.for_each([&](const Ahead& one) {
       if (one.state != Ahead::State::kHanded || one.has_ended) return;
-      if (marline_claimed_is_cancelled(one.task->handle) == 0) return;
+      if (!may_be_cancelled(one) || marline_claimed_is_cancelled(one.task->handle) == 0) return;
       numbers.push(one.number);
     });
   }
-  for (uint64_t number : numbers) g_device->kind->ahead->cancel(g_device, number);
+  Device* device = g_device.load();
+  for (uint64_t number : numbers) device->kind->ahead->cancel(device, number);
 }
 
 // A task that was left to the runtime.
@@ -579,7 +537,8 @@ Ahead* pop_end() {
 
 int poll(void*) {
   bool is_copying = g_in_parts.load(std::memory_order_relaxed) != 0;  // a hint
-  int copied = is_copying && g_device->kind->ahead->copy_part(g_device) ? 1 : 0, ended = 0;
+  Device* device = g_device.load();
+  int copied = is_copying && device->kind->ahead->copy_part(device) ? 1 : 0, ended = 0;
   Queue again;
   while (Ahead* one = pop_end()) {
     Step step = Step::kDone;

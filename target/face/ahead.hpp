@@ -99,6 +99,9 @@ void destroy(T* one) {
 // nothing has been done. By one thread at a time, without the lock.
 [[nodiscard]] bool launch(Ahead* one, List<uint64_t>& behind);
 
+// Whether the device may leave out the task, which has been handed over. Under the lock, or by the thread that hands over.
+[[nodiscard]] bool may_be_cancelled(const Ahead& one);
+
 // Whether the task, whose turn it is, comes behind that one, directly or not, or that one has ended.
 [[nodiscard]] bool comes_behind(const Ahead* one, uint64_t task);
 
@@ -108,13 +111,20 @@ void destroy(T* one) {
 // The lock over all records; and under it, what ahead_graphs.cpp asks for.
 [[nodiscard]] Lock& ahead_lock();
 [[nodiscard]] Ahead* find_claimed(uint64_t task);
+// One of those that the task waits for has come.
+void count_down(Ahead* one);
+// ahead_kernels.cpp. False: the device does not have the task's kernel. `fresh`: it is to be asked, without the lock.
+[[nodiscard]] bool wait_for_kernel(Ahead* one, SoughtKernel*& fresh);
 // Whether what comes behind the task may be handed over.
 [[nodiscard]] bool lets_others_go(const Ahead* one);
 
-// Of tasks whose ends are wanted on the host (ahead_waits.cpp). The first two under the lock, the last one without it.
+// Of tasks whose ends are wanted on the host (ahead_awaited.cpp). The first two under the lock, the last one without it.
 void note_to_tell(Ahead* one, List<uint64_t>& tell);
 void note_awaited(const List<uint64_t>& numbers, List<uint64_t>& tell);
 void tell_awaited(Device* device, const List<uint64_t>& numbers);
+
+// All whose turn it is, as far as the device has room. Without the lock.
+void hand_over();
 
 // Hands a task over at once that waits for nothing, whatever is queued. False: it is left to the runtime. Without the lock.
 [[nodiscard]] bool hand_over_now(Ahead* one, List<uint64_t>& behind);

@@ -52,6 +52,13 @@ bool brought(Operation* operation) {
   return true;
 }
 
+Brought* make_brought(bool in_parts) {
+  auto* operation = make<Brought>();
+  operation->ended = brought;
+  operation->in_parts = in_parts;
+  return operation;
+}
+
 // The kernel of a region whose data goes home behind it, which is the region's end. It is the device's, and that of the
 // thread that hands over, which wants its number: the last one destroys it. acq_rel: that one sees the other's use.
 struct Run : Operation {
@@ -105,10 +112,8 @@ void bring(Ahead* one, Plan& plan, List<uint64_t>& behind) {
   size_t bytes = list_copies(plan.copies, true, copies);
   plan.copies.shrink(0);
   if (copies.is_empty()) return;
-  auto* operation = make<Brought>();
-  operation->ended = brought;
-  operation->in_parts = bytes > kMostBytesAtOnce;
-  uint64_t number = start(one, copies, behind, operation->in_parts, operation);
+  bool in_parts = bytes > kMostBytesAtOnce;
+  uint64_t number = start(one, copies, behind, in_parts, make_brought(in_parts));
   one->device->mapping->note_filling(plan, number);
   behind.push(number);
 }
@@ -138,7 +143,10 @@ void start_kernel(Ahead* one, List<uint64_t>& behind, Operation* operation, uint
   for (const Transfer& transfer : copies) {
     AheadCopy copy = {transfer.device, transfer.host, transfer.bytes, true};
     tell_copies(told, one->device, &copy, 1, one->told_copies);
-    behind.push(one->device->kind->ahead->start_copies(one->device, {&copy, 1, nullptr, 0}, nullptr));
+    List<AheadCopy> only;
+    only.push(copy);
+    bool in_parts = copy.bytes > kMostBytesAtOnce;
+    behind.push(start(one, only, {}, in_parts, in_parts ? make_brought(true) : nullptr));
   }
   Launch launch = launch_of(one->device, region, arguments);
   launch.is_ahead = true;
@@ -241,6 +249,9 @@ bool launch_mapping(Ahead* one, List<uint64_t>& behind) {
 
 }  // namespace
 
+// A construct that changes what is mapped goes on when it has been handed over: it has been counted.
+bool may_be_cancelled(const Ahead& one) { return one.ending == nullptr; }
+
 bool launch(Ahead* one, List<uint64_t>& behind) {
   marline_claimed_t* handle = one->task->handle;
   if (marline_claimed_is_cancelled(handle) != 0) return false;
@@ -254,7 +265,7 @@ bool launch(Ahead* one, List<uint64_t>& behind) {
       if (!launch_region(one, behind)) return false;
   }
   // `cancels` looks only at tasks that are marked as handed over, which this one is next.
-  if (marline_claimed_is_cancelled(handle) != 0) one->device->kind->ahead->cancel(one->device, one->number);
+  if (may_be_cancelled(*one) && marline_claimed_is_cancelled(handle) != 0) one->device->kind->ahead->cancel(one->device, one->number);
   return true;
 }
 

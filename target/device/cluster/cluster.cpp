@@ -273,7 +273,8 @@ void await(Device* device, uint64_t number) { head_of(device).await(number); }
 void progress(Device* device) {
   bool is_usable = !device->lost && node_job() != nullptr;
   if (is_usable && device->holds_back) wait_begins(device, false);
-  if (!is_usable || !copy_part(device)) progress_nodes(device);
+  if (is_usable) (void)copy_part(device);
+  progress_nodes(device);
 }
 
 void begin_iteration(Device* device, uint64_t graph, bool is_behind) {
