@@ -37,8 +37,9 @@ Lock g_lock;
 const HeldAcrossForks g_held(g_lock, ForkOrder::kAhead);
 Chained<Ahead> g_claimed;  // by number
 Queue g_to_hand, g_to_end;
-// Kernels that have been handed over and have not run. At the bound (Device::most_ahead) further ones wait here, where a
-// task takes least memory and slows down none: a device has tasks enough by then.
+// Constructs that have been handed over and have not ended, but for regions of repeated iterations. At the bound
+// (Device::most_ahead) further ones wait here, where a task takes least memory and slows down none: a device has tasks
+// enough by then.
 int g_handed = 0;
 bool g_is_handing = false;
 AheadWaits g_waits;
@@ -495,7 +496,7 @@ void end_data(Ahead* one) {
   end(one);
 }
 
-// Of a region whose kernel has ended: its mapping ends.
+// Of a construct whose operation has ended. A region's mapping ends with it.
 Step end_task(Ahead* one) {
   if (one->task->kind != ConstructKind::kTarget) {
     end_data(one);

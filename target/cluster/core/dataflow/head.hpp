@@ -164,7 +164,8 @@ class Head {
     size_t next_waiting = 0;
     size_t waiting_drops = 0;   // among these
     uint64_t first_unsent = 0;  // an index: the tasks before it have been sent
-    List<TaskNumber> runnable;  // with `withdraw`: tasks that lack only a slot, as far as is known; the newest last
+    List<TaskNumber> runnable;  // with `withdraw`: tasks that lack only a slot, as far as is known; the newest last.
+                                // A linear list: the driver hands over 128 for each node, but with `hold`
   };
 
   void plan_what_can_be();
