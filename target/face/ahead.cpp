@@ -128,14 +128,14 @@ bool is_awaited(const Ahead* one) {
   return !kernel->has_run.load(std::memory_order_relaxed) || kernel->is_awaited.load(std::memory_order_relaxed);
 }
 
-// Others may wait until its task has ended.
-bool keeps_busy(ConstructKind kind) { return kind == ConstructKind::kEnterData || kind == ConstructKind::kExitData; }
+// Others may wait until its task has ended: it changes what is mapped.
+bool keeps_busy(const Ahead* one) { return one->ending != nullptr; }
 
 // Under the lock, by the thread that hands over. What is left to the runtime can run when those before it have ended.
 void note_handed(Ahead* one, bool is_launched, List<uint64_t>& tell, int& pushed) {
   one->state = is_launched ? Ahead::State::kHanded : Ahead::State::kLeft;
   if (is_launched && one->is_awaited) note_to_tell(one, tell);
-  if (!is_launched || keeps_busy(one->task->kind)) note_awaited(one->predecessors, tell);
+  if (!is_launched || keeps_busy(one)) note_awaited(one->predecessors, tell);
   if (is_launched && one->device->holds_back && !one->has_ended) g_waits.note_given(one->created);
   if (lets_others_go(one)) release_dependents(one);
   if (one->is_ready && (one->has_ended || !is_launched)) push_end(one, pushed);

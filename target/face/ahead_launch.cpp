@@ -150,7 +150,7 @@ void start_kernel(Ahead* one, List<uint64_t>& behind, Operation* operation, uint
   }
   Launch launch = launch_of(one->device, region, arguments);
   launch.is_ahead = true;
-  launch.is_awaited = one->is_told;
+  launch.is_awaited = one->is_told || one->ending != nullptr;  // others may wait for data that it brings, or for its room
   launch.priority = task.priority;
   launch.behind = behind.begin();
   launch.behind_count = static_cast<uint32_t>(behind.count());

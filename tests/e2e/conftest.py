@@ -7,6 +7,7 @@ import shlex
 import shutil
 import signal
 import subprocess
+import zlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -41,6 +42,29 @@ def emulated_gpus(build: Path, count: int, **changes: str) -> dict[str, str]:
     if not (driver / "libcuda.so").exists() or not any(LLVM.glob("libomptarget.so*")):
         pytest.skip("no emulated GPUs here")
     return {"LD_LIBRARY_PATH": f"{driver}:{LLVM}", "MARLINE_EMULATOR_DEVICES": str(count)} | changes
+
+
+# All cases of all tests take minutes more. By default, every third case of each test in these files runs, from
+# one on that its name decides: each test runs, and each file meets all compilers and MPIs.
+EXHAUSTIVE = os.environ.get("MARLINE_EXHAUSTIVE", "") not in ("", "0")
+LONG = {"test_nodes_each", "test_nodes_parts", "test_nodes", "test_lulesh", "test_cholesky", "test_hpccg", "test_ps",
+        "test_nbody", "test_cluster", "test_gdb", "test_check", "test_halo", "test_archer"}  # fmt: skip
+EVERY = 3
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    cases: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        if Path(str(item.path)).stem in LONG and not EXHAUSTIVE:
+            cases.setdefault(item.nodeid.split("[")[0], []).append(item)
+    left: set[pytest.Item] = set()
+    for name, ones in cases.items():
+        if len(ones) > 1:
+            first = zlib.crc32(name.split("::")[-1].encode()) % EVERY
+            left.update(one for at, one in enumerate(ones) if at % EVERY != first % len(ones))
+    if left:
+        config.hook.pytest_deselected(items=list(left))
+        items[:] = [item for item in items if item not in left]
 
 
 # More ranks than cores, perhaps as root in a container: what Open MPI wants to be told.

@@ -384,6 +384,7 @@ void ClusterHead::remove_variable(uint64_t address) {
     Guard guard(node_.lock);
     begin_release(address).waiter = &gone;
     head_.barrier();
+    head_.await_all();
     pump(finished);
   }
   finish(finished, false);

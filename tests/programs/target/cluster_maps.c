@@ -6,8 +6,8 @@
  *
  *   SEED [TASKS [BYTES]]     arrays have less than that many bytes: 3000
  *
- * Covers: target enter data(map:to, alloc, nowait, depend), target exit data(map:from, release, delete, nowait, depend),
- *   target(nowait, depend, map:to, tofrom), task(depend:inout)
+ * Covers: target enter data(map:to, map:alloc, nowait, depend), target exit data(map:from, map:release, map:delete, nowait, depend),
+ *   target(nowait, depend, map:to, map:tofrom), task(depend:inout)
  */
 #include "device.h"
 

@@ -5,7 +5,7 @@
  * cancel their taskgroup on the way: then a begin of the chain has run, and nothing has come home that was not computed.
  *
  * Covers: target enter data(map:to, nowait, depend), target exit data(map:from, nowait, depend),
- *   target(nowait, depend, map:to, tofrom), taskgroup, cancel(taskgroup)
+ *   target(nowait, depend, map:to, map:tofrom), taskgroup, cancel(taskgroup)
  */
 #include "device.h"
 

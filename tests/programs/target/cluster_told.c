@@ -6,8 +6,7 @@
  * it; each kernel has a record, behind those of its predecessors. With CLUSTER_TOLD=plain the tool has the callbacks of
  * OpenMP 5.0, which do not say of which target task a construct is: then all constructs are told by their tasks.
  *
- * Covers: ompt_callback_target_emi, ompt_callback_target_data_op_emi, ompt_callback_target_submit_emi,
- *   ompt_callback_target, ompt_callback_task_schedule, ompt_callback_task_dependence, ompt_start_trace
+ * Covers: ompt_callback_target, ompt_start_trace
  */
 #define TOOL_ENDS
 #include "../tool.h"

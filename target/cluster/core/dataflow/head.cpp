@@ -121,7 +121,7 @@ void Head::tell_awaited(NodeNumber number) {
   node.is_told = true;
   Message message = message_to(MessageKind::kAwait, number);
   message.index = node.awaited;
-  send(std::move(message));
+  messages.push(std::move(message));  // past tasks that wait for credits, which come with the node's reports
 }
 
 // With a window, tasks are placed in groups of so many, each when as many behind it are known.
@@ -169,7 +169,7 @@ void Head::assign_index(TaskNumber number) {
   task.place.index = node.assigned++;
   if (task.made.is_awaited) {
     node.awaited = node.assigned;
-    node.is_told = true;  // with the task
+    node.is_told = node.waiting.is_empty() && node.credits > 0;  // with the task
   }
   add_open(task.place.node, 1);
   assigned_[task.place.node].reach(task.place.index) = number;

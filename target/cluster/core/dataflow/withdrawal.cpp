@@ -133,6 +133,8 @@ void Head::lend(TaskNumber number, NodeNumber idle) {
   assignment.task = number;
   assignment.predecessors = 1;
   assignment.is_awaited = true;
+  assignment.priority = task.made.priority;
+  assignment.order = task.order;
   --nodes_[idle].credits;
   messages.push(std::move(assignment));
   Message message = message_to(MessageKind::kWithdraw, task.place.node);

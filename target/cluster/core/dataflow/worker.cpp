@@ -165,6 +165,8 @@ void Worker::find_inputs_complete(uint64_t index) {
   answer_fetches(task, false);
   if (task.is_lent) {
     lend(index);
+  } else if (task.is_cancelled) {
+    start(index);  // it needs no slot
   } else {
     add_ready(index);
   }
