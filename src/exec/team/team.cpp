@@ -234,9 +234,9 @@ Team* team_serial(Worker* worker) {
     worker->nesting.free_serial = team->next_free;
   } else {
     team = team_create(1);
+    team->size = 1;  // once: a thread of no team that has released the barrier may still read it (wake_all)
   }
   team->members[0].worker = worker;
-  team->size = 1;
   team->in_use = true;
   return team;
 }
