@@ -160,6 +160,8 @@ class ClusterHead {
   void end_copying(const Copying& copying);
   void note_pointers(ClusterBuffer& holder, const List<uint64_t>& words);
   template <class Work>
+  void under_lock(const Work& work);
+  template <class Work>
   void run_here(NewTask task, const char* what, uint64_t bytes, Work work);
 
   Device* device_;

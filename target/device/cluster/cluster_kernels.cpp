@@ -119,44 +119,31 @@ void ClusterHead::launch(const Launch& launch, uint32_t kernel, const uint64_t* 
   finish(finished, false);
 }
 
-void ClusterHead::cancel(TaskNumber kernel) {
+template <class Work>
+void ClusterHead::under_lock(const Work& work) {
   Finished finished;
   {
     Guard guard(node_.lock);
-    head_.cancel(kernel);
+    work();
     pump(finished);
   }
   finish(finished, false);
+}
+
+void ClusterHead::cancel(TaskNumber kernel) {
+  under_lock([&] { head_.cancel(kernel); });
 }
 
 void ClusterHead::begin_iteration(uint64_t graph, bool is_behind) {
-  Finished finished;
-  {
-    Guard guard(node_.lock);
-    graphs_.begin(graph, is_behind);
-    pump(finished);
-  }
-  finish(finished, false);
+  under_lock([&] { graphs_.begin(graph, is_behind); });
 }
 
 void ClusterHead::end_iteration(uint64_t graph) {
-  Finished finished;
-  {
-    Guard guard(node_.lock);
-    graphs_.end(graph);
-    pump(finished);
-  }
-  finish(finished, false);
+  under_lock([&] { graphs_.end(graph); });
 }
 
 void ClusterHead::end_graph(uint64_t graph) {
-  Finished finished;
-  {
-    Guard guard(node_.lock);
-    graphs_.remove(graph);
-    pump(finished);
-  }
-  finish(finished, false);
+  under_lock([&] { graphs_.remove(graph); });
 }
 
 void ClusterHead::note_graphs() {

@@ -60,12 +60,6 @@ CudaStream* g_first = nullptr;  // that are waited for, oldest first
 CudaStream** g_last = &g_first;
 int g_waited = 0;
 
-template <class Function>
-bool find(const char* name, Function& to) {
-  to = reinterpret_cast<Function>(cuda_routine(name));
-  return to != nullptr;
-}
-
 uint64_t word(const char* address) { return reinterpret_cast<uint64_t>(address); }
 
 // Null: it is no memory of a GPU of NVIDIA's.
@@ -177,11 +171,11 @@ int poll_cuda_copies() { return g_hook != nullptr ? poll(nullptr) : 0; }
 
 void open_cuda_copies() {
   Routines& to = g_cuda;
-  bool whole = cuda_gpu_count() > 0 && has_cuda_contexts() && find("cuStreamCreate", to.create) &&
-               find("cuStreamQuery", to.query) && find("cuStreamSynchronize", to.synchronize) &&
-               find("cuMemcpyHtoDAsync_v2", to.to_device) && find("cuMemcpyDtoHAsync_v2", to.to_host) &&
-               find("cuMemcpyDtoDAsync_v2", to.inside) && find("cuMemcpyPeerAsync", to.peer) &&
-               find("cuCtxEnablePeerAccess", to.open_peer) && find("cuMemsetD8Async", to.fill);
+  bool whole = cuda_gpu_count() > 0 && has_cuda_contexts() && find_cuda("cuStreamCreate", to.create) &&
+               find_cuda("cuStreamQuery", to.query) && find_cuda("cuStreamSynchronize", to.synchronize) &&
+               find_cuda("cuMemcpyHtoDAsync_v2", to.to_device) && find_cuda("cuMemcpyDtoHAsync_v2", to.to_host) &&
+               find_cuda("cuMemcpyDtoDAsync_v2", to.inside) && find_cuda("cuMemcpyPeerAsync", to.peer) &&
+               find_cuda("cuCtxEnablePeerAccess", to.open_peer) && find_cuda("cuMemsetD8Async", to.fill);
   if (!whole) return;
   g_hook = marline_progress_register("copies of GPUs", poll, nullptr);
   if (g_hook == nullptr) fatal("no progress hook is left for devices: unregister one of the program's");

@@ -13,6 +13,12 @@ namespace marline::target {
 
 // A function of the driver's library; null if it has none, or there is no driver.
 [[nodiscard]] void* cuda_routine(const char* name);
+// Likewise, into a pointer to a function of that type. False: the driver has none of that name.
+template <class Function>
+[[nodiscard]] bool find_cuda(const char* name, Function& to) {
+  to = reinterpret_cast<Function>(cuda_routine(name));
+  return to != nullptr;
+}
 
 // The number of GPUs; -1: there is no driver.
 [[nodiscard]] int cuda_gpu_count();

@@ -103,20 +103,14 @@ struct Routines {
   bool are_known = false;
 };
 
-template <class Function>
-bool look_up(const char* name, Function& to) {
-  to = reinterpret_cast<Function>(cuda_routine(name));
-  return to != nullptr;
-}
-
 const Routines& cuda() {
   static const Routines known = [] {
     Routines to;
-    to.are_known = look_up("cuModuleLoadDataEx", to.load) && look_up("cuModuleGetFunction", to.function) &&
-                   look_up("cuLaunchKernel", to.launch) && look_up("cuMemAlloc_v2", to.allocate) &&
-                   look_up("cuMemFree_v2", to.free) && look_up("cuStreamCreate", to.create) &&
-                   look_up("cuStreamSynchronize", to.synchronize) && look_up("cuMemsetD8Async", to.fill) &&
-                   look_up("cuMemcpyDtoHAsync_v2", to.to_host) && look_up("cuMemcpyDtoDAsync_v2", to.inside);
+    to.are_known = find_cuda("cuModuleLoadDataEx", to.load) && find_cuda("cuModuleGetFunction", to.function) &&
+                   find_cuda("cuLaunchKernel", to.launch) && find_cuda("cuMemAlloc_v2", to.allocate) &&
+                   find_cuda("cuMemFree_v2", to.free) && find_cuda("cuStreamCreate", to.create) &&
+                   find_cuda("cuStreamSynchronize", to.synchronize) && find_cuda("cuMemsetD8Async", to.fill) &&
+                   find_cuda("cuMemcpyDtoHAsync_v2", to.to_host) && find_cuda("cuMemcpyDtoDAsync_v2", to.inside);
     return to;
   }();
   return known;
