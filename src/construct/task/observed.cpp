@@ -69,7 +69,7 @@ bool tell_observer(Worker* worker, Task* task, const Dependence* list, size_t co
     return false;
   }
   static_assert(task_flag::kClaimed == task_flag::kObserved);
-  if (in_graph && enter_persistent_claimed(worker, task, list, count)) return true;
+  if (in_graph && enter_persistent_claimed(task, list, count)) return true;
   if (count == 0) {
     if (observer->ordered != nullptr) observer->ordered(task->claimed_by, nullptr, 0, 0);
     tool::tell_ready(task->claimed_by);

@@ -263,6 +263,7 @@ bool enter_persistent(Worker* worker, Task* task, const Dependence* list, size_t
       if (node->task == task) [[likely]] {
         ++graph->position;
         node->number = 0;
+        if (graph->record.predecessors != nullptr) [[unlikely]] await_claimed_before(graph, node);
         if (count != 0) task->flags |= task_flag::kGraph;
         if (node->priority > task->priority.load(relaxed)) [[unlikely]] task->priority.store(node->priority, relaxed);
         return release_guard(node) && exclusions_take(task);
@@ -285,6 +286,7 @@ bool enter_persistent_wait(Worker* worker, const Dependence* list, size_t count,
     if (step != nullptr && step_matches(&graph->record, *step, NodeKind::kWait, list, count)) {
       GraphNode* node = graph->node(graph->position++);
       node->event = event;
+      await_claimed_before(graph, node);
       return !release_guard(node);
     }
     go_on_unrecorded(worker, graph);

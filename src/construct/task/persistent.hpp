@@ -46,7 +46,7 @@ Task* allocate_persistent(Worker* worker, const TaskShape& shape);
 // The number of the told iteration of which the next task is, and its step there; 0: it is of none.
 [[nodiscard]] uint64_t persistent_place(const Task* producer, uint64_t& step);
 // It has been claimed. False: it is entered like other claimed tasks.
-[[nodiscard]] bool enter_persistent_claimed(Worker* worker, Task* task, const Dependence* list, size_t count);
+[[nodiscard]] bool enter_persistent_claimed(Task* task, const Dependence* list, size_t count);
 
 // The producer waits, or runs a task in place: a replay without the producer's code does the first again, and cannot do
 // the second.

@@ -56,6 +56,16 @@ bool has_exclusions(const Dependence* list, size_t count) {
   return false;
 }
 
+// It has no step: the members of a set, which are tasks, stand before it.
+bool is_gather(const GraphRecord* record, const GraphNode* node) {
+  uint32_t steps = record->steps[0].count;
+  for (int i = 0; i < record->instances; ++i) {
+    const GraphNode* nodes = record->instance[i];
+    if (node >= nodes + steps && node < nodes + record->node_count) return true;
+  }
+  return false;
+}
+
 // Calls `visit` for each predecessor of the node that is about to be reached.
 template <class Visit>
 bool for_all_before(const PersistentGraph* graph, const GraphNode* node, const Visit& visit) {
@@ -69,6 +79,18 @@ bool for_all_before(const PersistentGraph* graph, const GraphNode* node, const V
 }
 
 }  // namespace
+
+void await_claimed_before(const PersistentGraph* graph, const GraphNode* node) {
+  GraphNode** predecessors = graph->record.predecessors;
+  if (predecessors == nullptr) return;
+  bool gathers = is_gather(&graph->record, node);
+  GraphNode** first = predecessors + node->first_predecessor;
+  for (GraphNode** at = first; at != first + node->required - (gathers ? 0 : 1); ++at) {
+    uint64_t number = (*at)->number;
+    if (number != 0 && number != GraphNode::kEnded) tool::tell_awaited(number);
+    if (!gathers && is_gather(&graph->record, *at)) await_claimed_before(graph, *at);
+  }
+}
 
 bool persistent_may_claim(Worker* worker, Task* task, const Dependence* list, size_t count) {
   PersistentGraph* graph = graph_of(worker->task);
@@ -93,7 +115,7 @@ uint64_t persistent_place(const Task* producer, uint64_t& step) {
   return graph->is_told ? graph->told : 0;
 }
 
-bool enter_persistent_claimed(Worker*, Task* task, const Dependence* list, size_t count) {
+bool enter_persistent_claimed(Task* task, const Dependence* list, size_t count) {
   PersistentGraph* graph = graph_of(task->parent);
   if (graph->state == GraphState::kRecording) record_task(graph, task, list, count);
   if (graph->state != GraphState::kReplaying) return false;

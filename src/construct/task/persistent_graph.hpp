@@ -73,7 +73,11 @@ void make_ordinary(Worker* worker, PersistentGraph* graph, Task* task);
 // The next step of an iteration that is being recorded.
 void record_task(PersistentGraph* graph, Task* task, const Dependence* list, size_t count);
 
-// persistent_claims.cpp: the graph has been recorded, and is to be repeated; an iteration of it begins; ends, or goes
+// persistent_claims.cpp: in a replay, a task that is not claimed, or a thread, waits at this node: the observer hears which
+// claimed tasks it waits for, those behind which an inoutset gathers among them.
+void await_claimed_before(const PersistentGraph* graph, const GraphNode* node);
+
+// Likewise: the graph has been recorded, and is to be repeated; an iteration of it begins; ends, or goes
 // another way; the record goes.
 void begin_told(PersistentGraph* graph);
 void begin_told_iteration(PersistentGraph* graph);
