@@ -151,13 +151,27 @@ static void empty_inbox(void)
   }
 }
 
+/* Open MPI's (opal/runtime/opal_progress.h, versions 1.7 to 5): returns the value before. Other libraries have none. */
+extern bool opal_progress_set_yield_when_idle(bool yields) __attribute__((weak));
+
+/* Where there are more ranks than cores, Open MPI gives the core away in each call that finds nothing. A poll must not: a
+ * thread that has tasks to run polls between them, and one that has none gives the core away itself. */
+static int poll_without_yielding(void)
+{
+  const bool yields = opal_progress_set_yield_when_idle != NULL && opal_progress_set_yield_when_idle(false);
+  order_poll();
+  run_ahead_poll();
+  const int found = open_calls_poll();
+  if (yields)
+    (void)opal_progress_set_yield_when_idle(true);
+  return found;
+}
+
 static int poll(void *unused)
 {
   (void)unused;
   empty_inbox();
-  order_poll();
-  run_ahead_poll();
-  const int found = open_calls_poll();
+  const int found = poll_without_yielding();
   if (found > 0)
     count(-found);
   return found;

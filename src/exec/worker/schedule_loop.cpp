@@ -9,6 +9,7 @@
 #include "exec/worker/suspend.hpp"
 #include "exec/worker/worker.hpp"
 #include "graph/lineage.hpp"
+#include "platform/thread.hpp"
 #include "sched/idle.hpp"
 #include "sched/progress.hpp"
 #include "sched/queue.hpp"
@@ -158,6 +159,7 @@ constexpr uint64_t kShortestRest = 50 * 1000, kLongestRest = 200 * 1000;  // ns
 // A device with many operations has others to do while an end goes unnoticed. One poll asks about 64 of them.
 RestRule rest_rule(int64_t operations, bool only_devices) {
   auto pending = static_cast<uint32_t>(std::max<int64_t>(operations, 0));
+  if (!only_devices && shares_cores()) return {1, kPollsBetween / 4 + pending / 32};  // others wait for the core for sure
   if (!only_devices) return {32, kPollsBetween + pending / 32};
   return {operations >= kManyOperations ? 2u : 32u, pending / 64 + 1};
 }

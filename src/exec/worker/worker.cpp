@@ -510,7 +510,7 @@ void finish_root_tasks(Worker* worker) {
   member->at_barrier = AtBarrier::kNot;
 }
 
-bool oversubscribed() { return busy_worker_count() > cores_per_process(); }
+bool oversubscribed() { return busy_worker_count() > cores_per_process() || shares_cores(); }
 
 bool more_threads_than_cores() { return g_living.load(relaxed) > cores_per_process(); }
 
