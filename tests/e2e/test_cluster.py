@@ -128,7 +128,7 @@ def test_regions_may_write_what_they_map_to(jobs, program, writes):
 def repeated(result):
     """How many iterations the nodes have repeated, and in part."""
     assert values(result)["good"] == "1"
-    found = re.search(r"cluster: (\d+) iterations of persistent graphs were repeated by the nodes, (\d+) in part, by \d+ plan",
+    found = re.search(r"cluster: iterations of persistent graphs that the nodes repeated: (\d+), in part: (\d+), by \d+ plan",
                       result.stderr)
     return (int(found[1]), int(found[2])) if found else (0, 0)
 

@@ -92,11 +92,12 @@ void refuse_unfit(uint64_t address, uint64_t bytes) {
 
 }  // namespace
 
+static_assert(GpuMemory::kBlock == kWordsInBlock * sizeof(uint64_t));
 constinit const GpuMemory kGpuMemory = {write, clear, read, read_now, find_words, find_changes};
 
 const char* name_of_gpu_kernel(const KernelStart& kernel) {
-  if (kernel.in_memory || !is_gpu_kernel(kernel.code, kernel.count)) return nullptr;
-  return find_entry(reinterpret_cast<const void*>(kernel.code))->name;
+  if (kernel.call.in_memory || !is_gpu_kernel(kernel.call.code, kernel.count)) return nullptr;
+  return find_entry(reinterpret_cast<const void*>(kernel.call.code))->name;
 }
 
 void run_on_gpu(ClusterNode& node, KernelStart& kernel) {
@@ -107,8 +108,8 @@ void run_on_gpu(ClusterNode& node, KernelStart& kernel) {
     replica->bring(used.range, used.may_write);
   }
   keep_shared(kernel);
-  run_gpu_kernel({static_cast<int>(node.number()), gpu(), kernel.number, kernel.code, kernel.thread_limit, kernel.place,
-                  kernel.words, kernel.count});
+  run_gpu_kernel({static_cast<int>(node.number()), gpu(), kernel.call.number, kernel.call.code, kernel.call.thread_limit,
+                  kernel.call.place, kernel.words, kernel.count});
 }
 
 }  // namespace marline::target

@@ -20,13 +20,6 @@ void write_used(const ClusterBuffer& buffer, const ClusterRange& range, bool may
   }
 }
 
-void KernelForm::write(NodeNumber node, BlobWriter& blob) const {
-  for (uint64_t word : {codes[node], place, static_cast<uint64_t>(thread_limit), uint64_t{in_memory},
-                        static_cast<uint64_t>(number)}) {
-    blob.put(word);
-  }
-}
-
 ClusterGraphs::Graph& ClusterGraphs::graph_of(GraphNumber number) {
   Graph* found = graphs_.find(number);
   return found != nullptr ? *found : graphs_.add(number);
@@ -104,7 +97,7 @@ void ClusterGraphs::write_kernels(const Message& plan, ClusterMemory& memory, Bl
       ++count;
     }
     blob.set(at, count);
-    kept.forms[step.task].write(plan.to, blob);
+    kept.forms[step.task].at(plan.to).write(blob);
   }
 }
 

@@ -11,21 +11,22 @@
 
 #include "cluster/core/dataflow/head.hpp"
 #include "device/base/device.hpp"
-#include "device/cluster/blob.hpp"
 #include "device/cluster/cluster_memory.hpp"
+#include "device/cluster/kernel_call.hpp"
 
 namespace marline::target {
 
-// How nodes start a kernel, whatever its words are.
+// How all nodes start a kernel.
 struct KernelForm {
   const uint64_t* codes;  // where it is, by node; stays
-  uint64_t place;         // as in KernelStart
-  int32_t thread_limit;
-  bool in_memory;
-  int number;
+  KernelCall call;        // without its code
 
   bool operator==(const KernelForm&) const = default;
-  void write(NodeNumber node, BlobWriter& blob) const;
+  [[nodiscard]] KernelCall at(NodeNumber node) const {
+    KernelCall there = call;
+    there.code = codes[node];
+    return there;
+  }
 };
 
 // What a task uses, where its node has it.

@@ -35,7 +35,7 @@ void ClusterHead::send_task(const Message& message) {
   for (const TaskAccess& access : accesses) {
     write_used(*memory_.known(access.range.buffer), access.range, access.may_write, message.to, blob);
   }
-  kernel.form.write(message.to, blob);
+  kernel.form.at(message.to).write(blob);
   blob.put(kernel.words.count());
   for (size_t i = 0; i < kernel.words.count(); ++i) {
     uint64_t word = kernel.words[i];
@@ -90,8 +90,9 @@ TaskNumber ClusterHead::create_kernel(NewTask task, const Launch& launch, const 
 }
 
 void ClusterHead::launch(const Launch& launch, uint32_t kernel, const uint64_t* codes, Operation* operation) {
-  KernelForm form = {codes, offset_in_program(launch.place), launch.thread_limit, launch.in_memory,
-                     launch.number >= 0 ? launch.number : device_->number};
+  KernelForm form = {codes, {}};
+  form.call = {0, offset_in_program(launch.place), launch.thread_limit, launch.in_memory,
+               launch.number >= 0 ? launch.number : device_->number};
   List<uint64_t> words;
   add_words(launch, words);
   Finished finished;
@@ -150,8 +151,8 @@ void ClusterHead::note_graphs() {
   Guard guard(node_.lock);
   const Graphs::Counts& counts = head_.graph_counts();
   if (counts.kept == 0) return;
-  note("cluster: %lu iterations of persistent graphs were repeated by the nodes, %lu in part, by %lu plans",
-       counts.replayed, counts.cut, counts.kept);
+  note("cluster: iterations of persistent graphs that the nodes repeated: %lu, in part: %lu, by %lu plan%s", counts.replayed,
+       counts.cut, counts.kept, counts.kept == 1 ? "" : "s");
 }
 
 }  // namespace marline::target

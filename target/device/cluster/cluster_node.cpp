@@ -186,17 +186,14 @@ void ClusterNode::read_task(const Message& message, BlobReader& rest) {
 }
 
 KernelStart* ClusterNode::read_kernel(uint64_t index, BlobReader& rest, const List<UsedRange>& ranges) const {
-  uint64_t code = rest.get(), place = rest.get(), limit = rest.get(), in_memory = rest.get(), number = rest.get();
+  KernelCall call;
+  call.read(rest);
   uint64_t count = rest.get();
   const char* words = count <= rest.left() / sizeof(uint64_t) ? rest.get_bytes(count * sizeof(uint64_t)) : nullptr;
   if (count != 0 && words == nullptr) fatal("node %u of the cluster has got a task that is torn", node_);
   KernelStart* kernel = make_kernel(words, count, ranges);
   kernel->index = index;
-  kernel->code = code;
-  kernel->place = place;
-  kernel->thread_limit = static_cast<int32_t>(limit);
-  kernel->in_memory = in_memory != 0;
-  kernel->number = static_cast<int>(number);
+  kernel->call = call;
   count_up(cluster_seen().waiting);
   return kernel;
 }

@@ -10,6 +10,7 @@
 #include "cluster/core/base/shared.hpp"
 #include "cluster/core/dataflow/worker.hpp"
 #include "device/cluster/cluster_frames.hpp"
+#include "device/cluster/kernel_call.hpp"
 #include "device/cluster/replica.hpp"
 
 namespace marline::target {
@@ -30,12 +31,8 @@ struct UsedRange {
 
 // A kernel to be run at a node.
 struct KernelStart {
-  uint64_t index;        // of its task
-  uint64_t code;         // where the node has it
-  uint64_t place;        // offset of its place in the program's file (image/program.hpp)
-  int32_t thread_limit;  // 0: none
-  bool in_memory;        // its one argument is the address of the words
-  int number;            // that it knows its device by
+  uint64_t index;  // of its task
+  KernelCall call;
   uint32_t count, range_count;
   uint64_t words[];  // arguments; behind them, for GPUs alone, the ranges
 
@@ -107,10 +104,7 @@ class ClusterNode {
  private:
   // What is known of a task in any iteration of its graph.
   struct PlannedStart {
-    uint64_t code = 0, place = 0;
-    int32_t thread_limit = 0;
-    bool in_memory = false;
-    int number = 0;
+    KernelCall call;
     List<UsedRange> ranges;      // for GPUs
     List<ClusterRange> written;  // if `by_pages_`
   };

@@ -105,16 +105,16 @@ void run_kernel(void* data) {
   auto* work = static_cast<ClusterWork*>(data);
   const KernelStart& kernel = *work->kernel;
   auto address = reinterpret_cast<uint64_t>(kernel.words);
-  RunningKernel running(reinterpret_cast<uint64_t>(work->region), kernel.place);
-  call_kernel(kernel.code, kernel.in_memory ? &address : kernel.words, kernel.in_memory ? 1 : kernel.count);
+  RunningKernel running(reinterpret_cast<uint64_t>(work->region), kernel.call.place);
+  call_kernel(kernel.call.code, kernel.call.in_memory ? &address : kernel.words, kernel.call.in_memory ? 1 : kernel.count);
 }
 
 void tell_changed_statics(const ClusterWork& work) {
   constexpr size_t kBytes = 768;
   uint64_t words[kBytes / sizeof(uint64_t)] = {};
   const KernelStart& kernel = *work.kernel;
-  const char* place = kernel.place != 0 ? text_in_program(kernel.place) : nullptr;
-  if (!have_statics_changed(kernel.code, work.region, place, reinterpret_cast<char*>(words), kBytes)) return;
+  const char* place = kernel.call.place != 0 ? text_in_program(kernel.call.place) : nullptr;
+  if (!have_statics_changed(kernel.call.code, work.region, place, reinterpret_cast<char*>(words), kBytes)) return;
   WireUse use;
   Frame frame = {};
   frame.kind = static_cast<uint16_t>(ClusterFrame::kWarning);
@@ -123,7 +123,7 @@ void tell_changed_statics(const ClusterWork& work) {
 }
 
 void run_on_processor(ClusterWork* work) {
-  marline_target_region_t region = {run_kernel, work, work->kernel->number, work->kernel->thread_limit};
+  marline_target_region_t region = {run_kernel, work, work->kernel->call.number, work->kernel->call.thread_limit};
   marline_target_region_run(&region);
 }
 
@@ -148,7 +148,7 @@ void run_work(Work* given) {
 
 const char* name_of(const KernelStart& kernel) {
   if (g_has_gpu) return name_of_gpu_kernel(kernel);
-  return kernel.in_memory || kernel.count <= kMostArguments ? name_of_code(kernel.code) : nullptr;
+  return kernel.call.in_memory || kernel.count <= kMostArguments ? name_of_code(kernel.call.code) : nullptr;
 }
 
 void start(uint64_t index, TaskNumber task, KernelStart* kernel) {
@@ -163,8 +163,8 @@ void start(uint64_t index, TaskNumber task, KernelStart* kernel) {
   work->kernel = kernel;
   work->task = task;
   work->region = region;
-  see_arrival(&work->seen, region, kernel->place);
-  watch_statics(kernel->code);
+  see_arrival(&work->seen, region, kernel->call.place);
+  watch_statics(kernel->call.code);
   WorkList list;
   list.append(work);
   add_work(list);

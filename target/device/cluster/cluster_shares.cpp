@@ -32,11 +32,7 @@ void ClusterNode::read_plan(const Message& message, BlobReader& rest) {
     Message task;
     for (const PlanAccess& planned : step.accesses) task.accesses.push(planned.access);
     read_used(task, rest, start.ranges, start.written);
-    start.code = rest.get();
-    start.place = rest.get();
-    start.thread_limit = static_cast<int32_t>(rest.get());
-    start.in_memory = rest.get() != 0;
-    start.number = static_cast<int>(rest.get());
+    start.call.read(rest);
   }
   if (!rest.is_good()) fatal("node %u of the cluster has got a plan that is torn", node_);
 }
@@ -61,11 +57,7 @@ KernelStart* ClusterNode::kernel_of(const WorkerCommand& command) {
   const List<uint64_t>& words = command.message.words;
   KernelStart* kernel = make_kernel(words.begin(), words.count(), planned.ranges);
   kernel->index = command.index;
-  kernel->code = planned.code;
-  kernel->place = planned.place;
-  kernel->thread_limit = planned.thread_limit;
-  kernel->in_memory = planned.in_memory;
-  kernel->number = planned.number;
+  kernel->call = planned.call;
   return kernel;
 }
 

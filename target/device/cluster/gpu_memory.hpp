@@ -18,7 +18,9 @@ struct GpuMemory {
   void (*read)(char* to, uint64_t from, const List<ByteRun>& runs);
   // Holds the thread. Any thread, with locks.
   void (*read_now)(char* to, uint64_t from, uint64_t bytes);
-  // Which blocks of 256 bytes there have an aligned word in [begin, end); the address is aligned. By a task. False: the
+  // What is found is told by blocks of so many bytes.
+  static constexpr uint64_t kBlock = 256;
+  // Which blocks there have an aligned word in [begin, end); the address is aligned. By a task. False: the
   // GPU cannot say it.
   bool (*find_words)(uint64_t at, uint64_t bytes, uint64_t begin, uint64_t end, List<uint64_t>& blocks);
   // Likewise, which of them are not as they were when the kernel that has run last began. False also where nobody has

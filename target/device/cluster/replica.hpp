@@ -93,7 +93,7 @@ class Replica {
   uint32_t writers = 0;
 
  private:
-  static constexpr uint64_t kBlock = 256;
+  static constexpr uint64_t kBlock = GpuMemory::kBlock;  // its stamps, and what is found on a GPU
   static constexpr uint64_t kChunk = 1 << 20;  // a scan of its pages costs little then, and who waits for it, waits shortly
   static constexpr uint64_t kJustChanged = ~uint64_t{0};  // as a block's version, until the visit leaves its chunk
   struct Dense;

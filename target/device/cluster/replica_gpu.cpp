@@ -164,7 +164,6 @@ void Replica::find_left_pointers(const List<ByteRun>& left, PointerSink& sink) {
     for (size_t i = 0; i < found.count();) {
       uint64_t first = run.offset / kBlock + found[i], last = first;
       Visit visit(*this);
-      visit.enter(first);
       do {
         visit.enter(last++);
         ++i;
