@@ -82,6 +82,11 @@ def test_scaling(measured):
     assert {place.split("ranks=")[1][0] for name, place in cells if name == "us_per_element"} == {"1", "8"}
 
 
+def test_forms(measured):
+    assert len(measured("lulesh_forms", "edge_45", "tasks *")) == 4
+    assert len(measured("lulesh_forms", "persistent *")) == 3
+
+
 def test_fugaku(measured, tmp_path):
     measured("fugaku", "lulesh", "*+marline, mpich")
     table = (tmp_path / "README.md").read_text().split("### Which programs end\n\n")[1].splitlines()
