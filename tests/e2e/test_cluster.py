@@ -142,6 +142,15 @@ def test_nodes_repeat_iterations_of_persistent_graphs(jobs, compiled, kind, mode
     assert whole >= 30 and parts == 0
 
 
+# Of a short region, and of one whose end alone is worth telling.
+@pytest.mark.parametrize("microseconds", [100, 20000])
+def test_an_end_is_not_held_back_behind_a_long_region(jobs, compiled, tmp_path, microseconds):
+    program = built(compiled, "gcc", "cluster_late_ends.c")
+    result = jobs.run("-n", 2, "--devices=cluster", "-t", 1, "--", program, tmp_path / "made", str(microseconds),
+                      OMP_TARGET_OFFLOAD="mandatory")  # fmt: skip
+    assert values(result) == {"good": "1", "early": "1"}
+
+
 def test_an_iteration_that_differs_is_repeated_in_part(jobs, compiled):
     program = built(compiled, "gcc", "cluster_graphs.c")
     whole, parts = repeated(cluster(jobs, program, "0", "differs", OMP_DISPLAY_ENV="verbose"))

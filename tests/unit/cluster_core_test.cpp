@@ -333,9 +333,9 @@ class ClusterReports : public testing::Test {
     head_.await(number);
     deliver();
   }
-  void end(uint64_t index) {
+  void end(uint64_t index, double time = 1) {
     worker_.compare(index);
-    worker_.end(index, 1);
+    worker_.end(index, time);
     deliver();
   }
   void deliver() {
@@ -369,6 +369,22 @@ TEST_F(ClusterReports, ABusyNodeTellsEndsTogether) {
   EXPECT_FALSE(head_.has_ended(16));
   end(19);
   EXPECT_TRUE(head_.has_ended(16) && head_.has_ended(19)) << "it runs nothing";
+}
+
+TEST_F(ClusterReports, EndsDoNotWaitBehindLongTasks) {
+  worker_.waits_at_most = 10;
+  for (uint64_t i = 0; i < 6; ++i) create();
+  end(0, 10);
+  EXPECT_FALSE(head_.has_ended(0));
+  end(1, 11);
+  EXPECT_TRUE(head_.has_ended(0) && head_.has_ended(1));
+  end(2, 1);
+  EXPECT_FALSE(head_.has_ended(2));
+  worker_.report();
+  deliver();
+  EXPECT_TRUE(head_.has_ended(2));
+  end(3, 1);
+  EXPECT_FALSE(head_.has_ended(3)) << "there was nothing else to report";
 }
 
 TEST_F(ClusterReports, WhatIsAwaitedIsToldAtOnce) {

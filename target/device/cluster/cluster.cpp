@@ -116,7 +116,7 @@ void tell_lost(int peer, char* to, size_t bytes) {
   if (g_cluster != nullptr) g_cluster->tell_lost(static_cast<NodeNumber>(peer), to, bytes);
 }
 
-constexpr GuestFrames kGuest = {place, deliver, tell_lost};
+constexpr GuestFrames kGuest = {place, deliver, tell_lost, nullptr};
 
 DeviceFacts facts_of_member(int index) {
   DeviceFacts facts;

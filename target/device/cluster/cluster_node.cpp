@@ -86,6 +86,7 @@ ClusterNode::ClusterNode(NodeNumber node, size_t slots, const ClusterPlace& plac
       bytes_(place.bytes),
       by_pages_(finding.by_pages && !place.is_gpus),
       checks_(finding.checks) {
+  worker_.waits_at_most = kUntoldAtMost;
   char* memory = map_memory(place.is_gpus ? 0 : begin_, bytes_);
   shift_ = reinterpret_cast<uint64_t>(memory) - begin_;
   if (finding.compares) twins_ = map_memory(0, bytes_) - memory;
@@ -352,6 +353,18 @@ void ClusterNode::end_writing(const Started& started) {
 void ClusterNode::end(uint64_t index, double time) {
   end_writing(started_[index]);
   worker_.end(index, time);
+  if (!worker_.has_untold_ends()) {
+    untold_since_ = 0;
+  } else if (untold_since_ == 0) {
+    untold_since_ = now();
+  }
+  pump();
+}
+
+void ClusterNode::tell_late_ends() {
+  if (untold_since_ == 0 || now() - untold_since_ < kUntoldAtMost) return;
+  untold_since_ = 0;
+  worker_.report();
   pump();
 }
 

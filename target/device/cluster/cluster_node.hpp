@@ -91,6 +91,8 @@ class ClusterNode {
   void compare(uint64_t index);
   // `time`: that it has run for, in nanoseconds.
   void end(uint64_t index, double time);
+  // Called now and then: ends that the core holds back are not held for long, whatever runs here.
+  void tell_late_ends();
   // Both, of a task that does nothing, with the lock.
   void end_at_once(uint64_t index);
 
@@ -160,8 +162,12 @@ class ClusterNode {
   [[nodiscard]] bool is_memory(const char* data) const { return is_inside(reinterpret_cast<uint64_t>(data) - shift_); }
   void drop_forgotten();
 
+  // Nanoseconds for which an end waits for others, to be told together: what telling one costs is little of that.
+  static constexpr uint64_t kUntoldAtMost = 1'000'000;
+
   NodeNumber node_;
   Worker worker_;
+  uint64_t untold_since_ = 0;  // 0: no end waits
   bool has_gpu_;  // that runs the kernels
   const ClusterSide& side_;
   uint64_t begin_, bytes_;

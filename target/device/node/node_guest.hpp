@@ -14,6 +14,9 @@ struct GuestFrames {
   void (*deliver)(int peer, const Frame& frame, const uint64_t* words);
   // The peer has gone: writes what it had to do, for the line about that. Null: nothing is known.
   void (*tell_lost)(int peer, char* to, size_t bytes);
+  // A worker's first thread looks around, while kernels take long: each millisecond, or each tenth of a second if all
+  // threads run kernels. Null: nothing is to be done.
+  void (*look)();
 };
 
 // Before this process joins a job.
@@ -22,6 +25,7 @@ void take_guest_frames(const GuestFrames& guest);
 // In both sides' WireUser. Ends the process for frames that nobody takes.
 void* place_guest(int peer, const Frame& frame, const uint64_t* words);
 void deliver_guest(int peer, const Frame& frame, const uint64_t* words);
+void look_guest();
 // "" where nothing is known.
 void tell_lost_guest(int peer, char* to, size_t bytes);
 

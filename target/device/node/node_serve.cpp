@@ -488,6 +488,7 @@ void watch() {
     }
     while (g_job->kind->poll(g_job->wire) > 0) {}
     run_all(take_other_work());
+    look_guest();
     g_watch.store(0);  // before the next look: an announcement that comes behind it is seen above
     may_nap = dispatcher_sleeps();
     if (may_nap || now() - dispatcher_looked() >= kAtWork) wait_for_frames(may_nap ? 100 : 1);

@@ -51,6 +51,8 @@ Machine::Machine(unsigned seed, int most)
     uint64_t part = (seed + static_cast<unsigned>(i)) % 2 == 0 ? 1 + seed / 2 % 4 : kPartBytes;
     Node& node = *nodes_.emplace_back(std::make_unique<Node>(static_cast<NodeNumber>(i), started, part));
     node.slots = slots;
+    if (seed / 8 % 3 == 0) node.worker.waits_at_most = pace_;
+    if (seed / 8 % 3 == 1) node.reports_each = 2 + seed % 5;
     node.speed = std::exp2(draw(4) - 2);
     if (i > 0) head_.placement.add({static_cast<uint32_t>(draw(2)), static_cast<double>(node.slots)});
   }
@@ -177,6 +179,7 @@ void Machine::finish_end(const Event& event) {
   for (const Comparison& comparison : *event.comparisons) compare(event.node, comparison, 1);
   --nodes_[event.node]->running;
   nodes_[event.node]->worker.end(event.index, event.duration);
+  if (event.index % nodes_[event.node]->reports_each == 1) nodes_[event.node]->worker.report();
   drain(event.node, nullptr);
 }
 

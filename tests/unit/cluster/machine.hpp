@@ -79,6 +79,7 @@ struct Node {
   Worker worker;
   std::map<uint64_t, Copy> copies;
   int slots = 1, running = 0;
+  uint64_t reports_each = 1;  // so many tasks, whatever the core would do; 1: none
   uint64_t sent = 0;  // tasks whose ends node 0 does not know
   double speed = 1;
   std::deque<std::pair<uint64_t, TaskNumber>> ready;

@@ -303,7 +303,7 @@ void Worker::complete(uint64_t index) {
   task.accesses.clear();
   if (task.batch != 0) return leave_batch(index);
   ended_.push({index, task.has_run, task.time});
-  must_report_ = must_report_ || index < awaited_;
+  must_report_ = must_report_ || index < awaited_ || task.time > waits_at_most;
 }
 
 Share* Worker::share_of(const Message& message) {
@@ -450,14 +450,14 @@ void Worker::await(uint64_t below) {
   for (const EndedTask& ended : ended_) must_report_ = must_report_ || ended.index < awaited_;
 }
 
-// The head hears of ends together, unless somebody waits for one of them, or the node could run more than it does: then
-// these ends may bring something about.
+// The head hears of ends together, unless somebody waits for one of them, they have come after a long time, or the node
+// could run more than it does: then these ends may bring something about.
 void Worker::report_if_due() {
   bool is_busy = slots_ == kUnknownSlots ? running_ != 0 : running_ == slots_;
   bool may_wait = is_busy && ended_.count() < report_at_most_ && !must_report_;
-  if (ended_.is_empty() || may_wait) return;
+  if (may_wait) return;
   must_report_ = false;
-  send(MessageKind::kReport, 0).ended.swap(ended_);
+  if (!ended_.is_empty()) send(MessageKind::kReport, 0).ended.swap(ended_);
 }
 
 }  // namespace marline::target

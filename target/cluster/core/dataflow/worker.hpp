@@ -60,12 +60,21 @@ class Worker {
   void compare(uint64_t index);
   // It has run for `time`, in the driver's unit, and has been compared.
   void end(uint64_t index, double time);
+  // Ends that wait for a report; they wait no longer.
+  [[nodiscard]] bool has_untold_ends() const { return !ended_.is_empty(); }
+  void report() {
+    must_report_ = true;
+    report_if_due();
+  }
 
   // Tasks with a lower index have been forgotten: neither a command nor a call names one any more.
   [[nodiscard]] uint64_t first_known() const { return tasks_.first(); }
 
   // The driver executes them in their order and clears them.
   List<WorkerCommand> commands;
+
+  // The end of a task that has run for longer than this does not wait for a report: others may take as long.
+  double waits_at_most = 1e300;
 
   static constexpr size_t kReportAtMost = 16;
 
