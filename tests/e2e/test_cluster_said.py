@@ -49,7 +49,7 @@ class Mistakes:
 
 
 MISTAKES: dict[str, Callable[[Mistakes], Result]] = {
-    "MARLINE_DEVICES names cluster": lambda by: by.options(count="1"),
+    "MARLINE_DEVICES names cluster,": lambda by: by.options(count="1"),
     "MARLINE_CLUSTER_WRITES": lambda by: by.options(MARLINE_CLUSTER_WRITES="map,depend"),
     "which its depend clauses": lambda by: by.options("unnamed", MARLINE_CLUSTER_WRITES="check"),
     "MARLINE_CLUSTER_PLACEMENT": lambda by: by.options(MARLINE_CLUSTER_PLACEMENT="later"),
@@ -67,6 +67,8 @@ MISTAKES: dict[str, Callable[[Mistakes], Result]] = {
     "a copy to 64 bytes": lambda by: by.program("copies"),
     "has gone": lambda by: by.options("killed"),
     "has changed the static variable": lambda by: by.program("counts"),
+    "MARLINE_DEVICES names cluster:gpu": lambda by: by.options(devices="cluster:gpu"),
+    "a region has stored a pointer": lambda by: by.program("stores"),
     "device 1": lambda by: by.options("crash", MARLINE_CLUSTER_PLACEMENT="roundrobin"),
 }
 

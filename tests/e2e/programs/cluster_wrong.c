@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #pragma omp declare target
 int variable = 1;
@@ -39,6 +40,36 @@ static void counts(void) {
   printf("calls=%d\n", calls);
 }
 
+static struct {
+  long *pointer;
+} list;
+static long values[4];
+
+static void link_values(int microseconds) {
+#pragma omp target nowait depend(inout : list) map(tofrom : list) map(tofrom : values) firstprivate(microseconds)
+  {
+    usleep(microseconds);
+    list.pointer = microseconds != 0 ? values : NULL;
+  }
+}
+
+static void add_to_list(void) {
+#pragma omp target nowait depend(inout : list) map(tofrom : list)
+  if (list.pointer != NULL)
+    list.pointer[0]++;
+}
+
+/* The second time regions are sent ahead. */
+static void stores_a_pointer(void) {
+#pragma omp target enter data map(to : list, values)
+  for (int turn = 0; turn < 2; turn++) {
+    link_values(turn * 100 * 1000);
+    add_to_list();
+#pragma omp taskwait
+  }
+#pragma omp target exit data map(from : list, values)
+}
+
 int main(int count, char **words) {
   const char *what = count > 1 ? words[1] : "";
   int value = 0;
@@ -51,6 +82,7 @@ int main(int count, char **words) {
   if (strcmp(what, "attaches") == 0) attaches();
   if (strcmp(what, "copies") == 0) copies_too_much();
   if (strcmp(what, "counts") == 0) counts();
+  if (strcmp(what, "stores") == 0) stores_a_pointer();
   printf("value=%d\n", value);
   return 0;
 }
