@@ -118,42 +118,41 @@ void finish(Started* started, bool ran = true) {
   marline_task_release(task);
 }
 
-std::atomic<int> g_inside{0};  // threads in libomptarget, or just before or behind it
+// Threads that need libomptarget for themselves: others let them in first, but not for long.
+std::atomic<int> g_alone{0};
 
 bool try_to_enter(bool unlocks) {
-  if ((unlocks ? pthread_rwlock_trywrlock(&g_calls) : pthread_rwlock_tryrdlock(&g_calls)) != 0) return false;
-  g_inside.fetch_add(1, std::memory_order_relaxed);
-  return true;
+  if (unlocks) return pthread_rwlock_trywrlock(&g_calls) == 0;
+  return g_alone.load(std::memory_order_relaxed) == 0 && pthread_rwlock_tryrdlock(&g_calls) == 0;
 }
 
-bool try_to_enter_alone(bool unlocks) { return g_inside.load(std::memory_order_relaxed) == 0 && try_to_enter(unlocks); }
+// Most calls take some microseconds, less than it takes to sleep and to be woken.
+bool enter_soon(bool unlocks) {
+  if (unlocks) g_alone.fetch_add(1, std::memory_order_relaxed);
+  bool is_in = try_to_enter(unlocks);
+  for (uint64_t end = now() + kLongCall; !is_in && now() < end;) is_in = try_to_enter(unlocks);
+  if (unlocks) g_alone.fetch_sub(1, std::memory_order_relaxed);
+  return is_in;
+}
 
-// Most calls take some microseconds, less than it takes to sleep and to be woken: here, or at one of libomptarget's or the
-// driver's own locks. So a call lets another one end if it is that short.
 void enter_library(bool unlocks) {
-  if (try_to_enter_alone(unlocks)) return;
-  for (uint64_t end = now() + kLongCall; now() < end;) {
-    if (try_to_enter_alone(unlocks)) return;
-  }
+  if (try_to_enter(unlocks) || enter_soon(unlocks)) return;
   (void)(unlocks ? pthread_rwlock_wrlock(&g_calls) : pthread_rwlock_rdlock(&g_calls));
-  g_inside.fetch_add(1, std::memory_order_relaxed);
 }
 
-void leave_library() {
-  g_inside.fetch_sub(1, std::memory_order_relaxed);
-  pthread_rwlock_unlock(&g_calls);
-}
+void leave_library() { pthread_rwlock_unlock(&g_calls); }
 
-// False, and nothing done, if another thread is in libomptarget. A call may be long: as a copy from memory that is not
-// pinned, and one that cannot be suspended as its kernel. So a query that does not need libomptarget for itself waits for
-// the end of a short one at most, in later polls. The others wait on, but where such calls come one after the other,
-// somebody is always in there: so after long patience, they wait here.
+// False, and nothing done, if a thread in libomptarget is in the way. Its call may be long: as a copy from memory that is
+// not pinned, or as its kernel if it cannot be suspended. So a query waits for the end of a short one only, once. But where
+// such calls come one after the other, somebody is always in there: so after long patience, it waits here.
 bool query(Started* started) {
-  if (!try_to_enter_alone(started->unlocks)) {
+  if (!try_to_enter(started->unlocks)) {
     uint64_t time = now();
-    if (started->refused_since == 0) started->refused_since = time;
-    if (time - started->refused_since < (started->unlocks ? kPatience : kLongCall)) return false;
-    enter_library(started->unlocks);
+    bool is_first = started->refused_since == 0;
+    if (is_first) started->refused_since = time;
+    bool is_patient = time - started->refused_since < (started->unlocks ? kPatience : kLongCall);
+    if (is_patient && !(is_first && enter_soon(started->unlocks))) return false;
+    if (!is_patient) enter_library(started->unlocks);
   }
   {
     LibraryCall call(started->doing, true);
@@ -254,6 +253,16 @@ int cooperate(const Doing& doing, const Held& held, bool unlocks, ToldScope& sco
     tell_kernel_end(told, here.begin, here.end);
   }
   return result;
+}
+
+// Whether the end of such an update unlocks what it has not locked. A mapper may bring anything back.
+bool brings_back(LlvmData what, const Items& items) {
+  bool any = false;
+  for (int i = 0; i < items.count && what == LlvmData::kUpdate; ++i) {
+    bool has_mapper = items.mappers != nullptr && items.mappers[i] != nullptr;
+    any = any || has_mapper || (items.types[i] & map_type::kFrom) != 0;
+  }
+  return any;
 }
 
 size_t mapped_bytes(const Items& items) {
@@ -437,7 +446,7 @@ void llvm_forget_operations() {
   forget_cuda_copies();
   g_open.store(false, std::memory_order_relaxed);
   g_calls = PTHREAD_RWLOCK_INITIALIZER;  // its holders are not there
-  g_inside.store(0, std::memory_order_relaxed);
+  g_alone.store(0, std::memory_order_relaxed);
   g_first = nullptr;
   g_last = &g_first;
   int under_way = g_under_way.exchange(0, std::memory_order_relaxed);
@@ -501,7 +510,7 @@ void llvm_data(Device* device, const Origin& origin, LlvmData what, bool nowait,
   if (construct.is_done()) {
     construct.begun();
   } else {
-    (void)cooperate(doing, {task, nullptr}, what == LlvmData::kUpdate, scope, call);
+    (void)cooperate(doing, {task, nullptr}, brings_back(what, items), scope, call);
   }
   if (!construct.copy_behind()) fail(doing);
   construct.finish(true);
