@@ -36,7 +36,7 @@ constexpr Row kTable[] = {
      "Which of these devices the program has, and in which order. `marline devices` shows their traits.",},
     {"MARLINE_STAGING", "64M", "bytes, with k, M or G; 0: none",
      "Pinned memory per device of libomptarget through which data of target constructs and copies of routines go, so that no thread waits "
-     "for the driver. What does not fit is copied directly.",},
+     "for the driver. What does not fit is copied directly, and so is what one region needs above half of it.",},
     {"MARLINE_WIRE", "auto", "auto, local or mpi",
      "How the processes of a job reach each other. `local`: shared memory within a node, TCP between nodes; `mpi`: the MPI "
      "library's messages. `auto`: `local` if a launcher has said where the processes meet, or else `mpi` in an MPI job. Ranks that are each other's devices "

@@ -7,6 +7,7 @@
 
 #include "base/forks.hpp"
 #include "base/report.hpp"
+#include "base/streamed.hpp"
 #include "device/base/wait.hpp"
 #include "device/llvm/cuda_driver.hpp"
 #include "device/llvm/pinned.hpp"
@@ -190,7 +191,7 @@ void forget_cuda_copies() {
   g_hook = nullptr;
 }
 
-CudaCopy::CudaCopy(const CopyEnd& to, const CopyEnd& from, size_t bytes) : to_(to), from_(from) {
+CudaCopy::CudaCopy(const CopyEnd& to, const CopyEnd& from, size_t bytes) : to_(to), from_(from), bytes_(bytes) {
   bool between = to.device != nullptr && from.device != nullptr;
   void* to_context = to.device != nullptr ? context_of(to.address) : nullptr;
   void* from_context = from.device != nullptr ? context_of(from.address) : nullptr;
@@ -286,7 +287,7 @@ void CudaCopy::drain(Lane& lane) {
   if (lane.stream == nullptr) return;
   if (!await(lane.stream, device_, what_, lane.used)) failed_ = true;
   for (const Back& back : lane.back) {
-    if (!failed_) std::memcpy(back.to, lane.block + back.at, back.bytes);
+    if (!failed_) copy_streamed(back.to, lane.block + back.at, back.bytes, bytes_);
   }
   lane.back.shrink(0);
   lane.used = 0;

@@ -70,6 +70,7 @@ class CudaCopy {
   void* to_context_ = nullptr;
   Device* device_ = nullptr;
   const char* what_;
+  size_t bytes_;            // of all runs
   size_t block_bytes_ = 0;  // 0: not staged, or no more
   size_t lane_bytes_ = 0;   // of each block
   size_t reserved_ = 0;

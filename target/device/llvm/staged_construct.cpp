@@ -9,6 +9,7 @@
 
 #include "base/ranges.hpp"
 #include "base/report.hpp"
+#include "base/streamed.hpp"
 #include "device/base/wait.hpp"
 #include "device/llvm/llvm_copies.hpp"
 #include "device/llvm/llvm_library.hpp"
@@ -204,12 +205,14 @@ bool StagedConstruct::is_apart(int item) const {
 }
 
 void StagedConstruct::choose_candidates() {
-  size_t sum = 0;
+  // A region keeps its blocks until it has ended. One that needs more than half of the pool would have it for itself: the
+  // next one's copies would not go on beside its kernel, and the driver's own copies take no longer than ours.
+  size_t sum = 0, most = StagingPool::limit() / (staging_ == Staging::kRegion ? 2 : 1);
   for (int i = 0; i < items_.count; ++i) {
     if (!is_plain(i)) continue;
     bool in_pieces = staging_ == Staging::kEnter || staging_ == Staging::kUpdate;
     size_t bytes = in_pieces ? 0 : StagingPool::size_of(static_cast<size_t>(items_.sizes[i]));
-    if (sum + bytes > StagingPool::limit() || !is_apart(i)) continue;
+    if (sum + bytes > most || !is_apart(i)) continue;
     if (is_pinned(items_.begins[i], static_cast<size_t>(items_.sizes[i]))) continue;
     sum += bytes;
     candidates_.push(i);
@@ -495,7 +498,7 @@ bool StagedConstruct::copy_behind() {
       CopyEnd there = {device_, reinterpret_cast<char*>(mapped_address(device_, begin))};
       done = llvm_copy(there, {nullptr, host}, bytes) == 0 && done;
     } else if (piece.range->block != nullptr && !is_mapped(device_, begin)) {
-      std::memcpy(host, piece.range->block, bytes);
+      copy_streamed(host, piece.range->block, bytes, bytes);
     }
   }
   return done;
@@ -507,7 +510,8 @@ void StagedConstruct::finish(bool ran) {
   for (const Piece& piece : staged_) {
     StagedRange* range = piece.range;
     if (range == nullptr || staging_ != Staging::kRegion || !ran || !piece.back || range->block == nullptr) continue;
-    std::memcpy(reinterpret_cast<void*>(range->begin), range->block, range->end - range->begin);
+    size_t bytes = range->end - range->begin;
+    copy_streamed(reinterpret_cast<char*>(range->begin), range->block, bytes, bytes);
   }
   release();
 }
