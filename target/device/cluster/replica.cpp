@@ -4,6 +4,8 @@
 // range, how many stamps it has (0: one, for all), these stamps, for several an index of each byte, and the bytes.
 #include "device/cluster/replica.hpp"
 
+#include "device/cluster/marks.hpp"
+
 #include <new>
 
 namespace marline::target {
@@ -31,8 +33,10 @@ Replica::Replica(uint64_t buffer, char* data, char* twin, uint64_t bytes, const 
       locks_(static_cast<Lock*>(std::malloc((bytes + kChunk - 1) / kChunk * sizeof(Lock)))) {
   if (gpu != nullptr) {
     left_stamps_ = static_cast<uint64_t*>(std::calloc((bytes + kBlock - 1) / kBlock, sizeof(uint64_t)));
+    left_chunks_ = static_cast<LeftChunk*>(std::calloc((bytes + kChunk - 1) / kChunk, sizeof(LeftChunk)));
   }
-  bool has_all = blocks_ != nullptr && locks_ != nullptr && (gpu == nullptr || left_stamps_ != nullptr);
+  bool has_left = left_stamps_ != nullptr && left_chunks_ != nullptr;
+  bool has_all = blocks_ != nullptr && locks_ != nullptr && (gpu == nullptr || has_left);
   if (!has_all && bytes != 0) refuse_memory(bytes);
   for (uint64_t i = 0; i * kChunk < bytes; ++i) new (&locks_[i]) Lock;
 }
@@ -41,6 +45,7 @@ Replica::~Replica() {
   for (uint64_t i = 0; i * kBlock < bytes_; ++i) std::free(blocks_[i].dense);
   std::free(blocks_);
   std::free(left_stamps_);
+  std::free(left_chunks_);
   std::free(locks_);
 }
 
@@ -90,6 +95,55 @@ void Replica::store(uint64_t block, const uint64_t* stamps) {
   std::memcpy(dense->stamps, table, count * sizeof(uint64_t));
   to.version = kJustChanged;
   to.dense = dense;
+}
+
+// Each byte's entry in the table, of which few may be used. Bytes behind the buffer's end have any entry.
+void Replica::set_entries(uint64_t block, uint8_t* entries, const uint64_t* table, uint32_t count) {
+  uint64_t kept[kBlock];
+  uint8_t moved[kBlock] = {};
+  uint32_t used = 0;
+  for (uint32_t i = length_of(block); i < kBlock; ++i) entries[i] = entries[0];
+  for (uint32_t i = 0; i < count; ++i) {
+    if (std::memchr(entries, static_cast<int>(i), kBlock) == nullptr) continue;
+    moved[i] = static_cast<uint8_t>(used);
+    kept[used++] = table[i];
+  }
+  if (used == 1) return set_uniform(block, kept[0]);
+  Block& to = blocks_[block];
+  bool fits = to.dense != nullptr && to.dense->count == used;
+  auto* dense = fits ? to.dense : static_cast<Dense*>(std::realloc(to.dense, sizeof(Dense) + used * sizeof(uint64_t)));
+  if (dense == nullptr) refuse_memory(bytes_);
+  if (used == count) std::memcpy(dense->index, entries, sizeof dense->index);
+  for (uint64_t i = 0; i < kBlock && used != count; ++i) dense->index[i] = moved[entries[i]];
+  dense->count = used;
+  std::memcpy(dense->stamps, kept, used * sizeof(uint64_t));
+  to.version = kJustChanged;
+  to.dense = dense;
+}
+
+// One byte is marked at least.
+void Replica::restamp(uint64_t block, const Marks& marks, uint64_t stamp) {
+  const Block& own = blocks_[block];
+  if (std::memchr(marks, 0, length_of(block)) == nullptr) return set_uniform(block, stamp);
+  uint32_t count = own.dense != nullptr ? own.dense->count : 1;
+  uint64_t table[kBlock + 1];
+  table[0] = own.stamp;
+  Marks entries = {};
+  if (own.dense != nullptr) {
+    std::memcpy(table, own.dense->stamps, count * sizeof(uint64_t));
+    std::memcpy(entries, own.dense->index, sizeof entries);
+  }
+  uint32_t entry = 0;
+  while (entry < count && table[entry] != stamp) ++entry;
+  if (entry == kBlock) {  // each byte has a stamp of its own
+    for (entry = 0; marks[entry] == 0;) ++entry;
+    entry = entries[entry];
+  }
+  table[entry] = stamp;
+  Marks wanted;
+  std::memset(wanted, static_cast<int>(entry), sizeof wanted);
+  (void)put_marked(entries, wanted, marks, kBlock);
+  set_entries(block, entries, table, std::max(count, entry + 1));
 }
 
 void Replica::claim_part(uint64_t block, Part part, uint64_t stamp) {
@@ -306,6 +360,42 @@ void Replica::take(uint64_t block, uint32_t begin, uint32_t end, const char* byt
   if (twin_ != nullptr) std::memcpy(twin_ + at, bytes, end - begin);
 }
 
+void Replica::take_marked(uint64_t block, const Marks& marks, Part part, const char* bytes) {
+  uint64_t at = block * kBlock + part.begin;
+  uint32_t count = part.end - part.begin;
+  if (gpu_ == nullptr) put_where_different(data_ + at, bytes, marks + part.begin, count);
+  if (twin_ != nullptr && put_marked(twin_ + at, bytes, marks + part.begin, count)) blocks_[block].is_on_gpu = 0;
+}
+
+// Where both have few stamps, as nearly all blocks do. False: nothing done. `index` null: all bytes have the table's only
+// stamp.
+bool Replica::merge_few(uint64_t block, Part part, const uint64_t* table, const uint8_t* index, uint32_t count,
+                        const char* bytes) {
+  constexpr uint32_t kFew = 8;
+  const Block& own = blocks_[block];
+  uint32_t own_count = own.dense != nullptr ? own.dense->count : 1;
+  if (count > kFew || own_count > kFew) return false;
+  uint64_t all[2 * kFew] = {own.stamp};  // ours, then the sender's
+  if (own.dense != nullptr) std::memcpy(all, own.dense->stamps, own_count * sizeof(uint64_t));
+  std::memcpy(all + own_count, table, count * sizeof(uint64_t));
+  Marks ours = {}, theirs, entries, marks = {};
+  if (own.dense != nullptr) std::memcpy(ours, own.dense->index, sizeof ours);
+  std::memcpy(entries, ours, sizeof entries);
+  std::memset(theirs, 0xff, sizeof theirs);  // no entry
+  for (uint32_t i = part.begin; i < part.end && index == nullptr; ++i) theirs[i] = 0;
+  if (index != nullptr) std::memcpy(theirs + part.begin, index, part.end - part.begin);
+  for (uint32_t entry = 0; entry < count; ++entry) {
+    auto value = static_cast<uint32_t>(std::find(all, all + own_count + entry, table[entry]) - all);
+    for (uint32_t older = 0; older < own_count; ++older) {
+      if (table[entry] > all[older]) mark_both(theirs, entry, ours, older, entries, value, marks);
+    }
+  }
+  if (std::memchr(marks, 1, sizeof marks) == nullptr) return true;
+  take_marked(block, marks, part, bytes);
+  set_entries(block, entries, all, own_count + count);
+  return true;
+}
+
 void Replica::merge_block(uint64_t block, Part part, uint64_t uniform, const uint64_t* table, const uint8_t* index,
                           uint32_t count, const char* bytes) {
   Block& own = blocks_[block];
@@ -317,11 +407,18 @@ void Replica::merge_block(uint64_t block, Part part, uint64_t uniform, const uin
       return set_uniform(block, uniform);
     }
   }
+  bool is_uniform = count == 0;
+  if (merge_few(block, part, is_uniform ? &uniform : table, is_uniform ? nullptr : index, is_uniform ? 1 : count, bytes)) {
+    return;
+  }
   uint64_t stamps[kBlock];
   expand(block, stamps);
   bool is_changed = false;
   for (uint32_t i = part.begin, run; i < part.end; i = run) {
-    auto stamp_at = [&](uint32_t at) { return count == 0 ? uniform : table[index[at - part.begin]]; };
+    auto stamp_at = [&](uint32_t at) {
+      uint8_t entry = count == 0 ? 0 : index[at - part.begin];
+      return count == 0 ? uniform : entry < count ? table[entry] : 0;  // a wrong entry names no stamp
+    };
     for (run = i; run < part.end && stamp_at(run) > stamps[run]; ++run) stamps[run] = stamp_at(run);
     if (run != i) {
       take(block, i, run, bytes + (i - part.begin));
@@ -343,7 +440,7 @@ void Replica::merge(BlobReader& from) {
         count > kBlock) {
       refuse_torn(buffer_);
     }
-    uint64_t table[kBlock] = {};
+    uint64_t table[kBlock];
     const uint8_t* index = nullptr;
     if (count == 0) {
       uniform = from.get();

@@ -127,6 +127,12 @@ class Replica {
   void expand(uint64_t block, uint64_t* stamps) const;
   void store(uint64_t block, const uint64_t* stamps);
   void set_uniform(uint64_t block, uint64_t stamp);
+  // Some bytes of a block: 1 for each of them, else 0, also behind the buffer's end.
+  using Marks = uint8_t[kBlock];
+  void restamp(uint64_t block, const Marks& marks, uint64_t stamp);
+  void set_entries(uint64_t block, uint8_t* entries, const uint64_t* table, uint32_t count);
+  bool merge_few(uint64_t block, Part part, const uint64_t* table, const uint8_t* index, uint32_t count, const char* bytes);
+  void take_marked(uint64_t block, const Marks& marks, Part part, const char* bytes);
   bool has_stamps(uint64_t block) const { return blocks_[block].dense != nullptr || blocks_[block].stamp != 0; }
   void compare_in(const ClusterRange& range, uint64_t stamp, uint64_t version, PointerSink& sink);
   void compare_written(const ClusterRange& range, uint64_t stamp, uint64_t version, PointerSink& sink,
@@ -142,6 +148,10 @@ class Replica {
   void take(uint64_t block, uint32_t begin, uint32_t end, const char* bytes);
   void tell(PointerSink& sink) const;
   bool covers(uint64_t block, Part part) const { return part.begin == 0 && part.end == length_of(block); }
+  ClusterRange part_in_chunk(uint64_t begin, const ClusterRange& range) const;
+  bool covers_chunk(const ClusterRange& part) const;
+  void divide_left(uint64_t chunk);
+  void bring_part(Visit& visit, const ClusterRange& range, bool may_write, List<ByteRun>& sent, List<ByteRun>& cleared);
   void leave_on_gpu(const ClusterRange& range, uint64_t stamp, bool is_home, List<ByteRun>& left, List<ByteRun>& read);
   void compare_read(const ByteRun* runs, size_t count, uint64_t stamp, PointerSink& sink);
   void compare_with_mirror(uint64_t block, Part part, const char* now, uint64_t stamp, PointerSink* sink);
@@ -160,6 +170,13 @@ class Replica {
   const GpuMemory* gpu_;  // null: tasks write `data_`
   uint64_t gpu_address_;
   uint64_t* left_stamps_ = nullptr;  // of each block that is stale on a GPU: what its bytes get that have changed there
+  // Of each chunk, which a chain of tasks leaves on the GPU again and again: where all blocks are stale there, all have
+  // this stamp, and left_stamps_ has older ones.
+  struct LeftChunk {
+    uint64_t stamp;
+    bool has_all;
+  };
+  LeftChunk* left_chunks_ = nullptr;
   Block* blocks_;
   Lock* locks_;  // one for each chunk
   std::atomic<bool> has_left_{false};  // a comparison has left a byte to a younger one, so pages that are clean say nothing

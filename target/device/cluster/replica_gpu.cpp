@@ -8,6 +8,7 @@
 // - if it `is_on_gpu`, the GPU has all that the twin has;
 // - if it `is_stale`, it is on the GPU, which has newer bytes than mirror and twin, and no other node has seen these.
 //   What has changed there gets the block's left stamp when it is brought home.
+#include "device/cluster/marks.hpp"
 #include "device/cluster/replica.hpp"
 
 namespace marline::target {
@@ -48,26 +49,54 @@ class Bytes {
 
 }  // namespace
 
+// What of the range lies in the chunk of its byte `begin`, from there on.
+ClusterRange Replica::part_in_chunk(uint64_t begin, const ClusterRange& range) const {
+  return {range.buffer, begin, std::min(range.end(), (begin / kChunk + 1) * kChunk) - begin};
+}
+
+bool Replica::covers_chunk(const ClusterRange& part) const {
+  return part.offset % kChunk == 0 && (part.bytes == kChunk || part.end() == bytes_);
+}
+
+// The chunk has been left as a whole: now its blocks have that stamp themselves.
+void Replica::divide_left(uint64_t chunk) {
+  if (!left_chunks_[chunk].has_all) return;
+  left_chunks_[chunk].has_all = false;
+  uint64_t first = chunk * (kChunk / kBlock), last = std::min(first + kChunk / kBlock, (bytes_ + kBlock - 1) / kBlock);
+  std::fill(left_stamps_ + first, left_stamps_ + last, left_chunks_[chunk].stamp);
+}
+
 // A block of which the task may write a part gets two stamps: so what others have left there comes home before.
 void Replica::bring(const ClusterRange& range, bool may_write) {
   List<ByteRun> sent, cleared;
   {
     Visit visit(*this);
-    for (uint64_t block = range.offset / kBlock; block * kBlock < range.end(); ++block) {
-      visit.enter(block);
-      if (may_write && !covers(block, part_of_block(block, range))) freshen(block);
-      Block& own = blocks_[block];
-      if (own.is_on_gpu != 0) continue;
-      own.is_on_gpu = 1;
-      uint64_t begin = block * kBlock, length = length_of(block);
-      bool is_empty = !has_stamps(block);  // nobody has ever written it, nor its mirror
-      if (!is_empty) std::memcpy(data_ + begin, twin_ + begin, length);
-      add_run(is_empty ? cleared : sent, begin, begin + length);
+    for (uint64_t at = range.offset; at < range.end();) {
+      ClusterRange part = part_in_chunk(at, range);
+      at = part.end();
+      visit.enter(part.offset / kBlock);
+      if (covers_chunk(part) && left_chunks_[part.offset / kChunk].has_all) continue;  // so all is there
+      bring_part(visit, part, may_write, sent, cleared);
     }
   }
   // What others do to these blocks meanwhile is not done to the mirror.
   if (!cleared.is_empty()) gpu_->clear(gpu_address_, cleared);
   if (!sent.is_empty()) gpu_->write(gpu_address_, data_, sent);
+}
+
+void Replica::bring_part(Visit& visit, const ClusterRange& range, bool may_write, List<ByteRun>& sent,
+                         List<ByteRun>& cleared) {
+  for (uint64_t block = range.offset / kBlock; block * kBlock < range.end(); ++block) {
+    visit.enter(block);
+    if (may_write && !covers(block, part_of_block(block, range))) freshen(block);
+    Block& own = blocks_[block];
+    if (own.is_on_gpu != 0) continue;
+    own.is_on_gpu = 1;
+    uint64_t begin = block * kBlock, length = length_of(block);
+    bool is_empty = !has_stamps(block);  // nobody has ever written it, nor its mirror
+    if (!is_empty) std::memcpy(data_ + begin, twin_ + begin, length);
+    add_run(is_empty ? cleared : sent, begin, begin + length);
+  }
 }
 
 void Replica::compare_on_gpu(const ClusterRange& range, uint64_t stamp, bool is_home, PointerSink& sink) {
@@ -91,21 +120,34 @@ void Replica::leave_on_gpu(const ClusterRange& range, uint64_t stamp, bool is_ho
   size_t next = 0;
   bool is_known = first < last && gpu_->find_changes(gpu_address_ + first * kBlock, (last - first) * kBlock, changed);
   Visit visit(*this);
-  for (uint64_t block = range.offset / kBlock; block * kBlock < range.end(); ++block) {
-    visit.enter(block);
-    Part part = part_of_block(block, range);
-    Block& own = blocks_[block];
-    uint64_t begin = block * kBlock + part.begin, end = block * kBlock + part.end;
-    while (next < changed.count() && first + changed[next] < block) ++next;
-    bool has_changed = next < changed.count() && first + changed[next] == block;
-    bool is_same = is_known && block >= first && block < last && !has_changed && own.has_untold == 0;
-    if (own.is_stale != 0 || (is_home && !is_known && own.is_on_gpu != 0 && covers(block, part))) {
-      own.is_stale = 1;
-      left_stamps_[block] = stamp;
-      add_run(left, block * kBlock, block * kBlock + length_of(block));
-    } else if (!is_same) {
-      add_piece(read, begin, end, kChunk);
+  for (uint64_t at = range.offset; at < range.end();) {
+    ClusterRange in_chunk = part_in_chunk(at, range);
+    at = in_chunk.end();
+    visit.enter(in_chunk.offset / kBlock);
+    LeftChunk& chunk = left_chunks_[in_chunk.offset / kChunk];
+    bool is_whole = covers_chunk(in_chunk), has_all = is_whole;
+    if (is_whole && chunk.has_all) {
+      chunk.stamp = stamp;
+      add_run(left, in_chunk.offset, in_chunk.end());
+      continue;
     }
+    divide_left(in_chunk.offset / kChunk);
+    for (uint64_t block = in_chunk.offset / kBlock; block * kBlock < in_chunk.end(); ++block) {
+      Part part = part_of_block(block, range);
+      Block& own = blocks_[block];
+      while (next < changed.count() && first + changed[next] < block) ++next;
+      bool has_changed = next < changed.count() && first + changed[next] == block;
+      bool is_same = is_known && block >= first && block < last && !has_changed && own.has_untold == 0;
+      if (own.is_stale != 0 || (is_home && !is_known && own.is_on_gpu != 0 && covers(block, part))) {
+        own.is_stale = 1;
+        left_stamps_[block] = stamp;
+        add_run(left, block * kBlock, block * kBlock + length_of(block));
+        continue;
+      }
+      has_all = false;
+      if (!is_same) add_piece(read, block * kBlock + part.begin, block * kBlock + part.end, kChunk);
+    }
+    if (has_all) chunk = {stamp, true};
   }
 }
 
@@ -135,14 +177,12 @@ void Replica::compare_with_mirror(uint64_t block, Part part, const char* now, ui
   char before[kBlock];
   if (has_changed) {
     std::memcpy(before, twin, length_of(block));
-    uint64_t stamps[kBlock];
-    expand(block, stamps);
-    for (uint32_t i = part.begin; i < part.end; ++i) {
-      if (mirror[i] == now[i - part.begin]) continue;
-      mirror[i] = twin[i] = now[i - part.begin];
-      stamps[i] = stamp;
-    }
-    store(block, stamps);
+    uint32_t bytes = part.end - part.begin;
+    Marks marks = {};
+    mark_different(mirror + part.begin, now, bytes, marks + part.begin);
+    (void)put_marked(twin + part.begin, now, marks + part.begin, bytes);
+    std::memcpy(mirror + part.begin, now, bytes);
+    restamp(block, marks, stamp);
   }
   if (sink == nullptr) {
     blocks_[block].has_untold = 1;
@@ -198,6 +238,7 @@ void Replica::bring_home(const ClusterRange& range) {
 // All of these blocks are in one chunk, which the caller has. A task under way may have written some of the bytes: its
 // own comparison finds the rest.
 void Replica::bring_home(uint64_t first, uint64_t last, PointerSink* sink) {
+  divide_left(first / (kChunk / kBlock));
   for (uint64_t block = first; block < last;) {
     if (blocks_[block].is_stale == 0) {
       if (sink != nullptr && blocks_[block].has_untold != 0) find_all_pointers(block, {0, length_of(block)}, *sink);

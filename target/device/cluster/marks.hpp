@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Marked bytes of a block of a copy: 1 for each of them, else 0. In vectors, which compilers at -O2 do not make of loops
+// over a part of a block by themselves.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+namespace marline::target {
+
+using MarkVector = uint8_t __attribute__((vector_size(16)));
+
+inline MarkVector load_marks(const void* from) {
+  MarkVector vector;
+  std::memcpy(&vector, from, sizeof vector);
+  return vector;
+}
+
+// Marks where the two are different.
+inline void mark_different(const char* a, const char* b, uint32_t bytes, uint8_t* marks) {
+  uint32_t i = 0;
+  for (; i + sizeof(MarkVector) <= bytes; i += sizeof(MarkVector)) {
+    MarkVector differs = reinterpret_cast<MarkVector>(load_marks(a + i) != load_marks(b + i)) & 1;
+    std::memcpy(marks + i, &differs, sizeof differs);
+  }
+  for (; i < bytes; ++i) marks[i] = a[i] != b[i] ? 1 : 0;
+}
+
+// Marks the bytes of a block which are `a` in the first and `b` in the second, and writes `value` to them in `to`.
+template <uint64_t kBytes>
+void mark_both(const uint8_t (&first)[kBytes], uint32_t a, const uint8_t (&second)[kBytes], uint32_t b,
+               uint8_t (&to)[kBytes], uint32_t value, uint8_t (&marks)[kBytes]) {
+  for (uint64_t i = 0; i < kBytes; i += sizeof(MarkVector)) {
+    auto are_both = reinterpret_cast<MarkVector>((load_marks(first + i) == static_cast<uint8_t>(a)) &
+                                                 (load_marks(second + i) == static_cast<uint8_t>(b)));
+    MarkVector written = (load_marks(to + i) & ~are_both) | (are_both & static_cast<uint8_t>(value));
+    MarkVector marked = load_marks(marks + i) | (are_both & 1);
+    std::memcpy(to + i, &written, sizeof written);
+    std::memcpy(marks + i, &marked, sizeof marked);
+  }
+}
+
+// Writes all of `to`, the marked bytes as `from` has them, the others as they are. Whether any is another one now.
+inline bool put_marked(void* to, const void* from, const uint8_t* marks, uint32_t bytes) {
+  auto* old = static_cast<uint8_t*>(to);
+  auto* wanted = static_cast<const uint8_t*>(from);
+  MarkVector changes = {};
+  uint32_t i = 0;
+  for (; i + sizeof changes <= bytes; i += sizeof changes) {
+    auto is_marked = reinterpret_cast<MarkVector>(load_marks(marks + i) != 0);
+    MarkVector before = load_marks(old + i), behind = (load_marks(wanted + i) & is_marked) | (before & ~is_marked);
+    changes |= before ^ behind;
+    std::memcpy(old + i, &behind, sizeof behind);
+  }
+  uint64_t words[sizeof changes / sizeof(uint64_t)];
+  std::memcpy(words, &changes, sizeof words);
+  bool has_changed = (words[0] | words[1]) != 0;
+  for (; i < bytes; ++i) {
+    if (marks[i] == 0 || old[i] == wanted[i]) continue;
+    old[i] = wanted[i];
+    has_changed = true;
+  }
+  return has_changed;
+}
+
+// The same for memory of which others may write the bytes that are not marked; and a constant may lie there.
+inline void put_where_different(char* to, const char* from, const uint8_t* marks, uint32_t bytes) {
+  constexpr uint32_t kWord = sizeof(uint64_t);
+  constexpr uint64_t kAll = 0x0101010101010101;
+  uint32_t i = 0;
+  for (; i + kWord <= bytes; i += kWord) {
+    uint64_t left;  // a bit of each marked byte
+    std::memcpy(&left, marks + i, kWord);
+    if (left == kAll) {
+      if (std::memcmp(to + i, from + i, kWord) != 0) std::memcpy(to + i, from + i, kWord);
+      continue;
+    }
+    for (; left != 0; left &= left - 1) {
+      uint32_t at = i + static_cast<uint32_t>(__builtin_ctzll(left)) / 8;
+      if (to[at] != from[at]) to[at] = from[at];
+    }
+  }
+  for (; i < bytes; ++i) {
+    if (marks[i] != 0 && to[i] != from[i]) to[i] = from[i];
+  }
+}
+
+}  // namespace marline::target

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a cluster's copies of one buffer know of each byte, where blocks have many stamps and where chunks lie on a GPU as a
+// whole and in parts.
+#include "replica_copies.hpp"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <vector>
+
+namespace {
+
+using namespace marline::target;
+
+// Two copies in turn write some bytes of few blocks, and take what is newer from each other: more stamps lie in a block
+// than it has bytes, if those that are used no more were kept.
+void write_in_turns(Run run) {
+  constexpr size_t kBytes = 300;
+  struct Known {
+    std::vector<char> bytes = std::vector<char>(kBytes);
+    std::vector<uint64_t> stamps = std::vector<uint64_t>(kBytes);
+  };
+  std::mt19937 random(static_cast<unsigned>(run));
+  Copy copies[] = {Copy(kBytes, run), Copy(kBytes, run)};
+  Known known[2];
+  ClusterRange whole = {1, 0, kBytes};
+  PointerSink sink = {kBegin, kEnd, {}};
+  for (uint64_t stamp = 1; stamp <= 2000; ++stamp) {
+    size_t writer = random() % 2, other = 1 - writer;
+    Copy& copy = copies[writer];
+    if (run == Run::kGpu) copy.replica.bring(whole, true);
+    size_t step = 1 + random() % 64;  // now few bytes, now all
+    for (size_t i = random() % step; i < kBytes; i += step) {
+      copy.tasks()[i] = ++known[writer].bytes[i];
+      known[writer].stamps[i] = stamp;
+    }
+    if (run == Run::kGpu) {
+      copy.replica.compare_on_gpu(whole, stamp, false, sink);
+    } else {
+      copy.replica.compare(whole, stamp, Replica::kNotSole, sink);
+    }
+    if (random() % 4 != 0) continue;
+    Sent::delta(copy, whole, 0).arrive(copies[other]);
+    for (size_t i = 0; i < kBytes; ++i) {
+      if (known[writer].stamps[i] <= known[other].stamps[i]) continue;
+      known[other].bytes[i] = known[writer].bytes[i];
+      known[other].stamps[i] = known[writer].stamps[i];
+    }
+    ASSERT_EQ(copies[other].twin, known[other].bytes) << "behind stamp " << stamp;
+    ASSERT_EQ(copy.twin, known[writer].bytes) << "behind stamp " << stamp;
+  }
+}
+
+TEST(Replica, ManyStampsInABlock) {
+  write_in_turns(Run::kDiff);
+  write_in_turns(Run::kGpu);
+}
+
+// Tasks leave some chunks as a whole and some in part on the home's GPU. Those of another node write the bytes beside them.
+TEST(Replica, ChunksAreLeftAsAWholeAndInParts) {
+  constexpr size_t kBytes = (5 << 19) + 1000;
+  std::mt19937 random(1);
+  Copy copies[] = {Copy(kBytes, Run::kGpu), Copy(kBytes, Run::kGpu)};
+  std::vector<char> expected(kBytes);
+  ClusterRange whole = {1, 0, kBytes};
+  PointerSink sink = {kBegin, kEnd, {}};
+  for (uint64_t stamp = 1; stamp <= 150; ++stamp) {
+    size_t writer = random() % 3 == 0;
+    Copy& copy = copies[writer];
+    uint64_t begin = random() % 2 * (random() % kBytes), end = random() % 2 != 0 ? kBytes : begin + random() % (kBytes - begin);
+    ClusterRange range = {1, begin, end - begin};
+    copy.replica.bring(range, true);
+    for (size_t i = begin / 2 * 2 + 2 + writer; i < end; i += 2 * (1 + random() % 500)) copy.gpu[i] = ++expected[i];
+    copy.replica.compare_on_gpu(range, stamp, writer == 0, sink);
+    if (random() % 5 != 0) continue;
+    Sent::delta(copies[0], whole, 0).arrive(copies[1]);
+    Sent::delta(copies[1], whole, 0).arrive(copies[0]);
+    for (Copy& each : copies) {
+      ASSERT_EQ(each.twin, expected) << "behind stamp " << stamp;
+      each.replica.bring(whole, false);
+      ASSERT_EQ(each.gpu, expected) << "behind stamp " << stamp;
+    }
+  }
+}
+
+}  // namespace
