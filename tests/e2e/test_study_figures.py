@@ -126,6 +126,16 @@ def test_interval_covers_the_truth_about_as_often_as_it_says():
     assert 180 <= covered <= 200
 
 
+def test_neighbours_are_compared_with_each_other():
+    """The machine gets slower and slower: alone, the medians say nothing of a difference of a tenth."""
+    base = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0]
+    samples = [1.1 * value for value in base]
+    apart = statistics.ratio(samples, base, "pairs", "base")
+    paired = statistics.ratio(samples, base, "pairs", "base", list(zip(samples, base, strict=True)))
+    assert apart.low < 0.5 and apart.high > 2
+    assert (paired.low, paired.value, paired.high) == pytest.approx((1.1, 1.1, 1.1))
+
+
 def test_ratio_to_what_may_be_zero_is_none():
     assert statistics.ratio([1, 2], [0.0, 1.0], "zero", "base") is None
 

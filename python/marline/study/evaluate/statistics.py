@@ -15,6 +15,7 @@ import numpy as np
 
 RESAMPLES = 2000
 TAILS = (2.5, 97.5)  # per cent
+FEWEST_PAIRS = 5
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class Spread:
 
 @dataclass(frozen=True)
 class Ratio:
-    """A median over the baseline's."""
+    """A figure over the baseline's."""
 
     value: float
     low: float
@@ -66,11 +67,17 @@ def spread(samples: Sequence[float], name: str) -> Spread:
     return Spread(middle, float(np.median(np.abs(values - middle))), float(lower), float(upper), low, high)
 
 
-def ratio(samples: Sequence[float], base: Sequence[float], name: str, baseline: str) -> Ratio | None:
-    """None where it means nothing: one run has no interval, and a baseline must be positive in every draw."""
+def ratio(samples: Sequence[float], base: Sequence[float], name: str, baseline: str,
+          pairs: Sequence[tuple[float, float]] = ()) -> Ratio | None:  # fmt: skip
+    """None where it means nothing: one run has no interval, and a baseline must be positive in every draw. `pairs`: figures
+    of neighbouring runs. With enough of them the median of their ratios is taken: a machine that is slower for a while is
+    slower for both."""
     if min(len(samples), len(base)) < 2:
         return None
     random = generator(name)
+    if len(pairs) >= FEWEST_PAIRS and min(under for _, under in pairs) > 0:
+        ratios = [over / under for over, under in pairs]
+        return Ratio(float(np.median(ratios)), *interval(medians_of_draws(ratios, random)), baseline)
     over, under = medians_of_draws(samples, random), medians_of_draws(base, random)
     if np.min(under) <= 0:
         return None

@@ -33,6 +33,7 @@ class Cell:
     status: str = NOT_RUN
     reason: str = ""
     samples: list[float] = field(default_factory=list)
+    by_round: dict[int, float] = field(default_factory=dict)  # the timed ones of them
     runs: int = 0
     bad: int = 0
     noisy: int = 0
@@ -160,6 +161,8 @@ def _cell(point: Point, figure: str, summary: Summary, mode: str) -> Cell:
     good = [run for run in runs if run["status"] == OK and run["kind"] in (TIMED, TRACED)]
     counted = [run for run in good if summary.mode(run) == mode]
     cell = Cell(runs=len(runs), bad=len(bad), samples=[run["figures"][figure] for run in counted if figure in run["figures"]],
+                by_round={run["round"]: run["figures"][figure] for run in counted
+                          if run["kind"] == TIMED and figure in run["figures"]},
                 noisy=sum(noisy(run, summary.noise) for run in counted))  # fmt: skip
     if bad:
         cell.status = HANG if any(run["status"] == HANG for run in bad) else FAILED
@@ -182,7 +185,9 @@ def _compare(row: Row, cells: dict[str, Cell], summary: Summary) -> None:
         if not known or not cell.spread:
             continue
         best = (min if row.figure.lower_is_better else max)(known, key=lambda other: known[other].spread.median)
-        cell.ratio = ratio(cell.samples, known[best].samples, f"{row.input} {row.figure.name} {name}", best)
+        base = known[best]
+        pairs = [(value, base.by_round[each]) for each, value in cell.by_round.items() if each in base.by_round]
+        cell.ratio = ratio(cell.samples, base.samples, f"{row.input} {row.figure.name} {name}", best, pairs)
 
 
 def _judge_goal(row: Row, summary: Summary) -> None:

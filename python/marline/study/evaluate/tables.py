@@ -202,8 +202,9 @@ def finishes_text(program: str, variant: str, summary: Summary) -> str:
 
 def notes(summary: Summary) -> list[str]:
     """What a reader must know beside the tables."""
-    lines = ["A figure is the median of the timed runs ± the median absolute deviation; a ratio is the quotient of two "
-             "medians with its 95 % bootstrap interval in brackets."]  # fmt: skip
+    lines = ["A figure is the median of the timed runs ± the median absolute deviation; a ratio is the median of "
+             "those of neighbouring runs, or of fewer than five the quotient of two medians, with its 95 % bootstrap "
+             "interval in brackets."]  # fmt: skip
     marked = sum(max(run["noise"]) > summary.noise for run in summary.records.runs) if summary.noise else 0
     if marked:
         lines.append(f"{marked} of {len(summary.records.runs)} runs lay beside a calibration above "
