@@ -399,8 +399,8 @@ constexpr Option kOptions[] = {
      [](Cursor& in, Options& to) { return read_number(in, 0, 256, to.prefetch_lines); },
      [](Text& out, const Options& from) { show_number(out, from.prefetch_lines); }},
     {"MARLINE_SPIN", "auto", "auto, or microseconds from 0 up",
-     "How long an idle worker looks for work before it sleeps. `auto`: short, and shorter with more workers than "
-     "cores.",
+     "How long an idle worker looks for work before it sleeps. `auto`: short, and shorter with more workers, "
+     "or ranks, than cores.",
      [](Cursor& in, Options& to) {
        to.spin_us = -1;
        return in.accept_word("auto") || read_number(in, 0, Options::kForever, to.spin_us);

@@ -229,14 +229,15 @@ int share_of_node(int usable, int online, int ranks) {
   return usable / ranks > 0 ? usable / ranks : 1;
 }
 
-bool shares_cores(int usable, int online, int ranks) { return usable >= online && ranks > usable; }
+bool shares_cores(int bound, int online, int usable, int ranks) { return bound >= online && ranks > usable; }
 
 bool shares_cores() {
-  static Atomic<int> cached{-1};  // likewise
+  // Below 0 until asked for. Threads that race store the same value.
+  static Atomic<int> cached{-1};
   int shares = cached.load(relaxed);
   if (shares < 0) {
     const int online = static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
-    shares = shares_cores(thread_affinity().count(), online, local_processes()) ? 1 : 0;
+    shares = shares_cores(thread_affinity().count(), online, usable_cpus(), local_processes()) ? 1 : 0;
     cached.store(shares, relaxed);
   }
   return shares != 0;

@@ -44,7 +44,8 @@ int local_processes();
 // Threads that this process should have if nobody says how many: all usable CPUs if the launcher has bound the
 // process to a part of the node, else its share of them. At least 1. Constant after the first call.
 int cores_per_process();
-// Whether the node has more processes of this job than CPUs, and the launcher has bound none. Constant after the first call.
+// Whether the node has more processes of this job than CPUs, and the launcher has bound none. Constant after the first
+// call, as the above; that is to come before threads are bound.
 bool shares_cores();
 
 // The pure functions beneath, for tests. The quota file is "MAX PERIOD" in microseconds, MAX may be the word max
@@ -56,6 +57,6 @@ int quota_cpus(const char* cpu_max_text);
 int control_group_cpus_in(const char* mount, const char* membership);
 int local_processes_from(const char* (*lookup)(const char* name));
 int share_of_node(int usable, int online, int ranks);
-bool shares_cores(int usable, int online, int ranks);
+bool shares_cores(int bound, int online, int usable, int ranks);
 
 }  // namespace marline

@@ -15,7 +15,7 @@ namespace marline::target {
 
 namespace {
 
-constexpr size_t kCaches = 4 << 20;
+constexpr size_t kCaches = 4 << 20;  // about what a core has of all caches
 
 #ifdef __SSE2__
 void stream(char* to, const char* from, size_t bytes) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A thread that has tasks to run does not give its core away between them, though Open MPI does so, where there are more ranks
- * than cores, in each call that finds nothing: rank 0 runs 100,000 tasks while another one waits for a message.
+ * A thread that has tasks to run does not give its core away between them, though Open MPI does so, where there are more
+ * ranks than cores, in each call that finds nothing: rank 0 runs 100,000 tasks while another one waits for a message.
  */
 #include <omp.h>
 #include <sys/syscall.h>
@@ -21,10 +21,14 @@ enum { kTasks = 100000 };
 static void work(void)
 {
   static int done; /* by one thread */
-  int word = 0;
-#pragma omp task shared(word)
-  MPI_Recv(&word, 1, MPI_INT, 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-#pragma omp taskyield /* it waits now */
+  int word = 0, waits = 0;
+#pragma omp task shared(word, waits)
+  {
+    waits = 1;
+    MPI_Recv(&word, 1, MPI_INT, 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  }
+#pragma omp taskyield
+  expect(waits, "the task waits");
   const int before = __atomic_load_n(&yields, __ATOMIC_RELAXED);
 #pragma omp taskgroup
   for (int i = 0; i < kTasks; ++i) {

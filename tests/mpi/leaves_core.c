@@ -21,7 +21,8 @@ int main(int argc, char **argv)
 {
   const int of_ranks = argc > 1;
   start(&argc, &argv, of_ranks ? 3 : 2);
-  const int shares = !of_ranks || world_size > sysconf(_SC_NPROCESSORS_ONLN);
+  const long online = sysconf(_SC_NPROCESSORS_ONLN);
+  const int shares = !of_ranks || (world_size > online && omp_get_num_procs() >= online);
   double waited = 0;
   double used = 0;
 #pragma omp parallel num_threads(of_ranks ? 1 : 2 * omp_get_num_procs()) if (world_rank == 0)

@@ -383,6 +383,7 @@ TEST_F(ClusterReports, EndsDoNotWaitBehindLongTasks) {
   worker_.report();
   deliver();
   EXPECT_TRUE(head_.has_ended(2));
+  worker_.report();
   end(3, 1);
   EXPECT_FALSE(head_.has_ended(3)) << "there was nothing else to report";
 }

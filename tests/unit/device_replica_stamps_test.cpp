@@ -57,6 +57,24 @@ TEST(Replica, ManyStampsInABlock) {
   write_in_turns(Run::kGpu);
 }
 
+// Each byte of a block is written with a stamp of its own, and then some once more.
+TEST(Replica, AsManyStampsAsBytes) {
+  constexpr size_t kBytes = 256;
+  Copy copies[] = {Copy(kBytes, Run::kGpu), Copy(kBytes, Run::kGpu)};
+  std::vector<char> expected(kBytes);
+  ClusterRange whole = {1, 0, kBytes};
+  PointerSink sink = {kBegin, kEnd, {}};
+  for (uint64_t stamp = 1; stamp <= kBytes + 50; ++stamp) {
+    copies[0].replica.bring(whole, true);
+    size_t at = stamp * 7 % kBytes;
+    copies[0].tasks()[at] = ++expected[at];
+    copies[0].replica.compare_on_gpu(whole, stamp, false, sink);
+  }
+  Sent::delta(copies[0], whole, 0).arrive(copies[1]);
+  EXPECT_EQ(copies[0].twin, expected);
+  EXPECT_EQ(copies[1].twin, expected);
+}
+
 // Tasks leave some chunks as a whole and some in part on the home's GPU. Those of another node write the bytes beside them.
 TEST(Replica, ChunksAreLeftAsAWholeAndInParts) {
   constexpr size_t kBytes = (5 << 19) + 1000;
@@ -68,7 +86,8 @@ TEST(Replica, ChunksAreLeftAsAWholeAndInParts) {
   for (uint64_t stamp = 1; stamp <= 150; ++stamp) {
     size_t writer = random() % 3 == 0;
     Copy& copy = copies[writer];
-    uint64_t begin = random() % 2 * (random() % kBytes), end = random() % 2 != 0 ? kBytes : begin + random() % (kBytes - begin);
+    uint64_t begin = random() % 2 * (random() % kBytes);
+    uint64_t end = random() % 2 != 0 ? kBytes : begin + random() % (kBytes - begin);
     ClusterRange range = {1, begin, end - begin};
     copy.replica.bring(range, true);
     for (size_t i = begin / 2 * 2 + 2 + writer; i < end; i += 2 * (1 + random() % 500)) copy.gpu[i] = ++expected[i];

@@ -170,9 +170,10 @@ TEST(Counts, RanksShareWhatIsNotBound) {
   EXPECT_EQ(share_of_node(2, 2, 8), 1);
   EXPECT_EQ(share_of_node(4, 16, 4), 4);  // bound by the launcher: all its own
   EXPECT_EQ(share_of_node(0, 1, 1), 1);
-  EXPECT_TRUE(shares_cores(2, 2, 8));
-  EXPECT_FALSE(shares_cores(8, 8, 8));
-  EXPECT_FALSE(shares_cores(1, 2, 8));  // bound by the launcher
+  EXPECT_TRUE(shares_cores(2, 2, 2, 8));
+  EXPECT_FALSE(shares_cores(8, 8, 8, 8));
+  EXPECT_TRUE(shares_cores(8, 8, 2, 4));   // by the control group's quota
+  EXPECT_FALSE(shares_cores(1, 2, 1, 8));  // bound by the launcher
   EXPECT_GE(cores_per_process(), 1);
   EXPECT_GE(usable_cpus(), 1);
   EXPECT_LE(cores_per_process(), usable_cpus());

@@ -73,8 +73,8 @@ void make_ordinary(Worker* worker, PersistentGraph* graph, Task* task);
 // The next step of an iteration that is being recorded.
 void record_task(PersistentGraph* graph, Task* task, const Dependence* list, size_t count);
 
-// persistent_claims.cpp: in a replay, a task that is not claimed, or a thread, waits at this node: the observer hears which
-// claimed tasks it waits for, those behind which an inoutset gathers among them.
+// persistent_claims.cpp: in a replay, a task that is not claimed, or a thread, waits at this node: the observer hears
+// which claimed tasks it waits for, also behind an inoutset's gathering, but not behind tasks that were dropped.
 void await_claimed_before(const PersistentGraph* graph, const GraphNode* node);
 
 // Likewise: the graph has been recorded, and is to be repeated; an iteration of it begins; ends, or goes

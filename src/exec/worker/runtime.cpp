@@ -31,6 +31,7 @@ void read_options() {
   if (first) keep_to_hw_subset();  // once: it is of the processor's parts that are in use
   first = false;
   options_set_default_threads(cores_per_process());
+  (void)shares_cores();  // by a thread that is not bound yet
   if (options().settings) options_display_settings();
   if (options().display_env != DisplayEnv::kOff) options_display(options().display_env == DisplayEnv::kVerbose);
 }

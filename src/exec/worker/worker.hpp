@@ -47,7 +47,7 @@ Team* wait_for_job(Worker* worker);
 // tasks that wait for an event which nothing in the runtime brings about.
 void finish_root_tasks(Worker* worker);
 
-// More workers than cores: waiting threads give their core away early.
+// More workers than cores, or more ranks on the node: waiting threads give their core away early.
 bool oversubscribed();
 
 // The same, with the threads that have no team counted: one of those is not worth a core that anybody else may want.

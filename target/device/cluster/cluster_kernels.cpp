@@ -90,9 +90,8 @@ TaskNumber ClusterHead::create_kernel(NewTask task, const Launch& launch, const 
 }
 
 void ClusterHead::launch(const Launch& launch, uint32_t kernel, const uint64_t* codes, Operation* operation) {
-  KernelForm form = {codes, {}};
-  form.call = {0, offset_in_program(launch.place), launch.thread_limit, launch.in_memory,
-               launch.number >= 0 ? launch.number : device_->number};
+  int number = launch.number >= 0 ? launch.number : device_->number;
+  KernelForm form = {codes, {0, offset_in_program(launch.place), launch.thread_limit, launch.in_memory, number}};
   List<uint64_t> words;
   add_words(launch, words);
   Finished finished;
@@ -151,8 +150,8 @@ void ClusterHead::note_graphs() {
   Guard guard(node_.lock);
   const Graphs::Counts& counts = head_.graph_counts();
   if (counts.kept == 0) return;
-  note("cluster: iterations of persistent graphs that the nodes repeated: %lu, in part: %lu, by %lu plan%s", counts.replayed,
-       counts.cut, counts.kept, counts.kept == 1 ? "" : "s");
+  note("cluster: iterations of persistent graphs that the nodes repeated: %lu, in part: %lu, by %lu plan%s",
+       counts.replayed, counts.cut, counts.kept, counts.kept == 1 ? "" : "s");
 }
 
 }  // namespace marline::target

@@ -353,19 +353,23 @@ void ClusterNode::end_writing(const Started& started) {
 void ClusterNode::end(uint64_t index, double time) {
   end_writing(started_[index]);
   worker_.end(index, time);
+  pump();
+}
+
+bool ClusterNode::tell_late_ends() {
+  if (untold_since_ != 0 && now() - untold_since_ >= kUntoldAtMost) {
+    worker_.report();
+    pump();
+  }
+  return untold_since_ != 0;
+}
+
+void ClusterNode::note_untold_ends() {
   if (!worker_.has_untold_ends()) {
     untold_since_ = 0;
   } else if (untold_since_ == 0) {
     untold_since_ = now();
   }
-  pump();
-}
-
-void ClusterNode::tell_late_ends() {
-  if (untold_since_ == 0 || now() - untold_since_ < kUntoldAtMost) return;
-  untold_since_ = 0;
-  worker_.report();
-  pump();
 }
 
 void ClusterNode::execute_all() {
@@ -386,6 +390,7 @@ void ClusterNode::pump() {
   own_.clear();
   next_own_ = 0;
   drop_forgotten();
+  note_untold_ends();
 }
 
 void ClusterNode::execute(WorkerCommand& command) {

@@ -91,8 +91,9 @@ class ClusterNode {
   void compare(uint64_t index);
   // `time`: that it has run for, in nanoseconds.
   void end(uint64_t index, double time);
-  // Called now and then: ends that the core holds back are not held for long, whatever runs here.
-  void tell_late_ends();
+  // Called now and then, with the lock: ends that the core holds back are not held for long, whatever runs here. Whether
+  // any still wait.
+  bool tell_late_ends();
   // Both, of a task that does nothing, with the lock.
   void end_at_once(uint64_t index);
 
@@ -161,6 +162,7 @@ class ClusterNode {
   [[nodiscard]] bool is_inside(uint64_t address) const { return address - begin_ < bytes_; }
   [[nodiscard]] bool is_memory(const char* data) const { return is_inside(reinterpret_cast<uint64_t>(data) - shift_); }
   void drop_forgotten();
+  void note_untold_ends();
 
   // Nanoseconds for which an end waits for others, to be told together: what telling one costs is little of that.
   static constexpr uint64_t kUntoldAtMost = 1'000'000;

@@ -71,7 +71,8 @@ Kernel g_kernel = nullptr;
 // When a `target update from` ends, libomptarget (15 to 22 at least) unlocks the lock of the mapped piece, which it has not
 // taken: the lambda at the end of targetDataContiguous. If another thread holds that lock, it is corrupted, and the program
 // ends with an assertion in pthread_mutex_lock. So what may end one has libomptarget for itself: a query, and the call that
-// begins one, as a short copy may have ended there. Other calls and queries share it.
+// begins one, as a short copy may have ended there. Other calls and queries share it. Left open: the routines that ask whether
+// data is mapped go there without this lock.
 pthread_rwlock_t g_calls = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
 
 Lock g_lock;  // over the list of those under way, oldest first
@@ -150,7 +151,7 @@ bool query(Started* started) {
     uint64_t time = now();
     bool is_first = started->refused_since == 0;
     if (is_first) started->refused_since = time;
-    bool is_patient = time - started->refused_since < (started->unlocks ? kPatience : kLongCall);
+    bool is_patient = time - started->refused_since < kPatience;
     if (is_patient && !(is_first && enter_soon(started->unlocks))) return false;
     if (!is_patient) enter_library(started->unlocks);
   }
@@ -158,6 +159,7 @@ bool query(Started* started) {
     LibraryCall call(started->doing, true);
     g_query(&started->handle);
   }
+  started->refused_since = 0;
   leave_library();
   return true;
 }

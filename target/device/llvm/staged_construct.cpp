@@ -205,8 +205,8 @@ bool StagedConstruct::is_apart(int item) const {
 }
 
 void StagedConstruct::choose_candidates() {
-  // A region keeps its blocks until it has ended. One that needs more than half of the pool would have it for itself: the
-  // next one's copies would not go on beside its kernel, and the driver's own copies take no longer than ours.
+  // A region keeps its blocks until it has ended. One that needs more than half of the pool would have it for itself, and
+  // the next one's copies would not go on beside its kernel. The driver's own copies take no longer, but hold the thread.
   size_t sum = 0, most = StagingPool::limit() / (staging_ == Staging::kRegion ? 2 : 1);
   for (int i = 0; i < items_.count; ++i) {
     if (!is_plain(i)) continue;

@@ -14,9 +14,9 @@ struct GuestFrames {
   void (*deliver)(int peer, const Frame& frame, const uint64_t* words);
   // The peer has gone: writes what it had to do, for the line about that. Null: nothing is known.
   void (*tell_lost)(int peer, char* to, size_t bytes);
-  // A worker's first thread looks around, while kernels take long: each millisecond, or each tenth of a second if all
-  // threads run kernels. Null: nothing is to be done.
-  void (*look)();
+  // A worker's first thread looks around, while kernels take long: each millisecond if the call before has returned true, or
+  // the dispatcher's thread runs a kernel; else each tenth of a second. Null: nothing is to be done.
+  bool (*look)();
 };
 
 // Before this process joins a job.
@@ -25,7 +25,7 @@ void take_guest_frames(const GuestFrames& guest);
 // In both sides' WireUser. Ends the process for frames that nobody takes.
 void* place_guest(int peer, const Frame& frame, const uint64_t* words);
 void deliver_guest(int peer, const Frame& frame, const uint64_t* words);
-void look_guest();
+[[nodiscard]] bool look_guest();
 // "" where nothing is known.
 void tell_lost_guest(int peer, char* to, size_t bytes);
 

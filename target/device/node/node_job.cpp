@@ -33,9 +33,7 @@ void deliver_guest(int peer, const Frame& frame, const uint64_t* words) {
   g_guest->deliver(peer, frame, words);
 }
 
-void look_guest() {
-  if (g_guest != nullptr && g_guest->look != nullptr) g_guest->look();
-}
+bool look_guest() { return g_guest != nullptr && g_guest->look != nullptr && g_guest->look(); }
 
 void tell_lost_guest(int peer, char* to, size_t bytes) {
   *to = '\0';

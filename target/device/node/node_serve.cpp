@@ -488,10 +488,10 @@ void watch() {
     }
     while (g_job->kind->poll(g_job->wire) > 0) {}
     run_all(take_other_work());
-    look_guest();
+    bool is_to_look = look_guest();
     g_watch.store(0);  // before the next look: an announcement that comes behind it is seen above
     may_nap = dispatcher_sleeps();
-    if (may_nap || now() - dispatcher_looked() >= kAtWork) wait_for_frames(may_nap ? 100 : 1);
+    if (may_nap || now() - dispatcher_looked() >= kAtWork) wait_for_frames(may_nap && !is_to_look ? 100 : 1);
     if (may_nap && dispatcher_sleeps()) g_watch.store(1);
   }
 }

@@ -63,7 +63,7 @@ static void add_to_list(void) {
 static void stores_a_pointer(void) {
 #pragma omp target enter data map(to : list, values)
   for (int turn = 0; turn < 2; turn++) {
-    link_values(turn * 100 * 1000);
+    link_values(turn * 300 * 1000);
     add_to_list();
 #pragma omp taskwait
   }

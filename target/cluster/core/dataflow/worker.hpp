@@ -60,8 +60,9 @@ class Worker {
   void compare(uint64_t index);
   // It has run for `time`, in the driver's unit, and has been compared.
   void end(uint64_t index, double time);
-  // Ends that wait for a report; they wait no longer.
+  // Whether ends wait for a report.
   [[nodiscard]] bool has_untold_ends() const { return !ended_.is_empty(); }
+  // They wait no longer.
   void report() {
     must_report_ = true;
     report_if_due();
@@ -168,7 +169,7 @@ class Worker {
   List<EndedTask> ended_;  // at most report_at_most_
   List<Ready> ready_;      // a heap
   uint64_t arrivals_ = 0;  // in it, ever
-  bool must_report_ = false;  // one of ended_ is a batch, or awaited
+  bool must_report_ = false;  // one of ended_ is a batch, is awaited, or comes late
   uint64_t awaited_ = 0;      // tasks below are
   Numbered<Share> shares_;    // by plan; as many as node 0 keeps
   Numbered<Batch> batches_;   // under way
