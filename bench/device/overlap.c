@@ -109,14 +109,15 @@ static void measure_kernels(double wanted) {
 static unsigned long *data, expected[kBlocks];
 static long size; /* numbers of a block */
 
-static void one_by_one(long steps) {
-  for (int b = 0; b < kBlocks; ++b) {
-    unsigned long *x = data + b * size;
+static void one_block(unsigned long *x, long steps) {
 #pragma omp target update to(x[0 : size])
 #pragma omp target teams distribute parallel for map(alloc : x[0 : size]) firstprivate(steps)
-    for (long i = 0; i < size; ++i) x[i] = work(x[i], steps);
+  for (long i = 0; i < size; ++i) x[i] = work(x[i], steps);
 #pragma omp target update from(x[0 : size])
-  }
+}
+
+static void one_by_one(long steps) {
+  for (int b = 0; b < kBlocks; ++b) one_block(data + b * size, steps);
 }
 
 static void in_graph(long steps) {
@@ -135,14 +136,8 @@ static void in_tasks(long steps) {
 #pragma omp parallel
 #pragma omp single
   for (int b = 0; b < kBlocks; ++b) {
-    unsigned long *x = data + b * size;
-#pragma omp task firstprivate(x)
-    {
-#pragma omp target update to(x[0 : size])
-#pragma omp target teams distribute parallel for map(alloc : x[0 : size]) firstprivate(steps)
-      for (long i = 0; i < size; ++i) x[i] = work(x[i], steps);
-#pragma omp target update from(x[0 : size])
-    }
+#pragma omp task firstprivate(b)
+    one_block(data + b * size, steps);
   }
 }
 
