@@ -66,14 +66,15 @@ bool is_gather(const GraphRecord* record, const GraphNode* node) {
   return false;
 }
 
-// Calls `visit` for each predecessor of the node that is about to be reached.
+// Calls `visit` for each predecessor of the node, until it returns false. One that has a step also waits for the producer.
 template <class Visit>
 bool for_all_before(const PersistentGraph* graph, const GraphNode* node, const Visit& visit) {
   GraphNode** predecessors = graph->record.predecessors;
   if (predecessors == nullptr) return false;  // the observer has come since
   GraphNode** first = predecessors + node->first_predecessor;
-  for (GraphNode** at = first; at != first + node->required - 1; ++at) {
-    if (!visit((*at)->number)) return false;
+  GraphNode** end = first + node->required - (is_gather(&graph->record, node) ? 0 : 1);
+  for (GraphNode** at = first; at != end; ++at) {
+    if (!visit(**at)) return false;
   }
   return true;
 }
@@ -81,15 +82,11 @@ bool for_all_before(const PersistentGraph* graph, const GraphNode* node, const V
 }  // namespace
 
 void await_claimed_before(const PersistentGraph* graph, const GraphNode* node) {
-  GraphNode** predecessors = graph->record.predecessors;
-  if (predecessors == nullptr) return;
-  bool gathers = is_gather(&graph->record, node);
-  GraphNode** first = predecessors + node->first_predecessor;
-  for (GraphNode** at = first; at != first + node->required - (gathers ? 0 : 1); ++at) {
-    uint64_t number = (*at)->number;
-    if (number != 0 && number != GraphNode::kEnded) tool::tell_awaited(number);
-    if (!gathers && is_gather(&graph->record, *at)) await_claimed_before(graph, *at);
-  }
+  (void)for_all_before(graph, node, [graph](const GraphNode& before) {
+    if (before.number != 0 && before.number != GraphNode::kEnded) tool::tell_awaited(before.number);
+    if (is_gather(&graph->record, &before)) await_claimed_before(graph, &before);  // behind tasks alone: no deeper
+    return true;
+  });
 }
 
 bool persistent_may_claim(Worker* worker, Task* task, const Dependence* list, size_t count) {
@@ -101,7 +98,7 @@ bool persistent_may_claim(Worker* worker, Task* task, const Dependence* list, si
     const GraphStep* step = next_step(worker, graph);
     GraphNode* node = step != nullptr ? graph->node(graph->position) : nullptr;
     if (node != nullptr && node->task == task && step_matches(&graph->record, *step, NodeKind::kTask, list, count)) {
-      return for_all_before(graph, node, [](uint64_t number) { return number != 0; });
+      return for_all_before(graph, node, [](const GraphNode& before) { return before.number != 0; });
     }
     go_on_unrecorded(worker, graph);
   }
@@ -124,8 +121,8 @@ bool enter_persistent_claimed(Task* task, const Dependence* list, size_t count) 
   task->inline_edges |= Task::kOfClaimed;
   task->predecessors.store(1, relaxed);  // released with the guard
   SmallArray<uint64_t> numbers("predecessors of a target task");
-  (void)for_all_before(graph, node, [&](uint64_t number) {
-    if (number != GraphNode::kEnded) numbers.push(number);
+  (void)for_all_before(graph, node, [&](const GraphNode& before) {
+    if (before.number != GraphNode::kEnded) numbers.push(before.number);
     return true;
   });
   node->number = task->number;
