@@ -42,10 +42,12 @@ struct ClusterWork : Work {
 };
 
 const NodeJob* g_job;
-ClusterNode* g_node = nullptr;  // by the first frame
-std::atomic<ClusterNode*> g_looked_after{nullptr};  // the same, for the thread that looks around: release and acquire
-bool g_has_gpu = false;         // that runs the kernels; likewise
+std::atomic<ClusterNode*> g_node{nullptr};  // by the first frame: release, and acquire in own_node
+bool g_has_gpu = false;                     // that runs the kernels; by that frame
 alignas(ClusterNode) char g_room[sizeof(ClusterNode)];
+
+// Null before that frame. Any thread.
+ClusterNode* own_node() { return g_node.load(std::memory_order_acquire); }
 
 constexpr size_t kMostTimes = kMostWords / kTimedWords;  // in a frame
 
@@ -133,19 +135,19 @@ void run_work(Work* given) {
   auto* work = static_cast<ClusterWork*>(given);
   uint64_t begin = now();
   see_begin(&work->seen);
-  g_has_gpu ? run_on_gpu(*g_node, *work->kernel) : run_on_processor(work);
+  g_has_gpu ? run_on_gpu(*own_node(), *work->kernel) : run_on_processor(work);
   see_end(&work->seen);
   uint64_t took = now() - begin;
   std::fflush(stdout);  // nobody does at the end
   if (!g_has_gpu) tell_changed_statics(*work);
   uint64_t index = work->kernel->index, task = work->task;
-  g_node->compare(index);
+  own_node()->compare(index);
   std::free(work->kernel);
   std::free(work);
-  Guard guard(g_node->lock);
+  Guard guard(own_node()->lock);
   if (cluster_times().is_wanted())
     cluster_times().entries.push({static_cast<uint16_t>(TimedWhat::kKernel), 0, 0, begin, begin + took, task});
-  g_node->end(index, static_cast<double>(took));
+  own_node()->end(index, static_cast<double>(took));
 }
 
 const char* name_of(const KernelStart& kernel) {
@@ -186,11 +188,10 @@ void join(int peer, const Frame& frame, const uint64_t* words) {
   ClusterFinding finding = finding_of(words[3]);
   g_has_gpu = words[2] != 0;
   size_t slots = chosen_slots(finding);
-  if (g_node == nullptr) {
+  if (own_node() == nullptr) {
     ClusterPlace place = {words[0], words[1], g_has_gpu};
     auto node = static_cast<NodeNumber>(g_job->number);
-    g_node = new (g_room) ClusterNode(node, slots, place, finding, kSide);
-    g_looked_after.store(g_node, std::memory_order_release);
+    g_node.store(new (g_room) ClusterNode(node, slots, place, finding, kSide), std::memory_order_release);
     show_cluster(static_cast<uint32_t>(g_job->number));
   }
   Frame done = {};
@@ -234,22 +235,22 @@ void deliver(int peer, const Frame& frame, const uint64_t* words) {
   if (kind == ClusterFrame::kJoin) return join(peer, frame, words);
   ReceivedBlob blob(peer, frame, words);
   Message message;
-  bool is_good = kind == ClusterFrame::kMessage && g_node != nullptr && read_message(blob.reader, message);
+  bool is_good = kind == ClusterFrame::kMessage && own_node() != nullptr && read_message(blob.reader, message);
   if (!is_good || message.kind == MessageKind::kReport || (peer != 0 && is_heads(message.kind))) {
     refuse_frame(peer, frame);
   }
   message.from = static_cast<NodeNumber>(peer);
   message.to = static_cast<NodeNumber>(g_job->number);
   size_t bytes = blob.reader.left();
-  g_node->merge(message, blob.reader);
-  Guard guard(g_node->lock);
+  own_node()->merge(message, blob.reader);
+  Guard guard(own_node()->lock);
   if (peer == 0) cluster_times().set_wanted(frame.a != 0);
   note_transfer(message, frame.a, bytes);
-  g_node->receive(message, blob.reader);
+  own_node()->receive(message, blob.reader);
 }
 
 bool look() {
-  ClusterNode* node = g_looked_after.load(std::memory_order_acquire);
+  ClusterNode* node = own_node();
   if (node == nullptr) return false;
   Guard guard(node->lock);
   return node->tell_late_ends();
