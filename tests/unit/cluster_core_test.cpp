@@ -269,6 +269,23 @@ TEST(ClusterPlacement, TheHolderUnlessItIsBusy) {
   EXPECT_EQ(placement.choose(request, held), 0u) << "no member has an image";
 }
 
+// Each slot gets two tasks of a row, so that neighbours need not leave their data for a task's time; but for little data,
+// a node that has one task less is better.
+TEST(ClusterPlacement, LoadsCountMoreThanLittleData) {
+  for (double time : {10.0, 1000.0}) {
+    Placement placement(PlacementPolicy::kEarliestEnd);
+    for (int i = 0; i < 2; ++i) placement.add({});
+    placement.set_link(1, 0.001);
+    List<NodeNumber> holders;
+    holders.push(2);
+    PlacementRequest request{.kernel = 1, .bytes = 1000, .holders = &holders, .beside = 4};
+    placement.learn(request, 2, time);
+    placement.begin(request, 2);
+    auto held = [](NodeNumber node) { return node == 2 ? uint64_t{1000} : 0; };
+    EXPECT_EQ(placement.choose(request, held), time == 10 ? 2u : 1u);
+  }
+}
+
 // Two nodes with a slot each, four tasks on each; node 2 ends its own while node 1 still runs its first.
 TEST(ClusterWithdrawal, AnIdleNodeStandsInForTheYoungestTaskOfABusyOne) {
   Head head({.nodes = 2, .withdraw = true});

@@ -34,8 +34,10 @@ double Placement::ready_time(const PlacementRequest& request, NodeNumber node, d
   return ready;
 }
 
+// To move little data is worth it where it evens out loads.
 double Placement::rounds_of(const PlacementRequest& request) const {
-  constexpr double kAtMost = 4;
+  constexpr double kAtMost = 4, kLittle = 0.02;
+  if (transfer_time(request.bytes) < kLittle * expected_time(request)) return 1;
   double rounds = static_cast<double>(request.beside) / slots_;
   return rounds <= 1 ? 1 : rounds >= kAtMost ? kAtMost : static_cast<double>(static_cast<uint64_t>(rounds + 0.999));
 }
