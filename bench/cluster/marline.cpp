@@ -18,7 +18,7 @@ namespace {
 
 using namespace marline::target;
 
-enum What : uint32_t { kCreate, kArrive, kHandle, kTaskEnd };
+enum What : uint32_t { kCreate, kArrive, kHandle, kTaskEnd, kLook };
 
 struct Place {
   long step, column;
@@ -44,7 +44,7 @@ class Run {
         iterations_(repeats ? kMostIterations : 1) {
     nodes_.reserve(work.nodes + 1);
     for (size_t i = 0; i <= work.nodes; ++i) {
-      nodes_.emplace_back(static_cast<NodeNumber>(i), work.cores);
+      nodes_.emplace_back(static_cast<NodeNumber>(i), work.cores, 1e-3 * Worker::patience(work.nodes));
       if (i > 0) head_.placement.add({0, static_cast<double>(work.cores)});
     }
     head_.placement.set_link(costs.latency + 2 * costs.message, 1 / costs.bandwidth);
@@ -75,6 +75,9 @@ class Run {
         case kTaskEnd:
           end_task(event);
           break;
+        case kLook:
+          look(event.node);
+          break;
       }
     }
     return outcome();
@@ -82,8 +85,9 @@ class Run {
 
  private:
   struct Node {
-    Node(NodeNumber number, size_t cores) : worker(number, cores) {}
+    Node(NodeNumber number, size_t cores, double patience) : worker(number, cores) { worker.waits_at_most = patience; }
     Worker worker;
+    bool is_looked_after = false;  // its ends that wait for a report
   };
 
   static HeadOptions options(const Workload& work, bool repeats) {
@@ -265,12 +269,22 @@ class Run {
     drain(event.node);
   }
 
+  // Ends that wait for a report have waited long enough.
+  void look(NodeNumber node) {
+    nodes_[node].is_looked_after = false;
+    nodes_[node].worker.report();
+    drain(node);
+  }
+
   void drain(NodeNumber node) {
     for (WorkerCommand& command : nodes_[node].worker.commands) {
       if (command.action == WorkerAction::kStart) start(node, command);
       if (command.action == WorkerAction::kSend) send(node, command.message);
     }
     nodes_[node].worker.commands.clear();
+    if (!nodes_[node].worker.has_untold_ends() || nodes_[node].is_looked_after) return;
+    nodes_[node].is_looked_after = true;
+    machine_.push(now_ + nodes_[node].worker.waits_at_most, kLook, node);
   }
 
   // Replayed tasks have numbers above those of all others.

@@ -151,6 +151,13 @@ def test_an_end_is_not_held_back_behind_a_long_region(jobs, compiled, tmp_path, 
     assert values(result) == {"good": "1", "early": "1"}
 
 
+# The node's only thread runs the region, another one waits for messages. It was 500 times.
+def test_a_node_whose_region_takes_long_is_left_alone(jobs, compiled):
+    result = jobs.run("-n", 2, "--devices=cluster", "-t", 1, "--", built(compiled, "gcc", "cluster_rests.c"),
+                      OMP_TARGET_OFFLOAD="mandatory")  # fmt: skip
+    assert 0 <= int(values(result)["woken"]) <= 50
+
+
 def test_an_iteration_that_differs_is_repeated_in_part(jobs, compiled):
     program = built(compiled, "gcc", "cluster_graphs.c")
     whole, parts = repeated(cluster(jobs, program, "0", "differs", OMP_DISPLAY_ENV="verbose"))

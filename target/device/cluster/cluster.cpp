@@ -213,7 +213,7 @@ void start(Device* device) {
   options.hold = placement.hold;
   options.memory = chosen_memory();
   options.withdraw = options.policy == PlacementPolicy::kEarliestEnd;  // the others say where regions run
-  g_cluster = new (g_room) ClusterHead(device, {room.begin, room.bytes, has_gpus}, room.limit, options);
+  g_cluster = new (g_room) ClusterHead(device, {room.begin, room.bytes, has_gpus, options.nodes}, room.limit, options);
   ClusterWrites writes = chosen_writes();
   g_cluster->set_writes(writes.may_write, writes.checks);
   if (writes.by_pages && !has_gpus) WrittenPages::refuse_if_impossible();  // here: before each worker says the same

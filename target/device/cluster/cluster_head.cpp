@@ -34,7 +34,7 @@ uint64_t to_own_clock(NodeNumber node, uint64_t time) {
 
 constexpr size_t kAllAtOnce = ~size_t{0};  // the program's threads wait for their tasks' starts
 
-const ClusterSide kSide = {send_to_node, report_here, start_task_here, nullptr, nullptr, nullptr};
+const ClusterSide kSide = {send_to_node, report_here, start_task_here, nullptr, nullptr, nullptr, nullptr};
 
 }  // namespace
 

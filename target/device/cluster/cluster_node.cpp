@@ -86,7 +86,7 @@ ClusterNode::ClusterNode(NodeNumber node, size_t slots, const ClusterPlace& plac
       bytes_(place.bytes),
       by_pages_(finding.by_pages && !place.is_gpus),
       checks_(finding.checks) {
-  worker_.waits_at_most = kUntoldAtMost;
+  worker_.waits_at_most = Worker::patience(place.nodes);
   char* memory = map_memory(place.is_gpus ? 0 : begin_, bytes_);
   shift_ = reinterpret_cast<uint64_t>(memory) - begin_;
   if (finding.compares) twins_ = map_memory(0, bytes_) - memory;
@@ -357,7 +357,7 @@ void ClusterNode::end(uint64_t index, double time) {
 }
 
 bool ClusterNode::tell_late_ends() {
-  if (untold_since_ != 0 && now() - untold_since_ >= kUntoldAtMost) {
+  if (untold_since_ != 0 && static_cast<double>(now() - untold_since_) >= worker_.waits_at_most) {
     worker_.report();
     pump();
   }
@@ -369,6 +369,7 @@ void ClusterNode::note_untold_ends() {
     untold_since_ = 0;
   } else if (untold_since_ == 0) {
     untold_since_ = now();
+    if (side_.look_soon != nullptr) side_.look_soon();
   }
 }
 

@@ -15,10 +15,11 @@
 
 namespace marline::target {
 
-// The addresses of the cluster's memory.
+// The addresses of the cluster's memory, and how many nodes have it.
 struct ClusterPlace {
   uint64_t begin, bytes;
   bool is_gpus;  // the nodes' GPUs have them: in the processes, the copies lie elsewhere
+  size_t nodes;
 };
 
 // What a kernel may use; `address`: where its kernel finds it.
@@ -54,6 +55,8 @@ struct ClusterSide {
   void (*tell_pointers)(uint64_t buffer, const List<uint64_t>& words);
   void (*tell_finding)(const CheckFinding& finding);
   const GpuMemory* gpu;  // if a GPU runs the kernels
+  // tell_late_ends has become necessary. Null: somebody looks often anyway.
+  void (*look_soon)();
 };
 
 // How a node finds out what its tasks have written.
@@ -163,9 +166,6 @@ class ClusterNode {
   [[nodiscard]] bool is_memory(const char* data) const { return is_inside(reinterpret_cast<uint64_t>(data) - shift_); }
   void drop_forgotten();
   void note_untold_ends();
-
-  // Nanoseconds for which an end waits for others, to be told together: what telling one costs is little of that.
-  static constexpr uint64_t kUntoldAtMost = 1'000'000;
 
   NodeNumber node_;
   Worker worker_;

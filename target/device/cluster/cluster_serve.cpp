@@ -174,7 +174,7 @@ void start(uint64_t index, TaskNumber task, KernelStart* kernel) {
   add_work(list);
 }
 
-const ClusterSide kSide = {send, nullptr, start, tell_pointers, tell_finding, &kGpuMemory};
+const ClusterSide kSide = {send, nullptr, start, tell_pointers, tell_finding, &kGpuMemory, look_soon};
 
 // As many as it has threads, so that what is not running yet can still be put in another order. A GPU runs one task at a
 // time, as what it has of a buffer is one task's; and where writes are checked, what differs is to be one task's.
@@ -189,7 +189,7 @@ void join(int peer, const Frame& frame, const uint64_t* words) {
   g_has_gpu = words[2] != 0;
   size_t slots = chosen_slots(finding);
   if (own_node() == nullptr) {
-    ClusterPlace place = {words[0], words[1], g_has_gpu};
+    ClusterPlace place = {words[0], words[1], g_has_gpu, static_cast<size_t>(g_job->count - 1)};
     auto node = static_cast<NodeNumber>(g_job->number);
     g_node.store(new (g_room) ClusterNode(node, slots, place, finding, kSide), std::memory_order_release);
     show_cluster(static_cast<uint32_t>(g_job->number));

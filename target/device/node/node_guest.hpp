@@ -14,8 +14,8 @@ struct GuestFrames {
   void (*deliver)(int peer, const Frame& frame, const uint64_t* words);
   // The peer has gone: writes what it had to do, for the line about that. Null: nothing is known.
   void (*tell_lost)(int peer, char* to, size_t bytes);
-  // A worker's first thread looks around, while kernels take long: each millisecond if the call before has returned true, or
-  // the dispatcher's thread runs a kernel; else each tenth of a second. Null: nothing is to be done.
+  // A worker's first thread looks around, while kernels take long: each millisecond if the call before has returned true;
+  // else each tenth of a second, and soon after look_soon(). Null: nothing is to be done.
   bool (*look)();
 };
 
@@ -26,6 +26,8 @@ void take_guest_frames(const GuestFrames& guest);
 void* place_guest(int peer, const Frame& frame, const uint64_t* words);
 void deliver_guest(int peer, const Frame& frame, const uint64_t* words);
 [[nodiscard]] bool look_guest();
+// In a worker, by any thread of it: its first thread need not wait any longer.
+void look_soon();
 // "" where nothing is known.
 void tell_lost_guest(int peer, char* to, size_t bytes);
 

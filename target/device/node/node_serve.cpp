@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The worker's side of a device on another node. Frames come from the wire; whatever thread polls it answers at once what
-// needs no task, and hands kernels, and what takes the loader's lock, to the dispatcher. While that looks for work, it
-// polls; without kernels it waits on the wire itself, and otherwise the process's first thread does. A worker obeys the program, process 0, alone, and
-// checks all that a frame names; of other workers it takes data that the program has sent on its way.
+// needs no task, and hands kernels, and what takes the loader's lock, to the dispatcher. Who waits for frames when is in
+// node_watch.hpp. A worker obeys the program, process 0, alone, and checks all that a frame names; of other workers it takes
+// data that the program has sent on its way.
 #include "base/lock.hpp"
 #include "base/report.hpp"
 #include "device/base/tell.hpp"
@@ -15,6 +15,7 @@
 #include "device/node/node_memory.hpp"
 #include "device/node/node_parts.hpp"
 #include "device/node/node_seen.hpp"
+#include "device/node/node_watch.hpp"
 #include "device/node/serve_gpu.hpp"
 #include "device/node/wire_use.hpp"
 #include "device/processor/call_kernel.hpp"
@@ -30,19 +31,13 @@
 #include "marline/devices.h"
 #include "wire/base/peers.hpp"
 
-#include <linux/futex.h>
 #include <sched.h>
 #include <signal.h>
-#include <sys/syscall.h>
-#include <sys/timerfd.h>
 #include <unistd.h>
 
-#include <atomic>
-#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <ctime>
 
 namespace marline::target {
 
@@ -65,7 +60,6 @@ struct Started {
   bool is_there = false;
 };
 Started g_started[kMostWorkerDevices];
-std::atomic<uint32_t> g_watch{0};  // the first thread sleeps here while the dispatcher polls; 1: it is to wait on the wire
 
 // By the program's numbers; -1: none is known.
 void name_device(char (&text)[128], int number) {
@@ -207,7 +201,9 @@ void hand_over(const Frame& frame, const uint64_t* words, const char* region = n
   if (bytes != 0) std::memcpy(job->words, words, bytes);
   WorkList list;
   list.append(job);
+  bool is_kernel = job->is_kernel;
   add_work(list, device_in(frame.flags));
+  if (!is_kernel) look_soon();  // a kernel's thread may have received it, while the dispatcher's runs another one
 }
 
 // At once -----------------------------------------------------------------------------------------------------------------
@@ -413,88 +409,7 @@ void lost(void*, int peer, const char*) {
 
 const WireUser kUser = {nullptr, place, deliver, lost, fail};
 
-// Threads ---------------------------------------------------------------------------------------------------------------
-
-bool receive() {
-  WireUse use;
-  return use.is_possible() && g_job->kind->poll(g_job->wire) != 0;
-}
-
-// The dispatcher is going to sleep: the first thread takes over.
-void announce() {
-  g_watch.store(1);
-  syscall(SYS_futex, &g_watch, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
-}
-
-// While no kernel runs, the dispatcher's thread waits on the wire: so the next kernel starts on the thread that hears of it.
-// The first thread sleeps at the timer then. When the dispatcher has got work it sets the timer, so that a short kernel
-// does not wait until the first thread has been woken, and the first thread takes over during a longer one. Only the
-// dispatcher sets the timer, and `read` returns only if that time is over: so the first thread sleeps on where the
-// dispatcher is alone again before that, and does not miss a time that is over before it sleeps.
-constexpr uint64_t kAtWork = 100'000;  // nanoseconds: the dispatcher looks, or its kernel is short
-std::atomic<bool> g_alone{false};
-int g_timer = -1;
-Lock g_waits;  // over the wire's wait, which is for one thread at a time
-
-void open_timer() {
-  g_timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
-  if (g_timer < 0) fatal("worker %d: the system gives no timer (%s): is `ulimit -n` too low?", g_job->number, strerror(errno));
-}
-
-// 0: never. Returns whether it was set, and its time was not over.
-bool set_timer(uint64_t nanoseconds) {
-  itimerspec time = {}, before = {};
-  time.it_value.tv_nsec = static_cast<long>(nanoseconds);
-  timerfd_settime(g_timer, 0, &time, &before);
-  return before.it_value.tv_nsec != 0;
-}
-
-void wait_for_frames(int milliseconds) {
-  if (!g_waits.try_take()) return;  // the dispatcher's thread waits, or is about to leave
-  if (!g_alone.load()) g_job->kind->wait(g_job->wire, milliseconds);
-  g_waits.release();
-}
-
-bool wait_alone() {
-  WireUse use;
-  if (!use.is_possible()) return false;
-  // If the first thread may be awake, it leaves its wait.
-  if (!g_alone.exchange(true) && !set_timer(0)) g_job->kind->wake(g_job->wire);
-  Guard guard(g_waits);
-  g_job->kind->wait(g_job->wire, 1000);
-  return true;
-}
-
-void resume() {
-  if (g_alone.exchange(false)) set_timer(WireUse::has_ended() ? 1 : kAtWork);
-}
-
-// While the dispatcher polls, the first thread sleeps, and looks now and then whether all threads run kernels.
-void watch() {
-  constexpr timespec kNap = {0, 100'000};
-  bool may_nap = true;
-  while (!WireUse::has_ended()) {
-    if (g_alone.load()) {
-      g_job->kind->wake(g_job->wire);  // what the last poll here has brought, the dispatcher has not seen
-      may_nap = true;
-      uint64_t times;
-      (void)!::read(g_timer, &times, sizeof times);
-      continue;
-    }
-    if (g_watch.load() == 0 && (may_nap || now() - dispatcher_looked() < kAtWork)) {
-      may_nap = false;
-      syscall(SYS_futex, &g_watch, FUTEX_WAIT_PRIVATE, 0, &kNap, nullptr, 0);
-      continue;
-    }
-    while (g_job->kind->poll(g_job->wire) > 0) {}
-    run_all(take_other_work());
-    bool is_to_look = look_guest();
-    g_watch.store(0);  // before the next look: an announcement that comes behind it is seen above
-    may_nap = dispatcher_sleeps();
-    if (may_nap || now() - dispatcher_looked() >= kAtWork) wait_for_frames(may_nap && !is_to_look ? 100 : 1);
-    if (may_nap && dispatcher_sleeps()) g_watch.store(1);
-  }
-}
+// Start and end ----------------------------------------------------------------------------------------------------------
 
 // The program's number of the device that it has started; -1: none yet, or several.
 int only_device() {
@@ -526,7 +441,7 @@ void begin() {
   note_ends(tell);
   const WorkerDevices& all = worker_devices();
   for (int i = 1; i < all.count; ++i) {
-    if (all.devices[i].gpu < 0) start_dispatcher({receive, announce, nullptr}, all.devices[i].part);
+    if (all.devices[i].gpu < 0) start_dispatcher(wire_source(nullptr, false), all.devices[i].part);
   }
 }
 
@@ -554,15 +469,10 @@ void serve_node() {
   g_job = &join_job(kUser);
   note_workers_before(workers_before());
   open_door(g_job->kind, g_job->wire, static_cast<uint16_t>(NodeFrame::kDoor));
-  open_timer();
+  begin_watch(*g_job);
   show_work(only_device);
-  WorkSource source = {receive, announce, begin};
-  if (worker_devices().count == 1) {
-    source.wait = wait_alone;
-    source.resume = resume;
-  }
-  start_dispatcher(source, worker_devices().devices[0].part);
-  watch();
+  start_dispatcher(wire_source(begin, worker_devices().count == 1), worker_devices().devices[0].part);
+  watch_wire();
   std::fflush(stdout);
   while (WireUse::is_under_way()) sched_yield();
   g_job->kind->leave(g_job->wire, true);

@@ -58,7 +58,7 @@ enum class MessageKind : uint8_t {
   kAssign,     // 0 to a node: a task, perhaps long before its inputs exist
   kSubscribe,  // to a node: when task `index` has ended, tell `peer`
   kCancel,     // 0 to a node: task `index` need not run
-  kForget,     // 0 to a node: nobody will ask for task `index` any more
+  kForget,     // 0 to a node: nobody will ask for the tasks with these indices (`words`) any more
   kDrop,       // 0 to a node: the copy of buffer `range.buffer` goes
   kEnded,      // to a node: a predecessor of task `index` has ended
   kFetch,      // to a node: send `range` to `peer`, once what task `index` gets of it is there, or it has ended
@@ -103,9 +103,8 @@ struct Message {
   int32_t priority = 0;  // of tasks that could start, the node starts the one with the highest; of these,
   uint64_t order = 0;    // the one with the lowest; of these, the one that could start first
   List<PlannedAccess> accesses;
-  // kPlan, kReplay
-  uint64_t count = 0;
-  List<uint64_t> words;
+  uint64_t count = 0;    // kReplay
+  List<uint64_t> words;  // kPlan, kReplay, kForget
   // kReport
   List<EndedTask> ended;
 };

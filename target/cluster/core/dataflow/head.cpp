@@ -330,6 +330,7 @@ void Head::send_waiting(Node& node) {
 
 void Head::receive(const Message& message) {
   if (message.clock > clock_) clock_ = message.clock;
+  Message forget = message_to(MessageKind::kForget, message.from);
   for (const EndedTask& ended : message.ended) {
     Window<TaskNumber>& assigned = assigned_[message.from];
     TaskNumber number = assigned[ended.index];
@@ -340,8 +341,9 @@ void Head::receive(const Message& message) {
     }
     if (ended.has_run && message.from != 0) placement.learn(tasks_[number].request, message.from, ended.time);
     if (tasks_[number].is_stand_in) ended.has_run ? void(++counts.stood_in) : take_back(tasks_[number].other);
-    take_end(number);
+    take_end(number, forget);
   }
+  if (!forget.words.is_empty()) send(std::move(forget));
   Window<TaskNumber>& assigned = assigned_[message.from];
   while (assigned.first() < assigned.end() && has_ended(assigned[assigned.first()])) assigned.drop_first();
   send_waiting(nodes_[message.from]);
@@ -354,19 +356,24 @@ void Head::receive(const Message& message) {
 }
 
 // A task that was lent has ended when its stand-in's node has reported, too: in front of that report come the driver's
-// messages on what the stand-in has written.
-void Head::take_end(TaskNumber number) {
+// messages on what the stand-in has written. `forget`: to the node that has reported.
+void Head::take_end(TaskNumber number, Message& forget) {
   Task& task = tasks_[number];
   if (task.is_lent && !has_ended(task.other)) {
     task.has_reported = true;
     return;
   }
   TaskNumber lent = task.is_stand_in ? task.other : number;
-  Message forget = message_to(MessageKind::kForget, task.place.node);
-  forget.index = task.place.index;
+  TaskPlace place = task.place;
   end(number);
-  send(std::move(forget));
-  if (lent != number && !has_ended(lent) && tasks_[lent].has_reported) take_end(lent);
+  if (place.node == forget.to) {
+    forget.words.push(place.index);
+  } else {
+    Message other = message_to(MessageKind::kForget, place.node);
+    other.words.push(place.index);
+    send(std::move(other));
+  }
+  if (lent != number && !has_ended(lent) && tasks_[lent].has_reported) take_end(lent, forget);
 }
 
 void Head::end(TaskNumber number) {

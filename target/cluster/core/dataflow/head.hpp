@@ -207,7 +207,7 @@ class Head {
   void end(TaskNumber number);
   void leave_level(const Task& task);
   void leave_node(const Task& task);
-  void take_end(TaskNumber number);
+  void take_end(TaskNumber number, Message& forget);
   [[nodiscard]] bool is_recorded(TaskNumber task);
   void drop_ended();
   void begin_recording();

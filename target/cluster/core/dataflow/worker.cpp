@@ -43,7 +43,9 @@ void Worker::handle(Message& message) {
     case MessageKind::kCancel:
       if (tasks_.has(message.index)) tasks_[message.index].is_cancelled = true;
       break;
-    case MessageKind::kForget: forget(message.index); break;
+    case MessageKind::kForget:
+      for (uint64_t index : message.words) forget(index);
+      break;
     case MessageKind::kDrop: {
       WorkerCommand command;
       command.action = WorkerAction::kDrop;
@@ -303,7 +305,7 @@ void Worker::complete(uint64_t index) {
   task.accesses.clear();
   if (task.batch != 0) return leave_batch(index);
   ended_.push({index, task.has_run, task.time});
-  must_report_ = must_report_ || index < awaited_ || task.time > waits_at_most;
+  must_report_ = must_report_ || index < awaited_ || task.time > waits_at_most * static_cast<double>(running_ + 1);
 }
 
 Share* Worker::share_of(const Message& message) {
@@ -450,11 +452,10 @@ void Worker::await(uint64_t below) {
   for (const EndedTask& ended : ended_) must_report_ = must_report_ || ended.index < awaited_;
 }
 
-// The head hears of ends together, unless somebody waits for one of them, they have come after a long time, or the node
-// could run more than it does: then these ends may bring something about.
+// The head hears of ends together, unless somebody waits for one of them, the next one may come late, or the node waits for
+// what these ends bring about. Other free slots are no reason: nodes that a head cannot keep busy would keep it busy.
 void Worker::report_if_due() {
-  bool is_busy = slots_ == kUnknownSlots ? running_ != 0 : running_ == slots_;
-  bool may_wait = is_busy && ended_.count() < report_at_most_ && !must_report_;
+  bool may_wait = running_ != 0 && ended_.count() < report_at_most_ && !must_report_;
   if (may_wait) return;
   must_report_ = false;
   if (!ended_.is_empty()) send(MessageKind::kReport, 0).ended.swap(ended_);

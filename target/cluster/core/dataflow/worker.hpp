@@ -74,8 +74,11 @@ class Worker {
   // The driver executes them in their order and clears them.
   List<WorkerCommand> commands;
 
-  // The end of a task that has run for longer than this does not wait for a report: others may take as long.
+  // How long the end of a task waits for a report of others, in the driver's unit, if those end that often; the driver calls
+  // report() when one has.
   double waits_at_most = 1e300;
+  // Of which all nodes' reports cost node 0 a twentieth of its time, or less. In nanoseconds.
+  static double patience(size_t nodes) { return nodes <= 16 ? 1e6 : 1e6 / 16 * static_cast<double>(nodes); }
 
   static constexpr size_t kReportAtMost = 16;
 
