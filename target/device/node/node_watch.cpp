@@ -14,7 +14,6 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstring>
@@ -101,11 +100,9 @@ void look_soon() {
   if (use.is_possible() && g_waits_long.load()) g_wire->kind->wake(g_wire->wire);
 }
 
-// While the dispatcher polls, the first thread sleeps, and looks now and then whether all threads run kernels: more seldom
-// where these are short, one behind the other.
+// While the dispatcher polls, the first thread sleeps, and looks now and then whether all threads run kernels.
 void watch_wire() {
-  constexpr long kNap = 100'000, kLongestNap = 1'000'000;
-  timespec nap = {0, kNap};
+  constexpr timespec kNap = {0, 100'000};
   bool may_nap = true;
   while (!WireUse::has_ended()) {
     if (g_alone.load()) {
@@ -116,12 +113,10 @@ void watch_wire() {
       continue;
     }
     if (g_watch.load() == 0 && (may_nap || now() - dispatcher_looked() < kAtWork)) {
-      syscall(SYS_futex, &g_watch, FUTEX_WAIT_PRIVATE, 0, &nap, nullptr, 0);
-      nap.tv_nsec = may_nap ? kNap : std::min(2 * nap.tv_nsec, kLongestNap);
       may_nap = false;
+      syscall(SYS_futex, &g_watch, FUTEX_WAIT_PRIVATE, 0, &kNap, nullptr, 0);
       continue;
     }
-    nap.tv_nsec = kNap;
     while (g_wire->kind->poll(g_wire->wire) > 0) {}
     g_waits_long.store(true);  // before the next two: what comes behind them ends the wait
     run_all(take_other_work());
