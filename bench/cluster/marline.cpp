@@ -76,7 +76,7 @@ class Run {
           end_task(event);
           break;
         case kLook:
-          look(event.node);
+          look(event);
           break;
       }
     }
@@ -87,7 +87,8 @@ class Run {
   struct Node {
     Node(NodeNumber number, size_t cores, double patience) : worker(number, cores) { worker.waits_at_most = patience; }
     Worker worker;
-    bool is_looked_after = false;  // its ends that wait for a report
+    bool has_untold = false;  // ends that wait for a report
+    uint64_t look = 0;        // the last one at them
   };
 
   static HeadOptions options(const Workload& work, bool repeats) {
@@ -96,6 +97,7 @@ class Run {
     options.credits = 8 * work.cores + 16;
     if (repeats) options.credits += kIterationsAhead * work.tasks() / work.nodes;  // a batch is sent as a whole
     options.withdraw = work.withdraw;
+    options.patience = 1e-3 * Worker::patience(work.nodes);
     options.window = work.window;
     return options;
   }
@@ -269,11 +271,12 @@ class Run {
     drain(event.node);
   }
 
-  // Ends that wait for a report have waited long enough.
-  void look(NodeNumber node) {
-    nodes_[node].is_looked_after = false;
-    nodes_[node].worker.report();
-    drain(node);
+  // Ends that wait for a report have waited long enough, unless they have been told meanwhile.
+  void look(const Event& event) {
+    Node& node = nodes_[event.node];
+    if (!node.has_untold || event.a != node.look) return;
+    node.worker.report();
+    drain(static_cast<NodeNumber>(event.node));
   }
 
   void drain(NodeNumber node) {
@@ -282,9 +285,10 @@ class Run {
       if (command.action == WorkerAction::kSend) send(node, command.message);
     }
     nodes_[node].worker.commands.clear();
-    if (!nodes_[node].worker.has_untold_ends() || nodes_[node].is_looked_after) return;
-    nodes_[node].is_looked_after = true;
-    machine_.push(now_ + nodes_[node].worker.waits_at_most, kLook, node);
+    bool had_untold = nodes_[node].has_untold;
+    nodes_[node].has_untold = nodes_[node].worker.has_untold_ends();
+    if (had_untold || !nodes_[node].has_untold) return;
+    machine_.push(now_ + nodes_[node].worker.waits_at_most, kLook, node, ++nodes_[node].look);
   }
 
   // Replayed tasks have numbers above those of all others.

@@ -339,7 +339,7 @@ TEST(ClusterWithdrawal, TasksBehindOthersAreLeftAndDoNotMakeANodeBusy) {
 // A node with one slot, and messages that arrive at once.
 class ClusterReports : public testing::Test {
  protected:
-  ClusterReports() { head_.placement.add({}); }
+  explicit ClusterReports(size_t slots = 1) : worker_(1, slots) { head_.placement.add({0, static_cast<double>(slots)}); }
 
   TaskNumber create() {
     TaskNumber number = head_.create({});
@@ -361,6 +361,7 @@ class ClusterReports : public testing::Test {
       messages.swap(head_.messages);
       for (Message& message : messages) {
         awaits_ += message.kind == MessageKind::kAwait ? 1 : 0;
+        forgets_ += message.kind == MessageKind::kForget ? 1 : 0;
         worker_.receive(message);
       }
       List<WorkerCommand> commands;
@@ -372,9 +373,35 @@ class ClusterReports : public testing::Test {
   }
 
   Head head_{{.nodes = 1}};
-  Worker worker_{1, 1};
-  int awaits_ = 0;
+  Worker worker_;
+  int awaits_ = 0, forgets_ = 0;
 };
+
+class ClusterReportsOfFourSlots : public ClusterReports {
+ protected:
+  ClusterReportsOfFourSlots() : ClusterReports(4) {}
+};
+
+TEST_F(ClusterReportsOfFourSlots, FreeSlotsAreNoReason) {
+  for (uint64_t i = 0; i < 3; ++i) create();
+  end(0);
+  end(2);
+  EXPECT_FALSE(head_.has_ended(0) || head_.has_ended(2));
+  end(1);
+  EXPECT_TRUE(head_.has_ended(0) && head_.has_ended(1) && head_.has_ended(2)) << "it runs nothing";
+  EXPECT_EQ(forgets_, 1);
+  EXPECT_EQ(worker_.first_known(), 3u);
+}
+
+// Four tasks of 40 end each 10.
+TEST_F(ClusterReportsOfFourSlots, EndsWaitWhereOthersFollowSoon) {
+  worker_.waits_at_most = 10;
+  for (uint64_t i = 0; i < 4; ++i) create();
+  end(0, 40);
+  EXPECT_FALSE(head_.has_ended(0));
+  end(1, 31);
+  EXPECT_TRUE(head_.has_ended(0) && head_.has_ended(1)) << "of the three that ran, one ends each 10.3";
+}
 
 TEST_F(ClusterReports, ABusyNodeTellsEndsTogether) {
   for (uint64_t i = 0; i < 20; ++i) create();

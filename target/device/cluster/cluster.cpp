@@ -212,6 +212,7 @@ void start(Device* device) {
   options.policy = placement.policy;
   options.hold = placement.hold;
   options.memory = chosen_memory();
+  options.patience = Worker::patience(options.nodes);
   options.withdraw = options.policy == PlacementPolicy::kEarliestEnd;  // the others say where regions run
   g_cluster = new (g_room) ClusterHead(device, {room.begin, room.bytes, has_gpus, options.nodes}, room.limit, options);
   ClusterWrites writes = chosen_writes();

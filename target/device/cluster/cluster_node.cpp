@@ -356,11 +356,12 @@ void ClusterNode::end(uint64_t index, double time) {
   pump();
 }
 
+bool ClusterNode::is_end_late() const {
+  return untold_since_ != 0 && static_cast<double>(now() - untold_since_) >= worker_.waits_at_most;
+}
+
 bool ClusterNode::tell_late_ends() {
-  if (untold_since_ != 0 && static_cast<double>(now() - untold_since_) >= worker_.waits_at_most) {
-    worker_.report();
-    pump();
-  }
+  if (is_end_late()) pump();
   return untold_since_ != 0;
 }
 
@@ -390,6 +391,10 @@ void ClusterNode::pump() {
   }
   own_.clear();
   next_own_ = 0;
+  if (is_end_late()) {  // the first thread does not look while the dispatcher's does, which comes by here
+    worker_.report();
+    execute_all();
+  }
   drop_forgotten();
   note_untold_ends();
 }

@@ -166,6 +166,7 @@ class ClusterNode {
   [[nodiscard]] bool is_memory(const char* data) const { return is_inside(reinterpret_cast<uint64_t>(data) - shift_); }
   void drop_forgotten();
   void note_untold_ends();
+  [[nodiscard]] bool is_end_late() const;
 
   NodeNumber node_;
   Worker worker_;

@@ -203,7 +203,7 @@ void hand_over(const Frame& frame, const uint64_t* words, const char* region = n
   list.append(job);
   bool is_kernel = job->is_kernel;
   add_work(list, device_in(frame.flags));
-  if (!is_kernel) look_soon();  // a kernel's thread may have received it, while the dispatcher's runs another one
+  if (!is_kernel) look_soon();  // another device's dispatcher may have received it, while this device's threads run kernels
 }
 
 // At once -----------------------------------------------------------------------------------------------------------------

@@ -55,7 +55,8 @@ bool set_timer(uint64_t nanoseconds) {
   return before.it_value.tv_nsec != 0;
 }
 
-// The first thread waits on the wire for long, or is about to: what it is to do besides ends that wait.
+// The first thread waits on the wire for long, or is about to: what it is to do besides ends that wait. It stores this and
+// then looks whether there is something; look_soon() is called behind what there is, and loads it (both seq_cst).
 std::atomic<bool> g_waits_long{false};
 
 void wait_for_frames(int milliseconds) {
@@ -121,6 +122,7 @@ void watch_wire() {
     g_waits_long.store(true);  // before the next two: what comes behind them ends the wait
     run_all(take_other_work());
     bool is_to_look = look_guest();
+    if (is_to_look) g_waits_long.store(false);
     g_watch.store(0);  // before the next look: an announcement that comes behind it is seen above
     may_nap = dispatcher_sleeps();
     if (may_nap || now() - dispatcher_looked() >= kAtWork) wait_for_frames(is_to_look ? 1 : 100);

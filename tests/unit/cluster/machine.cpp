@@ -37,6 +37,7 @@ HeadOptions Machine::options(unsigned seed, const Program& program) {
   options.credits = 1 + random() % 40;
   if (random() % 2 == 0) options.memory = 8 + random() % 60;
   options.withdraw = random() % 2 == 0;
+  options.patience = seed / 8 % 3 == 2 ? 0 : std::exp2(static_cast<double>(seed % 8) - 4);
   if (random() % 3 == 0) options.window = 1 + random() % 20;
   return options;
 }

@@ -58,7 +58,7 @@ enum class MessageKind : uint8_t {
   kAssign,     // 0 to a node: a task, perhaps long before its inputs exist
   kSubscribe,  // to a node: when task `index` has ended, tell `peer`
   kCancel,     // 0 to a node: task `index` need not run
-  kForget,     // 0 to a node: nobody will ask for the tasks with these indices (`words`) any more
+  kForget,     // 0 to a node: nobody will ask for the tasks any more whose indices are `words`
   kDrop,       // 0 to a node: the copy of buffer `range.buffer` goes
   kEnded,      // to a node: a predecessor of task `index` has ended
   kFetch,      // to a node: send `range` to `peer`, once what task `index` gets of it is there, or it has ended

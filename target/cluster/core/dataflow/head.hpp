@@ -46,6 +46,7 @@ struct HeadOptions {
   // So many are placed together when as many behind them are known; all, at `barrier`, or when a node has a free slot.
   uint64_t window = 0;
   bool withdraw = false;           // let idle nodes stand in for tasks that wait on busy ones
+  double patience = 0;             // nodes may keep ends to themselves for so long: Worker::waits_at_most
 };
 
 class Head {
@@ -190,6 +191,7 @@ class Head {
   void withdraw_for_idle(NodeNumber reporting);
   NodeNumber find_busiest(NodeNumber reporting);
   bool withdraw_from(NodeNumber busy, NodeNumber idle);
+  [[nodiscard]] size_t most_untold(NodeNumber node, double time) const;
   bool can_stand_in(const Task& task, NodeNumber idle);
   void lend(TaskNumber number, NodeNumber idle);
   void plan_accesses(TaskNumber number, Message& assignment);

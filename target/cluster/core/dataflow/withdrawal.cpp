@@ -4,6 +4,7 @@
 // gets its inputs from the busy node, where the task's place stays: homes, subscriptions and fetches that name it
 // remain right. The busy node decides, since only it knows what has started. See docs/design/cluster.md.
 #include "cluster/core/dataflow/head.hpp"
+#include "cluster/core/dataflow/worker.hpp"
 
 namespace marline::target {
 
@@ -78,11 +79,21 @@ NodeNumber Head::find_busiest(NodeNumber reporting) {
   return busiest;
 }
 
-// The first ones run, as far as is known; the last ones would wait longest. True: one of them is asked for.
+// Tasks of a node that may have ended, and it has not said so yet, if all take that time.
+size_t Head::most_untold(NodeNumber node, double time) const {
+  constexpr double kMost = Worker::kReportAtMost;
+  double longest = options_.patience * placement.slots(node);
+  return static_cast<size_t>(longest < kMost * time ? longest / time : kMost);
+}
+
+// The first ones run or have ended, as far as is known; the last ones would wait longest. True: one of them is asked for.
+// (Where tasks are short and the head is late, a node runs what the head believes to wait there.)
 bool Head::withdraw_from(NodeNumber busy, NodeNumber idle) {
   constexpr size_t kLookedAt = 16;
   const List<TaskNumber>& runnable = nodes_[busy].runnable;
-  auto running = static_cast<size_t>(placement.slots(busy));
+  if (runnable.is_empty()) return false;
+  double time = placement.expected_time_at(tasks_[runnable[runnable.count() - 1]].request, busy);
+  size_t running = static_cast<size_t>(placement.slots(busy)) + most_untold(busy, time);
   for (size_t at = runnable.count(), looked = 0; at > running && looked < kLookedAt; ++looked) {
     TaskNumber number = runnable[--at];
     const Task& task = tasks_[number];

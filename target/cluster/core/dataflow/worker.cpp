@@ -266,7 +266,7 @@ void Worker::compare(uint64_t index) {
 
 void Worker::end(uint64_t index, double time) {
   tasks_[index].time = time;
-  --running_;
+  tasks_[index].beside = static_cast<double>(running_--);
   send_deltas(index);
   handle_own_messages();
   start_ready();
@@ -305,7 +305,7 @@ void Worker::complete(uint64_t index) {
   task.accesses.clear();
   if (task.batch != 0) return leave_batch(index);
   ended_.push({index, task.has_run, task.time});
-  must_report_ = must_report_ || index < awaited_ || task.time > waits_at_most * static_cast<double>(running_ + 1);
+  must_report_ = must_report_ || index < awaited_ || task.time > waits_at_most * task.beside;
 }
 
 Share* Worker::share_of(const Message& message) {

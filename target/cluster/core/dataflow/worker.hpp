@@ -74,10 +74,10 @@ class Worker {
   // The driver executes them in their order and clears them.
   List<WorkerCommand> commands;
 
-  // How long the end of a task waits for a report of others, in the driver's unit, if those end that often; the driver calls
-  // report() when one has.
+  // How long an end may wait for others, to be told with them, in the driver's unit; the driver calls report() when one has
+  // waited for that. If the next end is likely to come later than that, this one does not wait.
   double waits_at_most = 1e300;
-  // Of which all nodes' reports cost node 0 a twentieth of its time, or less. In nanoseconds.
+  // In nanoseconds: ends that have waited for that cost node 0 a twentieth of its time, or less, on all nodes together.
   static double patience(size_t nodes) { return nodes <= 16 ? 1e6 : 1e6 / 16 * static_cast<double>(nodes); }
 
   static constexpr size_t kReportAtMost = 16;
@@ -96,6 +96,7 @@ class Worker {
     bool is_lent = false, is_stand_in = false;
     TaskPlace other;  // the one that stands in for this one, or for which this one does
     double time = 0;
+    double beside = 0;  // tasks that ran when this one ended, itself among them
     int64_t open_predecessors = 0;  // -1: the task that this one stands in for has come before the assignment
     size_t open_inputs = 0, open_merges = 0;
     TaskNumber number = 0;
@@ -172,7 +173,7 @@ class Worker {
   List<EndedTask> ended_;  // at most report_at_most_
   List<Ready> ready_;      // a heap
   uint64_t arrivals_ = 0;  // in it, ever
-  bool must_report_ = false;  // one of ended_ is a batch, is awaited, or comes late
+  bool must_report_ = false;  // one of ended_ is a batch, is awaited, or the next may come late
   uint64_t awaited_ = 0;      // tasks below are
   Numbered<Share> shares_;    // by plan; as many as node 0 keeps
   Numbered<Batch> batches_;   // under way

@@ -34,7 +34,7 @@ double Placement::ready_time(const PlacementRequest& request, NodeNumber node, d
   return ready;
 }
 
-// To move little data is worth it where it evens out loads.
+// A task waits for others' time where loads differ, and to move little data takes a fraction of that.
 double Placement::rounds_of(const PlacementRequest& request) const {
   constexpr double kAtMost = 4, kLittle = 0.02;
   if (transfer_time(request.bytes) < kLittle * expected_time(request)) return 1;

@@ -103,7 +103,7 @@ class Placement {
     return bytes == 0 ? 0 : latency_ + static_cast<double>(bytes) * time_per_byte_;
   }
   // Where so many tasks are ready at a time that each slot gets several, neighbours among them may wait for one
-  // another.
+  // another: in so many rounds. In one where the task's data is little, so that loads decide.
   [[nodiscard]] double rounds_of(const PlacementRequest& request) const;
   // Until a task that takes `time` starts at a node with so much work. In steps of so many rounds of all slots: as long
   // as a slot is free a task starts at once, and no data should move for less than that.
