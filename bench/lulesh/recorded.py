@@ -18,6 +18,7 @@ from marline.trace.views.export import load
 from simulation import Cycle, Direction, Task
 
 STEP, RECEIVE = "step", "receive"  # task_KIND of apps/lulesh/tasks.c
+BLOCKS = ("forces", "gather", "accelerate", "move", "kinematics", "material")
 GRADIENTS = 3  # ExchangeKind of its exchange.h
 _EXCHANGES = 4
 COPIED = 1e4  # bytes per us
@@ -144,23 +145,39 @@ def _add_messages(ranks: dict[int, Cycle], calls: Calls, tasks, edge: int) -> No
 
 
 def _set_priorities(ranks: dict[int, Cycle]) -> None:
-    """As LULESH's: tasks that send, then those on the way to them."""
+    """As apps/lulesh/plan.c: first what is about messages, and steps; then blocks that a message takes something of."""
     for cycle in ranks.values():
-        for i in range(len(cycle) - 1, -1, -1):
-            if cycle[i].sends:
-                cycle[i].priority = 2
-            elif any(cycle[next_one].priority for next_one in cycle[i].successors):
-                cycle[i].priority = 1
+        of = _by_kind(cycle)
+        for kinds, sends in ((("gather", "accelerate", "move"), "send_forces"),
+                             (("forces", "kinematics", "material"), "send_gradients")):  # fmt: skip
+            before = of.get("gather" if sends == "send_forces" else "kinematics", [])
+            border = [any(cycle[after].kind == sends for after in task.successors) for task in before]
+            for kind in kinds:
+                for task, is_at_border in zip(of.get(kind, []), border):
+                    task.priority = int(is_at_border)
+        if any(task.sends for task in cycle):
+            for task in cycle:
+                if task.kind not in BLOCKS:
+                    task.priority = 2
 
 
 def at_speed_of(alone: Run, run: Run) -> dict[int, Cycle]:
     """The ranks of `run`, whose ranks shared cores and caches, with the costs of rank 0 alone, if it has such tasks. It
-    has more of the dearest region than others, which wait for it in each cycle."""
+    has more of the dearest region than others, which wait for it in each cycle. Without neighbours, `gather` accelerates as
+    well. Tasks that send or receive also wait in MPI for other ranks, which share the cores: what they cost by themselves,
+    but for their bytes, is taken to be what the cheapest of their kind has cost."""
     by_kind = _by_kind(alone.ranks[0])
+    messages = [task for cycle in run.ranks.values() for task in cycle if task.bytes]
+    least = {kind: min(task.cost for task in messages if task.kind == kind) for kind in {task.kind for task in messages}}
+    for task in messages:
+        task.cost = least[task.kind]
     for cycle in run.ranks.values():
-        for kind, tasks in _by_kind(cycle).items():
+        of = _by_kind(cycle)
+        for kind, tasks in of.items():
             for task, same in zip(tasks, by_kind.get(kind, [])):
                 task.cost = same.cost
+        for gather, accelerate in zip(of["gather"], of.get("accelerate", []) if "accelerate" not in by_kind else []):
+            gather.cost = max(0.0, gather.cost - accelerate.cost)
     return run.ranks
 
 
@@ -175,20 +192,16 @@ def _total(tasks: list[Task]) -> float:
     return sum(task.cost for task in tasks)
 
 
-def as_tasks(cycle: Cycle, costs: MessageCosts | None, overhead: float) -> Cycle:
-    """Tasks that send or receive also wait in MPI for other ranks, which share the cores. So what they cost by
-    themselves is taken to be what the cheapest of their kind has cost, and their message's bytes besides."""
-    least: dict[str, float] = {}
-    for task in cycle:
-        least[task.kind] = min(task.cost, least.get(task.kind, task.cost))
+def as_tasks(cycle: Cycle, costs: MessageCosts | None, overhead: float, dearer: float) -> Cycle:
+    """With what their messages' bytes cost. `overhead`: us for each task; `dearer`: for each with a message besides."""
     tasks = []
     for task in cycle:
-        cost = task.cost
+        cost = task.cost + overhead
         if task.sends:
-            cost = least[task.kind] + costs.packing(task.sends[0][1] % _EXCHANGES, task.bytes)
+            cost += costs.packing(task.sends[0][1] % _EXCHANGES, task.bytes)
         elif task.receives:
-            cost = least[task.kind] + task.bytes / COPIED
-        tasks.append(Task(**{**vars(task), "cost": cost + overhead}))
+            cost += task.bytes / COPIED
+        tasks.append(Task(**{**vars(task), "cost": cost + (dearer if task.bytes else 0.0)}))
     return tasks
 
 

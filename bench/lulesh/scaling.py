@@ -4,7 +4,7 @@
 simulates cubes of up to 1,000 ranks with the recorded tasks, their costs, dependences and messages.
 
     scaling.py [--prefix build/release] [--cores N] [--edges N,...] [--weak SIZE] [--strong SIZE] [--tasks N,...]
-               [--per-face N,...] [--latency US] [--bandwidth BYTES] [--cycles N] [--markdown FILE]
+               [--per-face N,...] [--latency US] [--dear US] [--bandwidth BYTES] [--cycles N] [--markdown FILE]
 """
 
 from __future__ import annotations
@@ -41,12 +41,23 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--strong", type=int, default=180, help="elements along an edge of the cube of all ranks (180)")
     parser.add_argument("--tasks", type=numbers, default=[16, 64], help="tasks per loop; the best counts (16,64)")
     parser.add_argument("--per-face", type=numbers, default=[1, 4],
-                        help="messages per exchange at a face; likewise, but `for` has the first (1,4)")  # fmt: skip
+                        help="messages per exchange at a face; likewise (1,4)")  # fmt: skip
     parser.add_argument("--latency", type=float, default=2.0, help="us (2)")
+    parser.add_argument("--dear", type=float, default=4.0, help="us more for each task with a message, in a column (4)")
     parser.add_argument("--bandwidth", type=float, default=12e3, help="bytes per us, out of each rank (12000)")
     parser.add_argument("--cycles", type=int, default=6, help="simulated; the first does not count (6)")
     parser.add_argument("--markdown", type=Path, help="write the page there instead of printing it")
-    return parser.parse_args()
+    options = parser.parse_args()
+    if options.cycles < 3:
+        parser.error(f"--cycles {options.cycles}: at least 3, as the first does not count")
+    if not divided(options):
+        parser.error(f"--strong {options.strong}: no cube of more than 8 ranks (--edges) shares its elements equally")
+    return options
+
+
+def divided(options: argparse.Namespace) -> list[int]:
+    """Cubes that share the strong mesh; smaller ones would need more memory than most machines have."""
+    return [edge for edge in options.edges if edge > 2 and options.strong % edge == 0]
 
 
 @dataclass(frozen=True)
@@ -63,7 +74,8 @@ class Point:
     size: int
     loops: simulation.Found
     tasks: simulation.Found
-    grain: Grain  # of these tasks
+    dear: simulation.Found  # likewise, where messages cost more
+    grain: Grain  # of `tasks`
 
 
 class Bench:
@@ -95,7 +107,8 @@ class Bench:
         words = [*marline, "run", "-n", str(edge**3), "-t", "1", "--trace", str(trace), "--", program, "-q",
                  "-s", str(size), "-i", str(RECORDED_CYCLES[edge]), "--form", form,
                  "-rpf", str(per_face), *blocks]  # fmt: skip
-        result = subprocess.run(words, capture_output=True, text=True, check=False)
+        environment = {name: value for name, value in os.environ.items() if not name.startswith(("OMP_", "MARLINE_"))}
+        result = subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
         if result.returncode != 0:
             sys.exit(f"scaling: {' '.join(words)}: status {result.returncode}: {result.stderr.strip()}")
         return trace
@@ -108,10 +121,11 @@ class Bench:
     def point(self, edge: int, size: int) -> Point:
         per_face = self._options.per_face if edge > 1 else self._options.per_face[:1]
         grains = [Grain(tasks, messages) for messages in per_face for tasks in self._options.tasks]
-        loops = self._as_loops(edge, size, grains[0])
-        found = [(self._as_tasks(edge, size, grain), grain) for grain in grains]
+        loops = min((self._as_loops(edge, size, grain) for grain in grains), key=lambda found: found.cycle)
+        found = [(self._as_tasks(edge, size, grain, 0.0), grain) for grain in grains]
         tasks, grain = min(found, key=lambda pair: pair[0].cycle)
-        return Point(edge**3, size, loops, tasks, grain)
+        dear = self._as_tasks(edge, size, grain, self._options.dear) if edge > 1 else tasks
+        return Point(edge**3, size, loops, tasks, dear, grain)
 
     def _as_loops(self, edge: int, size: int, grain: Grain) -> simulation.Found:
         cores = self._options.cores
@@ -120,10 +134,10 @@ class Bench:
                   for rank, cycle in self.ranks(edge, size, grain).items()}  # fmt: skip
         return self._simulate(edge, cycles, 1, 0.0)
 
-    def _as_tasks(self, edge: int, size: int, grain: Grain) -> simulation.Found:
+    def _as_tasks(self, edge: int, size: int, grain: Grain, dearer: float) -> simulation.Found:
         alone = self.run(1, size, grain)
         costs = self.message_costs(size, grain.per_face) if edge > 1 else None
-        cycles = {rank: recorded.as_tasks(cycle, costs, alone.overhead)
+        cycles = {rank: recorded.as_tasks(cycle, costs, alone.overhead, dearer)
                   for rank, cycle in self.ranks(edge, size, grain).items()}  # fmt: skip
         return self._simulate(edge, cycles, self._options.cores, alone.creation)
 
@@ -139,7 +153,7 @@ class Bench:
     def check(self) -> tuple[float, float]:
         """us of a cycle of one rank on one core: as recorded, and as simulated."""
         alone = self.alone()
-        cycle = recorded.as_tasks(alone.ranks[0], None, alone.overhead)
+        cycle = recorded.as_tasks(alone.ranks[0], None, alone.overhead, 0.0)
         return alone.elapsed, self._simulate(1, {0: cycle}, 1, alone.creation).cycle
 
 
@@ -154,10 +168,12 @@ alone, which has more of the dearest region than others. A message costs what th
 bytes besides, since on shared cores ranks wait for one another in MPI. It
 takes {latency:g} us, and {bandwidth:g} GB/s out of its rank; a reduction takes twice that latency for each level of a tree.
 
-- `for` does the same work in phases that are shared out equally and take {join:g} us to begin and end. Its main thread sends,
-  waits and applies between them.
+- `for` does the same work in phases that are shared out equally and take {join:g} us to begin and end, five in a cycle. Its main
+  thread sends, waits and applies between them. Number of messages per face: the best of {per_face}.
 - `tasks` are created by one of the cores ({creation:.2f} us each), and cost {overhead:.2f} us besides their work. One core of a
-  rank at a time is in MPI.
+  rank at a time is in a task with a message, though these pack outside of MPI. Tasks per loop and messages per face, which
+  the columns say: the best of {tasks} and {per_face}. *Dear messages*: `tasks` / `for`, where each task with a message
+  costs {dear:g} us more, and `for`'s messages do not.
 
 What is not in it: caches and memory bandwidth, so none of what tasks gain by using data again; noise of the machine;
 contention in the network. Simulated, one rank on one core takes {simulated:.1f} ms per cycle, recorded {real:.1f} ms.
@@ -167,8 +183,8 @@ contention in the network. Simulated, one rank on one core takes {simulated:.1f}
 def table(title: str, points: list[Point], weak: bool) -> list[str]:
     lines = ["", f"## {title}", "",
              "| ranks | elements of a rank | `for` ms | `tasks` ms | tasks per loop | messages per face | `tasks` / `for` | "
-             "efficiency of `for` | of `tasks` | cores at work in `tasks` |",
-             "|" + "---:|" * 10]  # fmt: skip
+             "efficiency of `for` | of `tasks` | cores at work in `tasks` | dear messages |",
+             "|" + "---:|" * 11]  # fmt: skip
     first = points[0]
     for point in points:
         ideal = 1.0 if weak else first.ranks / point.ranks
@@ -176,19 +192,23 @@ def table(title: str, points: list[Point], weak: bool) -> list[str]:
         loops, tasks = point.loops.cycle, point.tasks.cycle
         lines.append(f"| {point.ranks:,} | {point.size}^3 | {loops / 1e3:.3f} | {tasks / 1e3:.3f} | {point.grain.per_loop} | "
                      f"{point.grain.per_face} | {tasks / loops:.2f} | {kept[0]:.0%} | {kept[1]:.0%} | "
-                     f"{point.tasks.busy:.0%} |")  # fmt: skip
+                     f"{point.tasks.busy:.0%} | {point.dear.cycle / loops:.2f} |")  # fmt: skip
     return lines
+
+
+def words(found: list[int]) -> str:
+    return " and ".join(map(str, found))
 
 
 def page(options: argparse.Namespace, bench: Bench) -> str:
     weak = [bench.point(edge, options.weak) for edge in options.edges]
-    divided = [edge for edge in options.edges if edge > 2 and options.strong % edge == 0]
-    strong = [bench.point(edge, options.strong // edge) for edge in divided]
+    strong = [bench.point(edge, options.strong // edge) for edge in divided(options)]
     real, simulated = bench.check()
     alone = bench.alone()
     head = HEAD.format(cores=options.cores, machine=platform.machine(), processors=len(os.sched_getaffinity(0)),
-                       latency=options.latency, bandwidth=options.bandwidth / 1e3, join=JOIN, creation=alone.creation,
-                       overhead=alone.overhead, simulated=simulated / 1e3, real=real / 1e3)  # fmt: skip
+                       latency=options.latency, dear=options.dear, bandwidth=options.bandwidth / 1e3, join=JOIN, creation=alone.creation,
+                       overhead=alone.overhead, tasks=words(options.tasks), per_face=words(options.per_face),
+                       simulated=simulated / 1e3, real=real / 1e3)  # fmt: skip
     lines = table("The same mesh on each rank", weak, True) + table("The same mesh for all of them", strong, False)
     return head + "\n".join(lines) + "\n"
 

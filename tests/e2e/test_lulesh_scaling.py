@@ -62,20 +62,15 @@ def test_all_ranks_go_at_the_pace_of_the_slowest_and_the_reduction():
     assert found.cycle == 51 + 2 * 3 * 5
 
 
-def sending(cost: float, bytes_sent: int) -> Cycle:
-    """Packs for the right-hand neighbour, computes something else, and then needs the left one's message: a ring would
-    need periodic borders, so ranks at the ends only send or only receive."""
+def in_a_row(place: tuple[int, int, int], cost: float, bytes_sent: int) -> Cycle:
+    """Packs for the right-hand neighbour, computes something else, and then needs the left one's message. The ranks at the
+    ends only send or only receive."""
     cycle = [Task("step", 0), Task("send", 1, 2), Task("work", cost), Task("use", 2)]
     for sink in (1, 2):
         link(cycle, 0, sink)
     link(cycle, 2, 3)
     for source in (1, 3):
         link(cycle, source, 0, later=True)
-    return cycle
-
-
-def in_a_row(place: tuple[int, int, int], cost: float, bytes_sent: int) -> Cycle:
-    cycle = sending(cost, bytes_sent)
     if place[2] == 0:
         cycle[1].sends = [(RIGHT, 7, bytes_sent)]
     else:
@@ -140,6 +135,15 @@ def test_loops_end_with_the_slowest_share():
     costs = {task.kind: task.cost for task in loops}
     assert (costs["forces"], costs["material"]) == (7.5, 6.5)
     assert simulate(1, lambda place: loops, Machine(1, 0, 1, 0), 3).cycle == 1 + 7.5 + 6.5 + 3 * 0.5
+
+
+def test_gather_alone_has_accelerated_as_well():
+    def run(*cycle: Task) -> recorded.Run:
+        return recorded.Run({0: list(cycle)}, 0, 0, 0)
+
+    alone = run(Task("step", 1), Task("gather", 10), Task("move", 5))
+    ranks = recorded.at_speed_of(alone, run(Task("step", 9), Task("gather", 99), Task("accelerate", 3), Task("move", 99)))
+    assert [task.cost for task in ranks[0]] == [1, 7, 3, 5]
 
 
 @pytest.mark.parametrize("edge", [2, 3, 5])
