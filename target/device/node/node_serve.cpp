@@ -203,7 +203,9 @@ void hand_over(const Frame& frame, const uint64_t* words, const char* region = n
   list.append(job);
   bool is_kernel = job->is_kernel;
   add_work(list, device_in(frame.flags));
-  if (!is_kernel) look_soon();  // another device's dispatcher may have received it, while this device's threads run kernels
+  // A dispatcher that has received it for another one, all of whose threads run kernels. What it has received for itself it
+  // takes next, in the order of the frames.
+  if (!is_kernel && worker_devices().count > 1) look_soon();
 }
 
 // At once -----------------------------------------------------------------------------------------------------------------
