@@ -5,6 +5,7 @@ declarations or builds are never mixed."""
 import fcntl
 import json
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -45,6 +46,31 @@ def test_interrupt_ends_the_program_and_says_how_to_go_on(tmp_path):
     _, errors = running.communicate(timeout=60)
     assert running.returncode == 130 and "the same command goes on from there" in errors
     assert 2 <= len(lines(path)) < 10 and all(run["status"] == "ok" for run in lines(path))
+
+
+# When its readers have just begun: they are threads, for whose end an interpreter waits.
+INTERRUPTED = """
+import sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[1])
+from marline.study.measure import process
+begin = process._Output.__init__
+def interrupted(*words):
+    begin(*words)
+    raise KeyboardInterrupt
+process._Output.__init__ = interrupted
+try:
+    process.execute(["sleep", "600"], {"PATH": "/usr/bin:/bin"}, 600, Path("."))
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+
+
+def test_an_interrupt_at_the_start_of_a_run_ends_it(tmp_path):
+    python = Path(__file__).resolve().parents[2] / "python"
+    result = subprocess.run([sys.executable, "-c", INTERRUPTED, python], cwd=tmp_path, env=clean_environment(), text=True,
+                            capture_output=True, timeout=60, check=False)  # fmt: skip
+    assert (result.returncode, result.stdout) == (0, "interrupted\n")
 
 
 def test_a_finished_study_is_only_reported(tmp_path):

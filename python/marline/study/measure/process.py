@@ -64,9 +64,9 @@ def _send(processes: Sequence[int], number: signal.Signals) -> None:
             continue  # it has ended meanwhile
 
 
-def end_all(child: subprocess.Popen[bytes], token: str) -> None:
-    """Asks the launcher, waits, kills what is left; returns when nothing is."""
-    if child.poll() is None:
+def end_all(child: subprocess.Popen[bytes] | None, token: str) -> None:
+    """Asks the launcher, waits, kills what is left; returns when nothing is. None: its start was interrupted."""
+    if child and child.poll() is None:
         child.terminate()
         try:
             child.wait(timeout=GRACE_SECONDS)
@@ -79,7 +79,8 @@ def end_all(child: subprocess.Popen[bytes], token: str) -> None:
                           "would be worth nothing; start again when it is gone")
         _send(left, signal.SIGKILL)
         time.sleep(0.01)
-    child.wait()
+    if child:
+        child.wait()
 
 
 def _drain(stream: IO[bytes], kept: bytearray) -> None:
@@ -131,22 +132,23 @@ def execute(words: Sequence[str], environment: Mapping[str, str], limit: float, 
     with tempfile.TemporaryDirectory(prefix="marline-study-") as logs:
         marked = {**environment, TOKEN: token, "LD_DEBUG": "libs", "LD_DEBUG_OUTPUT": f"{logs}/ld"}
         start = time.monotonic()
-        try:
+        child, output = None, None
+        try:  # from the start on: its readers are threads, which would keep an interrupted study from ending
             child = subprocess.Popen(words, env=marked, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                      stderr=subprocess.PIPE, bufsize=0, start_new_session=True)
-        except OSError as error:
-            return Ending(127, errors=f"{words[0]}: {error.strerror}")
-        output = _Output(child)
-        try:
+            output = _Output(child)
             in_time = output.ended_before(start + limit)
             if in_time:
                 child.wait(max(0.0, start + limit - time.monotonic()))
             seconds = time.monotonic() - start
+        except OSError as error:
+            return Ending(127, errors=f"{words[0]}: {error.strerror}")
         except subprocess.TimeoutExpired:  # its streams are closed, and it runs on
             in_time, seconds = False, time.monotonic() - start
         finally:
             end_all(child, token)
-            output.close()
+            if output:
+                output.close()
         if not in_time:
             return Ending(None, seconds=seconds)
         return Ending(child.returncode, *output.texts(), seconds, _libraries(Path(logs)), output.is_cut())
