@@ -187,7 +187,7 @@ static void read_call(void) {
 
 /* Each region takes long on node 1. */
 static void uneven(void) {
-  enum { kRegions = 24 };
+  enum { kRegions = 48 };
   static int values[kRegions], processes[kRegions];
   int slow = 0;
 #pragma omp target map(from : slow) device(1)
