@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from marline.trace.analysis import Analysis
+from marline.trace.model import Tasks
 from marline.trace.read.calls import Calls, call_mask
 from marline.trace.symbols import locate
 from marline.trace.views.export import load
@@ -63,8 +64,7 @@ def read_run(folder: Path, edge: int) -> Run:
     between = edges.source[of_tasks], edges.sink[of_tasks]
     ranks, gaps, spans, overheads = {}, [], [], []
     for rank in trace.ranks:
-        rows = np.flatnonzero(tasks.deferred & (tasks.rank == rank) & (tasks.end >= 0))
-        rows = rows[np.argsort(tasks.created[rows], kind="stable")]
+        rows = _rows(tasks, rank)
         kinds = [places[rank, code].function.removeprefix("task_") for code in tasks.code[rows].tolist()]
         steps = [i for i, kind in enumerate(kinds) if kind == STEP]
         length = len(rows) // len(steps) if steps else 0
@@ -102,6 +102,12 @@ def read_message_costs(folder: Path) -> MessageCosts:
     return MessageCosts(sent, float(np.quantile(received, 0.1)))
 
 
+def _rows(tasks: Tasks, rank: int) -> np.ndarray:
+    """A rank's tasks in the order of their creation."""
+    rows = np.flatnonzero(tasks.deferred & (tasks.rank == rank) & (tasks.end >= 0))
+    return rows[np.argsort(tasks.created[rows], kind="stable")]
+
+
 def _cycle(kinds: list[str], cost: np.ndarray, rows: np.ndarray, edges: tuple[np.ndarray, np.ndarray]) -> Cycle:
     """The third cycle stands for all: it has one before it that has one before it."""
     cycle = [Task(kind, us) for kind, us in zip(kinds, cost.tolist(), strict=True)]
@@ -125,11 +131,10 @@ def place_of(rank: int, edge: int) -> tuple[int, int, int]:
     return rank % edge, rank // edge % edge, rank // edge**2
 
 
-def _add_messages(ranks: dict[int, Cycle], calls: Calls, tasks, edge: int) -> None:  # noqa: ANN001  Tasks of the trace
+def _add_messages(ranks: dict[int, Cycle], calls: Calls, tasks: Tasks, edge: int) -> None:
     """From the second cycle's calls in tasks."""
     for rank, cycle in ranks.items():
-        rows = np.flatnonzero(tasks.deferred & (tasks.rank == rank) & (tasks.end >= 0))
-        rows = rows[np.argsort(tasks.created[rows], kind="stable")][len(cycle) : 2 * len(cycle)]
+        rows = _rows(tasks, rank)[len(cycle) : 2 * len(cycle)]
         place = {task: i for i, task in enumerate(tasks.id[rows].tolist())}
         here = np.array(place_of(rank, edge))
         for call in np.flatnonzero((calls.rank == rank) & call_mask(calls, "MPI_Send", "MPI_Recv")).tolist():
@@ -161,11 +166,11 @@ def _set_priorities(ranks: dict[int, Cycle]) -> None:
                     task.priority = 2
 
 
-def at_speed_of(alone: Run, run: Run) -> dict[int, Cycle]:
-    """The ranks of `run`, whose ranks shared cores and caches, with the costs of rank 0 alone, if it has such tasks. It
-    has more of the dearest region than others, which wait for it in each cycle. Without neighbours, `gather` accelerates as
-    well. Tasks that send or receive also wait in MPI for other ranks, which share the cores: what they cost by themselves,
-    but for their bytes, is taken to be what the cheapest of their kind has cost."""
+def at_speed_of(alone: Run, run: Run) -> None:
+    """Gives the ranks of `run`, which shared cores and caches, the costs of rank 0 alone, if it has such tasks. It has more
+    of the dearest region than others, which wait for it in each cycle. Without neighbours, `gather` accelerates as well.
+    Tasks that send or receive also wait in MPI for other ranks, which share the cores: what they cost by themselves, but
+    for their bytes, is taken to be what the cheapest of their kind has cost."""
     by_kind = _by_kind(alone.ranks[0])
     messages = [task for cycle in run.ranks.values() for task in cycle if task.bytes]
     least = {kind: min(task.cost for task in messages if task.kind == kind) for kind in {task.kind for task in messages}}
@@ -178,7 +183,6 @@ def at_speed_of(alone: Run, run: Run) -> dict[int, Cycle]:
                 task.cost = same.cost
         for gather, accelerate in zip(of["gather"], of.get("accelerate", []) if "accelerate" not in by_kind else []):
             gather.cost = max(0.0, gather.cost - accelerate.cost)
-    return run.ranks
 
 
 def _by_kind(cycle: Cycle) -> dict[str, list[Task]]:

@@ -85,13 +85,16 @@ class Bench:
         self._message_costs: dict[tuple[int, int], recorded.MessageCosts] = {}
 
     def run(self, edge: int, size: int, grain: Grain) -> recorded.Run:
-        """A recorded run of one thread per rank; `edge`: 1 or 3."""
+        """A recorded run of one thread per rank, with costs as of a rank alone; `edge`: 1 or 3."""
         if edge == 1:
             grain = Grain(grain.per_loop, self._options.per_face[0])  # it has no face
         key = edge, size, grain
         if key not in self._runs:
             blocks = ("-tel", str(grain.per_loop), "-tnl", str(grain.per_loop))
-            self._runs[key] = recorded.read_run(self._record(edge, size, "tasks", grain.per_face, *blocks), edge)
+            run = recorded.read_run(self._record(edge, size, "tasks", grain.per_face, *blocks), edge)
+            if edge > 1:
+                recorded.at_speed_of(self.run(1, size, grain), run)
+            self._runs[key] = run
         return self._runs[key]
 
     def message_costs(self, size: int, per_face: int) -> recorded.MessageCosts:
@@ -114,9 +117,8 @@ class Bench:
         return trace
 
     def ranks(self, edge: int, size: int, grain: Grain) -> dict[int, simulation.Cycle]:
-        """By the number of the recorded rank, with costs as of a rank alone."""
-        alone = self.run(1, size, grain)
-        return alone.ranks if edge == 1 else recorded.at_speed_of(alone, self.run(3, size, grain))
+        """By the number of the recorded rank that stands for those of a cube."""
+        return self.run(1 if edge == 1 else 3, size, grain).ranks
 
     def point(self, edge: int, size: int) -> Point:
         per_face = self._options.per_face if edge > 1 else self._options.per_face[:1]
@@ -206,8 +208,8 @@ def page(options: argparse.Namespace, bench: Bench) -> str:
     real, simulated = bench.check()
     alone = bench.alone()
     head = HEAD.format(cores=options.cores, machine=platform.machine(), processors=len(os.sched_getaffinity(0)),
-                       latency=options.latency, dear=options.dear, bandwidth=options.bandwidth / 1e3, join=JOIN, creation=alone.creation,
-                       overhead=alone.overhead, tasks=words(options.tasks), per_face=words(options.per_face),
+                       latency=options.latency, dear=options.dear, bandwidth=options.bandwidth / 1e3, join=JOIN,
+                       creation=alone.creation, overhead=alone.overhead, tasks=words(options.tasks), per_face=words(options.per_face),
                        simulated=simulated / 1e3, real=real / 1e3)  # fmt: skip
     lines = table("The same mesh on each rank", weak, True) + table("The same mesh for all of them", strong, False)
     return head + "\n".join(lines) + "\n"

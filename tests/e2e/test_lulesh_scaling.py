@@ -142,8 +142,9 @@ def test_gather_alone_has_accelerated_as_well():
         return recorded.Run({0: list(cycle)}, 0, 0, 0)
 
     alone = run(Task("step", 1), Task("gather", 10), Task("move", 5))
-    ranks = recorded.at_speed_of(alone, run(Task("step", 9), Task("gather", 99), Task("accelerate", 3), Task("move", 99)))
-    assert [task.cost for task in ranks[0]] == [1, 7, 3, 5]
+    together = run(Task("step", 9), Task("gather", 99), Task("accelerate", 3), Task("move", 99))
+    recorded.at_speed_of(alone, together)
+    assert [task.cost for task in together.ranks[0]] == [1, 7, 3, 5]
 
 
 @pytest.mark.parametrize("edge", [2, 3, 5])
