@@ -95,7 +95,7 @@ class Bench {
         record(width, before);
         continue;
       }
-      if (changed == 0) head_.again_all(1);
+      if (changed == 0 && !head_.again_all(1)) std::abort();
       for (uint64_t task = 0; task < 2 * width && changed != 0; ++task) {
         for (size_t word = 0; word < changed; ++word) words[word] = 1000 * i + task;
         if (!head_.again(1, words, 8)) std::abort();

@@ -74,6 +74,14 @@ void count_down(Ahead* one) {
 Lock& ahead_lock() { return g_lock; }
 Ahead* find_claimed(uint64_t task) { return g_claimed.find(task); }
 
+void add_claimed(Ahead* one, uint64_t number) {
+  one->created = g_waits.add(g_claimed.is_empty());
+  g_claimed.add(number, one);
+  if (g_device.load() == nullptr) g_device = one->device;
+}
+
+void remove_claimed(Ahead* one) { g_claimed.remove(one); }
+
 // Under the lock. Those behind the first run of a kernel are handed over behind its end. What a device needs to know of
 // a kernel to send others behind it, it knows by then, such as whether it stores pointers. Likewise those behind copies
 // to the device whose bytes are not known yet.
@@ -313,9 +321,7 @@ void* take(CapturedTask* task) {
       destroy(one);
       return nullptr;
     }
-    one->created = g_waits.add(g_claimed.is_empty());
-    g_claimed.add(task->number, one);
-    if (g_device.load() == nullptr) g_device = device;
+    add_claimed(one, task->number);
   }
   if (fresh != nullptr) device->kind->ahead->start_find(device, const_cast<Entry*>(task->kernel), fresh);
   return one;
@@ -351,6 +357,8 @@ void others_ended(void* taken) {
   hand_over();
 }
 
+}  // namespace
+
 // If it still waits, then for tasks that have been left to the runtime: they have ended.
 void ready(void* taken) {
   auto* one = static_cast<Ahead*>(taken);
@@ -368,6 +376,8 @@ void ready(void* taken) {
   tell_hook(pushed);
   hand_over();
 }
+
+namespace {
 
 void program_waits(marline_wait_kind_t kind) {
   waits(kind);
@@ -560,7 +570,7 @@ int poll(void*) {
 }
 
 constexpr CaptureSink kSink = {wants,   take,   ordered,    others_ended, ready,    program_waits,
-                               cancels, raised, left_ended, iterates,     iterated, graph_ends, awaited};
+                               cancels, raised, left_ended, iterates,     iterated, graph_ends, awaited, repeats};
 
 void start() {
   g_hook = marline_progress_register("deferred target regions", poll, nullptr);

@@ -39,6 +39,7 @@ struct Ahead : Operation {
   bool in_parts = false;      // its copies are made so
   bool is_in_turn = false;    // handed over by ahead_graphs.cpp
   bool is_of_iteration = false;  // and given to the device as a part of its graph's iteration
+  bool is_iteration = false;     // it stands for all regions of one; its items are what these use
   bool has_others_behind = false;  // as in Launch; then
   bool looks_later = false;   // it copies to the device what claimed tasks before it may change still
   uint32_t missing = 1;  // claimed tasks that must be handed over first; 1 each for all others, the kernel, the creator
@@ -111,6 +112,9 @@ void destroy(T* one) {
 // The lock over all records; and under it, what ahead_graphs.cpp asks for.
 [[nodiscard]] Lock& ahead_lock();
 [[nodiscard]] Ahead* find_claimed(uint64_t task);
+// Of a task that the device takes: it can be found from then on.
+void add_claimed(Ahead* one, uint64_t number);
+void remove_claimed(Ahead* one);
 // One of those that the task waits for has come.
 void count_down(Ahead* one);
 // ahead_kernels.cpp. False: the device does not have the task's kernel. `fresh`: it is to be asked, without the lock.
@@ -129,10 +133,14 @@ void hand_over();
 // Hands a task over at once that waits for nothing, whatever is queued. False: it is left to the runtime. Without the lock.
 [[nodiscard]] bool hand_over_now(Ahead* one, List<uint64_t>& behind);
 
+// As CaptureSink has it.
+void ready(void* taken);
+
 // Iterations of persistent graphs, as CaptureSink has them, and a thread's waits.
 void iterates(uint64_t graph, bool is_behind);
 void iterated(uint64_t graph);
 void graph_ends(uint64_t graph);
+[[nodiscard]] bool repeats(uint64_t graph, marline_claimed_t* all, uint64_t number);
 void waits(marline_wait_kind_t kind);
 // A region of an iteration that is as the one before, behind these claimed tasks alone. True: it has been handed over, or left to
 // the runtime. False: it is handed over as any other. By the producer's thread.

@@ -9,8 +9,12 @@
 // before the next one: what it has seen would not say who stands before whom.
 #include "base/chained.hpp"
 #include "face/ahead.hpp"
+#include "face/captured.hpp"
+#include "mapping/used_data.hpp"
 
 #include <pthread.h>
+
+extern "C" int omp_get_default_device();
 
 namespace marline::target {
 
@@ -31,6 +35,11 @@ struct AheadGraph {
   bool is_told = false;    // the device knows of this iteration
   bool is_broken = false;  // a region has been handed over otherwise
   List<GivenTask> now, before;
+  // The producer's, without the lock: what its regions use, of the last iteration that was given one by one. The next one
+  // may be like that in all (`repeats`).
+  bool lists_used = false, is_listed = false;  // it is being listed, and has been
+  int default_device = 0;
+  UsedData used;
 };
 
 Chained<AheadGraph> g_graphs;  // by number; as many as the program has at a time
@@ -180,9 +189,90 @@ bool give_in_turn(Ahead* one, const uint64_t* numbers, size_t count) {
     leave_iteration(number);
     return turn.is_given;
   }
-  Guard guard(ahead_lock());
-  g_graphs.find(number)->now.push({told_as, one->number});
+  AheadGraph* graph;
+  {
+    Guard guard(ahead_lock());
+    graph = g_graphs.find(number);
+    graph->now.push({told_as, one->number});
+  }
+  if (graph->lists_used) graph->used.add(*one->device->mapping, one->task->items);
   return true;
+}
+
+namespace {
+
+// Stands for all regions of the graph's iteration.
+Ahead* make_iteration(AheadGraph& graph, marline_claimed_t* all, uint64_t number) {
+  ItemList list;
+  graph.used.list_items(list);
+  Items items = list.items();
+  items.of_region = true;
+  marline_target_task_t told = {};
+  told.form = MARLINE_TARGET_ENTRY;
+  told.handle = all;
+  told.number = number;
+  told.graph = graph.key;
+  auto* one = make<Ahead>();
+  one->task = make_captured(told, items, {});
+  one->task->kind = ConstructKind::kTarget;
+  one->device = graph.device;
+  one->is_in_turn = one->is_iteration = true;
+  return one;
+}
+
+// False: it must be given region by region.
+bool give_whole(AheadGraph& graph, marline_claimed_t* all, uint64_t number) {
+  const AheadKind& kind = *graph.device->kind->ahead;
+  Ahead* one = make_iteration(graph, all, number);
+  {
+    Guard guard(ahead_lock());
+    add_claimed(one, number);
+    graph.is_told = true;
+  }
+  kind.begin_iteration(one->device, graph.key, true);
+  List<uint64_t> behind;
+  if (!hand_over_now(one, behind)) {
+    {
+      Guard guard(ahead_lock());
+      remove_claimed(one);
+    }
+    free_captured(one->task);
+    destroy(one);
+    marline_claimed_end(all);
+    return false;
+  }
+  bool is_given = one->is_of_iteration;
+  ready(one);  // it may be gone
+  if (is_given) iterated(graph.key);
+  return is_given;
+}
+
+}  // namespace
+
+bool repeats(uint64_t number, marline_claimed_t* all, uint64_t task) {
+  AheadGraph* graph;
+  bool may_be = false;
+  {
+    Guard guard(ahead_lock());
+    graph = g_graphs.find(number);
+    may_be = graph != nullptr && graph->device != nullptr && !graph->is_broken;
+  }
+  if (graph == nullptr) {  // in a fork's child
+    marline_claimed_end(all);
+    return false;
+  }
+  bool is_same_device = graph->default_device == omp_get_default_device();
+  if (graph->lists_used) graph->used.join();
+  graph->is_listed = graph->is_listed || graph->lists_used;
+  may_be = may_be && is_same_device && graph->is_listed && !graph->device->lost;
+  graph->lists_used = false;
+  if (may_be && give_whole(*graph, all, task)) return true;
+  if (!may_be) marline_claimed_end(all);
+  graph->used.clear();
+  graph->is_listed = false;
+  graph->lists_used = true;
+  graph->default_device = omp_get_default_device();
+  return false;
 }
 
 void forget_graphs() { g_graphs = Chained<AheadGraph>(); }

@@ -204,6 +204,18 @@ bool launch_region(Ahead* one, List<uint64_t>& behind) {
   return true;
 }
 
+// All regions of an iteration, which have no predecessors but in it. If they must be given one by one, the construct ends
+// without them: the data has been counted.
+bool launch_iteration(Ahead* one, List<uint64_t>& behind) {
+  Place at = {one, &behind};
+  if (!one->device->mapping->begin_present(one->task->items, sent_at(at))) return false;
+  show(one, "iteration of a graph");
+  const AheadKind& kind = *one->device->kind->ahead;
+  one->is_of_iteration = behind.is_empty() && kind.repeat_iteration(one->device, one->task->graph, one);
+  if (!one->is_of_iteration) (void)one->ended(one);
+  return true;
+}
+
 bool launch_update(Ahead* one, List<uint64_t>& behind) {
   Plan plan;
   Place at = {one, &behind};
@@ -250,11 +262,13 @@ bool launch_mapping(Ahead* one, List<uint64_t>& behind) {
 }  // namespace
 
 // A construct that changes what is mapped goes on when it has been handed over: it has been counted.
-bool may_be_cancelled(const Ahead& one) { return one.ending == nullptr; }
+// The regions of an iteration do so, too, as they have begun together.
+bool may_be_cancelled(const Ahead& one) { return one.ending == nullptr && !one.is_iteration; }
 
 bool launch(Ahead* one, List<uint64_t>& behind) {
   marline_claimed_t* handle = one->task->handle;
   if (marline_claimed_is_cancelled(handle) != 0) return false;
+  if (one->is_iteration) return launch_iteration(one, behind);
   switch (one->task->kind) {
     case ConstructKind::kEnterData:
     case ConstructKind::kExitData: return launch_mapping(one, behind);

@@ -73,12 +73,16 @@ void awaited(uint64_t number) {
   const CaptureSink* sink = capture_sink();
   if (sink != nullptr && sink->awaited != nullptr) sink->awaited(number);
 }
+int repeats(uint64_t graph, marline_claimed_t* all, uint64_t number) {
+  const CaptureSink* sink = capture_sink();
+  return sink != nullptr && sink->repeats != nullptr && sink->repeats(graph, all, number) ? 1 : 0;
+}
 
 // Once, under the lock of capture_to.
 void start() {
   static constexpr marline_target_observer_t kObserver = {
       sizeof kObserver, show, ordered, others_ended, ready, waits, cancels, raised, ended, iterates, iterated, graph_ends,
-      awaited};
+      awaited, repeats};
   if (marline_target_tasks_observe(&kObserver) != 0) {
     fatal("devices that take target tasks ahead of time: another library observes target tasks already, or "
           "libmarline.so is of another version");

@@ -111,6 +111,12 @@ bool Mapping::is_there(const Items& items, int32_t i, Piece*& piece) const {
   return is_kept(piece);
 }
 
+uintptr_t Mapping::piece_of(const Items& items, int32_t i) {
+  Guard guard(lock_);
+  const Piece* piece = piece_at_end(items, i);
+  return piece != nullptr ? piece->begin : 0;
+}
+
 bool Mapping::begin_present(const Items& items, const Sent& sent) {
   Guard guard(lock_);
   if (!is_free(items)) return false;

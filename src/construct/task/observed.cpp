@@ -85,4 +85,12 @@ bool tell_observer(Worker* worker, Task* task, const Dependence* list, size_t co
   return true;
 }
 
+bool let_repeat(Worker* worker, uint64_t graph) {
+  const marline_target_observer_t* observer = tool::target_observer();
+  if (observer->repeats == nullptr || tool::present()) return false;
+  Task* all = create_claimed_task(worker);
+  uint64_t number = g_last_number.fetch_add(1, relaxed) + 1;
+  return observer->repeats(graph, reinterpret_cast<marline_claimed_t*>(all), number) != 0;
+}
+
 }  // namespace marline

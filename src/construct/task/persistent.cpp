@@ -331,8 +331,10 @@ void replay_task(PersistentGraph* graph, const GraphStep& step) {
   spawn_task(worker, task, list, step.dependence_count, nullptr);
 }
 
-// Does what the producer's code would do, construct by construct.
+// Does what the producer's code would do, construct by construct. Or an observer does all of it.
 void replay_without_code(PersistentGraph* graph) {
+  graph->allocated = graph->allocations[0].count;
+  if (repeat_told_iteration(graph)) return;
   for (const GraphStep& step : graph->steps()) {
     const Dependence* list = graph->record.dependences[0].items + step.first_dependence;
     if (step.dropped) continue;
@@ -345,7 +347,6 @@ void replay_without_code(PersistentGraph* graph) {
       case NodeKind::kEmpty: break;
     }
   }
-  graph->allocated = graph->allocations[0].count;
 }
 
 // The iteration that ends was it, to its end, what was recorded?

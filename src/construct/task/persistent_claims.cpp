@@ -35,6 +35,14 @@ void begin_told_iteration(PersistentGraph* graph) {
   if (graph->is_told) tool::tell_iterates(graph->told, graph->mode != GraphMode::kNowait);
 }
 
+// Its tasks' nodes stay as they are, which is as the iteration before has left them: each waits for all again.
+bool repeat_told_iteration(PersistentGraph* graph) {
+  if (!graph->is_told || !let_repeat(this_worker(), graph->told)) return false;
+  graph->is_told = false;
+  graph->position = graph->steps().count;
+  return true;
+}
+
 void end_told_iteration(PersistentGraph* graph) {
   if (graph->is_told) tool::tell_iterated(graph->told);
   graph->is_told = false;

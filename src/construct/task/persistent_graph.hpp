@@ -81,6 +81,8 @@ void await_claimed_before(const PersistentGraph* graph, const GraphNode* node);
 // another way; the record goes.
 void begin_told(PersistentGraph* graph);
 void begin_told_iteration(PersistentGraph* graph);
+// Its tasks have the data that they had in the one before. True: the observer does it as a whole.
+[[nodiscard]] bool repeat_told_iteration(PersistentGraph* graph);
 void end_told_iteration(PersistentGraph* graph);
 void end_told(PersistentGraph* graph);
 

@@ -88,6 +88,10 @@ inline constexpr size_t kInlineEdges = 4096;  // most edges that a descriptor ha
 // For construct/task/persistent.cpp: the same without a look at graphs; and for a descriptor that such a call returned,
 // the beginning of its task's next run. The block stays as it is.
 Task* allocate_ordinary_task(Worker* worker, const TaskShape& shape);
+
+// A child of the current task, without code or dependences, that stands for what a library does: claimed (observed.hpp),
+// and in no graph. No tool is told of it.
+Task* create_claimed_task(Worker* worker);
 void begin_another_life(Worker* worker, Task* task, const TaskShape& shape);
 
 // Makes the task a child of the current one, with its dependences (and those said beforehand), and lets it run: queued,

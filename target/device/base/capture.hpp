@@ -56,6 +56,7 @@ struct CaptureSink {
   void (*iterated)(uint64_t graph);
   void (*graph_ends)(uint64_t graph);
   void (*awaited)(uint64_t number);
+  bool (*repeats)(uint64_t graph, marline_claimed_t* all, uint64_t number);
 };
 
 // From now on, to the end. There is one sink; a second one ends the program.

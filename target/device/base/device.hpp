@@ -132,6 +132,9 @@ struct AheadKind {
   // before, and stand behind the same kernels there; they may be others all the same. They may wait to be started until
   // the end is called. `is_behind`: all that was launched before has ended.
   void (*begin_iteration)(Device*, uint64_t graph, bool is_behind);
+  // Of an iteration that has begun and got no kernel yet: all are as they were in the one before, as are their arguments.
+  // They end together, with the operation. False: the device needs them one by one.
+  bool (*repeat_iteration)(Device*, uint64_t graph, Operation*);
   void (*end_iteration)(Device*, uint64_t graph);
   // There is no other one; or the next one is as the first.
   void (*end_graph)(Device*, uint64_t graph);

@@ -281,12 +281,15 @@ void progress(Device* device) {
 void begin_iteration(Device* device, uint64_t graph, bool is_behind) {
   head_of(device).begin_iteration(graph, is_behind);
 }
+bool repeat_iteration(Device* device, uint64_t graph, Operation* operation) {
+  return head_of(device).repeat_iteration(graph, operation);
+}
 void end_iteration(Device* device, uint64_t graph) { head_of(device).end_iteration(graph); }
 void end_graph(Device* device, uint64_t graph) { head_of(device).end_graph(graph); }
 
-constexpr AheadKind kAhead = {cancel,   start_copies,    start_find_on_cluster, copy_part,
-                              has_room, begin_iteration, end_iteration,         end_graph,
-                              wait_begins, await};
+constexpr AheadKind kAhead = {cancel,    start_copies,    start_find_on_cluster, copy_part,
+                              has_room,  begin_iteration, repeat_iteration,      end_iteration,
+                              end_graph, wait_begins,     await};
 
 }  // namespace
 

@@ -42,12 +42,15 @@ void ClusterGraphs::begin(GraphNumber number, bool is_behind) {
   graph.plan = is_replay ? plan->number : 0;
   if (!is_replay) return;
   graph.first = head_.number_of(number, 0);
-  replays_.push({graph.first, {}});
+  replays_.push({graph.first, 0, {}});
 }
 
-void ClusterGraphs::end(GraphNumber graph) {
-  head_.end_iteration(graph);
-  graph_of(graph).plan = 0;
+void ClusterGraphs::end(GraphNumber number) {
+  head_.end_iteration(number);
+  Graph& graph = graph_of(number);
+  const KeptForms* kept = plans_.find(graph.plan);
+  graph.replayed = kept != nullptr && graph.next == kept->forms.count() ? graph.plan : 0;
+  graph.plan = 0;
 }
 
 void ClusterGraphs::remove(GraphNumber number) {
@@ -63,6 +66,15 @@ bool ClusterGraphs::is_same(Graph& graph, const KernelForm& form, const NewTask&
          head_.is_next(graph.number, task.kernel, task.pin, task.accesses);
 }
 
+void ClusterGraphs::note_repeated(const Graph& graph, uint64_t tasks, Operation* operation) {
+  for (Replay& replay : replays_) {
+    if (replay.first != graph.first) continue;
+    replay.tasks += tasks;
+    replay.operations.push(operation);
+  }
+  count_up(cluster_seen().under_way, static_cast<int64_t>(tasks));
+}
+
 bool ClusterGraphs::repeat(GraphNumber number, const KernelForm& form, const NewTask& task, Operation* operation,
                            TaskNumber& task_number) {
   Graph& graph = graph_of(number);
@@ -73,11 +85,20 @@ bool ClusterGraphs::repeat(GraphNumber number, const KernelForm& form, const New
     return false;
   }
   task_number = graph.first + graph.next++;
-  for (Replay& replay : replays_) {
-    if (replay.first == graph.first) replay.operations.push(operation);
-  }
-  count_up(cluster_seen().under_way);
+  note_repeated(graph, 1, operation);
   if (graph.next % (kTasksPerNode * plans_.find(graph.plan)->nodes) == 0) head_.confirm();
+  return true;
+}
+
+// A kernel's arguments are those of the iteration before, which the nodes have.
+bool ClusterGraphs::repeat_all(GraphNumber number, Operation* operation, TaskNumber& task_number) {
+  Graph& graph = graph_of(number);
+  const KeptForms* kept = plans_.find(graph.plan);
+  if (kept == nullptr || graph.replayed != graph.plan || graph.next != 0 || !head_.again_all(number)) return false;
+  graph.next = kept->forms.count();
+  task_number = graph.first;
+  note_repeated(graph, graph.next, operation);
+  ++repeated_whole_;
   return true;
 }
 
@@ -111,7 +132,7 @@ void ClusterGraphs::take_ended(List<Operation*>& finished) {
     for (size_t i = 0; i < replays_.count(); ++i) {
       if (replays_[i].first != first) continue;
       for (Operation* operation : replays_[i].operations) finished.push(operation);
-      count_up(cluster_seen().under_way, -static_cast<int64_t>(replays_[i].operations.count()));
+      count_up(cluster_seen().under_way, -static_cast<int64_t>(replays_[i].tasks));
       replays_.erase(i);
       break;
     }

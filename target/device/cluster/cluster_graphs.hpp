@@ -44,6 +44,9 @@ class ClusterGraphs {
   // created.
   [[nodiscard]] bool repeat(GraphNumber graph, const KernelForm& form, const NewTask& task, Operation* operation,
                             TaskNumber& number);
+  // All kernels of an iteration that has begun, if the one before was repeated to its end. False: nothing has been done.
+  [[nodiscard]] bool repeat_all(GraphNumber graph, Operation* operation, TaskNumber& number);
+  [[nodiscard]] uint64_t repeated_whole() const { return repeated_whole_; }
   // It has been created as a part of the iteration.
   void note_created(GraphNumber graph, const KernelForm& form) { graph_of(graph).forms.push(form); }
 
@@ -60,6 +63,7 @@ class ClusterGraphs {
     List<KernelForm> forms;  // of the tasks created in this iteration
     uint64_t next = 0;       // of a replay: the task
     uint64_t plan = 0;       // that this iteration replays; 0: none
+    uint64_t replayed = 0;   // that the iteration before has replayed to its end; 0: none
     TaskNumber first = 0;    // then
   };
   struct KeptForms {
@@ -69,15 +73,18 @@ class ClusterGraphs {
   };
   struct Replay {
     TaskNumber first = 0;
-    List<Operation*> operations;
+    uint64_t tasks = 0;           // so far
+    List<Operation*> operations;  // of each, or of all
   };
 
   Graph& graph_of(GraphNumber number);
+  void note_repeated(const Graph& graph, uint64_t tasks, Operation* operation);
   [[nodiscard]] bool is_same(Graph& graph, const KernelForm& form, const NewTask& task);
 
   Head& head_;
   Numbered<Graph> graphs_;
   Numbered<KeptForms> plans_;
+  uint64_t repeated_whole_ = 0;
   List<Replay> replays_;  // under way, oldest first: as few as the program has open iterations
 };
 

@@ -66,6 +66,7 @@ class ClusterHead {
 
   // Iterations of persistent graphs (AheadKind).
   void begin_iteration(uint64_t graph, bool is_behind);
+  [[nodiscard]] bool repeat_iteration(uint64_t graph, Operation* operation);
   void end_iteration(uint64_t graph);
   void end_graph(uint64_t graph);
   // With OMP_DISPLAY_ENV=verbose, at the program's end.

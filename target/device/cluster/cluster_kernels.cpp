@@ -138,6 +138,15 @@ void ClusterHead::begin_iteration(uint64_t graph, bool is_behind) {
   under_lock([&] { graphs_.begin(graph, is_behind); });
 }
 
+bool ClusterHead::repeat_iteration(uint64_t graph, Operation* operation) {
+  bool is_repeated = false;
+  int counted = hooks_share(operation);
+  add_operations(counted);
+  under_lock([&] { is_repeated = graphs_.repeat_all(graph, operation, operation->number); });
+  if (!is_repeated) add_operations(-counted);
+  return is_repeated;
+}
+
 void ClusterHead::end_iteration(uint64_t graph) {
   under_lock([&] { graphs_.end(graph); });
 }
@@ -150,8 +159,9 @@ void ClusterHead::note_graphs() {
   Guard guard(node_.lock);
   const Graphs::Counts& counts = head_.graph_counts();
   if (counts.kept == 0) return;
-  note("cluster: iterations of persistent graphs that the nodes repeated: %lu, in part: %lu, by %lu plan%s",
-       counts.replayed, counts.cut, counts.kept, counts.kept == 1 ? "" : "s");
+  note("cluster: iterations of persistent graphs that the nodes repeated: %lu, of these as a whole: %lu, in part: %lu, by "
+       "%lu plan%s",
+       counts.replayed, graphs_.repeated_whole(), counts.cut, counts.kept, counts.kept == 1 ? "" : "s");
 }
 
 }  // namespace marline::target

@@ -3,12 +3,12 @@
  * Persistent graphs of target regions that workers repeat by themselves: a stencil, and random iterations, in all modes,
  * against the same steps by one thread. Each iteration has other firstprivate data, but where the code does not run again.
  * Some iterations differ: one region more, or one less, or others for good; some have a host task, a wait or an update in
- * the middle; and other threads use the same cluster meanwhile.
+ * the middle; in some loops the data is used between iterations; and other threads use the same cluster meanwhile.
  *
  * Arguments: SEED ROUNDS.
  *
  * Covers: target(nowait, depend, map:tofrom, map:to, firstprivate), target enter data(map:to), target exit data(map:from),
- *   target update(from)
+ *   target update(from, to)
  */
 #include "device.h"
 
@@ -48,6 +48,61 @@ static void stencil(int mode) {
   }
   for (int i = 0; i < kAll; i++)
     CHECK_EQ(now[i], expected[i]);
+}
+
+/* What the program does between iterations, all of which are the same: the nodes repeat them as a whole, until the data is
+ * changed, looked at, or taken away and mapped anew. */
+static void use_between(int kind, long *data, long *expected) {
+#pragma omp taskwait
+  if (kind == 1) {
+    data[kBlock] = expected[kBlock] = 17;
+#pragma omp target update to(data[kBlock : 1])
+  } else if (kind == 2) {
+#pragma omp target exit data map(from : data[0 : kAll])
+    CHECK_EQ(data[kBlock], expected[kBlock]);
+    data[kBlock] = ++expected[kBlock];
+#pragma omp target enter data map(to : data[0 : kAll])
+  } else if (kind == 3) {
+#pragma omp target nowait map(tofrom : data[0 : kAll]) depend(inout : data[kBlock])
+    for (int i = 0; i < kAll; i++)
+      data[i] += 3;
+    for (int i = 0; i < kAll; i++)
+      expected[i] += 3;
+  } else if (kind == 4) {
+#pragma omp target update from(data[0 : kAll])
+    for (int i = 0; i < kAll; i++)
+      CHECK_EQ(data[i], expected[i]);
+  }
+}
+
+static void between(int mode) {
+  static long data[kAll], expected[kAll];
+  enum { kEvery = 9, kKinds = 5 };
+  for (int i = 0; i < kAll; i++)
+    data[i] = expected[i] = i;
+#pragma omp target enter data map(to : data)
+#pragma omp parallel
+#pragma omp single
+  {
+    marline_graph_t *graph = marline_graph_begin(mode);
+    for (int it = 0; it < 2 * kEvery * kKinds; it++) {
+      if (marline_graph_iterate(graph)) {
+        for (int b = 1; b <= kBlocks; b++) {
+#pragma omp target nowait depend(in : data[(b - 1) * kBlock]) depend(inout : data[b * kBlock]) map(tofrom : data)
+          for (int i = 0; i < kBlock; i++)
+            data[b * kBlock + i] = (3 * data[b * kBlock + i] + data[(b - 1) * kBlock + i]) % kModulus;
+        }
+      }
+      for (int i = kBlock; i < (kBlocks + 1) * kBlock; i++)
+        expected[i] = (3 * expected[i] + expected[i - kBlock]) % kModulus;
+      if (it % kEvery == kEvery - 1)
+        use_between(it / kEvery % kKinds, data, expected);
+    }
+    marline_graph_end(graph);
+  }
+#pragma omp target exit data map(from : data)
+  for (int i = 0; i < kAll; i++)
+    CHECK_EQ(data[i], expected[i]);
 }
 
 /* Random iterations. -------------------------------------------------------------------------------------------------- */
@@ -180,6 +235,7 @@ int main(int count, char **words) {
   uint64_t seed = count > 1 ? strtoull(words[1], NULL, 10) : 1, rounds = count > 2 ? strtoull(words[2], NULL, 10) : 4;
   for (int m = 0; m < 3; m++) {
     stencil(kModes[m]);
+    between(kModes[m]);
     for (uint64_t round = 0; round < rounds; round++) {
 #pragma omp parallel
 #pragma omp single

@@ -15,7 +15,7 @@ void Machine::begin_iteration(size_t number) {
   loop.now.clear();
   loop.is_replay = head_.begin_iteration(static_cast<GraphNumber>(construct.loop), construct.waits_for_iterations);
   loop.is_whole = loop.is_replay && draw(2) == 0 && is_repeated_as_a_whole(number, loop.before);
-  if (loop.is_whole) head_.again_all(static_cast<GraphNumber>(construct.loop));
+  if (loop.is_whole && !head_.again_all(static_cast<GraphNumber>(construct.loop))) std::abort();
   open_loop_ = construct.loop;
 }
 

@@ -88,8 +88,8 @@ class Head {
   }
   // The plan that is kept of the graph, until the next call of this class's; null: there is none.
   [[nodiscard]] const Plan* kept_plan(GraphNumber graph) { return graphs_.kept(graph); }
-  // All of them, with the words of the iteration before.
-  void again_all(GraphNumber graph) { graphs_.again_all(graph); }
+  // All of them, with the words of the iteration before. False: the iteration has been cut.
+  [[nodiscard]] bool again_all(GraphNumber graph) { return graphs_.again_all(graph); }
   // Tasks so far may start; else they wait for the end of the iteration.
   void confirm();
   // What comes is not the iteration before: the rest has to be created.

@@ -69,7 +69,7 @@ class Graphs {
 
   // Of a replay. False: it has been cut, so the task has to be created.
   [[nodiscard]] bool again(GraphNumber graph, const uint64_t* words, size_t count);
-  void again_all(GraphNumber graph);
+  [[nodiscard]] bool again_all(GraphNumber graph);
   void confirm();
   [[nodiscard]] bool is_replaying() const { return replaying_ != 0; }
   void cut();

@@ -84,21 +84,22 @@ bool Graphs::again(GraphNumber number, const uint64_t* words, size_t count) {
   return true;
 }
 
-void Graphs::again_all(GraphNumber number) {
-  assert(replaying_ == number);
+bool Graphs::again_all(GraphNumber number) {
+  if (replaying_ != number) return false;
   Graph& graph = graph_of(number);
   const Plan& plan = *graph.now->plan;
   assert(graph.now->count == 0);
   if (!(graph.before->plan == graph.now->plan)) {  // the iteration before was recorded, and may have had other words
     for (const PlanTask& task : graph.before->plan->tasks) {
-      if (!again(number, task.step.words.begin(), task.step.words.count())) return;
+      if (!again(number, task.step.words.begin(), task.step.words.count())) return false;
     }
-    return;
+    return true;
   }
   graph.now->count = plan.tasks.count();
   for (size_t i = 0; i < plan.members.count(); ++i) {
     graph.progress[i].reached = plan.parts[plan.members[i]].tasks.count();
   }
+  return true;
 }
 
 void Graphs::confirm() {

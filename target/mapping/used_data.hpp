@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What several regions use of a device's data, as the items of one construct that stands for all of them: an iteration of
+// a persistent graph that a device repeats as a whole (face/ahead_graphs.cpp). One owner at a time.
+#pragma once
+
+#include "base/item_list.hpp"
+#include "cluster/core/base/list.hpp"
+#include "mapping/mapping.hpp"
+
+namespace marline::target {
+
+class UsedData {
+ public:
+  // Of a region whose data is there (Mapping::begin_present).
+  void add(Mapping& mapping, const Items& items);
+  // No other region comes: neighbours that are used alike become one item, within one mapped piece.
+  void join();
+  void clear() { ranges_.clear(); }
+
+  // What has been joined.
+  void list_items(ItemList& to) const;
+
+ private:
+  struct Used {
+    uintptr_t piece, begin, end;
+    uint64_t type;  // kFrom or nothing: the data goes home with the last construct that uses it
+    bool operator<(const Used& other) const;
+  };
+  List<Used> ranges_;
+};
+
+}  // namespace marline::target
