@@ -159,6 +159,16 @@ def test_a_node_whose_region_takes_long_is_left_alone(jobs, compiled):
     assert 0 <= int(values(result)["woken"]) <= 50
 
 
+# Of one thread: nobody but the watchdog is there when it computes.
+@pytest.mark.parametrize("kind", ["gcc", "clang"])
+def test_regions_are_placed_together_unless_no_other_follows(jobs, compiled, tmp_path, kind):
+    program = built(compiled, kind, "cluster_groups.c")
+    result = jobs.run("-n", 4, "--devices=cluster", "-t", 1, "--", program, tmp_path / "made",
+                      OMP_TARGET_OFFLOAD="mandatory", OMP_DISPLAY_ENV="verbose")  # fmt: skip
+    assert values(result) == {"good": "1", "early": "1"}
+    assert re.search(r"cluster: regions that were placed together: \d{2,}, in groups of \d+", result.stderr)
+
+
 def test_an_iteration_that_differs_is_repeated_in_part(jobs, compiled):
     program = built(compiled, "gcc", "cluster_graphs.c")
     iterations, _, parts = repeated(cluster(jobs, program, "0", "differs", OMP_DISPLAY_ENV="verbose"))

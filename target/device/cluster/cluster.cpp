@@ -7,6 +7,7 @@
 #include "base/report.hpp"
 #include "device/base/capture.hpp"
 #include "device/base/kinds.hpp"
+#include "device/base/tell.hpp"
 #include "device/cluster/cluster_code.hpp"
 #include "device/cluster/cluster_head.hpp"
 #include "device/cluster/cluster_wire.hpp"
@@ -55,8 +56,9 @@ ChosenPlacement chosen_placement() {
   return {.policy = PlacementPolicy::kOwnerComputes};
 }
 
-// Twice as many for each node as one is sent at a time (HeadOptions::credits); to plan all at once, all.
-int most_ahead(const Device* device, bool hold) { return hold ? INT_MAX : 128 * device->member_count; }
+// Twice as many for each node as one is sent at a time (HeadOptions::credits), besides those that wait to be placed with
+// others; to plan all at once, all.
+int most_ahead(const Device* device, bool hold, int group) { return hold ? INT_MAX : 128 * device->member_count + 2 * group; }
 
 bool sends_ahead() {
   const char* text = option_value(Option::kClusterSends);
@@ -116,7 +118,11 @@ void tell_lost(int peer, char* to, size_t bytes) {
   if (g_cluster != nullptr) g_cluster->tell_lost(static_cast<NodeNumber>(peer), to, bytes);
 }
 
-constexpr GuestFrames kGuest = {place, deliver, tell_lost, nullptr};
+void look_at_held() {
+  if (g_cluster != nullptr) g_cluster->look_at_held();
+}
+
+constexpr GuestFrames kGuest = {place, deliver, tell_lost, nullptr, look_at_held};
 
 DeviceFacts facts_of_member(int index) {
   DeviceFacts facts;
@@ -197,6 +203,39 @@ ClusterRoom room_on_gpus(const Device* device) {
       device->number);
 }
 
+// Nanoseconds that a copy from the member takes, the shortest of some.
+double time_of_copy(Device* member, char* to, uint64_t address, size_t bytes) {
+  constexpr int kTimes = 3;
+  uint64_t shortest = UINT64_MAX;
+  for (int i = 0; i < kTimes; ++i) {
+    uint64_t begin = now();
+    member->kind->read(member, to, address, bytes);
+    shortest = std::min(shortest, now() - begin);
+  }
+  return static_cast<double>(shortest);
+}
+
+// Nanoseconds per byte of links, by what copies from two members take, which is 4 ms at 100 MB/s and less than half a
+// millisecond at 1 GB/s: the placement weighs moves against times of regions. A node's processors have to do with each byte, too,
+// so links faster than 2 GB/s count as such.
+double measure_links(const Device* device) {
+  constexpr int kMembers = 2;
+  constexpr size_t kBytes = 64 << 10, kFew = 64;
+  double slowest = 0.5;
+  List<char> data;
+  for (size_t i = 0; i < kBytes; ++i) data.push(0);
+  for (int i = 0; i < std::min(kMembers, device->member_count); ++i) {
+    Device* member = device->members[i];
+    uint64_t address = member->kind->allocate(member, kBytes);
+    if (address == 0) continue;
+    double few = time_of_copy(member, data.begin(), address, kFew);
+    double all = time_of_copy(member, data.begin(), address, kBytes);
+    slowest = std::max(slowest, (all - few) / static_cast<double>(kBytes - kFew));
+    member->kind->release(member, address);
+  }
+  return slowest;
+}
+
 void start(Device* device) {
   if (device->state != nullptr) return;
   refuse_unfit_members(device);
@@ -226,11 +265,13 @@ void start(Device* device) {
     auto* member = static_cast<Node*>(device->members[i]->state);
     g_cluster->add_member(static_cast<double>(ask_node(member, frame, "joining the cluster", words)));
   }
+  if (options.nodes > 1) g_cluster->set_link(measure_links(device));
   device->asks_to_copy = true;
   device->asks_for_spans = true;
-  device->most_ahead = most_ahead(device, options.hold);
-  device->holds_back = options.hold;
   bool takes_ahead = sends_ahead();
+  bool in_groups = takes_ahead && !options.hold && options.policy == PlacementPolicy::kEarliestEnd && options.nodes > 1;
+  device->most_ahead = most_ahead(device, options.hold, in_groups ? g_cluster->place_in_groups() : 0);
+  device->holds_back = options.hold || in_groups;
   device->takes_ahead.store(takes_ahead, std::memory_order_relaxed);  // released with the device, as the others
   if (takes_ahead) start_ahead();
   if (writes.needs_names()) capture_names();  // behind start_ahead, which takes tasks

@@ -45,10 +45,8 @@ ClusterHead::ClusterHead(Device* device, const ClusterPlace& place, uint64_t lim
       node_(0, kAllAtOnce, place, {}, kSide),
       head_(options) {
   memory_.open(place.begin, place.bytes, limit);
-  // Nanoseconds, of which only the order of magnitude matters: what a message takes, and a byte at 2 GB/s.
-  // A region of which nothing is known is worth spreading.
-  constexpr double kLatency = 20'000, kTimePerByte = 0.5, kUnknownTime = 1'000'000;
-  head_.placement.set_link(kLatency, kTimePerByte);
+  constexpr double kTimePerByte = 0.5, kUnknownTime = 1'000'000;  // ns; a region of which nothing is known is worth spreading
+  set_link(kTimePerByte);
   head_.placement.set_unknown_time(kUnknownTime);
   g_head = this;
   show_cluster(0);
@@ -56,13 +54,56 @@ ClusterHead::ClusterHead(Device* device, const ClusterPlace& place, uint64_t lim
 
 void ClusterHead::add_member(double threads) { head_.placement.add({0, threads}); }
 
+void ClusterHead::set_link(double time_per_byte) {
+  constexpr double kLatency = 20'000;  // ns, of which only the order of magnitude matters: what a message takes
+  head_.placement.set_link(kLatency, time_per_byte);
+}
+
+// 32 for each slot: 16 steps of a stencil with two tasks for each. Planning costs 5 us a task; with less than 50 us for each slot,
+// regions end too fast for that.
+int ClusterHead::place_in_groups() {
+  constexpr double kPerSlot = 32, kFewest = 64, kMost = 4096, kLeastTime = 50'000;
+  double window = std::clamp(kPerSlot * head_.placement.all_slots(), kFewest, kMost);
+  head_.set_groups(static_cast<uint64_t>(window), kLeastTime);
+  return static_cast<int>(window);
+}
+
 TaskNumber ClusterHead::create(NewTask task, const Known& known) {
+  constexpr uint64_t kApart = 50'000;  // ns: further ones do not come soon
   memory_.take_new(task.new_buffers);
+  task.may_wait = known.created - last_created_ < kApart;
   TaskNumber number = head_.create(std::move(task));
   known_.reach(number) = known;
   known_[number].is_counted = true;
   count_up(cluster_seen().under_way);
+  note_held(known.created);
   return number;
+}
+
+// A node that could work waits no longer than that.
+void ClusterHead::note_held(uint64_t now) {
+  constexpr uint64_t kAtMost = 2'000'000;
+  last_created_ = now;
+  if (held_since_ != 0 && now - held_since_ > kAtMost && head_.has_idle_node()) head_.plan_held();
+  if (!head_.holds_back()) {
+    held_since_ = 0;
+  } else if (held_since_ == 0) {
+    held_since_ = now;
+  }
+  holds_.store(held_since_ != 0, std::memory_order_relaxed);
+}
+
+void ClusterHead::look_at_held() {
+  constexpr uint64_t kPause = 200'000;
+  if (!holds_.load(std::memory_order_relaxed)) return;
+  Finished finished;
+  {
+    Guard guard(node_.lock);
+    if (now() - last_created_ < kPause) return;
+    head_.plan_held();
+    pump(finished);
+  }
+  finish(finished, true);
 }
 
 void ClusterHead::pump(Finished& finished) {
@@ -75,6 +116,10 @@ void ClusterHead::pump(Finished& finished) {
   } while (!head_.messages.is_empty());
   for (Operation* operation : woken_) finished.push(operation);
   woken_.clear();
+  if (held_since_ != 0 && !head_.holds_back()) {
+    held_since_ = 0;
+    holds_.store(false, std::memory_order_relaxed);
+  }
   for (TaskNumber task : head_.over) note_ended(task, finished);
   graphs_.take_ended(finished);
   if (!head_.over.is_empty()) {
@@ -219,6 +264,8 @@ void ClusterHead::note_at_end() {
   Guard guard(node_.lock);
   uint64_t moved = head_.counts.stood_in;
   note("cluster: idle nodes have run %lu region%s that waited on busy ones", moved, moved == 1 ? "" : "s");
+  uint64_t groups = head_.counts.groups, tasks = head_.counts.in_groups;
+  if (groups != 0) note("cluster: regions that were placed together: %lu, in groups of %lu on average", tasks, tasks / groups);
 }
 
 void ClusterHead::take_times(int peer, const uint64_t* words, uint32_t count) {
@@ -462,6 +509,7 @@ void ClusterHead::await(TaskNumber kernel) {
 }
 
 void ClusterHead::wait_begins(bool singly) {
+  if (!singly && !holds_.load(std::memory_order_relaxed)) return;
   Finished finished;
   {
     Guard guard(node_.lock);

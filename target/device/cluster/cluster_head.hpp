@@ -37,6 +37,11 @@ class ClusterHead {
 
   // For each worker, before the first task.
   void add_member(double threads);
+  // Nanoseconds that a byte takes between nodes.
+  void set_link(double time_per_byte);
+  // Behind that: regions that are created one right behind the other are placed in groups, if that is worth it. Returns of how
+  // many.
+  int place_in_groups();
 
   [[nodiscard]] Device* device() { return device_; }
 
@@ -73,6 +78,8 @@ class ClusterHead {
   void note_graphs();
   // The program waits for all that it has given, perhaps for the end of each.
   void wait_begins(bool singly);
+  // From the thread that polls the wire: plans regions that wait for others to be placed with, if none has come for a while.
+  void look_at_held();
   // For that of this kernel, by its operation's number. It may have ended.
   void await(TaskNumber kernel);
 
@@ -134,6 +141,7 @@ class ClusterHead {
   using Finished = List<Operation*>;
 
   TaskNumber create(NewTask task, const Known& known);
+  void note_held(uint64_t now);
   void pump(Finished& finished);
   void send(Message& message);
   void send_task(const Message& message);
@@ -175,6 +183,9 @@ class ClusterHead {
   Window<Known> known_;  // by task
   bool checks_ = false;
   bool has_warned_ = false;
+  uint64_t last_created_ = 0;  // when; now()
+  uint64_t held_since_ = 0;    // when tasks have begun to wait for others; 0: none does
+  std::atomic<bool> holds_{false};  // the same, for those who do not have the lock: a hint
   List<Copying> copying_;  // that can be made, and nobody is at
   Finished woken_;       // of node 0's tasks that have started, until the next pump ends
 };

@@ -256,7 +256,7 @@ bool look() {
   return node->tell_late_ends();
 }
 
-constexpr GuestFrames kGuest = {place, deliver, nullptr, look};
+constexpr GuestFrames kGuest = {place, deliver, nullptr, look, nullptr};
 
 }  // namespace
 

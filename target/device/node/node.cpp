@@ -199,6 +199,7 @@ int poll_locked() {
   }
   g_unfinished.shrink(kept);
   (void)g_job->kind->poll(g_job->wire);
+  tell_guest_polled();
   if (int counted = g_ended - g_ended_uncounted; counted != 0) add_operations(-counted);
   return g_ended;
 }

@@ -17,6 +17,8 @@ struct GuestFrames {
   // A worker's first thread looks around, while kernels take long: each millisecond if the call before has returned true;
   // else each tenth of a second, and soon after look_soon(). Null: nothing is to be done.
   bool (*look)();
+  // In the program, behind each look at the wire. Null: likewise.
+  void (*polled)();
 };
 
 // Before this process joins a job.
@@ -26,6 +28,7 @@ void take_guest_frames(const GuestFrames& guest);
 void* place_guest(int peer, const Frame& frame, const uint64_t* words);
 void deliver_guest(int peer, const Frame& frame, const uint64_t* words);
 [[nodiscard]] bool look_guest();
+void tell_guest_polled();
 // In a worker, by any thread of it: its first thread need not wait any longer.
 void look_soon();
 // "" where nothing is known.

@@ -34,6 +34,9 @@ void deliver_guest(int peer, const Frame& frame, const uint64_t* words) {
 }
 
 bool look_guest() { return g_guest != nullptr && g_guest->look != nullptr && g_guest->look(); }
+void tell_guest_polled() {
+  if (g_guest != nullptr && g_guest->polled != nullptr) g_guest->polled();
+}
 
 void tell_lost_guest(int peer, char* to, size_t bytes) {
   *to = '\0';

@@ -25,6 +25,7 @@ void Machine::create_next() {
     if (created.loop != 0) end_iteration(created);
     if (created.loop == 0 && draw(8) == 0) head_.await(last_of_construct_[number]);
   } while (is_whole && created_ < program_.constructs.size());
+  if (options_.window != 0 && draw(12) == 0) head_.plan_held();
   drain_head();
   if (created_ < program_.constructs.size()) {
     schedule({.what = Event::kCreate}, wait_time(pace_));
@@ -37,6 +38,7 @@ void Machine::create_next() {
 
 TaskNumber Machine::push(NewTask task, size_t construct, Role role, std::vector<Piece> pieces) {
   bool is_in_loop = program_.constructs[construct].loop != 0;
+  task.may_wait = options_.window == 0 || draw(6) != 0;
   TaskNumber number = is_in_loop ? push_in_loop(std::move(task), construct) : head_.create(std::move(task));
   tasks_[number] = {construct, role, std::move(pieces), false, {}};
   in_order_.push_back(number);

@@ -59,6 +59,7 @@ Machine::Machine(unsigned seed, int most)
   }
   bool is_free = seed % 4 == 0;  // as the head believes: so it withdraws more
   head_.placement.set_link(is_free ? 0 : latency_, is_free ? 0 : 0.01);
+  if (options_.window != 0 && seed % 2 == 0) head_.set_groups(options_.window, 0.01);
   for (size_t v = 0; v < program_.sizes.size(); ++v) {
     auto& variable = host_.emplace_back();
     for (uint64_t i = 0; i < program_.sizes[v]; ++i) variable.push_back(initial_value(v, i));

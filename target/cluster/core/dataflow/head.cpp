@@ -36,6 +36,7 @@ TaskNumber Head::create(NewTask made) {
   tasks_.reach(number).made = std::move(made);
   ++under_way_;
   note_predecessors(number);
+  if (!options_.hold && !may_wait(tasks_[number])) make_due(tasks_.end());
   plan_what_can_be();
   return number;
 }
@@ -79,6 +80,10 @@ void Head::cancel(TaskNumber number) {
 
 void Head::barrier() {
   confirm();
+  plan_held();
+}
+
+void Head::plan_held() {
   make_due(tasks_.end());
   plan_what_can_be();
 }
@@ -380,6 +385,7 @@ void Head::end(TaskNumber number) {
   Task& task = tasks_[number];
   assert(task.state == State::kPlanned);
   task.state = State::kEnded;
+  batch_.note_end(task.planned_end);
   ended_before_ = std::max(ended_before_, number + 1);
   over.push(number);
   --under_way_;

@@ -29,6 +29,7 @@ struct NewTask {
   NodeNumber pin = kAnyNode;
   int32_t priority = 0;
   bool is_awaited = false;        // see Head::await
+  bool may_wait = true;           // to be planned with those that come behind it (Head::set_groups)
   List<TaskNumber> predecessors;
   List<TaskAccess> accesses;      // one per range; ranges do not overlap
   List<NewBuffer> new_buffers;    // that come into being with this task
@@ -55,6 +56,15 @@ class Head {
 
   // Members 1 to options.nodes, before the first task.
   Placement placement;
+  // Before the first task: HeadOptions::window, but only for tasks that may wait, whose data takes a part of their time to
+  // move, and which take `least_time` for each slot of all nodes or more; what they take may be unknown yet. To plan the others,
+  // and what was created before them, nothing is waited for.
+  void set_groups(uint64_t window, double least_time) { options_.window = window, least_time_ = least_time; }
+  // Tasks wait to be planned with others that have not been created. Plans them.
+  [[nodiscard]] bool holds_back() const { return due_ < tasks_.end(); }
+  void plan_held();
+  // Whether the node with least work could start another task at once.
+  [[nodiscard]] bool has_idle_node() const;
 
   TaskNumber create(NewTask task);
   // It need not run, if it has not started; what depends on it goes on.
@@ -125,6 +135,8 @@ class Head {
     uint64_t without_node = 0; // tasks that no member has an image for: they run at node 0
     uint64_t withdrawn = 0;    // tasks for which another node was asked to stand in
     uint64_t from_companions = 0;  // fetches of tasks that may write, from others that may
+    uint64_t groups = 0;       // of tasks that were placed together
+    uint64_t in_groups = 0;    // tasks of them
     uint64_t stood_in = 0;     // tasks that another node has run as a stand-in
   } counts;
   [[nodiscard]] const Graphs::Counts& graph_counts() const { return graphs_.counts; }
@@ -147,6 +159,7 @@ class Head {
     uint64_t level = kNoLevel;  // the longest chain of predecessors that are known; the program's tasks have one
     List<CopyUse> uses;
     NodeNumber advice = 0;      // the node that make_due has found; 0: none
+    double planned_end = 0;     // as the batch that it was in has it; 0: it was in none
     uint32_t batch_number = 0;  // in batch_, while make_due runs
     uint64_t order = 0;         // see Message
     // With `withdraw`:
@@ -175,6 +188,7 @@ class Head {
   void place(Task& task);
   void add_running(const Task& task, List<RunningPredecessor>& running);
   void make_due(TaskNumber end);
+  [[nodiscard]] bool may_wait(const Task& task) const;
   void add_to_batch(const Task& task, TaskNumber first, BatchTask& entry);
   void add_outside(const ClusterRange& range, uint64_t made, BatchTask& entry);
   static uint64_t bytes_written(const Task& task, const ClusterRange& range);
@@ -239,6 +253,7 @@ class Head {
   TaskNumber recording_from_ = kNone;  // the first task of the iteration that is created, if it is recorded
   List<TaskNumber> recorded_ends_;     // of that iteration
   TaskNumber ended_before_ = 0;  // a task that has ended was created before the task of this number
+  double least_time_ = 0;     // set_groups
   uint64_t order_ = 0;        // that no task has, with a window or `hold`
   List<TaskNumber> covered_;  // of the task that is being planned
 };

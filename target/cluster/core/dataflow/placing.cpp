@@ -55,6 +55,23 @@ void Head::add_running(const Task& task, List<RunningPredecessor>& running) {
   }
 }
 
+// On the host, it has a place, and is planned with those before it.
+bool Head::may_wait(const Task& task) const {
+  if (least_time_ == 0) return true;
+  if (!task.made.may_wait) return false;
+  if (task.made.is_on_host) return due_ + 1 < tasks_.end();
+  PlacementRequest request = {.kernel = task.made.kernel, .kinds = task.made.kinds};
+  for (const TaskAccess& access : task.made.accesses) request.bytes += access.range.bytes;
+  double time = placement.expected_time(request);
+  if (placement.is_little(request.bytes, time)) return false;
+  return !placement.is_known(request) || time >= least_time_ * placement.all_slots();
+}
+
+bool Head::has_idle_node() const {
+  NodeNumber node = placement.least_loaded();
+  return node != 0 && static_cast<double>(nodes_[node].open) < placement.slots(node);
+}
+
 // All tasks up to `end` are to be planned. Those behind them are placed, too, as far as they are known, but only as
 // what the due ones lead to; they are placed again later.
 void Head::make_due(TaskNumber end) {
@@ -62,7 +79,8 @@ void Head::make_due(TaskNumber end) {
   TaskNumber first = std::max(due_, tasks_.first());  // stand-ins, which nobody waits to plan, may have ended
   due_ = end;
   bool is_alone = first + 1 == tasks_.end();
-  if (is_alone && (options_.hold || options_.window != 0)) tasks_[first].order = order_++;
+  bool has_order = options_.hold || (options_.window != 0 && (least_time_ == 0 || order_ != 0));
+  if (is_alone && has_order) tasks_[first].order = order_++;
   if (is_alone || placement.policy() != PlacementPolicy::kEarliestEnd) return;
   batch_.clear();
   for (TaskNumber number = first; number < tasks_.end(); ++number) {
@@ -70,11 +88,15 @@ void Head::make_due(TaskNumber end) {
     task.batch_number = static_cast<uint32_t>(batch_.count());
     add_to_batch(task, first, batch_.add());
   }
+  ++counts.groups;
+  counts.in_groups += end - first;
   batch_.plan(placement);
+  batch_.keep(placement, end - first);
   for (TaskNumber number = first; number < end; ++number) {
     Task& task = tasks_[number];
     task.advice = batch_.node_of(task.batch_number);
     task.order = order_ + batch_.position_of(task.batch_number);
+    task.planned_end = batch_.end_of(task.batch_number);
   }
   order_ += batch_.count();
 }
@@ -90,11 +112,17 @@ void Head::add_to_batch(const Task& task, TaskNumber first, BatchTask& entry) {
       entry.inputs.push({before.batch_number, 0});
     } else if (before.place.node != 0) {
       double left = placement.time_left(before.place.node, before.mark);
-      entry.ready = std::max(entry.ready, left);
+      entry.ready = std::max({entry.ready, left, batch_.time_until(before.planned_end)});
     }
   }
   for (const TaskAccess& access : task.made.accesses) {
     entry.request.bytes += access.range.bytes;
+    if (access.may_write && entry.written == 0) {
+      entry.written = access.range.buffer * 0x9e3779b97f4a7c15u + access.range.offset + 1;
+      List<NodeNumber> nodes;
+      directory_.add_holders(access.range, nodes);
+      if (!nodes.is_empty()) entry.owner = nodes[0];
+    }
     uint64_t made = 0;
     size_t input = 0;
     for (TaskNumber number : task.made.predecessors) {

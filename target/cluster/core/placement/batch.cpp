@@ -16,9 +16,8 @@ void Batch::plan(const Placement& placement) {
     }
   }
   bool is_first = true;
-  for (Way way : {Way::kByTransfersAndTimes, Way::kByTimes, Way::kByCreation, Way::kByLoad}) {
+  for (Way way : {Way::kByTransfersAndTimes, Way::kByTimes, Way::kByCreation, Way::kByLoad, Way::kByOwner}) {
     set_order(placement, way);
-    set_slots(placement);
     try_way(placement, way);
     bool is_better = plan_.end < best_.end || (plan_.end == best_.end && plan_.moved < best_.moved);
     if (is_first || is_better) std::swap(plan_, best_);
@@ -55,10 +54,14 @@ void Batch::set_slots(const Placement& placement) {
   for (NodeNumber node = 1; node <= placement.members(); ++node) {
     first_slots_.push(slots_.count());
     auto count = static_cast<size_t>(placement.slots(node));
-    for (size_t i = 0; i < std::max<size_t>(count, 1); ++i) slots_.push(placement.load(node));
+    for (size_t i = 0; i < std::max<size_t>(count, 1); ++i) {
+      double kept = slots_.count() < kept_slots_.count() ? time_until(kept_slots_[slots_.count()]) : 0;
+      slots_.push(std::max(placement.load(node), kept));
+    }
   }
   first_slots_.push(slots_.count());
   free_.copy(placement.loads());
+  for (NodeNumber node = 1; node <= placement.members(); ++node) free_.set(node, first_slot(node));
 }
 
 double& Batch::first_slot(NodeNumber node) {
@@ -66,7 +69,7 @@ double& Batch::first_slot(NodeNumber node) {
   return *std::min_element(first, slots_.begin() + first_slots_[node]);
 }
 
-void Batch::try_way(const Placement& placement, Way way) {
+void Batch::begin_plan(const Placement& placement) {
   plan_.nodes.clear();
   plan_.ends.clear();
   plan_.positions.clear();
@@ -84,26 +87,54 @@ void Batch::try_way(const Placement& placement, Way way) {
   loads_.clear();
   for (NodeNumber node = 0; node <= placement.members(); ++node) {
     loads_.push(node == 0 ? 0 : placement.load(node));
-    sending_.push(0);
-    receiving_.push(0);
+    sending_.push(node < kept_sending_.count() ? time_until(kept_sending_[node]) : 0);
+    receiving_.push(node < kept_receiving_.count() ? time_until(kept_receiving_[node]) : 0);
   }
   plan_.end = 0;
   plan_.moved = 0;
   last_ = 0;
+  set_slots(placement);
+  owners_ = Numbered<Owner>();
+}
+
+void Batch::run_at(const Placement& placement, uint32_t i, NodeNumber node) {
+  Choice choice = at_node(placement, i, node, true);
+  is_placed_[i] = 1;
+  plan_.nodes[i] = last_ = choice.node;
+  plan_.ends[i] = choice.end;
+  plan_.end = std::max(plan_.end, choice.end);
+  plan_.moved += choice.missing;
+  if (choice.node == 0) return;
+  if (tasks_[i].written != 0) {
+    Owner* owner = owners_.find(tasks_[i].written);
+    (owner != nullptr ? *owner : owners_.add(tasks_[i].written)).node = node;
+  }
+  loads_[choice.node] += placement.expected_time_at(tasks_[i].request, choice.node) / placement.slots(choice.node);
+  first_slot(choice.node) = choice.end;
+  free_.set(choice.node, first_slot(choice.node));
+}
+
+void Batch::try_way(const Placement& placement, Way way) {
+  begin_plan(placement);
   uint64_t position = 0;
   for (uint32_t i : order_) {
-    Choice choice = at_node(placement, i, choose(placement, i, way), true);
+    run_at(placement, i, choose(placement, i, way));
     plan_.positions[i] = position++;
-    is_placed_[i] = 1;
-    plan_.nodes[i] = last_ = choice.node;
-    plan_.ends[i] = choice.end;
-    plan_.end = std::max(plan_.end, choice.end);
-    plan_.moved += choice.missing;
-    if (choice.node == 0) continue;
-    loads_[choice.node] += placement.expected_time_at(tasks_[i].request, choice.node) / placement.slots(choice.node);
-    first_slot(choice.node) = choice.end;
-    free_.set(choice.node, first_slot(choice.node));
   }
+}
+
+void Batch::keep(const Placement& placement, size_t tasks) {
+  order_.clear();
+  for (uint32_t i = 0; i < tasks; ++i) order_.push(i);
+  std::sort(order_.begin(), order_.end(), [&](uint32_t a, uint32_t b) { return best_.positions[a] < best_.positions[b]; });
+  begin_plan(placement);
+  for (uint32_t i : order_) run_at(placement, i, best_.nodes[i]);
+  kept_slots_.clear();
+  for (double slot : slots_) kept_slots_.push(now_ + slot);
+  kept_sending_.clear();
+  kept_receiving_.clear();
+  for (double time : sending_) kept_sending_.push(now_ + time);
+  for (double time : receiving_) kept_receiving_.push(now_ + time);
 }
 
 void Batch::find_candidates(const Placement& placement, const BatchTask& task) {
@@ -129,10 +160,15 @@ NodeNumber Batch::choose(const Placement& placement, uint32_t number, Way way) {
   const BatchTask& task = tasks_[number];
   if (task.is_on_host) return 0;
   if (task.request.pin != kAnyNode) return placement.may_run(task.request, task.request.pin) ? task.request.pin : 0;
+  if (way == Way::kByOwner && task.written != 0) {
+    const Owner* owner = owners_.find(task.written);
+    NodeNumber node = owner != nullptr ? owner->node : task.owner;
+    if (node != 0 && placement.may_run(task.request, node)) return node;
+  }
   find_candidates(placement, task);
   Choice best;
   for (NodeNumber node : candidates_) {
-    Choice one = way == Way::kByLoad ? by_load(placement, number, node) : at_node(placement, number, node, false);
+    Choice one = way == Way::kByLoad || way == Way::kByOwner ? by_load(placement, number, node) : at_node(placement, number, node, false);
     if (tasks_[number].inputs.is_empty()) one.cost += ahead_of(placement, number, node);
     bool is_before = node == last_ || (best.node != last_ && node < best.node);
     if (best.node == 0 || one.is_better(best) || (one.is_as_good(best) && is_before)) best = one;

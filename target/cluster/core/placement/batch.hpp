@@ -7,6 +7,7 @@
 // tasks) four times. A pure state machine of node 0; what it decides is advice: nothing has begun at a node.
 #pragma once
 
+#include "cluster/core/base/numbered.hpp"
 #include "cluster/core/placement/placement.hpp"
 
 namespace marline::target {
@@ -28,6 +29,8 @@ struct BatchTask {
   List<BatchInput> inputs;
   uint64_t outside = 0;       // bytes that it uses and somebody else makes or has made
   List<BatchHolder> holders;  // of those
+  NodeNumber owner = 0;       // where that is, if no task of the batch has written it
+  uint64_t written = 0;       // a number for the data that it writes, if it writes some
   double ready = 0;           // until the last predecessor ends that is not of the batch
 };
 
@@ -44,10 +47,17 @@ class Batch {
   [[nodiscard]] uint64_t position_of(size_t task) const { return best_.positions[task]; }
   void clear() { tasks_.clear(); }
 
+  // The first tasks, so many, are to run as planned: what nodes and links have to do for them, other batches find.
+  void keep(const Placement& placement, size_t tasks);
+  // When such a task ends, on a clock that all plans share. One has: so that time has come.
+  [[nodiscard]] double end_of(size_t task) const { return plan_.ends[task] + now_; }
+  void note_end(double end) { now_ = now_ > end ? now_ : end; }
+  [[nodiscard]] double time_until(double end) const { return end > now_ ? end - now_ : 0; }
+
  private:
   static constexpr size_t kReaders = 4;
   // In which order, and by which rule.
-  enum class Way : uint8_t { kByTransfersAndTimes, kByTimes, kByCreation, kByLoad };
+  enum class Way : uint8_t { kByTransfersAndTimes, kByTimes, kByCreation, kByLoad, kByOwner };
   struct Plan {
     List<NodeNumber> nodes;
     List<double> ends;
@@ -76,6 +86,8 @@ class Batch {
 
   void set_order(const Placement& placement, Way way);
   void set_slots(const Placement& placement);
+  void begin_plan(const Placement& placement);
+  void run_at(const Placement& placement, uint32_t task, NodeNumber node);
   void try_way(const Placement& placement, Way way);
   void find_candidates(const Placement& placement, const BatchTask& task);
   [[nodiscard]] NodeNumber choose(const Placement& placement, uint32_t task, Way way);
@@ -99,7 +111,15 @@ class Batch {
   List<List<Copy>> copies_;            // by task: nodes that its output has been sent to
   List<List<uint32_t>> readers_;       // by task, at most kReaders
   List<uint8_t> is_placed_;
+  struct Owner {
+    uint64_t number = 0;
+    NodeNumber node = 0;
+  };
+  Numbered<Owner> owners_;       // of what tasks of the plan have written
   Plan plan_, best_;
+  // What is kept, by the shared clock.
+  double now_ = 0;
+  List<double> kept_slots_, kept_sending_, kept_receiving_;
 };
 
 }  // namespace marline::target

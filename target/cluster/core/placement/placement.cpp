@@ -36,7 +36,7 @@ double Placement::ready_time(const PlacementRequest& request, NodeNumber node, d
 
 // A task waits for others' time where loads differ, and to move little data takes a fraction of that.
 double Placement::rounds_of(const PlacementRequest& request) const {
-  constexpr double kAtMost = 4, kLittle = 0.02;
+  constexpr double kAtMost = 4;
   if (transfer_time(request.bytes) < kLittle * expected_time(request)) return 1;
   double rounds = static_cast<double>(request.beside) / slots_;
   return rounds <= 1 ? 1 : rounds >= kAtMost ? kAtMost : static_cast<double>(static_cast<uint64_t>(rounds + 0.999));
@@ -72,6 +72,12 @@ double Placement::expected_time(const PlacementRequest& request, uint32_t kind) 
   uint64_t key = key_of(request, kind);
   const Cost* cost = find_cost(key);
   return cost != costs_.end() && cost->key == key ? cost->mean : unknown_time_;
+}
+
+bool Placement::is_known(const PlacementRequest& request) const {
+  uint64_t key = key_of(request, request.kinds == 0 ? 0 : static_cast<uint32_t>(__builtin_ctz(request.kinds)));
+  const Cost* cost = find_cost(key);
+  return cost != costs_.end() && cost->key == key;
 }
 
 void Placement::learn(const PlacementRequest& request, NodeNumber node, double time) {

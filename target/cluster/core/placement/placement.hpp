@@ -108,6 +108,11 @@ class Placement {
   // Until a task that takes `time` starts at a node with so much work. In steps of so many rounds of all slots: as long
   // as a slot is free a task starts at once, and no data should move for less than that.
   [[nodiscard]] double wait_time(NodeNumber node, double load, double time, double rounds) const;
+  // It moves in a fiftieth of the time, or less.
+  [[nodiscard]] bool is_little(uint64_t bytes, double time) const { return wire_time(bytes) < kLittle * time; }
+  // Such tasks have run, on the first kind of member that may run them.
+  [[nodiscard]] bool is_known(const PlacementRequest& request) const;
+  [[nodiscard]] double all_slots() const { return slots_; }
   [[nodiscard]] size_t members() const { return members_.count(); }
   [[nodiscard]] const Tournament& loads() const { return loads_; }
   [[nodiscard]] PlacementPolicy policy() const { return policy_; }
@@ -117,6 +122,8 @@ class Placement {
   void for_least(Tournament& loads, const PlacementRequest& request, const With& with) const;
 
  private:
+  static constexpr double kLittle = 0.02;
+
   // A mean of what tasks of one kernel, of about this many bytes, have taken on one kind of member.
   struct Cost {
     uint64_t key;
