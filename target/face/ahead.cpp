@@ -478,7 +478,7 @@ void start_copies(Ahead* one) {
     count_in_parts(1);
     (void)device->kind->ahead->start_copies(device, {&made, 1, nullptr, 0, true}, copy);
   }
-  if (device->holds_back) device->kind->ahead->waits(device, false);
+  if (device->holds_for_waits) device->kind->ahead->waits(device, false);
 }
 
 void end(Ahead* one) {

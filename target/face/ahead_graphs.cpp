@@ -35,7 +35,7 @@ struct AheadGraph {
   bool is_told = false;    // the device knows of this iteration
   bool is_broken = false;  // a region has been handed over otherwise
   List<GivenTask> now, before;
-  // The producer's, without the lock: what its regions use, of the last iteration that was given one by one. The next one
+  // The producer's, without the lock, as is `device`, which nobody else sets: what its regions use, of the last iteration that was given one by one. The next one
   // may be like that in all (`repeats`).
   bool lists_used = false, is_listed = false;  // it is being listed, and has been
   int default_device = 0;
@@ -195,7 +195,7 @@ bool give_in_turn(Ahead* one, const uint64_t* numbers, size_t count) {
     graph = g_graphs.find(number);
     graph->now.push({told_as, one->number});
   }
-  if (graph->lists_used) graph->used.add(*one->device->mapping, one->task->items);
+  if (graph->lists_used) graph->lists_used = graph->used.add(*one->device->mapping, one->task->items);
   return true;
 }
 
@@ -220,54 +220,53 @@ Ahead* make_iteration(AheadGraph& graph, marline_claimed_t* all, uint64_t number
   return one;
 }
 
-// False: it must be given region by region.
-bool give_whole(AheadGraph& graph, marline_claimed_t* all, uint64_t number) {
-  const AheadKind& kind = *graph.device->kind->ahead;
+// False: it has not been handed over. `is_given`: the device does the iteration; else it must be given region by region.
+bool give_whole(AheadGraph& graph, marline_claimed_t* all, uint64_t number, bool& is_given) {
   Ahead* one = make_iteration(graph, all, number);
   {
     Guard guard(ahead_lock());
     add_claimed(one, number);
     graph.is_told = true;
   }
-  kind.begin_iteration(one->device, graph.key, true);
+  one->device->kind->ahead->begin_iteration(one->device, graph.key, true);
   List<uint64_t> behind;
-  if (!hand_over_now(one, behind)) {
-    {
-      Guard guard(ahead_lock());
-      remove_claimed(one);
-    }
-    free_captured(one->task);
-    destroy(one);
-    marline_claimed_end(all);
-    return false;
+  if (hand_over_now(one, behind)) {
+    is_given = one->is_of_iteration;
+    ready(one);  // it may be gone
+    if (is_given) iterated(graph.key);
+    return true;
   }
-  bool is_given = one->is_of_iteration;
-  ready(one);  // it may be gone
-  if (is_given) iterated(graph.key);
-  return is_given;
+  {
+    Guard guard(ahead_lock());
+    remove_claimed(one);
+  }
+  free_captured(one->task);
+  destroy(one);
+  return false;
+}
+
+// Whether the device may do an iteration as a whole, as far as is known here.
+bool may_be_whole(AheadGraph& graph) {
+  if (graph.lists_used) graph.used.join();
+  graph.is_listed = graph.is_listed || graph.lists_used;
+  graph.lists_used = false;
+  if (!graph.is_listed || graph.device == nullptr || graph.device->lost) return false;
+  return graph.device->takes_ahead.load(std::memory_order_relaxed) && graph.default_device == omp_get_default_device();
 }
 
 }  // namespace
 
 bool repeats(uint64_t number, marline_claimed_t* all, uint64_t task) {
   AheadGraph* graph;
-  bool may_be = false;
+  bool is_whole = false, is_given = false;
   {
     Guard guard(ahead_lock());
-    graph = g_graphs.find(number);
-    may_be = graph != nullptr && graph->device != nullptr && !graph->is_broken;
+    graph = g_graphs.find(number);  // none in a fork's child
+    is_whole = graph != nullptr && !graph->is_broken;
   }
-  if (graph == nullptr) {  // in a fork's child
-    marline_claimed_end(all);
-    return false;
-  }
-  bool is_same_device = graph->default_device == omp_get_default_device();
-  if (graph->lists_used) graph->used.join();
-  graph->is_listed = graph->is_listed || graph->lists_used;
-  may_be = may_be && is_same_device && graph->is_listed && !graph->device->lost;
-  graph->lists_used = false;
-  if (may_be && give_whole(*graph, all, task)) return true;
-  if (!may_be) marline_claimed_end(all);
+  bool is_handed = is_whole && may_be_whole(*graph) && give_whole(*graph, all, task, is_given);
+  if (!is_handed) marline_claimed_end(all);
+  if (is_given || graph == nullptr) return is_given;
   graph->used.clear();
   graph->is_listed = false;
   graph->lists_used = true;

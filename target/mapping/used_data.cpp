@@ -12,16 +12,33 @@ bool UsedData::Used::operator<(const Used& other) const {
   return std::tie(piece, type, begin, end) < std::tie(other.piece, other.type, other.begin, other.end);
 }
 
-void UsedData::add(Mapping& mapping, const Items& items) {
+bool UsedData::Attached::operator<(const Attached& other) const {
+  return std::tie(slot, pointee) < std::tie(other.slot, other.pointee);
+}
+
+namespace {
+
+template <class T>
+void push_unless_last(List<T>& list, const T& one) {
+  if (list.is_empty() || list.back() < one || one < list.back()) list.push(one);
+}
+
+}  // namespace
+
+bool UsedData::add(Mapping& mapping, const Items& items) {
   for (int32_t i = 0; i < items.count; ++i) {
-    if (has_no_storage(items.types[i]) || (items.types[i] & map_type::kAttach) != 0) continue;
+    if (has_no_storage(items.types[i])) continue;
+    if ((items.types[i] & map_type::kAttach) != 0) {
+      push_unless_last(attached_, {items.bases[i], items.begins[i]});
+      continue;
+    }
     auto begin = reinterpret_cast<uintptr_t>(items.begins[i]);
     uintptr_t piece = mapping.piece_of(items, i);
+    if (piece == 0 && begin != 0) return false;
     if (piece == 0) continue;
-    Used used = {piece, begin, begin + static_cast<size_t>(items.sizes[i]), items.types[i] & map_type::kFrom};
-    if (!ranges_.is_empty() && !(ranges_.back() < used) && !(used < ranges_.back())) continue;
-    ranges_.push(used);
+    push_unless_last(ranges_, {piece, begin, begin + static_cast<size_t>(items.sizes[i]), items.types[i] & map_type::kFrom});
   }
+  return true;
 }
 
 void UsedData::join() {
@@ -37,6 +54,10 @@ void UsedData::join() {
     }
   }
   ranges_.swap(joined);
+  std::sort(attached_.begin(), attached_.end());
+  List<Attached> each;
+  for (const Attached& one : attached_) push_unless_last(each, one);
+  attached_.swap(each);
 }
 
 void UsedData::list_items(ItemList& to) const {
@@ -44,6 +65,7 @@ void UsedData::list_items(ItemList& to) const {
     auto* begin = reinterpret_cast<void*>(used.begin);
     to.push(begin, begin, static_cast<int64_t>(used.end - used.begin), used.type);
   }
+  for (const Attached& one : attached_) to.push(one.slot, one.pointee, 0, map_type::kAttach);
 }
 
 }  // namespace marline::target

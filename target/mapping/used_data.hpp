@@ -12,11 +12,15 @@ namespace marline::target {
 
 class UsedData {
  public:
-  // Of a region whose data is there (Mapping::begin_present).
-  void add(Mapping& mapping, const Items& items);
+  // Of a region whose data is there (Mapping::begin_present). False: it gets a host address as none of its data is mapped there,
+  // which may change.
+  [[nodiscard]] bool add(Mapping& mapping, const Items& items);
   // No other region comes: neighbours that are used alike become one item, within one mapped piece.
   void join();
-  void clear() { ranges_.clear(); }
+  void clear() {
+    ranges_.clear();
+    attached_.clear();
+  }
 
   // What has been joined.
   void list_items(ItemList& to) const;
@@ -27,7 +31,12 @@ class UsedData {
     uint64_t type;  // kFrom or nothing: the data goes home with the last construct that uses it
     bool operator<(const Used& other) const;
   };
+  struct Attached {
+    void *slot, *pointee;
+    bool operator<(const Attached& other) const;
+  };
   List<Used> ranges_;
+  List<Attached> attached_;  // pointers that would be attached if they were mapped
 };
 
 }  // namespace marline::target

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""studies/b5.yaml, devices.yaml, nodes.yaml, cluster.yaml and rtm.yaml on the real programs, cut to a few of their points:
+"""studies/b5.yaml, devices.yaml, nodes.yaml, cluster.yaml, cluster_links.yaml and rtm.yaml on the real programs, cut to a few points:
 LLVM's runtime and Marline meet the same devices, every figure is there, and the programs have checked what the devices
 did."""
 
@@ -79,6 +79,11 @@ def test_shots_on_threads_and_devices(build, tmp_path):
     assert 0 < cells["strong_threads", "efficiency"]["tasks"]["samples"][0] <= 100
     assert 0 < cells["strong_devices", "efficiency"]["nodes apart"]["samples"][0] <= 100
     assert cells["speed_devices", "seconds"]["processes"]["status"] == "ok"
+
+
+def test_nodes_as_one_device_over_slow_links(build, tmp_path):
+    cells = measured(build, tmp_path, "cluster_links.yaml", ("links", "1 GB/s"))
+    assert cells["links", "granularity_us"]["1 GB/s"]["samples"][0] >= 5000, "tasks sleep for 5 ms"
 
 
 def test_nodes_as_one_device(build, tmp_path):

@@ -64,6 +64,15 @@ void renew_table(Worker* worker, PersistentGraph* graph) {
   graph->producer->table = graph->table;
 }
 
+// On this thread: the caller goes on with what it knows of it.
+void wait_here_for_iteration(PersistentGraph* graph) {
+  Task* producer = graph->producer;
+  bool moves = !producer->has(task_flag::kImplicit | task_flag::kPinned);
+  if (moves) producer->flags |= task_flag::kPinned;
+  wait_for_iteration(graph, graph->instance);
+  if (moves) producer->flags &= ~task_flag::kPinned;
+}
+
 // No task of the graph is unfinished, and nothing of it is recorded.
 void start_over(PersistentGraph* graph) {
   end_told(graph);
@@ -153,6 +162,7 @@ void go_on_unrecorded(Worker* worker, PersistentGraph* graph) {
   graph->state = GraphState::kUnrecorded;
   end_told_iteration(graph);
   graph->table->outer = graph->producers_table;
+  if (graph->is_whole) return wait_here_for_iteration(graph);
   if (graph->instances() == 2 && graph->previous_replayed) {
     reenter_steps(worker, graph, 1 - graph->instance, graph->steps().count);
   }
@@ -423,6 +433,7 @@ bool graph_iterate(PersistentGraph* graph) {
   prepare_iteration(graph);
   graph->position = 0;
   graph->allocated = 0;
+  graph->is_whole = false;
   graph->producer->taskgroup = &graph->groups[graph->instance];
   begin_told_iteration(graph);
   if (graph->mode != GraphMode::kReplay || graph->state != GraphState::kReplaying || !graph->replayable) return true;

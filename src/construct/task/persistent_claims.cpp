@@ -35,10 +35,13 @@ void begin_told_iteration(PersistentGraph* graph) {
   if (graph->is_told) tool::tell_iterates(graph->told, graph->mode != GraphMode::kNowait);
 }
 
-// Its tasks' nodes stay as they are, which is as the iteration before has left them: each waits for all again.
+// Its tasks' nodes stay as they are, which is as the iteration before has left them: each waits for all again. What the
+// producer does behind it is to wait for it (go_on_unrecorded). An untied one could come back on another thread there.
 bool repeat_told_iteration(PersistentGraph* graph) {
-  if (!graph->is_told || !let_repeat(this_worker(), graph->told)) return false;
+  bool is_given = graph->is_told && graph->producer->tied() && let_repeat(this_worker(), graph->told);
+  if (!is_given) return false;
   graph->is_told = false;
+  graph->is_whole = true;
   graph->position = graph->steps().count;
   return true;
 }

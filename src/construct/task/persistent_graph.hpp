@@ -49,6 +49,7 @@ struct PersistentGraph {
   uint32_t allocated = 0;          // the next allocation
   uint64_t told = 0;               // the record's number for the observer of target tasks; 0: it hears of no iteration
   bool is_told = false;            // it has heard of this one, which is still what was recorded
+  bool is_whole = false;           // it does all of this one, of whose tasks the record knows nothing
   Observed observed;               // of the task that is being recorded
   GraphRecord record{};
   Array<Allocation> allocations[GraphRecord::kInstances];

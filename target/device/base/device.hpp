@@ -206,7 +206,8 @@ struct Device {
   // DeviceKind::ahead is to be used. By its start; it may find later that it had better not be, for kernels behind others.
   std::atomic<bool> takes_ahead{false};
   int most_ahead = 0;       // of kernels that it is given, and that have not run, at a time; by its start
-  bool holds_back = false;  // kernels, until it hears that the program waits (AheadKind::waits); likewise
+  bool holds_back = false;  // kernels, until it hears that the program waits (AheadKind::waits), or for a moment; likewise
+  bool holds_for_waits = false;  // until it hears so; likewise
   // The program has got an address, or a pointer of the device has one, that lies outside of the memory it belongs to,
   // as that of a section's array. Written by any thread, before a kernel can have it.
   std::atomic<bool> has_far_pointers{false};

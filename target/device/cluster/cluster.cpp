@@ -22,6 +22,7 @@
 #include <strings.h>
 
 #include <algorithm>
+#include <atomic>
 #include <climits>
 #include <cstdio>
 #include <cstring>
@@ -33,7 +34,9 @@ namespace {
 
 constexpr uint64_t kClusterAlignment = 4096;
 
-ClusterHead* g_cluster = nullptr;
+// Threads look at the wire while one builds it. Null: there is none yet.
+std::atomic<ClusterHead*> g_cluster{nullptr};
+ClusterHead* cluster() { return g_cluster.load(); }
 alignas(ClusterHead) char g_room[sizeof(ClusterHead)];
 
 ClusterHead& head_of(Device* device) {
@@ -96,30 +99,30 @@ void say_once(int peer, const Frame& frame, const uint64_t* words) {
 }
 
 void deliver(int peer, const Frame& frame, const uint64_t* words) {
-  if (static_cast<ClusterFrame>(frame.kind) == ClusterFrame::kFinding && g_cluster != nullptr) {
-    return g_cluster->take_finding(peer, words, frame.words);
+  if (static_cast<ClusterFrame>(frame.kind) == ClusterFrame::kFinding && cluster() != nullptr) {
+    return cluster()->take_finding(peer, words, frame.words);
   }
-  if (static_cast<ClusterFrame>(frame.kind) == ClusterFrame::kPointers && g_cluster != nullptr) {
-    return g_cluster->take_pointers(words, frame.words);
+  if (static_cast<ClusterFrame>(frame.kind) == ClusterFrame::kPointers && cluster() != nullptr) {
+    return cluster()->take_pointers(words, frame.words);
   }
-  if (static_cast<ClusterFrame>(frame.kind) == ClusterFrame::kTimes && g_cluster != nullptr) {
-    return g_cluster->take_times(peer, words, frame.words);
+  if (static_cast<ClusterFrame>(frame.kind) == ClusterFrame::kTimes && cluster() != nullptr) {
+    return cluster()->take_times(peer, words, frame.words);
   }
   if (static_cast<ClusterFrame>(frame.kind) == ClusterFrame::kWarning) return say_once(peer, frame, words);
   ReceivedBlob blob(peer, frame, words);
   Message message;
-  bool is_good = static_cast<ClusterFrame>(frame.kind) == ClusterFrame::kMessage && g_cluster != nullptr &&
+  bool is_good = static_cast<ClusterFrame>(frame.kind) == ClusterFrame::kMessage && cluster() != nullptr &&
                  read_message(blob.reader, message) && is_workers(message.kind);
   if (!is_good) refuse_frame(peer);
-  g_cluster->receive(peer, message, frame.a, blob.reader);
+  cluster()->receive(peer, message, frame.a, blob.reader);
 }
 
 void tell_lost(int peer, char* to, size_t bytes) {
-  if (g_cluster != nullptr) g_cluster->tell_lost(static_cast<NodeNumber>(peer), to, bytes);
+  if (cluster() != nullptr) cluster()->tell_lost(static_cast<NodeNumber>(peer), to, bytes);
 }
 
 void look_at_held() {
-  if (g_cluster != nullptr) g_cluster->look_at_held();
+  if (cluster() != nullptr) cluster()->look_at_held();
 }
 
 constexpr GuestFrames kGuest = {place, deliver, tell_lost, nullptr, look_at_held};
@@ -253,9 +256,10 @@ void start(Device* device) {
   options.memory = chosen_memory();
   options.patience = Worker::patience(options.nodes);
   options.withdraw = options.policy == PlacementPolicy::kEarliestEnd;  // the others say where regions run
-  g_cluster = new (g_room) ClusterHead(device, {room.begin, room.bytes, has_gpus, options.nodes}, room.limit, options);
+  auto* head = new (g_room) ClusterHead(device, {room.begin, room.bytes, has_gpus, options.nodes}, room.limit, options);
+  g_cluster = head;
   ClusterWrites writes = chosen_writes();
-  g_cluster->set_writes(writes.may_write, writes.checks);
+  head->set_writes(writes.may_write, writes.checks);
   if (writes.by_pages && !has_gpus) WrittenPages::refuse_if_impossible();  // here: before each worker says the same
   for (int i = 0; i < device->member_count; ++i) {
     uint64_t words[] = {room.begin, room.bytes, has_gpus ? 1u : 0u, word_of(writes)};
@@ -263,19 +267,20 @@ void start(Device* device) {
     frame.kind = static_cast<uint16_t>(ClusterFrame::kJoin);
     frame.words = 4;
     auto* member = static_cast<Node*>(device->members[i]->state);
-    g_cluster->add_member(static_cast<double>(ask_node(member, frame, "joining the cluster", words)));
+    head->add_member(static_cast<double>(ask_node(member, frame, "joining the cluster", words)));
   }
-  if (options.nodes > 1) g_cluster->set_link(measure_links(device));
+  if (options.nodes > 1) head->set_link(measure_links(device));
   device->asks_to_copy = true;
   device->asks_for_spans = true;
   bool takes_ahead = sends_ahead();
   bool in_groups = takes_ahead && !options.hold && options.policy == PlacementPolicy::kEarliestEnd && options.nodes > 1;
-  device->most_ahead = most_ahead(device, options.hold, in_groups ? g_cluster->place_in_groups() : 0);
+  device->most_ahead = most_ahead(device, options.hold, in_groups ? head->place_in_groups() : 0);
+  device->holds_for_waits = options.hold;
   device->holds_back = options.hold || in_groups;
   device->takes_ahead.store(takes_ahead, std::memory_order_relaxed);  // released with the device, as the others
   if (takes_ahead) start_ahead();
   if (writes.needs_names()) capture_names();  // behind start_ahead, which takes tasks
-  device->state = g_cluster;
+  device->state = head;
 }
 
 uint64_t allocate(Device* device, size_t bytes) { return head_of(device).allocate(bytes); }
@@ -342,9 +347,9 @@ void check_cluster_options() {
 }
 
 void end_cluster_check() {
-  if (g_cluster == nullptr || g_cluster->device()->lost) return;
-  g_cluster->note_at_end();
-  g_cluster->note_graphs();
+  if (cluster() == nullptr || cluster()->device()->lost) return;
+  cluster()->note_at_end();
+  cluster()->note_graphs();
   end_check();
 }
 

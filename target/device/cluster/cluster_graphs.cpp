@@ -25,8 +25,10 @@ ClusterGraphs::Graph& ClusterGraphs::graph_of(GraphNumber number) {
   return found != nullptr ? *found : graphs_.add(number);
 }
 
-void ClusterGraphs::begin(GraphNumber number, bool is_behind) {
+void ClusterGraphs::begin(GraphNumber number, bool is_behind, uint64_t uses) {
   Graph& graph = graph_of(number);
+  graph.uses_before = graph.uses;
+  graph.uses = uses;
   const Plan* plan = head_.kept_plan(number);
   uint64_t before = plan != nullptr ? plan->number : 0;
   bool is_replay = head_.begin_iteration(number, is_behind);
@@ -90,11 +92,11 @@ bool ClusterGraphs::repeat(GraphNumber number, const KernelForm& form, const New
   return true;
 }
 
-// A kernel's arguments are those of the iteration before, which the nodes have.
-bool ClusterGraphs::repeat_all(GraphNumber number, Operation* operation, TaskNumber& task_number) {
+bool ClusterGraphs::repeat_all(GraphNumber number, uint64_t uses, Operation* operation, TaskNumber& task_number) {
   Graph& graph = graph_of(number);
   const KeptForms* kept = plans_.find(graph.plan);
-  if (kept == nullptr || graph.replayed != graph.plan || graph.next != 0 || !head_.again_all(number)) return false;
+  bool is_same = kept != nullptr && graph.replayed == graph.plan && graph.uses_before == uses;
+  if (!is_same || graph.next != 0 || !head_.again_all(number)) return false;
   graph.next = kept->forms.count();
   task_number = graph.first;
   note_repeated(graph, graph.next, operation);

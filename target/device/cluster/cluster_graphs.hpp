@@ -36,7 +36,8 @@ class ClusterGraphs {
  public:
   explicit ClusterGraphs(Head& head) : head_(head) {}
 
-  void begin(GraphNumber graph, bool is_behind);
+  // `uses`: another number if kernels may use other data than before with the same maps.
+  void begin(GraphNumber graph, bool is_behind, uint64_t uses);
   void end(GraphNumber graph);
   void remove(GraphNumber graph);
 
@@ -44,8 +45,10 @@ class ClusterGraphs {
   // created.
   [[nodiscard]] bool repeat(GraphNumber graph, const KernelForm& form, const NewTask& task, Operation* operation,
                             TaskNumber& number);
-  // All kernels of an iteration that has begun, if the one before was repeated to its end. False: nothing has been done.
-  [[nodiscard]] bool repeat_all(GraphNumber graph, Operation* operation, TaskNumber& number);
+  // All kernels of an iteration that has begun, with the arguments that they had in the one before. It may be done if that one
+  // was repeated to its end by this plan, and kernels use the same data: then the nodes have all of it. False: nothing has
+  // been done.
+  [[nodiscard]] bool repeat_all(GraphNumber graph, uint64_t uses, Operation* operation, TaskNumber& number);
   [[nodiscard]] uint64_t repeated_whole() const { return repeated_whole_; }
   // It has been created as a part of the iteration.
   void note_created(GraphNumber graph, const KernelForm& form) { graph_of(graph).forms.push(form); }
@@ -63,6 +66,7 @@ class ClusterGraphs {
     List<KernelForm> forms;  // of the tasks created in this iteration
     uint64_t next = 0;       // of a replay: the task
     uint64_t plan = 0;       // that this iteration replays; 0: none
+    uint64_t uses = 0, uses_before = 0;  // as in `begin`: of this iteration, and of the one before
     uint64_t replayed = 0;   // that the iteration before has replayed to its end; 0: none
     TaskNumber first = 0;    // then
   };

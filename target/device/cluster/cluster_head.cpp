@@ -46,64 +46,23 @@ ClusterHead::ClusterHead(Device* device, const ClusterPlace& place, uint64_t lim
       head_(options) {
   memory_.open(place.begin, place.bytes, limit);
   constexpr double kTimePerByte = 0.5, kUnknownTime = 1'000'000;  // ns; a region of which nothing is known is worth spreading
-  set_link(kTimePerByte);
   head_.placement.set_unknown_time(kUnknownTime);
+  set_link(kTimePerByte);
   g_head = this;
   show_cluster(0);
 }
 
 void ClusterHead::add_member(double threads) { head_.placement.add({0, threads}); }
 
-void ClusterHead::set_link(double time_per_byte) {
-  constexpr double kLatency = 20'000;  // ns, of which only the order of magnitude matters: what a message takes
-  head_.placement.set_link(kLatency, time_per_byte);
-}
-
-// 32 for each slot: 16 steps of a stencil with two tasks for each. Planning costs 5 us a task; with less than 50 us for each slot,
-// regions end too fast for that.
-int ClusterHead::place_in_groups() {
-  constexpr double kPerSlot = 32, kFewest = 64, kMost = 4096, kLeastTime = 50'000;
-  double window = std::clamp(kPerSlot * head_.placement.all_slots(), kFewest, kMost);
-  head_.set_groups(static_cast<uint64_t>(window), kLeastTime);
-  return static_cast<int>(window);
-}
-
 TaskNumber ClusterHead::create(NewTask task, const Known& known) {
-  constexpr uint64_t kApart = 50'000;  // ns: further ones do not come soon
   memory_.take_new(task.new_buffers);
-  task.may_wait = known.created - last_created_ < kApart;
+  task.may_wait = comes_soon();
   TaskNumber number = head_.create(std::move(task));
   known_.reach(number) = known;
   known_[number].is_counted = true;
   count_up(cluster_seen().under_way);
-  note_held(known.created);
+  limit_waits();
   return number;
-}
-
-// A node that could work waits no longer than that.
-void ClusterHead::note_held(uint64_t now) {
-  constexpr uint64_t kAtMost = 2'000'000;
-  last_created_ = now;
-  if (held_since_ != 0 && now - held_since_ > kAtMost && head_.has_idle_node()) head_.plan_held();
-  if (!head_.holds_back()) {
-    held_since_ = 0;
-  } else if (held_since_ == 0) {
-    held_since_ = now;
-  }
-  holds_.store(held_since_ != 0, std::memory_order_relaxed);
-}
-
-void ClusterHead::look_at_held() {
-  constexpr uint64_t kPause = 200'000;
-  if (!holds_.load(std::memory_order_relaxed)) return;
-  Finished finished;
-  {
-    Guard guard(node_.lock);
-    if (now() - last_created_ < kPause) return;
-    head_.plan_held();
-    pump(finished);
-  }
-  finish(finished, true);
 }
 
 void ClusterHead::pump(Finished& finished) {
@@ -116,10 +75,7 @@ void ClusterHead::pump(Finished& finished) {
   } while (!head_.messages.is_empty());
   for (Operation* operation : woken_) finished.push(operation);
   woken_.clear();
-  if (held_since_ != 0 && !head_.holds_back()) {
-    held_since_ = 0;
-    holds_.store(false, std::memory_order_relaxed);
-  }
+  note_holding();
   for (TaskNumber task : head_.over) note_ended(task, finished);
   graphs_.take_ended(finished);
   if (!head_.over.is_empty()) {
@@ -509,7 +465,7 @@ void ClusterHead::await(TaskNumber kernel) {
 }
 
 void ClusterHead::wait_begins(bool singly) {
-  if (!singly && !holds_.load(std::memory_order_relaxed)) return;
+  if (!singly && in_groups_ && !holds_.load(std::memory_order_relaxed)) return;  // a hint: each of its regions is followed by a look
   Finished finished;
   {
     Guard guard(node_.lock);

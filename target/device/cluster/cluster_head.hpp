@@ -78,7 +78,7 @@ class ClusterHead {
   void note_graphs();
   // The program waits for all that it has given, perhaps for the end of each.
   void wait_begins(bool singly);
-  // From the thread that polls the wire: plans regions that wait for others to be placed with, if none has come for a while.
+  // From the thread that polls the wire (cluster_groups.cpp).
   void look_at_held();
   // For that of this kernel, by its operation's number. It may have ended.
   void await(TaskNumber kernel);
@@ -141,13 +141,16 @@ class ClusterHead {
   using Finished = List<Operation*>;
 
   TaskNumber create(NewTask task, const Known& known);
-  void note_held(uint64_t now);
+  [[nodiscard]] bool comes_soon();
+  void limit_waits();
+  void note_holding();
   void pump(Finished& finished);
   void send(Message& message);
   void send_task(const Message& message);
   void send_plan(const Message& message);
   TaskNumber create_kernel(NewTask task, const Launch& launch, const KernelForm& form, List<uint64_t>& words,
                            Operation* operation);
+  [[nodiscard]] uint64_t uses() const;
   [[nodiscard]] bool may_be_repeated(const List<uint64_t>& words);
   [[nodiscard]] bool is_of_variable(const List<uint64_t>& words, size_t i);
   void add_words(const Launch& launch, List<uint64_t>& to) const;
@@ -183,9 +186,10 @@ class ClusterHead {
   Window<Known> known_;  // by task
   bool checks_ = false;
   bool has_warned_ = false;
-  uint64_t last_created_ = 0;  // when; now()
+  bool in_groups_ = false;     // set before the first task
+  uint64_t last_created_ = 0;  // when a task was; now()
   uint64_t held_since_ = 0;    // when tasks have begun to wait for others; 0: none does
-  std::atomic<bool> holds_{false};  // the same, for those who do not have the lock: a hint
+  std::atomic<bool> holds_{false};  // the same, without the lock. relaxed: it says only that a look is worth while
   List<Copying> copying_;  // that can be made, and nobody is at
   Finished woken_;       // of node 0's tasks that have started, until the next pump ends
 };

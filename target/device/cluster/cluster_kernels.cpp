@@ -135,14 +135,19 @@ void ClusterHead::cancel(TaskNumber kernel) {
 }
 
 void ClusterHead::begin_iteration(uint64_t graph, bool is_behind) {
-  under_lock([&] { graphs_.begin(graph, is_behind); });
+  under_lock([&] { graphs_.begin(graph, is_behind, uses()); });
+}
+
+// What list_accesses goes by, besides a launch's spans.
+uint64_t ClusterHead::uses() const {
+  return 2 * memory_.changes() + (device_->has_far_pointers.load(std::memory_order_relaxed) ? 1 : 0);  // ordered by the lock
 }
 
 bool ClusterHead::repeat_iteration(uint64_t graph, Operation* operation) {
   bool is_repeated = false;
   int counted = hooks_share(operation);
   add_operations(counted);
-  under_lock([&] { is_repeated = graphs_.repeat_all(graph, operation, operation->number); });
+  under_lock([&] { is_repeated = graphs_.repeat_all(graph, uses(), operation, operation->number); });
   if (!is_repeated) add_operations(-counted);
   return is_repeated;
 }

@@ -24,6 +24,7 @@ ClusterBuffer* ClusterMemory::add_variable(uint64_t bytes, const uint64_t* place
   if (buffer == nullptr) return nullptr;
   buffer->places = places;
   variables_.push(buffer->number);
+  ++changes_;
   return buffer;
 }
 
@@ -48,6 +49,7 @@ void ClusterMemory::release(ClusterBuffer* buffer) {
   live_.remove(buffer);
   for (size_t i = variables_.count(); buffer->places != nullptr && i-- > 0;) {
     if (variables_[i] == buffer->number) variables_.erase(i);
+    ++changes_;
   }
   buffer->is_leaving = true;
   leaving_.push(buffer);
@@ -97,6 +99,7 @@ ClusterBuffer* ClusterMemory::note_pointer(ClusterBuffer& holder, uint64_t word)
   uint64_t* at = std::lower_bound(known.begin(), known.end(), pointee->begin);
   if (at != known.end() && *at == pointee->begin) return nullptr;
   known.insert(static_cast<size_t>(at - known.begin()), pointee->begin);
+  ++changes_;
   return pointee;
 }
 

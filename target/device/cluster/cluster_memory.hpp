@@ -69,6 +69,8 @@ class ClusterMemory {
   // The word has been written into the buffer; it may be a pointer into this memory. Numbers that look like one do no
   // harm but that kernels use more than they need. Returns to what, if that was not known; else null.
   ClusterBuffer* note_pointer(ClusterBuffer& holder, uint64_t word);
+  // Counts up when kernels may use more or less than before with the same spans: pointers and variables.
+  [[nodiscard]] uint64_t changes() const { return changes_; }
   // The words among these bytes, which go to that address, that may be such pointers. Needs no lock.
   void find_pointers(uint64_t to, const void* data, uint64_t bytes, List<uint64_t>& found) const;
 
@@ -101,6 +103,7 @@ class ClusterMemory {
   List<ClusterBuffer*> leaving_;  // released, with copies perhaps
   List<NewBuffer> new_;
   List<uint64_t> variables_;  // which every kernel may use
+  uint64_t changes_ = 0;
   uint64_t next_ = 1, visit_ = 0;
 };
 

@@ -53,6 +53,23 @@ static void stencil(int mode) {
 /* What the program does between iterations, all of which are the same: the nodes repeat them as a whole, until the data is
  * changed, looked at, or taken away and mapped anew. */
 static void use_between(int kind, long *data, long *expected) {
+  if (kind == 3) { /* and nobody waits */
+    long *last = data + kBlocks * kBlock;
+#pragma omp target nowait map(tofrom : data[0 : kAll]) depend(inout : last[0])
+    for (int i = 0; i < kAll; i++)
+      data[i] += 3;
+    for (int i = 0; i < kAll; i++)
+      expected[i] += 3;
+    return;
+  }
+  if (kind == 5) {
+    long *last = data + kBlocks * kBlock;
+#pragma omp taskwait depend(in : last[0])
+#pragma omp target update from(last[0 : kBlock])
+    for (int i = 0; i < kBlock; i++)
+      CHECK_EQ(last[i], expected[kBlocks * kBlock + i]);
+    return;
+  }
 #pragma omp taskwait
   if (kind == 1) {
     data[kBlock] = expected[kBlock] = 17;
@@ -62,12 +79,6 @@ static void use_between(int kind, long *data, long *expected) {
     CHECK_EQ(data[kBlock], expected[kBlock]);
     data[kBlock] = ++expected[kBlock];
 #pragma omp target enter data map(to : data[0 : kAll])
-  } else if (kind == 3) {
-#pragma omp target nowait map(tofrom : data[0 : kAll]) depend(inout : data[kBlock])
-    for (int i = 0; i < kAll; i++)
-      data[i] += 3;
-    for (int i = 0; i < kAll; i++)
-      expected[i] += 3;
   } else if (kind == 4) {
 #pragma omp target update from(data[0 : kAll])
     for (int i = 0; i < kAll; i++)
@@ -77,7 +88,7 @@ static void use_between(int kind, long *data, long *expected) {
 
 static void between(int mode) {
   static long data[kAll], expected[kAll];
-  enum { kEvery = 9, kKinds = 5 };
+  enum { kEvery = 9, kKinds = 6 };
   for (int i = 0; i < kAll; i++)
     data[i] = expected[i] = i;
 #pragma omp target enter data map(to : data)

@@ -385,7 +385,7 @@ void Head::end(TaskNumber number) {
   Task& task = tasks_[number];
   assert(task.state == State::kPlanned);
   task.state = State::kEnded;
-  batch_.note_end(task.planned_end);
+  if (!task.is_cancelled) batch_.note_end(task.planned_end);
   ended_before_ = std::max(ended_before_, number + 1);
   over.push(number);
   --under_way_;

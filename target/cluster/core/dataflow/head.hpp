@@ -60,8 +60,9 @@ class Head {
   // move, and which take `least_time` for each slot of all nodes or more; what they take may be unknown yet. To plan the others,
   // and what was created before them, nothing is waited for.
   void set_groups(uint64_t window, double least_time) { options_.window = window, least_time_ = least_time; }
-  // Tasks wait to be planned with others that have not been created. Plans them.
+  // Whether tasks wait to be planned with others that have not been created, or for a barrier.
   [[nodiscard]] bool holds_back() const { return due_ < tasks_.end(); }
+  // Plans them.
   void plan_held();
   // Whether the node with least work could start another task at once.
   [[nodiscard]] bool has_idle_node() const;
@@ -98,7 +99,7 @@ class Head {
   }
   // The plan that is kept of the graph, until the next call of this class's; null: there is none.
   [[nodiscard]] const Plan* kept_plan(GraphNumber graph) { return graphs_.kept(graph); }
-  // All of them, with the words of the iteration before. False: the iteration has been cut.
+  // All of them, with the words of the iteration before. False: the iteration has been cut, or is none.
   [[nodiscard]] bool again_all(GraphNumber graph) { return graphs_.again_all(graph); }
   // Tasks so far may start; else they wait for the end of the iteration.
   void confirm();

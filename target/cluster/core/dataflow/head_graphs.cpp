@@ -62,6 +62,7 @@ void Head::cut_iteration() {
 }
 
 void Head::end_iteration(GraphNumber graph) {
+  if (recording_from_ != kNone) plan_held();  // as a part of it
   graphs_.end(graph);
   end_recording();
   send_of_graphs();

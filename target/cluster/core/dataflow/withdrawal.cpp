@@ -112,7 +112,7 @@ bool Head::can_stand_in(const Task& task, NodeNumber idle) {
   if (!placement.may_run(task.request, idle)) return false;
   uint64_t moved = 0;  // there, and what is written back
   for (const TaskAccess& access : task.made.accesses) moved += access.range.bytes * (access.may_write ? 2 : 1);
-  constexpr double kLittle = 0.25, kGain = 0.5;
+  constexpr double kLittle = 0.1, kGain = 0.5;
   double end = placement.time_with_transfer(task.request, idle, moved);
   double time = placement.expected_time_at(task.request, idle);
   if (end - time > kLittle * time || end + kGain * time > runnable_[task.place.node]) return false;

@@ -166,9 +166,10 @@ NodeNumber Batch::choose(const Placement& placement, uint32_t number, Way way) {
     if (node != 0 && placement.may_run(task.request, node)) return node;
   }
   find_candidates(placement, task);
+  bool by_loads = way == Way::kByLoad || way == Way::kByOwner;
   Choice best;
   for (NodeNumber node : candidates_) {
-    Choice one = way == Way::kByLoad || way == Way::kByOwner ? by_load(placement, number, node) : at_node(placement, number, node, false);
+    Choice one = by_loads ? by_load(placement, number, node) : at_node(placement, number, node, false);
     if (tasks_[number].inputs.is_empty()) one.cost += ahead_of(placement, number, node);
     bool is_before = node == last_ || (best.node != last_ && node < best.node);
     if (best.node == 0 || one.is_better(best) || (one.is_as_good(best) && is_before)) best = one;

@@ -2,9 +2,9 @@
 //
 // Nodes for many tasks at once, of which the placement knows all that stands between them. List scheduling: tasks in
 // the order of their ranks, each where it ends first (HEFT, Topcuoglu et al. 2002), in a model in which nodes run tasks
-// in this order, and each sends and receives one thing at a time. Three ranks are tried, and the rule by which
-// Placement chooses for a task alone, and the plan that ends first is taken. So a task costs O(inputs + log nodes + log
-// tasks) four times. A pure state machine of node 0; what it decides is advice: nothing has begun at a node.
+// in this order, and each sends and receives one thing at a time. Three ranks are tried, the rule by which
+// Placement chooses for a task alone, and the node that has what the task writes, and the plan that ends first is taken. So a
+// task costs O(inputs + log nodes + log tasks) five times. A pure state machine of node 0; what it decides is advice: nothing has begun at a node.
 #pragma once
 
 #include "cluster/core/base/numbered.hpp"
@@ -29,8 +29,8 @@ struct BatchTask {
   List<BatchInput> inputs;
   uint64_t outside = 0;       // bytes that it uses and somebody else makes or has made
   List<BatchHolder> holders;  // of those
-  NodeNumber owner = 0;       // where that is, if no task of the batch has written it
-  uint64_t written = 0;       // a number for the data that it writes, if it writes some
+  uint64_t written = 0;       // a number for the first range that it writes; 0: it writes nothing
+  NodeNumber owner = 0;       // a node that has that when the batch is made; 0: it is new
   double ready = 0;           // until the last predecessor ends that is not of the batch
 };
 
@@ -49,7 +49,7 @@ class Batch {
 
   // The first tasks, so many, are to run as planned: what nodes and links have to do for them, other batches find.
   void keep(const Placement& placement, size_t tasks);
-  // When such a task ends, on a clock that all plans share. One has: so that time has come.
+  // When such a task ends, on a clock that all plans share. One has ended: the clock is taken to have come there.
   [[nodiscard]] double end_of(size_t task) const { return plan_.ends[task] + now_; }
   void note_end(double end) { now_ = now_ > end ? now_ : end; }
   [[nodiscard]] double time_until(double end) const { return end > now_ ? end - now_ : 0; }
