@@ -144,6 +144,17 @@ def test_a_program_that_does_not_notice_is_ended_with_a_line(monkeypatch, capfd)
     assert capfd.readouterr().err == line
 
 
+def test_an_interrupt_that_comes_behind_the_end_is_none(monkeypatch):
+    """A terminal's, which the processes have had, and ended by, when the launcher sees it."""
+    attend = job._attend
+    def attended(*arguments):
+        status = attend(*arguments)
+        os.kill(os.getpid(), signal.SIGINT)
+        return status
+    monkeypatch.setattr(job, "_attend", attended)
+    assert os.WTERMSIG(job.run(["sh", "-c", "kill -INT $$"], 2, os.environ)) == signal.SIGINT
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 @pytest.mark.parametrize("all_of_them", [False, True])
 def test_a_signal_ends_the_job(jobs, compiled, number, all_of_them):

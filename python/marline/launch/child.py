@@ -28,10 +28,21 @@ def run(words: Sequence[str], environment: Mapping[str, str], arrived: set[int] 
         end_with_us()
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
         _execute(words, environment)
+    others = set() if arrived is None else arrived
     try:
-        return _attend(child, watched, set() if arrived is None else arrived)
+        return _attend(child, watched, others)
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        others |= watch_no_longer(watched, before) - {signal.SIGCHLD}
+
+
+def watch_no_longer(watched: set[signal.Signals], before: set[signal.Signals]) -> set[int]:
+    """The child has ended. A signal that was meant for it, too, and has come to this process behind that, does nothing more:
+    how the child has ended says it. Returns which there were."""
+    came = set()
+    while (one := signal.sigtimedwait(watched, 0)) is not None:
+        came.add(one.si_signo)
+    signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    return came
 
 
 def ends_with_this_process() -> Callable[[], None]:

@@ -136,7 +136,7 @@ def run(words: Sequence[str], count: int, environment: Mapping[str, str], output
             if member.poll() is None:
                 member.kill()
                 member.wait()
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        child.watch_no_longer(watched, before)
 
 
 def _attend(members: list[subprocess.Popen], watched: set[signal.Signals]) -> int:
