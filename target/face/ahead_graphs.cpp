@@ -35,8 +35,8 @@ struct AheadGraph {
   bool is_told = false;    // the device knows of this iteration
   bool is_broken = false;  // a region has been handed over otherwise
   List<GivenTask> now, before;
-  // The producer's, without the lock, as is `device`, which nobody else sets: what its regions use, of the last iteration that was given one by one. The next one
-  // may be like that in all (`repeats`).
+  // The producer's, without the lock, as is `device`, which nobody else sets: what its regions use, of the last iteration
+  // that was given one by one. The next one may be like that in all (`repeats`).
   bool lists_used = false, is_listed = false;  // it is being listed, and has been
   int default_device = 0;
   UsedData used;

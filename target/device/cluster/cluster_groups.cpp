@@ -2,8 +2,9 @@
 //
 // Regions that wait for others, to be placed with them (Head::set_groups): which, and for how long. See cluster_head.hpp.
 //
-// Invariant: what waits is planned when the program begins to wait, when a node reports that it has a free slot, when enough others
-// are there, or by `look_at_held`, which each look at the wire comes by: the watchdog's, while the only thread computes.
+// Invariant: what waits is planned when the program begins to wait, when a node reports that it has a free slot, when
+// enough others are there, or by `look_at_held`, which each look at the wire comes by: the watchdog's, while the only
+// thread computes.
 #include "device/cluster/cluster_head.hpp"
 
 #include "device/base/tell.hpp"
