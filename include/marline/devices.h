@@ -336,10 +336,10 @@ typedef struct marline_target_observer {
    * that only claimed ones are behind. Else as `raised`. */
   void (*awaited)(uint64_t number);
   /* Behind `iterates`, of a graph with MARLINE_GRAPH_REPLAY: all tasks of the iteration have the firstprivate data, too, that
-   * they had in the one before. Nonzero: the library does the iteration as a whole; none of its tasks is told of, and `iterated` is not
-   * called. 0: they come one by one. `all` is a claimed task with that number, which nothing is before. It stands for the
-   * iteration: the library ends it when all tasks have ended, or, with 0, when it likes. Not called while there is a tool,
-   * which would not hear of them. By the producer's thread; here `all` may be ended at once. */
+   * they had in the one before. Nonzero: the library does the iteration as a whole; none of its tasks is told of, and
+   * `iterated` is not called. 0: they come one by one. `all` is a claimed task with that number, which nothing is before.
+   * It stands for the iteration: the library ends it when all tasks have ended, or, with 0, when it likes. Not called while
+   * there is a tool, which would not hear of them. By the producer's thread; here `all` may be ended at once. */
   int (*repeats)(uint64_t graph, marline_claimed_t *all, uint64_t number);
 } marline_target_observer_t;
 

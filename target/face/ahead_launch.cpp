@@ -205,8 +205,8 @@ bool launch_region(Ahead* one, List<uint64_t>& behind) {
 }
 
 // All regions of an iteration, which have no predecessors but in it. If they must be given one by one, the construct ends
-// without them: the data has been counted. Nothing is handed over behind it by its number, which is that of its first region: the
-// runtime has it behind nothing, and what the program creates later waits for its end.
+// without them: the data has been counted. Nothing is handed over behind it by its number, which is that of its first
+// region: what the program creates later waits for its end.
 bool launch_iteration(Ahead* one, List<uint64_t>& behind) {
   Place at = {one, &behind};
   if (!one->device->mapping->begin_present(one->task->items, sent_at(at))) return false;

@@ -12,7 +12,7 @@ namespace marline::target {
 
 class UsedData {
  public:
-  // Of a region whose data is there (Mapping::begin_present). False: it gets a host address as none of its data is mapped there,
+  // Of a region whose data is there (Mapping::begin_present). False: it gets a host address, as nothing is mapped there,
   // which may change.
   [[nodiscard]] bool add(Mapping& mapping, const Items& items);
   // No other region comes: neighbours that are used alike become one item, within one mapped piece.

@@ -339,23 +339,27 @@ void spawn_task(Worker* worker, Task* task, const Dependence* list, size_t count
   spawn(worker, task, list, count, codeptr);
 }
 
-Task* create_claimed_task(Worker* worker) {
+namespace {
+
+TaskShape empty_shape(size_t dependences) {
   void (*run_nothing)(Task*) = [](Task*) {};
-  Task* task = allocate_ordinary_task(worker, {.invoke = run_nothing,
-                                               .code = reinterpret_cast<const void*>(run_nothing),
-                                               .flags = 0,
-                                               .dependences = 0});
+  return {.invoke = run_nothing,
+          .code = reinterpret_cast<const void*>(run_nothing),
+          .flags = 0,
+          .dependences = dependences};
+}
+
+}  // namespace
+
+Task* create_claimed_task(Worker* worker) {
+  Task* task = allocate_ordinary_task(worker, empty_shape(0));
   task->flags |= task_flag::kClaimed;
   become_child(worker, task);
   return task;
 }
 
 void spawn_empty_task(Worker* worker, const Dependence* list, size_t count, const void* codeptr) {
-  void (*run_nothing)(Task*) = [](Task*) {};
-  Task* task = allocate_task(worker, {.invoke = run_nothing,
-                                      .code = reinterpret_cast<const void*>(run_nothing),
-                                      .flags = 0,
-                                      .dependences = count});
+  Task* task = allocate_task(worker, empty_shape(count));
   spawn_task(worker, task, list, count, codeptr);
 }
 

@@ -218,21 +218,19 @@ double time_of_copy(Device* member, char* to, uint64_t address, size_t bytes) {
   return static_cast<double>(shortest);
 }
 
-// Nanoseconds per byte of links, by what copies from two members take, which is 4 ms at 100 MB/s and less than half a
-// millisecond at 1 GB/s: the placement weighs moves against times of regions. A node's processors have to do with each byte, too,
-// so links faster than 2 GB/s count as such.
+// For ClusterHead::set_link, by what copies from two members take, which is 4 ms at 100 MB/s and less than half a millisecond
+// at 1 GB/s: the placement weighs moves against times of regions.
 double measure_links(const Device* device) {
   constexpr int kMembers = 2;
   constexpr size_t kBytes = 64 << 10, kFew = 64;
-  double slowest = 0.5;
-  List<char> data;
-  for (size_t i = 0; i < kBytes; ++i) data.push(0);
+  static char data[kBytes];
+  double slowest = ClusterHead::kTimePerByte;
   for (int i = 0; i < std::min(kMembers, device->member_count); ++i) {
     Device* member = device->members[i];
     uint64_t address = member->kind->allocate(member, kBytes);
     if (address == 0) continue;
-    double few = time_of_copy(member, data.begin(), address, kFew);
-    double all = time_of_copy(member, data.begin(), address, kBytes);
+    double few = time_of_copy(member, data, address, kFew);
+    double all = time_of_copy(member, data, address, kBytes);
     slowest = std::max(slowest, (all - few) / static_cast<double>(kBytes - kFew));
     member->kind->release(member, address);
   }
@@ -269,11 +267,12 @@ void start(Device* device) {
     auto* member = static_cast<Node*>(device->members[i]->state);
     head->add_member(static_cast<double>(ask_node(member, frame, "joining the cluster", words)));
   }
-  if (options.nodes > 1) head->set_link(measure_links(device));
+  bool weighs_links = options.nodes > 1 && options.policy == PlacementPolicy::kEarliestEnd;
+  if (weighs_links) head->set_link(measure_links(device));
   device->asks_to_copy = true;
   device->asks_for_spans = true;
   bool takes_ahead = sends_ahead();
-  bool in_groups = takes_ahead && !options.hold && options.policy == PlacementPolicy::kEarliestEnd && options.nodes > 1;
+  bool in_groups = weighs_links && takes_ahead && !options.hold;
   device->most_ahead = most_ahead(device, options.hold, in_groups ? head->place_in_groups() : 0);
   device->holds_for_waits = options.hold;
   device->holds_back = options.hold || in_groups;

@@ -45,7 +45,7 @@ ClusterHead::ClusterHead(Device* device, const ClusterPlace& place, uint64_t lim
       node_(0, kAllAtOnce, place, {}, kSide),
       head_(options) {
   memory_.open(place.begin, place.bytes, limit);
-  constexpr double kTimePerByte = 0.5, kUnknownTime = 1'000'000;  // ns; a region of which nothing is known is worth spreading
+  constexpr double kUnknownTime = 1'000'000;  // ns: a region of which nothing is known is worth spreading
   head_.placement.set_unknown_time(kUnknownTime);
   set_link(kTimePerByte);
   g_head = this;
@@ -465,7 +465,7 @@ void ClusterHead::await(TaskNumber kernel) {
 }
 
 void ClusterHead::wait_begins(bool singly) {
-  if (!singly && in_groups_ && !holds_.load(std::memory_order_relaxed)) return;  // a hint: each of its regions is followed by a look
+  if (!singly && in_groups_ && !holds_.load(std::memory_order_relaxed)) return;  // nothing waits
   Finished finished;
   {
     Guard guard(node_.lock);

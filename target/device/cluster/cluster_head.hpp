@@ -37,10 +37,12 @@ class ClusterHead {
 
   // For each worker, before the first task.
   void add_member(double threads);
-  // Nanoseconds that a byte takes between nodes.
+  // Nanoseconds that a byte takes between nodes. 2 GB/s until it is set, and the most that is worth setting: a node's
+  // processors have to do with each byte, too.
+  static constexpr double kTimePerByte = 0.5;
   void set_link(double time_per_byte);
-  // Behind that: regions that are created one right behind the other are placed in groups, if that is worth it. Returns of how
-  // many.
+  // Behind that: regions that are created one right behind the other are placed in groups, if that is worth it. Returns of
+  // how many.
   int place_in_groups();
 
   [[nodiscard]] Device* device() { return device_; }
