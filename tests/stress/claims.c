@@ -349,7 +349,7 @@ static void check_told(bool limits, bool priorities) {
   CHECK(provider.cancels > 0 && provider.skipped > 0, "%ld cancellations were told, %ld tasks cancelled", provider.cancels,
         provider.skipped);
   for (int kind = MARLINE_WAIT_TASKWAIT; kind <= MARLINE_WAIT_FOR_WORK; ++kind) {
-    CHECK(provider.waits[kind] > 0 || (kind == MARLINE_WAIT_THROTTLE && !limits), "no wait of kind %d was told", kind);
+    CHECK(waits_told(kind) > 0 || (kind == MARLINE_WAIT_THROTTLE && !limits), "no wait of kind %d was told", kind);
   }
   CHECK(provider.raises > 0 || !priorities, "no priority was raised");
 }
@@ -386,7 +386,7 @@ int main(int argc, char **argv) {
   provider_stop();
   printf("%ld claimed, %ld of them run before they were ready, %ld cancelled, %ld in graphs, %ld raises; waits",
          provider.claimed, provider.ran_early, provider.skipped, provider.told_in_graph, provider.raises);
-  for (int kind = MARLINE_WAIT_TASKWAIT; kind <= MARLINE_WAIT_FOR_WORK; ++kind) printf(" %ld", provider.waits[kind]);
+  for (int kind = MARLINE_WAIT_TASKWAIT; kind <= MARLINE_WAIT_FOR_WORK; ++kind) printf(" %ld", waits_told(kind));
   putchar('\n');
   fflush(stdout);
   check_told(strcmp(mode, "limits") == 0, strcmp(mode, "priorities") == 0);

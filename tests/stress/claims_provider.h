@@ -184,6 +184,9 @@ static void waits(marline_wait_kind_t kind) {
   __atomic_fetch_add(&provider.waits[kind], 1, __ATOMIC_RELAXED);
 }
 
+/* Workers without work still call `waits` behind the last region. */
+static long waits_told(int kind) { return __atomic_load_n(&provider.waits[kind], __ATOMIC_RELAXED); }
+
 static void raised(uint64_t number, int32_t priority) {
   pthread_mutex_lock(&provider.lock);
   CHECK(claim_of(number) != NULL && priority > 0, "%lu, priority %d", (unsigned long)number, priority);
