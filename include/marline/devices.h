@@ -46,6 +46,11 @@ marline_task_t *marline_target_task_hold(void);
  * to that itself.) */
 int marline_target_can_suspend(void);
 
+/* A region of Clang's code is about to run in the calling task, on a device or on the host. Regions that take part in a
+ * task reduction wait here until no other one runs, to the end of the task: that code gives them all the variable itself.
+ * May suspend. */
+void marline_target_region_begins(void);
+
 /* While `handle` is not NULL, what LLVM's libomptarget asks of the OpenMP runtime on the calling thread gets this answer:
  * the current task can be put aside, and *handle is the word of the operations that it starts. Set it right around a
  * call into libomptarget; the thread must not suspend in between. */

@@ -59,6 +59,7 @@ int run(const Origin& call, int64_t number, void* id, int32_t teams, int32_t thr
   Destination to = destination_of(number);
   Device* device = to.device;
   if (int node = marline_target_node(); to.node == 0) to.node = node;
+  marline_target_region_begins();
   if (device == nullptr) return kRunItYourself;
   if (run_on(to, call, id, teams, given, threads)) return kDone;
   if (is_mandatory() && device->kind == &kLlvmKind) {

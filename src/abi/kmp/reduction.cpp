@@ -3,7 +3,9 @@
 // Reductions, of worksharing constructs and of tasks, as Clang calls them.
 #include "construct/parallel/reduction.hpp"
 
+#include "abi/kmp/target.hpp"
 #include "abi/kmp/types.hpp"
+#include "construct/task/reducing_region.hpp"
 #include "construct/task/task.hpp"
 #include "construct/task/task_reduction.hpp"
 #include "exec/team/barrier.hpp"
@@ -107,6 +109,7 @@ void __kmpc_task_reduction_modifier_fini(Ident*, int32_t, int32_t) {
 }
 
 void* __kmpc_task_reduction_get_th_data(int32_t, Taskgroup* group, void* address) {
+  if (is_target_task(this_worker()->task)) reducing_region_begin();
   return reduction_copy(this_worker(), group, address);
 }
 

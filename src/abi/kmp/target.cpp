@@ -8,6 +8,7 @@
 #include "config/options.hpp"
 #include "construct/device/device_wait.hpp"
 #include "construct/task/observed.hpp"
+#include "construct/task/reducing_region.hpp"
 #include "sched/queue.hpp"
 
 #include <algorithm>
@@ -16,14 +17,25 @@ namespace marline::kmp {
 
 namespace {
 
+void end_reducing(const Task* task) {
+  if (task->has(task_flag::kPinned)) reducing_region_end(task);
+}
+
 // A claimed task that was left to the runtime keeps its number in that place.
 void run_target_task(Task* task) {
   if (task->has(task_flag::kClaimed)) [[unlikely]] {
-    return run_task(task);
+    run_task(task);
+    return end_reducing(task);
   }
   task->device_handle = nullptr;
   run_task(task);
   if (task->device_handle != nullptr) wait_for_device(task);
+  end_reducing(task);
+}
+
+void run_target_task_and_destroy(Task* task) {
+  run_task_and_destroy(task);
+  end_reducing(task);
 }
 
 // For the observer of target tasks.
@@ -44,6 +56,10 @@ void complete_proxy(TaskBlock* block) { fulfil_for_program(this_worker_or_null()
 
 void set_target_handle(void** handle) { t_target_handle = handle; }
 
+bool is_target_task(const Task* task) {
+  return task->invoke == run_target_task || task->invoke == run_target_task_and_destroy;
+}
+
 Task* current_target_task() {
   Worker* worker = this_worker_or_null();
   Task* task = worker != nullptr ? worker->task : nullptr;
@@ -59,7 +75,7 @@ extern "C" {
 // with destructors live until the device has done its work: the thread waits for it then, as libomptarget finds no handle.
 TaskBlock* __kmpc_omp_target_task_alloc(Ident*, int32_t, int32_t flags, size_t task_bytes, size_t shareds_bytes,
                                         TaskBlock::Routine routine, int64_t device) {
-  auto invoke = flags & kTaskDestructors             ? run_task_and_destroy
+  auto invoke = flags & kTaskDestructors             ? run_target_task_and_destroy
                 : flags & (kTaskDetachable | kTaskProxy) ? run_task
                                                      : run_target_task;
   TaskBlock* block =

@@ -11,6 +11,9 @@ namespace marline::kmp {
 // creator waits for it in any case.
 Task* current_target_task();
 
+// Whether it is a target task, deferred or not.
+[[nodiscard]] bool is_target_task(const Task* task);
+
 // What libomptarget gets as the word of its operations on this thread instead of the task's own; null: nothing.
 void set_target_handle(void** handle);
 

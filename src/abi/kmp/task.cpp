@@ -9,6 +9,7 @@
 
 #include "abi/kmp/depend.hpp"
 #include "construct/task/observed.hpp"
+#include "construct/task/reducing_region.hpp"
 #include "construct/task/task_reduction.hpp"
 #include "exec/worker/frames.hpp"
 #include "platform/memory_domain.hpp"
@@ -113,6 +114,7 @@ void __kmpc_omp_task_complete_if0(Ident*, int32_t, TaskBlock* block) {
   Task* task = task_of(block);
   run_further_parts(task, block);  // the compiler called the first part only
   if (block->destructors != nullptr) block->destructors(this_worker()->id, block);
+  if (task->has(task_flag::kPinned)) reducing_region_end(task);
   end_undeferred(task);
 }
 

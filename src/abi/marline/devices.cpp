@@ -9,6 +9,7 @@
 #include "construct/device/rectangle.hpp"
 #include "construct/device/target.hpp"
 #include "construct/task/next_task.hpp"
+#include "construct/task/reducing_region.hpp"
 #include "exec/team/binding.hpp"
 #include "exec/worker/cancellation.hpp"
 #include "exec/worker/completion.hpp"
@@ -44,6 +45,14 @@ MARLINE_EXPORT marline_task_t* marline_target_task_hold() {
 MARLINE_EXPORT int marline_target_can_suspend() {
   const marline::Worker* worker = marline::this_worker_or_null();
   return marline::can_suspend() && !worker->task->has(marline::task_flag::kPinned) ? 1 : 0;
+}
+
+// A region that is not deferred has an undeferred task of its own if it takes part in a reduction.
+MARLINE_EXPORT void marline_target_region_begins() {
+  const marline::Worker* worker = marline::this_worker_or_null();
+  const marline::Task* task = worker != nullptr ? worker->task : nullptr;
+  constexpr uint32_t kReduces = marline::task_flag::kUndeferred | marline::task_flag::kPinned;
+  if (task != nullptr && (task->flags & kReduces) == kReduces) marline::reducing_region_begin();
 }
 
 MARLINE_EXPORT void marline_target_handle_set(void** handle) { marline::kmp::set_target_handle(handle); }
