@@ -73,8 +73,8 @@ static int check(long rounds) { return claimed == rounds * kTasks && ended == cl
 static int check_chains(long rounds) { return check(rounds) && told == rounds * (kTasks - kWidth); }
 
 int main(int argc, char **argv) {
-  static const marline_target_observer_t observer = {sizeof observer, created, ordered, NULL, ready,
-                                                     NULL,            NULL,    NULL,    NULL};
+  static const marline_target_observer_t observer = {
+      .bytes = sizeof observer, .created = created, .ordered = ordered, .ready = ready};
   static const struct BenchFigure figures[] = {{"claimed_alone", "ns", kTasks, run_alone, check, NULL},
                                                {"claimed_chain", "ns", kTasks, run_chains, check_chains, NULL},
                                                {"claimed_stencil", "ns", kTasks, run_stencil, check, NULL}};

@@ -293,8 +293,16 @@ typedef enum marline_wait_kind {
   MARLINE_WAIT_FOR_WORK     /* the thread has found no task that it could run, or a task yields */
 } marline_wait_kind_t;
 
-/* None of these functions may suspend, wait, create or end tasks, or open a parallel region. All but `created` may be
- * NULL. */
+/* A variable of a task reduction (OpenMP 5.2, section 5.5.9), and what stands for it in the tasks that the library sees. */
+typedef struct marline_reduction {
+  void *variable; /* or an enclosing task's copy: what Clang's entries (16 to 22) pass to their construct all the same */
+  void *copy;     /* has the reduction's initial value; one for all these tasks of the taskgroup */
+  size_t bytes;
+  void (*combine)(void *into, void *from); /* the program's; changes nothing but *into */
+} marline_reduction_t;
+
+/* None of these functions but the last one may suspend, wait, create or end tasks, or open a parallel region. All but
+ * `created` may be NULL. */
 typedef struct marline_target_observer {
   size_t bytes; /* sizeof(marline_target_observer_t) in the library: later versions add fields at the end */
   /* By the thread that creates the task. Not told: tasks of final tasks, and of if(0), which are not deferred; those that
@@ -346,6 +354,12 @@ typedef struct marline_target_observer {
    * It stands for the iteration: the library ends it when all tasks have ended, or, with 0, when it likes. Not called while
    * there is a tool, which would not hear of them. By the producer's thread; here `all` may be ended at once. */
   int (*repeats)(uint64_t graph, marline_claimed_t *all, uint64_t number);
+  /* While `created` calls the entry of a task that takes part in a reduction, and only then: for each variable. NULL: such
+   * entries must not be called. What the task does with it is the library's, which must not write the copy before: */
+  void (*reduces)(const marline_reduction_t *reduction);
+  /* The taskgroup of this copy has ended. Nonzero: the copy has now what all the claimed tasks have together. 0: none of
+   * them has done anything. From then on the copy is gone. By the thread of the group's owner; may suspend it. */
+  int (*reduced)(void *copy);
 } marline_target_observer_t;
 
 /* The process's only observer, from now on to its end: tasks that exist already are not told. 0; -1: there is one

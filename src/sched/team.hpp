@@ -136,6 +136,7 @@ struct alignas(kCacheLine) Worker {
   uint32_t random = 1, poll_countdown = 0;  // random: for victims, and every choice under MARLINE_SCHEDULE=random
   WaitingBeside beside;
   bool in_hook = false, root = false;  // root: a thread of the program's, not one of ours
+  bool shows_task = false;   // an observer is looking at a target task (construct/task/observed.cpp), and may call its code
   bool keeps_task = false;   // the task must not be suspended where it can wait otherwise (exec/worker/suspend.cpp)
   TaskFifo resumed;          // taken from `inbox`, oldest first
   TaskFifo yielded;          // tied tasks that yielded: after everything else

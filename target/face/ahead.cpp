@@ -18,6 +18,7 @@
 #include "face/ahead_told.hpp"
 #include "face/ahead_waits.hpp"
 #include "face/gomp.hpp"
+#include "face/region_reductions.hpp"
 #include "image/images.hpp"
 #include "mapping/devices.hpp"
 #include "mapping/mapping.hpp"
@@ -310,6 +311,7 @@ void* take(CapturedTask* task) {
   if (task->graph != 0 && is_told(MARLINE_ON_ANYTHING | MARLINE_ON_SCHEDULE)) return nullptr;  // tools are not told of those
   Device* device = device_that_takes(task->device);
   if (device == nullptr || (task->maps != nullptr && !knows_loaded_variables(device))) return nullptr;
+  if (task->reduced_count != 0 && (!device->reduces || task->graph != 0)) return nullptr;
   auto* one = make<Ahead>();
   one->task = task;
   one->device = device;
@@ -570,7 +572,7 @@ int poll(void*) {
 }
 
 constexpr CaptureSink kSink = {wants,   take,   ordered,    others_ended, ready,    program_waits,
-                               cancels, raised, left_ended, iterates,     iterated, graph_ends, awaited, repeats};
+                               cancels, raised, left_ended, iterates,     iterated, graph_ends, awaited, repeats, reduced};
 
 void start() {
   g_hook = marline_progress_register("deferred target regions", poll, nullptr);
@@ -583,6 +585,7 @@ void forget_all() {
   if (g_hook == nullptr) return;
   g_claimed = Chained<Ahead>();
   forget_graphs();
+  forget_reductions();
   g_to_hand = g_to_end = {};
   g_is_handing = false;
   g_handed = 0;

@@ -5,6 +5,7 @@
 #include "base/chained.hpp"
 #include "face/ahead.hpp"
 #include "face/ahead_told.hpp"
+#include "face/region_reductions.hpp"
 #include "mapping/mapping.hpp"
 #include "mapping/region.hpp"
 #include "mapping/sent.hpp"
@@ -156,6 +157,10 @@ void start_kernel(Ahead* one, List<uint64_t>& behind, Operation* operation, uint
   launch.behind_count = static_cast<uint32_t>(behind.count());
   launch.graph = graph;
   launch.has_others_behind = others;
+  Array<ReducedArgument, 4> reduced;
+  if (task.reduced_count != 0) list_reduced(task, reduced);
+  launch.reduced = reduced.begin();
+  launch.reduced_count = reduced.count();
   tell_kernel(told, one->device, region.teams);
   (void)one->device->kind->launch(one->device, launch, operation);
 }
@@ -194,6 +199,7 @@ bool launch_region(Ahead* one, List<uint64_t>& behind) {
   if (where(task.kernel, one->device) == 0) return false;
   if (behind.count() != 0 && !one->device->takes_ahead.load(std::memory_order_relaxed)) return false;
   Place at = {one, &behind};
+  if (task.reduced_count != 0 && !bring_reductions(task, one->device, behind)) return false;
   size_t known = behind.count();
   if (!one->device->mapping->begin_present(task.items, sent_at(at))) return launch_bringing(one, behind);
   begin_told(*one->task, one->device);

@@ -19,6 +19,10 @@ void* show(const marline_target_task_t* told) {
   if (!sink->wants(told->device)) return nullptr;
   CapturedTask* task = told->form == MARLINE_TARGET_ENTRY ? run_dry(*told) : capture_maps(*told);
   if (task == nullptr) return nullptr;
+  if (task->reduced_count != 0 && sink->reduced == nullptr) {
+    free_captured(task);
+    return nullptr;
+  }
   Destination to = destination_of(task->device);
   task->region_number = to.number;
   if (to.node != 0) task->node = to.node;
@@ -78,11 +82,18 @@ int repeats(uint64_t graph, marline_claimed_t* all, uint64_t number) {
   return sink != nullptr && sink->repeats != nullptr && sink->repeats(graph, all, number) ? 1 : 0;
 }
 
+// Within `show`, by the entry that is run dry.
+void reduces(const marline_reduction_t* reduction) { record_reduction(*t_recording, *reduction); }
+int reduced(void* copy) {
+  const CaptureSink* sink = capture_sink();
+  return sink->reduced != nullptr && sink->reduced(copy) ? 1 : 0;
+}
+
 // Once, under the lock of capture_to.
 void start() {
   static constexpr marline_target_observer_t kObserver = {
       sizeof kObserver, show, ordered, others_ended, ready, waits, cancels, raised, ended, iterates, iterated, graph_ends,
-      awaited, repeats};
+      awaited, repeats, reduces, reduced};
   if (marline_target_tasks_observe(&kObserver) != 0) {
     fatal("devices that take target tasks ahead of time: another library observes target tasks already, or "
           "libmarline.so is of another version");

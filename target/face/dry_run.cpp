@@ -6,6 +6,7 @@
 
 #include "base/report.hpp"
 #include "face/captured.hpp"
+#include "face/region_reductions.hpp"
 #include "image/direct_calls.hpp"
 #include "image/images.hpp"
 
@@ -41,10 +42,10 @@ std::atomic<uint64_t>& word_near(uint64_t address, uint32_t step) {
 }
 
 // Whether the entry's only effect is what it gives to a construct's entry point in this library. The runtime's
-// functions for thread_limit and in_reduction change or pin the current task, which is the creator, and may suspend it.
+// function for thread_limit changes the current task, which is the creator; that for in_reduction knows of dry runs.
 bool is_only_a_construct(const void* entry) {
   return calls_directly(entry, kConstructs, reinterpret_cast<const void*>(&is_only_a_construct)) &&
-         !calls_directly(entry, "__kmpc_set_thread_limit") && !calls_directly(entry, "__kmpc_task_reduction_");
+         !calls_directly(entry, "__kmpc_set_thread_limit");
 }
 
 // The entry cannot be closed meanwhile: its task is being created.
@@ -94,8 +95,14 @@ void record_region(Recording& recording, const Origin& call, int64_t device, voi
                 {given.threads[1], given.threads[2]}};
   task->place = place_of(call.ident);
   task->code = call.code;
-  recording.task = task;
+  if (recording.reductions.is_empty() || name_reductions(recording.reductions, *task)) {
+    recording.task = task;
+  } else {
+    free_captured(task);
+  }
 }
+
+void record_reduction(Recording& recording, const marline_reduction_t& reduction) { recording.reductions.push(reduction); }
 
 void record_data(Recording& recording, const Origin& call, ConstructKind kind, int64_t device, const Items& items) {
   if (!is_first(recording)) return;

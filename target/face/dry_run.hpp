@@ -6,11 +6,12 @@
 // called:
 // - The body of a region for the host (the clause `if` is false). Such code does not call __tgt_*. A host body with a
 //   target construct inside, which OpenMP does not allow, would be taken for an entry.
-// - With the clauses thread_limit and in_reduction the entry calls the runtime first, which changes the current task.
+// - With the clause thread_limit the entry calls the runtime first, which changes the current task.
 // - Entries whose __tgt_* are another library's.
 // The thread that creates the task.
 #pragma once
 
+#include "cluster/core/base/list.hpp"
 #include "device/base/capture.hpp"
 #include "device/llvm/llvm.hpp"
 
@@ -22,10 +23,14 @@ struct Recording {
   uintptr_t stack_end;           // the entry's frames lie below
   CapturedTask* task = nullptr;  // null: nothing has been called, or it cannot be captured
   int calls = 0;
+  List<marline_reduction_t> reductions = {};  // in which the task takes part
 };
 
 // Of the calling thread, which does not suspend while it is set; else null.
 extern thread_local constinit Recording* t_recording;
+
+// The entry asks for its copy of a variable of a task reduction.
+void record_reduction(Recording& recording, const marline_reduction_t& reduction);
 
 // In place of the construct.
 void record_region(Recording& recording, const Origin& call, int64_t device, void* id, int32_t teams, int32_t threads,

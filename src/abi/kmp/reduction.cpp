@@ -109,7 +109,11 @@ void __kmpc_task_reduction_modifier_fini(Ident*, int32_t, int32_t) {
 }
 
 void* __kmpc_task_reduction_get_th_data(int32_t, Taskgroup* group, void* address) {
-  if (is_target_task(this_worker()->task)) reducing_region_begin();
+  Worker* worker = this_worker();
+  if (worker->shows_task) [[unlikely]] {
+    return reduction_copy_to_claim(worker, group, address);
+  }
+  if (is_target_task(worker->task)) reducing_region_begin();
   return reduction_copy(this_worker(), group, address);
 }
 

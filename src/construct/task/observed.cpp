@@ -51,7 +51,9 @@ void* tell_created(const marline_target_observer_t* observer, Worker* worker, Ta
     told.in_graph = 1;
     told.graph = persistent_place(worker->task, told.step);
   }
+  worker->shows_task = true;
   void* claimed = observer->created(&told);
+  worker->shows_task = false;  // it does not suspend
   if (claimed == nullptr) return nullptr;
   task->claimed_by = claimed;
   task->number = told.number;

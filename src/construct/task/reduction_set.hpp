@@ -12,12 +12,16 @@ struct ReductionSet {
   size_t count;
   int threads;
   ReductionItem* items;
-  // [item][thread]; null until a task on that thread asks. Written on that thread; others compare addresses with it.
+  // [item][thread], and one more of each item, that of claimed target tasks (marline_reduction_t in devices.h). Null
+  // until a task on that thread, or the first such task, asks. Written on that thread, or by who is first; others compare
+  // addresses with it.
   Atomic<void*>* copies;
 
+  [[nodiscard]] size_t columns() const { return static_cast<size_t>(threads) + 1; }
   [[nodiscard]] Atomic<void*>& copy(size_t item, int thread) const {
-    return copies[item * static_cast<size_t>(threads) + static_cast<size_t>(thread)];
+    return copies[item * columns() + static_cast<size_t>(thread)];
   }
+  [[nodiscard]] Atomic<void*>& claimed_copy(size_t item) const { return copy(item, threads); }
 };
 
 inline constexpr uintptr_t kGccTag = 1;

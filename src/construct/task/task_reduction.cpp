@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Task reductions for Clang's code. A ReductionSet belongs to its taskgroup. Only tasks that run on a thread write this
-// thread's copies; the group's owner reads them after the group has ended.
+// thread's copies; the group's owner reads them after the group has ended. Target tasks that a library claims have one
+// more, which the library fills when the group has ended.
 #include "construct/task/task_reduction.hpp"
 
 #include "base/check.hpp"
@@ -9,6 +10,7 @@
 #include "construct/task/reduction_set.hpp"
 #include "construct/task/task.hpp"
 #include "exec/worker/suspend.hpp"
+#include "tool/target_observer.hpp"
 
 #include <cstring>
 
@@ -16,18 +18,37 @@ namespace marline {
 
 namespace {
 
-void* copy_of(ReductionSet* set, size_t item, int thread) {
-  void* copy = set->copy(item, thread).load(relaxed);
-  if (copy != nullptr) return copy;
-  const ReductionItem& what = set->items[item];
+void* make_copy(const ReductionItem& what) {
   size_t bytes = (what.bytes + kCacheLine - 1) & ~(kCacheLine - 1);  // threads do not share lines
-  copy = shared_allocate(bytes);
+  void* copy = shared_allocate(bytes);
   if (what.initialise != nullptr) {
     what.initialise(copy, what.original);
   } else {
     std::memset(copy, 0, what.bytes);
   }
+  return copy;
+}
+
+void release_copy(const ReductionItem& what, void* copy) {
+  if (what.finalise != nullptr) what.finalise(copy);
+  shared_release(copy);
+}
+
+void* copy_of(ReductionSet* set, size_t item, int thread) {
+  void* copy = set->copy(item, thread).load(relaxed);
+  if (copy != nullptr) return copy;
+  copy = make_copy(set->items[item]);
   set->copy(item, thread).store(copy, release);  // pairs with combine and, through the tasks' order, with find_item
+  return copy;
+}
+
+// Several threads may be the first.
+void* claimed_copy_of(ReductionSet* set, size_t item) {
+  void* copy = set->claimed_copy(item).load(acquire);  // pairs with the exchange
+  if (copy != nullptr) return copy;
+  void* own = make_copy(set->items[item]);
+  if (set->claimed_copy(item).compare_exchange_strong(copy, own, acq_rel, acquire)) return own;
+  release_copy(set->items[item], own);
   return copy;
 }
 
@@ -37,36 +58,54 @@ bool inside(const void* address, const void* base, size_t bytes) {
   return base != nullptr && at >= from && at - from < bytes;
 }
 
-// The item that `address` names: by its variable, or by a copy that an enclosing task was given.
-bool find_item(const ReductionSet* set, void* address, size_t* item) {
+// The item that `address` names: by its variable, or by a copy that an enclosing task was given. `named`: that one.
+bool find_item(const ReductionSet* set, void* address, size_t* item, void** named) {
   for (size_t i = 0; i < set->count; ++i) {
     *item = i;
+    *named = address;
     if (set->items[i].shared == address) return true;
     for (int t = 0; t < set->threads; ++t) {
-      if (inside(address, set->copy(i, t).load(acquire), set->items[i].bytes)) return true;
+      *named = set->copy(i, t).load(acquire);
+      if (inside(address, *named, set->items[i].bytes)) return true;
     }
   }
   return false;
 }
 
+void combine(const ReductionItem& what, void* copy) {
+  if (copy == nullptr) return;
+  what.combine(what.shared, copy);
+  release_copy(what, copy);
+}
+
+// What claimed tasks have may come from elsewhere: the task may suspend.
+void combine_claimed(const ReductionItem& what, void* copy) {
+  if (copy == nullptr) return;
+  if (tool::target_observer()->reduced(copy) != 0) return combine(what, copy);
+  release_copy(what, copy);
+}
+
 void combine(ReductionSet* set) {
   for (size_t i = 0; i < set->count; ++i) {
-    for (int t = 0; t < set->threads; ++t) {
-      void* copy = set->copy(i, t).load(acquire);
-      if (copy == nullptr) continue;
-      set->items[i].combine(set->items[i].shared, copy);
-      if (set->items[i].finalise != nullptr) set->items[i].finalise(copy);
-      shared_release(copy);
-    }
+    for (int t = 0; t < set->threads; ++t) combine(set->items[i], set->copy(i, t).load(acquire));
+    combine_claimed(set->items[i], set->claimed_copy(i).load(acquire));
   }
   shared_release(set);
+}
+
+ReductionSet* find_set(const Worker* worker, Taskgroup* group, void* address, size_t* item, void** named) {
+  for (Taskgroup* at = group != nullptr ? group : worker->task->taskgroup; at != nullptr; at = at->outer) {
+    ReductionSet* set = clang_reductions(at);
+    if (set != nullptr && find_item(set, address, item, named)) return set;
+  }
+  fatal("a task names %p in in_reduction, but no enclosing taskgroup reduces it; add a task_reduction clause", address);
 }
 
 }  // namespace
 
 void reductions_attach(Worker* worker, const ReductionItem* items, size_t count) {
   auto threads = static_cast<size_t>(worker->member->team->size);
-  size_t bytes = sizeof(ReductionSet) + count * sizeof(ReductionItem) + count * threads * sizeof(void*);
+  size_t bytes = sizeof(ReductionSet) + count * sizeof(ReductionItem) + count * (threads + 1) * sizeof(void*);
   auto* set = static_cast<ReductionSet*>(shared_allocate_zeroed(bytes));
   set->count = count;
   set->threads = static_cast<int>(threads);
@@ -77,14 +116,22 @@ void reductions_attach(Worker* worker, const ReductionItem* items, size_t count)
 }
 
 void* reduction_copy(Worker* worker, Taskgroup* group, void* address) {
-  Task* task = worker->task;
   worker = pin_current_task(worker);
-  for (Taskgroup* at = group != nullptr ? group : task->taskgroup; at != nullptr; at = at->outer) {
-    ReductionSet* set = clang_reductions(at);
-    size_t item;
-    if (set != nullptr && find_item(set, address, &item)) return copy_of(set, item, worker->member->index);
-  }
-  fatal("a task names %p in in_reduction, but no enclosing taskgroup reduces it; add a task_reduction clause", address);
+  size_t item;
+  void* named;
+  ReductionSet* set = find_set(worker, group, address, &item, &named);
+  return copy_of(set, item, worker->member->index);
+}
+
+void* reduction_copy_to_claim(Worker* worker, Taskgroup* group, void* address) {
+  size_t item;
+  void* named;
+  ReductionSet* set = find_set(worker, group, address, &item, &named);
+  const ReductionItem& what = set->items[item];
+  void* copy = claimed_copy_of(set, item);
+  marline_reduction_t told = {named, copy, what.bytes, what.combine};
+  tool::target_observer()->reduces(&told);
+  return copy;
 }
 
 void taskgroup_end_reducing(Worker* worker, const void* codeptr) {

@@ -30,6 +30,10 @@ void reductions_attach(Worker* worker, const ReductionItem* items, size_t count)
 // to look first, null: the current task's innermost.
 [[nodiscard]] void* reduction_copy(Worker* worker, Taskgroup* group, void* address);
 
+// The same for the entry of a target task that the observer calls when the task is created (devices.h): what stands for
+// the copies of all such tasks, of which the observer is told.
+[[nodiscard]] void* reduction_copy_to_claim(Worker* worker, Taskgroup* group, void* address);
+
 // Ends the innermost taskgroup and combines what is attached to it.
 void taskgroup_end_reducing(Worker* worker, const void* codeptr);
 

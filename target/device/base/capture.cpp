@@ -30,7 +30,10 @@ void start_if_wanted() {
 
 }  // namespace
 
-void free_captured(CapturedTask* task) { std::free(task); }
+void free_captured(CapturedTask* task) {
+  std::free(task->reduced);
+  std::free(task);
+}
 
 void capture_to(const CaptureSink* sink) {
   Guard guard(g_lock);

@@ -10,6 +10,13 @@
 
 namespace marline::target {
 
+// An item that is a variable of a task reduction: it names what stands for all copies of the tasks that are captured
+// (face/region_reductions.hpp), and its type is that of something the region only reads.
+struct ReducedItem {
+  int32_t item;
+  struct RegionReduction* reduction;
+};
+
 // A construct with nowait, in its normal form. One block of memory with copies of all arrays: nothing of it lies on a
 // stack. The values of private variables are copies (Clang's code), or lie in the task's block until the task has been
 // ended (GCC's).
@@ -34,6 +41,8 @@ struct CapturedTask {
   uint32_t dependence_count;
   const marline_dependence_t* dependences;
   uint64_t graph, step;   // as in marline_target_task_t
+  ReducedItem* reduced;  // a block of its own, or null
+  uint32_t reduced_count;
   const marline_device_maps_t* maps;  // of GCC's code, whose arrays stay until the task has been ended; null: Clang's
 };
 
@@ -57,6 +66,7 @@ struct CaptureSink {
   void (*graph_ends)(uint64_t graph);
   void (*awaited)(uint64_t number);
   bool (*repeats)(uint64_t graph, marline_claimed_t* all, uint64_t number);
+  bool (*reduced)(void* copy);
 };
 
 // From now on, to the end. There is one sink; a second one ends the program.

@@ -57,6 +57,13 @@ struct NamedSpans {
   uint32_t count = 0;
 };
 
+// An argument that points into a variable of a task reduction. `address`: of what stands for the kernels' copies, which has
+// the reduction's initial value and an allocation of its own; the kernel gets a copy that no other one has meanwhile.
+struct ReducedArgument {
+  uint32_t word;  // among the arguments
+  uint64_t address;
+};
+
 // A kernel with its arguments, one word each, as the host's calling convention passes them.
 struct Launch {
   const Entry* kernel;
@@ -94,6 +101,8 @@ struct Launch {
   bool is_ahead = false;
   bool is_awaited = true;
   int32_t priority = 0;
+  const ReducedArgument* reduced = nullptr;  // for devices that can (Device::reduces)
+  uint32_t reduced_count = 0;
 };
 
 struct AheadCopy {
@@ -143,6 +152,9 @@ struct AheadKind {
   // The end of this kernel, which may have ended, is awaited, though it was launched as one that is not. Short, calls
   // nothing of the runtime's.
   void (*await)(Device*, uint64_t number);
+  // Combines all copies that kernels have had of what lies at the address (ReducedArgument), which are gone then, into
+  // `to`. All these kernels have ended. False: there are none. May suspend.
+  bool (*reduce)(Device*, uint64_t address, size_t bytes, void (*combine)(void* into, void* from), void* to);
 };
 
 struct DeviceKind {
@@ -213,6 +225,7 @@ struct Device {
   std::atomic<bool> has_far_pointers{false};
   Device* const* members = nullptr;  // of a cluster: the devices that it consists of; by the list of devices
   int member_count = 0;
+  bool reduces = false;  // it takes Launch::reduced; by its start
   bool is_told = false;  // a tool has heard of it; under the lock under which devices are started
   // Of such a member: the cluster, whose data environment it has, and which node of it this is, from 1 on. Its own
   // `mapping` is not used.

@@ -271,6 +271,7 @@ void start(Device* device) {
   if (weighs_links) head->set_link(measure_links(device));
   device->asks_to_copy = true;
   device->asks_for_spans = true;
+  device->reduces = !has_gpus;  // what combines is the program's code for the host
   bool takes_ahead = sends_ahead();
   bool in_groups = weighs_links && takes_ahead && !options.hold;
   device->most_ahead = most_ahead(device, options.hold, in_groups ? head->place_in_groups() : 0);
@@ -332,9 +333,13 @@ bool repeat_iteration(Device* device, uint64_t graph, Operation* operation) {
 void end_iteration(Device* device, uint64_t graph) { head_of(device).end_iteration(graph); }
 void end_graph(Device* device, uint64_t graph) { head_of(device).end_graph(graph); }
 
+bool reduce(Device* device, uint64_t address, size_t bytes, Combine combine, void* to) {
+  return head_of(device).reduce(address, bytes, combine, to);
+}
+
 constexpr AheadKind kAhead = {cancel,    start_copies,    start_find_on_cluster, copy_part,
                               has_room,  begin_iteration, repeat_iteration,      end_iteration,
-                              end_graph, wait_begins,     await};
+                              end_graph, wait_begins,     await,                 reduce};
 
 }  // namespace
 

@@ -435,9 +435,10 @@ void ClusterHead::write(uint64_t to, const void* from, uint64_t bytes) {
   run_here(std::move(task), "copy to", bytes, [&] { std::memcpy(node_.memory_at(to), from, bytes); });
 }
 
-void ClusterHead::read(void* to, uint64_t from, uint64_t bytes) {
+void ClusterHead::read(void* to, uint64_t from, uint64_t bytes, const TaskNumber* behind) {
   if (bytes == 0) return;
   NewTask task;
+  if (behind != nullptr) task.predecessors.push(*behind);
   {
     Guard guard(node_.lock);
     ClusterBuffer& buffer = buffer_at(from, bytes, "a copy from");

@@ -11,6 +11,7 @@
 #include "device/cluster/cluster_graphs.hpp"
 #include "device/cluster/cluster_memory.hpp"
 #include "device/cluster/cluster_node.hpp"
+#include "device/cluster/region_copies.hpp"
 #include "device/node/node_link.hpp"
 
 namespace marline::target {
@@ -61,7 +62,7 @@ class ClusterHead {
 
   // Done at the return. May suspend.
   void write(uint64_t to, const void* from, uint64_t bytes);
-  void read(void* to, uint64_t from, uint64_t bytes);
+  void read(void* to, uint64_t from, uint64_t bytes, const TaskNumber* behind = nullptr);  // null: none under way
 
   // A task of node 0 that makes the copies; returns its number.
   TaskNumber start_copies(const AheadCopies& copies, Operation* operation);
@@ -84,6 +85,9 @@ class ClusterHead {
   void look_at_held();
   // For that of this kernel, by its operation's number. It may have ended.
   void await(TaskNumber kernel);
+
+  // As AheadKind has it (cluster_reduce.cpp).
+  [[nodiscard]] bool reduce(uint64_t address, uint64_t bytes, Combine combine, void* to);
 
   // A kernel, by its operation's number. It may have ended.
   void cancel(TaskNumber kernel);
@@ -156,6 +160,10 @@ class ClusterHead {
   [[nodiscard]] bool may_be_repeated(const List<uint64_t>& words);
   [[nodiscard]] bool is_of_variable(const List<uint64_t>& words, size_t i);
   void add_words(const Launch& launch, List<uint64_t>& to) const;
+  void add_reduced(const Launch& launch, NewTask& task, List<uint64_t>& words);
+  void note_reducer(const KernelPayload& kernel, NodeNumber node);
+  TaskNumber create_combinations(const ClusterBuffer& copies, Combine combine, List<uint64_t>& results);
+  TaskNumber create_combination(NewTask task, List<uint64_t>& words);
   void note_ended(TaskNumber task, Finished& finished);
   void warn_of_memory();
   // `polls`: on the thread that polls the wire.

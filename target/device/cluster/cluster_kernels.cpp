@@ -27,6 +27,7 @@ bool ClusterHead::is_of_variable(const List<uint64_t>& words, size_t i) {
 void ClusterHead::send_task(const Message& message) {
   Known& known = known_[message.task];
   const KernelPayload& kernel = *known.kernel;
+  note_reducer(kernel, message.to);
   (known.sent_to == 0 ? known.sent_to : known.lent_to) = message.to;
   BlobWriter blob(kBlobFront);
   write_message(message, blob);
@@ -105,6 +106,8 @@ void ClusterHead::launch(const Launch& launch, uint32_t kernel, const uint64_t* 
     if (launch.node != 0) task.pin = static_cast<NodeNumber>(launch.node);
     bool all = device_->has_far_pointers.load(std::memory_order_relaxed);  // ordered by the lock
     memory_.list_accesses(launch, all, task.accesses);
+    if (launch.reduced_count != 0) add_reduced(launch, task, words);
+    form.call.reduced = launch.reduced_count;
     bool in_graph = launch.graph != 0 && may_be_repeated(words);
     if (in_graph) {
       task.graph = launch.graph;

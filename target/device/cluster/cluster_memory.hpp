@@ -22,6 +22,7 @@ struct ClusterBuffer : Range {
   uint64_t visit;       // the last search that has met it
   uint64_t used_whole;  // the last one that has found that all of it may be used
   Operation* waiter;    // ends when the buffer has gone
+  List<NodeNumber> reducers;  // nodes that may have copies of what it stands for (ReducedArgument)
 
   [[nodiscard]] uint64_t bytes() const { return end - begin; }
   [[nodiscard]] uint64_t address_at(NodeNumber node) const { return places != nullptr ? places[node] : begin; }

@@ -37,6 +37,7 @@ struct KernelStart {
   uint32_t count, range_count;
   uint64_t words[];  // arguments; behind them, for GPUs alone, the ranges
 
+  [[nodiscard]] uint32_t argument_count() const { return count - call.reduced * kReducedWords; }
   [[nodiscard]] UsedRange* ranges() { return reinterpret_cast<UsedRange*>(words + count); }
 };
 

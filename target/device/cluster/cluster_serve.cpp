@@ -7,6 +7,7 @@
 #include "device/cluster/cluster.hpp"
 #include "device/cluster/cluster_gpu.hpp"
 #include "device/cluster/cluster_node.hpp"
+#include "device/cluster/cluster_reduce.hpp"
 #include "device/cluster/cluster_seen.hpp"
 #include "device/cluster/cluster_statics.hpp"
 #include "device/cluster/cluster_times.hpp"
@@ -110,7 +111,10 @@ void run_kernel(void* data) {
   const KernelStart& kernel = *work->kernel;
   auto address = reinterpret_cast<uint64_t>(kernel.words);
   RunningKernel running(reinterpret_cast<uint64_t>(work->region), kernel.call.place);
-  call_kernel(kernel.call.code, kernel.call.in_memory ? &address : kernel.words, kernel.call.in_memory ? 1 : kernel.count);
+  if (kernel.call.combines) return combine_copies(*own_node(), kernel);
+  ReducingRegion copies(*own_node(), *work->kernel);
+  call_kernel(kernel.call.code, kernel.call.in_memory ? &address : kernel.words,
+              kernel.call.in_memory ? 1 : kernel.argument_count());
 }
 
 void tell_changed_statics(const ClusterWork& work) {
@@ -139,7 +143,7 @@ void run_work(Work* given) {
   see_end(&work->seen);
   uint64_t took = now() - begin;
   std::fflush(stdout);  // nobody does at the end
-  if (!g_has_gpu) tell_changed_statics(*work);
+  if (!g_has_gpu && !work->kernel->call.combines) tell_changed_statics(*work);
   uint64_t index = work->kernel->index, task = work->task;
   own_node()->compare(index);
   std::free(work->kernel);
@@ -152,7 +156,8 @@ void run_work(Work* given) {
 
 const char* name_of(const KernelStart& kernel) {
   if (g_has_gpu) return name_of_gpu_kernel(kernel);
-  return kernel.call.in_memory || kernel.count <= kMostArguments ? name_of_code(kernel.call.code) : nullptr;
+  if (kernel.call.combines) return kCombination;
+  return kernel.call.in_memory || kernel.argument_count() <= kMostArguments ? name_of_code(kernel.call.code) : nullptr;
 }
 
 void start(uint64_t index, TaskNumber task, KernelStart* kernel) {
@@ -168,7 +173,7 @@ void start(uint64_t index, TaskNumber task, KernelStart* kernel) {
   work->task = task;
   work->region = region;
   see_arrival(&work->seen, region, kernel->call.place);
-  watch_statics(kernel->call.code);
+  if (!kernel->call.combines) watch_statics(kernel->call.code);
   WorkList list;
   list.append(work);
   add_work(list);

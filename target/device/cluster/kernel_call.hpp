@@ -8,12 +8,22 @@
 
 namespace marline::target {
 
+// What the words behind the arguments say of an argument that points into a variable of a task reduction.
+struct ReducedWords {
+  uint64_t word;                    // which argument
+  uint64_t buffer, address, bytes;  // that stands for the copies (ReducedArgument)
+};
+
+inline constexpr uint32_t kReducedWords = sizeof(ReducedWords) / sizeof(uint64_t);
+
 struct KernelCall {
   uint64_t code = 0;         // where the node has it
   uint64_t place = 0;        // offset of its place in the program's file (image/program.hpp)
   int32_t thread_limit = 0;  // 0: none
   bool in_memory = false;    // its one argument is the address of the words
   int number = 0;            // that it knows its device by
+  bool combines = false;     // the code is what combines a task reduction's copies (cluster_reduce.hpp)
+  uint32_t reduced = 0;      // so many ReducedWords are behind the arguments
 
   bool operator==(const KernelCall&) const = default;
 
@@ -21,14 +31,17 @@ struct KernelCall {
     blob.put(code);
     blob.put(place);
     blob.put(static_cast<uint64_t>(thread_limit));
-    blob.put(uint64_t{in_memory});
+    blob.put(uint64_t{in_memory} | uint64_t{combines} << 1 | uint64_t{reduced} << 2);
     blob.put(static_cast<uint64_t>(number));
   }
   void read(BlobReader& blob) {
     code = blob.get();
     place = blob.get();
     thread_limit = static_cast<int32_t>(blob.get());
-    in_memory = blob.get() != 0;
+    uint64_t flags = blob.get();
+    in_memory = (flags & 1) != 0;
+    combines = (flags & 2) != 0;
+    reduced = static_cast<uint32_t>(flags >> 2);
     number = static_cast<int>(blob.get());
   }
 };

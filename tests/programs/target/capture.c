@@ -124,7 +124,7 @@ static void thread_limit(void) {}
 #endif
 
 #if defined(__clang__) && __clang_major__ >= 19
-/* Clang's code asks for the task's copy, before the construct, and the task then keeps its thread. */
+/* Clang's code asks for the task's copy, before the construct, and this sink knows nothing of reductions. */
 static void in_reduction(void) {
   int sum = 1;
 #pragma omp taskgroup task_reduction(+ : sum)

@@ -151,6 +151,11 @@ device_program_test(cluster_maps_large PROGRAM cluster_maps SOURCES cluster_maps
 # Nodes that have room for little of it.
 device_program_test(cluster_maps_room PROGRAM cluster_maps SOURCES cluster_maps.c ARGS 3 300 COMPILERS clang19
                     DEVICES cluster THREADS 4 ENV MARLINE_CLUSTER_MEMORY=4k NO_GPU STOCK NONE)
+# Clang 16 and 19 compile regions with two reductions to nothing.
+device_program_test(cluster_reduction SOURCES cluster_reduction.c COMPILERS clang22 DEVICES process cluster GCC
+                    GCC_DEVICES cluster THREADS 4 NO_GPU STOCK NONE)
+device_program_test(cluster_reduction_threads PROGRAM in_reduction_threads SOURCES in_reduction_threads.c
+                    COMPILERS clang19 DEVICES cluster THREADS 4 NO_GPU STOCK NONE)
 device_program_test(cluster_graphs SOURCES cluster_graphs.c ARGS 1 4 GCC NO_GPU THREADS 4 MARLINE_H)
 device_program_test(cluster_producers SOURCES cluster_producers.c GCC NO_GPU THREADS 4 STOCK NONE ENV OMP_CANCELLATION=true)
 device_program_test(cluster_producers_data SOURCES cluster_producers_data.c GCC NO_GPU THREADS 4 STOCK NONE)
