@@ -46,10 +46,12 @@ marline_task_t *marline_target_task_hold(void);
  * to that itself.) */
 int marline_target_can_suspend(void);
 
-/* A region of Clang's code is about to run in the calling task, on a device or on the host. Regions that take part in a
- * task reduction wait here until no other one runs, to the end of the task: that code gives them all the variable itself.
- * May suspend. */
-void marline_target_region_begins(void);
+/* A region of Clang's code is about to run in the calling task, and maps what lies at these addresses. If it takes part in a
+ * task reduction and is not deferred, waits until no other such region runs, as that code gives them all the variable
+ * itself, and returns nonzero. Then this region is the only one until marline_target_region_ends; or to the end of its task, if
+ * it is not called because the region runs on the host. May suspend. */
+int marline_target_region_reduces(void *const *addresses, int count);
+void marline_target_region_ends(void);
 
 /* While `handle` is not NULL, what LLVM's libomptarget asks of the OpenMP runtime on the calling thread gets this answer:
  * the current task can be put aside, and *handle is the word of the operations that it starts. Set it right around a

@@ -29,6 +29,7 @@ enum class ForkOrder : int {
   kCopies,       // copies of NVIDIA's GPUs
   kAsides,      // regions that are put aside
   kAhead,       // regions that are sent ahead
+  kReductions,  // in which they take part
   kNames,       // what target tasks name
   kCount
 };

@@ -287,19 +287,6 @@ Device* device_that_takes(int64_t number) {
   return is_prepared(device) ? device : nullptr;
 }
 
-// A tool that takes a construct for that of the task on the thread would take it for another task's.
-bool tool_forbids() {
-  if (!is_told(MARLINE_ON_BY_TASK)) [[likely]] {
-    return false;
-  }
-  static std::atomic<bool> is_said{false};
-  if (!is_said.exchange(true)) {
-    warn("a tool has ompt_callback_target, which does not say of which target task a construct is: target tasks are not "
-         "sent ahead of time (with ompt_callback_target_emi they are)");
-  }
-  return true;
-}
-
 bool wants(int64_t number) { return device_that_takes(number) != nullptr && !tool_forbids(); }
 
 void* take(CapturedTask* task) {

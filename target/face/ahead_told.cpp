@@ -54,4 +54,16 @@ void tell_release(Told* of, Device* device, const List<uint64_t>& copies) {
   for (uint64_t copy : copies) tell_memory(Memory::kRelease, device, nullptr, copy, 0, of);
 }
 
+bool tool_forbids() {
+  if (!is_told(MARLINE_ON_BY_TASK)) [[likely]] {
+    return false;
+  }
+  static std::atomic<bool> is_said{false};
+  if (!is_said.exchange(true)) {
+    warn("a tool has ompt_callback_target, which does not say of which target task a construct is: target tasks are not "
+         "sent ahead of time (with ompt_callback_target_emi they are)");
+  }
+  return true;
+}
+
 }  // namespace marline::target

@@ -33,4 +33,7 @@ void tell_kernel_done(Told* of, const Operation& kernel);
 // Private copies are released.
 void tell_release(Told* of, Device* device, const List<uint64_t>& copies);
 
+// Whether there is a tool that would take a construct for that of the task on the thread, which is another one. Says so once.
+[[nodiscard]] bool tool_forbids();
+
 }  // namespace marline::target

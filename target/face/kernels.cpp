@@ -59,9 +59,12 @@ int run(const Origin& call, int64_t number, void* id, int32_t teams, int32_t thr
   Destination to = destination_of(number);
   Device* device = to.device;
   if (int node = marline_target_node(); to.node == 0) to.node = node;
-  marline_target_region_begins();
+  bool is_alone = marline_target_region_reduces(given.begins, static_cast<int>(given.count)) != 0;
   if (device == nullptr) return kRunItYourself;
-  if (run_on(to, call, id, teams, given, threads)) return kDone;
+  if (run_on(to, call, id, teams, given, threads)) {
+    if (is_alone) marline_target_region_ends();
+    return kDone;
+  }
   if (is_mandatory() && device->kind == &kLlvmKind) {
     fatal("OMP_TARGET_OFFLOAD=mandatory, and libomptarget does not run a region on device %d; LIBOMPTARGET_INFO=-1 shows "
           "its steps", device->number);

@@ -4,10 +4,14 @@
 // that takes part looks its own up once for each variable.
 #include "face/region_reductions.hpp"
 
+#include "base/forks.hpp"
 #include "base/lock.hpp"
 #include "base/report.hpp"
+#include "image/direct_calls.hpp"
+#include "image/program.hpp"
 #include "mapping/mapping.hpp"
 
+#include <cassert>
 #include <cstdlib>
 #include <new>
 
@@ -15,6 +19,7 @@ namespace marline::target {
 
 struct RegionReduction {
   marline_reduction_t what;
+  bool combines_anywhere;    // `combine` does the same in a process of the same program
   Device* device = nullptr;  // set with the next two, by the thread that hands over
   uint64_t address = 0;
   uint64_t written_by = 0;  // the operation that brings the initial value
@@ -25,7 +30,15 @@ namespace {
 using namespace map_type;
 
 Lock g_lock;
+const HeldAcrossForks g_held(g_lock, ForkOrder::kReductions);
 List<RegionReduction*> g_open;
+
+// It does so if it is the program's own and uses nothing but its arguments: not if it reads how long an array of variable
+// length is, or variables of the program.
+bool combines_anywhere(const marline_reduction_t& what) {
+  auto* function = reinterpret_cast<const void*>(what.combine);
+  return offset_in_program(function) != 0 && stands_alone(function);
+}
 
 RegionReduction* find_or_add(const marline_reduction_t& what) {
   Guard guard(g_lock);
@@ -34,7 +47,7 @@ RegionReduction* find_or_add(const marline_reduction_t& what) {
   }
   void* memory = std::malloc(sizeof(RegionReduction));
   if (memory == nullptr) fatal("no memory for the reduction of a taskgroup");
-  return g_open.push(new (memory) RegionReduction{what});
+  return g_open.push(new (memory) RegionReduction{what, combines_anywhere(what)});
 }
 
 RegionReduction* take(const void* copy) {
@@ -52,8 +65,9 @@ bool is_in(const void* address, const void* begin, size_t bytes) {
   return reinterpret_cast<uintptr_t>(address) - reinterpret_cast<uintptr_t>(begin) < bytes;
 }
 
-// The item is the variable, or part of it. A compiler that passes the copy that it has asked for is right, too.
-void name(const marline_reduction_t& what, CapturedTask& task, int32_t i) {
+// The item is the variable, or part of it. A compiler that passes the copy that it has asked for is right, too. The arrays are
+// the task's own (make_captured).
+void name(const marline_reduction_t& what, RegionReduction* reduction, CapturedTask& task, int32_t i) {
   char* begin = static_cast<char*>(task.items.begins[i]);
   char* base = static_cast<char*>(task.items.bases[i]);
   if (is_in(begin, what.variable, what.bytes)) {
@@ -62,7 +76,7 @@ void name(const marline_reduction_t& what, CapturedTask& task, int32_t i) {
     task.items.bases[i] = base + moves;
   }
   const_cast<uint64_t*>(task.items.types)[i] = kTo | kParameter;
-  task.reduced[task.reduced_count++] = {i, find_or_add(what)};
+  task.reduced[task.reduced_count++] = {i, reduction, what.variable};
 }
 
 bool is_named(const marline_reduction_t& what, const Items& items, int32_t i) {
@@ -79,12 +93,22 @@ bool is_plain(const marline_reduction_t& what, const Items& items, int32_t i) {
   return is_inside && (items.types[i] & kParameter) != 0 && (items.types[i] & kOthers) == 0 && !is_member(items.types[i]);
 }
 
+// An argument has one copy.
+bool is_reduced(const CapturedTask& task, int32_t i) {
+  for (uint32_t k = 0; k < task.reduced_count; ++k) {
+    if (task.reduced[k].item == i) return true;
+  }
+  return false;
+}
+
 bool name_reduction(const marline_reduction_t& what, CapturedTask& task) {
+  RegionReduction* reduction = find_or_add(what);
+  if (!reduction->combines_anywhere) return false;
   uint32_t before = task.reduced_count;
   for (int32_t i = 0; i < task.items.count; ++i) {
     if (!is_named(what, task.items, i)) continue;
-    if (!is_plain(what, task.items, i)) return false;
-    name(what, task, i);
+    if (is_reduced(task, i) || !is_plain(what, task.items, i)) return false;
+    name(what, reduction, task, i);
   }
   return task.reduced_count != before;
 }
@@ -118,6 +142,8 @@ bool name_reductions(const List<marline_reduction_t>& reductions, CapturedTask& 
 bool bring_reductions(const CapturedTask& task, Device* device, List<uint64_t>& behind) {
   for (uint32_t i = 0; i < task.reduced_count; ++i) {
     RegionReduction& one = *task.reduced[i].reduction;
+    // What has mapped the variable for longer than the region would overwrite the sum with what is there.
+    if (device->mapping->is_present(task.reduced[i].variable)) return false;
     if (one.device == nullptr && !bring(one, device)) return false;
     behind.push(one.written_by);
   }
@@ -144,9 +170,9 @@ bool reduced(void* copy) {
   std::free(one);
   if (device == nullptr) return false;
   bool any = device->kind->ahead->reduce(device, address, what.bytes, what.combine, copy);
-  if (!device->mapping->disassociate(copy))
-    fatal("device %d (%s): the end of a taskgroup with a reduction finds a region that still has a part in it",
-          device->number, device->kind->name);
+  bool is_unused = device->mapping->disassociate(copy);  // all regions of the group have ended
+  assert(is_unused);
+  (void)is_unused;
   device->kind->release(device, address);
   return any;
 }

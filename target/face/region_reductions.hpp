@@ -17,7 +17,8 @@ namespace marline::target {
 [[nodiscard]] bool name_reductions(const List<marline_reduction_t>& reductions, CapturedTask& task);
 
 // By the one thread that hands tasks over, before the task's maps are looked at: the device has the initial values, or
-// gets them by operations `behind` which the region comes. False: it has no memory for them.
+// gets them by operations `behind` which the region comes. False: the region is to work on the variable itself, which is
+// mapped, or there is no memory.
 [[nodiscard]] bool bring_reductions(const CapturedTask& task, Device* device, List<uint64_t>& behind);
 
 // The task's arguments that point into them.

@@ -32,6 +32,7 @@ struct ModuleCode {
   Range code{};          // the segment around it
   uintptr_t frames = 0;  // .eh_frame_hdr
   const ElfW(Dyn) * dynamic = nullptr;
+  Range variables{};  // from the first to the last byte that may change, or may have been relocated
 };
 
 int note_module(dl_phdr_info* info, size_t, void* data) {
@@ -42,6 +43,10 @@ int note_module(dl_phdr_info* info, size_t, void* data) {
     uintptr_t begin = info->dlpi_addr + header.p_vaddr;
     Range range = {begin, begin + header.p_memsz};
     if (header.p_type == PT_LOAD && (header.p_flags & PF_X) != 0 && range.has(module->address, 1)) found.code = range;
+    if (header.p_type == PT_LOAD && (header.p_flags & PF_W) != 0) {
+      if (found.variables.end == 0) found.variables.begin = begin;
+      found.variables.end = range.end;
+    }
     if (header.p_type == PT_GNU_EH_FRAME) found.frames = begin;
     if (header.p_type == PT_DYNAMIC) found.dynamic = reinterpret_cast<const ElfW(Dyn)*>(begin);
   }
@@ -144,7 +149,8 @@ constexpr unsigned kSlotTypes[] = {R_X86_64_JUMP_SLOT, R_X86_64_GLOB_DAT};
 constexpr unsigned kSlotTypes[] = {R_AARCH64_JUMP_SLOT, R_AARCH64_GLOB_DAT};
 #endif
 
-using Slots = Array<uintptr_t, 32>;
+using Addresses = Array<uintptr_t, 32>;
+using Slots = Addresses;
 
 struct Imports {
   const ModuleCode& module;
@@ -193,9 +199,9 @@ void find_slots(const ModuleCode& module, const char* prefix, const Range& provi
   }
 }
 
-bool is_among(uintptr_t slot, Slots& slots) {
-  for (uintptr_t one : slots) {
-    if (one == slot) return true;
+bool is_among(uintptr_t address, Addresses& addresses) {
+  for (uintptr_t one : addresses) {
+    if (one == address) return true;
   }
   return false;
 }
@@ -256,7 +262,98 @@ bool has_call(const ModuleCode& module, const Range& range, Slots& slots) {
 
 #endif
 
+using Callees = Addresses;  // of a function that stands alone
+
+Range extent_at(const ModuleCode& module, uintptr_t function) {
+  ModuleCode other = module;
+  other.address = function;
+  return module.code.has(function, 1) ? extent_of(other) : Range{};
+}
+
+// False: there is code at that place that is no function which is known, such as a stub for another module's.
+bool note_callee(const ModuleCode& module, const Range& caller, uintptr_t target, Callees& callees) {
+  if (!module.code.has(target, 1) || caller.has(target, 1)) return true;
+  Range callee = extent_at(module, target);
+  if (callee.begin == callee.end) return false;
+  callees.push(target);
+  return true;
+}
+
+#if defined(__x86_64__)
+
+// The prefix of a thread's variables, and how instructions that read and write go on behind it.
+bool uses_thread(uintptr_t at) {
+  if (read<uint8_t>(at) != 0x64) return false;
+  auto next = read<uint8_t>(at + 1);
+  bool is_prefix = (next & 0xf0) == 0x40 || next == 0x66 || next == 0xf2 || next == 0xf3 || next == 0x0f;
+  return is_prefix || (next & 0xc4) == 0 || (next & 0xf0) == 0x80 || next == 0xc6 || next == 0xc7 || next == 0xff;
+}
+
+// Displacements are relative to the instruction's end, behind which up to four bytes of a constant may come.
+bool is_alone_at(const ModuleCode& module, const Range& range, uintptr_t at, Callees& callees) {
+  if (range.has(at, 2) && uses_thread(at)) return false;
+  if (range.has(at, 8) && module.variables.has(read<uint64_t>(at), 1)) return false;
+  if (!range.has(at, 4)) return true;
+  if (module.variables.has(read<uint32_t>(at), 1)) return false;
+  constexpr uintptr_t kConstants[] = {0, 1, 2, 4};
+  for (uintptr_t constant : kConstants) {
+    uintptr_t target = at + 4 + constant + static_cast<intptr_t>(read<int32_t>(at));
+    if (module.variables.has(target, 1)) return false;
+    bool is_function = constant == 0 && extent_at(module, target).end != 0;  // its address is taken, or it is called
+    if (is_function && !note_callee(module, range, target, callees)) return false;
+  }
+  auto byte = at != range.begin ? read<uint8_t>(at - 1) : 0;
+  bool is_call = byte == 0xe8 || byte == 0xe9;
+  return !is_call || note_callee(module, range, at + 4 + static_cast<intptr_t>(read<int32_t>(at)), callees);
+}
+
+constexpr uintptr_t kStep = 1;
+
+#else
+
+// Instructions that make an address: pages and what is relative to themselves. A page may have variables and constants.
+bool is_alone_at(const ModuleCode& module, const Range& range, uintptr_t at, Callees& callees) {
+  if (!range.has(at, 4)) return true;
+  auto word = read<uint32_t>(at);
+  if ((word & 0xffffffe0) == 0xd53bd040) return false;  // mrs, tpidr_el0
+  int64_t distance = static_cast<int64_t>(uint64_t{((word >> 5 & 0x7ffff) << 2) | (word >> 29 & 3)} << 43) >> 43;
+  if ((word & 0x9f000000) == 0x90000000) {  // adrp
+    uintptr_t page = (at & ~uintptr_t{0xfff}) + static_cast<uintptr_t>(distance * 4096);
+    if (page + 4096 > module.variables.begin && page < module.variables.end) return false;
+  } else if ((word & 0x9f000000) == 0x10000000) {  // adr
+    uintptr_t target = at + static_cast<uintptr_t>(distance);
+    if (module.variables.has(target, 1) || !note_callee(module, range, target, callees)) return false;
+  }
+  if ((word & 0x7c000000) != 0x14000000) return true;  // b, bl
+  int64_t words = static_cast<int64_t>(uint64_t{word & 0x3ffffff} << 38) >> 38;
+  return note_callee(module, range, at + static_cast<uintptr_t>(words * 4), callees);
+}
+
+constexpr uintptr_t kStep = 4;
+
+#endif
+
 }  // namespace
+
+bool stands_alone(const void* function) {
+  constexpr uint32_t kMost = 16;
+  ModuleCode module = {reinterpret_cast<uintptr_t>(function)};
+  if (visit_modules(note_module, &module) == 0) return false;
+  Callees open, seen;
+  open.push(module.address);
+  while (open.count() != 0) {
+    uintptr_t next = open[open.count() - 1];
+    open.shrink(open.count() - 1);
+    if (is_among(next, seen)) continue;
+    Range range = extent_at(module, next);
+    if (range.begin == range.end || seen.count() == kMost) return false;
+    seen.push(next);
+    for (uintptr_t at = range.begin; at < range.end; at += kStep) {
+      if (!is_alone_at(module, range, at, open)) return false;
+    }
+  }
+  return true;
+}
 
 bool calls_directly(const void* function, const char* prefix, const void* provider) {
   ModuleCode module = {reinterpret_cast<uintptr_t>(function)};

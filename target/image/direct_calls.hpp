@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which functions a compiled function of the program calls, found in its code. Any thread; no state.
+// What a compiled function of the program calls and uses, found in its code. Any thread; no state.
 #pragma once
 
 namespace marline::target {
@@ -12,5 +12,10 @@ namespace marline::target {
 // look for a function only at its first call: until then it counts. Takes as long as it takes to read the function and
 // the module's list of imported functions. x86-64 and AArch64.
 [[nodiscard]] bool calls_directly(const void* function, const char* prefix, const void* provider = nullptr);
+
+// Whether the function that begins at `function` uses nothing but its arguments and constants, nor do functions of its module
+// that it calls: so it does the same in any process that has the module. False where that cannot be told: it calls other
+// modules, or too many functions, or some bytes of its code could be read as the address of a variable. x86-64 and AArch64.
+[[nodiscard]] bool stands_alone(const void* function);
 
 }  // namespace marline::target

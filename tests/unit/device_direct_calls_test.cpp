@@ -39,6 +39,23 @@ TEST_P(DirectCalls, OfTheProviderAreFound) {
 
 INSTANTIATE_TEST_SUITE_P(, DirectCalls, testing::Values(&g_by_stubs, &g_by_slots));
 
+// Functions such as those that combine a reduction's copies.
+TEST(StandsAlone, WhatUsesItsArgumentsAlone) {
+  for (const auto* code : {&g_alone_by_stubs, &g_alone_by_slots}) {
+    EXPECT_TRUE(stands_alone(reinterpret_cast<const void*>(code->adds)));
+    EXPECT_TRUE(stands_alone(reinterpret_cast<const void*>(code->adds_many)));
+    EXPECT_TRUE(stands_alone(reinterpret_cast<const void*>(code->calls_another)));
+    EXPECT_TRUE(stands_alone(reinterpret_cast<const void*>(code->uses_constants)));
+    EXPECT_FALSE(stands_alone(reinterpret_cast<const void*>(code->reads_variable)));
+    EXPECT_FALSE(stands_alone(reinterpret_cast<const void*>(code->writes_static)));
+    EXPECT_FALSE(stands_alone(reinterpret_cast<const void*>(code->reads_threads)));
+    EXPECT_FALSE(stands_alone(reinterpret_cast<const void*>(code->calls_reader)));
+    EXPECT_FALSE(stands_alone(reinterpret_cast<const void*>(code->takes_readers_address)));
+    EXPECT_FALSE(stands_alone(reinterpret_cast<const void*>(code->calls_library)));
+  }
+  EXPECT_FALSE(stands_alone(nullptr));
+}
+
 TEST(DirectCallsElsewhere, AnAddressThatIsNoFunctionsBegin) {
   const auto* inside = reinterpret_cast<const char*>(g_by_stubs.by_call) + 1;
   EXPECT_FALSE(calls_directly(inside, "getppid"));

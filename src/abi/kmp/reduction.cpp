@@ -113,8 +113,9 @@ void* __kmpc_task_reduction_get_th_data(int32_t, Taskgroup* group, void* address
   if (worker->shows_task) [[unlikely]] {
     return reduction_copy_to_claim(worker, group, address);
   }
-  if (is_target_task(worker->task)) reducing_region_begin();
-  return reduction_copy(this_worker(), group, address);
+  void* copy = reduction_copy(worker, group, address);  // pins the task, for which it may wait
+  if (is_target_task(this_worker()->task)) reducing_region_begin();
+  return copy;
 }
 
 }  // extern "C"

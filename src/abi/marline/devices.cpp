@@ -10,6 +10,7 @@
 #include "construct/device/target.hpp"
 #include "construct/task/next_task.hpp"
 #include "construct/task/reducing_region.hpp"
+#include "construct/task/task_reduction.hpp"
 #include "exec/team/binding.hpp"
 #include "exec/worker/cancellation.hpp"
 #include "exec/worker/completion.hpp"
@@ -47,13 +48,21 @@ MARLINE_EXPORT int marline_target_can_suspend() {
   return marline::can_suspend() && !worker->task->has(marline::task_flag::kPinned) ? 1 : 0;
 }
 
-// A region that is not deferred has an undeferred task of its own if it takes part in a reduction.
-MARLINE_EXPORT void marline_target_region_begins() {
+// A region that is not deferred has an undeferred task of its own if it takes part in a reduction. Nobody can tell that from an
+// ordinary undeferred task that does, and has a region inside; but that one's region names the task's own copy.
+MARLINE_EXPORT int marline_target_region_reduces(void* const* addresses, int count) {
   const marline::Worker* worker = marline::this_worker_or_null();
   const marline::Task* task = worker != nullptr ? worker->task : nullptr;
   constexpr uint32_t kReduces = marline::task_flag::kUndeferred | marline::task_flag::kPinned;
-  if (task != nullptr && (task->flags & kReduces) == kReduces) marline::reducing_region_begin();
+  if (task == nullptr || (task->flags & kReduces) != kReduces) return 0;
+  int next = 0;
+  while (next < count && !marline::is_of_others_reduction(worker, addresses[next])) ++next;
+  if (next == count) return 0;
+  marline::reducing_region_begin();
+  return 1;
 }
+
+MARLINE_EXPORT void marline_target_region_ends() { marline::reducing_region_end(marline::this_worker()->task); }
 
 MARLINE_EXPORT void marline_target_handle_set(void** handle) { marline::kmp::set_target_handle(handle); }
 

@@ -6,33 +6,41 @@
 #include "construct/sync/lock.hpp"
 #include "sched/team.hpp"
 
+#include <pthread.h>
+
 namespace marline {
 
 namespace {
 
 LockWord g_lock{0};
-// Who has it. relaxed, everywhere: only its own task and those that this one waits for find in it what they look for, and
-// it was written before these were created.
-Atomic<const Task*> g_inside{nullptr};
+// The task that has it. relaxed, everywhere: a task only asks whether it is that one, which it alone makes true and untrue.
+Atomic<const Task*> g_owner{nullptr};
 
-bool is_inside(const Task* task) {
-  const Task* inside = g_inside.load(relaxed);
-  for (; task != nullptr && task != inside; task = task->parent) {}
-  return task != nullptr;
+bool g_handles_forks = false;  // under the lock
+
+// In the child, which has only the thread that forks.
+void after_fork() {
+  const Worker* worker = this_worker_or_null();
+  const Task* owner = g_owner.load(relaxed);
+  if (worker != nullptr && owner != nullptr && worker->task == owner) return;
+  g_owner.store(nullptr, relaxed);
+  g_lock.store(0, relaxed);
 }
 
 }  // namespace
 
 void reducing_region_begin() {
   const Task* task = this_worker()->task;
-  if (is_inside(task)) return;
+  if (g_owner.load(relaxed) == task) return;
   lock_acquire(g_lock);
-  g_inside.store(task, relaxed);
+  g_owner.store(task, relaxed);
+  if (!g_handles_forks) pthread_atfork(nullptr, nullptr, after_fork);
+  g_handles_forks = true;
 }
 
 void reducing_region_end(const Task* task) {
-  if (g_inside.load(relaxed) != task) return;
-  g_inside.store(nullptr, relaxed);
+  if (g_owner.load(relaxed) != task) return;
+  g_owner.store(nullptr, relaxed);
   lock_release(g_lock);
 }
 

@@ -123,6 +123,20 @@ void* reduction_copy(Worker* worker, Taskgroup* group, void* address) {
   return copy_of(set, item, worker->member->index);
 }
 
+bool is_of_others_reduction(const Worker* worker, const void* address) {
+  for (const Taskgroup* at = worker->task->taskgroup; at != nullptr; at = at->outer) {
+    const ReductionSet* set = clang_reductions(at);
+    for (size_t i = 0; set != nullptr && i < set->count; ++i) {
+      const ReductionItem& what = set->items[i];
+      if (inside(address, what.shared, what.bytes)) return true;
+      for (int t = 0; t < set->threads; ++t) {
+        if (t != worker->member->index && inside(address, set->copy(i, t).load(acquire), what.bytes)) return true;
+      }
+    }
+  }
+  return false;
+}
+
 void* reduction_copy_to_claim(Worker* worker, Taskgroup* group, void* address) {
   size_t item;
   void* named;

@@ -34,6 +34,9 @@ void reductions_attach(Worker* worker, const ReductionItem* items, size_t count)
 // the copies of all such tasks, of which the observer is told.
 [[nodiscard]] void* reduction_copy_to_claim(Worker* worker, Taskgroup* group, void* address);
 
+// Whether the address lies in a variable that a taskgroup around the current task reduces, or in another thread's copy.
+[[nodiscard]] bool is_of_others_reduction(const Worker* worker, const void* address);
+
 // Ends the innermost taskgroup and combines what is attached to it.
 void taskgroup_end_reducing(Worker* worker, const void* codeptr);
 

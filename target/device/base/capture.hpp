@@ -15,6 +15,7 @@ namespace marline::target {
 struct ReducedItem {
   int32_t item;
   struct RegionReduction* reduction;
+  const void* variable;  // that the compiler has named
 };
 
 // A construct with nowait, in its normal form. One block of memory with copies of all arrays: nothing of it lies on a

@@ -162,6 +162,7 @@ class ClusterHead {
   void add_words(const Launch& launch, List<uint64_t>& to) const;
   void add_reduced(const Launch& launch, NewTask& task, List<uint64_t>& words);
   void note_reducer(const KernelPayload& kernel, NodeNumber node);
+  void make_results(size_t count, uint64_t bytes, List<uint64_t>& results);
   TaskNumber create_combinations(const ClusterBuffer& copies, Combine combine, List<uint64_t>& results);
   TaskNumber create_combination(NewTask task, List<uint64_t>& words);
   void note_ended(TaskNumber task, Finished& finished);

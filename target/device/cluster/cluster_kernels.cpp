@@ -43,7 +43,12 @@ void ClusterHead::send_task(const Message& message) {
     const ClusterBuffer* variable = is_of_variable(kernel.words, i) ? memory_.at(word) : nullptr;
     blob.put(variable != nullptr ? variable->address_at(message.to) + (word - variable->begin) : word);
   }
-  if (kernel.checked != nullptr) write_checked(*kernel.checked, blob);
+  if (kernel.checked != nullptr) {
+    write_checked(*kernel.checked, blob);
+  } else if (checks_) {  // it is no region: nothing is checked, nothing named
+    blob.put(0);
+    blob.put(0);
+  }
   send_blob(*node_job(), message.to, blob);
 }
 

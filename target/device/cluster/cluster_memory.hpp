@@ -45,6 +45,7 @@ class ClusterMemory {
     uint64_t most = limit_ / 4 * 3;
     return used_ <= most && bytes <= most - used_;
   }
+  [[nodiscard]] bool has(uint64_t bytes) const { return bytes <= limit_ - used_; }
   // Null: more than is left. The task that is created next brings it into being (take_new).
   ClusterBuffer* allocate(uint64_t bytes);
   // Likewise a `declare target` variable; `places` as in ClusterBuffer, which are the caller's.

@@ -24,7 +24,7 @@ constexpr uint64_t kNoCodes[kMostNodes + 1] = {};  // the words say where it is
 
 }  // namespace
 
-// Under the lock, as the next two.
+// Under the lock, as what follows up to `reduce`.
 void ClusterHead::add_reduced(const Launch& launch, NewTask& task, List<uint64_t>& words) {
   for (uint32_t i = 0; i < launch.reduced_count; ++i) {
     const ReducedArgument& reduced = launch.reduced[i];
@@ -59,31 +59,42 @@ TaskNumber ClusterHead::create_combination(NewTask task, List<uint64_t>& words) 
   return create(std::move(task), known);
 }
 
-// Under the lock: a task for each node that may have copies, those below it first. Returns the root's; `results`: where
-// theirs are, the root's first.
-TaskNumber ClusterHead::create_combinations(const ClusterBuffer& copies, Combine combine, List<uint64_t>& results) {
-  ProgramPlace place = place_of_address(reinterpret_cast<const void*>(combine));
-  size_t count = copies.reducers.count();
-  List<ClusterRange> ranges;
-  List<TaskNumber> tasks;  // from the last node on
+// Where the nodes' results go, or the only one that there is room for, to which they add in turn.
+void ClusterHead::make_results(size_t count, uint64_t bytes, List<uint64_t>& results) {
+  if (!memory_.has(count * bytes)) count = 1;
   for (size_t i = 0; i < count; ++i) {
-    const ClusterBuffer* made = memory_.allocate(copies.bytes());
-    if (made == nullptr)
-      fatal("device %d (cluster) has no memory for the results of a task reduction (%lu bytes)", device_->number, copies.bytes());
+    const ClusterBuffer* made = memory_.allocate(bytes);
+    if (made == nullptr) {
+      fatal("device %d (cluster) has no memory for the result of a task reduction, %lu bytes: map less, or use MARLINE_CLUSTER_SENDS=ready",
+            device_->number, bytes);
+    }
     results.push(made->begin);
-    ranges.push({made->number, 0, made->bytes()});
   }
+}
+
+// A task for each node that may have copies, those first whose results others need. Returns the last one, whose
+// result, results[0], is that of all.
+TaskNumber ClusterHead::create_combinations(const ClusterBuffer& copies, Combine combine, List<uint64_t>& results) {
+  const ProgramPlace place = place_of_address(reinterpret_cast<const void*>(combine));
+  const uint64_t bytes = copies.bytes();
+  const size_t count = copies.reducers.count();
+  make_results(count, bytes, results);
+  const bool has_tree = results.count() == count;
+  List<TaskNumber> tasks;  // from the last node on
   for (size_t i = count; i-- > 0;) {
     NewTask task;
     task.pin = copies.reducers[i];
+    task.priority = INT32_MAX;  // a thread waits
     task.is_awaited = i == 0 || needs_ends_;
-    task.accesses.push({{copies.number, 0, copies.bytes()}, false});
-    task.accesses.push({ranges[i], true});
+    task.accesses.push({{copies.number, 0, bytes}, false});
+    uint64_t result = results[has_tree ? i : 0];
+    task.accesses.push({{memory_.at(result)->number, 0, bytes}, true});
+    bool starts = has_tree || i == count - 1;
     List<uint64_t> words;
-    for (uint64_t word : {place.module, place.offset, copies.number, copies.begin, copies.bytes(), results[i]})
-      words.push(word);
-    for (size_t below = i * kBelow + 1; below <= i * kBelow + kBelow && below < count; ++below) {
-      task.accesses.push({ranges[below], false});
+    for (uint64_t word : {place.module, place.offset, copies.number, copies.begin, bytes, result, uint64_t{starts}}) words.push(word);
+    if (!starts) task.predecessors.push(tasks.back());
+    for (size_t below = i * kBelow + 1; has_tree && below <= i * kBelow + kBelow && below < count; ++below) {
+      task.accesses.push({{memory_.at(results[below])->number, 0, bytes}, false});
       task.predecessors.push(tasks[count - 1 - below]);
       words.push(results[below]);
     }
@@ -141,12 +152,13 @@ void combine_copies(const ClusterNode& node, const KernelStart& kernel) {
   const uint64_t* words = kernel.words;
   auto combine = reinterpret_cast<Combine>(reinterpret_cast<uint64_t>(address_of_place({words[0], words[1]})));
   if (combine == nullptr) {
-    fatal("node %u of the cluster does not have the program's function that combines the copies of a task reduction: link "
-          "the library that has it to the program", node.number());
+    fatal("node %u of the cluster does not have the program's function that combines the copies of a task reduction: start "
+          "the same program on all nodes", node.number());
   }
   char* to = node.memory_at(words[5]);
-  g_copies.combine(words[2], node.memory_at(words[3]), words[4], combine, to);
-  for (uint32_t i = 6; i < kernel.count; ++i) combine(to, node.memory_at(words[i]));
+  if (words[6] != 0) std::memcpy(to, node.memory_at(words[3]), words[4]);
+  g_copies.combine(words[2], combine, to);
+  for (uint32_t i = 7; i < kernel.count; ++i) combine(to, node.memory_at(words[i]));
 }
 
 }  // namespace marline::target

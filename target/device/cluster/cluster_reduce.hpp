@@ -30,8 +30,8 @@ class ReducingRegion {
 };
 
 // Likewise, by the thread that runs the task (KernelCall::combines). Its words: where the program has what combines
-// (ProgramPlace), the buffer that stands for the copies, its address, its bytes, where the result goes, and then where
-// those of the nodes below lie.
+// (ProgramPlace), the buffer that stands for the copies, its address, its bytes, where the result goes, whether it starts
+// there with the initial value, and then where the results of the nodes below lie.
 void combine_copies(const ClusterNode& node, const KernelStart& kernel);
 
 }  // namespace marline::target

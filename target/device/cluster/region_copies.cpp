@@ -50,8 +50,7 @@ void RegionCopies::give_back(uint64_t buffer, const char* copy) {
   }
 }
 
-void RegionCopies::combine(uint64_t buffer, const char* initial, uint64_t bytes, Combine function, char* to) {
-  std::memcpy(to, initial, bytes);
+void RegionCopies::combine(uint64_t buffer, Combine function, char* to) {
   while (char* copy = take_free(buffer, true)) {
     function(to, copy);
     std::free(copy);

@@ -21,8 +21,8 @@ class RegionCopies {
   [[nodiscard]] char* take(uint64_t buffer, const char* initial, uint64_t bytes);
   void give_back(uint64_t buffer, const char* copy);
 
-  // Into `to`: the initial value and all copies of the buffer, which are gone then. None is taken.
-  void combine(uint64_t buffer, const char* initial, uint64_t bytes, Combine function, char* to);
+  // Into `to`, besides what is there: all copies of the buffer, which are gone then. None is taken.
+  void combine(uint64_t buffer, Combine function, char* to);
 
  private:
   struct Copy {

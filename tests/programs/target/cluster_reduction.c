@@ -3,7 +3,9 @@
  * Task reductions whose regions run at the same time: each has a copy of the variable on its device, and nodes of a cluster
  * combine theirs before the result comes home. Sums, a maximum and a structure with an operation of its own; groups in
  * groups; many groups one after the other, whose copies lie in the same place; groups whose tasks are created by several
- * tasks; some regions and tasks on the host; large structures; groups that are cancelled.
+ * tasks; some regions and tasks on the host; large structures; groups that are cancelled; and what nodes cannot combine, so that
+ * the regions run one after the other: arrays of variable length, operations that read variables of the program, and
+ * variables that are mapped. Below undeferred and included tasks, too.
  *
  * Arguments: GROUPS.
  *
@@ -153,6 +155,87 @@ static void wide(void) {
   free(all);
 }
 
+static void of_length(int n) {
+  long sums[n];
+  for (int i = 0; i < n; i++)
+    sums[i] = i;
+  for (int group = 1; group <= 3; group++) {
+#pragma omp taskgroup task_reduction(+ : sums)
+    for (int k = 0; k < 10; k++) {
+#pragma omp target nowait in_reduction(+ : sums)
+      for (int i = 0; i < n; i++)
+        sums[i] += 2 * i;
+    }
+    for (int i = 0; i < n; i++)
+      CHECK_EQ(sums[i], i + group * 20L * i);
+  }
+}
+
+/* It has another value than in the program's file. */
+static int scale = 0;
+static void add_scaled(long *into, const long *from) { *into += *from * scale; }
+#pragma omp declare reduction(scaled : long : add_scaled(&omp_out, &omp_in)) initializer(omp_priv = 0)
+
+static void by_variable(void) {
+  long sum = 0;
+  scale = 1;
+  for (int group = 1; group <= 3; group++) {
+#pragma omp taskgroup task_reduction(scaled : sum)
+    for (int k = 0; k < 10; k++) {
+#pragma omp target nowait in_reduction(scaled : sum)
+      sum += 3;
+    }
+    CHECK_EQ(sum, group * 30);
+  }
+}
+
+/* GCC's code combines on the host, whose value the end of the outer construct overwrites. */
+static void mapped(void) {
+#ifdef __clang__
+  long sum = 5;
+#pragma omp target data map(tofrom : sum)
+  {
+#pragma omp taskgroup task_reduction(+ : sum)
+    for (int k = 0; k < 10; k++) {
+#pragma omp target nowait in_reduction(+ : sum)
+      sum += 3;
+    }
+  }
+  CHECK_EQ(sum, 35);
+#endif
+}
+
+/* A region inside that takes no part must not hold up those that do. */
+static void below_others(void) {
+  long sum = 0, other = 0;
+#pragma omp taskgroup task_reduction(+ : sum)
+  {
+#pragma omp task if (0) in_reduction(+ : sum) shared(other)
+    {
+#pragma omp target map(tofrom : other)
+      other++;
+      for (int k = 0; k < 40; k++) {
+#pragma omp target nowait in_reduction(+ : sum)
+        sum += 1;
+      }
+#pragma omp taskwait
+    }
+#pragma omp task final(1) in_reduction(+ : sum) shared(other)
+    {
+#pragma omp task in_reduction(+ : sum) shared(other)
+      {
+#pragma omp target map(tofrom : other)
+        other++;
+        sum += 100;
+      }
+    }
+#pragma omp target nowait in_reduction(+ : sum)
+    sum += 1000;
+  }
+  CHECK_EQ(sum, 1140);
+  CHECK_EQ(other, 2);
+}
+
 /* How many of the regions run is not known, where cancellation is on. */
 static void cancelled(void) {
   long sum = 0;
@@ -179,6 +262,10 @@ int main(int argc, char **argv) {
       kinds(group);
     in_each_other();
     wide();
+    of_length(200);
+    by_variable();
+    mapped();
+    below_others();
     cancelled();
   }
 #pragma omp parallel num_threads(4)

@@ -67,9 +67,11 @@ device_program_test(in_reduction SOURCES in_reduction.c COMPILERS clang16 clang1
 # LLVM's libomptarget loses sums, too; Clang 16's code never leaves the loop, whatever runs it.
 device_program_test(in_reduction_beside SOURCES in_reduction_beside.c COMPILERS clang19 clang22 GCC DEVICES process cluster
                     THREADS 4 NO_GPU STOCK NONE)
-# Likewise.
+# LLVM's libraries lose these, too.
 device_program_test(in_reduction_threads SOURCES in_reduction_threads.c COMPILERS clang19 clang22 GCC THREADS 4 NO_GPU
                     STOCK NONE)
+device_program_test(in_reduction_strict PROGRAM in_reduction_threads SOURCES in_reduction_threads.c COMPILERS clang22
+                    DEVICES process THREADS 4 NO_GPU STOCK NONE ENV MARLINE_TASK_CONSTRAINT=strict)
 # libomptarget says nothing of its data operations; LLVM's has no records, and other codes.
 device_program_test(tool_events SOURCES tool_events.c STOCK NONE GCC FLAGS ${TOOL_FLAGS} -rdynamic NO_GPU)
 device_program_test(tool_events_plain PROGRAM tool_events SOURCES tool_events.c COMPILERS clang19 STOCK NONE ARGS plain
