@@ -356,6 +356,15 @@ typedef struct marline_target_observer {
    * It stands for the iteration: the library ends it when all tasks have ended, or, with 0, when it likes. Not called while
    * there is a tool, which would not hear of them. By the producer's thread; here `all` may be ended at once. */
   int (*repeats)(uint64_t graph, marline_claimed_t *all, uint64_t number);
+  /* Likewise, in other modes, before the iteration's code runs: its tasks may have other firstprivate data. Nonzero: each is
+   * told by `again` instead of `created` and all that comes behind that, in their order, and is no task; `all` ends when
+   * all of these have ended, not before `iterated`. 0: they come one by one. Not called again for a graph once `again` has
+   * answered 0. */
+  int (*renews)(uint64_t graph, marline_claimed_t *all, uint64_t number);
+  /* What is told is as in `created`, without `handle`, `number`, priority, name and dependences. Nonzero: the library does it. 0:
+   * it does not, nor what comes behind it, and `iterated` comes next. Then the producer waits for `all`, and goes on with tasks
+   * that are told as ever. */
+  int (*again)(const marline_target_task_t *task);
   /* While `created` calls the entry of a task that takes part in a reduction, and only then: for each variable. NULL: such
    * entries must not be called. What the task does with it is the library's, which must not write the copy before: */
   void (*reduces)(const marline_reduction_t *reduction);

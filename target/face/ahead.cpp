@@ -559,7 +559,8 @@ int poll(void*) {
 }
 
 constexpr CaptureSink kSink = {wants,   take,   ordered,    others_ended, ready,    program_waits,
-                               cancels, raised, left_ended, iterates,     iterated, graph_ends, awaited, repeats, reduced};
+                               cancels, raised, left_ended, iterates,     iterated, graph_ends, awaited, repeats, reduced,
+                               renews,  again};
 
 void start() {
   g_hook = marline_progress_register("deferred target regions", poll, nullptr);

@@ -40,6 +40,7 @@ struct Ahead : Operation {
   bool is_in_turn = false;    // handed over by ahead_graphs.cpp
   bool is_of_iteration = false;  // and given to the device as a part of its graph's iteration
   bool is_iteration = false;     // it stands for all regions of one; its items are what these use
+  bool changes = false;          // then: their arguments may be others than in the one before
   bool has_others_behind = false;  // as in Launch; then
   bool looks_later = false;   // it copies to the device what claimed tasks before it may change still
   uint32_t missing = 1;  // claimed tasks that must be handed over first; 1 each for all others, the kernel, the creator
@@ -141,6 +142,8 @@ void iterates(uint64_t graph, bool is_behind);
 void iterated(uint64_t graph);
 void graph_ends(uint64_t graph);
 [[nodiscard]] bool repeats(uint64_t graph, marline_claimed_t* all, uint64_t number);
+[[nodiscard]] bool renews(uint64_t graph, marline_claimed_t* all, uint64_t number);
+[[nodiscard]] bool again(const marline_target_task_t& task);
 void waits(marline_wait_kind_t kind);
 // A region of an iteration that is as the one before, behind these claimed tasks alone. True: it has been handed over, or left to
 // the runtime. False: it is handed over as any other. By the producer's thread.

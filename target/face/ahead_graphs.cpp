@@ -10,6 +10,7 @@
 #include "base/chained.hpp"
 #include "face/ahead.hpp"
 #include "face/captured.hpp"
+#include "face/known_regions.hpp"
 #include "mapping/used_data.hpp"
 
 #include <pthread.h>
@@ -36,11 +37,18 @@ struct AheadGraph {
   bool is_broken = false;  // a region has been handed over otherwise
   List<GivenTask> now, before;
   // The producer's, without the lock, as is `device`, which nobody else sets: what its regions use, of the last iteration
-  // that was given one by one. The next one may be like that in all (`repeats`).
+  // that was given one by one. The next one may be like that in all (`repeats`), or but for firstprivate values (`renews`).
   bool lists_used = false, is_listed = false;  // it is being listed, and has been
+  bool is_renewed = false;  // it is, or is to be, so repeated that its code runs; then there are `known`
   int default_device = 0;
   UsedData used;
+  KnownRegions known;
+  uint64_t renewed = 0;  // regions of the iteration so far
+  List<ChangedWord> changed;  // of the region that is looked at
 };
+
+// Whose iteration the calling thread renews; null: none.
+thread_local constinit AheadGraph* t_renewed = nullptr;
 
 Chained<AheadGraph> g_graphs;  // by number; as many as the program has at a time
 
@@ -132,6 +140,7 @@ void iterates(uint64_t number, bool is_behind) {
 }
 
 void iterated(uint64_t number) {
+  if (t_renewed != nullptr && t_renewed->key == number) t_renewed = nullptr;
   Device* told = nullptr;
   {
     Guard guard(ahead_lock());
@@ -195,7 +204,10 @@ bool give_in_turn(Ahead* one, const uint64_t* numbers, size_t count) {
     graph = g_graphs.find(number);
     graph->now.push({told_as, one->number});
   }
-  if (graph->lists_used) graph->lists_used = graph->used.add(*one->device->mapping, one->task->items);
+  if (graph->lists_used) {
+    bool is_known = !graph->is_renewed || graph->known.add(*one->task);
+    graph->lists_used = is_known && graph->used.add(*one->device->mapping, one->task->items);
+  }
   return true;
 }
 
@@ -217,6 +229,7 @@ Ahead* make_iteration(AheadGraph& graph, marline_claimed_t* all, uint64_t number
   one->task->kind = ConstructKind::kTarget;
   one->device = graph.device;
   one->is_in_turn = one->is_iteration = true;
+  one->changes = graph.is_renewed;
   return one;
 }
 
@@ -232,8 +245,9 @@ bool give_whole(AheadGraph& graph, marline_claimed_t* all, uint64_t number, bool
   List<uint64_t> behind;
   if (hand_over_now(one, behind)) {
     is_given = one->is_of_iteration;
+    bool is_over = is_given && !graph.is_renewed;
     ready(one);  // it may be gone
-    if (is_given) iterated(graph.key);
+    if (is_over) iterated(graph.key);
     return true;
   }
   {
@@ -254,26 +268,56 @@ bool may_be_whole(AheadGraph& graph) {
   return graph.device->takes_ahead.load(std::memory_order_relaxed) && graph.default_device == omp_get_default_device();
 }
 
-}  // namespace
-
-bool repeats(uint64_t number, marline_claimed_t* all, uint64_t task) {
+// `renews`: the iteration's code runs.
+bool repeat(uint64_t number, marline_claimed_t* all, uint64_t task, bool renews) {
   AheadGraph* graph;
   bool is_whole = false, is_given = false;
   {
     Guard guard(ahead_lock());
     graph = g_graphs.find(number);  // none in a fork's child
-    is_whole = graph != nullptr && !graph->is_broken;
+    is_whole = graph != nullptr && !graph->is_broken && graph->is_renewed == renews;
   }
   bool is_handed = is_whole && may_be_whole(*graph) && give_whole(*graph, all, task, is_given);
   if (!is_handed) marline_claimed_end(all);
   if (is_given || graph == nullptr) return is_given;
   graph->used.clear();
+  graph->known.clear();
   graph->is_listed = false;
   graph->lists_used = true;
+  graph->is_renewed = renews;
   graph->default_device = omp_get_default_device();
   return false;
 }
 
-void forget_graphs() { g_graphs = Chained<AheadGraph>(); }
+}  // namespace
+
+bool repeats(uint64_t number, marline_claimed_t* all, uint64_t task) { return repeat(number, all, task, false); }
+
+bool renews(uint64_t number, marline_claimed_t* all, uint64_t task) {
+  if (!repeat(number, all, task, true)) return false;
+  Guard guard(ahead_lock());
+  t_renewed = g_graphs.find(number);
+  t_renewed->renewed = 0;
+  return true;
+}
+
+// Each is given to the device at once: what it has not been given cannot be told of later.
+bool again(const marline_target_task_t& task) {
+  AheadGraph* graph = t_renewed;
+  if (graph == nullptr || task.graph != graph->key || task.step != graph->renewed) return false;
+  if (graph->default_device != omp_get_default_device()) return false;
+  graph->changed.clear();
+  if (!graph->known.is_same(task.step, task, graph->changed)) return false;
+  bool leading_null = graph->known.has_leading_null(task.step);
+  const AheadKind& kind = *graph->device->kind->ahead;
+  if (!kind.repeat_kernel(graph->device, graph->key, leading_null, graph->changed.begin(), graph->changed.count())) return false;
+  ++graph->renewed;
+  return true;
+}
+
+void forget_graphs() {
+  t_renewed = nullptr;
+  g_graphs = Chained<AheadGraph>();
+}
 
 }  // namespace marline::target

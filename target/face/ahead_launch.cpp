@@ -218,7 +218,7 @@ bool launch_iteration(Ahead* one, List<uint64_t>& behind) {
   if (!one->device->mapping->begin_present(one->task->items, sent_at(at))) return false;
   show(one, "iteration of a graph");
   const AheadKind& kind = *one->device->kind->ahead;
-  one->is_of_iteration = behind.is_empty() && kind.repeat_iteration(one->device, one->task->graph, one);
+  one->is_of_iteration = behind.is_empty() && kind.repeat_iteration(one->device, one->task->graph, one->changes, one);
   if (!one->is_of_iteration) (void)one->ended(one);
   return true;
 }

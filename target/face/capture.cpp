@@ -82,6 +82,12 @@ int repeats(uint64_t graph, marline_claimed_t* all, uint64_t number) {
   return sink != nullptr && sink->repeats != nullptr && sink->repeats(graph, all, number) ? 1 : 0;
 }
 
+int renews(uint64_t graph, marline_claimed_t* all, uint64_t number) {
+  const CaptureSink* sink = capture_sink();
+  return sink != nullptr && sink->renews != nullptr && sink->renews(graph, all, number) ? 1 : 0;
+}
+int again(const marline_target_task_t* task) { return capture_sink()->again(*task) ? 1 : 0; }
+
 // Within `show`, by the entry that is run dry.
 void reduces(const marline_reduction_t* reduction) { record_reduction(*t_recording, *reduction); }
 int reduced(void* copy) {
@@ -93,7 +99,7 @@ int reduced(void* copy) {
 void start() {
   static constexpr marline_target_observer_t kObserver = {
       sizeof kObserver, show, ordered, others_ended, ready, waits, cancels, raised, ended, iterates, iterated, graph_ends,
-      awaited, repeats, reduces, reduced};
+      awaited, repeats, renews, again, reduces, reduced};
   if (marline_target_tasks_observe(&kObserver) != 0) {
     fatal("devices that take target tasks ahead of time: another library observes target tasks already, or "
           "libmarline.so is of another version");

@@ -87,6 +87,7 @@ CapturedTask* make_captured(const marline_target_task_t& told, const Items& item
   task->maps = told.form == MARLINE_TARGET_ENTRY ? nullptr : block.copy(&told.maps, 1);
   copy_values(block, told, items, task->items);
   task->dependence_count = static_cast<uint32_t>(told.dependence_count);
+  task->entry = entry_of(told);
   task->handle = told.handle;
   task->number = told.number;
   task->graph = told.graph;

@@ -17,6 +17,12 @@ struct Frames {
   }
 };
 
+// What the compiler has made of the construct: the task's entry, or the region's function.
+[[nodiscard]] inline const void* entry_of(const marline_target_task_t& told) {
+  return told.form == MARLINE_TARGET_ENTRY ? reinterpret_cast<const void*>(told.entry)
+                                           : reinterpret_cast<const void*>(told.function);
+}
+
 // The construct itself is the caller's to fill in. Null: some item cannot be known now. It has a mapper, which is code
 // of the program that reads memory; or it is not contiguous, and has its dimensions in memory of the creating function;
 // or it is mapped memory in one of these frames.

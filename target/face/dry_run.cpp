@@ -72,6 +72,10 @@ bool may_be_called(const void* entry) {
 
 bool is_first(Recording& recording) { return recording.calls++ == 0; }
 
+GpuGrid grid_of(const KernelArguments& given) {
+  return {given.flags & ~kNowaitFlag, given.dynamic_memory, {given.teams[1], given.teams[2]}, {given.threads[1], given.threads[2]}};
+}
+
 }  // namespace
 
 void record_region(Recording& recording, const Origin& call, int64_t device, void* id, int32_t teams, int32_t threads,
@@ -79,20 +83,14 @@ void record_region(Recording& recording, const Origin& call, int64_t device, voi
   const Entry* kernel = find_entry(id);
   if (!is_first(recording) || kernel == nullptr) return;
   Items items = items_of(given);
+  RegionForm form = {kernel, device, threads > 0 ? threads : 0, teams, given.version >= 3, false, given.trip_count,
+                     grid_of(given)};
+  if (recording.comparison != nullptr) return recording.comparison->compare(form, items);
   items.of_region = true;
   CapturedTask* task = make_captured(recording.told, items, frames_of(recording));
   if (task == nullptr) return;
   task->kind = ConstructKind::kTarget;
-  task->device = device;
-  task->kernel = kernel;
-  task->thread_limit = threads > 0 ? threads : 0;
-  task->leading_null = given.version >= 3;
-  task->passed_teams = teams;
-  task->trip_count = given.trip_count;
-  task->grid = {given.flags & ~kNowaitFlag,
-                given.dynamic_memory,
-                {given.teams[1], given.teams[2]},
-                {given.threads[1], given.threads[2]}};
+  form.give_to(*task);
   task->place = place_of(call.ident);
   task->code = call.code;
   if (recording.reductions.is_empty() || name_reductions(recording.reductions, *task)) {
@@ -105,7 +103,7 @@ void record_region(Recording& recording, const Origin& call, int64_t device, voi
 void record_reduction(Recording& recording, const marline_reduction_t& reduction) { recording.reductions.push(reduction); }
 
 void record_data(Recording& recording, const Origin& call, ConstructKind kind, int64_t device, const Items& items) {
-  if (!is_first(recording)) return;
+  if (!is_first(recording) || recording.comparison != nullptr) return;
   CapturedTask* task = make_captured(recording.told, items, frames_of(recording));
   if (task == nullptr) return;
   task->kind = kind;
@@ -132,6 +130,15 @@ void record_data(Recording& recording, const Origin& call, ConstructKind kind, i
   if (recording.calls == 1) return recording.task;
   free_captured(recording.task);  // which of several constructs it would come to is not known
   return nullptr;
+}
+
+void compare_dry(const marline_target_task_t& told, RegionComparison& comparison) {
+  Recording recording = {told, 0};
+  recording.comparison = &comparison;
+  t_recording = &recording;
+  told.entry(told.thread, told.block);
+  t_recording = nullptr;
+  if (recording.calls != 1) comparison.is_same = false;
 }
 
 }  // namespace marline::target

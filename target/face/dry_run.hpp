@@ -14,6 +14,7 @@
 #include "cluster/core/base/list.hpp"
 #include "device/base/capture.hpp"
 #include "device/llvm/llvm.hpp"
+#include "face/region_comparison.hpp"
 
 namespace marline::target {
 
@@ -24,6 +25,7 @@ struct Recording {
   CapturedTask* task = nullptr;  // null: nothing has been called, or it cannot be captured
   int calls = 0;
   List<marline_reduction_t> reductions = {};  // in which the task takes part
+  RegionComparison* comparison = nullptr;     // null: it is captured
 };
 
 // Of the calling thread, which does not suspend while it is set; else null.
@@ -39,5 +41,8 @@ void record_data(Recording& recording, const Origin& call, ConstructKind kind, i
 
 // What the task does, in one block (free_captured). Null: that is known only when it runs.
 [[nodiscard]] CapturedTask* run_dry(const marline_target_task_t& told);
+
+// Only compares what the task does with what is known of it, whose entry it has: that has been run dry before.
+void compare_dry(const marline_target_task_t& told, RegionComparison& comparison);
 
 }  // namespace marline::target

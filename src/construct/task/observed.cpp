@@ -87,12 +87,36 @@ bool tell_observer(Worker* worker, Task* task, const Dependence* list, size_t co
   return true;
 }
 
-bool let_repeat(Worker* worker, uint64_t graph) {
-  const marline_target_observer_t* observer = tool::target_observer();
-  if (observer->repeats == nullptr || tool::present()) return false;
+namespace {
+
+using Offer = int (*)(uint64_t graph, marline_claimed_t* all, uint64_t number);
+
+bool let_do(Worker* worker, uint64_t graph, Offer offer) {
+  if (offer == nullptr || tool::present()) return false;
   Task* all = create_claimed_task(worker);
   uint64_t number = g_last_number.fetch_add(1, relaxed) + 1;
-  return observer->repeats(graph, reinterpret_cast<marline_claimed_t*>(all), number) != 0;
+  return offer(graph, reinterpret_cast<marline_claimed_t*>(all), number) != 0;
+}
+
+}  // namespace
+
+bool let_repeat(Worker* worker, uint64_t graph) { return let_do(worker, graph, tool::target_observer()->repeats); }
+bool let_renew(Worker* worker, uint64_t graph) { return let_do(worker, graph, tool::target_observer()->renews); }
+
+bool tell_again(Worker* worker, Task* task, uint64_t graph, uint64_t step, const void* codeptr) {
+  marline_target_task_t told = {};
+  task->describe(task, told);
+  told.bytes = sizeof told;
+  told.thread = worker->id;
+  told.code = codeptr;
+  told.node = told.maps.node != 0 ? told.maps.node : task->cluster_node();
+  told.in_graph = 1;
+  told.graph = graph;
+  told.step = step;
+  worker->shows_task = true;
+  bool is_done = tool::target_observer()->again(&told) != 0;
+  worker->shows_task = false;
+  return is_done;
 }
 
 }  // namespace marline

@@ -38,4 +38,9 @@ struct Observed {
 // current task ends with it. False: it does not, and its tasks are to be created.
 [[nodiscard]] bool let_repeat(Worker* worker, uint64_t graph);
 
+// Likewise, but for firstprivate data. True: the observer does its tasks, which tell_again shows it.
+[[nodiscard]] bool let_renew(Worker* worker, uint64_t graph);
+// A target task at this step, which is not created. True: the observer does it.
+[[nodiscard]] bool tell_again(Worker* worker, Task* task, uint64_t graph, uint64_t step, const void* codeptr);
+
 }  // namespace marline

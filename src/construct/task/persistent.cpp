@@ -160,6 +160,9 @@ void reenter_steps(Worker* worker, PersistentGraph* graph, int instance, uint32_
 // No task waits for it, and none is run otherwise than it should: those not created yet keep their nodes' guards.
 void go_on_unrecorded(Worker* worker, PersistentGraph* graph) {
   graph->state = GraphState::kUnrecorded;
+  if (graph->is_renewed) graph->renews = false;
+  graph->is_whole = graph->is_whole || graph->is_renewed;
+  graph->is_renewed = false;
   end_told_iteration(graph);
   graph->table->outer = graph->producers_table;
   if (graph->is_whole) return wait_here_for_iteration(graph);
@@ -433,10 +436,13 @@ bool graph_iterate(PersistentGraph* graph) {
   prepare_iteration(graph);
   graph->position = 0;
   graph->allocated = 0;
-  graph->is_whole = false;
+  graph->is_whole = graph->is_renewed = false;
   graph->producer->taskgroup = &graph->groups[graph->instance];
   begin_told_iteration(graph);
-  if (graph->mode != GraphMode::kReplay || graph->state != GraphState::kReplaying || !graph->replayable) return true;
+  if (graph->mode != GraphMode::kReplay || graph->state != GraphState::kReplaying || !graph->replayable) {
+    renew_told_iteration(graph);
+    return true;
+  }
   replay_without_code(graph);
   return false;
 }

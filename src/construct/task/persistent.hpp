@@ -42,6 +42,10 @@ Task* allocate_persistent(Worker* worker, const TaskShape& shape);
 
 // Target tasks that have an observer (construct/task/observed.hpp), in place of the above. Whether it is to be asked:
 // not of a task that exclusions or passed priorities order, nor, in a replay, of one behind tasks that it has not claimed.
+// A target task that is about to be created, of a producer with kInGraph. True: the observer does the whole iteration and has
+// seen the task, which is not created.
+[[nodiscard]] bool renew_persistent(Worker* worker, Task* task, const Dependence* list, size_t count, const void* codeptr);
+
 [[nodiscard]] bool persistent_may_claim(Worker* worker, Task* task, const Dependence* list, size_t count);
 // The number of the told iteration of which the next task is, and its step there; 0: it is of none.
 [[nodiscard]] uint64_t persistent_place(const Task* producer, uint64_t& step);

@@ -7,6 +7,7 @@
 #include "construct/task/persistent_graph.hpp"
 
 #include "base/small_array.hpp"
+#include "sched/progress.hpp"
 #include "tool/target_observer.hpp"
 
 namespace marline {
@@ -44,6 +45,12 @@ bool repeat_told_iteration(PersistentGraph* graph) {
   graph->is_whole = true;
   graph->position = graph->steps().count;
   return true;
+}
+
+// Each iteration waits for the one before. An untied producer as above.
+void renew_told_iteration(PersistentGraph* graph) {
+  bool may_be = graph->is_told && graph->renews && graph->mode != GraphMode::kNowait && graph->producer->tied();
+  graph->is_renewed = may_be && let_renew(this_worker(), graph->told);
 }
 
 void end_told_iteration(PersistentGraph* graph) {
@@ -115,6 +122,22 @@ bool persistent_may_claim(Worker* worker, Task* task, const Dependence* list, si
   }
   if (graph->state == GraphState::kUnrecorded && task->has(task_flag::kPersistent)) make_ordinary(worker, graph, task);
   return true;
+}
+
+// As in a whole iteration, the tasks' nodes stay as they are.
+bool renew_persistent(Worker* worker, Task* task, const Dependence* list, size_t count, const void* codeptr) {
+  PersistentGraph* graph = graph_of(worker->task);
+  if (!graph->is_renewed) return false;
+  progress_at_scheduling_point(worker);
+  const GraphStep* step = next_step(worker, graph);
+  bool is_next = step != nullptr && graph->node(graph->position)->task == task &&
+                 step_matches(&graph->record, *step, NodeKind::kTask, list, count);
+  if (is_next && tell_again(worker, task, graph->told, graph->position, codeptr)) {
+    ++graph->position;
+    return true;
+  }
+  go_on_unrecorded(worker, graph);
+  return false;
 }
 
 uint64_t persistent_place(const Task* producer, uint64_t& step) {

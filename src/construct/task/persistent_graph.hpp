@@ -49,6 +49,8 @@ struct PersistentGraph {
   uint32_t allocated = 0;          // the next allocation
   uint64_t told = 0;               // the record's number for the observer of target tasks; 0: it hears of no iteration
   bool is_told = false;            // it has heard of this one, which is still what was recorded
+  bool renews = true;              // it may be asked whether it does iterations whose code runs: none has gone another way
+  bool is_renewed = false;         // it does this one, of whose tasks it hears
   bool is_whole = false;           // it does all of this one, of whose tasks the record knows nothing
   Observed observed;               // of the task that is being recorded
   GraphRecord record{};
@@ -84,6 +86,8 @@ void begin_told(PersistentGraph* graph);
 void begin_told_iteration(PersistentGraph* graph);
 // Its tasks have the data that they had in the one before. True: the observer does it as a whole.
 [[nodiscard]] bool repeat_told_iteration(PersistentGraph* graph);
+// Its code runs: they may have other data. The observer may do it all the same (renew_persistent).
+void renew_told_iteration(PersistentGraph* graph);
 void end_told_iteration(PersistentGraph* graph);
 void end_told(PersistentGraph* graph);
 

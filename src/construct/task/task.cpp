@@ -304,6 +304,9 @@ namespace {
     resolve_priority(task, count);
   }
   bool in_graph = worker->task->has(task_flag::kInGraph);
+  if (in_graph && task->has(task_flag::kObserved) && renew_persistent(worker, task, list, count, codeptr)) [[unlikely]] {
+    return;
+  }
   worker = throttle_before_creation(worker);
   become_child(worker, task);
   progress_at_scheduling_point(worker);

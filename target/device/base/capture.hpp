@@ -22,6 +22,7 @@ struct ReducedItem {
 // stack. The values of private variables are copies (Clang's code), or lie in the task's block until the task has been
 // ended (GCC's).
 struct CapturedTask {
+  const void* entry;          // the function that the compiler has made of the construct
   marline_claimed_t* handle;  // while the task has not been ended, if it has been taken
   uint64_t number;
   ConstructKind kind;
@@ -68,6 +69,8 @@ struct CaptureSink {
   void (*awaited)(uint64_t number);
   bool (*repeats)(uint64_t graph, marline_claimed_t* all, uint64_t number);
   bool (*reduced)(void* copy);
+  bool (*renews)(uint64_t graph, marline_claimed_t* all, uint64_t number);
+  bool (*again)(const marline_target_task_t& task);
 };
 
 // From now on, to the end. There is one sink; a second one ends the program.

@@ -17,6 +17,7 @@
 
 namespace marline::target {
 
+struct ChangedWord;
 struct Device;
 struct Entry;
 struct Module;
@@ -40,6 +41,8 @@ struct GpuGrid {
   uint64_t flags = 0;  // without nowait
   uint32_t dynamic_memory = 0;  // bytes for each team, ompx_dyn_cgroup_mem
   uint32_t teams[2] = {}, threads[2] = {};  // of the second and third dimension
+
+  bool operator==(const GpuGrid&) const = default;
 };
 
 // Memory of the device that a kernel may use.
@@ -142,8 +145,12 @@ struct AheadKind {
   // the end is called. `is_behind`: all that was launched before has ended.
   void (*begin_iteration)(Device*, uint64_t graph, bool is_behind);
   // Of an iteration that has begun and got no kernel yet: all are as they were in the one before, as are their arguments.
-  // They end together, with the operation. False: the device needs them one by one.
-  bool (*repeat_iteration)(Device*, uint64_t graph, Operation*);
+  // They end together, with the operation. `changes`: their arguments may be others; they come by repeat_kernel before the
+  // end is called. False: the device needs them by `launch`.
+  bool (*repeat_iteration)(Device*, uint64_t graph, bool changes, Operation*);
+  // The next one, with these arguments, which are counted without the leading null. False: neither it nor what comes behind
+  // it is repeated; those before it are.
+  bool (*repeat_kernel)(Device*, uint64_t graph, bool leading_null, const ChangedWord* changed, size_t count);
   void (*end_iteration)(Device*, uint64_t graph);
   // There is no other one; or the next one is as the first.
   void (*end_graph)(Device*, uint64_t graph);

@@ -327,8 +327,11 @@ void progress(Device* device) {
 void begin_iteration(Device* device, uint64_t graph, bool is_behind) {
   head_of(device).begin_iteration(graph, is_behind);
 }
-bool repeat_iteration(Device* device, uint64_t graph, Operation* operation) {
-  return head_of(device).repeat_iteration(graph, operation);
+bool repeat_iteration(Device* device, uint64_t graph, bool changes, Operation* operation) {
+  return head_of(device).repeat_iteration(graph, changes, operation);
+}
+bool repeat_kernel(Device* device, uint64_t graph, bool leading_null, const ChangedWord* changed, size_t count) {
+  return head_of(device).repeat_kernel(graph, leading_null, changed, count);
 }
 void end_iteration(Device* device, uint64_t graph) { head_of(device).end_iteration(graph); }
 void end_graph(Device* device, uint64_t graph) { head_of(device).end_graph(graph); }
@@ -337,9 +340,9 @@ bool reduce(Device* device, uint64_t address, size_t bytes, Combine combine, voi
   return head_of(device).reduce(address, bytes, combine, to);
 }
 
-constexpr AheadKind kAhead = {cancel,    start_copies,    start_find_on_cluster, copy_part,
-                              has_room,  begin_iteration, repeat_iteration,      end_iteration,
-                              end_graph, wait_begins,     await,                 reduce};
+constexpr AheadKind kAhead = {cancel,          start_copies,     start_find_on_cluster, copy_part,     has_room,
+                              begin_iteration, repeat_iteration, repeat_kernel,         end_iteration, end_graph,
+                              wait_begins,     await,            reduce};
 
 }  // namespace
 

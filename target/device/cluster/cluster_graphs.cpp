@@ -9,7 +9,8 @@ namespace marline::target {
 
 namespace {
 
-constexpr uint64_t kTasksPerNode = 16;  // that nodes are told of together, before the iteration's end
+// That nodes are told of together, before the iteration's end: some 10 microseconds' worth.
+constexpr uint64_t kTasksPerNode = 16, kRenewedPerNode = 64;
 
 }  // namespace
 
@@ -48,8 +49,10 @@ void ClusterGraphs::begin(GraphNumber number, bool is_behind, uint64_t uses) {
 }
 
 void ClusterGraphs::end(GraphNumber number) {
-  head_.end_iteration(number);
   Graph& graph = graph_of(number);
+  note_repeated(graph, graph.uncounted, nullptr);
+  graph.uncounted = 0;
+  head_.end_iteration(number);
   const KeptForms* kept = plans_.find(graph.plan);
   graph.replayed = kept != nullptr && graph.next == kept->forms.count() ? graph.plan : 0;
   graph.plan = 0;
@@ -72,9 +75,9 @@ void ClusterGraphs::note_repeated(const Graph& graph, uint64_t tasks, Operation*
   for (Replay& replay : replays_) {
     if (replay.first != graph.first) continue;
     replay.tasks += tasks;
-    replay.operations.push(operation);
+    if (operation != nullptr) replay.operations.push(operation);
+    count_up(cluster_seen().under_way, static_cast<int64_t>(tasks));
   }
-  count_up(cluster_seen().under_way, static_cast<int64_t>(tasks));
 }
 
 bool ClusterGraphs::repeat(GraphNumber number, const KernelForm& form, const NewTask& task, Operation* operation,
@@ -94,13 +97,43 @@ bool ClusterGraphs::repeat(GraphNumber number, const KernelForm& form, const New
 
 bool ClusterGraphs::repeat_all(GraphNumber number, uint64_t uses, Operation* operation, TaskNumber& task_number) {
   Graph& graph = graph_of(number);
-  const KeptForms* kept = plans_.find(graph.plan);
-  bool is_same = kept != nullptr && graph.replayed == graph.plan && graph.uses_before == uses;
-  if (!is_same || graph.next != 0 || !head_.again_all(number)) return false;
-  graph.next = kept->forms.count();
+  if (!may_repeat_all(graph, uses) || !head_.again_all(number)) return false;
+  graph.next = plans_.find(graph.plan)->forms.count();
   task_number = graph.first;
   note_repeated(graph, graph.next, operation);
   ++repeated_whole_;
+  return true;
+}
+
+bool ClusterGraphs::may_repeat_all(const Graph& graph, uint64_t uses) {
+  bool has_plan = graph.plan != 0 && plans_.find(graph.plan) != nullptr;
+  return has_plan && graph.replayed == graph.plan && graph.uses_before == uses && graph.next == 0;
+}
+
+bool ClusterGraphs::renew(GraphNumber number, uint64_t uses, Operation* operation, TaskNumber& task_number) {
+  Graph& graph = graph_of(number);
+  if (!may_repeat_all(graph, uses) || !head_.is_replaying(number)) return false;
+  task_number = graph.first;
+  note_repeated(graph, 0, operation);
+  ++repeated_whole_;
+  return true;
+}
+
+bool ClusterGraphs::renew_next(GraphNumber number, const ChangedWord* words, size_t count, uint32_t first, bool& is_told) {
+  Graph& graph = graph_of(number);
+  const KeptForms* kept = graph.plan != 0 ? plans_.find(graph.plan) : nullptr;  // it may have been given up
+  if (kept == nullptr || !head_.again_but(number, words, count, first)) {
+    graph.plan = 0;
+    head_.cut_iteration();
+    return false;
+  }
+  ++graph.next;
+  ++graph.uncounted;
+  is_told = graph.next % (kRenewedPerNode * kept->nodes) == 0;
+  if (!is_told) return true;
+  note_repeated(graph, graph.uncounted, nullptr);
+  graph.uncounted = 0;
+  head_.confirm();
   return true;
 }
 

@@ -49,6 +49,11 @@ class ClusterGraphs {
   // was repeated to its end by this plan, and kernels use the same data: then the nodes have all of it. False: nothing has
   // been done.
   [[nodiscard]] bool repeat_all(GraphNumber graph, uint64_t uses, Operation* operation, TaskNumber& number);
+  // The same of an iteration whose kernels come by `renew_next`, with other words than before.
+  [[nodiscard]] bool renew(GraphNumber graph, uint64_t uses, Operation* operation, TaskNumber& number);
+  // `first`: of a kernel's words, the one that is its first argument. False: the iteration has been cut. `is_told`: nodes are
+  // to be told of the kernels so far.
+  [[nodiscard]] bool renew_next(GraphNumber graph, const ChangedWord* words, size_t count, uint32_t first, bool& is_told);
   [[nodiscard]] uint64_t repeated_whole() const { return repeated_whole_; }
   // It has been created as a part of the iteration.
   void note_created(GraphNumber graph, const KernelForm& form) { graph_of(graph).forms.push(form); }
@@ -69,6 +74,7 @@ class ClusterGraphs {
     uint64_t uses = 0, uses_before = 0;  // as in `begin`: of this iteration, and of the one before
     uint64_t replayed = 0;   // that the iteration before has replayed to its end; 0: none
     TaskNumber first = 0;    // then
+    uint64_t uncounted = 0;  // of a renewed iteration: kernels that `replays_` does not know of yet
   };
   struct KeptForms {
     uint64_t number = 0;  // the plan's
@@ -82,6 +88,7 @@ class ClusterGraphs {
   };
 
   Graph& graph_of(GraphNumber number);
+  [[nodiscard]] bool may_repeat_all(const Graph& graph, uint64_t uses);
   void note_repeated(const Graph& graph, uint64_t tasks, Operation* operation);
   [[nodiscard]] bool is_same(Graph& graph, const KernelForm& form, const NewTask& task);
 

@@ -74,7 +74,8 @@ class ClusterHead {
 
   // Iterations of persistent graphs (AheadKind).
   void begin_iteration(uint64_t graph, bool is_behind);
-  [[nodiscard]] bool repeat_iteration(uint64_t graph, Operation* operation);
+  [[nodiscard]] bool repeat_iteration(uint64_t graph, bool changes, Operation* operation);
+  [[nodiscard]] bool repeat_kernel(uint64_t graph, bool leading_null, const ChangedWord* changed, size_t count);
   void end_iteration(uint64_t graph);
   void end_graph(uint64_t graph);
   // With OMP_DISPLAY_ENV=verbose, at the program's end.

@@ -151,12 +151,29 @@ uint64_t ClusterHead::uses() const {
   return 2 * memory_.changes() + (device_->has_far_pointers.load(std::memory_order_relaxed) ? 1 : 0);  // ordered by the lock
 }
 
-bool ClusterHead::repeat_iteration(uint64_t graph, Operation* operation) {
+bool ClusterHead::repeat_iteration(uint64_t graph, bool changes, Operation* operation) {
   bool is_repeated = false;
   int counted = hooks_share(operation);
   add_operations(counted);
-  under_lock([&] { is_repeated = graphs_.repeat_all(graph, uses(), operation, operation->number); });
+  under_lock([&] {
+    is_repeated = changes ? graphs_.renew(graph, uses(), operation, operation->number)
+                          : graphs_.repeat_all(graph, uses(), operation, operation->number);
+  });
   if (!is_repeated) add_operations(-counted);
+  return is_repeated;
+}
+
+// What a GPU's words begin with does not change, and a leading null is not among them.
+bool ClusterHead::repeat_kernel(uint64_t graph, bool leading_null, const ChangedWord* changed, size_t count) {
+  const uint32_t first = is_of_gpus_ ? kGpuLaunchWords : leading_null ? 1 : 0;
+  Finished finished;
+  bool is_told = false, is_repeated;
+  {
+    Guard guard(node_.lock);
+    is_repeated = graphs_.renew_next(graph, changed, count, first, is_told);
+    if (is_told || !is_repeated) pump(finished);
+  }
+  finish(finished, false);
   return is_repeated;
 }
 

@@ -112,7 +112,7 @@ void ready(void* data) {
 }
 
 const CaptureSink kSink = {wants, take, nullptr, nullptr, ready, nullptr, nullptr, nullptr, nullptr,
-                             nullptr, nullptr, nullptr, nullptr, nullptr, nullptr};
+                             nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr};
 
 [[gnu::constructor]] void begin() { capture_to(&kSink); }
 

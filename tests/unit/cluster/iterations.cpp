@@ -14,6 +14,9 @@ void Machine::begin_iteration(size_t number) {
   loop.before.swap(loop.now);
   loop.now.clear();
   loop.is_replay = head_.begin_iteration(static_cast<GraphNumber>(construct.loop), construct.waits_for_iterations);
+  const Plan* plan = loop.is_replay ? head_.kept_plan(static_cast<GraphNumber>(construct.loop)) : nullptr;
+  loop.has_words = plan != nullptr && plan->number == loop.plan;
+  loop.plan = plan != nullptr ? plan->number : 0;
   loop.is_whole = loop.is_replay && draw(2) == 0 && is_repeated_as_a_whole(number, loop.before);
   if (loop.is_whole && !head_.again_all(static_cast<GraphNumber>(construct.loop))) std::abort();
   open_loop_ = construct.loop;
@@ -26,6 +29,8 @@ void Machine::end_iteration(const Construct& construct) {
     return;
   }
   head_.end_iteration(graph);
+  Loop& loop = loops_[construct.loop];
+  if (!loop.is_replay || loop.now.size() != loop.before.size()) loop.plan = 0;
   open_loop_ = 0;
   if (construct.ends_loop && draw(2) == 0) head_.end_graph(graph);
 }
@@ -78,6 +83,22 @@ bool Machine::is_repeated_as_a_whole(size_t number, const std::vector<size_t>& b
   return false;
 }
 
+// A driver may know which words have changed.
+bool Machine::is_replayed_again(const Construct& construct, size_t position) {
+  const Loop& loop = loops_[construct.loop];
+  auto graph = static_cast<GraphNumber>(construct.loop);
+  bool is_known = loop.has_words && position < loop.before.size();
+  if (!is_known || draw(2) == 0) return head_.again(graph, construct.words.data(), construct.words.size());
+  const std::vector<uint64_t>& before = program_.constructs[loop.before[position]].words;
+  if (before.size() != construct.words.size()) return head_.again(graph, construct.words.data(), construct.words.size());
+  std::vector<ChangedWord> changed;
+  for (size_t i = 0; i < before.size(); ++i) {
+    bool is_told = before[i] != construct.words[i] || draw(4) == 0;
+    if (is_told) changed.push_back({static_cast<uint32_t>(i), construct.words[i]});
+  }
+  return head_.again_but(graph, changed.data(), changed.size());
+}
+
 TaskNumber Machine::push_in_loop(NewTask task, size_t number) {
   const Construct& construct = program_.constructs[number];
   Loop& loop = loops_[construct.loop];
@@ -92,7 +113,7 @@ TaskNumber Machine::push_in_loop(NewTask task, size_t number) {
   };
   if (loop.is_whole) return replayed();
   if (loop.is_replay && (!is_again || draw(60) == 0)) head_.cut_iteration();
-  if (loop.is_replay && head_.again(graph, construct.words.data(), construct.words.size())) return replayed();
+  if (loop.is_replay && is_replayed_again(construct, position)) return replayed();
   loop.is_replay = false;
   task.graph = graph;
   for (uint64_t word : construct.words) task.words.push(word);

@@ -113,6 +113,7 @@ class Machine {
   bool relate(size_t number, const std::vector<size_t>& now, const std::vector<size_t>& before);
   bool is_repeated(size_t number, size_t position, const std::vector<size_t>& now, const std::vector<size_t>& before);
   bool is_repeated_as_a_whole(size_t number, const std::vector<size_t>& before);
+  bool is_replayed_again(const Construct& construct, size_t position);
   TaskNumber push_in_loop(NewTask task, size_t number);
   void create_kernel(size_t number, NewTask body);
   void check_order(size_t number, const MapChange& change, bool out);
@@ -154,6 +155,8 @@ class Machine {
   struct Loop {
     std::vector<size_t> now, before;
     bool is_replay = false, is_whole = false;  // `is_whole`: replayed in one go
+    bool has_words = false;                    // the plan's tasks have the words of the iteration before
+    uint64_t plan = 0;                         // that has replayed the last iteration to its end; 0: none
   };
   std::map<int, Loop> loops_;
   std::map<size_t, std::vector<std::ptrdiff_t>> relations_;  // by construct of a graph: its predecessors in both

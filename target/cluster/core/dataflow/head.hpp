@@ -101,6 +101,15 @@ class Head {
   [[nodiscard]] const Plan* kept_plan(GraphNumber graph) { return graphs_.kept(graph); }
   // All of them, with the words of the iteration before. False: the iteration has been cut, or is none.
   [[nodiscard]] bool again_all(GraphNumber graph) { return graphs_.again_all(graph); }
+  // The graph's iteration is replayed, and has not been cut meanwhile.
+  [[nodiscard]] bool is_replaying(GraphNumber graph) const { return graphs_.is_replaying(graph); }
+  // The next one, likewise, but for these words, which are counted from `first` on. The same plan has replayed the iteration
+  // before.
+  [[nodiscard]] bool again_but(GraphNumber graph, const ChangedWord* changed, size_t count, uint32_t first = 0) {
+    if (graphs_.again_but(graph, changed, count, first)) return true;
+    send_of_graphs();
+    return false;
+  }
   // Tasks so far may start; else they wait for the end of the iteration.
   void confirm();
   // What comes is not the iteration before: the rest has to be created.

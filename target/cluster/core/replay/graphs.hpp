@@ -70,8 +70,11 @@ class Graphs {
   // Of a replay. False: it has been cut, so the task has to be created.
   [[nodiscard]] bool again(GraphNumber graph, const uint64_t* words, size_t count);
   [[nodiscard]] bool again_all(GraphNumber graph);
+  // The next task with the words that it had in the iteration before, which this plan has replayed as well, but for these.
+  [[nodiscard]] bool again_but(GraphNumber graph, const ChangedWord* changed, size_t count, uint32_t first);
   void confirm();
   [[nodiscard]] bool is_replaying() const { return replaying_ != 0; }
+  [[nodiscard]] bool is_replaying(GraphNumber graph) const { return replaying_ == graph; }
   void cut();
   // Of all replayed tasks.
   [[nodiscard]] bool has_ended(TaskNumber replayed) { return find(replayed) == nullptr; }

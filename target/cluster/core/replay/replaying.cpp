@@ -84,6 +84,29 @@ bool Graphs::again(GraphNumber number, const uint64_t* words, size_t count) {
   return true;
 }
 
+bool Graphs::again_but(GraphNumber number, const ChangedWord* changed, size_t count, uint32_t first) {
+  if (replaying_ != number) return false;
+  Graph& graph = graph_of(number);
+  Iteration& now = *graph.now;
+  Plan& plan = *now.plan;
+  if (now.count == plan.tasks.count()) {
+    cut();
+    return false;
+  }
+  PlanTask& task = plan.tasks[now.count++];
+  Progress& progress = graph.progress[task.member];
+  ++progress.reached;
+  for (size_t i = 0; i < count; ++i) {
+    uint64_t at = first + changed[i].word;
+    assert(at < task.step.words.count());
+    uint64_t& word = task.step.words[at];
+    if (word == changed[i].value) continue;
+    word = changed[i].value;
+    Share::write_change(task.rank, at, word, progress.changes);
+  }
+  return true;
+}
+
 bool Graphs::again_all(GraphNumber number) {
   if (replaying_ != number) return false;
   Graph& graph = graph_of(number);

@@ -37,6 +37,12 @@ struct PlanStep {
 };
 
 // One batch: tasks [from, to) by rank.
+// A word of a task that is another one than in the iteration before.
+struct ChangedWord {
+  uint32_t word;  // among the task's
+  uint64_t value;
+};
+
 struct ReplayBatch {
   TaskNumber first_number = 0;  // of the iteration's task 0
   uint64_t from = 0, to = 0;

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// See the header.
+#include "face/known_regions.hpp"
+
+#include "face/captured.hpp"
+#include "face/dry_run.hpp"
+
+namespace marline::target {
+
+namespace {
+
+using namespace map_type;
+
+RegionForm form_of(const CapturedTask& task) {
+  return {task.kernel,       task.device,    task.thread_limit, task.passed_teams,
+          task.leading_null, task.in_memory, task.trip_count,   task.grid};
+}
+
+}  // namespace
+
+bool KnownRegions::add(const CapturedTask& task) {
+  KnownRegion known = {task.entry, task.node, form_of(task), items_.count(), static_cast<size_t>(task.items.count)};
+  for (int32_t i = 0; i < task.items.count; ++i) {
+    if ((task.items.types[i] & kPrivate) != 0) return false;
+    items_.push({task.items.bases[i], task.items.begins[i], task.items.sizes[i], task.items.types[i]});
+  }
+  regions_.push(known);
+  return true;
+}
+
+bool KnownRegions::is_same(uint64_t step, const marline_target_task_t& told, List<ChangedWord>& changed) {
+  if (step >= regions_.count()) return false;
+  const KnownRegion& known = regions_[step];
+  if (entry_of(told) != known.entry || (told.node != 0 && told.node != known.node)) return false;
+  RegionComparison comparison = {known, &items_[known.first], changed};
+  if (told.form == MARLINE_TARGET_ENTRY) {
+    compare_dry(told, comparison);
+  } else if (told.form == MARLINE_TARGET_REGION) {
+    CapturedTask* task = capture_maps(told);
+    if (task == nullptr) return false;
+    comparison.compare(form_of(*task), task->items);
+    free_captured(task);
+  }
+  return comparison.is_same;
+}
+
+}  // namespace marline::target

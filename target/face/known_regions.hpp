@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is known of the regions of a persistent graph's iteration, from how they were given to the device one by one. The
+// regions of a later iteration are compared with it: if only values that they get by themselves have changed, the device
+// needs nothing but these. The producer's thread.
+#pragma once
+
+#include "face/region_comparison.hpp"
+
+namespace marline::target {
+
+class KnownRegions {
+ public:
+  void clear() {
+    regions_.clear();
+    items_.clear();
+  }
+
+  // The next one. False: it has private copies on the device, which must be made anew.
+  [[nodiscard]] bool add(const CapturedTask& task);
+
+  // Whether the task is that one but for `changed`.
+  [[nodiscard]] bool is_same(uint64_t step, const marline_target_task_t& told, List<ChangedWord>& changed);
+  [[nodiscard]] bool has_leading_null(uint64_t step) const { return regions_[step].form.leading_null; }
+
+ private:
+  List<KnownRegion> regions_;
+  List<KnownItem> items_;
+};
+
+}  // namespace marline::target

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// See the header.
+#include "face/region_comparison.hpp"
+
+namespace marline::target {
+
+using namespace map_type;
+
+// A value that no argument has would go where nobody looks: then something else is meant.
+void RegionComparison::compare(const RegionForm& form, const Items& now) {
+  is_same = form == known.form && static_cast<size_t>(now.count) == known.count;
+  uint32_t word = 0;
+  for (size_t i = 0; i < known.count && is_same; ++i) {
+    KnownItem& item = items[i];
+    bool is_literal = (item.type & kLiteral) != 0, is_argument = (item.type & kParameter) != 0;
+    is_same = now.types[i] == item.type && now.sizes[i] == item.size && (is_literal || now.begins[i] == item.begin);
+    if (is_same && now.bases[i] != item.base) {
+      is_same = is_literal && is_argument;
+      changed.push({word, reinterpret_cast<uint64_t>(now.bases[i])});
+      item.base = now.bases[i];
+    }
+    word += is_argument ? 1 : 0;
+  }
+}
+
+}  // namespace marline::target
