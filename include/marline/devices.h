@@ -53,6 +53,10 @@ int marline_target_can_suspend(void);
 int marline_target_region_reduces(void *const *addresses, int count);
 void marline_target_region_ends(void);
 
+/* The calling task is about to change by itself what is mapped. If it is in an iteration that the library does as a whole
+ * (`renews`), that ends here: all of its regions so far have ended at the return. May suspend. */
+void marline_target_data_begins(void);
+
 /* While `handle` is not NULL, what LLVM's libomptarget asks of the OpenMP runtime on the calling thread gets this answer:
  * the current task can be put aside, and *handle is the word of the operations that it starts. Set it right around a
  * call into libomptarget; the thread must not suspend in between. */

@@ -41,6 +41,7 @@ struct AheadGraph {
   bool lists_used = false, is_listed = false;  // it is being listed, and has been
   bool is_renewed = false;  // it is, or is to be, so repeated that its code runs; then there are `known`
   int default_device = 0;
+  uint32_t modules = 0;  // changes by then: entries are those of the same code as long as there are no others
   UsedData used;
   KnownRegions known;
   uint64_t renewed = 0;  // regions of the iteration so far
@@ -265,7 +266,8 @@ bool may_be_whole(AheadGraph& graph) {
   graph.is_listed = graph.is_listed || graph.lists_used;
   graph.lists_used = false;
   if (!graph.is_listed || graph.device == nullptr || graph.device->lost) return false;
-  return graph.device->takes_ahead.load(std::memory_order_relaxed) && graph.default_device == omp_get_default_device();
+  return graph.device->takes_ahead.load(std::memory_order_relaxed) && graph.default_device == omp_get_default_device() &&
+         graph.modules == module_changes();
 }
 
 // `renews`: the iteration's code runs.
@@ -286,6 +288,7 @@ bool repeat(uint64_t number, marline_claimed_t* all, uint64_t task, bool renews)
   graph->lists_used = true;
   graph->is_renewed = renews;
   graph->default_device = omp_get_default_device();
+  graph->modules = module_changes();
   return false;
 }
 

@@ -52,6 +52,7 @@ void construct(const Call& call, int64_t number, int32_t count, void** bases, vo
   if (device == nullptr) return;
   if (call.nowait && call.what == LlvmData::kUpdate) warn_of_lost_dimensions(items);
   prepare(device);
+  if (call.what != LlvmData::kUpdate) marline_target_data_begins();
   ToldScope scope(kind_of(call.what), call.nowait, device->number, call.origin.code);
   items.told = scope.told();
   if (device->kind == &kLlvmKind) return llvm_data(device, call.origin, call.what, call.nowait, items, names, scope);

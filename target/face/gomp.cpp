@@ -212,6 +212,7 @@ void* data_begin(int number, const marline_device_maps_t* maps) {
   ToldScope scope(ConstructKind::kEnterData, false, device->number, maps->code);
   Items all = items_of(open->items);
   all.told = scope.told();
+  marline_target_data_begins();
   device->mapping->begin(all);
   for (size_t i = 0; i < maps->count; ++i) {
     if (!is_use_device(maps->kinds[i]) || maps->addresses[i] == nullptr) continue;
@@ -227,6 +228,7 @@ void data_end(void* data) {
     ToldScope scope(ConstructKind::kExitData, false, open->device->number, open->code);
     Items all = items_of(open->items);
     all.told = scope.told();
+    marline_target_data_begins();
     open->device->mapping->end(all);
   }
   open->~OpenData();
@@ -253,6 +255,7 @@ void enter_data(int number, const marline_device_maps_t* maps) {
   ToldScope scope(ConstructKind::kEnterData, maps->nowait != 0, device->number, maps->code);
   Items all = items_of(items);
   all.told = scope.told();
+  marline_target_data_begins();
   device->mapping->begin(all);
 }
 
@@ -264,6 +267,7 @@ void exit_data(int number, const marline_device_maps_t* maps) {
   Items all = items_of(items);
   ToldScope scope(ConstructKind::kExitData, maps->nowait != 0, device->number, maps->code);
   all.told = scope.told();
+  marline_target_data_begins();
   device->mapping->end(all);
 }
 

@@ -271,6 +271,7 @@ int omp_target_disassociate_ptr(const void* host, int number) {
   if (host == nullptr || !end_of(number, nullptr, 0, end) || end.device == nullptr) return EINVAL;
   if (end.device->kind == &kLlvmKind) return ask_llvm<int>("omp_target_disassociate_ptr", host, llvm_number(end.device));
   uint64_t address = end.device->mapping->translate(host);
+  marline_target_data_begins();
   if (!end.device->mapping->disassociate(host)) return EINVAL;
   tell_memory(Memory::kDisassociate, end.device, host, address, 0, nullptr, __builtin_return_address(0));
   return 0;

@@ -289,9 +289,24 @@ bool uses_thread(uintptr_t at) {
   return is_prefix || (next & 0xc4) == 0 || (next & 0xf0) == 0x80 || next == 0xc6 || next == 0xc7 || next == 0xff;
 }
 
+// A short jump to another function, as its last instruction perhaps. What is no function's begin is inside of another
+// instruction, but not at the end. Conditional jumps to functions are made for size alone, so only a short function is
+// searched for them: in a long one, bytes that look like one are too frequent.
+bool note_short_jump(const ModuleCode& module, const Range& range, uintptr_t at, Callees& callees) {
+  constexpr uintptr_t kShort = 64;
+  auto byte = read<uint8_t>(at);
+  bool is_conditional = (byte & 0xf0) == 0x70 && range.end - range.begin <= kShort;
+  if ((byte != 0xeb && !is_conditional) || !range.has(at, 2)) return true;
+  uintptr_t target = at + 2 + static_cast<intptr_t>(read<int8_t>(at + 1));
+  bool is_last = byte == 0xeb && at + 2 == range.end;
+  if (!is_last && extent_at(module, target).end == 0) return true;
+  return note_callee(module, range, target, callees);
+}
+
 // Displacements are relative to the instruction's end, behind which up to four bytes of a constant may come.
 bool is_alone_at(const ModuleCode& module, const Range& range, uintptr_t at, Callees& callees) {
   if (range.has(at, 2) && uses_thread(at)) return false;
+  if (!note_short_jump(module, range, at, callees)) return false;
   if (range.has(at, 8) && module.variables.has(read<uint64_t>(at), 1)) return false;
   if (!range.has(at, 4)) return true;
   if (module.variables.has(read<uint32_t>(at), 1)) return false;
@@ -299,17 +314,29 @@ bool is_alone_at(const ModuleCode& module, const Range& range, uintptr_t at, Cal
   for (uintptr_t constant : kConstants) {
     uintptr_t target = at + 4 + constant + static_cast<intptr_t>(read<int32_t>(at));
     if (module.variables.has(target, 1)) return false;
-    bool is_function = constant == 0 && extent_at(module, target).end != 0;  // its address is taken, or it is called
-    if (is_function && !note_callee(module, range, target, callees)) return false;
   }
+  // Whose address is taken: by lea, or as a number where the program has fixed addresses.
+  uintptr_t target = at + 4 + static_cast<intptr_t>(read<int32_t>(at));
+  bool is_taken = at >= range.begin + 2 && read<uint8_t>(at - 2) == 0x8d && (read<uint8_t>(at - 1) & 0xc7) == 0x05;
+  if (is_taken && extent_at(module, target).end != 0 && !note_callee(module, range, target, callees)) return false;
+  if (extent_at(module, read<uint32_t>(at)).end != 0) callees.push(read<uint32_t>(at));
   auto byte = at != range.begin ? read<uint8_t>(at - 1) : 0;
   bool is_call = byte == 0xe8 || byte == 0xe9;
-  return !is_call || note_callee(module, range, at + 4 + static_cast<intptr_t>(read<int32_t>(at)), callees);
+  return !is_call || note_callee(module, range, target, callees);
 }
 
 constexpr uintptr_t kStep = 1;
 
 #else
+
+// What comes of a page of code: the address of a function, or of a constant that lies there or is loaded from there.
+bool is_known_in_code(const ModuleCode& module, const Range& range, uintptr_t at, uintptr_t page, Callees& callees) {
+  auto next = range.has(at, 8) ? read<uint32_t>(at + 4) : 0;
+  bool is_load = (next & 0x3b400000) == 0x39400000, is_sum = (next & 0xffc00000) == 0x91000000;
+  if (!is_sum) return is_load;
+  uintptr_t target = page + (next >> 10 & 0xfff);
+  return extent_at(module, target).end == 0 || note_callee(module, range, target, callees);
+}
 
 // Instructions that make an address: pages and what is relative to themselves. A page may have variables and constants.
 bool is_alone_at(const ModuleCode& module, const Range& range, uintptr_t at, Callees& callees) {
@@ -320,6 +347,7 @@ bool is_alone_at(const ModuleCode& module, const Range& range, uintptr_t at, Cal
   if ((word & 0x9f000000) == 0x90000000) {  // adrp
     uintptr_t page = (at & ~uintptr_t{0xfff}) + static_cast<uintptr_t>(distance * 4096);
     if (page + 4096 > module.variables.begin && page < module.variables.end) return false;
+    if (page + 4096 > module.code.begin && page < module.code.end) return is_known_in_code(module, range, at, page, callees);
   } else if ((word & 0x9f000000) == 0x10000000) {  // adr
     uintptr_t target = at + static_cast<uintptr_t>(distance);
     if (module.variables.has(target, 1) || !note_callee(module, range, target, callees)) return false;

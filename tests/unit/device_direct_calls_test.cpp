@@ -50,6 +50,7 @@ TEST(StandsAlone, WhatUsesItsArgumentsAlone) {
     EXPECT_FALSE(stands_alone(reinterpret_cast<const void*>(code->writes_static)));
     EXPECT_FALSE(stands_alone(reinterpret_cast<const void*>(code->reads_threads)));
     EXPECT_FALSE(stands_alone(reinterpret_cast<const void*>(code->calls_reader)));
+    EXPECT_FALSE(stands_alone(reinterpret_cast<const void*>(code->jumps_to_reader)));
     EXPECT_FALSE(stands_alone(reinterpret_cast<const void*>(code->takes_readers_address)));
     EXPECT_FALSE(stands_alone(reinterpret_cast<const void*>(code->calls_library)));
   }

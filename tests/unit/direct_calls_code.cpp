@@ -56,6 +56,7 @@ double& value(void* at) { return *static_cast<double*>(at); }
   reads_variable(into, from);
   value(into) = value(into) + 1;
 }
+[[gnu::noinline]] void jumps_to_reader(void* into, void* from) { calls_reader(into, from); }
 [[gnu::noinline]] void takes_readers_address(void* into, void* from) {
   void (*volatile reader)(void*, void*) = reads_variable;
   reader(into, from);
@@ -68,7 +69,8 @@ extern const Calls CALLS;
 const Calls CALLS = {by_call, by_jump, behind_another, another_name, none};
 
 extern const Combining COMBINING;
-const Combining COMBINING = {adds,          adds_many,     calls_another, uses_constants,        reads_variable,
-                             writes_static, reads_threads, calls_reader,  takes_readers_address, calls_library};
+const Combining COMBINING = {adds,          adds_many,     calls_another, uses_constants,  reads_variable,
+                             writes_static, reads_threads, calls_reader,  jumps_to_reader, takes_readers_address,
+                             calls_library};
 
 }  // namespace marline::target

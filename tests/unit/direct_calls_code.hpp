@@ -18,7 +18,8 @@ extern const Calls g_by_stubs, g_by_slots;
 struct Combining {
   using Function = void (*)(void* into, void* from);
   Function adds, adds_many, calls_another, uses_constants;
-  Function reads_variable, writes_static, reads_threads, calls_reader, takes_readers_address, calls_library;
+  Function reads_variable, writes_static, reads_threads, calls_reader, jumps_to_reader, takes_readers_address,
+      calls_library;
 };
 
 extern const Combining g_alone_by_stubs, g_alone_by_slots;

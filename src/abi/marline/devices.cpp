@@ -9,6 +9,7 @@
 #include "construct/device/rectangle.hpp"
 #include "construct/device/target.hpp"
 #include "construct/task/next_task.hpp"
+#include "construct/task/persistent.hpp"
 #include "construct/task/reducing_region.hpp"
 #include "construct/task/task_reduction.hpp"
 #include "exec/team/binding.hpp"
@@ -63,6 +64,11 @@ MARLINE_EXPORT int marline_target_region_reduces(void* const* addresses, int cou
 }
 
 MARLINE_EXPORT void marline_target_region_ends() { marline::reducing_region_end(marline::this_worker()->task); }
+
+MARLINE_EXPORT void marline_target_data_begins() {
+  marline::Worker* worker = marline::this_worker_or_null();
+  if (worker != nullptr && worker->task != nullptr) marline::leave_renewed_iteration(worker);
+}
 
 MARLINE_EXPORT void marline_target_handle_set(void** handle) { marline::kmp::set_target_handle(handle); }
 

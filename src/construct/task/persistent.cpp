@@ -308,11 +308,20 @@ bool enter_persistent_wait(Worker* worker, const Dependence* list, size_t count,
   return enter_wait(worker, worker->task, list, count, event, tool_data);
 }
 
+// Regions of a renewed iteration belong to none of its taskgroups.
 void persistent_note_wait(Task* producer, NodeKind kind) {
   PersistentGraph* graph = graph_of(producer);
+  if (kind == NodeKind::kGroupBegin) graph->renews = false;
+  if (kind == NodeKind::kGroupBegin && graph->is_renewed) go_on_unrecorded(this_worker(), graph);
   if (graph->mode != GraphMode::kReplay || graph->state != GraphState::kRecording) return;
   if (kind == NodeKind::kGroupEnd && producer->taskgroup->reductions != nullptr) graph->replayable = false;
   record_step(&graph->record, kind, nullptr, nullptr, 0);
+}
+
+void leave_renewed_iteration(Worker* worker) {
+  if (!worker->task->has(task_flag::kInGraph)) return;
+  PersistentGraph* graph = graph_of(worker->task);
+  if (graph->is_renewed) go_on_unrecorded(worker, graph);
 }
 
 void persistent_note_undeferred(Task* producer) { graph_of(producer)->replayable = false; }

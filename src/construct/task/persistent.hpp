@@ -46,6 +46,10 @@ Task* allocate_persistent(Worker* worker, const TaskShape& shape);
 // seen the task, which is not created.
 [[nodiscard]] bool renew_persistent(Worker* worker, Task* task, const Dependence* list, size_t count, const void* codeptr);
 
+// The current task is about to do something that the observer's regions of such an iteration must not be beside: waits for those
+// that it has seen, and goes on without it.
+void leave_renewed_iteration(Worker* worker);
+
 [[nodiscard]] bool persistent_may_claim(Worker* worker, Task* task, const Dependence* list, size_t count);
 // The number of the told iteration of which the next task is, and its step there; 0: it is of none.
 [[nodiscard]] uint64_t persistent_place(const Task* producer, uint64_t& step);

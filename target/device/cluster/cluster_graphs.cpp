@@ -119,10 +119,11 @@ bool ClusterGraphs::renew(GraphNumber number, uint64_t uses, Operation* operatio
   return true;
 }
 
-bool ClusterGraphs::renew_next(GraphNumber number, const ChangedWord* words, size_t count, uint32_t first, bool& is_told) {
+bool ClusterGraphs::renew_next(GraphNumber number, uint64_t uses, const ChangedWord* words, size_t count, uint32_t first,
+                               bool& is_told) {
   Graph& graph = graph_of(number);
   const KeptForms* kept = graph.plan != 0 ? plans_.find(graph.plan) : nullptr;  // it may have been given up
-  if (kept == nullptr || !head_.again_but(number, words, count, first)) {
+  if (kept == nullptr || graph.uses != uses || !head_.again_but(number, words, count, first)) {
     graph.plan = 0;
     head_.cut_iteration();
     return false;

@@ -53,7 +53,8 @@ class ClusterGraphs {
   [[nodiscard]] bool renew(GraphNumber graph, uint64_t uses, Operation* operation, TaskNumber& number);
   // `first`: of a kernel's words, the one that is its first argument. False: the iteration has been cut. `is_told`: nodes are
   // to be told of the kernels so far.
-  [[nodiscard]] bool renew_next(GraphNumber graph, const ChangedWord* words, size_t count, uint32_t first, bool& is_told);
+  [[nodiscard]] bool renew_next(GraphNumber graph, uint64_t uses, const ChangedWord* words, size_t count, uint32_t first,
+                                bool& is_told);
   [[nodiscard]] uint64_t repeated_whole() const { return repeated_whole_; }
   // It has been created as a part of the iteration.
   void note_created(GraphNumber graph, const KernelForm& form) { graph_of(graph).forms.push(form); }

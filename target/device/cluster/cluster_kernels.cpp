@@ -163,14 +163,17 @@ bool ClusterHead::repeat_iteration(uint64_t graph, bool changes, Operation* oper
   return is_repeated;
 }
 
-// What a GPU's words begin with does not change, and a leading null is not among them.
+// What a GPU's words begin with does not change, and a leading null is not among them. A value that may be an address of the
+// device would be something else to use.
 bool ClusterHead::repeat_kernel(uint64_t graph, bool leading_null, const ChangedWord* changed, size_t count) {
   const uint32_t first = is_of_gpus_ ? kGpuLaunchWords : leading_null ? 1 : 0;
   Finished finished;
   bool is_told = false, is_repeated;
   {
     Guard guard(node_.lock);
-    is_repeated = graphs_.renew_next(graph, changed, count, first, is_told);
+    bool uses_same = true;
+    for (size_t i = 0; i < count; ++i) uses_same = uses_same && !memory_.is_inside(changed[i].value);
+    is_repeated = uses_same && graphs_.renew_next(graph, uses(), changed, count, first, is_told);
     if (is_told || !is_repeated) pump(finished);
   }
   finish(finished, false);

@@ -153,6 +153,8 @@ device_program_test(cluster_maps_large PROGRAM cluster_maps SOURCES cluster_maps
 # Nodes that have room for little of it.
 device_program_test(cluster_maps_room PROGRAM cluster_maps SOURCES cluster_maps.c ARGS 3 300 COMPILERS clang19
                     DEVICES cluster THREADS 4 ENV MARLINE_CLUSTER_MEMORY=4k NO_GPU STOCK NONE)
+device_program_test(cluster_renewed SOURCES cluster_renewed.c COMPILERS clang19 DEVICES process cluster GCC
+                    GCC_DEVICES cluster THREADS 4 NO_GPU STOCK NONE MARLINE_H)
 # Clang 16 and 19 compile regions with two reductions to nothing.
 device_program_test(cluster_reduction SOURCES cluster_reduction.c COMPILERS clang22 DEVICES process cluster GCC
                     GCC_DEVICES cluster THREADS 4 NO_GPU STOCK NONE)
