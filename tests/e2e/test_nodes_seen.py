@@ -2,6 +2,7 @@
 """What can be seen of devices on other nodes from outside: `marline ps` names a region that hangs, its device, node and
 process, also where that is another machine; traces have lanes of all devices, and arrows for copies."""
 
+import contextlib
 import json
 import os
 import re
@@ -80,7 +81,8 @@ def start(jobs, tmp_path) -> Iterator[Callable[..., Hanging]]:
 
     yield start_all
     for member in members(mark):
-        os.kill(member, signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError):  # the others' end is its end, too
+            os.kill(member, signal.SIGKILL)
     for process in started:
         process.wait()
 
