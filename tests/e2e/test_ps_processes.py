@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which processes answer `marline ps`, and which of their threads they name."""
 
+import contextlib
 import json
 import os
 import signal
@@ -28,7 +29,8 @@ def started(build: Path, program: list[Path | str], lines: int) -> tuple[subproc
 
 def end(process: subprocess.Popen[str], told: dict[str, int]) -> None:
     for number in told.values():
-        os.kill(number, signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError):  # the others' end may be its end, too
+            os.kill(number, signal.SIGKILL)
     process.wait(SECONDS)
     assert process.stdout is not None
     process.stdout.close()
