@@ -40,14 +40,25 @@ bool combines_anywhere(const marline_reduction_t& what) {
   return offset_in_program(function) != 0 && stands_alone(function);
 }
 
-RegionReduction* find_or_add(const marline_reduction_t& what) {
-  Guard guard(g_lock);
+// Under the lock.
+RegionReduction* find_open(const void* copy) {
   for (RegionReduction* one : g_open) {
-    if (one->what.copy == what.copy) return one;
+    if (one->what.copy == copy) return one;
   }
+  return nullptr;
+}
+
+RegionReduction* find_or_add(const marline_reduction_t& what) {
+  {
+    Guard guard(g_lock);
+    if (RegionReduction* known = find_open(what.copy)) return known;
+  }
+  bool anywhere = combines_anywhere(what);  // without the lock: it takes that over the list of modules, which comes before
+  Guard guard(g_lock);
+  if (RegionReduction* known = find_open(what.copy)) return known;
   void* memory = std::malloc(sizeof(RegionReduction));
   if (memory == nullptr) fatal("no memory for the reduction of a taskgroup");
-  return g_open.push(new (memory) RegionReduction{what, combines_anywhere(what)});
+  return g_open.push(new (memory) RegionReduction{what, anywhere});
 }
 
 RegionReduction* take(const void* copy) {
@@ -93,12 +104,12 @@ bool is_plain(const marline_reduction_t& what, const Items& items, int32_t i) {
   return is_inside && (items.types[i] & kParameter) != 0 && (items.types[i] & kOthers) == 0 && !is_member(items.types[i]);
 }
 
-// An argument has one copy.
-bool is_reduced(const CapturedTask& task, int32_t i) {
+// Null: it is none. An argument has one copy.
+const ReducedItem* find_reduced(const CapturedTask& task, int32_t i) {
   for (uint32_t k = 0; k < task.reduced_count; ++k) {
-    if (task.reduced[k].item == i) return true;
+    if (task.reduced[k].item == i) return &task.reduced[k];
   }
-  return false;
+  return nullptr;
 }
 
 bool name_reduction(const marline_reduction_t& what, CapturedTask& task) {
@@ -107,7 +118,7 @@ bool name_reduction(const marline_reduction_t& what, CapturedTask& task) {
   uint32_t before = task.reduced_count;
   for (int32_t i = 0; i < task.items.count; ++i) {
     if (!is_named(what, task.items, i)) continue;
-    if (is_reduced(task, i) || !is_plain(what, task.items, i)) return false;
+    if (find_reduced(task, i) != nullptr || !is_plain(what, task.items, i)) return false;
     name(what, reduction, task, i);
   }
   return task.reduced_count != before;
@@ -152,11 +163,8 @@ bool bring_reductions(const CapturedTask& task, Device* device, List<uint64_t>& 
 
 void list_reduced(const CapturedTask& task, Array<ReducedArgument, 4>& to) {
   uint32_t word = task.leading_null ? 1 : 0;
-  uint32_t next = 0;
   for (int32_t i = 0; i < task.items.count; ++i) {
-    for (next = 0; next < task.reduced_count; ++next) {
-      if (task.reduced[next].item == i) to.push({word, task.reduced[next].reduction->address});
-    }
+    if (const ReducedItem* reduced = find_reduced(task, i)) to.push({word, reduced->reduction->address});
     if ((task.items.types[i] & kParameter) != 0) ++word;
   }
 }

@@ -13,6 +13,7 @@
 #include "device/cluster/cluster_node.hpp"
 #include "device/cluster/region_copies.hpp"
 #include "device/node/node_link.hpp"
+#include "image/program.hpp"
 
 namespace marline::target {
 
@@ -164,7 +165,7 @@ class ClusterHead {
   void add_reduced(const Launch& launch, NewTask& task, List<uint64_t>& words);
   void note_reducer(const KernelPayload& kernel, NodeNumber node);
   void make_results(size_t count, uint64_t bytes, List<uint64_t>& results);
-  TaskNumber create_combinations(const ClusterBuffer& copies, Combine combine, List<uint64_t>& results);
+  TaskNumber create_combinations(const ClusterBuffer& copies, const ProgramPlace& place, List<uint64_t>& results);
   TaskNumber create_combination(NewTask task, List<uint64_t>& words);
   void note_ended(TaskNumber task, Finished& finished);
   void warn_of_memory();

@@ -74,8 +74,7 @@ void ClusterHead::make_results(size_t count, uint64_t bytes, List<uint64_t>& res
 
 // A task for each node that may have copies, those first whose results others need. Returns the last one, whose
 // result, results[0], is that of all.
-TaskNumber ClusterHead::create_combinations(const ClusterBuffer& copies, Combine combine, List<uint64_t>& results) {
-  const ProgramPlace place = place_of_address(reinterpret_cast<const void*>(combine));
+TaskNumber ClusterHead::create_combinations(const ClusterBuffer& copies, const ProgramPlace& place, List<uint64_t>& results) {
   const uint64_t bytes = copies.bytes();
   const size_t count = copies.reducers.count();
   make_results(count, bytes, results);
@@ -104,13 +103,14 @@ TaskNumber ClusterHead::create_combinations(const ClusterBuffer& copies, Combine
 }
 
 bool ClusterHead::reduce(uint64_t address, uint64_t bytes, Combine combine, void* to) {
+  const ProgramPlace place = place_of_address(reinterpret_cast<const void*>(combine));
   List<uint64_t> results;
   TaskNumber root;
   {
     Guard guard(node_.lock);
     const ClusterBuffer& copies = buffer_at(address, bytes, "the reduction of");
     if (copies.reducers.is_empty()) return false;
-    root = create_combinations(copies, combine, results);
+    root = create_combinations(copies, place, results);
   }
   read(to, results[0], bytes, &root);
   for (uint64_t made : results) release(made);
