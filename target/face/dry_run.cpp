@@ -72,10 +72,6 @@ bool may_be_called(const void* entry) {
 
 bool is_first(Recording& recording) { return recording.calls++ == 0; }
 
-GpuGrid grid_of(const KernelArguments& given) {
-  return {given.flags & ~kNowaitFlag, given.dynamic_memory, {given.teams[1], given.teams[2]}, {given.threads[1], given.threads[2]}};
-}
-
 }  // namespace
 
 void record_region(Recording& recording, const Origin& call, int64_t device, void* id, int32_t teams, int32_t threads,

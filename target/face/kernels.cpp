@@ -40,10 +40,7 @@ bool run_on(const Destination& to, const Origin& call, void* id, int32_t teams, 
   region.teams = told_teams(teams);
   region.passed_teams = teams;
   region.trip_count = given.trip_count;
-  region.grid = {given.flags & ~kNowaitFlag,
-                 given.dynamic_memory,
-                 {given.teams[1], given.teams[2]},
-                 {given.threads[1], given.threads[2]}};
+  region.grid = grid_of(given);
   region.node = to.node;
   region.number = to.number;
   region.scope = &scope;

@@ -17,25 +17,21 @@ namespace marline::kmp {
 
 namespace {
 
-void end_reducing(const Task* task) {
-  if (task->has(task_flag::kPinned)) reducing_region_end(task);
-}
-
 // A claimed task that was left to the runtime keeps its number in that place.
 void run_target_task(Task* task) {
   if (task->has(task_flag::kClaimed)) [[unlikely]] {
     run_task(task);
-    return end_reducing(task);
+    return reducing_region_end(task);
   }
   task->device_handle = nullptr;
   run_task(task);
   if (task->device_handle != nullptr) wait_for_device(task);
-  end_reducing(task);
+  reducing_region_end(task);
 }
 
 void run_target_task_and_destroy(Task* task) {
   run_task_and_destroy(task);
-  end_reducing(task);
+  reducing_region_end(task);
 }
 
 // For the observer of target tasks.

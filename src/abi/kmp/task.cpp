@@ -114,7 +114,7 @@ void __kmpc_omp_task_complete_if0(Ident*, int32_t, TaskBlock* block) {
   Task* task = task_of(block);
   run_further_parts(task, block);  // the compiler called the first part only
   if (block->destructors != nullptr) block->destructors(this_worker()->id, block);
-  if (task->has(task_flag::kPinned)) reducing_region_end(task);
+  reducing_region_end(task);
   end_undeferred(task);
 }
 

@@ -28,29 +28,35 @@ marline_depend_type_t type_of(Access access) {
   return MARLINE_INOUT;
 }
 
-// What the observer answers.
-void* tell_created(const marline_target_observer_t* observer, Worker* worker, Task* task, const Dependence* list,
-                   size_t count, const void* codeptr) {
-  SmallArray<marline_dependence_t> dependences("dependences of a target task");
-  for (size_t i = 0; i < count; ++i) dependences.push({list[i].address, type_of(list[i].access)});
+// What any observer hears of a task that is about to be created.
+marline_target_task_t describe(const Worker* worker, Task* task, const void* codeptr) {
   marline_target_task_t told = {};
-  // With marline_task_depend there are others among them.
-  if (task->lengths != nullptr && task->lengths->count == count) told.dependence_bytes = task->lengths->bytes;
   task->describe(task, told);
   told.bytes = sizeof told;
-  told.handle = reinterpret_cast<marline_claimed_t*>(task);
-  told.number = g_last_number.fetch_add(1, relaxed) + 1;
   told.thread = worker->id;
-  told.dependences = dependences.items();
-  told.dependence_count = count;
-  told.priority = task->priority.load(relaxed);
-  told.name = task->name();
   told.code = codeptr;
   told.node = told.maps.node != 0 ? told.maps.node : task->cluster_node();
   if (worker->task->has(task_flag::kInGraph)) {
     told.in_graph = 1;
     told.graph = persistent_place(worker->task, told.step);
   }
+  return told;
+}
+
+// What the observer answers.
+void* tell_created(const marline_target_observer_t* observer, Worker* worker, Task* task, const Dependence* list,
+                   size_t count, const void* codeptr) {
+  SmallArray<marline_dependence_t> dependences("dependences of a target task");
+  for (size_t i = 0; i < count; ++i) dependences.push({list[i].address, type_of(list[i].access)});
+  marline_target_task_t told = describe(worker, task, codeptr);
+  // With marline_task_depend there are others among them.
+  if (task->lengths != nullptr && task->lengths->count == count) told.dependence_bytes = task->lengths->bytes;
+  told.handle = reinterpret_cast<marline_claimed_t*>(task);
+  told.number = g_last_number.fetch_add(1, relaxed) + 1;
+  told.dependences = dependences.items();
+  told.dependence_count = count;
+  told.priority = task->priority.load(relaxed);
+  told.name = task->name();
   worker->shows_task = true;
   void* claimed = observer->created(&told);
   worker->shows_task = false;  // it does not suspend
@@ -103,16 +109,8 @@ bool let_do(Worker* worker, uint64_t graph, Offer offer) {
 bool let_repeat(Worker* worker, uint64_t graph) { return let_do(worker, graph, tool::target_observer()->repeats); }
 bool let_renew(Worker* worker, uint64_t graph) { return let_do(worker, graph, tool::target_observer()->renews); }
 
-bool tell_again(Worker* worker, Task* task, uint64_t graph, uint64_t step, const void* codeptr) {
-  marline_target_task_t told = {};
-  task->describe(task, told);
-  told.bytes = sizeof told;
-  told.thread = worker->id;
-  told.code = codeptr;
-  told.node = told.maps.node != 0 ? told.maps.node : task->cluster_node();
-  told.in_graph = 1;
-  told.graph = graph;
-  told.step = step;
+bool tell_again(Worker* worker, Task* task, const void* codeptr) {
+  marline_target_task_t told = describe(worker, task, codeptr);
   worker->shows_task = true;
   bool is_done = tool::target_observer()->again(&told) != 0;
   worker->shows_task = false;

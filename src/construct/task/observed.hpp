@@ -40,7 +40,7 @@ struct Observed {
 
 // Likewise, but for firstprivate data. True: the observer does its tasks, which tell_again shows it.
 [[nodiscard]] bool let_renew(Worker* worker, uint64_t graph);
-// A target task at this step, which is not created. True: the observer does it.
-[[nodiscard]] bool tell_again(Worker* worker, Task* task, uint64_t graph, uint64_t step, const void* codeptr);
+// A target task of that iteration, which is not created. True: the observer does it.
+[[nodiscard]] bool tell_again(Worker* worker, Task* task, const void* codeptr);
 
 }  // namespace marline

@@ -311,8 +311,10 @@ bool enter_persistent_wait(Worker* worker, const Dependence* list, size_t count,
 // Regions of a renewed iteration belong to none of its taskgroups.
 void persistent_note_wait(Task* producer, NodeKind kind) {
   PersistentGraph* graph = graph_of(producer);
-  if (kind == NodeKind::kGroupBegin) graph->renews = false;
-  if (kind == NodeKind::kGroupBegin && graph->is_renewed) go_on_unrecorded(this_worker(), graph);
+  if (kind == NodeKind::kGroupBegin) {
+    leave_renewed_iteration(this_worker());
+    graph->renews = false;
+  }
   if (graph->mode != GraphMode::kReplay || graph->state != GraphState::kRecording) return;
   if (kind == NodeKind::kGroupEnd && producer->taskgroup->reductions != nullptr) graph->replayable = false;
   record_step(&graph->record, kind, nullptr, nullptr, 0);

@@ -132,7 +132,7 @@ bool renew_persistent(Worker* worker, Task* task, const Dependence* list, size_t
   const GraphStep* step = next_step(worker, graph);
   bool is_next = !tool::present() && step != nullptr && graph->node(graph->position)->task == task &&
                  step_matches(&graph->record, *step, NodeKind::kTask, list, count);
-  if (is_next && tell_again(worker, task, graph->told, graph->position, codeptr)) {
+  if (is_next && tell_again(worker, task, codeptr)) {
     ++graph->position;
     return true;
   }

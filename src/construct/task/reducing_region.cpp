@@ -38,7 +38,7 @@ void reducing_region_begin() {
   g_handles_forks = true;
 }
 
-void reducing_region_end(const Task* task) {
+void reducing_region_release(const Task* task) {
   if (g_owner.load(relaxed) != task) return;
   g_owner.store(nullptr, relaxed);
   lock_release(g_lock);

@@ -17,6 +17,11 @@ namespace marline {
 void reducing_region_begin();
 
 // On the same thread, when the region or its task has ended. Nothing, if the task does not have the lock.
-void reducing_region_end(const Task* task);
+void reducing_region_release(const Task* task);
+inline void reducing_region_end(const Task* task) {
+  if (task->has(task_flag::kPinned)) [[unlikely]] {
+    reducing_region_release(task);
+  }
+}
 
 }  // namespace marline

@@ -30,6 +30,13 @@ struct KernelArguments {
 };
 inline constexpr uint64_t kNowaitFlag = 1;
 
+[[nodiscard]] inline GpuGrid grid_of(const KernelArguments& given) {
+  return {given.flags & ~kNowaitFlag,
+          given.dynamic_memory,
+          {given.teams[1], given.teams[2]},
+          {given.threads[1], given.threads[2]}};
+}
+
 // What they map; the arrays are theirs.
 [[nodiscard]] inline Items items_of(const KernelArguments& given) {
   return {static_cast<int32_t>(given.count),

@@ -130,6 +130,8 @@ class Graphs {
   bool is_used(const Shared<Plan>& plan) const;
   void free_retired();
   void begin_replay(Graph& graph, const List<uint64_t>& assigned);
+  PlanTask& take_next(Graph& graph);
+  void set_word(Graph& graph, PlanTask& task, uint64_t at, uint64_t value);
   void complete_replay(Graph& graph);
   bool counts_as_ended(const Graph& graph, TaskNumber task);
 

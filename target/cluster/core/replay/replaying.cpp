@@ -64,46 +64,42 @@ bool Graphs::use_without(uint64_t buffer, uint64_t other) const {
   return false;
 }
 
+// The next task of the replay, which is given again.
+PlanTask& Graphs::take_next(Graph& graph) {
+  PlanTask& task = graph.now->plan->tasks[graph.now->count++];
+  ++graph.progress[task.member].reached;
+  return task;
+}
+
+void Graphs::set_word(Graph& graph, PlanTask& task, uint64_t at, uint64_t value) {
+  assert(at < task.step.words.count());
+  if (task.step.words[at] == value) return;
+  task.step.words[at] = value;
+  Share::write_change(task.rank, at, value, graph.progress[task.member].changes);
+}
+
 bool Graphs::again(GraphNumber number, const uint64_t* words, size_t count) {
   if (replaying_ != number) return false;
   Graph& graph = graph_of(number);
-  Iteration& now = *graph.now;
-  Plan& plan = *now.plan;
-  if (now.count == plan.tasks.count() || plan.tasks[now.count].step.words.count() != count) {
+  const List<PlanTask>& tasks = graph.now->plan->tasks;
+  if (graph.now->count == tasks.count() || tasks[graph.now->count].step.words.count() != count) {
     cut();
     return false;
   }
-  PlanTask& task = plan.tasks[now.count++];
-  Progress& progress = graph.progress[task.member];
-  ++progress.reached;
-  for (size_t i = 0; i < count; ++i) {
-    if (task.step.words[i] == words[i]) continue;
-    task.step.words[i] = words[i];
-    Share::write_change(task.rank, i, words[i], progress.changes);
-  }
+  PlanTask& task = take_next(graph);
+  for (size_t i = 0; i < count; ++i) set_word(graph, task, i, words[i]);
   return true;
 }
 
 bool Graphs::again_but(GraphNumber number, const ChangedWord* changed, size_t count, uint32_t first) {
   if (replaying_ != number) return false;
   Graph& graph = graph_of(number);
-  Iteration& now = *graph.now;
-  Plan& plan = *now.plan;
-  if (now.count == plan.tasks.count()) {
+  if (graph.now->count == graph.now->plan->tasks.count()) {
     cut();
     return false;
   }
-  PlanTask& task = plan.tasks[now.count++];
-  Progress& progress = graph.progress[task.member];
-  ++progress.reached;
-  for (size_t i = 0; i < count; ++i) {
-    uint64_t at = first + changed[i].word;
-    assert(at < task.step.words.count());
-    uint64_t& word = task.step.words[at];
-    if (word == changed[i].value) continue;
-    word = changed[i].value;
-    Share::write_change(task.rank, at, word, progress.changes);
-  }
+  PlanTask& task = take_next(graph);
+  for (size_t i = 0; i < count; ++i) set_word(graph, task, first + changed[i].word, changed[i].value);
   return true;
 }
 
