@@ -26,6 +26,9 @@ struct KernelPayload {
   CheckedKernel* checked;  // only if writes are checked
 };
 
+// It takes the words.
+[[nodiscard]] KernelPayload* make_payload(const KernelForm& form, const char* name, const char* where, List<uint64_t>& words);
+
 class ClusterHead {
  public:
   // `limit`: bytes of memory that the smallest node has.

@@ -79,14 +79,19 @@ bool ClusterHead::may_be_repeated(const List<uint64_t>& words) {
   return !checks_;
 }
 
-TaskNumber ClusterHead::create_kernel(NewTask task, const Launch& launch, const KernelForm& form, List<uint64_t>& words,
-                                      Operation* operation) {
+KernelPayload* make_payload(const KernelForm& form, const char* name, const char* where, List<uint64_t>& words) {
   void* memory = std::malloc(sizeof(KernelPayload));
   if (memory == nullptr) fatal("no memory for a task of the cluster");
+  auto* payload = new (memory) KernelPayload{form, name, where, {}, nullptr};
+  payload->words.swap(words);
+  return payload;
+}
+
+TaskNumber ClusterHead::create_kernel(NewTask task, const Launch& launch, const KernelForm& form, List<uint64_t>& words,
+                                      Operation* operation) {
   Known known;
   known.operation = operation;
-  known.kernel = new (memory) KernelPayload{form, launch.kernel->name, launch.place, {}, nullptr};
-  known.kernel->words.swap(words);
+  known.kernel = make_payload(form, launch.kernel->name, launch.place, words);
   if (checks_) known.kernel->checked = make_checked(launch, memory_);
   known.created = now();
   for (uint32_t i = 0; i < launch.behind_count; ++i) task.predecessors.push(launch.behind[i]);

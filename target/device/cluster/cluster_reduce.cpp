@@ -10,7 +10,6 @@
 #include "image/program.hpp"
 
 #include <cstring>
-#include <new>
 
 namespace marline::target {
 
@@ -47,14 +46,11 @@ void ClusterHead::note_reducer(const KernelPayload& kernel, NodeNumber node) {
 }
 
 TaskNumber ClusterHead::create_combination(NewTask task, List<uint64_t>& words) {
-  void* memory = std::malloc(sizeof(KernelPayload));
-  if (memory == nullptr) fatal("no memory for a task of the cluster");
   Known known;
   KernelCall call;
   call.combines = true;
   call.number = device_->number;
-  known.kernel = new (memory) KernelPayload{{kNoCodes, call}, kCombination, nullptr, {}, nullptr};
-  known.kernel->words.swap(words);
+  known.kernel = make_payload({kNoCodes, call}, kCombination, nullptr, words);
   known.created = now();
   return create(std::move(task), known);
 }
