@@ -194,7 +194,7 @@ bool give_in_turn(Ahead* one, const uint64_t* numbers, size_t count) {
   }
   const AheadKind& kind = *one->device->kind->ahead;
   if (turn.is_new) kind.end_graph(one->device, number);
-  if (turn.is_first) kind.begin_iteration(one->device, number, turn.is_behind);
+  if (turn.is_first) (void)kind.begin_iteration(one->device, number, turn.is_behind);
   if (!turn.is_given || !hand_over_now(one, behind) || !one->is_of_iteration) {
     leave_iteration(number);
     return turn.is_given;
@@ -234,15 +234,19 @@ Ahead* make_iteration(AheadGraph& graph, marline_claimed_t* all, uint64_t number
   return one;
 }
 
-// False: it has not been handed over. `is_given`: the device does the iteration; else it must be given region by region.
+// False: it has not been handed over. `is_given`: the device does the iteration; else it must be given region by region. What
+// is handed over holds its data until it has ended, which a hook finds, so nothing is that the device would refuse.
 bool give_whole(AheadGraph& graph, marline_claimed_t* all, uint64_t number, bool& is_given) {
+  {
+    Guard guard(ahead_lock());
+    graph.is_told = true;
+  }
+  if (!graph.device->kind->ahead->begin_iteration(graph.device, graph.key, true)) return false;
   Ahead* one = make_iteration(graph, all, number);
   {
     Guard guard(ahead_lock());
     add_claimed(one, number);
-    graph.is_told = true;
   }
-  one->device->kind->ahead->begin_iteration(one->device, graph.key, true);
   List<uint64_t> behind;
   if (hand_over_now(one, behind)) {
     is_given = one->is_of_iteration;

@@ -143,7 +143,8 @@ struct AheadKind {
   // An iteration of a persistent graph begins. Its kernels come one by one by `launch`, each where it was in the iteration
   // before, and stand behind the same kernels there; they may be others all the same. They may wait to be started until
   // the end is called. `is_behind`: all that was launched before has ended.
-  void (*begin_iteration)(Device*, uint64_t graph, bool is_behind);
+  // Whether repeat_iteration would do it now.
+  bool (*begin_iteration)(Device*, uint64_t graph, bool is_behind);
   // Of an iteration that has begun and got no kernel yet: all are as they were in the one before, as are their arguments.
   // They end together, with the operation. `changes`: their arguments may be others; they come by repeat_kernel before the
   // end is called. False: the device needs them by `launch`.

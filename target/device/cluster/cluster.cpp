@@ -324,8 +324,8 @@ void progress(Device* device) {
   progress_nodes(device);
 }
 
-void begin_iteration(Device* device, uint64_t graph, bool is_behind) {
-  head_of(device).begin_iteration(graph, is_behind);
+bool begin_iteration(Device* device, uint64_t graph, bool is_behind) {
+  return head_of(device).begin_iteration(graph, is_behind);
 }
 bool repeat_iteration(Device* device, uint64_t graph, bool changes, Operation* operation) {
   return head_of(device).repeat_iteration(graph, changes, operation);

@@ -26,7 +26,7 @@ ClusterGraphs::Graph& ClusterGraphs::graph_of(GraphNumber number) {
   return found != nullptr ? *found : graphs_.add(number);
 }
 
-void ClusterGraphs::begin(GraphNumber number, bool is_behind, uint64_t uses) {
+bool ClusterGraphs::begin(GraphNumber number, bool is_behind, uint64_t uses) {
   Graph& graph = graph_of(number);
   graph.uses_before = graph.uses;
   graph.uses = uses;
@@ -43,9 +43,10 @@ void ClusterGraphs::begin(GraphNumber number, bool is_behind, uint64_t uses) {
   graph.forms.clear();
   graph.next = 0;
   graph.plan = is_replay ? plan->number : 0;
-  if (!is_replay) return;
+  if (!is_replay) return false;
   graph.first = head_.number_of(number, 0);
   replays_.push({graph.first, 0, {}});
+  return may_repeat_all(graph, uses);
 }
 
 void ClusterGraphs::end(GraphNumber number) {

@@ -36,8 +36,9 @@ class ClusterGraphs {
  public:
   explicit ClusterGraphs(Head& head) : head_(head) {}
 
-  // `uses`: another number if kernels may use other data than before with the same maps.
-  void begin(GraphNumber graph, bool is_behind, uint64_t uses);
+  // `uses`: another number if kernels may use other data than before with the same maps. Whether the iteration can be repeated
+  // as a whole.
+  bool begin(GraphNumber graph, bool is_behind, uint64_t uses);
   void end(GraphNumber graph);
   void remove(GraphNumber graph);
 

@@ -77,7 +77,7 @@ class ClusterHead {
   void launch(const Launch& launch, uint32_t kernel, const uint64_t* codes, Operation* operation);
 
   // Iterations of persistent graphs (AheadKind).
-  void begin_iteration(uint64_t graph, bool is_behind);
+  bool begin_iteration(uint64_t graph, bool is_behind);
   [[nodiscard]] bool repeat_iteration(uint64_t graph, bool changes, Operation* operation);
   [[nodiscard]] bool repeat_kernel(uint64_t graph, bool leading_null, const ChangedWord* changed, size_t count);
   void end_iteration(uint64_t graph);

@@ -147,8 +147,10 @@ void ClusterHead::cancel(TaskNumber kernel) {
   under_lock([&] { head_.cancel(kernel); });
 }
 
-void ClusterHead::begin_iteration(uint64_t graph, bool is_behind) {
-  under_lock([&] { graphs_.begin(graph, is_behind, uses()); });
+bool ClusterHead::begin_iteration(uint64_t graph, bool is_behind) {
+  bool may_be_whole = false;
+  under_lock([&] { may_be_whole = graphs_.begin(graph, is_behind, uses()); });
+  return may_be_whole;
 }
 
 // What list_accesses goes by, besides a launch's spans.
