@@ -399,6 +399,80 @@ TEST(ClusterPlacement, ATaskGoesWhereItsSuccessorsOtherInputsLie) {
   }
 }
 
+// A tree with twice as many tasks in each row up to eight, then chains; to move an input takes twice as long as a task. Each
+// task ends first where its input is until much waits there, and then all that is below would have to move.
+TEST(ClusterPlacement, ATreeIsSpreadNearItsRoot) {
+  constexpr uint64_t kWidth = 8, kRows = 16, kBytes = 1000;
+  Head head({.nodes = 4, .window = kWidth * kRows});
+  for (int i = 0; i < 4; ++i) head.placement.add({});
+  head.placement.set_link(0.01, 0.002);
+  std::vector<TaskNumber> before, now, readers;  // of the row before, and who reads which of these
+  uint64_t buffer = 0;
+  int moved = 0;
+  for (uint64_t row = 0; row < kRows; ++row) {
+    uint64_t width = std::min(uint64_t{1} << row, kWidth);
+    for (uint64_t column = 0; column < width; ++column) {
+      NewTask task;
+      if (row != 0) {
+        uint64_t input = width == before.size() ? column : column / 2;
+        task.predecessors.push(before[input]);
+        task.accesses.push({{before[input] + 1, 0, kBytes}, false});
+        readers.push_back(before[input]);
+      }
+      task.new_buffers.push({++buffer, kBytes});
+      task.accesses.push({{buffer, 0, kBytes}, true});
+      now.push_back(head.create(std::move(task)));
+    }
+    before.swap(now);
+    now.clear();
+  }
+  head.barrier();
+  for (TaskNumber task = 1; task <= readers.size(); ++task) {
+    moved += head.place_of(task).node != head.place_of(readers[task - 1]).node;
+  }
+  EXPECT_EQ(moved, 3) << "once for each node but the first";
+}
+
+// Four tasks of time 1: 0 makes 10 bytes for 1 on the other node and 2 on its own, 3 takes part in nothing. A byte takes 0.1.
+TEST(ClusterPlacement, APlanEndsWhenItsTasksAndTransfersDo) {
+  Placement placement(PlacementPolicy::kEarliestEnd);
+  for (int i = 0; i < 2; ++i) placement.add({});
+  placement.set_link(0, 0.1);
+  List<BatchTask> tasks;
+  for (int i = 0; i < 4; ++i) tasks.push({});
+  tasks[1].inputs.push({0, 10});
+  tasks[2].inputs.push({0, 10});
+  Occupied idle;
+  for (int i = 0; i < 3; ++i) idle.sending.push(0), idle.receiving.push(0);
+  for (int i = 0; i < 2; ++i) idle.slots.push(0);
+  List<size_t> first_slots;
+  for (size_t i = 0; i < 3; ++i) first_slots.push(i);
+  List<NodeNumber> nodes;
+  for (NodeNumber node : {1, 2, 1, 2}) nodes.push(node);
+  auto run = [&](std::initializer_list<uint64_t> order, size_t count, double limit) {
+    List<uint64_t> positions;
+    for (uint64_t position : order) positions.push(position);
+    PlanRun plan;
+    plan.begin(placement, tasks, idle, first_slots);
+    double end = plan.run(nodes, positions, count, limit);
+    if (end <= limit) {
+      EXPECT_EQ(plan.end_of(0), 1);
+    }
+    return end;
+  };
+  EXPECT_EQ(run({0, 1, 2, 3}, 4, 100), 3) << "0 until 1, its bytes are with 1 at 2";
+  EXPECT_EQ(run({0, 1, 2, 3}, 1, 100), 1) << "the first alone";
+  EXPECT_GT(run({0, 1, 2, 3}, 4, 2.5), 2.5) << "later than that";
+  idle.slots[1] = 1.5;
+  EXPECT_EQ(run({0, 1, 2, 3}, 4, 100), 3.5) << "node 2 begins 3 at 1.5";
+  idle.slots[1] = 0;
+  idle.receiving[2] = 4;
+  EXPECT_EQ(run({0, 1, 2, 3}, 4, 100), 6) << "its link has other work until 4";
+  tasks[3].outside = 20;
+  tasks[3].holders.push({2, 20});
+  EXPECT_EQ(run({0, 1, 2, 3}, 4, 100), 6) << "what 3 uses is there";
+}
+
 // The goals of the design: on small graphs 1.1 times the makespan of the best placement of all, 1.3 times its bytes.
 TEST(ClusterPlacement, SmallGraphsEndAlmostAsSoonAsTheyCan) {
   double ratios = 0, moved = 0, moved_best = 0;

@@ -91,7 +91,7 @@ void Head::make_due(TaskNumber end) {
   ++counts.groups;
   counts.in_groups += end - first;
   batch_.plan(placement);
-  batch_.keep(placement, end - first);
+  batch_.keep(end - first);
   for (TaskNumber number = first; number < end; ++number) {
     Task& task = tasks_[number];
     task.advice = batch_.node_of(task.batch_number);

@@ -15,26 +15,39 @@ void Batch::plan(const Placement& placement) {
       if (input.bytes != 0 && readers_[input.producer].count() < kReaders) readers_[input.producer].push(i);
     }
   }
-  bool is_first = true;
-  for (Way way : {Way::kByTransfersAndTimes, Way::kByTimes, Way::kByCreation, Way::kByLoad, Way::kByOwner}) {
-    set_order(placement, way);
+  set_occupied(placement);
+  set_blocks();
+  run_.begin(placement, tasks_, at_first_, first_slots_);
+  best_.end = 1e300;
+  best_.nodes.clear();
+  for (Way way :
+       {Way::kByTransfersAndTimes, Way::kByTimes, Way::kByCreation, Way::kByLoad, Way::kByOwner, Way::kByBlocks}) {
+    if (!set_order(placement, way)) continue;
     try_way(placement, way);
+    if (plan_.is_like(best_)) continue;
+    plan_.end = run_.run(plan_.nodes, plan_.positions, tasks_.count(), best_.end);
     bool is_better = plan_.end < best_.end || (plan_.end == best_.end && plan_.moved < best_.moved);
-    if (is_first || is_better) std::swap(plan_, best_);
-    is_first = false;
+    if (is_better) std::swap(plan_, best_);
   }
 }
 
+bool Batch::Plan::is_like(const Plan& other) const {
+  return nodes.count() == other.nodes.count() && std::equal(nodes.begin(), nodes.end(), other.nodes.begin()) &&
+         std::equal(positions.begin(), positions.end(), other.positions.begin());
+}
+
 // Ranks are those of HEFT: the longest way from the start of a task to the end of all. Times are those of the first kind
-// of member that may run it.
-void Batch::set_order(const Placement& placement, Way way) {
+// of member that may run it. False: one before has had this order, and the same rule.
+bool Batch::set_order(const Placement& placement, Way way) {
+  order_.swap(order_before_);
   order_.clear();
   ranks_.clear();
   for (uint32_t i = 0; i < tasks_.count(); ++i) {
     order_.push(i);
     ranks_.push(0);
   }
-  if (way != Way::kByTransfersAndTimes && way != Way::kByTimes) return;
+  if (way == Way::kByCreation) return !is_order_before();
+  if (way != Way::kByTransfersAndTimes && way != Way::kByTimes) return true;
   for (size_t i = tasks_.count(); i-- > 0;) {
     const BatchTask& task = tasks_[i];
     if (!task.is_on_host) ranks_[i] += placement.expected_time(task.request);
@@ -45,28 +58,55 @@ void Batch::set_order(const Placement& placement, Way way) {
   }
   std::sort(order_.begin(), order_.end(),
             [&](uint32_t a, uint32_t b) { return ranks_[a] != ranks_[b] ? ranks_[a] > ranks_[b] : a < b; });
+  return way == Way::kByTransfersAndTimes || !is_order_before();
 }
 
+bool Batch::is_order_before() const { return std::equal(order_.begin(), order_.end(), order_before_.begin()); }
+
 // All slots of a node are free when what it has been given is done.
-void Batch::set_slots(const Placement& placement) {
-  slots_.clear();
+void Batch::set_occupied(const Placement& placement) {
+  Occupied& first = at_first_;
+  first.slots.clear();
+  first.sending.clear();
+  first.receiving.clear();
   first_slots_.clear();
-  for (NodeNumber node = 1; node <= placement.members(); ++node) {
-    first_slots_.push(slots_.count());
+  for (NodeNumber node = 0; node <= placement.members(); ++node) {
+    first.sending.push(node < kept_.sending.count() ? time_until(kept_.sending[node]) : 0);
+    first.receiving.push(node < kept_.receiving.count() ? time_until(kept_.receiving[node]) : 0);
+    if (node == 0) continue;
+    first_slots_.push(first.slots.count());
     auto count = static_cast<size_t>(placement.slots(node));
     for (size_t i = 0; i < std::max<size_t>(count, 1); ++i) {
-      double kept = slots_.count() < kept_slots_.count() ? time_until(kept_slots_[slots_.count()]) : 0;
-      slots_.push(std::max(placement.load(node), kept));
+      double kept = first.slots.count() < kept_.slots.count() ? time_until(kept_.slots[first.slots.count()]) : 0;
+      first.slots.push(std::max(placement.load(node), kept));
     }
   }
-  first_slots_.push(slots_.count());
-  free_.copy(placement.loads());
-  for (NodeNumber node = 1; node <= placement.members(); ++node) free_.set(node, first_slot(node));
+  first_slots_.push(first.slots.count());
+}
+
+// Tasks with equally long chains of predecessors, in the order of creation: consecutive ones for each node, in proportion to
+// its slots. So rows of a program that creates row by row are cut into blocks of columns, whatever data they use.
+void Batch::set_blocks() {
+  List<size_t> levels, widths;  // by task, and by level: its tasks
+  List<size_t> ranks;           // by task: in its level
+  for (const BatchTask& task : tasks_) {
+    size_t level = 0;
+    for (const BatchInput& input : task.inputs) level = std::max(level, levels[input.producer] + 1);
+    levels.push(level);
+    while (widths.count() <= level) widths.push(0);
+    ranks.push(widths[level]++);
+  }
+  blocks_.clear();
+  for (size_t i = 0; i < tasks_.count(); ++i) {
+    size_t slot = ranks[i] * first_slots_.back() / widths[levels[i]];
+    const size_t* behind = std::upper_bound(first_slots_.begin(), first_slots_.end(), slot);
+    blocks_.push(static_cast<NodeNumber>(behind - first_slots_.begin()));
+  }
 }
 
 double& Batch::first_slot(NodeNumber node) {
-  double* first = slots_.begin() + first_slots_[node - 1];
-  return *std::min_element(first, slots_.begin() + first_slots_[node]);
+  double* slots = occupied_.slots.begin();
+  return *std::min_element(slots + first_slots_[node - 1], slots + first_slots_[node]);
 }
 
 void Batch::begin_plan(const Placement& placement) {
@@ -82,18 +122,13 @@ void Batch::begin_plan(const Placement& placement) {
     copies_.push({});
     is_placed_.push(0);
   }
-  sending_.clear();
-  receiving_.clear();
   loads_.clear();
-  for (NodeNumber node = 0; node <= placement.members(); ++node) {
-    loads_.push(node == 0 ? 0 : placement.load(node));
-    sending_.push(node < kept_sending_.count() ? time_until(kept_sending_[node]) : 0);
-    receiving_.push(node < kept_receiving_.count() ? time_until(kept_receiving_[node]) : 0);
-  }
-  plan_.end = 0;
+  for (NodeNumber node = 0; node <= placement.members(); ++node) loads_.push(node == 0 ? 0 : placement.load(node));
+  occupied_.copy(at_first_);
+  free_.copy(placement.loads());
+  for (NodeNumber node = 1; node <= placement.members(); ++node) free_.set(node, first_slot(node));
   plan_.moved = 0;
   last_ = 0;
-  set_slots(placement);
   owners_ = Numbered<Owner>();
 }
 
@@ -102,7 +137,6 @@ void Batch::run_at(const Placement& placement, uint32_t i, NodeNumber node) {
   is_placed_[i] = 1;
   plan_.nodes[i] = last_ = choice.node;
   plan_.ends[i] = choice.end;
-  plan_.end = std::max(plan_.end, choice.end);
   plan_.moved += choice.missing;
   if (choice.node == 0) return;
   if (tasks_[i].written != 0) {
@@ -123,18 +157,12 @@ void Batch::try_way(const Placement& placement, Way way) {
   }
 }
 
-void Batch::keep(const Placement& placement, size_t tasks) {
-  order_.clear();
-  for (uint32_t i = 0; i < tasks; ++i) order_.push(i);
-  std::sort(order_.begin(), order_.end(), [&](uint32_t a, uint32_t b) { return best_.positions[a] < best_.positions[b]; });
-  begin_plan(placement);
-  for (uint32_t i : order_) run_at(placement, i, best_.nodes[i]);
-  kept_slots_.clear();
-  for (double slot : slots_) kept_slots_.push(now_ + slot);
-  kept_sending_.clear();
-  kept_receiving_.clear();
-  for (double time : sending_) kept_sending_.push(now_ + time);
-  for (double time : receiving_) kept_receiving_.push(now_ + time);
+void Batch::keep(size_t tasks) {
+  run_.run(best_.nodes, best_.positions, tasks, 1e300);
+  kept_.copy(run_.occupied());
+  for (List<double>* times : {&kept_.slots, &kept_.sending, &kept_.receiving}) {
+    for (double& time : *times) time += now_;
+  }
 }
 
 void Batch::find_candidates(const Placement& placement, const BatchTask& task) {
@@ -149,13 +177,6 @@ void Batch::find_candidates(const Placement& placement, const BatchTask& task) {
   placement.for_least(free_, task.request, add);
 }
 
-uint64_t Batch::missing_outside(const BatchTask& task, NodeNumber node) {
-  for (const BatchHolder& holder : task.holders) {
-    if (holder.node == node) return task.outside - std::min(task.outside, holder.bytes);
-  }
-  return task.outside;
-}
-
 NodeNumber Batch::choose(const Placement& placement, uint32_t number, Way way) {
   const BatchTask& task = tasks_[number];
   if (task.is_on_host) return 0;
@@ -165,8 +186,9 @@ NodeNumber Batch::choose(const Placement& placement, uint32_t number, Way way) {
     NodeNumber node = owner != nullptr ? owner->node : task.owner;
     if (node != 0 && placement.may_run(task.request, node)) return node;
   }
+  if (way == Way::kByBlocks && placement.may_run(task.request, blocks_[number])) return blocks_[number];
   find_candidates(placement, task);
-  bool by_loads = way == Way::kByLoad || way == Way::kByOwner;
+  bool by_loads = way == Way::kByLoad || way == Way::kByOwner || way == Way::kByBlocks;
   Choice best;
   for (NodeNumber node : candidates_) {
     Choice one = by_loads ? by_load(placement, number, node) : at_node(placement, number, node, false);
@@ -191,17 +213,16 @@ Batch::Choice Batch::at_node(const Placement& placement, uint32_t number, NodeNu
 double Batch::take_inputs(const Placement& placement, uint32_t number, NodeNumber node, bool is_final,
                           uint64_t& missing) {
   const BatchTask& task = tasks_[number];
-  double start = task.ready, port = receiving_[node];
+  double start = task.ready, port = occupied_.receiving[node];
   auto receive = [&](NodeNumber from, uint64_t bytes, double since) {
-    double wire = placement.wire_time(bytes), leaves = std::max(since, sending_[from]);
-    if (is_final) sending_[from] = leaves + wire;
+    double wire = placement.wire_time(bytes), leaves = std::max(since, occupied_.sending[from]);
+    if (is_final) occupied_.sending[from] = leaves + wire;
     port = std::max(leaves + placement.transfer_time(bytes) - wire, port) + wire;
     missing += bytes;
     return port;
   };
-  uint64_t outside = missing_outside(task, node);
-  NodeNumber holder = task.holders.is_empty() ? 0 : task.holders[0].node;
-  if (outside != 0) start = std::max(start, receive(holder, outside, start));
+  uint64_t outside = task.missing_at(node);
+  if (outside != 0) start = std::max(start, receive(task.source(), outside, start));
   for (const BatchInput& input : task.inputs) {
     double there = plan_.ends[input.producer];
     NodeNumber from = plan_.nodes[input.producer];
@@ -217,7 +238,7 @@ double Batch::take_inputs(const Placement& placement, uint32_t number, NodeNumbe
     }
     start = std::max(start, there);
   }
-  if (is_final) receiving_[node] = port;
+  if (is_final) occupied_.receiving[node] = port;
   return start;
 }
 
@@ -226,7 +247,7 @@ Batch::Choice Batch::by_load(const Placement& placement, uint32_t number, NodeNu
   const BatchTask& task = tasks_[number];
   Choice choice;
   choice.node = node;
-  choice.missing = missing_outside(task, node);
+  choice.missing = task.missing_at(node);
   for (const BatchInput& input : task.inputs) {
     bool is_here = plan_.nodes[input.producer] == node;
     for (const Copy& copy : copies_[input.producer]) is_here = is_here || copy.node == node;
@@ -245,7 +266,7 @@ Batch::Choice Batch::by_load(const Placement& placement, uint32_t number, NodeNu
 double Batch::ahead_of(const Placement& placement, uint32_t number, NodeNumber node) const {
   uint64_t most = 0;
   for (uint32_t reader : readers_[number]) {
-    uint64_t away = missing_outside(tasks_[reader], node), own = 0;
+    uint64_t away = tasks_[reader].missing_at(node), own = 0;
     for (const BatchInput& input : tasks_[reader].inputs) {
       if (input.producer == number) own += input.bytes;
       bool is_away = is_placed_[input.producer] != 0 && plan_.nodes[input.producer] != node;

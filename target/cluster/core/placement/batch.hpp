@@ -2,37 +2,16 @@
 //
 // Nodes for many tasks at once, of which the placement knows all that stands between them. List scheduling: tasks in
 // the order of their ranks, each where it ends first (HEFT, Topcuoglu et al. 2002), in a model in which nodes run tasks
-// in this order, and each sends and receives one thing at a time. Three ranks are tried, the rule by which
-// Placement chooses for a task alone, and the node that has what the task writes, and the plan that ends first is taken. So a
-// task costs O(inputs + log nodes + log tasks) five times. A pure state machine of node 0; what it decides is advice: nothing has begun at a node.
+// in this order, and each sends and receives one thing at a time. Six plans are made: by three ranks, by the rule by which
+// Placement chooses for a task alone, by the node that has what the task writes, and by blocks of tasks that could run at the
+// same time. The one that ends first (plan_run.hpp) is taken. So a task costs O(inputs + log nodes + log tasks) some times.
+// A pure state machine of node 0; what it decides is advice: nothing has begun at a node.
 #pragma once
 
 #include "cluster/core/base/numbered.hpp"
-#include "cluster/core/placement/placement.hpp"
+#include "cluster/core/placement/plan_run.hpp"
 
 namespace marline::target {
-
-// What a task uses and an earlier one of the batch makes; no bytes: an order alone.
-struct BatchInput {
-  uint32_t producer;
-  uint64_t bytes;
-};
-
-struct BatchHolder {
-  NodeNumber node;
-  uint64_t bytes;
-};
-
-struct BatchTask {
-  PlacementRequest request;  // without the lists
-  bool is_on_host = false;
-  List<BatchInput> inputs;
-  uint64_t outside = 0;       // bytes that it uses and somebody else makes or has made
-  List<BatchHolder> holders;  // of those
-  uint64_t written = 0;       // a number for the first range that it writes; 0: it writes nothing
-  NodeNumber owner = 0;       // a node that has that when the batch is made; 0: it is new
-  double ready = 0;           // until the last predecessor ends that is not of the batch
-};
 
 class Batch {
  public:
@@ -48,22 +27,23 @@ class Batch {
   void clear() { tasks_.clear(); }
 
   // The first tasks, so many, are to run as planned: what nodes and links have to do for them, other batches find.
-  void keep(const Placement& placement, size_t tasks);
+  void keep(size_t tasks);
   // When such a task ends, on a clock that all plans share. One has ended: the clock is taken to have come there.
-  [[nodiscard]] double end_of(size_t task) const { return plan_.ends[task] + now_; }
+  [[nodiscard]] double end_of(size_t task) const { return run_.end_of(task) + now_; }
   void note_end(double end) { now_ = now_ > end ? now_ : end; }
   [[nodiscard]] double time_until(double end) const { return end > now_ ? end - now_ : 0; }
 
  private:
   static constexpr size_t kReaders = 4;
   // In which order, and by which rule.
-  enum class Way : uint8_t { kByTransfersAndTimes, kByTimes, kByCreation, kByLoad, kByOwner };
+  enum class Way : uint8_t { kByTransfersAndTimes, kByTimes, kByCreation, kByLoad, kByOwner, kByBlocks };
   struct Plan {
     List<NodeNumber> nodes;
-    List<double> ends;
+    List<double> ends;  // as far as the list schedule knows
     List<uint64_t> positions;
-    double end = 0;
+    double end = 0;  // of the last task
     uint64_t moved = 0;
+    [[nodiscard]] bool is_like(const Plan& other) const;
   };
   struct Choice {
     NodeNumber node = 0;
@@ -84,8 +64,10 @@ class Batch {
     double since;
   };
 
-  void set_order(const Placement& placement, Way way);
-  void set_slots(const Placement& placement);
+  bool set_order(const Placement& placement, Way way);
+  [[nodiscard]] bool is_order_before() const;
+  void set_occupied(const Placement& placement);
+  void set_blocks();
   void begin_plan(const Placement& placement);
   void run_at(const Placement& placement, uint32_t task, NodeNumber node);
   void try_way(const Placement& placement, Way way);
@@ -94,20 +76,20 @@ class Batch {
   Choice at_node(const Placement& placement, uint32_t task, NodeNumber node, bool is_final);
   double take_inputs(const Placement& placement, uint32_t task, NodeNumber node, bool is_final, uint64_t& missing);
   Choice by_load(const Placement& placement, uint32_t task, NodeNumber node) const;
-  static uint64_t missing_outside(const BatchTask& task, NodeNumber node);
   [[nodiscard]] double ahead_of(const Placement& placement, uint32_t task, NodeNumber node) const;
   double& first_slot(NodeNumber node);
 
   List<BatchTask> tasks_;
+  List<uint32_t> order_before_;  // of the way before
   List<uint32_t> order_;        // of tasks, and what each of them is sorted by:
   List<double> ranks_;
-  List<double> slots_;          // until when each slot of each node has work
-  List<size_t> first_slots_;    // by node: its first in slots_; one more at the end
+  List<NodeNumber> blocks_;     // by task: its node where levels are cut into blocks
+  List<size_t> first_slots_;    // by node from 1 on: its first slot; one more at the end
+  Occupied at_first_, occupied_;  // before the plan, and as far as it is made
   Tournament free_;             // the least of each node's slots
   List<NodeNumber> candidates_;
   NodeNumber last_ = 0;
   List<double> loads_;                 // by node, from 0 on: what it has been given
-  List<double> sending_, receiving_;   // by node, from 0 on: until when
   List<List<Copy>> copies_;            // by task: nodes that its output has been sent to
   List<List<uint32_t>> readers_;       // by task, at most kReaders
   List<uint8_t> is_placed_;
@@ -117,9 +99,10 @@ class Batch {
   };
   Numbered<Owner> owners_;       // of what tasks of the plan have written
   Plan plan_, best_;
+  PlanRun run_;
   // What is kept, by the shared clock.
   double now_ = 0;
-  List<double> kept_slots_, kept_sending_, kept_receiving_;
+  Occupied kept_;
 };
 
 }  // namespace marline::target

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// See the header.
+#include "cluster/core/placement/plan_run.hpp"
+
+#include <algorithm>
+
+namespace marline::target {
+
+namespace {
+
+template <class T>
+void copy_list(List<T>& to, const List<T>& from) {
+  to.clear();
+  for (const T& item : from) to.push(item);
+}
+
+}  // namespace
+
+void Occupied::copy(const Occupied& other) {
+  copy_list(slots, other.slots);
+  copy_list(sending, other.sending);
+  copy_list(receiving, other.receiving);
+}
+
+void PlanRun::begin(const Placement& placement, const List<BatchTask>& tasks, const Occupied& occupied,
+                    const List<size_t>& first_slots) {
+  placement_ = &placement;
+  tasks_ = &tasks;
+  at_first_ = &occupied;
+  first_slots_ = &first_slots;
+  first_readers_.clear();
+  readers_.clear();
+  for (size_t i = 0; i <= tasks.count(); ++i) first_readers_.push(0);
+  for (const BatchTask& task : tasks) {
+    for (const BatchInput& input : task.inputs) ++first_readers_[input.producer + 1], readers_.push({});
+  }
+  for (size_t i = 0; i < tasks.count(); ++i) first_readers_[i + 1] += first_readers_[i];
+  List<size_t> next;
+  copy_list(next, first_readers_);
+  for (uint32_t i = 0; i < tasks.count(); ++i) {
+    for (const BatchInput& input : tasks[i].inputs) readers_[next[input.producer]++] = {i, input.bytes};
+  }
+}
+
+double PlanRun::run(const List<NodeNumber>& nodes, const List<uint64_t>& positions, size_t count, double limit) {
+  nodes_ = &nodes;
+  positions_ = &positions;
+  count_ = count;
+  occupied_.copy(*at_first_);
+  events_.clear();
+  ends_.clear();
+  open_.clear();
+  sent_.clear();
+  while (ready_.count() < occupied_.sending.count()) ready_.push({});
+  for (List<Ready>& ready : ready_) {
+    ready.clear();
+    sent_.push({});
+  }
+  for (NodeNumber node = 1; node < occupied_.sending.count(); ++node) {
+    for (size_t slot = (*first_slots_)[node - 1]; slot < (*first_slots_)[node]; ++slot) {
+      if (occupied_.slots[slot] > 0) push(occupied_.slots[slot], What::kSlot, node);
+    }
+  }
+  for (uint32_t i = 0; i < count; ++i) begin_task(i);
+  for (NodeNumber node = 0; node < ready_.count(); ++node) start_ready(node, 0);
+  double end = 0;
+  while (!events_.is_empty()) {
+    std::pop_heap(events_.begin(), events_.end());
+    Event event = events_.back();
+    events_.pop();
+    if (event.time() > limit) return event.time();
+    switch (event.what()) {
+      case What::kInput:
+        take_input(event.number());
+        start_ready(nodes[event.number()], event.time());
+        break;
+      case What::kEnd:
+        end = event.time();
+        end_task(event.number(), event.time());
+        break;
+      case What::kSlot:
+        start_ready(event.number(), event.time());
+        break;
+    }
+  }
+  return end;
+}
+
+void PlanRun::push(double time, What what, uint32_t number) {
+  uint64_t low = static_cast<uint64_t>(what) << 32 | number;
+  events_.push({static_cast<unsigned __int128>(std::bit_cast<uint64_t>(time)) << 64 | low});
+  std::push_heap(events_.begin(), events_.end());
+}
+
+// When the bytes have come.
+double PlanRun::transfer(NodeNumber from, NodeNumber to, uint64_t bytes, double since) {
+  double wire = placement_->wire_time(bytes), leaves = std::max(since, occupied_.sending[from]);
+  occupied_.sending[from] = leaves + wire;
+  double& receiving = occupied_.receiving[to];
+  return receiving = std::max(leaves + placement_->transfer_time(bytes) - wire, receiving) + wire;
+}
+
+// What it uses from elsewhere counts as one more input.
+void PlanRun::begin_task(uint32_t number) {
+  const BatchTask& task = (*tasks_)[number];
+  NodeNumber node = (*nodes_)[number];
+  ends_.push(0);
+  open_.push(static_cast<uint32_t>(task.inputs.count()) + 1);
+  uint64_t outside = task.missing_at(node);
+  double there = outside != 0 ? transfer(task.source(), node, outside, task.ready) : task.ready;
+  if (there > 0) {
+    push(there, What::kInput, number);
+  } else {
+    take_input(number);
+  }
+}
+
+void PlanRun::take_input(uint32_t number) {
+  if (--open_[number] != 0) return;
+  List<Ready>& ready = ready_[(*nodes_)[number]];
+  ready.push({(*positions_)[number], number});
+  std::push_heap(ready.begin(), ready.end());
+}
+
+void PlanRun::start_ready(NodeNumber node, double now) {
+  List<Ready>& ready = ready_[node];
+  while (!ready.is_empty()) {
+    double* slot = nullptr;
+    if (node != 0) {
+      double* slots = occupied_.slots.begin();
+      slot = std::min_element(slots + (*first_slots_)[node - 1], slots + (*first_slots_)[node]);
+      if (*slot > now) return;
+    }
+    std::pop_heap(ready.begin(), ready.end());
+    uint32_t number = ready.back().task;
+    ready.pop();
+    double end = now;
+    if (slot != nullptr) *slot = end = now + placement_->expected_time_at((*tasks_)[number].request, node);
+    ends_[number] = end;
+    push(end, What::kEnd, number);
+  }
+}
+
+void PlanRun::end_task(uint32_t number, double now) {
+  NodeNumber from = (*nodes_)[number];
+  for (size_t i = first_readers_[number]; i < first_readers_[number + 1]; ++i) {
+    const Reader& reader = readers_[i];
+    if (reader.task >= count_) break;  // as are those behind it
+    NodeNumber to = (*nodes_)[reader.task];
+    if (to == from || reader.bytes == 0) {
+      take_input(reader.task);
+      if (to != from) start_ready(to, now);
+      continue;
+    }
+    Sent& sent = sent_[to];
+    if (sent.task != number + 1) sent = {number + 1, transfer(from, to, reader.bytes, now)};
+    push(sent.there, What::kInput, reader.task);
+  }
+  start_ready(from, now);
+}
+
+}  // namespace marline::target

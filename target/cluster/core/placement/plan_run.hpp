@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a plan comes to: its tasks and transfers one event after another, as nodes do them. A node starts what is ready in
+// the plan's order while it has a slot. What a task makes leaves when it has ended, once for each node. Each node sends one
+// thing at a time and receives one thing at a time. A run costs O(log of what is under way) for each task and input. A pure
+// state machine of node 0.
+#pragma once
+
+#include "cluster/core/placement/batch_task.hpp"
+
+#include <bit>
+
+namespace marline::target {
+
+// Until when nodes and links have work. Slots by node, from 1 on, one behind another; links by node, from 0 on.
+struct Occupied {
+  List<double> slots, sending, receiving;
+
+  void copy(const Occupied& other);
+};
+
+class PlanRun {
+ public:
+  // Of these tasks, which name producers before them. They, and what is occupied, stay as they are until the next call.
+  // `first_slots`: by node from 1 on, its first slot; one more at the end.
+  void begin(const Placement& placement, const List<BatchTask>& tasks, const Occupied& occupied,
+             const List<size_t>& first_slots);
+  // When the last of the first tasks ends, so many, if each runs at its node of `nodes`, and of several that could start the
+  // one with the lowest of `positions` does. More than `limit`: it would be later than that.
+  double run(const List<NodeNumber>& nodes, const List<uint64_t>& positions, size_t count, double limit);
+  // After that, if it is not more than the limit:
+  [[nodiscard]] double end_of(size_t task) const { return ends_[task]; }
+  [[nodiscard]] const Occupied& occupied() const { return occupied_; }
+
+ private:
+  struct Reader {
+    uint32_t task;
+    uint64_t bytes;
+  };
+  enum class What : uint8_t { kInput, kEnd, kSlot };  // at one time, in this order
+  // Its time, which is not negative, then what it is, then the number of the task, or of the slot's node: in one number, since
+  // many have the same time and branches on that are mispredicted.
+  struct Event {
+    unsigned __int128 key;
+    [[nodiscard]] double time() const { return std::bit_cast<double>(static_cast<uint64_t>(key >> 64)); }
+    [[nodiscard]] What what() const { return static_cast<What>(static_cast<uint64_t>(key) >> 32); }
+    [[nodiscard]] uint32_t number() const { return static_cast<uint32_t>(key); }
+    bool operator<(const Event& other) const { return key > other.key; }  // something else comes before
+  };
+  struct Ready {
+    uint64_t position;
+    uint32_t task;
+    bool operator<(const Ready& other) const { return position > other.position; }
+  };
+  struct Sent {
+    uint32_t task = 0;  // one more than its number
+    double there = 0;
+  };
+
+  void push(double time, What what, uint32_t number);
+  double transfer(NodeNumber from, NodeNumber to, uint64_t bytes, double since);
+  void begin_task(uint32_t number);
+  void end_task(uint32_t number, double now);
+  void take_input(uint32_t number);
+  void start_ready(NodeNumber node, double now);
+
+  const Placement* placement_ = nullptr;
+  const List<BatchTask>* tasks_ = nullptr;
+  const Occupied* at_first_ = nullptr;
+  const List<size_t>* first_slots_ = nullptr;
+  List<size_t> first_readers_;  // by task: the first of those that read what it makes; one more at the end
+  List<Reader> readers_;
+  // Of a run:
+  const List<NodeNumber>* nodes_ = nullptr;
+  const List<uint64_t>* positions_ = nullptr;
+  size_t count_ = 0;
+  Occupied occupied_;
+  List<double> ends_;
+  List<uint32_t> open_;       // by task: inputs that have not come
+  List<Event> events_;        // a heap
+  List<List<Ready>> ready_;   // by node from 0 on: heaps
+  List<Sent> sent_;           // by node from 0 on: what it has got last
+};
+
+}  // namespace marline::target
