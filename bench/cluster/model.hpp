@@ -8,6 +8,7 @@ extern "C" {
 #include "../taskbench/graph.h"
 }
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <queue>
@@ -22,6 +23,7 @@ struct Costs {
   double latency = 2;        // of the link
   double bandwidth = 12500;  // of a port, bytes per us, in each direction
   double header = 64;        // bytes of a message without data
+  double packet = 4096;      // bytes that are sent as one
   double head_task = 0.6;    // what a task costs node 0, without messages
   double head_input = 0.7;   // and for each of its inputs
   double head_again = 0.045; // and a replayed task of which a word has changed
@@ -97,7 +99,8 @@ class Server {
 
 class Machine {
  public:
-  Machine(size_t nodes, const Costs& costs) : costs_(costs), out_(nodes), in_(nodes), processors_(nodes) {}
+  Machine(size_t nodes, const Costs& costs)
+      : costs_(costs), out_(nodes), in_(nodes), processors_(nodes), arrivals_(nodes * nodes) {}
 
   void push(double time, uint32_t what, size_t node, uint64_t a = 0, uint64_t b = 0) {
     events_.push({time, ++order_, what, static_cast<uint32_t>(node), a, b});
@@ -111,14 +114,22 @@ class Machine {
   Server& processor(size_t node) { return processors_[node]; }
 
   // When a message that is ready now arrives; `left`, when its last byte has left the sender. Bytes flow through: the
-  // receiver's port takes them while the sender's still gives.
+  // receiver's port takes them while the sender's still gives. A message of a packet passes between those of longer ones: it
+  // waits only for what the same node has sent to the same one before, as with MARLINE_LINK (target/wire/model).
   double transmit(size_t from, size_t to, double bytes, double now, double* left = nullptr) {
     ++messages;
     bytes_moved += static_cast<uint64_t>(bytes);
     double duration = (bytes + costs_.header) / costs_.bandwidth;
-    double gone = out_[from].take(now, duration);
+    double& arrival = arrivals_[from * in_.size() + to];
+    double gone = now + duration;
+    if (bytes + costs_.header <= costs_.packet) {
+      arrival = std::max(arrival, gone + costs_.latency);
+    } else {
+      gone = out_[from].take(now, duration);
+      arrival = in_[to].take(gone - duration + costs_.latency, duration);
+    }
     if (left != nullptr) *left = gone;
-    return in_[to].take(gone - duration + costs_.latency, duration);
+    return arrival;
   }
 
   uint64_t messages = 0, bytes_moved = 0;
@@ -126,6 +137,7 @@ class Machine {
  private:
   Costs costs_;
   std::vector<Server> out_, in_, processors_;
+  std::vector<double> arrivals_;  // by sender and receiver: of the last message
   std::priority_queue<Event> events_;
   uint64_t order_ = 0;
 };

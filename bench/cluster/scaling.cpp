@@ -42,7 +42,7 @@ bool set_cost(Costs& costs, const std::string& name, double value) {
       {"--message", &costs.message},           {"--latency", &costs.latency},
       {"--bandwidth", &costs.bandwidth},       {"--head-task", &costs.head_task},
       {"--head-input", &costs.head_input},     {"--head-again", &costs.head_again},
-      {"--compare", &costs.compare},
+      {"--compare", &costs.compare},           {"--run-task", &costs.task},
       {"--insert-local", &costs.insert_local}, {"--insert-remote", &costs.insert_remote}};
   for (auto [known, cost] : all) {
     if (name != known) continue;
