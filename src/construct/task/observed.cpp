@@ -8,6 +8,8 @@
 #include "graph/claims.hpp"
 #include "tool/target_observer.hpp"
 
+#include <cstring>
+
 namespace marline {
 
 namespace {
@@ -30,7 +32,11 @@ marline_depend_type_t type_of(Access access) {
 
 // What any observer hears of a task that is about to be created.
 marline_target_task_t describe(const Worker* worker, Task* task, const void* codeptr) {
-  marline_target_task_t told = {};
+  marline_target_task_t told;
+  // Of a size that it knows GCC makes `rep stos`, which takes 30 cycles to begin; the C library's takes 10.
+  size_t bytes = sizeof told;
+  asm("" : "+r"(bytes));
+  std::memset(&told, 0, bytes);
   task->describe(task, told);
   told.bytes = sizeof told;
   told.thread = worker->id;

@@ -262,7 +262,7 @@ bool enter_unless_cancelled(Worker* worker, Task* task) {
 
 }  // namespace
 
-Task* allocate_announced(Worker* worker, const TaskShape& shape) {
+Task* allocate_announced(Worker* worker, TaskShape& shape) {
   bool told = worker->next_task != nullptr;
   if (told) drop_stale_next_task(worker);  // a replay does not look
   bool in_graph = worker->task->has(task_flag::kInGraph);

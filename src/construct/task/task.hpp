@@ -70,12 +70,14 @@ inline constexpr size_t kInlineEdges = 4096;  // most edges that a descriptor ha
 
 // For a worker with a record of what the next task is to be (construct/task/next_task.hpp), where priorities are passed
 // on, and in a persistent graph.
-[[gnu::noinline]] Task* allocate_announced(Worker* worker, const TaskShape& shape);
+// `shape` is its own to change: a copy of a copy, by wider loads than the stores before, would wait for these.
+[[gnu::noinline]] Task* allocate_announced(Worker* worker, TaskShape& shape);
 
 // What was said of it beforehand (construct/task/next_task.hpp): its name moves to it, its dependences get room.
 [[gnu::always_inline]] inline Task* allocate_task(Worker* worker, const TaskShape& shape) {
   if (worker->next_task != nullptr || options().task_tail_bytes != 0 || worker->task->has(task_flag::kInGraph)) [[unlikely]] {
-    return allocate_announced(worker, TaskShape(shape));  // a copy: the address of `shape` is never taken
+    TaskShape copy = shape;  // the address of `shape` is never taken
+    return allocate_announced(worker, copy);
   }
   return allocate_with_room(worker, shape, shape.dependences, 0);
 }
