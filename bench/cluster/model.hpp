@@ -115,7 +115,7 @@ class Machine {
 
   // When a message that is ready now arrives; `left`, when its last byte has left the sender. Bytes flow through: the
   // receiver's port takes them while the sender's still gives. A message of a packet passes between those of longer ones: it
-  // waits only for what the same node has sent to the same one before, as with MARLINE_LINK (target/wire/model).
+  // waits only for what the same node has sent to the same one before, but the ports have it to do, as with MARLINE_LINK (target/wire/model).
   double transmit(size_t from, size_t to, double bytes, double now, double* left = nullptr) {
     ++messages;
     bytes_moved += static_cast<uint64_t>(bytes);
@@ -123,6 +123,8 @@ class Machine {
     double& arrival = arrivals_[from * in_.size() + to];
     double gone = now + duration;
     if (bytes + costs_.header <= costs_.packet) {
+      out_[from].take(now, duration);
+      in_[to].take(now, duration);
       arrival = std::max(arrival, gone + costs_.latency);
     } else {
       gone = out_[from].take(now, duration);

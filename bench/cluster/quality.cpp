@@ -76,7 +76,7 @@ void judge_small(unsigned graphs) {
 }
 
 void judge_large(const std::string& name, const std::vector<TaskGraph>& graphs) {
-  Ratios stream, window;
+  Ratios stream, window, odd;
   for (const TaskGraph& graph : graphs) {
     Schedule best;
     for (const Heuristic& heuristic : offline_heuristics()) {
@@ -85,9 +85,11 @@ void judge_large(const std::string& name, const std::vector<TaskGraph>& graphs) 
     }
     stream.add(run_placement(graph, place_by_core(graph, 0, PlacementPolicy::kEarliestEnd)), best);
     window.add(run_placement(graph, place_by_core(graph, 64, PlacementPolicy::kEarliestEnd)), best);
+    odd.add(run_placement(graph, place_by_core(graph, 60, PlacementPolicy::kEarliestEnd)), best);
   }
   stream.print(name);
   window.print(name + "_window");
+  odd.print(name + "_window_60");  // no number of rows
 }
 
 }  // namespace

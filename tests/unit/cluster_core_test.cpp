@@ -433,44 +433,100 @@ TEST(ClusterPlacement, ATreeIsSpreadNearItsRoot) {
   EXPECT_EQ(moved, 3) << "once for each node but the first";
 }
 
-// Four tasks of time 1: 0 makes 10 bytes for 1 on the other node and 2 on its own, 3 takes part in nothing. A byte takes 0.1.
-TEST(ClusterPlacement, APlanEndsWhenItsTasksAndTransfersDo) {
-  Placement placement(PlacementPolicy::kEarliestEnd);
-  for (int i = 0; i < 2; ++i) placement.add({});
-  placement.set_link(0, 0.1);
-  List<BatchTask> tasks;
-  for (int i = 0; i < 4; ++i) tasks.push({});
-  tasks[1].inputs.push({0, 10});
-  tasks[2].inputs.push({0, 10});
-  Occupied idle;
-  for (int i = 0; i < 3; ++i) idle.sending.push(0), idle.receiving.push(0);
-  for (int i = 0; i < 2; ++i) idle.slots.push(0);
-  List<size_t> first_slots;
-  for (size_t i = 0; i < 3; ++i) first_slots.push(i);
-  List<NodeNumber> nodes;
-  for (NodeNumber node : {1, 2, 1, 2}) nodes.push(node);
-  auto run = [&](std::initializer_list<uint64_t> order, size_t count, double limit) {
-    List<uint64_t> positions;
-    for (uint64_t position : order) positions.push(position);
-    PlanRun plan;
-    plan.begin(placement, tasks, idle, first_slots);
-    double end = plan.run(nodes, positions, count, limit);
-    if (end <= limit) {
-      EXPECT_EQ(plan.end_of(0), 1);
+// What plans come to. All tasks take 1, a byte takes 0.1.
+class ClusterPlanRun : public ::testing::Test {
+ protected:
+  explicit ClusterPlanRun(std::vector<double> slots = {1, 1}) {
+    for (double count : slots) placement_.add({0, count});
+    placement_.set_link(0, 0.1);
+    for (size_t i = 0; i <= slots.size(); ++i) idle_.sending.push(0), idle_.receiving.push(0);
+    for (double count : slots) {
+      first_slots_.push(idle_.slots.count());
+      for (int i = 0; i < count; ++i) idle_.slots.push(0);
     }
-    return end;
-  };
-  EXPECT_EQ(run({0, 1, 2, 3}, 4, 100), 3) << "0 until 1, its bytes are with 1 at 2";
-  EXPECT_EQ(run({0, 1, 2, 3}, 1, 100), 1) << "the first alone";
-  EXPECT_GT(run({0, 1, 2, 3}, 4, 2.5), 2.5) << "later than that";
-  idle.slots[1] = 1.5;
-  EXPECT_EQ(run({0, 1, 2, 3}, 4, 100), 3.5) << "node 2 begins 3 at 1.5";
-  idle.slots[1] = 0;
-  idle.receiving[2] = 4;
-  EXPECT_EQ(run({0, 1, 2, 3}, 4, 100), 6) << "its link has other work until 4";
-  tasks[3].outside = 20;
-  tasks[3].holders.push({2, 20});
-  EXPECT_EQ(run({0, 1, 2, 3}, 4, 100), 6) << "what 3 uses is there";
+    first_slots_.push(idle_.slots.count());
+  }
+  // `order`: the positions.
+  double run(std::vector<NodeNumber> nodes, std::vector<uint64_t> order, size_t count = 100, double limit = 100) {
+    List<NodeNumber> places;
+    List<uint64_t> positions;
+    for (NodeNumber node : nodes) places.push(node);
+    for (uint64_t position : order) positions.push(position);
+    run_.begin(placement_, tasks_, idle_, first_slots_);
+    return run_.run(places, positions, std::min(count, nodes.size()), limit);
+  }
+  BatchTask& add() { return tasks_.push({}); }
+
+  Placement placement_{PlacementPolicy::kEarliestEnd};
+  List<BatchTask> tasks_;
+  Occupied idle_;
+  List<size_t> first_slots_;
+  PlanRun run_;
+};
+
+// 0 makes 10 bytes for 1 on the other node and 2 on its own.
+TEST_F(ClusterPlanRun, EndsWhenTasksAndTransfersDo) {
+  add();
+  add().inputs.push({0, 10});
+  add().inputs.push({0, 10});
+  EXPECT_EQ(run({1, 2, 1}, {0, 1, 2}), 3) << "0 until 1, its bytes are with 1 at 2";
+  EXPECT_EQ(run_.end_of(2), 2);
+  EXPECT_EQ(run({1, 2, 1}, {0, 1, 2}, 1), 1) << "the first alone";
+  EXPECT_GT(run({1, 2, 1}, {0, 1, 2}, 3, 2.5), 2.5) << "later than that";
+  idle_.receiving[2] = 4;
+  EXPECT_EQ(run({1, 2, 1}, {0, 1, 2}), 6) << "its link has other work until 4";
+  EXPECT_EQ(run_.occupied().receiving[2], 5);
+  EXPECT_EQ(run_.occupied().slots[1], 6);
+}
+
+TEST_F(ClusterPlanRun, OneThingAtATimeLeavesANodeOncePerNode) {
+  add();
+  for (uint64_t bytes : {10, 20, 20}) add().inputs.push({0, bytes});
+  EXPECT_EQ(run({1, 2, 2, 2}, {0, 1, 2, 3}), 5) << "10 bytes until 2, the other 10 until 3, task 1 until 3";
+}
+
+// Both get the same bytes at the same time; the second one in the order of numbers comes first in the plan's.
+TEST_F(ClusterPlanRun, APlansOrderDecides) {
+  for (uint64_t bytes : {10, 0}) {
+    tasks_.clear();
+    add();
+    add().inputs.push({0, bytes});
+    add().inputs.push({0, bytes});
+    run({1, 2, 2}, {0, 2, 1});
+    EXPECT_LT(run_.end_of(2), run_.end_of(1)) << bytes;
+  }
+}
+
+// Nothing of the plan runs on node 2, so what that does is not in its way.
+TEST_F(ClusterPlanRun, ABusyNodeBesideThePlanDoesNotCount) {
+  add();
+  idle_.slots[1] = 50;
+  EXPECT_EQ(run({1}, {0}, 1, 10), 1);
+  EXPECT_EQ(run({2}, {0}), 51);
+}
+
+// 0 waits for something until 90, and then for bytes of node 1; 2 gets what 1 makes before that.
+TEST_F(ClusterPlanRun, WhatComesLateIsNotInTheWay) {
+  BatchTask& late = add();
+  late.ready = 90;
+  late.outside = 10;
+  late.holders.push({1, 10});
+  add();
+  add().inputs.push({1, 10});
+  EXPECT_EQ(run({2, 1, 2}, {0, 1, 2}), 92);
+  EXPECT_EQ(run_.end_of(2), 3);
+  EXPECT_EQ(run({1, 1, 2}, {0, 1, 2}), 91) << "they are there";
+}
+
+class ClusterPlanRunOnSlots : public ClusterPlanRun {
+ protected:
+  ClusterPlanRunOnSlots() : ClusterPlanRun({1, 2}) {}
+};
+
+TEST_F(ClusterPlanRunOnSlots, EachSlotRunsATask) {
+  for (int i = 0; i < 5; ++i) add();
+  EXPECT_EQ(run({2, 2, 2, 2, 1}, {0, 1, 2, 3, 4}), 2);
+  EXPECT_EQ(run({1, 2, 1, 2, 1}, {0, 1, 2, 3, 4}), 3);
 }
 
 // The goals of the design: on small graphs 1.1 times the makespan of the best placement of all, 1.3 times its bytes.

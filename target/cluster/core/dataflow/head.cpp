@@ -49,7 +49,10 @@ void Head::note_predecessors(TaskNumber number) {
     const Task& before = tasks_[predecessor];
     if (before.level != kNoLevel && before.level >= task.level) task.level = before.level + 1;
   }
-  ++levels_.reach(task.level);
+  Level& level = levels_.reach(task.level);
+  if (level.open == 0) level.created = 0;
+  ++level.open;
+  task.rank = level.created++;
 }
 
 bool Head::has_ended(TaskNumber task) {
@@ -423,8 +426,8 @@ void Head::drop_ended() {
 
 void Head::leave_level(const Task& task) {
   if (task.level == kNoLevel) return;
-  --levels_[task.level];
-  while (levels_.first() + 1 < levels_.end() && levels_[levels_.first()] == 0) levels_.drop_first();
+  --levels_[task.level].open;
+  while (levels_.first() + 1 < levels_.end() && levels_[levels_.first()].open == 0) levels_.drop_first();
 }
 
 void Head::remove_copies(uint64_t buffer) {

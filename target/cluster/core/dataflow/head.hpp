@@ -167,6 +167,7 @@ class Head {
     PlacementRequest request;
     double load = 0, mark = 0;  // in the node's load
     uint64_t level = kNoLevel;  // the longest chain of predecessors that are known; the program's tasks have one
+    uint64_t rank = 0;          // among the level's tasks, in the order of creation
     List<CopyUse> uses;
     NodeNumber advice = 0;      // the node that make_due has found; 0: none
     double planned_end = 0;     // as the batch that it was in has it; 0: it was in none
@@ -199,6 +200,7 @@ class Head {
   void add_running(const Task& task, List<RunningPredecessor>& running);
   void make_due(TaskNumber end);
   [[nodiscard]] bool may_wait(const Task& task) const;
+  [[nodiscard]] uint64_t width_of(uint64_t level);
   void add_to_batch(const Task& task, TaskNumber first, BatchTask& entry);
   void add_outside(const ClusterRange& range, uint64_t made, BatchTask& entry);
   static uint64_t bytes_written(const Task& task, const ClusterRange& range);
@@ -256,7 +258,11 @@ class Head {
   size_t under_way_ = 0, planned_ = 0;  // created, and planned, that have not ended
   NodeNumber cursor_ = 0;               // of find_busiest
   Tournament runnable_;                 // work that could run at once, over slots, by node; with `withdraw`
-  Window<uint64_t> levels_;             // tasks of each level that have not ended
+  struct Level {
+    uint64_t open = 0;     // tasks that have not ended
+    uint64_t created = 0;  // since there was none
+  };
+  Window<Level> levels_;
   uint64_t clock_ = 0;
   Batch batch_;
   static constexpr TaskNumber kNone = ~TaskNumber{0};

@@ -24,7 +24,7 @@ void Head::place(Task& task) {
   task.request = {
       .kernel = task.made.kernel, .bytes = bytes, .kinds = task.made.kinds, .pin = pin, .holders = &holders};
   // Neighbours without data to share need not stay together.
-  if (!holders.is_empty() && levels_.has(task.level)) task.request.beside = levels_[task.level];
+  if (!holders.is_empty() && levels_.has(task.level)) task.request.beside = levels_[task.level].open;
   List<RunningPredecessor> running;
   if (placement.is_latency_bound(task.request)) {
     add_running(task, running);
@@ -101,10 +101,21 @@ void Head::make_due(TaskNumber end) {
   order_ += batch_.count();
 }
 
+// The last level may be a row of which not all has been created: then it will be as wide as the one before.
+uint64_t Head::width_of(uint64_t level) {
+  uint64_t width = levels_[level].created;
+  bool is_last = level + 1 == levels_.end() && levels_.has(level - 1);
+  return is_last ? std::max(width, levels_[level - 1].created) : width;
+}
+
 void Head::add_to_batch(const Task& task, TaskNumber first, BatchTask& entry) {
   entry.is_on_host = task.made.is_on_host || task.state != State::kCreated;
   entry.request = {.kernel = task.made.kernel, .kinds = task.made.kinds, .pin = task.made.pin};
-  if (levels_.has(task.level)) entry.request.beside = levels_[task.level];
+  if (levels_.has(task.level)) {
+    entry.request.beside = levels_[task.level].open;
+    entry.rank = task.rank;
+    entry.width = width_of(task.level);
+  }
   for (TaskNumber number : task.made.predecessors) {
     if (has_ended(number) || is_replayed(number)) continue;
     const Task& before = tasks_[number];

@@ -16,18 +16,17 @@ void Batch::plan(const Placement& placement) {
     }
   }
   set_occupied(placement);
-  set_blocks();
   run_.begin(placement, tasks_, at_first_, first_slots_);
   best_.end = 1e300;
   best_.nodes.clear();
   for (Way way :
-       {Way::kByTransfersAndTimes, Way::kByTimes, Way::kByCreation, Way::kByLoad, Way::kByOwner, Way::kByBlocks}) {
+       {Way::kByTransfersAndTimes, Way::kByTimes, Way::kByCreation, Way::kByOwner, Way::kByBlocks}) {
     if (!set_order(placement, way)) continue;
     try_way(placement, way);
     if (plan_.is_like(best_)) continue;
     plan_.end = run_.run(plan_.nodes, plan_.positions, tasks_.count(), best_.end);
     bool is_better = plan_.end < best_.end || (plan_.end == best_.end && plan_.moved < best_.moved);
-    if (is_better) std::swap(plan_, best_);
+    if (is_better || best_.nodes.is_empty()) std::swap(plan_, best_);
   }
 }
 
@@ -82,26 +81,6 @@ void Batch::set_occupied(const Placement& placement) {
     }
   }
   first_slots_.push(first.slots.count());
-}
-
-// Tasks with equally long chains of predecessors, in the order of creation: consecutive ones for each node, in proportion to
-// its slots. So rows of a program that creates row by row are cut into blocks of columns, whatever data they use.
-void Batch::set_blocks() {
-  List<size_t> levels, widths;  // by task, and by level: its tasks
-  List<size_t> ranks;           // by task: in its level
-  for (const BatchTask& task : tasks_) {
-    size_t level = 0;
-    for (const BatchInput& input : task.inputs) level = std::max(level, levels[input.producer] + 1);
-    levels.push(level);
-    while (widths.count() <= level) widths.push(0);
-    ranks.push(widths[level]++);
-  }
-  blocks_.clear();
-  for (size_t i = 0; i < tasks_.count(); ++i) {
-    size_t slot = ranks[i] * first_slots_.back() / widths[levels[i]];
-    const size_t* behind = std::upper_bound(first_slots_.begin(), first_slots_.end(), slot);
-    blocks_.push(static_cast<NodeNumber>(behind - first_slots_.begin()));
-  }
 }
 
 double& Batch::first_slot(NodeNumber node) {
@@ -177,6 +156,14 @@ void Batch::find_candidates(const Placement& placement, const BatchTask& task) {
   placement.for_least(free_, task.request, add);
 }
 
+// Tasks with equally long chains of predecessors, in the order of creation: consecutive ones for each node, in proportion to
+// its slots. So rows of a program that creates row by row are cut into blocks of columns, whatever data they use.
+NodeNumber Batch::block_of(const BatchTask& task) const {
+  size_t slot = task.rank * first_slots_[first_slots_.count() - 1] / task.width;
+  const size_t* behind = std::upper_bound(first_slots_.begin(), first_slots_.end(), slot);
+  return static_cast<NodeNumber>(behind - first_slots_.begin());
+}
+
 NodeNumber Batch::choose(const Placement& placement, uint32_t number, Way way) {
   const BatchTask& task = tasks_[number];
   if (task.is_on_host) return 0;
@@ -186,9 +173,9 @@ NodeNumber Batch::choose(const Placement& placement, uint32_t number, Way way) {
     NodeNumber node = owner != nullptr ? owner->node : task.owner;
     if (node != 0 && placement.may_run(task.request, node)) return node;
   }
-  if (way == Way::kByBlocks && placement.may_run(task.request, blocks_[number])) return blocks_[number];
+  if (way == Way::kByBlocks && placement.may_run(task.request, block_of(task))) return block_of(task);
   find_candidates(placement, task);
-  bool by_loads = way == Way::kByLoad || way == Way::kByOwner || way == Way::kByBlocks;
+  bool by_loads = way == Way::kByOwner || way == Way::kByBlocks;
   Choice best;
   for (NodeNumber node : candidates_) {
     Choice one = by_loads ? by_load(placement, number, node) : at_node(placement, number, node, false);
@@ -266,6 +253,7 @@ Batch::Choice Batch::by_load(const Placement& placement, uint32_t number, NodeNu
 double Batch::ahead_of(const Placement& placement, uint32_t number, NodeNumber node) const {
   uint64_t most = 0;
   for (uint32_t reader : readers_[number]) {
+    if (tasks_[reader].inputs.count() > kMostInputs) continue;  // they decide little, and there are as many producers
     uint64_t away = tasks_[reader].missing_at(node), own = 0;
     for (const BatchInput& input : tasks_[reader].inputs) {
       if (input.producer == number) own += input.bytes;

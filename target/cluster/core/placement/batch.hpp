@@ -2,9 +2,8 @@
 //
 // Nodes for many tasks at once, of which the placement knows all that stands between them. List scheduling: tasks in
 // the order of their ranks, each where it ends first (HEFT, Topcuoglu et al. 2002), in a model in which nodes run tasks
-// in this order, and each sends and receives one thing at a time. Six plans are made: by three ranks, by the rule by which
-// Placement chooses for a task alone, by the node that has what the task writes, and by blocks of tasks that could run at the
-// same time. The one that ends first (plan_run.hpp) is taken. So a task costs O(inputs + log nodes + log tasks) some times.
+// in this order, and each sends and receives one thing at a time. Five plans are made: by three ranks, by the node that has what the task writes, and by blocks of tasks that could run at
+// the same time; the last two take Placement's rule for a task alone where they have no node. The one that ends first (plan_run.hpp) is taken. So a task costs O(inputs + log nodes + log tasks) some times.
 // A pure state machine of node 0; what it decides is advice: nothing has begun at a node.
 #pragma once
 
@@ -34,9 +33,9 @@ class Batch {
   [[nodiscard]] double time_until(double end) const { return end > now_ ? end - now_ : 0; }
 
  private:
-  static constexpr size_t kReaders = 4;
+  static constexpr size_t kReaders = 4, kMostInputs = 64;
   // In which order, and by which rule.
-  enum class Way : uint8_t { kByTransfersAndTimes, kByTimes, kByCreation, kByLoad, kByOwner, kByBlocks };
+  enum class Way : uint8_t { kByTransfersAndTimes, kByTimes, kByCreation, kByOwner, kByBlocks };
   struct Plan {
     List<NodeNumber> nodes;
     List<double> ends;  // as far as the list schedule knows
@@ -67,7 +66,6 @@ class Batch {
   bool set_order(const Placement& placement, Way way);
   [[nodiscard]] bool is_order_before() const;
   void set_occupied(const Placement& placement);
-  void set_blocks();
   void begin_plan(const Placement& placement);
   void run_at(const Placement& placement, uint32_t task, NodeNumber node);
   void try_way(const Placement& placement, Way way);
@@ -75,6 +73,7 @@ class Batch {
   [[nodiscard]] NodeNumber choose(const Placement& placement, uint32_t task, Way way);
   Choice at_node(const Placement& placement, uint32_t task, NodeNumber node, bool is_final);
   double take_inputs(const Placement& placement, uint32_t task, NodeNumber node, bool is_final, uint64_t& missing);
+  [[nodiscard]] NodeNumber block_of(const BatchTask& task) const;
   Choice by_load(const Placement& placement, uint32_t task, NodeNumber node) const;
   [[nodiscard]] double ahead_of(const Placement& placement, uint32_t task, NodeNumber node) const;
   double& first_slot(NodeNumber node);
@@ -83,7 +82,6 @@ class Batch {
   List<uint32_t> order_before_;  // of the way before
   List<uint32_t> order_;        // of tasks, and what each of them is sorted by:
   List<double> ranks_;
-  List<NodeNumber> blocks_;     // by task: its node where levels are cut into blocks
   List<size_t> first_slots_;    // by node from 1 on: its first slot; one more at the end
   Occupied at_first_, occupied_;  // before the plan, and as far as it is made
   Tournament free_;             // the least of each node's slots

@@ -26,6 +26,8 @@ struct BatchTask {
   List<BatchHolder> holders;  // of those
   uint64_t written = 0;       // a number for the first range that it writes; 0: it writes nothing
   NodeNumber owner = 0;       // a node that has that when the batch is made; 0: it is new
+  uint64_t rank = 0;          // among tasks with equally long chains of predecessors, in the order of creation,
+  uint64_t width = 1;         // of which there are so many, some perhaps not of the batch
   double ready = 0;           // until the last predecessor ends that is not of the batch
 
   // Of `outside`, what the node lacks.

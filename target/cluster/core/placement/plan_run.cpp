@@ -53,17 +53,13 @@ double PlanRun::run(const List<NodeNumber>& nodes, const List<uint64_t>& positio
   open_.clear();
   sent_.clear();
   while (ready_.count() < occupied_.sending.count()) ready_.push({});
+  wakes_.clear();
   for (List<Ready>& ready : ready_) {
     ready.clear();
     sent_.push({});
-  }
-  for (NodeNumber node = 1; node < occupied_.sending.count(); ++node) {
-    for (size_t slot = (*first_slots_)[node - 1]; slot < (*first_slots_)[node]; ++slot) {
-      if (occupied_.slots[slot] > 0) push(occupied_.slots[slot], What::kSlot, node);
-    }
+    wakes_.push(-1);
   }
   for (uint32_t i = 0; i < count; ++i) begin_task(i);
-  for (NodeNumber node = 0; node < ready_.count(); ++node) start_ready(node, 0);
   double end = 0;
   while (!events_.is_empty()) {
     std::pop_heap(events_.begin(), events_.end());
@@ -71,15 +67,18 @@ double PlanRun::run(const List<NodeNumber>& nodes, const List<uint64_t>& positio
     events_.pop();
     if (event.time() > limit) return event.time();
     switch (event.what()) {
+      case What::kOutside:
+        fetch_outside(event.number(), event.time());
+        break;
       case What::kInput:
-        take_input(event.number());
-        start_ready(nodes[event.number()], event.time());
+        take_input(event.number(), event.time());
         break;
       case What::kEnd:
         end = event.time();
         end_task(event.number(), event.time());
         break;
-      case What::kSlot:
+      case What::kWake:
+        wakes_[event.number()] = -1;
         start_ready(event.number(), event.time());
         break;
     }
@@ -104,34 +103,49 @@ double PlanRun::transfer(NodeNumber from, NodeNumber to, uint64_t bytes, double 
 // What it uses from elsewhere counts as one more input.
 void PlanRun::begin_task(uint32_t number) {
   const BatchTask& task = (*tasks_)[number];
-  NodeNumber node = (*nodes_)[number];
   ends_.push(0);
   open_.push(static_cast<uint32_t>(task.inputs.count()) + 1);
-  uint64_t outside = task.missing_at(node);
-  double there = outside != 0 ? transfer(task.source(), node, outside, task.ready) : task.ready;
-  if (there > 0) {
-    push(there, What::kInput, number);
+  if (task.missing_at((*nodes_)[number]) != 0) {
+    push(std::max(task.ready, 0.0), What::kOutside, number);
+  } else if (task.ready > 0) {
+    push(task.ready, What::kInput, number);
   } else {
-    take_input(number);
+    take_input(number, 0);
   }
 }
 
-void PlanRun::take_input(uint32_t number) {
+void PlanRun::fetch_outside(uint32_t number, double now) {
+  const BatchTask& task = (*tasks_)[number];
+  NodeNumber node = (*nodes_)[number];
+  push(transfer(task.source(), node, task.missing_at(node), now), What::kInput, number);
+}
+
+void PlanRun::take_input(uint32_t number, double now) {
   if (--open_[number] != 0) return;
-  List<Ready>& ready = ready_[(*nodes_)[number]];
+  NodeNumber node = (*nodes_)[number];
+  List<Ready>& ready = ready_[node];
   ready.push({(*positions_)[number], number});
   std::push_heap(ready.begin(), ready.end());
+  wake(node, node == 0 ? now : std::max(now, first_slot(node)));
+}
+
+double& PlanRun::first_slot(NodeNumber node) {
+  double* slots = occupied_.slots.begin();
+  return *std::min_element(slots + (*first_slots_)[node - 1], slots + (*first_slots_)[node]);
+}
+
+// Once for each time.
+void PlanRun::wake(NodeNumber node, double time) {
+  if (wakes_[node] == time) return;
+  wakes_[node] = time;
+  push(time, What::kWake, node);
 }
 
 void PlanRun::start_ready(NodeNumber node, double now) {
   List<Ready>& ready = ready_[node];
   while (!ready.is_empty()) {
-    double* slot = nullptr;
-    if (node != 0) {
-      double* slots = occupied_.slots.begin();
-      slot = std::min_element(slots + (*first_slots_)[node - 1], slots + (*first_slots_)[node]);
-      if (*slot > now) return;
-    }
+    double* slot = node != 0 ? &first_slot(node) : nullptr;
+    if (slot != nullptr && *slot > now) return wake(node, *slot);
     std::pop_heap(ready.begin(), ready.end());
     uint32_t number = ready.back().task;
     ready.pop();
@@ -149,15 +163,15 @@ void PlanRun::end_task(uint32_t number, double now) {
     if (reader.task >= count_) break;  // as are those behind it
     NodeNumber to = (*nodes_)[reader.task];
     if (to == from || reader.bytes == 0) {
-      take_input(reader.task);
-      if (to != from) start_ready(to, now);
+      take_input(reader.task, now);
       continue;
     }
     Sent& sent = sent_[to];
-    if (sent.task != number + 1) sent = {number + 1, transfer(from, to, reader.bytes, now)};
+    if (sent.task != number + 1) sent = {number + 1, 0, now};
+    if (reader.bytes > sent.bytes) sent.there = transfer(from, to, reader.bytes - sent.bytes, now);
+    sent.bytes = std::max(sent.bytes, reader.bytes);
     push(sent.there, What::kInput, reader.task);
   }
-  start_ready(from, now);
 }
 
 }  // namespace marline::target

@@ -2,8 +2,8 @@
 //
 // What a plan comes to: its tasks and transfers one event after another, as nodes do them. A node starts what is ready in
 // the plan's order while it has a slot. What a task makes leaves when it has ended, once for each node. Each node sends one
-// thing at a time and receives one thing at a time. A run costs O(log of what is under way) for each task and input. A pure
-// state machine of node 0.
+// thing at a time and receives one thing at a time. For each task a
+// run costs the slots of its node and a logarithm of what is under way, and that for each input. A pure state machine of node 0.
 #pragma once
 
 #include "cluster/core/placement/batch_task.hpp"
@@ -29,7 +29,10 @@ class PlanRun {
   // one with the lowest of `positions` does. More than `limit`: it would be later than that.
   double run(const List<NodeNumber>& nodes, const List<uint64_t>& positions, size_t count, double limit);
   // After that, if it is not more than the limit:
-  [[nodiscard]] double end_of(size_t task) const { return ends_[task]; }
+  [[nodiscard]] double end_of(size_t task) const {
+    assert(task < ends_.count());
+    return ends_[task];
+  }
   [[nodiscard]] const Occupied& occupied() const { return occupied_; }
 
  private:
@@ -37,8 +40,9 @@ class PlanRun {
     uint32_t task;
     uint64_t bytes;
   };
-  enum class What : uint8_t { kInput, kEnd, kSlot };  // at one time, in this order
-  // Its time, which is not negative, then what it is, then the number of the task, or of the slot's node: in one number, since
+  // At one time, in this order: so a node starts something when it knows all that it could start.
+  enum class What : uint8_t { kOutside, kInput, kEnd, kWake };
+  // Its time, which is not negative, then what it is, then the number of the task, or of the node that wakes: in one number, since
   // many have the same time and branches on that are mispredicted.
   struct Event {
     unsigned __int128 key;
@@ -54,14 +58,18 @@ class PlanRun {
   };
   struct Sent {
     uint32_t task = 0;  // one more than its number
+    uint64_t bytes = 0;
     double there = 0;
   };
 
   void push(double time, What what, uint32_t number);
   double transfer(NodeNumber from, NodeNumber to, uint64_t bytes, double since);
   void begin_task(uint32_t number);
+  void fetch_outside(uint32_t number, double now);
+  double& first_slot(NodeNumber node);
+  void wake(NodeNumber node, double time);
   void end_task(uint32_t number, double now);
-  void take_input(uint32_t number);
+  void take_input(uint32_t number, double now);
   void start_ready(NodeNumber node, double now);
 
   const Placement* placement_ = nullptr;
@@ -80,6 +88,7 @@ class PlanRun {
   List<Event> events_;        // a heap
   List<List<Ready>> ready_;   // by node from 0 on: heaps
   List<Sent> sent_;           // by node from 0 on: what it has got last
+  List<double> wakes_;        // by node from 0 on: the last kWake that is on its way; -1: there may be none
 };
 
 }  // namespace marline::target
