@@ -3,7 +3,7 @@
 // A cluster's copies of one buffer: random tasks without order, whose bytes do not overlap, on three nodes. Their steps
 // come in any order between one another. Behind them the home's copy must have all that was written, and every pointer
 // must have been told. The same with pages that have been written, and with tasks that run on GPUs.
-#include "device/cluster/replica.hpp"
+#include "device/cluster/replica/replica.hpp"
 #include "replica_copies.hpp"
 
 #include <gtest/gtest.h>

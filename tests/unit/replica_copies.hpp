@@ -4,7 +4,7 @@
 // process, and bytes on their way from one to another.
 #pragma once
 
-#include "device/cluster/replica.hpp"
+#include "device/cluster/replica/replica.hpp"
 
 #include <sys/mman.h>
 

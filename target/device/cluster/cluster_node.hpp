@@ -11,7 +11,7 @@
 #include "cluster/core/dataflow/worker.hpp"
 #include "device/cluster/cluster_frames.hpp"
 #include "device/cluster/kernel_call.hpp"
-#include "device/cluster/replica.hpp"
+#include "device/cluster/replica/replica.hpp"
 
 namespace marline::target {
 

@@ -2,9 +2,9 @@
 //
 // See the header. A blob: for each block that has changed its number, the part of it that lies in the
 // range, how many stamps it has (0: one, for all), these stamps, for several an index of each byte, and the bytes.
-#include "device/cluster/replica.hpp"
+#include "device/cluster/replica/replica.hpp"
 
-#include "device/cluster/marks.hpp"
+#include "device/cluster/replica/marks.hpp"
 
 #include <new>
 

@@ -18,8 +18,8 @@
 #include "base/lock.hpp"
 #include "cluster/core/base/message.hpp"
 #include "device/cluster/blob.hpp"
-#include "device/cluster/gpu_memory.hpp"
-#include "device/cluster/written_pages.hpp"
+#include "device/cluster/replica/gpu_memory.hpp"
+#include "device/cluster/replica/written_pages.hpp"
 
 #include <algorithm>
 #include <atomic>

@@ -2,7 +2,7 @@
 //
 // See the header. Names and numbers are those of linux/userfaultfd.h and linux/fs.h; what came with Linux 5.11 to 6.7 is
 // missing in the headers of distributions that are older.
-#include "device/cluster/written_pages.hpp"
+#include "device/cluster/replica/written_pages.hpp"
 
 #include "base/report.hpp"
 

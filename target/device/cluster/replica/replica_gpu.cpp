@@ -8,8 +8,8 @@
 // - if it `is_on_gpu`, the GPU has all that the twin has;
 // - if it `is_stale`, it is on the GPU, which has newer bytes than mirror and twin, and no other node has seen these.
 //   What has changed there gets the block's left stamp when it is brought home.
-#include "device/cluster/marks.hpp"
-#include "device/cluster/replica.hpp"
+#include "device/cluster/replica/marks.hpp"
+#include "device/cluster/replica/replica.hpp"
 
 namespace marline::target {
 
