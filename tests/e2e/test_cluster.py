@@ -174,8 +174,9 @@ def test_regions_are_placed_together_unless_no_other_follows(jobs, compiled, tmp
 
 def test_an_iteration_that_differs_is_repeated_in_part(jobs, compiled):
     program = built(compiled, "gcc", "cluster_graphs.c")
-    iterations, _, parts = repeated(cluster(jobs, program, "0", "differs", OMP_DISPLAY_ENV="verbose"))
+    iterations, whole, parts = repeated(cluster(jobs, program, "0", "differs", OMP_DISPLAY_ENV="verbose"))
     assert iterations >= 20 and parts == 1
+    assert whole >= 24, "regions of iterations behind it are no tasks of the program's, either"
 
 
 def test_graphs_are_not_repeated_where_regions_are_sent_when_they_can_run(jobs, compiled):

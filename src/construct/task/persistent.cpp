@@ -160,7 +160,7 @@ void reenter_steps(Worker* worker, PersistentGraph* graph, int instance, uint32_
 // No task waits for it, and none is run otherwise than it should: those not created yet keep their nodes' guards.
 void go_on_unrecorded(Worker* worker, PersistentGraph* graph) {
   graph->state = GraphState::kUnrecorded;
-  if (graph->is_renewed) graph->renews = false;
+  if (graph->is_renewed) pause_renewal(graph);
   graph->is_whole = graph->is_whole || graph->is_renewed;
   graph->is_renewed = false;
   end_told_iteration(graph);

@@ -47,8 +47,20 @@ bool repeat_told_iteration(PersistentGraph* graph) {
   return true;
 }
 
+// What it costs to go another way in the midst of a renewed iteration, which waits for what has been given, is to be little
+// beside what is saved, also where that is so every now and then. The graph is recorded anew, so nobody knows its regions yet.
+void pause_renewal(PersistentGraph* graph) {
+  graph->renewal_pause = graph->next_pause;
+  if (graph->next_pause < PersistentGraph::kLongestPause) graph->next_pause *= 2;
+}
+
 // Each iteration waits for the one before. An untied producer as above.
 void renew_told_iteration(PersistentGraph* graph) {
+  if (graph->renewal_pause != 0) {
+    --graph->renewal_pause;
+    graph->is_renewed = false;
+    return;
+  }
   bool may_be = graph->is_told && graph->renews && graph->mode != GraphMode::kNowait && graph->producer->tied();
   graph->is_renewed = may_be && let_renew(this_worker(), graph->told);
 }

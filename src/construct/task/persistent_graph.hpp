@@ -49,7 +49,9 @@ struct PersistentGraph {
   uint32_t allocated = 0;          // the next allocation
   uint64_t told = 0;               // the record's number for the observer of target tasks; 0: it hears of no iteration
   bool is_told = false;            // it has heard of this one, which is still what was recorded
-  bool renews = true;              // it may be asked whether it does iterations whose code runs: none has gone another way
+  bool renews = true;              // it may be asked whether it does iterations whose code runs: none has a taskgroup
+  uint32_t renewal_pause = 0;      // so many iterations before it is asked again: one that it did has gone another way
+  uint32_t next_pause = 4;         // the next time
   bool is_renewed = false;         // it does this one, of whose tasks it hears
   bool is_whole = false;           // it does all of this one, of whose tasks the record knows nothing
   Observed observed;               // of the task that is being recorded
@@ -59,6 +61,8 @@ struct PersistentGraph {
   DependenceTable* producers_table = nullptr;
   Taskgroup* producers_group = nullptr;
   Taskgroup groups[GraphRecord::kInstances];  // the tasks of an iteration
+
+  static constexpr uint32_t kLongestPause = 1024;  // each is twice the one before
 
   int instances() const { return mode == GraphMode::kNowait ? 2 : 1; }
   Array<GraphStep>& steps() { return record.steps[record.instances - 1]; }
@@ -88,6 +92,7 @@ void begin_told_iteration(PersistentGraph* graph);
 [[nodiscard]] bool repeat_told_iteration(PersistentGraph* graph);
 // Its code runs: they may have other data. The observer may do it all the same (renew_persistent).
 void renew_told_iteration(PersistentGraph* graph);
+void pause_renewal(PersistentGraph* graph);
 void end_told_iteration(PersistentGraph* graph);
 void end_told(PersistentGraph* graph);
 

@@ -84,6 +84,24 @@ static void mapped_anew(int when) {
   end(kIterations, sum);
 }
 
+/* Two iterations of another form. The device is not asked for some iterations behind them; then values come that it had before. */
+static void differs_twice(int when, int period) {
+  enum { kMany = 60 };
+  long sum = 0;
+  begin();
+#pragma omp parallel
+#pragma omp single
+  {
+    MARLINE_GRAPH_FOR(int it = 0, it < kMany, ++it, MARLINE_GRAPH_BARRIER) {
+      add_to_all(x, it % period);
+      if (it == when || it == when + 10)
+        add_to_all(y, 1);
+      sum += it % period;
+    }
+  }
+  end(sum, 2);
+}
+
 static void other_addresses(int when) {
   int device = omp_get_default_device();
   long *places[2], seen[2] = {0, 0}, none = 0;
@@ -116,6 +134,7 @@ int main(void) {
     if (own_copies())
       mapped_anew(when);
     other_addresses(when);
+    differs_twice(when, 2 + when % 8);
   }
   group(-1);
   return 0;
