@@ -90,6 +90,8 @@ class Server {
     busy_ += cost;
     return free_;
   }
+  // Something else takes a part of it: what it is at by then ends so much later.
+  void delay(double now, double cost) { free_ += free_ > now ? cost : 0; }
   double free_at() const { return free_; }
   double busy() const { return busy_; }
 
@@ -100,7 +102,7 @@ class Server {
 class Machine {
  public:
   Machine(size_t nodes, const Costs& costs)
-      : costs_(costs), out_(nodes), in_(nodes), processors_(nodes), arrivals_(nodes * nodes) {}
+      : costs_(costs), out_(nodes), in_(nodes), short_(nodes), processors_(nodes), arrivals_(nodes * nodes) {}
 
   void push(double time, uint32_t what, size_t node, uint64_t a = 0, uint64_t b = 0) {
     events_.push({time, ++order_, what, static_cast<uint32_t>(node), a, b});
@@ -114,17 +116,18 @@ class Machine {
   Server& processor(size_t node) { return processors_[node]; }
 
   // When a message that is ready now arrives; `left`, when its last byte has left the sender. Bytes flow through: the
-  // receiver's port takes them while the sender's still gives. A message of a packet passes between those of longer ones: it
-  // waits only for what the same node has sent to the same one before, but the ports have it to do, as with MARLINE_LINK (target/wire/model).
+  // receiver's port takes them while the sender's still gives. A message of a packet passes between those of longer ones, which
+  // it delays: it waits only for such ones of its sender, and for what that has sent to the same node before.
   double transmit(size_t from, size_t to, double bytes, double now, double* left = nullptr) {
     ++messages;
     bytes_moved += static_cast<uint64_t>(bytes);
     double duration = (bytes + costs_.header) / costs_.bandwidth;
     double& arrival = arrivals_[from * in_.size() + to];
-    double gone = now + duration;
+    double gone = now;
     if (bytes + costs_.header <= costs_.packet) {
-      out_[from].take(now, duration);
-      in_[to].take(now, duration);
+      gone = short_[from].take(now, duration);
+      out_[from].delay(now, duration);
+      in_[to].delay(now, duration);
       arrival = std::max(arrival, gone + costs_.latency);
     } else {
       gone = out_[from].take(now, duration);
@@ -138,7 +141,9 @@ class Machine {
 
  private:
   Costs costs_;
-  std::vector<Server> out_, in_, processors_;
+  std::vector<Server> out_, in_;  // ports, by node: for messages longer than a packet
+  std::vector<Server> short_;     // and for others, which leave it in their order
+  std::vector<Server> processors_;
   std::vector<double> arrivals_;  // by sender and receiver: of the last message
   std::priority_queue<Event> events_;
   uint64_t order_ = 0;
