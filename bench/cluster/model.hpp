@@ -117,7 +117,8 @@ class Machine {
 
   // When a message that is ready now arrives; `left`, when its last byte has left the sender. Bytes flow through: the
   // receiver's port takes them while the sender's still gives. A message of a packet passes between those of longer ones, which
-  // it delays: it waits only for such ones of its sender, and for what that has sent to the same node before.
+  // it delays: it waits only for such ones of its sender, and for what that has sent to the same node before. Those of many
+  // senders do not wait for one another at a receiver, whose processor takes longer for each.
   double transmit(size_t from, size_t to, double bytes, double now, double* left = nullptr) {
     ++messages;
     bytes_moved += static_cast<uint64_t>(bytes);
@@ -131,7 +132,7 @@ class Machine {
       arrival = std::max(arrival, gone + costs_.latency);
     } else {
       gone = out_[from].take(now, duration);
-      arrival = in_[to].take(gone - duration + costs_.latency, duration);
+      arrival = std::max(arrival, in_[to].take(gone - duration + costs_.latency, duration));
     }
     if (left != nullptr) *left = gone;
     return arrival;

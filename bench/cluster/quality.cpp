@@ -89,7 +89,7 @@ void judge_large(const std::string& name, const std::vector<TaskGraph>& graphs) 
   }
   stream.print(name);
   window.print(name + "_window");
-  odd.print(name + "_window_60");  // no number of rows
+  odd.print(name + "_window_60");  // no whole rows
 }
 
 }  // namespace

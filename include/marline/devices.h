@@ -362,8 +362,8 @@ typedef struct marline_target_observer {
   int (*repeats)(uint64_t graph, marline_claimed_t *all, uint64_t number);
   /* Likewise, in other modes, before the iteration's code runs: its tasks may have other firstprivate data. Nonzero: each is
    * told by `again` instead of `created` and all that comes behind that, in their order, and is no task; `all` ends when
-   * all of these have ended, not before `iterated`. 0: they come one by one. Not called again for a graph once `again` has
-   * answered 0. */
+   * all of these have ended, not before `iterated`. 0: they come one by one. Once `again` has answered 0, not called
+   * again under this number: the graph is recorded anew, and is offered again after some iterations. */
   int (*renews)(uint64_t graph, marline_claimed_t *all, uint64_t number);
   /* What is told is as in `created`, without `handle`, `number`, priority, name and dependences. Nonzero: the library does it. 0:
    * it does not, nor what comes behind it, and `iterated` comes next. Then the producer waits for `all`, and goes on with tasks

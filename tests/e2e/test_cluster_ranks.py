@@ -5,20 +5,39 @@ import re
 import shutil
 
 import pytest
-from conftest import CROWDED
+from conftest import CROWDED, Result
 from nodes_support import COMPILERS, MPIS, jobs  # noqa: F401  (a fixture)
+
+
+def check(result: Result) -> None:
+    """Each of two ranks has had its regions run by nodes of its own, two at most."""
+    assert result.returncode == 0, result.stderr
+    found = re.findall(r"^rank ([01]) \((\d+)\) good 1 by((?: \d+){1,2})$", result.stdout, re.MULTILINE)
+    assert sorted(rank for rank, _, _ in found) == ["0", "1"], result.stdout
+    processes = [process for _, own, nodes in found for process in [own, *nodes.split()]]
+    assert len(processes) == len(set(processes)), result.stdout
+
+
+@pytest.fixture
+def program(compiled, monkeypatch):
+    def built(kind: str, mpi: str):
+        if shutil.which(f"mpicc.{mpi}") is None:
+            pytest.skip(f"no {mpi}")
+        compiler, *flags = COMPILERS[kind]
+        monkeypatch.setenv("OMPI_CC", compiler)
+        monkeypatch.setenv("MPICH_CC", compiler)
+        return compiled(f"mpicc.{mpi}", "cluster_ranks.c", *flags)
+    return built
 
 
 @pytest.mark.parametrize("mpi", MPIS)
 @pytest.mark.parametrize("kind", COMPILERS)
-def test_ranks_are_heads_of_clusters_and_exchange_in_tasks(jobs, compiled, monkeypatch, kind, mpi):
-    if shutil.which(f"mpicc.{mpi}") is None:
-        pytest.skip(f"no {mpi}")
-    compiler, *flags = COMPILERS[kind]
-    monkeypatch.setenv("OMPI_CC", compiler)
-    monkeypatch.setenv("MPICH_CC", compiler)
-    program = compiled(f"mpicc.{mpi}", "cluster_ranks.c", *flags)
-    result = jobs.run("-n", 2, "-t", 1, "--devices=cluster:2", program, OMP_TARGET_OFFLOAD="mandatory", **CROWDED)
-    assert result.returncode == 0, result.stderr
-    found = sorted(re.findall(r"^rank (\d) good 1 others [12]$", result.stdout, re.MULTILINE))
-    assert found == ["0", "1"], result.stdout
+def test_ranks_are_heads_of_clusters_and_exchange_in_tasks(jobs, program, kind, mpi):
+    check(jobs.run("-n", 2, "-t", 1, "--devices=cluster:2", program(kind, mpi), OMP_TARGET_OFFLOAD="mandatory", **CROWDED))
+
+
+@pytest.mark.parametrize("mpi", MPIS)
+def test_so_are_ranks_that_mpirun_starts(jobs, program, mpi, monkeypatch):
+    for name, value in {"OMP_TARGET_OFFLOAD": "mandatory", **CROWDED}.items():
+        monkeypatch.setenv(name, value)
+    check(jobs.mpirun(mpi, 2, jobs.command, "run", "-t", 1, "--devices=cluster:2", program("gcc", mpi)))

@@ -431,6 +431,9 @@ TEST(ClusterPlacement, ATreeIsSpreadNearItsRoot) {
     moved += head.place_of(task).node != head.place_of(readers[task - 1]).node;
   }
   EXPECT_EQ(moved, 3) << "once for each node but the first";
+  int chains[5] = {};
+  for (TaskNumber task : before) ++chains[head.place_of(task).node];
+  for (int node = 1; node <= 4; ++node) EXPECT_EQ(chains[node], 2);
 }
 
 // What plans come to. All tasks take 1, a byte takes 0.1.
@@ -441,10 +444,10 @@ class ClusterPlanRun : public ::testing::Test {
     placement_.set_link(0, 0.1);
     for (size_t i = 0; i <= slots.size(); ++i) idle_.sending.push(0), idle_.receiving.push(0);
     for (double count : slots) {
-      first_slots_.push(idle_.slots.count());
+      idle_.first_slots.push(idle_.slots.count());
       for (int i = 0; i < count; ++i) idle_.slots.push(0);
     }
-    first_slots_.push(idle_.slots.count());
+    idle_.first_slots.push(idle_.slots.count());
   }
   // `order`: the positions.
   double run(std::vector<NodeNumber> nodes, std::vector<uint64_t> order, size_t count = 100, double limit = 100) {
@@ -452,7 +455,7 @@ class ClusterPlanRun : public ::testing::Test {
     List<uint64_t> positions;
     for (NodeNumber node : nodes) places.push(node);
     for (uint64_t position : order) positions.push(position);
-    run_.begin(placement_, tasks_, idle_, first_slots_);
+    run_.begin(placement_, tasks_, idle_);
     return run_.run(places, positions, std::min(count, nodes.size()), limit);
   }
   BatchTask& add() { return tasks_.push({}); }
@@ -460,7 +463,6 @@ class ClusterPlanRun : public ::testing::Test {
   Placement placement_{PlacementPolicy::kEarliestEnd};
   List<BatchTask> tasks_;
   Occupied idle_;
-  List<size_t> first_slots_;
   PlanRun run_;
 };
 

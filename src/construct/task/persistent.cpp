@@ -237,7 +237,8 @@ void begin_replay_of(Worker* worker, Task* task, const TaskShape& shape) {
   task->table_references = 0;
 }
 
-// Descriptors of an iteration are more than the nearest cache has, and lie in no order that the processor could guess.
+// Descriptors of an iteration are more than the nearest cache has, and lie in no order that the processor could guess. With the
+// first line of the face's block, which is filled next.
 void prefetch_descriptor(const Array<Allocation>& stream, uint32_t at) {
   if (at >= stream.count) return;
   const auto* task = reinterpret_cast<const char*>(stream[at].task);
@@ -249,7 +250,7 @@ Task* take_recorded(Worker* worker, PersistentGraph* graph, const TaskShape& sha
   while (graph->allocated < stream.count && stream[graph->allocated].dropped) ++graph->allocated;
   if (graph->allocated == stream.count || !same_shape(stream[graph->allocated].shape, shape)) return nullptr;
   Task* task = stream[graph->allocated++].task;
-  prefetch_descriptor(stream, graph->allocated + 1);
+  prefetch_descriptor(stream, graph->allocated + 1);  // behind the next one, which has been fetched by the call before
   begin_replay_of(worker, task, shape);
   return task;
 }

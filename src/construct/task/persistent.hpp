@@ -34,7 +34,7 @@ void graph_leave(PersistentGraph* graph);
 void graph_invalidate(PersistentGraph* graph);
 void graph_drop_task(PersistentGraph* graph);
 
-// What the constructs of a producer do in place of allocating, and of enter_graph and enter_wait.
+// What the constructs of a producer do in place of allocating, and of enter_graph and enter_wait. `shape` is changed.
 Task* allocate_persistent(Worker* worker, TaskShape& shape);
 [[nodiscard]] bool enter_persistent(Worker* worker, Task* task, const Dependence* list, size_t count);
 [[nodiscard]] bool enter_persistent_wait(Worker* worker, const Dependence* list, size_t count, Event* event,

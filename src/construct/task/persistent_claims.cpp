@@ -48,7 +48,7 @@ bool repeat_told_iteration(PersistentGraph* graph) {
 }
 
 // What it costs to go another way in the midst of a renewed iteration, which waits for what has been given, is to be little
-// beside what is saved, also where that is so every now and then. The graph is recorded anew, so nobody knows its regions yet.
+// beside what is saved, also where that is so every now and then.
 void pause_renewal(PersistentGraph* graph) {
   graph->renewal_pause = graph->next_pause;
   if (graph->next_pause < PersistentGraph::kLongestPause) graph->next_pause *= 2;

@@ -49,8 +49,8 @@ struct PersistentGraph {
   uint32_t allocated = 0;          // the next allocation
   uint64_t told = 0;               // the record's number for the observer of target tasks; 0: it hears of no iteration
   bool is_told = false;            // it has heard of this one, which is still what was recorded
-  bool renews = true;              // it may be asked whether it does iterations whose code runs: none has a taskgroup
-  uint32_t renewal_pause = 0;      // so many iterations before it is asked again: one that it did has gone another way
+  bool renews = true;              // it may be asked whether it does iterations whose code runs: none has had a taskgroup
+  uint32_t renewal_pause = 0;      // so many iterations, recorded ones too, before it is asked again, as one has gone another way
   uint32_t next_pause = 4;         // the next time
   bool is_renewed = false;         // it does this one, of whose tasks it hears
   bool is_whole = false;           // it does all of this one, of whose tasks the record knows nothing

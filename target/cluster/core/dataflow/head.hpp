@@ -260,7 +260,8 @@ class Head {
   Tournament runnable_;                 // work that could run at once, over slots, by node; with `withdraw`
   struct Level {
     uint64_t open = 0;     // tasks that have not ended
-    uint64_t created = 0;  // since there was none
+    uint64_t created = 0;  // since the last time that there was none. In an endless stream of tasks of one level it grows on, so
+                           // that ranks lie at its end: such tasks are no row, and other plans are better than blocks
   };
   Window<Level> levels_;
   uint64_t clock_ = 0;

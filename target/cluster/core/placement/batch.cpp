@@ -16,7 +16,7 @@ void Batch::plan(const Placement& placement) {
     }
   }
   set_occupied(placement);
-  run_.begin(placement, tasks_, at_first_, first_slots_);
+  run_.begin(placement, tasks_, at_first_);
   best_.end = 1e300;
   best_.nodes.clear();
   for (Way way :
@@ -36,7 +36,7 @@ bool Batch::Plan::is_like(const Plan& other) const {
 }
 
 // Ranks are those of HEFT: the longest way from the start of a task to the end of all. Times are those of the first kind
-// of member that may run it. False: one before has had this order, and the same rule.
+// of member that may run it. False: the one before has had this order, and the same rule.
 bool Batch::set_order(const Placement& placement, Way way) {
   order_.swap(order_before_);
   order_.clear();
@@ -68,24 +68,19 @@ void Batch::set_occupied(const Placement& placement) {
   first.slots.clear();
   first.sending.clear();
   first.receiving.clear();
-  first_slots_.clear();
+  first.first_slots.clear();
   for (NodeNumber node = 0; node <= placement.members(); ++node) {
     first.sending.push(node < kept_.sending.count() ? time_until(kept_.sending[node]) : 0);
     first.receiving.push(node < kept_.receiving.count() ? time_until(kept_.receiving[node]) : 0);
     if (node == 0) continue;
-    first_slots_.push(first.slots.count());
+    first.first_slots.push(first.slots.count());
     auto count = static_cast<size_t>(placement.slots(node));
     for (size_t i = 0; i < std::max<size_t>(count, 1); ++i) {
       double kept = first.slots.count() < kept_.slots.count() ? time_until(kept_.slots[first.slots.count()]) : 0;
       first.slots.push(std::max(placement.load(node), kept));
     }
   }
-  first_slots_.push(first.slots.count());
-}
-
-double& Batch::first_slot(NodeNumber node) {
-  double* slots = occupied_.slots.begin();
-  return *std::min_element(slots + first_slots_[node - 1], slots + first_slots_[node]);
+  first.first_slots.push(first.slots.count());
 }
 
 void Batch::begin_plan(const Placement& placement) {
@@ -105,7 +100,7 @@ void Batch::begin_plan(const Placement& placement) {
   for (NodeNumber node = 0; node <= placement.members(); ++node) loads_.push(node == 0 ? 0 : placement.load(node));
   occupied_.copy(at_first_);
   free_.copy(placement.loads());
-  for (NodeNumber node = 1; node <= placement.members(); ++node) free_.set(node, first_slot(node));
+  for (NodeNumber node = 1; node <= placement.members(); ++node) free_.set(node, occupied_.first_slot(node));
   plan_.moved = 0;
   last_ = 0;
   owners_ = Numbered<Owner>();
@@ -123,8 +118,8 @@ void Batch::run_at(const Placement& placement, uint32_t i, NodeNumber node) {
     (owner != nullptr ? *owner : owners_.add(tasks_[i].written)).node = node;
   }
   loads_[choice.node] += placement.expected_time_at(tasks_[i].request, choice.node) / placement.slots(choice.node);
-  first_slot(choice.node) = choice.end;
-  free_.set(choice.node, first_slot(choice.node));
+  occupied_.first_slot(choice.node) = choice.end;
+  free_.set(choice.node, occupied_.first_slot(choice.node));
 }
 
 void Batch::try_way(const Placement& placement, Way way) {
@@ -159,9 +154,10 @@ void Batch::find_candidates(const Placement& placement, const BatchTask& task) {
 // Tasks with equally long chains of predecessors, in the order of creation: consecutive ones for each node, in proportion to
 // its slots. So rows of a program that creates row by row are cut into blocks of columns, whatever data they use.
 NodeNumber Batch::block_of(const BatchTask& task) const {
-  size_t slot = task.rank * first_slots_[first_slots_.count() - 1] / task.width;
-  const size_t* behind = std::upper_bound(first_slots_.begin(), first_slots_.end(), slot);
-  return static_cast<NodeNumber>(behind - first_slots_.begin());
+  const List<size_t>& first_slots = at_first_.first_slots;
+  size_t slot = task.rank * at_first_.slots.count() / task.width;
+  const size_t* behind = std::upper_bound(first_slots.begin(), first_slots.end(), slot);
+  return static_cast<NodeNumber>(behind - first_slots.begin());
 }
 
 NodeNumber Batch::choose(const Placement& placement, uint32_t number, Way way) {
@@ -173,7 +169,8 @@ NodeNumber Batch::choose(const Placement& placement, uint32_t number, Way way) {
     NodeNumber node = owner != nullptr ? owner->node : task.owner;
     if (node != 0 && placement.may_run(task.request, node)) return node;
   }
-  if (way == Way::kByBlocks && placement.may_run(task.request, block_of(task))) return block_of(task);
+  NodeNumber block = way == Way::kByBlocks ? block_of(task) : 0;
+  if (block != 0 && placement.may_run(task.request, block)) return block;
   find_candidates(placement, task);
   bool by_loads = way == Way::kByOwner || way == Way::kByBlocks;
   Choice best;

@@ -2,9 +2,10 @@
 //
 // Nodes for many tasks at once, of which the placement knows all that stands between them. List scheduling: tasks in
 // the order of their ranks, each where it ends first (HEFT, Topcuoglu et al. 2002), in a model in which nodes run tasks
-// in this order, and each sends and receives one thing at a time. Five plans are made: by three ranks, by the node that has what the task writes, and by blocks of tasks that could run at
-// the same time; the last two take Placement's rule for a task alone where they have no node. The one that ends first (plan_run.hpp) is taken. So a task costs O(inputs + log nodes + log tasks) some times.
-// A pure state machine of node 0; what it decides is advice: nothing has begun at a node.
+// in this order, and each sends and receives one thing at a time. Five plans are made: by three ranks, by the node that has
+// what the task writes, and by blocks of tasks that could run at the same time; the last two take Placement's rule for a task
+// alone where they have no node. The one that ends first when it is run (plan_run.hpp) is taken. So a task costs O(inputs +
+// log nodes + log tasks) some times. A pure state machine of node 0; what it decides is advice: nothing has begun at a node.
 #pragma once
 
 #include "cluster/core/base/numbered.hpp"
@@ -76,13 +77,11 @@ class Batch {
   [[nodiscard]] NodeNumber block_of(const BatchTask& task) const;
   Choice by_load(const Placement& placement, uint32_t task, NodeNumber node) const;
   [[nodiscard]] double ahead_of(const Placement& placement, uint32_t task, NodeNumber node) const;
-  double& first_slot(NodeNumber node);
 
   List<BatchTask> tasks_;
   List<uint32_t> order_before_;  // of the way before
   List<uint32_t> order_;        // of tasks, and what each of them is sorted by:
   List<double> ranks_;
-  List<size_t> first_slots_;    // by node from 1 on: its first slot; one more at the end
   Occupied at_first_, occupied_;  // before the plan, and as far as it is made
   Tournament free_;             // the least of each node's slots
   List<NodeNumber> candidates_;

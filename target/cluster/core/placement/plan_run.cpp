@@ -4,6 +4,7 @@
 #include "cluster/core/placement/plan_run.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace marline::target {
 
@@ -21,14 +22,17 @@ void Occupied::copy(const Occupied& other) {
   copy_list(slots, other.slots);
   copy_list(sending, other.sending);
   copy_list(receiving, other.receiving);
+  copy_list(first_slots, other.first_slots);
 }
 
-void PlanRun::begin(const Placement& placement, const List<BatchTask>& tasks, const Occupied& occupied,
-                    const List<size_t>& first_slots) {
+double& Occupied::first_slot(NodeNumber node) {
+  return *std::min_element(slots.begin() + first_slots[node - 1], slots.begin() + first_slots[node]);
+}
+
+void PlanRun::begin(const Placement& placement, const List<BatchTask>& tasks, const Occupied& occupied) {
   placement_ = &placement;
   tasks_ = &tasks;
   at_first_ = &occupied;
-  first_slots_ = &first_slots;
   first_readers_.clear();
   readers_.clear();
   for (size_t i = 0; i <= tasks.count(); ++i) first_readers_.push(0);
@@ -87,6 +91,7 @@ double PlanRun::run(const List<NodeNumber>& nodes, const List<uint64_t>& positio
 }
 
 void PlanRun::push(double time, What what, uint32_t number) {
+  assert(!std::signbit(time));
   uint64_t low = static_cast<uint64_t>(what) << 32 | number;
   events_.push({static_cast<unsigned __int128>(std::bit_cast<uint64_t>(time)) << 64 | low});
   std::push_heap(events_.begin(), events_.end());
@@ -126,12 +131,7 @@ void PlanRun::take_input(uint32_t number, double now) {
   List<Ready>& ready = ready_[node];
   ready.push({(*positions_)[number], number});
   std::push_heap(ready.begin(), ready.end());
-  wake(node, node == 0 ? now : std::max(now, first_slot(node)));
-}
-
-double& PlanRun::first_slot(NodeNumber node) {
-  double* slots = occupied_.slots.begin();
-  return *std::min_element(slots + (*first_slots_)[node - 1], slots + (*first_slots_)[node]);
+  wake(node, node == 0 ? now : std::max(now, occupied_.first_slot(node)));
 }
 
 // Once for each time.
@@ -144,7 +144,7 @@ void PlanRun::wake(NodeNumber node, double time) {
 void PlanRun::start_ready(NodeNumber node, double now) {
   List<Ready>& ready = ready_[node];
   while (!ready.is_empty()) {
-    double* slot = node != 0 ? &first_slot(node) : nullptr;
+    double* slot = node != 0 ? &occupied_.first_slot(node) : nullptr;
     if (slot != nullptr && *slot > now) return wake(node, *slot);
     std::pop_heap(ready.begin(), ready.end());
     uint32_t number = ready.back().task;

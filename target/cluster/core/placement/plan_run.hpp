@@ -2,8 +2,8 @@
 //
 // What a plan comes to: its tasks and transfers one event after another, as nodes do them. A node starts what is ready in
 // the plan's order while it has a slot. What a task makes leaves when it has ended, once for each node. Each node sends one
-// thing at a time and receives one thing at a time. For each task a
-// run costs the slots of its node and a logarithm of what is under way, and that for each input. A pure state machine of node 0.
+// thing at a time and receives one thing at a time. Of each task a run costs the slots of its node, and of each input a logarithm
+// of what is under way. A pure state machine of node 0.
 #pragma once
 
 #include "cluster/core/placement/batch_task.hpp"
@@ -15,16 +15,17 @@ namespace marline::target {
 // Until when nodes and links have work. Slots by node, from 1 on, one behind another; links by node, from 0 on.
 struct Occupied {
   List<double> slots, sending, receiving;
+  List<size_t> first_slots;  // by node from 1 on: its first in `slots`; one more at the end
 
   void copy(const Occupied& other);
+  // The node's slot that is free first.
+  [[nodiscard]] double& first_slot(NodeNumber node);
 };
 
 class PlanRun {
  public:
   // Of these tasks, which name producers before them. They, and what is occupied, stay as they are until the next call.
-  // `first_slots`: by node from 1 on, its first slot; one more at the end.
-  void begin(const Placement& placement, const List<BatchTask>& tasks, const Occupied& occupied,
-             const List<size_t>& first_slots);
+  void begin(const Placement& placement, const List<BatchTask>& tasks, const Occupied& occupied);
   // When the last of the first tasks ends, so many, if each runs at its node of `nodes`, and of several that could start the
   // one with the lowest of `positions` does. More than `limit`: it would be later than that.
   double run(const List<NodeNumber>& nodes, const List<uint64_t>& positions, size_t count, double limit);
@@ -66,7 +67,6 @@ class PlanRun {
   double transfer(NodeNumber from, NodeNumber to, uint64_t bytes, double since);
   void begin_task(uint32_t number);
   void fetch_outside(uint32_t number, double now);
-  double& first_slot(NodeNumber node);
   void wake(NodeNumber node, double time);
   void end_task(uint32_t number, double now);
   void take_input(uint32_t number, double now);
@@ -75,7 +75,6 @@ class PlanRun {
   const Placement* placement_ = nullptr;
   const List<BatchTask>* tasks_ = nullptr;
   const Occupied* at_first_ = nullptr;
-  const List<size_t>* first_slots_ = nullptr;
   List<size_t> first_readers_;  // by task: the first of those that read what it makes; one more at the end
   List<Reader> readers_;
   // Of a run:
