@@ -229,7 +229,8 @@ int share_of_node(int usable, int online, int ranks) {
   return usable / ranks > 0 ? usable / ranks : 1;
 }
 
-bool shares_cores(int bound, int online, int usable, int ranks) { return bound >= online && ranks > usable; }
+// Bound ones have CPUs of their own, but for more processes than there are CPUs: then some share one, however they are bound.
+bool shares_cores(int bound, int online, int usable, int ranks) { return ranks > (bound >= online ? usable : online); }
 
 bool shares_cores() {
   // Below 0 until asked for. Threads that race store the same value.

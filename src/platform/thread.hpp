@@ -44,7 +44,7 @@ int local_processes();
 // Threads that this process should have if nobody says how many: all usable CPUs if the launcher has bound the
 // process to a part of the node, else its share of them. At least 1. Constant after the first call.
 int cores_per_process();
-// Whether the node has more processes of this job than CPUs, and the launcher has bound none. Constant after the first
+// Whether the node has more processes of this job than CPUs: than it may use, if the launcher has bound none. Constant after the first
 // call, as the above; that is to come before threads are bound.
 bool shares_cores();
 

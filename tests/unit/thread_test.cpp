@@ -173,7 +173,8 @@ TEST(Counts, RanksShareWhatIsNotBound) {
   EXPECT_TRUE(shares_cores(2, 2, 2, 8));
   EXPECT_FALSE(shares_cores(8, 8, 8, 8));
   EXPECT_TRUE(shares_cores(8, 8, 2, 4));   // by the control group's quota
-  EXPECT_FALSE(shares_cores(1, 2, 1, 8));  // bound by the launcher
+  EXPECT_FALSE(shares_cores(1, 8, 1, 8));  // bound by the launcher
+  EXPECT_TRUE(shares_cores(1, 2, 1, 8));   // so, too, but there are no eight CPUs
   EXPECT_GE(cores_per_process(), 1);
   EXPECT_GE(usable_cpus(), 1);
   EXPECT_LE(cores_per_process(), usable_cpus());
