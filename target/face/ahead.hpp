@@ -128,6 +128,9 @@ void note_to_tell(Ahead* one, List<uint64_t>& tell);
 void note_awaited(const List<uint64_t>& numbers, List<uint64_t>& tell);
 void tell_awaited(Device* device, const List<uint64_t>& numbers);
 
+// ahead_order.cpp. Before the task is launched, if the device checks programs. Without the lock.
+void check_order(const Ahead* one, const struct Sent& sent);
+
 // All whose turn it is, as far as the device has room. Without the lock.
 void hand_over();
 

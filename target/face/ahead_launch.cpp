@@ -165,6 +165,11 @@ void start_kernel(Ahead* one, List<uint64_t>& behind, Operation* operation, uint
   (void)one->device->kind->launch(one->device, launch, operation);
 }
 
+void check_place(Ahead* one, List<uint64_t>& behind) {
+  Place at = {one, &behind};
+  check_order(one, sent_at(at));
+}
+
 // A region that is cancelled must not take home what it has not computed. The times of its kernel, which tools want, are
 // not kept.
 bool launch_bringing(Ahead* one, List<uint64_t>& behind) {
@@ -276,6 +281,7 @@ bool launch(Ahead* one, List<uint64_t>& behind) {
   marline_claimed_t* handle = one->task->handle;
   if (marline_claimed_is_cancelled(handle) != 0) return false;
   if (one->is_iteration) return launch_iteration(one, behind);
+  check_place(one, behind);
   switch (one->task->kind) {
     case ConstructKind::kEnterData:
     case ConstructKind::kExitData: return launch_mapping(one, behind);

@@ -69,6 +69,8 @@ class Mapping {
   void finish_enter(Plan& plan);
   [[nodiscard]] bool begin_exit(const Items& items, Plan& plan, const Sent& sent);
   [[nodiscard]] bool begin_update(const Items& items, Plan& plan, const Sent& sent);
+  // Before one of these, for a checking mode (unordered.cpp): at most two for each item.
+  void list_unordered(const Items& items, bool exits, const Sent& sent, Array<struct Unordered>& found);
 
   // A tool hears of what a construct maps; `begin` and `end` do it themselves.
   void tell_maps(const Items& items, bool ends);

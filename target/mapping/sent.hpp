@@ -5,6 +5,9 @@
 // counts in that order: what comes behind a construct finds what it leaves, though nothing may have been copied yet.
 #pragma once
 
+#include "device/base/unordered.hpp"
+
+#include <cstddef>
 #include <cstdint>
 
 namespace marline::target {
@@ -16,6 +19,14 @@ struct Sent {
   const void* of;
   // The construct also has to come behind that operation of the device.
   void (*also_behind)(const void* of, uint64_t operation);
+};
+
+// What a construct does with data of a task that it is not ordered behind.
+struct Unordered {
+  UnorderedUse use;
+  uint64_t task;
+  uintptr_t begin;  // of the data, on the host
+  size_t bytes;
 };
 
 }  // namespace marline::target

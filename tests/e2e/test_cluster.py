@@ -193,6 +193,28 @@ def test_writes_by_maps_alone_and_checked(jobs, program, writes):
     assert values(cluster(jobs, program, count=3, MARLINE_CLUSTER_WRITES=writes))["good"] == "1"
 
 
+# Nodes run one region at a time, and these take long: so the data construct comes while the region is under way.
+@pytest.mark.parametrize("kind", ["gcc", "clang"])
+@pytest.mark.parametrize("words", [(), ("unordered",)], ids=["ordered", "unordered"])
+def test_constructs_without_an_order_are_found(jobs, compiled, kind, words):
+    program = built(compiled, kind, "cluster_unordered.c", "-g")
+    result = cluster(jobs, program, *words, count=2, MARLINE_CLUSTER_WRITES="check")
+    lines = [line for line in said(result) if line.startswith("marline: check: ")]
+    assert result.stdout == "good=1\n"
+    if not words:
+        assert (result.returncode, lines) == (0, [])
+        return
+    region = r"the target region at \S+"
+    data = r"the {} data" + ("" if kind == "gcc" else r" at \S*cluster_unordered.c:\d+")
+    order = "and comes neither before nor behind it: order them by depend or taskwait"
+    assert result.returncode == 123
+    assert len(lines) == 3 and lines[2] == "marline: check: 2 pairs of constructs without an order"
+    assert re.fullmatch(rf"marline: check: {data.format('enter')} uses 800 bytes that are mapped from 0x\w+ on, which "
+                        rf"{region} maps, {order}", lines[0])  # fmt: skip
+    assert re.fullmatch(rf"marline: check: {data.format('exit')} takes away 800 bytes that are mapped from 0x\w+ on, which "
+                        rf"{region} uses, {order}", lines[1])  # fmt: skip
+
+
 def test_written_pages_are_found(jobs, program):
     result = cluster(jobs, program, count=3, MARLINE_CLUSTER_WRITES="map,pages")
     if "pages needs Linux 6.7 or later, and " in result.stderr:

@@ -41,6 +41,10 @@ class Mistakes:
         program = built(self._compiled, "clang", "cluster_wrong.c", *flags)
         return self._jobs.run("-n", 3, "--devices=cluster", "-t", 1, "--", program, what)
 
+    def unordered(self) -> Result:
+        program = built(self._compiled, "gcc", "cluster_unordered.c")
+        return self._jobs.run("-n", 2, "--devices=cluster", "-t", 2, "--", program, "unordered", MARLINE_CLUSTER_WRITES="check")
+
     def ranks(self, by_mpirun: bool) -> Result:
         program = self._compiled("mpicc.openmpi", "cluster.c", "-fopenmp", "-Wl,--no-as-needed")
         if by_mpirun:
@@ -52,6 +56,7 @@ MISTAKES: dict[str, Callable[[Mistakes], Result]] = {
     "MARLINE_DEVICES names cluster,": lambda by: by.options(count="1"),
     "MARLINE_CLUSTER_WRITES": lambda by: by.options(MARLINE_CLUSTER_WRITES="map,depend"),
     "which its depend clauses": lambda by: by.options("unnamed", MARLINE_CLUSTER_WRITES="check"),
+    "comes neither before nor behind it": lambda by: by.unordered(),
     "MARLINE_CLUSTER_PLACEMENT": lambda by: by.options(MARLINE_CLUSTER_PLACEMENT="later"),
     "MARLINE_CLUSTER_SENDS": lambda by: by.options(MARLINE_CLUSTER_SENDS="late"),
     "MARLINE_CLUSTER_MEMORY": lambda by: by.options(MARLINE_CLUSTER_MEMORY="much"),

@@ -163,6 +163,9 @@ struct AheadKind {
   // Combines all copies that kernels have had of what lies at the address (ReducedArgument), which are gone then, into
   // `to`. All these kernels have ended. False: there are none. May suspend.
   bool (*reduce)(Device*, uint64_t address, size_t bytes, void (*combine)(void* into, void* from), void* to);
+  // Whether `unordered` is to hear of such constructs. By the thread that hands over.
+  bool (*checks_order)(Device*);
+  void (*unordered)(const struct UnorderedPair&);
 };
 
 struct DeviceKind {

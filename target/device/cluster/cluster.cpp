@@ -340,9 +340,11 @@ bool reduce(Device* device, uint64_t address, size_t bytes, Combine combine, voi
   return head_of(device).reduce(address, bytes, combine, to);
 }
 
+bool checks_order(Device* device) { return head_of(device).checks_writes(); }
+
 constexpr AheadKind kAhead = {cancel,          start_copies,     start_find_on_cluster, copy_part,     has_room,
                               begin_iteration, repeat_iteration, repeat_kernel,         end_iteration, end_graph,
-                              wait_begins,     await,            reduce};
+                              wait_begins,     await,            reduce,                checks_order,  report_unordered};
 
 }  // namespace
 

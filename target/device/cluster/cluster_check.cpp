@@ -40,6 +40,7 @@ struct Reported {
 };
 List<Reported> g_reported;
 uint64_t g_findings = 0, g_checked = 0, g_unknown = 0;  // tasks
+List<UnorderedPair> g_unordered;  // by the thread that hands over; as many as pairs of places
 
 bool is_first(const CheckedKernel& kernel, uint64_t buffer) {
   for (const Reported& one : g_reported) {
@@ -54,6 +55,20 @@ uint64_t origin_of(const CheckedKernel& kernel, uint64_t buffer) {
     if (one.buffer == buffer) return one.host;
   }
   return 0;
+}
+
+void describe_construct(const UnorderedPair::Construct& one, char* to, size_t bytes) {
+  if (one.kernel != nullptr) return describe_place(one.kernel->name, one.place, to, bytes);
+  const char* what = one.kind == ConstructKind::kEnterData  ? "the enter data"
+                     : one.kind == ConstructKind::kExitData ? "the exit data"
+                                                            : "the target update";
+  char position[512];
+  bool is_known = describe_position(one.place, position, sizeof position);
+  std::snprintf(to, bytes, "%s%s%s", what, is_known ? " at " : "", is_known ? position : "");
+}
+
+bool is_same(const UnorderedPair::Construct& one, const UnorderedPair::Construct& other) {
+  return one.kind == other.kind && one.kernel == other.kernel && one.place == other.place;
 }
 
 }  // namespace
@@ -101,12 +116,33 @@ void report_finding(const CheckedKernel& kernel, const ClusterBuffer& buffer, co
                region, finding.first, finding.end - 1, finding.count, buffer.bytes(), piece, node);
 }
 
+void report_unordered(const UnorderedPair& pair) {
+  for (const UnorderedPair& known : g_unordered) {
+    if (known.use == pair.use && is_same(known.first, pair.first) && is_same(known.other, pair.other)) return;
+  }
+  g_unordered.push(pair);
+  char first[600], other[600];
+  describe_construct(pair.first, first, sizeof first);
+  describe_construct(pair.other, other, sizeof other);
+  const char* does = pair.use == UnorderedUse::kEnds ? "takes away" : "uses";
+  const char* what = pair.use == UnorderedUse::kEnds ? "uses" : pair.use == UnorderedUse::kOfGone ? "takes away" : "maps";
+  std::fprintf(stderr, "marline: check: %s %s %zu bytes that are mapped from %#lx on, which %s %s, and comes neither before "
+               "nor behind it: order them by depend or taskwait\n",
+               first, does, pair.bytes, pair.begin, other, what);
+}
+
 void end_check() {
-  if (g_checked + g_unknown == 0) return;
+  if (g_checked + g_unknown == 0 && g_unordered.is_empty()) return;
   note("check: %lu target regions were checked, %lu that do not say what they write were not", g_checked, g_unknown);
-  if (g_findings == 0) return;
-  std::fprintf(stderr, "marline: check: %lu write%s that no depend clause names\n", g_findings,
-               g_findings == 1 ? "" : "s");
+  if (g_findings == 0 && g_unordered.is_empty()) return;
+  if (g_findings != 0) {
+    std::fprintf(stderr, "marline: check: %lu write%s that no depend clause names\n", g_findings,
+                 g_findings == 1 ? "" : "s");
+  }
+  if (!g_unordered.is_empty()) {
+    std::fprintf(stderr, "marline: check: %zu pair%s of constructs without an order\n", g_unordered.count(),
+                 g_unordered.count() == 1 ? "" : "s");
+  }
   std::fflush(nullptr);
   _exit(kFoundSomething);
 }

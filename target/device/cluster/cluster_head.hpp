@@ -35,6 +35,7 @@ class ClusterHead {
   ClusterHead(Device* device, const ClusterPlace& place, uint64_t limit, const HeadOptions& options);
 
   // Before the first task.
+  [[nodiscard]] bool checks_writes() const { return checks_; }
   void set_writes(MayWrite may_write, bool checks) {
     memory_.may_write = may_write;
     checks_ = checks;
