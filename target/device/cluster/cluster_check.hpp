@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // MARLINE_CLUSTER_WRITES=check, in the program: what a kernel's task names travels to its node, and what the node finds
-// beside that is reported, as are constructs that use each other's data without an order. Under the lock of node 0, but for the end.
+// beside that is reported, as are constructs that use each other's data without an order. Under the lock of node 0, but for
+// the end, and where it says otherwise.
 #pragma once
 
 #include "device/base/device.hpp"
@@ -23,7 +24,7 @@ void write_checked(const CheckedKernel& kernel, BlobWriter& to);
 // One line for each region and piece of memory. `node`: where it was found.
 void report_finding(const CheckedKernel& kernel, const ClusterBuffer& buffer, const CheckFinding& finding, int node);
 
-// One line for each pair of places. One thread at a time.
+// One line for each pair of places. By the thread that hands over.
 void report_unordered(const UnorderedPair& pair);
 
 // At the program's end. Ends it with another status if there are findings.

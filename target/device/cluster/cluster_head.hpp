@@ -34,8 +34,8 @@ class ClusterHead {
   // `limit`: bytes of memory that the smallest node has.
   ClusterHead(Device* device, const ClusterPlace& place, uint64_t limit, const HeadOptions& options);
 
-  // Before the first task.
   [[nodiscard]] bool checks_writes() const { return checks_; }
+  // Before the first task.
   void set_writes(MayWrite may_write, bool checks) {
     memory_.may_write = may_write;
     checks_ = checks;

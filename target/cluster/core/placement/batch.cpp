@@ -8,13 +8,6 @@
 namespace marline::target {
 
 void Batch::plan(const Placement& placement) {
-  readers_.clear();
-  for (uint32_t i = 0; i < tasks_.count(); ++i) {
-    readers_.push({});
-    for (const BatchInput& input : tasks_[i].inputs) {
-      if (input.bytes != 0 && readers_[input.producer].count() < kReaders) readers_[input.producer].push(i);
-    }
-  }
   set_occupied(placement);
   run_.begin(placement, tasks_, at_first_);
   best_.end = 1e300;
@@ -199,11 +192,10 @@ double Batch::take_inputs(const Placement& placement, uint32_t number, NodeNumbe
   const BatchTask& task = tasks_[number];
   double start = task.ready, port = occupied_.receiving[node];
   auto receive = [&](NodeNumber from, uint64_t bytes, double since) {
-    double wire = placement.wire_time(bytes), leaves = std::max(since, occupied_.sending[from]);
-    if (is_final) occupied_.sending[from] = leaves + wire;
-    port = std::max(leaves + placement.transfer_time(bytes) - wire, port) + wire;
+    Placement::Passage passage = placement.pass(bytes, since, occupied_.sending[from], port);
+    if (is_final) occupied_.sending[from] = passage.left;
     missing += bytes;
-    return port;
+    return port = passage.there;
   };
   uint64_t outside = task.missing_at(node);
   if (outside != 0) start = std::max(start, receive(task.source(), outside, start));
@@ -238,7 +230,8 @@ Batch::Choice Batch::by_load(const Placement& placement, uint32_t number, NodeNu
     if (!is_here) choice.missing += input.bytes;
   }
   double time = placement.expected_time_at(task.request, node);
-  bool shares = !task.inputs.is_empty() || !readers_[number].is_empty() || task.outside != 0;
+  bool shares = !task.inputs.is_empty() || task.outside != 0;
+  for (const PlanRun::Reader& reader : run_.readers_of(number)) shares = shares || reader.bytes != 0;
   double rounds = shares ? placement.rounds_of(task.request) : 1;
   choice.wait = placement.wait_time(node, loads_[node], time, rounds);
   choice.cost = std::max(choice.wait, placement.transfer_time(choice.missing)) + time;
@@ -249,10 +242,14 @@ Batch::Choice Batch::by_load(const Placement& placement, uint32_t number, NodeNu
 // That is the reader's other inputs, as far as they have a place, or, if that is less, what this task writes for it.
 double Batch::ahead_of(const Placement& placement, uint32_t number, NodeNumber node) const {
   uint64_t most = 0;
-  for (uint32_t reader : readers_[number]) {
-    if (tasks_[reader].inputs.count() > kMostInputs) continue;  // they decide little, and there are as many producers
-    uint64_t away = tasks_[reader].missing_at(node), own = 0;
-    for (const BatchInput& input : tasks_[reader].inputs) {
+  size_t readers = 0;
+  for (const PlanRun::Reader& reader : run_.readers_of(number)) {
+    if (reader.bytes == 0) continue;
+    if (++readers > kReaders) break;
+    const BatchTask& task = tasks_[reader.task];
+    if (task.inputs.count() > kMostInputs) continue;  // they decide little, and there are as many producers
+    uint64_t away = task.missing_at(node), own = 0;
+    for (const BatchInput& input : task.inputs) {
       if (input.producer == number) own += input.bytes;
       bool is_away = is_placed_[input.producer] != 0 && plan_.nodes[input.producer] != node;
       if (input.producer != number && is_away) away += input.bytes;

@@ -88,7 +88,6 @@ class Batch {
   NodeNumber last_ = 0;
   List<double> loads_;                 // by node, from 0 on: what it has been given
   List<List<Copy>> copies_;            // by task: nodes that its output has been sent to
-  List<List<uint32_t>> readers_;       // by task, at most kReaders
   List<uint8_t> is_placed_;
   struct Owner {
     uint64_t number = 0;

@@ -102,6 +102,15 @@ class Placement {
   [[nodiscard]] double transfer_time(uint64_t bytes) const {
     return bytes == 0 ? 0 : latency_ + static_cast<double>(bytes) * time_per_byte_;
   }
+  // Of bytes that are there at `since`, over links that have other work until then: when the last one has left and has come.
+  struct Passage {
+    double left, there;
+  };
+  [[nodiscard]] Passage pass(uint64_t bytes, double since, double sending, double receiving) const {
+    double wire = wire_time(bytes), leaves = since > sending ? since : sending;
+    double arrives = leaves + transfer_time(bytes) - wire;
+    return {leaves + wire, (arrives > receiving ? arrives : receiving) + wire};
+  }
   // Where so many tasks are ready at a time that each slot gets several, neighbours among them may wait for one
   // another: in so many rounds. In one where the task's data is little, so that loads decide.
   [[nodiscard]] double rounds_of(const PlacementRequest& request) const;

@@ -99,10 +99,10 @@ void PlanRun::push(double time, What what, uint32_t number) {
 
 // When the bytes have come.
 double PlanRun::transfer(NodeNumber from, NodeNumber to, uint64_t bytes, double since) {
-  double wire = placement_->wire_time(bytes), leaves = std::max(since, occupied_.sending[from]);
-  occupied_.sending[from] = leaves + wire;
-  double& receiving = occupied_.receiving[to];
-  return receiving = std::max(leaves + placement_->transfer_time(bytes) - wire, receiving) + wire;
+  double &sending = occupied_.sending[from], &receiving = occupied_.receiving[to];
+  Placement::Passage passage = placement_->pass(bytes, since, sending, receiving);
+  sending = passage.left;
+  return receiving = passage.there;
 }
 
 // What it uses from elsewhere counts as one more input.
@@ -158,8 +158,7 @@ void PlanRun::start_ready(NodeNumber node, double now) {
 
 void PlanRun::end_task(uint32_t number, double now) {
   NodeNumber from = (*nodes_)[number];
-  for (size_t i = first_readers_[number]; i < first_readers_[number + 1]; ++i) {
-    const Reader& reader = readers_[i];
+  for (const Reader& reader : readers_of(number)) {
     if (reader.task >= count_) break;  // as are those behind it
     NodeNumber to = (*nodes_)[reader.task];
     if (to == from || reader.bytes == 0) {

@@ -24,8 +24,22 @@ struct Occupied {
 
 class PlanRun {
  public:
+  struct Reader {
+    uint32_t task;
+    uint64_t bytes;
+  };
+  struct Readers {
+    const Reader *first, *behind;
+    [[nodiscard]] const Reader* begin() const { return first; }
+    [[nodiscard]] const Reader* end() const { return behind; }
+  };
+
   // Of these tasks, which name producers before them. They, and what is occupied, stay as they are until the next call.
   void begin(const Placement& placement, const List<BatchTask>& tasks, const Occupied& occupied);
+  // Tasks behind this one, in the order of creation, with what they get of it; no bytes: an order alone.
+  [[nodiscard]] Readers readers_of(size_t task) const {
+    return {readers_.begin() + first_readers_[task], readers_.begin() + first_readers_[task + 1]};
+  }
   // When the last of the first tasks ends, so many, if each runs at its node of `nodes`, and of several that could start the
   // one with the lowest of `positions` does. More than `limit`: it would be later than that.
   double run(const List<NodeNumber>& nodes, const List<uint64_t>& positions, size_t count, double limit);
@@ -37,10 +51,6 @@ class PlanRun {
   [[nodiscard]] const Occupied& occupied() const { return occupied_; }
 
  private:
-  struct Reader {
-    uint32_t task;
-    uint64_t bytes;
-  };
   // At one time, in this order: so a node starts something when it knows all that it could start.
   enum class What : uint8_t { kOutside, kInput, kEnd, kWake };
   // Its time, which is not negative, then what it is, then the number of the task, or of the node that wakes: in one number, since
