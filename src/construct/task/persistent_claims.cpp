@@ -56,11 +56,7 @@ void pause_renewal(PersistentGraph* graph) {
 
 // Each iteration waits for the one before. An untied producer as above.
 void renew_told_iteration(PersistentGraph* graph) {
-  if (graph->renewal_pause != 0) {
-    --graph->renewal_pause;
-    graph->is_renewed = false;
-    return;
-  }
+  if (graph->renewal_pause != 0) return void(--graph->renewal_pause);
   bool may_be = graph->is_told && graph->renews && graph->mode != GraphMode::kNowait && graph->producer->tied();
   graph->is_renewed = may_be && let_renew(this_worker(), graph->told);
 }
