@@ -3,6 +3,7 @@
 
 import os
 import secrets
+import shutil
 import subprocess
 import time
 from collections.abc import Callable
@@ -27,6 +28,19 @@ def built(compiled: Callable[..., Path], kind: str, source: str, *flags: str) ->
     if source.endswith(".cpp"):
         compiler = {"gcc-12": "g++-12", "clang-19": "clang++-19"}[compiler]
     return compiled(compiler, source, *own, *flags)
+
+
+def require_mpi(mpi: str) -> None:
+    if shutil.which(f"mpicc.{mpi}") is None:
+        pytest.skip(f"no {mpi}")
+
+
+def built_with_mpi(compiled: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, kind: str, mpi: str, source: str) -> Path:
+    require_mpi(mpi)
+    compiler, *flags = COMPILERS[kind]
+    monkeypatch.setenv("OMPI_CC", compiler)
+    monkeypatch.setenv("MPICH_CC", compiler)
+    return compiled(f"mpicc.{mpi}", source, *flags)
 
 
 def said(result: Result) -> list[str]:

@@ -2,11 +2,10 @@
 """Ranks of an MPI program, each of which has nodes of its own as one device: so many heads create a program's regions."""
 
 import re
-import shutil
 
 import pytest
 from conftest import CROWDED, Result
-from nodes_support import COMPILERS, MPIS, jobs  # noqa: F401  (a fixture)
+from nodes_support import COMPILERS, MPIS, built_with_mpi, jobs  # noqa: F401  (a fixture)
 
 
 def check(result: Result) -> None:
@@ -18,26 +17,16 @@ def check(result: Result) -> None:
     assert len(processes) == len(set(processes)), result.stdout
 
 
-@pytest.fixture
-def program(compiled, monkeypatch):
-    def built(kind: str, mpi: str):
-        if shutil.which(f"mpicc.{mpi}") is None:
-            pytest.skip(f"no {mpi}")
-        compiler, *flags = COMPILERS[kind]
-        monkeypatch.setenv("OMPI_CC", compiler)
-        monkeypatch.setenv("MPICH_CC", compiler)
-        return compiled(f"mpicc.{mpi}", "cluster_ranks.c", *flags)
-    return built
-
-
 @pytest.mark.parametrize("mpi", MPIS)
 @pytest.mark.parametrize("kind", COMPILERS)
-def test_ranks_are_heads_of_clusters_and_exchange_in_tasks(jobs, program, kind, mpi):
-    check(jobs.run("-n", 2, "-t", 1, "--devices=cluster:2", program(kind, mpi), OMP_TARGET_OFFLOAD="mandatory", **CROWDED))
+def test_ranks_are_heads_of_clusters_and_exchange_in_tasks(jobs, compiled, monkeypatch, kind, mpi):
+    program = built_with_mpi(compiled, monkeypatch, kind, mpi, "cluster_ranks.c")
+    check(jobs.run("-n", 2, "-t", 1, "--devices=cluster:2", program, OMP_TARGET_OFFLOAD="mandatory", **CROWDED))
 
 
 @pytest.mark.parametrize("mpi", MPIS)
-def test_so_are_ranks_that_mpirun_starts(jobs, program, mpi, monkeypatch):
+def test_so_are_ranks_that_mpirun_starts(jobs, compiled, mpi, monkeypatch):
+    program = built_with_mpi(compiled, monkeypatch, "gcc", mpi, "cluster_ranks.c")
     for name, value in {"OMP_TARGET_OFFLOAD": "mandatory", **CROWDED}.items():
         monkeypatch.setenv(name, value)
-    check(jobs.mpirun(mpi, 2, jobs.command, "run", "-t", 1, "--devices=cluster:2", program("gcc", mpi)))
+    check(jobs.mpirun(mpi, 2, jobs.command, "run", "-t", 1, "--devices=cluster:2", program))

@@ -3,28 +3,23 @@
 
 import os
 import re
-import shutil
 import signal
 import subprocess
 
 import pytest
 from conftest import CROWDED
-from nodes_support import MPIS, COMPILERS, built, clean_environment, jobs  # noqa: F401  (a fixture)
+from nodes_support import MPIS, COMPILERS, built, built_with_mpi, clean_environment, jobs, require_mpi  # noqa: F401  (a fixture)
 
 
 @pytest.fixture(params=MPIS)
 def mpi(request) -> str:
-    if shutil.which(f"mpicc.{request.param}") is None:
-        pytest.skip(f"no {request.param}")
+    require_mpi(request.param)
     return request.param
 
 
 @pytest.fixture(params=COMPILERS)
 def ranks(request, compiled, mpi, monkeypatch):
-    compiler, *flags = COMPILERS[request.param]
-    monkeypatch.setenv("OMPI_CC", compiler)
-    monkeypatch.setenv("MPICH_CC", compiler)
-    return compiled(f"mpicc.{mpi}", "nodes_mpi.c", *flags)
+    return built_with_mpi(compiled, monkeypatch, request.param, mpi, "nodes_mpi.c")
 
 
 def lines(count: int, devices: int) -> list[str]:
@@ -40,9 +35,7 @@ def test_ranks_have_workers_of_their_own(jobs, ranks):
 
 
 def test_the_user_s_mpirun_starts_ranks_with_workers(jobs, compiled, mpi, monkeypatch):
-    monkeypatch.setenv("OMPI_CC", "gcc-12")
-    monkeypatch.setenv("MPICH_CC", "gcc-12")
-    program = compiled(f"mpicc.{mpi}", "nodes_mpi.c", "-fopenmp")
+    program = built_with_mpi(compiled, monkeypatch, "gcc", mpi, "nodes_mpi.c")
     result = jobs.mpirun(mpi, 2, jobs.command, "run", "--devices=nodes:1", program)
     assert (result.returncode, sorted(result.stdout.splitlines())) == (0, lines(2, 1)), result.stderr
 
