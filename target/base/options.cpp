@@ -24,10 +24,10 @@ struct Row {
 
 // In the order of Option. The page takes the texts from here.
 constexpr Row kTable[] = {
-    {"MARLINE_DEVICES", "auto", "auto, none, or a list of host, host:N, process, process:N, nodes, cluster, cluster:gpu and libomptarget, with N from 1 to 256",
+    {"MARLINE_DEVICES", "auto", "auto, none, or a list of host, host:N, process, process:N, nodes, cluster, cluster:gpu, cluster:all and libomptarget, with N from 1 to 256",
      "Which devices the program has. `host`: this processor, in the program's process; `process`: the same in processes of "
      "their own; `nodes`: the processors of the job's other processes, in an MPI program those of all ranks; `cluster`: the processors of the job's other processes "
-     "as one device, and behind it each of them by its number; `cluster:gpu`: the same of their GPUs, one for each; `libomptarget`: those that LLVM's library drives. "
+     "as one device, and behind it each of them by its number; `cluster:gpu`: the same of their GPUs, one for each; `cluster:all`: the same of their GPUs, one for each as far as its node has enough, and of the processors of the others; `libomptarget`: those that LLVM's library drives. "
      "`auto`: GPUs for which the program has images, or else 4 of `host` if it has images for this processor. Code of GCC has devices only by this variable.",},
     {"MARLINE_LIBOMPTARGET", "auto", "a path",
      "LLVM's library for GPUs. `auto`: the first in LD_LIBRARY_PATH, then in /usr/lib/llvm-*/lib.",},

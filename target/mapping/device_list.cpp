@@ -105,12 +105,8 @@ const char* add_named(List& list, const char* text, const char* at) {
     list.add_nodes(kNodes);
     return at[word] == ',' ? at + word + 1 : at + word;
   }
-  if (std::strlen(kClusterKind.name) == word && std::strncmp(at, kClusterKind.name, word) == 0) {
-    list.add_cluster();
-    return at[word] == ',' ? at + word + 1 : at + word;
-  }
-  static constexpr char kClusterOfGpus[] = "cluster:gpu";
-  if (std::strncmp(at, kClusterOfGpus, word) == 0 && word == sizeof kClusterOfGpus - 1) {
+  for (const char* cluster : {kClusterKind.name, "cluster:gpu", "cluster:all"}) {
+    if (std::strlen(cluster) != word || std::strncmp(at, cluster, word) != 0) continue;
     list.add_cluster();
     return at[word] == ',' ? at + word + 1 : at + word;
   }

@@ -88,17 +88,23 @@ void name_member(DeviceFacts& facts, int node) {
   std::snprintf(facts.name, sizeof facts.name, "node %d of the cluster, %.60s", node, product);
 }
 
+bool is_member(const Device& device) {
+  ClusterOf members = cluster_members();
+  bool is_processor = device.kind == &kNodeKind, is_gpu = device.kind == &kNodeGpuKind;
+  return (is_processor && members != ClusterOf::kGpus) || (is_gpu && members != ClusterOf::kProcessors);
+}
+
 // A cluster's are the processors of workers, or their GPUs, by number, in whatever order the user has put them.
 void list_members() {
   Device* cluster = find_cluster();
   if (cluster == nullptr) return;
   static Device* members[kMostDevices];
   int count = 0;
-  const DeviceKind* kind = is_cluster_of_gpus() ? &kNodeGpuKind : &kNodeKind;
   for (int i = 0; i < g_count; ++i) {
-    if (g_devices[i].kind == kind) members[count++] = &g_devices[i];
+    if (is_member(g_devices[i])) members[count++] = &g_devices[i];
   }
-  std::sort(members, members + count, [](const Device* a, const Device* b) { return a->index < b->index; });
+  auto number = [](const Device* device) { return node_device_at(device->index, device->kind == &kNodeGpuKind); };
+  std::sort(members, members + count, [&](const Device* a, const Device* b) { return number(a) < number(b); });
   for (int i = 0; i < count; ++i) {
     members[i]->cluster = cluster;
     members[i]->node = i + 1;

@@ -30,6 +30,15 @@ def built(compiled: Callable[..., Path], kind: str, source: str, *flags: str) ->
     return compiled(compiler, source, *own, *flags)
 
 
+def gpu_program(build: Path, name: str) -> Path:
+    """A program of tests/programs/target: `cluster_all_*` have code for GPUs and processors, `emulator_device_*` for GPUs
+    alone."""
+    path = build / "tests" / "programs" / "target" / "bin" / name
+    if not path.exists():
+        pytest.skip(f"{path} is not built")
+    return path
+
+
 def require_mpi(mpi: str) -> None:
     if shutil.which(f"mpicc.{mpi}") is None:
         pytest.skip(f"no {mpi}")

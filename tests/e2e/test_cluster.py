@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from conftest import SECONDS, clean_environment, emulated_gpus
-from nodes_support import built, jobs, only, said, values  # noqa: F401  (a fixture)
+from nodes_support import built, gpu_program, jobs, only, said, values  # noqa: F401  (a fixture)
 
 
 
@@ -394,23 +394,20 @@ def emulated(build) -> dict[str, str]:
 
 
 @pytest.fixture
-def gpu_program(build):
-    path = build / "tests" / "programs" / "target" / "bin" / "emulator_device_cluster_pointers"
-    if not path.exists():
-        pytest.skip(f"{path} is not built")
-    return path
+def pointers(build):
+    return gpu_program(build, "emulator_device_cluster_pointers")
 
 
-def test_gpus_are_one_device(jobs, gpu_program, emulated):
-    result = jobs.run("-n", 3, "-t", 2, "--devices=cluster:gpu", gpu_program, **emulated)
+def test_gpus_are_one_device(jobs, pointers, emulated):
+    result = jobs.run("-n", 3, "-t", 2, "--devices=cluster:gpu", pointers, **emulated)
     assert (result.returncode, said(result)) == (0, [])
 
 
 # Of the regions of a chain, the first one gets the array, and the last one's comes home.
-def test_a_chain_stays_on_a_gpu(jobs, build, gpu_program, emulated, tmp_path):
+def test_a_chain_stays_on_a_gpu(jobs, build, emulated, tmp_path):
     regions, octets = 20, 1 << 20
     log = tmp_path / "calls"
-    chain = gpu_program.with_name("emulator_device_cluster_gpu_chain")
+    chain = gpu_program(build, "emulator_device_cluster_gpu_chain")
     result = jobs.run("-n", 2, "-t", 2, "--devices=cluster:gpu", chain, "chain", regions, octets,
                       **emulated | {"MARLINE_EMULATOR_LOG": str(log)})  # fmt: skip
     assert result.returncode == 0, result.stderr
@@ -428,14 +425,14 @@ def test_a_chain_stays_on_a_gpu(jobs, build, gpu_program, emulated, tmp_path):
     ("0,1,2", "no", None),
     ("0,1,1", "no", "have no addresses in common"),
 ])  # fmt: skip
-def test_each_worker_of_a_node_takes_another_gpu(jobs, gpu_program, emulated, nodes, gives, line):
-    result = jobs.run("-n", 3, "-t", 2, "--devices=cluster:gpu", "--nodes-as", nodes, gpu_program,
+def test_each_worker_of_a_node_takes_another_gpu(jobs, pointers, emulated, nodes, gives, line):
+    result = jobs.run("-n", 3, "-t", 2, "--devices=cluster:gpu", "--nodes-as", nodes, pointers,
                       **emulated | {"MARLINE_EMULATOR_DEVICES": "2", "MARLINE_EMULATOR_ADDRESSES": gives})  # fmt: skip
     assert (result.returncode == 0) == (line is None), result.stderr
     assert line is None or line in result.stderr
 
 
-def test_workers_that_are_processors_are_no_cluster_of_gpus(jobs, gpu_program, emulated):
-    result = jobs.run("-n", 3, "-t", 2, "--devices=cluster:gpu", gpu_program, MARLINE_NODE_DEVICES="2", **emulated)
+def test_workers_that_are_processors_are_no_cluster_of_gpus(jobs, pointers, emulated):
+    result = jobs.run("-n", 3, "-t", 2, "--devices=cluster:gpu", pointers, MARLINE_NODE_DEVICES="2", **emulated)
     assert result.returncode != 0
     assert "MARLINE_DEVICES names cluster:gpu, and no worker has a GPU" in result.stderr

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import Result
-from nodes_support import Jobs, built, jobs  # noqa: F401  (a fixture)
+from conftest import Result, emulated_gpus
+from nodes_support import Jobs, built, gpu_program, jobs  # noqa: F401  (a fixture)
 
 GUIDE = Path(__file__).resolve().parents[2] / "docs" / "guide" / "cluster.md"
 
@@ -29,8 +29,8 @@ def pattern(line: str) -> str:
 class Mistakes:
     """Programs and options that are wrong."""
 
-    def __init__(self, jobs: Jobs, compiled: Callable[..., Path]):
-        self._jobs, self._compiled = jobs, compiled
+    def __init__(self, jobs: Jobs, compiled: Callable[..., Path], build: Path):
+        self._jobs, self._compiled, self._build = jobs, compiled, build
 
     def options(self, *words: str, devices: str = "cluster", **changes: str) -> Result:
         program = built(self._compiled, "gcc", "cluster.c")
@@ -44,6 +44,12 @@ class Mistakes:
     def unordered(self) -> Result:
         program = built(self._compiled, "gcc", "cluster_unordered.c")
         return self._jobs.run("-n", 2, "--devices=cluster", "-t", 2, "--", program, "unordered", MARLINE_CLUSTER_WRITES="check")
+
+    def kinds(self, name: str, *words: object, **changes: str) -> Result:
+        """Node 1 of the cluster is a GPU, nodes 2 and 3 are processors."""
+        emulated = emulated_gpus(self._build, 1, OMP_TARGET_OFFLOAD="mandatory", **changes)
+        return self._jobs.run("-n", 4, "--devices=cluster:all", "--nodes-as", "0,0,0,0", "-t", 1, "--",
+                              gpu_program(self._build, name), *words, **emulated)  # fmt: skip
 
     def ranks(self, by_mpirun: bool) -> Result:
         program = self._compiled("mpicc.openmpi", "cluster.c", "-fopenmp", "-Wl,--no-as-needed")
@@ -67,29 +73,33 @@ MISTAKES: dict[str, Callable[[Mistakes], Result]] = {
     "the ranks of a program": lambda by: by.ranks(by_mpirun=False),
     "the ranks of an MPI program": lambda by: by.ranks(by_mpirun=True),
     "names nodes twice": lambda by: by.options(devices="cluster,nodes"),
-    "the declare target variable": lambda by: by.program("", "-DADDRESS"),
+    "the declare target variable x (8 bytes)": lambda by: by.program("", "-DADDRESS"),
     "a pointer to a declare target variable": lambda by: by.program("attaches"),
     "a copy to 64 bytes": lambda by: by.program("copies"),
     "has gone": lambda by: by.options("killed"),
     "has changed the static variable": lambda by: by.program("counts"),
     "MARLINE_DEVICES names cluster:gpu": lambda by: by.options(devices="cluster:gpu"),
     "a region has stored a pointer": lambda by: by.program("stores"),
+    "the program has no image": lambda by: by.kinds("emulator_device_cluster_gpu_chain", "chain", 4, 1000),
+    "is to run on node 2": lambda by: by.kinds("emulator_device_cluster_gpu_chain", "apart", 4, 1000),
+    "the declare target variable x is": lambda by: by.kinds("emulator_device_cluster_constants"),
+    "does not give addresses": lambda by: by.kinds("cluster_all_pointers", MARLINE_EMULATOR_ADDRESSES="no"),
     "device 1": lambda by: by.options("crash", MARLINE_CLUSTER_PLACEMENT="roundrobin"),
 }
 
 
 @pytest.mark.parametrize("line", lines_of_guide())
-def test_a_mistake_says_what_the_guide_says(jobs, compiled, line):
+def test_a_mistake_says_what_the_guide_says(jobs, compiled, build, line):
     makers = [make for begin, make in MISTAKES.items() if line.startswith(begin)]
     assert len(makers) == 1, f"no mistake here makes the guide's line {line!r}"
-    text = pattern(line.replace(" x (8 bytes)", " address (8 bytes)"))
-    result = makers[0](Mistakes(jobs, compiled))
+    text = pattern(line.replace(" x (8 bytes)", " address (8 bytes)")).replace(r"\ x\ is", r" \w+ is")
+    result = makers[0](Mistakes(jobs, compiled, build))
     assert result.returncode != 0 or "marline: warning: " in result.stderr
     assert any(re.search(text, one) for one in result.stderr.splitlines()), result.stderr
 
 
-def test_variables_of_the_program_may_change(jobs, compiled):
-    result = Mistakes(jobs, compiled).program("")
+def test_variables_of_the_program_may_change(jobs, compiled, build):
+    result = Mistakes(jobs, compiled, build).program("")
     assert (result.returncode, result.stdout) == (0, "value=1\n")
     assert "warning" not in result.stderr
 

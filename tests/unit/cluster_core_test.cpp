@@ -272,6 +272,39 @@ TEST(ClusterWithdrawal, AnIdleNodeStandsInForTheYoungestTaskOfABusyOne) {
   EXPECT_EQ(message.peer.node, 2u);
 }
 
+// To move the data takes half of the time that the idle node, of another kind, needs for a task, but little of the busy one's;
+// not so where both need as long as the idle one.
+TEST(ClusterWithdrawal, WhatIsMovedIsLittleForTheBusyNode) {
+  for (double busy : {1, 100}) {
+    Head head({.nodes = 2, .withdraw = true});
+    head.placement.add({.kind = 0});
+    head.placement.add({.kind = 1});
+    head.placement.set_link(0.5, 0);
+    NewTask enter;
+    enter.is_on_host = true;
+    enter.new_buffers.push({1, 100});
+    enter.accesses.push({{1, 0, 100}, true});
+    head.create(std::move(enter));
+    for (int i = 0; i < 8; ++i) {
+      NewTask task;
+      task.pin = i < 4 ? 2u : i < 5 ? 1u : kAnyNode;
+      task.accesses.push({{1, 0, 100}, false});
+      head.create(std::move(task));
+    }
+    Message report;
+    report.kind = MessageKind::kReport;
+    report.from = 1;
+    report.ended.push({0, true, busy});
+    head.receive(report);
+    uint64_t before = head.counts.withdrawn;
+    report.from = 2;
+    report.ended.clear();
+    for (uint64_t index = 0; index < 4; ++index) report.ended.push({index, true, 1});
+    head.receive(report);
+    EXPECT_EQ(head.counts.withdrawn - before, busy == 1 ? 0u : 1u);
+  }
+}
+
 // Node 1 has tasks 0 to 2, and 3 behind 2; all credits of node 2 are with tasks behind 1.
 TEST(ClusterWithdrawal, TasksBehindOthersAreLeftAndDoNotMakeANodeBusy) {
   Head head({.nodes = 2, .policy = PlacementPolicy::kOwnerComputes, .credits = 4, .withdraw = true});

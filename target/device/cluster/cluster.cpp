@@ -10,6 +10,7 @@
 #include "device/base/tell.hpp"
 #include "device/cluster/cluster_code.hpp"
 #include "device/cluster/cluster_head.hpp"
+#include "device/cluster/cluster_members.hpp"
 #include "device/cluster/cluster_wire.hpp"
 #include "device/cluster/cluster_writes.hpp"
 #include "device/node/node.hpp"
@@ -31,8 +32,6 @@
 namespace marline::target {
 
 namespace {
-
-constexpr uint64_t kClusterAlignment = 4096;
 
 // Threads look at the wire while one builds it. Null: there is none yet.
 std::atomic<ClusterHead*> g_cluster{nullptr};
@@ -127,114 +126,11 @@ void look_at_held() {
 
 constexpr GuestFrames kGuest = {place, deliver, tell_lost, nullptr, look_at_held};
 
-DeviceFacts facts_of_member(int index) {
-  DeviceFacts facts;
-  (is_cluster_of_gpus() ? kNodeGpuKind : kNodeKind).describe(index, facts);
-  return facts;
-}
+void describe(int, DeviceFacts& facts) { describe_cluster(facts); }
 
-// With MARLINE_NODE_DEVICES a worker may have no GPU, or several; `start` refuses that.
-int described_members() {
-  if (!is_cluster_of_gpus()) return worker_count();
-  int gpus = 0;
-  for (int i = 0, all = node_device_count(); i < all; ++i) gpus += node_device_is_gpu(i) ? 1 : 0;
-  return gpus;
-}
-
-void describe(int, DeviceFacts& facts) {
-  int members = described_members();
-  if (members == 0) fatal("MARLINE_DEVICES names cluster:gpu, and no worker has a GPU: see MARLINE_NODE_DEVICES");
-  facts = facts_of_member(0);
-  for (int i = 1; i < members; ++i) {
-    DeviceFacts other = facts_of_member(i);
-    facts.memory = std::min(facts.memory, other.memory);
-    facts.units += other.units;
-  }
-  const char* what = is_cluster_of_gpus() ? "GPU" : "node";
-  std::snprintf(facts.name, sizeof facts.name, "%d %s%s as one device", members, what, members == 1 ? "" : "s");
-  std::snprintf(facts.uid, sizeof facts.uid, "cluster");
-  facts.numa_domain = -1;
-}
-
-void refuse_unfit_members(const Device* device) {
-  if (device->member_count == worker_count()) return;
-  fatal(
-      "device %d (cluster) needs each of the job's %d workers as one device, but there are %d: leave "
-      "MARLINE_NODE_DEVICES "
-      "unset, and the workers in OMP_AVAILABLE_DEVICES",
-      device->number, worker_count(), device->member_count);
-}
-
-// Node k of the cluster is process k of the job.
-void refuse_other_worker(const Device* device, int i) {
-  int peer = static_cast<const Node*>(device->members[i]->state)->peer;
-  if (peer == i + 1) return;
-  fatal(
-      "device %d (cluster) needs each worker as one device, but number %d of them is of process %d: leave "
-      "MARLINE_NODE_DEVICES unset, and the workers in OMP_AVAILABLE_DEVICES",
-      device->number, i + 1, peer);
-}
-
-// The cluster's memory: its addresses, and how much of it each node has room for.
-struct ClusterRoom {
-  uint64_t begin, bytes, limit;
-};
-
-ClusterRoom room_on_processors(const Device* device) {
-  uint64_t limit = UINT64_MAX;
-  for (int i = 0; i < device->member_count; ++i) {
-    limit = std::min(limit, facts_of_member(device->members[i]->index).memory);
-  }
-  return {part_of(device), kPart, limit};
-}
-
-// Addresses of buffers are the GPUs' own, so that pointers in data hold on each of them: those that all GPUs' pools
-// have. Behind these lie the addresses by which the program knows variables (ClusterMemory).
-ClusterRoom room_on_gpus(const Device* device) {
-  uint64_t begin = 0, end = UINT64_MAX;
-  for (int i = 0; i < device->member_count; ++i) {
-    auto* member = static_cast<Node*>(device->members[i]->state);
-    uint64_t at = ask_node(member, frame_of(NodeFrame::kPool, 0), "first answer");
-    begin = std::max(begin, at);
-    end = std::min(end, at + ask_node(member, frame_of(NodeFrame::kPool, 1), "first answer"));
-  }
-  begin = (begin + kClusterAlignment - 1) & ~(kClusterAlignment - 1);
-  if (begin < end) return {begin, 2 * (end - begin), end - begin};
-  fatal(
-      "device %d (cluster): the memories of the workers' GPUs have no addresses in common; use --devices=nodes with "
-      "MARLINE_NODE_DEVICES=gpus",
-      device->number);
-}
-
-// Nanoseconds that a copy from the member takes, the shortest of some.
-double time_of_copy(Device* member, char* to, uint64_t address, size_t bytes) {
-  constexpr int kTimes = 3;
-  uint64_t shortest = UINT64_MAX;
-  for (int i = 0; i < kTimes; ++i) {
-    uint64_t begin = now();
-    member->kind->read(member, to, address, bytes);
-    shortest = std::min(shortest, now() - begin);
-  }
-  return static_cast<double>(shortest);
-}
-
-// For ClusterHead::set_link, by what copies from two members take, which is 4 ms at 100 MB/s and less than half a millisecond
-// at 1 GB/s: the placement weighs moves against times of regions.
-double measure_links(const Device* device) {
-  constexpr int kMembers = 2;
-  constexpr size_t kBytes = 64 << 10, kFew = 64;
-  static char data[kBytes];
-  double slowest = ClusterHead::kTimePerByte;
-  for (int i = 0; i < std::min(kMembers, device->member_count); ++i) {
-    Device* member = device->members[i];
-    uint64_t address = member->kind->allocate(member, kBytes);
-    if (address == 0) continue;
-    double few = time_of_copy(member, data, address, kFew);
-    double all = time_of_copy(member, data, address, kBytes);
-    slowest = std::max(slowest, (all - few) / static_cast<double>(kBytes - kFew));
-    member->kind->release(member, address);
-  }
-  return slowest;
+// What a worker is told of its part (ClusterFrame::kJoin). A kernel's words are a GPU's if one may get it.
+uint64_t side_of(const Device* member, bool has_gpus) {
+  return (kind_of_member(member) == MemberKind::kGpu ? kRunsOnGpu : 0) | (has_gpus ? kHasGpuWords : 0);
 }
 
 void start(Device* device) {
@@ -244,8 +140,9 @@ void start(Device* device) {
     device->members[i]->kind->start(device->members[i]);
     refuse_other_worker(device, i);
   }
-  bool has_gpus = is_cluster_of_gpus();
-  ClusterRoom room = has_gpus ? room_on_gpus(device) : room_on_processors(device);
+  int gpus = count_members(device, MemberKind::kGpu);
+  bool has_gpus = gpus != 0;
+  ClusterRoom room = room_of_cluster(device);
   HeadOptions options;
   options.nodes = static_cast<size_t>(device->member_count);
   ChosenPlacement placement = chosen_placement();
@@ -258,17 +155,18 @@ void start(Device* device) {
   g_cluster = head;
   ClusterWrites writes = chosen_writes();
   head->set_writes(writes.may_write, writes.checks);
-  if (writes.by_pages && !has_gpus) WrittenPages::refuse_if_impossible();  // here: before each worker says the same
+  if (writes.by_pages && gpus != device->member_count) WrittenPages::refuse_if_impossible();  // here: before each worker says the same
   for (int i = 0; i < device->member_count; ++i) {
-    uint64_t words[] = {room.begin, room.bytes, has_gpus ? 1u : 0u, word_of(writes)};
+    uint64_t words[] = {room.begin, room.bytes, side_of(device->members[i], has_gpus), word_of(writes)};
     Frame frame = {};
     frame.kind = static_cast<uint16_t>(ClusterFrame::kJoin);
     frame.words = 4;
     auto* member = static_cast<Node*>(device->members[i]->state);
-    head->add_member(static_cast<double>(ask_node(member, frame, "joining the cluster", words)));
+    auto kind = static_cast<uint32_t>(kind_of_member(device->members[i]));
+    head->add_member(kind, static_cast<double>(ask_node(member, frame, "joining the cluster", words)));
   }
   bool weighs_links = options.nodes > 1 && options.policy == PlacementPolicy::kEarliestEnd;
-  if (weighs_links) head->set_link(measure_links(device));
+  if (weighs_links) head->set_link(measure_links(device, ClusterHead::kTimePerByte));
   device->asks_to_copy = true;
   device->asks_for_spans = true;
   device->reduces = !has_gpus;  // what combines is the program's code for the host

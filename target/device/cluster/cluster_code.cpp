@@ -6,6 +6,7 @@
 
 #include "base/report.hpp"
 #include "device/base/kinds.hpp"
+#include "device/cluster/cluster_members.hpp"
 #include "device/node/node_code.hpp"
 #include "image/images.hpp"
 
@@ -15,9 +16,10 @@ namespace marline::target {
 
 namespace {
 
-// Where each node has one thing: entry k is node k's, and node 0 has none.
+// Where each node has one thing: entry k is node k's, and node 0 has none. `kinds` as in KernelCodes.
 struct Places {
   uint64_t at[kMostNodes];
+  uint64_t kinds;  // no bytes are in between: is_same
 };
 
 struct LoadedImage {
@@ -58,17 +60,35 @@ uint64_t number_of_kernel(const Places& places) {
   return g_kernels.count();
 }
 
-// `ask(member, node)`: where the member has it. False: not everywhere.
+// `ask(member, node)`: where the member has it; 0: it does not. On members of a kind all have it, or none is taken to.
 template <class Ask>
-bool ask_all(const Device* device, Places& to, const Ask& ask) {
-  bool is_everywhere = true;
+void ask_all(const Device* device, Places& to, const Ask& ask) {
+  uint32_t asked = 0, lack = 0;
   to = {};
   for (int i = 0; i < device->member_count; ++i) {
-    uint64_t address = ask(device->members[i], static_cast<NodeNumber>(i + 1));
-    to.at[i + 1] = address;
-    is_everywhere = is_everywhere && address != 0;
+    Device* member = device->members[i];
+    uint32_t kind = 1u << static_cast<uint32_t>(kind_of_member(member));
+    to.at[i + 1] = ask(member, static_cast<NodeNumber>(i + 1));
+    asked |= kind;
+    lack |= to.at[i + 1] == 0 ? kind : 0;
   }
-  return is_everywhere;
+  to.kinds = asked & ~lack;
+}
+
+bool are_everywhere(const Device* device, const Places& places) {
+  for (int i = 0; i < device->member_count; ++i) {
+    if (places.at[i + 1] == 0) return false;
+  }
+  return true;
+}
+
+// All members keep it coherent, so all must have it. False: none has.
+bool is_variable(const Device* device, const Places& places, const char* name) {
+  if (are_everywhere(device, places)) return true;
+  if (places.kinds == 0) return false;
+  fatal("the `declare target` variable %s is not on all members of device %d (cluster): compile the program for each kind "
+        "of them (-fopenmp-targets), or let them be of one kind (--devices=cluster or cluster:gpu)",
+        name, device->number);
 }
 
 bool find_known(const void* host, const Places& places, uint64_t& address) {
@@ -134,10 +154,11 @@ size_t bytes_of(const Module& module, const char* name) {
 
 }  // namespace
 
-const uint64_t* codes_of(uint64_t kernel) {
+KernelCodes codes_of(uint64_t kernel) {
   Guard guard(g_lock);
   if (kernel == 0 || kernel > g_kernels.count()) fatal("a cluster has no target region with the number %lu", kernel);
-  return g_kernels[kernel - 1]->at;
+  const Places& places = *g_kernels[kernel - 1];
+  return {places.at, static_cast<uint32_t>(places.kinds)};
 }
 
 // Of the objects that the module has on a device: each member constructs its own.
@@ -150,17 +171,30 @@ static void construct(Device* member, const Module& module, uint64_t handle) {
   }
 }
 
+// Of members of a kind for which there is no image.
+static void warn_of_idle(const Device* device, const Module& module, uint32_t kinds) {
+  bool are_gpus = (kinds >> static_cast<uint32_t>(MemberKind::kGpu) & 1) == 0;
+  int count = count_members(device, are_gpus ? MemberKind::kGpu : MemberKind::kProcessor);
+  const char* what = are_gpus ? "GPU" : "processor";
+  warn("%s has no image for %d %s%s of the cluster, which %s no regions of it: compile it for each kind of device "
+       "(-fopenmp-targets)",
+       module.is_program ? "the program" : "a library", count, what, count == 1 ? "" : "s", count == 1 ? "gets" : "get");
+}
+
 uint64_t load_on_cluster(Device* device, Module* module) {
   auto* image = make_zero<LoadedImage>();
   image->module = module;
-  bool is_loaded = ask_all(device, image->handles, [&](Device* member, NodeNumber) {
+  ask_all(device, image->handles, [&](Device* member, NodeNumber) {
     uint64_t loaded = member->kind->load(member, module);
     if (loaded != 0) construct(member, *module, loaded);
     return loaded;
   });
-  if (is_loaded) return reinterpret_cast<uint64_t>(image);
-  unload_on_cluster(device, reinterpret_cast<uint64_t>(image));
-  return 0;
+  if (image->handles.kinds == 0) {
+    unload_on_cluster(device, reinterpret_cast<uint64_t>(image));
+    return 0;
+  }
+  if (!are_everywhere(device, image->handles)) warn_of_idle(device, *module, image->handles.kinds);
+  return reinterpret_cast<uint64_t>(image);
 }
 
 // Nodes compare a variable's bytes behind each kernel, so it goes before the image.
@@ -181,13 +215,15 @@ void unload_on_cluster(Device* device, uint64_t handle) {
 uint64_t find_on_cluster(Device* device, uint64_t handle, const char* name) {
   auto* image = reinterpret_cast<LoadedImage*>(handle);
   Places places;
-  bool is_there = ask_all(device, places, [&](Device* member, NodeNumber node) {
-    return member->kind->find(member, image->handles.at[node], name);
+  ask_all(device, places, [&](Device* member, NodeNumber node) {
+    uint64_t loaded = image->handles.at[node];
+    return loaded != 0 ? member->kind->find(member, loaded, name) : 0;
   });
-  if (!is_there) return 0;
-  size_t bytes = bytes_of(*image->module, name);
-  return bytes != 0 ? address_of_variable(device, {nullptr, image, bytes, nullptr, 0}, places, name)
-                    : number_of_kernel(places);
+  if (size_t bytes = bytes_of(*image->module, name); bytes != 0) {
+    if (!is_variable(device, places, name)) return 0;
+    return address_of_variable(device, {nullptr, image, bytes, nullptr, 0}, places, name);
+  }
+  return places.kinds != 0 ? number_of_kernel(places) : 0;
 }
 
 namespace {
@@ -208,8 +244,8 @@ bool take_answer(Operation* operation) {
   FoundKernel* found = static_cast<FoundKernel::Answer*>(operation)->of;
   if (--found->left != 0) return true;
   Places places;
-  bool is_everywhere = ask_all(found->device, places, [&](Device*, NodeNumber node) { return found->answers[node].result; });
-  if (is_everywhere) found->kernel->code.set(found->device->number, number_of_kernel(places));
+  ask_all(found->device, places, [&](Device*, NodeNumber node) { return found->answers[node].result; });
+  if (places.kinds != 0) found->kernel->code.set(found->device->number, number_of_kernel(places));
   Operation* waiter = found->waiter;
   std::free(found);
   (void)waiter->ended(waiter);
@@ -228,8 +264,17 @@ void start_find_on_cluster(Device* device, Entry* kernel, Operation* operation) 
   found->kernel = kernel;
   found->waiter = operation;
   found->device = device;
-  int count = found->left = device->member_count;
-  for (int i = 0; i < count; ++i) {  // behind the last question it may be gone
+  List<int> asked;
+  for (int i = 0; i < device->member_count; ++i) {
+    bool may_have = image != nullptr ? image->handles.at[i + 1] != 0 : kind_of_member(device->members[i]) == MemberKind::kProcessor;
+    if (may_have) asked.push(i);
+  }
+  found->left = static_cast<int>(asked.count());
+  if (asked.is_empty()) {
+    std::free(found);
+    return void(operation->ended(operation));
+  }
+  for (int i : asked) {  // behind the last question it may be gone
     FoundKernel::Answer& answer = found->answers[i + 1];
     answer.of = found;
     answer.ended = take_answer;
@@ -243,11 +288,11 @@ void start_find_on_cluster(Device* device, Entry* kernel, Operation* operation) 
 
 uint64_t locate_on_cluster(Device* device, const void* address, size_t bytes) {
   Places places;
-  bool is_there =
-      ask_all(device, places, [&](Device* member, NodeNumber) { return member->kind->locate(member, address, bytes); });
-  if (!is_there) return 0;
-  return bytes != 0 ? address_of_variable(device, {address, nullptr, bytes, nullptr, 0}, places, "of code of GCC")
-                    : number_of_kernel(places);
+  ask_all(device, places, [&](Device* member, NodeNumber) { return member->kind->locate(member, address, bytes); });
+  constexpr const char* kName = "of code of GCC";
+  if (bytes == 0) return places.kinds != 0 ? number_of_kernel(places) : 0;
+  if (!is_variable(device, places, kName)) return 0;
+  return address_of_variable(device, {address, nullptr, bytes, nullptr, 0}, places, kName);
 }
 
 }  // namespace marline::target

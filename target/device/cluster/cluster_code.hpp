@@ -11,8 +11,8 @@ namespace marline::target {
 
 inline constexpr NodeNumber kMostNodes = kMostDevices;
 
-// Where the kernel is, by node; ends the program for a number that is none. Stays.
-[[nodiscard]] const uint64_t* codes_of(uint64_t kernel);
+// Ends the program for a number that is none.
+[[nodiscard]] KernelCodes codes_of(uint64_t kernel);
 
 // DeviceKind's functions of these names, for a cluster.
 uint64_t load_on_cluster(Device* device, Module* module);

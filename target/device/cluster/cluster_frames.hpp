@@ -10,8 +10,8 @@
 namespace marline::target {
 
 enum class ClusterFrame : uint16_t {
-  // From the program to a worker, first: words: the begin of the cluster's memory, its bytes, 1 if kernels run on the
-  // worker's GPU, and what word_of says of MARLINE_CLUSTER_WRITES. Answered by NodeFrame::kDone: how many threads the
+  // From the program to a worker, first: words: the begin of the cluster's memory, its bytes, the flags kRunsOnGpu and
+  // kHasGpuWords, and what word_of says of MARLINE_CLUSTER_WRITES. Answered by NodeFrame::kDone: how many threads the
   // worker has
   kJoin = kFirstGuest,
   kMessage,   // of the core, between any two nodes: a blob, as words or as bulk. a: when it was sent, or 0
@@ -21,6 +21,9 @@ enum class ClusterFrame : uint16_t {
   kTimes,     // to the program: words: entries of cluster_times.hpp
   kWarning,   // to the program: words: a text, of which only the first one is said
 };
+
+inline constexpr uint64_t kRunsOnGpu = 1;    // the worker's kernels
+inline constexpr uint64_t kHasGpuWords = 2;  // kernels of Clang's code have the words of a GPU's (serve_gpu.hpp)
 
 // A task has written bytes of a buffer that its depend clauses do not name (MARLINE_CLUSTER_WRITES=check).
 struct CheckFinding {

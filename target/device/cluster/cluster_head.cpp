@@ -40,7 +40,7 @@ const ClusterSide kSide = {send_to_node, report_here, start_task_here, nullptr, 
 
 ClusterHead::ClusterHead(Device* device, const ClusterPlace& place, uint64_t limit, const HeadOptions& options)
     : device_(device),
-      is_of_gpus_(place.is_gpus),
+      has_gpus_(place.is_gpus),
       needs_ends_(options.memory != UINT64_MAX),
       node_(0, kAllAtOnce, place, {}, kSide),
       head_(options) {
@@ -52,7 +52,7 @@ ClusterHead::ClusterHead(Device* device, const ClusterPlace& place, uint64_t lim
   show_cluster(0);
 }
 
-void ClusterHead::add_member(double threads) { head_.placement.add({0, threads}); }
+void ClusterHead::add_member(uint32_t kind, double threads) { head_.placement.add({kind, threads}); }
 
 TaskNumber ClusterHead::create(NewTask task, const Known& known) {
   memory_.take_new(task.new_buffers);

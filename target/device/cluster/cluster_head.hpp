@@ -17,6 +17,12 @@
 
 namespace marline::target {
 
+// Where a kernel is.
+struct KernelCodes {
+  const uint64_t* at;  // by node; 0: it has none. Stays
+  uint32_t kinds;      // of members that have it (NewTask::kinds)
+};
+
 // What runs on a node.
 struct KernelPayload {
   KernelForm form;
@@ -41,8 +47,8 @@ class ClusterHead {
     checks_ = checks;
   }
 
-  // For each worker, before the first task.
-  void add_member(double threads);
+  // For each worker, before the first task; `kind` as Member has it.
+  void add_member(uint32_t kind, double threads);
   // Nanoseconds that a byte takes between nodes. 2 GB/s until it is set, and the most that is worth setting: a node's
   // processors have to do with each byte, too.
   static constexpr double kTimePerByte = 0.5;
@@ -75,7 +81,7 @@ class ClusterHead {
   bool copy_part();
 
   // The operation ends when the kernel has run. `kernel`: a number for what it costs.
-  void launch(const Launch& launch, uint32_t kernel, const uint64_t* codes, Operation* operation);
+  void launch(const Launch& launch, uint32_t kernel, const KernelCodes& codes, Operation* operation);
 
   // Iterations of persistent graphs (AheadKind).
   bool begin_iteration(uint64_t graph, bool is_behind);
@@ -163,8 +169,9 @@ class ClusterHead {
   TaskNumber create_kernel(NewTask task, const Launch& launch, const KernelForm& form, List<uint64_t>& words,
                            Operation* operation);
   [[nodiscard]] uint64_t uses() const;
-  [[nodiscard]] bool may_be_repeated(const List<uint64_t>& words);
-  [[nodiscard]] bool is_of_variable(const List<uint64_t>& words, size_t i);
+  [[nodiscard]] uint32_t first_argument(bool in_memory) const;
+  [[nodiscard]] bool may_be_repeated(const List<uint64_t>& words, bool in_memory);
+  [[nodiscard]] bool is_of_variable(const List<uint64_t>& words, size_t i, size_t first);
   void add_words(const Launch& launch, List<uint64_t>& to) const;
   void add_reduced(const Launch& launch, NewTask& task, List<uint64_t>& words);
   void note_reducer(const KernelPayload& kernel, NodeNumber node);
@@ -194,7 +201,7 @@ class ClusterHead {
   void run_here(NewTask task, const char* what, uint64_t bytes, Work work);
 
   Device* device_;
-  bool is_of_gpus_;  // kernels get the words that a GPU's do
+  bool has_gpus_;  // among its members: kernels get the words that a GPU's do
   bool needs_ends_;  // at once: copies may have to go before tasks can be planned
   ClusterMemory memory_;
   ClusterNode node_;

@@ -15,9 +15,10 @@
 
 namespace marline::target {
 
-// What is in front of a GPU's words is no address.
-bool ClusterHead::is_of_variable(const List<uint64_t>& words, size_t i) {
-  size_t first = is_of_gpus_ ? kGpuLaunchWords : 0;
+// Where arguments begin: what is in front of a GPU's words is no address. Code of GCC has none for GPUs.
+uint32_t ClusterHead::first_argument(bool in_memory) const { return has_gpus_ && !in_memory ? kGpuLaunchWords : 0; }
+
+bool ClusterHead::is_of_variable(const List<uint64_t>& words, size_t i, size_t first) {
   const ClusterBuffer* buffer = i >= first && memory_.is_inside(words[i]) ? memory_.at(words[i]) : nullptr;
   return buffer != nullptr && buffer->places != nullptr;
 }
@@ -38,9 +39,10 @@ void ClusterHead::send_task(const Message& message) {
   }
   kernel.form.at(message.to).write(blob);
   blob.put(kernel.words.count());
+  const uint32_t first = first_argument(kernel.form.call.in_memory);
   for (size_t i = 0; i < kernel.words.count(); ++i) {
     uint64_t word = kernel.words[i];
-    const ClusterBuffer* variable = is_of_variable(kernel.words, i) ? memory_.at(word) : nullptr;
+    const ClusterBuffer* variable = is_of_variable(kernel.words, i, first) ? memory_.at(word) : nullptr;
     blob.put(variable != nullptr ? variable->address_at(message.to) + (word - variable->begin) : word);
   }
   if (kernel.checked != nullptr) {
@@ -63,7 +65,7 @@ void ClusterHead::add_words(const Launch& launch, List<uint64_t>& to) const {
   const uint64_t* words = launch.arguments;
   uint32_t count = launch.count;
   uint64_t for_gpu[kGpuLaunchWords + kMostGpuArguments];
-  if (is_of_gpus_) {
+  if (first_argument(launch.in_memory) != 0) {
     count = gpu_launch_words(launch, for_gpu);
     words = for_gpu;
   }
@@ -71,12 +73,20 @@ void ClusterHead::add_words(const Launch& launch, List<uint64_t>& to) const {
 }
 
 // A variable's address is another one on each node, and a plan's words are for any node. What is checked is known of each
-// task alone.
-bool ClusterHead::may_be_repeated(const List<uint64_t>& words) {
+// task alone. And repeat_kernel takes all words for a GPU's if there is one.
+bool ClusterHead::may_be_repeated(const List<uint64_t>& words, bool in_memory) {
+  const uint32_t first = first_argument(in_memory);
   for (size_t i = 0; i < words.count(); ++i) {
-    if (is_of_variable(words, i)) return false;
+    if (is_of_variable(words, i, first)) return false;
   }
-  return !checks_;
+  return !checks_ && !(has_gpus_ && in_memory);
+}
+
+// A kernel that the program puts on a node which has none of it.
+static void refuse_pin(const Launch& launch) {
+  fatal("%s is to run on node %d of the cluster, for which the program has no code of it: compile it for that kind of device, "
+        "too (-fopenmp-targets)",
+        launch.kernel->name, launch.node);
 }
 
 KernelPayload* make_payload(const KernelForm& form, const char* name, const char* where, List<uint64_t>& words) {
@@ -100,9 +110,10 @@ TaskNumber ClusterHead::create_kernel(NewTask task, const Launch& launch, const 
   return create(std::move(task), known);
 }
 
-void ClusterHead::launch(const Launch& launch, uint32_t kernel, const uint64_t* codes, Operation* operation) {
+void ClusterHead::launch(const Launch& launch, uint32_t kernel, const KernelCodes& codes, Operation* operation) {
+  if (launch.node != 0 && codes.at[launch.node] == 0) refuse_pin(launch);
   int number = launch.number >= 0 ? launch.number : device_->number;
-  KernelForm form = {codes, {0, offset_in_program(launch.place), launch.thread_limit, launch.in_memory, number}};
+  KernelForm form = {codes.at, {0, offset_in_program(launch.place), launch.thread_limit, launch.in_memory, number}};
   List<uint64_t> words;
   add_words(launch, words);
   Finished finished;
@@ -111,6 +122,7 @@ void ClusterHead::launch(const Launch& launch, uint32_t kernel, const uint64_t* 
     Guard guard(node_.lock);
     NewTask task;
     task.kernel = kernel;
+    task.kinds = codes.kinds;
     task.priority = launch.priority;
     task.is_awaited = launch.is_awaited || needs_ends_;
     if (launch.node != 0) task.pin = static_cast<NodeNumber>(launch.node);
@@ -118,7 +130,7 @@ void ClusterHead::launch(const Launch& launch, uint32_t kernel, const uint64_t* 
     memory_.list_accesses(launch, all, task.accesses);
     if (launch.reduced_count != 0) add_reduced(launch, task, words);
     form.call.reduced = launch.reduced_count;
-    bool in_graph = launch.graph != 0 && may_be_repeated(words);
+    bool in_graph = launch.graph != 0 && may_be_repeated(words, launch.in_memory);
     if (in_graph) {
       task.graph = launch.graph;
       for (uint64_t word : words) task.words.push(word);
@@ -173,7 +185,7 @@ bool ClusterHead::repeat_iteration(uint64_t graph, bool changes, Operation* oper
 // What a GPU's words begin with does not change, and a leading null is not among them. A value that may be an address of the
 // device would be something else to use.
 bool ClusterHead::repeat_kernel(uint64_t graph, bool leading_null, const ChangedWord* changed, size_t count) {
-  const uint32_t first = is_of_gpus_ ? kGpuLaunchWords : leading_null ? 1 : 0;
+  const uint32_t first = has_gpus_ ? kGpuLaunchWords : leading_null ? 1 : 0;
   Finished finished;
   bool is_told = false, is_repeated;
   {

@@ -17,6 +17,7 @@
 #include "device/node/node_guest.hpp"
 #include "device/node/node_memory.hpp"
 #include "device/node/node_seen.hpp"
+#include "device/node/serve_gpu.hpp"
 #include "device/node/wire_use.hpp"
 #include "device/processor/call_kernel.hpp"
 #include "device/processor/dispatcher.hpp"
@@ -45,6 +46,7 @@ struct ClusterWork : Work {
 const NodeJob* g_job;
 std::atomic<ClusterNode*> g_node{nullptr};  // by the first frame: release, and acquire in own_node
 bool g_has_gpu = false;                     // that runs the kernels; by that frame
+bool g_has_gpu_words = false;               // in kernels' words, whatever runs them; likewise
 alignas(ClusterNode) char g_room[sizeof(ClusterNode)];
 
 // Null before that frame. Any thread.
@@ -106,11 +108,18 @@ void tell_finding(const CheckFinding& finding) {
   g_job->send(0, frame, words);
 }
 
+bool has_gpu_words(const KernelStart& kernel) { return g_has_gpu_words && !kernel.call.in_memory; }
+
 void run_kernel(void* data) {
   auto* work = static_cast<ClusterWork*>(data);
   const KernelStart& kernel = *work->kernel;
   auto address = reinterpret_cast<uint64_t>(kernel.words);
   RunningKernel running(reinterpret_cast<uint64_t>(work->region), kernel.call.place);
+  if (has_gpu_words(kernel)) {
+    uint32_t count = kernel.count;
+    uint64_t* arguments = processor_arguments(work->kernel->words, count);
+    return call_kernel(kernel.call.code, arguments, count);
+  }
   if (kernel.call.combines) return combine_copies(*own_node(), kernel);
   ReducingRegion copies(*own_node(), *work->kernel);
   call_kernel(kernel.call.code, kernel.call.in_memory ? &address : kernel.words,
@@ -157,7 +166,9 @@ void run_work(Work* given) {
 const char* name_of(const KernelStart& kernel) {
   if (g_has_gpu) return name_of_gpu_kernel(kernel);
   if (kernel.call.combines) return kCombination;
-  return kernel.call.in_memory || kernel.argument_count() <= kMostArguments ? name_of_code(kernel.call.code) : nullptr;
+  uint32_t least = has_gpu_words(kernel) ? kGpuLaunchWords : 0, count = kernel.argument_count();
+  bool fits = kernel.call.in_memory || (count >= least && count <= kMostArguments);
+  return fits ? name_of_code(kernel.call.code) : nullptr;
 }
 
 void start(uint64_t index, TaskNumber task, KernelStart* kernel) {
@@ -191,7 +202,8 @@ void join(int peer, const Frame& frame, const uint64_t* words) {
   if (peer != 0 || frame.words != 4) fatal("process %d is not the program of this cluster", peer);
   g_job = &join_job({});
   ClusterFinding finding = finding_of(words[3]);
-  g_has_gpu = words[2] != 0;
+  g_has_gpu = (words[2] & kRunsOnGpu) != 0;
+  g_has_gpu_words = (words[2] & kHasGpuWords) != 0;
   size_t slots = chosen_slots(finding);
   if (own_node() == nullptr) {
     ClusterPlace place = {words[0], words[1], g_has_gpu, static_cast<size_t>(g_job->count - 1)};

@@ -425,6 +425,15 @@ void describe_node_gpu(int index, DeviceFacts& facts) { describe_place(*place_of
 
 bool node_device_is_gpu(int device) { return g_job != nullptr && g_places[device].facts.is_gpu; }
 
+void describe_node_device(int device, DeviceFacts& facts) {
+  g_job != nullptr ? describe_place(g_places[device], facts) : describe(device, facts);
+}
+
+int node_device_at(int index, bool is_gpu) {
+  const Place* place = g_job != nullptr ? place_of(index, is_gpu) : nullptr;
+  return place != nullptr ? static_cast<int>(place - g_places) : index;
+}
+
 int node_device_count() {
   if (g_job == nullptr && !expects_several_devices()) return worker_count();
   start_nodes();

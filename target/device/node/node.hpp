@@ -20,6 +20,10 @@ namespace marline::target {
 [[nodiscard]] int node_device_count();
 
 [[nodiscard]] bool node_device_is_gpu(int device);
+void describe_node_device(int device, DeviceFacts& facts);
+
+// Which of them is the one with that index among the GPUs, or among the others.
+[[nodiscard]] int node_device_at(int index, bool is_gpu);
 
 // Joins the job, at the first call; `user` as WireKind::join has it. Ends the process if that cannot be.
 const NodeJob& join_job(const WireUser& user);

@@ -104,18 +104,29 @@ bool launch(Device* device, const Launch& launch, Operation* operation) {
 
 }  // namespace
 
+// The version of the arguments from which on a kernel has a null in front of them.
+static constexpr uint64_t kWithNull = 3;
+
 uint32_t gpu_launch_words(const Launch& launch, uint64_t (&words)[kGpuLaunchWords + kMostGpuArguments]) {
   if (launch.count > kMostGpuArguments) {
     fatal("a target region with %u arguments; the most are %u", launch.count, kMostGpuArguments);
   }
   const uint64_t grid[kGpuLaunchWords] = {
-      static_cast<uint64_t>(launch.passed_teams), launch.trip_count,          launch.leading_null ? 3u : 2u,
+      static_cast<uint64_t>(launch.passed_teams), launch.trip_count,          launch.leading_null ? kWithNull : 2u,
       launch.grid.flags,                          launch.grid.dynamic_memory, two(launch.grid.teams),
       two(launch.grid.threads)};
   std::memcpy(words, grid, sizeof grid);
   uint32_t first = launch.leading_null ? 1 : 0;  // libomptarget puts it there itself
   std::memcpy(words + kGpuLaunchWords, launch.arguments + first, (launch.count - first) * sizeof *words);
   return kGpuLaunchWords + launch.count - first;
+}
+
+uint64_t* processor_arguments(uint64_t* words, uint32_t& count) {
+  bool has_null = words[2] == kWithNull;
+  uint32_t first = kGpuLaunchWords - (has_null ? 1 : 0);
+  if (has_null) words[first] = 0;
+  count -= first;
+  return words + first;
 }
 
 void copy_in_pieces(Node* target, uint64_t to, Node* source, uint64_t from, size_t bytes) {

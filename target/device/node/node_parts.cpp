@@ -21,11 +21,14 @@ struct Wish {
   int shares = 1;
   bool processor = true, gpus = false;
   bool one_gpu = false;  // of the node's, another one for each of its workers as far as there are
+  bool or_processor = false;  // if there are not enough
 };
 
 Wish read_wish() {
   const char* text = option_value(Option::kNodeDevices);
-  if (text == nullptr && is_cluster_of_gpus()) return {PartsBy::kMachine, 1, false, true, true};
+  ClusterOf members = cluster_members();
+  if (text == nullptr && members == ClusterOf::kGpus) return {PartsBy::kMachine, 1, false, true, true};
+  if (text == nullptr && members == ClusterOf::kAll) return {PartsBy::kMachine, 1, false, true, true, true};
   if (text == nullptr) return {};
   if (std::strcmp(text, "gpus") == 0) return {PartsBy::kMachine, 1, false, true};
   const char* comma = std::strchr(text, ',');
@@ -95,7 +98,9 @@ void add_processor(const Wish& wish) {
 }
 
 void add_gpus(const Wish& wish) {
-  int count = open_worker_gpus(wish.one_gpu ? "MARLINE_DEVICES names cluster:gpu" : "MARLINE_NODE_DEVICES names gpus");
+  const char* asked = wish.one_gpu ? "MARLINE_DEVICES names cluster:gpu" : "MARLINE_NODE_DEVICES names gpus";
+  int count = open_worker_gpus(wish.or_processor ? nullptr : asked);
+  if (wish.or_processor && g_before >= count) return add_processor(wish);
   int first = wish.one_gpu ? g_before % count : 0, end = wish.one_gpu ? first + 1 : count;
   for (int gpu = first; gpu < end && g_devices.count < kMostWorkerDevices; ++gpu) {
     WorkerDevice& device = g_devices.devices[g_devices.count++];
@@ -119,11 +124,15 @@ const WorkerDevices& worker_devices() {
   return g_devices;
 }
 
-bool is_cluster_of_gpus() {
+ClusterOf cluster_members() {
   const char* text = option_value(Option::kDevices);
-  return text != nullptr && std::strstr(text, "cluster:gpu") != nullptr;
+  if (text == nullptr) return ClusterOf::kProcessors;
+  if (std::strstr(text, "cluster:gpu") != nullptr) return ClusterOf::kGpus;
+  return std::strstr(text, "cluster:all") != nullptr ? ClusterOf::kAll : ClusterOf::kProcessors;
 }
 
-bool expects_several_devices() { return option_value(Option::kNodeDevices) != nullptr || is_cluster_of_gpus(); }
+bool expects_several_devices() {
+  return option_value(Option::kNodeDevices) != nullptr || cluster_members() != ClusterOf::kProcessors;
+}
 
 }  // namespace marline::target

@@ -28,8 +28,13 @@ void note_workers_before(int count);
 // Ends the process for a value that cannot be used.
 [[nodiscard]] const WorkerDevices& worker_devices();
 
-// Whether MARLINE_DEVICES names `cluster:gpu`: workers are a GPU each then, unless MARLINE_NODE_DEVICES says otherwise.
-[[nodiscard]] bool is_cluster_of_gpus();
+// What the cluster's members are, by MARLINE_DEVICES; unless MARLINE_NODE_DEVICES says otherwise, workers are just that.
+enum class ClusterOf : uint8_t {
+  kProcessors,
+  kGpus,  // `cluster:gpu`: one for each worker
+  kAll    // `cluster:all`: one for each worker as far as its node has enough, and the processor for the others
+};
+[[nodiscard]] ClusterOf cluster_members();
 
 // In the program: whether its own environment says that a worker may be several devices.
 [[nodiscard]] bool expects_several_devices();

@@ -23,7 +23,12 @@ inline constexpr uint32_t kMostGpuArguments = 256;
 // In the program (node_gpu.cpp): the words of a launch; returns how many.
 uint32_t gpu_launch_words(const Launch& launch, uint64_t (&words)[kGpuLaunchWords + kMostGpuArguments]);
 
-// How many there are. By the first thread, once. Ends the process if they cannot be used; `asked`: what asks for them.
+// In a worker: the same launch on a processor. Returns its arguments, which lie among the words, and takes the others from
+// `count`. Once.
+uint64_t* processor_arguments(uint64_t* words, uint32_t& count);
+
+// How many there are. By the first thread, once. Ends the process if they cannot be used; `asked`: what asks for them; null:
+// there need not be any.
 [[nodiscard]] int open_worker_gpus(const char* asked);
 
 // The program's number of that GPU, before any other frame about it.

@@ -68,6 +68,7 @@ void Machine::create_kernel(size_t number, NewTask body) {
   NewTask upload, download;
   std::vector<Piece> up, in, down;
   upload.is_on_host = download.is_on_host = true;
+  body.kinds = construct.kinds;
   body.pin = construct.pin != 0 ? static_cast<NodeNumber>(construct.pin) : kAnyNode;
   for (TaskNumber predecessor : body.predecessors) upload.predecessors.push(predecessor);
   for (const Use& use : construct.uses) {

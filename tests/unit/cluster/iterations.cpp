@@ -61,7 +61,7 @@ bool Machine::is_repeated(size_t number, size_t position, const std::vector<size
                           const std::vector<size_t>& before) {
   if (!relate(number, now, before) || position >= before.size()) return false;
   const Construct &one = program_.constructs[number], &other = program_.constructs[before[position]];
-  if (one.kind != other.kind || one.pin != other.pin || one.uses.size() != other.uses.size()) return false;
+  if (one.kind != other.kind || one.pin != other.pin || one.kinds != other.kinds || one.uses.size() != other.uses.size()) return false;
   for (size_t i = 0; i < one.uses.size() && one.kind == Kind::kKernel; ++i) {
     const Use &a = one.uses[i], &b = other.uses[i];
     if (a.variable != b.variable || a.may_write != b.may_write) return false;

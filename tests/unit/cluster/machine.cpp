@@ -55,7 +55,9 @@ Machine::Machine(unsigned seed, int most)
     if (seed / 8 % 3 == 0) node.worker.waits_at_most = pace_;
     if (seed / 8 % 3 == 1) node.reports_each = 2 + seed % 5;
     node.speed = std::exp2(draw(4) - 2);
-    if (i > 0) head_.placement.add({static_cast<uint32_t>(draw(2)), static_cast<double>(node.slots)});
+    if (i > 0) {
+      head_.placement.add({program_.member_kinds[static_cast<size_t>(i - 1)], static_cast<double>(node.slots)});
+    }
   }
   bool is_free = seed % 4 == 0;  // as the head believes: so it withdraws more
   head_.placement.set_link(is_free ? 0 : latency_, is_free ? 0 : 0.01);
@@ -243,6 +245,7 @@ void Machine::begin(NodeNumber node, TaskNumber number) {
   }
   if (construct.kind != Kind::kKernel) return;
   if (construct.pin != 0 && node != static_cast<NodeNumber>(construct.pin)) fail("a task is not where it is pinned");
+  if ((construct.kinds >> program_.member_kinds[node - 1] & 1) == 0) fail("a task runs on a node that has no image of it");
   for (const Piece& piece : task.pieces) {
     uint64_t base = piece.range.offset - piece.use->offset;
     Copy& copy = copy_at(node, piece.range.buffer);

@@ -58,6 +58,7 @@ class Maker {
 
   Program make() {
     program_.nodes = 1 + draw(16);
+    for (int i = 0; i < program_.nodes; ++i) program_.member_kinds.push_back(static_cast<uint32_t>(draw(2)));
     int variables = 1 + draw(6);
     for (int i = 0; i < variables; ++i) {
       program_.sizes.push_back(1 + draw(16));
@@ -94,6 +95,7 @@ class Maker {
     bool is_host = false;
     int variable = 0;  // of a host task
     int pin = 0;
+    unsigned kinds = ~0u;
     double work = 1;
     uint64_t constant = 0;
     std::vector<std::pair<int, Depend>> depends;
@@ -143,6 +145,13 @@ class Maker {
     if (!is_full()) add_enter(v);
   }
 
+  // Some kernels have an image for members of one kind only.
+  unsigned draw_kinds(int pin) {
+    if (!chance(25)) return ~0u;
+    int node = pin != 0 ? pin : 1 + draw(program_.nodes);
+    return 1u << program_.member_kinds[static_cast<size_t>(node - 1)];
+  }
+
   Item draw_item() {
     Item item;
     item.is_host = chance(15);
@@ -150,6 +159,7 @@ class Maker {
     item.constant = random_();
     item.variable = draw(static_cast<int>(variables_.size()));
     if (chance(10)) item.pin = 1 + draw(program_.nodes);
+    item.kinds = draw_kinds(item.pin);
     for (int address = 0; address < static_cast<int>(addresses_.size()); ++address) {
       if (chance(30)) item.depends.emplace_back(address, static_cast<Depend>(draw(10) < 7 ? draw(2) : draw(4)));
     }
@@ -203,6 +213,7 @@ class Maker {
     construct.kind = item.is_host ? Kind::kHost : Kind::kKernel;
     construct.work = item.work;
     construct.pin = item.is_host ? 0 : item.pin;
+    construct.kinds = item.kinds;
     construct.words = {changes ? static_cast<uint64_t>(number()) : 0, item.constant, chance(80) || !changes ? 1u : 2u};
     construct.is_cancelled = chance(2);
     for (auto [address, kind] : item.depends) {
@@ -425,6 +436,7 @@ class Maker {
     depend(construct);
     construct.is_cancelled = chance(4);
     if (chance(10)) construct.pin = 1 + draw(program_.nodes);
+    construct.kinds = draw_kinds(construct.pin);
     std::vector<int> chosen;
     for (int v = 0; v < static_cast<int>(variables_.size()); ++v) {
       if (!chance(40)) continue;

@@ -34,7 +34,7 @@ struct Construct {
   bool waits = false;                   // the program waits for all tasks before this one
   bool is_cancelled = false;            // some time after its creation
   int pin = 0;                          // a node, or 0
-  unsigned kinds = ~0u;
+  unsigned kinds = ~0u;                 // of members that have an image
   double work = 1;
   int loop = 0;                         // a persistent graph's number: it is one of its tasks
   bool waits_for_iterations = false;    // of the graph: the program waits for each iteration before the next one
@@ -45,6 +45,7 @@ struct Construct {
 
 struct Program {
   int nodes;
+  std::vector<uint32_t> member_kinds;   // of node 1, and so on
   std::vector<uint64_t> sizes;          // of the variables
   std::vector<Construct> constructs;
 };

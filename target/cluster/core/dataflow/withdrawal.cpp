@@ -105,7 +105,8 @@ bool Head::withdraw_from(NodeNumber busy, NodeNumber idle) {
 }
 
 // The idle node has a free slot. Packing, merging and comparing what is moved takes both nodes' time, which nobody knows
-// in advance: so it is to be little. And what is gained, half of the task's time or more: the head pays with messages.
+// in advance: so it is to be little of what the busy node is spared, which may be of another kind. And what is gained, half
+// of the task's time or more: the head pays with messages.
 bool Head::can_stand_in(const Task& task, NodeNumber idle) {
   if (task.is_lent || task.is_stand_in || task.is_cancelled || task.made.pin != kAnyNode) return false;
   if (task.made.graph != 0) return false;  // a stand-in is no part of the plan
@@ -115,7 +116,8 @@ bool Head::can_stand_in(const Task& task, NodeNumber idle) {
   constexpr double kLittle = 0.1, kGain = 0.5;
   double end = placement.time_with_transfer(task.request, idle, moved);
   double time = placement.expected_time_at(task.request, idle);
-  if (end - time > kLittle * time || end + kGain * time > runnable_[task.place.node]) return false;
+  double spared = placement.expected_time_at(task.request, task.place.node);
+  if (end - time > kLittle * spared || end + kGain * time > runnable_[task.place.node]) return false;
   return copies_.missing_room(buffers_of(task), idle) == 0;
 }
 

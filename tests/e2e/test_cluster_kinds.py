@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Processors and GPUs as one device (`--devices=cluster:all`). Programs that are judged by a reference are the tests
+`devices.cluster_all_*` of tests/programs/target, and mistakes are in test_cluster_said.py."""
+
+import re
+
+import pytest
+from conftest import emulated_gpus
+from nodes_support import built, gpu_program, jobs, only, said, values  # noqa: F401  (a fixture)
+
+NODES = "0,0,0,1"  # one GPU each: node 1 of the cluster has that of the program's node, node 2 has none left
+
+
+@pytest.fixture
+def emulated(build) -> dict[str, str]:
+    return emulated_gpus(build, 1, OMP_TARGET_OFFLOAD="mandatory")
+
+
+def run(jobs, *words, **changes):
+    return jobs.run("-n", 4, "-t", 2, "--devices=cluster:all", "--nodes-as", NODES, *words, **changes)
+
+
+def launches(log) -> int:
+    return len(re.findall(r"cuLaunchKernel __omp_offloading", log.read_text()))
+
+
+def test_regions_run_on_gpus_and_processors(jobs, build, emulated, tmp_path):
+    log = tmp_path / "calls"
+    result = run(jobs, gpu_program(build, "cluster_all_gpu_chain"), "apart", 30, 1000,
+                 **emulated | {"MARLINE_EMULATOR_LOG": str(log)})  # fmt: skip
+    assert (result.returncode, said(result)) == (0, [])
+    assert launches(log) == 15  # in turns on node 1 and node 2, which is a processor
+
+
+def test_code_for_gpus_alone_runs_on_gpus(jobs, build, emulated, tmp_path):
+    log = tmp_path / "calls"
+    result = run(jobs, gpu_program(build, "emulator_device_cluster_gpu_chain"), "chain", 20, 1000,
+                 **emulated | {"MARLINE_EMULATOR_LOG": str(log)})  # fmt: skip
+    assert result.returncode == 0, result.stderr
+    assert "the program has no image for 1 processor of the cluster, which gets no regions of it" in only(result)
+    assert launches(log) == 20
+
+
+@pytest.mark.parametrize("kind", ["gcc", "clang"])
+def test_code_for_processors_alone_has_no_gpus(jobs, compiled, kind, emulated):
+    found = values(run(jobs, built(compiled, kind, "cluster.c"), MARLINE_CLUSTER_PLACEMENT="roundrobin", **emulated))
+    assert (found["good"], found["processes"]) == ("1", "3")
