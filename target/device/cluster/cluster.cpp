@@ -169,7 +169,7 @@ void start(Device* device) {
   if (weighs_links) head->set_link(measure_links(device, ClusterHead::kTimePerByte));
   device->asks_to_copy = true;
   device->asks_for_spans = true;
-  device->reduces = !has_gpus;  // what combines is the program's code for the host
+  device->reduces = true;
   bool takes_ahead = sends_ahead();
   bool in_groups = weighs_links && takes_ahead && !options.hold;
   device->most_ahead = most_ahead(device, options.hold, in_groups ? head->place_in_groups() : 0);

@@ -4,6 +4,7 @@
 #include "device/cluster/cluster_gpu.hpp"
 
 #include "base/report.hpp"
+#include "device/cluster/cluster_reduce.hpp"
 #include "device/cluster/cluster_seen.hpp"
 #include "device/llvm/cuda_find.hpp"
 #include "device/node/node_parts.hpp"
@@ -96,7 +97,8 @@ static_assert(GpuMemory::kBlock == kWordsInBlock * sizeof(uint64_t));
 constinit const GpuMemory kGpuMemory = {write, clear, read, read_now, find_words, find_changes};
 
 const char* name_of_gpu_kernel(const KernelStart& kernel) {
-  if (kernel.call.in_memory || !is_gpu_kernel(kernel.call.code, kernel.count)) return nullptr;
+  if (kernel.call.combines) return kCombination;
+  if (kernel.call.in_memory || !is_gpu_kernel(kernel.call.code, kernel.argument_count())) return nullptr;
   return find_entry(reinterpret_cast<const void*>(kernel.call.code))->name;
 }
 
@@ -107,9 +109,11 @@ void run_on_gpu(ClusterNode& node, KernelStart& kernel) {
     refuse_unfit(replica->gpu_address(), replica->bytes());
     replica->bring(used.range, used.may_write);
   }
+  if (kernel.call.combines) return combine_gpu_copies(gpu(), node, kernel);
+  take_gpu_copies(gpu(), kernel);
   keep_shared(kernel);
   run_gpu_kernel({static_cast<int>(node.number()), gpu(), kernel.call.number, kernel.call.code, kernel.call.thread_limit,
-                  kernel.call.place, kernel.words, kernel.count});
+                  kernel.call.place, kernel.words, kernel.argument_count()});
 }
 
 }  // namespace marline::target

@@ -6,7 +6,7 @@
 #include "device/base/tell.hpp"
 #include "device/cluster/cluster_code.hpp"
 #include "device/cluster/cluster_head.hpp"
-#include "device/cluster/region_copies.hpp"
+#include "device/node/serve_gpu.hpp"
 #include "image/program.hpp"
 
 #include <cstring>
@@ -29,7 +29,8 @@ void ClusterHead::add_reduced(const Launch& launch, NewTask& task, List<uint64_t
     const ReducedArgument& reduced = launch.reduced[i];
     const ClusterBuffer& buffer = buffer_at(reduced.address, 1, "the reduction of");
     for (TaskAccess& access : task.accesses) access.may_write = access.may_write && access.range.buffer != buffer.number;
-    for (uint64_t word : {uint64_t{reduced.word}, buffer.number, buffer.begin, buffer.bytes()}) words.push(word);
+    uint64_t argument = first_argument(launch.in_memory) != 0 ? gpu_word(launch, reduced.word) : reduced.word;
+    for (uint64_t word : {argument, buffer.number, buffer.begin, buffer.bytes()}) words.push(word);
   }
 }
 
@@ -119,13 +120,22 @@ namespace {
 
 RegionCopies g_copies;  // the process is a node
 
+}  // namespace
+
 ReducedWords reduced_of(const KernelStart& kernel, uint32_t i) {
   ReducedWords reduced;
   std::memcpy(&reduced, kernel.words + kernel.argument_count() + i * kReducedWords, sizeof reduced);
   return reduced;
 }
 
-}  // namespace
+Combine combine_of(const ClusterNode& node, const KernelStart& kernel) {
+  auto* found = address_of_place({kernel.words[0], kernel.words[1]});
+  if (found == nullptr) {
+    fatal("node %u of the cluster does not have the program's function that combines the copies of a task reduction: start "
+          "the same program on all nodes", node.number());
+  }
+  return reinterpret_cast<Combine>(reinterpret_cast<uint64_t>(found));
+}
 
 ReducingRegion::ReducingRegion(const ClusterNode& node, KernelStart& kernel) {
   for (uint32_t i = 0; i < kernel.call.reduced; ++i) {
@@ -146,11 +156,7 @@ ReducingRegion::~ReducingRegion() {
 
 void combine_copies(const ClusterNode& node, const KernelStart& kernel) {
   const uint64_t* words = kernel.words;
-  auto combine = reinterpret_cast<Combine>(reinterpret_cast<uint64_t>(address_of_place({words[0], words[1]})));
-  if (combine == nullptr) {
-    fatal("node %u of the cluster does not have the program's function that combines the copies of a task reduction: start "
-          "the same program on all nodes", node.number());
-  }
+  Combine combine = combine_of(node, kernel);
   char* to = node.memory_at(words[5]);
   if (words[6] != 0) std::memcpy(to, node.memory_at(words[3]), words[4]);
   g_copies.combine(words[2], combine, to);

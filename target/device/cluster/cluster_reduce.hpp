@@ -6,6 +6,7 @@
 #pragma once
 
 #include "device/cluster/cluster_node.hpp"
+#include "device/cluster/region_copies.hpp"
 
 namespace marline::target {
 
@@ -33,5 +34,13 @@ class ReducingRegion {
 // (ProgramPlace), the buffer that stands for the copies, its address, its bytes, where the result goes, whether it starts
 // there with the initial value, and then where the results of the nodes below lie.
 void combine_copies(const ClusterNode& node, const KernelStart& kernel);
+
+// The same for a worker's GPU, by the one task that it runs (cluster_reduce_gpu.cpp). The kernel's ranges are there.
+void take_gpu_copies(int gpu, KernelStart& kernel);
+void combine_gpu_copies(int gpu, const ClusterNode& node, const KernelStart& kernel);
+
+// What the words say of the reduced argument of that number; and what combines, by a combination's. For the above.
+[[nodiscard]] ReducedWords reduced_of(const KernelStart& kernel, uint32_t i);
+[[nodiscard]] Combine combine_of(const ClusterNode& node, const KernelStart& kernel);
 
 }  // namespace marline::target

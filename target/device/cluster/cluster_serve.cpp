@@ -108,22 +108,22 @@ void tell_finding(const CheckFinding& finding) {
   g_job->send(0, frame, words);
 }
 
-bool has_gpu_words(const KernelStart& kernel) { return g_has_gpu_words && !kernel.call.in_memory; }
+bool has_gpu_words(const KernelStart& kernel) {
+  return g_has_gpu_words && !kernel.call.in_memory && !kernel.call.combines;
+}
 
 void run_kernel(void* data) {
   auto* work = static_cast<ClusterWork*>(data);
   const KernelStart& kernel = *work->kernel;
   auto address = reinterpret_cast<uint64_t>(kernel.words);
   RunningKernel running(reinterpret_cast<uint64_t>(work->region), kernel.call.place);
-  if (has_gpu_words(kernel)) {
-    uint32_t count = kernel.count;
-    uint64_t* arguments = processor_arguments(work->kernel->words, count);
-    return call_kernel(kernel.call.code, arguments, count);
-  }
   if (kernel.call.combines) return combine_copies(*own_node(), kernel);
   ReducingRegion copies(*own_node(), *work->kernel);
-  call_kernel(kernel.call.code, kernel.call.in_memory ? &address : kernel.words,
-              kernel.call.in_memory ? 1 : kernel.argument_count());
+  if (kernel.call.in_memory) return call_kernel(kernel.call.code, &address, 1);
+  uint32_t count = kernel.argument_count();
+  uint64_t* arguments = work->kernel->words;
+  if (has_gpu_words(kernel)) arguments = processor_arguments(arguments, count);
+  call_kernel(kernel.call.code, arguments, count);
 }
 
 void tell_changed_statics(const ClusterWork& work) {

@@ -121,6 +121,10 @@ uint32_t gpu_launch_words(const Launch& launch, uint64_t (&words)[kGpuLaunchWord
   return kGpuLaunchWords + launch.count - first;
 }
 
+uint32_t gpu_word(const Launch& launch, uint32_t argument) {
+  return kGpuLaunchWords + argument - (launch.leading_null ? 1 : 0);
+}
+
 uint64_t* processor_arguments(uint64_t* words, uint32_t& count) {
   bool has_null = words[2] == kWithNull;
   uint32_t first = kGpuLaunchWords - (has_null ? 1 : 0);

@@ -22,6 +22,8 @@ inline constexpr uint32_t kMostGpuArguments = 256;
 
 // In the program (node_gpu.cpp): the words of a launch; returns how many.
 uint32_t gpu_launch_words(const Launch& launch, uint64_t (&words)[kGpuLaunchWords + kMostGpuArguments]);
+// Which of them is that argument of the launch, which is not the leading null.
+[[nodiscard]] uint32_t gpu_word(const Launch& launch, uint32_t argument);
 
 // In a worker: the same launch on a processor. Returns its arguments, which lie among the words, and takes the others from
 // `count`. Once.
@@ -54,6 +56,9 @@ void run_gpu_kernel(const GpuKernel& kernel);
 void write_to_gpu(int gpu, uint64_t to, const void* from, const ByteRun* runs, size_t count);
 void read_from_gpu(int gpu, void* to, uint64_t from, const ByteRun* runs, size_t count);
 void clear_on_gpu(int gpu, uint64_t at, uint64_t bytes);
+// Memory besides the program's. Ends the process if there is none.
+[[nodiscard]] uint64_t allocate_on_gpu(int gpu, uint64_t bytes);
+void release_on_gpu(int gpu, uint64_t address);
 // Holds the thread, which may have locks.
 void read_from_gpu_now(int gpu, void* to, uint64_t from, uint64_t bytes);
 // Whether the bytes are the program's there. Any thread.

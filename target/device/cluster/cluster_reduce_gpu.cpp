@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Task reductions on a worker's GPU, which runs one task at a time: so one copy of a variable is enough, and nothing here
+// has a lock. What combines is the program's code for processors, so bytes come here for that.
+#include "base/report.hpp"
+#include "device/cluster/cluster_gpu.hpp"
+#include "device/cluster/cluster_reduce.hpp"
+#include "device/node/serve_gpu.hpp"
+
+#include <cstdlib>
+
+namespace marline::target {
+
+namespace {
+
+struct GpuCopy {
+  uint64_t buffer, address;
+};
+
+List<GpuCopy> g_copies;  // of open taskgroups' reductions
+
+// As many bytes of a GPU's.
+class Fetched {
+ public:
+  Fetched(int gpu, uint64_t bytes) : gpu_(gpu), memory_(static_cast<char*>(std::malloc(bytes + 1))) {
+    if (memory_ == nullptr) fatal("no memory for the result (%lu bytes) of a task reduction", bytes);
+    all_.push({0, bytes});
+  }
+  ~Fetched() { std::free(memory_); }
+  Fetched(const Fetched&) = delete;
+  Fetched& operator=(const Fetched&) = delete;
+
+  char* read(uint64_t address) const {
+    read_from_gpu(gpu_, memory_, address, all_.begin(), all_.count());
+    return memory_;
+  }
+  void write(uint64_t address) const { write_to_gpu(gpu_, address, memory_, all_.begin(), all_.count()); }
+
+ private:
+  int gpu_;
+  char* memory_;
+  List<ByteRun> all_;
+};
+
+uint64_t copy_of(int gpu, const ReducedWords& reduced) {
+  for (const GpuCopy& copy : g_copies) {
+    if (copy.buffer == reduced.buffer) return copy.address;
+  }
+  uint64_t address = allocate_on_gpu(gpu, reduced.bytes);
+  Fetched initial(gpu, reduced.bytes);
+  (void)initial.read(reduced.address);
+  initial.write(address);
+  g_copies.push({reduced.buffer, address});
+  return address;
+}
+
+}  // namespace
+
+void take_gpu_copies(int gpu, KernelStart& kernel) {
+  for (uint32_t i = 0; i < kernel.call.reduced; ++i) {
+    ReducedWords reduced = reduced_of(kernel, i);
+    kernel.words[reduced.word] += copy_of(gpu, reduced) - reduced.address;
+  }
+}
+
+void combine_gpu_copies(int gpu, const ClusterNode& node, const KernelStart& kernel) {
+  const uint64_t *words = kernel.words, bytes = words[4];
+  Combine combine = combine_of(node, kernel);
+  Fetched result(gpu, bytes), other(gpu, bytes);
+  char* to = result.read(words[6] != 0 ? words[3] : words[5]);
+  for (size_t i = 0; i < g_copies.count(); ++i) {
+    GpuCopy copy = g_copies[i];
+    if (copy.buffer != words[2]) continue;
+    combine(to, other.read(copy.address));
+    release_on_gpu(gpu, copy.address);
+    g_copies.erase(i);
+    break;
+  }
+  for (uint32_t i = 7; i < kernel.count; ++i) combine(to, other.read(words[i]));
+  result.write(words[5]);
+}
+
+}  // namespace marline::target
