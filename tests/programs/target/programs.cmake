@@ -160,6 +160,8 @@ device_program_test(cluster_reduction SOURCES cluster_reduction.c COMPILERS clan
                     GCC_DEVICES cluster THREADS 4 NO_GPU STOCK NONE)
 device_program_test(cluster_reduction_threads PROGRAM in_reduction_threads SOURCES in_reduction_threads.c
                     COMPILERS clang19 DEVICES cluster THREADS 4 NO_GPU STOCK NONE)
+device_program_test(cluster_graph_reduction SOURCES cluster_graph_reduction.c COMPILERS clang19 clang22 DEVICES process
+                    cluster GCC GCC_DEVICES cluster THREADS 4 NO_GPU STOCK NONE MARLINE_H)
 device_program_test(cluster_graphs SOURCES cluster_graphs.c ARGS 1 4 GCC NO_GPU THREADS 4 MARLINE_H)
 device_program_test(cluster_producers SOURCES cluster_producers.c GCC NO_GPU THREADS 4 STOCK NONE ENV OMP_CANCELLATION=true)
 device_program_test(cluster_producers_data SOURCES cluster_producers_data.c GCC NO_GPU THREADS 4 STOCK NONE)
