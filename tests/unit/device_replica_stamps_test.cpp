@@ -36,7 +36,7 @@ void write_in_turns(Run run) {
       known[writer].stamps[i] = stamp;
     }
     if (run == Run::kGpu) {
-      copy.replica.compare_on_gpu(whole, stamp, false, sink);
+      copy.replica.compare_on_gpu(whole, stamp, Replica::kNotSole, false, sink);
     } else {
       copy.replica.compare(whole, stamp, Replica::kNotSole, sink);
     }
@@ -68,7 +68,7 @@ TEST(Replica, AsManyStampsAsBytes) {
     copies[0].replica.bring(whole, true);
     size_t at = stamp * 7 % kBytes;
     copies[0].tasks()[at] = ++expected[at];
-    copies[0].replica.compare_on_gpu(whole, stamp, false, sink);
+    copies[0].replica.compare_on_gpu(whole, stamp, Replica::kNotSole, false, sink);
   }
   Sent::delta(copies[0], whole, 0).arrive(copies[1]);
   EXPECT_EQ(copies[0].twin, expected);
@@ -91,7 +91,7 @@ TEST(Replica, ChunksAreLeftAsAWholeAndInParts) {
     ClusterRange range = {1, begin, end - begin};
     copy.replica.bring(range, true);
     for (size_t i = begin / 2 * 2 + 2 + writer; i < end; i += 2 * (1 + random() % 500)) copy.gpu[i] = ++expected[i];
-    copy.replica.compare_on_gpu(range, stamp, writer == 0, sink);
+    copy.replica.compare_on_gpu(range, stamp, Replica::kNotSole, writer == 0, sink);
     if (random() % 5 != 0) continue;
     Sent::delta(copies[0], whole, 0).arrive(copies[1]);
     Sent::delta(copies[1], whole, 0).arrive(copies[0]);

@@ -24,9 +24,9 @@ using namespace marline::target;
 
 constexpr size_t kNodes = 3;
 
-// One task: gets its range, writes its bytes in two steps, and compares.
+// One task: gets its range, writes its bytes in two steps, and compares; and what it has written comes to the home.
 struct Task {
-  enum class Step { kFetch, kWrite, kWriteRest, kCompare, kOver };
+  enum class Step { kFetch, kWrite, kWriteRest, kCompare, kArrive, kOver };
   size_t node;
   bool is_sole;
   ClusterRange range;
@@ -34,6 +34,7 @@ struct Task {
   Step step = Step::kFetch;
   uint64_t version = 0;                           // when its inputs had come
   std::vector<std::pair<size_t, char>> writes{};  // where, what
+  std::unique_ptr<Sent> sent = nullptr;           // under way
 };
 
 class Copies {
@@ -173,16 +174,16 @@ class Copies {
   void end(Task& task) {
     PointerSink sink = {kBegin, kEnd, {}};
     Replica& own = copies_[task.node]->replica;
+    uint64_t version = task.is_sole ? task.version : Replica::kNotSole;
     if (run_ == Run::kGpu) {
-      own.compare_on_gpu(task.range, ++clock_, task.node == home_, sink);
+      own.compare_on_gpu(task.range, ++clock_, version, task.node == home_, sink);
     } else {
-      own.compare(task.range, ++clock_, task.is_sole ? task.version : Replica::kNotSole, sink,
-                  copies_[task.node]->used_pages);
+      own.compare(task.range, ++clock_, version, sink, copies_[task.node]->used_pages);
     }
     --copies_[task.node]->writers;
     for (uint64_t word : sink.found) told_.insert(word);
     if (task.node == home_) return;
-    Sent::delta(*copies_[task.node], task.range, task.version).arrive(*copies_[home_]);
+    task.sent.reset(new Sent(Sent::delta(*copies_[task.node], task.range, task.version)));
   }
 
   void advance(Task& task) {
@@ -201,6 +202,9 @@ class Copies {
         break;
       case Task::Step::kCompare:
         end(task);
+        break;
+      case Task::Step::kArrive:
+        if (task.sent != nullptr) task.sent->arrive(*copies_[home_]);
         break;
       case Task::Step::kOver:
         return;
@@ -348,11 +352,11 @@ TEST(Replica, ChainsStayOnAGpu) {
   for (uint64_t round = 1; round <= 10; ++round) {
     replica.bring(whole, true);
     for (uint64_t& word : gpu) word += round;
-    replica.compare_on_gpu(whole, round, true, sink);
+    replica.compare_on_gpu(whole, round, Replica::kNotSole, true, sink);
   }
   EXPECT_EQ(moved, 0U);
   gpu[100] = kBegin;
-  replica.compare_on_gpu(whole, 11, true, sink);
+  replica.compare_on_gpu(whole, 11, Replica::kNotSole, true, sink);
   EXPECT_EQ(moved, 256U);
   ASSERT_EQ(sink.found.count(), 1U);
   BlobWriter blob;
@@ -384,7 +388,7 @@ TEST(Replica, PointersOnAGpuAreToldThoughTheBlockHasGone) {
   PointerSink sink = {kBegin, kEnd, {}};
   replica.bring(whole, true);
   gpu[70] = kBegin + 8;
-  replica.compare_on_gpu(whole, 1, true, sink);
+  replica.compare_on_gpu(whole, 1, Replica::kNotSole, true, sink);
   ASSERT_EQ(sink.found.count(), 1U);
   EXPECT_EQ(sink.found[0], kBegin + 8);
 }

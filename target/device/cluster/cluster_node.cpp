@@ -290,7 +290,7 @@ void ClusterNode::compare_all(const List<Comparison>& comparisons) {
     if (twins_ == 0) {
       one.replica->claim(one.range, one.stamp);
     } else if (has_gpu_) {
-      one.replica->compare_on_gpu(one.range, one.stamp, one.is_home, sink);
+      one.replica->compare_on_gpu(one.range, one.stamp, one.version, one.is_home, sink);
     } else {
       one.replica->compare(one.range, one.stamp, one.version, sink, has_pages ? &pages_ : nullptr);
     }

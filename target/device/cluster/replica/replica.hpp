@@ -64,7 +64,7 @@ class Replica {
   // what it lacks. And behind it, in place of `compare`; `is_home`: nothing of the range is sent home. By the task, which
   // may be suspended.
   void bring(const ClusterRange& range, bool may_write);
-  void compare_on_gpu(const ClusterRange& range, uint64_t stamp, bool is_home, PointerSink& sink);
+  void compare_on_gpu(const ClusterRange& range, uint64_t stamp, uint64_t version, bool is_home, PointerSink& sink);
   // How many bytes of the range differ from their twin, while no task may write there; `first` and `end`: they lie
   // between these, which are left alone if there are none.
   uint64_t count_changes(const ClusterRange& range, uint64_t& first, uint64_t& end);
@@ -112,10 +112,11 @@ class Replica {
     uint64_t stamp;    // of all bytes, if `dense` is null
     uint64_t version;  // of the last change
     Dense* dense;
-    uint64_t sent : 61;       // the version when the bytes have last gone to another node
+    uint64_t sent : 60;       // the version when the bytes have last gone to another node
     uint64_t is_stale : 1;    // the twin is out of date, as no other node has seen the bytes since
     uint64_t has_untold : 1;  // the twin may have pointers of tasks under way, of which no comparison has told
     uint64_t is_on_gpu : 1;   // the GPU has all that has been merged
+    uint64_t is_sole : 1;     // if it is stale on the GPU: it gets the stamp as a whole (`compare`), if it has changed at all
   };
 
   // Where the bytes of a block that lie in the range begin and end, from the block's begin on.
@@ -152,9 +153,11 @@ class Replica {
   bool covers_chunk(const ClusterRange& part) const;
   void divide_left(uint64_t chunk);
   void bring_part(Visit& visit, const ClusterRange& range, bool may_write, List<ByteRun>& sent, List<ByteRun>& cleared);
-  void leave_on_gpu(const ClusterRange& range, uint64_t stamp, bool is_home, List<ByteRun>& left, List<ByteRun>& read);
-  void compare_read(const ByteRun* runs, size_t count, uint64_t stamp, PointerSink& sink);
-  void compare_with_mirror(uint64_t block, Part part, const char* now, uint64_t stamp, PointerSink* sink);
+  bool is_soles(uint64_t block, Part part, uint64_t version) const;
+  void leave_on_gpu(const ClusterRange& range, uint64_t stamp, uint64_t version, bool is_home, List<ByteRun>& left,
+                    List<ByteRun>& read);
+  void compare_read(const ByteRun* runs, size_t count, uint64_t stamp, uint64_t version, PointerSink& sink);
+  void compare_with_mirror(uint64_t block, Part part, bool is_sole, const char* now, uint64_t stamp, PointerSink* sink);
   void find_left_pointers(const List<ByteRun>& left, PointerSink& sink);
   void bring_home(const ClusterRange& range);
   void bring_home(Visit& visit, uint64_t block);

@@ -99,12 +99,17 @@ void Replica::bring_part(Visit& visit, const ClusterRange& range, bool may_write
   }
 }
 
-void Replica::compare_on_gpu(const ClusterRange& range, uint64_t stamp, bool is_home, PointerSink& sink) {
+// What `compare` asks of a block that gets the stamp as a whole.
+bool Replica::is_soles(uint64_t block, Part part, uint64_t version) const {
+  return covers(block, part) && version != kNotSole && blocks_[block].sent <= version;
+}
+
+void Replica::compare_on_gpu(const ClusterRange& range, uint64_t stamp, uint64_t version, bool is_home, PointerSink& sink) {
   List<ByteRun> left, read;
-  leave_on_gpu(range, stamp, is_home, left, read);
+  leave_on_gpu(range, stamp, version, is_home, left, read);
   for (size_t i = 0, next; i < read.count(); i = next) {  // those that lie in as many bytes as a chunk has
     for (next = i + 1; next < read.count() && read[next].end() - read[i].offset <= kChunk;) ++next;
-    compare_read(&read[i], next - i, stamp, sink);
+    compare_read(&read[i], next - i, stamp, version, sink);
   }
   if (!left.is_empty()) find_left_pointers(left, sink);
 }
@@ -113,7 +118,7 @@ void Replica::compare_on_gpu(const ClusterRange& range, uint64_t stamp, bool is_
 // kernel began, others write in the range as well: what has changed is asked for, or merged, soon. Of the others, those
 // count as changed, too, that came home since: some of the kernel's bytes, which it may have changed again, have got
 // into mirror and twin then.
-void Replica::leave_on_gpu(const ClusterRange& range, uint64_t stamp, bool is_home, List<ByteRun>& left,
+void Replica::leave_on_gpu(const ClusterRange& range, uint64_t stamp, uint64_t version, bool is_home, List<ByteRun>& left,
                            List<ByteRun>& read) {
   uint64_t first = (range.offset + kBlock - 1) / kBlock, last = range.end() / kBlock;
   List<uint64_t> changed;
@@ -139,6 +144,7 @@ void Replica::leave_on_gpu(const ClusterRange& range, uint64_t stamp, bool is_ho
       bool has_changed = next < changed.count() && first + changed[next] == block;
       bool is_same = is_known && block >= first && block < last && !has_changed && own.has_untold == 0;
       if (own.is_stale != 0 || (is_home && !is_known && own.is_on_gpu != 0 && covers(block, part))) {
+        if (own.is_stale == 0) own.is_sole = is_soles(block, part, version) ? 1 : 0;
         own.is_stale = 1;
         left_stamps_[block] = stamp;
         add_run(left, block * kBlock, block * kBlock + length_of(block));
@@ -152,7 +158,7 @@ void Replica::leave_on_gpu(const ClusterRange& range, uint64_t stamp, bool is_ho
 }
 
 // The kernel has ended, so the GPU's bytes stay as they are until this task has ended.
-void Replica::compare_read(const ByteRun* runs, size_t count, uint64_t stamp, PointerSink& sink) {
+void Replica::compare_read(const ByteRun* runs, size_t count, uint64_t stamp, uint64_t version, PointerSink& sink) {
   uint64_t first = runs[0].offset;
   Bytes now(runs[count - 1].end() - first);
   List<ByteRun> moved;
@@ -164,25 +170,32 @@ void Replica::compare_read(const ByteRun* runs, size_t count, uint64_t stamp, Po
     for (uint64_t block = range.offset / kBlock; block * kBlock < range.end(); ++block) {
       visit.enter(block);
       Part part = part_of_block(block, range);
-      compare_with_mirror(block, part, now.at(block * kBlock + part.begin - first), stamp, &sink);
+      compare_with_mirror(block, part, is_soles(block, part, version), now.at(block * kBlock + part.begin - first), stamp, &sink);
     }
   }
   tell(sink);
 }
 
-// `now`: the part's bytes. Without a sink, somebody else finds the pointers among them.
-void Replica::compare_with_mirror(uint64_t block, Part part, const char* now, uint64_t stamp, PointerSink* sink) {
+// `now`: the part's bytes. What has been merged into the block since the kernel began is not among them. Without a sink,
+// somebody else finds the pointers among them.
+void Replica::compare_with_mirror(uint64_t block, Part part, bool is_sole, const char* now, uint64_t stamp,
+                                  PointerSink* sink) {
   char *mirror = data_ + block * kBlock, *twin = twin_ + block * kBlock;
   bool has_changed = std::memcmp(mirror + part.begin, now, part.end - part.begin) != 0;
   char before[kBlock];
   if (has_changed) {
     std::memcpy(before, twin, length_of(block));
     uint32_t bytes = part.end - part.begin;
-    Marks marks = {};
-    mark_different(mirror + part.begin, now, bytes, marks + part.begin);
-    (void)put_marked(twin + part.begin, now, marks + part.begin, bytes);
+    if (is_sole && blocks_[block].is_on_gpu != 0) {
+      std::memcpy(twin, now, bytes);
+      set_uniform(block, stamp);
+    } else {
+      Marks marks = {};
+      mark_different(mirror + part.begin, now, bytes, marks + part.begin);
+      (void)put_marked(twin + part.begin, now, marks + part.begin, bytes);
+      restamp(block, marks, stamp);
+    }
     std::memcpy(mirror + part.begin, now, bytes);
-    restamp(block, marks, stamp);
   }
   if (sink == nullptr) {
     blocks_[block].has_untold = 1;
@@ -252,7 +265,8 @@ void Replica::bring_home(uint64_t first, uint64_t last, PointerSink* sink) {
     gpu_->read_now(now.at(0), gpu_address_ + begin, (end - 1) * kBlock + length_of(end - 1) - begin);
     for (; block < end; ++block) {
       blocks_[block].is_stale = 0;
-      compare_with_mirror(block, {0, length_of(block)}, now.at(block * kBlock - begin), left_stamps_[block], sink);
+      Part all = {0, length_of(block)};
+      compare_with_mirror(block, all, blocks_[block].is_sole != 0, now.at(block * kBlock - begin), left_stamps_[block], sink);
     }
   }
 }
