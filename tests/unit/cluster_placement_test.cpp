@@ -28,6 +28,27 @@ TEST(ClusterPlacement, TheHolderUnlessItIsBusy) {
   EXPECT_EQ(placement.choose(request, held), 0u) << "no member has an image";
 }
 
+// Member 2's code is loaded with its first task.
+TEST(ClusterPlacement, AFirstTaskSaysLittleOfTheNext) {
+  Placement placement(PlacementPolicy::kEarliestEnd);
+  placement.add({.kind = 0});
+  placement.add({.kind = 1});
+  PlacementRequest request{.kernel = 1};
+  auto held = [](NodeNumber) { return uint64_t{0}; };
+  placement.learn(request, 1, 10);
+  EXPECT_EQ(placement.expected_time_at(request, 1), 1) << "the other kind may be faster or slower: both are tried again";
+  placement.learn(request, 1, 10);
+  EXPECT_EQ(placement.expected_time_at(request, 1), 10);
+  placement.learn(request, 2, 500);
+  EXPECT_EQ(placement.choose(request, held), 2u);
+  for (int i = 0; i < 2; ++i) placement.learn(request, 2, 0.2);
+  EXPECT_EQ(placement.expected_time_at(request, 2), 0.2);
+  request.kinds = 1;
+  request.kernel = 2;
+  placement.learn(request, 1, 10);
+  EXPECT_EQ(placement.expected_time_at(request, 1), 10) << "all that is known, and there is no choice of kinds";
+}
+
 // Each slot gets two tasks of a row, so that neighbours need not leave their data for a task's time; but for little data,
 // a node that has one task less is better.
 TEST(ClusterPlacement, LoadsCountMoreThanLittleData) {

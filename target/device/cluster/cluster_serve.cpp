@@ -155,12 +155,13 @@ void run_work(Work* given) {
   if (!g_has_gpu && !work->kernel->call.combines) tell_changed_statics(*work);
   uint64_t index = work->kernel->index, task = work->task;
   own_node()->compare(index);
+  uint64_t slot_time = now() - begin;  // what the placement goes by
   std::free(work->kernel);
   std::free(work);
   Guard guard(own_node()->lock);
   if (cluster_times().is_wanted())
     cluster_times().entries.push({static_cast<uint16_t>(TimedWhat::kKernel), 0, 0, begin, begin + took, task});
-  own_node()->end(index, static_cast<double>(took));
+  own_node()->end(index, static_cast<double>(slot_time));
 }
 
 const char* name_of(const KernelStart& kernel) {

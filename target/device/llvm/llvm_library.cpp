@@ -35,11 +35,17 @@ bool is_this_library(const char* path) {
          a.st_dev == b.st_dev;
 }
 
+// Of a library that is there: why it cannot be used. By the first thread that asks, as the rest here.
+char g_refusal[512];
+
 void* open_if_usable(const char* path) {
   if (is_this_library(path)) return nullptr;
   void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
+  if (library == nullptr) std::snprintf(g_refusal, sizeof g_refusal, "%s", dlerror());
   for (const char* name : kNeeded) {
-    if (library != nullptr && dlsym(library, name) == nullptr) library = nullptr;
+    if (library == nullptr || dlsym(library, name) != nullptr) continue;
+    std::snprintf(g_refusal, sizeof g_refusal, "%s has no %s", path, name);
+    library = nullptr;
   }
   return library;
 }
@@ -96,6 +102,14 @@ void* open_where_packages_are() {
 
 }  // namespace
 
+// With the reason, if there is a library.
+static const char* explained(const char* what) {
+  static char text[sizeof g_refusal + 128];
+  if (g_refusal[0] == '\0') return what;
+  std::snprintf(text, sizeof text, "%s: %s", what, g_refusal);
+  return text;
+}
+
 void note_llvm_count(int count) { g_count = count; }
 int llvm_host_number() { return g_count; }
 
@@ -105,13 +119,14 @@ bool open_llvm_library(const char** why) {
   if (const char* path = option_value(Option::kLibrary)) {
     g_library = open_if_usable(path);
     if (g_library != nullptr) warn_of_new(path);
-    *why = "MARLINE_LIBOMPTARGET names no libomptarget of LLVM 16 or later";
+    *why = explained("MARLINE_LIBOMPTARGET names no libomptarget of LLVM 16 or later");
     return g_library != nullptr;
   }
   g_library = open_in_list(std::getenv("LD_LIBRARY_PATH"));
   if (g_library == nullptr) g_library = open_where_packages_are();
-  *why = "LLVM's libomptarget (16 or later) is neither in LD_LIBRARY_PATH nor in /usr/lib/llvm-*/lib; give its path in "
-         "MARLINE_LIBOMPTARGET";
+  *why = explained(g_refusal[0] == '\0' ? "LLVM's libomptarget (16 or later) is neither in LD_LIBRARY_PATH nor in "
+                                          "/usr/lib/llvm-*/lib; give its path in MARLINE_LIBOMPTARGET"
+                                        : "LLVM's libomptarget (16 or later) cannot be loaded");
   return g_library != nullptr;
 }
 

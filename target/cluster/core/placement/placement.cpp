@@ -8,6 +8,7 @@ namespace marline::target {
 void Placement::add(const Member& member) {
   assert(member.kind < kKinds && member.slots > 0);
   members_.push(member);
+  kinds_ |= 1u << member.kind;
   slots_ += member.slots;
   loads_.add(0);
   done_.push(0);
@@ -67,11 +68,23 @@ const Placement::Cost* Placement::find_cost(uint64_t key) const {
   return costs_.begin() + low;  // the first that is not less, perhaps the end
 }
 
-// Of what has never run, as long as one unit: the number of tasks counts then.
+// Of what has never run, as long as one unit: the number of tasks counts then. Where other kinds of members may run it, what has
+// run for the first time is tried again: a kind that seems slow by that would never run the second one.
 double Placement::expected_time(const PlacementRequest& request, uint32_t kind) const {
   uint64_t key = key_of(request, kind);
   const Cost* cost = find_cost(key);
-  return cost != costs_.end() && cost->key == key ? cost->mean : unknown_time_;
+  if (cost == costs_.end() || cost->key != key) return unknown_time_;
+  bool is_tried_again = cost->seen == 0 && (request.kinds & kinds_ & ~(1u << kind)) != 0;
+  return is_tried_again && cost->mean > unknown_time_ ? unknown_time_ : cost->mean;
+}
+
+// Whether no task of the kernel has run there before.
+bool Placement::note_first(uint32_t kernel, NodeNumber node) {
+  uint64_t high = uint64_t{kernel} + 1;
+  uint64_t number = high << 32 | static_cast<uint32_t>(node + high * 1021);  // the lower bits are a place in a table
+  if (have_run_.find(number) != nullptr) return false;
+  have_run_.add(number);
+  return true;
 }
 
 bool Placement::is_known(const PlacementRequest& request) const {
@@ -82,13 +95,19 @@ bool Placement::is_known(const PlacementRequest& request) const {
 
 void Placement::learn(const PlacementRequest& request, NodeNumber node, double time) {
   uint64_t key = key_of(request, members_[node - 1].kind);
+  bool is_first = note_first(request.kernel, node);
   auto at = static_cast<size_t>(find_cost(key) - costs_.begin());
   if (at == costs_.count() || costs_[at].key != key) {
-    costs_.insert(at, {key, time, 1});
+    costs_.insert(at, {key, time, is_first ? 0u : 1u});
     return;
   }
-  // A mean of the first 16, then one that follows.
   Cost& cost = costs_[at];
+  if (is_first) {
+    if (cost.seen == 0 && time < cost.mean) cost.mean = time;
+    return;
+  }
+  if (cost.seen == 0) cost.mean = time;
+  // A mean of the first 16, then one that follows.
   if (cost.seen < 16) ++cost.seen;
   cost.mean += (time - cost.mean) / cost.seen;
 }

@@ -6,6 +6,7 @@
 // from tasks that have run.
 #pragma once
 
+#include "cluster/core/base/numbered.hpp"
 #include "cluster/core/placement/tournament.hpp"
 
 namespace marline::target {
@@ -133,17 +134,23 @@ class Placement {
  private:
   static constexpr double kLittle = 0.02;
 
-  // A mean of what tasks of one kernel, of about this many bytes, have taken on one kind of member.
+  // A mean of what tasks of one kernel, of about this many bytes, have taken on one kind of member. A kernel's first task on a
+  // node pays for what happens once, such as loading code: it counts only as long as there are no others (`seen` 0).
   struct Cost {
     uint64_t key;
     double mean;
     uint32_t seen;
+  };
+  // That a kernel has run on a node.
+  struct HasRun {
+    uint64_t number = 0;
   };
 
   // Of two that are equally good: tasks that are created one after another often share data, so they stay together.
   bool is_before(NodeNumber node, NodeNumber other) const { return node == last_ || (other != last_ && node < other); }
   static double ready_time(const PlacementRequest& request, NodeNumber node, double transfer);
   static uint64_t key_of(const PlacementRequest& request, uint32_t kind);
+  bool note_first(uint32_t kernel, NodeNumber node);
   const Cost* find_cost(uint64_t key) const;
   void add_candidate(const PlacementRequest& request, NodeNumber node);
 
@@ -156,6 +163,8 @@ class Placement {
   List<double> done_;             // work that has ended, over slots
   Tournament loads_;              // work that is assigned and has not ended, over slots
   List<Cost> costs_;              // by key; as many as kernels times sizes (powers of two) times kinds
+  Numbered<HasRun> have_run_;     // as many as kernels times nodes
+  uint32_t kinds_ = 0;            // of members
   List<NodeNumber> candidates_;
 };
 
