@@ -429,7 +429,8 @@ constexpr Option kOptions[] = {
      [](Cursor& in, Options& to) { return read_word(in, kConstraintWords, to.strict_constraint); },
      [](Text& out, const Options& from) { out.add("%s", kConstraintWords[from.strict_constraint]); }},
     {"MARLINE_WATCHDOG", "1000", "microseconds from 0 up",
-     "How often the watchdog polls for completed operations while all workers are busy; 0: never.",
+     "How often the watchdog polls for completed operations while all workers are busy; 0: never. Up to 16 times more rarely "
+     "where processes of a job share cores and it finds none.",
      [](Cursor& in, Options& to) { return read_number(in, 0, INT_MAX, to.watchdog); },
      [](Text& out, const Options& from) { show_number(out, from.watchdog); }},
     {"MARLINE_STACKSIZE", "auto", "auto, or a number and B, K, M or G (K if none), at least 16K",

@@ -93,8 +93,18 @@ bool watchdog_ends() {
   return true;
 }
 
-void watchdog_main(void*) {
+// How long the watchdog naps. Where processes share cores, no thread of this one polls while others have the cores. A watchdog that
+// wakes then takes a core from a process that computes. So its naps grow while its polls find nothing. Where it is the only
+// poller (MARLINE_PROGRESS=strong), they do not.
+uint64_t next_nap(uint64_t nap, int found) {
+  constexpr uint64_t kMostPeriods = 16;
   const uint64_t period = static_cast<uint64_t>(options().watchdog) * 1000;
+  if (found > 0 || !options().progress_points || !shares_cores()) return period;
+  return std::min(2 * nap, kMostPeriods * period);
+}
+
+void watchdog_main(void*) {
+  uint64_t nap = next_nap(0, 1);
   uint32_t seen = 0;
   for (;;) {
     // As in sched/idle.hpp: announced before the last look, so that either the look sees the operation or its poster
@@ -106,9 +116,9 @@ void watchdog_main(void*) {
       futex_wait(g_watchdog_asleep, 1);
     }
     if (!progress_pending()) continue;
-    futex_wait_for(g_watchdog_kept, g_watchdog_kept.load(relaxed), period);
+    futex_wait_for(g_watchdog_kept, g_watchdog_kept.load(relaxed), nap);
     uint32_t polls = g_polls.load(relaxed);
-    if (polls == seen) poll(nullptr, false);
+    nap = next_nap(nap, polls == seen ? poll(nullptr, false) : 0);
     seen = g_polls.load(relaxed);
   }
 }
