@@ -73,6 +73,13 @@ int marline_target_node(void);
  * 16 operations or more, after 100 microseconds for half of that time. New work ends the rest. For a hook that has been registered, before its first operation. */
 void marline_progress_may_rest(marline_hook_t *hook);
 
+/* For a thread that waits and cannot suspend: calls the hooks that have operations pending, unless another thread is at it or
+ * MARLINE_PROGRESS forbids that idle threads poll. Returns how many operations they found finished. */
+int marline_progress_poll(void);
+
+/* 1: this node has more processes of the job than CPUs for them, so who waits should give its core away. Else 0. */
+int marline_shares_cores(void);
+
 /* Rectangular copies ------------------------------------------------------------------------------------------------ */
 
 /* What omp_target_memcpy_rect copies (OpenMP 5.2, 18.8.6): a box of `volume` elements of `element` bytes, whose place in

@@ -9,6 +9,7 @@
  */
 #include "engine/engine.h"
 
+#include <sched.h>
 #include <stdatomic.h>
 #include <stddef.h>
 
@@ -22,6 +23,7 @@
 #include "engine/progress_thread.h"
 #include "engine/run_ahead.h"
 #include "engine/waiting.h"
+#include "marline/devices.h"
 
 /* Pushed by tasks (release), emptied by the poller (acquire): what a task wrote into its Pending is seen by it. */
 static _Atomic(Pending *) inbox;
@@ -32,6 +34,10 @@ typedef enum Poller { kNobody, kHook, kThread } Poller;
  * call: a thread that calls MPI must know of MPI_Init's return, so relaxed is enough. */
 static _Atomic Poller poller;
 static marline_hook_t *hook;
+/* Where ranks share cores, a thread that waits in MPICH keeps its core from the rank for which it waits. So blocking calls of
+ * the program outside of tasks are made by their twins, too, and the thread polls and gives its core away in between.
+ * Open MPI does so itself. Written with `poller`. */
+static _Atomic bool leaves_core;
 
 static Poller current_poller(void)
 {
@@ -48,9 +54,18 @@ bool may_suspend(const void *return_address)
   return engine_is_running() && marline_can_suspend() == 1 && caller_of(return_address) == kCallerUser;
 }
 
+static bool gives_core_away(void)
+{
+  return atomic_load_explicit(&leaves_core, memory_order_relaxed);
+}
+
 bool engine_takes(const void *return_address)
 {
-  return may_suspend(return_address) || (owner_exists() && !owner_is_me() && engine_is_running());
+  if (may_suspend(return_address))
+    return true;
+  if (owner_exists())
+    return !owner_is_me() && engine_is_running();
+  return gives_core_away() && caller_of(return_address) == kCallerUser;
 }
 
 /* Posting ---------------------------------------------------------------------------------------------------------- */
@@ -79,7 +94,16 @@ static void open_gate(Pending *pending)
   gate_open(&pending->gate);
 }
 
-/* The call is the owner's to ask about, but the caller is in no task, or must not leave it. */
+static void poll_until_open(const Gate *gate)
+{
+  while (!gate_is_open(gate)) {
+    if (marline_progress_poll() == 0)
+      sched_yield();
+  }
+}
+
+/* The call is the owner's to ask about, or a thread's that gives its core away, but the caller is in no task, or must not
+ * leave it. */
 static void block(Pending *pending)
 {
   pending->completed = open_gate;
@@ -87,14 +111,17 @@ static void block(Pending *pending)
   if (pending->call != NULL)
     marline_block_begin(&wait);
   engine_watch(pending);
-  gate_wait(&pending->gate);
+  if (owner_exists())
+    gate_wait(&pending->gate);
+  else
+    poll_until_open(&pending->gate);
   if (pending->call != NULL)
     marline_block_end();
 }
 
 static bool suspends(const MpiCall *call)
 {
-  if (!owner_exists()) /* engine_takes() was may_suspend() */
+  if (!owner_exists() && !gives_core_away()) /* engine_takes() was may_suspend() */
     return true;
   return call != NULL && call->caller != NULL ? may_suspend(call->caller) : marline_can_suspend() == 1;
 }
@@ -204,6 +231,8 @@ void engine_start(int thread_level)
                    "unregister one before MPI_Init");
   else
     atomic_store_explicit(&poller, kHook, memory_order_relaxed);
+  const bool yields_itself = opal_progress_set_yield_when_idle != NULL;
+  atomic_store_explicit(&leaves_core, hook != NULL && !yields_itself && marline_shares_cores() == 1, memory_order_relaxed);
 }
 
 /* By the poller, or when there is none any more. */
@@ -238,5 +267,6 @@ void engine_stop(void)
     forget_all(NULL);
   }
   atomic_store_explicit(&poller, kNobody, memory_order_relaxed);
+  atomic_store_explicit(&leaves_core, false, memory_order_relaxed);
   counters_stop();
 }

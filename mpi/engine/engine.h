@@ -77,7 +77,7 @@ void engine_stop(void);
 bool may_suspend(const void *return_address);
 
 /* True if a blocking call that returns to `return_address` is to be made by its nonblocking twin and engine_wait: its task
- * may suspend, or an owner (owner.h) makes all calls. */
+ * may suspend, or an owner (owner.h) makes all calls, or the thread gives its core away while it waits. */
 bool engine_takes(const void *return_address);
 
 /* Suspends the current task until pending->finished() has said yes, or the single request has completed. */

@@ -29,17 +29,22 @@ void futex_wake(_Atomic uint32_t *word)
   syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
 
+/* Acquire, here and below: pairs with the release in gate_open. */
+bool gate_is_open(const Gate *gate)
+{
+  return atomic_load_explicit(&gate->state, memory_order_acquire) == kOpen;
+}
+
 void gate_wait(Gate *gate)
 {
   for (int i = 0; i < kSpins; ++i) {
-    /* Acquire, here and below: pairs with the release in gate_open. */
-    if (atomic_load_explicit(&gate->state, memory_order_acquire) == kOpen)
+    if (gate_is_open(gate))
       return;
     spin_pause();
   }
   uint32_t state = kClosed;
   atomic_compare_exchange_strong_explicit(&gate->state, &state, kSleeping, memory_order_acquire, memory_order_acquire);
-  while (atomic_load_explicit(&gate->state, memory_order_acquire) != kOpen)
+  while (!gate_is_open(gate))
     futex_wait(&gate->state, kSleeping);
 }
 

@@ -8,6 +8,7 @@
 #define MARLINE_MPI_GATE_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 typedef struct Gate {
@@ -18,6 +19,9 @@ typedef struct Gate {
 void gate_wait(Gate *gate);
 
 void gate_open(Gate *gate);
+
+/* Likewise, for who waits in another way than gate_wait. */
+bool gate_is_open(const Gate *gate);
 
 /* A futex of this process. The second waits for at most `nanoseconds`, fewer than a second. */
 void futex_wait(_Atomic uint32_t *word, uint32_t expected);

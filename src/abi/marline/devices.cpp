@@ -18,6 +18,7 @@
 #include "exec/worker/forks.hpp"
 #include "exec/worker/suspend.hpp"
 #include "exec/worker/worker.hpp"
+#include "platform/thread.hpp"
 #include "sched/progress.hpp"
 #include "tool/target_observer.hpp"
 
@@ -75,6 +76,10 @@ MARLINE_EXPORT void marline_target_handle_set(void** handle) { marline::kmp::set
 MARLINE_EXPORT int marline_target_node() { return marline::take_next_node(marline::this_worker()); }
 
 MARLINE_EXPORT void marline_progress_may_rest(marline_hook_t* hook) { marline::progress_let_rest(hook); }
+
+MARLINE_EXPORT int marline_progress_poll() { return marline::progress_when_idle(marline::this_worker_or_null()); }
+
+MARLINE_EXPORT int marline_shares_cores() { return marline::shares_cores() ? 1 : 0; }
 
 MARLINE_EXPORT void marline_rectangle_runs(const marline_rectangle_t* rectangle,
                                            void (*copy)(void* data, size_t to_offset, size_t from_offset, size_t bytes),
