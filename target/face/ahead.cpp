@@ -295,8 +295,8 @@ void* take(CapturedTask* task) {
   bool stays = task->kind == ConstructKind::kEnterData || task->kind == ConstructKind::kExitData;
   if ((!is_region && !stays && task->kind != ConstructKind::kUpdate) || (stays && omp_get_cancellation() != 0))
     return nullptr;
-  if (task->reduced_count != 0) task->graph = 0;  // each group has copies of its own, so no iteration is like the one before
-  if (task->graph != 0 && is_told(MARLINE_ON_ANYTHING | MARLINE_ON_SCHEDULE)) return nullptr;  // tools are not told of those
+  bool is_plain = task->reduced_count == 0;  // the others are no part of an iteration for the device
+  if (task->graph != 0 && is_plain && is_told(MARLINE_ON_ANYTHING | MARLINE_ON_SCHEDULE)) return nullptr;  // tools are not told of those
   Device* device = device_that_takes(task->device);
   if (device == nullptr || (task->maps != nullptr && !knows_loaded_variables(device))) return nullptr;
   if (task->reduced_count != 0 && !device->reduces) return nullptr;

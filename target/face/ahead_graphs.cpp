@@ -67,9 +67,11 @@ const GivenTask* find_in(const List<GivenTask>& list, uint64_t number) {
   return low < list.count() && list[low].number == number ? &list[low] : nullptr;
 }
 
-// Whether the region can be given in its turn. It has no predecessors but claimed ones.
+// Whether the region can be given in its turn. It has no predecessors but claimed ones. One that takes part in a reduction cannot:
+// each taskgroup has copies of its own, so no iteration is like the one before.
 bool is_next(const AheadGraph& graph, const Ahead& one) {
   const CapturedTask& task = *one.task;
+  if (task.reduced_count != 0) return false;
   return task.kind == ConstructKind::kTarget && task.step == graph.now.count() && one.missing == 1 &&
          task.kernel->has_run.load(std::memory_order_relaxed) && (graph.device == nullptr || graph.device == one.device);
 }

@@ -179,6 +179,14 @@ def test_an_iteration_that_differs_is_repeated_in_part(jobs, compiled):
     assert whole >= 24, "regions of iterations behind it are no tasks of the program's, either"
 
 
+def test_regions_of_a_graph_that_reduce_run_at_the_same_time(jobs, compiled, build):
+    include = Path(__file__).resolve().parents[2] / "include"
+    program = built(compiled, "clang", "cluster_graph_meets.c", f"-I{include}", f"-L{build / 'lib'}", "-lmarline",
+                    f"-Wl,-rpath,{build / 'lib'}")  # fmt: skip
+    result = jobs.run("-n", 2, "--devices=cluster", "-t", 2, "--", program, OMP_TARGET_OFFLOAD="mandatory")
+    assert (result.returncode, result.stdout) == (0, "met=10\n"), result.stderr
+
+
 def test_graphs_are_not_repeated_where_regions_are_sent_when_they_can_run(jobs, compiled):
     program = built(compiled, "gcc", "cluster_graphs.c")
     assert repeated(cluster(jobs, program, "1", OMP_DISPLAY_ENV="verbose", MARLINE_CLUSTER_SENDS="ready")) == (0, 0, 0)

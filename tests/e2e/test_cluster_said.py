@@ -81,6 +81,7 @@ MISTAKES: dict[str, Callable[[Mistakes], Result]] = {
     "MARLINE_DEVICES names cluster:gpu": lambda by: by.options(devices="cluster:gpu"),
     "a region has stored a pointer": lambda by: by.program("stores"),
     "the program has no image": lambda by: by.kinds("emulator_device_cluster_gpu_chain", "chain", 4, 1000),
+    "no worker has a GPU": lambda by: by.options(devices="cluster:all"),
     "is to run on node 2": lambda by: by.kinds("emulator_device_cluster_gpu_chain", "apart", 4, 1000),
     "the declare target variable x is": lambda by: by.kinds("emulator_device_cluster_constants"),
     "does not give addresses": lambda by: by.kinds("cluster_all_pointers", MARLINE_EMULATOR_ADDRESSES="no"),

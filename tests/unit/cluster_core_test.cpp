@@ -301,6 +301,28 @@ TEST(ClusterWithdrawal, WhatIsMovedIsLittleForTheBusyNode) {
   }
 }
 
+// When they were placed, nobody knew how long tasks take: four of them seemed to be less than one is on either node.
+TEST(ClusterWithdrawal, LoadsAreWhatIsKnownNow) {
+  Head head({.nodes = 2, .withdraw = true});
+  head.placement.add({.kind = 0});
+  head.placement.add({.kind = 1});
+  for (int i = 0; i < 8; ++i) {
+    NewTask task;
+    task.pin = i < 4 ? 2u : kAnyNode;
+    head.create(std::move(task));
+  }
+  ASSERT_EQ(head.place_of(7).node, 1u);
+  for (int i = 0; i < 2; ++i) head.placement.learn({}, 1, 100);
+  Message report;
+  report.kind = MessageKind::kReport;
+  report.from = 2;
+  uint64_t ended = 0;
+  for (TaskNumber task = 0; task < 8; ++task) ended += head.place_of(task).node == 2 ? 1 : 0;
+  for (uint64_t index = 0; index < ended; ++index) report.ended.push({index, true, 10});
+  head.receive(report);
+  EXPECT_EQ(head.counts.withdrawn, 1u);
+}
+
 // Node 1 has tasks 0 to 2, and 3 behind 2; all credits of node 2 are with tasks behind 1.
 TEST(ClusterWithdrawal, TasksBehindOthersAreLeftAndDoNotMakeANodeBusy) {
   Head head({.nodes = 2, .policy = PlacementPolicy::kOwnerComputes, .credits = 4, .withdraw = true});

@@ -15,7 +15,7 @@ from marline.launch import child
 from marline.launch.node import LOCAL_RANK
 
 NODES, CLUSTER = "nodes", "cluster"
-CLUSTERS_OF = ("cluster:gpu", "cluster:all")  # of what
+CLUSTERS_OF_KINDS = ("cluster:gpu", "cluster:all")  # of members
 NUMBER, COUNT = "MARLINE_JOB_NUMBER", "MARLINE_JOB_COUNT"
 TAKEN = "MARLINE_JOB_TAKEN"  # a process of a job sets it for the programs that it starts (target/device/node/node_job.cpp)
 # What makes a process a rank. Workers keep the variables that tell how many share the node.
@@ -35,7 +35,7 @@ def wants_nodes(devices: str | None) -> bool:
 def wants_cluster(devices: str | None) -> bool:
     """Whether all of them are to be one device."""
     words = (devices or os.environ.get("MARLINE_DEVICES", "")).split(",")
-    return any(word in words for word in (CLUSTER, *CLUSTERS_OF))
+    return any(word in words for word in (CLUSTER, *CLUSTERS_OF_KINDS))
 
 
 def own_workers(devices: str | None) -> tuple[int, str | None]:
@@ -46,11 +46,11 @@ def own_workers(devices: str | None) -> tuple[int, str | None]:
     count, words = 0, []
     for word in devices.split(","):
         name, colon, number = word.partition(":")
-        if name in (NODES, CLUSTER) and colon and word not in CLUSTERS_OF:
+        if name in (NODES, CLUSTER) and colon and word not in CLUSTERS_OF_KINDS:
             if not number.isdecimal() or not 0 < int(number) <= MOST_WORKERS:
                 raise Refusal(f"--devices {devices}: {word!r} needs a number from 1 to {MOST_WORKERS} behind the colon")
             count, word = count + int(number), name
-        if name in (NODES, CLUSTER) and any(known in words for known in (NODES, CLUSTER, *CLUSTERS_OF)):
+        if name in (NODES, CLUSTER) and any(known in words for known in (NODES, CLUSTER, *CLUSTERS_OF_KINDS)):
             raise Refusal(f"--devices {devices} names nodes twice; each worker is one device, and `cluster` has all of "
                           "them")  # fmt: skip
         words.append(word)

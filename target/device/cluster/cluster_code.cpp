@@ -82,13 +82,16 @@ bool are_everywhere(const Device* device, const Places& places) {
   return true;
 }
 
-// All members keep it coherent, so all must have it. False: none has.
-bool is_variable(const Device* device, const Places& places, const char* name) {
+// All members keep it coherent, so all must have it. False: no kind of members has it. `by_gcc`: it is code of GCC's, which has
+// none for GPUs.
+bool is_variable(const Device* device, const Places& places, const char* name, bool by_gcc) {
   if (are_everywhere(device, places)) return true;
   if (places.kinds == 0) return false;
-  fatal("the `declare target` variable %s is not on all members of device %d (cluster): compile the program for each kind "
-        "of them (-fopenmp-targets), or let them be of one kind (--devices=cluster or cluster:gpu)",
-        name, device->number);
+  fatal("the `declare target` variable %s is not on all members of device %d (cluster): %s",
+        name, device->number,
+        by_gcc ? "GCC makes no code for GPUs; use --devices=cluster"
+               : "compile the program for each kind of them (-fopenmp-targets), or let them be of one kind "
+                 "(--devices=cluster or cluster:gpu)");
 }
 
 bool find_known(const void* host, const Places& places, uint64_t& address) {
@@ -220,7 +223,7 @@ uint64_t find_on_cluster(Device* device, uint64_t handle, const char* name) {
     return loaded != 0 ? member->kind->find(member, loaded, name) : 0;
   });
   if (size_t bytes = bytes_of(*image->module, name); bytes != 0) {
-    if (!is_variable(device, places, name)) return 0;
+    if (!is_variable(device, places, name, false)) return 0;
     return address_of_variable(device, {nullptr, image, bytes, nullptr, 0}, places, name);
   }
   return places.kinds != 0 ? number_of_kernel(places) : 0;
@@ -266,7 +269,8 @@ void start_find_on_cluster(Device* device, Entry* kernel, Operation* operation) 
   found->device = device;
   List<int> asked;
   for (int i = 0; i < device->member_count; ++i) {
-    bool may_have = image != nullptr ? image->handles.at[i + 1] != 0 : kind_of_member(device->members[i]) == MemberKind::kProcessor;
+    bool is_processor = kind_of_member(device->members[i]) == MemberKind::kProcessor;
+    bool may_have = image != nullptr ? image->handles.at[i + 1] != 0 : is_processor;
     if (may_have) asked.push(i);
   }
   found->left = static_cast<int>(asked.count());
@@ -291,7 +295,7 @@ uint64_t locate_on_cluster(Device* device, const void* address, size_t bytes) {
   ask_all(device, places, [&](Device* member, NodeNumber) { return member->kind->locate(member, address, bytes); });
   constexpr const char* kName = "of code of GCC";
   if (bytes == 0) return places.kinds != 0 ? number_of_kernel(places) : 0;
-  if (!is_variable(device, places, kName)) return 0;
+  if (!is_variable(device, places, kName, true)) return 0;
   return address_of_variable(device, {address, nullptr, bytes, nullptr, 0}, places, kName);
 }
 

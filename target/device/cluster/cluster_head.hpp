@@ -169,6 +169,7 @@ class ClusterHead {
   TaskNumber create_kernel(NewTask task, const Launch& launch, const KernelForm& form, List<uint64_t>& words,
                            Operation* operation);
   [[nodiscard]] uint64_t uses() const;
+  [[nodiscard]] NodeNumber pin_of(const Launch& launch, const KernelCodes& codes) const;
   [[nodiscard]] uint32_t first_argument(bool in_memory) const;
   [[nodiscard]] bool may_be_repeated(const List<uint64_t>& words, bool in_memory);
   [[nodiscard]] bool is_of_variable(const List<uint64_t>& words, size_t i, size_t first);

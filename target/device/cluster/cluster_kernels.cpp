@@ -6,6 +6,7 @@
 
 #include "base/report.hpp"
 #include "device/base/tell.hpp"
+#include "device/cluster/cluster_members.hpp"
 #include "device/cluster/cluster_wire.hpp"
 #include "device/node/serve_gpu.hpp"
 #include "image/images.hpp"
@@ -82,10 +83,15 @@ bool ClusterHead::may_be_repeated(const List<uint64_t>& words, bool in_memory) {
   return !checks_ && !(has_gpus_ && in_memory);
 }
 
-// A kernel that the program puts on a node which has none of it.
-static void refuse_pin(const Launch& launch) {
-  fatal("%s is to run on node %d of the cluster, for which the program has no code of it: compile it for that kind of device, "
-        "too (-fopenmp-targets)",
+// The node that the program names for the kernel. A hint is left out where that node has no code of it.
+NodeNumber ClusterHead::pin_of(const Launch& launch, const KernelCodes& codes) const {
+  if (launch.node == 0) return kAnyNode;
+  auto kind = static_cast<uint32_t>(kind_of_member(device_->members[launch.node - 1]));
+  if ((codes.kinds >> kind & 1) != 0) return static_cast<NodeNumber>(launch.node);
+  bool is_hint = launch.number < 0 || launch.number == device_->number;
+  if (is_hint) return kAnyNode;
+  fatal("%s is to run on node %d of the cluster, for which the program has no code of it: leave `device` out, or compile it "
+        "for that kind of device, too (-fopenmp-targets)",
         launch.kernel->name, launch.node);
 }
 
@@ -111,7 +117,6 @@ TaskNumber ClusterHead::create_kernel(NewTask task, const Launch& launch, const 
 }
 
 void ClusterHead::launch(const Launch& launch, uint32_t kernel, const KernelCodes& codes, Operation* operation) {
-  if (launch.node != 0 && codes.at[launch.node] == 0) refuse_pin(launch);
   int number = launch.number >= 0 ? launch.number : device_->number;
   KernelForm form = {codes.at, {0, offset_in_program(launch.place), launch.thread_limit, launch.in_memory, number}};
   List<uint64_t> words;
@@ -125,7 +130,7 @@ void ClusterHead::launch(const Launch& launch, uint32_t kernel, const KernelCode
     task.kinds = codes.kinds;
     task.priority = launch.priority;
     task.is_awaited = launch.is_awaited || needs_ends_;
-    if (launch.node != 0) task.pin = static_cast<NodeNumber>(launch.node);
+    task.pin = pin_of(launch, codes);
     bool all = device_->has_far_pointers.load(std::memory_order_relaxed);  // ordered by the lock
     memory_.list_accesses(launch, all, task.accesses);
     if (launch.reduced_count != 0) add_reduced(launch, task, words);

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
 
 namespace marline::target {
 
@@ -120,6 +121,10 @@ void describe_cluster(DeviceFacts& facts) {
     keep_common(facts.vendor, other.vendor);
   }
   if (members == 0) fatal("MARLINE_DEVICES names cluster:gpu, and no worker has a GPU: see MARLINE_NODE_DEVICES");
+  if (cluster_members() == ClusterOf::kAll && gpus == 0) {
+    warn("MARLINE_DEVICES names cluster:all, and no worker has a GPU for which the program has code: all members are processors; "
+         "with OMP_DISPLAY_ENV=verbose workers say why");
+  }
   facts.is_gpu = gpus == members;
   const char* what = facts.is_gpu ? "GPU" : "node";
   int length = std::snprintf(facts.name, sizeof facts.name, "%d %s%s as one device", members, what, members == 1 ? "" : "s");

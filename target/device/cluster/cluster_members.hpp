@@ -10,7 +10,6 @@ namespace marline::target {
 
 // As Placement has it (Member::kind).
 enum class MemberKind : uint32_t { kProcessor, kGpu };
-inline constexpr uint32_t kMemberKinds = 2;
 
 [[nodiscard]] MemberKind kind_of_member(const Device* member);
 // Of members of this device that are of the kind.

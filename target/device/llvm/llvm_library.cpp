@@ -35,16 +35,25 @@ bool is_this_library(const char* path) {
          a.st_dev == b.st_dev;
 }
 
-// Of a library that is there: why it cannot be used. By the first thread that asks, as the rest here.
+// Of the first library that is there: why it cannot be used. By the first thread that asks, as the rest here.
 char g_refusal[512];
+
+void note_refusal(const char* path, const char* lacks) {
+  if (g_refusal[0] != '\0') return;
+  if (lacks != nullptr) {
+    std::snprintf(g_refusal, sizeof g_refusal, "%s has no %s", path, lacks);
+  } else {
+    std::snprintf(g_refusal, sizeof g_refusal, "%s", dlerror());
+  }
+}
 
 void* open_if_usable(const char* path) {
   if (is_this_library(path)) return nullptr;
   void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
-  if (library == nullptr) std::snprintf(g_refusal, sizeof g_refusal, "%s", dlerror());
+  if (library == nullptr) note_refusal(path, nullptr);
   for (const char* name : kNeeded) {
     if (library == nullptr || dlsym(library, name) != nullptr) continue;
-    std::snprintf(g_refusal, sizeof g_refusal, "%s has no %s", path, name);
+    note_refusal(path, name);
     library = nullptr;
   }
   return library;

@@ -218,6 +218,7 @@ class Head {
   NodeNumber find_busiest(NodeNumber reporting);
   bool withdraw_from(NodeNumber busy, NodeNumber idle);
   [[nodiscard]] size_t most_untold(NodeNumber node, double time) const;
+  [[nodiscard]] double time_of_runnable(const Task& task) const;
   bool can_stand_in(const Task& task, NodeNumber idle);
   void lend(TaskNumber number, NodeNumber idle);
   void plan_accesses(TaskNumber number, Message& assignment);

@@ -104,6 +104,14 @@ bool Head::withdraw_from(NodeNumber busy, NodeNumber idle) {
   return false;
 }
 
+// What the task's node has to run. Loads are what was known when tasks were placed: if more is known now, all are taken to take as
+// many times as long as this one.
+double Head::time_of_runnable(const Task& task) const {
+  NodeNumber node = task.place.node;
+  double load = placement.expected_time_at(task.request, node) / placement.slots(node);
+  return runnable_[node] * (load > task.load && task.load > 0 ? load / task.load : 1);
+}
+
 // The idle node has a free slot. Packing, merging and comparing what is moved takes both nodes' time, which nobody knows
 // in advance: so it is to be little of what the busy node is spared, which may be of another kind. And what is gained, half
 // of the task's time or more: the head pays with messages.
@@ -116,8 +124,9 @@ bool Head::can_stand_in(const Task& task, NodeNumber idle) {
   constexpr double kLittle = 0.1, kGain = 0.5;
   double end = placement.time_with_transfer(task.request, idle, moved);
   double time = placement.expected_time_at(task.request, idle);
-  double spared = placement.expected_time_at(task.request, task.place.node);
-  if (end - time > kLittle * spared || end + kGain * time > runnable_[task.place.node]) return false;
+  NodeNumber busy = task.place.node;
+  double spared = placement.expected_time_at(task.request, busy);
+  if (end - time > kLittle * spared || end + kGain * time > time_of_runnable(task)) return false;
   return copies_.missing_room(buffers_of(task), idle) == 0;
 }
 

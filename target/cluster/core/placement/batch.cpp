@@ -28,8 +28,8 @@ bool Batch::Plan::is_like(const Plan& other) const {
          std::equal(positions.begin(), positions.end(), other.positions.begin());
 }
 
-// Ranks are those of HEFT: the longest way from the start of a task to the end of all. Times are those of the first kind
-// of member that may run it. False: the one before has had this order, and the same rule.
+// Ranks are those of HEFT: the longest way from the start of a task to the end of all. Times are those of the kind
+// of member on which it is shortest. False: the one before has had this order, and the same rule.
 bool Batch::set_order(const Placement& placement, Way way) {
   order_.swap(order_before_);
   order_.clear();

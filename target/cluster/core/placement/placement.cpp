@@ -68,8 +68,8 @@ const Placement::Cost* Placement::find_cost(uint64_t key) const {
   return costs_.begin() + low;  // the first that is not less, perhaps the end
 }
 
-// Of what has never run, as long as one unit: the number of tasks counts then. Where other kinds of members may run it, what has
-// run for the first time is tried again: a kind that seems slow by that would never run the second one.
+// Of what has never run, as set_unknown_time says: the number of tasks counts then. Where other kinds of members may run it,
+// what has run for the first time is tried again: a kind that seems slow by that would never run the second one.
 double Placement::expected_time(const PlacementRequest& request, uint32_t kind) const {
   uint64_t key = key_of(request, kind);
   const Cost* cost = find_cost(key);
@@ -87,10 +87,28 @@ bool Placement::note_first(uint32_t kernel, NodeNumber node) {
   return true;
 }
 
-bool Placement::is_known(const PlacementRequest& request) const {
-  uint64_t key = key_of(request, request.kinds == 0 ? 0 : static_cast<uint32_t>(__builtin_ctz(request.kinds)));
+bool Placement::is_known(const PlacementRequest& request, uint32_t kind) const {
+  uint64_t key = key_of(request, kind);
   const Cost* cost = find_cost(key);
   return cost != costs_.end() && cost->key == key;
+}
+
+bool Placement::is_known(const PlacementRequest& request) const {
+  for (uint32_t kinds = request.kinds & kinds_; kinds != 0; kinds &= kinds - 1) {
+    if (is_known(request, static_cast<uint32_t>(__builtin_ctz(kinds)))) return true;
+  }
+  return false;
+}
+
+double Placement::expected_time(const PlacementRequest& request) const {
+  double shortest = -1;
+  for (uint32_t kinds = request.kinds & kinds_; kinds != 0; kinds &= kinds - 1) {
+    auto kind = static_cast<uint32_t>(__builtin_ctz(kinds));
+    if (!is_known(request, kind)) continue;
+    double time = expected_time(request, kind);
+    shortest = shortest < 0 || time < shortest ? time : shortest;
+  }
+  return shortest < 0 ? unknown_time_ : shortest;
 }
 
 void Placement::learn(const PlacementRequest& request, NodeNumber node, double time) {

@@ -95,10 +95,8 @@ class Placement {
   [[nodiscard]] double expected_time_at(const PlacementRequest& request, NodeNumber node) const {
     return expected_time(request, members_[node - 1].kind);
   }
-  // On the first kind of member that may run it.
-  [[nodiscard]] double expected_time(const PlacementRequest& request) const {
-    return expected_time(request, request.kinds == 0 ? 0 : static_cast<uint32_t>(__builtin_ctz(request.kinds)));
-  }
+  // On the kind of members that may run it for which it is shortest, as far as that is known.
+  [[nodiscard]] double expected_time(const PlacementRequest& request) const;
   [[nodiscard]] double wire_time(uint64_t bytes) const { return static_cast<double>(bytes) * time_per_byte_; }
   [[nodiscard]] double transfer_time(uint64_t bytes) const {
     return bytes == 0 ? 0 : latency_ + static_cast<double>(bytes) * time_per_byte_;
@@ -120,7 +118,7 @@ class Placement {
   [[nodiscard]] double wait_time(NodeNumber node, double load, double time, double rounds) const;
   // It moves in a fiftieth of the time, or less.
   [[nodiscard]] bool is_little(uint64_t bytes, double time) const { return wire_time(bytes) < kLittle * time; }
-  // Such tasks have run, on the first kind of member that may run them.
+  // Such tasks have run.
   [[nodiscard]] bool is_known(const PlacementRequest& request) const;
   [[nodiscard]] double all_slots() const { return slots_; }
   [[nodiscard]] size_t members() const { return members_.count(); }
@@ -151,6 +149,7 @@ class Placement {
   static double ready_time(const PlacementRequest& request, NodeNumber node, double transfer);
   static uint64_t key_of(const PlacementRequest& request, uint32_t kind);
   bool note_first(uint32_t kernel, NodeNumber node);
+  [[nodiscard]] bool is_known(const PlacementRequest& request, uint32_t kind) const;
   const Cost* find_cost(uint64_t key) const;
   void add_candidate(const PlacementRequest& request, NodeNumber node);
 

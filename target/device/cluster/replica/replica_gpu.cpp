@@ -7,7 +7,7 @@
 // Invariants of a block, whenever nobody has its chunk:
 // - if it `is_on_gpu`, the GPU has all that the twin has;
 // - if it `is_stale`, it is on the GPU, which has newer bytes than mirror and twin, and no other node has seen these.
-//   What has changed there gets the block's left stamp when it is brought home.
+//   What has changed there gets the block's left stamp when it is brought home: its bytes, or all of it if it `is_sole`.
 #include "device/cluster/replica/marks.hpp"
 #include "device/cluster/replica/replica.hpp"
 
@@ -189,7 +189,7 @@ void Replica::compare_with_mirror(uint64_t block, Part part, bool is_sole, const
     if (is_sole && blocks_[block].is_on_gpu != 0) {
       std::memcpy(twin, now, bytes);
       set_uniform(block, stamp);
-    } else {
+    } else {  // the twin may have what the GPU lacks
       Marks marks = {};
       mark_different(mirror + part.begin, now, bytes, marks + part.begin);
       (void)put_marked(twin + part.begin, now, marks + part.begin, bytes);
