@@ -48,7 +48,8 @@ int main(int argc, char **argv) {
   bench_say("spread", bench_median(took, kTimes), "ms");
 #pragma omp target exit data map(from : x[0 : regions * n])
   for (long i = 1; i < regions * n; ++i) /* a GPU rounds once for both operations */
-    if (x[i] < x[0] * 0.999f || x[i] > x[0] * 1.001f) bench_fail("spread: number %ld is %g, and the first one %g", i, (double)x[i], (double)x[0]);
+    if (x[i] < x[0] * 0.999f || x[i] > x[0] * 1.001f)
+      bench_fail("spread: number %ld is %g, and the first one %g", i, (double)x[i], (double)x[0]);
   free(x);
   return 0;
 }

@@ -299,7 +299,6 @@ void* take(CapturedTask* task) {
   if (task->graph != 0 && is_plain && is_told(MARLINE_ON_ANYTHING | MARLINE_ON_SCHEDULE)) return nullptr;  // tools are not told of those
   Device* device = device_that_takes(task->device);
   if (device == nullptr || (task->maps != nullptr && !knows_loaded_variables(device))) return nullptr;
-  if (task->reduced_count != 0 && !device->reduces) return nullptr;
   auto* one = make<Ahead>();
   one->task = task;
   one->device = device;

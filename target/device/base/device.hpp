@@ -104,7 +104,7 @@ struct Launch {
   bool is_ahead = false;
   bool is_awaited = true;
   int32_t priority = 0;
-  const ReducedArgument* reduced = nullptr;  // for devices that can (Device::reduces)
+  const ReducedArgument* reduced = nullptr;  // for devices that take kernels ahead
   uint32_t reduced_count = 0;
 };
 
@@ -236,7 +236,6 @@ struct Device {
   std::atomic<bool> has_far_pointers{false};
   Device* const* members = nullptr;  // of a cluster: the devices that it consists of; by the list of devices
   int member_count = 0;
-  bool reduces = false;  // it takes Launch::reduced; by its start
   bool is_told = false;  // a tool has heard of it; under the lock under which devices are started
   // Of such a member: the cluster, whose data environment it has, and which node of it this is, from 1 on. Its own
   // `mapping` is not used.

@@ -151,7 +151,8 @@ void start(Device* device) {
   options.memory = chosen_memory();
   options.patience = Worker::patience(options.nodes);
   options.withdraw = options.policy == PlacementPolicy::kEarliestEnd;  // the others say where regions run
-  auto* head = new (g_room) ClusterHead(device, {room.begin, room.bytes, has_gpus, options.nodes}, room.limit, options);
+  ClusterPlace place = {room.begin, room.bytes, has_gpus, options.nodes};
+  auto* head = new (g_room) ClusterHead(device, place, room.limit, options);
   g_cluster = head;
   ClusterWrites writes = chosen_writes();
   head->set_writes(writes.may_write, writes.checks);
@@ -169,7 +170,6 @@ void start(Device* device) {
   if (weighs_links) head->set_link(measure_links(device, ClusterHead::kTimePerByte));
   device->asks_to_copy = true;
   device->asks_for_spans = true;
-  device->reduces = true;
   bool takes_ahead = sends_ahead();
   bool in_groups = weighs_links && takes_ahead && !options.hold;
   device->most_ahead = most_ahead(device, options.hold, in_groups ? head->place_in_groups() : 0);

@@ -18,7 +18,7 @@ namespace marline::target {
 // The addresses of the cluster's memory, and how many nodes have it.
 struct ClusterPlace {
   uint64_t begin, bytes;
-  bool is_gpus;  // the nodes' GPUs have them: in the processes, the copies lie elsewhere
+  bool is_gpus;  // a GPU has them: this node's, or, for the program, any. In this process the copies lie elsewhere
   size_t nodes;
 };
 

@@ -22,7 +22,7 @@ List<GpuCopy> g_copies;  // of open taskgroups' reductions
 // As many bytes of a GPU's.
 class Fetched {
  public:
-  Fetched(int gpu, uint64_t bytes) : gpu_(gpu), memory_(static_cast<char*>(std::malloc(bytes + 1))) {
+  explicit Fetched(uint64_t bytes) : memory_(static_cast<char*>(std::malloc(bytes + 1))) {
     if (memory_ == nullptr) fatal("no memory for the result (%lu bytes) of a task reduction", bytes);
     all_.push({0, bytes});
   }
@@ -31,13 +31,12 @@ class Fetched {
   Fetched& operator=(const Fetched&) = delete;
 
   char* read(uint64_t address) const {
-    read_from_gpu(gpu_, memory_, address, all_.begin(), all_.count());
+    kGpuMemory.read(memory_, address, all_);
     return memory_;
   }
-  void write(uint64_t address) const { write_to_gpu(gpu_, address, memory_, all_.begin(), all_.count()); }
+  void write(uint64_t address) const { kGpuMemory.write(address, memory_, all_); }
 
  private:
-  int gpu_;
   char* memory_;
   List<ByteRun> all_;
 };
@@ -47,7 +46,12 @@ uint64_t copy_of(int gpu, const ReducedWords& reduced) {
     if (copy.buffer == reduced.buffer) return copy.address;
   }
   uint64_t address = allocate_on_gpu(gpu, reduced.bytes);
-  Fetched initial(gpu, reduced.bytes);
+  if (address == 0) {
+    fatal("the GPU has no memory beside the cluster's for a copy (%lu bytes) of a variable of a task reduction: leave "
+          "in_reduction out, or use --devices=cluster",
+          reduced.bytes);
+  }
+  Fetched initial(reduced.bytes);
   (void)initial.read(reduced.address);
   initial.write(address);
   g_copies.push({reduced.buffer, address});
@@ -66,7 +70,7 @@ void take_gpu_copies(int gpu, KernelStart& kernel) {
 void combine_gpu_copies(int gpu, const ClusterNode& node, const KernelStart& kernel) {
   const uint64_t *words = kernel.words, bytes = words[4];
   Combine combine = combine_of(node, kernel);
-  Fetched result(gpu, bytes), other(gpu, bytes);
+  Fetched result(bytes), other(bytes);
   char* to = result.read(words[6] != 0 ? words[3] : words[5]);
   for (size_t i = 0; i < g_copies.count(); ++i) {
     GpuCopy copy = g_copies[i];

@@ -329,11 +329,7 @@ void clear_on_gpu(int gpu, uint64_t at, uint64_t bytes) {
   if (llvm_fill(device, reinterpret_cast<char*>(at), 0, bytes) != 0) refuse_copy(device, "to");
 }
 
-uint64_t allocate_on_gpu(int gpu, uint64_t bytes) {
-  uint64_t address = kLlvmKind.allocate(&g_gpus[gpu].device, bytes);
-  if (address == 0) fatal("device %d (node) has no memory for %lu bytes: map less", g_gpus[gpu].device.number, bytes);
-  return address;
-}
+uint64_t allocate_on_gpu(int gpu, uint64_t bytes) { return kLlvmKind.allocate(&g_gpus[gpu].device, bytes); }
 
 void release_on_gpu(int gpu, uint64_t address) { kLlvmKind.release(&g_gpus[gpu].device, address); }
 

@@ -56,7 +56,7 @@ void run_gpu_kernel(const GpuKernel& kernel);
 void write_to_gpu(int gpu, uint64_t to, const void* from, const ByteRun* runs, size_t count);
 void read_from_gpu(int gpu, void* to, uint64_t from, const ByteRun* runs, size_t count);
 void clear_on_gpu(int gpu, uint64_t at, uint64_t bytes);
-// Memory besides the program's. Ends the process if there is none.
+// Memory besides the program's; 0: there is none.
 [[nodiscard]] uint64_t allocate_on_gpu(int gpu, uint64_t bytes);
 void release_on_gpu(int gpu, uint64_t address);
 // Holds the thread, which may have locks.
