@@ -70,12 +70,14 @@ const Placement::Cost* Placement::find_cost(uint64_t key) const {
 
 // Of what has never run, as set_unknown_time says: the number of tasks counts then. Where other kinds of members may run it,
 // what has run for the first time is tried again: a kind that seems slow by that would never run the second one.
+double Placement::time_of(const Cost& cost, const PlacementRequest& request, uint32_t kind) const {
+  bool is_tried_again = cost.seen == 0 && (request.kinds & kinds_ & ~(1u << kind)) != 0;
+  return is_tried_again && cost.mean > unknown_time_ ? unknown_time_ : cost.mean;
+}
+
 double Placement::expected_time(const PlacementRequest& request, uint32_t kind) const {
-  uint64_t key = key_of(request, kind);
-  const Cost* cost = find_cost(key);
-  if (cost == costs_.end() || cost->key != key) return unknown_time_;
-  bool is_tried_again = cost->seen == 0 && (request.kinds & kinds_ & ~(1u << kind)) != 0;
-  return is_tried_again && cost->mean > unknown_time_ ? unknown_time_ : cost->mean;
+  const Cost* cost = known_cost(request, kind);
+  return cost != nullptr ? time_of(*cost, request, kind) : unknown_time_;
 }
 
 // Whether no task of the kernel has run there before.
@@ -87,15 +89,16 @@ bool Placement::note_first(uint32_t kernel, NodeNumber node) {
   return true;
 }
 
-bool Placement::is_known(const PlacementRequest& request, uint32_t kind) const {
+// Null: no such task has run on members of that kind.
+const Placement::Cost* Placement::known_cost(const PlacementRequest& request, uint32_t kind) const {
   uint64_t key = key_of(request, kind);
   const Cost* cost = find_cost(key);
-  return cost != costs_.end() && cost->key == key;
+  return cost != costs_.end() && cost->key == key ? cost : nullptr;
 }
 
 bool Placement::is_known(const PlacementRequest& request) const {
   for (uint32_t kinds = request.kinds & kinds_; kinds != 0; kinds &= kinds - 1) {
-    if (is_known(request, static_cast<uint32_t>(__builtin_ctz(kinds)))) return true;
+    if (known_cost(request, static_cast<uint32_t>(__builtin_ctz(kinds))) != nullptr) return true;
   }
   return false;
 }
@@ -104,8 +107,9 @@ double Placement::expected_time(const PlacementRequest& request) const {
   double shortest = -1;
   for (uint32_t kinds = request.kinds & kinds_; kinds != 0; kinds &= kinds - 1) {
     auto kind = static_cast<uint32_t>(__builtin_ctz(kinds));
-    if (!is_known(request, kind)) continue;
-    double time = expected_time(request, kind);
+    const Cost* cost = known_cost(request, kind);
+    if (cost == nullptr) continue;
+    double time = time_of(*cost, request, kind);
     shortest = shortest < 0 || time < shortest ? time : shortest;
   }
   return shortest < 0 ? unknown_time_ : shortest;

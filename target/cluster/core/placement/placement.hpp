@@ -149,7 +149,8 @@ class Placement {
   static double ready_time(const PlacementRequest& request, NodeNumber node, double transfer);
   static uint64_t key_of(const PlacementRequest& request, uint32_t kind);
   bool note_first(uint32_t kernel, NodeNumber node);
-  [[nodiscard]] bool is_known(const PlacementRequest& request, uint32_t kind) const;
+  [[nodiscard]] const Cost* known_cost(const PlacementRequest& request, uint32_t kind) const;
+  [[nodiscard]] double time_of(const Cost& cost, const PlacementRequest& request, uint32_t kind) const;
   const Cost* find_cost(uint64_t key) const;
   void add_candidate(const PlacementRequest& request, NodeNumber node);
 
