@@ -20,7 +20,7 @@ void gate_wait(Gate *gate);
 
 void gate_open(Gate *gate);
 
-/* Likewise, for who waits in another way than gate_wait. */
+/* Whether it is: then what was written before that is seen. For a thread that waits in a way of its own. */
 bool gate_is_open(const Gate *gate);
 
 /* A futex of this process. The second waits for at most `nanoseconds`, fewer than a second. */

@@ -89,9 +89,8 @@ void name_member(DeviceFacts& facts, int node) {
 }
 
 bool is_member(const Device& device) {
-  ClusterOf members = cluster_members();
-  bool is_processor = device.kind == &kNodeKind, is_gpu = device.kind == &kNodeGpuKind;
-  return (is_processor && members != ClusterOf::kGpus) || (is_gpu && members != ClusterOf::kProcessors);
+  bool is_gpu = device.kind == &kNodeGpuKind;
+  return (is_gpu || device.kind == &kNodeKind) && is_cluster_member(is_gpu);
 }
 
 // A cluster's are the processors of workers, or their GPUs, by number, in whatever order the user has put them.

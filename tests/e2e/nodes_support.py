@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import CROWDED, SECONDS, Result, clean_environment
+from conftest import CROWDED, SECONDS, Result, clean_environment, emulated_gpus
 
 MARK = "NODES_TEST"
 COMPILERS = {"gcc": ("gcc-12", "-fopenmp"),
@@ -28,6 +28,12 @@ def built(compiled: Callable[..., Path], kind: str, source: str, *flags: str) ->
     if source.endswith(".cpp"):
         compiler = {"gcc-12": "g++-12", "clang-19": "clang++-19"}[compiler]
     return compiled(compiler, source, *own, *flags)
+
+
+@pytest.fixture
+def emulated(build: Path) -> dict[str, str]:
+    """A GPU for each worker of a node of its own, and no program without one."""
+    return emulated_gpus(build, 1, OMP_TARGET_OFFLOAD="mandatory")
 
 
 def gpu_program(build: Path, name: str) -> Path:

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import SECONDS, clean_environment, emulated_gpus
-from nodes_support import built, gpu_program, jobs, only, said, values  # noqa: F401  (a fixture)
+from conftest import SECONDS, clean_environment
+from nodes_support import built, emulated, gpu_program, jobs, only, said, values  # noqa: F401  (fixtures)
 
 
 
@@ -394,11 +394,6 @@ def test_ps_shows_what_each_node_has(jobs, compiled):
 
 
 # GPUs of workers ------------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def emulated(build) -> dict[str, str]:
-    return emulated_gpus(build, 1, OMP_TARGET_OFFLOAD="mandatory")
 
 
 @pytest.fixture

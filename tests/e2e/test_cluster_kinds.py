@@ -5,15 +5,9 @@
 import re
 
 import pytest
-from conftest import emulated_gpus
-from nodes_support import built, gpu_program, jobs, only, said, values  # noqa: F401  (a fixture)
+from nodes_support import built, emulated, gpu_program, jobs, only, said, values  # noqa: F401  (fixtures)
 
 NODES = "0,0,0,1"  # one GPU each: node 1 of the cluster has that of the program's node, node 2 has none left
-
-
-@pytest.fixture
-def emulated(build) -> dict[str, str]:
-    return emulated_gpus(build, 1, OMP_TARGET_OFFLOAD="mandatory")
 
 
 def run(jobs, *words, **changes):

@@ -15,17 +15,13 @@
 #include "device/cluster/cluster_writes.hpp"
 #include "device/node/node.hpp"
 #include "device/node/node_guest.hpp"
-#include "device/node/node_parts.hpp"
 #include "device/process/process.hpp"
 #include "device/processor/call_kernel.hpp"
-#include "device/processor/window.hpp"
 
 #include <strings.h>
 
-#include <algorithm>
 #include <atomic>
 #include <climits>
-#include <cstdio>
 #include <cstring>
 #include <new>
 

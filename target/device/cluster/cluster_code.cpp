@@ -67,7 +67,7 @@ void ask_all(const Device* device, Places& to, const Ask& ask) {
   to = {};
   for (int i = 0; i < device->member_count; ++i) {
     Device* member = device->members[i];
-    uint32_t kind = 1u << static_cast<uint32_t>(kind_of_member(member));
+    uint32_t kind = bit_of(kind_of_member(member));
     to.at[i + 1] = ask(member, static_cast<NodeNumber>(i + 1));
     asked |= kind;
     lack |= to.at[i + 1] == 0 ? kind : 0;
@@ -176,7 +176,7 @@ static void construct(Device* member, const Module& module, uint64_t handle) {
 
 // Of members of a kind for which there is no image.
 static void warn_of_idle(const Device* device, const Module& module, uint32_t kinds) {
-  bool are_gpus = (kinds >> static_cast<uint32_t>(MemberKind::kGpu) & 1) == 0;
+  bool are_gpus = (kinds & bit_of(MemberKind::kGpu)) == 0;
   int count = count_members(device, are_gpus ? MemberKind::kGpu : MemberKind::kProcessor);
   const char* what = are_gpus ? "GPU" : "processor";
   warn("%s has no image for %d %s%s of the cluster, which %s no regions of it: compile it for each kind of device "

@@ -86,8 +86,8 @@ bool ClusterHead::may_be_repeated(const List<uint64_t>& words, bool in_memory) {
 // The node that the program names for the kernel. A hint is left out where that node has no code of it.
 NodeNumber ClusterHead::pin_of(const Launch& launch, const KernelCodes& codes) const {
   if (launch.node == 0) return kAnyNode;
-  auto kind = static_cast<uint32_t>(kind_of_member(device_->members[launch.node - 1]));
-  if ((codes.kinds >> kind & 1) != 0) return static_cast<NodeNumber>(launch.node);
+  MemberKind kind = kind_of_member(device_->members[launch.node - 1]);
+  if ((codes.kinds & bit_of(kind)) != 0) return static_cast<NodeNumber>(launch.node);
   bool is_hint = launch.number < 0 || launch.number == device_->number;
   if (is_hint) return kAnyNode;
   fatal("%s is to run on node %d of the cluster, for which the program has no code of it: leave `device` out, or compile it "

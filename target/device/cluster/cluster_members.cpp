@@ -21,11 +21,6 @@ namespace {
 
 constexpr uint64_t kClusterAlignment = 4096;
 
-bool is_member(int device) {
-  ClusterOf members = cluster_members();
-  return members == ClusterOf::kAll || node_device_is_gpu(device) == (members == ClusterOf::kGpus);
-}
-
 // What all have of a text; nothing, if they differ.
 template <size_t kBytes>
 void keep_common(char (&text)[kBytes], const char (&other)[kBytes]) {
@@ -106,7 +101,7 @@ int count_members(const Device* device, MemberKind kind) {
 void describe_cluster(DeviceFacts& facts) {
   int members = 0, gpus = 0;
   for (int i = 0, all = node_device_count(); i < all; ++i) {
-    if (!is_member(i)) continue;
+    if (!is_cluster_member(node_device_is_gpu(i))) continue;
     DeviceFacts other;
     describe_node_device(i, other);
     gpus += other.is_gpu ? 1 : 0;

@@ -10,6 +10,8 @@ namespace marline::target {
 
 // As Placement has it (Member::kind).
 enum class MemberKind : uint32_t { kProcessor, kGpu };
+// In sets of kinds (NewTask::kinds).
+[[nodiscard]] constexpr uint32_t bit_of(MemberKind kind) { return 1u << static_cast<uint32_t>(kind); }
 
 [[nodiscard]] MemberKind kind_of_member(const Device* member);
 // Of members of this device that are of the kind.

@@ -131,6 +131,11 @@ ClusterOf cluster_members() {
   return std::strstr(text, "cluster:all") != nullptr ? ClusterOf::kAll : ClusterOf::kProcessors;
 }
 
+bool is_cluster_member(bool is_gpu) {
+  ClusterOf members = cluster_members();
+  return members == ClusterOf::kAll || is_gpu == (members == ClusterOf::kGpus);
+}
+
 bool expects_several_devices() {
   return option_value(Option::kNodeDevices) != nullptr || cluster_members() != ClusterOf::kProcessors;
 }

@@ -35,6 +35,8 @@ enum class ClusterOf : uint8_t {
   kAll    // `cluster:all`: one for each worker as far as its node has enough, and the processor for the others
 };
 [[nodiscard]] ClusterOf cluster_members();
+// Whether a worker's device, its GPU or not, is one of them.
+[[nodiscard]] bool is_cluster_member(bool is_gpu);
 
 // In the program: whether its own environment says that a worker may be several devices.
 [[nodiscard]] bool expects_several_devices();

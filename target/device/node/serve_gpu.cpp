@@ -343,9 +343,11 @@ bool is_on_gpu(int gpu, uint64_t address, uint64_t bytes) { return is_gpus(g_gpu
 int open_worker_gpus(const char* asked) {
   const char* why = "";
   int count = llvm_device_count(&why);
-  if (count <= 0 && asked == nullptr) note("MARLINE_DEVICES names cluster:all: %s", why);
-  if (count <= 0 && asked == nullptr) return 0;
-  if (count <= 0) fatal("%s: %s", asked, why);
+  if (count <= 0 && asked != nullptr) fatal("%s: %s", asked, why);
+  if (count <= 0) {
+    note("MARLINE_DEVICES names cluster:all: %s", why);
+    return 0;
+  }
   g_gpus = static_cast<Gpu*>(std::calloc(static_cast<size_t>(count), sizeof(Gpu)));
   if (g_gpus == nullptr) fatal("no memory for %d GPUs", count);
   for (int i = 0; i < count; ++i) {
