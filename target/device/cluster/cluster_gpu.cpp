@@ -4,8 +4,8 @@
 #include "device/cluster/cluster_gpu.hpp"
 
 #include "base/report.hpp"
-#include "device/cluster/cluster_reduce.hpp"
 #include "device/cluster/cluster_seen.hpp"
+#include "device/cluster/reduce/cluster_reduce.hpp"
 #include "device/llvm/cuda_find.hpp"
 #include "device/node/node_parts.hpp"
 #include "device/node/serve_gpu.hpp"

@@ -11,7 +11,7 @@
 #include "device/cluster/cluster_graphs.hpp"
 #include "device/cluster/cluster_memory.hpp"
 #include "device/cluster/cluster_node.hpp"
-#include "device/cluster/region_copies.hpp"
+#include "device/cluster/reduce/region_copies.hpp"
 #include "device/node/node_link.hpp"
 #include "image/program.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // See the header: the program's side, and behind it that of the nodes.
-#include "device/cluster/cluster_reduce.hpp"
+#include "device/cluster/reduce/cluster_reduce.hpp"
 
 #include "device/base/tell.hpp"
 #include "device/cluster/cluster_code.hpp"

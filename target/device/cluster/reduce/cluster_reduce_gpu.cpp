@@ -4,7 +4,7 @@
 // has a lock. What combines is the program's code for processors, so bytes come here for that.
 #include "base/report.hpp"
 #include "device/cluster/cluster_gpu.hpp"
-#include "device/cluster/cluster_reduce.hpp"
+#include "device/cluster/reduce/cluster_reduce.hpp"
 #include "device/node/serve_gpu.hpp"
 
 #include <cstdlib>

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "device/cluster/cluster_node.hpp"
-#include "device/cluster/region_copies.hpp"
+#include "device/cluster/reduce/region_copies.hpp"
 
 namespace marline::target {
 

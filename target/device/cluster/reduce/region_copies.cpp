@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // See the header.
-#include "device/cluster/region_copies.hpp"
+#include "device/cluster/reduce/region_copies.hpp"
 
 #include "base/report.hpp"
 
