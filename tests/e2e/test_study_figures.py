@@ -189,6 +189,13 @@ def test_metg_interval_is_that_of_the_draws():
     assert found.value == pytest.approx(4) == found.low
 
 
+def test_metg_of_a_sweep_over_the_number_of_tasks():
+    """More tasks, smaller ones: METG comes from the small end all the same."""
+    granularities, efficiencies = np.array([[32.0, 8.0, 2.0]] * 2), np.array([[1.0, 0.75, 0.25]] * 2)
+    found = metg.metg(Curve("", "", 2, "ok", [1, 2, 4], granularities, efficiencies, efficiencies), 50)
+    assert (found.kind, found.value) == ("value", pytest.approx(4))
+
+
 SYNTHETIC = """\
     study: synthetic
     repeats: 1

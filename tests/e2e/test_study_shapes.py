@@ -58,13 +58,13 @@ ENDS = """\
 
 
 def test_who_ends(tmp_path):
-    """The points that are given up behind three that hang count with these."""
+    """The points that are given up behind three that hang are not said to hang."""
     path = write_study(tmp_path, ENDS)
     result = study(path)
     assert result.returncode == 1
     table = [line.split("  ") for line in result.stdout.splitlines() if line.startswith(("fake  ", "gone  "))]
     assert [[word.strip() for word in row if word] for row in table] == [
-        ["fake", "all end", "4 fail", "4 hang"], ["gone", "-", "-", "-"]]  # fmt: skip
+        ["fake", "all end", "4 fail", "3 hang, 1 not run"], ["gone", "-", "-", "-"]]  # fmt: skip
 
 
 MODEL = f"#!{sys.executable} -SE\n" + textwrap.dedent("""\

@@ -72,10 +72,12 @@ def metg(curve: Curve, percent: float) -> Metg:
     crossing lies: `most` as the smallest granularity, `none` as infinity."""
     if curve.efficiencies is None or not curve.has_tasks:
         return Metg("none")
-    kind, value = crossing(curve.granularities[0], curve.efficiencies[0], percent / 100)
+    smallest_first = np.argsort(curve.granularities[0], kind="stable")  # a sweep over the number of tasks goes down
+    granularities, efficiencies = curve.granularities[:, smallest_first], curve.efficiencies[:, smallest_first]
+    kind, value = crossing(granularities[0], efficiencies[0], percent / 100)
     if kind == "none":
         return Metg("none")
-    found = [crossing(g, e, percent / 100) for g, e in zip(curve.granularities[1:], curve.efficiencies[1:])]
+    found = [crossing(g, e, percent / 100) for g, e in zip(granularities[1:], efficiencies[1:])]
     values = np.array([np.inf if each == "none" else at for each, at in found])
     low, high = np.percentile(values, (2.5, 97.5), method="nearest")
     return Metg(kind, value, float(low), float(high))

@@ -177,7 +177,8 @@ def grids(summary: Summary, curves: list[Curve]) -> list[Grid]:
 
 
 def finishes_grid(table: Table, summary: Summary) -> Grid:
-    """A row per program, a column per variant: of its points, how many hang, fail, or end with a right answer."""
+    """A row per program, a column per variant: of its points, how many hang, fail, end with a right answer, or were
+    given up behind others that hang."""
     variants = summary.variants()
     programs = list(dict.fromkeys(point.program.name for point in summary.points))
     rows = [[program, *(finishes_text(program, variant, summary) for variant in variants)] for program in programs]
@@ -185,7 +186,7 @@ def finishes_grid(table: Table, summary: Summary) -> Grid:
 
 
 def finishes_text(program: str, variant: str, summary: Summary) -> str:
-    """A point ends if all of its runs do. Points that were given up behind others that hang count with these."""
+    """A point ends if all of its runs do."""
     points = [point for point in summary.points if (point.program.name, point.variant.name) == (program, variant)]
     skipped = [point for point in points if point.key in summary.records.skips]
     runs = {point.key: {run["status"] for run in summary.runs[point.key]} for point in points}
@@ -195,8 +196,8 @@ def finishes_text(program: str, variant: str, summary: Summary) -> str:
     unknown = len(points) - len(skipped) - hang - fail - end
     if not points or not hang + fail + end:
         return "-" if skipped else ""
-    hang += unknown if hang else 0
-    parts = [f"{count} {word}" for count, word in ((hang, "hang"), (fail, "fail"), (end, "end")) if count]
+    counts = ((hang, "hang"), (fail, "fail"), (end, "end"), (unknown, "not run"))
+    parts = [f"{count} {word}" for count, word in counts if count]
     return "all end" if len(parts) == 1 and end == len(points) - len(skipped) else ", ".join(parts)
 
 
