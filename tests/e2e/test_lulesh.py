@@ -18,7 +18,9 @@ PROGRAMS = [f"lulesh-{compiler}-{mpi}" for compiler in ("gcc12", "clang19") for 
 PUBLISHED = {
     (5, 9999): (72, 7.85366510214584e03),
     (10, 9999): (231, 2.72053116847e04),
+    (12, 9999): (297, 3.78273380067512e04),
     (15, 9999): (400, 5.70289379332839e04),
+    (30, 9999): (932, 2.02507478507199e05),
     (45, 30): (30, 1.07020029863e07),
 }
 # Every form of tasks, as words; the first of each pair is its name in the tests.
@@ -172,6 +174,14 @@ def test_27_ranks_give_the_same_bits(run):
     one = run("lulesh-gcc12-openmpi", 1, 1, "-s", 9, "-i", 6)
     assert loops.fields == tasks.fields
     assert loops.answer == (one.answer[0], pytest.approx(one.answer[1], rel=1e-12))
+
+
+@pytest.mark.parametrize(("ranks", "size", "program", "one"), [
+    (8, 5, "lulesh-clang19-openmpi", (10, 9999)), (27, 4, "lulesh-gcc12-mpich", (12, 9999)),
+])  # fmt: skip
+def test_cubes_of_ranks_give_the_published_answer(run, ranks, size, program, one):
+    outcome = run(program, ranks, 1, "-s", size, "-tel", 2, "-tnl", 2, "--form", "tasks")
+    assert outcome.answer == (PUBLISHED[one][0], pytest.approx(PUBLISHED[one][1], rel=1e-9))
 
 
 @pytest.mark.parametrize(("form", "mpi"), [("tasks", "mpich"), ("nowait", "openmpi"), ("speculative", "mpich")])

@@ -87,6 +87,10 @@ def test_forms(measured):
     assert len(measured("lulesh_forms", "persistent *")) == 3
 
 
+def test_large(measured):
+    assert len(measured("lulesh_large", "tasks *")) == 1
+
+
 def test_fugaku(measured, tmp_path):
     measured("fugaku", "lulesh", "*+marline, mpich")
     table = (tmp_path / "README.md").read_text().split("### Which programs end\n\n")[1].splitlines()

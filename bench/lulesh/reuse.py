@@ -3,7 +3,7 @@
 """Why LULESH's tasks are fast: how much memory its loops and its tasks move, as recorded on two threads, and as 16 and 24
 cores of one domain would run the recorded graph (docs/guide/reuse.md says how it is counted).
 
-    lulesh_reuse.py [--prefix build/release] [--size N] [--tasks N] [--private SIZE] [--shared SIZE] [--markdown FILE]
+    reuse.py [--prefix build/release] [--size N] [--tasks N] [--private SIZE] [--shared SIZE] [--markdown FILE]
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Bench:
 def run(words: list[str], **changes: str) -> str:
     result = subprocess.run(words, env=os.environ | changes, capture_output=True, text=True, check=False)
     if result.returncode != 0:
-        sys.exit(f"lulesh_reuse: {' '.join(words)}: status {result.returncode}: {result.stderr.strip()}")
+        sys.exit(f"reuse: {' '.join(words)}: status {result.returncode}: {result.stderr.strip()}")
     return result.stdout
 
 
@@ -80,7 +80,7 @@ def rows(bench: Bench) -> list[tuple[str, dict]]:
 
 def page(options: argparse.Namespace, found: list[tuple[str, dict]]) -> str:
     lines = ["# How much memory LULESH's loops and tasks move", "",
-             "Made by `bench/lulesh_reuse.py`; not edited. [How it is counted](../guide/reuse.md).", "",
+             "Made by `bench/lulesh/reuse.py`; not edited. [How it is counted](../guide/reuse.md).", "",
              f"`-s {options.size}`, {options.tasks} tasks per loop, caches of {options.private} for each core and "
              f"{options.shared} for all, MiB per iteration. Rows as recorded are of one run on two threads of this "
              f"machine ({platform.machine()}, load {os.getloadavg()[0]:.1f}); rows of 16 and 24 cores are simulated from "
