@@ -47,13 +47,18 @@ struct Workload {
   long buffers = 2;       // Marline: of each column, written in turns
   uint64_t window = 0;    // Marline: tasks that are known before one is planned
   bool withdraw = true;   // and whether idle nodes stand in
+  long iterations = 1;    // others: of the graph, one behind the other, of which none reads what another one has written
 
+  // Of all iterations.
+  long steps() const { return graph.steps * iterations; }
+  long width_at(long step) const { return graph_width_at(&graph, step % graph.steps); }
   double time_of(long step, long column) const {
+    step %= graph.steps;
     double factor = graph_uniform(graph.seed, 7, static_cast<uint64_t>(step), static_cast<uint64_t>(column));
     return task * (1 + imbalance * (2 * factor - 1));
   }
-  size_t tasks() const;
-  double work() const;  // of all tasks
+  size_t tasks() const;  // of an iteration
+  double work() const;   // of its tasks
   size_t index_of(long step, long column) const {
     return static_cast<size_t>(step) * static_cast<size_t>(graph.width) + static_cast<size_t>(column);
   }

@@ -16,9 +16,9 @@ enum What : uint32_t { kArrive, kTaskEnd, kSubmitted, kBegin };
 // Which of a task's inputs are still to come.
 class Inputs {
  public:
-  explicit Inputs(const Workload& work) : missing_(work.index_of(work.graph.steps, 0)) {
-    for (long step = 0; step < work.graph.steps; ++step) {
-      for (long i = 0; i < graph_width_at(&work.graph, step); ++i) {
+  explicit Inputs(const Workload& work) : missing_(work.index_of(work.steps(), 0)) {
+    for (long step = 0; step < work.steps(); ++step) {
+      for (long i = 0; i < work.width_at(step); ++i) {
         missing_[work.index_of(step, i)] = static_cast<uint32_t>(work.inputs(step, i).size());
       }
     }
@@ -70,8 +70,8 @@ class StarPu {
   void insert_all() {
     std::vector<double> clock(work_.nodes, 0);
     double all = 0;  // of what every node has inserted as another one's
-    for (long step = 0; step < work_.graph.steps; ++step) {
-      for (long i = 0; i < graph_width_at(&work_.graph, step); ++i) {
+    for (long step = 0; step < work_.steps(); ++step) {
+      for (long i = 0; i < work_.width_at(step); ++i) {
         size_t node = work_.owner_of(i, work_.nodes), task = work_.index_of(step, i);
         all += costs_.insert_remote;
         clock[node] += costs_.insert_local - costs_.insert_remote;
@@ -185,10 +185,10 @@ class Mpi {
   void go_on(size_t number) {
     Core& core = cores_[number];
     if (core.is_busy) return;
-    for (; core.step < work_.graph.steps; ++core.step, core.next = 0) {
-      if (core.next < core.columns.size() && core.columns[core.next] < graph_width_at(&work_.graph, core.step)) break;
+    for (; core.step < work_.steps(); ++core.step, core.next = 0) {
+      if (core.next < core.columns.size() && core.columns[core.next] < work_.width_at(core.step)) break;
     }
-    if (core.step == work_.graph.steps) return;
+    if (core.step == work_.steps()) return;
     long column = core.columns[core.next];
     size_t task = work_.index_of(core.step, column);
     if (!inputs_.are_there(task)) return;

@@ -54,7 +54,9 @@ bool set_cost(Costs& costs, const std::string& name, double value) {
 
 bool set_work(Workload& work, const std::string& name, double value) {
   const std::pair<const char*, size_t*> counts[] = {{"--nodes", &work.nodes}, {"--cores", &work.cores}};
-  const std::pair<const char*, long*> numbers[] = {{"--steps", &work.graph.steps}, {"--buffers", &work.buffers}};
+  const std::pair<const char*, long*> numbers[] = {{"--steps", &work.graph.steps},
+                                                  {"--buffers", &work.buffers},
+                                                  {"--iterations", &work.iterations}};
   const std::pair<const char*, uint64_t*> words[] = {
       {"--bytes", &work.bytes}, {"--window", &work.window}, {"--seed", &work.graph.seed}};
   const std::pair<const char*, double*> times[] = {{"--task-us", &work.task}, {"--imbalance", &work.imbalance}};
@@ -101,16 +103,18 @@ Options read(int count, char** arguments) {
   for (int i = 1; i + 1 < count; i += 2) set(options, arguments[i], arguments[i + 1]);
   if (count % 2 == 0) refuse(std::string(arguments[count - 1]) + " has no value");
   Workload& work = options.work;
-  if (work.nodes < 1 || work.cores < 1 || options.columns < 1 || work.buffers < 2) {
-    refuse("--nodes, --cores and --columns must be at least 1, and --buffers 2");
+  if (work.nodes < 1 || work.cores < 1 || options.columns < 1 || work.buffers < 2 || work.iterations < 1) {
+    refuse("--nodes, --cores, --columns and --iterations must be at least 1, and --buffers 2");
   }
+  bool is_others = options.runtime == "starpu" || options.runtime.rfind("mpi", 0) == 0;
+  if (work.iterations > 1 && !is_others) refuse("--iterations is for starpu, mpi and mpi_blocking");
   work.graph.width = static_cast<long>(work.nodes * work.cores) * options.columns;
   if (const char* wrong = graph_check(&work.graph)) refuse(wrong);
   if (options.ccr > 0) work.bytes = static_cast<uint64_t>(work.task * options.costs.bandwidth / options.ccr);
   return options;
 }
 
-Outcome run(const Options& options) {
+Outcome run_one(const Options& options) {
   const std::string& name = options.runtime;
   if (name == "marline") return run_marline(options.work, options.costs, false);
   if (name == "marline_replayed") return run_marline(options.work, options.costs, true);
@@ -119,6 +123,21 @@ Outcome run(const Options& options) {
   if (name == "mpi") return run_mpi(options.work, options.costs, false);
   if (name == "mpi_blocking") return run_mpi(options.work, options.costs, true);
   refuse("--runtime " + name + " is none of marline, marline_replayed, ompc, starpu, mpi, mpi_blocking");
+}
+
+// One iteration of several is what each of them adds, as the first one begins and the last one ends alone.
+Outcome run(const Options& options) {
+  Outcome all = run_one(options);
+  if (options.work.iterations == 1) return all;
+  Options alone = options;
+  alone.work.iterations = 1;
+  Outcome one = run_one(alone);
+  auto further = static_cast<double>(options.work.iterations - 1);
+  all.time = (all.time - one.time) / further;
+  all.head = (all.head - one.head) / further;
+  all.messages = (all.messages - one.messages) / static_cast<uint64_t>(options.work.iterations - 1);
+  all.bytes = (all.bytes - one.bytes) / static_cast<uint64_t>(options.work.iterations - 1);
+  return all;
 }
 
 }  // namespace

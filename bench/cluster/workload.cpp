@@ -33,13 +33,13 @@ double Workload::work() const {
 
 std::vector<long> Workload::inputs(long step, long column) const {
   IntervalSet set;
-  graph_dependences(&graph, step, column, &set);
+  graph_dependences(&graph, step % graph.steps, column, &set);
   return members(set);
 }
 
 std::vector<long> Workload::readers(long step, long column) const {
   IntervalSet set;
-  graph_readers(&graph, step, column, &set);
+  graph_readers(&graph, step % graph.steps, column, &set);
   return members(set);
 }
 
