@@ -28,6 +28,13 @@ struct Dimension {
   uint64_t stride;
 };
 
+// Where a construct stands, for messages. Both are the program's, and may be null: the name of a region's kernel, and the
+// ident's text (device/base/place.hpp).
+struct Source {
+  const char* kernel = nullptr;
+  const char* place = nullptr;
+};
+
 // The caller's arrays.
 struct Items {
   int32_t count = 0;
@@ -39,6 +46,7 @@ struct Items {
   bool own_bases = false;    // a base is the item's own begin also where the item lies behind a pointer
   bool of_region = false;    // of a target region, which uses the data until its end
   struct Told* told = nullptr;  // the construct, if a tool listens (told.hpp)
+  Source source = {};
 };
 
 [[nodiscard]] inline bool is_member(uint64_t type) { return type >> map_type::kMemberShift != 0; }

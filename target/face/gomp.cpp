@@ -191,6 +191,7 @@ int run(int number, void (*function)(void*), const marline_device_maps_t* maps, 
   region.items = items_of(items);
   region.items.of_region = true;
   region.items.told = scope.told();
+  region.items.source.kernel = entry->name;
   region.scope = &scope;
   region.teams = 0;  // GCC does not say here
   region.thread_limit = thread_limit;

@@ -37,6 +37,7 @@ bool run_on(const Destination& to, const Origin& call, void* id, int32_t teams, 
   region.items.told = scope.told();
   region.nowait = nowait;
   region.place = place_of(call.ident);
+  region.items.source = {kernel->name, region.place};
   region.teams = told_teams(teams);
   region.passed_teams = teams;
   region.trip_count = given.trip_count;

@@ -76,6 +76,7 @@ Expansion::Expansion(const Items& given) : items_(given) {
   }
   items_ = list_.items();
   items_.of_region = given.of_region;
+  items_.source = given.source;
   items_.told = given.told;
 }
 

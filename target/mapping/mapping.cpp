@@ -6,6 +6,7 @@
 #include "mapping/mapping.hpp"
 
 #include "base/forks.hpp"
+#include "device/base/place.hpp"
 #include "device/base/tell.hpp"
 #include "device/base/users_memory.hpp"
 #include "mapping/copies.hpp"
@@ -116,9 +117,19 @@ Piece* Mapping::try_create(uintptr_t begin, size_t bytes, uint64_t type, Plan& p
   count_for(piece, type) = 1;
   ((type & kHold) != 0 ? piece->held_by : piece->counted_by) = construct_;
   piece->empty = true;
+  piece->source = source_;
   make_busy(piece, plan);
   pieces_.insert(piece);
   return piece;
+}
+
+void Mapping::refuse_overlap(uintptr_t begin, size_t bytes, const Piece& with) const {
+  char wants[600], has[600];
+  describe_source(source_, wants, sizeof wants);
+  describe_source(with.source, has, sizeof has);
+  fatal("device %d (%s): %s maps %zu bytes at %#lx, which overlap %zu bytes at %#lx that %s has mapped, and are not inside "
+        "them: map the whole first", device_->number, device_->kind->name, wants, bytes, begin, with.end - with.begin,
+        with.begin, has);
 }
 
 // `fresh`: this construct has created the piece, of this item or of a structure around it: its data is to be copied.
@@ -131,8 +142,7 @@ Piece* Mapping::find_or_create(uintptr_t begin, size_t bytes, uint64_t type, boo
     return piece;
   }
   if (piece != nullptr && (type & kPresent) == 0) {
-    fatal("device %d: map of %zu bytes at %#lx overlaps %zu bytes at %#lx that are mapped already, and is not inside "
-          "them: map the whole first", device_->number, bytes, begin, piece->end - piece->begin, piece->begin);
+    refuse_overlap(begin, bytes, *piece);
   }
   if ((type & kPresent) != 0) {
     fatal("device %d: a map with `present` of %zu bytes at %#lx, which are not all mapped there: map them first, e.g. by "
@@ -222,8 +232,7 @@ void Mapping::begin_expanded(const Items& items) {
   Plan plan;
   lock_.take();
   while (wait_for_busy(items)) {}
-  ++construct_;
-  of_region_ = items.of_region;
+  begin_construct(items);
   add(items, plan);
   const Piece* created = plan.pieces;  // further ones only get pointers
   for (const AttachLater& one : plan.attachments) attach(one, plan);
@@ -359,8 +368,7 @@ void Mapping::end_locked(const Items& items) {
 }
 
 void Mapping::plan_end(const Items& items, Plan& plan) {
-  ++construct_;
-  of_region_ = items.of_region;
+  begin_construct(items);
   subtract(items, plan);
   note_busy(plan, true);
 }

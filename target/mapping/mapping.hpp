@@ -157,6 +157,12 @@ class Mapping {
   void drop(Piece* piece, uint64_t type, Plan& plan);
   static void take_last(Piece* piece, Plan& plan);
   void plan_update(const Items& items, Plan& plan);
+  void begin_construct(const Items& items) {
+    ++construct_;
+    of_region_ = items.of_region;
+    source_ = items.source;
+  }
+  [[noreturn]] void refuse_overlap(uintptr_t begin, size_t bytes, const Piece& with) const;
   bool wait_for_busy(const Items& items);
   Busy* busy_at(const Items& items, int32_t i) const;
   Busy* busy_among(const Items& items) const;
@@ -175,6 +181,7 @@ class Mapping {
   Ranges places_;
   uint64_t construct_ = 0;   // number of the begin or end that has the lock
   bool of_region_ = false;   // whether that is a target region's
+  Source source_;            // of it
   uint32_t busy_count_ = 0;  // constructs whose Busy somebody can find
   bool shared_ = false;      // set before the first use
 };

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "base/array.hpp"
+#include "base/items.hpp"
 #include "base/ranges.hpp"
 #include "mapping/attachments.hpp"
 
@@ -47,6 +48,7 @@ struct Piece : Range {
   Array<uint64_t, 1> users;  // tasks of regions that are sent ahead and among `regions`
   Busy own;                 // which a piece is busy with that is there only for regions which are sent ahead
   bool is_off_list;         // it leaves, and a construct that is ordered behind that has mapped its memory anew
+  Source source;            // the construct that has made it
   Attachments attachments;  // copies of the piece leave these pointers as they are, on both sides
 
   [[nodiscard]] uint64_t on_device(uintptr_t host) const { return address + (host - begin); }

@@ -83,6 +83,7 @@ Region region_of(const CapturedTask& task) {
   Region region = {};
   region.kernel = task.kernel;
   region.items = task.items;
+  region.items.source = {task.kernel->name, task.place};
   region.thread_limit = task.thread_limit;
   region.leading_null = task.leading_null;
   region.in_memory = task.in_memory;

@@ -126,8 +126,7 @@ bool Mapping::begin_present(const Items& items, const Sent& sent) {
     if (!is_there(items, i, piece)) return false;
     pieces.push(piece);
   }
-  ++construct_;
-  of_region_ = items.of_region;
+  begin_construct(items);
   for (Piece* piece : pieces) {
     if (piece == nullptr || !is_first_count(piece, 0)) continue;
     ++count_for(piece, 0);
@@ -149,8 +148,7 @@ bool Mapping::begin_end(const Items& items, Plan& plan, uint64_t task) {
     if (goes && piece->busy != nullptr && !piece->busy->leaves) return false;
     pieces.push(piece);
   }
-  ++construct_;
-  of_region_ = items.of_region;
+  begin_construct(items);
   for (Piece* piece : pieces) {
     if (piece->is_of_regions() || !is_first_count(piece, 0)) continue;
     forget_user(piece, task);
@@ -234,8 +232,7 @@ bool Mapping::make_way(const Items& items, Plan& plan, const Sent& sent) {
   for (int32_t i = 0; i < items.count; ++i) {
     if (!may_enter(items, i, sent, gone, absent)) return false;
   }
-  ++construct_;
-  of_region_ = items.of_region;
+  begin_construct(items);
   for (Piece* piece : gone) {
     if (!piece->is_off_list) pieces_.remove(piece);
     piece->is_off_list = true;
@@ -351,7 +348,7 @@ bool Mapping::begin_exit(const Items& items, Plan& plan, const Sent& sent) {
   for (int32_t i = 0; i < items.count; ++i) {
     if (!may_exit(items, i, sent)) return false;
   }
-  ++construct_;
+  begin_construct(items);
   of_region_ = false;
   plan.sent = &sent;
   subtract(items, plan);

@@ -3,6 +3,8 @@
 // Where a target region stands in the source, for messages. Any thread.
 #pragma once
 
+#include "base/items.hpp"
+
 #include <cstddef>
 
 namespace marline::target {
@@ -10,6 +12,9 @@ namespace marline::target {
 // Writes "the target region at FILE:LINE (FUNCTION)" from the ident's text, or what the region's name says of it. Both may
 // be null.
 void describe_place(const char* name, const char* place, char* to, size_t bytes);
+
+// The same of any construct: "a data construct at FILE:LINE" if there is no kernel.
+void describe_source(const Source& source, char* to, size_t bytes);
 
 // Writes "FILE:LINE" from the ident's text. False: it does not say.
 bool describe_position(const char* place, char* to, size_t bytes);
