@@ -223,6 +223,22 @@ def test_constructs_without_an_order_are_found(jobs, compiled, kind, words):
                         rf"{region} uses, {order}", lines[1])  # fmt: skip
 
 
+@pytest.mark.parametrize("kind", ["gcc", "clang"])
+@pytest.mark.parametrize("words", [(), ("ordered",)], ids=["unordered", "ordered"])
+def test_what_two_regions_without_an_order_write_is_found(jobs, compiled, kind, words):
+    program = built(compiled, kind, "cluster_atomic.c", "-g")
+    result = cluster(jobs, program, *words, count=3, MARLINE_CLUSTER_WRITES="check")
+    lines = [line for line in said(result) if line.startswith("marline: check: ")]
+    if words:
+        assert (result.returncode, result.stdout, lines) == (0, "good=1 counted=1\n", [])
+        return
+    assert (result.returncode, result.stdout) == (123, "good=1 counted=0\n")
+    assert len(lines) == 2, lines
+    assert re.match(r"marline: check: the target region \S.* has written bytes (\d+) to \1 \(1 of them\) of the \d+ bytes that are "
+                    r"mapped from 0x\w+ on, which a region that has no order to it has written as well: atomic, ", lines[0])  # fmt: skip
+    assert re.fullmatch(r"marline: check: \d+ writes? to what another region without an order writes", lines[1])
+
+
 def test_written_pages_are_found(jobs, program):
     result = cluster(jobs, program, count=3, MARLINE_CLUSTER_WRITES="map,pages")
     if "pages needs Linux 6.7 or later, and " in result.stderr:

@@ -37,9 +37,9 @@ class Mistakes:
         count = changes.pop("count", "3")
         return self._jobs.run("-n", count, f"--devices={devices}", "-t", 1, "--", program, *words, **changes)
 
-    def program(self, what: str, *flags: str) -> Result:
+    def program(self, what: str, *flags: str, **changes: str) -> Result:
         program = built(self._compiled, "clang", "cluster_wrong.c", *flags)
-        return self._jobs.run("-n", 3, "--devices=cluster", "-t", 1, "--", program, what)
+        return self._jobs.run("-n", 3, "--devices=cluster", "-t", 1, "--", program, what, **changes)
 
     def unordered(self) -> Result:
         program = built(self._compiled, "gcc", "cluster_unordered.c")
@@ -62,6 +62,8 @@ MISTAKES: dict[str, Callable[[Mistakes], Result]] = {
     "MARLINE_DEVICES names cluster,": lambda by: by.options(count="1"),
     "MARLINE_CLUSTER_WRITES": lambda by: by.options(MARLINE_CLUSTER_WRITES="map,depend"),
     "which its depend clauses": lambda by: by.options("unnamed", MARLINE_CLUSTER_WRITES="check"),
+    "which a region that has no order": lambda by: by.program("raises", MARLINE_CLUSTER_WRITES="check"),
+    "which overlap 400 bytes": lambda by: by.program("overlaps"),
     "comes neither before nor behind it": lambda by: by.unordered(),
     "MARLINE_CLUSTER_PLACEMENT": lambda by: by.options(MARLINE_CLUSTER_PLACEMENT="later"),
     "MARLINE_CLUSTER_SENDS": lambda by: by.options(MARLINE_CLUSTER_SENDS="late"),

@@ -37,16 +37,18 @@ struct Reported {
   const Entry* entry;
   const char* place;
   uint64_t buffer;
+  Found what;
 };
 List<Reported> g_reported;
-uint64_t g_findings = 0, g_checked = 0, g_unknown = 0;  // tasks
+uint64_t g_unnamed = 0, g_written_twice = 0, g_checked = 0, g_unknown = 0;  // tasks
 List<UnorderedPair> g_unordered;  // by the thread that hands over; as many as pairs of places
 
-bool is_first(const CheckedKernel& kernel, uint64_t buffer) {
+bool is_first(const CheckedKernel& kernel, const CheckFinding& finding) {
   for (const Reported& one : g_reported) {
-    if (one.entry == kernel.entry && one.place == kernel.place && one.buffer == buffer) return false;
+    bool is_same = one.entry == kernel.entry && one.place == kernel.place && one.what == finding.what;
+    if (is_same && one.buffer == finding.buffer) return false;
   }
-  g_reported.push({kernel.entry, kernel.place, buffer});
+  g_reported.push({kernel.entry, kernel.place, finding.buffer, finding.what});
   return true;
 }
 
@@ -102,8 +104,9 @@ void write_checked(const CheckedKernel& kernel, BlobWriter& to) {
 }
 
 void report_finding(const CheckedKernel& kernel, const ClusterBuffer& buffer, const CheckFinding& finding, int node) {
-  ++g_findings;
-  if (!is_first(kernel, buffer.number)) return;
+  bool is_unnamed = finding.what == Found::kUnnamed;
+  ++(is_unnamed ? g_unnamed : g_written_twice);
+  if (!is_first(kernel, finding)) return;
   char region[600], piece[100] = "that are reached by a pointer";
   describe_place(kernel.entry->name, kernel.place, region, sizeof region);
   if (uint64_t host = origin_of(kernel, buffer.number)) {
@@ -111,9 +114,13 @@ void report_finding(const CheckedKernel& kernel, const ClusterBuffer& buffer, co
   } else if (buffer.places != nullptr) {
     std::snprintf(piece, sizeof piece, "of the `declare target` variable at %#lx", buffer.places[0]);
   }
-  std::fprintf(stderr, "marline: check: %s has written bytes %lu to %lu (%lu of them) of the %lu bytes %s, which its "
-               "depend clauses do not name, on node %d\n",
-               region, finding.first, finding.end - 1, finding.count, buffer.bytes(), piece, node);
+  const char* is_wrong = is_unnamed
+                             ? "its depend clauses do not name"
+                             : "a region that has no order to it has written as well: atomic, critical and locks do not "
+                               "reach other nodes; order them by depend(mutexinoutset), or reduce by in_reduction";
+  std::fprintf(stderr, "marline: check: %s has written bytes %lu to %lu (%lu of them) of the %lu bytes %s, which %s, on "
+               "node %d\n",
+               region, finding.first, finding.end - 1, finding.count, buffer.bytes(), piece, is_wrong, node);
 }
 
 void report_unordered(const UnorderedPair& pair) {
@@ -134,10 +141,13 @@ void report_unordered(const UnorderedPair& pair) {
 void end_check() {
   if (g_checked + g_unknown == 0 && g_unordered.is_empty()) return;
   note("check: %lu target regions were checked, %lu that do not say what they write were not", g_checked, g_unknown);
-  if (g_findings == 0 && g_unordered.is_empty()) return;
-  if (g_findings != 0) {
-    std::fprintf(stderr, "marline: check: %lu write%s that no depend clause names\n", g_findings,
-                 g_findings == 1 ? "" : "s");
+  if (g_unnamed + g_written_twice == 0 && g_unordered.is_empty()) return;
+  if (g_unnamed != 0) {
+    std::fprintf(stderr, "marline: check: %lu write%s that no depend clause names\n", g_unnamed, g_unnamed == 1 ? "" : "s");
+  }
+  if (g_written_twice != 0) {
+    std::fprintf(stderr, "marline: check: %lu write%s to what another region without an order writes\n", g_written_twice,
+                 g_written_twice == 1 ? "" : "s");
   }
   if (!g_unordered.is_empty()) {
     std::fprintf(stderr, "marline: check: %zu pair%s of constructs without an order\n", g_unordered.count(),

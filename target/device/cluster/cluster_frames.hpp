@@ -25,8 +25,12 @@ enum class ClusterFrame : uint16_t {
 inline constexpr uint64_t kRunsOnGpu = 1;    // the worker's kernels
 inline constexpr uint64_t kHasGpuWords = 2;  // kernels of Clang's code have the words of a GPU's (serve_gpu.hpp)
 
-// A task has written bytes of a buffer that its depend clauses do not name (MARLINE_CLUSTER_WRITES=check).
+// A task has written bytes of a buffer that its depend clauses do not name, or that another task, which it has no order to,
+// has written as well (MARLINE_CLUSTER_WRITES=check).
+enum class Found : uint64_t { kUnnamed, kWrittenTwice };
+
 struct CheckFinding {
+  Found what;
   uint64_t task, buffer;
   uint64_t first, end;  // all of them lie here
   uint64_t count;

@@ -45,6 +45,7 @@ class ClusterHead {
   void set_writes(MayWrite may_write, bool checks) {
     memory_.may_write = may_write;
     checks_ = checks;
+    if (checks) node_.set_checks();
   }
 
   // For each worker, before the first task; `kind` as Member has it.

@@ -32,25 +32,6 @@ char* map_memory(uint64_t at, uint64_t bytes) {
   return static_cast<char*>(memory);
 }
 
-// What has changed in the range beside the names, which are in order.
-void find_unnamed(Replica& replica, const ClusterRange& range, const List<ClusterRange>& named, CheckFinding& to) {
-  uint64_t done = range.offset;
-  to.buffer = range.buffer;
-  to.count = 0;
-  auto look = [&](uint64_t end) {
-    if (end <= done) return;
-    uint64_t first = 0, count = replica.count_changes({range.buffer, done, end - done}, first, to.end);
-    if (to.count == 0) to.first = first;
-    to.count += count;
-  };
-  for (const ClusterRange& name : named) {
-    if (name.buffer != range.buffer || name.end() <= done) continue;
-    look(std::min(name.offset, range.end()));
-    done = name.end();
-  }
-  look(range.end());
-}
-
 // Where the range has parts with a history of their own, one for each. A stand-in is told of these later.
 void add_used(const Message& message, const ClusterRange& range, uint64_t address, bool may_write, List<UsedRange>& to) {
   if (message.accesses.is_empty()) to.push({range, address + range.offset, may_write, may_write});
@@ -133,7 +114,9 @@ void ClusterNode::add_buffer(uint64_t buffer, uint64_t address, uint64_t bytes) 
   }
   void* memory = std::malloc(sizeof(Replica));
   if (memory == nullptr) fatal("no memory for the list of a cluster's buffers");
-  replicas_.insert(at, new (memory) Replica(buffer, data, twin, bytes, has_gpu_ ? side_.gpu : nullptr, address));
+  auto* made = new (memory) Replica(buffer, data, twin, bytes, has_gpu_ ? side_.gpu : nullptr, address);
+  replicas_.insert(at, made);
+  if (checks_ && twins_ != 0) made->watch_merges();
   count_up(cluster_seen().copies);
   count_up(cluster_seen().bytes, static_cast<int64_t>(bytes));
 }
@@ -250,6 +233,7 @@ void ClusterNode::merge(const Message& message, BlobReader& rest) {
     worker_.hear(message.clock);
     own = &replica(message.range);
   }
+  if (checks_ && message.kind == MessageKind::kDelta) find_newer(message, *own, rest);
   own->merge(rest);
   if (begin == 0) return;
   Guard guard(lock);
@@ -264,6 +248,7 @@ void ClusterNode::take(Message& message, BlobReader& rest) {
     if (rest.left() != 0) read_task(message, rest);
   }
   if (message.kind == MessageKind::kPlan) read_plan(message, rest);
+  if (checks_ && message.kind == MessageKind::kMerged) tell_merged(message, rest);
   MessageKind kind = message.kind;
   worker_.receive(message);
   if (kind == MessageKind::kReplay) take_batch(message);
@@ -305,28 +290,11 @@ void ClusterNode::compare(uint64_t index) {
     begin = cluster_times().now_if_wanted();
     list_comparisons(index, comparisons);
   }
-  if (checks_) check(index, comparisons);
+  if (checks_ && twins_ != 0) check(index, comparisons);
   compare_all(comparisons);
   if (begin == 0) return;
   Guard guard(lock);
   cluster_times().note_long(TimedWhat::kCompare, begin);
-}
-
-// No other kernel runs here beside the task, so all that differs is its own: a node that checks has one slot.
-void ClusterNode::check(uint64_t index, const List<Comparison>& comparisons) {
-  CheckFinding finding = {};
-  List<ClusterRange> named;
-  {
-    Guard guard(lock);
-    const Started& started = started_[index];
-    if (!started.is_checked) return;
-    finding.task = started.task;
-    for (const ClusterRange& name : started.named) named.push(name);
-  }
-  for (const Comparison& one : comparisons) {
-    find_unnamed(*one.replica, one.range, named, finding);
-    if (finding.count != 0) side_.tell_finding(finding);
-  }
 }
 
 void ClusterNode::end_at_once(uint64_t index) {
@@ -430,7 +398,10 @@ void ClusterNode::send(Message& message) {
     replica(message.range).answer(message.to, message.copy, message.range, blob);
   } else if (message.kind == MessageKind::kDelta) {
     TimedScope timed(TimedWhat::kPack);
+    if (checks_) write_changed(message, blob);
     replica(message.range).pack(message.range, started_[message.peer.index].version, blob);
+  } else if (message.kind == MessageKind::kMerged && checks_) {
+    for (uint64_t word : {merged_.buffer, merged_.first, merged_.end, merged_.count}) blob.put(word);
   }
   side_.send(message, blob);
 }

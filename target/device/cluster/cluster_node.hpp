@@ -64,7 +64,7 @@ struct ClusterSide {
 struct ClusterFinding {
   bool compares = false;  // they are kernels, whose writes are found by comparison; else they write all that they may
   bool by_pages = false;  // and only pages that have been written are compared
-  bool checks = false;    // that kernels have written what their tasks name, one of them at a time
+  bool checks = false;    // what kernels have written (cluster_check.hpp), one of them at a time
 };
 
 class ClusterNode {
@@ -80,6 +80,9 @@ class ClusterNode {
 
   // Where the process has the cluster's memory with that address.
   [[nodiscard]] char* memory_at(uint64_t address) const { return reinterpret_cast<char*>(address + shift_); }
+
+  // Of a cluster that checks: messages have more, and copies hear more. Before any message.
+  void set_checks() { checks_ = true; }
 
   // The node's copy, as long as a task under way uses it. Without the lock.
   [[nodiscard]] Replica* find(const ClusterRange& range) {
@@ -132,6 +135,7 @@ class ClusterNode {
     List<ClusterRange> written;  // what it may write; only with `pages_`
     bool is_checked = false;     // it writes only what is `named`; only if `checks_`
     List<ClusterRange> named;    // in order
+    List<ChangedBytes> changed;  // only if `checks_`
     TaskNumber task = 0;
   };
   struct Comparison {
@@ -156,6 +160,10 @@ class ClusterNode {
   void list_comparisons(uint64_t index, List<Comparison>& to);
   void compare_all(const List<Comparison>& comparisons);
   void check(uint64_t index, const List<Comparison>& comparisons);
+  void check_named(const List<ClusterRange>& named, const List<Comparison>& comparisons, CheckFinding& finding);
+  void write_changed(const Message& message, BlobWriter& to);
+  void find_newer(const Message& message, Replica& own, BlobReader& rest);
+  void tell_merged(const Message& message, BlobReader& rest);
   void begin_writing(const Started& started);
   void end_writing(const Started& started);
   void drop(uint64_t buffer);
@@ -184,6 +192,7 @@ class ClusterNode {
   Numbered<KeptPlan> plans_;
   List<Message> own_;        // from this node to itself, in order
   size_t next_own_ = 0;
+  CheckFinding merged_ = {};  // what the delta that is being received says; the thread's that polls the wire
 };
 
 }  // namespace marline::target

@@ -70,6 +70,28 @@ static void stores_a_pointer(void) {
 #pragma omp target exit data map(from : list, values)
 }
 
+/* A region maps the whole of an array of which half is mapped. */
+static void overlaps(void) {
+  static double array[100];
+#pragma omp target enter data map(to : array[0 : 50])
+#pragma omp target map(tofrom : array)
+  array[99] = 1;
+}
+
+/* Two nodes have a copy of the counter each. */
+static void raises(void) {
+  long counter = 0;
+  for (int i = 0; i < 4; ++i) {
+#pragma omp target nowait map(tofrom : counter)
+    {
+      usleep(20000);
+#pragma omp atomic
+      counter += 1;
+    }
+  }
+#pragma omp taskwait
+}
+
 int main(int count, char **words) {
   const char *what = count > 1 ? words[1] : "";
   int value = 0;
@@ -82,6 +104,8 @@ int main(int count, char **words) {
   if (strcmp(what, "attaches") == 0) attaches();
   if (strcmp(what, "copies") == 0) copies_too_much();
   if (strcmp(what, "counts") == 0) counts();
+  if (strcmp(what, "overlaps") == 0) overlaps();
+  if (strcmp(what, "raises") == 0) raises();
   if (strcmp(what, "stores") == 0) stores_a_pointer();
   printf("value=%d\n", value);
   return 0;

@@ -46,6 +46,7 @@ Replica::~Replica() {
   std::free(blocks_);
   std::free(left_stamps_);
   std::free(left_chunks_);
+  std::free(overwritten_);
   std::free(locks_);
 }
 
@@ -298,22 +299,6 @@ void Replica::tell(PointerSink& sink) const {
   sink.found.clear();
 }
 
-uint64_t Replica::count_changes(const ClusterRange& range, uint64_t& first, uint64_t& end) {
-  if (gpu_ != nullptr) return count_changes_on_gpu(range, first, end);
-  Visit visit(*this);
-  uint64_t count = 0;
-  for (uint64_t block = range.offset / kBlock; block * kBlock < range.end(); ++block) {
-    visit.enter(block);
-    Part part = part_of_block(block, range);
-    for (uint64_t at = block * kBlock + part.begin; at < block * kBlock + part.end; ++at) {
-      if (data_[at] == twin_[at]) continue;
-      if (count++ == 0) first = at;
-      end = at + 1;
-    }
-  }
-  return count;
-}
-
 void Replica::pack_block(uint64_t block, Part part, BlobWriter& to) const {
   const Block& from = blocks_[block];
   uint32_t count = from.dense != nullptr ? from.dense->count : 0;
@@ -453,6 +438,7 @@ void Replica::merge(BlobReader& from) {
     if (!from.is_good()) refuse_torn(buffer_);
     visit.enter(block);
     gpu_ != nullptr ? bring_home(visit, block) : freshen(block);
+    if (overwritten_ != nullptr) note_overwritten(block, part, uniform, table, index, count);
     merge_block(block, part, uniform, table, index, count, bytes);
   }
 }

@@ -41,6 +41,23 @@ struct PointerSink {
   }
 };
 
+// Bytes that a task has changed, and the stamp that they had: what the task has seen there.
+struct ChangedBytes {
+  ClusterRange range;
+  uint64_t stamp;
+};
+
+// `count` bytes of a buffer, from `first` to in front of `end`.
+struct FoundBytes {
+  uint64_t first = 0, end = 0, count = 0;
+
+  void add(uint64_t at) {
+    if (count++ == 0) first = at;
+    first = std::min(first, at);
+    end = std::max(end, at + 1);
+  }
+};
+
 class Replica {
  public:
   // The bytes are all 0, and so is their twin. `twin` null: nobody writes but by `claim`. `gpu`: that runs the tasks;
@@ -68,6 +85,13 @@ class Replica {
   // How many bytes of the range differ from their twin, while no task may write there; `first` and `end`: they lie
   // between these, which are left alone if there are none.
   uint64_t count_changes(const ClusterRange& range, uint64_t& first, uint64_t& end);
+  // For a node that checks (replica_check.cpp), before a task's comparison; not on a GPU. Appends what differs from its twin.
+  void list_changes(const ClusterRange& range, List<ChangedBytes>& to);
+  // Adds those of these bytes, which lie in the buffer, that a task has written here which the other one has not seen.
+  void count_newer(const ChangedBytes& seen, FoundBytes& to);
+  // From now on, bytes are noted that a merge takes and a task under way has changed: for `take_overwritten`, behind the task.
+  void watch_merges();
+  [[nodiscard]] FoundBytes take_overwritten(const ClusterRange& range);
   // All of these bytes have been written.
   void claim(const ClusterRange& range, uint64_t stamp);
 
@@ -162,6 +186,11 @@ class Replica {
   void bring_home(const ClusterRange& range);
   void bring_home(Visit& visit, uint64_t block);
   void bring_home(uint64_t first, uint64_t last, PointerSink* sink);
+  [[nodiscard]] bool is_changed_here(uint64_t at) const {
+    return overwritten_ != nullptr && data_[at] != twin_[at];
+  }
+  void note_overwritten(uint64_t block, Part part, uint64_t uniform, const uint64_t* table, const uint8_t* index,
+                        uint32_t count);
   uint64_t count_changes_on_gpu(const ClusterRange& range, uint64_t& first, uint64_t& end) const;
   const char* settled() const { return twin_ != nullptr ? twin_ : data_; }
 
@@ -182,6 +211,11 @@ class Replica {
   LeftChunk* left_chunks_ = nullptr;
   Block* blocks_;
   Lock* locks_;  // one for each chunk
+  struct Overwritten {
+    Lock lock;
+    List<uint64_t> bytes;  // at most those of the task that runs
+  };
+  Overwritten* overwritten_ = nullptr;
   std::atomic<bool> has_left_{false};  // a comparison has left a byte to a younger one, so pages that are clean say nothing
   static inline std::atomic<uint64_t> version_{0};
   static inline uint64_t last_number_ = 0;

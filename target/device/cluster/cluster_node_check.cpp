@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a node finds out beside what its tasks have written (MARLINE_CLUSTER_WRITES=check; docs/design/cluster.md).
+#include "base/report.hpp"
+#include "device/cluster/cluster_node.hpp"
+
+#include <algorithm>
+
+namespace marline::target {
+
+namespace {
+
+// What has changed in the range beside the names, which are in order.
+void find_unnamed(Replica& replica, const ClusterRange& range, const List<ClusterRange>& named, CheckFinding& to) {
+  uint64_t done = range.offset;
+  to.buffer = range.buffer;
+  to.count = 0;
+  auto look = [&](uint64_t end) {
+    if (end <= done) return;
+    uint64_t first = 0, count = replica.count_changes({range.buffer, done, end - done}, first, to.end);
+    if (to.count == 0) to.first = first;
+    to.count += count;
+  };
+  for (const ClusterRange& name : named) {
+    if (name.buffer != range.buffer || name.end() <= done) continue;
+    look(std::min(name.offset, range.end()));
+    done = name.end();
+  }
+  look(range.end());
+}
+
+void put_found(uint64_t buffer, const FoundBytes& found, CheckFinding& to) {
+  to.buffer = buffer;
+  to.first = found.first;
+  to.end = found.end;
+  to.count = found.count;
+}
+
+}  // namespace
+
+// No other kernel runs here beside the task, so all that differs is its own: a node that checks has one slot.
+void ClusterNode::check(uint64_t index, const List<Comparison>& comparisons) {
+  CheckFinding finding = {};
+  List<ClusterRange> named;
+  bool is_checked;
+  {
+    Guard guard(lock);
+    const Started& started = started_[index];
+    is_checked = started.is_checked;
+    finding.task = started.task;
+    for (const ClusterRange& name : started.named) named.push(name);
+  }
+  if (is_checked) check_named(named, comparisons, finding);
+  List<ChangedBytes> changed;
+  finding.what = Found::kWrittenTwice;
+  for (const Comparison& one : comparisons) {
+    one.replica->list_changes(one.range, changed);
+    put_found(one.range.buffer, one.replica->take_overwritten(one.range), finding);
+    if (finding.count != 0) side_.tell_finding(finding);
+  }
+  Guard guard(lock);
+  started_[index].changed.swap(changed);
+}
+
+void ClusterNode::check_named(const List<ClusterRange>& named, const List<Comparison>& comparisons, CheckFinding& finding) {
+  finding.what = Found::kUnnamed;
+  for (const Comparison& one : comparisons) {
+    find_unnamed(*one.replica, one.range, named, finding);
+    if (finding.count != 0) side_.tell_finding(finding);
+  }
+}
+
+// In front of a delta: what the task has changed of it.
+void ClusterNode::write_changed(const Message& message, BlobWriter& to) {
+  const ClusterRange& range = message.range;
+  List<ChangedBytes> all;
+  for (const ChangedBytes& one : started_[message.peer.index].changed) {
+    bool is_inside = one.range.buffer == range.buffer && one.range.offset >= range.offset && one.range.end() <= range.end();
+    if (is_inside) all.push(one);
+  }
+  to.put(all.count());
+  for (const ChangedBytes& one : all) {
+    for (uint64_t word : {one.range.offset, one.range.bytes, one.stamp}) to.put(word);
+  }
+}
+
+// Nodes that have changed the same bytes have none of each other's changes: `atomic` and `critical` do not reach so far.
+// Seen where the bytes are at home, and told by the task's node, before its end.
+void ClusterNode::find_newer(const Message& message, Replica& own, BlobReader& rest) {
+  FoundBytes found;
+  for (uint64_t left = rest.get(); left > 0 && rest.is_good(); --left) {
+    uint64_t offset = rest.get(), bytes = rest.get();
+    ChangedBytes seen = {{message.range.buffer, offset, bytes}, rest.get()};
+    bool is_inside = offset <= own.bytes() && bytes <= own.bytes() - offset;
+    if (!is_inside) fatal("node %u of the cluster has got a task's changes that are torn", node_);
+    own.count_newer(seen, found);
+  }
+  put_found(message.range.buffer, found, merged_);
+}
+
+void ClusterNode::tell_merged(const Message& message, BlobReader& rest) {
+  CheckFinding finding = {Found::kWrittenTwice, started_[message.index].task, 0, 0, 0, 0};
+  finding.buffer = rest.get();
+  finding.first = rest.get();
+  finding.end = rest.get();
+  finding.count = rest.get();
+  if (finding.count != 0 && side_.tell_finding != nullptr) side_.tell_finding(finding);
+}
+
+}  // namespace marline::target

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a checking node asks its copies (MARLINE_CLUSTER_WRITES=check): which bytes a task has changed, and whether another
+// one, which it has no order to, has changed the same. See replica.hpp.
+#include "device/cluster/replica/replica.hpp"
+
+#include <new>
+
+namespace marline::target {
+
+uint64_t Replica::count_changes(const ClusterRange& range, uint64_t& first, uint64_t& end) {
+  if (gpu_ != nullptr) return count_changes_on_gpu(range, first, end);
+  Visit visit(*this);
+  uint64_t count = 0;
+  for (uint64_t block = range.offset / kBlock; block * kBlock < range.end(); ++block) {
+    visit.enter(block);
+    Part part = part_of_block(block, range);
+    for (uint64_t at = block * kBlock + part.begin; at < block * kBlock + part.end; ++at) {
+      if (data_[at] == twin_[at]) continue;
+      if (count++ == 0) first = at;
+      end = at + 1;
+    }
+  }
+  return count;
+}
+
+// In a checking node no block is stale.
+void Replica::list_changes(const ClusterRange& range, List<ChangedBytes>& to) {
+  if (gpu_ != nullptr) return;
+  Visit visit(*this);
+  for (uint64_t block = range.offset / kBlock; block * kBlock < range.end(); ++block) {
+    visit.enter(block);
+    Part part = part_of_block(block, range);
+    uint64_t first = block * kBlock, stamps[kBlock];
+    expand(block, stamps);
+    for (uint32_t i = part.begin; i < part.end; ++i) {
+      uint64_t at = first + i;
+      if (data_[at] == twin_[at]) continue;
+      bool goes_on = !to.is_empty() && to.back().range.end() == at && to.back().stamp == stamps[i];
+      if (!goes_on) to.push({{range.buffer, at, 0}, stamps[i]});
+      ++to.back().range.bytes;
+    }
+  }
+}
+
+// A higher stamp than the one that the task has seen is another task's, which is not ordered behind it, as it has run, and
+// not before it, or it would have been seen. And so is a change here that has no stamp yet.
+void Replica::count_newer(const ChangedBytes& seen, FoundBytes& to) {
+  Visit visit(*this);
+  const ClusterRange& range = seen.range;
+  for (uint64_t block = range.offset / kBlock; block * kBlock < range.end(); ++block) {
+    visit.enter(block);
+    Part part = part_of_block(block, range);
+    uint64_t stamps[kBlock];
+    expand(block, stamps);
+    for (uint32_t i = part.begin; i < part.end; ++i) {
+      if (stamps[i] > seen.stamp || is_changed_here(block * kBlock + i)) to.add(block * kBlock + i);
+    }
+  }
+}
+
+void Replica::watch_merges() {
+  if (overwritten_ != nullptr || twin_ == nullptr || gpu_ != nullptr) return;
+  void* memory = std::malloc(sizeof(Overwritten));
+  if (memory == nullptr) fatal("no memory for what a cluster's node checks");
+  overwritten_ = new (memory) Overwritten;
+}
+
+FoundBytes Replica::take_overwritten(const ClusterRange& range) {
+  FoundBytes found;
+  if (overwritten_ == nullptr) return found;
+  Guard guard(overwritten_->lock);
+  for (uint64_t at : overwritten_->bytes) {
+    if (at >= range.offset && at < range.end()) found.add(at);
+  }
+  overwritten_->bytes.clear();
+  return found;
+}
+
+// Of each block that comes, before it is merged.
+void Replica::note_overwritten(uint64_t block, Part part, uint64_t uniform, const uint64_t* table, const uint8_t* index,
+                               uint32_t count) {
+  uint64_t stamps[kBlock];
+  expand(block, stamps);
+  for (uint32_t i = part.begin; i < part.end; ++i) {
+    uint32_t entry = count == 0 ? 0 : index[i - part.begin];
+    uint64_t stamp = count == 0 ? uniform : entry < count ? table[entry] : 0;
+    if (stamp <= stamps[i] || !is_changed_here(block * kBlock + i)) continue;
+    Guard guard(overwritten_->lock);
+    overwritten_->bytes.push(block * kBlock + i);
+  }
+}
+
+}  // namespace marline::target
