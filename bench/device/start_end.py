@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """How long the first process of a job lives that does next to nothing, by turns: of an MPI program (MPI_Init and
-MPI_Finalize), and of a program with one target region, whose one worker is the job's other process. Both jobs are started
-by the same mpirun. Each process stands below bench/device/lifetime.c, which takes the time, so the launcher's own time
+MPI_Finalize), and of a program with one target region, whose one worker is the job's other process, as a device and as the
+cluster's only node. All jobs are started by the same mpirun. Each process stands below bench/device/lifetime.c, which takes the time, so the launcher's own time
 does not count.
 
 Then, likewise, of an MPI program of two ranks without devices, with the other rank as a device that is not used, and
 with a region of each rank on each of both.
 
-Figures in ms, medians: `mpi_life`, `node_life`; `node_extra`, the second less the first of the same turn; `ranks_life`,
+Figures in ms, medians: `mpi_life`, `node_life`, `cluster_life`; `node_extra` and `cluster_extra`, the second and third
+less the first of the same turn; `ranks_life`,
 `ranks_extra` for devices that are not used, `ranks_used_extra` for those that are, less `ranks_life` of the same turn."""
 
 import argparse
@@ -42,14 +43,17 @@ def main() -> None:
         os.environ.pop(name, None)
     start = ["mpirun.openmpi", "-n", "2", "--allow-run-as-root", "--bind-to", "none", "--oversubscribe",
              str(folder / "device-lifetime")]  # fmt: skip
-    node = [*start, "MARLINE_DEVICES=nodes", "OMP_NUM_THREADS=1", "OMP_TARGET_OFFLOAD=mandatory",
-            f"LD_PRELOAD={lib}/libmarline.so", f"LD_LIBRARY_PATH={lib}/marline/compat:{LLVM}",
-            str(folder / "device-once-cpu")]  # fmt: skip
+    region = ["OMP_NUM_THREADS=1", "OMP_TARGET_OFFLOAD=mandatory",
+              f"LD_PRELOAD={lib}/libmarline.so", f"LD_LIBRARY_PATH={lib}/marline/compat:{LLVM}",
+              str(folder / "device-once-cpu")]  # fmt: skip
     mpi = [*start, str(folder / "device-messages-openmpi"), "--nothing"]
-    pairs = [(lifetime(mpi), lifetime(node)) for _ in range(arguments.turns)]
-    print(f"mpi_life {statistics.median(a for a, _ in pairs):.3f} ms")
-    print(f"node_life {statistics.median(b for _, b in pairs):.3f} ms")
-    print(f"node_extra {statistics.median(b - a for a, b in pairs):.3f} ms")
+    node, cluster = [*start, "MARLINE_DEVICES=nodes", *region], [*start, "MARLINE_DEVICES=cluster", *region]
+    turns = [(lifetime(mpi), lifetime(node), lifetime(cluster)) for _ in range(arguments.turns)]
+    print(f"mpi_life {statistics.median(a for a, _, _ in turns):.3f} ms")
+    print(f"node_life {statistics.median(b for _, b, _ in turns):.3f} ms")
+    print(f"cluster_life {statistics.median(c for _, _, c in turns):.3f} ms")
+    print(f"node_extra {statistics.median(b - a for a, b, _ in turns):.3f} ms")
+    print(f"cluster_extra {statistics.median(c - a for a, _, c in turns):.3f} ms")
     ranks = [*start, "OMP_NUM_THREADS=1",
              f"LD_PRELOAD={lib}/marline/openmpi/libmarline-mpi.so:{lib}/libmarline.so",
              f"LD_LIBRARY_PATH={lib}/marline/compat:{LLVM}"]  # fmt: skip

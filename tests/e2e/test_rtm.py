@@ -122,11 +122,12 @@ def test_all_forms_make_the_same_image(alone, on_marline):
             on_marline(compiler, "process:3", *SMALL, *target, "all"),
             on_marline(compiler, "host,process:2", *SMALL, *target, 2, "--threads", 2),
             on_marline(compiler, "nodes:2", *SMALL, *target, "all"),
+            on_marline(compiler, "cluster:3", *SMALL, *target, "default"),
         ]
         assert {outcome.remarks["hash"] for outcome in outcomes} == {serial["hash"]}
         assert {outcome.remarks["energy"] for outcome in outcomes} == {serial["energy"]}
-        assert [outcome.remarks.get("devices") for outcome in outcomes] == [None, None, "1", "3", "2", "2"]
-        assert [outcome.remarks["threads_of_shot"] for outcome in outcomes] == ["1", "3", "1", "1", "2", "1"]
+        assert [outcome.remarks.get("devices") for outcome in outcomes] == [None, None, "1", "3", "2", "2", "1"]
+        assert [outcome.remarks["threads_of_shot"] for outcome in outcomes] == ["1", "3", "1", "1", "2", "1", "1"]
         assert outcomes[0].figures.keys() == {"seconds", "gpoints_per_s"}
 
 

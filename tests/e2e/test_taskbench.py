@@ -299,6 +299,8 @@ def on_device(build: Path, device: str, *words: str | Path) -> Result:
     ("gcc12", "stencil_1d", "nodes:1", "80"), ("clang19", "stencil_1d", "process", "4096"),
     ("gcc12", "fft", "process", "4096"), ("clang19", "fft", "host", "16"),
     ("gcc12", "tree", "host", "16"), ("clang19", "tree", "process", "80"),
+    ("gcc12", "fft", "cluster:2", "4096"), ("clang19", "stencil_1d", "cluster:2", "80"),
+    ("gcc12", "tree", "cluster:3", "64"), ("clang19", "trivial", "cluster:2", "16"),
 ])  # fmt: skip
 def test_target_tasks(program, build, compiler, pattern, device, output_bytes):
     kernel = "load_imbalance" if device == "process" else "sleep"
