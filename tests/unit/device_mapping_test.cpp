@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The data environment that programs use (target/mapping) against the one that the cluster's simulator uses
+// (target/cluster/core/mapping): for the same constructs, one behind the other, both copy the same bytes and keep the same
+// data. So what the simulator finds of programs' maps holds for programs.
+#include "mapping/mapping.hpp"
+
+#include "cluster/core/mapping/data_map.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <random>
+#include <tuple>
+#include <vector>
+
+namespace marline::target {
+namespace {
+
+struct Copy {
+  uint64_t host, bytes;
+  bool out;
+  bool operator==(const Copy&) const = default;
+  bool operator<(const Copy& other) const {
+    return std::tie(out, host, bytes) < std::tie(other.out, other.host, other.bytes);
+  }
+};
+
+// A device that is memory of this process, and notes the copies.
+std::vector<Copy> g_copies;
+long g_allocated = 0;
+
+uint64_t allocate(Device*, size_t bytes) {
+  ++g_allocated;
+  return reinterpret_cast<uint64_t>(std::calloc(1, bytes));
+}
+void release(Device*, uint64_t address) {
+  --g_allocated;
+  std::free(reinterpret_cast<void*>(address));
+}
+void write(Device*, uint64_t to, const void* from, size_t bytes) {
+  std::memcpy(reinterpret_cast<void*>(to), from, bytes);
+  g_copies.push_back({reinterpret_cast<uint64_t>(from), bytes, false});
+}
+void read(Device*, void* to, uint64_t from, size_t bytes) {
+  std::memcpy(to, reinterpret_cast<void*>(from), bytes);
+  g_copies.push_back({reinterpret_cast<uint64_t>(to), bytes, true});
+}
+
+enum class What { kEnter, kExit, kDelete, kRegion, kUpdateTo, kUpdateFrom, kKinds };
+
+// Items of one construct do not overlap, as OpenMP wants it.
+struct Construct {
+  What what;
+  std::vector<MapItem> items;
+};
+
+constexpr uint64_t kBytes = 64, kVariables = 6;
+alignas(64) char g_variables[kVariables][kBytes];
+
+Construct draw(std::mt19937& random) {
+  auto below = [&](uint64_t end) { return random() % end; };
+  Construct construct = {static_cast<What>(below(static_cast<uint64_t>(What::kKinds))), {}};
+  for (uint64_t variable = below(kVariables); variable < kVariables; variable += 1 + below(kVariables)) {
+    MapItem item;
+    bool is_whole = below(3) != 0;
+    uint64_t offset = is_whole ? 0 : below(kBytes / 8) * 8;
+    item.address = reinterpret_cast<uint64_t>(g_variables[variable]) + offset;
+    item.bytes = is_whole ? kBytes : 8 + below((kBytes - offset) / 8) * 8;
+    item.to = below(2) != 0;
+    item.from = below(2) != 0;
+    item.always = below(6) == 0;
+    construct.items.push_back(item);
+  }
+  return construct;
+}
+
+uint64_t type_of(What what, const MapItem& item) {
+  using namespace map_type;
+  if (what == What::kUpdateTo || what == What::kUpdateFrom) return what == What::kUpdateTo ? kTo : kFrom;
+  bool enters = what == What::kEnter || what == What::kRegion, exits = what == What::kExit || what == What::kRegion;
+  return (enters && item.to ? kTo : 0) | (exits && item.from ? kFrom : 0) | (item.always ? kAlways : 0) |
+         (what == What::kDelete ? kDelete : 0);
+}
+
+// The simulator's side. False: the program is wrong, and nothing is to be done; `to` is what it copies otherwise.
+class Reference {
+ public:
+  bool is_right(const Construct& construct) const {
+    for (const MapItem& item : construct.items) {
+      MapChange change;
+      if (map_.find(item, change) == MapError::kPartlyMapped) return false;
+    }
+    return true;
+  }
+
+  void run(const Construct& construct, std::vector<Copy>& to) {
+    bool enters = construct.what == What::kEnter || construct.what == What::kRegion;
+    bool exits = construct.what == What::kExit || construct.what == What::kDelete || construct.what == What::kRegion;
+    for (const MapItem& item : construct.items) {
+      MapChange change;
+      if (enters) check(map_.enter(item, change));
+      note(change, false, to);
+    }
+    for (const MapItem& item : construct.items) {
+      MapChange change;
+      MapItem given = item;
+      given.from = item.from && construct.what != What::kDelete;
+      if (exits) check(map_.exit(given, construct.what == What::kDelete, change));
+      note(change, true, to);
+    }
+    if (enters || exits) return;
+    for (const MapItem& item : construct.items) {
+      MapChange change;
+      if (map_.find(item, change) != MapError::kNone) continue;
+      to.push_back({change.address, change.range.bytes, construct.what == What::kUpdateFrom});
+    }
+  }
+
+  bool has(uint64_t address) const {
+    MapChange change;
+    return map_.find({address, 1}, change) == MapError::kNone;
+  }
+  size_t count() const { return map_.count(); }
+
+ private:
+  static void check(MapError error) { EXPECT_EQ(error, MapError::kNone); }
+  static void note(const MapChange& change, bool out, std::vector<Copy>& to) {
+    if (change.is_copied) to.push_back({change.address, change.range.bytes, out});
+  }
+
+  DataMap map_;
+};
+
+void run(Mapping& mapping, const Construct& construct) {
+  std::vector<void*> begins;
+  std::vector<int64_t> sizes;
+  std::vector<uint64_t> types;
+  for (const MapItem& item : construct.items) {
+    begins.push_back(reinterpret_cast<void*>(item.address));
+    sizes.push_back(static_cast<int64_t>(item.bytes));
+    types.push_back(type_of(construct.what, item));
+  }
+  std::vector<void*> bases = begins;
+  Items items = {static_cast<int32_t>(begins.size()), bases.data(), begins.data(), sizes.data(), types.data(), nullptr};
+  items.of_region = construct.what == What::kRegion;
+  bool is_update = construct.what == What::kUpdateTo || construct.what == What::kUpdateFrom;
+  if (is_update) return mapping.update(items);
+  if (construct.what == What::kEnter || items.of_region) mapping.begin(items);
+  if (construct.what != What::kEnter) mapping.end(items);
+}
+
+TEST(DeviceMapping, DoesWhatTheSimulatedOneDoes) {
+  DeviceKind kind = {};
+  kind.name = "test";
+  kind.allocate = allocate;
+  kind.release = release;
+  kind.write = write;
+  kind.read = read;
+  Device device = {};
+  device.kind = &kind;
+  // Mappings live as long as their devices, to the end: one for all seeds, and each leaves nothing mapped.
+  static Mapping mapping(&device);
+  device.mapping = &mapping;
+  int done = 0;
+  for (uint32_t seed = 0; seed < 10'000; ++seed) {
+    std::mt19937 random(seed);
+    Reference reference;
+    auto both = [&](const Construct& construct) {
+      std::vector<Copy> expected;
+      g_copies.clear();
+      reference.run(construct, expected);
+      run(mapping, construct);
+      std::sort(expected.begin(), expected.end());
+      std::sort(g_copies.begin(), g_copies.end());
+      ASSERT_EQ(g_copies.size(), expected.size()) << "seed " << seed;
+      ASSERT_TRUE(g_copies == expected) << "seed " << seed;
+      ASSERT_EQ(static_cast<size_t>(g_allocated), reference.count()) << "seed " << seed;
+    };
+    for (int i = 0; i < 60; ++i) {
+      Construct construct = draw(random);
+      if (!reference.is_right(construct)) continue;
+      ASSERT_NO_FATAL_FAILURE(both(construct));
+      ++done;
+    }
+    for (uint64_t i = 0; i < kVariables * kBytes; i += 8) {
+      char* at = &g_variables[0][0] + i;
+      ASSERT_EQ(mapping.is_present(at), reference.has(reinterpret_cast<uint64_t>(at))) << "seed " << seed;
+      Construct clear = {What::kDelete, {{reinterpret_cast<uint64_t>(at), 1}}};
+      ASSERT_NO_FATAL_FAILURE(both(clear));
+    }
+  }
+  EXPECT_GT(done, 250'000);
+}
+
+}  // namespace
+}  // namespace marline::target
