@@ -2,7 +2,8 @@
  *
  * Many constructs at a time: one thread creates N deferred ones and waits for all.
  * `regions N`: a target region that adds one to a number in the device's memory, so that the regions can be counted; it
- * maps nothing. `behind N`: the same on a device of another process, behind one region per thread of the device that waits
+ * maps nothing. `chains N`: one that adds to a mapped number, in 64 chains, each behind a region of 20 ms: on a
+ * device that takes regions ahead, all are under way at a time. `behind N`: the same on a device of another process, behind one region per thread of the device that waits
  * until all are created, so that all are under way at a time. `updates N`: a `target update` of one number. A device that
  * is this processor runs a region when a thread comes to it. On emulated GPUs whose copies take longer than all are created (MARLINE_EMULATOR_LATENCY), all updates are
  * under way at a time; regions are not, as a GPU runs few kernels at a time.
@@ -19,6 +20,7 @@ static long expected, most;
 static double *numbers; /* mapped, one for each update */
 static double created;   /* when the last construct had been created */
 static long in_flight;   /* of regions that wait for others */
+static double resident;  /* the program's memory when all were under way, where that is known */
 
 static void create_regions(long regions) {
   long *count = counted;
@@ -90,6 +92,33 @@ static void create_behind(long regions) {
   expected += regions;
 }
 
+enum { kChains = 64, kApart = 8 };
+static const double kGate = 0.02;
+static long cells[kChains * kApart], expected_of_chains;
+
+static void create_chains(long regions) {
+  long add = 1;
+#pragma omp parallel
+#pragma omp single
+  {
+    for (int chain = 0; chain < kChains; ++chain) {
+      long *cell = &cells[chain * kApart];
+#pragma omp target nowait map(tofrom : cell[0 : 1]) depend(inout : cell[0])
+      for (double begin = omp_get_wtime(); omp_get_wtime() < begin + kGate;) {
+      }
+    }
+    for (long i = 0; i < regions; ++i) {
+      long *cell = &cells[i % kChains * kApart];
+#pragma omp target nowait map(tofrom : cell[0 : 1]) depend(inout : cell[0]) firstprivate(add)
+      cell[0] += add;
+    }
+    created = bench_now();
+    resident = device_memory("VmRSS:");
+#pragma omp taskwait
+  }
+  expected_of_chains += regions;
+}
+
 static void create_updates(long updates) {
 #pragma omp parallel
 #pragma omp single
@@ -108,6 +137,14 @@ static void check_regions(long regions) {
   if (found != expected) bench_fail("regions: %ld regions ran, not %ld", found, expected);
 }
 
+static void check_chains(long regions) {
+  (void)regions;
+  long found = 0;
+#pragma omp target update from(cells)
+  for (int chain = 0; chain < kChains; ++chain) found += cells[chain * kApart];
+  if (found != expected_of_chains) bench_fail("regions: %ld regions ran, not %ld", found, expected_of_chains);
+}
+
 /* The device has the host's numbers; then the host's change, for the next time. */
 static void check_updates(long updates) {
   long wrong = 0;
@@ -124,9 +161,11 @@ static const struct Kind {
   void (*check)(long);
 } kKinds[] = {{"regions", create_regions, check_regions},
               {"behind", create_behind, check_regions},
+              {"chains", create_chains, check_chains},
               {"updates", create_updates, check_updates}};
 
-/* From the program's memory now to the most that it has while N constructs are created and done. */
+/* From the program's memory now to the most that it has while N constructs are created and done, or to what it has when
+ * all are under way. */
 static double memory_of(const struct Kind *kind, long count) {
   double before = device_memory("VmRSS:");
   FILE *reset = fopen("/proc/self/clear_refs", "w");
@@ -134,7 +173,7 @@ static double memory_of(const struct Kind *kind, long count) {
   kind->create(count);
   double most = device_memory("VmHWM:");
   kind->check(count);
-  return (most - before) / (double)count;
+  return ((resident != 0 ? resident : most) - before) / (double)count;
 }
 
 static void measure(const struct Kind *kind, long count) {
@@ -165,7 +204,7 @@ static void begin(const struct Kind *kind) {
   if (!counted || !gate || !numbers) bench_fail("regions: not enough memory");
   set(counted, 0);
   for (long i = 0; i < most; ++i) numbers[i] = (double)i;
-#pragma omp target enter data map(to : numbers[0 : most])
+#pragma omp target enter data map(to : numbers[0 : most], cells)
   kind->create(1); /* the team; the device looks for the regions */
 }
 
@@ -174,11 +213,11 @@ int main(int argc, char **argv) {
   for (size_t i = 0; argc == 3 && i < sizeof kKinds / sizeof *kKinds; ++i) {
     if (!strcmp(argv[1], kKinds[i].name)) kind = &kKinds[i];
   }
-  if (!kind) bench_fail("usage: %s regions|behind|updates N", argv[0]);
+  if (!kind) bench_fail("usage: %s regions|behind|chains|updates N", argv[0]);
   most = device_number(argv[1], argv[2], kMost);
   begin(kind);
   measure(kind, most);
-#pragma omp target exit data map(release : numbers[0 : most])
+#pragma omp target exit data map(release : numbers[0 : most], cells)
   omp_target_free(counted, omp_get_default_device());
   omp_target_free(gate, omp_get_default_device());
   free(numbers);

@@ -28,6 +28,8 @@ class Array {
   T& operator[](uint32_t i) { return items_[i]; }
   T* begin() { return items_; }
   T* end() { return items_ + count_; }
+  const T* begin() const { return items_; }
+  const T* end() const { return items_ + count_; }
   uint32_t count() const { return count_; }
 
   void push(const T& item) {

@@ -97,7 +97,7 @@ namespace {
 
 void release_dependents(Ahead* one) {
   for (Ahead* dependent : one->dependents) count_down(dependent);
-  one->dependents.clear();
+  one->dependents.shrink(0);
 }
 
 bool device_ended(Operation* operation) {
@@ -144,7 +144,7 @@ bool keeps_busy(const Ahead* one) { return one->ending != nullptr; }
 void note_handed(Ahead* one, bool is_launched, List<uint64_t>& tell, int& pushed) {
   one->state = is_launched ? Ahead::State::kHanded : Ahead::State::kLeft;
   if (is_launched && one->is_awaited) note_to_tell(one, tell);
-  if (!is_launched || keeps_busy(one)) note_awaited(one->predecessors, tell);
+  if (!is_launched || keeps_busy(one)) note_awaited(one->predecessors.begin(), one->predecessors.count(), tell);
   if (is_launched && one->device->holds_back && !one->has_ended) g_waits.note_given(one->created);
   if (lets_others_go(one)) release_dependents(one);
   if (one->is_ready && (one->has_ended || !is_launched)) push_end(one, pushed);
@@ -332,7 +332,7 @@ void ordered(void* taken, const uint64_t* numbers, size_t count, size_t others) 
       ++one->missing;
     }
     if (others != 0) ++one->missing;
-    if (one->is_awaited) note_awaited(one->predecessors, tell);
+    if (one->is_awaited) note_awaited(one->predecessors.begin(), one->predecessors.count(), tell);
     count_down(one);
   }
   tell_awaited(g_device.load(), tell);
@@ -380,11 +380,10 @@ void program_waits(marline_wait_kind_t kind) {
 }
 
 void awaited(uint64_t number) {
-  List<uint64_t> numbers, tell;
-  numbers.push(number);
+  List<uint64_t> tell;
   {
     Guard guard(g_lock);
-    note_awaited(numbers, tell);
+    note_awaited(&number, 1, tell);
   }
   tell_awaited(g_device.load(), tell);
 }
@@ -475,7 +474,10 @@ void end(Ahead* one) {
   marline_claimed_t* handle = one->task->handle;
   tell_copies_done(one->told_copies);
   end_told(one->task->items.told);
-  remove_aside(&one->shown);
+  if (one->shown != nullptr) {
+    remove_aside(one->shown);
+    destroy(one->shown);
+  }
   {
     Guard guard(g_lock);
     g_claimed.remove(one);

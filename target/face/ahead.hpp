@@ -44,8 +44,8 @@ struct Ahead : Operation {
   bool has_others_behind = false;  // as in Launch; then
   bool looks_later = false;   // it copies to the device what claimed tasks before it may change still
   uint32_t missing = 1;  // claimed tasks that must be handed over first; 1 each for all others, the kernel, the creator
-  List<uint64_t> predecessors;  // claimed ones, by their numbers
-  List<Ahead*> dependents;      // which count this one among `missing`
+  Array<uint64_t, 1> predecessors;  // claimed ones, by their numbers
+  Array<Ahead*, 1> dependents;      // which count this one among `missing`
   List<uint64_t> copies;        // private ones, on the device
   Ahead* next = nullptr;        // of a queue
   uint64_t key = 0;             // the task's number
@@ -54,7 +54,7 @@ struct Ahead : Operation {
   Ahead* chained = nullptr;
   Ending* ending = nullptr;
   struct ToldCopies* told_copies = nullptr;  // ahead_told.hpp
-  Aside shown;  // while it is the device's
+  Aside* shown = nullptr;  // while it is the device's; what waits here needs none
 };
 
 // Where a device has a kernel, which it is being asked, and the tasks that wait for that. One that it does not have
@@ -125,7 +125,7 @@ void count_down(Ahead* one);
 
 // Of tasks whose ends are wanted on the host (ahead_awaited.cpp). The first two under the lock, the last one without it.
 void note_to_tell(Ahead* one, List<uint64_t>& tell);
-void note_awaited(const List<uint64_t>& numbers, List<uint64_t>& tell);
+void note_awaited(const uint64_t* numbers, size_t count, List<uint64_t>& tell);
 void tell_awaited(Device* device, const List<uint64_t>& numbers);
 
 // ahead_order.cpp. Before the task is launched, if the device checks programs. Without the lock.

@@ -14,9 +14,9 @@ void note_to_tell(Ahead* one, List<uint64_t>& tell) {
 
 // Likewise: the ends of these claimed tasks are wanted on the host, and so are those of their predecessors: a task is ended
 // behind them. Each task is looked at once. The device hears of those in `tell`, without the lock.
-void note_awaited(const List<uint64_t>& numbers, List<uint64_t>& tell) {
+void note_awaited(const uint64_t* numbers, size_t count, List<uint64_t>& tell) {
   List<uint64_t> left;
-  for (uint64_t number : numbers) left.push(number);
+  for (size_t i = 0; i < count; ++i) left.push(numbers[i]);
   while (!left.is_empty()) {
     Ahead* one = find_claimed(left.back());
     left.pop();

@@ -33,11 +33,12 @@ void also_behind(const void* of, uint64_t operation) { static_cast<const Place*>
 Sent sent_at(const Place& place) { return {place.one->key, is_behind, &place, also_behind}; }
 
 void show(Ahead* one, const char* what) {
-  one->shown.device = one->device;
-  one->shown.kernel = one->task->kernel;
-  one->shown.place = one->task->place;
-  one->shown.what.store(what, std::memory_order_relaxed);
-  add_aside(&one->shown);
+  one->shown = make<Aside>();
+  one->shown->device = one->device;
+  one->shown->kernel = one->task->kernel;
+  one->shown->place = one->task->place;
+  one->shown->what.store(what, std::memory_order_relaxed);
+  add_aside(one->shown);
 }
 
 // Copies that nobody else waits for.

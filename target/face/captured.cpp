@@ -68,7 +68,8 @@ void copy_values(Block& block, const marline_target_task_t& told, const Items& f
 CapturedTask* make_captured(const marline_target_task_t& told, const Items& items, const Frames& frames) {
   auto count = static_cast<size_t>(items.count);
   size_t bytes = rounded(sizeof(CapturedTask)) + 4 * rounded(count * sizeof(uint64_t)) +
-                 rounded(told.dependence_count * sizeof(marline_dependence_t)) + rounded(sizeof(marline_device_maps_t));
+                 rounded(told.dependence_count * sizeof(marline_dependence_t)) +
+                 (told.form == MARLINE_TARGET_ENTRY ? 0 : rounded(sizeof(marline_device_maps_t)));
   for (int32_t i = 0; i < items.count; ++i) {
     if (!is_known(frames, items, i)) return nullptr;
     if (is_value_to_copy(told, items, i)) bytes += rounded(static_cast<size_t>(items.sizes[i]));
