@@ -41,7 +41,7 @@ class Run {
         repeats_(repeats),
         machine_(work.nodes + 1, costs),
         head_(options(work, repeats)),
-        iterations_(repeats ? kMostIterations : 1) {
+        iterations_(repeats ? most_iterations_ : 1) {
     nodes_.reserve(work.nodes + 1);
     for (size_t i = 0; i <= work.nodes; ++i) {
       nodes_.emplace_back(static_cast<NodeNumber>(i), work.cores, 1e-3 * Worker::patience(work.nodes));
@@ -137,13 +137,13 @@ class Run {
     outcome.withdrawn = head_.counts.withdrawn;
     outcome.time = -1;
     if (ended_ != work_.tasks() * iteration_) return outcome;
-    if (repeats_ && replayed_ < kReplays) return outcome;
+    if (repeats_ && replayed_ < replays_wanted_) return outcome;
     Iteration last = iterations_[iteration_ - 1], before;
     double count = 1;
     if (repeats_) {
       last = iterations_[iteration_ - 1 - kIterationsAhead];
-      before = iterations_[iteration_ - 1 - kIterationsAhead - kMeasured];
-      count = kMeasured;
+      before = iterations_[iteration_ - 1 - kIterationsAhead - measured_];
+      count = measured_;
     }
     outcome.time = (last.end - before.end) / count;
     outcome.head = (last.head - before.head) / count;
@@ -153,7 +153,7 @@ class Run {
   }
 
   bool is_over() const {
-    return repeats_ ? replayed_ == kReplays || iteration_ == kMostIterations : iteration_ == 1;
+    return repeats_ ? replayed_ == replays_wanted_ || iteration_ == most_iterations_ : iteration_ == 1;
   }
 
   bool may_go_on() const {
@@ -328,16 +328,18 @@ class Run {
 
   static constexpr size_t kAhead = 200000;  // tasks that have been created and have not ended
   static constexpr GraphNumber kGraph = 1;
-  static constexpr size_t kMostIterations = 20;
   static constexpr size_t kIterationsAhead = 2;  // besides the one that is created
-  // Of the iterations that are replayed, the first three may begin while nodes still do what recorded ones have left, and
-  // the last ones have none behind them that nodes work on at the same time.
-  static constexpr size_t kMeasured = 4, kReplays = 3 + kMeasured + kIterationsAhead;
+  // Iterations that overlap may end in bunches, so many count; fewer where each has very many tasks.
+  static constexpr size_t kFewTasks = 10'000;
   static constexpr int kAtOnce = 64;             // replayed tasks for each of the model's events
 
   Workload work_;
   Costs costs_;
   bool repeats_;
+  // Of the iterations that are replayed, the first three may begin while nodes still do what recorded ones have left, and
+  // the last ones have none behind them that nodes work on at the same time.
+  size_t measured_ = work_.tasks() <= kFewTasks ? 24 : 4, replays_wanted_ = 3 + measured_ + kIterationsAhead;
+  size_t most_iterations_ = replays_wanted_ + 11;
   Machine machine_;
   Head head_;
   std::vector<Node> nodes_;
