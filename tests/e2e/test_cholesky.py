@@ -20,6 +20,7 @@ from typing import Any
 import pytest
 
 from application import EXIT_INPUT, EXIT_WRONG, ApplicationOutcome
+from conftest import SECONDS, clean_environment
 
 BUILD = Path(os.environ.get("MARLINE_BUILD", Path(__file__).parents[2] / "build" / "release")).resolve()
 MARLINE = BUILD / "bin" / "marline"
@@ -243,6 +244,21 @@ INDEFINITE = {
     "singular": (factor_product(40, lambda k: 0 if k == 10 else 1), 11),
     "zero": ([[0.0] * 9 for _ in range(9)], 1),
 }
+
+
+def test_starpu_computes_the_same(tmp_path: Path) -> None:
+    """What studies/grain.yaml compares with: the same program with StarPU's tasks."""
+    program = BUILD / "apps" / "cholesky-starpu"
+    if not program.exists():
+        pytest.skip("this build has no StarPU")
+    a, minor = INDEFINITE["middle of a tile"]
+    for words, code, says in ((["-n", "100", "-b", "16"], 0, "check passed"),
+                              (["-f", str(write_array(tmp_path / "a.mtx", a, "symmetric")), "-b", "8"], EXIT_WRONG, "")):  # fmt: skip
+        result = subprocess.run([program, *words], env=clean_environment(OMP_NUM_THREADS="2"), stdin=subprocess.DEVNULL,
+                                capture_output=True, text=True, timeout=SECONDS, check=False)  # fmt: skip
+        assert result.returncode == code, result.stderr
+        assert says in result.stdout
+        assert code == 0 or f"order {minor} " in result.stderr
 
 
 @pytest.mark.parametrize(("case", "ranks"), on_ranks(INDEFINITE, (1, 4, 2)))
