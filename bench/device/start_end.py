@@ -9,7 +9,7 @@ Then, likewise, of an MPI program of two ranks without devices, with the other r
 with a region of each rank on each of both.
 
 Figures in ms, medians: `mpi_life`, `node_life`, `cluster_life`; `node_extra` and `cluster_extra`, the second and third
-less the first of the same turn; `ranks_life`,
+less the first of the same turn; `node_first` and `cluster_first`, what the region takes, which starts the device; `ranks_life`,
 `ranks_extra` for devices that are not used, `ranks_used_extra` for those that are, less `ranks_life` of the same turn."""
 
 import argparse
@@ -25,11 +25,17 @@ SECONDS = 30
 
 
 def lifetime(words: list[str]) -> float:
+    return run(words)[0]
+
+
+def run(words: list[str]) -> tuple[float, float]:
+    """How long the first process lived, and what its region took, if it has one."""
     result = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=SECONDS, check=False)
     found = re.search(r"^lifetime (\S+) ms$", result.stdout, re.MULTILINE)
     if result.returncode != 0 or not found:
         sys.exit(f"start_end: status {result.returncode} of {' '.join(words)}: {(result.stdout + result.stderr).strip()}")
-    return float(found[1])
+    first = re.search(r"^first (\S+) ms$", result.stdout, re.MULTILINE)
+    return float(found[1]), float(first[1]) if first else 0.0
 
 
 def main() -> None:
@@ -48,7 +54,10 @@ def main() -> None:
               str(folder / "device-once-cpu")]  # fmt: skip
     mpi = [*start, str(folder / "device-messages-openmpi"), "--nothing"]
     node, cluster = [*start, "MARLINE_DEVICES=nodes", *region], [*start, "MARLINE_DEVICES=cluster", *region]
-    turns = [(lifetime(mpi), lifetime(node), lifetime(cluster)) for _ in range(arguments.turns)]
+    both = [(lifetime(mpi), run(node), run(cluster)) for _ in range(arguments.turns)]
+    turns = [(a, b[0], c[0]) for a, b, c in both]
+    print(f"node_first {statistics.median(b[1] for _, b, _ in both):.3f} ms")
+    print(f"cluster_first {statistics.median(c[1] for _, _, c in both):.3f} ms")
     print(f"mpi_life {statistics.median(a for a, _, _ in turns):.3f} ms")
     print(f"node_life {statistics.median(b for _, b, _ in turns):.3f} ms")
     print(f"cluster_life {statistics.median(c for _, _, c in turns):.3f} ms")
